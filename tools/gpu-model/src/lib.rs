@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Modelled GPUs: software that behaves as the hardware documents say, on a PCI bus.
