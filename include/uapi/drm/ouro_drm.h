@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * ioctls that every ouro device answers, whatever its chip and whichever
+ * other interface (i915, radeon) it speaks. They lie at 0x50-0x5f of the
+ * driver range, which both of those leave free.
+ *
+ * Rules of all of them: fields named pad and flags must be zero on input, or
+ * the answer is -EINVAL; reserved space is zero on output; nothing is changed
+ * when an error is returned.
+ */
+#ifndef _UAPI_OURO_DRM_H_
+#define _UAPI_OURO_DRM_H_
+
+#include "drm.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+#define DRM_OURO_DEVICE		0x50
+#define DRM_OURO_ENGINES	0x51
+#define DRM_OURO_REGIONS	0x52
+#define DRM_OURO_STATS		0x53
+
+/**
+ * struct drm_ouro_device - what the device is
+ */
+struct drm_ouro_device {
+	/** @flags: in: zero */
+	__u32 flags;
+	/** @pci_vendor: PCI vendor id */
+	__u16 pci_vendor;
+	/** @pci_device: PCI device id */
+	__u16 pci_device;
+	/** @revision: PCI revision id */
+	__u16 revision;
+	/** @pad: in: zero */
+	__u16 pad;
+	/** @n_engines: number of engines */
+	__u32 n_engines;
+	/** @n_regions: number of memory regions */
+	__u32 n_regions;
+	/** @backend: name of the backend, e.g. "gen6"; ends in a zero byte */
+	char backend[16];
+	/** @chip: name of the chip, e.g. "Sandy Bridge GT2 mobile"; ends in a zero byte */
+	char chip[48];
+	/** @gpu_address_bits: width of a GPU virtual address */
+	__u32 gpu_address_bits;
+	/** @dma_bits: width of a physical address that the device can reach */
+	__u32 dma_bits;
+	/** @gpu_address_space: bytes of one GPU virtual address space */
+	__u64 gpu_address_space;
+	/** @reserved: zero */
+	__u64 reserved[4];
+};
+
+/**
+ * enum drm_ouro_engine_class - what an engine is for
+ */
+enum drm_ouro_engine_class {
+	/** @OURO_ENGINE_RENDER: 3D, media and general commands */
+	OURO_ENGINE_RENDER = 0,
+	/** @OURO_ENGINE_COPY: the blitter */
+	OURO_ENGINE_COPY = 1,
+	/** @OURO_ENGINE_VIDEO: video decoding */
+	OURO_ENGINE_VIDEO = 2,
+	/** @OURO_ENGINE_VIDEO_ENHANCE: video post-processing */
+	OURO_ENGINE_VIDEO_ENHANCE = 3,
+	/** @OURO_ENGINE_COMPUTE: compute only */
+	OURO_ENGINE_COMPUTE = 4,
+};
+
+/**
+ * struct drm_ouro_engine - one engine, and what it has done so far
+ */
+struct drm_ouro_engine {
+	/** @engine_class: enum drm_ouro_engine_class */
+	__u16 engine_class;
+	/** @instance: number within the class */
+	__u16 instance;
+	/** @pad: zero */
+	__u32 pad;
+	/** @name: "rcs0", "bcs0"; ends in a zero byte */
+	char name[16];
+	/** @submitted: requests published */
+	__u64 submitted;
+	/** @completed: requests completed */
+	__u64 completed;
+	/** @port_writes: register writes that started work: ring tail, list load */
+	__u64 port_writes;
+	/** @context_switches: context switches emitted or loaded */
+	__u64 context_switches;
+};
+
+/**
+ * struct drm_ouro_region - one kind of memory
+ */
+struct drm_ouro_region {
+	/** @kind: 0 system memory, 1 memory of the device */
+	__u16 kind;
+	/** @instance: number within the kind */
+	__u16 instance;
+	/** @pad: zero */
+	__u32 pad;
+	/** @size: bytes; of system memory: what the kernel has */
+	__u64 size;
+	/** @cpu_visible: bytes of it that the CPU can map */
+	__u64 cpu_visible;
+	/** @used: bytes that objects of this device have there now */
+	__u64 used;
+};
+
+/**
+ * struct drm_ouro_list - arguments of DRM_IOCTL_OURO_ENGINES and _REGIONS
+ */
+struct drm_ouro_list {
+	/** @ptr: where the entries go: struct drm_ouro_engine or _region */
+	__u64 ptr;
+	/** @count: in: room in entries, 0 to ask; out: entries there are */
+	__u32 count;
+	/** @stride: in: bytes of one entry in the caller's header, must be that of this one */
+	__u32 stride;
+};
+
+/**
+ * struct drm_ouro_stats - counters since the driver was bound
+ *
+ * The register counters count what the driver itself did, by why it did it.
+ */
+struct drm_ouro_stats {
+	/** @flags: in: zero */
+	__u32 flags;
+	/** @pad: in: zero */
+	__u32 pad;
+	/** @requests: requests published */
+	__u64 requests;
+	/** @completed: requests completed */
+	__u64 completed;
+	/** @port_writes: register writes that started work */
+	__u64 port_writes;
+	/** @port_extra_reads: reads that starting work needed on engines whose document asks for a handshake */
+	__u64 port_extra_reads;
+	/** @port_extra_writes: writes of the same */
+	__u64 port_extra_writes;
+	/** @fifo_reads: reads of the room in the device's write FIFO */
+	__u64 fifo_reads;
+	/** @reg_reads: all register reads */
+	__u64 reg_reads;
+	/** @reg_writes: all register writes, translation tables not counted */
+	__u64 reg_writes;
+	/** @pte_writes: entries written to translation tables */
+	__u64 pte_writes;
+	/** @interrupts: interrupts that were ours */
+	__u64 interrupts;
+	/** @irq_arms: times that a wait unmasked an interrupt */
+	__u64 irq_arms;
+	/** @wakes: times that the device was woken */
+	__u64 wakes;
+	/** @resets: resets of an engine or the device */
+	__u64 resets;
+	/** @objects: buffer objects alive */
+	__u64 objects;
+	/** @object_bytes: bytes of them */
+	__u64 object_bytes;
+	/** @object_pages: pages that back them now */
+	__u64 object_pages;
+	/** @contexts: contexts alive */
+	__u64 contexts;
+	/** @fences: requests not yet retired */
+	__u64 fences;
+	/** @reserved: zero */
+	__u64 reserved[8];
+};
+
+#define DRM_IOCTL_OURO_DEVICE	DRM_IOWR(DRM_COMMAND_BASE + DRM_OURO_DEVICE, struct drm_ouro_device)
+#define DRM_IOCTL_OURO_ENGINES	DRM_IOWR(DRM_COMMAND_BASE + DRM_OURO_ENGINES, struct drm_ouro_list)
+#define DRM_IOCTL_OURO_REGIONS	DRM_IOWR(DRM_COMMAND_BASE + DRM_OURO_REGIONS, struct drm_ouro_list)
+#define DRM_IOCTL_OURO_STATS	DRM_IOWR(DRM_COMMAND_BASE + DRM_OURO_STATS, struct drm_ouro_stats)
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif /* _UAPI_OURO_DRM_H_ */
