@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+//! An engine: what starts it, what a request becomes in its ring, what starts the work.
+
+use crate::{
+    generation::BringUpError,
+    gt::Gt,
+    io::{AtomicWait, Hw, SleepWait},
+    report::Activity,
+    ring::{Commands, Overflow},
+    types::{EngineId, GgttAddr, GpuAddr, RingOffset, Seqno},
+};
+
+/// How work reaches an engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PortKind {
+    /// One ring, in order; a posted write of its tail.
+    Ring,
+    /// A list of up to so many contexts, each with a ring of its own, in order of priority.
+    List {
+        /// Entries of the list.
+        depth: u8,
+    },
+}
+
+/// What is fixed about an engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EngineDesc {
+    /// Which one it is.
+    pub id: EngineId,
+    /// How work reaches it.
+    pub port: PortKind,
+    /// Bytes of its ring: a power of two.
+    pub ring_bytes: u32,
+    /// Dwords that [`Engine::emit`] writes at most.
+    pub emit_dwords: usize,
+    /// Byte offset, in the status page, of the number of the last completed request.
+    pub seqno_at: u32,
+    /// Whether it swaps context images.
+    pub contexts: bool,
+}
+
+/// Memory that the core has given an engine. All of it is in the global table, and zero at first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EngineMemory {
+    /// The ring; `ring_bytes` of the description.
+    pub ring: GgttAddr,
+    /// The status page.
+    pub status: GgttAddr,
+    /// A page that flushes write to and nobody reads.
+    pub scratch: GgttAddr,
+}
+
+/// What a batch may do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Privilege {
+    /// What user space sent: it sees only the addresses of its own space.
+    User,
+    /// What the driver wrote, in the global table.
+    Kernel,
+}
+
+/// A batch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Batch {
+    /// Where its first command is.
+    pub addr: GpuAddr,
+    /// Bytes, where the caller knows them.
+    pub len: u32,
+    /// What it may do.
+    pub privilege: Privilege,
+}
+
+/// The context switch before a batch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Switch {
+    /// The right context is loaded, or the engine has none.
+    Stay,
+    /// Load another one.
+    To {
+        /// Its image.
+        image: GgttAddr,
+        /// Whether the image was written before: a fresh one is not read.
+        saved: bool,
+    },
+}
+
+/// A request as an engine sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Emit<'a> {
+    /// The context switch.
+    pub switch: Switch,
+    /// The batch; without one, only what is around it is emitted.
+    pub batch: Option<Batch>,
+    /// Commands of the kernel's own, in place of or before a batch (the golden state).
+    pub inline: &'a [u32],
+    /// The number to write when all is done.
+    pub seqno: Seqno,
+}
+
+/// What starts work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Submission<'a> {
+    /// The ring's new tail.
+    Tail(RingOffset),
+    /// The contexts to run, most urgent first: descriptor and ring tail.
+    List(&'a [ListEntry]),
+}
+
+/// A context in a list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ListEntry {
+    /// Its descriptor, as the backend made it.
+    pub descriptor: u64,
+    /// The tail of its ring.
+    pub tail: RingOffset,
+}
+
+/// An engine: stateless, one static object.
+pub trait Engine: Sync {
+    /// What is fixed about it.
+    fn desc(&self) -> &'static EngineDesc;
+
+    /// Starts it with an empty ring. The device is awake.
+    fn start(
+        &self,
+        hw: &Hw<'_>,
+        mem: &EngineMemory,
+        wait: &dyn SleepWait,
+    ) -> Result<(), BringUpError>;
+    /// Stops it, in whatever state it is.
+    fn stop(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError>;
+
+    /// Writes what a request becomes: invalidate, context, batch start, flush, store of the
+    /// number, interrupt. Pure. Ends on a quadword.
+    fn emit(
+        &self,
+        request: &Emit<'_>,
+        mem: &EngineMemory,
+        out: &mut Commands<'_>,
+    ) -> Result<(), Overflow>;
+
+    /// Starts work that is already in memory. The device is awake.
+    fn submit(
+        &self,
+        hw: &Hw<'_>,
+        gt: &mut Gt,
+        what: Submission<'_>,
+        wait: &dyn AtomicWait,
+    ) -> Result<(), BringUpError>;
+
+    /// Commands that give all state that contexts hold a legal value, for the first image.
+    fn golden(&self, out: &mut Commands<'_>) -> Result<(), Overflow>;
+
+    /// What it is doing now. Reads registers.
+    fn activity(&self, hw: &Hw<'_>) -> Activity;
+}

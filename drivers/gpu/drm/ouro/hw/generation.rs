@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+//! A generation as a whole: what it has, how it is brought up, its interrupts and resets.
+
+use crate::{
+    chips::Chip,
+    context::Context,
+    engine::Engine,
+    fence_regs::FenceRegs,
+    gt::Gt,
+    io::{AtomicWait, Hw, SleepWait},
+    page_table::PageTable,
+    report::Report,
+    types::{GgttAddr, Page},
+};
+
+/// Where the windows of a device are: `(BAR, first byte, bytes)`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// Number of the base address register.
+    pub bar: u8,
+    /// First byte.
+    pub start: u32,
+    /// Bytes, or 0 for all that follow.
+    pub len: u32,
+}
+
+/// The windows, as the driver maps them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Windows {
+    /// Registers, uncached.
+    pub regs: Window,
+    /// The translation table.
+    pub gtt: Window,
+    /// The aperture, write-combined, where there is one.
+    pub aperture: Option<Window>,
+}
+
+/// A kind of memory that objects can live in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Region {
+    /// System memory.
+    System,
+    /// Memory of the device.
+    Local {
+        /// Bytes.
+        size: u64,
+        /// Bytes that the CPU can map.
+        cpu_visible: u64,
+    },
+}
+
+/// How batches are translated.
+#[derive(Clone, Copy, Debug)]
+pub enum Space {
+    /// By the global table, which all share.
+    Global,
+    /// By a table of tables that repeats the global one, entry for entry (the same address means
+    /// the same page in both).
+    Aliasing {
+        /// Entries of the directory, each for one page of entries.
+        directories: u32,
+        /// Alignment, in entries of the global table, of the slots that hold the directory.
+        align: u32,
+    },
+    /// By a tree of its own for each context.
+    PerContext {
+        /// Bits of an address.
+        bits: u8,
+    },
+}
+
+/// How a chip mixes higher address bits into bit 6 of tiled surfaces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Swizzle {
+    /// Not at all.
+    #[default]
+    None,
+    /// X tiles by bits 9 and 10, Y tiles by bit 9.
+    Bit9_10,
+}
+
+/// What [`Generation::probe`] found.
+#[derive(Clone, Copy)]
+pub struct Topology {
+    /// The engines, in the order in which everything else counts them.
+    pub engines: &'static [&'static dyn Engine],
+    /// Entries of the global translation table.
+    pub gtt_entries: u32,
+    /// The format of the tables.
+    pub pages: &'static dyn PageTable,
+    /// How batches are translated.
+    pub space: Space,
+    /// Bytes of the aperture that the CPU sees.
+    pub aperture: u64,
+    /// Detiling fences, where the chip has them.
+    pub fences: Option<&'static dyn FenceRegs>,
+    /// Hardware contexts, where the chip has them.
+    pub context: Option<&'static dyn Context>,
+    /// The regions; the first one is system memory.
+    pub regions: &'static [Region],
+    /// Bit-6 swizzle.
+    pub swizzle: Swizzle,
+    /// Whether the CPU and the GPU see the same caches.
+    pub llc: bool,
+    /// Ticks of the timestamp register in a second.
+    pub timestamp_hz: u32,
+    /// Bytes of a context image, 0 where there are none.
+    pub context_bytes: u32,
+}
+
+/// Where the core has put the tables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Layout {
+    /// The page behind every hole.
+    pub scratch: Page,
+    /// The first slot of the global table that holds the directory, where [`Space::Aliasing`].
+    pub directory: Option<GgttAddr>,
+}
+
+/// Why a card cannot be used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BringUpError {
+    /// The firmware gave it no translation table.
+    NoTranslationTable,
+    /// It reads all ones.
+    Gone,
+    /// It did not answer in time; the text names the register.
+    Timeout(&'static str),
+    /// It is set up in a way the driver cannot use; the text says how.
+    Unsupported(&'static str),
+}
+
+/// What an interrupt was about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Events {
+    /// It was not this device's.
+    pub ours: bool,
+    /// Engines (bit n: the n-th of the topology) that completed something.
+    pub completed: u32,
+    /// Engines that report an error.
+    pub errors: u32,
+}
+
+/// What to reset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ResetScope {
+    /// All engines.
+    All,
+    /// One, by its number in the topology.
+    Engine(usize),
+}
+
+/// A generation: stateless, one static object.
+pub trait Generation: Sync {
+    /// Short name, as user space sees it: `gen6`.
+    fn name(&self) -> &'static str;
+    /// Where the windows are.
+    fn windows(&self) -> Windows;
+    /// Bits of an address that the device can put on the bus.
+    fn dma_bits(&self) -> u8;
+    /// Looks what the chip has. Changes nothing in it.
+    fn probe(&self, hw: &Hw<'_>, chip: &Chip) -> Result<Topology, BringUpError>;
+
+    /// Brings the device from any state into one where engines can be started: awake as long as this
+    /// runs, reset, workarounds, swizzle, tables; all interrupts masked. Also after a reset of all and
+    /// on resume. The tables are filled.
+    fn start(
+        &self,
+        hw: &Hw<'_>,
+        topo: &Topology,
+        layout: &Layout,
+        wait: &dyn SleepWait,
+    ) -> Result<(), BringUpError>;
+    /// Leaves the device quiet: interrupts off, nothing pending.
+    fn stop(&self, hw: &Hw<'_>);
+
+    /// Wakes the device, so that posted writes reach it. Nothing if it is awake.
+    fn wake(&self, hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<(), BringUpError>;
+    /// Lets it sleep.
+    fn sleep(&self, hw: &Hw<'_>, gt: &mut Gt);
+
+    /// Lets interrupts through to the CPU: errors at once, completions when armed.
+    fn irq_on(&self, hw: &Hw<'_>, gt: &mut Gt);
+    /// Lets none through.
+    fn irq_off(&self, hw: &Hw<'_>, gt: &mut Gt);
+    /// Arms or disarms the completion interrupt of an engine. Idempotent.
+    fn irq_arm(&self, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool);
+    /// In the interrupt: takes the events off the device.
+    fn irq_ack(&self, hw: &Hw<'_>) -> Events;
+
+    /// Resets. The engines must be started again after it.
+    fn reset(
+        &self,
+        hw: &Hw<'_>,
+        what: ResetScope,
+        wait: &dyn SleepWait,
+    ) -> Result<(), BringUpError>;
+
+    /// After entries of the global table were written: lets the CPU's and the command streamers'
+    /// accesses see them. (Engines' caches of entries are flushed by each request's prologue.)
+    fn gtt_flush(&self, hw: &Hw<'_>);
+
+    /// Reads the errors and faults of all engines, and clears them in the device.
+    fn errors(&self, hw: &Hw<'_>, topo: &Topology) -> Report;
+}

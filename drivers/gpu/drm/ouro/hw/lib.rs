@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The backends of ouro: everything that knows a register, a command or a table entry.
+//!
+//! One folder per generation (`gen6/`, ...), and beside them the traits through which the core
+//! of the driver uses them. This crate knows no kernel: registers, memory and time come in through
+//! [`io`], so that the same code runs in the module, in host unit tests, under Miri and fuzzers,
+//! and against a modelled GPU in one process. It does not allocate, take locks or know a process.
+//!
+//! How the pieces play together:
+//!
+//! 1. [`chips::lookup`] turns a PCI id into a [`Chip`]: the one `match` on the generation.
+//! 2. [`Generation::probe`] says what the chip has: a [`Topology`]. The core allots memory and
+//!    addresses from it.
+//! 3. [`Generation::start`] and [`Engine::start`] bring it up.
+//! 4. For each request [`Engine::emit`] writes dwords, [`Engine::submit`] starts the work.
+//! 5. [`Generation::irq_ack`] and the number in the status page say what has been done.
+//!
+//! Encoders are pure functions from a typed request to dwords. A function that takes
+//! [`&mut Gt`](Gt) is called under one irq-safe lock of the core, and so gets an
+//! [`AtomicWait`] at most; one that takes a [`SleepWait`] may sleep, and gets no `Gt`.
+
+#![cfg_attr(not(CONFIG_RUST), no_std)]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+pub mod checker;
+pub mod chips;
+pub mod context;
+pub mod engine;
+pub mod fence_regs;
+pub mod gen6;
+pub mod generation;
+pub mod gt;
+pub mod io;
+pub mod page_table;
+pub mod report;
+pub mod ring;
+pub mod types;
+
+pub use checker::Checker;
+pub use chips::Chip;
+pub use context::Context;
+pub use engine::{Emit, Engine, EngineDesc, EngineMemory, PortKind, Submission};
+pub use fence_regs::FenceRegs;
+pub use generation::{Events, Generation, ResetScope, Topology};
+pub use gt::Gt;
+pub use io::{AtomicWait, Hw, Platform, Registers, SleepWait};
+pub use page_table::PageTable;
+pub use types::*;
