@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Structures of the driver's core that need neither a kernel nor a register, and so are tested on
+//! the host: who gets which addresses ([`range`]), what a ring or list takes next ([`port`]), what a
+//! relocation writes ([`relocation`]).
+//!
+//! Nothing here allocates by itself, takes a lock or waits. Memory comes through [`range::Arena`].
+
+#![cfg_attr(not(CONFIG_RUST), no_std)]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+#[cfg(test)]
+extern crate std;
+
+pub mod port;
+pub mod range;
+pub mod relocation;

@@ -1,0 +1,575 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Allocation of address ranges: a balanced tree of the holes, by address, that knows in each node
+//! the longest hole below it.
+//!
+//! Finding, taking and giving back a range costs the logarithm of the number of holes, whatever
+//! the number of objects (only a nearly full space with large alignments is searched further). The
+//! nodes live in an [`Arena`] of the caller's, which grows before a lock is taken: neither
+//! [`Ranges::take`] nor [`Ranges::give`] allocates. There is at most one hole more than there are
+//! ranges taken, so that one node for each range taken, and one more, always suffice.
+
+use core::ops::Range;
+
+/// A node of the tree: a hole.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Node {
+    start: u64,
+    len: u64,
+    /// The longest hole in this subtree.
+    longest: u64,
+    left: Link,
+    right: Link,
+    height: u8,
+}
+
+/// Index of a node plus one; zero is none.
+type Link = u32;
+
+/// Where nodes live: a growable array.
+pub trait Arena {
+    /// The nodes.
+    fn nodes(&self) -> &[Node];
+    /// The same, to be changed.
+    fn nodes_mut(&mut self) -> &mut [Node];
+}
+
+/// The request cannot be met.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NoRange {
+    /// Size or alignment is zero, the alignment is no power of two, or the limits are reversed.
+    Invalid,
+    /// No hole is large enough.
+    Full,
+    /// The arena must grow first.
+    NoNode,
+}
+
+/// What to look for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Want {
+    /// Bytes (or entries: the unit is the caller's).
+    pub size: u64,
+    /// Alignment, a power of two.
+    pub align: u64,
+    /// Where it must lie.
+    pub within: (u64, u64),
+}
+
+/// The allocator.
+#[derive(Debug)]
+pub struct Ranges<A> {
+    arena: A,
+    root: Link,
+    /// Nodes that are not in the tree, linked by `right`.
+    unused: Link,
+    /// How many nodes of the arena have been linked in so far.
+    known: usize,
+    taken: usize,
+    free: u64,
+    whole: Range<u64>,
+}
+
+impl<A: Arena> Ranges<A> {
+    /// All of `whole` is free. The arena must have a node, or an empty allocator comes out that
+    /// refuses everything.
+    pub fn new(arena: A, whole: Range<u64>) -> Self {
+        let mut this = Self {
+            arena,
+            root: 0,
+            unused: 0,
+            known: 0,
+            taken: 0,
+            free: 0,
+            whole: whole.clone(),
+        };
+        this.adopt();
+        if whole.start < whole.end && this.unused != 0 {
+            let len = whole.end - whole.start;
+            this.root = this.insert(this.root, whole.start, len);
+            this.free = len;
+        }
+        this
+    }
+
+    /// The arena, so that it can grow.
+    pub fn arena_mut(&mut self) -> &mut A {
+        &mut self.arena
+    }
+
+    /// Nodes that the arena must have before the next [`take`](Self::take).
+    pub fn nodes_wanted(&self) -> usize {
+        self.taken.saturating_add(3)
+    }
+
+    /// Sum of the holes.
+    pub fn free(&self) -> u64 {
+        self.free
+    }
+
+    /// Ranges taken.
+    pub fn taken(&self) -> usize {
+        self.taken
+    }
+
+    /// The longest hole.
+    pub fn longest(&self) -> u64 {
+        self.node(self.root).map_or(0, |n| n.longest)
+    }
+
+    /// Takes the lowest range that fits (or nearly the lowest: a hole that fits at any alignment is
+    /// preferred to a search).
+    pub fn take(&mut self, want: &Want) -> Result<u64, NoRange> {
+        let (lo, hi) = want.within;
+        if want.size == 0 || !want.align.is_power_of_two() || lo >= hi {
+            return Err(NoRange::Invalid);
+        }
+        self.room()?;
+        // A hole this long fits however it is aligned, and the tree finds it without a search.
+        let sure = want.size.checked_add(want.align - 1);
+        let start = sure
+            .and_then(|sure| self.find(self.root, want, sure))
+            .or_else(|| self.find(self.root, want, want.size))
+            .ok_or(NoRange::Full)?;
+        self.take_at(start, want.size)?;
+        Ok(start)
+    }
+
+    /// Takes the range at `start`.
+    pub fn take_at(&mut self, start: u64, size: u64) -> Result<(), NoRange> {
+        let end = start.checked_add(size).ok_or(NoRange::Invalid)?;
+        if size == 0 {
+            return Err(NoRange::Invalid);
+        }
+        self.room()?;
+        let (h_start, h_len) = self.hole_at(start).ok_or(NoRange::Full)?;
+        let h_end = h_start + h_len;
+        if end > h_end {
+            return Err(NoRange::Full);
+        }
+        self.root = self.remove(self.root, h_start);
+        if h_start < start {
+            self.root = self.insert(self.root, h_start, start - h_start);
+        }
+        if end < h_end {
+            self.root = self.insert(self.root, end, h_end - end);
+        }
+        self.free -= size;
+        self.taken += 1;
+        Ok(())
+    }
+
+    /// Gives a range back that was taken, whole.
+    ///
+    /// Returns false, and does nothing, if any of it is free already or outside.
+    pub fn give(&mut self, start: u64, size: u64) -> bool {
+        let Some(end) = start.checked_add(size) else {
+            return false;
+        };
+        if size == 0 || start < self.whole.start || end > self.whole.end || self.taken == 0 {
+            return false;
+        }
+        let below = self.hole_below(end);
+        let mut new = (start, end);
+        if let Some((s, l)) = below {
+            if s + l > start {
+                return false;
+            }
+            if s + l == start {
+                self.root = self.remove(self.root, s);
+                new.0 = s;
+            }
+        }
+        if let Some((s, l)) = self.hole_at(end) {
+            if s == end {
+                self.root = self.remove(self.root, s);
+                new.1 = s + l;
+            }
+        }
+        self.root = self.insert(self.root, new.0, new.1 - new.0);
+        self.free += size;
+        self.taken -= 1;
+        true
+    }
+
+    /// Makes sure that a hole can be split in two now, and all ranges be given back later.
+    fn room(&mut self) -> Result<(), NoRange> {
+        self.adopt();
+        if self.arena.nodes().len() < self.nodes_wanted() {
+            return Err(NoRange::NoNode);
+        }
+        Ok(())
+    }
+
+    /// Links nodes that the arena has gained to the unused ones.
+    fn adopt(&mut self) {
+        while let Some(node) = self.arena.nodes_mut().get_mut(self.known) {
+            *node = Node {
+                right: self.unused,
+                ..Node::default()
+            };
+            self.known += 1;
+            self.unused = self.known as Link;
+        }
+    }
+
+    fn node(&self, link: Link) -> Option<&Node> {
+        self.arena.nodes().get((link as usize).wrapping_sub(1))
+    }
+
+    fn node_mut(&mut self, link: Link) -> Option<&mut Node> {
+        self.arena
+            .nodes_mut()
+            .get_mut((link as usize).wrapping_sub(1))
+    }
+
+    /// The lowest start of a range in a hole of at least `min` that meets `want`.
+    fn find(&self, link: Link, want: &Want, min: u64) -> Option<u64> {
+        let n = self.node(link)?;
+        if n.longest < min {
+            return None;
+        }
+        let (lo, hi) = want.within;
+        // Holes to the left start lower; they are of use only if they reach above the limit.
+        if n.start > lo {
+            if let Some(start) = self.find(n.left, want, min) {
+                return Some(start);
+            }
+        }
+        if n.len >= min {
+            if let Some(start) = fit(n.start, n.len, want) {
+                return Some(start);
+            }
+        }
+        if n.start < hi {
+            return self.find(n.right, want, min);
+        }
+        None
+    }
+
+    /// The hole that contains `at`.
+    fn hole_at(&self, at: u64) -> Option<(u64, u64)> {
+        let (s, l) = self.hole_below(at.checked_add(1)?)?;
+        (at < s + l).then_some((s, l))
+    }
+
+    /// The last hole that starts below `at`.
+    fn hole_below(&self, at: u64) -> Option<(u64, u64)> {
+        let mut link = self.root;
+        let mut best = None;
+        while let Some(n) = self.node(link) {
+            if n.start < at {
+                best = Some((n.start, n.len));
+                link = n.right;
+            } else {
+                link = n.left;
+            }
+        }
+        best
+    }
+
+    fn height(&self, link: Link) -> u8 {
+        self.node(link).map_or(0, |n| n.height)
+    }
+
+    /// Recomputes what a node knows of its subtree.
+    fn update(&mut self, link: Link) {
+        let Some(&n) = self.node(link) else { return };
+        let height = self
+            .height(n.left)
+            .max(self.height(n.right))
+            .saturating_add(1);
+        let below = |l| self.node(l).map_or(0, |n| n.longest);
+        let longest = n.len.max(below(n.left)).max(below(n.right));
+        if let Some(n) = self.node_mut(link) {
+            n.height = height;
+            n.longest = longest;
+        }
+    }
+
+    fn left(&self, link: Link) -> Link {
+        self.node(link).map_or(0, |n| n.left)
+    }
+
+    fn right(&self, link: Link) -> Link {
+        self.node(link).map_or(0, |n| n.right)
+    }
+
+    fn set_left(&mut self, link: Link, to: Link) {
+        if let Some(n) = self.node_mut(link) {
+            n.left = to;
+        }
+    }
+
+    fn set_right(&mut self, link: Link, to: Link) {
+        if let Some(n) = self.node_mut(link) {
+            n.right = to;
+        }
+    }
+
+    fn rotate_right(&mut self, link: Link) -> Link {
+        let up = self.left(link);
+        self.set_left(link, self.right(up));
+        self.set_right(up, link);
+        self.update(link);
+        self.update(up);
+        up
+    }
+
+    fn rotate_left(&mut self, link: Link) -> Link {
+        let up = self.right(link);
+        self.set_right(link, self.left(up));
+        self.set_left(up, link);
+        self.update(link);
+        self.update(up);
+        up
+    }
+
+    /// Restores the balance at a node whose subtrees differ by two at most.
+    fn balance(&mut self, link: Link) -> Link {
+        self.update(link);
+        let (l, r) = (self.left(link), self.right(link));
+        let (hl, hr) = (self.height(l), self.height(r));
+        if hl > hr.saturating_add(1) {
+            if self.height(self.left(l)) < self.height(self.right(l)) {
+                let up = self.rotate_left(l);
+                self.set_left(link, up);
+            }
+            self.rotate_right(link)
+        } else if hr > hl.saturating_add(1) {
+            if self.height(self.right(r)) < self.height(self.left(r)) {
+                let up = self.rotate_right(r);
+                self.set_right(link, up);
+            }
+            self.rotate_left(link)
+        } else {
+            link
+        }
+    }
+
+    /// Inserts a hole; returns the new root of the subtree. The depth of the recursion is that of
+    /// a balanced tree.
+    fn insert(&mut self, link: Link, start: u64, len: u64) -> Link {
+        let Some(&n) = self.node(link) else {
+            let new = self.unused;
+            let next = self.right(new);
+            if let Some(n) = self.node_mut(new) {
+                *n = Node {
+                    start,
+                    len,
+                    longest: len,
+                    left: 0,
+                    right: 0,
+                    height: 1,
+                };
+                self.unused = next;
+            }
+            return new;
+        };
+        if start < n.start {
+            let l = self.insert(n.left, start, len);
+            self.set_left(link, l);
+        } else {
+            let r = self.insert(n.right, start, len);
+            self.set_right(link, r);
+        }
+        self.balance(link)
+    }
+
+    /// Removes the hole that starts at `start`; returns the new root of the subtree.
+    fn remove(&mut self, link: Link, start: u64) -> Link {
+        let Some(&n) = self.node(link) else { return 0 };
+        if start < n.start {
+            let l = self.remove(n.left, start);
+            self.set_left(link, l);
+        } else if start > n.start {
+            let r = self.remove(n.right, start);
+            self.set_right(link, r);
+        } else {
+            if n.left == 0 || n.right == 0 {
+                let rest = n.left | n.right;
+                self.discard(link);
+                return rest;
+            }
+            // The next hole takes this one's place.
+            let mut next = n.right;
+            while self.left(next) != 0 {
+                next = self.left(next);
+            }
+            let Some(&m) = self.node(next) else {
+                return link;
+            };
+            let r = self.remove(n.right, m.start);
+            if let Some(n) = self.node_mut(link) {
+                n.start = m.start;
+                n.len = m.len;
+                n.right = r;
+            }
+        }
+        self.balance(link)
+    }
+
+    fn discard(&mut self, link: Link) {
+        let unused = self.unused;
+        if let Some(n) = self.node_mut(link) {
+            *n = Node {
+                right: unused,
+                ..Node::default()
+            };
+            self.unused = link;
+        }
+    }
+}
+
+/// Where `want` fits into a hole.
+fn fit(start: u64, len: u64, want: &Want) -> Option<u64> {
+    let (lo, hi) = want.within;
+    let end = start.checked_add(len)?.min(hi);
+    let at = start.max(lo).checked_next_multiple_of(want.align)?;
+    (at.checked_add(want.size)? <= end).then_some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::{vec, vec::Vec};
+
+    impl Arena for Vec<Node> {
+        fn nodes(&self) -> &[Node] {
+            self
+        }
+        fn nodes_mut(&mut self) -> &mut [Node] {
+            self
+        }
+    }
+
+    fn space(nodes: usize) -> Ranges<Vec<Node>> {
+        Ranges::new(vec![Node::default(); nodes], 0x1000..0x11000)
+    }
+
+    fn anywhere(size: u64, align: u64) -> Want {
+        Want {
+            size,
+            align,
+            within: (0, u64::MAX),
+        }
+    }
+
+    #[test]
+    fn takes_the_lowest_and_merges_what_is_given_back() {
+        let mut r = space(16);
+        assert_eq!(r.take(&anywhere(0x1000, 0x1000)), Ok(0x1000));
+        assert_eq!(r.take(&anywhere(0x1000, 0x4000)), Ok(0x4000));
+        assert_eq!(r.take(&anywhere(0x2000, 1)), Ok(0x2000));
+        assert!(r.give(0x1000, 0x1000));
+        assert!(r.give(0x2000, 0x2000));
+        assert!(r.give(0x4000, 0x1000));
+        assert_eq!(r.longest(), 0x10000);
+        assert_eq!(r.free(), 0x10000);
+    }
+
+    #[test]
+    fn respects_limits() {
+        let mut r = space(16);
+        let want = Want {
+            size: 0x1000,
+            align: 1,
+            within: (0x5800, 0x7000),
+        };
+        assert_eq!(r.take(&want), Ok(0x5800));
+        assert_eq!(r.take(&want), Err(NoRange::Full));
+    }
+
+    #[test]
+    fn refuses_what_is_taken_and_nonsense() {
+        let mut r = space(16);
+        assert_eq!(r.take_at(0x3000, 0x1000), Ok(()));
+        assert_eq!(r.take_at(0x3fff, 1), Err(NoRange::Full));
+        assert_eq!(r.take_at(0x2fff, 2), Err(NoRange::Full));
+        assert_eq!(r.take_at(0, 1), Err(NoRange::Full));
+        assert_eq!(r.take_at(u64::MAX, 2), Err(NoRange::Invalid));
+        assert_eq!(r.take(&anywhere(0, 1)), Err(NoRange::Invalid));
+        assert_eq!(r.take(&anywhere(1, 3)), Err(NoRange::Invalid));
+        assert!(!r.give(0x2000, 0x1000), "was free");
+        assert!(!r.give(0x3000, 0x1001), "half free");
+        assert!(r.give(0x3000, 0x1000));
+        assert!(!r.give(0x3000, 0x1000), "twice");
+    }
+
+    #[test]
+    fn a_small_arena_is_said_so_before_anything_changes() {
+        let mut r = space(3);
+        assert_eq!(r.take_at(0x3000, 0x1000), Ok(()));
+        assert_eq!(r.take_at(0x5000, 0x1000), Err(NoRange::NoNode));
+        r.arena_mut().resize(4, Node::default());
+        assert_eq!(r.take_at(0x5000, 0x1000), Ok(()));
+        assert!(r.give(0x3000, 0x1000) && r.give(0x5000, 0x1000));
+        assert_eq!(r.longest(), 0x10000);
+    }
+
+    #[test]
+    fn the_depth_stays_logarithmic() {
+        let mut r = Ranges::new(vec![Node::default(); 20_010], 0..40_000);
+        for i in 0..20_000 {
+            r.take_at(2 * i, 1).unwrap();
+        }
+        // 20,000 holes: an AVL tree is at most 1.44 * log2(20,002) = 20.6 high.
+        assert!(r.height(r.root) <= 20, "{}", r.height(r.root));
+    }
+
+    proptest! {
+        /// Against a map of units: never overlaps, never loses one, fails only when nothing fits.
+        #[test]
+        fn agrees_with_a_bitmap(ops in prop::collection::vec((0u8..4, 0u64..256, 1u64..20, 0u32..4), 1..200)) {
+            let mut map = [false; 256];
+            let mut live: Vec<(u64, u64)> = Vec::new();
+            let mut r = Ranges::new(vec![Node::default(); 300], 0..256);
+            for (op, at, size, align) in ops {
+                match op {
+                    0 | 1 => {
+                        let align = 1u64 << align;
+                        let fits = (0..256u64).step_by(align as usize).any(|s| {
+                            s + size <= 256 && !map[s as usize..(s + size) as usize].contains(&true)
+                        });
+                        match r.take(&anywhere(size, align)) {
+                            Ok(s) => {
+                                prop_assert_eq!(s % align, 0);
+                                for u in &mut map[s as usize..(s + size) as usize] {
+                                    prop_assert!(!*u);
+                                    *u = true;
+                                }
+                                live.push((s, size));
+                            }
+                            Err(e) => {
+                                prop_assert_eq!(e, NoRange::Full);
+                                prop_assert!(!fits);
+                            }
+                        }
+                    }
+                    2 => {
+                        let ok = at + size <= 256
+                            && !map[at as usize..(at + size) as usize].contains(&true);
+                        prop_assert_eq!(r.take_at(at, size).is_ok(), ok);
+                        if ok {
+                            map[at as usize..(at + size) as usize].fill(true);
+                            live.push((at, size));
+                        }
+                    }
+                    _ => {
+                        if !live.is_empty() {
+                            let (s, n) = live.swap_remove(at as usize % live.len());
+                            prop_assert!(r.give(s, n));
+                            map[s as usize..(s + n) as usize].fill(false);
+                        }
+                    }
+                }
+                prop_assert_eq!(r.free(), map.iter().filter(|u| !**u).count() as u64);
+                prop_assert_eq!(r.taken(), live.len());
+            }
+            for (s, n) in live {
+                prop_assert!(r.give(s, n));
+            }
+            prop_assert_eq!(r.longest(), 256);
+        }
+    }
+}
