@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+# What every script of tools/vm starts from: where things are, how to speak.
+# Sourced, never run. Sets strict mode for the script that sources it.
+#
+# shellcheck shell=bash
+
+set -euo pipefail
+
+VM_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+OURO_TOP=$(cd "$VM_DIR/../.." && pwd -P)
+if [ -z "${OURO_CACHE:-}" ]; then
+    [ -n "${XDG_CACHE_HOME:-${HOME:-}}" ] || {
+        echo "ouro: neither OURO_CACHE nor HOME is set: say OURO_CACHE=/some/folder make ..." >&2
+        exit 1
+    }
+    OURO_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/ouro
+fi
+mkdir -p "$OURO_CACHE" 2>/dev/null || {
+    echo "ouro: cannot make the cache folder $OURO_CACHE: set OURO_CACHE to a folder you can write to" >&2
+    exit 1
+}
+OURO_CACHE=$(cd "$OURO_CACHE" && pwd -P)
+export OURO_CACHE OURO_TOP VM_DIR
+
+# A line for the person at the terminal; results go to stdout, these to stderr.
+say() {
+    printf '%s\n' "$*" >&2
+}
+
+# The end: what is wrong, then one line for each remedy.
+die() {
+    local line
+    printf 'ouro: %s\n' "$1" >&2
+    shift
+    for line in "$@"; do
+        printf '      %s\n' "$line" >&2
+    done
+    exit 1
+}
+
+# Twelve hex digits for what comes on stdin: names things in the cache.
+short_hash() {
+    sha256sum | cut -c1-12
+}
+
+# Seconds as m:ss.
+clock() {
+    printf '%d:%02d' $(($1 / 60)) $(($1 % 60))
+}
+
+# Processors to use: those the process may run on.
+jobs_wanted() {
+    echo "${OURO_JOBS:-$(nproc)}"
+}
+
+am_root() {
+    [ "$(id -u)" = 0 ]
+}

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0
+# The guest's kernel: steps `source`, `kernel@plain`, `kernel@debug`, and
+# `peer`, Debian's stock kernel with the upstream drivers as modules.
+#
+# shellcheck shell=bash
+
+KERNEL_SERIES=7.3
+KERNEL_VARIANTS="plain debug"
+
+# Configuration fragments of a variant, in order.
+kernel_fragments() {
+    local dir=$VM_DIR/kernel
+    echo "$dir/base.config" "$dir/drm.config"
+    [ "$1" != debug ] || echo "$dir/debug.config"
+}
+
+text_source() { echo "kernel source $KERNEL_SERIES"; }
+mb_source() { echo 2600; }
+key_source() { echo "$KERNEL_SERIES ${OURO_KERNEL_SRC:-} 1" | short_hash; }
+
+# Debian's package from the first suite that has it, else the tarball that
+# OURO_KERNEL_SRC names. Kept: nothing is fetched twice.
+run_source() {
+    local dir=$2 deb
+    mkdir "$dir/fetch"
+    if [ -n "${OURO_KERNEL_SRC:-}" ]; then
+        [ -e "$OURO_KERNEL_SRC" ] || die "OURO_KERNEL_SRC=$OURO_KERNEL_SRC: no such file"
+        cp "$OURO_KERNEL_SRC" "$dir/fetch/"
+    else
+        fetch_package "$dir/fetch" "linux-source-$KERNEL_SERIES" ||
+            die "no Debian suite has linux-source-$KERNEL_SERIES any more:" \
+                "set OURO_KERNEL_SRC to a tarball of Linux $KERNEL_SERIES.x and start again"
+        deb=$(echo "$dir"/fetch/*.deb)
+        mkdir "$dir/deb"
+        enter dpkg -x "$deb" "$dir/deb"
+        mv "$dir"/deb/usr/src/linux-source-*.tar.* "$dir/fetch/"
+        rm -rf "$dir/deb" "$deb"
+    fi
+    mkdir "$dir/linux"
+    enter sh -c "tar -C '$dir/linux' --strip-components=1 -xf '$dir'/fetch/*.tar.*"
+    rm -rf "$dir/fetch"
+    [ -e "$dir/linux/rust/kernel/lib.rs" ] || die "this is not a kernel source with Rust: $dir/linux"
+    enter make -s -C "$dir/linux" kernelversion >"$dir/version"
+    case $(cat "$dir/version") in
+        "$KERNEL_SERIES"*) ;;
+        *) die "the source is Linux $(cat "$dir/version"), wanted is $KERNEL_SERIES" ;;
+    esac
+}
+
+# fetch_package DIR NAME: download from backports, else sid, else experimental.
+fetch_package() {
+    local dir=$1 name=$2 suite tree mirror
+    tree=$(step_dir root)/tree
+    # apt's own user cannot write here: download as root
+    local apt=(apt-get -o APT::Sandbox::User=root)
+    enter "${apt[@]}" update
+    if enter sh -c "cd '$dir' && ${apt[*]} download -t $ROOT_SUITE-backports $name"; then return 0; fi
+    mirror=$(awk '$1 == "deb" {print $2; exit}' "$tree/etc/apt/sources.list")
+    for suite in sid experimental; do
+        say "$name is not in $ROOT_SUITE-backports: trying $suite"
+        enter sh -ec "
+            mkdir -p /tmp/lists/partial
+            echo 'deb $mirror $suite main' >/tmp/$suite.list
+            set -- -o APT::Sandbox::User=root -o Dir::State::Lists=/tmp/lists -o Dir::Etc::SourceList=/tmp/$suite.list
+            apt-get \"\$@\" update
+            cd '$dir'
+            apt-get \"\$@\" download $name
+        " && return 0
+    done
+    return 1
+}
+
+# Where the sources of Rust's core are in the root.
+rust_lib_src() {
+    # shellcheck disable=SC2016 # for the shell inside
+    enter sh -c 'echo /usr/src/rustc-$(rustc -V | cut -d" " -f2)/library'
+}
+
+text_kernel() { echo "kernel, $1"; }
+mb_kernel() { [ "$1" = debug ] && echo 4000 || echo 2500; }
+key_kernel() {
+    case " $KERNEL_VARIANTS " in
+        *" $1 "*) ;;
+        *) die "no such kernel: $1" "known: $KERNEL_VARIANTS" ;;
+    esac
+    # shellcheck disable=SC2046 # file names without spaces
+    { key_source; toolchain_hash; cat "$(step_dir source)/version" $(kernel_fragments "$1"); } | short_hash
+}
+resume_kernel() { :; }
+run_kernel() {
+    local variant=$1 dir=$2 src out=$2/out lib
+    src=$(step_dir source)/linux
+    lib=$(rust_lib_src)
+    mkdir -p "$out"
+    # shellcheck disable=SC2046
+    cat $(kernel_fragments "$variant") >"$dir/fragment"
+    local make=(make -C "$src" O="$out" LLVM=-19 RUST_LIB_SRC="$lib" -j"$(jobs_wanted)")
+    enter "${make[@]}" tinyconfig
+    enter sh -c "cd '$out' && '$src/scripts/kconfig/merge_config.sh' -m -O '$out' '$out/.config' '$dir/fragment'" >/dev/null
+    enter "${make[@]}" olddefconfig
+    config_kept "$dir/fragment" "$out/.config"
+    enter nice "${make[@]}" KBUILD_BUILD_TIMESTAMP="$(cat "$(step_dir source)/version")" KBUILD_BUILD_USER=ouro \
+        KBUILD_BUILD_HOST=ouro
+}
+
+# config_kept FRAGMENT CONFIG: every line of the fragment stands in the
+# configuration, or the build ends naming those that do not.
+config_kept() {
+    local line lost=()
+    while IFS= read -r line; do
+        case $line in
+            CONFIG_*=n) ! grep -q "^${line%%=*}=" "$2" || lost+=("$line") ;;
+            CONFIG_*=*) grep -qxF "$line" "$2" || lost+=("$line") ;;
+        esac
+    done <"$1"
+    [ ${#lost[@]} = 0 ] || die "olddefconfig dropped or changed: ${lost[*]}"
+}
+
+# The module's build folder of a variant.
+kernel_out() { echo "$(step_dir "kernel@$1")/out"; }
+
+text_peer() { echo "peer kernel: Debian's stock kernel with its i915 and radeon"; }
+mb_peer() { echo 1200; }
+key_peer() { { key_base; echo 1; } | short_hash; }
+
+# The stock package is only unpacked: vmlinuz, and of the modules what the
+# peers need.
+run_peer() {
+    local dir=$2 image
+    image=$(enter apt-cache depends -t "$ROOT_SUITE-backports" linux-image-amd64 2>/dev/null |
+        awk '$1 == "Depends:" && $2 ~ /^linux-image-/ {print $2; exit}')
+    [ -n "$image" ] || image=linux-image-amd64
+    mkdir "$dir/fetch" "$dir/deb"
+    fetch_package "$dir/fetch" "$image" || die "no Debian suite has $image"
+    enter sh -c "dpkg -x '$dir'/fetch/*.deb '$dir/deb'"
+    cp "$dir"/deb/boot/vmlinuz-* "$dir/vmlinuz"
+    mv "$dir"/deb/usr/lib/modules/* "$dir/modules" 2>/dev/null || mv "$dir"/deb/lib/modules/* "$dir/modules"
+    rm -rf "$dir/fetch" "$dir/deb"
+    find "$dir/modules" -type f -name '*.ko*' | sed "s|^$dir/||" >"$dir/modules.list"
+    grep -q '/i915.ko' "$dir/modules.list" || die "$image has no i915"
+}

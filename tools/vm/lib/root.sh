@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0
+# The build root: a Debian trixie with backports in the cache, in which Cargo,
+# the kernel's build, the models and QEMU run. Steps `base` and `root`, and
+# the way in.
+#
+# shellcheck shell=bash
+
+ROOT_SUITE=trixie
+
+# All from backports in one go: with a library already from backports, its
+# -dev package of trixie cannot be installed any more.
+ROOT_PACKAGES=(
+    rustc rust-src cargo rustfmt rust-clippy bindgen
+    clang-19 lld-19 llvm-19 gcc libc6-dev make flex bison bc
+    libelf-dev libssl-dev dwarves cpio kmod rsync git patch
+    xz-utils zstd perl python3 file
+    qemu-system-x86 busybox-static strace
+    libdrm-dev shellcheck codespell
+)
+
+root_sources() {
+    local mirror=$1 suite
+    for suite in "$ROOT_SUITE" "$ROOT_SUITE-updates" "$ROOT_SUITE-backports"; do
+        echo "deb $mirror $suite main"
+    done
+}
+
+text_base() { echo "build root: bare Debian $ROOT_SUITE"; }
+mb_base() { echo 600; }
+key_base() { echo "$ROOT_SUITE x86_64 1" | short_hash; }
+run_base() {
+    local dir=$2 mirror mode=unshare
+    mirror=$(host_mirror)
+    am_root && mode=root
+    host_apt_settings >"$dir/apt.conf"
+    mmdebstrap --mode="$mode" --variant=apt --architectures=amd64 --keyring="$HOST_KEYRING" \
+        --include=ca-certificates,debian-archive-keyring \
+        --dpkgopt='path-exclude=/usr/share/man/*' \
+        --dpkgopt='path-exclude=/usr/share/locale/*' \
+        --dpkgopt='path-exclude=/usr/share/doc/*' \
+        --aptopt='APT::Install-Recommends "false"' \
+        --aptopt="$dir/apt.conf" \
+        "$ROOT_SUITE" "$dir/base.tar" ${mirror:+"$mirror"}
+}
+
+text_root() { echo "build root: compilers, QEMU, tools"; }
+mb_root() { echo 5000; }
+key_root() { { key_base; printf '%s\n' "${ROOT_PACKAGES[@]}" 3; } | short_hash; }
+run_root() {
+    local dir=$2 tree=$2/tree mirror
+    mkdir "$tree" "$OURO_CACHE/debs" 2>/dev/null || mkdir -p "$tree"
+    root_ns tar -C "$tree" --numeric-owner -xf "$(step_dir base)/base.tar"
+    # mmdebstrap wrote paths of this machine into the sources it left.
+    mirror=$(root_ns cat "$tree/etc/apt/sources.list" | awk '$1 == "deb" {
+        for (i = 2; i <= NF; i++) if ($i ~ /^[a-z]+:\//) {print $i; exit}}')
+    [ -n "$mirror" ] || die "no mirror in the sources of the bare root"
+    root_sources "$mirror" | root_ns sh -c "cat >'$tree/etc/apt/sources.list'"
+    root_ns sh -c "rm -f '$tree'/etc/apt/sources.list.d/* && : >'$tree/etc/hosts' &&
+        rm -f '$tree/etc/resolv.conf' && : >'$tree/etc/resolv.conf' && mkdir -p '$tree/mnt'"
+    root_run "$tree" sh -ec '
+        apt-get update
+        apt-get install -y --no-install-recommends -o Dir::Cache::archives="$1" -t "$2" $3
+        apt-get clean
+        dpkg-query -W -f "\${Package} \${Version}\n" >/usr/share/ouro-packages
+    ' sh "$OURO_CACHE/debs" "$ROOT_SUITE-backports" "${ROOT_PACKAGES[*]}"
+    root_run "$tree" sh -c '
+        rustc -vV; cargo -V; bindgen --version; clang-19 --version; ld.lld-19 --version
+        qemu-system-x86_64 --version
+    ' >"$dir/toolchain"
+    rm -rf "$OURO_CACHE/debs"
+}
+
+# Run as the root of the build root's files: root itself, or the first id of
+# an ordinary user's own name space.
+root_ns() {
+    if am_root; then "$@"; else unshare --user --map-auto --map-root-user -- "$@"; fi
+}
+
+# root_run TREE COMMAND...: run in the root, in a mount name space of its own,
+# with checkout and cache at the paths they have here.
+root_run() {
+    local tree=$1 flags=(--mount --propagation private)
+    shift
+    am_root || flags+=(--user --map-auto --map-root-user)
+    unshare "${flags[@]}" -- bash "$VM_DIR/lib/in-root.sh" "$tree" "$OURO_TOP:$OURO_CACHE:${OURO_BIND:-}" \
+        "$(host_ca_bundle)" "$PWD" "$@"
+}
+
+# enter COMMAND...: run in the finished root.
+enter() {
+    root_run "$(step_dir root)/tree" "$@"
+}
+
+# What the compilers of the root are: goes into the key of all they build.
+toolchain_hash() {
+    short_hash <"$(step_dir root)/toolchain"
+}
+
+# Cargo's target folder: kept apart by root and lock file.
+cargo_target() {
+    local lock=$OURO_TOP/Cargo.lock
+    { toolchain_hash; cat "$lock" 2>/dev/null || true; } | short_hash | sed "s|^|$OURO_CACHE/target/|"
+}

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0
+# The step engine of the set-up. A step makes one folder of the cache, named
+# by what it is and a hash of what it is made from, so that a second checkout
+# finds it and a changed input makes another one beside it.
+#
+# A step NAME (or NAME@ARG) is described by
+#   text_NAME ARG        one line for the terminal
+#   key_NAME ARG         hash of the inputs; may look into earlier steps
+#   mb_NAME ARG          free space wanted, in MB
+#   run_NAME ARG DIR     makes it in DIR
+#   resume_NAME          defined if a broken-off run may go on in its folder
+#
+# A step without resume_NAME works in DIR.tmp, wiped first, and the finished
+# folder is renamed into place. A step with it (a kernel build: make itself
+# knows what is done, and its output folder cannot be moved) works in place.
+# Both count as done when .done is there, which comes last and by rename.
+#
+# Each step runs under flock. Its own children hold the lock as well: if the
+# set-up is killed and they live on, the next set-up waits until they are gone
+# instead of working in the same folder.
+#
+# shellcheck shell=bash
+
+STEP_CHILD=
+
+# The folder of a step.
+step_dir() {
+    local name=${1%%@*} arg=
+    [ "$1" = "$name" ] || arg=${1#*@}
+    local key
+    key=$("key_$name" "$arg") || return 1
+    printf '%s/%s/%s%s\n' "$OURO_CACHE" "$name" "${arg:+$arg-}" "$key"
+}
+
+step_ready() {
+    [ -e "$(step_dir "$1")/.done" ]
+}
+
+# Files of a build root belong to subordinate ids when an ordinary user made
+# it: only the same mapping can delete them.
+remove_tree() {
+    [ -e "$1" ] || return 0
+    rm -rf -- "$1" 2>/dev/null && return 0
+    am_root || unshare --user --map-auto --map-root-user -- rm -rf -- "$1"
+    [ ! -e "$1" ] || die "cannot remove $1" "remove it by hand, then start again"
+}
+
+step_stop() {
+    trap - INT TERM HUP
+    [ -z "$STEP_CHILD" ] || kill -TERM -- "-$STEP_CHILD" 2>/dev/null || true
+    say ""
+    say "ouro: set-up stopped; the same command goes on from here"
+    exit 130
+}
+
+# What to do about a failed step, from its log. First match wins.
+step_remedy() {
+    local log=$1 free
+    free=$(df -Pm "$OURO_CACHE" | awk 'NR==2 {print $4}')
+    if [ "${free:-0}" -lt 64 ] || grep -qsi 'no space left on device' "$log"; then
+        echo "the disk is full ($free MB free at $OURO_CACHE): make room, or set OURO_CACHE to a folder on another disk"
+    elif grep -qsE 'Temporary failure resolving|Could not resolve|Could not connect|Connection (timed out|refused)|Network is unreachable|Failed to fetch' "$log"; then
+        echo "the package mirror could not be reached: check network and proxy (http_proxy, https_proxy), then start again"
+    elif grep -qsE 'NO_PUBKEY|not signed|Missing key|EXPKEYSIG' "$log"; then
+        echo "the mirror's signature is not known here: update the package debian-archive-keyring of this machine"
+    elif grep -qsE 'Unable to locate package|has no installation candidate' "$log"; then
+        echo "the mirror lacks a package: use a full, current Debian mirror in the apt sources of this machine"
+    elif grep -qsE '(^|: )ouro: ' "$log"; then
+        grep -hE '(^|: )ouro: ' "$log" | tail -n 1 | sed 's/^.*ouro: //'
+    elif grep -qsE 'Operation not permitted|unshare failed' "$log"; then
+        echo "mounting was refused: run as root, or allow user namespaces on this machine (containers need --privileged)"
+    else
+        echo "start again: finished steps are kept. If it fails the same way, read the log"
+    fi
+}
+
+# Wait for the child of a step and show that it lives.
+step_watch() {
+    local pid=$1 head=$2 begin=$SECONDS last=0 now
+    while kill -0 "$pid" 2>/dev/null; do
+        sleep 0.2
+        now=$((SECONDS - begin))
+        [ "$now" -gt "$last" ] || continue
+        if [ -t 2 ]; then
+            printf '\r%s  %s ' "$head" "$(clock "$now")" >&2
+            last=$now
+        elif [ "$now" -ge $((last + 60)) ]; then
+            say "$head  $(clock "$now")"
+            last=$now
+        fi
+    done
+    if [ -t 2 ]; then printf '\r\033[K' >&2; fi
+}
+
+# run_step STEP HEAD: make one step if it is not there.
+run_step() {
+    local step=$1 head=$2 name=${1%%@*} arg= dir lock log work want free rc=0 begin=$SECONDS
+    [ "$step" = "$name" ] || arg=${step#*@}
+    dir=$(step_dir "$step") || die "cannot tell the inputs of '$step'"
+    head="$head $("text_$name" "$arg")"
+    [ ! -e "$dir/.done" ] || return 0
+    mkdir -p "$(dirname "$dir")" "$OURO_CACHE/log" || die "cannot write to $OURO_CACHE" \
+        "make room or set OURO_CACHE to another folder"
+
+    exec {lock}>>"$dir.lock"
+    if ! flock -n "$lock"; then
+        say "$head: another set-up is at it, waiting"
+        flock "$lock"
+    fi
+    if [ -e "$dir/.done" ]; then
+        exec {lock}>&-
+        say "$head: made by another set-up"
+        return 0
+    fi
+
+    want=$("mb_$name" "$arg")
+    free=$(df -Pm "$OURO_CACHE" | awk 'NR==2 {print $4}')
+    if [ "$free" -lt "$want" ]; then
+        die "$head: not enough disk space at $OURO_CACHE: $free MB free, $want MB wanted" \
+            "make room, or set OURO_CACHE to a folder on another disk"
+    fi
+
+    log=$OURO_CACHE/log/$name${arg:+-$arg}.log
+    work=$dir
+    if ! declare -F "resume_$name" >/dev/null; then
+        work=$dir.tmp
+        remove_tree "$work"
+    fi
+    mkdir -p "$work"
+    [ -t 2 ] || say "$head ..."
+    set -m
+    (
+        set -e
+        "run_$name" "$arg" "$work"
+    ) >"$log" 2>&1 </dev/null &
+    STEP_CHILD=$!
+    set +m
+    step_watch "$STEP_CHILD" "$head"
+    wait "$STEP_CHILD" || rc=$?
+    STEP_CHILD=
+    if [ "$rc" = 0 ]; then
+        : >"$work/.done.tmp" && mv "$work/.done.tmp" "$work/.done" || rc=1
+    fi
+    if [ "$rc" = 0 ] && [ "$work" != "$dir" ]; then
+        mv -T "$work" "$dir" || rc=1
+    fi
+    if [ "$rc" != 0 ]; then
+        say "$head: FAILED after $(clock $((SECONDS - begin)))"
+        tail -n 12 "$log" | sed 's/^/    | /' >&2
+        die "set-up failed at '$step'" "log:    $log" "remedy: $(step_remedy "$log")"
+    fi
+    exec {lock}>&-
+    say "$head: done in $(clock $((SECONDS - begin)))"
+}
+
+# run_steps STEP...: all of them, in order, with progress.
+run_steps() {
+    local n=0 total=$# step begin=$SECONDS
+    trap step_stop INT TERM HUP
+    for step in "$@"; do
+        n=$((n + 1))
+        run_step "$step" "[$n/$total, $(clock $((SECONDS - begin)))]"
+    done
+    trap - INT TERM HUP
+}
