@@ -126,16 +126,64 @@ key_peer() { { key_base; echo 1; } | short_hash; }
 # The stock package is only unpacked: vmlinuz, and of the modules what the
 # peers need.
 run_peer() {
-    local dir=$2 image
+    local dir=$2 image release name path file
     image=$(enter apt-cache depends -t "$ROOT_SUITE-backports" linux-image-amd64 2>/dev/null |
         awk '$1 == "Depends:" && $2 ~ /^linux-image-/ {print $2; exit}')
     [ -n "$image" ] || image=linux-image-amd64
     mkdir "$dir/fetch" "$dir/deb"
-    fetch_package "$dir/fetch" "$image" || die "no Debian suite has $image"
-    enter sh -c "dpkg -x '$dir'/fetch/*.deb '$dir/deb'"
-    cp "$dir"/deb/boot/vmlinuz-* "$dir/vmlinuz"
-    mv "$dir"/deb/usr/lib/modules/* "$dir/modules" 2>/dev/null || mv "$dir"/deb/lib/modules/* "$dir/modules"
-    rm -rf "$dir/fetch" "$dir/deb"
-    find "$dir/modules" -type f -name '*.ko*' | sed "s|^$dir/||" >"$dir/modules.list"
-    grep -q '/i915.ko' "$dir/modules.list" || die "$image has no i915"
+    # Since 7.2 the image package is but a name for several others.
+    for name in "$image" $(enter apt-cache depends --important -t "$ROOT_SUITE-backports" "$image" |
+        awk '$1 ~ /Depends:$/ && $2 ~ /^linux-(base|binary|modules)-[0-9]/ {print $2}'); do
+        fetch_package "$dir/fetch" "$name" || die "no Debian suite has $name"
+    done
+    enter sh -ec "for deb in '$dir'/fetch/*.deb; do dpkg -x \"\$deb\" '$dir/deb'; done"
+    # /boot, or beside the modules since 7.2
+    find "$dir/deb" -type f -name "vmlinuz*" -exec cp {} "$dir/vmlinuz" \;
+    [ -s "$dir/vmlinuz" ] || die "$image holds no kernel"
+    mkdir -p "$dir/all/lib/modules" "$dir/modules"
+    mv "$dir"/deb/usr/lib/modules/* "$dir/all/lib/modules/" 2>/dev/null ||
+        mv "$dir"/deb/lib/modules/* "$dir/all/lib/modules/"
+    release=$(ls "$dir/all/lib/modules")
+    enter depmod -b "$dir/all" "$release"
+    for name in $PEER_MODULES; do
+        # "insmod PATH" in the order of loading; "builtin NAME" needs nothing
+        enter modprobe -d "$dir/all" -S "$release" --show-depends "$name" |
+            awk '$1 == "insmod" {print $2}' >"$dir/paths"
+        while IFS= read -r path; do
+            file=$(basename "$path" .xz)
+            [ -e "$dir/modules/$file" ] || case $path in
+                *.xz) xz -dc "$path" >"$dir/modules/$file" ;;
+                *) cp "$path" "$dir/modules/$file" ;;
+            esac
+            echo "$file"
+        done <"$dir/paths" >"$dir/$name.order"
+    done
+    [ -s "$dir/i915.order" ] || die "$image has no i915"
+    rm -rf "$dir/fetch" "$dir/deb" "$dir/all" "$dir/paths"
+    echo "$release" >"$dir/release"
+}
+
+# What of the stock kernel is kept: the drivers, and what the guest needs to
+# reach its shared folder.
+PEER_MODULES="virtio_pci 9pnet_virtio 9p i915 radeon"
+
+# peer_modules NAME...: file names in the order of loading, without doubles.
+peer_modules() {
+    local name dir
+    dir=$(step_dir peer)
+    for name in "$@"; do
+        [ -e "$dir/$name.order" ] || die "the peer kernel has no module $name here" "kept are: $PEER_MODULES"
+        cat "$dir/$name.order"
+    done | awk '!seen[$0]++'
+}
+
+text_headers() { echo "kernel headers for test programs"; }
+mb_headers() { echo 100; }
+key_headers() { { cat "$(step_dir source)/version"; echo 1; } | short_hash; }
+run_headers() {
+    local dir=$2 src
+    src=$(step_dir source)/linux
+    enter make -s -C "$src" O="$dir/out" INSTALL_HDR_PATH="$dir" headers_install
+    rm -rf "$dir/out"
+    [ -e "$dir/include/drm/i915_drm.h" ]
 }

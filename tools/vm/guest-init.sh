@@ -1,0 +1,71 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0
+# The first program of the guest: mounts, loads the modules, runs the command,
+# leaves its traces in the folder shared with the host, powers off. What to do
+# stands in /etc/ouro, which tools/vm/guest writes.
+
+/bin/busybox mkdir -p /bin /sbin /proc /sys /dev /tmp /run /out
+/bin/busybox --install -s /bin
+export PATH=/bin:/sbin HOME=/tmp
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev 2>/dev/null
+mount -t tmpfs tmp /tmp
+mount -t debugfs debug /sys/kernel/debug 2>/dev/null
+mkdir -p /dev/pts /dev/shm
+mount -t tmpfs shm /dev/shm
+
+. /etc/ouro
+
+end() {
+    sync
+    umount /out 2>/dev/null
+    poweroff -f
+}
+
+# Modules that the kernel itself needs (a stock one has 9p as modules).
+while read -r file args; do
+    # shellcheck disable=SC2086 # words
+    insmod "/lib/modules/$file" $args || echo "ouro-guest: cannot load $file"
+done </etc/boot-modules
+
+if ! mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 out /out; then
+    echo "ouro-guest: cannot mount the shared folder"
+    end
+fi
+
+while read -r file args; do
+    # shellcheck disable=SC2086 # words
+    if ! insmod "/lib/modules/$file" $args; then
+        echo "cannot load $file" >>/out/guest-errors
+        echo 126 >/out/exit
+    fi
+done </etc/modules
+
+if [ -n "$INTERACTIVE" ]; then
+    echo
+    echo "ouro guest: GPU $OURO_GPU, kernel $(uname -r) ($OURO_KERNEL); /out is shared; 'exit' powers off"
+    setsid cttyhack sh -l
+    end
+fi
+
+if [ ! -e /out/exit ]; then
+    sh /etc/command >/out/output.txt 2>&1 </dev/null
+    echo $? >/out/exit.new
+fi
+
+if [ -n "$UNLOAD" ] && [ -d "/sys/module/$UNLOAD" ]; then
+    rmmod "$UNLOAD" || echo "cannot unload $UNLOAD" >>/out/guest-errors
+fi
+
+# kmemleak reports what is older than five seconds and was unreachable twice.
+if [ -w /sys/kernel/debug/kmemleak ]; then
+    sleep 6
+    echo scan >/sys/kernel/debug/kmemleak
+    echo scan >/sys/kernel/debug/kmemleak
+    cat /sys/kernel/debug/kmemleak >/out/kmemleak.txt
+fi
+
+dmesg >/out/dmesg.txt
+[ ! -e /out/exit.new ] || mv /out/exit.new /out/exit
+end

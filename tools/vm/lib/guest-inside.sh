@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0
+# The part of `guest` that runs in the build root: packs the initramfs, starts
+# the models and QEMU, watches the clock, leaves nothing running.
+# Everything comes in OURO_GUEST_*.
+#
+# shellcheck shell=bash
+
+set -euo pipefail
+
+out=$OURO_GUEST_OUT
+stage=$out/.stage
+children=()
+stop() {
+    local pid
+    for pid in "${children[@]}"; do kill -KILL "$pid" 2>/dev/null || true; done
+}
+trap stop EXIT
+trap 'exit 130' INT TERM HUP
+
+(cd "$stage" && find . -print0 | cpio --quiet -0 -o -H newc -R 0:0 | gzip -1) >"$out/.initrd.gz"
+rm -rf "$stage"
+
+# One process for each GPU; QEMU connects once, at its start.
+devices=()
+n=0
+for gpu in $OURO_GUEST_GPUS; do
+    socket=/run/gpu$n
+    # shellcheck disable=SC2086 # words
+    "$OURO_GUEST_MODEL" --gpu "$gpu" --socket "$socket" $OURO_GUEST_MODEL_ARGS >"$out/model-$n.log" 2>&1 </dev/null &
+    model=$!
+    children+=("$model")
+    for _ in $(seq 200); do
+        [ ! -S "$socket" ] || break
+        kill -0 "$model" 2>/dev/null || { echo "the model $gpu ended at once" | tee -a "$out/guest-errors" >&2
+            cat "$out/model-$n.log" >&2
+            exit 1; }
+        sleep 0.05
+    done
+    [ -S "$socket" ] || { echo "the model $gpu made no socket" | tee -a "$out/guest-errors" >&2; exit 1; }
+    devices+=(-device '{"driver":"vfio-user-pci","id":"gpu'"$n"'","addr":"'"$((n + 2))"'","x-msg-timeout":600000,
+        "socket":{"type":"unix","path":"'"$socket"'"}}')
+    n=$((n + 1))
+done
+if [ -n "$OURO_GUEST_PCI" ]; then devices+=(-device "vfio-pci,host=$OURO_GUEST_PCI,addr=2"); fi
+
+serial=(-serial "file:$out/serial.log")
+append="console=ttyS0 panic=-1 reboot=t ignore_loglevel"
+if [ -n "$OURO_GUEST_INTERACTIVE" ]; then
+    serial=(-chardev stdio,id=tty,signal=off -serial chardev:tty)
+    append="console=ttyS0 panic=-1 reboot=t quiet"
+fi
+
+qemu=(qemu-system-x86_64 -machine q35,memory-backend=ram0 -accel "$OURO_GUEST_ACCEL" -cpu max -smp 2
+    -m "$OURO_GUEST_MEMORY" -object "memory-backend-memfd,id=ram0,size=$OURO_GUEST_MEMORY,share=on"
+    -nodefaults -no-user-config -vga none -display none "${serial[@]}" -no-reboot
+    -fsdev "local,id=out,path=$out,security_model=none" -device virtio-9p-pci,fsdev=out,mount_tag=out,addr=1e
+    "${devices[@]}"
+    -kernel "$OURO_GUEST_IMAGE" -initrd "$out/.initrd.gz" -append "$append ${OURO_GUEST_APPEND:-}")
+
+if [ -n "$OURO_GUEST_INTERACTIVE" ]; then
+    "${qemu[@]}"
+    exit 0
+fi
+"${qemu[@]}" >"$out/qemu.log" 2>&1 </dev/null &
+vm=$!
+children+=("$vm")
+begin=$SECONDS
+while kill -0 "$vm" 2>/dev/null; do
+    if [ $((SECONDS - begin)) -ge "$OURO_GUEST_LIMIT" ]; then
+        echo "$OURO_GUEST_LIMIT" >"$out/timeout"
+        exit 0
+    fi
+    sleep 0.1
+done
+wait "$vm" || echo "QEMU ended with $? (qemu.log)" >>"$out/guest-errors"
+rm -f "$out/.initrd.gz"
