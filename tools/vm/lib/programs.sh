@@ -44,3 +44,34 @@ model_known() {
     [ -x "$MODEL_BIN" ] || build_model
     enter "$MODEL_BIN" --list
 }
+
+# build_program model|draw|selftests: with one line on the terminal, and the
+# compiler's words only when it fails.
+build_program() {
+    local what=$1 log=$OURO_TOP/build/log/$1.log begin=$SECONDS
+    mkdir -p "$OURO_TOP/build/log"
+    if ! "$VM_DIR/build" "$what" >"$log" 2>&1; then
+        tail -n 30 "$log" | sed 's/^/    | /' >&2
+        die "could not build: $what" "log: $log"
+    fi
+    say "built: $what ($(clock $((SECONDS - begin))))"
+}
+
+# build_module VARIANT: the same for ouro.ko.
+build_module() {
+    local log=$OURO_TOP/build/log/module-$1.log begin=$SECONDS
+    mkdir -p "$OURO_TOP/build/log"
+    if ! "$VM_DIR/module" "$1" >"$log" 2>&1; then
+        grep -vE '^make|^  [A-Z]' "$log" | tail -n 40 | sed 's/^/    | /' >&2
+        die "could not build ouro.ko for the $1 kernel" "log: $log"
+    fi
+    say "built: ouro.ko for the $1 kernel ($(clock $((SECONDS - begin))))"
+}
+
+# gpu_known NAME, kernel_known NAME: at once, before half an hour of set-up.
+gpu_known() {
+    grep -qxF -- "$1" "$VM_DIR/gpus" || die "no such GPU: $1" "known: $(xargs <"$VM_DIR/gpus")"
+}
+kernel_known() {
+    case " $KERNEL_VARIANTS " in *" $1 "*) ;; *) die "no such kernel: $1" "known: $KERNEL_VARIANTS" ;; esac
+}
