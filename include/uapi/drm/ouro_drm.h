@@ -48,6 +48,8 @@ struct drm_ouro_device {
 	__u32 gpu_address_bits;
 	/** @dma_bits: width of a physical address that the device can reach */
 	__u32 dma_bits;
+	/** @pad2: zero */
+	__u32 pad2;
 	/** @gpu_address_space: bytes of one GPU virtual address space */
 	__u64 gpu_address_space;
 	/** @reserved: zero */
