@@ -6,7 +6,8 @@ mod blt_support;
 
 use std::collections::BTreeSet;
 
-use blt_support::{header, ordinary, xy, Ram, DRAWING, GEN6};
+use blt_support::reference::{ordinary, DRAWING};
+use blt_support::{header, xy, Ram, GEN6};
 use gpu_model::blt::{execute, BltState, COMMANDS};
 
 /// Bits of P, S and D that meet in one byte in all eight ways, most significant index first: the result byte is the

@@ -86,7 +86,7 @@ pub enum BltError {
 }
 
 impl BltError {
-    /// Index of the dword that is wrong.
+    /// Index of the dword that is wrong; one past the end where immediate data are missing.
     pub const fn dword(&self) -> usize {
         match self {
             BltError::NotBlt

@@ -4,12 +4,13 @@
 //!
 //! A command streamer asks [`length`] how many dwords a command has, hands all of them to [`execute`], and gives the
 //! engine its memory by [`BltMemory`]. What persists from command to command is [`BltState`], what differs from chip to
-//! chip [`BltCaps`]. [`decode`] puts a command in words, for traces.
+//! chip [`BltCaps`]. [`decode()`] puts a command in words, for traces.
 //!
 //! | file | what |
 //! | --- | --- |
 //! | `opcode.rs` | the commands, what their dwords hold, which bits they define |
-//! | `parse.rs` | a command and the state become one blit: operands, rectangle, clipping, directions |
+//! | `parse.rs`, `operands.rs` | a command and the state become one blit: rectangle, clipping, directions; operands |
+//! | `rules.rs`, `error.rs` | what a command can do wrong |
 //! | `engine.rs` | the blit is done, line by line |
 //! | `rop.rs` | raster operations |
 //! | `surface.rs`, `pattern.rs`, `mono.rs`, `key.rs` | the operands, and the colour key |
@@ -25,9 +26,11 @@ mod error;
 mod key;
 mod mono;
 mod opcode;
+mod operands;
 mod parse;
 mod pattern;
 mod rop;
+mod rules;
 mod state;
 mod surface;
 

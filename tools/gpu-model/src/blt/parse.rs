@@ -2,14 +2,11 @@
 //! From a command and the setup state to a blit: operands, rectangle, clipping, directions (G45 PRM V1b §8.8, §8.9).
 
 use super::engine::{Blit, Source};
-use super::key::{Key, Operand};
-use super::mono::{Bits, Mono, Packing};
 use super::opcode::{control, header, Command, Field, Immediate};
-use super::pattern::{fixed, Pattern};
+use super::pattern::Pattern;
 use super::rop::Rop;
 use super::surface::Surface;
 use super::{BltCaps, BltError, BltState, Depth, Rule, Violation};
-use crate::tiling::{Swizzle, Tiling};
 
 /// What a command asks for.
 pub(super) struct Parsed {
@@ -48,22 +45,23 @@ pub(super) fn parse(cmd: &[u32], state: &BltState, caps: &BltCaps) -> Result<Par
     })
 }
 
-struct Parser<'a> {
-    cmd: &'a [u32],
-    command: &'static Command,
-    header: u32,
+/// A command that is being read.
+pub(super) struct Parser<'a> {
+    pub(super) cmd: &'a [u32],
+    pub(super) command: &'static Command,
+    pub(super) header: u32,
     /// BR13, or BR01 for the commands that use the setup state.
-    control: u32,
-    state: &'a BltState,
-    caps: &'a BltCaps,
-    violations: Vec<Violation>,
+    pub(super) control: u32,
+    pub(super) state: &'a BltState,
+    pub(super) caps: &'a BltCaps,
+    pub(super) violations: Vec<Violation>,
 }
 
 /// A point of a coordinate dword: 31:16 Y, 15:0 X, both signed.
 #[derive(Clone, Copy)]
-struct Point {
-    x: i64,
-    y: i64,
+pub(super) struct Point {
+    pub(super) x: i64,
+    pub(super) y: i64,
 }
 
 impl Point {
@@ -132,59 +130,32 @@ impl<'a> Parser<'a> {
     }
 
     /// The dword of a field; 0 if the command has no such field.
-    fn get(&self, field: Field) -> u32 {
+    pub(super) fn get(&self, field: Field) -> u32 {
         self.command.index(field).map_or(0, |index| self.cmd[index])
     }
 
-    fn has(&self, field: Field) -> bool {
+    pub(super) fn has(&self, field: Field) -> bool {
         self.command.index(field).is_some()
     }
 
     /// Index of the dword of a field, or of the header if the field comes from the state.
-    fn index(&self, field: Field) -> usize {
+    pub(super) fn index(&self, field: Field) -> usize {
         self.command.index(field).unwrap_or(0)
     }
 
-    fn immediate(&self) -> &'a [u32] {
+    pub(super) fn immediate(&self) -> &'a [u32] {
         &self.cmd[self.command.dwords()..]
     }
 
-    fn immediate_bytes(&self) -> Vec<u8> {
+    pub(super) fn immediate_bytes(&self) -> Vec<u8> {
         self.immediate()
             .iter()
             .flat_map(|dword| dword.to_le_bytes())
             .collect()
     }
 
-    fn violation(&mut self, dword: usize, rule: Rule) {
+    pub(super) fn violation(&mut self, dword: usize, rule: Rule) {
         self.violations.push(Violation { dword, rule });
-    }
-
-    /// "All reserved fields must be programmed to 0s" (§8.7.1).
-    fn check_reserved(&mut self) {
-        let length = if Command::is_linear(self.command.opcode) {
-            0x1f
-        } else {
-            0xff
-        };
-        let mut found = vec![(
-            0,
-            self.header & 0x003f_ffff & !(self.command.header | length),
-        )];
-        for (i, field) in self.command.fields.iter().enumerate() {
-            let defined = match field {
-                Field::Control => control::ALWAYS | self.command.control,
-                Field::ClipFirst | Field::ClipEnd => 0x7fff_7fff,
-                Field::SrcPitch => 0xffff,
-                _ => !0,
-            };
-            found.push((i + 1, self.cmd[i + 1] & !defined));
-        }
-        for (dword, bits) in found {
-            if bits != 0 {
-                self.violation(dword, Rule::Reserved { bits });
-            }
-        }
     }
 
     /// The state after a setup command.
@@ -215,74 +186,12 @@ impl<'a> Parser<'a> {
         state
     }
 
-    fn depth(&self) -> Depth {
+    pub(super) fn depth(&self) -> Depth {
         Depth::of(self.control)
     }
 
-    fn rop(&self) -> Rop {
+    pub(super) fn rop(&self) -> Rop {
         Rop((self.control >> 16) as u8)
-    }
-
-    /// Byte enables of the 32 bpp byte mask; other depths have none (§8.10.1).
-    fn byte_enables(&self) -> [u8; 4] {
-        if self.depth() != Depth::Argb8888 {
-            return [0xff; 4];
-        }
-        let mask = if self.has(Field::Control) {
-            (self.header & header::MASK) >> 20
-        } else {
-            (self.control & control::SETUP_MASK) >> 26
-        };
-        let byte = |enabled: bool| if enabled { 0xff } else { 0 };
-        let (colour, alpha) = (byte(mask & 1 != 0), byte(mask & 2 != 0));
-        [colour, colour, colour, alpha]
-    }
-
-    /// A colour operand of an XY command. The pitch is in bytes if linear, in dwords if tiled (§8.10.2), whatever the
-    /// tables' titles say.
-    fn surface(
-        &mut self,
-        (base, base_dword): (u32, usize),
-        (pitch, pitch_dword): (u32, usize),
-        tiled: Option<(Tiling, Swizzle)>,
-    ) -> Result<Surface, BltError> {
-        let pitch = i64::from(pitch as i16);
-        let Some((tiling, swizzle)) = tiled else {
-            self.check_linear(pitch, pitch_dword);
-            if !(base as usize).is_multiple_of(self.depth().bytes()) {
-                self.violation(base_dword, Rule::PixelAlignment);
-            }
-            return Ok(Surface {
-                base: base.into(),
-                pitch,
-                tiling: Tiling::Linear,
-                swizzle: Swizzle::None,
-            });
-        };
-        let pitch = pitch * 4;
-        if base % 4096 != 0 {
-            return Err(BltError::InvalidTiling { dword: base_dword });
-        }
-        if pitch == 0 || pitch % tiling.tile_width() as i64 != 0 {
-            return Err(BltError::InvalidTiling { dword: pitch_dword });
-        }
-        Ok(Surface {
-            base: base.into(),
-            pitch,
-            tiling,
-            swizzle,
-        })
-    }
-
-    fn check_linear(&mut self, pitch: i64, dword: usize) {
-        if pitch % 4 != 0 {
-            self.violation(
-                dword,
-                Rule::PitchGranularity {
-                    pitch: pitch as i32,
-                },
-            );
-        }
     }
 
     /// COLOR_BLT and SRC_COPY_BLT: addresses, bytes and lines instead of coordinates; no clipping, no tiles (§8.8).
@@ -337,34 +246,6 @@ impl<'a> Parser<'a> {
         };
         self.check_overlap(&blit);
         Ok(Action::Draw(blit))
-    }
-
-    /// A colour operand of a linear command, as a surface whose line 0 is the operand's first.
-    fn linear_surface(
-        &mut self,
-        base: Field,
-        (pitch, pitch_dword): (u32, usize),
-        width: u64,
-        backwards: bool,
-    ) -> Surface {
-        let address = u64::from(self.get(base));
-        // The address is that of the first byte that is accessed (§8.8.2): backwards, the last of the line.
-        let address = if backwards {
-            address.wrapping_add(1).wrapping_sub(width)
-        } else {
-            address
-        };
-        let pitch = i64::from(pitch as i16);
-        self.check_linear(pitch, pitch_dword);
-        if !address.is_multiple_of(self.depth().bytes() as u64) {
-            self.violation(self.index(base), Rule::PixelAlignment);
-        }
-        Surface {
-            base: address,
-            pitch,
-            tiling: Tiling::Linear,
-            swizzle: Swizzle::None,
-        }
     }
 
     /// All commands with coordinates that draw.
@@ -490,296 +371,4 @@ impl<'a> Parser<'a> {
             },
         })
     }
-
-    /// The source operand at the first pixel that is drawn. `size` is the rectangle before clipping, which gives a
-    /// monochrome source its layout.
-    fn source(
-        &mut self,
-        first: Point,
-        skipped: Point,
-        size: (u64, u64),
-    ) -> Result<Source, BltError> {
-        if self.has(Field::SrcBase) {
-            let tiled = (self.header & header::SRC_TILED != 0).then(|| self.caps.src_tiling());
-            let surface = self.surface(
-                (self.get(Field::SrcBase), self.index(Field::SrcBase)),
-                (self.get(Field::SrcPitch), self.index(Field::SrcPitch)),
-                tiled,
-            )?;
-            return Ok(Source::Colour {
-                surface,
-                x: (first.x + skipped.x) as u64 * self.depth().bytes() as u64,
-                y: (first.y + skipped.y) as u64,
-            });
-        }
-        let immediate = self.command.immediate == Immediate::Source;
-        if !immediate && !self.has(Field::MonoSource) {
-            return Ok(Source::Absent);
-        }
-        let mono = self.mono(immediate, size)?;
-        Ok(Source::Mono {
-            mono,
-            column: skipped.x as u64,
-            line: skipped.y as u64,
-        })
-    }
-
-    fn mono(&mut self, immediate: bool, (width, height): (u64, u64)) -> Result<Mono, BltError> {
-        let text = !self.has(Field::Control);
-        let packing = match (text, self.header & header::BYTE_PACKED != 0) {
-            (true, false) => Packing::Bit,
-            (true, true) => Packing::Byte,
-            (false, _) => Packing::Word,
-        };
-        let position = if text {
-            0
-        } else {
-            u64::from((self.header & header::BIT_POSITION) >> 17)
-        };
-        let (background, foreground) = if text {
-            (self.state.br05, self.state.br06)
-        } else {
-            (
-                self.get(Field::SrcBackground),
-                self.get(Field::SrcForeground),
-            )
-        };
-        let address = self.get(Field::MonoSource);
-        let mono = Mono {
-            bits: if immediate {
-                Bits::Immediate(self.immediate_bytes())
-            } else {
-                Bits::Memory(address.into())
-            },
-            first: position,
-            stride: packing.stride(width, position),
-            background,
-            foreground,
-            transparent: self.control & control::SRC_TRANSPARENT != 0,
-        };
-        if width > 32_745 {
-            self.violation(
-                self.index(Field::DstEnd),
-                Rule::MonoWidth {
-                    width: width as u32,
-                },
-            );
-        }
-        if packing == Packing::Word && !immediate && !address.is_multiple_of(2) {
-            self.violation(self.index(Field::MonoSource), Rule::MonoAlignment);
-        }
-        if immediate {
-            self.check_immediate_source(mono.size(width, height))?;
-        }
-        Ok(mono)
-    }
-
-    fn check_immediate_source(&mut self, needed: u64) -> Result<(), BltError> {
-        let (dword, count) = (self.command.dwords(), self.immediate().len());
-        let bytes = count * 4;
-        if count % 2 != 0 {
-            return Err(BltError::ImmediateOdd { dword, count });
-        }
-        if needed > bytes as u64 {
-            return Err(BltError::ImmediateShort {
-                dword,
-                needed,
-                got: bytes as u64,
-            });
-        }
-        if bytes > 128 {
-            self.violation(dword, Rule::ImmediateLong { bytes });
-        }
-        let left = bytes as u64 - needed;
-        if left >= 8 {
-            self.violation(dword, Rule::ImmediateLeftOver { bytes: left });
-        }
-        Ok(())
-    }
-
-    /// The pattern, and the mask of a transparent one.
-    fn pattern(&mut self, pixel_command: bool) -> Result<(Pattern, Option<[u8; 8]>), BltError> {
-        let state = *self.state;
-        let pattern = match self.command.opcode {
-            // "BR05 is also used as the solid pattern for the PIXEL_BLT instruction" (§8.10.3).
-            _ if pixel_command => Pattern::Solid(state.br05),
-            0x25 if !state.mono_pattern => Pattern::Memory(state.br07.into()),
-            0x25 => self.mono_pattern(rows(state.br20, state.br21), state.br05, state.br06),
-            0x59 => {
-                let code = ((self.header & header::FIXED_PATTERN) >> 15) as u8;
-                let rows = fixed(code).unwrap_or_else(|| {
-                    self.violation(0, Rule::FixedPattern { code });
-                    [0; 8]
-                });
-                self.coloured_mono_pattern(rows)
-            }
-            _ if self.has(Field::PatternLow) => {
-                let rows = rows(self.get(Field::PatternLow), self.get(Field::PatternHigh));
-                self.coloured_mono_pattern(rows)
-            }
-            _ if self.has(Field::PatternBase) => {
-                let address = self.get(Field::PatternBase);
-                if !(address as usize).is_multiple_of(64 * self.depth().bytes()) {
-                    self.violation(self.index(Field::PatternBase), Rule::PatternAlignment);
-                }
-                // §8.9.10 prints 26:6, the others 28:6; all bits above 5 count, see the engine's address space.
-                Pattern::Memory(u64::from(address & !0x3f))
-            }
-            _ if self.command.immediate == Immediate::Pattern => {
-                let (needed, got) = (16 * self.depth().bytes(), self.immediate().len());
-                if needed != got {
-                    let dword = self.command.dwords();
-                    return Err(BltError::PatternSize { dword, needed, got });
-                }
-                Pattern::Immediate(self.immediate_bytes())
-            }
-            _ if self.has(Field::PatternBackground) => {
-                Pattern::Solid(self.get(Field::PatternBackground))
-            }
-            _ => Pattern::Absent,
-        };
-        let mask = match &pattern {
-            // The one pixel's pattern is always solid and BR05; the transparency of a monochrome pattern has no part
-            // in it.
-            _ if pixel_command => None,
-            _ if self.control & control::PAT_TRANSPARENT & self.pattern_control() == 0 => None,
-            // All bits of a solid pattern's data count as 0 (§8.10.2): with transparency nothing is drawn (§8.9.23).
-            Pattern::Solid(_) => Some([0; 8]),
-            Pattern::Mono { rows, .. } => Some(*rows),
-            _ => None,
-        };
-        Ok((pattern, mask))
-    }
-
-    /// Control bits that the command, or the setup before it, defines.
-    fn pattern_control(&self) -> u32 {
-        match self.command.opcode {
-            0x25 => control::SOLID | control::PAT_TRANSPARENT,
-            _ => self.command.control,
-        }
-    }
-
-    fn coloured_mono_pattern(&self, rows: [u8; 8]) -> Pattern {
-        let (background, foreground) = (
-            self.get(Field::PatternBackground),
-            self.get(Field::PatternForeground),
-        );
-        self.mono_pattern(rows, background, foreground)
-    }
-
-    fn mono_pattern(&self, rows: [u8; 8], background: u32, foreground: u32) -> Pattern {
-        if self.control & control::SOLID & self.pattern_control() != 0 {
-            return Pattern::Solid(background);
-        }
-        Pattern::Mono {
-            rows,
-            background,
-            foreground,
-        }
-    }
-
-    fn seed(&self) -> (u64, u64) {
-        let field = |mask: u32| {
-            u64::from((self.header & self.command.header & mask) >> mask.trailing_zeros())
-        };
-        (field(header::SEED_X), field(header::SEED_Y))
-    }
-
-    fn key(&self) -> Result<Option<Key>, BltError> {
-        if !self.has(Field::KeyLow) {
-            return Ok(None);
-        }
-        let mode = ((self.header & header::KEY_MODE) >> 17) as u8;
-        let key = Key::new(mode, self.get(Field::KeyLow), self.get(Field::KeyHigh));
-        match key {
-            Some(key) if key.operand == Operand::Source && !self.has(Field::SrcBase) => {
-                Err(BltError::KeyMode { mode })
-            }
-            key => Ok(key),
-        }
-    }
-
-    /// The raster operation takes the operands that the command has; the source copies must have the source in it, and
-    /// no pattern (§8.9.15). The remark that ROP F0 needs a monochrome source (§8.10.2) is against every fill and is
-    /// not followed.
-    fn check_rop(&mut self, source: &Source, pattern: &Pattern) {
-        let rop = self.rop();
-        let no_source = matches!(source, Source::Absent);
-        let no_pattern = matches!(pattern, Pattern::Absent);
-        let source_copy = matches!(self.command.opcode, 0x53 | 0x54 | 0x71 | 0x73);
-        if rop.uses_source() && no_source
-            || rop.uses_pattern() && no_pattern
-            || source_copy && !rop.uses_source()
-        {
-            let dword = self.index(Field::Control);
-            self.violation(dword, Rule::Rop { code: rop.0 });
-        }
-    }
-
-    fn check_line(&mut self, bytes: u64) {
-        if bytes > 32_768 {
-            let dword = self
-                .command
-                .index(Field::Size)
-                .unwrap_or_else(|| self.index(Field::DstEnd));
-            self.violation(
-                dword,
-                Rule::LineLength {
-                    bytes: bytes as u32,
-                },
-            );
-        }
-    }
-
-    fn check_pitch(&mut self, blit: &Blit) {
-        let mut check = |surface: &Surface, x: u64, dword: usize| {
-            let (end, pitch) = (x + blit.bytes as u64, surface.pitch.unsigned_abs());
-            if surface.tiling != Tiling::Linear && end > pitch {
-                let (end, pitch) = (end as u32, pitch as u32);
-                self.violations.push(Violation {
-                    dword,
-                    rule: Rule::BeyondPitch { end, pitch },
-                });
-            }
-        };
-        check(
-            &blit.dst,
-            blit.x,
-            self.command.index(Field::Control).unwrap_or(0),
-        );
-        if let Source::Colour { surface, x, .. } = &blit.source {
-            check(
-                surface,
-                *x,
-                self.command.index(Field::SrcPitch).unwrap_or(0),
-            );
-        }
-    }
-
-    /// The restriction on overlapping linear operands (§8.7.1).
-    fn check_overlap(&mut self, blit: &Blit) {
-        let Source::Colour { surface: src, x, y } = &blit.source else {
-            return;
-        };
-        let linear = src.tiling == Tiling::Linear && blit.dst.tiling == Tiling::Linear;
-        let aligned = |pitch: i64| pitch % 64 == 0;
-        let coherent = src.base == blit.dst.base && aligned(src.pitch) && aligned(blit.dst.pitch);
-        if !linear || coherent || !blit.rop.uses_source() {
-            return;
-        }
-        let last = blit.bytes as u64 - 1;
-        let overlaps = (1..blit.lines).any(|line| {
-            let source = src.address(*x, y + line);
-            let destination = blit.dst.address(blit.x, blit.y + line - 1);
-            source / 64 <= (destination + last) / 64 && destination / 64 <= (source + last) / 64
-        });
-        if overlaps {
-            self.violation(self.index(Field::SrcBase), Rule::CacheLineOverlap);
-        }
-    }
-}
-
-/// Rows of a monochrome pattern: the least significant byte of BR20 is row 0 (§8.9.14.1).
-fn rows(low: u32, high: u32) -> [u8; 8] {
-    (u64::from(high) << 32 | u64::from(low)).to_le_bytes()
 }
