@@ -1,8 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Modelled GPUs: software that behaves as the hardware documents say, on a PCI bus.
+//!
+//! A model is a library first: [`snb::Snb`] can be driven in process, command by command, without
+//! QEMU. [`server`] is one door into it, speaking vfio-user. Nothing here is shared with the
+//! driver: the model is a second, independent reading of the documents.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod blt;
+pub mod clock;
+pub mod counters;
+pub mod dma;
+pub mod fault;
+pub mod intel;
+pub mod memory;
+pub mod model;
+pub mod pci;
+pub mod server;
+pub mod snb;
 pub mod tiling;
+pub mod trace;

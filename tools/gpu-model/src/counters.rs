@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What the model counts. The position of a counter is also its index in the guest's window
+//! (see `snb::window`), so entries are only ever added at the end.
+
+/// Declares the counters: identifier and the name in reports.
+macro_rules! counters {
+    ($($(#[$doc:meta])* $id:ident = $name:literal,)*) => {
+        /// A counter; its discriminant is the index in the guest-readable window.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(usize)]
+        pub enum Counter { $($(#[$doc])* $id,)* }
+
+        /// Names of all counters, in index order.
+        pub const NAMES: &[&str] = &[$($name,)*];
+    };
+}
+
+counters! {
+    /// Register reads by the CPU.
+    RegReads = "reg_reads",
+    /// Register writes by the CPU.
+    RegWrites = "reg_writes",
+    /// Reads below 0x40000, the range that needs the GT awake.
+    GtReads = "gt_reads",
+    /// Writes below 0x40000.
+    GtWrites = "gt_writes",
+    /// Reads in the render engine's block 0x2000..0x2fff.
+    RcsReads = "rcs_reads",
+    /// Writes in the render engine's block.
+    RcsWrites = "rcs_writes",
+    /// Reads in the video engine's block 0x12000..0x12fff.
+    VcsReads = "vcs_reads",
+    /// Writes in the video engine's block.
+    VcsWrites = "vcs_writes",
+    /// Reads in the blitter's block 0x22000..0x22fff.
+    BcsReads = "bcs_reads",
+    /// Writes in the blitter's block.
+    BcsWrites = "bcs_writes",
+    /// Writes of the render ring's tail.
+    RcsTailWrites = "rcs_tail_writes",
+    /// Writes of the video ring's tail.
+    VcsTailWrites = "vcs_tail_writes",
+    /// Writes of the blitter ring's tail.
+    BcsTailWrites = "bcs_tail_writes",
+    /// Accesses to the forcewake request and its acknowledge.
+    ForcewakeAccesses = "forcewake_accesses",
+    /// Reads of the free entries of the GT write FIFO.
+    FifoReads = "fifo_reads",
+    /// Accesses to the interrupt registers 0x44000..0x4402f.
+    IrqAccesses = "irq_accesses",
+    /// Writes to fence registers.
+    FenceWrites = "fence_writes",
+    /// Accesses to display registers, which read zero here.
+    DisplayAccesses = "display_accesses",
+    /// Reads of page-table entries through the BAR (only when trapped).
+    GttReads = "gtt_reads",
+    /// Writes of page-table entries through the BAR (only when trapped).
+    GttWrites = "gtt_writes",
+    /// Reads through the aperture.
+    ApertureReads = "aperture_reads",
+    /// Writes through the aperture.
+    ApertureWrites = "aperture_writes",
+    /// PCI config reads.
+    ConfigReads = "config_reads",
+    /// PCI config writes.
+    ConfigWrites = "config_writes",
+    /// Accesses to registers that no document names.
+    Undocumented = "undocumented",
+    /// Broken rules (see `snb::lint`).
+    Lints = "lints",
+    /// Rising edges of the interrupt line.
+    Interrupts = "interrupts",
+    /// MI_USER_INTERRUPT executed by the render engine.
+    RcsUserInterrupts = "rcs_user_interrupts",
+    /// MI_USER_INTERRUPT executed by the video engine.
+    VcsUserInterrupts = "vcs_user_interrupts",
+    /// MI_USER_INTERRUPT executed by the blitter.
+    BcsUserInterrupts = "bcs_user_interrupts",
+    /// Commands executed by the render engine.
+    RcsCommands = "rcs_commands",
+    /// Commands executed by the video engine.
+    VcsCommands = "vcs_commands",
+    /// Commands executed by the blitter.
+    BcsCommands = "bcs_commands",
+    /// Blitter (client 2) commands executed.
+    BltCommands = "blt_commands",
+    /// Pixels that blitter commands wrote.
+    BltPixels = "blt_pixels",
+    /// Batch buffers started from a ring.
+    Batches = "batches",
+    /// Context switches with a save, a restore or both.
+    ContextSwitches = "context_switches",
+    /// Translations that failed in an engine.
+    PageFaults = "page_faults",
+    /// Instruction errors.
+    InstructionErrors = "instruction_errors",
+    /// Engine resets through GDRST.
+    Resets = "resets",
+    /// TLB invalidations of any kind.
+    TlbFlushes = "tlb_flushes",
+    /// Injected faults that took effect.
+    Injected = "injected",
+    /// Commands of a non-secure batch that were dropped or changed for lack of privilege.
+    PrivilegeViolations = "privilege_violations",
+    /// Post-sync and store commands that reached memory.
+    Stores = "stores",
+    /// Register writes by command streamers.
+    CsRegWrites = "cs_reg_writes",
+    /// 3D and media commands parsed and skipped.
+    SkippedCommands = "skipped_commands",
+}
+
+/// Number of counters.
+pub const COUNT: usize = NAMES.len();
+
+/// All counters of one device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counters([u64; COUNT]);
+
+impl Default for Counters {
+    fn default() -> Self {
+        Counters([0; COUNT])
+    }
+}
+
+impl Counters {
+    /// Adds one.
+    pub fn inc(&mut self, c: Counter) {
+        self.add(c, 1);
+    }
+
+    /// Adds `n`.
+    pub fn add(&mut self, c: Counter, n: u64) {
+        let v = &mut self.0[c as usize];
+        *v = v.wrapping_add(n);
+    }
+
+    /// The value of one counter.
+    pub fn get(&self, c: Counter) -> u64 {
+        self.0[c as usize]
+    }
+
+    /// The value by index, as the guest's window asks for it; `None` past the end.
+    pub fn by_index(&self, index: usize) -> Option<u64> {
+        self.0.get(index).copied()
+    }
+
+    /// Name and value of each counter, in index order.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        NAMES.iter().copied().zip(self.0.iter().copied())
+    }
+
+    /// All zero again.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}

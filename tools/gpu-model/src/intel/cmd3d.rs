@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Lengths and names of 3D and media commands (client 3), which the models parse and skip.
+//!
+//! Header: 28:27 sub-type, 26:24 opcode, 23:16 sub-opcode, length in 7:0 (media on the render
+//! engine 15:0; on the video engine 11:0, or 15:0 for opcode 6), bias two (digest §2.2).
+
+/// A command of the render engine: bits 28:16 of the header, name, dwords if always one.
+struct Def(u32, &'static str, bool);
+
+const RENDER: &[Def] = &[
+    Def(0x6101, "STATE_BASE_ADDRESS", false),
+    Def(0x6102, "STATE_SIP", false),
+    Def(0x6904, "PIPELINE_SELECT", true),
+    Def(0x680b, "3DSTATE_VF_STATISTICS", true),
+    Def(0x690b, "3DSTATE_VF_STATISTICS", true),
+    Def(0x7000, "MEDIA_VFE_STATE", false),
+    Def(0x7001, "MEDIA_CURBE_LOAD", false),
+    Def(0x7002, "MEDIA_INTERFACE_DESCRIPTOR_LOAD", false),
+    Def(0x7003, "MEDIA_GATEWAY_STATE", false),
+    Def(0x7004, "MEDIA_STATE_FLUSH", false),
+    Def(0x7100, "MEDIA_OBJECT", false),
+    Def(0x7102, "MEDIA_OBJECT_PRT", false),
+    Def(0x7103, "MEDIA_OBJECT_WALKER", false),
+    Def(0x7801, "3DSTATE_BINDING_TABLE_POINTERS", false),
+    Def(0x7802, "3DSTATE_SAMPLER_STATE_POINTERS", false),
+    Def(0x7805, "3DSTATE_URB", false),
+    Def(0x7808, "3DSTATE_VERTEX_BUFFERS", false),
+    Def(0x7809, "3DSTATE_VERTEX_ELEMENTS", false),
+    Def(0x780a, "3DSTATE_INDEX_BUFFER", false),
+    Def(0x780d, "3DSTATE_VIEWPORT_STATE_POINTERS", false),
+    Def(0x780e, "3DSTATE_CC_STATE_POINTERS", false),
+    Def(0x780f, "3DSTATE_SCISSOR_STATE_POINTERS", false),
+    Def(0x7810, "3DSTATE_VS", false),
+    Def(0x7811, "3DSTATE_GS", false),
+    Def(0x7812, "3DSTATE_CLIP", false),
+    Def(0x7813, "3DSTATE_SF", false),
+    Def(0x7814, "3DSTATE_WM", false),
+    Def(0x7815, "3DSTATE_CONSTANT_VS", false),
+    Def(0x7816, "3DSTATE_CONSTANT_GS", false),
+    Def(0x7817, "3DSTATE_CONSTANT_PS", false),
+    Def(0x7818, "3DSTATE_SAMPLE_MASK", false),
+    Def(0x7900, "3DSTATE_DRAWING_RECTANGLE", false),
+    Def(0x7902, "3DSTATE_SAMPLER_PALETTE_LOAD0", false),
+    Def(0x7904, "3DSTATE_CHROMA_KEY", false),
+    Def(0x7905, "3DSTATE_DEPTH_BUFFER", false),
+    Def(0x7906, "3DSTATE_POLY_STIPPLE_OFFSET", false),
+    Def(0x7907, "3DSTATE_POLY_STIPPLE_PATTERN", false),
+    Def(0x7908, "3DSTATE_LINE_STIPPLE", false),
+    Def(0x790a, "3DSTATE_AA_LINE_PARAMETERS", false),
+    Def(0x790b, "3DSTATE_GS_SVB_INDEX", false),
+    Def(0x790c, "3DSTATE_SAMPLER_PALETTE_LOAD1", false),
+    Def(0x790d, "3DSTATE_MULTISAMPLE", false),
+    Def(0x790e, "3DSTATE_STENCIL_BUFFER", false),
+    Def(0x790f, "3DSTATE_HIER_DEPTH_BUFFER", false),
+    Def(0x7910, "3DSTATE_CLEAR_PARAMS", false),
+    Def(0x7911, "3DSTATE_MONOFILTER_SIZE", false),
+    Def(PIPE_CONTROL, "PIPE_CONTROL", false),
+    Def(0x7b00, "3DPRIMITIVE", false),
+];
+
+/// Bits 31:16 of a PIPE_CONTROL header.
+pub const PIPE_CONTROL: u32 = 0x7a00;
+
+/// Sub-types, bits 28:27.
+fn sub_type(header: u32) -> u32 {
+    (header >> 27) & 3
+}
+
+/// Name and length of a client-3 command on the render engine; `None` if there is none.
+pub fn render(header: u32) -> Option<(&'static str, usize)> {
+    let def = RENDER.iter().find(|d| d.0 == header >> 16)?;
+    let len = match (def.2, sub_type(header)) {
+        (true, _) => 1,
+        (false, 2) => (header & 0xffff) as usize + 2,
+        (false, _) => (header & 0xff) as usize + 2,
+    };
+    Some((def.1, len))
+}
+
+/// Name and length of a client-3 command on the video engine; `None` if there is none.
+pub fn video(header: u32) -> Option<(&'static str, usize)> {
+    match sub_type(header) {
+        1 if (header >> 16) & 0x7ff == 0 => Some(("MFX_WAIT", 1)),
+        2 if (header >> 24) & 7 == 6 => Some(("MFX", (header & 0xffff) as usize + 2)),
+        2 => Some(("MFX", (header & 0xfff) as usize + 2)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literal_headers() {
+        assert_eq!(render(0x7a00_0002), Some(("PIPE_CONTROL", 4)));
+        assert_eq!(render(0x7a00_0003), Some(("PIPE_CONTROL", 5)));
+        assert_eq!(render(0x6904_0000), Some(("PIPELINE_SELECT", 1)));
+        assert_eq!(render(0x6101_0008), Some(("STATE_BASE_ADDRESS", 10)));
+        assert_eq!(render(0x7b00_0004), Some(("3DPRIMITIVE", 6)));
+        assert_eq!(render(0x7000_0006), Some(("MEDIA_VFE_STATE", 8)));
+        assert_eq!(
+            render(0x7907_001f),
+            Some(("3DSTATE_POLY_STIPPLE_PATTERN", 33))
+        );
+        assert_eq!(render(0x7fff_0000), None);
+        assert_eq!(video(0x6800_0000), Some(("MFX_WAIT", 1)));
+        assert_eq!(video(0x7000_0002), Some(("MFX", 4)));
+        assert_eq!(video(0x7600_1000), Some(("MFX", 0x1002)));
+        assert_eq!(video(0x7a00_0002), None);
+    }
+}

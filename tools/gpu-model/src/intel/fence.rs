@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Fence registers: detiling of CPU accesses through the aperture (SNB PRM V1P2 §4.5.4.1).
+//!
+//! The walk itself is in [`crate::tiling`].
+
+use crate::tiling::{self, Swizzle, Tiling};
+
+/// A decoded fence register of Gen6 (64 bits).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fence {
+    /// First byte of the region.
+    pub start: u32,
+    /// Last byte of the region; the register's upper bound is an inclusive page.
+    pub last: u32,
+    /// Row pitch in bytes.
+    pub pitch: u32,
+    /// Y walk instead of X.
+    pub y_walk: bool,
+}
+
+impl Fence {
+    /// Decodes a register; `None` unless valid (bit 0).
+    pub fn decode(v: u64) -> Option<Fence> {
+        if v & 1 == 0 {
+            return None;
+        }
+        let lo = v as u32;
+        let hi = (v >> 32) as u32;
+        Some(Fence {
+            start: lo & 0xffff_f000,
+            last: (hi & 0xffff_f000) | 0xfff,
+            pitch: ((hi & 0x3ff) + 1) * 128,
+            y_walk: lo & 2 != 0,
+        })
+    }
+
+    /// True when the byte at `ga` lies in the region; never when the bounds are crossed.
+    pub fn contains(&self, ga: u32) -> bool {
+        self.start <= ga && ga <= self.last
+    }
+
+    /// True when two regions share a byte, which the document leaves undefined.
+    pub fn overlaps(&self, other: &Fence) -> bool {
+        self.start <= other.last
+            && other.start <= self.last
+            && self.start <= self.last
+            && other.start <= other.last
+    }
+
+    /// True when the pitch is a whole number of tile widths: 512 bytes (X) or 128 (Y).
+    pub fn pitch_ok(&self) -> bool {
+        self.y_walk || self.pitch % 512 == 0
+    }
+
+    /// The graphics address behind the linear address `ga` inside the region; `swizzle` says which
+    /// bits symmetric dual-channel memory folds into bit 6 for X and for Y (digest G-31).
+    pub fn detile(&self, ga: u32, swizzle: bool) -> u32 {
+        let (tiling, fold) = match self.y_walk {
+            true => (Tiling::Y, Swizzle::Bit9),
+            false => (Tiling::X, Swizzle::Bit9And10),
+        };
+        let fold = if swizzle { fold } else { Swizzle::None };
+        let offset = tiling::detile(
+            tiling,
+            fold,
+            u64::from(self.pitch),
+            u64::from(ga - self.start),
+        );
+        self.start.wrapping_add(offset as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decodes_the_example_of_the_digest() {
+        // §4.5.4.1.1: start 0x100000, size 0x40000, stride 2048, X walk.
+        let f = Fence::decode(0x0013_F00F_0010_0001).expect("valid");
+        assert_eq!(
+            f,
+            Fence {
+                start: 0x10_0000,
+                last: 0x13_ffff,
+                pitch: 2048,
+                y_walk: false
+            }
+        );
+        assert!(Fence::decode(0x0013_F00F_0010_0000).is_none());
+        assert!(f.contains(0x10_0000) && f.contains(0x13_ffff) && !f.contains(0x14_0000));
+    }
+
+    #[test]
+    fn walks() {
+        // §4.5.2: with a pitch of four tiles, X (513, 9) lies at 0x5201 and Y (145, 33) at 0x5211.
+        let x = Fence {
+            start: 0,
+            last: 0xf_ffff,
+            pitch: 4 * 512,
+            y_walk: false,
+        };
+        assert_eq!(x.detile(9 * 2048 + 513, false), 0x5201);
+        let y = Fence {
+            start: 0,
+            last: 0xf_ffff,
+            pitch: 4 * 128,
+            y_walk: true,
+        };
+        assert_eq!(y.detile(33 * 512 + 145, false), 0x5211);
+    }
+
+    #[test]
+    fn x_with_pitch_of_one_tile_is_linear() {
+        // §4.5.2.
+        let f = Fence {
+            start: 0x4000,
+            last: 0x7fff,
+            pitch: 512,
+            y_walk: false,
+        };
+        for a in (0x4000..0x8000).step_by(4) {
+            assert_eq!(f.detile(a, false), a);
+        }
+    }
+
+    #[test]
+    fn y_rows_share_a_line() {
+        // §4.5.3: an even row and the row below share a 64-byte line.
+        let f = Fence {
+            start: 0,
+            last: 0xffff,
+            pitch: 256,
+            y_walk: true,
+        };
+        for y in (0..32).step_by(2) {
+            let a = f.detile(y * 256, false);
+            let b = f.detile((y + 1) * 256, false);
+            assert_eq!(a / 64, b / 64);
+        }
+    }
+
+    #[test]
+    fn detiling_is_a_permutation() {
+        for (pitch, y_walk) in [(512 * 3, false), (128 * 5, true)] {
+            let size = pitch * if y_walk { 32 } else { 8 } * 2;
+            let f = Fence {
+                start: 0x1000,
+                last: 0x1000 + size - 1,
+                pitch,
+                y_walk,
+            };
+            for swizzle in [false, true] {
+                let mut seen = vec![false; size as usize];
+                for l in 0..size {
+                    let a = f.detile(0x1000 + l, swizzle) - 0x1000;
+                    assert!(!std::mem::replace(&mut seen[a as usize], true));
+                }
+            }
+        }
+    }
+}

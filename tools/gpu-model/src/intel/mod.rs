@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Pieces that several Intel chips share: page tables, translation caches, fences, command decode.
+
+pub mod cmd3d;
+pub mod fence;
+pub mod gtt;
+pub mod mi;
+pub mod pte;
+pub mod regfile;
+pub mod tlb;

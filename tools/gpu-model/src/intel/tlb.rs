@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Translation caches that keep stale entries until they are told not to.
+//!
+//! A real TLB is small and forgets; this one remembers, so that a driver that leaves out an
+//! invalidation is found at once (SNB PRM V1P2 §4.6, §5.7.2.1: invalid entries are cached too).
+
+use std::collections::HashMap;
+
+/// Which page table translates an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// The global table.
+    Ggtt,
+    /// The per-process table.
+    Ppgtt,
+}
+
+/// How a client tags its entries (§2.3.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Client {
+    /// Command streamer and the other streams whose TLB is tagged by address alone: the same
+    /// address must mean the same page in both spaces.
+    Stream,
+    /// Blitter and other data clients, tagged by space and address.
+    Data,
+}
+
+/// A cached translation: the raw entry, valid or not, and the space it was read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cached {
+    /// The page-table entry as it was read.
+    pub pte: u32,
+    /// Where it came from.
+    pub space: Space,
+}
+
+/// The translation caches of one engine.
+#[derive(Default)]
+pub struct Tlb {
+    stream: HashMap<u32, Cached>,
+    data: HashMap<(Space, u32), Cached>,
+}
+
+/// Above this many entries a cache is emptied: no program of interest comes near.
+const CAPACITY: usize = 1 << 18;
+
+impl Tlb {
+    /// The cached translation of a page (address / 4096), if there is one.
+    pub fn get(&self, client: Client, space: Space, page: u32) -> Option<Cached> {
+        match client {
+            Client::Stream => self.stream.get(&page).copied(),
+            Client::Data => self.data.get(&(space, page)).copied(),
+        }
+    }
+
+    /// Caches a translation, an invalid one as well.
+    pub fn fill(&mut self, client: Client, space: Space, page: u32, pte: u32) {
+        let entry = Cached { pte, space };
+        match client {
+            Client::Stream => {
+                if self.stream.len() >= CAPACITY {
+                    self.stream.clear();
+                }
+                self.stream.insert(page, entry);
+            }
+            Client::Data => {
+                if self.data.len() >= CAPACITY {
+                    self.data.clear();
+                }
+                self.data.insert((space, page), entry);
+            }
+        }
+    }
+
+    /// Forgets everything.
+    pub fn flush(&mut self) {
+        self.stream.clear();
+        self.data.clear();
+    }
+
+    /// Forgets what was read from one space.
+    pub fn flush_space(&mut self, space: Space) {
+        self.stream.retain(|_, e| e.space != space);
+        self.data.retain(|_, e| e.space != space);
+    }
+
+    /// Number of cached translations.
+    pub fn len(&self) -> usize {
+        self.stream.len() + self.data.len()
+    }
+
+    /// True if nothing is cached.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_are_tagged_by_address_alone() {
+        let mut t = Tlb::default();
+        t.fill(Client::Stream, Space::Ggtt, 5, 0x1001);
+        let hit = t
+            .get(Client::Stream, Space::Ppgtt, 5)
+            .expect("hits over spaces");
+        assert_eq!((hit.pte, hit.space), (0x1001, Space::Ggtt));
+        t.fill(Client::Data, Space::Ggtt, 5, 0x1001);
+        assert!(t.get(Client::Data, Space::Ppgtt, 5).is_none());
+        t.flush_space(Space::Ppgtt);
+        assert_eq!(t.len(), 2);
+        t.flush_space(Space::Ggtt);
+        assert!(t.is_empty());
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+//! `gpu-model`: serves a modelled GPU to QEMU over vfio-user.
+
+use anyhow::Context;
+use clap::Parser;
+use gpu_model::dma::DmaMemory;
+use gpu_model::fault::Fault;
+use gpu_model::model::{self, GpuModel, Options};
+use gpu_model::server::{self, VfioIrq};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// A modelled GPU as a PCI device for QEMU.
+#[derive(Parser)]
+#[command(version, about)]
+struct Args {
+    /// List the models, one name per line.
+    #[arg(long)]
+    list: bool,
+    /// Which model.
+    #[arg(long, required_unless_present = "list")]
+    gpu: Option<String>,
+    /// Unix socket to listen on.
+    #[arg(long, required_unless_present = "list")]
+    socket: Option<PathBuf>,
+    /// Microseconds that a piece of work takes at least.
+    #[arg(long, default_value_t = 0)]
+    delay_us: u64,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Fault to inject: kind[:engine][@skip][xTIMES][=value]. May be given several times.
+    #[arg(long)]
+    fault: Vec<Fault>,
+    /// Write every register access and executed command here, one line each.
+    #[arg(long)]
+    trace: Option<PathBuf>,
+    /// Write counters and findings here, as JSON, at the end.
+    #[arg(long)]
+    report: Option<PathBuf>,
+    /// Fail (status 3) if a register without a document was accessed or a rule broken.
+    #[arg(long)]
+    strict: bool,
+    /// Trap page-table accesses instead of sharing the table with the guest, to count them.
+    #[arg(long)]
+    trap_gtt: bool,
+    /// Megabytes of global page table: 1 or 2.
+    #[arg(long, default_value_t = 2)]
+    gtt_mb: u32,
+    /// What happens to writes while the GT sleeps.
+    #[arg(long, value_enum, default_value_t = AsleepWrites::Drop)]
+    asleep_writes: AsleepWrites,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum AsleepWrites {
+    /// They are lost.
+    Drop,
+    /// The FIFO takes them and the GT wakes for them, as the upstream driver expects.
+    Fifo,
+}
+
+/// Writes the report; once, whoever comes first: hang-up or signal.
+struct Ending {
+    model: Arc<dyn GpuModel>,
+    report: Option<PathBuf>,
+    strict: bool,
+    done: Mutex<Option<u8>>,
+}
+
+impl Ending {
+    fn finish(&self) -> u8 {
+        let mut done = self.done.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(code) = *done {
+            return code;
+        }
+        self.model.stop();
+        let failed = self.strict && self.model.strict_failure();
+        let mut code = if failed { 3 } else { 0 };
+        if let Some(path) = &self.report {
+            if let Err(e) = write_report(path, &*self.model, failed) {
+                eprintln!("gpu-model: {e:#}");
+                code = 1;
+            }
+        }
+        *done = Some(code);
+        code
+    }
+}
+
+fn write_report(path: &Path, model: &dyn GpuModel, failed: bool) -> anyhow::Result<()> {
+    let mut report = model.report();
+    report["strict_failed"] = serde_json::json!(failed);
+    let text = serde_json::to_string_pretty(&report)?;
+    // Complete or not there: a reader must never see half of it.
+    let part = path.with_extension("part");
+    std::fs::write(&part, text + "\n").with_context(|| format!("{}", part.display()))?;
+    std::fs::rename(&part, path).with_context(|| format!("{}", path.display()))
+}
+
+fn run(args: Args) -> anyhow::Result<u8> {
+    if args.list {
+        for name in model::NAMES {
+            println!("{name}");
+        }
+        return Ok(0);
+    }
+    let (Some(gpu), Some(socket)) = (args.gpu, args.socket) else {
+        anyhow::bail!("--gpu and --socket are needed");
+    };
+    let trace = match &args.trace {
+        Some(p) => Some(std::fs::File::create(p).with_context(|| format!("{}", p.display()))?),
+        None => None,
+    };
+    let options = Options {
+        delay_us: args.delay_us,
+        seed: args.seed,
+        faults: args.fault,
+        trace,
+        trap_gtt: args.trap_gtt,
+        asleep_fifo: args.asleep_writes == AsleepWrites::Fifo,
+        gtt_mb: args.gtt_mb,
+        strict: args.strict,
+    };
+    let memory = Arc::new(DmaMemory::new());
+    let irq = Arc::new(VfioIrq::default());
+    let model = model::build(&gpu, options, memory.clone(), irq.clone())
+        .with_context(|| format!("no model {gpu:?}; there are: {}", model::NAMES.join(" ")))??;
+    let ending = Arc::new(Ending {
+        model: model.clone(),
+        report: args.report,
+        strict: args.strict,
+        done: Mutex::new(None),
+    });
+    let mut signals = signal_hook::iterator::Signals::new([
+        signal_hook::consts::SIGTERM,
+        signal_hook::consts::SIGINT,
+    ])?;
+    let on_signal = ending.clone();
+    let stale = socket.clone();
+    std::thread::spawn(move || {
+        if signals.forever().next().is_some() {
+            let code = on_signal.finish();
+            // Nobody else will: the server's own clean-up does not run on this way out.
+            let _ = std::fs::remove_file(&stale);
+            std::process::exit(i32::from(code));
+        }
+    });
+    let served = server::serve(&socket, model, memory, irq, &OnceLock::new());
+    let code = ending.finish();
+    served?;
+    Ok(code)
+}
+
+fn main() -> ExitCode {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("GPU_MODEL_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .init();
+    match run(Args::parse()) {
+        Ok(code) => ExitCode::from(code),
+        Err(e) => {
+            eprintln!("gpu-model: {e:#}");
+            ExitCode::from(1)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What every modelled GPU offers to a transport, and the list of those that exist.
+//!
+//! A chip is a folder beside `snb`; pieces that several Intel chips share are in `intel`. To add
+//! one: implement [`GpuModel`], and name it in [`NAMES`] and [`build`].
+
+use crate::memory::GuestMemory;
+use serde_json::Value;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+/// Where a model's interrupt line ends. Called with the device locked: must not call back.
+pub trait IrqSink: Send + Sync {
+    /// The line's level changed. A message-signalled interrupt is sent for each `true`; a second
+    /// `true` in a row is a second message.
+    fn set_line(&self, asserted: bool);
+}
+
+/// A sink that goes nowhere.
+pub struct NoIrq;
+
+impl IrqSink for NoIrq {
+    fn set_line(&self, _asserted: bool) {}
+}
+
+/// One PCI region of a device.
+pub struct Region {
+    /// BAR number.
+    pub bar: u32,
+    /// Size in bytes.
+    pub size: u64,
+    /// A part that the guest may map instead of trapping: offset, size and the file behind the
+    /// whole region.
+    pub shared: Option<SharedArea>,
+}
+
+/// The mappable part of a region.
+pub struct SharedArea {
+    /// Offset in the region, and in the file.
+    pub offset: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// The file.
+    pub file: Arc<OwnedFd>,
+}
+
+/// A modelled GPU as a transport sees it. Register accesses never fail: a device has no way to
+/// say so.
+pub trait GpuModel: Send + Sync {
+    /// Its name on the command line.
+    fn name(&self) -> &'static str;
+    /// Its BARs.
+    fn regions(&self) -> Vec<Region>;
+    /// True when it has an MSI capability.
+    fn has_msi(&self) -> bool;
+    /// Reads from a BAR.
+    fn bar_read(&self, bar: u32, offset: u64, buf: &mut [u8]);
+    /// Writes to a BAR.
+    fn bar_write(&self, bar: u32, offset: u64, data: &[u8]);
+    /// Reads from the configuration space.
+    fn config_read(&self, offset: u64, buf: &mut [u8]);
+    /// Writes to the configuration space.
+    fn config_write(&self, offset: u64, data: &[u8]);
+    /// Power-on state again.
+    fn reset(&self);
+    /// Starts the engine threads.
+    fn start(&self);
+    /// Stops the engine threads and waits for them.
+    fn stop(&self);
+    /// Counters, broken rules, undocumented accesses.
+    fn report(&self) -> Value;
+    /// True when something happened that `--strict` does not forgive.
+    fn strict_failure(&self) -> bool;
+}
+
+/// What a server may ask of any model.
+pub struct Options {
+    /// Microseconds that a piece of work takes at least.
+    pub delay_us: u64,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Faults to inject.
+    pub faults: Vec<crate::fault::Fault>,
+    /// File for the trace.
+    pub trace: Option<std::fs::File>,
+    /// Whether page-table entries are trapped instead of shared with the guest.
+    pub trap_gtt: bool,
+    /// Whether writes to a sleeping GT go through its FIFO instead of being dropped.
+    pub asleep_fifo: bool,
+    /// Megabytes of page-table entries, where the chip has a choice.
+    pub gtt_mb: u32,
+    /// Whether broken rules and undocumented accesses make the process fail.
+    pub strict: bool,
+}
+
+/// All models, by name.
+pub const NAMES: &[&str] = &["snb"];
+
+/// Builds the model called `name`; `None` if there is none.
+///
+/// # Errors
+/// When shared memory for its page table cannot be had.
+pub fn build(
+    name: &str,
+    options: Options,
+    memory: Arc<dyn GuestMemory>,
+    irq: Arc<dyn IrqSink>,
+) -> Option<anyhow::Result<Arc<dyn GpuModel>>> {
+    match name {
+        "snb" => Some(crate::snb::Snb::for_server(options, memory, irq).map(|m| Arc::new(m) as _)),
+        _ => None,
+    }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The blitter's commands on the blitter ring: the seam to [`crate::blt`].
+//!
+//! A blit may touch megabytes, so it runs with the device unlocked: the engine's translation unit
+//! goes along in a [`BlitJob`], and comes back with the faults it collected.
+
+use crate::blt::{self, BltCaps, BltError, BltMemory, BltState, BltStats};
+use crate::counters::Counter;
+use crate::intel::tlb::{Client, Space};
+use crate::snb::core::{source, Core};
+use crate::snb::engine::{EngineId, Stop};
+use crate::snb::errors::EIR_PAGE_TABLE;
+use crate::snb::exec::{Flow, Step};
+use crate::snb::lint::Rule;
+use crate::snb::mmu::{MemoryContext, Mmu};
+use crate::snb::regs::{reg, ring};
+use crate::tiling::Swizzle;
+
+/// Length of a blitter command; `None` for an opcode that Gen6 does not have.
+pub(crate) fn length(header: u32) -> Option<usize> {
+    blt::length(header)
+}
+
+/// What the blitter keeps from command to command.
+#[derive(Default)]
+pub(crate) struct Blitter {
+    state: BltState,
+}
+
+impl Blitter {
+    /// After a reset.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// A blit under way.
+pub(crate) struct BlitJob {
+    command: Vec<u32>,
+    state: BltState,
+    caps: BltCaps,
+    space: Space,
+    mmu: Mmu,
+    cx: MemoryContext,
+    generation: u64,
+    result: Result<BltStats, BltError>,
+}
+
+/// An engine's memory as the blitter sees it.
+struct View<'a> {
+    mmu: &'a mut Mmu,
+    cx: &'a MemoryContext,
+    space: Space,
+}
+
+impl BltMemory for View<'_> {
+    fn read(&mut self, addr: u64, buf: &mut [u8]) {
+        self.mmu.read(
+            self.cx,
+            Client::Data,
+            self.space,
+            source::BLT_READ,
+            addr as u32,
+            buf,
+        );
+    }
+
+    fn write(&mut self, addr: u64, data: &[u8]) {
+        self.mmu.write(
+            self.cx,
+            Client::Data,
+            self.space,
+            source::BLT_WRITE,
+            addr as u32,
+            data,
+        );
+    }
+
+    fn write_enabled(&mut self, addr: u64, data: &[u8], enable: &[u8]) {
+        // Runs of enabled bytes; what lies between is neither read nor written.
+        let mut start = 0;
+        while let Some(skip) = enable[start..].iter().position(|e| *e != 0) {
+            let first = start + skip;
+            let len = enable[first..]
+                .iter()
+                .position(|e| *e == 0)
+                .unwrap_or(enable.len() - first);
+            self.write(addr + first as u64, &data[first..first + len]);
+            start = first + len;
+        }
+    }
+}
+
+impl BlitJob {
+    /// Does the blit. The device need not be locked.
+    pub fn run(&mut self) {
+        let mut view = View {
+            mmu: &mut self.mmu,
+            cx: &self.cx,
+            space: self.space,
+        };
+        self.result = blt::execute(&self.command, &mut self.state, &mut view, &self.caps);
+    }
+}
+
+impl Core {
+    /// Takes what a blit needs out of the device. With PPGTT on, blits use it (§2.3).
+    pub fn begin_blit(&mut self, e: EngineId, command: Vec<u32>) -> Step {
+        self.count(Counter::BltCommands);
+        let (generation, mmu) = {
+            let engine = self.engine(e);
+            (engine.generation, engine.mmu.take())
+        };
+        let Some(mmu) = mmu else {
+            return Step::Waiting;
+        };
+        self.engine(e).busy = true;
+        let swizzled = self.cfg.swizzle && self.get(reg::ARB_MODE) & (1 << 4) != 0;
+        let caps = BltCaps {
+            swizzle_x: if swizzled {
+                Swizzle::Bit9And10
+            } else {
+                Swizzle::None
+            },
+            swizzle_y: if swizzled {
+                Swizzle::Bit9
+            } else {
+                Swizzle::None
+            },
+            ..BltCaps::default()
+        };
+        Step::Blit(Box::new(BlitJob {
+            command,
+            state: self.blitter.state,
+            caps,
+            space: self.space(false),
+            mmu,
+            cx: self.cx.clone(),
+            generation,
+            result: Ok(BltStats::default()),
+        }))
+    }
+
+    /// Puts things back after a blit and moves on. A blit that a reset overtook changes nothing.
+    pub fn finish_blit(&mut self, e: EngineId, job: BlitJob) -> Step {
+        let BlitJob {
+            command,
+            state,
+            mut mmu,
+            generation,
+            result,
+            ..
+        } = job;
+        let void = self.engine(e).generation != generation;
+        let (faults, aliased, uneven) = (mmu.take_faults(), mmu.take_aliased(), mmu.take_uneven());
+        if std::mem::take(&mut self.engine(e).flush_pending) {
+            mmu.flush();
+        }
+        let engine = self.engine(e);
+        engine.busy = false;
+        engine.mmu = Some(if void { mmu.after_reset() } else { mmu });
+        if void {
+            return Step::Ran;
+        }
+        self.after_access(e, faults, aliased, uneven);
+        self.blitter.state = state;
+        let header = command.first().copied().unwrap_or(0);
+        match result {
+            Ok(stats) => {
+                self.counters.add(Counter::BltPixels, stats.pixels);
+                for violation in stats.violations {
+                    self.lint(Rule::Blt, || format!("{header:#010x}: {violation}"));
+                }
+            }
+            Err(error) => {
+                self.lint(Rule::Blt, || format!("{header:#010x}: {error}"));
+                self.blit_error(e, header, error);
+            }
+        }
+        self.advance(e, command.len(), Flow::Next)
+    }
+
+    fn blit_error(&mut self, e: EngineId, header: u32, error: BltError) {
+        match error {
+            // The class "invalid tiling" of page-table errors (§5.7.2, table 5-3).
+            BltError::InvalidTiling { .. } => {
+                self.set(reg::PGTBL_ER, self.get(reg::PGTBL_ER) | 1 << 1);
+                self.raise_error(e, EIR_PAGE_TABLE);
+            }
+            BltError::UnknownOpcode { .. } | BltError::NotBlt => self.instruction_error(e, header),
+            error if error.hangs() => self.engine(e).stop = Stop::Hung,
+            // Undefined: the command does nothing.
+            _ => self.set_ring(e, ring::IPEHR, header),
+        }
+    }
+}

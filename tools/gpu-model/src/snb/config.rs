@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What can be chosen about a modelled Sandy Bridge, and its PCI configuration space
+//! (digest G-01..G-05; peer digest A.2).
+
+use crate::pci::PciConfig;
+
+/// How the GT write FIFO drains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FifoDrain {
+    /// By itself, one entry in this many nanoseconds.
+    Timed(u64),
+    /// Only while the driver looks at its room: a driver that does not count is found.
+    OnRead,
+}
+
+/// Choices. [`SnbConfig::default`] is the strict one for tests in process.
+#[derive(Clone, Debug)]
+pub struct SnbConfig {
+    /// PCI device id: 0x0116 is the mobile GT2.
+    pub device_id: u16,
+    /// Megabytes of global page-table entries (GGMS): 1 or 2, for 1 or 2 GB of addresses.
+    pub gtt_mb: u32,
+    /// Bytes of aperture: 64, 128, 256 or 512 MB (§4.4).
+    pub aperture: u64,
+    /// A piece of work takes at least this long, in nanoseconds.
+    pub delay_ns: u64,
+    /// Seed for garbage.
+    pub seed: u64,
+    /// Writes to a sleeping GT go through the FIFO and take effect, as the upstream driver expects;
+    /// else they are dropped. Both ways they are reported.
+    pub asleep_fifo: bool,
+    /// How the FIFO drains.
+    pub fifo: FifoDrain,
+    /// Reads of PSMI_CTL that still show the video engine asleep after it was told to wake.
+    pub vcs_wake_reads: u32,
+    /// Data clients use 32 KB pages (§2.3).
+    pub big_pages: bool,
+    /// Equal memory channels, so that address bit 6 is swizzled (G-31).
+    pub swizzle: bool,
+    /// The streamer fetches one cacheline ahead of a batch (§5.3.4.2).
+    pub prefetch: bool,
+    /// Events that the recorder keeps.
+    pub keep_events: usize,
+    /// Whether broken rules and undocumented accesses count as failure.
+    pub strict: bool,
+}
+
+impl Default for SnbConfig {
+    fn default() -> Self {
+        SnbConfig {
+            device_id: 0x0116,
+            gtt_mb: 2,
+            aperture: 256 << 20,
+            delay_ns: 0,
+            seed: 0,
+            asleep_fifo: false,
+            fifo: FifoDrain::OnRead,
+            vcs_wake_reads: 1,
+            big_pages: false,
+            swizzle: false,
+            prefetch: true,
+            keep_events: 65536,
+            strict: false,
+        }
+    }
+}
+
+/// Offset of GMCH control.
+pub const GGC: usize = 0x50;
+/// Offset of the base of stolen memory.
+pub const BDSM: usize = 0x5c;
+/// Offset of the advanced-features capability, whose control byte starts a function-level reset.
+pub const AF_CAP: usize = 0xa4;
+/// Offset of the byte whose bit 0 starts a function-level reset.
+pub const AF_CONTROL: usize = AF_CAP + 4;
+/// Offset of the model's own capability (see `window`).
+pub const WINDOW: usize = 0xb0;
+
+/// Size of BAR0: 2 MB of registers, 2 MB of page-table entries.
+pub const BAR0_SIZE: u64 = 4 << 20;
+/// Size of the I/O BAR.
+pub const BAR4_SIZE: u32 = 64;
+
+/// The configuration space at power-on.
+pub fn pci_config(cfg: &SnbConfig) -> PciConfig {
+    let mut c = PciConfig::new(0x8086, cfg.device_id, 0x09, 0x03_8000, (0x8086, 0x2010));
+    c.bar64(0, BAR0_SIZE, false);
+    c.bar64(2, cfg.aperture, true);
+    c.bar_io(4, BAR4_SIZE);
+    // GGMS in 9:8; no stolen memory in 7:3.
+    c.put(GGC, &(((cfg.gtt_mb & 3) << 8) as u16).to_le_bytes());
+    c.put(BDSM, &[0; 4]);
+    // ASLS: scratch for the firmware's OpRegion address; there is none.
+    c.allow(0xfc, &[0xff; 4]);
+    c.msi(0x90);
+    c.power_management(0xd0);
+    // Advanced features: six bytes, transactions pending and function-level reset supported.
+    c.capability(AF_CAP, 0x13, &[0x06, 0x03, 0x00, 0x00]);
+    // Vendor specific: length 32, version 1, then the counters window.
+    c.capability(WINDOW, 0x09, &[0x20, 0x01]);
+    c
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Logical contexts: MI_SET_CONTEXT, save and restore of images (SNB PRM V1P2 §5.8).
+//!
+//! The image is the device's own (§5.8.1.3.1). Here: MI_NOOP, one MI_LOAD_REGISTER_IMM with the
+//! registers that §5.8.1.4 lists, a digest of the 3D state that was parsed, a signature and a
+//! checksum, so that an image that no save has written is found when it is restored.
+
+use crate::counters::Counter;
+use crate::intel::tlb::Space;
+use crate::snb::core::Core;
+use crate::snb::engine::EngineId;
+use crate::snb::exec::Flow;
+use crate::snb::lint::Rule;
+use crate::snb::regs::{reg, ring, CXT_SIZE_VALUE, STATISTICS};
+
+/// MI registers saved with a context (§5.8.1.4): all masked.
+const SAVED: [u32; 4] = [
+    0x2000 + ring::INSTPM,
+    reg::CACHE_MODE_0,
+    reg::CACHE_MODE_1,
+    reg::MI_ARB_STATE,
+];
+/// Signature of a saved image.
+const MAGIC: u32 = 0x5842_5453;
+/// Signature of its extended part.
+const MAGIC_EXTENDED: u32 = 0x5842_5445;
+/// Flags of a CCID and of MI_SET_CONTEXT.
+const EXT_SAVE: u32 = 1 << 3;
+const EXT_RESTORE: u32 = 1 << 2;
+
+/// Stand-in for the 3D state: a digest of every state command since the last restore.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RenderState {
+    digest: u64,
+    commands: u32,
+}
+
+impl RenderState {
+    /// A parsed state command becomes part of the state.
+    pub fn absorb(&mut self, dwords: &[u32], _seed: u32) {
+        for d in dwords {
+            self.digest = (self.digest ^ u64::from(*d)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        self.commands = self.commands.wrapping_add(1);
+    }
+
+    /// Undefined after a reset.
+    pub fn poison(&mut self, garbage: u64) {
+        *self = RenderState {
+            digest: garbage,
+            commands: 0,
+        };
+    }
+}
+
+/// Bytes of the ring and pipelined parts, and of the extended part, by CXT_SIZE.
+fn sizes() -> (usize, usize) {
+    let field = |shift: u32| ((CXT_SIZE_VALUE >> shift) & 0x3f) as usize * 64;
+    (field(18) + field(0), field(6))
+}
+
+fn checksum(dwords: &[u32]) -> u32 {
+    dwords
+        .iter()
+        .fold(0x811c_9dc5, |s, d| (s ^ d).wrapping_mul(0x0100_0193))
+}
+
+fn bytes(dwords: &[u32]) -> Vec<u8> {
+    dwords.iter().flat_map(|d| d.to_le_bytes()).collect()
+}
+
+impl Core {
+    /// MI_SET_CONTEXT, step by step as §5.8.1.2 has it.
+    pub fn set_context(&mut self, d: &[u32]) -> Flow {
+        let e = EngineId::Rcs;
+        if self.engine(e).batch.is_some() {
+            self.lint(Rule::RingOnly, || "MI_SET_CONTEXT".to_owned());
+            self.instruction_error(e, d[0]);
+            return Flow::Stop;
+        }
+        self.engine(e).expect_noop = true;
+        let (address, flags) = (d[1] & 0xffff_f000, d[1] & 0xfff);
+        let (force, inhibit) = (flags & 2 != 0, flags & 1 != 0);
+        if force && inhibit {
+            self.lint(Rule::SetContextFlags, || format!("{:#x}", d[1]));
+        }
+        if flags & (1 << 8) == 0 {
+            // A physical address is prohibited (§4.6.1).
+            self.instruction_error(e, d[0]);
+            return Flow::Stop;
+        }
+        let current = self.ring(e, ring::CCID);
+        let valid = current & 1 != 0;
+        let next = address | flags & (EXT_SAVE | EXT_RESTORE) | 1;
+        if valid && current & 0xffff_f000 == address && !force {
+            self.set_ring(e, ring::CCID, next);
+            return Flow::Next;
+        }
+        self.count(Counter::ContextSwitches);
+        if valid {
+            self.save_context(current);
+        }
+        // The switch flushes caches and TLBs (§5.3.8, §5.3.10).
+        self.flush_tlb(e);
+        if !inhibit {
+            self.restore_context(next);
+        }
+        self.set_ring(e, ring::CCID, next);
+        Flow::Next
+    }
+
+    fn save_context(&mut self, ccid: u32) {
+        let e = EngineId::Rcs;
+        let (main, extended) = sizes();
+        let mut image = vec![0u32, 0];
+        for offset in SAVED {
+            image.extend([offset, 0xffff_0000 | self.get(offset)]);
+        }
+        for (offset, _) in STATISTICS {
+            image.extend([*offset, self.get(*offset), offset + 4, self.get(offset + 4)]);
+        }
+        let pairs = (image.len() as u32 - 2) / 2;
+        image[1] = 0x22 << 23 | (2 * pairs - 1);
+        let state = self.render;
+        image.extend([
+            MAGIC,
+            state.digest as u32,
+            (state.digest >> 32) as u32,
+            state.commands,
+        ]);
+        image.push(checksum(&image));
+        image.resize(main / 4, 0);
+        let base = ccid & 0xffff_f000;
+        self.store(e, Space::Ggtt, base, &bytes(&image));
+        if ccid & EXT_SAVE != 0 {
+            let mut image = vec![MAGIC_EXTENDED, state.commands];
+            image.push(checksum(&image));
+            image.resize(extended / 4, 0);
+            self.store(e, Space::Ggtt, base + main as u32, &bytes(&image));
+        }
+    }
+
+    fn restore_context(&mut self, ccid: u32) {
+        let e = EngineId::Rcs;
+        let (main, _) = sizes();
+        let base = ccid & 0xffff_f000;
+        let mut raw = vec![0u8; main];
+        self.load(e, Space::Ggtt, base, &mut raw);
+        let image: Vec<u32> = raw
+            .chunks_exact(4)
+            .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]))
+            .collect();
+        let pairs = SAVED.len() + 2 * STATISTICS.len();
+        let end = 2 + 2 * pairs;
+        let good = image[1] == 0x22 << 23 | (2 * pairs as u32 - 1)
+            && image[end] == MAGIC
+            && checksum(&image[..end + 4]) == image[end + 4];
+        if !good {
+            // Undefined: the state becomes garbage, and the report says so.
+            self.lint(Rule::ContextFabricated, || format!("{base:#x}"));
+            self.poison_render();
+            return;
+        }
+        if ccid & EXT_RESTORE != 0
+            && self.load32(e, Space::Ggtt, base + main as u32) != MAGIC_EXTENDED
+        {
+            self.lint(Rule::ContextFabricated, || {
+                format!("{base:#x}, extended part")
+            });
+        }
+        for pair in image[2..end].chunks_exact(2) {
+            // As the embedded command would, without the effects of an outside write.
+            let value = if SAVED.contains(&pair[0]) {
+                pair[1] & 0xffff
+            } else {
+                pair[1]
+            };
+            self.set(pair[0], value);
+        }
+        let digest = u64::from(image[end + 1]) | u64::from(image[end + 2]) << 32;
+        self.render = RenderState {
+            digest,
+            commands: image[end + 3],
+        };
+    }
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The device's state, and the small services that all its parts use: registers by offset,
+//! counting, reporting, memory access of an engine.
+
+use crate::clock::Clock;
+use crate::counters::{Counter, Counters};
+use crate::fault::{Faults, Kind};
+use crate::intel::gtt::PteArray;
+use crate::intel::regfile::Domain;
+use crate::intel::tlb::{Client, Space, Tlb};
+use crate::memory::GuestMemory;
+use crate::model::IrqSink;
+use crate::pci::PciConfig;
+use crate::snb::blit::Blitter;
+use crate::snb::config::SnbConfig;
+use crate::snb::context::RenderState;
+use crate::snb::engine::{Engine, EngineId, ENGINES};
+use crate::snb::gt::Gt;
+use crate::snb::lint::Rule;
+use crate::snb::mmu::{MemoryContext, Mmu};
+use crate::snb::regs::{self, reg, MMIO_SIZE};
+use crate::snb::window::Window;
+use crate::trace::{Event, Recorder};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Units that ask for translations: SRCID of a fault record. The numbers of the video engine are
+/// documented (VCS PRM 1.1.9.4.6); the others use the same by choice.
+pub(crate) mod source {
+    pub const CS_READ: u32 = 0x00;
+    pub const CS_WRITE: u32 = 0x08;
+    pub const BLT_READ: u32 = 0x01;
+    pub const BLT_WRITE: u32 = 0x09;
+}
+
+/// Who accesses a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The CPU, through BAR0.
+    Cpu,
+    /// A command streamer.
+    Cs(EngineId),
+}
+
+/// The whole device behind one lock.
+pub(crate) struct Core {
+    pub cfg: SnbConfig,
+    pub values: Vec<u32>,
+    pub cx: MemoryContext,
+    pub engines: [Engine; 3],
+    pub pci: PciConfig,
+    pub irq: Arc<dyn IrqSink>,
+    pub line: bool,
+    pub counters: Counters,
+    pub trace: Recorder,
+    pub faults: Faults,
+    pub clock: Clock,
+    pub undocumented: BTreeMap<u32, (u64, u64)>,
+    pub lints: BTreeMap<Rule, u64>,
+    pub gt: Gt,
+    pub render: RenderState,
+    pub blitter: Blitter,
+    pub window: Window,
+    pub removed: bool,
+    random: u64,
+}
+
+impl Core {
+    pub fn new(
+        cfg: SnbConfig,
+        gtt: Arc<dyn PteArray>,
+        memory: Arc<dyn GuestMemory>,
+        irq: Arc<dyn IrqSink>,
+        clock: Clock,
+    ) -> Self {
+        let mut core = Core {
+            pci: crate::snb::config::pci_config(&cfg),
+            values: vec![0; (MMIO_SIZE / 4) as usize],
+            cx: MemoryContext {
+                gtt,
+                memory,
+                ppgtt: false,
+                big_pages: cfg.big_pages,
+            },
+            engines: ENGINES.map(Engine::new),
+            irq,
+            line: false,
+            counters: Counters::default(),
+            trace: Recorder::new(cfg.keep_events),
+            faults: Faults::default(),
+            clock,
+            undocumented: BTreeMap::new(),
+            lints: BTreeMap::new(),
+            gt: Gt::default(),
+            render: RenderState::default(),
+            blitter: Blitter::default(),
+            window: Window::default(),
+            removed: false,
+            random: cfg.seed.wrapping_mul(2).wrapping_add(0x9e37_79b9_7f4a_7c15),
+            cfg,
+        };
+        core.power_on();
+        core
+    }
+
+    /// Power-on state: everything, fences and configuration space as well (§5.9). Counters, lints
+    /// and faults to come are the test's and stay.
+    pub fn power_on(&mut self) {
+        self.pci = crate::snb::config::pci_config(&self.cfg);
+        let alias = (reg::MCHBAR / 4) as usize..(reg::MCHBAR_END / 4) as usize;
+        self.values[alias].fill(0);
+        self.reset_registers(|_| true);
+        let dimm = if self.cfg.swizzle {
+            [0x10, 0x10]
+        } else {
+            [0x10, 0x00]
+        };
+        self.set(reg::MAD_DIMM_C0, dimm[0]);
+        self.set(reg::MAD_DIMM_C1, dimm[1]);
+        for e in ENGINES {
+            let old = &self.engines[e as usize];
+            let (busy, generation) = (old.busy, old.generation + 1);
+            let mmu = old.mmu.is_some().then(|| Mmu::new(Tlb::default()));
+            self.engines[e as usize] = Engine {
+                busy,
+                generation,
+                mmu,
+                ..Engine::new(e)
+            };
+        }
+        self.gt = Gt::default();
+        self.blitter.reset();
+        self.cx.ppgtt = false;
+        self.removed = false;
+        self.poison_render();
+        self.update_line();
+    }
+
+    /// A register's stored value.
+    pub fn get(&self, offset: u32) -> u32 {
+        self.values.get((offset / 4) as usize).copied().unwrap_or(0)
+    }
+
+    /// Stores a register's value as it is.
+    pub fn set(&mut self, offset: u32, value: u32) {
+        if let Some(v) = self.values.get_mut((offset / 4) as usize) {
+            *v = value;
+        }
+    }
+
+    /// A register of an engine's block.
+    pub fn ring(&self, e: EngineId, offset: u32) -> u32 {
+        self.get(e.base() + offset)
+    }
+
+    /// Stores a register of an engine's block.
+    pub fn set_ring(&mut self, e: EngineId, offset: u32, value: u32) {
+        self.set(e.base() + offset, value);
+    }
+
+    pub fn engine(&mut self, e: EngineId) -> &mut Engine {
+        &mut self.engines[e as usize]
+    }
+
+    pub fn count(&mut self, c: Counter) {
+        self.counters.inc(c);
+    }
+
+    /// Records an event if anybody wants it.
+    pub fn record(&mut self, event: impl FnOnce() -> Event) {
+        if self.trace.wanted() {
+            let now = self.clock.now();
+            self.trace.push(now, event());
+        }
+    }
+
+    /// Reports a broken rule.
+    pub fn lint(&mut self, rule: Rule, detail: impl FnOnce() -> String) {
+        self.counters.inc(Counter::Lints);
+        let n = self.lints.entry(rule).or_insert(0);
+        *n += 1;
+        // The first few of a kind are told, all are counted: a broken loop must not fill the disk.
+        if *n <= 32 {
+            let now = self.clock.now();
+            self.trace.push(
+                now,
+                Event::Lint {
+                    rule: rule.name(),
+                    detail: detail(),
+                },
+            );
+        }
+    }
+
+    /// Reports an access to a register that no document names.
+    pub fn undocumented(&mut self, offset: u32, write: bool) {
+        self.counters.inc(Counter::Undocumented);
+        let n = self.undocumented.entry(offset).or_insert((0, 0));
+        if write {
+            n.1 += 1;
+        } else {
+            n.0 += 1;
+        }
+        if n.0 + n.1 == 1 {
+            let what = if write { "write" } else { "read" };
+            tracing::warn!("{what} of undocumented register {offset:#08x}");
+        }
+    }
+
+    /// An opportunity for an injected fault.
+    pub fn inject(&mut self, kind: Kind, engine: &str) -> Option<u64> {
+        if self.faults.is_empty() {
+            return None;
+        }
+        let value = self.faults.take(kind, engine)?;
+        self.counters.inc(Counter::Injected);
+        let now = self.clock.now();
+        self.trace
+            .push(now, Event::Injected(format!("{} {engine}", kind.name())));
+        Some(value)
+    }
+
+    /// The next pseudo-random number (xorshift*), from the seed.
+    pub fn random(&mut self) -> u64 {
+        self.random ^= self.random >> 12;
+        self.random ^= self.random << 25;
+        self.random ^= self.random >> 27;
+        self.random.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    /// Space that an operand of an MI command lives in, by its "use global GTT" bit (§4.6.2).
+    pub fn space(&self, global: bool) -> Space {
+        if global || !self.cx.ppgtt {
+            Space::Ggtt
+        } else {
+            Space::Ppgtt
+        }
+    }
+
+    /// Reads guest memory as an engine's command streamer; faults are latched.
+    pub fn load(&mut self, e: EngineId, space: Space, va: u32, buf: &mut [u8]) {
+        self.with_mmu(e, |mmu, cx| {
+            mmu.read(cx, Client::Stream, space, source::CS_READ, va, buf)
+        });
+    }
+
+    /// One dword of guest memory as an engine's command streamer sees it.
+    pub fn load32(&mut self, e: EngineId, space: Space, va: u32) -> u32 {
+        let mut b = [0; 4];
+        self.load(e, space, va, &mut b);
+        u32::from_le_bytes(b)
+    }
+
+    /// Writes guest memory as an engine's command streamer; faults are latched.
+    pub fn store(&mut self, e: EngineId, space: Space, va: u32, data: &[u8]) {
+        self.counters.inc(Counter::Stores);
+        self.with_mmu(e, |mmu, cx| {
+            mmu.write(cx, Client::Stream, space, source::CS_WRITE, va, data)
+        });
+    }
+
+    /// Runs `f` on an engine's translation unit and latches what faulted. While a blit has it away,
+    /// a fresh one stands in.
+    pub fn with_mmu(&mut self, e: EngineId, f: impl FnOnce(&mut Mmu, &MemoryContext)) {
+        if self.inject(Kind::PageFault, e.name()).is_some() {
+            if let Some(mmu) = &mut self.engines[e as usize].mmu {
+                mmu.inject_fault();
+            }
+        }
+        let mut spare = None;
+        let mmu = match &mut self.engines[e as usize].mmu {
+            Some(m) => m,
+            None => spare.insert(Mmu::new(Tlb::default())),
+        };
+        f(mmu, &self.cx);
+        let (faults, aliased, uneven) = (mmu.take_faults(), mmu.take_aliased(), mmu.take_uneven());
+        self.after_access(e, faults, aliased, uneven);
+    }
+
+    /// Latches faults and reports broken translation rules of an access.
+    pub fn after_access(
+        &mut self,
+        e: EngineId,
+        faults: Vec<crate::snb::mmu::MmuFault>,
+        aliased: Option<u32>,
+        uneven: Option<u32>,
+    ) {
+        if let Some(va) = aliased {
+            self.lint(Rule::TlbAlias, || format!("{} {va:#x}", e.name()));
+        }
+        if let Some(va) = uneven {
+            self.lint(Rule::BigPageUneven, || format!("{} {va:#x}", e.name()));
+        }
+        for f in faults {
+            self.page_fault(e, f);
+        }
+    }
+
+    /// Sets all registers of the domains that `which` selects to their reset values.
+    pub fn reset_registers(&mut self, which: impl Fn(Domain) -> bool) {
+        for d in regs::map().iter() {
+            if which(d.domain) {
+                self.values[(d.offset / 4) as usize] = d.reset;
+            }
+        }
+    }
+}

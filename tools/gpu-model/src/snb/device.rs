@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The device as a library: accesses of a CPU on one side, engines run step by step or by threads
+//! on the other.
+
+use crate::clock::Clock;
+use crate::counters::Counter;
+use crate::fault::Fault;
+use crate::intel::gtt::{HeapPtes, PteArray, SharedPtes};
+use crate::memory::{lock, GuestMemory};
+use crate::model::{GpuModel, IrqSink, Options, Region, SharedArea};
+use crate::snb::config::{FifoDrain, SnbConfig, BAR0_SIZE, BAR4_SIZE};
+use crate::snb::core::Core;
+use crate::snb::engine::{EngineId, Stop, ENGINES};
+use crate::snb::exec::Step;
+use crate::snb::lint::Rule;
+use crate::snb::regs::MMIO_SIZE;
+use crate::trace::Event;
+use serde_json::{json, Value};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// What one step of an engine did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepResult {
+    /// Executed a command.
+    Ran,
+    /// Has nothing to do.
+    Idle,
+    /// Is blocked in a wait or a semaphore.
+    Waiting,
+    /// Is stopped: by request, by an error, or hung.
+    Stopped,
+    /// Will begin its next piece of work at this time (nanoseconds of the device's clock).
+    NotBefore(u64),
+}
+
+struct Shared {
+    core: Mutex<Core>,
+    changed: Condvar,
+    quit: AtomicBool,
+}
+
+/// A modelled Sandy Bridge.
+pub struct Snb {
+    shared: Arc<Shared>,
+    gtt: Arc<dyn PteArray>,
+    file: Option<Arc<std::os::fd::OwnedFd>>,
+    clock: Clock,
+    aperture: u64,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// How long an engine thread sleeps while it waits for memory to change.
+const POLL: Duration = Duration::from_millis(1);
+
+impl Snb {
+    /// A device in process: hand-driven clock, no threads, page-table entries in plain memory.
+    pub fn new(cfg: SnbConfig, memory: Arc<dyn GuestMemory>, irq: Arc<dyn IrqSink>) -> Self {
+        let gtt = Arc::new(HeapPtes::new(cfg.gtt_mb << 18));
+        Self::build(cfg, gtt, None, memory, irq, Clock::manual())
+    }
+
+    /// A device for a server: real time, page-table entries shared with the guest unless trapped.
+    ///
+    /// # Errors
+    /// When the shared memory cannot be had.
+    pub fn for_server(
+        options: Options,
+        memory: Arc<dyn GuestMemory>,
+        irq: Arc<dyn IrqSink>,
+    ) -> anyhow::Result<Self> {
+        anyhow::ensure!(
+            (1..=2).contains(&options.gtt_mb),
+            "the page table is 1 or 2 MB"
+        );
+        let cfg = SnbConfig {
+            gtt_mb: options.gtt_mb,
+            delay_ns: options.delay_us * 1000,
+            seed: options.seed,
+            asleep_fifo: options.asleep_fifo,
+            fifo: FifoDrain::Timed(100),
+            keep_events: 0,
+            strict: options.strict,
+            ..SnbConfig::default()
+        };
+        let count = cfg.gtt_mb << 18;
+        let (gtt, file): (Arc<dyn PteArray>, _) = if options.trap_gtt {
+            (Arc::new(HeapPtes::new(count)), None)
+        } else {
+            let shared = SharedPtes::new(count, u64::from(MMIO_SIZE), BAR0_SIZE)?;
+            let file = shared.file();
+            (Arc::new(shared), Some(file))
+        };
+        let device = Self::build(cfg, gtt, file, memory, irq, Clock::real());
+        {
+            let mut core = device.core();
+            options.faults.into_iter().for_each(|f| core.faults.push(f));
+            if let Some(file) = options.trace {
+                core.trace.set_file(file);
+            }
+        }
+        Ok(device)
+    }
+
+    fn build(
+        cfg: SnbConfig,
+        gtt: Arc<dyn PteArray>,
+        file: Option<Arc<std::os::fd::OwnedFd>>,
+        memory: Arc<dyn GuestMemory>,
+        irq: Arc<dyn IrqSink>,
+        clock: Clock,
+    ) -> Self {
+        let aperture = cfg.aperture;
+        let core = Core::new(cfg, gtt.clone(), memory, irq, clock.clone());
+        let shared = Shared {
+            core: Mutex::new(core),
+            changed: Condvar::new(),
+            quit: AtomicBool::new(false),
+        };
+        Snb {
+            shared: Arc::new(shared),
+            gtt,
+            file,
+            clock,
+            aperture,
+            threads: Mutex::new(Vec::new()),
+        }
+    }
+
+    fn core(&self) -> std::sync::MutexGuard<'_, Core> {
+        lock(&self.shared.core)
+    }
+
+    /// The device's clock.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// A register read: 32 bits.
+    pub fn mmio_read32(&self, offset: u32) -> u32 {
+        let mut core = self.core();
+        if offset % 4 != 0 || offset >= MMIO_SIZE {
+            core.lint(Rule::BadAccess, || format!("read {offset:#x}"));
+            return 0;
+        }
+        core.cpu_read(offset)
+    }
+
+    /// A register write: 32 bits.
+    pub fn mmio_write32(&self, offset: u32, value: u32) {
+        let mut core = self.core();
+        if offset % 4 != 0 || offset >= MMIO_SIZE {
+            core.lint(Rule::BadAccess, || format!("write {offset:#x}"));
+            return;
+        }
+        core.cpu_write(offset, value);
+        drop(core);
+        self.shared.changed.notify_all();
+    }
+
+    /// A register read: 64 bits, low half first.
+    pub fn mmio_read64(&self, offset: u32) -> u64 {
+        let low = self.mmio_read32(offset);
+        u64::from(low) | u64::from(self.mmio_read32(offset.wrapping_add(4))) << 32
+    }
+
+    /// A register write: 64 bits, low half first.
+    pub fn mmio_write64(&self, offset: u32, value: u64) {
+        self.mmio_write32(offset, value as u32);
+        self.mmio_write32(offset.wrapping_add(4), (value >> 32) as u32);
+    }
+
+    /// One global page-table entry, by index.
+    pub fn gtt_read(&self, index: u32) -> u32 {
+        let mut core = self.core();
+        core.count(Counter::GttReads);
+        if core.removed {
+            return !0;
+        }
+        self.gtt.get(index)
+    }
+
+    /// Writes a global page-table entry. Engines do not notice before their TLB is invalidated.
+    pub fn gtt_write(&self, index: u32, value: u32) {
+        let mut core = self.core();
+        core.count(Counter::GttWrites);
+        if !core.removed {
+            self.gtt.set(index, value);
+        }
+    }
+
+    /// Reads through the aperture.
+    pub fn aperture_read(&self, offset: u32, buf: &mut [u8]) {
+        self.core().aperture_read(offset, buf);
+    }
+
+    /// Writes through the aperture.
+    pub fn aperture_write(&self, offset: u32, data: &[u8]) {
+        self.core().aperture_write(offset, data);
+    }
+
+    /// Reads the PCI configuration space.
+    pub fn config_read_at(&self, offset: usize, buf: &mut [u8]) {
+        self.core().config_read(offset, buf);
+    }
+
+    /// Writes the PCI configuration space.
+    pub fn config_write_at(&self, offset: usize, data: &[u8]) {
+        let mut core = self.core();
+        core.config_write(offset, data);
+        drop(core);
+        self.shared.changed.notify_all();
+    }
+
+    /// Power-on state.
+    pub fn power_on(&self) {
+        self.core().power_on();
+        self.shared.changed.notify_all();
+    }
+
+    /// Executes at most one command of an engine.
+    pub fn step(&self, e: EngineId) -> StepResult {
+        let mut core = self.core();
+        let step = match core.step(e) {
+            Step::Blit(mut job) => {
+                drop(core);
+                job.run();
+                self.core().finish_blit(e, *job)
+            }
+            other => other,
+        };
+        match step {
+            Step::Ran | Step::Blit(_) => StepResult::Ran,
+            Step::Idle => StepResult::Idle,
+            Step::Waiting => StepResult::Waiting,
+            Step::Stopped => StepResult::Stopped,
+            Step::NotBefore(t) => StepResult::NotBefore(t),
+        }
+    }
+
+    /// Runs all engines in turn, and the clock with them, until none can go on, or `max_steps`
+    /// commands were executed. Returns true in the first case.
+    pub fn run_until_idle(&self, max_steps: usize) -> bool {
+        let mut left = max_steps;
+        loop {
+            let mut ran = false;
+            let mut next: Option<u64> = None;
+            for e in ENGINES {
+                match self.step(e) {
+                    StepResult::Ran if left == 0 => return false,
+                    StepResult::Ran => {
+                        left -= 1;
+                        ran = true;
+                    }
+                    StepResult::NotBefore(t) => next = Some(next.map_or(t, |n| n.min(t))),
+                    _ => {}
+                }
+            }
+            match (ran, next) {
+                (true, _) => {}
+                (false, Some(t)) if self.clock.is_manual() => self.clock.advance_to(t),
+                (false, _) => return true,
+            }
+        }
+    }
+
+    /// Starts a thread per engine. Does nothing if they run already.
+    pub fn start_engines(&self) {
+        let mut threads = lock(&self.threads);
+        if !threads.is_empty() {
+            return;
+        }
+        self.shared.quit.store(false, Ordering::SeqCst);
+        for e in ENGINES {
+            let shared = self.shared.clone();
+            threads.push(std::thread::spawn(move || shared.run(e)));
+        }
+    }
+
+    /// Stops the engine threads and waits for them.
+    pub fn stop_engines(&self) {
+        let threads = std::mem::take(&mut *lock(&self.threads));
+        self.shared.quit.store(true, Ordering::SeqCst);
+        // Under the lock, so that no thread is between its look at `quit` and its sleep.
+        drop(self.core());
+        self.shared.changed.notify_all();
+        for t in threads {
+            // A thread that panicked has said so on standard error.
+            let _ = t.join();
+        }
+    }
+
+    /// Injects a fault.
+    pub fn inject(&self, fault: Fault) {
+        self.core().faults.push(fault);
+    }
+
+    /// Forgets the faults still to come.
+    pub fn clear_faults(&self) {
+        self.core().faults.clear();
+    }
+
+    /// Changes the delay of a piece of work, in nanoseconds.
+    pub fn set_delay(&self, ns: u64) {
+        self.core().cfg.delay_ns = ns;
+    }
+
+    /// One counter.
+    pub fn counter(&self, c: Counter) -> u64 {
+        self.core().counters.get(c)
+    }
+
+    /// All counters zero again.
+    pub fn clear_counters(&self) {
+        self.core().counters.clear();
+    }
+
+    /// How often a rule was broken.
+    pub fn lint_count(&self, rule: Rule) -> u64 {
+        self.core().lints.get(&rule).copied().unwrap_or(0)
+    }
+
+    /// All broken rules with their counts.
+    pub fn lints(&self) -> Vec<(Rule, u64)> {
+        self.core().lints.iter().map(|(r, n)| (*r, *n)).collect()
+    }
+
+    /// Undocumented registers that were accessed: offset, reads, writes.
+    pub fn undocumented(&self) -> Vec<(u32, u64, u64)> {
+        self.core()
+            .undocumented
+            .iter()
+            .map(|(o, n)| (*o, n.0, n.1))
+            .collect()
+    }
+
+    /// The events since the last call.
+    pub fn take_events(&self) -> Vec<Event> {
+        self.core().trace.take()
+    }
+
+    /// Why an engine does not run.
+    pub fn stop_reason(&self, e: EngineId) -> Stop {
+        self.core().engine(e).stop.clone()
+    }
+
+    /// Number of translations an engine has cached.
+    pub fn cached_translations(&self, e: EngineId) -> usize {
+        self.core().engine(e).mmu.as_ref().map_or(0, |m| m.cached())
+    }
+
+    /// Raises power-management events (bits of PMISR).
+    pub fn raise_pm(&self, bits: u32) {
+        self.core().pm_event(bits);
+    }
+
+    /// The level of the interrupt line.
+    pub fn line(&self) -> bool {
+        self.core().line
+    }
+
+    /// Pulls the card out.
+    pub fn remove(&self) {
+        self.core().remove();
+    }
+}
+
+impl Drop for Snb {
+    fn drop(&mut self) {
+        self.stop_engines();
+    }
+}
+
+impl Shared {
+    /// An engine's thread: a command at a time, the device locked only for its own part of it.
+    fn run(&self, e: EngineId) {
+        let mut core = lock(&self.core);
+        while !self.quit.load(Ordering::SeqCst) {
+            match core.step(e) {
+                Step::Ran => {
+                    // Register accesses come in between commands.
+                    drop(core);
+                    core = lock(&self.core);
+                }
+                Step::Blit(mut job) => {
+                    drop(core);
+                    job.run();
+                    core = lock(&self.core);
+                    core.finish_blit(e, *job);
+                }
+                Step::Idle | Step::Stopped => {
+                    core = self.changed.wait(core).unwrap_or_else(|p| p.into_inner());
+                }
+                Step::Waiting => {
+                    let woken = self.changed.wait_timeout(core, POLL);
+                    core = woken.unwrap_or_else(|p| p.into_inner()).0;
+                }
+                Step::NotBefore(t) => {
+                    let left = Duration::from_nanos(t.saturating_sub(core.clock.now()));
+                    let woken = self.changed.wait_timeout(core, left);
+                    core = woken.unwrap_or_else(|p| p.into_inner()).0;
+                }
+            }
+        }
+    }
+}
+
+impl GpuModel for Snb {
+    fn name(&self) -> &'static str {
+        "snb"
+    }
+
+    fn regions(&self) -> Vec<Region> {
+        let shared = self.file.clone().map(|file| SharedArea {
+            offset: u64::from(MMIO_SIZE),
+            size: u64::from(self.gtt.len()) * 4,
+            file,
+        });
+        vec![
+            Region {
+                bar: 0,
+                size: BAR0_SIZE,
+                shared,
+            },
+            Region {
+                bar: 2,
+                size: self.aperture,
+                shared: None,
+            },
+            Region {
+                bar: 4,
+                size: u64::from(BAR4_SIZE),
+                shared: None,
+            },
+        ]
+    }
+
+    fn has_msi(&self) -> bool {
+        true
+    }
+
+    fn bar_read(&self, bar: u32, offset: u64, buf: &mut [u8]) {
+        match bar {
+            0 => self.bar0_read(offset as u32, buf),
+            2 => self.aperture_read(offset as u32, buf),
+            // The I/O BAR is legacy and not used; a removed card floats.
+            _ => buf.fill(if self.core().removed { 0xff } else { 0 }),
+        }
+    }
+
+    fn bar_write(&self, bar: u32, offset: u64, data: &[u8]) {
+        match bar {
+            0 => self.bar0_write(offset as u32, data),
+            2 => self.aperture_write(offset as u32, data),
+            _ => {}
+        }
+    }
+
+    fn config_read(&self, offset: u64, buf: &mut [u8]) {
+        self.config_read_at(offset as usize, buf);
+    }
+
+    fn config_write(&self, offset: u64, data: &[u8]) {
+        self.config_write_at(offset as usize, data);
+    }
+
+    fn reset(&self) {
+        self.power_on();
+    }
+
+    fn start(&self) {
+        self.start_engines();
+    }
+
+    fn stop(&self) {
+        self.stop_engines();
+        self.core().trace.flush();
+    }
+
+    fn report(&self) -> Value {
+        let core = self.core();
+        let counters: serde_json::Map<String, Value> = core
+            .counters
+            .iter()
+            .map(|(n, v)| (n.to_owned(), json!(v)))
+            .collect();
+        let lints: serde_json::Map<String, Value> = core
+            .lints
+            .iter()
+            .map(|(r, n)| (r.name().to_owned(), json!(n)))
+            .collect();
+        let undocumented: Vec<Value> = core
+            .undocumented
+            .iter()
+            .map(|(o, n)| json!({ "offset": format!("{o:#08x}"), "reads": n.0, "writes": n.1 }))
+            .collect();
+        json!({
+            "gpu": "snb",
+            "device": format!("8086:{:04x}", core.cfg.device_id),
+            "counters": counters,
+            "lints": lints,
+            "undocumented": undocumented,
+        })
+    }
+
+    fn strict_failure(&self) -> bool {
+        let core = self.core();
+        core.counters.get(Counter::Lints) + core.counters.get(Counter::Undocumented) > 0
+            || !core.lints.is_empty()
+            || !core.undocumented.is_empty()
+    }
+}
+
+impl Snb {
+    /// A BAR0 read of any size: registers below 2 MB, page-table entries above.
+    fn bar0_read(&self, offset: u32, buf: &mut [u8]) {
+        let aligned = offset % 4 == 0 && buf.len() % 4 == 0;
+        let mchbar =
+            (crate::snb::regs::reg::MCHBAR..crate::snb::regs::reg::MCHBAR_END).contains(&offset);
+        if !aligned && !mchbar {
+            self.core().lint(Rule::BadAccess, || {
+                format!("read {offset:#x}+{}", buf.len())
+            });
+        }
+        // Narrow reads see their part of the dword.
+        let mut at = 0;
+        while at < buf.len() {
+            let here = offset + at as u32;
+            let word = here & !3;
+            let value = match word.checked_sub(MMIO_SIZE) {
+                None => self.mmio_read32(word),
+                Some(pte) => self.gtt_read(pte / 4),
+            };
+            let skip = (here % 4) as usize;
+            let n = (4 - skip).min(buf.len() - at);
+            buf[at..at + n].copy_from_slice(&value.to_le_bytes()[skip..skip + n]);
+            at += n;
+        }
+    }
+
+    /// A BAR0 write of any size. Narrow writes reach the MCHBAR alias only (§3).
+    fn bar0_write(&self, offset: u32, data: &[u8]) {
+        if offset % 4 == 0 && data.len() % 4 == 0 {
+            for (i, c) in data.chunks_exact(4).enumerate() {
+                let word = offset + 4 * i as u32;
+                let value = u32::from_le_bytes([c[0], c[1], c[2], c[3]]);
+                match word.checked_sub(MMIO_SIZE) {
+                    None => self.mmio_write32(word, value),
+                    Some(pte) => self.gtt_write(pte / 4, value),
+                }
+            }
+            return;
+        }
+        let mchbar =
+            (crate::snb::regs::reg::MCHBAR..crate::snb::regs::reg::MCHBAR_END).contains(&offset);
+        if !mchbar {
+            self.core().lint(Rule::BadAccess, || {
+                format!("write {offset:#x}+{}", data.len())
+            });
+            return;
+        }
+        let word = offset & !3;
+        let skip = (offset % 4) as usize;
+        let mut bytes = self.mmio_read32(word).to_le_bytes();
+        let n = data.len().min(4 - skip);
+        bytes[skip..skip + n].copy_from_slice(&data[..n]);
+        self.mmio_write32(word, u32::from_le_bytes(bytes));
+    }
+}

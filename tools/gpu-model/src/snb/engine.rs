@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The three command streamers of Sandy Bridge and where their registers are
+//! (SNB PRM V1P2 §1; offsets from the digest, G-06..G-12 and VCS PRM 1.1.1).
+
+use crate::counters::Counter;
+use crate::intel::mi;
+use crate::intel::tlb::Tlb;
+use crate::snb::mmu::Mmu;
+
+/// An engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum EngineId {
+    /// Render.
+    Rcs = 0,
+    /// Video codec.
+    Vcs = 1,
+    /// Blitter.
+    Bcs = 2,
+}
+
+/// All engines.
+pub const ENGINES: [EngineId; 3] = [EngineId::Rcs, EngineId::Vcs, EngineId::Bcs];
+
+impl EngineId {
+    /// Base of its register block.
+    pub const fn base(self) -> u32 {
+        match self {
+            EngineId::Rcs => 0x02000,
+            EngineId::Vcs => 0x12000,
+            EngineId::Bcs => 0x22000,
+        }
+    }
+
+    /// Its short name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            EngineId::Rcs => "rcs",
+            EngineId::Vcs => "vcs",
+            EngineId::Bcs => "bcs",
+        }
+    }
+
+    /// Distance from ring-local interrupt bits to those of the GT block (digest G-12).
+    pub const fn irq_shift(self) -> u32 {
+        match self {
+            EngineId::Rcs => 0,
+            EngineId::Vcs => 12,
+            EngineId::Bcs => 22,
+        }
+    }
+
+    /// Its page-fault register (§5.7.2.1).
+    pub const fn fault_reg(self) -> u32 {
+        match self {
+            EngineId::Rcs => 0x4094,
+            EngineId::Vcs => 0x4194,
+            EngineId::Bcs => 0x4294,
+        }
+    }
+
+    /// Its status-page address register (digest G-08).
+    pub const fn hws_pga(self) -> u32 {
+        self.base() + 0x2080
+    }
+
+    /// Its bit in GDRST (digest G-24).
+    pub const fn reset_bit(self) -> u32 {
+        match self {
+            EngineId::Rcs => 1 << 1,
+            EngineId::Vcs => 1 << 2,
+            EngineId::Bcs => 1 << 3,
+        }
+    }
+
+    /// Its bit in command tables.
+    pub const fn mask(self) -> u8 {
+        match self {
+            EngineId::Rcs => mi::RCS,
+            EngineId::Vcs => mi::VCS,
+            EngineId::Bcs => mi::BCS,
+        }
+    }
+
+    /// The engine whose 4 KB register block holds `offset`.
+    pub fn of_block(offset: u32) -> Option<EngineId> {
+        ENGINES.into_iter().find(|e| offset & !0xfff == e.base())
+    }
+
+    /// The engine with this short name.
+    pub fn from_name(name: &str) -> Option<EngineId> {
+        ENGINES.into_iter().find(|e| e.name() == name)
+    }
+
+    pub(crate) const fn counter(self, rcs: Counter, vcs: Counter, bcs: Counter) -> Counter {
+        match self {
+            EngineId::Rcs => rcs,
+            EngineId::Vcs => vcs,
+            EngineId::Bcs => bcs,
+        }
+    }
+}
+
+/// Why a command streamer does not go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It does go on.
+    Running,
+    /// An instruction or privilege error; only a reset helps (§5.3.7.6).
+    Error,
+    /// An access to a page directory entry that was never loaded (VCS PRM 1.1.2.1).
+    FatalFault,
+    /// An injected hang.
+    Hung,
+}
+
+/// What a streamer waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// MI_WAIT_FOR_EVENT while this EXCC bit is set.
+    Condition(u32),
+    /// MI_SEMAPHORE_MBOX until the register exceeds the value.
+    SemaphoreRegister {
+        /// Register offset.
+        offset: u32,
+        /// Data of the command.
+        data: u32,
+    },
+    /// MI_SEMAPHORE_MBOX until the dword in memory exceeds the value; the command is run again.
+    SemaphoreMemory,
+}
+
+/// The batch buffer being executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// Address of the next command.
+    pub address: u32,
+    /// Bit 8 of the MI_BATCH_BUFFER_START in the ring: non-secure, fetched through the PPGTT.
+    pub non_secure: bool,
+}
+
+/// How far the PIPE_CONTROL workaround sequence has come (digest §2.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlushPrelude {
+    /// Nothing yet.
+    None,
+    /// A command-streamer stall with a scoreboard stall was seen.
+    Stalled,
+    /// After it, one with a post-sync operation.
+    PostSynced,
+}
+
+/// State of a streamer that no register shows.
+pub struct Engine {
+    /// Which.
+    pub id: EngineId,
+    /// Translation; away while a blit runs with the device unlocked.
+    pub mmu: Option<Mmu>,
+    /// Running or why not.
+    pub stop: Stop,
+    /// What it waits for.
+    pub wait: Option<Wait>,
+    /// The batch it is in; `None` while it reads the ring.
+    pub batch: Option<Batch>,
+    /// MI_ARB_ON_OFF.
+    pub arbitration: bool,
+    /// The next command begins a piece of work, which is delayed first.
+    pub work_begins: bool,
+    /// Not before this time.
+    pub not_before: u64,
+    /// PIPE_CONTROL rules.
+    pub prelude: FlushPrelude,
+    /// VCS only: the tail was written while the engine slept, so it did not notice (digest G-37).
+    pub missed_tail: bool,
+    /// A partial command at the tail has been reported.
+    pub partial_reported: bool,
+    /// Flushes are suspended (MI_SUSPEND_FLUSH).
+    pub suspended_sync: bool,
+    /// A command of this streamer runs with the device unlocked.
+    pub busy: bool,
+    /// An invalidation came while the translation unit was away.
+    pub flush_pending: bool,
+    /// The next command of the ring must be MI_NOOP.
+    pub expect_noop: bool,
+    /// A wait was cancelled through RING_CTL bit 11.
+    pub wait_cancelled: bool,
+    /// Counts resets, so that work that was under way knows it is void.
+    pub generation: u64,
+}
+
+impl Engine {
+    /// An engine after power-on.
+    pub fn new(id: EngineId) -> Self {
+        Engine {
+            id,
+            mmu: Some(Mmu::new(Tlb::default())),
+            stop: Stop::Running,
+            wait: None,
+            batch: None,
+            arbitration: true,
+            work_begins: true,
+            not_before: 0,
+            prelude: FlushPrelude::None,
+            missed_tail: false,
+            partial_reported: false,
+            suspended_sync: false,
+            busy: false,
+            flush_pending: false,
+            expect_noop: false,
+            wait_cancelled: false,
+            generation: 0,
+        }
+    }
+
+    /// What a graphics reset does: everything but the TLBs, which a reset does not flush
+    /// (VCS PRM 1.1.3.5).
+    pub fn reset(&mut self) {
+        let mmu = self.mmu.take().map(Mmu::after_reset);
+        let (busy, generation) = (self.busy, self.generation + 1);
+        *self = Engine {
+            mmu,
+            busy,
+            generation,
+            ..Engine::new(self.id)
+        };
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Errors: instruction errors, EIR, EMR and ESR, page faults and their records
+//! (SNB PRM V1P2 §5.7; digest G-23, G-42).
+
+use crate::counters::Counter;
+use crate::intel::tlb::Space;
+use crate::snb::core::Core;
+use crate::snb::engine::{EngineId, Stop};
+use crate::snb::irq::bit;
+use crate::snb::lint::Rule;
+use crate::snb::mmu::{FaultKind, MmuFault};
+use crate::snb::regs::{reg, ring};
+
+/// EIR bit 0: instruction error.
+pub const EIR_INSTRUCTION: u32 = 1 << 0;
+/// EIR bit 4: page-table error; cleared by nothing but a reset (§5.7.2).
+pub const EIR_PAGE_TABLE: u32 = 1 << 4;
+
+/// Bits of ERROR_GEN6 (digest G-23).
+mod error {
+    pub const TLB: u32 = 1 << 0;
+    pub const INVALID_DIRECTORY: u32 = 1 << 2;
+    pub const STATUS_PAGE: u32 = 1 << 3;
+    pub const UNLOADED_DIRECTORY: u32 = 1 << 8;
+}
+
+impl Core {
+    /// An instruction error: the header is kept, the streamer stops until reset (§5.3.7.6).
+    pub fn instruction_error(&mut self, e: EngineId, header: u32) {
+        self.count(Counter::InstructionErrors);
+        let in_batch = self.engine(e).batch.is_some();
+        self.set_ring(e, ring::IPEHR, header);
+        // Origin (bit 1: from a batch buffer) and code (bit 0: instruction error); the layout is in
+        // no document.
+        self.set_ring(e, ring::IPEIR, 1 | u32::from(in_batch) << 1);
+        self.engine(e).stop = Stop::Error;
+        self.raise_error(e, EIR_INSTRUCTION);
+        tracing::info!(
+            engine = e.name(),
+            "instruction error, header {header:#010x}"
+        );
+    }
+
+    /// Sets raw error bits; what EMR lets through sticks in EIR and raises the master error.
+    pub fn raise_error(&mut self, e: EngineId, bits: u32) {
+        self.set_ring(e, ring::ESR, self.ring(e, ring::ESR) | bits);
+        self.latch_errors(e);
+    }
+
+    /// ESR through EMR into EIR, and from there into the interrupt status.
+    pub fn latch_errors(&mut self, e: EngineId) {
+        let latched = self.ring(e, ring::ESR) & !self.ring(e, ring::EMR);
+        let eir = self.ring(e, ring::EIR) | latched;
+        self.set_ring(e, ring::EIR, eir);
+        self.set_status(e, bit::MASTER_ERROR, eir != 0);
+    }
+
+    /// A write of ones to EIR. Both kinds of error persist until reset, so a bit that EMR does not
+    /// mask comes back at once (§5.7.3).
+    pub fn clear_errors(&mut self, e: EngineId, ones: u32) {
+        let eir = self.ring(e, ring::EIR) & !ones;
+        self.set_ring(e, ring::EIR, eir);
+        let persists = self.ring(e, ring::ESR) & !self.ring(e, ring::EMR) & ones;
+        if persists != 0 {
+            self.lint(Rule::ErrorPersists, || {
+                format!("{} {persists:#x}", e.name())
+            });
+        }
+        self.latch_errors(e);
+    }
+
+    /// A translation failed. The first of an engine is kept until software clears the record
+    /// (§5.7.2.1); the access itself read zeros or was dropped.
+    pub fn page_fault(&mut self, e: EngineId, fault: MmuFault) {
+        self.count(Counter::PageFaults);
+        let global = fault.space == Space::Ggtt;
+        let record = e.fault_reg();
+        if self.get(record) & 1 == 0 {
+            let value = (fault.address & 0xffff_f000)
+                | u32::from(global) << 11
+                | (fault.source & 0xff) << 3
+                | 1;
+            self.set(record, value);
+            tracing::info!(
+                engine = e.name(),
+                "page fault, record {value:#010x} ({:?})",
+                fault.kind
+            );
+        }
+        let on_status_page = global && fault.address & 0xffff_f000 == self.get(e.hws_pga());
+        let bits = match fault.kind {
+            FaultKind::InvalidDirectory => error::INVALID_DIRECTORY,
+            FaultKind::UnloadedDirectory => error::UNLOADED_DIRECTORY,
+            _ if on_status_page => error::STATUS_PAGE,
+            _ => error::TLB,
+        };
+        self.set(reg::ERROR_GEN6, self.get(reg::ERROR_GEN6) | bits);
+        match fault.kind {
+            FaultKind::BadData => {
+                // "Invalid PTE data": the entry points to no memory (§5.7.2, table 5-3).
+                self.set(reg::PGTBL_ER, self.get(reg::PGTBL_ER) | 1);
+                self.raise_error(e, EIR_PAGE_TABLE);
+            }
+            FaultKind::UnloadedDirectory => self.engine(e).stop = Stop::FatalFault,
+            _ => {}
+        }
+        if !global && !on_status_page {
+            self.pulse(e, bit::PAGE_FAULT);
+        }
+    }
+}

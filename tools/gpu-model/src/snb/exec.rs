@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The command streamers: fetch from ring and batch, decode, advance, wait, stop
+//! (SNB PRM V1P2 §5.3.3–5.3.7). One command per step, so that no stream of commands, however
+//! wrong, keeps the model from answering.
+
+use crate::counters::Counter;
+use crate::fault::Kind;
+use crate::intel::tlb::{Client, Space};
+use crate::intel::{cmd3d, mi};
+use crate::snb::blit::BlitJob;
+use crate::snb::core::{source, Core};
+use crate::snb::engine::{Batch, EngineId, FlushPrelude, Stop, Wait};
+use crate::snb::lint::Rule;
+use crate::snb::regs::{reg, ring};
+use crate::trace::Event;
+
+/// What one step of an engine did.
+pub(crate) enum Step {
+    /// Executed a command.
+    Ran,
+    /// Nothing to do.
+    Idle,
+    /// Blocked in a wait or semaphore; worth another look when something changes.
+    Waiting,
+    /// Stopped by an error, a hang or a stop request.
+    Stopped,
+    /// Work begins no earlier than at this time.
+    NotBefore(u64),
+    /// A blit, to be run without the device locked and handed to [`Core::finish_blit`].
+    Blit(Box<BlitJob>),
+}
+
+/// Where the stream goes after a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// To the next command.
+    Next,
+    /// Into a batch buffer; the ring continues after this command.
+    Batch(Batch),
+    /// Back to the ring.
+    EndBatch,
+    /// To another place in the ring (UHPTR).
+    RingHead(u32),
+    /// Nowhere yet; the command is tried again.
+    Wait(Wait),
+    /// Nowhere: the streamer has stopped at this command.
+    Stop,
+}
+
+impl Core {
+    /// Ring size in bytes: CTL bits 20:12 are pages less one.
+    pub fn ring_size(&self, e: EngineId) -> u32 {
+        (self.ring(e, ring::CTL) & 0x1f_f000) + 0x1000
+    }
+
+    /// True while the streamer executes nothing: disabled, stopped at a command boundary, or empty.
+    pub fn is_idle(&self, e: EngineId) -> bool {
+        let engine = &self.engines[e as usize];
+        if engine.busy || engine.stop != Stop::Running {
+            return false;
+        }
+        let enabled = self.ring(e, ring::CTL) & 1 != 0;
+        let stopped = self.ring(e, ring::MI_MODE) & (1 << 8) != 0;
+        let head = self.ring(e, ring::HEAD) & 0x1f_fffc;
+        !enabled || stopped || (engine.batch.is_none() && head == self.ring(e, ring::TAIL))
+    }
+
+    /// RING_CTL bits 11 (event wait) and 10 (semaphore wait).
+    pub fn wait_bits(&self, e: EngineId) -> u32 {
+        match self.engines[e as usize].wait {
+            Some(Wait::Condition(_)) => 1 << 11,
+            Some(Wait::SemaphoreRegister { .. } | Wait::SemaphoreMemory) => 1 << 10,
+            None => 0,
+        }
+    }
+
+    /// Executes at most one command of an engine.
+    pub fn step(&mut self, e: EngineId) -> Step {
+        if self.engine(e).busy {
+            return Step::Waiting;
+        }
+        if self.removed || self.engine(e).stop != Stop::Running {
+            return Step::Stopped;
+        }
+        if self.ring(e, ring::CTL) & 1 == 0 {
+            return Step::Idle;
+        }
+        if self.ring(e, ring::MI_MODE) & (1 << 8) != 0 {
+            return Step::Stopped;
+        }
+        if self.engine(e).batch.is_none() {
+            let head = self.ring(e, ring::HEAD) & 0x1f_fffc;
+            if self.engine(e).missed_tail {
+                return Step::Idle;
+            }
+            if head == self.ring(e, ring::TAIL) {
+                self.engine(e).work_begins = true;
+                // An empty ring is an arbitration point (§5.3.7.4).
+                return if self.take_pending_head(e) {
+                    Step::Ran
+                } else {
+                    Step::Idle
+                };
+            }
+        }
+        if let Some(wait) = self.engine(e).wait {
+            if !self.engine(e).wait_cancelled && !self.wait_over(e, wait) {
+                return Step::Waiting;
+            }
+        }
+        if self.engine(e).work_begins {
+            self.engine(e).work_begins = false;
+            let extra = self.inject(Kind::Delay, e.name()).unwrap_or(0);
+            self.engine(e).not_before = self.clock.now() + self.cfg.delay_ns + extra * 1000;
+        }
+        let not_before = self.engine(e).not_before;
+        if self.clock.now() < not_before {
+            return Step::NotBefore(not_before);
+        }
+        if self.inject(Kind::Hang, e.name()).is_some() {
+            self.engine(e).stop = Stop::Hung;
+            return Step::Stopped;
+        }
+        self.run_command(e)
+    }
+
+    fn wait_over(&mut self, e: EngineId, wait: Wait) -> bool {
+        match wait {
+            Wait::Condition(code) => self.ring(e, ring::EXCC) & (1 << code) == 0,
+            Wait::SemaphoreRegister { offset, data } => self.get(offset) > data,
+            // Only memory knows: run the command again.
+            Wait::SemaphoreMemory => true,
+        }
+    }
+
+    /// Where the next command is: its graphics address and the space it is fetched through.
+    fn fetch_place(&mut self, e: EngineId) -> (u32, Space) {
+        match self.engine(e).batch {
+            Some(b) => (b.address, self.space(!b.non_secure)),
+            None => {
+                let head = self.ring(e, ring::HEAD) & 0x1f_fffc;
+                (
+                    self.ring(e, ring::START).wrapping_add(head),
+                    Self::RING_SPACE,
+                )
+            }
+        }
+    }
+
+    /// Fetches `count` dwords of the command at the streamer's place; in the ring, around its end.
+    fn fetch(&mut self, e: EngineId, count: usize) -> Vec<u32> {
+        let (at, space) = self.fetch_place(e);
+        let in_ring = self.engine(e).batch.is_none();
+        let mut bytes = vec![0u8; count * 4];
+        let size = self.ring_size(e);
+        let start = self.ring(e, ring::START);
+        let first = if in_ring {
+            let to_end = size.saturating_sub(self.ring(e, ring::HEAD) & 0x1f_fffc) as usize;
+            to_end.min(bytes.len())
+        } else {
+            bytes.len()
+        };
+        self.load(e, space, at, &mut bytes[..first]);
+        if first < bytes.len() {
+            self.load(e, space, start, &mut bytes[first..]);
+        }
+        bytes
+            .chunks_exact(4)
+            .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]))
+            .collect()
+    }
+
+    /// Name and length of a command by its header; `None` if this engine has no such command.
+    fn decode(&self, e: EngineId, header: u32) -> Option<(&'static str, usize)> {
+        match (header >> 29, e) {
+            (0, _) => mi::decode(header, e.mask()).map(|(d, n)| (d.name, n)),
+            (2, EngineId::Bcs) => crate::snb::blit::length(header).map(|n| ("BLT", n)),
+            (3, EngineId::Rcs) => cmd3d::render(header),
+            (3, EngineId::Vcs) => cmd3d::video(header),
+            _ => None,
+        }
+    }
+
+    fn run_command(&mut self, e: EngineId) -> Step {
+        let (at, space) = self.fetch_place(e);
+        let header = self.fetch(e, 1)[0];
+        self.set_ring(e, ring::IPEHR, header);
+        let Some((name, len)) = self.decode(e, header) else {
+            self.instruction_error(e, header);
+            return Step::Stopped;
+        };
+        let in_batch = self.engine(e).batch.is_some();
+        if !in_batch && !self.ring_holds(e, len) {
+            return Step::Idle;
+        }
+        let d = self.fetch(e, len);
+        if in_batch && self.cfg.prefetch {
+            let ahead = at.wrapping_add(len as u32 * 4).wrapping_add(63);
+            self.with_mmu(e, |mmu, cx| {
+                mmu.touch(cx, Client::Stream, space, source::CS_READ, ahead)
+            });
+        }
+        if self.engine(e).stop != Stop::Running {
+            return Step::Stopped;
+        }
+        self.count(e.counter(
+            Counter::RcsCommands,
+            Counter::VcsCommands,
+            Counter::BcsCommands,
+        ));
+        let place = if in_batch {
+            at
+        } else {
+            self.ring(e, ring::HEAD) & 0x1f_fffc
+        };
+        if self.trace.wanted() && self.engine(e).wait.is_none() {
+            let dwords = d.iter().take(16).copied().collect();
+            self.record(|| Event::Command {
+                engine: e.name(),
+                address: place,
+                batch: in_batch,
+                name,
+                dwords,
+            });
+        }
+        if self.engine(e).expect_noop && !in_batch {
+            self.engine(e).expect_noop = false;
+            if header >> 23 != 0 {
+                self.lint(Rule::SetContextNoNoop, || format!("{header:#010x}"));
+            }
+        }
+        let flow = match header >> 29 {
+            0 => self.run_mi(e, &d),
+            2 => return self.begin_blit(e, d),
+            _ if header >> 16 == cmd3d::PIPE_CONTROL => self.pipe_control(e, &d),
+            _ => self.skip(name, &d),
+        };
+        self.advance(e, d.len(), flow)
+    }
+
+    /// True if the ring holds all of a command of `len` dwords before the tail.
+    fn ring_holds(&mut self, e: EngineId, len: usize) -> bool {
+        let size = self.ring_size(e);
+        let head = self.ring(e, ring::HEAD) & 0x1f_fffc;
+        let tail = self.ring(e, ring::TAIL);
+        let bytes = len as u32 * 4;
+        let held = if tail >= head {
+            tail - head
+        } else {
+            (size + tail).saturating_sub(head)
+        };
+        if held < bytes {
+            // Undefined on the chip; here the streamer waits for the rest.
+            if !self.engine(e).partial_reported {
+                self.engine(e).partial_reported = true;
+                self.lint(Rule::PartialCommand, || {
+                    format!("{} head {head:#x} tail {tail:#x}", e.name())
+                });
+            }
+            return false;
+        }
+        if head < size && head + bytes > size {
+            self.lint(Rule::CommandWraps, || {
+                format!("{} head {head:#x}", e.name())
+            });
+        }
+        true
+    }
+
+    /// 3D and media commands are parsed and have no effect but on the saved state.
+    fn skip(&mut self, name: &str, d: &[u32]) -> Flow {
+        self.count(Counter::SkippedCommands);
+        if name == "3DPRIMITIVE" {
+            self.engine(EngineId::Rcs).prelude = FlushPrelude::None;
+        } else {
+            self.render.absorb(d, self.get(reg::INSTDONE_2));
+        }
+        Flow::Next
+    }
+
+    /// Moves on after a command of `len` dwords.
+    pub fn advance(&mut self, e: EngineId, len: usize, flow: Flow) -> Step {
+        if self.engine(e).stop != Stop::Running {
+            return Step::Stopped;
+        }
+        let wait = match flow {
+            Flow::Wait(w) if !self.engine(e).wait_cancelled => Some(w),
+            _ => None,
+        };
+        self.engine(e).wait = wait;
+        if wait.is_some() {
+            return Step::Waiting;
+        }
+        self.engine(e).wait_cancelled = false;
+        let bytes = len as u32 * 4;
+        match flow {
+            Flow::Stop => return Step::Stopped,
+            Flow::RingHead(head) => self.set_ring(e, ring::HEAD, head),
+            Flow::Batch(target) => {
+                if self.engine(e).batch.is_none() {
+                    self.advance_ring(e, bytes);
+                }
+                self.engine(e).batch = Some(target);
+            }
+            Flow::EndBatch => self.engine(e).batch = None,
+            Flow::Next | Flow::Wait(_) => match &mut self.engine(e).batch {
+                Some(b) => b.address = b.address.wrapping_add(bytes),
+                None => self.advance_ring(e, bytes),
+            },
+        }
+        Step::Ran
+    }
+
+    fn advance_ring(&mut self, e: EngineId, bytes: u32) {
+        let size = self.ring_size(e);
+        let value = self.ring(e, ring::HEAD);
+        let (wraps, old) = (value & 0xffe0_0000, value & 0x1f_fffc);
+        let mut head = old + bytes;
+        let mut new_wraps = wraps;
+        if head >= size {
+            head = (head - size) % size;
+            new_wraps = wraps.wrapping_add(0x20_0000);
+        }
+        self.set_ring(e, ring::HEAD, new_wraps | head);
+        // Automatic report at boundaries of 64 KB (1) or 128 KB (3) (§5.3.4.2; VCS PRM 1.1.4).
+        let boundary = match (self.ring(e, ring::CTL) >> 1) & 3 {
+            1 => 64 << 10,
+            3 => 128 << 10,
+            _ => return,
+        };
+        if new_wraps != wraps || old / boundary != head / boundary {
+            self.report_head(e);
+        }
+    }
+
+    /// Writes HEAD to dword 4 of the status page (digest G-49).
+    pub fn report_head(&mut self, e: EngineId) {
+        let head = self.ring(e, ring::HEAD);
+        self.status_page_store(e, 16, &head.to_le_bytes());
+    }
+
+    /// Takes the pending head pointer at an arbitration point (§5.3.7.5); true if it was valid.
+    pub fn take_pending_head(&mut self, e: EngineId) -> bool {
+        let pending = self.ring(e, ring::UHPTR);
+        if pending & 1 == 0 || !self.engine(e).arbitration {
+            return false;
+        }
+        self.set_ring(e, ring::UHPTR, pending & !1);
+        let wraps = self.ring(e, ring::HEAD) & 0xffe0_0000;
+        self.set_ring(e, ring::HEAD, wraps | pending & 0x1f_fff8);
+        true
+    }
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The GT as a whole: forcewake, the write FIFO, reset, the pcode mailbox, the video engine's
+//! sleep handshake (digest G-15..G-17, G-24, G-37, G-40).
+
+use crate::counters::Counter;
+use crate::fault::Kind;
+use crate::intel::regfile::Domain;
+use crate::intel::tlb::Space;
+use crate::snb::config::FifoDrain;
+use crate::snb::core::Core;
+use crate::snb::engine::{EngineId, ENGINES};
+use crate::snb::lint::Rule;
+use crate::snb::regs::{reg, ring};
+
+/// Entries of the write FIFO.
+const FIFO_ENTRIES: u64 = 64;
+/// GTFIFODBG: a write found the FIFO full.
+const FIFO_OVERFLOW: u32 = 1 << 2;
+/// Thread status while the GT sleeps: bits 2:0 are zero only in C0 (G-17).
+const ASLEEP: u32 = 3;
+/// RC6 voltage that needs no correction (peer digest A.3: at least 0x29).
+const RC6_VIDS: u32 = 0x2d;
+
+/// State of the GT that is in no register.
+#[derive(Default)]
+pub(crate) struct Gt {
+    /// Forcewake is held and acknowledged.
+    pub awake: bool,
+    /// Entries in the FIFO, and when that was so.
+    fifo: u64,
+    fifo_at: u64,
+    /// Reads of PSMI_CTL until the video engine shows itself awake.
+    vcs_countdown: u32,
+}
+
+impl Core {
+    /// True for the few registers below 0x40000 that answer while the GT sleeps.
+    pub fn always_on(offset: u32) -> bool {
+        matches!(offset, reg::FORCEWAKE | reg::GDRST)
+    }
+
+    /// A forcewake request: only bit 0 counts (G-15).
+    pub fn forcewake(&mut self, data: u32) {
+        if data & 1 == 0 {
+            self.gt.awake = false;
+        } else if self.inject(Kind::StuckForcewake, "").is_none() {
+            self.gt.awake = true;
+        }
+    }
+
+    /// What the acknowledge register shows.
+    pub fn forcewake_ack(&self) -> u32 {
+        u32::from(self.gt.awake)
+    }
+
+    /// What the thread-status register shows.
+    pub fn thread_status(&self) -> u32 {
+        if self.gt.awake {
+            0
+        } else {
+            ASLEEP
+        }
+    }
+
+    /// A CPU write to a GT register takes a FIFO entry; false when there was none.
+    pub fn fifo_take(&mut self) -> bool {
+        self.fifo_drain(false);
+        if self.gt.fifo >= FIFO_ENTRIES {
+            self.lint(Rule::FifoOverflow, String::new);
+            self.set(reg::GTFIFODBG, self.get(reg::GTFIFODBG) | FIFO_OVERFLOW);
+            return false;
+        }
+        self.gt.fifo += 1;
+        true
+    }
+
+    fn fifo_drain(&mut self, looked: bool) {
+        match self.cfg.fifo {
+            FifoDrain::OnRead if looked => self.gt.fifo = 0,
+            FifoDrain::OnRead => {}
+            FifoDrain::Timed(ns) => {
+                let now = self.clock.now();
+                let gone = (now - self.gt.fifo_at) / ns.max(1);
+                if gone > 0 {
+                    self.gt.fifo = self.gt.fifo.saturating_sub(gone);
+                    self.gt.fifo_at = now;
+                }
+            }
+        }
+    }
+
+    /// GTFIFOCTL: free entries in bits 6:0.
+    pub fn fifo_room(&mut self) -> u32 {
+        self.fifo_drain(true);
+        let free = if self.inject(Kind::FifoFull, "").is_some() {
+            0
+        } else {
+            FIFO_ENTRIES - self.gt.fifo
+        };
+        self.get(reg::GTFIFOCTL) & !0x7f | free as u32
+    }
+
+    /// GDRST: bit 0 everything, bits 1..3 one engine each. Cleared when done.
+    pub fn graphics_reset(&mut self, data: u32) {
+        let mask = data & 0xf;
+        if mask == 0 {
+            return;
+        }
+        if self.inject(Kind::StuckReset, "").is_some() {
+            self.set(reg::GDRST, mask);
+            return;
+        }
+        self.set(reg::GDRST, 0);
+        for e in ENGINES {
+            if mask & (1 | e.reset_bit()) != 0 {
+                self.reset_engine(e);
+            }
+        }
+        if mask & 1 != 0 {
+            self.reset_registers(|d| d == Domain::Gt);
+        }
+        self.update_line();
+    }
+
+    /// Resets one engine: its registers and streamer, not its TLB (VCS PRM 1.1.3.5), nor fences
+    /// (§4.5.4.1.1), nor the interrupt block.
+    fn reset_engine(&mut self, e: EngineId) {
+        self.count(Counter::Resets);
+        self.engine(e).reset();
+        self.reset_registers(|d| d == Domain::Engine(e as u8));
+        let bits = 0x1ff << e.irq_shift();
+        self.set(reg::GTISR, self.get(reg::GTISR) & !bits);
+        match e {
+            EngineId::Rcs => {
+                self.cx.ppgtt = false;
+                self.poison_render();
+            }
+            EngineId::Bcs => self.blitter.reset(),
+            EngineId::Vcs => self.gt.vcs_countdown = 0,
+        }
+    }
+
+    /// The pcode mailbox: runs a command when bit 31 is written, at once.
+    pub fn pcode(&mut self, data: u32) {
+        const BUSY: u32 = 1 << 31;
+        if data & BUSY == 0 {
+            self.set(reg::PCODE_MAILBOX, data);
+            return;
+        }
+        if self.inject(Kind::StuckPcode, "").is_some() {
+            self.set(reg::PCODE_MAILBOX, data);
+            return;
+        }
+        // Status in the low byte: 0 done, 1 no such command.
+        let status = match data & 0xff {
+            0x05 => {
+                self.set(reg::PCODE_DATA, RC6_VIDS);
+                0
+            }
+            0x04 | 0x08 => 0,
+            0x09 | 0x0c => {
+                self.set(reg::PCODE_DATA, 0);
+                0
+            }
+            other => {
+                self.lint(Rule::UnknownPcode, || format!("{other:#x}"));
+                1
+            }
+        };
+        self.set(reg::PCODE_MAILBOX, data & !BUSY & !0xff | status);
+    }
+
+    /// PSMI_CTL as read: bit 3 shows that the video engine sleeps.
+    pub fn psmi_read(&mut self, e: EngineId) -> u32 {
+        let stored = self.ring(e, ring::PSMI_CTL);
+        if e != EngineId::Vcs {
+            return stored;
+        }
+        let asleep = self.vcs_asleep();
+        if stored & 1 != 0 {
+            self.gt.vcs_countdown = self.gt.vcs_countdown.saturating_sub(1);
+        }
+        stored | u32::from(asleep) << 3
+    }
+
+    /// PSMI_CTL changed: setting bit 0 of an idle video engine begins to wake it.
+    pub fn psmi_written(&mut self, e: EngineId, old: u32, new: u32) {
+        if e == EngineId::Vcs && old & 1 == 0 && new & 1 != 0 {
+            self.gt.vcs_countdown = if self.is_idle(e) {
+                self.cfg.vcs_wake_reads
+            } else {
+                0
+            };
+        }
+    }
+
+    /// True while the video engine, told to wake, does not yet show itself awake.
+    pub fn vcs_still_waking(&self) -> bool {
+        self.gt.vcs_countdown > 0
+    }
+
+    /// True while a tail write would not be noticed.
+    pub fn vcs_asleep(&self) -> bool {
+        if self.ring(EngineId::Vcs, ring::PSMI_CTL) & 1 != 0 {
+            self.gt.vcs_countdown > 0
+        } else {
+            self.is_idle(EngineId::Vcs)
+        }
+    }
+
+    /// Invalidates what all engines cached of the global table (GFX_FLSH_CNTL, G-18).
+    pub fn flush_global_tlbs(&mut self) {
+        self.count(Counter::TlbFlushes);
+        for engine in &mut self.engines {
+            match &mut engine.mmu {
+                Some(mmu) => mmu.flush_global(),
+                None => engine.flush_pending = true,
+            }
+        }
+    }
+
+    /// Invalidates everything an engine cached.
+    pub fn flush_tlb(&mut self, e: EngineId) {
+        self.count(Counter::TlbFlushes);
+        let engine = self.engine(e);
+        match &mut engine.mmu {
+            Some(mmu) => mmu.flush(),
+            None => engine.flush_pending = true,
+        }
+    }
+
+    /// Loads an engine's page directory (PP_DIR_BASE written).
+    pub fn load_directory(&mut self, e: EngineId) {
+        let base = self.ring(e, ring::PP_DIR_BASE);
+        let groups = self.ring(e, ring::PP_DCLV);
+        let first = (base >> 16) * 16;
+        // The entries that the groups reach must all lie in the table (§2.3.1).
+        let top = 32 - groups.leading_zeros();
+        if first + top * 16 > self.cx.gtt.len() {
+            self.lint(Rule::DirectoryPlace, || format!("{} {base:#x}", e.name()));
+        }
+        let gtt = self.cx.gtt.clone();
+        if let Some(mmu) = &mut self.engine(e).mmu {
+            mmu.load_directory(&*gtt, base, groups);
+        }
+    }
+
+    /// A sync flush (INSTPM bit 5): the engine's caches, with bit 9 its TLB, then a toggle of the
+    /// status bit (§5.3.11.2). Waits while MI_SUSPEND_FLUSH is in force (VCS PRM 1.2.14).
+    pub fn sync_flush(&mut self, e: EngineId) {
+        const SYNC: u32 = 1 << 5;
+        const TLB: u32 = 1 << 9;
+        let v = self.ring(e, ring::INSTPM);
+        if v & SYNC == 0 || self.engine(e).suspended_sync {
+            return;
+        }
+        if v & TLB != 0 {
+            self.flush_tlb(e);
+        }
+        self.set_ring(e, ring::INSTPM, v & !(SYNC | TLB));
+        self.toggle_status(e, crate::snb::irq::bit::SYNC_STATUS);
+    }
+
+    /// Undefined things after a reset: the statistics and the context address (§5.9).
+    pub fn poison_render(&mut self) {
+        let garbage = self.random();
+        self.render.poison(garbage);
+        for (offset, _) in crate::snb::regs::STATISTICS {
+            let v = self.random();
+            self.set(*offset, v as u32);
+            self.set(offset + 4, (v >> 32) as u32);
+        }
+        // The address is undefined, the valid bit is not (§5.8.1.1).
+        let v = self.random() as u32;
+        self.set_ring(EngineId::Rcs, ring::CCID, v & 0xffff_f000);
+    }
+
+    /// Which space the streamer's ring and status page are in: always global.
+    pub const RING_SPACE: Space = Space::Ggtt;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Interrupts: from an engine's event through ISR, the ring's mask, GTIMR, GTIIR, GTIER and the
+//! master enable to the line, and into the status page (SNB PRM V1P2 §5.4–5.6; VCS PRM 1.1.6;
+//! digest G-11..G-14).
+
+use crate::counters::Counter;
+use crate::fault::Kind;
+use crate::intel::tlb::Space;
+use crate::snb::core::Core;
+use crate::snb::engine::EngineId;
+use crate::snb::regs::{reg, ring};
+use crate::trace::Event;
+
+/// Ring-local interrupt bits (VCS PRM 1.1.6; digest G-12).
+pub mod bit {
+    /// MI_USER_INTERRUPT.
+    pub const USER: u32 = 0;
+    /// A sync flush is done; toggles.
+    pub const SYNC_STATUS: u32 = 2;
+    /// OR of EIR.
+    pub const MASTER_ERROR: u32 = 3;
+    /// PIPE_CONTROL or MI_FLUSH_DW with notify.
+    pub const NOTIFY: u32 = 4;
+    /// A page fault in the per-process table.
+    pub const PAGE_FAULT: u32 = 7;
+}
+
+/// Bit 31 of DEIER lets interrupts out.
+const MASTER_ENABLE: u32 = 1 << 31;
+
+impl Core {
+    /// An event without duration: the status bit rises and falls.
+    pub fn pulse(&mut self, e: EngineId, local: u32) {
+        let lost = matches!(local, bit::USER | bit::NOTIFY)
+            && self.inject(Kind::LoseIrq, e.name()).is_some();
+        if !lost {
+            self.set_status(e, local, true);
+            self.set_status(e, local, false);
+        }
+    }
+
+    /// Changes a status bit to a level.
+    pub fn set_status(&mut self, e: EngineId, local: u32, level: bool) {
+        let mask = 1 << (local + e.irq_shift());
+        let old = self.get(reg::GTISR);
+        let new = if level { old | mask } else { old & !mask };
+        if new == old {
+            return;
+        }
+        self.set(reg::GTISR, new);
+        let ring_masked = self.ring(e, ring::IMR) & mask != 0;
+        if level && !ring_masked && self.get(reg::GTIMR) & mask == 0 {
+            self.set(reg::GTIIR, self.get(reg::GTIIR) | mask);
+            self.update_line();
+        }
+        // Any change, in either direction (§5.5). The video engine also wants its mask open
+        // (VCS PRM 1.1.6.1).
+        let reported =
+            self.ring(e, ring::HWSTAM) & mask == 0 && !(e == EngineId::Vcs && ring_masked);
+        if reported {
+            self.write_status_image(e);
+        }
+    }
+
+    /// Inverts a status bit.
+    pub fn toggle_status(&mut self, e: EngineId, local: u32) {
+        let mask = 1 << (local + e.irq_shift());
+        let level = self.get(reg::GTISR) & mask == 0;
+        self.set_status(e, local, level);
+    }
+
+    /// Writes the status bits, in ring-local positions, to dword 0 of the status page.
+    fn write_status_image(&mut self, e: EngineId) {
+        let mut image = (self.get(reg::GTISR) >> e.irq_shift()) & 0x1ff;
+        if e == EngineId::Vcs {
+            // Context switch, counter, notify and user are never reported (VCS PRM 1.1.6).
+            image &= !0x151;
+        }
+        let page = self.get(e.hws_pga());
+        self.store(e, Space::Ggtt, page, &image.to_le_bytes());
+    }
+
+    /// Power-management events: latched through PMIMR into PMIIR.
+    pub fn pm_event(&mut self, bits: u32) {
+        let seen = bits & !self.get(reg::PMIMR);
+        self.set(reg::PMIIR, self.get(reg::PMIIR) | seen);
+        self.update_line();
+    }
+
+    /// Display events: latched through DEIMR into DEIIR.
+    pub fn display_event(&mut self, bits: u32) {
+        let seen = bits & !self.get(reg::DEIMR);
+        self.set(reg::DEIIR, self.get(reg::DEIIR) | seen);
+        self.update_line();
+    }
+
+    /// Recomputes the interrupt line and tells the sink when it changed.
+    pub fn update_line(&mut self) {
+        let pending = self.get(reg::GTIIR) & self.get(reg::GTIER)
+            | self.get(reg::PMIIR) & self.get(reg::PMIER)
+            | self.get(reg::DEIIR) & self.get(reg::DEIER) & !MASTER_ENABLE;
+        let line = self.get(reg::DEIER) & MASTER_ENABLE != 0 && pending != 0 && !self.removed;
+        if line == self.line {
+            return;
+        }
+        self.line = line;
+        if line {
+            self.count(Counter::Interrupts);
+            self.record(|| Event::Interrupt);
+            if self.inject(Kind::DupIrq, "").is_some() {
+                self.irq.set_line(true);
+            }
+        }
+        self.irq.set_line(line);
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Rules of the documents whose breach a real chip punishes late, rarely or not at all, and which
+//! this model reports at once. A correct driver breaks none.
+
+macro_rules! rules {
+    ($($(#[$doc:meta])* $id:ident = $name:literal,)*) => {
+        /// A rule.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Rule { $($(#[$doc])* $id,)* }
+
+        impl Rule {
+            /// Its name in reports and traces.
+            pub const fn name(self) -> &'static str {
+                match self { $(Rule::$id => $name,)* }
+            }
+
+            /// All rules.
+            pub const ALL: &[Rule] = &[$(Rule::$id,)*];
+        }
+    };
+}
+
+rules! {
+    /// A register of the GT was read without forcewake (digest G-15).
+    AsleepRead = "asleep-read",
+    /// A register of the GT was written without forcewake (G-15).
+    AsleepWrite = "asleep-write",
+    /// More writes than the GT FIFO has room for (G-16).
+    FifoOverflow = "fifo-overflow",
+    /// An access that is not an aligned dword or quadword (§3, §2.2.1).
+    BadAccess = "bad-access",
+    /// HEAD was written while the ring is enabled (§5.3.4.2).
+    HeadWriteEnabled = "head-write-enabled",
+    /// START or the length was changed while the ring is enabled.
+    RingChangedEnabled = "ring-changed-enabled",
+    /// The ring was disabled while not empty (§5.3.4.2).
+    DisabledNonEmpty = "disabled-non-empty",
+    /// The tail lies past the end of the ring.
+    TailOutOfRing = "tail-out-of-ring",
+    /// Head and tail in one cacheline with the head above (§5.3.4.5).
+    HeadAboveTail = "head-above-tail",
+    /// A command crosses the end of the ring (§5.3.4.5).
+    CommandWraps = "command-wraps",
+    /// The tail is not at the end of a command (§5.3.4.2).
+    PartialCommand = "partial-command",
+    /// The video ring's tail was written without waking it first (G-37).
+    VcsTailAsleep = "vcs-tail-asleep",
+    /// A sync flush was asked for while the ring runs (VCS PRM 1.1.3.5).
+    SyncFlushRunning = "sync-flush-running",
+    /// The TLB invalidate bit of INSTPM without a sync flush from the CPU: no effect (ditto).
+    InstpmTlbAlone = "instpm-tlb-alone",
+    /// PIPE_CONTROL with a write-cache flush or depth stall without the two that must precede it.
+    FlushPrelude = "flush-prelude",
+    /// PIPE_CONTROL with a stall of the streamer and nothing to stall for.
+    BareStall = "bare-stall",
+    /// A TLB invalidation without a post-sync write has no effect (VCS PRM 1.2.7).
+    TlbWithoutPostSync = "tlb-without-post-sync",
+    /// A reserved post-sync operation.
+    ReservedPostSync = "reserved-post-sync",
+    /// MI_FLUSH_DW quadword store to an address with bit 5 set (VCS PRM 1.2.7 erratum).
+    FlushDwBit5 = "flush-dw-bit5",
+    /// MI_FLUSH without MI_MODE bit 12 (G-09).
+    FlushDisabled = "mi-flush-disabled",
+    /// A quadword store that is not aligned.
+    UnalignedQword = "unaligned-qword",
+    /// A store into the reserved first sixteen dwords of the status page (§5.5).
+    StatusPageReserved = "status-page-reserved",
+    /// The status page was used before its address was set (§5.9).
+    StatusPageUnset = "status-page-unset",
+    /// MI_SET_CONTEXT without an MI_NOOP after it.
+    SetContextNoNoop = "set-context-no-noop",
+    /// MI_SET_CONTEXT with force restore and restore inhibit.
+    SetContextFlags = "set-context-flags",
+    /// A context image that no save has written was restored (§5.8.1.3).
+    ContextFabricated = "context-fabricated",
+    /// A ring-only command in a batch buffer.
+    RingOnly = "ring-only",
+    /// A command of a non-secure batch without the privilege it needs (§2.3, §5.3.7.6).
+    Privilege = "privilege",
+    /// The address space bit of a batch without PPGTT (VCS PRM 1.2.6).
+    BatchSpace = "batch-space",
+    /// A chained batch asks for other privileges than the first (§5.3.7.6); ignored.
+    ChainedPrivilege = "chained-privilege",
+    /// Arbitration left off at the end of a batch (§5.3.7.1).
+    ArbitrationOff = "arbitration-off",
+    /// More than one event in MI_WAIT_FOR_EVENT (§5.3.7.3).
+    ManyEvents = "many-events",
+    /// A reserved value in a command.
+    Reserved = "reserved",
+    /// MI_LOAD_REGISTER_IMM or MI_STORE_REGISTER_MEM in the MCHBAR alias (§3).
+    CsMchbar = "cs-mchbar",
+    /// MI_STORE_REGISTER_MEM of a register that it may not read (VCS PRM 1.2.11).
+    SrmForbidden = "srm-forbidden",
+    /// MI_UPDATE_GTT, whose selector is not documented for Gen6 (G-48).
+    UpdateGtt = "update-gtt",
+    /// The same address means different pages in the two tables (§2.3.4).
+    TlbAlias = "tlb-alias",
+    /// A 32 KB page whose entries do not agree (§2.3).
+    BigPageUneven = "big-page-uneven",
+    /// Overlapping fences (§4.5.4.1).
+    FenceOverlap = "fence-overlap",
+    /// A fence pitch that is no multiple of the tile width (§4.5.4.1.1).
+    FencePitch = "fence-pitch",
+    /// The page directory is not 64-byte aligned or leaves the table (§2.3.1).
+    DirectoryPlace = "directory-place",
+    /// DMA while bus mastering is off.
+    NoBusMaster = "no-bus-master",
+    /// An EIR write while the source of the error persists (§5.7.3).
+    ErrorPersists = "error-persists",
+    /// A pcode command that is not known (G-40).
+    UnknownPcode = "unknown-pcode",
+    /// A blitter command that its chapter forbids.
+    Blt = "blt",
+}

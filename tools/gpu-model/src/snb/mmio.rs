@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Register reads and writes with their effects: who may, what they show, what they start.
+
+use crate::counters::Counter;
+use crate::fault::Kind;
+use crate::intel::fence::Fence;
+use crate::intel::regfile::{apply, Domain};
+use crate::snb::core::{Core, Origin};
+use crate::snb::display;
+use crate::snb::engine::{EngineId, Stop};
+use crate::snb::lint::Rule;
+use crate::snb::regs::{self, reg, ring, FENCES, GT_LIMIT};
+use crate::trace::Event;
+
+/// Period of the time stamp in nanoseconds (VCS PRM 1.1.9.5).
+const TIMESTAMP_NS: u64 = 80;
+/// Width of the time stamp.
+const TIMESTAMP_MASK: u64 = (1 << 36) - 1;
+
+impl Core {
+    /// A dword read by the CPU.
+    pub fn cpu_read(&mut self, offset: u32) -> u32 {
+        self.count_access(offset, false);
+        if self.gone() {
+            return !0;
+        }
+        let value = if offset < GT_LIMIT && !self.gt.awake && !Self::always_on(offset) {
+            self.lint(Rule::AsleepRead, || format!("{offset:#07x}"));
+            0
+        } else {
+            self.reg_read(offset)
+        };
+        self.record(|| Event::Read { offset, value });
+        value
+    }
+
+    /// A dword write by the CPU.
+    pub fn cpu_write(&mut self, offset: u32, value: u32) {
+        self.count_access(offset, true);
+        if self.gone() {
+            return;
+        }
+        self.record(|| Event::Write { offset, value });
+        if offset < GT_LIMIT && !Self::always_on(offset) {
+            if !self.fifo_take() {
+                return;
+            }
+            if !self.gt.awake {
+                self.lint(Rule::AsleepWrite, || format!("{offset:#07x} {value:#010x}"));
+                if !self.cfg.asleep_fifo {
+                    return;
+                }
+            }
+        }
+        self.reg_write(offset, value, Origin::Cpu);
+    }
+
+    /// True once the card has been pulled; each access is an opportunity to do so.
+    fn gone(&mut self) -> bool {
+        if !self.removed && self.inject(Kind::Remove, "").is_some() {
+            self.remove();
+        }
+        self.removed
+    }
+
+    /// Pulls the card.
+    pub fn remove(&mut self) {
+        self.removed = true;
+        for engine in &mut self.engines {
+            engine.stop = Stop::Hung;
+        }
+        self.update_line();
+    }
+
+    fn count_access(&mut self, offset: u32, write: bool) {
+        let pick = |r, w| if write { w } else { r };
+        self.count(pick(Counter::RegReads, Counter::RegWrites));
+        if offset < GT_LIMIT {
+            self.count(pick(Counter::GtReads, Counter::GtWrites));
+        }
+        if let Some(e) = EngineId::of_block(offset) {
+            self.count(e.counter(
+                pick(Counter::RcsReads, Counter::RcsWrites),
+                pick(Counter::VcsReads, Counter::VcsWrites),
+                pick(Counter::BcsReads, Counter::BcsWrites),
+            ));
+            if write && offset - e.base() == ring::TAIL {
+                self.count(e.counter(
+                    Counter::RcsTailWrites,
+                    Counter::VcsTailWrites,
+                    Counter::BcsTailWrites,
+                ));
+            }
+        }
+        match offset {
+            reg::FORCEWAKE | reg::FORCEWAKE_ACK => self.count(Counter::ForcewakeAccesses),
+            reg::GTFIFOCTL if !write => self.count(Counter::FifoReads),
+            reg::DEISR..=reg::PMIER => self.count(Counter::IrqAccesses),
+            0x10_0000..=0x10_007f if write => self.count(Counter::FenceWrites),
+            _ => {}
+        }
+    }
+
+    /// The 36-bit time stamp in ticks of 80 ns.
+    pub fn timestamp(&self) -> u64 {
+        (self.clock.now() / TIMESTAMP_NS) & TIMESTAMP_MASK
+    }
+
+    /// What a register shows. Shared by the CPU and MI_STORE_REGISTER_MEM.
+    pub fn reg_read(&mut self, offset: u32) -> u32 {
+        let Some((_, domain)) = regs::lookup(offset) else {
+            self.undocumented(offset, false);
+            return 0;
+        };
+        if domain == Domain::Display {
+            self.count(Counter::DisplayAccesses);
+            return if display::STORED.contains(&offset) {
+                self.get(offset)
+            } else {
+                0
+            };
+        }
+        if let Some(e) = EngineId::of_block(offset) {
+            return self.ring_read(e, offset - e.base());
+        }
+        match offset {
+            reg::GTFIFOCTL => self.fifo_room(),
+            reg::FORCEWAKE_ACK => self.forcewake_ack(),
+            reg::GT_THREAD_STATUS => self.thread_status(),
+            _ => self.get(offset),
+        }
+    }
+
+    fn ring_read(&mut self, e: EngineId, offset: u32) -> u32 {
+        let status = matches!(
+            offset,
+            ring::HEAD | ring::ACTHD | ring::INSTDONE | ring::MI_MODE
+        );
+        if status && self.inject(Kind::GarbageRead, e.name()).is_some() {
+            return self.random() as u32;
+        }
+        let stored = self.ring(e, offset);
+        match offset {
+            ring::CTL => stored | self.wait_bits(e),
+            ring::MI_MODE => stored | u32::from(self.is_idle(e)) << 9,
+            ring::INSTDONE if !self.is_idle(e) => !1,
+            ring::INSTDONE => !0,
+            ring::ACTHD => match self.engine(e).batch {
+                Some(b) => b.address,
+                None => self.ring(e, ring::HEAD),
+            },
+            ring::DMA_FADD => match self.engine(e).batch {
+                Some(b) => b.address,
+                None => self
+                    .ring(e, ring::START)
+                    .wrapping_add(self.ring(e, ring::HEAD) & 0x1f_fffc),
+            },
+            ring::BB_ADDR => self.engine(e).batch.map_or(0, |b| b.address & !7 | 1),
+            ring::BB_STATE => self
+                .engine(e)
+                .batch
+                .map_or(0, |b| u32::from(b.non_secure) << 5),
+            ring::PP_DIR_BASE_READ => self.ring(e, ring::PP_DIR_BASE),
+            ring::PSMI_CTL => self.psmi_read(e),
+            ring::TIMESTAMP => self.timestamp() as u32,
+            0x35c => (self.timestamp() >> 32) as u32,
+            _ => stored,
+        }
+    }
+
+    /// A register write with its effects. Shared by the CPU and the command streamers.
+    pub fn reg_write(&mut self, offset: u32, data: u32, origin: Origin) {
+        let Some((write, domain)) = regs::lookup(offset) else {
+            self.undocumented(offset, true);
+            return;
+        };
+        if domain == Domain::Display {
+            self.count(Counter::DisplayAccesses);
+            if display::STORED.contains(&offset) {
+                self.set(offset, data);
+            }
+            return;
+        }
+        let old = self.get(offset);
+        let new = apply(write, old, data);
+        self.set(offset, new);
+        if let Some(e) = EngineId::of_block(offset) {
+            self.ring_written(e, offset - e.base(), old, new, data, origin);
+            return;
+        }
+        match offset {
+            0x4094 | 0x4194 | 0x4294 if data & 1 == 0 => self.set(offset, 0),
+            reg::GDRST => self.graphics_reset(data),
+            reg::FORCEWAKE => self.forcewake(data),
+            reg::GFX_FLSH_CNTL if data & 1 != 0 => self.flush_global_tlbs(),
+            reg::PCODE_MAILBOX => self.pcode(data),
+            reg::DEIIR | reg::DEIER | reg::GTIIR | reg::GTIER | reg::PMIIR | reg::PMIER => {
+                self.update_line()
+            }
+            0x10_0000..=0x10_007f => self.fence_written(offset),
+            _ => {}
+        }
+    }
+
+    fn ring_written(
+        &mut self,
+        e: EngineId,
+        offset: u32,
+        old: u32,
+        new: u32,
+        data: u32,
+        origin: Origin,
+    ) {
+        let enabled = self.ring(e, ring::CTL) & 1 != 0;
+        match offset {
+            ring::TAIL => self.tail_written(e, old),
+            ring::HEAD
+                if enabled
+                    && origin == Origin::Cpu
+                    && (old ^ new) & 0x1f_fffc != 0
+                    && !self.is_idle(e) =>
+            {
+                self.lint(Rule::HeadWriteEnabled, || {
+                    format!("{} {old:#x} -> {new:#x}", e.name())
+                });
+            }
+            ring::START => {
+                if enabled && old != new {
+                    self.lint(Rule::RingChangedEnabled, || format!("{} START", e.name()));
+                }
+                // G45 PRM 5.3.4.2: clears head offset and wrap count.
+                self.set_ring(e, ring::HEAD, 0);
+            }
+            ring::CTL => self.ctl_written(e, old, new, data),
+            ring::EIR => self.clear_errors(e, data),
+            ring::EMR => self.latch_errors(e),
+            ring::INSTPM => self.instpm_written(e, old, new, origin),
+            ring::PP_DIR_BASE => self.load_directory(e),
+            ring::PSMI_CTL => self.psmi_written(e, old, new),
+            0x520 if e == EngineId::Rcs => self.cx.ppgtt = new & (1 << 9) != 0,
+            _ => {}
+        }
+    }
+
+    fn tail_written(&mut self, e: EngineId, old: u32) {
+        let tail = self.ring(e, ring::TAIL);
+        let head = self.ring(e, ring::HEAD) & 0x1f_fffc;
+        let enabled = self.ring(e, ring::CTL) & 1 != 0;
+        self.engine(e).partial_reported = false;
+        if !enabled || head == tail {
+            return;
+        }
+        if tail >= self.ring_size(e) {
+            self.lint(Rule::TailOutOfRing, || format!("{} {tail:#x}", e.name()));
+        }
+        // Head in the tail's cacheline and above it: the ring was filled too far (§5.3.4.5).
+        if head / 64 == tail / 64 && head > tail {
+            self.lint(Rule::HeadAboveTail, || {
+                format!("{} head {head:#x} tail {tail:#x}", e.name())
+            });
+        }
+        if self.pci.word(crate::pci::COMMAND) & crate::pci::COMMAND_MASTER == 0 && self.cfg.strict {
+            self.lint(Rule::NoBusMaster, || e.name().to_owned());
+        }
+        if e == EngineId::Vcs {
+            // It slept unless it had work before, or was woken and has shown itself awake.
+            let engine = &self.engines[e as usize];
+            let working = engine.batch.is_some() || engine.wait.is_some() || head != old;
+            let asleep = if self.ring(e, ring::PSMI_CTL) & 1 != 0 {
+                self.vcs_still_waking()
+            } else {
+                !working
+            };
+            if asleep {
+                self.lint(Rule::VcsTailAsleep, || format!("tail {tail:#x}"));
+            }
+            self.engine(e).missed_tail = asleep;
+        }
+    }
+
+    fn ctl_written(&mut self, e: EngineId, old: u32, new: u32, data: u32) {
+        // Bit 11 is write-one-to-cancel and never stored (VCS PRM 1.1.4).
+        if data & (1 << 11) != 0 && self.engine(e).wait.is_some() {
+            self.engine(e).wait_cancelled = true;
+        }
+        if old & 1 != 0
+            && new & 1 == 0
+            && self.ring(e, ring::HEAD) & 0x1f_fffc != self.ring(e, ring::TAIL)
+        {
+            self.lint(Rule::DisabledNonEmpty, || e.name().to_owned());
+        }
+        if old & 1 != 0 && new & 1 != 0 && (old ^ new) & 0x1f_f000 != 0 {
+            self.lint(Rule::RingChangedEnabled, || format!("{} length", e.name()));
+        }
+        if old & 1 != 0 && new & 1 == 0 {
+            // A disabled streamer is out of its batch; what it had loaded is void.
+            let engine = self.engine(e);
+            engine.batch = None;
+            engine.wait = None;
+        }
+    }
+
+    fn instpm_written(&mut self, e: EngineId, old: u32, new: u32, origin: Origin) {
+        const SYNC: u32 = 1 << 5;
+        const TLB: u32 = 1 << 9;
+        if new & SYNC != 0 {
+            if old & SYNC == 0 && origin == Origin::Cpu && !self.is_idle(e) {
+                self.lint(Rule::SyncFlushRunning, || e.name().to_owned());
+            }
+            // At a command boundary; from outside the streamer is at one.
+            self.sync_flush(e);
+        } else if new & TLB != 0 {
+            // Effective only with a sync flush; the upstream driver writes it alone from the ring.
+            self.set_ring(e, ring::INSTPM, new & !TLB);
+            if origin == Origin::Cpu {
+                self.lint(Rule::InstpmTlbAlone, || e.name().to_owned());
+            }
+        }
+    }
+
+    fn fence_written(&mut self, offset: u32) {
+        let n = (offset - reg::FENCE) / 8;
+        let Some(fence) = self.fence(n) else { return };
+        if !fence.pitch_ok() {
+            self.lint(Rule::FencePitch, || format!("{n} {fence:?}"));
+        }
+        for m in (0..FENCES).filter(|m| *m != n) {
+            if self.fence(m).is_some_and(|f| f.overlaps(&fence)) {
+                self.lint(Rule::FenceOverlap, || format!("{n} and {m}"));
+            }
+        }
+    }
+
+    /// A decoded fence, if valid.
+    pub fn fence(&self, n: u32) -> Option<Fence> {
+        let at = reg::FENCE + 8 * n;
+        Fence::decode(u64::from(self.get(at)) | u64::from(self.get(at + 4)) << 32)
+    }
+}

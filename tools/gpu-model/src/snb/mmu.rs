@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Address translation of an engine: global table, two-level per-process table, stale TLBs
+//! (SNB PRM V1P2 §2.2, §2.3, §4.6, §5.7.2.1).
+//!
+//! Detached from the device, so that a long blit can run without holding it locked: faults are
+//! collected and latched into registers afterwards.
+
+use crate::intel::gtt::PteArray;
+use crate::intel::pte::{Pde, Pte, PAGE};
+use crate::intel::tlb::{Client, Space, Tlb};
+use crate::memory::GuestMemory;
+use std::sync::Arc;
+
+/// Entries in a page directory; 512 of them can be enabled, 2 GB (§4.6).
+const DIRECTORY: usize = 512;
+
+/// Why a translation failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// Valid bit 0 in a page-table entry.
+    Page,
+    /// Valid bit 0 in a page-directory entry, or an address past the directory.
+    InvalidDirectory,
+    /// The directory entry was never loaded: its group is disabled in PP_DCLV. Fatal.
+    UnloadedDirectory,
+    /// The entry points to no memory.
+    BadData,
+    /// Made up by a test.
+    Injected,
+}
+
+/// A failed translation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MmuFault {
+    /// Graphics address.
+    pub address: u32,
+    /// Which table.
+    pub space: Space,
+    /// Unit that asked (private numbering on RCS and BCS, VCS PRM 1.1.9.4.6 on VCS).
+    pub source: u32,
+    /// Why.
+    pub kind: FaultKind,
+}
+
+/// What a translation needs of the device.
+#[derive(Clone)]
+pub struct MemoryContext {
+    /// Global table.
+    pub gtt: Arc<dyn PteArray>,
+    /// Guest memory.
+    pub memory: Arc<dyn GuestMemory>,
+    /// GFX_MODE bit 9.
+    pub ppgtt: bool,
+    /// Whether data clients see the 32 KB pages of a directory entry with bit 1 (§2.3). Which
+    /// clients do is nowhere said.
+    pub big_pages: bool,
+}
+
+/// Translation state of one engine.
+pub struct Mmu {
+    tlb: Tlb,
+    directory: Vec<Option<Pde>>,
+    faults: Vec<MmuFault>,
+    aliased: Option<u32>,
+    uneven: Option<u32>,
+    inject: bool,
+}
+
+impl Mmu {
+    /// With an empty directory.
+    pub fn new(tlb: Tlb) -> Self {
+        Mmu {
+            tlb,
+            directory: vec![None; DIRECTORY],
+            faults: Vec::new(),
+            aliased: None,
+            uneven: None,
+            inject: false,
+        }
+    }
+
+    /// After a graphics reset: the directory is gone, the TLB is not.
+    pub fn after_reset(self) -> Self {
+        Mmu::new(self.tlb)
+    }
+
+    /// Forgets all cached translations.
+    pub fn flush(&mut self) {
+        self.tlb.flush();
+    }
+
+    /// Forgets what came from the global table.
+    pub fn flush_global(&mut self) {
+        self.tlb.flush_space(Space::Ggtt);
+    }
+
+    /// Number of cached translations, for tests.
+    pub fn cached(&self) -> usize {
+        self.tlb.len()
+    }
+
+    /// The next access faults.
+    pub fn inject_fault(&mut self) {
+        self.inject = true;
+    }
+
+    /// Takes the faults since the last call.
+    pub fn take_faults(&mut self) -> Vec<MmuFault> {
+        std::mem::take(&mut self.faults)
+    }
+
+    /// An address whose page differed between the two tables although the TLB cannot tell them
+    /// apart (§2.3.4), since the last call.
+    pub fn take_aliased(&mut self) -> Option<u32> {
+        self.aliased.take()
+    }
+
+    /// An address in a 32 KB page whose eight entries do not describe one page, since the last call.
+    pub fn take_uneven(&mut self) -> Option<u32> {
+        self.uneven.take()
+    }
+
+    /// Loads the directory (PP_DIR_BASE written): bits 31:16 of `base` are a 64-byte offset into
+    /// the global table, each bit of `groups` enables sixteen entries (VCS PRM 1.1.2.1).
+    pub fn load_directory(&mut self, gtt: &dyn PteArray, base: u32, groups: u32) {
+        let first = (base >> 16) * 16;
+        for (i, slot) in self.directory.iter_mut().enumerate() {
+            let enabled = groups >> (i / 16) & 1 != 0;
+            let index = first + i as u32;
+            *slot = (enabled && index < gtt.len()).then(|| Pde(gtt.get(index)));
+        }
+    }
+
+    fn walk(
+        &mut self,
+        cx: &MemoryContext,
+        client: Client,
+        space: Space,
+        va: u32,
+    ) -> Result<u32, FaultKind> {
+        match space {
+            Space::Ggtt => Ok(cx.gtt.get(va / PAGE)),
+            Space::Ppgtt => {
+                let slot = self.directory.get((va >> 22) as usize).copied();
+                let pde = slot
+                    .ok_or(FaultKind::InvalidDirectory)?
+                    .ok_or(FaultKind::UnloadedDirectory)?;
+                if !pde.valid() {
+                    return Err(FaultKind::InvalidDirectory);
+                }
+                let entry = |n: u32| {
+                    let mut b = [0; 4];
+                    let at = pde.table() + u64::from(n) * 4;
+                    cx.memory.read(at, &mut b).map_err(|_| FaultKind::BadData)?;
+                    Ok(u32::from_le_bytes(b))
+                };
+                let own = entry((va >> 12) & 0x3ff)?;
+                if !pde.big_pages() {
+                    return Ok(own);
+                }
+                // Eight consecutive entries describe one naturally aligned 32 KB page (§2.3).
+                let first = entry((va >> 12) & 0x3f8)?;
+                let part = (va >> 12) & 7;
+                let base = Pte(first).address() & !0x7fff;
+                if Pte(first).address() != base
+                    || Pte(own).address() != base + u64::from(part) * 4096
+                {
+                    self.uneven = Some(va);
+                }
+                if cx.big_pages && client == Client::Data {
+                    return Ok((first & 0xffff_8fff) | (part << 12));
+                }
+                Ok(own)
+            }
+        }
+    }
+
+    /// Translates one address; a failure is recorded.
+    fn translate(
+        &mut self,
+        cx: &MemoryContext,
+        client: Client,
+        space: Space,
+        va: u32,
+        source: u32,
+    ) -> Option<u64> {
+        let space = if cx.ppgtt { space } else { Space::Ggtt };
+        let page = va / PAGE;
+        if self.inject {
+            self.inject = false;
+            self.faults.push(MmuFault {
+                address: va,
+                space,
+                source,
+                kind: FaultKind::Injected,
+            });
+            return None;
+        }
+        let pte = match self.tlb.get(client, space, page) {
+            Some(hit) => {
+                if hit.space != space && self.walk(cx, client, space, va) != Ok(hit.pte) {
+                    self.aliased = Some(va);
+                }
+                Ok(hit.pte)
+            }
+            None => {
+                let pte = self.walk(cx, client, space, va);
+                if let Ok(pte) = pte {
+                    self.tlb.fill(client, space, page, pte);
+                }
+                pte
+            }
+        };
+        let kind = match pte {
+            Ok(pte) if Pte(pte).valid() => return Some(Pte(pte).address() | u64::from(va % PAGE)),
+            Ok(_) => FaultKind::Page,
+            Err(kind) => kind,
+        };
+        self.faults.push(MmuFault {
+            address: va,
+            space,
+            source,
+            kind,
+        });
+        None
+    }
+
+    /// Runs `f(bus address, range of the buffer)` page by page; `None` for a page that faulted.
+    fn pages(
+        &mut self,
+        cx: &MemoryContext,
+        (client, space, source): (Client, Space, u32),
+        va: u32,
+        len: usize,
+        mut f: impl FnMut(Option<u64>, std::ops::Range<usize>) -> bool,
+    ) {
+        let mut done = 0;
+        while done < len {
+            let at = va.wrapping_add(done as u32);
+            let n = (len - done).min((PAGE - at % PAGE) as usize);
+            let pa = self.translate(cx, client, space, at, source);
+            if !f(pa, done..done + n) {
+                let kind = FaultKind::BadData;
+                self.faults.push(MmuFault {
+                    address: at,
+                    space,
+                    source,
+                    kind,
+                });
+            }
+            done += n;
+        }
+    }
+
+    /// Reads; what cannot be translated reads zero (§5.7.2.1).
+    pub fn read(
+        &mut self,
+        cx: &MemoryContext,
+        client: Client,
+        space: Space,
+        source: u32,
+        va: u32,
+        buf: &mut [u8],
+    ) {
+        let len = buf.len();
+        self.pages(cx, (client, space, source), va, len, |pa, range| {
+            let part = &mut buf[range];
+            part.fill(0);
+            match pa {
+                Some(pa) if cx.memory.read(pa, part).is_err() => {
+                    part.fill(0);
+                    false
+                }
+                _ => true,
+            }
+        });
+    }
+
+    /// Writes; what cannot be translated is dropped (§5.7.2.1).
+    pub fn write(
+        &mut self,
+        cx: &MemoryContext,
+        client: Client,
+        space: Space,
+        source: u32,
+        va: u32,
+        data: &[u8],
+    ) {
+        self.pages(
+            cx,
+            (client, space, source),
+            va,
+            data.len(),
+            |pa, range| match pa {
+                Some(pa) => cx.memory.write(pa, &data[range]).is_ok(),
+                None => true,
+            },
+        );
+    }
+
+    /// Translates an address that is fetched ahead, without using what is there.
+    pub fn touch(
+        &mut self,
+        cx: &MemoryContext,
+        client: Client,
+        space: Space,
+        source: u32,
+        va: u32,
+    ) {
+        let _ = self.translate(cx, client, space, va, source);
+    }
+}

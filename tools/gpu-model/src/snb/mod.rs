@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Sandy Bridge (Gen6): 8086:0116 and its relatives.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `config.rs` | choices, PCI configuration space |
+//! | `regs.rs`, `display.rs` | the register file |
+//! | `mmio.rs` | register accesses and their effects |
+//! | `gt.rs` | forcewake, FIFO, reset, pcode, TLB invalidation |
+//! | `irq.rs`, `errors.rs` | interrupts; errors and fault records |
+//! | `mmu.rs`, `aperture.rs` | translation for engines and for the CPU |
+//! | `engine.rs`, `exec.rs` | command streamers |
+//! | `mi_exec.rs`, `flush.rs`, `context.rs`, `blit.rs` | commands |
+//! | `lint.rs` | rules that are watched |
+//! | `window.rs` | the counters as the guest reads them |
+//! | `device.rs` | the device as a library: [`Snb`] |
+
+pub(crate) mod aperture;
+pub(crate) mod blit;
+pub mod config;
+pub(crate) mod context;
+pub(crate) mod core;
+pub mod device;
+pub mod display;
+pub mod engine;
+pub mod errors;
+pub(crate) mod exec;
+pub(crate) mod flush;
+pub(crate) mod gt;
+pub mod irq;
+pub mod lint;
+pub(crate) mod mi_exec;
+pub(crate) mod mmio;
+pub mod mmu;
+pub mod regs;
+pub mod window;
+
+pub use config::{FifoDrain, SnbConfig};
+pub use device::{Snb, StepResult};
+pub use engine::{EngineId, ENGINES};

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The register file of Sandy Bridge: every register that a document or the digest names, with its
+//! reset value and write rule. Effects beyond storing are in `mmio`.
+//!
+//! Sources: SNB PRM V1P2 §3, §4.5.4, §5.4–5.9; VCS PRM 1.1 for the engine block; offsets that the
+//! documents leave out from the digest of Gen6, §5 (G-nn). What no document names but the upstream
+//! driver touches is marked so and is plain storage or zero.
+
+use crate::intel::regfile::{Domain, RegDef, RegMap, Write};
+use crate::snb::engine::{EngineId, ENGINES};
+use std::sync::OnceLock;
+
+/// Size of the register half of BAR0.
+pub const MMIO_SIZE: u32 = 2 << 20;
+/// Registers below this need the GT awake (digest G-15).
+pub const GT_LIMIT: u32 = 0x4_0000;
+
+/// Offsets in an engine's block.
+pub mod ring {
+    #![allow(missing_docs)]
+    pub const EXCC: u32 = 0x28;
+    pub const TAIL: u32 = 0x30;
+    pub const HEAD: u32 = 0x34;
+    pub const START: u32 = 0x38;
+    pub const CTL: u32 = 0x3c;
+    pub const SYNC0: u32 = 0x40;
+    pub const SYNC1: u32 = 0x44;
+    pub const PSMI_CTL: u32 = 0x50;
+    pub const MAX_IDLE: u32 = 0x54;
+    pub const IPEIR: u32 = 0x64;
+    pub const IPEHR: u32 = 0x68;
+    pub const INSTDONE: u32 = 0x6c;
+    pub const INSTPS: u32 = 0x70;
+    pub const ACTHD: u32 = 0x74;
+    pub const DMA_FADD: u32 = 0x78;
+    pub const NOPID: u32 = 0x94;
+    pub const HWSTAM: u32 = 0x98;
+    pub const MI_MODE: u32 = 0x9c;
+    pub const IMR: u32 = 0xa8;
+    pub const EIR: u32 = 0xb0;
+    pub const EMR: u32 = 0xb4;
+    pub const ESR: u32 = 0xb8;
+    pub const INSTPM: u32 = 0xc0;
+    pub const BB_STATE: u32 = 0x110;
+    pub const UHPTR: u32 = 0x134;
+    pub const BB_ADDR: u32 = 0x140;
+    pub const CCID: u32 = 0x180;
+    pub const RNCID_LO: u32 = 0x198;
+    pub const RNCID_HI: u32 = 0x19c;
+    pub const PP_DCLV: u32 = 0x220;
+    pub const PP_DCLV_HI: u32 = 0x224;
+    pub const PP_DIR_BASE: u32 = 0x228;
+    pub const TIMESTAMP: u32 = 0x358;
+    pub const PP_DIR_BASE_READ: u32 = 0x518;
+}
+
+/// Offsets of single registers.
+pub mod reg {
+    #![allow(missing_docs)]
+    pub const PGTBL_ER: u32 = 0x2024;
+    pub const INSTDONE_2: u32 = 0x207c;
+    pub const GT_MODE: u32 = 0x20d0;
+    pub const MI_ARB_STATE: u32 = 0x20e4;
+    pub const CACHE_MODE_0: u32 = 0x2120;
+    pub const CACHE_MODE_1: u32 = 0x2124;
+    pub const CXT_SIZE: u32 = 0x21a0;
+    pub const PS_DEPTH_COUNT: u32 = 0x2350;
+    pub const GFX_MODE: u32 = 0x2520;
+    pub const ARB_MODE: u32 = 0x4030;
+    pub const GAM_ECOCHK: u32 = 0x4090;
+    pub const ERROR_GEN6: u32 = 0x40a0;
+    pub const DONE_REG: u32 = 0x40b0;
+    pub const GDRST: u32 = 0x941c;
+    pub const RC_CONTROL: u32 = 0xa090;
+    pub const FORCEWAKE: u32 = 0xa18c;
+    pub const GAC_ECO_BITS: u32 = 0x1_4090;
+    pub const GAB_CTL: u32 = 0x2_4000;
+    pub const DEISR: u32 = 0x4_4000;
+    pub const DEIMR: u32 = 0x4_4004;
+    pub const DEIIR: u32 = 0x4_4008;
+    pub const DEIER: u32 = 0x4_400c;
+    pub const GTISR: u32 = 0x4_4010;
+    pub const GTIMR: u32 = 0x4_4014;
+    pub const GTIIR: u32 = 0x4_4018;
+    pub const GTIER: u32 = 0x4_401c;
+    pub const PMISR: u32 = 0x4_4020;
+    pub const PMIMR: u32 = 0x4_4024;
+    pub const PMIIR: u32 = 0x4_4028;
+    pub const PMIER: u32 = 0x4_402c;
+    pub const FENCE: u32 = 0x10_0000;
+    pub const TILECTL: u32 = 0x10_1000;
+    pub const GFX_FLSH_CNTL: u32 = 0x10_1008;
+    pub const STOLEN_RESERVED: u32 = 0x10_82c0;
+    pub const GTFIFODBG: u32 = 0x12_0000;
+    pub const GTFIFOCTL: u32 = 0x12_0008;
+    pub const FORCEWAKE_ACK: u32 = 0x13_0090;
+    pub const GT_THREAD_STATUS: u32 = 0x13_805c;
+    pub const RC6_STATUS: u32 = 0x13_8108;
+    pub const PCODE_MAILBOX: u32 = 0x13_8124;
+    pub const PCODE_DATA: u32 = 0x13_8128;
+    pub const PCODE_DATA1: u32 = 0x13_812c;
+    pub const MCHBAR: u32 = 0x14_0000;
+    pub const MCHBAR_END: u32 = 0x18_0000;
+    pub const MAD_DIMM_C0: u32 = 0x14_5004;
+    pub const MAD_DIMM_C1: u32 = 0x14_5008;
+    pub const RP_STATE_CAP: u32 = 0x14_5998;
+}
+
+/// Number of fence registers (§4.5.4.1.1).
+pub const FENCES: u32 = 16;
+
+/// CXT_SIZE in lines of 64 bytes: power 4, ring 10, render 20, extended 31, pipelined 45. The
+/// chip's own value is in no document; ring + extended + pipelined make 5504 bytes, two pages.
+pub const CXT_SIZE_VALUE: u32 = 4 << 24 | 10 << 18 | 20 << 12 | 31 << 6 | 45;
+
+/// Pairs of statistics registers saved with a context (64 bits each).
+pub const STATISTICS: &[(u32, &str)] = &[
+    (0x2280, "SO_PRIM_STORAGE_NEEDED"),
+    (0x2288, "SO_NUM_PRIMS_WRITTEN"),
+    (0x2310, "IA_VERTICES_COUNT"),
+    (0x2318, "IA_PRIMITIVES_COUNT"),
+    (0x2320, "VS_INVOCATION_COUNT"),
+    (0x2328, "GS_INVOCATION_COUNT"),
+    (0x2330, "GS_PRIMITIVES_COUNT"),
+    (0x2338, "CL_INVOCATION_COUNT"),
+    (0x2340, "CL_PRIMITIVES_COUNT"),
+    (0x2348, "PS_INVOCATION_COUNT"),
+    (0x2350, "PS_DEPTH_COUNT"),
+];
+
+struct Table(Vec<RegDef>);
+
+impl Table {
+    fn add(&mut self, offset: u32, name: &str, reset: u32, write: Write, domain: Domain) {
+        self.0.push(RegDef {
+            offset,
+            name: name.to_owned(),
+            reset,
+            write,
+            domain,
+        });
+    }
+
+    fn engine(&mut self, id: EngineId) {
+        use ring::*;
+        const ALL: Write = Write::Bits(0xffff_ffff);
+        let base = id.base();
+        let domain = Domain::Engine(id as u8);
+        let tag = id.name().to_uppercase();
+        // The video engine implements five of the eight condition codes (VCS PRM 1.1.2.2).
+        let codes = if id == EngineId::Vcs { 0x1f } else { 0xff };
+        let rows: &[(u32, &str, u32, Write)] = &[
+            (EXCC, "EXCC", 0, Write::Masked(codes)),
+            (TAIL, "RING_TAIL", 0, Write::Bits(0x001f_fff8)),
+            (HEAD, "RING_HEAD", 0, Write::Bits(0xffff_fffc)),
+            (START, "RING_START", 0, Write::Bits(0xffff_f000)),
+            (CTL, "RING_CTL", 0, Write::Bits(0x001f_f107)),
+            (SYNC0, "SYNC_0", 0, ALL),
+            (SYNC1, "SYNC_1", 0, ALL),
+            (MAX_IDLE, "RING_MAX_IDLE", 0, ALL),
+            (IPEIR, "IPEIR", 0, ALL),
+            (IPEHR, "IPEHR", 0, Write::ReadOnly),
+            (INSTDONE, "INSTDONE", 0xffff_ffff, Write::ReadOnly),
+            (INSTPS, "INSTPS", 0, Write::ReadOnly),
+            (ACTHD, "ACTHD", 0, Write::ReadOnly),
+            (DMA_FADD, "DMA_FADD", 0, Write::ReadOnly),
+            (NOPID, "NOPID", 0, Write::Bits(0x003f_ffff)),
+            (HWSTAM, "HWSTAM", 0xffff_ffff, ALL),
+            (MI_MODE, "MI_MODE", 0, Write::Masked(0xfdff)),
+            (IMR, "IMR", 0xffff_ffff, ALL),
+            (EIR, "EIR", 0, Write::ReadOnly),
+            (EMR, "EMR", 0x0000_ffff, Write::Bits(0xffff)),
+            (ESR, "ESR", 0, Write::ReadOnly),
+            (INSTPM, "INSTPM", 0, Write::Masked(0xffff)),
+            (BB_STATE, "BB_STATE", 0, Write::ReadOnly),
+            (UHPTR, "UHPTR", 0, Write::Bits(0x001f_fff9)),
+            (BB_ADDR, "BB_ADDR", 0, Write::ReadOnly),
+            (RNCID_LO, "RNCID", 0, ALL),
+            (RNCID_HI, "RNCID (high)", 0, ALL),
+            (PP_DCLV, "PP_DIR_DCLV", 0, ALL),
+            (PP_DCLV_HI, "PP_DIR_DCLV (high)", 0, Write::ReadOnly),
+            (PP_DIR_BASE, "PP_DIR_BASE", 0, Write::Bits(0xffff_0000)),
+            (PP_DIR_BASE_READ, "PP_DIR_BASE_READ", 0, Write::ReadOnly),
+        ];
+        for (offset, name, reset, write) in rows {
+            self.add(
+                base + offset,
+                &format!("{tag} {name}"),
+                *reset,
+                *write,
+                domain,
+            );
+        }
+        // The low 32 and high 4 bits of the time; not stored (VCS PRM 1.1.9.5: survives a reset).
+        self.add(
+            base + TIMESTAMP,
+            &format!("{tag} TIMESTAMP"),
+            0,
+            Write::ReadOnly,
+            Domain::Chip,
+        );
+        self.add(
+            base + TIMESTAMP + 4,
+            &format!("{tag} TIMESTAMP (high)"),
+            0,
+            Write::ReadOnly,
+            Domain::Chip,
+        );
+        self.add(
+            base + PSMI_CTL,
+            &format!("{tag} PSMI_CTL"),
+            0,
+            Write::Masked(0x0007),
+            domain,
+        );
+        self.add(
+            id.hws_pga(),
+            &format!("{tag} HWS_PGA"),
+            0x1fff_f000,
+            Write::Bits(0xffff_f000),
+            domain,
+        );
+        self.add(
+            id.fault_reg(),
+            &format!("{tag} FAULT"),
+            0,
+            Write::Bits(0),
+            domain,
+        );
+    }
+
+    fn render(&mut self) {
+        let d = Domain::Engine(EngineId::Rcs as u8);
+        const M: Write = Write::Masked(0xffff);
+        const ALL: Write = Write::Bits(0xffff_ffff);
+        let rows: &[(u32, &str, u32, Write)] = &[
+            (reg::PGTBL_ER, "PGTBL_ER", 0, Write::ReadOnly),
+            (reg::INSTDONE_2, "INSTDONE_2", 0xffff_ffff, Write::ReadOnly),
+            (0x2084, "3D_CHICKEN", 0, M),
+            (0x208c, "3D_CHICKEN2", 0, M),
+            (0x2090, "3D_CHICKEN3", 0, M),
+            (reg::GT_MODE, "GT_MODE", 0, M),
+            (reg::MI_ARB_STATE, "MI_ARB_STATE", 0, M),
+            (reg::CACHE_MODE_0, "CACHE_MODE_0", 0, M),
+            (reg::CACHE_MODE_1, "CACHE_MODE_1", 0, M),
+            (0x2000 + ring::CCID, "CCID", 0, ALL),
+            (reg::CXT_SIZE, "CXT_SIZE", CXT_SIZE_VALUE, Write::ReadOnly),
+            (reg::GFX_MODE, "GFX_MODE", 0, M),
+        ];
+        for (offset, name, reset, write) in rows {
+            self.add(*offset, name, *reset, *write, d);
+        }
+        for (offset, name) in STATISTICS {
+            self.add(*offset, name, 0, ALL, d);
+            self.add(offset + 4, &format!("{name} (high)"), 0, ALL, d);
+        }
+        // Video: no documented bits (VCS PRM 1.1.3.9).
+        self.add(
+            0x1_20a0,
+            "GAC_MODE",
+            0,
+            M,
+            Domain::Engine(EngineId::Vcs as u8),
+        );
+    }
+
+    fn gt(&mut self) {
+        use Domain::{Chip, Gt};
+        const ALL: Write = Write::Bits(0xffff_ffff);
+        let rows: &[(u32, &str, u32, Write, Domain)] = &[
+            (reg::ARB_MODE, "ARB_MODE", 0, Write::Masked(0xffff), Gt),
+            (reg::GAM_ECOCHK, "GAM_ECOCHK", 0, ALL, Gt),
+            (reg::ERROR_GEN6, "ERROR", 0, ALL, Gt),
+            (reg::DONE_REG, "DONE", 0, Write::ReadOnly, Gt),
+            // The upstream driver takes the blitter's fault register for this one.
+            (
+                0x4394,
+                "fault register of no Gen6 engine",
+                0,
+                Write::ReadOnly,
+                Gt,
+            ),
+            (0x1_4050, "GAC_ARB_CTL", 0x0040_0002, ALL, Gt),
+            (reg::GAC_ECO_BITS, "GAC_ECO_BITS", 0, ALL, Gt),
+            (reg::GAB_CTL, "GAB_CTL", 0, ALL, Gt),
+            (0x9400, "UCGCTL1", 0, ALL, Chip),
+            (0x9404, "UCGCTL2", 0, ALL, Chip),
+            (reg::GDRST, "GDRST", 0, Write::Bits(0), Chip),
+            (0xa008, "RPNSWREQ", 0, ALL, Chip),
+            (0xa00c, "RC_VIDEO_FREQ", 0, ALL, Chip),
+            (0xa010, "RP_DOWN_TIMEOUT", 0, ALL, Chip),
+            (0xa014, "RP_INTERRUPT_LIMITS", 0, ALL, Chip),
+            (0xa01c, "RPSTAT1", 0, Write::ReadOnly, Chip),
+            (0xa024, "RP_CONTROL", 0, ALL, Chip),
+            (0xa02c, "RP_UP_THRESHOLD", 0, ALL, Chip),
+            (0xa030, "RP_DOWN_THRESHOLD", 0, ALL, Chip),
+            (0xa050, "RP_CUR_UP_EI", 0, Write::ReadOnly, Chip),
+            (0xa054, "RP_CUR_UP", 0, Write::ReadOnly, Chip),
+            (0xa058, "RP_PREV_UP", 0, Write::ReadOnly, Chip),
+            (0xa05c, "RP_CUR_DOWN_EI", 0, Write::ReadOnly, Chip),
+            (0xa060, "RP_CUR_DOWN", 0, Write::ReadOnly, Chip),
+            (0xa064, "RP_PREV_DOWN", 0, Write::ReadOnly, Chip),
+            (0xa068, "RP_UP_EI", 0, ALL, Chip),
+            (0xa06c, "RP_DOWN_EI", 0, ALL, Chip),
+            (0xa070, "RP_IDLE_HYSTERSIS", 0, ALL, Chip),
+            (reg::RC_CONTROL, "RC_CONTROL", 0, ALL, Chip),
+            (0xa094, "RC_STATE", 0, ALL, Chip),
+            (0xa098, "RC1_WAKE_RATE_LIMIT", 0, ALL, Chip),
+            (0xa09c, "RC6_WAKE_RATE_LIMIT", 0, ALL, Chip),
+            (0xa0a0, "RC6pp_WAKE_RATE_LIMIT", 0, ALL, Chip),
+            (0xa0a8, "RC_EVALUATION_INTERVAL", 0, ALL, Chip),
+            (0xa0ac, "RC_IDLE_HYSTERSIS", 0, ALL, Chip),
+            (0xa0b0, "RC_SLEEP", 0, ALL, Chip),
+            (0xa0b4, "RC1e_THRESHOLD", 0, ALL, Chip),
+            (0xa0b8, "RC6_THRESHOLD", 0, ALL, Chip),
+            (0xa0bc, "RC6p_THRESHOLD", 0, ALL, Chip),
+            (0xa0c0, "RC6pp_THRESHOLD", 0, ALL, Chip),
+            (0xa168, "PMINTRMSK", 0xffff_ffff, ALL, Chip),
+            (reg::FORCEWAKE, "FORCEWAKE", 0, Write::Bits(0), Chip),
+            (reg::DEISR, "DEISR", 0, Write::ReadOnly, Chip),
+            (reg::DEIMR, "DEIMR", 0xffff_ffff, ALL, Chip),
+            (reg::DEIIR, "DEIIR", 0, Write::Clear(0xffff_ffff), Chip),
+            (reg::DEIER, "DEIER", 0, ALL, Chip),
+            (reg::GTISR, "GTISR", 0, Write::ReadOnly, Chip),
+            (reg::GTIMR, "GTIMR", 0xffff_ffff, ALL, Chip),
+            (reg::GTIIR, "GTIIR", 0, Write::Clear(0xffff_ffff), Chip),
+            (reg::GTIER, "GTIER", 0, ALL, Chip),
+            (reg::PMISR, "PMISR", 0, Write::ReadOnly, Chip),
+            (reg::PMIMR, "PMIMR", 0xffff_ffff, ALL, Chip),
+            (reg::PMIIR, "PMIIR", 0, Write::Clear(0xffff_ffff), Chip),
+            (reg::PMIER, "PMIER", 0, ALL, Chip),
+            (reg::TILECTL, "TILECTL", 0, ALL, Chip),
+            (reg::GFX_FLSH_CNTL, "GFX_FLSH_CNTL", 0, Write::Bits(0), Chip),
+            (
+                reg::STOLEN_RESERVED,
+                "STOLEN_RESERVED",
+                0,
+                Write::ReadOnly,
+                Chip,
+            ),
+            (reg::GTFIFODBG, "GTFIFODBG", 0, Write::Clear(0x7f), Chip),
+            (
+                reg::GTFIFOCTL,
+                "GTFIFOCTL",
+                0,
+                Write::Bits(0xffff_ff80),
+                Chip,
+            ),
+            (
+                reg::FORCEWAKE_ACK,
+                "FORCEWAKE_ACK",
+                0,
+                Write::ReadOnly,
+                Chip,
+            ),
+            (
+                reg::GT_THREAD_STATUS,
+                "GT_THREAD_STATUS",
+                0,
+                Write::ReadOnly,
+                Chip,
+            ),
+            (0x13_8104, "GT_GFX_RC6_LOCKED", 0, Write::ReadOnly, Chip),
+            (reg::RC6_STATUS, "GT_GFX_RC6", 0, Write::ReadOnly, Chip),
+            (0x13_810c, "GT_GFX_RC6p", 0, Write::ReadOnly, Chip),
+            (0x13_8110, "GT_GFX_RC6pp", 0, Write::ReadOnly, Chip),
+            (reg::PCODE_MAILBOX, "PCODE_MAILBOX", 0, Write::Bits(0), Chip),
+            (reg::PCODE_DATA, "PCODE_DATA", 0, ALL, Chip),
+            (reg::PCODE_DATA1, "PCODE_DATA1", 0, ALL, Chip),
+            // Written inside the chip by a sync flush; harmless from outside (VCS PRM 1.1.3.5).
+            (
+                0x4_f100,
+                "configuration write of a TLB flush",
+                0,
+                Write::ReadOnly,
+                Chip,
+            ),
+        ];
+        for (offset, name, reset, write, domain) in rows {
+            self.add(*offset, name, *reset, *write, *domain);
+        }
+        for n in 0..FENCES {
+            self.add(
+                reg::FENCE + 8 * n,
+                &format!("FENCE_{n}"),
+                0,
+                Write::Bits(0xffff_f003),
+                Chip,
+            );
+            self.add(
+                reg::FENCE + 8 * n + 4,
+                &format!("FENCE_{n} (high)"),
+                0,
+                Write::Bits(0xffff_f3ff),
+                Chip,
+            );
+        }
+    }
+}
+
+/// The register map; built once.
+pub fn map() -> &'static RegMap {
+    static MAP: OnceLock<RegMap> = OnceLock::new();
+    MAP.get_or_init(|| {
+        let mut t = Table(Vec::new());
+        for (offset, name) in super::display::REGISTERS {
+            t.add(*offset, name, 0, Write::ReadOnly, Domain::Display);
+        }
+        for id in ENGINES {
+            t.engine(id);
+        }
+        t.render();
+        t.gt();
+        RegMap::new(MMIO_SIZE, t.0)
+    })
+}
+
+/// The definition of a register; `None` if no document names it.
+///
+/// The MCHBAR alias keeps the attributes of the host bridge's window (§3): storage, but for the
+/// sizes of the memory modules and the frequency capability, which are filled in at power-on.
+pub fn lookup(offset: u32) -> Option<(Write, Domain)> {
+    match offset {
+        reg::MAD_DIMM_C0 | reg::MAD_DIMM_C1 | reg::RP_STATE_CAP => {
+            Some((Write::ReadOnly, Domain::Chip))
+        }
+        reg::MCHBAR..reg::MCHBAR_END => Some((Write::Bits(0xffff_ffff), Domain::Chip)),
+        _ => map().get(offset).map(|d| (d.write, d.domain)),
+    }
+}
