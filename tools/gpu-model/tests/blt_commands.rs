@@ -267,6 +267,30 @@ fn pixel_is_always_clipped() {
     assert_eq!(picture(&ram, 4, 4), ["....", ".77.", ".77.", "...."]);
 }
 
+/// §8.9.1: clip coordinates have 15 bits; the reserved bits above them do not count.
+#[test]
+fn clip_coordinates_have_15_bits() {
+    for (clip, end, drawn) in [
+        (xy(20_000, 0), xy(20_001, 1), true),
+        (xy(20_001, 0), xy(32_767, 1), false),
+        (xy(0, 0), xy(20_000, 1), false),
+        (
+            xy(20_000, 0) | 0x8000_8000,
+            xy(20_001, 1) | 0x8000_8000,
+            true,
+        ),
+    ] {
+        let mut state = BltState::default();
+        let mut ram = Ram::new(0x8000);
+        let setup = [0x4070_0006, 0x00f0_0010, clip, end, 0x1000, 7, 9, 0];
+        for cmd in [&setup[..], &[0x4900_0000, xy(20_000, 0)]] {
+            execute(cmd, &mut state, &mut ram, &GEN6).unwrap();
+        }
+        assert_eq!(ram.bytes[0x1000 + 20_000], if drawn { 7 } else { 0 });
+        assert_eq!(ram.writes, usize::from(drawn));
+    }
+}
+
 /// §8.9.3: XY_SETUP_CLIP_BLT changes the rectangle and nothing else.
 #[test]
 fn setup_clip_keeps_the_rest() {

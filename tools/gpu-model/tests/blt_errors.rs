@@ -414,6 +414,23 @@ fn absent_operands_read_as_zero() {
     }
 }
 
+/// §8.10.5, §8.10.11: bits 5:0 of a pattern's address are reserved.
+#[test]
+fn pattern_addresses_are_multiples_of_64() {
+    let fill = [0x5470_0004, 0x00f0_0010, xy(0, 0), xy(4, 1), 0x1000, 0x203f];
+    let setup = [0x4070_0006, 0x00f0_0010, 0, xy(9, 9), 0x1000, 1, 2, 0x203f];
+    let lines = [0x4940_0001, xy(0, 0), xy(4, 1)];
+    for cmds in [&[&fill[..]][..], &[&setup[..], &lines]] {
+        let mut ram = Ram::new(0x4000);
+        ram.put(0x2000, &[1, 2, 3, 4]);
+        let mut state = BltState::default();
+        for cmd in cmds {
+            execute(cmd, &mut state, &mut ram, &GEN6).unwrap();
+        }
+        assert_eq!(ram.at(0x1000, 4), [1, 2, 3, 4]);
+    }
+}
+
 /// Addresses have 32 bits and wrap: a line over the top goes on at 0, in two accesses.
 #[test]
 fn addresses_wrap_at_4_gb() {
