@@ -37,6 +37,7 @@ for gpu in $OURO_GUEST_GPUS; do
         sleep 0.05
     done
     [ -S "$socket" ] || { echo "the model $gpu made no socket" | tee -a "$out/guest-errors" >&2; exit 1; }
+    # shellcheck disable=SC2054
     devices+=(-device '{"driver":"vfio-user-pci","id":"gpu'"$n"'","addr":"'"$((n + 2))"'","x-msg-timeout":600000,
         "socket":{"type":"unix","path":"'"$socket"'"}}')
     n=$((n + 1))
@@ -46,10 +47,12 @@ if [ -n "$OURO_GUEST_PCI" ]; then devices+=(-device "vfio-pci,host=$OURO_GUEST_P
 serial=(-serial "file:$out/serial.log")
 append="console=ttyS0 panic=-1 reboot=t ignore_loglevel"
 if [ -n "$OURO_GUEST_INTERACTIVE" ]; then
+    # shellcheck disable=SC2054
     serial=(-chardev stdio,id=tty,signal=off -serial chardev:tty)
     append="console=ttyS0 panic=-1 reboot=t quiet"
 fi
 
+# shellcheck disable=SC2054 # QEMU wants its commas
 qemu=(qemu-system-x86_64 -machine q35,memory-backend=ram0 -accel "$OURO_GUEST_ACCEL" -cpu max -smp 2
     -m "$OURO_GUEST_MEMORY" -object "memory-backend-memfd,id=ram0,size=$OURO_GUEST_MEMORY,share=on"
     -nodefaults -no-user-config -vga none -display none "${serial[@]}" -no-reboot

@@ -3,6 +3,8 @@
 # Runs in a mount name space of its own, so that nothing has to be unmounted.
 #   in-root.sh TREE PATH:PATH... CA-BUNDLE DIRECTORY COMMAND...
 
+# shellcheck shell=bash
+
 set -eu
 
 tree=$1 binds=$2 bundle=$3 dir=$4

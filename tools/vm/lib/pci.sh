@@ -7,7 +7,7 @@
 # pci_check ADDRESS MODULE: ends with the reason if the card cannot be given
 # to a guest. MODULE is ouro.ko: its own table says what it drives.
 pci_check() {
-    local address=$1 module=$2 sys=/sys/bus/pci/devices/$1 id group other driver
+    local address=$1 module=$2 sys=/sys/bus/pci/devices/$1 group other driver
     [[ $address =~ ^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$ ]] ||
         die "PCI=$address is no PCI address" "write it as lspci -D does: 0000:01:00.0"
     [ -d "$sys" ] || die "there is no PCI device $address on this machine" "lspci -D names them"

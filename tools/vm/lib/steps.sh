@@ -94,7 +94,7 @@ step_watch() {
 
 # run_step STEP HEAD: make one step if it is not there.
 run_step() {
-    local step=$1 head=$2 name=${1%%@*} arg= dir lock log work want free rc=0 begin=$SECONDS
+    local step=$1 head=$2 name=${1%%@*} arg='' dir lock log work want free rc=0 begin=$SECONDS
     [ "$step" = "$name" ] || arg=${step#*@}
     dir=$(step_dir "$step") || die "cannot tell the inputs of '$step'"
     head="$head $("text_$name" "$arg")"

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+# In the guest: the driver comes and goes. TAP. Runs with ouro.ko loaded and
+# one device bound.
+
+n=0
+check() {
+    n=$((n + 1))
+    name=$1
+    shift
+    if "$@" >/tmp/said 2>&1; then
+        echo "ok $n $name"
+    else
+        sed 's/^/# /' /tmp/said
+        echo "not ok $n $name"
+    fi
+}
+
+driver=/sys/bus/pci/drivers/ouro
+device=$(ls "$driver" 2>/dev/null | grep -m1 '^[0-9a-f]*:[0-9a-f]*:')
+node=/dev/dri/renderD128
+
+# wait_for TEST...: a node comes and goes a little after the bind.
+wait_for() {
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        "$@" && return 0
+        usleep 100000
+    done
+    return 1
+}
+bind() { echo "$device" >"$driver/bind" && wait_for test -c "$node"; }
+unbind() { echo "$device" >"$driver/unbind" && wait_for test ! -e "$node"; }
+reload() { rmmod ouro && insmod /lib/modules/ouro.ko && wait_for test -c "$node"; }
+
+five() {
+    for _ in 1 2 3 4 5; do "$@" || return 1; done
+}
+unbind_bind() { unbind && bind; }
+
+# A file that is open while its device goes.
+unbind_open() {
+    exec 9<"$node" || return 1
+    unbind || return 1
+    exec 9<&-
+    bind
+}
+removal() {
+    echo 1 >"/sys/bus/pci/devices/$device/remove" && wait_for test ! -e "$node" &&
+        echo 1 >/sys/bus/pci/rescan && wait_for test -c "$node"
+}
+# All of suspend but the firmware's part.
+sleep_and_wake() {
+    echo devices >/sys/power/pm_test && echo mem >/sys/power/state && test -c "$node"
+}
+interrupts() { grep -q -i ouro /proc/interrupts; }
+
+echo "TAP version 13"
+check "a device is bound" test -n "$device"
+check "there is a render node" test -c "$node"
+check "an interrupt is registered" interrupts
+check "unbind and bind five times" five unbind_bind
+check "unload and load five times" five reload
+check "unbind while a file is open" unbind_open
+check "remove the device and find it again" removal
+check "suspend and resume" sleep_and_wake
+check "the picture client works after all that" ouro-draw --out /tmp
+echo "1..$n"

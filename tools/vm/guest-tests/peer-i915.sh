@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0
+# In the guest: the upstream i915 on the model. TAP. Runs with i915 loaded.
+
+n=0
+check() {
+    n=$((n + 1))
+    name=$1
+    shift
+    if "$@" >/tmp/said 2>&1; then
+        echo "ok $n $name"
+    else
+        sed 's/^/# /' /tmp/said
+        echo "not ok $n $name"
+    fi
+}
+
+bound() { ls /sys/bus/pci/drivers/i915 | grep -q '^[0-9a-f]*:[0-9a-f]*:'; }
+no_complaint() {
+    # engines that did not answer, resets, hangs
+    ! dmesg | grep -E 'i915.*(\*ERROR\*|GPU HANG|not idle|timed out|Resetting|wedged|Failed to)'
+}
+drawn() { ouro-draw --peer --out /out; }
+unload() {
+    for driver in /sys/class/vtconsole/vtcon*/bind; do echo 0 >"$driver"; done
+    rmmod i915
+}
+
+echo "TAP version 13"
+check "i915 binds to the model" bound
+check "there is a render node" test -c /dev/dri/renderD128
+check "stores and blits arrive" drawn
+check "i915 has no complaint" no_complaint
+check "i915 unloads" unload
+echo "1..$n"

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0
+# The tests that need no guest: Cargo's, lints, and what must hold of the tree.
+#
+# shellcheck shell=bash
+
+HOST_LOG=$OURO_TOP/build/check/host
+
+# The Rust roots that Kbuild builds, for rustfmt with the kernel's settings.
+KERNEL_ROOTS="drivers/gpu/drm/ouro/ouro_main.rs drivers/gpu/drm/ouro/hw/lib.rs drivers/gpu/drm/ouro/core/lib.rs
+    rust/ouro_kernel/lib.rs rust/ouro_uapi/lib.rs"
+
+check_cargo() {
+    results_begin host-cargo
+    local target
+    target=$(cargo_target)
+    export CARGO_TARGET_DIR=$target
+    expect host/fmt "$HOST_LOG/fmt.log" enter cargo fmt --all --check
+    expect host/clippy "$HOST_LOG/clippy.log" \
+        enter cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
+    RUSTDOCFLAGS="-D warnings" expect host/rustdoc "$HOST_LOG/rustdoc.log" \
+        enter cargo doc --locked --workspace --no-deps --document-private-items --quiet
+    local log=$HOST_LOG/test.log rc=0
+    enter cargo test --locked --workspace --no-fail-fast -- --show-output >"$log" 2>&1 || rc=$?
+    results_cargo host "$log" || rc=1
+    results_cover "$log"
+    if [ "$rc" = 0 ]; then
+        result PASS host/cargo-test
+    else
+        result FAIL host/cargo-test "see build/check/host/test.log"
+        grep -E '^(error|warning: unused|---- .* stdout|thread .* panicked)' -A 4 "$log" | head -n 40 | sed 's/^/    | /' >&2
+    fi
+}
+
+# A build of the module that must say nothing: objects anew, since a compiler
+# repeats no warning for what it does not compile.
+quiet_module() {
+    local name=$1
+    shift
+    rm -rf "$OURO_TOP/build/module/$name"
+    MODULE_DIR=$name "$VM_DIR/module" plain "$@" || return 1
+}
+
+module_without_warning() {
+    local log
+    log=$(quiet_module "$@" 2>&1) || { echo "$log"; return 1; }
+    echo "$log"
+    ! grep -qE 'warning[:[]|: warning' <<<"$log"
+}
+
+check_module() {
+    results_begin host-module
+    local log=$HOST_LOG src
+    src=$(step_dir source)/linux
+    expect host/module-W1 "$log/w1.log" module_without_warning w1 W=1
+    expect host/module-clippy "$log/clippy-module.log" module_without_warning clippy CLIPPY=1
+    local roots=() file
+    for file in $KERNEL_ROOTS; do
+        [ ! -e "$OURO_TOP/$file" ] || roots+=("$file")
+    done
+    expect host/rustfmt-kernel "$log/rustfmt.log" \
+        enter rustfmt --check --edition 2021 --config-path "$src/.rustfmt.toml" "${roots[@]}"
+    while IFS= read -r file; do
+        expect "host/checkpatch/$file" "$log/checkpatch/${file//\//-}.log" \
+            enter perl "$src/scripts/checkpatch.pl" --no-tree --strict --terse --no-summary -q -f "$file"
+    done < <(cd "$OURO_TOP" && git ls-files '*.c' '*.h')
+    check_rustdoc_kernel
+}
+
+# rustdoc of the crates that only Kbuild builds, with the command line that
+# Kbuild used, less what is about output.
+check_rustdoc_kernel() {
+    local objects=$OURO_TOP/build/module/w1 name cmd
+    for name in rust/ouro_kernel/lib rust/ouro_uapi/lib drivers/gpu/drm/ouro/ouro_main; do
+        cmd=$objects/$(dirname "$name")/.$(basename "$name").o.cmd
+        if [ ! -e "$cmd" ]; then
+            result FAIL "host/rustdoc/$name" "the module was not built"
+            continue
+        fi
+        expect "host/rustdoc/$name" "$HOST_LOG/rustdoc-${name//\//-}.log" \
+            enter bash "$VM_DIR/lib/rustdoc-kernel.sh" "$(kernel_out plain)" "$objects" "$cmd"
+    done
+}
+
+# tree_lacks NAME PATTERN HINT [PATHSPEC...]: no tracked file has the pattern.
+tree_lacks() {
+    local name=$1 pattern=$2 hint=$3 found
+    shift 3
+    found=$(cd "$OURO_TOP" && git grep -nIE "$pattern" -- "$@" | head -n 5) || true
+    if [ -z "$found" ]; then
+        result PASS "$name"
+    else
+        result FAIL "$name" "$hint"
+        sed 's/^/    | /' <<<"$found" >&2
+    fi
+}
+
+check_tree() {
+    results_begin host-tree
+    local file bad hosts=debian
+    # put together here, or this line would be found itself
+    hosts+='|crates|pypi|npmjs'
+    tree_lacks host/tree/hosts "://[a-z.]*($hosts)[.]" "a package registry's host name" . ':!Cargo.lock' ':!*.lock'
+    tree_lacks host/tree/paths '(^|[^[:alnum:]_.])/(home|root|work)/[a-z]' "a path of one machine" . ':!tools/vm'
+    bad=$(cd "$OURO_TOP" && git ls-files '*.rs' '*.c' '*.h' '*.sh' '*.toml' '*.config' Kbuild Makefile |
+        while IFS= read -r file; do head -n 2 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0' || echo "$file"; done)
+    if [ -z "$bad" ]; then result PASS host/tree/spdx; else result FAIL host/tree/spdx "$(xargs <<<"$bad")"; fi
+
+    # unsafe stands in rust/ouro_kernel, and where tools/vm/unsafe says
+    bad=$(cd "$OURO_TOP" && git grep -nwE 'unsafe' -- '*.rs' ':!rust/ouro_kernel' |
+        grep -vE '^[^:]+:[0-9]+: *//|unsafe_code|unsafe_op_in_unsafe_fn|"[^"]*unsafe[^"]*"' |
+        cut -d: -f1 | sort | uniq -c | awk '{print $2, $1}' |
+        while read -r file count; do
+            [ "$count" -le "$(awk -v f="$file" '$1 == f {print $2}' "$VM_DIR/unsafe" | grep . || echo 0)" ] ||
+                echo "$file ($count)"
+        done)
+    if [ -z "$bad" ]; then
+        result PASS host/tree/unsafe
+    else
+        result FAIL host/tree/unsafe "outside rust/ouro_kernel, and not in tools/vm/unsafe: $(xargs <<<"$bad")"
+    fi
+
+    local known
+    known=$(model_known 2>/dev/null | sort | xargs) || true
+    if [ "$known" = "$(sort "$VM_DIR/gpus" | xargs)" ]; then
+        result PASS host/tree/gpus
+    else
+        result FAIL host/tree/gpus "tools/vm/gpus says '$(xargs <"$VM_DIR/gpus")', gpu-model --list '$known'"
+    fi
+    (cd "$OURO_TOP" && git ls-files tools/vm .ci) | while IFS= read -r file; do
+        if head -n 1 "$OURO_TOP/$file" | grep -qE '^#!.*sh' || [[ $file == *.sh ]]; then echo "$file"; fi
+    done >"$HOST_LOG/scripts"
+    # shellcheck disable=SC2046 # file names without spaces
+    expect host/shellcheck "$HOST_LOG/shellcheck.log" enter shellcheck -x -e SC1091,SC2015,SC2016,SC2153 $(cat "$HOST_LOG/scripts")
+}
+
+# The set-up's own tests: the real engine with cheap steps.
+check_engine() {
+    results_begin host-setup
+    local log=$HOST_LOG/setup-tests.log
+    "$VM_DIR/tests/run" >"$log" 2>&1 || true
+    results_tap host/setup "$log" || result FAIL host/setup "no result: see build/check/host/setup-tests.log"
+}

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0
+# The tests in guests: our own driver on each kernel, the upstream driver on
+# the same model.
+#
+# shellcheck shell=bash
+
+VM_LOG=$OURO_TOP/build/check/vm
+
+# guest_run NAME GUEST-ARGUMENT...: one guest; NAME/guest says whether it came
+# through, and with a clean kernel log.
+guest_run() {
+    local name=$1 dir=$VM_LOG/${1//\//-}
+    shift
+    rm -rf "$dir"
+    if "$VM_DIR/guest" --out "$dir" "$@" 2>"$VM_LOG/${name//\//-}.err"; then
+        result PASS "$name/guest-and-dmesg"
+    else
+        result FAIL "$name/guest-and-dmesg" "$(tr '\n' ';' <"$VM_LOG/${name//\//-}.err" | cut -c1-300)"
+    fi
+    GUEST_DIR=$dir
+}
+
+# The TAP of each program of /tests, and KUnit's results.
+guest_results() {
+    local name=$1 file program
+    for file in "$GUEST_DIR"/tap/*.txt; do
+        [ -e "$file" ] || continue
+        program=$(basename "$file" .txt)
+        results_tap "$name/$program" "$file" || result FAIL "$name/$program" "no TAP: see ${file#"$OURO_TOP"/}"
+        results_cover "$file"
+        # A plan that was not kept is a program that died half-way.
+        [ ! -e "$GUEST_DIR/tap/$program.exit" ] || case $(cat "$GUEST_DIR/tap/$program.exit") in
+            0 | 4) ;;
+            1) grep -q '^not ok' "$file" || result FAIL "$name/$program/exit" "ended with 1" ;;
+            *) result FAIL "$name/$program/exit" "ended with $(cat "$GUEST_DIR/tap/$program.exit")" ;;
+        esac
+    done
+}
+
+# check_vm GPU KERNEL
+check_vm() {
+    local gpu=$1 kernel=$2 name=$1/$2 limit=240 tests file
+    [ "$kernel" != debug ] || limit=600
+    results_begin "vm-$gpu-$kernel"
+    mkdir -p "$VM_LOG"
+    tests=$VM_LOG/tests-$gpu-$kernel
+    rm -rf "$tests"
+    mkdir -p "$tests"
+    find "$SELFTESTS" -maxdepth 1 -type f -executable -exec cp {} "$tests/" \; 2>/dev/null || true
+    cp "$VM_DIR"/guest-tests/lifecycle.sh "$tests/"
+    local common=(--gpu "$gpu" --kernel "$kernel" --add "$BIN_DIR/ouro-draw" --add "$VM_DIR/guest-tests/run-tests.sh")
+
+    guest_run "$name" "${common[@]}" --tests "$tests" --timeout "$limit" -- sh /bin/run-tests.sh
+    guest_results "$name"
+    results_ktap "$name/kunit" "$GUEST_DIR/dmesg.txt" || result FAIL "$name/kunit" "no KUnit result in dmesg.txt"
+
+    # the main job
+    guest_run "$name/draw" "${common[@]}" --timeout "$limit" -- ouro-draw --out /out
+    for file in "$gpu.png" report.txt; do
+        if [ -s "$GUEST_DIR/$file" ]; then
+            result PASS "$name/draw/$file"
+        else
+            result FAIL "$name/draw/$file" "not written: see ${GUEST_DIR#"$OURO_TOP"/}/output.txt"
+        fi
+    done
+
+    # INTx in place of MSI; no GPU at all; two at once
+    OURO_GUEST_APPEND=pci=nomsi guest_run "$name/intx" "${common[@]}" --timeout "$limit" -- ouro-draw --out /out
+    OURO_GUEST_APPEND='' guest_run "$name/no-gpu" --gpu none --kernel "$kernel" --timeout "$limit" -- \
+        sh -c '! ls /dev/dri/renderD128 2>/dev/null'
+    guest_run "$name/two" --gpu "$gpu" "${common[@]}" --timeout "$limit" -- \
+        sh -c 'ls /dev/dri/renderD128 /dev/dri/renderD129 && ouro-draw --out /out'
+}
+
+# check_peer GPU: the upstream driver on our model.
+check_peer() {
+    local gpu=$1 name=$1/peer driver=i915 file
+    case $gpu in rv* | r5*) driver=radeon ;; esac
+    results_begin "peer-$gpu"
+    mkdir -p "$VM_LOG"
+    file=$VM_DIR/guest-tests/peer-$driver.sh
+    guest_run "$name" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 240 \
+        --add "$BIN_DIR/ouro-draw" --add "$file:peer.sh" -- sh /bin/peer.sh
+    results_tap "$name" "$GUEST_DIR/output.txt" || result FAIL "$name" "no result: see ${GUEST_DIR#"$OURO_TOP"/}/output.txt"
+    results_cover "$GUEST_DIR/output.txt"
+}

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0
+# The results of all tests in one form. Each unit of work (one guest, one
+# Cargo run) has a file of lines  PASS|FAIL|SKIP <tab> name <tab> reason,  and
+# beside it one of what it covered.
+#
+# shellcheck shell=bash
+
+RESULTS=$OURO_TOP/build/check/results
+
+# results_begin UNIT: an empty file for it; what follows goes there.
+results_begin() {
+    UNIT=$1
+    mkdir -p "$RESULTS"
+    : >"$RESULTS/$UNIT.tsv"
+    : >"$RESULTS/$UNIT.cover"
+}
+
+result() {
+    printf '%s\t%s\t%s\n' "$1" "$2" "${3:-}" >>"$RESULTS/$UNIT.tsv"
+    [ "$1" != FAIL ] || say "  FAIL $2${3:+: $3}"
+}
+
+# expect NAME LOG COMMAND...: one test that is a command.
+expect() {
+    local name=$1 log=$2
+    shift 2
+    mkdir -p "$(dirname "$log")"
+    if "$@" >"$log" 2>&1; then
+        result PASS "$name"
+    else
+        result FAIL "$name" "see ${log#"$OURO_TOP"/}"
+        tail -n 8 "$log" | sed 's/^/    | /' >&2
+    fi
+}
+
+# results_from AWK-PROGRAM PREFIX FILE: the program prints lines of results.
+results_from() {
+    local program=$1 prefix=$2 file=$3 lines
+    lines=$(awk -v prefix="$prefix" "$program" "$file")
+    [ -n "$lines" ] || return 1
+    printf '%s\n' "$lines" >>"$RESULTS/$UNIT.tsv"
+    grep '^FAIL' <<<"$lines" | awk -F'\t' '{print "  FAIL " $2 ($3 ? ": " $3 : "")}' >&2 || true
+}
+
+# `cargo test`: a test's name with its crate in front.
+# shellcheck disable=SC2016 # awk
+results_cargo() {
+    results_from '
+        /^ *Running / { crate = $0; sub(/^.*deps\//, "", crate); sub(/-[0-9a-f]+\).*$/, "", crate) }
+        /^ *Doc-tests / { crate = $2 "/doc" }
+        /^test .* \.\.\. (ok|FAILED|ignored)/ {
+            name = $0; sub(/^test /, "", name)
+            state = name; sub(/^.* \.\.\. /, "", state); sub(/ \.\.\. [^.]*$/, "", name)
+            sub(/ \.\.\. (ok|FAILED|ignored).*$/, "", name); sub(/ - should panic$/, "", name)
+            full = prefix "/" crate "/" name
+            if (state ~ /^ok/) print "PASS\t" full "\t"
+            else if (state ~ /^FAILED/) print "FAIL\t" full "\tassertion failed"
+            else { sub(/^ignored,? ?/, "", state); print "SKIP\t" full "\t" (state ? state : "marked #[ignore]") }
+        }' "$1" "$2"
+}
+
+# kselftest: TAP, numbers dropped.
+# shellcheck disable=SC2016
+results_tap() {
+    results_from '
+        /^(not )?ok [0-9]+/ {
+            bad = ($1 == "not"); line = $0; sub(/^(not )?ok [0-9]+ *-? */, "", line)
+            reason = ""
+            if (match(line, /# *SKIP/)) { reason = substr(line, RSTART + RLENGTH); line = substr(line, 1, RSTART - 1); skip = 1 }
+            else skip = 0
+            sub(/ *#.*$/, "", line); sub(/ +$/, "", line); sub(/^ +/, "", reason)
+            if (skip) print "SKIP\t" prefix "/" line "\t" (reason ? reason : "no reason given")
+            else print (bad ? "FAIL" : "PASS") "\t" prefix "/" line "\t" (bad ? "not ok" : "")
+        }' "$1" "$2"
+}
+
+# KUnit in a kernel log: the cases, which are indented under their suite.
+# shellcheck disable=SC2016
+results_ktap() {
+    results_from '
+        { sub(/^\[ *[0-9.]+\] ?/, "") }
+        /^ +# Subtest: / { suite = $3 }
+        /^ +(not )?ok [0-9]+ / {
+            bad = ($1 == "not"); line = $0; sub(/^ +(not )?ok [0-9]+ *-? */, "", line)
+            skip = (line ~ /# *SKIP/); reason = line; sub(/^.*# *SKIP */, "", reason); sub(/ *#.*$/, "", line)
+            if (skip) print "SKIP\t" prefix "/" suite "." line "\t" reason
+            else print (bad ? "FAIL" : "PASS") "\t" prefix "/" suite "." line "\t" (bad ? "KUnit" : "")
+        }' "$1" "$2"
+}
+
+# Lines `cover: ...` of a log.
+results_cover() {
+    sed -nE 's/^[#[:space:]]*cover: *//p' "$1" >>"$RESULTS/$UNIT.cover" 2>/dev/null || true
+}
+
+# results_total: coverage, failures, skips with their reasons, and the line
+# that ends it all. Returns 1 if something failed or nothing ran.
+results_total() {
+    local all passed failed skipped
+    all=$(cat "$RESULTS"/*.tsv 2>/dev/null || true)
+    passed=$(grep -c '^PASS' <<<"$all" || true)
+    failed=$(grep -c '^FAIL' <<<"$all" || true)
+    skipped=$(grep -c '^SKIP' <<<"$all" || true)
+    if [ "$skipped" -gt 0 ]; then
+        say "skipped, and why:"
+        grep '^SKIP' <<<"$all" | awk -F'\t' '{print "  " $2 ": " $3}' >&2
+    fi
+    if [ "$failed" -gt 0 ]; then
+        say "failed:"
+        grep '^FAIL' <<<"$all" | awk -F'\t' '{print "  " $2 ($3 ? ": " $3 : "")}' >&2
+    fi
+    cat "$RESULTS"/*.cover 2>/dev/null | sort -u | sed 's/^/cover: /'
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+}
