@@ -31,8 +31,10 @@ pub struct EngineDesc {
     pub port: PortKind,
     /// Bytes of its ring: a power of two.
     pub ring_bytes: u32,
-    /// Dwords that [`Engine::emit`] writes at most.
+    /// Dwords that [`Engine::emit`] writes at most, beside [`Emit::inline`].
     pub emit_dwords: usize,
+    /// Dwords that [`Engine::golden`] writes at most; 0 where it writes nothing.
+    pub golden_dwords: usize,
     /// Byte offset, in the status page, of the number of the last completed request.
     pub seqno_at: u32,
     /// Whether it swaps context images.
@@ -48,6 +50,12 @@ pub struct EngineMemory {
     pub status: GgttAddr,
     /// A page that flushes write to and nobody reads.
     pub scratch: GgttAddr,
+    /// The first slot of the directory, where the space is [`Space::Aliasing`]: what
+    /// [`Layout::directory`] says, once more, since a reset of one engine loses it.
+    ///
+    /// [`Space::Aliasing`]: crate::generation::Space::Aliasing
+    /// [`Layout::directory`]: crate::generation::Layout::directory
+    pub directory: Option<GgttAddr>,
 }
 
 /// What a batch may do.
@@ -120,18 +128,24 @@ pub trait Engine: Sync {
     /// What is fixed about it.
     fn desc(&self) -> &'static EngineDesc;
 
-    /// Starts it with an empty ring. The device is awake.
+    /// Starts it with an empty ring. The device is awake, and [`Generation::start`] has been run.
+    /// It is stopped first, if it runs.
+    ///
+    /// [`Generation::start`]: crate::generation::Generation::start
     fn start(
         &self,
         hw: &Hw<'_>,
         mem: &EngineMemory,
         wait: &dyn SleepWait,
     ) -> Result<(), BringUpError>;
-    /// Stops it, in whatever state it is.
+    /// Stops it, in whatever state it is. The device is awake. A [`BringUpError::Timeout`] says that
+    /// it was not idle: it was cut off, and only a reset makes it usable again.
     fn stop(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError>;
 
     /// Writes what a request becomes: invalidate, context, batch start, flush, store of the
-    /// number, interrupt. Pure. Ends on a quadword.
+    /// number, interrupt. Pure. Ends on a quadword. An engine whose description says that it has no
+    /// contexts takes no notice of the switch. [`Overflow`] also where an address does not fit a
+    /// command.
     fn emit(
         &self,
         request: &Emit<'_>,
@@ -139,7 +153,8 @@ pub trait Engine: Sync {
         out: &mut Commands<'_>,
     ) -> Result<(), Overflow>;
 
-    /// Starts work that is already in memory. The device is awake.
+    /// Starts work that is already in memory. The device is awake (`gt` says so, or this is an
+    /// error). An error means that the work may not have started: the engine hangs.
     fn submit(
         &self,
         hw: &Hw<'_>,
@@ -151,6 +166,13 @@ pub trait Engine: Sync {
     /// Commands that give all state that contexts hold a legal value, for the first image.
     fn golden(&self, out: &mut Commands<'_>) -> Result<(), Overflow>;
 
-    /// What it is doing now. Reads registers.
+    /// What it is doing now. Reads registers. The device is awake.
     fn activity(&self, hw: &Hw<'_>) -> Activity;
+
+    /// Ends a wait, for an event or a semaphore, that will never end by itself. The device is awake.
+    /// Returns whether there was one: then the engine goes on without it.
+    fn kick(&self, hw: &Hw<'_>) -> bool {
+        let _ = hw;
+        false
+    }
 }

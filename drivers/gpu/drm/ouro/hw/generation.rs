@@ -57,7 +57,8 @@ pub enum Space {
     /// By a table of tables that repeats the global one, entry for entry (the same address means
     /// the same page in both).
     Aliasing {
-        /// Entries of the directory, each for one page of entries.
+        /// Entries of the directory, each for one page of entries. Those that reach beyond the
+        /// global table point at a page of entries of the scratch page.
         directories: u32,
         /// Alignment, in entries of the global table, of the slots that hold the directory.
         align: u32,
@@ -106,6 +107,10 @@ pub struct Topology {
     pub timestamp_hz: u32,
     /// Bytes of a context image, 0 where there are none.
     pub context_bytes: u32,
+    /// Bytes of system memory that the firmware took for the device. Nobody uses them.
+    pub stolen_bytes: u64,
+    /// PCI revision.
+    pub revision: u8,
 }
 
 /// Where the core has put the tables.
@@ -151,6 +156,16 @@ pub enum ResetScope {
 }
 
 /// A generation: stateless, one static object.
+///
+/// In order: [`wake`] with a fresh [`Gt`], [`probe`], [`start`], each engine's start, [`irq_on`],
+/// work, [`sleep`]. The device is awake whenever `probe`, `start`, `reset`, `errors` or a function of
+/// an engine is called; the interrupt functions, `gtt_flush`, `stop` and fences do without.
+///
+/// [`wake`]: Generation::wake
+/// [`probe`]: Generation::probe
+/// [`start`]: Generation::start
+/// [`irq_on`]: Generation::irq_on
+/// [`sleep`]: Generation::sleep
 pub trait Generation: Sync {
     /// Short name, as user space sees it: `gen6`.
     fn name(&self) -> &'static str;
@@ -162,8 +177,9 @@ pub trait Generation: Sync {
     fn probe(&self, hw: &Hw<'_>, chip: &Chip) -> Result<Topology, BringUpError>;
 
     /// Brings the device from any state into one where engines can be started: awake as long as this
-    /// runs, reset, workarounds, swizzle, tables; all interrupts masked. Also after a reset of all and
-    /// on resume. The tables are filled.
+    /// runs and after it, reset, workarounds, swizzle, tables; all interrupts masked. Also after a reset
+    /// of all and on resume. The tables are filled. Fences stay as they are: the core sets or clears
+    /// each of them when it starts or resumes a device.
     fn start(
         &self,
         hw: &Hw<'_>,
@@ -183,12 +199,15 @@ pub trait Generation: Sync {
     fn irq_on(&self, hw: &Hw<'_>, gt: &mut Gt);
     /// Lets none through.
     fn irq_off(&self, hw: &Hw<'_>, gt: &mut Gt);
-    /// Arms or disarms the completion interrupt of an engine. Idempotent.
+    /// Arms or disarms the completion interrupt of an engine. Idempotent. When this returns, an
+    /// armed interrupt is armed in the device: look at the progress once more and then wait. What is
+    /// armed stays so across [`irq_off`](Generation::irq_off) and [`irq_on`](Generation::irq_on).
     fn irq_arm(&self, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool);
-    /// In the interrupt: takes the events off the device.
+    /// In the interrupt, with no lock: takes the events off the device.
     fn irq_ack(&self, hw: &Hw<'_>) -> Events;
 
-    /// Resets. The engines must be started again after it.
+    /// Resets. The engines must be started again after it; after a reset of all, run
+    /// [`start`](Generation::start) first.
     fn reset(
         &self,
         hw: &Hw<'_>,

@@ -13,7 +13,8 @@ pub const IRQ_WORDS: usize = 8;
 pub struct Gt {
     /// Whether the device has been woken (and not been let go to sleep since).
     pub awake: bool,
-    /// Entries of the write FIFO that are surely free.
+    /// Entries of the write FIFO that are surely free. Functions that write without a `Gt` end with
+    /// a read, behind which all their writes have left the FIFO.
     pub fifo: u32,
     /// Copies of interrupt mask registers.
     pub irq: [u32; IRQ_WORDS],

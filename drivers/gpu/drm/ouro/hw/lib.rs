@@ -23,6 +23,9 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+#[cfg(test)]
+extern crate std;
+
 pub mod checker;
 pub mod chips;
 pub mod context;
@@ -36,6 +39,9 @@ pub mod page_table;
 pub mod report;
 pub mod ring;
 pub mod types;
+
+#[cfg(test)]
+mod mock;
 
 pub use checker::Checker;
 pub use chips::Chip;

@@ -1,10 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 //! What went wrong, decoded: for the log, the error state and tests.
+//!
+//! A report is plain data with room for every engine, made without allocating. Its `Display` is
+//! several lines of text, a block for each engine.
 
 use crate::types::EngineId;
+use core::fmt;
 
 /// Engines that a report has room for.
-pub const MAX_ENGINES: usize = 32;
+pub const MAX_ENGINES: usize = 16;
+
+/// The number of a bit, and what it is called.
+pub type BitName = (u8, &'static str);
+
+/// What the bits and numbers of an engine's registers are called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Names {
+    /// Bits of the error registers.
+    pub errors: &'static [BitName],
+    /// Units, by their bit in the first word of `instdone`. Bits that are no units are left out.
+    pub units: &'static [BitName],
+    /// Units, by their bit in the second word.
+    pub more_units: &'static [BitName],
+    /// Units that make faults, by their number.
+    pub sources: &'static [BitName],
+}
 
 /// What an engine is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -17,6 +37,8 @@ pub struct Activity {
     pub acthd: u64,
     /// Whether it says that it has nothing to do.
     pub idle: bool,
+    /// Whether it waits for an event or a semaphore.
+    pub waiting: bool,
 }
 
 /// Why a translation failed.
@@ -28,6 +50,16 @@ pub enum FaultKind {
     InvalidDirectory,
     /// No directory was loaded.
     NoDirectory,
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FaultKind::InvalidEntry => "entry not valid",
+            FaultKind::InvalidDirectory => "directory entry not valid",
+            FaultKind::NoDirectory => "no directory loaded",
+        })
+    }
 }
 
 /// A failed translation.
@@ -60,8 +92,113 @@ pub struct EngineReport {
     pub ipehr: u32,
     /// Units that are done (ones) or busy (zeros).
     pub instdone: u32,
+    /// The same for more units, where the engine has them; all ones elsewhere.
+    pub more_instdone: u32,
+    /// State of the instruction parser.
+    pub instps: u32,
+    /// Address that it fetches commands from.
+    pub fetch: u64,
+    /// Address in the batch that runs, or `None` when it runs none.
+    pub batch: Option<u64>,
     /// The first failed translation since the last report.
     pub fault: Option<PageFault>,
+    /// What the bits are called.
+    pub names: &'static Names,
+}
+
+impl EngineReport {
+    /// Whether it has anything to complain about.
+    pub fn is_error(&self) -> bool {
+        self.eir != 0 || self.fault.is_some()
+    }
+}
+
+/// Writes the names of the bits of `word`, and the numbers of those that have none.
+fn bits(f: &mut fmt::Formatter<'_>, word: u32, names: &[BitName]) -> fmt::Result {
+    let mut first = true;
+    for n in 0..32u8 {
+        if word & 1u32.wrapping_shl(n.into()) == 0 {
+            continue;
+        }
+        if !first {
+            f.write_str(", ")?;
+        }
+        first = false;
+        match names.iter().find(|(bit, _)| *bit == n) {
+            Some((_, name)) => f.write_str(name)?,
+            None => write!(f, "bit {n}")?,
+        }
+    }
+    Ok(())
+}
+
+/// Writes the names of units that are busy, each with a blank before it. Returns whether there were any.
+fn busy(f: &mut fmt::Formatter<'_>, done: u32, units: &[BitName]) -> Result<bool, fmt::Error> {
+    let mut any = false;
+    for (n, name) in units {
+        if done & 1u32.wrapping_shl((*n).into()) == 0 {
+            write!(f, " {name}")?;
+            any = true;
+        }
+    }
+    Ok(any)
+}
+
+impl fmt::Display for EngineReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let a = &self.activity;
+        let state = match (a.idle, a.waiting) {
+            (true, _) => "idle",
+            (false, true) => "waiting",
+            (false, false) => "busy",
+        };
+        writeln!(
+            f,
+            "{}: {state}, head 0x{:x}, tail 0x{:x}, at 0x{:x}, fetching 0x{:x}",
+            self.id, a.head, a.tail, a.acthd, self.fetch
+        )?;
+        if let Some(batch) = self.batch {
+            writeln!(f, "  batch: 0x{batch:x}")?;
+        }
+        write!(f, "  errors: 0x{:08x} (", self.eir)?;
+        if self.eir == 0 {
+            f.write_str("none")?;
+        } else {
+            bits(f, self.eir, self.names.errors)?;
+        }
+        writeln!(f, "), status 0x{:08x}", self.esr)?;
+        writeln!(
+            f,
+            "  instruction: 0x{:08x}, parser error 0x{:08x}, parser state 0x{:08x}",
+            self.ipehr, self.ipeir, self.instps
+        )?;
+        f.write_str("  busy units:")?;
+        let first = busy(f, self.instdone, self.names.units)?;
+        let second = busy(f, self.more_instdone, self.names.more_units)?;
+        if !first && !second {
+            f.write_str(" none")?;
+        }
+        writeln!(
+            f,
+            " (0x{:08x}, 0x{:08x})",
+            self.instdone, self.more_instdone
+        )?;
+        if let Some(fault) = &self.fault {
+            write!(
+                f,
+                "  page fault: 0x{:x} through the {} table, by unit {}",
+                fault.addr,
+                if fault.global { "global" } else { "process" },
+                fault.source
+            )?;
+            let unit = self.names.sources.iter().find(|(n, _)| *n == fault.source);
+            if let Some((_, name)) = unit {
+                write!(f, " ({name})")?;
+            }
+            writeln!(f, ": {}", fault.kind)?;
+        }
+        Ok(())
+    }
 }
 
 /// What a device has to say. Entries beyond the device's engines are `None`.
@@ -71,6 +208,8 @@ pub struct Report {
     pub engines: [Option<EngineReport>; MAX_ENGINES],
     /// A device-wide error word, as the backend documents it.
     pub global: u32,
+    /// What its bits are called.
+    pub global_names: &'static [BitName],
 }
 
 impl Default for Report {
@@ -78,6 +217,112 @@ impl Default for Report {
         Self {
             engines: [None; MAX_ENGINES],
             global: 0,
+            global_names: &[],
         }
+    }
+}
+
+impl Report {
+    /// Whether there is anything to complain about.
+    pub fn is_error(&self) -> bool {
+        self.global != 0 || self.engines.iter().flatten().any(EngineReport::is_error)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for engine in self.engines.iter().flatten() {
+            engine.fmt(f)?;
+        }
+        if self.global != 0 {
+            write!(f, "device: 0x{:08x} (", self.global)?;
+            bits(f, self.global, self.global_names)?;
+            writeln!(f, ")")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::EngineClass;
+    use std::string::ToString;
+
+    static NAMES: Names = Names {
+        errors: &[(0, "instruction error")],
+        units: &[(3, "ALPHA"), (31, "OMEGA")],
+        more_units: &[(0, "BETA")],
+        sources: &[(8, "reader")],
+    };
+
+    fn engine() -> EngineReport {
+        EngineReport {
+            id: EngineId {
+                class: EngineClass::Video,
+                instance: 0,
+            },
+            activity: Activity {
+                head: 0x40,
+                tail: 0x80,
+                acthd: 0x12_3000,
+                idle: false,
+                waiting: false,
+            },
+            eir: 0x21,
+            esr: 1,
+            ipeir: 0,
+            ipehr: 0x7fff_0000,
+            instdone: 0x7fff_ffff,
+            more_instdone: 0xffff_fffe,
+            instps: 2,
+            fetch: 0x12_3040,
+            batch: Some(0x12_3000),
+            fault: Some(PageFault {
+                addr: 0x45_6000,
+                global: true,
+                source: 8,
+                kind: FaultKind::InvalidEntry,
+            }),
+            names: &NAMES,
+        }
+    }
+
+    #[test]
+    fn a_report_reads_as_text() {
+        let mut report = Report {
+            global: 0x101,
+            global_names: &[(8, "unloaded directory")],
+            ..Report::default()
+        };
+        report.engines[0] = Some(engine());
+        assert_eq!(
+            report.to_string(),
+            "vcs0: busy, head 0x40, tail 0x80, at 0x123000, fetching 0x123040\n\
+             \x20 batch: 0x123000\n\
+             \x20 errors: 0x00000021 (instruction error, bit 5), status 0x00000001\n\
+             \x20 instruction: 0x7fff0000, parser error 0x00000000, parser state 0x00000002\n\
+             \x20 busy units: OMEGA BETA (0x7fffffff, 0xfffffffe)\n\
+             \x20 page fault: 0x456000 through the global table, by unit 8 (reader): entry not valid\n\
+             device: 0x00000101 (bit 0, unloaded directory)\n"
+        );
+    }
+
+    #[test]
+    fn silence_is_no_error() {
+        let mut report = Report::default();
+        assert!(!report.is_error());
+        assert_eq!(report.to_string(), "");
+        report.engines[0] = Some(EngineReport {
+            eir: 0,
+            fault: None,
+            ..engine()
+        });
+        assert!(!report.is_error());
+        report.global = 1;
+        assert!(report.is_error());
+        report.global = 0;
+        report.engines[15] = Some(engine());
+        assert!(report.is_error());
     }
 }

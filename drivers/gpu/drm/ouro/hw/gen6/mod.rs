@@ -1,8 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Sandy Bridge: three rings, one global table, an aliasing table of tables behind it.
+//! Sandy Bridge: three rings, one global table, and a directory behind it that says the same.
 //!
-//! Sources: SNB PRM Volume 1 Part 2 (May 2011), cited as `SNB PRM V1P2 §x`; what that volume
-//! leaves out (offsets, command bits) is cited by its row `G-nn` in the project's digest of it.
+//! Sources: SNB PRM Volume 1 Part 2 (May 2011), cited by its section (`§5.3.8`); what it leaves out
+//! (most offsets and all command bits) by the row (`G-nn`) or section of the project's digest of it,
+//! which says where each value is from. What is the same for the video engine of the next generation is
+//! cited as `VCS §n`, that engine's document.
+//!
+//! One file for each concept: [`topology`] says what a chip has; [`forcewake`], [`fifo`], [`reset`],
+//! [`workarounds`], [`translation`] and [`swizzle`] bring it up; [`engine`] starts a ring, [`emit`] and
+//! [`commands`] fill it, [`submit`] moves its tail; [`interrupts`] and [`errors`] say what came of
+//! it; [`pte`], [`fences`], [`context`] and [`golden`] are formats in memory and registers.
+
+mod commands;
+mod context;
+mod emit;
+mod engine;
+mod errors;
+mod fences;
+mod fifo;
+mod forcewake;
+mod golden;
+mod gt_regs;
+mod interrupts;
+mod names;
+mod poll;
+mod pte;
+mod regs;
+mod reset;
+mod submit;
+mod swizzle;
+mod topology;
+mod translation;
+mod workarounds;
 
 use crate::{
     chips::Chip,
@@ -11,6 +40,9 @@ use crate::{
     io::{AtomicWait, Hw, SleepWait},
     report::Report,
 };
+
+/// Bytes of registers, and the place of the table's window behind them (G-02).
+const REGISTER_BYTES: u32 = 2 << 20;
 
 /// The generation.
 pub struct Gen6;
@@ -28,66 +60,91 @@ impl Generation for Gen6 {
             regs: Window {
                 bar: 0,
                 start: 0,
-                len: 0x20_0000,
+                len: REGISTER_BYTES,
             },
             gtt: Window {
                 bar: 0,
-                start: 0x20_0000,
+                start: REGISTER_BYTES,
                 len: 0,
             },
             aperture: Some(Window {
-                bar: 2,
+                bar: topology::APERTURE_BAR,
                 start: 0,
                 len: 0,
             }),
         }
     }
 
+    /// G-05.
     fn dma_bits(&self) -> u8 {
         40
     }
 
-    fn probe(&self, _hw: &Hw<'_>, _chip: &Chip) -> Result<Topology, BringUpError> {
-        Err(BringUpError::Unsupported("being written"))
+    fn probe(&self, hw: &Hw<'_>, _chip: &Chip) -> Result<Topology, BringUpError> {
+        topology::probe(hw)
     }
 
     fn start(
         &self,
-        _hw: &Hw<'_>,
-        _topo: &Topology,
-        _layout: &Layout,
-        _wait: &dyn SleepWait,
+        hw: &Hw<'_>,
+        topo: &Topology,
+        layout: &Layout,
+        wait: &dyn SleepWait,
     ) -> Result<(), BringUpError> {
-        Err(BringUpError::Unsupported("being written"))
-    }
-
-    fn stop(&self, _hw: &Hw<'_>) {}
-
-    fn wake(&self, _hw: &Hw<'_>, _gt: &mut Gt, _wait: &dyn AtomicWait) -> Result<(), BringUpError> {
+        forcewake::hold(hw, wait)?;
+        interrupts::off(hw);
+        reset::reset(hw, ResetScope::All, wait)?;
+        errors::forget(hw);
+        workarounds::device(hw, wait)?;
+        workarounds::render(hw, wait)?;
+        swizzle::apply(hw, topo.swizzle);
+        translation::enable(hw, layout.directory.is_some());
+        translation::flush(hw);
         Ok(())
     }
 
-    fn sleep(&self, _hw: &Hw<'_>, _gt: &mut Gt) {}
-    fn irq_on(&self, _hw: &Hw<'_>, _gt: &mut Gt) {}
-    fn irq_off(&self, _hw: &Hw<'_>, _gt: &mut Gt) {}
-    fn irq_arm(&self, _hw: &Hw<'_>, _gt: &mut Gt, _engine: usize, _on: bool) {}
+    fn stop(&self, hw: &Hw<'_>) {
+        interrupts::off(hw);
+    }
 
-    fn irq_ack(&self, _hw: &Hw<'_>) -> Events {
-        Events::default()
+    fn wake(&self, hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<(), BringUpError> {
+        forcewake::wake(hw, gt, wait)
+    }
+
+    fn sleep(&self, hw: &Hw<'_>, gt: &mut Gt) {
+        forcewake::sleep(hw, gt);
+    }
+
+    fn irq_on(&self, hw: &Hw<'_>, gt: &mut Gt) {
+        interrupts::on(hw, gt);
+    }
+
+    fn irq_off(&self, hw: &Hw<'_>, _gt: &mut Gt) {
+        interrupts::off(hw);
+    }
+
+    fn irq_arm(&self, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
+        interrupts::arm(hw, gt, engine, on);
+    }
+
+    fn irq_ack(&self, hw: &Hw<'_>) -> Events {
+        interrupts::ack(hw)
     }
 
     fn reset(
         &self,
-        _hw: &Hw<'_>,
-        _what: ResetScope,
-        _wait: &dyn SleepWait,
+        hw: &Hw<'_>,
+        what: ResetScope,
+        wait: &dyn SleepWait,
     ) -> Result<(), BringUpError> {
-        Ok(())
+        reset::reset(hw, what, wait)
     }
 
-    fn gtt_flush(&self, _hw: &Hw<'_>) {}
+    fn gtt_flush(&self, hw: &Hw<'_>) {
+        translation::flush(hw);
+    }
 
-    fn errors(&self, _hw: &Hw<'_>, _topo: &Topology) -> Report {
-        Report::default()
+    fn errors(&self, hw: &Hw<'_>, _topo: &Topology) -> Report {
+        errors::report(hw)
     }
 }

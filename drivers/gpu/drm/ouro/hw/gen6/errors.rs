@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Errors and page faults: read, decoded and cleared (SNB PRM V1P2 §5.7).
+//!
+//! A page fault does not stop an engine: writes are dropped, reads give zeros (§5.7.2.1). Only the first
+//! one is kept until it is cleared here. An instruction error stops the engine until it is reset.
+
+use super::{
+    engine::{Kind, RingEngine, RINGS},
+    gt_regs::{self as gt_reg, Fault},
+    names,
+    regs::{self, BatchAddr, RingCtl, RingHead},
+};
+use crate::{
+    io::Hw,
+    report::{Activity, EngineReport, FaultKind, PageFault, Report},
+};
+
+/// What an engine does now.
+pub(super) fn activity(engine: &RingEngine, hw: &Hw<'_>) -> Activity {
+    let read = |reg| hw.regs.read32(engine.base.at(reg));
+    let head = RingHead::from_bits(read(regs::RING_HEAD)).offset();
+    let tail = read(regs::RING_TAIL) & regs::RING_TAIL_MASK;
+    let ctl = RingCtl::from_bits(read(regs::RING_CTL));
+    Activity {
+        head,
+        tail,
+        acthd: read(regs::ACTHD).into(),
+        idle: head == tail && read(regs::MI_MODE) & regs::MI_MODE_IDLE != 0,
+        waiting: ctl.event_wait() || ctl.semaphore_wait(),
+    }
+}
+
+/// The decoded fault register.
+fn page_fault(value: u32) -> Option<PageFault> {
+    let fault = Fault::from_bits(value);
+    fault.valid().then_some(PageFault {
+        addr: u64::from(fault.page()) << 12,
+        global: fault.global(),
+        source: fault.source(),
+        // The kind is told by later generations only (digest §3.1).
+        kind: FaultKind::InvalidEntry,
+    })
+}
+
+/// What an engine has to say. Changes nothing.
+fn report_engine(engine: &RingEngine, hw: &Hw<'_>) -> EngineReport {
+    let read = |reg| hw.regs.read32(engine.base.at(reg));
+    let batch = BatchAddr::from_bits(read(regs::BBADDR));
+    EngineReport {
+        id: engine.desc.id,
+        activity: activity(engine, hw),
+        eir: read(regs::EIR),
+        esr: read(regs::ESR),
+        ipeir: read(regs::IPEIR),
+        ipehr: read(regs::IPEHR),
+        instdone: read(regs::INSTDONE),
+        more_instdone: match engine.kind {
+            Kind::Render => read(regs::INSTDONE_2),
+            Kind::Blitter | Kind::Video => u32::MAX,
+        },
+        instps: read(regs::INSTPS),
+        fetch: read(regs::DMA_FADD).into(),
+        batch: batch.valid().then_some(u64::from(batch.dword()) << 2),
+        fault: page_fault(hw.regs.read32(engine.fault)),
+        names: names::of(engine.kind),
+    }
+}
+
+/// Clears what a report showed, from the source to the interrupt (§5.7.3).
+fn clear_engine(engine: &RingEngine, hw: &Hw<'_>, report: &EngineReport) {
+    if report.fault.is_some() {
+        // Makes room for the next one and clears the other fields (§5.7.2.1).
+        hw.regs.write32(engine.fault, 0);
+    }
+    if report.eir == 0 {
+        return;
+    }
+    let at = |reg| engine.base.at(reg);
+    hw.regs.write32(at(regs::IPEIR), report.ipeir);
+    if engine.kind == Kind::Render {
+        let tables = hw.regs.read32(gt_reg::PGTBL_ER);
+        hw.regs.write32(gt_reg::PGTBL_ER, tables);
+    }
+    // All bits at once.
+    hw.regs.write32(at(regs::EIR), report.eir);
+    let stuck = hw.regs.read32(at(regs::EIR));
+    if stuck != 0 && stuck != u32::MAX {
+        // Only a reset clears it, and starting the engine after one unmasks it again. Until then it
+        // must not raise interrupts without end.
+        let mask = hw.regs.read32(at(regs::EMR));
+        hw.regs.write32(at(regs::EMR), mask | stuck);
+        hw.regs.write32(at(regs::EIR), stuck);
+    }
+    hw.regs.write32(gt_reg::GTIIR, engine.error);
+}
+
+/// Reads the errors of all engines, and clears them.
+pub(super) fn report(hw: &Hw<'_>) -> Report {
+    let mut report = Report {
+        // Which kinds of translation failed, since the last reset: it is not said how to clear it.
+        global: hw.regs.read32(gt_reg::ERROR_GEN6),
+        global_names: names::TRANSLATION,
+        ..Report::default()
+    };
+    for (slot, engine) in report.engines.iter_mut().zip(RINGS) {
+        let said = report_engine(engine, hw);
+        clear_engine(engine, hw, &said);
+        *slot = Some(said);
+    }
+    report
+}
+
+/// Forgets errors and faults of before, at bring-up.
+pub(super) fn forget(hw: &Hw<'_>) {
+    for engine in RINGS {
+        hw.regs.write32(engine.fault, 0);
+        clear_engine(engine, hw, &report_engine(engine, hw));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        gen6::engine::{BLITTER, RENDER, VIDEO},
+        mock::{Access, Mock},
+        types::{EngineClass, EngineId},
+    };
+    use std::string::ToString;
+
+    #[test]
+    fn activity_decodes() {
+        let mock = Mock::default();
+        mock.set(0x2_2034, 0x0060_0120);
+        mock.set(0x2_2030, 0x0000_0140);
+        mock.set(0x2_2074, 0x0004_5678);
+        mock.set(0x2_203c, 0x3001);
+        mock.set(0x2_209c, 0);
+        let mut expected = Activity {
+            head: 0x120,
+            tail: 0x140,
+            acthd: 0x4_5678,
+            idle: false,
+            waiting: false,
+        };
+        assert_eq!(activity(&BLITTER, &mock.hw()), expected);
+        // Neither an idle parser with commands left nor an empty ring with a busy parser is idle.
+        mock.set(0x2_209c, 0x200);
+        assert_eq!(activity(&BLITTER, &mock.hw()), expected);
+        mock.set(0x2_2030, 0x120);
+        expected.tail = 0x120;
+        expected.idle = true;
+        assert_eq!(activity(&BLITTER, &mock.hw()), expected);
+        mock.set(0x2_209c, 0);
+        expected.idle = false;
+        // G-07: 11 event, 10 semaphore.
+        for wait in [0x3801, 0x3401] {
+            mock.set(0x2_203c, wait);
+            expected.waiting = true;
+            assert_eq!(activity(&BLITTER, &mock.hw()), expected);
+        }
+    }
+
+    #[test]
+    fn every_field_of_a_fault_decodes() {
+        assert_eq!(page_fault(0x1234_5ffe), None);
+        // §5.7.2.1: 31:12 page, 11 global, 10:3 source, 0 valid.
+        for (value, addr, global, source) in [
+            (0x0000_0001u32, 0u64, false, 0u8),
+            (0x0000_0801, 0, true, 0),
+            (0x0000_07f9, 0, false, 0xff),
+            (0xffff_f001, 0xffff_f000, false, 0),
+            (0x1234_5843, 0x1234_5000, true, 8),
+        ] {
+            let fault = PageFault {
+                addr,
+                global,
+                source,
+                kind: FaultKind::InvalidEntry,
+            };
+            assert_eq!(page_fault(value), Some(fault));
+        }
+    }
+
+    #[test]
+    fn a_silent_device_is_read_and_not_written() {
+        let mock = Mock::default();
+        let r = report(&mock.hw());
+        assert!(!r.is_error());
+        assert!(r.engines[..3].iter().all(Option::is_some));
+        assert!(r.engines[3..].iter().all(Option::is_none));
+        assert!(!mock
+            .take()
+            .iter()
+            .any(|a| matches!(a, Access::W(..) | Access::W64(..))));
+    }
+
+    #[test]
+    fn an_error_is_cleared_from_its_source_to_the_interrupt() {
+        let mock = Mock::default();
+        mock.script(0x20b0, &[1, 0]);
+        mock.set(0x2064, 0x55);
+        mock.set(0x2024, 0x66);
+        mock.fix(0x4094, 0x0010_0801);
+        report(&mock.hw());
+        let writes: std::vec::Vec<_> = mock
+            .take()
+            .into_iter()
+            .filter(|a| matches!(a, Access::W(..)))
+            .collect();
+        assert_eq!(
+            writes,
+            [
+                Access::W(0x4094, 0),
+                Access::W(0x2064, 0x55),
+                Access::W(0x2024, 0x66),
+                Access::W(0x20b0, 1),
+                // G-12: render error.
+                Access::W(0x4_4018, 0x8),
+            ]
+        );
+    }
+
+    #[test]
+    fn an_error_that_stays_is_masked() {
+        let mock = Mock::default();
+        mock.fix(0x1_20b0, 0x10);
+        mock.set(0x1_20b4, 0xffff_ffee);
+        let r = report(&mock.hw());
+        assert_eq!(r.engines[2].unwrap().eir, 0x10);
+        assert_eq!(mock.written(0x1_20b0), [0x10, 0x10]);
+        assert_eq!(mock.written(0x1_20b4), [0xffff_fffe]);
+        assert_eq!(mock.written(0x4_4018), [0x8000]);
+    }
+
+    #[test]
+    fn each_engine_has_its_own_registers() {
+        for (n, engine, base, fault, error) in [
+            (0, &RENDER, 0x2000, 0x4094, 0x8),
+            (1, &BLITTER, 0x2_2000, 0x4294, 0x0200_0000),
+            (2, &VIDEO, 0x1_2000, 0x4194, 0x8000),
+        ] {
+            let mock = Mock::default();
+            mock.set(base + 0xb0, 0x1);
+            mock.set(base + 0xb8, 0x2);
+            mock.set(base + 0x64, 0x3);
+            mock.set(base + 0x68, 0x4);
+            mock.set(base + 0x6c, 0x5);
+            mock.set(base + 0x70, 0x6);
+            mock.set(base + 0x78, 0x7);
+            mock.set(base + 0x140, 0x0010_0041);
+            mock.set(fault, 0x0020_0001);
+            mock.set(0x40a0, 0x101);
+            let r = report(&mock.hw());
+            let e = r.engines[n].unwrap();
+            assert_eq!((e.id, r.global), (engine.desc.id, 0x101));
+            assert_eq!((e.eir, e.esr, e.ipeir, e.ipehr), (1, 2, 3, 4));
+            assert_eq!((e.instdone, e.instps, e.fetch), (5, 6, 7));
+            assert_eq!(e.batch, Some(0x0010_0040));
+            assert_eq!(e.fault.map(|f| f.addr), Some(0x20_0000));
+            assert_eq!(mock.written(0x4_4018), [error]);
+            for (other, said) in r.engines.iter().flatten().enumerate() {
+                assert_eq!(said.is_error(), other == n);
+            }
+        }
+    }
+
+    #[test]
+    fn every_bit_has_its_word() {
+        let id = EngineId {
+            class: EngineClass::Render,
+            instance: 0,
+        };
+        let base = EngineReport {
+            id,
+            activity: Activity::default(),
+            eir: 0,
+            esr: 0,
+            ipeir: 0,
+            ipehr: 0,
+            instdone: u32::MAX,
+            more_instdone: u32::MAX,
+            instps: 0,
+            fetch: 0,
+            batch: None,
+            fault: None,
+            names: names::of(Kind::Render),
+        };
+        for (eir, word) in [(1, "(instruction)"), (0x10, "(page table)"), (2, "(bit 1)")] {
+            let text = EngineReport { eir, ..base }.to_string();
+            assert!(text.contains(word), "{text}");
+        }
+        for (n, word) in [(1, " AVS "), (16, " EU00 "), (31, " MA3 ")] {
+            let text = EngineReport {
+                instdone: !(1 << n),
+                ..base
+            }
+            .to_string();
+            assert!(text.contains(word), "{text}");
+        }
+        for (n, word) in [(0, " VF "), (30, " CS "), (31, " GAM ")] {
+            let text = EngineReport {
+                more_instdone: !(1 << n),
+                ..base
+            }
+            .to_string();
+            assert!(text.contains(word), "{text}");
+        }
+        for (n, word) in [
+            "(page)",
+            "(context page)",
+            "(directory entry)",
+            "(status page)",
+            "(page, IOMMU)",
+            "(context page, IOMMU)",
+            "(directory entry, IOMMU)",
+            "(status page, IOMMU)",
+            "(directory not loaded)",
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let text = Report {
+                global: 1 << n,
+                global_names: names::TRANSLATION,
+                ..Report::default()
+            }
+            .to_string();
+            assert!(text.contains(word), "{text}");
+        }
+        let video = EngineReport {
+            names: names::of(Kind::Video),
+            fault: page_fault(0x0000_1043),
+            ..base
+        };
+        assert!(video.to_string().contains("by unit 8 (VCS write)"));
+    }
+
+    #[test]
+    fn old_errors_are_forgotten() {
+        let mock = Mock::default();
+        mock.script(0x20b0, &[1, 0]);
+        mock.set(0x4294, 1);
+        forget(&mock.hw());
+        assert_eq!(mock.written(0x20b0), [1]);
+        for fault in [0x4094, 0x4194, 0x4294] {
+            assert_eq!(mock.written(fault), [0]);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Keeping the device awake (G-15, G-17).
+//!
+//! Registers below 0x4_0000 are in a power well that the device turns off when it idles. One bit
+//! asks it to stay on. The core keeps it set from before it publishes work until that has been
+//! retired, so that neither submitting nor an interrupt has to wait for it.
+
+use super::{
+    gt_regs::{self as gt_reg, FORCEWAKE_ON},
+    poll,
+    regs::masked,
+};
+use crate::{
+    generation::BringUpError,
+    gt::Gt,
+    io::{AtomicWait, Hw, SleepWait},
+};
+
+const ACK: poll::Named = poll::Named {
+    offset: gt_reg::FORCEWAKE_ACK,
+    name: "FORCEWAKE_ACK",
+};
+const THREADS: poll::Named = poll::Named {
+    offset: gt_reg::GT_THREAD_STATUS,
+    name: "GT_THREAD_STATUS",
+};
+/// Microseconds in which it wakes up, or is let go (G-15).
+const ACK_MICROS: u32 = 50_000;
+/// Microseconds in which its threads are in C0 (G-17).
+const THREADS_MICROS: u32 = 5_000;
+
+const fn is_awake(ack: u32) -> bool {
+    ack & 1 != 0
+}
+
+const fn in_c0(status: u32) -> bool {
+    status & gt_reg::GT_THREAD_NOT_C0 == 0
+}
+
+/// Wakes it, unless it is awake.
+pub(super) fn wake(hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<(), BringUpError> {
+    if gt.awake {
+        return Ok(());
+    }
+    // An answer to a request of before would be taken for one to ours.
+    if is_awake(hw.regs.read32(ACK.offset)) {
+        hw.regs.write32(gt_reg::FORCEWAKE, masked(0, FORCEWAKE_ON));
+        poll::spinning(hw.regs, wait, ACK, ACK_MICROS, &|v| !is_awake(v))?;
+    }
+    hw.regs.write32(gt_reg::FORCEWAKE, masked(FORCEWAKE_ON, 0));
+    poll::spinning(hw.regs, wait, ACK, ACK_MICROS, &is_awake)?;
+    poll::spinning(hw.regs, wait, THREADS, THREADS_MICROS, &in_c0)?;
+    clear_lost(hw);
+    gt.awake = true;
+    gt.counts.wakes = gt.counts.wakes.wrapping_add(1);
+    // So that the first submission finds counted room and need not read.
+    super::fifo::refill(hw, gt)
+}
+
+/// Lets it sleep.
+pub(super) fn sleep(hw: &Hw<'_>, gt: &mut Gt) {
+    if gt.awake {
+        hw.regs.write32(gt_reg::FORCEWAKE, masked(0, FORCEWAKE_ON));
+        gt.awake = false;
+        gt.fifo = 0;
+    }
+}
+
+/// Makes sure that it is awake and stays so, where `Gt` cannot be had: a reset may have lost the request.
+pub(super) fn hold(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+    hw.regs.write32(gt_reg::FORCEWAKE, masked(FORCEWAKE_ON, 0));
+    poll::sleeping(hw.regs, wait, ACK, ACK_MICROS, &is_awake)?;
+    poll::sleeping(hw.regs, wait, THREADS, THREADS_MICROS, &in_c0)?;
+    clear_lost(hw);
+    Ok(())
+}
+
+/// Forgets accesses that were lost before (G-16): they were not ours.
+fn clear_lost(hw: &Hw<'_>) {
+    let lost = hw.regs.read32(gt_reg::GTFIFODBG);
+    if lost != 0 {
+        hw.regs.write32(gt_reg::GTFIFODBG, lost);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::{Access, Mock};
+
+    /// A device that answers at once.
+    fn device() -> Mock {
+        let mock = Mock::default();
+        mock.fix(0x13_0090, 1);
+        mock.script(0x13_0090, &[0]);
+        mock.set(0x12_0008, 0x40);
+        mock
+    }
+
+    #[test]
+    fn it_is_woken_in_the_documented_order() {
+        let mock = device();
+        let mut gt = Gt::default();
+        wake(&mock.hw(), &mut gt, &mock).unwrap();
+        assert_eq!(
+            mock.take(),
+            [
+                Access::R(0x13_0090),
+                Access::W(0xa18c, 0x0001_0001),
+                Access::R(0x13_0090),
+                Access::R(0x13_805c),
+                Access::R(0x12_0000),
+                Access::R(0x12_0008),
+            ]
+        );
+        assert!(gt.awake);
+        assert_eq!((gt.fifo, gt.counts.wakes), (44, 1));
+    }
+
+    #[test]
+    fn an_awake_device_is_left_alone() {
+        let mock = device();
+        let mut gt = Gt {
+            awake: true,
+            ..Gt::default()
+        };
+        wake(&mock.hw(), &mut gt, &mock).unwrap();
+        assert_eq!(mock.take(), []);
+        assert_eq!(gt.counts.wakes, 0);
+    }
+
+    #[test]
+    fn an_old_answer_is_not_taken_for_ours() {
+        let mock = device();
+        mock.script(0x13_0090, &[1, 1, 0, 0, 1]);
+        wake(&mock.hw(), &mut Gt::default(), &mock).unwrap();
+        assert_eq!(
+            mock.take()[..7],
+            [
+                Access::R(0x13_0090),
+                Access::W(0xa18c, 0x0001_0000),
+                Access::R(0x13_0090),
+                Access::R(0x13_0090),
+                Access::W(0xa18c, 0x0001_0001),
+                Access::R(0x13_0090),
+                Access::R(0x13_0090),
+            ]
+        );
+    }
+
+    #[test]
+    fn lost_accesses_are_cleared() {
+        let mock = device();
+        mock.set(0x12_0000, 0x5);
+        wake(&mock.hw(), &mut Gt::default(), &mock).unwrap();
+        assert_eq!(mock.written(0x12_0000), [5]);
+    }
+
+    #[test]
+    fn a_device_that_does_not_wake_up_is_named() {
+        let mock = Mock::default();
+        let mut gt = Gt::default();
+        let r = wake(&mock.hw(), &mut gt, &mock);
+        assert_eq!(r, Err(BringUpError::Timeout("FORCEWAKE_ACK")));
+        assert!(!gt.awake);
+        let mock = device();
+        mock.fix(0x13_805c, 4);
+        let r = wake(&mock.hw(), &mut gt, &mock);
+        assert_eq!(r, Err(BringUpError::Timeout("GT_THREAD_STATUS")));
+        assert!(!gt.awake);
+        mock.gone.set(true);
+        assert_eq!(wake(&mock.hw(), &mut gt, &mock), Err(BringUpError::Gone));
+    }
+
+    #[test]
+    fn sleep_is_one_write_and_forgets_the_room() {
+        let mock = device();
+        let mut gt = Gt {
+            awake: true,
+            fifo: 9,
+            ..Gt::default()
+        };
+        sleep(&mock.hw(), &mut gt);
+        sleep(&mock.hw(), &mut gt);
+        assert_eq!(mock.take(), [Access::W(0xa18c, 0x0001_0000)]);
+        assert_eq!((gt.awake, gt.fifo), (false, 0));
+    }
+
+    #[test]
+    fn hold_asks_again() {
+        let mock = device();
+        mock.script(0x13_0090, &[]);
+        hold(&mock.hw(), &mock).unwrap();
+        assert_eq!(
+            mock.take(),
+            [
+                Access::W(0xa18c, 0x0001_0001),
+                Access::R(0x13_0090),
+                Access::R(0x13_805c),
+                Access::R(0x12_0000),
+            ]
+        );
+    }
+}

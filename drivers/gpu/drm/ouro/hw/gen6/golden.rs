@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The golden state: commands that give all state that a context holds a legal value.
+//!
+//! After a reset the state of a context is undefined (SNB PRM V1P2 §5.9), and all of it must have a legal
+//! value before it is saved for the first time (§5.8.1.3.1). So every shader stage is disabled, every
+//! pointer and surface is null, every mode the simplest. Nothing is drawn, so what a pointer points to is
+//! never read. Layout of the commands: the public XML of this generation's commands (M60 in the digest).
+//!
+//! The registers that a context saves (§5.8) are here too: those with a workaround (G-38). The others
+//! are left as a reset makes them.
+
+use super::{
+    commands::LoadRegisters,
+    gt_regs::CACHE_MODE_0,
+    regs::{masked, Base, INSTPM, INSTPM_FORCE_ORDERING},
+    workarounds,
+};
+use crate::ring::{Commands, Overflow};
+
+/// Registers that contexts save and that are not as after a reset.
+const REGISTERS: LoadRegisters<2> = LoadRegisters([
+    (Base::RENDER.at(INSTPM), masked(INSTPM_FORCE_ORDERING, 0)),
+    (CACHE_MODE_0, workarounds::CACHE_MODE_0),
+]);
+
+/// A 3D command: header without length, dwords in all, and those dwords after the header that
+/// are not zero, by number.
+struct State {
+    header: u32,
+    dwords: u32,
+    set: &'static [(u32, u32)],
+}
+
+const fn state(header: u32, dwords: u32, set: &'static [(u32, u32)]) -> State {
+    State {
+        header,
+        dwords,
+        set,
+    }
+}
+
+/// Bit 0 of an address or pointer: change it.
+const CHANGE: u32 = 1;
+
+/// The commands, in order.
+const STATES: &[State] = &[
+    // PIPELINE_SELECT: 3D. The prologue of the request has flushed, as it must (§5.3.8).
+    state(0x6904_0000, 1, &[]),
+    // STATE_BASE_ADDRESS: all bases and bounds changed to 0, which for a bound means none.
+    state(
+        0x6101_0000,
+        10,
+        &[
+            (1, CHANGE),
+            (2, CHANGE),
+            (3, CHANGE),
+            (4, CHANGE),
+            (5, CHANGE),
+            (6, CHANGE),
+            (7, CHANGE),
+            (8, CHANGE),
+            (9, CHANGE),
+        ],
+    ),
+    // STATE_SIP: no system routine.
+    state(0x6102_0000, 2, &[]),
+    // 3DSTATE_VF_STATISTICS: not counted.
+    state(0x680b_0000, 1, &[]),
+    // 3DSTATE_MULTISAMPLE: one sample; 3DSTATE_SAMPLE_MASK: that one.
+    state(0x790d_0000, 3, &[]),
+    state(0x7818_0000, 2, &[(1, 1)]),
+    // 3DSTATE_URB: the least that vertex shaders may have, 24 entries; none for geometry.
+    state(0x7805_0000, 3, &[(1, 24)]),
+    // 3DSTATE_VERTEX_ELEMENTS: one element (valid), all four components stored as 0.
+    state(0x7809_0000, 3, &[(1, 1 << 25), (2, 0x2222_0000)]),
+    // 3DSTATE_CONSTANT_VS, _GS, _PS: no buffers.
+    state(0x7815_0000, 5, &[]),
+    state(0x7816_0000, 5, &[]),
+    state(0x7817_0000, 5, &[]),
+    // 3DSTATE_VS, _GS, _CLIP: disabled.
+    state(0x7810_0000, 6, &[]),
+    state(0x7811_0000, 7, &[]),
+    state(0x7812_0000, 4, &[]),
+    // 3DSTATE_SF: reads one attribute (15:11 of dword 1), culls nothing (30:29 of dword 3).
+    state(0x7813_0000, 20, &[(1, 1 << 11), (3, 1 << 29)]),
+    // 3DSTATE_WM: no thread is dispatched (19); the number of threads of the smaller chip, less one
+    // (31:25), and one width of dispatch (0) must be there nevertheless.
+    state(0x7814_0000, 9, &[(5, (39 << 25) | 1)]),
+    // 3DSTATE_VIEWPORT_STATE_POINTERS (12:10 change), _CC_STATE_POINTERS, _SCISSOR_STATE_POINTERS.
+    state(0x780d_1c00, 4, &[]),
+    state(0x780e_0000, 4, &[(1, CHANGE), (2, CHANGE), (3, CHANGE)]),
+    state(0x780f_0000, 2, &[]),
+    // 3DSTATE_SAMPLER_STATE_POINTERS, _BINDING_TABLE_POINTERS: 12, 9 and 8 change.
+    state(0x7802_1300, 4, &[]),
+    state(0x7801_1300, 4, &[]),
+    // 3DSTATE_INDEX_BUFFER: empty.
+    state(0x780a_0000, 3, &[]),
+    // 3DSTATE_DRAWING_RECTANGLE: one pixel.
+    state(0x7900_0000, 4, &[]),
+    // 3DSTATE_DEPTH_BUFFER: none (31:29 are 7), of 32 bit floats (20:18 are 1).
+    state(0x7905_0000, 7, &[(1, (7 << 29) | (1 << 18))]),
+    // 3DSTATE_STENCIL_BUFFER, _HIER_DEPTH_BUFFER, _CLEAR_PARAMS: none.
+    state(0x790e_0000, 3, &[]),
+    state(0x790f_0000, 3, &[]),
+    state(0x7910_0000, 2, &[]),
+    // 3DSTATE_AA_LINE_PARAMETERS, _LINE_STIPPLE, _POLY_STIPPLE_OFFSET, _POLY_STIPPLE_PATTERN.
+    state(0x790a_0000, 3, &[]),
+    state(0x7908_0000, 3, &[]),
+    state(0x7906_0000, 2, &[]),
+    state(0x7907_0000, 33, &[]),
+    // 3DSTATE_CHROMA_KEY: the four tables (31:30).
+    state(0x7904_0000, 4, &[]),
+    state(0x7904_0000, 4, &[(1, 1 << 30)]),
+    state(0x7904_0000, 4, &[(1, 2 << 30)]),
+    state(0x7904_0000, 4, &[(1, 3 << 30)]),
+    // 3DSTATE_GS_SVB_INDEX: the four indices (30:29), without a limit.
+    state(0x790b_0000, 4, &[(3, u32::MAX)]),
+    state(0x790b_0000, 4, &[(1, 1 << 29), (3, u32::MAX)]),
+    state(0x790b_0000, 4, &[(1, 2 << 29), (3, u32::MAX)]),
+    state(0x790b_0000, 4, &[(1, 3 << 29), (3, u32::MAX)]),
+];
+
+/// Dwords of [`commands`].
+pub(super) const DWORDS: usize = 204;
+
+/// Writes the commands.
+pub(super) fn commands(out: &mut Commands<'_>) -> Result<(), Overflow> {
+    out.put(&[REGISTERS.header()])?;
+    for pair in REGISTERS.pairs() {
+        out.put(&pair)?;
+    }
+    for s in STATES {
+        // The length field counts the dwords after the first two; a command of one dword has none.
+        out.put(&[s.header | s.dwords.saturating_sub(2)])?;
+        for n in 1..s.dwords {
+            let value = s.set.iter().find(|(at, _)| *at == n).map_or(0, |(_, v)| *v);
+            out.put(&[value])?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    fn golden() -> Vec<u32> {
+        let mut buf = [0; 512];
+        let mut out = Commands::new(&mut buf);
+        commands(&mut out).unwrap();
+        out.as_slice().to_vec()
+    }
+
+    #[test]
+    fn the_promised_number_of_dwords() {
+        assert_eq!(golden().len(), 204);
+        assert_eq!(
+            commands(&mut Commands::new(&mut [0; DWORDS - 1])),
+            Err(Overflow)
+        );
+    }
+
+    #[test]
+    fn registers_of_the_context_come_first() {
+        // G-38: INSTPM bit 7 set, CACHE_MODE_0 bits 5 and 0 clear.
+        assert_eq!(
+            golden()[..5],
+            [0x1100_0003, 0x20c0, 0x0080_0080, 0x2120, 0x0021_0000]
+        );
+    }
+
+    /// Walks the stream by the length rule of digest §2.2 and returns the headers.
+    fn headers(stream: &[u32]) -> Vec<u32> {
+        let mut found = Vec::new();
+        let mut at = 0;
+        while at < stream.len() {
+            let header = stream[at];
+            found.push(header);
+            at += match header >> 16 {
+                0x6904 | 0x680b => 1,
+                _ => (header & 0xff) as usize + 2,
+            };
+        }
+        assert_eq!(at, stream.len());
+        found
+    }
+
+    #[test]
+    fn every_command_has_the_length_of_its_kind() {
+        #[rustfmt::skip]
+        let expected = [
+            0x1100_0003,
+            0x6904_0000, 0x6101_0008, 0x6102_0000, 0x680b_0000, 0x790d_0001, 0x7818_0000, 0x7805_0001,
+            0x7809_0001, 0x7815_0003, 0x7816_0003, 0x7817_0003, 0x7810_0004, 0x7811_0005, 0x7812_0002,
+            0x7813_0012, 0x7814_0007, 0x780d_1c02, 0x780e_0002, 0x780f_0000, 0x7802_1302, 0x7801_1302,
+            0x780a_0001, 0x7900_0002, 0x7905_0005, 0x790e_0001, 0x790f_0001, 0x7910_0000, 0x790a_0001,
+            0x7908_0001, 0x7906_0000, 0x7907_001f, 0x7904_0002, 0x7904_0002, 0x7904_0002, 0x7904_0002,
+            0x790b_0002, 0x790b_0002, 0x790b_0002, 0x790b_0002,
+        ];
+        assert_eq!(headers(&golden()), expected);
+    }
+
+    #[test]
+    fn the_values_that_are_not_zero() {
+        let all = golden();
+        let after = |header: u32, n: usize| {
+            let at = all.iter().position(|d| *d == header).unwrap();
+            all[at + 1..=at + n].to_vec()
+        };
+        assert_eq!(after(0x6101_0008, 9), [1; 9]);
+        assert_eq!(after(0x7818_0000, 1), [1]);
+        assert_eq!(after(0x7805_0001, 2), [24, 0]);
+        assert_eq!(after(0x7809_0001, 2), [0x0200_0000, 0x2222_0000]);
+        assert_eq!(after(0x7813_0012, 4), [0x800, 0, 0x2000_0000, 0]);
+        assert_eq!(after(0x7814_0007, 8), [0, 0, 0, 0, 0x4e00_0001, 0, 0, 0]);
+        assert_eq!(after(0x780e_0002, 3), [1, 1, 1]);
+        assert_eq!(after(0x7905_0005, 6), [0xe004_0000, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn nothing_is_drawn() {
+        // 3DPRIMITIVE is 0x7b00.
+        assert!(headers(&golden()).iter().all(|h| h >> 16 != 0x7b00));
+    }
+}

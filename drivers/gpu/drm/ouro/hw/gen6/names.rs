@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What the bits of error and status registers are called.
+//!
+//! Errors: SNB PRM V1P2 §5.7. Units: digest G-42 (from the public XML of these registers). Units that make faults
+//! are known for video only (VCS §1.1.9.4.6, G-45).
+
+use super::engine::Kind;
+use crate::report::{BitName, Names};
+
+/// Bits of the error registers (§5.7.1, §5.7.2).
+const ERRORS: &[BitName] = &[(0, "instruction"), (4, "page table")];
+
+/// Bits of [`super::gt_regs::ERROR_GEN6`] (G-23).
+pub(super) const TRANSLATION: &[BitName] = &[
+    (0, "page"),
+    (1, "context page"),
+    (2, "directory entry"),
+    (3, "status page"),
+    (4, "page, IOMMU"),
+    (5, "context page, IOMMU"),
+    (6, "directory entry, IOMMU"),
+    (7, "status page, IOMMU"),
+    (8, "directory not loaded"),
+];
+
+/// INSTDONE of the render engine. Bit 0 is no unit: the ring is enabled.
+const RENDER_UNITS: &[BitName] = &[
+    (1, "AVS"),
+    (2, "HIZ"),
+    (3, "GW"),
+    (4, "TS"),
+    (6, "TD"),
+    (7, "VFE"),
+    (8, "IEF"),
+    (9, "VSC"),
+    (10, "ISC2/3"),
+    (11, "ISC1/0"),
+    (12, "IC0"),
+    (13, "IC1"),
+    (14, "IC2"),
+    (15, "IC3"),
+    (16, "EU00"),
+    (17, "EU01"),
+    (18, "EU02"),
+    (19, "MA0"),
+    (20, "EU10"),
+    (21, "EU11"),
+    (22, "EU12"),
+    (23, "MA1"),
+    (24, "EU20"),
+    (25, "EU21"),
+    (26, "EU22"),
+    (27, "MA2"),
+    (28, "EU30"),
+    (29, "EU31"),
+    (30, "EU32"),
+    (31, "MA3"),
+];
+
+/// The second word.
+const RENDER_MORE_UNITS: &[BitName] = &[
+    (0, "VF"),
+    (1, "VS0"),
+    (2, "GS"),
+    (3, "CL"),
+    (4, "SF"),
+    (5, "VME"),
+    (6, "PL"),
+    (7, "SO"),
+    (8, "SI"),
+    (9, "DG"),
+    (10, "FT"),
+    (11, "DM"),
+    (12, "SC"),
+    (13, "FL"),
+    (14, "QC"),
+    (15, "SVSM"),
+    (16, "WMFE"),
+    (17, "IZ"),
+    (18, "PSD"),
+    (19, "DAP"),
+    (20, "RCZ"),
+    (21, "VDI"),
+    (22, "RCPBE"),
+    (23, "RCPFE"),
+    (24, "MT"),
+    (25, "ISC"),
+    (26, "SVG"),
+    (27, "RCC"),
+    (28, "SVRW"),
+    (29, "WMBE"),
+    (30, "CS"),
+    (31, "GAM"),
+];
+
+/// INSTDONE of the blitter.
+const BLITTER_UNITS: &[BitName] = &[(1, "blitter"), (2, "GAB"), (3, "BCS")];
+
+/// INSTDONE of the video engine.
+const VIDEO_UNITS: &[BitName] = &[
+    (1, "USB"),
+    (2, "QRC"),
+    (3, "SEC"),
+    (4, "MPC"),
+    (5, "VFT"),
+    (6, "BSP"),
+    (7, "VLF"),
+    (8, "VOP"),
+    (9, "VMC"),
+    (10, "VIP"),
+    (11, "VIT"),
+    (12, "VDS"),
+    (13, "VMX"),
+    (14, "VCP"),
+    (15, "VCD"),
+    (16, "VAD"),
+    (17, "VMD"),
+    (18, "VIS"),
+    (19, "VAC"),
+    (20, "VAM"),
+    (21, "JPG"),
+    (22, "VBP"),
+    (23, "VHR"),
+    (24, "VCI"),
+    (25, "VCR"),
+    (26, "VIN"),
+    (27, "VPR"),
+    (28, "VTQ"),
+    (30, "VCS"),
+    (31, "GAC"),
+];
+
+/// Units of the video engine that read and write (VCS §1.1.9.4.6).
+const VIDEO_SOURCES: &[BitName] = &[
+    (0, "VCS read"),
+    (1, "VMC read"),
+    (2, "VMX RA read"),
+    (3, "VMX BS read"),
+    (4, "VMX RS read"),
+    (5, "VIP read"),
+    (6, "VLF read"),
+    (7, "VDS ZL read"),
+    (8, "VCS write"),
+    (9, "VMX BS write"),
+    (10, "VDS write"),
+    (11, "VOP write"),
+    (12, "VLF RS write"),
+    (13, "VLF FD write"),
+    (14, "VMX RS write"),
+    (15, "BSP write"),
+    (17, "VCR read"),
+    (18, "VCR write"),
+    (19, "VCS probe read"),
+];
+
+static RENDER: Names = Names {
+    errors: ERRORS,
+    units: RENDER_UNITS,
+    more_units: RENDER_MORE_UNITS,
+    sources: &[],
+};
+
+static BLITTER: Names = Names {
+    errors: ERRORS,
+    units: BLITTER_UNITS,
+    more_units: &[],
+    sources: &[],
+};
+
+static VIDEO: Names = Names {
+    errors: ERRORS,
+    units: VIDEO_UNITS,
+    more_units: &[],
+    sources: VIDEO_SOURCES,
+};
+
+/// The names for an engine.
+pub(super) const fn of(kind: Kind) -> &'static Names {
+    match kind {
+        Kind::Render => &RENDER,
+        Kind::Blitter => &BLITTER,
+        Kind::Video => &VIDEO,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_bit_has_two_names() {
+        for table in [
+            ERRORS,
+            TRANSLATION,
+            RENDER_UNITS,
+            RENDER_MORE_UNITS,
+            BLITTER_UNITS,
+            VIDEO_UNITS,
+            VIDEO_SOURCES,
+        ] {
+            assert!(table.windows(2).all(|w| w[0].0 < w[1].0));
+            assert!(table.iter().all(|(bit, _)| *bit < 32));
+        }
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Waiting for a register, with a card that is gone told apart from one that is late.
+//!
+//! None of the registers that are waited for can read all ones while the card is there.
+
+use crate::{
+    generation::BringUpError,
+    io::{AtomicWait, Registers, SleepWait},
+};
+
+/// A register, with the name that a timeout gets.
+#[derive(Clone, Copy)]
+pub(super) struct Named {
+    /// Its offset.
+    pub(super) offset: u32,
+    /// Its name.
+    pub(super) name: &'static str,
+}
+
+/// One look: `None` while it is not over.
+fn look(
+    regs: &dyn Registers,
+    reg: Named,
+    done: &dyn Fn(u32) -> bool,
+) -> Option<Result<u32, BringUpError>> {
+    match regs.read32(reg.offset) {
+        u32::MAX => Some(Err(BringUpError::Gone)),
+        value if done(value) => Some(Ok(value)),
+        _ => None,
+    }
+}
+
+/// Sleeps until `done` accepts what the register reads, for at most `micros` microseconds.
+pub(super) fn sleeping(
+    regs: &dyn Registers,
+    wait: &dyn SleepWait,
+    reg: Named,
+    micros: u32,
+    done: &dyn Fn(u32) -> bool,
+) -> Result<u32, BringUpError> {
+    let mut result = Err(BringUpError::Timeout(reg.name));
+    // Whether it was in time is in `result` too.
+    let _ = wait.poll(micros, &mut || match look(regs, reg, done) {
+        Some(r) => {
+            result = r;
+            true
+        }
+        None => false,
+    });
+    result
+}
+
+/// Spins until `done` accepts what the register reads, for at most `micros` microseconds.
+pub(super) fn spinning(
+    regs: &dyn Registers,
+    wait: &dyn AtomicWait,
+    reg: Named,
+    micros: u32,
+    done: &dyn Fn(u32) -> bool,
+) -> Result<u32, BringUpError> {
+    let mut result = Err(BringUpError::Timeout(reg.name));
+    let _ = wait.spin(micros, &mut || match look(regs, reg, done) {
+        Some(r) => {
+            result = r;
+            true
+        }
+        None => false,
+    });
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::{Access, Mock};
+
+    const REG: Named = Named {
+        offset: 0x40,
+        name: "REG",
+    };
+
+    #[test]
+    fn it_looks_until_the_value_is_right() {
+        let mock = Mock::default();
+        mock.script(0x40, &[0, 0, 7]);
+        assert_eq!(sleeping(&mock, &mock, REG, 1, &|v| v == 7), Ok(7));
+        assert_eq!(mock.take(), [Access::R(0x40); 3]);
+        mock.script(0x40, &[0, 7]);
+        assert_eq!(spinning(&mock, &mock, REG, 1, &|v| v == 7), Ok(7));
+    }
+
+    #[test]
+    fn late_and_gone_differ() {
+        let mock = Mock::default();
+        let late = Err(BringUpError::Timeout("REG"));
+        assert_eq!(sleeping(&mock, &mock, REG, 1, &|v| v == 7), late);
+        assert_eq!(spinning(&mock, &mock, REG, 1, &|v| v == 7), late);
+        mock.gone.set(true);
+        mock.take();
+        // Even where all ones would be taken for an answer, and without waiting.
+        let gone = Err(BringUpError::Gone);
+        assert_eq!(sleeping(&mock, &mock, REG, 1, &|_| true), gone);
+        assert_eq!(spinning(&mock, &mock, REG, 1, &|_| true), gone);
+        assert_eq!(mock.take(), [Access::R(0x40); 2]);
+    }
+}

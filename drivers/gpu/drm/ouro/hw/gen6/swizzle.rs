@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Bit-6 swizzle: with memory of the same size on both channels, addresses of tiled surfaces are spread
+//! over them by exclusive-or of higher bits into bit 6 (G-31). The document does not speak of it.
+
+use super::{
+    gt_regs::{self as gt_reg, ARB_MODE_SWIZZLE},
+    regs::masked,
+};
+use crate::{generation::Swizzle, io::Hw};
+
+/// What the memory asks for. The registers are the memory controller's, through the alias (§3).
+pub(super) fn detect(hw: &Hw<'_>) -> Swizzle {
+    let a = hw.regs.read32(gt_reg::MAD_DIMM_C0) & gt_reg::MAD_DIMM_SIZES;
+    let b = hw.regs.read32(gt_reg::MAD_DIMM_C1) & gt_reg::MAD_DIMM_SIZES;
+    if a == b {
+        Swizzle::Bit9_10
+    } else {
+        Swizzle::None
+    }
+}
+
+/// Makes CPU, engines and display do it, where it is asked for.
+pub(super) fn apply(hw: &Hw<'_>, swizzle: Swizzle) {
+    if swizzle == Swizzle::None {
+        return;
+    }
+    let display = hw.regs.read32(gt_reg::DISP_ARB_CTL);
+    hw.regs
+        .write32(gt_reg::DISP_ARB_CTL, display | gt_reg::DISP_ARB_SWIZZLE);
+    let tile = hw.regs.read32(gt_reg::TILECTL);
+    hw.regs
+        .write32(gt_reg::TILECTL, tile | gt_reg::TILECTL_SWIZZLE);
+    hw.regs
+        .write32(gt_reg::ARB_MODE, masked(ARB_MODE_SWIZZLE, 0));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::{Access, Mock};
+
+    #[test]
+    fn equal_channels_swizzle() {
+        // G-31: 7:0 and 15:8 are sizes, the rest is not.
+        for (c0, c1, swizzle) in [
+            (0x0000_0010, 0x0000_0000, Swizzle::None),
+            (0x0000_0010, 0x0000_0010, Swizzle::Bit9_10),
+            (0x0001_1008, 0x0062_1008, Swizzle::Bit9_10),
+            (0x0000_1008, 0x0000_0810, Swizzle::None),
+        ] {
+            let mock = Mock::default();
+            mock.set(0x14_5004, c0);
+            mock.set(0x14_5008, c1);
+            assert_eq!(detect(&mock.hw()), swizzle);
+        }
+    }
+
+    #[test]
+    fn everybody_is_told() {
+        let mock = Mock::default();
+        mock.set(0x4_5000, 0x5);
+        mock.set(0x10_1000, 0x6);
+        apply(&mock.hw(), Swizzle::Bit9_10);
+        assert_eq!(
+            mock.take(),
+            [
+                Access::R(0x4_5000),
+                Access::W(0x4_5000, 0x2005),
+                Access::R(0x10_1000),
+                Access::W(0x10_1000, 0x7),
+                Access::W(0x4030, 0x0010_0010),
+            ]
+        );
+        apply(&mock.hw(), Swizzle::None);
+        assert_eq!(mock.take(), []);
+    }
+}

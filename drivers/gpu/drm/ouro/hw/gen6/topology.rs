@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What a chip has: read from configuration space and a few registers, without changing anything.
+
+use super::{
+    context,
+    engine::ENGINES,
+    fences::FENCES,
+    gt_regs::{self as gt_reg, ContextSize, Ggc},
+    pte, swizzle,
+};
+use crate::{
+    generation::{BringUpError, Region, Space, Topology},
+    io::Hw,
+    types::PAGE_SIZE,
+};
+
+/// Bytes of a MiB.
+const MIB: u64 = 1 << 20;
+/// Apertures that there are, in bytes (SNB PRM V1P2 §4.4, G-02).
+const APERTURES: [u64; 4] = [64 * MIB, 128 * MIB, 256 * MIB, 512 * MIB];
+/// The aperture's base address register (G-02).
+pub(super) const APERTURE_BAR: u8 = 2;
+/// Ticks of the timestamp in a second (G-41).
+const TIMESTAMP_HZ: u32 = 12_500_000;
+
+/// Looks what the chip has. It is awake.
+pub(super) fn probe(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
+    let ggc = hw.platform.config32(gt_reg::PCI_GGC);
+    let sizes = hw.regs.read32(gt_reg::CXT_SIZE);
+    if ggc == u32::MAX || sizes == u32::MAX {
+        return Err(BringUpError::Gone);
+    }
+    let ggc = Ggc::from_bits(ggc);
+    let gtt_entries = match ggc.table_1m() {
+        0 => return Err(BringUpError::NoTranslationTable),
+        n @ (1 | 2) => u32::from(n).wrapping_mul(MIB as u32 / 4),
+        _ => return Err(BringUpError::Unsupported("size of the translation table")),
+    };
+    let context_bytes = context::bytes(ContextSize::from_bits(sizes));
+    if context_bytes == 0 {
+        return Err(BringUpError::Unsupported("size of a context image"));
+    }
+    let aperture = hw.platform.bar_len(APERTURE_BAR);
+    let reach = u64::from(gtt_entries).wrapping_mul(PAGE_SIZE.into());
+    if !APERTURES.contains(&aperture) || aperture > reach {
+        return Err(BringUpError::Unsupported("size of the aperture"));
+    }
+    // With an IOMMU, translation by the directory does not work (G-47).
+    let space = if hw.platform.iommu() {
+        Space::Global
+    } else {
+        Space::Aliasing {
+            directories: pte::DIRECTORY_ENTRIES,
+            align: pte::DIRECTORY_ALIGN,
+        }
+    };
+    Ok(Topology {
+        engines: &ENGINES,
+        gtt_entries,
+        pages: &pte::ENTRIES,
+        space,
+        aperture,
+        fences: Some(&FENCES),
+        context: Some(&context::IMAGES),
+        regions: &[Region::System],
+        swizzle: swizzle::detect(hw),
+        llc: true,
+        timestamp_hz: TIMESTAMP_HZ,
+        context_bytes,
+        stolen_bytes: u64::from(ggc.stolen_32m()).wrapping_mul(32 * MIB),
+        revision: hw.platform.config32(gt_reg::PCI_REVISION) as u8,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        generation::Swizzle,
+        mock::{Access, Mock},
+        types::EngineClass,
+    };
+
+    fn chip() -> Mock {
+        let mock = Mock::default();
+        mock.config(0x50, 0x0100);
+        mock.config(0x08, 0x0300_0009);
+        mock.aperture.set(256 << 20);
+        mock.set(0x21a0, 0x0a10_d7ed);
+        mock.set(0x14_5004, 0x10);
+        mock
+    }
+
+    #[test]
+    fn a_chip_is_described() {
+        let mock = chip();
+        mock.config(0x50, 0xabcd_0211);
+        let t = probe(&mock.hw()).unwrap();
+        // G-03: 2 MiB of entries, 2 x 32 MiB stolen.
+        assert_eq!((t.gtt_entries, t.stolen_bytes), (524_288, 64 << 20));
+        assert_eq!((t.aperture, t.revision), (256 << 20, 9));
+        assert_eq!((t.context_bytes, t.llc), (8192, true));
+        assert_eq!((t.swizzle, t.timestamp_hz), (Swizzle::None, 12_500_000));
+        assert!(matches!(
+            t.space,
+            Space::Aliasing {
+                directories: 512,
+                align: 16
+            }
+        ));
+        assert_eq!(t.engines.len(), 3);
+        assert_eq!(t.engines[1].desc().id.class, EngineClass::Copy);
+        assert_eq!(t.regions, [Region::System]);
+        assert_eq!(t.fences.unwrap().count(), 16);
+        assert!(t.context.is_some());
+        // Nothing was written.
+        assert!(mock.take().iter().all(|a| matches!(a, Access::R(_))));
+    }
+
+    #[test]
+    fn a_smaller_table_has_fewer_entries() {
+        assert_eq!(probe(&chip().hw()).unwrap().gtt_entries, 262_144);
+    }
+
+    #[test]
+    fn with_an_iommu_there_is_one_table() {
+        let mock = chip();
+        mock.iommu.set(true);
+        assert!(matches!(probe(&mock.hw()).unwrap().space, Space::Global));
+    }
+
+    #[test]
+    fn equal_channels_make_swizzle() {
+        let mock = chip();
+        mock.set(0x14_5008, 0x10);
+        assert_eq!(probe(&mock.hw()).unwrap().swizzle, Swizzle::Bit9_10);
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_said() {
+        let error = |change: &dyn Fn(&Mock)| {
+            let mock = chip();
+            change(&mock);
+            probe(&mock.hw()).err()
+        };
+        assert_eq!(
+            error(&|m| m.config(0x50, 0)),
+            Some(BringUpError::NoTranslationTable)
+        );
+        let unsupported = |what| Some(BringUpError::Unsupported(what));
+        assert_eq!(
+            error(&|m| m.config(0x50, 0x300)),
+            unsupported("size of the translation table")
+        );
+        assert_eq!(
+            error(&|m| m.set(0x21a0, 0)),
+            unsupported("size of a context image")
+        );
+        for bytes in [0, 32 << 20, 300 << 20, 1 << 30] {
+            assert_eq!(
+                error(&|m| m.aperture.set(bytes)),
+                unsupported("size of the aperture")
+            );
+        }
+        assert_eq!(error(&|m| m.gone.set(true)), Some(BringUpError::Gone));
+        assert_eq!(
+            error(&|m| m.config(0x50, u32::MAX)),
+            Some(BringUpError::Gone)
+        );
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+//! A device made of a list: registers that remember what was done to them and in which order.
+//!
+//! It knows no chip. A test says what a register reads; a write changes what is read, unless the
+//! test fixed it.
+
+use crate::io::{AtomicWait, Hw, Platform, Registers, SleepWait, Timeout};
+use std::{
+    cell::{Cell, RefCell},
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    vec::Vec,
+};
+
+/// One access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Access {
+    /// A read of 32 bits.
+    R(u32),
+    /// A write of 32 bits.
+    W(u32, u32),
+    /// A write of 64 bits.
+    W64(u32, u64),
+    /// So many microseconds were let pass.
+    Pause(u32),
+}
+
+/// The device, its surroundings and its clock.
+#[derive(Default)]
+pub(crate) struct Mock {
+    log: RefCell<Vec<Access>>,
+    values: RefCell<BTreeMap<u32, u32>>,
+    scripts: RefCell<BTreeMap<u32, VecDeque<u32>>>,
+    fixed: RefCell<BTreeSet<u32>>,
+    config: RefCell<BTreeMap<u16, u32>>,
+    /// Bytes of the aperture's BAR.
+    pub(crate) aperture: Cell<u64>,
+    /// Whether there is an IOMMU.
+    pub(crate) iommu: Cell<bool>,
+    /// Whether the device was pulled out: it reads all ones.
+    pub(crate) gone: Cell<bool>,
+}
+
+/// How often a wait looks before it gives up.
+const LOOKS: usize = 4;
+
+impl Mock {
+    /// Says what a register reads until it is written.
+    pub(crate) fn set(&self, offset: u32, value: u32) {
+        self.values.borrow_mut().insert(offset, value);
+    }
+
+    /// Says what a register reads, whatever is written.
+    pub(crate) fn fix(&self, offset: u32, value: u32) {
+        self.set(offset, value);
+        self.fixed.borrow_mut().insert(offset);
+    }
+
+    /// Says what the next reads of a register give, before what was set or written.
+    pub(crate) fn script(&self, offset: u32, values: &[u32]) {
+        self.scripts
+            .borrow_mut()
+            .insert(offset, values.iter().copied().collect());
+    }
+
+    /// Says what configuration space reads.
+    pub(crate) fn config(&self, offset: u16, value: u32) {
+        self.config.borrow_mut().insert(offset, value);
+    }
+
+    /// What was done since the last call.
+    pub(crate) fn take(&self) -> Vec<Access> {
+        self.log.take()
+    }
+
+    /// What was written to a register since the last call of `take`.
+    pub(crate) fn written(&self, offset: u32) -> Vec<u32> {
+        self.log
+            .borrow()
+            .iter()
+            .filter_map(|a| match a {
+                Access::W(o, v) if *o == offset => Some(*v),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The device as a backend sees it. Its table is the same list of registers.
+    pub(crate) fn hw(&self) -> Hw<'_> {
+        Hw {
+            regs: self,
+            gtt: self,
+            platform: self,
+        }
+    }
+}
+
+impl Registers for Mock {
+    fn read32(&self, offset: u32) -> u32 {
+        self.log.borrow_mut().push(Access::R(offset));
+        if self.gone.get() {
+            return u32::MAX;
+        }
+        let next = self
+            .scripts
+            .borrow_mut()
+            .get_mut(&offset)
+            .and_then(VecDeque::pop_front);
+        next.unwrap_or_else(|| self.values.borrow().get(&offset).copied().unwrap_or(0))
+    }
+
+    fn write32(&self, offset: u32, value: u32) {
+        self.log.borrow_mut().push(Access::W(offset, value));
+        if !self.fixed.borrow().contains(&offset) {
+            self.set(offset, value);
+        }
+    }
+
+    fn write64(&self, offset: u32, value: u64) {
+        self.log.borrow_mut().push(Access::W64(offset, value));
+    }
+}
+
+impl Platform for Mock {
+    fn config32(&self, offset: u16) -> u32 {
+        self.config.borrow().get(&offset).copied().unwrap_or(0)
+    }
+
+    fn bridge32(&self, _offset: u16) -> u32 {
+        0
+    }
+
+    fn bar_len(&self, bar: u8) -> u64 {
+        if bar == 2 {
+            self.aperture.get()
+        } else {
+            0
+        }
+    }
+
+    fn iommu(&self) -> bool {
+        self.iommu.get()
+    }
+}
+
+impl AtomicWait for Mock {
+    fn spin(&self, _micros: u32, done: &mut dyn FnMut() -> bool) -> Result<(), Timeout> {
+        if (0..LOOKS).any(|_| done()) {
+            Ok(())
+        } else {
+            Err(Timeout)
+        }
+    }
+}
+
+impl SleepWait for Mock {
+    fn poll(&self, micros: u32, done: &mut dyn FnMut() -> bool) -> Result<(), Timeout> {
+        self.spin(micros, done)
+    }
+
+    fn pause(&self, micros: u32) {
+        self.log.borrow_mut().push(Access::Pause(micros));
+    }
+}
