@@ -10,6 +10,7 @@ set -euo pipefail
 out=$OURO_GUEST_OUT
 stage=$out/.stage
 children=()
+models=()
 stop() {
     local pid
     for pid in "${children[@]}"; do kill -KILL "$pid" 2>/dev/null || true; done
@@ -26,9 +27,10 @@ n=0
 for gpu in $OURO_GUEST_GPUS; do
     socket=/run/gpu$n
     # shellcheck disable=SC2086 # words
-    "$OURO_GUEST_MODEL" --gpu "$gpu" --socket "$socket" $OURO_GUEST_MODEL_ARGS >"$out/model-$n.log" 2>&1 </dev/null &
+    "$OURO_GUEST_MODEL" --gpu "$gpu" --socket "$socket" --report "$out/model-$n.json" $OURO_GUEST_MODEL_ARGS >"$out/model-$n.log" 2>&1 </dev/null &
     model=$!
     children+=("$model")
+    models+=("$model")
     for _ in $(seq 200); do
         [ ! -S "$socket" ] || break
         kill -0 "$model" 2>/dev/null || { echo "the model $gpu ended at once" | tee -a "$out/guest-errors" >&2
@@ -75,5 +77,25 @@ while kill -0 "$vm" 2>/dev/null; do
     fi
     sleep 0.1
 done
+children=("${models[@]}")
 wait "$vm" || echo "QEMU ended with $? (qemu.log)" >>"$out/guest-errors"
 rm -f "$out/.initrd.gz"
+
+# The models end by themselves when QEMU hangs up, or when asked to; then they
+# write their reports. 3: a rule of the documents was broken (--strict).
+for n in "${!models[@]}"; do
+    kill -TERM "${models[$n]}" 2>/dev/null || true
+    for _ in $(seq 100); do
+        kill -0 "${models[$n]}" 2>/dev/null || break
+        sleep 0.05
+    done
+    kill -KILL "${models[$n]}" 2>/dev/null || true
+    rc=0
+    wait "${models[$n]}" || rc=$?
+    case $rc in
+        0 | 143) ;;
+        3) echo "model $n: an access or a rule of the documents was broken (model-$n.json)" >>"$out/guest-errors" ;;
+        *) echo "model $n ended with $rc (model-$n.log)" >>"$out/guest-errors" ;;
+    esac
+done
+children=()
