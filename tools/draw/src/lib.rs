@@ -9,6 +9,11 @@
 #![warn(missing_docs)]
 
 pub mod blt;
+pub mod device;
+pub mod font;
+pub mod mi;
 pub mod reference;
+pub mod report;
 pub mod rop;
+pub mod scene;
 pub mod surface;

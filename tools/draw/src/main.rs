@@ -1,4 +1,80 @@
 // SPDX-License-Identifier: GPL-2.0
-//! `ouro-draw`: see the library.
+//! `ouro-draw`: draws a picture with an ouro device, compares every pixel with
+//! what software draws, and leaves picture and report in a folder.
 
-fn main() {}
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+
+use ouro_draw::device::{draw, Device};
+use ouro_draw::report::{write_png, Coverage, Report};
+use ouro_draw::scene::Scene;
+
+/// Draws a picture with an ouro device through its ioctls and checks every pixel.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    /// Folder for the picture (NAME.png) and the report (report.txt, report.json).
+    #[arg(long, value_name = "DIR", required_unless_present = "software")]
+    out: Option<PathBuf>,
+
+    /// Name of the picture's file, without `.png`.
+    #[arg(long, default_value = "snb")]
+    name: String,
+
+    /// Render node; the first one of an ouro device if not given.
+    #[arg(long, value_name = "NODE")]
+    device: Option<PathBuf>,
+
+    /// Draw in software alone, without a device, into this file.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["out", "device"])]
+    software: Option<PathBuf>,
+}
+
+fn run(arguments: &Arguments) -> Result<bool> {
+    let started = Instant::now();
+    if let Some(file) = &arguments.software {
+        let scene = Scene::compose()?;
+        write_png(file, &scene.rgb(&scene.expected.buffers[0]))?;
+        return Ok(true);
+    }
+    let device = Device::open(arguments.device.as_deref())?;
+    let scene = Scene::compose()?;
+    let software_seconds = started.elapsed().as_secs_f64();
+    let drawn = draw(&device, &scene)?;
+    let report = Report {
+        device: device.identity.clone(),
+        drawn,
+        coverage: Coverage::of(&scene),
+        software_seconds,
+    };
+    let text = report.text();
+    print!("{text}");
+
+    let out = arguments.out.as_deref().context("--out is missing")?;
+    std::fs::create_dir_all(out).with_context(|| format!("create {}", out.display()))?;
+    write_png(
+        &out.join(format!("{}.png", arguments.name)),
+        &scene.rgb(&report.drawn.picture),
+    )?;
+    std::fs::write(out.join("report.txt"), &text)?;
+    std::fs::write(
+        out.join("report.json"),
+        serde_json::to_string_pretty(&report)?,
+    )?;
+    Ok(report.good())
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("ouro-draw: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -108,10 +108,10 @@ fn pitch_field(surface: &Surface) -> Result<u16, EncodeError> {
         Tiling::Linear => (surface.pitch, 4),
         Tiling::X => (surface.pitch / 4, 512),
     };
-    if field > i16::MAX as u32 || surface.pitch % grain != 0 {
+    if field > i16::MAX as u32 || !surface.pitch.is_multiple_of(grain) {
         return Err(EncodeError::Pitch(surface.pitch));
     }
-    if surface.tiling == Tiling::X && surface.base.offset % 4096 != 0 {
+    if surface.tiling == Tiling::X && !surface.base.offset.is_multiple_of(4096) {
         return Err(EncodeError::TileAlignment(surface.base.offset));
     }
     Ok(field as u16)
@@ -133,7 +133,7 @@ fn is_tiled(tiling: Tiling) -> bool {
 
 /// Immediate mono data: an even number of dwords, at most 128 bytes (§8.2.2.3).
 fn mono_data(data: &[u32]) -> Result<&[u32], EncodeError> {
-    if data.is_empty() || data.len() % 2 != 0 || data.len() > 32 {
+    if data.is_empty() || !data.len().is_multiple_of(2) || data.len() > 32 {
         return Err(EncodeError::Immediate(data.len()));
     }
     Ok(data)
@@ -141,7 +141,7 @@ fn mono_data(data: &[u32]) -> Result<&[u32], EncodeError> {
 
 /// A colour pattern lies on a multiple of its size: 64 pixels (§8.2.2.4).
 fn pattern_address(at: Address, depth: Depth) -> Result<Address, EncodeError> {
-    if at.offset % (64 * depth.bytes()) != 0 {
+    if !at.offset.is_multiple_of(64 * depth.bytes()) {
         return Err(EncodeError::PatternAlignment(at.offset));
     }
     Ok(at)

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The report of a run: for people, and the same for programs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use crate::blt::encode::encode;
+use crate::blt::Command;
+use crate::device::{Drawn, Identity};
+use crate::scene::{Scene, Work, HEIGHT, WIDTH};
+
+/// Which commands drew with which raster operations at which depths.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Coverage {
+    /// Commands drawn.
+    pub commands: u64,
+    /// By command: how often, how many raster operations, how many depths.
+    pub by_command: BTreeMap<String, CommandCoverage>,
+    /// Different triples of command, raster operation and depth.
+    pub triples: u64,
+}
+
+/// One command's part of it.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct CommandCoverage {
+    /// Times drawn.
+    pub count: u64,
+    /// Different raster operations.
+    pub rops: usize,
+    /// Different depths.
+    pub depths: usize,
+}
+
+impl Coverage {
+    /// Of all blits of a scene.
+    pub fn of(scene: &Scene) -> Coverage {
+        let mut seen: BTreeMap<String, (u64, BTreeSet<_>)> = BTreeMap::new();
+        let mut state = None;
+        for section in &scene.sections {
+            let Work::Blits(commands) = &section.work else {
+                continue;
+            };
+            for command in commands {
+                let Ok(packet) = encode(command) else {
+                    continue;
+                };
+                let how = match command {
+                    Command::LinearFill { rop, depth, .. }
+                    | Command::LinearCopy { rop, depth, .. } => Some((*rop, *depth)),
+                    Command::Blit(blit) => Some((blit.rop, blit.dst.depth)),
+                    Command::Setup(setup) => {
+                        state = Some((setup.rop, setup.dst.depth));
+                        state
+                    }
+                    _ => state,
+                };
+                let entry = seen.entry(packet.name.into()).or_default();
+                entry.0 += 1;
+                entry.1.extend(how);
+            }
+        }
+        let mut coverage = Coverage::default();
+        for (name, (count, set)) in seen {
+            let rops = set
+                .iter()
+                .map(|(rop, _)| rop)
+                .collect::<BTreeSet<_>>()
+                .len();
+            let depths = set
+                .iter()
+                .map(|(_, depth)| depth)
+                .collect::<BTreeSet<_>>()
+                .len();
+            coverage.commands += count;
+            coverage.triples += set.len() as u64;
+            coverage.by_command.insert(
+                name,
+                CommandCoverage {
+                    count,
+                    rops,
+                    depths,
+                },
+            );
+        }
+        coverage
+    }
+}
+
+/// All that is told of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The device.
+    pub device: Identity,
+    /// What came of it.
+    pub drawn: Drawn,
+    /// What was drawn.
+    pub coverage: Coverage,
+    /// Seconds that the software needed to draw the same.
+    pub software_seconds: f64,
+}
+
+impl Report {
+    /// Whether every pixel is right.
+    pub fn good(&self) -> bool {
+        self.drawn.differences.is_empty()
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let (d, id) = (&self.drawn, &self.device);
+        let mut out = String::new();
+        let mut line = |text: String| {
+            let _ = writeln!(out, "{text}");
+        };
+        line(format!(
+            "device       {:04x}:{:04x} {}, backend {}, as {} at {}",
+            id.vendor,
+            id.device,
+            id.chip,
+            id.backend,
+            id.driver,
+            id.node.display()
+        ));
+        line(format!("engines      {}", id.engines.join(" ")));
+        let verdict = if self.good() {
+            "all right"
+        } else {
+            "NOT ALL RIGHT"
+        };
+        line(format!(
+            "pixels       {} checked, {} bytes in all: {verdict}",
+            d.pixels_checked, d.bytes_checked
+        ));
+        line(format!(
+            "blits        {} with {} commands; {} triples of command, raster operation and depth",
+            self.coverage.commands,
+            self.coverage.by_command.len(),
+            self.coverage.triples
+        ));
+        let list = |map: &BTreeMap<String, u64>| {
+            map.iter()
+                .map(|(k, v)| format!("{v} {k}"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        line(format!(
+            "submissions  {}; {}",
+            list(&d.submissions),
+            list(&d.addressing)
+        ));
+        for c in &d.costs {
+            let per = |n: u64| n as f64 / c.submissions.max(1) as f64;
+            line(format!(
+                "cost {}    {} asynchronous submissions: {:.2} port writes, {:.2} other writes, {:.2} reads each; apart from these {} FIFO reads, handshake {} reads {} writes, {} wakes, {} interrupts",
+                c.engine, c.submissions, per(c.port_writes), per(c.other_writes), per(c.reads), c.fifo_reads, c.handshake_reads, c.handshake_writes, c.wakes, c.interrupts
+            ));
+        }
+        line(format!("interrupts   {}", d.interrupts));
+        if let Some(swizzle) = d.swizzle {
+            line(format!("swizzle      {swizzle:?}"));
+        }
+        line(format!(
+            "time         {:.2} s on the device with reading back, {:.2} s in software",
+            d.seconds, self.software_seconds
+        ));
+        for difference in &d.differences {
+            line(format!("WRONG        {difference}"));
+        }
+        out
+    }
+}
+
+/// Writes rows of red, green and blue as a PNG of the picture's size.
+pub fn write_png(path: &Path, rgb: &[u8]) -> Result<()> {
+    let file = File::create(path).with_context(|| format!("create {}", path.display()))?;
+    let mut encoder = png::Encoder::new(BufWriter::new(file), WIDTH, HEIGHT);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(rgb)?;
+    writer
+        .finish()
+        .with_context(|| format!("write {}", path.display()))
+}

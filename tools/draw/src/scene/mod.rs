@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The picture as a list of work: buffers, and what each engine does to them.
+//!
+//! A [`Scene`] is made by a [`Studio`], which draws each command in software at
+//! the moment it is added: so the composition can look at what stands below, and
+//! at its end the expected contents of every buffer are known.
+
+mod geometry;
+mod icons;
+mod panels;
+mod sheets;
+mod sky;
+mod snake;
+mod spans;
+mod studio;
+mod title;
+
+pub use spans::solid_setup;
+pub use studio::Studio;
+
+use crate::blt::Command;
+use crate::reference::{Memory, ReferenceError};
+use crate::surface::{Address, BufferId, Depth, Surface, Tiling};
+
+/// Pixels of the picture across.
+pub const WIDTH: u32 = 1280;
+/// Rows of the picture.
+pub const HEIGHT: u32 = 800;
+
+/// How a buffer gets its first contents, so that each way is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Upload {
+    /// Nothing: a new buffer is zero.
+    Zero,
+    /// By the PWRITE ioctl.
+    Pwrite,
+    /// Through a cached mapping.
+    WriteBack,
+    /// Through a write-combined mapping.
+    WriteCombined,
+}
+
+/// A buffer object of the scene.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    /// What it is for.
+    pub name: String,
+    /// Contents at the start; its length is that of the buffer.
+    pub initial: Vec<u8>,
+    /// How they get there.
+    pub upload: Upload,
+    /// The surface to compare pixel by pixel, if it holds one.
+    pub surface: Option<Surface>,
+}
+
+/// Which command of which engine stores a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storer {
+    /// MI_STORE_DATA_IMM on the render engine: one dword.
+    RenderDword,
+    /// MI_STORE_DATA_IMM on the render engine: one qword.
+    RenderQword,
+    /// PIPE_CONTROL with a write after it, in the address space of the batch: one qword.
+    PipeControl,
+    /// The same with the global address of the object.
+    PipeControlGlobal,
+    /// MI_FLUSH_DW on the blitter: one qword.
+    CopyFlush,
+    /// MI_FLUSH_DW on the video engine: one qword.
+    VideoFlush,
+}
+
+impl Storer {
+    /// Bytes that one store writes.
+    pub fn bytes(self) -> usize {
+        match self {
+            Storer::RenderDword => 4,
+            _ => 8,
+        }
+    }
+}
+
+/// A value stored by a command.
+#[derive(Clone, Copy, Debug)]
+pub struct Store {
+    /// Where.
+    pub at: Address,
+    /// What.
+    pub value: u64,
+}
+
+/// A piece of work for one engine.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// Commands of the blitter.
+    Blits(Vec<Command>),
+    /// Stores, one after the other.
+    Stores {
+        /// By what.
+        by: Storer,
+        /// Which of the client's contexts, from 0.
+        context: usize,
+        /// The stores.
+        list: Vec<Store>,
+    },
+}
+
+/// A part of the picture; the parts are drawn in order.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// What it is.
+    pub name: &'static str,
+    /// The work.
+    pub work: Work,
+}
+
+/// Everything that is to be drawn, and what must come of it.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// Buffer objects.
+    pub buffers: Vec<Buffer>,
+    /// Parts, in order.
+    pub sections: Vec<Section>,
+    /// Contents of all buffers at the end.
+    pub expected: Memory,
+    /// The picture itself.
+    pub picture: Surface,
+    /// Pixels that the software blitter looked at.
+    pub pixels_drawn: u64,
+}
+
+impl Scene {
+    /// Composes the picture.
+    pub fn compose() -> Result<Scene, ReferenceError> {
+        let mut studio = Studio::new();
+        let base = Address {
+            buffer: BufferId(0),
+            offset: 0,
+        };
+        let picture = Surface {
+            base,
+            pitch: WIDTH * 4,
+            width: WIDTH,
+            height: HEIGHT,
+            depth: Depth::Bpp32,
+            tiling: Tiling::Linear,
+        };
+        studio.surface("picture", picture, Upload::Zero);
+        sky::draw(&mut studio, picture)?;
+        snake::draw(&mut studio, picture)?;
+        title::draw(&mut studio, picture)?;
+        panels::draw(&mut studio, picture)?;
+        icons::draw(&mut studio, picture)?;
+        sheets::draw(&mut studio)?;
+        Ok(studio.finish(picture))
+    }
+
+    /// The picture as rows of red, green and blue, from the contents of its buffer.
+    pub fn rgb(&self, contents: &[u8]) -> Vec<u8> {
+        contents
+            .chunks_exact(4)
+            .take((WIDTH * HEIGHT) as usize)
+            .flat_map(|p| [p[2], p[1], p[0]])
+            .collect()
+    }
+}
