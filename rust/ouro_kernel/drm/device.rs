@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The device.
+//!
+//! Unlike with `kernel::drm`, an ioctl does not run inside `drm_dev_enter()`: it may wait for the
+//! GPU, and an unbind must not wait for it. Nothing that an ioctl can reach goes away at unbind:
+//! registers are behind a gate (see [`mmio`](crate::mmio)), and all else lives as long as the
+//! [`Device`].
+//!
+//! C header: `include/drm/drm_device.h`
+
+use core::{alloc::Layout, mem::offset_of, ops::Deref, ptr::NonNull};
+use kernel::{
+    alloc::allocator::Kmalloc,
+    bindings, device,
+    error::{from_err_ptr, to_result},
+    prelude::*,
+    sync::aref::{ARef, AlwaysRefCounted},
+    types::{NotThreadSafe, Opaque},
+};
+
+use super::{driver::Tables, Driver, Personality};
+
+/// A DRM device with the data of its driver, to which it derefs.
+///
+/// # Invariants
+///
+/// `dev` is an initialised `struct drm_device` whose reference count is not zero while a
+/// reference exists; `data` is initialised as long as that is so.
+#[repr(C)]
+pub struct Device<D: Driver> {
+    dev: Opaque<bindings::drm_device>,
+    data: D::Data,
+}
+
+// SAFETY: A DRM device is reference counted, and may be used by any thread; the data is `Send`
+// and `Sync`.
+unsafe impl<D: Driver> Send for Device<D> {}
+// SAFETY: As above.
+unsafe impl<D: Driver> Sync for Device<D> {}
+
+// SAFETY: Forwards to the reference count of `struct drm_device`.
+unsafe impl<D: Driver> AlwaysRefCounted for Device<D> {
+    fn inc_ref(&self) {
+        // SAFETY: A shared reference means that the count is not zero.
+        unsafe { bindings::drm_dev_get(self.as_raw()) }
+    }
+
+    unsafe fn dec_ref(obj: NonNull<Self>) {
+        // SAFETY: The caller gives up a reference. The C device is the first field.
+        unsafe { bindings::drm_dev_put(obj.cast().as_ptr()) }
+    }
+}
+
+impl<D: Driver> Deref for Device<D> {
+    type Target = D::Data;
+
+    fn deref(&self) -> &D::Data {
+        &self.data
+    }
+}
+
+impl<D: Driver> Device<D> {
+    /// The C device.
+    pub(crate) fn as_raw(&self) -> *mut bindings::drm_device {
+        self.dev.get()
+    }
+
+    /// The device behind a pointer.
+    ///
+    /// # Safety
+    ///
+    /// `ptr` is a device of this driver with a reference for as long as `'a`.
+    pub(crate) unsafe fn from_raw<'a>(ptr: *mut bindings::drm_device) -> &'a Self {
+        // SAFETY: By the requirement of this function; the C device is the first field.
+        unsafe { &*ptr.cast() }
+    }
+
+    /// The device of the bus.
+    pub fn parent(&self) -> &device::Device {
+        // SAFETY: By the invariant; the parent has a reference from us. The type is transparent.
+        unsafe { device::Device::from_raw((*self.as_raw()).dev) }
+    }
+
+    /// Whether the device was unbound, or unplugged.
+    pub fn is_unplugged(&self) -> bool {
+        let mut idx = 0;
+        // SAFETY: By the invariant.
+        unsafe {
+            if bindings::drm_dev_enter(self.as_raw(), &mut idx) {
+                bindings::drm_dev_exit(idx);
+                false
+            } else {
+                true
+            }
+        }
+    }
+
+    /// `ENODEV` if the device was unbound.
+    pub fn check_plugged(&self) -> Result {
+        if self.is_unplugged() {
+            Err(ENODEV)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// # Safety
+    ///
+    /// Called by the DRM core when the last reference of a finished device is gone.
+    pub(crate) unsafe extern "C" fn release_callback(dev: *mut bindings::drm_device) {
+        let this: *mut Self = dev.cast();
+        // SAFETY: By the requirement of this function: the data is initialised, and nobody uses
+        // it any more. The memory is the core's.
+        unsafe { core::ptr::drop_in_place(&raw mut (*this).data) };
+    }
+}
+
+/// A device that user space cannot see yet.
+///
+/// # Invariants
+///
+/// The device was never registered.
+pub struct UnregisteredDevice<D: Driver>(ARef<Device<D>>, NotThreadSafe);
+
+impl<D: Driver> Deref for UnregisteredDevice<D> {
+    type Target = ARef<Device<D>>;
+
+    fn deref(&self) -> &ARef<Device<D>> {
+        &self.0
+    }
+}
+
+impl<D: Driver> UnregisteredDevice<D> {
+    /// Makes a device with the personality `P`.
+    ///
+    /// Errors: those of `data`; `ENOMEM`.
+    pub fn new<P, E>(
+        parent: &device::Device<device::Bound>,
+        data: impl PinInit<D::Data, E>,
+    ) -> Result<Self>
+    where
+        P: Personality<Driver = D>,
+        Error: From<E>,
+    {
+        const { assert!(offset_of!(Device<D>, dev) == 0) };
+        // The core allocates with kmalloc.
+        let layout = Kmalloc::aligned_layout(Layout::new::<Device<D>>());
+        let parent = core::ptr::from_ref(parent)
+            .cast_mut()
+            .cast::<bindings::device>();
+        // SAFETY: The parent is a device; the table lives for ever.
+        let ptr = unsafe {
+            bindings::__drm_dev_alloc(
+                parent,
+                const { &Tables::<P>::UNFINISHED },
+                layout.size(),
+                offset_of!(Device<D>, dev),
+            )
+        };
+        let ptr: *mut Device<D> = from_err_ptr(ptr)?.cast();
+        // SAFETY: Uninitialised memory of the right layout, at its place.
+        let init = unsafe { pin_init::raw_try_init(&raw mut (*ptr).data, data) };
+        if let Err(e) = init {
+            // SAFETY: The first reference; there is no release callback yet.
+            unsafe { bindings::drm_dev_put(ptr.cast()) };
+            return Err(e.into());
+        }
+        // SAFETY: Nobody else knows the device. It is complete now.
+        unsafe { (*ptr.cast::<bindings::drm_device>()).driver = const { &Tables::<P>::DRIVER } };
+        // INVARIANT: It was just made.
+        // SAFETY: The first reference; not null.
+        Ok(Self(
+            unsafe { ARef::from_raw(NonNull::new_unchecked(ptr)) },
+            NotThreadSafe,
+        ))
+    }
+
+    /// Shows the device to user space. Files may be opened before this returns.
+    ///
+    /// The registration has to be dropped before the driver is unbound: keep it in the data of
+    /// the bus device.
+    ///
+    /// Errors: those of `drm_dev_register()`.
+    pub fn register(self) -> Result<Registration<D>> {
+        // SAFETY: By the invariant.
+        to_result(unsafe { bindings::drm_dev_register(self.0.as_raw(), 0) })?;
+        Ok(Registration(self.0))
+    }
+}
+
+/// A device that user space sees. Dropping it unplugs the device: no new ioctl, open or map, all
+/// mappings taken away; open files stay.
+pub struct Registration<D: Driver>(ARef<Device<D>>);
+
+impl<D: Driver> Registration<D> {
+    /// The device.
+    pub fn device(&self) -> &ARef<Device<D>> {
+        &self.0
+    }
+}
+
+impl<D: Driver> Drop for Registration<D> {
+    fn drop(&mut self) {
+        // SAFETY: It was registered, and is unplugged once.
+        unsafe { bindings::drm_dev_unplug(self.0.as_raw()) }
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Where DRM prints to: fdinfo, debugfs, the log.
+
+use core::{marker::PhantomData, ptr::NonNull};
+use kernel::{bindings, fmt, prelude::*};
+
+use crate::raw;
+
+/// A `struct drm_printer`.
+///
+/// # Invariants
+///
+/// The pointer is valid for as long as `'a`.
+pub struct Printer<'a>(NonNull<bindings::drm_printer>, PhantomData<&'a mut ()>);
+
+impl Printer<'_> {
+    /// The printer behind a pointer.
+    ///
+    /// # Safety
+    ///
+    /// It is not null, and valid for as long as the result is used.
+    pub(crate) unsafe fn from_raw(ptr: *mut bindings::drm_printer) -> Self {
+        // SAFETY: By the requirement of this function.
+        Self(unsafe { NonNull::new_unchecked(ptr) }, PhantomData)
+    }
+
+    /// Prints: `printer.print(fmt!("drm-engine-render:\t{} ns\n", ns))`.
+    pub fn print(&mut self, args: fmt::Arguments<'_>) {
+        // SAFETY: By the invariant; `%pA` takes a pointer to `fmt::Arguments`.
+        unsafe {
+            raw::drm_printf(
+                self.0.as_ptr(),
+                c"%pA".as_char_ptr(),
+                core::ptr::from_ref(&args).cast::<c_void>(),
+            )
+        }
+    }
+}

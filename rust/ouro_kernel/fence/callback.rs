@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! A call when a fence is signaled.
+//!
+//! The memory of the call is made first ([`Callback`]), so that arming it cannot fail, and
+//! belongs to who waits ([`Armed`]), so that it is never freed in an interrupt.
+
+use kernel::{bindings, prelude::*, sync::aref::ARef, sync::Arc, types::Opaque};
+
+use super::Fence;
+use crate::raw;
+
+/// Who is called.
+pub trait Waker: Send + Sync + 'static {
+    /// A fence that was waited for is signaled.
+    ///
+    /// Called once, in any context, interrupts off, under the lock of the fence. Count down, put
+    /// on a list, queue work, wake; nothing else. Not allowed: using the fence's own functions
+    /// but `context()` and `seqno()`, dropping an [`Armed`] or the last reference of anything.
+    fn fence_signaled(&self, fence: &Fence);
+}
+
+/// What the C callback is embedded in.
+#[repr(C)]
+struct Inner<W: Waker> {
+    cb: Opaque<bindings::dma_fence_cb>,
+    /// Both set from arming to dropping.
+    fence: Option<ARef<Fence>>,
+    waker: Option<Arc<W>>,
+}
+
+/// The memory of a call that is not armed.
+pub struct Callback<W: Waker>(KBox<Inner<W>>);
+
+/// A call that will happen, or has. Dropping it makes sure that it does not happen any more, and
+/// is not happening now.
+///
+/// It holds a reference of the waker, which often owns it: clear it, when it is not needed any
+/// more. Not to be dropped in [`Waker::fence_signaled()`].
+///
+/// # Invariants
+///
+/// The callback was added to the fence in it, or is not on any list.
+pub struct Armed<W: Waker>(KBox<Inner<W>>);
+
+// SAFETY: The callback has its place on the heap, under the lock of the fence.
+unsafe impl<W: Waker> Send for Callback<W> {}
+// SAFETY: Nothing can be done with a shared reference.
+unsafe impl<W: Waker> Sync for Callback<W> {}
+// SAFETY: As for `Callback`.
+unsafe impl<W: Waker> Send for Armed<W> {}
+// SAFETY: Only the fence, which is `Sync`, can be seen.
+unsafe impl<W: Waker> Sync for Armed<W> {}
+
+impl<W: Waker> Callback<W> {
+    /// Allocates one.
+    ///
+    /// Errors: `ENOMEM`.
+    pub fn new() -> Result<Self> {
+        Ok(Self(KBox::new(
+            Inner {
+                cb: Opaque::zeroed(),
+                fence: None,
+                waker: None,
+            },
+            GFP_KERNEL,
+        )?))
+    }
+
+    /// Arms it. Any context but under the lock of the fence.
+    ///
+    /// If the fence is signaled already, there will be no call: the callback comes back as the
+    /// error.
+    pub fn arm(
+        mut self,
+        fence: ARef<Fence>,
+        waker: Arc<W>,
+    ) -> core::result::Result<Armed<W>, Self> {
+        let raw_fence = fence.as_raw();
+        self.0.fence = Some(fence);
+        self.0.waker = Some(waker);
+        // SAFETY: The fence is valid; the callback stays in its box until it was removed, and is
+        // on no list.
+        let ret = unsafe {
+            raw::dma_fence_add_callback(raw_fence, self.0.cb.get(), Some(called::<W>))
+        };
+        if ret == 0 {
+            // INVARIANT: Added.
+            Ok(Armed(self.0))
+        } else {
+            self.0.fence = None;
+            self.0.waker = None;
+            Err(self)
+        }
+    }
+}
+
+/// # Safety
+///
+/// Called by the fence, with a callback that was added by [`Callback::arm()`].
+unsafe extern "C" fn called<W: Waker>(
+    fence: *mut bindings::dma_fence,
+    cb: *mut bindings::dma_fence_cb,
+) {
+    let cb: *const Opaque<bindings::dma_fence_cb> = Opaque::cast_from(cb);
+    // SAFETY: By the requirement of this function. Whoever wants to free it, removes it first,
+    // and so waits for the lock that is held here.
+    let inner = unsafe { &*kernel::container_of!(cb, Inner<W>, cb) };
+    if let Some(waker) = &inner.waker {
+        // SAFETY: The caller holds a reference of the fence.
+        waker.fence_signaled(unsafe { Fence::from_raw(fence) });
+    }
+}
+
+impl<W: Waker> Armed<W> {
+    /// The fence that is waited for.
+    pub fn fence(&self) -> Option<&Fence> {
+        self.0.fence.as_deref()
+    }
+
+    /// Makes sure that there is no call any more, and gives the memory back.
+    ///
+    /// The flag says whether the call was prevented: `false` if it has happened.
+    pub fn disarm(mut self) -> (Callback<W>, bool) {
+        let prevented = self.remove();
+        // Take the box out without running `drop`.
+        let this = core::mem::ManuallyDrop::new(self);
+        // SAFETY: `this` is not used any more.
+        (Callback(unsafe { core::ptr::read(&this.0) }), prevented)
+    }
+
+    /// Removes the callback from its fence.
+    fn remove(&mut self) -> bool {
+        let Some(fence) = self.0.fence.take() else {
+            return false;
+        };
+        // SAFETY: By the invariant. The lock of the fence is taken, so that a running call is
+        // over when this returns.
+        let prevented =
+            unsafe { raw::dma_fence_remove_callback(fence.as_raw(), self.0.cb.get()) };
+        self.0.waker = None;
+        prevented
+    }
+}
+
+impl<W: Waker> Drop for Armed<W> {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Fences made of fences: arrays (all of them) and chains (the points of a timeline).
+//!
+//! C headers: `include/linux/dma-fence-array.h`, `include/linux/dma-fence-chain.h`
+
+use core::ptr::NonNull;
+use kernel::{bindings, prelude::*, sync::aref::ARef};
+
+use super::Fence;
+use crate::raw;
+
+impl Fence {
+    /// A fence that is signaled when all of `fences` are.
+    ///
+    /// Errors: `EINVAL` for none at all, `ENOMEM`.
+    pub fn array(fences: KVec<ARef<Fence>>) -> Result<ARef<Fence>> {
+        let n = c_int::try_from(fences.len())?;
+        if n == 0 {
+            return Err(EINVAL);
+        }
+        let mut raw_fences: KVec<*mut bindings::dma_fence> =
+            KVec::with_capacity(fences.len(), GFP_KERNEL)?;
+        for fence in &fences {
+            raw_fences.push(fence.as_raw(), GFP_KERNEL)?;
+        }
+        let (ptr, len, cap) = raw_fences.into_raw_parts();
+        // SAFETY: `ptr` is an array of `n` fences from kmalloc, with a reference each; the call
+        // takes over all of that if it succeeds.
+        let array = unsafe { raw::ouro_fence_array(n, ptr) };
+        // SAFETY: The array comes with its first reference.
+        match unsafe { Fence::take(array) } {
+            Some(array) => {
+                for fence in fences {
+                    // Owned by the array from now on.
+                    let _ = ARef::into_raw(fence);
+                }
+                Ok(array)
+            }
+            None => {
+                // SAFETY: Not taken over; it is the vector that was taken apart above.
+                drop(unsafe { KVec::from_raw_parts(ptr, len, cap) });
+                Err(ENOMEM)
+            }
+        }
+    }
+}
+
+/// The memory of a point of a timeline syncobj, made before the point of no return.
+pub struct ChainNode(NonNull<raw::dma_fence_chain>);
+
+// SAFETY: Only memory.
+unsafe impl Send for ChainNode {}
+
+impl ChainNode {
+    /// Allocates one.
+    ///
+    /// Errors: `ENOMEM`.
+    pub fn new() -> Result<Self> {
+        // SAFETY: No requirement.
+        let ptr = unsafe { raw::ouro_fence_chain_alloc() };
+        NonNull::new(ptr).map(Self).ok_or(ENOMEM)
+    }
+
+    /// Gives the memory away.
+    pub(crate) fn into_raw(self) -> *mut raw::dma_fence_chain {
+        let ptr = self.0.as_ptr();
+        core::mem::forget(self);
+        ptr
+    }
+}
+
+impl Drop for ChainNode {
+    fn drop(&mut self) {
+        // SAFETY: Ours, and never initialised.
+        unsafe { raw::ouro_fence_chain_free(self.0.as_ptr()) }
+    }
+}

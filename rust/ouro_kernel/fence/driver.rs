@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Fences of our own.
+//!
+//! A fence has no `release` and no `wait` operation, so that it lets go of this module when it is
+//! signaled: whoever still holds it then holds only memory. Until then its operations reach the
+//! timeline through `data`, under RCU; that reference is dropped a grace period after the signal,
+//! by [`release`].
+
+use core::{mem::offset_of, ops::Deref, ptr::NonNull};
+use kernel::{bindings, error::Error, prelude::*, sync::Arc};
+
+use super::Fence;
+use crate::{
+    raw,
+    release::{self, AfterRcu},
+};
+
+/// What a timeline tells about its fences.
+pub trait FenceOps: Send + Sync + 'static {
+    /// The driver.
+    fn driver_name(&self) -> &CStr;
+
+    /// The timeline.
+    fn timeline_name(&self) -> &CStr;
+
+    /// Somebody waits for the fence of this number: see to it that it is signaled when its time
+    /// comes. `false`: it is over already, and is signaled at once.
+    ///
+    /// Called under the lock of the fence, interrupts off; must not signal it.
+    fn enable_signaling(&self, seqno: u64) -> bool {
+        let _ = seqno;
+        true
+    }
+
+    /// Whether the work of this number is done, as far as one can see without waiting. Once true,
+    /// always true. Any context.
+    fn signaled(&self, seqno: u64) -> bool {
+        let _ = seqno;
+        false
+    }
+}
+
+/// A fence and what it needs.
+///
+/// The memory is freed as that of the fence (`dma_fence_free()`), whose address it has.
+#[repr(C)]
+struct Inner<T: FenceOps> {
+    fence: bindings::dma_fence,
+    /// Drops `data` after the signal.
+    after: AfterRcu,
+    /// From `Arc::into_raw()`.
+    data: *const T,
+}
+
+/// A fence that is not published: it has memory, a context and a timeline, but no number.
+///
+/// Dropped without being published, it is signaled with `ECANCELED`.
+pub struct PreparedFence<T: FenceOps>(DriverFence<T>);
+
+/// A fence that we signal. There is one of these for each fence.
+///
+/// Dropped without a signal, it signals `ECANCELED`: no fence stays unsignaled for ever.
+///
+/// # Invariants
+///
+/// `ptr` is an initialised [`Inner`], of which this owns a reference, and the `Arc` in `data`.
+pub struct DriverFence<T: FenceOps> {
+    ptr: NonNull<Inner<T>>,
+}
+
+// SAFETY: The fence is `Send` and `Sync`, and so is the data.
+unsafe impl<T: FenceOps> Send for DriverFence<T> {}
+// SAFETY: As above.
+unsafe impl<T: FenceOps> Sync for DriverFence<T> {}
+
+impl<T: FenceOps> PreparedFence<T> {
+    /// Makes a fence of a context.
+    ///
+    /// Errors: `ENOMEM`.
+    pub fn new(data: Arc<T>, context: u64) -> Result<Self> {
+        const { assert!(offset_of!(Inner<T>, fence) == 0) };
+        let inner = KBox::into_raw(KBox::new(
+            Inner::<T> {
+                fence: pin_init::zeroed(),
+                after: AfterRcu::new(drop_data::<T>),
+                data: core::ptr::null(),
+            },
+            GFP_KERNEL,
+        )?);
+        // SAFETY: Ours alone. The box is memory of kmalloc that starts with the fence, as
+        // `dma_fence_free()` wants it. Without a lock given, the fence uses its own.
+        unsafe {
+            (*inner).data = Arc::into_raw(data);
+            raw::dma_fence_init64(
+                &raw mut (*inner).fence,
+                const { &DriverFence::<T>::OPS },
+                core::ptr::null_mut(),
+                context,
+                0,
+            );
+        }
+        // INVARIANT: The first reference, and the `Arc`, are ours.
+        // SAFETY: From a box.
+        Ok(Self(DriverFence {
+            ptr: unsafe { NonNull::new_unchecked(inner) },
+        }))
+    }
+
+    /// The fence, for whoever must hold it before it is published (a file that is not installed
+    /// yet). Nobody may wait for it.
+    pub fn fence(&self) -> &Fence {
+        &self.0
+    }
+
+    /// Gives the fence its number. Cannot fail. The caller shows it to others afterwards.
+    pub fn publish(self, seqno: u64) -> DriverFence<T> {
+        // SAFETY: By the invariant; nobody reads the number of a fence that is not published.
+        unsafe { (*self.0.ptr.as_ptr()).fence.seqno = seqno };
+        self.0
+    }
+}
+
+impl<T: FenceOps> DriverFence<T> {
+    const OPS: bindings::dma_fence_ops = bindings::dma_fence_ops {
+        get_driver_name: Some(Self::driver_name),
+        get_timeline_name: Some(Self::timeline_name),
+        enable_signaling: Some(Self::enable_signaling),
+        signaled: Some(Self::signaled),
+        wait: None,
+        release: None,
+        set_deadline: None,
+    };
+
+    /// Signals it with success. Any context but under its own lock. Sections of
+    /// [`signalling()`](super::signalling) are for the caller to mark.
+    ///
+    /// Returns whether it was this call that did it.
+    pub fn signal(&self) -> bool {
+        // SAFETY: By the invariant.
+        unsafe { raw::ouro_fence_signal(self.as_raw(), 0) }
+    }
+
+    /// Signals it with an error, unless it is signaled already. Any context but under its own
+    /// lock.
+    ///
+    /// Returns whether it was this call that did it.
+    pub fn fail(&self, error: Error) -> bool {
+        // SAFETY: By the invariant.
+        unsafe { raw::ouro_fence_signal(self.as_raw(), error.to_errno()) }
+    }
+
+    /// The timeline.
+    pub fn timeline(&self) -> &T {
+        // SAFETY: By the invariant.
+        unsafe { &*(*self.ptr.as_ptr()).data }
+    }
+
+    /// The data of a fence, and its number.
+    ///
+    /// # Safety
+    ///
+    /// Only for an operation of a fence of this type: called under RCU, before the grace period
+    /// that follows the signal.
+    unsafe fn parts<'a>(fence: *mut bindings::dma_fence) -> (&'a T, u64) {
+        // SAFETY: By the requirement of this function.
+        unsafe {
+            let inner = fence.cast::<Inner<T>>();
+            (&*(*inner).data, (*inner).fence.seqno)
+        }
+    }
+
+    /// # Safety
+    ///
+    /// Called by the fence, under RCU.
+    unsafe extern "C" fn driver_name(fence: *mut bindings::dma_fence) -> *const c_char {
+        // SAFETY: By the requirement of this function.
+        unsafe { Self::parts(fence) }.0.driver_name().as_char_ptr()
+    }
+
+    /// # Safety
+    ///
+    /// Called by the fence, under RCU.
+    unsafe extern "C" fn timeline_name(fence: *mut bindings::dma_fence) -> *const c_char {
+        // SAFETY: By the requirement of this function.
+        unsafe { Self::parts(fence) }.0.timeline_name().as_char_ptr()
+    }
+
+    /// # Safety
+    ///
+    /// Called by the fence, under RCU.
+    unsafe extern "C" fn enable_signaling(fence: *mut bindings::dma_fence) -> bool {
+        // SAFETY: By the requirement of this function.
+        let (data, seqno) = unsafe { Self::parts(fence) };
+        data.enable_signaling(seqno)
+    }
+
+    /// # Safety
+    ///
+    /// Called by the fence, under RCU.
+    unsafe extern "C" fn signaled(fence: *mut bindings::dma_fence) -> bool {
+        // SAFETY: By the requirement of this function.
+        let (data, seqno) = unsafe { Self::parts(fence) };
+        data.signaled(seqno)
+    }
+}
+
+impl<T: FenceOps> Deref for DriverFence<T> {
+    type Target = Fence;
+
+    fn deref(&self) -> &Fence {
+        // SAFETY: By the invariant.
+        unsafe { Fence::from_raw(self.ptr.as_ptr().cast()) }
+    }
+}
+
+impl<T: FenceOps> Drop for DriverFence<T> {
+    fn drop(&mut self) {
+        self.fail(ECANCELED);
+        // SAFETY: It is signaled; our reference and the data go together, once nobody can be in
+        // an operation any more.
+        unsafe { release::after_rcu(&raw mut (*self.ptr.as_ptr()).after) };
+    }
+}
+
+/// Drops the data and the signaler's reference of a fence.
+///
+/// # Safety
+///
+/// `after` is the field of an [`Inner`] that was given away by the drop of its
+/// [`DriverFence`], a grace period ago.
+unsafe fn drop_data<T: FenceOps>(after: *mut AfterRcu) {
+    // SAFETY: By the requirement of this function.
+    unsafe {
+        let inner = kernel::container_of!(after, Inner<T>, after);
+        drop(Arc::from_raw((*inner).data));
+        raw::ouro_fence_put(&raw mut (*inner).fence);
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Handles: how a file names its objects.
+
+use kernel::{bindings, error::to_result, prelude::*, sync::aref::ARef};
+
+use super::{DriverObject, Object};
+use crate::drm::File;
+
+impl<T: DriverObject> Object<T> {
+    /// Gives the file a handle, which holds a reference.
+    ///
+    /// Errors: `ENOMEM`, `ENOSPC`, those of [`DriverObject::open()`].
+    pub fn create_handle(&self, file: &File<T::Driver>) -> Result<u32> {
+        let mut handle = 0;
+        // SAFETY: The file is open; the object is of its device, or gets an error below.
+        to_result(unsafe {
+            if (*file.as_raw()).minor.is_null()
+                || (*(*file.as_raw()).minor).dev != (*self.as_raw()).dev
+            {
+                return Err(EINVAL);
+            }
+            bindings::drm_gem_handle_create(file.as_raw(), self.as_raw(), &mut handle)
+        })?;
+        Ok(handle)
+    }
+
+    /// The object of a handle.
+    ///
+    /// Errors: `ENOENT`.
+    pub fn lookup(file: &File<T::Driver>, handle: u32) -> Result<ARef<Self>> {
+        // SAFETY: The file is open. Its objects are of its device, hence ours, and the call
+        // returns a reference.
+        unsafe { Self::take(bindings::drm_gem_object_lookup(file.as_raw(), handle)) }.ok_or(ENOENT)
+    }
+
+    /// The objects of many handles, in their order. Allocates.
+    ///
+    /// Errors: `ENOENT` if one of them is none; `ENOMEM`.
+    pub fn lookup_many(
+        file: &File<T::Driver>,
+        handles: impl ExactSizeIterator<Item = u32>,
+    ) -> Result<KVVec<ARef<Self>>> {
+        let mut objects = KVVec::with_capacity(handles.len(), GFP_KERNEL)?;
+        for handle in handles {
+            objects.push(Self::lookup(file, handle)?, GFP_KERNEL)?;
+        }
+        Ok(objects)
+    }
+
+    /// Takes a handle away from the file.
+    ///
+    /// Errors: `EINVAL` if it is none.
+    pub fn delete_handle(file: &File<T::Driver>, handle: u32) -> Result {
+        // SAFETY: The file is open.
+        to_result(unsafe { bindings::drm_gem_handle_delete(file.as_raw(), handle) })
+    }
+}

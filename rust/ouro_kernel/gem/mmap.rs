@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Mappings of objects into user space.
+//!
+//! Each object can have an offset in the device's file for each kind of mapping. `mmap()` with
+//! that offset makes an empty mapping; pages come by fault, one page frame at a time, from the
+//! driver, and are all taken away by [`Object::unmap_user()`].
+//!
+//! Permission: a file may map an object while it has a handle of it. The DRM core keeps that with
+//! the node of the object itself, which has no offset; the nodes with offsets are ours.
+
+use core::{marker::PhantomData, ptr::NonNull};
+use kernel::{
+    bindings,
+    error::to_result,
+    page::PAGE_SHIFT,
+    prelude::*,
+    sync::{
+        aref::ARef,
+        atomic::{ordering, Atomic},
+    },
+};
+
+use super::{Dead, DriverObject, Object};
+use crate::{drm::Device, raw};
+
+/// How many kinds of mappings an object can have: 0 to `KINDS - 1`, with a meaning that is the
+/// driver's.
+pub const KINDS: usize = 4;
+
+/// An offset of an object.
+///
+/// # Invariants
+///
+/// `node` is in the device's space of offsets, and its `driver_private` is the object.
+pub(crate) struct Node {
+    node: bindings::drm_vma_offset_node,
+}
+
+/// Why a page cannot be mapped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FaultError {
+    /// There is no such page: `SIGBUS`.
+    Bus,
+    /// No memory.
+    NoMemory,
+    /// Let user space touch it again: something was busy, or a signal is pending.
+    Retry,
+}
+
+impl From<Error> for FaultError {
+    /// What an error in a fault handler means to the faulting thread.
+    fn from(e: Error) -> Self {
+        if e == ENOMEM {
+            FaultError::NoMemory
+        } else if e == ERESTARTSYS || e == EAGAIN || e == EINTR || e == EBUSY || e == EDEADLK {
+            FaultError::Retry
+        } else {
+            FaultError::Bus
+        }
+    }
+}
+
+/// A page fault in a mapping of an object.
+///
+/// # Invariants
+///
+/// `vma` is a locked mapping of page frames.
+pub struct Fault<'a> {
+    vma: NonNull<bindings::vm_area_struct>,
+    address: usize,
+    page: usize,
+    pages: usize,
+    kind: u8,
+    write: bool,
+    _life: PhantomData<&'a mut ()>,
+}
+
+impl Fault<'_> {
+    /// The kind of the mapping.
+    pub fn kind(&self) -> u8 {
+        self.kind
+    }
+
+    /// The page of the object that is wanted.
+    pub fn page(&self) -> usize {
+        self.page
+    }
+
+    /// Whether it is to be written.
+    pub fn is_write(&self) -> bool {
+        self.write
+    }
+
+    /// The pages of the object that this mapping shows.
+    pub fn window(&self) -> core::ops::Range<usize> {
+        // SAFETY: By the invariant; the borders of a locked mapping stay.
+        let (start, end) = unsafe {
+            let area = &(*self.vma.as_ptr()).__bindgen_anon_1.__bindgen_anon_1;
+            (area.vm_start, area.vm_end)
+        };
+        let first = self.page - ((self.address - start) >> PAGE_SHIFT);
+        let last = first + ((end - start) >> PAGE_SHIFT);
+        first..last.min(self.pages)
+    }
+
+    /// Maps the wanted page to a page frame.
+    pub fn insert(&mut self, pfn: usize) -> core::result::Result<(), FaultError> {
+        self.insert_at(self.page, pfn)
+    }
+
+    /// Maps any page of [`Fault::window()`] to a page frame: a neighbour that is at hand.
+    ///
+    /// The caller locks whatever keeps the frame the object's.
+    pub fn insert_at(
+        &mut self,
+        page: usize,
+        pfn: usize,
+    ) -> core::result::Result<(), FaultError> {
+        if !self.window().contains(&page) {
+            return Err(FaultError::Bus);
+        }
+        let address = if page >= self.page {
+            self.address + ((page - self.page) << PAGE_SHIFT)
+        } else {
+            self.address - ((self.page - page) << PAGE_SHIFT)
+        };
+        // SAFETY: By the invariant, and `address` is inside.
+        match unsafe { bindings::vmf_insert_pfn(self.vma.as_ptr(), address, pfn) } {
+            bindings::vm_fault_reason_VM_FAULT_NOPAGE => Ok(()),
+            bindings::vm_fault_reason_VM_FAULT_OOM => Err(FaultError::NoMemory),
+            _ => Err(FaultError::Bus),
+        }
+    }
+}
+
+impl<T: DriverObject> Object<T> {
+    /// The offset for `mmap()` of a kind of mapping, made at the first call. Sleeps.
+    ///
+    /// Errors: `EINVAL` for a kind that is not below [`KINDS`]; `ENOMEM`, `ENOSPC`.
+    pub fn mmap_offset(&self, kind: u8) -> Result<u64> {
+        let slot = self.nodes.get(usize::from(kind)).ok_or(EINVAL)?;
+        let node = self.node(slot)?;
+        // SAFETY: By the invariants of `Object` and `Node`; does not change.
+        Ok(unsafe { (*node).node.vm_node.start } << PAGE_SHIFT)
+    }
+
+    /// The node of a slot, made if it is not there.
+    fn node(&self, slot: &Atomic<*mut Node>) -> Result<*mut Node> {
+        let old = slot.load(ordering::Acquire);
+        if !old.is_null() {
+            return Ok(old);
+        }
+        let node = KBox::into_raw(KBox::new(
+            Node {
+                node: pin_init::zeroed(),
+            },
+            GFP_KERNEL,
+        )?);
+        // SAFETY: The node is at its place; the device has a space of offsets, since it has
+        // objects. Lookups that find it take a reference of the object, which exists.
+        let added = unsafe {
+            raw::ouro_vma_node_reset(&raw mut (*node).node, self.as_raw());
+            to_result(bindings::drm_vma_offset_add(
+                (*self.device().as_raw()).vma_offset_manager,
+                &raw mut (*node).node,
+                self.size() >> PAGE_SHIFT,
+            ))
+        };
+        let raced = match added {
+            Ok(()) => slot
+                .cmpxchg(core::ptr::null_mut(), node, ordering::Full)
+                .err(),
+            Err(e) => {
+                // SAFETY: Not added, not seen by others.
+                drop(unsafe { KBox::from_raw(node) });
+                return Err(e);
+            }
+        };
+        if let Some(winner) = raced {
+            // SAFETY: Nobody has got its offset from us.
+            unsafe { remove_node(self, node) };
+            return Ok(winner);
+        }
+        Ok(node)
+    }
+
+    /// The kind whose offsets contain this one, and the first page of them.
+    fn kind_of(&self, pgoff: usize) -> Option<(u8, usize)> {
+        for (kind, slot) in (0u8..).zip(&self.nodes) {
+            let node = slot.load(ordering::Acquire);
+            if node.is_null() {
+                continue;
+            }
+            // SAFETY: By the invariants of `Object` and `Node`.
+            let start = unsafe { (*node).node.vm_node.start } as usize;
+            if pgoff
+                .checked_sub(start)
+                .is_some_and(|page| page < self.size() >> PAGE_SHIFT)
+            {
+                return Some((kind, start));
+            }
+        }
+        None
+    }
+
+    /// Takes all pages of the object out of all mappings in user space, of all kinds. The next
+    /// touch is a fault again. Sleeps; allocates nothing that matters.
+    ///
+    /// The caller locks what its fault handler locks.
+    pub fn unmap_user(&self) {
+        for slot in &self.nodes {
+            Self::unmap_slot(self, slot);
+        }
+    }
+
+    /// [`Object::unmap_user()`] for one kind.
+    pub fn unmap_user_kind(&self, kind: u8) {
+        if let Some(slot) = self.nodes.get(usize::from(kind)) {
+            Self::unmap_slot(self, slot);
+        }
+    }
+
+    fn unmap_slot(&self, slot: &Atomic<*mut Node>) {
+        let node = slot.load(ordering::Acquire);
+        if !node.is_null() {
+            // SAFETY: By the invariants of `Object` and `Node`.
+            unsafe { raw::ouro_vma_node_unmap(&raw mut (*node).node, self.device().as_raw()) }
+        }
+    }
+}
+
+/// Takes a node out of the space of offsets, and frees it.
+///
+/// # Safety
+///
+/// It is a node of the object that nobody uses but lookups, which fail.
+unsafe fn remove_node<T: DriverObject>(obj: &Object<T>, node: *mut Node) {
+    // SAFETY: By the requirement of this function. Lookups hold the lock that removing takes.
+    unsafe {
+        bindings::drm_vma_offset_remove(
+            (*obj.device().as_raw()).vma_offset_manager,
+            &raw mut (*node).node,
+        );
+        drop(KBox::from_raw(node));
+    }
+}
+
+/// Frees the offsets of an object.
+pub(super) fn free_nodes<T: DriverObject>(dead: &Dead<T>) {
+    for slot in &dead.nodes {
+        let node = slot.xchg(core::ptr::null_mut(), ordering::Full);
+        if !node.is_null() {
+            // SAFETY: The object has no references: no mappings, and lookups fail.
+            unsafe { remove_node(dead, node) };
+        }
+    }
+}
+
+/// The operations of a mapping.
+pub(super) const fn vm_ops<T: DriverObject>() -> *const bindings::vm_operations_struct {
+    struct Ops<T>(PhantomData<T>);
+    impl<T: DriverObject> Ops<T> {
+        const OPS: bindings::vm_operations_struct = bindings::vm_operations_struct {
+            // These two count references of the object, which is `vm_private_data`.
+            open: Some(bindings::drm_gem_vm_open),
+            close: Some(bindings::drm_gem_vm_close),
+            fault: Some(fault_callback::<T>),
+            ..pin_init::zeroed()
+        };
+    }
+    const { &Ops::<T>::OPS }
+}
+
+/// The `mmap` of the device's file.
+///
+/// # Safety
+///
+/// Called by the memory management for a file of a device of `T::Driver`, with a new mapping.
+pub(crate) unsafe extern "C" fn mmap_callback<T: DriverObject>(
+    filp: *mut bindings::file,
+    vma: *mut bindings::vm_area_struct,
+) -> c_int {
+    // SAFETY: By the requirement of this function.
+    let (file, dev) = unsafe {
+        let file = (*filp).private_data.cast::<bindings::drm_file>();
+        (file, Device::<T::Driver>::from_raw((*(*file).minor).dev))
+    };
+    if dev.is_unplugged() {
+        return ENODEV.to_errno();
+    }
+    // SAFETY: A new mapping is ours to look at and to fill in.
+    let (pgoff, start, end) = unsafe {
+        let area = &(*vma).__bindgen_anon_1.__bindgen_anon_1;
+        ((*vma).vm_pgoff, area.vm_start, area.vm_end)
+    };
+    let pages = (end - start) >> PAGE_SHIFT;
+    // SAFETY: The device has a space of offsets.
+    let obj = unsafe { raw::ouro_gem_at_offset(dev.as_raw(), pgoff, pages) };
+    // SAFETY: Nodes of such a device are of our objects; a reference comes along.
+    let Some(obj) = (unsafe { Object::<T>::take(obj) }) else {
+        return EINVAL.to_errno();
+    };
+    // SAFETY: Both live.
+    let allowed =
+        unsafe { bindings::drm_vma_node_is_allowed(&raw mut (*obj.as_raw()).vma_node, file) };
+    if !allowed {
+        return EACCES.to_errno();
+    }
+    if pages > obj.size() >> PAGE_SHIFT {
+        return EINVAL.to_errno();
+    }
+    // SAFETY: As above.
+    match unsafe { prepare::<T>(&obj, vma) } {
+        Ok(()) => {
+            // The mapping keeps the reference, until `drm_gem_vm_close()`.
+            let ptr = ARef::into_raw(obj);
+            // SAFETY: As above.
+            unsafe {
+                (*vma).vm_private_data = ptr.as_ptr().cast();
+                (*vma).vm_ops = vm_ops::<T>();
+            }
+            0
+        }
+        Err(e) => e.to_errno(),
+    }
+}
+
+/// The `mmap` of an object: of its dma-buf, since the file has its own.
+///
+/// The DRM core gives a reference to the mapping, and sets its operations and its object.
+///
+/// # Safety
+///
+/// Called by the DRM core for an object of this type, with a new mapping whose offset counts from
+/// the start of the object.
+pub(super) unsafe extern "C" fn object_mmap_callback<T: DriverObject>(
+    obj: *mut bindings::drm_gem_object,
+    vma: *mut bindings::vm_area_struct,
+) -> c_int {
+    // SAFETY: By the requirement of this function.
+    let obj = unsafe { Object::<T>::from_raw(obj) };
+    let offset = match obj.mmap_offset(T::EXPORT_KIND) {
+        Ok(offset) => offset,
+        Err(e) => return e.to_errno(),
+    };
+    // SAFETY: A new mapping is ours to fill in. The dma-buf has checked that it is inside.
+    let ret = unsafe {
+        (*vma).vm_pgoff += offset as usize >> PAGE_SHIFT;
+        prepare::<T>(obj, vma)
+    };
+    match ret {
+        Ok(()) => 0,
+        Err(e) => e.to_errno(),
+    }
+}
+
+/// Makes a new mapping one of page frames of the object.
+///
+/// # Safety
+///
+/// The mapping is new, and the caller's.
+unsafe fn prepare<T: DriverObject>(
+    obj: &Object<T>,
+    vma: *mut bindings::vm_area_struct,
+) -> Result {
+    // SAFETY: By the requirement of this function.
+    let (pgoff, flags) =
+        unsafe { ((*vma).vm_pgoff, (*vma).__bindgen_anon_2.vm_flags) };
+    let (kind, _) = obj.kind_of(pgoff).ok_or(EINVAL)?;
+    let write = flags & bindings::VM_WRITE as bindings::vm_flags_t != 0;
+    let caching = T::mmap(obj, kind, write)?;
+    // SAFETY: By the requirement of this function.
+    to_result(unsafe { raw::ouro_vma_prepare(vma, caching.raw()) })
+}
+
+/// # Safety
+///
+/// Called by the memory management, for a mapping that [`prepare()`] has made.
+unsafe extern "C" fn fault_callback<T: DriverObject>(
+    vmf: *mut bindings::vm_fault,
+) -> bindings::vm_fault_t {
+    // SAFETY: By the requirement of this function.
+    let (vma, address, pgoff, flags) = unsafe {
+        let f = &(*vmf).__bindgen_anon_1;
+        (f.vma, f.address, f.pgoff, (*vmf).flags)
+    };
+    // SAFETY: The mapping has a reference of the object.
+    let obj = unsafe { Object::<T>::from_raw((*vma).vm_private_data.cast()) };
+    let Some((kind, first)) = obj.kind_of(pgoff) else {
+        return bindings::vm_fault_reason_VM_FAULT_SIGBUS;
+    };
+    // INVARIANT: By the requirement of this function.
+    let mut fault = Fault {
+        // SAFETY: A fault has a mapping.
+        vma: unsafe { NonNull::new_unchecked(vma) },
+        address: address & !(kernel::page::PAGE_SIZE - 1),
+        page: pgoff - first,
+        pages: obj.size() >> PAGE_SHIFT,
+        kind,
+        write: flags & bindings::fault_flag_FAULT_FLAG_WRITE != 0,
+        _life: PhantomData,
+    };
+    match T::fault(obj, &mut fault) {
+        Ok(()) | Err(FaultError::Retry) => bindings::vm_fault_reason_VM_FAULT_NOPAGE,
+        Err(FaultError::NoMemory) => bindings::vm_fault_reason_VM_FAULT_OOM,
+        Err(FaultError::Bus) => bindings::vm_fault_reason_VM_FAULT_SIGBUS,
+    }
+}

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Buffer objects.
+//!
+//! [`Object<T>`] is a reference counted `struct drm_gem_object` with the data of the driver in
+//! it. It has no memory of its own: what backs it, and where that is now, is the driver's
+//! ([`DriverObject`]). It has up to [`KINDS`] mmap offsets, one for each way to see the memory.
+//!
+//! The life of an object: made by [`Object::new()`]; held by handles, mappings, dma-bufs and
+//! [`ARef`]s; when the last of these goes, wherever that is, the driver gets it as [`Dead`], and
+//! either drops it there or hands it to a worker.
+//!
+//! C header: `include/drm/drm_gem.h`
+
+mod handle;
+pub(crate) mod mmap;
+pub(crate) mod prime;
+
+pub use self::mmap::{Fault, FaultError, KINDS};
+pub use self::prime::DmaBuf;
+
+use core::{alloc::Layout, mem::offset_of, ops::Deref, ptr::NonNull};
+use kernel::{
+    alloc::{allocator::Kmalloc, Allocator, NumaNode},
+    bindings,
+    prelude::*,
+    sync::{
+        aref::{ARef, AlwaysRefCounted},
+        atomic::Atomic,
+    },
+    types::Opaque,
+};
+
+use crate::{
+    drm::{Device, Driver, File},
+    release,
+    resv::{HasResv, Resv},
+    work, Caching,
+};
+
+/// What a driver puts into an object, and what it does when something happens to it.
+pub trait DriverObject: Sized + Send + Sync + 'static {
+    /// The driver.
+    type Driver: Driver<Object = Self>;
+
+    /// What [`DriverObject::new()`] gets.
+    type Args;
+
+    /// The kind of mapping that a dma-buf of the object has.
+    const EXPORT_KIND: u8;
+
+    /// Makes the data of an object of `size` bytes, a multiple of the page size.
+    fn new(
+        dev: &Device<Self::Driver>,
+        size: usize,
+        args: Self::Args,
+    ) -> impl PinInit<Self, Error>;
+
+    /// The file gets a handle. Called for each handle; may allocate and sleep.
+    fn open(obj: &Object<Self>, file: &File<Self::Driver>) -> Result {
+        let _ = (obj, file);
+        Ok(())
+    }
+
+    /// The file loses a handle. May sleep.
+    fn close(obj: &Object<Self>, file: &File<Self::Driver>) {
+        let _ = (obj, file);
+    }
+
+    /// The last reference is gone; nobody else can reach the object.
+    ///
+    /// Called where the last reference was dropped, which may be under `mmap_lock`. Dropping
+    /// `dead` ends it here; [`Dead::defer()`] lets a worker call [`DriverObject::free_late()`].
+    fn free(dead: Dead<Self>) {
+        drop(dead);
+    }
+
+    /// A worker of [`release`] has an object that was deferred. Sleeps as it likes.
+    fn free_late(dead: Dead<Self>) {
+        drop(dead);
+    }
+
+    /// Somebody wants to map the object. `kind` is below [`KINDS`] and has an offset.
+    ///
+    /// Returns how the CPU is to see it. Errors go to `mmap()`.
+    fn mmap(obj: &Object<Self>, kind: u8, write: bool) -> Result<Caching>;
+
+    /// Somebody touches a page that is not mapped. Called under `mmap_lock`: reservations may be
+    /// locked, user memory not touched.
+    ///
+    /// Calls [`Fault::insert()`] at least for the page of the fault, while whatever keeps the
+    /// page where it is is locked, so that [`Object::unmap_user()`] cannot come in between.
+    fn fault(
+        obj: &Object<Self>,
+        fault: &mut Fault<'_>,
+    ) -> core::result::Result<(), FaultError>;
+
+    /// A dma-buf that is not from this device is to become an object.
+    ///
+    /// Errors: without support, `EOPNOTSUPP`.
+    fn import(dev: &Device<Self::Driver>, buf: &DmaBuf) -> Result<ARef<Object<Self>>> {
+        let _ = (dev, buf);
+        Err(EOPNOTSUPP)
+    }
+
+    /// Whether the object may be exported as a dma-buf.
+    ///
+    /// Errors go to `PRIME_HANDLE_TO_FD`.
+    fn export(obj: &Object<Self>) -> Result {
+        let _ = obj;
+        Ok(())
+    }
+
+    /// Whether user space's statistics count the object as: (resident, purgeable, active).
+    fn status(obj: &Object<Self>) -> Status {
+        let _ = obj;
+        Status::default()
+    }
+}
+
+/// What `drm_show_memory_stats` style counters ask about an object.
+#[derive(Clone, Copy, Default)]
+pub struct Status {
+    /// It has memory now.
+    pub resident: bool,
+    /// User space does not need its contents.
+    pub purgeable: bool,
+    /// The GPU uses it.
+    pub active: bool,
+}
+
+/// A buffer object with the data of its driver, to which it derefs.
+///
+/// # Invariants
+///
+/// `obj` is an initialised `struct drm_gem_object` of the device `dev`, whose reference count is
+/// not zero while a reference exists. `data` is initialised. Each entry of `nodes` is null or a
+/// box of a node that is in the device's space of offsets; it never changes again while
+/// references exist.
+#[repr(C)]
+pub struct Object<T: DriverObject> {
+    obj: Opaque<bindings::drm_gem_object>,
+    /// Null or a [`mmap::Node`], by kind.
+    nodes: [Atomic<*mut mmap::Node>; KINDS],
+    /// The device stays as long as any of its objects.
+    dev: ARef<Device<T::Driver>>,
+    /// Runs [`DriverObject::free_late()`].
+    late: Opaque<bindings::work_struct>,
+    data: T,
+}
+
+// SAFETY: A GEM object is reference counted, and may be used by any thread; the data is `Send`
+// and `Sync`.
+unsafe impl<T: DriverObject> Send for Object<T> {}
+// SAFETY: As above.
+unsafe impl<T: DriverObject> Sync for Object<T> {}
+
+// SAFETY: Forwards to the reference count of `struct drm_gem_object`.
+unsafe impl<T: DriverObject> AlwaysRefCounted for Object<T> {
+    fn inc_ref(&self) {
+        // SAFETY: A shared reference means that the count is not zero.
+        unsafe { bindings::drm_gem_object_get(self.as_raw()) }
+    }
+
+    unsafe fn dec_ref(obj: NonNull<Self>) {
+        // SAFETY: The caller gives up a reference. The C object is the first field.
+        unsafe { bindings::drm_gem_object_put(obj.cast().as_ptr()) }
+    }
+}
+
+// SAFETY: `resv` of an object is set when it is made, and not changed.
+unsafe impl<T: DriverObject> HasResv for Object<T> {
+    fn resv(&self) -> &Resv {
+        // SAFETY: By the invariant.
+        unsafe { Resv::from_raw((*self.as_raw()).resv) }
+    }
+}
+
+impl<T: DriverObject> Deref for Object<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.data
+    }
+}
+
+impl<T: DriverObject> Object<T> {
+    const FUNCS: bindings::drm_gem_object_funcs = bindings::drm_gem_object_funcs {
+        free: Some(Self::free_callback),
+        open: Some(Self::open_callback),
+        close: Some(Self::close_callback),
+        export: Some(prime::export_callback::<T>),
+        mmap: Some(mmap::object_mmap_callback::<T>),
+        status: Some(Self::status_callback),
+        vm_ops: mmap::vm_ops::<T>(),
+        ..pin_init::zeroed()
+    };
+
+    /// Makes an object of `size` bytes, rounded up to pages.
+    ///
+    /// Errors: `EINVAL` for no size at all, `ENOMEM`, those of [`DriverObject::new()`].
+    pub fn new(dev: &Device<T::Driver>, size: usize, args: T::Args) -> Result<ARef<Self>> {
+        const { assert!(offset_of!(Self, obj) == 0) };
+        let size = size
+            .checked_next_multiple_of(kernel::page::PAGE_SIZE)
+            .ok_or(EINVAL)?;
+        if size == 0 {
+            return Err(EINVAL);
+        }
+        let layout = Kmalloc::aligned_layout(Layout::new::<Self>());
+        let ptr: *mut Self = Kmalloc::alloc(layout, GFP_KERNEL | __GFP_ZERO, NumaNode::NO_NODE)?
+            .cast()
+            .as_ptr();
+        // SAFETY: Memory of the right layout, at its place.
+        let init = unsafe { pin_init::raw_try_init(&raw mut (*ptr).data, T::new(dev, size, args)) };
+        if let Err(e) = init {
+            // SAFETY: Just allocated, nothing in it.
+            unsafe { Kmalloc::free(NonNull::new_unchecked(ptr).cast(), layout) };
+            return Err(e);
+        }
+        // SAFETY: Nobody else knows the memory. The rest of the fields, one after the other.
+        unsafe {
+            (&raw mut (*ptr).nodes)
+                .write([const { Atomic::new(core::ptr::null_mut()) }; KINDS]);
+            (&raw mut (*ptr).dev).write(dev.into());
+            work::init_raw(Opaque::cast_into(&raw const (*ptr).late), Self::late_callback);
+            let obj = Opaque::cast_into(&raw const (*ptr).obj);
+            (*obj).funcs = const { &Self::FUNCS };
+            bindings::drm_gem_private_object_init(dev.as_raw(), obj, size);
+            // INVARIANT: All is initialised, and this is the first reference.
+            Ok(ARef::from_raw(NonNull::new_unchecked(ptr)))
+        }
+    }
+
+    /// The C object.
+    pub(crate) fn as_raw(&self) -> *mut bindings::drm_gem_object {
+        self.obj.get()
+    }
+
+    /// The object behind a pointer.
+    ///
+    /// # Safety
+    ///
+    /// `ptr` is an object of a device of this driver, with a reference for as long as `'a`.
+    pub(crate) unsafe fn from_raw<'a>(ptr: *mut bindings::drm_gem_object) -> &'a Self {
+        // SAFETY: By the requirement of this function: all objects of such a device are made by
+        // `Object::new()`. The C object is the first field.
+        unsafe { &*ptr.cast() }
+    }
+
+    /// Takes over a reference, if there is an object.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Object::from_raw()`], or null; the caller gives the reference away.
+    pub(crate) unsafe fn take(ptr: *mut bindings::drm_gem_object) -> Option<ARef<Self>> {
+        // SAFETY: By the requirement of this function.
+        NonNull::new(ptr).map(|p| unsafe { ARef::from_raw(p.cast()) })
+    }
+
+    /// The device.
+    pub fn device(&self) -> &ARef<Device<T::Driver>> {
+        &self.dev
+    }
+
+    /// The size in bytes, a multiple of the page size.
+    pub fn size(&self) -> usize {
+        // SAFETY: By the invariant; it does not change.
+        unsafe { (*self.as_raw()).size }
+    }
+
+    /// # Safety
+    ///
+    /// Called by the DRM core for an object without references.
+    unsafe extern "C" fn free_callback(obj: *mut bindings::drm_gem_object) {
+        // INVARIANT: By the requirement of this function it is ours alone.
+        // SAFETY: Not null.
+        T::free(Dead(unsafe { NonNull::new_unchecked(obj.cast()) }));
+    }
+
+    /// # Safety
+    ///
+    /// Called by a worker for an object that [`Dead::defer()`] has queued.
+    unsafe extern "C" fn late_callback(work: *mut bindings::work_struct) {
+        let late: *const Opaque<bindings::work_struct> = Opaque::cast_from(work);
+        // SAFETY: By the requirement of this function.
+        let ptr = unsafe { kernel::container_of!(late, Self, late) };
+        // INVARIANT: It was given away by `defer()`.
+        // SAFETY: Not null.
+        T::free_late(Dead(unsafe { NonNull::new_unchecked(ptr.cast_mut()) }));
+    }
+
+    /// # Safety
+    ///
+    /// Called by the DRM core for an object of a device of this driver, and an open file of it.
+    unsafe extern "C" fn open_callback(
+        obj: *mut bindings::drm_gem_object,
+        file: *mut bindings::drm_file,
+    ) -> c_int {
+        // SAFETY: By the requirement of this function.
+        let (obj, file) = unsafe { (Self::from_raw(obj), File::from_raw(file)) };
+        match T::open(obj, file) {
+            Ok(()) => 0,
+            Err(e) => e.to_errno(),
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Object::open_callback()`].
+    unsafe extern "C" fn close_callback(
+        obj: *mut bindings::drm_gem_object,
+        file: *mut bindings::drm_file,
+    ) {
+        // SAFETY: By the requirement of this function.
+        let (obj, file) = unsafe { (Self::from_raw(obj), File::from_raw(file)) };
+        T::close(obj, file);
+    }
+
+    /// # Safety
+    ///
+    /// Called by the DRM core for an object of a device of this driver.
+    unsafe extern "C" fn status_callback(
+        obj: *mut bindings::drm_gem_object,
+    ) -> bindings::drm_gem_object_status {
+        // SAFETY: By the requirement of this function.
+        let status = T::status(unsafe { Self::from_raw(obj) });
+        let bit = |on, bit| if on { bit } else { 0 };
+        bit(
+            status.resident,
+            bindings::drm_gem_object_status_DRM_GEM_OBJECT_RESIDENT,
+        ) | bit(
+            status.purgeable,
+            bindings::drm_gem_object_status_DRM_GEM_OBJECT_PURGEABLE,
+        ) | bit(
+            status.active,
+            bindings::drm_gem_object_status_DRM_GEM_OBJECT_ACTIVE,
+        )
+    }
+}
+
+/// An object that nobody has a reference of any more. Dropping it frees it.
+///
+/// It derefs to the [`Object`], of which no new `ARef` may be made: it is borrowed for that
+/// reason, and an `ARef` of it would be a bug that the reference count reports.
+///
+/// # Invariants
+///
+/// All of the object is initialised, and this owns it.
+pub struct Dead<T: DriverObject>(NonNull<Object<T>>);
+
+// SAFETY: The object is `Send`, and this owns it.
+unsafe impl<T: DriverObject> Send for Dead<T> {}
+
+impl<T: DriverObject> Deref for Dead<T> {
+    type Target = Object<T>;
+
+    fn deref(&self) -> &Object<T> {
+        // SAFETY: By the invariant.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl<T: DriverObject> Dead<T> {
+    /// Lets a worker of [`release`] call [`DriverObject::free_late()`]. Any context, allocates
+    /// nothing.
+    pub fn defer(self) {
+        let this = core::mem::ManuallyDrop::new(self);
+        // SAFETY: By the invariant; the object stays until the work has run, which takes over.
+        let queued = unsafe { release::queue(this.late.get()) };
+        if !queued {
+            // There is no guard, hence no worker.
+            T::free_late(Dead(this.0));
+        }
+    }
+}
+
+impl<T: DriverObject> Drop for Dead<T> {
+    fn drop(&mut self) {
+        let ptr = self.0.as_ptr();
+        mmap::free_nodes(self);
+        // SAFETY: By the invariant. The device goes last, since the C object needs its space of
+        // offsets; the memory is from `Object::new()`.
+        unsafe {
+            bindings::drm_gem_object_release((*ptr).obj.get());
+            core::ptr::drop_in_place(&raw mut (*ptr).data);
+            let dev = core::ptr::read(&raw const (*ptr).dev);
+            let layout = Kmalloc::aligned_layout(Layout::new::<Object<T>>());
+            Kmalloc::free(self.0.cast(), layout);
+            drop(dev);
+        }
+    }
+}

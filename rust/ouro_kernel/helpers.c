@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Static inlines and macros of the kernel as functions, for Rust. A function
+ * here does one thing that C alone can say; whatever can be written in Rust
+ * stands there.
+ */
+#include <linux/mman.h>
+#include <linux/pgtable.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+
+#include "helpers.h"
+
+void ouro_fence_get(struct dma_fence *fence)
+{
+	dma_fence_get(fence);
+}
+
+void ouro_fence_put(struct dma_fence *fence)
+{
+	dma_fence_put(fence);
+}
+
+bool ouro_fence_is_signaled(struct dma_fence *fence)
+{
+	return dma_fence_is_signaled(fence);
+}
+
+/* Signals once: the error and the signal are one step, whoever else may signal. */
+bool ouro_fence_signal(struct dma_fence *fence, int error)
+{
+	unsigned long flags;
+	bool first;
+
+	dma_fence_lock_irqsave(fence, flags);
+	first = !dma_fence_test_signaled_flag(fence);
+	if (first) {
+		if (error)
+			dma_fence_set_error(fence, error);
+		dma_fence_signal_locked(fence);
+	}
+	dma_fence_unlock_irqrestore(fence, flags);
+	return first;
+}
+
+bool ouro_fence_is_later(struct dma_fence *a, struct dma_fence *b)
+{
+	return dma_fence_is_later(a, b);
+}
+
+bool ouro_fence_is_container(struct dma_fence *fence)
+{
+	return dma_fence_is_container(fence);
+}
+
+bool ouro_fence_begin_signalling(void)
+{
+	return dma_fence_begin_signalling();
+}
+
+void ouro_fence_end_signalling(bool cookie)
+{
+	dma_fence_end_signalling(cookie);
+}
+
+struct dma_fence_chain *ouro_fence_chain_alloc(void)
+{
+	return dma_fence_chain_alloc();
+}
+
+void ouro_fence_chain_free(struct dma_fence_chain *chain)
+{
+	dma_fence_chain_free(chain);
+}
+
+/* Takes over the array (from kmalloc) and the references in it, if it succeeds. */
+struct dma_fence *ouro_fence_array(int n, struct dma_fence **fences)
+{
+	struct dma_fence_array *array;
+
+	array = dma_fence_array_create(n, fences, dma_fence_context_alloc(1), 1);
+	return array ? &array->base : NULL;
+}
+
+void ouro_ww_acquire_init(struct ww_acquire_ctx *ctx)
+{
+	ww_acquire_init(ctx, &reservation_ww_class);
+}
+
+void ouro_ww_acquire_done(struct ww_acquire_ctx *ctx)
+{
+	ww_acquire_done(ctx);
+}
+
+void ouro_ww_acquire_fini(struct ww_acquire_ctx *ctx)
+{
+	ww_acquire_fini(ctx);
+}
+
+int ouro_resv_lock(struct dma_resv *resv, struct ww_acquire_ctx *ctx, bool intr)
+{
+	if (intr)
+		return dma_resv_lock_interruptible(resv, ctx);
+	return dma_resv_lock(resv, ctx);
+}
+
+int ouro_resv_lock_slow(struct dma_resv *resv, struct ww_acquire_ctx *ctx, bool intr)
+{
+	if (intr)
+		return dma_resv_lock_slow_interruptible(resv, ctx);
+	dma_resv_lock_slow(resv, ctx);
+	return 0;
+}
+
+bool ouro_resv_trylock(struct dma_resv *resv)
+{
+	return dma_resv_trylock(resv);
+}
+
+bool ouro_resv_trylock_ctx(struct dma_resv *resv, struct ww_acquire_ctx *ctx)
+{
+	return ww_mutex_trylock(&resv->lock, ctx);
+}
+
+void ouro_resv_unlock(struct dma_resv *resv)
+{
+	dma_resv_unlock(resv);
+}
+
+int ouro_resv_collect(struct dma_resv *resv, unsigned int usage,
+		      unsigned int *n, struct dma_fence ***fences)
+{
+	return dma_resv_get_fences(resv, usage, n, fences);
+}
+
+void ouro_syncobj_get(struct drm_syncobj *syncobj)
+{
+	drm_syncobj_get(syncobj);
+}
+
+void ouro_syncobj_put(struct drm_syncobj *syncobj)
+{
+	drm_syncobj_put(syncobj);
+}
+
+struct dma_fence *ouro_syncobj_fence(struct drm_syncobj *syncobj)
+{
+	return drm_syncobj_fence_get(syncobj);
+}
+
+/* The file has the one reference of the sync_file: fput() frees both. */
+struct file *ouro_sync_file_create(struct dma_fence *fence)
+{
+	struct sync_file *sync_file = sync_file_create(fence);
+
+	return sync_file ? sync_file->file : NULL;
+}
+
+/*
+ * The object that owns the offset, with a reference, or NULL. Its count may be
+ * zero already: then it is on its way out, and waits for this lock.
+ */
+struct drm_gem_object *ouro_gem_at_offset(struct drm_device *dev, unsigned long start,
+					  unsigned long pages)
+{
+	struct drm_vma_offset_manager *mgr = dev->vma_offset_manager;
+	struct drm_gem_object *obj = NULL;
+	struct drm_vma_offset_node *node;
+
+	drm_vma_offset_lock_lookup(mgr);
+	node = drm_vma_offset_exact_lookup_locked(mgr, start, pages);
+	if (node) {
+		obj = node->driver_private;
+		if (!kref_get_unless_zero(&obj->refcount))
+			obj = NULL;
+	}
+	drm_vma_offset_unlock_lookup(mgr);
+	return obj;
+}
+
+void ouro_vma_node_reset(struct drm_vma_offset_node *node, struct drm_gem_object *obj)
+{
+	drm_vma_node_reset(node);
+	node->driver_private = obj;
+}
+
+void ouro_vma_node_unmap(struct drm_vma_offset_node *node, struct drm_device *dev)
+{
+	drm_vma_node_unmap(node, dev->anon_inode->i_mapping);
+}
+
+/* The first page offset that a node can have: below it are dma-buf mappings. */
+unsigned long ouro_vma_node_base(void)
+{
+	return DRM_FILE_PAGE_OFFSET_START;
+}
+
+unsigned long ouro_vm_mmap(struct file *file, unsigned long size, bool write,
+			   unsigned long offset)
+{
+	return vm_mmap(file, 0, size, PROT_READ | (write ? PROT_WRITE : 0), MAP_SHARED, offset);
+}
+
+/* Page frames without struct page semantics, seen through the given caching. */
+int ouro_vma_prepare(struct vm_area_struct *vma, unsigned int caching)
+{
+	pgprot_t prot;
+
+	/* A private writable mapping would want copies of pages that are not ours to copy. */
+	if ((vma->vm_flags & (VM_SHARED | VM_MAYWRITE)) == VM_MAYWRITE)
+		return -EINVAL;
+
+	vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
+	prot = vm_get_page_prot(vma->vm_flags);
+	if (caching == OURO_CACHE_WC)
+		prot = pgprot_writecombine(prot);
+	else if (caching == OURO_CACHE_UC)
+		prot = pgprot_noncached(prot);
+	vma->vm_page_prot = pgprot_decrypted(prot);
+	return 0;
+}
+
+/* Memory is accounted when it is used, not when it is promised. */
+struct file *ouro_shmem_file(const char *name, loff_t size)
+{
+	return shmem_file_setup(name, size, mk_vma_flags(VMA_NORESERVE_BIT));
+}
+
+void ouro_shmem_discard(struct file *file)
+{
+	shmem_truncate_range(file_inode(file), 0, (loff_t)-1);
+}
+
+struct page *ouro_shmem_page(struct file *file, unsigned long index)
+{
+	return shmem_read_mapping_page(file->f_mapping, index);
+}
+
+void ouro_shmem_limit(struct file *file, bool below_4g)
+{
+	gfp_t gfp = GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
+
+	if (below_4g)
+		gfp = (gfp & ~__GFP_HIGHMEM) | __GFP_DMA32;
+	mapping_set_gfp_mask(file->f_mapping, gfp);
+}
+
+void ouro_shmem_page_put(struct page *page, bool dirty, bool accessed)
+{
+	if (dirty)
+		set_page_dirty(page);
+	if (accessed)
+		mark_page_accessed(page);
+	put_page(page);
+}
+
+/* Reclaim need not look at pages that somebody holds for a long time. */
+void ouro_shmem_pin(struct file *file)
+{
+	mapping_set_unevictable(file->f_mapping);
+}
+
+void ouro_shmem_unpin(struct file *file)
+{
+	mapping_clear_unevictable(file->f_mapping);
+}
+
+unsigned long ouro_page_to_pfn(struct page *page)
+{
+	return page_to_pfn(page);
+}
+
+struct page *ouro_alloc_page(bool below_4g)
+{
+	return alloc_page(GFP_KERNEL | __GFP_ZERO | (below_4g ? __GFP_DMA32 : 0));
+}
+
+void *ouro_vmap(struct page **pages, unsigned int n, unsigned int caching)
+{
+	pgprot_t prot = PAGE_KERNEL;
+
+	if (caching == OURO_CACHE_WC)
+		prot = pgprot_writecombine(prot);
+	else if (caching == OURO_CACHE_UC)
+		prot = pgprot_noncached(prot);
+	return vmap(pages, n, VM_MAP, prot);
+}
+
+void *ouro_kmap(struct page *page)
+{
+	return kmap_local_page(page);
+}
+
+void ouro_kunmap(void *addr)
+{
+	kunmap_local(addr);
+}
+
+bool ouro_dma_mapping_error(struct device *dev, dma_addr_t addr)
+{
+	return dma_mapping_error(dev, addr);
+}
+
+/* Both sides write, neither side syncs: a bounce buffer in between is a failure. */
+dma_addr_t ouro_dma_map_page(struct device *dev, struct page *page)
+{
+	return dma_map_page_attrs(dev, page, 0, PAGE_SIZE, DMA_BIDIRECTIONAL,
+				  DMA_ATTR_REQUIRE_COHERENT);
+}
+
+void ouro_dma_unmap_page(struct device *dev, dma_addr_t addr)
+{
+	dma_unmap_page_attrs(dev, addr, PAGE_SIZE, DMA_BIDIRECTIONAL,
+			     DMA_ATTR_REQUIRE_COHERENT);
+}
+
+int ouro_dma_map_sgtable(struct device *dev, struct sg_table *sgt)
+{
+	return dma_map_sgtable(dev, sgt, DMA_BIDIRECTIONAL, DMA_ATTR_REQUIRE_COHERENT);
+}
+
+void ouro_dma_unmap_sgtable(struct device *dev, struct sg_table *sgt)
+{
+	dma_unmap_sgtable(dev, sgt, DMA_BIDIRECTIONAL, DMA_ATTR_REQUIRE_COHERENT);
+}
+
+int ouro_sg_from_pages(struct sg_table *sgt, struct page **pages, unsigned int n,
+		       struct device *dev)
+{
+	size_t limit = min_t(size_t, dma_max_mapping_size(dev), UINT_MAX);
+
+	limit = max_t(size_t, limit & PAGE_MASK, PAGE_SIZE);
+	return sg_alloc_table_from_pages_segment(sgt, pages, n, 0, (unsigned long)n << PAGE_SHIFT,
+						 limit, GFP_KERNEL);
+}
+
+void ouro_dma_set_max_seg_size(struct device *dev, unsigned int size)
+{
+	dma_set_max_seg_size(dev, size);
+}
+
+/* Whether memory must lie below 4 GiB for the device to reach it. */
+bool ouro_dma_below_4g(struct device *dev)
+{
+	return dma_get_required_mask(dev) > dma_get_mask(dev);
+}
+
+void ouro_wmb(void)
+{
+	wmb();
+}
+
+void ouro_mb(void)
+{
+	mb();
+}
+
+void ouro_cpu_relax(void)
+{
+	cpu_relax();
+}
+
+/* Time left (at least 1) when the condition holds, 0 after the time, -ERESTARTSYS. */
+long ouro_wait(struct wait_queue_head *wq, bool (*condition)(void *data), void *data,
+	       bool intr, long timeout)
+{
+	if (intr)
+		return wait_event_interruptible_timeout(*wq, condition(data), timeout);
+	return wait_event_timeout(*wq, condition(data), timeout);
+}
+
+unsigned long ouro_ms_to_jiffies(unsigned int ms)
+{
+	return msecs_to_jiffies(ms);
+}
+
+unsigned long ouro_jiffies(void)
+{
+	return jiffies;
+}
+
+struct workqueue_struct *ouro_alloc_workqueue(const char *name, unsigned int flags,
+					      int max_active)
+{
+	return alloc_workqueue("%s", flags, max_active, name);
+}
+
+void ouro_flush_workqueue(struct workqueue_struct *wq)
+{
+	flush_workqueue(wq);
+}
+
+bool ouro_llist_add(struct llist_node *node, struct llist_head *head)
+{
+	return llist_add(node, head);
+}
+
+struct llist_node *ouro_llist_take(struct llist_head *head)
+{
+	return llist_del_all(head);
+}
+
+void ouro_task_comm(char *buf)
+{
+	strscpy_pad(buf, current->comm, TASK_COMM_LEN);
+}
+
+int ouro_task_pid(void)
+{
+	return task_tgid_nr(current);
+}
+
+unsigned long ouro_total_pages(void)
+{
+	return totalram_pages();
+}
+
+int ouro_access_ok(unsigned long addr, unsigned long size)
+{
+	return access_ok((void __user *)addr, size);
+}
+
+void ouro_pagefault_disable(void)
+{
+	pagefault_disable();
+}
+
+void ouro_pagefault_enable(void)
+{
+	pagefault_enable();
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What Rust cannot reach through kernel::bindings: static inlines, macros and
+ * headers that the kernel crate does not include. Read by the compiler for
+ * helpers.c, and by bindgen, which takes the functions alone.
+ */
+#ifndef _OURO_KERNEL_HELPERS_H_
+#define _OURO_KERNEL_HELPERS_H_
+
+#include <drm/drm_cache.h>
+#include <drm/drm_device.h>
+#include <drm/drm_file.h>
+#include <drm/drm_gem.h>
+#include <drm/drm_ioctl.h>
+#include <drm/drm_print.h>
+#include <drm/drm_syncobj.h>
+#include <linux/dma-fence.h>
+#include <linux/dma-fence-array.h>
+#include <linux/dma-fence-chain.h>
+#include <linux/dma-mapping.h>
+#include <linux/dma-resv.h>
+#include <linux/llist.h>
+#include <linux/mm.h>
+#include <linux/scatterlist.h>
+#include <linux/set_memory.h>
+#include <linux/shmem_fs.h>
+#include <linux/sync_file.h>
+#include <linux/vmalloc.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+/* How the CPU sees a mapping; the numbers are those of `Caching` in Rust. */
+#define OURO_CACHE_WB	0
+#define OURO_CACHE_WC	1
+#define OURO_CACHE_UC	2
+
+/* dma_fence */
+void ouro_fence_get(struct dma_fence *fence);
+void ouro_fence_put(struct dma_fence *fence);
+bool ouro_fence_is_signaled(struct dma_fence *fence);
+bool ouro_fence_signal(struct dma_fence *fence, int error);
+bool ouro_fence_is_later(struct dma_fence *a, struct dma_fence *b);
+bool ouro_fence_is_container(struct dma_fence *fence);
+bool ouro_fence_begin_signalling(void);
+void ouro_fence_end_signalling(bool cookie);
+struct dma_fence_chain *ouro_fence_chain_alloc(void);
+void ouro_fence_chain_free(struct dma_fence_chain *chain);
+struct dma_fence *ouro_fence_array(int n, struct dma_fence **fences);
+
+/* dma_resv and its tickets */
+void ouro_ww_acquire_init(struct ww_acquire_ctx *ctx);
+void ouro_ww_acquire_done(struct ww_acquire_ctx *ctx);
+void ouro_ww_acquire_fini(struct ww_acquire_ctx *ctx);
+int ouro_resv_lock(struct dma_resv *resv, struct ww_acquire_ctx *ctx, bool intr);
+int ouro_resv_lock_slow(struct dma_resv *resv, struct ww_acquire_ctx *ctx, bool intr);
+bool ouro_resv_trylock(struct dma_resv *resv);
+bool ouro_resv_trylock_ctx(struct dma_resv *resv, struct ww_acquire_ctx *ctx);
+void ouro_resv_unlock(struct dma_resv *resv);
+int ouro_resv_collect(struct dma_resv *resv, unsigned int usage,
+		      unsigned int *n, struct dma_fence ***fences);
+
+/* drm_syncobj, sync_file */
+void ouro_syncobj_get(struct drm_syncobj *syncobj);
+void ouro_syncobj_put(struct drm_syncobj *syncobj);
+struct dma_fence *ouro_syncobj_fence(struct drm_syncobj *syncobj);
+struct file *ouro_sync_file_create(struct dma_fence *fence);
+
+/* mappings of objects */
+struct drm_gem_object *ouro_gem_at_offset(struct drm_device *dev, unsigned long start,
+					  unsigned long pages);
+void ouro_vma_node_reset(struct drm_vma_offset_node *node, struct drm_gem_object *obj);
+void ouro_vma_node_unmap(struct drm_vma_offset_node *node, struct drm_device *dev);
+unsigned long ouro_vma_node_base(void);
+unsigned long ouro_vm_mmap(struct file *file, unsigned long size, bool write,
+			   unsigned long offset);
+int ouro_vma_prepare(struct vm_area_struct *vma, unsigned int caching);
+
+/* pages */
+struct file *ouro_shmem_file(const char *name, loff_t size);
+void ouro_shmem_discard(struct file *file);
+struct page *ouro_shmem_page(struct file *file, unsigned long index);
+void ouro_shmem_limit(struct file *file, bool below_4g);
+void ouro_shmem_page_put(struct page *page, bool dirty, bool accessed);
+void ouro_shmem_pin(struct file *file);
+void ouro_shmem_unpin(struct file *file);
+unsigned long ouro_page_to_pfn(struct page *page);
+struct page *ouro_alloc_page(bool below_4g);
+void *ouro_vmap(struct page **pages, unsigned int n, unsigned int caching);
+void *ouro_kmap(struct page *page);
+void ouro_kunmap(void *addr);
+bool ouro_dma_mapping_error(struct device *dev, dma_addr_t addr);
+dma_addr_t ouro_dma_map_page(struct device *dev, struct page *page);
+void ouro_dma_unmap_page(struct device *dev, dma_addr_t addr);
+int ouro_dma_map_sgtable(struct device *dev, struct sg_table *sgt);
+void ouro_dma_unmap_sgtable(struct device *dev, struct sg_table *sgt);
+void ouro_dma_set_max_seg_size(struct device *dev, unsigned int size);
+int ouro_sg_from_pages(struct sg_table *sgt, struct page **pages, unsigned int n,
+		       struct device *dev);
+bool ouro_dma_below_4g(struct device *dev);
+
+/* barriers, time, waiting */
+void ouro_wmb(void);
+void ouro_mb(void);
+void ouro_cpu_relax(void);
+long ouro_wait(struct wait_queue_head *wq, bool (*condition)(void *data), void *data,
+	       bool intr, long timeout);
+unsigned long ouro_ms_to_jiffies(unsigned int ms);
+unsigned long ouro_jiffies(void);
+
+/* work */
+struct workqueue_struct *ouro_alloc_workqueue(const char *name, unsigned int flags,
+					      int max_active);
+void ouro_flush_workqueue(struct workqueue_struct *wq);
+bool ouro_llist_add(struct llist_node *node, struct llist_head *head);
+struct llist_node *ouro_llist_take(struct llist_head *head);
+
+/* who, and how much */
+void ouro_task_comm(char *buf);
+int ouro_task_pid(void);
+unsigned long ouro_total_pages(void);
+int ouro_access_ok(unsigned long addr, unsigned long size);
+
+/* a fault in the middle of a copy is an answer, not a wait */
+void ouro_pagefault_disable(void);
+void ouro_pagefault_enable(void);
+
+#endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Safe abstractions that the kernel crate lacks: what `Documentation/gpu/ouro/kernel-crate.rst`
+//! describes.
+//!
+//! All `unsafe` of the project is here. A driver on top of this crate can say
+//! `#![deny(unsafe_code)]`. The style is that of the kernel crate: a C object is a transparent
+//! type behind [`ARef`](kernel::sync::aref::ARef), what C demands of a caller is a type or a
+//! lifetime, and what cannot be had without memory returns `Result` and is made beforehand.
+//!
+//! | part | what |
+//! | --- | --- |
+//! | [`drm`] | device, registration, open files, ioctl table |
+//! | [`gem`] | buffer objects: handles, mappings by fault, prime |
+//! | [`pages`] | memory: shmem pages, pages for the device, DMA addresses |
+//! | [`fence`] | `dma_fence`: ours, anyone's, callbacks, containers |
+//! | [`resv`] | `dma_resv` and locking many of them |
+//! | [`syncobj`], [`sync_file`] | fences that user space holds |
+//! | [`pci`], [`mmio`], [`irq`] | the device: configuration, registers, interrupts |
+//! | [`work`], [`wait`] | own work queues and cancelling; waiting |
+//! | [`release`] | what must end before the module goes |
+//! | [`pm`] | suspend, resume and shutdown of a PCI driver |
+//! | [`task`], [`time`], [`uaccess`] | small things |
+
+pub mod drm;
+pub mod fence;
+pub mod gem;
+pub mod irq;
+pub mod mmio;
+pub mod pages;
+pub mod pci;
+pub mod pm;
+mod raw;
+pub mod release;
+pub mod resv;
+pub mod sync_file;
+pub mod syncobj;
+pub mod task;
+pub mod time;
+pub mod uaccess;
+pub mod wait;
+pub mod work;
+
+/// What the printing macros of the kernel crate put in front.
+const __LOG_PREFIX: &[u8] = b"ouro\0";
+
+/// How the CPU sees memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Caching {
+    /// Write-back: ordinary cached memory.
+    WriteBack = 0,
+    /// Write-combining: reads are slow, writes are gathered.
+    WriteCombining = 1,
+    /// Uncached, in order: registers.
+    Uncached = 2,
+}
+
+impl Caching {
+    /// The number that the C side knows it by.
+    pub(crate) fn raw(self) -> u32 {
+        match self {
+            Caching::WriteBack => 0,
+            Caching::WriteCombining => 1,
+            Caching::Uncached => 2,
+        }
+    }
+}

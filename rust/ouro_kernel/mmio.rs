@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Registers and other memory of the device, from `'static` code.
+//!
+//! A [`Bar`] is a mapping of a part of a BAR behind a gate: after the unbind, or after
+//! [`Bar::revoke()`], reads are ones and writes go nowhere. The gate is an RCU section around each
+//! access, so that it costs next to nothing, works in interrupts, and is never held while waiting.
+
+use kernel::{
+    bindings,
+    device::Bound,
+    pci,
+    prelude::*,
+    revocable::{Revocable, RevocableGuard},
+    sync::Arc,
+};
+
+use crate::{
+    pci::{end_with_bond, EndWithBond},
+    Caching,
+};
+
+/// A mapping of device memory.
+///
+/// # Invariants
+///
+/// `addr` is the address of `len` bytes of device memory, mapped until this is dropped.
+pub struct Mapping {
+    addr: *mut u8,
+    len: usize,
+}
+
+// SAFETY: Device memory may be accessed from any thread.
+unsafe impl Send for Mapping {}
+// SAFETY: As above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    fn map(start: u64, len: usize, caching: Caching) -> Result<Self> {
+        // SAFETY: The caller, `Bar::map()`, gives a range of a BAR of a bound device. Cached
+        // device memory is asked for by nobody.
+        let addr = unsafe {
+            match caching {
+                Caching::WriteCombining => bindings::ioremap_wc(start, len),
+                Caching::Uncached | Caching::WriteBack => bindings::ioremap(start, len),
+            }
+        };
+        if addr.is_null() {
+            return Err(ENOMEM);
+        }
+        Ok(Self {
+            addr: addr.cast(),
+            len,
+        })
+    }
+
+    /// The address of `size` bytes at `offset`, if they are inside and aligned.
+    fn at(&self, offset: usize, size: usize) -> Option<*mut c_void> {
+        let end = offset.checked_add(size)?;
+        if end > self.len || offset & (size - 1) != 0 {
+            return None;
+        }
+        Some(self.addr.wrapping_add(offset).cast())
+    }
+
+    /// Reads 8 bits; ones outside of the mapping.
+    pub fn read8(&self, offset: usize) -> u8 {
+        // SAFETY: By the invariant.
+        self.at(offset, 1)
+            .map_or(!0, |p| unsafe { bindings::readb(p) })
+    }
+
+    /// Reads 16 bits; ones outside of the mapping or at an odd offset.
+    pub fn read16(&self, offset: usize) -> u16 {
+        // SAFETY: By the invariant.
+        self.at(offset, 2)
+            .map_or(!0, |p| unsafe { bindings::readw(p) })
+    }
+
+    /// Reads 32 bits; ones outside of the mapping or at an offset that is no multiple of 4.
+    pub fn read32(&self, offset: usize) -> u32 {
+        // SAFETY: By the invariant.
+        self.at(offset, 4)
+            .map_or(!0, |p| unsafe { bindings::readl(p) })
+    }
+
+    /// Reads 64 bits in one access; ones outside of the mapping or at an offset that is no
+    /// multiple of 8.
+    pub fn read64(&self, offset: usize) -> u64 {
+        // SAFETY: By the invariant.
+        self.at(offset, 8)
+            .map_or(!0, |p| unsafe { bindings::readq(p) })
+    }
+
+    /// Writes 8 bits; nothing outside of the mapping.
+    pub fn write8(&self, offset: usize, value: u8) {
+        if let Some(p) = self.at(offset, 1) {
+            // SAFETY: By the invariant.
+            unsafe { bindings::writeb(value, p) }
+        }
+    }
+
+    /// Writes 16 bits; nothing outside of the mapping or at an odd offset.
+    pub fn write16(&self, offset: usize, value: u16) {
+        if let Some(p) = self.at(offset, 2) {
+            // SAFETY: By the invariant.
+            unsafe { bindings::writew(value, p) }
+        }
+    }
+
+    /// Writes 32 bits; nothing outside of the mapping or at an offset that is no multiple of 4.
+    pub fn write32(&self, offset: usize, value: u32) {
+        if let Some(p) = self.at(offset, 4) {
+            // SAFETY: By the invariant.
+            unsafe { bindings::writel(value, p) }
+        }
+    }
+
+    /// Writes 64 bits in one access; nothing outside of the mapping or at an offset that is no
+    /// multiple of 8.
+    pub fn write64(&self, offset: usize, value: u64) {
+        if let Some(p) = self.at(offset, 8) {
+            // SAFETY: By the invariant.
+            unsafe { bindings::writeq(value, p) }
+        }
+    }
+
+    /// The length in bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is nothing in it: never.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: By the invariant.
+        unsafe { bindings::iounmap(self.addr.cast()) }
+    }
+}
+
+/// What the unbind revokes.
+#[pin_data]
+struct Gate {
+    #[pin]
+    mapping: Revocable<Mapping>,
+}
+
+impl EndWithBond for Gate {
+    fn end(&self) {
+        self.mapping.revoke();
+    }
+}
+
+/// A part of a BAR.
+pub struct Bar {
+    gate: Arc<Gate>,
+    start: u64,
+    len: usize,
+}
+
+impl Bar {
+    /// Maps `len` bytes of a BAR from `offset` on; 0 is all that follow. The caller has claimed
+    /// the BAR by [`request_region()`](crate::pci::request_region).
+    ///
+    /// Errors: `EINVAL` if the BAR has not so many bytes; `ENOMEM`.
+    pub fn map(
+        pdev: &pci::Device<Bound>,
+        bar: u32,
+        offset: u64,
+        len: usize,
+        caching: Caching,
+    ) -> Result<Self> {
+        let size = pdev.resource_len(bar)?;
+        let rest = size.checked_sub(offset).ok_or(EINVAL)?;
+        let len = if len == 0 { rest as usize } else { len };
+        if len == 0 || len as u64 > rest {
+            return Err(EINVAL);
+        }
+        let start = pdev.resource_start(bar)? + offset;
+        let gate = Arc::pin_init::<Error>(
+            try_pin_init!(Gate {
+                mapping <- Revocable::new(Mapping::map(start, len, caching)?),
+            }? Error),
+            GFP_KERNEL,
+        )?;
+        end_with_bond(pdev, gate.clone())?;
+        Ok(Self { gate, start, len })
+    }
+
+    /// Opens the gate for several accesses, in which the caller must not sleep. `None` after the
+    /// revocation.
+    pub fn access(&self) -> Option<RevocableGuard<'_, Mapping>> {
+        self.gate.mapping.try_access()
+    }
+
+    /// Ends all accesses, and waits for those that are going on. Sleeps.
+    pub fn revoke(&self) {
+        self.gate.mapping.revoke();
+    }
+
+    /// Whether it was revoked.
+    pub fn is_revoked(&self) -> bool {
+        self.access().is_none()
+    }
+
+    /// The bus address of its first byte, for page frames of user space's mappings.
+    pub fn bus_address(&self) -> u64 {
+        self.start
+    }
+
+    /// The length in bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is nothing in it: never.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Reads 32 bits; ones if that is not possible: revoked, outside, not aligned.
+    pub fn read32(&self, offset: usize) -> u32 {
+        self.access().map_or(!0, |m| m.read32(offset))
+    }
+
+    /// Reads 64 bits, as [`Bar::read32()`].
+    pub fn read64(&self, offset: usize) -> u64 {
+        self.access().map_or(!0, |m| m.read64(offset))
+    }
+
+    /// Reads 16 bits, as [`Bar::read32()`].
+    pub fn read16(&self, offset: usize) -> u16 {
+        self.access().map_or(!0, |m| m.read16(offset))
+    }
+
+    /// Reads 8 bits, as [`Bar::read32()`].
+    pub fn read8(&self, offset: usize) -> u8 {
+        self.access().map_or(!0, |m| m.read8(offset))
+    }
+
+    /// Writes 32 bits; nothing if that is not possible.
+    pub fn write32(&self, offset: usize, value: u32) {
+        if let Some(m) = self.access() {
+            m.write32(offset, value)
+        }
+    }
+
+    /// Writes 64 bits, as [`Bar::write32()`].
+    pub fn write64(&self, offset: usize, value: u64) {
+        if let Some(m) = self.access() {
+            m.write64(offset, value)
+        }
+    }
+
+    /// Writes 16 bits, as [`Bar::write32()`].
+    pub fn write16(&self, offset: usize, value: u16) {
+        if let Some(m) = self.access() {
+            m.write16(offset, value)
+        }
+    }
+
+    /// Writes 8 bits, as [`Bar::write32()`].
+    pub fn write8(&self, offset: usize, value: u8) {
+        if let Some(m) = self.access() {
+            m.write8(offset, value)
+        }
+    }
+}
+
+/// All writes of this CPU before it are seen before those after it, by devices too.
+pub fn wmb() {
+    // SAFETY: No requirement.
+    unsafe { crate::raw::ouro_wmb() }
+}
+
+/// [`wmb()`] for reads and writes.
+pub fn mb() {
+    // SAFETY: No requirement.
+    unsafe { crate::raw::ouro_mb() }
+}

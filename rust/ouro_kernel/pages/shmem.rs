@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Swappable memory, and its pages.
+
+use core::ptr::NonNull;
+use kernel::{
+    bindings,
+    error::from_err_ptr,
+    prelude::*,
+    sync::Arc,
+    uaccess::{UserPtr, UserSlice},
+};
+
+use super::{clflush, DmaMap, View, PAGE_SIZE};
+use crate::{
+    pci::DmaDevice,
+    raw,
+    Caching,
+};
+
+/// Zeroed memory of the size of an object, which the kernel may swap out while nobody holds its
+/// [`Pages`].
+///
+/// # Invariants
+///
+/// The pointer is a shmem file of which this owns a reference.
+pub struct Shmem {
+    file: NonNull<bindings::file>,
+    pages: usize,
+}
+
+// SAFETY: Files are reference counted, and have their own locks.
+unsafe impl Send for Shmem {}
+// SAFETY: As above.
+unsafe impl Sync for Shmem {}
+
+impl Shmem {
+    /// Makes one of `size` bytes, rounded up to pages. It takes no memory yet.
+    ///
+    /// Errors: `ENOMEM`, `EINVAL` for a size that cannot be.
+    pub fn new(size: usize, dma: &DmaDevice) -> Result<Self> {
+        let pages = size.div_ceil(PAGE_SIZE);
+        let bytes = i64::try_from(size).map_err(|_| EINVAL)?;
+        // SAFETY: The name is a C string. The flag is that of `VM_NORESERVE`: memory is accounted
+        // when it is used.
+        let file = from_err_ptr(unsafe {
+            raw::ouro_shmem_file(c"ouro object".as_char_ptr(), bytes)
+        })?;
+        let file = NonNull::new(file).ok_or(ENOMEM)?;
+        // SAFETY: Nobody else knows the file.
+        unsafe { raw::ouro_shmem_limit(file.as_ptr(), dma.needs_low_memory()) };
+        Ok(Self { file, pages })
+    }
+
+    /// How many pages it has.
+    pub fn len(&self) -> usize {
+        self.pages
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.pages == 0
+    }
+
+    /// Gets all pages, from swap if they are there, and holds them. Sleeps; may go to reclaim.
+    ///
+    /// Errors: `ENOMEM`, `EIO` from swap, `EINTR` when killed.
+    pub fn get_pages(&self) -> Result<Pages> {
+        let mut list = KVVec::with_capacity(self.pages, GFP_KERNEL)?;
+        let file = self.clone();
+        // SAFETY: By the invariant.
+        unsafe { raw::ouro_shmem_pin(self.file.as_ptr()) };
+        let mut pages = Pages {
+            list: KVVec::new(),
+            file,
+        };
+        for index in 0..self.pages {
+            // SAFETY: By the invariant; the page comes with a reference.
+            let page = from_err_ptr(unsafe { raw::ouro_shmem_page(self.file.as_ptr(), index) });
+            match page {
+                Ok(page) => list.push(page, GFP_KERNEL)?,
+                Err(e) => {
+                    // What was got so far goes back with `pages`.
+                    pages.list = list;
+                    return Err(e);
+                }
+            }
+        }
+        pages.list = list;
+        Ok(pages)
+    }
+
+    /// Gives all memory back: what was in it is lost, the next page is zeroed. Nobody may hold
+    /// pages that should keep their contents.
+    pub fn truncate(&self) {
+        // SAFETY: By the invariant.
+        unsafe { raw::ouro_shmem_discard(self.file.as_ptr()) }
+    }
+}
+
+impl Clone for Shmem {
+    fn clone(&self) -> Self {
+        // SAFETY: By the invariant.
+        unsafe { bindings::get_file(self.file.as_ptr()) };
+        Self {
+            file: self.file,
+            pages: self.pages,
+        }
+    }
+}
+
+impl Drop for Shmem {
+    fn drop(&mut self) {
+        // SAFETY: By the invariant.
+        unsafe { bindings::fput(self.file.as_ptr()) }
+    }
+}
+
+/// All pages of a [`Shmem`], where they are now. While this lives they stay there.
+///
+/// When it is dropped, the pages count as written: the device may have.
+///
+/// # Invariants
+///
+/// Each pointer of `list` comes with a reference of a page of `file`, at its index.
+pub struct Pages {
+    list: KVVec<*mut bindings::page>,
+    file: Shmem,
+}
+
+// SAFETY: Pages are reference counted.
+unsafe impl Send for Pages {}
+// SAFETY: The contents of pages are bytes that the device and user space may change at any time;
+// they are only copied.
+unsafe impl Sync for Pages {}
+
+impl Pages {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The frame of a page, for mappings of user space.
+    pub fn pfn(&self, index: usize) -> Option<usize> {
+        // SAFETY: By the invariant.
+        self.list
+            .get(index)
+            .map(|&p| unsafe { raw::ouro_page_to_pfn(p) })
+    }
+
+    /// Lets the device reach all pages. The map has to go before the pages do.
+    ///
+    /// Errors: `ENODEV` after the unbind, `EIO` if the device cannot reach them, `ENOMEM`.
+    pub fn map(self: &Arc<Self>, dma: Arc<DmaDevice>) -> Result<DmaMap> {
+        DmaMap::new(self.clone(), dma)
+    }
+
+    pub(super) fn raw(&self) -> &[*mut bindings::page] {
+        &self.list
+    }
+
+    /// Runs `f` for each piece of a range that lies in one page: its address, and where it is in
+    /// the range. The page is mapped for the time of the call.
+    ///
+    /// Errors: `EINVAL` if the range is not inside; those of `f`.
+    fn each(
+        &self,
+        offset: usize,
+        len: usize,
+        mut f: impl FnMut(*mut u8, core::ops::Range<usize>) -> Result,
+    ) -> Result {
+        let end = offset.checked_add(len).ok_or(EINVAL)?;
+        if end > self.list.len() * PAGE_SIZE {
+            return Err(EINVAL);
+        }
+        let mut at = offset;
+        while at < end {
+            let within = at % PAGE_SIZE;
+            let n = (PAGE_SIZE - within).min(end - at);
+            let page = *self.list.get(at / PAGE_SIZE).ok_or(EINVAL)?;
+            // SAFETY: By the invariant; unmapped below, in the order of a stack.
+            let base = unsafe { raw::ouro_kmap(page) };
+            let ret = f(
+                base.cast::<u8>().wrapping_add(within),
+                at - offset..at - offset + n,
+            );
+            // SAFETY: Mapped above.
+            unsafe { raw::ouro_kunmap(base) };
+            ret?;
+            at += n;
+        }
+        Ok(())
+    }
+
+    /// Copies from the pages.
+    ///
+    /// Errors: `EINVAL` if the range is not inside.
+    pub fn read(&self, offset: usize, out: &mut [u8]) -> Result {
+        let to = out.as_mut_ptr();
+        self.each(offset, out.len(), |from, range| {
+            // SAFETY: Both ranges are valid, and apart. Whoever else writes the page writes
+            // bytes; which of them are copied, is undefined for all involved.
+            unsafe { core::ptr::copy_nonoverlapping(from, to.add(range.start), range.len()) };
+            Ok(())
+        })
+    }
+
+    /// Copies to the pages.
+    ///
+    /// Errors: `EINVAL` if the range is not inside.
+    pub fn write(&self, offset: usize, data: &[u8]) -> Result {
+        self.each(offset, data.len(), |to, range| {
+            let from = data.get(range).ok_or(EINVAL)?;
+            // SAFETY: As in `read()`.
+            unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
+            Ok(())
+        })
+    }
+
+    /// Reads 32 bits; `offset` must be a multiple of 4.
+    ///
+    /// Errors: `EINVAL`.
+    pub fn read32(&self, offset: usize) -> Result<u32> {
+        let mut bytes = [0; 4];
+        if offset % 4 != 0 {
+            return Err(EINVAL);
+        }
+        self.read(offset, &mut bytes)?;
+        Ok(u32::from_ne_bytes(bytes))
+    }
+
+    /// Writes 32 bits in one access; `offset` must be a multiple of 4.
+    ///
+    /// Errors: `EINVAL`.
+    pub fn write32(&self, offset: usize, value: u32) -> Result {
+        if offset % 4 != 0 {
+            return Err(EINVAL);
+        }
+        self.each(offset, 4, |to, _| {
+            // SAFETY: Mapped and aligned.
+            unsafe { to.cast::<u32>().write_volatile(value) };
+            Ok(())
+        })
+    }
+
+    /// Writes 64 bits in one access; `offset` must be a multiple of 8.
+    ///
+    /// Errors: `EINVAL`.
+    pub fn write64(&self, offset: usize, value: u64) -> Result {
+        if offset % 8 != 0 {
+            return Err(EINVAL);
+        }
+        self.each(offset, 8, |to, _| {
+            // SAFETY: Mapped and aligned.
+            unsafe { to.cast::<u64>().write_volatile(value) };
+            Ok(())
+        })
+    }
+
+    /// Copies from user space straight into the pages. Faults: hold nothing.
+    ///
+    /// Errors: `EINVAL` if the range is not inside; `EFAULT`, with part of it copied.
+    pub fn copy_from_user(&self, offset: usize, address: u64, len: usize) -> Result {
+        let mut reader = UserSlice::new(UserPtr::from_addr(address as usize), len).reader();
+        self.each(offset, len, |to, range| {
+            // SAFETY: Mapped memory of the page; see `read()` for who else may use it.
+            let to = unsafe { core::slice::from_raw_parts_mut(to.cast(), range.len()) };
+            reader.read_raw(to)
+        })
+    }
+
+    /// Copies from the pages straight to user space. Faults: hold nothing.
+    ///
+    /// Errors: `EINVAL` if the range is not inside; `EFAULT`, with part of it copied.
+    pub fn copy_to_user(&self, offset: usize, address: u64, len: usize) -> Result {
+        let mut writer = UserSlice::new(UserPtr::from_addr(address as usize), len).writer();
+        self.each(offset, len, |from, range| {
+            // SAFETY: Mapped memory of the page; see `read()` for who else may use it.
+            let from = unsafe { core::slice::from_raw_parts(from, range.len()) };
+            writer.write_slice(from)
+        })
+    }
+
+    /// Writes the CPU's cache lines of a range back to memory, and drops them.
+    ///
+    /// Errors: `EINVAL` if the range is not inside.
+    pub fn clflush(&self, offset: usize, len: usize) -> Result {
+        self.each(offset, len, |addr, range| {
+            clflush(addr, range.len());
+            Ok(())
+        })
+    }
+
+    /// Maps all pages into the kernel's address space, one after the other.
+    ///
+    /// Errors: `ENOMEM`.
+    pub fn vmap(self: &Arc<Self>, caching: Caching) -> Result<Vmap> {
+        let n = u32::try_from(self.list.len())?;
+        // SAFETY: By the invariant; the array is only read.
+        let addr = unsafe {
+            raw::ouro_vmap(self.list.as_ptr().cast_mut(), n, caching.raw())
+        };
+        Ok(Vmap {
+            addr: NonNull::new(addr.cast()).ok_or(ENOMEM)?,
+            pages: self.clone(),
+        })
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        // SAFETY: By the invariants.
+        unsafe {
+            raw::ouro_shmem_unpin(self.file.file.as_ptr());
+            for &page in &self.list {
+                raw::ouro_shmem_page_put(page, true, true);
+            }
+        }
+    }
+}
+
+/// Pages in the kernel's address space.
+///
+/// # Invariants
+///
+/// `addr` is a mapping of all of `pages`.
+pub struct Vmap {
+    addr: NonNull<u8>,
+    pages: Arc<Pages>,
+}
+
+// SAFETY: Only memory, which lives as long as this.
+unsafe impl Send for Vmap {}
+// SAFETY: It is only copied, and accessed as volatile.
+unsafe impl Sync for Vmap {}
+
+impl Vmap {
+    /// The memory, for volatile access.
+    pub fn view(&self) -> View<'_> {
+        // SAFETY: By the invariant.
+        unsafe { View::new(self.addr, self.pages.len() * PAGE_SIZE) }
+    }
+}
+
+impl Drop for Vmap {
+    fn drop(&mut self) {
+        // SAFETY: By the invariant.
+        unsafe { raw::vunmap(self.addr.as_ptr().cast()) }
+    }
+}

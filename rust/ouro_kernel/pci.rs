@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What `kernel::pci` lacks: configuration space from `'static` code and of other functions, the
+//! DMA mask as a number, regions by name, and things that end with the bond of device and driver
+//! wherever they are kept.
+//!
+//! C header: `include/linux/pci.h`
+
+use core::ptr::NonNull;
+use kernel::{
+    bindings,
+    device::{self, Bound, Core},
+    devres,
+    error::to_result,
+    pci,
+    prelude::*,
+    sync::{
+        aref::ARef,
+        atomic::{ordering, Atomic},
+        Arc,
+    },
+};
+
+use crate::raw;
+
+/// The C device.
+pub(crate) fn raw_pci<Ctx: device::DeviceContext>(
+    pdev: &pci::Device<Ctx>,
+) -> *mut bindings::pci_dev {
+    core::ptr::from_ref(pdev).cast_mut().cast()
+}
+
+/// The C device of any bus.
+pub(crate) fn raw_device<Ctx: device::DeviceContext>(
+    dev: &device::Device<Ctx>,
+) -> *mut bindings::device {
+    core::ptr::from_ref(dev).cast_mut().cast()
+}
+
+/// Something that has to be ended when the device is unbound.
+pub(crate) trait EndWithBond: Send + Sync + 'static {
+    /// Ends it. May be called more than once.
+    fn end(&self);
+}
+
+/// Calls [`EndWithBond::end()`] when it is dropped.
+struct Ender<T: EndWithBond>(Arc<T>);
+
+impl<T: EndWithBond> Drop for Ender<T> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+/// Lets the unbind of a device end something. Later ones are ended first.
+pub(crate) fn end_with_bond<T: EndWithBond>(pdev: &pci::Device<Bound>, what: Arc<T>) -> Result {
+    devres::register(pdev.as_ref(), Ender(what), GFP_KERNEL)
+}
+
+/// Whether a device is still bound.
+pub(crate) struct Bond(Atomic<bool>);
+
+impl Bond {
+    pub(crate) fn new(pdev: &pci::Device<Bound>) -> Result<Arc<Self>> {
+        let bond = Arc::new(Self(Atomic::new(true)), GFP_KERNEL)?;
+        end_with_bond(pdev, bond.clone())?;
+        Ok(bond)
+    }
+
+    pub(crate) fn holds(&self) -> bool {
+        self.0.load(ordering::Acquire)
+    }
+}
+
+impl EndWithBond for Bond {
+    fn end(&self) {
+        self.0.store(false, ordering::Release);
+    }
+}
+
+/// The configuration space of the device, for as long as it is bound; then all reads are ones, and
+/// writes go nowhere.
+pub struct Config {
+    pdev: ARef<pci::Device>,
+    bond: Arc<Bond>,
+}
+
+impl Config {
+    /// Makes one.
+    ///
+    /// Errors: `ENOMEM`.
+    pub fn new(pdev: &pci::Device<Bound>) -> Result<Self> {
+        Ok(Self {
+            pdev: pdev.into(),
+            bond: Bond::new(pdev)?,
+        })
+    }
+
+    /// Reads 8 bits.
+    pub fn read8(&self, offset: u16) -> u8 {
+        let mut value = !0;
+        if self.bond.holds() {
+            // SAFETY: The device has a reference. What fails reads ones.
+            unsafe {
+                bindings::pci_read_config_byte(raw_pci(&self.pdev), offset.into(), &mut value)
+            };
+        }
+        value
+    }
+
+    /// Reads 16 bits; `offset` must be even.
+    pub fn read16(&self, offset: u16) -> u16 {
+        let mut value = !0;
+        if self.bond.holds() {
+            // SAFETY: As in `read8()`.
+            unsafe {
+                bindings::pci_read_config_word(raw_pci(&self.pdev), offset.into(), &mut value)
+            };
+        }
+        value
+    }
+
+    /// Reads 32 bits; `offset` must be a multiple of 4.
+    pub fn read32(&self, offset: u16) -> u32 {
+        let mut value = !0;
+        if self.bond.holds() {
+            // SAFETY: As in `read8()`.
+            unsafe {
+                bindings::pci_read_config_dword(raw_pci(&self.pdev), offset.into(), &mut value)
+            };
+        }
+        value
+    }
+
+    /// Writes 8 bits.
+    pub fn write8(&self, offset: u16, value: u8) {
+        if self.bond.holds() {
+            // SAFETY: The device has a reference.
+            unsafe { bindings::pci_write_config_byte(raw_pci(&self.pdev), offset.into(), value) };
+        }
+    }
+
+    /// Writes 16 bits.
+    pub fn write16(&self, offset: u16, value: u16) {
+        if self.bond.holds() {
+            // SAFETY: The device has a reference.
+            unsafe { bindings::pci_write_config_word(raw_pci(&self.pdev), offset.into(), value) };
+        }
+    }
+
+    /// Writes 32 bits.
+    pub fn write32(&self, offset: u16, value: u32) {
+        if self.bond.holds() {
+            // SAFETY: The device has a reference.
+            unsafe { bindings::pci_write_config_dword(raw_pci(&self.pdev), offset.into(), value) };
+        }
+    }
+}
+
+/// Another function on the bus, such as the host bridge: only its configuration space.
+///
+/// # Invariants
+///
+/// The pointer comes with a reference.
+pub struct Function(NonNull<bindings::pci_dev>);
+
+// SAFETY: A PCI device is reference counted, and its configuration space has a lock.
+unsafe impl Send for Function {}
+// SAFETY: As above.
+unsafe impl Sync for Function {}
+
+impl Function {
+    /// The function of an address in domain 0; the host bridge is (0, 0, 0).
+    pub fn find(bus: u8, device: u8, function: u8) -> Option<Self> {
+        let devfn = u32::from(device & 0x1f) << 3 | u32::from(function & 7);
+        // SAFETY: No requirement; returns a reference.
+        let ptr = unsafe { bindings::pci_get_domain_bus_and_slot(0, bus.into(), devfn) };
+        NonNull::new(ptr).map(Self)
+    }
+
+    /// Reads 16 bits; ones if that fails.
+    pub fn read16(&self, offset: u16) -> u16 {
+        let mut value = !0;
+        // SAFETY: By the invariant.
+        unsafe { bindings::pci_read_config_word(self.0.as_ptr(), offset.into(), &mut value) };
+        value
+    }
+
+    /// Reads 32 bits; ones if that fails.
+    pub fn read32(&self, offset: u16) -> u32 {
+        let mut value = !0;
+        // SAFETY: By the invariant.
+        unsafe { bindings::pci_read_config_dword(self.0.as_ptr(), offset.into(), &mut value) };
+        value
+    }
+
+    /// Writes 32 bits.
+    pub fn write32(&self, offset: u16, value: u32) {
+        // SAFETY: By the invariant.
+        unsafe { bindings::pci_write_config_dword(self.0.as_ptr(), offset.into(), value) };
+    }
+
+    /// Writes 16 bits.
+    pub fn write16(&self, offset: u16, value: u16) {
+        // SAFETY: By the invariant.
+        unsafe { bindings::pci_write_config_word(self.0.as_ptr(), offset.into(), value) };
+    }
+}
+
+impl Drop for Function {
+    fn drop(&mut self) {
+        // SAFETY: By the invariant.
+        unsafe { bindings::pci_dev_put(self.0.as_ptr()) }
+    }
+}
+
+/// A BAR that is ours until the device is unbound.
+struct Region {
+    pdev: ARef<pci::Device>,
+    bar: c_int,
+    held: Atomic<bool>,
+}
+
+impl EndWithBond for Region {
+    fn end(&self) {
+        if self.held.xchg(false, ordering::Full) {
+            // SAFETY: Requested by `request_region()`, released once.
+            unsafe { bindings::pci_release_region(raw_pci(&self.pdev), self.bar) }
+        }
+    }
+}
+
+/// Claims a whole BAR, until the device is unbound.
+///
+/// Errors: `EBUSY` if someone else has it, `EINVAL` if there is none, `ENOMEM`.
+pub fn request_region(pdev: &pci::Device<Bound>, bar: u32, name: &'static CStr) -> Result {
+    if pdev.resource_len(bar)? == 0 {
+        return Err(EINVAL);
+    }
+    let region = Arc::new(
+        Region {
+            pdev: pdev.into(),
+            bar: bar as c_int,
+            held: Atomic::new(false),
+        },
+        GFP_KERNEL,
+    )?;
+    // SAFETY: The device is bound, the number is that of a BAR.
+    to_result(unsafe {
+        bindings::pci_request_region(raw_pci(pdev), bar as c_int, name.as_char_ptr())
+    })?;
+    region.held.store(true, ordering::Relaxed);
+    let held = region.clone();
+    end_with_bond(pdev, region).inspect_err(|_| held.end())
+}
+
+/// The device as the other end of DMA: what [`pages`](crate::pages) maps for.
+///
+/// After the unbind nothing new is mapped (`ENODEV`); what is mapped then has to be unmapped by
+/// the driver before, and is unmapped whenever its owner goes.
+pub struct DmaDevice {
+    dev: ARef<device::Device>,
+    bits: u32,
+    bond: Arc<Bond>,
+}
+
+impl DmaDevice {
+    /// Lets the device reach `bits` bits of addresses, 1 to 64, and be master of the bus.
+    ///
+    /// To be called once, in `probe`, before anything is mapped.
+    ///
+    /// Errors: `EIO` if the platform cannot do with so few; `EINVAL`; `ENOMEM`.
+    pub fn new(pdev: &pci::Device<Core<'_>>, bits: u32) -> Result<Arc<Self>> {
+        if !(1..=64).contains(&bits) {
+            return Err(EINVAL);
+        }
+        let mask = u64::MAX >> (64 - bits);
+        let dev: &device::Device<Core<'_>> = pdev.as_ref();
+        let raw_dev = raw_device(dev);
+        // SAFETY: The device is in `probe`: nobody maps for it at the same time.
+        to_result(unsafe { bindings::dma_set_mask_and_coherent(raw_dev, mask) })?;
+        // SAFETY: As above. A segment may be as long as there are pages.
+        unsafe { raw::ouro_dma_set_max_seg_size(raw_dev, u32::MAX) };
+        pdev.set_master();
+        let dev: &device::Device = dev;
+        Ok(Arc::new(
+            Self {
+                dev: dev.into(),
+                bits,
+                bond: Bond::new(pdev)?,
+            },
+            GFP_KERNEL,
+        )?)
+    }
+
+    /// How many bits of addresses the device has.
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// The C device, if it may be mapped for.
+    pub(crate) fn bound(&self) -> Result<*mut bindings::device> {
+        if self.bond.holds() {
+            Ok(self.raw())
+        } else {
+            Err(ENODEV)
+        }
+    }
+
+    /// The C device, for unmapping.
+    pub(crate) fn raw(&self) -> *mut bindings::device {
+        raw_device(&self.dev)
+    }
+
+    /// Whether memory must come from below 4 GiB.
+    pub fn needs_low_memory(&self) -> bool {
+        // SAFETY: The device has a reference.
+        unsafe { raw::ouro_dma_below_4g(self.raw()) }
+    }
+}

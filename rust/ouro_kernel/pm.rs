@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Power management of a PCI driver: an adapter in place of `kernel::pci::Adapter`, with the hooks
+//! that that one has not.
+
+use core::marker::PhantomData;
+use kernel::{
+    bindings,
+    device::{self, Bound, CoreInternal},
+    driver::{self, RegistrationOps},
+    pci,
+    prelude::*,
+    types::Opaque,
+};
+
+/// A PCI driver that takes part in power management. All hooks may sleep.
+pub trait Driver: pci::Driver + 'static {
+    /// The system goes to sleep. User space is frozen already.
+    fn suspend(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
+        let _ = (pdev, this);
+        Ok(())
+    }
+
+    /// The system is awake again; the device is powered, and has lost its registers.
+    fn resume(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
+        let _ = (pdev, this);
+        Ok(())
+    }
+
+    /// Nobody uses the device.
+    fn runtime_suspend(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
+        let _ = (pdev, this);
+        Ok(())
+    }
+
+    /// Somebody is about to use the device.
+    fn runtime_resume(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
+        let _ = (pdev, this);
+        Ok(())
+    }
+
+    /// The machine is switched off, or another kernel is started: the device has to stop writing
+    /// to memory.
+    fn shutdown(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) {
+        let _ = (pdev, this);
+    }
+}
+
+/// [`pci::Adapter`] with the hooks of [`Driver`].
+pub struct Adapter<T: Driver>(PhantomData<T>);
+
+// SAFETY: The same driver structure, data and offset as those of `pci::Adapter<T>`.
+unsafe impl<T: Driver> driver::DriverLayout for Adapter<T> {
+    type DriverType = bindings::pci_driver;
+    type DriverData<'bound> = T::Data<'bound>;
+    const DEVICE_DRIVER_OFFSET: usize = core::mem::offset_of!(Self::DriverType, driver);
+}
+
+// SAFETY: Forwards to `pci::Adapter`.
+unsafe impl<T: Driver> driver::RegistrationOps for Adapter<T> {
+    unsafe fn register(
+        reg: &Opaque<Self::DriverType>,
+        name: &'static CStr,
+        module: &'static ThisModule,
+    ) -> Result {
+        // SAFETY: The driver is not registered yet: the fields are ours to set.
+        unsafe {
+            (*reg.get()).driver.pm = const { &Self::PM };
+            (*reg.get()).shutdown = Some(Self::shutdown);
+        }
+        // SAFETY: By the requirement of this function.
+        unsafe { <pci::Adapter<T> as RegistrationOps>::register(reg, name, module) }
+    }
+
+    unsafe fn unregister(reg: &Opaque<Self::DriverType>) {
+        // SAFETY: By the requirement of this function.
+        unsafe { <pci::Adapter<T> as RegistrationOps>::unregister(reg) }
+    }
+}
+
+/// The hooks of one kind: a function that C can call for each.
+macro_rules! hooks {
+    ($($name:ident),*) => {$(
+        /// # Safety
+        ///
+        /// Called by the driver core for a device that is bound to this driver.
+        unsafe extern "C" fn $name(dev: *mut bindings::device) -> c_int {
+            // SAFETY: By the requirement of this function.
+            match unsafe { Self::with(dev, |pdev, data| T::$name(pdev, data)) } {
+                Ok(()) => 0,
+                Err(e) => e.to_errno(),
+            }
+        }
+    )*};
+}
+
+impl<T: Driver> Adapter<T> {
+    const PM: bindings::dev_pm_ops = bindings::dev_pm_ops {
+        suspend: Some(Self::suspend),
+        resume: Some(Self::resume),
+        freeze: Some(Self::suspend),
+        thaw: Some(Self::resume),
+        poweroff: Some(Self::suspend),
+        restore: Some(Self::resume),
+        runtime_suspend: Some(Self::runtime_suspend),
+        runtime_resume: Some(Self::runtime_resume),
+        ..pin_init::zeroed()
+    };
+
+    /// # Safety
+    ///
+    /// `dev` is the device of a PCI device that is bound to this driver, and stays so.
+    unsafe fn with<R>(
+        dev: *mut bindings::device,
+        f: impl FnOnce(&pci::Device<Bound>, Pin<&T::Data<'_>>) -> R,
+    ) -> R {
+        // SAFETY: By the requirement of this function; PCI devices embed their device.
+        let pdev = unsafe { kernel::container_of!(dev, bindings::pci_dev, dev) };
+        // SAFETY: As above; the type is transparent.
+        let pdev = unsafe { &*pdev.cast::<pci::Device<Bound>>() };
+        // SAFETY: As above.
+        let dev = unsafe { device::Device::<CoreInternal<'_>>::from_raw(dev) };
+        // SAFETY: `probe` has set the data, of this type.
+        let data = unsafe { dev.drvdata_borrow::<T::Data<'_>>() };
+        f(pdev, data)
+    }
+
+    hooks!(suspend, resume, runtime_suspend, runtime_resume);
+
+    /// # Safety
+    ///
+    /// Called by the PCI core for a device that is bound to this driver.
+    unsafe extern "C" fn shutdown(pdev: *mut bindings::pci_dev) {
+        // SAFETY: By the requirement of this function.
+        unsafe { Self::with(&raw mut (*pdev).dev, |pdev, data| T::shutdown(pdev, data)) }
+    }
+}

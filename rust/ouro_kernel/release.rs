@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What must end before the module goes.
+//!
+//! Some things are freed late: the data of a fence after an RCU grace period, an object by a
+//! worker because its last reference went away in a place that may not sleep, a work queue by
+//! someone who is not its own worker. All of that runs on one work queue of the module, and
+//! [`Guard`], which the module owns, waits for it.
+
+use core::ptr::NonNull;
+use kernel::{
+    bindings,
+    prelude::*,
+    sync::atomic::{ordering, Atomic},
+};
+
+use crate::raw;
+
+/// The state while a [`Guard`] lives.
+struct State {
+    /// The queue.
+    wq: NonNull<bindings::workqueue_struct>,
+    /// Entries that are dropped after a grace period.
+    after_rcu: bindings::llist_head,
+    /// The work that drops them.
+    work: bindings::work_struct,
+}
+
+/// The state of the living guard, or null.
+static STATE: Atomic<*mut State> = Atomic::new(core::ptr::null_mut());
+
+/// An entry of the list of things to drop after a grace period.
+///
+/// # Invariants
+///
+/// `drop` may be called once with the address of the entry, after which the entry may be gone.
+#[repr(C)]
+pub(crate) struct AfterRcu {
+    node: bindings::llist_node,
+    drop: unsafe fn(*mut AfterRcu),
+}
+
+impl AfterRcu {
+    /// Makes an entry. `drop` gets the address of the entry, in process context.
+    pub(crate) fn new(drop: unsafe fn(*mut AfterRcu)) -> Self {
+        Self {
+            node: bindings::llist_node {
+                next: core::ptr::null_mut(),
+            },
+            drop,
+        }
+    }
+}
+
+/// Owns the queue of the module. To be a field of the module that is dropped last.
+///
+/// Dropping it waits for all that was handed over, and for the callbacks of RCU, so that no code
+/// of the module runs any more.
+pub struct Guard(NonNull<State>);
+
+// SAFETY: It is only an address that `new()` made and `drop()` takes back.
+unsafe impl Send for Guard {}
+// SAFETY: As above; nothing can be done with a shared reference.
+unsafe impl Sync for Guard {}
+
+impl Guard {
+    /// Makes the queue.
+    ///
+    /// Errors: `EBUSY` if there is one already, `ENOMEM`.
+    pub fn new(name: &'static CStr) -> Result<Self> {
+        let state = KBox::new_uninit(GFP_KERNEL)?;
+        let flags = bindings::wq_flags_WQ_UNBOUND | bindings::wq_flags_WQ_MEM_RECLAIM;
+        // SAFETY: `name` is a C string.
+        let wq = unsafe { raw::ouro_alloc_workqueue(name.as_char_ptr(), flags, 0) };
+        let wq = NonNull::new(wq).ok_or(ENOMEM)?;
+        let state = KBox::into_raw(state.write(State {
+            wq,
+            after_rcu: pin_init::zeroed(),
+            work: pin_init::zeroed(),
+        }));
+        // SAFETY: The state is at its place for good, and `run_after_rcu` fits its work.
+        unsafe { crate::work::init_raw(&raw mut (*state).work, run_after_rcu) };
+        // SAFETY: From a box.
+        let this = Self(unsafe { NonNull::new_unchecked(state) });
+        if STATE
+            .cmpxchg(core::ptr::null_mut(), state, ordering::Full)
+            .is_err()
+        {
+            // SAFETY: Nobody else has seen the queue and the state.
+            unsafe {
+                bindings::destroy_workqueue(wq.as_ptr());
+                drop(KBox::from_raw(state));
+            }
+            core::mem::forget(this);
+            return Err(EBUSY);
+        }
+        Ok(this)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let state = self.0.as_ptr();
+        // SAFETY: `new()` made the queue. What is on it may put more on it, and so may callbacks
+        // of RCU: two rounds. Nobody outside can: the module is on its way out, so that there is
+        // no device, file or buffer of its any more.
+        unsafe {
+            for _ in 0..2 {
+                bindings::rcu_barrier();
+                bindings::drain_workqueue((*state).wq.as_ptr());
+            }
+            STATE.store(core::ptr::null_mut(), ordering::Relaxed);
+            bindings::synchronize_rcu();
+            bindings::destroy_workqueue((*state).wq.as_ptr());
+            drop(KBox::from_raw(state));
+        }
+    }
+}
+
+/// Drops what is on the list, after a grace period.
+///
+/// # Safety
+///
+/// `work` is the field of a [`State`].
+unsafe extern "C" fn run_after_rcu(work: *mut bindings::work_struct) {
+    // SAFETY: By the requirement of this function; the guard waits for us before it frees it.
+    let state = unsafe { kernel::container_of!(work, State, work) };
+    // SAFETY: As above. The list is lock-free.
+    let mut node = unsafe { raw::ouro_llist_take(&raw mut (*state).after_rcu) };
+    if node.is_null() {
+        return;
+    }
+    // SAFETY: We may sleep. One grace period for all of them.
+    unsafe { bindings::synchronize_rcu() };
+    while !node.is_null() {
+        // SAFETY: Entries were put there by `after_rcu()`; each is the first field of its entry.
+        unsafe {
+            let next = (*node).next;
+            let entry = node.cast::<AfterRcu>();
+            ((*entry).drop)(entry);
+            node = next;
+        }
+    }
+}
+
+/// Drops an entry after an RCU grace period, by a worker. Any context.
+///
+/// # Safety
+///
+/// The entry is valid until its function is called, and is not handed over twice.
+pub(crate) unsafe fn after_rcu(entry: *mut AfterRcu) {
+    let state = STATE.load(ordering::Acquire);
+    if state.is_null() {
+        // No guard: the module does not use one, or is at its end. There is no safe moment but
+        // never.
+        pr_warn!("something was released without a release guard; it stays\n");
+        return;
+    }
+    // SAFETY: The guard lives as long as the module has things to release.
+    unsafe {
+        if raw::ouro_llist_add(entry.cast(), &raw mut (*state).after_rcu) {
+            bindings::queue_work_on(
+                bindings::wq_misc_consts_WORK_CPU_UNBOUND as c_int,
+                (*state).wq.as_ptr(),
+                &raw mut (*state).work,
+            );
+        }
+    }
+}
+
+/// Lets a worker of the module's queue run `work`. Any context.
+///
+/// Returns whether it was queued: not if it is already, or if there is no guard.
+///
+/// # Safety
+///
+/// The work is initialised, and valid until it has run.
+pub(crate) unsafe fn queue(work: *mut bindings::work_struct) -> bool {
+    let state = STATE.load(ordering::Acquire);
+    if state.is_null() {
+        return false;
+    }
+    // SAFETY: The guard lives as long as the module has things to release; `work` by the
+    // requirement of this function.
+    unsafe {
+        bindings::queue_work_on(
+            bindings::wq_misc_consts_WORK_CPU_UNBOUND as c_int,
+            (*state).wq.as_ptr(),
+            work,
+        )
+    }
+}
+
+/// Waits for what was handed over so far. Sleeps.
+///
+/// For tests, and for an unbind that wants to see memory come back.
+pub fn flush() {
+    let state = STATE.load(ordering::Acquire);
+    if !state.is_null() {
+        // SAFETY: As in `queue()`.
+        unsafe { raw::ouro_flush_workqueue((*state).wq.as_ptr()) };
+    }
+}

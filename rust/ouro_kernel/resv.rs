@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! `dma_resv`: the fences that an object waits for, and the lock around them.
+//!
+//! Many objects are locked by [`lock_many()`]: it runs a closure that names them in any order,
+//! and begins again when another task with an older ticket wants one of them. No order of the
+//! caller's is needed, and no deadlock is possible.
+//!
+//! C header: `include/linux/dma-resv.h`
+
+use core::{marker::PhantomData, ptr::NonNull};
+use kernel::{
+    bindings,
+    error::to_result,
+    prelude::*,
+    sync::aref::ARef,
+    time::Jiffies,
+    types::{NotThreadSafe, Opaque},
+};
+
+use crate::{
+    fence::Fence,
+    raw,
+    wait::{self, Interruptible, Waited},
+};
+
+/// What a fence means to others. Each includes the ones above it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Usage {
+    /// Memory management: everyone must wait.
+    Kernel,
+    /// A write: readers and writers wait.
+    Write,
+    /// A read: writers wait.
+    Read,
+    /// Only that the memory is in use.
+    Bookkeep,
+}
+
+impl Usage {
+    /// What a reader (`false`) or a writer (`true`) has to wait for.
+    pub fn for_access(write: bool) -> Self {
+        if write {
+            Usage::Read
+        } else {
+            Usage::Write
+        }
+    }
+
+    fn raw(self) -> u32 {
+        match self {
+            Usage::Kernel => bindings::dma_resv_usage_DMA_RESV_USAGE_KERNEL,
+            Usage::Write => bindings::dma_resv_usage_DMA_RESV_USAGE_WRITE,
+            Usage::Read => bindings::dma_resv_usage_DMA_RESV_USAGE_READ,
+            Usage::Bookkeep => bindings::dma_resv_usage_DMA_RESV_USAGE_BOOKKEEP,
+        }
+    }
+}
+
+/// A `struct dma_resv`.
+///
+/// # Invariants
+///
+/// It is initialised.
+#[repr(transparent)]
+pub struct Resv(Opaque<bindings::dma_resv>);
+
+// SAFETY: A reservation is a lock and an RCU protected list.
+unsafe impl Send for Resv {}
+// SAFETY: As above.
+unsafe impl Sync for Resv {}
+
+impl Resv {
+    /// The reservation behind a pointer.
+    ///
+    /// # Safety
+    ///
+    /// It is initialised, and lives as long as `'a`.
+    pub(crate) unsafe fn from_raw<'a>(ptr: *mut bindings::dma_resv) -> &'a Self {
+        // SAFETY: By the requirement of this function; the type is transparent.
+        unsafe { &*ptr.cast() }
+    }
+
+    fn as_raw(&self) -> *mut bindings::dma_resv {
+        self.0.get()
+    }
+
+    /// Whether all fences up to `usage` are signaled. No lock needed.
+    pub fn test_signaled(&self, usage: Usage) -> bool {
+        // SAFETY: By the invariant.
+        unsafe { raw::dma_resv_test_signaled(self.as_raw(), usage.raw()) }
+    }
+
+    /// Waits for the fences up to `usage`, for at most `jiffies`. No lock needed. Sleeps.
+    ///
+    /// Errors: `ERESTARTSYS` if a signal came first.
+    pub fn wait(
+        &self,
+        usage: Usage,
+        interruptible: Interruptible,
+        jiffies: Jiffies,
+    ) -> Result<Waited> {
+        if jiffies == 0 {
+            return Ok(if self.test_signaled(usage) {
+                Waited::Done(1)
+            } else {
+                Waited::TimedOut
+            });
+        }
+        // SAFETY: By the invariant.
+        wait::waited(unsafe {
+            raw::dma_resv_wait_timeout(
+                self.as_raw(),
+                usage.raw(),
+                interruptible == Interruptible::Yes,
+                jiffies.min(wait::FOREVER),
+            )
+        })
+    }
+
+    /// Adds the unsignaled fences up to `usage` to `out`. No lock needed. Allocates.
+    ///
+    /// Errors: `ENOMEM`.
+    pub fn collect(&self, usage: Usage, out: &mut KVec<ARef<Fence>>) -> Result {
+        let mut n = 0;
+        let mut list = core::ptr::null_mut();
+        // SAFETY: By the invariant; both are written.
+        to_result(unsafe {
+            raw::ouro_resv_collect(self.as_raw(), usage.raw(), &mut n, &mut list)
+        })?;
+        if list.is_null() {
+            return Ok(());
+        }
+        let n = n as usize;
+        // SAFETY: The call returns an array from kmalloc, of `n` fences with a reference each. An
+        // `ARef` is looked at only as the pointer that it is made of, below.
+        let list = unsafe { KVec::from_raw_parts(list, n, n) };
+        let room = out.reserve(n, GFP_KERNEL);
+        for &fence in &list {
+            // SAFETY: A reference each, taken over once.
+            if let Some(fence) = unsafe { Fence::take(fence) } {
+                if room.is_ok() {
+                    // There is room.
+                    let _ = out.push_within_capacity(fence);
+                }
+            }
+        }
+        Ok(room?)
+    }
+
+    /// Locks it. Sleeps. For one reservation alone; many: [`lock_many()`].
+    ///
+    /// Errors: `ERESTARTSYS` if a signal came first.
+    pub fn lock(&self, interruptible: Interruptible) -> Result<Guard<'_>> {
+        let intr = interruptible == Interruptible::Yes;
+        // SAFETY: By the invariant; without a ticket.
+        let ret = unsafe { raw::ouro_resv_lock(self.as_raw(), core::ptr::null_mut(), intr) };
+        if ret == -(bindings::EINTR as c_int) {
+            return Err(ERESTARTSYS);
+        }
+        to_result(ret)?;
+        Ok(Guard(Locked(self), PhantomData))
+    }
+
+    /// Locks it if nobody has it. Any process context, the shrinker included.
+    pub fn try_lock(&self) -> Option<Guard<'_>> {
+        // SAFETY: By the invariant.
+        if unsafe { raw::ouro_resv_trylock(self.as_raw()) } {
+            Some(Guard(Locked(self), PhantomData))
+        } else {
+            None
+        }
+    }
+}
+
+/// A reservation that the caller has locked.
+///
+/// # Invariants
+///
+/// It is locked while this exists, by this thread.
+pub struct Locked<'a>(&'a Resv);
+
+impl Locked<'_> {
+    /// Makes room for `n` more fences. Allocates.
+    ///
+    /// The room is lost when the lock is given up.
+    ///
+    /// Errors: `ENOMEM`.
+    pub fn reserve_fences(&self, n: u32) -> Result {
+        // SAFETY: By the invariant.
+        to_result(unsafe { raw::dma_resv_reserve_fences(self.0.as_raw(), n) })
+    }
+
+    /// Adds a fence, for which there must be room ([`Locked::reserve_fences()`]; without it the
+    /// kernel stops with a BUG). It replaces earlier fences of its context. Cannot fail.
+    pub fn add_fence(&self, fence: &Fence, usage: Usage) {
+        // SAFETY: By the invariant; the list takes a reference of its own.
+        unsafe { raw::dma_resv_add_fence(self.0.as_raw(), fence.as_raw(), usage.raw()) }
+    }
+}
+
+impl core::ops::Deref for Locked<'_> {
+    type Target = Resv;
+
+    fn deref(&self) -> &Resv {
+        self.0
+    }
+}
+
+/// One reservation, locked until this is dropped.
+pub struct Guard<'a>(Locked<'a>, PhantomData<NotThreadSafe>);
+
+impl<'a> core::ops::Deref for Guard<'a> {
+    type Target = Locked<'a>;
+
+    fn deref(&self) -> &Locked<'a> {
+        &self.0
+    }
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        // SAFETY: Locked by this guard.
+        unsafe { raw::ouro_resv_unlock(self.0 .0.as_raw()) }
+    }
+}
+
+/// Something that has a reservation, which lives as long as it does.
+///
+/// # Safety
+///
+/// `resv()` returns the same reservation each time while the object lives.
+pub unsafe trait HasResv {
+    /// The reservation.
+    fn resv(&self) -> &Resv;
+}
+
+/// Why a lock was not got.
+#[derive(Clone, Copy, Debug)]
+pub enum LockError {
+    /// Someone older wants it: pass this on to [`lock_many()`], which begins again.
+    Contended,
+    /// Anything else.
+    Error(Error),
+}
+
+impl From<Error> for LockError {
+    fn from(e: Error) -> Self {
+        LockError::Error(e)
+    }
+}
+
+impl From<kernel::alloc::AllocError> for LockError {
+    fn from(_: kernel::alloc::AllocError) -> Self {
+        LockError::Error(ENOMEM)
+    }
+}
+
+/// What locking an object did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Acquired {
+    /// It is locked now.
+    New,
+    /// It was locked by us before: the object was named twice, or shares its reservation.
+    Already,
+}
+
+/// Objects that are locked under one ticket.
+///
+/// Dropping it unlocks all of them, and only then drops the references.
+///
+/// # Invariants
+///
+/// `ctx` is initialised. The reservations of `objects`, and of no others, are locked with it.
+pub struct LockedSet<T: kernel::sync::aref::AlwaysRefCounted + HasResv> {
+    ctx: NonNull<bindings::ww_acquire_ctx>,
+    objects: KVec<ARef<T>>,
+    interruptible: bool,
+    /// The object that someone older wanted, to be locked first in the next round.
+    contended: Option<ARef<T>>,
+    /// The object that was locked first because of that, and was not asked for yet.
+    early: Option<usize>,
+    _thread: PhantomData<NotThreadSafe>,
+}
+
+/// Locks whatever `f` names, and returns it with what `f` returns.
+///
+/// `f` calls [`LockedSet::lock()`] for each object, and passes errors on with `?`. It runs again
+/// from its beginning, with nothing locked, as often as [`LockError::Contended`] comes out of it;
+/// whatever it did must bear that. `n` is how many objects are expected.
+///
+/// Errors: those of `f`; `ERESTARTSYS` if a signal came first; `ENOMEM`.
+pub fn lock_many<T, R>(
+    n: usize,
+    interruptible: Interruptible,
+    mut f: impl FnMut(&mut LockedSet<T>) -> core::result::Result<R, LockError>,
+) -> Result<(LockedSet<T>, R)>
+where
+    T: kernel::sync::aref::AlwaysRefCounted + HasResv,
+{
+    let mut set = LockedSet::new(n, interruptible)?;
+    loop {
+        set.lock_contended()?;
+        match f(&mut set) {
+            Ok(r) => {
+                set.drop_early();
+                return Ok((set, r));
+            }
+            Err(LockError::Error(e)) => return Err(e),
+            // Begin again, with the wanted one first.
+            Err(LockError::Contended) => set.unlock_all(),
+        }
+    }
+}
+
+impl<T: kernel::sync::aref::AlwaysRefCounted + HasResv> LockedSet<T> {
+    fn new(n: usize, interruptible: Interruptible) -> Result<Self> {
+        let objects = KVec::with_capacity(n, GFP_KERNEL)?;
+        let ctx = KBox::into_raw(KBox::new(
+            pin_init::zeroed::<bindings::ww_acquire_ctx>(),
+            GFP_KERNEL,
+        )?);
+        // SAFETY: It stays where it is, and is used by this thread alone: the set is not `Send`.
+        unsafe { raw::ouro_ww_acquire_init(ctx) };
+        Ok(Self {
+            // SAFETY: From a box.
+            ctx: unsafe { NonNull::new_unchecked(ctx) },
+            objects,
+            interruptible: interruptible == Interruptible::Yes,
+            contended: None,
+            early: None,
+            _thread: PhantomData,
+        })
+    }
+
+    /// Locks the object that the last round failed on, with nothing else locked: this waits.
+    fn lock_contended(&mut self) -> Result {
+        let Some(obj) = self.contended.take() else {
+            return Ok(());
+        };
+        self.objects.reserve(1, GFP_KERNEL)?;
+        // SAFETY: Nothing is locked with the ticket, which was refused by this reservation.
+        let ret = unsafe {
+            raw::ouro_resv_lock_slow(obj.resv().as_raw(), self.ctx.as_ptr(), self.interruptible)
+        };
+        if ret == -(bindings::EINTR as c_int) {
+            return Err(ERESTARTSYS);
+        }
+        to_result(ret)?;
+        // There is room.
+        let _ = self.objects.push_within_capacity(obj);
+        self.early = Some(0);
+        Ok(())
+    }
+
+    /// Locks one more object, in any order.
+    ///
+    /// Allocates, unless the expected number is not reached. Errors: see [`LockError`]; all of
+    /// them are to be passed on, but that `Contended` may be answered by doing without the
+    /// object, if nothing else is locked afterwards in this round.
+    pub fn lock(&mut self, obj: &ARef<T>) -> core::result::Result<Acquired, LockError> {
+        self.objects.reserve(1, GFP_KERNEL)?;
+        // SAFETY: The reservation lives with the object.
+        let ret = unsafe {
+            raw::ouro_resv_lock(obj.resv().as_raw(), self.ctx.as_ptr(), self.interruptible)
+        };
+        const EALREADY: c_int = -(bindings::EALREADY as c_int);
+        const EDEADLK: c_int = -(bindings::EDEADLK as c_int);
+        const EINTR: c_int = -(bindings::EINTR as c_int);
+        match ret {
+            0 => {
+                // INVARIANT: Locked, and in the list. There is room.
+                let _ = self.objects.push_within_capacity(obj.clone());
+                Ok(Acquired::New)
+            }
+            EALREADY => {
+                let early = self.early.and_then(|i| self.objects.get(i));
+                if early.is_some_and(|e| core::ptr::eq::<T>(&**e, &**obj)) {
+                    // Locked ahead of its turn: for the caller it is new.
+                    self.early = None;
+                    return Ok(Acquired::New);
+                }
+                Ok(Acquired::Already)
+            }
+            EDEADLK => {
+                self.contended = Some(obj.clone());
+                Err(LockError::Contended)
+            }
+            EINTR => Err(LockError::Error(ERESTARTSYS)),
+            e => Err(LockError::Error(Error::from_errno(e))),
+        }
+    }
+
+    /// Locks one more object only if that needs no waiting (eviction of what others may use).
+    ///
+    /// Errors: `ENOMEM`, `EBUSY` if it is locked, also if it is so by us.
+    pub fn try_lock(&mut self, obj: &ARef<T>) -> Result {
+        self.objects.reserve(1, GFP_KERNEL)?;
+        // SAFETY: The reservation lives with the object.
+        let got = unsafe {
+            raw::ouro_resv_trylock_ctx(obj.resv().as_raw(), self.ctx.as_ptr())
+        };
+        if !got {
+            return Err(EBUSY);
+        }
+        // INVARIANT: Locked, and in the list. There is room.
+        let _ = self.objects.push_within_capacity(obj.clone());
+        Ok(())
+    }
+
+    /// The objects, in the order in which they were locked (one that was contended comes first).
+    pub fn objects(&self) -> &[ARef<T>] {
+        &self.objects
+    }
+
+    /// The reservation of an object of the set, locked. `None` if it is not of the set.
+    ///
+    /// An object that shares its reservation with one of the set is not found, if it was
+    /// [`Acquired::Already`].
+    pub fn locked<'a>(&'a self, obj: &'a T) -> Option<Locked<'a>> {
+        self.objects
+            .iter()
+            .any(|o| core::ptr::eq::<Resv>(o.resv(), obj.resv()))
+            // INVARIANT: By the invariant of `self`.
+            .then(|| Locked(obj.resv()))
+    }
+
+    /// The reservation of the `i`th of [`LockedSet::objects()`], locked.
+    pub fn get(&self, i: usize) -> Option<Locked<'_>> {
+        // INVARIANT: By the invariant of `self`.
+        self.objects.get(i).map(|o| Locked(o.resv()))
+    }
+
+    /// Unlocks the object that was locked first and then not asked for.
+    fn drop_early(&mut self) {
+        let Some(i) = self.early.take() else {
+            return;
+        };
+        if let Ok(obj) = self.objects.remove(i) {
+            // SAFETY: By the invariant it was locked; it is not in the list any more.
+            unsafe { raw::ouro_resv_unlock(obj.resv().as_raw()) };
+        }
+    }
+
+    fn unlock_all(&mut self) {
+        for obj in &self.objects {
+            // SAFETY: By the invariant.
+            unsafe { raw::ouro_resv_unlock(obj.resv().as_raw()) };
+        }
+        self.early = None;
+        // Nothing is locked now: a last reference may go.
+        self.objects.clear();
+    }
+}
+
+impl<T: kernel::sync::aref::AlwaysRefCounted + HasResv> Drop for LockedSet<T> {
+    fn drop(&mut self) {
+        self.unlock_all();
+        // SAFETY: Nothing is locked with it any more; it came from a box.
+        unsafe {
+            raw::ouro_ww_acquire_fini(self.ctx.as_ptr());
+            drop(KBox::from_raw(self.ctx.as_ptr()));
+        }
+    }
+}

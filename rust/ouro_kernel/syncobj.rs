@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! `drm_syncobj`: a box of user space's that holds a fence, or a timeline of them.
+//!
+//! C header: `include/drm/drm_syncobj.h`
+
+use core::ptr::NonNull;
+use kernel::{
+    bindings,
+    error::to_result,
+    prelude::*,
+    sync::aref::{ARef, AlwaysRefCounted},
+    types::Opaque,
+};
+
+use crate::{
+    drm,
+    fence::{ChainNode, Fence},
+    raw,
+};
+
+/// A `struct drm_syncobj`.
+///
+/// # Invariants
+///
+/// Its reference count is not zero while a reference exists.
+#[repr(transparent)]
+pub struct Syncobj(Opaque<raw::drm_syncobj>);
+
+// SAFETY: A syncobj is reference counted, and has its own lock.
+unsafe impl Send for Syncobj {}
+// SAFETY: As above.
+unsafe impl Sync for Syncobj {}
+
+// SAFETY: Forwards to the reference count of `struct drm_syncobj`.
+unsafe impl AlwaysRefCounted for Syncobj {
+    fn inc_ref(&self) {
+        // SAFETY: A shared reference means that the count is not zero.
+        unsafe { raw::ouro_syncobj_get(self.0.get()) }
+    }
+
+    unsafe fn dec_ref(obj: NonNull<Self>) {
+        // SAFETY: The caller gives up a reference.
+        unsafe { raw::ouro_syncobj_put(obj.cast().as_ptr()) }
+    }
+}
+
+impl Syncobj {
+    /// The syncobj of a handle of the file.
+    ///
+    /// Errors: `ENOENT`.
+    pub fn find<D: drm::Driver>(file: &drm::File<D>, handle: u32) -> Result<ARef<Self>> {
+        // SAFETY: The file is open.
+        let ptr = unsafe { raw::drm_syncobj_find(file.as_raw(), handle) };
+        let ptr = NonNull::new(ptr).ok_or(ENOENT)?;
+        // SAFETY: It comes with a reference; the type is transparent.
+        Ok(unsafe { ARef::from_raw(ptr.cast()) })
+    }
+
+    /// The fence in it.
+    pub fn fence(&self) -> Option<ARef<Fence>> {
+        // SAFETY: By the invariant; the fence comes with a reference.
+        unsafe { Fence::take(raw::ouro_syncobj_fence(self.0.get())) }
+    }
+
+    /// The fence of a point of the timeline; point 0 is the fence as it is. `Ok(None)`: the point
+    /// is over.
+    ///
+    /// Errors: `EINVAL` if there is no fence in it, or the point is not there yet.
+    pub fn fence_at(&self, point: u64) -> Result<Option<ARef<Fence>>> {
+        let fence = self.fence().ok_or(EINVAL)?;
+        if point == 0 {
+            return Ok(Some(fence));
+        }
+        let mut ptr: *mut bindings::dma_fence = ARef::into_raw(fence).cast().as_ptr();
+        // SAFETY: Takes over the reference, and gives back one of another fence, or null. When it
+        // fails, the reference stays ours.
+        let ret = unsafe { raw::dma_fence_chain_find_seqno(&mut ptr, point) };
+        // SAFETY: A reference in both cases.
+        let found = unsafe { Fence::take(ptr) };
+        to_result(ret)?;
+        Ok(found)
+    }
+
+    /// Puts a fence in, or none. Allocates nothing. The old one is let go of.
+    pub fn replace_fence(&self, fence: Option<&Fence>) {
+        let ptr = fence.map_or(core::ptr::null_mut(), Fence::as_raw);
+        // SAFETY: By the invariant; takes a reference of its own.
+        unsafe { raw::drm_syncobj_replace_fence(self.0.get(), ptr) }
+    }
+
+    /// Adds a point to the timeline. Allocates nothing.
+    pub fn add_point(&self, node: ChainNode, fence: &Fence, point: u64) {
+        // SAFETY: By the invariant; the memory of the node is given away.
+        unsafe {
+            raw::drm_syncobj_add_point(self.0.get(), node.into_raw(), fence.as_raw(), point)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Who calls, and what it may do.
+
+use kernel::{bindings, prelude::*};
+
+use crate::raw;
+
+/// Capabilities that a GPU driver asks for.
+#[derive(Clone, Copy)]
+pub enum Capability {
+    /// Whatever is not covered by another.
+    SysAdmin,
+    /// Raising priority.
+    SysNice,
+    /// Watching performance counters.
+    Perfmon,
+}
+
+/// Whether the calling task has a capability in the initial user namespace.
+pub fn capable(capability: Capability) -> bool {
+    let cap = match capability {
+        Capability::SysAdmin => bindings::CAP_SYS_ADMIN,
+        Capability::SysNice => bindings::CAP_SYS_NICE,
+        Capability::Perfmon => bindings::CAP_PERFMON,
+    };
+    // SAFETY: No requirement.
+    unsafe { bindings::capable(cap as c_int) }
+}
+
+/// Who a piece of work is for.
+#[derive(Clone, Copy)]
+pub struct Client {
+    /// Process id, as the initial namespace knows it.
+    pub pid: i32,
+    /// Name of the command, ending in a zero byte.
+    pub comm: [u8; 16],
+}
+
+impl Client {
+    /// The calling task.
+    pub fn current() -> Self {
+        let mut comm = [0u8; 16];
+        // SAFETY: The function writes 16 bytes (`TASK_COMM_LEN`).
+        unsafe { raw::ouro_task_comm(comm.as_mut_ptr().cast()) };
+        // SAFETY: No requirement.
+        let pid = unsafe { raw::ouro_task_pid() };
+        Self { pid, comm }
+    }
+
+    /// The name as bytes, without the zero.
+    pub fn name(&self) -> &[u8] {
+        let end = self.comm.iter().position(|&b| b == 0);
+        self.comm.get(..end.unwrap_or(16)).unwrap_or(&[])
+    }
+}
+
+/// Pages of memory that the system has.
+pub fn total_pages() -> usize {
+    // SAFETY: No requirement.
+    (unsafe { raw::ouro_total_pages() }) as usize
+}

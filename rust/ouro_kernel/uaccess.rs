@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! User memory: arrays whose size user space gives, and single values.
+//!
+//! Never under a reservation or any lock that a page fault may take.
+
+use kernel::{
+    prelude::*,
+    uaccess::{UserPtr, UserSlice},
+};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+/// Reads `n` values from an address of user space. `n` may be anything.
+///
+/// Errors: `EFAULT` if they are not there, `ENOMEM`, `EINVAL` if so many cannot be.
+pub fn read_array<T: FromBytes>(address: u64, n: usize) -> Result<KVVec<T>> {
+    let bytes = n.checked_mul(size_of::<T>()).ok_or(EINVAL)?;
+    // Look before allocating what user space asks for.
+    check(address, bytes)?;
+    let mut out: KVVec<T> = KVVec::with_capacity(n, GFP_KERNEL)?;
+    let mut reader = UserSlice::new(UserPtr::from_addr(address as usize), bytes).reader();
+    // The room as bytes, of which all are written or none counts.
+    let room = out.spare_capacity_mut();
+    // SAFETY: The room is for at least `n` values, that is `bytes` bytes, of any contents.
+    let room = unsafe { core::slice::from_raw_parts_mut(room.as_mut_ptr().cast(), bytes) };
+    reader.read_raw(room)?;
+    // SAFETY: `n` values were written, and any bytes are a value.
+    unsafe { out.inc_len(n) };
+    Ok(out)
+}
+
+/// Reads one value from an address of user space.
+///
+/// Errors: `EFAULT`.
+pub fn read<T: FromBytes>(address: u64) -> Result<T> {
+    let mut out = core::mem::MaybeUninit::<T>::uninit();
+    let mut reader =
+        UserSlice::new(UserPtr::from_addr(address as usize), size_of::<T>()).reader();
+    // SAFETY: The bytes of the value, of any contents.
+    let room = unsafe {
+        core::slice::from_raw_parts_mut(out.as_mut_ptr().cast(), size_of::<T>())
+    };
+    reader.read_raw(room)?;
+    // SAFETY: All of it was written, and any bytes are a value.
+    Ok(unsafe { out.assume_init() })
+}
+
+/// Writes one value to an address of user space.
+///
+/// Errors: `EFAULT`.
+pub fn write<T: IntoBytes + Immutable + ?Sized>(address: u64, value: &T) -> Result {
+    let bytes = value.as_bytes();
+    UserSlice::new(UserPtr::from_addr(address as usize), bytes.len())
+        .writer()
+        .write_slice(bytes)
+}
+
+/// Whether an address range can be one of user space. Says nothing of what is there.
+///
+/// Errors: `EFAULT`.
+pub fn check(address: u64, bytes: usize) -> Result {
+    // SAFETY: Only numbers are compared.
+    if unsafe { crate::raw::ouro_access_ok(address as usize, bytes) } == 0 {
+        return Err(EFAULT);
+    }
+    Ok(())
+}

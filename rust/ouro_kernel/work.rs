@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Work queues of our own, and cancelling.
+//!
+//! Work items are those of the kernel crate (`kernel::new_work!`, `impl_has_work!`,
+//! `WorkItem`). What it lacks: a [`Queue`] that is ours, and [`cancel_sync()`], [`flush()`] and
+//! their friends for work on an `Arc<T>`.
+
+use core::{ops::Deref, ptr::NonNull};
+use kernel::{
+    bindings,
+    prelude::*,
+    sync::Arc,
+    time::Jiffies,
+    workqueue::{self, HasDelayedWork, HasWork, Work, WorkItem},
+};
+
+use crate::{raw, release};
+
+/// What a queue is like.
+#[derive(Clone, Copy)]
+pub struct Flags(u32);
+
+impl Flags {
+    /// Not bound to a CPU.
+    pub const UNBOUND: Flags = Flags(bindings::wq_flags_WQ_UNBOUND);
+    /// Makes progress when memory is short: for whatever a fence or an eviction waits for.
+    pub const MEM_RECLAIM: Flags = Flags(bindings::wq_flags_WQ_MEM_RECLAIM);
+    /// Workers of high priority.
+    pub const HIGHPRI: Flags = Flags(bindings::wq_flags_WQ_HIGHPRI);
+    /// One item at a time, in order. Implies `UNBOUND`.
+    pub const ORDERED: Flags =
+        Flags(bindings::wq_flags_WQ_UNBOUND | bindings::wq_flags___WQ_ORDERED);
+    /// Stops while the system sleeps.
+    pub const FREEZABLE: Flags = Flags(bindings::wq_flags_WQ_FREEZABLE);
+}
+
+impl core::ops::BitOr for Flags {
+    type Output = Flags;
+
+    fn bitor(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+}
+
+/// A work queue of our own.
+///
+/// It derefs to [`kernel::workqueue::Queue`]: `enqueue()`, `enqueue_delayed()`.
+///
+/// Dropping it does not wait: the queue is destroyed by a worker of [`release`], after what is on
+/// it has run, because the last owner may well be a work item of the queue itself. Use
+/// [`Queue::drain()`] to wait.
+///
+/// # Invariants
+///
+/// `wq` is a work queue that nobody destroys but the reaper.
+pub struct Queue {
+    wq: NonNull<bindings::workqueue_struct>,
+    reaper: Option<KBox<Reaper>>,
+}
+
+/// Destroys a queue, later.
+struct Reaper {
+    work: bindings::work_struct,
+    wq: NonNull<bindings::workqueue_struct>,
+}
+
+// SAFETY: A work queue can be used from any thread.
+unsafe impl Send for Queue {}
+// SAFETY: As above.
+unsafe impl Sync for Queue {}
+
+impl Queue {
+    /// Makes a queue. At most `max_active` items run at a time; 0 is the default of the kernel.
+    ///
+    /// Errors: `ENOMEM`.
+    pub fn new(name: &CStr, flags: Flags, max_active: u16) -> Result<Self> {
+        let reaper = KBox::new_uninit(GFP_KERNEL)?;
+        let max = if flags.0 & bindings::wq_flags___WQ_ORDERED != 0 {
+            1
+        } else {
+            max_active
+        };
+        // SAFETY: `name` is a C string, which is copied.
+        let wq = unsafe { raw::ouro_alloc_workqueue(name.as_char_ptr(), flags.0, max.into()) };
+        let wq = NonNull::new(wq).ok_or(ENOMEM)?;
+        let reaper = reaper.write(Reaper {
+            work: pin_init::zeroed(),
+            wq,
+        });
+        Ok(Self {
+            wq,
+            reaper: Some(reaper),
+        })
+    }
+
+    /// Waits for all items that are on the queue now. Not from one of its own items.
+    pub fn flush(&self) {
+        // SAFETY: By the invariant.
+        unsafe { raw::ouro_flush_workqueue(self.wq.as_ptr()) }
+    }
+
+    /// Waits until the queue is empty; only its own items may queue more meanwhile. Not from one
+    /// of its own items.
+    pub fn drain(&self) {
+        // SAFETY: By the invariant.
+        unsafe { bindings::drain_workqueue(self.wq.as_ptr()) }
+    }
+}
+
+impl Deref for Queue {
+    type Target = workqueue::Queue;
+
+    fn deref(&self) -> &workqueue::Queue {
+        // SAFETY: By the invariant it lives as long as `self`.
+        unsafe { workqueue::Queue::from_raw(self.wq.as_ptr()) }
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        let Some(reaper) = self.reaper.take() else {
+            return;
+        };
+        let reaper = KBox::into_raw(reaper);
+        // SAFETY: The reaper stays where it is until `reap` has run; it is used once.
+        unsafe {
+            init_raw(&raw mut (*reaper).work, reap);
+            if !release::queue(&raw mut (*reaper).work) {
+                // Without a guard there is nobody else to do it.
+                reap(&raw mut (*reaper).work);
+            }
+        }
+    }
+}
+
+/// Destroys the queue of a reaper, and frees it.
+///
+/// # Safety
+///
+/// `work` is the field of a [`Reaper`] from a box, which the caller gives away.
+unsafe extern "C" fn reap(work: *mut bindings::work_struct) {
+    // SAFETY: By the requirement of this function.
+    let reaper = unsafe { kernel::container_of!(work, Reaper, work) };
+    // SAFETY: As above. Waits for the items that are on the queue.
+    unsafe {
+        bindings::destroy_workqueue((*reaper).wq.as_ptr());
+        drop(KBox::from_raw(reaper));
+    }
+}
+
+/// Initialises a work item that has no type of its own.
+///
+/// # Safety
+///
+/// `work` is writable, and stays where it is while it is in use; `func` fits it.
+pub(crate) unsafe fn init_raw(
+    work: *mut bindings::work_struct,
+    func: unsafe extern "C" fn(*mut bindings::work_struct),
+) {
+    // SAFETY: By the requirement of this function.
+    unsafe {
+        bindings::init_work_with_key(
+            work,
+            Some(func),
+            false,
+            c"ouro_kernel".as_char_ptr(),
+            kernel::static_lock_class!().as_ptr(),
+        )
+    }
+}
+
+/// The `work_struct` of an item.
+fn raw_work<T, const ID: u64>(item: &Arc<T>) -> *mut bindings::work_struct
+where
+    T: HasWork<T, ID>,
+{
+    // SAFETY: The pointer is that of a living `T`; only an address is computed.
+    unsafe {
+        let work = T::raw_get_work(Arc::as_ptr(item).cast_mut());
+        Work::raw_get(work)
+    }
+}
+
+/// Takes back the reference that a queue held for an item.
+///
+/// # Safety
+///
+/// The item was taken off its queue before it could run.
+unsafe fn take_back<T>(item: &Arc<T>) {
+    // SAFETY: `enqueue()` has turned one `Arc` of this item into a raw pointer; by the
+    // requirement of this function nobody else takes it back.
+    drop(unsafe { Arc::from_raw(Arc::as_ptr(item)) });
+}
+
+/// Takes an item off its queue, or waits until it has run. It may be queued again at once; stop
+/// who does that first. Sleeps. Not from the item itself.
+///
+/// Returns whether it was taken off before it ran.
+pub fn cancel_sync<T, const ID: u64>(item: &Arc<T>) -> bool
+where
+    T: HasWork<T, ID> + WorkItem<ID, Pointer = Arc<T>> + Send + Sync,
+{
+    // SAFETY: The work was initialised with its owner, and lives as long as `item`.
+    let pending = unsafe { bindings::cancel_work_sync(raw_work::<T, ID>(item)) };
+    if pending {
+        // SAFETY: It was pending.
+        unsafe { take_back(item) };
+    }
+    pending
+}
+
+/// Waits until the item has run, if it is on a queue. Sleeps. Not from the item itself.
+///
+/// Returns whether there was something to wait for.
+pub fn flush<T, const ID: u64>(item: &Arc<T>) -> bool
+where
+    T: HasWork<T, ID> + WorkItem<ID, Pointer = Arc<T>> + Send + Sync,
+{
+    // SAFETY: The work was initialised with its owner, and lives as long as `item`.
+    unsafe { bindings::flush_work(raw_work::<T, ID>(item)) }
+}
+
+/// The `delayed_work` of an item.
+fn raw_delayed<T, const ID: u64>(item: &Arc<T>) -> *mut bindings::delayed_work
+where
+    T: HasDelayedWork<T, ID>,
+{
+    let work = raw_work::<T, ID>(item);
+    // SAFETY: By the contract of `HasDelayedWork` it is the field of a `delayed_work`.
+    unsafe { kernel::container_of!(work, bindings::delayed_work, work) }
+}
+
+/// [`cancel_sync()`] for an item that may still wait for its time.
+pub fn cancel_delayed_sync<T, const ID: u64>(item: &Arc<T>) -> bool
+where
+    T: HasDelayedWork<T, ID> + WorkItem<ID, Pointer = Arc<T>> + Send + Sync,
+{
+    // SAFETY: The work was initialised with its owner, and lives as long as `item`.
+    let pending = unsafe { bindings::cancel_delayed_work_sync(raw_delayed::<T, ID>(item)) };
+    if pending {
+        // SAFETY: It was pending.
+        unsafe { take_back(item) };
+    }
+    pending
+}
+
+/// Lets an item run after `delay` jiffies, whether it waits already or not. Any context.
+///
+/// Returns whether it was waiting, and got a new time.
+pub fn mod_delayed<T, const ID: u64>(queue: &Queue, item: Arc<T>, delay: Jiffies) -> bool
+where
+    T: HasDelayedWork<T, ID> + WorkItem<ID, Pointer = Arc<T>> + Send + Sync + 'static,
+{
+    let work = raw_delayed::<T, ID>(&item);
+    // The queue's reference: taken before the item can run.
+    let ptr = Arc::into_raw(item);
+    // SAFETY: `queue` lives; the work was initialised with its owner, whom the reference keeps.
+    let pending = unsafe {
+        bindings::mod_delayed_work_on(
+            bindings::wq_misc_consts_WORK_CPU_UNBOUND as c_int,
+            queue.wq.as_ptr(),
+            work,
+            delay,
+        )
+    };
+    if pending {
+        // SAFETY: The queue had a reference from before; this one is one too many.
+        drop(unsafe { Arc::from_raw(ptr) });
+    }
+    pending
+}
