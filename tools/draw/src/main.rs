@@ -22,12 +22,16 @@ struct Arguments {
     out: Option<PathBuf>,
 
     /// Name of the picture's file, without `.png`.
-    #[arg(long, default_value = "snb")]
+    #[arg(long, env = "OURO_GPU", default_value = "snb")]
     name: String,
 
     /// Render node; the first one of an ouro device if not given.
     #[arg(long, value_name = "NODE")]
     device: Option<PathBuf>,
+
+    /// The driver may be another one that speaks i915: without our own ioctls, nothing is counted.
+    #[arg(long)]
+    peer: bool,
 
     /// Draw in software alone, without a device, into this file.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["out", "device"])]
@@ -41,7 +45,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
         write_png(file, &scene.rgb(&scene.expected.buffers[0]))?;
         return Ok(true);
     }
-    let device = Device::open(arguments.device.as_deref())?;
+    let device = Device::open(arguments.device.as_deref(), arguments.peer)?;
     let scene = Scene::compose()?;
     let software_seconds = started.elapsed().as_secs_f64();
     let drawn = draw(&device, &scene)?;

@@ -34,9 +34,40 @@ pub struct Identity {
     pub engines: Vec<String>,
 }
 
+impl Identity {
+    /// A driver that speaks i915 and is not ours.
+    fn of_peer(path: &Path, driver: String) -> Identity {
+        Identity {
+            node: path.to_path_buf(),
+            driver,
+            vendor: 0x8086,
+            device: 0,
+            backend: "another driver's".into(),
+            chip: "of the i915 interface".into(),
+            engines: Vec::new(),
+        }
+    }
+
+    fn of_ouro(path: &Path, driver: String, fd: BorrowedFd<'_>) -> Result<Identity> {
+        let mut device = drm_ouro_device::default();
+        sys::ioctl(fd, DRM_COMMAND_BASE + DRM_OURO_DEVICE, &mut device)
+            .context("DRM_IOCTL_OURO_DEVICE")?;
+        Ok(Identity {
+            node: path.to_path_buf(),
+            driver,
+            vendor: device.pci_vendor,
+            device: device.pci_device,
+            backend: text(&device.backend),
+            chip: text(&device.chip),
+            engines: Vec::new(),
+        })
+    }
+}
+
 /// An open render node.
 pub struct Device {
     file: File,
+    peer: bool,
     /// What it is.
     pub identity: Identity,
 }
@@ -63,10 +94,11 @@ fn driver_name(fd: BorrowedFd<'_>) -> Result<String, Errno> {
 }
 
 impl Device {
-    /// Opens this node, or the first render node whose driver is `i915` and answers DRM_IOCTL_OURO_DEVICE.
-    pub fn open(node: Option<&Path>) -> Result<Device> {
+    /// Opens this node, or the first render node whose driver is `i915` and answers
+    /// DRM_IOCTL_OURO_DEVICE; as a `peer`, the driver may be another that speaks i915 and lacks our ioctls.
+    pub fn open(node: Option<&Path>, peer: bool) -> Result<Device> {
         if let Some(path) = node {
-            return Device::open_node(path);
+            return Device::open_node(path, peer);
         }
         let mut nodes: Vec<PathBuf> = std::fs::read_dir("/dev/dri")
             .context("there is no /dev/dri: is a DRM driver loaded?")?
@@ -79,7 +111,7 @@ impl Device {
         nodes.sort();
         let mut reasons = Vec::new();
         for path in nodes {
-            match Device::open_node(&path) {
+            match Device::open_node(&path, peer) {
                 Ok(device) => return Ok(device),
                 Err(error) => reasons.push(format!("{}: {error:#}", path.display())),
             }
@@ -94,7 +126,7 @@ impl Device {
         )
     }
 
-    fn open_node(path: &Path) -> Result<Device> {
+    fn open_node(path: &Path, peer: bool) -> Result<Device> {
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -104,25 +136,37 @@ impl Device {
         if driver != "i915" {
             bail!("its driver is {driver}, not i915");
         }
-        let mut device = drm_ouro_device::default();
-        sys::ioctl(
-            file.as_fd(),
-            DRM_COMMAND_BASE + DRM_OURO_DEVICE,
-            &mut device,
-        )
-        .context("DRM_IOCTL_OURO_DEVICE")?;
-        let identity = Identity {
-            node: path.to_path_buf(),
-            driver,
-            vendor: device.pci_vendor,
-            device: device.pci_device,
-            backend: text(&device.backend),
-            chip: text(&device.chip),
-            engines: Vec::new(),
+        let identity = if peer {
+            Identity::of_peer(path, driver)
+        } else {
+            Identity::of_ouro(path, driver, file.as_fd())?
         };
-        let mut device = Device { file, identity };
-        device.identity.engines = device.engines()?.iter().map(|e| text(&e.name)).collect();
+        let mut device = Device {
+            file,
+            identity,
+            peer,
+        };
+        device.identity.engines = device.engine_names()?;
+        if peer {
+            device.identity.device = device.parameter(I915_PARAM_CHIPSET_ID) as u16;
+        }
         Ok(device)
+    }
+
+    /// Whether the driver lacks our own ioctls.
+    pub fn is_peer(&self) -> bool {
+        self.peer
+    }
+
+    fn engine_names(&self) -> Result<Vec<String>> {
+        if self.peer {
+            let there = |p| self.parameter(p) > 0;
+            let mut names = vec!["rcs0".to_owned()];
+            names.extend(there(I915_PARAM_HAS_BLT).then(|| "bcs0".to_owned()));
+            names.extend(there(I915_PARAM_HAS_BSD).then(|| "vcs0".to_owned()));
+            return Ok(names);
+        }
+        Ok(self.engines()?.iter().map(|e| text(&e.name)).collect())
     }
 
     /// The file.
@@ -168,9 +212,12 @@ impl Device {
         Ok(engines)
     }
 
-    /// The counters.
+    /// The counters: all zero where there are none.
     pub fn stats(&self) -> Result<drm_ouro_stats> {
         let mut stats = drm_ouro_stats::default();
+        if self.peer {
+            return Ok(stats);
+        }
         self.call("OURO_STATS", DRM_OURO_STATS, &mut stats)?;
         Ok(stats)
     }

@@ -244,8 +244,10 @@ pub fn draw(device: &Device, scene: &Scene) -> Result<Drawn> {
     }
     drawn.seconds = started.elapsed().as_secs_f64();
 
-    for by in [Storer::RenderDword, Storer::CopyFlush, Storer::VideoFlush] {
-        drawn.costs.push(count_cost(device, by)?);
+    if !device.is_peer() {
+        for by in [Storer::RenderDword, Storer::CopyFlush, Storer::VideoFlush] {
+            drawn.costs.push(count_cost(device, by)?);
+        }
     }
     for id in contexts {
         device.destroy_context(id)?;
