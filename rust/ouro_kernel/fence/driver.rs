@@ -7,8 +7,13 @@
 //! timeline through `data`, under RCU; that reference is dropped a grace period after the signal,
 //! by [`release`].
 
-use core::{mem::offset_of, ops::Deref, ptr::NonNull};
-use kernel::{bindings, error::Error, prelude::*, sync::Arc};
+use core::{any::TypeId, mem::offset_of, ops::Deref, ptr::NonNull};
+use kernel::{
+    bindings,
+    error::Error,
+    prelude::*,
+    sync::{rcu, Arc},
+};
 
 use super::Fence;
 use crate::{
@@ -49,6 +54,8 @@ struct Inner<T: FenceOps> {
     fence: bindings::dma_fence,
     /// Drops `data` after the signal.
     after: AfterRcu,
+    /// That of `T`: the compiler may give two types the same operations.
+    type_id: TypeId,
     /// From `Arc::into_raw()`.
     data: *const T,
 }
@@ -84,6 +91,7 @@ impl<T: FenceOps> PreparedFence<T> {
             Inner::<T> {
                 fence: pin_init::zeroed(),
                 after: AfterRcu::new(drop_data::<T>),
+                type_id: TypeId::of::<T>(),
                 data: core::ptr::null(),
             },
             GFP_KERNEL,
@@ -94,7 +102,7 @@ impl<T: FenceOps> PreparedFence<T> {
             (*inner).data = Arc::into_raw(data);
             raw::dma_fence_init64(
                 &raw mut (*inner).fence,
-                const { &DriverFence::<T>::OPS },
+                DriverFence::<T>::ops(),
                 core::ptr::null_mut(),
                 context,
                 0,
@@ -131,6 +139,12 @@ impl<T: FenceOps> DriverFence<T> {
         release: None,
         set_deadline: None,
     };
+
+    /// The address of the operations; a constant may have several, hence not inlined.
+    #[inline(never)]
+    fn ops() -> *const bindings::dma_fence_ops {
+        const { &Self::OPS }
+    }
 
     /// Signals it with success. Any context but under its own lock. Sections of
     /// [`signalling()`](super::signalling) are for the caller to mark.
@@ -203,6 +217,32 @@ impl<T: FenceOps> DriverFence<T> {
         let (data, seqno) = unsafe { Self::parts(fence) };
         data.signaled(seqno)
     }
+}
+
+/// Calls `f` with the timeline and the number of a fence, if it is one of ours with a timeline of
+/// this type, and not signaled yet. Any context. `f` must not sleep.
+///
+/// `None` for fences of others, for those that are signaled, and for containers.
+pub fn with_timeline<T: FenceOps, R>(
+    fence: &Fence,
+    f: impl FnOnce(&T, u64) -> R,
+) -> Option<R> {
+    // The operations, and what they reach, stay for this long.
+    let _rcu = rcu::read_lock();
+    // SAFETY: By the invariant of `Fence`. The pointer becomes null at the signal: it is read
+    // once.
+    let ops = unsafe { (&raw const (*fence.as_raw()).ops).read_volatile() };
+    if !core::ptr::eq(ops, DriverFence::<T>::ops()) {
+        return None;
+    }
+    // SAFETY: Such operations are those of an `Inner`, of whatever type, which was not signaled
+    // when this section began. The type stands before anything that depends on it.
+    if unsafe { (*fence.as_raw().cast::<Inner<T>>()).type_id } != TypeId::of::<T>() {
+        return None;
+    }
+    // SAFETY: As above, and the type is this one.
+    let (data, seqno) = unsafe { DriverFence::<T>::parts(fence.as_raw()) };
+    Some(f(data, seqno))
 }
 
 impl<T: FenceOps> Deref for DriverFence<T> {
