@@ -88,19 +88,33 @@ key_kernel() {
 }
 resume_kernel() { :; }
 run_kernel() {
-    local variant=$1 dir=$2 src out=$2/out lib
+    local variant=$1 dir=$2 version
+    version=$(cat "$(step_dir source)/version")
+    configure_kernel "$variant" "$dir"
+    kernel_make "$dir/out" KBUILD_BUILD_TIMESTAMP="$version" KBUILD_BUILD_USER=ouro KBUILD_BUILD_HOST=ouro
+}
+
+# kernel_make OUT ARGUMENT...: the kernel's make, with our compilers.
+kernel_make() {
+    local out=$1
+    shift
+    enter nice make -C "$(step_dir source)/linux" O="$out" LLVM=-19 RUST_LIB_SRC="$(rust_lib_src)" \
+        -j"$(jobs_wanted)" "$@"
+}
+
+# configure_kernel VARIANT DIR [FRAGMENT...]: tinyconfig and the fragments of
+# the variant, in DIR/out; a symbol that does not survive is an error.
+configure_kernel() {
+    local variant=$1 dir=$2 out=$2/out src
+    shift 2
     src=$(step_dir source)/linux
-    lib=$(rust_lib_src)
     mkdir -p "$out"
-    # shellcheck disable=SC2046
-    cat $(kernel_fragments "$variant") >"$dir/fragment"
-    local make=(make -C "$src" O="$out" LLVM=-19 RUST_LIB_SRC="$lib" -j"$(jobs_wanted)")
-    enter "${make[@]}" tinyconfig
-    enter sh -c "cd '$out' && '$src/scripts/kconfig/merge_config.sh' -m -O '$out' '$out/.config' '$dir/fragment'" >/dev/null
-    enter "${make[@]}" olddefconfig
+    # shellcheck disable=SC2046 # file names without spaces
+    cat $(kernel_fragments "$variant") "$@" >"$dir/fragment"
+    kernel_make "$out" tinyconfig
+    enter "$src/scripts/kconfig/merge_config.sh" -m -O "$out" "$out/.config" "$dir/fragment" >/dev/null
+    kernel_make "$out" olddefconfig
     config_kept "$dir/fragment" "$out/.config"
-    enter nice "${make[@]}" KBUILD_BUILD_TIMESTAMP="$(cat "$(step_dir source)/version")" KBUILD_BUILD_USER=ouro \
-        KBUILD_BUILD_HOST=ouro
 }
 
 # config_kept FRAGMENT CONFIG: every line of the fragment stands in the

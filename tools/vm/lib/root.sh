@@ -49,7 +49,7 @@ key_root() { { key_base; printf '%s\n' "${ROOT_PACKAGES[@]}" 3; } | short_hash; 
 run_root() {
     local dir=$2 tree=$2/tree mirror
     mkdir "$tree" "$OURO_CACHE/debs" 2>/dev/null || mkdir -p "$tree"
-    root_ns tar -C "$tree" --numeric-owner -xf "$(step_dir base)/base.tar"
+    root_ns tar -C "$tree" --numeric-owner --exclude='./dev/*' -xf "$(step_dir base)/base.tar"
     # mmdebstrap wrote paths of this machine into the sources it left.
     mirror=$(root_ns cat "$tree/etc/apt/sources.list" | awk '$1 == "deb" {
         for (i = 2; i <= NF; i++) if ($i ~ /^[a-z]+:\//) {print $i; exit}}')
