@@ -26,10 +26,10 @@ impl<'a> Commands<'a> {
     /// Appends a command.
     pub fn put(&mut self, dwords: &[u32]) -> Result<(), Overflow> {
         let end = self.len.checked_add(dwords.len()).ok_or(Overflow)?;
-        self.buf
-            .get_mut(self.len..end)
-            .ok_or(Overflow)?
-            .copy_from_slice(dwords);
+        let room = self.buf.get_mut(self.len..end).ok_or(Overflow)?;
+        for (to, from) in room.iter_mut().zip(dwords) {
+            *to = *from;
+        }
         self.len = end;
         Ok(())
     }

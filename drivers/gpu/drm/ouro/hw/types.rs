@@ -66,6 +66,19 @@ pub enum EngineClass {
     Compute = 4,
 }
 
+impl EngineClass {
+    /// The class as the beginning of an engine's name: `rcs` of `rcs0`.
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            EngineClass::Render => "rcs",
+            EngineClass::Copy => "bcs",
+            EngineClass::Video => "vcs",
+            EngineClass::VideoEnhance => "vecs",
+            EngineClass::Compute => "ccs",
+        }
+    }
+}
+
 /// One engine of a chip.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct EngineId {
@@ -77,14 +90,7 @@ pub struct EngineId {
 
 impl fmt::Display for EngineId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let class = match self.class {
-            EngineClass::Render => "rcs",
-            EngineClass::Copy => "bcs",
-            EngineClass::Video => "vcs",
-            EngineClass::VideoEnhance => "vecs",
-            EngineClass::Compute => "ccs",
-        };
-        write!(f, "{class}{}", self.instance)
+        write!(f, "{}{}", self.class.prefix(), self.instance)
     }
 }
 

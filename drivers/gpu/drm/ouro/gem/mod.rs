@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Buffer objects: their memory, how the CPU sees it, where the GPU does.
+
+pub(crate) mod access;
+pub(crate) mod backing;
+pub(crate) mod bo;
+
+pub(crate) use backing::Backing;
+pub(crate) use bo::{Bo, Object};

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! A device as the core sees it: its hardware, address space and engines, and what is alive on it.
+//!
+//! It is `'static` and outlives the binding of the driver: open files keep it. After
+//! [`Gpu::shutdown`] everything answers `ENODEV`, and nothing waits.
+
+use kernel::{
+    pr_warn_once,
+    prelude::*,
+    sync::{
+        aref::ARef,
+        atomic::{ordering, Atomic},
+        Arc, SetOnce,
+    },
+};
+use ouro_hw::EngineClass;
+use ouro_kernel::{
+    fence::{self, Fence, PreparedFence},
+    pci::DmaDevice,
+    release, time,
+    wait::{Interruptible, Waited},
+};
+
+use crate::{
+    hardware::Hardware,
+    submit::{
+        context::Image,
+        request::{Awake, Parts, Prepared},
+        Context, Engine, Retirer, Tracker,
+    },
+    vm::Space,
+};
+
+/// Milliseconds that the device has for its first requests.
+const FIRST_REQUEST_MS: u32 = 2000;
+
+/// Whether work is taken. The values only go up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+enum State {
+    /// Nothing has been proved yet.
+    Starting = 0,
+    /// It runs.
+    Running = 1,
+    /// The driver was unbound, or the card is gone.
+    Gone = 2,
+}
+
+/// A device.
+pub(crate) struct Gpu {
+    hardware: Arc<Hardware>,
+    space: Arc<Space>,
+    retirer: Arc<Retirer>,
+    engines: KVec<Arc<Engine>>,
+    dma: Arc<DmaDevice>,
+    revision: u8,
+    state: Atomic<u32>,
+    /// What an idle engine holds.
+    kernel_context: Arc<Context>,
+    /// The image that every context starts from.
+    golden: SetOnce<Image>,
+    objects: Atomic<i64>,
+    object_bytes: Atomic<i64>,
+    object_pages: Atomic<i64>,
+    contexts: Arc<Atomic<i64>>,
+}
+
+/// What is alive.
+pub(crate) struct Counts {
+    pub(crate) objects: u64,
+    pub(crate) object_bytes: u64,
+    pub(crate) object_pages: u64,
+    pub(crate) contexts: u64,
+    pub(crate) fences: u64,
+}
+
+impl Gpu {
+    /// Brings a device up: tables, engines, the golden image. When this returns, interrupts must
+    /// still be connected ([`Gpu::interrupt`]) before anybody waits.
+    pub(crate) fn new(hardware: Arc<Hardware>, dma: Arc<DmaDevice>) -> Result<Arc<Self>> {
+        let _awake = Awake::new(&hardware)?;
+        let space = Space::new(hardware.clone(), &dma)?;
+        hardware.start(space.layout())?;
+        let retirer = Retirer::new(hardware.clone())?;
+        let contexts = Arc::new(Atomic::new(0), GFP_KERNEL)?;
+        let revision = hardware.topology().revision;
+        let count = hardware.topology().engines.len();
+        let kernel_context = Context::new(count, &contexts)?;
+        let mut engines = KVec::with_capacity(count, GFP_KERNEL)?;
+        for index in 0..count {
+            let engine = Engine::new(hardware.clone(), &space, &dma, index, retirer.clone())?;
+            engine.start()?;
+            engines.push(engine, GFP_KERNEL)?;
+        }
+        retirer.set_engines(&engines)?;
+        hardware.irq_on();
+        Ok(Arc::new(
+            Self {
+                hardware,
+                space,
+                retirer,
+                engines,
+                dma,
+                revision,
+                state: Atomic::new(State::Starting as u32),
+                kernel_context,
+                golden: SetOnce::new(),
+                objects: Atomic::new(0),
+                object_bytes: Atomic::new(0),
+                object_pages: Atomic::new(0),
+                contexts,
+            },
+            GFP_KERNEL,
+        )?)
+    }
+
+    /// Runs the first request on every engine, and records the golden image. The interrupt is
+    /// connected.
+    ///
+    /// Errors: `EIO` if an engine does not answer.
+    pub(crate) fn prove(&self) -> Result {
+        for engine in self.engines.iter() {
+            if self.has_images(engine) {
+                self.record_golden(engine)?;
+            }
+            let fence = self.run(engine, &self.kernel_context, false)?;
+            self.finish(engine, &fence)?;
+        }
+        self.advance_state(State::Running);
+        Ok(())
+    }
+
+    fn finish(&self, engine: &Engine, fence: &Fence) -> Result {
+        match fence.wait(Interruptible::No, time::ms(FIRST_REQUEST_MS))? {
+            Waited::Done(_) => Ok(()),
+            Waited::TimedOut => {
+                pr_err!("{:?} does not answer\n", engine.hw().desc().id);
+                Err(EIO)
+            }
+        }
+    }
+
+    fn has_images(&self, engine: &Engine) -> bool {
+        self.hardware.topology().context.is_some() && engine.hw().desc().contexts
+    }
+
+    fn new_image(&self) -> Result<Image> {
+        let topology = self.hardware.topology();
+        let align = topology.context.ok_or(ENODEV)?.alignment();
+        Image::new(
+            &self.space,
+            &self.dma,
+            &self.retirer,
+            topology.context_bytes,
+            align,
+        )
+    }
+
+    /// Lets the device save the state of a context that has only ever held first values.
+    fn record_golden(&self, engine: &Arc<Engine>) -> Result {
+        let first = self.new_context()?;
+        first.make_image(|| self.new_image(), false)?;
+        self.kernel_context
+            .make_image(|| self.new_image(), false)?;
+        self.run(engine, &first, true)?;
+        // The switch away is what saves it.
+        let fence = self.run(engine, &self.kernel_context, false)?;
+        self.finish(engine, &fence)?;
+        let golden = self.new_image()?;
+        golden.copy_from(first.image_pages().ok_or(EINVAL)?);
+        self.golden.populate(golden);
+        Ok(())
+    }
+
+    /// Runs a request without a batch.
+    fn run(&self, engine: &Arc<Engine>, context: &Arc<Context>, golden: bool) -> Result<ARef<Fence>> {
+        let awake = Awake::new(&self.hardware)?;
+        let index = engine.index();
+        let mut timelines = context.timelines().lock();
+        let timeline = timelines.get_mut(index).ok_or(EINVAL)?;
+        let tracker = Tracker::new(engine.clone())?;
+        let fence = PreparedFence::new(tracker.clone(), context.fence_context(index))?;
+        let prepared = Prepared::new(
+            Parts {
+                tracker,
+                fence,
+                context: Some(context.clone()),
+                batch: None,
+                golden,
+                objects: KVVec::new(),
+                awake,
+            },
+            timeline.next(),
+            0,
+        )?;
+        let _signalling = fence::signalling();
+        let fence: ARef<Fence> = prepared.fence().into();
+        timeline.publish(fence.clone());
+        self.submit(engine, prepared, core::iter::empty());
+        Ok(fence)
+    }
+
+    /// Publishes a request. Nothing here fails or sleeps.
+    pub(crate) fn submit(
+        &self,
+        engine: &Engine,
+        prepared: Prepared,
+        after: impl Iterator<Item = ARef<Fence>>,
+    ) {
+        engine.published();
+        self.retirer.published();
+        prepared.publish(after);
+    }
+
+    /// `ENODEV` when the device is gone.
+    pub(crate) fn usable(&self) -> Result {
+        if self.state.load(ordering::Acquire) == State::Gone as u32 {
+            Err(ENODEV)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn advance_state(&self, to: State) {
+        let mut now = self.state.load(ordering::Relaxed);
+        while now < to as u32 {
+            match self.state.cmpxchg(now, to as u32, ordering::Full) {
+                Ok(_) => break,
+                Err(n) => now = n,
+            }
+        }
+    }
+
+    /// Makes a context.
+    pub(crate) fn new_context(&self) -> Result<Arc<Context>> {
+        Context::new(self.engines.len(), &self.contexts)
+    }
+
+    /// Gives a context what it needs to run on an engine.
+    pub(crate) fn prepare(&self, context: &Context, engine: &Engine) -> Result {
+        if !self.has_images(engine) || context.image().is_some() {
+            return Ok(());
+        }
+        let golden = self.golden.as_ref().ok_or(EIO)?;
+        context.make_image(
+            || {
+                let image = self.new_image()?;
+                image.copy_from(golden);
+                Ok(image)
+            },
+            true,
+        )
+    }
+
+    pub(crate) fn hardware(&self) -> &Arc<Hardware> {
+        &self.hardware
+    }
+
+    pub(crate) fn space(&self) -> &Arc<Space> {
+        &self.space
+    }
+
+    pub(crate) fn retirer(&self) -> &Arc<Retirer> {
+        &self.retirer
+    }
+
+    pub(crate) fn dma_device(&self) -> &Arc<DmaDevice> {
+        &self.dma
+    }
+
+    pub(crate) fn engines(&self) -> &[Arc<Engine>] {
+        &self.engines
+    }
+
+    /// The PCI revision.
+    pub(crate) fn revision(&self) -> u8 {
+        self.revision
+    }
+
+    /// The engine of a class and number.
+    pub(crate) fn engine(&self, class: EngineClass, instance: u8) -> Option<Arc<Engine>> {
+        self.engines
+            .iter()
+            .find(|e| {
+                let id = e.hw().desc().id;
+                id.class == class && id.instance == instance
+            })
+            .cloned()
+    }
+
+    pub(crate) fn count_object(&self, n: i64, bytes: i64) {
+        self.objects.fetch_add(n, ordering::Relaxed);
+        self.object_bytes.fetch_add(bytes, ordering::Relaxed);
+    }
+
+    pub(crate) fn count_pages(&self, n: i64) {
+        self.object_pages.fetch_add(n, ordering::Relaxed);
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        let get = |a: &Atomic<i64>| a.load(ordering::Relaxed).max(0) as u64;
+        Counts {
+            objects: get(&self.objects),
+            object_bytes: get(&self.object_bytes),
+            object_pages: get(&self.object_pages),
+            contexts: get(&self.contexts),
+            fences: self.retirer.live().max(0) as u64,
+        }
+    }
+
+    /// The interrupt. Returns whether it was ours.
+    pub(crate) fn interrupt(&self) -> bool {
+        let events = self.hardware.interrupt();
+        for engine in self.engines.iter() {
+            if events.completed & (1 << engine.index()) != 0 {
+                engine.interrupt();
+            }
+        }
+        if events.errors != 0 {
+            pr_warn_once!("engine errors {:#x}\n", events.errors);
+        }
+        events.ours
+    }
+
+    /// Ends everything: what is on the device is stopped, whatever was published is signalled, waiters
+    /// wake. Nothing of the device is touched after it. Sleeps.
+    pub(crate) fn shutdown(&self) {
+        self.advance_state(State::Gone);
+        if self.hardware.get().is_ok() {
+            for engine in self.engines.iter() {
+                engine.halt();
+            }
+            self.hardware.put();
+        }
+        self.hardware.stop();
+        for engine in self.engines.iter() {
+            engine.stop(ENODEV);
+        }
+        self.retirer.close();
+        self.hardware.park();
+        release::flush();
+    }
+}

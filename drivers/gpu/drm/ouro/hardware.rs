@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The device as a backend sees it: windows, the state that its engines share, and who keeps it awake.
+//!
+//! Everything that touches a register goes through here. The structure is `'static`: it outlives the
+//! binding of the driver, after which the windows answer all ones and ignore writes.
+
+use core::fmt;
+use kernel::{
+    new_mutex, new_spinlock_irq,
+    prelude::*,
+    sync::{
+        atomic::{ordering, Atomic},
+        Mutex, SpinLockIrq,
+    },
+    time::{delay, Delta, Instant, Monotonic},
+};
+use ouro_hw::{
+    generation::{BringUpError, Layout},
+    io::Timeout,
+    AtomicWait, Chip, Events, Generation, Gt, Hw, Platform, Registers, SleepWait, Topology,
+};
+use ouro_kernel::mmio::Bar;
+
+/// A window of registers, with a count of its accesses.
+pub(crate) struct Window {
+    bar: Bar,
+    reads: Atomic<u64>,
+    writes: Atomic<u64>,
+}
+
+impl Window {
+    pub(crate) fn new(bar: Bar) -> Self {
+        Self {
+            bar,
+            reads: Atomic::new(0),
+            writes: Atomic::new(0),
+        }
+    }
+
+    /// Reads so far.
+    pub(crate) fn reads(&self) -> u64 {
+        self.reads.load(ordering::Relaxed)
+    }
+
+    /// Writes so far.
+    pub(crate) fn writes(&self) -> u64 {
+        self.writes.load(ordering::Relaxed)
+    }
+
+    /// From now on, reads are all ones and writes go nowhere.
+    pub(crate) fn close(&self) {
+        self.bar.revoke();
+    }
+}
+
+impl Registers for Window {
+    fn read32(&self, offset: u32) -> u32 {
+        self.reads.fetch_add(1, ordering::Relaxed);
+        self.bar.read32(offset as usize)
+    }
+
+    fn write32(&self, offset: u32, value: u32) {
+        self.writes.fetch_add(1, ordering::Relaxed);
+        self.bar.write32(offset as usize, value);
+    }
+
+    fn write64(&self, offset: u32, value: u64) {
+        self.writes.fetch_add(1, ordering::Relaxed);
+        self.bar.write64(offset as usize, value);
+    }
+}
+
+/// Waiting in the kernel, in both ways.
+pub(crate) struct Waits;
+
+impl AtomicWait for Waits {
+    fn spin(&self, micros: u32, done: &mut dyn FnMut() -> bool) -> Result<(), Timeout> {
+        for _ in 0..=micros {
+            if done() {
+                return Ok(());
+            }
+            delay::udelay(Delta::from_micros(1));
+        }
+        Err(Timeout)
+    }
+}
+
+impl SleepWait for Waits {
+    fn poll(&self, micros: u32, done: &mut dyn FnMut() -> bool) -> Result<(), Timeout> {
+        let start = Instant::<Monotonic>::now();
+        loop {
+            // The time is taken first: after a long sleep the condition gets a last look.
+            let late = start.elapsed() > Delta::from_micros(i64::from(micros));
+            if done() {
+                return Ok(());
+            }
+            if late {
+                return Err(Timeout);
+            }
+            delay::fsleep(Delta::from_micros(10));
+        }
+    }
+
+    fn pause(&self, micros: u32) {
+        delay::fsleep(Delta::from_micros(i64::from(micros)));
+    }
+}
+
+/// The error that user space, or the log, gets of a failed bring-up.
+pub(crate) fn errno(error: BringUpError) -> Error {
+    match error {
+        BringUpError::NoTranslationTable | BringUpError::Unsupported(_) => ENODEV,
+        BringUpError::Gone => ENODEV,
+        BringUpError::Timeout(_) => ETIMEDOUT,
+    }
+}
+
+/// A device, as its backend sees it.
+#[pin_data]
+pub(crate) struct Hardware {
+    chip: &'static Chip,
+    regs: Window,
+    gtt: Window,
+    platform: KBox<dyn Platform + Send + Sync>,
+    topology: Topology,
+    #[pin]
+    gt: SpinLockIrq<Gt>,
+    /// How many keep the device awake. Zero to one and back only under `waking`.
+    users: Atomic<i64>,
+    #[pin]
+    waking: Mutex<()>,
+    interrupts: Atomic<u64>,
+    pte_writes: Atomic<u64>,
+}
+
+impl Hardware {
+    /// Takes the windows of a chip, and looks what it has.
+    pub(crate) fn new(
+        chip: &'static Chip,
+        regs: Window,
+        gtt: Window,
+        platform: KBox<dyn Platform + Send + Sync>,
+    ) -> Result<impl PinInit<Self, Error>> {
+        let mut gt = Gt::default();
+        let topology = {
+            let hw = Hw {
+                regs: &regs,
+                gtt: &gtt,
+                platform: &*platform,
+            };
+            chip.generation
+                .wake(&hw, &mut gt, &Waits)
+                .and_then(|()| chip.generation.probe(&hw, chip))
+                .map_err(|e| {
+                    pr_err!("{}: {:?}\n", chip.name, e);
+                    errno(e)
+                })?
+        };
+        Ok(try_pin_init!(Self {
+            chip,
+            regs,
+            gtt,
+            platform,
+            topology,
+            gt <- new_spinlock_irq!(gt, "ouro_gt"),
+            users: Atomic::new(0),
+            waking <- new_mutex!((), "ouro_waking"),
+            interrupts: Atomic::new(0),
+            pte_writes: Atomic::new(0),
+        }? Error))
+    }
+
+    pub(crate) fn chip(&self) -> &'static Chip {
+        self.chip
+    }
+
+    pub(crate) fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    pub(crate) fn generation(&self) -> &'static dyn Generation {
+        self.chip.generation
+    }
+
+    /// The windows, for a backend.
+    pub(crate) fn hw(&self) -> Hw<'_> {
+        Hw {
+            regs: &self.regs,
+            gtt: &self.gtt,
+            platform: &*self.platform,
+        }
+    }
+
+    /// Does something with what the engines share. Any context.
+    pub(crate) fn with_gt<R>(&self, f: impl FnOnce(&Hw<'_>, &mut Gt) -> R) -> R {
+        let mut gt = self.gt.lock();
+        f(&self.hw(), &mut gt)
+    }
+
+    /// Brings the device up; engines are started after it.
+    pub(crate) fn start(&self, layout: &Layout) -> Result {
+        let generation = self.generation();
+        generation
+            .start(&self.hw(), &self.topology, layout, &Waits)
+            .map_err(errno)?;
+        if let Some(fences) = self.topology.fences {
+            // They survive a reset, and may be left over from another driver.
+            for n in 0..fences.count() {
+                let _ = fences.set(&self.regs, n, None);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets interrupts through. The engines are started.
+    pub(crate) fn irq_on(&self) {
+        self.with_gt(|hw, gt| self.generation().irq_on(hw, gt));
+    }
+
+    /// Makes it quiet.
+    pub(crate) fn stop(&self) {
+        let generation = self.generation();
+        self.with_gt(|hw, gt| generation.irq_off(hw, gt));
+        generation.stop(&self.hw());
+    }
+
+    /// Takes the events of an interrupt. Interrupt context.
+    pub(crate) fn interrupt(&self) -> Events {
+        let events = self.generation().irq_ack(&self.hw());
+        if events.ours {
+            self.interrupts.fetch_add(1, ordering::Relaxed);
+        }
+        events
+    }
+
+    /// Arms or disarms the completion interrupt of an engine. Any context.
+    pub(crate) fn arm(&self, engine: usize, on: bool) {
+        self.with_gt(|hw, gt| self.generation().irq_arm(hw, gt, engine, on));
+    }
+
+    /// Writes entry `index` of the global table.
+    pub(crate) fn write_gtt(&self, index: u32, entry: u64) {
+        self.pte_writes.fetch_add(1, ordering::Relaxed);
+        if self.topology.pages.entry_bytes() == 8 {
+            self.gtt.write64(index.wrapping_mul(8), entry);
+        } else {
+            self.gtt.write32(index.wrapping_mul(4), entry as u32);
+        }
+    }
+
+    /// Lets what was written to the global table take effect.
+    pub(crate) fn flush_gtt(&self) {
+        self.generation().gtt_flush(&self.hw());
+    }
+
+    /// Keeps the device awake. Process context: waking it may take a moment.
+    pub(crate) fn get(&self) -> Result {
+        let mut n = self.users.load(ordering::Relaxed);
+        while n > 0 {
+            match self.users.cmpxchg(n, n + 1, ordering::Full) {
+                Ok(_) => return Ok(()),
+                Err(now) => n = now,
+            }
+        }
+        let _waking = self.waking.lock();
+        if self.users.load(ordering::Relaxed) == 0 {
+            self.with_gt(|hw, gt| self.generation().wake(hw, gt, &Waits))
+                .map_err(errno)?;
+        }
+        self.users.fetch_add(1, ordering::Full);
+        Ok(())
+    }
+
+    /// The opposite of [`get`](Self::get). The device stays awake until [`park`](Self::park).
+    pub(crate) fn put(&self) {
+        self.users.fetch_sub(1, ordering::Full);
+    }
+
+    /// Lets the device sleep if nobody keeps it awake. Process context.
+    pub(crate) fn park(&self) {
+        let _waking = self.waking.lock();
+        if self.users.load(ordering::Relaxed) == 0 {
+            self.with_gt(|hw, gt| self.generation().sleep(hw, gt));
+        }
+    }
+
+    /// The device is going away: nothing reaches it from here on.
+    pub(crate) fn close(&self) {
+        self.regs.close();
+        self.gtt.close();
+    }
+
+    /// What has happened so far.
+    pub(crate) fn counts(&self) -> Counts {
+        Counts {
+            gt: self.gt.lock().counts,
+            reads: self.regs.reads(),
+            writes: self.regs.writes(),
+            pte_writes: self.pte_writes.load(ordering::Relaxed),
+            interrupts: self.interrupts.load(ordering::Relaxed),
+        }
+    }
+}
+
+/// Counters of a device.
+pub(crate) struct Counts {
+    pub(crate) gt: ouro_hw::gt::GtCounts,
+    pub(crate) reads: u64,
+    pub(crate) writes: u64,
+    pub(crate) pte_writes: u64,
+    pub(crate) interrupts: u64,
+}
+
+impl fmt::Debug for Hardware {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.chip.name, self.generation().name())
+    }
+}

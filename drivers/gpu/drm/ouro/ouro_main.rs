@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! ouro: a DRM driver for documented GPUs. The crate root of the module.
+//!
+//! | part | what |
+//! | --- | --- |
+//! | [`driver`] | PCI and DRM: probe, unbind, power |
+//! | [`hardware`] | the device as its backend sees it |
+//! | [`gpu`] | the device as the core sees it |
+//! | [`vm`] | address spaces |
+//! | [`gem`] | buffer objects |
+//! | [`submit`] | contexts, requests, queues |
+//! | [`uapi`] | what user space says |
+//!
+//! The backends are the crate `ouro_hw`, structures without kernel `ouro_core`, and what the kernel crate
+//! lacks `ouro_kernel`, where all `unsafe` is.
+
+mod driver;
+#[deny(unsafe_code)]
+mod file;
+#[deny(unsafe_code)]
+mod gem;
+#[deny(unsafe_code)]
+mod gpu;
+#[deny(unsafe_code)]
+mod hardware;
+#[deny(unsafe_code)]
+mod submit;
+#[deny(unsafe_code)]
+mod uapi;
+#[deny(unsafe_code)]
+mod vm;
+
+use kernel::{driver::Registration, prelude::*, InPlaceModule, ModuleMetadata, ThisModule};
+use ouro_kernel::{pm::Adapter, release};
+
+/// The module. What is released late ends after the driver.
+#[pin_data]
+struct Module {
+    #[pin]
+    _driver: Registration<Adapter<driver::Ouro>>,
+    _guard: release::Guard,
+}
+
+impl InPlaceModule for Module {
+    fn init(module: &'static ThisModule) -> impl PinInit<Self, Error> {
+        try_pin_init!(Self {
+            _guard: release::Guard::new(c"ouro-release")?,
+            _driver <- Registration::new(<Self as ModuleMetadata>::NAME, module),
+        }? Error)
+    }
+}
+
+module! {
+    type: Module,
+    name: "ouro",
+    authors: ["The ouro authors"],
+    description: "DRM driver for documented GPUs",
+    license: "GPL",
+}

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! An engine: its ring and status page, the requests that are ready, and those that are on it.
+//!
+//! The queue is one lock, taken in any context, and held for a few hundred instructions: while a request
+//! is written into the ring, or completed ones are taken off. Nothing under it allocates or sleeps.
+
+use kernel::{
+    list::{List, ListArc},
+    new_spinlock_irq,
+    prelude::*,
+    sync::{
+        atomic::{ordering, Atomic},
+        Arc, SpinLockIrq,
+    },
+};
+use ouro_core::port::RingPort;
+use ouro_hw::{
+    engine::{Emit, EngineMemory, Submission, Switch},
+    ring::Commands,
+    types::{CacheLevel, Seqno},
+};
+use ouro_kernel::{fence, mmio, pages::DmaPages, pci::DmaDevice, Caching};
+
+use super::{
+    request::{Request, Tracker},
+    Context, Retirer,
+};
+use crate::{
+    hardware::{errno, Hardware, Waits},
+    vm::{Mapping, Place, Reach, Space},
+};
+
+/// Dwords that a request takes in a ring at most, on any engine, without the golden state.
+const MAX_EMIT: usize = 128;
+/// Dwords of golden state at most.
+const MAX_GOLDEN: usize = 256;
+
+/// An engine.
+#[pin_data]
+pub(crate) struct Engine {
+    hardware: Arc<Hardware>,
+    hw: &'static dyn ouro_hw::Engine,
+    index: usize,
+    memory: EngineMemory,
+    ring: DmaPages,
+    status: DmaPages,
+    _scratch: DmaPages,
+    _mappings: [Mapping; 3],
+    retirer: Arc<Retirer>,
+    #[pin]
+    queue: SpinLockIrq<Queue>,
+    submitted: Atomic<u64>,
+    completed: Atomic<u64>,
+    switches: Atomic<u64>,
+    port_writes: Atomic<u64>,
+}
+
+/// What the lock protects.
+struct Queue {
+    port: RingPort,
+    /// Published, but waiting for fences.
+    blocked: List<Request>,
+    /// Ready to be emitted, in order.
+    ready: List<Request>,
+    /// Emitted, in order.
+    flight: List<Request>,
+    /// The context whose image the engine holds when all that was emitted has run.
+    loaded: Option<Arc<Context>>,
+    /// Requests, ready or in flight, that somebody waits for.
+    wanted: u32,
+    /// Whether the interrupt is armed.
+    armed: bool,
+    /// Why nothing is emitted any more.
+    stopped: Option<Error>,
+}
+
+impl Queue {
+    fn is_idle(&self) -> bool {
+        self.blocked.is_empty() && self.ready.is_empty() && self.flight.is_empty()
+    }
+}
+
+/// What an engine has done so far.
+pub(crate) struct Counts {
+    pub(crate) submitted: u64,
+    pub(crate) completed: u64,
+    pub(crate) port_writes: u64,
+    pub(crate) switches: u64,
+}
+
+impl Engine {
+    /// Gives an engine its memory. It is not started.
+    pub(crate) fn new(
+        hardware: Arc<Hardware>,
+        space: &Arc<Space>,
+        dma: &Arc<DmaDevice>,
+        index: usize,
+        retirer: Arc<Retirer>,
+    ) -> Result<Arc<Self>> {
+        let hw = *hardware.topology().engines.get(index).ok_or(EINVAL)?;
+        let desc = hw.desc();
+        if desc.emit_dwords > MAX_EMIT || desc.golden_dwords > MAX_GOLDEN {
+            return Err(EINVAL);
+        }
+        let make = |pages: u32| -> Result<(DmaPages, Mapping)> {
+            let memory = DmaPages::new(dma, pages as usize, Caching::WriteBack)?;
+            let mapping = space.map(
+                Place::Within {
+                    range: (0, u64::MAX),
+                    align: 4096,
+                },
+                pages,
+                Reach::Kernel,
+                CacheLevel::Coherent,
+                memory.addresses().iter().copied(),
+            )?;
+            Ok((memory, mapping))
+        };
+        let (ring, ring_at) = make(desc.ring_bytes / 4096)?;
+        let (status, status_at) = make(1)?;
+        let (scratch, scratch_at) = make(1)?;
+        Arc::pin_init(
+            try_pin_init!(Self {
+                hw,
+                index,
+                memory: EngineMemory {
+                    ring: ring_at.ggtt(),
+                    status: status_at.ggtt(),
+                    scratch: scratch_at.ggtt(),
+                    directory: space.layout().directory,
+                },
+                ring,
+                status,
+                _scratch: scratch,
+                _mappings: [ring_at, status_at, scratch_at],
+                retirer,
+                queue <- new_spinlock_irq!(Queue {
+                    port: RingPort::new(desc.ring_bytes),
+                    blocked: List::new(),
+                    ready: List::new(),
+                    flight: List::new(),
+                    loaded: None,
+                    wanted: 0,
+                    armed: false,
+                    stopped: None,
+                }, "ouro_queue"),
+                submitted: Atomic::new(0),
+                completed: Atomic::new(0),
+                switches: Atomic::new(0),
+                port_writes: Atomic::new(0),
+                hardware,
+            }? Error),
+            GFP_KERNEL,
+        )
+    }
+
+    pub(crate) fn hw(&self) -> &'static dyn ouro_hw::Engine {
+        self.hw
+    }
+
+    /// Its number in the topology.
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        Counts {
+            submitted: self.submitted.load(ordering::Relaxed),
+            completed: self.completed.load(ordering::Relaxed),
+            port_writes: self.port_writes.load(ordering::Relaxed),
+            switches: self.switches.load(ordering::Relaxed),
+        }
+    }
+
+    /// Starts it, with an empty ring. The device is up and awake.
+    pub(crate) fn start(&self) -> Result {
+        self.hw
+            .start(&self.hardware.hw(), &self.memory, &Waits)
+            .map_err(errno)?;
+        let mut queue = self.queue.lock();
+        queue.port.clear();
+        queue.armed = false;
+        Ok(())
+    }
+
+    /// The number of the last request that is done.
+    pub(crate) fn progress(&self) -> Seqno {
+        Seqno(self.status.read32(self.hw.desc().seqno_at as usize))
+    }
+
+    /// The number of the last request emitted: when [`progress`](Self::progress) has passed it, whatever was
+    /// in the engine's caches of table entries has been invalidated since.
+    pub(crate) fn last_emitted(&self) -> Seqno {
+        self.queue.lock().port.last_seqno()
+    }
+
+    /// Whether all that was published is done.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.queue.lock().is_idle()
+    }
+
+    /// Somebody waits for a request: its completion is to interrupt. False if it is done already.
+    /// Any context.
+    pub(super) fn wait_for(&self, tracker: &Tracker) -> bool {
+        {
+            let mut queue = self.queue.lock();
+            if !tracker.want() {
+                queue.wanted += 1;
+            }
+            self.arm(&mut queue);
+        }
+        // Armed first, then looked: whatever completes after the look interrupts.
+        !self.has_passed(tracker)
+    }
+
+    /// Whether a request is done. Any context.
+    pub(super) fn has_passed(&self, tracker: &Tracker) -> bool {
+        tracker.seqno().is_some_and(|s| self.progress().passed(s))
+    }
+
+    /// Counts a publication.
+    pub(crate) fn published(&self) {
+        self.submitted.fetch_add(1, ordering::Relaxed);
+    }
+
+    /// A request is published; it becomes ready later. Any context.
+    pub(super) fn block(&self, request: ListArc<Request>) {
+        let failed = {
+            let mut queue = self.queue.lock();
+            match queue.stopped {
+                None => {
+                    queue.blocked.push_back(request);
+                    None
+                }
+                Some(error) => Some((error, request)),
+            }
+        };
+        if let Some((error, request)) = failed {
+            self.cancel(error, request);
+        }
+    }
+
+    /// What a blocked request waited for is signalled. Any context.
+    pub(super) fn unblock(&self, tracker: &Tracker) {
+        let mut queue = self.queue.lock();
+        // Fences are mostly signalled in the order in which requests were published.
+        let mut cursor = queue.blocked.cursor_front();
+        let mut found = None;
+        while let Some(next) = cursor.peek_next() {
+            if core::ptr::eq(&*next.tracker, tracker) {
+                found = Some(next.remove());
+                break;
+            }
+            cursor.move_next();
+        }
+        // It is gone if the engine was stopped meanwhile.
+        if let Some(request) = found {
+            queue.ready.push_back(request);
+            self.pump(&mut queue);
+        }
+    }
+
+    /// Writes what is ready into the ring, as far as there is room, and tells the device once.
+    fn pump(&self, queue: &mut Queue) {
+        let mut tail = None;
+        while !queue.ready.is_empty() {
+            let desc = self.hw.desc();
+            if !queue.port.has_room(desc.emit_dwords + desc.golden_dwords) {
+                // A full ring is somebody who waits.
+                self.arm(queue);
+                break;
+            }
+            let Some(request) = queue.ready.pop_front() else {
+                break;
+            };
+            match self.emit(queue, &request) {
+                Some(end) => tail = Some(end),
+                None => pr_err!("{:?}: a request did not fit\n", self.hw.desc().id),
+            }
+            queue.flight.push_back(request);
+        }
+        if let Some(tail) = tail {
+            // The commands before the tail.
+            mmio::wmb();
+            self.port_writes.fetch_add(1, ordering::Relaxed);
+            let done = self
+                .hardware
+                .with_gt(|hw, gt| self.hw.submit(hw, gt, Submission::Tail(tail), &Waits));
+            if let Err(error) = done {
+                pr_err!("{:?}: {:?}\n", self.hw.desc().id, error);
+            }
+        }
+    }
+
+    /// Writes one request into the ring; returns the tail after it.
+    fn emit(&self, queue: &mut Queue, request: &Request) -> Option<ouro_hw::RingOffset> {
+        if request.golden {
+            let mut golden = [0; MAX_GOLDEN];
+            let mut golden = Commands::new(&mut golden);
+            self.hw.golden(&mut golden).ok()?;
+            let mut buffer = [0; MAX_EMIT + MAX_GOLDEN];
+            self.emit_with(queue, request, golden.as_slice(), &mut buffer)
+        } else {
+            self.emit_with(queue, request, &[], &mut [0; MAX_EMIT])
+        }
+    }
+
+    fn emit_with(
+        &self,
+        queue: &mut Queue,
+        request: &Request,
+        inline: &[u32],
+        buffer: &mut [u32],
+    ) -> Option<ouro_hw::RingOffset> {
+
+        let context = request.context.as_ref().filter(|_| self.hw.desc().contexts);
+        let key = context.map(|c| c.key());
+        let switch = match context {
+            Some(context) if queue.port.needs_switch(key) => Switch::To {
+                image: context.image()?,
+                saved: context.is_saved(),
+            },
+            _ => Switch::Stay,
+        };
+
+        let mut commands = Commands::new(buffer);
+        let seqno = queue.port.next_seqno();
+        let emit = Emit {
+            switch,
+            batch: request.batch,
+            inline,
+            seqno,
+        };
+        self.hw.emit(&emit, &self.memory, &mut commands).ok()?;
+        let placed = queue.port.place(commands.len(), key)?;
+        if let Some((from, dwords)) = placed.slot.pad {
+            for i in 0..dwords {
+                // MI_NOOP is zero on every generation with a ring.
+                self.ring.write32(from.0.wrapping_add(i * 4) as usize, 0);
+            }
+        }
+        for (i, dword) in commands.as_slice().iter().enumerate() {
+            self.ring.write32(placed.slot.start.0 as usize + i * 4, *dword);
+        }
+
+        let mut emitted = request.emitted.lock();
+        emitted.tail = placed.slot.tail;
+        if switch != Switch::Stay {
+            if let Some(context) = context {
+                // Whatever switches away from it saves it.
+                context.set_saved();
+            }
+            self.switches.fetch_add(1, ordering::Relaxed);
+            emitted.replaced = core::mem::replace(&mut queue.loaded, context.cloned());
+        }
+        request.tracker.emitted(seqno);
+        Some(placed.slot.tail)
+    }
+
+    fn arm(&self, queue: &mut Queue) {
+        if !queue.armed {
+            queue.armed = true;
+            self.hardware.arm(self.index, true);
+        }
+    }
+
+    /// Takes off what is done, signals it, and refills the ring. Any context. Returns whether
+    /// anything was done.
+    pub(crate) fn advance(&self) -> bool {
+        let _signalling = fence::signalling();
+        let mut done = List::new();
+        {
+            let mut queue = self.queue.lock();
+            let progress = self.progress();
+            while let Some(first) = queue.flight.iter().next() {
+                let finished = first.tracker.seqno().is_none_or(|s| progress.passed(s));
+                if !finished {
+                    break;
+                }
+                let Some(request) = queue.flight.pop_front() else {
+                    break;
+                };
+                let tail = request.emitted.lock().tail;
+                queue.port.completed(tail);
+                done.push_back(request);
+            }
+            if !queue.ready.is_empty() && queue.stopped.is_none() {
+                self.pump(&mut queue);
+            }
+        }
+        let any = !done.is_empty();
+        while let Some(request) = done.pop_front() {
+            self.finish(request);
+        }
+        any
+    }
+
+    /// Signals a request, and hands it over.
+    fn finish(&self, request: ListArc<Request>) {
+        request.fence.signal();
+        if request.tracker.is_wanted() {
+            let mut queue = self.queue.lock();
+            queue.wanted = queue.wanted.saturating_sub(1);
+        }
+        self.completed.fetch_add(1, ordering::Relaxed);
+        self.retirer.push(request);
+    }
+
+    fn cancel(&self, error: Error, request: ListArc<Request>) {
+        request.fence.fail(error);
+        self.finish(request);
+    }
+
+    /// The interrupt said that something was completed.
+    pub(crate) fn interrupt(&self) {
+        self.advance();
+        let mut queue = self.queue.lock();
+        if queue.armed && queue.wanted == 0 && queue.ready.is_empty() {
+            queue.armed = false;
+            self.hardware.arm(self.index, false);
+        }
+    }
+
+    /// Stops the ring, in whatever state it is. The device is awake. Sleeps.
+    pub(crate) fn halt(&self) {
+        if let Err(error) = self.hw.stop(&self.hardware.hw(), &Waits) {
+            pr_warn!("{:?}: {:?}\n", self.hw.desc().id, error);
+        }
+    }
+
+    /// Nothing is emitted from here on; what was published fails with `error`, whether it ran or not.
+    /// The device must not be running it any more.
+    pub(crate) fn stop(&self, error: Error) {
+        self.advance();
+        let mut lost = List::new();
+        let loaded = {
+            let mut queue = self.queue.lock();
+            queue.stopped = Some(error);
+            lost.push_all_back(&mut queue.flight);
+            lost.push_all_back(&mut queue.ready);
+            lost.push_all_back(&mut queue.blocked);
+            queue.port.clear();
+            queue.loaded.take()
+        };
+        while let Some(request) = lost.pop_front() {
+            self.cancel(error, request);
+        }
+        drop(loaded);
+    }
+}

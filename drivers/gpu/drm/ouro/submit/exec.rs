@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Execution of a batch: from objects and addresses to a published request.
+//!
+//! The order is the one that keeps every lock rule:
+//!
+//! a. user memory has been copied by the caller, with no lock held;
+//! b. all reservations are locked under one ticket, with back-off;
+//! c. everything is allocated and placed, and relocations are written (where that needs an idle object,
+//!    all locks are dropped for the wait, and it begins again at b);
+//! d. the fence is published, from where nothing can fail;
+//! e. the locks are dropped, and the caller writes the results to user memory.
+
+use kernel::{
+    prelude::*,
+    sync::{aref::ARef, Arc},
+};
+use ouro_core::relocation;
+use ouro_hw::{
+    engine::{Batch, Privilege},
+    types::GpuAddr,
+};
+use ouro_kernel::{
+    fence::{self, Fence, PreparedFence},
+    resv::{self, Acquired, HasResv, LockError, Locked, LockedSet, Usage},
+    wait::{Interruptible, FOREVER},
+};
+
+use super::{
+    request::{Awake, Parts, Prepared, Tracker},
+    Context, Engine,
+};
+use crate::{
+    gem::{
+        access,
+        bo::{self, BindError, Object},
+    },
+    gpu::Gpu,
+    vm::Place,
+};
+
+/// A relocation: where an object's address goes.
+#[derive(Clone, Copy)]
+pub(crate) struct Relocation {
+    /// The object: its place in [`Exec::objects`].
+    pub(crate) target: usize,
+    /// What is added to the address.
+    pub(crate) delta: u32,
+    /// Where in the object that has the relocation.
+    pub(crate) offset: u64,
+    /// The address that is there already, as user space believes.
+    pub(crate) presumed: u64,
+}
+
+/// An object that a batch uses.
+pub(crate) struct Entry {
+    pub(crate) object: ARef<Object>,
+    /// Where it must be.
+    pub(crate) place: Place,
+    /// Whether the batch writes it.
+    pub(crate) write: bool,
+    /// Whether it is left out of implicit ordering.
+    pub(crate) unordered: bool,
+    /// Where user space believes it is.
+    pub(crate) presumed: u64,
+    pub(crate) relocations: KVVec<Relocation>,
+    /// Where it is.
+    pub(crate) address: GpuAddr,
+}
+
+/// Who is told of the fence.
+pub(crate) trait Publish {
+    /// It exists, but has no number yet. May allocate and fail. Called once for each attempt.
+    fn prepare(&mut self, fence: &Fence) -> Result;
+    /// It is published. Must not fail, sleep or allocate.
+    fn publish(&mut self, fence: &Fence);
+}
+
+/// A batch to run.
+pub(crate) struct Exec {
+    pub(crate) gpu: Arc<Gpu>,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) context: Arc<Context>,
+    pub(crate) objects: KVVec<Entry>,
+    /// Which of them is the batch.
+    pub(crate) batch: usize,
+    /// First byte and bytes of the batch in it.
+    pub(crate) start: u64,
+    pub(crate) len: u32,
+    /// User space says that its presumed addresses stand in the objects: what has not moved needs no
+    /// relocation.
+    pub(crate) trust_presumed: bool,
+    /// What must be signalled first.
+    pub(crate) after: KVVec<ARef<Fence>>,
+    /// Bits of an address in a command.
+    pub(crate) address_bits: u8,
+}
+
+/// The locks are to be dropped for a wait.
+enum Stop {
+    /// For this fence; for none if it has been signalled meanwhile.
+    Wait(Option<ARef<Fence>>),
+    Failed(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(e: Error) -> Self {
+        Self::Failed(e)
+    }
+}
+
+impl Exec {
+    /// Publishes it. `publish` is told of the fence.
+    ///
+    /// Errors: `ENOSPC` if the objects do not fit into the address space together, `EINVAL` for a bad place or
+    /// relocation, `ENOMEM`, `ERESTARTSYS`, `EIO` or `ENODEV` for a device that cannot run anything.
+    pub(crate) fn run(mut self, publish: &mut dyn Publish) -> Result<KVVec<Entry>> {
+        self.gpu.usable()?;
+        let awake = Awake::new(self.gpu.hardware())?;
+        self.gpu.prepare(&self.context, &self.engine)?;
+        let mut awake = Some(awake);
+        loop {
+            let (locked, ()) = resv::lock_many(self.objects.len(), Interruptible::Yes, |set| {
+                for entry in self.objects.iter() {
+                    if set.lock(&entry.object)? == Acquired::Already {
+                        // The same object twice.
+                        return Err(LockError::Error(EINVAL));
+                    }
+                }
+                Ok(())
+            })?;
+            match self.locked(&locked, &mut awake, publish) {
+                Ok(()) => break,
+                Err(Stop::Failed(e)) => return Err(e),
+                Err(Stop::Wait(fence)) => {
+                    drop(locked);
+                    if let Some(fence) = fence {
+                        fence.wait(Interruptible::Yes, FOREVER)?;
+                    }
+                }
+            }
+        }
+        Ok(self.objects)
+    }
+
+    fn locked(
+        &mut self,
+        locked: &LockedSet<Object>,
+        awake: &mut Option<Awake>,
+        publish: &mut dyn Publish,
+    ) -> Result<(), Stop> {
+        self.place()?;
+        self.relocate()?;
+
+        // Everything that can fail.
+        let mut after: KVVec<ARef<Fence>> = KVVec::new();
+        for fence in self.after.iter() {
+            self.depend(&mut after, fence)?;
+        }
+        let mut fences: KVec<ARef<Fence>> = KVec::new();
+        for (i, entry) in self.objects.iter().enumerate() {
+            self.resv(locked, i)?.reserve_fences(1)?;
+            if entry.unordered {
+                continue;
+            }
+            let resv = entry.object.resv();
+            let usage = Usage::for_access(entry.write);
+            if !resv.test_signaled(usage) {
+                resv.collect(usage, &mut fences)?;
+            }
+        }
+        for fence in fences.iter() {
+            self.depend(&mut after, fence)?;
+        }
+
+        let mut objects = KVVec::with_capacity(self.objects.len(), GFP_KERNEL).map_err(Error::from)?;
+        for entry in self.objects.iter() {
+            objects
+                .push(entry.object.clone(), GFP_KERNEL)
+                .map_err(Error::from)?;
+        }
+        let batch = self.objects.get(self.batch).ok_or(EINVAL)?;
+        let batch = Batch {
+            addr: GpuAddr(batch.address.0.wrapping_add(self.start)),
+            len: self.len,
+            privilege: Privilege::User,
+        };
+
+        // The numbers of a timeline are in the order of publication.
+        let index = self.engine.index();
+        let mut timelines = self.context.timelines().lock();
+        let timeline = timelines.get_mut(index).ok_or(EINVAL)?;
+        if let Some(last) = timeline.last() {
+            self.depend(&mut after, last)?;
+        }
+        let tracker = Tracker::new(self.engine.clone())?;
+        let fence = PreparedFence::new(tracker.clone(), self.context.fence_context(index))?;
+        publish.prepare(fence.fence())?;
+        let prepared = Prepared::new(
+            Parts {
+                tracker,
+                fence,
+                context: Some(self.context.clone()),
+                batch: Some(batch),
+                golden: false,
+                objects,
+                awake: awake.take().ok_or(EINVAL)?,
+            },
+            timeline.next(),
+            after.len(),
+        )?;
+        self.gpu.usable()?;
+
+        // From here on nothing fails.
+        let _signalling = fence::signalling();
+        let fence = prepared.fence();
+        for (i, entry) in self.objects.iter().enumerate() {
+            let usage = if entry.write {
+                Usage::Write
+            } else {
+                Usage::Read
+            };
+            if let Ok(resv) = self.resv(locked, i) {
+                resv.add_fence(fence, usage);
+            }
+        }
+        publish.publish(fence);
+        timeline.publish(fence.into());
+        self.gpu.submit(&self.engine, prepared, after.into_iter());
+        Ok(())
+    }
+
+    /// The reservation of object `i`, which is locked.
+    fn resv<'a>(&self, locked: &'a LockedSet<Object>, i: usize) -> Result<Locked<'a>> {
+        let object = &self.objects.get(i).ok_or(EINVAL)?.object;
+        // They were locked in this order, unless somebody else wanted one of them meanwhile.
+        match locked.objects().get(i) {
+            Some(o) if core::ptr::eq::<Object>(&**o, &**object) => locked.get(i),
+            _ => locked
+                .objects()
+                .iter()
+                .position(|o| core::ptr::eq::<Object>(&**o, &**object))
+                .and_then(|i| locked.get(i)),
+        }
+        .ok_or(EINVAL)
+    }
+
+    /// Gives every object an address.
+    fn place(&mut self) -> Result<(), Stop> {
+        for entry in self.objects.iter_mut() {
+            entry.address = match bo::bind(&entry.object, entry.place) {
+                Ok(addr) => addr,
+                Err(BindError::Failed(e)) => return Err(e.into()),
+                Err(BindError::Busy) => return Err(wait_for(&entry.object)),
+            };
+        }
+        Ok(())
+    }
+
+    /// Writes the addresses that are not what user space believes.
+    fn relocate(&self) -> Result<(), Stop> {
+        if self.trust_presumed && self.objects.iter().all(|e| e.address.0 == e.presumed) {
+            return Ok(());
+        }
+        for entry in self.objects.iter() {
+            let bytes = u64::from(self.address_bits.div_ceil(32)) * 4;
+            let mut idle = false;
+            for r in entry.relocations.iter() {
+                let target = self.objects.get(r.target).ok_or(EINVAL)?.address;
+                relocation::place(r.offset, bytes, entry.object.bytes()).map_err(|_| EINVAL)?;
+                if target.0 == r.presumed {
+                    continue;
+                }
+                // What the GPU may be reading is not changed under it.
+                if !idle && !entry.object.resv().test_signaled(Usage::Read) {
+                    return Err(wait_for(&entry.object));
+                }
+                idle = true;
+                let value = relocation::value(target.0, r.delta, self.address_bits);
+                let value = value.to_le_bytes();
+                let value = value.get(..bytes as usize).ok_or(EINVAL)?;
+                access::poke(&entry.object, r.offset, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a dependency, unless the ring's own order takes care of it.
+    fn depend(&self, after: &mut KVVec<ARef<Fence>>, fence: &Fence) -> Result {
+        if fence.is_signaled() {
+            return Ok(());
+        }
+        let ordered = fence::with_timeline::<Tracker, _>(fence, |t, _| {
+            core::ptr::eq(t.engine(), &*self.engine) && t.seqno().is_some()
+        });
+        if ordered == Some(true) {
+            return Ok(());
+        }
+        if after.iter().any(|f| core::ptr::eq(&**f, fence)) {
+            return Ok(());
+        }
+        after.push(fence.into(), GFP_KERNEL)?;
+        Ok(())
+    }
+}
+
+/// Some fence of an object that is not signalled.
+fn wait_for(object: &Object) -> Stop {
+    let mut fences = KVec::new();
+    match object.resv().collect(Usage::Bookkeep, &mut fences) {
+        Ok(()) => Stop::Wait(fences.pop()),
+        Err(e) => Stop::Failed(e),
+    }
+}

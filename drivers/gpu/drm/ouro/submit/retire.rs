@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Letting go, in process context, of what completed requests and freed objects held.
+//!
+//! A worker on a queue of our own, which may run under memory pressure. Requests come from any
+//! context. Memory that the GPU could reach has been taken out of the tables when it comes here, and is kept
+//! until every engine has completed what it was running at that time: each request begins by throwing
+//! away the engine's own copies of table entries, so that from then on nothing can reach the pages, and
+//! another owner may get them. No memory needs a mark of its own for that: it gathers in one batch
+//! while another one waits.
+//!
+//! A slow tick runs as long as anything is unfinished. It retires what nobody waits for, since no
+//! interrupt is armed then, and lets the device sleep when all is done.
+
+use kernel::{
+    impl_has_delayed_work, impl_has_work,
+    list::{List, ListArc},
+    new_delayed_work, new_mutex, new_spinlock_irq, new_work,
+    prelude::*,
+    sync::{
+        atomic::{ordering, Atomic},
+        Arc, Mutex, SpinLockIrq,
+    },
+    workqueue::{DelayedWork, Work, WorkItem},
+};
+use ouro_hw::types::Seqno;
+use ouro_kernel::{time, work};
+
+use super::{Engine, Request};
+use crate::{gem::Backing, hardware::Hardware};
+
+/// Milliseconds from one tick to the next.
+const TICK_MS: u32 = 50;
+
+/// Freed memory that some engine may still reach through copies of table entries.
+struct Quarantine {
+    /// Out of the tables, but not marked yet.
+    open: List<Backing>,
+    /// Waits for `marks`.
+    closed: List<Backing>,
+    /// By engine: what must be done before `closed` is free.
+    marks: KVec<Seqno>,
+}
+
+/// What came in from any context.
+struct Incoming {
+    done: List<Request>,
+    dying: List<Backing>,
+}
+
+/// The worker.
+#[pin_data]
+pub(crate) struct Retirer {
+    hardware: Arc<Hardware>,
+    queue: work::Queue,
+    #[pin]
+    incoming: SpinLockIrq<Incoming>,
+    #[pin]
+    quarantine: Mutex<Quarantine>,
+    /// Set once the engines exist, emptied when they go.
+    #[pin]
+    engines: Mutex<KVec<Arc<Engine>>>,
+    closed: Atomic<bool>,
+    /// Requests published and not retired.
+    live: Atomic<i64>,
+    #[pin]
+    now: Work<Retirer, 0>,
+    #[pin]
+    tick: DelayedWork<Retirer, 1>,
+}
+
+impl_has_work! {
+    impl HasWork<Retirer, 0> for Retirer { self.now }
+}
+impl_has_delayed_work! {
+    impl HasDelayedWork<Retirer, 1> for Retirer { self.tick }
+}
+
+impl WorkItem<0> for Retirer {
+    type Pointer = Arc<Retirer>;
+
+    fn run(this: Arc<Retirer>) {
+        this.retire();
+    }
+}
+
+impl WorkItem<1> for Retirer {
+    type Pointer = Arc<Retirer>;
+
+    fn run(this: Arc<Retirer>) {
+        this.retire();
+        let idle = {
+            let engines = this.engines.lock();
+            let mut idle = true;
+            for engine in engines.iter() {
+                engine.advance();
+                idle &= engine.is_idle();
+            }
+            idle
+        };
+        this.retire();
+        if idle && this.is_empty() {
+            this.hardware.park();
+        } else {
+            this.wind();
+        }
+    }
+}
+
+impl Retirer {
+    pub(crate) fn new(hardware: Arc<Hardware>) -> Result<Arc<Self>> {
+        let queue = work::Queue::new(c"ouro-retire", work::Flags::MEM_RECLAIM | work::Flags::UNBOUND, 0)?;
+        Arc::pin_init(
+            try_pin_init!(Self {
+                hardware,
+                queue,
+                incoming <- new_spinlock_irq!(Incoming {
+                    done: List::new(),
+                    dying: List::new(),
+                }, "ouro_incoming"),
+                quarantine <- new_mutex!(Quarantine {
+                    open: List::new(),
+                    closed: List::new(),
+                    marks: KVec::new(),
+                }, "ouro_quarantine"),
+                engines <- new_mutex!(KVec::new(), "ouro_retirer_engines"),
+                closed: Atomic::new(false),
+                live: Atomic::new(0),
+                now <- new_work!("ouro_retire"),
+                tick <- new_delayed_work!("ouro_tick"),
+            }? Error),
+            GFP_KERNEL,
+        )
+    }
+
+    /// Says which engines there are.
+    pub(crate) fn set_engines(&self, engines: &[Arc<Engine>]) -> Result {
+        let mut marks = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
+        let mut list = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
+        for engine in engines {
+            list.push(engine.clone(), GFP_KERNEL)?;
+            marks.push(Seqno(0), GFP_KERNEL)?;
+        }
+        *self.engines.lock() = list;
+        self.quarantine.lock().marks = marks;
+        Ok(())
+    }
+
+    /// A request is published: the tick runs until it is retired. Any context.
+    pub(crate) fn published(self: &Arc<Self>) {
+        self.live.fetch_add(1, ordering::Relaxed);
+        self.wind();
+    }
+
+    /// Requests published and not retired.
+    pub(crate) fn live(&self) -> i64 {
+        self.live.load(ordering::Relaxed)
+    }
+
+    /// A request is done. Any context.
+    pub(crate) fn push(self: &Arc<Self>, request: ListArc<Request>) {
+        self.incoming.lock().done.push_back(request);
+        let _ = self.queue.enqueue::<_, 0>(self.clone());
+    }
+
+    /// Memory is out of the tables, and has no owner any more. Process context.
+    pub(crate) fn bury(self: &Arc<Self>, memory: Arc<Backing>) {
+        if self.closed.load(ordering::Acquire) {
+            // No engine runs.
+            return;
+        }
+        // Somebody else may still copy from it; whoever comes last drops it.
+        if let Some(memory) = ListArc::try_from_arc_or_drop(memory) {
+            self.incoming.lock().dying.push_back(memory);
+            let _ = self.queue.enqueue::<_, 0>(self.clone());
+        }
+    }
+
+    fn wind(self: &Arc<Self>) {
+        if !self.closed.load(ordering::Acquire) {
+            let _ = self
+                .queue
+                .enqueue_delayed::<_, 1>(self.clone(), time::ms(TICK_MS));
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        let waiting = {
+            let incoming = self.incoming.lock();
+            !incoming.done.is_empty() || !incoming.dying.is_empty()
+        };
+        if waiting {
+            return false;
+        }
+        let quarantine = self.quarantine.lock();
+        quarantine.open.is_empty() && quarantine.closed.is_empty()
+    }
+
+    /// Lets go of all that can be let go of now. Process context.
+    pub(crate) fn retire(self: &Arc<Self>) {
+        loop {
+            let request = self.incoming.lock().done.pop_front();
+            let Some(request) = request else { break };
+            drop(request);
+            self.live.fetch_sub(1, ordering::Relaxed);
+        }
+        let mut quarantine = self.quarantine.lock();
+        loop {
+            let memory = self.incoming.lock().dying.pop_front();
+            let Some(memory) = memory else { break };
+            quarantine.open.push_back(memory);
+        }
+        let engines = self.engines.lock();
+        loop {
+            if quarantine.closed.is_empty() {
+                if quarantine.open.is_empty() {
+                    break;
+                }
+                let Quarantine { open, closed, marks } = &mut *quarantine;
+                closed.push_all_back(open);
+                for (mark, engine) in marks.iter_mut().zip(engines.iter()) {
+                    *mark = engine.last_emitted();
+                }
+            }
+            let passed = quarantine
+                .marks
+                .iter()
+                .zip(engines.iter())
+                .all(|(mark, engine)| engine.progress().passed(*mark));
+            if !passed {
+                drop(engines);
+                drop(quarantine);
+                self.wind();
+                return;
+            }
+            while let Some(memory) = quarantine.closed.pop_front() {
+                drop(memory);
+            }
+        }
+    }
+
+    /// Lets go of everything: no engine runs any more, and nothing new comes. Process context.
+    pub(crate) fn close(self: &Arc<Self>) {
+        self.closed.store(true, ordering::Release);
+        work::cancel_delayed_sync::<Self, 1>(self);
+        self.engines.lock().clear();
+        self.queue.drain();
+        self.retire();
+    }
+}

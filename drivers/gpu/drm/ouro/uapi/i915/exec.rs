@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! `EXECBUFFER2`: a batch, the objects it uses, and the fences around it.
+//!
+//! The order of the checks is part of the interface, since user space probes with it: flags, fences,
+//! context, engine, objects, relocations.
+
+use kernel::{
+    prelude::*,
+    sync::{aref::ARef, Arc},
+};
+use ouro_hw::{types::GpuAddr, EngineClass};
+use ouro_kernel::{
+    fence::{ChainNode, Fence},
+    sync_file::{self, SyncFile},
+    syncobj::Syncobj,
+    uaccess,
+};
+use ouro_uapi::i915 as abi;
+
+use super::require;
+use crate::{
+    driver::{Device, DrmFile},
+    file::File,
+    gem::Object,
+    submit::{
+        exec::{Entry, Exec, Publish, Relocation},
+        Engine,
+    },
+    vm::Place,
+};
+
+/// Flags that mean something here.
+const FLAGS: u64 = (abi::I915_EXEC_RING_MASK
+    | abi::I915_EXEC_IS_PINNED
+    | abi::I915_EXEC_NO_RELOC
+    | abi::I915_EXEC_HANDLE_LUT
+    | abi::I915_EXEC_BSD_MASK
+    | abi::I915_EXEC_FENCE_IN
+    | abi::I915_EXEC_FENCE_OUT
+    | abi::I915_EXEC_BATCH_FIRST
+    | abi::I915_EXEC_FENCE_ARRAY
+    | abi::I915_EXEC_USE_EXTENSIONS) as u64;
+
+/// The same, of objects.
+const OBJECT_FLAGS: u64 = (abi::EXEC_OBJECT_NEEDS_FENCE
+    | abi::EXEC_OBJECT_NEEDS_GTT
+    | abi::EXEC_OBJECT_WRITE
+    | abi::EXEC_OBJECT_SUPPORTS_48B_ADDRESS
+    | abi::EXEC_OBJECT_PINNED
+    | abi::EXEC_OBJECT_ASYNC
+    | abi::EXEC_OBJECT_CAPTURE) as u64;
+
+/// Largest number of objects, relocations and fences: what a signed number counts, and no more
+/// memory than a client may sensibly ask for.
+const MAX_COUNT: usize = 1 << 20;
+
+/// A syncobj that gets the fence: as it is, or as a point of its timeline.
+enum Signal {
+    Binary(ARef<Syncobj>),
+    Point(ARef<Syncobj>, u64, Option<ChainNode>),
+}
+
+/// Who is told of the fence.
+struct Signals {
+    wants_file: bool,
+    file: Option<SyncFile>,
+    syncobjs: KVVec<Signal>,
+}
+
+impl Publish for Signals {
+    fn prepare(&mut self, fence: &Fence) -> Result {
+        if self.wants_file {
+            self.file = Some(SyncFile::new(fence)?);
+        }
+        Ok(())
+    }
+
+    fn publish(&mut self, fence: &Fence) {
+        for signal in self.syncobjs.iter_mut() {
+            match signal {
+                Signal::Binary(syncobj) => syncobj.replace_fence(Some(fence)),
+                Signal::Point(syncobj, point, node) => {
+                    if let Some(node) = node.take() {
+                        syncobj.add_point(node, fence, *point);
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn execbuffer2(
+    _: &Device,
+    file: &DrmFile,
+    arg: &mut abi::drm_i915_gem_execbuffer2,
+) -> Result {
+    let client = file.inner();
+    let gpu = client.gpu();
+    let flags = arg.flags;
+    check(arg)?;
+
+    let mut after = KVVec::new();
+    if flags & u64::from(abi::I915_EXEC_FENCE_IN) != 0 {
+        let fence = sync_file::fence_of_fd(arg.rsvd2 as u32 as i32)?;
+        after.push(fence, GFP_KERNEL)?;
+    }
+    let mut signals = Signals {
+        wants_file: flags & u64::from(abi::I915_EXEC_FENCE_OUT) != 0,
+        file: None,
+        syncobjs: KVVec::new(),
+    };
+    if flags & u64::from(abi::I915_EXEC_FENCE_ARRAY) != 0 {
+        fence_array(file, arg, &mut after, &mut signals)?;
+    } else if flags & u64::from(abi::I915_EXEC_USE_EXTENSIONS) != 0 {
+        extensions(file, arg.cliprects_ptr, &mut after, &mut signals)?;
+    }
+
+    let context = client.context(arg.rsvd1 as u32)?;
+    let engine = engine(&client, flags)?;
+    let (objects, batch, list) = objects(file, arg)?;
+
+    let batch_size = objects.get(batch).ok_or(EINVAL)?.object.bytes();
+    let start = u64::from(arg.batch_start_offset);
+    let len = match arg.batch_len {
+        0 => batch_size.checked_sub(start).ok_or(EINVAL)?,
+        n => u64::from(n),
+    };
+    require(start.checked_add(len).is_some_and(|end| end <= batch_size))?;
+    require(len != 0)?;
+
+    let exec = Exec {
+        gpu: gpu.clone(),
+        engine,
+        context,
+        objects,
+        batch,
+        start,
+        len: len.min(u64::from(u32::MAX)) as u32,
+        trust_presumed: flags & u64::from(abi::I915_EXEC_NO_RELOC) != 0,
+        after,
+        address_bits: 32,
+    };
+    let objects = exec.run(&mut signals)?;
+
+    // The request is on its way: what cannot be told user space is no reason to say that it failed.
+    let offset = core::mem::offset_of!(abi::drm_i915_gem_exec_object2, offset) as u64;
+    let stride = size_of::<abi::drm_i915_gem_exec_object2>() as u64;
+    for ((i, entry), old) in (0u64..).zip(objects.iter()).zip(list.iter()) {
+        if entry.address.0 != old.offset {
+            let at = arg.buffers_ptr.wrapping_add(i * stride).wrapping_add(offset);
+            let _ = uaccess::write(at, &entry.address.0);
+        }
+    }
+    if let Some(file) = signals.file {
+        arg.rsvd2 = (arg.rsvd2 & 0xffff_ffff) | (u64::from(file.fd() as u32) << 32);
+        file.install();
+    }
+    Ok(())
+}
+
+/// What can be said without looking anything up.
+fn check(arg: &abi::drm_i915_gem_execbuffer2) -> Result {
+    let has = |flag: u32| arg.flags & u64::from(flag) != 0;
+    if has(abi::I915_EXEC_SECURE) {
+        // No batch of user space runs with privilege on these chips.
+        return Err(EPERM);
+    }
+    require(arg.flags & !FLAGS == 0)?;
+    require(!(has(abi::I915_EXEC_FENCE_ARRAY) && has(abi::I915_EXEC_USE_EXTENSIONS)))?;
+    if !has(abi::I915_EXEC_FENCE_ARRAY) && !has(abi::I915_EXEC_USE_EXTENSIONS) {
+        require(arg.num_cliprects == 0 && arg.cliprects_ptr == 0)?;
+    }
+    if has(abi::I915_EXEC_USE_EXTENSIONS) {
+        require(arg.num_cliprects == 0)?;
+    }
+    require(arg.DR1 == 0 && arg.DR4 == 0)?;
+    require(arg.rsvd1 & !u64::from(abi::I915_EXEC_CONTEXT_ID_MASK) == 0)?;
+    require((arg.batch_start_offset | arg.batch_len) & 7 == 0)?;
+    require(arg.buffer_count != 0 && arg.buffer_count as usize <= MAX_COUNT)?;
+    Ok(())
+}
+
+/// The engine that the old selectors mean.
+fn engine(client: &File, flags: u64) -> Result<Arc<Engine>> {
+    let ring = (flags as u32) & abi::I915_EXEC_RING_MASK;
+    let bsd = (flags as u32) & abi::I915_EXEC_BSD_MASK;
+    require(bsd == 0 || ring == abi::I915_EXEC_BSD)?;
+    let class = match ring {
+        abi::I915_EXEC_DEFAULT | abi::I915_EXEC_RENDER => EngineClass::Render,
+        abi::I915_EXEC_BSD => EngineClass::Video,
+        abi::I915_EXEC_BLT => EngineClass::Copy,
+        abi::I915_EXEC_VEBOX => EngineClass::VideoEnhance,
+        _ => return Err(EINVAL),
+    };
+    let instance = match bsd {
+        abi::I915_EXEC_BSD_DEFAULT | abi::I915_EXEC_BSD_RING1 => 0,
+        abi::I915_EXEC_BSD_RING2 if client.gpu().engine(class, 1).is_some() => 1,
+        // A chip with one video engine takes any selector for it.
+        abi::I915_EXEC_BSD_RING2 => 0,
+        _ => return Err(EINVAL),
+    };
+    client.gpu().engine(class, instance).ok_or(EINVAL)
+}
+
+/// Looks the objects up, and reads their relocations.
+#[allow(clippy::type_complexity)]
+fn objects(
+    file: &DrmFile,
+    arg: &abi::drm_i915_gem_execbuffer2,
+) -> Result<(KVVec<Entry>, usize, KVVec<abi::drm_i915_gem_exec_object2>)> {
+    let count = arg.buffer_count as usize;
+    let list: KVVec<abi::drm_i915_gem_exec_object2> = uaccess::read_array(arg.buffers_ptr, count)?;
+    let batch = if arg.flags & u64::from(abi::I915_EXEC_BATCH_FIRST) != 0 {
+        0
+    } else {
+        count - 1
+    };
+
+    let found = Object::lookup_many(file, list.iter().map(|o| o.handle))?;
+    let space = file.gpu().space().size();
+    let mut entries: KVVec<Entry> = KVVec::with_capacity(count, GFP_KERNEL)?;
+    for (o, object) in list.iter().zip(found) {
+        require(o.flags & !OBJECT_FLAGS == 0)?;
+        require(o.rsvd2 == 0)?;
+        require(o.alignment == 0 || o.alignment.is_power_of_two())?;
+        let place = if o.flags & u64::from(abi::EXEC_OBJECT_PINNED) != 0 {
+            require(o.offset & 4095 == 0)?;
+            require(o.alignment == 0 || o.offset & (o.alignment - 1) == 0)?;
+            require(o.offset.checked_add(object.bytes()).is_some_and(|e| e <= space))?;
+            Place::At(GpuAddr(o.offset))
+        } else {
+            Place::Within {
+                range: (0, space),
+                align: o.alignment.max(4096),
+            }
+        };
+        entries.push(
+            Entry {
+                object,
+                place,
+                write: o.flags & u64::from(abi::EXEC_OBJECT_WRITE) != 0,
+                unordered: o.flags & u64::from(abi::EXEC_OBJECT_ASYNC) != 0,
+                presumed: o.offset,
+                relocations: KVVec::new(),
+                address: GpuAddr(0),
+            },
+            GFP_KERNEL,
+        )?;
+    }
+    for (i, o) in list.iter().enumerate() {
+        if o.relocation_count != 0 {
+            relocations(&mut entries, &list, i, o, arg.flags)?;
+        }
+    }
+    Ok((entries, batch, list))
+}
+
+/// Reads and checks the relocations of object `index`.
+fn relocations(
+    entries: &mut KVVec<Entry>,
+    list: &[abi::drm_i915_gem_exec_object2],
+    index: usize,
+    o: &abi::drm_i915_gem_exec_object2,
+    flags: u64,
+) -> Result {
+    const GPU_DOMAINS: u32 = !(abi::I915_GEM_DOMAIN_CPU | abi::I915_GEM_DOMAIN_GTT);
+    let count = o.relocation_count as usize;
+    require(count <= MAX_COUNT)?;
+    let relocations: KVVec<abi::drm_i915_gem_relocation_entry> = uaccess::read_array(o.relocs_ptr, count)?;
+    let lut = flags & u64::from(abi::I915_EXEC_HANDLE_LUT) != 0;
+    let mut out = KVVec::with_capacity(count, GFP_KERNEL)?;
+    for r in relocations.iter() {
+        let target = if lut {
+            let target = r.target_handle as usize;
+            if target >= entries.len() {
+                return Err(ENOENT);
+            }
+            target
+        } else {
+            list.iter()
+                .position(|o| o.handle == r.target_handle)
+                .ok_or(ENOENT)?
+        };
+        // One domain can be written, and only the GPU's.
+        require(r.write_domain & r.write_domain.wrapping_sub(1) == 0)?;
+        require((r.write_domain | r.read_domains) & !GPU_DOMAINS == 0)?;
+        let size = entries.get(index).ok_or(EINVAL)?.object.bytes();
+        ouro_core::relocation::place(r.offset, 4, size).map_err(|_| EINVAL)?;
+        if r.write_domain != 0 {
+            // The old way to say that the batch writes it.
+            if let Some(target) = entries.get_mut(target) {
+                target.write = true;
+            }
+        }
+        out.push(
+            Relocation {
+                target,
+                delta: r.delta,
+                offset: r.offset,
+                presumed: r.presumed_offset,
+            },
+            GFP_KERNEL,
+        )?;
+    }
+    if let Some(entry) = entries.get_mut(index) {
+        entry.relocations = out;
+    }
+    Ok(())
+}
+
+const FENCE_FLAGS: u32 = abi::I915_EXEC_FENCE_WAIT | abi::I915_EXEC_FENCE_SIGNAL;
+
+/// Syncobjs to wait for and to signal.
+fn fence_array(
+    file: &DrmFile,
+    arg: &abi::drm_i915_gem_execbuffer2,
+    after: &mut KVVec<ARef<Fence>>,
+    signals: &mut Signals,
+) -> Result {
+    let count = arg.num_cliprects as usize;
+    require(count <= MAX_COUNT)?;
+    let list: KVVec<abi::drm_i915_gem_exec_fence> = uaccess::read_array(arg.cliprects_ptr, count)?;
+    for f in list.iter() {
+        fence(file, f, None, after, signals)?;
+    }
+    Ok(())
+}
+
+/// One syncobj, or a point of one.
+fn fence(
+    file: &DrmFile,
+    f: &abi::drm_i915_gem_exec_fence,
+    point: Option<u64>,
+    after: &mut KVVec<ARef<Fence>>,
+    signals: &mut Signals,
+) -> Result {
+    require(f.flags & !FENCE_FLAGS == 0)?;
+    let syncobj = Syncobj::find(file, f.handle)?;
+    // Point zero of a timeline is the binary syncobj.
+    let point = point.unwrap_or(0);
+    if f.flags & abi::I915_EXEC_FENCE_WAIT != 0 {
+        if let Some(fence) = syncobj.fence_at(point)? {
+            after.push(fence, GFP_KERNEL)?;
+        }
+    }
+    if f.flags & abi::I915_EXEC_FENCE_SIGNAL != 0 {
+        let signal = match point {
+            0 => Signal::Binary(syncobj),
+            _ => Signal::Point(syncobj, point, Some(ChainNode::new()?)),
+        };
+        signals.syncobjs.push(signal, GFP_KERNEL)?;
+    }
+    Ok(())
+}
+
+/// The chained extensions: timeline fences, once.
+fn extensions(
+    file: &DrmFile,
+    first: u64,
+    after: &mut KVVec<ARef<Fence>>,
+    signals: &mut Signals,
+) -> Result {
+    let mut next = first;
+    let mut seen = false;
+    for _ in 0..8 {
+        if next == 0 {
+            return Ok(());
+        }
+        let base: abi::i915_user_extension = uaccess::read(next)?;
+        require(base.flags == 0 && base.rsvd == [0; 4])?;
+        require(base.name == abi::DRM_I915_GEM_EXECBUFFER_EXT_TIMELINE_FENCES && !seen)?;
+        seen = true;
+        let ext: abi::drm_i915_gem_execbuffer_ext_timeline_fences = uaccess::read(next)?;
+        let count = usize::try_from(ext.fence_count).map_err(|_| EINVAL)?;
+        require(count <= MAX_COUNT)?;
+        let list: KVVec<abi::drm_i915_gem_exec_fence> = uaccess::read_array(ext.handles_ptr, count)?;
+        let points: KVVec<u64> = uaccess::read_array(ext.values_ptr, count)?;
+        for (f, point) in list.iter().zip(points.iter()) {
+            fence(file, f, Some(*point), after, signals)?;
+        }
+        next = base.next_extension;
+    }
+    Err(E2BIG)
+}

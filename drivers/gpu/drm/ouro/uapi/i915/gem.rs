@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Buffer objects: creation, access by the CPU, waiting.
+
+use kernel::{
+    prelude::*,
+    sync::aref::ARef,
+};
+use ouro_kernel::{
+    fence, time, uaccess,
+    resv::{HasResv, Usage},
+    wait::{Interruptible, Waited, FOREVER},
+};
+use ouro_uapi::i915 as abi;
+
+use super::{engine_class, require};
+use crate::{
+    driver::{Device, DrmFile},
+    gem::{
+        access,
+        bo::{self, kind},
+        Object,
+    },
+    submit::Tracker,
+};
+
+fn lookup(file: &DrmFile, handle: u32) -> Result<ARef<Object>> {
+    Object::lookup(file, handle)
+}
+
+pub(super) fn create(
+    dev: &Device,
+    file: &DrmFile,
+    arg: &mut abi::drm_i915_gem_create,
+) -> Result {
+    let object = bo::create(dev, arg.size)?;
+    arg.handle = object.create_handle(file)?;
+    arg.size = object.bytes();
+    arg.pad = 0;
+    Ok(())
+}
+
+/// Waits until the GPU does not write the object any more (or, `all`, use it at all).
+fn wait_idle(object: &Object, all: bool) -> Result {
+    object
+        .resv()
+        .wait(Usage::for_access(all), Interruptible::Yes, FOREVER)
+        .map(|_| ())
+}
+
+pub(super) fn pread(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_pread) -> Result {
+    let object = lookup(file, arg.handle)?;
+    access::range(&object, arg.offset, arg.size)?;
+    if arg.size == 0 {
+        return Ok(());
+    }
+    wait_idle(&object, false)?;
+    access::read(&object, arg.offset, arg.size, arg.data_ptr)
+}
+
+pub(super) fn pwrite(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_pwrite) -> Result {
+    let object = lookup(file, arg.handle)?;
+    access::range(&object, arg.offset, arg.size)?;
+    if arg.size == 0 {
+        return Ok(());
+    }
+    wait_idle(&object, true)?;
+    access::write(&object, arg.offset, arg.size, arg.data_ptr)
+}
+
+pub(super) fn mmap_offset(
+    _: &Device,
+    file: &DrmFile,
+    arg: &mut abi::drm_i915_gem_mmap_offset,
+) -> Result {
+    if arg.extensions != 0 {
+        // There are none for this ioctl: whatever is chained is not known. An unreadable chain
+        // is a fault first.
+        let _name: u32 = uaccess::read(arg.extensions.wrapping_add(8))?;
+        return Err(EINVAL);
+    }
+    // The old form of this ioctl has no flags, and asks for the aperture.
+    let kind = match arg.flags as u32 {
+        abi::I915_MMAP_OFFSET_GTT => kind::APERTURE,
+        abi::I915_MMAP_OFFSET_WC => kind::WRITE_COMBINED,
+        abi::I915_MMAP_OFFSET_WB => kind::CACHED,
+        abi::I915_MMAP_OFFSET_UC => kind::UNCACHED,
+        _ => return Err(EINVAL),
+    };
+    require(arg.flags >> 32 == 0)?;
+    let object = lookup(file, arg.handle)?;
+    arg.offset = object.mmap_offset(kind)?;
+    Ok(())
+}
+
+pub(super) fn set_domain(
+    _: &Device,
+    file: &DrmFile,
+    arg: &mut abi::drm_i915_gem_set_domain,
+) -> Result {
+    const DOMAINS: u32 =
+        abi::I915_GEM_DOMAIN_CPU | abi::I915_GEM_DOMAIN_GTT | abi::I915_GEM_DOMAIN_WC;
+    let (read, write) = (arg.read_domains, arg.write_domain);
+    // The GPU's own domains are not for user space; who writes a domain reads that one alone.
+    require((read | write) & !DOMAINS == 0)?;
+    require(write == 0 || read == write)?;
+    if read == 0 {
+        return Ok(());
+    }
+    let object = lookup(file, arg.handle)?;
+    // Pages first: without memory the caller hears of it here and not by a signal later.
+    wait_idle(&object, write != 0)?;
+    object.backing()?;
+    Ok(())
+}
+
+pub(super) fn busy(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_busy) -> Result {
+    let object = lookup(file, arg.handle)?;
+    // Readers by class in the upper half; the class of the writer plus one in the lower.
+    let mut busy = 0u32;
+    let mut fences = KVec::new();
+    for (usage, write) in [(Usage::Read, false), (Usage::Write, true)] {
+        fences.clear();
+        if object.resv().test_signaled(usage) {
+            continue;
+        }
+        object.resv().collect(usage, &mut fences)?;
+        for f in fences.iter() {
+            let class = fence::with_timeline::<Tracker, _>(f, |t, _| {
+                engine_class(t.engine().hw().desc().id.class)
+            });
+            let Some(class) = class else { continue };
+            busy |= 0x1_0000 << class;
+            if write {
+                busy |= u32::from(class) + 1;
+            }
+        }
+    }
+    arg.busy = busy;
+    Ok(())
+}
+
+pub(super) fn wait(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_wait) -> Result {
+    require(arg.flags == 0)?;
+    let object = lookup(file, arg.bo_handle)?;
+    let start = time::monotonic_ns();
+    // Below zero is for ever.
+    let limit = u64::try_from(arg.timeout_ns).map_or(FOREVER, time::ns);
+    let done = object.resv().wait(Usage::Read, Interruptible::Yes, limit);
+    if arg.timeout_ns > 0 {
+        let spent = time::monotonic_ns().wrapping_sub(start);
+        let spent = i64::try_from(spent).unwrap_or(i64::MAX);
+        arg.timeout_ns = arg.timeout_ns.saturating_sub(spent).max(0);
+    }
+    match done? {
+        Waited::Done(_) => Ok(()),
+        Waited::TimedOut => {
+            arg.timeout_ns = 0;
+            Err(ETIME)
+        }
+    }
+}
+
+pub(super) fn get_aperture(
+    _: &Device,
+    file: &DrmFile,
+    arg: &mut abi::drm_i915_gem_get_aperture,
+) -> Result {
+    let space = file.gpu().space();
+    arg.aper_size = space.size();
+    arg.aper_available_size = space.free();
+    Ok(())
+}
+

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! `GETPARAM`: one number for one question. What is not known here answers `EINVAL`.
+
+use kernel::prelude::*;
+use ouro_hw::{generation::Space, EngineClass};
+use ouro_kernel::uaccess;
+use ouro_uapi::i915 as abi;
+
+use crate::driver::{Device, DrmFile};
+
+pub(super) fn getparam(
+    _: &Device,
+    file: &DrmFile,
+    arg: &mut abi::drm_i915_getparam,
+) -> Result {
+    let gpu = file.gpu();
+    let topology = gpu.hardware().topology();
+    let has = |class| topology.engines.iter().any(|e| e.desc().id.class == class);
+    let second_video = topology
+        .engines
+        .iter()
+        .any(|e| e.desc().id.class == EngineClass::Video && e.desc().id.instance == 1);
+
+    let value: i32 = match arg.param as u32 {
+        abi::I915_PARAM_CHIPSET_ID => i32::from(gpu.hardware().chip().device),
+        abi::I915_PARAM_REVISION => i32::from(gpu.revision()),
+        abi::I915_PARAM_NUM_FENCES_AVAIL => topology.fences.map_or(0, |f| i32::from(f.count())),
+        abi::I915_PARAM_HAS_BSD => has(EngineClass::Video).into(),
+        abi::I915_PARAM_HAS_BLT => has(EngineClass::Copy).into(),
+        abi::I915_PARAM_HAS_VEBOX => has(EngineClass::VideoEnhance).into(),
+        abi::I915_PARAM_HAS_BSD2 => second_video.into(),
+        abi::I915_PARAM_HAS_LLC => topology.llc.into(),
+        abi::I915_PARAM_HAS_ALIASING_PPGTT => match topology.space {
+            Space::Global => 0,
+            Space::Aliasing { .. } => 1,
+            Space::PerContext { bits } => {
+                if bits > 32 {
+                    3
+                } else {
+                    2
+                }
+            }
+        },
+        abi::I915_PARAM_CS_TIMESTAMP_FREQUENCY => topology.timestamp_hz as i32,
+        abi::I915_PARAM_MMAP_VERSION => 1,
+        abi::I915_PARAM_MMAP_GTT_VERSION => 4,
+        abi::I915_PARAM_MMAP_GTT_COHERENT => topology.llc.into(),
+
+        // What this driver can do on every chip.
+        abi::I915_PARAM_HAS_GEM
+        | abi::I915_PARAM_HAS_PAGEFLIPPING
+        | abi::I915_PARAM_HAS_EXECBUF2
+        | abi::I915_PARAM_HAS_RELAXED_FENCING
+        | abi::I915_PARAM_HAS_COHERENT_RINGS
+        | abi::I915_PARAM_HAS_RELAXED_DELTA
+        | abi::I915_PARAM_HAS_GEN7_SOL_RESET
+        | abi::I915_PARAM_HAS_WAIT_TIMEOUT
+        | abi::I915_PARAM_HAS_PRIME_VMAP_FLUSH
+        | abi::I915_PARAM_HAS_PINNED_BATCHES
+        | abi::I915_PARAM_HAS_EXEC_NO_RELOC
+        | abi::I915_PARAM_HAS_EXEC_HANDLE_LUT
+        | abi::I915_PARAM_HAS_COHERENT_PHYS_GTT
+        | abi::I915_PARAM_HAS_EXEC_SOFTPIN
+        | abi::I915_PARAM_HAS_EXEC_ASYNC
+        | abi::I915_PARAM_HAS_EXEC_FENCE
+        | abi::I915_PARAM_HAS_EXEC_BATCH_FIRST
+        | abi::I915_PARAM_HAS_EXEC_FENCE_ARRAY
+        | abi::I915_PARAM_HAS_EXEC_TIMELINE_FENCES => 1,
+
+        // What it cannot.
+        abi::I915_PARAM_HAS_GPU_RESET
+        | abi::I915_PARAM_HAS_SEMAPHORES
+        | abi::I915_PARAM_HAS_SECURE_BATCHES
+        | abi::I915_PARAM_CMD_PARSER_VERSION
+        | abi::I915_PARAM_HAS_RESOURCE_STREAMER
+        | abi::I915_PARAM_HAS_SCHEDULER
+        | abi::I915_PARAM_HAS_CONTEXT_ISOLATION
+        | abi::I915_PARAM_HAS_EXEC_CAPTURE
+        | abi::I915_PARAM_HAS_EXEC_SUBMIT_FENCE
+        | abi::I915_PARAM_HAS_USERPTR_PROBE
+        | abi::I915_PARAM_HAS_POOLED_EU
+        | abi::I915_PARAM_MIN_EU_IN_POOL
+        | abi::I915_PARAM_HAS_OVERLAY => 0,
+
+        abi::I915_PARAM_IRQ_ACTIVE
+        | abi::I915_PARAM_ALLOW_BATCHBUFFER
+        | abi::I915_PARAM_LAST_DISPATCH
+        | abi::I915_PARAM_HAS_EXEC_CONSTANTS
+        | abi::I915_PARAM_SUBSLICE_TOTAL
+        | abi::I915_PARAM_EU_TOTAL
+        | abi::I915_PARAM_SLICE_MASK
+        | abi::I915_PARAM_SUBSLICE_MASK
+        | abi::I915_PARAM_HUC_STATUS
+        | abi::I915_PARAM_PXP_STATUS => return Err(ENODEV),
+
+        _ => return Err(EINVAL),
+    };
+    uaccess::write(arg.value as u64, &value)
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The i915 interface (`include/uapi/drm/i915_drm.h`), as Mesa and IGT use it.
+
+mod context;
+mod exec;
+mod gem;
+mod getparam;
+mod query;
+
+use kernel::prelude::*;
+use ouro_kernel::drm::{self, ioctl::RENDER_ALLOW};
+use ouro_uapi::{i915 as abi, ouro as ouro_abi};
+
+use super::ouro;
+use crate::driver::Ouro;
+
+/// What Intel devices call themselves.
+pub(crate) struct I915;
+
+impl drm::Personality for I915 {
+    type Driver = Ouro;
+
+    // User space picks its driver by this name.
+    const INFO: drm::DriverInfo = drm::DriverInfo {
+        major: 1,
+        minor: 6,
+        patchlevel: 0,
+        name: c"i915",
+        desc: c"ouro, with the i915 interface",
+    };
+
+    // What user space calls with two sizes stands here once, with the larger one.
+    const IOCTLS: &'static drm::ioctl::Table<Ouro> = ouro_kernel::ioctls!(Ouro;
+        (abi::DRM_IOCTL_I915_GETPARAM, abi::drm_i915_getparam, RENDER_ALLOW, getparam::getparam),
+        (abi::DRM_IOCTL_I915_GEM_CREATE, abi::drm_i915_gem_create, RENDER_ALLOW, gem::create),
+        (abi::DRM_IOCTL_I915_GEM_PREAD, abi::drm_i915_gem_pread, RENDER_ALLOW, gem::pread),
+        (abi::DRM_IOCTL_I915_GEM_PWRITE, abi::drm_i915_gem_pwrite, RENDER_ALLOW, gem::pwrite),
+        (abi::DRM_IOCTL_I915_GEM_MMAP_OFFSET, abi::drm_i915_gem_mmap_offset, RENDER_ALLOW,
+            gem::mmap_offset),
+        (abi::DRM_IOCTL_I915_GEM_SET_DOMAIN, abi::drm_i915_gem_set_domain, RENDER_ALLOW,
+            gem::set_domain),
+        (abi::DRM_IOCTL_I915_GEM_BUSY, abi::drm_i915_gem_busy, RENDER_ALLOW, gem::busy),
+        (abi::DRM_IOCTL_I915_GEM_WAIT, abi::drm_i915_gem_wait, RENDER_ALLOW, gem::wait),
+        (abi::DRM_IOCTL_I915_GEM_GET_APERTURE, abi::drm_i915_gem_get_aperture, RENDER_ALLOW,
+            gem::get_aperture),
+        (abi::DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, abi::drm_i915_gem_execbuffer2, RENDER_ALLOW,
+            exec::execbuffer2),
+        (abi::DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT, abi::drm_i915_gem_context_create_ext,
+            RENDER_ALLOW, context::create),
+        (abi::DRM_IOCTL_I915_GEM_CONTEXT_DESTROY, abi::drm_i915_gem_context_destroy, RENDER_ALLOW,
+            context::destroy),
+        (abi::DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, abi::drm_i915_gem_context_param, RENDER_ALLOW,
+            context::getparam),
+        (abi::DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, abi::drm_i915_gem_context_param, RENDER_ALLOW,
+            context::setparam),
+        (abi::DRM_IOCTL_I915_QUERY, abi::drm_i915_query, RENDER_ALLOW, query::query),
+        (ouro_abi::DRM_IOCTL_OURO_DEVICE, ouro_abi::drm_ouro_device, RENDER_ALLOW, ouro::device),
+        (ouro_abi::DRM_IOCTL_OURO_ENGINES, ouro_abi::drm_ouro_list, RENDER_ALLOW, ouro::engines),
+        (ouro_abi::DRM_IOCTL_OURO_REGIONS, ouro_abi::drm_ouro_list, RENDER_ALLOW, ouro::regions),
+        (ouro_abi::DRM_IOCTL_OURO_STATS, ouro_abi::drm_ouro_stats, RENDER_ALLOW, ouro::stats),
+    );
+}
+
+/// `EINVAL` unless it is true.
+pub(super) fn require(condition: bool) -> Result {
+    if condition {
+        Ok(())
+    } else {
+        Err(EINVAL)
+    }
+}
+
+/// The number of a class in this interface (`enum drm_i915_gem_engine_class`).
+fn engine_class(class: ouro_hw::EngineClass) -> u16 {
+    use ouro_hw::EngineClass::*;
+    (match class {
+        Render => abi::drm_i915_gem_engine_class_I915_ENGINE_CLASS_RENDER,
+        Copy => abi::drm_i915_gem_engine_class_I915_ENGINE_CLASS_COPY,
+        Video => abi::drm_i915_gem_engine_class_I915_ENGINE_CLASS_VIDEO,
+        VideoEnhance => abi::drm_i915_gem_engine_class_I915_ENGINE_CLASS_VIDEO_ENHANCE,
+        Compute => abi::drm_i915_gem_engine_class_I915_ENGINE_CLASS_COMPUTE,
+    }) as u16
+}

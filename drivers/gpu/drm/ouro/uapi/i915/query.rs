@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! `QUERY`: larger answers, each item with an error of its own.
+
+use kernel::prelude::*;
+use ouro_hw::generation::Region;
+use ouro_kernel::uaccess;
+use ouro_uapi::i915 as abi;
+use zerocopy::{Immutable, IntoBytes};
+
+use super::{engine_class, require};
+use crate::{
+    driver::{Device, DrmFile},
+    file::File,
+};
+
+/// Items of one call.
+const MAX_ITEMS: u32 = 1024;
+
+pub(super) fn query(
+    _: &Device,
+    file: &DrmFile,
+    arg: &mut abi::drm_i915_query,
+) -> Result {
+    require(arg.flags == 0)?;
+    require(arg.num_items <= MAX_ITEMS)?;
+    let size = size_of::<abi::drm_i915_query_item>() as u64;
+    let length = core::mem::offset_of!(abi::drm_i915_query_item, length) as u64;
+    for i in 0..u64::from(arg.num_items) {
+        let at = arg.items_ptr.wrapping_add(i * size);
+        let item: abi::drm_i915_query_item = uaccess::read(at)?;
+        require(item.query_id != 0)?;
+        let answer = match one(&file.inner(), &item) {
+            Ok(n) => n,
+            // Bad memory fails the call for the item as well as any other reason does.
+            Err(e) => e.to_errno(),
+        };
+        uaccess::write(at.wrapping_add(length), &answer)?;
+    }
+    Ok(())
+}
+
+/// The length of the answer, which was written if the item had room for it.
+fn one(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
+    match u32::try_from(item.query_id).map_err(|_| EINVAL)? {
+        abi::DRM_I915_QUERY_ENGINE_INFO => engines(file, item),
+        abi::DRM_I915_QUERY_MEMORY_REGIONS => regions(file, item),
+        abi::DRM_I915_QUERY_TOPOLOGY_INFO
+        | abi::DRM_I915_QUERY_PERF_CONFIG
+        | abi::DRM_I915_QUERY_HWCONFIG_BLOB
+        | abi::DRM_I915_QUERY_GEOMETRY_SUBSLICES
+        | abi::DRM_I915_QUERY_GUC_SUBMISSION_VERSION => Err(ENODEV),
+        _ => Err(EINVAL),
+    }
+}
+
+/// Writes a header and entries, or says how much room they need.
+///
+/// The header that is there already must be zero, but for the room.
+fn answer<H, E>(item: &abi::drm_i915_query_item, header: &H, entries: &KVec<E>) -> Result<i32>
+where
+    H: IntoBytes + Immutable,
+    E: IntoBytes + Immutable,
+{
+    require(item.flags == 0)?;
+    let head = size_of::<H>();
+    let each = size_of::<E>();
+    let total = entries.len() * each + head;
+    let total_i32 = i32::try_from(total).map_err(|_| EINVAL)?;
+    match item.length {
+        0 => return Ok(total_i32),
+        n if n < total_i32 => return Err(EINVAL),
+        _ => {}
+    }
+    let there: KVVec<u32> = uaccess::read_array(item.data_ptr, head / 4)?;
+    require(there.iter().all(|w| *w == 0))?;
+    uaccess::write(item.data_ptr, header)?;
+    let mut at = item.data_ptr.wrapping_add(head as u64);
+    for e in entries.iter() {
+        uaccess::write(at, e)?;
+        at = at.wrapping_add(each as u64);
+    }
+    Ok(total_i32)
+}
+
+/// The fixed part of both answers: a number, and three words that are zero.
+type Header = [u32; 4];
+
+fn engines(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
+    let mut list = KVec::new();
+    for engine in file.gpu().hardware().topology().engines {
+        let id = engine.desc().id;
+        list.push(
+            abi::drm_i915_engine_info {
+                engine: abi::i915_engine_class_instance {
+                    engine_class: engine_class(id.class),
+                    engine_instance: id.instance.into(),
+                },
+                flags: abi::I915_ENGINE_INFO_HAS_LOGICAL_INSTANCE.into(),
+                logical_instance: id.instance.into(),
+                ..Default::default()
+            },
+            GFP_KERNEL,
+        )?;
+    }
+    let header: Header = [list.len() as u32, 0, 0, 0];
+    answer(item, &header, &list)
+}
+
+/// An entry of `drm_i915_query_memory_regions`, whose union bindgen cannot make plain.
+type RegionInfo = [u64; 11];
+
+fn regions(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
+    const _: () =
+        assert!(size_of::<RegionInfo>() == size_of::<abi::drm_i915_memory_region_info>());
+    let mut list = KVec::new();
+    let mut locals = 0u64;
+    for region in file.gpu().hardware().topology().regions {
+        let (class, instance, size) = match region {
+            Region::System => (0u64, 0u64, ouro_kernel::task::total_pages() as u64 * 4096),
+            Region::Local { size, .. } => {
+                locals += 1;
+                (1, locals - 1, *size)
+            }
+        };
+        let mut info: RegionInfo = [0; 11];
+        // Class and instance are two halves of the first dword; the second one is reserved.
+        info[0] = class | instance << 16;
+        info[1] = size;
+        info[2] = size;
+        list.push(info, GFP_KERNEL)?;
+    }
+    let header: Header = [list.len() as u32, 0, 0, 0];
+    answer(item, &header, &list)
+}

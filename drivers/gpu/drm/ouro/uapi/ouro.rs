@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Our own ioctls (`include/uapi/drm/ouro_drm.h`), the same on every chip.
+
+use kernel::prelude::*;
+use ouro_hw::generation::Region;
+use ouro_kernel::uaccess;
+use ouro_uapi::ouro as abi;
+use zerocopy::{Immutable, IntoBytes};
+
+use super::i915::require;
+use crate::driver::{Device, DrmFile};
+
+/// Text in a fixed field, which ends in a zero byte.
+fn text<const N: usize>(s: &str) -> [u8; N] {
+    let mut out = [0; N];
+    for (o, b) in out.iter_mut().take(N - 1).zip(s.bytes()) {
+        *o = b;
+    }
+    out
+}
+
+pub(super) fn device(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_device) -> Result {
+    require(arg.flags == 0 && arg.pad == 0)?;
+    let gpu = file.gpu();
+    let hardware = gpu.hardware();
+    let chip = hardware.chip();
+    let topology = hardware.topology();
+    *arg = abi::drm_ouro_device {
+        pci_vendor: chip.vendor,
+        pci_device: chip.device,
+        revision: gpu.revision().into(),
+        n_engines: topology.engines.len() as u32,
+        n_regions: topology.regions.len() as u32,
+        backend: text(hardware.generation().name()),
+        chip: text(chip.name),
+        gpu_address_bits: gpu.space().size().next_power_of_two().ilog2(),
+        dma_bits: hardware.generation().dma_bits().into(),
+        gpu_address_space: gpu.space().size(),
+        ..Default::default()
+    };
+    Ok(())
+}
+
+/// Writes as many entries as there is room for, and says how many there are.
+fn list<T: IntoBytes + Immutable>(arg: &mut abi::drm_ouro_list, entries: &KVec<T>) -> Result {
+    require(arg.stride as usize == size_of::<T>())?;
+    let room = arg.count as usize;
+    let mut at = arg.ptr;
+    for e in entries.iter().take(room) {
+        uaccess::write(at, e)?;
+        at = at.wrapping_add(size_of::<T>() as u64);
+    }
+    arg.count = entries.len() as u32;
+    Ok(())
+}
+
+pub(super) fn engines(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) -> Result {
+    let mut entries = KVec::new();
+    for engine in file.gpu().engines() {
+        let id = engine.hw().desc().id;
+        let counts = engine.counts();
+        // Engines of a class are fewer than ten.
+        let mut name: [u8; 16] = text(id.class.prefix());
+        if let Some(end) = name.iter_mut().find(|b| **b == 0) {
+            *end = b'0' + id.instance;
+        }
+        entries.push(
+            abi::drm_ouro_engine {
+                engine_class: id.class as u16,
+                instance: id.instance.into(),
+                pad: 0,
+                name,
+                submitted: counts.submitted,
+                completed: counts.completed,
+                port_writes: counts.port_writes,
+                context_switches: counts.switches,
+            },
+            GFP_KERNEL,
+        )?;
+    }
+    list(arg, &entries)
+}
+
+pub(super) fn regions(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) -> Result {
+    let gpu = file.gpu();
+    let mut entries = KVec::new();
+    let mut locals = 0;
+    for region in gpu.hardware().topology().regions {
+        let entry = match region {
+            Region::System => {
+                let size = ouro_kernel::task::total_pages() as u64 * 4096;
+                abi::drm_ouro_region {
+                    size,
+                    cpu_visible: size,
+                    used: gpu.counts().object_pages * 4096,
+                    ..Default::default()
+                }
+            }
+            Region::Local { size, cpu_visible } => {
+                locals += 1;
+                abi::drm_ouro_region {
+                    kind: 1,
+                    instance: locals - 1,
+                    size: *size,
+                    cpu_visible: *cpu_visible,
+                    ..Default::default()
+                }
+            }
+        };
+        entries.push(entry, GFP_KERNEL)?;
+    }
+    list(arg, &entries)
+}
+
+pub(super) fn stats(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_stats) -> Result {
+    require(arg.flags == 0 && arg.pad == 0)?;
+    let gpu = file.gpu();
+    let hw = gpu.hardware().counts();
+    let core = gpu.counts();
+    let (mut requests, mut completed) = (0, 0);
+    for engine in gpu.engines() {
+        let counts = engine.counts();
+        requests += counts.submitted;
+        completed += counts.completed;
+    }
+    *arg = abi::drm_ouro_stats {
+        requests,
+        completed,
+        port_writes: hw.gt.port_writes,
+        port_extra_reads: hw.gt.port_extra_reads,
+        port_extra_writes: hw.gt.port_extra_writes,
+        fifo_reads: hw.gt.fifo_reads,
+        reg_reads: hw.reads,
+        reg_writes: hw.writes,
+        pte_writes: hw.pte_writes,
+        interrupts: hw.interrupts,
+        irq_arms: hw.gt.irq_arms,
+        wakes: hw.gt.wakes,
+        objects: core.objects,
+        object_bytes: core.object_bytes,
+        object_pages: core.object_pages,
+        contexts: core.contexts,
+        fences: core.fences,
+        ..Default::default()
+    };
+    Ok(())
+}

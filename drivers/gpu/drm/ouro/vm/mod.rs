@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Address spaces: who is where, and the tables that say so to the GPU.
+
+pub(crate) mod space;
+
+pub(crate) use space::{Mapping, Place, Reach, Space};

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! An address space: the ranges of it that are taken, and its tables.
+//!
+//! On chips with one space for all, that is the global table, and where batches go through tables of
+//! their own, those repeat the global one for everything that user space may reach
+//! ([`Reach::Everyone`]); of the kernel's own pages ([`Reach::Kernel`]: rings, status pages, context
+//! images) they hold the scratch page.
+//!
+//! Every entry is filled at all times: with the scratch page where nothing is mapped, since the GPU
+//! fetches ahead.
+
+use kernel::{
+    new_mutex,
+    prelude::*,
+    sync::{Arc, Mutex},
+};
+use ouro_core::range::{Arena, NoRange, Node, Ranges, Want};
+use ouro_hw::{
+    generation::{Layout, Space as Kind},
+    types::{CacheLevel, DmaAddr, GgttAddr, GpuAddr, MemoryKind, Page, PAGE_SIZE},
+};
+use ouro_kernel::{pages::DmaPages, pci::DmaDevice, Caching};
+
+use crate::hardware::Hardware;
+
+/// Where a mapping may go.
+#[derive(Clone, Copy)]
+pub(crate) enum Place {
+    /// Anywhere in these bytes, so aligned.
+    Within {
+        /// First and last byte, the latter exclusive.
+        range: (u64, u64),
+        /// Bytes, a power of two.
+        align: u64,
+    },
+    /// Exactly there.
+    At(GpuAddr),
+}
+
+/// Who can reach a mapping.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// The kernel's own: only the global table has it.
+    Kernel,
+    /// User batches too.
+    Everyone,
+}
+
+/// Nodes of the range allocator.
+struct Nodes(KVVec<Node>);
+
+impl Arena for Nodes {
+    fn nodes(&self) -> &[Node] {
+        &self.0
+    }
+
+    fn nodes_mut(&mut self) -> &mut [Node] {
+        &mut self.0
+    }
+}
+
+/// An address space.
+#[pin_data]
+pub(crate) struct Space {
+    hardware: Arc<Hardware>,
+    scratch: DmaPages,
+    /// The tables that repeat the global one, in order, where there are any.
+    tables: KVVec<DmaPages>,
+    layout: Layout,
+    #[pin]
+    ranges: Mutex<Ranges<Nodes>>,
+    entries: u32,
+}
+
+/// A range of a space, with pages in it. Dropped: the range is free, and the scratch page in it.
+pub(crate) struct Mapping {
+    space: Arc<Space>,
+    /// First page, and pages.
+    first: u32,
+    count: u32,
+    reach: Reach,
+}
+
+impl Mapping {
+    /// Where it is.
+    pub(crate) fn addr(&self) -> GpuAddr {
+        GpuAddr(u64::from(self.first) * u64::from(PAGE_SIZE))
+    }
+
+    /// The same in the global table.
+    pub(crate) fn ggtt(&self) -> GgttAddr {
+        GgttAddr(self.first.wrapping_mul(PAGE_SIZE))
+    }
+
+    /// Bytes.
+    pub(crate) fn len(&self) -> u64 {
+        u64::from(self.count) * u64::from(PAGE_SIZE)
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        self.space.unmap(self.first, self.count, self.reach);
+    }
+}
+
+impl Space {
+    /// Makes the space of a device: scratch page, tables, and the slots for their directory.
+    pub(crate) fn new(hardware: Arc<Hardware>, dma: &Arc<DmaDevice>) -> Result<Arc<Self>> {
+        let topology = *hardware.topology();
+        let entries = topology.gtt_entries;
+        let scratch = DmaPages::new(dma, 1, Caching::WriteBack)?;
+        let page = system(scratch.address(0).ok_or(EINVAL)?);
+
+        let mut nodes = Nodes(KVVec::new());
+        nodes.0.push(Node::default(), GFP_KERNEL)?;
+        // Page 0 stays free, so that an address of zero is always a mistake.
+        let mut ranges = Ranges::new(nodes, 1..u64::from(entries));
+
+        let mut tables = KVVec::new();
+        let mut directory = None;
+        if let Kind::Aliasing { directories, align } = topology.space {
+            let per_table = topology.pages.entries_per_table();
+            let filled = topology.pages.entry(page) as u32;
+            for _ in 0..directories {
+                let table = DmaPages::new(dma, 1, Caching::WriteBack)?;
+                for i in 0..per_table {
+                    table.write32((i * 4) as usize, filled);
+                }
+                tables.push(table, GFP_KERNEL)?;
+            }
+            // The directory's slots are of the table's array; no address in them is ever given out.
+            grow(&mut ranges)?;
+            let want = Want {
+                size: u64::from(directories),
+                align: u64::from(align),
+                within: (0, u64::MAX),
+            };
+            let slot = ranges.take(&want).map_err(no_range)?;
+            directory = Some(GgttAddr((slot as u32).wrapping_mul(PAGE_SIZE)));
+        }
+
+        let this = Arc::pin_init(
+            try_pin_init!(Self {
+                hardware,
+                scratch,
+                tables,
+                layout: Layout {
+                    scratch: page,
+                    directory,
+                },
+                ranges <- new_mutex!(ranges, "ouro_space"),
+                entries,
+            }? Error),
+            GFP_KERNEL,
+        )?;
+        this.fill();
+        Ok(this)
+    }
+
+    /// Where the tables are.
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Bytes of the whole space.
+    pub(crate) fn size(&self) -> u64 {
+        u64::from(self.entries) * u64::from(PAGE_SIZE)
+    }
+
+    /// Bytes that are not taken.
+    pub(crate) fn free(&self) -> u64 {
+        self.ranges.lock().free() * u64::from(PAGE_SIZE)
+    }
+
+    /// Writes every entry of the global table anew: the scratch page, and the directory. (What
+    /// is mapped must be mapped again by its owners.)
+    pub(crate) fn fill(&self) {
+        let pages = self.hardware.topology().pages;
+        let scratch = pages.entry(self.layout.scratch);
+        for i in 0..self.entries {
+            self.hardware.write_gtt(i, scratch);
+        }
+        if let Some(slot) = self.layout.directory {
+            for (i, table) in (0u32..).zip(self.tables.iter()) {
+                let entry = table
+                    .address(0)
+                    .and_then(|addr| pages.directory_entry(DmaAddr(addr)));
+                if let Some(entry) = entry {
+                    self.hardware.write_gtt(slot.page().wrapping_add(i), entry);
+                }
+            }
+        }
+        self.hardware.flush_gtt();
+    }
+
+    /// Maps `count` pages, whose addresses follow each other in `addresses`.
+    ///
+    /// Errors: `ENOSPC` if there is no room, `EINVAL` if the place makes no sense, `ENOMEM`.
+    pub(crate) fn map(
+        self: &Arc<Self>,
+        place: Place,
+        count: u32,
+        reach: Reach,
+        cache: CacheLevel,
+        addresses: impl Iterator<Item = u64>,
+    ) -> Result<Mapping> {
+        let first = {
+            let mut ranges = self.ranges.lock();
+            grow(&mut ranges)?;
+            match place {
+                Place::Within { range, align } => {
+                    let unit = u64::from(PAGE_SIZE);
+                    let want = Want {
+                        size: u64::from(count),
+                        align: (align / unit).max(1),
+                        within: (range.0.div_ceil(unit), range.1 / unit),
+                    };
+                    ranges.take(&want).map_err(no_range)?
+                }
+                Place::At(addr) => {
+                    if addr.0 % u64::from(PAGE_SIZE) != 0 {
+                        return Err(EINVAL);
+                    }
+                    let first = addr.0 / u64::from(PAGE_SIZE);
+                    ranges.take_at(first, u64::from(count)).map_err(no_range)?;
+                    first
+                }
+            }
+        } as u32;
+        let pages = self.hardware.topology().pages;
+        for (i, address) in (0..count).zip(addresses) {
+            let entry = pages.entry(Page {
+                addr: DmaAddr(address),
+                memory: MemoryKind::System,
+                cache,
+            });
+            self.write(first.wrapping_add(i), entry, reach);
+        }
+        self.hardware.flush_gtt();
+        Ok(Mapping {
+            space: self.clone(),
+            first,
+            count,
+            reach,
+        })
+    }
+
+    fn write(&self, index: u32, entry: u64, reach: Reach) {
+        if reach == Reach::Everyone {
+            let per_table = self.hardware.topology().pages.entries_per_table();
+            if let Some(table) = self.tables.get((index / per_table) as usize) {
+                table.write32(((index % per_table) * 4) as usize, entry as u32);
+            }
+        }
+        self.hardware.write_gtt(index, entry);
+    }
+
+    fn unmap(&self, first: u32, count: u32, reach: Reach) {
+        let scratch = self
+            .hardware
+            .topology()
+            .pages
+            .entry(self.layout.scratch);
+        for i in 0..count {
+            self.write(first.wrapping_add(i), scratch, reach);
+        }
+        self.hardware.flush_gtt();
+        self.ranges.lock().give(u64::from(first), u64::from(count));
+    }
+}
+
+/// A page of system memory that the CPU's caches may hold.
+fn system(addr: u64) -> Page {
+    Page {
+        addr: DmaAddr(addr),
+        memory: MemoryKind::System,
+        cache: CacheLevel::Coherent,
+    }
+}
+
+/// Makes room for the next range. Doubling keeps the cost of a range constant.
+fn grow(ranges: &mut Ranges<Nodes>) -> Result {
+    let wanted = ranges.nodes_wanted();
+    let nodes = &mut ranges.arena_mut().0;
+    if nodes.len() < wanted {
+        let more = wanted.max(64);
+        nodes.reserve(more, GFP_KERNEL)?;
+        for _ in 0..more {
+            nodes.push(Node::default(), GFP_KERNEL)?;
+        }
+    }
+    Ok(())
+}
+
+fn no_range(error: NoRange) -> Error {
+    match error {
+        NoRange::Invalid => EINVAL,
+        NoRange::Full => ENOSPC,
+        NoRange::NoNode => ENOMEM,
+    }
+}
