@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Makes the Rust side of the kernel's own uAPI headers, by the `bindgen`
 //! program: `drm/i915_drm.h` from the system, `ouro_drm.h` from the tree.
+//! Composes the picture, too, so that the guest need not.
 //! `BINDGEN` names another program, `BINDGEN_EXTRA_CLANG_ARGS` more folders.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{exit, Command};
 
 /// What is taken of the headers: our part and what it needs.
@@ -18,12 +19,20 @@ const ALLOW: &[(&str, &str)] = &[
     ),
 ];
 
+/// The scene, for `picture::load`.
+fn compose(out: &Path) {
+    let scene = ouro_scene::scene::Scene::compose().expect("the software blitter draws the scene");
+    let bytes = scene.to_bytes().expect("a scene can be written as bytes");
+    std::fs::write(out.join("scene.bin"), bytes).expect("OUT_DIR can be written");
+}
+
 fn main() {
     let top =
         PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo")).join("../..");
     let ours = top.join("include/uapi/drm/ouro_drm.h");
     let out = PathBuf::from(std::env::var("OUT_DIR").expect("set by cargo"));
     let header = out.join("headers.h");
+    compose(&out);
     println!("cargo::rerun-if-changed={}", ours.display());
     println!("cargo::rerun-if-env-changed=BINDGEN");
     println!("cargo::rerun-if-env-changed=BINDGEN_EXTRA_CLANG_ARGS");

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The picture: a client that draws through the ioctls of an ouro device.
 //!
-//! * [`scene`] composes: which buffers there are, which commands draw what.
-//! * [`reference`](mod@reference) draws the scene in software; a picture without a GPU.
-//! * [`blt`] writes the same commands as dwords; [`device`] has the GPU run them.
+//! * [`picture`] has the scene: buffers, blitter commands, stores.
+//! * [`mi`] writes the stores as dwords; [`device`] has the GPU run everything.
 //! * [`report`] says what was compared and what it cost.
 
 #![warn(missing_docs)]
 
-pub mod blt;
 pub mod device;
-pub mod font;
 pub mod mi;
-pub mod reference;
 pub mod report;
-pub mod rop;
-pub mod scene;
-pub mod surface;
+
+/// The scene that was composed when this program was built.
+pub mod picture {
+    use anyhow::{Context, Result};
+    use ouro_scene::scene::Scene;
+
+    /// The scene, as the build left it.
+    pub fn load() -> Result<Scene> {
+        Scene::from_bytes(include_bytes!(concat!(env!("OUT_DIR"), "/scene.bin")))
+            .context("the scene in this program")
+    }
+}

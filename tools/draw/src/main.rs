@@ -10,8 +10,9 @@ use anyhow::{Context, Result};
 use clap::Parser;
 
 use ouro_draw::device::{draw, Device};
+use ouro_draw::picture;
 use ouro_draw::report::{write_png, Coverage, Report};
-use ouro_draw::scene::Scene;
+use ouro_scene::scene::Scene;
 
 /// Draws a picture with an ouro device through its ioctls and checks every pixel.
 #[derive(Parser)]
@@ -39,16 +40,17 @@ struct Arguments {
 }
 
 fn run(arguments: &Arguments) -> Result<bool> {
-    let started = Instant::now();
+    let scene = picture::load()?;
+    let software = |scene: &Scene| scene.expected().context("drawing in software");
     if let Some(file) = &arguments.software {
-        let scene = Scene::compose()?;
-        write_png(file, &scene.rgb(&scene.expected.buffers[0]))?;
+        write_png(file, &scene.rgb(&software(&scene)?.buffers[0]))?;
         return Ok(true);
     }
     let device = Device::open(arguments.device.as_deref(), arguments.peer)?;
-    let scene = Scene::compose()?;
+    let started = Instant::now();
+    let expected = software(&scene)?;
     let software_seconds = started.elapsed().as_secs_f64();
-    let drawn = draw(&device, &scene)?;
+    let drawn = draw(&device, &scene, &expected)?;
     let report = Report {
         device: device.identity.clone(),
         drawn,

@@ -8,8 +8,8 @@
 
 use bitfield_struct::bitfield;
 
-use crate::blt::encode::{Packet, Relocation};
-use crate::scene::{Store, Storer};
+use ouro_scene::blt::encode::{Packet, Relocation};
+use ouro_scene::scene::{Store, Storer};
 
 /// MI_BATCH_BUFFER_END.
 pub const BATCH_BUFFER_END: u32 = 0x0a << 23;
@@ -123,7 +123,7 @@ pub fn store(by: Storer, store: &Store) -> Packet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::surface::{Address, BufferId};
+    use ouro_scene::surface::{Address, BufferId};
 
     #[test]
     fn stores_are_those_of_the_documents() {

@@ -10,10 +10,10 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use crate::blt::encode::encode;
-use crate::blt::Command;
 use crate::device::{Drawn, Identity};
-use crate::scene::{Scene, Work, HEIGHT, WIDTH};
+use ouro_scene::blt::encode::encode;
+use ouro_scene::blt::Command;
+use ouro_scene::scene::{Scene, Work, HEIGHT, WIDTH};
 
 /// Which commands drew with which raster operations at which depths.
 #[derive(Clone, Debug, Default, Serialize)]

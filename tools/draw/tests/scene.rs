@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The scene as a whole: that it can be drawn, and that it covers what it says.
 
-use ouro_draw::blt::encode::encode;
+use ouro_draw::picture;
 use ouro_draw::report::Coverage;
-use ouro_draw::scene::{Scene, Storer, Work, HEIGHT, WIDTH};
+use ouro_scene::blt::encode::encode;
+use ouro_scene::scene::{Storer, Work, HEIGHT, WIDTH};
 
 /// Every blitter command (G45 PRM Vol 1b §8.8.1 to §8.9.24), and whether it takes any raster
 /// operation, so that all 256 must be seen.
@@ -38,7 +39,8 @@ const COMMANDS: [(&str, bool); 26] = [
 
 #[test]
 fn the_scene_uses_every_command_at_every_depth() {
-    let scene = Scene::compose().expect("the reference draws it");
+    let scene = picture::load().expect("the build composed it");
+    let expected = scene.expected().expect("the reference draws it");
     for section in &scene.sections {
         if let Work::Blits(commands) = &section.work {
             for command in commands {
@@ -73,7 +75,7 @@ fn the_scene_uses_every_command_at_every_depth() {
         assert!(found, "{by:?} stores nothing");
     }
 
-    let picture = scene.rgb(&scene.expected.buffers[0]);
+    let picture = scene.rgb(&expected.buffers[0]);
     assert_eq!(picture.len(), (WIDTH * HEIGHT * 3) as usize);
     let dark = picture
         .chunks_exact(3)

@@ -9,10 +9,10 @@ use anyhow::Result;
 use super::bo::{Bo, Caching};
 use super::uapi::*;
 use super::Device;
-use crate::blt::encode::{encode, Packet, Relocation};
-use crate::blt::Command;
 use crate::mi;
-use crate::scene::{Store, Storer};
+use ouro_scene::blt::encode::{encode, Packet, Relocation};
+use ouro_scene::blt::Command;
+use ouro_scene::scene::{Store, Storer};
 
 /// Dwords after which a batch is closed.
 const FULL: usize = 24 << 10;
@@ -320,8 +320,8 @@ impl<'a> Objects<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blt::Blit;
-    use crate::surface::{Address, BufferId, Depth, Rect, Surface, Tiling};
+    use ouro_scene::blt::Blit;
+    use ouro_scene::surface::{Address, BufferId, Depth, Rect, Surface, Tiling};
 
     #[test]
     fn a_batch_ends_on_a_qword() {
@@ -362,7 +362,7 @@ mod tests {
             depth: Depth::Bpp32,
             tiling: Tiling::Linear,
         };
-        let mut commands = vec![Command::Setup(crate::scene::solid_setup(s, 5))];
+        let mut commands = vec![Command::Setup(ouro_scene::scene::solid_setup(s, 5))];
         commands.extend((0..FULL).map(|_| Command::Pixel {
             x: 1,
             y: 1,

@@ -6,8 +6,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::scene::Buffer;
-use crate::surface::Surface;
+use ouro_scene::scene::Buffer;
+use ouro_scene::surface::Surface;
 
 /// A pixel that is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -121,8 +121,8 @@ pub fn compare(buffer: &Buffer, expected: &[u8], found: &[u8]) -> (u64, Option<D
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::Upload;
-    use crate::surface::{Address, BufferId, Depth, Tiling};
+    use ouro_scene::scene::Upload;
+    use ouro_scene::surface::{Address, BufferId, Depth, Tiling};
 
     #[test]
     fn a_wrong_pixel_is_named_and_so_is_a_byte_beside() {
@@ -140,7 +140,8 @@ mod tests {
         };
         let buffer = Buffer {
             name: "b".into(),
-            initial: vec![0; 32],
+            size: 32,
+            initial: Vec::new(),
             upload: Upload::Zero,
             surface: Some(surface),
         };

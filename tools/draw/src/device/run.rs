@@ -15,9 +15,10 @@ use super::compare::{compare, Difference};
 use super::swizzle::Swizzle;
 use super::uapi::*;
 use super::Device;
-use crate::blt::{Blit, Command};
-use crate::scene::{Scene, Store, Storer, Upload, Work};
-use crate::surface::{Address, BufferId, Depth, Rect, Surface, Tiling};
+use ouro_scene::blt::{Blit, Command};
+use ouro_scene::reference::Memory;
+use ouro_scene::scene::{Scene, Store, Storer, Upload, Work};
+use ouro_scene::surface::{Address, BufferId, Depth, Rect, Surface, Tiling};
 
 /// Numbers of the syncobj ioctls.
 const SYNCOBJ_CREATE: u32 = 0xbf;
@@ -186,8 +187,8 @@ fn is_tiled(surface: &Option<Surface>) -> bool {
     surface.is_some_and(|s| s.tiling == Tiling::X)
 }
 
-/// Draws the scene and compares all of it.
-pub fn draw(device: &Device, scene: &Scene) -> Result<Drawn> {
+/// Draws the scene and compares all of it with what is expected.
+pub fn draw(device: &Device, scene: &Scene, expected: &Memory) -> Result<Drawn> {
     let started = Instant::now();
     let mut drawn = Drawn::default();
     let interrupts = device.stats()?.interrupts;
@@ -196,9 +197,9 @@ pub fn draw(device: &Device, scene: &Scene) -> Result<Drawn> {
 
     let mut bos = Vec::new();
     for buffer in &scene.buffers {
-        let bo = Bo::new(device, buffer.initial.len())?;
+        let bo = Bo::new(device, buffer.size)?;
         let bytes = if is_tiled(&buffer.surface) {
-            swizzle.swap(&buffer.initial)
+            swizzle.swap(&buffer.contents())
         } else {
             buffer.initial.clone()
         };
@@ -217,7 +218,7 @@ pub fn draw(device: &Device, scene: &Scene) -> Result<Drawn> {
     };
     run_sections(device, scene, &bos, &contexts, syncobj.as_ref(), &mut drawn)?;
 
-    for ((buffer, expected), bo) in scene.buffers.iter().zip(&scene.expected.buffers).zip(&bos) {
+    for ((buffer, expected), bo) in scene.buffers.iter().zip(&expected.buffers).zip(&bos) {
         bo.wait(PATIENCE)
             .with_context(|| format!("wait for {}", buffer.name))?;
         bo.to_cpu(Caching::WriteBack, false)?;

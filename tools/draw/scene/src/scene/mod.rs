@@ -18,8 +18,10 @@ mod title;
 pub use spans::solid_setup;
 pub use studio::Studio;
 
+use serde::{Deserialize, Serialize};
+
 use crate::blt::Command;
-use crate::reference::{Memory, ReferenceError};
+use crate::reference::{Blitter, Memory, ReferenceError};
 use crate::surface::{Address, BufferId, Depth, Surface, Tiling};
 
 /// Pixels of the picture across.
@@ -28,7 +30,7 @@ pub const WIDTH: u32 = 1280;
 pub const HEIGHT: u32 = 800;
 
 /// How a buffer gets its first contents, so that each way is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Upload {
     /// Nothing: a new buffer is zero.
     Zero,
@@ -41,11 +43,13 @@ pub enum Upload {
 }
 
 /// A buffer object of the scene.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Buffer {
     /// What it is for.
     pub name: String,
-    /// Contents at the start; its length is that of the buffer.
+    /// Bytes, whole pages.
+    pub size: usize,
+    /// Contents at the start; beyond them there are zeros.
     pub initial: Vec<u8>,
     /// How they get there.
     pub upload: Upload,
@@ -53,8 +57,17 @@ pub struct Buffer {
     pub surface: Option<Surface>,
 }
 
+impl Buffer {
+    /// All bytes that it starts with.
+    pub fn contents(&self) -> Vec<u8> {
+        let mut bytes = self.initial.clone();
+        bytes.resize(self.size, 0);
+        bytes
+    }
+}
+
 /// Which command of which engine stores a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Storer {
     /// MI_STORE_DATA_IMM on the render engine: one dword.
     RenderDword,
@@ -81,7 +94,7 @@ impl Storer {
 }
 
 /// A value stored by a command.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Store {
     /// Where.
     pub at: Address,
@@ -90,7 +103,7 @@ pub struct Store {
 }
 
 /// A piece of work for one engine.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Work {
     /// Commands of the blitter.
     Blits(Vec<Command>),
@@ -106,27 +119,23 @@ pub enum Work {
 }
 
 /// A part of the picture; the parts are drawn in order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Section {
     /// What it is.
-    pub name: &'static str,
+    pub name: String,
     /// The work.
     pub work: Work,
 }
 
 /// Everything that is to be drawn, and what must come of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scene {
     /// Buffer objects.
     pub buffers: Vec<Buffer>,
     /// Parts, in order.
     pub sections: Vec<Section>,
-    /// Contents of all buffers at the end.
-    pub expected: Memory,
     /// The picture itself.
     pub picture: Surface,
-    /// Pixels that the software blitter looked at.
-    pub pixels_drawn: u64,
 }
 
 impl Scene {
@@ -153,6 +162,39 @@ impl Scene {
         icons::draw(&mut studio, picture)?;
         sheets::draw(&mut studio)?;
         Ok(studio.finish(picture))
+    }
+
+    /// What stands in all buffers when everything was drawn: by the software blitter.
+    pub fn expected(&self) -> Result<Memory, ReferenceError> {
+        let mut memory = Memory {
+            buffers: self.buffers.iter().map(Buffer::contents).collect(),
+        };
+        let mut blitter = Blitter::new();
+        for section in &self.sections {
+            match &section.work {
+                Work::Blits(commands) => {
+                    for command in commands {
+                        blitter.draw(&mut memory, command)?;
+                    }
+                }
+                Work::Stores { by, list, .. } => {
+                    for store in list {
+                        memory.store(store.at, by.bytes(), store.value)?;
+                    }
+                }
+            }
+        }
+        Ok(memory)
+    }
+
+    /// The scene as bytes, to be read by [`Scene::from_bytes`].
+    pub fn to_bytes(&self) -> Result<Vec<u8>, postcard::Error> {
+        postcard::to_stdvec(self)
+    }
+
+    /// A scene from bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Scene, postcard::Error> {
+        postcard::from_bytes(bytes)
     }
 
     /// The picture as rows of red, green and blue, from the contents of its buffer.

@@ -3,10 +3,10 @@
 //! bit (G45 PRM Vol 1b §8.2.1.3). Bit `4P + 2S + D` of the code is the result
 //! for these three input bits.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One of the 256 raster operations, by its code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, PartialOrd, Ord, Deserialize)]
 pub struct Rop(pub u8);
 
 impl Rop {

@@ -3,14 +3,14 @@
 //! (x, y) to a byte (G45 PRM Vol 1b §8.9 for linear surfaces, Sandy Bridge PRM
 //! Vol 1 Part 2 §4.5 for X tiles).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One buffer object of the scene, by its place in [`crate::scene::Scene::buffers`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct BufferId(pub usize);
 
 /// A byte in a buffer object. Becomes a GPU address when the buffer has one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Address {
     /// The buffer object.
     pub buffer: BufferId,
@@ -19,7 +19,7 @@ pub struct Address {
 }
 
 /// Colour depth of a surface (G45 PRM Vol 1b §8.10.2, bits 25:24).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, PartialOrd, Ord, Deserialize)]
 pub enum Depth {
     /// 8 bits for each pixel.
     Bpp8,
@@ -65,7 +65,7 @@ impl Depth {
 }
 
 /// How rows lie in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Tiling {
     /// One row after the other.
     Linear,
@@ -74,7 +74,7 @@ pub enum Tiling {
 }
 
 /// A two-dimensional piece of a buffer object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Surface {
     /// Pixel (0, 0).
     pub base: Address,
@@ -129,7 +129,7 @@ impl Surface {
 }
 
 /// A rectangle of pixels; the second corner is outside (G45 PRM Vol 1b §8.9).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rect {
     /// Left column.
     pub x1: i32,

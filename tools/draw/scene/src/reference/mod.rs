@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The blitter in software: draws the same [`Command`]s into plain memory.
 //!
-//! Written from G45 PRM Vol 1b §8.2 and §8.9, pixel by pixel, for clearness and
-//! not for speed. It refuses what the document leaves open, so that a picture
+//! Written from G45 PRM Vol 1b §8.2 and §8.9, pixel by pixel, for clearness more
+//! than for speed. It refuses what the document leaves open, so that a picture
 //! that it draws is one that a GPU must draw the same way.
 
 mod operand;
@@ -95,6 +95,31 @@ impl Memory {
             surface.depth.bytes() as usize,
             u64::from(value),
         )
+    }
+
+    /// `count` pixels of one row of a linear surface.
+    fn fill_row(
+        &mut self,
+        surface: &Surface,
+        x: u32,
+        y: u32,
+        count: u32,
+        colour: u32,
+    ) -> Result<(), ReferenceError> {
+        let (at, size) = (
+            surface.offset(x, y) as usize,
+            surface.depth.bytes() as usize,
+        );
+        let buffer = surface.base.buffer.0;
+        let row = self
+            .buffers
+            .get_mut(buffer)
+            .and_then(|b| b.get_mut(at..at + count as usize * size));
+        let row = row.ok_or(ReferenceError::Outside(buffer, at))?;
+        for pixel in row.chunks_exact_mut(size) {
+            pixel.copy_from_slice(&colour.to_le_bytes()[..size]);
+        }
+        Ok(())
     }
 
     /// Stores dwords or qwords, as MI_STORE_DATA_IMM does.
@@ -481,6 +506,15 @@ fn raster(memory: &mut Memory, r: Raster) -> Result<u64, ReferenceError> {
     };
     let plain = channels == depth.mask() && !r.rop.reads_destination() && r.key.is_none();
     let mut pixels = 0;
+    if let (true, Rop::PATTERN, PatternPixels::Solid(colour), Tiling::Linear) =
+        (plain, r.rop, &r.pattern, r.dst.tiling)
+    {
+        // Most of a picture is this: whole rows of one colour.
+        for y in visible.y1..visible.y2 {
+            memory.fill_row(r.dst, visible.x1 as u32, y as u32, visible.width(), *colour)?;
+        }
+        return Ok(u64::from(visible.width()) * u64::from(visible.height()));
+    }
     for y in visible.y1..visible.y2 {
         for x in visible.x1..visible.x2 {
             pixels += 1;

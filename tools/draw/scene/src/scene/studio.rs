@@ -18,7 +18,6 @@ pub struct Studio {
     memory: Memory,
     blitter: Blitter,
     assets: Option<(BufferId, usize)>,
-    pixels: u64,
 }
 
 impl Studio {
@@ -30,13 +29,12 @@ impl Studio {
             memory: Memory::default(),
             blitter: Blitter::new(),
             assets: None,
-            pixels: 0,
         }
     }
 
     fn add(&mut self, buffer: Buffer) -> BufferId {
         let id = BufferId(self.buffers.len());
-        self.memory.buffers.push(buffer.initial.clone());
+        self.memory.buffers.push(buffer.contents());
         self.buffers.push(buffer);
         id
     }
@@ -51,7 +49,8 @@ impl Studio {
         let size = (surface.bytes() as usize).next_multiple_of(4096);
         self.add(Buffer {
             name: name.into(),
-            initial: vec![0; size],
+            size,
+            initial: Vec::new(),
             upload,
             surface: Some(surface),
         })
@@ -66,7 +65,7 @@ impl Studio {
         contents: &[u8],
     ) -> BufferId {
         let id = self.surface(name, surface, upload);
-        self.buffers[id.0].initial[..contents.len()].copy_from_slice(contents);
+        self.buffers[id.0].initial = contents.to_vec();
         self.memory.buffers[id.0][..contents.len()].copy_from_slice(contents);
         id
     }
@@ -86,7 +85,8 @@ impl Studio {
                 let name = format!("bitmaps {}", self.buffers.len());
                 let buffer = self.add(Buffer {
                     name,
-                    initial: vec![0; ASSETS],
+                    size: ASSETS,
+                    initial: Vec::new(),
                     upload: Upload::Pwrite,
                     surface: None,
                 });
@@ -94,7 +94,9 @@ impl Studio {
             }
         };
         let start = used.next_multiple_of(align);
-        self.buffers[buffer.0].initial[start..start + bytes.len()].copy_from_slice(bytes);
+        let initial = &mut self.buffers[buffer.0].initial;
+        initial.resize(start, 0);
+        initial.extend_from_slice(bytes);
         self.memory.buffers[buffer.0][start..start + bytes.len()].copy_from_slice(bytes);
         self.assets = Some((buffer, start + bytes.len()));
         Address {
@@ -109,9 +111,9 @@ impl Studio {
     }
 
     /// Starts a part of the picture.
-    pub fn section(&mut self, name: &'static str) {
+    pub fn section(&mut self, name: &str) {
         self.sections.push(Section {
-            name,
+            name: name.into(),
             work: Work::Blits(Vec::new()),
         });
     }
@@ -119,14 +121,14 @@ impl Studio {
     /// Adds a command to the present part, and draws it.
     pub fn push(&mut self, command: impl Into<Command>) -> Result<(), ReferenceError> {
         let command = command.into();
-        self.pixels += self.blitter.draw(&mut self.memory, &command)?;
+        self.blitter.draw(&mut self.memory, &command)?;
         match self.sections.last_mut() {
             Some(Section {
                 work: Work::Blits(list),
                 ..
             }) => list.push(command),
             _ => self.sections.push(Section {
-                name: "drawing",
+                name: "drawing".into(),
                 work: Work::Blits(vec![command]),
             }),
         }
@@ -136,7 +138,7 @@ impl Studio {
     /// Adds a part that stores values.
     pub fn stores(
         &mut self,
-        name: &'static str,
+        name: &str,
         by: Storer,
         context: usize,
         list: Vec<Store>,
@@ -145,7 +147,7 @@ impl Studio {
             self.memory.store(store.at, by.bytes(), store.value)?;
         }
         self.sections.push(Section {
-            name,
+            name: name.into(),
             work: Work::Stores { by, context, list },
         });
         Ok(())
@@ -163,9 +165,7 @@ impl Studio {
         Scene {
             buffers: self.buffers,
             sections: self.sections,
-            expected: self.memory,
             picture,
-            pixels_drawn: self.pixels,
         }
     }
 }

@@ -7,11 +7,13 @@
 pub mod dword;
 pub mod encode;
 
+use serde::{Deserialize, Serialize};
+
 use crate::rop::Rop;
 use crate::surface::{Address, Depth, Rect, Surface, Tiling};
 
 /// Which channels of a 32 bpp pixel are written (G45 PRM Vol 1b §8.10.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mask {
     /// Bits 23:0.
     pub rgb: bool,
@@ -38,7 +40,7 @@ impl Mask {
 }
 
 /// The two colours of a mono source or pattern.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ink {
     /// Colour of ones.
     pub foreground: u32,
@@ -47,7 +49,7 @@ pub struct Ink {
 }
 
 /// Pattern column and row that belong to (0, 0) of the destination, each 0 to 7.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seed {
     /// Column.
     pub x: u8,
@@ -56,7 +58,7 @@ pub struct Seed {
 }
 
 /// The source operand of an XY command.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Source {
     /// None.
     None,
@@ -88,7 +90,7 @@ pub enum Source {
 }
 
 /// The pattern operand of an XY command: 8 by 8 pixels, repeated.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Pattern {
     /// None.
     None,
@@ -129,7 +131,7 @@ pub enum Pattern {
 }
 
 /// Which operand a colour key looks at (G45 PRM Vol 1b §8.10.1, bits 19:17 of dword 0).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum KeyMode {
     /// Draw where the source's colour is outside the range.
     Source,
@@ -138,7 +140,7 @@ pub enum KeyMode {
 }
 
 /// A colour key: a range for each channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key {
     /// What it looks at.
     pub mode: KeyMode,
@@ -149,7 +151,7 @@ pub struct Key {
 }
 
 /// An XY command without set-up: a rectangle from source, pattern and destination.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blit {
     /// Where.
     pub dst: Surface,
@@ -220,7 +222,7 @@ impl Blit {
 
 /// What the set-up commands leave behind for PIXEL, SCANLINES and TEXT, and the
 /// clip rectangle for all (G45 PRM Vol 1b §8.9.1).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
     /// Where.
     pub dst: Surface,
@@ -241,7 +243,7 @@ pub struct Setup {
 }
 
 /// The two set-up commands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SetupKind {
     /// XY_SETUP_BLT: for text, pixels, and scan lines of a colour pattern.
     Text {
@@ -262,7 +264,7 @@ pub enum SetupKind {
 }
 
 /// How rows of text follow each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Packing {
     /// The next row starts at the next bit.
     Bit,
@@ -271,7 +273,7 @@ pub enum Packing {
 }
 
 /// One blitter command.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
     /// COLOR_BLT: linear fill; `width` in bytes.
     LinearFill {
