@@ -7,6 +7,7 @@ use gpu_model::dma::DmaMemory;
 use gpu_model::fault::Fault;
 use gpu_model::model::{self, GpuModel, Options};
 use gpu_model::server::{self, VfioIrq};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -154,11 +155,13 @@ fn run(args: Args) -> anyhow::Result<u8> {
 }
 
 fn main() -> ExitCode {
+    // The protocol crate calls QEMU's question for an absent interrupt index an error.
     let filter = tracing_subscriber::EnvFilter::try_from_env("GPU_MODEL_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,vfio_user=off"));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
         .init();
     match run(Args::parse()) {
         Ok(code) => ExitCode::from(code),

@@ -49,7 +49,7 @@ impl Fence {
 
     /// True when the pitch is a whole number of tile widths: 512 bytes (X) or 128 (Y).
     pub fn pitch_ok(&self) -> bool {
-        self.y_walk || self.pitch % 512 == 0
+        self.y_walk || self.pitch.is_multiple_of(512)
     }
 
     /// The graphics address behind the linear address `ga` inside the region; `swizzle` says which

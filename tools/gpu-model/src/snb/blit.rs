@@ -152,17 +152,20 @@ impl Core {
             ..
         } = job;
         let void = self.engine(e).generation != generation;
-        let (faults, aliased, uneven) = (mmu.take_faults(), mmu.take_aliased(), mmu.take_uneven());
+        let (faults, notes) = (mmu.take_faults(), mmu.take_notes());
         if std::mem::take(&mut self.engine(e).flush_pending) {
             mmu.flush();
         }
         let engine = self.engine(e);
         engine.busy = false;
         engine.mmu = Some(if void { mmu.after_reset() } else { mmu });
+        if std::mem::take(&mut self.engine(e).directory_pending) {
+            self.load_directory(e);
+        }
         if void {
             return Step::Ran;
         }
-        self.after_access(e, faults, aliased, uneven);
+        self.after_access(e, faults, notes);
         self.blitter.state = state;
         let header = command.first().copied().unwrap_or(0);
         match result {

@@ -37,7 +37,7 @@ pub(crate) struct RenderState {
 
 impl RenderState {
     /// A parsed state command becomes part of the state.
-    pub fn absorb(&mut self, dwords: &[u32], _seed: u32) {
+    pub fn absorb(&mut self, dwords: &[u32]) {
         for d in dwords {
             self.digest = (self.digest ^ u64::from(*d)).wrapping_mul(0x0000_0100_0000_01b3);
         }

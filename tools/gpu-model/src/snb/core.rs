@@ -121,10 +121,12 @@ impl Core {
             let old = &self.engines[e as usize];
             let (busy, generation) = (old.busy, old.generation + 1);
             let mmu = old.mmu.is_some().then(|| Mmu::new(Tlb::default()));
+            let flush_pending = mmu.is_none();
             self.engines[e as usize] = Engine {
                 busy,
                 generation,
                 mmu,
+                flush_pending,
                 ..Engine::new(e)
             };
         }
@@ -273,8 +275,8 @@ impl Core {
             None => spare.insert(Mmu::new(Tlb::default())),
         };
         f(mmu, &self.cx);
-        let (faults, aliased, uneven) = (mmu.take_faults(), mmu.take_aliased(), mmu.take_uneven());
-        self.after_access(e, faults, aliased, uneven);
+        let (faults, notes) = (mmu.take_faults(), mmu.take_notes());
+        self.after_access(e, faults, notes);
     }
 
     /// Latches faults and reports broken translation rules of an access.
@@ -282,14 +284,10 @@ impl Core {
         &mut self,
         e: EngineId,
         faults: Vec<crate::snb::mmu::MmuFault>,
-        aliased: Option<u32>,
-        uneven: Option<u32>,
+        notes: Vec<(Rule, u32)>,
     ) {
-        if let Some(va) = aliased {
-            self.lint(Rule::TlbAlias, || format!("{} {va:#x}", e.name()));
-        }
-        if let Some(va) = uneven {
-            self.lint(Rule::BigPageUneven, || format!("{} {va:#x}", e.name()));
+        for (rule, va) in notes {
+            self.lint(rule, || format!("{} {va:#x}", e.name()));
         }
         for f in faults {
             self.page_fault(e, f);

@@ -141,7 +141,7 @@ impl Snb {
     /// A register read: 32 bits.
     pub fn mmio_read32(&self, offset: u32) -> u32 {
         let mut core = self.core();
-        if offset % 4 != 0 || offset >= MMIO_SIZE {
+        if !offset.is_multiple_of(4) || offset >= MMIO_SIZE {
             core.lint(Rule::BadAccess, || format!("read {offset:#x}"));
             return 0;
         }
@@ -151,7 +151,7 @@ impl Snb {
     /// A register write: 32 bits.
     pub fn mmio_write32(&self, offset: u32, value: u32) {
         let mut core = self.core();
-        if offset % 4 != 0 || offset >= MMIO_SIZE {
+        if !offset.is_multiple_of(4) || offset >= MMIO_SIZE {
             core.lint(Rule::BadAccess, || format!("write {offset:#x}"));
             return;
         }
@@ -516,7 +516,7 @@ impl GpuModel for Snb {
 impl Snb {
     /// A BAR0 read of any size: registers below 2 MB, page-table entries above.
     fn bar0_read(&self, offset: u32, buf: &mut [u8]) {
-        let aligned = offset % 4 == 0 && buf.len() % 4 == 0;
+        let aligned = offset.is_multiple_of(4) && buf.len().is_multiple_of(4);
         let mchbar =
             (crate::snb::regs::reg::MCHBAR..crate::snb::regs::reg::MCHBAR_END).contains(&offset);
         if !aligned && !mchbar {
@@ -542,7 +542,7 @@ impl Snb {
 
     /// A BAR0 write of any size. Narrow writes reach the MCHBAR alias only (§3).
     fn bar0_write(&self, offset: u32, data: &[u8]) {
-        if offset % 4 == 0 && data.len() % 4 == 0 {
+        if offset.is_multiple_of(4) && data.len().is_multiple_of(4) {
             for (i, c) in data.chunks_exact(4).enumerate() {
                 let word = offset + 4 * i as u32;
                 let value = u32::from_le_bytes([c[0], c[1], c[2], c[3]]);

@@ -180,6 +180,8 @@ pub struct Engine {
     pub busy: bool,
     /// An invalidation came while the translation unit was away.
     pub flush_pending: bool,
+    /// PP_DIR_BASE was written while the translation unit was away.
+    pub directory_pending: bool,
     /// The next command of the ring must be MI_NOOP.
     pub expect_noop: bool,
     /// A wait was cancelled through RING_CTL bit 11.
@@ -206,6 +208,7 @@ impl Engine {
             suspended_sync: false,
             busy: false,
             flush_pending: false,
+            directory_pending: false,
             expect_noop: false,
             wait_cancelled: false,
             generation: 0,

@@ -11,7 +11,7 @@ use crate::snb::blit::BlitJob;
 use crate::snb::core::{source, Core};
 use crate::snb::engine::{Batch, EngineId, FlushPrelude, Stop, Wait};
 use crate::snb::lint::Rule;
-use crate::snb::regs::{reg, ring};
+use crate::snb::regs::ring;
 use crate::trace::Event;
 
 /// What one step of an engine did.
@@ -233,7 +233,7 @@ impl Core {
             0 => self.run_mi(e, &d),
             2 => return self.begin_blit(e, d),
             _ if header >> 16 == cmd3d::PIPE_CONTROL => self.pipe_control(e, &d),
-            _ => self.skip(name, &d),
+            _ => self.skip(e, name, &d),
         };
         self.advance(e, d.len(), flow)
     }
@@ -267,13 +267,21 @@ impl Core {
         true
     }
 
-    /// 3D and media commands are parsed and have no effect but on the saved state.
-    fn skip(&mut self, name: &str, d: &[u32]) -> Flow {
+    /// 3D and media commands are parsed and have no effect but on the saved state; INSTPM can switch
+    /// off 3D state (bit 1), 3D rendering (bit 2) and media (bit 3) commands (§5.3.3).
+    fn skip(&mut self, e: EngineId, name: &str, d: &[u32]) -> Flow {
         self.count(Counter::SkippedCommands);
+        if e != EngineId::Rcs {
+            return Flow::Next;
+        }
+        let off = self.ring(e, ring::INSTPM);
+        let media = (d[0] >> 27) & 3 == 2;
         if name == "3DPRIMITIVE" {
-            self.engine(EngineId::Rcs).prelude = FlushPrelude::None;
-        } else {
-            self.render.absorb(d, self.get(reg::INSTDONE_2));
+            if off & (1 << 2) == 0 {
+                self.engine(e).prelude = FlushPrelude::None;
+            }
+        } else if off & (1 << if media { 3 } else { 1 }) == 0 {
+            self.render.absorb(d);
         }
         Flow::Next
     }

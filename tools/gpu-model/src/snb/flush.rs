@@ -47,13 +47,7 @@ impl Core {
             }
         }
         if flags & pc::SNAPSHOT_RESET != 0 {
-            // All but PS_DEPTH_COUNT and the time stamp (G45 PRM 1.7).
-            for (offset, _) in crate::snb::regs::STATISTICS {
-                if *offset != reg::PS_DEPTH_COUNT {
-                    self.set(*offset, 0);
-                    self.set(offset + 4, 0);
-                }
-            }
+            self.reset_statistics();
         }
         let word = |i: usize| u64::from(d.get(i).copied().unwrap_or(0));
         let data = match op {
@@ -176,13 +170,26 @@ impl Core {
     }
 
     /// MI_FLUSH: render only, and only with MI_MODE bit 12 (digest G-09).
-    pub fn mi_flush(&mut self, e: EngineId, _header: u32) -> Flow {
+    pub fn mi_flush(&mut self, e: EngineId, header: u32) -> Flow {
         if self.ring(e, ring::MI_MODE) & (1 << 12) == 0 {
             self.lint(Rule::FlushDisabled, || e.name().to_owned());
             return Flow::Next;
         }
         // Invalidates the TLBs of the render, blit and sampler clients (§5.3.10.5).
         self.flush_tlb(e);
+        if header & (1 << 3) != 0 {
+            self.reset_statistics();
+        }
         Flow::Next
+    }
+
+    /// Global snapshot reset: all but PS_DEPTH_COUNT and the time stamp (G45 PRM 1.7).
+    fn reset_statistics(&mut self) {
+        for (offset, _) in crate::snb::regs::STATISTICS {
+            if *offset != reg::PS_DEPTH_COUNT {
+                self.set(*offset, 0);
+                self.set(offset + 4, 0);
+            }
+        }
     }
 }

@@ -240,8 +240,10 @@ impl Core {
             self.lint(Rule::DirectoryPlace, || format!("{} {base:#x}", e.name()));
         }
         let gtt = self.cx.gtt.clone();
-        if let Some(mmu) = &mut self.engine(e).mmu {
-            mmu.load_directory(&*gtt, base, groups);
+        let engine = self.engine(e);
+        match &mut engine.mmu {
+            Some(mmu) => mmu.load_directory(&*gtt, base, groups),
+            None => engine.directory_pending = true,
         }
     }
 

@@ -77,8 +77,6 @@ rules! {
     RingOnly = "ring-only",
     /// A command of a non-secure batch without the privilege it needs (§2.3, §5.3.7.6).
     Privilege = "privilege",
-    /// The address space bit of a batch without PPGTT (VCS PRM 1.2.6).
-    BatchSpace = "batch-space",
     /// A chained batch asks for other privileges than the first (§5.3.7.6); ignored.
     ChainedPrivilege = "chained-privilege",
     /// Arbitration left off at the end of a batch (§5.3.7.1).
@@ -97,6 +95,10 @@ rules! {
     TlbAlias = "tlb-alias",
     /// A 32 KB page whose entries do not agree (§2.3).
     BigPageUneven = "big-page-uneven",
+    /// A page-table entry with a reserved cacheability (§2.2.2.1).
+    PteReserved = "pte-reserved",
+    /// Sync status enabled as an interrupt (§5.4.3).
+    SyncStatusEnabled = "sync-status-enabled",
     /// Overlapping fences (§4.5.4.1).
     FenceOverlap = "fence-overlap",
     /// A fence pitch that is no multiple of the tile width (§4.5.4.1.1).

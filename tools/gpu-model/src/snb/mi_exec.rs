@@ -275,7 +275,7 @@ impl Core {
     }
 
     fn load_register(&mut self, e: EngineId, d: &[u32]) -> Flow {
-        if d.len() % 2 == 0 {
+        if d.len().is_multiple_of(2) {
             self.lint(Rule::Reserved, || {
                 format!("{} odd length {:#010x}", e.name(), d[0])
             });

@@ -142,6 +142,8 @@ impl Core {
         let stored = self.ring(e, offset);
         match offset {
             ring::CTL => stored | self.wait_bits(e),
+            // Bit 0 shows a wait, on the render ring only (VCS PRM 1.1.4).
+            ring::HEAD if e == EngineId::Rcs => stored | (self.wait_bits(e) >> 11 & 1),
             ring::MI_MODE => stored | u32::from(self.is_idle(e)) << 9,
             ring::INSTDONE if !self.is_idle(e) => !1,
             ring::INSTDONE => !0,
@@ -187,6 +189,10 @@ impl Core {
         if let Some(e) = EngineId::of_block(offset) {
             self.ring_written(e, offset - e.base(), old, new, data, origin);
             return;
+        }
+        // Sync status of the three rings.
+        if offset == reg::GTIER && new & 0x0100_4004 != 0 {
+            self.lint(Rule::SyncStatusEnabled, || format!("{new:#x}"));
         }
         match offset {
             0x4094 | 0x4194 | 0x4294 if data & 1 == 0 => self.set(offset, 0),

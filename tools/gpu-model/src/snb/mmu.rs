@@ -9,6 +9,7 @@ use crate::intel::gtt::PteArray;
 use crate::intel::pte::{Pde, Pte, PAGE};
 use crate::intel::tlb::{Client, Space, Tlb};
 use crate::memory::GuestMemory;
+use crate::snb::lint::Rule;
 use std::sync::Arc;
 
 /// Entries in a page directory; 512 of them can be enabled, 2 GB (§4.6).
@@ -61,8 +62,7 @@ pub struct Mmu {
     tlb: Tlb,
     directory: Vec<Option<Pde>>,
     faults: Vec<MmuFault>,
-    aliased: Option<u32>,
-    uneven: Option<u32>,
+    notes: Vec<(Rule, u32)>,
     inject: bool,
 }
 
@@ -73,8 +73,7 @@ impl Mmu {
             tlb,
             directory: vec![None; DIRECTORY],
             faults: Vec::new(),
-            aliased: None,
-            uneven: None,
+            notes: Vec::new(),
             inject: false,
         }
     }
@@ -109,15 +108,16 @@ impl Mmu {
         std::mem::take(&mut self.faults)
     }
 
-    /// An address whose page differed between the two tables although the TLB cannot tell them
-    /// apart (§2.3.4), since the last call.
-    pub fn take_aliased(&mut self) -> Option<u32> {
-        self.aliased.take()
+    /// Takes the rules that were broken since the last call, with the address of each.
+    pub fn take_notes(&mut self) -> Vec<(Rule, u32)> {
+        std::mem::take(&mut self.notes)
     }
 
-    /// An address in a 32 KB page whose eight entries do not describe one page, since the last call.
-    pub fn take_uneven(&mut self) -> Option<u32> {
-        self.uneven.take()
+    fn note(&mut self, rule: Rule, va: u32) {
+        // Bounded: a blit over a bad range must not collect one note per page for ever.
+        if self.notes.len() < 64 {
+            self.notes.push((rule, va));
+        }
     }
 
     /// Loads the directory (PP_DIR_BASE written): bits 31:16 of `base` are a 64-byte offset into
@@ -165,7 +165,7 @@ impl Mmu {
                 if Pte(first).address() != base
                     || Pte(own).address() != base + u64::from(part) * 4096
                 {
-                    self.uneven = Some(va);
+                    self.note(Rule::BigPageUneven, va);
                 }
                 if cx.big_pages && client == Client::Data {
                     return Ok((first & 0xffff_8fff) | (part << 12));
@@ -199,13 +199,17 @@ impl Mmu {
         let pte = match self.tlb.get(client, space, page) {
             Some(hit) => {
                 if hit.space != space && self.walk(cx, client, space, va) != Ok(hit.pte) {
-                    self.aliased = Some(va);
+                    self.note(Rule::TlbAlias, va);
                 }
                 Ok(hit.pte)
             }
             None => {
                 let pte = self.walk(cx, client, space, va);
                 if let Ok(pte) = pte {
+                    // Cacheability 0 is reserved, 3 not for Gen6 (§2.2.2.1, §2.3.2.1).
+                    if Pte(pte).valid() && matches!(Pte(pte).cacheability(), 0 | 3) {
+                        self.note(Rule::PteReserved, va);
+                    }
                     self.tlb.fill(client, space, page, pte);
                 }
                 pte

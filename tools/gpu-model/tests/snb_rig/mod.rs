@@ -133,7 +133,7 @@ impl Rig {
             self.put(base + tail, &[*d]);
             tail = (tail + 4) % size;
         }
-        if tail % 8 != 0 {
+        if !tail.is_multiple_of(8) {
             self.put(base + tail, &[0]);
             tail = (tail + 4) % size;
         }
