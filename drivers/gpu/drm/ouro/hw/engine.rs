@@ -169,7 +169,7 @@ pub trait Engine: Sync {
     /// What it is doing now. Reads registers. The device is awake.
     fn activity(&self, hw: &Hw<'_>) -> Activity;
 
-    /// Ends a wait, for an event or a semaphore, that will never end by itself. The device is awake.
+    /// Ends a wait for an event that will never come. The device is awake.
     /// Returns whether there was one: then the engine goes on without it.
     fn kick(&self, hw: &Hw<'_>) -> bool {
         let _ = hw;

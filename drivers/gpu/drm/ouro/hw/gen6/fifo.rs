@@ -66,6 +66,12 @@ pub(super) fn room(hw: &Hw<'_>, n: u32, wait: &dyn SleepWait) -> Result<(), Brin
     Ok(())
 }
 
+/// Whether there is room for `n` writes that are not counted, where it is not worth waiting.
+pub(super) fn has_room(hw: &Hw<'_>, n: u32) -> bool {
+    let value = hw.regs.read32(GTFIFOCTL.offset);
+    value != u32::MAX && free(value) >= n
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +111,9 @@ mod tests {
         let late = Err(BringUpError::Timeout("GTFIFOCTL"));
         assert_eq!(take(&mock.hw(), &mut gt, 1, &mock), late);
         assert_eq!(room(&mock.hw(), 1, &mock), late);
+        assert!(!has_room(&mock.hw(), 1));
+        mock.set(0x12_0008, 21);
+        assert!(has_room(&mock.hw(), 1));
     }
 
     #[test]
@@ -114,5 +123,6 @@ mod tests {
         let mut gt = Gt::default();
         assert_eq!(take(&mock.hw(), &mut gt, 1, &mock), Err(BringUpError::Gone));
         assert_eq!(room(&mock.hw(), 1, &mock), Err(BringUpError::Gone));
+        assert!(!has_room(&mock.hw(), 1));
     }
 }
