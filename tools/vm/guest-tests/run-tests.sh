@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
 # In the guest: each program of /tests by itself, its TAP and its exit kept.
 mkdir -p /out/tap
 for program in /tests/*; do

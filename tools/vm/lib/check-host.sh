@@ -130,7 +130,7 @@ check_tree() {
         if head -n 1 "$OURO_TOP/$file" | grep -qE '^#!.*sh' || [[ $file == *.sh ]]; then echo "$file"; fi
     done >"$HOST_LOG/scripts"
     # shellcheck disable=SC2046 # file names without spaces
-    expect host/shellcheck "$HOST_LOG/shellcheck.log" enter shellcheck -x -e SC1091,SC2015,SC2016,SC2153 $(cat "$HOST_LOG/scripts")
+    expect host/shellcheck "$HOST_LOG/shellcheck.log" enter shellcheck -x -e SC1091,SC2001,SC2012,SC2015,SC2016,SC2153,SC2319 $(cat "$HOST_LOG/scripts")
 }
 
 # The set-up's own tests: the real engine with cheap steps.
