@@ -416,6 +416,15 @@ unsigned long ouro_total_pages(void)
 	return totalram_pages();
 }
 
+/* Leaves alone what it cannot copy, unlike copy_from_user(), which clears it. */
+unsigned long ouro_copy_from_user(void *to, unsigned long from, unsigned long n)
+{
+	const void __user *ptr = (const void __user *)from;
+
+	might_fault();
+	return access_ok(ptr, n) ? __copy_from_user(to, ptr, n) : n;
+}
+
 int ouro_access_ok(unsigned long addr, unsigned long size)
 {
 	return access_ok((void __user *)addr, size);

@@ -118,6 +118,7 @@ struct llist_node *ouro_llist_take(struct llist_head *head);
 void ouro_task_comm(char *buf);
 int ouro_task_pid(void);
 unsigned long ouro_total_pages(void);
+unsigned long ouro_copy_from_user(void *to, unsigned long from, unsigned long n);
 int ouro_access_ok(unsigned long addr, unsigned long size);
 
 /* a fault in the middle of a copy is an answer, not a wait */

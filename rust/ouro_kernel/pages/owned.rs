@@ -101,6 +101,20 @@ impl View<'_> {
         Ok(())
     }
 
+    /// Writes successive words of 32 bits, from a multiple of 4 on: a piece of a ring.
+    ///
+    /// Errors: `EINVAL` if the range is not inside, with nothing written.
+    pub fn write_words(&self, offset: usize, words: &[u32]) -> Result {
+        if offset % 4 != 0 {
+            return Err(EINVAL);
+        }
+        self.range(offset, size_of_val(words))?;
+        for (i, &word) in words.iter().enumerate() {
+            self.write32(offset + 4 * i, word);
+        }
+        Ok(())
+    }
+
     /// Sets a range to one byte.
     ///
     /// Errors: `EINVAL` if the range is not inside.
