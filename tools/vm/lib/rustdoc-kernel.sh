@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
 # rustdoc for a crate of the module: takes rustc's command line from the file
 # that Kbuild saved (.NAME.o.cmd) and leaves out what is about output.
 #   rustdoc-kernel.sh KOUT OBJECTS CMD-FILE
@@ -28,7 +29,7 @@ for word in "$@"; do
         continue
     fi
     case $word in
-        --env-set) skip=env ;;
+        --env-set) skip='env' ;;
         --out-dir | --crate-type | --emit | -o) skip=yes ;;
         --emit=* | --out-dir=* | --crate-type=* | --remap-path-scope=* | -Zremap-path-scope=* | -Csplit-debuginfo=*) ;;
         *) words+=("$word") ;;
