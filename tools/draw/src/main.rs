@@ -59,6 +59,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
     };
     let text = report.text();
     print!("{text}");
+    println!("{}", report.coverage.line());
 
     let out = arguments.out.as_deref().context("--out is missing")?;
     std::fs::create_dir_all(out).with_context(|| format!("create {}", out.display()))?;

@@ -92,6 +92,17 @@ impl Coverage {
     }
 }
 
+impl Coverage {
+    /// One line for the totals of a test run.
+    pub fn line(&self) -> String {
+        format!(
+            "cover: picture: {} blitter commands in {} triples of command, raster operation and depth",
+            self.by_command.len(),
+            self.triples
+        )
+    }
+}
+
 /// All that is told of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {

@@ -20,6 +20,9 @@ pub enum ReferenceError {
     /// A command reads or writes outside a buffer.
     #[error("buffer {0}: byte {1} is outside")]
     Outside(usize, usize),
+    /// A value is stored off a multiple of its size.
+    #[error("a store at {0:#x} is not aligned")]
+    Unaligned(u32),
     /// A command needs a set-up that was not given.
     #[error("{0} without its set-up")]
     NoSetup(&'static str),
@@ -122,8 +125,11 @@ impl Memory {
         Ok(())
     }
 
-    /// Stores dwords or qwords, as MI_STORE_DATA_IMM does.
+    /// Stores dwords or qwords, as MI_STORE_DATA_IMM does: on a multiple of their size.
     pub fn store(&mut self, at: Address, bytes: usize, value: u64) -> Result<(), ReferenceError> {
+        if !(at.offset as usize).is_multiple_of(bytes) {
+            return Err(ReferenceError::Unaligned(at.offset));
+        }
         self.write(at.buffer, at.offset as usize, bytes, value)
     }
 }
