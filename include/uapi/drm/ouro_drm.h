@@ -170,8 +170,12 @@ struct drm_ouro_stats {
 	__u64 contexts;
 	/** @fences: requests not yet retired */
 	__u64 fences;
+	/** @table_flushes: writes that let changed table entries take effect: one for each
+	 * submission that is the first after objects were bound or unbound
+	 */
+	__u64 table_flushes;
 	/** @reserved: zero */
-	__u64 reserved[8];
+	__u64 reserved[7];
 };
 
 #define DRM_IOCTL_OURO_DEVICE	DRM_IOWR(DRM_COMMAND_BASE + DRM_OURO_DEVICE, struct drm_ouro_device)

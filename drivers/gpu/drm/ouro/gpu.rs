@@ -90,6 +90,7 @@ impl Gpu {
         let mut engines = KVec::with_capacity(count, GFP_KERNEL)?;
         for index in 0..count {
             let engine = Engine::new(hardware.clone(), &space, &dma, index, retirer.clone())?;
+            hardware.flush_gtt();
             engine.start()?;
             engines.push(engine, GFP_KERNEL)?;
         }
@@ -208,6 +209,8 @@ impl Gpu {
         prepared: Prepared,
         after: impl Iterator<Item = ARef<Fence>>,
     ) {
+        // Whatever was mapped for it takes effect before its first command is fetched.
+        self.hardware.flush_gtt();
         engine.published();
         self.retirer.published();
         prepared.publish(after);

@@ -20,7 +20,7 @@ use ouro_hw::{
     io::Timeout,
     AtomicWait, Chip, Events, Generation, Gt, Hw, Platform, Registers, SleepWait, Topology,
 };
-use ouro_kernel::mmio::Bar;
+use ouro_kernel::mmio::{self, Bar};
 
 /// A window of registers, with a count of its accesses.
 pub(crate) struct Window {
@@ -132,6 +132,10 @@ pub(crate) struct Hardware {
     waking: Mutex<()>,
     interrupts: Atomic<u64>,
     pte_writes: Atomic<u64>,
+    /// How often entries were written, and how many of these times have taken effect.
+    gtt_written: Atomic<u64>,
+    gtt_flushed: Atomic<u64>,
+    gtt_flushes: Atomic<u64>,
 }
 
 impl Hardware {
@@ -168,6 +172,9 @@ impl Hardware {
             waking <- new_mutex!((), "ouro_waking"),
             interrupts: Atomic::new(0),
             pte_writes: Atomic::new(0),
+            gtt_written: Atomic::new(0),
+            gtt_flushed: Atomic::new(0),
+            gtt_flushes: Atomic::new(0),
         }? Error))
     }
 
@@ -249,9 +256,29 @@ impl Hardware {
         }
     }
 
-    /// Lets what was written to the global table take effect.
+    /// Entries of the global table were written; they are to take effect by
+    /// [`flush_gtt`](Self::flush_gtt).
+    pub(crate) fn gtt_written(&self) {
+        self.gtt_written.fetch_add(1, ordering::Full);
+    }
+
+    /// Lets what was written to the global table take effect, if anything was since the last time. Any
+    /// context.
     pub(crate) fn flush_gtt(&self) {
-        self.generation().gtt_flush(&self.hw());
+        let wanted = self.gtt_written.load(ordering::Acquire);
+        if self.gtt_flushed.load(ordering::Acquire) >= wanted {
+            return;
+        }
+        self.with_gt(|hw, _| {
+            let written = self.gtt_written.load(ordering::Acquire);
+            if self.gtt_flushed.load(ordering::Relaxed) < written {
+                // Table entries may linger in the CPU's write-combining buffers.
+                mmio::wmb();
+                self.generation().gtt_flush(hw);
+                self.gtt_flushed.store(written, ordering::Release);
+                self.gtt_flushes.fetch_add(1, ordering::Relaxed);
+            }
+        });
     }
 
     /// Keeps the device awake. Process context: waking it may take a moment.
@@ -299,6 +326,7 @@ impl Hardware {
             writes: self.regs.writes(),
             pte_writes: self.pte_writes.load(ordering::Relaxed),
             interrupts: self.interrupts.load(ordering::Relaxed),
+            table_flushes: self.gtt_flushes.load(ordering::Relaxed),
         }
     }
 }
@@ -310,6 +338,7 @@ pub(crate) struct Counts {
     pub(crate) writes: u64,
     pub(crate) pte_writes: u64,
     pub(crate) interrupts: u64,
+    pub(crate) table_flushes: u64,
 }
 
 impl fmt::Debug for Hardware {

@@ -218,6 +218,7 @@ impl Retirer {
                 }
                 let Quarantine { open, closed, marks } = &mut *quarantine;
                 closed.push_all_back(open);
+                self.hardware.flush_gtt();
                 for (mark, engine) in marks.iter_mut().zip(engines.iter()) {
                     *mark = engine.last_emitted();
                 }

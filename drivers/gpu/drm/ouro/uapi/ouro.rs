@@ -142,6 +142,7 @@ pub(super) fn stats(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_stats) -
         object_pages: core.object_pages,
         contexts: core.contexts,
         fences: core.fences,
+        table_flushes: hw.table_flushes,
         ..Default::default()
     };
     Ok(())

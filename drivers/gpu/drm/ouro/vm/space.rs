@@ -192,10 +192,12 @@ impl Space {
                 }
             }
         }
+        self.hardware.gtt_written();
         self.hardware.flush_gtt();
     }
 
-    /// Maps `count` pages, whose addresses follow each other in `addresses`.
+    /// Maps `count` pages, whose addresses follow each other in `addresses`. It takes effect by
+    /// [`Hardware::flush_gtt`], before the next submission.
     ///
     /// Errors: `ENOSPC` if there is no room, `EINVAL` if the place makes no sense, `ENOMEM`.
     pub(crate) fn map(
@@ -238,7 +240,7 @@ impl Space {
             });
             self.write(first.wrapping_add(i), entry, reach);
         }
-        self.hardware.flush_gtt();
+        self.hardware.gtt_written();
         Ok(Mapping {
             space: self.clone(),
             first,
@@ -266,7 +268,7 @@ impl Space {
         for i in 0..count {
             self.write(first.wrapping_add(i), scratch, reach);
         }
-        self.hardware.flush_gtt();
+        self.hardware.gtt_written();
         self.ranges.lock().give(u64::from(first), u64::from(count));
     }
 }
