@@ -164,7 +164,8 @@ pub struct Engine {
     pub batch: Option<Batch>,
     /// MI_ARB_ON_OFF.
     pub arbitration: bool,
-    /// The next command begins a piece of work, which is delayed first.
+    /// The next command that is no padding begins a piece of work, which is delayed first. Work
+    /// ends with a user interrupt, or when the ring is empty.
     pub work_begins: bool,
     /// Not before this time.
     pub not_before: u64,

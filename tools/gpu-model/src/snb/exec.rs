@@ -108,11 +108,6 @@ impl Core {
                 return Step::Waiting;
             }
         }
-        if self.engine(e).work_begins {
-            self.engine(e).work_begins = false;
-            let extra = self.inject(Kind::Delay, e.name()).unwrap_or(0);
-            self.engine(e).not_before = self.clock.now() + self.cfg.delay_ns + extra * 1000;
-        }
         let not_before = self.engine(e).not_before;
         if self.clock.now() < not_before {
             return Step::NotBefore(not_before);
@@ -192,6 +187,16 @@ impl Core {
         let in_batch = self.engine(e).batch.is_some();
         if !in_batch && !self.ring_holds(e, len) {
             return Step::Idle;
+        }
+        // Padding is no work.
+        if self.engine(e).work_begins && header != 0 {
+            self.engine(e).work_begins = false;
+            let extra = self.inject(Kind::Delay, e.name()).unwrap_or(0);
+            let until = self.clock.now() + self.cfg.delay_ns + extra * 1000;
+            if self.clock.now() < until {
+                self.engine(e).not_before = until;
+                return Step::NotBefore(until);
+            }
         }
         let d = self.fetch(e, len);
         if in_batch && self.cfg.prefetch {

@@ -117,7 +117,8 @@ impl Rig {
             self.gpu.mmio_write32(block(e) + 0xa8, 0);
         }
         self.gpu.mmio_write32(0x44014, 0);
-        self.gpu.mmio_write32(0x4401c, 0xffff_ffff);
+        // All but sync status, which must not be enabled (§5.4.3).
+        self.gpu.mmio_write32(0x4401c, 0xfeff_bffb);
         self.gpu.mmio_write32(0x4400c, 0x8000_0000);
         self.room();
     }
