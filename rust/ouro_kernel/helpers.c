@@ -221,6 +221,44 @@ int ouro_vma_prepare(struct vm_area_struct *vma, unsigned int caching)
 	return 0;
 }
 
+#ifdef CONFIG_X86
+struct ouro_insert {
+	struct mm_struct *mm;
+	unsigned long pfn;
+	pgprot_t prot;
+};
+
+static int ouro_insert_pte(pte_t *pte, unsigned long address, void *data)
+{
+	struct ouro_insert *insert = data;
+
+	set_pte_at(insert->mm, address, pte, pte_mkspecial(pfn_pte(insert->pfn, insert->prot)));
+	return 0;
+}
+#endif
+
+/*
+ * On x86, vmf_insert_pfn() maps RAM as it is mapped elsewhere, which is cached.
+ * A mapping that is to be anything else has its entries written one by one.
+ */
+vm_fault_t ouro_insert_pfn(struct vm_area_struct *vma, unsigned long address, unsigned long pfn)
+{
+#ifdef CONFIG_X86
+	if (pgprot2cachemode(vma->vm_page_prot) != _PAGE_CACHE_MODE_WB && pfn_valid(pfn)) {
+		struct ouro_insert insert = {
+			.mm = vma->vm_mm,
+			.pfn = pfn,
+			.prot = vma->vm_page_prot,
+		};
+
+		if (apply_to_page_range(vma->vm_mm, address, PAGE_SIZE, ouro_insert_pte, &insert))
+			return VM_FAULT_OOM;
+		return VM_FAULT_NOPAGE;
+	}
+#endif
+	return vmf_insert_pfn(vma, address, pfn);
+}
+
 /* Memory is accounted when it is used, not when it is promised. */
 struct file *ouro_shmem_file(const char *name, loff_t size)
 {
@@ -348,11 +386,13 @@ bool ouro_dma_below_4g(struct device *dev)
 
 void ouro_wmb(void)
 {
+	/* Pairs with whatever the caller orders, most often a device. */
 	wmb();
 }
 
 void ouro_mb(void)
 {
+	/* As above, for reads as well. */
 	mb();
 }
 

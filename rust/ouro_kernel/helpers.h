@@ -74,6 +74,8 @@ unsigned long ouro_vma_node_base(void);
 unsigned long ouro_vm_mmap(struct file *file, unsigned long size, bool write,
 			   unsigned long offset);
 int ouro_vma_prepare(struct vm_area_struct *vma, unsigned int caching);
+vm_fault_t ouro_insert_pfn(struct vm_area_struct *vma, unsigned long address,
+			   unsigned long pfn);
 
 /* pages */
 struct file *ouro_shmem_file(const char *name, loff_t size);

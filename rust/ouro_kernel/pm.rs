@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
 //! Power management of a PCI driver: an adapter in place of `kernel::pci::Adapter`, with the hooks
-//! that that one has not.
+//! which that one lacks.
 
 use core::marker::PhantomData;
 use kernel::{

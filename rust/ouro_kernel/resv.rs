@@ -397,9 +397,7 @@ impl<T: kernel::sync::aref::AlwaysRefCounted + HasResv> LockedSet<T> {
     pub fn try_lock(&mut self, obj: &ARef<T>) -> Result {
         self.objects.reserve(1, GFP_KERNEL)?;
         // SAFETY: The reservation lives with the object.
-        let got = unsafe {
-            raw::ouro_resv_trylock_ctx(obj.resv().as_raw(), self.ctx.as_ptr())
-        };
+        let got = unsafe { raw::ouro_resv_trylock_ctx(obj.resv().as_raw(), self.ctx.as_ptr()) };
         if !got {
             return Err(EBUSY);
         }

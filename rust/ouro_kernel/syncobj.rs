@@ -92,8 +92,6 @@ impl Syncobj {
     /// Adds a point to the timeline. Allocates nothing.
     pub fn add_point(&self, node: ChainNode, fence: &Fence, point: u64) {
         // SAFETY: By the invariant; the memory of the node is given away.
-        unsafe {
-            raw::drm_syncobj_add_point(self.0.get(), node.into_raw(), fence.as_raw(), point)
-        }
+        unsafe { raw::drm_syncobj_add_point(self.0.get(), node.into_raw(), fence.as_raw(), point) }
     }
 }

@@ -34,12 +34,9 @@ pub fn read_array<T: FromBytes>(address: u64, n: usize) -> Result<KVVec<T>> {
 /// Errors: `EFAULT`.
 pub fn read<T: FromBytes>(address: u64) -> Result<T> {
     let mut out = core::mem::MaybeUninit::<T>::uninit();
-    let mut reader =
-        UserSlice::new(UserPtr::from_addr(address as usize), size_of::<T>()).reader();
+    let mut reader = UserSlice::new(UserPtr::from_addr(address as usize), size_of::<T>()).reader();
     // SAFETY: The bytes of the value, of any contents.
-    let room = unsafe {
-        core::slice::from_raw_parts_mut(out.as_mut_ptr().cast(), size_of::<T>())
-    };
+    let room = unsafe { core::slice::from_raw_parts_mut(out.as_mut_ptr().cast(), size_of::<T>()) };
     reader.read_raw(room)?;
     // SAFETY: All of it was written, and any bytes are a value.
     Ok(unsafe { out.assume_init() })

@@ -5,13 +5,7 @@
 //! `kernel::sync::CondVar` wants a lock around its condition. [`WaitQueue`] wants none: the
 //! condition is looked at between announcing oneself and going to sleep.
 
-use kernel::{
-    bindings,
-    prelude::*,
-    sync::LockClassKey,
-    time::Jiffies,
-    types::Opaque,
-};
+use kernel::{bindings, prelude::*, sync::LockClassKey, time::Jiffies, types::Opaque};
 
 use crate::raw;
 
@@ -171,18 +165,16 @@ impl Completion {
     /// Errors: `ERESTARTSYS` if a signal came first.
     pub fn wait(&self, interruptible: Interruptible, jiffies: Jiffies) -> Result<Waited> {
         let t = jiffies.min(FOREVER);
-        match interruptible {
+        if interruptible == Interruptible::Yes {
             // SAFETY: Initialised.
-            Interruptible::Yes => waited(unsafe {
+            return waited(unsafe {
                 bindings::wait_for_completion_interruptible_timeout(self.inner.get(), t)
-            }),
-            // SAFETY: Initialised.
-            Interruptible::No => {
-                match unsafe { bindings::wait_for_completion_timeout(self.inner.get(), t) } {
-                    0 => Ok(Waited::TimedOut),
-                    left => Ok(Waited::Done(left)),
-                }
-            }
+            });
+        }
+        // SAFETY: Initialised.
+        match unsafe { bindings::wait_for_completion_timeout(self.inner.get(), t) } {
+            0 => Ok(Waited::TimedOut),
+            left => Ok(Waited::Done(left)),
         }
     }
 }

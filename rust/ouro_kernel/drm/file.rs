@@ -77,7 +77,8 @@ impl<D: Driver> File<D> {
     /// Returns the address. Errors: those of `mmap()`.
     pub fn vm_mmap(&self, offset: u64, size: usize, write: bool) -> Result<usize> {
         // SAFETY: The file is open, and is that of the caller's descriptor.
-        let addr = unsafe { raw::ouro_vm_mmap((*self.as_raw()).filp, size, write, offset as usize) };
+        let addr =
+            unsafe { raw::ouro_vm_mmap((*self.as_raw()).filp, size, write, offset as usize) };
         // The last page of numbers are errors.
         if addr > usize::MAX - bindings::MAX_ERRNO as usize {
             return Err(Error::from_errno(addr as isize as c_int));

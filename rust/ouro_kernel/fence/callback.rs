@@ -81,9 +81,8 @@ impl<W: Waker> Callback<W> {
         self.0.waker = Some(waker);
         // SAFETY: The fence is valid; the callback stays in its box until it was removed, and is
         // on no list.
-        let ret = unsafe {
-            raw::dma_fence_add_callback(raw_fence, self.0.cb.get(), Some(called::<W>))
-        };
+        let ret =
+            unsafe { raw::dma_fence_add_callback(raw_fence, self.0.cb.get(), Some(called::<W>)) };
         if ret == 0 {
             // INVARIANT: Added.
             Ok(Armed(self.0))
@@ -136,8 +135,7 @@ impl<W: Waker> Armed<W> {
         };
         // SAFETY: By the invariant. The lock of the fence is taken, so that a running call is
         // over when this returns.
-        let prevented =
-            unsafe { raw::dma_fence_remove_callback(fence.as_raw(), self.0.cb.get()) };
+        let prevented = unsafe { raw::dma_fence_remove_callback(fence.as_raw(), self.0.cb.get()) };
         self.0.waker = None;
         prevented
     }

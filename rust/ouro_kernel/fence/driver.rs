@@ -108,11 +108,10 @@ impl<T: FenceOps> PreparedFence<T> {
                 0,
             );
         }
-        // INVARIANT: The first reference, and the `Arc`, are ours.
         // SAFETY: From a box.
-        Ok(Self(DriverFence {
-            ptr: unsafe { NonNull::new_unchecked(inner) },
-        }))
+        let ptr = unsafe { NonNull::new_unchecked(inner) };
+        // INVARIANT: The first reference, and the `Arc`, are ours.
+        Ok(Self(DriverFence { ptr }))
     }
 
     /// The fence, for whoever must hold it before it is published (a file that is not installed
@@ -197,7 +196,10 @@ impl<T: FenceOps> DriverFence<T> {
     /// Called by the fence, under RCU.
     unsafe extern "C" fn timeline_name(fence: *mut bindings::dma_fence) -> *const c_char {
         // SAFETY: By the requirement of this function.
-        unsafe { Self::parts(fence) }.0.timeline_name().as_char_ptr()
+        unsafe { Self::parts(fence) }
+            .0
+            .timeline_name()
+            .as_char_ptr()
     }
 
     /// # Safety
@@ -223,10 +225,7 @@ impl<T: FenceOps> DriverFence<T> {
 /// this type, and not signaled yet. Any context. `f` must not sleep.
 ///
 /// `None` for fences of others, for those that are signaled, and for containers.
-pub fn with_timeline<T: FenceOps, R>(
-    fence: &Fence,
-    f: impl FnOnce(&T, u64) -> R,
-) -> Option<R> {
+pub fn with_timeline<T: FenceOps, R>(fence: &Fence, f: impl FnOnce(&T, u64) -> R) -> Option<R> {
     // The operations, and what they reach, stay for this long.
     let _rcu = rcu::read_lock();
     // SAFETY: By the invariant of `Fence`. The pointer becomes null at the signal: it is read

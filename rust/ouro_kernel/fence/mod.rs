@@ -169,10 +169,7 @@ pub struct Signalling(bool, PhantomData<*mut ()>);
 /// Begins a section on which a signal depends.
 pub fn signalling() -> Signalling {
     // SAFETY: No requirement; ended by the guard, by the same thread.
-    Signalling(
-        unsafe { raw::ouro_fence_begin_signalling() },
-        PhantomData,
-    )
+    Signalling(unsafe { raw::ouro_fence_begin_signalling() }, PhantomData)
 }
 
 impl Drop for Signalling {

@@ -112,11 +112,7 @@ impl Fault<'_> {
     /// Maps any page of [`Fault::window()`] to a page frame: a neighbour that is at hand.
     ///
     /// The caller locks whatever keeps the frame the object's.
-    pub fn insert_at(
-        &mut self,
-        page: usize,
-        pfn: usize,
-    ) -> core::result::Result<(), FaultError> {
+    pub fn insert_at(&mut self, page: usize, pfn: usize) -> core::result::Result<(), FaultError> {
         if !self.window().contains(&page) {
             return Err(FaultError::Bus);
         }
@@ -126,7 +122,7 @@ impl Fault<'_> {
             self.address - ((self.page - page) << PAGE_SHIFT)
         };
         // SAFETY: By the invariant, and `address` is inside.
-        match unsafe { bindings::vmf_insert_pfn(self.vma.as_ptr(), address, pfn) } {
+        match unsafe { raw::ouro_insert_pfn(self.vma.as_ptr(), address, pfn) } {
             bindings::vm_fault_reason_VM_FAULT_NOPAGE => Ok(()),
             bindings::vm_fault_reason_VM_FAULT_OOM => Err(FaultError::NoMemory),
             _ => Err(FaultError::Bus),
@@ -360,13 +356,9 @@ pub(super) unsafe extern "C" fn object_mmap_callback<T: DriverObject>(
 /// # Safety
 ///
 /// The mapping is new, and the caller's.
-unsafe fn prepare<T: DriverObject>(
-    obj: &Object<T>,
-    vma: *mut bindings::vm_area_struct,
-) -> Result {
+unsafe fn prepare<T: DriverObject>(obj: &Object<T>, vma: *mut bindings::vm_area_struct) -> Result {
     // SAFETY: By the requirement of this function.
-    let (pgoff, flags) =
-        unsafe { ((*vma).vm_pgoff, (*vma).__bindgen_anon_2.vm_flags) };
+    let (pgoff, flags) = unsafe { ((*vma).vm_pgoff, (*vma).__bindgen_anon_2.vm_flags) };
     let (kind, _) = obj.kind_of(pgoff).ok_or(EINVAL)?;
     let write = flags & bindings::VM_WRITE as bindings::vm_flags_t != 0;
     let caching = T::mmap(obj, kind, write)?;

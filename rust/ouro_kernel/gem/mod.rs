@@ -50,11 +50,7 @@ pub trait DriverObject: Sized + Send + Sync + 'static {
     const EXPORT_KIND: u8;
 
     /// Makes the data of an object of `size` bytes, a multiple of the page size.
-    fn new(
-        dev: &Device<Self::Driver>,
-        size: usize,
-        args: Self::Args,
-    ) -> impl PinInit<Self, Error>;
+    fn new(dev: &Device<Self::Driver>, size: usize, args: Self::Args) -> impl PinInit<Self, Error>;
 
     /// The file gets a handle. Called for each handle; may allocate and sleep.
     fn open(obj: &Object<Self>, file: &File<Self::Driver>) -> Result {
@@ -88,12 +84,9 @@ pub trait DriverObject: Sized + Send + Sync + 'static {
     /// Somebody touches a page that is not mapped. Called under `mmap_lock`: reservations may be
     /// locked, user memory not touched.
     ///
-    /// Calls [`Fault::insert()`] at least for the page of the fault, while whatever keeps the
-    /// page where it is is locked, so that [`Object::unmap_user()`] cannot come in between.
-    fn fault(
-        obj: &Object<Self>,
-        fault: &mut Fault<'_>,
-    ) -> core::result::Result<(), FaultError>;
+    /// Calls [`Fault::insert()`] at least for the page of the fault, under the lock that keeps it in
+    /// its place, so that [`Object::unmap_user()`] cannot come in between.
+    fn fault(obj: &Object<Self>, fault: &mut Fault<'_>) -> core::result::Result<(), FaultError>;
 
     /// A dma-buf that is not from this device is to become an object.
     ///
@@ -220,10 +213,12 @@ impl<T: DriverObject> Object<T> {
         }
         // SAFETY: Nobody else knows the memory. The rest of the fields, one after the other.
         unsafe {
-            (&raw mut (*ptr).nodes)
-                .write([const { Atomic::new(core::ptr::null_mut()) }; KINDS]);
+            (&raw mut (*ptr).nodes).write([const { Atomic::new(core::ptr::null_mut()) }; KINDS]);
             (&raw mut (*ptr).dev).write(dev.into());
-            work::init_raw(Opaque::cast_into(&raw const (*ptr).late), Self::late_callback);
+            work::init_raw(
+                Opaque::cast_into(&raw const (*ptr).late),
+                Self::late_callback,
+            );
             let obj = Opaque::cast_into(&raw const (*ptr).obj);
             (*obj).funcs = const { &Self::FUNCS };
             bindings::drm_gem_private_object_init(dev.as_raw(), obj, size);

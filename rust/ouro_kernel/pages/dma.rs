@@ -92,8 +92,7 @@ impl DmaMap {
             .filter(move |run| run.page + run.pages > first)
             .flat_map(move |run| {
                 let skip = first.saturating_sub(run.page);
-                (skip..run.pages)
-                    .map(move |i| (run.page + i, run.address + (i * PAGE_SIZE) as u64))
+                (skip..run.pages).map(move |i| (run.page + i, run.address + (i * PAGE_SIZE) as u64))
             })
     }
 }

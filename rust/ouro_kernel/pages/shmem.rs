@@ -12,11 +12,7 @@ use kernel::{
 };
 
 use super::{clflush, DmaMap, View, PAGE_SIZE};
-use crate::{
-    pci::DmaDevice,
-    raw,
-    Caching,
-};
+use crate::{pci::DmaDevice, raw, Caching};
 
 /// Zeroed memory of the size of an object, which the kernel may swap out while nobody holds its
 /// [`Pages`].
@@ -43,9 +39,8 @@ impl Shmem {
         let bytes = i64::try_from(size).map_err(|_| EINVAL)?;
         // SAFETY: The name is a C string. The flag is that of `VM_NORESERVE`: memory is accounted
         // when it is used.
-        let file = from_err_ptr(unsafe {
-            raw::ouro_shmem_file(c"ouro object".as_char_ptr(), bytes)
-        })?;
+        let file =
+            from_err_ptr(unsafe { raw::ouro_shmem_file(c"ouro object".as_char_ptr(), bytes) })?;
         let file = NonNull::new(file).ok_or(ENOMEM)?;
         // SAFETY: Nobody else knows the file.
         unsafe { raw::ouro_shmem_limit(file.as_ptr(), dma.needs_low_memory()) };
@@ -308,9 +303,7 @@ impl Pages {
     pub fn vmap(self: &Arc<Self>, caching: Caching) -> Result<Vmap> {
         let n = u32::try_from(self.list.len())?;
         // SAFETY: By the invariant; the array is only read.
-        let addr = unsafe {
-            raw::ouro_vmap(self.list.as_ptr().cast_mut(), n, caching.raw())
-        };
+        let addr = unsafe { raw::ouro_vmap(self.list.as_ptr().cast_mut(), n, caching.raw()) };
         Ok(Vmap {
             addr: NonNull::new(addr.cast()).ok_or(ENOMEM)?,
             pages: self.clone(),

@@ -590,7 +590,9 @@ mod kunit {
         let waiting = Slow::new()?;
         assert!(queue.enqueue(running.clone()).is_ok());
         assert!(queue.enqueue(waiting.clone()).is_ok());
-        let wait = running.started.wait(Interruptible::No, time::ms(GUARD_MS))?;
+        let wait = running
+            .started
+            .wait(Interruptible::No, time::ms(GUARD_MS))?;
         assert!(matches!(wait, Waited::Done(_)));
         // The queue runs one at a time: the second has not begun.
         assert!(work::cancel_sync(&waiting));
