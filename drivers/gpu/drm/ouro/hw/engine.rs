@@ -22,6 +22,31 @@ pub enum PortKind {
     },
 }
 
+/// Where, in the status page, a list engine reports what became of its contexts: a ring of 64-bit
+/// entries, and the number of the one that was written last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EventArea {
+    /// Byte offset of entry 0.
+    pub at: u32,
+    /// How many entries there are. The first one after a start is entry 0.
+    pub entries: u8,
+    /// Byte offset of the dword with the number of the last one; `entries - 1` after a start.
+    pub last_at: u32,
+}
+
+/// What a list engine says in an event. Contexts go by the id that is in their descriptor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PortEvent {
+    /// The context that does not run any more: its image has been saved and may be touched.
+    pub from: Option<u32>,
+    /// Whether it had no work left; else another one was preferred.
+    pub finished: bool,
+    /// The context that runs now.
+    pub to: Option<u32>,
+    /// Whether this is the beginning of a list: the one before it is forgotten.
+    pub new_list: bool,
+}
+
 /// What is fixed about an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EngineDesc {
@@ -39,9 +64,12 @@ pub struct EngineDesc {
     pub seqno_at: u32,
     /// Whether it swaps context images.
     pub contexts: bool,
+    /// Where it reports on its contexts, if its port is a list.
+    pub events: Option<EventArea>,
 }
 
-/// Memory that the core has given an engine. All of it is in the global table, and zero at first.
+/// Memory that the core has given an engine; on a list engine, a context's own for that engine. All
+/// of it is in the global table, and zero at first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EngineMemory {
     /// The ring; `ring_bytes` of the description.
@@ -163,7 +191,15 @@ pub trait Engine: Sync {
         wait: &dyn AtomicWait,
     ) -> Result<(), BringUpError>;
 
-    /// Commands that give all state that contexts hold a legal value, for the first image.
+    /// Decodes an entry of [`EngineDesc::events`]. Pure. `None` for one that says nothing about
+    /// contexts, and where there are none.
+    fn event(&self, raw: u64) -> Option<PortEvent> {
+        let _ = raw;
+        None
+    }
+
+    /// Commands that give all state that contexts hold a legal value, for the first image. Where
+    /// there are no contexts, they go before a batch that is not of the same client as the last one.
     fn golden(&self, out: &mut Commands<'_>) -> Result<(), Overflow>;
 
     /// What it is doing now. Reads registers. The device is awake.

@@ -2,6 +2,7 @@
 //! A generation as a whole: what it has, how it is brought up, its interrupts and resets.
 
 use crate::{
+    checker::Checker,
     chips::Chip,
     context::Context,
     engine::Engine,
@@ -97,6 +98,8 @@ pub struct Topology {
     pub fences: Option<&'static dyn FenceRegs>,
     /// Hardware contexts, where the chip has them.
     pub context: Option<&'static dyn Context>,
+    /// The checker of what user space sends, where the chip does not confine it.
+    pub checker: Option<&'static dyn Checker>,
     /// The regions; the first one is system memory.
     pub regions: &'static [Region],
     /// Bit-6 swizzle.

@@ -42,11 +42,13 @@ pub mod types;
 
 #[cfg(test)]
 mod mock;
+#[cfg(test)]
+mod shapes;
 
 pub use checker::Checker;
 pub use chips::Chip;
 pub use context::Context;
-pub use engine::{Emit, Engine, EngineDesc, EngineMemory, PortKind, Submission};
+pub use engine::{Emit, Engine, EngineDesc, EngineMemory, PortEvent, PortKind, Submission};
 pub use fence_regs::FenceRegs;
 pub use generation::{Events, Generation, ResetScope, Topology};
 pub use gt::Gt;

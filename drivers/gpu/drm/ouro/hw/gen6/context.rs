@@ -6,7 +6,7 @@
 
 use super::gt_regs::ContextSize;
 use crate::{
-    context::{Context, Release},
+    context::{Context, FirstImage, Release},
     types::PAGE_SIZE,
 };
 
@@ -38,7 +38,7 @@ impl Context for Images {
         Release::NextRequest
     }
 
-    fn first_image(&self, _image: &mut [u32]) -> bool {
+    fn first_image(&self, _what: &FirstImage, _image: &mut [u32]) -> bool {
         false
     }
 }
@@ -46,6 +46,7 @@ impl Context for Images {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::GgttAddr;
 
     #[test]
     fn sizes_are_whole_pages_of_three_parts() {
@@ -69,7 +70,13 @@ mod tests {
     #[test]
     fn nobody_makes_an_image() {
         let mut image = [7; 4];
-        assert!(!IMAGES.first_image(&mut image));
+        let what = FirstImage {
+            ring: GgttAddr(0x1000),
+            ring_bytes: 4096,
+            root: None,
+        };
+        assert!(!IMAGES.first_image(&what, &mut image));
+        assert_eq!(IMAGES.descriptor(GgttAddr(0x1000), 1), None);
         assert_eq!(image, [7; 4]);
         assert_eq!(IMAGES.alignment(), 4096);
         assert_eq!(IMAGES.release(), Release::NextRequest);

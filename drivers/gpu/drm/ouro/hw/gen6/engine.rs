@@ -61,6 +61,7 @@ const fn desc(class: EngineClass, contexts: bool, emit: usize, golden: usize) ->
         golden_dwords: golden,
         seqno_at: SEQNO_AT,
         contexts,
+        events: None,
     }
 }
 

@@ -119,6 +119,11 @@ mod tests {
         let entry = |a| ENTRIES.directory_entry(DmaAddr(a));
         assert_eq!(entry(0x7654_3000), Some(0x7654_3001));
         assert_eq!(entry(0x3_2000_0000), Some(0x2000_0031));
+        let local = Page {
+            memory: MemoryKind::Local,
+            ..page(0x7654_3000, CacheLevel::Coherent)
+        };
+        assert_eq!(ENTRIES.directory_entry_of(local), None);
     }
 
     #[test]

@@ -62,6 +62,8 @@ pub(super) fn probe(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
         aperture,
         fences: Some(&FENCES),
         context: Some(&context::IMAGES),
+        // A batch without privilege is confined by the chip (§5.3.7.6, G-44).
+        checker: None,
         regions: &[Region::System],
         swizzle: swizzle::detect(hw),
         llc: true,

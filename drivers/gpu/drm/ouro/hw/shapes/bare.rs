@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0
+//! A chip without contexts: known state before another client's batch, every batch a checked copy.
+
+use super::{op, Memory, Parser};
+use crate::{
+    checker::{Checker, Resolve, Verdict},
+    engine::{
+        Batch, Emit, Engine, EngineDesc, EngineMemory, PortKind, Privilege, Submission, Switch,
+    },
+    generation::BringUpError,
+    gt::Gt,
+    io::{AtomicWait, Hw, Registers, SleepWait},
+    mock::Mock,
+    page_table::PageTable,
+    report::Activity,
+    ring::{Commands, Overflow, Ring},
+    types::{
+        CacheLevel, DmaAddr, EngineClass, EngineId, GgttAddr, GpuAddr, MemoryKind, Page, Seqno,
+    },
+};
+use std::{cell::Cell, cell::RefCell, vec, vec::Vec};
+
+const WRITE_POINTER: u32 = 0x714;
+const RING_BYTES: u32 = 4096;
+const KNOWN: u32 = 0x600d;
+
+// --- The backend ---
+
+struct BareEngine;
+static ENGINE: BareEngine = BareEngine;
+static DESC: EngineDesc = EngineDesc {
+    id: EngineId {
+        class: EngineClass::Render,
+        instance: 0,
+    },
+    port: PortKind::Ring,
+    ring_bytes: RING_BYTES,
+    emit_dwords: 8,
+    golden_dwords: 2,
+    seqno_at: 0x10,
+    contexts: false,
+    events: None,
+};
+
+impl Engine for BareEngine {
+    fn desc(&self) -> &'static EngineDesc {
+        &DESC
+    }
+    fn start(
+        &self,
+        hw: &Hw<'_>,
+        _mem: &EngineMemory,
+        _wait: &dyn SleepWait,
+    ) -> Result<(), BringUpError> {
+        hw.regs.write32(WRITE_POINTER, 0);
+        Ok(())
+    }
+    fn stop(&self, _hw: &Hw<'_>, _wait: &dyn SleepWait) -> Result<(), BringUpError> {
+        Ok(())
+    }
+    fn emit(
+        &self,
+        request: &Emit<'_>,
+        mem: &EngineMemory,
+        out: &mut Commands<'_>,
+    ) -> Result<(), Overflow> {
+        out.put(request.inline)?;
+        if let Some(batch) = request.batch {
+            // It runs so many dwords: there is no command that ends it.
+            let addr = u32::try_from(batch.addr.0).map_err(|_| Overflow)?;
+            out.put(&[op::CALL | batch.len / 4, addr])?;
+        }
+        out.put(&[op::STORE, mem.status.0 + DESC.seqno_at, request.seqno.0])?;
+        out.put(&[op::INTERRUPT])?;
+        if out.len() % 2 == 1 {
+            out.put(&[op::NOOP])?;
+        }
+        Ok(())
+    }
+    fn submit(
+        &self,
+        hw: &Hw<'_>,
+        gt: &mut Gt,
+        what: Submission<'_>,
+        _wait: &dyn AtomicWait,
+    ) -> Result<(), BringUpError> {
+        let Submission::Tail(tail) = what else {
+            return Err(BringUpError::Unsupported("a ring takes no list"));
+        };
+        // In dwords, as this chip counts.
+        hw.regs.write32(WRITE_POINTER, tail.0 / 4);
+        gt.counts.port_writes += 1;
+        Ok(())
+    }
+    fn golden(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        out.put(&[op::STATE, KNOWN])
+    }
+    fn activity(&self, _hw: &Hw<'_>) -> Activity {
+        Activity::default()
+    }
+}
+
+/// Stores go to relocated objects only, and inside them; nothing else is allowed but the state. A
+/// store's address is the number of a relocation, in the upper half, and an offset, in the lower.
+struct Stores;
+static STORES: Stores = Stores;
+
+impl Checker for Stores {
+    fn check(&self, stream: &[u32], objects: &dyn Resolve, out: &mut [u32]) -> Verdict {
+        let mut at = 0;
+        while let Some(header) = stream.get(at) {
+            let len = match header & 0xff00_0000 {
+                op::NOOP => 1,
+                op::STORE => 3,
+                op::STATE | op::STORE_STATE => 2,
+                _ => return Verdict::Reject(at),
+            };
+            let (Some(from), Some(to)) = (stream.get(at..at + len), out.get_mut(at..at + len))
+            else {
+                return Verdict::Reject(at);
+            };
+            to.copy_from_slice(from);
+            if let (op::STORE | op::STORE_STATE, Some(place)) =
+                (header & 0xff00_0000, to.get_mut(1))
+            {
+                let offset = u64::from(*place & 0xffff);
+                match objects.object(*place >> 16) {
+                    Some((addr, bytes)) if offset + 4 <= bytes => {
+                        *place = (addr.0 + offset) as u32;
+                    }
+                    _ => return Verdict::Reject(at),
+                }
+            }
+            at += len;
+        }
+        Verdict::Copy(at)
+    }
+}
+
+/// One level; memory of the device's own is reached without a table, so only system memory has
+/// entries.
+struct Gart;
+static GART: Gart = Gart;
+
+impl PageTable for Gart {
+    fn entry_bytes(&self) -> u32 {
+        4
+    }
+    fn entry(&self, page: Page) -> u64 {
+        match page.memory {
+            MemoryKind::System => {
+                let snooped = u64::from(page.cache == CacheLevel::Coherent) << 1;
+                page.addr.0 >> 8 & 0xff_fff0 | snooped | 0xc
+            }
+            MemoryKind::Local => self.invalid(),
+        }
+    }
+    fn invalid(&self) -> u64 {
+        0
+    }
+    fn entries_per_table(&self) -> u32 {
+        0
+    }
+    fn directory_entry(&self, _table: DmaAddr) -> Option<u64> {
+        None
+    }
+    fn directory_base(&self, _slot: GgttAddr) -> Option<u32> {
+        None
+    }
+}
+
+// --- The device ---
+
+struct Device {
+    tail: Cell<u32>,
+    head: Cell<u32>,
+    parser: RefCell<Parser>,
+}
+
+impl Registers for Device {
+    fn read32(&self, _offset: u32) -> u32 {
+        panic!("nothing is read");
+    }
+    fn write32(&self, offset: u32, value: u32) {
+        assert_eq!(offset, WRITE_POINTER);
+        self.tail.set(value * 4);
+    }
+    fn write64(&self, _offset: u32, _value: u64) {
+        panic!("there are no such registers");
+    }
+}
+
+impl Device {
+    fn run(&self, memory: &Memory, ring: u32) {
+        while self.head.get() != self.tail.get() {
+            let head = self.head.get();
+            let taken = self.parser.borrow_mut().step(memory, ring + head);
+            self.head.set((head + 4 * taken) % RING_BYTES);
+        }
+    }
+}
+
+// --- A core ---
+
+struct Objects(Vec<(GpuAddr, u64)>);
+
+impl Resolve for Objects {
+    fn object(&self, n: u32) -> Option<(GpuAddr, u64)> {
+        self.0.get(n as usize).copied()
+    }
+}
+
+struct Core<'a> {
+    memory: &'a Memory,
+    device: Device,
+    mock: Mock,
+    gt: Gt,
+    engine: &'static dyn Engine,
+    checker: Option<&'static dyn Checker>,
+    mem: EngineMemory,
+    ring: Ring,
+    seqno: Seqno,
+    last_client: Option<u32>,
+    next: u32,
+}
+
+impl<'a> Core<'a> {
+    fn new(memory: &'a Memory) -> Self {
+        let core = Self {
+            memory,
+            device: Device {
+                tail: Cell::new(1),
+                head: Cell::new(0),
+                parser: RefCell::default(),
+            },
+            mock: Mock::default(),
+            gt: Gt::default(),
+            engine: &ENGINE,
+            checker: Some(&STORES),
+            mem: EngineMemory {
+                ring: GgttAddr(0x1000),
+                status: GgttAddr(0x2000),
+                scratch: GgttAddr(0),
+                directory: None,
+            },
+            ring: Ring::new(RING_BYTES),
+            seqno: Seqno(0),
+            last_client: None,
+            next: 0x3000,
+        };
+        core.engine
+            .start(&core.hw(), &core.mem, &core.mock)
+            .unwrap();
+        core
+    }
+
+    fn hw(&self) -> Hw<'_> {
+        Hw {
+            regs: &self.device,
+            ..self.mock.hw()
+        }
+    }
+
+    fn page(&mut self) -> u32 {
+        self.next += 4096;
+        self.next - 4096
+    }
+
+    /// A client's request: checked, copied, run to its end.
+    fn exec(&mut self, client: u32, stream: &[u32], objects: &Objects) -> Result<(), usize> {
+        let mut copy = vec![0; stream.len()];
+        let len = match self.checker.map(|c| c.check(stream, objects, &mut copy)) {
+            Some(Verdict::Copy(len)) => len,
+            Some(Verdict::Reject(at)) => return Err(at),
+            Some(Verdict::Original) | None => panic!("this chip confines nobody"),
+        };
+        let shadow = self.page();
+        self.memory.put(shadow, &copy[..len]);
+
+        let mut known = vec![0; self.engine.desc().golden_dwords];
+        let mut preamble = Commands::new(&mut known);
+        if !self.engine.desc().contexts && self.last_client != Some(client) {
+            self.engine.golden(&mut preamble).unwrap();
+            self.last_client = Some(client);
+        }
+        self.seqno = self.seqno.next();
+        let request = Emit {
+            switch: Switch::Stay,
+            batch: Some(Batch {
+                addr: GpuAddr(shadow.into()),
+                len: 4 * len as u32,
+                privilege: Privilege::Kernel,
+            }),
+            inline: preamble.as_slice(),
+            seqno: self.seqno,
+        };
+        let mut buf = vec![0; self.engine.desc().emit_dwords + request.inline.len()];
+        let mut out = Commands::new(&mut buf);
+        self.engine.emit(&request, &self.mem, &mut out).unwrap();
+        let slot = self.ring.reserve(out.len()).unwrap();
+        if let Some((at, dwords)) = slot.pad {
+            self.memory
+                .put(self.mem.ring.0 + at.0, &vec![op::NOOP; dwords as usize]);
+        }
+        self.memory
+            .put(self.mem.ring.0 + slot.start.0, out.as_slice());
+        let mut gt = core::mem::take(&mut self.gt);
+        self.engine
+            .submit(&self.hw(), &mut gt, Submission::Tail(slot.tail), &self.mock)
+            .unwrap();
+        self.gt = gt;
+        self.device.run(self.memory, self.mem.ring.0);
+        let at = self.mem.status.0 + self.engine.desc().seqno_at;
+        assert_eq!(Seqno(self.memory.get(at)), self.seqno);
+        self.ring.retire(slot.tail);
+        self.next = shadow;
+        Ok(())
+    }
+}
+
+#[test]
+fn state_is_known_after_another_clients_batch() {
+    let memory = Memory::new(16);
+    let mut core = Core::new(&memory);
+    let out = core.page();
+    let objects = Objects(vec![(GpuAddr(out.into()), 4096)]);
+    let read = |at: u32| [op::STORE_STATE, at];
+    core.exec(1, &[op::STATE, 7], &objects).unwrap();
+    core.exec(1, &read(0), &objects).unwrap();
+    core.exec(2, &read(4), &objects).unwrap();
+    core.exec(2, &[op::STATE, 8], &objects).unwrap();
+    core.exec(1, &read(8), &objects).unwrap();
+    assert_eq!(memory.get(out), 7, "one's own state stays");
+    assert_eq!(memory.get(out + 4), KNOWN);
+    assert_eq!(memory.get(out + 8), KNOWN);
+    assert_eq!(core.device.parser.borrow().interrupts, 5);
+    assert_eq!(core.gt.counts.port_writes, 5);
+}
+
+#[test]
+fn only_what_was_checked_runs() {
+    let memory = Memory::new(16);
+    let mut core = Core::new(&memory);
+    let out = core.page();
+    let objects = Objects(vec![(GpuAddr(out.into()), 16)]);
+    core.exec(1, &[op::STORE, 12, 5], &objects).unwrap();
+    assert_eq!(memory.get(out + 12), 5);
+    for (stream, at) in [
+        (&[op::STORE, 16, 5][..], 0),
+        (&[op::NOOP, op::STORE, 1 << 16, 5], 1),
+        (&[op::INTERRUPT], 0),
+        (&[op::STATE, 1, op::CALL | 1, 0], 2),
+        (&[op::STORE, 0], 0),
+    ] {
+        assert_eq!(core.exec(1, stream, &objects), Err(at));
+    }
+    assert_eq!(core.seqno, Seqno(1), "nothing of them was queued");
+}
+
+#[test]
+fn the_ring_wraps() {
+    let memory = Memory::new(16);
+    let mut core = Core::new(&memory);
+    let out = core.page();
+    let objects = Objects(vec![(GpuAddr(out.into()), 4096)]);
+    for n in 0..1000u32 {
+        core.exec(n % 3, &[op::STORE, 4 * (n % 1000), n], &objects)
+            .unwrap();
+    }
+    assert_eq!(memory.get(out + 3996), 999);
+}
+
+#[test]
+fn only_system_memory_has_entries() {
+    let page = |memory| Page {
+        addr: DmaAddr(0x1234_5000),
+        memory,
+        cache: CacheLevel::Coherent,
+    };
+    let pages: &dyn PageTable = &GART;
+    assert_eq!(pages.entry(page(MemoryKind::System)), 0x12_345e);
+    assert_eq!(pages.entry(page(MemoryKind::Local)), pages.invalid());
+    assert_eq!(pages.directory_entry_of(page(MemoryKind::System)), None);
+    assert_eq!(pages.directory_entry_of(page(MemoryKind::Local)), None);
+}
