@@ -68,7 +68,7 @@ impl Engine for BareEngine {
         if let Some(batch) = request.batch {
             // It runs so many dwords: there is no command that ends it.
             let addr = u32::try_from(batch.addr.0).map_err(|_| Overflow)?;
-            out.put(&[op::CALL | batch.len / 4, addr])?;
+            out.put(&[op::CALL | (batch.len / 4), addr])?;
         }
         out.put(&[op::STORE, mem.status.0 + DESC.seqno_at, request.seqno.0])?;
         out.put(&[op::INTERRUPT])?;

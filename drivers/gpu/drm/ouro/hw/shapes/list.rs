@@ -86,7 +86,7 @@ impl Engine for ListEngine {
         // The switch is the list's affair.
         out.put(request.inline)?;
         if let Some(batch) = request.batch {
-            out.put(&[op::CALL | batch.len / 4, batch.addr.0 as u32])?;
+            out.put(&[op::CALL | (batch.len / 4), batch.addr.0 as u32])?;
         }
         out.put(&[op::STORE, mem.status.0 + DESC.seqno_at, request.seqno.0])?;
         out.put(&[op::INTERRUPT])?;
