@@ -244,7 +244,8 @@ static int ouro_insert_pte(pte_t *pte, unsigned long address, void *data)
 vm_fault_t ouro_insert_pfn(struct vm_area_struct *vma, unsigned long address, unsigned long pfn)
 {
 #ifdef CONFIG_X86
-	if (pgprot2cachemode(vma->vm_page_prot) != _PAGE_CACHE_MODE_WB && pfn_valid(pfn)) {
+	/* No bit of these is set for cached memory. */
+	if ((pgprot_val(vma->vm_page_prot) & _PAGE_CACHE_MASK) && pfn_valid(pfn)) {
 		struct ouro_insert insert = {
 			.mm = vma->vm_mm,
 			.pfn = pfn,
