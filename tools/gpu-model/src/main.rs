@@ -49,6 +49,12 @@ struct Args {
     /// Megabytes of global page table: 1 or 2.
     #[arg(long, default_value_t = 2)]
     gtt_mb: u32,
+    /// Megabytes of aperture: 64, 128, 256 or 512.
+    #[arg(long, default_value_t = 256)]
+    aperture_mb: u32,
+    /// Report equal memory channels, so that address bit 6 of tiled surfaces is swizzled.
+    #[arg(long)]
+    swizzle: bool,
     /// What happens to writes while the GT sleeps.
     #[arg(long, value_enum, default_value_t = AsleepWrites::Drop)]
     asleep_writes: AsleepWrites,
@@ -122,6 +128,8 @@ fn run(args: Args) -> anyhow::Result<u8> {
         trap_gtt: args.trap_gtt,
         asleep_fifo: args.asleep_writes == AsleepWrites::Fifo,
         gtt_mb: args.gtt_mb,
+        aperture_mb: args.aperture_mb,
+        swizzle: args.swizzle,
         strict: args.strict,
     };
     let memory = Arc::new(DmaMemory::new());

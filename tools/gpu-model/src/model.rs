@@ -87,6 +87,10 @@ pub struct Options {
     pub trap_gtt: bool,
     /// Whether writes to a sleeping GT go through its FIFO instead of being dropped.
     pub asleep_fifo: bool,
+    /// Megabytes of aperture, where the chip has a choice.
+    pub aperture_mb: u32,
+    /// Equal memory channels: address bit 6 is swizzled.
+    pub swizzle: bool,
     /// Megabytes of page-table entries, where the chip has a choice.
     pub gtt_mb: u32,
     /// Whether broken rules and undocumented accesses make the process fail.

@@ -40,6 +40,13 @@ pub enum Event {
     },
     /// The interrupt line rose.
     Interrupt,
+    /// An access to a register that no document names.
+    Undocumented {
+        /// Byte offset.
+        offset: u32,
+        /// A write.
+        write: bool,
+    },
     /// Something that the documents forbid or leave undefined.
     Lint {
         /// A fixed, short name of the rule.
@@ -71,6 +78,13 @@ impl fmt::Display for Event {
                 Ok(())
             }
             Event::Interrupt => f.write_str("I"),
+            Event::Undocumented { offset, write } => {
+                write!(
+                    f,
+                    "U {offset:06x} {}",
+                    if *write { "write" } else { "read" }
+                )
+            }
             Event::Lint { rule, detail } => write!(f, "L {rule} {detail}"),
             Event::Injected(what) => write!(f, "F {what}"),
         }

@@ -188,6 +188,11 @@ fn video_tail_needs_its_handshake() {
     rig.set(0x12030, 0x10);
     assert!(rig.gpu.run_until_idle(10));
     assert_eq!(rig.at(TARGET), 0);
+    assert_eq!(
+        rig.gpu.lint_count(Rule::VcsRncid),
+        1,
+        "the context id was left out"
+    );
     // With the poll it is.
     assert_eq!(rig.reg(0x12050) & 8, 8, "waking");
     assert_eq!(rig.reg(0x12050) & 8, 0, "awake");

@@ -46,6 +46,8 @@ fn options() -> Options {
         trap_gtt: false,
         asleep_fifo: false,
         gtt_mb: 2,
+        aperture_mb: 256,
+        swizzle: false,
         strict: false,
     }
 }

@@ -62,6 +62,8 @@ pub(crate) struct Core {
     pub blitter: Blitter,
     pub window: Window,
     pub removed: bool,
+    /// Engines whose registers another engine has written, as a mask.
+    pub kicked: u8,
     random: u64,
 }
 
@@ -96,6 +98,7 @@ impl Core {
             blitter: Blitter::default(),
             window: Window::default(),
             removed: false,
+            kicked: 0,
             random: cfg.seed.wrapping_mul(2).wrapping_add(0x9e37_79b9_7f4a_7c15),
             cfg,
         };
@@ -203,10 +206,12 @@ impl Core {
         } else {
             n.0 += 1;
         }
-        if n.0 + n.1 == 1 {
+        let first = n.0 + n.1 == 1;
+        if first {
             let what = if write { "write" } else { "read" };
             tracing::warn!("{what} of undocumented register {offset:#08x}");
         }
+        self.record(|| Event::Undocumented { offset, write });
     }
 
     /// An opportunity for an injected fault.

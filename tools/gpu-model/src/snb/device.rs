@@ -7,15 +7,14 @@ use crate::counters::Counter;
 use crate::fault::Fault;
 use crate::intel::gtt::{HeapPtes, PteArray, SharedPtes};
 use crate::memory::{lock, GuestMemory};
-use crate::model::{GpuModel, IrqSink, Options, Region, SharedArea};
-use crate::snb::config::{FifoDrain, SnbConfig, BAR0_SIZE, BAR4_SIZE};
+use crate::model::{IrqSink, Options};
+use crate::snb::config::{FifoDrain, SnbConfig, BAR0_SIZE};
 use crate::snb::core::Core;
-use crate::snb::engine::{EngineId, Stop, ENGINES};
+use crate::snb::engine::{Engine, EngineId, Stop, ENGINES};
 use crate::snb::exec::Step;
 use crate::snb::lint::Rule;
-use crate::snb::regs::MMIO_SIZE;
+use crate::snb::regs::{reg, ring, MMIO_SIZE};
 use crate::trace::Event;
-use serde_json::{json, Value};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
@@ -38,17 +37,18 @@ pub enum StepResult {
 
 struct Shared {
     core: Mutex<Core>,
-    changed: Condvar,
+    /// One for each engine's thread.
+    changed: [Condvar; 3],
     quit: AtomicBool,
 }
 
 /// A modelled Sandy Bridge.
 pub struct Snb {
     shared: Arc<Shared>,
-    gtt: Arc<dyn PteArray>,
-    file: Option<Arc<std::os::fd::OwnedFd>>,
+    pub(super) gtt: Arc<dyn PteArray>,
+    pub(super) file: Option<Arc<std::os::fd::OwnedFd>>,
     clock: Clock,
-    aperture: u64,
+    pub(super) aperture: u64,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -72,11 +72,17 @@ impl Snb {
         irq: Arc<dyn IrqSink>,
     ) -> anyhow::Result<Self> {
         anyhow::ensure!(
+            matches!(options.aperture_mb, 64 | 128 | 256 | 512),
+            "the aperture is 64, 128, 256 or 512 MB"
+        );
+        anyhow::ensure!(
             (1..=2).contains(&options.gtt_mb),
             "the page table is 1 or 2 MB"
         );
         let cfg = SnbConfig {
             gtt_mb: options.gtt_mb,
+            aperture: u64::from(options.aperture_mb) << 20,
+            swizzle: options.swizzle,
             delay_ns: options.delay_us * 1000,
             seed: options.seed,
             asleep_fifo: options.asleep_fifo,
@@ -116,7 +122,7 @@ impl Snb {
         let core = Core::new(cfg, gtt.clone(), memory, irq, clock.clone());
         let shared = Shared {
             core: Mutex::new(core),
-            changed: Condvar::new(),
+            changed: Default::default(),
             quit: AtomicBool::new(false),
         };
         Snb {
@@ -129,7 +135,7 @@ impl Snb {
         }
     }
 
-    fn core(&self) -> std::sync::MutexGuard<'_, Core> {
+    pub(super) fn core(&self) -> std::sync::MutexGuard<'_, Core> {
         lock(&self.shared.core)
     }
 
@@ -157,7 +163,7 @@ impl Snb {
         }
         core.cpu_write(offset, value);
         drop(core);
-        self.shared.changed.notify_all();
+        self.shared.wake_for(offset);
     }
 
     /// A register read: 64 bits, low half first.
@@ -211,13 +217,13 @@ impl Snb {
         let mut core = self.core();
         core.config_write(offset, data);
         drop(core);
-        self.shared.changed.notify_all();
+        self.shared.wake_all();
     }
 
     /// Power-on state.
     pub fn power_on(&self) {
         self.core().power_on();
-        self.shared.changed.notify_all();
+        self.shared.wake_all();
     }
 
     /// Executes at most one command of an engine.
@@ -285,7 +291,7 @@ impl Snb {
         self.shared.quit.store(true, Ordering::SeqCst);
         // Under the lock, so that no thread is between its look at `quit` and its sleep.
         drop(self.core());
-        self.shared.changed.notify_all();
+        self.shared.wake_all();
         for t in threads {
             // A thread that panicked has said so on standard error.
             let _ = t.join();
@@ -373,13 +379,51 @@ impl Drop for Snb {
     }
 }
 
+/// Registers of an engine's block whose change can set a resting streamer going.
+const STARTERS: [u32; 7] = [
+    ring::EXCC,
+    ring::TAIL,
+    ring::HEAD,
+    ring::CTL,
+    ring::SYNC0,
+    ring::SYNC1,
+    ring::MI_MODE,
+];
+
 impl Shared {
+    /// Wakes the threads that a register write may concern: a thread woken for nothing costs the
+    /// guest more than the write.
+    fn wake_for(&self, offset: u32) {
+        match EngineId::of_block(offset) {
+            Some(e) if STARTERS.contains(&(offset - e.base())) => {
+                self.changed[e as usize].notify_all()
+            }
+            None if offset == reg::GDRST => self.wake_all(),
+            _ => {}
+        }
+    }
+
+    fn wake_all(&self) {
+        self.changed.iter().for_each(Condvar::notify_all);
+    }
+
+    /// Wakes streamers that wait for what another one may just have written, or whose registers it
+    /// has written.
+    fn wake_waiting(&self, core: &mut Core) {
+        let kicked = std::mem::take(&mut core.kicked);
+        let concerned = |e: &&Engine| e.wait.is_some() || kicked & e.id.mask() != 0;
+        for engine in core.engines.iter().filter(concerned) {
+            self.changed[engine.id as usize].notify_all();
+        }
+    }
+
     /// An engine's thread: a command at a time, the device locked only for its own part of it.
     fn run(&self, e: EngineId) {
         let mut core = lock(&self.core);
         while !self.quit.load(Ordering::SeqCst) {
             match core.step(e) {
                 Step::Ran => {
+                    self.wake_waiting(&mut core);
                     // Register accesses come in between commands.
                     drop(core);
                     core = lock(&self.core);
@@ -391,181 +435,20 @@ impl Shared {
                     core.finish_blit(e, *job);
                 }
                 Step::Idle | Step::Stopped => {
-                    core = self.changed.wait(core).unwrap_or_else(|p| p.into_inner());
+                    core = self.changed[e as usize]
+                        .wait(core)
+                        .unwrap_or_else(|p| p.into_inner());
                 }
                 Step::Waiting => {
-                    let woken = self.changed.wait_timeout(core, POLL);
+                    let woken = self.changed[e as usize].wait_timeout(core, POLL);
                     core = woken.unwrap_or_else(|p| p.into_inner()).0;
                 }
                 Step::NotBefore(t) => {
                     let left = Duration::from_nanos(t.saturating_sub(core.clock.now()));
-                    let woken = self.changed.wait_timeout(core, left);
+                    let woken = self.changed[e as usize].wait_timeout(core, left);
                     core = woken.unwrap_or_else(|p| p.into_inner()).0;
                 }
             }
         }
-    }
-}
-
-impl GpuModel for Snb {
-    fn name(&self) -> &'static str {
-        "snb"
-    }
-
-    fn regions(&self) -> Vec<Region> {
-        let shared = self.file.clone().map(|file| SharedArea {
-            offset: u64::from(MMIO_SIZE),
-            size: u64::from(self.gtt.len()) * 4,
-            file,
-        });
-        vec![
-            Region {
-                bar: 0,
-                size: BAR0_SIZE,
-                shared,
-            },
-            Region {
-                bar: 2,
-                size: self.aperture,
-                shared: None,
-            },
-            Region {
-                bar: 4,
-                size: u64::from(BAR4_SIZE),
-                shared: None,
-            },
-        ]
-    }
-
-    fn has_msi(&self) -> bool {
-        true
-    }
-
-    fn bar_read(&self, bar: u32, offset: u64, buf: &mut [u8]) {
-        match bar {
-            0 => self.bar0_read(offset as u32, buf),
-            2 => self.aperture_read(offset as u32, buf),
-            // The I/O BAR is legacy and not used; a removed card floats.
-            _ => buf.fill(if self.core().removed { 0xff } else { 0 }),
-        }
-    }
-
-    fn bar_write(&self, bar: u32, offset: u64, data: &[u8]) {
-        match bar {
-            0 => self.bar0_write(offset as u32, data),
-            2 => self.aperture_write(offset as u32, data),
-            _ => {}
-        }
-    }
-
-    fn config_read(&self, offset: u64, buf: &mut [u8]) {
-        self.config_read_at(offset as usize, buf);
-    }
-
-    fn config_write(&self, offset: u64, data: &[u8]) {
-        self.config_write_at(offset as usize, data);
-    }
-
-    fn reset(&self) {
-        self.power_on();
-    }
-
-    fn start(&self) {
-        self.start_engines();
-    }
-
-    fn stop(&self) {
-        self.stop_engines();
-        self.core().trace.flush();
-    }
-
-    fn report(&self) -> Value {
-        let core = self.core();
-        let counters: serde_json::Map<String, Value> = core
-            .counters
-            .iter()
-            .map(|(n, v)| (n.to_owned(), json!(v)))
-            .collect();
-        let lints: serde_json::Map<String, Value> = core
-            .lints
-            .iter()
-            .map(|(r, n)| (r.name().to_owned(), json!(n)))
-            .collect();
-        let undocumented: Vec<Value> = core
-            .undocumented
-            .iter()
-            .map(|(o, n)| json!({ "offset": format!("{o:#08x}"), "reads": n.0, "writes": n.1 }))
-            .collect();
-        json!({
-            "gpu": "snb",
-            "device": format!("8086:{:04x}", core.cfg.device_id),
-            "counters": counters,
-            "lints": lints,
-            "undocumented": undocumented,
-        })
-    }
-
-    fn strict_failure(&self) -> bool {
-        let core = self.core();
-        core.counters.get(Counter::Lints) + core.counters.get(Counter::Undocumented) > 0
-            || !core.lints.is_empty()
-            || !core.undocumented.is_empty()
-    }
-}
-
-impl Snb {
-    /// A BAR0 read of any size: registers below 2 MB, page-table entries above.
-    fn bar0_read(&self, offset: u32, buf: &mut [u8]) {
-        let aligned = offset.is_multiple_of(4) && buf.len().is_multiple_of(4);
-        let mchbar =
-            (crate::snb::regs::reg::MCHBAR..crate::snb::regs::reg::MCHBAR_END).contains(&offset);
-        if !aligned && !mchbar {
-            self.core().lint(Rule::BadAccess, || {
-                format!("read {offset:#x}+{}", buf.len())
-            });
-        }
-        // Narrow reads see their part of the dword.
-        let mut at = 0;
-        while at < buf.len() {
-            let here = offset + at as u32;
-            let word = here & !3;
-            let value = match word.checked_sub(MMIO_SIZE) {
-                None => self.mmio_read32(word),
-                Some(pte) => self.gtt_read(pte / 4),
-            };
-            let skip = (here % 4) as usize;
-            let n = (4 - skip).min(buf.len() - at);
-            buf[at..at + n].copy_from_slice(&value.to_le_bytes()[skip..skip + n]);
-            at += n;
-        }
-    }
-
-    /// A BAR0 write of any size. Narrow writes reach the MCHBAR alias only (§3).
-    fn bar0_write(&self, offset: u32, data: &[u8]) {
-        if offset.is_multiple_of(4) && data.len().is_multiple_of(4) {
-            for (i, c) in data.chunks_exact(4).enumerate() {
-                let word = offset + 4 * i as u32;
-                let value = u32::from_le_bytes([c[0], c[1], c[2], c[3]]);
-                match word.checked_sub(MMIO_SIZE) {
-                    None => self.mmio_write32(word, value),
-                    Some(pte) => self.gtt_write(pte / 4, value),
-                }
-            }
-            return;
-        }
-        let mchbar =
-            (crate::snb::regs::reg::MCHBAR..crate::snb::regs::reg::MCHBAR_END).contains(&offset);
-        if !mchbar {
-            self.core().lint(Rule::BadAccess, || {
-                format!("write {offset:#x}+{}", data.len())
-            });
-            return;
-        }
-        let word = offset & !3;
-        let skip = (offset % 4) as usize;
-        let mut bytes = self.mmio_read32(word).to_le_bytes();
-        let n = data.len().min(4 - skip);
-        bytes[skip..skip + n].copy_from_slice(&data[..n]);
-        self.mmio_write32(word, u32::from_le_bytes(bytes));
     }
 }

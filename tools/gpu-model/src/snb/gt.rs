@@ -31,6 +31,8 @@ pub(crate) struct Gt {
     fifo_at: u64,
     /// Reads of PSMI_CTL until the video engine shows itself awake.
     vcs_countdown: u32,
+    /// Halves of RNCID that were written since the video engine was told to wake.
+    vcs_rncid: u8,
 }
 
 impl Core {
@@ -186,12 +188,23 @@ impl Core {
     /// PSMI_CTL changed: setting bit 0 of an idle video engine begins to wake it.
     pub fn psmi_written(&mut self, e: EngineId, old: u32, new: u32) {
         if e == EngineId::Vcs && old & 1 == 0 && new & 1 != 0 {
+            self.gt.vcs_rncid = 0;
             self.gt.vcs_countdown = if self.is_idle(e) {
                 self.cfg.vcs_wake_reads
             } else {
                 0
             };
         }
+    }
+
+    /// A half of the video engine's RNCID was written.
+    pub fn rncid_written(&mut self, offset: u32) {
+        self.gt.vcs_rncid |= if offset == ring::RNCID_LO { 1 } else { 2 };
+    }
+
+    /// True if the wake-up handshake wrote the context id, all 64 bits (G-37).
+    pub fn rncid_complete(&self) -> bool {
+        self.gt.vcs_rncid == 3
     }
 
     /// True while the video engine, told to wake, does not yet show itself awake.

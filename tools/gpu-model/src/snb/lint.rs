@@ -45,6 +45,8 @@ rules! {
     PartialCommand = "partial-command",
     /// The video ring's tail was written without waking it first (G-37).
     VcsTailAsleep = "vcs-tail-asleep",
+    /// The wake-up handshake of the video ring left out the context id (G-37).
+    VcsRncid = "vcs-rncid",
     /// A sync flush was asked for while the ring runs (VCS PRM 1.1.3.5).
     SyncFlushRunning = "sync-flush-running",
     /// The TLB invalidate bit of INSTPM without a sync flush from the CPU: no effect (ditto).

@@ -218,7 +218,11 @@ impl Core {
         origin: Origin,
     ) {
         let enabled = self.ring(e, ring::CTL) & 1 != 0;
+        if matches!(origin, Origin::Cs(other) if other != e) {
+            self.kicked |= e.mask();
+        }
         match offset {
+            ring::RNCID_LO | ring::RNCID_HI if e == EngineId::Vcs => self.rncid_written(offset),
             ring::TAIL => self.tail_written(e, old),
             ring::HEAD
                 if enabled
@@ -279,6 +283,9 @@ impl Core {
             };
             if asleep {
                 self.lint(Rule::VcsTailAsleep, || format!("tail {tail:#x}"));
+            }
+            if !self.rncid_complete() {
+                self.lint(Rule::VcsRncid, || format!("tail {tail:#x}"));
             }
             self.engine(e).missed_tail = asleep;
         }

@@ -14,9 +14,11 @@
 //! | `lint.rs` | rules that are watched |
 //! | `window.rs` | the counters as the guest reads them |
 //! | `device.rs` | the device as a library: [`Snb`] |
+//! | `bus.rs` | the device as a transport sees it |
 
 pub(crate) mod aperture;
 pub(crate) mod blit;
+mod bus;
 pub mod config;
 pub(crate) mod context;
 pub(crate) mod core;
