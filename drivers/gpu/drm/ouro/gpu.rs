@@ -6,7 +6,6 @@
 //! [`Gpu::shutdown`] everything answers `ENODEV`, and nothing waits.
 
 use kernel::{
-    pr_warn_once,
     prelude::*,
     sync::{
         aref::ARef,
@@ -321,7 +320,7 @@ impl Gpu {
             }
         }
         if events.errors != 0 {
-            pr_warn_once!("engine errors {:#x}\n", events.errors);
+            self.retirer.report_errors();
         }
         events.ours
     }

@@ -22,6 +22,8 @@ use ouro_hw::{
 };
 use ouro_kernel::mmio::{self, Bar};
 
+use crate::report;
+
 /// A window of registers, with a count of its accesses.
 pub(crate) struct Window {
     bar: Bar,
@@ -241,6 +243,13 @@ impl Hardware {
         events
     }
 
+    /// Prints the errors and faults that the device has latched, and clears them there. The device is
+    /// awake. Process context.
+    pub(crate) fn report_errors(&self) {
+        let errors = self.generation().errors(&self.hw(), &self.topology);
+        report::print(&errors);
+    }
+
     /// Arms or disarms the completion interrupt of an engine. Any context.
     pub(crate) fn arm(&self, engine: usize, on: bool) {
         self.with_gt(|hw, gt| self.generation().irq_arm(hw, gt, engine, on));
@@ -307,7 +316,9 @@ impl Hardware {
     /// Lets the device sleep if nobody keeps it awake. Process context.
     pub(crate) fn park(&self) {
         let _waking = self.waking.lock();
-        if self.users.load(ordering::Relaxed) == 0 {
+        if self.users.load(ordering::Relaxed) == 0 && self.with_gt(|_, gt| gt.awake) {
+            // What batches did wrong while it was awake makes no interrupt on most chips.
+            self.report_errors();
             self.with_gt(|hw, gt| self.generation().sleep(hw, gt));
         }
     }

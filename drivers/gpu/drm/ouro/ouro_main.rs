@@ -11,6 +11,7 @@
 //! | [`gem`] | buffer objects |
 //! | [`submit`] | contexts, requests, queues |
 //! | [`uapi`] | what user space says |
+//! | [`report`] | errors of the device, in the log |
 //!
 //! The backends are the crate `ouro_hw`, structures without kernel `ouro_core`, and what the kernel crate
 //! lacks `ouro_kernel`, where all `unsafe` is.
@@ -25,7 +26,10 @@ mod gpu;
 #[deny(unsafe_code)]
 mod hardware;
 #[deny(unsafe_code)]
+mod report;
+#[deny(unsafe_code)]
 mod submit;
+mod tests;
 #[deny(unsafe_code)]
 mod uapi;
 #[deny(unsafe_code)]

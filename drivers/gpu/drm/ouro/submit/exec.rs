@@ -48,8 +48,10 @@ pub(crate) struct Relocation {
     pub(crate) delta: u32,
     /// Where in the object that has the relocation.
     pub(crate) offset: u64,
-    /// The address that is there already, as user space believes.
+    /// The address that is there already, as user space believes. Updated when another one is written.
     pub(crate) presumed: u64,
+    /// Whether another one was written: user space must be told, or it will believe in the old one.
+    pub(crate) written: bool,
 }
 
 /// An object that a batch uses.
@@ -110,11 +112,11 @@ impl From<Error> for Stop {
 }
 
 impl Exec {
-    /// Publishes it. `publish` is told of the fence.
+    /// Publishes it. `publish` is told of the fence. Whatever comes back, relocations may have been written.
     ///
     /// Errors: `ENOSPC` if the objects do not fit into the address space together, `EINVAL` for a bad place or
     /// relocation, `ENOMEM`, `ERESTARTSYS`, `EIO` or `ENODEV` for a device that cannot run anything.
-    pub(crate) fn run(mut self, publish: &mut dyn Publish) -> Result<KVVec<Entry>> {
+    pub(crate) fn run(&mut self, publish: &mut dyn Publish) -> Result {
         self.gpu.usable()?;
         let awake = Awake::new(self.gpu.hardware())?;
         self.gpu.prepare(&self.context, &self.engine)?;
@@ -140,7 +142,7 @@ impl Exec {
                 }
             }
         }
-        Ok(self.objects)
+        Ok(())
     }
 
     fn locked(
@@ -258,14 +260,17 @@ impl Exec {
     }
 
     /// Writes the addresses that are not what user space believes.
-    fn relocate(&self) -> Result<(), Stop> {
+    fn relocate(&mut self) -> Result<(), Stop> {
         if self.trust_presumed && self.objects.iter().all(|e| e.address.0 == e.presumed) {
             return Ok(());
         }
-        for entry in self.objects.iter() {
-            let bytes = u64::from(self.address_bits.div_ceil(32)) * 4;
+        let bytes = u64::from(self.address_bits.div_ceil(32)) * 4;
+        for i in 0..self.objects.len() {
             let mut idle = false;
-            for r in entry.relocations.iter() {
+            let count = self.objects.get(i).map_or(0, |e| e.relocations.len());
+            for j in 0..count {
+                let entry = self.objects.get(i).ok_or(EINVAL)?;
+                let r = *entry.relocations.get(j).ok_or(EINVAL)?;
                 let target = self.objects.get(r.target).ok_or(EINVAL)?.address;
                 relocation::place(r.offset, bytes, entry.object.bytes()).map_err(|_| EINVAL)?;
                 if target.0 == r.presumed {
@@ -280,6 +285,14 @@ impl Exec {
                 let value = value.to_le_bytes();
                 let value = value.get(..bytes as usize).ok_or(EINVAL)?;
                 access::poke(&entry.object, r.offset, value)?;
+                if let Some(r) = self
+                    .objects
+                    .get_mut(i)
+                    .and_then(|e| e.relocations.get_mut(j))
+                {
+                    r.presumed = target.0;
+                    r.written = true;
+                }
             }
         }
         Ok(())

@@ -31,6 +31,9 @@ use crate::{gem::Backing, hardware::Hardware};
 
 /// Milliseconds from one tick to the next.
 const TICK_MS: u32 = 50;
+/// Ticks without work after which the device may sleep: waking it for each of a client's frames
+/// would cost more than it saves.
+const IDLE_TICKS: u32 = 4;
 
 /// Freed memory that some engine may still reach through copies of table entries.
 struct Quarantine {
@@ -61,6 +64,8 @@ pub(crate) struct Retirer {
     #[pin]
     engines: Mutex<KVec<Arc<Engine>>>,
     closed: Atomic<bool>,
+    errors: Atomic<bool>,
+    idle_ticks: Atomic<u32>,
     /// Requests published and not retired.
     live: Atomic<i64>,
     #[pin]
@@ -80,6 +85,9 @@ impl WorkItem<0> for Retirer {
     type Pointer = Arc<Retirer>;
 
     fn run(this: Arc<Retirer>) {
+        if this.errors.xchg(false, ordering::Full) {
+            this.print_errors();
+        }
         this.retire();
     }
 }
@@ -99,11 +107,13 @@ impl WorkItem<1> for Retirer {
             idle
         };
         this.retire();
-        if idle && this.is_empty() {
+        if !idle || !this.is_empty() {
+            this.idle_ticks.store(0, ordering::Relaxed);
+        } else if this.idle_ticks.fetch_add(1, ordering::Relaxed) + 1 >= IDLE_TICKS {
             this.hardware.park();
-        } else {
-            this.wind();
+            return;
         }
+        this.wind();
     }
 }
 
@@ -125,6 +135,8 @@ impl Retirer {
                 }, "ouro_quarantine"),
                 engines <- new_mutex!(KVec::new(), "ouro_retirer_engines"),
                 closed: Atomic::new(false),
+                errors: Atomic::new(false),
+                idle_ticks: Atomic::new(0),
                 live: Atomic::new(0),
                 now <- new_work!("ouro_retire"),
                 tick <- new_delayed_work!("ouro_tick"),
@@ -146,8 +158,22 @@ impl Retirer {
         Ok(())
     }
 
+    /// The device reports errors: they are printed soon. Any context.
+    pub(crate) fn report_errors(self: &Arc<Self>) {
+        self.errors.store(true, ordering::Release);
+        let _ = self.queue.enqueue::<_, 0>(self.clone());
+    }
+
+    fn print_errors(&self) {
+        if self.hardware.get().is_ok() {
+            self.hardware.report_errors();
+            self.hardware.put();
+        }
+    }
+
     /// A request is published: the tick runs until it is retired. Any context.
     pub(crate) fn published(self: &Arc<Self>) {
+        self.idle_ticks.store(0, ordering::Relaxed);
         self.live.fetch_add(1, ordering::Relaxed);
         self.wind();
     }

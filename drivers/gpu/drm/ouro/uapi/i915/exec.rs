@@ -129,7 +129,7 @@ pub(super) fn execbuffer2(
     require(start.checked_add(len).is_some_and(|end| end <= batch_size))?;
     require(len != 0)?;
 
-    let exec = Exec {
+    let mut exec = Exec {
         gpu: gpu.clone(),
         engine,
         context,
@@ -141,12 +141,14 @@ pub(super) fn execbuffer2(
         after,
         address_bits: 32,
     };
-    let objects = exec.run(&mut signals)?;
+    let done = exec.run(&mut signals);
+    tell_relocations(&exec, &list);
+    done?;
 
     // The request is on its way: what cannot be told user space is no reason to say that it failed.
     let offset = core::mem::offset_of!(abi::drm_i915_gem_exec_object2, offset) as u64;
     let stride = size_of::<abi::drm_i915_gem_exec_object2>() as u64;
-    for ((i, entry), old) in (0u64..).zip(objects.iter()).zip(list.iter()) {
+    for ((i, entry), old) in (0u64..).zip(exec.objects.iter()).zip(list.iter()) {
         if entry.address.0 != old.offset {
             let at = arg.buffers_ptr.wrapping_add(i * stride).wrapping_add(offset);
             let _ = uaccess::write(at, &entry.address.0);
@@ -157,6 +159,20 @@ pub(super) fn execbuffer2(
         file.install();
     }
     Ok(())
+}
+
+/// Tells user space which addresses stand in its objects now, where they are not what it believed.
+fn tell_relocations(exec: &Exec, list: &[abi::drm_i915_gem_exec_object2]) {
+    let field = core::mem::offset_of!(abi::drm_i915_gem_relocation_entry, presumed_offset) as u64;
+    let stride = size_of::<abi::drm_i915_gem_relocation_entry>() as u64;
+    for (entry, o) in exec.objects.iter().zip(list.iter()) {
+        for (i, r) in (0u64..).zip(entry.relocations.iter()) {
+            if r.written {
+                let at = o.relocs_ptr.wrapping_add(i * stride).wrapping_add(field);
+                let _ = uaccess::write(at, &r.presumed);
+            }
+        }
+    }
 }
 
 /// What can be said without looking anything up.
@@ -299,6 +315,7 @@ fn relocations(
                 delta: r.delta,
                 offset: r.offset,
                 presumed: r.presumed_offset,
+                written: false,
             },
             GFP_KERNEL,
         )?;
