@@ -2,9 +2,9 @@
 
 //! The PCI driver and the DRM driver: a device's way in and out.
 //!
-//! On the way in, nothing is shown to user space before every engine has answered. On the way out, the
-//! core is shut down first, so that everything published is signalled and every wait ends, and then the
-//! DRM device is unplugged; open files keep the core, which reaches no register any more.
+//! On the way in, nothing is shown to user space before every engine has answered. On the way out,
+//! the core is shut down first, so that everything published is signalled and every wait ends, and
+//! then the DRM device is unplugged; open files keep the core, which reaches no register any more.
 
 use kernel::{
     device::{Bound, Core},
@@ -193,8 +193,8 @@ impl pci::Driver for Ouro {
         pdev: &'bound pci::Device<Core<'_>>,
         _info: Option<&'bound Self::IdInfo>,
     ) -> impl PinInit<Self::Data<'bound>, Error> + 'bound {
-        let chip = ouro_hw::chips::lookup(pdev.vendor_id().as_raw(), pdev.device_id())
-            .ok_or(ENODEV)?;
+        let chip =
+            ouro_hw::chips::lookup(pdev.vendor_id().as_raw(), pdev.device_id()).ok_or(ENODEV)?;
         dev_info!(pdev, "{} ({})\n", chip.name, chip.generation.name());
         let gpu = bring_up(pdev, chip)?;
         // From here on a failure shuts the device down.
@@ -209,10 +209,7 @@ impl pci::Driver for Ouro {
         binding.irq = Some(irq);
         gpu.prove()?;
 
-        let drm = drm::UnregisteredDevice::<Ouro>::new::<I915, _>(
-            pdev.as_ref(),
-            Data { gpu },
-        )?;
+        let drm = drm::UnregisteredDevice::<Ouro>::new::<I915, _>(pdev.as_ref(), Data { gpu })?;
         binding.registration = Some(drm.register()?);
         Ok(binding)
     }

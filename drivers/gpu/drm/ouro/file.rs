@@ -2,7 +2,12 @@
 
 //! An open file: a client, and its contexts.
 
-use kernel::{new_mutex, prelude::*, rbtree::RBTree, sync::{Arc, Mutex}};
+use kernel::{
+    new_mutex,
+    prelude::*,
+    rbtree::RBTree,
+    sync::{Arc, Mutex},
+};
 
 use crate::{gpu::Gpu, submit::Context};
 
@@ -69,7 +74,9 @@ impl File {
                 break;
             }
         }
-        contexts.by_id.try_create_and_insert(id, context, GFP_KERNEL)?;
+        contexts
+            .by_id
+            .try_create_and_insert(id, context, GFP_KERNEL)?;
         contexts.last = id;
         contexts.count += 1;
         Ok(id)

@@ -161,8 +161,7 @@ impl Gpu {
     fn record_golden(&self, engine: &Arc<Engine>) -> Result {
         let first = self.new_context()?;
         first.make_image(|| self.new_image(), false)?;
-        self.kernel_context
-            .make_image(|| self.new_image(), false)?;
+        self.kernel_context.make_image(|| self.new_image(), false)?;
         self.run(engine, &first, true)?;
         // The switch away is what saves it.
         let fence = self.run(engine, &self.kernel_context, false)?;
@@ -174,7 +173,12 @@ impl Gpu {
     }
 
     /// Runs a request without a batch.
-    fn run(&self, engine: &Arc<Engine>, context: &Arc<Context>, golden: bool) -> Result<ARef<Fence>> {
+    fn run(
+        &self,
+        engine: &Arc<Engine>,
+        context: &Arc<Context>,
+        golden: bool,
+    ) -> Result<ARef<Fence>> {
         let awake = Awake::new(&self.hardware)?;
         let index = engine.index();
         let mut timelines = context.timelines().lock();
@@ -325,8 +329,8 @@ impl Gpu {
         events.ours
     }
 
-    /// Ends everything: what is on the device is stopped, whatever was published is signalled, waiters
-    /// wake. Nothing of the device is touched after it. Sleeps.
+    /// Ends everything: what is on the device is stopped, whatever was published is signalled,
+    /// waiters wake. Nothing of the device is touched after it. Sleeps.
     pub(crate) fn shutdown(&self) {
         self.advance_state(State::Gone);
         if self.hardware.get().is_ok() {

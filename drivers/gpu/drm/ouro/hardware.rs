@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The device as a backend sees it: windows, the state that its engines share, and who keeps it awake.
+//! The device as a backend sees it: windows, the state that its engines share, and who keeps it
+//! awake.
 //!
-//! Everything that touches a register goes through here. The structure is `'static`: it outlives the
-//! binding of the driver, after which the windows answer all ones and ignore writes.
+//! Everything that touches a register goes through here. The structure is `'static`: it outlives
+//! the binding of the driver, after which the windows answer all ones and ignore writes.
 
 use core::fmt;
 use kernel::{
@@ -243,8 +244,8 @@ impl Hardware {
         events
     }
 
-    /// Prints the errors and faults that the device has latched, and clears them there. The device is
-    /// awake. Process context.
+    /// Prints the errors and faults that the device has latched, and clears them there. The device
+    /// is awake. Process context.
     pub(crate) fn report_errors(&self) {
         let errors = self.generation().errors(&self.hw(), &self.topology);
         report::print(&errors);
@@ -271,8 +272,8 @@ impl Hardware {
         self.gtt_written.fetch_add(1, ordering::Full);
     }
 
-    /// Lets what was written to the global table take effect, if anything was since the last time. Any
-    /// context.
+    /// Lets what was written to the global table take effect, if anything was since the last time.
+    /// Any context.
     pub(crate) fn flush_gtt(&self) {
         let wanted = self.gtt_written.load(ordering::Acquire);
         if self.gtt_flushed.load(ordering::Acquire) >= wanted {

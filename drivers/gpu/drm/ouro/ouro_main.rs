@@ -13,8 +13,8 @@
 //! | [`uapi`] | what user space says |
 //! | [`report`] | errors of the device, in the log |
 //!
-//! The backends are the crate `ouro_hw`, structures without kernel `ouro_core`, and what the kernel crate
-//! lacks `ouro_kernel`, where all `unsafe` is.
+//! The backends are the crate `ouro_hw`, structures without kernel `ouro_core`, and what the kernel
+//! crate lacks `ouro_kernel`, where all `unsafe` is.
 
 mod driver;
 #[deny(unsafe_code)]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Structures of the driver's core that need neither a kernel nor a register, and so are tested on
-//! the host: who gets which addresses ([`range`]), what a ring or list takes next ([`port`]), what a
-//! relocation writes ([`relocation`]).
+//! the host: who gets which addresses ([`range`]), what a ring or list takes next ([`port`]), what
+//! a relocation writes ([`relocation`]).
 //!
 //! Nothing here allocates by itself, takes a lock or waits. Memory comes through [`range::Arena`].
 

@@ -29,7 +29,9 @@ pub(crate) fn read(object: &Bo, offset: u64, len: u64, to: u64) -> Result {
 pub(crate) fn write(object: &Bo, offset: u64, len: u64, from: u64) -> Result {
     range(object, offset, len)?;
     match object.backing()?.memory() {
-        Memory::Pages(map) => map.pages().copy_from_user(offset as usize, from, len as usize),
+        Memory::Pages(map) => map
+            .pages()
+            .copy_from_user(offset as usize, from, len as usize),
         Memory::Kernel(_) => Err(EINVAL),
     }
 }

@@ -3,8 +3,8 @@
 //! Memory that the GPU can reach: of an object, or of the kernel's own.
 //!
 //! It belongs to one owner at a time, and ends in the retirer's quarantine
-//! ([`Retirer::bury`](crate::submit::Retirer::bury)): its pages are given back when no engine can reach them
-//! any more.
+//! ([`Retirer::bury`](crate::submit::Retirer::bury)): its pages are given back when no engine can
+//! reach them any more.
 
 use kernel::{
     list::{impl_list_arc_safe, impl_list_item, AtomicTracker, ListLinks, TryNewListArc},
@@ -65,7 +65,11 @@ impl Backing {
 
     /// Zeroed pages of the kernel's own.
     pub(crate) fn kernel(dma: &Arc<DmaDevice>, pages: usize) -> Result<Arc<Self>> {
-        Self::new(Memory::Kernel(DmaPages::new(dma, pages, Caching::WriteBack)?))
+        Self::new(Memory::Kernel(DmaPages::new(
+            dma,
+            pages,
+            Caching::WriteBack,
+        )?))
     }
 
     /// What it is made of.

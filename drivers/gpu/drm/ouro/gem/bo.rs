@@ -2,9 +2,9 @@
 
 //! A buffer object.
 //!
-//! It gets memory when it is first touched, and an address when it is first used by the GPU; both stay
-//! until the last reference is gone. That moment may come in any context, so that what has to be done
-//! then is left to the [`Retirer`](crate::submit::Retirer).
+//! It gets memory when it is first touched, and an address when it is first used by the GPU; both
+//! stay until the last reference is gone. That moment may come in any context, so that what has to
+//! be done then is left to the [`Retirer`](crate::submit::Retirer).
 //!
 //! Locks: the reservation, then [`Bo::state`]. User memory is touched under neither.
 
@@ -130,7 +130,8 @@ impl Bo {
     }
 }
 
-/// Gives it an address at `place`, or keeps the one it has if that will do. Its reservation is locked.
+/// Gives it an address at `place`, or keeps the one it has if that will do. Its reservation is
+/// locked.
 pub(crate) fn bind(object: &Object, place: Place) -> core::result::Result<GpuAddr, BindError> {
     let mut state = object.state.lock();
     let backing = object.backing_of(&mut state)?;
@@ -183,10 +184,7 @@ impl gem::DriverObject for Bo {
         }
     }
 
-    fn fault(
-        object: &Object,
-        fault: &mut Fault<'_>,
-    ) -> core::result::Result<(), FaultError> {
+    fn fault(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(), FaultError> {
         let mut state = object.state.lock();
         let backing = object.backing_of(&mut state)?;
         match backing.memory() {

@@ -2,9 +2,10 @@
 
 //! Contexts: a client's state on the GPU, and its timelines.
 //!
-//! A timeline is one (context, engine) pair: its fences are one dma_fence context, numbered when they
-//! are published. Where the chip swaps context images, a context has one from its first request on
-//! such an engine; it is a copy of the golden image, so that no client sees what another one left.
+//! A timeline is one (context, engine) pair: its fences are one dma_fence context, numbered when
+//! they are published. Where the chip swaps context images, a context has one from its first
+//! request on such an engine; it is a copy of the golden image, so that no client sees what another
+//! one left.
 
 use kernel::{
     new_mutex,
@@ -172,7 +173,13 @@ impl Context {
     pub(crate) fn new(engines: usize, alive: &Arc<Atomic<i64>>) -> Result<Arc<Self>> {
         let mut timelines = KVec::with_capacity(engines, GFP_KERNEL)?;
         for _ in 0..engines {
-            timelines.push(Timeline { seqno: 0, last: None }, GFP_KERNEL)?;
+            timelines.push(
+                Timeline {
+                    seqno: 0,
+                    last: None,
+                },
+                GFP_KERNEL,
+            )?;
         }
         Arc::pin_init(
             try_pin_init!(Self {

@@ -2,8 +2,9 @@
 
 //! An engine: its ring and status page, the requests that are ready, and those that are on it.
 //!
-//! The queue is one lock, taken in any context, and held for a few hundred instructions: while a request
-//! is written into the ring, or completed ones are taken off. Nothing under it allocates or sleeps.
+//! The queue is one lock, taken in any context, and held for a few hundred instructions: while a
+//! request is written into the ring, or completed ones are taken off. Nothing under it allocates or
+//! sleeps.
 
 use kernel::{
     list::{List, ListArc},
@@ -189,8 +190,8 @@ impl Engine {
         Seqno(self.status.read32(self.hw.desc().seqno_at as usize))
     }
 
-    /// The number of the last request emitted: when [`progress`](Self::progress) has passed it, whatever was
-    /// in the engine's caches of table entries has been invalidated since.
+    /// The number of the last request emitted: when [`progress`](Self::progress) has passed it,
+    /// whatever was in the engine's caches of table entries has been invalidated since.
     pub(crate) fn last_emitted(&self) -> Seqno {
         self.queue.lock().port.last_seqno()
     }
@@ -313,7 +314,6 @@ impl Engine {
         inline: &[u32],
         buffer: &mut [u32],
     ) -> Option<ouro_hw::RingOffset> {
-
         let context = request.context.as_ref().filter(|_| self.hw.desc().contexts);
         let key = context.map(|c| c.key());
         let switch = match context {
@@ -341,7 +341,8 @@ impl Engine {
             }
         }
         for (i, dword) in commands.as_slice().iter().enumerate() {
-            self.ring.write32(placed.slot.start.0 as usize + i * 4, *dword);
+            self.ring
+                .write32(placed.slot.start.0 as usize + i * 4, *dword);
         }
 
         let mut emitted = request.emitted.lock();
@@ -429,8 +430,8 @@ impl Engine {
         }
     }
 
-    /// Nothing is emitted from here on; what was published fails with `error`, whether it ran or not.
-    /// The device must not be running it any more.
+    /// Nothing is emitted from here on; what was published fails with `error`, whether it ran or
+    /// not. The device must not be running it any more.
     pub(crate) fn stop(&self, error: Error) {
         self.advance();
         let mut lost = List::new();

@@ -48,7 +48,8 @@ pub(crate) struct Relocation {
     pub(crate) delta: u32,
     /// Where in the object that has the relocation.
     pub(crate) offset: u64,
-    /// The address that is there already, as user space believes. Updated when another one is written.
+    /// The address that is there already, as user space believes. Updated when another one is
+    /// written.
     pub(crate) presumed: u64,
     /// Whether another one was written: user space must be told, or it will believe in the old one.
     pub(crate) written: bool,
@@ -89,8 +90,8 @@ pub(crate) struct Exec {
     /// First byte and bytes of the batch in it.
     pub(crate) start: u64,
     pub(crate) len: u32,
-    /// User space says that its presumed addresses stand in the objects: what has not moved needs no
-    /// relocation.
+    /// User space says that its presumed addresses stand in the objects: what has not moved needs
+    /// no relocation.
     pub(crate) trust_presumed: bool,
     /// What must be signalled first.
     pub(crate) after: KVVec<ARef<Fence>>,
@@ -112,10 +113,12 @@ impl From<Error> for Stop {
 }
 
 impl Exec {
-    /// Publishes it. `publish` is told of the fence. Whatever comes back, relocations may have been written.
+    /// Publishes it. `publish` is told of the fence. Whatever comes back, relocations may have been
+    /// written.
     ///
-    /// Errors: `ENOSPC` if the objects do not fit into the address space together, `EINVAL` for a bad place or
-    /// relocation, `ENOMEM`, `ERESTARTSYS`, `EIO` or `ENODEV` for a device that cannot run anything.
+    /// Errors: `ENOSPC` if the objects do not fit into the address space together, `EINVAL` for a
+    /// bad place or relocation, `ENOMEM`, `ERESTARTSYS`, `EIO` or `ENODEV` for a device that cannot
+    /// run anything.
     pub(crate) fn run(&mut self, publish: &mut dyn Publish) -> Result {
         self.gpu.usable()?;
         let awake = Awake::new(self.gpu.hardware())?;
@@ -175,7 +178,8 @@ impl Exec {
             self.depend(&mut after, fence)?;
         }
 
-        let mut objects = KVVec::with_capacity(self.objects.len(), GFP_KERNEL).map_err(Error::from)?;
+        let mut objects =
+            KVVec::with_capacity(self.objects.len(), GFP_KERNEL).map_err(Error::from)?;
         for entry in self.objects.iter() {
             objects
                 .push(entry.object.clone(), GFP_KERNEL)

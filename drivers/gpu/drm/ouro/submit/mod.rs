@@ -2,13 +2,13 @@
 
 //! From a typed request to work on an engine, and back to a signalled fence.
 //!
-//! A [`Request`] is made whole in process context ([`exec`]), published (from where nothing can fail),
-//! waits until the fences it depends on are signalled, enters the [`Engine`]'s queue, is written into the
-//! ring when there is room, and is done when the number in the status page says so. What it held
-//! goes to the [`Retirer`], in process context again.
+//! A [`Request`] is made whole in process context ([`exec`]), published (from where nothing can
+//! fail), waits until the fences it depends on are signalled, enters the [`Engine`]'s queue, is
+//! written into the ring when there is room, and is done when the number in the status page says
+//! so. What it held goes to the [`Retirer`], in process context again.
 //!
-//! Locks, outermost first: a fence's own, [`Engine`]'s queue, the device's `Gt`. Fences are signalled
-//! with none of them held.
+//! Locks, outermost first: a fence's own, [`Engine`]'s queue, the device's `Gt`. Fences are
+//! signalled with none of them held.
 
 pub(crate) mod context;
 pub(crate) mod engine;

@@ -4,8 +4,8 @@
 //!
 //! It is three objects. The fence is what others hold of it. The [`Tracker`] is what the fence and
 //! the dependencies know: whether the request has been emitted, whether somebody waits, how many
-//! fences it still waits for itself. The [`Request`] is what it needs: it goes from list to list, and is
-//! dropped in process context.
+//! fences it still waits for itself. The [`Request`] is what it needs: it goes from list to list,
+//! and is dropped in process context.
 
 use kernel::{
     list::{impl_list_arc_safe, impl_list_item, ListArc, ListLinks},

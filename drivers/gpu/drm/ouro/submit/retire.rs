@@ -3,11 +3,11 @@
 //! Letting go, in process context, of what completed requests and freed objects held.
 //!
 //! A worker on a queue of our own, which may run under memory pressure. Requests come from any
-//! context. Memory that the GPU could reach has been taken out of the tables when it comes here, and is kept
-//! until every engine has completed what it was running at that time: each request begins by throwing
-//! away the engine's own copies of table entries, so that from then on nothing can reach the pages, and
-//! another owner may get them. No memory needs a mark of its own for that: it gathers in one batch
-//! while another one waits.
+//! context. Memory that the GPU could reach has been taken out of the tables when it comes here,
+//! and is kept until every engine has completed what it was running at that time: each request
+//! begins by throwing away the engine's own copies of table entries, so that from then on nothing
+//! can reach the pages, and another owner may get them. No memory needs a mark of its own for that:
+//! it gathers in one batch while another one waits.
 //!
 //! A slow tick runs as long as anything is unfinished. It retires what nobody waits for, since no
 //! interrupt is armed then, and lets the device sleep when all is done.
@@ -119,7 +119,11 @@ impl WorkItem<1> for Retirer {
 
 impl Retirer {
     pub(crate) fn new(hardware: Arc<Hardware>) -> Result<Arc<Self>> {
-        let queue = work::Queue::new(c"ouro-retire", work::Flags::MEM_RECLAIM | work::Flags::UNBOUND, 0)?;
+        let queue = work::Queue::new(
+            c"ouro-retire",
+            work::Flags::MEM_RECLAIM | work::Flags::UNBOUND,
+            0,
+        )?;
         Arc::pin_init(
             try_pin_init!(Self {
                 hardware,
@@ -242,7 +246,11 @@ impl Retirer {
                 if quarantine.open.is_empty() {
                     break;
                 }
-                let Quarantine { open, closed, marks } = &mut *quarantine;
+                let Quarantine {
+                    open,
+                    closed,
+                    marks,
+                } = &mut *quarantine;
                 closed.push_all_back(open);
                 self.hardware.flush_gtt();
                 for (mark, engine) in marks.iter_mut().zip(engines.iter()) {

@@ -2,8 +2,9 @@
 
 //! What user space says, turned into what the core does. One folder for each interface.
 //!
-//! Every argument is hostile: it is copied once, checked whole (unknown flags and padding that is not zero
-//! are refused, as the interface's header documents it), and then turned into the core's own types.
+//! Every argument is hostile: it is copied once, checked whole (unknown flags and padding that is
+//! not zero are refused, as the interface's header documents it), and then turned into the core's
+//! own types.
 
 pub(crate) mod i915;
 pub(crate) mod ouro;

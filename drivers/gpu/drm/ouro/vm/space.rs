@@ -2,10 +2,10 @@
 
 //! An address space: the ranges of it that are taken, and its tables.
 //!
-//! On chips with one space for all, that is the global table, and where batches go through tables of
-//! their own, those repeat the global one for everything that user space may reach
-//! ([`Reach::Everyone`]); of the kernel's own pages ([`Reach::Kernel`]: rings, status pages, context
-//! images) they hold the scratch page.
+//! On chips with one space for all, that is the global table, and where batches go through tables
+//! of their own, those repeat the global one for everything that user space may reach
+//! ([`Reach::Everyone`]); of the kernel's own pages ([`Reach::Kernel`]: rings, status pages,
+//! context images) they hold the scratch page.
 //!
 //! Every entry is filled at all times: with the scratch page where nothing is mapped, since the GPU
 //! fetches ahead.
@@ -260,11 +260,7 @@ impl Space {
     }
 
     fn unmap(&self, first: u32, count: u32, reach: Reach) {
-        let scratch = self
-            .hardware
-            .topology()
-            .pages
-            .entry(self.layout.scratch);
+        let scratch = self.hardware.topology().pages.entry(self.layout.scratch);
         for i in 0..count {
             self.write(first.wrapping_add(i), scratch, reach);
         }

@@ -2,8 +2,8 @@
 
 //! `EXECBUFFER2`: a batch, the objects it uses, and the fences around it.
 //!
-//! The order of the checks is part of the interface, since user space probes with it: flags, fences,
-//! context, engine, objects, relocations.
+//! The order of the checks is part of the interface, since user space probes with it: flags,
+//! fences, context, engine, objects, relocations.
 
 use kernel::{
     prelude::*,
@@ -150,7 +150,10 @@ pub(super) fn execbuffer2(
     let stride = size_of::<abi::drm_i915_gem_exec_object2>() as u64;
     for ((i, entry), old) in (0u64..).zip(exec.objects.iter()).zip(list.iter()) {
         if entry.address.0 != old.offset {
-            let at = arg.buffers_ptr.wrapping_add(i * stride).wrapping_add(offset);
+            let at = arg
+                .buffers_ptr
+                .wrapping_add(i * stride)
+                .wrapping_add(offset);
             let _ = uaccess::write(at, &entry.address.0);
         }
     }
@@ -243,7 +246,11 @@ fn objects(
         let place = if o.flags & u64::from(abi::EXEC_OBJECT_PINNED) != 0 {
             require(o.offset & 4095 == 0)?;
             require(o.alignment == 0 || o.offset & (o.alignment - 1) == 0)?;
-            require(o.offset.checked_add(object.bytes()).is_some_and(|e| e <= space))?;
+            require(
+                o.offset
+                    .checked_add(object.bytes())
+                    .is_some_and(|e| e <= space),
+            )?;
             Place::At(GpuAddr(o.offset))
         } else {
             Place::Within {
@@ -283,7 +290,8 @@ fn relocations(
     const GPU_DOMAINS: u32 = !(abi::I915_GEM_DOMAIN_CPU | abi::I915_GEM_DOMAIN_GTT);
     let count = o.relocation_count as usize;
     require(count <= MAX_COUNT)?;
-    let relocations: KVVec<abi::drm_i915_gem_relocation_entry> = uaccess::read_array(o.relocs_ptr, count)?;
+    let relocations: KVVec<abi::drm_i915_gem_relocation_entry> =
+        uaccess::read_array(o.relocs_ptr, count)?;
     let lut = flags & u64::from(abi::I915_EXEC_HANDLE_LUT) != 0;
     let mut out = KVVec::with_capacity(count, GFP_KERNEL)?;
     for r in relocations.iter() {
@@ -391,7 +399,8 @@ fn extensions(
         let ext: abi::drm_i915_gem_execbuffer_ext_timeline_fences = uaccess::read(next)?;
         let count = usize::try_from(ext.fence_count).map_err(|_| EINVAL)?;
         require(count <= MAX_COUNT)?;
-        let list: KVVec<abi::drm_i915_gem_exec_fence> = uaccess::read_array(ext.handles_ptr, count)?;
+        let list: KVVec<abi::drm_i915_gem_exec_fence> =
+            uaccess::read_array(ext.handles_ptr, count)?;
         let points: KVVec<u64> = uaccess::read_array(ext.values_ptr, count)?;
         for (f, point) in list.iter().zip(points.iter()) {
             fence(file, f, Some(*point), after, signals)?;

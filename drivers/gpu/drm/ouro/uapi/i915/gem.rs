@@ -2,13 +2,11 @@
 
 //! Buffer objects: creation, access by the CPU, waiting.
 
-use kernel::{
-    prelude::*,
-    sync::aref::ARef,
-};
+use kernel::{prelude::*, sync::aref::ARef};
 use ouro_kernel::{
-    fence, time, uaccess,
+    fence,
     resv::{HasResv, Usage},
+    time, uaccess,
     wait::{Interruptible, Waited, FOREVER},
 };
 use ouro_uapi::i915 as abi;
@@ -28,11 +26,7 @@ fn lookup(file: &DrmFile, handle: u32) -> Result<ARef<Object>> {
     Object::lookup(file, handle)
 }
 
-pub(super) fn create(
-    dev: &Device,
-    file: &DrmFile,
-    arg: &mut abi::drm_i915_gem_create,
-) -> Result {
+pub(super) fn create(dev: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_create) -> Result {
     let object = bo::create(dev, arg.size)?;
     arg.handle = object.create_handle(file)?;
     arg.size = object.bytes();
@@ -171,4 +165,3 @@ pub(super) fn get_aperture(
     arg.aper_available_size = space.free();
     Ok(())
 }
-

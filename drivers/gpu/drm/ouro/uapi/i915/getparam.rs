@@ -9,11 +9,7 @@ use ouro_uapi::i915 as abi;
 
 use crate::driver::{Device, DrmFile};
 
-pub(super) fn getparam(
-    _: &Device,
-    file: &DrmFile,
-    arg: &mut abi::drm_i915_getparam,
-) -> Result {
+pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getparam) -> Result {
     let gpu = file.gpu();
     let topology = gpu.hardware().topology();
     let has = |class| topology.engines.iter().any(|e| e.desc().id.class == class);

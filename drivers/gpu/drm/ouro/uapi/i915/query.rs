@@ -17,11 +17,7 @@ use crate::{
 /// Items of one call.
 const MAX_ITEMS: u32 = 1024;
 
-pub(super) fn query(
-    _: &Device,
-    file: &DrmFile,
-    arg: &mut abi::drm_i915_query,
-) -> Result {
+pub(super) fn query(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_query) -> Result {
     require(arg.flags == 0)?;
     require(arg.num_items <= MAX_ITEMS)?;
     let size = size_of::<abi::drm_i915_query_item>() as u64;
@@ -111,8 +107,7 @@ fn engines(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
 type RegionInfo = [u64; 11];
 
 fn regions(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
-    const _: () =
-        assert!(size_of::<RegionInfo>() == size_of::<abi::drm_i915_memory_region_info>());
+    const _: () = assert!(size_of::<RegionInfo>() == size_of::<abi::drm_i915_memory_region_info>());
     let mut list = KVec::new();
     let mut locals = 0u64;
     for region in file.gpu().hardware().topology().regions {
