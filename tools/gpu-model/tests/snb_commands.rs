@@ -7,17 +7,13 @@ mod snb_rig;
 use gpu_model::counters::Counter;
 use gpu_model::snb::engine::Stop;
 use gpu_model::snb::lint::Rule;
-use gpu_model::snb::{EngineId, SnbConfig, StepResult, ENGINES};
-use snb_rig::{block, Rig, BATCH, TARGET};
+use gpu_model::snb::{EngineId, SnbConfig, ENGINES};
+use snb_rig::{block, Rig, TARGET};
 
 const BCS: EngineId = EngineId::Bcs;
 const RCS: EngineId = EngineId::Rcs;
 const VCS: EngineId = EngineId::Vcs;
 const STORE_GLOBAL: u32 = 0x1040_0002;
-/// MI_BATCH_BUFFER_START, secure and non-secure (bit 8).
-const START: u32 = 0x1880_0000;
-const START_NS: u32 = 0x1880_0100;
-const END: u32 = 0x0500_0000;
 
 #[test]
 fn store_data_imm() {
@@ -112,155 +108,6 @@ fn streamers_do_not_reach_the_mchbar_alias() {
     assert_eq!(rig.reg(0x148000), 0x5555_5555);
     assert_eq!(rig.at(TARGET), 0);
     assert_eq!(rig.gpu.lint_count(Rule::CsMchbar), 2);
-}
-
-#[test]
-fn batches_return_chain_and_inherit() {
-    // §5.3.5: returns behind the start; a start in a batch replaces it.
-    for e in ENGINES {
-        let rig = Rig::new();
-        rig.put(BATCH, &[STORE_GLOBAL, 0, TARGET, 1, START, BATCH + 0x100]);
-        rig.put(BATCH + 0x100, &[STORE_GLOBAL, 0, TARGET + 4, 2, END]);
-        rig.run(e, &[START, BATCH, STORE_GLOBAL, 0, TARGET + 8, 3]);
-        assert_eq!(
-            (rig.at(TARGET), rig.at(TARGET + 4), rig.at(TARGET + 8)),
-            (1, 2, 3)
-        );
-        assert_eq!(rig.gpu.counter(Counter::Batches), 1);
-        rig.clean();
-    }
-}
-
-#[test]
-fn non_secure_store_to_global_memory_is_fatal() {
-    // §5.3.7.6: command error, the streamer stops, the header is kept; only a reset restarts it.
-    for e in ENGINES {
-        let rig = Rig::new();
-        rig.set(block(e) + 0xb4, 0);
-        rig.put(BATCH, &[STORE_GLOBAL, 0, TARGET, 1, END]);
-        rig.run(e, &[START_NS, BATCH, STORE_GLOBAL, 0, TARGET + 4, 2]);
-        assert_eq!((rig.at(TARGET), rig.at(TARGET + 4)), (0, 0));
-        assert_eq!(rig.gpu.stop_reason(e), Stop::Error);
-        assert_eq!(rig.reg(block(e) + 0xb0), 1, "EIR");
-        assert_eq!(rig.reg(block(e) + 0x68), STORE_GLOBAL, "IPEHR");
-        assert_eq!(rig.reg(block(e) + 0x74), BATCH, "ACTHD");
-        assert_eq!(rig.gpu.counter(Counter::PrivilegeViolations), 1);
-        rig.set(0x941c, 1);
-        rig.start_ring(e);
-        rig.run(e, &[STORE_GLOBAL, 0, TARGET, 5]);
-        assert_eq!(rig.at(TARGET), 5);
-    }
-}
-
-#[test]
-fn chained_batches_cannot_escalate() {
-    // §5.3.7.6: the field of a chained start is ignored.
-    let rig = Rig::new();
-    rig.put(BATCH, &[START, BATCH + 0x100]);
-    rig.put(BATCH + 0x100, &[0x1100_0001, 0x2094, 7, END]);
-    rig.run(RCS, &[START_NS, BATCH]);
-    assert_eq!(rig.reg(0x2094), 0, "still without privilege");
-    assert_eq!(rig.gpu.lint_count(Rule::ChainedPrivilege), 1);
-    assert_eq!(rig.gpu.lint_count(Rule::Privilege), 1);
-    // And the other way round: a secure batch stays secure.
-    rig.put(BATCH, &[START_NS, BATCH + 0x100]);
-    rig.run(RCS, &[START, BATCH]);
-    assert_eq!(rig.reg(0x2094), 7);
-}
-
-#[test]
-fn what_a_non_secure_batch_may_not_do() {
-    // §2.3; G45 PRM 1.5.2: dropped, and the batch goes on.
-    let cases: &[&[u32]] = &[
-        &[0x1100_0001, 0x2040, 5],
-        &[0x1240_0001, 0x2094, TARGET],
-        &[0x1180_0001, 0x0009_0000, 0x0009_0005],
-        &[0x0400_0000],
-        &[0x0a00_0002, 0, 0, 0],
-    ];
-    for case in cases {
-        let rig = Rig::new();
-        rig.set(0x2094, 7);
-        let mut batch = case.to_vec();
-        batch.extend([0x1000_0002, 0, TARGET + 0x40, 1, END]);
-        rig.put(BATCH, &batch);
-        rig.put(TARGET, &[0x5555_5555]);
-        rig.run(RCS, &[START_NS, BATCH]);
-        assert_eq!(rig.gpu.lint_count(Rule::Privilege), 1, "{case:x?}");
-        assert_eq!(rig.reg(0x2040), 0);
-        assert_eq!(rig.at(TARGET), 0x5555_5555);
-        assert_eq!(rig.reg(0x44008), 0);
-        assert_eq!(rig.at(TARGET + 0x40), 1, "goes on after {case:x?}");
-    }
-}
-
-#[test]
-fn rings_and_secure_batches_may() {
-    let rig = Rig::new();
-    rig.put(
-        BATCH,
-        &[0x1100_0001, 0x2040, 5, 0x1240_0001, 0x2040, TARGET, END],
-    );
-    rig.run(RCS, &[START, BATCH]);
-    assert_eq!(rig.at(TARGET), 5);
-    rig.clean();
-}
-
-#[test]
-fn endless_batch_is_bounded_per_step() {
-    // §5.3.5.1: indefinite chaining is a hang, not a hung model.
-    let rig = Rig::new();
-    rig.put(BATCH, &[START, BATCH]);
-    rig.submit(BCS, &[START, BATCH]);
-    assert!(!rig.gpu.run_until_idle(1000));
-    assert_eq!(rig.reg(0x22074), BATCH);
-    assert_eq!(rig.reg(0x2209c) & 0x200, 0, "busy");
-    // Stopping takes effect at a command boundary, and a reset ends it.
-    rig.set(0x2209c, 0x0100_0100);
-    assert_eq!(rig.reg(0x2209c) & 0x200, 0x200);
-    rig.set(0x941c, 1);
-    assert_eq!(rig.gpu.step(BCS), StepResult::Idle);
-}
-
-#[test]
-fn conditional_end() {
-    // VCS PRM 1.2.5: quadword (mask, data); goes on if mask & data > the command's data.
-    let rig = Rig::new();
-    for (mask, data, limit, goes_on) in [
-        (0xffu32, 0x1234_0006u32, 5u32, true),
-        (0xff, 0x1234_0005, 5, false),
-        (0x0f, 0xffff_ffff, 0x10, false),
-    ] {
-        rig.put(TARGET, &[mask, data, 0]);
-        rig.put(
-            BATCH,
-            &[
-                0x1b60_0001,
-                limit,
-                TARGET,
-                STORE_GLOBAL,
-                0,
-                TARGET + 8,
-                1,
-                END,
-            ],
-        );
-        rig.run(RCS, &[START, BATCH]);
-        assert_eq!(
-            rig.at(TARGET + 8),
-            u32::from(goes_on),
-            "{mask:x} {data:x} {limit:x}"
-        );
-    }
-    // Without the compare bit the batch ends.
-    rig.put(TARGET, &[0xff, 0xff, 0]);
-    rig.put(
-        BATCH,
-        &[0x1b40_0001, 1, TARGET, STORE_GLOBAL, 0, TARGET + 8, 1, END],
-    );
-    rig.run(RCS, &[START, BATCH]);
-    assert_eq!(rig.at(TARGET + 8), 0);
-    rig.clean();
 }
 
 #[test]
@@ -402,41 +249,6 @@ fn display_flip_completes() {
     rig.set(0x44008, 1 << 26);
     assert_eq!(rig.reg(0x44008), 1 << 27);
     rig.clean();
-}
-
-#[test]
-fn arbitration_off_at_the_end_of_a_batch_is_reported() {
-    // §5.3.7.1.
-    let rig = Rig::new();
-    rig.put(BATCH, &[0x0400_0000, END]);
-    rig.run(RCS, &[START, BATCH]);
-    assert_eq!(rig.gpu.lint_count(Rule::ArbitrationOff), 1);
-    // Off: the pending head is not taken.
-    rig.set(0x2134, 0x101);
-    rig.run(RCS, &[0x0400_0000, 0x0280_0000, 0x0400_0001, 0]);
-    assert_eq!(
-        rig.reg(0x2134),
-        0x100,
-        "taken when the ring ran empty, arbitration on again"
-    );
-}
-
-#[test]
-fn ring_only_commands_in_a_batch_are_ignored() {
-    let rig = Rig::new();
-    rig.set(0x22134, 0x101);
-    rig.put(
-        BATCH,
-        &[0x0280_0000, 0x0380_0000, STORE_GLOBAL, 0, TARGET, 1, END],
-    );
-    rig.submit(BCS, &[START, BATCH, 0, 0]);
-    for _ in 0..4 {
-        rig.gpu.step(BCS);
-    }
-    assert_eq!(rig.reg(0x22134), 0x101);
-    assert_eq!(rig.at(0x42010), 0);
-    assert_eq!(rig.at(TARGET), 1);
-    assert_eq!(rig.gpu.lint_count(Rule::RingOnly), 2);
 }
 
 #[test]
@@ -619,8 +431,57 @@ fn badly_tiled_blit_is_a_page_table_error() {
 }
 
 #[test]
-fn end_of_batch_in_the_ring_is_reported() {
-    let rig = Rig::new();
-    rig.run(RCS, &[END, 0]);
-    assert_eq!(rig.gpu.lint_count(Rule::Reserved), 1);
+fn groups_of_commands_can_be_switched_off() {
+    // §5.3.3: INSTPM bits 1 (3D state) and 3 (media): parsed, without effect on the saved state.
+    // The image of context A shows it (see snb_contexts).
+    let image = |instpm: u32, command: [u32; 6]| {
+        let rig = Rig::new();
+        rig.run(RCS, &[0x0c00_0000, 0x000a_0109, 0, 0]);
+        rig.set(0x20c0, instpm);
+        rig.run(RCS, &command);
+        rig.run(RCS, &[0x1040_0002, 0, TARGET, 1]);
+        assert_eq!(rig.at(TARGET), 1, "in step");
+        rig.set(0x20c0, 0x000e_0000);
+        rig.run(RCS, &[0x0c00_0000, 0x000b_0109, 0, 0]);
+        (0..880)
+            .map(|i| rig.at(0xa0000 + 4 * i))
+            .collect::<Vec<u32>>()
+    };
+    let nothing = image(0, [0; 6]);
+    let state = [0x7810_0004, 1, 2, 3, 4, 5];
+    let media = [0x7002_0004, 1, 2, 3, 4, 5];
+    assert_ne!(image(0, state), nothing);
+    assert_ne!(image(0, media), nothing);
+    assert_eq!(image(0x0002_0002, state), nothing);
+    assert_eq!(image(0x0008_0008, media), nothing);
+    assert_ne!(image(0x0008_0008, state), nothing);
+}
+
+#[test]
+fn tiled_blits_and_bit_six() {
+    // Digest G-31: ARB_MODE bit 4 with equal channels. One pixel in row 1 of an X tile (0x200).
+    for (swizzle, enable, at) in [
+        (false, 0x0010_0010, 0x200),
+        (true, 0, 0x200),
+        (true, 0x0010_0010, 0x240),
+    ] {
+        let rig = Rig::with(SnbConfig {
+            swizzle,
+            ..SnbConfig::default()
+        });
+        rig.set(0x4030, enable);
+        rig.run(
+            BCS,
+            &[
+                0x5430_0804,
+                0x03f0_0080,
+                0x0001_0000,
+                0x0002_0001,
+                TARGET,
+                0x77,
+            ],
+        );
+        assert_eq!(rig.at(TARGET + at), 0x77);
+        rig.clean();
+    }
 }

@@ -6,7 +6,7 @@ mod snb_rig;
 use gpu_model::counters::Counter;
 use gpu_model::snb::engine::Stop;
 use gpu_model::snb::lint::Rule;
-use gpu_model::snb::EngineId;
+use gpu_model::snb::{EngineId, SnbConfig};
 use snb_rig::{Rig, BATCH, TARGET};
 
 const RCS: EngineId = EngineId::Rcs;
@@ -210,4 +210,37 @@ fn reset_forgets_the_current_context() {
     rig.start_ring(RCS);
     rig.run(RCS, &new(B));
     assert_eq!(rig.at(A + 4), 0x5555_5555, "nothing was saved");
+}
+
+#[test]
+fn images_are_in_the_global_table() {
+    // §5.3.6.1, §4.6.2: with PPGTT on as well.
+    let rig = Rig::new();
+    for n in 0..512 {
+        rig.gpu.gtt_write(0x400 + n, 0x0010_0001);
+    }
+    rig.set(0x2220, 0xffff_ffff);
+    rig.set(0x2228, 0x0040_0000);
+    rig.set(0x2520, 0x0200_0200);
+    rig.run(RCS, &new(A));
+    rig.run(RCS, &new(B));
+    assert_eq!(rig.at(A + 4) & 0xff80_0000, 0x1100_0000);
+    rig.clean();
+}
+
+#[test]
+fn undefined_after_reset() {
+    // §5.9: context state is; here it is garbage from the seed, so that nobody relies on it.
+    let counts = |seed| {
+        let rig = Rig::with(SnbConfig {
+            seed,
+            ..SnbConfig::default()
+        });
+        rig.set(0x2310, 0);
+        rig.set(0x941c, 1);
+        (rig.reg(0x2310), rig.reg(0x2180))
+    };
+    assert_ne!(counts(1), counts(2));
+    assert_eq!(counts(1), counts(1));
+    assert_ne!(counts(1).0, 0);
 }

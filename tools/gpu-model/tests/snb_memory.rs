@@ -475,3 +475,31 @@ fn vec_memory_has_ends() {
     assert!(m.read(0xfff, &mut [0; 1]).is_err());
     assert_eq!(m.dword(0x100c), 0x0403_0201);
 }
+
+#[test]
+fn graphics_data_type_changes_no_address() {
+    // §2.2.2.1: bit 3.
+    let rig = Rig::new();
+    rig.gpu.gtt_write(TARGET >> 12, 0x0009_000d);
+    rig.set(0x101008, 1);
+    rig.run(EngineId::Rcs, &[STORE_GLOBAL, 0, TARGET, 3]);
+    assert_eq!(rig.at(0x90000), 3);
+    rig.clean();
+}
+
+#[test]
+fn nothing_is_mapped_at_first() {
+    // §5.9: accesses of engines fail until the table is filled. The ring reads zeros, no-operations.
+    let memory = Arc::new(VecMemory::new(1 << 20));
+    let gpu = Snb::new(SnbConfig::default(), memory.clone(), Arc::new(NoIrq));
+    gpu.mmio_write32(0xa18c, 1);
+    memory
+        .put_dwords(0x1000, &[STORE_GLOBAL, 0, 0x2000, 1])
+        .expect("memory");
+    gpu.mmio_write32(0x22038, 0x1000);
+    gpu.mmio_write32(0x22030, 0x10);
+    gpu.mmio_write32(0x2203c, 1);
+    assert!(gpu.run_until_idle(100));
+    assert_eq!(gpu.mmio_read32(0x4294), 0x0000_1801, "read of the ring");
+    assert_eq!(memory.dword(0x2000), 0);
+}

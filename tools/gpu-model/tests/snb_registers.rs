@@ -299,11 +299,13 @@ fn undocumented_registers_are_counted() {
     rig.set(0x2ffc, 7);
     assert_eq!(rig.reg(0x2ffc), 0);
     rig.set(0x1f_f000, 7);
+    // There is no seventeenth fence (§4.5.4.1.1).
+    rig.reg(0x100080);
     assert_eq!(
         rig.gpu.undocumented(),
-        vec![(0x2ffc, 2, 1), (0x1f_f000, 0, 1)]
+        vec![(0x2ffc, 2, 1), (0x10_0080, 1, 0), (0x1f_f000, 0, 1)]
     );
-    assert_eq!(rig.gpu.counter(Counter::Undocumented), 4);
+    assert_eq!(rig.gpu.counter(Counter::Undocumented), 5);
 }
 
 #[test]
