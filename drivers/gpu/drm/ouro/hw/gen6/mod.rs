@@ -6,10 +6,10 @@
 //! which says where each value is from. What is the same for the video engine of the next generation is
 //! cited as `VCS §n`, that engine's document.
 //!
-//! One file for each concept: [`topology`] says what a chip has; [`forcewake`], [`fifo`], [`reset`],
-//! [`workarounds`], [`translation`] and [`swizzle`] bring it up; [`engine`] starts a ring, [`emit`] and
-//! [`commands`] fill it, [`submit`] moves its tail; [`interrupts`] and [`errors`] say what came of
-//! it; [`pte`], [`fences`], [`context`] and [`golden`] are formats in memory and registers.
+//! One file for each concept: `topology` says what a chip has; `forcewake`, `fifo`, `reset`,
+//! `workarounds`, `translation` and `swizzle` bring it up; `engine` starts a ring, `emit` and
+//! `commands` fill it, `submit` moves its tail; `interrupts` and `errors` say what came of
+//! it; `pte`, `fences`, `context` and `golden` are formats in memory and registers.
 
 mod commands;
 mod context;

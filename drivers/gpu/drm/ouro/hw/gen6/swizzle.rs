@@ -47,6 +47,8 @@ mod tests {
             (0x0000_0010, 0x0000_0010, Swizzle::Bit9_10),
             (0x0001_1008, 0x0062_1008, Swizzle::Bit9_10),
             (0x0000_1008, 0x0000_0810, Swizzle::None),
+            (0x0000_1008, 0x0000_0808, Swizzle::None),
+            (0x0000_1008, 0x0000_1010, Swizzle::None),
         ] {
             let mock = Mock::default();
             mock.set(0x14_5004, c0);

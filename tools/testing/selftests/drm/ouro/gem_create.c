@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/* DRM_IOCTL_I915_GEM_CREATE and DRM_IOCTL_GEM_CLOSE. */
+#include "test.h"
+
+GPU_FIXTURE(gem_create)
+
+TEST_F(gem_create, sizes_are_whole_pages)
+{
+	static const struct {
+		uint64_t asked, given;
+	} sizes[] = {
+		{ 1, PAGE }, { PAGE - 1, PAGE }, { PAGE, PAGE }, { PAGE + 1, 2 * PAGE },
+		{ 65536, 65536 }, { 1000000, 1003520 }, { 4 << 20, 4 << 20 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(sizes); i++) {
+		struct drm_i915_gem_create create = { .size = sizes[i].asked };
+
+		GOOD(self->fd, DRM_IOCTL_I915_GEM_CREATE, &create);
+		EXPECT_NE(0, create.handle);
+		EXPECT_EQ(sizes[i].given, create.size);
+		EXPECT_EQ(0, gem_close(self->fd, create.handle));
+	}
+}
+
+TEST_F(gem_create, sizes_that_cannot_be)
+{
+	static const struct {
+		uint64_t size;
+		int error;
+	} bad[] = {
+		{ 0, EINVAL }, { ~0ull, EINVAL }, { ~0ull << 31, E2BIG }, { 1ull << 62, E2BIG }, { 1ull << 48, E2BIG },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(bad); i++) {
+		struct drm_i915_gem_create create = { .size = bad[i].size, .handle = 0 };
+
+		BAD(self->fd, DRM_IOCTL_I915_GEM_CREATE, &create, bad[i].error) ;
+		EXPECT_EQ(0, create.handle);
+	}
+	BAD(self->fd, DRM_IOCTL_I915_GEM_CREATE, NULL, EFAULT);
+}
+
+TEST_F(gem_create, memory_is_zero)
+{
+	static uint8_t bytes[64 << 10], zero[64 << 10];
+	int round;
+
+	/* Fill and free, so that pages with something in them go round. */
+	for (round = 0; round < 8; round++) {
+		uint32_t handle = gem_create(self->fd, sizeof(bytes));
+
+		ASSERT_NE(0, handle);
+		memset(bytes, 0x55, sizeof(bytes));
+		ASSERT_EQ(0, gem_read(self->fd, handle, 0, bytes, sizeof(bytes)));
+		EXPECT_EQ(0, memcmp(bytes, zero, sizeof(bytes)));
+		memset(bytes, 0xa5, sizeof(bytes));
+		ASSERT_EQ(0, gem_write(self->fd, handle, 0, bytes, sizeof(bytes)));
+		EXPECT_EQ(0, gem_close(self->fd, handle));
+	}
+}
+
+TEST_F(gem_create, handles_differ_and_end)
+{
+	struct drm_gem_close close = {};
+	uint32_t handles[32];
+	unsigned int i, k;
+
+	for (i = 0; i < ARRAY_LEN(handles); i++) {
+		handles[i] = gem_create(self->fd, PAGE);
+		ASSERT_NE(0, handles[i]);
+		for (k = 0; k < i; k++)
+			EXPECT_NE(handles[k], handles[i]);
+	}
+	for (i = 0; i < ARRAY_LEN(handles); i++) {
+		close.handle = handles[i];
+		GOOD(self->fd, DRM_IOCTL_GEM_CLOSE, &close);
+		BAD(self->fd, DRM_IOCTL_GEM_CLOSE, &close, EINVAL);
+	}
+	close.handle = 0;
+	BAD(self->fd, DRM_IOCTL_GEM_CLOSE, &close, EINVAL);
+	close.handle = ~0u;
+	BAD(self->fd, DRM_IOCTL_GEM_CLOSE, &close, EINVAL);
+	BAD(self->fd, DRM_IOCTL_GEM_CLOSE, NULL, EFAULT);
+}
+
+TEST_F(gem_create, more_than_is_there_fails_without_harm)
+{
+	/* Pages come with use: a large object alone is fine, whatever the memory. */
+	uint32_t handle = gem_create(self->fd, 1ull << 30);
+	uint32_t other;
+
+	ASSERT_NE(0, handle);
+	EXPECT_EQ(0, gem_read32(self->fd, handle, (1ull << 30) - 4));
+	EXPECT_EQ(0, gem_close(self->fd, handle));
+	other = gem_create(self->fd, PAGE);
+	EXPECT_NE(0, other);
+	EXPECT_EQ(0, gem_close(self->fd, other));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The device, its commands, and batches: see gpu.h.
+ *
+ * Commands of gen6: G45 PRM Vol 1b §1 and §8.9 for MI and blitter commands,
+ * Sandy Bridge PRM Vol 1 Part 3 and Vol 2 Part 1 for MI_FLUSH_DW and
+ * PIPE_CONTROL. Addresses are those of the batch's own space, but for the one
+ * PIPE_CONTROL whose bit 2 says that it is a global one.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+
+#include "gpu.h"
+
+static const struct store_command gen6_stores[] = {
+	{ "MI_STORE_DATA_IMM", RCS | BCS, 4, { 0x10000002 }, 2, 0, 3, 4, 0, I915_GEM_DOMAIN_RENDER },
+	{ "MI_STORE_DATA_IMM qword", RCS | BCS, 5, { 0x10000003 }, 2, 0, 3, 8, 0, I915_GEM_DOMAIN_RENDER },
+	{ "PIPE_CONTROL", RCS, 5, { 0x7a000003, 1 << 14 }, 2, 0, 3, 8, 0, I915_GEM_DOMAIN_RENDER },
+	{ "PIPE_CONTROL global", RCS, 5, { 0x7a000003, 1 << 14 }, 2, 1 << 2, 3, 8, EXEC_OBJECT_NEEDS_GTT,
+	  I915_GEM_DOMAIN_INSTRUCTION },
+	{ "MI_FLUSH_DW", BCS | VCS, 3, { 0x13004001 }, 1, 0, 2, 4, 0, I915_GEM_DOMAIN_RENDER },
+	{ "MI_FLUSH_DW qword", BCS | VCS, 4, { 0x13004002 }, 1, 0, 2, 8, 0, I915_GEM_DOMAIN_RENDER },
+	/* one pixel of 32 bits by a fill */
+	{ "XY_COLOR_BLT", BCS, 6, { 0x54300004, 0x03f00040, 0, 0x00010001 }, 4, 0, 5, 4, 0, I915_GEM_DOMAIN_RENDER },
+	/* 4 bytes by a linear fill */
+	{ "COLOR_BLT", BCS, 5, { 0x50300003, 0x03f00040, 0x00010004 }, 3, 0, 4, 4, 0, I915_GEM_DOMAIN_RENDER },
+};
+
+static const struct backend backends[] = {
+	{ "gen6", 0, 0x05000000, 0x18800100, gen6_stores, ARRAY_LEN(gen6_stores) },
+};
+
+/* Chips of a backend, for drivers that do not name it: PCI device ids. */
+static const struct {
+	const char *backend;
+	uint16_t chip;
+} chips[] = {
+	{ "gen6", 0x0102 }, { "gen6", 0x0106 }, { "gen6", 0x010a }, { "gen6", 0x0112 },
+	{ "gen6", 0x0116 }, { "gen6", 0x0122 }, { "gen6", 0x0126 },
+};
+
+static const struct engine all_engines[] = {
+	{ "rcs0", RCS, I915_EXEC_RENDER },
+	{ "bcs0", BCS, I915_EXEC_BLT },
+	{ "vcs0", VCS, I915_EXEC_BSD },
+};
+
+int call(int fd, unsigned long request, void *argument)
+{
+	int got;
+
+	do {
+		got = ioctl(fd, request, argument);
+	} while (got < 0 && errno == EINTR);
+	return got < 0 ? -errno : 0;
+}
+
+int getparam(int fd, int param)
+{
+	int value = 0;
+	struct drm_i915_getparam get = { .param = param, .value = &value };
+	int got = call(fd, DRM_IOCTL_I915_GETPARAM, &get);
+
+	return got ? got : value;
+}
+
+static int speaks_i915(int fd)
+{
+	char name[16] = "";
+	struct drm_version version = { .name = name, .name_len = sizeof(name) - 1 };
+
+	return call(fd, DRM_IOCTL_VERSION, &version) == 0 && strcmp(name, "i915") == 0;
+}
+
+static int find_node(void)
+{
+	char path[300], first[300] = "";
+	struct dirent *entry;
+	DIR *dir = opendir("/dev/dri");
+	int fd;
+
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		if (strncmp(entry->d_name, "renderD", 7))
+			continue;
+		snprintf(path, sizeof(path), "/dev/dri/%s", entry->d_name);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		if (speaks_i915(fd) && (!first[0] || strcmp(path, first) < 0))
+			strcpy(first, path);
+		close(fd);
+	}
+	closedir(dir);
+	if (!first[0])
+		return -ENODEV;
+	fd = open(first, O_RDWR | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Whether the ring is there: objects are looked up after it, so a handle that is none tells. */
+static bool has_ring(int fd, uint64_t ring)
+{
+	struct drm_i915_gem_exec_object2 object = { .handle = 0 };
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(&object), .buffer_count = 1, .flags = ring };
+
+	return call(fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb) == -ENOENT;
+}
+
+int gpu_open(struct gpu *gpu)
+{
+	struct drm_ouro_device device = {};
+	const char *name = NULL;
+	unsigned int i;
+
+	memset(gpu, 0, sizeof(*gpu));
+	gpu->fd = find_node();
+	if (gpu->fd < 0)
+		return gpu->fd;
+	gpu->chip = getparam(gpu->fd, I915_PARAM_CHIPSET_ID);
+	if (call(gpu->fd, DRM_IOCTL_OURO_DEVICE, &device) == 0) {
+		gpu->ouro = true;
+		name = device.backend;
+	} else {
+		for (i = 0; i < ARRAY_LEN(chips); i++)
+			if (chips[i].chip == gpu->chip)
+				name = chips[i].backend;
+	}
+	for (i = 0; name && i < ARRAY_LEN(backends); i++)
+		if (!strcmp(name, backends[i].name))
+			gpu->backend = &backends[i];
+	if (!gpu->backend)
+		return -EOPNOTSUPP;
+	for (i = 0; i < ARRAY_LEN(all_engines); i++)
+		if (has_ring(gpu->fd, all_engines[i].ring))
+			gpu->engines[gpu->n_engines++] = all_engines[i];
+	return gpu->n_engines ? 0 : -ENXIO;
+}
+
+void gpu_close(struct gpu *gpu)
+{
+	if (gpu->fd > 0)
+		close(gpu->fd);
+}
+
+uint32_t gem_create(int fd, uint64_t size)
+{
+	struct drm_i915_gem_create create = { .size = size };
+
+	return call(fd, DRM_IOCTL_I915_GEM_CREATE, &create) ? 0 : create.handle;
+}
+
+int gem_close(int fd, uint32_t handle)
+{
+	struct drm_gem_close close = { .handle = handle };
+
+	return call(fd, DRM_IOCTL_GEM_CLOSE, &close);
+}
+
+void *gem_map(int fd, uint32_t handle, uint64_t size, uint64_t how)
+{
+	struct drm_i915_gem_mmap_offset get = { .handle = handle, .flags = how };
+	void *map;
+
+	if (call(fd, DRM_IOCTL_I915_GEM_MMAP_OFFSET, &get))
+		return NULL;
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, get.offset);
+	return map == MAP_FAILED ? NULL : map;
+}
+
+int gem_write(int fd, uint32_t handle, uint64_t offset, const void *data, uint64_t size)
+{
+	struct drm_i915_gem_pwrite arg = { .handle = handle, .offset = offset, .size = size, .data_ptr = U64(data) };
+
+	return call(fd, DRM_IOCTL_I915_GEM_PWRITE, &arg);
+}
+
+int gem_read(int fd, uint32_t handle, uint64_t offset, void *data, uint64_t size)
+{
+	struct drm_i915_gem_pread arg = { .handle = handle, .offset = offset, .size = size, .data_ptr = U64(data) };
+
+	return call(fd, DRM_IOCTL_I915_GEM_PREAD, &arg);
+}
+
+uint32_t gem_read32(int fd, uint32_t handle, uint64_t offset)
+{
+	uint32_t value = 0xdeadbeef;
+
+	gem_read(fd, handle, offset, &value, sizeof(value));
+	return value;
+}
+
+int gem_wait(int fd, uint32_t handle, int64_t timeout)
+{
+	struct drm_i915_gem_wait wait = { .bo_handle = handle, .timeout_ns = timeout };
+
+	return call(fd, DRM_IOCTL_I915_GEM_WAIT, &wait);
+}
+
+int gem_busy(int fd, uint32_t handle)
+{
+	struct drm_i915_gem_busy busy = { .handle = handle };
+	int got = call(fd, DRM_IOCTL_I915_GEM_BUSY, &busy);
+
+	return got ? got : !!busy.busy;
+}
+
+uint32_t context_create(int fd)
+{
+	struct drm_i915_gem_context_create create = {};
+
+	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE, &create) ? 0 : create.ctx_id;
+}
+
+int context_destroy(int fd, uint32_t id)
+{
+	struct drm_i915_gem_context_destroy destroy = { .ctx_id = id };
+
+	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_DESTROY, &destroy);
+}
+
+void batch_init(struct batch *b)
+{
+	memset(b, 0, sizeof(*b));
+}
+
+struct drm_i915_gem_exec_object2 *batch_object(struct batch *b, uint32_t handle)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->n_objects; i++)
+		if (b->objects[i].handle == handle)
+			return &b->objects[i];
+	b->objects[b->n_objects].handle = handle;
+	return &b->objects[b->n_objects++];
+}
+
+void batch_address(struct batch *b, uint32_t handle, uint32_t delta, bool write, uint32_t domain)
+{
+	struct drm_i915_gem_exec_object2 *object = batch_object(b, handle);
+
+	if (write)
+		object->flags |= EXEC_OBJECT_WRITE;
+	b->relocs[b->n_relocs++] = (struct drm_i915_gem_relocation_entry) {
+		.target_handle = handle,
+		.delta = delta,
+		.offset = b->n * 4,
+		.presumed_offset = ~0ull,
+		.read_domains = domain,
+		.write_domain = write ? domain : 0,
+	};
+	b->words[b->n++] = 0;
+}
+
+void batch_store(struct batch *b, const struct store_command *c, uint32_t handle, uint32_t offset, uint64_t value)
+{
+	unsigned int i, start = b->n;
+
+	for (i = 0; i < c->dwords; i++) {
+		if (i == c->address) {
+			batch_address(b, handle, offset | c->address_flags, true, c->domain);
+			batch_object(b, handle)->flags |= c->object_flags;
+			continue;
+		}
+		b->words[b->n++] = c->words[i];
+	}
+	b->words[start + c->value] = (uint32_t)value;
+	if (c->bytes == 8)
+		b->words[start + c->value + 1] = value >> 32;
+}
+
+void batch_end(struct batch *b, const struct backend *be)
+{
+	b->words[b->n++] = be->batch_end;
+	if (b->n & 1)
+		b->words[b->n++] = be->noop;
+}
+
+uint32_t batch_finish(int fd, struct batch *b, struct drm_i915_gem_execbuffer2 *eb)
+{
+	uint64_t size = (b->n * 4 + PAGE - 1) & ~(PAGE - 1);
+	uint32_t handle = gem_create(fd, size);
+	struct drm_i915_gem_exec_object2 *own;
+
+	if (!handle || gem_write(fd, handle, 0, b->words, b->n * 4))
+		return 0;
+	own = batch_object(b, handle);
+	own->relocs_ptr = U64(b->relocs);
+	own->relocation_count = b->n_relocs;
+	memset(eb, 0, sizeof(*eb));
+	eb->buffers_ptr = U64(b->objects);
+	eb->buffer_count = b->n_objects;
+	eb->batch_len = b->n * 4;
+	return handle;
+}
+
+int batch_run(int fd, struct batch *b, uint64_t flags, uint32_t context)
+{
+	struct drm_i915_gem_execbuffer2 eb;
+	uint32_t handle = batch_finish(fd, b, &eb);
+	int got;
+
+	if (!handle)
+		return -ENOMEM;
+	eb.flags = flags;
+	eb.rsvd1 = context;
+	got = call(fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+	gem_close(fd, handle);
+	return got;
+}
+
+const struct store_command *store_for(const struct gpu *gpu, const struct engine *engine, unsigned int bytes)
+{
+	unsigned int i;
+
+	for (i = 0; i < gpu->backend->n_stores; i++) {
+		const struct store_command *c = &gpu->backend->stores[i];
+
+		if (c->engines & engine->bit && c->bytes == bytes)
+			return c;
+	}
+	return NULL;
+}
+
+int store(const struct gpu *gpu, const struct engine *engine, uint32_t context, uint32_t handle, uint32_t offset,
+	  uint32_t value)
+{
+	struct batch b;
+
+	batch_init(&b);
+	batch_store(&b, store_for(gpu, engine, 4), handle, offset, value);
+	batch_end(&b, gpu->backend);
+	return batch_run(gpu->fd, &b, engine->ring, context);
+}
+
+int spin_start(const struct gpu *gpu, const struct engine *engine, uint32_t context, uint32_t extra, int *fence,
+	       struct spin *spin)
+{
+	/* Words before the jump: time for others while it runs. The first one becomes the end. */
+	enum { JUMP = 254 };
+	struct drm_i915_gem_relocation_entry reloc = {
+		.offset = (JUMP + 1) * 4,
+		.presumed_offset = ~0ull,
+		.read_domains = I915_GEM_DOMAIN_COMMAND,
+	};
+	struct drm_i915_gem_exec_object2 objects[2] = {};
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(objects), .flags = engine->ring, .rsvd1 = context };
+	uint32_t words[JUMP + 2] = {};
+	unsigned int n = 0;
+	int got;
+
+	memset(spin, 0, sizeof(*spin));
+	spin->fd = gpu->fd;
+	spin->end = gpu->backend->batch_end;
+	spin->handle = gem_create(gpu->fd, PAGE);
+	if (!spin->handle)
+		return -ENOMEM;
+	words[JUMP] = gpu->backend->batch_start;
+	got = gem_write(gpu->fd, spin->handle, 0, words, sizeof(words));
+	if (got)
+		return got;
+	spin->map = gem_map(gpu->fd, spin->handle, PAGE, I915_MMAP_OFFSET_WC);
+	if (!spin->map)
+		return -ENOMEM;
+	if (extra) {
+		objects[n].handle = extra;
+		objects[n++].flags = EXEC_OBJECT_WRITE;
+	}
+	reloc.target_handle = spin->handle;
+	objects[n].handle = spin->handle;
+	objects[n].relocs_ptr = U64(&reloc);
+	objects[n++].relocation_count = 1;
+	eb.buffer_count = n;
+	if (fence)
+		eb.flags |= I915_EXEC_FENCE_OUT;
+	got = call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, &eb);
+	if (!got && fence)
+		*fence = eb.rsvd2 >> 32;
+	return got;
+}
+
+void spin_stop(struct spin *spin)
+{
+	if (spin->map) {
+		spin->map[0] = spin->end;
+		__sync_synchronize();
+	}
+}
+
+void spin_free(struct spin *spin)
+{
+	spin_stop(spin);
+	if (spin->map)
+		munmap((void *)spin->map, PAGE);
+	if (spin->handle)
+		gem_close(spin->fd, spin->handle);
+	memset(spin, 0, sizeof(*spin));
+}
+
+/*
+ * Coverage: the harness runs each test in a process of its own, so the table
+ * lies in shared memory, and the process that made it prints it.
+ */
+struct case_count {
+	char name[48];
+	unsigned int cases;
+};
+
+static struct case_count *counts;
+static pid_t first_process;
+enum { MOST = 64 };
+
+static void __attribute__((constructor)) cover_start(void)
+{
+	counts = mmap(NULL, sizeof(*counts) * MOST, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (counts == MAP_FAILED)
+		counts = NULL;
+	first_process = getpid();
+}
+
+static void __attribute__((destructor)) cover_end(void)
+{
+	int i;
+
+	if (!counts || getpid() != first_process)
+		return;
+	for (i = 0; i < MOST && counts[i].cases; i++)
+		printf("# cover: ioctl %s %u cases (%s)\n", counts[i].name, counts[i].cases, program_invocation_short_name);
+}
+
+void cover(const char *request)
+{
+	static const char prefix[] = "DRM_IOCTL_";
+	int i;
+
+	if (!counts)
+		return;
+	if (!strncmp(request, prefix, sizeof(prefix) - 1))
+		request += sizeof(prefix) - 1;
+	for (i = 0; i < MOST; i++) {
+		if (!counts[i].cases)
+			strncpy(counts[i].name, request, sizeof(counts[i].name) - 1);
+		if (!strncmp(counts[i].name, request, sizeof(counts[i].name) - 1)) {
+			__atomic_fetch_add(&counts[i].cases, 1, __ATOMIC_RELAXED);
+			return;
+		}
+	}
+}
