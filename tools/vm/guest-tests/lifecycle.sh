@@ -51,9 +51,21 @@ removal() {
     echo 1 >"/sys/bus/pci/devices/$device/remove" && wait_for test ! -e "$node" &&
         echo 1 >/sys/bus/pci/rescan && wait_for test -c "$node"
 }
-# All of suspend but the firmware's part.
+# All of suspend but the firmware's part. The kernel's 9p does not survive it:
+# the shared folder's device is away meanwhile.
+virtio=/sys/bus/pci/drivers/virtio-pci
 sleep_and_wake() {
-    echo devices >/sys/power/pm_test && echo mem >/sys/power/state && test -c "$node"
+    shared=
+    for link in "$virtio"/*:*:*; do
+        [ ! -e "$link" ] || shared=${link##*/}
+    done
+    umount /out && echo "$shared" >"$virtio/unbind" || return 1
+    echo 1 >/sys/module/suspend/parameters/pm_test_delay
+    echo devices >/sys/power/pm_test
+    echo mem >/sys/power/state
+    slept=$?
+    echo "$shared" >"$virtio/bind"
+    mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 out /out && [ "$slept" = 0 ] && test -c "$node"
 }
 interrupts() { grep -q -i ouro /proc/interrupts; }
 

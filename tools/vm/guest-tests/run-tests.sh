@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 # In the guest: each program of /tests by itself, its TAP and its exit kept.
-mkdir -p /out/tap
+# Nothing may be open in /out meanwhile: a test of suspend unmounts it.
+mkdir -p /tmp/tap /out/tap
 for program in /tests/*; do
     [ -f "$program" ] || continue
     case $program in *.helper) continue ;; esac
     name=${program##*/}
     name=${name%.sh}
     case $program in
-        *.sh) sh "$program" >"/out/tap/$name.txt" 2>&1 </dev/null ;;
-        *) "$program" >"/out/tap/$name.txt" 2>&1 </dev/null ;;
+        *.sh) sh "$program" >"/tmp/tap/$name.txt" 2>&1 </dev/null ;;
+        *) "$program" >"/tmp/tap/$name.txt" 2>&1 </dev/null ;;
     esac
-    echo $? >"/out/tap/$name.exit"
+    echo $? >"/tmp/tap/$name.exit"
+    echo "$name: ended with $(cat "/tmp/tap/$name.exit")"
+    cp "/tmp/tap/$name."* /out/tap/
 done
 exit 0

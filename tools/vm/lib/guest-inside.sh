@@ -46,7 +46,7 @@ for gpu in $OURO_GUEST_GPUS; do
 done
 if [ -n "$OURO_GUEST_PCI" ]; then devices+=(-device "vfio-pci,host=$OURO_GUEST_PCI,addr=2"); fi
 
-serial=(-serial "file:$out/serial.log")
+serial=(-serial "file:$out/serial.log" -serial "file:$out/output.txt")
 append="console=ttyS0 panic=-1 reboot=t ignore_loglevel"
 if [ -n "$OURO_GUEST_INTERACTIVE" ]; then
     # shellcheck disable=SC2054
