@@ -9,7 +9,7 @@
 use core::ptr::NonNull;
 use kernel::{
     bindings,
-    device::{self, Bound, Core},
+    device::{self, Bound},
     devres,
     error::to_result,
     pci,
@@ -21,7 +21,7 @@ use kernel::{
     },
 };
 
-use crate::raw;
+pub use crate::pages::DmaDevice;
 
 /// The C device.
 pub(crate) fn raw_pci<Ctx: device::DeviceContext>(
@@ -252,69 +252,4 @@ pub fn request_region(pdev: &pci::Device<Bound>, bar: u32, name: &'static CStr) 
     region.held.store(true, ordering::Relaxed);
     let held = region.clone();
     end_with_bond(pdev, region).inspect_err(|_| held.end())
-}
-
-/// The device as the other end of DMA: what [`pages`](crate::pages) maps for.
-///
-/// After the unbind nothing new is mapped (`ENODEV`); what is mapped then has to be unmapped by
-/// the driver before, and is unmapped whenever its owner goes.
-pub struct DmaDevice {
-    dev: ARef<device::Device>,
-    bits: u32,
-    bond: Arc<Bond>,
-}
-
-impl DmaDevice {
-    /// Lets the device reach `bits` bits of addresses, 1 to 64, and be master of the bus.
-    ///
-    /// To be called once, in `probe`, before anything is mapped.
-    ///
-    /// Errors: `EIO` if the platform cannot do with so few; `EINVAL`; `ENOMEM`.
-    pub fn new(pdev: &pci::Device<Core<'_>>, bits: u32) -> Result<Arc<Self>> {
-        if !(1..=64).contains(&bits) {
-            return Err(EINVAL);
-        }
-        let mask = u64::MAX >> (64 - bits);
-        let dev: &device::Device<Core<'_>> = pdev.as_ref();
-        let raw_dev = raw_device(dev);
-        // SAFETY: The device is in `probe`: nobody maps for it at the same time.
-        to_result(unsafe { bindings::dma_set_mask_and_coherent(raw_dev, mask) })?;
-        // SAFETY: As above. A segment may be as long as there are pages.
-        unsafe { raw::ouro_dma_set_max_seg_size(raw_dev, u32::MAX) };
-        pdev.set_master();
-        let dev: &device::Device = dev;
-        Ok(Arc::new(
-            Self {
-                dev: dev.into(),
-                bits,
-                bond: Bond::new(pdev)?,
-            },
-            GFP_KERNEL,
-        )?)
-    }
-
-    /// How many bits of addresses the device has.
-    pub fn bits(&self) -> u32 {
-        self.bits
-    }
-
-    /// The C device, if it may be mapped for.
-    pub(crate) fn bound(&self) -> Result<*mut bindings::device> {
-        if self.bond.holds() {
-            Ok(self.raw())
-        } else {
-            Err(ENODEV)
-        }
-    }
-
-    /// The C device, for unmapping.
-    pub(crate) fn raw(&self) -> *mut bindings::device {
-        raw_device(&self.dev)
-    }
-
-    /// Whether memory must come from below 4 GiB.
-    pub fn needs_low_memory(&self) -> bool {
-        // SAFETY: The device has a reference.
-        unsafe { raw::ouro_dma_below_4g(self.raw()) }
-    }
 }

@@ -4,26 +4,24 @@
 
 use kernel::{bindings, error::to_result, prelude::*, sync::Arc};
 
-use super::{Pages, PAGE_SIZE};
-use crate::{pci::DmaDevice, raw};
+use super::{
+    device::{DmaDevice, Mapped, Memory, Room, Table},
+    Pages, PAGE_SIZE,
+};
+use crate::raw;
 
-/// The pages of an object, mapped for the device.
+/// The pages of an object, mapped for the device; it holds both.
 ///
-/// It holds both. The driver drops it before the device is unbound, for whatever is mapped then.
+/// The unbind of the device unmaps it, if it is still there.
 ///
 /// # Invariants
 ///
-/// `table` is a table of all of `pages`, mapped for `dma`; it was allocated by us.
+/// `mapped` is a table of all of `pages`, on the list of `dma` or unmapped.
 pub struct DmaMap {
-    table: KBox<bindings::sg_table>,
+    mapped: Arc<Mapped>,
     pages: Arc<Pages>,
     dma: Arc<DmaDevice>,
 }
-
-// SAFETY: The table is not changed.
-unsafe impl Send for DmaMap {}
-// SAFETY: As above.
-unsafe impl Sync for DmaMap {}
 
 /// Pages that have successive addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,22 +36,18 @@ pub struct Run {
 
 impl DmaMap {
     pub(super) fn new(pages: Arc<Pages>, dma: Arc<DmaDevice>) -> Result<Self> {
-        let dev = dma.bound()?;
+        dma.check_bound()?;
         let n = u32::try_from(pages.len())?;
-        let mut table = KBox::new(pin_init::zeroed::<bindings::sg_table>(), GFP_KERNEL)?;
-        // SAFETY: The pages are held by `pages`; the array is only read.
-        to_result(unsafe {
-            raw::ouro_sg_from_pages(&mut *table, pages.raw().as_ptr().cast_mut(), n, dev)
-        })?;
-        // SAFETY: The device is bound; the table was just made.
-        let mapped = to_result(unsafe { raw::ouro_dma_map_sgtable(dev, &mut *table) });
-        if let Err(e) = mapped {
-            // SAFETY: Made above.
-            unsafe { bindings::sg_free_table(&mut *table) };
-            return Err(e);
-        }
-        // INVARIANT: Made and mapped.
-        Ok(Self { table, pages, dma })
+        let room = Room::new()?;
+        // SAFETY: The pages are held by `pages`, which goes after the table.
+        let table = unsafe { Table::new(pages.raw().as_ptr(), n, &dma)? };
+        // SAFETY: The table was just made. If the device is being unbound, it is still there, and
+        // `add()` unmaps it again.
+        to_result(unsafe { raw::ouro_dma_map_sgtable(dma.raw(), table.get()) })?;
+        // SAFETY: Just mapped.
+        let mapped = unsafe { dma.add(room, Memory::Table(table))? };
+        // INVARIANT: Made, mapped and on the list.
+        Ok(Self { mapped, pages, dma })
     }
 
     /// The pages.
@@ -63,8 +57,11 @@ impl DmaMap {
 
     /// The runs of successive addresses, in the order of the pages.
     pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
-        let mut sg = self.table.sgl;
-        let mut left = self.table.nents;
+        let (mut sg, mut left) = match self.mapped.memory() {
+            // SAFETY: By the invariant; the table is not changed while it is shared.
+            Memory::Table(table) => unsafe { ((*table.get()).sgl, (*table.get()).nents) },
+            Memory::Pages(_) => (core::ptr::null_mut(), 0),
+        };
         let mut page = 0;
         core::iter::from_fn(move || {
             if left == 0 || sg.is_null() {
@@ -99,10 +96,6 @@ impl DmaMap {
 
 impl Drop for DmaMap {
     fn drop(&mut self) {
-        // SAFETY: By the invariant; the device has a reference.
-        unsafe {
-            raw::ouro_dma_unmap_sgtable(self.dma.raw(), &mut *self.table);
-            bindings::sg_free_table(&mut *self.table);
-        }
+        self.dma.remove(&self.mapped);
     }
 }

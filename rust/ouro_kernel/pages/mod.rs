@@ -10,10 +10,12 @@
 //! All DMA is coherent (`DMA_ATTR_REQUIRE_COHERENT`): a platform that would put a bounce buffer in
 //! between makes the mapping fail instead.
 
+mod device;
 mod dma;
 mod owned;
 mod shmem;
 
+pub use self::device::DmaDevice;
 pub use self::dma::{DmaMap, Run};
 pub use self::owned::{DmaPages, View};
 pub use self::shmem::{Pages, Shmem, Vmap};

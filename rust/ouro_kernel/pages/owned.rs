@@ -5,8 +5,12 @@
 use core::{marker::PhantomData, ptr::NonNull};
 use kernel::{bindings, prelude::*, sync::Arc};
 
-use super::{clflush, PAGE_SIZE};
-use crate::{pci::DmaDevice, raw, Caching};
+use super::{
+    clflush,
+    device::{DmaDevice, Mapped, Memory, Room},
+    PAGE_SIZE,
+};
+use crate::{raw, Caching};
 
 /// Bytes that someone else may change at any time: each access is one volatile access of its
 /// size, and is checked. Outside, reads are zero and writes go nowhere.
@@ -142,19 +146,54 @@ impl View<'_> {
     }
 }
 
-/// Zeroed pages that the CPU and the device see: rings, status pages, contexts, page tables.
-///
-/// They are successive for the CPU; each has an address of its own for the device.
+/// Pages of our own.
 ///
 /// # Invariants
 ///
-/// Each entry of `pages` is an allocated page; the first `addresses.len()` of them are mapped for
-/// `dma`. `view`, if it is there, maps all of them.
-pub struct DmaPages {
-    pages: KVVec<*mut bindings::page>,
-    addresses: KVVec<u64>,
-    view: Option<NonNull<u8>>,
+/// Each entry is an allocated page that is ours. With `caching` other than write-back, the
+/// kernel's linear map of all of them is write-combining.
+struct Owned {
+    list: KVVec<*mut bindings::page>,
     caching: Caching,
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: By the invariants.
+        unsafe {
+            if self.caching != Caching::WriteBack {
+                raw::set_pages_array_wb(self.list.as_mut_ptr(), self.list.len() as c_int);
+            }
+            for &page in &self.list {
+                bindings::__free_pages(page, 0);
+            }
+        }
+    }
+}
+
+/// The pages in the kernel's address space.
+struct Window(NonNull<u8>);
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        // SAFETY: From `ouro_vmap()`.
+        unsafe { raw::vunmap(self.0.as_ptr().cast()) }
+    }
+}
+
+/// Zeroed pages that the CPU and the device see: rings, status pages, contexts, page tables.
+///
+/// They are successive for the CPU; each has an address of its own for the device. The unbind of
+/// the device unmaps them from it, if they are still there.
+///
+/// # Invariants
+///
+/// `view` maps all of `pages`; `mapped` are their addresses, on the list of `dma` or unmapped.
+/// The fields are dropped in their order, after the drop of all of it has unmapped them.
+pub struct DmaPages {
+    view: Window,
+    mapped: Arc<Mapped>,
+    pages: Owned,
     dma: Arc<DmaDevice>,
 }
 
@@ -169,18 +208,16 @@ impl DmaPages {
     /// Errors: `ENODEV` after the unbind, `ENOMEM`, `EIO` if the device cannot reach the memory,
     /// `EINVAL` for none.
     pub fn new(dma: &Arc<DmaDevice>, n: usize, caching: Caching) -> Result<Self> {
-        let dev = dma.bound()?;
+        dma.check_bound()?;
         if n == 0 {
             return Err(EINVAL);
         }
-        let mut this = Self {
-            pages: KVVec::with_capacity(n, GFP_KERNEL)?,
-            addresses: KVVec::with_capacity(n, GFP_KERNEL)?,
-            view: None,
-            caching,
-            dma: dma.clone(),
+        let count = c_int::try_from(n)?;
+        let room = Room::new()?;
+        let mut pages = Owned {
+            list: KVVec::with_capacity(n, GFP_KERNEL)?,
+            caching: Caching::WriteBack,
         };
-        // From here on, what was made so far is freed with `this`.
         let low = dma.needs_low_memory();
         for _ in 0..n {
             // SAFETY: No requirement.
@@ -188,69 +225,80 @@ impl DmaPages {
             if page.is_null() {
                 return Err(ENOMEM);
             }
-            this.pages.push(page, GFP_KERNEL)?;
+            pages.list.push(page, GFP_KERNEL)?;
         }
-        let n = c_int::try_from(n)?;
         if caching != Caching::WriteBack {
             // SAFETY: Pages of our own, which nobody has mapped but the kernel's linear map,
-            // which this changes.
-            let ret = unsafe { raw::set_pages_array_wc(this.pages.as_mut_ptr(), n) };
-            if ret != 0 {
-                this.caching = Caching::WriteBack;
-                return Err(Error::from_errno(ret));
-            }
-        }
-        for &page in &this.pages {
-            // SAFETY: The device is bound, the page is ours.
-            let address = unsafe { raw::ouro_dma_map_page(dev, page) };
-            // SAFETY: As above.
-            if unsafe { raw::ouro_dma_mapping_error(dev, address) } {
-                return Err(EIO);
-            }
-            this.addresses.push(address, GFP_KERNEL)?;
+            // which this changes, all or nothing.
+            let ret = unsafe { raw::set_pages_array_wc(pages.list.as_mut_ptr(), count) };
+            kernel::error::to_result(ret)?;
+            pages.caching = caching;
         }
         // SAFETY: The pages are ours; the array is only read.
-        let view = unsafe { raw::ouro_vmap(this.pages.as_mut_ptr(), n as u32, caching.raw()) };
-        this.view = Some(NonNull::new(view.cast()).ok_or(ENOMEM)?);
-        Ok(this)
+        let view = unsafe { raw::ouro_vmap(pages.list.as_mut_ptr(), count as u32, caching.raw()) };
+        let view = Window(NonNull::new(view.cast()).ok_or(ENOMEM)?);
+
+        let mut addresses = KVVec::with_capacity(n, GFP_KERNEL)?;
+        for &page in &pages.list {
+            // SAFETY: The page is ours. If the device is being unbound, it is still there, and
+            // `add()` unmaps the page again.
+            let address = unsafe { raw::ouro_dma_map_page(dma.raw(), page) };
+            // SAFETY: As above.
+            if unsafe { raw::ouro_dma_mapping_error(dma.raw(), address) } {
+                // SAFETY: What is in it was mapped here.
+                unsafe { Memory::Pages(addresses).unmap(dma.raw()) };
+                return Err(EIO);
+            }
+            // There is room.
+            let _ = addresses.push_within_capacity(address);
+        }
+        // SAFETY: Just mapped.
+        let mapped = unsafe { dma.add(room, Memory::Pages(addresses))? };
+        // INVARIANT: Made, mapped and on the list.
+        Ok(Self {
+            view,
+            mapped,
+            pages,
+            dma: dma.clone(),
+        })
     }
 
     /// How many pages there are.
     pub fn len(&self) -> usize {
-        self.pages.len()
+        self.pages.list.len()
     }
 
     /// Whether there are none: never.
     pub fn is_empty(&self) -> bool {
-        self.pages.is_empty()
+        self.pages.list.is_empty()
     }
 
     /// The address of a page for the device.
     pub fn address(&self, page: usize) -> Option<u64> {
-        self.addresses.get(page).copied()
+        self.addresses().get(page).copied()
     }
 
     /// The addresses of all pages.
     pub fn addresses(&self) -> &[u64] {
-        &self.addresses
+        match self.mapped.memory() {
+            Memory::Pages(addresses) => addresses,
+            Memory::Table(_) => &[],
+        }
     }
 
     /// The frame of a page, for mappings of user space.
     pub fn pfn(&self, page: usize) -> Option<usize> {
         // SAFETY: By the invariant.
         self.pages
+            .list
             .get(page)
             .map(|&p| unsafe { raw::ouro_page_to_pfn(p) })
     }
 
     /// The memory.
     pub fn view(&self) -> View<'_> {
-        let (addr, len) = match self.view {
-            Some(addr) => (addr, self.pages.len() * PAGE_SIZE),
-            None => (NonNull::dangling(), 0),
-        };
-        // SAFETY: By the invariant, or of no length.
-        unsafe { View::new(addr, len) }
+        // SAFETY: By the invariant.
+        unsafe { View::new(self.view.0, self.pages.list.len() * PAGE_SIZE) }
     }
 
     /// Reads 32 bits at a multiple of 4; zero outside.
@@ -276,20 +324,6 @@ impl DmaPages {
 
 impl Drop for DmaPages {
     fn drop(&mut self) {
-        // SAFETY: By the invariants, in the reverse order of making.
-        unsafe {
-            if let Some(view) = self.view {
-                raw::vunmap(view.as_ptr().cast());
-            }
-            for &address in &self.addresses {
-                raw::ouro_dma_unmap_page(self.dma.raw(), address);
-            }
-            if self.caching != Caching::WriteBack {
-                raw::set_pages_array_wb(self.pages.as_mut_ptr(), self.pages.len() as c_int);
-            }
-            for &page in &self.pages {
-                bindings::__free_pages(page, 0);
-            }
-        }
+        self.dma.remove(&self.mapped);
     }
 }
