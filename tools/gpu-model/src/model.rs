@@ -61,6 +61,8 @@ pub trait GpuModel: Send + Sync {
     fn config_read(&self, offset: u64, buf: &mut [u8]);
     /// Writes to the configuration space.
     fn config_write(&self, offset: u64, data: &[u8]);
+    /// True while the guest forbids INTx in the PCI command register.
+    fn intx_disabled(&self) -> bool;
     /// Power-on state again.
     fn reset(&self);
     /// Starts the engine threads.

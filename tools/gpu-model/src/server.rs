@@ -106,11 +106,9 @@ impl ServerBackend for Backend {
             tracing::warn!("write outside region {region}: {offset:#x}+{}", data.len());
         } else if region == VFIO_PCI_CONFIG_REGION_INDEX {
             self.model.config_write(offset, data);
-            let mut command = [0; 2];
-            self.model
-                .config_read(crate::pci::COMMAND as u64, &mut command);
+            let disabled = self.model.intx_disabled();
             let mut s = lock(&self.irq.0);
-            s.disabled = u16::from_le_bytes(command) & crate::pci::COMMAND_INTX_DISABLE != 0;
+            s.disabled = disabled;
             s.raise_intx();
         } else {
             self.model.bar_write(region, offset, data);

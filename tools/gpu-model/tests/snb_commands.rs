@@ -173,7 +173,8 @@ fn semaphores_in_memory() {
     assert_eq!(rig.at(TARGET), 7);
     // Compare and update: waits until memory exceeds the data; then stores.
     rig.submit(BCS, &[0x0b70_0001, 7, TARGET]);
-    assert!(!rig.gpu.run_until_idle(50) || rig.reg(0x2203c) & 0x400 != 0);
+    assert!(rig.gpu.run_until_idle(50));
+    assert_eq!(rig.reg(0x2203c) & 0x400, 0x400, "semaphore wait");
     rig.run(RCS, &[STORE_GLOBAL, 0, TARGET, 8]);
     assert_eq!(rig.at(TARGET), 7);
     assert_eq!(rig.reg(0x22034), 0x10);

@@ -124,6 +124,10 @@ impl Bench {
     /// Awake, table filled through `fill`, blitter ring at 0x30000, status page at 0x42000.
     fn bring_up(&mut self, fill: impl Fn(&mut Self, u32, u32)) {
         self.write(0xa18c, 1);
+        // Bus mastering, without which a device must not touch memory.
+        self.client
+            .region_write(VFIO_PCI_CONFIG_REGION_INDEX, 4, &[6, 0])
+            .expect("command");
         for page in 1..(MEMORY / 4096) as u32 {
             fill(self, page, page << 12 | 5);
         }
@@ -208,6 +212,7 @@ fn a_client_runs_a_command_and_gets_its_message() {
     assert_eq!(u64::from_ne_bytes(count), 1);
     assert_eq!(b.at(0x30_0000), 0xabcd);
     assert_eq!(b.at(0x42100), 77);
+    assert_eq!(b.model.report()["counters"]["lints"], 0);
     assert_eq!(b.read(0x44018), 1 << 22);
     b.write(0x44018, 1 << 22);
     assert_eq!(b.read(0x44018), 0);

@@ -7,6 +7,7 @@
 use crate::blt::{self, BltCaps, BltError, BltMemory, BltState, BltStats};
 use crate::counters::Counter;
 use crate::intel::tlb::{Client, Space};
+use crate::memory::lock;
 use crate::snb::core::{source, Core};
 use crate::snb::engine::{EngineId, Stop};
 use crate::snb::errors::EIR_PAGE_TABLE;
@@ -15,6 +16,7 @@ use crate::snb::lint::Rule;
 use crate::snb::mmu::{MemoryContext, Mmu};
 use crate::snb::regs::{reg, ring};
 use crate::tiling::Swizzle;
+use std::sync::{Arc, Mutex};
 
 /// Length of a blitter command; `None` for an opcode that Gen6 does not have.
 pub(crate) fn length(header: u32) -> Option<usize> {
@@ -43,6 +45,7 @@ pub(crate) struct BlitJob {
     mmu: Mmu,
     cx: MemoryContext,
     generation: u64,
+    stopped: Arc<Mutex<bool>>,
     result: Result<BltStats, BltError>,
 }
 
@@ -51,29 +54,29 @@ struct View<'a> {
     mmu: &'a mut Mmu,
     cx: &'a MemoryContext,
     space: Space,
+    stopped: &'a Mutex<bool>,
 }
 
 impl BltMemory for View<'_> {
     fn read(&mut self, addr: u64, buf: &mut [u8]) {
-        self.mmu.read(
-            self.cx,
-            Client::Data,
-            self.space,
-            source::BLT_READ,
-            addr as u32,
-            buf,
-        );
+        let stopped = lock(self.stopped);
+        if *stopped {
+            buf.fill(0);
+            return;
+        }
+        let (client, at) = (Client::Data, addr as u32);
+        self.mmu
+            .read(self.cx, client, self.space, source::BLT_READ, at, buf);
     }
 
     fn write(&mut self, addr: u64, data: &[u8]) {
-        self.mmu.write(
-            self.cx,
-            Client::Data,
-            self.space,
-            source::BLT_WRITE,
-            addr as u32,
-            data,
-        );
+        let stopped = lock(self.stopped);
+        if *stopped {
+            return;
+        }
+        let (client, at) = (Client::Data, addr as u32);
+        self.mmu
+            .write(self.cx, client, self.space, source::BLT_WRITE, at, data);
     }
 
     fn write_enabled(&mut self, addr: u64, data: &[u8], enable: &[u8]) {
@@ -98,6 +101,7 @@ impl BlitJob {
             mmu: &mut self.mmu,
             cx: &self.cx,
             space: self.space,
+            stopped: &self.stopped,
         };
         self.result = blt::execute(&self.command, &mut self.state, &mut view, &self.caps);
     }
@@ -115,6 +119,8 @@ impl Core {
             return Step::Waiting;
         };
         self.engine(e).busy = true;
+        let stopped = Arc::new(Mutex::new(false));
+        self.engine(e).blit = Some(stopped.clone());
         let swizzled = self.cfg.swizzle && self.get(reg::ARB_MODE) & (1 << 4) != 0;
         let caps = BltCaps {
             swizzle_x: if swizzled {
@@ -137,6 +143,7 @@ impl Core {
             mmu,
             cx: self.cx.clone(),
             generation,
+            stopped,
             result: Ok(BltStats::default()),
         }))
     }
@@ -158,6 +165,7 @@ impl Core {
         }
         let engine = self.engine(e);
         engine.busy = false;
+        engine.blit = None;
         engine.mmu = Some(if void { mmu.after_reset() } else { mmu });
         if std::mem::take(&mut self.engine(e).directory_pending) {
             self.load_directory(e);

@@ -68,6 +68,10 @@ impl GpuModel for Snb {
         self.config_write_at(offset as usize, data);
     }
 
+    fn intx_disabled(&self) -> bool {
+        self.core().pci.intx_disabled()
+    }
+
     fn reset(&self) {
         self.power_on();
     }

@@ -41,6 +41,8 @@ pub struct SnbConfig {
     pub prefetch: bool,
     /// Events that the recorder keeps.
     pub keep_events: usize,
+    /// A tail write while bus mastering is off is reported.
+    pub watch_bus_master: bool,
     /// Whether broken rules and undocumented accesses count as failure.
     pub strict: bool,
 }
@@ -60,6 +62,7 @@ impl Default for SnbConfig {
             swizzle: false,
             prefetch: true,
             keep_events: 65536,
+            watch_bus_master: false,
             strict: false,
         }
     }

@@ -121,6 +121,7 @@ impl Core {
         self.set(reg::MAD_DIMM_C0, dimm[0]);
         self.set(reg::MAD_DIMM_C1, dimm[1]);
         for e in ENGINES {
+            self.engines[e as usize].stop_blit();
             let old = &self.engines[e as usize];
             let (busy, generation) = (old.busy, old.generation + 1);
             let mmu = old.mmu.is_some().then(|| Mmu::new(Tlb::default()));

@@ -62,6 +62,21 @@ impl Snb {
         Self::build(cfg, gtt, None, memory, irq, Clock::manual())
     }
 
+    /// A device in process that runs by itself: real time, FIFO draining with it; see
+    /// [`Self::start_engines`].
+    pub fn in_real_time(
+        cfg: SnbConfig,
+        memory: Arc<dyn GuestMemory>,
+        irq: Arc<dyn IrqSink>,
+    ) -> Self {
+        let cfg = SnbConfig {
+            fifo: FifoDrain::Timed(100),
+            ..cfg
+        };
+        let gtt = Arc::new(HeapPtes::new(cfg.gtt_mb << 18));
+        Self::build(cfg, gtt, None, memory, irq, Clock::real())
+    }
+
     /// A device for a server: real time, page-table entries shared with the guest unless trapped.
     ///
     /// # Errors
@@ -88,6 +103,7 @@ impl Snb {
             asleep_fifo: options.asleep_fifo,
             fifo: FifoDrain::Timed(100),
             keep_events: 0,
+            watch_bus_master: true,
             strict: options.strict,
             ..SnbConfig::default()
         };
@@ -272,7 +288,8 @@ impl Snb {
         }
     }
 
-    /// Starts a thread per engine. Does nothing if they run already.
+    /// Starts a thread per engine. Does nothing if they run already. Only for a device in real time:
+    /// a clock that stands still would make a delay endless.
     pub fn start_engines(&self) {
         let mut threads = lock(&self.threads);
         if !threads.is_empty() {

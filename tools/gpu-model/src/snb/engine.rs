@@ -5,7 +5,9 @@
 use crate::counters::Counter;
 use crate::intel::mi;
 use crate::intel::tlb::Tlb;
+use crate::memory::lock;
 use crate::snb::mmu::Mmu;
+use std::sync::{Arc, Mutex};
 
 /// An engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -179,6 +181,8 @@ pub struct Engine {
     pub suspended_sync: bool,
     /// A command of this streamer runs with the device unlocked.
     pub busy: bool,
+    /// The blit under way; true once it may not touch memory any more.
+    pub blit: Option<Arc<Mutex<bool>>>,
     /// An invalidation came while the translation unit was away.
     pub flush_pending: bool,
     /// PP_DIR_BASE was written while the translation unit was away.
@@ -208,6 +212,7 @@ impl Engine {
             partial_reported: false,
             suspended_sync: false,
             busy: false,
+            blit: None,
             flush_pending: false,
             directory_pending: false,
             expect_noop: false,
@@ -216,9 +221,17 @@ impl Engine {
         }
     }
 
+    /// From here on a blit under way reads and writes nothing: memory may change hands after a reset.
+    pub fn stop_blit(&mut self) {
+        if let Some(stopped) = self.blit.take() {
+            *lock(&stopped) = true;
+        }
+    }
+
     /// What a graphics reset does: everything but the TLBs, which a reset does not flush
     /// (VCS PRM 1.1.3.5).
     pub fn reset(&mut self) {
+        self.stop_blit();
         let mmu = self.mmu.take().map(Mmu::after_reset);
         let (busy, generation) = (self.busy, self.generation + 1);
         *self = Engine {

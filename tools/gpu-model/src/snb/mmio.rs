@@ -68,6 +68,7 @@ impl Core {
         self.removed = true;
         for engine in &mut self.engines {
             engine.stop = Stop::Hung;
+            engine.stop_blit();
         }
         self.update_line();
     }
@@ -269,7 +270,9 @@ impl Core {
                 format!("{} head {head:#x} tail {tail:#x}", e.name())
             });
         }
-        if self.pci.word(crate::pci::COMMAND) & crate::pci::COMMAND_MASTER == 0 && self.cfg.strict {
+        if self.pci.word(crate::pci::COMMAND) & crate::pci::COMMAND_MASTER == 0
+            && self.cfg.watch_bus_master
+        {
             self.lint(Rule::NoBusMaster, || e.name().to_owned());
         }
         if e == EngineId::Vcs {

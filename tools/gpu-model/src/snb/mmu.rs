@@ -113,6 +113,14 @@ impl Mmu {
         std::mem::take(&mut self.notes)
     }
 
+    /// Collects a fault. The record keeps the first one anyway (§5.7.2.1), so a long blit over
+    /// nothing need not keep one for each of its pages.
+    fn fault(&mut self, fault: MmuFault) {
+        if self.faults.len() < 256 {
+            self.faults.push(fault);
+        }
+    }
+
     fn note(&mut self, rule: Rule, va: u32) {
         // Bounded: a blit over a bad range must not collect one note per page for ever.
         if self.notes.len() < 64 {
@@ -188,7 +196,7 @@ impl Mmu {
         let page = va / PAGE;
         if self.inject {
             self.inject = false;
-            self.faults.push(MmuFault {
+            self.fault(MmuFault {
                 address: va,
                 space,
                 source,
@@ -220,7 +228,7 @@ impl Mmu {
             Ok(_) => FaultKind::Page,
             Err(kind) => kind,
         };
-        self.faults.push(MmuFault {
+        self.fault(MmuFault {
             address: va,
             space,
             source,
@@ -245,7 +253,7 @@ impl Mmu {
             let pa = self.translate(cx, client, space, at, source);
             if !f(pa, done..done + n) {
                 let kind = FaultKind::BadData;
-                self.faults.push(MmuFault {
+                self.fault(MmuFault {
                     address: at,
                     space,
                     source,
