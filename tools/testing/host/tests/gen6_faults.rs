@@ -306,15 +306,26 @@ fn a_semaphore_that_nobody_signals_needs_a_reset() {
 
 #[test]
 fn an_injected_fault_is_reported_on_its_engine() {
-    for (n, name) in [(RCS, "rcs")] {
-        let mut m = Machine::default();
-        let target = m.alloc(1);
-        let batch = m.object(&[STORE, 0, target.addr, 1, END, 0]);
-        m.gpu.inject(Fault::once(Kind::PageFault).on(name));
-        m.submit(n, &Work::batch(batch.addr)).unwrap();
-        m.run();
-        assert!(fault(&errors(&m), n).is_some());
+    injected(RCS, "rcs", 0);
+}
+
+/// Lets one access of an engine fault, after `skip` others.
+fn injected(n: usize, name: &str, skip: u64) {
+    let mut m = Machine::default();
+    let target = m.alloc(1);
+    let batch = m.object(&[STORE, 0, target.addr, 1, END, 0]);
+    m.gpu
+        .inject(Fault::once(Kind::PageFault).on(name).after(skip));
+    m.submit(n, &Work::batch(batch.addr)).unwrap();
+    m.run();
+    let report = errors(&m);
+    for other in [RCS, BCS, VCS] {
+        let found = fault(&report, other).is_some();
+        assert_eq!(found, other == n, "access {skip} of {name}");
     }
+    m.reset(ResetScope::All).unwrap();
+    m.work(n, &Work::batch(batch.addr));
+    assert_eq!(m.dword(target, 0), 1);
 }
 
 #[test]
