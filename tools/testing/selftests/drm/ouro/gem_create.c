@@ -30,7 +30,7 @@ TEST_F(gem_create, sizes_that_cannot_be)
 		uint64_t size;
 		int error;
 	} bad[] = {
-		{ 0, EINVAL }, { ~0ull, EINVAL }, { ~0ull << 31, E2BIG }, { 1ull << 62, E2BIG }, { 1ull << 48, E2BIG },
+		{ 0, EINVAL }, { ~0ull, EINVAL }, { ~0ull << 31, E2BIG }, { 1ull << 63, E2BIG },
 	};
 	unsigned int i;
 
@@ -86,14 +86,13 @@ TEST_F(gem_create, handles_differ_and_end)
 	BAD(self->fd, DRM_IOCTL_GEM_CLOSE, NULL, EFAULT);
 }
 
-TEST_F(gem_create, more_than_is_there_fails_without_harm)
+TEST_F(gem_create, pages_come_with_use)
 {
-	/* Pages come with use: a large object alone is fine, whatever the memory. */
-	uint32_t handle = gem_create(self->fd, 1ull << 30);
+	/* More than a small guest has: an object that nobody touches costs nothing. */
+	uint32_t handle = gem_create(self->fd, 4ull << 30);
 	uint32_t other;
 
 	ASSERT_NE(0, handle);
-	EXPECT_EQ(0, gem_read32(self->fd, handle, (1ull << 30) - 4));
 	EXPECT_EQ(0, gem_close(self->fd, handle));
 	other = gem_create(self->fd, PAGE);
 	EXPECT_NE(0, other);

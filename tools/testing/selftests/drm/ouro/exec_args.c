@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * DRM_IOCTL_I915_GEM_EXECBUFFER2: its own arguments. Each flag good and bad,
+ * ring selection, the batch's range, hostile pointers and counts. The order of
+ * the checks is that of i915: flags, secure, fences, context, engine, objects.
+ */
+#include "test.h"
+
+FIXTURE(exec_args) {
+	struct gpu gpu;
+	int fd;
+	uint32_t handle;
+	struct drm_i915_gem_exec_object2 object;
+	struct drm_i915_gem_execbuffer2 eb;
+};
+
+/* A batch of one page that ends at once, wherever it is started. */
+FIXTURE_SETUP(exec_args)
+{
+	uint32_t words[1024];
+	unsigned int i;
+	int got;
+
+	alarm(20);
+	got = gpu_open(&self->gpu);
+	if (got == -EOPNOTSUPP)
+		SKIP(return, "the commands of this chip are not known here");
+	ASSERT_EQ(0, got);
+	self->fd = self->gpu.fd;
+	for (i = 0; i < 1024; i++)
+		words[i] = self->gpu.backend->batch_end;
+	self->handle = gem_create(self->fd, PAGE);
+	ASSERT_EQ(0, gem_write(self->fd, self->handle, 0, words, sizeof(words)));
+	memset(&self->object, 0, sizeof(self->object));
+	memset(&self->eb, 0, sizeof(self->eb));
+	self->object.handle = self->handle;
+	self->eb.buffers_ptr = U64(&self->object);
+	self->eb.buffer_count = 1;
+}
+
+FIXTURE_TEARDOWN(exec_args)
+{
+	gpu_close(&self->gpu);
+}
+
+#define RUNS(flags_) \
+	({ \
+		struct drm_i915_gem_execbuffer2 eb_ = self->eb; \
+		eb_.flags = (flags_); \
+		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb_); \
+	})
+#define FAILS(flags_, error_) \
+	({ \
+		struct drm_i915_gem_execbuffer2 eb_ = self->eb; \
+		eb_.flags = (flags_); \
+		BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb_, error_); \
+	})
+
+TEST_F(exec_args, flags_that_change_nothing_here)
+{
+	uint64_t good[] = {
+		0, I915_EXEC_NO_RELOC, I915_EXEC_HANDLE_LUT, I915_EXEC_BATCH_FIRST, I915_EXEC_IS_PINNED,
+		I915_EXEC_NO_RELOC | I915_EXEC_HANDLE_LUT | I915_EXEC_BATCH_FIRST, I915_EXEC_FENCE_ARRAY,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(good); i++)
+		RUNS(good[i]);
+}
+
+TEST_F(exec_args, flags_that_do_not_exist)
+{
+	unsigned int bit;
+
+	for (bit = 22; bit < 64; bit++)
+		FAILS(1ull << bit, EINVAL);
+	FAILS(I915_EXEC_CONSTANTS_ABSOLUTE, EINVAL);
+	FAILS(I915_EXEC_CONSTANTS_REL_SURFACE, EINVAL);
+	FAILS(I915_EXEC_CONSTANTS_MASK, EINVAL);
+	FAILS(I915_EXEC_RESOURCE_STREAMER, EINVAL);
+}
+
+TEST_F(exec_args, flags_of_other_chips)
+{
+	if (strcmp(self->gpu.backend->name, "gen6"))
+		SKIP(return, "other chips have other ones");
+	FAILS(I915_EXEC_GEN7_SOL_RESET, EINVAL);
+	FAILS(I915_EXEC_RENDER | I915_EXEC_GEN7_SOL_RESET, EINVAL);
+	FAILS(I915_EXEC_SECURE, EPERM);
+}
+
+TEST_F(exec_args, rings)
+{
+	uint64_t ring;
+	unsigned int i;
+
+	RUNS(I915_EXEC_DEFAULT);
+	for (i = 0; i < self->gpu.n_engines; i++)
+		RUNS(self->gpu.engines[i].ring);
+	for (ring = I915_EXEC_VEBOX + 1; ring <= I915_EXEC_RING_MASK; ring++)
+		FAILS(ring, EINVAL);
+	if (getparam(self->fd, I915_PARAM_HAS_VEBOX) == 0)
+		FAILS(I915_EXEC_VEBOX, EINVAL);
+	/* The selector among video rings belongs to these alone. */
+	FAILS(I915_EXEC_RENDER | I915_EXEC_BSD_RING1, EINVAL);
+	FAILS(I915_EXEC_DEFAULT | I915_EXEC_BSD_RING2, EINVAL);
+	FAILS(I915_EXEC_BLT | I915_EXEC_BSD_RING1, EINVAL);
+}
+
+/* The ring is looked at before the objects: so clients find out which rings there are. */
+TEST_F(exec_args, a_ring_is_known_before_its_objects)
+{
+	unsigned int i;
+
+	self->object.handle = 0;
+	for (i = 0; i < self->gpu.n_engines; i++)
+		FAILS(self->gpu.engines[i].ring, ENOENT);
+	FAILS(I915_EXEC_VEBOX + 1, EINVAL);
+}
+
+TEST_F(exec_args, fields_of_old_must_be_zero)
+{
+	self->eb.DR1 = 1;
+	FAILS(0, EINVAL);
+	self->eb.DR1 = 0;
+	self->eb.DR4 = 1;
+	FAILS(0, EINVAL);
+	self->eb.DR4 = 0;
+	self->eb.num_cliprects = 1;
+	FAILS(0, EINVAL);
+	self->eb.num_cliprects = 0;
+	self->eb.cliprects_ptr = U64(self);
+	FAILS(0, EINVAL);
+	self->eb.cliprects_ptr = 0;
+	RUNS(0);
+}
+
+TEST_F(exec_args, range_of_the_batch)
+{
+	static const struct {
+		uint32_t start, length;
+		int error;
+	} cases[] = {
+		{ 0, 0, 0 }, { 0, 8, 0 }, { 0, 4096, 0 }, { 8, 0, 0 }, { 4088, 8, 0 }, { 64, 128, 0 },
+		{ 4, 0, EINVAL }, { 1, 0, EINVAL }, { 0, 4, EINVAL }, { 0, 7, EINVAL },
+		{ 4096, 0, EINVAL }, { 4096, 8, EINVAL }, { 0, 4104, EINVAL }, { 4088, 16, EINVAL },
+		{ 0xfffffff8, 8, EINVAL }, { 8, 0xfffffff8, EINVAL }, { 0x80000000, 0x80000000, EINVAL },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		self->eb.batch_start_offset = cases[i].start;
+		self->eb.batch_len = cases[i].length;
+		if (cases[i].error)
+			FAILS(0, cases[i].error);
+		else
+			RUNS(0);
+	}
+}
+
+TEST_F(exec_args, lists_of_objects)
+{
+	uint64_t pointers[] = { 0, BAD_POINTER, KERNEL_POINTER };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(pointers); i++) {
+		self->eb.buffers_ptr = pointers[i];
+		FAILS(0, EFAULT);
+	}
+	self->eb.buffers_ptr = U64(&self->object);
+	self->eb.buffer_count = 0;
+	FAILS(0, EINVAL);
+	self->eb.buffer_count = 0xffffffff;
+	FAILS(0, EINVAL);
+	self->eb.buffer_count = 0x80000000;
+	FAILS(0, EINVAL);
+	BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, NULL, EFAULT);
+}
+
+/* Sizes of 56 bytes each that are 8 after a wrap around 2^32: the list must not be taken for that long. */
+TEST_F(exec_args, a_count_that_overflows)
+{
+	struct drm_i915_gem_execbuffer2 eb = self->eb;
+	int got;
+
+	eb.buffer_count = 76695845; /* times 56 is 2^32 + 24 */
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	got = call(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+	EXPECT_TRUE(got == -ENOMEM || got == -EFAULT || got == -EINVAL) {
+		TH_LOG("%s", strerror(-got));
+	}
+}
+
+TEST_F(exec_args, list_that_ends_in_the_middle)
+{
+	uint8_t *edge = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ASSERT_NE(MAP_FAILED, edge);
+	ASSERT_EQ(0, munmap(edge + PAGE, PAGE));
+	memcpy(edge + PAGE - sizeof(self->object), &self->object, sizeof(self->object));
+	self->eb.buffers_ptr = U64(edge + PAGE - sizeof(self->object));
+	RUNS(0);
+	self->eb.buffer_count = 2;
+	FAILS(0, EFAULT);
+}
+
+TEST_F(exec_args, contexts)
+{
+	self->eb.rsvd1 = context_create(self->fd);
+	RUNS(0);
+	ASSERT_EQ(0, context_destroy(self->fd, self->eb.rsvd1));
+	FAILS(0, ENOENT);
+	self->eb.rsvd1 = 0xfffffff0;
+	FAILS(0, ENOENT);
+	/* looked up before engine and objects */
+	self->object.handle = 0;
+	FAILS(I915_EXEC_VEBOX + 1, ENOENT);
+}
+
+TEST_F(exec_args, the_old_ioctl_is_gone)
+{
+	struct drm_i915_gem_execbuffer eb = { .buffers_ptr = U64(&self->object), .buffer_count = 1 };
+	int got;
+
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER");
+	got = call(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER, &eb);
+	EXPECT_LT(got, 0);
+}
+
+TEST_F(exec_args, a_failed_one_changes_nothing)
+{
+	struct drm_i915_gem_exec_object2 before = self->object;
+	struct drm_i915_gem_execbuffer2 eb = self->eb;
+
+	eb.batch_len = 4;
+	BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EINVAL);
+	EXPECT_EQ(0, memcmp(&before, &self->object, sizeof(before)));
+	EXPECT_EQ(0, gem_busy(self->fd, self->handle));
+	RUNS(0);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/* DRM_IOCTL_I915_QUERY: items, sizes, hostile arguments. Errors of an item go into its length. */
+#include "test.h"
+
+GPU_FIXTURE(query)
+
+static struct drm_i915_query one(struct drm_i915_query_item *item)
+{
+	return (struct drm_i915_query) { .num_items = 1, .items_ptr = U64(item) };
+}
+
+TEST_F(query, arguments)
+{
+	struct drm_i915_query_item item = { .query_id = DRM_I915_QUERY_ENGINE_INFO };
+	struct drm_i915_query query = one(&item);
+
+	query.flags = 1;
+	BAD(self->fd, DRM_IOCTL_I915_QUERY, &query, EINVAL);
+	query.flags = 0x80000000;
+	BAD(self->fd, DRM_IOCTL_I915_QUERY, &query, EINVAL);
+	query.flags = 0;
+	query.items_ptr = BAD_POINTER;
+	BAD(self->fd, DRM_IOCTL_I915_QUERY, &query, EFAULT);
+	query.items_ptr = KERNEL_POINTER;
+	BAD(self->fd, DRM_IOCTL_I915_QUERY, &query, EFAULT);
+	query.num_items = 0;
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	query = one(&item);
+	item.query_id = 0;
+	BAD(self->fd, DRM_IOCTL_I915_QUERY, &query, EINVAL);
+	BAD(self->fd, DRM_IOCTL_I915_QUERY, NULL, EFAULT);
+}
+
+TEST_F(query, unknown_items)
+{
+	uint64_t ids[] = { 100, 0x7fffffff, 0xffffffffffffull, ~0ull };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(ids); i++) {
+		struct drm_i915_query_item item = { .query_id = ids[i] };
+		struct drm_i915_query query = one(&item);
+
+		GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+		EXPECT_EQ(-EINVAL, item.length) {
+			TH_LOG("item %llx", (unsigned long long)ids[i]);
+		}
+	}
+}
+
+TEST_F(query, items_do_not_disturb_each_other)
+{
+	struct drm_i915_query_item items[3] = {
+		{ .query_id = DRM_I915_QUERY_ENGINE_INFO }, { .query_id = 100 }, { .query_id = DRM_I915_QUERY_MEMORY_REGIONS },
+	};
+	struct drm_i915_query query = { .num_items = 3, .items_ptr = U64(items) };
+
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	EXPECT_GT(items[0].length, 0);
+	EXPECT_EQ(-EINVAL, items[1].length);
+	EXPECT_GT(items[2].length, 0);
+}
+
+TEST_F(query, engines)
+{
+	static const uint16_t classes[] = { I915_ENGINE_CLASS_RENDER, I915_ENGINE_CLASS_COPY, I915_ENGINE_CLASS_VIDEO };
+	struct drm_i915_query_item item = { .query_id = DRM_I915_QUERY_ENGINE_INFO };
+	struct drm_i915_query query = one(&item);
+	struct drm_i915_query_engine_info *info;
+	unsigned int i, k;
+	int32_t size;
+
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	size = item.length;
+	ASSERT_GE(size, (int)(sizeof(*info) + self->gpu.n_engines * sizeof(info->engines[0])));
+	info = calloc(1, size + 64);
+
+	/* too small, and not zero */
+	item.data_ptr = U64(info);
+	item.length = size - 1;
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	EXPECT_EQ(-EINVAL, item.length);
+	item.length = size;
+	info->num_engines = 1;
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	EXPECT_EQ(-EINVAL, item.length);
+	info->num_engines = 0;
+	info->rsvd[1] = 1;
+	item.length = size;
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	EXPECT_EQ(-EINVAL, item.length);
+	info->rsvd[1] = 0;
+	/* nowhere, and with a flag */
+	item.length = size;
+	item.data_ptr = BAD_POINTER;
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	EXPECT_EQ(-EFAULT, item.length);
+	item.length = 0;
+	item.flags = 1;
+	item.data_ptr = U64(info);
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	EXPECT_EQ(-EINVAL, item.length);
+
+	item.flags = 0;
+	item.length = size;
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	EXPECT_EQ(size, item.length);
+	EXPECT_EQ(self->gpu.n_engines, info->num_engines);
+	for (i = 0; i < info->num_engines; i++) {
+		for (k = 0; k < ARRAY_LEN(classes); k++)
+			if (classes[k] == info->engines[i].engine.engine_class)
+				break;
+		EXPECT_LT(k, ARRAY_LEN(classes));
+		EXPECT_EQ(0, info->engines[i].engine.engine_instance);
+		for (k = 0; k < i; k++)
+			EXPECT_NE(info->engines[k].engine.engine_class, info->engines[i].engine.engine_class);
+	}
+}
+
+TEST_F(query, memory_regions)
+{
+	struct drm_i915_query_item item = { .query_id = DRM_I915_QUERY_MEMORY_REGIONS };
+	struct drm_i915_query query = one(&item);
+	struct drm_i915_query_memory_regions *info;
+	unsigned int i, system = 0;
+	int32_t size;
+
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	size = item.length;
+	ASSERT_GE(size, (int)(sizeof(*info) + sizeof(info->regions[0])));
+	info = calloc(1, size + 64);
+	item.data_ptr = U64(info);
+	item.length = size - 1;
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	EXPECT_EQ(-EINVAL, item.length);
+	item.length = size;
+	info->num_regions = 1;
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	EXPECT_EQ(-EINVAL, item.length);
+	info->num_regions = 0;
+	item.length = size;
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	EXPECT_EQ(size, item.length);
+	ASSERT_GE(info->num_regions, 1);
+	for (i = 0; i < info->num_regions; i++) {
+		if (info->regions[i].region.memory_class == I915_MEMORY_CLASS_SYSTEM)
+			system++;
+		EXPECT_GT(info->regions[i].probed_size, 0);
+	}
+	EXPECT_EQ(1, system);
+}
+
+TEST_F(query, what_this_chip_lacks)
+{
+	struct drm_i915_query_item item = { .query_id = DRM_I915_QUERY_TOPOLOGY_INFO };
+	struct drm_i915_query query = one(&item);
+
+	if (strcmp(self->gpu.backend->name, "gen6"))
+		SKIP(return, "other chips have it");
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	EXPECT_EQ(-ENODEV, item.length);
+	item = (struct drm_i915_query_item) { .query_id = DRM_I915_QUERY_HWCONFIG_BLOB };
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	EXPECT_EQ(-ENODEV, item.length);
+}
+
+TEST_HARNESS_MAIN
