@@ -4,6 +4,7 @@
  * here does one thing that C alone can say; whatever can be written in Rust
  * stands there.
  */
+#include <linux/io.h>
 #include <linux/mman.h>
 #include <linux/pgtable.h>
 #include <linux/sched.h>
@@ -161,6 +162,11 @@ struct file *ouro_sync_file_create(struct dma_fence *fence)
  * The object that owns the offset, with a reference, or NULL. Its count may be
  * zero already: then it is on its way out, and waits for this lock.
  */
+bool ouro_gem_get_unless_zero(struct drm_gem_object *obj)
+{
+	return kref_get_unless_zero(&obj->refcount);
+}
+
 struct drm_gem_object *ouro_gem_at_offset(struct drm_device *dev, unsigned long start,
 					  unsigned long pages)
 {
@@ -177,6 +183,11 @@ struct drm_gem_object *ouro_gem_at_offset(struct drm_device *dev, unsigned long 
 	}
 	drm_vma_offset_unlock_lookup(mgr);
 	return obj;
+}
+
+bool ouro_gem_get_unless_zero(struct drm_gem_object *obj)
+{
+	return kref_get_unless_zero(&obj->refcount);
 }
 
 void ouro_vma_node_reset(struct drm_vma_offset_node *node, struct drm_gem_object *obj)
@@ -383,6 +394,16 @@ void ouro_dma_set_max_seg_size(struct device *dev, unsigned int size)
 bool ouro_dma_below_4g(struct device *dev)
 {
 	return dma_get_required_mask(dev) > dma_get_mask(dev);
+}
+
+int ouro_reserve_wc(resource_size_t start, resource_size_t size)
+{
+	return arch_io_reserve_memtype_wc(start, size);
+}
+
+void ouro_unreserve_wc(resource_size_t start, resource_size_t size)
+{
+	arch_io_free_memtype_wc(start, size);
 }
 
 void ouro_wmb(void)

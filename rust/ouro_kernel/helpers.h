@@ -65,9 +65,12 @@ void ouro_syncobj_put(struct drm_syncobj *syncobj);
 struct dma_fence *ouro_syncobj_fence(struct drm_syncobj *syncobj);
 struct file *ouro_sync_file_create(struct dma_fence *fence);
 
+bool ouro_gem_get_unless_zero(struct drm_gem_object *obj);
+
 /* mappings of objects */
 struct drm_gem_object *ouro_gem_at_offset(struct drm_device *dev, unsigned long start,
 					  unsigned long pages);
+bool ouro_gem_get_unless_zero(struct drm_gem_object *obj);
 void ouro_vma_node_reset(struct drm_vma_offset_node *node, struct drm_gem_object *obj);
 void ouro_vma_node_unmap(struct drm_vma_offset_node *node, struct drm_device *dev);
 unsigned long ouro_vma_node_base(void);
@@ -99,6 +102,10 @@ void ouro_dma_set_max_seg_size(struct device *dev, unsigned int size);
 int ouro_sg_from_pages(struct sg_table *sgt, struct page **pages, unsigned int n,
 		       struct device *dev);
 bool ouro_dma_below_4g(struct device *dev);
+
+/* the cache mode of a range of bus addresses */
+int ouro_reserve_wc(resource_size_t start, resource_size_t size);
+void ouro_unreserve_wc(resource_size_t start, resource_size_t size);
 
 /* barriers, time, waiting */
 void ouro_wmb(void);

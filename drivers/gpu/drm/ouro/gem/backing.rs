@@ -18,7 +18,7 @@ use ouro_kernel::{
     Caching,
 };
 
-use crate::vm::{Mapping, Place, Reach, Space};
+use crate::vm::{Mapping, Owner, Place, Space};
 
 /// What it is made of.
 pub(crate) enum Memory {
@@ -86,16 +86,21 @@ impl Backing {
     }
 
     /// Maps it. Process context.
-    pub(crate) fn bind(&self, space: &Arc<Space>, place: Place, reach: Reach) -> Result<Mapping> {
+    pub(crate) fn bind(
+        &self,
+        space: &Arc<Space>,
+        place: Place,
+        owner: Owner<'_>,
+    ) -> Result<Mapping> {
         let (count, cache) = (self.len(), CacheLevel::Coherent);
         match &self.memory {
             Memory::Pages(map) => {
                 let addresses = map.addresses(0).map(|(_, address)| address);
-                space.map(place, count, reach, cache, addresses)
+                space.map(place, count, owner, cache, addresses)
             }
             Memory::Kernel(pages) => {
                 let addresses = pages.addresses().iter().copied();
-                space.map(place, count, reach, cache, addresses)
+                space.map(place, count, owner, cache, addresses)
             }
         }
     }

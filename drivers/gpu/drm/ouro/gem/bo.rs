@@ -11,7 +11,11 @@
 use kernel::{
     new_mutex,
     prelude::*,
-    sync::{aref::ARef, Arc, Mutex},
+    sync::{
+        aref::ARef,
+        atomic::{ordering, Atomic},
+        Arc, Mutex,
+    },
 };
 use ouro_hw::types::GpuAddr;
 use ouro_kernel::{
@@ -24,7 +28,7 @@ use super::{backing::Memory, Backing};
 use crate::{
     driver::{Device, Ouro},
     gpu::Gpu,
-    vm::{Mapping, Place, Reach},
+    vm::{Mapping, Owner, Place},
 };
 
 /// An object as the DRM core knows it.
@@ -74,6 +78,8 @@ pub(crate) struct Bo {
     gpu: Arc<Gpu>,
     bytes: u64,
     _counted: Counted,
+    /// Whether a batch has used it since it was last asked to make room.
+    used: Atomic<bool>,
     #[pin]
     state: Mutex<State>,
 }
@@ -118,6 +124,16 @@ impl Bo {
         self.backing_of(&mut state)
     }
 
+    /// Whether it has an address.
+    pub(crate) fn is_bound(&self) -> bool {
+        self.state.lock().mapping.is_some()
+    }
+
+    /// Whether a batch has used it since this was asked last.
+    pub(crate) fn take_used(&self) -> bool {
+        self.used.xchg(false, ordering::Relaxed)
+    }
+
     fn backing_of(&self, state: &mut State) -> Result<Arc<Backing>> {
         if let Some(backing) = &state.backing {
             return Ok(backing.clone());
@@ -133,6 +149,7 @@ impl Bo {
 /// Gives it an address at `place`, or keeps the one it has if that will do. Its reservation is
 /// locked.
 pub(crate) fn bind(object: &Object, place: Place) -> core::result::Result<GpuAddr, BindError> {
+    object.used.store(true, ordering::Relaxed);
     let mut state = object.state.lock();
     let backing = object.backing_of(&mut state)?;
     if let Some(mapping) = &state.mapping {
@@ -151,10 +168,20 @@ pub(crate) fn bind(object: &Object, place: Place) -> core::result::Result<GpuAdd
         }
         state.mapping = None;
     }
-    let mapping = backing.bind(object.gpu.space(), place, Reach::Everyone)?;
+    let mapping = backing.bind(object.gpu.space(), place, Owner::Object(object))?;
     let addr = mapping.addr();
     state.mapping = Some(mapping);
     Ok(addr)
+}
+
+/// Takes its address away, if it has one. Its reservation is locked.
+pub(crate) fn unbind(object: &Object) -> core::result::Result<(), BindError> {
+    let mut state = object.state.lock();
+    if state.mapping.is_some() && !object.resv().test_signaled(Usage::Bookkeep) {
+        return Err(BindError::Busy);
+    }
+    state.mapping = None;
+    Ok(())
 }
 
 impl gem::DriverObject for Bo {
@@ -168,6 +195,7 @@ impl gem::DriverObject for Bo {
             _counted: Counted::new(&gpu, bytes),
             gpu,
             bytes,
+            used: Atomic::new(false),
             state <- new_mutex!(State {
                 mapping: None,
                 backing: None,

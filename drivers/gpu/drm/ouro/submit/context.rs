@@ -26,7 +26,7 @@ use ouro_kernel::{
 use super::Retirer;
 use crate::{
     gem::{backing::Memory, Backing},
-    vm::{Mapping, Place, Reach, Space},
+    vm::{Mapping, Owner, Place, Space},
 };
 
 /// The image of a context.
@@ -50,7 +50,7 @@ impl Image {
             range: (0, u64::MAX),
             align: u64::from(align),
         };
-        let mapping = memory.bind(space, place, Reach::Kernel)?;
+        let mapping = memory.bind(space, place, Owner::Kernel)?;
         Ok(Self {
             mapping: Some(mapping),
             memory,

@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     hardware::{errno, Hardware, Waits},
-    vm::{Mapping, Place, Reach, Space},
+    vm::{Mapping, Owner, Place, Space},
 };
 
 /// Dwords that a request takes in a ring at most, on any engine, without the golden state.
@@ -112,7 +112,7 @@ impl Engine {
                     align: 4096,
                 },
                 pages,
-                Reach::Kernel,
+                Owner::Kernel,
                 CacheLevel::Coherent,
                 memory.addresses().iter().copied(),
             )?;

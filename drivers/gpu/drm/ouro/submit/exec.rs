@@ -14,6 +14,7 @@
 use kernel::{
     prelude::*,
     sync::{aref::ARef, Arc},
+    time::{delay::fsleep, Delta},
 };
 use ouro_core::relocation;
 use ouro_hw::{
@@ -28,13 +29,10 @@ use ouro_kernel::{
 
 use super::{
     request::{Awake, Parts, Prepared, Tracker},
-    Context, Engine,
+    room, Context, Engine,
 };
 use crate::{
-    gem::{
-        access,
-        bo::{self, BindError, Object},
-    },
+    gem::{access, Object},
     gpu::Gpu,
     vm::Place,
 };
@@ -69,6 +67,8 @@ pub(crate) struct Entry {
     pub(crate) relocations: KVVec<Relocation>,
     /// Where it is.
     pub(crate) address: GpuAddr,
+    /// Whether that is settled for this attempt.
+    pub(crate) placed: bool,
 }
 
 /// Who is told of the fence.
@@ -97,10 +97,12 @@ pub(crate) struct Exec {
     pub(crate) after: KVVec<ARef<Fence>>,
     /// Bits of an address in a command.
     pub(crate) address_bits: u8,
+    /// Whether the objects were spread anew because they did not fit.
+    pub(crate) scattered: bool,
 }
 
 /// The locks are to be dropped for a wait.
-enum Stop {
+pub(super) enum Stop {
     /// For this fence; for none if it has been signalled meanwhile.
     Wait(Option<ARef<Fence>>),
     Failed(Error),
@@ -125,22 +127,28 @@ impl Exec {
         self.gpu.prepare(&self.context, &self.engine)?;
         let mut awake = Some(awake);
         loop {
-            let (locked, ()) = resv::lock_many(self.objects.len(), Interruptible::Yes, |set| {
-                for entry in self.objects.iter() {
-                    if set.lock(&entry.object)? == Acquired::Already {
-                        // The same object twice.
-                        return Err(LockError::Error(EINVAL));
+            let (mut locked, ()) =
+                resv::lock_many(self.objects.len(), Interruptible::Yes, |set| {
+                    for entry in self.objects.iter() {
+                        if set.lock(&entry.object)? == Acquired::Already {
+                            // The same object twice.
+                            return Err(LockError::Error(EINVAL));
+                        }
                     }
-                }
-                Ok(())
-            })?;
-            match self.locked(&locked, &mut awake, publish) {
+                    Ok(())
+                })?;
+            match self.locked(&mut locked, &mut awake, publish) {
                 Ok(()) => break,
                 Err(Stop::Failed(e)) => return Err(e),
                 Err(Stop::Wait(fence)) => {
                     drop(locked);
-                    if let Some(fence) = fence {
-                        fence.wait(Interruptible::Yes, FOREVER)?;
+                    match fence {
+                        Some(fence) => drop(fence.wait(Interruptible::Yes, FOREVER)?),
+                        // Somebody holds an object for a moment.
+                        None => fsleep(Delta::from_micros(50)),
+                    }
+                    if kernel::current!().signal_pending() {
+                        return Err(ERESTARTSYS);
                     }
                 }
             }
@@ -150,12 +158,21 @@ impl Exec {
 
     fn locked(
         &mut self,
-        locked: &LockedSet<Object>,
+        locked: &mut LockedSet<Object>,
         awake: &mut Option<Awake>,
         publish: &mut dyn Publish,
     ) -> Result<(), Stop> {
-        self.place()?;
+        for entry in self.objects.iter_mut() {
+            entry.placed = false;
+        }
+        room::place(
+            self.gpu.space(),
+            &mut self.objects,
+            locked,
+            &mut self.scattered,
+        )?;
         self.relocate()?;
+        let locked = &*locked;
 
         // Everything that can fail.
         let mut after: KVVec<ARef<Fence>> = KVVec::new();
@@ -251,18 +268,6 @@ impl Exec {
         .ok_or(EINVAL)
     }
 
-    /// Gives every object an address.
-    fn place(&mut self) -> Result<(), Stop> {
-        for entry in self.objects.iter_mut() {
-            entry.address = match bo::bind(&entry.object, entry.place) {
-                Ok(addr) => addr,
-                Err(BindError::Failed(e)) => return Err(e.into()),
-                Err(BindError::Busy) => return Err(wait_for(&entry.object)),
-            };
-        }
-        Ok(())
-    }
-
     /// Writes the addresses that are not what user space believes.
     fn relocate(&mut self) -> Result<(), Stop> {
         if self.trust_presumed && self.objects.iter().all(|e| e.address.0 == e.presumed) {
@@ -322,7 +327,7 @@ impl Exec {
 }
 
 /// Some fence of an object that is not signalled.
-fn wait_for(object: &Object) -> Stop {
+pub(super) fn wait_for(object: &Object) -> Stop {
     let mut fences = KVec::new();
     match object.resv().collect(Usage::Bookkeep, &mut fences) {
         Ok(()) => Stop::Wait(fences.pop()),

@@ -15,6 +15,7 @@ pub(crate) mod engine;
 pub(crate) mod exec;
 pub(crate) mod request;
 pub(crate) mod retire;
+mod room;
 
 pub(crate) use context::Context;
 pub(crate) use engine::Engine;

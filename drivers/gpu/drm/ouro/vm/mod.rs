@@ -4,4 +4,4 @@
 
 pub(crate) mod space;
 
-pub(crate) use space::{Mapping, Place, Reach, Space};
+pub(crate) use space::{Mapping, Owner, Place, Space};

@@ -7,22 +7,30 @@
 //! ([`Reach::Everyone`]); of the kernel's own pages ([`Reach::Kernel`]: rings, status pages,
 //! context images) they hold the scratch page.
 //!
+//! The space knows which objects are in it, by address, so that some of them can be asked to make
+//! room. Who does that asks around, like the hand of a clock: an object that was used since the hand
+//! came by last is passed over once.
+//!
 //! Every entry is filled at all times: with the scratch page where nothing is mapped, since the GPU
 //! fetches ahead.
 
 use kernel::{
     new_mutex,
     prelude::*,
-    sync::{Arc, Mutex},
+    rbtree::{RBTree, RBTreeNodeReservation},
+    sync::{aref::ARef, Arc, Mutex},
 };
 use ouro_core::range::{Arena, NoRange, Node, Ranges, Want};
 use ouro_hw::{
     generation::{Layout, Space as Kind},
     types::{CacheLevel, DmaAddr, GgttAddr, GpuAddr, MemoryKind, Page, PAGE_SIZE},
 };
-use ouro_kernel::{pages::DmaPages, pci::DmaDevice, Caching};
+use ouro_kernel::{gem::Weak, pages::DmaPages, pci::DmaDevice, Caching};
 
-use crate::hardware::Hardware;
+use crate::{
+    gem::{Bo, Object},
+    hardware::Hardware,
+};
 
 /// Where a mapping may go.
 #[derive(Clone, Copy)]
@@ -40,11 +48,19 @@ pub(crate) enum Place {
 
 /// Who can reach a mapping.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
+enum Reach {
     /// The kernel's own: only the global table has it.
     Kernel,
     /// User batches too.
     Everyone,
+}
+
+/// Whose pages are mapped.
+pub(crate) enum Owner<'a> {
+    /// The kernel's: no user batch reaches them.
+    Kernel,
+    /// An object's, which may be asked to make room.
+    Object(&'a Object),
 }
 
 /// Nodes of the range allocator.
@@ -60,6 +76,21 @@ impl Arena for Nodes {
     }
 }
 
+/// An object in a space.
+struct Bound {
+    count: u32,
+    object: Weak<Bo>,
+}
+
+/// What the lock protects.
+struct Inner {
+    ranges: Ranges<Nodes>,
+    /// Objects, by their first page.
+    bound: RBTree<u32, Bound>,
+    /// Where the next victim is looked for.
+    hand: u32,
+}
+
 /// An address space.
 #[pin_data]
 pub(crate) struct Space {
@@ -69,7 +100,7 @@ pub(crate) struct Space {
     tables: KVVec<DmaPages>,
     layout: Layout,
     #[pin]
-    ranges: Mutex<Ranges<Nodes>>,
+    inner: Mutex<Inner>,
     entries: u32,
 }
 
@@ -150,7 +181,11 @@ impl Space {
                     scratch: page,
                     directory,
                 },
-                ranges <- new_mutex!(ranges, "ouro_space"),
+                inner <- new_mutex!(Inner {
+                    ranges,
+                    bound: RBTree::new(),
+                    hand: 0,
+                }, "ouro_space"),
                 entries,
             }? Error),
             GFP_KERNEL,
@@ -171,7 +206,7 @@ impl Space {
 
     /// Bytes that are not taken.
     pub(crate) fn free(&self) -> u64 {
-        self.ranges.lock().free() * u64::from(PAGE_SIZE)
+        self.inner.lock().ranges.free() * u64::from(PAGE_SIZE)
     }
 
     /// Writes every entry of the global table anew: the scratch page, and the directory. (What
@@ -204,14 +239,21 @@ impl Space {
         self: &Arc<Self>,
         place: Place,
         count: u32,
-        reach: Reach,
+        owner: Owner<'_>,
         cache: CacheLevel,
         addresses: impl Iterator<Item = u64>,
     ) -> Result<Mapping> {
+        let (reach, object) = match owner {
+            Owner::Kernel => (Reach::Kernel, None),
+            Owner::Object(object) => {
+                let node = RBTreeNodeReservation::new(GFP_KERNEL)?;
+                (Reach::Everyone, Some((object.downgrade(), node)))
+            }
+        };
         let first = {
-            let mut ranges = self.ranges.lock();
-            grow(&mut ranges)?;
-            match place {
+            let mut inner = self.inner.lock();
+            grow(&mut inner.ranges)?;
+            let first = match place {
                 Place::Within { range, align } => {
                     let unit = u64::from(PAGE_SIZE);
                     let want = Want {
@@ -219,18 +261,27 @@ impl Space {
                         align: (align / unit).max(1),
                         within: (range.0.div_ceil(unit), range.1 / unit),
                     };
-                    ranges.take(&want).map_err(no_range)?
+                    inner.ranges.take(&want).map_err(no_range)?
                 }
                 Place::At(addr) => {
                     if addr.0 % u64::from(PAGE_SIZE) != 0 {
                         return Err(EINVAL);
                     }
                     let first = addr.0 / u64::from(PAGE_SIZE);
-                    ranges.take_at(first, u64::from(count)).map_err(no_range)?;
+                    inner
+                        .ranges
+                        .take_at(first, u64::from(count))
+                        .map_err(no_range)?;
                     first
                 }
+            } as u32;
+            if let Some((object, node)) = object {
+                inner
+                    .bound
+                    .insert(node.into_node(first, Bound { count, object }));
             }
-        } as u32;
+            first
+        };
         let pages = self.hardware.topology().pages;
         for (i, address) in (0..count).zip(addresses) {
             let entry = pages.entry(Page {
@@ -249,6 +300,56 @@ impl Space {
         })
     }
 
+    /// Some object in the way of `count` pages at `addr`.
+    pub(crate) fn occupant(&self, addr: GpuAddr, count: u32) -> Option<ARef<Object>> {
+        let first = u32::try_from(addr.0 / u64::from(PAGE_SIZE)).ok()?;
+        let mut end = first.checked_add(count)?;
+        let inner = self.inner.lock();
+        let look = |(start, bound): (&u32, &Bound)| {
+            let in_the_way = start.wrapping_add(bound.count) > first;
+            (*start, in_the_way, bound.object.upgrade())
+        };
+        loop {
+            // The last one that starts before the end is in the way, or none is.
+            let (start, in_the_way, object) = match inner.bound.cursor_lower_bound(&end) {
+                Some(next) => next.peek_prev().map(look),
+                None => inner.bound.cursor_back().map(|last| look(last.current())),
+            }?;
+            if !in_the_way || object.is_some() {
+                return object.filter(|_| in_the_way);
+            }
+            // It is going away by itself, but not gone yet.
+            end = start;
+        }
+    }
+
+    /// The next object that may be asked to make room. After as many calls as there are objects,
+    /// all of them had their turn. `None`: there is none from here to the end of the space.
+    pub(crate) fn next_victim(&self) -> Option<ARef<Object>> {
+        let mut inner = self.inner.lock();
+        let mut from = inner.hand;
+        loop {
+            let next = inner
+                .bound
+                .cursor_lower_bound(&from)
+                .map(|c| (*c.current().0, c.current().1.object.upgrade()));
+            let Some((start, object)) = next else {
+                inner.hand = 0;
+                return None;
+            };
+            from = start.wrapping_add(1);
+            if object.is_some() {
+                inner.hand = from;
+                return object;
+            }
+        }
+    }
+
+    /// Objects in the space.
+    pub(crate) fn population(&self) -> usize {
+        self.inner.lock().ranges.taken()
+    }
+
     fn write(&self, index: u32, entry: u64, reach: Reach) {
         if reach == Reach::Everyone {
             let per_table = self.hardware.topology().pages.entries_per_table();
@@ -265,7 +366,14 @@ impl Space {
             self.write(first.wrapping_add(i), scratch, reach);
         }
         self.hardware.gtt_written();
-        self.ranges.lock().give(u64::from(first), u64::from(count));
+        let mut inner = self.inner.lock();
+        inner.ranges.give(u64::from(first), u64::from(count));
+        let node = match reach {
+            Reach::Kernel => None,
+            Reach::Everyone => inner.bound.remove_node(&first),
+        };
+        drop(inner);
+        drop(node);
     }
 }
 

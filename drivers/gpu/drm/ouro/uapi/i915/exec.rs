@@ -140,6 +140,7 @@ pub(super) fn execbuffer2(
         trust_presumed: flags & u64::from(abi::I915_EXEC_NO_RELOC) != 0,
         after,
         address_bits: 32,
+        scattered: false,
     };
     let done = exec.run(&mut signals);
     tell_relocations(&exec, &list);
@@ -267,6 +268,7 @@ fn objects(
                 presumed: o.offset,
                 relocations: KVVec::new(),
                 address: GpuAddr(0),
+                placed: false,
             },
             GFP_KERNEL,
         )?;

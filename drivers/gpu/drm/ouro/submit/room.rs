@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Making room in an address space: which objects give up their addresses for a batch.
+//!
+//! All of it happens under the batch's ticket. An object of somebody else is only asked if nobody
+//! has locked it, and only moved if nothing uses it; if all are in use, the batch drops its locks
+//! and waits for one of them.
+
+use kernel::{prelude::*, sync::aref::ARef};
+use ouro_kernel::resv::{HasResv, LockedSet, Usage};
+
+use super::exec::{wait_for, Entry, Stop};
+use crate::{
+    gem::{
+        bo::{self, BindError},
+        Object,
+    },
+    vm::{Place, Space},
+};
+
+/// Gives every object of a batch an address. `scattered` is false at the batch's first attempt.
+pub(super) fn place(
+    space: &Space,
+    entries: &mut [Entry],
+    set: &mut LockedSet<Object>,
+    scattered: &mut bool,
+) -> core::result::Result<(), Stop> {
+    // Those that can be in one place only come first; the others find room around them.
+    let fixed = |e: &Entry| matches!(e.place, Place::At(_));
+    for first in [true, false] {
+        for i in 0..entries.len() {
+            if entries.get(i).is_some_and(|e| fixed(e) == first) {
+                place_one(space, entries, i, set, scattered)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn place_one(
+    space: &Space,
+    entries: &mut [Entry],
+    i: usize,
+    set: &mut LockedSet<Object>,
+    scattered: &mut bool,
+) -> core::result::Result<(), Stop> {
+    // Each round frees some room, or is the last.
+    loop {
+        let entry = entries.get(i).ok_or(EINVAL)?;
+        match bo::bind(&entry.object, entry.place) {
+            Ok(address) => {
+                if let Some(entry) = entries.get_mut(i) {
+                    entry.address = address;
+                    entry.placed = true;
+                }
+                return Ok(());
+            }
+            Err(BindError::Busy) => return Err(wait_for(&entry.object)),
+            Err(BindError::Failed(e)) if e == ENOSPC => {}
+            Err(BindError::Failed(e)) => return Err(e.into()),
+        }
+        let freed = match entry.place {
+            Place::At(_) => vacate(space, entries, i, set)?,
+            Place::Within { .. } => evict(space, entries, set)?,
+        };
+        if freed {
+            continue;
+        }
+        // Nobody else is left: the batch's own objects may be badly spread. They are packed once.
+        if *scattered {
+            return Err(ENOSPC.into());
+        }
+        *scattered = true;
+        scatter(entries)?;
+        return Err(Stop::Wait(None));
+    }
+}
+
+/// Moves whatever is where a fixed object must be. False: what is there cannot move.
+fn vacate(
+    space: &Space,
+    entries: &mut [Entry],
+    i: usize,
+    set: &mut LockedSet<Object>,
+) -> core::result::Result<bool, Stop> {
+    let entry = entries.get(i).ok_or(EINVAL)?;
+    let Place::At(addr) = entry.place else {
+        return Ok(false);
+    };
+    let pages = (entry.object.bytes() / 4096) as u32;
+    let Some(victim) = space.occupant(addr, pages) else {
+        return Ok(false);
+    };
+    if let Some(own) = entries.iter_mut().find(|e| same(&e.object, &victim)) {
+        if own.placed {
+            // Two objects of the batch want the same addresses.
+            return Err(EINVAL.into());
+        }
+        return unbind(&victim).map(|()| true);
+    }
+    lock(set, &victim)?;
+    unbind(&victim).map(|()| true)
+}
+
+/// Takes the address of one object of somebody else. False: there is none.
+fn evict(
+    space: &Space,
+    entries: &[Entry],
+    set: &mut LockedSet<Object>,
+) -> core::result::Result<bool, Stop> {
+    let mut busy = None;
+    // Twice round: the first time, those that were used lately are spared.
+    for _ in 0..space.population().saturating_add(1).saturating_mul(2) {
+        // At the end of the space the hand goes back to its start.
+        let Some(victim) = space.next_victim() else {
+            continue;
+        };
+        if victim.take_used() || entries.iter().any(|e| same(&e.object, &victim)) {
+            continue;
+        }
+        if !victim.resv().test_signaled(Usage::Bookkeep) {
+            busy.get_or_insert(victim);
+            continue;
+        }
+        if set.locked(&victim).is_none() && set.try_lock(&victim).is_err() {
+            continue;
+        }
+        match bo::unbind(&victim) {
+            Ok(()) => return Ok(true),
+            Err(BindError::Busy) => {
+                busy.get_or_insert(victim);
+            }
+            Err(BindError::Failed(e)) => return Err(e.into()),
+        }
+    }
+    match busy {
+        Some(object) => Err(wait_for(&object)),
+        None => Ok(false),
+    }
+}
+
+/// Takes the addresses of the batch's own objects that may be anywhere.
+fn scatter(entries: &[Entry]) -> core::result::Result<(), Stop> {
+    for entry in entries {
+        if matches!(entry.place, Place::Within { .. }) && entry.object.is_bound() {
+            unbind(&entry.object)?;
+        }
+    }
+    Ok(())
+}
+
+fn unbind(object: &Object) -> core::result::Result<(), Stop> {
+    bo::unbind(object).map_err(|e| match e {
+        BindError::Busy => wait_for(object),
+        BindError::Failed(e) => e.into(),
+    })
+}
+
+/// Locks an object of somebody else.
+fn lock(set: &mut LockedSet<Object>, object: &ARef<Object>) -> core::result::Result<(), Stop> {
+    if set.locked(object).is_none() && set.try_lock(object).is_err() {
+        // Whoever has it will be done soon.
+        return Err(wait_for(object));
+    }
+    Ok(())
+}
+
+fn same(a: &ARef<Object>, b: &ARef<Object>) -> bool {
+    core::ptr::eq::<Object>(&**a, &**b)
+}
