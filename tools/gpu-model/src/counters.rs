@@ -66,7 +66,7 @@ counters! {
     ConfigWrites = "config_writes",
     /// Accesses to registers that no document names.
     Undocumented = "undocumented",
-    /// Broken rules (see `snb::lint`).
+    /// Rules broken by the driver (see `snb::lint`).
     Lints = "lints",
     /// Rising edges of the interrupt line.
     Interrupts = "interrupts",
@@ -108,6 +108,8 @@ counters! {
     CsRegWrites = "cs_reg_writes",
     /// 3D and media commands parsed and skipped.
     SkippedCommands = "skipped_commands",
+    /// Rules broken by commands in non-secure batches.
+    ClientLints = "client_lints",
 }
 
 /// Number of counters.

@@ -220,3 +220,31 @@ fn interruptibility_field_has_no_effect() {
         rig.clean();
     }
 }
+
+#[test]
+fn what_programs_break_is_counted_apart() {
+    // A driver cannot answer for the contents of a non-secure batch.
+    let rig = Rig::new();
+    rig.put(
+        BATCH,
+        &[0x1080_0001, 0x100, 5, 0x1200_0001, 0x2ffc, TARGET, END],
+    );
+    rig.run(RCS, &[START_NS, BATCH]);
+    assert_eq!(rig.gpu.lints(), vec![]);
+    assert_eq!(rig.gpu.undocumented(), vec![]);
+    assert_eq!(
+        rig.gpu.client_lints(),
+        vec![(Rule::ClientRegister, 1), (Rule::Privilege, 1)]
+    );
+    assert_eq!(rig.gpu.counter(Counter::ClientLints), 2);
+    // The same in the ring is the driver's.
+    rig.run(RCS, &[0x1200_0001, 0x2ffc, TARGET]);
+    assert_eq!(rig.gpu.undocumented(), vec![(0x2ffc, 1, 0)]);
+    // And so is a blit: reserved bit 27 of DW1.
+    let blit = [0x5430_0004, 0x0bf0_0010, 0, 0x0001_0001, TARGET, 1];
+    rig.put(BATCH, &[&blit[..], &[END]].concat());
+    rig.run(BCS, &[START_NS, BATCH]);
+    assert_eq!(rig.gpu.lints(), vec![]);
+    rig.run(BCS, &blit);
+    assert_eq!(rig.gpu.lints(), vec![(Rule::Blt, 1)]);
+}

@@ -173,6 +173,7 @@ impl Core {
         if void {
             return Step::Ran;
         }
+        self.client = self.unprivileged(e);
         self.after_access(e, faults, notes);
         self.blitter.state = state;
         let header = command.first().copied().unwrap_or(0);
@@ -188,6 +189,7 @@ impl Core {
                 self.blit_error(e, header, error);
             }
         }
+        self.client = false;
         self.advance(e, command.len(), Flow::Next)
     }
 

@@ -92,11 +92,10 @@ impl GpuModel for Snb {
             .iter()
             .map(|(n, v)| (n.to_owned(), json!(v)))
             .collect();
-        let lints: serde_json::Map<String, Value> = core
-            .lints
-            .iter()
-            .map(|(r, n)| (r.name().to_owned(), json!(n)))
-            .collect();
+        let named = |lints: &std::collections::BTreeMap<Rule, u64>| {
+            let named = lints.iter().map(|(r, n)| (r.name().to_owned(), json!(n)));
+            named.collect::<serde_json::Map<String, Value>>()
+        };
         let undocumented: Vec<Value> = core
             .undocumented
             .iter()
@@ -106,7 +105,8 @@ impl GpuModel for Snb {
             "gpu": "snb",
             "device": format!("8086:{:04x}", core.cfg.device_id),
             "counters": counters,
-            "lints": lints,
+            "lints": named(&core.lints),
+            "client_lints": named(&core.client_lints),
             "undocumented": undocumented,
         })
     }

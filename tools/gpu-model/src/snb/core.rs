@@ -56,7 +56,11 @@ pub(crate) struct Core {
     pub faults: Faults,
     pub clock: Clock,
     pub undocumented: BTreeMap<u32, (u64, u64)>,
+    /// Broken rules, by whom: the driver, and programs in non-secure batches.
     pub lints: BTreeMap<Rule, u64>,
+    pub client_lints: BTreeMap<Rule, u64>,
+    /// The command being executed is a program's, not the driver's.
+    pub client: bool,
     pub gt: Gt,
     pub render: RenderState,
     pub blitter: Blitter,
@@ -93,6 +97,8 @@ impl Core {
             clock,
             undocumented: BTreeMap::new(),
             lints: BTreeMap::new(),
+            client_lints: BTreeMap::new(),
+            client: false,
             gt: Gt::default(),
             render: RenderState::default(),
             blitter: Blitter::default(),
@@ -182,8 +188,14 @@ impl Core {
 
     /// Reports a broken rule.
     pub fn lint(&mut self, rule: Rule, detail: impl FnOnce() -> String) {
-        self.counters.inc(Counter::Lints);
-        let n = self.lints.entry(rule).or_insert(0);
+        let lints = if self.client {
+            self.counters.inc(Counter::ClientLints);
+            &mut self.client_lints
+        } else {
+            self.counters.inc(Counter::Lints);
+            &mut self.lints
+        };
+        let n = lints.entry(rule).or_insert(0);
         *n += 1;
         // The first few of a kind are told, all are counted: a broken loop must not fill the disk.
         if *n <= 32 {
@@ -200,6 +212,10 @@ impl Core {
 
     /// Reports an access to a register that no document names.
     pub fn undocumented(&mut self, offset: u32, write: bool) {
+        if self.client {
+            self.lint(Rule::ClientRegister, || format!("{offset:#08x}"));
+            return;
+        }
         self.counters.inc(Counter::Undocumented);
         let n = self.undocumented.entry(offset).or_insert((0, 0));
         if write {

@@ -340,12 +340,23 @@ impl Snb {
         self.core().counters.clear();
     }
 
-    /// How often a rule was broken.
+    /// How often a rule was broken, by the driver or by a program in a non-secure batch.
     pub fn lint_count(&self, rule: Rule) -> u64 {
-        self.core().lints.get(&rule).copied().unwrap_or(0)
+        let core = self.core();
+        let count = |lints: &std::collections::BTreeMap<Rule, u64>| lints.get(&rule).copied();
+        count(&core.lints).unwrap_or(0) + count(&core.client_lints).unwrap_or(0)
     }
 
-    /// All broken rules with their counts.
+    /// The rules that programs broke in non-secure batches, with their counts.
+    pub fn client_lints(&self) -> Vec<(Rule, u64)> {
+        self.core()
+            .client_lints
+            .iter()
+            .map(|(r, n)| (*r, *n))
+            .collect()
+    }
+
+    /// The rules that the driver broke, with their counts.
     pub fn lints(&self) -> Vec<(Rule, u64)> {
         self.core().lints.iter().map(|(r, n)| (*r, *n)).collect()
     }

@@ -116,7 +116,10 @@ impl Core {
             self.engine(e).stop = Stop::Hung;
             return Step::Stopped;
         }
-        self.run_command(e)
+        self.client = self.unprivileged(e);
+        let step = self.run_command(e);
+        self.client = false;
+        step
     }
 
     fn wait_over(&mut self, e: EngineId, wait: Wait) -> bool {

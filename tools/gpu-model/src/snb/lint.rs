@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Rules of the documents whose breach a real chip punishes late, rarely or not at all, and which
-//! this model reports at once. A correct driver breaks none.
+//! this model reports at once. A correct driver breaks none. What a program does in a non-secure
+//! batch is counted apart: no driver can answer for it.
 
 macro_rules! rules {
     ($($(#[$doc:meta])* $id:ident = $name:literal,)*) => {
@@ -47,6 +48,8 @@ rules! {
     VcsTailAsleep = "vcs-tail-asleep",
     /// The wake-up handshake of the video ring left out the context id (G-37).
     VcsRncid = "vcs-rncid",
+    /// A program's command names a register that no document has.
+    ClientRegister = "client-register",
     /// A sync flush was asked for while the ring runs (VCS PRM 1.1.3.5).
     SyncFlushRunning = "sync-flush-running",
     /// The TLB invalidate bit of INSTPM without a sync flush from the CPU: no effect (ditto).

@@ -190,6 +190,7 @@ impl Rig {
     /// Fails unless no rule was broken and no undocumented register touched.
     pub fn clean(&self) {
         assert_eq!(self.gpu.lints(), vec![], "rules broken");
+        assert_eq!(self.gpu.client_lints(), vec![], "rules broken in batches");
         assert_eq!(self.gpu.undocumented(), vec![], "undocumented registers");
     }
 }
