@@ -162,11 +162,6 @@ struct file *ouro_sync_file_create(struct dma_fence *fence)
  * The object that owns the offset, with a reference, or NULL. Its count may be
  * zero already: then it is on its way out, and waits for this lock.
  */
-bool ouro_gem_get_unless_zero(struct drm_gem_object *obj)
-{
-	return kref_get_unless_zero(&obj->refcount);
-}
-
 struct drm_gem_object *ouro_gem_at_offset(struct drm_device *dev, unsigned long start,
 					  unsigned long pages)
 {

@@ -65,8 +65,6 @@ void ouro_syncobj_put(struct drm_syncobj *syncobj);
 struct dma_fence *ouro_syncobj_fence(struct drm_syncobj *syncobj);
 struct file *ouro_sync_file_create(struct dma_fence *fence);
 
-bool ouro_gem_get_unless_zero(struct drm_gem_object *obj);
-
 /* mappings of objects */
 struct drm_gem_object *ouro_gem_at_offset(struct drm_device *dev, unsigned long start,
 					  unsigned long pages);

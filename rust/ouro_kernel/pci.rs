@@ -21,42 +21,8 @@ use kernel::{
     },
 };
 
-/// The cache mode of a BAR, until the device is unbound.
-struct ReservedWc {
-    start: u64,
-    len: u64,
-    held: Atomic<bool>,
-}
-
-impl EndWithBond for ReservedWc {
-    fn end(&self) {
-        if self.held.xchg(false, ordering::Full) {
-            // SAFETY: Reserved by `reserve_write_combining()`, given back once.
-            unsafe { raw::ouro_unreserve_wc(self.start, self.len) }
-        }
-    }
-}
-
-/// Makes page frames of a BAR write-combining in user space's mappings, until the device is
-/// unbound. Not needed for a BAR of which a [`Bar`](crate::mmio::Bar) is mapped so.
-///
-/// Errors: `EBUSY` if it is mapped otherwise, `ENOMEM`.
-pub fn reserve_write_combining(pdev: &pci::Device<Bound>, bar: u32) -> Result {
-    let (start, len) = (pdev.resource_start(bar)?, pdev.resource_len(bar)?);
-    let reserved = Arc::new(
-        ReservedWc {
-            start,
-            len,
-            held: Atomic::new(false),
-        },
-        GFP_KERNEL,
-    )?;
-    // SAFETY: The range is that of a BAR.
-    to_result(unsafe { raw::ouro_reserve_wc(start, len) })?;
-    reserved.held.store(true, ordering::Relaxed);
-    let held = reserved.clone();
-    end_with_bond(pdev, reserved).inspect_err(|_| held.end())
-}
+pub use crate::pages::DmaDevice;
+use crate::raw;
 
 /// The C device.
 pub(crate) fn raw_pci<Ctx: device::DeviceContext>(
@@ -287,4 +253,41 @@ pub fn request_region(pdev: &pci::Device<Bound>, bar: u32, name: &'static CStr) 
     region.held.store(true, ordering::Relaxed);
     let held = region.clone();
     end_with_bond(pdev, region).inspect_err(|_| held.end())
+}
+
+/// The cache mode of a BAR, until the device is unbound.
+struct ReservedWc {
+    start: u64,
+    len: u64,
+    held: Atomic<bool>,
+}
+
+impl EndWithBond for ReservedWc {
+    fn end(&self) {
+        if self.held.xchg(false, ordering::Full) {
+            // SAFETY: Reserved by `reserve_write_combining()`, given back once.
+            unsafe { raw::ouro_unreserve_wc(self.start, self.len) }
+        }
+    }
+}
+
+/// Makes page frames of a BAR write-combining in user space's mappings, until the device is
+/// unbound. Not needed for a BAR of which a [`Bar`](crate::mmio::Bar) is mapped so.
+///
+/// Errors: `EBUSY` if it is mapped otherwise, `ENOMEM`.
+pub fn reserve_write_combining(pdev: &pci::Device<Bound>, bar: u32) -> Result {
+    let (start, len) = (pdev.resource_start(bar)?, pdev.resource_len(bar)?);
+    let reserved = Arc::new(
+        ReservedWc {
+            start,
+            len,
+            held: Atomic::new(false),
+        },
+        GFP_KERNEL,
+    )?;
+    // SAFETY: The range is that of a BAR.
+    to_result(unsafe { raw::ouro_reserve_wc(start, len) })?;
+    reserved.held.store(true, ordering::Relaxed);
+    let held = reserved.clone();
+    end_with_bond(pdev, reserved).inspect_err(|_| held.end())
 }

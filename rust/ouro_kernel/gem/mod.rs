@@ -16,11 +16,9 @@ mod handle;
 pub(crate) mod mmap;
 pub(crate) mod prime;
 mod weak;
-mod weak;
 
 pub use self::mmap::{Fault, FaultError, KINDS};
 pub use self::prime::DmaBuf;
-pub use self::weak::Weak;
 pub use self::weak::Weak;
 
 use core::{alloc::Layout, mem::offset_of, ops::Deref, ptr::NonNull};
@@ -146,8 +144,6 @@ pub struct Object<T: DriverObject> {
     dev: ARef<Device<T::Driver>>,
     /// Runs [`DriverObject::free_late()`].
     late: Opaque<bindings::work_struct>,
-    /// What its weak references lead to.
-    weak: Arc<weak::Cell<T>>,
     data: T,
 }
 
@@ -209,7 +205,6 @@ impl<T: DriverObject> Object<T> {
         if size == 0 {
             return Err(EINVAL);
         }
-        let weak = weak::Cell::new()?;
         let cell = weak::Cell::new()?;
         let layout = Kmalloc::aligned_layout(Layout::new::<Self>());
         let ptr: *mut Self = Kmalloc::alloc(layout, GFP_KERNEL | __GFP_ZERO, NumaNode::NO_NODE)?
@@ -235,9 +230,6 @@ impl<T: DriverObject> Object<T> {
             (*obj).funcs = const { &Self::FUNCS };
             bindings::drm_gem_private_object_init(dev.as_raw(), obj, size);
             (*ptr).cell.fill(obj);
-            (&raw mut (*ptr).weak).write(weak.clone());
-            // The object is complete; its end clears the cell.
-            weak.set(NonNull::new_unchecked(ptr));
             // INVARIANT: All is initialised, and this is the first reference.
             Ok(ARef::from_raw(NonNull::new_unchecked(ptr)))
         }
@@ -284,8 +276,6 @@ impl<T: DriverObject> Object<T> {
     ///
     /// Called by the DRM core for an object without references.
     unsafe extern "C" fn free_callback(obj: *mut bindings::drm_gem_object) {
-        // SAFETY: By the requirement of this function it is all there, and ours alone.
-        unsafe { Self::from_raw(obj) }.weak.clear();
         // SAFETY: By the requirement of this function.
         unsafe { Self::from_raw(obj) }.cell.empty();
         // INVARIANT: By the requirement of this function it is ours alone.
@@ -401,7 +391,6 @@ impl<T: DriverObject> Drop for Dead<T> {
             core::ptr::drop_in_place(&raw mut (*ptr).data);
             let dev = core::ptr::read(&raw const (*ptr).dev);
             core::ptr::drop_in_place(&raw mut (*ptr).cell);
-            core::ptr::drop_in_place(&raw mut (*ptr).weak);
             let layout = Kmalloc::aligned_layout(Layout::new::<Object<T>>());
             Kmalloc::free(self.0.cast(), layout);
             drop(dev);

@@ -484,6 +484,28 @@ mod kunit {
     }
 
     #[test]
+    fn weak_reference_keeps_nothing() -> Result {
+        let bus = faux::Registration::new(c"ouro-test-weak", None)?;
+        let dev = device(&bus)?;
+        let counts = Counts::new()?;
+        let obj = Object::<TestObject>::new(&dev, 4096, (counts.clone(), true))?;
+        let weak = obj.downgrade();
+        let other = Object::<TestObject>::new(&dev, 4096, (counts.clone(), true))?;
+        assert!(weak.ptr_eq(&obj.downgrade()));
+        assert!(!weak.ptr_eq(&other.downgrade()));
+        let again = weak.upgrade().ok_or(EINVAL)?;
+        assert!(core::ptr::eq(&*again, &*obj));
+        drop(obj);
+        assert_eq!(counts.freed.load(ordering::Relaxed), 0);
+        drop(again);
+        assert_eq!(counts.freed.load(ordering::Relaxed), 1);
+        assert!(weak.upgrade().is_none());
+        release::flush();
+        assert!(weak.clone().upgrade().is_none());
+        Ok(())
+    }
+
+    #[test]
     fn mmap_offsets_are_apart() -> Result {
         let bus = faux::Registration::new(c"ouro-test-mmap", None)?;
         let dev = device(&bus)?;
