@@ -64,6 +64,8 @@ pub struct EngineDesc {
     pub seqno_at: u32,
     /// Whether it swaps context images.
     pub contexts: bool,
+    /// Whether it can be reset while others work; else reset all.
+    pub reset_alone: bool,
     /// Where it reports on its contexts, if its port is a list.
     pub events: Option<EventArea>,
 }

@@ -61,6 +61,8 @@ const fn desc(class: EngineClass, contexts: bool, emit: usize, golden: usize) ->
         golden_dwords: golden,
         seqno_at: SEQNO_AT,
         contexts,
+        // The render engine's block of registers holds the mode of all engines' translation.
+        reset_alone: !matches!(class, EngineClass::Render),
         events: None,
     }
 }
@@ -454,6 +456,7 @@ mod tests {
         assert_eq!(RINGS.map(|e| e.desc().seqno_at), [0x100; 3]);
         // G-27: only the render engine has contexts.
         assert_eq!(RINGS.map(|e| e.desc().contexts), [true, false, false]);
+        assert_eq!(RINGS.map(|e| e.desc().reset_alone), [false, true, true]);
         assert_eq!(
             RINGS.map(|e| e.desc().id.class),
             [EngineClass::Render, EngineClass::Copy, EngineClass::Video]

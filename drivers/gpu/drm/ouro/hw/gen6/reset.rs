@@ -4,7 +4,7 @@
 //! Fences and the tables survive it, cached translations too: starting an engine drops those
 //! (SNB PRM V1P2 §5.9, VCS digest trap 3).
 
-use super::{engine::RINGS, forcewake, gt_regs as gt_reg, poll, submit::reset_bit};
+use super::{engine::RINGS, forcewake, gt_regs as gt_reg, poll, submit::reset_bit, translation};
 use crate::{
     generation::{BringUpError, ResetScope},
     io::{Hw, SleepWait},
@@ -40,10 +40,16 @@ pub(super) fn reset(
             reset_bit(engine.kind)
         }
     };
+    // The mode of all engines' translation is lost with the render engine's block: the others must
+    // not run without it until that is started again.
+    let mode = hw.regs.read32(gt_reg::GFX_MODE);
     // Twice: the first one may be lost on the way into power saving (G-24).
     for _ in 0..2 {
         hw.regs.write32(gt_reg::GDRST, bit);
         poll::sleeping(hw.regs, wait, GDRST, RESET_MICROS, &|v| v & bit == 0)?;
+    }
+    if scope != ResetScope::All {
+        translation::mode(hw, mode & u32::from(gt_reg::GFX_MODE_PPGTT) != 0);
     }
     wait.pause(SETTLE_MICROS);
     forcewake::hold(hw, wait)
@@ -97,8 +103,11 @@ mod tests {
         // G-24: 1 render, 2 media, 3 blitter; the topology counts render, blitter, video.
         for (engine, bit, base) in [(0, 2, 0x2000), (1, 8, 0x2_2000), (2, 4, 0x1_2000)] {
             let mock = device();
+            mock.set(0x2520, 0x2200);
             reset(&mock.hw(), ResetScope::Engine(engine), &mock).unwrap();
             assert_eq!(mock.written(0x941c), [bit, bit]);
+            // G-19: the mode is what it was.
+            assert_eq!(mock.written(0x2520), [0x2200_2200]);
             for other in [0x2000, 0x1_2000, 0x2_2000] {
                 let stops = usize::from(other == base);
                 assert_eq!(mock.written(other + 0x9c).len(), stops);

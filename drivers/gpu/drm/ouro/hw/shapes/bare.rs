@@ -39,6 +39,7 @@ static DESC: EngineDesc = EngineDesc {
     golden_dwords: 2,
     seqno_at: 0x10,
     contexts: false,
+    reset_alone: true,
     events: None,
 };
 

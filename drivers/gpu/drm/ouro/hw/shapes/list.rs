@@ -52,6 +52,7 @@ static DESC: EngineDesc = EngineDesc {
     golden_dwords: 2,
     seqno_at: 0x800,
     contexts: true,
+    reset_alone: true,
     events: Some(EVENTS),
 };
 
