@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The tables of coverage are whole, what they name is there, and the page is made from them.
+
+use ouro_coverage::{check, page, page_path, rows, top, TestNames, Totals};
+
+#[test]
+fn whatever_the_tables_name_exists() {
+    let rows = rows(&top()).expect("the tables are whole");
+    if let Err(wrong) = check(&top(), &rows) {
+        panic!("{wrong}");
+    }
+    let totals = Totals::of(&rows);
+    println!(
+        "cover: checklist rows {} of {} with driver, {} with model, {} with tests",
+        totals.driver, totals.rows, totals.model, totals.tests
+    );
+}
+
+#[test]
+fn the_page_is_made_from_the_tables() {
+    let rows = rows(&top()).expect("the tables are whole");
+    let there = std::fs::read_to_string(page_path(&top())).expect("the page is there");
+    assert!(
+        there == page(&rows),
+        "coverage.rst is stale: cargo run -p ouro-coverage"
+    );
+}
+
+#[test]
+fn a_name_that_is_not_there_is_found() {
+    let mut rows = rows(&top()).expect("the tables are whole");
+    rows.truncate(2);
+    rows[0].driver.place = "hw/gen6/nowhere.rs: nothing".to_owned();
+    rows[1].driver.tests = vec!["gen6_requests::nothing".to_owned()];
+    let wrong = check(&top(), &rows).expect_err("two are wrong").to_string();
+    assert_eq!(
+        wrong,
+        "G6-001: driver: no file hw/gen6/nowhere.rs\nG6-002: driver: no test gen6_requests::nothing"
+    );
+}
+
+#[test]
+fn tests_of_every_kind_are_found() {
+    let names = TestNames::read(&top()).expect("the tree is there");
+    for name in [
+        "gen6::pte::tests::entries_are_those_of_2_2_2_1",
+        "port::tests::a_full_ring_changes_nothing",
+        "gen6_requests::every_engine_stores_by_a_users_batch",
+        "snb_rings::each_ring_stores_a_value",
+        "intel/pte.rs::directory_entry",
+        "kunit::fence_signals_once",
+        "getparam.c::always_there",
+    ] {
+        assert!(names.has(name), "{name}");
+    }
+}
