@@ -62,7 +62,7 @@ build_module() {
     local log=$OURO_TOP/build/log/module-$1.log begin=$SECONDS
     mkdir -p "$OURO_TOP/build/log"
     if ! "$VM_DIR/module" "$1" >"$log" 2>&1; then
-        grep -vE '^make|^  [A-Z]' "$log" | tail -n 40 | sed 's/^/    | /' >&2
+        grep -E '^error|^ +--> ' "$log" | head -n 12 | sed 's/^/    | /' >&2
         die "could not build ouro.ko for the $1 kernel" "log: $log"
     fi
     say "built: ouro.ko for the $1 kernel ($(clock $((SECONDS - begin))))"
