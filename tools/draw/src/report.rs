@@ -168,8 +168,10 @@ impl Report {
         for c in &d.costs {
             let per = |n: u64| n as f64 / c.submissions.max(1) as f64;
             line(format!(
-                "cost {}    {} asynchronous submissions: {:.2} port writes, {:.2} other writes, {:.2} reads each; apart from these {} FIFO reads, handshake {} reads {} writes, {} wakes, {} interrupts",
-                c.engine, c.submissions, per(c.port_writes), per(c.other_writes), per(c.reads), c.fifo_reads, c.handshake_reads, c.handshake_writes, c.wakes, c.interrupts
+                "cost {}    {} asynchronous submissions: {:.2} port writes, {:.2} other writes, {:.2} reads each; apart from these {} FIFO reads, {} table flushes, handshake {} reads {} writes, {} wakes, {} interrupts armed, {} taken",
+                c.engine, c.submissions, per(c.port_writes), per(c.other_writes), per(c.reads), c.fifo_reads, c.table_flushes, c.handshake_reads, c.handshake_writes, c.wakes,
+                c.irq_arms,
+                c.interrupts
             ));
         }
         line(format!("interrupts   {}", d.interrupts));

@@ -143,6 +143,29 @@ pub struct Submitted<'a> {
     pub fence: Option<OwnedFd>,
     /// How it was submitted: not as asked if an address was not known yet.
     pub addressing: Addressing,
+    objects: Vec<drm_i915_gem_exec_object2>,
+    length: u32,
+    flags: u64,
+    context: u32,
+}
+
+impl Submitted<'_> {
+    /// Submits the same once more: nothing is made, written or moved, all objects stay where they are.
+    pub fn again(&mut self, device: &Device) -> Result<()> {
+        for object in &mut self.objects {
+            object.flags |= u64::from(EXEC_OBJECT_PINNED);
+            object.relocation_count = 0;
+        }
+        let mut exec = drm_i915_gem_execbuffer2 {
+            buffers_ptr: self.objects.as_mut_ptr() as u64,
+            buffer_count: self.objects.len() as u32,
+            batch_len: self.length,
+            flags: self.flags | u64::from(I915_EXEC_NO_RELOC),
+            rsvd1: u64::from(self.context),
+            ..Default::default()
+        };
+        device.call("I915_GEM_EXECBUFFER2", DRM_I915_GEM_EXECBUFFER2, &mut exec)
+    }
 }
 
 impl<'a> Objects<'a> {
@@ -309,10 +332,20 @@ impl<'a> Objects<'a> {
         let fence = target
             .fence_out
             .then(|| unsafe { OwnedFd::from_raw_fd((exec.rsvd2 >> 32) as i32) });
+        let kept = u64::from(target.ring)
+            | if first {
+                u64::from(I915_EXEC_BATCH_FIRST)
+            } else {
+                0
+            };
         Ok(Submitted {
             bo,
             fence,
             addressing,
+            objects,
+            length: (dwords.len() * 4) as u32,
+            flags: kept,
+            context: target.context,
         })
     }
 }
