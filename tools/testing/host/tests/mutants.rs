@@ -1,32 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The table of what the driver does with each row of the Sandy Bridge checklist: that it is whole, and
-//! that the files and tests that it names are there.
+//! The list of mutants: that what each searches stands once in its file, and that its test is there.
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
-
-/// Rows of the checklist, and of its list of what the document leaves out.
-const CHECKLIST: usize = 166;
-const GAPS: usize = 50;
 
 fn top() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
-/// The cells of a line: separated by commas, quoted where they have some.
-fn cells(line: &str) -> Vec<String> {
-    let mut cells = vec![String::new()];
-    let mut quoted = false;
-    for c in line.chars() {
-        match c {
-            '"' => quoted = !quoted,
-            ',' if !quoted => cells.push(String::new()),
-            _ => cells.last_mut().expect("never empty").push(c),
-        }
-    }
-    cells
-}
-
-/// Names of all test functions of the backends and of the tests across the wall, as the table has
+/// Names of all test functions of the backends and of the tests across the wall, as the list has
 /// them.
 fn tests() -> BTreeSet<String> {
     let hw = top().join("drivers/gpu/drm/ouro/hw");
@@ -63,45 +44,6 @@ fn tests() -> BTreeSet<String> {
         }
     }
     found
-}
-
-#[test]
-fn every_row_of_the_checklist_is_accounted_for() {
-    let table = top().join("Documentation/gpu/ouro/coverage/snb-driver.csv");
-    let table = fs::read_to_string(table).expect("the table is there");
-    let mut lines = table.lines();
-    assert_eq!(lines.next(), Some("row,where,test"));
-    let expected: Vec<String> = (1..=CHECKLIST)
-        .map(|n| format!("G6-{n:03}"))
-        .chain((1..=GAPS).map(|n| format!("G-{n:02}")))
-        .collect();
-    let tests = tests();
-    let (mut done, mut tested) = (0, 0);
-    for (row, expected) in lines.by_ref().zip(&expected) {
-        let cells = cells(row);
-        let [id, place, test] = &cells[..] else {
-            panic!("three cells: {row}");
-        };
-        assert_eq!(id, expected);
-        if let Some(reason) = place.strip_prefix("not: ") {
-            assert!(reason.len() > 5, "{id}: a reason");
-        } else {
-            done += 1;
-            let file = place.split([':', ' ', ';']).next().expect("a file");
-            let path = top().join("drivers/gpu/drm/ouro").join(file);
-            assert!(path.exists(), "{id}: no file {file}");
-        }
-        if !test.is_empty() {
-            tested += 1;
-            assert!(tests.contains(test), "{id}: no test {test}");
-        }
-    }
-    assert_eq!(lines.next(), None);
-    assert_eq!(table.lines().count(), expected.len() + 1);
-    println!(
-        "cover: snb checklist, driver: {done} of {} rows in code, the rest with a reason; {tested} with a host test",
-        expected.len()
-    );
 }
 
 #[test]
