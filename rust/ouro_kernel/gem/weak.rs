@@ -54,7 +54,7 @@ impl Cell {
 /// A reference that does not keep the object.
 pub struct Weak<T: DriverObject> {
     cell: Arc<Cell>,
-    _object: PhantomData<Object<T>>,
+    _object: PhantomData<ARef<Object<T>>>,
 }
 
 impl<T: DriverObject> Clone for Weak<T> {
