@@ -333,9 +333,16 @@ impl Gpu {
     /// waiters wake. Nothing of the device is touched after it. Sleeps.
     pub(crate) fn shutdown(&self) {
         self.advance_state(State::Gone);
+        for engine in self.engines.iter() {
+            engine.close(ENODEV);
+        }
         if self.hardware.get().is_ok() {
             for engine in self.engines.iter() {
                 engine.halt();
+            }
+            // A batch that did not end would go on, and write to pages that are about to be freed.
+            if let Err(e) = self.hardware.reset() {
+                pr_warn!("{:?}: no reset: {:?}\n", self.hardware, e);
             }
             self.hardware.put();
         }

@@ -17,7 +17,7 @@ use kernel::{
     time::{delay, Delta, Instant, Monotonic},
 };
 use ouro_hw::{
-    generation::{BringUpError, Layout},
+    generation::{BringUpError, Layout, ResetScope},
     io::Timeout,
     AtomicWait, Chip, Events, Generation, Gt, Hw, Platform, Registers, SleepWait, Topology,
 };
@@ -233,6 +233,13 @@ impl Hardware {
         let generation = self.generation();
         self.with_gt(|hw, gt| generation.irq_off(hw, gt));
         generation.stop(&self.hw());
+    }
+
+    /// Resets all engines: whatever they were running has ended. The device is awake. Sleeps.
+    pub(crate) fn reset(&self) -> Result {
+        self.generation()
+            .reset(&self.hw(), ResetScope::All, &Waits)
+            .map_err(errno)
     }
 
     /// Takes the events of an interrupt. Interrupt context.

@@ -258,7 +258,9 @@ impl Engine {
         // It is gone if the engine was stopped meanwhile.
         if let Some(request) = found {
             queue.ready.push_back(request);
-            self.pump(&mut queue);
+            if queue.stopped.is_none() {
+                self.pump(&mut queue);
+            }
         }
     }
 
@@ -423,6 +425,11 @@ impl Engine {
         }
     }
 
+    /// Nothing is emitted from here on: what is published fails with `error`.
+    pub(crate) fn close(&self, error: Error) {
+        self.queue.lock().stopped = Some(error);
+    }
+
     /// Stops the ring, in whatever state it is. The device is awake. Sleeps.
     pub(crate) fn halt(&self) {
         if let Err(error) = self.hw.stop(&self.hardware.hw(), &Waits) {
@@ -430,14 +437,13 @@ impl Engine {
         }
     }
 
-    /// Nothing is emitted from here on; what was published fails with `error`, whether it ran or
-    /// not. The device must not be running it any more.
+    /// What was published and is not done fails with `error`. The engine is closed, and the device
+    /// does not run it any more.
     pub(crate) fn stop(&self, error: Error) {
         self.advance();
         let mut lost = List::new();
         let loaded = {
             let mut queue = self.queue.lock();
-            queue.stopped = Some(error);
             lost.push_all_back(&mut queue.flight);
             lost.push_all_back(&mut queue.ready);
             lost.push_all_back(&mut queue.blocked);
