@@ -30,7 +30,12 @@ host_architecture() {
 
 # An ordinary user works in a user namespace with subordinate ids.
 host_user() {
-    am_root && return 0
+    if am_root; then
+        unshare --mount --propagation private -- true 2>/dev/null ||
+            die "root may not mount here, which the build root needs" \
+                "in a container: run it with --privileged, or with the right CAP_SYS_ADMIN"
+        return 0
+    fi
     local user
     user=$(id -un)
     grep -qsE "^($user|$(id -u)):" /etc/subuid && grep -qsE "^($user|$(id -u)):" /etc/subgid ||
