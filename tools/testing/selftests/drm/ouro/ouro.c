@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Our own ioctls: device, engines, regions, counters; and that submissions
+ * cost the registers that they should.
+ */
+#include "test.h"
+
+FIXTURE(ouro) {
+	struct gpu gpu;
+	int fd;
+};
+
+FIXTURE_SETUP(ouro)
+{
+	int got;
+
+	alarm(20);
+	got = gpu_open(&self->gpu);
+	if (got == -EOPNOTSUPP)
+		SKIP(return, "the commands of this chip are not known here");
+	ASSERT_EQ(0, got);
+	self->fd = self->gpu.fd;
+	if (!self->gpu.ouro)
+		SKIP(return, "the driver has no DRM_IOCTL_OURO_DEVICE");
+}
+
+FIXTURE_TEARDOWN(ouro)
+{
+	gpu_close(&self->gpu);
+}
+
+static bool is_text(const char *text, size_t size)
+{
+	return text[0] && memchr(text, 0, size);
+}
+
+TEST_F(ouro, device)
+{
+	struct drm_ouro_device device = {};
+	unsigned int i;
+
+	GOOD(self->fd, DRM_IOCTL_OURO_DEVICE, &device);
+	EXPECT_EQ(0x8086, device.pci_vendor);
+	EXPECT_EQ(getparam(self->fd, I915_PARAM_CHIPSET_ID), device.pci_device);
+	EXPECT_TRUE(is_text(device.backend, sizeof(device.backend)));
+	EXPECT_TRUE(is_text(device.chip, sizeof(device.chip)));
+	EXPECT_EQ(self->gpu.n_engines, device.n_engines);
+	EXPECT_GE(device.n_regions, 1);
+	EXPECT_GE(device.dma_bits, 32);
+	EXPECT_LE(device.dma_bits, 64);
+	EXPECT_GE(device.gpu_address_bits, 28);
+	EXPECT_GE(device.gpu_address_space, 1ull << 28);
+	EXPECT_LE(device.gpu_address_space - 1, ~0ull >> (64 - device.gpu_address_bits));
+	for (i = 0; i < ARRAY_LEN(device.reserved); i++)
+		EXPECT_EQ(0, device.reserved[i]);
+	if (!strcmp(device.backend, "gen6")) {
+		/* Sandy Bridge PRM Vol 1 Part 2 §4.6: 2 GB; 40 bits of physical address in an entry */
+		EXPECT_EQ(40, device.dma_bits);
+		EXPECT_EQ(2ull << 30, device.gpu_address_space);
+		EXPECT_EQ(3, device.n_engines);
+	}
+}
+
+TEST_F(ouro, device_arguments)
+{
+	struct drm_ouro_device device = { .flags = 1 };
+
+	BAD(self->fd, DRM_IOCTL_OURO_DEVICE, &device, EINVAL);
+	device.flags = 0x80000000;
+	BAD(self->fd, DRM_IOCTL_OURO_DEVICE, &device, EINVAL);
+	device.flags = 0;
+	device.pad = 1;
+	BAD(self->fd, DRM_IOCTL_OURO_DEVICE, &device, EINVAL);
+	EXPECT_EQ(0, device.pci_vendor);
+	BAD(self->fd, DRM_IOCTL_OURO_DEVICE, NULL, EFAULT);
+}
+
+TEST_F(ouro, engines)
+{
+	struct drm_ouro_engine engines[16] = {};
+	struct drm_ouro_list list = { .stride = sizeof(engines[0]) };
+	unsigned int i, k;
+
+	GOOD(self->fd, DRM_IOCTL_OURO_ENGINES, &list);
+	ASSERT_EQ(self->gpu.n_engines, list.count);
+	list.ptr = U64(engines);
+	list.count = 16;
+	GOOD(self->fd, DRM_IOCTL_OURO_ENGINES, &list);
+	ASSERT_EQ(self->gpu.n_engines, list.count);
+	for (i = 0; i < list.count; i++) {
+		EXPECT_LE(engines[i].engine_class, OURO_ENGINE_COMPUTE);
+		EXPECT_TRUE(is_text(engines[i].name, sizeof(engines[i].name)));
+		EXPECT_EQ(0, engines[i].pad);
+		EXPECT_LE(engines[i].completed, engines[i].submitted);
+		for (k = 0; k < self->gpu.n_engines; k++)
+			if (!strcmp(self->gpu.engines[k].name, engines[i].name))
+				break;
+		EXPECT_LT(k, self->gpu.n_engines) {
+			TH_LOG("%s", engines[i].name);
+		}
+	}
+	/* what is beyond them was not touched */
+	EXPECT_EQ(0, engines[list.count].name[0]);
+}
+
+TEST_F(ouro, list_arguments)
+{
+	struct drm_ouro_engine engines[16] = {};
+	uint64_t pointers[] = { 0, BAD_POINTER, KERNEL_POINTER };
+	struct drm_ouro_list list;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(pointers); i++) {
+		list = (struct drm_ouro_list) { .stride = sizeof(engines[0]), .count = 16, .ptr = pointers[i] };
+		BAD(self->fd, DRM_IOCTL_OURO_ENGINES, &list, EFAULT) ;
+		list.stride = sizeof(struct drm_ouro_region);
+		BAD(self->fd, DRM_IOCTL_OURO_REGIONS, &list, EFAULT) ;
+	}
+	list = (struct drm_ouro_list) { .stride = sizeof(engines[0]) - 8, .count = 16, .ptr = U64(engines) };
+	BAD(self->fd, DRM_IOCTL_OURO_ENGINES, &list, EINVAL);
+	list.stride = 0;
+	BAD(self->fd, DRM_IOCTL_OURO_ENGINES, &list, EINVAL);
+	list.stride = ~0u;
+	BAD(self->fd, DRM_IOCTL_OURO_REGIONS, &list, EINVAL);
+	BAD(self->fd, DRM_IOCTL_OURO_ENGINES, NULL, EFAULT);
+	BAD(self->fd, DRM_IOCTL_OURO_REGIONS, NULL, EFAULT);
+	/* room for one alone: that one, and how many there are */
+	list = (struct drm_ouro_list) { .stride = sizeof(engines[0]), .count = 1, .ptr = U64(engines) };
+	GOOD(self->fd, DRM_IOCTL_OURO_ENGINES, &list);
+	EXPECT_EQ(self->gpu.n_engines, list.count);
+	EXPECT_NE(0, engines[0].name[0]);
+	EXPECT_EQ(0, engines[1].name[0]);
+}
+
+TEST_F(ouro, regions)
+{
+	struct drm_ouro_region regions[8] = {};
+	struct drm_ouro_list list = { .stride = sizeof(regions[0]), .ptr = U64(regions), .count = 8 };
+	uint64_t before;
+	uint32_t handle;
+	unsigned int i, system = 0;
+
+	GOOD(self->fd, DRM_IOCTL_OURO_REGIONS, &list);
+	ASSERT_GE(list.count, 1);
+	for (i = 0; i < list.count; i++) {
+		if (regions[i].kind == 0)
+			system++;
+		EXPECT_GT(regions[i].size, 0);
+		EXPECT_LE(regions[i].cpu_visible, regions[i].size);
+		EXPECT_EQ(0, regions[i].pad);
+	}
+	EXPECT_EQ(1, system);
+	before = regions[0].used;
+	handle = gem_create(self->fd, 64 * PAGE);
+	GOOD(self->fd, DRM_IOCTL_OURO_REGIONS, &list);
+	EXPECT_GE(regions[0].used, before);
+	gem_close(self->fd, handle);
+}
+
+TEST_F(ouro, stats_count_what_happens)
+{
+	struct drm_ouro_stats before = {}, after = {};
+	uint32_t handle, context;
+	unsigned int i;
+
+	GOOD(self->fd, DRM_IOCTL_OURO_STATS, &before);
+	handle = gem_create(self->fd, 16 * PAGE);
+	context = context_create(self->fd);
+	GOOD(self->fd, DRM_IOCTL_OURO_STATS, &after);
+	EXPECT_EQ(before.objects + 1, after.objects);
+	EXPECT_EQ(before.object_bytes + 16 * PAGE, after.object_bytes);
+	EXPECT_EQ(before.contexts + 1, after.contexts);
+
+	before = after;
+	for (i = 0; i < 10; i++)
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], context, handle, 0, i));
+	EXPECT_EQ(9, gem_read32(self->fd, handle, 0));
+	memset(&after, 0, sizeof(after));
+	GOOD(self->fd, DRM_IOCTL_OURO_STATS, &after);
+	EXPECT_EQ(before.requests + 10, after.requests);
+	EXPECT_GE(after.completed, before.completed + 10);
+	EXPECT_GE(after.port_writes, before.port_writes + 1);
+	EXPECT_LE(after.port_writes, before.port_writes + 10);
+	EXPECT_GE(after.reg_writes, after.port_writes);
+	EXPECT_GE(after.object_pages, 1);
+	for (i = 0; i < ARRAY_LEN(after.reserved); i++)
+		EXPECT_EQ(0, after.reserved[i]);
+	gem_close(self->fd, handle);
+	context_destroy(self->fd, context);
+}
+
+TEST_F(ouro, stats_arguments)
+{
+	struct drm_ouro_stats stats = { .flags = 1 };
+
+	BAD(self->fd, DRM_IOCTL_OURO_STATS, &stats, EINVAL);
+	stats.flags = 0;
+	stats.pad = 1;
+	BAD(self->fd, DRM_IOCTL_OURO_STATS, &stats, EINVAL);
+	BAD(self->fd, DRM_IOCTL_OURO_STATS, NULL, EFAULT);
+}
+
+/*
+ * A submission whose objects are bound, while nobody waits: one posted write and no read, on
+ * engines whose document asks for no handshake. FIFO room and table flushes are counted apart.
+ */
+TEST_F(ouro, a_submission_costs_one_write)
+{
+	enum { N = 48 };
+	unsigned int e, i;
+
+	for (e = 0; e < self->gpu.n_engines; e++) {
+		const struct engine *engine = &self->gpu.engines[e];
+		uint32_t target = gem_create(self->fd, PAGE);
+		struct drm_ouro_stats before = {}, after = {};
+		struct drm_i915_gem_execbuffer2 eb;
+		struct batch b;
+
+		if (engine->bit == VCS)
+			continue;
+		batch_init(&b);
+		batch_store(&b, store_for(&self->gpu, engine, 4), target, 0, 1);
+		batch_end(&b, self->gpu.backend);
+		batch_finish(self->fd, &b, &eb);
+		eb.flags = engine->ring;
+		ASSERT_EQ(0, call(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb));
+		ASSERT_EQ(0, gem_wait(self->fd, target, -1));
+		eb.flags |= I915_EXEC_NO_RELOC;
+		/* the first one may wake the device */
+		ASSERT_EQ(0, call(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb));
+		GOOD(self->fd, DRM_IOCTL_OURO_STATS, &before);
+		for (i = 0; i < N; i++)
+			ASSERT_EQ(0, call(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb));
+		GOOD(self->fd, DRM_IOCTL_OURO_STATS, &after);
+		EXPECT_EQ(N, after.requests - before.requests);
+		EXPECT_LE(after.port_writes - before.port_writes, N);
+		EXPECT_EQ(after.reg_writes - before.reg_writes,
+			  after.port_writes - before.port_writes + (after.table_flushes - before.table_flushes)) {
+			TH_LOG("%s: %llu interrupts armed, %llu wakes", engine->name,
+			       (unsigned long long)(after.irq_arms - before.irq_arms),
+			       (unsigned long long)(after.wakes - before.wakes));
+		}
+		EXPECT_EQ(after.reg_reads - before.reg_reads, after.fifo_reads - before.fifo_reads) {
+			TH_LOG("%s", engine->name);
+		}
+		EXPECT_EQ(0, after.pte_writes - before.pte_writes);
+		EXPECT_EQ(0, gem_wait(self->fd, target, -1));
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Two threads on one file, each pulling the ground from under the other. */
+#include <pthread.h>
+
+#include "test.h"
+
+GPU_FIXTURE(races)
+
+struct shared {
+	const struct gpu *gpu;
+	volatile uint32_t handle;
+	volatile uint32_t context;
+	volatile bool stop;
+	unsigned int odd;
+};
+
+enum { ROUNDS = 400 };
+
+/* Takes what the other thread is about to close. */
+static void *submit(void *argument)
+{
+	struct shared *s = argument;
+	unsigned int i = 0;
+
+	while (!s->stop) {
+		const struct engine *engine = &s->gpu->engines[i++ % s->gpu->n_engines];
+		int got = store(s->gpu, engine, s->context, s->handle, 0, i);
+
+		if (got && got != -ENOENT)
+			s->odd++;
+	}
+	return NULL;
+}
+
+TEST_F(races, close_while_submitting)
+{
+	struct shared s = { .gpu = &self->gpu };
+	pthread_t thread;
+	unsigned int i;
+
+	s.handle = gem_create(self->fd, PAGE);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, submit, &s));
+	for (i = 0; i < ROUNDS; i++) {
+		uint32_t next = gem_create(self->fd, PAGE), old = s.handle;
+
+		ASSERT_NE(0, next);
+		s.handle = next;
+		cover("DRM_IOCTL_GEM_CLOSE");
+		EXPECT_EQ(0, gem_close(self->fd, old));
+	}
+	s.stop = true;
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, s.odd);
+	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, s.handle, 0, 0x600d));
+	EXPECT_EQ(0x600d, gem_read32(self->fd, s.handle, 0));
+}
+
+TEST_F(races, context_ends_while_submitting)
+{
+	struct shared s = { .gpu = &self->gpu };
+	pthread_t thread;
+	unsigned int i;
+
+	s.handle = gem_create(self->fd, PAGE);
+	s.context = context_create(self->fd);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, submit, &s));
+	for (i = 0; i < ROUNDS / 2; i++) {
+		uint32_t next = context_create(self->fd), old = s.context;
+
+		ASSERT_NE(0, next);
+		s.context = next;
+		cover("DRM_IOCTL_I915_GEM_CONTEXT_DESTROY");
+		EXPECT_EQ(0, context_destroy(self->fd, old));
+	}
+	s.stop = true;
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, s.odd);
+}
+
+/* Two threads close the same handles: each is closed once. */
+struct closers {
+	int fd;
+	uint32_t handles[256];
+	unsigned int closed[2];
+};
+
+static void *close_all(void *argument)
+{
+	struct closers *c = argument;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < ARRAY_LEN(c->handles); i++)
+		n += gem_close(c->fd, c->handles[i]) == 0;
+	return (void *)(uintptr_t)n;
+}
+
+TEST_F(races, both_close)
+{
+	struct closers c = { .fd = self->fd };
+	pthread_t thread;
+	uintptr_t here, there;
+	unsigned int i;
+	void *result;
+
+	for (i = 0; i < ARRAY_LEN(c.handles); i++)
+		c.handles[i] = gem_create(self->fd, PAGE);
+	cover("DRM_IOCTL_GEM_CLOSE");
+	ASSERT_EQ(0, pthread_create(&thread, NULL, close_all, &c));
+	here = (uintptr_t)close_all(&c);
+	pthread_join(thread, &result);
+	there = (uintptr_t)result;
+	EXPECT_EQ(ARRAY_LEN(c.handles), here + there);
+}
+
+/* One maps and touches while the other one closes. */
+static void *touch(void *argument)
+{
+	struct shared *s = argument;
+
+	while (!s->stop) {
+		volatile uint32_t *map = gem_map(s->gpu->fd, s->handle, PAGE, I915_MMAP_OFFSET_WB);
+
+		if (map) {
+			map[1] = 1;
+			munmap((void *)map, PAGE);
+		}
+	}
+	return NULL;
+}
+
+TEST_F(races, close_while_mapping)
+{
+	struct shared s = { .gpu = &self->gpu };
+	pthread_t thread;
+	unsigned int i;
+
+	s.handle = gem_create(self->fd, PAGE);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, touch, &s));
+	for (i = 0; i < ROUNDS; i++) {
+		uint32_t next = gem_create(self->fd, PAGE), old = s.handle;
+
+		s.handle = next;
+		cover("DRM_IOCTL_GEM_CLOSE");
+		EXPECT_EQ(0, gem_close(self->fd, old));
+	}
+	s.stop = true;
+	pthread_join(thread, NULL);
+}
+
+/* All threads submit to all engines, each into its own place. */
+struct worker {
+	const struct gpu *gpu;
+	uint32_t target;
+	unsigned int place;
+	int failed;
+};
+
+static void *work(void *argument)
+{
+	struct worker *w = argument;
+	unsigned int i;
+
+	for (i = 1; i <= 60; i++)
+		if (store(w->gpu, &w->gpu->engines[(i + w->place) % w->gpu->n_engines], 0, w->target, 8 * w->place, i))
+			w->failed++;
+	return NULL;
+}
+
+TEST_F(races, many_submit)
+{
+	uint32_t target = gem_create(self->fd, PAGE);
+	struct worker workers[6];
+	pthread_t threads[6];
+	unsigned int i;
+
+	for (i = 0; i < 6; i++) {
+		workers[i] = (struct worker) { .gpu = &self->gpu, .target = target, .place = i };
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, work, &workers[i]));
+	}
+	for (i = 0; i < 6; i++) {
+		pthread_join(threads[i], NULL);
+		EXPECT_EQ(0, workers[i].failed);
+	}
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	for (i = 0; i < 6; i++)
+		EXPECT_EQ(60, gem_read32(self->fd, target, 8 * i));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+/* More submissions than a ring has room for: it wraps, and it fills. */
+#include "test.h"
+
+GPU_FIXTURE(wrap)
+
+/* A ring of 16 KB or more, some 100 to 250 bytes for each request: this goes around it several times. */
+enum { MANY = 1200 };
+
+static void resubmit(struct __test_metadata *_metadata, const struct gpu *gpu, const struct engine *engine, bool contexts)
+{
+	uint32_t target = gem_create(gpu->fd, PAGE), ids[3] = {}, handle;
+	struct drm_i915_gem_execbuffer2 eb;
+	struct batch b;
+	unsigned int i;
+
+	for (i = 0; contexts && i < 3; i++)
+		ids[i] = context_create(gpu->fd);
+	batch_init(&b);
+	batch_store(&b, store_for(gpu, engine, 4), target, 0, 0x3a3a);
+	batch_end(&b, gpu->backend);
+	handle = batch_finish(gpu->fd, &b, &eb);
+	eb.flags = engine->ring;
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	for (i = 0; i < MANY; i++) {
+		eb.rsvd1 = ids[i % 3];
+		ASSERT_EQ(0, call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb)) {
+			TH_LOG("%s: submission %u", engine->name, i);
+		}
+	}
+	EXPECT_EQ(0x3a3a, gem_read32(gpu->fd, target, 0));
+	/* and each request is still done in its turn: the last one's value counts */
+	ASSERT_EQ(0, store(gpu, engine, 0, target, 8, 0x4b4b));
+	EXPECT_EQ(0x4b4b, gem_read32(gpu->fd, target, 8));
+	gem_close(gpu->fd, handle);
+	gem_close(gpu->fd, target);
+}
+
+TEST_F(wrap, render)
+{
+	resubmit(_metadata, &self->gpu, &self->gpu.engines[0], false);
+}
+
+TEST_F(wrap, render_with_context_switches)
+{
+	resubmit(_metadata, &self->gpu, &self->gpu.engines[0], true);
+}
+
+TEST_F(wrap, other_engines)
+{
+	unsigned int e;
+
+	if (self->gpu.n_engines < 2)
+		SKIP(return, "there is one engine");
+	for (e = 1; e < self->gpu.n_engines; e++)
+		resubmit(_metadata, &self->gpu, &self->gpu.engines[e], false);
+}
+
+/* Behind a batch that does not end the ring fills up; whoever submits then has to wait, and gets on. */
+TEST_F(wrap, a_full_ring_drains)
+{
+	enum { BEHIND = 40 };
+	uint32_t target = gem_create(self->fd, PAGE);
+	struct spin spin;
+	unsigned int i;
+
+	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, 0, NULL, &spin));
+	for (i = 0; i < BEHIND; i++)
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, target, 8 * i, i + 1));
+	EXPECT_EQ(1, gem_busy(self->fd, target));
+	spin_stop(&spin);
+	for (i = 0; i < BEHIND; i++)
+		EXPECT_EQ(i + 1, gem_read32(self->fd, target, 8 * i));
+	spin_free(&spin);
+}
+
+TEST_HARNESS_MAIN
