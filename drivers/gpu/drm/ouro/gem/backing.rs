@@ -11,7 +11,7 @@ use kernel::{
     prelude::*,
     sync::Arc,
 };
-use ouro_hw::types::CacheLevel;
+use ouro_hw::types::{CacheLevel, PAGE_SIZE};
 use ouro_kernel::{
     pages::{DmaMap, DmaPages, Pages, Shmem},
     pci::DmaDevice,
@@ -85,14 +85,16 @@ impl Backing {
         }
     }
 
-    /// Maps it. Process context.
+    /// Maps it, into a range of at least `pad` bytes. Process context.
     pub(crate) fn bind(
         &self,
         space: &Arc<Space>,
         place: Place,
+        pad: u64,
         owner: Owner<'_>,
     ) -> Result<Mapping> {
-        let (count, cache) = (self.len(), CacheLevel::Coherent);
+        let padded = u32::try_from(pad / u64::from(PAGE_SIZE)).map_err(|_| ENOSPC)?;
+        let (count, cache) = (self.len().max(padded), CacheLevel::Coherent);
         match &self.memory {
             Memory::Pages(map) => {
                 let addresses = map.addresses(0).map(|(_, address)| address);

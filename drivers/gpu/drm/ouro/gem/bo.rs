@@ -102,13 +102,14 @@ impl From<Error> for BindError {
 ///
 /// Errors: `EINVAL` for no size, `E2BIG` for one that cannot be, `ENOMEM`.
 pub(crate) fn create(dev: &Device, size: u64) -> Result<ARef<Object>> {
+    // What is rounded up beyond the last number is no size at all.
+    let size = size.checked_next_multiple_of(4096).unwrap_or(0);
     if size == 0 {
         return Err(EINVAL);
     }
-    let size = size
-        .checked_next_multiple_of(4096)
-        .filter(|s| *s <= MAX_SIZE)
-        .ok_or(E2BIG)?;
+    if size > MAX_SIZE {
+        return Err(E2BIG);
+    }
     Object::new(dev, size as usize, dev.gpu().clone())
 }
 
@@ -148,18 +149,25 @@ impl Bo {
 
 /// Gives it an address at `place`, or keeps the one it has if that will do. Its reservation is
 /// locked.
-pub(crate) fn bind(object: &Object, place: Place) -> core::result::Result<GpuAddr, BindError> {
+///
+/// The range is at least `pad` bytes: what is beyond the object is the scratch page.
+pub(crate) fn bind(
+    object: &Object,
+    place: Place,
+    pad: u64,
+) -> core::result::Result<GpuAddr, BindError> {
     object.used.store(true, ordering::Relaxed);
     let mut state = object.state.lock();
     let backing = object.backing_of(&mut state)?;
     if let Some(mapping) = &state.mapping {
         let at = mapping.addr().0;
-        let fits = match place {
-            Place::At(addr) => at == addr.0,
-            Place::Within { range, align } => {
-                at >= range.0 && at + mapping.len() <= range.1 && at & (align - 1) == 0
-            }
-        };
+        let fits = mapping.len() >= pad
+            && match place {
+                Place::At(addr) => at == addr.0,
+                Place::Within { range, align } => {
+                    at >= range.0 && at + mapping.len() <= range.1 && at & (align - 1) == 0
+                }
+            };
         if fits {
             return Ok(mapping.addr());
         }
@@ -168,7 +176,7 @@ pub(crate) fn bind(object: &Object, place: Place) -> core::result::Result<GpuAdd
         }
         state.mapping = None;
     }
-    let mapping = backing.bind(object.gpu.space(), place, Owner::Object(object))?;
+    let mapping = backing.bind(object.gpu.space(), place, pad, Owner::Object(object))?;
     let addr = mapping.addr();
     state.mapping = Some(mapping);
     Ok(addr)

@@ -50,7 +50,7 @@ impl Image {
             range: (0, u64::MAX),
             align: u64::from(align),
         };
-        let mapping = memory.bind(space, place, Owner::Kernel)?;
+        let mapping = memory.bind(space, place, 0, Owner::Kernel)?;
         Ok(Self {
             mapping: Some(mapping),
             memory,

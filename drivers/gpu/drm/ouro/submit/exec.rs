@@ -58,6 +58,8 @@ pub(crate) struct Entry {
     pub(crate) object: ARef<Object>,
     /// Where it must be.
     pub(crate) place: Place,
+    /// Bytes of the address range that it needs, if more than its own.
+    pub(crate) pad: u64,
     /// Whether the batch writes it.
     pub(crate) write: bool,
     /// Whether it is left out of implicit ordering.

@@ -47,7 +47,7 @@ fn place_one(
     // Each round frees some room, or is the last.
     loop {
         let entry = entries.get(i).ok_or(EINVAL)?;
-        match bo::bind(&entry.object, entry.place) {
+        match bo::bind(&entry.object, entry.place, entry.pad) {
             Ok(address) => {
                 if let Some(entry) = entries.get_mut(i) {
                     entry.address = address;
@@ -87,14 +87,14 @@ fn vacate(
     let Place::At(addr) = entry.place else {
         return Ok(false);
     };
-    let pages = (entry.object.bytes() / 4096) as u32;
+    let pages = (entry.object.bytes().max(entry.pad) / 4096) as u32;
     let Some(victim) = space.occupant(addr, pages) else {
         return Ok(false);
     };
     if let Some(own) = entries.iter_mut().find(|e| same(&e.object, &victim)) {
         if own.placed {
             // Two objects of the batch want the same addresses.
-            return Err(EINVAL.into());
+            return Err(ENOSPC.into());
         }
         return unbind(&victim).map(|()| true);
     }

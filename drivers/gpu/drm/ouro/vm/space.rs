@@ -166,7 +166,7 @@ impl Space {
             let want = Want {
                 size: u64::from(directories),
                 align: u64::from(align),
-                within: (0, u64::MAX),
+                within: (kernel_start(entries), u64::MAX),
             };
             let slot = ranges.take(&want).map_err(no_range)?;
             directory = Some(GgttAddr((slot as u32).wrapping_mul(PAGE_SIZE)));
@@ -231,8 +231,10 @@ impl Space {
         self.hardware.flush_gtt();
     }
 
-    /// Maps `count` pages, whose addresses follow each other in `addresses`. It takes effect by
-    /// [`Hardware::flush_gtt`], before the next submission.
+    /// Maps `count` pages, whose addresses follow each other in `addresses`; where these end, the
+    /// scratch page stays. It takes effect by [`Hardware::flush_gtt`], before the next submission.
+    ///
+    /// The kernel's own go to the end of the space if they can, out of the way of fixed addresses.
     ///
     /// Errors: `ENOSPC` if there is no room, `EINVAL` if the place makes no sense, `ENOMEM`.
     pub(crate) fn map(
@@ -261,7 +263,16 @@ impl Space {
                         align: (align / unit).max(1),
                         within: (range.0.div_ceil(unit), range.1 / unit),
                     };
-                    inner.ranges.take(&want).map_err(no_range)?
+                    let high = Want {
+                        within: (self.kernel_start(), want.within.1),
+                        ..want
+                    };
+                    match reach {
+                        Reach::Kernel => inner.ranges.take(&high),
+                        Reach::Everyone => Err(NoRange::Full),
+                    }
+                    .or_else(|_| inner.ranges.take(&want))
+                    .map_err(no_range)?
                 }
                 Place::At(addr) => {
                     if addr.0 % u64::from(PAGE_SIZE) != 0 {
@@ -350,6 +361,11 @@ impl Space {
         self.inner.lock().ranges.taken()
     }
 
+    /// The first page of those that the kernel takes first.
+    fn kernel_start(&self) -> u64 {
+        kernel_start(self.entries)
+    }
+
     fn write(&self, index: u32, entry: u64, reach: Reach) {
         if reach == Reach::Everyone {
             let per_table = self.hardware.topology().pages.entries_per_table();
@@ -375,6 +391,11 @@ impl Space {
         drop(inner);
         drop(node);
     }
+}
+
+/// The first page of the last sixteenth of a space.
+fn kernel_start(entries: u32) -> u64 {
+    u64::from(entries - entries / 16)
 }
 
 /// A page of system memory that the CPU's caches may hold.

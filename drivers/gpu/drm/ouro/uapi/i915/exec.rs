@@ -48,6 +48,7 @@ const OBJECT_FLAGS: u64 = (abi::EXEC_OBJECT_NEEDS_FENCE
     | abi::EXEC_OBJECT_WRITE
     | abi::EXEC_OBJECT_SUPPORTS_48B_ADDRESS
     | abi::EXEC_OBJECT_PINNED
+    | abi::EXEC_OBJECT_PAD_TO_SIZE
     | abi::EXEC_OBJECT_ASYNC
     | abi::EXEC_OBJECT_CAPTURE) as u64;
 
@@ -120,6 +121,9 @@ pub(super) fn execbuffer2(
     let engine = engine(&client, flags)?;
     let (objects, batch, list) = objects(file, arg)?;
 
+    // A batch is not written while it runs (by what a relocation says, it may be).
+    let written = u64::from(abi::EXEC_OBJECT_WRITE);
+    require(list.get(batch).is_some_and(|o| o.flags & written == 0))?;
     let batch_size = objects.get(batch).ok_or(EINVAL)?.object.bytes();
     let start = u64::from(arg.batch_start_offset);
     let len = match arg.batch_len {
@@ -182,11 +186,8 @@ fn tell_relocations(exec: &Exec, list: &[abi::drm_i915_gem_exec_object2]) {
 /// What can be said without looking anything up.
 fn check(arg: &abi::drm_i915_gem_execbuffer2) -> Result {
     let has = |flag: u32| arg.flags & u64::from(flag) != 0;
-    if has(abi::I915_EXEC_SECURE) {
-        // No batch of user space runs with privilege on these chips.
-        return Err(EPERM);
-    }
-    require(arg.flags & !FLAGS == 0)?;
+    require(arg.buffer_count != 0 && arg.buffer_count as usize <= MAX_COUNT)?;
+    require(arg.flags & !(FLAGS | u64::from(abi::I915_EXEC_SECURE)) == 0)?;
     require(!(has(abi::I915_EXEC_FENCE_ARRAY) && has(abi::I915_EXEC_USE_EXTENSIONS)))?;
     if !has(abi::I915_EXEC_FENCE_ARRAY) && !has(abi::I915_EXEC_USE_EXTENSIONS) {
         require(arg.num_cliprects == 0 && arg.cliprects_ptr == 0)?;
@@ -194,10 +195,14 @@ fn check(arg: &abi::drm_i915_gem_execbuffer2) -> Result {
     if has(abi::I915_EXEC_USE_EXTENSIONS) {
         require(arg.num_cliprects == 0)?;
     }
-    require(arg.DR1 == 0 && arg.DR4 == 0)?;
+    // All ones are what an old program left there.
+    require(arg.DR1 == 0 && (arg.DR4 == 0 || arg.DR4 == u32::MAX))?;
     require(arg.rsvd1 & !u64::from(abi::I915_EXEC_CONTEXT_ID_MASK) == 0)?;
     require((arg.batch_start_offset | arg.batch_len) & 7 == 0)?;
-    require(arg.buffer_count != 0 && arg.buffer_count as usize <= MAX_COUNT)?;
+    if has(abi::I915_EXEC_SECURE) {
+        // No batch of user space runs with privilege on these chips.
+        return Err(EPERM);
+    }
     Ok(())
 }
 
@@ -215,9 +220,9 @@ fn engine(client: &File, flags: u64) -> Result<Arc<Engine>> {
     };
     let instance = match bsd {
         abi::I915_EXEC_BSD_DEFAULT | abi::I915_EXEC_BSD_RING1 => 0,
-        abi::I915_EXEC_BSD_RING2 if client.gpu().engine(class, 1).is_some() => 1,
         // A chip with one video engine takes any selector for it.
-        abi::I915_EXEC_BSD_RING2 => 0,
+        _ if client.gpu().engine(class, 1).is_none() => 0,
+        abi::I915_EXEC_BSD_RING2 => 1,
         _ => return Err(EINVAL),
     };
     client.gpu().engine(class, instance).ok_or(EINVAL)
@@ -244,6 +249,11 @@ fn objects(
         require(o.flags & !OBJECT_FLAGS == 0)?;
         require(o.rsvd2 == 0)?;
         require(o.alignment == 0 || o.alignment.is_power_of_two())?;
+        let pad = match o.flags & u64::from(abi::EXEC_OBJECT_PAD_TO_SIZE) {
+            0 => 0,
+            _ => o.pad_to_size,
+        };
+        require(pad & 4095 == 0 && pad <= space)?;
         let place = if o.flags & u64::from(abi::EXEC_OBJECT_PINNED) != 0 {
             require(o.offset & 4095 == 0)?;
             require(o.alignment == 0 || o.offset & (o.alignment - 1) == 0)?;
@@ -263,6 +273,7 @@ fn objects(
             Entry {
                 object,
                 place,
+                pad,
                 write: o.flags & u64::from(abi::EXEC_OBJECT_WRITE) != 0,
                 unordered: o.flags & u64::from(abi::EXEC_OBJECT_ASYNC) != 0,
                 presumed: o.offset,
@@ -273,41 +284,73 @@ fn objects(
             GFP_KERNEL,
         )?;
     }
+    let mut total = 0usize;
+    for o in list.iter() {
+        total = total.saturating_add(o.relocation_count as usize);
+    }
+    require(total <= MAX_COUNT)?;
+    let handles = Handles::new(&list, arg.flags)?;
     for (i, o) in list.iter().enumerate() {
         if o.relocation_count != 0 {
-            relocations(&mut entries, &list, i, o, arg.flags)?;
+            relocations(&mut entries, &handles, i, o)?;
         }
     }
     Ok((entries, batch, list))
 }
 
+/// What names the target of a relocation.
+enum Handles {
+    /// A place in the list, of so many.
+    Lut(usize),
+    /// A handle: sorted, each with its place.
+    Sorted(KVVec<(u32, u32)>),
+}
+
+impl Handles {
+    fn new(list: &[abi::drm_i915_gem_exec_object2], flags: u64) -> Result<Self> {
+        if flags & u64::from(abi::I915_EXEC_HANDLE_LUT) != 0 {
+            return Ok(Self::Lut(list.len()));
+        }
+        let mut sorted = KVVec::with_capacity(list.len(), GFP_KERNEL)?;
+        for (i, o) in (0u32..).zip(list.iter()) {
+            sorted.push((o.handle, i), GFP_KERNEL)?;
+        }
+        sorted.sort_unstable();
+        Ok(Self::Sorted(sorted))
+    }
+
+    /// The place of a target in the list.
+    fn find(&self, target: u32) -> Result<usize> {
+        match self {
+            Self::Lut(len) => Some(target as usize).filter(|t| t < len),
+            Self::Sorted(sorted) => sorted
+                .binary_search_by_key(&target, |h| h.0)
+                .ok()
+                .and_then(|at| sorted.get(at))
+                .map(|h| h.1 as usize),
+        }
+        .ok_or(ENOENT)
+    }
+}
+
 /// Reads and checks the relocations of object `index`.
 fn relocations(
     entries: &mut KVVec<Entry>,
-    list: &[abi::drm_i915_gem_exec_object2],
+    handles: &Handles,
     index: usize,
     o: &abi::drm_i915_gem_exec_object2,
-    flags: u64,
 ) -> Result {
-    const GPU_DOMAINS: u32 = !(abi::I915_GEM_DOMAIN_CPU | abi::I915_GEM_DOMAIN_GTT);
+    const GPU_DOMAINS: u32 = abi::I915_GEM_DOMAIN_RENDER
+        | abi::I915_GEM_DOMAIN_SAMPLER
+        | abi::I915_GEM_DOMAIN_COMMAND
+        | abi::I915_GEM_DOMAIN_INSTRUCTION
+        | abi::I915_GEM_DOMAIN_VERTEX;
     let count = o.relocation_count as usize;
-    require(count <= MAX_COUNT)?;
     let relocations: KVVec<abi::drm_i915_gem_relocation_entry> =
         uaccess::read_array(o.relocs_ptr, count)?;
-    let lut = flags & u64::from(abi::I915_EXEC_HANDLE_LUT) != 0;
     let mut out = KVVec::with_capacity(count, GFP_KERNEL)?;
     for r in relocations.iter() {
-        let target = if lut {
-            let target = r.target_handle as usize;
-            if target >= entries.len() {
-                return Err(ENOENT);
-            }
-            target
-        } else {
-            list.iter()
-                .position(|o| o.handle == r.target_handle)
-                .ok_or(ENOENT)?
-        };
+        let target = handles.find(r.target_handle)?;
         // One domain can be written, and only the GPU's.
         require(r.write_domain & r.write_domain.wrapping_sub(1) == 0)?;
         require((r.write_domain | r.read_domains) & !GPU_DOMAINS == 0)?;

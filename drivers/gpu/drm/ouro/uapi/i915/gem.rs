@@ -43,21 +43,21 @@ fn wait_idle(object: &Object, all: bool) -> Result {
 }
 
 pub(super) fn pread(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_pread) -> Result {
-    let object = lookup(file, arg.handle)?;
-    access::range(&object, arg.offset, arg.size)?;
     if arg.size == 0 {
         return Ok(());
     }
+    let object = lookup(file, arg.handle)?;
+    access::range(&object, arg.offset, arg.size)?;
     wait_idle(&object, false)?;
     access::read(&object, arg.offset, arg.size, arg.data_ptr)
 }
 
 pub(super) fn pwrite(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_pwrite) -> Result {
-    let object = lookup(file, arg.handle)?;
-    access::range(&object, arg.offset, arg.size)?;
     if arg.size == 0 {
         return Ok(());
     }
+    let object = lookup(file, arg.handle)?;
+    access::range(&object, arg.offset, arg.size)?;
     wait_idle(&object, true)?;
     access::write(&object, arg.offset, arg.size, arg.data_ptr)
 }
@@ -74,14 +74,18 @@ pub(super) fn mmap_offset(
         return Err(EINVAL);
     }
     // The old form of this ioctl has no flags, and asks for the aperture.
-    let kind = match arg.flags as u32 {
+    let kind = match u32::try_from(arg.flags).map_err(|_| EINVAL)? {
         abi::I915_MMAP_OFFSET_GTT => kind::APERTURE,
         abi::I915_MMAP_OFFSET_WC => kind::WRITE_COMBINED,
         abi::I915_MMAP_OFFSET_WB => kind::CACHED,
         abi::I915_MMAP_OFFSET_UC => kind::UNCACHED,
+        abi::I915_MMAP_OFFSET_FIXED => {
+            // Only where the placement of an object decides how it is seen.
+            lookup(file, arg.handle)?;
+            return Err(ENODEV);
+        }
         _ => return Err(EINVAL),
     };
-    require(arg.flags >> 32 == 0)?;
     let object = lookup(file, arg.handle)?;
     arg.offset = object.mmap_offset(kind)?;
     Ok(())

@@ -62,6 +62,7 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         | abi::I915_PARAM_HAS_EXEC_FENCE
         | abi::I915_PARAM_HAS_EXEC_BATCH_FIRST
         | abi::I915_PARAM_HAS_EXEC_FENCE_ARRAY
+        | abi::I915_PARAM_HAS_EXEC_CAPTURE
         | abi::I915_PARAM_HAS_EXEC_TIMELINE_FENCES => 1,
 
         // What it cannot.
@@ -72,7 +73,6 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         | abi::I915_PARAM_HAS_RESOURCE_STREAMER
         | abi::I915_PARAM_HAS_SCHEDULER
         | abi::I915_PARAM_HAS_CONTEXT_ISOLATION
-        | abi::I915_PARAM_HAS_EXEC_CAPTURE
         | abi::I915_PARAM_HAS_EXEC_SUBMIT_FENCE
         | abi::I915_PARAM_HAS_USERPTR_PROBE
         | abi::I915_PARAM_HAS_POOLED_EU
