@@ -109,6 +109,17 @@ fn page_fault_of_a_store() {
 }
 
 #[test]
+fn page_fault_of_a_blit() {
+    // After the two fetches of the command comes its first access: here the write of a row.
+    let rig = Rig::new();
+    rig.gpu
+        .inject(Fault::once(Kind::PageFault).on("bcs").after(2));
+    rig.run(BCS, &[0x5430_0004, 0x03f0_0040, 0, 0x0002_0001, TARGET, 7]);
+    assert_eq!((rig.at(TARGET), rig.at(TARGET + 0x40)), (0, 7));
+    assert_eq!(rig.reg(0x4294), 0x0008_0849);
+}
+
+#[test]
 fn stuck_reset() {
     let rig = Rig::new();
     rig.gpu.inject(Fault::once(Kind::StuckReset));

@@ -387,8 +387,13 @@ fn sync_flush() {
 #[test]
 fn sync_flush_rules() {
     let rig = Rig::new();
+    rig.submit(EngineId::Vcs, &[0, 0, 0, 0]);
+    rig.set(0x120c0, 0x0020_0020);
+    assert_eq!(rig.gpu.lint_count(Rule::SyncFlushRunning), 1);
+    // The render engine does it before its next command (§5.3.11.2).
     rig.submit(EngineId::Rcs, &[0, 0, 0, 0]);
     rig.set(0x20c0, 0x0020_0020);
+    assert_eq!(rig.reg(0x20c0), 0);
     assert_eq!(rig.gpu.lint_count(Rule::SyncFlushRunning), 1);
     // Bit 9 alone: no effect.
     rig.run(EngineId::Rcs, &[0x1040_0002, 0, TARGET, 1]);

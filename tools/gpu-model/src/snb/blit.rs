@@ -6,6 +6,7 @@
 
 use crate::blt::{self, BltCaps, BltError, BltMemory, BltState, BltStats};
 use crate::counters::Counter;
+use crate::fault::Kind;
 use crate::intel::tlb::{Client, Space};
 use crate::memory::lock;
 use crate::snb::core::{source, Core};
@@ -111,13 +112,17 @@ impl Core {
     /// Takes what a blit needs out of the device. With PPGTT on, blits use it (§2.3).
     pub fn begin_blit(&mut self, e: EngineId, command: Vec<u32>) -> Step {
         self.count(Counter::BltCommands);
+        let fault = self.inject(Kind::PageFault, e.name()).is_some();
         let (generation, mmu) = {
             let engine = self.engine(e);
             (engine.generation, engine.mmu.take())
         };
-        let Some(mmu) = mmu else {
+        let Some(mut mmu) = mmu else {
             return Step::Waiting;
         };
+        if fault {
+            mmu.inject_fault();
+        }
         self.engine(e).busy = true;
         let stopped = Arc::new(Mutex::new(false));
         self.engine(e).blit = Some(stopped.clone());

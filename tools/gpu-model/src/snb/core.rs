@@ -239,8 +239,9 @@ impl Core {
         let value = self.faults.take(kind, engine)?;
         self.counters.inc(Counter::Injected);
         let now = self.clock.now();
+        let what = format!("{} {engine}", kind.name());
         self.trace
-            .push(now, Event::Injected(format!("{} {engine}", kind.name())));
+            .push(now, Event::Injected(what.trim_end().to_owned()));
         Some(value)
     }
 

@@ -50,7 +50,7 @@ rules! {
     VcsRncid = "vcs-rncid",
     /// A program's command names a register that no document has.
     ClientRegister = "client-register",
-    /// A sync flush was asked for while the ring runs (VCS PRM 1.1.3.5).
+    /// A sync flush of the video engine while its ring runs (VCS PRM 1.1.3.5).
     SyncFlushRunning = "sync-flush-running",
     /// The TLB invalidate bit of INSTPM without a sync flush from the CPU: no effect (ditto).
     InstpmTlbAlone = "instpm-tlb-alone",

@@ -320,7 +320,10 @@ impl Core {
         const SYNC: u32 = 1 << 5;
         const TLB: u32 = 1 << 9;
         if new & SYNC != 0 {
-            if old & SYNC == 0 && origin == Origin::Cpu && !self.is_idle(e) {
+            // The video engine must be stopped and idle (VCS PRM 1.1.3.5); elsewhere the streamer
+            // sees the bit before its next command (§5.3.11.2).
+            let running = e == EngineId::Vcs && !self.is_idle(e);
+            if old & SYNC == 0 && origin == Origin::Cpu && running {
                 self.lint(Rule::SyncFlushRunning, || e.name().to_owned());
             }
             // At a command boundary; from outside the streamer is at one.
