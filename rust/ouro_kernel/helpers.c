@@ -6,12 +6,15 @@
  */
 #include <linux/io.h>
 #include <linux/mman.h>
+#include <linux/module.h>
 #include <linux/pgtable.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
 #include "helpers.h"
+
+MODULE_IMPORT_NS("DMA_BUF");
 
 void ouro_fence_get(struct dma_fence *fence)
 {
@@ -133,6 +136,16 @@ int ouro_resv_collect(struct dma_resv *resv, unsigned int usage,
 		      unsigned int *n, struct dma_fence ***fences)
 {
 	return dma_resv_get_fences(resv, usage, n, fences);
+}
+
+void ouro_dma_buf_get(struct dma_buf *buf)
+{
+	get_dma_buf(buf);
+}
+
+struct shrinker *ouro_shrinker_alloc(const char *name)
+{
+	return shrinker_alloc(0, "%s", name);
 }
 
 void ouro_syncobj_get(struct drm_syncobj *syncobj)

@@ -12,8 +12,10 @@
 #include <drm/drm_file.h>
 #include <drm/drm_gem.h>
 #include <drm/drm_ioctl.h>
+#include <drm/drm_prime.h>
 #include <drm/drm_print.h>
 #include <drm/drm_syncobj.h>
+#include <linux/dma-buf.h>
 #include <linux/dma-fence.h>
 #include <linux/dma-fence-array.h>
 #include <linux/dma-fence-chain.h>
@@ -24,6 +26,7 @@
 #include <linux/scatterlist.h>
 #include <linux/set_memory.h>
 #include <linux/shmem_fs.h>
+#include <linux/shrinker.h>
 #include <linux/sync_file.h>
 #include <linux/vmalloc.h>
 #include <linux/wait.h>
@@ -58,6 +61,10 @@ bool ouro_resv_trylock_ctx(struct dma_resv *resv, struct ww_acquire_ctx *ctx);
 void ouro_resv_unlock(struct dma_resv *resv);
 int ouro_resv_collect(struct dma_resv *resv, unsigned int usage,
 		      unsigned int *n, struct dma_fence ***fences);
+
+/* dma_buf, shrinker */
+void ouro_dma_buf_get(struct dma_buf *buf);
+struct shrinker *ouro_shrinker_alloc(const char *name);
 
 /* drm_syncobj, sync_file */
 void ouro_syncobj_get(struct drm_syncobj *syncobj);

@@ -18,6 +18,7 @@
 //! | [`syncobj`], [`sync_file`] | fences that user space holds |
 //! | [`pci`], [`mmio`], [`irq`] | the device: configuration, registers, interrupts |
 //! | [`work`], [`wait`] | own work queues and cancelling; waiting |
+//! | [`shrinker`] | giving memory back |
 //! | [`release`] | what must end before the module goes |
 //! | [`pm`] | suspend, resume and shutdown of a PCI driver |
 //! | [`task`], [`time`], [`uaccess`] | small things |
@@ -33,6 +34,7 @@ pub mod pm;
 mod raw;
 pub mod release;
 pub mod resv;
+pub mod shrinker;
 pub mod sync_file;
 pub mod syncobj;
 pub mod task;

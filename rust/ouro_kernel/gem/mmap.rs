@@ -306,6 +306,11 @@ pub(crate) unsafe extern "C" fn mmap_callback<T: DriverObject>(
     if pages > obj.size() >> PAGE_SHIFT {
         return EINVAL.to_errno();
     }
+    if let Some(import) = obj.attachment() {
+        // The exporter maps it, as its own: the mapping is not of this file any more.
+        // SAFETY: The buffer lives; the mapping is ours to give away.
+        return unsafe { raw::dma_buf_mmap(import.buf().as_raw(), vma, 0) };
+    }
     // SAFETY: As above.
     match unsafe { prepare::<T>(&obj, vma) } {
         Ok(()) => {

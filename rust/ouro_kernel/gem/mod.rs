@@ -13,12 +13,13 @@
 //! C header: `include/drm/drm_gem.h`
 
 mod handle;
+mod import;
 pub(crate) mod mmap;
 pub(crate) mod prime;
 mod weak;
 
+pub use self::import::{Attachment, DmaBuf, ImportMap, ImportVmap};
 pub use self::mmap::{Fault, FaultError, KINDS};
-pub use self::prime::DmaBuf;
 pub use self::weak::Weak;
 
 use core::{alloc::Layout, mem::offset_of, ops::Deref, ptr::NonNull};
@@ -36,6 +37,7 @@ use kernel::{
 
 use crate::{
     drm::{Device, Driver, File},
+    pages::Pages,
     release,
     resv::{HasResv, Resv},
     work, Caching,
@@ -107,6 +109,50 @@ pub trait DriverObject: Sized + Send + Sync + 'static {
         Ok(())
     }
 
+    /// Whether other devices, and the rest of the kernel, can use the memory of objects through
+    /// their dma-bufs. Then [`DriverObject::pin()`] and [`DriverObject::pages()`] are called.
+    const SHARES: bool = false;
+
+    /// Keeps the memory of the object where it is, in pages, until [`DriverObject::unpin()`]. May
+    /// be called several times. The reservation is locked.
+    ///
+    /// Errors: those of getting the memory.
+    fn pin(obj: &Object<Self>) -> Result {
+        let _ = obj;
+        Err(EOPNOTSUPP)
+    }
+
+    /// Takes back one [`DriverObject::pin()`]. The reservation is locked.
+    fn unpin(obj: &Object<Self>) {
+        let _ = obj;
+    }
+
+    /// The pages of a pinned object: the same each time.
+    ///
+    /// Errors: if it is not pinned.
+    fn pages(obj: &Object<Self>) -> Result<Arc<Pages>> {
+        let _ = obj;
+        Err(EOPNOTSUPP)
+    }
+
+    /// The CPU is about to access the memory through a dma-buf. Nothing is locked; may sleep. The
+    /// kernel waits for the fences afterwards: whoever has to do something with the caches waits
+    /// by itself first.
+    ///
+    /// Errors go to who asked.
+    fn begin_cpu_access(obj: &Object<Self>, write: bool) -> Result {
+        let _ = (obj, write);
+        Ok(())
+    }
+
+    /// The CPU has done what [`DriverObject::begin_cpu_access()`] announced.
+    ///
+    /// Errors go to who asked.
+    fn end_cpu_access(obj: &Object<Self>, write: bool) -> Result {
+        let _ = (obj, write);
+        Ok(())
+    }
+
     /// Whether user space's statistics count the object as: (resident, purgeable, active).
     fn status(obj: &Object<Self>) -> Status {
         let _ = obj;
@@ -140,6 +186,8 @@ pub struct Object<T: DriverObject> {
     nodes: [Atomic<*mut mmap::Node>; KINDS],
     /// Where weak references find the object.
     cell: Arc<weak::Cell>,
+    /// Of an imported object: the buffer, whose reservation it has.
+    import: Option<Arc<Attachment>>,
     /// The device stays as long as any of its objects.
     dev: ARef<Device<T::Driver>>,
     /// Runs [`DriverObject::free_late()`].
@@ -188,6 +236,31 @@ impl<T: DriverObject> Object<T> {
         open: Some(Self::open_callback),
         close: Some(Self::close_callback),
         export: Some(prime::export_callback::<T>),
+        pin: if T::SHARES {
+            Some(prime::pin_callback::<T>)
+        } else {
+            None
+        },
+        unpin: if T::SHARES {
+            Some(prime::unpin_callback::<T>)
+        } else {
+            None
+        },
+        get_sg_table: if T::SHARES {
+            Some(prime::sg_table_callback::<T>)
+        } else {
+            None
+        },
+        vmap: if T::SHARES {
+            Some(prime::vmap_callback::<T>)
+        } else {
+            None
+        },
+        vunmap: if T::SHARES {
+            Some(prime::vunmap_callback::<T>)
+        } else {
+            None
+        },
         mmap: Some(mmap::object_mmap_callback::<T>),
         status: Some(Self::status_callback),
         vm_ops: mmap::vm_ops::<T>(),
@@ -198,6 +271,28 @@ impl<T: DriverObject> Object<T> {
     ///
     /// Errors: `EINVAL` for no size at all, `ENOMEM`, those of [`DriverObject::new()`].
     pub fn new(dev: &Device<T::Driver>, size: usize, args: T::Args) -> Result<ARef<Self>> {
+        Self::make(dev, size, None, args)
+    }
+
+    /// Makes an object of a buffer of someone else's, which it holds, and whose reservation it
+    /// has.
+    ///
+    /// Errors: as for [`Object::new()`].
+    pub fn import(
+        dev: &Device<T::Driver>,
+        buf: Arc<Attachment>,
+        args: T::Args,
+    ) -> Result<ARef<Self>> {
+        let size = buf.buf().size();
+        Self::make(dev, size, Some(buf), args)
+    }
+
+    fn make(
+        dev: &Device<T::Driver>,
+        size: usize,
+        import: Option<Arc<Attachment>>,
+        args: T::Args,
+    ) -> Result<ARef<Self>> {
         const { assert!(offset_of!(Self, obj) == 0) };
         let size = size
             .checked_next_multiple_of(kernel::page::PAGE_SIZE)
@@ -228,6 +323,11 @@ impl<T: DriverObject> Object<T> {
             );
             let obj = Opaque::cast_into(&raw const (*ptr).obj);
             (*obj).funcs = const { &Self::FUNCS };
+            if let Some(import) = &import {
+                (*obj).import_attach = import.as_raw();
+                (*obj).resv = (*import.buf().as_raw()).resv;
+            }
+            (&raw mut (*ptr).import).write(import);
             bindings::drm_gem_private_object_init(dev.as_raw(), obj, size);
             (*ptr).cell.fill(obj);
             // INVARIANT: All is initialised, and this is the first reference.
@@ -264,6 +364,11 @@ impl<T: DriverObject> Object<T> {
     /// The device.
     pub fn device(&self) -> &ARef<Device<T::Driver>> {
         &self.dev
+    }
+
+    /// Of an imported object: the buffer of someone else's that it is.
+    pub fn attachment(&self) -> Option<&Arc<Attachment>> {
+        self.import.as_ref()
     }
 
     /// The size in bytes, a multiple of the page size.
@@ -391,6 +496,7 @@ impl<T: DriverObject> Drop for Dead<T> {
             core::ptr::drop_in_place(&raw mut (*ptr).data);
             let dev = core::ptr::read(&raw const (*ptr).dev);
             core::ptr::drop_in_place(&raw mut (*ptr).cell);
+            core::ptr::drop_in_place(&raw mut (*ptr).import);
             let layout = Kmalloc::aligned_layout(Layout::new::<Object<T>>());
             Kmalloc::free(self.0.cast(), layout);
             drop(dev);

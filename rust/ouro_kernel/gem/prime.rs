@@ -2,26 +2,55 @@
 
 //! Objects as dma-bufs.
 //!
-//! Export is that of the DRM core. An import of what the same device has exported is the object
-//! itself; anything else is for [`DriverObject::import()`] to decide.
+//! What the same device has exported is, imported again, the object itself. Anything else is for
+//! [`DriverObject::import()`] to decide. Whether others can attach to our objects, says
+//! [`DriverObject::SHARES`]; while they are attached, the object is pinned.
 //!
-//! C header: `include/drm/drm_prime.h`
+//! C headers: `include/drm/drm_prime.h`, `include/linux/dma-buf.h`
 
-use kernel::{bindings, prelude::*, sync::aref::ARef, types::Opaque};
+use core::marker::PhantomData;
+use kernel::{bindings, prelude::*, sync::aref::ARef};
 
-use super::{DriverObject, Object};
-use crate::drm::Device;
+use super::{DmaBuf, DriverObject, Object};
+use crate::{
+    drm::{Device, Driver},
+    raw, Caching,
+};
 
-/// A `struct dma_buf`, lent for the time of a call.
-#[repr(transparent)]
-pub struct DmaBuf(Opaque<bindings::dma_buf>);
+/// The operations of the dma-bufs of our objects.
+struct Ops<T>(PhantomData<T>);
 
-impl DmaBuf {
-    /// The size in bytes.
-    pub fn size(&self) -> usize {
-        // SAFETY: The buffer lives while it is lent.
-        unsafe { (*self.0.get()).size }
+impl<T: DriverObject> Ops<T> {
+    /// Those of the DRM core, and what it has no hook for.
+    const OPS: bindings::dma_buf_ops = bindings::dma_buf_ops {
+        attach: Some(raw::drm_gem_map_attach),
+        detach: Some(raw::drm_gem_map_detach),
+        map_dma_buf: Some(raw::drm_gem_map_dma_buf),
+        unmap_dma_buf: Some(raw::drm_gem_unmap_dma_buf),
+        release: Some(raw::drm_gem_dmabuf_release),
+        mmap: Some(raw::drm_gem_dmabuf_mmap),
+        vmap: Some(raw::drm_gem_dmabuf_vmap),
+        vunmap: Some(raw::drm_gem_dmabuf_vunmap),
+        begin_cpu_access: Some(begin_cpu_access_callback::<T>),
+        end_cpu_access: Some(end_cpu_access_callback::<T>),
+        ..pin_init::zeroed()
+    };
+
+    /// Their address; a constant may have several, hence not inlined.
+    #[inline(never)]
+    fn get() -> *const bindings::dma_buf_ops {
+        const { &Self::OPS }
     }
+}
+
+/// The object of a dma-buf that it has exported.
+///
+/// # Safety
+///
+/// The buffer has a reference for as long as `'a`, and is one of ours.
+unsafe fn object_of<'a, T: DriverObject>(buf: *mut bindings::dma_buf) -> &'a Object<T> {
+    // SAFETY: By the requirement of this function: `priv` of such a buffer is an object.
+    unsafe { Object::from_raw((*buf).priv_.cast()) }
 }
 
 /// # Safety
@@ -32,11 +61,23 @@ pub(super) unsafe extern "C" fn export_callback<T: DriverObject>(
     flags: c_int,
 ) -> *mut bindings::dma_buf {
     // SAFETY: By the requirement of this function.
-    if let Err(e) = T::export(unsafe { Object::<T>::from_raw(obj) }) {
+    let this = unsafe { Object::<T>::from_raw(obj) };
+    if let Err(e) = T::export(this) {
         return e.to_ptr();
     }
-    // SAFETY: As above.
-    unsafe { bindings::drm_gem_prime_export(obj, flags) }
+    let owner = kernel::module::this_module::<<T::Driver as Driver>::Module>().as_ptr();
+    let mut info = bindings::dma_buf_export_info {
+        exp_name: c"ouro".as_char_ptr(),
+        owner,
+        ops: Ops::<T>::get(),
+        size: this.size(),
+        flags,
+        // SAFETY: By the requirement of this function.
+        resv: unsafe { (*obj).resv },
+        priv_: obj.cast(),
+    };
+    // SAFETY: All of it is valid; takes references of the object and of the device.
+    unsafe { raw::drm_gem_dmabuf_export(this.device().as_raw(), &mut info) }
 }
 
 /// # Safety
@@ -48,17 +89,139 @@ pub(crate) unsafe extern "C" fn import_callback<T: DriverObject>(
 ) -> *mut bindings::drm_gem_object {
     // SAFETY: By the requirement of this function.
     unsafe {
-        if bindings::drm_gem_is_prime_exported_dma_buf(dev, buf) {
-            // The object itself, with a reference for the caller.
+        if core::ptr::eq((*buf).ops, Ops::<T>::get()) {
             let obj: *mut bindings::drm_gem_object = (*buf).priv_.cast();
-            bindings::drm_gem_object_get(obj);
-            return obj;
+            if core::ptr::eq((*obj).dev, dev) {
+                // The object itself, with a reference for the caller.
+                bindings::drm_gem_object_get(obj);
+                return obj;
+            }
         }
     }
-    // SAFETY: By the requirement of this function; the type is transparent.
-    let (dev, buf) = unsafe { (Device::<T::Driver>::from_raw(dev), &*buf.cast::<DmaBuf>()) };
+    // SAFETY: By the requirement of this function.
+    let (dev, buf) = unsafe { (Device::<T::Driver>::from_raw(dev), DmaBuf::from_raw(buf)) };
     match T::import(dev, buf) {
         Ok(obj) => ARef::into_raw(obj).cast().as_ptr(),
         Err(e) => e.to_ptr(),
+    }
+}
+
+/// # Safety
+///
+/// Called by the DRM core for an object of this type, whose reservation is locked.
+pub(super) unsafe extern "C" fn pin_callback<T: DriverObject>(
+    obj: *mut bindings::drm_gem_object,
+) -> c_int {
+    // SAFETY: By the requirement of this function.
+    match T::pin(unsafe { Object::<T>::from_raw(obj) }) {
+        Ok(()) => 0,
+        Err(e) => e.to_errno(),
+    }
+}
+
+/// # Safety
+///
+/// As for [`pin_callback()`], once for each time that that succeeded.
+pub(super) unsafe extern "C" fn unpin_callback<T: DriverObject>(
+    obj: *mut bindings::drm_gem_object,
+) {
+    // SAFETY: By the requirement of this function.
+    T::unpin(unsafe { Object::<T>::from_raw(obj) });
+}
+
+/// # Safety
+///
+/// Called by the DRM core for a pinned object of this type.
+pub(super) unsafe extern "C" fn sg_table_callback<T: DriverObject>(
+    obj: *mut bindings::drm_gem_object,
+) -> *mut bindings::sg_table {
+    // SAFETY: By the requirement of this function.
+    let obj = unsafe { Object::<T>::from_raw(obj) };
+    let table = T::pages(obj).and_then(|pages| {
+        let n = u32::try_from(pages.len())?;
+        // SAFETY: The array is only read. The object is pinned: the pages outlive the table.
+        Ok(unsafe {
+            raw::drm_prime_pages_to_sg(obj.device().as_raw(), pages.raw().as_ptr().cast_mut(), n)
+        })
+    });
+    table.unwrap_or_else(|e| e.to_ptr())
+}
+
+/// # Safety
+///
+/// Called by the DRM core for an object of this type, whose reservation is locked.
+pub(super) unsafe extern "C" fn vmap_callback<T: DriverObject>(
+    obj: *mut bindings::drm_gem_object,
+    map: *mut bindings::iosys_map,
+) -> c_int {
+    // SAFETY: By the requirement of this function.
+    let obj = unsafe { Object::<T>::from_raw(obj) };
+    let mapped = T::pin(obj).and_then(|()| {
+        let addr = T::pages(obj).and_then(|pages| {
+            let n = u32::try_from(pages.len())?;
+            let list = pages.raw().as_ptr().cast_mut();
+            // SAFETY: The array is only read. The object is pinned: the pages outlive the map.
+            let addr = unsafe { raw::ouro_vmap(list, n, Caching::WriteBack.raw()) };
+            if addr.is_null() {
+                return Err(ENOMEM);
+            }
+            Ok(addr)
+        });
+        addr.inspect_err(|_| T::unpin(obj))
+    });
+    match mapped {
+        Ok(addr) => {
+            // SAFETY: By the requirement of this function.
+            unsafe {
+                (*map).__bindgen_anon_1.vaddr = addr;
+                (*map).is_iomem = false;
+            }
+            0
+        }
+        Err(e) => e.to_errno(),
+    }
+}
+
+/// # Safety
+///
+/// As for [`vmap_callback()`], with what that has mapped.
+pub(super) unsafe extern "C" fn vunmap_callback<T: DriverObject>(
+    obj: *mut bindings::drm_gem_object,
+    map: *mut bindings::iosys_map,
+) {
+    // SAFETY: By the requirement of this function.
+    unsafe {
+        raw::vunmap((*map).__bindgen_anon_1.vaddr);
+        T::unpin(Object::<T>::from_raw(obj));
+    }
+}
+
+/// # Safety
+///
+/// Called for a dma-buf of an object of this type.
+unsafe extern "C" fn begin_cpu_access_callback<T: DriverObject>(
+    buf: *mut bindings::dma_buf,
+    direction: bindings::dma_data_direction,
+) -> c_int {
+    let write = direction.0 != bindings::dma_data_direction::DMA_FROM_DEVICE.0;
+    // SAFETY: By the requirement of this function.
+    match T::begin_cpu_access(unsafe { object_of::<T>(buf) }, write) {
+        Ok(()) => 0,
+        Err(e) => e.to_errno(),
+    }
+}
+
+/// # Safety
+///
+/// Called for a dma-buf of an object of this type.
+unsafe extern "C" fn end_cpu_access_callback<T: DriverObject>(
+    buf: *mut bindings::dma_buf,
+    direction: bindings::dma_data_direction,
+) -> c_int {
+    let write = direction.0 != bindings::dma_data_direction::DMA_FROM_DEVICE.0;
+    // SAFETY: By the requirement of this function.
+    match T::end_cpu_access(unsafe { object_of::<T>(buf) }, write) {
+        Ok(()) => 0,
+        Err(e) => e.to_errno(),
     }
 }

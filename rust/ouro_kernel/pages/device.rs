@@ -15,8 +15,10 @@ use kernel::{
 };
 
 use crate::{
+    gem::Attachment,
     pci::{end_with_bond, raw_device, EndWithBond},
     raw,
+    wait::{self, Completion, Interruptible},
 };
 
 /// A table of all pages of an object.
@@ -60,6 +62,13 @@ pub(super) enum Memory {
     Table(Table),
     /// Single pages: their addresses.
     Pages(KVVec<u64>),
+    /// A buffer of someone else's, whose table is the exporter's.
+    Imported {
+        /// What it was mapped with.
+        attachment: Arc<Attachment>,
+        /// Valid while it is mapped; afterwards only an address.
+        table: *mut bindings::sg_table,
+    },
 }
 
 impl Memory {
@@ -78,6 +87,14 @@ impl Memory {
                     unsafe { raw::ouro_dma_unmap_page(dev, address) };
                 }
             }
+            // SAFETY: As above. Locks the reservation of the buffer.
+            Memory::Imported { attachment, table } => unsafe {
+                raw::dma_buf_unmap_attachment_unlocked(
+                    attachment.as_raw(),
+                    *table,
+                    bindings::dma_data_direction::DMA_BIDIRECTIONAL,
+                )
+            },
         }
     }
 }
@@ -99,6 +116,9 @@ impl Room {
 pub(super) struct Mapped {
     #[pin]
     links: ListLinks,
+    /// Completed when the unbind has unmapped it.
+    #[pin]
+    ended: Completion,
     memory: Memory,
 }
 
@@ -135,7 +155,7 @@ struct State {
 pub struct DmaDevice {
     dev: ARef<device::Device>,
     bits: u32,
-    /// All mappings are made and ended with this held; nothing allocates under it.
+    /// Held for the list alone; nothing allocates under it.
     #[pin]
     state: Mutex<State>,
 }
@@ -186,12 +206,12 @@ impl DmaDevice {
     }
 
     /// The C device.
-    pub(super) fn raw(&self) -> *mut bindings::device {
+    pub(crate) fn raw(&self) -> *mut bindings::device {
         raw_device(&self.dev)
     }
 
     /// `ENODEV` after the unbind. It may come right after.
-    pub(super) fn check_bound(&self) -> Result {
+    pub(crate) fn check_bound(&self) -> Result {
         if self.state.lock().bound {
             Ok(())
         } else {
@@ -205,42 +225,75 @@ impl DmaDevice {
     ///
     /// # Safety
     ///
-    /// `memory` is mapped for this device, by `ouro_dma_map_sgtable()` or `ouro_dma_map_page()`.
+    /// `memory` is mapped for this device, by what [`Memory::unmap()`] undoes.
     pub(super) unsafe fn add(&self, room: Room, memory: Memory) -> Result<Arc<Mapped>> {
+        // SAFETY: By the requirement of this function.
+        unsafe { self.try_add(room, memory) }.map_err(|(e, item)| {
+            if let Some(item) = item {
+                // SAFETY: By the requirement of this function; nobody else has it.
+                unsafe { item.memory.unmap(self.raw()) };
+            }
+            e
+        })
+    }
+
+    /// [`DmaDevice::add()`], but that it is the caller who unmaps it again.
+    ///
+    /// # Safety
+    ///
+    /// As for [`DmaDevice::add()`].
+    pub(super) unsafe fn try_add(
+        &self,
+        room: Room,
+        memory: Memory,
+    ) -> core::result::Result<Arc<Mapped>, (Error, Option<Arc<Mapped>>)> {
         let Ok(item) = room.0.pin_init_with(pin_init!(Mapped {
             links <- ListLinks::new(),
+            ended <- Completion::new(),
             memory,
         }));
         let item = ListArc::from(item);
         let arc = item.clone_arc();
         let mut state = self.state.lock();
         if !state.bound {
-            // SAFETY: By the requirement of this function.
-            unsafe { arc.memory.unmap(self.raw()) };
-            return Err(ENODEV);
+            return Err((ENODEV, Some(arc)));
         }
         state.mapped.push_back(item);
         Ok(arc)
     }
 
-    /// Unmaps what [`DmaDevice::add()`] has taken over, unless the unbind has done so.
-    pub(super) fn remove(&self, item: &Mapped) {
+    /// Takes an item off the list. `false`: the unbind has it.
+    pub(super) fn take_off(&self, item: &Mapped) -> bool {
         let mut state = self.state.lock();
         // SAFETY: An item is on the list of the device that it was mapped for, or on none.
-        if unsafe { state.mapped.remove(item) }.is_some() {
-            // SAFETY: It was on the list, hence is mapped.
+        unsafe { state.mapped.remove(item) }.is_some()
+    }
+
+    /// Unmaps what was taken over, or waits until the unbind has done so. Sleeps.
+    pub(super) fn remove(&self, item: &Mapped) {
+        if self.take_off(item) {
+            // SAFETY: It was on the list, hence is mapped, and is ours alone now.
             unsafe { item.memory.unmap(self.raw()) };
+        } else {
+            let _ = item.ended.wait(Interruptible::No, wait::FOREVER);
         }
     }
 }
 
 impl EndWithBond for DmaDevice {
     fn end(&self) {
-        let mut state = self.state.lock();
-        state.bound = false;
-        while let Some(item) = state.mapped.pop_front() {
-            // SAFETY: It was on the list, hence is mapped.
+        loop {
+            let item = {
+                let mut state = self.state.lock();
+                state.bound = false;
+                state.mapped.pop_front()
+            };
+            let Some(item) = item else {
+                break;
+            };
+            // SAFETY: It was on the list, hence is mapped, and is ours alone now.
             unsafe { item.memory.unmap(self.raw()) };
+            item.ended.complete_all();
         }
     }
 }

@@ -57,41 +57,56 @@ impl DmaMap {
 
     /// The runs of successive addresses, in the order of the pages.
     pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
-        let (mut sg, mut left) = match self.mapped.memory() {
-            // SAFETY: By the invariant; the table is not changed while it is shared.
-            Memory::Table(table) => unsafe { ((*table.get()).sgl, (*table.get()).nents) },
-            Memory::Pages(_) => (core::ptr::null_mut(), 0),
-        };
-        let mut page = 0;
-        core::iter::from_fn(move || {
-            if left == 0 || sg.is_null() {
-                return None;
-            }
-            // SAFETY: By the invariant the list has `nents` entries.
-            let (address, len) =
-                unsafe { (bindings::sg_dma_address(sg), bindings::sg_dma_len(sg)) };
-            let run = Run {
-                page,
-                address,
-                pages: len as usize / PAGE_SIZE,
-            };
-            page += run.pages;
-            left -= 1;
-            // SAFETY: As above.
-            sg = unsafe { bindings::sg_next(sg) };
-            Some(run)
-        })
+        runs(&self.mapped)
     }
 
     /// Each page with its address: (index, address), from the page `first` on.
     pub fn addresses(&self, first: usize) -> impl Iterator<Item = (usize, u64)> + '_ {
-        self.runs()
-            .filter(move |run| run.page + run.pages > first)
-            .flat_map(move |run| {
-                let skip = first.saturating_sub(run.page);
-                (skip..run.pages).map(move |i| (run.page + i, run.address + (i * PAGE_SIZE) as u64))
-            })
+        addresses(self.runs(), first)
     }
+}
+
+/// The runs of a table.
+pub(super) fn runs(mapped: &Mapped) -> impl Iterator<Item = Run> + '_ {
+    let table = match mapped.memory() {
+        Memory::Table(table) => table.get(),
+        Memory::Imported { table, .. } => *table,
+        Memory::Pages(_) => core::ptr::null_mut(),
+    };
+    // SAFETY: Null, or a table that lives as long as `mapped`, and is not changed while that is
+    // shared.
+    let (mut sg, mut left) =
+        unsafe { table.as_ref() }.map_or((core::ptr::null_mut(), 0), |t| (t.sgl, t.nents));
+    let mut page = 0;
+    core::iter::from_fn(move || {
+        if left == 0 || sg.is_null() {
+            return None;
+        }
+        // SAFETY: The list of a mapped table has `nents` entries.
+        let (address, len) = unsafe { (bindings::sg_dma_address(sg), bindings::sg_dma_len(sg)) };
+        let run = Run {
+            page,
+            address,
+            pages: len as usize / PAGE_SIZE,
+        };
+        page += run.pages;
+        left -= 1;
+        // SAFETY: As above.
+        sg = unsafe { bindings::sg_next(sg) };
+        Some(run)
+    })
+}
+
+/// The pages of runs, from `first` on.
+pub(super) fn addresses(
+    runs: impl Iterator<Item = Run>,
+    first: usize,
+) -> impl Iterator<Item = (usize, u64)> {
+    runs.filter(move |run| run.page + run.pages > first)
+        .flat_map(move |run| {
+            let skip = first.saturating_sub(run.page);
+            (skip..run.pages).map(move |i| (run.page + i, run.address + (i * PAGE_SIZE) as u64))
+        })
 }
 
 impl Drop for DmaMap {

@@ -12,11 +12,13 @@
 
 mod device;
 mod dma;
+mod imported;
 mod owned;
 mod shmem;
 
 pub use self::device::DmaDevice;
 pub use self::dma::{DmaMap, Run};
+pub(crate) use self::imported::Imported;
 pub use self::owned::{DmaPages, View};
 pub use self::shmem::{Pages, Shmem, Vmap};
 

@@ -29,10 +29,20 @@ impl View<'_> {
     /// # Safety
     ///
     /// `len` bytes from `addr` on, aligned to 8, are mapped memory as long as the result lives.
-    pub(super) unsafe fn new(addr: NonNull<u8>, len: usize) -> Self {
+    pub(crate) unsafe fn new(addr: NonNull<u8>, len: usize) -> Self {
         Self {
             addr,
             len,
+            _life: PhantomData,
+        }
+    }
+
+    /// No bytes.
+    pub(crate) fn empty() -> Self {
+        // INVARIANT: There are none.
+        Self {
+            addr: NonNull::dangling(),
+            len: 0,
             _life: PhantomData,
         }
     }
@@ -282,7 +292,7 @@ impl DmaPages {
     pub fn addresses(&self) -> &[u64] {
         match self.mapped.memory() {
             Memory::Pages(addresses) => addresses,
-            Memory::Table(_) => &[],
+            Memory::Table(_) | Memory::Imported { .. } => &[],
         }
     }
 

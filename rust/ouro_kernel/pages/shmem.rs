@@ -7,7 +7,10 @@ use kernel::{
     bindings,
     error::from_err_ptr,
     prelude::*,
-    sync::Arc,
+    sync::{
+        atomic::{ordering, Atomic},
+        Arc,
+    },
     uaccess::{UserPtr, UserSlice},
 };
 
@@ -68,6 +71,7 @@ impl Shmem {
         let mut pages = Pages {
             list: KVVec::new(),
             file,
+            clean: Atomic::new(false),
         };
         for index in 0..self.pages {
             // SAFETY: By the invariant; the page comes with a reference.
@@ -113,7 +117,8 @@ impl Drop for Shmem {
 
 /// All pages of a [`Shmem`], where they are now. While this lives they stay there.
 ///
-/// When it is dropped, the pages count as written: the device may have.
+/// When it is dropped, the pages count as written, since the device may have, unless
+/// [`Pages::set_clean()`] said otherwise.
 ///
 /// # Invariants
 ///
@@ -121,6 +126,7 @@ impl Drop for Shmem {
 pub struct Pages {
     list: KVVec<*mut bindings::page>,
     file: Shmem,
+    clean: Atomic<bool>,
 }
 
 // SAFETY: Pages are reference counted.
@@ -155,7 +161,13 @@ impl Pages {
         DmaMap::new(self.clone(), dma)
     }
 
-    pub(super) fn raw(&self) -> &[*mut bindings::page] {
+    /// Nobody has written the pages, or nobody needs what is in them: they need not be written to
+    /// swap when they are let go of.
+    pub fn set_clean(&self, clean: bool) {
+        self.clean.store(clean, ordering::Relaxed);
+    }
+
+    pub(crate) fn raw(&self) -> &[*mut bindings::page] {
         &self.list
     }
 
@@ -313,11 +325,12 @@ impl Pages {
 
 impl Drop for Pages {
     fn drop(&mut self) {
+        let dirty = !self.clean.load(ordering::Relaxed);
         // SAFETY: By the invariants.
         unsafe {
             raw::ouro_shmem_unpin(self.file.file.as_ptr());
             for &page in &self.list {
-                raw::ouro_shmem_page_put(page, true, true);
+                raw::ouro_shmem_page_put(page, dirty, true);
             }
         }
     }
