@@ -23,6 +23,7 @@ use ouro_hw::{
 };
 use ouro_kernel::{
     fence::{self, Fence, PreparedFence},
+    release,
     resv::{self, Acquired, HasResv, LockError, Locked, LockedSet, Usage},
     wait::{Interruptible, FOREVER},
 };
@@ -146,8 +147,11 @@ impl Exec {
                     drop(locked);
                     match fence {
                         Some(fence) => drop(fence.wait(Interruptible::Yes, FOREVER)?),
-                        // Somebody holds an object for a moment.
-                        None => fsleep(Delta::from_micros(50)),
+                        // Somebody holds an object for a moment, or it is on its way out.
+                        None => {
+                            release::flush();
+                            fsleep(Delta::from_micros(50));
+                        }
                     }
                     if kernel::current!().signal_pending() {
                         return Err(ERESTARTSYS);
@@ -218,6 +222,11 @@ impl Exec {
         if let Some(last) = timeline.last() {
             self.depend(&mut after, last)?;
         }
+        // Each of them once.
+        let address = |f: &ARef<Fence>| core::ptr::from_ref::<Fence>(f).addr();
+        after.sort_unstable_by_key(address);
+        let mut before = 0;
+        after.retain(|f| core::mem::replace(&mut before, address(f)) != address(f));
         let tracker = Tracker::new(self.engine.clone())?;
         let fence = PreparedFence::new(tracker.clone(), self.context.fence_context(index))?;
         publish.prepare(fence.fence())?;
@@ -318,9 +327,6 @@ impl Exec {
             core::ptr::eq(t.engine(), &*self.engine) && t.seqno().is_some()
         });
         if ordered == Some(true) {
-            return Ok(());
-        }
-        if after.iter().any(|f| core::ptr::eq(&**f, fence)) {
             return Ok(());
         }
         after.push(fence.into(), GFP_KERNEL)?;

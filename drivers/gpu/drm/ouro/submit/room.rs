@@ -61,6 +61,10 @@ fn place_one(
         }
         let freed = match entry.place {
             Place::At(_) => vacate(space, entries, i, set)?,
+            // Nobody is asked for what cannot be.
+            Place::Within { range, .. } if entry.object.bytes().max(entry.pad) > range.1 => {
+                return Err(ENOSPC.into())
+            }
             Place::Within { .. } => evict(space, entries, set)?,
         };
         if freed {
@@ -70,8 +74,8 @@ fn place_one(
         if *scattered {
             return Err(ENOSPC.into());
         }
-        *scattered = true;
         scatter(entries)?;
+        *scattered = true;
         return Err(Stop::Wait(None));
     }
 }
@@ -108,14 +112,26 @@ fn evict(
     entries: &[Entry],
     set: &mut LockedSet<Object>,
 ) -> core::result::Result<bool, Stop> {
+    if kernel::current!().signal_pending() {
+        return Err(ERESTARTSYS.into());
+    }
+    let address = |o: &ARef<Object>| core::ptr::from_ref::<Object>(o).addr();
+    let mut own: KVVec<usize> =
+        KVVec::with_capacity(entries.len(), GFP_KERNEL).map_err(Error::from)?;
+    for entry in entries {
+        own.push(address(&entry.object), GFP_KERNEL)
+            .map_err(Error::from)?;
+    }
+    own.sort_unstable();
     let mut busy = None;
+    let mut contended = false;
     // Twice round: the first time, those that were used lately are spared.
     for _ in 0..space.population().saturating_add(1).saturating_mul(2) {
         // At the end of the space the hand goes back to its start.
         let Some(victim) = space.next_victim() else {
             continue;
         };
-        if victim.take_used() || entries.iter().any(|e| same(&e.object, &victim)) {
+        if victim.take_used() || own.binary_search(&address(&victim)).is_ok() {
             continue;
         }
         if !victim.resv().test_signaled(Usage::Bookkeep) {
@@ -123,6 +139,7 @@ fn evict(
             continue;
         }
         if set.locked(&victim).is_none() && set.try_lock(&victim).is_err() {
+            contended = true;
             continue;
         }
         match bo::unbind(&victim) {
@@ -135,6 +152,8 @@ fn evict(
     }
     match busy {
         Some(object) => Err(wait_for(&object)),
+        // Whoever has locked it lets it go soon.
+        None if contended => Err(Stop::Wait(None)),
         None => Ok(false),
     }
 }
