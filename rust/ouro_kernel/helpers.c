@@ -4,11 +4,14 @@
  * here does one thing that C alone can say; whatever can be written in Rust
  * stands there.
  */
+#include <linux/devcoredump.h>
 #include <linux/io.h>
+#include <linux/iommu.h>
 #include <linux/mman.h>
 #include <linux/module.h>
 #include <linux/pgtable.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
@@ -402,6 +405,75 @@ void ouro_dma_set_max_seg_size(struct device *dev, unsigned int size)
 bool ouro_dma_below_4g(struct device *dev)
 {
 	return dma_get_required_mask(dev) > dma_get_mask(dev);
+}
+
+/* Whether addresses on the bus are other than those of memory. */
+bool ouro_dma_translated(struct device *dev)
+{
+	struct iommu_domain *domain = iommu_get_domain_for_dev(dev);
+
+	return domain && domain->type != IOMMU_DOMAIN_IDENTITY;
+}
+
+int ouro_notifier_insert(struct mmu_interval_notifier *notifier, unsigned long address,
+			 unsigned long size, const struct mmu_interval_notifier_ops *ops)
+{
+	return mmu_interval_notifier_insert(notifier, current->mm, address, size, ops);
+}
+
+void ouro_notifier_set(struct mmu_interval_notifier *notifier, unsigned long sequence)
+{
+	mmu_interval_set_seq(notifier, sequence);
+}
+
+bool ouro_notifier_retry(struct mmu_interval_notifier *notifier, unsigned long sequence)
+{
+	return mmu_interval_read_retry(notifier, sequence);
+}
+
+bool ouro_notifier_may_wait(const struct mmu_notifier_range *range)
+{
+	return mmu_notifier_range_blockable(range);
+}
+
+bool ouro_mm_is_current(struct mm_struct *mm)
+{
+	return mm == current->mm;
+}
+
+/* Counts pages as pinned by the calling process; gives a reference of its memory, or NULL. */
+struct mm_struct *ouro_pin_account(unsigned long n, bool limited)
+{
+	struct mm_struct *mm = current->mm;
+	u64 pinned = atomic64_add_return(n, &mm->pinned_vm);
+
+	if (limited && pinned > rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT && !capable(CAP_IPC_LOCK)) {
+		atomic64_sub(n, &mm->pinned_vm);
+		return NULL;
+	}
+	mmgrab(mm);
+	return mm;
+}
+
+void ouro_pin_uncount(struct mm_struct *mm, unsigned long n)
+{
+	atomic64_sub(n, &mm->pinned_vm);
+}
+
+int ouro_pin_user(unsigned long address, int n, bool write, struct page **pages)
+{
+	return pin_user_pages_fast(address, n, FOLL_LONGTERM | (write ? FOLL_WRITE : 0), pages);
+}
+
+void ouro_unpin_user(struct page **pages, unsigned long n, bool dirty)
+{
+	unpin_user_pages_dirty_lock(pages, n, dirty);
+}
+
+/* Takes over the memory, which is from vmalloc. */
+void ouro_coredump(struct device *dev, void *data, size_t size)
+{
+	dev_coredumpv(dev, data, size, GFP_KERNEL);
 }
 
 int ouro_reserve_wc(resource_size_t start, resource_size_t size)

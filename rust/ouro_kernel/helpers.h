@@ -23,6 +23,7 @@
 #include <linux/dma-resv.h>
 #include <linux/llist.h>
 #include <linux/mm.h>
+#include <linux/mmu_notifier.h>
 #include <linux/scatterlist.h>
 #include <linux/set_memory.h>
 #include <linux/shmem_fs.h>
@@ -107,6 +108,22 @@ void ouro_dma_set_max_seg_size(struct device *dev, unsigned int size);
 int ouro_sg_from_pages(struct sg_table *sgt, struct page **pages, unsigned int n,
 		       struct device *dev);
 bool ouro_dma_below_4g(struct device *dev);
+bool ouro_dma_translated(struct device *dev);
+
+/* memory of a process */
+int ouro_notifier_insert(struct mmu_interval_notifier *notifier, unsigned long address,
+			 unsigned long size, const struct mmu_interval_notifier_ops *ops);
+void ouro_notifier_set(struct mmu_interval_notifier *notifier, unsigned long sequence);
+bool ouro_notifier_retry(struct mmu_interval_notifier *notifier, unsigned long sequence);
+bool ouro_notifier_may_wait(const struct mmu_notifier_range *range);
+bool ouro_mm_is_current(struct mm_struct *mm);
+struct mm_struct *ouro_pin_account(unsigned long n, bool limited);
+void ouro_pin_uncount(struct mm_struct *mm, unsigned long n);
+int ouro_pin_user(unsigned long address, int n, bool write, struct page **pages);
+void ouro_unpin_user(struct page **pages, unsigned long n, bool dirty);
+
+/* reports */
+void ouro_coredump(struct device *dev, void *data, size_t size);
 
 /* the cache mode of a range of bus addresses */
 int ouro_reserve_wc(resource_size_t start, resource_size_t size);

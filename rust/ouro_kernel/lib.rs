@@ -21,8 +21,11 @@
 //! | [`shrinker`] | giving memory back |
 //! | [`release`] | what must end before the module goes |
 //! | [`pm`] | suspend, resume and shutdown of a PCI driver |
+//! | [`userptr`] | memory of a process |
+//! | [`coredump`] | reports |
 //! | [`task`], [`time`], [`uaccess`] | small things |
 
+pub mod coredump;
 pub mod drm;
 pub mod fence;
 pub mod gem;
@@ -40,6 +43,7 @@ pub mod syncobj;
 pub mod task;
 pub mod time;
 pub mod uaccess;
+pub mod userptr;
 pub mod wait;
 pub mod work;
 

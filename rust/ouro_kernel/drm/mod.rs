@@ -7,12 +7,14 @@
 //! [`Personality`] is a face that such a device shows to user space: name, version and ioctls. A
 //! driver can have several personalities; a device gets one when it is made.
 
+pub mod debugfs;
 pub mod device;
 pub mod driver;
 pub mod file;
 pub mod ioctl;
 pub mod print;
 
+pub use self::debugfs::DebugFile;
 pub use self::device::{Device, Registration, UnregisteredDevice};
 pub use self::driver::{Driver, DriverInfo, Personality};
 pub use self::file::File;

@@ -89,8 +89,8 @@ pub trait DriverObject: Sized + Send + Sync + 'static {
     /// Somebody touches a page that is not mapped. Called under `mmap_lock`: reservations may be
     /// locked, user memory not touched.
     ///
-    /// Calls [`Fault::insert()`] at least for the page of the fault, under the lock that keeps it in
-    /// its place, so that [`Object::unmap_user()`] cannot come in between.
+    /// Calls [`Fault::insert()`] at least for the page of the fault, under the lock that keeps it
+    /// in its place, so that [`Object::unmap_user()`] cannot come in between.
     fn fault(obj: &Object<Self>, fault: &mut Fault<'_>) -> core::result::Result<(), FaultError>;
 
     /// A dma-buf that is not from this device is to become an object.

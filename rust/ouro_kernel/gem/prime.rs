@@ -121,7 +121,7 @@ pub(super) unsafe extern "C" fn pin_callback<T: DriverObject>(
 
 /// # Safety
 ///
-/// As for [`pin_callback()`], once for each time that that succeeded.
+/// As for [`pin_callback()`], once for each success of it.
 pub(super) unsafe extern "C" fn unpin_callback<T: DriverObject>(
     obj: *mut bindings::drm_gem_object,
 ) {

@@ -205,6 +205,12 @@ impl DmaDevice {
         unsafe { raw::ouro_dma_below_4g(self.raw()) }
     }
 
+    /// Whether an IOMMU translates the device's addresses; not one that passes them through.
+    pub fn is_translated(&self) -> bool {
+        // SAFETY: The device has a reference.
+        unsafe { raw::ouro_dma_translated(self.raw()) }
+    }
+
     /// The C device.
     pub(crate) fn raw(&self) -> *mut bindings::device {
         raw_device(&self.dev)

@@ -70,7 +70,7 @@ impl Shmem {
         unsafe { raw::ouro_shmem_pin(self.file.as_ptr()) };
         let mut pages = Pages {
             list: KVVec::new(),
-            file,
+            owner: Owner::Shmem(file),
             clean: Atomic::new(false),
         };
         for index in 0..self.pages {
@@ -115,17 +115,30 @@ impl Drop for Shmem {
     }
 }
 
-/// All pages of a [`Shmem`], where they are now. While this lives they stay there.
+/// Whose pages they are.
+enum Owner {
+    /// Those of a file.
+    Shmem(Shmem),
+    /// Those of a process: its memory, for the account, and whether they may be written.
+    User {
+        mm: NonNull<bindings::mm_struct>,
+        write: bool,
+    },
+}
+
+/// All pages of a [`Shmem`], or of a piece of user memory, where they are now. While this lives
+/// they stay there.
 ///
 /// When it is dropped, the pages count as written, since the device may have, unless
 /// [`Pages::set_clean()`] said otherwise.
 ///
 /// # Invariants
 ///
-/// Each pointer of `list` comes with a reference of a page of `file`, at its index.
+/// Each pointer of `list` comes with a reference of a page of the file, at its index, or with a pin
+/// of a page of the process, whose `mm` has a reference and counts as many.
 pub struct Pages {
     list: KVVec<*mut bindings::page>,
-    file: Shmem,
+    owner: Owner,
     clean: Atomic<bool>,
 }
 
@@ -136,6 +149,50 @@ unsafe impl Send for Pages {}
 unsafe impl Sync for Pages {}
 
 impl Pages {
+    /// Pins user memory of the calling process; see [`UserRange`](crate::userptr::UserRange).
+    pub(crate) fn pin_user(address: usize, n: usize, write: bool, limited: bool) -> Result<Self> {
+        let mut list = KVVec::with_capacity(n, GFP_KERNEL)?;
+        // SAFETY: No requirement; comes with a reference, and counts `n` pages.
+        let mm = unsafe { raw::ouro_pin_account(n, limited) };
+        let mm = NonNull::new(mm).ok_or(ENOMEM)?;
+        let mut done = 0;
+        let ret = loop {
+            if done == n {
+                break Ok(());
+            }
+            let left = (n - done).min(4096) as c_int;
+            // SAFETY: There is room for so many more; each comes with a pin.
+            let got = unsafe {
+                raw::ouro_pin_user(
+                    address + done * PAGE_SIZE,
+                    left,
+                    write,
+                    list.spare_capacity_mut().as_mut_ptr().cast(),
+                )
+            };
+            match usize::try_from(got) {
+                Err(_) => break Err(Error::from_errno(got)),
+                Ok(0) => break Err(EFAULT),
+                Ok(got) => {
+                    done += got;
+                    // SAFETY: So many were written.
+                    unsafe { list.inc_len(got) };
+                }
+            }
+        };
+        let whole = Self {
+            list,
+            owner: Owner::User { mm, write },
+            clean: Atomic::new(ret.is_err()),
+        };
+        if ret.is_err() {
+            // Count what is not there back; the drop counts what is.
+            // SAFETY: `mm` has a reference.
+            unsafe { raw::ouro_pin_uncount(mm.as_ptr(), n - done) };
+        }
+        ret.map(|()| whole)
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.list.len()
@@ -326,12 +383,21 @@ impl Pages {
 impl Drop for Pages {
     fn drop(&mut self) {
         let dirty = !self.clean.load(ordering::Relaxed);
-        // SAFETY: By the invariants.
-        unsafe {
-            raw::ouro_shmem_unpin(self.file.file.as_ptr());
-            for &page in &self.list {
-                raw::ouro_shmem_page_put(page, dirty, true);
-            }
+        match &self.owner {
+            // SAFETY: By the invariants.
+            Owner::Shmem(shmem) => unsafe {
+                raw::ouro_shmem_unpin(shmem.file.as_ptr());
+                for &page in &self.list {
+                    raw::ouro_shmem_page_put(page, dirty, true);
+                }
+            },
+            // SAFETY: By the invariants.
+            Owner::User { mm, write } => unsafe {
+                let n = self.list.len();
+                raw::ouro_unpin_user(self.list.as_mut_ptr(), n, dirty && *write);
+                raw::ouro_pin_uncount(mm.as_ptr(), n);
+                bindings::mmdrop(mm.as_ptr());
+            },
         }
     }
 }

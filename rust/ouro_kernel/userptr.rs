@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Memory of a process, lent to the GPU.
+//!
+//! A [`UserRange`] watches a range of addresses of the calling process, and pins its pages. When
+//! the process changes what is there (unmaps it, forks, moves), the pages are not the range's any
+//! more: [`Invalidate::invalidate()`] then waits until the GPU has done with them.
+//!
+//! Between pinning and publishing the process may do that too. So: [`UserRange::begin()`], then
+//! [`UserRange::pin()`], and at the point of no return, with the [`Gate`] locked, look whether
+//! [`UserRange::is_valid()`]; if so, publish before the gate is opened again.
+//!
+//! C header: `include/linux/mmu_notifier.h`
+
+use core::ptr::NonNull;
+use kernel::{
+    bindings,
+    error::to_result,
+    new_spinlock,
+    prelude::*,
+    sync::{lock::spinlock::SpinLockBackend, lock::Guard, Arc, SpinLock},
+    types::Opaque,
+};
+
+use crate::{
+    pages::{Pages, PAGE_SIZE},
+    raw,
+};
+
+/// Who uses the pages of a range.
+pub trait Invalidate: Send + Sync + 'static {
+    /// The memory of the range is about to change. New users are turned away by
+    /// [`UserRange::is_valid()`]; those that there are have to be waited for, here.
+    ///
+    /// Locks of the memory management are held: take no reservation, allocate nothing, do not
+    /// unpin. Waiting for fences is allowed, if `may_wait`.
+    ///
+    /// Returns whether nobody uses the pages any more; `false` only if it may not wait.
+    fn invalidate(&self, may_wait: bool) -> bool;
+}
+
+/// Shut while somebody publishes requests that use user memory. One for each device.
+#[pin_data]
+pub struct Gate {
+    #[pin]
+    lock: SpinLock<()>,
+}
+
+/// A [`Gate`] that is shut: no range becomes invalid.
+pub struct Shut<'a>(&'a Gate, #[allow(dead_code)] Guard<'a, (), SpinLockBackend>);
+
+impl Gate {
+    /// Makes one.
+    ///
+    /// Errors: `ENOMEM`.
+    pub fn new() -> Result<Arc<Self>> {
+        Arc::pin_init(
+            pin_init!(Self {
+                lock <- new_spinlock!(()),
+            }),
+            GFP_KERNEL,
+        )
+    }
+
+    /// Shuts it. A spinlock: nothing may sleep until the result is dropped.
+    pub fn shut(&self) -> Shut<'_> {
+        Shut(self, self.lock.lock())
+    }
+}
+
+/// When a range was last looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sequence(c_ulong);
+
+/// What the C notifier is embedded in.
+struct Inner<T: Invalidate> {
+    notifier: Opaque<bindings::mmu_interval_notifier>,
+    gate: Arc<Gate>,
+    user: Arc<T>,
+}
+
+/// A range of addresses of a process.
+///
+/// # Invariants
+///
+/// `inner` is a box whose notifier is inserted; its `mm` is that of the process that made this.
+pub struct UserRange<T: Invalidate> {
+    inner: NonNull<Inner<T>>,
+    address: usize,
+    pages: usize,
+}
+
+// SAFETY: A notifier may be used by any thread.
+unsafe impl<T: Invalidate> Send for UserRange<T> {}
+// SAFETY: As above.
+unsafe impl<T: Invalidate> Sync for UserRange<T> {}
+
+impl<T: Invalidate> UserRange<T> {
+    const OPS: bindings::mmu_interval_notifier_ops = bindings::mmu_interval_notifier_ops {
+        invalidate: Some(Self::invalidate_callback),
+        ..pin_init::zeroed()
+    };
+
+    /// Watches a range of the calling process. It holds `user` until it is dropped.
+    ///
+    /// Errors: `EINVAL` if address or size are not of whole pages, or zero; `EFAULT` if it
+    /// cannot be user memory; `ENOMEM`.
+    pub fn new(address: u64, size: usize, gate: Arc<Gate>, user: Arc<T>) -> Result<Self> {
+        let address = usize::try_from(address)?;
+        if size == 0 || address % PAGE_SIZE != 0 || size % PAGE_SIZE != 0 {
+            return Err(EINVAL);
+        }
+        crate::uaccess::check(address as u64, size)?;
+        let inner = KBox::into_raw(KBox::new(
+            Inner {
+                notifier: Opaque::zeroed(),
+                gate,
+                user,
+            },
+            GFP_KERNEL,
+        )?);
+        // SAFETY: The notifier is at its place until it was removed; the calling process has
+        // memory.
+        let ret = to_result(unsafe {
+            raw::ouro_notifier_insert((*inner).notifier.get(), address, size, const { &Self::OPS })
+        });
+        if let Err(e) = ret {
+            // SAFETY: Not inserted.
+            drop(unsafe { KBox::from_raw(inner) });
+            return Err(e);
+        }
+        // INVARIANT: Inserted.
+        Ok(Self {
+            // SAFETY: From a box.
+            inner: unsafe { NonNull::new_unchecked(inner) },
+            address,
+            pages: size / PAGE_SIZE,
+        })
+    }
+
+    fn notifier(&self) -> *mut bindings::mmu_interval_notifier {
+        // SAFETY: By the invariant.
+        unsafe { self.inner.as_ref() }.notifier.get()
+    }
+
+    /// How many pages it has.
+    pub fn len(&self) -> usize {
+        self.pages
+    }
+
+    /// Whether it has none: never.
+    pub fn is_empty(&self) -> bool {
+        self.pages == 0
+    }
+
+    /// Whether the calling process is the one whose memory this is.
+    pub fn is_mine(&self) -> bool {
+        // SAFETY: By the invariant.
+        unsafe { raw::ouro_mm_is_current((*self.notifier()).mm) }
+    }
+
+    /// Waits until nobody changes the range, and remembers when that was. Sleeps; not under a
+    /// reservation.
+    pub fn begin(&self) -> Sequence {
+        // SAFETY: By the invariant.
+        Sequence(unsafe { bindings::mmu_interval_read_begin(self.notifier()) })
+    }
+
+    /// Whether the range is as it was at `sequence`, and stays so while the gate is shut.
+    ///
+    /// `false` too if the gate is not that of this range.
+    pub fn is_valid(&self, sequence: Sequence, shut: &Shut<'_>) -> bool {
+        // SAFETY: By the invariant.
+        let gate = unsafe { &self.inner.as_ref().gate };
+        core::ptr::eq::<Gate>(&**gate, shut.0)
+            // SAFETY: By the invariant, and under the lock that `invalidate` takes.
+            && !unsafe { raw::ouro_notifier_retry(self.notifier(), sequence.0) }
+    }
+
+    /// Pins all pages. Faults them in; sleeps; hold nothing.
+    ///
+    /// What the process has pinned counts for `RLIMIT_MEMLOCK`, which is enforced if `limited`.
+    ///
+    /// Errors: `EFAULT` if something is not there, may not be written, or is not memory that may
+    /// be pinned for long; also if the calling process is another one. `ENOMEM`; `EINTR` and
+    /// `EAGAIN`: try again.
+    pub fn pin(&self, write: bool, limited: bool) -> Result<Pages> {
+        if !self.is_mine() {
+            return Err(EFAULT);
+        }
+        Pages::pin_user(self.address, self.pages, write, limited)
+    }
+
+    /// # Safety
+    ///
+    /// Called by the memory management for the notifier of an [`Inner<T>`].
+    unsafe extern "C" fn invalidate_callback(
+        notifier: *mut bindings::mmu_interval_notifier,
+        range: *const bindings::mmu_notifier_range,
+        sequence: c_ulong,
+    ) -> bool {
+        let cell: *const Opaque<bindings::mmu_interval_notifier> = Opaque::cast_from(notifier);
+        // SAFETY: By the requirement of this function. Who frees it removes the notifier first,
+        // and so waits for us.
+        let inner = unsafe { &*kernel::container_of!(cell, Inner<T>, notifier) };
+        // SAFETY: By the requirement of this function.
+        let may_wait = unsafe { raw::ouro_notifier_may_wait(range) };
+        {
+            let _shut = inner.gate.shut();
+            // SAFETY: Under the lock of the readers. From here on they must not use the pages.
+            unsafe { raw::ouro_notifier_set(notifier, sequence) };
+        }
+        inner.user.invalidate(may_wait)
+    }
+}
+
+impl<T: Invalidate> Drop for UserRange<T> {
+    /// Waits for a running [`Invalidate::invalidate()`].
+    fn drop(&mut self) {
+        // SAFETY: By the invariant.
+        unsafe {
+            bindings::mmu_interval_notifier_remove(self.notifier());
+            drop(KBox::from_raw(self.inner.as_ptr()));
+        }
+    }
+}
