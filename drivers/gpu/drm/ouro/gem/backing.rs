@@ -15,7 +15,7 @@ use ouro_hw::types::{CacheLevel, PAGE_SIZE};
 use ouro_kernel::{
     pages::{DmaMap, DmaPages, Pages, Shmem},
     pci::DmaDevice,
-    Caching,
+    task, Caching,
 };
 
 use crate::vm::{Mapping, Owner, Place, Space};
@@ -58,7 +58,12 @@ impl Backing {
     }
 
     /// Zeroed pages for an object of so many bytes.
+    ///
+    /// Errors: `ENOMEM`, at once if the machine has not so many; `ENODEV`, `EIO`.
     pub(crate) fn pages(dma: &Arc<DmaDevice>, size: usize) -> Result<Arc<Self>> {
+        if size / PAGE_SIZE as usize > task::total_pages() {
+            return Err(ENOMEM);
+        }
         let pages: Arc<Pages> = Arc::new(Shmem::new(size, dma)?.get_pages()?, GFP_KERNEL)?;
         Self::new(Memory::Pages(pages.map(dma.clone())?))
     }
