@@ -20,6 +20,16 @@ struct Contexts {
     count: u32,
 }
 
+/// The end of a file.
+struct Leave(Arc<Gpu>);
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        // What was executed while the device went away is let go of before the module may go.
+        self.0.retirer().settle();
+    }
+}
+
 /// What a file has.
 #[pin_data]
 pub(crate) struct File {
@@ -28,6 +38,7 @@ pub(crate) struct File {
     default: Arc<Context>,
     #[pin]
     contexts: Mutex<Contexts>,
+    _leave: Leave,
 }
 
 impl File {
@@ -36,6 +47,7 @@ impl File {
         let default = gpu.new_context()?;
         KBox::pin_init(
             try_pin_init!(Self {
+                _leave: Leave(gpu.clone()),
                 gpu,
                 default,
                 contexts <- new_mutex!(Contexts {

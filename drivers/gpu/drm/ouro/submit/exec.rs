@@ -125,6 +125,15 @@ impl Exec {
     /// bad place or relocation, `ENOMEM`, `ERESTARTSYS`, `EIO` or `ENODEV` for a device that cannot
     /// run anything.
     pub(crate) fn run(&mut self, publish: &mut dyn Publish) -> Result {
+        let done = self.attempt(publish);
+        if done.is_err() {
+            // The device may have been woken for nothing.
+            self.gpu.retirer().wind();
+        }
+        done
+    }
+
+    fn attempt(&mut self, publish: &mut dyn Publish) -> Result {
         self.gpu.usable()?;
         let awake = Awake::new(self.gpu.hardware())?;
         self.gpu.prepare(&self.context, &self.engine)?;
@@ -267,16 +276,16 @@ impl Exec {
     /// The reservation of object `i`, which is locked.
     fn resv<'a>(&self, locked: &'a LockedSet<Object>, i: usize) -> Result<Locked<'a>> {
         let object = &self.objects.get(i).ok_or(EINVAL)?.object;
-        // They were locked in this order, unless somebody else wanted one of them meanwhile.
-        match locked.objects().get(i) {
-            Some(o) if core::ptr::eq::<Object>(&**o, &**object) => locked.get(i),
-            _ => locked
-                .objects()
-                .iter()
-                .position(|o| core::ptr::eq::<Object>(&**o, &**object))
-                .and_then(|i| locked.get(i)),
-        }
-        .ok_or(EINVAL)
+        // They were locked in this order, unless somebody else wanted one of them meanwhile: that
+        // one comes first then.
+        [i, i + 1, 0]
+            .into_iter()
+            .find(|at| {
+                let there = locked.objects().get(*at);
+                there.is_some_and(|o| core::ptr::eq::<Object>(&**o, &**object))
+            })
+            .and_then(|at| locked.get(at))
+            .ok_or(EINVAL)
     }
 
     /// Writes the addresses that are not what user space believes.

@@ -49,6 +49,9 @@ struct Quarantine {
 struct Incoming {
     done: List<Request>,
     dying: List<Backing>,
+    /// No engine runs, and the worker is not asked for anything any more, except by who had an
+    /// execution under way.
+    closed: bool,
 }
 
 /// The worker.
@@ -63,7 +66,6 @@ pub(crate) struct Retirer {
     /// Set once the engines exist, emptied when they go.
     #[pin]
     engines: Mutex<KVec<Arc<Engine>>>,
-    closed: Atomic<bool>,
     errors: Atomic<bool>,
     idle_ticks: Atomic<u32>,
     /// Requests published and not retired.
@@ -131,6 +133,7 @@ impl Retirer {
                 incoming <- new_spinlock_irq!(Incoming {
                     done: List::new(),
                     dying: List::new(),
+                    closed: false,
                 }, "ouro_incoming"),
                 quarantine <- new_mutex!(Quarantine {
                     open: List::new(),
@@ -138,7 +141,6 @@ impl Retirer {
                     marks: KVec::new(),
                 }, "ouro_quarantine"),
                 engines <- new_mutex!(KVec::new(), "ouro_retirer_engines"),
-                closed: Atomic::new(false),
                 errors: Atomic::new(false),
                 idle_ticks: Atomic::new(0),
                 live: Atomic::new(0),
@@ -164,14 +166,18 @@ impl Retirer {
 
     /// The device reports errors: they are printed soon. Any context.
     pub(crate) fn report_errors(self: &Arc<Self>) {
-        self.errors.store(true, ordering::Release);
-        let _ = self.queue.enqueue::<_, 0>(self.clone());
+        let incoming = self.incoming.lock();
+        if !incoming.closed {
+            self.errors.store(true, ordering::Release);
+            let _ = self.queue.enqueue::<_, 0>(self.clone());
+        }
     }
 
-    fn print_errors(&self) {
+    fn print_errors(self: &Arc<Self>) {
         if self.hardware.get().is_ok() {
             self.hardware.report_errors();
             self.hardware.put();
+            self.wind();
         }
     }
 
@@ -195,19 +201,26 @@ impl Retirer {
 
     /// Memory is out of the tables, and has no owner any more. Process context.
     pub(crate) fn bury(self: &Arc<Self>, memory: Arc<Backing>) {
-        if self.closed.load(ordering::Acquire) {
+        // Somebody else may still copy from it; whoever comes last drops it.
+        let Some(memory) = ListArc::try_from_arc_or_drop(memory) else {
+            return;
+        };
+        let mut incoming = self.incoming.lock();
+        if incoming.closed {
             // No engine runs.
+            drop(incoming);
+            drop(memory);
             return;
         }
-        // Somebody else may still copy from it; whoever comes last drops it.
-        if let Some(memory) = ListArc::try_from_arc_or_drop(memory) {
-            self.incoming.lock().dying.push_back(memory);
-            let _ = self.queue.enqueue::<_, 0>(self.clone());
-        }
+        incoming.dying.push_back(memory);
+        let _ = self.queue.enqueue::<_, 0>(self.clone());
     }
 
-    fn wind(self: &Arc<Self>) {
-        if !self.closed.load(ordering::Acquire) {
+    /// Lets the tick run, which lets the device sleep in the end. Any context.
+    pub(crate) fn wind(self: &Arc<Self>) {
+        // Under the lock: what is queued before the end is cancelled, and nothing is after it.
+        let incoming = self.incoming.lock();
+        if !incoming.closed {
             let _ = self
                 .queue
                 .enqueue_delayed::<_, 1>(self.clone(), time::ms(TICK_MS));
@@ -276,10 +289,17 @@ impl Retirer {
 
     /// Lets go of everything: no engine runs any more, and nothing new comes. Process context.
     pub(crate) fn close(self: &Arc<Self>) {
-        self.closed.store(true, ordering::Release);
+        self.incoming.lock().closed = true;
         work::cancel_delayed_sync::<Self, 1>(self);
         self.engines.lock().clear();
-        self.queue.drain();
+        self.settle();
         self.retire();
+    }
+
+    /// After the end: waits until the worker has done what it was asked for. Process context.
+    pub(crate) fn settle(&self) {
+        if self.incoming.lock().closed {
+            self.queue.flush();
+        }
     }
 }
