@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* DRM_IOCTL_I915_GEM_CONTEXT_CREATE, _DESTROY, _GETPARAM, _SETPARAM. */
+#define TOPIC context
 #include "test.h"
-
-GPU_FIXTURE(context)
 
 TEST_F(context, create_and_destroy)
 {
 	struct drm_i915_gem_context_create create = {};
 	struct drm_i915_gem_context_destroy destroy = {};
-	uint32_t ids[16];
+	__u32 ids[16];
 	unsigned int i, k;
 
 	for (i = 0; i < ARRAY_LEN(ids); i++) {
@@ -36,7 +35,7 @@ TEST_F(context, create_arguments)
 
 	for (bit = 2; bit < 32; bit++) {
 		create.flags = 1u << bit;
-		BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT, &create, EINVAL) ;
+		BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT, &create, EINVAL);
 	}
 	create.flags = I915_CONTEXT_CREATE_FLAGS_USE_EXTENSIONS;
 	create.extensions = BAD_POINTER;
@@ -81,15 +80,17 @@ TEST_F(context, destroy_arguments)
 TEST_F(context, parameters_read)
 {
 	struct drm_i915_gem_context_param get = {};
-	uint32_t ids[2] = { 0, context_create(self->fd) };
+	__u32 ids[2] = { 0, context_create(self->fd) };
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
-		get = (struct drm_i915_gem_context_param) { .ctx_id = ids[i], .param = I915_CONTEXT_PARAM_GTT_SIZE };
+		get = (struct drm_i915_gem_context_param){ .ctx_id = ids[i],
+							   .param = I915_CONTEXT_PARAM_GTT_SIZE };
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &get);
 		EXPECT_GE(get.value, 1ull << 28);
 		EXPECT_EQ(0, get.size);
-		get = (struct drm_i915_gem_context_param) { .ctx_id = ids[i], .param = I915_CONTEXT_PARAM_BANNABLE };
+		get = (struct drm_i915_gem_context_param){ .ctx_id = ids[i],
+							   .param = I915_CONTEXT_PARAM_BANNABLE };
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &get);
 		EXPECT_EQ(1, get.value);
 		get.param = I915_CONTEXT_PARAM_RECOVERABLE;
@@ -110,15 +111,20 @@ TEST_F(context, parameters_read)
 
 TEST_F(context, parameters_unknown_or_gone)
 {
-	uint64_t bad[] = { 0, I915_CONTEXT_PARAM_BAN_PERIOD, I915_CONTEXT_PARAM_NO_ZEROMAP, 0x100, 0x7fffffff, ~0ull };
-	uint32_t id = context_create(self->fd);
+	__u64 bad[] = { 0,
+			I915_CONTEXT_PARAM_BAN_PERIOD,
+			I915_CONTEXT_PARAM_NO_ZEROMAP,
+			0x100,
+			0x7fffffff,
+			~0ull };
+	__u32 id = context_create(self->fd);
 	struct drm_i915_gem_context_param param;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_LEN(bad); i++) {
-		param = (struct drm_i915_gem_context_param) { .ctx_id = id, .param = bad[i] };
-		BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &param, EINVAL) ;
-		BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &param, EINVAL) ;
+		param = (struct drm_i915_gem_context_param){ .ctx_id = id, .param = bad[i] };
+		BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &param, EINVAL);
+		BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &param, EINVAL);
 	}
 	BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, NULL, EFAULT);
 	BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, NULL, EFAULT);
@@ -126,7 +132,8 @@ TEST_F(context, parameters_unknown_or_gone)
 
 TEST_F(context, parameters_of_no_context)
 {
-	struct drm_i915_gem_context_param param = { .ctx_id = 0xfffffff0, .param = I915_CONTEXT_PARAM_GTT_SIZE };
+	struct drm_i915_gem_context_param param = { .ctx_id = 0xfffffff0,
+						    .param = I915_CONTEXT_PARAM_GTT_SIZE };
 
 	BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &param, ENOENT);
 	param.param = I915_CONTEXT_PARAM_RECOVERABLE;
@@ -139,15 +146,18 @@ TEST_F(context, parameters_of_no_context)
 
 TEST_F(context, parameters_set_and_read_back)
 {
-	uint64_t params[] = { I915_CONTEXT_PARAM_RECOVERABLE, I915_CONTEXT_PARAM_NO_ERROR_CAPTURE };
-	uint32_t id = context_create(self->fd), other = context_create(self->fd);
+	__u64 params[] = { I915_CONTEXT_PARAM_RECOVERABLE, I915_CONTEXT_PARAM_NO_ERROR_CAPTURE };
+	__u32 id = context_create(self->fd), other = context_create(self->fd);
 	unsigned int i, value;
 
 	for (i = 0; i < ARRAY_LEN(params); i++)
 		for (value = 0; value < 2; value++) {
-			struct drm_i915_gem_context_param set = { .ctx_id = id, .param = params[i], .value = value };
-			struct drm_i915_gem_context_param get = { .ctx_id = id, .param = params[i] };
-			uint64_t before;
+			struct drm_i915_gem_context_param set = { .ctx_id = id,
+								  .param = params[i],
+								  .value = value };
+			struct drm_i915_gem_context_param get = { .ctx_id = id,
+								  .param = params[i] };
+			__u64 before;
 
 			get.ctx_id = other;
 			GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &get);
@@ -192,7 +202,7 @@ TEST_F(context, parameters_that_this_chip_lacks)
 
 TEST_F(context, each_works_on_each_engine)
 {
-	uint32_t target = gem_create(self->fd, PAGE), ids[4];
+	__u32 target = gem_create(self->fd, PAGE), ids[4];
 	unsigned int c, e, round;
 
 	for (c = 0; c < ARRAY_LEN(ids); c++)
@@ -200,23 +210,25 @@ TEST_F(context, each_works_on_each_engine)
 	for (round = 0; round < 6; round++)
 		for (c = 0; c < ARRAY_LEN(ids); c++)
 			for (e = 0; e < self->gpu.n_engines; e++)
-				ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[e], ids[c], target, 8 * (4 * e + c),
-						   round << 8 | c << 4 | e));
+				ASSERT_EQ(0,
+					  store(&self->gpu, &self->gpu.engines[e], ids[c], target,
+						8 * (4 * e + c), round << 8 | c << 4 | e));
 	for (c = 0; c < ARRAY_LEN(ids); c++)
 		for (e = 0; e < self->gpu.n_engines; e++)
-			EXPECT_EQ(5 << 8 | c << 4 | e, gem_read32(self->fd, target, 8 * (4 * e + c)));
+			EXPECT_EQ(5 << 8 | c << 4 | e,
+				  gem_read32(self->fd, target, 8 * (4 * e + c)));
 	for (c = 0; c < ARRAY_LEN(ids); c++)
 		EXPECT_EQ(0, context_destroy(self->fd, ids[c]));
 }
 
 TEST_F(context, destroyed_while_it_works)
 {
-	uint32_t target = gem_create(self->fd, PAGE);
+	__u32 target = gem_create(self->fd, PAGE);
 	unsigned int i;
 
 	for (i = 0; i < 64; i++) {
 		const struct engine *engine = &self->gpu.engines[i % self->gpu.n_engines];
-		uint32_t id = context_create(self->fd);
+		__u32 id = context_create(self->fd);
 
 		ASSERT_NE(0, id);
 		ASSERT_EQ(0, store(&self->gpu, engine, id, target, 8 * i, i + 1));
@@ -230,7 +242,7 @@ TEST_F(context, of_another_file)
 {
 	struct drm_i915_gem_context_param get = { .param = I915_CONTEXT_PARAM_GTT_SIZE };
 	struct gpu other;
-	uint32_t id = 0;
+	__u32 id = 0;
 	unsigned int i;
 
 	ASSERT_EQ(0, gpu_open(&other));

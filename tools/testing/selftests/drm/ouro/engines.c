@@ -3,13 +3,12 @@
  * Each engine, each store command that it may use from a batch without
  * privilege, at the ends of an object and in contexts.
  */
+#define TOPIC engines
 #include "test.h"
 
-GPU_FIXTURE(engines)
-
-static uint64_t read_value(int fd, uint32_t handle, uint32_t offset, unsigned int bytes)
+static __u64 read_value(int fd, __u32 handle, __u32 offset, unsigned int bytes)
 {
-	uint64_t value = 0;
+	__u64 value = 0;
 
 	gem_read(fd, handle, offset, &value, bytes);
 	return value;
@@ -23,14 +22,14 @@ TEST_F(engines, every_store_command_arrives)
 		for (c = 0; c < self->gpu.backend->n_stores; c++) {
 			const struct engine *engine = &self->gpu.engines[e];
 			const struct store_command *command = &self->gpu.backend->stores[c];
-			uint32_t offsets[] = { 0, 8, 64, 4088, 8192, 12280 };
-			uint32_t handle = gem_create(self->fd, 3 * PAGE);
-			uint64_t value = 0x0123456789abcdefull + c * 0x1111 + e;
+			__u32 offsets[] = { 0, 8, 64, 4088, 8192, 12280 };
+			__u32 handle = gem_create(self->fd, 3 * PAGE);
+			__u64 value = 0x0123456789abcdefull + c * 0x1111 + e;
 
 			if (!(command->engines & engine->bit))
 				continue;
 			if (command->bytes == 4)
-				value = (uint32_t)value;
+				value = (__u32)value;
 			for (k = 0; k < ARRAY_LEN(offsets); k++) {
 				struct batch b;
 
@@ -39,11 +38,17 @@ TEST_F(engines, every_store_command_arrives)
 				batch_end(&b, self->gpu.backend);
 				cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
 				ASSERT_EQ(0, batch_run(self->fd, &b, engine->ring, 0));
-				EXPECT_EQ(value + k, read_value(self->fd, handle, offsets[k], command->bytes)) {
-					TH_LOG("%s on %s at %u", command->name, engine->name, offsets[k]);
+				EXPECT_EQ(value + k,
+					  read_value(self->fd, handle, offsets[k], command->bytes))
+				{
+					TH_LOG("%s on %s at %u", command->name, engine->name,
+					       offsets[k]);
 				}
 				/* neighbours are as they were */
-				EXPECT_EQ(0, gem_read32(self->fd, handle, offsets[k] == 0 ? 16 : offsets[k] == 8 ? 16 : 32));
+				EXPECT_EQ(0, gem_read32(self->fd, handle,
+							offsets[k] == 0 ? 16 :
+							offsets[k] == 8 ? 16 :
+									  32));
 			}
 			tried++;
 			gem_close(self->fd, handle);
@@ -57,20 +62,23 @@ TEST_F(engines, all_commands_in_one_batch)
 
 	for (e = 0; e < self->gpu.n_engines; e++) {
 		const struct engine *engine = &self->gpu.engines[e];
-		uint32_t handle = gem_create(self->fd, PAGE);
+		__u32 handle = gem_create(self->fd, PAGE);
 		struct batch b;
 
 		batch_init(&b);
 		for (c = 0; c < self->gpu.backend->n_stores; c++)
 			if (self->gpu.backend->stores[c].engines & engine->bit)
-				batch_store(&b, &self->gpu.backend->stores[c], handle, 16 * c, 0x77770000 + c);
+				batch_store(&b, &self->gpu.backend->stores[c], handle, 16 * c,
+					    0x77770000 + c);
 		batch_end(&b, self->gpu.backend);
 		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
 		ASSERT_EQ(0, batch_run(self->fd, &b, engine->ring, 0));
 		for (c = 0; c < self->gpu.backend->n_stores; c++)
 			if (self->gpu.backend->stores[c].engines & engine->bit)
-				EXPECT_EQ(0x77770000 + c, gem_read32(self->fd, handle, 16 * c)) {
-					TH_LOG("%s on %s", self->gpu.backend->stores[c].name, engine->name);
+				EXPECT_EQ(0x77770000 + c, gem_read32(self->fd, handle, 16 * c))
+				{
+					TH_LOG("%s on %s", self->gpu.backend->stores[c].name,
+					       engine->name);
 				}
 		gem_close(self->fd, handle);
 	}
@@ -78,7 +86,7 @@ TEST_F(engines, all_commands_in_one_batch)
 
 TEST_F(engines, in_several_contexts)
 {
-	uint32_t contexts[4], handle = gem_create(self->fd, PAGE);
+	__u32 contexts[4], handle = gem_create(self->fd, PAGE);
 	unsigned int e, c, k, n = 0;
 
 	for (k = 0; k < ARRAY_LEN(contexts); k++)
@@ -95,7 +103,8 @@ TEST_F(engines, in_several_contexts)
 				batch_store(&b, command, handle, 8 * n, n + 1);
 				batch_end(&b, self->gpu.backend);
 				cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
-				ASSERT_EQ(0, batch_run(self->fd, &b, self->gpu.engines[e].ring, contexts[k]));
+				ASSERT_EQ(0, batch_run(self->fd, &b, self->gpu.engines[e].ring,
+						       contexts[k]));
 				n++;
 			}
 	for (k = 0; k < n; k++)
@@ -111,7 +120,7 @@ TEST_F(engines, batches_start_and_jump_anywhere)
 	for (e = 0; e < self->gpu.n_engines; e++) {
 		const struct engine *engine = &self->gpu.engines[e];
 		const struct store_command *c = store_for(&self->gpu, engine, 4);
-		uint32_t target = gem_create(self->fd, PAGE), second = gem_create(self->fd, PAGE);
+		__u32 target = gem_create(self->fd, PAGE), second = gem_create(self->fd, PAGE);
 		struct drm_i915_gem_relocation_entry relocs[2];
 		struct drm_i915_gem_execbuffer2 eb;
 		struct batch b;
@@ -136,7 +145,8 @@ TEST_F(engines, batches_start_and_jump_anywhere)
 		eb.batch_len = 8;
 		eb.flags = engine->ring;
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
-		EXPECT_EQ(0x5ec0, gem_read32(self->fd, target, 0)) {
+		EXPECT_EQ(0x5ec0, gem_read32(self->fd, target, 0))
+		{
 			TH_LOG("%s", engine->name);
 		}
 	}

@@ -8,11 +8,10 @@
 #include <sys/ioctl.h>
 #include <linux/sync_file.h>
 
+#define TOPIC exec_fence
 #include "test.h"
 
-GPU_FIXTURE(exec_fence)
-
-static uint32_t syncobj_create(int fd, uint32_t flags)
+static __u32 syncobj_create(int fd, __u32 flags)
 {
 	struct drm_syncobj_create create = { .flags = flags };
 
@@ -20,9 +19,11 @@ static uint32_t syncobj_create(int fd, uint32_t flags)
 }
 
 /* 0: signalled; -ETIME: not. Waits for what is there now. */
-static int syncobj_state(int fd, uint32_t handle)
+static int syncobj_state(int fd, __u32 handle)
 {
-	struct drm_syncobj_wait wait = { .handles = U64(&handle), .count_handles = 1, .timeout_nsec = 0 };
+	struct drm_syncobj_wait wait = { .handles = U64(&handle),
+					 .count_handles = 1,
+					 .timeout_nsec = 0 };
 
 	return call(fd, DRM_IOCTL_SYNCOBJ_WAIT, &wait);
 }
@@ -59,8 +60,9 @@ TEST_F(exec_fence, out)
 
 TEST_F(exec_fence, in_holds_back)
 {
-	const struct engine *first = &self->gpu.engines[0], *second = &self->gpu.engines[self->gpu.n_engines - 1];
-	uint32_t target = gem_create(self->fd, PAGE);
+	const struct engine *first = &self->gpu.engines[0],
+			    *second = &self->gpu.engines[self->gpu.n_engines - 1];
+	__u32 target = gem_create(self->fd, PAGE);
 	struct drm_i915_gem_execbuffer2 eb;
 	struct spin spin;
 	struct batch b;
@@ -87,7 +89,7 @@ TEST_F(exec_fence, in_holds_back)
 
 TEST_F(exec_fence, in_and_out_in_one)
 {
-	uint32_t target = gem_create(self->fd, PAGE);
+	__u32 target = gem_create(self->fd, PAGE);
 	unsigned int i;
 	int fence = -1;
 
@@ -119,7 +121,7 @@ TEST_F(exec_fence, in_and_out_in_one)
 
 TEST_F(exec_fence, files_that_are_no_fences)
 {
-	uint32_t target = gem_create(self->fd, PAGE);
+	__u32 target = gem_create(self->fd, PAGE);
 	int bad[] = { -1, 1000, 0, self->fd };
 	struct drm_i915_gem_execbuffer2 eb;
 	struct batch b;
@@ -131,17 +133,20 @@ TEST_F(exec_fence, files_that_are_no_fences)
 	batch_finish(self->fd, &b, &eb);
 	for (i = 0; i < ARRAY_LEN(bad); i++) {
 		eb.flags = self->gpu.engines[0].ring | I915_EXEC_FENCE_IN;
-		eb.rsvd2 = (uint32_t)bad[i];
-		BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EINVAL) ;
+		eb.rsvd2 = (__u32)bad[i];
+		BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EINVAL);
 	}
 	EXPECT_EQ(0, gem_read32(self->fd, target, 0));
 }
 
 TEST_F(exec_fence, array_signals_and_waits)
 {
-	const struct engine *first = &self->gpu.engines[0], *second = &self->gpu.engines[self->gpu.n_engines - 1];
-	uint32_t target = gem_create(self->fd, PAGE), syncobj = syncobj_create(self->fd, 0), done = syncobj_create(self->fd, 0);
-	struct drm_i915_gem_exec_fence fences[2] = { { .handle = syncobj, .flags = I915_EXEC_FENCE_SIGNAL } };
+	const struct engine *first = &self->gpu.engines[0],
+			    *second = &self->gpu.engines[self->gpu.n_engines - 1];
+	__u32 target = gem_create(self->fd, PAGE), syncobj = syncobj_create(self->fd, 0),
+	      done = syncobj_create(self->fd, 0);
+	struct drm_i915_gem_exec_fence fences[2] = { { .handle = syncobj,
+						       .flags = I915_EXEC_FENCE_SIGNAL } };
 	struct drm_i915_gem_execbuffer2 eb;
 	struct spin spin;
 	struct batch b;
@@ -165,7 +170,8 @@ TEST_F(exec_fence, array_signals_and_waits)
 	batch_end(&b, self->gpu.backend);
 	batch_finish(self->fd, &b, &eb);
 	fences[0].flags = I915_EXEC_FENCE_WAIT;
-	fences[1] = (struct drm_i915_gem_exec_fence) { .handle = done, .flags = I915_EXEC_FENCE_SIGNAL };
+	fences[1] =
+		(struct drm_i915_gem_exec_fence){ .handle = done, .flags = I915_EXEC_FENCE_SIGNAL };
 	eb.flags = second->ring | I915_EXEC_FENCE_ARRAY;
 	eb.num_cliprects = 2;
 	eb.cliprects_ptr = U64(fences);
@@ -182,9 +188,11 @@ TEST_F(exec_fence, array_signals_and_waits)
 
 TEST_F(exec_fence, array_arguments)
 {
-	uint32_t target = gem_create(self->fd, PAGE), syncobj = syncobj_create(self->fd, DRM_SYNCOBJ_CREATE_SIGNALED);
-	struct drm_i915_gem_exec_fence fence = { .handle = syncobj, .flags = I915_EXEC_FENCE_SIGNAL };
-	uint64_t pointers[] = { 0, BAD_POINTER, KERNEL_POINTER };
+	__u32 target = gem_create(self->fd, PAGE),
+	      syncobj = syncobj_create(self->fd, DRM_SYNCOBJ_CREATE_SIGNALED);
+	struct drm_i915_gem_exec_fence fence = { .handle = syncobj,
+						 .flags = I915_EXEC_FENCE_SIGNAL };
+	__u64 pointers[] = { 0, BAD_POINTER, KERNEL_POINTER };
 	struct drm_i915_gem_execbuffer2 eb;
 	struct batch b;
 	unsigned int i;
@@ -198,12 +206,12 @@ TEST_F(exec_fence, array_arguments)
 	eb.num_cliprects = 1;
 	for (i = 0; i < ARRAY_LEN(pointers); i++) {
 		eb.cliprects_ptr = pointers[i];
-		BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EFAULT) ;
+		BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EFAULT);
 	}
 	eb.cliprects_ptr = U64(&fence);
 	for (i = 2; i < 32; i++) {
 		fence.flags = 1u << i;
-		BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EINVAL) ;
+		BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EINVAL);
 	}
 	fence.flags = I915_EXEC_FENCE_SIGNAL;
 	fence.handle = 0;
@@ -229,12 +237,17 @@ TEST_F(exec_fence, array_arguments)
 
 TEST_F(exec_fence, a_failed_submission_signals_nothing)
 {
-	uint32_t syncobj = syncobj_create(self->fd, 0);
-	struct drm_i915_gem_exec_fence fence = { .handle = syncobj, .flags = I915_EXEC_FENCE_SIGNAL };
+	__u32 syncobj = syncobj_create(self->fd, 0);
+	struct drm_i915_gem_exec_fence fence = { .handle = syncobj,
+						 .flags = I915_EXEC_FENCE_SIGNAL };
 	struct drm_i915_gem_exec_object2 object = { .handle = 0 };
 	struct drm_i915_gem_execbuffer2 eb = {
-		.buffers_ptr = U64(&object), .buffer_count = 1, .num_cliprects = 1, .cliprects_ptr = U64(&fence),
-		.flags = I915_EXEC_FENCE_ARRAY | I915_EXEC_FENCE_OUT, .rsvd2 = 0x1234,
+		.buffers_ptr = U64(&object),
+		.buffer_count = 1,
+		.num_cliprects = 1,
+		.cliprects_ptr = U64(&fence),
+		.flags = I915_EXEC_FENCE_ARRAY | I915_EXEC_FENCE_OUT,
+		.rsvd2 = 0x1234,
 	};
 	int next, after;
 

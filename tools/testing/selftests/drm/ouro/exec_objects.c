@@ -3,28 +3,31 @@
  * DRM_IOCTL_I915_GEM_EXECBUFFER2: the objects of a submission. Handles, flags,
  * alignment, addresses given by the kernel and by the caller.
  */
+#define TOPIC exec_objects
 #include "test.h"
 
-GPU_FIXTURE(exec_objects)
-
 /* A batch that ends at once, as an object. */
-static uint32_t end_batch(const struct gpu *gpu)
+static __u32 end_batch(const struct gpu *gpu)
 {
-	uint32_t words[2] = { gpu->backend->batch_end, 0 };
-	uint32_t handle = gem_create(gpu->fd, PAGE);
+	__u32 words[2] = { gpu->backend->batch_end, 0 };
+	__u32 handle = gem_create(gpu->fd, PAGE);
 
 	return gem_write(gpu->fd, handle, 0, words, sizeof(words)) ? 0 : handle;
 }
 
-static struct drm_i915_gem_execbuffer2 of(struct drm_i915_gem_exec_object2 *objects, uint32_t count)
+static struct drm_i915_gem_execbuffer2 of(struct drm_i915_gem_exec_object2 *objects, __u32 count)
 {
-	return (struct drm_i915_gem_execbuffer2) { .buffers_ptr = U64(objects), .buffer_count = count };
+	return (struct drm_i915_gem_execbuffer2){ .buffers_ptr = U64(objects),
+						  .buffer_count = count };
 }
 
 TEST_F(exec_objects, handles)
 {
-	uint32_t batch = end_batch(&self->gpu), other = gem_create(self->fd, PAGE), closed = gem_create(self->fd, PAGE);
-	struct drm_i915_gem_exec_object2 objects[3] = { { .handle = other }, { .handle = 0 }, { .handle = batch } };
+	__u32 batch = end_batch(&self->gpu), other = gem_create(self->fd, PAGE),
+	      closed = gem_create(self->fd, PAGE);
+	struct drm_i915_gem_exec_object2 objects[3] = { { .handle = other },
+							{ .handle = 0 },
+							{ .handle = batch } };
 	struct drm_i915_gem_execbuffer2 eb = of(objects, 3);
 	int got;
 
@@ -55,7 +58,7 @@ TEST_F(exec_objects, closed_while_in_use)
 	unsigned int i;
 
 	for (i = 0; i < 64; i++) {
-		object = (struct drm_i915_gem_exec_object2) { .handle = end_batch(&self->gpu) };
+		object = (struct drm_i915_gem_exec_object2){ .handle = end_batch(&self->gpu) };
 		ASSERT_NE(0, object.handle);
 		eb.flags = self->gpu.engines[i % self->gpu.n_engines].ring;
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
@@ -66,10 +69,16 @@ TEST_F(exec_objects, closed_while_in_use)
 
 TEST_F(exec_objects, flags)
 {
-	uint32_t batch = end_batch(&self->gpu);
-	uint64_t good[] = { 0, EXEC_OBJECT_WRITE, EXEC_OBJECT_SUPPORTS_48B_ADDRESS, EXEC_OBJECT_ASYNC,
-			    EXEC_OBJECT_CAPTURE, EXEC_OBJECT_NEEDS_GTT, EXEC_OBJECT_NEEDS_FENCE };
-	struct drm_i915_gem_exec_object2 objects[2] = { { .handle = gem_create(self->fd, PAGE) }, { .handle = batch } };
+	__u32 batch = end_batch(&self->gpu);
+	__u64 good[] = { 0,
+			 EXEC_OBJECT_WRITE,
+			 EXEC_OBJECT_SUPPORTS_48B_ADDRESS,
+			 EXEC_OBJECT_ASYNC,
+			 EXEC_OBJECT_CAPTURE,
+			 EXEC_OBJECT_NEEDS_GTT,
+			 EXEC_OBJECT_NEEDS_FENCE };
+	struct drm_i915_gem_exec_object2 objects[2] = { { .handle = gem_create(self->fd, PAGE) },
+							{ .handle = batch } };
 	struct drm_i915_gem_execbuffer2 eb = of(objects, 2);
 	unsigned int i;
 
@@ -79,7 +88,7 @@ TEST_F(exec_objects, flags)
 	}
 	for (i = 8; i < 64; i++) {
 		objects[0].flags = 1ull << i;
-		BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EINVAL) ;
+		BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EINVAL);
 	}
 	/* a batch that is written while it runs */
 	objects[0].flags = 0;
@@ -95,19 +104,20 @@ TEST_F(exec_objects, alignment)
 	struct drm_i915_gem_exec_object2 objects[2] = { { .handle = gem_create(self->fd, PAGE) },
 							{ .handle = end_batch(&self->gpu) } };
 	struct drm_i915_gem_execbuffer2 eb = of(objects, 2);
-	uint64_t bad[] = { 3, 4097, 12288, ~0ull, (1ull << 40) + 1 };
+	__u64 bad[] = { 3, 4097, 12288, ~0ull, (1ull << 40) + 1 };
 	unsigned int i;
 
 	for (i = 0; i <= 22; i++) {
 		objects[0].alignment = 1ull << i;
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
-		EXPECT_EQ(0, objects[0].offset % (1ull << i)) {
+		EXPECT_EQ(0, objects[0].offset % (1ull << i))
+		{
 			TH_LOG("alignment %llx, address %llx", 1ull << i, objects[0].offset);
 		}
 	}
 	for (i = 0; i < ARRAY_LEN(bad); i++) {
 		objects[0].alignment = bad[i];
-		BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EINVAL) ;
+		BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EINVAL);
 	}
 }
 
@@ -133,7 +143,7 @@ TEST_F(exec_objects, addresses_are_told)
 	enum { N = 16 };
 	struct drm_i915_gem_exec_object2 objects[N + 1] = {};
 	struct drm_i915_gem_execbuffer2 eb = of(objects, N + 1);
-	uint64_t first[N + 1];
+	__u64 first[N + 1];
 	unsigned int i, k;
 
 	for (i = 0; i < N; i++) {
@@ -146,7 +156,8 @@ TEST_F(exec_objects, addresses_are_told)
 		first[i] = objects[i].offset;
 		EXPECT_EQ(0, first[i] % PAGE);
 		for (k = 0; k < i; k++)
-			EXPECT_TRUE(first[k] + 4 * PAGE <= first[i] || first[i] + (i < N ? 4 : 1) * PAGE <= first[k]);
+			EXPECT_TRUE(first[k] + 4 * PAGE <= first[i] ||
+				    first[i] + (i < N ? 4 : 1) * PAGE <= first[k]);
 	}
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
 	for (i = 0; i <= N; i++)
@@ -155,10 +166,11 @@ TEST_F(exec_objects, addresses_are_told)
 
 TEST_F(exec_objects, pinned_addresses)
 {
-	struct drm_i915_gem_exec_object2 objects[2] = { { .handle = gem_create(self->fd, 4 * PAGE) },
-							{ .handle = end_batch(&self->gpu) } };
+	struct drm_i915_gem_exec_object2 objects[2] = {
+		{ .handle = gem_create(self->fd, 4 * PAGE) }, { .handle = end_batch(&self->gpu) }
+	};
 	struct drm_i915_gem_execbuffer2 eb = of(objects, 2);
-	static const uint64_t places[] = { 256 << 20, (256 << 20) + PAGE, 512 << 20, 1 << 20 };
+	static const __u64 places[] = { 256 << 20, (256 << 20) + PAGE, 512 << 20, 1 << 20 };
 	unsigned int i;
 
 	objects[0].flags = EXEC_OBJECT_PINNED | EXEC_OBJECT_WRITE;
@@ -184,8 +196,9 @@ TEST_F(exec_objects, pinned_addresses)
 TEST_F(exec_objects, pinned_addresses_at_the_end_of_space)
 {
 	struct drm_i915_gem_context_param param = { .param = I915_CONTEXT_PARAM_GTT_SIZE };
-	struct drm_i915_gem_exec_object2 objects[2] = { { .handle = gem_create(self->fd, 4 * PAGE) },
-							{ .handle = end_batch(&self->gpu) } };
+	struct drm_i915_gem_exec_object2 objects[2] = {
+		{ .handle = gem_create(self->fd, 4 * PAGE) }, { .handle = end_batch(&self->gpu) }
+	};
 	struct drm_i915_gem_execbuffer2 eb = of(objects, 2);
 	unsigned int i;
 
@@ -194,24 +207,27 @@ TEST_F(exec_objects, pinned_addresses_at_the_end_of_space)
 	objects[0].flags = EXEC_OBJECT_PINNED;
 	for (i = 0; i < 4; i++) {
 		objects[0].offset = param.value - i * PAGE;
-		BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EINVAL) ;
+		BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EINVAL);
 	}
 }
 
 /* Two objects at one address, or across each other. */
 TEST_F(exec_objects, pinned_addresses_that_overlap)
 {
-	struct drm_i915_gem_exec_object2 objects[3] = { { .handle = gem_create(self->fd, 4 * PAGE) },
-							{ .handle = gem_create(self->fd, 4 * PAGE) },
-							{ .handle = end_batch(&self->gpu) } };
+	struct drm_i915_gem_exec_object2 objects[3] = {
+		{ .handle = gem_create(self->fd, 4 * PAGE) },
+		{ .handle = gem_create(self->fd, 4 * PAGE) },
+		{ .handle = end_batch(&self->gpu) }
+	};
 	struct drm_i915_gem_execbuffer2 eb = of(objects, 3);
 	int step;
 
-	objects[0].flags = objects[1].flags = EXEC_OBJECT_PINNED;
+	objects[0].flags = EXEC_OBJECT_PINNED;
+	objects[1].flags = EXEC_OBJECT_PINNED;
 	for (step = -3; step <= 3; step++) {
 		objects[0].offset = 300 << 20;
 		objects[1].offset = (300 << 20) + step * (int)PAGE;
-		BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, ENOSPC) ;
+		BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, ENOSPC);
 	}
 	objects[1].offset = (300 << 20) + 4 * PAGE;
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
@@ -225,7 +241,7 @@ TEST_F(exec_objects, pinned_objects_push_others_away)
 	struct drm_i915_gem_exec_object2 objects[2] = { { .handle = gem_create(self->fd, PAGE) },
 							{ .handle = end_batch(&self->gpu) } };
 	struct drm_i915_gem_execbuffer2 eb = of(objects, 2);
-	uint64_t place;
+	__u64 place;
 	unsigned int i;
 
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
@@ -246,23 +262,24 @@ TEST_F(exec_objects, pinned_stores_arrive)
 	for (i = 0; i < self->gpu.n_engines; i++) {
 		const struct engine *engine = &self->gpu.engines[i];
 		const struct store_command *c = store_for(&self->gpu, engine, 4);
-		uint64_t place = (320ull << 20) + i * 16 * PAGE;
-		uint32_t target = gem_create(self->fd, PAGE);
+		__u64 place = (320ull << 20) + i * 16 * PAGE;
+		__u32 target = gem_create(self->fd, PAGE);
 		struct drm_i915_gem_execbuffer2 eb;
 		struct batch b;
-		uint32_t handle;
+		__u32 handle;
 
 		batch_init(&b);
 		batch_store(&b, c, target, 128, 0xcafe0000 + i);
 		batch_end(&b, self->gpu.backend);
-		b.words[c->address] = (uint32_t)(place + 128) | c->address_flags;
+		b.words[c->address] = (__u32)(place + 128) | c->address_flags;
 		b.n_relocs = 0;
 		batch_object(&b, target)->offset = place;
 		batch_object(&b, target)->flags |= EXEC_OBJECT_PINNED;
 		handle = batch_finish(self->fd, &b, &eb);
 		eb.flags = engine->ring | I915_EXEC_NO_RELOC;
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
-		EXPECT_EQ(0xcafe0000 + i, gem_read32(self->fd, target, 128)) {
+		EXPECT_EQ(0xcafe0000 + i, gem_read32(self->fd, target, 128))
+		{
 			TH_LOG("%s", engine->name);
 		}
 		gem_close(self->fd, handle);
@@ -277,7 +294,7 @@ TEST_F(exec_objects, a_store_to_nowhere_harms_nobody)
 	for (i = 0; i < self->gpu.n_engines; i++) {
 		const struct engine *engine = &self->gpu.engines[i];
 		const struct store_command *c = store_for(&self->gpu, engine, 4);
-		uint32_t target = gem_create(self->fd, PAGE);
+		__u32 target = gem_create(self->fd, PAGE);
 		struct batch b;
 
 		batch_init(&b);

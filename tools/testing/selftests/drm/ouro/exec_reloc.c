@@ -3,16 +3,15 @@
  * DRM_IOCTL_I915_GEM_EXECBUFFER2: relocations. Bounds, overflow, domains,
  * targets by handle and by place, the batch itself, wrong guesses.
  */
+#define TOPIC exec_reloc
 #include "test.h"
 
-GPU_FIXTURE(exec_reloc)
-
 /* One store of `value` at the start of `target`, ready to be spoiled. */
-static uint32_t one_store(const struct gpu *gpu, struct batch *b, uint32_t target, uint32_t value,
-			  struct drm_i915_gem_execbuffer2 *eb)
+static __u32 one_store(const struct gpu *gpu, struct batch *b, __u32 target, __u32 value,
+		       struct drm_i915_gem_execbuffer2 *eb)
 {
 	const struct engine *engine = &gpu->engines[0];
-	uint32_t handle;
+	__u32 handle;
 
 	batch_init(b);
 	batch_store(b, store_for(gpu, engine, 4), target, 0, value);
@@ -24,12 +23,13 @@ static uint32_t one_store(const struct gpu *gpu, struct batch *b, uint32_t targe
 
 TEST_F(exec_reloc, a_store_goes_where_it_says)
 {
-	uint32_t target = gem_create(self->fd, 4 * PAGE), offsets[] = { 0, 8, 4088, 4096, 16376 };
+	__u32 target = gem_create(self->fd, 4 * PAGE), offsets[] = { 0, 8, 4088, 4096, 16376 };
 	unsigned int e, i;
 
 	for (e = 0; e < self->gpu.n_engines; e++)
 		for (i = 0; i < ARRAY_LEN(offsets); i++) {
-			ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[e], 0, target, offsets[i], 256 * e + i + 1));
+			ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[e], 0, target, offsets[i],
+					   256 * e + i + 1));
 			EXPECT_EQ(256 * e + i + 1, gem_read32(self->fd, target, offsets[i]));
 		}
 }
@@ -37,7 +37,7 @@ TEST_F(exec_reloc, a_store_goes_where_it_says)
 TEST_F(exec_reloc, the_guess_is_corrected)
 {
 	const struct store_command *c = store_for(&self->gpu, &self->gpu.engines[0], 4);
-	uint32_t target = gem_create(self->fd, PAGE), handle, word = 0x12345000 | c->address_flags;
+	__u32 target = gem_create(self->fd, PAGE), handle, word = 0x12345000 | c->address_flags;
 	struct drm_i915_gem_execbuffer2 eb;
 	struct batch b;
 
@@ -54,17 +54,17 @@ TEST_F(exec_reloc, the_guess_is_corrected)
 
 TEST_F(exec_reloc, a_right_guess_is_taken)
 {
-	uint32_t target = gem_create(self->fd, PAGE), handle, address;
+	__u32 target = gem_create(self->fd, PAGE), handle, address;
 	const struct store_command *c = store_for(&self->gpu, &self->gpu.engines[0], 4);
 	struct drm_i915_gem_execbuffer2 eb;
 	struct batch b;
-	uint32_t value = 0x600d;
+	__u32 value = 0x600d;
 
 	handle = one_store(&self->gpu, &b, target, 7, &eb);
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
 	ASSERT_EQ(7, gem_read32(self->fd, target, 0));
 	/* address and value written by hand; relocations are listed and not needed */
-	address = (uint32_t)b.objects[0].offset | c->address_flags;
+	address = (__u32)b.objects[0].offset | c->address_flags;
 	ASSERT_EQ(0, gem_write(self->fd, handle, c->address * 4, &address, 4));
 	ASSERT_EQ(0, gem_write(self->fd, handle, c->value * 4, &value, 4));
 	eb.flags |= I915_EXEC_NO_RELOC;
@@ -75,14 +75,22 @@ TEST_F(exec_reloc, a_right_guess_is_taken)
 TEST_F(exec_reloc, places_in_the_batch)
 {
 	static const struct {
-		uint64_t offset;
+		__u64 offset;
 		int error;
 	} cases[] = {
-		{ 1, EINVAL }, { 2, EINVAL }, { 3, EINVAL }, { 4096, EINVAL }, { 4093, EINVAL }, { ~0ull, EINVAL },
-		{ ~3ull, EINVAL }, { 1ull << 32, EINVAL }, { (1ull << 32) + 4, EINVAL }, { ~0ull - 4095, EINVAL },
+		{ 1, EINVAL },
+		{ 2, EINVAL },
+		{ 3, EINVAL },
+		{ 4096, EINVAL },
+		{ 4093, EINVAL },
+		{ ~0ull, EINVAL },
+		{ ~3ull, EINVAL },
+		{ 1ull << 32, EINVAL },
+		{ (1ull << 32) + 4, EINVAL },
+		{ ~0ull - 4095, EINVAL },
 		{ 4092, 0 },
 	};
-	uint32_t target = gem_create(self->fd, PAGE);
+	__u32 target = gem_create(self->fd, PAGE);
 	struct drm_i915_gem_execbuffer2 eb;
 	struct batch b;
 	unsigned int i;
@@ -103,8 +111,8 @@ TEST_F(exec_reloc, places_in_the_batch)
 
 TEST_F(exec_reloc, targets)
 {
-	uint32_t target = gem_create(self->fd, PAGE), absent = gem_create(self->fd, PAGE);
-	uint32_t bad[] = { 0, absent, 0xfffffff0 };
+	__u32 target = gem_create(self->fd, PAGE), absent = gem_create(self->fd, PAGE);
+	__u32 bad[] = { 0, absent, 0xfffffff0 };
 	struct drm_i915_gem_execbuffer2 eb;
 	struct batch b;
 	unsigned int i;
@@ -113,7 +121,7 @@ TEST_F(exec_reloc, targets)
 	for (i = 0; i < ARRAY_LEN(bad); i++) {
 		b.relocs[0].target_handle = bad[i];
 		b.relocs[0].presumed_offset = ~0ull;
-		BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, ENOENT) ;
+		BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, ENOENT);
 	}
 	/* by place in the list: 0 is the target, 1 the batch, 2 nothing */
 	eb.flags |= I915_EXEC_HANDLE_LUT;
@@ -131,16 +139,21 @@ TEST_F(exec_reloc, targets)
 TEST_F(exec_reloc, domains)
 {
 	static const struct {
-		uint32_t read, write;
+		__u32 read, write;
 		int error;
 	} cases[] = {
-		{ I915_GEM_DOMAIN_RENDER, I915_GEM_DOMAIN_RENDER, 0 }, { I915_GEM_DOMAIN_SAMPLER, 0, 0 },
-		{ I915_GEM_DOMAIN_INSTRUCTION, I915_GEM_DOMAIN_INSTRUCTION, 0 }, { 0, 0, 0 },
-		{ I915_GEM_DOMAIN_RENDER | I915_GEM_DOMAIN_SAMPLER, I915_GEM_DOMAIN_RENDER | I915_GEM_DOMAIN_SAMPLER, EINVAL },
-		{ I915_GEM_DOMAIN_CPU, 0, EINVAL }, { I915_GEM_DOMAIN_GTT, I915_GEM_DOMAIN_GTT, EINVAL },
-		{ 0, I915_GEM_DOMAIN_CPU, EINVAL }, { 1u << 31, 0, EINVAL },
+		{ I915_GEM_DOMAIN_RENDER, I915_GEM_DOMAIN_RENDER, 0 },
+		{ I915_GEM_DOMAIN_SAMPLER, 0, 0 },
+		{ I915_GEM_DOMAIN_INSTRUCTION, I915_GEM_DOMAIN_INSTRUCTION, 0 },
+		{ 0, 0, 0 },
+		{ I915_GEM_DOMAIN_RENDER | I915_GEM_DOMAIN_SAMPLER,
+		  I915_GEM_DOMAIN_RENDER | I915_GEM_DOMAIN_SAMPLER, EINVAL },
+		{ I915_GEM_DOMAIN_CPU, 0, EINVAL },
+		{ I915_GEM_DOMAIN_GTT, I915_GEM_DOMAIN_GTT, EINVAL },
+		{ 0, I915_GEM_DOMAIN_CPU, EINVAL },
+		{ 1u << 31, 0, EINVAL },
 	};
-	uint32_t target = gem_create(self->fd, PAGE);
+	__u32 target = gem_create(self->fd, PAGE);
 	struct drm_i915_gem_execbuffer2 eb;
 	struct batch b;
 	unsigned int i;
@@ -159,9 +172,9 @@ TEST_F(exec_reloc, domains)
 
 TEST_F(exec_reloc, lists)
 {
-	uint64_t pointers[] = { 0, BAD_POINTER, KERNEL_POINTER };
-	uint32_t counts[] = { 0xffffffff, 0x80000000, 0x08000000 };
-	uint32_t target = gem_create(self->fd, PAGE);
+	__u64 pointers[] = { 0, BAD_POINTER, KERNEL_POINTER };
+	__u32 counts[] = { 0xffffffff, 0x80000000, 0x08000000 };
+	__u32 target = gem_create(self->fd, PAGE);
 	struct drm_i915_gem_execbuffer2 eb;
 	struct batch b;
 	unsigned int i;
@@ -170,14 +183,15 @@ TEST_F(exec_reloc, lists)
 	one_store(&self->gpu, &b, target, 7, &eb);
 	for (i = 0; i < ARRAY_LEN(pointers); i++) {
 		b.objects[1].relocs_ptr = pointers[i];
-		BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EFAULT) ;
+		BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EFAULT);
 	}
 	b.objects[1].relocs_ptr = U64(b.relocs);
 	for (i = 0; i < ARRAY_LEN(counts); i++) {
 		b.objects[1].relocation_count = counts[i];
 		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
 		got = call(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
-		EXPECT_TRUE(got == -EINVAL || got == -EFAULT || got == -ENOMEM) {
+		EXPECT_TRUE(got == -EINVAL || got == -EFAULT || got == -ENOMEM)
+		{
 			TH_LOG("%u relocations: %s", counts[i], strerror(-got));
 		}
 	}
@@ -189,10 +203,10 @@ TEST_F(exec_reloc, lists)
 
 TEST_F(exec_reloc, list_that_ends_in_the_middle)
 {
-	uint32_t target = gem_create(self->fd, PAGE);
+	__u32 target = gem_create(self->fd, PAGE);
 	struct drm_i915_gem_execbuffer2 eb;
 	struct batch b;
-	uint8_t *edge;
+	__u8 *edge;
 
 	edge = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, edge);
@@ -210,10 +224,10 @@ TEST_F(exec_reloc, list_that_ends_in_the_middle)
 /* Relocations that lie in the memory of the batch object itself: the copy faults it in. */
 TEST_F(exec_reloc, list_inside_of_the_batch)
 {
-	uint32_t target = gem_create(self->fd, PAGE), big = gem_create(self->fd, 4 * PAGE);
+	__u32 target = gem_create(self->fd, PAGE), big = gem_create(self->fd, 4 * PAGE);
 	struct drm_i915_gem_execbuffer2 eb;
 	struct batch b;
-	uint8_t *map;
+	__u8 *map;
 
 	one_store(&self->gpu, &b, target, 7, &eb);
 	map = gem_map(self->fd, big, 4 * PAGE, I915_MMAP_OFFSET_WC);
@@ -232,7 +246,7 @@ TEST_F(exec_reloc, a_batch_can_name_itself)
 	unsigned int e;
 
 	for (e = 0; e < self->gpu.n_engines; e++) {
-		uint32_t target = gem_create(self->fd, PAGE), handle = gem_create(self->fd, PAGE);
+		__u32 target = gem_create(self->fd, PAGE), handle = gem_create(self->fd, PAGE);
 		const struct store_command *c = store_for(&self->gpu, &self->gpu.engines[e], 4);
 		struct drm_i915_gem_execbuffer2 eb = {};
 		struct batch b;
@@ -252,7 +266,8 @@ TEST_F(exec_reloc, a_batch_can_name_itself)
 		eb.buffer_count = b.n_objects;
 		eb.flags = self->gpu.engines[e].ring;
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
-		EXPECT_EQ(0xabcd, gem_read32(self->fd, target, 0)) {
+		EXPECT_EQ(0xabcd, gem_read32(self->fd, target, 0))
+		{
 			TH_LOG("%s", self->gpu.engines[e].name);
 		}
 	}
@@ -262,7 +277,7 @@ TEST_F(exec_reloc, a_batch_can_name_itself)
 TEST_F(exec_reloc, many)
 {
 	enum { N = 200 };
-	uint32_t target = gem_create(self->fd, PAGE), i;
+	__u32 target = gem_create(self->fd, PAGE), i;
 	const struct store_command *c = store_for(&self->gpu, &self->gpu.engines[0], 4);
 	struct batch b;
 
@@ -278,37 +293,37 @@ TEST_F(exec_reloc, many)
 /* A delta outside of the object is the caller's business, but the kernel must survive it. */
 TEST_F(exec_reloc, deltas_outside_of_the_target)
 {
-	uint32_t deltas[] = { 0xfffffff0, 0x80000000, 4096, 0x7ffffff0 };
-	uint32_t target = gem_create(self->fd, PAGE);
+	__u32 deltas[] = { 0xfffffff0, 0x80000000, 4096, 0x7ffffff0 };
+	__u32 target = gem_create(self->fd, PAGE);
 	struct drm_i915_gem_execbuffer2 eb;
 	struct batch b;
-	uint32_t handle;
+	__u32 handle;
 	unsigned int i;
 
 	handle = one_store(&self->gpu, &b, target, 7, &eb);
 	/* never executed: the first command is the end */
 	ASSERT_EQ(0, gem_write(self->fd, handle, 0, &self->gpu.backend->batch_end, 4));
 	for (i = 0; i < ARRAY_LEN(deltas); i++) {
-		uint32_t word;
+		__u32 word;
 
 		b.relocs[0].delta = deltas[i];
 		b.relocs[0].presumed_offset = ~0ull;
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
 		word = gem_read32(self->fd, handle, b.relocs[0].offset);
-		EXPECT_EQ((uint32_t)(b.objects[0].offset + deltas[i]), word);
+		EXPECT_EQ((__u32)(b.objects[0].offset + deltas[i]), word);
 	}
 }
 
 /* While the GPU uses the batch, a second submission must not rewrite it under it. */
 TEST_F(exec_reloc, of_a_batch_in_use)
 {
-	uint32_t target = gem_create(self->fd, PAGE);
+	__u32 target = gem_create(self->fd, PAGE);
 	unsigned int i;
 
 	for (i = 0; i < 32; i++) {
 		struct drm_i915_gem_execbuffer2 eb;
 		struct batch b;
-		uint32_t handle = one_store(&self->gpu, &b, target, i, &eb);
+		__u32 handle = one_store(&self->gpu, &b, target, i, &eb);
 
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
 		b.relocs[0].delta = 8;

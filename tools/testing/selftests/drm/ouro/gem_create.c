@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /* DRM_IOCTL_I915_GEM_CREATE and DRM_IOCTL_GEM_CLOSE. */
+#define TOPIC gem_create
 #include "test.h"
-
-GPU_FIXTURE(gem_create)
 
 TEST_F(gem_create, sizes_are_whole_pages)
 {
 	static const struct {
-		uint64_t asked, given;
+		__u64 asked, given;
 	} sizes[] = {
-		{ 1, PAGE }, { PAGE - 1, PAGE }, { PAGE, PAGE }, { PAGE + 1, 2 * PAGE },
-		{ 65536, 65536 }, { 1000000, 1003520 }, { 4 << 20, 4 << 20 },
+		{ 1, PAGE },	      { PAGE - 1, PAGE },
+		{ PAGE, PAGE },	      { PAGE + 1, 2 * PAGE },
+		{ 65536, 65536 },     { 1000000, 1003520 },
+		{ 4 << 20, 4 << 20 },
 	};
 	unsigned int i;
 
@@ -27,17 +28,20 @@ TEST_F(gem_create, sizes_are_whole_pages)
 TEST_F(gem_create, sizes_that_cannot_be)
 {
 	static const struct {
-		uint64_t size;
+		__u64 size;
 		int error;
 	} bad[] = {
-		{ 0, EINVAL }, { ~0ull, EINVAL }, { ~0ull << 31, E2BIG }, { 1ull << 63, E2BIG },
+		{ 0, EINVAL },
+		{ ~0ull, EINVAL },
+		{ ~0ull << 31, E2BIG },
+		{ 1ull << 63, E2BIG },
 	};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_LEN(bad); i++) {
 		struct drm_i915_gem_create create = { .size = bad[i].size, .handle = 0 };
 
-		BAD(self->fd, DRM_IOCTL_I915_GEM_CREATE, &create, bad[i].error) ;
+		BAD(self->fd, DRM_IOCTL_I915_GEM_CREATE, &create, bad[i].error);
 		EXPECT_EQ(0, create.handle);
 	}
 	BAD(self->fd, DRM_IOCTL_I915_GEM_CREATE, NULL, EFAULT);
@@ -45,12 +49,12 @@ TEST_F(gem_create, sizes_that_cannot_be)
 
 TEST_F(gem_create, memory_is_zero)
 {
-	static uint8_t bytes[64 << 10], zero[64 << 10];
+	static __u8 bytes[64 << 10], zero[64 << 10];
 	int round;
 
 	/* Fill and free, so that pages with something in them go round. */
 	for (round = 0; round < 8; round++) {
-		uint32_t handle = gem_create(self->fd, sizeof(bytes));
+		__u32 handle = gem_create(self->fd, sizeof(bytes));
 
 		ASSERT_NE(0, handle);
 		memset(bytes, 0x55, sizeof(bytes));
@@ -65,7 +69,7 @@ TEST_F(gem_create, memory_is_zero)
 TEST_F(gem_create, handles_differ_and_end)
 {
 	struct drm_gem_close close = {};
-	uint32_t handles[32];
+	__u32 handles[32];
 	unsigned int i, k;
 
 	for (i = 0; i < ARRAY_LEN(handles); i++) {
@@ -89,8 +93,8 @@ TEST_F(gem_create, handles_differ_and_end)
 TEST_F(gem_create, pages_come_with_use)
 {
 	/* More than a small guest has: an object that nobody touches costs nothing. */
-	uint32_t handle = gem_create(self->fd, 4ull << 30);
-	uint32_t other;
+	__u32 handle = gem_create(self->fd, 4ull << 30);
+	__u32 other;
 
 	ASSERT_NE(0, handle);
 	EXPECT_EQ(0, gem_close(self->fd, handle));

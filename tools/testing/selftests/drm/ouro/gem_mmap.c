@@ -5,11 +5,10 @@
 #include <signal.h>
 #include <stdio.h>
 
+#define TOPIC gem_mmap
 #include "test.h"
 
-GPU_FIXTURE(gem_mmap)
-
-static const uint64_t kinds[] = { I915_MMAP_OFFSET_WB, I915_MMAP_OFFSET_WC };
+static const __u64 kinds[] = { I915_MMAP_OFFSET_WB, I915_MMAP_OFFSET_WC };
 
 TEST_F(gem_mmap, writes_are_seen_by_reads)
 {
@@ -17,12 +16,13 @@ TEST_F(gem_mmap, writes_are_seen_by_reads)
 
 	for (k = 0; k < ARRAY_LEN(kinds); k++) {
 		struct drm_i915_gem_mmap_offset get = { .flags = kinds[k] };
-		uint32_t *map, i;
+		__u32 *map, i;
 
 		get.handle = gem_create(self->fd, 4 * PAGE);
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_MMAP_OFFSET, &get);
 		EXPECT_EQ(0, get.offset % PAGE);
-		map = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, get.offset);
+		map = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd,
+			   get.offset);
 		ASSERT_NE(MAP_FAILED, map);
 		for (i = 0; i < PAGE; i++)
 			EXPECT_EQ(0, map[i]) break;
@@ -38,33 +38,35 @@ TEST_F(gem_mmap, writes_are_seen_by_reads)
 
 TEST_F(gem_mmap, kinds_show_the_same_memory)
 {
-	uint32_t handle = gem_create(self->fd, PAGE);
-	volatile uint32_t *wb = gem_map(self->fd, handle, PAGE, I915_MMAP_OFFSET_WB);
-	volatile uint32_t *wc = gem_map(self->fd, handle, PAGE, I915_MMAP_OFFSET_WC);
-	volatile uint32_t *again = gem_map(self->fd, handle, PAGE, I915_MMAP_OFFSET_WB);
+	__u32 handle = gem_create(self->fd, PAGE);
+	__u32 *wb = gem_map(self->fd, handle, PAGE, I915_MMAP_OFFSET_WB);
+	__u32 *wc = gem_map(self->fd, handle, PAGE, I915_MMAP_OFFSET_WC);
+	__u32 *again = gem_map(self->fd, handle, PAGE, I915_MMAP_OFFSET_WB);
 	struct drm_i915_gem_set_domain set = { .handle = handle };
 
 	ASSERT_NE(NULL, wb);
 	ASSERT_NE(NULL, wc);
 	ASSERT_NE(NULL, again);
-	set.read_domains = set.write_domain = I915_GEM_DOMAIN_CPU;
+	set.read_domains = I915_GEM_DOMAIN_CPU;
+	set.write_domain = I915_GEM_DOMAIN_CPU;
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_SET_DOMAIN, &set);
-	wb[3] = 0x11223344;
-	set.read_domains = set.write_domain = I915_GEM_DOMAIN_WC;
+	poke(&wb[3], 0x11223344);
+	set.read_domains = I915_GEM_DOMAIN_WC;
+	set.write_domain = I915_GEM_DOMAIN_WC;
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_SET_DOMAIN, &set);
-	EXPECT_EQ(0x11223344, wc[3]);
-	wc[4] = 0x55667788;
+	EXPECT_EQ(0x11223344, peek(&wc[3]));
+	poke(&wc[4], 0x55667788);
 	set.read_domains = I915_GEM_DOMAIN_CPU;
 	set.write_domain = 0;
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_SET_DOMAIN, &set);
-	EXPECT_EQ(0x55667788, again[4]);
+	EXPECT_EQ(0x55667788, peek(&again[4]));
 }
 
 TEST_F(gem_mmap, arguments)
 {
 	struct drm_i915_gem_mmap_offset get = { .flags = I915_MMAP_OFFSET_WB };
 	struct i915_user_extension unknown = { .name = 0x7777 };
-	uint64_t flags;
+	__u64 flags;
 
 	BAD(self->fd, DRM_IOCTL_I915_GEM_MMAP_OFFSET, &get, ENOENT);
 	get.handle = 0xfffffff0;
@@ -72,7 +74,7 @@ TEST_F(gem_mmap, arguments)
 	get.handle = gem_create(self->fd, PAGE);
 	for (flags = I915_MMAP_OFFSET_FIXED + 1; flags; flags <<= 1) {
 		get.flags = flags;
-		BAD(self->fd, DRM_IOCTL_I915_GEM_MMAP_OFFSET, &get, EINVAL) ;
+		BAD(self->fd, DRM_IOCTL_I915_GEM_MMAP_OFFSET, &get, EINVAL);
 	}
 	get.flags = I915_MMAP_OFFSET_WB | 1ull << 32;
 	BAD(self->fd, DRM_IOCTL_I915_GEM_MMAP_OFFSET, &get, EINVAL);
@@ -105,14 +107,15 @@ TEST_F(gem_mmap, only_what_is_there_can_be_mapped)
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_MMAP_OFFSET, &get);
 	map = mmap(NULL, 64 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, get.offset);
 	EXPECT_EQ(MAP_FAILED, map);
-	map = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, get.offset + (1ull << 40));
+	map = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd,
+		   get.offset + (1ull << 40));
 	EXPECT_EQ(MAP_FAILED, map);
 	map = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, 0);
 	EXPECT_EQ(MAP_FAILED, map);
 	/* a part of it is fine */
 	map = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->fd, get.offset);
 	ASSERT_NE(MAP_FAILED, map);
-	EXPECT_EQ(0, *(uint32_t *)map);
+	EXPECT_EQ(0, *(__u32 *)map);
 	munmap(map, PAGE);
 }
 
@@ -138,22 +141,22 @@ TEST_F(gem_mmap, mapping_outlives_its_handle_and_file)
 
 	for (k = 0; k < ARRAY_LEN(kinds); k++) {
 		struct gpu other;
-		volatile uint32_t *map;
-		uint32_t handle;
+		__u32 *map;
+		__u32 handle;
 
 		ASSERT_EQ(0, gpu_open(&other));
 		handle = gem_create(other.fd, 2 * PAGE);
 		map = gem_map(other.fd, handle, 2 * PAGE, kinds[k]);
 		ASSERT_NE(NULL, map);
-		map[0] = 42;
+		poke(&map[0], 42);
 		ASSERT_EQ(0, gem_close(other.fd, handle));
-		EXPECT_EQ(42, map[0]);
+		EXPECT_EQ(42, peek(&map[0]));
 		/* a page that was never touched comes in now */
-		map[1024] = 43;
+		poke(&map[1024], 43);
 		gpu_close(&other);
-		EXPECT_EQ(43, map[1024]);
-		EXPECT_EQ(42, map[0]);
-		munmap((void *)map, 2 * PAGE);
+		EXPECT_EQ(43, peek(&map[1024]));
+		EXPECT_EQ(42, peek(&map[0]));
+		munmap(map, 2 * PAGE);
 	}
 }
 
@@ -171,20 +174,20 @@ TEST_F(gem_mmap, offset_ends_with_the_handle)
 
 TEST_F(gem_mmap, fork_shares_the_memory)
 {
-	uint32_t handle = gem_create(self->fd, PAGE);
-	volatile uint32_t *map = gem_map(self->fd, handle, PAGE, I915_MMAP_OFFSET_WB);
+	__u32 handle = gem_create(self->fd, PAGE);
+	__u32 *map = gem_map(self->fd, handle, PAGE, I915_MMAP_OFFSET_WB);
 	int status;
 	pid_t pid;
 
 	ASSERT_NE(NULL, map);
 	pid = fork();
 	if (pid == 0) {
-		map[7] = 0xc0ffee;
+		poke(&map[7], 0xc0ffee);
 		_exit(0);
 	}
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
-	EXPECT_EQ(0xc0ffee, map[7]);
+	EXPECT_EQ(0xc0ffee, peek(&map[7]));
 }
 
 TEST_HARNESS_MAIN

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /* DRM_IOCTL_I915_GEM_PREAD and DRM_IOCTL_I915_GEM_PWRITE. */
+#define TOPIC gem_rw
 #include "test.h"
-
-GPU_FIXTURE(gem_rw)
 
 enum { SIZE = 5 * 4096 };
 
 TEST_F(gem_rw, any_piece_goes_in_and_out)
 {
 	static const struct {
-		uint64_t offset, size;
+		__u64 offset, size;
 	} pieces[] = {
-		{ 0, SIZE }, { 0, 1 }, { SIZE - 1, 1 }, { 4095, 2 }, { 1, 4096 }, { 63, 130 }, { 4096, 4096 }, { 100, 12289 },
+		{ 0, SIZE }, { 0, 1 },	  { SIZE - 1, 1 }, { 4095, 2 },
+		{ 1, 4096 }, { 63, 130 }, { 4096, 4096 },  { 100, 12289 },
 	};
-	static uint8_t model[SIZE], bytes[SIZE];
-	uint32_t handle = gem_create(self->fd, SIZE);
+	static __u8 model[SIZE], bytes[SIZE];
+	__u32 handle = gem_create(self->fd, SIZE);
 	unsigned int i, k;
 
 	for (i = 0; i < ARRAY_LEN(pieces); i++) {
-		struct drm_i915_gem_pwrite out = { .handle = handle, .offset = pieces[i].offset, .size = pieces[i].size };
-		struct drm_i915_gem_pread in = { .handle = handle, .offset = pieces[i].offset, .size = pieces[i].size };
+		struct drm_i915_gem_pwrite out = { .handle = handle,
+						   .offset = pieces[i].offset,
+						   .size = pieces[i].size };
+		struct drm_i915_gem_pread in = { .handle = handle,
+						 .offset = pieces[i].offset,
+						 .size = pieces[i].size };
 
 		for (k = 0; k < pieces[i].size; k++)
 			model[pieces[i].offset + k] = k * 7 + i * 31 + 1;
@@ -30,7 +34,8 @@ TEST_F(gem_rw, any_piece_goes_in_and_out)
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_PREAD, &in);
 		EXPECT_EQ(0, memcmp(bytes, model + pieces[i].offset, pieces[i].size));
 		ASSERT_EQ(0, gem_read(self->fd, handle, 0, bytes, SIZE));
-		EXPECT_EQ(0, memcmp(bytes, model, SIZE)) {
+		EXPECT_EQ(0, memcmp(bytes, model, SIZE))
+		{
 			TH_LOG("piece %u changed something else", i);
 		}
 	}
@@ -39,21 +44,23 @@ TEST_F(gem_rw, any_piece_goes_in_and_out)
 TEST_F(gem_rw, ranges_that_cannot_be)
 {
 	static const struct {
-		uint64_t offset, size;
+		__u64 offset, size;
 	} bad[] = {
-		{ 0, SIZE + 1 }, { SIZE, 1 }, { SIZE - 1, 2 }, { ~0ull, 2 }, { ~0ull - 4095, 8192 }, { 1ull << 40, 4 },
-		{ 0, 1ull << 40 },
+		{ 0, SIZE + 1 },	{ SIZE, 1 },	   { SIZE - 1, 2 },   { ~0ull, 2 },
+		{ ~0ull - 4095, 8192 }, { 1ull << 40, 4 }, { 0, 1ull << 40 },
 	};
-	static uint8_t bytes[SIZE + 64];
-	uint32_t handle = gem_create(self->fd, SIZE);
+	static __u8 bytes[SIZE + 64];
+	__u32 handle = gem_create(self->fd, SIZE);
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_LEN(bad); i++) {
 		struct drm_i915_gem_pwrite out = { .handle = handle, .data_ptr = U64(bytes) };
 		struct drm_i915_gem_pread in = { .handle = handle, .data_ptr = U64(bytes) };
 
-		out.offset = in.offset = bad[i].offset;
-		out.size = in.size = bad[i].size;
+		out.offset = bad[i].offset;
+		out.size = bad[i].size;
+		in.offset = bad[i].offset;
+		in.size = bad[i].size;
 		BAD(self->fd, DRM_IOCTL_I915_GEM_PWRITE, &out, EINVAL);
 		BAD(self->fd, DRM_IOCTL_I915_GEM_PREAD, &in, EINVAL);
 	}
@@ -70,12 +77,16 @@ TEST_F(gem_rw, nothing_is_always_fine)
 
 TEST_F(gem_rw, handles)
 {
-	uint32_t bytes[4] = {}, bad[] = { 0, 0xfffffff0 };
+	__u32 bytes[4] = {}, bad[] = { 0, 0xfffffff0 };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_LEN(bad); i++) {
-		struct drm_i915_gem_pwrite out = { .handle = bad[i], .size = 16, .data_ptr = U64(bytes) };
-		struct drm_i915_gem_pread in = { .handle = bad[i], .size = 16, .data_ptr = U64(bytes) };
+		struct drm_i915_gem_pwrite out = { .handle = bad[i],
+						   .size = 16,
+						   .data_ptr = U64(bytes) };
+		struct drm_i915_gem_pread in = { .handle = bad[i],
+						 .size = 16,
+						 .data_ptr = U64(bytes) };
 
 		BAD(self->fd, DRM_IOCTL_I915_GEM_PWRITE, &out, ENOENT);
 		BAD(self->fd, DRM_IOCTL_I915_GEM_PREAD, &in, ENOENT);
@@ -86,13 +97,15 @@ TEST_F(gem_rw, handles)
 
 TEST_F(gem_rw, pointers)
 {
-	uint64_t bad[] = { 0, BAD_POINTER, KERNEL_POINTER, ~0ull - 8 };
-	uint32_t handle = gem_create(self->fd, PAGE);
-	uint8_t *edge, *readonly;
+	__u64 bad[] = { 0, BAD_POINTER, KERNEL_POINTER, ~0ull - 8 };
+	__u32 handle = gem_create(self->fd, PAGE);
+	__u8 *edge, *readonly;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_LEN(bad); i++) {
-		struct drm_i915_gem_pwrite out = { .handle = handle, .size = 16, .data_ptr = bad[i] };
+		struct drm_i915_gem_pwrite out = { .handle = handle,
+						   .size = 16,
+						   .data_ptr = bad[i] };
 		struct drm_i915_gem_pread in = { .handle = handle, .size = 16, .data_ptr = bad[i] };
 
 		BAD(self->fd, DRM_IOCTL_I915_GEM_PWRITE, &out, EFAULT);
@@ -104,8 +117,12 @@ TEST_F(gem_rw, pointers)
 	ASSERT_NE(MAP_FAILED, edge);
 	ASSERT_EQ(0, munmap(edge + PAGE, PAGE));
 	{
-		struct drm_i915_gem_pwrite out = { .handle = handle, .size = 64, .data_ptr = U64(edge + PAGE - 32) };
-		struct drm_i915_gem_pread in = { .handle = handle, .size = 64, .data_ptr = U64(edge + PAGE - 32) };
+		struct drm_i915_gem_pwrite out = { .handle = handle,
+						   .size = 64,
+						   .data_ptr = U64(edge + PAGE - 32) };
+		struct drm_i915_gem_pread in = { .handle = handle,
+						 .size = 64,
+						 .data_ptr = U64(edge + PAGE - 32) };
 
 		BAD(self->fd, DRM_IOCTL_I915_GEM_PWRITE, &out, EFAULT);
 		BAD(self->fd, DRM_IOCTL_I915_GEM_PREAD, &in, EFAULT);
@@ -114,8 +131,12 @@ TEST_F(gem_rw, pointers)
 	readonly = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, readonly);
 	{
-		struct drm_i915_gem_pread in = { .handle = handle, .size = 64, .data_ptr = U64(readonly) };
-		struct drm_i915_gem_pwrite out = { .handle = handle, .size = 64, .data_ptr = U64(readonly) };
+		struct drm_i915_gem_pread in = { .handle = handle,
+						 .size = 64,
+						 .data_ptr = U64(readonly) };
+		struct drm_i915_gem_pwrite out = { .handle = handle,
+						   .size = 64,
+						   .data_ptr = U64(readonly) };
 
 		BAD(self->fd, DRM_IOCTL_I915_GEM_PREAD, &in, EFAULT);
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_PWRITE, &out);
@@ -125,15 +146,19 @@ TEST_F(gem_rw, pointers)
 /* User memory that is a mapping of the object itself: faults in the middle of the copy. */
 TEST_F(gem_rw, the_object_is_its_own_buffer)
 {
-	uint32_t handle = gem_create(self->fd, 2 * PAGE);
-	uint64_t kinds[] = { I915_MMAP_OFFSET_WB, I915_MMAP_OFFSET_WC };
-	uint32_t value = 0x12345678;
+	__u32 handle = gem_create(self->fd, 2 * PAGE);
+	__u64 kinds[] = { I915_MMAP_OFFSET_WB, I915_MMAP_OFFSET_WC };
+	__u32 value = 0x12345678;
 	unsigned int k;
 
 	for (k = 0; k < ARRAY_LEN(kinds); k++) {
-		uint32_t *map = gem_map(self->fd, handle, 2 * PAGE, kinds[k]);
-		struct drm_i915_gem_pread in = { .handle = handle, .size = PAGE, .data_ptr = U64(map) + PAGE };
-		struct drm_i915_gem_pwrite out = { .handle = handle, .size = PAGE, .data_ptr = U64(map) + PAGE };
+		__u32 *map = gem_map(self->fd, handle, 2 * PAGE, kinds[k]);
+		struct drm_i915_gem_pread in = { .handle = handle,
+						 .size = PAGE,
+						 .data_ptr = U64(map) + PAGE };
+		struct drm_i915_gem_pwrite out = { .handle = handle,
+						   .size = PAGE,
+						   .data_ptr = U64(map) + PAGE };
 
 		ASSERT_NE(NULL, map);
 		value += k;
@@ -152,14 +177,15 @@ TEST_F(gem_rw, the_object_is_its_own_buffer)
 /* Reading waits for the GPU, writing comes after what it reads. */
 TEST_F(gem_rw, reads_come_after_the_gpu)
 {
-	uint32_t handle = gem_create(self->fd, PAGE);
+	__u32 handle = gem_create(self->fd, PAGE);
 	unsigned int i, round;
 
 	for (round = 0; round < 8; round++)
 		for (i = 0; i < self->gpu.n_engines; i++) {
-			uint32_t value = round << 8 | i;
+			__u32 value = round << 8 | i;
 
-			ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i], 0, handle, 8 * i, value));
+			ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i], 0, handle, 8 * i,
+					   value));
 			EXPECT_EQ(value, gem_read32(self->fd, handle, 8 * i));
 		}
 }

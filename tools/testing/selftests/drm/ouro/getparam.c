@@ -3,17 +3,27 @@
  * DRM_IOCTL_I915_GETPARAM: each parameter that clients ask for, and what a
  * driver must not say it has.
  */
+#define TOPIC getparam
 #include "test.h"
-
-GPU_FIXTURE(getparam)
 
 /* Parameters that are 1 on every chip of this interface since Linux 5.12. */
 static const int always_one[] = {
-	I915_PARAM_HAS_GEM, I915_PARAM_HAS_EXECBUF2, I915_PARAM_HAS_RELAXED_FENCING, I915_PARAM_HAS_COHERENT_RINGS,
-	I915_PARAM_HAS_RELAXED_DELTA, I915_PARAM_HAS_WAIT_TIMEOUT, I915_PARAM_HAS_PRIME_VMAP_FLUSH,
-	I915_PARAM_HAS_EXEC_NO_RELOC, I915_PARAM_HAS_EXEC_HANDLE_LUT, I915_PARAM_HAS_EXEC_SOFTPIN,
-	I915_PARAM_HAS_EXEC_ASYNC, I915_PARAM_HAS_EXEC_FENCE, I915_PARAM_HAS_EXEC_CAPTURE,
-	I915_PARAM_HAS_EXEC_BATCH_FIRST, I915_PARAM_HAS_EXEC_FENCE_ARRAY, I915_PARAM_HAS_EXEC_TIMELINE_FENCES,
+	I915_PARAM_HAS_GEM,
+	I915_PARAM_HAS_EXECBUF2,
+	I915_PARAM_HAS_RELAXED_FENCING,
+	I915_PARAM_HAS_COHERENT_RINGS,
+	I915_PARAM_HAS_RELAXED_DELTA,
+	I915_PARAM_HAS_WAIT_TIMEOUT,
+	I915_PARAM_HAS_PRIME_VMAP_FLUSH,
+	I915_PARAM_HAS_EXEC_NO_RELOC,
+	I915_PARAM_HAS_EXEC_HANDLE_LUT,
+	I915_PARAM_HAS_EXEC_SOFTPIN,
+	I915_PARAM_HAS_EXEC_ASYNC,
+	I915_PARAM_HAS_EXEC_FENCE,
+	I915_PARAM_HAS_EXEC_CAPTURE,
+	I915_PARAM_HAS_EXEC_BATCH_FIRST,
+	I915_PARAM_HAS_EXEC_FENCE_ARRAY,
+	I915_PARAM_HAS_EXEC_TIMELINE_FENCES,
 };
 
 TEST_F(getparam, always_there)
@@ -25,7 +35,8 @@ TEST_F(getparam, always_there)
 		struct drm_i915_getparam get = { .param = always_one[i], .value = &value };
 
 		GOOD(self->fd, DRM_IOCTL_I915_GETPARAM, &get);
-		EXPECT_EQ(1, value) {
+		EXPECT_EQ(1, value)
+		{
 			TH_LOG("parameter %d is %d", always_one[i], value);
 		}
 	}
@@ -60,8 +71,10 @@ TEST_F(getparam, values_of_the_backend)
 		if (strcmp(values[i].backend, self->gpu.backend->name))
 			continue;
 		GOOD(self->fd, DRM_IOCTL_I915_GETPARAM, &get);
-		EXPECT_EQ(values[i].value, value) {
-			TH_LOG("parameter %d is %d, should be %d", values[i].param, value, values[i].value);
+		EXPECT_EQ(values[i].value, value)
+		{
+			TH_LOG("parameter %d is %d, should be %d", values[i].param, value,
+			       values[i].value);
 		}
 	}
 }
@@ -94,10 +107,16 @@ TEST_F(getparam, what_is_gone_or_unknown)
 		int param;
 		int error;
 	} bad[] = {
-		{ I915_PARAM_IRQ_ACTIVE, ENODEV }, { I915_PARAM_ALLOW_BATCHBUFFER, ENODEV },
-		{ I915_PARAM_LAST_DISPATCH, ENODEV }, { I915_PARAM_HAS_EXEC_CONSTANTS, ENODEV },
-		{ I915_PARAM_SUBSLICE_TOTAL, ENODEV }, { I915_PARAM_EU_TOTAL, ENODEV },
-		{ 0, EINVAL }, { -1, EINVAL }, { 0x7fffffff, EINVAL }, { 1000, EINVAL },
+		{ I915_PARAM_IRQ_ACTIVE, ENODEV },
+		{ I915_PARAM_ALLOW_BATCHBUFFER, ENODEV },
+		{ I915_PARAM_LAST_DISPATCH, ENODEV },
+		{ I915_PARAM_HAS_EXEC_CONSTANTS, ENODEV },
+		{ I915_PARAM_SUBSLICE_TOTAL, ENODEV },
+		{ I915_PARAM_EU_TOTAL, ENODEV },
+		{ 0, EINVAL },
+		{ -1, EINVAL },
+		{ 0x7fffffff, EINVAL },
+		{ 1000, EINVAL },
 	};
 	unsigned int i;
 
@@ -105,8 +124,9 @@ TEST_F(getparam, what_is_gone_or_unknown)
 		int value = 77;
 		struct drm_i915_getparam get = { .param = bad[i].param, .value = &value };
 
-		BAD(self->fd, DRM_IOCTL_I915_GETPARAM, &get, bad[i].error) ;
-		EXPECT_EQ(77, value) {
+		BAD(self->fd, DRM_IOCTL_I915_GETPARAM, &get, bad[i].error);
+		EXPECT_EQ(77, value)
+		{
 			TH_LOG("parameter %d failed and was written", bad[i].param);
 		}
 	}

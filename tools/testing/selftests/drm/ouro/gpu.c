@@ -14,18 +14,19 @@
 
 #include "gpu.h"
 
+#define NEEDS_GTT EXEC_OBJECT_NEEDS_GTT
+
 static const struct store_command gen6_stores[] = {
-	{ "MI_STORE_DATA_IMM", RCS | BCS, 4, { 0x10000002 }, 2, 0, 3, 4, 0, I915_GEM_DOMAIN_RENDER },
-	{ "MI_STORE_DATA_IMM qword", RCS | BCS, 5, { 0x10000003 }, 2, 0, 3, 8, 0, I915_GEM_DOMAIN_RENDER },
-	{ "PIPE_CONTROL", RCS, 5, { 0x7a000003, 1 << 14 }, 2, 0, 3, 8, 0, I915_GEM_DOMAIN_RENDER },
-	{ "PIPE_CONTROL global", RCS, 5, { 0x7a000003, 1 << 14 }, 2, 1 << 2, 3, 8, EXEC_OBJECT_NEEDS_GTT,
-	  I915_GEM_DOMAIN_INSTRUCTION },
-	{ "MI_FLUSH_DW", BCS | VCS, 3, { 0x13004001 }, 1, 0, 2, 4, 0, I915_GEM_DOMAIN_RENDER },
-	{ "MI_FLUSH_DW qword", BCS | VCS, 4, { 0x13004002 }, 1, 0, 2, 8, 0, I915_GEM_DOMAIN_RENDER },
+	{ "MI_STORE_DATA_IMM", RCS | BCS, 4, { 0x10000002 }, 2, 0, 3, 4, 0 },
+	{ "MI_STORE_DATA_IMM qword", RCS | BCS, 5, { 0x10000003 }, 2, 0, 3, 8, 0 },
+	{ "PIPE_CONTROL", RCS, 5, { 0x7a000003, 1 << 14 }, 2, 0, 3, 8, 0 },
+	{ "PIPE_CONTROL global", RCS, 5, { 0x7a000003, 1 << 14 }, 2, 4, 3, 8, NEEDS_GTT },
+	{ "MI_FLUSH_DW", BCS | VCS, 3, { 0x13004001 }, 1, 0, 2, 4, 0 },
+	{ "MI_FLUSH_DW qword", BCS | VCS, 4, { 0x13004002 }, 1, 0, 2, 8, 0 },
 	/* one pixel of 32 bits by a fill */
-	{ "XY_COLOR_BLT", BCS, 6, { 0x54300004, 0x03f00040, 0, 0x00010001 }, 4, 0, 5, 4, 0, I915_GEM_DOMAIN_RENDER },
+	{ "XY_COLOR_BLT", BCS, 6, { 0x54300004, 0x03f00040, 0, 0x00010001 }, 4, 0, 5, 4, 0 },
 	/* 4 bytes by a linear fill */
-	{ "COLOR_BLT", BCS, 5, { 0x50300003, 0x03f00040, 0x00010004 }, 3, 0, 4, 4, 0, I915_GEM_DOMAIN_RENDER },
+	{ "COLOR_BLT", BCS, 5, { 0x50300003, 0x03f00040, 0x00010004 }, 3, 0, 4, 4, 0 },
 };
 
 static const struct backend backends[] = {
@@ -35,7 +36,7 @@ static const struct backend backends[] = {
 /* Chips of a backend, for drivers that do not name it: PCI device ids. */
 static const struct {
 	const char *backend;
-	uint16_t chip;
+	__u16 chip;
 } chips[] = {
 	{ "gen6", 0x0102 }, { "gen6", 0x0106 }, { "gen6", 0x010a }, { "gen6", 0x0112 },
 	{ "gen6", 0x0116 }, { "gen6", 0x0122 }, { "gen6", 0x0126 },
@@ -91,7 +92,7 @@ static int find_node(void)
 		if (fd < 0)
 			continue;
 		if (speaks_i915(fd) && (!first[0] || strcmp(path, first) < 0))
-			strcpy(first, path);
+			memcpy(first, path, sizeof(first));
 		close(fd);
 	}
 	closedir(dir);
@@ -102,10 +103,12 @@ static int find_node(void)
 }
 
 /* Whether the ring is there: objects are looked up after it, so a handle that is none tells. */
-static bool has_ring(int fd, uint64_t ring)
+static bool has_ring(int fd, __u64 ring)
 {
 	struct drm_i915_gem_exec_object2 object = { .handle = 0 };
-	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(&object), .buffer_count = 1, .flags = ring };
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(&object),
+					       .buffer_count = 1,
+					       .flags = ring };
 
 	return call(fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb) == -ENOENT;
 }
@@ -146,21 +149,21 @@ void gpu_close(struct gpu *gpu)
 		close(gpu->fd);
 }
 
-uint32_t gem_create(int fd, uint64_t size)
+__u32 gem_create(int fd, __u64 size)
 {
 	struct drm_i915_gem_create create = { .size = size };
 
 	return call(fd, DRM_IOCTL_I915_GEM_CREATE, &create) ? 0 : create.handle;
 }
 
-int gem_close(int fd, uint32_t handle)
+int gem_close(int fd, __u32 handle)
 {
 	struct drm_gem_close close = { .handle = handle };
 
 	return call(fd, DRM_IOCTL_GEM_CLOSE, &close);
 }
 
-void *gem_map(int fd, uint32_t handle, uint64_t size, uint64_t how)
+void *gem_map(int fd, __u32 handle, __u64 size, __u64 how)
 {
 	struct drm_i915_gem_mmap_offset get = { .handle = handle, .flags = how };
 	void *map;
@@ -171,36 +174,40 @@ void *gem_map(int fd, uint32_t handle, uint64_t size, uint64_t how)
 	return map == MAP_FAILED ? NULL : map;
 }
 
-int gem_write(int fd, uint32_t handle, uint64_t offset, const void *data, uint64_t size)
+int gem_write(int fd, __u32 handle, __u64 offset, const void *data, __u64 size)
 {
-	struct drm_i915_gem_pwrite arg = { .handle = handle, .offset = offset, .size = size, .data_ptr = U64(data) };
+	struct drm_i915_gem_pwrite arg = {
+		.handle = handle, .offset = offset, .size = size, .data_ptr = U64(data)
+	};
 
 	return call(fd, DRM_IOCTL_I915_GEM_PWRITE, &arg);
 }
 
-int gem_read(int fd, uint32_t handle, uint64_t offset, void *data, uint64_t size)
+int gem_read(int fd, __u32 handle, __u64 offset, void *data, __u64 size)
 {
-	struct drm_i915_gem_pread arg = { .handle = handle, .offset = offset, .size = size, .data_ptr = U64(data) };
+	struct drm_i915_gem_pread arg = {
+		.handle = handle, .offset = offset, .size = size, .data_ptr = U64(data)
+	};
 
 	return call(fd, DRM_IOCTL_I915_GEM_PREAD, &arg);
 }
 
-uint32_t gem_read32(int fd, uint32_t handle, uint64_t offset)
+__u32 gem_read32(int fd, __u32 handle, __u64 offset)
 {
-	uint32_t value = 0xdeadbeef;
+	__u32 value = 0xdeadbeef;
 
 	gem_read(fd, handle, offset, &value, sizeof(value));
 	return value;
 }
 
-int gem_wait(int fd, uint32_t handle, int64_t timeout)
+int gem_wait(int fd, __u32 handle, __s64 timeout)
 {
 	struct drm_i915_gem_wait wait = { .bo_handle = handle, .timeout_ns = timeout };
 
 	return call(fd, DRM_IOCTL_I915_GEM_WAIT, &wait);
 }
 
-int gem_busy(int fd, uint32_t handle)
+int gem_busy(int fd, __u32 handle)
 {
 	struct drm_i915_gem_busy busy = { .handle = handle };
 	int got = call(fd, DRM_IOCTL_I915_GEM_BUSY, &busy);
@@ -208,14 +215,14 @@ int gem_busy(int fd, uint32_t handle)
 	return got ? got : !!busy.busy;
 }
 
-uint32_t context_create(int fd)
+__u32 context_create(int fd)
 {
 	struct drm_i915_gem_context_create create = {};
 
 	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE, &create) ? 0 : create.ctx_id;
 }
 
-int context_destroy(int fd, uint32_t id)
+int context_destroy(int fd, __u32 id)
 {
 	struct drm_i915_gem_context_destroy destroy = { .ctx_id = id };
 
@@ -227,7 +234,7 @@ void batch_init(struct batch *b)
 	memset(b, 0, sizeof(*b));
 }
 
-struct drm_i915_gem_exec_object2 *batch_object(struct batch *b, uint32_t handle)
+struct drm_i915_gem_exec_object2 *batch_object(struct batch *b, __u32 handle)
 {
 	unsigned int i;
 
@@ -238,13 +245,13 @@ struct drm_i915_gem_exec_object2 *batch_object(struct batch *b, uint32_t handle)
 	return &b->objects[b->n_objects++];
 }
 
-void batch_address(struct batch *b, uint32_t handle, uint32_t delta, bool write, uint32_t domain)
+void batch_address(struct batch *b, __u32 handle, __u32 delta, bool write, __u32 domain)
 {
 	struct drm_i915_gem_exec_object2 *object = batch_object(b, handle);
 
 	if (write)
 		object->flags |= EXEC_OBJECT_WRITE;
-	b->relocs[b->n_relocs++] = (struct drm_i915_gem_relocation_entry) {
+	b->relocs[b->n_relocs++] = (struct drm_i915_gem_relocation_entry){
 		.target_handle = handle,
 		.delta = delta,
 		.offset = b->n * 4,
@@ -255,19 +262,22 @@ void batch_address(struct batch *b, uint32_t handle, uint32_t delta, bool write,
 	b->words[b->n++] = 0;
 }
 
-void batch_store(struct batch *b, const struct store_command *c, uint32_t handle, uint32_t offset, uint64_t value)
+void batch_store(struct batch *b, const struct store_command *c, __u32 handle, __u32 offset,
+		 __u64 value)
 {
+	__u32 domain = c->object_flags & EXEC_OBJECT_NEEDS_GTT ? I915_GEM_DOMAIN_INSTRUCTION :
+								 I915_GEM_DOMAIN_RENDER;
 	unsigned int i, start = b->n;
 
 	for (i = 0; i < c->dwords; i++) {
 		if (i == c->address) {
-			batch_address(b, handle, offset | c->address_flags, true, c->domain);
+			batch_address(b, handle, offset | c->address_flags, true, domain);
 			batch_object(b, handle)->flags |= c->object_flags;
 			continue;
 		}
 		b->words[b->n++] = c->words[i];
 	}
-	b->words[start + c->value] = (uint32_t)value;
+	b->words[start + c->value] = (__u32)value;
 	if (c->bytes == 8)
 		b->words[start + c->value + 1] = value >> 32;
 }
@@ -279,10 +289,10 @@ void batch_end(struct batch *b, const struct backend *be)
 		b->words[b->n++] = be->noop;
 }
 
-uint32_t batch_finish(int fd, struct batch *b, struct drm_i915_gem_execbuffer2 *eb)
+__u32 batch_finish(int fd, struct batch *b, struct drm_i915_gem_execbuffer2 *eb)
 {
-	uint64_t size = (b->n * 4 + PAGE - 1) & ~(PAGE - 1);
-	uint32_t handle = gem_create(fd, size);
+	__u64 size = (b->n * 4 + PAGE - 1) & ~(PAGE - 1);
+	__u32 handle = gem_create(fd, size);
 	struct drm_i915_gem_exec_object2 *own;
 
 	if (!handle || gem_write(fd, handle, 0, b->words, b->n * 4))
@@ -297,10 +307,10 @@ uint32_t batch_finish(int fd, struct batch *b, struct drm_i915_gem_execbuffer2 *
 	return handle;
 }
 
-int batch_run(int fd, struct batch *b, uint64_t flags, uint32_t context)
+int batch_run(int fd, struct batch *b, __u64 flags, __u32 context)
 {
 	struct drm_i915_gem_execbuffer2 eb;
-	uint32_t handle = batch_finish(fd, b, &eb);
+	__u32 handle = batch_finish(fd, b, &eb);
 	int got;
 
 	if (!handle)
@@ -312,7 +322,8 @@ int batch_run(int fd, struct batch *b, uint64_t flags, uint32_t context)
 	return got;
 }
 
-const struct store_command *store_for(const struct gpu *gpu, const struct engine *engine, unsigned int bytes)
+const struct store_command *store_for(const struct gpu *gpu, const struct engine *engine,
+				      unsigned int bytes)
 {
 	unsigned int i;
 
@@ -325,8 +336,8 @@ const struct store_command *store_for(const struct gpu *gpu, const struct engine
 	return NULL;
 }
 
-int store(const struct gpu *gpu, const struct engine *engine, uint32_t context, uint32_t handle, uint32_t offset,
-	  uint32_t value)
+int store(const struct gpu *gpu, const struct engine *engine, __u32 context, __u32 handle,
+	  __u32 offset, __u32 value)
 {
 	struct batch b;
 
@@ -336,8 +347,8 @@ int store(const struct gpu *gpu, const struct engine *engine, uint32_t context, 
 	return batch_run(gpu->fd, &b, engine->ring, context);
 }
 
-int spin_start(const struct gpu *gpu, const struct engine *engine, uint32_t context, uint32_t extra, int *fence,
-	       struct spin *spin)
+int spin_start(const struct gpu *gpu, const struct engine *engine, __u32 context, __u32 extra,
+	       int *fence, struct spin *spin)
 {
 	/* Words before the jump: time for others while it runs. The first one becomes the end. */
 	enum { JUMP = 254 };
@@ -347,8 +358,10 @@ int spin_start(const struct gpu *gpu, const struct engine *engine, uint32_t cont
 		.read_domains = I915_GEM_DOMAIN_COMMAND,
 	};
 	struct drm_i915_gem_exec_object2 objects[2] = {};
-	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(objects), .flags = engine->ring, .rsvd1 = context };
-	uint32_t words[JUMP + 2] = {};
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(objects),
+					       .flags = engine->ring,
+					       .rsvd1 = context };
+	__u32 words[JUMP + 2] = {};
 	unsigned int n = 0;
 	int got;
 
@@ -384,17 +397,15 @@ int spin_start(const struct gpu *gpu, const struct engine *engine, uint32_t cont
 
 void spin_stop(struct spin *spin)
 {
-	if (spin->map) {
-		spin->map[0] = spin->end;
-		__sync_synchronize();
-	}
+	if (spin->map)
+		poke(spin->map, spin->end);
 }
 
 void spin_free(struct spin *spin)
 {
 	spin_stop(spin);
 	if (spin->map)
-		munmap((void *)spin->map, PAGE);
+		munmap(spin->map, PAGE);
 	if (spin->handle)
 		gem_close(spin->fd, spin->handle);
 	memset(spin, 0, sizeof(*spin));
@@ -415,7 +426,8 @@ enum { MOST = 64 };
 
 static void __attribute__((constructor)) cover_start(void)
 {
-	counts = mmap(NULL, sizeof(*counts) * MOST, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	counts = mmap(NULL, sizeof(*counts) * MOST, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (counts == MAP_FAILED)
 		counts = NULL;
 	first_process = getpid();
@@ -428,7 +440,8 @@ static void __attribute__((destructor)) cover_end(void)
 	if (!counts || getpid() != first_process)
 		return;
 	for (i = 0; i < MOST && counts[i].cases; i++)
-		printf("# cover: ioctl %s %u cases (%s)\n", counts[i].name, counts[i].cases, program_invocation_short_name);
+		printf("# cover: ioctl %s %u cases (%s)\n", counts[i].name, counts[i].cases,
+		       program_invocation_short_name);
 }
 
 void cover(const char *request)
@@ -442,7 +455,7 @@ void cover(const char *request)
 		request += sizeof(prefix) - 1;
 	for (i = 0; i < MOST; i++) {
 		if (!counts[i].cases)
-			strncpy(counts[i].name, request, sizeof(counts[i].name) - 1);
+			snprintf(counts[i].name, sizeof(counts[i].name), "%s", request);
 		if (!strncmp(counts[i].name, request, sizeof(counts[i].name) - 1)) {
 			__atomic_fetch_add(&counts[i].cases, 1, __ATOMIC_RELAXED);
 			return;

@@ -23,10 +23,10 @@
 
 #define PAGE 4096ul
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-#define U64(p) ((uint64_t)(uintptr_t)(p))
+#define U64(p) ((__u64)(uintptr_t)(p))
 /* No user memory is there: the second one is the kernel's half. */
-#define BAD_POINTER ((uint64_t)0x1000)
-#define KERNEL_POINTER ((uint64_t)0xffff888000000000ull)
+#define BAD_POINTER ((__u64)0x1000)
+#define KERNEL_POINTER ((__u64)0xffff888000000000ull)
 
 /* Bits of a set of engines. */
 enum { RCS = 1, BCS = 2, VCS = 4 };
@@ -36,41 +36,50 @@ struct store_command {
 	const char *name;
 	unsigned int engines;
 	unsigned int dwords;
-	uint32_t words[8];
+	__u32 words[8];
 	/* where the address goes, and flags that share its dword */
 	unsigned int address;
-	uint32_t address_flags;
+	__u32 address_flags;
 	/* where the value goes, and its size in bytes: 4 or 8 */
 	unsigned int value;
 	unsigned int bytes;
-	/* flags of the exec object that it needs */
-	uint64_t object_flags;
-	/* domain of its relocation */
-	uint32_t domain;
+	/* flags of the exec object that it needs; a global address also means another domain */
+	__u64 object_flags;
 };
 
 /* The commands of a backend. */
 struct backend {
 	const char *name;
-	uint32_t noop;
-	uint32_t batch_end;
+	__u32 noop;
+	__u32 batch_end;
 	/* jump: header, then the address */
-	uint32_t batch_start;
+	__u32 batch_start;
 	const struct store_command *stores;
 	unsigned int n_stores;
 };
 
+/* Memory that others change: the GPU, another thread, another mapping. */
+static inline __u32 peek(const __u32 *word)
+{
+	return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+
+static inline void poke(__u32 *word, __u32 value)
+{
+	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+}
+
 struct engine {
 	const char *name;
 	unsigned int bit;
-	uint64_t ring;
+	__u64 ring;
 };
 
 struct gpu {
 	int fd;
 	/* DRM_IOCTL_OURO_DEVICE is answered */
 	bool ouro;
-	uint32_t chip;
+	__u32 chip;
 	const struct backend *backend;
 	struct engine engines[8];
 	unsigned int n_engines;
@@ -86,20 +95,20 @@ int call(int fd, unsigned long request, void *argument);
 /* A parameter, or a negative errno. */
 int getparam(int fd, int param);
 
-uint32_t gem_create(int fd, uint64_t size);
-int gem_close(int fd, uint32_t handle);
-void *gem_map(int fd, uint32_t handle, uint64_t size, uint64_t how);
-int gem_write(int fd, uint32_t handle, uint64_t offset, const void *data, uint64_t size);
-int gem_read(int fd, uint32_t handle, uint64_t offset, void *data, uint64_t size);
-uint32_t gem_read32(int fd, uint32_t handle, uint64_t offset);
-int gem_wait(int fd, uint32_t handle, int64_t timeout);
-int gem_busy(int fd, uint32_t handle);
-uint32_t context_create(int fd);
-int context_destroy(int fd, uint32_t id);
+__u32 gem_create(int fd, __u64 size);
+int gem_close(int fd, __u32 handle);
+void *gem_map(int fd, __u32 handle, __u64 size, __u64 how);
+int gem_write(int fd, __u32 handle, __u64 offset, const void *data, __u64 size);
+int gem_read(int fd, __u32 handle, __u64 offset, void *data, __u64 size);
+__u32 gem_read32(int fd, __u32 handle, __u64 offset);
+int gem_wait(int fd, __u32 handle, __s64 timeout);
+int gem_busy(int fd, __u32 handle);
+__u32 context_create(int fd);
+int context_destroy(int fd, __u32 id);
 
 /* A batch in the making, with its objects and relocations. */
 struct batch {
-	uint32_t words[4096];
+	__u32 words[4096];
 	unsigned int n;
 	struct drm_i915_gem_exec_object2 objects[34];
 	unsigned int n_objects;
@@ -109,33 +118,35 @@ struct batch {
 
 void batch_init(struct batch *b);
 /* The object's entry, added if it is not there. */
-struct drm_i915_gem_exec_object2 *batch_object(struct batch *b, uint32_t handle);
+struct drm_i915_gem_exec_object2 *batch_object(struct batch *b, __u32 handle);
 /* A word that holds the address of a place in an object. */
-void batch_address(struct batch *b, uint32_t handle, uint32_t delta, bool write, uint32_t domain);
-void batch_store(struct batch *b, const struct store_command *c, uint32_t handle, uint32_t offset, uint64_t value);
+void batch_address(struct batch *b, __u32 handle, __u32 delta, bool write, __u32 domain);
+void batch_store(struct batch *b, const struct store_command *c, __u32 handle, __u32 offset,
+		 __u64 value);
 void batch_end(struct batch *b, const struct backend *be);
 /* Fills in eb and the last object, a new one that holds the words; its handle. */
-uint32_t batch_finish(int fd, struct batch *b, struct drm_i915_gem_execbuffer2 *eb);
+__u32 batch_finish(int fd, struct batch *b, struct drm_i915_gem_execbuffer2 *eb);
 /* All of it: make, submit, close the batch object. 0 or a negative errno. */
-int batch_run(int fd, struct batch *b, uint64_t flags, uint32_t context);
+int batch_run(int fd, struct batch *b, __u64 flags, __u32 context);
 
 /* The first store command of an engine that writes `bytes`. */
-const struct store_command *store_for(const struct gpu *gpu, const struct engine *engine, unsigned int bytes);
+const struct store_command *store_for(const struct gpu *gpu, const struct engine *engine,
+				      unsigned int bytes);
 /* One value by one engine; does not wait. 0 or a negative errno. */
-int store(const struct gpu *gpu, const struct engine *engine, uint32_t context, uint32_t handle, uint32_t offset,
-	  uint32_t value);
+int store(const struct gpu *gpu, const struct engine *engine, __u32 context, __u32 handle,
+	  __u32 offset, __u32 value);
 
 /* A batch that runs until it is told to stop. */
 struct spin {
-	uint32_t handle;
-	volatile uint32_t *map;
-	uint32_t end;
+	__u32 handle;
+	__u32 *map;
+	__u32 end;
 	int fd;
 };
 
-/* `extra` may be 0 or an object that the batch pretends to write. fence: NULL, or where an out-fence goes. */
-int spin_start(const struct gpu *gpu, const struct engine *engine, uint32_t context, uint32_t extra, int *fence,
-	       struct spin *spin);
+/* extra: 0, or an object that the batch pretends to write; fence: NULL, or room for one */
+int spin_start(const struct gpu *gpu, const struct engine *engine, __u32 context, __u32 extra,
+	       int *fence, struct spin *spin);
 void spin_stop(struct spin *spin);
 void spin_free(struct spin *spin);
 

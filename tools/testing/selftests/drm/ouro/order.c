@@ -3,20 +3,20 @@
  * Implicit order: who writes an object comes after its readers and writers,
  * who reads it after its writers, on whatever engine, in whatever context.
  */
+#define TOPIC order
 #include "test.h"
-
-GPU_FIXTURE(order)
 
 /* The last one to write wins, over all engines. */
 TEST_F(order, writes_keep_their_order)
 {
-	uint32_t target = gem_create(self->fd, PAGE), contexts[3];
+	__u32 target = gem_create(self->fd, PAGE), contexts[3];
 	unsigned int i, k;
 
 	for (k = 0; k < 3; k++)
 		contexts[k] = context_create(self->fd);
 	for (i = 1; i <= 60; i++)
-		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i % self->gpu.n_engines], contexts[(i / 2) % 3], target, 0, i));
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i % self->gpu.n_engines],
+				   contexts[(i / 2) % 3], target, 0, i));
 	EXPECT_EQ(60, gem_read32(self->fd, target, 0));
 }
 
@@ -27,13 +27,16 @@ TEST_F(order, a_writer_waits_for_a_writer)
 
 	for (a = 0; a < self->gpu.n_engines; a++)
 		for (b = 0; b < self->gpu.n_engines; b++) {
-			uint32_t target = gem_create(self->fd, PAGE), free_one = gem_create(self->fd, PAGE);
+			__u32 target = gem_create(self->fd, PAGE),
+			      free_one = gem_create(self->fd, PAGE);
 			struct spin spin;
 
 			if (a == b)
 				continue;
-			ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[a], 0, target, NULL, &spin));
-			ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[b], context_create(self->fd), free_one, 0, 3));
+			ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[a], 0, target, NULL,
+						&spin));
+			ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[b],
+					   context_create(self->fd), free_one, 0, 3));
 			EXPECT_EQ(3, gem_read32(self->fd, free_one, 0));
 			ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[b], 0, target, 0, 4));
 			EXPECT_EQ(-ETIME, gem_wait(self->fd, target, 3000000));
@@ -49,11 +52,12 @@ TEST_F(order, a_writer_waits_for_a_writer)
 /* The batch itself is read: it cannot be rewritten by the GPU before it has run. */
 TEST_F(order, a_batch_is_read_before_it_is_written)
 {
-	const struct engine *first = &self->gpu.engines[0], *last = &self->gpu.engines[self->gpu.n_engines - 1];
+	const struct engine *first = &self->gpu.engines[0],
+			    *last = &self->gpu.engines[self->gpu.n_engines - 1];
 	unsigned int i;
 
 	for (i = 0; i < 12; i++) {
-		uint32_t target = gem_create(self->fd, PAGE), handle;
+		__u32 target = gem_create(self->fd, PAGE), handle;
 		struct drm_i915_gem_execbuffer2 eb;
 		struct batch b;
 
@@ -75,12 +79,13 @@ TEST_F(order, a_batch_is_read_before_it_is_written)
 /* Commands that the GPU wrote are seen when they are executed by another engine. */
 TEST_F(order, a_batch_is_written_before_it_is_read)
 {
-	const struct engine *first = &self->gpu.engines[0], *last = &self->gpu.engines[self->gpu.n_engines - 1];
+	const struct engine *first = &self->gpu.engines[0],
+			    *last = &self->gpu.engines[self->gpu.n_engines - 1];
 	unsigned int i;
 
 	for (i = 0; i < 12; i++) {
 		const struct store_command *c = store_for(&self->gpu, last, 4);
-		uint32_t target = gem_create(self->fd, PAGE), handle;
+		__u32 target = gem_create(self->fd, PAGE), handle;
 		struct drm_i915_gem_execbuffer2 eb;
 		struct batch b;
 
@@ -89,7 +94,7 @@ TEST_F(order, a_batch_is_written_before_it_is_read)
 		batch_end(&b, self->gpu.backend);
 		handle = batch_finish(self->fd, &b, &eb);
 		eb.flags = last->ring;
-		/* the value in the batch is changed by the first engine, then the last one runs it */
+		/* the first engine changes the value in the batch, the last one runs it */
 		ASSERT_EQ(0, store(&self->gpu, first, 0, handle, c->value * 4, 0x1234 + i));
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
 		EXPECT_EQ(0x1234 + i, gem_read32(self->fd, target, 0));
@@ -101,8 +106,9 @@ TEST_F(order, a_batch_is_written_before_it_is_read)
 /* EXEC_OBJECT_ASYNC: the caller asked for no order. */
 TEST_F(order, async_objects_do_not_wait)
 {
-	const struct engine *first = &self->gpu.engines[0], *last = &self->gpu.engines[self->gpu.n_engines - 1];
-	uint32_t target = gem_create(self->fd, PAGE), marker = gem_create(self->fd, PAGE);
+	const struct engine *first = &self->gpu.engines[0],
+			    *last = &self->gpu.engines[self->gpu.n_engines - 1];
+	__u32 target = gem_create(self->fd, PAGE), marker = gem_create(self->fd, PAGE);
 	struct drm_i915_gem_execbuffer2 eb;
 	struct spin spin;
 	struct batch b;

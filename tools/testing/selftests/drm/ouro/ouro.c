@@ -5,20 +5,15 @@
  */
 #include "test.h"
 
-FIXTURE(ouro) {
+FIXTURE(ouro)
+{
 	struct gpu gpu;
 	int fd;
 };
 
 FIXTURE_SETUP(ouro)
 {
-	int got;
-
-	alarm(20);
-	got = gpu_open(&self->gpu);
-	if (got == -EOPNOTSUPP)
-		SKIP(return, "the commands of this chip are not known here");
-	ASSERT_EQ(0, got);
+	gpu_setup(_metadata, &self->gpu);
 	self->fd = self->gpu.fd;
 	if (!self->gpu.ouro)
 		SKIP(return, "the driver has no DRM_IOCTL_OURO_DEVICE");
@@ -54,7 +49,7 @@ TEST_F(ouro, device)
 	for (i = 0; i < ARRAY_LEN(device.reserved); i++)
 		EXPECT_EQ(0, device.reserved[i]);
 	if (!strcmp(device.backend, "gen6")) {
-		/* Sandy Bridge PRM Vol 1 Part 2 §4.6: 2 GB; 40 bits of physical address in an entry */
+		/* Sandy Bridge PRM Vol 1 Part 2 §4.6: 2 GB; an entry holds 40 bits of address */
 		EXPECT_EQ(40, device.dma_bits);
 		EXPECT_EQ(2ull << 30, device.gpu_address_space);
 		EXPECT_EQ(3, device.n_engines);
@@ -95,7 +90,8 @@ TEST_F(ouro, engines)
 		for (k = 0; k < self->gpu.n_engines; k++)
 			if (!strcmp(self->gpu.engines[k].name, engines[i].name))
 				break;
-		EXPECT_LT(k, self->gpu.n_engines) {
+		EXPECT_LT(k, self->gpu.n_engines)
+		{
 			TH_LOG("%s", engines[i].name);
 		}
 	}
@@ -106,17 +102,21 @@ TEST_F(ouro, engines)
 TEST_F(ouro, list_arguments)
 {
 	struct drm_ouro_engine engines[16] = {};
-	uint64_t pointers[] = { 0, BAD_POINTER, KERNEL_POINTER };
+	__u64 pointers[] = { 0, BAD_POINTER, KERNEL_POINTER };
 	struct drm_ouro_list list;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_LEN(pointers); i++) {
-		list = (struct drm_ouro_list) { .stride = sizeof(engines[0]), .count = 16, .ptr = pointers[i] };
-		BAD(self->fd, DRM_IOCTL_OURO_ENGINES, &list, EFAULT) ;
+		list = (struct drm_ouro_list){ .stride = sizeof(engines[0]),
+					       .count = 16,
+					       .ptr = pointers[i] };
+		BAD(self->fd, DRM_IOCTL_OURO_ENGINES, &list, EFAULT);
 		list.stride = sizeof(struct drm_ouro_region);
-		BAD(self->fd, DRM_IOCTL_OURO_REGIONS, &list, EFAULT) ;
+		BAD(self->fd, DRM_IOCTL_OURO_REGIONS, &list, EFAULT);
 	}
-	list = (struct drm_ouro_list) { .stride = sizeof(engines[0]) - 8, .count = 16, .ptr = U64(engines) };
+	list = (struct drm_ouro_list){ .stride = sizeof(engines[0]) - 8,
+				       .count = 16,
+				       .ptr = U64(engines) };
 	BAD(self->fd, DRM_IOCTL_OURO_ENGINES, &list, EINVAL);
 	list.stride = 0;
 	BAD(self->fd, DRM_IOCTL_OURO_ENGINES, &list, EINVAL);
@@ -125,7 +125,9 @@ TEST_F(ouro, list_arguments)
 	BAD(self->fd, DRM_IOCTL_OURO_ENGINES, NULL, EFAULT);
 	BAD(self->fd, DRM_IOCTL_OURO_REGIONS, NULL, EFAULT);
 	/* room for one alone: that one, and how many there are */
-	list = (struct drm_ouro_list) { .stride = sizeof(engines[0]), .count = 1, .ptr = U64(engines) };
+	list = (struct drm_ouro_list){ .stride = sizeof(engines[0]),
+				       .count = 1,
+				       .ptr = U64(engines) };
 	GOOD(self->fd, DRM_IOCTL_OURO_ENGINES, &list);
 	EXPECT_EQ(self->gpu.n_engines, list.count);
 	EXPECT_NE(0, engines[0].name[0]);
@@ -135,9 +137,11 @@ TEST_F(ouro, list_arguments)
 TEST_F(ouro, regions)
 {
 	struct drm_ouro_region regions[8] = {};
-	struct drm_ouro_list list = { .stride = sizeof(regions[0]), .ptr = U64(regions), .count = 8 };
-	uint64_t before;
-	uint32_t handle;
+	struct drm_ouro_list list = { .stride = sizeof(regions[0]),
+				      .ptr = U64(regions),
+				      .count = 8 };
+	__u64 before;
+	__u32 handle;
 	unsigned int i, system = 0;
 
 	GOOD(self->fd, DRM_IOCTL_OURO_REGIONS, &list);
@@ -160,7 +164,7 @@ TEST_F(ouro, regions)
 TEST_F(ouro, stats_count_what_happens)
 {
 	struct drm_ouro_stats before = {}, after = {};
-	uint32_t handle, context;
+	__u32 handle, context;
 	unsigned int i;
 
 	GOOD(self->fd, DRM_IOCTL_OURO_STATS, &before);
@@ -218,7 +222,7 @@ TEST_F(ouro, a_submission_costs_one_write)
 
 	for (e = 0; e < self->gpu.n_engines; e++) {
 		const struct engine *engine = &self->gpu.engines[e];
-		uint32_t target = gem_create(self->fd, PAGE);
+		__u32 target = gem_create(self->fd, PAGE);
 		struct drm_ouro_stats before = {}, after = {};
 		struct drm_i915_gem_execbuffer2 eb;
 		struct batch b;
@@ -242,12 +246,15 @@ TEST_F(ouro, a_submission_costs_one_write)
 		EXPECT_EQ(N, after.requests - before.requests);
 		EXPECT_LE(after.port_writes - before.port_writes, N);
 		EXPECT_EQ(after.reg_writes - before.reg_writes,
-			  after.port_writes - before.port_writes + (after.table_flushes - before.table_flushes)) {
+			  after.port_writes - before.port_writes +
+				  (after.table_flushes - before.table_flushes))
+		{
 			TH_LOG("%s: %llu interrupts armed, %llu wakes", engine->name,
 			       (unsigned long long)(after.irq_arms - before.irq_arms),
 			       (unsigned long long)(after.wakes - before.wakes));
 		}
-		EXPECT_EQ(after.reg_reads - before.reg_reads, after.fifo_reads - before.fifo_reads) {
+		EXPECT_EQ(after.reg_reads - before.reg_reads, after.fifo_reads - before.fifo_reads)
+		{
 			TH_LOG("%s", engine->name);
 		}
 		EXPECT_EQ(0, gem_wait(self->fd, target, -1));

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* DRM_IOCTL_I915_QUERY: items, sizes, hostile arguments. Errors of an item go into its length. */
+#define TOPIC query
 #include "test.h"
-
-GPU_FIXTURE(query)
 
 static struct drm_i915_query one(struct drm_i915_query_item *item)
 {
-	return (struct drm_i915_query) { .num_items = 1, .items_ptr = U64(item) };
+	return (struct drm_i915_query){ .num_items = 1, .items_ptr = U64(item) };
 }
 
 TEST_F(query, arguments)
@@ -33,7 +32,7 @@ TEST_F(query, arguments)
 
 TEST_F(query, unknown_items)
 {
-	uint64_t ids[] = { 100, 0x7fffffff, 0xffffffffffffull, ~0ull };
+	__u64 ids[] = { 100, 0x7fffffff, 0xffffffffffffull, ~0ull };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_LEN(ids); i++) {
@@ -41,7 +40,8 @@ TEST_F(query, unknown_items)
 		struct drm_i915_query query = one(&item);
 
 		GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
-		EXPECT_EQ(-EINVAL, item.length) {
+		EXPECT_EQ(-EINVAL, item.length)
+		{
 			TH_LOG("item %llx", (unsigned long long)ids[i]);
 		}
 	}
@@ -50,7 +50,9 @@ TEST_F(query, unknown_items)
 TEST_F(query, items_do_not_disturb_each_other)
 {
 	struct drm_i915_query_item items[3] = {
-		{ .query_id = DRM_I915_QUERY_ENGINE_INFO }, { .query_id = 100 }, { .query_id = DRM_I915_QUERY_MEMORY_REGIONS },
+		{ .query_id = DRM_I915_QUERY_ENGINE_INFO },
+		{ .query_id = 100 },
+		{ .query_id = DRM_I915_QUERY_MEMORY_REGIONS },
 	};
 	struct drm_i915_query query = { .num_items = 3, .items_ptr = U64(items) };
 
@@ -62,12 +64,13 @@ TEST_F(query, items_do_not_disturb_each_other)
 
 TEST_F(query, engines)
 {
-	static const uint16_t classes[] = { I915_ENGINE_CLASS_RENDER, I915_ENGINE_CLASS_COPY, I915_ENGINE_CLASS_VIDEO };
+	static const __u16 classes[] = { I915_ENGINE_CLASS_RENDER, I915_ENGINE_CLASS_COPY,
+					 I915_ENGINE_CLASS_VIDEO };
 	struct drm_i915_query_item item = { .query_id = DRM_I915_QUERY_ENGINE_INFO };
 	struct drm_i915_query query = one(&item);
 	struct drm_i915_query_engine_info *info;
 	unsigned int i, k;
-	int32_t size;
+	__s32 size;
 
 	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
 	size = item.length;
@@ -112,7 +115,8 @@ TEST_F(query, engines)
 		EXPECT_LT(k, ARRAY_LEN(classes));
 		EXPECT_EQ(0, info->engines[i].engine.engine_instance);
 		for (k = 0; k < i; k++)
-			EXPECT_NE(info->engines[k].engine.engine_class, info->engines[i].engine.engine_class);
+			EXPECT_NE(info->engines[k].engine.engine_class,
+				  info->engines[i].engine.engine_class);
 	}
 }
 
@@ -122,7 +126,7 @@ TEST_F(query, memory_regions)
 	struct drm_i915_query query = one(&item);
 	struct drm_i915_query_memory_regions *info;
 	unsigned int i, system = 0;
-	int32_t size;
+	__s32 size;
 
 	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
 	size = item.length;
@@ -158,7 +162,7 @@ TEST_F(query, what_this_chip_lacks)
 		SKIP(return, "other chips have it");
 	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
 	EXPECT_EQ(-ENODEV, item.length);
-	item = (struct drm_i915_query_item) { .query_id = DRM_I915_QUERY_HWCONFIG_BLOB };
+	item = (struct drm_i915_query_item){ .query_id = DRM_I915_QUERY_HWCONFIG_BLOB };
 	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
 	EXPECT_EQ(-ENODEV, item.length);
 }

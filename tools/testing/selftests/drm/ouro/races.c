@@ -2,15 +2,14 @@
 /* Two threads on one file, each pulling the ground from under the other. */
 #include <pthread.h>
 
+#define TOPIC races
 #include "test.h"
-
-GPU_FIXTURE(races)
 
 struct shared {
 	const struct gpu *gpu;
-	volatile uint32_t handle;
-	volatile uint32_t context;
-	volatile bool stop;
+	__u32 handle;
+	__u32 context;
+	__u32 stop;
 	unsigned int odd;
 };
 
@@ -22,11 +21,11 @@ static void *submit(void *argument)
 	struct shared *s = argument;
 	unsigned int i = 0;
 
-	while (!s->stop) {
+	while (!peek(&s->stop)) {
 		const struct engine *engine = &s->gpu->engines[i++ % s->gpu->n_engines];
-		int got = store(s->gpu, engine, s->context, s->handle, 0, i);
+		int got = store(s->gpu, engine, peek(&s->context), peek(&s->handle), 0, i);
 
-		/* Closed; or closed and given out again, to the batch itself, which may not be written. */
+		/* closed; or given out again to the batch, which may not be written */
 		if (got && got != -ENOENT && got != -EINVAL)
 			s->odd++;
 	}
@@ -42,14 +41,14 @@ TEST_F(races, close_while_submitting)
 	s.handle = gem_create(self->fd, PAGE);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, submit, &s));
 	for (i = 0; i < ROUNDS; i++) {
-		uint32_t next = gem_create(self->fd, PAGE), old = s.handle;
+		__u32 next = gem_create(self->fd, PAGE), old = s.handle;
 
 		ASSERT_NE(0, next);
-		s.handle = next;
+		poke(&s.handle, next);
 		cover("DRM_IOCTL_GEM_CLOSE");
 		EXPECT_EQ(0, gem_close(self->fd, old));
 	}
-	s.stop = true;
+	poke(&s.stop, 1);
 	pthread_join(thread, NULL);
 	EXPECT_EQ(0, s.odd);
 	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, s.handle, 0, 0x600d));
@@ -66,14 +65,14 @@ TEST_F(races, context_ends_while_submitting)
 	s.context = context_create(self->fd);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, submit, &s));
 	for (i = 0; i < ROUNDS / 2; i++) {
-		uint32_t next = context_create(self->fd), old = s.context;
+		__u32 next = context_create(self->fd), old = s.context;
 
 		ASSERT_NE(0, next);
-		s.context = next;
+		poke(&s.context, next);
 		cover("DRM_IOCTL_I915_GEM_CONTEXT_DESTROY");
 		EXPECT_EQ(0, context_destroy(self->fd, old));
 	}
-	s.stop = true;
+	poke(&s.stop, 1);
 	pthread_join(thread, NULL);
 	EXPECT_EQ(0, s.odd);
 }
@@ -81,7 +80,7 @@ TEST_F(races, context_ends_while_submitting)
 /* Two threads close the same handles: each is closed once. */
 struct closers {
 	int fd;
-	uint32_t handles[256];
+	__u32 handles[256];
 	unsigned int closed[2];
 };
 
@@ -118,12 +117,12 @@ static void *touch(void *argument)
 {
 	struct shared *s = argument;
 
-	while (!s->stop) {
-		volatile uint32_t *map = gem_map(s->gpu->fd, s->handle, PAGE, I915_MMAP_OFFSET_WB);
+	while (!peek(&s->stop)) {
+		__u32 *map = gem_map(s->gpu->fd, peek(&s->handle), PAGE, I915_MMAP_OFFSET_WB);
 
 		if (map) {
-			map[1] = 1;
-			munmap((void *)map, PAGE);
+			poke(&map[1], 1);
+			munmap(map, PAGE);
 		}
 	}
 	return NULL;
@@ -138,20 +137,20 @@ TEST_F(races, close_while_mapping)
 	s.handle = gem_create(self->fd, PAGE);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, touch, &s));
 	for (i = 0; i < ROUNDS; i++) {
-		uint32_t next = gem_create(self->fd, PAGE), old = s.handle;
+		__u32 next = gem_create(self->fd, PAGE), old = s.handle;
 
-		s.handle = next;
+		poke(&s.handle, next);
 		cover("DRM_IOCTL_GEM_CLOSE");
 		EXPECT_EQ(0, gem_close(self->fd, old));
 	}
-	s.stop = true;
+	poke(&s.stop, 1);
 	pthread_join(thread, NULL);
 }
 
 /* All threads submit to all engines, each into its own place. */
 struct worker {
 	const struct gpu *gpu;
-	uint32_t target;
+	__u32 target;
 	unsigned int place;
 	int failed;
 };
@@ -162,20 +161,21 @@ static void *work(void *argument)
 	unsigned int i;
 
 	for (i = 1; i <= 60; i++)
-		if (store(w->gpu, &w->gpu->engines[(i + w->place) % w->gpu->n_engines], 0, w->target, 8 * w->place, i))
+		if (store(w->gpu, &w->gpu->engines[(i + w->place) % w->gpu->n_engines], 0,
+			  w->target, 8 * w->place, i))
 			w->failed++;
 	return NULL;
 }
 
 TEST_F(races, many_submit)
 {
-	uint32_t target = gem_create(self->fd, PAGE);
+	__u32 target = gem_create(self->fd, PAGE);
 	struct worker workers[6];
 	pthread_t threads[6];
 	unsigned int i;
 
 	for (i = 0; i < 6; i++) {
-		workers[i] = (struct worker) { .gpu = &self->gpu, .target = target, .place = i };
+		workers[i] = (struct worker){ .gpu = &self->gpu, .target = target, .place = i };
 		ASSERT_EQ(0, pthread_create(&threads[i], NULL, work, &workers[i]));
 	}
 	for (i = 0; i < 6; i++) {

@@ -10,7 +10,8 @@
 
 #include "test.h"
 
-FIXTURE(share) {
+FIXTURE(share)
+{
 	struct gpu gpu;
 	struct gpu other;
 	int fd;
@@ -18,13 +19,7 @@ FIXTURE(share) {
 
 FIXTURE_SETUP(share)
 {
-	int got;
-
-	alarm(20);
-	got = gpu_open(&self->gpu);
-	if (got == -EOPNOTSUPP)
-		SKIP(return, "the commands of this chip are not known here");
-	ASSERT_EQ(0, got);
+	gpu_setup(_metadata, &self->gpu);
 	ASSERT_EQ(0, gpu_open(&self->other));
 	self->fd = self->gpu.fd;
 }
@@ -35,7 +30,7 @@ FIXTURE_TEARDOWN(share)
 	gpu_close(&self->other);
 }
 
-static int export(int fd, uint32_t handle, uint32_t flags)
+static int export(int fd, __u32 handle, __u32 flags)
 {
 	struct drm_prime_handle prime = { .handle = handle, .flags = flags };
 
@@ -44,7 +39,8 @@ static int export(int fd, uint32_t handle, uint32_t flags)
 
 TEST_F(share, dma_buf_between_files)
 {
-	struct drm_prime_handle prime = { .handle = gem_create(self->fd, PAGE), .flags = DRM_CLOEXEC | DRM_RDWR };
+	struct drm_prime_handle prime = { .handle = gem_create(self->fd, PAGE),
+					  .flags = DRM_CLOEXEC | DRM_RDWR };
 	struct drm_prime_handle import = {};
 	const struct engine *engine = &self->gpu.engines[0];
 	unsigned int i;
@@ -68,7 +64,7 @@ TEST_F(share, dma_buf_between_files)
 
 TEST_F(share, own_dma_buf_comes_back_as_the_same_handle)
 {
-	uint32_t handle = gem_create(self->fd, PAGE);
+	__u32 handle = gem_create(self->fd, PAGE);
 	struct drm_prime_handle import = {};
 
 	import.fd = export(self->fd, handle, DRM_CLOEXEC);
@@ -80,7 +76,7 @@ TEST_F(share, own_dma_buf_comes_back_as_the_same_handle)
 
 TEST_F(share, dma_buf_arguments)
 {
-	uint32_t handle = gem_create(self->fd, PAGE);
+	__u32 handle = gem_create(self->fd, PAGE);
 	struct drm_prime_handle prime = { .handle = 0xfffffff0, .flags = DRM_CLOEXEC };
 	struct drm_prime_handle import = { .fd = -1 };
 
@@ -95,10 +91,10 @@ TEST_F(share, dma_buf_arguments)
 
 TEST_F(share, dma_buf_can_be_mapped_and_has_a_size)
 {
-	uint32_t handle = gem_create(self->fd, 2 * PAGE);
+	__u32 handle = gem_create(self->fd, 2 * PAGE);
 	int buf = export(self->fd, handle, DRM_CLOEXEC | DRM_RDWR);
 	struct dma_buf_sync sync = { .flags = DMA_BUF_SYNC_START | DMA_BUF_SYNC_RW };
-	uint32_t *map;
+	__u32 *map;
 
 	ASSERT_GE(buf, 0);
 	EXPECT_EQ(2 * PAGE, lseek(buf, 0, SEEK_END));
@@ -116,7 +112,7 @@ TEST_F(share, dma_buf_can_be_mapped_and_has_a_size)
 /* The GPU's work is known to whoever polls the dma-buf. */
 TEST_F(share, dma_buf_waits_for_the_gpu)
 {
-	uint32_t handle = gem_create(self->fd, PAGE);
+	__u32 handle = gem_create(self->fd, PAGE);
 	int buf = export(self->fd, handle, DRM_CLOEXEC);
 	struct pollfd p = { .fd = buf, .events = POLLIN };
 	struct spin spin;
@@ -164,7 +160,7 @@ TEST_F(share, flink)
 
 TEST_F(share, handles_are_per_file)
 {
-	uint32_t value, handle = 0;
+	__u32 value, handle = 0;
 	unsigned int i;
 
 	for (i = 0; i < 32; i++)

@@ -6,18 +6,17 @@
 #include <poll.h>
 #include <time.h>
 
+#define TOPIC syncobj
 #include "test.h"
 
-GPU_FIXTURE(syncobj)
-
-static uint32_t make(int fd, uint32_t flags)
+static __u32 make(int fd, __u32 flags)
 {
 	struct drm_syncobj_create create = { .flags = flags };
 
 	return call(fd, DRM_IOCTL_SYNCOBJ_CREATE, &create) ? 0 : create.handle;
 }
 
-static int64_t deadline(int seconds)
+static __s64 deadline(int seconds)
 {
 	struct timespec now;
 
@@ -26,12 +25,12 @@ static int64_t deadline(int seconds)
 }
 
 /* One store with fences; 0 or a negative errno. */
-static int store_with(const struct gpu *gpu, const struct engine *engine, uint32_t target, uint32_t value, uint64_t flags,
-		      uint32_t count, void *fences)
+static int store_with(const struct gpu *gpu, const struct engine *engine, __u32 target, __u32 value,
+		      __u64 flags, __u32 count, void *fences)
 {
 	struct drm_i915_gem_execbuffer2 eb;
 	struct batch b;
-	uint32_t handle;
+	__u32 handle;
 	int got;
 
 	batch_init(&b);
@@ -64,7 +63,7 @@ TEST_F(syncobj, create_and_destroy)
 
 TEST_F(syncobj, states)
 {
-	uint32_t handle = make(self->fd, 0), done = make(self->fd, DRM_SYNCOBJ_CREATE_SIGNALED);
+	__u32 handle = make(self->fd, 0), done = make(self->fd, DRM_SYNCOBJ_CREATE_SIGNALED);
 	struct drm_syncobj_wait wait = { .handles = U64(&handle), .count_handles = 1 };
 	struct drm_syncobj_array array = { .handles = U64(&handle), .count_handles = 1 };
 
@@ -85,18 +84,22 @@ TEST_F(syncobj, states)
 
 TEST_F(syncobj, signalled_by_a_submission)
 {
-	uint32_t target = gem_create(self->fd, PAGE);
+	__u32 target = gem_create(self->fd, PAGE);
 	unsigned int e;
 
 	for (e = 0; e < self->gpu.n_engines; e++) {
-		uint32_t handle = make(self->fd, 0);
-		struct drm_i915_gem_exec_fence fence = { .handle = handle, .flags = I915_EXEC_FENCE_SIGNAL };
+		__u32 handle = make(self->fd, 0);
+		struct drm_i915_gem_exec_fence fence = { .handle = handle,
+							 .flags = I915_EXEC_FENCE_SIGNAL };
 		struct drm_syncobj_wait wait = {
-			.handles = U64(&handle), .count_handles = 1, .timeout_nsec = deadline(15),
+			.handles = U64(&handle),
+			.count_handles = 1,
+			.timeout_nsec = deadline(15),
 		};
 
 		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
-		ASSERT_EQ(0, store_with(&self->gpu, &self->gpu.engines[e], target, e + 1, I915_EXEC_FENCE_ARRAY, 1, &fence));
+		ASSERT_EQ(0, store_with(&self->gpu, &self->gpu.engines[e], target, e + 1,
+					I915_EXEC_FENCE_ARRAY, 1, &fence));
 		GOOD(self->fd, DRM_IOCTL_SYNCOBJ_WAIT, &wait);
 		EXPECT_EQ(e + 1, gem_read32(self->fd, target, 0));
 	}
@@ -104,17 +107,22 @@ TEST_F(syncobj, signalled_by_a_submission)
 
 TEST_F(syncobj, as_a_file_and_back)
 {
-	uint32_t target = gem_create(self->fd, PAGE), handle = make(self->fd, 0);
-	struct drm_i915_gem_exec_fence fence = { .handle = handle, .flags = I915_EXEC_FENCE_SIGNAL };
-	struct drm_syncobj_handle to = { .handle = handle, .flags = DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE };
-	struct drm_syncobj_handle from = { .flags = DRM_SYNCOBJ_FD_TO_HANDLE_FLAGS_IMPORT_SYNC_FILE };
+	__u32 target = gem_create(self->fd, PAGE), handle = make(self->fd, 0);
+	struct drm_i915_gem_exec_fence fence = { .handle = handle,
+						 .flags = I915_EXEC_FENCE_SIGNAL };
+	struct drm_syncobj_handle to = { .handle = handle,
+					 .flags = DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE };
+	struct drm_syncobj_handle from = {
+		.flags = DRM_SYNCOBJ_FD_TO_HANDLE_FLAGS_IMPORT_SYNC_FILE
+	};
 	struct pollfd p = { .events = POLLIN };
 	struct spin spin;
 
 	/* nothing to export yet */
 	BAD(self->fd, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &to, EINVAL);
 	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, 0, NULL, &spin));
-	ASSERT_EQ(0, store_with(&self->gpu, &self->gpu.engines[0], target, 9, I915_EXEC_FENCE_ARRAY, 1, &fence));
+	ASSERT_EQ(0, store_with(&self->gpu, &self->gpu.engines[0], target, 9, I915_EXEC_FENCE_ARRAY,
+				1, &fence));
 	GOOD(self->fd, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &to);
 	p.fd = to.fd;
 	EXPECT_EQ(0, poll(&p, 1, 0));
@@ -125,7 +133,9 @@ TEST_F(syncobj, as_a_file_and_back)
 	spin_stop(&spin);
 	EXPECT_EQ(1, poll(&p, 1, 15000));
 	{
-		struct drm_syncobj_wait wait = { .handles = U64(&from.handle), .count_handles = 1, .timeout_nsec = deadline(15) };
+		struct drm_syncobj_wait wait = { .handles = U64(&from.handle),
+						 .count_handles = 1,
+						 .timeout_nsec = deadline(15) };
 
 		GOOD(self->fd, DRM_IOCTL_SYNCOBJ_WAIT, &wait);
 	}
@@ -136,12 +146,18 @@ TEST_F(syncobj, as_a_file_and_back)
 
 TEST_F(syncobj, timeline)
 {
-	uint32_t handle = make(self->fd, 0);
-	uint64_t point = 5, value = 0;
-	struct drm_syncobj_timeline_array array = { .handles = U64(&handle), .points = U64(&point), .count_handles = 1 };
-	struct drm_syncobj_timeline_array query = { .handles = U64(&handle), .points = U64(&value), .count_handles = 1 };
+	__u32 handle = make(self->fd, 0);
+	__u64 point = 5, value = 0;
+	struct drm_syncobj_timeline_array array = { .handles = U64(&handle),
+						    .points = U64(&point),
+						    .count_handles = 1 };
+	struct drm_syncobj_timeline_array query = { .handles = U64(&handle),
+						    .points = U64(&value),
+						    .count_handles = 1 };
 	struct drm_syncobj_timeline_wait wait = {
-		.handles = U64(&handle), .points = U64(&point), .count_handles = 1,
+		.handles = U64(&handle),
+		.points = U64(&point),
+		.count_handles = 1,
 		.flags = DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT,
 	};
 
@@ -157,18 +173,26 @@ TEST_F(syncobj, timeline)
 /* Points of a timeline that submissions wait for and signal. */
 TEST_F(syncobj, timeline_in_a_submission)
 {
-	uint32_t target = gem_create(self->fd, PAGE), handle = make(self->fd, 0);
+	__u32 target = gem_create(self->fd, PAGE), handle = make(self->fd, 0);
 	struct drm_i915_gem_exec_fence fences[2] = {
-		{ .handle = handle, .flags = I915_EXEC_FENCE_WAIT }, { .handle = handle, .flags = I915_EXEC_FENCE_SIGNAL },
+		{ .handle = handle, .flags = I915_EXEC_FENCE_WAIT },
+		{ .handle = handle, .flags = I915_EXEC_FENCE_SIGNAL },
 	};
-	uint64_t points[2] = {}, value = 0;
+	__u64 points[2] = {}, value = 0;
 	struct drm_i915_gem_execbuffer_ext_timeline_fences ext = {
 		.base = { .name = DRM_I915_GEM_EXECBUFFER_EXT_TIMELINE_FENCES },
-		.fence_count = 2, .handles_ptr = U64(fences), .values_ptr = U64(points),
+		.fence_count = 2,
+		.handles_ptr = U64(fences),
+		.values_ptr = U64(points),
 	};
-	struct drm_syncobj_timeline_array query = { .handles = U64(&handle), .points = U64(&value), .count_handles = 1 };
+	struct drm_syncobj_timeline_array query = { .handles = U64(&handle),
+						    .points = U64(&value),
+						    .count_handles = 1 };
 	struct drm_syncobj_timeline_wait wait = {
-		.handles = U64(&handle), .points = U64(&points[1]), .count_handles = 1, .timeout_nsec = deadline(15),
+		.handles = U64(&handle),
+		.points = U64(&points[1]),
+		.count_handles = 1,
+		.timeout_nsec = deadline(15),
 	};
 	unsigned int i;
 
@@ -179,7 +203,8 @@ TEST_F(syncobj, timeline_in_a_submission)
 	ext.values_ptr = U64(&points[1]);
 	points[1] = 1;
 	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
-	ASSERT_EQ(0, store_with(&self->gpu, &self->gpu.engines[0], target, 1, I915_EXEC_USE_EXTENSIONS, 0, &ext));
+	ASSERT_EQ(0, store_with(&self->gpu, &self->gpu.engines[0], target, 1,
+				I915_EXEC_USE_EXTENSIONS, 0, &ext));
 	ext.fence_count = 2;
 	ext.handles_ptr = U64(fences);
 	ext.values_ptr = U64(points);
@@ -187,8 +212,8 @@ TEST_F(syncobj, timeline_in_a_submission)
 		points[0] = i - 1;
 		points[1] = i;
 		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
-		ASSERT_EQ(0, store_with(&self->gpu, &self->gpu.engines[i % self->gpu.n_engines], target, i,
-					I915_EXEC_USE_EXTENSIONS, 0, &ext));
+		ASSERT_EQ(0, store_with(&self->gpu, &self->gpu.engines[i % self->gpu.n_engines],
+					target, i, I915_EXEC_USE_EXTENSIONS, 0, &ext));
 	}
 	GOOD(self->fd, DRM_IOCTL_SYNCOBJ_TIMELINE_WAIT, &wait);
 	EXPECT_EQ(11, gem_read32(self->fd, target, 0));
@@ -197,16 +222,21 @@ TEST_F(syncobj, timeline_in_a_submission)
 	/* bad ones */
 	fences[0].flags = 1u << 5;
 	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
-	EXPECT_EQ(-EINVAL, store_with(&self->gpu, &self->gpu.engines[0], target, 1, I915_EXEC_USE_EXTENSIONS, 0, &ext));
-	fences[0] = (struct drm_i915_gem_exec_fence) { .handle = 0xfffffff0, .flags = I915_EXEC_FENCE_WAIT };
+	EXPECT_EQ(-EINVAL, store_with(&self->gpu, &self->gpu.engines[0], target, 1,
+				      I915_EXEC_USE_EXTENSIONS, 0, &ext));
+	fences[0] = (struct drm_i915_gem_exec_fence){ .handle = 0xfffffff0,
+						      .flags = I915_EXEC_FENCE_WAIT };
 	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
-	EXPECT_EQ(-ENOENT, store_with(&self->gpu, &self->gpu.engines[0], target, 1, I915_EXEC_USE_EXTENSIONS, 0, &ext));
+	EXPECT_EQ(-ENOENT, store_with(&self->gpu, &self->gpu.engines[0], target, 1,
+				      I915_EXEC_USE_EXTENSIONS, 0, &ext));
 	ext.handles_ptr = BAD_POINTER;
 	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
-	EXPECT_EQ(-EFAULT, store_with(&self->gpu, &self->gpu.engines[0], target, 1, I915_EXEC_USE_EXTENSIONS, 0, &ext));
+	EXPECT_EQ(-EFAULT, store_with(&self->gpu, &self->gpu.engines[0], target, 1,
+				      I915_EXEC_USE_EXTENSIONS, 0, &ext));
 	ext.base.name = 0x1234;
 	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
-	EXPECT_EQ(-EINVAL, store_with(&self->gpu, &self->gpu.engines[0], target, 1, I915_EXEC_USE_EXTENSIONS, 0, &ext));
+	EXPECT_EQ(-EINVAL, store_with(&self->gpu, &self->gpu.engines[0], target, 1,
+				      I915_EXEC_USE_EXTENSIONS, 0, &ext));
 }
 
 TEST_HARNESS_MAIN

@@ -11,42 +11,66 @@
 #include "gpu.h"
 
 /* A call that must succeed, and one that must fail so; both count as a case. */
-#define GOOD(fd, request, argument) \
-	({ \
-		cover(#request); \
-		int got_ = call(fd, request, argument); \
-		EXPECT_EQ(0, got_) { \
+#define GOOD(fd, request, argument)                                                  \
+	({                                                                           \
+		cover(#request);                                                     \
+		int got_ = call(fd, request, argument);                              \
+		EXPECT_EQ(0, got_)                                                   \
+		{                                                                    \
 			TH_LOG("%s: %s, should succeed", #request, strerror(-got_)); \
-		} \
-		got_; \
+		}                                                                    \
+		got_;                                                                \
 	})
-#define BAD(fd, request, argument, error) \
-	({ \
-		cover(#request); \
-		int got_ = call(fd, request, argument); \
-		EXPECT_EQ(-(error), got_) { \
-			TH_LOG("%s: %s, should be %s", #request, strerror(-got_), strerror(error)); \
-		} \
-		got_; \
+#define BAD(fd, request, argument, error)                                         \
+	({                                                                        \
+		cover(#request);                                                  \
+		int want_ = (error);                                              \
+		int got_ = call(fd, request, argument);                           \
+		EXPECT_EQ(-want_, got_)                                           \
+		{                                                                 \
+			TH_LOG("%s: %s, should be %s", #request, strerror(-got_), \
+			       strerror(want_));                                  \
+		}                                                                 \
+		got_;                                                             \
 	})
 
-/* What every test starts and ends with. */
-#define GPU_FIXTURE(name) \
-	FIXTURE(name) { struct gpu gpu; int fd; }; \
-	FIXTURE_SETUP(name) \
-	{ \
-		alarm(20); \
-		int got_ = gpu_open(&self->gpu); \
-		if (got_ == -EOPNOTSUPP) \
-			SKIP(return, "the commands of this chip are not known here"); \
-		ASSERT_EQ(0, got_) { \
-			TH_LOG("no render node of a driver that speaks i915: %s", strerror(-got_)); \
-		} \
-		self->fd = self->gpu.fd; \
-	} \
-	FIXTURE_TEARDOWN(name) \
-	{ \
-		gpu_close(&self->gpu); \
+/* What every test starts with: an open device within bounded time, or a skip. */
+static inline void gpu_setup(struct __test_metadata *_metadata, struct gpu *gpu)
+{
+	int got;
+
+	alarm(20);
+	got = gpu_open(gpu);
+	if (got == -EOPNOTSUPP)
+		SKIP(return, "the commands of this chip are not known here");
+	ASSERT_EQ(0, got)
+	{
+		TH_LOG("no render node of a driver that speaks i915: %s", strerror(-got));
 	}
+}
+
+#ifdef TOPIC
+/* The fixture of most programs, named by the program: one open device. */
+#define FIXTURE_OF(topic) FIXTURE(topic)
+#define FIXTURE_SETUP_OF(topic) FIXTURE_SETUP(topic)
+#define FIXTURE_TEARDOWN_OF(topic) FIXTURE_TEARDOWN(topic)
+
+FIXTURE_OF(TOPIC)
+{
+	struct gpu gpu;
+	int fd;
+};
+
+FIXTURE_SETUP_OF(TOPIC)
+{
+	gpu_setup(_metadata, &self->gpu);
+	self->fd = self->gpu.fd;
+}
+
+FIXTURE_TEARDOWN_OF(TOPIC)
+{
+	gpu_close(&self->gpu);
+}
+#endif
 
 #endif

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Two clients at once: each sees its own work and none of the other's memory. */
+#define TOPIC two_clients
 #include "test.h"
-
-GPU_FIXTURE(two_clients)
 
 enum { WORDS = 64, ROUNDS = 24 };
 
 /* A client: stores and reads back its own numbers. 0 if all is right. */
-static int client(uint32_t seed)
+static int client(__u32 seed)
 {
 	struct gpu gpu;
-	uint32_t target, context[2];
+	__u32 target, context[2];
 	unsigned int i, round;
 	int wrong = 0;
 
@@ -51,7 +50,8 @@ TEST_F(two_clients, at_the_same_time)
 	}
 	for (i = 0; i < ARRAY_LEN(pids); i++) {
 		ASSERT_EQ(pids[i], waitpid(pids[i], &status, 0));
-		EXPECT_EQ(0, status) {
+		EXPECT_EQ(0, status)
+		{
 			TH_LOG("client %u: %d", i, WEXITSTATUS(status));
 		}
 	}
@@ -61,12 +61,12 @@ TEST_F(two_clients, at_the_same_time)
 TEST_F(two_clients, memory_comes_empty)
 {
 	enum { SIZE = 64 * 4096 };
-	static uint8_t bytes[SIZE], zero[SIZE];
+	static __u8 bytes[SIZE], zero[SIZE];
 	unsigned int round;
 
 	for (round = 0; round < 6; round++) {
 		struct gpu a, b;
-		uint32_t handle;
+		__u32 handle;
 
 		ASSERT_EQ(0, gpu_open(&a));
 		handle = gem_create(a.fd, SIZE);
@@ -85,18 +85,20 @@ TEST_F(two_clients, memory_comes_empty)
 /* A file that is closed while the GPU works for it: nothing is left of it, and others go on. */
 TEST_F(two_clients, one_leaves_in_the_middle)
 {
-	uint32_t target = gem_create(self->fd, PAGE);
+	__u32 target = gem_create(self->fd, PAGE);
 	unsigned int i;
 
 	for (i = 0; i < 24; i++) {
 		struct gpu other;
-		uint32_t handle;
+		__u32 handle;
 
 		ASSERT_EQ(0, gpu_open(&other));
 		handle = gem_create(other.fd, 16 * PAGE);
-		ASSERT_EQ(0, store(&other, &other.engines[i % other.n_engines], context_create(other.fd), handle, 64, i));
+		ASSERT_EQ(0, store(&other, &other.engines[i % other.n_engines],
+				   context_create(other.fd), handle, 64, i));
 		gpu_close(&other);
-		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i % self->gpu.n_engines], 0, target, 8 * i, i + 1));
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i % self->gpu.n_engines], 0,
+				   target, 8 * i, i + 1));
 	}
 	for (i = 0; i < 24; i++)
 		EXPECT_EQ(i + 1, gem_read32(self->fd, target, 8 * i));
@@ -105,7 +107,7 @@ TEST_F(two_clients, one_leaves_in_the_middle)
 /* A process that dies with a batch that never ends: killed, and the device is there for others. */
 TEST_F(two_clients, one_dies_while_waiting)
 {
-	uint32_t target = gem_create(self->fd, PAGE);
+	__u32 target = gem_create(self->fd, PAGE);
 	struct spin spin;
 	int status;
 	pid_t pid;
@@ -115,7 +117,7 @@ TEST_F(two_clients, one_dies_while_waiting)
 	if (pid == 0) {
 		/* behind the endless one on its ring: waits until it is killed */
 		struct gpu other;
-		uint32_t handle;
+		__u32 handle;
 
 		if (gpu_open(&other))
 			_exit(1);

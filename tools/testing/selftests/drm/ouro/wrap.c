@@ -2,16 +2,16 @@
 /* More submissions than a ring has room for: it wraps, and it fills. */
 #include <pthread.h>
 
+#define TOPIC wrap
 #include "test.h"
 
-GPU_FIXTURE(wrap)
-
-/* A ring of 16 KB or more, some 100 to 250 bytes for each request: this goes around it several times. */
+/* A ring of 16 KB, some 100 to 250 bytes for each request: around it several times. */
 enum { MANY = 1200 };
 
-static void resubmit(struct __test_metadata *_metadata, const struct gpu *gpu, const struct engine *engine, bool contexts)
+static void resubmit(struct __test_metadata *_metadata, const struct gpu *gpu,
+		     const struct engine *engine, bool contexts)
 {
-	uint32_t target = gem_create(gpu->fd, PAGE), ids[3] = {}, handle;
+	__u32 target = gem_create(gpu->fd, PAGE), ids[3] = {}, handle;
 	struct drm_i915_gem_execbuffer2 eb;
 	struct batch b;
 	unsigned int i;
@@ -26,7 +26,8 @@ static void resubmit(struct __test_metadata *_metadata, const struct gpu *gpu, c
 	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
 	for (i = 0; i < MANY; i++) {
 		eb.rsvd1 = ids[i % 3];
-		ASSERT_EQ(0, call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb)) {
+		ASSERT_EQ(0, call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb))
+		{
 			TH_LOG("%s: submission %u", engine->name, i);
 		}
 	}
@@ -65,11 +66,11 @@ static void *stop_later(void *argument)
 	return NULL;
 }
 
-/* Behind a batch that does not end the ring fills up; whoever submits then has to wait, and gets on. */
+/* Behind a batch that does not end the ring fills up; who submits then waits, and gets on. */
 TEST_F(wrap, a_full_ring_drains)
 {
 	enum { BEHIND = 300 };
-	uint32_t target = gem_create(self->fd, PAGE);
+	__u32 target = gem_create(self->fd, PAGE);
 	pthread_t thread;
 	struct spin spin;
 	unsigned int i;
@@ -77,7 +78,8 @@ TEST_F(wrap, a_full_ring_drains)
 	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, 0, NULL, &spin));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, stop_later, &spin));
 	for (i = 0; i < BEHIND; i++)
-		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, target, 8 * i, i + 1)) {
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, target, 8 * i, i + 1))
+		{
 			TH_LOG("submission %u", i);
 		}
 	pthread_join(thread, NULL);
