@@ -153,7 +153,7 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip) -> Result<Arc<Gpu
             config: Config::new(pdev)?,
             bridge: Function::find(0, 0, 0),
             bars,
-            iommu: false,
+            iommu: dma.is_translated(),
         },
         GFP_KERNEL,
     )?;
@@ -215,7 +215,19 @@ impl pci::Driver for Ouro {
     }
 }
 
-impl pm::Driver for Ouro {}
+impl pm::Driver for Ouro {
+    fn suspend(_: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
+        this.gpu.suspend()
+    }
+
+    fn resume(_: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
+        this.gpu.resume()
+    }
+
+    fn shutdown(_: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) {
+        this.gpu.shutdown();
+    }
+}
 
 /// The last reference of a device may be a file's.
 const _: fn() = || {

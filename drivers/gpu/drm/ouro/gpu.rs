@@ -6,11 +6,12 @@
 //! [`Gpu::shutdown`] everything answers `ENODEV`, and nothing waits.
 
 use kernel::{
+    new_mutex,
     prelude::*,
     sync::{
         aref::ARef,
         atomic::{ordering, Atomic},
-        Arc, SetOnce,
+        Arc, Mutex, SetOnce,
     },
 };
 use ouro_hw::EngineClass;
@@ -47,6 +48,7 @@ enum State {
 }
 
 /// A device.
+#[pin_data]
 pub(crate) struct Gpu {
     hardware: Arc<Hardware>,
     space: Arc<Space>,
@@ -55,6 +57,9 @@ pub(crate) struct Gpu {
     dma: Arc<DmaDevice>,
     revision: u8,
     state: Atomic<u32>,
+    /// The global table, while the system sleeps.
+    #[pin]
+    table: Mutex<Option<KVVec<u64>>>,
     /// What an idle engine holds.
     kernel_context: Arc<Context>,
     /// The image that every context starts from.
@@ -95,8 +100,8 @@ impl Gpu {
         }
         retirer.set_engines(&engines)?;
         hardware.irq_on();
-        Ok(Arc::new(
-            Self {
+        Arc::pin_init(
+            try_pin_init!(Self {
                 hardware,
                 space,
                 retirer,
@@ -104,15 +109,16 @@ impl Gpu {
                 dma,
                 revision,
                 state: Atomic::new(State::Starting as u32),
+                table <- new_mutex!(None, "ouro_table"),
                 kernel_context,
                 golden: SetOnce::new(),
                 objects: Atomic::new(0),
                 object_bytes: Atomic::new(0),
                 object_pages: Atomic::new(0),
                 contexts,
-            },
+            }? Error),
             GFP_KERNEL,
-        )?)
+        )
     }
 
     /// Runs the first request on every engine, and records the golden image. The interrupt is
@@ -327,6 +333,55 @@ impl Gpu {
             self.retirer.report_errors();
         }
         events.ours
+    }
+
+    /// Puts the device to sleep; it forgets its registers and tables. User space is frozen. Sleeps.
+    ///
+    /// Errors: `EBUSY`, and nothing has changed, if an engine does not become idle.
+    pub(crate) fn suspend(&self) -> Result {
+        let awake = Awake::new(&self.hardware)?;
+        let table = self.space.save()?;
+        for engine in self.engines.iter().filter(|e| self.has_images(e)) {
+            // The switch away from a client's context is what saves it.
+            let fence = self.run(engine, &self.kernel_context, false)?;
+            self.finish(engine, &fence)?;
+        }
+        for (i, engine) in self.engines.iter().enumerate() {
+            if let Err(e) = engine.pause() {
+                for paused in self.engines.iter().take(i) {
+                    paused.resume();
+                }
+                return Err(e);
+            }
+        }
+        *self.table.lock() = Some(table);
+        for engine in self.engines.iter() {
+            engine.halt();
+        }
+        // Nothing will switch away from this one any more.
+        self.kernel_context.forget_saved();
+        self.hardware.irq_off();
+        drop(awake);
+        self.hardware.park();
+        Ok(())
+    }
+
+    /// The opposite of [`suspend`](Self::suspend). What contexts held is in memory; the next
+    /// request of each restores it.
+    pub(crate) fn resume(&self) -> Result {
+        let _awake = Awake::new(&self.hardware)?;
+        if let Some(table) = self.table.lock().take() {
+            self.space.restore(&table);
+        }
+        self.hardware.start(self.space.layout())?;
+        for engine in self.engines.iter() {
+            engine.start()?;
+        }
+        self.hardware.irq_on();
+        for engine in self.engines.iter() {
+            engine.resume();
+        }
+        Ok(())
     }
 
     /// Ends everything: what is on the device is stopped, whatever was published is signalled,

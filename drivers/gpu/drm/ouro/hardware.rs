@@ -223,6 +223,11 @@ impl Hardware {
         Ok(())
     }
 
+    /// Lets no interrupt through, and leaves none pending.
+    pub(crate) fn irq_off(&self) {
+        self.with_gt(|hw, gt| self.generation().irq_off(hw, gt));
+    }
+
     /// Lets interrupts through. The engines are started.
     pub(crate) fn irq_on(&self) {
         self.with_gt(|hw, gt| self.generation().irq_on(hw, gt));
@@ -270,6 +275,16 @@ impl Hardware {
             self.gtt.write64(index.wrapping_mul(8), entry);
         } else {
             self.gtt.write32(index.wrapping_mul(4), entry as u32);
+        }
+    }
+
+    /// Reads entry `index` of the global table.
+    pub(crate) fn read_gtt(&self, index: u32) -> u64 {
+        if self.topology.pages.entry_bytes() == 8 {
+            let at = index.wrapping_mul(8);
+            u64::from(self.gtt.read32(at)) | u64::from(self.gtt.read32(at.wrapping_add(4))) << 32
+        } else {
+            self.gtt.read32(index.wrapping_mul(4)).into()
         }
     }
 

@@ -242,6 +242,11 @@ impl Context {
         self.saved.load(ordering::Relaxed)
     }
 
+    /// Its image holds no state: the device has forgotten what it held, and saved nothing.
+    pub(crate) fn forget_saved(&self) {
+        self.saved.store(false, ordering::Relaxed);
+    }
+
     /// The device will have saved it when it next switches to it.
     pub(crate) fn set_saved(&self) {
         self.saved.store(true, ordering::Relaxed);

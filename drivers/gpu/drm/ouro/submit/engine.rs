@@ -20,6 +20,7 @@ use ouro_hw::{
     engine::{Emit, EngineMemory, Submission, Switch},
     ring::Commands,
     types::{CacheLevel, Seqno},
+    SleepWait,
 };
 use ouro_kernel::{fence, mmio, pages::DmaPages, pci::DmaDevice, Caching};
 
@@ -34,6 +35,8 @@ use crate::{
 
 /// Dwords that a request takes in a ring at most, on any engine, without the golden state.
 const MAX_EMIT: usize = 128;
+/// Microseconds that an engine has to become idle before the system sleeps.
+const IDLE_WAIT_US: u32 = 2_000_000;
 /// Dwords of golden state at most.
 const MAX_GOLDEN: usize = 256;
 
@@ -66,6 +69,8 @@ struct Queue {
     ready: List<Request>,
     /// Emitted, in order.
     flight: List<Request>,
+    /// Could not be emitted.
+    failed: List<Request>,
     /// The context whose image the engine holds when all that was emitted has run.
     loaded: Option<Arc<Context>>,
     /// Requests, ready or in flight, that somebody waits for.
@@ -74,11 +79,16 @@ struct Queue {
     armed: bool,
     /// Why nothing is emitted any more.
     stopped: Option<Error>,
+    /// Nothing is emitted for now: the device sleeps, or is about to.
+    paused: bool,
 }
 
 impl Queue {
     fn is_idle(&self) -> bool {
-        self.blocked.is_empty() && self.ready.is_empty() && self.flight.is_empty()
+        self.blocked.is_empty()
+            && self.ready.is_empty()
+            && self.flight.is_empty()
+            && self.failed.is_empty()
     }
 }
 
@@ -141,10 +151,12 @@ impl Engine {
                     blocked: List::new(),
                     ready: List::new(),
                     flight: List::new(),
+                    failed: List::new(),
                     loaded: None,
                     wanted: 0,
                     armed: false,
                     stopped: None,
+                    paused: false,
                 }, "ouro_queue"),
                 submitted: Atomic::new(0),
                 completed: Atomic::new(0),
@@ -258,30 +270,39 @@ impl Engine {
         // It is gone if the engine was stopped meanwhile.
         if let Some(request) = found {
             queue.ready.push_back(request);
-            if queue.stopped.is_none() {
-                self.pump(&mut queue);
-            }
+            self.pump(&mut queue);
         }
     }
 
     /// Writes what is ready into the ring, as far as there is room, and tells the device once.
     fn pump(&self, queue: &mut Queue) {
+        if queue.stopped.is_some() || queue.paused {
+            return;
+        }
         let mut tail = None;
         while !queue.ready.is_empty() {
-            let desc = self.hw.desc();
-            if !queue.port.has_room(desc.emit_dwords + desc.golden_dwords) {
-                // A full ring is somebody who waits.
+            if !self.has_room(queue) {
+                // A full ring is somebody who waits. Armed first, then looked once more: what
+                // completes after the look interrupts.
                 self.arm(queue);
-                break;
+                if !self.has_room(queue) {
+                    break;
+                }
             }
             let Some(request) = queue.ready.pop_front() else {
                 break;
             };
             match self.emit(queue, &request) {
-                Some(end) => tail = Some(end),
-                None => pr_err!("{:?}: a request did not fit\n", self.hw.desc().id),
+                Some(end) => {
+                    tail = Some(end);
+                    queue.flight.push_back(request);
+                }
+                None => {
+                    // Its fence may not be signalled here: this may be the callback of another.
+                    pr_err!("{:?}: a request did not fit\n", self.hw.desc().id);
+                    queue.failed.push_back(request);
+                }
             }
-            queue.flight.push_back(request);
         }
         if let Some(tail) = tail {
             // The commands before the tail.
@@ -294,6 +315,25 @@ impl Engine {
                 pr_err!("{:?}: {:?}\n", self.hw.desc().id, error);
             }
         }
+    }
+
+    /// Whether any request fits, in the room of what is done too.
+    fn has_room(&self, queue: &mut Queue) -> bool {
+        let desc = self.hw.desc();
+        let most = desc.emit_dwords + desc.golden_dwords;
+        if !queue.port.has_room(most) {
+            let mut tail = None;
+            for request in queue.flight.iter() {
+                if !self.has_passed(&request.tracker) {
+                    break;
+                }
+                tail = Some(request.emitted.lock().tail);
+            }
+            if let Some(tail) = tail {
+                queue.port.completed(tail);
+            }
+        }
+        queue.port.has_room(most)
     }
 
     /// Writes one request into the ring; returns the tail after it.
@@ -373,11 +413,12 @@ impl Engine {
     pub(crate) fn advance(&self) -> bool {
         let _signalling = fence::signalling();
         let mut done = List::new();
+        let mut failed = List::new();
         {
             let mut queue = self.queue.lock();
             let progress = self.progress();
             while let Some(first) = queue.flight.iter().next() {
-                let finished = first.tracker.seqno().is_none_or(|s| progress.passed(s));
+                let finished = first.tracker.seqno().is_some_and(|s| progress.passed(s));
                 if !finished {
                     break;
                 }
@@ -388,9 +429,11 @@ impl Engine {
                 queue.port.completed(tail);
                 done.push_back(request);
             }
-            if !queue.ready.is_empty() && queue.stopped.is_none() {
-                self.pump(&mut queue);
-            }
+            self.pump(&mut queue);
+            failed.push_all_back(&mut queue.failed);
+        }
+        while let Some(request) = failed.pop_front() {
+            self.cancel(EIO, request);
         }
         let any = !done.is_empty();
         while let Some(request) = done.pop_front() {
@@ -430,6 +473,28 @@ impl Engine {
         self.queue.lock().stopped = Some(error);
     }
 
+    /// Nothing is emitted from here until [`resume`](Self::resume). Errors: `EBUSY`, and nothing
+    /// has changed, if what was emitted is not done soon. Sleeps.
+    pub(crate) fn pause(&self) -> Result {
+        self.queue.lock().paused = true;
+        let done = Waits.poll(IDLE_WAIT_US, &mut || {
+            self.advance();
+            self.queue.lock().flight.is_empty()
+        });
+        if done.is_err() {
+            self.resume();
+            return Err(EBUSY);
+        }
+        Ok(())
+    }
+
+    /// What is ready is emitted again.
+    pub(crate) fn resume(&self) {
+        let mut queue = self.queue.lock();
+        queue.paused = false;
+        self.pump(&mut queue);
+    }
+
     /// Stops the ring, in whatever state it is. The device is awake. Sleeps.
     pub(crate) fn halt(&self) {
         if let Err(error) = self.hw.stop(&self.hardware.hw(), &Waits) {
@@ -447,6 +512,7 @@ impl Engine {
             lost.push_all_back(&mut queue.flight);
             lost.push_all_back(&mut queue.ready);
             lost.push_all_back(&mut queue.blocked);
+            lost.push_all_back(&mut queue.failed);
             queue.port.clear();
             queue.loaded.take()
         };

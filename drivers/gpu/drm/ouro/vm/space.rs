@@ -209,6 +209,24 @@ impl Space {
         self.inner.lock().ranges.free() * u64::from(PAGE_SIZE)
     }
 
+    /// The global table as it is, for a sleep in which the device forgets it.
+    pub(crate) fn save(&self) -> Result<KVVec<u64>> {
+        let mut saved = KVVec::with_capacity(self.entries as usize, GFP_KERNEL)?;
+        for i in 0..self.entries {
+            saved.push(self.hardware.read_gtt(i), GFP_KERNEL)?;
+        }
+        Ok(saved)
+    }
+
+    /// Writes the global table as it was.
+    pub(crate) fn restore(&self, saved: &[u64]) {
+        for (i, entry) in (0..self.entries).zip(saved) {
+            self.hardware.write_gtt(i, *entry);
+        }
+        self.hardware.gtt_written();
+        self.hardware.flush_gtt();
+    }
+
     /// Writes every entry of the global table anew: the scratch page, and the directory. (What
     /// is mapped must be mapped again by its owners.)
     pub(crate) fn fill(&self) {
