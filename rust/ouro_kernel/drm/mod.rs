@@ -13,6 +13,7 @@ pub mod driver;
 pub mod file;
 pub mod ioctl;
 pub mod print;
+pub mod sysfs;
 
 pub use self::debugfs::DebugFile;
 pub use self::device::{Device, Registration, UnregisteredDevice};

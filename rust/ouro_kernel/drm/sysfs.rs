@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Attributes in `/sys/class/drm/card<n>`.
+//!
+//! They are added to a registered device, and go with its registration, which waits for whoever
+//! reads or writes one.
+
+use core::marker::PhantomData;
+use kernel::{bindings, error::to_result, fmt, prelude::*};
+
+use super::{Device, Driver, Registration};
+use crate::pages::PAGE_SIZE;
+
+/// A value in text.
+pub trait Attribute<D: Driver>: 'static {
+    /// Its name.
+    const NAME: &'static CStr;
+
+    /// Whether root may write it.
+    const WRITABLE: bool = false;
+
+    /// Somebody reads it. The text ends in a newline.
+    fn show(dev: &Device<D>, out: &mut Text<'_>) -> Result;
+
+    /// Somebody writes it.
+    fn store(dev: &Device<D>, data: &[u8]) -> Result {
+        let _ = (dev, data);
+        Err(EINVAL)
+    }
+}
+
+/// Bytes of any length.
+pub trait Binary<D: Driver>: 'static {
+    /// Its name.
+    const NAME: &'static CStr;
+
+    /// Whether root may write it.
+    const WRITABLE: bool = false;
+
+    /// Somebody reads it, from `offset` on, at most a page. The bytes may change between two
+    /// calls: that is for the driver to prevent.
+    ///
+    /// Returns how many bytes there were; 0 is the end.
+    fn read(dev: &Device<D>, offset: u64, out: &mut [u8]) -> Result<usize>;
+
+    /// Somebody writes it, at most a page.
+    fn write(dev: &Device<D>, offset: u64, data: &[u8]) -> Result {
+        let _ = (dev, offset, data);
+        Err(EINVAL)
+    }
+}
+
+/// The page that an attribute is written to.
+pub struct Text<'a> {
+    page: *mut c_char,
+    len: c_int,
+    _life: PhantomData<&'a mut ()>,
+}
+
+impl Text<'_> {
+    /// Adds to it: `out.print(fmt!("{}\n", mhz))`. What does not fit is left out.
+    pub fn print(&mut self, args: fmt::Arguments<'_>) {
+        // SAFETY: The page is that of an attribute; `%pA` takes a pointer to `fmt::Arguments`.
+        self.len += unsafe {
+            bindings::sysfs_emit_at(
+                self.page,
+                self.len,
+                c"%pA".as_char_ptr(),
+                core::ptr::from_ref(&args).cast::<c_void>(),
+            )
+        };
+    }
+}
+
+/// The permissions of a file.
+const fn mode(writable: bool) -> bindings::umode_t {
+    if writable {
+        0o644
+    } else {
+        0o444
+    }
+}
+
+/// The device of an attribute.
+///
+/// # Safety
+///
+/// `kdev` is the device of the primary minor of a device of `D`, in a call for an attribute.
+unsafe fn device_of<'a, D: Driver>(kdev: *mut bindings::device) -> &'a Device<D> {
+    // SAFETY: By the requirement of this function: the DRM core keeps the minor there.
+    unsafe {
+        let minor = (*kdev).driver_data.cast::<bindings::drm_minor>();
+        Device::from_raw((*minor).dev)
+    }
+}
+
+impl<D: Driver> Registration<D> {
+    /// The device that the attributes belong to.
+    fn kdev(&self) -> *mut bindings::device {
+        // SAFETY: A registered device has a primary minor.
+        unsafe { (*(*self.device().as_raw()).primary).kdev }
+    }
+
+    /// Adds a value in text.
+    ///
+    /// Errors: `EEXIST`, `ENOMEM`.
+    pub fn attribute<A: Attribute<D>>(&self) -> Result {
+        // SAFETY: The device is registered, and takes its attributes along. The attribute lives
+        // for ever.
+        to_result(unsafe {
+            bindings::device_create_file(self.kdev(), const { &TextOps::<D, A>::ATTR })
+        })
+    }
+
+    /// Adds bytes of any length.
+    ///
+    /// Errors: `EEXIST`, `ENOMEM`.
+    pub fn binary<B: Binary<D>>(&self) -> Result {
+        // SAFETY: As for `attribute()`.
+        to_result(unsafe {
+            bindings::sysfs_create_bin_file(
+                &raw mut (*self.kdev()).kobj,
+                const { &BinaryOps::<D, B>::ATTR },
+            )
+        })
+    }
+}
+
+/// The operations of a text.
+struct TextOps<D: Driver, A: Attribute<D>>(PhantomData<(D, A)>);
+
+impl<D: Driver, A: Attribute<D>> TextOps<D, A> {
+    const ATTR: bindings::device_attribute = bindings::device_attribute {
+        attr: bindings::attribute {
+            name: kernel::str::as_char_ptr_in_const_context(A::NAME),
+            mode: mode(A::WRITABLE),
+            ..pin_init::zeroed()
+        },
+        __bindgen_anon_1: bindings::device_attribute__bindgen_ty_1 {
+            show: Some(Self::show),
+        },
+        __bindgen_anon_2: bindings::device_attribute__bindgen_ty_2 {
+            store: if A::WRITABLE { Some(Self::store) } else { None },
+        },
+    };
+
+    /// # Safety
+    ///
+    /// Called by sysfs for an attribute of ours.
+    unsafe extern "C" fn show(
+        kdev: *mut bindings::device,
+        _attr: *mut bindings::device_attribute,
+        page: *mut c_char,
+    ) -> isize {
+        let mut text = Text {
+            page,
+            len: 0,
+            _life: PhantomData,
+        };
+        // SAFETY: By the requirement of this function.
+        match A::show(unsafe { device_of(kdev) }, &mut text) {
+            Ok(()) => text.len as isize,
+            Err(e) => e.to_errno() as isize,
+        }
+    }
+
+    /// # Safety
+    ///
+    /// Called by sysfs for an attribute of ours.
+    unsafe extern "C" fn store(
+        kdev: *mut bindings::device,
+        _attr: *mut bindings::device_attribute,
+        data: *const c_char,
+        len: usize,
+    ) -> isize {
+        // SAFETY: By the requirement of this function.
+        let (dev, data) = unsafe {
+            (
+                device_of(kdev),
+                core::slice::from_raw_parts(data.cast(), len),
+            )
+        };
+        match A::store(dev, data) {
+            Ok(()) => len as isize,
+            Err(e) => e.to_errno() as isize,
+        }
+    }
+}
+
+/// The operations of bytes.
+struct BinaryOps<D: Driver, B: Binary<D>>(PhantomData<(D, B)>);
+
+impl<D: Driver, B: Binary<D>> BinaryOps<D, B> {
+    const ATTR: bindings::bin_attribute = bindings::bin_attribute {
+        attr: bindings::attribute {
+            name: kernel::str::as_char_ptr_in_const_context(B::NAME),
+            mode: mode(B::WRITABLE),
+            ..pin_init::zeroed()
+        },
+        read: Some(Self::read),
+        write: if B::WRITABLE { Some(Self::write) } else { None },
+        ..pin_init::zeroed()
+    };
+
+    /// # Safety
+    ///
+    /// Called by sysfs for an attribute of ours.
+    unsafe extern "C" fn read(
+        _file: *mut bindings::file,
+        kobj: *mut bindings::kobject,
+        _attr: *const bindings::bin_attribute,
+        page: *mut c_char,
+        offset: bindings::loff_t,
+        len: usize,
+    ) -> isize {
+        // SAFETY: By the requirement of this function: devices embed their kobject, and the
+        // memory, which is cleared first, has that length.
+        let (dev, out) = unsafe {
+            let kdev = kernel::container_of!(kobj, bindings::device, kobj);
+            core::ptr::write_bytes(page, 0, len);
+            (
+                device_of::<D>(kdev),
+                core::slice::from_raw_parts_mut(page.cast::<u8>(), len.min(PAGE_SIZE)),
+            )
+        };
+        match B::read(dev, offset as u64, out) {
+            Ok(n) => n.min(len) as isize,
+            Err(e) => e.to_errno() as isize,
+        }
+    }
+
+    /// # Safety
+    ///
+    /// Called by sysfs for an attribute of ours.
+    unsafe extern "C" fn write(
+        _file: *mut bindings::file,
+        kobj: *mut bindings::kobject,
+        _attr: *const bindings::bin_attribute,
+        data: *mut c_char,
+        offset: bindings::loff_t,
+        len: usize,
+    ) -> isize {
+        // SAFETY: By the requirement of this function: devices embed their kobject.
+        let (dev, data) = unsafe {
+            let kdev = kernel::container_of!(kobj, bindings::device, kobj);
+            (
+                device_of::<D>(kdev),
+                core::slice::from_raw_parts(data.cast::<u8>().cast_const(), len),
+            )
+        };
+        match B::write(dev, offset as u64, data) {
+            Ok(()) => len as isize,
+            Err(e) => e.to_errno() as isize,
+        }
+    }
+}
