@@ -80,8 +80,7 @@ pub(crate) struct Counts {
 }
 
 impl Gpu {
-    /// Brings a device up: tables, engines, the golden image. When this returns, interrupts must
-    /// still be connected ([`Gpu::interrupt`]) before anybody waits.
+    /// Brings a device up: tables, and the memory of its engines, which [`prove`](Self::prove) starts.
     pub(crate) fn new(hardware: Arc<Hardware>, dma: Arc<DmaDevice>) -> Result<Arc<Self>> {
         let _awake = Awake::new(&hardware)?;
         let space = Space::new(hardware.clone(), &dma)?;
@@ -94,13 +93,9 @@ impl Gpu {
         let mut engines = KVec::with_capacity(count, GFP_KERNEL)?;
         for index in 0..count {
             let engine = Engine::new(hardware.clone(), &space, &dma, index, retirer.clone())?;
-            hardware.flush_gtt();
-            engine.start()?;
             engines.push(engine, GFP_KERNEL)?;
         }
-        retirer.set_engines(&engines)?;
-        hardware.irq_on();
-        Arc::pin_init(
+        let gpu = Arc::pin_init(
             try_pin_init!(Self {
                 hardware,
                 space,
@@ -118,14 +113,23 @@ impl Gpu {
                 contexts,
             }? Error),
             GFP_KERNEL,
-        )
+        )?;
+        // They know each other until the end.
+        gpu.retirer.set_engines(&gpu.engines)?;
+        Ok(gpu)
     }
 
-    /// Runs the first request on every engine, and records the golden image. The interrupt is
-    /// connected.
+    /// Starts the engines, runs the first request on each of them, and records the golden image. The
+    /// interrupt is connected. After an error, [`shutdown`](Self::shutdown) is due as ever.
     ///
     /// Errors: `EIO` if an engine does not answer.
     pub(crate) fn prove(&self) -> Result {
+        let _awake = Awake::new(&self.hardware)?;
+        self.hardware.flush_gtt();
+        for engine in self.engines.iter() {
+            engine.start()?;
+        }
+        self.hardware.irq_on();
         for engine in self.engines.iter() {
             if self.has_images(engine) {
                 self.record_golden(engine)?;
