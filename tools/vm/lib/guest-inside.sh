@@ -47,11 +47,13 @@ done
 if [ -n "$OURO_GUEST_PCI" ]; then devices+=(-device "vfio-pci,host=$OURO_GUEST_PCI,addr=2"); fi
 
 serial=(-serial "file:$out/serial.log" -serial "file:$out/output.txt")
-append="console=ttyS0 panic=-1 reboot=t ignore_loglevel"
+# On a busy host an emulated timer can look dead, and a processor stalled.
+patience="no_timer_check rcupdate.rcu_cpu_stall_timeout=120"
+append="console=ttyS0 panic=-1 reboot=t $patience ignore_loglevel"
 if [ -n "$OURO_GUEST_INTERACTIVE" ]; then
     # shellcheck disable=SC2054
     serial=(-chardev stdio,id=tty,signal=off -serial chardev:tty)
-    append="console=ttyS0 panic=-1 reboot=t quiet"
+    append="console=ttyS0 panic=-1 reboot=t $patience quiet"
 fi
 
 # shellcheck disable=SC2054 # QEMU wants its commas
