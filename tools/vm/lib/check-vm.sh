@@ -52,7 +52,7 @@ model_rules() {
             result FAIL "$name/rules" "the model left no report"
             continue
         fi
-        broken=$(awk '/"lints": \{/ {on = 1; next} on && /\}/ {exit} on {gsub(/[",:]/, ""); print $1 "=" $2}' "$file" |
+        broken=$(awk '/"lints": \{$/ {on = 1; next} on && /\}/ {exit} on {gsub(/[",:]/, ""); print $1 "=" $2}' "$file" |
             grep -vE "^($CLIENT_RULES)=" | xargs)
         grep -qE '"undocumented": \[\]' "$file" || broken+=" undocumented registers"
         if [ -z "$broken" ]; then
