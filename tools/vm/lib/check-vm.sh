@@ -63,6 +63,36 @@ model_rules() {
     done
 }
 
+# submission_cost NAME: what the main job measured of asynchronous submissions
+# on RCS and BCS: one posted write each (several that become ready together may
+# share one), and of others, reads and writes, no more than arming an interrupt
+# takes, which the report counts.
+submission_cost() {
+    local name=$1 report=$GUEST_DIR/report.txt engine bad
+    for engine in rcs0 bcs0; do
+        bad=$(awk -v engine="$engine" '
+            $1 == "cost" && $2 == engine {
+                n = $3; seen = 1
+                for (i = 4; i <= NF; i++) {
+                    if ($(i + 1) == "port") port = $i
+                    if ($(i + 1) == "other") other = $i
+                    if ($(i + 1) == "reads" && $(i + 2) == "each;") reads = $i
+                    if ($(i + 1) == "interrupts" && $(i + 2) ~ /armed/) armed = $i
+                }
+                if (port > 1.0) print port " port writes each"
+                if (other * n > armed + 0.7) print other " other writes each"
+                if (reads * n > armed + 0.7) print reads " reads each"
+            }
+            END { if (!seen) print "not in the report" }' "$report" | xargs)
+        if [ -z "$bad" ]; then
+            result PASS "$name/draw/cost-$engine"
+        else
+            result FAIL "$name/draw/cost-$engine" "$bad"
+        fi
+    done
+    sed -nE 's/^(pixels|blits) +(.*)$/picture: \1 \2/p' "$report" >>"$RESULTS/$UNIT.cover"
+}
+
 # check_vm GPU KERNEL
 check_vm() {
     local gpu=$1 kernel=$2 name=$1/$2 limit=240 tests file
@@ -86,6 +116,7 @@ check_vm() {
             result FAIL "$name/draw/$file" "not written: see ${GUEST_DIR#"$OURO_TOP"/}/output.txt"
         fi
     done
+    submission_cost "$name"
     guest_results "$name"
     model_rules "$name"
     results_ktap "$name/kunit" "$GUEST_DIR/dmesg.txt" || result FAIL "$name/kunit" "no KUnit result in dmesg.txt"

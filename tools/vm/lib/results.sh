@@ -116,7 +116,15 @@ results_total() {
         say "failed:"
         grep '^FAIL' <<<"$all" | awk -F'\t' '{print "  " $2 ($3 ? ": " $3 : "")}' >&2
     fi
-    cat "$RESULTS"/*.cover 2>/dev/null | sort -u | sed 's/^/cover: /'
+    cat "$RESULTS"/*.cover 2>/dev/null | sort -u | awk '
+        # the kselftests count by program; here by ioctl
+        $1 == "ioctl" && $4 == "cases" { cases[$2] += $3; programs[$2]++; next }
+        { print "cover: " $0 }
+        END {
+            for (name in cases) { n++; all += cases[name] }
+            if (n) print "cover: " n " ioctls, " all " cases"
+            for (name in cases) print "cover: ioctl " name ": " cases[name] " cases in " programs[name] " programs"
+        }' | sort
     echo "$passed passed, $failed failed, $skipped skipped"
     [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
 }
