@@ -117,8 +117,13 @@ results_total() {
         grep '^FAIL' <<<"$all" | awk -F'\t' '{print "  " $2 ($3 ? ": " $3 : "")}' >&2
     fi
     cat "$RESULTS"/*.cover 2>/dev/null | sort -u | awk '
-        # the kselftests count by program; here by ioctl
-        $1 == "ioctl" && $4 == "cases" { cases[$2] += $3; programs[$2]++; next }
+        # the kselftests count by program, on each kernel; here by ioctl
+        $1 == "ioctl" && $4 == "cases" {
+            before = best[$2, $5]
+            if (!before) programs[$2]++
+            if ($3 > before) { cases[$2] += $3 - before; best[$2, $5] = $3 }
+            next
+        }
         { print "cover: " $0 }
         END {
             for (name in cases) { n++; all += cases[name] }
