@@ -10,6 +10,14 @@
 
 #include "gpu.h"
 
+/* Each test is bounded in time. The debug kernel is slow, and so is a machine with other work. */
+#define SECONDS_PLAIN 60
+#define SECONDS_DEBUG 150
+
+/* The harness would give up after 30 seconds. */
+#undef TEST_F
+#define TEST_F(topic, name) TEST_F_TIMEOUT(topic, name, SECONDS_DEBUG + 10)
+
 /* A call that must succeed, and one that must fail so; both count as a case. */
 #define GOOD(fd, request, argument)                                                  \
 	({                                                                           \
@@ -40,8 +48,7 @@ static inline void gpu_setup(struct __test_metadata *_metadata, struct gpu *gpu)
 	const char *kernel = getenv("OURO_KERNEL");
 	int got;
 
-	/* the harness itself gives up after 30 seconds */
-	alarm(kernel && !strcmp(kernel, "debug") ? 29 : 20);
+	alarm(kernel && !strcmp(kernel, "debug") ? SECONDS_DEBUG : SECONDS_PLAIN);
 	got = gpu_open(gpu);
 	if (got == -EOPNOTSUPP)
 		SKIP(return, "the commands of this chip are not known here");
