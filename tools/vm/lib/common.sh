@@ -56,3 +56,15 @@ jobs_wanted() {
 am_root() {
     [ "$(id -u)" = 0 ]
 }
+
+# The processes that PID started; without pgrep, which small systems lack.
+children_of() {
+    local stat
+    for stat in /proc/[0-9]*/stat; do
+        # "pid (name) state ppid": the name may hold anything
+        { read -r stat <"$stat"; } 2>/dev/null || continue
+        # shellcheck disable=SC2086 # words
+        set -- "$1" ${stat%% *} ${stat##*) }
+        [ "$4" != "$1" ] || echo "$2"
+    done
+}
