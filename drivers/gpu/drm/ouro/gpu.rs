@@ -6,13 +6,13 @@
 //! [`Gpu::shutdown`] everything answers `ENODEV`, and nothing waits.
 
 use kernel::{
-    new_mutex,
     prelude::*,
     sync::{
         aref::ARef,
         atomic::{ordering, Atomic},
-        Arc, Mutex, SetOnce,
+        Arc, SetOnce,
     },
+    time::{delay::fsleep, Delta},
 };
 use ouro_hw::EngineClass;
 use ouro_kernel::{
@@ -26,12 +26,15 @@ use crate::{
     hardware::Hardware,
     submit::{
         context::Image,
+        quota::{Quota, Share},
         request::{Awake, Parts, Prepared},
         Context, Engine, Retirer, Tracker,
     },
     vm::Space,
 };
 
+/// Milliseconds after which a client that has used up its quota looks whether that is still so.
+const QUOTA_LOOK_MS: u32 = 20;
 /// Milliseconds that the device has for its first requests.
 const FIRST_REQUEST_MS: u32 = 2000;
 
@@ -48,7 +51,6 @@ enum State {
 }
 
 /// A device.
-#[pin_data]
 pub(crate) struct Gpu {
     hardware: Arc<Hardware>,
     space: Arc<Space>,
@@ -57,9 +59,6 @@ pub(crate) struct Gpu {
     dma: Arc<DmaDevice>,
     revision: u8,
     state: Atomic<u32>,
-    /// The global table, while the system sleeps.
-    #[pin]
-    table: Mutex<Option<KVVec<u64>>>,
     /// What an idle engine holds.
     kernel_context: Arc<Context>,
     /// The image that every context starts from.
@@ -95,8 +94,8 @@ impl Gpu {
             let engine = Engine::new(hardware.clone(), &space, &dma, index, retirer.clone())?;
             engines.push(engine, GFP_KERNEL)?;
         }
-        let gpu = Arc::pin_init(
-            try_pin_init!(Self {
+        let gpu = Arc::new(
+            Self {
                 hardware,
                 space,
                 retirer,
@@ -104,14 +103,13 @@ impl Gpu {
                 dma,
                 revision,
                 state: Atomic::new(State::Starting as u32),
-                table <- new_mutex!(None, "ouro_table"),
                 kernel_context,
                 golden: SetOnce::new(),
                 objects: Atomic::new(0),
                 object_bytes: Atomic::new(0),
                 object_pages: Atomic::new(0),
                 contexts,
-            }? Error),
+            },
             GFP_KERNEL,
         )?;
         // They know each other until the end.
@@ -204,6 +202,7 @@ impl Gpu {
                 golden,
                 objects: KVVec::new(),
                 awake,
+                share: None,
             },
             timeline.next(),
             0,
@@ -213,6 +212,37 @@ impl Gpu {
         timeline.publish(fence.clone());
         self.submit(engine, prepared, core::iter::empty());
         Ok(fence)
+    }
+
+    /// A share of a client's quota. Waits, if it is used up, until something of the client's is
+    /// retired. Sleeps. Errors: `ERESTARTSYS`.
+    pub(crate) fn share(
+        &self,
+        quota: &Arc<Quota>,
+        context: &Context,
+        engine: &Engine,
+    ) -> Result<Share> {
+        loop {
+            if let Some(share) = quota.take() {
+                return Ok(share);
+            }
+            self.usable()?;
+            let last = {
+                let timelines = context.timelines().lock();
+                timelines
+                    .get(engine.index())
+                    .and_then(|t| t.last().cloned())
+            };
+            match last {
+                Some(fence) => drop(fence.wait(Interruptible::Yes, time::ms(QUOTA_LOOK_MS))?),
+                None => fsleep(Delta::from_millis(1)),
+            }
+            engine.advance();
+            self.retirer.retire();
+            if kernel::current!().signal_pending() {
+                return Err(ERESTARTSYS);
+            }
+        }
     }
 
     /// Publishes a request. Nothing here fails or sleeps.
@@ -344,21 +374,23 @@ impl Gpu {
     /// Errors: `EBUSY`, and nothing has changed, if an engine does not become idle.
     pub(crate) fn suspend(&self) -> Result {
         let awake = Awake::new(&self.hardware)?;
-        let table = self.space.save()?;
         for engine in self.engines.iter().filter(|e| self.has_images(e)) {
             // The switch away from a client's context is what saves it.
             let fence = self.run(engine, &self.kernel_context, false)?;
             self.finish(engine, &fence)?;
         }
-        for (i, engine) in self.engines.iter().enumerate() {
-            if let Err(e) = engine.pause() {
-                for paused in self.engines.iter().take(i) {
-                    paused.resume();
-                }
-                return Err(e);
+        let mut paused = 0;
+        let quiet = self.engines.iter().try_for_each(|engine| {
+            engine.pause()?;
+            paused += 1;
+            Ok(())
+        });
+        if let Err(e) = quiet.and_then(|()| self.space.save()) {
+            for engine in self.engines.iter().take(paused) {
+                engine.resume();
             }
+            return Err(e);
         }
-        *self.table.lock() = Some(table);
         for engine in self.engines.iter() {
             engine.halt();
         }
@@ -374,9 +406,7 @@ impl Gpu {
     /// request of each restores it.
     pub(crate) fn resume(&self) -> Result {
         let _awake = Awake::new(&self.hardware)?;
-        if let Some(table) = self.table.lock().take() {
-            self.space.restore(&table);
-        }
+        self.space.restore();
         self.hardware.start(self.space.layout())?;
         for engine in self.engines.iter() {
             engine.start()?;

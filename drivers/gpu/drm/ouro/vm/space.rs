@@ -89,6 +89,8 @@ struct Inner {
     bound: RBTree<u32, Bound>,
     /// Where the next victim is looked for.
     hand: u32,
+    /// The global table, while the device sleeps and has forgotten it.
+    saved: Option<KVVec<u64>>,
 }
 
 /// An address space.
@@ -185,6 +187,7 @@ impl Space {
                     ranges,
                     bound: RBTree::new(),
                     hand: 0,
+                    saved: None,
                 }, "ouro_space"),
                 entries,
             }? Error),
@@ -209,20 +212,28 @@ impl Space {
         self.inner.lock().ranges.free() * u64::from(PAGE_SIZE)
     }
 
-    /// The global table as it is, for a sleep in which the device forgets it.
-    pub(crate) fn save(&self) -> Result<KVVec<u64>> {
+    /// Keeps the global table as it is, for a sleep in which the device forgets it. What is unmapped
+    /// meanwhile is not there when it wakes.
+    pub(crate) fn save(&self) -> Result {
         let mut saved = KVVec::with_capacity(self.entries as usize, GFP_KERNEL)?;
+        let mut inner = self.inner.lock();
         for i in 0..self.entries {
             saved.push(self.hardware.read_gtt(i), GFP_KERNEL)?;
         }
-        Ok(saved)
+        inner.saved = Some(saved);
+        Ok(())
     }
 
     /// Writes the global table as it was.
-    pub(crate) fn restore(&self, saved: &[u64]) {
-        for (i, entry) in (0..self.entries).zip(saved) {
+    pub(crate) fn restore(&self) {
+        let mut inner = self.inner.lock();
+        let Some(saved) = inner.saved.take() else {
+            return;
+        };
+        for (i, entry) in (0..self.entries).zip(saved.iter()) {
             self.hardware.write_gtt(i, *entry);
         }
+        drop(inner);
         self.hardware.gtt_written();
         self.hardware.flush_gtt();
     }
@@ -396,11 +407,17 @@ impl Space {
 
     fn unmap(&self, first: u32, count: u32, reach: Reach) {
         let scratch = self.hardware.topology().pages.entry(self.layout.scratch);
+        // Under the lock: `restore()` must not bring back what is taken out here.
+        let mut inner = self.inner.lock();
         for i in 0..count {
             self.write(first.wrapping_add(i), scratch, reach);
         }
+        if let Some(saved) = &mut inner.saved {
+            for entry in saved.iter_mut().skip(first as usize).take(count as usize) {
+                *entry = scratch;
+            }
+        }
         self.hardware.gtt_written();
-        let mut inner = self.inner.lock();
         inner.ranges.give(u64::from(first), u64::from(count));
         let node = match reach {
             Reach::Kernel => None,
