@@ -95,8 +95,8 @@ submission_cost() {
 
 # check_vm GPU KERNEL
 check_vm() {
-    local gpu=$1 kernel=$2 name=$1/$2 limit=240 tests file
-    [ "$kernel" != debug ] || limit=600
+    local gpu=$1 kernel=$2 name=$1/$2 limit=400 tests file
+    [ "$kernel" != debug ] || limit=1000
     results_begin "vm-$gpu-$kernel"
     mkdir -p "$VM_LOG"
     tests=$VM_LOG/tests-$gpu-$kernel
