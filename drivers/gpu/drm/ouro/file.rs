@@ -9,7 +9,10 @@ use kernel::{
     sync::{Arc, Mutex},
 };
 
-use crate::{gpu::Gpu, submit::Context};
+use crate::{
+    gpu::Gpu,
+    submit::{quota::Quota, Context},
+};
 
 /// Contexts that a client may have. More of them is a mistake, or an attack.
 const MAX_CONTEXTS: u32 = 1 << 16;
@@ -34,6 +37,7 @@ impl Drop for Leave {
 #[pin_data]
 pub(crate) struct File {
     gpu: Arc<Gpu>,
+    quota: Arc<Quota>,
     /// The context of number 0.
     default: Arc<Context>,
     #[pin]
@@ -45,10 +49,12 @@ impl File {
     pub(crate) fn new(gpu: Arc<Gpu>) -> Result<Pin<KBox<Self>>> {
         gpu.usable()?;
         let default = gpu.new_context()?;
+        let quota = Quota::new()?;
         KBox::pin_init(
             try_pin_init!(Self {
                 _leave: Leave(gpu.clone()),
                 gpu,
+                quota,
                 default,
                 contexts <- new_mutex!(Contexts {
                     by_id: RBTree::new(),
@@ -63,6 +69,11 @@ impl File {
     /// The device.
     pub(crate) fn gpu(&self) -> &Arc<Gpu> {
         &self.gpu
+    }
+
+    /// What it may have under way.
+    pub(crate) fn quota(&self) -> &Arc<Quota> {
+        &self.quota
     }
 
     /// The context of a number. Errors: `ENOENT`.

@@ -21,7 +21,10 @@ use ouro_hw::{
     io::Timeout,
     AtomicWait, Chip, Events, Generation, Gt, Hw, Platform, Registers, SleepWait, Topology,
 };
-use ouro_kernel::mmio::{self, Bar};
+use ouro_kernel::{
+    mmio::{self, Bar},
+    time,
+};
 
 use crate::report;
 
@@ -139,7 +142,12 @@ pub(crate) struct Hardware {
     gtt_written: Atomic<u64>,
     gtt_flushed: Atomic<u64>,
     gtt_flushes: Atomic<u64>,
+    /// When errors were printed last, in nanoseconds.
+    reported: Atomic<u64>,
 }
+
+/// Nanoseconds between two reports in the log.
+const REPORT_PAUSE_NS: u64 = 1_000_000_000;
 
 impl Hardware {
     /// Takes the windows of a chip, and looks what it has.
@@ -178,6 +186,7 @@ impl Hardware {
             gtt_written: Atomic::new(0),
             gtt_flushed: Atomic::new(0),
             gtt_flushes: Atomic::new(0),
+            reported: Atomic::new(0),
         }? Error))
     }
 
@@ -260,7 +269,13 @@ impl Hardware {
     /// is awake. Process context.
     pub(crate) fn report_errors(&self) {
         let errors = self.generation().errors(&self.hw(), &self.topology);
-        report::print(&errors);
+        // A client can make as many of them as it likes.
+        let now = time::monotonic_ns();
+        let last = self.reported.load(ordering::Relaxed);
+        if errors.is_error() && (last == 0 || now.wrapping_sub(last) > REPORT_PAUSE_NS) {
+            self.reported.store(now, ordering::Relaxed);
+            report::print(&errors);
+        }
     }
 
     /// Arms or disarms the completion interrupt of an engine. Any context.

@@ -29,6 +29,7 @@ use ouro_kernel::{
 };
 
 use super::{
+    quota::Share,
     request::{Awake, Parts, Prepared, Tracker},
     room, Context, Engine,
 };
@@ -98,6 +99,8 @@ pub(crate) struct Exec {
     pub(crate) trust_presumed: bool,
     /// What must be signalled first.
     pub(crate) after: KVVec<ARef<Fence>>,
+    /// The client's share for this request.
+    pub(crate) share: Option<Share>,
     /// Bits of an address in a command.
     pub(crate) address_bits: u8,
     /// Whether the objects were spread anew because they did not fit.
@@ -248,6 +251,7 @@ impl Exec {
                 golden: false,
                 objects,
                 awake: awake.take().ok_or(EINVAL)?,
+                share: self.share.take(),
             },
             timeline.next(),
             after.len(),

@@ -13,6 +13,7 @@
 pub(crate) mod context;
 pub(crate) mod engine;
 pub(crate) mod exec;
+pub(crate) mod quota;
 pub(crate) mod request;
 pub(crate) mod retire;
 mod room;

@@ -24,7 +24,7 @@ use ouro_hw::{
 };
 use ouro_kernel::fence::{Armed, Callback, DriverFence, Fence, FenceOps, PreparedFence, Waker};
 
-use super::{Context, Engine};
+use super::{quota::Share, Context, Engine};
 use crate::{gem::Object, hardware::Hardware};
 
 /// What a request's fence, and the fences it waits for, know of it.
@@ -151,6 +151,7 @@ pub(crate) struct Request {
     /// What the GPU may touch until the request is done.
     _objects: KVVec<ARef<Object>>,
     _awake: Awake,
+    _share: Option<Share>,
 }
 
 impl_list_arc_safe! {
@@ -169,6 +170,8 @@ pub(crate) struct Parts {
     pub(crate) golden: bool,
     pub(crate) objects: KVVec<ARef<Object>>,
     pub(crate) awake: Awake,
+    /// The client's share, if it is a client's.
+    pub(crate) share: Option<Share>,
 }
 
 /// A request that lacks nothing: from here on nothing fails.
@@ -201,6 +204,7 @@ impl Prepared {
                 armed,
                 _objects: parts.objects,
                 _awake: parts.awake,
+                _share: parts.share,
             }? Error),
             GFP_KERNEL,
         )?;

@@ -133,6 +133,7 @@ pub(super) fn execbuffer2(
     require(start.checked_add(len).is_some_and(|end| end <= batch_size))?;
     require(len != 0)?;
 
+    let share = gpu.share(client.quota(), &context, &engine)?;
     let mut exec = Exec {
         gpu: gpu.clone(),
         engine,
@@ -143,6 +144,7 @@ pub(super) fn execbuffer2(
         len: len.min(u64::from(u32::MAX)) as u32,
         trust_presumed: flags & u64::from(abi::I915_EXEC_NO_RELOC) != 0,
         after,
+        share: Some(share),
         address_bits: 32,
         scattered: false,
     };
