@@ -12,6 +12,7 @@ use kernel::{
         atomic::{ordering, Atomic},
         Arc, SetOnce,
     },
+    time::{delay::fsleep, Delta},
 };
 use ouro_hw::EngineClass;
 use ouro_kernel::{
@@ -25,12 +26,15 @@ use crate::{
     hardware::Hardware,
     submit::{
         context::Image,
+        quota::{Quota, Share},
         request::{Awake, Parts, Prepared},
         Context, Engine, Retirer, Tracker,
     },
     vm::Space,
 };
 
+/// Milliseconds after which a client that has used up its quota looks whether that is still so.
+const QUOTA_LOOK_MS: u32 = 20;
 /// Milliseconds that the device has for its first requests.
 const FIRST_REQUEST_MS: u32 = 2000;
 
@@ -198,6 +202,7 @@ impl Gpu {
                 golden,
                 objects: KVVec::new(),
                 awake,
+                share: None,
             },
             timeline.next(),
             0,
@@ -207,6 +212,37 @@ impl Gpu {
         timeline.publish(fence.clone());
         self.submit(engine, prepared, core::iter::empty());
         Ok(fence)
+    }
+
+    /// A share of a client's quota. Waits, if it is used up, until something of the client's is
+    /// retired. Sleeps. Errors: `ERESTARTSYS`.
+    pub(crate) fn share(
+        &self,
+        quota: &Arc<Quota>,
+        context: &Context,
+        engine: &Engine,
+    ) -> Result<Share> {
+        loop {
+            if let Some(share) = quota.take() {
+                return Ok(share);
+            }
+            self.usable()?;
+            let last = {
+                let timelines = context.timelines().lock();
+                timelines
+                    .get(engine.index())
+                    .and_then(|t| t.last().cloned())
+            };
+            match last {
+                Some(fence) => drop(fence.wait(Interruptible::Yes, time::ms(QUOTA_LOOK_MS))?),
+                None => fsleep(Delta::from_millis(1)),
+            }
+            engine.advance();
+            self.retirer.retire();
+            if kernel::current!().signal_pending() {
+                return Err(ERESTARTSYS);
+            }
+        }
     }
 
     /// Publishes a request. Nothing here fails or sleeps.
