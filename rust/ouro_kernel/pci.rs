@@ -215,6 +215,39 @@ impl Drop for Function {
     }
 }
 
+/// A device that is enabled until it is unbound.
+struct Enabled {
+    pdev: ARef<pci::Device>,
+    held: Atomic<bool>,
+}
+
+impl EndWithBond for Enabled {
+    fn end(&self) {
+        if self.held.xchg(false, ordering::Full) {
+            // SAFETY: Enabled by `enable_mem()`, disabled once.
+            unsafe { bindings::pci_disable_device(raw_pci(&self.pdev)) }
+        }
+    }
+}
+
+/// Lets the device answer to its memory BARs, until it is unbound. The first thing in `probe`.
+///
+/// Errors: those of the bus; `ENOMEM`.
+pub fn enable_mem(pdev: &pci::Device<Bound>) -> Result {
+    let enabled = Arc::new(
+        Enabled {
+            pdev: pdev.into(),
+            held: Atomic::new(false),
+        },
+        GFP_KERNEL,
+    )?;
+    // SAFETY: The device is bound.
+    to_result(unsafe { bindings::pci_enable_device_mem(raw_pci(pdev)) })?;
+    enabled.held.store(true, ordering::Relaxed);
+    let held = enabled.clone();
+    end_with_bond(pdev, enabled).inspect_err(|_| held.end())
+}
+
 /// A BAR that is ours until the device is unbound.
 struct Region {
     pdev: ARef<pci::Device>,

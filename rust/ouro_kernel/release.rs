@@ -24,6 +24,8 @@ struct State {
     after_rcu: bindings::llist_head,
     /// The work that drops them.
     work: bindings::work_struct,
+    /// How many things were handed over and have not ended.
+    pending: Atomic<usize>,
 }
 
 /// The state of the living guard, or null.
@@ -77,6 +79,7 @@ impl Guard {
             wq,
             after_rcu: pin_init::zeroed(),
             work: pin_init::zeroed(),
+            pending: Atomic::new(0),
         }));
         // SAFETY: The state is at its place for good, and `run_after_rcu` fits its work.
         unsafe { crate::work::init_raw(&raw mut (*state).work, run_after_rcu) };
@@ -101,19 +104,35 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         let state = self.0.as_ptr();
-        // SAFETY: `new()` made the queue. What is on it may put more on it, and so may callbacks
-        // of RCU: two rounds. Nobody outside can: the module is on its way out, so that there is
-        // no device, file or buffer of its any more.
+        // What ends may hand over more: a queue that is destroyed first runs what is on it. (Not
+        // `drain_workqueue()`, which refuses work that comes from elsewhere.) Nobody outside can:
+        // the module is on its way out, so that there is no device, file or buffer of its any
+        // more.
+        // SAFETY: `new()` made the state and the queue.
         unsafe {
-            for _ in 0..2 {
+            loop {
                 bindings::rcu_barrier();
-                bindings::drain_workqueue((*state).wq.as_ptr());
+                raw::ouro_flush_workqueue((*state).wq.as_ptr());
+                if (*state).pending.load(ordering::Acquire) == 0 {
+                    break;
+                }
             }
             STATE.store(core::ptr::null_mut(), ordering::Relaxed);
             bindings::synchronize_rcu();
+            bindings::rcu_barrier();
+            // Waits for the last instructions of the last work.
             bindings::destroy_workqueue((*state).wq.as_ptr());
             drop(KBox::from_raw(state));
         }
+    }
+}
+
+/// Something that was handed over to [`queue()`] has ended: its work calls this at its end.
+pub(crate) fn ended() {
+    let state = STATE.load(ordering::Acquire);
+    if !state.is_null() {
+        // SAFETY: The guard waits for what has not ended.
+        unsafe { &(*state).pending }.fetch_sub(1, ordering::Release);
     }
 }
 
@@ -124,7 +143,7 @@ impl Drop for Guard {
 /// `work` is the field of a [`State`].
 unsafe extern "C" fn run_after_rcu(work: *mut bindings::work_struct) {
     // SAFETY: By the requirement of this function; the guard waits for us before it frees it.
-    let state = unsafe { kernel::container_of!(work, State, work) };
+    let state: *mut State = unsafe { kernel::container_of!(work, State, work) };
     // SAFETY: As above. The list is lock-free.
     let mut node = unsafe { raw::ouro_llist_take(&raw mut (*state).after_rcu) };
     if node.is_null() {
@@ -138,6 +157,7 @@ unsafe extern "C" fn run_after_rcu(work: *mut bindings::work_struct) {
             let next = (*node).next;
             let entry = node.cast::<AfterRcu>();
             ((*entry).drop)(entry);
+            (*state).pending.fetch_sub(1, ordering::Release);
             node = next;
         }
     }
@@ -158,6 +178,7 @@ pub(crate) unsafe fn after_rcu(entry: *mut AfterRcu) {
     }
     // SAFETY: The guard lives as long as the module has things to release.
     unsafe {
+        (*state).pending.fetch_add(1, ordering::Relaxed);
         if raw::ouro_llist_add(entry.cast(), &raw mut (*state).after_rcu) {
             bindings::queue_work_on(
                 bindings::wq_misc_consts_WORK_CPU_UNBOUND as c_int,
@@ -170,7 +191,8 @@ pub(crate) unsafe fn after_rcu(entry: *mut AfterRcu) {
 
 /// Lets a worker of the module's queue run `work`. Any context.
 ///
-/// Returns whether it was queued: not if it is already, or if there is no guard.
+/// Returns whether it was queued: not if it is already, or if there is no guard. If it was, the
+/// work calls [`ended()`] at its end.
 ///
 /// # Safety
 ///
@@ -183,11 +205,16 @@ pub(crate) unsafe fn queue(work: *mut bindings::work_struct) -> bool {
     // SAFETY: The guard lives as long as the module has things to release; `work` by the
     // requirement of this function.
     unsafe {
-        bindings::queue_work_on(
+        (*state).pending.fetch_add(1, ordering::Relaxed);
+        let queued = bindings::queue_work_on(
             bindings::wq_misc_consts_WORK_CPU_UNBOUND as c_int,
             (*state).wq.as_ptr(),
             work,
-        )
+        );
+        if !queued {
+            (*state).pending.fetch_sub(1, ordering::Release);
+        }
+        queued
     }
 }
 

@@ -100,8 +100,9 @@ impl Queue {
         unsafe { raw::ouro_flush_workqueue(self.wq.as_ptr()) }
     }
 
-    /// Waits until the queue is empty; only its own items may queue more meanwhile. Not from one
-    /// of its own items.
+    /// Waits until the queue is empty. Only its own items may queue more meanwhile: what anyone
+    /// else queues is refused with a warning, so stop them first, or use [`Queue::flush()`]. Not
+    /// from one of its own items.
     pub fn drain(&self) {
         // SAFETY: By the invariant.
         unsafe { bindings::drain_workqueue(self.wq.as_ptr()) }
@@ -128,21 +129,30 @@ impl Drop for Queue {
             init_raw(&raw mut (*reaper).work, reap);
             if !release::queue(&raw mut (*reaper).work) {
                 // Without a guard there is nobody else to do it.
-                reap(&raw mut (*reaper).work);
+                destroy(reaper);
             }
         }
     }
 }
 
-/// Destroys the queue of a reaper, and frees it.
+/// The work of a reaper.
 ///
 /// # Safety
 ///
 /// `work` is the field of a [`Reaper`] from a box, which the caller gives away.
 unsafe extern "C" fn reap(work: *mut bindings::work_struct) {
     // SAFETY: By the requirement of this function.
-    let reaper = unsafe { kernel::container_of!(work, Reaper, work) };
-    // SAFETY: As above. Waits for the items that are on the queue.
+    unsafe { destroy(kernel::container_of!(work, Reaper, work)) };
+    release::ended();
+}
+
+/// Destroys the queue of a reaper, and frees it.
+///
+/// # Safety
+///
+/// `reaper` is from a box, which the caller gives away.
+unsafe fn destroy(reaper: *mut Reaper) {
+    // SAFETY: By the requirement of this function. Waits for the items that are on the queue.
     unsafe {
         bindings::destroy_workqueue((*reaper).wq.as_ptr());
         drop(KBox::from_raw(reaper));

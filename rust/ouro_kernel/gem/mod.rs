@@ -398,6 +398,7 @@ impl<T: DriverObject> Object<T> {
         // INVARIANT: It was given away by `defer()`.
         // SAFETY: Not null.
         T::free_late(Dead(unsafe { NonNull::new_unchecked(ptr.cast_mut()) }));
+        release::ended();
     }
 
     /// # Safety

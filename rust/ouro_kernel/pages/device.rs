@@ -16,7 +16,7 @@ use kernel::{
 
 use crate::{
     gem::Attachment,
-    pci::{end_with_bond, raw_device, EndWithBond},
+    pci::{end_with_bond, raw_device, raw_pci, EndWithBond},
     raw,
     wait::{self, Completion, Interruptible},
 };
@@ -149,11 +149,11 @@ struct State {
 
 /// The device as the other end of DMA: what [`pages`](crate::pages) maps for.
 ///
-/// The unbind unmaps whatever is mapped then, after the driver has stopped the device. Nothing
-/// new is mapped afterwards (`ENODEV`).
+/// The unbind takes the bus from the device, and unmaps whatever is mapped then, after the driver
+/// has stopped it. Nothing new is mapped afterwards (`ENODEV`).
 #[pin_data]
 pub struct DmaDevice {
-    dev: ARef<device::Device>,
+    pdev: ARef<pci::Device>,
     bits: u32,
     /// Held for the list alone; nothing allocates under it.
     #[pin]
@@ -178,10 +178,9 @@ impl DmaDevice {
         // SAFETY: As above. A segment may be as long as there are pages.
         unsafe { raw::ouro_dma_set_max_seg_size(raw_dev, u32::MAX) };
         pdev.set_master();
-        let dev: &device::Device = dev;
         let this = Arc::pin_init(
             pin_init!(Self {
-                dev: dev.into(),
+                pdev: pdev.into(),
                 bits,
                 state <- new_mutex!(State {
                     bound: true,
@@ -213,7 +212,8 @@ impl DmaDevice {
 
     /// The C device.
     pub(crate) fn raw(&self) -> *mut bindings::device {
-        raw_device(&self.dev)
+        let dev: &device::Device = (*self.pdev).as_ref();
+        raw_device(dev)
     }
 
     /// `ENODEV` after the unbind. It may come right after.
@@ -288,6 +288,9 @@ impl DmaDevice {
 
 impl EndWithBond for DmaDevice {
     fn end(&self) {
+        // What was not stopped before cannot reach memory any more.
+        // SAFETY: The device has a reference.
+        unsafe { bindings::pci_clear_master(raw_pci(&self.pdev)) };
         loop {
             let item = {
                 let mut state = self.state.lock();
