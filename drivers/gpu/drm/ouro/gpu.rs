@@ -398,14 +398,25 @@ impl Gpu {
         self.kernel_context.forget_saved();
         self.hardware.irq_off();
         drop(awake);
-        self.hardware.park();
+        self.hardware.suspend();
         Ok(())
     }
 
     /// The opposite of [`suspend`](Self::suspend). What contexts held is in memory; the next
-    /// request of each restores it.
+    /// request of each restores it. If the device does not come back, whatever was published fails
+    /// with `EIO`, and nothing is taken any more.
     pub(crate) fn resume(&self) -> Result {
+        self.wake_up().inspect_err(|_| {
+            for engine in self.engines.iter() {
+                engine.close(EIO);
+                engine.stop(EIO);
+            }
+        })
+    }
+
+    fn wake_up(&self) -> Result {
         let _awake = Awake::new(&self.hardware)?;
+        self.hardware.resume()?;
         self.space.restore();
         self.hardware.start(self.space.layout())?;
         for engine in self.engines.iter() {

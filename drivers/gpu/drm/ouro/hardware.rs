@@ -361,6 +361,25 @@ impl Hardware {
         }
     }
 
+    /// The system goes to sleep, whoever keeps the device awake: requests that are done, but not
+    /// retired. Process context.
+    pub(crate) fn suspend(&self) {
+        let _waking = self.waking.lock();
+        self.with_gt(|hw, gt| {
+            if gt.awake {
+                self.generation().sleep(hw, gt);
+            }
+        });
+    }
+
+    /// The opposite of [`suspend`](Self::suspend), for somebody who keeps it awake. Process
+    /// context.
+    pub(crate) fn resume(&self) -> Result {
+        let _waking = self.waking.lock();
+        self.with_gt(|hw, gt| self.generation().wake(hw, gt, &Waits))
+            .map_err(errno)
+    }
+
     /// The device is going away: nothing reaches it from here on.
     pub(crate) fn close(&self) {
         self.regs.close();
