@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * All ioctls at once: numbers that nobody has, arguments of other sizes, of
+ * ones, and of noise. The device must be there afterwards.
+ */
+#include <sys/ioctl.h>
+
+#define TOPIC ioctls
+#include "test.h"
+
+static const struct {
+	const char *name;
+	unsigned long request;
+} known[] = {
+	{ "DRM_IOCTL_I915_GETPARAM", DRM_IOCTL_I915_GETPARAM },
+	{ "DRM_IOCTL_I915_GEM_CREATE", DRM_IOCTL_I915_GEM_CREATE },
+	{ "DRM_IOCTL_I915_GEM_PREAD", DRM_IOCTL_I915_GEM_PREAD },
+	{ "DRM_IOCTL_I915_GEM_PWRITE", DRM_IOCTL_I915_GEM_PWRITE },
+	{ "DRM_IOCTL_I915_GEM_SET_DOMAIN", DRM_IOCTL_I915_GEM_SET_DOMAIN },
+	{ "DRM_IOCTL_I915_GEM_BUSY", DRM_IOCTL_I915_GEM_BUSY },
+	{ "DRM_IOCTL_I915_GEM_WAIT", DRM_IOCTL_I915_GEM_WAIT },
+	{ "DRM_IOCTL_I915_GEM_MMAP_OFFSET", DRM_IOCTL_I915_GEM_MMAP_OFFSET },
+	{ "DRM_IOCTL_I915_GEM_EXECBUFFER2", DRM_IOCTL_I915_GEM_EXECBUFFER2 },
+	{ "DRM_IOCTL_I915_GEM_EXECBUFFER2_WR", DRM_IOCTL_I915_GEM_EXECBUFFER2_WR },
+	{ "DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT", DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT },
+	{ "DRM_IOCTL_I915_GEM_CONTEXT_DESTROY", DRM_IOCTL_I915_GEM_CONTEXT_DESTROY },
+	{ "DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM", DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM },
+	{ "DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM", DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM },
+	{ "DRM_IOCTL_I915_QUERY", DRM_IOCTL_I915_QUERY },
+	{ "DRM_IOCTL_OURO_DEVICE", DRM_IOCTL_OURO_DEVICE },
+	{ "DRM_IOCTL_OURO_ENGINES", DRM_IOCTL_OURO_ENGINES },
+	{ "DRM_IOCTL_OURO_REGIONS", DRM_IOCTL_OURO_REGIONS },
+	{ "DRM_IOCTL_OURO_STATS", DRM_IOCTL_OURO_STATS },
+};
+
+/* A store on each engine arrives: nothing is broken. */
+static void still_works(struct __test_metadata *_metadata, const struct gpu *gpu)
+{
+	__u32 handle = gem_create(gpu->fd, PAGE);
+	unsigned int i;
+
+	ASSERT_NE(0, handle);
+	for (i = 0; i < gpu->n_engines; i++) {
+		ASSERT_EQ(0, store(gpu, &gpu->engines[i], 0, handle, 8 * i, 0x900d + i));
+		EXPECT_EQ(0x900d + i, gem_read32(gpu->fd, handle, 8 * i));
+	}
+	gem_close(gpu->fd, handle);
+}
+
+TEST_F(ioctls, arguments_of_ones_fail)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(known); i++) {
+		char argument[512];
+		int got;
+
+		memset(argument, 0xff, sizeof(argument));
+		cover(known[i].name);
+		got = call(self->fd, known[i].request, argument);
+		EXPECT_LT(got, 0)
+		{
+			TH_LOG("%s succeeds", known[i].name);
+		}
+	}
+	still_works(_metadata, &self->gpu);
+}
+
+TEST_F(ioctls, numbers_that_nobody_has)
+{
+	/* of the driver's range: beyond i915's last one and ours, up to its end */
+	unsigned int nr;
+
+	for (nr = 0x54; nr < 0x60; nr++) {
+		char argument[64] = {};
+		int got = call(self->fd, DRM_IOWR(DRM_COMMAND_BASE + nr, argument), argument);
+
+		cover("unknown");
+		EXPECT_EQ(-EINVAL, got)
+		{
+			TH_LOG("number %#x: %s", nr, strerror(-got));
+		}
+	}
+}
+
+/*
+ * Other sizes than those of the header: the core cuts them off or fills them up
+ * with zeros, so that older and newer programs work.
+ */
+TEST_F(ioctls, sizes_of_older_and_newer_programs)
+{
+	struct {
+		struct drm_i915_gem_busy busy;
+		char more[120];
+	} longer = { .busy.handle = gem_create(self->fd, PAGE) };
+	struct drm_i915_gem_mmap_gtt gtt = { .handle = longer.busy.handle };
+	__u32 handle = longer.busy.handle;
+	int got;
+
+	memset(longer.more, 0xff, sizeof(longer.more));
+	cover("DRM_IOCTL_I915_GEM_BUSY");
+	EXPECT_EQ(0,
+		  call(self->fd, DRM_IOWR(DRM_COMMAND_BASE + DRM_I915_GEM_BUSY, longer), &longer));
+	EXPECT_EQ(0, longer.busy.busy);
+	cover("DRM_IOCTL_I915_GEM_BUSY");
+	EXPECT_EQ(0,
+		  call(self->fd, DRM_IOWR(DRM_COMMAND_BASE + DRM_I915_GEM_BUSY, handle), &handle));
+	/* the first form of MMAP_OFFSET: without flags it asks for a view through the aperture */
+	cover("DRM_IOCTL_I915_GEM_MMAP_GTT");
+	got = call(self->fd, DRM_IOCTL_I915_GEM_MMAP_GTT, &gtt);
+	EXPECT_TRUE(got == 0 || got == -ENODEV)
+	{
+		TH_LOG("%s", strerror(-got));
+	}
+	still_works(_metadata, &self->gpu);
+}
+
+/* Noise that is the same each time; handles and sizes are small now and then, so that some fit. */
+TEST_F(ioctls, noise)
+{
+	enum { ROUNDS = 150 };
+	__u32 seed = 0x2026, words[64], i, k, n;
+
+	gem_create(self->fd, 4 * PAGE);
+	for (n = 0; n < ROUNDS; n++)
+		for (i = 0; i < ARRAY_LEN(known); i++) {
+			/* a copy that lands in this process would be our own fault */
+			bool writes = known[i].request == DRM_IOCTL_I915_GEM_PREAD ||
+				      known[i].request == DRM_IOCTL_I915_GETPARAM;
+
+			for (k = 0; k < ARRAY_LEN(words); k++) {
+				seed = seed * 1664525 + 1013904223;
+				words[k] = (seed >> 8) % 3 ? (seed >> 16) % 5 : seed;
+				if (writes && k % 2 == 1 && words[k] == 0)
+					words[k] = 0x80000000;
+			}
+			if (n == 0)
+				cover(known[i].name);
+			call(self->fd, known[i].request, words);
+		}
+	still_works(_metadata, &self->gpu);
+}
+
+TEST_HARNESS_MAIN
