@@ -139,7 +139,12 @@ impl Exec {
     fn attempt(&mut self, publish: &mut dyn Publish) -> Result {
         self.gpu.usable()?;
         let awake = Awake::new(self.gpu.hardware())?;
-        self.gpu.prepare(&self.context, &self.engine)?;
+        loop {
+            match self.gpu.prepare(&self.context, &self.engine) {
+                Err(e) if e == ENOSPC && room::evict_one(self.gpu.space()) => {}
+                done => break done?,
+            }
+        }
         let mut awake = Some(awake);
         loop {
             let (mut locked, ()) =

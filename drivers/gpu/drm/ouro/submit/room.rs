@@ -168,6 +168,26 @@ fn scatter(entries: &[Entry]) -> core::result::Result<(), Stop> {
     Ok(())
 }
 
+/// Takes the address of one idle object for the kernel's own pages. Nothing is locked. False: there
+/// is none.
+pub(super) fn evict_one(space: &Space) -> bool {
+    for _ in 0..space.population().saturating_add(1).saturating_mul(2) {
+        let Some(victim) = space.next_victim() else {
+            continue;
+        };
+        if victim.take_used() {
+            continue;
+        }
+        let locked = victim.resv().try_lock();
+        let freed = locked.is_some() && bo::unbind(&victim).is_ok();
+        drop(locked);
+        if freed {
+            return true;
+        }
+    }
+    false
+}
+
 fn unbind(object: &Object) -> core::result::Result<(), Stop> {
     bo::unbind(object).map_err(|e| match e {
         BindError::Busy => wait_for(object),
