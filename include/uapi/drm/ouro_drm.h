@@ -5,8 +5,9 @@
  * driver range, which both of those leave free.
  *
  * Rules of all of them: fields named pad and flags must be zero on input, or
- * the answer is -EINVAL; reserved space is zero on output; nothing is changed
- * when an error is returned.
+ * the answer is -EINVAL; reserved space is zero on output; the argument is not
+ * changed when an error is returned (of a list, entries may have been written
+ * before bad memory was met: -EFAULT).
  */
 #ifndef _UAPI_OURO_DRM_H_
 #define _UAPI_OURO_DRM_H_

@@ -2,9 +2,10 @@
 
 //! A buffer object.
 //!
-//! It gets memory when it is first touched, and an address when it is first used by the GPU; both
-//! stay until the last reference is gone. That moment may come in any context, so that what has to
-//! be done then is left to the [`Retirer`](crate::submit::Retirer).
+//! It gets memory when it is first touched, and an address when it is first used by the GPU. It may
+//! have to give up the address for others while it is idle; the memory stays until the last
+//! reference is gone. That moment may come in any context, so that what has to be done then is left
+//! to a worker, which gives the pages to the [`Retirer`](crate::submit::Retirer).
 //!
 //! Locks: the reservation, then [`Bo::state`]. User memory is touched under neither.
 
