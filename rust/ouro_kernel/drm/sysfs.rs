@@ -72,13 +72,12 @@ impl Text<'_> {
     }
 }
 
-/// The permissions of a file.
-const fn mode(writable: bool) -> bindings::umode_t {
-    if writable {
-        0o644
-    } else {
-        0o444
-    }
+/// What all kinds have. With lockdep it has more fields, which are zero.
+const fn attribute(name: &'static CStr, writable: bool) -> bindings::attribute {
+    let mut attr: bindings::attribute = pin_init::zeroed();
+    attr.name = kernel::str::as_char_ptr_in_const_context(name);
+    attr.mode = if writable { 0o644 } else { 0o444 };
+    attr
 }
 
 /// The device of an attribute.
@@ -131,11 +130,7 @@ struct TextOps<D: Driver, A: Attribute<D>>(PhantomData<(D, A)>);
 
 impl<D: Driver, A: Attribute<D>> TextOps<D, A> {
     const ATTR: bindings::device_attribute = bindings::device_attribute {
-        attr: bindings::attribute {
-            name: kernel::str::as_char_ptr_in_const_context(A::NAME),
-            mode: mode(A::WRITABLE),
-            ..pin_init::zeroed()
-        },
+        attr: attribute(A::NAME, A::WRITABLE),
         __bindgen_anon_1: bindings::device_attribute__bindgen_ty_1 {
             show: Some(Self::show),
         },
@@ -192,11 +187,7 @@ struct BinaryOps<D: Driver, B: Binary<D>>(PhantomData<(D, B)>);
 
 impl<D: Driver, B: Binary<D>> BinaryOps<D, B> {
     const ATTR: bindings::bin_attribute = bindings::bin_attribute {
-        attr: bindings::attribute {
-            name: kernel::str::as_char_ptr_in_const_context(B::NAME),
-            mode: mode(B::WRITABLE),
-            ..pin_init::zeroed()
-        },
+        attr: attribute(B::NAME, B::WRITABLE),
         read: Some(Self::read),
         write: if B::WRITABLE { Some(Self::write) } else { None },
         ..pin_init::zeroed()
