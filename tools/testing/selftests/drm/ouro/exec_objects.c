@@ -310,4 +310,58 @@ TEST_F(exec_objects, a_store_to_nowhere_harms_nobody)
 	}
 }
 
+/* As many objects as a large frame has; all stay apart. */
+TEST_F(exec_objects, several_hundred)
+{
+	enum { N = 400 };
+	static struct drm_i915_gem_exec_object2 objects[N + 1];
+	struct drm_i915_gem_execbuffer2 eb = of(objects, N + 1);
+	unsigned int i, k, round;
+
+	for (i = 0; i < N; i++) {
+		objects[i].handle = gem_create(self->fd, PAGE);
+		objects[i].flags = i % 2 ? EXEC_OBJECT_WRITE : 0;
+	}
+	objects[N].handle = end_batch(&self->gpu);
+	for (round = 0; round < 6; round++) {
+		eb.flags = self->gpu.engines[round % self->gpu.n_engines].ring;
+		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+	}
+	for (i = 0; i < N; i += 7)
+		for (k = 0; k < i; k++)
+			EXPECT_NE(objects[k].offset, objects[i].offset)
+	break;
+}
+
+/* Alignments so large that few places are left in the whole space. */
+TEST_F(exec_objects, more_than_there_is_room_for)
+{
+	enum { N = 64 };
+	const __u64 step = 256ull << 20;
+	struct drm_i915_gem_context_param space = { .param = I915_CONTEXT_PARAM_GTT_SIZE };
+	struct drm_i915_gem_exec_object2 objects[N + 1] = {};
+	struct drm_i915_gem_execbuffer2 eb = of(objects, N + 1);
+	unsigned int i;
+
+	ASSERT_EQ(0, call(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &space));
+	if (space.value > N * step)
+		SKIP(return, "the address space is too large to be filled by alignment");
+	for (i = 0; i < N; i++) {
+		objects[i].handle = gem_create(self->fd, PAGE);
+		objects[i].alignment = step;
+	}
+	objects[N].handle = end_batch(&self->gpu);
+	BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, ENOSPC);
+
+	/* one after the other they fit: those that are idle make room */
+	for (i = 0; i < N; i++) {
+		struct drm_i915_gem_exec_object2 pair[2] = { objects[i], objects[N] };
+		struct drm_i915_gem_execbuffer2 one = of(pair, 2);
+
+		one.flags = self->gpu.engines[i % self->gpu.n_engines].ring;
+		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &one);
+		EXPECT_EQ(0, pair[0].offset % step);
+	}
+}
+
 TEST_HARNESS_MAIN

@@ -147,6 +147,65 @@ TEST_F(races, close_while_mapping)
 	pthread_join(thread, NULL);
 }
 
+/* Another thread rewrites the arguments meanwhile: what was checked must be what is used. */
+struct liar {
+	struct batch *b;
+	struct drm_i915_gem_execbuffer2 *eb;
+	__u32 good;
+	__u32 stop;
+};
+
+static void *rewrite(void *argument)
+{
+	struct liar *l = argument;
+	__u32 *offset = (__u32 *)&l->b->relocs[0].offset;
+	__u32 *handle = &l->b->objects[0].handle;
+	__u32 *target = &l->b->relocs[0].target_handle;
+	__u32 *count = &l->b->objects[1].relocation_count;
+	__u32 right = *offset;
+
+	while (!peek(&l->stop)) {
+		poke(offset, 0xfffffffc);
+		poke(handle, 0xfffffff0);
+		poke(count, 0x7fffffff);
+		poke(target, 0);
+		poke(offset, right);
+		poke(handle, l->good);
+		poke(count, 1);
+		poke(target, l->good);
+	}
+	return NULL;
+}
+
+TEST_F(races, arguments_change_while_they_are_read)
+{
+	const struct engine *engine = &self->gpu.engines[0];
+	struct drm_i915_gem_execbuffer2 eb;
+	struct batch b;
+	struct liar liar = { .b = &b, .eb = &eb, .good = gem_create(self->fd, PAGE) };
+	unsigned int i, odd = 0;
+	pthread_t thread;
+
+	batch_init(&b);
+	batch_store(&b, store_for(&self->gpu, engine, 4), liar.good, 0, 1);
+	batch_end(&b, self->gpu.backend);
+	ASSERT_NE(0, batch_finish(self->fd, &b, &eb));
+	eb.flags = engine->ring;
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	ASSERT_EQ(0, pthread_create(&thread, NULL, rewrite, &liar));
+	for (i = 0; i < ROUNDS; i++) {
+		int got = call(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+
+		if (got && got != -EINVAL && got != -ENOENT && got != -EFAULT && got != -ENOMEM)
+			odd++;
+	}
+	poke(&liar.stop, 1);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, odd);
+	ASSERT_EQ(0, store(&self->gpu, engine, 0, liar.good, 0, 0x600d));
+	EXPECT_EQ(0x600d, gem_read32(self->fd, liar.good, 0));
+}
+
 /* All threads submit to all engines, each into its own place. */
 struct worker {
 	const struct gpu *gpu;
