@@ -57,7 +57,9 @@ if [ -n "$OURO_GUEST_INTERACTIVE" ]; then
 fi
 
 # shellcheck disable=SC2054 # QEMU wants its commas
-qemu=(qemu-system-x86_64 -machine q35,memory-backend=ram0 -accel "$OURO_GUEST_ACCEL" -cpu max -smp 2
+# Five-level paging under TCG: KASAN kernels have died of it while they looked at the processor, before
+# any module was there.
+qemu=(qemu-system-x86_64 -machine q35,memory-backend=ram0 -accel "$OURO_GUEST_ACCEL" -cpu max,la57=off -smp 2
     -m "$OURO_GUEST_MEMORY" -object "memory-backend-memfd,id=ram0,size=$OURO_GUEST_MEMORY,share=on"
     -nodefaults -no-user-config -vga none -display none "${serial[@]}" -no-reboot
     -fsdev "local,id=out,path=$out,security_model=none" -device virtio-9p-pci,fsdev=out,mount_tag=out,addr=1e

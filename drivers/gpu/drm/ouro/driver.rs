@@ -18,7 +18,7 @@ use ouro_kernel::{
     drm,
     irq::{Irq, IrqHandler},
     mmio::Bar,
-    pci::{request_region, Config, DmaDevice, Function},
+    pci::{enable_mem, request_region, Config, DmaDevice, Function},
     pm,
     task::Client,
     Caching,
@@ -132,7 +132,7 @@ fn window(pdev: &pci::Device<Bound>, place: Place, caching: Caching) -> Result<W
 
 fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip) -> Result<Arc<Gpu>> {
     let windows = chip.generation.windows();
-    pdev.enable_device_mem()?;
+    enable_mem(pdev)?;
     let dma = DmaDevice::new(pdev, chip.generation.dma_bits().into())?;
     request_region(pdev, windows.regs.bar.into(), c"ouro registers")?;
     if windows.gtt.bar != windows.regs.bar {
