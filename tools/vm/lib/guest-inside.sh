@@ -56,9 +56,9 @@ if [ -n "$OURO_GUEST_INTERACTIVE" ]; then
     append="console=ttyS0 panic=-1 reboot=t $patience quiet"
 fi
 
+# Without five-level paging: under TCG, KASAN kernels have died of it while they
+# looked at the processor, before any module was there.
 # shellcheck disable=SC2054 # QEMU wants its commas
-# Five-level paging under TCG: KASAN kernels have died of it while they looked at the processor, before
-# any module was there.
 qemu=(qemu-system-x86_64 -machine q35,memory-backend=ram0 -accel "$OURO_GUEST_ACCEL" -cpu max,la57=off -smp 2
     -m "$OURO_GUEST_MEMORY" -object "memory-backend-memfd,id=ram0,size=$OURO_GUEST_MEMORY,share=on"
     -nodefaults -no-user-config -vga none -display none "${serial[@]}" -no-reboot
