@@ -141,7 +141,10 @@ struct drm_ouro_stats {
 	__u64 completed;
 	/** @port_writes: register writes that started work */
 	__u64 port_writes;
-	/** @port_extra_reads: reads that starting work needed on engines whose document asks for a handshake */
+	/**
+	 * @port_extra_reads: reads that starting work needed on engines whose document
+	 * asks for a handshake
+	 */
 	__u64 port_extra_reads;
 	/** @port_extra_writes: writes of the same */
 	__u64 port_extra_writes;
