@@ -102,19 +102,22 @@ kernel_make() {
         -j"$(jobs_wanted)" "$@"
 }
 
-# configure_kernel VARIANT DIR [FRAGMENT...]: tinyconfig and the fragments of
-# the variant, in DIR/out; a symbol that does not survive is an error.
+# configure_kernel VARIANT DIR: tinyconfig and the fragments of the variant.
 configure_kernel() {
-    local variant=$1 dir=$2 out=$2/out src
-    shift 2
-    src=$(step_dir source)/linux
-    mkdir -p "$out"
+    local dir=$2
+    mkdir -p "$dir/out"
     # shellcheck disable=SC2046 # file names without spaces
-    cat $(kernel_fragments "$variant") "$@" >"$dir/fragment"
-    kernel_make "$out" tinyconfig
-    enter "$src/scripts/kconfig/merge_config.sh" -m -O "$out" "$out/.config" "$dir/fragment" >/dev/null
-    kernel_make "$out" olddefconfig
-    config_kept "$dir/fragment" "$out/.config"
+    cat $(kernel_fragments "$1") >"$dir/fragment"
+    kernel_make "$dir/out" tinyconfig
+    apply_fragment "$dir/fragment" "$dir/out"
+}
+
+# apply_fragment FRAGMENT OUT: merged over the configuration in OUT; a symbol
+# that does not survive olddefconfig is an error.
+apply_fragment() {
+    enter "$(step_dir source)/linux/scripts/kconfig/merge_config.sh" -m -O "$2" "$2/.config" "$1" >/dev/null
+    kernel_make "$2" olddefconfig
+    config_kept "$1" "$2/.config"
 }
 
 # config_kept FRAGMENT CONFIG: every line of the fragment stands in the
