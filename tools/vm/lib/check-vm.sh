@@ -146,12 +146,13 @@ check_peer() {
     file=$VM_DIR/guest-tests/peer-$driver.sh
     guest_run "$name" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 240 --model-args "$habits" \
         --add "$BIN_DIR/ouro-draw" --add "$file:peer.sh" -- sh /bin/peer.sh
+    results_tap "$name" "$GUEST_DIR/output.txt" || result FAIL "$name" "no result: see ${GUEST_DIR#"$OURO_TOP"/}/output.txt"
+    results_cover "$GUEST_DIR/output.txt"
+
     # the kselftests hold for the upstream driver too, or they test our own habits
     guest_run "$name/kselftest" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 400 \
         --model-args "$habits" --add "$VM_DIR/guest-tests/run-tests.sh" --tests "$SELFTESTS" -- sh /bin/run-tests.sh
     guest_results "$name/kselftest"
     # what the other driver answered is not covered here
     : >"$RESULTS/$UNIT.cover"
-    results_tap "$name" "$GUEST_DIR/output.txt" || result FAIL "$name" "no result: see ${GUEST_DIR#"$OURO_TOP"/}/output.txt"
-    results_cover "$GUEST_DIR/output.txt"
 }
