@@ -385,7 +385,7 @@ impl Space {
         }
     }
 
-    /// Objects in the space.
+    /// Ranges that are taken: no fewer than there are objects.
     pub(crate) fn population(&self) -> usize {
         self.inner.lock().ranges.taken()
     }
