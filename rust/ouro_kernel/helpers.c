@@ -4,6 +4,7 @@
  * here does one thing that C alone can say; whatever can be written in Rust
  * stands there.
  */
+#include <linux/aperture.h>
 #include <linux/devcoredump.h>
 #include <linux/io.h>
 #include <linux/iommu.h>
@@ -49,6 +50,12 @@ bool ouro_fence_signal(struct dma_fence *fence, int error)
 	}
 	dma_fence_unlock_irqrestore(fence, flags);
 	return first;
+}
+
+void ouro_fence_set_error(struct dma_fence *fence, int error)
+{
+	if (!dma_fence_test_signaled_flag(fence))
+		dma_fence_set_error(fence, error);
 }
 
 bool ouro_fence_is_later(struct dma_fence *a, struct dma_fence *b)
@@ -146,6 +153,11 @@ void ouro_dma_buf_get(struct dma_buf *buf)
 	get_dma_buf(buf);
 }
 
+long ouro_swap_pages(void)
+{
+	return get_nr_swap_pages();
+}
+
 struct shrinker *ouro_shrinker_alloc(const char *name)
 {
 	return shrinker_alloc(0, "%s", name);
@@ -175,8 +187,8 @@ struct file *ouro_sync_file_create(struct dma_fence *fence)
 }
 
 /*
- * The object that owns the offset, with a reference, or NULL. Its count may be
- * zero already: then it is on its way out, and waits for this lock.
+ * The object that owns all these offsets, with a reference, or NULL. Its count
+ * may be zero already: then it is on its way out, and waits for this lock.
  */
 struct drm_gem_object *ouro_gem_at_offset(struct drm_device *dev, unsigned long start,
 					  unsigned long pages)
@@ -186,7 +198,7 @@ struct drm_gem_object *ouro_gem_at_offset(struct drm_device *dev, unsigned long 
 	struct drm_vma_offset_node *node;
 
 	drm_vma_offset_lock_lookup(mgr);
-	node = drm_vma_offset_exact_lookup_locked(mgr, start, pages);
+	node = drm_vma_offset_lookup_locked(mgr, start, pages);
 	if (node) {
 		obj = node->driver_private;
 		if (!kref_get_unless_zero(&obj->refcount))
@@ -210,6 +222,17 @@ void ouro_vma_node_reset(struct drm_vma_offset_node *node, struct drm_gem_object
 void ouro_vma_node_unmap(struct drm_vma_offset_node *node, struct drm_device *dev)
 {
 	drm_vma_node_unmap(node, dev->anon_inode->i_mapping);
+}
+
+/* No count would mean all that follow. */
+void ouro_vma_node_unmap_pages(struct drm_vma_offset_node *node, struct drm_device *dev,
+			       unsigned long first, unsigned long count)
+{
+	loff_t start = (loff_t)(drm_vma_node_start(node) + first) << PAGE_SHIFT;
+
+	if (count)
+		unmap_mapping_range(dev->anon_inode->i_mapping, start, (loff_t)count << PAGE_SHIFT,
+				    1);
 }
 
 /* The first page offset that a node can have: below it are dma-buf mappings. */
@@ -334,7 +357,7 @@ unsigned long ouro_page_to_pfn(struct page *page)
 
 struct page *ouro_alloc_page(bool below_4g)
 {
-	return alloc_page(GFP_KERNEL | __GFP_ZERO | (below_4g ? __GFP_DMA32 : 0));
+	return alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO | (below_4g ? __GFP_DMA32 : 0));
 }
 
 void *ouro_vmap(struct page **pages, unsigned int n, unsigned int caching)
@@ -434,6 +457,24 @@ bool ouro_notifier_retry(struct mmu_interval_notifier *notifier, unsigned long s
 bool ouro_notifier_may_wait(const struct mmu_notifier_range *range)
 {
 	return mmu_notifier_range_blockable(range);
+}
+
+/* 0 if all of it is mapped to memory that has pages. */
+int ouro_user_probe(unsigned long address, unsigned long size)
+{
+	VMA_ITERATOR(vmi, current->mm, address);
+	unsigned long end = address + size;
+	struct vm_area_struct *vma;
+
+	if (mmap_read_lock_killable(current->mm))
+		return -EINTR;
+	for_each_vma_range(vmi, vma, end) {
+		if (vma->vm_start > address || vma->vm_flags & (VM_IO | VM_PFNMAP | VM_MIXEDMAP))
+			break;
+		address = vma->vm_end;
+	}
+	mmap_read_unlock(current->mm);
+	return address < end ? -EFAULT : 0;
 }
 
 bool ouro_mm_is_current(struct mm_struct *mm)
@@ -558,6 +599,11 @@ unsigned long ouro_total_pages(void)
 	return totalram_pages();
 }
 
+int ouro_take_from_firmware(struct pci_dev *pdev, const char *name)
+{
+	return aperture_remove_conflicting_pci_devices(pdev, name);
+}
+
 /* Leaves alone what it cannot copy, unlike copy_from_user(), which clears it. */
 unsigned long ouro_copy_from_user(void *to, unsigned long from, unsigned long n)
 {
@@ -580,4 +626,10 @@ void ouro_pagefault_disable(void)
 void ouro_pagefault_enable(void)
 {
 	pagefault_enable();
+}
+
+int ouro_sysfs_value(struct kobject *kobj, struct kobj_attribute *attr)
+{
+	sysfs_attr_init(&attr->attr);
+	return sysfs_create_file(kobj, &attr->attr);
 }

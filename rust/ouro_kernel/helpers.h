@@ -21,6 +21,7 @@
 #include <linux/dma-fence-chain.h>
 #include <linux/dma-mapping.h>
 #include <linux/dma-resv.h>
+#include <linux/kobject.h>
 #include <linux/llist.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
@@ -28,7 +29,9 @@
 #include <linux/set_memory.h>
 #include <linux/shmem_fs.h>
 #include <linux/shrinker.h>
+#include <linux/swap.h>
 #include <linux/sync_file.h>
+#include <linux/sysfs.h>
 #include <linux/vmalloc.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -38,11 +41,15 @@
 #define OURO_CACHE_WC	1
 #define OURO_CACHE_UC	2
 
+/* sysfs */
+int ouro_sysfs_value(struct kobject *kobj, struct kobj_attribute *attr);
+
 /* dma_fence */
 void ouro_fence_get(struct dma_fence *fence);
 void ouro_fence_put(struct dma_fence *fence);
 bool ouro_fence_is_signaled(struct dma_fence *fence);
 bool ouro_fence_signal(struct dma_fence *fence, int error);
+void ouro_fence_set_error(struct dma_fence *fence, int error);
 bool ouro_fence_is_later(struct dma_fence *a, struct dma_fence *b);
 bool ouro_fence_is_container(struct dma_fence *fence);
 bool ouro_fence_begin_signalling(void);
@@ -65,6 +72,7 @@ int ouro_resv_collect(struct dma_resv *resv, unsigned int usage,
 
 /* dma_buf, shrinker */
 void ouro_dma_buf_get(struct dma_buf *buf);
+long ouro_swap_pages(void);
 struct shrinker *ouro_shrinker_alloc(const char *name);
 
 /* drm_syncobj, sync_file */
@@ -79,6 +87,8 @@ struct drm_gem_object *ouro_gem_at_offset(struct drm_device *dev, unsigned long 
 bool ouro_gem_get_unless_zero(struct drm_gem_object *obj);
 void ouro_vma_node_reset(struct drm_vma_offset_node *node, struct drm_gem_object *obj);
 void ouro_vma_node_unmap(struct drm_vma_offset_node *node, struct drm_device *dev);
+void ouro_vma_node_unmap_pages(struct drm_vma_offset_node *node, struct drm_device *dev,
+			       unsigned long first, unsigned long count);
 unsigned long ouro_vma_node_base(void);
 unsigned long ouro_vm_mmap(struct file *file, unsigned long size, bool write,
 			   unsigned long offset);
@@ -116,6 +126,7 @@ int ouro_notifier_insert(struct mmu_interval_notifier *notifier, unsigned long a
 void ouro_notifier_set(struct mmu_interval_notifier *notifier, unsigned long sequence);
 bool ouro_notifier_retry(struct mmu_interval_notifier *notifier, unsigned long sequence);
 bool ouro_notifier_may_wait(const struct mmu_notifier_range *range);
+int ouro_user_probe(unsigned long address, unsigned long size);
 bool ouro_mm_is_current(struct mm_struct *mm);
 struct mm_struct *ouro_pin_account(unsigned long n, bool limited);
 void ouro_pin_uncount(struct mm_struct *mm, unsigned long n);
@@ -149,6 +160,7 @@ struct llist_node *ouro_llist_take(struct llist_head *head);
 void ouro_task_comm(char *buf);
 int ouro_task_pid(void);
 unsigned long ouro_total_pages(void);
+int ouro_take_from_firmware(struct pci_dev *pdev, const char *name);
 unsigned long ouro_copy_from_user(void *to, unsigned long from, unsigned long n);
 int ouro_access_ok(unsigned long addr, unsigned long size);
 

@@ -264,6 +264,16 @@ impl EndWithBond for Region {
     }
 }
 
+/// Takes the device from whoever shows the firmware's picture on it: a generic driver that draws into
+/// one of the BARs is removed, and gives the BAR back. Nothing happens if there is none. `name` is who
+/// takes it, for the log. Before any BAR is claimed.
+///
+/// Errors: those of the removed driver's way out.
+pub fn take_from_firmware(pdev: &pci::Device<Bound>, name: &'static CStr) -> Result {
+    // SAFETY: The device is bound; the name is a C string.
+    to_result(unsafe { raw::ouro_take_from_firmware(raw_pci(pdev), name.as_char_ptr()) })
+}
+
 /// Claims a whole BAR, until the device is unbound.
 ///
 /// Errors: `EBUSY` if someone else has it, `EINVAL` if there is none, `ENOMEM`.

@@ -23,6 +23,13 @@ pub trait Shrink: Send + Sync + 'static {
     fn scan(&self, pages: usize) -> Option<usize>;
 }
 
+/// Pages that there is room for in swap.
+pub fn swap_pages() -> usize {
+    // SAFETY: No requirement.
+    let pages = unsafe { raw::ouro_swap_pages() };
+    usize::try_from(pages).unwrap_or(0)
+}
+
 /// A registered shrinker.
 ///
 /// # Invariants

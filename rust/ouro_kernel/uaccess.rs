@@ -42,6 +42,15 @@ pub fn read<T: FromBytes>(address: u64) -> Result<T> {
     Ok(unsafe { out.assume_init() })
 }
 
+/// Reads bytes from an address of user space.
+///
+/// Errors: `EFAULT`.
+pub fn read_into(address: u64, out: &mut [u8]) -> Result {
+    UserSlice::new(UserPtr::from_addr(address as usize), out.len())
+        .reader()
+        .read_slice(out)
+}
+
 /// Writes one value to an address of user space.
 ///
 /// Errors: `EFAULT`.

@@ -14,6 +14,7 @@
 
 use core::ptr::NonNull;
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
     bindings,
     error::to_result,
     new_spinlock,
@@ -58,7 +59,7 @@ impl Gate {
             pin_init!(Self {
                 lock <- new_spinlock!(()),
             }),
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )
     }
 
@@ -66,6 +67,16 @@ impl Gate {
     pub fn shut(&self) -> Shut<'_> {
         Shut(self, self.lock.lock())
     }
+}
+
+/// Whether all of a range of addresses of the calling process is memory that could be pinned: now,
+/// without pinning it.
+///
+/// Errors: `EFAULT` if something is not there, or is no memory with pages; `EINTR` when killed.
+pub fn probe(address: u64, size: usize) -> Result {
+    crate::uaccess::check(address, size)?;
+    // SAFETY: The calling process has memory; any addresses will do.
+    to_result(unsafe { raw::ouro_user_probe(address as usize, size) })
 }
 
 /// When a range was last looked at.
@@ -117,7 +128,7 @@ impl<T: Invalidate> UserRange<T> {
                 gate,
                 user,
             },
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )?);
         // SAFETY: The notifier is at its place until it was removed; the calling process has
         // memory.

@@ -27,23 +27,57 @@ pub trait DebugFile<D: Driver>: 'static {
 }
 
 impl<D: Driver> UnregisteredDevice<D> {
-    /// Adds a file. Does nothing in a kernel without debugfs.
-    pub fn debug_file<F: DebugFile<D>>(&self) {
+    /// The folder of the device.
+    pub fn debug_folder(&self) -> DebugFolder<'_, D> {
+        DebugFolder {
+            dev: self,
+            // SAFETY: By the invariant of the device.
+            dentry: unsafe { (*self.as_raw()).debugfs_root },
+        }
+    }
+}
+
+/// A folder of a device. In a kernel without debugfs it is nowhere, and stays empty.
+pub struct DebugFolder<'a, D: Driver> {
+    dev: &'a UnregisteredDevice<D>,
+    dentry: *mut bindings::dentry,
+}
+
+impl<D: Driver> DebugFolder<'_, D> {
+    /// Adds a file.
+    pub fn file<F: DebugFile<D>>(&self) -> &Self {
         #[cfg(CONFIG_DEBUG_FS)]
         {
             let mode = if F::WRITABLE { 0o600 } else { 0o400 };
-            // SAFETY: The device has a folder, which it removes before it goes itself. The name
-            // and the operations live for ever.
+            // SAFETY: The device removes its folder, and what is below it, before it goes itself.
+            // The name and the operations live for ever. debugfs copes with a folder that could
+            // not be made.
             unsafe {
                 bindings::debugfs_create_file_full(
                     F::NAME.as_char_ptr(),
                     mode,
-                    (*self.as_raw()).debugfs_root,
-                    self.as_raw().cast(),
+                    self.dentry,
+                    self.dev.as_raw().cast(),
                     core::ptr::null(),
                     const { &Ops::<D, F>::OPS },
                 );
             }
+        }
+        self
+    }
+
+    /// Adds a folder. `name` is copied.
+    pub fn folder(&self, name: &CStr) -> Self {
+        Self {
+            dev: self.dev,
+            #[cfg(CONFIG_DEBUG_FS)]
+            // SAFETY: As in `file()`.
+            dentry: unsafe { bindings::debugfs_create_dir(name.as_char_ptr(), self.dentry) },
+            #[cfg(not(CONFIG_DEBUG_FS))]
+            dentry: {
+                let _ = name;
+                self.dentry
+            },
         }
     }
 }

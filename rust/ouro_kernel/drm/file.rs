@@ -65,6 +65,21 @@ impl<D: Driver> File<D> {
         &self.private().client
     }
 
+    /// Prints how much memory the objects have that this file has handles of: total, shared,
+    /// resident, purgeable, active, each a line for the region `memory`. Sleeps.
+    pub fn show_memory(&self, printer: &mut Printer<'_>) {
+        // SAFETY: Both are valid; the file is open.
+        unsafe { bindings::drm_show_memory_stats(printer.as_raw(), self.as_raw()) }
+    }
+
+    /// Whether calls of the caller's descriptor shall fail rather than wait (`O_NONBLOCK`).
+    pub fn is_nonblocking(&self) -> bool {
+        // SAFETY: By the invariant; an open file has a `struct file`, whose flags may change any
+        // time.
+        let flags = unsafe { (&raw const (*(*self.as_raw()).filp).f_flags).read_volatile() };
+        flags & bindings::O_NONBLOCK != 0
+    }
+
     /// The device.
     pub fn device(&self) -> &Device<D> {
         // SAFETY: By the invariant; an open file keeps its device.

@@ -25,6 +25,11 @@ impl Printer<'_> {
         Self(unsafe { NonNull::new_unchecked(ptr) }, PhantomData)
     }
 
+    /// The C printer.
+    pub(crate) fn as_raw(&mut self) -> *mut bindings::drm_printer {
+        self.0.as_ptr()
+    }
+
     /// Prints: `printer.print(fmt!("drm-engine-render:\t{} ns\n", ns))`.
     pub fn print(&mut self, args: fmt::Arguments<'_>) {
         // SAFETY: By the invariant; `%pA` takes a pointer to `fmt::Arguments`.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Attributes in `/sys/class/drm/card<n>`.
+//! Attributes in `/sys/class/drm/card<n>`, and folders of values below it.
 //!
-//! They are added to a registered device, and go with its registration, which waits for whoever
-//! reads or writes one.
+//! Attributes are added to a registered device, and go with its registration, which waits for
+//! whoever reads or writes one. A [`Folder`] goes when it is dropped, or with the registration.
 
-use core::marker::PhantomData;
-use kernel::{bindings, error::to_result, fmt, prelude::*};
+use core::{marker::PhantomData, ptr::NonNull};
+use kernel::{bindings, error::to_result, fmt, prelude::*, sync::aref::ARef};
 
 use super::{Device, Driver, Registration};
-use crate::pages::PAGE_SIZE;
+use crate::{pages::PAGE_SIZE, raw};
 
 /// A value in text.
 pub trait Attribute<D: Driver>: 'static {
@@ -36,6 +36,9 @@ pub trait Binary<D: Driver>: 'static {
 
     /// Whether root may write it.
     const WRITABLE: bool = false;
+
+    /// Whether nobody but root may read it.
+    const PRIVATE: bool = false;
 
     /// Somebody reads it, from `offset` on, at most a page. The bytes may change between two
     /// calls: that is for the driver to prevent.
@@ -94,6 +97,14 @@ unsafe fn device_of<'a, D: Driver>(kdev: *mut bindings::device) -> &'a Device<D>
 }
 
 impl<D: Driver> Registration<D> {
+    /// Adds a folder. `name` is copied. It should be dropped before the registration.
+    ///
+    /// Errors: `ENOMEM`, also where there is such a folder.
+    pub fn folder(&self, name: &CStr) -> Result<Folder<D>> {
+        // SAFETY: The device is registered.
+        unsafe { Folder::new(self.device(), name, &raw mut (*self.kdev()).kobj) }
+    }
+
     /// The device that the attributes belong to.
     fn kdev(&self) -> *mut bindings::device {
         // SAFETY: A registered device has a primary minor.
@@ -187,7 +198,13 @@ struct BinaryOps<D: Driver, B: Binary<D>>(PhantomData<(D, B)>);
 
 impl<D: Driver, B: Binary<D>> BinaryOps<D, B> {
     const ATTR: bindings::bin_attribute = bindings::bin_attribute {
-        attr: attribute(B::NAME, B::WRITABLE),
+        attr: {
+            let mut attr = attribute(B::NAME, B::WRITABLE);
+            if B::PRIVATE {
+                attr.mode &= 0o600;
+            }
+            attr
+        },
         read: Some(Self::read),
         write: if B::WRITABLE { Some(Self::write) } else { None },
         ..pin_init::zeroed()
@@ -240,6 +257,168 @@ impl<D: Driver, B: Binary<D>> BinaryOps<D, B> {
             )
         };
         match B::write(dev, offset as u64, data) {
+            Ok(()) => len as isize,
+            Err(e) => e.to_errno() as isize,
+        }
+    }
+}
+
+/// A value in a [`Folder`]. Several folders may have one of the same kind: each has a number.
+pub trait Value<D: Driver>: 'static {
+    /// Its name.
+    const NAME: &'static CStr;
+
+    /// Whether root may write it.
+    const WRITABLE: bool = false;
+
+    /// Somebody reads it. The text ends in a newline.
+    fn show(dev: &Device<D>, number: usize, out: &mut Text<'_>) -> Result;
+
+    /// Somebody writes it.
+    fn store(dev: &Device<D>, number: usize, data: &[u8]) -> Result {
+        let _ = (dev, number, data);
+        Err(EINVAL)
+    }
+}
+
+/// What the operations of a value find it by.
+#[repr(C)]
+struct Entry<D: Driver> {
+    attr: bindings::kobj_attribute,
+    dev: ARef<Device<D>>,
+    number: usize,
+}
+
+/// A folder of values. Dropping it takes them away, and waits for whoever reads or writes one.
+///
+/// # Invariants
+///
+/// `kobj` is a folder in sysfs with a reference of ours. All its values are in `entries`.
+pub struct Folder<D: Driver> {
+    kobj: NonNull<bindings::kobject>,
+    dev: ARef<Device<D>>,
+    entries: KVec<KBox<Entry<D>>>,
+}
+
+// SAFETY: sysfs objects may be used by any thread; the device is `Send` and `Sync`.
+unsafe impl<D: Driver> Send for Folder<D> {}
+// SAFETY: As above; whatever changes it takes `&mut`.
+unsafe impl<D: Driver> Sync for Folder<D> {}
+
+impl<D: Driver> Folder<D> {
+    /// # Safety
+    ///
+    /// `parent` is an object in sysfs, below the device's or the device's own.
+    unsafe fn new(
+        dev: &ARef<Device<D>>,
+        name: &CStr,
+        parent: *mut bindings::kobject,
+    ) -> Result<Self> {
+        // SAFETY: By the requirement of this function; the name is copied.
+        let kobj = unsafe { bindings::kobject_create_and_add(name.as_char_ptr(), parent) };
+        // INVARIANT: The reference is ours, and there are no values.
+        Ok(Self {
+            kobj: NonNull::new(kobj).ok_or(ENOMEM)?,
+            dev: dev.clone(),
+            entries: KVec::new(),
+        })
+    }
+
+    /// Adds a folder. It should be dropped first.
+    ///
+    /// Errors: `ENOMEM`, also where there is such a folder.
+    pub fn folder(&self, name: &CStr) -> Result<Self> {
+        // SAFETY: By the invariant.
+        unsafe { Self::new(&self.dev, name, self.kobj.as_ptr()) }
+    }
+
+    /// Adds a value.
+    ///
+    /// Errors: `EEXIST`, `ENOMEM`.
+    pub fn value<V: Value<D>>(&mut self, number: usize) -> Result {
+        let entry = Entry {
+            attr: bindings::kobj_attribute {
+                attr: attribute(V::NAME, V::WRITABLE),
+                __bindgen_anon_1: bindings::kobj_attribute__bindgen_ty_1 {
+                    show: Some(ValueOps::<D, V>::show),
+                },
+                __bindgen_anon_2: bindings::kobj_attribute__bindgen_ty_2 {
+                    store: if V::WRITABLE {
+                        Some(ValueOps::<D, V>::store)
+                    } else {
+                        None
+                    },
+                },
+            },
+            dev: self.dev.clone(),
+            number,
+        };
+        self.entries
+            .push(KBox::new(entry, GFP_KERNEL)?, GFP_KERNEL)?;
+        let entry = self.entries.last_mut().ok_or(ENOMEM)?;
+        // SAFETY: The folder is in sysfs; the box stays where it is until it is not any more.
+        let added =
+            to_result(unsafe { raw::ouro_sysfs_value(self.kobj.as_ptr(), &raw mut entry.attr) });
+        if added.is_err() {
+            self.entries.pop();
+        }
+        added
+    }
+}
+
+impl<D: Driver> Drop for Folder<D> {
+    fn drop(&mut self) {
+        // SAFETY: By the invariant. This waits for whoever is in a value. A folder whose parent
+        // has gone already is out of sysfs, which this copes with.
+        unsafe {
+            bindings::kobject_del(self.kobj.as_ptr());
+            bindings::kobject_put(self.kobj.as_ptr());
+        }
+    }
+}
+
+/// The operations of a value.
+struct ValueOps<D: Driver, V: Value<D>>(PhantomData<(D, V)>);
+
+impl<D: Driver, V: Value<D>> ValueOps<D, V> {
+    /// # Safety
+    ///
+    /// Called by sysfs for a value of a [`Folder`].
+    unsafe extern "C" fn show(
+        _kobj: *mut bindings::kobject,
+        attr: *mut bindings::kobj_attribute,
+        page: *mut c_char,
+    ) -> isize {
+        // SAFETY: By the requirement of this function; it is the first field.
+        let entry = unsafe { &*attr.cast::<Entry<D>>() };
+        let mut text = Text {
+            page,
+            len: 0,
+            _life: PhantomData,
+        };
+        match V::show(&entry.dev, entry.number, &mut text) {
+            Ok(()) => text.len as isize,
+            Err(e) => e.to_errno() as isize,
+        }
+    }
+
+    /// # Safety
+    ///
+    /// Called by sysfs for a value of a [`Folder`].
+    unsafe extern "C" fn store(
+        _kobj: *mut bindings::kobject,
+        attr: *mut bindings::kobj_attribute,
+        data: *const c_char,
+        len: usize,
+    ) -> isize {
+        // SAFETY: By the requirement of this function; it is the first field.
+        let (entry, data) = unsafe {
+            (
+                &*attr.cast::<Entry<D>>(),
+                core::slice::from_raw_parts(data.cast(), len),
+            )
+        };
+        match V::store(&entry.dev, entry.number, data) {
             Ok(()) => len as isize,
             Err(e) => e.to_errno() as isize,
         }

@@ -9,6 +9,7 @@
 
 use core::{any::TypeId, mem::offset_of, ops::Deref, ptr::NonNull};
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
     bindings,
     error::Error,
     prelude::*,
@@ -94,7 +95,7 @@ impl<T: FenceOps> PreparedFence<T> {
                 type_id: TypeId::of::<T>(),
                 data: core::ptr::null(),
             },
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )?);
         // SAFETY: Ours alone. The box is memory of kmalloc that starts with the fence, as
         // `dma_fence_free()` wants it. Without a lock given, the fence uses its own.
@@ -161,6 +162,13 @@ impl<T: FenceOps> DriverFence<T> {
     pub fn fail(&self, error: Error) -> bool {
         // SAFETY: By the invariant.
         unsafe { raw::ouro_fence_signal(self.as_raw(), error.to_errno()) }
+    }
+
+    /// Says that what it stands for has failed; the signal is still to come. Any context. There is
+    /// one who signals, and it is them who says so.
+    pub fn set_error(&self, error: Error) {
+        // SAFETY: By the invariant.
+        unsafe { raw::ouro_fence_set_error(self.as_raw(), error.to_errno()) }
     }
 
     /// The timeline.

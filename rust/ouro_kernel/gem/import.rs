@@ -164,6 +164,35 @@ impl Attachment {
         Ok(ImportMap(imported))
     }
 
+    /// Lets `f` access the buffer through the kernel's address space. Who calls has waited for whom
+    /// there is to wait for. Sleeps.
+    ///
+    /// `locked` is the reservation of the buffer, which is that of the object.
+    ///
+    /// Errors: `EINVAL` if it is another one; as for [`Attachment::vmap()`]; those of `f`.
+    pub fn with_view<R>(
+        &self,
+        locked: &Locked<'_>,
+        f: impl FnOnce(View<'_>) -> Result<R>,
+    ) -> Result<R> {
+        if !core::ptr::eq::<Resv>(&**locked, self.buf().resv()) {
+            return Err(EINVAL);
+        }
+        let mut map = pin_init::zeroed::<bindings::iosys_map>();
+        // SAFETY: The buffer lives, and its reservation is locked; the map is written.
+        to_result(unsafe { raw::dma_buf_vmap(self.buf().as_raw(), &mut map) })?;
+        // SAFETY: `vaddr` is what the map has if it is not memory of a device.
+        let addr = NonNull::new(unsafe { map.__bindgen_anon_1.vaddr });
+        let done = match addr {
+            // SAFETY: Mapped until below, all of it.
+            Some(addr) if !map.is_iomem => f(unsafe { View::new(addr.cast(), self.buf().size()) }),
+            _ => Err(EOPNOTSUPP),
+        };
+        // SAFETY: Mapped above, and still locked.
+        unsafe { raw::dma_buf_vunmap(self.buf().as_raw(), &mut map) };
+        done
+    }
+
     /// Maps the buffer into the kernel's address space. Sleeps; not under its reservation.
     ///
     /// Errors: `EOPNOTSUPP` if the exporter cannot, or if it is memory of a device; `ENOMEM`.

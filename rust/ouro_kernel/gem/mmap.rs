@@ -11,6 +11,7 @@
 
 use core::{marker::PhantomData, ptr::NonNull};
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
     bindings,
     error::to_result,
     page::PAGE_SHIFT,
@@ -151,7 +152,7 @@ impl<T: DriverObject> Object<T> {
             Node {
                 node: pin_init::zeroed(),
             },
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )?);
         // SAFETY: The node is at its place; the device has a space of offsets, since it has
         // objects. Lookups that find it take a reference of the object, which exists.
@@ -214,6 +215,28 @@ impl<T: DriverObject> Object<T> {
     pub fn unmap_user_kind(&self, kind: u8) {
         if let Some(slot) = self.nodes.get(usize::from(kind)) {
             Self::unmap_slot(self, slot);
+        }
+    }
+
+    /// [`Object::unmap_user_kind()`] for some of the pages; what of `pages` the object does not
+    /// have is left out.
+    pub fn unmap_user_pages(&self, kind: u8, pages: core::ops::Range<usize>) {
+        let Some(slot) = self.nodes.get(usize::from(kind)) else {
+            return;
+        };
+        let node = slot.load(ordering::Acquire);
+        let end = pages.end.min(self.size() >> PAGE_SHIFT);
+        let count = end.saturating_sub(pages.start);
+        if !node.is_null() && count != 0 {
+            // SAFETY: By the invariants of `Object` and `Node`; the pages are the node's.
+            unsafe {
+                raw::ouro_vma_node_unmap_pages(
+                    &raw mut (*node).node,
+                    self.device().as_raw(),
+                    pages.start,
+                    count,
+                )
+            }
         }
     }
 
@@ -307,9 +330,12 @@ pub(crate) unsafe extern "C" fn mmap_callback<T: DriverObject>(
         return EINVAL.to_errno();
     }
     if let Some(import) = obj.attachment() {
+        let Some((_, first)) = obj.kind_of(pgoff) else {
+            return EINVAL.to_errno();
+        };
         // The exporter maps it, as its own: the mapping is not of this file any more.
         // SAFETY: The buffer lives; the mapping is ours to give away.
-        return unsafe { raw::dma_buf_mmap(import.buf().as_raw(), vma, 0) };
+        return unsafe { raw::dma_buf_mmap(import.buf().as_raw(), vma, pgoff - first) };
     }
     // SAFETY: As above.
     match unsafe { prepare::<T>(&obj, vma) } {

@@ -24,7 +24,7 @@ pub use self::weak::Weak;
 
 use core::{alloc::Layout, mem::offset_of, ops::Deref, ptr::NonNull};
 use kernel::{
-    alloc::{allocator::Kmalloc, Allocator, NumaNode},
+    alloc::{allocator::Kmalloc, flags::GFP_KERNEL_ACCOUNT, Allocator, NumaNode},
     bindings,
     prelude::*,
     sync::{
@@ -302,9 +302,10 @@ impl<T: DriverObject> Object<T> {
         }
         let cell = weak::Cell::new()?;
         let layout = Kmalloc::aligned_layout(Layout::new::<Self>());
-        let ptr: *mut Self = Kmalloc::alloc(layout, GFP_KERNEL | __GFP_ZERO, NumaNode::NO_NODE)?
-            .cast()
-            .as_ptr();
+        let ptr: *mut Self =
+            Kmalloc::alloc(layout, GFP_KERNEL_ACCOUNT | __GFP_ZERO, NumaNode::NO_NODE)?
+                .cast()
+                .as_ptr();
         // SAFETY: Memory of the right layout, at its place.
         let init = unsafe { pin_init::raw_try_init(&raw mut (*ptr).data, T::new(dev, size, args)) };
         if let Err(e) = init {

@@ -4,6 +4,7 @@
 
 use core::marker::PhantomData;
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
     bindings, new_spinlock_irq,
     prelude::*,
     sync::{aref::ARef, Arc, SpinLockIrq},
@@ -36,7 +37,7 @@ impl Cell {
             pin_init!(Self {
                 obj <- new_spinlock_irq!(Place(core::ptr::null_mut())),
             }),
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )
     }
 

@@ -193,6 +193,24 @@ impl DmaDevice {
         Ok(this)
     }
 
+    /// The device itself.
+    pub fn device(&self) -> &device::Device {
+        (*self.pdev).as_ref()
+    }
+
+    /// Lets the device be master of the bus, or not: without it, it reaches no memory. Not after the
+    /// unbind. Process context; allocates nothing.
+    pub fn set_master(&self, on: bool) {
+        // SAFETY: The device has a reference.
+        unsafe {
+            if on {
+                bindings::pci_set_master(raw_pci(&self.pdev));
+            } else {
+                bindings::pci_clear_master(raw_pci(&self.pdev));
+            }
+        }
+    }
+
     /// How many bits of addresses the device has.
     pub fn bits(&self) -> u32 {
         self.bits

@@ -4,6 +4,7 @@
 
 use core::ptr::NonNull;
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
     bindings,
     error::from_err_ptr,
     prelude::*,
@@ -33,6 +34,15 @@ unsafe impl Send for Shmem {}
 // SAFETY: As above.
 unsafe impl Sync for Shmem {}
 
+/// A file system without room means a machine without memory here.
+fn no_memory(e: Error) -> Error {
+    if e == ENOSPC {
+        ENOMEM
+    } else {
+        e
+    }
+}
+
 impl Shmem {
     /// Makes one of `size` bytes, rounded up to pages. It takes no memory yet.
     ///
@@ -43,7 +53,8 @@ impl Shmem {
         // SAFETY: The name is a C string. The flag is that of `VM_NORESERVE`: memory is accounted
         // when it is used.
         let file =
-            from_err_ptr(unsafe { raw::ouro_shmem_file(c"ouro object".as_char_ptr(), bytes) })?;
+            from_err_ptr(unsafe { raw::ouro_shmem_file(c"ouro object".as_char_ptr(), bytes) })
+                .map_err(no_memory)?;
         let file = NonNull::new(file).ok_or(ENOMEM)?;
         // SAFETY: Nobody else knows the file.
         unsafe { raw::ouro_shmem_limit(file.as_ptr(), dma.needs_low_memory()) };
@@ -64,7 +75,7 @@ impl Shmem {
     ///
     /// Errors: `ENOMEM`, `EIO` from swap, `EINTR` when killed.
     pub fn get_pages(&self) -> Result<Pages> {
-        let mut list = KVVec::with_capacity(self.pages, GFP_KERNEL)?;
+        let mut list = KVVec::with_capacity(self.pages, GFP_KERNEL_ACCOUNT)?;
         let file = self.clone();
         // SAFETY: By the invariant.
         unsafe { raw::ouro_shmem_pin(self.file.as_ptr()) };
@@ -77,11 +88,11 @@ impl Shmem {
             // SAFETY: By the invariant; the page comes with a reference.
             let page = from_err_ptr(unsafe { raw::ouro_shmem_page(self.file.as_ptr(), index) });
             match page {
-                Ok(page) => list.push(page, GFP_KERNEL)?,
+                Ok(page) => list.push(page, GFP_KERNEL_ACCOUNT)?,
                 Err(e) => {
                     // What was got so far goes back with `pages`.
                     pages.list = list;
-                    return Err(e);
+                    return Err(no_memory(e));
                 }
             }
         }
@@ -151,7 +162,7 @@ unsafe impl Sync for Pages {}
 impl Pages {
     /// Pins user memory of the calling process; see [`UserRange`](crate::userptr::UserRange).
     pub(crate) fn pin_user(address: usize, n: usize, write: bool, limited: bool) -> Result<Self> {
-        let mut list = KVVec::with_capacity(n, GFP_KERNEL)?;
+        let mut list = KVVec::with_capacity(n, GFP_KERNEL_ACCOUNT)?;
         // SAFETY: No requirement; comes with a reference, and counts `n` pages.
         let mm = unsafe { raw::ouro_pin_account(n, limited) };
         let mm = NonNull::new(mm).ok_or(ENOMEM)?;
@@ -201,6 +212,14 @@ impl Pages {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
+    }
+
+    /// The memory that they are of, if they can be had again from there.
+    pub fn shmem(&self) -> Option<&Shmem> {
+        match &self.owner {
+            Owner::Shmem(shmem) => Some(shmem),
+            Owner::User { .. } => None,
+        }
     }
 
     /// The frame of a page, for mappings of user space.
