@@ -34,7 +34,8 @@ impl DmaMemory {
     /// Adds `size` bytes at bus address `iova`, backed by `file` from `offset` on.
     ///
     /// # Errors
-    /// The error of `mmap`, when the descriptor cannot be mapped.
+    /// The error of `mmap`, when the descriptor cannot be mapped; `InvalidInput` for an empty piece, or
+    /// one that is not in its file or wraps.
     pub fn map(
         &self,
         iova: u64,
@@ -46,6 +47,7 @@ impl DmaMemory {
         let map = match file {
             None => None,
             Some(file) => {
+                check(&file, iova, size, offset)?;
                 let prot = libc_prot(writable);
                 let at = FileOffset::new(file, offset);
                 let region = MmapRegion::build(Some(at), size as usize, prot, MAP_SHARED_NORESERVE)
@@ -103,6 +105,17 @@ impl DmaMemory {
         }
         Ok(())
     }
+}
+
+/// Refuses what would kill the process at its first use: a piece that lies outside of its file.
+fn check(file: &File, iova: u64, size: u64, offset: u64) -> io::Result<()> {
+    let metadata = file.metadata()?;
+    let end = offset.checked_add(size);
+    let inside = !metadata.is_file() || end.is_some_and(|end| end <= metadata.len());
+    if size == 0 || iova.checked_add(size).is_none() || !inside {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    Ok(())
 }
 
 /// `PROT_READ`, with `PROT_WRITE` for memory the device may write.

@@ -9,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// What goes wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// The engine stops at its next command and stays so until reset.
     Hang,
@@ -35,6 +35,29 @@ pub enum Kind {
     StuckPcode,
     /// A read of a status register (HEAD, ACTHD, INSTDONE, MI_MODE) returns garbage.
     GarbageRead,
+    /// A reset takes `value` microseconds.
+    LateReset,
+    /// A user or notify interrupt comes `value` microseconds late.
+    LateIrq,
+    /// A user interrupt that no command asked for.
+    SpuriousIrq,
+    /// The interrupt line rises, but its message is lost.
+    LoseMsg,
+    /// An error bit (`value`, or bit 0) shows in EIR although nothing is wrong.
+    SpuriousError,
+    /// The engine rests `value` microseconds before a command.
+    Pause,
+    /// The forcewake acknowledge takes `value` microseconds.
+    SlowWake,
+    /// A mailbox command takes `value` microseconds.
+    SlowPcode,
+    /// The GT write FIFO reports `value` entries of room at most.
+    BusyFifo,
+    /// A read of a register that only informs (ACTHD, INSTDONE, IPEIR, IPEHR, INSTPS, BB_ADDR,
+    /// DMA_FADD) returns garbage, but never all ones.
+    GarbageStatus,
+    /// The engine's TLB forgets everything.
+    ForgetTlb,
 }
 
 /// All kinds with their names and window codes.
@@ -51,6 +74,17 @@ pub const KINDS: &[(Kind, &str)] = &[
     (Kind::FifoFull, "fifo-full"),
     (Kind::StuckPcode, "stuck-pcode"),
     (Kind::GarbageRead, "garbage-read"),
+    (Kind::LateReset, "late-reset"),
+    (Kind::LateIrq, "late-irq"),
+    (Kind::SpuriousIrq, "spurious-irq"),
+    (Kind::LoseMsg, "lose-msg"),
+    (Kind::SpuriousError, "spurious-error"),
+    (Kind::Pause, "pause"),
+    (Kind::SlowWake, "slow-wake"),
+    (Kind::SlowPcode, "slow-pcode"),
+    (Kind::BusyFifo, "busy-fifo"),
+    (Kind::GarbageStatus, "garbage-status"),
+    (Kind::ForgetTlb, "forget-tlb"),
 ];
 
 impl Kind {
@@ -76,7 +110,7 @@ pub struct Fault {
     pub skip: u64,
     /// How often it takes effect; 0 means without end.
     pub times: u64,
-    /// A parameter: microseconds for [`Kind::Delay`].
+    /// A parameter: microseconds for whatever takes time, see [`Kind`].
     pub value: u64,
 }
 
@@ -182,14 +216,24 @@ impl fmt::Display for Fault {
     }
 }
 
+/// As many faults can wait at the same time: a guest must not make the model grow.
+pub const MOST: usize = 4096;
+
 /// The faults still to come.
 #[derive(Default)]
 pub struct Faults(Vec<Fault>);
 
 impl Faults {
-    /// Adds one.
+    /// Adds one; it is dropped if there are [`MOST`] already.
     pub fn push(&mut self, fault: Fault) {
-        self.0.push(fault);
+        if self.0.len() < MOST {
+            self.0.push(fault);
+        }
+    }
+
+    /// How many are left.
+    pub fn len(&self) -> usize {
+        self.0.len()
     }
 
     /// Forgets all.

@@ -3,6 +3,7 @@
 
 use anyhow::Context;
 use clap::Parser;
+use gpu_model::chaos::Chaos;
 use gpu_model::dma::DmaMemory;
 use gpu_model::fault::Fault;
 use gpu_model::model::{self, GpuModel, Options};
@@ -34,6 +35,9 @@ struct Args {
     /// Fault to inject: kind[:engine][@skip][xTIMES][=value]. May be given several times.
     #[arg(long)]
     fault: Vec<Fault>,
+    /// Faults of all kinds at random, from this seed; with ":hard", such that work is lost.
+    #[arg(long, value_name = "SEED[:hard]")]
+    chaos: Option<Chaos>,
     /// Write every register access and executed command here, one line each.
     #[arg(long)]
     trace: Option<PathBuf>,
@@ -49,7 +53,7 @@ struct Args {
     /// Megabytes of global page table: 1 or 2.
     #[arg(long, default_value_t = 2)]
     gtt_mb: u32,
-    /// Megabytes of aperture: 64, 128, 256 or 512.
+    /// Megabytes of aperture: a power of two up to 512. A chip has 64 at least.
     #[arg(long, default_value_t = 256)]
     aperture_mb: u32,
     /// Report equal memory channels, so that address bit 6 of tiled surfaces is swizzled.
@@ -124,6 +128,7 @@ fn run(args: Args) -> anyhow::Result<u8> {
         delay_us: args.delay_us,
         seed: args.seed,
         faults: args.fault,
+        chaos: args.chaos,
         trace,
         trap_gtt: args.trap_gtt,
         asleep_fifo: args.asleep_writes == AsleepWrites::Fifo,

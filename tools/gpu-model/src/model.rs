@@ -83,6 +83,8 @@ pub struct Options {
     pub seed: u64,
     /// Faults to inject.
     pub faults: Vec<crate::fault::Fault>,
+    /// Faults at random.
+    pub chaos: Option<crate::chaos::Chaos>,
     /// File for the trace.
     pub trace: Option<std::fs::File>,
     /// Whether page-table entries are trapped instead of shared with the guest.
@@ -97,6 +99,25 @@ pub struct Options {
     pub gtt_mb: u32,
     /// Whether broken rules and undocumented accesses make the process fail.
     pub strict: bool,
+}
+
+impl Default for Options {
+    /// A device that behaves, as large as the usual card.
+    fn default() -> Self {
+        Options {
+            delay_us: 0,
+            seed: 0,
+            faults: Vec::new(),
+            chaos: None,
+            trace: None,
+            trap_gtt: false,
+            asleep_fifo: false,
+            aperture_mb: 256,
+            swizzle: false,
+            gtt_mb: 2,
+            strict: false,
+        }
+    }
 }
 
 /// All models, by name.

@@ -7,7 +7,7 @@ use gpu_model::counters::Counter;
 use gpu_model::fault::{Fault, Kind, KINDS};
 use gpu_model::snb::engine::Stop;
 use gpu_model::snb::{EngineId, SnbConfig, StepResult};
-use snb_rig::{status_page, Rig, TARGET};
+use snb_rig::{status_page, Rig, BATCH, TARGET};
 
 const RCS: EngineId = EngineId::Rcs;
 const BCS: EngineId = EngineId::Bcs;
@@ -237,4 +237,167 @@ fn the_same_seed_gives_the_same_garbage() {
     };
     assert_eq!(garbage(1), garbage(1));
     assert_ne!(garbage(1), garbage(2));
+}
+
+#[test]
+fn late_reset() {
+    let rig = Rig::new();
+    rig.gpu.inject(Fault::once(Kind::LateReset).value(7));
+    rig.set(0x941c, 2);
+    assert_eq!((rig.reg(0x941c), rig.reg(0x203c)), (2, 1));
+    rig.gpu.clock().advance_to(6_999);
+    assert_eq!((rig.reg(0x941c), rig.reg(0x203c)), (2, 1));
+    rig.gpu.clock().advance_to(7_000);
+    assert_eq!((rig.reg(0x941c), rig.reg(0x203c)), (0, 0));
+    assert_eq!(rig.reg(0x2203c), 1, "only the render engine");
+}
+
+#[test]
+fn late_interrupt() {
+    let rig = Rig::new();
+    rig.unmask_interrupts();
+    rig.gpu
+        .inject(Fault::once(Kind::LateIrq).on("bcs").value(5));
+    rig.submit(BCS, &[0x0100_0000, 0]);
+    assert_eq!(rig.gpu.step(BCS), StepResult::Ran);
+    assert_eq!(rig.gpu.step(BCS), StepResult::Ran);
+    assert_eq!(rig.gpu.step(BCS), StepResult::NotBefore(5_000));
+    assert_eq!((rig.reg(0x44018), rig.messages()), (0, 0));
+    assert!(rig.gpu.run_until_idle(10));
+    assert_eq!((rig.reg(0x44018), rig.messages()), (1 << 22, 1));
+}
+
+#[test]
+fn interrupt_without_a_reason() {
+    let rig = Rig::new();
+    rig.unmask_interrupts();
+    rig.gpu.inject(Fault::once(Kind::SpuriousIrq).on("rcs"));
+    rig.run(RCS, &[0, 0]);
+    assert_eq!((rig.reg(0x44018), rig.messages()), (1, 1));
+    assert_eq!(rig.gpu.counter(Counter::RcsUserInterrupts), 0);
+}
+
+#[test]
+fn lost_message() {
+    let rig = Rig::new();
+    rig.unmask_interrupts();
+    rig.gpu.inject(Fault::once(Kind::LoseMsg));
+    rig.run(RCS, &[0x0100_0000, 0]);
+    assert_eq!((rig.reg(0x44018), rig.messages()), (1, 0));
+    assert!(rig.gpu.line(), "it is up, only nobody was told");
+    rig.set(0x44018, 1);
+    rig.run(RCS, &[0x0100_0000, 0]);
+    assert_eq!(rig.messages(), 1);
+}
+
+#[test]
+fn error_without_a_reason() {
+    let rig = Rig::new();
+    rig.set(0x20b4, 0xffff_ffee);
+    rig.unmask_interrupts();
+    rig.gpu.inject(Fault::once(Kind::SpuriousError).on("rcs"));
+    rig.run(RCS, &[STORE_GLOBAL, 0, TARGET, 1]);
+    assert_eq!(rig.at(TARGET), 1, "the engine goes on");
+    // EIR, master error in GTIIR.
+    assert_eq!((rig.reg(0x20b0), rig.reg(0x44010) & 8), (1, 8));
+    rig.set(0x20b0, 1);
+    assert_eq!((rig.reg(0x20b0), rig.reg(0x44010) & 8), (0, 0));
+}
+
+#[test]
+fn a_pause_before_a_command() {
+    let rig = Rig::new();
+    rig.gpu.inject(Fault::once(Kind::Pause).forever().value(2));
+    rig.submit(RCS, &[STORE_GLOBAL, 0, TARGET, 1]);
+    assert_eq!(rig.gpu.step(RCS), StepResult::NotBefore(2_000));
+    rig.gpu.clock().advance_to(2_000);
+    assert_eq!(rig.gpu.step(RCS), StepResult::Ran);
+    assert_eq!(rig.at(TARGET), 1);
+}
+
+#[test]
+fn gt_that_wakes_slowly() {
+    let rig = Rig::bare(SnbConfig::default());
+    rig.set(0xa18c, 0x0001_0000);
+    rig.gpu.inject(Fault::once(Kind::SlowWake).value(3));
+    rig.set(0xa18c, 0x0001_0001);
+    assert_eq!(rig.reg(0x130090), 0);
+    rig.gpu.clock().advance_to(3_000);
+    assert_eq!(rig.reg(0x130090), 1);
+    // A request that is taken back never comes true.
+    rig.set(0xa18c, 0x0001_0000);
+    rig.gpu.inject(Fault::once(Kind::SlowWake).value(3));
+    rig.set(0xa18c, 0x0001_0001);
+    rig.set(0xa18c, 0x0001_0000);
+    rig.gpu.clock().advance_to(9_000);
+    assert_eq!(rig.reg(0x130090), 0);
+}
+
+#[test]
+fn slow_mailbox_and_busy_fifo() {
+    let rig = Rig::bare(SnbConfig::default());
+    rig.gpu.inject(Fault::once(Kind::SlowPcode).value(4));
+    rig.set(0x138124, 0x8000_0005);
+    assert_eq!(rig.reg(0x138124), 0x8000_0005);
+    rig.gpu.clock().advance_to(4_000);
+    assert_eq!(rig.reg(0x138124), 0);
+    rig.gpu.inject(Fault::once(Kind::BusyFifo).value(9));
+    assert_eq!(rig.reg(0x120008) & 0x7f, 9);
+    assert_eq!(rig.reg(0x120008) & 0x7f, 64);
+}
+
+#[test]
+fn garbage_where_registers_only_inform() {
+    let rig = Rig::new();
+    // INSTPS, DMA_FADD, INSTDONE, ACTHD, IPEIR, IPEHR, BB_ADDR.
+    for offset in [0x70, 0x78, 0x6c, 0x74, 0x64, 0x68, 0x140] {
+        let good = rig.reg(0x2000 + offset);
+        rig.gpu.inject(Fault::once(Kind::GarbageStatus).on("rcs"));
+        let bad = rig.reg(0x2000 + offset);
+        assert_ne!(bad, good, "{offset:#x}");
+        assert_ne!(bad, 0xffff_ffff);
+        assert_eq!(rig.reg(0x2000 + offset), good);
+    }
+    // Not what says that work is done.
+    rig.gpu.inject(Fault::once(Kind::GarbageStatus).forever());
+    assert_eq!((rig.reg(0x2034), rig.reg(0x2030)), (0, 0));
+    assert_eq!(rig.reg(0x209c), 0x200);
+}
+
+#[test]
+fn a_tlb_that_forgets() {
+    let rig = Rig::new();
+    rig.run(RCS, &[STORE_GLOBAL, 0, TARGET, 1]);
+    rig.gpu.gtt_write(TARGET >> 12, 0x9_0005);
+    rig.run(RCS, &[STORE_GLOBAL, 0, TARGET, 2]);
+    assert_eq!((rig.at(TARGET), rig.at(0x90000)), (2, 0), "stale");
+    rig.gpu.inject(Fault::once(Kind::ForgetTlb).on("rcs"));
+    rig.run(RCS, &[STORE_GLOBAL, 0, TARGET, 3]);
+    assert_eq!((rig.at(TARGET), rig.at(0x90000)), (2, 3));
+}
+
+#[test]
+fn a_fault_in_any_fetch_of_any_engine_is_survived() {
+    const COMMANDS: [&[u32]; 5] = [
+        &[STORE_GLOBAL, 0, TARGET, 1],
+        &[0x1320_4001, 0x100, 7],
+        &[0x1300_0002, 0x8_0000, 7, 8],
+        &[0x1100_0001, 0x2358, 0],
+        &[0x1880_0100, BATCH],
+    ];
+    for e in gpu_model::snb::ENGINES {
+        for command in COMMANDS {
+            for k in 0..12 {
+                let rig = Rig::new();
+                rig.put(BATCH, &[STORE_GLOBAL, 0, TARGET, 1, 0x0500_0000, 0]);
+                let fault = Fault::once(Kind::PageFault).on(e.name());
+                rig.gpu.inject(fault.after(k));
+                rig.submit(e, command);
+                rig.submit(e, command);
+                rig.gpu.run_until_idle(100);
+                rig.set(0x941c, 1);
+                assert_eq!(rig.reg(0x941c), 0);
+            }
+        }
+    }
 }

@@ -106,6 +106,42 @@ proptest! {
     }
 
     #[test]
+    fn an_access_of_the_aperture_is_its_bytes(
+        y_walk in any::<bool>(),
+        tiles in prop::sample::select(vec![1u32, 2, 4]),
+        at in 0..0xffe0u32,
+        len in 1..64u32,
+    ) {
+        // A fence over 16 pages at 0x80000; one to four tiles in a row, each its own bus address.
+        let rig = Rig::new();
+        let tile = if y_walk { 128 } else { 512 };
+        rig.set(0x100004, 0x0008_f000 | (tiles * tile / 128 - 1));
+        rig.set(0x100000, 0x0008_0001 | u32::from(y_walk) << 1);
+        let data: Vec<u8> = (0..len).map(|n| n as u8 + 1).collect();
+        rig.gpu.aperture_write(0x80000 + at, &data);
+        let mut back = vec![0; len as usize];
+        rig.gpu.aperture_read(0x80000 + at, &mut back);
+        prop_assert_eq!(&back, &data);
+        for (n, byte) in data.iter().enumerate() {
+            let linear = at + n as u32;
+            // Past the last page that the fence covers there is no tile.
+            let (x, y) = (linear % (tiles * tile), linear / (tiles * tile));
+            let place = match (linear < 0x1_0000, y_walk) {
+                (false, _) => linear,
+                // SNB PRM V1P2 §4.5.2: rows of 512 bytes; columns of 16 bytes and 32 rows.
+                (true, false) => 4096 * (tiles * (y / 8) + x / 512) + 512 * (y % 8) + x % 512,
+                (true, true) => {
+                    let inside = x % 128;
+                    4096 * (tiles * (y / 32) + x / 128)
+                        + 512 * (inside / 16) + 16 * (y % 32) + inside % 16
+                }
+            };
+            let dword = rig.at((0x80000 + place) & !3);
+            prop_assert_eq!(dword.to_le_bytes()[(place % 4) as usize], *byte, "{:#x}", linear);
+        }
+    }
+
+    #[test]
     fn any_commands(
         engine in 0..3usize,
         ring in proptest::collection::vec(dwords(), 2..200),

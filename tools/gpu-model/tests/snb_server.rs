@@ -37,21 +37,6 @@ fn memfd(size: u64) -> File {
     fd.into()
 }
 
-fn options() -> Options {
-    Options {
-        delay_us: 0,
-        seed: 0,
-        faults: Vec::new(),
-        trace: None,
-        trap_gtt: false,
-        asleep_fifo: false,
-        gtt_mb: 2,
-        aperture_mb: 256,
-        swizzle: false,
-        strict: false,
-    }
-}
-
 impl Bench {
     fn new(name: &str, options: Options) -> Bench {
         let socket = std::env::temp_dir().join(format!("gpu-model-{name}-{}", std::process::id()));
@@ -137,6 +122,18 @@ impl Bench {
         self.write(0x2203c, 1);
     }
 
+    /// The same, with the table in the file that the guest maps.
+    fn bring_up_shared(&mut self) {
+        let region = self.client.region(0).expect("BAR0");
+        let shared = region.file_offset.as_ref().expect("a file").file();
+        let table = shared.try_clone().expect("descriptor");
+        self.bring_up(|_, index, pte| {
+            table
+                .write_all_at(&pte.to_le_bytes(), (2 << 20) + u64::from(index) * 4)
+                .expect("table");
+        });
+    }
+
     fn end(self) {
         let Bench {
             client,
@@ -153,7 +150,7 @@ impl Bench {
 
 #[test]
 fn a_client_runs_a_command_and_gets_its_message() {
-    let mut b = Bench::new("msi", options());
+    let mut b = Bench::new("msi", Options::default());
     let mut id = [0; 4];
     b.client
         .region_read(VFIO_PCI_CONFIG_REGION_INDEX, 0, &mut id)
@@ -170,18 +167,7 @@ fn a_client_runs_a_command_and_gets_its_message() {
     assert_eq!(region.size, 4 << 20);
     let area = region.sparse_areas[0];
     assert_eq!((area.offset, area.size), (2 << 20, 2 << 20));
-    let table = region
-        .file_offset
-        .as_ref()
-        .expect("a file")
-        .file()
-        .try_clone()
-        .expect("descriptor");
-    b.bring_up(|_, index, pte| {
-        table
-            .write_all_at(&pte.to_le_bytes(), (2 << 20) + u64::from(index) * 4)
-            .expect("table");
-    });
+    b.bring_up_shared();
 
     let msi = rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).expect("eventfd");
     let flags = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER;
@@ -225,7 +211,7 @@ fn trapped_table_and_intx() {
         "intx",
         Options {
             trap_gtt: true,
-            ..options()
+            ..Options::default()
         },
     );
     assert!(b.client.region(0).expect("BAR0").sparse_areas.is_empty());
@@ -259,7 +245,7 @@ fn trapped_table_and_intx() {
 
 #[test]
 fn reset_and_strange_accesses() {
-    let mut b = Bench::new("reset", options());
+    let mut b = Bench::new("reset", Options::default());
     b.write(0x4401c, 5);
     b.client.reset().expect("reset");
     assert_eq!(b.read(0x4401c), 0);
@@ -283,22 +269,10 @@ fn work_takes_its_time_and_a_wait_sees_memory_change() {
         "delay",
         Options {
             delay_us: 2000,
-            ..options()
+            ..Options::default()
         },
     );
-    let region = b.client.region(0).expect("BAR0");
-    let table = region
-        .file_offset
-        .as_ref()
-        .expect("a file")
-        .file()
-        .try_clone()
-        .expect("descriptor");
-    b.bring_up(|_, index, pte| {
-        table
-            .write_all_at(&pte.to_le_bytes(), (2 << 20) + u64::from(index) * 4)
-            .expect("table");
-    });
+    b.bring_up_shared();
     // A semaphore in memory: waits until 0x80000 exceeds 4, then stores.
     b.put(
         0x30000,

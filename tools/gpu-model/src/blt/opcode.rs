@@ -179,6 +179,13 @@ pub(super) const COMMANDS: &[Command] = {
         BIT_POSITION, BYTE_PACKED, DST_TILED, FIXED_PATTERN, KEY_MODE, MASK, PATTERN, SRC_TILED,
     };
     use Field::*;
+    /// The fields of a command that draws a rectangle: these first, then its own.
+    macro_rules! xy {
+        ($($field:ident),* $(,)?) => {
+            &[Control, DstFirst, DstEnd, DstBase, $($field),*]
+        };
+    }
+
     const fn command(
         opcode: u8,
         name: &'static str,
@@ -292,7 +299,7 @@ pub(super) const COMMANDS: &[Command] = {
             "XY_COLOR_BLT",
             "8.9.8",
             (MASK | DST_TILED, CLIP),
-            &[Control, DstFirst, DstEnd, DstBase, PatternBackground],
+            xy!(PatternBackground),
             Immediate::None,
         ),
         command(
@@ -300,7 +307,7 @@ pub(super) const COMMANDS: &[Command] = {
             "XY_PAT_BLT",
             "8.9.9",
             (MASK | PATTERN, CLIP),
-            &[Control, DstFirst, DstEnd, DstBase, PatternBase],
+            xy!(PatternBase),
             Immediate::None,
         ),
         command(
@@ -308,15 +315,7 @@ pub(super) const COMMANDS: &[Command] = {
             "XY_PAT_CHROMA_BLT",
             "8.9.10",
             (MASK | KEY_MODE | PATTERN, CLIP),
-            &[
-                Control,
-                DstFirst,
-                DstEnd,
-                DstBase,
-                PatternBase,
-                KeyLow,
-                KeyHigh,
-            ],
+            xy!(PatternBase, KeyLow, KeyHigh),
             Immediate::None,
         ),
         command(
@@ -324,7 +323,7 @@ pub(super) const COMMANDS: &[Command] = {
             "XY_PAT_BLT_IMMEDIATE",
             "8.9.11",
             (MASK | PATTERN, CLIP),
-            &[Control, DstFirst, DstEnd, DstBase],
+            xy!(),
             Immediate::Pattern,
         ),
         command(
@@ -332,7 +331,7 @@ pub(super) const COMMANDS: &[Command] = {
             "XY_PAT_CHROMA_BLT_IMMEDIATE",
             "8.9.12",
             (MASK | KEY_MODE | PATTERN, CLIP),
-            &[Control, DstFirst, DstEnd, DstBase, KeyLow, KeyHigh],
+            xy!(KeyLow, KeyHigh),
             Immediate::Pattern,
         ),
         command(
@@ -340,16 +339,12 @@ pub(super) const COMMANDS: &[Command] = {
             "XY_MONO_PAT_BLT",
             "8.9.13",
             (MASK | PATTERN, CLIP | PAT_TRANSPARENT),
-            &[
-                Control,
-                DstFirst,
-                DstEnd,
-                DstBase,
+            xy!(
                 PatternBackground,
                 PatternForeground,
                 PatternLow,
-                PatternHigh,
-            ],
+                PatternHigh
+            ),
             Immediate::None,
         ),
         // §8.9.14 names a "bit mask enable" in control bit 27, which it also calls reserved; no bit mask register
@@ -359,14 +354,7 @@ pub(super) const COMMANDS: &[Command] = {
             "XY_MONO_PAT_FIXED_BLT",
             "8.9.14",
             (MASK | FIXED_PATTERN | PATTERN, CLIP | PAT_TRANSPARENT),
-            &[
-                Control,
-                DstFirst,
-                DstEnd,
-                DstBase,
-                PatternBackground,
-                PatternForeground,
-            ],
+            xy!(PatternBackground, PatternForeground),
             Immediate::None,
         ),
         command(
@@ -374,9 +362,7 @@ pub(super) const COMMANDS: &[Command] = {
             "XY_SRC_COPY_BLT",
             "8.9.15",
             (MASK | SRC_TILED | DST_TILED, CLIP),
-            &[
-                Control, DstFirst, DstEnd, DstBase, SrcFirst, SrcPitch, SrcBase,
-            ],
+            xy!(SrcFirst, SrcPitch, SrcBase),
             Immediate::None,
         ),
         command(
@@ -384,9 +370,7 @@ pub(super) const COMMANDS: &[Command] = {
             "XY_SRC_COPY_CHROMA_BLT",
             "8.9.16",
             (MASK | KEY_MODE | SRC_TILED | DST_TILED, CLIP),
-            &[
-                Control, DstFirst, DstEnd, DstBase, SrcFirst, SrcPitch, SrcBase, KeyLow, KeyHigh,
-            ],
+            xy!(SrcFirst, SrcPitch, SrcBase, KeyLow, KeyHigh),
             Immediate::None,
         ),
         command(
@@ -394,15 +378,7 @@ pub(super) const COMMANDS: &[Command] = {
             "XY_MONO_SRC_COPY_BLT",
             "8.9.17",
             (MASK | BIT_POSITION | DST_TILED, CLIP | SRC_TRANSPARENT),
-            &[
-                Control,
-                DstFirst,
-                DstEnd,
-                DstBase,
-                MonoSource,
-                SrcBackground,
-                SrcForeground,
-            ],
+            xy!(MonoSource, SrcBackground, SrcForeground),
             Immediate::None,
         ),
         command(
@@ -410,14 +386,7 @@ pub(super) const COMMANDS: &[Command] = {
             "XY_MONO_SRC_COPY_IMMEDIATE_BLT",
             "8.9.18",
             (MASK | BIT_POSITION | DST_TILED, CLIP | SRC_TRANSPARENT),
-            &[
-                Control,
-                DstFirst,
-                DstEnd,
-                DstBase,
-                SrcBackground,
-                SrcForeground,
-            ],
+            xy!(SrcBackground, SrcForeground),
             Immediate::Source,
         ),
         // From here on the source pitch stands before the source coordinates.
@@ -426,16 +395,7 @@ pub(super) const COMMANDS: &[Command] = {
             "XY_FULL_BLT",
             "8.9.19",
             (MASK | SRC_TILED | PATTERN, CLIP),
-            &[
-                Control,
-                DstFirst,
-                DstEnd,
-                DstBase,
-                SrcPitch,
-                SrcFirst,
-                SrcBase,
-                PatternBase,
-            ],
+            xy!(SrcPitch, SrcFirst, SrcBase, PatternBase),
             Immediate::None,
         ),
         command(
@@ -443,9 +403,7 @@ pub(super) const COMMANDS: &[Command] = {
             "XY_FULL_IMMEDIATE_PATTERN_BLT",
             "8.9.20",
             (MASK | SRC_TILED | PATTERN, CLIP),
-            &[
-                Control, DstFirst, DstEnd, DstBase, SrcPitch, SrcFirst, SrcBase,
-            ],
+            xy!(SrcPitch, SrcFirst, SrcBase),
             Immediate::Pattern,
         ),
         command(
@@ -453,16 +411,7 @@ pub(super) const COMMANDS: &[Command] = {
             "XY_FULL_MONO_SRC_BLT",
             "8.9.21",
             (MASK | BIT_POSITION | PATTERN, CLIP | SRC_TRANSPARENT),
-            &[
-                Control,
-                DstFirst,
-                DstEnd,
-                DstBase,
-                MonoSource,
-                SrcBackground,
-                SrcForeground,
-                PatternBase,
-            ],
+            xy!(MonoSource, SrcBackground, SrcForeground, PatternBase),
             Immediate::None,
         ),
         command(
@@ -470,15 +419,7 @@ pub(super) const COMMANDS: &[Command] = {
             "XY_FULL_MONO_SRC_IMMEDIATE_PATTERN_BLT",
             "8.9.22",
             (MASK | BIT_POSITION | PATTERN, CLIP | SRC_TRANSPARENT),
-            &[
-                Control,
-                DstFirst,
-                DstEnd,
-                DstBase,
-                MonoSource,
-                SrcBackground,
-                SrcForeground,
-            ],
+            xy!(MonoSource, SrcBackground, SrcForeground),
             Immediate::Pattern,
         ),
         command(
@@ -486,19 +427,15 @@ pub(super) const COMMANDS: &[Command] = {
             "XY_FULL_MONO_PATTERN_BLT",
             "8.9.23",
             (MASK | SRC_TILED | PATTERN, SOLID | CLIP | PAT_TRANSPARENT),
-            &[
-                Control,
-                DstFirst,
-                DstEnd,
-                DstBase,
+            xy!(
                 SrcPitch,
                 SrcFirst,
                 SrcBase,
                 PatternBackground,
                 PatternForeground,
                 PatternLow,
-                PatternHigh,
-            ],
+                PatternHigh
+            ),
             Immediate::None,
         ),
         command(
@@ -509,19 +446,15 @@ pub(super) const COMMANDS: &[Command] = {
                 MASK | BIT_POSITION | PATTERN,
                 SOLID | CLIP | SRC_TRANSPARENT | PAT_TRANSPARENT,
             ),
-            &[
-                Control,
-                DstFirst,
-                DstEnd,
-                DstBase,
+            xy!(
                 MonoSource,
                 SrcBackground,
                 SrcForeground,
                 PatternBackground,
                 PatternForeground,
                 PatternLow,
-                PatternHigh,
-            ],
+                PatternHigh
+            ),
             Immediate::None,
         ),
     ]

@@ -45,6 +45,7 @@ impl GpuModel for Snb {
 
     fn bar_read(&self, bar: u32, offset: u64, buf: &mut [u8]) {
         match bar {
+            _ if !self.inside(bar, offset, buf.len()) => buf.fill(0),
             0 => self.bar0_read(offset as u32, buf),
             2 => self.aperture_read(offset as u32, buf),
             // The I/O BAR is legacy and not used; a removed card floats.
@@ -54,6 +55,7 @@ impl GpuModel for Snb {
 
     fn bar_write(&self, bar: u32, offset: u64, data: &[u8]) {
         match bar {
+            _ if !self.inside(bar, offset, data.len()) => {}
             0 => self.bar0_write(offset as u32, data),
             2 => self.aperture_write(offset as u32, data),
             _ => {}
@@ -101,6 +103,11 @@ impl GpuModel for Snb {
             .iter()
             .map(|(o, n)| json!({ "offset": format!("{o:#08x}"), "reads": n.0, "writes": n.1 }))
             .collect();
+        let chaos = core.chaos.as_ref().map(|c| {
+            let done: serde_json::Map<String, Value> =
+                c.done().map(|(n, v)| (n.to_owned(), json!(v))).collect();
+            json!({ "seed": c.seed(), "hard": c.is_hard(), "done": done })
+        });
         json!({
             "gpu": "snb",
             "device": format!("8086:{:04x}", core.cfg.device_id),
@@ -108,6 +115,7 @@ impl GpuModel for Snb {
             "lints": named(&core.lints),
             "client_lints": named(&core.client_lints),
             "undocumented": undocumented,
+            "chaos": chaos,
         })
     }
 
@@ -120,6 +128,19 @@ impl GpuModel for Snb {
 }
 
 impl Snb {
+    /// True if an access lies in a region: no other one reaches the device.
+    fn inside(&self, bar: u32, offset: u64, len: usize) -> bool {
+        let size = match bar {
+            0 => BAR0_SIZE,
+            2 => self.aperture,
+            4 => u64::from(BAR4_SIZE),
+            _ => 0,
+        };
+        offset
+            .checked_add(len as u64)
+            .is_some_and(|end| end <= size)
+    }
+
     /// A BAR0 read of any size: registers below 2 MB, page-table entries above.
     fn bar0_read(&self, offset: u32, buf: &mut [u8]) {
         let aligned = offset.is_multiple_of(4) && buf.len().is_multiple_of(4);

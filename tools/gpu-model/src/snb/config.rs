@@ -20,7 +20,7 @@ pub struct SnbConfig {
     pub device_id: u16,
     /// Megabytes of global page-table entries (GGMS): 1 or 2, for 1 or 2 GB of addresses.
     pub gtt_mb: u32,
-    /// Bytes of aperture: 64, 128, 256 or 512 MB (§4.4).
+    /// Bytes of aperture: 64, 128, 256 or 512 MB (§4.4); less, for tests.
     pub aperture: u64,
     /// A piece of work takes at least this long, in nanoseconds.
     pub delay_ns: u64,

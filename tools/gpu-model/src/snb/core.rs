@@ -2,6 +2,7 @@
 //! The device's state, and the small services that all its parts use: registers by offset,
 //! counting, reporting, memory access of an engine.
 
+use crate::chaos::Chaos;
 use crate::clock::Clock;
 use crate::counters::{Counter, Counters};
 use crate::fault::{Faults, Kind};
@@ -16,6 +17,7 @@ use crate::snb::config::SnbConfig;
 use crate::snb::context::RenderState;
 use crate::snb::engine::{Engine, EngineId, ENGINES};
 use crate::snb::gt::Gt;
+use crate::snb::later::Later;
 use crate::snb::lint::Rule;
 use crate::snb::mmu::{MemoryContext, Mmu};
 use crate::snb::regs::{self, reg, MMIO_SIZE};
@@ -54,6 +56,8 @@ pub(crate) struct Core {
     pub counters: Counters,
     pub trace: Recorder,
     pub faults: Faults,
+    pub chaos: Option<Chaos>,
+    pub later: Later,
     pub clock: Clock,
     pub undocumented: BTreeMap<u32, (u64, u64)>,
     /// Broken rules, by whom: the driver, and programs in non-secure batches.
@@ -94,6 +98,8 @@ impl Core {
             counters: Counters::default(),
             trace: Recorder::new(cfg.keep_events),
             faults: Faults::default(),
+            chaos: None,
+            later: Later::default(),
             clock,
             undocumented: BTreeMap::new(),
             lints: BTreeMap::new(),
@@ -141,6 +147,7 @@ impl Core {
             };
         }
         self.gt = Gt::default();
+        self.later = Later::default();
         self.blitter.reset();
         self.cx.ppgtt = false;
         self.removed = false;
@@ -231,12 +238,20 @@ impl Core {
         self.record(|| Event::Undocumented { offset, write });
     }
 
-    /// An opportunity for an injected fault.
+    /// The time in so many microseconds.
+    pub fn in_us(&self, us: u64) -> u64 {
+        self.clock.now().saturating_add(us.saturating_mul(1000))
+    }
+
+    /// An opportunity for an injected fault, by order or by chaos: its value if it takes effect.
     pub fn inject(&mut self, kind: Kind, engine: &str) -> Option<u64> {
-        if self.faults.is_empty() {
+        if self.faults.is_empty() && self.chaos.is_none() {
             return None;
         }
-        let value = self.faults.take(kind, engine)?;
+        let value = match self.faults.take(kind, engine) {
+            Some(value) => value,
+            None => self.chaos.as_mut()?.take(kind, engine)?,
+        };
         self.counters.inc(Counter::Injected);
         let now = self.clock.now();
         let what = format!("{} {engine}", kind.name());
@@ -290,6 +305,11 @@ impl Core {
         if self.inject(Kind::PageFault, e.name()).is_some() {
             if let Some(mmu) = &mut self.engines[e as usize].mmu {
                 mmu.inject_fault();
+            }
+        }
+        if self.inject(Kind::ForgetTlb, e.name()).is_some() {
+            if let Some(mmu) = &mut self.engines[e as usize].mmu {
+                mmu.flush();
             }
         }
         let mut spare = None;

@@ -2,6 +2,7 @@
 //! The device as a library: accesses of a CPU on one side, engines run step by step or by threads
 //! on the other.
 
+use crate::chaos::Chaos;
 use crate::clock::Clock;
 use crate::counters::Counter;
 use crate::fault::Fault;
@@ -87,8 +88,8 @@ impl Snb {
         irq: Arc<dyn IrqSink>,
     ) -> anyhow::Result<Self> {
         anyhow::ensure!(
-            matches!(options.aperture_mb, 64 | 128 | 256 | 512),
-            "the aperture is 64, 128, 256 or 512 MB"
+            options.aperture_mb.is_power_of_two() && options.aperture_mb <= 512,
+            "the aperture is a power of two of megabytes, 512 at most"
         );
         anyhow::ensure!(
             (1..=2).contains(&options.gtt_mb),
@@ -98,7 +99,7 @@ impl Snb {
             gtt_mb: options.gtt_mb,
             aperture: u64::from(options.aperture_mb) << 20,
             swizzle: options.swizzle,
-            delay_ns: options.delay_us * 1000,
+            delay_ns: options.delay_us.saturating_mul(1000),
             seed: options.seed,
             asleep_fifo: options.asleep_fifo,
             fifo: FifoDrain::Timed(100),
@@ -119,6 +120,7 @@ impl Snb {
         {
             let mut core = device.core();
             options.faults.into_iter().for_each(|f| core.faults.push(f));
+            core.chaos = options.chaos;
             if let Some(file) = options.trace {
                 core.trace.set_file(file);
             }
@@ -306,8 +308,11 @@ impl Snb {
     pub fn stop_engines(&self) {
         let threads = std::mem::take(&mut *lock(&self.threads));
         self.shared.quit.store(true, Ordering::SeqCst);
-        // Under the lock, so that no thread is between its look at `quit` and its sleep.
-        drop(self.core());
+        // Under the lock, so that no thread is between its look at `quit` and its sleep. A blit can
+        // take minutes, so it is ended.
+        for engine in &mut self.core().engines {
+            engine.stop_blit();
+        }
         self.shared.wake_all();
         for t in threads {
             // A thread that panicked has said so on standard error.
@@ -320,9 +325,19 @@ impl Snb {
         self.core().faults.push(fault);
     }
 
+    /// How many faults are still to come.
+    pub fn faults_to_come(&self) -> usize {
+        self.core().faults.len()
+    }
+
     /// Forgets the faults still to come.
     pub fn clear_faults(&self) {
         self.core().faults.clear();
+    }
+
+    /// Begins chaos, or ends it.
+    pub fn set_chaos(&self, chaos: Option<Chaos>) {
+        self.core().chaos = chaos;
     }
 
     /// Changes the delay of a piece of work, in nanoseconds.

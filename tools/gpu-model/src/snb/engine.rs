@@ -171,6 +171,8 @@ pub struct Engine {
     pub work_begins: bool,
     /// Not before this time.
     pub not_before: u64,
+    /// An injected pause is over; the next command runs.
+    pub rested: bool,
     /// PIPE_CONTROL rules.
     pub prelude: FlushPrelude,
     /// VCS only: the tail was written while the engine slept, so it did not notice (digest G-37).
@@ -207,6 +209,7 @@ impl Engine {
             arbitration: true,
             work_begins: true,
             not_before: 0,
+            rested: false,
             prelude: FlushPrelude::None,
             missed_tail: false,
             partial_reported: false,

@@ -47,6 +47,13 @@ impl Core {
         self.latch_errors(e);
     }
 
+    /// Error bits show in EIR, if EMR lets them, without a cause: writing ones clears them.
+    pub fn spurious_error(&mut self, e: EngineId, bits: u32) {
+        let eir = self.ring(e, ring::EIR) | bits & !self.ring(e, ring::EMR);
+        self.set_ring(e, ring::EIR, eir);
+        self.set_status(e, bit::MASTER_ERROR, eir != 0);
+    }
+
     /// ESR through EMR into EIR, and from there into the interrupt status.
     pub fn latch_errors(&mut self, e: EngineId) {
         let latched = self.ring(e, ring::ESR) & !self.ring(e, ring::EMR);

@@ -10,6 +10,7 @@ use crate::intel::{cmd3d, mi};
 use crate::snb::blit::BlitJob;
 use crate::snb::core::{source, Core};
 use crate::snb::engine::{Batch, EngineId, FlushPrelude, Stop, Wait};
+use crate::snb::irq::bit;
 use crate::snb::lint::Rule;
 use crate::snb::regs::ring;
 use crate::trace::Event;
@@ -76,6 +77,15 @@ impl Core {
 
     /// Executes at most one command of an engine.
     pub fn step(&mut self, e: EngineId) -> Step {
+        self.settle();
+        match (self.step_now(e), self.later.next_interrupt(e)) {
+            // An engine at rest that still owes an interrupt.
+            (Step::Idle | Step::Stopped, Some(at)) => Step::NotBefore(at),
+            (step, _) => step,
+        }
+    }
+
+    fn step_now(&mut self, e: EngineId) -> Step {
         if self.engine(e).busy {
             return Step::Waiting;
         }
@@ -112,14 +122,34 @@ impl Core {
         if self.clock.now() < not_before {
             return Step::NotBefore(not_before);
         }
+        if !std::mem::take(&mut self.engine(e).rested) {
+            if let Some(us) = self.inject(Kind::Pause, e.name()) {
+                let until = self.in_us(us);
+                let engine = self.engine(e);
+                engine.rested = true;
+                engine.not_before = until;
+                return Step::NotBefore(until);
+            }
+        }
         if self.inject(Kind::Hang, e.name()).is_some() {
             self.engine(e).stop = Stop::Hung;
             return Step::Stopped;
         }
+        self.misfire(e);
         self.client = self.unprivileged(e);
         let step = self.run_command(e);
         self.client = false;
         step
+    }
+
+    /// Opportunities for what an engine says without a reason.
+    fn misfire(&mut self, e: EngineId) {
+        if self.inject(Kind::SpuriousIrq, e.name()).is_some() {
+            self.blink(e, bit::USER);
+        }
+        if let Some(value) = self.inject(Kind::SpuriousError, e.name()) {
+            self.spurious_error(e, (value as u32).max(1));
+        }
     }
 
     fn wait_over(&mut self, e: EngineId, wait: Wait) -> bool {
@@ -195,13 +225,16 @@ impl Core {
         if self.engine(e).work_begins && header != 0 {
             self.engine(e).work_begins = false;
             let extra = self.inject(Kind::Delay, e.name()).unwrap_or(0);
-            let until = self.clock.now() + self.cfg.delay_ns + extra * 1000;
+            let until = self.in_us(extra).saturating_add(self.cfg.delay_ns);
             if self.clock.now() < until {
                 self.engine(e).not_before = until;
                 return Step::NotBefore(until);
             }
         }
-        let d = self.fetch(e, len);
+        let mut d = self.fetch(e, len);
+        // The header was fetched once: memory that changed in between, or a fault of the second
+        // fetch, must not make another command of it.
+        d[0] = header;
         if in_batch && self.cfg.prefetch {
             let ahead = at.wrapping_add(len as u32 * 4).wrapping_add(63);
             self.with_mmu(e, |mmu, cx| {

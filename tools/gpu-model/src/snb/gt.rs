@@ -45,8 +45,14 @@ impl Core {
     pub fn forcewake(&mut self, data: u32) {
         if data & 1 == 0 {
             self.gt.awake = false;
+            self.later.wake = None;
+        } else if self.gt.awake || self.later.wake.is_some() {
+            // Asked for already.
         } else if self.inject(Kind::StuckForcewake, "").is_none() {
-            self.gt.awake = true;
+            match self.inject(Kind::SlowWake, "") {
+                Some(us) => self.later.wake = Some(self.in_us(us)),
+                None => self.gt.awake = true,
+            }
         }
     }
 
@@ -94,11 +100,13 @@ impl Core {
     /// GTFIFOCTL: free entries in bits 6:0.
     pub fn fifo_room(&mut self) -> u32 {
         self.fifo_drain(true);
-        let free = if self.inject(Kind::FifoFull, "").is_some() {
-            0
-        } else {
-            FIFO_ENTRIES - self.gt.fifo
-        };
+        let mut free = FIFO_ENTRIES - self.gt.fifo;
+        if self.inject(Kind::FifoFull, "").is_some() {
+            free = 0;
+        }
+        if let Some(room) = self.inject(Kind::BusyFifo, "") {
+            free = free.min(room);
+        }
         self.get(reg::GTFIFOCTL) & !0x7f | free as u32
     }
 
@@ -112,6 +120,16 @@ impl Core {
             self.set(reg::GDRST, mask);
             return;
         }
+        if let Some(us) = self.inject(Kind::LateReset, "") {
+            self.set(reg::GDRST, mask);
+            self.later.reset = Some((self.in_us(us), mask));
+            return;
+        }
+        self.reset_now(mask);
+    }
+
+    /// The reset that GDRST asked for.
+    pub fn reset_now(&mut self, mask: u32) {
         self.set(reg::GDRST, 0);
         for e in ENGINES {
             if mask & (1 | e.reset_bit()) != 0 {
@@ -153,6 +171,17 @@ impl Core {
             self.set(reg::PCODE_MAILBOX, data);
             return;
         }
+        if let Some(us) = self.inject(Kind::SlowPcode, "") {
+            self.set(reg::PCODE_MAILBOX, data);
+            self.later.pcode = Some((self.in_us(us), data));
+            return;
+        }
+        self.pcode_now(data);
+    }
+
+    /// Runs a mailbox command; bit 31 falls when it is done.
+    pub fn pcode_now(&mut self, data: u32) {
+        const BUSY: u32 = 1 << 31;
         // Status in the low byte: 0 done, 1 no such command.
         let status = match data & 0xff {
             0x05 => {

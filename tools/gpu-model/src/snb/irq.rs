@@ -31,12 +31,23 @@ const MASTER_ENABLE: u32 = 1 << 31;
 impl Core {
     /// An event without duration: the status bit rises and falls.
     pub fn pulse(&mut self, e: EngineId, local: u32) {
-        let lost = matches!(local, bit::USER | bit::NOTIFY)
-            && self.inject(Kind::LoseIrq, e.name()).is_some();
-        if !lost {
-            self.set_status(e, local, true);
-            self.set_status(e, local, false);
+        if matches!(local, bit::USER | bit::NOTIFY) {
+            if self.inject(Kind::LoseIrq, e.name()).is_some() {
+                return;
+            }
+            if let Some(us) = self.inject(Kind::LateIrq, e.name()) {
+                let at = self.in_us(us);
+                self.later.interrupt(at, e, local);
+                return;
+            }
         }
+        self.blink(e, local);
+    }
+
+    /// A status bit rises and falls.
+    pub fn blink(&mut self, e: EngineId, local: u32) {
+        self.set_status(e, local, true);
+        self.set_status(e, local, false);
     }
 
     /// Changes a status bit to a level.
@@ -107,6 +118,9 @@ impl Core {
         if line {
             self.count(Counter::Interrupts);
             self.record(|| Event::Interrupt);
+            if self.inject(Kind::LoseMsg, "").is_some() {
+                return;
+            }
             if self.inject(Kind::DupIrq, "").is_some() {
                 self.irq.set_line(true);
             }

@@ -8,6 +8,7 @@ use crate::intel::regfile::{apply, Domain};
 use crate::snb::core::{Core, Origin};
 use crate::snb::display;
 use crate::snb::engine::{EngineId, Stop};
+use crate::snb::later::Later;
 use crate::snb::lint::Rule;
 use crate::snb::regs::{self, reg, ring, FENCES, GT_LIMIT};
 use crate::trace::Event;
@@ -21,6 +22,7 @@ impl Core {
     /// A dword read by the CPU.
     pub fn cpu_read(&mut self, offset: u32) -> u32 {
         self.count_access(offset, false);
+        self.settle();
         if self.gone() {
             return !0;
         }
@@ -37,6 +39,7 @@ impl Core {
     /// A dword write by the CPU.
     pub fn cpu_write(&mut self, offset: u32, value: u32) {
         self.count_access(offset, true);
+        self.settle();
         if self.gone() {
             return;
         }
@@ -66,6 +69,7 @@ impl Core {
     /// Pulls the card.
     pub fn remove(&mut self) {
         self.removed = true;
+        self.later = Later::default();
         for engine in &mut self.engines {
             engine.stop = Stop::Hung;
             engine.stop_blit();
@@ -139,6 +143,20 @@ impl Core {
         );
         if status && self.inject(Kind::GarbageRead, e.name()).is_some() {
             return self.random() as u32;
+        }
+        let informs = matches!(
+            offset,
+            ring::ACTHD
+                | ring::INSTDONE
+                | ring::IPEIR
+                | ring::IPEHR
+                | ring::INSTPS
+                | ring::BB_ADDR
+                | ring::DMA_FADD
+        );
+        if informs && self.inject(Kind::GarbageStatus, e.name()).is_some() {
+            // All ones would be a card that is gone.
+            return self.random() as u32 & !(1 << 7);
         }
         let stored = self.ring(e, offset);
         match offset {

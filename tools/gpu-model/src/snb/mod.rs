@@ -7,6 +7,7 @@
 //! | `regs.rs`, `display.rs` | the register file |
 //! | `mmio.rs` | register accesses and their effects |
 //! | `gt.rs` | forcewake, FIFO, reset, pcode, TLB invalidation |
+//! | `later.rs` | what a fault has put off |
 //! | `irq.rs`, `errors.rs` | interrupts; errors and fault records |
 //! | `mmu.rs`, `aperture.rs` | translation for engines and for the CPU |
 //! | `engine.rs`, `exec.rs` | command streamers |
@@ -30,6 +31,7 @@ pub(crate) mod exec;
 pub(crate) mod flush;
 pub(crate) mod gt;
 pub mod irq;
+pub(crate) mod later;
 pub mod lint;
 pub(crate) mod mi_exec;
 pub(crate) mod mmio;

@@ -11,12 +11,14 @@
 //! | b8 | R/W | index of a counter (order of `counters`) |
 //! | bc | R | low half of the counter |
 //! | c0 | R | high half |
-//! | c4 | W | 1 take a snapshot (reads then show it), 2 live values again, 4 clear all counters |
+//! | c4 | W | see [`command`] |
 //! | c8 | W | inject: bits 7:0 fault code (position in `fault::KINDS`, from 1; 0 forgets all), 11:8 engine + 1 (0 any), 15:12 times (0 without end), 31:16 skip |
 //! | cc | R/W | parameter of the next injected fault |
 //!
-//! A reset of the device leaves counters, snapshot and faults alone.
+//! A reset of the device leaves counters, snapshot, faults and chaos alone. While the card is pulled
+//! all reads give all ones, and nothing is heard but the bit that puts it back.
 
+use crate::chaos::Chaos;
 use crate::counters::{Counters, COUNT};
 use crate::fault::{Fault, Kind};
 use crate::snb::config::WINDOW;
@@ -25,6 +27,26 @@ use crate::snb::engine::ENGINES;
 
 /// Signature at offset 0xb4.
 pub const SIGNATURE: u32 = 0x4d55_5047;
+
+/// Bits of the dword that is written at 0xc4; several are done in this order.
+pub mod command {
+    /// Take a snapshot of the counters, which reads then show.
+    pub const SNAPSHOT: u32 = 1 << 0;
+    /// Live values again.
+    pub const LIVE: u32 = 1 << 1;
+    /// Clear all counters.
+    pub const CLEAR: u32 = 1 << 2;
+    /// The card is back, as after power-on. The only bit that a card pulled before hears.
+    pub const RETURN: u32 = 1 << 3;
+    /// End of chaos.
+    pub const CALM: u32 = 1 << 4;
+    /// Gentle chaos, with the parameter as its seed.
+    pub const GENTLE: u32 = 1 << 5;
+    /// Hard chaos, with the parameter as its seed.
+    pub const HARD: u32 = 1 << 6;
+    /// The card is pulled, now.
+    pub const PULL: u32 = 1 << 7;
+}
 
 /// State of the window.
 #[derive(Default)]
@@ -55,20 +77,38 @@ impl Core {
     pub fn window_write(&mut self, offset: usize, data: u32) {
         match offset {
             0x08 => self.window.index = data,
-            0x14 => {
-                if data & 1 != 0 {
-                    self.window.snapshot = Some(self.counters.clone());
-                }
-                if data & 2 != 0 {
-                    self.window.snapshot = None;
-                }
-                if data & 4 != 0 {
-                    self.counters.clear();
-                }
-            }
+            0x14 => self.window_command(data),
             0x18 => self.window_fault(data),
             0x1c => self.window.value = data,
             _ => {}
+        }
+    }
+
+    fn window_command(&mut self, data: u32) {
+        if data & command::SNAPSHOT != 0 {
+            self.window.snapshot = Some(self.counters.clone());
+        }
+        if data & command::LIVE != 0 {
+            self.window.snapshot = None;
+        }
+        if data & command::CLEAR != 0 {
+            self.counters.clear();
+        }
+        if data & command::RETURN != 0 && self.removed {
+            self.power_on();
+        }
+        if data & command::CALM != 0 {
+            self.chaos = None;
+        }
+        let seed = u64::from(self.window.value);
+        if data & command::GENTLE != 0 {
+            self.chaos = Some(Chaos::new(seed, false));
+        }
+        if data & command::HARD != 0 {
+            self.chaos = Some(Chaos::new(seed, true));
+        }
+        if data & command::PULL != 0 {
+            self.remove();
         }
     }
 
@@ -115,12 +155,16 @@ impl Core {
     /// A config write.
     pub fn config_write(&mut self, offset: usize, data: &[u8]) {
         self.counters.inc(crate::counters::Counter::ConfigWrites);
+        let in_window = offset.checked_sub(WINDOW).filter(|at| *at < 0x20);
+        let dword = <[u8; 4]>::try_from(data).map(u32::from_le_bytes);
         if self.removed {
+            if let (Some(0x14), Ok(dword)) = (in_window, dword) {
+                self.window_command(dword & command::RETURN);
+            }
             return;
         }
-        let in_window = offset.checked_sub(WINDOW).filter(|at| *at < 0x20);
-        if let (Some(at), Ok(dword)) = (in_window, <[u8; 4]>::try_from(data)) {
-            self.window_write(at, u32::from_le_bytes(dword));
+        if let (Some(at), Ok(dword)) = (in_window, dword) {
+            self.window_write(at, dword);
             return;
         }
         self.pci.write(offset, data);

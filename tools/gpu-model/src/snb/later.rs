@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What an injected fault has put off: a reset, a mailbox command, the acknowledge of forcewake,
+//! interrupts. Each becomes true at the first register access or engine step after its time.
+
+use crate::snb::core::Core;
+use crate::snb::engine::EngineId;
+
+/// Things to come, with the time of each in nanoseconds of the device's clock.
+#[derive(Default)]
+pub(crate) struct Later {
+    /// A reset of these bits of GDRST.
+    pub reset: Option<(u64, u32)>,
+    /// A mailbox command.
+    pub pcode: Option<(u64, u32)>,
+    /// The GT is awake.
+    pub wake: Option<u64>,
+    interrupts: Vec<(u64, EngineId, u32)>,
+}
+
+/// Interrupts that can be late at the same time; more of them are swallowed, as a mask would.
+const MOST: usize = 4096;
+
+impl Later {
+    /// An interrupt of an engine, as a ring-local status bit.
+    pub fn interrupt(&mut self, at: u64, e: EngineId, local: u32) {
+        if self.interrupts.len() < MOST {
+            self.interrupts.push((at, e, local));
+        }
+    }
+
+    /// When the next late interrupt of an engine comes.
+    pub fn next_interrupt(&self, e: EngineId) -> Option<u64> {
+        let mine = self.interrupts.iter().filter(|i| i.1 == e);
+        mine.map(|i| i.0).min()
+    }
+
+    fn due_interrupts(&mut self, now: u64) -> Vec<(u64, EngineId, u32)> {
+        if self.interrupts.is_empty() {
+            return Vec::new();
+        }
+        let all = std::mem::take(&mut self.interrupts);
+        let (due, rest) = all.into_iter().partition(|i| i.0 <= now);
+        self.interrupts = rest;
+        due
+    }
+}
+
+impl Core {
+    /// Makes true what has come due.
+    pub fn settle(&mut self) {
+        let now = self.clock.now();
+        if self.later.wake.take_if(|at| *at <= now).is_some() {
+            self.gt.awake = true;
+        }
+        if let Some((_, data)) = self.later.pcode.take_if(|p| p.0 <= now) {
+            self.pcode_now(data);
+        }
+        if let Some((_, mask)) = self.later.reset.take_if(|r| r.0 <= now) {
+            self.reset_now(mask);
+        }
+        for (_, e, local) in self.later.due_interrupts(now) {
+            self.blink(e, local);
+        }
+    }
+}
