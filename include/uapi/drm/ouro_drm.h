@@ -178,8 +178,14 @@ struct drm_ouro_stats {
 	 * submission that is the first after objects were bound or unbound
 	 */
 	__u64 table_flushes;
+	/** @aperture_views: views of objects made in the aperture */
+	__u64 aperture_views;
+	/** @fence_writes: times that a detiling fence was set or cleared */
+	__u64 fence_writes;
+	/** @fence_steals: times that a view lost its fence to another one */
+	__u64 fence_steals;
 	/** @reserved: zero */
-	__u64 reserved[7];
+	__u64 reserved[4];
 };
 
 #define DRM_IOCTL_OURO_DEVICE	DRM_IOWR(DRM_COMMAND_BASE + DRM_OURO_DEVICE, struct drm_ouro_device)

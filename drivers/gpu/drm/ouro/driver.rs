@@ -18,17 +18,24 @@ use ouro_kernel::{
     drm,
     irq::{Irq, IrqHandler},
     mmio::Bar,
-    pci::{enable_mem, request_region, Config, DmaDevice, Function},
+    pci::{
+        enable_mem, request_region, reserve_write_combining, take_from_firmware, Config, DmaDevice,
+        Function,
+    },
     pm,
+    shrinker::Shrinker,
     task::Client,
     Caching,
 };
 
 use crate::{
+    debugfs, fdinfo,
     file::File,
-    gem::Bo,
+    gem::{shrink::Reclaim, Bo},
     gpu::Gpu,
     hardware::{Hardware, Window},
+    reset::ErrorFile,
+    sysfs,
     uapi::i915::I915,
 };
 
@@ -58,8 +65,12 @@ impl drm::Driver for Ouro {
     type Object = Bo;
     type Module = crate::LocalModule;
 
-    fn open(dev: &Device, _client: &Client) -> Result<Pin<KBox<File>>> {
-        File::new(dev.gpu().clone())
+    fn open(dev: &Device, client: &Client) -> Result<Pin<KBox<File>>> {
+        File::new(dev.gpu().clone(), client)
+    }
+
+    fn show_fdinfo(_: &Device, file: &DrmFile, printer: &mut drm::Printer<'_>) {
+        fdinfo::show(file, file.inner().holder(), printer);
     }
 }
 
@@ -106,12 +117,18 @@ impl IrqHandler for Handler {
 pub(crate) struct Binding {
     gpu: Arc<Gpu>,
     registration: Option<drm::Registration<Ouro>>,
+    /// Their folders in sysfs.
+    engines: Option<sysfs::Engines>,
+    shrinker: Option<Shrinker<Reclaim>>,
     irq: Option<Irq<Handler>>,
 }
 
 impl Drop for Binding {
     fn drop(&mut self) {
+        // Memory of objects stays as it is from here on.
+        self.shrinker = None;
         self.gpu.shutdown();
+        self.engines = None;
         self.registration = None;
         self.irq = None;
         self.gpu.hardware().close();
@@ -134,13 +151,22 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip) -> Result<Arc<Gpu
     let windows = chip.generation.windows();
     enable_mem(pdev)?;
     let dma = DmaDevice::new(pdev, chip.generation.dma_bits().into())?;
+    // The tables are about to be written over: what shows a picture through them must stop.
+    take_from_firmware(pdev, c"ouro")?;
     request_region(pdev, windows.regs.bar.into(), c"ouro registers")?;
     if windows.gtt.bar != windows.regs.bar {
         request_region(pdev, windows.gtt.bar.into(), c"ouro tables")?;
     }
-    if let Some(aperture) = windows.aperture {
-        request_region(pdev, aperture.bar.into(), c"ouro aperture")?;
-    }
+    let aperture = match windows.aperture {
+        Some(aperture) => {
+            let bar = aperture.bar.into();
+            request_region(pdev, bar, c"ouro aperture")?;
+            // Before user space has pages of it.
+            reserve_write_combining(pdev, bar)?;
+            Some(pdev.resource_start(bar)? + u64::from(aperture.start))
+        }
+        None => None,
+    };
     let regs = window(pdev, windows.regs, Caching::Uncached)?;
     let gtt = window(pdev, windows.gtt, Caching::WriteCombining)?;
 
@@ -158,7 +184,7 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip) -> Result<Arc<Gpu
         GFP_KERNEL,
     )?;
     let hardware = Arc::pin_init(Hardware::new(chip, regs, gtt, platform)?, GFP_KERNEL)?;
-    Gpu::new(hardware, dma)
+    Gpu::new(hardware, dma, aperture)
 }
 
 macro_rules! ids {
@@ -201,6 +227,8 @@ impl pci::Driver for Ouro {
         let mut binding = Binding {
             gpu: gpu.clone(),
             registration: None,
+            engines: None,
+            shrinker: None,
             irq: None,
         };
         let handler = Arc::new(Handler(gpu.clone()), GFP_KERNEL)?;
@@ -209,8 +237,16 @@ impl pci::Driver for Ouro {
         binding.irq = Some(irq);
         gpu.prove()?;
 
-        let drm = drm::UnregisteredDevice::<Ouro>::new::<I915, _>(pdev.as_ref(), Data { gpu })?;
-        binding.registration = Some(drm.register()?);
+        binding.shrinker = Some(Shrinker::new(c"drm-ouro", gpu.reclaim().clone())?);
+        let drm = drm::UnregisteredDevice::<Ouro>::new::<I915, _>(
+            pdev.as_ref(),
+            Data { gpu: gpu.clone() },
+        )?;
+        debugfs::add(&drm);
+        let registration = drm.register()?;
+        registration.binary::<ErrorFile>()?;
+        binding.engines = Some(sysfs::engines(&registration, &gpu)?);
+        binding.registration = Some(registration);
         Ok(binding)
     }
 }

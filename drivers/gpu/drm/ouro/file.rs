@@ -9,18 +9,29 @@ use kernel::{
     sync::{Arc, Mutex},
 };
 
+use ouro_kernel::task::Client;
+
 use crate::{
     gpu::Gpu,
-    submit::{quota::Quota, Context},
+    submit::{guilt::Holder, quota::Quota, Context},
 };
 
 /// Contexts that a client may have. More of them is a mistake, or an attack.
 const MAX_CONTEXTS: u32 = 1 << 16;
 
 struct Contexts {
-    by_id: RBTree<u32, Arc<Context>>,
+    by_id: RBTree<u32, Open>,
     last: u32,
     count: u32,
+}
+
+/// A context that user space has. When it has it no more, the context is closed.
+struct Open(Arc<Context>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.close();
+    }
 }
 
 /// The end of a file.
@@ -37,25 +48,28 @@ impl Drop for Leave {
 #[pin_data]
 pub(crate) struct File {
     gpu: Arc<Gpu>,
+    holder: Arc<Holder>,
     quota: Arc<Quota>,
     /// The context of number 0.
-    default: Arc<Context>,
+    default: Open,
     #[pin]
     contexts: Mutex<Contexts>,
     _leave: Leave,
 }
 
 impl File {
-    pub(crate) fn new(gpu: Arc<Gpu>) -> Result<Pin<KBox<Self>>> {
+    pub(crate) fn new(gpu: Arc<Gpu>, client: &Client) -> Result<Pin<KBox<Self>>> {
         gpu.usable()?;
-        let default = gpu.new_context()?;
-        let quota = Quota::new()?;
+        let holder = Holder::new(client)?;
+        let default = gpu.new_context(Some(&holder))?;
+        let quota = Quota::of_client()?;
         KBox::pin_init(
             try_pin_init!(Self {
                 _leave: Leave(gpu.clone()),
                 gpu,
+                holder,
                 quota,
-                default,
+                default: Open(default),
                 contexts <- new_mutex!(Contexts {
                     by_id: RBTree::new(),
                     last: 0,
@@ -71,17 +85,42 @@ impl File {
         &self.gpu
     }
 
+    /// Whose requests those of its contexts are.
+    pub(crate) fn holder(&self) -> &Arc<Holder> {
+        &self.holder
+    }
+
     /// What it may have under way.
     pub(crate) fn quota(&self) -> &Arc<Quota> {
         &self.quota
     }
 
+    /// Makes a context, which has no number yet. Errors: `EIO` for a client that may run nothing any
+    /// more, `ENOMEM`.
+    pub(crate) fn new_context(&self) -> Result<Arc<Context>> {
+        if self.holder.is_banned() {
+            return Err(EIO);
+        }
+        self.gpu.new_context(Some(&self.holder))
+    }
+
     /// The context of a number. Errors: `ENOENT`.
     pub(crate) fn context(&self, id: u32) -> Result<Arc<Context>> {
         if id == 0 {
-            return Ok(self.default.clone());
+            return Ok(self.default.0.clone());
         }
-        self.contexts.lock().by_id.get(&id).cloned().ok_or(ENOENT)
+        let contexts = self.contexts.lock();
+        contexts.by_id.get(&id).map(|c| c.0.clone()).ok_or(ENOENT)
+    }
+
+    /// All contexts that there are now. Errors: `ENOMEM`.
+    pub(crate) fn contexts(&self) -> Result<KVVec<Arc<Context>>> {
+        let mut all = KVVec::new();
+        all.push(self.default.0.clone(), GFP_KERNEL)?;
+        for context in self.contexts.lock().by_id.values() {
+            all.push(context.0.clone(), GFP_KERNEL)?;
+        }
+        Ok(all)
     }
 
     /// Adds a context, and returns its number. Errors: `ENOSPC` if there are too many, `ENOMEM`.
@@ -99,7 +138,7 @@ impl File {
         }
         contexts
             .by_id
-            .try_create_and_insert(id, context, GFP_KERNEL)?;
+            .try_create_and_insert(id, Open(context), GFP_KERNEL)?;
         contexts.last = id;
         contexts.count += 1;
         Ok(id)

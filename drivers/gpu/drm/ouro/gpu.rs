@@ -10,33 +10,44 @@ use kernel::{
     sync::{
         aref::ARef,
         atomic::{ordering, Atomic},
-        Arc, SetOnce,
+        Arc,
     },
     time::{delay::fsleep, Delta},
 };
-use ouro_hw::EngineClass;
+use ouro_hw::{generation::ResetScope, EngineClass};
 use ouro_kernel::{
     fence::{self, Fence, PreparedFence},
     pci::DmaDevice,
     release, time,
+    userptr::Gate,
     wait::{Interruptible, Waited},
 };
 
 use crate::{
+    gem::{
+        region::{self, Region},
+        shrink::Reclaim,
+    },
     hardware::Hardware,
+    reset::{Recovery, Why},
     submit::{
-        context::Image,
+        guilt::Holder,
+        image::{Image, InUse},
         quota::{Quota, Share},
-        request::{Awake, Parts, Prepared},
+        replay::Lost,
+        request::{Awake, Evidence, Parts, Prepared, Work},
         Context, Engine, Retirer, Tracker,
     },
-    vm::Space,
+    vm::{Aperture, Space},
 };
 
 /// Milliseconds after which a client that has used up its quota looks whether that is still so.
 const QUOTA_LOOK_MS: u32 = 20;
 /// Milliseconds that the device has for its first requests.
 const FIRST_REQUEST_MS: u32 = 2000;
+
+/// How many requests may hang one after the other before a suspend is given up.
+const SUSPEND_RESETS: u32 = 8;
 
 /// Whether work is taken. The values only go up.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,15 +65,20 @@ enum State {
 pub(crate) struct Gpu {
     hardware: Arc<Hardware>,
     space: Arc<Space>,
+    aperture: Option<Arc<Aperture>>,
     retirer: Arc<Retirer>,
     engines: KVec<Arc<Engine>>,
     dma: Arc<DmaDevice>,
+    /// Where objects can live; the first is system memory.
+    regions: KVec<Arc<Region>>,
+    reclaim: Arc<Reclaim>,
+    /// Shut while batches that use memory of processes are published.
+    gate: Arc<Gate>,
     revision: u8,
     state: Atomic<u32>,
     /// What an idle engine holds.
     kernel_context: Arc<Context>,
-    /// The image that every context starts from.
-    golden: SetOnce<Image>,
+    recovery: Arc<Recovery>,
     objects: Atomic<i64>,
     object_bytes: Atomic<i64>,
     object_pages: Atomic<i64>,
@@ -80,31 +96,53 @@ pub(crate) struct Counts {
 
 impl Gpu {
     /// Brings a device up: tables, and the memory of its engines, which [`prove`](Self::prove) starts.
-    pub(crate) fn new(hardware: Arc<Hardware>, dma: Arc<DmaDevice>) -> Result<Arc<Self>> {
+    /// `aperture` is the bus address of that window, if there is one.
+    pub(crate) fn new(
+        hardware: Arc<Hardware>,
+        dma: Arc<DmaDevice>,
+        aperture: Option<u64>,
+    ) -> Result<Arc<Self>> {
         let _awake = Awake::new(&hardware)?;
         let space = Space::new(hardware.clone(), &dma)?;
         hardware.start(space.layout())?;
+        let aperture = match aperture {
+            Some(bus) => Some(Aperture::new(hardware.clone(), space.clone(), bus)?),
+            None => None,
+        };
         let retirer = Retirer::new(hardware.clone())?;
         let contexts = Arc::new(Atomic::new(0), GFP_KERNEL)?;
         let revision = hardware.topology().revision;
         let count = hardware.topology().engines.len();
-        let kernel_context = Context::new(count, &contexts)?;
+        let kernel_context = Context::new(count, &contexts, None)?;
         let mut engines = KVec::with_capacity(count, GFP_KERNEL)?;
         for index in 0..count {
             let engine = Engine::new(hardware.clone(), &space, &dma, index, retirer.clone())?;
             engines.push(engine, GFP_KERNEL)?;
         }
+        let recovery = Recovery::new(
+            hardware.clone(),
+            space.clone(),
+            dma.clone(),
+            retirer.clone(),
+            &engines,
+            kernel_context.clone(),
+        )?;
+        let regions = region::all(&dma)?;
         let gpu = Arc::new(
             Self {
+                regions,
                 hardware,
                 space,
+                aperture,
                 retirer,
                 engines,
                 dma,
+                reclaim: Reclaim::new()?,
+                gate: Gate::new()?,
                 revision,
                 state: Atomic::new(State::Starting as u32),
                 kernel_context,
-                golden: SetOnce::new(),
+                recovery,
                 objects: Atomic::new(0),
                 object_bytes: Atomic::new(0),
                 object_pages: Atomic::new(0),
@@ -113,7 +151,8 @@ impl Gpu {
             GFP_KERNEL,
         )?;
         // They know each other until the end.
-        gpu.retirer.set_engines(&gpu.engines)?;
+        gpu.retirer
+            .set_engines(&gpu.engines, gpu.recovery.clone())?;
         Ok(gpu)
     }
 
@@ -132,7 +171,7 @@ impl Gpu {
             if self.has_images(engine) {
                 self.record_golden(engine)?;
             }
-            let fence = self.run(engine, &self.kernel_context, false)?;
+            let fence = self.run(engine, &self.kernel_context, Work::Nothing)?;
             self.finish(engine, &fence)?;
         }
         self.advance_state(State::Running);
@@ -153,7 +192,7 @@ impl Gpu {
         self.hardware.topology().context.is_some() && engine.hw().desc().contexts
     }
 
-    fn new_image(&self) -> Result<Image> {
+    fn new_image(&self) -> Result<Arc<Image>> {
         let topology = self.hardware.topology();
         let align = topology.context.ok_or(ENODEV)?.alignment();
         Image::new(
@@ -167,27 +206,24 @@ impl Gpu {
 
     /// Lets the device save the state of a context that has only ever held first values.
     fn record_golden(&self, engine: &Arc<Engine>) -> Result {
-        let first = self.new_context()?;
-        first.make_image(|| self.new_image(), false)?;
-        self.kernel_context.make_image(|| self.new_image(), false)?;
-        self.run(engine, &first, true)?;
+        let first = self.new_context(None)?;
+        for context in [&first, &self.kernel_context] {
+            context.make_image(|| self.new_image(), false)?;
+        }
+        self.run(engine, &first, Work::Golden)?;
         // The switch away is what saves it.
-        let fence = self.run(engine, &self.kernel_context, false)?;
+        let fence = self.run(engine, &self.kernel_context, Work::Nothing)?;
         self.finish(engine, &fence)?;
         let golden = self.new_image()?;
-        golden.copy_from(first.image_pages().ok_or(EINVAL)?);
-        self.golden.populate(golden);
+        golden.copy_from(first.image().ok_or(EINVAL)?);
+        self.recovery.golden().populate(golden);
         Ok(())
     }
 
-    /// Runs a request without a batch.
-    fn run(
-        &self,
-        engine: &Arc<Engine>,
-        context: &Arc<Context>,
-        golden: bool,
-    ) -> Result<ARef<Fence>> {
+    /// Runs a request of the kernel's own.
+    fn run(&self, engine: &Arc<Engine>, context: &Arc<Context>, work: Work) -> Result<ARef<Fence>> {
         let awake = Awake::new(&self.hardware)?;
+        let in_use = self.prepare(context, engine)?;
         let index = engine.index();
         let mut timelines = context.timelines().lock();
         let timeline = timelines.get_mut(index).ok_or(EINVAL)?;
@@ -197,10 +233,11 @@ impl Gpu {
             Parts {
                 tracker,
                 fence,
-                context: Some(context.clone()),
-                batch: None,
-                golden,
+                context: Some(in_use),
+                work,
                 objects: KVVec::new(),
+                evidence: Evidence::default(),
+                moving: None,
                 awake,
                 share: None,
             },
@@ -214,19 +251,36 @@ impl Gpu {
         Ok(fence)
     }
 
-    /// A share of a client's quota. Waits, if it is used up, until something of the client's is
-    /// retired. Sleeps. Errors: `ERESTARTSYS`.
+    /// A share of what a client may have under way on a timeline. If that is used up, waits until
+    /// something is retired, or answers `EAGAIN` if it may not `wait`. Sleeps. Errors:
+    /// `ERESTARTSYS`, `EIO`, `ENODEV`.
     pub(crate) fn share(
         &self,
         quota: &Arc<Quota>,
         context: &Context,
         engine: &Engine,
+        wait: bool,
     ) -> Result<Share> {
+        let timeline = {
+            let timelines = context.timelines().lock();
+            let timeline = timelines.get(engine.index()).ok_or(EINVAL)?;
+            timeline.quota().clone()
+        };
+        let mut looked = false;
         loop {
-            if let Some(share) = quota.take() {
+            if let Some(share) = Share::take(quota, &timeline) {
                 return Ok(share);
             }
-            self.usable()?;
+            self.working()?;
+            engine.advance();
+            self.retirer.retire();
+            // What is done may not have been retired yet.
+            if !core::mem::replace(&mut looked, true) {
+                continue;
+            }
+            if !wait {
+                return Err(EAGAIN);
+            }
             let last = {
                 let timelines = context.timelines().lock();
                 timelines
@@ -237,8 +291,6 @@ impl Gpu {
                 Some(fence) => drop(fence.wait(Interruptible::Yes, time::ms(QUOTA_LOOK_MS))?),
                 None => fsleep(Delta::from_millis(1)),
             }
-            engine.advance();
-            self.retirer.retire();
             if kernel::current!().signal_pending() {
                 return Err(ERESTARTSYS);
             }
@@ -278,25 +330,66 @@ impl Gpu {
         }
     }
 
-    /// Makes a context.
-    pub(crate) fn new_context(&self) -> Result<Arc<Context>> {
-        Context::new(self.engines.len(), &self.contexts)
+    /// As [`usable`](Self::usable), and `EIO` when it was given up: nothing can be run then.
+    pub(crate) fn working(&self) -> Result {
+        self.usable()?;
+        if self.recovery.is_wedged() {
+            return Err(EIO);
+        }
+        Ok(())
     }
 
-    /// Gives a context what it needs to run on an engine.
-    pub(crate) fn prepare(&self, context: &Context, engine: &Engine) -> Result {
-        if !self.has_images(engine) || context.image().is_some() {
-            return Ok(());
+    /// Who looks after engines that hang.
+    pub(crate) fn recovery(&self) -> &Recovery {
+        &self.recovery
+    }
+
+    /// Waits until nothing is under way, for up to so many milliseconds. Errors: `ETIME`,
+    /// `ERESTARTSYS`. Sleeps.
+    pub(crate) fn wait_idle(&self, ms: u32) -> Result {
+        for _ in 0..ms.max(1) {
+            for engine in self.engines.iter() {
+                engine.advance();
+            }
+            self.retirer.retire();
+            if self.engines.iter().all(|e| e.is_idle()) {
+                return Ok(());
+            }
+            if kernel::current!().signal_pending() {
+                return Err(ERESTARTSYS);
+            }
+            fsleep(Delta::from_millis(1));
         }
-        let golden = self.golden.as_ref().ok_or(EIO)?;
-        context.make_image(
-            || {
-                let image = self.new_image()?;
-                image.copy_from(golden);
-                Ok(image)
-            },
-            true,
-        )
+        Err(ETIME)
+    }
+
+    /// Makes a context of a client, or of the kernel.
+    pub(crate) fn new_context(&self, holder: Option<&Arc<Holder>>) -> Result<Arc<Context>> {
+        Context::new(self.engines.len(), &self.contexts, holder.cloned())
+    }
+
+    /// Gives a context what it needs to run on an engine. Process context.
+    ///
+    /// Errors: `ENOSPC` if there is no room for its image, `ENOMEM`, `EIO`.
+    pub(crate) fn prepare(&self, context: &Arc<Context>, engine: &Engine) -> Result<InUse> {
+        if !self.has_images(engine) {
+            return InUse::new(context, None);
+        }
+        let image = match context.image() {
+            Some(image) => image,
+            None => {
+                let golden = self.recovery.golden().as_ref().ok_or(EIO)?;
+                context.make_image(
+                    || {
+                        let image = self.new_image()?;
+                        image.copy_from(golden);
+                        Ok(image)
+                    },
+                    true,
+                )?
+            }
+        };
+        InUse::new(context, Some(image))
     }
 
     pub(crate) fn hardware(&self) -> &Arc<Hardware> {
@@ -307,12 +400,30 @@ impl Gpu {
         &self.space
     }
 
+    /// The CPU's window, if there is one.
+    pub(crate) fn aperture(&self) -> Option<&Aperture> {
+        self.aperture.as_deref()
+    }
+
     pub(crate) fn retirer(&self) -> &Arc<Retirer> {
         &self.retirer
     }
 
     pub(crate) fn dma_device(&self) -> &Arc<DmaDevice> {
         &self.dma
+    }
+
+    pub(crate) fn regions(&self) -> &[Arc<Region>] {
+        &self.regions
+    }
+
+    pub(crate) fn gate(&self) -> &Arc<Gate> {
+        &self.gate
+    }
+
+    /// The objects whose memory can be given back.
+    pub(crate) fn reclaim(&self) -> &Arc<Reclaim> {
+        &self.reclaim
     }
 
     pub(crate) fn engines(&self) -> &[Arc<Engine>] {
@@ -376,16 +487,25 @@ impl Gpu {
         let awake = Awake::new(&self.hardware)?;
         for engine in self.engines.iter().filter(|e| self.has_images(e)) {
             // The switch away from a client's context is what saves it.
-            let fence = self.run(engine, &self.kernel_context, false)?;
-            self.finish(engine, &fence)?;
+            let fence = self.run(engine, &self.kernel_context, Work::Nothing)?;
+            self.insist(engine, || {
+                let waited = fence.wait(Interruptible::No, time::ms(FIRST_REQUEST_MS))?;
+                match waited {
+                    Waited::Done(_) => Ok(()),
+                    Waited::TimedOut => Err(EBUSY),
+                }
+            })?;
         }
         let mut paused = 0;
         let quiet = self.engines.iter().try_for_each(|engine| {
-            engine.pause()?;
+            self.insist(engine, || engine.pause())?;
             paused += 1;
             Ok(())
         });
+        // A reset that is under way ends first; what it wants to run waits.
+        self.recovery.rest();
         if let Err(e) = quiet.and_then(|()| self.space.save()) {
+            self.recovery.watch();
             for engine in self.engines.iter().take(paused) {
                 engine.resume();
             }
@@ -402,16 +522,40 @@ impl Gpu {
         Ok(())
     }
 
+    /// Does something that needs an engine to finish, and resets the engine as long as it is busy.
+    fn insist(&self, engine: &Engine, mut f: impl FnMut() -> Result) -> Result {
+        for _ in 0..SUSPEND_RESETS {
+            match f() {
+                Err(e) if e == EBUSY => {
+                    let mask = 1u32.wrapping_shl(engine.index() as u32);
+                    self.recovery.reset(mask, Why::Busy)?;
+                }
+                done => return done,
+            }
+        }
+        f()
+    }
+
     /// The opposite of [`suspend`](Self::suspend). What contexts held is in memory; the next
     /// request of each restores it. If the device does not come back, whatever was published fails
     /// with `EIO`, and nothing is taken any more.
     pub(crate) fn resume(&self) -> Result {
         self.wake_up().inspect_err(|_| {
-            for engine in self.engines.iter() {
-                engine.close(EIO);
-                engine.stop(EIO);
+            if let Some(aperture) = &self.aperture {
+                aperture.close();
             }
+            self.lose_all(EIO);
         })
+    }
+
+    /// What was published fails, and so does what is published from now on. No engine runs.
+    fn lose_all(&self, error: Error) {
+        for engine in self.engines.iter() {
+            let mut lost = Lost::new();
+            engine.close(error);
+            engine.stop(error, &mut lost);
+            drop(lost.take_loaded());
+        }
     }
 
     fn wake_up(&self) -> Result {
@@ -419,6 +563,9 @@ impl Gpu {
         self.hardware.resume()?;
         self.space.restore();
         self.hardware.start(self.space.layout())?;
+        if let Some(aperture) = &self.aperture {
+            aperture.fences().restore();
+        }
         for engine in self.engines.iter() {
             engine.start()?;
         }
@@ -426,6 +573,7 @@ impl Gpu {
         for engine in self.engines.iter() {
             engine.resume();
         }
+        self.recovery.watch();
         Ok(())
     }
 
@@ -433,24 +581,29 @@ impl Gpu {
     /// waiters wake. Nothing of the device is touched after it. Sleeps.
     pub(crate) fn shutdown(&self) {
         self.advance_state(State::Gone);
+        if let Some(aperture) = &self.aperture {
+            aperture.close();
+        }
         for engine in self.engines.iter() {
             engine.close(ENODEV);
         }
+        self.recovery.rest();
         if self.hardware.get().is_ok() {
             for engine in self.engines.iter() {
                 engine.halt();
             }
             // A batch that did not end would go on, and write to pages that are about to be freed.
-            if let Err(e) = self.hardware.reset() {
+            if let Err(e) = self.hardware.reset(ResetScope::All) {
                 pr_warn!("{:?}: no reset: {:?}\n", self.hardware, e);
+                // It may go on with what it was doing, but not in memory that others get.
+                self.dma.set_master(false);
             }
             self.hardware.put();
         }
         self.hardware.stop();
-        for engine in self.engines.iter() {
-            engine.stop(ENODEV);
-        }
+        self.lose_all(ENODEV);
         self.retirer.close();
+        self.recovery.end();
         self.hardware.park();
         release::flush();
     }

@@ -19,6 +19,7 @@ use kernel::{
 use ouro_hw::{
     generation::{BringUpError, Layout, ResetScope},
     io::Timeout,
+    report::Report,
     AtomicWait, Chip, Events, Generation, Gt, Hw, Platform, Registers, SleepWait, Topology,
 };
 use ouro_kernel::{
@@ -217,19 +218,11 @@ impl Hardware {
         f(&self.hw(), &mut gt)
     }
 
-    /// Brings the device up; engines are started after it.
+    /// Brings the device up; engines are started after it. Fences stay as they are.
     pub(crate) fn start(&self, layout: &Layout) -> Result {
-        let generation = self.generation();
-        generation
+        self.generation()
             .start(&self.hw(), &self.topology, layout, &Waits)
-            .map_err(errno)?;
-        if let Some(fences) = self.topology.fences {
-            // They survive a reset, and may be left over from another driver.
-            for n in 0..fences.count() {
-                let _ = fences.set(&self.regs, n, None);
-            }
-        }
-        Ok(())
+            .map_err(errno)
     }
 
     /// Lets no interrupt through, and leaves none pending.
@@ -249,10 +242,19 @@ impl Hardware {
         generation.stop(&self.hw());
     }
 
-    /// Resets all engines: whatever they were running has ended. The device is awake. Sleeps.
-    pub(crate) fn reset(&self) -> Result {
+    /// Resets engines: whatever they were running has ended. They must be started again. The
+    /// device is awake. Sleeps.
+    pub(crate) fn reset(&self, scope: ResetScope) -> Result {
         self.generation()
-            .reset(&self.hw(), ResetScope::All, &Waits)
+            .reset(&self.hw(), scope, &Waits)
+            .map_err(errno)
+    }
+
+    /// Resets the device, and brings it up again as far as [`start`](Self::start) does; fences stay
+    /// as they are. No interrupt comes until [`irq_on`](Self::irq_on). The device is awake. Sleeps.
+    pub(crate) fn restart(&self, layout: &Layout) -> Result {
+        self.generation()
+            .start(&self.hw(), &self.topology, layout, &Waits)
             .map_err(errno)
     }
 
@@ -268,7 +270,7 @@ impl Hardware {
     /// Prints the errors and faults that the device has latched, and clears them there. The device
     /// is awake. Process context.
     pub(crate) fn report_errors(&self) {
-        let errors = self.generation().errors(&self.hw(), &self.topology);
+        let errors = self.take_errors();
         // A client can make as many of them as it likes.
         let now = time::monotonic_ns();
         let last = self.reported.load(ordering::Relaxed);
@@ -276,6 +278,12 @@ impl Hardware {
             self.reported.store(now, ordering::Relaxed);
             report::print(&errors);
         }
+    }
+
+    /// The errors and faults that the device has latched; it forgets them. It is awake. Process
+    /// context.
+    pub(crate) fn take_errors(&self) -> Report {
+        self.generation().errors(&self.hw(), &self.topology)
     }
 
     /// Arms or disarms the completion interrupt of an engine. Any context.

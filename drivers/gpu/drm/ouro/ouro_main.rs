@@ -10,13 +10,19 @@
 //! | [`vm`] | address spaces |
 //! | [`gem`] | buffer objects |
 //! | [`submit`] | contexts, requests, queues |
+//! | [`reset`] | engines that hang |
 //! | [`uapi`] | what user space says |
 //! | [`report`] | errors of the device, in the log |
+//! | [`sysfs`], [`debugfs`], [`fdinfo`] | files about a device or a client, for tools and tests |
 //!
 //! The backends are the crate `ouro_hw`, structures without kernel `ouro_core`, and what the kernel
 //! crate lacks `ouro_kernel`, where all `unsafe` is.
 
+#[deny(unsafe_code)]
+mod debugfs;
 mod driver;
+#[deny(unsafe_code)]
+mod fdinfo;
 #[deny(unsafe_code)]
 mod file;
 #[deny(unsafe_code)]
@@ -28,7 +34,11 @@ mod hardware;
 #[deny(unsafe_code)]
 mod report;
 #[deny(unsafe_code)]
+mod reset;
+#[deny(unsafe_code)]
 mod submit;
+#[deny(unsafe_code)]
+mod sysfs;
 mod tests;
 #[deny(unsafe_code)]
 mod uapi;
@@ -61,4 +71,14 @@ module! {
     authors: ["The ouro authors"],
     description: "DRM driver for documented GPUs",
     license: "GPL",
+    params: {
+        hang_ms: u32 {
+            default: 3000,
+            description: "Milliseconds that a request may take before its engine is reset (0: any)",
+        },
+        test_region_mb: u32 {
+            default: 0,
+            description: "Megabytes of a simulated region of device memory, for tests",
+        },
+    },
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Structures of the driver's core that need neither a kernel nor a register, and so are tested on
 //! the host: who gets which addresses ([`range`]), what a ring or list takes next ([`port`]), what
-//! a relocation writes ([`relocation`]).
+//! a relocation writes ([`relocation`]), whether an engine hangs ([`hang`]), how memory is shown as text
+//! ([`ascii85`]), which part of an object a view of it shows ([`view`]).
 //!
 //! Nothing here allocates by itself, takes a lock or waits. Memory comes through [`range::Arena`].
 
@@ -12,6 +13,9 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod ascii85;
+pub mod hang;
 pub mod port;
 pub mod range;
 pub mod relocation;
+pub mod view;

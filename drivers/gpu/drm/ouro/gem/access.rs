@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 
 //! The CPU's access to an object's bytes by copying, for user space and for relocations.
+//!
+//! A buffer of another device is seen through the kernel mapping that its exporter makes.
 
 use kernel::prelude::*;
+use ouro_kernel::resv::Locked;
 
-use super::{backing::Memory, Bo};
+use super::{backing, bo, Object};
 
 /// Checks that `len` bytes from `offset` lie in the object.
-pub(crate) fn range(object: &Bo, offset: u64, len: u64) -> Result {
+pub(crate) fn range(object: &Object, offset: u64, len: u64) -> Result {
     match offset.checked_add(len) {
         Some(end) if end <= object.bytes() => Ok(()),
         _ => Err(EINVAL),
@@ -16,31 +19,48 @@ pub(crate) fn range(object: &Bo, offset: u64, len: u64) -> Result {
 
 /// Copies from the object to user space. No lock is held meanwhile.
 ///
-/// Errors: `EINVAL` outside of the object, `EFAULT` for bad memory.
-pub(crate) fn read(object: &Bo, offset: u64, len: u64, to: u64) -> Result {
+/// Errors: `EINVAL` outside of the object, or for memory of a process, which has it at hand; `EFAULT`
+/// for bad memory.
+pub(crate) fn read(object: &Object, offset: u64, len: u64, to: u64) -> Result {
     range(object, offset, len)?;
-    match object.backing()?.memory() {
-        Memory::Pages(map) => map.pages().copy_to_user(offset as usize, to, len as usize),
-        Memory::Kernel(_) => Err(EINVAL),
+    if object.user().is_some() {
+        return Err(EINVAL);
     }
+    if let Some(buffer) = object.attachment() {
+        let map = buffer.vmap()?;
+        buffer.buf().begin_cpu_access(false)?;
+        let done = backing::view_to_user(map.view(), offset as usize, to, len as usize);
+        let ended = buffer.buf().end_cpu_access(false);
+        return done.and(ended);
+    }
+    bo::backing(object)?.copy_to_user(offset as usize, to, len as usize)
 }
 
 /// Copies from user space to the object. As [`read`].
-pub(crate) fn write(object: &Bo, offset: u64, len: u64, from: u64) -> Result {
+pub(crate) fn write(object: &Object, offset: u64, len: u64, from: u64) -> Result {
     range(object, offset, len)?;
-    match object.backing()?.memory() {
-        Memory::Pages(map) => map
-            .pages()
-            .copy_from_user(offset as usize, from, len as usize),
-        Memory::Kernel(_) => Err(EINVAL),
+    if object.user().is_some() {
+        return Err(EINVAL);
     }
+    if let Some(buffer) = object.attachment() {
+        let map = buffer.vmap()?;
+        buffer.buf().begin_cpu_access(true)?;
+        let done = backing::view_from_user(map.view(), offset as usize, from, len as usize);
+        let ended = buffer.buf().end_cpu_access(true);
+        return done.and(ended);
+    }
+    let backing = bo::backing(object)?;
+    object.written();
+    backing.copy_from_user(offset as usize, from, len as usize)
 }
 
-/// Writes bytes of the kernel's own.
-pub(crate) fn poke(object: &Bo, offset: u64, bytes: &[u8]) -> Result {
+/// Writes bytes of the kernel's own into an object that is idle. `locked` is its reservation.
+pub(crate) fn poke(object: &Object, locked: &Locked<'_>, offset: u64, bytes: &[u8]) -> Result {
     range(object, offset, bytes.len() as u64)?;
-    match object.backing()?.memory() {
-        Memory::Pages(map) => map.pages().write(offset as usize, bytes),
-        Memory::Kernel(_) => Err(EINVAL),
+    if let Some(buffer) = object.attachment() {
+        return buffer.with_view(locked, |view| view.write(offset as usize, bytes));
     }
+    let backing = bo::backing(object)?;
+    object.written();
+    backing.write(offset as usize, bytes)
 }

@@ -6,19 +6,37 @@
 //! ([`Retirer::bury`](crate::submit::Retirer::bury)): its pages are given back when no engine can
 //! reach them any more.
 
+use core::ops::Range;
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
+    impl_has_work,
     list::{impl_list_arc_safe, impl_list_item, AtomicTracker, ListLinks, TryNewListArc},
+    new_work,
     prelude::*,
-    sync::Arc,
+    sync::{
+        atomic::{ordering, Atomic},
+        Arc, SetOnce,
+    },
+    workqueue::{Work, WorkItem},
 };
 use ouro_hw::types::{CacheLevel, PAGE_SIZE};
 use ouro_kernel::{
-    pages::{DmaMap, DmaPages, Pages, Shmem},
+    gem::{Attachment, ImportMap},
+    pages::{DmaMap, DmaPages, Pages, Shmem, View},
     pci::DmaDevice,
-    task, Caching,
+    resv::Locked,
+    task, uaccess, work, Caching,
 };
 
-use crate::vm::{Mapping, Owner, Place, Space};
+use super::{
+    region::{Blocks, Kind, Region},
+    Object,
+};
+use crate::{
+    gpu::Gpu,
+    submit::Retirer,
+    vm::{Mapping, Owner, Place, Space},
+};
 
 /// What it is made of.
 pub(crate) enum Memory {
@@ -26,6 +44,17 @@ pub(crate) enum Memory {
     Pages(DmaMap),
     /// Pages that only the kernel and the GPU see.
     Kernel(DmaPages),
+    /// Pages of a region that is shared out.
+    Blocks(Blocks),
+    /// A buffer of another device.
+    Foreign(Foreign),
+}
+
+/// A buffer of another device, mapped for ours. Whoever drops it holds no lock: it takes the
+/// reservation of the buffer.
+pub(crate) struct Foreign {
+    map: SetOnce<ImportMap>,
+    pages: u32,
 }
 
 /// Memory. It does not change: an object that moves gets another one.
@@ -35,6 +64,11 @@ pub(crate) struct Backing {
     links: ListLinks,
     #[pin]
     tracker: AtomicTracker,
+    /// Whether an engine may ever have reached it.
+    reached: Atomic<bool>,
+    /// Drops what is to be dropped without a lock.
+    #[pin]
+    late: Work<Backing>,
     memory: Memory,
 }
 
@@ -45,15 +79,29 @@ impl_list_item! {
     impl ListItem<0> for Backing { using ListLinks { self.links }; }
 }
 
+impl_has_work! {
+    impl HasWork<Backing> for Backing { self.late }
+}
+
+impl WorkItem for Backing {
+    type Pointer = Arc<Backing>;
+
+    fn run(this: Arc<Backing>) {
+        drop(this);
+    }
+}
+
 impl Backing {
     fn new(memory: Memory) -> Result<Arc<Self>> {
         Arc::pin_init(
             try_pin_init!(Self {
                 links <- ListLinks::new(),
                 tracker <- AtomicTracker::new(),
+                reached: Atomic::new(false),
+                late <- new_work!("ouro_backing"),
                 memory,
             }? Error),
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )
     }
 
@@ -61,11 +109,151 @@ impl Backing {
     ///
     /// Errors: `ENOMEM`, at once if the machine has not so many; `ENODEV`, `EIO`.
     pub(crate) fn pages(dma: &Arc<DmaDevice>, size: usize) -> Result<Arc<Self>> {
-        if size / PAGE_SIZE as usize > task::total_pages() {
+        Self::again(dma, &Shmem::new(size, dma)?)
+    }
+
+    /// The pages of an object that had some, with their contents. Errors: as [`pages`](Self::pages);
+    /// `EINTR`.
+    pub(crate) fn again(dma: &Arc<DmaDevice>, shmem: &Shmem) -> Result<Arc<Self>> {
+        if shmem.len() > task::total_pages() {
             return Err(ENOMEM);
         }
-        let pages: Arc<Pages> = Arc::new(Shmem::new(size, dma)?.get_pages()?, GFP_KERNEL)?;
+        let pages: Arc<Pages> = Arc::new(shmem.get_pages()?, GFP_KERNEL_ACCOUNT)?;
         Self::new(Memory::Pages(pages.map(dma.clone())?))
+    }
+
+    /// Zeroed pages for an object in a region.
+    ///
+    /// Errors: `ENOSPC` if the region has not so many; as [`pages`](Self::pages).
+    pub(crate) fn in_region(gpu: &Gpu, region: &Arc<Region>, object: &Object) -> Result<Arc<Self>> {
+        match region.kind() {
+            Kind::System => Self::pages(gpu.dma_device(), object.bytes() as usize),
+            Kind::Local => {
+                let pages = u32::try_from(object.bytes() / u64::from(PAGE_SIZE));
+                let blocks = region.allocate(object, pages.map_err(|_| ENOSPC)?)?;
+                Self::new(Memory::Blocks(blocks))
+            }
+        }
+    }
+
+    /// Pages of a process. Errors: `ENODEV`, `EIO`, `ENOMEM`.
+    pub(crate) fn user(dma: &Arc<DmaDevice>, pages: Pages) -> Result<Arc<Self>> {
+        let pages = Arc::new(pages, GFP_KERNEL_ACCOUNT)?;
+        let this = Self::new(Memory::Pages(pages.map(dma.clone())?))?;
+        // They are never let go of where locks are held: that may have to wait for the pages.
+        this.reached.store(true, ordering::Relaxed);
+        Ok(this)
+    }
+
+    /// The buffer of another device that an object of `bytes` is. `locked` is its reservation.
+    ///
+    /// Errors: `ENODEV`, `ENOMEM`, those of the exporter.
+    pub(crate) fn foreign(
+        buffer: &Arc<Attachment>,
+        locked: &Locked<'_>,
+        bytes: u64,
+    ) -> Result<Arc<Self>> {
+        let pages = u32::try_from(bytes / u64::from(PAGE_SIZE)).map_err(|_| EINVAL)?;
+        // Memory first: a map could not be dropped under the lock.
+        let this = Self::new(Memory::Foreign(Foreign {
+            map: SetOnce::new(),
+            pages,
+        }))?;
+        let map = buffer.map(locked)?;
+        if let Memory::Foreign(foreign) = &this.memory {
+            foreign.map.populate(map);
+        }
+        Ok(this)
+    }
+
+    /// Ends it, where the caller holds locks: what takes others is left to a worker.
+    pub(crate) fn end(self: Arc<Self>, worker: &work::Queue) {
+        let late = match &self.memory {
+            Memory::Foreign(_) => true,
+            Memory::Pages(map) => map.pages().shmem().is_none(),
+            Memory::Kernel(_) | Memory::Blocks(_) => false,
+        };
+        if late {
+            let _ = worker.enqueue::<_, 0>(self);
+        }
+    }
+
+    /// The region that it is in, of all that there are.
+    pub(crate) fn region<'a>(&'a self, regions: &'a [Arc<Region>]) -> Option<&'a Arc<Region>> {
+        match &self.memory {
+            Memory::Pages(_) | Memory::Kernel(_) | Memory::Foreign(_) => regions.first(),
+            Memory::Blocks(blocks) => Some(blocks.region()),
+        }
+    }
+
+    /// The frame of a page, for user space.
+    pub(crate) fn pfn(&self, page: usize) -> Option<usize> {
+        match &self.memory {
+            Memory::Pages(map) => map.pages().pfn(page),
+            Memory::Kernel(_) | Memory::Foreign(_) => None,
+            Memory::Blocks(blocks) => blocks.pfn(page),
+        }
+    }
+
+    /// Copies to user space. Errors: `EFAULT`, `EINVAL` outside.
+    pub(crate) fn copy_to_user(&self, offset: usize, to: u64, len: usize) -> Result {
+        match &self.memory {
+            Memory::Pages(map) => map.pages().copy_to_user(offset, to, len),
+            Memory::Kernel(_) | Memory::Foreign(_) => Err(EINVAL),
+            Memory::Blocks(blocks) => blocks.each(offset, len, |view, at, range| {
+                pieces(range, |piece, done, buffer| {
+                    view.read(at + done, buffer)?;
+                    uaccess::write(to.wrapping_add(piece as u64), buffer)
+                })
+            }),
+        }
+    }
+
+    /// Copies from user space. Errors: as [`copy_to_user`](Self::copy_to_user).
+    pub(crate) fn copy_from_user(&self, offset: usize, from: u64, len: usize) -> Result {
+        match &self.memory {
+            Memory::Pages(map) => map.pages().copy_from_user(offset, from, len),
+            Memory::Kernel(_) | Memory::Foreign(_) => Err(EINVAL),
+            Memory::Blocks(blocks) => blocks.each(offset, len, |view, at, range| {
+                pieces(range, |piece, done, buffer| {
+                    uaccess::read_into(from.wrapping_add(piece as u64), buffer)?;
+                    view.write(at + done, buffer)
+                })
+            }),
+        }
+    }
+
+    /// Copies out. Errors: `EINVAL` outside.
+    pub(crate) fn read(&self, offset: usize, out: &mut [u8]) -> Result {
+        match &self.memory {
+            Memory::Pages(map) => map.pages().read(offset, out),
+            Memory::Kernel(pages) => pages.view().read(offset, out),
+            Memory::Foreign(_) => Err(EINVAL),
+            Memory::Blocks(blocks) => blocks.each(offset, out.len(), |view, at, range| {
+                view.read(at, out.get_mut(range).ok_or(EINVAL)?)
+            }),
+        }
+    }
+
+    /// Copies in. Errors: as [`read`](Self::read).
+    pub(crate) fn write(&self, offset: usize, bytes: &[u8]) -> Result {
+        match &self.memory {
+            Memory::Pages(map) => map.pages().write(offset, bytes),
+            Memory::Kernel(pages) => pages.view().write(offset, bytes),
+            Memory::Foreign(_) => Err(EINVAL),
+            Memory::Blocks(blocks) => blocks.each(offset, bytes.len(), |view, at, range| {
+                view.write(at, bytes.get(range).ok_or(EINVAL)?)
+            }),
+        }
+    }
+
+    /// Makes it equal to another one of the same size, with the CPU. Slow.
+    pub(crate) fn copy_from(&self, other: &Self) -> Result {
+        let end = self.len().min(other.len()) as usize * PAGE_SIZE as usize;
+        pieces(0..end, |at, _, buffer| {
+            other.read(at, buffer)?;
+            self.write(at, buffer)
+        })
     }
 
     /// Zeroed pages of the kernel's own.
@@ -75,6 +263,29 @@ impl Backing {
             pages,
             Caching::WriteBack,
         )?))
+    }
+
+    /// Where the contents stay when this is let go of; `None` if they do not.
+    pub(crate) fn shmem(&self) -> Option<&Shmem> {
+        match &self.memory {
+            Memory::Pages(map) => map.pages().shmem(),
+            Memory::Kernel(_) | Memory::Blocks(_) | Memory::Foreign(_) => None,
+        }
+    }
+
+    /// Nobody needs what is in it.
+    pub(crate) fn forget_contents(&self) {
+        if let Memory::Pages(map) = &self.memory {
+            map.pages().set_clean(true);
+        }
+    }
+
+    /// Lets go of it, when it has no address any more: at once if no engine can have a copy of its
+    /// entries. Waits for nothing.
+    pub(crate) fn let_go(self: Arc<Self>, retirer: &Arc<Retirer>) {
+        if self.reached.load(ordering::Relaxed) {
+            retirer.bury(self);
+        }
     }
 
     /// What it is made of.
@@ -87,28 +298,128 @@ impl Backing {
         match &self.memory {
             Memory::Pages(map) => map.pages().len() as u32,
             Memory::Kernel(pages) => pages.len() as u32,
+            Memory::Blocks(blocks) => blocks.len(),
+            Memory::Foreign(foreign) => foreign.pages,
         }
     }
 
-    /// Maps it, into a range of at least `pad` bytes. Process context.
+    /// Writes what the CPU's caches hold of it to memory.
+    pub(crate) fn flush_caches(&self) -> Result {
+        match &self.memory {
+            Memory::Pages(map) => {
+                let pages = map.pages();
+                pages.clflush(0, pages.len() * PAGE_SIZE as usize)
+            }
+            Memory::Kernel(pages) => {
+                let view = pages.view();
+                view.clflush(0, view.len())
+            }
+            // Its exporter sees to that.
+            Memory::Foreign(_) => Ok(()),
+            Memory::Blocks(blocks) => blocks.each(
+                0,
+                self.len() as usize * PAGE_SIZE as usize,
+                |view, at, range| view.clflush(at, range.len()),
+            ),
+        }
+    }
+
+    /// Maps it, into a range of at least `pad` bytes, so cached by the GPU. Process context.
     pub(crate) fn bind(
         &self,
         space: &Arc<Space>,
         place: Place,
         pad: u64,
         owner: Owner<'_>,
+        cache: CacheLevel,
     ) -> Result<Mapping> {
         let padded = u32::try_from(pad / u64::from(PAGE_SIZE)).map_err(|_| ENOSPC)?;
-        let (count, cache) = (self.len().max(padded), CacheLevel::Coherent);
+        let len = self.len();
+        self.bind_part(space, place, 0..len, len.max(padded), owner, cache)
+    }
+
+    /// [`bind`](Self::bind) for batches and moves. Views in the aperture give way.
+    pub(crate) fn bind_object(
+        &self,
+        gpu: &Gpu,
+        place: Place,
+        pad: u64,
+        owner: Owner<'_>,
+        cache: CacheLevel,
+    ) -> Result<Mapping> {
+        let bind = || self.bind(gpu.space(), place, pad, owner, cache);
+        match (bind(), gpu.aperture()) {
+            (Err(e), Some(aperture)) if e == ENOSPC => {
+                let bytes = u64::from(self.len()) * u64::from(PAGE_SIZE);
+                aperture.yield_to(place, bytes.max(pad), bind)
+            }
+            (done, _) => done,
+        }
+    }
+
+    /// Maps some of its pages, into a range of `span` pages. Process context.
+    pub(crate) fn bind_part(
+        &self,
+        space: &Arc<Space>,
+        place: Place,
+        pages: Range<u32>,
+        span: u32,
+        owner: Owner<'_>,
+        cache: CacheLevel,
+    ) -> Result<Mapping> {
+        self.reached.store(true, ordering::Relaxed);
+        let (first, count) = (pages.start as usize, pages.len());
         match &self.memory {
             Memory::Pages(map) => {
-                let addresses = map.addresses(0).map(|(_, address)| address);
-                space.map(place, count, owner, cache, addresses)
+                let addresses = map.addresses(first).map(|(_, address)| address);
+                space.map(place, span, owner, cache, addresses.take(count))
             }
             Memory::Kernel(pages) => {
                 let addresses = pages.addresses().iter().copied();
-                space.map(place, count, owner, cache, addresses)
+                space.map(place, span, owner, cache, addresses.skip(first).take(count))
+            }
+            Memory::Blocks(blocks) => {
+                let addresses = blocks.addresses();
+                space.map(place, span, owner, cache, addresses.skip(first).take(count))
+            }
+            Memory::Foreign(foreign) => {
+                let map = foreign.map.as_ref();
+                let addresses = map.into_iter().flat_map(|map| map.addresses(first));
+                let addresses = addresses.map(|(_, address)| address);
+                space.map(place, span, owner, cache, addresses.take(count))
             }
         }
     }
+}
+
+/// Copies a range of a buffer in the kernel's address space to user space. Errors: `EFAULT`, `EINVAL`.
+pub(super) fn view_to_user(view: View<'_>, offset: usize, to: u64, len: usize) -> Result {
+    pieces(0..len, |at, _, buffer| {
+        view.read(offset + at, buffer)?;
+        uaccess::write(to.wrapping_add(at as u64), buffer)
+    })
+}
+
+/// Copies from user space, as [`view_to_user`].
+pub(super) fn view_from_user(view: View<'_>, offset: usize, from: u64, len: usize) -> Result {
+    pieces(0..len, |at, _, buffer| {
+        uaccess::read_into(from.wrapping_add(at as u64), buffer)?;
+        view.write(offset + at, buffer)
+    })
+}
+
+/// Cuts a range into pieces, each small enough for a buffer on the stack. `f` gets where a piece starts,
+/// how far that is from the start of the range, and as many bytes.
+fn pieces(
+    range: core::ops::Range<usize>,
+    mut f: impl FnMut(usize, usize, &mut [u8]) -> Result,
+) -> Result {
+    let mut buffer = [0; 256];
+    let mut at = range.start;
+    while at < range.end {
+        let len = buffer.len().min(range.end - at);
+        f(at, at - range.start, buffer.get_mut(..len).ok_or(EINVAL)?)?;
+        at += len;
+    }
+    Ok(())
 }

@@ -5,6 +5,11 @@
 pub(crate) mod access;
 pub(crate) mod backing;
 pub(crate) mod bo;
+pub(crate) mod migrate;
+pub(crate) mod region;
+pub(crate) mod shrink;
+pub(crate) mod userptr;
+mod view;
 
 pub(crate) use backing::Backing;
 pub(crate) use bo::{Bo, Object};

@@ -60,6 +60,8 @@ pub struct EngineDesc {
     pub emit_dwords: usize,
     /// Dwords that [`Engine::golden`] writes at most; 0 where it writes nothing.
     pub golden_dwords: usize,
+    /// Pages that one [`Engine::copy`] moves at most; 0 where the engine cannot.
+    pub copy_pages: u32,
     /// Byte offset, in the status page, of the number of the last completed request.
     pub seqno_at: u32,
     /// Whether it swaps context images.
@@ -135,6 +137,20 @@ pub struct Emit<'a> {
     pub seqno: Seqno,
 }
 
+/// Whole pages to be copied, in the global table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageCopy {
+    /// Where they are.
+    pub from: GgttAddr,
+    /// Where they go. The two do not overlap.
+    pub to: GgttAddr,
+    /// How many.
+    pub pages: u32,
+}
+
+/// Dwords that [`Engine::copy`] writes at most, on any engine.
+pub const COPY_DWORDS: usize = 16;
+
 /// What starts work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Submission<'a> {
@@ -203,6 +219,13 @@ pub trait Engine: Sync {
     /// Commands that give all state that contexts hold a legal value, for the first image. Where
     /// there are no contexts, they go before a batch that is not of the same client as the last one.
     fn golden(&self, out: &mut Commands<'_>) -> Result<(), Overflow>;
+
+    /// Commands that copy pages: at most [`COPY_DWORDS`]. Pure. [`Overflow`] also where the engine
+    /// cannot, or not so many.
+    fn copy(&self, copy: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        let _ = (copy, out);
+        Err(Overflow)
+    }
 
     /// What it is doing now. Reads registers. The device is awake.
     fn activity(&self, hw: &Hw<'_>) -> Activity;

@@ -12,6 +12,16 @@ pub enum Tiling {
     Y,
 }
 
+impl Tiling {
+    /// Rows of a tile.
+    pub const fn rows(self) -> u32 {
+        match self {
+            Tiling::X => 8,
+            Tiling::Y => 32,
+        }
+    }
+}
+
 /// A region to detile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FenceRegion {

@@ -222,6 +222,13 @@ pub trait Generation: Sync {
     /// accesses see them. (Engines' caches of entries are flushed by each request's prologue.)
     fn gtt_flush(&self, hw: &Hw<'_>);
 
+    /// The value of a register of 64 bits that user space may read; `None` for any other one. The
+    /// device is awake.
+    fn user_register(&self, hw: &Hw<'_>, offset: u32) -> Option<u64> {
+        let _ = (hw, offset);
+        None
+    }
+
     /// Reads the errors and faults of all engines, and clears them in the device.
     fn errors(&self, hw: &Hw<'_>, topo: &Topology) -> Report;
 }

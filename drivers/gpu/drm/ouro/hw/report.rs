@@ -35,6 +35,9 @@ pub struct Activity {
     pub tail: u32,
     /// Address of the command that is executed now, in the ring or a batch.
     pub acthd: u64,
+    /// Units that are done (ones), in the words of [`EngineReport::instdone`]: they change while
+    /// anything works, even within one command.
+    pub units: [u32; 2],
     /// Whether it says that it has nothing to do.
     pub idle: bool,
     /// Whether it waits for an event or a semaphore.
@@ -266,6 +269,7 @@ mod tests {
                 head: 0x40,
                 tail: 0x80,
                 acthd: 0x12_3000,
+                units: [0x7fff_ffff, 0xffff_fffe],
                 idle: false,
                 waiting: false,
             },

@@ -17,70 +17,17 @@ use kernel::{
     },
 };
 use ouro_core::port::ContextKey;
-use ouro_hw::types::{GgttAddr, PAGE_SIZE};
 use ouro_kernel::{
     fence::{self, Fence},
-    pci::DmaDevice,
+    time,
 };
 
-use super::Retirer;
-use crate::{
-    gem::{backing::Memory, Backing},
-    vm::{Mapping, Owner, Place, Space},
+use super::{
+    guilt::{Guilt, Holder},
+    image::{Image, Owned},
+    quota::Quota,
+    recent::Recent,
 };
-
-/// The image of a context.
-pub(crate) struct Image {
-    mapping: Option<Mapping>,
-    memory: Arc<Backing>,
-    retirer: Arc<Retirer>,
-}
-
-impl Image {
-    /// A zeroed image of `bytes`.
-    pub(crate) fn new(
-        space: &Arc<Space>,
-        dma: &Arc<DmaDevice>,
-        retirer: &Arc<Retirer>,
-        bytes: u32,
-        align: u32,
-    ) -> Result<Self> {
-        let memory = Backing::kernel(dma, bytes.div_ceil(PAGE_SIZE) as usize)?;
-        let place = Place::Within {
-            range: (0, u64::MAX),
-            align: u64::from(align),
-        };
-        let mapping = memory.bind(space, place, 0, Owner::Kernel)?;
-        Ok(Self {
-            mapping: Some(mapping),
-            memory,
-            retirer: retirer.clone(),
-        })
-    }
-
-    /// Makes this image equal to another one.
-    pub(crate) fn copy_from(&self, other: &Image) {
-        if let (Memory::Kernel(to), Memory::Kernel(from)) =
-            (self.memory.memory(), other.memory.memory())
-        {
-            let bytes = to.view().len().min(from.view().len());
-            for at in (0..bytes).step_by(4) {
-                to.write32(at, from.read32(at));
-            }
-        }
-    }
-
-    fn address(&self) -> Option<GgttAddr> {
-        self.mapping.as_ref().map(|m| m.ggtt())
-    }
-}
-
-impl Drop for Image {
-    fn drop(&mut self) {
-        drop(self.mapping.take());
-        self.retirer.bury(self.memory.clone());
-    }
-}
 
 /// The requests of a context on one engine.
 pub(crate) struct Timeline {
@@ -88,6 +35,9 @@ pub(crate) struct Timeline {
     seqno: u64,
     /// Its fence.
     last: Option<ARef<Fence>>,
+    /// How many may be under way.
+    quota: Arc<Quota>,
+    recent: Recent,
 }
 
 impl Timeline {
@@ -96,39 +46,71 @@ impl Timeline {
         self.seqno.wrapping_add(1)
     }
 
+    /// How many requests may be under way.
+    pub(crate) fn quota(&self) -> &Arc<Quota> {
+        &self.quota
+    }
+
     /// The last request.
     pub(crate) fn last(&self) -> Option<&ARef<Fence>> {
         self.last.as_ref()
     }
 
+    /// The last request that was published no later than `ns`.
+    pub(crate) fn published_by(&self, ns: u64) -> Option<&ARef<Fence>> {
+        self.recent.by(ns)
+    }
+
     /// A request with the next number is published.
     pub(crate) fn publish(&mut self, fence: ARef<Fence>) {
         self.seqno = self.next();
+        self.recent.push(time::monotonic_ns(), fence.clone());
         self.last = Some(fence);
     }
 }
 
-/// What user space can set of a context.
-#[derive(Clone, Copy, Debug)]
+/// What user space can set of a context. Read by who resets an engine, so there is no lock.
 pub(crate) struct Params {
-    pub(crate) priority: i16,
-    pub(crate) bannable: bool,
-    pub(crate) recoverable: bool,
-    pub(crate) persistent: bool,
-    pub(crate) no_error_capture: bool,
+    /// Whether it may be banned.
+    pub(crate) bannable: Flag,
+    /// Whether it may go on after it has hung.
+    pub(crate) recoverable: Flag,
+    /// Whether what it has published goes on when it is closed.
+    pub(crate) persistent: Flag,
+    /// Whether nothing of it is kept when it hangs.
+    pub(crate) no_error_capture: Flag,
+}
+
+/// Yes or no.
+pub(crate) struct Flag(Atomic<bool>);
+
+impl Flag {
+    fn new(on: bool) -> Self {
+        Self(Atomic::new(on))
+    }
+
+    pub(crate) fn get(&self) -> bool {
+        self.0.load(ordering::Relaxed)
+    }
+
+    pub(crate) fn set(&self, on: bool) {
+        self.0.store(on, ordering::Relaxed);
+    }
 }
 
 impl Default for Params {
     fn default() -> Self {
         Self {
-            priority: 0,
-            bannable: true,
-            recoverable: true,
-            persistent: true,
-            no_error_capture: false,
+            bannable: Flag::new(true),
+            recoverable: Flag::new(true),
+            persistent: Flag::new(true),
+            no_error_capture: Flag::new(false),
         }
     }
 }
+
+/// What user space calls engines in a context: by place, their number in the topology, or none.
+pub(crate) type EngineMap = KVec<Option<usize>>;
 
 /// A context in the statistics.
 struct Alive(Arc<Atomic<i64>>);
@@ -152,13 +134,19 @@ pub(crate) struct Context {
     key: ContextKey,
     /// The first of its fence contexts: one for each engine.
     fences: u64,
-    image: SetOnce<Image>,
+    image: SetOnce<Owned>,
     /// Whether the image holds a state that can be restored.
     saved: Atomic<bool>,
     #[pin]
     timelines: Mutex<KVec<Timeline>>,
+    params: Params,
     #[pin]
-    params: Mutex<Params>,
+    engines: Mutex<Option<Arc<EngineMap>>>,
+    /// Who it belongs to; nobody, if it is the kernel's.
+    holder: Option<Arc<Holder>>,
+    guilt: Guilt,
+    /// It was closed, and what it has published shall not go on.
+    revoked: Flag,
     /// Makes the image, once.
     #[pin]
     making: Mutex<()>,
@@ -170,13 +158,19 @@ static NEXT_KEY: Atomic<u64> = Atomic::new(1);
 
 impl Context {
     /// A context for `engines` engines; `alive` counts it.
-    pub(crate) fn new(engines: usize, alive: &Arc<Atomic<i64>>) -> Result<Arc<Self>> {
+    pub(crate) fn new(
+        engines: usize,
+        alive: &Arc<Atomic<i64>>,
+        holder: Option<Arc<Holder>>,
+    ) -> Result<Arc<Self>> {
         let mut timelines = KVec::with_capacity(engines, GFP_KERNEL)?;
         for _ in 0..engines {
             timelines.push(
                 Timeline {
                     seqno: 0,
                     last: None,
+                    quota: Quota::of_timeline()?,
+                    recent: Recent::default(),
                 },
                 GFP_KERNEL,
             )?;
@@ -188,7 +182,11 @@ impl Context {
                 image: SetOnce::new(),
                 saved: Atomic::new(false),
                 timelines <- new_mutex!(timelines, "ouro_timelines"),
-                params <- new_mutex!(Params::default(), "ouro_context_params"),
+                params: Params::default(),
+                engines <- new_mutex!(None, "ouro_context_engines"),
+                holder,
+                guilt: Guilt::default(),
+                revoked: Flag::new(false),
                 making <- new_mutex!((), "ouro_image"),
                 _alive: Alive::new(alive),
             }? Error),
@@ -212,29 +210,80 @@ impl Context {
     }
 
     /// What user space has set.
-    pub(crate) fn params(&self) -> &Mutex<Params> {
+    pub(crate) fn params(&self) -> &Params {
         &self.params
     }
 
-    /// Where its image is, if it has one.
-    pub(crate) fn image(&self) -> Option<GgttAddr> {
-        self.image.as_ref().and_then(|i| i.address())
+    /// What user space calls the engines here, if it has said so.
+    pub(crate) fn engines(&self) -> Option<Arc<EngineMap>> {
+        self.engines.lock().clone()
     }
 
-    /// The image itself.
-    pub(crate) fn image_pages(&self) -> Option<&Image> {
-        self.image.as_ref()
+    /// Sets [`engines`](Self::engines). Returns what it was.
+    pub(crate) fn set_engines(&self, map: Option<Arc<EngineMap>>) -> Option<Arc<EngineMap>> {
+        core::mem::replace(&mut *self.engines.lock(), map)
     }
 
-    /// Gives it an image if it has none; `saved` says whether it holds a state. Process context.
-    pub(crate) fn make_image(&self, make: impl FnOnce() -> Result<Image>, saved: bool) -> Result {
+    /// Who it belongs to.
+    pub(crate) fn holder(&self) -> Option<&Holder> {
+        self.holder.as_deref()
+    }
+
+    /// What it has done, and what was done to it.
+    pub(crate) fn guilt(&self) -> &Guilt {
+        &self.guilt
+    }
+
+    /// A request of it has hung. Called under the lock of whoever resets engines.
+    pub(crate) fn has_hung(&self) {
+        let banned = self.guilt.hung(
+            time::monotonic_ns(),
+            self.params.bannable.get(),
+            self.params.recoverable.get(),
+        );
+        if let (true, Some(holder)) = (banned, &self.holder) {
+            holder.context_banned(time::monotonic_ns());
+        }
+    }
+
+    /// Nothing of it is run any more that is not on an engine yet. Any context.
+    pub(crate) fn is_banned(&self) -> bool {
+        self.guilt.is_banned()
+            || self.revoked.get()
+            || self.holder.as_ref().is_some_and(|o| o.is_banned())
+    }
+
+    /// Whether it was closed, and what it has published shall not go on.
+    pub(crate) fn is_revoked(&self) -> bool {
+        self.revoked.get()
+    }
+
+    /// Nobody has it any more: what it has published goes on only if it is persistent. Any context.
+    pub(crate) fn close(&self) {
+        if !self.params.persistent.get() {
+            self.revoked.set(true);
+        }
+    }
+
+    /// Its image, if it has one.
+    pub(crate) fn image(&self) -> Option<&Arc<Image>> {
+        self.image.as_ref().map(|i| &**i)
+    }
+
+    /// Its image; it gets one if it has none, and `saved` says whether that holds a state. Process
+    /// context.
+    pub(crate) fn make_image(
+        &self,
+        make: impl FnOnce() -> Result<Arc<Image>>,
+        saved: bool,
+    ) -> Result<&Arc<Image>> {
         let _making = self.making.lock();
         if self.image.as_ref().is_none() {
             let image = make()?;
             self.saved.store(saved, ordering::Relaxed);
-            self.image.populate(image);
+            self.image.populate(Owned::new(image));
         }
-        Ok(())
+        self.image().ok_or(EINVAL)
     }
 
     /// Whether its image can be restored.

@@ -17,16 +17,18 @@ use kernel::{
 };
 use ouro_core::port::RingPort;
 use ouro_hw::{
-    engine::{Emit, EngineMemory, Submission, Switch},
+    engine::{Batch, Emit, EngineMemory, Submission, Switch, COPY_DWORDS},
     ring::Commands,
     types::{CacheLevel, Seqno},
     SleepWait,
 };
-use ouro_kernel::{fence, mmio, pages::DmaPages, pci::DmaDevice, Caching};
+use ouro_kernel::{fence, mmio, pages::DmaPages, pci::DmaDevice, time, Caching};
 
 use super::{
-    request::{Request, Tracker},
-    Context, Retirer,
+    guilt::Holder,
+    image::InUse,
+    request::{Request, Tracker, Work},
+    Retirer,
 };
 use crate::{
     hardware::{errno, Hardware, Waits},
@@ -43,17 +45,17 @@ const MAX_GOLDEN: usize = 256;
 /// An engine.
 #[pin_data]
 pub(crate) struct Engine {
-    hardware: Arc<Hardware>,
-    hw: &'static dyn ouro_hw::Engine,
+    pub(super) hardware: Arc<Hardware>,
+    pub(super) hw: &'static dyn ouro_hw::Engine,
     index: usize,
-    memory: EngineMemory,
-    ring: DmaPages,
-    status: DmaPages,
+    pub(super) memory: EngineMemory,
+    pub(super) ring: DmaPages,
+    pub(super) status: DmaPages,
     _scratch: DmaPages,
     _mappings: [Mapping; 3],
-    retirer: Arc<Retirer>,
+    pub(super) retirer: Arc<Retirer>,
     #[pin]
-    queue: SpinLockIrq<Queue>,
+    pub(super) queue: SpinLockIrq<Queue>,
     submitted: Atomic<u64>,
     completed: Atomic<u64>,
     switches: Atomic<u64>,
@@ -61,26 +63,30 @@ pub(crate) struct Engine {
 }
 
 /// What the lock protects.
-struct Queue {
-    port: RingPort,
+pub(super) struct Queue {
+    pub(super) port: RingPort,
     /// Published, but waiting for fences.
-    blocked: List<Request>,
+    pub(super) blocked: List<Request>,
     /// Ready to be emitted, in order.
-    ready: List<Request>,
+    pub(super) ready: List<Request>,
     /// Emitted, in order.
-    flight: List<Request>,
+    pub(super) flight: List<Request>,
     /// Could not be emitted.
-    failed: List<Request>,
+    pub(super) failed: List<Request>,
     /// The context whose image the engine holds when all that was emitted has run.
-    loaded: Option<Arc<Context>>,
+    pub(super) loaded: Option<InUse>,
     /// Requests, ready or in flight, that somebody waits for.
-    wanted: u32,
+    pub(super) wanted: u32,
+    /// When a request was last seen to be done, in nanoseconds.
+    pub(super) last_done: u64,
     /// Whether the interrupt is armed.
-    armed: bool,
+    pub(super) armed: bool,
     /// Why nothing is emitted any more.
-    stopped: Option<Error>,
+    pub(super) stopped: Option<Error>,
     /// Nothing is emitted for now: the device sleeps, or is about to.
-    paused: bool,
+    pub(super) paused: bool,
+    /// Nothing is emitted for now: the engine is being reset.
+    pub(super) resetting: bool,
 }
 
 impl Queue {
@@ -154,9 +160,11 @@ impl Engine {
                     failed: List::new(),
                     loaded: None,
                     wanted: 0,
+                    last_done: 0,
                     armed: false,
                     stopped: None,
                     paused: false,
+                    resetting: false,
                 }, "ouro_queue"),
                 submitted: Atomic::new(0),
                 completed: Atomic::new(0),
@@ -208,6 +216,22 @@ impl Engine {
         self.queue.lock().port.last_seqno()
     }
 
+    /// Nanoseconds that it has worked on the request that it has now, if that is of `holder`.
+    pub(crate) fn works_for(&self, holder: &Holder) -> u64 {
+        let queue = self.queue.lock();
+        let first = queue.flight.iter().next();
+        let Some(first) = first.filter(|first| {
+            let context = first.context.as_ref();
+            context
+                .and_then(|c| c.holder())
+                .is_some_and(|h| core::ptr::eq(h, holder))
+        }) else {
+            return 0;
+        };
+        let at = first.emitted.lock().at.max(queue.last_done);
+        time::monotonic_ns().saturating_sub(at)
+    }
+
     /// Whether all that was published is done.
     pub(crate) fn is_idle(&self) -> bool {
         self.queue.lock().is_idle()
@@ -229,7 +253,10 @@ impl Engine {
 
     /// Whether a request is done. Any context.
     pub(super) fn has_passed(&self, tracker: &Tracker) -> bool {
-        tracker.seqno().is_some_and(|s| self.progress().passed(s))
+        // A reset takes the number away, and later ones of other requests pass it.
+        tracker
+            .seqno()
+            .is_some_and(|s| self.progress().passed(s) && tracker.seqno() == Some(s))
     }
 
     /// Counts a publication.
@@ -272,11 +299,13 @@ impl Engine {
             queue.ready.push_back(request);
             self.pump(&mut queue);
         }
+        drop(queue);
+        self.retirer.gate().run();
     }
 
     /// Writes what is ready into the ring, as far as there is room, and tells the device once.
-    fn pump(&self, queue: &mut Queue) {
-        if queue.stopped.is_some() || queue.paused {
+    pub(super) fn pump(&self, queue: &mut Queue) {
+        if queue.stopped.is_some() || queue.paused || queue.resetting {
             return;
         }
         let mut tail = None;
@@ -320,7 +349,7 @@ impl Engine {
     /// Whether any request fits, in the room of what is done too.
     fn has_room(&self, queue: &mut Queue) -> bool {
         let desc = self.hw.desc();
-        let most = desc.emit_dwords + desc.golden_dwords;
+        let most = desc.emit_dwords + desc.golden_dwords.max(COPY_DWORDS);
         if !queue.port.has_room(most) {
             let mut tail = None;
             for request in queue.flight.iter() {
@@ -338,21 +367,44 @@ impl Engine {
 
     /// Writes one request into the ring; returns the tail after it.
     fn emit(&self, queue: &mut Queue, request: &Request) -> Option<ouro_hw::RingOffset> {
-        if request.golden {
-            let mut golden = [0; MAX_GOLDEN];
-            let mut golden = Commands::new(&mut golden);
-            self.hw.golden(&mut golden).ok()?;
-            let mut buffer = [0; MAX_EMIT + MAX_GOLDEN];
-            self.emit_with(queue, request, golden.as_slice(), &mut buffer)
-        } else {
-            self.emit_with(queue, request, &[], &mut [0; MAX_EMIT])
+        match self.work(request) {
+            Work::Golden => {
+                let mut golden = [0; MAX_GOLDEN];
+                let mut golden = Commands::new(&mut golden);
+                self.hw.golden(&mut golden).ok()?;
+                let mut buffer = [0; MAX_EMIT + MAX_GOLDEN];
+                self.emit_with(queue, request, None, golden.as_slice(), &mut buffer)
+            }
+            Work::Copy(copy) => {
+                let mut commands = [0; COPY_DWORDS];
+                let mut commands = Commands::new(&mut commands);
+                self.hw.copy(&copy, &mut commands).ok()?;
+                let mut buffer = [0; MAX_EMIT + COPY_DWORDS];
+                self.emit_with(queue, request, None, commands.as_slice(), &mut buffer)
+            }
+            Work::Batch(batch) => {
+                self.emit_with(queue, request, Some(batch), &[], &mut [0; MAX_EMIT])
+            }
+            Work::Nothing => self.emit_with(queue, request, None, &[], &mut [0; MAX_EMIT]),
         }
+    }
+
+    /// What is left for a request to do: nothing, if it has hung, or its context is banned. It
+    /// still takes its place in the ring, so that fences are signalled in their order.
+    fn work(&self, request: &Request) -> Work {
+        let banned = request.context.as_ref().is_some_and(|c| c.is_banned());
+        if banned || request.emitted.lock().lost {
+            request.fence.set_error(EIO);
+            return Work::Nothing;
+        }
+        request.work
     }
 
     fn emit_with(
         &self,
         queue: &mut Queue,
         request: &Request,
+        batch: Option<Batch>,
         inline: &[u32],
         buffer: &mut [u32],
     ) -> Option<ouro_hw::RingOffset> {
@@ -370,7 +422,7 @@ impl Engine {
         let seqno = queue.port.next_seqno();
         let emit = Emit {
             switch,
-            batch: request.batch,
+            batch,
             inline,
             seqno,
         };
@@ -389,19 +441,25 @@ impl Engine {
 
         let mut emitted = request.emitted.lock();
         emitted.tail = placed.slot.tail;
+        emitted.at = time::monotonic_ns();
         if switch != Switch::Stay {
             if let Some(context) = context {
                 // Whatever switches away from it saves it.
                 context.set_saved();
             }
             self.switches.fetch_add(1, ordering::Relaxed);
-            emitted.replaced = core::mem::replace(&mut queue.loaded, context.cloned());
+            // A request that is emitted again follows the same ones as the first time, or none: what
+            // it keeps is not let go of here.
+            if let Some(before) = core::mem::replace(&mut queue.loaded, context.cloned()) {
+                emitted.replaced = Some(before);
+            }
         }
         request.tracker.emitted(seqno);
+        self.retirer.gate().pass(&request.tracker);
         Some(placed.slot.tail)
     }
 
-    fn arm(&self, queue: &mut Queue) {
+    pub(super) fn arm(&self, queue: &mut Queue) {
         if !queue.armed {
             queue.armed = true;
             self.hardware.arm(self.index, true);
@@ -417,6 +475,7 @@ impl Engine {
         {
             let mut queue = self.queue.lock();
             let progress = self.progress();
+            let now = time::monotonic_ns();
             while let Some(first) = queue.flight.iter().next() {
                 let finished = first.tracker.seqno().is_some_and(|s| progress.passed(s));
                 if !finished {
@@ -425,13 +484,22 @@ impl Engine {
                 let Some(request) = queue.flight.pop_front() else {
                     break;
                 };
-                let tail = request.emitted.lock().tail;
+                let (tail, at) = {
+                    let emitted = request.emitted.lock();
+                    (emitted.tail, emitted.at)
+                };
                 queue.port.completed(tail);
+                if let Some(holder) = request.context.as_ref().and_then(|c| c.holder()) {
+                    let ns = now.saturating_sub(at.max(queue.last_done));
+                    holder.busy().add(self.hw.desc().id.class, ns);
+                }
+                queue.last_done = now;
                 done.push_back(request);
             }
             self.pump(&mut queue);
             failed.push_all_back(&mut queue.failed);
         }
+        self.retirer.gate().run();
         while let Some(request) = failed.pop_front() {
             self.cancel(EIO, request);
         }
@@ -443,8 +511,11 @@ impl Engine {
     }
 
     /// Signals a request, and hands it over.
-    fn finish(&self, request: ListArc<Request>) {
+    pub(super) fn finish(&self, request: ListArc<Request>) {
         request.fence.signal();
+        // Who waited for it to be emitted waits no more, if it was not.
+        self.retirer.gate().pass(&request.tracker);
+        self.retirer.gate().run();
         if request.tracker.is_wanted() {
             let mut queue = self.queue.lock();
             queue.wanted = queue.wanted.saturating_sub(1);
@@ -453,9 +524,9 @@ impl Engine {
         self.retirer.push(request);
     }
 
-    fn cancel(&self, error: Error, request: ListArc<Request>) {
-        request.fence.fail(error);
-        self.finish(request);
+    /// Whether completions interrupt.
+    pub(crate) fn is_armed(&self) -> bool {
+        self.queue.lock().armed
     }
 
     /// The interrupt said that something was completed.
@@ -493,6 +564,8 @@ impl Engine {
         let mut queue = self.queue.lock();
         queue.paused = false;
         self.pump(&mut queue);
+        drop(queue);
+        self.retirer.gate().run();
     }
 
     /// Stops the ring, in whatever state it is. The device is awake. Sleeps.
@@ -500,25 +573,5 @@ impl Engine {
         if let Err(error) = self.hw.stop(&self.hardware.hw(), &Waits) {
             pr_warn!("{:?}: {:?}\n", self.hw.desc().id, error);
         }
-    }
-
-    /// What was published and is not done fails with `error`. The engine is closed, and the device
-    /// does not run it any more.
-    pub(crate) fn stop(&self, error: Error) {
-        self.advance();
-        let mut lost = List::new();
-        let loaded = {
-            let mut queue = self.queue.lock();
-            lost.push_all_back(&mut queue.flight);
-            lost.push_all_back(&mut queue.ready);
-            lost.push_all_back(&mut queue.blocked);
-            lost.push_all_back(&mut queue.failed);
-            queue.port.clear();
-            queue.loaded.take()
-        };
-        while let Some(request) = lost.pop_front() {
-            self.cancel(error, request);
-        }
-        drop(loaded);
     }
 }

@@ -5,7 +5,7 @@
 //! The order is the one that keeps every lock rule:
 //!
 //! a. user memory has been copied by the caller, with no lock held;
-//! b. all reservations are locked under one ticket, with back-off;
+//! b. pages of processes are pinned, and all reservations are locked under one ticket, with back-off;
 //! c. everything is allocated and placed, and relocations are written (where that needs an idle object,
 //!    all locks are dropped for the wait, and it begins again at b);
 //! d. the fence is published, from where nothing can fail;
@@ -24,17 +24,23 @@ use ouro_hw::{
 use ouro_kernel::{
     fence::{self, Fence, PreparedFence},
     release,
-    resv::{self, Acquired, HasResv, LockError, Locked, LockedSet, Usage},
+    resv::{self, Acquired, HasResv, LockError, Locked, LockedSet, Resv, Usage},
     wait::{Interruptible, FOREVER},
 };
 
 use super::{
+    image::InUse,
     quota::Share,
-    request::{Awake, Parts, Prepared, Tracker},
-    room, Context, Engine,
+    request::{Awake, Captured, Evidence, Parts, Prepared, Tracker, Work},
+    room::{self, Tries},
+    Context, Engine,
 };
 use crate::{
-    gem::{access, Object},
+    gem::{
+        access, bo,
+        userptr::{self, Pinned},
+        Object,
+    },
     gpu::Gpu,
     vm::Place,
 };
@@ -66,6 +72,10 @@ pub(crate) struct Entry {
     pub(crate) write: bool,
     /// Whether it is left out of implicit ordering.
     pub(crate) unordered: bool,
+    /// Whether its contents are kept if the batch hangs.
+    pub(crate) capture: bool,
+    /// Of memory of a process: the pages, as they were when this attempt began.
+    pub(crate) pinned: Option<Pinned>,
     /// Where user space believes it is.
     pub(crate) presumed: u64,
     pub(crate) relocations: KVVec<Relocation>,
@@ -99,12 +109,14 @@ pub(crate) struct Exec {
     pub(crate) trust_presumed: bool,
     /// What must be signalled first.
     pub(crate) after: KVVec<ARef<Fence>>,
+    /// What must be emitted first, and need not be done.
+    pub(crate) lead: Option<ARef<Fence>>,
     /// The client's share for this request.
     pub(crate) share: Option<Share>,
     /// Bits of an address in a command.
     pub(crate) address_bits: u8,
-    /// Whether the objects were spread anew because they did not fit.
-    pub(crate) scattered: bool,
+    /// What has been tried to place the objects.
+    pub(crate) tries: Tries,
 }
 
 /// The locks are to be dropped for a wait.
@@ -137,27 +149,39 @@ impl Exec {
     }
 
     fn attempt(&mut self, publish: &mut dyn Publish) -> Result {
-        self.gpu.usable()?;
-        let awake = Awake::new(self.gpu.hardware())?;
+        self.gpu.working()?;
+        let mut awake = None;
+        let mut context = None;
         loop {
-            match self.gpu.prepare(&self.context, &self.engine) {
-                Err(e) if e == ENOSPC && room::evict_one(self.gpu.space()) => {}
-                done => break done?,
+            if awake.is_none() {
+                awake = Some(Awake::new(self.gpu.hardware())?);
+                context = loop {
+                    match self.gpu.prepare(&self.context, &self.engine) {
+                        Err(e) if e == ENOSPC && room::evict_one(&self.gpu) => {}
+                        done => break Some(done?),
+                    }
+                };
             }
-        }
-        let mut awake = Some(awake);
-        loop {
+            for entry in self.objects.iter_mut() {
+                // What was pinned before may be needed to pin it anew.
+                entry.pinned = None;
+                entry.pinned = userptr::pin(&entry.object)?;
+            }
             let (mut locked, ()) =
                 resv::lock_many(self.objects.len(), Interruptible::Yes, |set| {
-                    for entry in self.objects.iter() {
-                        if set.lock(&entry.object)? == Acquired::Already {
-                            // The same object twice.
+                    for (i, entry) in self.objects.iter().enumerate() {
+                        if set.lock(&entry.object)? == Acquired::New {
+                            continue;
+                        }
+                        // The same object twice, or two that are the same buffer of another device.
+                        let same = |e: &Entry| core::ptr::eq::<Object>(&*e.object, &*entry.object);
+                        if self.objects.iter().take(i).any(same) {
                             return Err(LockError::Error(EINVAL));
                         }
                     }
                     Ok(())
                 })?;
-            match self.locked(&mut locked, &mut awake, publish) {
+            match self.locked(&mut locked, &mut awake, &mut context, publish) {
                 Ok(()) => break,
                 Err(Stop::Failed(e)) => return Err(e),
                 Err(Stop::Wait(fence)) => {
@@ -167,6 +191,7 @@ impl Exec {
                         // Somebody holds an object for a moment, or it is on its way out.
                         None => {
                             release::flush();
+                            self.gpu.retirer().retire();
                             fsleep(Delta::from_micros(50));
                         }
                     }
@@ -183,33 +208,43 @@ impl Exec {
         &mut self,
         locked: &mut LockedSet<Object>,
         awake: &mut Option<Awake>,
+        context: &mut Option<InUse>,
         publish: &mut dyn Publish,
     ) -> Result<(), Stop> {
         for entry in self.objects.iter_mut() {
             entry.placed = false;
         }
-        room::place(
-            self.gpu.space(),
-            &mut self.objects,
-            locked,
-            &mut self.scattered,
-        )?;
-        self.relocate()?;
+        room::place(self.gpu.space(), &mut self.objects, locked, &mut self.tries)?;
         let locked = &*locked;
+        self.relocate(locked)?;
 
         // Everything that can fail.
         let mut after: KVVec<ARef<Fence>> = KVVec::new();
         for fence in self.after.iter() {
             self.depend(&mut after, fence)?;
         }
+        let lead = match &self.lead {
+            Some(lead) if fence::with_timeline::<Tracker, _>(lead, |_, _| ()).is_some() => {
+                Some(lead.clone())
+            }
+            // Of others nobody knows when they begin.
+            Some(other) => {
+                self.depend(&mut after, other)?;
+                None
+            }
+            None => None,
+        };
         let mut fences: KVec<ARef<Fence>> = KVec::new();
         for (i, entry) in self.objects.iter().enumerate() {
-            self.resv(locked, i)?.reserve_fences(1)?;
-            if entry.unordered {
-                continue;
-            }
+            // Objects that share a reservation may read and write.
+            let slots = 1 + u32::from(entry.object.attachment().is_some());
+            self.resv(locked, i)?.reserve_fences(slots)?;
             let resv = entry.object.resv();
-            let usage = Usage::for_access(entry.write);
+            let usage = match entry.unordered {
+                // Out of order with others, but not with the memory's own moves.
+                true => Usage::Kernel,
+                false => Usage::for_access(entry.write),
+            };
             if !resv.test_signaled(usage) {
                 resv.collect(usage, &mut fences)?;
             }
@@ -225,6 +260,7 @@ impl Exec {
                 .push(entry.object.clone(), GFP_KERNEL)
                 .map_err(Error::from)?;
         }
+        let evidence = self.evidence()?;
         let batch = self.objects.get(self.batch).ok_or(EINVAL)?;
         let batch = Batch {
             addr: GpuAddr(batch.address.0.wrapping_add(self.start)),
@@ -247,21 +283,39 @@ impl Exec {
         let tracker = Tracker::new(self.engine.clone())?;
         let fence = PreparedFence::new(tracker.clone(), self.context.fence_context(index))?;
         publish.prepare(fence.fence())?;
-        let prepared = Prepared::new(
+        let mut prepared = Prepared::new(
             Parts {
                 tracker,
                 fence,
-                context: Some(self.context.clone()),
-                batch: Some(batch),
-                golden: false,
+                context: context.take(),
+                work: Work::Batch(batch),
                 objects,
+                evidence,
+                moving: None,
                 awake: awake.take().ok_or(EINVAL)?,
                 share: self.share.take(),
             },
             timeline.next(),
             after.len(),
         )?;
-        self.gpu.usable()?;
+        if let Some(lead) = lead {
+            prepared.follow(lead)?;
+        }
+        self.gpu.working()?;
+
+        // What processes have lent is theirs again if they have changed it meanwhile. If not, they wait
+        // from now on for what is in the reservation.
+        let lent = self.objects.iter().any(|e| e.pinned.is_some());
+        let shut = lent.then(|| self.gpu.gate().shut());
+        let valid = |e: &Entry| match (&e.pinned, &shut) {
+            (Some(pinned), Some(shut)) => pinned.is_valid(&e.object, shut),
+            _ => true,
+        };
+        if !self.objects.iter().all(valid) {
+            drop(shut);
+            self.share = prepared.abandon();
+            return Err(Stop::Wait(None));
+        }
 
         // From here on nothing fails.
         let _signalling = fence::signalling();
@@ -276,10 +330,29 @@ impl Exec {
                 resv.add_fence(fence, usage);
             }
         }
+        drop(shut);
         publish.publish(fence);
         timeline.publish(fence.into());
         self.gpu.submit(&self.engine, prepared, after.into_iter());
         Ok(())
+    }
+
+    /// What is kept of the objects, should the batch hang.
+    fn evidence(&self) -> Result<Evidence> {
+        let captured = |entry: &Entry| -> Result<Captured> {
+            Ok(Captured {
+                address: entry.address,
+                backing: bo::present(&entry.object).ok_or(EINVAL)?,
+            })
+        };
+        let mut evidence = Evidence {
+            batch: Some(captured(self.objects.get(self.batch).ok_or(EINVAL)?)?),
+            user: KVVec::new(),
+        };
+        for entry in self.objects.iter().filter(|e| e.capture) {
+            evidence.user.push(captured(entry)?, GFP_KERNEL)?;
+        }
+        Ok(evidence)
     }
 
     /// The reservation of object `i`, which is locked.
@@ -293,12 +366,17 @@ impl Exec {
                 let there = locked.objects().get(*at);
                 there.is_some_and(|o| core::ptr::eq::<Object>(&**o, &**object))
             })
+            .or_else(|| {
+                // Another object has brought the reservation that both share.
+                let shared = |o: &ARef<Object>| core::ptr::eq::<Resv>(o.resv(), object.resv());
+                locked.objects().iter().position(shared)
+            })
             .and_then(|at| locked.get(at))
             .ok_or(EINVAL)
     }
 
     /// Writes the addresses that are not what user space believes.
-    fn relocate(&mut self) -> Result<(), Stop> {
+    fn relocate(&mut self, locked: &LockedSet<Object>) -> Result<(), Stop> {
         if self.trust_presumed && self.objects.iter().all(|e| e.address.0 == e.presumed) {
             return Ok(());
         }
@@ -322,7 +400,7 @@ impl Exec {
                 let value = relocation::value(target.0, r.delta, self.address_bits);
                 let value = value.to_le_bytes();
                 let value = value.get(..bytes as usize).ok_or(EINVAL)?;
-                access::poke(&entry.object, r.offset, value)?;
+                access::poke(&entry.object, &self.resv(locked, i)?, r.offset, value)?;
                 if let Some(r) = self
                     .objects
                     .get_mut(i)

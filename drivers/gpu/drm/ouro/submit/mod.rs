@@ -13,12 +13,18 @@
 pub(crate) mod context;
 pub(crate) mod engine;
 pub(crate) mod exec;
+pub(crate) mod follow;
+pub(crate) mod guilt;
+pub(crate) mod image;
 pub(crate) mod quota;
+mod recent;
+pub(crate) mod replay;
 pub(crate) mod request;
 pub(crate) mod retire;
-mod room;
+pub(crate) mod room;
 
 pub(crate) use context::Context;
 pub(crate) use engine::Engine;
 pub(crate) use request::{Request, Tracker};
 pub(crate) use retire::Retirer;
+pub(crate) use room::evict_all;

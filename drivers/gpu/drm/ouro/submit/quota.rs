@@ -3,7 +3,8 @@
 //! How much a client may have under way at a time.
 //!
 //! A request holds kernel memory until it is retired. Without a limit a client could fill the
-//! machine with requests that wait for a fence of its own.
+//! machine with requests that wait for a fence of its own. So there is one for each client, and a
+//! lower one for each of its timelines: what is published beyond it could not be emitted for long.
 
 use kernel::{
     prelude::*,
@@ -14,22 +15,38 @@ use kernel::{
 };
 
 /// Requests that a client may have published and not retired, on all engines together.
-const MAX_LIVE: u32 = 8192;
+const OF_CLIENT: u32 = 8192;
+/// The same, of one context on one engine: more than a ring holds.
+const OF_TIMELINE: u32 = 512;
 
-/// The count of a client.
-pub(crate) struct Quota(Atomic<u32>);
+/// A count with a limit.
+pub(crate) struct Quota {
+    live: Atomic<u32>,
+    limit: u32,
+}
 
 impl Quota {
-    pub(crate) fn new() -> Result<Arc<Self>> {
-        Ok(Arc::new(Self(Atomic::new(0)), GFP_KERNEL)?)
+    fn new(limit: u32) -> Result<Arc<Self>> {
+        let live = Atomic::new(0);
+        Ok(Arc::new(Self { live, limit }, GFP_KERNEL)?)
     }
 
-    /// A share for one request; `None` if the client has used up its quota.
-    pub(crate) fn take(self: &Arc<Self>) -> Option<Share> {
-        let mut live = self.0.load(ordering::Relaxed);
-        while live < MAX_LIVE {
-            match self.0.cmpxchg(live, live + 1, ordering::Relaxed) {
-                Ok(_) => return Some(Share(self.clone())),
+    /// That of a client.
+    pub(crate) fn of_client() -> Result<Arc<Self>> {
+        Self::new(OF_CLIENT)
+    }
+
+    /// That of a timeline.
+    pub(crate) fn of_timeline() -> Result<Arc<Self>> {
+        Self::new(OF_TIMELINE)
+    }
+
+    /// A part for one request; `None` if it is used up.
+    fn take(self: &Arc<Self>) -> Option<Part> {
+        let mut live = self.live.load(ordering::Relaxed);
+        while live < self.limit {
+            match self.live.cmpxchg(live, live + 1, ordering::Relaxed) {
+                Ok(_) => return Some(Part(self.clone())),
                 Err(now) => live = now,
             }
         }
@@ -37,11 +54,27 @@ impl Quota {
     }
 }
 
-/// One request's share. Dropped with the request.
-pub(crate) struct Share(Arc<Quota>);
+/// What one request counts for in a quota.
+struct Part(Arc<Quota>);
 
-impl Drop for Share {
+impl Drop for Part {
     fn drop(&mut self) {
-        self.0 .0.fetch_sub(1, ordering::Relaxed);
+        self.0.live.fetch_sub(1, ordering::Relaxed);
+    }
+}
+
+/// One request's share of all that limits it. Dropped with the request.
+pub(crate) struct Share {
+    _client: Part,
+    _timeline: Part,
+}
+
+impl Share {
+    /// `None` if one of them is used up.
+    pub(crate) fn take(client: &Arc<Quota>, timeline: &Arc<Quota>) -> Option<Self> {
+        Some(Self {
+            _client: client.take()?,
+            _timeline: timeline.take()?,
+        })
     }
 }

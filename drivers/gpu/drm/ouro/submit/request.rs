@@ -8,7 +8,7 @@
 //! and is dropped in process context.
 
 use kernel::{
-    list::{impl_list_arc_safe, impl_list_item, ListArc, ListLinks},
+    list::{impl_list_arc_safe, impl_list_item, List, ListArc, ListLinks},
     new_spinlock_irq,
     prelude::*,
     str::CStr,
@@ -19,15 +19,27 @@ use kernel::{
     },
 };
 use ouro_hw::{
-    engine::Batch,
-    types::{RingOffset, Seqno},
+    engine::{Batch, PageCopy},
+    types::{GpuAddr, RingOffset, Seqno},
 };
-use ouro_kernel::fence::{Armed, Callback, DriverFence, Fence, FenceOps, PreparedFence, Waker};
+use ouro_kernel::fence::{
+    self, Armed, Callback, DriverFence, Fence, FenceOps, PreparedFence, Waker,
+};
 
-use super::{quota::Share, Context, Engine};
-use crate::{gem::Object, hardware::Hardware};
+use super::{
+    follow::{Follower, Followers},
+    image::InUse,
+    quota::Share,
+    Engine,
+};
+use crate::{
+    gem::{migrate::Moving, Backing, Object},
+    hardware::Hardware,
+    vm::Mapping,
+};
 
 /// What a request's fence, and the fences it waits for, know of it.
+#[pin_data]
 pub(crate) struct Tracker {
     engine: Arc<Engine>,
     /// The number that the ring writes, once the request has been emitted; zero before.
@@ -36,19 +48,23 @@ pub(crate) struct Tracker {
     wanted: Atomic<bool>,
     /// Fences that it waits for itself, and one for the publisher.
     waiting: Atomic<u32>,
+    /// Who waits until it is emitted.
+    #[pin]
+    followers: SpinLockIrq<Followers>,
 }
 
 impl Tracker {
     pub(crate) fn new(engine: Arc<Engine>) -> Result<Arc<Self>> {
-        Ok(Arc::new(
-            Self {
+        Arc::pin_init(
+            try_pin_init!(Self {
                 engine,
                 seqno: Atomic::new(0),
                 wanted: Atomic::new(false),
                 waiting: Atomic::new(1),
-            },
+                followers <- new_spinlock_irq!(Followers::new(), "ouro_followers"),
+            }? Error),
             GFP_KERNEL,
-        )?)
+        )
     }
 
     /// The engine that it runs on.
@@ -68,6 +84,11 @@ impl Tracker {
         self.seqno.store(seqno.0, ordering::Release);
     }
 
+    /// It is not in the ring any more: it will be emitted again.
+    pub(super) fn taken_back(&self) {
+        self.seqno.store(0, ordering::Release);
+    }
+
     /// Marks it as waited for. Returns whether it was already.
     pub(super) fn want(&self) -> bool {
         self.wanted.xchg(true, ordering::Full)
@@ -77,7 +98,18 @@ impl Tracker {
         self.wanted.load(ordering::Acquire)
     }
 
-    fn count_down(&self) {
+    /// A request is to wait until this one is emitted. Gives it back if this one was.
+    fn follow(&self, follower: ListArc<Follower>) -> core::result::Result<(), ListArc<Follower>> {
+        self.followers.lock().add(follower)
+    }
+
+    /// It is emitted, or has failed. Returns those that waited for it.
+    pub(super) fn pass(&self) -> List<Follower> {
+        self.followers.lock().pass()
+    }
+
+    /// There is one thing less to wait for. Any context; no lock of an engine is held.
+    pub(super) fn count_down(&self) {
         if self.waiting.fetch_sub(1, ordering::Full) == 1 {
             self.engine.unblock(self);
         }
@@ -125,12 +157,47 @@ impl Drop for Awake {
     }
 }
 
+/// What a request does.
+#[derive(Clone, Copy)]
+pub(crate) enum Work {
+    /// It switches to its context, and is done.
+    Nothing,
+    /// The state that contexts hold is given its first values.
+    Golden,
+    /// What user space has written.
+    Batch(Batch),
+    /// A copy of pages, on an engine that can.
+    Copy(PageCopy),
+}
+
 /// What only the engine's queue touches, under its lock.
 pub(super) struct Emitted {
     /// The ring's tail after this request.
     pub(super) tail: RingOffset,
+    /// When it was emitted, in nanoseconds.
+    pub(super) at: u64,
     /// The context that was loaded before, whose image this request's start has saved.
-    pub(super) replaced: Option<Arc<Context>>,
+    pub(super) replaced: Option<InUse>,
+    /// It has hung before: a request of the kernel's is given a second chance.
+    pub(super) tried: bool,
+    /// It has hung: it is not run again.
+    pub(super) lost: bool,
+}
+
+/// Memory that is kept when a request hangs.
+pub(crate) struct Captured {
+    /// Where the GPU sees it.
+    pub(crate) address: GpuAddr,
+    pub(crate) backing: Arc<Backing>,
+}
+
+/// What is looked at when a request hangs.
+#[derive(Default)]
+pub(crate) struct Evidence {
+    /// The object with the batch.
+    pub(crate) batch: Option<Captured>,
+    /// What user space has marked.
+    pub(crate) user: KVVec<Captured>,
 }
 
 /// A request.
@@ -139,19 +206,20 @@ pub(crate) struct Request {
     #[pin]
     links: ListLinks,
     pub(super) fence: DriverFence<Tracker>,
-    pub(super) tracker: Arc<Tracker>,
-    pub(super) context: Option<Arc<Context>>,
-    pub(super) batch: Option<Batch>,
-    /// Whether the state that contexts hold is given its first values.
-    pub(super) golden: bool,
+    pub(crate) tracker: Arc<Tracker>,
+    pub(crate) context: Option<InUse>,
+    pub(super) work: Work,
     #[pin]
     pub(super) emitted: SpinLockIrq<Emitted>,
     /// The calls of the fences that it waits for.
     armed: KVec<Armed<Tracker>>,
     /// What the GPU may touch until the request is done.
     _objects: KVVec<ARef<Object>>,
+    evidence: Evidence,
+    /// What a move needs.
+    moving: Option<Moving>,
     _awake: Awake,
-    _share: Option<Share>,
+    share: Option<Share>,
 }
 
 impl_list_arc_safe! {
@@ -161,14 +229,31 @@ impl_list_item! {
     impl ListItem<0> for Request { using ListLinks { self.links }; }
 }
 
+impl Request {
+    /// What user space wants it to run.
+    pub(crate) fn batch(&self) -> Option<Batch> {
+        match self.work {
+            Work::Batch(batch) => Some(batch),
+            _ => None,
+        }
+    }
+
+    /// What is looked at when it hangs.
+    pub(crate) fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+}
+
 /// What a request is made of.
 pub(crate) struct Parts {
     pub(crate) tracker: Arc<Tracker>,
     pub(crate) fence: PreparedFence<Tracker>,
-    pub(crate) context: Option<Arc<Context>>,
-    pub(crate) batch: Option<Batch>,
-    pub(crate) golden: bool,
+    pub(crate) context: Option<InUse>,
+    pub(crate) work: Work,
     pub(crate) objects: KVVec<ARef<Object>>,
+    pub(crate) evidence: Evidence,
+    /// What a move needs, if it is one.
+    pub(crate) moving: Option<Moving>,
     pub(crate) awake: Awake,
     /// The client's share, if it is a client's.
     pub(crate) share: Option<Share>,
@@ -178,6 +263,8 @@ pub(crate) struct Parts {
 pub(crate) struct Prepared {
     request: Pin<kernel::sync::UniqueArc<Request>>,
     callbacks: KVec<Callback<Tracker>>,
+    /// What is to be emitted first, and how that is told.
+    lead: Option<(ARef<Fence>, ListArc<Follower>)>,
 }
 
 impl Prepared {
@@ -195,25 +282,51 @@ impl Prepared {
                 fence,
                 tracker: parts.tracker,
                 context: parts.context,
-                batch: parts.batch,
-                golden: parts.golden,
+                work: parts.work,
                 emitted <- new_spinlock_irq!(Emitted {
                     tail: RingOffset(0),
+                    at: 0,
                     replaced: None,
+                    tried: false,
+                    lost: false,
                 }, "ouro_emitted"),
                 armed,
                 _objects: parts.objects,
+                evidence: parts.evidence,
+                moving: parts.moving,
                 _awake: parts.awake,
-                _share: parts.share,
+                share: parts.share,
             }? Error),
             GFP_KERNEL,
         )?;
-        Ok(Self { request, callbacks })
+        Ok(Self {
+            request,
+            callbacks,
+            lead: None,
+        })
     }
 
     /// Its fence.
     pub(crate) fn fence(&self) -> &Fence {
         &self.request.fence
+    }
+
+    /// It is not emitted before the request of this fence is. Errors: `ENOMEM`.
+    pub(crate) fn follow(&mut self, lead: ARef<Fence>) -> Result {
+        self.lead = Some((lead, Follower::new(self.request.tracker.clone())?));
+        Ok(())
+    }
+
+    /// Gives it up, but for the client's share, which the next attempt needs.
+    pub(crate) fn abandon(mut self) -> Option<Share> {
+        self.request.as_mut().project().share.take()
+    }
+
+    /// Keeps the address that an object has had, if this is its move, until the move is done.
+    pub(crate) fn keep(&mut self, mapping: Mapping) {
+        if let Some(moving) = self.request.as_mut().project().moving {
+            moving.keep(mapping);
+        }
     }
 
     /// Lets it go once `dependencies` are signalled.
@@ -230,6 +343,15 @@ impl Prepared {
                 Err(_) => {
                     tracker.waiting.fetch_sub(1, ordering::Relaxed);
                 }
+            }
+        }
+        if let Some((lead, follower)) = self.lead {
+            tracker.waiting.fetch_add(1, ordering::Relaxed);
+            // `None`: it is done.
+            let added =
+                fence::with_timeline::<Tracker, _>(&lead, |t, _| t.follow(follower).is_ok());
+            if added != Some(true) {
+                tracker.waiting.fetch_sub(1, ordering::Relaxed);
             }
         }
         tracker.engine.block(ListArc::from(self.request));

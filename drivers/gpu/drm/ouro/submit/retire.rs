@@ -10,7 +10,7 @@
 //! it gathers in one batch while another one waits.
 //!
 //! A slow tick runs as long as anything is unfinished. It retires what nobody waits for, since no
-//! interrupt is armed then, and lets the device sleep when all is done.
+//! interrupt is armed then, looks whether an engine hangs, and lets the device sleep when all is done.
 
 use kernel::{
     impl_has_delayed_work, impl_has_work,
@@ -26,8 +26,8 @@ use kernel::{
 use ouro_hw::types::Seqno;
 use ouro_kernel::{time, work};
 
-use super::{Engine, Request};
-use crate::{gem::Backing, hardware::Hardware};
+use super::{follow::Gate, Engine, Request};
+use crate::{gem::Backing, hardware::Hardware, reset::Recovery};
 
 /// Milliseconds from one tick to the next.
 const TICK_MS: u32 = 50;
@@ -59,6 +59,8 @@ struct Incoming {
 pub(crate) struct Retirer {
     hardware: Arc<Hardware>,
     queue: work::Queue,
+    /// For what takes reservations when it is dropped: who holds one may be waiting for a fence.
+    late: work::Queue,
     #[pin]
     incoming: SpinLockIrq<Incoming>,
     #[pin]
@@ -66,7 +68,12 @@ pub(crate) struct Retirer {
     /// Set once the engines exist, emptied when they go.
     #[pin]
     engines: Mutex<KVec<Arc<Engine>>>,
+    /// As `engines`.
+    #[pin]
+    recovery: Mutex<Option<Arc<Recovery>>>,
     errors: Atomic<bool>,
+    #[pin]
+    gate: Gate,
     idle_ticks: Atomic<u32>,
     /// Requests published and not retired.
     live: Atomic<i64>,
@@ -102,12 +109,20 @@ impl WorkItem<1> for Retirer {
         let idle = {
             let engines = this.engines.lock();
             let mut idle = true;
+            let mut missed = false;
             for engine in engines.iter() {
-                engine.advance();
+                missed |= engine.advance() && engine.is_armed();
                 idle &= engine.is_idle();
+            }
+            if missed {
+                this.missed_interrupt(&engines);
             }
             idle
         };
+        let recovery = this.recovery.lock().clone();
+        if let (false, Some(recovery)) = (idle, recovery) {
+            recovery.tick();
+        }
         this.retire();
         if !idle || !this.is_empty() {
             this.idle_ticks.store(0, ordering::Relaxed);
@@ -130,6 +145,7 @@ impl Retirer {
             try_pin_init!(Self {
                 hardware,
                 queue,
+                late: work::Queue::new(c"ouro-late", work::Flags::UNBOUND, 0)?,
                 incoming <- new_spinlock_irq!(Incoming {
                     done: List::new(),
                     dying: List::new(),
@@ -141,7 +157,9 @@ impl Retirer {
                     marks: KVec::new(),
                 }, "ouro_quarantine"),
                 engines <- new_mutex!(KVec::new(), "ouro_retirer_engines"),
+                recovery <- new_mutex!(None, "ouro_retirer_recovery"),
                 errors: Atomic::new(false),
+                gate <- Gate::new(),
                 idle_ticks: Atomic::new(0),
                 live: Atomic::new(0),
                 now <- new_work!("ouro_retire"),
@@ -151,8 +169,8 @@ impl Retirer {
         )
     }
 
-    /// Says which engines there are.
-    pub(crate) fn set_engines(&self, engines: &[Arc<Engine>]) -> Result {
+    /// Says which engines there are, and who looks after them.
+    pub(crate) fn set_engines(&self, engines: &[Arc<Engine>], recovery: Arc<Recovery>) -> Result {
         let mut marks = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
         let mut list = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
         for engine in engines {
@@ -160,6 +178,7 @@ impl Retirer {
             marks.push(Seqno(0), GFP_KERNEL)?;
         }
         *self.engines.lock() = list;
+        *self.recovery.lock() = Some(recovery);
         self.quarantine.lock().marks = marks;
         Ok(())
     }
@@ -170,6 +189,20 @@ impl Retirer {
         if !incoming.closed {
             self.errors.store(true, ordering::Release);
             let _ = self.queue.enqueue::<_, 0>(self.clone());
+        }
+    }
+
+    /// Something was completed that should have interrupted. If the message was lost, the device waits
+    /// for its events to be taken off, and sends no other one: they are taken off here.
+    fn missed_interrupt(self: &Arc<Self>, engines: &[Arc<Engine>]) {
+        let events = self.hardware.interrupt();
+        for engine in engines {
+            if events.completed & (1 << engine.index()) != 0 {
+                engine.interrupt();
+            }
+        }
+        if events.errors != 0 {
+            self.report_errors();
         }
     }
 
@@ -186,6 +219,11 @@ impl Retirer {
         self.idle_ticks.store(0, ordering::Relaxed);
         self.live.fetch_add(1, ordering::Relaxed);
         self.wind();
+    }
+
+    /// Where requests pass that wait until another one is emitted.
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
     }
 
     /// Requests published and not retired.
@@ -227,7 +265,8 @@ impl Retirer {
         }
     }
 
-    fn is_empty(&self) -> bool {
+    /// Whether nothing is on its way back.
+    pub(crate) fn is_empty(&self) -> bool {
         let waiting = {
             let incoming = self.incoming.lock();
             !incoming.done.is_empty() || !incoming.dying.is_empty()
@@ -241,6 +280,7 @@ impl Retirer {
 
     /// Lets go of all that can be let go of now. Process context.
     pub(crate) fn retire(self: &Arc<Self>) {
+        self.gate.clear();
         loop {
             let request = self.incoming.lock().done.pop_front();
             let Some(request) = request else { break };
@@ -282,7 +322,7 @@ impl Retirer {
                 return;
             }
             while let Some(memory) = quarantine.closed.pop_front() {
-                drop(memory);
+                memory.into_arc().end(&self.late);
             }
         }
     }
@@ -292,8 +332,11 @@ impl Retirer {
         self.incoming.lock().closed = true;
         work::cancel_delayed_sync::<Self, 1>(self);
         self.engines.lock().clear();
+        let recovery = self.recovery.lock().take();
+        drop(recovery);
         self.settle();
         self.retire();
+        self.late.flush();
     }
 
     /// After the end: waits until the worker has done what it was asked for. Process context.

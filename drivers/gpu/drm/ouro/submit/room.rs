@@ -1,36 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Making room in an address space: which objects give up their addresses for a batch.
+//! Making room for a batch: which objects give up their addresses in an address space, or leave a
+//! region of memory.
 //!
 //! All of it happens under the batch's ticket. An object of somebody else is only asked if nobody
 //! has locked it, and only moved if nothing uses it; if all are in use, the batch drops its locks
 //! and waits for one of them.
 
-use kernel::{prelude::*, sync::aref::ARef};
+use kernel::{
+    prelude::*,
+    sync::{aref::ARef, Arc},
+};
 use ouro_kernel::resv::{HasResv, LockedSet, Usage};
 
 use super::exec::{wait_for, Entry, Stop};
 use crate::{
     gem::{
-        bo::{self, BindError},
+        bo::{self, BindError, Given},
+        migrate::{self, Patience},
+        region::Region,
         Object,
     },
-    vm::{Place, Space},
+    gpu::Gpu,
+    vm::{population::Victim, Place, Space},
 };
 
-/// Gives every object of a batch an address. `scattered` is false at the batch's first attempt.
+/// What a batch has tried so far.
+pub(crate) struct Tries {
+    /// Whether its objects were spread anew because they did not fit.
+    scattered: bool,
+    patience: Patience,
+}
+
+impl Tries {
+    pub(crate) fn new() -> Self {
+        Self {
+            scattered: false,
+            patience: Patience::new(),
+        }
+    }
+}
+
+/// Gives every object of a batch memory and an address.
 pub(super) fn place(
     space: &Space,
     entries: &mut [Entry],
     set: &mut LockedSet<Object>,
-    scattered: &mut bool,
+    tries: &mut Tries,
 ) -> core::result::Result<(), Stop> {
     // Those that can be in one place only come first; the others find room around them.
     let fixed = |e: &Entry| matches!(e.place, Place::At(_));
     for first in [true, false] {
         for i in 0..entries.len() {
             if entries.get(i).is_some_and(|e| fixed(e) == first) {
-                place_one(space, entries, i, set, scattered)?;
+                place_one(space, entries, i, set, tries)?;
             }
         }
     }
@@ -42,12 +65,22 @@ fn place_one(
     entries: &mut [Entry],
     i: usize,
     set: &mut LockedSet<Object>,
-    scattered: &mut bool,
+    tries: &mut Tries,
 ) -> core::result::Result<(), Stop> {
+    if let Some(entry) = entries.get(i) {
+        if let Some(locked) = set.locked(&entry.object) {
+            migrate::bring_back(&entry.object, &locked);
+        }
+    }
     // Each round frees some room, or is the last.
     loop {
         let entry = entries.get(i).ok_or(EINVAL)?;
-        match bo::bind(&entry.object, entry.place, entry.pad) {
+        let given = match (&entry.pinned, entry.object.attachment()) {
+            (Some(pinned), _) => Given::Pinned(pinned),
+            (None, Some(_)) => Given::Locked(set.locked(&entry.object).ok_or(EINVAL)?),
+            (None, None) => Given::Nothing,
+        };
+        match bo::bind(&entry.object, given, entry.place, entry.pad) {
             Ok(address) => {
                 if let Some(entry) = entries.get_mut(i) {
                     entry.address = address;
@@ -56,6 +89,9 @@ fn place_one(
                 return Ok(());
             }
             Err(BindError::Busy) => return Err(wait_for(&entry.object)),
+            Err(BindError::Full(region)) => {
+                return Err(send_away(&region, entries, i, set, &mut tries.patience))
+            }
             Err(BindError::Failed(e)) if e == ENOSPC => {}
             Err(BindError::Failed(e)) => return Err(e.into()),
         }
@@ -71,11 +107,11 @@ fn place_one(
             continue;
         }
         // Nobody else is left: the batch's own objects may be badly spread. They are packed once.
-        if *scattered {
+        if tries.scattered {
             return Err(ENOSPC.into());
         }
         scatter(entries)?;
-        *scattered = true;
+        tries.scattered = true;
         return Err(Stop::Wait(None));
     }
 }
@@ -92,18 +128,65 @@ fn vacate(
         return Ok(false);
     };
     let pages = (entry.object.bytes().max(entry.pad) / 4096) as u32;
-    let Some(victim) = space.occupant(addr, pages) else {
-        return Ok(false);
+    let victim = match space.occupant(addr, pages) {
+        Some(Victim::Object(object)) => object,
+        // One that is in use may stay so: an idle engine keeps the last one.
+        Some(Victim::Image(image)) => return Ok(image.evict()),
+        None => return Ok(false),
     };
     if let Some(own) = entries.iter_mut().find(|e| same(&e.object, &victim)) {
         if own.placed {
             // Two objects of the batch want the same addresses.
             return Err(ENOSPC.into());
         }
-        return unbind(&victim).map(|()| true);
+    } else {
+        lock(set, &victim)?;
     }
-    lock(set, &victim)?;
+    if !victim.is_bound() {
+        // It has moved to another region, and its old address is free when the copy is done.
+        return Err(match victim.resv().test_signaled(Usage::Bookkeep) {
+            true => Stop::Wait(None),
+            false => wait_for(&victim),
+        });
+    }
     unbind(&victim).map(|()| true)
+}
+
+/// Lets an object of somebody else leave a region that is full. Returns what to wait for.
+fn send_away(
+    region: &Arc<Region>,
+    entries: &[Entry],
+    i: usize,
+    set: &mut LockedSet<Object>,
+    patience: &mut Patience,
+) -> Stop {
+    let mut contended = false;
+    // Twice round: the first time, those that were used lately are spared.
+    for _ in 0..region.population().saturating_add(1).saturating_mul(2) {
+        let Some(victim) = region.next_victim() else {
+            continue;
+        };
+        if entries.iter().any(|e| same(&e.object, &victim)) || victim.take_used() {
+            continue;
+        }
+        if set.locked(&victim).is_none() && set.try_lock(&victim).is_err() {
+            contended = true;
+            continue;
+        }
+        let Some(locked) = set.locked(&victim) else {
+            continue;
+        };
+        match migrate::leave(&victim, &locked, region) {
+            Ok(Some(fence)) => return Stop::Wait(Some(fence)),
+            Ok(None) => {}
+            Err(e) => return e.into(),
+        }
+    }
+    match entries.get(i) {
+        // Whoever has locked one lets it go soon, and pages may be on their way back.
+        Some(entry) if contended || patience.lasts(entry.object.gpu()) => Stop::Wait(None),
+        _ => ENOMEM.into(),
+    }
 }
 
 /// Takes the address of one object of somebody else. False: there is none.
@@ -128,14 +211,26 @@ fn evict(
     // Twice round: the first time, those that were used lately are spared.
     for _ in 0..space.population().saturating_add(1).saturating_mul(2) {
         // At the end of the space the hand goes back to its start.
-        let Some(victim) = space.next_victim() else {
-            continue;
+        let victim = match space.next_victim() {
+            Some(Victim::Object(object)) => object,
+            Some(Victim::Image(image)) => {
+                if !image.take_used() && image.evict() {
+                    return Ok(true);
+                }
+                continue;
+            }
+            None => continue,
         };
         if victim.take_used() || own.binary_search(&address(&victim)).is_ok() {
             continue;
         }
         if !victim.resv().test_signaled(Usage::Bookkeep) {
             busy.get_or_insert(victim);
+            continue;
+        }
+        if !victim.is_bound() {
+            // It has moved, and its address is about to be free.
+            contended = true;
             continue;
         }
         if set.locked(&victim).is_none() && set.try_lock(&victim).is_err() {
@@ -147,6 +242,7 @@ fn evict(
             Err(BindError::Busy) => {
                 busy.get_or_insert(victim);
             }
+            Err(BindError::Full(_)) => {}
             Err(BindError::Failed(e)) => return Err(e.into()),
         }
     }
@@ -168,18 +264,29 @@ fn scatter(entries: &[Entry]) -> core::result::Result<(), Stop> {
     Ok(())
 }
 
-/// Takes the address of one idle object for the kernel's own pages. Nothing is locked. False: there
-/// is none.
-pub(super) fn evict_one(space: &Space) -> bool {
+/// Takes the address of one view, or of one idle object, for the kernel's own pages. Nothing is
+/// locked. False: there is none.
+pub(super) fn evict_one(gpu: &Gpu) -> bool {
+    if gpu.aperture().is_some_and(|a| a.evict_one()) {
+        return true;
+    }
+    let space = gpu.space();
     for _ in 0..space.population().saturating_add(1).saturating_mul(2) {
-        let Some(victim) = space.next_victim() else {
-            continue;
+        let victim = match space.next_victim() {
+            Some(Victim::Object(object)) => object,
+            Some(Victim::Image(image)) => {
+                if !image.take_used() && image.evict() {
+                    return true;
+                }
+                continue;
+            }
+            None => continue,
         };
         if victim.take_used() {
             continue;
         }
         let locked = victim.resv().try_lock();
-        let freed = locked.is_some() && bo::unbind(&victim).is_ok();
+        let freed = locked.is_some() && victim.is_bound() && bo::unbind(&victim).is_ok();
         drop(locked);
         if freed {
             return true;
@@ -188,9 +295,29 @@ pub(super) fn evict_one(space: &Space) -> bool {
     false
 }
 
+/// Takes the addresses of all objects and images that nobody uses or locks. Nothing is locked.
+pub(crate) fn evict_all(space: &Space) {
+    for _ in 0..space.population().saturating_add(1) {
+        match space.next_victim() {
+            Some(Victim::Object(object)) => {
+                let locked = object.resv().try_lock();
+                if locked.is_some() {
+                    // What is in use stays.
+                    let _ = bo::unbind(&object);
+                }
+            }
+            Some(Victim::Image(image)) => {
+                image.evict();
+            }
+            None => {}
+        }
+    }
+}
+
 fn unbind(object: &Object) -> core::result::Result<(), Stop> {
     bo::unbind(object).map_err(|e| match e {
         BindError::Busy => wait_for(object),
+        BindError::Full(_) => Stop::Wait(None),
         BindError::Failed(e) => e.into(),
     })
 }

@@ -3,13 +3,15 @@
 //! Our own ioctls (`include/uapi/drm/ouro_drm.h`), the same on every chip.
 
 use kernel::prelude::*;
-use ouro_hw::generation::Region;
 use ouro_kernel::uaccess;
 use ouro_uapi::ouro as abi;
 use zerocopy::{Immutable, IntoBytes};
 
 use super::i915::require;
-use crate::driver::{Device, DrmFile};
+use crate::{
+    driver::{Device, DrmFile},
+    gem::region::Kind,
+};
 
 /// Text in a fixed field, which ends in a zero byte.
 fn text<const N: usize>(s: &str) -> [u8; N] {
@@ -31,7 +33,7 @@ pub(super) fn device(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_device)
         pci_device: chip.device,
         revision: gpu.revision().into(),
         n_engines: topology.engines.len() as u32,
-        n_regions: topology.regions.len() as u32,
+        n_regions: gpu.regions().len() as u32,
         backend: text(hardware.generation().name()),
         chip: text(chip.name),
         gpu_address_bits: gpu.space().size().next_power_of_two().ilog2(),
@@ -85,30 +87,23 @@ pub(super) fn engines(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) 
 pub(super) fn regions(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) -> Result {
     let gpu = file.gpu();
     let mut entries = KVec::new();
-    let mut locals = 0;
-    for region in gpu.hardware().topology().regions {
-        let entry = match region {
-            Region::System => {
-                let size = ouro_kernel::task::total_pages() as u64 * 4096;
-                abi::drm_ouro_region {
-                    size,
-                    cpu_visible: size,
-                    used: gpu.counts().object_pages * 4096,
-                    ..Default::default()
-                }
-            }
-            Region::Local { size, cpu_visible } => {
-                locals += 1;
-                abi::drm_ouro_region {
-                    kind: 1,
-                    instance: locals - 1,
-                    size: *size,
-                    cpu_visible: *cpu_visible,
-                    ..Default::default()
-                }
-            }
+    for region in gpu.regions() {
+        let size = region.size();
+        let (kind, used) = match region.kind() {
+            Kind::System => (0, gpu.counts().object_pages * 4096),
+            Kind::Local => (1, size - region.free().unwrap_or(0)),
         };
-        entries.push(entry, GFP_KERNEL)?;
+        entries.push(
+            abi::drm_ouro_region {
+                kind,
+                instance: region.instance(),
+                size,
+                cpu_visible: size,
+                used,
+                ..Default::default()
+            },
+            GFP_KERNEL,
+        )?;
     }
     list(arg, &entries)
 }
@@ -118,6 +113,7 @@ pub(super) fn stats(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_stats) -
     let gpu = file.gpu();
     let hw = gpu.hardware().counts();
     let core = gpu.counts();
+    let aperture = gpu.aperture().map(|a| a.counts()).unwrap_or_default();
     let (mut requests, mut completed) = (0, 0);
     for engine in gpu.engines() {
         let counts = engine.counts();
@@ -143,6 +139,10 @@ pub(super) fn stats(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_stats) -
         contexts: core.contexts,
         fences: core.fences,
         table_flushes: hw.table_flushes,
+        resets: gpu.recovery().resets(),
+        aperture_views: aperture.views,
+        fence_writes: aperture.fence_writes,
+        fence_steals: aperture.stolen,
         ..Default::default()
     };
     Ok(())

@@ -7,30 +7,23 @@
 //! ([`Reach::Everyone`]); of the kernel's own pages ([`Reach::Kernel`]: rings, status pages,
 //! context images) they hold the scratch page.
 //!
-//! The space knows which objects are in it, by address, so that some of them can be asked to make
-//! room. Who does that asks around, like the hand of a clock: an object that was used since the hand
-//! came by last is passed over once.
-//!
 //! Every entry is filled at all times: with the scratch page where nothing is mapped, since the GPU
 //! fetches ahead.
 
 use kernel::{
     new_mutex,
     prelude::*,
-    rbtree::{RBTree, RBTreeNodeReservation},
-    sync::{aref::ARef, Arc, Mutex},
+    sync::{Arc, Mutex},
 };
-use ouro_core::range::{Arena, NoRange, Node, Ranges, Want};
+use ouro_core::range::Want;
 use ouro_hw::{
     generation::{Layout, Space as Kind},
     types::{CacheLevel, DmaAddr, GgttAddr, GpuAddr, MemoryKind, Page, PAGE_SIZE},
 };
-use ouro_kernel::{gem::Weak, pages::DmaPages, pci::DmaDevice, Caching};
+use ouro_kernel::{pages::DmaPages, pci::DmaDevice, Caching};
 
-use crate::{
-    gem::{Bo, Object},
-    hardware::Hardware,
-};
+use super::population::{Departed, Entrance, Population, Victim};
+use crate::{gem::Object, hardware::Hardware, submit::image::Image};
 
 /// Where a mapping may go.
 #[derive(Clone, Copy)]
@@ -56,39 +49,24 @@ enum Reach {
 }
 
 /// Whose pages are mapped.
+#[derive(Clone, Copy)]
 pub(crate) enum Owner<'a> {
     /// The kernel's: no user batch reaches them.
     Kernel,
     /// An object's, which may be asked to make room.
     Object(&'a Object),
-}
-
-/// Nodes of the range allocator.
-struct Nodes(KVVec<Node>);
-
-impl Arena for Nodes {
-    fn nodes(&self) -> &[Node] {
-        &self.0
-    }
-
-    fn nodes_mut(&mut self) -> &mut [Node] {
-        &mut self.0
-    }
-}
-
-/// An object in a space.
-struct Bound {
-    count: u32,
-    object: Weak<Bo>,
+    /// A context's image, which may be asked, too. No user batch reaches it.
+    Image(&'a Arc<Image>),
+    /// An object's, for the time of a move. The engine that copies may see it through any table.
+    Move,
+    /// An object's once more, for the CPU's eyes: no batch reaches them there. The
+    /// [aperture](super::Aperture) is asked to make room.
+    View,
 }
 
 /// What the lock protects.
 struct Inner {
-    ranges: Ranges<Nodes>,
-    /// Objects, by their first page.
-    bound: RBTree<u32, Bound>,
-    /// Where the next victim is looked for.
-    hand: u32,
+    population: Population,
     /// The global table, while the device sleeps and has forgotten it.
     saved: Option<KVVec<u64>>,
 }
@@ -113,6 +91,7 @@ pub(crate) struct Mapping {
     first: u32,
     count: u32,
     reach: Reach,
+    ended: bool,
 }
 
 impl Mapping {
@@ -132,9 +111,32 @@ impl Mapping {
     }
 }
 
+impl Mapping {
+    /// Ends it, if nobody uses the space just now. It is of no use after that. Returns whether it has
+    /// ended. Waits for nothing, so that reclaim may do it.
+    pub(crate) fn try_end(&mut self) -> bool {
+        if !self.ended {
+            let Some(mut inner) = self.space.inner.try_lock() else {
+                return false;
+            };
+            let departed = self.space.take_out(&mut inner, self);
+            self.ended = true;
+            drop(inner);
+            drop(departed);
+        }
+        true
+    }
+}
+
 impl Drop for Mapping {
     fn drop(&mut self) {
-        self.space.unmap(self.first, self.count, self.reach);
+        if !self.ended {
+            // Under the lock: `restore()` must not bring back what is taken out here.
+            let mut inner = self.space.inner.lock();
+            let departed = self.space.take_out(&mut inner, self);
+            drop(inner);
+            drop(departed);
+        }
     }
 }
 
@@ -146,10 +148,8 @@ impl Space {
         let scratch = DmaPages::new(dma, 1, Caching::WriteBack)?;
         let page = system(scratch.address(0).ok_or(EINVAL)?);
 
-        let mut nodes = Nodes(KVVec::new());
-        nodes.0.push(Node::default(), GFP_KERNEL)?;
         // Page 0 stays free, so that an address of zero is always a mistake.
-        let mut ranges = Ranges::new(nodes, 1..u64::from(entries));
+        let mut population = Population::new(1..entries)?;
 
         let mut tables = KVVec::new();
         let mut directory = None;
@@ -164,14 +164,13 @@ impl Space {
                 tables.push(table, GFP_KERNEL)?;
             }
             // The directory's slots are of the table's array; no address in them is ever given out.
-            grow(&mut ranges)?;
             let want = Want {
                 size: u64::from(directories),
                 align: u64::from(align),
                 within: (kernel_start(entries), u64::MAX),
             };
-            let slot = ranges.take(&want).map_err(no_range)?;
-            directory = Some(GgttAddr((slot as u32).wrapping_mul(PAGE_SIZE)));
+            let slot = population.take(&[want])?;
+            directory = Some(GgttAddr(slot.wrapping_mul(PAGE_SIZE)));
         }
 
         let this = Arc::pin_init(
@@ -184,9 +183,7 @@ impl Space {
                     directory,
                 },
                 inner <- new_mutex!(Inner {
-                    ranges,
-                    bound: RBTree::new(),
-                    hand: 0,
+                    population,
                     saved: None,
                 }, "ouro_space"),
                 entries,
@@ -209,7 +206,7 @@ impl Space {
 
     /// Bytes that are not taken.
     pub(crate) fn free(&self) -> u64 {
-        self.inner.lock().ranges.free() * u64::from(PAGE_SIZE)
+        self.inner.lock().population.free() * u64::from(PAGE_SIZE)
     }
 
     /// Keeps the global table as it is, for a sleep in which the device forgets it. What is unmapped
@@ -263,7 +260,8 @@ impl Space {
     /// Maps `count` pages, whose addresses follow each other in `addresses`; where these end, the
     /// scratch page stays. It takes effect by [`Hardware::flush_gtt`], before the next submission.
     ///
-    /// The kernel's own go to the end of the space if they can, out of the way of fixed addresses.
+    /// The kernel's own go to the end of the space if they can, out of the way of fixed addresses;
+    /// objects go above the aperture if they can.
     ///
     /// Errors: `ENOSPC` if there is no room, `EINVAL` if the place makes no sense, `ENOMEM`.
     pub(crate) fn map(
@@ -274,16 +272,22 @@ impl Space {
         cache: CacheLevel,
         addresses: impl Iterator<Item = u64>,
     ) -> Result<Mapping> {
-        let (reach, object) = match owner {
-            Owner::Kernel => (Reach::Kernel, None),
-            Owner::Object(object) => {
-                let node = RBTreeNodeReservation::new(GFP_KERNEL)?;
-                (Reach::Everyone, Some((object.downgrade(), node)))
+        // Batches leave the aperture to the CPU as long as they can.
+        let above = match owner {
+            Owner::Kernel | Owner::Image(_) => self.kernel_start(),
+            Owner::Object(_) | Owner::Move => {
+                self.hardware.topology().aperture / u64::from(PAGE_SIZE)
             }
+            Owner::View => 0,
+        };
+        let (reach, entrance) = match owner {
+            Owner::Kernel | Owner::View => (Reach::Kernel, None),
+            Owner::Object(object) => (Reach::Everyone, Some(Entrance::object(object)?)),
+            Owner::Image(image) => (Reach::Kernel, Some(Entrance::image(image)?)),
+            Owner::Move => (Reach::Everyone, None),
         };
         let first = {
             let mut inner = self.inner.lock();
-            grow(&mut inner.ranges)?;
             let first = match place {
                 Place::Within { range, align } => {
                     let unit = u64::from(PAGE_SIZE);
@@ -293,32 +297,21 @@ impl Space {
                         within: (range.0.div_ceil(unit), range.1 / unit),
                     };
                     let high = Want {
-                        within: (self.kernel_start(), want.within.1),
+                        within: (want.within.0.max(above), want.within.1),
                         ..want
                     };
-                    match reach {
-                        Reach::Kernel => inner.ranges.take(&high),
-                        Reach::Everyone => Err(NoRange::Full),
-                    }
-                    .or_else(|_| inner.ranges.take(&want))
-                    .map_err(no_range)?
+                    inner.population.take(&[high, want])?
                 }
                 Place::At(addr) => {
                     if addr.0 % u64::from(PAGE_SIZE) != 0 {
                         return Err(EINVAL);
                     }
                     let first = addr.0 / u64::from(PAGE_SIZE);
-                    inner
-                        .ranges
-                        .take_at(first, u64::from(count))
-                        .map_err(no_range)?;
-                    first
+                    inner.population.take_at(first, count)?
                 }
-            } as u32;
-            if let Some((object, node)) = object {
-                inner
-                    .bound
-                    .insert(node.into_node(first, Bound { count, object }));
+            };
+            if let Some(entrance) = entrance {
+                inner.population.enter(first, count, entrance);
             }
             first
         };
@@ -337,57 +330,24 @@ impl Space {
             first,
             count,
             reach,
+            ended: false,
         })
     }
 
-    /// Some object in the way of `count` pages at `addr`.
-    pub(crate) fn occupant(&self, addr: GpuAddr, count: u32) -> Option<ARef<Object>> {
+    /// Somebody in the way of `count` pages at `addr`.
+    pub(crate) fn occupant(&self, addr: GpuAddr, count: u32) -> Option<Victim> {
         let first = u32::try_from(addr.0 / u64::from(PAGE_SIZE)).ok()?;
-        let mut end = first.checked_add(count)?;
-        let inner = self.inner.lock();
-        let look = |(start, bound): (&u32, &Bound)| {
-            let in_the_way = start.wrapping_add(bound.count) > first;
-            (*start, in_the_way, bound.object.upgrade())
-        };
-        loop {
-            // The last one that starts before the end is in the way, or none is.
-            let (start, in_the_way, object) = match inner.bound.cursor_lower_bound(&end) {
-                Some(next) => next.peek_prev().map(look),
-                None => inner.bound.cursor_back().map(|last| look(last.current())),
-            }?;
-            if !in_the_way || object.is_some() {
-                return object.filter(|_| in_the_way);
-            }
-            // It is going away by itself, but not gone yet.
-            end = start;
-        }
+        self.inner.lock().population.occupant(first, count)
     }
 
-    /// The next object that may be asked to make room. After as many calls as there are objects,
-    /// all of them had their turn. `None`: there is none from here to the end of the space.
-    pub(crate) fn next_victim(&self) -> Option<ARef<Object>> {
-        let mut inner = self.inner.lock();
-        let mut from = inner.hand;
-        loop {
-            let next = inner
-                .bound
-                .cursor_lower_bound(&from)
-                .map(|c| (*c.current().0, c.current().1.object.upgrade()));
-            let Some((start, object)) = next else {
-                inner.hand = 0;
-                return None;
-            };
-            from = start.wrapping_add(1);
-            if object.is_some() {
-                inner.hand = from;
-                return object;
-            }
-        }
+    /// The next one that may be asked to make room: as [`Population::next_victim`].
+    pub(crate) fn next_victim(&self) -> Option<Victim> {
+        self.inner.lock().population.next_victim()
     }
 
-    /// Ranges that are taken: no fewer than there are objects.
+    /// Ranges that are taken: no fewer than there are who can be asked.
     pub(crate) fn population(&self) -> usize {
-        self.inner.lock().ranges.taken()
+        self.inner.lock().population.taken()
     }
 
     /// The first page of those that the kernel takes first.
@@ -405,10 +365,14 @@ impl Space {
         self.hardware.write_gtt(index, entry);
     }
 
-    fn unmap(&self, first: u32, count: u32, reach: Reach) {
+    fn take_out(&self, inner: &mut Inner, mapping: &Mapping) -> Departed {
+        let Mapping {
+            first,
+            count,
+            reach,
+            ..
+        } = *mapping;
         let scratch = self.hardware.topology().pages.entry(self.layout.scratch);
-        // Under the lock: `restore()` must not bring back what is taken out here.
-        let mut inner = self.inner.lock();
         for i in 0..count {
             self.write(first.wrapping_add(i), scratch, reach);
         }
@@ -418,13 +382,7 @@ impl Space {
             }
         }
         self.hardware.gtt_written();
-        inner.ranges.give(u64::from(first), u64::from(count));
-        let node = match reach {
-            Reach::Kernel => None,
-            Reach::Everyone => inner.bound.remove_node(&first),
-        };
-        drop(inner);
-        drop(node);
+        inner.population.give(first, count)
     }
 }
 
@@ -439,27 +397,5 @@ fn system(addr: u64) -> Page {
         addr: DmaAddr(addr),
         memory: MemoryKind::System,
         cache: CacheLevel::Coherent,
-    }
-}
-
-/// Makes room for the next range. Doubling keeps the cost of a range constant.
-fn grow(ranges: &mut Ranges<Nodes>) -> Result {
-    let wanted = ranges.nodes_wanted();
-    let nodes = &mut ranges.arena_mut().0;
-    if nodes.len() < wanted {
-        let more = wanted.max(64);
-        nodes.reserve(more, GFP_KERNEL)?;
-        for _ in 0..more {
-            nodes.push(Node::default(), GFP_KERNEL)?;
-        }
-    }
-    Ok(())
-}
-
-fn no_range(error: NoRange) -> Error {
-    match error {
-        NoRange::Invalid => EINVAL,
-        NoRange::Full => ENOSPC,
-        NoRange::NoNode => ENOMEM,
     }
 }

@@ -5,12 +5,12 @@
 //! stopping: G-25, §5.3.4.2.
 
 use super::{
-    emit, errors, fifo, golden, gt_regs as gt_reg, poll,
+    blt, emit, errors, fifo, golden, gt_regs as gt_reg, poll,
     regs::{self, masked, Base, RingCtl, RingHead},
     submit, translation, workarounds,
 };
 use crate::{
-    engine::{Emit, Engine, EngineDesc, EngineMemory, PortKind, Submission},
+    engine::{Emit, Engine, EngineDesc, EngineMemory, PageCopy, PortKind, Submission},
     generation::BringUpError,
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
@@ -60,6 +60,10 @@ const fn desc(class: EngineClass, contexts: bool, emit: usize, golden: usize) ->
         ring_bytes: RING_BYTES,
         emit_dwords: emit,
         golden_dwords: golden,
+        copy_pages: match class {
+            EngineClass::Copy => blt::MAX_ROWS,
+            _ => 0,
+        },
         seqno_at: SEQNO_AT,
         contexts,
         // The render engine's block of registers holds the mode of all engines' translation.
@@ -278,6 +282,13 @@ impl Engine for RingEngine {
         }
     }
 
+    fn copy(&self, copy: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        match self.kind {
+            Kind::Blitter => blt::copy(copy, out),
+            Kind::Render | Kind::Video => Err(Overflow),
+        }
+    }
+
     fn activity(&self, hw: &Hw<'_>) -> Activity {
         errors::activity(self, hw)
     }
@@ -458,6 +469,9 @@ mod tests {
         // G-27: only the render engine has contexts.
         assert_eq!(RINGS.map(|e| e.desc().contexts), [true, false, false]);
         assert_eq!(RINGS.map(|e| e.desc().reset_alone), [false, true, true]);
+        // Digest 2.5: only the blitter copies; a row is a page, and rows are numbered with 16 bits,
+        // of which one is the sign.
+        assert_eq!(RINGS.map(|e| e.desc().copy_pages), [0, 32767, 0]);
         assert_eq!(
             RINGS.map(|e| e.desc().id.class),
             [EngineClass::Render, EngineClass::Copy, EngineClass::Video]

@@ -19,6 +19,16 @@ use crate::{
 /// Writes through the FIFO that clear an engine's errors.
 const CLEAR_WRITES: u32 = 6;
 
+/// Which units are done; all of the second word where there is none.
+fn units(engine: &RingEngine, hw: &Hw<'_>) -> [u32; 2] {
+    let read = |reg| hw.regs.read32(engine.base.at(reg));
+    let more = match engine.kind {
+        Kind::Render => read(regs::INSTDONE_2),
+        Kind::Blitter | Kind::Video => u32::MAX,
+    };
+    [read(regs::INSTDONE), more]
+}
+
 /// What an engine does now.
 pub(super) fn activity(engine: &RingEngine, hw: &Hw<'_>) -> Activity {
     let read = |reg| hw.regs.read32(engine.base.at(reg));
@@ -29,6 +39,7 @@ pub(super) fn activity(engine: &RingEngine, hw: &Hw<'_>) -> Activity {
         head,
         tail,
         acthd: read(regs::ACTHD).into(),
+        units: units(engine, hw),
         idle: head == tail && read(regs::MI_MODE) & regs::MI_MODE_IDLE != 0,
         waiting: ctl.event_wait() || ctl.semaphore_wait(),
     }
@@ -50,18 +61,17 @@ fn page_fault(value: u32) -> Option<PageFault> {
 fn report_engine(engine: &RingEngine, hw: &Hw<'_>) -> EngineReport {
     let read = |reg| hw.regs.read32(engine.base.at(reg));
     let batch = BatchAddr::from_bits(read(regs::BBADDR));
+    let activity = activity(engine, hw);
+    let [instdone, more_instdone] = activity.units;
     EngineReport {
         id: engine.desc.id,
-        activity: activity(engine, hw),
+        activity,
         eir: read(regs::EIR),
         esr: read(regs::ESR),
         ipeir: read(regs::IPEIR),
         ipehr: read(regs::IPEHR),
-        instdone: read(regs::INSTDONE),
-        more_instdone: match engine.kind {
-            Kind::Render => read(regs::INSTDONE_2),
-            Kind::Blitter | Kind::Video => u32::MAX,
-        },
+        instdone,
+        more_instdone,
         instps: read(regs::INSTPS),
         fetch: read(regs::DMA_FADD).into(),
         batch: batch.valid().then_some(u64::from(batch.dword()) << 2),
@@ -143,10 +153,12 @@ mod tests {
         mock.set(0x2_2074, 0x0004_5678);
         mock.set(0x2_203c, 0x3001);
         mock.set(0x2_209c, 0);
+        mock.set(0x2_206c, 0x7fff_fffe);
         let mut expected = Activity {
             head: 0x120,
             tail: 0x140,
             acthd: 0x4_5678,
+            units: [0x7fff_fffe, 0xffff_ffff],
             idle: false,
             waiting: false,
         };

@@ -8,9 +8,10 @@
 //!
 //! One file for each concept: `topology` says what a chip has; `forcewake`, `fifo`, `reset`,
 //! `workarounds`, `translation` and `swizzle` bring it up; `engine` starts a ring, `emit` and
-//! `commands` fill it, `submit` moves its tail; `interrupts` and `errors` say what came of
+//! `commands` fill it (`blt`: those of the blitter), `submit` moves its tail; `interrupts` and `errors` say what came of
 //! it; `pte`, `fences`, `context` and `golden` are formats in memory and registers.
 
+mod blt;
 mod commands;
 mod context;
 mod emit;
@@ -31,6 +32,7 @@ mod submit;
 mod swizzle;
 mod topology;
 mod translation;
+mod user_regs;
 mod workarounds;
 
 use crate::{
@@ -142,6 +144,10 @@ impl Generation for Gen6 {
 
     fn gtt_flush(&self, hw: &Hw<'_>) {
         translation::flush(hw);
+    }
+
+    fn user_register(&self, hw: &Hw<'_>, offset: u32) -> Option<u64> {
+        user_regs::read(hw, offset)
     }
 
     fn errors(&self, hw: &Hw<'_>, _topo: &Topology) -> Report {

@@ -50,6 +50,7 @@ static DESC: EngineDesc = EngineDesc {
     ring_bytes: RING_BYTES,
     emit_dwords: 8,
     golden_dwords: 2,
+    copy_pages: 0,
     seqno_at: 0x800,
     contexts: true,
     reset_alone: true,

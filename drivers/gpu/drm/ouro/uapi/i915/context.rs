@@ -6,14 +6,12 @@ use kernel::{prelude::*, sync::Arc};
 use ouro_kernel::{task, uaccess};
 use ouro_uapi::i915 as abi;
 
-use super::require;
+use super::{engines, extension, require};
 use crate::{
     driver::{Device, DrmFile},
+    gpu::Gpu,
     submit::Context,
 };
-
-/// Extensions that one call may chain. More of them is a loop.
-const MAX_CHAIN: usize = 32;
 
 pub(super) fn create(
     _: &Device,
@@ -25,27 +23,15 @@ pub(super) fn create(
     // single timeline for all engines is not offered.
     require(arg.flags & !KNOWN == 0)?;
     let client = file.inner();
-    client.gpu().usable()?;
-    let context = client.gpu().new_context()?;
+    client.gpu().working()?;
+    let context = client.new_context()?;
     if arg.flags & abi::I915_CONTEXT_CREATE_FLAGS_USE_EXTENSIONS != 0 {
-        let mut next = arg.extensions;
-        for _ in 0..MAX_CHAIN {
-            if next == 0 {
-                break;
-            }
-            let base: abi::i915_user_extension = uaccess::read(next)?;
-            require(base.flags == 0 && base.rsvd == [0; 4])?;
-            if base.name != abi::I915_CONTEXT_CREATE_EXT_SETPARAM {
-                return Err(EINVAL);
-            }
-            let ext: abi::drm_i915_gem_context_create_ext_setparam = uaccess::read(next)?;
+        extension::walk(arg.extensions, |name, at| {
+            require(name == abi::I915_CONTEXT_CREATE_EXT_SETPARAM)?;
+            let ext: abi::drm_i915_gem_context_create_ext_setparam = uaccess::read(at)?;
             require(ext.param.ctx_id == 0)?;
-            set(&context, &ext.param)?;
-            next = base.next_extension;
-        }
-        if next != 0 {
-            return Err(E2BIG);
-        }
+            set(client.gpu(), &context, &ext.param, Age::Fresh)
+        })?;
     }
     arg.ctx_id = client.add_context(context)?;
     Ok(())
@@ -71,16 +57,20 @@ pub(super) fn getparam(
 ) -> Result {
     let client = file.inner();
     let context = client.context(arg.ctx_id)?;
-    let params = *context.params().lock();
+    let params = context.params();
     let value = match u32::try_from(arg.param).map_err(|_| EINVAL)? {
         abi::I915_CONTEXT_PARAM_GTT_SIZE => client.gpu().space().size(),
-        abi::I915_CONTEXT_PARAM_NO_ERROR_CAPTURE => params.no_error_capture.into(),
-        abi::I915_CONTEXT_PARAM_BANNABLE => params.bannable.into(),
-        abi::I915_CONTEXT_PARAM_RECOVERABLE => params.recoverable.into(),
-        abi::I915_CONTEXT_PARAM_PRIORITY => i64::from(params.priority) as u64,
-        abi::I915_CONTEXT_PARAM_PERSISTENCE => params.persistent.into(),
-        // Only with address spaces of their own have contexts one to show.
-        abi::I915_CONTEXT_PARAM_VM => return Err(ENODEV),
+        abi::I915_CONTEXT_PARAM_NO_ERROR_CAPTURE => params.no_error_capture.get().into(),
+        abi::I915_CONTEXT_PARAM_BANNABLE => params.bannable.get().into(),
+        abi::I915_CONTEXT_PARAM_RECOVERABLE => params.recoverable.get().into(),
+        abi::I915_CONTEXT_PARAM_PRIORITY => 0,
+        abi::I915_CONTEXT_PARAM_PERSISTENCE => params.persistent.get().into(),
+        abi::I915_CONTEXT_PARAM_ENGINES => return engines::get(client.gpu(), &context, arg),
+        // Only with address spaces of their own have contexts one to show; no chip here has slices
+        // to turn off, or protected content.
+        abi::I915_CONTEXT_PARAM_VM
+        | abi::I915_CONTEXT_PARAM_SSEU
+        | abi::I915_CONTEXT_PARAM_PROTECTED_CONTENT => return Err(ENODEV),
         _ => return Err(EINVAL),
     };
     arg.size = 0;
@@ -95,7 +85,28 @@ pub(super) fn setparam(
 ) -> Result {
     let client = file.inner();
     let context = client.context(arg.ctx_id)?;
-    set(&context, arg)
+    set(client.gpu(), &context, arg, Age::InUse)
+}
+
+/// Whether user space knows a context already.
+#[derive(PartialEq, Eq)]
+enum Age {
+    Fresh,
+    InUse,
+}
+
+/// There is one address space, and it is nobody's own.
+pub(super) fn vm_create(_: &Device, _: &DrmFile, _: &mut abi::drm_i915_gem_vm_control) -> Result {
+    Err(ENODEV)
+}
+
+pub(super) fn vm_destroy(
+    _: &Device,
+    _: &DrmFile,
+    arg: &mut abi::drm_i915_gem_vm_control,
+) -> Result {
+    require(arg.flags == 0 && arg.extensions == 0)?;
+    Err(ENOENT)
 }
 
 /// A parameter that is yes or no.
@@ -104,29 +115,43 @@ fn flag(arg: &abi::drm_i915_gem_context_param) -> Result<bool> {
     Ok(arg.value != 0)
 }
 
-fn set(context: &Arc<Context>, arg: &abi::drm_i915_gem_context_param) -> Result {
-    let mut params = context.params().lock();
+fn set(
+    gpu: &Gpu,
+    context: &Arc<Context>,
+    arg: &abi::drm_i915_gem_context_param,
+    age: Age,
+) -> Result {
+    let params = context.params();
     match u32::try_from(arg.param).map_err(|_| EINVAL)? {
-        abi::I915_CONTEXT_PARAM_NO_ERROR_CAPTURE => params.no_error_capture = flag(arg)?,
+        abi::I915_CONTEXT_PARAM_NO_ERROR_CAPTURE => params.no_error_capture.set(flag(arg)?),
         abi::I915_CONTEXT_PARAM_BANNABLE => {
             let on = flag(arg)?;
             if !on && !task::capable(task::Capability::SysAdmin) {
                 return Err(EPERM);
             }
-            params.bannable = on;
+            params.bannable.set(on);
         }
-        abi::I915_CONTEXT_PARAM_RECOVERABLE => params.recoverable = flag(arg)?,
+        abi::I915_CONTEXT_PARAM_RECOVERABLE => params.recoverable.set(flag(arg)?),
         abi::I915_CONTEXT_PARAM_PRIORITY => {
             require(arg.size == 0)?;
             // Requests run in their order here: there is no priority to set.
             return Err(ENODEV);
         }
-        abi::I915_CONTEXT_PARAM_PERSISTENCE => {
-            // A context that does not outlive its file needs a reset of what it runs then.
-            if !flag(arg)? {
+        abi::I915_CONTEXT_PARAM_PERSISTENCE => params.persistent.set(flag(arg)?),
+        abi::I915_CONTEXT_PARAM_ENGINES => return engines::set(gpu, context, arg),
+        abi::I915_CONTEXT_PARAM_VM => {
+            require(arg.size == 0)?;
+            return Err(ENODEV);
+        }
+        abi::I915_CONTEXT_PARAM_SSEU => {
+            require(arg.size as usize >= size_of::<abi::drm_i915_gem_context_param_sseu>())?;
+            return Err(ENODEV);
+        }
+        abi::I915_CONTEXT_PARAM_PROTECTED_CONTENT => {
+            require(age == Age::Fresh)?;
+            if flag(arg)? {
                 return Err(ENODEV);
             }
-            params.persistent = true;
         }
         _ => return Err(EINVAL),
     }

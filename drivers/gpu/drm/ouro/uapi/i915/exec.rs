@@ -18,14 +18,15 @@ use ouro_kernel::{
 };
 use ouro_uapi::i915 as abi;
 
-use super::require;
+use super::{extension, require};
 use crate::{
     driver::{Device, DrmFile},
     file::File,
     gem::Object,
     submit::{
         exec::{Entry, Exec, Publish, Relocation},
-        Engine,
+        room::Tries,
+        Context, Engine,
     },
     vm::Place,
 };
@@ -38,11 +39,15 @@ const FLAGS: u64 = (abi::I915_EXEC_RING_MASK
     | abi::I915_EXEC_BSD_MASK
     | abi::I915_EXEC_FENCE_IN
     | abi::I915_EXEC_FENCE_OUT
+    | abi::I915_EXEC_FENCE_SUBMIT
     | abi::I915_EXEC_BATCH_FIRST
     | abi::I915_EXEC_FENCE_ARRAY
     | abi::I915_EXEC_USE_EXTENSIONS) as u64;
 
-/// The same, of objects.
+/// Each says what the descriptor in `rsvd2` is for, so that there can be one of them.
+const IN_FENCES: u64 = (abi::I915_EXEC_FENCE_IN | abi::I915_EXEC_FENCE_SUBMIT) as u64;
+
+/// Flags of objects that mean something here.
 const OBJECT_FLAGS: u64 = (abi::EXEC_OBJECT_NEEDS_FENCE
     | abi::EXEC_OBJECT_NEEDS_GTT
     | abi::EXEC_OBJECT_WRITE
@@ -102,10 +107,6 @@ pub(super) fn execbuffer2(
     check(arg)?;
 
     let mut after = KVVec::new();
-    if flags & u64::from(abi::I915_EXEC_FENCE_IN) != 0 {
-        let fence = sync_file::fence_of_fd(arg.rsvd2 as u32 as i32)?;
-        after.push(fence, GFP_KERNEL)?;
-    }
     let mut signals = Signals {
         wants_file: flags & u64::from(abi::I915_EXEC_FENCE_OUT) != 0,
         file: None,
@@ -116,9 +117,22 @@ pub(super) fn execbuffer2(
     } else if flags & u64::from(abi::I915_EXEC_USE_EXTENSIONS) != 0 {
         extensions(file, arg.cliprects_ptr, &mut after, &mut signals)?;
     }
+    let mut lead = None;
+    if flags & IN_FENCES != 0 {
+        let fence = sync_file::fence_of_fd(arg.rsvd2 as u32 as i32)?;
+        if flags & u64::from(abi::I915_EXEC_FENCE_SUBMIT) != 0 {
+            lead = Some(fence);
+        } else {
+            after.push(fence, GFP_KERNEL)?;
+        }
+    }
 
     let context = client.context(arg.rsvd1 as u32)?;
-    let engine = engine(&client, flags)?;
+    let engine = engine(&client, &context, flags)?;
+    gpu.working()?;
+    if context.is_banned() {
+        return Err(EIO);
+    }
     let (objects, batch, list) = objects(file, arg)?;
 
     // A batch is not written while it runs (by what a relocation says, it may be).
@@ -133,7 +147,7 @@ pub(super) fn execbuffer2(
     require(start.checked_add(len).is_some_and(|end| end <= batch_size))?;
     require(len != 0)?;
 
-    let share = gpu.share(client.quota(), &context, &engine)?;
+    let share = gpu.share(client.quota(), &context, &engine, !file.is_nonblocking())?;
     let mut exec = Exec {
         gpu: gpu.clone(),
         engine,
@@ -144,9 +158,10 @@ pub(super) fn execbuffer2(
         len: len.min(u64::from(u32::MAX)) as u32,
         trust_presumed: flags & u64::from(abi::I915_EXEC_NO_RELOC) != 0,
         after,
+        lead,
         share: Some(share),
         address_bits: 32,
-        scattered: false,
+        tries: Tries::new(),
     };
     let done = exec.run(&mut signals);
     tell_relocations(&exec, &list);
@@ -190,6 +205,7 @@ fn check(arg: &abi::drm_i915_gem_execbuffer2) -> Result {
     let has = |flag: u32| arg.flags & u64::from(flag) != 0;
     require(arg.buffer_count != 0 && arg.buffer_count as usize <= MAX_COUNT)?;
     require(arg.flags & !(FLAGS | u64::from(abi::I915_EXEC_SECURE)) == 0)?;
+    require(arg.flags & IN_FENCES != IN_FENCES)?;
     require(!(has(abi::I915_EXEC_FENCE_ARRAY) && has(abi::I915_EXEC_USE_EXTENSIONS)))?;
     if !has(abi::I915_EXEC_FENCE_ARRAY) && !has(abi::I915_EXEC_USE_EXTENSIONS) {
         require(arg.num_cliprects == 0 && arg.cliprects_ptr == 0)?;
@@ -208,9 +224,13 @@ fn check(arg: &abi::drm_i915_gem_execbuffer2) -> Result {
     Ok(())
 }
 
-/// The engine that the old selectors mean.
-fn engine(client: &File, flags: u64) -> Result<Arc<Engine>> {
+/// The engine that the selector means in a context.
+fn engine(client: &File, context: &Context, flags: u64) -> Result<Arc<Engine>> {
     let ring = (flags as u32) & abi::I915_EXEC_RING_MASK;
+    if let Some(map) = context.engines() {
+        let index = map.get(ring as usize).copied().flatten().ok_or(EINVAL)?;
+        return client.gpu().engines().get(index).cloned().ok_or(EINVAL);
+    }
     let bsd = (flags as u32) & abi::I915_EXEC_BSD_MASK;
     require(bsd == 0 || ring == abi::I915_EXEC_BSD)?;
     let class = match ring {
@@ -273,11 +293,13 @@ fn objects(
         };
         entries.push(
             Entry {
+                pinned: None,
                 object,
                 place,
                 pad,
                 write: o.flags & u64::from(abi::EXEC_OBJECT_WRITE) != 0,
                 unordered: o.flags & u64::from(abi::EXEC_OBJECT_ASYNC) != 0,
+                capture: o.flags & u64::from(abi::EXEC_OBJECT_CAPTURE) != 0,
                 presumed: o.offset,
                 relocations: KVVec::new(),
                 address: GpuAddr(0),
@@ -433,17 +455,11 @@ fn extensions(
     after: &mut KVVec<ARef<Fence>>,
     signals: &mut Signals,
 ) -> Result {
-    let mut next = first;
     let mut seen = false;
-    for _ in 0..8 {
-        if next == 0 {
-            return Ok(());
-        }
-        let base: abi::i915_user_extension = uaccess::read(next)?;
-        require(base.flags == 0 && base.rsvd == [0; 4])?;
-        require(base.name == abi::DRM_I915_GEM_EXECBUFFER_EXT_TIMELINE_FENCES && !seen)?;
+    extension::walk(first, |name, at| {
+        require(name == abi::DRM_I915_GEM_EXECBUFFER_EXT_TIMELINE_FENCES && !seen)?;
         seen = true;
-        let ext: abi::drm_i915_gem_execbuffer_ext_timeline_fences = uaccess::read(next)?;
+        let ext: abi::drm_i915_gem_execbuffer_ext_timeline_fences = uaccess::read(at)?;
         let count = usize::try_from(ext.fence_count).map_err(|_| EINVAL)?;
         require(count <= MAX_COUNT)?;
         let list: KVVec<abi::drm_i915_gem_exec_fence> =
@@ -452,7 +468,6 @@ fn extensions(
         for (f, point) in list.iter().zip(points.iter()) {
             fence(file, f, Some(*point), after, signals)?;
         }
-        next = base.next_extension;
-    }
-    Err(E2BIG)
+        Ok(())
+    })
 }

@@ -3,6 +3,7 @@
 //! Buffer objects: creation, access by the CPU, waiting.
 
 use kernel::{prelude::*, sync::aref::ARef};
+use ouro_hw::types::CacheLevel;
 use ouro_kernel::{
     fence,
     resv::{HasResv, Usage},
@@ -22,16 +23,11 @@ use crate::{
     submit::Tracker,
 };
 
+/// Nanoseconds that a client may be ahead of the GPU when `THROTTLE` returns.
+const AHEAD_NS: u64 = 20_000_000;
+
 fn lookup(file: &DrmFile, handle: u32) -> Result<ARef<Object>> {
     Object::lookup(file, handle)
-}
-
-pub(super) fn create(dev: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_create) -> Result {
-    let object = bo::create(dev, arg.size)?;
-    arg.handle = object.create_handle(file)?;
-    arg.size = object.bytes();
-    arg.pad = 0;
-    Ok(())
 }
 
 /// Waits until the GPU does not write the object any more (or, `all`, use it at all).
@@ -62,6 +58,23 @@ pub(super) fn pwrite(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_pwr
     access::write(&object, arg.offset, arg.size, arg.data_ptr)
 }
 
+pub(super) fn mmap(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_mmap) -> Result {
+    let kind = match u32::try_from(arg.flags).map_err(|_| EINVAL)? {
+        0 => kind::CACHED,
+        abi::I915_MMAP_WC => kind::WRITE_COMBINED,
+        _ => return Err(EINVAL),
+    };
+    let object = lookup(file, arg.handle)?;
+    if object.attachment().is_some() || object.user().is_some() {
+        // Its pages are somebody else's.
+        return Err(ENXIO);
+    }
+    access::range(&object, arg.offset, arg.size)?;
+    let offset = object.mmap_offset(kind)?.wrapping_add(arg.offset);
+    arg.addr_ptr = file.vm_mmap(offset, arg.size as usize, true)? as u64;
+    Ok(())
+}
+
 pub(super) fn mmap_offset(
     _: &Device,
     file: &DrmFile,
@@ -75,7 +88,10 @@ pub(super) fn mmap_offset(
     }
     // The old form of this ioctl has no flags, and asks for the aperture.
     let kind = match u32::try_from(arg.flags).map_err(|_| EINVAL)? {
-        abi::I915_MMAP_OFFSET_GTT => kind::APERTURE,
+        abi::I915_MMAP_OFFSET_GTT => {
+            file.gpu().aperture().ok_or(ENODEV)?;
+            kind::APERTURE
+        }
         abi::I915_MMAP_OFFSET_WC => kind::WRITE_COMBINED,
         abi::I915_MMAP_OFFSET_WB => kind::CACHED,
         abi::I915_MMAP_OFFSET_UC => kind::UNCACHED,
@@ -87,6 +103,10 @@ pub(super) fn mmap_offset(
         _ => return Err(EINVAL),
     };
     let object = lookup(file, arg.handle)?;
+    if object.user().is_some() {
+        // The process has it at hand.
+        return Err(ENODEV);
+    }
     arg.offset = object.mmap_offset(kind)?;
     Ok(())
 }
@@ -108,7 +128,82 @@ pub(super) fn set_domain(
     let object = lookup(file, arg.handle)?;
     // Pages first: without memory the caller hears of it here and not by a signal later.
     wait_idle(&object, write != 0)?;
-    object.backing()?;
+    bo::populate(&object)?;
+    if write != 0 {
+        object.written();
+    }
+    Ok(())
+}
+
+pub(super) fn sw_finish(
+    _: &Device,
+    file: &DrmFile,
+    arg: &mut abi::drm_i915_gem_sw_finish,
+) -> Result {
+    // It is about what a display shows.
+    lookup(file, arg.handle).map(|_| ())
+}
+
+pub(super) fn set_caching(
+    _: &Device,
+    file: &DrmFile,
+    arg: &mut abi::drm_i915_gem_caching,
+) -> Result {
+    let cache = match arg.caching {
+        abi::I915_CACHING_CACHED if file.gpu().hardware().topology().llc => CacheLevel::Coherent,
+        abi::I915_CACHING_CACHED => return Err(ENODEV),
+        // No chip here writes through for the display, so that it is as good as uncached.
+        abi::I915_CACHING_NONE | abi::I915_CACHING_DISPLAY => CacheLevel::None,
+        _ => return Err(EINVAL),
+    };
+    let object = lookup(file, arg.handle)?;
+    if object.user().is_some() {
+        // It is as the process has it.
+        return match arg.caching {
+            abi::I915_CACHING_CACHED => Ok(()),
+            _ => Err(ENXIO),
+        };
+    }
+    bo::set_cache(&object, cache)
+}
+
+pub(super) fn get_caching(
+    _: &Device,
+    file: &DrmFile,
+    arg: &mut abi::drm_i915_gem_caching,
+) -> Result {
+    arg.caching = match lookup(file, arg.handle)?.cache() {
+        CacheLevel::None => abi::I915_CACHING_NONE,
+        CacheLevel::Coherent => abi::I915_CACHING_CACHED,
+    };
+    Ok(())
+}
+
+pub(super) fn madvise(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_madvise) -> Result {
+    let needed = match arg.madv {
+        abi::I915_MADV_WILLNEED => true,
+        abi::I915_MADV_DONTNEED => false,
+        _ => return Err(EINVAL),
+    };
+    arg.retained = bo::advise(&*lookup(file, arg.handle)?, needed).into();
+    Ok(())
+}
+
+pub(super) fn throttle(_: &Device, file: &DrmFile, _: &mut ()) -> Result {
+    file.gpu().working()?;
+    let before = time::monotonic_ns().saturating_sub(AHEAD_NS);
+    for context in file.contexts()?.iter() {
+        for engine in file.gpu().engines() {
+            let fence = {
+                let timelines = context.timelines().lock();
+                let timeline = timelines.get(engine.index());
+                timeline.and_then(|t| t.published_by(before).cloned())
+            };
+            if let Some(fence) = fence {
+                let _ = fence.wait(Interruptible::Yes, FOREVER)?;
+            }
+        }
+    }
     Ok(())
 }
 

@@ -7,7 +7,10 @@ use ouro_hw::{generation::Space, EngineClass};
 use ouro_kernel::uaccess;
 use ouro_uapi::i915 as abi;
 
-use crate::driver::{Device, DrmFile};
+use crate::{
+    driver::{Device, DrmFile},
+    reset::Allowed,
+};
 
 pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getparam) -> Result {
     let gpu = file.gpu();
@@ -41,7 +44,10 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         abi::I915_PARAM_CS_TIMESTAMP_FREQUENCY => topology.timestamp_hz as i32,
         abi::I915_PARAM_MMAP_VERSION => 1,
         abi::I915_PARAM_MMAP_GTT_VERSION => 4,
-        abi::I915_PARAM_MMAP_GTT_COHERENT => topology.llc.into(),
+        // Memory of processes is for chips that share the CPU's caches.
+        abi::I915_PARAM_HAS_USERPTR_PROBE | abi::I915_PARAM_MMAP_GTT_COHERENT => {
+            topology.llc.into()
+        }
 
         // What this driver can do on every chip.
         abi::I915_PARAM_HAS_GEM
@@ -60,21 +66,22 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         | abi::I915_PARAM_HAS_EXEC_SOFTPIN
         | abi::I915_PARAM_HAS_EXEC_ASYNC
         | abi::I915_PARAM_HAS_EXEC_FENCE
+        | abi::I915_PARAM_HAS_EXEC_SUBMIT_FENCE
         | abi::I915_PARAM_HAS_EXEC_BATCH_FIRST
         | abi::I915_PARAM_HAS_EXEC_FENCE_ARRAY
         | abi::I915_PARAM_HAS_EXEC_CAPTURE
         | abi::I915_PARAM_HAS_EXEC_TIMELINE_FENCES => 1,
 
+        // Of all engines; 2 would say that each can be reset by itself.
+        abi::I915_PARAM_HAS_GPU_RESET => (gpu.recovery().allowed() != Allowed::None).into(),
+
         // What it cannot.
-        abi::I915_PARAM_HAS_GPU_RESET
-        | abi::I915_PARAM_HAS_SEMAPHORES
+        abi::I915_PARAM_HAS_SEMAPHORES
         | abi::I915_PARAM_HAS_SECURE_BATCHES
         | abi::I915_PARAM_CMD_PARSER_VERSION
         | abi::I915_PARAM_HAS_RESOURCE_STREAMER
         | abi::I915_PARAM_HAS_SCHEDULER
         | abi::I915_PARAM_HAS_CONTEXT_ISOLATION
-        | abi::I915_PARAM_HAS_EXEC_SUBMIT_FENCE
-        | abi::I915_PARAM_HAS_USERPTR_PROBE
         | abi::I915_PARAM_HAS_POOLED_EU
         | abi::I915_PARAM_MIN_EU_IN_POOL
         | abi::I915_PARAM_HAS_OVERLAY => 0,

@@ -3,10 +3,17 @@
 //! The i915 interface (`include/uapi/drm/i915_drm.h`), as Mesa and IGT use it.
 
 mod context;
+mod create;
+mod engines;
 mod exec;
+mod extension;
 mod gem;
 mod getparam;
 mod query;
+mod reg_read;
+mod reset;
+mod tiling;
+mod userptr;
 
 use kernel::prelude::*;
 use ouro_kernel::drm::{self, ioctl::RENDER_ALLOW};
@@ -33,17 +40,34 @@ impl drm::Personality for I915 {
     // What user space calls with two sizes stands here once, with the larger one.
     const IOCTLS: &'static drm::ioctl::Table<Ouro> = ouro_kernel::ioctls!(Ouro;
         (abi::DRM_IOCTL_I915_GETPARAM, abi::drm_i915_getparam, RENDER_ALLOW, getparam::getparam),
-        (abi::DRM_IOCTL_I915_GEM_CREATE, abi::drm_i915_gem_create, RENDER_ALLOW, gem::create),
+        (abi::DRM_IOCTL_I915_GEM_CREATE, abi::drm_i915_gem_create, RENDER_ALLOW, create::create),
+        (abi::DRM_IOCTL_I915_GEM_CREATE_EXT, abi::drm_i915_gem_create_ext, RENDER_ALLOW,
+            create::create_ext),
         (abi::DRM_IOCTL_I915_GEM_PREAD, abi::drm_i915_gem_pread, RENDER_ALLOW, gem::pread),
         (abi::DRM_IOCTL_I915_GEM_PWRITE, abi::drm_i915_gem_pwrite, RENDER_ALLOW, gem::pwrite),
         (abi::DRM_IOCTL_I915_GEM_MMAP_OFFSET, abi::drm_i915_gem_mmap_offset, RENDER_ALLOW,
             gem::mmap_offset),
         (abi::DRM_IOCTL_I915_GEM_SET_DOMAIN, abi::drm_i915_gem_set_domain, RENDER_ALLOW,
             gem::set_domain),
+        (abi::DRM_IOCTL_I915_GEM_MMAP, abi::drm_i915_gem_mmap, RENDER_ALLOW, gem::mmap),
+        (abi::DRM_IOCTL_I915_GEM_SW_FINISH, abi::drm_i915_gem_sw_finish, RENDER_ALLOW,
+            gem::sw_finish),
+        (abi::DRM_IOCTL_I915_GEM_SET_CACHING, abi::drm_i915_gem_caching, RENDER_ALLOW,
+            gem::set_caching),
+        (abi::DRM_IOCTL_I915_GEM_GET_CACHING, abi::drm_i915_gem_caching, RENDER_ALLOW,
+            gem::get_caching),
+        (abi::DRM_IOCTL_I915_GEM_MADVISE, abi::drm_i915_gem_madvise, RENDER_ALLOW, gem::madvise),
+        (abi::DRM_IOCTL_I915_GEM_USERPTR, abi::drm_i915_gem_userptr, RENDER_ALLOW,
+            userptr::userptr),
+        (abi::DRM_IOCTL_I915_GEM_THROTTLE, (), RENDER_ALLOW, gem::throttle),
         (abi::DRM_IOCTL_I915_GEM_BUSY, abi::drm_i915_gem_busy, RENDER_ALLOW, gem::busy),
         (abi::DRM_IOCTL_I915_GEM_WAIT, abi::drm_i915_gem_wait, RENDER_ALLOW, gem::wait),
         (abi::DRM_IOCTL_I915_GEM_GET_APERTURE, abi::drm_i915_gem_get_aperture, RENDER_ALLOW,
             gem::get_aperture),
+        (abi::DRM_IOCTL_I915_GEM_SET_TILING, abi::drm_i915_gem_set_tiling, RENDER_ALLOW,
+            tiling::set_tiling),
+        (abi::DRM_IOCTL_I915_GEM_GET_TILING, abi::drm_i915_gem_get_tiling, RENDER_ALLOW,
+            tiling::get_tiling),
         (abi::DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, abi::drm_i915_gem_execbuffer2, RENDER_ALLOW,
             exec::execbuffer2),
         (abi::DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT, abi::drm_i915_gem_context_create_ext,
@@ -54,6 +78,13 @@ impl drm::Personality for I915 {
             context::getparam),
         (abi::DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, abi::drm_i915_gem_context_param, RENDER_ALLOW,
             context::setparam),
+        (abi::DRM_IOCTL_I915_GET_RESET_STATS, abi::drm_i915_reset_stats, RENDER_ALLOW,
+            reset::stats),
+        (abi::DRM_IOCTL_I915_GEM_VM_CREATE, abi::drm_i915_gem_vm_control, RENDER_ALLOW,
+            context::vm_create),
+        (abi::DRM_IOCTL_I915_GEM_VM_DESTROY, abi::drm_i915_gem_vm_control, RENDER_ALLOW,
+            context::vm_destroy),
+        (abi::DRM_IOCTL_I915_REG_READ, abi::drm_i915_reg_read, RENDER_ALLOW, reg_read::read),
         (abi::DRM_IOCTL_I915_QUERY, abi::drm_i915_query, RENDER_ALLOW, query::query),
         (ouro_abi::DRM_IOCTL_OURO_DEVICE, ouro_abi::drm_ouro_device, RENDER_ALLOW, ouro::device),
         (ouro_abi::DRM_IOCTL_OURO_ENGINES, ouro_abi::drm_ouro_list, RENDER_ALLOW, ouro::engines),
@@ -72,7 +103,7 @@ pub(super) fn require(condition: bool) -> Result {
 }
 
 /// The number of a class in this interface (`enum drm_i915_gem_engine_class`).
-fn engine_class(class: ouro_hw::EngineClass) -> u16 {
+pub(crate) fn engine_class(class: ouro_hw::EngineClass) -> u16 {
     use ouro_hw::EngineClass::*;
     (match class {
         Render => abi::drm_i915_gem_engine_class_I915_ENGINE_CLASS_RENDER,

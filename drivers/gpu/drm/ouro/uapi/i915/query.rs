@@ -3,7 +3,6 @@
 //! `QUERY`: larger answers, each item with an error of its own.
 
 use kernel::prelude::*;
-use ouro_hw::generation::Region;
 use ouro_kernel::uaccess;
 use ouro_uapi::i915 as abi;
 use zerocopy::{Immutable, IntoBytes};
@@ -12,6 +11,7 @@ use super::{engine_class, require};
 use crate::{
     driver::{Device, DrmFile},
     file::File,
+    gem::region::Kind,
 };
 
 /// Items of one call.
@@ -109,15 +109,12 @@ type RegionInfo = [u64; 11];
 fn regions(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
     const _: () = assert!(size_of::<RegionInfo>() == size_of::<abi::drm_i915_memory_region_info>());
     let mut list = KVec::new();
-    let mut locals = 0u64;
-    for region in file.gpu().hardware().topology().regions {
-        let (class, instance, size) = match region {
-            Region::System => (0u64, 0u64, ouro_kernel::task::total_pages() as u64 * 4096),
-            Region::Local { size, .. } => {
-                locals += 1;
-                (1, locals - 1, *size)
-            }
+    for region in file.gpu().regions() {
+        let class = match region.kind() {
+            Kind::System => 0u64,
+            Kind::Local => 1,
         };
+        let (instance, size) = (u64::from(region.instance()), region.size());
         let mut info: RegionInfo = [0; 11];
         // Class and instance are two halves of the first dword; the second one is reserved.
         info[0] = class | instance << 16;

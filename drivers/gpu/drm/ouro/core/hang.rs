@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Whether an engine hangs, from what is seen of it now and then.
+//!
+//! Free of registers and clocks. The watch of an engine is told which request is the oldest on it, and
+//! the time. Only when that request has been the oldest one for a while does it ask what the engine
+//! is doing. A request that stays for the whole limit hangs, whatever the engine does: that is a batch
+//! without end. One during which nothing has moved for half of it hangs, too.
+
+use ouro_hw::{report::Activity, types::Seqno};
+
+/// What is to be done about an engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Nothing.
+    Fine,
+    /// It waits for an event, and has for a while: the wait may be ended. Told again after another
+    /// while.
+    Waits,
+    /// Nothing moves in it.
+    Stuck,
+    /// The request takes too long.
+    Endless,
+    /// It is not there any more: it reads all ones.
+    Gone,
+}
+
+/// What moves while an engine works.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Seen {
+    head: u32,
+    acthd: u64,
+    units: [u32; 2],
+}
+
+/// The watch over one engine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Watch {
+    /// The oldest request, and since when it is that, in milliseconds.
+    oldest: Option<(Seqno, u64)>,
+    /// What was seen last, and since when it has not changed.
+    seen: Option<(Seen, u64)>,
+}
+
+impl Watch {
+    /// Whether what the engine does should be [`look`](Self::look)ed at: reading it costs.
+    ///
+    /// `oldest` is the oldest request on the engine, `limit` how many milliseconds it may take.
+    pub fn tick(&mut self, now: u64, oldest: Option<Seqno>, limit: u64) -> bool {
+        let Some(seqno) = oldest else {
+            *self = Self::default();
+            return false;
+        };
+        match self.oldest {
+            Some((known, since)) if known == seqno => now.saturating_sub(since) >= limit / 6,
+            _ => {
+                self.oldest = Some((seqno, now));
+                self.seen = None;
+                false
+            }
+        }
+    }
+
+    /// Judges what the engine does.
+    pub fn look(&mut self, now: u64, activity: &Activity, limit: u64) -> Verdict {
+        let Some((_, began)) = self.oldest else {
+            return Verdict::Fine;
+        };
+        // No command is at an address that is not a multiple of 4.
+        if activity.acthd & 0xffff_ffff == 0xffff_ffff {
+            return Verdict::Gone;
+        }
+        if now.saturating_sub(began) >= limit {
+            return Verdict::Endless;
+        }
+        let seen = Seen {
+            head: activity.head,
+            acthd: activity.acthd,
+            units: activity.units,
+        };
+        match self.seen {
+            Some((last, since)) if last == seen => {
+                let quiet = now.saturating_sub(since);
+                if quiet >= limit / 2 {
+                    Verdict::Stuck
+                } else if activity.waiting && quiet >= limit / 6 {
+                    Verdict::Waits
+                } else {
+                    Verdict::Fine
+                }
+            }
+            _ => {
+                self.seen = Some((seen, now));
+                Verdict::Fine
+            }
+        }
+    }
+
+    /// A wait was ended: whatever it does next is seen anew.
+    pub fn kicked(&mut self) {
+        self.seen = None;
+    }
+
+    /// The oldest request, as far as the watch knows.
+    pub fn oldest(&self) -> Option<Seqno> {
+        self.oldest.map(|(seqno, _)| seqno)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: u64 = 3000;
+    const A: Option<Seqno> = Some(Seqno(1));
+    const B: Option<Seqno> = Some(Seqno(2));
+
+    fn at(acthd: u64) -> Activity {
+        Activity {
+            head: 0x40,
+            tail: 0x80,
+            acthd,
+            ..Activity::default()
+        }
+    }
+
+    /// Every 50 ms until something is said: when, and what.
+    fn watch(acthd: impl Fn(u64) -> Activity) -> (u64, Verdict) {
+        let mut w = Watch::default();
+        let mut now = 0;
+        loop {
+            if w.tick(now, A, LIMIT) {
+                let verdict = w.look(now, &acthd(now), LIMIT);
+                if verdict != Verdict::Fine {
+                    return (now, verdict);
+                }
+            }
+            now += 50;
+        }
+    }
+
+    #[test]
+    fn an_idle_engine_is_not_looked_at() {
+        let mut w = Watch::default();
+        for now in (0..10_000).step_by(50) {
+            assert!(!w.tick(now, None, LIMIT));
+        }
+        assert_eq!(w.look(10_000, &at(0), LIMIT), Verdict::Fine);
+    }
+
+    #[test]
+    fn requests_that_follow_each_other_are_not_looked_at() {
+        let mut w = Watch::default();
+        for n in 1..100 {
+            assert!(!w.tick(u64::from(n) * 400, Some(Seqno(n)), LIMIT));
+        }
+    }
+
+    #[test]
+    fn a_batch_without_end_is_found_at_the_limit() {
+        assert_eq!(
+            watch(|now| at(0x1000 + now / 50 % 2 * 8)),
+            (3000, Verdict::Endless)
+        );
+    }
+
+    #[test]
+    fn units_that_work_are_movement() {
+        let busy = |now: u64| Activity {
+            units: [(now / 50 % 2) as u32, 0],
+            ..at(0x1000)
+        };
+        assert_eq!(watch(busy), (3000, Verdict::Endless));
+    }
+
+    #[test]
+    fn a_ring_that_stops_is_found_earlier() {
+        // First looked at after 500 ms; quiet for 1500 then.
+        assert_eq!(watch(|_| at(0x1000)), (2000, Verdict::Stuck));
+    }
+
+    #[test]
+    fn a_wait_is_told_before_the_engine_is_called_stuck() {
+        let waiting = Activity {
+            waiting: true,
+            ..at(0x1000)
+        };
+        let mut w = Watch::default();
+        let mut told = std::vec::Vec::new();
+        for now in (0..3000).step_by(50) {
+            if w.tick(now, A, LIMIT) {
+                match w.look(now, &waiting, LIMIT) {
+                    Verdict::Fine => {}
+                    Verdict::Waits => {
+                        told.push(now);
+                        w.kicked();
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        assert_eq!(told, [1000, 1550, 2100, 2650]);
+        assert_eq!(w.look(3000, &waiting, LIMIT), Verdict::Endless);
+    }
+
+    #[test]
+    fn another_request_starts_the_clock_anew() {
+        let mut w = Watch::default();
+        assert!(!w.tick(0, A, LIMIT));
+        assert!(w.tick(2900, A, LIMIT));
+        assert!(!w.tick(2950, B, LIMIT));
+        assert_eq!(w.oldest(), B);
+        assert!(!w.tick(3000, B, LIMIT));
+        assert!(w.tick(3450, B, LIMIT));
+        assert_eq!(w.look(3450, &at(0), LIMIT), Verdict::Fine);
+    }
+
+    #[test]
+    fn all_ones_are_a_card_that_is_gone() {
+        let mut w = Watch::default();
+        w.tick(0, A, LIMIT);
+        assert!(w.tick(500, A, LIMIT));
+        assert_eq!(w.look(500, &at(0xffff_ffff), LIMIT), Verdict::Gone);
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What `/proc/<pid>/fdinfo/<fd>` says of a client: the time that engines have worked for it, and
+//! its memory (the kernel's `Documentation/gpu/drm-usage-stats.rst`).
+//!
+//! Time is measured without touching the device: a request has its engine from when it was emitted,
+//! or the one before it was seen to be done, until it is itself seen to be done.
+
+use kernel::{
+    prelude::*,
+    sync::{
+        atomic::{ordering, Atomic},
+        Arc,
+    },
+};
+use ouro_hw::EngineClass;
+use ouro_kernel::drm::Printer;
+
+use crate::{driver::DrmFile, submit::guilt::Holder};
+
+/// The classes, and what the file calls them.
+const CLASSES: [(EngineClass, &str); 5] = [
+    (EngineClass::Render, "render"),
+    (EngineClass::Copy, "copy"),
+    (EngineClass::Video, "video"),
+    (EngineClass::VideoEnhance, "video-enhance"),
+    (EngineClass::Compute, "compute"),
+];
+
+/// The time that engines have worked for a client.
+pub(crate) struct Busy {
+    /// Nanoseconds, by class.
+    ns: [Atomic<u64>; CLASSES.len()],
+}
+
+impl Busy {
+    pub(crate) fn new() -> Self {
+        Self {
+            ns: core::array::from_fn(|_| Atomic::new(0)),
+        }
+    }
+
+    /// An engine has worked for so many nanoseconds. Any context.
+    pub(crate) fn add(&self, class: EngineClass, ns: u64) {
+        if let Some(sum) = self.ns.get(class as usize) {
+            sum.fetch_add(ns, ordering::Relaxed);
+        }
+    }
+
+    fn get(&self, class: EngineClass) -> u64 {
+        let sum = self.ns.get(class as usize);
+        sum.map_or(0, |sum| sum.load(ordering::Relaxed))
+    }
+}
+
+/// Prints it all.
+pub(crate) fn show(file: &DrmFile, holder: &Arc<Holder>, printer: &mut Printer<'_>) {
+    for (class, name) in CLASSES {
+        let mut engines = 0;
+        let mut ns = 0;
+        for engine in file.gpu().engines() {
+            if engine.hw().desc().id.class == class {
+                // What is done is seen to be done, and what runs counts as far as it has come.
+                engine.advance();
+                ns += engine.works_for(holder);
+                engines += 1;
+            }
+        }
+        if engines == 0 {
+            continue;
+        }
+        ns += holder.busy().get(class);
+        printer.print(fmt!("drm-engine-{}:\t{} ns\n", name, ns));
+        if engines > 1 {
+            printer.print(fmt!("drm-engine-capacity-{}:\t{}\n", name, engines));
+        }
+    }
+    file.show_memory(printer);
+}

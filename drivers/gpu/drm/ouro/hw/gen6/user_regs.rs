@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Registers that user space may read: the render engine's timestamp (G-41), and no other one.
+
+use crate::io::Hw;
+
+/// The render engine's timestamp, low dword; the high one follows (G-41).
+const TIMESTAMP: u32 = 0x2358;
+
+/// The value of the register of 64 bits at `offset`, if user space may know it.
+pub(super) fn read(hw: &Hw<'_>, offset: u32) -> Option<u64> {
+    if offset != TIMESTAMP {
+        return None;
+    }
+    // A carry between the two reads shows in the high dword.
+    let mut high = hw.regs.read32(TIMESTAMP + 4);
+    loop {
+        let low = hw.regs.read32(TIMESTAMP);
+        let again = hw.regs.read32(TIMESTAMP + 4);
+        if again == high {
+            return Some(u64::from(high) << 32 | u64::from(low));
+        }
+        high = again;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::Mock;
+
+    #[test]
+    fn the_timestamp_and_nothing_else() {
+        let mock = Mock::default();
+        mock.set(0x2358, 0x89ab_cdef);
+        mock.set(0x235c, 0x7);
+        assert_eq!(read(&mock.hw(), 0x2358), Some(0x7_89ab_cdef));
+        for offset in [
+            0, 0x2030, 0x2350, 0x2357, 0x2359, 0x235c, 0x1_2358, 0x2_2358, !0,
+        ] {
+            assert_eq!(read(&mock.hw(), offset), None);
+        }
+    }
+}

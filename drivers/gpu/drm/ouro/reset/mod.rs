@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Recovery: engines that hang are found, reset, and go on with what is not to blame.
+//!
+//! [`Recovery::tick`] is called by the retirer as long as anything is unfinished. It watches the
+//! oldest request of each engine ([`ouro_core::hang`]). An engine that hangs is reset, alone where
+//! the chip can: nothing is emitted meanwhile, what the engine had not done goes back to its queue,
+//! and is emitted again when it has been started ([`crate::submit::replay`]). The oldest request is
+//! to blame: it keeps its place, does nothing, and its fence gets `EIO`.
+//!
+//! If no reset helps, the device is *wedged*: it loses the bus, everything published fails with
+//! `EIO`, and so does what comes later. Memory can still be read.
+//!
+//! Fences depend on all of this, so nothing here allocates, or takes a lock that is held where
+//! somebody allocates; the error state is the exception, and does without memory if there is none.
+//! One lock keeps those out who would do the same: suspend, unbind, another reset.
+
+mod errors;
+mod state;
+mod text;
+
+pub(crate) use self::errors::ErrorFile;
+use self::{errors::Errors, state::ErrorState};
+
+use kernel::{
+    alloc::flags::{__GFP_NOWARN, GFP_NOWAIT},
+    new_mutex,
+    prelude::*,
+    sync::{
+        atomic::{ordering, Atomic},
+        Arc, Mutex, SetOnce,
+    },
+};
+use ouro_core::hang::{Verdict, Watch};
+use ouro_hw::{
+    generation::ResetScope,
+    report::{Report, MAX_ENGINES},
+    types::Seqno,
+};
+use ouro_kernel::{fence, pci::DmaDevice, time};
+
+use crate::{
+    hardware::Hardware,
+    report,
+    submit::{
+        image::{Image, InUse},
+        replay::Lost,
+        Context, Engine, Request, Retirer,
+    },
+    vm::Space,
+};
+
+/// How often a reset is tried before the device is given up.
+const TRIES: u32 = 3;
+/// Milliseconds that a request has which nobody wants any more.
+const GRACE_MS: u64 = 500;
+/// The shortest time that user space can set, in milliseconds: the watch needs a few ticks.
+const LEAST_HANG_MS: u32 = 300;
+
+/// How far a reset may go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Allowed {
+    /// None: a device that hangs is given up.
+    None,
+    /// All engines together.
+    All,
+    /// One engine by itself, where the chip can.
+    Engine,
+}
+
+/// Why there is a reset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Why {
+    /// Nothing moves in the engine.
+    Stuck,
+    /// The request takes too long.
+    Endless,
+    /// Nobody wants what it runs any more.
+    Revoked,
+    /// It has to be idle now, and is not.
+    Busy,
+    /// Somebody wants it so.
+    Asked,
+}
+
+impl Why {
+    /// Whether the context whose request is reset is to blame.
+    fn blames(self) -> bool {
+        !matches!(self, Self::Revoked | Self::Busy)
+    }
+
+    /// In words.
+    fn text(self) -> &'static str {
+        match self {
+            Self::Stuck => "nothing moves",
+            Self::Endless => "no end in sight",
+            Self::Revoked => "its client is gone",
+            Self::Busy => "it does not become idle",
+            Self::Asked => "asked for",
+        }
+    }
+}
+
+/// What is under the lock.
+struct Inner {
+    watches: [Watch; MAX_ENGINES],
+    lost: [Lost; MAX_ENGINES],
+    /// The device sleeps, or is gone: there is nothing to reset.
+    resting: bool,
+}
+
+/// What a reset held, to be let go of with no lock held.
+#[derive(Default)]
+struct Held {
+    /// What engines held.
+    contexts: [Option<InUse>; MAX_ENGINES],
+    /// What was looked at.
+    request: Option<Arc<Request>>,
+    /// What was not kept.
+    state: Option<Arc<ErrorState>>,
+}
+
+/// Finds and resets engines that hang.
+#[pin_data]
+pub(crate) struct Recovery {
+    hardware: Arc<Hardware>,
+    space: Arc<Space>,
+    dma: Arc<DmaDevice>,
+    retirer: Arc<Retirer>,
+    engines: KVec<Arc<Engine>>,
+    kernel_context: Arc<Context>,
+    /// The image that every context starts from.
+    golden: SetOnce<Arc<Image>>,
+    /// Milliseconds that a request may take; 0 for as long as it likes.
+    hang_ms: Atomic<u32>,
+    /// As i915 numbers it: 0 none, 1 all together, else each by itself.
+    allowed: Atomic<i32>,
+    resets: Atomic<u64>,
+    wedged: Atomic<bool>,
+    errors: Arc<Errors>,
+    #[pin]
+    inner: Mutex<Inner>,
+}
+
+impl Recovery {
+    pub(crate) fn new(
+        hardware: Arc<Hardware>,
+        space: Arc<Space>,
+        dma: Arc<DmaDevice>,
+        retirer: Arc<Retirer>,
+        engines: &[Arc<Engine>],
+        kernel_context: Arc<Context>,
+    ) -> Result<Arc<Self>> {
+        if engines.len() > MAX_ENGINES {
+            return Err(EINVAL);
+        }
+        let mut list = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
+        for engine in engines {
+            list.push(engine.clone(), GFP_KERNEL)?;
+        }
+        let errors = Errors::new(hardware.clone(), dma.clone())?;
+        Arc::pin_init(
+            try_pin_init!(Self {
+                hardware,
+                space,
+                dma,
+                retirer,
+                engines: list,
+                kernel_context,
+                golden: SetOnce::new(),
+                hang_ms: Atomic::new(default_hang_ms()),
+                allowed: Atomic::new(3),
+                resets: Atomic::new(0),
+                wedged: Atomic::new(false),
+                errors,
+                inner <- new_mutex!(Inner {
+                    watches: [Watch::default(); MAX_ENGINES],
+                    lost: core::array::from_fn(|_| Lost::new()),
+                    resting: false,
+                }, "ouro_recovery"),
+            }? Error),
+            GFP_KERNEL,
+        )
+    }
+
+    /// The image that every context starts from.
+    pub(crate) fn golden(&self) -> &SetOnce<Arc<Image>> {
+        &self.golden
+    }
+
+    /// What engines were doing that hung.
+    pub(crate) fn errors(&self) -> &Errors {
+        &self.errors
+    }
+
+    /// The driver goes: nothing is left for user space from here on. Sleeps.
+    pub(crate) fn end(&self) {
+        self.errors.end();
+    }
+
+    /// Resets so far.
+    pub(crate) fn resets(&self) -> u64 {
+        self.resets.load(ordering::Relaxed)
+    }
+
+    /// Whether the device was given up.
+    pub(crate) fn is_wedged(&self) -> bool {
+        self.wedged.load(ordering::Acquire)
+    }
+
+    /// How far a reset may go. For tests.
+    pub(crate) fn allowed(&self) -> Allowed {
+        match self.allowed.load(ordering::Relaxed) {
+            0 => Allowed::None,
+            1 => Allowed::All,
+            _ => Allowed::Engine,
+        }
+    }
+
+    /// The number of i915's parameter `reset`: 0 for none, 1 for all engines together, others for
+    /// each by itself.
+    pub(crate) fn reset_param(&self) -> i32 {
+        self.allowed.load(ordering::Relaxed)
+    }
+
+    /// Sets [`reset_param`](Self::reset_param).
+    pub(crate) fn set_reset_param(&self, number: i32) {
+        self.allowed.store(number, ordering::Relaxed);
+    }
+
+    /// Milliseconds that a request may take; 0 for as long as it likes.
+    pub(crate) fn hang_ms(&self) -> u32 {
+        self.hang_ms.load(ordering::Relaxed)
+    }
+
+    /// Sets [`hang_ms`](Self::hang_ms).
+    pub(crate) fn set_hang_ms(&self, ms: u32) {
+        self.hang_ms.store(at_least(ms), ordering::Relaxed);
+    }
+
+    /// Looks after the engines. Called every now and then while anything is unfinished. Process
+    /// context.
+    pub(crate) fn tick(&self) {
+        // Whoever waits learns by a fence what became of it.
+        let _ = self.locked(|inner, held| {
+            if inner.resting || self.is_wedged() {
+                return Ok(());
+            }
+            self.check(inner, held)
+        });
+    }
+
+    /// Does something under the lock; what engines held is let go of after it.
+    fn locked(&self, f: impl FnOnce(&mut Inner, &mut Held) -> Result) -> Result {
+        let mut held = Held::default();
+        let done = f(&mut self.inner.lock(), &mut held);
+        drop(held);
+        done
+    }
+
+    /// Looks for an engine that hangs, and resets it. Others have their turn at the next tick.
+    fn check(&self, inner: &mut Inner, held: &mut Held) -> Result {
+        let now = time::monotonic_ns() / 1_000_000;
+        for engine in self.engines.iter() {
+            let Some(watch) = inner.watches.get_mut(engine.index()) else {
+                continue;
+            };
+            let oldest = engine.oldest();
+            let revoked = oldest.is_some_and(|o| o.revoked);
+            let limit = match (u64::from(self.hang_ms()), revoked) {
+                (limit, false) => limit,
+                (0, true) => GRACE_MS,
+                (limit, true) => limit.min(GRACE_MS),
+            };
+            let oldest = oldest.map(|o| o.seqno).filter(|_| limit != 0);
+            if !watch.tick(now, oldest, limit) {
+                continue;
+            }
+            // The request may have been retired since it was seen, and the device sleep.
+            if self.hardware.get().is_err() {
+                return self.wedge(inner, held);
+            }
+            let activity = engine.hw().activity(&self.hardware.hw());
+            let why = match watch.look(now, &activity, limit) {
+                Verdict::Fine => None,
+                Verdict::Waits => {
+                    if engine.hw().kick(&self.hardware.hw()) {
+                        pr_info!(
+                            "{:?}: a wait for an event was ended\n",
+                            engine.hw().desc().id
+                        );
+                        watch.kicked();
+                    }
+                    None
+                }
+                Verdict::Stuck | Verdict::Endless if revoked => Some(Why::Revoked),
+                Verdict::Stuck => Some(Why::Stuck),
+                Verdict::Endless => Some(Why::Endless),
+                Verdict::Gone => {
+                    let gone = self.wedge(inner, held);
+                    self.hardware.put();
+                    return gone;
+                }
+            };
+            let suspect = watch.oldest();
+            let done = why.map(|why| self.run(inner, engine, suspect, why, held));
+            self.hardware.put();
+            if let Some(done) = done {
+                return done;
+            }
+        }
+        Ok(())
+    }
+
+    /// Resets the engines of `mask` (bit n: the n-th), and what must be reset with them. Whatever
+    /// they are running has failed. Brings a wedged device back, if that may be. Process context.
+    ///
+    /// Errors: `EIO` if the device is wedged then, `EBUSY` while it sleeps or goes away.
+    pub(crate) fn reset(&self, mask: u32, why: Why) -> Result {
+        let mut done = Ok(());
+        // One reset brings all of a wedged device back.
+        let mask = if self.is_wedged() { 1 } else { mask };
+        for engine in self.engines.iter().filter(|e| has(mask, e)) {
+            let this = self.locked(|inner, held| {
+                if inner.resting {
+                    return Err(EBUSY);
+                }
+                if self.hardware.get().is_err() {
+                    return self.wedge(inner, held);
+                }
+                let done = if self.is_wedged() {
+                    match self.allowed() {
+                        Allowed::None => Err(EIO),
+                        Allowed::All | Allowed::Engine => self.unwedge(inner, held),
+                    }
+                } else {
+                    let suspect = engine.oldest().map(|o| o.seqno);
+                    self.run(inner, engine, suspect, why, held)
+                };
+                self.hardware.put();
+                done
+            });
+            done = done.and(this);
+        }
+        self.retirer.wind();
+        done
+    }
+
+    /// Gives the device up: nothing runs on it any more. Process context.
+    pub(crate) fn give_up(&self) {
+        // That it fails is what is wanted.
+        let _ = self.locked(|inner, held| {
+            if inner.resting || self.is_wedged() {
+                return Ok(());
+            }
+            self.wedge(inner, held)
+        });
+        self.retirer.wind();
+    }
+
+    /// From now on nothing is reset: the device goes to sleep, or away. Waits for a reset that is
+    /// under way.
+    pub(crate) fn rest(&self) {
+        self.inner.lock().resting = true;
+    }
+
+    /// The device is up again.
+    pub(crate) fn watch(&self) {
+        let mut inner = self.inner.lock();
+        inner.resting = false;
+        inner.watches = [Watch::default(); MAX_ENGINES];
+    }
+
+    /// Resets an engine because of the request with the number `suspect`. The device is awake.
+    fn run(
+        &self,
+        inner: &mut Inner,
+        engine: &Engine,
+        suspect: Option<Seqno>,
+        why: Why,
+        held: &mut Held,
+    ) -> Result {
+        let _signalling = fence::signalling();
+        let desc = engine.hw().desc();
+        pr_err!("{:?}: {}: reset\n", desc.id, why.text());
+        let mut scope = match self.allowed() {
+            Allowed::None => return self.wedge(inner, held),
+            Allowed::Engine if desc.reset_alone => bit(engine),
+            Allowed::All | Allowed::Engine => !0,
+        };
+        self.freeze(scope);
+        let report = self.hardware.take_errors();
+        report::print(&report);
+        self.capture(engine, suspect, why, scope, &report, held);
+
+        let mut done = self.attempt(inner, scope);
+        for _ in 1..TRIES {
+            if done.is_ok() {
+                break;
+            }
+            // Perhaps all of them together.
+            scope = !0;
+            self.freeze(scope);
+            done = self.attempt(inner, scope);
+        }
+        if done.is_err() {
+            return self.wedge(inner, held);
+        }
+        self.resets.fetch_add(1, ordering::Relaxed);
+        self.judge(inner, engine, suspect, why);
+        self.go_on(inner, scope, held);
+        Ok(())
+    }
+
+    /// Keeps what the engine does, if nothing is kept yet, and there is memory.
+    fn capture(
+        &self,
+        engine: &Engine,
+        suspect: Option<Seqno>,
+        why: Why,
+        scope: u32,
+        report: &Report,
+        held: &mut Held,
+    ) {
+        if !why.blames() || !self.errors.is_empty() {
+            return;
+        }
+        let now = time::monotonic_ns();
+        let Some(mut state) = ErrorState::new(engine, why, now, self.resets(), report) else {
+            return;
+        };
+        held.request = engine.first();
+        let request = held.request.as_ref();
+        if let Some(request) = request.filter(|r| r.tracker.seqno() == suspect) {
+            let context = request.context.as_ref();
+            if context.is_some_and(|c| c.params().no_error_capture.get()) {
+                return;
+            }
+            state.add_request(request);
+        }
+        for engine in self.engines.iter().filter(|e| has(scope, e)) {
+            state.add_ring(engine);
+        }
+        if let Ok(state) = Arc::new(state, GFP_NOWAIT | __GFP_NOWARN) {
+            held.state = Some(state.clone());
+            self.errors.keep(state);
+        }
+    }
+
+    fn freeze(&self, scope: u32) {
+        for engine in self.engines.iter().filter(|e| has(scope, e)) {
+            engine.freeze();
+        }
+    }
+
+    /// Tries to reset the engines of a scope, and starts them again. They are frozen.
+    fn attempt(&self, inner: &mut Inner, scope: u32) -> Result {
+        let mut chosen = self.engines.iter().filter(|e| has(scope, e));
+        match (chosen.next(), chosen.next()) {
+            (Some(one), None) if one.hw().desc().reset_alone => {
+                self.hardware.reset(ResetScope::Engine(one.index()))
+            }
+            _ => self.hardware.restart(self.space.layout()),
+        }
+        .inspect_err(|e| pr_err!("{:?}: no reset: {:?}\n", self.hardware, e))?;
+        for engine in self.engines.iter().filter(|e| has(scope, e)) {
+            if let Some(lost) = inner.lost.get_mut(engine.index()) {
+                engine.take_back(lost);
+            }
+            engine.start()?;
+            if engine.hw().desc().contexts {
+                // What it held was not saved, and nobody else's image waits for its first save.
+                self.kernel_context.forget_saved();
+            }
+        }
+        if scope == !0 {
+            self.hardware.irq_on();
+        }
+        Ok(())
+    }
+
+    /// Says who is to blame: the first request on `engine`, if it is the one that was seen to hang.
+    fn judge(&self, inner: &Inner, engine: &Engine, suspect: Option<Seqno>, why: Why) {
+        for (index, lost) in inner.lost.iter().enumerate() {
+            let Some(oldest) = lost.oldest else {
+                continue;
+            };
+            let context = lost.context();
+            if index != engine.index() || suspect != Some(oldest) {
+                if let Some(context) = context {
+                    context.guilt().interrupted();
+                }
+                continue;
+            }
+            lost.give_up_first();
+            let Some(context) = context else {
+                continue;
+            };
+            if why.blames() {
+                context.has_hung();
+                if let Some(holder) = context.holder() {
+                    let banned = if context.is_banned() { ", banned" } else { "" };
+                    pr_err!("it was {}{}\n", holder, banned);
+                }
+            }
+            // What made it hang may be in its state. It starts anew.
+            if let (true, Some(image), Some(golden)) = (
+                engine.hw().desc().contexts,
+                context.image(),
+                self.golden.as_ref(),
+            ) {
+                if context.holder().is_some() {
+                    image.copy_from(golden);
+                }
+            }
+        }
+    }
+
+    /// Lets the engines of a scope work again.
+    fn go_on(&self, inner: &mut Inner, scope: u32, held: &mut Held) {
+        for engine in self.engines.iter().filter(|e| has(scope, e)) {
+            let at = engine.index();
+            if let (Some(lost), Some(held), Some(watch)) = (
+                inner.lost.get_mut(at),
+                held.contexts.get_mut(at),
+                inner.watches.get_mut(at),
+            ) {
+                engine.replay(lost);
+                lost.oldest = None;
+                *held = lost.take_loaded();
+                *watch = Watch::default();
+            }
+        }
+    }
+
+    /// Gives the device up. Fails, and says so.
+    fn wedge(&self, inner: &mut Inner, held: &mut Held) -> Result {
+        let _signalling = fence::signalling();
+        pr_err!("{:?}: given up\n", self.hardware);
+        self.wedged.store(true, ordering::Release);
+        // It may go on with what it was doing: not in memory that others get.
+        self.dma.set_master(false);
+        for engine in self.engines.iter() {
+            engine.close(EIO);
+            if let (Some(lost), Some(held)) = (
+                inner.lost.get_mut(engine.index()),
+                held.contexts.get_mut(engine.index()),
+            ) {
+                engine.stop(EIO, lost);
+                lost.oldest = None;
+                *held = lost.take_loaded();
+            }
+        }
+        Err(EIO)
+    }
+
+    /// Tries to bring a device back that was given up.
+    fn unwedge(&self, inner: &mut Inner, held: &mut Held) -> Result {
+        let _signalling = fence::signalling();
+        self.freeze(!0);
+        self.dma.set_master(true);
+        self.hardware.flush_gtt();
+        if self.attempt(inner, !0).is_err() {
+            self.dma.set_master(false);
+            return Err(EIO);
+        }
+        self.resets.fetch_add(1, ordering::Relaxed);
+        for engine in self.engines.iter() {
+            engine.reopen();
+        }
+        self.go_on(inner, !0, held);
+        self.wedged.store(false, ordering::Release);
+        pr_info!("{:?}: back again\n", self.hardware);
+        Ok(())
+    }
+}
+
+/// The engine's bit in a set of engines.
+fn bit(engine: &Engine) -> u32 {
+    1u32.wrapping_shl(engine.index() as u32)
+}
+
+/// Whether an engine is in a set.
+fn has(set: u32, engine: &Engine) -> bool {
+    set & bit(engine) != 0
+}
+
+/// What the module parameter says.
+pub(crate) fn default_hang_ms() -> u32 {
+    at_least(*crate::module_parameters::hang_ms.value_ref())
+}
+
+/// A limit that the watch can tell.
+fn at_least(ms: u32) -> u32 {
+    match ms {
+        0 => 0,
+        n => n.max(LEAST_HANG_MS),
+    }
+}

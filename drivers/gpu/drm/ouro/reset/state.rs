@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The error state: what an engine was doing when it was found to hang, for whoever wants to know
+//! why. `Documentation/gpu/ouro/error-state.rst` says what is in it.
+//!
+//! It is taken while fences wait for the reset, so memory comes without waiting for any, or is left
+//! out. The first one is kept until somebody clears it.
+
+use kernel::{
+    alloc::flags::{__GFP_NOWARN, GFP_NOWAIT},
+    alloc::Flags,
+    prelude::*,
+};
+use ouro_hw::{
+    report::Report,
+    types::{EngineId, Seqno},
+};
+use ouro_kernel::task::Client;
+
+use super::Why;
+use crate::{
+    gem::Backing,
+    submit::{request::Captured, Engine, Request},
+};
+
+/// Bytes of a page, here: what memory is copied by.
+pub(super) const PAGE: usize = 4096;
+/// Pages of an object that are copied at most: 4 MiB.
+const MAX_OBJECT: usize = 1024;
+/// Pages of all objects that are copied at most: 16 MiB.
+const MAX_ALL: usize = 4096;
+
+/// Memory without waiting, and without a word if there is none.
+fn nowait() -> Flags {
+    GFP_NOWAIT | __GFP_NOWARN
+}
+
+/// What a piece of memory was.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An object that user space has marked.
+    User,
+    /// The object with the batch.
+    Batch,
+    /// A ring.
+    Ring,
+}
+
+/// A piece of memory.
+pub(super) struct Piece {
+    pub(super) engine: EngineId,
+    pub(super) kind: Kind,
+    /// Where it is for the GPU.
+    pub(super) address: u64,
+    /// Whole pages from its first byte.
+    pub(super) pages: KVec<KVec<u8>>,
+}
+
+/// The request that hung.
+pub(super) struct Suspect {
+    pub(super) seqno: Option<Seqno>,
+    pub(super) batch: Option<u64>,
+    /// Who has opened the file; nobody for the kernel's.
+    pub(super) task: Option<Client>,
+    pub(super) context: u64,
+    pub(super) guilty: u32,
+}
+
+/// An error state.
+pub(crate) struct ErrorState {
+    pub(super) engine: EngineId,
+    pub(super) why: Why,
+    /// Nanoseconds since boot.
+    pub(super) time: u64,
+    /// Resets before.
+    pub(super) resets: u64,
+    pub(super) suspect: Option<Suspect>,
+    pub(super) report: KBox<Report>,
+    pub(super) pieces: KVec<Piece>,
+    /// Pages that did not fit.
+    pub(super) left_out: usize,
+}
+
+impl ErrorState {
+    /// An error state without memory. `None` if there is none for it.
+    pub(super) fn new(
+        engine: &Engine,
+        why: Why,
+        time: u64,
+        resets: u64,
+        report: &Report,
+    ) -> Option<Self> {
+        Some(Self {
+            engine: engine.hw().desc().id,
+            why,
+            time,
+            resets,
+            suspect: None,
+            report: KBox::new(*report, nowait()).ok()?,
+            pieces: KVec::new(),
+            left_out: 0,
+        })
+    }
+
+    /// Adds the request that hangs, and what it has marked.
+    pub(super) fn add_request(&mut self, request: &Request) {
+        let context = request.context.as_ref();
+        self.suspect = Some(Suspect {
+            seqno: request.tracker.seqno(),
+            batch: request.batch().map(|b| b.addr.0),
+            task: context.and_then(|c| c.holder()).map(|h| *h.task()),
+            context: context.map_or(0, |c| c.key().0),
+            // This time is not counted yet.
+            guilty: context.map_or(0, |c| c.guilt().active() + 1),
+        });
+        let mut room = MAX_ALL;
+        for marked in request.evidence().user.iter() {
+            self.add_object(Kind::User, marked, &mut room);
+        }
+        if let Some(batch) = &request.evidence().batch {
+            self.add_object(Kind::Batch, batch, &mut room);
+        }
+    }
+
+    fn add_object(&mut self, kind: Kind, from: &Captured, room: &mut usize) {
+        let backing: &Backing = &from.backing;
+        let all = backing.len() as usize;
+        let wanted = all.min(MAX_OBJECT).min(*room);
+        let got = self.add(kind, self.engine, from.address.0, wanted, |at, out| {
+            backing.read(at, out)
+        });
+        *room -= got;
+        self.left_out += all - got;
+    }
+
+    /// Adds the ring of an engine.
+    pub(super) fn add_ring(&mut self, engine: &Engine) {
+        let desc = engine.hw().desc();
+        let pages = desc.ring_bytes as usize / PAGE;
+        let at = u64::from(engine.ring_address().0);
+        let got = self.add(Kind::Ring, desc.id, at, pages, |at, out| {
+            engine.read_ring(at, out)
+        });
+        self.left_out += pages - got;
+    }
+
+    /// Copies so many pages; returns how many could be.
+    fn add(
+        &mut self,
+        kind: Kind,
+        engine: EngineId,
+        address: u64,
+        wanted: usize,
+        read: impl Fn(usize, &mut [u8]) -> Result,
+    ) -> usize {
+        let mut pages = KVec::new();
+        for n in 0..wanted {
+            let mut page = KVec::new();
+            let copied = page
+                .resize(PAGE, 0, nowait())
+                .map_err(Error::from)
+                .and_then(|()| read(n * PAGE, &mut page))
+                .and_then(|()| pages.push(page, nowait()).map_err(Error::from));
+            if copied.is_err() {
+                break;
+            }
+        }
+        let got = pages.len();
+        let piece = Piece {
+            engine,
+            kind,
+            address,
+            pages,
+        };
+        match self.pieces.push(piece, nowait()) {
+            Ok(()) => got,
+            Err(_) => 0,
+        }
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Requests that wait until another one has been emitted, and not until it is done
+//! (`I915_EXEC_FENCE_SUBMIT`).
+//!
+//! The one that is waited for, the *leader*, has a list of its followers. When it is emitted, or
+//! fails before, they go through the [`Gate`]: each is told that there is one thing less to wait
+//! for. That may emit it, and so let its own followers through; the gate makes a loop of what would
+//! else be a recursion as deep as user space likes.
+
+use kernel::{
+    list::{impl_list_arc_safe, impl_list_item, List, ListArc, ListLinks},
+    new_spinlock_irq,
+    prelude::*,
+    sync::{
+        atomic::{ordering, Atomic},
+        Arc, SpinLockIrq,
+    },
+};
+
+use super::Tracker;
+
+/// A request that follows another one. Made before it is published.
+#[pin_data]
+pub(crate) struct Follower {
+    #[pin]
+    links: ListLinks,
+    tracker: Arc<Tracker>,
+}
+
+impl_list_arc_safe! {
+    impl ListArcSafe<0> for Follower { untracked; }
+}
+impl_list_item! {
+    impl ListItem<0> for Follower { using ListLinks { self.links }; }
+}
+
+impl Follower {
+    pub(crate) fn new(tracker: Arc<Tracker>) -> Result<ListArc<Self>> {
+        ListArc::pin_init(
+            try_pin_init!(Self {
+                links <- ListLinks::new(),
+                tracker,
+            }? Error),
+            GFP_KERNEL,
+        )
+    }
+}
+
+/// The followers of a request.
+pub(super) struct Followers {
+    list: List<Follower>,
+    /// Whether it has been emitted, or has failed: nobody waits for that any more.
+    past: bool,
+}
+
+impl Followers {
+    pub(super) fn new() -> Self {
+        Self {
+            list: List::new(),
+            past: false,
+        }
+    }
+
+    /// Adds one; gives it back if there is nothing to wait for.
+    pub(super) fn add(
+        &mut self,
+        follower: ListArc<Follower>,
+    ) -> core::result::Result<(), ListArc<Follower>> {
+        if self.past {
+            return Err(follower);
+        }
+        self.list.push_back(follower);
+        Ok(())
+    }
+
+    /// There is nothing to wait for any more. Returns those that did.
+    pub(super) fn pass(&mut self) -> List<Follower> {
+        self.past = true;
+        core::mem::take(&mut self.list)
+    }
+}
+
+/// Followers on their way.
+struct Inner {
+    /// To be told.
+    waiting: List<Follower>,
+    /// Told; they are dropped in process context.
+    told: List<Follower>,
+    /// Somebody is telling.
+    busy: bool,
+}
+
+/// Where followers pass.
+#[pin_data]
+pub(crate) struct Gate {
+    /// Whether there may be something to do, so that nobody takes the lock in vain.
+    any: Atomic<bool>,
+    #[pin]
+    inner: SpinLockIrq<Inner>,
+}
+
+impl Gate {
+    pub(crate) fn new() -> impl PinInit<Self> {
+        pin_init!(Self {
+            any: Atomic::new(false),
+            inner <- new_spinlock_irq!(Inner {
+                waiting: List::new(),
+                told: List::new(),
+                busy: false,
+            }, "ouro_gate"),
+        })
+    }
+
+    /// The followers of `tracker` have nothing to wait for any more. They are told by
+    /// [`run`](Self::run). Any context.
+    pub(super) fn pass(&self, tracker: &Tracker) {
+        let mut list = tracker.pass();
+        if !list.is_empty() {
+            self.inner.lock().waiting.push_all_back(&mut list);
+            self.any.store(true, ordering::Release);
+        }
+    }
+
+    /// Tells those that have come, unless somebody else is at it. Any context; no lock of an engine
+    /// is held.
+    pub(super) fn run(&self) {
+        if !self.any.load(ordering::Acquire) {
+            return;
+        }
+        {
+            let mut inner = self.inner.lock();
+            if inner.busy {
+                return;
+            }
+            inner.busy = true;
+        }
+        loop {
+            let next = {
+                let mut inner = self.inner.lock();
+                let next = inner.waiting.pop_front();
+                if next.is_none() {
+                    inner.busy = false;
+                    self.any.store(false, ordering::Release);
+                }
+                next
+            };
+            let Some(follower) = next else { return };
+            follower.tracker.count_down();
+            self.inner.lock().told.push_back(follower);
+        }
+    }
+
+    /// Drops those that were told. Process context.
+    pub(super) fn clear(&self) {
+        loop {
+            let told = self.inner.lock().told.pop_front();
+            if told.is_none() {
+                return;
+            }
+        }
+    }
+}

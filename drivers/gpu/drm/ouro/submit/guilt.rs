@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Who is to blame when an engine hangs, and what they may still do.
+//!
+//! A context whose requests hang three times within a minute is banned: it runs nothing any more.
+//! User space may ask for a stricter rule (a context that is not recoverable is banned at once) and
+//! root for none (not bannable). A client that goes through one context after another is banned as
+//! a whole.
+//!
+//! Written by who resets engines, one at a time; read by anyone.
+
+use core::fmt::Write as _;
+use kernel::{
+    fmt,
+    prelude::*,
+    sync::{
+        atomic::{ordering, Atomic},
+        Arc,
+    },
+};
+use ouro_kernel::task::Client;
+
+use crate::fdinfo::Busy;
+
+/// Nanoseconds within which hangs count together.
+const WINDOW_NS: u64 = 60_000_000_000;
+/// Contexts of a client that are banned within that time before the client is.
+const MAX_BANNED: u32 = 4;
+
+/// What a context has done.
+pub(crate) struct Guilt {
+    active: Atomic<u32>,
+    pending: Atomic<u32>,
+    /// When the last hang was, and the one before it, in nanoseconds; 0 for none.
+    last: Atomic<u64>,
+    before: Atomic<u64>,
+    banned: Atomic<bool>,
+}
+
+impl Default for Guilt {
+    fn default() -> Self {
+        Self {
+            active: Atomic::new(0),
+            pending: Atomic::new(0),
+            last: Atomic::new(0),
+            before: Atomic::new(0),
+            banned: Atomic::new(false),
+        }
+    }
+}
+
+impl Guilt {
+    /// How often it was the one that hung.
+    pub(crate) fn active(&self) -> u32 {
+        self.active.load(ordering::Relaxed)
+    }
+
+    /// How often a request of it was begun in vain, because another one had hung.
+    pub(crate) fn pending(&self) -> u32 {
+        self.pending.load(ordering::Relaxed)
+    }
+
+    pub(crate) fn is_banned(&self) -> bool {
+        self.banned.load(ordering::Acquire)
+    }
+
+    /// It was running when another one was to blame.
+    pub(crate) fn interrupted(&self) {
+        self.pending.fetch_add(1, ordering::Relaxed);
+    }
+
+    /// It has hung. Returns whether it was banned for that, just now.
+    pub(crate) fn hung(&self, now: u64, bannable: bool, recoverable: bool) -> bool {
+        self.active.fetch_add(1, ordering::Relaxed);
+        let before = self.before.load(ordering::Relaxed);
+        let third = before != 0 && now.saturating_sub(before) < WINDOW_NS;
+        self.before
+            .store(self.last.load(ordering::Relaxed), ordering::Relaxed);
+        self.last.store(now.max(1), ordering::Relaxed);
+        if (bannable && third) || !recoverable {
+            return !self.banned.xchg(true, ordering::Full);
+        }
+        false
+    }
+}
+
+/// A client, as far as its requests know it.
+pub(crate) struct Holder {
+    task: Client,
+    /// Contexts banned since `since`.
+    count: Atomic<u32>,
+    since: Atomic<u64>,
+    banned: Atomic<bool>,
+    /// What engines have done for it.
+    busy: Busy,
+}
+
+impl Holder {
+    pub(crate) fn new(task: &Client) -> Result<Arc<Self>> {
+        Ok(Arc::new(
+            Self {
+                task: *task,
+                count: Atomic::new(0),
+                since: Atomic::new(0),
+                banned: Atomic::new(false),
+                busy: Busy::new(),
+            },
+            GFP_KERNEL,
+        )?)
+    }
+
+    /// Who has opened the file.
+    pub(crate) fn task(&self) -> &Client {
+        &self.task
+    }
+
+    pub(crate) fn is_banned(&self) -> bool {
+        self.banned.load(ordering::Acquire)
+    }
+
+    /// What engines have done for it.
+    pub(crate) fn busy(&self) -> &Busy {
+        &self.busy
+    }
+
+    /// A context of it was banned.
+    pub(crate) fn context_banned(&self, now: u64) {
+        let since = self.since.load(ordering::Relaxed);
+        if since == 0 || now.saturating_sub(since) >= WINDOW_NS {
+            self.since.store(now, ordering::Relaxed);
+            self.count.store(0, ordering::Relaxed);
+        }
+        if self.count.fetch_add(1, ordering::Relaxed) + 1 >= MAX_BANNED {
+            self.banned.store(true, ordering::Release);
+        }
+    }
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for byte in self.task.name() {
+            // It goes to the log, and is what the program likes.
+            let shown = if byte.is_ascii_graphic() { *byte } else { b'?' };
+            f.write_char(shown.into())?;
+        }
+        write!(f, "[{}]", self.task.pid)
+    }
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The image of a context: where the hardware keeps its state while another one is loaded.
+//!
+//! It has an address in the global table while a request needs it, or an engine holds it
+//! ([`InUse`]). Otherwise it may have to give that up for others, like an object; the state stays in
+//! memory.
+
+use core::ops::Deref;
+use kernel::{
+    new_mutex,
+    prelude::*,
+    sync::{
+        atomic::{ordering, Atomic},
+        Arc, Mutex,
+    },
+};
+use ouro_hw::types::{CacheLevel, GgttAddr, PAGE_SIZE};
+use ouro_kernel::pci::DmaDevice;
+
+use super::{Context, Retirer};
+use crate::{
+    gem::{backing::Memory, Backing},
+    vm::{Mapping, Owner, Place, Space},
+};
+
+/// An image.
+#[pin_data]
+pub(crate) struct Image {
+    space: Arc<Space>,
+    memory: Arc<Backing>,
+    retirer: Arc<Retirer>,
+    align: u32,
+    /// How many need its address. From zero only under `mapping`.
+    uses: Atomic<u32>,
+    /// Whether it was used since it was last asked to make room.
+    used: Atomic<bool>,
+    /// Zero while it has none.
+    address: Atomic<u32>,
+    #[pin]
+    mapping: Mutex<Option<Mapping>>,
+}
+
+impl Image {
+    /// A zeroed image of `bytes`, without an address.
+    pub(crate) fn new(
+        space: &Arc<Space>,
+        dma: &Arc<DmaDevice>,
+        retirer: &Arc<Retirer>,
+        bytes: u32,
+        align: u32,
+    ) -> Result<Arc<Self>> {
+        let memory = Backing::kernel(dma, bytes.div_ceil(PAGE_SIZE) as usize)?;
+        Arc::pin_init(
+            try_pin_init!(Self {
+                space: space.clone(),
+                memory,
+                retirer: retirer.clone(),
+                align,
+                uses: Atomic::new(0),
+                used: Atomic::new(false),
+                address: Atomic::new(0),
+                mapping <- new_mutex!(None, "ouro_image_mapping"),
+            }? Error),
+            GFP_KERNEL,
+        )
+    }
+
+    /// Makes this image equal to another one.
+    pub(crate) fn copy_from(&self, other: &Image) {
+        if let (Memory::Kernel(to), Memory::Kernel(from)) =
+            (self.memory.memory(), other.memory.memory())
+        {
+            let bytes = to.view().len().min(from.view().len());
+            for at in (0..bytes).step_by(4) {
+                to.write32(at, from.read32(at));
+            }
+        }
+    }
+
+    /// Keeps an address until [`unpin`](Self::unpin). Process context.
+    ///
+    /// Errors: `ENOSPC` if there is no room for one; `ENOMEM`.
+    fn pin(self: &Arc<Self>) -> Result {
+        self.used.store(true, ordering::Relaxed);
+        let mut uses = self.uses.load(ordering::Relaxed);
+        while uses > 0 {
+            match self.uses.cmpxchg(uses, uses + 1, ordering::Full) {
+                Ok(_) => return Ok(()),
+                Err(now) => uses = now,
+            }
+        }
+        let mut mapping = self.mapping.lock();
+        if mapping.is_none() {
+            let place = Place::Within {
+                range: (0, u64::MAX),
+                align: u64::from(self.align),
+            };
+            let (owner, cache) = (Owner::Image(self), CacheLevel::Coherent);
+            let new = self.memory.bind(&self.space, place, 0, owner, cache)?;
+            self.address.store(new.ggtt().0, ordering::Relaxed);
+            *mapping = Some(new);
+        }
+        self.uses.fetch_add(1, ordering::Full);
+        Ok(())
+    }
+
+    /// Any context.
+    fn unpin(&self) {
+        self.uses.fetch_sub(1, ordering::Full);
+    }
+
+    /// Where it is; somebody keeps it there.
+    fn address(&self) -> Option<GgttAddr> {
+        match self.address.load(ordering::Relaxed) {
+            0 => None,
+            address => Some(GgttAddr(address)),
+        }
+    }
+
+    /// Whether it was used since this was asked last.
+    pub(crate) fn take_used(&self) -> bool {
+        self.used.xchg(false, ordering::Relaxed)
+    }
+
+    /// Gives up its address. False: it has none, or somebody needs it. Process context.
+    pub(crate) fn evict(&self) -> bool {
+        let gone = {
+            let mut mapping = self.mapping.lock();
+            if self.uses.load(ordering::Acquire) != 0 {
+                return false;
+            }
+            self.address.store(0, ordering::Relaxed);
+            mapping.take()
+        };
+        gone.is_some()
+    }
+}
+
+/// The image of a context that lives: its end is the image's.
+pub(crate) struct Owned(Arc<Image>);
+
+impl Owned {
+    pub(crate) fn new(image: Arc<Image>) -> Self {
+        Self(image)
+    }
+}
+
+impl Deref for Owned {
+    type Target = Arc<Image>;
+
+    fn deref(&self) -> &Arc<Image> {
+        &self.0
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // The space knows it as long as it has an address.
+        let mapping = self.0.mapping.lock().take();
+        drop(mapping);
+        self.0.retirer.bury(self.0.memory.clone());
+    }
+}
+
+/// A context that a request runs in, or that an engine holds: its image stays where it is.
+pub(crate) struct InUse {
+    context: Arc<Context>,
+    image: Option<Arc<Image>>,
+}
+
+impl InUse {
+    /// A context, and its image if the engine wants one. Process context.
+    ///
+    /// Errors: those of finding room for the image: `ENOSPC`, `ENOMEM`.
+    pub(crate) fn new(context: &Arc<Context>, image: Option<&Arc<Image>>) -> Result<Self> {
+        if let Some(image) = image {
+            image.pin()?;
+        }
+        Ok(Self {
+            context: context.clone(),
+            image: image.cloned(),
+        })
+    }
+
+    /// The context.
+    pub(crate) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Where its image is, if it has one.
+    pub(crate) fn image(&self) -> Option<GgttAddr> {
+        self.image.as_ref()?.address()
+    }
+}
+
+impl Clone for InUse {
+    fn clone(&self) -> Self {
+        if let Some(image) = &self.image {
+            // It is more than zero.
+            image.uses.fetch_add(1, ordering::Full);
+        }
+        Self {
+            context: self.context.clone(),
+            image: self.image.clone(),
+        }
+    }
+}
+
+impl Deref for InUse {
+    type Target = Context;
+
+    fn deref(&self) -> &Context {
+        &self.context
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        if let Some(image) = &self.image {
+            image.unpin();
+        }
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What becomes of an engine's requests when it is reset, or ends.
+//!
+//! What was emitted and is not done goes back to the front of what is ready, in its order, and is
+//! emitted again: a request lives until it is retired, and nothing of it is in the ring alone. One
+//! that has hung keeps its place, but does nothing any more, and its fence has an error.
+//!
+//! Contexts that an engine held are let go of by the caller, when it holds no lock: their memory is
+//! given back under locks that a reset must not wait for.
+
+use kernel::{
+    list::{List, ListArc},
+    prelude::*,
+    sync::Arc,
+};
+use ouro_hw::types::{GgttAddr, Seqno};
+
+use super::{image::InUse, Context, Engine, Request};
+
+/// What was on an engine when it was reset.
+pub(crate) struct Lost {
+    /// The number that the first of `requests` had in the ring.
+    pub(crate) oldest: Option<Seqno>,
+    /// In their order.
+    requests: List<Request>,
+    /// What the engine held.
+    loaded: Option<InUse>,
+}
+
+impl Lost {
+    pub(crate) fn new() -> Self {
+        Self {
+            oldest: None,
+            requests: List::new(),
+            loaded: None,
+        }
+    }
+
+    /// The context of the first request.
+    pub(crate) fn context(&self) -> Option<Arc<Context>> {
+        let first = self.requests.iter().next()?;
+        first.context.as_ref().map(|c| c.context().clone())
+    }
+
+    /// The first request has hung: it is not run again. One of the kernel's own is, once: others
+    /// count on what it does.
+    pub(crate) fn give_up_first(&self) {
+        if let Some(request) = self.requests.iter().next() {
+            let holder = request.context.as_ref().and_then(|c| c.holder());
+            let mut emitted = request.emitted.lock();
+            emitted.lost = holder.is_some() || emitted.tried;
+            emitted.tried = true;
+        }
+    }
+
+    /// What the engine held, to be let go of in process context with no lock held.
+    pub(crate) fn take_loaded(&mut self) -> Option<InUse> {
+        self.loaded.take()
+    }
+}
+
+/// The request that an engine works on.
+#[derive(Clone, Copy)]
+pub(crate) struct Oldest {
+    /// Its number in the ring.
+    pub(crate) seqno: Seqno,
+    /// Whether nobody wants it any more.
+    pub(crate) revoked: bool,
+}
+
+impl Engine {
+    /// The oldest request that was emitted and not taken off. Any context.
+    pub(crate) fn oldest(&self) -> Option<Oldest> {
+        let queue = self.queue.lock();
+        let first = queue.flight.iter().next()?;
+        Some(Oldest {
+            seqno: first.tracker.seqno()?,
+            revoked: first.context.as_ref().is_some_and(|c| c.is_revoked()),
+        })
+    }
+
+    /// The oldest request that was emitted and not taken off. It is to be dropped in process
+    /// context, with no lock held.
+    pub(crate) fn first(&self) -> Option<Arc<Request>> {
+        let queue = self.queue.lock();
+        let first = queue.flight.iter().next()?;
+        Some(first.into())
+    }
+
+    /// Where its ring is.
+    pub(crate) fn ring_address(&self) -> GgttAddr {
+        self.memory.ring
+    }
+
+    /// Copies from its ring. Errors: `EINVAL` outside of it.
+    pub(crate) fn read_ring(&self, offset: usize, out: &mut [u8]) -> Result {
+        self.ring.view().read(offset, out)
+    }
+
+    /// Nothing is emitted until [`replay`](Self::replay), or the end.
+    pub(crate) fn freeze(&self) {
+        self.queue.lock().resetting = true;
+    }
+
+    /// Takes back what was emitted and is not done. The engine is frozen, and the device does not
+    /// run it. `lost` gets it behind what is there already.
+    pub(crate) fn take_back(&self, lost: &mut Lost) {
+        self.advance();
+        let mut flight = List::new();
+        {
+            let mut queue = self.queue.lock();
+            flight.push_all_back(&mut queue.flight);
+            queue.port.clear();
+            if let Some(loaded) = queue.loaded.take() {
+                // Only the first time is there any.
+                lost.loaded.get_or_insert(loaded);
+            }
+        }
+        if lost.oldest.is_none() {
+            lost.oldest = flight.iter().next().and_then(|r| r.tracker.seqno());
+        }
+        for request in flight.iter() {
+            request.tracker.taken_back();
+        }
+        lost.requests.push_all_back(&mut flight);
+    }
+
+    /// Emits again what was taken back, before anything else. The engine has been started.
+    pub(crate) fn replay(&self, lost: &mut Lost) {
+        {
+            let mut queue = self.queue.lock();
+            let queue = &mut *queue;
+            lost.requests.push_all_back(&mut queue.ready);
+            core::mem::swap(&mut lost.requests, &mut queue.ready);
+            queue.resetting = false;
+            if queue.wanted != 0 {
+                self.arm(queue);
+            }
+            self.pump(queue);
+        }
+        self.retirer.gate().run();
+    }
+
+    /// Takes requests again after [`close`](Self::close), unless that was for ever.
+    pub(crate) fn reopen(&self) {
+        let mut queue = self.queue.lock();
+        if queue.stopped == Some(EIO) {
+            queue.stopped = None;
+        }
+    }
+
+    /// What was published and is not done fails with `error`, `lost` first. The engine is closed,
+    /// and the device does not run it any more, or reaches no memory.
+    pub(crate) fn stop(&self, error: Error, lost: &mut Lost) {
+        self.take_back(lost);
+        let mut all = List::new();
+        all.push_all_back(&mut lost.requests);
+        {
+            let mut queue = self.queue.lock();
+            let queue = &mut *queue;
+            all.push_all_back(&mut queue.ready);
+            all.push_all_back(&mut queue.blocked);
+            all.push_all_back(&mut queue.failed);
+            queue.resetting = false;
+            // Whoever waits until the engine has passed something need not wait any more.
+            let desc = self.hw().desc();
+            let last = queue.port.last_seqno();
+            self.status.write32(desc.seqno_at as usize, last.0);
+        }
+        while let Some(request) = all.pop_front() {
+            self.cancel(error, request);
+        }
+    }
+
+    /// Fails a request.
+    pub(super) fn cancel(&self, error: Error, request: ListArc<Request>) {
+        request.fence.fail(error);
+        self.finish(request);
+    }
+}

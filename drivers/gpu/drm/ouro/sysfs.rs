@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! `/sys/class/drm/card<n>/engine/<name>/`: what each engine is, as tools for i915 look it up.
+//! `Documentation/gpu/ouro/uapi.rst` lists the files.
+
+use kernel::{prelude::*, str::CString, sync::Arc};
+use ouro_hw::{types::EngineId, EngineClass};
+use ouro_kernel::drm::{
+    sysfs::{Folder, Text, Value},
+    Registration,
+};
+
+use crate::{
+    driver::{Device, Ouro},
+    gpu::Gpu,
+    uapi::i915,
+};
+
+/// The folders of the engines.
+pub(crate) struct Engines {
+    // In this order: a folder goes after what is in it.
+    _each: KVec<Folder<Ouro>>,
+    _all: Folder<Ouro>,
+}
+
+/// Adds them.
+pub(crate) fn engines(registration: &Registration<Ouro>, gpu: &Arc<Gpu>) -> Result<Engines> {
+    let all = registration.folder(c"engine")?;
+    let mut each = KVec::with_capacity(gpu.engines().len(), GFP_KERNEL)?;
+    for engine in gpu.engines() {
+        let id = engine.hw().desc().id;
+        let name = CString::try_from_fmt(fmt!("{}{}", id.class.prefix(), id.instance))?;
+        let mut folder = all.folder(&name)?;
+        folder.value::<Name>(engine.index())?;
+        folder.value::<Class>(engine.index())?;
+        folder.value::<Instance>(engine.index())?;
+        folder.value::<Capabilities>(engine.index())?;
+        folder.value::<KnownCapabilities>(engine.index())?;
+        folder.value::<Heartbeat>(engine.index())?;
+        each.push(folder, GFP_KERNEL)?;
+    }
+    Ok(Engines {
+        _each: each,
+        _all: all,
+    })
+}
+
+/// The engine of a folder.
+fn id(dev: &Device, number: usize) -> Result<EngineId> {
+    let engine = dev.gpu().engines().get(number).ok_or(ENODEV)?;
+    Ok(engine.hw().desc().id)
+}
+
+/// Its name: `rcs0`.
+struct Name;
+
+impl Value<Ouro> for Name {
+    const NAME: &'static CStr = c"name";
+
+    fn show(dev: &Device, number: usize, out: &mut Text<'_>) -> Result {
+        let id = id(dev, number)?;
+        out.print(fmt!("{}{}\n", id.class.prefix(), id.instance));
+        Ok(())
+    }
+}
+
+/// Its class, as in `struct i915_engine_class_instance`.
+struct Class;
+
+impl Value<Ouro> for Class {
+    const NAME: &'static CStr = c"class";
+
+    fn show(dev: &Device, number: usize, out: &mut Text<'_>) -> Result {
+        let class = i915::engine_class(id(dev, number)?.class);
+        out.print(fmt!("{}\n", class));
+        Ok(())
+    }
+}
+
+/// Its number in the class.
+struct Instance;
+
+impl Value<Ouro> for Instance {
+    const NAME: &'static CStr = c"instance";
+
+    fn show(dev: &Device, number: usize, out: &mut Text<'_>) -> Result {
+        out.print(fmt!("{}\n", id(dev, number)?.instance));
+        Ok(())
+    }
+}
+
+/// What it can beyond the rest of its class, in words. `ENGINE_INFO` gives the same as bits.
+struct Capabilities;
+
+impl Value<Ouro> for Capabilities {
+    const NAME: &'static CStr = c"capabilities";
+
+    fn show(dev: &Device, number: usize, out: &mut Text<'_>) -> Result {
+        id(dev, number)?;
+        // Both words are for engines later than any here.
+        out.print(fmt!("\n"));
+        Ok(())
+    }
+}
+
+/// The words that the one above can have.
+struct KnownCapabilities;
+
+impl Value<Ouro> for KnownCapabilities {
+    const NAME: &'static CStr = c"known_capabilities";
+
+    fn show(dev: &Device, number: usize, out: &mut Text<'_>) -> Result {
+        let words = match id(dev, number)?.class {
+            EngineClass::Video => "hevc sfc",
+            EngineClass::VideoEnhance => "sfc",
+            _ => "",
+        };
+        out.print(fmt!("{}\n", words));
+        Ok(())
+    }
+}
+
+/// Milliseconds that a request may take before its engine is reset; 0 for as long as it likes. One
+/// value for all engines.
+struct Heartbeat;
+
+impl Value<Ouro> for Heartbeat {
+    const NAME: &'static CStr = c"heartbeat_interval_ms";
+    const WRITABLE: bool = true;
+
+    fn show(dev: &Device, _: usize, out: &mut Text<'_>) -> Result {
+        out.print(fmt!("{}\n", dev.gpu().recovery().hang_ms()));
+        Ok(())
+    }
+
+    fn store(dev: &Device, _: usize, data: &[u8]) -> Result {
+        let text = core::str::from_utf8(data.trim_ascii()).map_err(|_| EINVAL)?;
+        let ms = text.parse().map_err(|_| EINVAL)?;
+        dev.gpu().recovery().set_hang_ms(ms);
+        Ok(())
+    }
+}

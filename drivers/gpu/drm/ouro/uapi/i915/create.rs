@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Creation of objects, with and without a say in where they live.
+
+use kernel::prelude::*;
+use ouro_kernel::uaccess;
+use ouro_uapi::i915 as abi;
+
+use super::require;
+use crate::{
+    driver::{Device, DrmFile},
+    gem::{
+        bo,
+        region::{self, Kind, Placements},
+    },
+    gpu::Gpu,
+};
+
+/// Extensions that one call may chain: more than there are. A longer chain is a loop.
+const MAX_CHAIN: usize = 8;
+
+pub(super) fn create(dev: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_create) -> Result {
+    let object = bo::create(dev, arg.size, Placements::system())?;
+    arg.handle = object.create_handle(file)?;
+    arg.size = object.bytes();
+    arg.pad = 0;
+    Ok(())
+}
+
+/// `GEM_CREATE_EXT`. Errors: `EINVAL` for what is unknown or makes no sense, `EFAULT`, `ENODEV` for
+/// protected contents and tables of caching policies, which no chip here has; those of [`create`].
+pub(super) fn create_ext(
+    dev: &Device,
+    file: &DrmFile,
+    arg: &mut abi::drm_i915_gem_create_ext,
+) -> Result {
+    require(arg.flags & !abi::I915_GEM_CREATE_EXT_FLAG_NEEDS_CPU_ACCESS == 0)?;
+    let gpu = dev.gpu();
+    let mut placements = None;
+    let mut next = arg.extensions;
+    for _ in 0..MAX_CHAIN {
+        if next == 0 {
+            break;
+        }
+        let base: abi::i915_user_extension = uaccess::read(next)?;
+        require(base.flags == 0 && base.rsvd == [0; 4])?;
+        match base.name {
+            abi::I915_GEM_CREATE_EXT_MEMORY_REGIONS => {
+                // Once: which of two lists would count?
+                require(placements.is_none())?;
+                placements = Some(memory_regions(gpu, uaccess::read(next)?)?);
+            }
+            abi::I915_GEM_CREATE_EXT_PROTECTED_CONTENT => {
+                let ext: ProtectedContent = uaccess::read(next)?;
+                let flags = ext
+                    .get(size_of::<abi::i915_user_extension>() / 4)
+                    .copied()
+                    .unwrap_or(0);
+                require(flags == 0)?;
+                return Err(ENODEV);
+            }
+            abi::I915_GEM_CREATE_EXT_SET_PAT => return Err(ENODEV),
+            _ => return Err(EINVAL),
+        }
+        next = base.next_extension;
+    }
+    if next != 0 {
+        return Err(E2BIG);
+    }
+    let placements = placements.unwrap_or(Placements::system());
+    if arg.flags & abi::I915_GEM_CREATE_EXT_FLAG_NEEDS_CPU_ACCESS != 0 {
+        let has = |kind| {
+            placements
+                .iter()
+                .any(|i| gpu.regions().get(i).is_some_and(|r| r.kind() == kind))
+        };
+        require(has(Kind::Local) && has(Kind::System))?;
+    }
+    let object = bo::create(dev, arg.size, placements)?;
+    arg.handle = object.create_handle(file)?;
+    arg.size = object.bytes();
+    Ok(())
+}
+
+/// `drm_i915_gem_create_ext_protected_content` as words: bindgen's has padding.
+type ProtectedContent =
+    [u32; size_of::<abi::drm_i915_gem_create_ext_protected_content>() / size_of::<u32>()];
+
+/// The regions that user space names, in its order.
+fn memory_regions(
+    gpu: &Gpu,
+    ext: abi::drm_i915_gem_create_ext_memory_regions,
+) -> Result<Placements> {
+    require(ext.pad == 0)?;
+    let count = ext.num_regions as usize;
+    require(count != 0 && count <= region::MAX)?;
+    let list: KVVec<abi::drm_i915_gem_memory_class_instance> =
+        uaccess::read_array(ext.regions, count)?;
+    let mut placements = Placements::none();
+    for wanted in list.iter() {
+        let kind = match u32::from(wanted.memory_class) {
+            abi::drm_i915_gem_memory_class_I915_MEMORY_CLASS_SYSTEM => Kind::System,
+            abi::drm_i915_gem_memory_class_I915_MEMORY_CLASS_DEVICE => Kind::Local,
+            _ => return Err(EINVAL),
+        };
+        let index = gpu
+            .regions()
+            .iter()
+            .position(|r| r.kind() == kind && r.instance() == wanted.memory_instance)
+            .ok_or(EINVAL)?;
+        require(placements.push(index))?;
+    }
+    Ok(placements)
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! `GET_RESET_STATS`: what became of a context when engines were reset.
+
+use kernel::prelude::*;
+use ouro_kernel::task;
+use ouro_uapi::i915 as abi;
+
+use super::require;
+use crate::driver::{Device, DrmFile};
+
+/// Errors: `EINVAL` for flags or padding, `ENOENT` for a context that is not there.
+pub(super) fn stats(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_reset_stats) -> Result {
+    require(arg.flags == 0 && arg.pad == 0)?;
+    let client = file.inner();
+    let context = client.context(arg.ctx_id)?;
+    // How often others hang is nobody's business but root's.
+    arg.reset_count = if task::capable(task::Capability::SysAdmin) {
+        client.gpu().recovery().resets() as u32
+    } else {
+        0
+    };
+    arg.batch_active = context.guilt().active();
+    arg.batch_pending = context.guilt().pending();
+    Ok(())
+}

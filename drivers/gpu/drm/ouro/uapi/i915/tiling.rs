@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Tiling: how the bytes of an object are ordered, for those who look through the aperture. The GPU
+//! is told by each command.
+
+use kernel::prelude::*;
+use ouro_hw::{
+    fence_regs::{FenceRegion, Tiling},
+    generation::{Swizzle, Topology},
+    types::{GgttAddr, PAGE_SIZE},
+    FenceRegs,
+};
+use ouro_uapi::i915 as abi;
+
+use crate::{
+    driver::{Device, DrmFile},
+    gem::{bo, Object},
+    vm::Tiled,
+};
+
+/// The fences of the chip. Without them there is no tiling to speak of.
+fn fences(topology: &Topology) -> Result<&'static dyn FenceRegs> {
+    topology.fences.ok_or(EOPNOTSUPP)
+}
+
+/// Which address bits the chip mixes into bit 6 of such an object.
+fn swizzle(topology: &Topology, tiling: Option<Tiling>) -> u32 {
+    match (topology.swizzle, tiling) {
+        (Swizzle::None, _) | (_, None) => abi::I915_BIT_6_SWIZZLE_NONE,
+        (Swizzle::Bit9_10, Some(Tiling::X)) => abi::I915_BIT_6_SWIZZLE_9_10,
+        (Swizzle::Bit9_10, Some(Tiling::Y)) => abi::I915_BIT_6_SWIZZLE_9,
+    }
+}
+
+fn mode(tiling: Option<Tiling>) -> u32 {
+    match tiling {
+        None => abi::I915_TILING_NONE,
+        Some(Tiling::X) => abi::I915_TILING_X,
+        Some(Tiling::Y) => abi::I915_TILING_Y,
+    }
+}
+
+/// What is asked for, if a fence of the chip can undo it.
+fn wanted(fences: &dyn FenceRegs, mode: u32, stride: u32) -> Result<Option<Tiled>> {
+    let tiling = match mode {
+        abi::I915_TILING_NONE => return Ok(None),
+        abi::I915_TILING_X => Tiling::X,
+        abi::I915_TILING_Y => Tiling::Y,
+        _ => return Err(EINVAL),
+    };
+    // Where it will be does not matter to its stride.
+    let region = FenceRegion {
+        start: GgttAddr(0),
+        len: PAGE_SIZE,
+        stride,
+        tiling,
+    };
+    fences.check(&region).map_err(|_| EINVAL)?;
+    Ok(Some(Tiled { tiling, stride }))
+}
+
+pub(super) fn set_tiling(
+    _: &Device,
+    file: &DrmFile,
+    arg: &mut abi::drm_i915_gem_set_tiling,
+) -> Result {
+    let topology = file.gpu().hardware().topology();
+    let fences = fences(topology)?;
+    let object = Object::lookup(file, arg.handle)?;
+    if object.user().is_some() {
+        return Err(ENXIO);
+    }
+    let tiled = wanted(fences, arg.tiling_mode, arg.stride)?;
+    bo::set_tiled(&object, tiled);
+    let tiling = tiled.map(|t| t.tiling);
+    arg.tiling_mode = mode(tiling);
+    arg.stride = tiled.map_or(0, |t| t.stride);
+    arg.swizzle_mode = swizzle(topology, tiling);
+    Ok(())
+}
+
+pub(super) fn get_tiling(
+    _: &Device,
+    file: &DrmFile,
+    arg: &mut abi::drm_i915_gem_get_tiling,
+) -> Result {
+    let topology = file.gpu().hardware().topology();
+    fences(topology)?;
+    let object = Object::lookup(file, arg.handle)?;
+    let tiling = object.tiled().map(|t| t.tiling);
+    arg.tiling_mode = mode(tiling);
+    arg.swizzle_mode = swizzle(topology, tiling);
+    // No chip here depends on where the pages of an object happen to be.
+    arg.phys_swizzle_mode = arg.swizzle_mode;
+    Ok(())
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! `USERPTR`: an object that is memory of the calling process.
+
+use kernel::prelude::*;
+use ouro_hw::types::PAGE_SIZE;
+use ouro_kernel::{uaccess, userptr as kernel_userptr};
+use ouro_uapi::i915 as abi;
+
+use super::require;
+use crate::{
+    driver::{Device, DrmFile},
+    gem::{bo, userptr},
+};
+
+pub(super) fn userptr(dev: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_userptr) -> Result {
+    const FLAGS: u32 =
+        abi::I915_USERPTR_READ_ONLY | abi::I915_USERPTR_PROBE | abi::I915_USERPTR_UNSYNCHRONIZED;
+    if !file.gpu().hardware().topology().llc {
+        // The process does not know when to flush.
+        return Err(ENODEV);
+    }
+    require(arg.flags & !FLAGS == 0)?;
+    if arg.user_size > bo::MAX_SIZE {
+        return Err(E2BIG);
+    }
+    require(arg.user_size != 0)?;
+    require((arg.user_ptr | arg.user_size) % u64::from(PAGE_SIZE) == 0)?;
+    uaccess::check(arg.user_ptr, arg.user_size as usize)?;
+    // No chip here protects pages from its batches, and nothing is lent without the kernel's knowing
+    // when it changes.
+    if arg.flags & (abi::I915_USERPTR_READ_ONLY | abi::I915_USERPTR_UNSYNCHRONIZED) != 0 {
+        return Err(ENODEV);
+    }
+    if arg.flags & abi::I915_USERPTR_PROBE != 0 {
+        kernel_userptr::probe(arg.user_ptr, arg.user_size as usize)?;
+    }
+    let object = userptr::create(dev, arg.user_ptr, arg.user_size)?;
+    arg.handle = object.create_handle(file)?;
+    Ok(())
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Who has which pages of something: of an address space, or of a region of memory.
+//!
+//! It knows who is in it, by place, so that some of them can be asked to make room. Who does that
+//! asks around, like the hand of a clock: what was used since the hand came by last is passed over
+//! once.
+
+use kernel::{
+    prelude::*,
+    rbtree::{RBTree, RBTreeNode, RBTreeNodeReservation},
+    sync::{aref::ARef, Arc},
+};
+use ouro_core::range::{Arena, NoRange, Node, Ranges, Want};
+use ouro_kernel::gem::Weak;
+
+use crate::{
+    gem::{Bo, Object},
+    submit::image::Image,
+};
+
+/// Nodes of the range allocator.
+struct Nodes(KVVec<Node>);
+
+impl Arena for Nodes {
+    fn nodes(&self) -> &[Node] {
+        &self.0
+    }
+
+    fn nodes_mut(&mut self) -> &mut [Node] {
+        &mut self.0
+    }
+}
+
+/// Who can be asked to make room.
+pub(crate) enum Victim {
+    Object(ARef<Object>),
+    Image(Arc<Image>),
+}
+
+/// Who has pages.
+enum Who {
+    Object(Weak<Bo>),
+    Image(Arc<Image>),
+}
+
+impl Who {
+    fn upgrade(&self) -> Option<Victim> {
+        match self {
+            Who::Object(object) => object.upgrade().map(Victim::Object),
+            Who::Image(image) => Some(Victim::Image(image.clone())),
+        }
+    }
+}
+
+/// Somebody who has pages.
+struct Resident {
+    count: u32,
+    who: Who,
+}
+
+/// What it takes to enter somebody: allocated before a lock is taken.
+pub(crate) struct Entrance {
+    who: Who,
+    node: RBTreeNodeReservation<u32, Resident>,
+}
+
+impl Entrance {
+    /// For an object.
+    pub(crate) fn object(object: &Object) -> Result<Self> {
+        Ok(Self {
+            who: Who::Object(object.downgrade()),
+            node: RBTreeNodeReservation::new(GFP_KERNEL)?,
+        })
+    }
+
+    /// For an image, which is kept as long as it has pages.
+    pub(crate) fn image(image: &Arc<Image>) -> Result<Self> {
+        Ok(Self {
+            who: Who::Image(image.clone()),
+            node: RBTreeNodeReservation::new(GFP_KERNEL)?,
+        })
+    }
+}
+
+/// What is left of somebody who has gone: to be dropped without a lock.
+pub(crate) struct Departed {
+    _node: Option<RBTreeNode<u32, Resident>>,
+}
+
+/// The pages, and who has them.
+pub(crate) struct Population {
+    ranges: Ranges<Nodes>,
+    /// By their first page.
+    residents: RBTree<u32, Resident>,
+    /// Where the next victim is looked for.
+    hand: u32,
+}
+
+impl Population {
+    /// All pages of a range, free. Errors: `ENOMEM`.
+    pub(crate) fn new(pages: core::ops::Range<u32>) -> Result<Self> {
+        let mut nodes = Nodes(KVVec::new());
+        nodes.0.push(Node::default(), GFP_KERNEL)?;
+        Ok(Self {
+            ranges: Ranges::new(nodes, pages.start.into()..pages.end.into()),
+            residents: RBTree::new(),
+            hand: 0,
+        })
+    }
+
+    /// Makes room for the next range. Doubling keeps the cost of a range constant.
+    fn grow(&mut self) -> Result {
+        let wanted = self.ranges.nodes_wanted();
+        let nodes = &mut self.ranges.arena_mut().0;
+        if nodes.len() < wanted {
+            let more = wanted.max(64);
+            nodes.reserve(more, GFP_KERNEL)?;
+            for _ in 0..more {
+                nodes.push(Node::default(), GFP_KERNEL)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes pages in the first of some places that has them.
+    ///
+    /// Errors: `ENOSPC` if none has, `EINVAL` if the last one makes no sense, `ENOMEM`.
+    pub(crate) fn take(&mut self, places: &[Want]) -> Result<u32> {
+        self.grow()?;
+        let mut last = NoRange::Full;
+        for want in places {
+            match self.ranges.take(want) {
+                Ok(first) => return Ok(first as u32),
+                Err(e) => last = e,
+            }
+        }
+        Err(no_range(last))
+    }
+
+    /// Takes `count` pages from `first` on. Errors: as [`take`](Self::take).
+    pub(crate) fn take_at(&mut self, first: u64, count: u32) -> Result<u32> {
+        self.grow()?;
+        self.ranges.take_at(first, count.into()).map_err(no_range)?;
+        Ok(first as u32)
+    }
+
+    /// Somebody has taken `count` pages from `first` on.
+    pub(crate) fn enter(&mut self, first: u32, count: u32, entrance: Entrance) {
+        let Entrance { who, node } = entrance;
+        self.residents
+            .insert(node.into_node(first, Resident { count, who }));
+    }
+
+    /// Gives back what was taken.
+    pub(crate) fn give(&mut self, first: u32, count: u32) -> Departed {
+        self.ranges.give(first.into(), count.into());
+        Departed {
+            _node: self.residents.remove_node(&first),
+        }
+    }
+
+    /// Pages that are not taken.
+    pub(crate) fn free(&self) -> u64 {
+        self.ranges.free()
+    }
+
+    /// Ranges that are taken: no fewer than there are who have some.
+    pub(crate) fn taken(&self) -> usize {
+        self.ranges.taken()
+    }
+
+    /// Somebody who has pages among `count` from `first` on.
+    pub(crate) fn occupant(&self, first: u32, count: u32) -> Option<Victim> {
+        let mut end = first.checked_add(count)?;
+        let look = |(start, resident): (&u32, &Resident)| {
+            let in_the_way = start.wrapping_add(resident.count) > first;
+            (*start, in_the_way, resident.who.upgrade())
+        };
+        loop {
+            // The last one that starts before the end is in the way, or none is.
+            let (start, in_the_way, who) = match self.residents.cursor_lower_bound(&end) {
+                Some(next) => next.peek_prev().map(look),
+                None => self
+                    .residents
+                    .cursor_back()
+                    .map(|last| look(last.current())),
+            }?;
+            if !in_the_way || who.is_some() {
+                return who.filter(|_| in_the_way);
+            }
+            // It is going away by itself, but not gone yet.
+            end = start;
+        }
+    }
+
+    /// The next one that may be asked to make room. After as many calls as there are, all of them had their turn. `None`: there is none from here to the end.
+    pub(crate) fn next_victim(&mut self) -> Option<Victim> {
+        let mut from = self.hand;
+        loop {
+            let next = self
+                .residents
+                .cursor_lower_bound(&from)
+                .map(|c| (*c.current().0, c.current().1.who.upgrade()));
+            let Some((start, who)) = next else {
+                self.hand = 0;
+                return None;
+            };
+            from = start.wrapping_add(1);
+            if who.is_some() {
+                self.hand = from;
+                return who;
+            }
+        }
+    }
+}
+
+fn no_range(error: NoRange) -> Error {
+    match error {
+        NoRange::Invalid => EINVAL,
+        NoRange::Full => ENOSPC,
+        NoRange::NoNode => ENOMEM,
+    }
+}

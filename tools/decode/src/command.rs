@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What a generation's tables are made of: commands, their lengths and their fields.
+
+/// Kinds of engines; each understands its own commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// 3D and media.
+    Render,
+    /// Video codecs.
+    Video,
+    /// Copies and fills.
+    Blitter,
+}
+
+/// How a field is shown.
+#[derive(Clone, Copy, Debug)]
+pub enum Show {
+    /// Its name if it is set, nothing otherwise.
+    Flag,
+    /// Hexadecimal, if it is not zero.
+    Some,
+    /// Decimal.
+    Number,
+    /// Decimal, in two's complement of the field's width.
+    Signed,
+    /// Hexadecimal.
+    Hex,
+    /// An address: the bits stay where they are.
+    Address,
+    /// The byte offset of a register, by name if it has one.
+    Register,
+    /// One of these; any other value in hexadecimal.
+    Choice(&'static [(u32, &'static str)]),
+}
+
+/// A field of a command.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Which dword, from 0.
+    pub dword: usize,
+    /// Its uppermost bit.
+    pub high: u8,
+    /// Its lowest bit.
+    pub low: u8,
+    /// What it is called.
+    pub name: &'static str,
+    /// How it is shown.
+    pub show: Show,
+}
+
+impl Field {
+    /// The field's bits of a dword, shifted down; as an address, in their place.
+    pub fn of(&self, dword: u32) -> u32 {
+        let width = u32::from(self.high - self.low) + 1;
+        let mask = u32::MAX >> (32 - width);
+        match self.show {
+            Show::Address | Show::Register => dword & (mask << self.low),
+            _ => (dword >> self.low) & mask,
+        }
+    }
+}
+
+/// How many dwords a command has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// One.
+    One,
+    /// The header's bits from this one down to 0, and two.
+    Upto(u8),
+}
+
+impl Length {
+    /// The length that a header gives.
+    pub fn of(self, header: u32) -> usize {
+        match self {
+            Length::One => 1,
+            Length::Upto(high) => (header & (u32::MAX >> (31 - high))) as usize + 2,
+        }
+    }
+}
+
+/// What the dwords from a place on are, as many as there may be.
+#[derive(Clone, Copy, Debug)]
+pub enum Tail {
+    /// Nothing that has a name.
+    Nothing,
+    /// Data of one kind from this dword on.
+    Data(usize, &'static str),
+    /// From dword 1 on, a register and its value by turns.
+    Registers,
+}
+
+/// Where a stream goes after a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// To what follows.
+    On,
+    /// Out of the batch.
+    End,
+    /// To the batch at the address in dword 1.
+    Batch,
+}
+
+/// A command.
+#[derive(Clone, Copy, Debug)]
+pub struct Command {
+    /// Its name in the documents.
+    pub name: &'static str,
+    /// The header's bits that tell it.
+    pub mask: u32,
+    /// What they are.
+    pub header: u32,
+    /// Its length.
+    pub length: Length,
+    /// Its fields, in the order in which they are shown; in groups, which commands share.
+    pub fields: [&'static [Field]; 3],
+    /// What follows its fields.
+    pub tail: Tail,
+    /// Where the stream goes.
+    pub flow: Flow,
+}
+
+impl Command {
+    /// All its fields.
+    pub fn fields(&self) -> impl Iterator<Item = &'static Field> {
+        self.fields.into_iter().flatten()
+    }
+}
+
+/// A generation of chips.
+pub struct Generation {
+    /// Its name in an error state.
+    pub name: &'static str,
+    /// The commands of an engine. The first that fits is it.
+    pub commands: fn(Engine) -> &'static [&'static [Command]],
+    /// The length of a command that is in no table, and what to call it.
+    pub unknown: fn(Engine, u32) -> (Length, &'static str),
+    /// The name of a register by its byte offset.
+    pub register: fn(u32) -> Option<&'static str>,
+}
+
+impl Generation {
+    /// The command that a header begins.
+    pub fn find(&self, engine: Engine, header: u32) -> Option<&'static Command> {
+        let mut all = (self.commands)(engine).iter().copied().flatten();
+        all.find(|c| header & c.mask == c.header)
+    }
+}
+
+/// A flag: shown if set.
+pub const fn flag(dword: usize, bit: u8, name: &'static str) -> Field {
+    bits(dword, bit, bit, name, Show::Flag)
+}
+
+/// A decimal number.
+pub const fn number(dword: usize, high: u8, low: u8, name: &'static str) -> Field {
+    bits(dword, high, low, name, Show::Number)
+}
+
+/// A hexadecimal number.
+pub const fn hex(dword: usize, high: u8, low: u8, name: &'static str) -> Field {
+    bits(dword, high, low, name, Show::Hex)
+}
+
+/// An address.
+pub const fn address(dword: usize, high: u8, low: u8, name: &'static str) -> Field {
+    bits(dword, high, low, name, Show::Address)
+}
+
+/// One of several meanings.
+pub const fn choice(
+    dword: usize,
+    high: u8,
+    low: u8,
+    name: &'static str,
+    of: &'static [(u32, &'static str)],
+) -> Field {
+    bits(dword, high, low, name, Show::Choice(of))
+}
+
+/// Any field.
+pub const fn bits(dword: usize, high: u8, low: u8, name: &'static str, show: Show) -> Field {
+    Field {
+        dword,
+        high,
+        low,
+        name,
+        show,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_take_their_bits() {
+        assert_eq!(number(0, 15, 8, "x").of(0x1234_5678), 0x56);
+        assert_eq!(number(0, 31, 0, "x").of(0x1234_5678), 0x1234_5678);
+        assert_eq!(flag(0, 31, "x").of(0x8000_0000), 1);
+        assert_eq!(address(0, 31, 12, "x").of(0x1234_5678), 0x1234_5000);
+    }
+
+    #[test]
+    fn lengths() {
+        assert_eq!(Length::One.of(0xffff_ffff), 1);
+        assert_eq!(Length::Upto(5).of(0x1040_0002), 4);
+        assert_eq!(Length::Upto(7).of(0x54f0_00ff), 257);
+        assert_eq!(Length::Upto(31).of(1), 3);
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Error states, batches and rings in words.
+//!
+//! [`state`] reads the text that `Documentation/gpu/ouro/error-state.rst` describes, [`report`] prints
+//! it. [`stream`] cuts dwords into commands and [`mod@print`] writes them, a line for each dword. What the
+//! commands of a chip are is in a table of each generation: [`gen6`]. The tables are this program's
+//! own, written from the documents: they share nothing with the driver or the models.
+//!
+//! Everything here takes whatever bytes it is given: they may come from a GPU that wrote nonsense.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod command;
+pub mod digits;
+pub mod gen6;
+pub mod print;
+pub mod report;
+pub mod state;
+pub mod stream;
+
+use command::{Engine, Generation};
+
+/// All generations; a new one is a file and a line here.
+pub const GENERATIONS: &[&Generation] = &[&gen6::GENERATION];
+
+/// The generation with a name, as an error state gives it.
+pub fn generation(name: &str) -> Option<&'static Generation> {
+    GENERATIONS.iter().copied().find(|g| g.name == name)
+}
+
+/// The kind of an engine by its name in an error state, for example `rcs0`.
+pub fn engine(name: &str) -> Option<Engine> {
+    let class = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    match class {
+        "rcs" => Some(Engine::Render),
+        "vcs" => Some(Engine::Video),
+        "bcs" => Some(Engine::Blitter),
+        _ => None,
+    }
+}

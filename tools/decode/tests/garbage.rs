@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Whatever a GPU wrote over a batch, a ring or the text of an error state: it is printed, all of it,
+//! without a panic and without end.
+
+use ouro_decode::command::Engine;
+use ouro_decode::print::{Marks, Printer};
+use ouro_decode::report;
+use ouro_decode::state::ErrorState;
+use ouro_decode::stream::Walk;
+use ouro_decode::GENERATIONS;
+use proptest::prelude::*;
+
+const LOOP: &[u8] = include_bytes!("loop.txt");
+
+/// Prints a text if it can be read; the size of what was printed.
+fn print(text: &[u8]) -> usize {
+    let mut out = Vec::new();
+    if let Ok(state) = ErrorState::read(text) {
+        report::print(&state, &mut out).expect("memory takes everything");
+    }
+    out.len()
+}
+
+fn engine() -> impl Strategy<Value = Engine> {
+    prop_oneof![
+        Just(Engine::Render),
+        Just(Engine::Video),
+        Just(Engine::Blitter)
+    ]
+}
+
+/// Dwords that are often headers, small addresses or zero.
+fn dwords() -> impl Strategy<Value = Vec<u32>> {
+    let one = prop_oneof![
+        4 => (0..0x40u32, 0..8u32, any::<u32>()).prop_map(|(op, n, f)| op << 23 | n | f & 0x7f_ff00),
+        2 => (0..0x80u32, 0..12u32).prop_map(|(op, n)| 2 << 29 | op << 22 | n),
+        2 => any::<u16>().prop_map(|v| 0x7800_0000 | u32::from(v)),
+        2 => (0..0x200u32).prop_map(|a| a * 4),
+        2 => Just(0),
+        2 => any::<u32>(),
+        1 => Just(0x1880_0100),
+    ];
+    proptest::collection::vec(one, 0..400)
+}
+
+/// Text as an error state has it.
+fn digits(dwords: &[u32]) -> String {
+    let mut out = String::from("~");
+    for d in dwords {
+        if *d == 0 {
+            out.push('z');
+            continue;
+        }
+        for power in [85u32.pow(4), 85 * 85 * 85, 85 * 85, 85, 1] {
+            out.push(char::from(0x21 + (d / power % 85) as u8));
+        }
+    }
+    out
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
+        print(&bytes);
+        let mut text = b"ouro error state 1\n".to_vec();
+        text.extend(bytes);
+        print(&text);
+    }
+
+    #[test]
+    fn a_good_text_with_bytes_changed(
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..40),
+        end in any::<prop::sample::Index>(),
+    ) {
+        let mut text = LOOP.to_vec();
+        for (at, byte) in &changes {
+            let n = at.index(text.len());
+            text[n] = *byte;
+        }
+        print(&text);
+        print(&text[..end.index(text.len())]);
+    }
+
+    #[test]
+    fn a_walk_has_every_dword_once(all in dwords(), engine in engine(), at in 0..500usize) {
+        for generation in GENERATIONS {
+            let mut next = at;
+            for item in Walk::new(generation, engine, &all, at, usize::MAX) {
+                prop_assert_eq!(item.at, next);
+                prop_assert!(!item.dwords.is_empty() && item.dwords.len() <= item.length);
+                next += item.dwords.len();
+            }
+            prop_assert_eq!(next, at.max(all.len()));
+        }
+    }
+
+    #[test]
+    fn any_commands_are_printed(all in dwords(), engine in engine(), base in any::<u64>(), at in any::<u64>()) {
+        for generation in GENERATIONS {
+            for follow in [false, true] {
+                let mut out = Vec::new();
+                let marks = Marks { offending: Some(at), labels: vec![(base, "first")] };
+                let mut printer = Printer { generation, out: &mut out, marks };
+                let walk = Walk::new(generation, engine, &all, 0, usize::MAX);
+                printer.stream(walk, base, follow, |_| true).expect("memory takes everything");
+                let text = String::from_utf8(out).expect("text");
+                prop_assert!(text.lines().count() <= 3 * all.len());
+            }
+        }
+    }
+
+    #[test]
+    fn batches_that_lead_anywhere(
+        batch in dwords(), user in dwords(), ring in dwords(),
+        engine in prop_oneof![Just("rcs0"), Just("vcs0"), Just("bcs0"), Just("none")],
+        start in 0..0x900u64, at in 0..0x900u64, head in any::<u32>(), tail in 0..0x800u32,
+    ) {
+        let text = format!(
+            "ouro error state 1\ngeneration: gen6\nengine: {engine}\nbatch: {start:#x}\n\
+             {engine}: busy, head {head:#x}, tail {tail:#x}, at {at:#x}, fetching 0x0\n\
+             {engine} --- user = 0x00000000 00000400\n{}\n\
+             {engine} --- batch = 0x00000000 00000000\n{}\n\
+             {engine} --- ring = 0x00000000 00100000\n{}\nend --- of error state\n",
+            digits(&user), digits(&batch), digits(&ring),
+        );
+        let dwords = batch.len() + user.len() + ring.len();
+        // Each dword is printed a few times at most, however the batches lead into each other.
+        prop_assert!(print(text.as_bytes()) <= 2000 + 40 * 200 * dwords);
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The judgement over an engine, told anything about it.
+
+use crate::source::Source;
+use ouro_core::hang::{Verdict, Watch};
+use ouro_hw::report::Activity;
+use ouro_hw::types::Seqno;
+
+/// Takes any bytes.
+pub fn run(bytes: &[u8]) {
+    let mut s = Source::new(bytes);
+    let mut watch = Watch::default();
+    let mut now = s.odd();
+    while !s.is_empty() {
+        // Mostly forwards.
+        now = match s.u8() {
+            0 => s.odd(),
+            step => now.saturating_add(u64::from(step)),
+        };
+        let limit = s.odd();
+        let oldest = s.flag().then(|| Seqno(s.u8().into()));
+        let wanted = watch.tick(now, oldest, limit);
+        assert_eq!(watch.oldest(), oldest);
+        assert!(
+            !wanted || oldest.is_some(),
+            "nothing is to be seen on an idle engine"
+        );
+        let activity = Activity {
+            head: s.u8().into(),
+            tail: s.u32(),
+            acthd: s.odd(),
+            units: [s.u8().into(), s.u32()],
+            idle: s.flag(),
+            waiting: s.flag(),
+        };
+        let verdict = watch.look(now, &activity, limit);
+        match oldest {
+            None => assert_eq!(verdict, Verdict::Fine),
+            Some(_) => {
+                let gone = activity.acthd & 0xffff_ffff == 0xffff_ffff;
+                assert_eq!(verdict == Verdict::Gone, gone, "{activity:?}");
+                assert!(limit != 0 || verdict != Verdict::Fine, "no time is left");
+            }
+        }
+        if s.u8().is_multiple_of(8) {
+            watch.kicked();
+        }
+    }
+}

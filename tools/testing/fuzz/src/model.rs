@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+//! A modelled Sandy Bridge before a guest that does anything.
+
+use crate::source::Source;
+use gpu_model::memory::VecMemory;
+use gpu_model::model::{GpuModel, NoIrq};
+use gpu_model::snb::{Snb, SnbConfig, ENGINES};
+use std::sync::Arc;
+
+/// Guest memory; rings at 0x10000, 0x20000 and 0x30000, garbage from 0x40000 on.
+const MEMORY: usize = 512 << 10;
+
+/// Takes any bytes.
+pub fn run(bytes: &[u8]) {
+    let mut s = Source::new(bytes);
+    let memory = Arc::new(VecMemory::new(MEMORY));
+    let config = SnbConfig {
+        keep_events: 16,
+        ..SnbConfig::default()
+    };
+    let gpu = Snb::new(config, memory.clone(), Arc::new(NoIrq));
+    gpu.mmio_write32(0xa18c, 0x0001_0001);
+    for page in 1..=128 {
+        gpu.gtt_write(page, page << 12 | 5);
+    }
+    for (n, block) in [0x2000, 0x12000, 0x22000].into_iter().enumerate() {
+        gpu.mmio_write32(block + 0x38, (n as u32 + 1) << 16);
+        gpu.mmio_write32(block + 0x3c, 1);
+        gpu.mmio_read32(0x12_0008);
+    }
+    let mut place = 0;
+    while !s.is_empty() {
+        match s.u8() % 8 {
+            // A dword of a ring, or of a batch.
+            0..=2 => {
+                let at = [0x1_0000, 0x2_0000, 0x3_0000, 0x4_0000][s.below(4) as usize] + place;
+                place = (place + 4) % 0x1000;
+                let dword = [0x1880_0100, 0x4_0000, s.u32(), 0][s.below(4) as usize];
+                memory.put_dwords(at, &[dword]).expect("in memory");
+            }
+            3 => {
+                let block = [0x2000, 0x1_2000, 0x2_2000][s.below(3) as usize];
+                gpu.mmio_write32(block + 4 * s.below(0x100) as u32, s.u32());
+            }
+            4 => {
+                let (bar, offset, size) = (s.u8().into(), s.odd(), s.below(70) as usize);
+                if s.flag() {
+                    gpu.bar_write(bar, offset, &vec![s.u8(); size]);
+                } else {
+                    gpu.bar_read(bar, offset, &mut vec![0; size]);
+                }
+            }
+            5 => gpu.config_write(s.u8().into(), &s.u32().to_le_bytes()),
+            6 => gpu.gtt_write(s.u8().into(), s.u32()),
+            _ => {
+                gpu.mmio_read32(0x12_0008);
+                for _ in 0..=s.u8() {
+                    gpu.step(ENGINES[s.below(3) as usize]);
+                }
+            }
+        }
+    }
+    gpu.power_on();
+    gpu.mmio_write32(0xa18c, 1);
+    assert_eq!(gpu.mmio_read32(0x203c), 0);
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Each target with some hundreds of random inputs.
+
+use ouro_fuzz::target;
+use proptest::prelude::*;
+
+macro_rules! bounded {
+    ($($name:ident)*) => {
+        proptest! {
+            #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+            $(
+                #[test]
+                fn $name(bytes in proptest::collection::vec(any::<u8>(), 0..1500)) {
+                    let target = target(stringify!($name)).expect("in the list");
+                    (target.run)(&bytes);
+                }
+            )*
+        }
+
+        #[test]
+        fn every_target_is_here() {
+            let here = [$(stringify!($name)),*];
+            let all: Vec<_> = ouro_fuzz::TARGETS.iter().map(|t| t.name).collect();
+            assert_eq!(all, here);
+        }
+    };
+}
+
+bounded!(backend decode encoders hang model ports ranges values);
