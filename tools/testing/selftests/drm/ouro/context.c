@@ -146,7 +146,8 @@ TEST_F(context, parameters_of_no_context)
 
 TEST_F(context, parameters_set_and_read_back)
 {
-	__u64 params[] = { I915_CONTEXT_PARAM_RECOVERABLE, I915_CONTEXT_PARAM_NO_ERROR_CAPTURE };
+	__u64 params[] = { I915_CONTEXT_PARAM_RECOVERABLE, I915_CONTEXT_PARAM_NO_ERROR_CAPTURE,
+			   I915_CONTEXT_PARAM_PERSISTENCE };
 	__u32 id = context_create(self->fd), other = context_create(self->fd);
 	unsigned int i, value;
 
@@ -254,6 +255,49 @@ TEST_F(context, of_another_file)
 	EXPECT_EQ(-ENOENT, context_destroy(other.fd, id));
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &get);
 	gpu_close(&other);
+}
+
+/*
+ * The kernel keeps contexts' images in the last sixteenth of the address space. An object that must
+ * be there displaces those that nobody uses; each gets another place when its context runs again.
+ */
+TEST_F(context, images_make_room)
+{
+	struct drm_i915_gem_context_param space = { .param = I915_CONTEXT_PARAM_GTT_SIZE };
+	const struct engine *engine = &self->gpu.engines[0];
+	__u32 target = gem_create(self->fd, PAGE), wall = gem_create(self->fd, PAGE), ids[96];
+	struct drm_i915_gem_exec_object2 *object;
+	unsigned int c, round;
+	struct batch batch;
+
+	if (!self->gpu.ouro)
+		SKIP(return, "another driver keeps images elsewhere");
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &space);
+	for (c = 0; c < ARRAY_LEN(ids); c++) {
+		ids[c] = context_create(self->fd);
+		ASSERT_EQ(0, store(&self->gpu, engine, ids[c], target, 8 * c, c + 1));
+	}
+	ASSERT_EQ(0, gem_wait(self->fd, target, -1));
+
+	for (round = 0; round < 3; round++) {
+		/* behind rings and tables, and behind the first images */
+		batch_init(&batch);
+		object = batch_object(&batch, wall);
+		object->flags = EXEC_OBJECT_PINNED | EXEC_OBJECT_PAD_TO_SIZE;
+		object->offset = space.value / 16 * 15 + (4ul << 20);
+		object->pad_to_size = 32ul << 20;
+		batch_end(&batch, self->gpu.backend);
+		ASSERT_EQ(0, batch_run(self->fd, &batch, engine->ring, 0));
+
+		for (c = 0; c < ARRAY_LEN(ids); c++)
+			ASSERT_EQ(0, store(&self->gpu, engine, ids[c], target, 8 * c,
+					   round << 16 | c));
+		for (c = 0; c < ARRAY_LEN(ids); c++)
+			EXPECT_EQ(round << 16 | c, gem_read32(self->fd, target, 8 * c));
+		/* and the wall goes away, so that they may come back */
+		gem_close(self->fd, wall);
+		wall = gem_create(self->fd, PAGE);
+	}
 }
 
 TEST_HARNESS_MAIN

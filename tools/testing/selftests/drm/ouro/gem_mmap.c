@@ -117,6 +117,12 @@ TEST_F(gem_mmap, only_what_is_there_can_be_mapped)
 	ASSERT_NE(MAP_FAILED, map);
 	EXPECT_EQ(0, *(__u32 *)map);
 	munmap(map, PAGE);
+	map = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->fd, get.offset + PAGE);
+	ASSERT_NE(MAP_FAILED, map);
+	EXPECT_EQ(0, *(__u32 *)map);
+	munmap(map, PAGE);
+	map = mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, self->fd, get.offset + PAGE);
+	EXPECT_EQ(MAP_FAILED, map);
 }
 
 TEST_F(gem_mmap, another_file_may_not_map)
@@ -170,6 +176,40 @@ TEST_F(gem_mmap, offset_ends_with_the_handle)
 	gem_close(self->fd, get.handle);
 	map = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->fd, get.offset);
 	EXPECT_EQ(MAP_FAILED, map);
+}
+
+static sigjmp_buf no_page;
+
+static void bus_error(int signal)
+{
+	(void)signal;
+	siglongjmp(no_page, 1);
+}
+
+/* More than any machine has: a touch must not be tried again and again. */
+TEST_F(gem_mmap, no_memory_will_ever_be_there)
+{
+	static const __u64 kinds[] = { I915_MMAP_OFFSET_GTT, I915_MMAP_OFFSET_WC,
+				       I915_MMAP_OFFSET_WB, I915_MMAP_OFFSET_UC };
+	/* static: they outlive the jump */
+	static unsigned int i, errors;
+	__u32 handle;
+
+	if (!self->gpu.ouro)
+		SKIP(return, "the upstream driver has other limits");
+	handle = gem_create(self->fd, 1ull << 36);
+	ASSERT_NE(0, handle);
+	signal(SIGBUS, bus_error);
+	for (i = 0; i < ARRAY_LEN(kinds); i++) {
+		__u32 *map = gem_map(self->fd, handle, PAGE, kinds[i]);
+
+		ASSERT_NE(NULL, map);
+		if (sigsetjmp(no_page, 1))
+			errors++;
+		else
+			peek(map);
+	}
+	EXPECT_EQ(4, errors);
 }
 
 TEST_F(gem_mmap, fork_shares_the_memory)

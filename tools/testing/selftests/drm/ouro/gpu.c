@@ -30,7 +30,15 @@ static const struct store_command gen6_stores[] = {
 };
 
 static const struct backend backends[] = {
-	{ "gen6", 0, 0x05000000, 0x18800100, gen6_stores, ARRAY_LEN(gen6_stores) },
+	{ "gen6", 0, 0x05000000, 0x18800100, gen6_stores, ARRAY_LEN(gen6_stores),
+	  /* MI, opcode 3fh; MI_WAIT_FOR_EVENT, vertical blank of pipe A */
+	  0x1f800000, 0x01800008,
+	  /* MI_LOAD_REGISTER_IMM, MI_STORE_REGISTER_MEM */
+	  0x11000001, 0x12000001,
+	  /* INSTPM, CACHE_MODE_0 and _1, IA_VERTICES_COUNT, CL_INVOCATION_COUNT, PS_DEPTH_COUNT */
+	  { 0x20c0, 0x2120, 0x2124, 0x2310, 0x2338, 0x2350 },
+	  /* XY_SRC_COPY_BLT: 32 bits, one row of 1024, copied as it is */
+	  8, { 0x54f00006, 0x03cc1000, 0, 0x00010400, 0, 0, 0x1000, 0 }, 4, 7 },
 };
 
 /* Chips of a backend, for drivers that do not name it: PCI device ids. */
@@ -75,13 +83,20 @@ static int speaks_i915(int fd)
 	return call(fd, DRM_IOCTL_VERSION, &version) == 0 && strcmp(name, "i915") == 0;
 }
 
+/* The node that the environment asks for, or the first that speaks i915. */
 static int find_node(void)
 {
 	char path[300], first[300] = "";
 	struct dirent *entry;
-	DIR *dir = opendir("/dev/dri");
+	const char *asked = getenv("OURO_NODE");
+	DIR *dir;
 	int fd;
 
+	if (asked) {
+		fd = open(asked, O_RDWR | O_CLOEXEC);
+		return fd < 0 ? -errno : fd;
+	}
+	dir = opendir("/dev/dri");
 	if (!dir)
 		return -errno;
 	while ((entry = readdir(dir))) {

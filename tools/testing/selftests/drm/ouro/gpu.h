@@ -56,6 +56,22 @@ struct backend {
 	__u32 batch_start;
 	const struct store_command *stores;
 	unsigned int n_stores;
+	/* one that does not exist: the engine stops at it */
+	__u32 unknown;
+	/* waits for an event that does not come, on the render engine */
+	__u32 wait_event;
+	/*
+	 * A register is loaded (header, register, value) and stored (header, register, address);
+	 * and registers that belong to a context, up to a zero.
+	 */
+	__u32 load_register;
+	__u32 store_register;
+	__u32 context_registers[8];
+	/* A page is copied by the blitter, and where the addresses go. */
+	unsigned int copy_dwords;
+	__u32 copy_page[10];
+	unsigned int copy_to;
+	unsigned int copy_from;
 };
 
 /* Memory that others change: the GPU, another thread, another mapping. */

@@ -7,31 +7,7 @@
 
 #define TOPIC ioctls
 #include "test.h"
-
-static const struct {
-	const char *name;
-	unsigned long request;
-} known[] = {
-	{ "DRM_IOCTL_I915_GETPARAM", DRM_IOCTL_I915_GETPARAM },
-	{ "DRM_IOCTL_I915_GEM_CREATE", DRM_IOCTL_I915_GEM_CREATE },
-	{ "DRM_IOCTL_I915_GEM_PREAD", DRM_IOCTL_I915_GEM_PREAD },
-	{ "DRM_IOCTL_I915_GEM_PWRITE", DRM_IOCTL_I915_GEM_PWRITE },
-	{ "DRM_IOCTL_I915_GEM_SET_DOMAIN", DRM_IOCTL_I915_GEM_SET_DOMAIN },
-	{ "DRM_IOCTL_I915_GEM_BUSY", DRM_IOCTL_I915_GEM_BUSY },
-	{ "DRM_IOCTL_I915_GEM_WAIT", DRM_IOCTL_I915_GEM_WAIT },
-	{ "DRM_IOCTL_I915_GEM_MMAP_OFFSET", DRM_IOCTL_I915_GEM_MMAP_OFFSET },
-	{ "DRM_IOCTL_I915_GEM_EXECBUFFER2", DRM_IOCTL_I915_GEM_EXECBUFFER2 },
-	{ "DRM_IOCTL_I915_GEM_EXECBUFFER2_WR", DRM_IOCTL_I915_GEM_EXECBUFFER2_WR },
-	{ "DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT", DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT },
-	{ "DRM_IOCTL_I915_GEM_CONTEXT_DESTROY", DRM_IOCTL_I915_GEM_CONTEXT_DESTROY },
-	{ "DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM", DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM },
-	{ "DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM", DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM },
-	{ "DRM_IOCTL_I915_QUERY", DRM_IOCTL_I915_QUERY },
-	{ "DRM_IOCTL_OURO_DEVICE", DRM_IOCTL_OURO_DEVICE },
-	{ "DRM_IOCTL_OURO_ENGINES", DRM_IOCTL_OURO_ENGINES },
-	{ "DRM_IOCTL_OURO_REGIONS", DRM_IOCTL_OURO_REGIONS },
-	{ "DRM_IOCTL_OURO_STATS", DRM_IOCTL_OURO_STATS },
-};
+#include "known.h"
 
 /* A store on each engine arrives: nothing is broken. */
 static void still_works(struct __test_metadata *_metadata, const struct gpu *gpu)
@@ -55,6 +31,8 @@ TEST_F(ioctls, arguments_of_ones_fail)
 		char argument[512];
 		int got;
 
+		if (known[i].looks_at_nothing)
+			continue;
 		memset(argument, 0xff, sizeof(argument));
 		cover(known[i].name);
 		got = call(self->fd, known[i].request, argument);

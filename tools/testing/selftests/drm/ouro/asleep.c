@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The machine sleeps: what objects, mappings, contexts and exported buffers
+ * held is there afterwards, and work that was published is done.
+ *
+ * OURO_SLEEP names the command that sends the machine to sleep and wakes it,
+ * with the state (freeze, mem, disk) and how far it goes (a word of
+ * /sys/power/pm_test) as its arguments: tools/vm/guest-tests/sleep.sh.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "test.h"
+#include "device.h"
+#include "tiled.h"
+
+FIXTURE(asleep)
+{
+	struct gpu gpu;
+	int fd;
+	const char *command;
+};
+
+FIXTURE_SETUP(asleep)
+{
+	gpu_setup(_metadata, &self->gpu);
+	self->fd = self->gpu.fd;
+	self->command = getenv("OURO_SLEEP");
+	if (!self->command)
+		SKIP(return, "OURO_SLEEP is not set: nothing here may send the machine to sleep");
+}
+
+FIXTURE_TEARDOWN(asleep)
+{
+	gpu_close(&self->gpu);
+}
+
+/* How it sleeps: the kernel's own levels of test, each with all that the ones before it do. */
+FIXTURE_VARIANT(asleep)
+{
+	const char *state;
+	const char *level;
+};
+
+FIXTURE_VARIANT_ADD(asleep, to_idle)
+{
+	.state = "freeze", .level = "platform",
+};
+
+FIXTURE_VARIANT_ADD(asleep, to_ram)
+{
+	.state = "mem", .level = "core",
+};
+
+FIXTURE_VARIANT_ADD(asleep, to_disk)
+{
+	.state = "disk", .level = "devices",
+};
+
+/* 0 when it has slept; 1 when the kernel cannot do it; else it failed. */
+static int go_to_sleep(const char *command, const char *state, const char *level)
+{
+	char line[256], states[64] = "";
+	FILE *file = fopen("/sys/power/state", "r");
+
+	if (file) {
+		if (!fgets(states, sizeof(states), file))
+			states[0] = 0;
+		fclose(file);
+	}
+	if (!strstr(states, state))
+		return 1;
+	snprintf(line, sizeof(line), "%s %s %s >/tmp/sleep-said 2>&1", command, state, level);
+	return system(line) == 0 ? 0 : -1;
+}
+
+enum { KINDS = 4, BIG = 64 };
+
+TEST_F(asleep, contents_are_there_and_work_is_done)
+{
+	static const __u64 how[KINDS] = { I915_MMAP_OFFSET_WB, I915_MMAP_OFFSET_WC,
+					  I915_MMAP_OFFSET_UC, I915_MMAP_OFFSET_GTT };
+	__u32 handles[KINDS], *maps[KINDS], big = gem_create(self->fd, BIG * PAGE);
+	__u32 counter = gem_create(self->fd, PAGE), context = context_create(self->fd);
+	struct drm_prime_handle prime = { .handle = counter, .flags = DRM_CLOEXEC | DRM_RDWR };
+	struct drm_ouro_stats before, after;
+	const struct engine *engine;
+	__u32 *shared, i;
+	int got;
+
+	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, counter, 0, 0));
+	ASSERT_EQ(0, call(self->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime));
+	shared = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, prime.fd, 0);
+	ASSERT_NE(MAP_FAILED, shared);
+	for (i = 0; i < KINDS; i++) {
+		handles[i] = gem_create(self->fd, 2 * PAGE);
+		maps[i] = gem_map(self->fd, handles[i], 2 * PAGE, how[i]);
+		ASSERT_NE(NULL, maps[i]);
+		poke(maps[i], 0xa5000000 + i);
+		/* bound, and written by the GPU */
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i % self->gpu.n_engines],
+				   context, handles[i], 2 * PAGE - 8, 0x5a000000 + i));
+	}
+	for (i = 0; i < BIG; i++)
+		ASSERT_EQ(0, gem_write(self->fd, big, i * PAGE + 8 * i, &i, 4));
+	if (self->gpu.ouro)
+		ASSERT_EQ(0, stats_settled(self->fd, &before));
+	/* what nobody has waited for when it goes to sleep */
+	for (i = 1; i <= 200; i++) {
+		engine = &self->gpu.engines[i % self->gpu.n_engines];
+		ASSERT_EQ(0, store(&self->gpu, engine, i & 1 ? context : 0, counter, 0, i));
+	}
+	got = go_to_sleep(self->command, variant->state, variant->level);
+	if (got == 1)
+		SKIP(return, "this kernel does not know the state");
+	ASSERT_EQ(0, got)
+	{
+		TH_LOG("it did not sleep: see /tmp/sleep-said");
+	}
+	/* from the same engines, the same contexts, at the same addresses */
+	for (i = 0; i < self->gpu.n_engines; i++)
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i], context, counter, 8 + 8 * i,
+				   0x600d + i));
+	EXPECT_EQ(200, gem_read32(self->fd, counter, 0));
+	EXPECT_EQ(200, peek(shared));
+	for (i = 0; i < self->gpu.n_engines; i++)
+		EXPECT_EQ(0x600d + i, peek(shared + 2 + 2 * i));
+	for (i = 0; i < KINDS; i++) {
+		EXPECT_EQ(0xa5000000 + i, peek(maps[i]));
+		EXPECT_EQ(0x5a000000 + i, peek(maps[i] + (2 * PAGE - 8) / 4));
+		EXPECT_EQ(0xa5000000 + i, gem_read32(self->fd, handles[i], 0));
+	}
+	for (i = 0; i < BIG; i++)
+		EXPECT_EQ(i, gem_read32(self->fd, big, i * PAGE + 8 * i));
+	if (self->gpu.ouro) {
+		ASSERT_EQ(0, stats_settled(self->fd, &after));
+		EXPECT_EQ(before.objects, after.objects);
+		EXPECT_EQ(before.object_pages, after.object_pages);
+		EXPECT_EQ(before.contexts, after.contexts);
+	}
+	close(prime.fd);
+}
+
+/* The device forgets its fences; mappings that have one see no tiles all the same. */
+TEST_F(asleep, tiles_are_still_undone)
+{
+	enum { OBJECTS = 20 };
+	struct tiling t[OBJECTS] = {};
+	__u32 handles[OBJECTS], *maps[OBJECTS], i;
+	int got;
+
+	if (getparam(self->fd, I915_PARAM_NUM_FENCES_AVAIL) <= 0)
+		SKIP(return, "the chip has no detiling fences");
+	for (i = 0; i < OBJECTS; i++) {
+		t[i].mode = i % 2 ? I915_TILING_Y : I915_TILING_X;
+		t[i].stride = 512 * (i % 3 + 2);
+		handles[i] = gem_create(self->fd, 16 * PAGE);
+		ASSERT_EQ(0, tile(self->fd, handles[i], &t[i]));
+		maps[i] = gem_map(self->fd, handles[i], 16 * PAGE, I915_MMAP_OFFSET_GTT);
+		ASSERT_NE(NULL, maps[i]);
+		poke(&maps[i][(3 * t[i].stride + 20) / 4], 0x711e0000 + i);
+	}
+	got = go_to_sleep(self->command, variant->state, variant->level);
+	if (got == 1)
+		SKIP(return, "this kernel does not know the state");
+	ASSERT_EQ(0, got);
+	/* those that were seen last still have their fences */
+	for (i = OBJECTS; i--;) {
+		__u64 at = 3 * t[i].stride + 20, next = 7 * t[i].stride + 36;
+
+		EXPECT_EQ(0x711e0000 + i, peek(&maps[i][at / 4]));
+		EXPECT_EQ(0x711e0000 + i,
+			  gem_read32(self->fd, handles[i], tiled_offset(&t[i], at)));
+		poke(&maps[i][next / 4], i + 1);
+		EXPECT_EQ(i + 1, gem_read32(self->fd, handles[i], tiled_offset(&t[i], next)));
+	}
+}
+
+/* Three times in a row, with nothing in between. */
+TEST_F(asleep, again_and_again)
+{
+	__u32 handle = gem_create(self->fd, PAGE), i, k;
+
+	for (i = 0; i < 3; i++) {
+		int got = go_to_sleep(self->command, variant->state, "devices");
+
+		if (got == 1)
+			SKIP(return, "this kernel does not know the state");
+		ASSERT_EQ(0, got);
+	}
+	for (k = 0; k < self->gpu.n_engines; k++) {
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[k], 0, handle, 8 * k, k + 1));
+		EXPECT_EQ(k + 1, gem_read32(self->fd, handle, 8 * k));
+	}
+}
+
+/* Batches without end do not keep the machine awake: they are ended, and what follows runs. */
+TEST_F(asleep, engines_that_hang)
+{
+	__u32 target = gem_create(self->fd, PAGE), i;
+	struct drm_i915_reset_stats stats = {};
+	struct spin spins[8];
+	int got;
+
+	if (getparam(self->fd, I915_PARAM_HAS_GPU_RESET) <= 0)
+		SKIP(return, "the driver does not reset an engine that hangs (HAS_GPU_RESET is 0)");
+	for (i = 0; i < self->gpu.n_engines; i++) {
+		ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[i], 0, 0, NULL, &spins[i]));
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i], 0, target, 8 * i, 0x51 + i));
+	}
+	got = go_to_sleep(self->command, variant->state, variant->level);
+	if (got == 1)
+		SKIP(return, "this kernel does not know the state");
+	ASSERT_EQ(0, got);
+	for (i = 0; i < self->gpu.n_engines; i++) {
+		EXPECT_EQ(0x51 + i, gem_read32(self->fd, target, 8 * i));
+		munmap(spins[i].map, PAGE);
+	}
+	/* nobody is to blame, unless the hang was found before the sleep began */
+	GOOD(self->fd, DRM_IOCTL_I915_GET_RESET_STATS, &stats);
+	EXPECT_GE(self->gpu.n_engines, stats.batch_active);
+}
+
+TEST_HARNESS_MAIN

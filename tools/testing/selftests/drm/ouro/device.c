@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The device under the node: see device.h. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "device.h"
+
+#define DRIVER "/sys/bus/pci/drivers/ouro/"
+#define DEVICES "/sys/bus/pci/devices/"
+
+/* The window of a model in its configuration space, and what says that it is one. */
+enum {
+	WINDOW_SIGNATURE = 0xb4,
+	WINDOW_CONTROL = 0xc4,
+	WINDOW_FAULT = 0xc8,
+	SIGNATURE = 0x4d555047,
+};
+
+/* What is written to the control word. */
+enum { PULL = 0x80, PUT_BACK = 0x8 };
+
+int device_of(int fd, struct place *place)
+{
+	char path[64], target[256];
+	const char *name;
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(fd, &st))
+		return -errno;
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/device", major(st.st_rdev),
+		 minor(st.st_rdev));
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n < 0)
+		return -errno;
+	target[n] = 0;
+	name = strrchr(target, '/');
+	name = name ? name + 1 : target;
+	if (strlen(name) >= sizeof(place->name))
+		return -ENAMETOOLONG;
+	strcpy(place->name, name);
+	return 0;
+}
+
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), got;
+
+	if (fd < 0)
+		return -errno;
+	got = write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	close(fd);
+	return got;
+}
+
+int device_unbind(const struct place *place)
+{
+	return write_text(DRIVER "unbind", place->name);
+}
+
+/* Writes the path of the device's render node, if it has one. */
+static bool node_of(const struct place *place, char *node, size_t size)
+{
+	char path[128];
+	int minor;
+
+	/* 128 to 191 are render nodes */
+	for (minor = 128; minor < 192; minor++) {
+		snprintf(path, sizeof(path), DEVICES "%s/drm/renderD%d", place->name, minor);
+		snprintf(node, size, "/dev/dri/renderD%d", minor);
+		if (!access(path, F_OK) && !access(node, R_OK | W_OK))
+			return true;
+	}
+	return false;
+}
+
+static bool has_node(const struct place *place)
+{
+	char node[64];
+
+	return node_of(place, node, sizeof(node));
+}
+
+int device_open(const struct place *place, struct gpu *gpu)
+{
+	char node[64];
+
+	if (!node_of(place, node, sizeof(node)))
+		return -ENODEV;
+	/* what this process opens from here on, too */
+	setenv("OURO_NODE", node, 1);
+	return gpu_open(gpu);
+}
+
+static int wait_for_node(const struct place *place)
+{
+	unsigned int i;
+
+	for (i = 0; !has_node(place); i++) {
+		if (i == 1000)
+			return -ETIME;
+		usleep(10000);
+	}
+	return 0;
+}
+
+int device_bind(const struct place *place)
+{
+	int got = write_text(DRIVER "bind", place->name);
+
+	return got ? got : wait_for_node(place);
+}
+
+int model_fault(const struct place *place, unsigned int code)
+{
+	char path[128];
+	__u32 word = 0;
+	int fd, got = 0;
+
+	snprintf(path, sizeof(path), DEVICES "%s/%s", place->name, "config");
+	fd = open(path, O_RDWR);
+	if (fd < 0)
+		return -errno;
+	if (pread(fd, &word, 4, WINDOW_SIGNATURE) != 4 || word != SIGNATURE)
+		got = -ENOTTY;
+	/* any engine, no skip, times without end: all zero */
+	word = code;
+	if (!got && pwrite(fd, &word, 4, WINDOW_FAULT) != 4)
+		got = -EIO;
+	close(fd);
+	return got;
+}
+
+static int config(const struct place *place, bool write, unsigned int offset, __u32 *word)
+{
+	char path[128];
+	ssize_t done;
+	int fd;
+
+	snprintf(path, sizeof(path), DEVICES "%s/%s", place->name, "config");
+	fd = open(path, O_RDWR);
+	if (fd < 0)
+		return -errno;
+	done = write ? pwrite(fd, word, 4, offset) : pread(fd, word, 4, offset);
+	close(fd);
+	return done == 4 ? 0 : -EIO;
+}
+
+int model_is(const struct place *place)
+{
+	__u32 word = 0;
+	int got = config(place, false, WINDOW_SIGNATURE, &word);
+
+	return got ? got : word == SIGNATURE ? 0 : -ENOTTY;
+}
+
+int model_pull(const struct place *place)
+{
+	__u32 word = PULL;
+	int got = model_is(place);
+
+	return got ? got : config(place, true, WINDOW_CONTROL, &word);
+}
+
+int model_put_back(const struct place *place)
+{
+	__u32 word = PUT_BACK;
+	char path[128];
+	int got = config(place, true, WINDOW_CONTROL, &word);
+
+	/* it has forgotten its BARs: the bus finds it anew */
+	snprintf(path, sizeof(path), DEVICES "%s/remove", place->name);
+	if (!got)
+		got = write_text(path, "1");
+	if (!got)
+		got = write_text("/sys/bus/pci/rescan", "1");
+	return got ? got : wait_for_node(place);
+}
+
+int stats_settled(int fd, struct drm_ouro_stats *stats)
+{
+	struct drm_ouro_stats last = {};
+	unsigned int same = 0, i;
+	int got;
+
+	/* An idle device has nothing to retire; what goes late goes within a few looks. */
+	for (i = 0; i < 2000; i++) {
+		memset(stats, 0, sizeof(*stats));
+		got = call(fd, DRM_IOCTL_OURO_STATS, stats);
+		if (got)
+			return got;
+		if (!stats->fences && stats->objects == last.objects &&
+		    stats->object_pages == last.object_pages && stats->contexts == last.contexts)
+			same++;
+		else
+			same = 0;
+		if (same == 3)
+			return 0;
+		last = *stats;
+		usleep(5000);
+	}
+	return -ETIME;
+}
+
+unsigned int rounds(const char *variable, unsigned int plain, unsigned int debug)
+{
+	const char *kernel = getenv("OURO_KERNEL"), *text = getenv(variable);
+
+	if (text)
+		return strtoul(text, NULL, 0);
+	return kernel && !strcmp(kernel, "debug") ? debug : plain;
+}

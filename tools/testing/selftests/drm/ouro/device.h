@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The device under the node: how it comes and goes, and the faults that its
+ * model can be told to make.
+ */
+#ifndef OURO_SELFTEST_DEVICE_H
+#define OURO_SELFTEST_DEVICE_H
+
+#include "gpu.h"
+
+/* Where a device is, as sysfs names it: 0000:00:02.0 */
+struct place {
+	char name[32];
+};
+
+/* The device of an open node. All of these: 0 or a negative errno. */
+int device_of(int fd, struct place *place);
+/* Opens its render node, whatever number that has now. */
+int device_open(const struct place *place, struct gpu *gpu);
+/* Takes the driver away from the device; back when all of it is done. */
+int device_unbind(const struct place *place);
+/* Gives the device to the driver; back when its render node is there. */
+int device_bind(const struct place *place);
+
+/* Faults of a model, by the codes of Documentation/gpu/ouro/model.rst ("The counters window"). */
+enum {
+	FAULT_NONE = 0,
+	FAULT_HANG = 1,
+	FAULT_LOSE_IRQ = 2,
+	FAULT_STUCK_RESET = 5,
+	FAULT_REMOVE = 6,
+	FAULT_LOSE_MESSAGE = 16,
+	/* may be added: on one engine only, and once */
+	FAULT_RENDER = 1 << 8,
+	FAULT_VIDEO = 2 << 8,
+	FAULT_BLITTER = 3 << 8,
+	FAULT_ONCE = 1 << 12,
+};
+
+/* Every opportunity from now on, unless it says otherwise. -ENOTTY: this device is no model. */
+int model_fault(const struct place *place, unsigned int code);
+
+/*
+ * A model's card is pulled out: it answers all ones, until it is put back (model.rst, "The counters
+ * window"). -ENOTTY: this device is no model. Then the bus is told, and the driver has it again.
+ */
+int model_is(const struct place *place);
+int model_pull(const struct place *place);
+int model_put_back(const struct place *place);
+
+/* What is alive, once nothing of what has ended is under way any more. -ETIME: it never settles. */
+int stats_settled(int fd, struct drm_ouro_stats *stats);
+
+/* A number for the length of a test: of the environment, or one for the kernel that runs. */
+unsigned int rounds(const char *variable, unsigned int plain, unsigned int debug);
+
+#endif

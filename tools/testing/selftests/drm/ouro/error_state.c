@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The error state: Documentation/gpu/ouro/error-state.rst. The first one is
+ * kept, has what was marked with EXEC_OBJECT_CAPTURE, and is root's alone.
+ */
+#include <fcntl.h>
+#include <linux/sync_file.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+
+#define TOPIC error_state
+#include "test.h"
+
+#define NOTHING "No error state collected\n"
+
+/* The file of a device: beside its first node, the number of which is 128 lower. */
+static void file_of(int fd, char *path, size_t size)
+{
+	struct stat st = {};
+
+	fstat(fd, &st);
+	snprintf(path, size, "/sys/class/drm/card%u/error", minor(st.st_rdev) & 63);
+}
+
+/* The whole file, ending in zero; to be freed. */
+static char *read_all(int fd)
+{
+	char path[64], *text = NULL;
+	size_t len = 0, room = 0;
+	ssize_t got;
+	int file;
+
+	file_of(fd, path, sizeof(path));
+	file = open(path, O_RDONLY);
+	if (file < 0)
+		return NULL;
+	do {
+		if (room - len < 65536) {
+			room = room * 2 + 131072;
+			text = realloc(text, room);
+		}
+		got = read(file, text + len, room - len - 1);
+		if (got > 0)
+			len += got;
+	} while (got > 0);
+	close(file);
+	text[len] = 0;
+	return text;
+}
+
+static int clear(int fd)
+{
+	char path[64];
+	int file, got;
+
+	file_of(fd, path, sizeof(path));
+	file = open(path, O_WRONLY);
+	if (file < 0)
+		return -errno;
+	got = write(file, "x", 1);
+	close(file);
+	return got == 1 ? 0 : -errno;
+}
+
+/* The value of a line of the head, compared with what it should be. */
+static bool says(const char *text, const char *name, const char *value)
+{
+	char line[128];
+
+	snprintf(line, sizeof(line), "\n%s: %s\n", name, value);
+	return strstr(text, line);
+}
+
+/* Dwords of the memory at an address, up to `n`; how many there were, -1 if it is not there. */
+static int memory(const char *text, const char *kind, __u64 address, __u32 *out, int n)
+{
+	char head[64];
+	const char *at;
+	int i, digit;
+
+	snprintf(head, sizeof(head), " --- %s = 0x%08x %08x\n~", kind, (__u32)(address >> 32),
+		 (__u32)address);
+	at = strstr(text, head);
+	if (!at)
+		return -1;
+	at += strlen(head);
+	for (i = 0; i < n && *at != '\n' && *at; i++) {
+		__u32 value = 0;
+
+		if (*at == 'z') {
+			at++;
+		} else {
+			for (digit = 0; digit < 5; digit++)
+				value = value * 85 + (*at++ - '!');
+		}
+		out[i] = value;
+	}
+	return i;
+}
+
+static int wait_for(int fence)
+{
+	struct pollfd p = { .fd = fence, .events = POLLIN };
+	struct sync_file_info info = {};
+
+	if (poll(&p, 1, 60000) != 1)
+		return -ETIME;
+	return ioctl(fence, SYNC_IOC_FILE_INFO, &info) ? -errno : info.status;
+}
+
+/* A batch without end that has marked two objects of four; their addresses. Waits for its end. */
+static int hang(const struct gpu *gpu, const struct engine *engine, __u32 context,
+		const __u32 *marked, __u64 *addresses, __u64 *batch)
+{
+	struct drm_i915_gem_relocation_entry reloc = { .offset = 8 * 4 + 4,
+						       .presumed_offset = ~0ull,
+						       .read_domains = I915_GEM_DOMAIN_COMMAND };
+	struct drm_i915_gem_exec_object2 objects[4] = {};
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(objects),
+					       .buffer_count = 4,
+					       .flags = engine->ring | I915_EXEC_FENCE_OUT,
+					       .rsvd1 = context };
+	__u32 words[16] = {};
+	int got, i;
+
+	objects[0].handle = marked[0];
+	objects[0].flags = EXEC_OBJECT_CAPTURE;
+	objects[1].handle = gem_create(gpu->fd, PAGE);
+	objects[2].handle = marked[1];
+	objects[2].flags = EXEC_OBJECT_CAPTURE;
+	objects[3].handle = gem_create(gpu->fd, PAGE);
+	objects[3].relocs_ptr = U64(&reloc);
+	objects[3].relocation_count = 1;
+	reloc.target_handle = objects[3].handle;
+	words[8] = gpu->backend->batch_start;
+	got = gem_write(gpu->fd, objects[3].handle, 0, words, sizeof(words));
+	if (!got)
+		got = call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, &eb);
+	if (!got) {
+		got = wait_for(eb.rsvd2 >> 32);
+		close(eb.rsvd2 >> 32);
+	}
+	for (i = 0; i < 2; i++)
+		addresses[i] = objects[i * 2].offset;
+	*batch = objects[3].offset;
+	gem_close(gpu->fd, objects[1].handle);
+	gem_close(gpu->fd, objects[3].handle);
+	return got;
+}
+
+TEST_F(error_state, what_is_in_it)
+{
+	enum { BIG = 3 * PAGE };
+	static const char *const order[] = {
+		"ouro error state 1\n", "\nengine: ",   "\nrcs0: ",
+		" --- user = ",	        " --- batch = ", " --- ring = ",
+		"\nend --- of error state\n",
+	};
+	__u32 marked[2] = { gem_create(self->fd, PAGE), gem_create(self->fd, BIG) };
+	__u32 pattern[BIG / 4], got[BIG / 4], i, context = context_create(self->fd);
+	char *text, value[64], *at;
+	__u64 addresses[2], batch;
+
+	for (i = 0; i < ARRAY_LEN(pattern); i++)
+		pattern[i] = i % 3 ? i * 0x9e3779b9u : 0;
+	ASSERT_EQ(0, gem_write(self->fd, marked[1], 0, pattern, sizeof(pattern)));
+	if (clear(self->fd) == -ENOENT)
+		SKIP(return, "the driver keeps no error state");
+	cover("sysfs error");
+	text = read_all(self->fd);
+	ASSERT_NE(NULL, text);
+	EXPECT_STREQ(NOTHING, text);
+	free(text);
+
+	ASSERT_EQ(-EIO, hang(&self->gpu, &self->gpu.engines[0], context, marked, addresses,
+			     &batch));
+	cover("sysfs error");
+	text = read_all(self->fd);
+	ASSERT_NE(NULL, text);
+	for (i = 0, at = text; i < ARRAY_LEN(order); i++) {
+		at = strstr(at, order[i]);
+		ASSERT_NE(NULL, at)
+		{
+			TH_LOG("%s is missing, or not in its place", order[i]);
+		}
+	}
+	EXPECT_TRUE(says(text, "engine", "rcs0"));
+	EXPECT_TRUE(says(text, "reason", "rcs0: no end in sight"));
+	EXPECT_TRUE(says(text, "guilty", "1"));
+	EXPECT_TRUE(says(text, "left out", "0"));
+	snprintf(value, sizeof(value), "error_state[%d]", getpid());
+	EXPECT_TRUE(says(text, "process", value))
+	{
+		TH_LOG("%.400s", text);
+	}
+	snprintf(value, sizeof(value), "0x%016llx", (unsigned long long)batch);
+	EXPECT_TRUE(says(text, "batch", value));
+
+	EXPECT_EQ(PAGE / 4, memory(text, "user", addresses[0], got, BIG / 4));
+	for (i = 0; i < PAGE / 4 && !got[i]; i++)
+		;
+	EXPECT_EQ(PAGE / 4, i);
+	EXPECT_EQ(BIG / 4, memory(text, "user", addresses[1], got, BIG / 4));
+	EXPECT_EQ(0, memcmp(got, pattern, BIG));
+	EXPECT_EQ(PAGE / 4, memory(text, "batch", batch, got, BIG / 4));
+	EXPECT_EQ(self->gpu.backend->batch_start, got[8]);
+	EXPECT_EQ(batch, got[9]);
+	/* what has no mark is not there: two objects of four, the batch, and the rings */
+	for (i = 0, at = text; (at = strstr(at, " --- user = ")); at++)
+		i++;
+	EXPECT_EQ(2, i);
+	free(text);
+	EXPECT_EQ(0, clear(self->fd));
+	text = read_all(self->fd);
+	EXPECT_STREQ(NOTHING, text);
+	free(text);
+}
+
+/* The second one is dropped; after clearing, the third is kept. */
+TEST_F(error_state, first_is_kept)
+{
+	__u32 marked[2] = { gem_create(self->fd, PAGE), gem_create(self->fd, PAGE) };
+	__u64 addresses[2], batch;
+	char *first, *second;
+
+	if (clear(self->fd) == -ENOENT)
+		SKIP(return, "the driver keeps no error state");
+	cover("sysfs error");
+	ASSERT_EQ(-EIO, hang(&self->gpu, &self->gpu.engines[1], context_create(self->fd), marked,
+			     addresses, &batch));
+	first = read_all(self->fd);
+	ASSERT_NE(NULL, first);
+	EXPECT_TRUE(says(first, "engine", "bcs0"));
+	ASSERT_EQ(-EIO, hang(&self->gpu, &self->gpu.engines[0], context_create(self->fd), marked,
+			     addresses, &batch));
+	second = read_all(self->fd);
+	ASSERT_NE(NULL, second);
+	EXPECT_EQ(0, strcmp(first, second));
+	free(first);
+	free(second);
+	EXPECT_EQ(0, clear(self->fd));
+	ASSERT_EQ(-EIO, hang(&self->gpu, &self->gpu.engines[0], context_create(self->fd), marked,
+			     addresses, &batch));
+	second = read_all(self->fd);
+	ASSERT_NE(NULL, second);
+	EXPECT_TRUE(says(second, "engine", "rcs0"));
+	free(second);
+	EXPECT_EQ(0, clear(self->fd));
+}
+
+/* A context that wants nothing kept; and a user who is not root. */
+TEST_F(error_state, nothing_is_shown)
+{
+	__u32 marked[2] = { gem_create(self->fd, PAGE), gem_create(self->fd, PAGE) };
+	__u32 context = context_create(self->fd);
+	struct drm_i915_gem_context_param param = { .ctx_id = context,
+						    .param = I915_CONTEXT_PARAM_NO_ERROR_CAPTURE,
+						    .value = 1 };
+	__u64 addresses[2], batch;
+	char *text;
+	pid_t child;
+	int status;
+
+	if (clear(self->fd) == -ENOENT)
+		SKIP(return, "the driver keeps no error state");
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &param);
+	ASSERT_EQ(-EIO, hang(&self->gpu, &self->gpu.engines[0], context, marked, addresses,
+			     &batch));
+	cover("sysfs error");
+	text = read_all(self->fd);
+	EXPECT_STREQ(NOTHING, text);
+	free(text);
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		if (setuid(65534))
+			_exit(2);
+		_exit(read_all(self->fd) || clear(self->fd) != -EACCES);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+TEST_HARNESS_MAIN

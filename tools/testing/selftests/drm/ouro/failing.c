@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Failing allocations: see failing.h, and Documentation/fault-injection of the
+ * kernel for the files.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "failing.h"
+
+#define DEBUG "/sys/kernel/debug/"
+
+static int set(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), got;
+
+	if (fd < 0)
+		return -errno;
+	got = write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	close(fd);
+	return got;
+}
+
+int failing_prepare(void)
+{
+	/* allocations that may sleep fail too, pages of every order; nothing is printed of it */
+	static const char *const settings[][2] = {
+		{ DEBUG "failslab/ignore-gfp-wait", "N" },
+		{ DEBUG "failslab/verbose", "0" },
+		{ DEBUG "fail_page_alloc/ignore-gfp-wait", "N" },
+		{ DEBUG "fail_page_alloc/ignore-gfp-highmem", "N" },
+		{ DEBUG "fail_page_alloc/min-order", "0" },
+		{ DEBUG "fail_page_alloc/verbose", "0" },
+	};
+	unsigned int i;
+	int got;
+
+	for (i = 0; i < ARRAY_LEN(settings); i++) {
+		got = set(settings[i][0], settings[i][1]);
+		if (got)
+			return got;
+	}
+	return failing_arm(0);
+}
+
+static int file = -1;
+
+int failing_arm(unsigned int n)
+{
+	char text[16];
+	int length;
+
+	if (file < 0)
+		file = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	if (file < 0)
+		return -errno;
+	length = snprintf(text, sizeof(text), "%u", n);
+	return pwrite(file, text, length, 0) < 0 ? -errno : 0;
+}
+
+int failing_disarm(void)
+{
+	char text[16] = "";
+	int got;
+
+	/* what is left to count: nothing if it was reached */
+	if (pread(file, text, sizeof(text) - 1, 0) < 0)
+		return -errno;
+	got = failing_arm(0);
+	return got ? got : strtoul(text, NULL, 10) == 0;
+}

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Files about a device: debugfs and sysfs, as IGT uses them. They are
+ * described in Documentation/gpu/ouro/uapi.rst.
+ */
+#define TOPIC files
+#include <dirent.h>
+
+#include "test.h"
+#include "files.h"
+
+/* The folder of the card in sysfs. */
+static int card_path(int fd, const char *name, char *path, size_t size)
+{
+	char folder[64];
+	struct dirent *entry;
+	struct stat st;
+	DIR *dir;
+	int found = -ENOENT;
+
+	if (fstat(fd, &st))
+		return -errno;
+	snprintf(folder, sizeof(folder), "/sys/dev/char/%u:%u/device/drm", major(st.st_rdev),
+		 minor(st.st_rdev));
+	dir = opendir(folder);
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir)))
+		if (!strncmp(entry->d_name, "card", 4)) {
+			snprintf(path, size, "%s/%.16s/%s", folder, entry->d_name, name);
+			found = 0;
+		}
+	closedir(dir);
+	return found;
+}
+
+static __u64 room(int fd)
+{
+	struct drm_i915_gem_get_aperture get = {};
+
+	call(fd, DRM_IOCTL_I915_GEM_GET_APERTURE, &get);
+	return get.aper_available_size;
+}
+
+TEST_F(files, drop_caches_reads_as_the_mask_of_all)
+{
+	char path[128], text[64];
+
+	cover("debugfs i915_gem_drop_caches");
+	debug_path(self->fd, "i915_gem_drop_caches", path, sizeof(path));
+	ASSERT_LT(0, file_read(path, text, sizeof(text)));
+	EXPECT_STREQ("0x000003ff\n", text);
+}
+
+TEST_F(files, drop_caches_takes_numbers)
+{
+	static const char *const good[] = { "0", "0x4\n", "0x3ff", "64\n", "0x37f\n" };
+	static const char *const bad[] = { "\n", "all", "0x", "0x1g", "99999999999999999999999" };
+	char path[128];
+	unsigned int i;
+
+	debug_path(self->fd, "i915_gem_drop_caches", path, sizeof(path));
+	for (i = 0; i < ARRAY_LEN(good); i++) {
+		cover("debugfs i915_gem_drop_caches");
+		EXPECT_EQ(strlen(good[i]), file_write(path, good[i]))
+		{
+			TH_LOG("'%s'", good[i]);
+		}
+	}
+	for (i = 0; i < ARRAY_LEN(bad); i++) {
+		int got = file_write(path, bad[i]);
+
+		cover("debugfs i915_gem_drop_caches");
+		EXPECT_TRUE(got == -EINVAL || got == -ERANGE)
+		{
+			TH_LOG("'%s' is %d", bad[i], got);
+		}
+	}
+}
+
+/* DROP_BOUND: what is idle has no address any more. What it holds is still there. */
+TEST_F(files, drop_caches_takes_addresses)
+{
+	const __u64 size = 16 * PAGE;
+	__u32 handle = gem_create(self->fd, size);
+	char path[128];
+	__u64 before;
+
+	debug_path(self->fd, "i915_gem_drop_caches", path, sizeof(path));
+	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, handle, 0, 0x1dea));
+	ASSERT_EQ(0, gem_wait(self->fd, handle, -1));
+	before = room(self->fd);
+	cover("debugfs i915_gem_drop_caches");
+	ASSERT_LT(0, file_write(path, "0x46"));
+	EXPECT_LE(before + size, room(self->fd));
+	EXPECT_EQ(0x1dea, gem_read32(self->fd, handle, 0));
+	/* and it gets another one */
+	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, handle, 4, 0x2dea));
+	ASSERT_EQ(0, gem_wait(self->fd, handle, -1));
+	EXPECT_EQ(0x2dea, gem_read32(self->fd, handle, 4));
+}
+
+/* DROP_ACTIVE waits for work. */
+TEST_F(files, drop_caches_waits_for_work)
+{
+	char path[128];
+	struct spin spin;
+	int status;
+	pid_t child;
+
+	debug_path(self->fd, "i915_gem_drop_caches", path, sizeof(path));
+	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, 0, NULL, &spin));
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child)
+		_exit(file_write(path, "0x8") > 0 && !gem_busy(self->fd, spin.handle) ? 0 : 1);
+	usleep(50000);
+	EXPECT_EQ(0, waitpid(child, &status, WNOHANG));
+	spin_stop(&spin);
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+	spin_free(&spin);
+}
+
+TEST_F(files, reset_parameter_is_kept)
+{
+	char path[128], was[64], text[64];
+
+	debug_path(self->fd, "i915_params/reset", path, sizeof(path));
+	ASSERT_LT(0, file_read(path, was, sizeof(was)));
+	EXPECT_STREQ("3\n", was);
+	cover("debugfs i915_params/reset");
+	EXPECT_EQ(2, file_write(path, "1\n"));
+	EXPECT_LT(0, file_read(path, text, sizeof(text)));
+	EXPECT_STREQ("1\n", text);
+	EXPECT_EQ(-EINVAL, file_write(path, "yes\n"));
+	EXPECT_LT(0, file_read(path, text, sizeof(text)));
+	EXPECT_STREQ("1\n", text);
+	EXPECT_LT(0, file_write(path, was));
+}
+
+/* DROP_RESET_ACTIVE: work without end is over, and so is what stood behind it. */
+TEST_F(files, drop_caches_ends_work)
+{
+	__u32 target = gem_create(self->fd, PAGE);
+	struct spin spin[2];
+	char path[128];
+	unsigned int i;
+
+	debug_path(self->fd, "i915_gem_drop_caches", path, sizeof(path));
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, 0, NULL, &spin[i]));
+	cover("debugfs i915_gem_drop_caches");
+	EXPECT_LT(0, file_write(path, "0x80"));
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(0, gem_busy(self->fd, spin[i].handle));
+		spin_free(&spin[i]);
+	}
+	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, target, 0, 0x90));
+	EXPECT_EQ(0x90, gem_read32(self->fd, target, 0));
+}
+
+/* All engines reset: what runs has failed, the device goes on. */
+TEST_F(files, wedged_resets)
+{
+	__u32 target = gem_create(self->fd, PAGE);
+	char path[128], text[64];
+	struct spin spin;
+
+	debug_path(self->fd, "i915_wedged", path, sizeof(path));
+	EXPECT_LT(0, file_read(path, text, sizeof(text)));
+	EXPECT_STREQ("0\n", text);
+	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, 0, NULL, &spin));
+	usleep(20000);
+	cover("debugfs i915_wedged");
+	EXPECT_EQ(2, file_write(path, "-1"));
+	EXPECT_EQ(0, gem_wait(self->fd, spin.handle, -1));
+	spin_free(&spin);
+	EXPECT_LT(0, file_read(path, text, sizeof(text)));
+	EXPECT_STREQ("0\n", text);
+	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, target, 0, 0x91));
+	EXPECT_EQ(0x91, gem_read32(self->fd, target, 0));
+	EXPECT_EQ(-EINVAL, file_write(path, "now"));
+}
+
+/* Without resets it is given up, until somebody brings it back. */
+TEST_F(files, wedged_without_resets)
+{
+	struct drm_i915_gem_context_create_ext create = {};
+	char path[128], param[128], drop[128], text[64];
+	__u32 target = gem_create(self->fd, PAGE);
+
+	debug_path(self->fd, "i915_wedged", path, sizeof(path));
+	debug_path(self->fd, "i915_params/reset", param, sizeof(param));
+	debug_path(self->fd, "i915_gem_drop_caches", drop, sizeof(drop));
+	ASSERT_LT(0, file_write(param, "0"));
+	cover("debugfs i915_wedged");
+	EXPECT_LT(0, file_write(path, "-1"));
+	EXPECT_LT(0, file_read(path, text, sizeof(text)));
+	EXPECT_STREQ("1\n", text);
+	EXPECT_EQ(-EIO, store(&self->gpu, &self->gpu.engines[0], 0, target, 0, 1));
+	BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT, &create, EIO);
+	/* whoever takes the device back to where it was is not refused for that */
+	EXPECT_LT(0, file_write(drop, "0x3ff"));
+	EXPECT_LT(0, file_read(path, text, sizeof(text)));
+	EXPECT_STREQ("1\n", text);
+	ASSERT_LT(0, file_write(param, "3"));
+	EXPECT_LT(0, file_write(drop, "0x80"));
+	EXPECT_LT(0, file_read(path, text, sizeof(text)));
+	EXPECT_STREQ("0\n", text);
+	EXPECT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, target, 0, 0x92));
+	EXPECT_EQ(0x92, gem_read32(self->fd, target, 0));
+}
+
+TEST_F(files, hang_check_is_turned_off_and_on)
+{
+	char path[128], text[64];
+
+	debug_path(self->fd, "i915_params/enable_hangcheck", path, sizeof(path));
+	EXPECT_LT(0, file_read(path, text, sizeof(text)));
+	EXPECT_STREQ("Y\n", text);
+	cover("debugfs i915_params/enable_hangcheck");
+	EXPECT_EQ(1, file_write(path, "0"));
+	EXPECT_LT(0, file_read(path, text, sizeof(text)));
+	EXPECT_STREQ("N\n", text);
+	EXPECT_EQ(-EINVAL, file_write(path, "perhaps"));
+	EXPECT_EQ(2, file_write(path, "1\n"));
+	EXPECT_LT(0, file_read(path, text, sizeof(text)));
+	EXPECT_STREQ("Y\n", text);
+}
+
+/* Class and instance are those of i915_drm.h. */
+static const struct {
+	const char *folder, *name, *class, *instance, *known;
+} engine_files[] = {
+	{ "rcs0", "rcs0\n", "0\n", "0\n", "\n" },
+	{ "bcs0", "bcs0\n", "1\n", "0\n", "\n" },
+	{ "vcs0", "vcs0\n", "2\n", "0\n", "hevc sfc\n" },
+};
+
+TEST_F(files, engines_in_sysfs)
+{
+	struct {
+		const char *file;
+		const char *want;
+	} of[] = {
+		{ .file = "name" }, { .file = "class" }, { .file = "instance" },
+		{ .file = "capabilities" }, { .file = "known_capabilities" },
+	};
+	char path[256], name[64], text[64];
+	unsigned int i, k;
+
+	for (i = 0; i < ARRAY_LEN(engine_files); i++) {
+		bool there = false;
+
+		for (k = 0; k < self->gpu.n_engines; k++)
+			there |= !strcmp(self->gpu.engines[k].name, engine_files[i].folder);
+		if (!there)
+			continue;
+		of[0].want = engine_files[i].name;
+		of[1].want = engine_files[i].class;
+		of[2].want = engine_files[i].instance;
+		of[3].want = "\n";
+		of[4].want = engine_files[i].known;
+		for (k = 0; k < ARRAY_LEN(of); k++) {
+			snprintf(name, sizeof(name), "engine/%s/%s", engine_files[i].folder,
+				 of[k].file);
+			ASSERT_EQ(0, card_path(self->fd, name, path, sizeof(path)));
+			cover("sysfs engine");
+			EXPECT_LT(0, file_read(path, text, sizeof(text)))
+			{
+				TH_LOG("%s", path);
+			}
+			EXPECT_STREQ(of[k].want, text);
+			EXPECT_GT(0, file_write(path, "1"));
+		}
+	}
+}
+
+/* How long a request may take: 3000 ms unless somebody says otherwise; one for all engines. */
+TEST_F(files, heartbeat_in_sysfs)
+{
+	char path[256], before[64], text[64], name[64];
+
+	if (!self->gpu.ouro)
+		SKIP(return, "another driver has a scheduler's heartbeat there");
+	snprintf(name, sizeof(name), "engine/%s/heartbeat_interval_ms", self->gpu.engines[0].name);
+	ASSERT_EQ(0, card_path(self->fd, name, path, sizeof(path)));
+	cover("sysfs engine");
+	ASSERT_LT(0, file_read(path, before, sizeof(before)));
+	EXPECT_STREQ("3000\n", before);
+	EXPECT_EQ(4, file_write(path, "5000"));
+	EXPECT_LT(0, file_read(path, text, sizeof(text)));
+	EXPECT_STREQ("5000\n", text);
+	EXPECT_EQ(-EINVAL, file_write(path, "soon"));
+	EXPECT_EQ(-EINVAL, file_write(path, "-1"));
+	EXPECT_EQ(-EINVAL, file_write(path, "4294967296"));
+	EXPECT_LT(0, file_read(path, text, sizeof(text)));
+	EXPECT_STREQ("5000\n", text);
+	EXPECT_LT(0, file_write(path, before));
+}
+
+/* Nanoseconds, or bytes. */
+static long long with_unit(const char *text)
+{
+	char *unit;
+	long long value = strtoll(text, &unit, 10);
+
+	if (strstr(unit, "KiB"))
+		return value << 10;
+	return strstr(unit, "MiB") ? value << 20 : value;
+}
+
+/* What is behind a key of fdinfo, or -1. */
+static long long client_usage(int fd, const char *key)
+{
+	char path[64], text[4096], *line;
+	size_t n = strlen(key);
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	if (file_read(path, text, sizeof(text)) < 0)
+		return -1;
+	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		if (!strncmp(line, key, n) && line[n] == ':')
+			return with_unit(line + n + 1);
+	return -1;
+}
+
+/* Keys are those of the kernel's Documentation/gpu/drm-usage-stats.rst. */
+TEST_F(files, fdinfo_tells_who_is_busy)
+{
+	static const char *const names[] = { "render", "copy", "video" };
+	struct gpu other;
+	char key[64];
+	unsigned int i, k;
+
+	ASSERT_EQ(0, gpu_open(&other));
+	for (i = 0; i < self->gpu.n_engines; i++) {
+		const struct engine *engine = &self->gpu.engines[i];
+		long long before, while_, after, of_other;
+		struct spin spin;
+
+		k = engine->bit == BCS ? 1 : engine->bit == VCS ? 2 : 0;
+		snprintf(key, sizeof(key), "drm-engine-%s", names[k]);
+		cover("fdinfo");
+		before = client_usage(self->fd, key);
+		of_other = client_usage(other.fd, key);
+		ASSERT_LE(0, before);
+		ASSERT_LE(0, of_other);
+		ASSERT_EQ(0, spin_start(&self->gpu, engine, 0, 0, NULL, &spin));
+		usleep(100000);
+		/* 100 ms, also before it is done */
+		while_ = client_usage(self->fd, key);
+		EXPECT_LE(before + 50000000, while_);
+		spin_stop(&spin);
+		ASSERT_EQ(0, gem_wait(self->fd, spin.handle, -1));
+		after = client_usage(self->fd, key);
+		EXPECT_LE(while_, after);
+		/* it is idle now, and the other one was all the time */
+		usleep(50000);
+		EXPECT_EQ(after, client_usage(self->fd, key));
+		EXPECT_EQ(of_other, client_usage(other.fd, key));
+		spin_free(&spin);
+	}
+	EXPECT_EQ(-1, client_usage(self->fd, "drm-engine-compute"));
+	gpu_close(&other);
+}
+
+TEST_F(files, fdinfo_tells_how_much_memory)
+{
+	const __u64 size = 3 * PAGE;
+	__u32 handle, word = 1;
+
+	cover("fdinfo");
+	EXPECT_EQ(0, client_usage(self->fd, "drm-total-memory"));
+	EXPECT_EQ(0, client_usage(self->fd, "drm-shared-memory"));
+	handle = gem_create(self->fd, size);
+	EXPECT_EQ(size, client_usage(self->fd, "drm-total-memory"));
+	EXPECT_GE(0, client_usage(self->fd, "drm-resident-memory"));
+	/* now it has its pages */
+	EXPECT_EQ(0, gem_write(self->fd, handle, 0, &word, sizeof(word)));
+	EXPECT_EQ(size, client_usage(self->fd, "drm-resident-memory"));
+	EXPECT_EQ(0, gem_close(self->fd, handle));
+	EXPECT_EQ(0, client_usage(self->fd, "drm-total-memory"));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Files about a device: where they are, and what is in them. */
+#ifndef OURO_SELFTEST_FILES_H
+#define OURO_SELFTEST_FILES_H
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "gpu.h"
+
+/* A file of the device in debugfs; mounts that if need be. */
+static inline void debug_path(int fd, const char *name, char *path, size_t size)
+{
+	struct stat st;
+
+	if (access("/sys/kernel/debug/dri", F_OK))
+		mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
+	if (fstat(fd, &st))
+		memset(&st, 0, sizeof(st));
+	snprintf(path, size, "/sys/kernel/debug/dri/%u/%s", minor(st.st_rdev), name);
+}
+
+/* The text of a file, and how long it is, or a negative errno. */
+static inline int file_read(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY);
+	ssize_t n;
+
+	text[0] = 0;
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, size - 1);
+	if (n < 0)
+		n = -errno;
+	else
+		text[n] = 0;
+	close(fd);
+	return n;
+}
+
+/* What write() returns, or a negative errno. */
+static inline int file_write(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = write(fd, text, strlen(text));
+	if (n < 0)
+		n = -errno;
+	close(fd);
+	return n;
+}
+
+/* Whether engines that hang are looked for: not while a test works behind a batch that spins. */
+static inline void hang_check(int fd, bool on)
+{
+	char path[128];
+
+	debug_path(fd, "i915_params/enable_hangcheck", path, sizeof(path));
+	file_write(path, on ? "1" : "0");
+}
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the tests of objects' memory share: touching, and asking for memory. */
+#ifndef OURO_SELFTEST_MEMORY_H
+#define OURO_SELFTEST_MEMORY_H
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "gpu.h"
+
+static sigjmp_buf touch_out;
+
+static void touch_fails(int signal)
+{
+	siglongjmp(touch_out, 1);
+}
+
+/* Whether a word can be read (or written); what it was comes back through value. */
+static inline bool touch(__u32 *word, bool write, __u32 *value)
+{
+	struct sigaction fails = { .sa_handler = touch_fails }, old;
+
+	sigaction(SIGBUS, &fails, &old);
+	if (sigsetjmp(touch_out, 1)) {
+		sigaction(SIGBUS, &old, NULL);
+		return false;
+	}
+	*value = peek(word);
+	if (write)
+		poke(word, *value);
+	sigaction(SIGBUS, &old, NULL);
+	return true;
+}
+
+/* Asks everybody to give memory back. 0 or a negative errno. */
+static inline int want_memory(void)
+{
+	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY);
+	int got = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, "2", 1) != 1)
+		got = -errno;
+	close(fd);
+	return got;
+}
+
+/*
+ * The driver lets go of all pages that are idle, of contents that are needed
+ * too, as if there were room for them in swap. 0 or a negative errno.
+ */
+static inline int drop_pages(int fd)
+{
+	char path[100];
+	struct stat st;
+	int file, got = 0;
+
+	if (access("/sys/kernel/debug/dri", F_OK))
+		mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
+	if (fstat(fd, &st))
+		return -errno;
+	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%u/i915_gem_drop_caches",
+		 minor(st.st_rdev));
+	file = open(path, O_WRONLY);
+	if (file < 0)
+		return -errno;
+	/* unbound, bound, all; what is freed is waited for */
+	if (write(file, "0x33", 4) != 4)
+		got = -errno;
+	close(file);
+	return got;
+}
+
+/* Pages that objects of the device have, or -1. */
+static inline __s64 object_pages(int fd)
+{
+	struct drm_ouro_stats stats = {};
+
+	return call(fd, DRM_IOCTL_OURO_STATS, &stats) ? -1 : (__s64)stats.object_pages;
+}
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+/* DRM_IOCTL_I915_REG_READ: the timestamp, and nothing else. */
+#define TOPIC reg_read
+#include "test.h"
+
+/* The render engine's timestamp (i915_drm.h). */
+#define TIMESTAMP 0x2358ull
+
+TEST_F(reg_read, time_goes_on)
+{
+	__u64 flags[] = { 0, I915_REG_READ_8B_WA };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(flags); i++) {
+		struct drm_i915_reg_read first = { .offset = TIMESTAMP | flags[i] }, second = first;
+
+		GOOD(self->fd, DRM_IOCTL_I915_REG_READ, &first);
+		usleep(10000);
+		GOOD(self->fd, DRM_IOCTL_I915_REG_READ, &second);
+		EXPECT_LT(first.val, second.val);
+	}
+}
+
+/* Also when the device has gone to sleep. */
+TEST_F(reg_read, an_idle_device_answers)
+{
+	struct drm_i915_reg_read read = { .offset = TIMESTAMP | I915_REG_READ_8B_WA };
+
+	usleep(700000);
+	GOOD(self->fd, DRM_IOCTL_I915_REG_READ, &read);
+	EXPECT_NE(0, read.val);
+	EXPECT_NE(~0ull, read.val);
+}
+
+TEST_F(reg_read, nothing_else)
+{
+	static const __u64 bad[] = {
+		0, 1, 0x2030, 0x2350, 0x2360, TIMESTAMP | 2, TIMESTAMP | 3, TIMESTAMP | 4,
+		TIMESTAMP | 7, 0x12358, 0x22358, 0x100002358ull, ~0ull, ~0ull - 7,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(bad); i++) {
+		struct drm_i915_reg_read read = { .offset = bad[i], .val = 77 };
+
+		BAD(self->fd, DRM_IOCTL_I915_REG_READ, &read, EINVAL);
+		EXPECT_EQ(77, read.val);
+	}
+	BAD(self->fd, DRM_IOCTL_I915_REG_READ, NULL, EFAULT);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What becomes of everybody when an engine hangs: the guilty, those behind
+ * them, those beside them. i915_drm.h: drm_i915_reset_stats, context
+ * parameters BANNABLE, RECOVERABLE, PERSISTENCE; dma-fence errors by
+ * linux/sync_file.h.
+ */
+#include <linux/sync_file.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+
+#define TOPIC reset
+#include "test.h"
+#include "device.h"
+
+/* Seconds that anything here may take: a hang is found after three. */
+#define PATIENCE 60
+
+static int stats(int fd, __u32 context, struct drm_i915_reset_stats *out)
+{
+	*out = (struct drm_i915_reset_stats){ .ctx_id = context };
+	return call(fd, DRM_IOCTL_I915_GET_RESET_STATS, out);
+}
+
+static __u32 active(int fd, __u32 context)
+{
+	struct drm_i915_reset_stats s;
+
+	return stats(fd, context, &s) ? ~0u : s.batch_active;
+}
+
+static __u32 pending(int fd, __u32 context)
+{
+	struct drm_i915_reset_stats s;
+
+	return stats(fd, context, &s) ? ~0u : s.batch_pending;
+}
+
+static int set_param(int fd, __u32 context, __u64 param, __u64 value)
+{
+	struct drm_i915_gem_context_param p = { .ctx_id = context, .param = param, .value = value };
+
+	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &p);
+}
+
+/* Waits for a sync_file; its status: 1, or a negative errno. */
+static int fence_status(int fence)
+{
+	struct pollfd p = { .fd = fence, .events = POLLIN };
+	struct sync_file_info info = {};
+
+	if (poll(&p, 1, PATIENCE * 1000) != 1)
+		return -ETIME;
+	if (ioctl(fence, SYNC_IOC_FILE_INFO, &info))
+		return -errno;
+	return info.status;
+}
+
+/* One word in place of the batch; an out-fence in *fence. 0 or a negative errno. */
+static int run_word(const struct gpu *gpu, const struct engine *engine, __u32 context, __u32 word,
+		    int *fence)
+{
+	struct drm_i915_gem_execbuffer2 eb;
+	struct batch b;
+	__u32 handle;
+	int got;
+
+	batch_init(&b);
+	b.words[b.n++] = word;
+	batch_end(&b, gpu->backend);
+	handle = batch_finish(gpu->fd, &b, &eb);
+	eb.flags = engine->ring | I915_EXEC_FENCE_OUT;
+	eb.rsvd1 = context;
+	got = call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, &eb);
+	if (!got)
+		*fence = eb.rsvd2 >> 32;
+	gem_close(gpu->fd, handle);
+	return got;
+}
+
+/*
+ * On each engine in turn: a batch without end, work of the same client and of
+ * another behind it, on all engines. All of that is right, and blamed on nobody.
+ */
+TEST_F(reset, endless_batch_on_each_engine)
+{
+	struct gpu other;
+	unsigned int i, j;
+
+	ASSERT_EQ(0, gpu_open(&other));
+	for (i = 0; i < self->gpu.n_engines; i++) {
+		const struct engine *engine = &self->gpu.engines[i];
+		__u32 guilty = context_create(self->fd), innocent = context_create(self->fd);
+		__u32 mine = gem_create(self->fd, PAGE), theirs = gem_create(other.fd, PAGE);
+		struct spin spin;
+		int fence = -1;
+
+		ASSERT_EQ(0, spin_start(&self->gpu, engine, guilty, 0, &fence, &spin));
+		for (j = 0; j < self->gpu.n_engines; j++) {
+			ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[j], innocent, mine, j * 8,
+					   0x100 + j));
+			ASSERT_EQ(0, store(&other, &other.engines[j], 0, theirs, j * 8, 0x200 + j));
+		}
+		cover("DRM_IOCTL_I915_GET_RESET_STATS");
+		EXPECT_EQ(-EIO, fence_status(fence))
+		{
+			TH_LOG("%s", engine->name);
+		}
+		for (j = 0; j < self->gpu.n_engines; j++) {
+			EXPECT_EQ(0x100 + j, gem_read32(self->fd, mine, j * 8));
+			EXPECT_EQ(0x200 + j, gem_read32(other.fd, theirs, j * 8));
+		}
+		EXPECT_EQ(1, active(self->fd, guilty));
+		EXPECT_EQ(0, pending(self->fd, guilty));
+		EXPECT_EQ(0, active(self->fd, innocent));
+		EXPECT_EQ(0, active(other.fd, 0));
+		/* the guilty one may go on */
+		ASSERT_EQ(0, store(&self->gpu, engine, guilty, mine, 0, 0x300));
+		EXPECT_EQ(0x300, gem_read32(self->fd, mine, 0));
+		close(fence);
+		spin_free(&spin);
+		context_destroy(self->fd, guilty);
+		context_destroy(self->fd, innocent);
+		gem_close(self->fd, mine);
+		gem_close(other.fd, theirs);
+	}
+	gpu_close(&other);
+}
+
+/* Every engine hangs at the same time. */
+TEST_F(reset, all_engines_at_once)
+{
+	__u32 target = gem_create(self->fd, PAGE), contexts[8];
+	struct spin spins[8];
+	int fences[8];
+	unsigned int i;
+
+	for (i = 0; i < self->gpu.n_engines; i++) {
+		contexts[i] = context_create(self->fd);
+		ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[i], contexts[i], 0,
+					&fences[i], &spins[i]));
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i], 0, target, i * 8, 0x400 + i));
+	}
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2_WR");
+	for (i = 0; i < self->gpu.n_engines; i++) {
+		EXPECT_EQ(-EIO, fence_status(fences[i]));
+		EXPECT_EQ(0x400 + i, gem_read32(self->fd, target, i * 8));
+		EXPECT_EQ(1, active(self->fd, contexts[i]));
+		close(fences[i]);
+		spin_free(&spins[i]);
+	}
+	EXPECT_EQ(0, active(self->fd, 0));
+}
+
+/* A command that does not exist stops the engine. */
+TEST_F(reset, unknown_command)
+{
+	__u32 target = gem_create(self->fd, PAGE);
+	unsigned int i;
+
+	for (i = 0; i < self->gpu.n_engines; i++) {
+		__u32 guilty = context_create(self->fd);
+		int fence = -1;
+
+		ASSERT_EQ(0, run_word(&self->gpu, &self->gpu.engines[i], guilty,
+				      self->gpu.backend->unknown, &fence));
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i], 0, target, 0, 0x500 + i));
+		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2_WR");
+		EXPECT_EQ(-EIO, fence_status(fence));
+		EXPECT_EQ(0x500 + i, gem_read32(self->fd, target, 0));
+		EXPECT_EQ(1, active(self->fd, guilty));
+		close(fence);
+	}
+}
+
+/* An event that does not come: the engine is helped on, and nobody is to blame. */
+TEST_F(reset, event_that_does_not_come)
+{
+	__u32 target = gem_create(self->fd, PAGE);
+	int fence = -1;
+
+	ASSERT_EQ(0, run_word(&self->gpu, &self->gpu.engines[0], 0, self->gpu.backend->wait_event,
+			      &fence));
+	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, target, 0, 0x601));
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2_WR");
+	EXPECT_EQ(1, fence_status(fence));
+	EXPECT_EQ(0x601, gem_read32(self->fd, target, 0));
+	EXPECT_EQ(0, active(self->fd, 0));
+	close(fence);
+}
+
+/* More than the ring holds waits behind the hang. */
+TEST_F(reset, full_ring)
+{
+	enum { N = 600 };
+	__u32 guilty = context_create(self->fd), target = gem_create(self->fd, PAGE);
+	struct spin spin;
+	unsigned int i, bad = 0;
+
+	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], guilty, 0, NULL, &spin));
+	for (i = 0; i < N; i++)
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], i & 1 ? guilty : 0, target,
+				   i * 4 % PAGE, 0x1000 + i));
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	ASSERT_EQ(0, gem_wait(self->fd, target, PATIENCE * 1000000000ll));
+	for (i = 0; i < N; i++)
+		bad += gem_read32(self->fd, target, i * 4 % PAGE) != 0x1000 + i;
+	EXPECT_EQ(0, bad);
+	EXPECT_EQ(1, active(self->fd, guilty));
+	EXPECT_EQ(0, active(self->fd, 0));
+	spin_free(&spin);
+}
+
+/* Three times within a minute, and a context runs nothing any more; others of its client do. */
+TEST_F(reset, ban)
+{
+	__u32 guilty = context_create(self->fd), target = gem_create(self->fd, PAGE);
+	const struct engine *engine = &self->gpu.engines[0];
+	struct spin spin;
+	unsigned int i;
+	int fence;
+
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, spin_start(&self->gpu, engine, guilty, 0, &fence, &spin))
+		{
+			TH_LOG("refused after %u hangs", i);
+		}
+		/* published before the ban */
+		ASSERT_EQ(0, store(&self->gpu, engine, guilty, target, 0, i + 1));
+		EXPECT_EQ(-EIO, fence_status(fence));
+		EXPECT_EQ(i + 1, active(self->fd, guilty));
+		/* the last one is not run, since its context is banned by then */
+		EXPECT_EQ(i < 2 ? i + 1 : 2, gem_read32(self->fd, target, 0));
+		close(fence);
+		spin_free(&spin);
+	}
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	EXPECT_EQ(-EIO, store(&self->gpu, engine, guilty, target, 0, 9));
+	EXPECT_EQ(0, store(&self->gpu, engine, 0, target, 0, 10));
+	EXPECT_EQ(10, gem_read32(self->fd, target, 0));
+	/* it can be asked and destroyed */
+	EXPECT_EQ(3, active(self->fd, guilty));
+	EXPECT_EQ(0, context_destroy(self->fd, guilty));
+}
+
+/* A context that is not recoverable is banned at once. */
+TEST_F(reset, not_recoverable)
+{
+	__u32 guilty = context_create(self->fd), target = gem_create(self->fd, PAGE);
+	struct spin spin;
+	int fence;
+
+	ASSERT_EQ(0, set_param(self->fd, guilty, I915_CONTEXT_PARAM_RECOVERABLE, 0));
+	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], guilty, 0, &fence, &spin));
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	EXPECT_EQ(-EIO, fence_status(fence));
+	EXPECT_EQ(-EIO, store(&self->gpu, &self->gpu.engines[0], guilty, target, 0, 9));
+	EXPECT_EQ(-EIO, store(&self->gpu, &self->gpu.engines[1], guilty, target, 0, 9));
+	EXPECT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, target, 0, 10));
+	EXPECT_EQ(10, gem_read32(self->fd, target, 0));
+	close(fence);
+	spin_free(&spin);
+}
+
+/* A client that goes through its contexts is refused as a whole; others are not. */
+TEST_F(reset, client_ban)
+{
+	__u32 target = gem_create(self->fd, PAGE);
+	struct drm_i915_gem_context_create_ext create = {};
+	struct gpu other;
+	unsigned int i;
+
+	ASSERT_EQ(0, gpu_open(&other));
+	for (i = 0; i < 4; i++) {
+		__u32 id = context_create(other.fd);
+		struct spin spin;
+		int fence;
+
+		ASSERT_NE(0, id);
+		ASSERT_EQ(0, set_param(other.fd, id, I915_CONTEXT_PARAM_RECOVERABLE, 0));
+		ASSERT_EQ(0, spin_start(&other, &other.engines[1], id, 0, &fence, &spin));
+		EXPECT_EQ(-EIO, fence_status(fence));
+		close(fence);
+		spin_free(&spin);
+	}
+	BAD(other.fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT, &create, EIO);
+	EXPECT_EQ(0, store(&self->gpu, &self->gpu.engines[1], 0, target, 0, 11));
+	EXPECT_EQ(11, gem_read32(self->fd, target, 0));
+	gpu_close(&other);
+}
+
+/* Whoever does not persist ends with the context, and is not missed. Fifty times. */
+TEST_F(reset, not_persistent_fifty_times)
+{
+	__u32 target = gem_create(self->fd, PAGE);
+	struct drm_i915_reset_stats before, after;
+	unsigned int i;
+
+	ASSERT_EQ(0, stats(self->fd, 0, &before));
+	for (i = 0; i < 50; i++) {
+		const struct engine *engine = &self->gpu.engines[i % self->gpu.n_engines];
+		__u32 id = context_create(self->fd);
+		struct spin spin;
+		int fence;
+
+		ASSERT_EQ(0, set_param(self->fd, id, I915_CONTEXT_PARAM_PERSISTENCE, 0));
+		ASSERT_EQ(0, spin_start(&self->gpu, engine, id, 0, &fence, &spin));
+		ASSERT_EQ(0, store(&self->gpu, engine, 0, target, 0, i + 1));
+		ASSERT_EQ(0, context_destroy(self->fd, id));
+		cover("DRM_IOCTL_I915_GEM_CONTEXT_DESTROY");
+		EXPECT_EQ(-EIO, fence_status(fence));
+		EXPECT_EQ(i + 1, gem_read32(self->fd, target, 0));
+		close(fence);
+		spin_free(&spin);
+	}
+	EXPECT_EQ(0, active(self->fd, 0));
+	/* Only root is told how many there were; tests are. */
+	ASSERT_EQ(0, stats(self->fd, 0, &after));
+	EXPECT_LE(50, after.reset_count - before.reset_count);
+}
+
+/* The same when the file is closed, by the death of its process. */
+TEST_F(reset, not_persistent_with_its_file)
+{
+	__u32 target = gem_create(self->fd, PAGE);
+	pid_t child = fork();
+	int status;
+
+	ASSERT_LE(0, child);
+	if (!child) {
+		struct spin spin;
+		struct gpu own;
+
+		if (gpu_open(&own) || set_param(own.fd, 0, I915_CONTEXT_PARAM_PERSISTENCE, 0) ||
+		    spin_start(&own, &own.engines[0], 0, 0, NULL, &spin))
+			_exit(1);
+		_exit(0);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	ASSERT_EQ(0, status);
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	EXPECT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, target, 0, 12));
+	EXPECT_EQ(12, gem_read32(self->fd, target, 0));
+	EXPECT_EQ(0, active(self->fd, 0));
+}
+
+/* A batch that ends by itself within the time of grace is not stopped. */
+TEST_F(reset, not_persistent_but_done)
+{
+	__u32 id = context_create(self->fd), target = gem_create(self->fd, PAGE);
+
+	ASSERT_EQ(0, set_param(self->fd, id, I915_CONTEXT_PARAM_PERSISTENCE, 0));
+	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], id, target, 0, 13));
+	ASSERT_EQ(0, gem_wait(self->fd, target, PATIENCE * 1000000000ll));
+	cover("DRM_IOCTL_I915_GEM_CONTEXT_DESTROY");
+	ASSERT_EQ(0, context_destroy(self->fd, id));
+	EXPECT_EQ(13, gem_read32(self->fd, target, 0));
+}
+
+TEST_F(reset, arguments_of_the_statistics)
+{
+	struct drm_i915_reset_stats s = { .flags = 1 };
+	__u32 id = context_create(self->fd);
+	pid_t child;
+	int status;
+
+	BAD(self->fd, DRM_IOCTL_I915_GET_RESET_STATS, &s, EINVAL);
+	s = (struct drm_i915_reset_stats){ .pad = 1 };
+	BAD(self->fd, DRM_IOCTL_I915_GET_RESET_STATS, &s, EINVAL);
+	s = (struct drm_i915_reset_stats){ .ctx_id = 0xfffffff0 };
+	BAD(self->fd, DRM_IOCTL_I915_GET_RESET_STATS, &s, ENOENT);
+	s = (struct drm_i915_reset_stats){ .ctx_id = id };
+	GOOD(self->fd, DRM_IOCTL_I915_GET_RESET_STATS, &s);
+	EXPECT_EQ(0, s.batch_active);
+	EXPECT_EQ(0, s.batch_pending);
+	ASSERT_EQ(0, context_destroy(self->fd, id));
+	BAD(self->fd, DRM_IOCTL_I915_GET_RESET_STATS, &s, ENOENT);
+	BAD(self->fd, DRM_IOCTL_I915_GET_RESET_STATS, NULL, EFAULT);
+	/* How many resets there were is told to root alone. */
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		struct drm_i915_reset_stats mine;
+
+		if (setuid(65534) || stats(self->fd, 0, &mine) || mine.reset_count != 0)
+			_exit(1);
+		_exit(0);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+/* The engine stops by itself, in the middle of what is nobody's fault. */
+TEST_F(reset, ring_that_stops)
+{
+	static const unsigned int engines[] = { FAULT_RENDER, FAULT_BLITTER, FAULT_VIDEO };
+	__u32 target = gem_create(self->fd, PAGE);
+	struct place place;
+	unsigned int i;
+
+	ASSERT_EQ(0, device_of(self->fd, &place));
+	if (model_fault(&place, FAULT_NONE))
+		SKIP(return, "not a model: the engines stop when they like");
+	for (i = 0; i < self->gpu.n_engines; i++) {
+		__u32 guilty = context_create(self->fd);
+
+		ASSERT_EQ(0, model_fault(&place, FAULT_HANG | engines[i] | FAULT_ONCE));
+		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i], guilty, target, 0, 0x701));
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i], 0, target, 8, 0x702 + i));
+		EXPECT_EQ(0x702 + i, gem_read32(self->fd, target, 8));
+		EXPECT_EQ(1, active(self->fd, guilty));
+	}
+	EXPECT_EQ(0, model_fault(&place, FAULT_NONE));
+}
+
+/* No interrupt comes: whoever waits wakes all the same. */
+TEST_F(reset, lost_interrupts)
+{
+	__u32 target = gem_create(self->fd, PAGE);
+	struct place place;
+	unsigned int i;
+	int fence;
+
+	ASSERT_EQ(0, device_of(self->fd, &place));
+	if (model_fault(&place, FAULT_NONE))
+		SKIP(return, "not a model: no interrupt can be lost at will");
+	ASSERT_EQ(0, model_fault(&place, FAULT_LOSE_IRQ));
+	for (i = 0; i < self->gpu.n_engines; i++) {
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i], 0, target, 0, 0x801 + i));
+		ASSERT_EQ(0, run_word(&self->gpu, &self->gpu.engines[i], 0,
+				      self->gpu.backend->noop, &fence));
+		cover("DRM_IOCTL_I915_GEM_WAIT");
+		EXPECT_EQ(0, gem_wait(self->fd, target, PATIENCE * 1000000000ll));
+		EXPECT_EQ(0x801 + i, gem_read32(self->fd, target, 0));
+		EXPECT_EQ(1, fence_status(fence));
+		close(fence);
+	}
+	EXPECT_EQ(0, model_fault(&place, FAULT_NONE));
+	EXPECT_EQ(0, active(self->fd, 0));
+}
+
+static __u64 interrupts(int fd)
+{
+	struct drm_ouro_stats stats = {};
+
+	call(fd, DRM_IOCTL_OURO_STATS, &stats);
+	return stats.interrupts;
+}
+
+/*
+ * A message is lost, and the device waits with the next one until its events are taken off. Whoever
+ * waits next is woken by an interrupt again.
+ */
+TEST_F(reset, lost_message)
+{
+	const struct engine *engine = &self->gpu.engines[0];
+	__u32 target = gem_create(self->fd, PAGE);
+	struct place place;
+	__u64 before;
+	struct spin spin;
+	unsigned int i;
+
+	if (!self->gpu.ouro)
+		SKIP(return, "another driver does not count its interrupts");
+	ASSERT_EQ(0, device_of(self->fd, &place));
+	if (model_fault(&place, FAULT_NONE))
+		SKIP(return, "not a model: no message can be lost at will");
+	ASSERT_EQ(0, model_fault(&place, FAULT_LOSE_MESSAGE | FAULT_ONCE));
+	ASSERT_EQ(0, store(&self->gpu, engine, 0, target, 0, 0xa01));
+	EXPECT_EQ(0, gem_wait(self->fd, target, PATIENCE * 1000000000ll));
+	before = interrupts(self->fd);
+	for (i = 0; i < 20; i++) {
+		/* it is waited for before it is done */
+		ASSERT_EQ(0, spin_start(&self->gpu, engine, 0, target, NULL, &spin));
+		EXPECT_EQ(-ETIME, gem_wait(self->fd, target, 1000));
+		spin_stop(&spin);
+		EXPECT_EQ(0, gem_wait(self->fd, target, PATIENCE * 1000000000ll));
+		spin_free(&spin);
+	}
+	EXPECT_LT(before, interrupts(self->fd));
+	EXPECT_EQ(0, model_fault(&place, FAULT_NONE));
+}
+
+/* The first reset does nothing; the second one does. */
+TEST_F(reset, reset_that_works_the_second_time)
+{
+	__u32 target = gem_create(self->fd, PAGE), guilty = context_create(self->fd);
+	struct place place;
+	struct spin spin;
+	int fence;
+
+	ASSERT_EQ(0, device_of(self->fd, &place));
+	if (model_fault(&place, FAULT_NONE))
+		SKIP(return, "not a model: its resets work when they like");
+	ASSERT_EQ(0, model_fault(&place, FAULT_STUCK_RESET | FAULT_ONCE));
+	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], guilty, 0, &fence, &spin));
+	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, target, 0, 0x901));
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	EXPECT_EQ(-EIO, fence_status(fence));
+	EXPECT_EQ(0x901, gem_read32(self->fd, target, 0));
+	close(fence);
+	spin_free(&spin);
+	EXPECT_EQ(0, model_fault(&place, FAULT_NONE));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a submission costs when there is much else: 10,000 objects with
+ * addresses, contexts, clients. The times are printed, not judged: they are
+ * those of an emulated machine. The writes of registers are counted.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#define TOPIC scale
+#include "test.h"
+
+#define MANY 10000
+/* Submissions for one figure, and how often that is done: the best one counts. */
+#define ROUNDS 64
+#define TRIES 5
+
+static __u64 now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/* Nanoseconds of a submission of an empty batch, and register writes of all. */
+static __u64 cost(const struct gpu *gpu, __u64 *writes)
+{
+	struct drm_i915_gem_exec_object2 object = { .handle = gem_create(gpu->fd, PAGE) };
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(&object),
+					       .buffer_count = 1,
+					       .flags = gpu->engines[0].ring };
+	struct drm_ouro_stats before = {}, after = {};
+	__u64 best = ~0ull;
+	unsigned int i, k;
+
+	gem_write(gpu->fd, object.handle, 0, &gpu->backend->batch_end, 4);
+	/* memory, address, image */
+	call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+	gem_wait(gpu->fd, object.handle, -1);
+	call(gpu->fd, DRM_IOCTL_OURO_STATS, &before);
+	for (k = 0; k < TRIES; k++) {
+		__u64 start = now(), ns;
+
+		for (i = 0; i < ROUNDS; i++)
+			call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+		ns = (now() - start) / ROUNDS;
+		if (ns < best)
+			best = ns;
+		gem_wait(gpu->fd, object.handle, -1);
+	}
+	call(gpu->fd, DRM_IOCTL_OURO_STATS, &after);
+	*writes = after.port_writes - before.port_writes + after.table_flushes -
+		  before.table_flushes;
+	gem_close(gpu->fd, object.handle);
+	return best;
+}
+
+static void report(struct __test_metadata *_metadata, const char *what, __u64 few, __u64 many)
+{
+	printf("# scale: %s: a submission takes %llu ns with 1, %llu ns with %d\n", what,
+	       (unsigned long long)few, (unsigned long long)many, MANY);
+}
+
+/* Objects are used so many at a time: lockdep counts no more than 2047 locks of a kind. */
+#define CHUNK 1000
+
+TEST_F(scale, objects)
+{
+	static struct drm_i915_gem_exec_object2 objects[CHUNK + 1];
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(objects),
+					       .buffer_count = CHUNK + 1,
+					       .flags = self->gpu.engines[0].ring };
+	__u64 few, many, few_writes, many_writes;
+	static __u32 handles[MANY];
+	unsigned int i, k;
+
+	few = cost(&self->gpu, &few_writes);
+	objects[CHUNK].handle = gem_create(self->fd, PAGE);
+	gem_write(self->fd, objects[CHUNK].handle, 0, &self->gpu.backend->batch_end, 4);
+	for (i = 0; i < MANY; i += CHUNK) {
+		for (k = 0; k < CHUNK; k++) {
+			handles[i + k] = gem_create(self->fd, PAGE);
+			ASSERT_NE(0, handles[i + k]);
+			objects[k].handle = handles[i + k];
+			objects[k].offset = 0;
+		}
+		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+	}
+	ASSERT_EQ(0, gem_wait(self->fd, objects[CHUNK].handle, -1));
+	many = cost(&self->gpu, &many_writes);
+	report(_metadata, "objects", few, many);
+	EXPECT_LE(many_writes, few_writes + 1);
+	for (i = 0; i < MANY; i++)
+		ASSERT_EQ(0, gem_close(self->fd, handles[i]));
+	gem_close(self->fd, objects[CHUNK].handle);
+}
+
+TEST_F(scale, contexts)
+{
+	__u64 few, many, few_writes, many_writes;
+	unsigned int i;
+
+	few = cost(&self->gpu, &few_writes);
+	for (i = 0; i < MANY; i++)
+		ASSERT_NE(0, context_create(self->fd));
+	cover("DRM_IOCTL_I915_GEM_CONTEXT_CREATE");
+	many = cost(&self->gpu, &many_writes);
+	report(_metadata, "contexts", few, many);
+	EXPECT_LE(many_writes, few_writes + 1);
+}
+
+TEST_F(scale, clients)
+{
+	struct rlimit limit = { MANY + 100, MANY + 100 };
+	__u64 few, many, few_writes, many_writes;
+	char path[64];
+	int *fds = calloc(MANY, sizeof(*fds));
+	unsigned int i;
+
+	ASSERT_NE(NULL, fds);
+	if (setrlimit(RLIMIT_NOFILE, &limit))
+		SKIP(return, "no more descriptors are allowed: %s", strerror(errno));
+	few = cost(&self->gpu, &few_writes);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", self->fd);
+	for (i = 0; i < MANY; i++) {
+		fds[i] = open(path, O_RDWR | O_CLOEXEC);
+		ASSERT_LE(0, fds[i]);
+	}
+	cover("open");
+	many = cost(&self->gpu, &many_writes);
+	report(_metadata, "clients", few, many);
+	EXPECT_LE(many_writes, few_writes + 1);
+	for (i = 0; i < MANY; i++)
+		close(fds[i]);
+	free(fds);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The device goes while it is in use: with open files, mappings, exported
+ * buffers, work on all engines, and threads that wait. Nothing may hang, and
+ * the device must work when it comes back.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <linux/dma-buf.h>
+#include <linux/sync_file.h>
+
+#include "test.h"
+#include "device.h"
+#include "known.h"
+#include "tiled.h"
+
+FIXTURE(unbind)
+{
+	struct gpu gpu;
+	struct place place;
+	int fd;
+	/* it was pulled out */
+	bool removed;
+};
+
+FIXTURE_SETUP(unbind)
+{
+	gpu_setup(_metadata, &self->gpu);
+	self->fd = self->gpu.fd;
+	if (!self->gpu.ouro)
+		SKIP(return, "the driver is not ours to unbind: it has no DRM_IOCTL_OURO_DEVICE");
+	ASSERT_EQ(0, device_of(self->fd, &self->place));
+}
+
+/* A store on each engine arrives. */
+static void works(struct __test_metadata *_metadata, const struct gpu *gpu)
+{
+	__u32 handle = gem_create(gpu->fd, PAGE);
+	unsigned int i;
+
+	ASSERT_NE(0, handle);
+	for (i = 0; i < gpu->n_engines; i++) {
+		ASSERT_EQ(0, store(gpu, &gpu->engines[i], 0, handle, 8 * i, 0xbac0 + i));
+		EXPECT_EQ(0xbac0 + i, gem_read32(gpu->fd, handle, 8 * i));
+	}
+	gem_close(gpu->fd, handle);
+}
+
+/* Whatever a test left: the device is bound afterwards, answers, and has nothing of before. */
+FIXTURE_TEARDOWN(unbind)
+{
+	struct drm_ouro_stats stats;
+	struct gpu again;
+
+	gpu_close(&self->gpu);
+	if (!self->gpu.ouro)
+		return;
+	device_unbind(&self->place);
+	ASSERT_EQ(0, self->removed ? model_put_back(&self->place) : device_bind(&self->place));
+	ASSERT_EQ(0, device_open(&self->place, &again));
+	works(_metadata, &again);
+	EXPECT_EQ(0, stats_settled(again.fd, &stats));
+	EXPECT_EQ(0, stats.objects);
+	EXPECT_EQ(0, stats.object_pages);
+	gpu_close(&again);
+}
+
+/* Every ioctl of the driver's says so, whatever its argument. */
+static void all_say_gone(struct __test_metadata *_metadata, int fd)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(known); i++) {
+		char argument[512] = {};
+
+		cover(known[i].name);
+		EXPECT_EQ(-ENODEV, call(fd, known[i].request, argument))
+		{
+			TH_LOG("%s", known[i].name);
+		}
+	}
+}
+
+TEST_F(unbind, every_ioctl_says_that_it_is_gone)
+{
+	struct drm_gem_close close = { .handle = gem_create(self->fd, PAGE) };
+	struct drm_syncobj_create create = {};
+	struct drm_prime_handle prime = { .handle = close.handle };
+
+	ASSERT_NE(0, close.handle);
+	ASSERT_EQ(0, device_unbind(&self->place));
+	all_say_gone(_metadata, self->fd);
+	BAD(self->fd, DRM_IOCTL_GEM_CLOSE, &close, ENODEV);
+	BAD(self->fd, DRM_IOCTL_SYNCOBJ_CREATE, &create, ENODEV);
+	BAD(self->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime, ENODEV);
+}
+
+/* The old file stays what it is when the device is back. */
+TEST_F(unbind, an_old_file_does_not_come_back)
+{
+	struct gpu again;
+
+	ASSERT_EQ(0, device_unbind(&self->place));
+	ASSERT_EQ(0, device_bind(&self->place));
+	ASSERT_EQ(0, device_open(&self->place, &again));
+	works(_metadata, &again);
+	all_say_gone(_metadata, self->fd);
+	works(_metadata, &again);
+	gpu_close(&again);
+}
+
+static sigjmp_buf no_page;
+
+static void bus_error(int signal)
+{
+	(void)signal;
+	siglongjmp(no_page, 1);
+}
+
+/* What a word holds; -1 if its page is not there. */
+static long long look(const __u32 *word)
+{
+	struct sigaction action = { .sa_handler = bus_error }, before;
+	long long value;
+
+	sigaction(SIGBUS, &action, &before);
+	if (sigsetjmp(no_page, 1)) {
+		sigaction(SIGBUS, &before, NULL);
+		return -1;
+	}
+	value = peek(word);
+	sigaction(SIGBUS, &before, NULL);
+	return value;
+}
+
+TEST_F(unbind, mappings_stay)
+{
+	static const struct {
+		const char *name;
+		__u64 how;
+	} kinds[] = {
+		{ "WB", I915_MMAP_OFFSET_WB },
+		{ "WC", I915_MMAP_OFFSET_WC },
+		{ "UC", I915_MMAP_OFFSET_UC },
+		/* its pages were the device's, and are the memory itself then */
+		{ "GTT", I915_MMAP_OFFSET_GTT },
+	};
+	__u32 *seen[ARRAY_LEN(kinds)], *unseen[ARRAY_LEN(kinds)], *empty[ARRAY_LEN(kinds)];
+	__u32 handles[ARRAY_LEN(kinds)];
+	const __u32 value = 0x5eed0001;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(kinds); i++) {
+		handles[i] = gem_create(self->fd, 4 * PAGE);
+		ASSERT_EQ(0, gem_write(self->fd, handles[i], 0, &value, 4));
+		ASSERT_EQ(0, gem_write(self->fd, handles[i], 3 * PAGE, &value, 4));
+		cover("DRM_IOCTL_I915_GEM_MMAP_OFFSET");
+		seen[i] = gem_map(self->fd, handles[i], 4 * PAGE, kinds[i].how);
+		unseen[i] = gem_map(self->fd, handles[i], 4 * PAGE, kinds[i].how);
+		empty[i] = gem_map(self->fd, gem_create(self->fd, PAGE), PAGE, kinds[i].how);
+		ASSERT_TRUE(seen[i] && unseen[i] && empty[i]);
+		ASSERT_EQ(value, look(seen[i]));
+		poke(seen[i] + 1, value + 1);
+	}
+	/* its handle is gone, its mapping is not */
+	gem_close(self->fd, handles[0]);
+	ASSERT_EQ(0, device_unbind(&self->place));
+	for (i = 0; i < ARRAY_LEN(kinds); i++) {
+		long long first = look(seen[i]), later = look(seen[i] + 3 * PAGE / 4);
+		long long other = look(unseen[i]);
+
+		EXPECT_EQ(value, first)
+		{
+			TH_LOG("%s", kinds[i].name);
+		}
+		EXPECT_EQ(value, later)
+		{
+			TH_LOG("%s: a page that nobody had seen", kinds[i].name);
+		}
+		EXPECT_EQ(value, other);
+		EXPECT_EQ(value + 1, look(unseen[i] + 1));
+		/* an object that never had memory does not get any */
+		EXPECT_EQ(-1, look(empty[i]));
+		poke(seen[i], i);
+		EXPECT_EQ(i, look(unseen[i]));
+	}
+	for (i = 0; i < ARRAY_LEN(kinds); i++) {
+		munmap(seen[i], 4 * PAGE);
+		munmap(empty[i], PAGE);
+		/* unseen[i] goes with the process */
+	}
+}
+
+/* Tiles are not undone any more; but what is there is the object's, and can be touched. */
+TEST_F(unbind, tiles_stay)
+{
+	struct tiling t = { .mode = I915_TILING_Y, .stride = 512 };
+	__u32 handle = gem_create(self->fd, 8 * PAGE), *seen, *wb;
+	/* in the second column of 16 bytes */
+	const __u64 at = 20;
+
+	ASSERT_EQ(0, tile(self->fd, handle, &t));
+	seen = gem_map(self->fd, handle, 8 * PAGE, I915_MMAP_OFFSET_GTT);
+	wb = gem_map(self->fd, handle, 8 * PAGE, I915_MMAP_OFFSET_WB);
+	ASSERT_TRUE(seen && wb);
+	poke(&seen[at / 4], 0x711ed);
+	ASSERT_EQ(0x711ed, look(&wb[tiled_offset(&t, at) / 4]));
+	ASSERT_EQ(0, device_unbind(&self->place));
+	EXPECT_EQ(0x711ed, look(&wb[tiled_offset(&t, at) / 4]));
+	EXPECT_EQ(0x711ed, look(&seen[tiled_offset(&t, at) / 4]));
+	poke(&seen[7 * PAGE / 4], 0x0ff);
+	EXPECT_EQ(0x0ff, look(&wb[7 * PAGE / 4]));
+}
+
+/* A mapping that outlives its file, its device, and the next file. */
+TEST_F(unbind, a_mapping_outlives_all)
+{
+	__u32 handle = gem_create(self->fd, PAGE), value = 0x11ee77;
+	__u32 *map;
+	struct gpu again;
+
+	ASSERT_EQ(0, gem_write(self->fd, handle, 0, &value, 4));
+	map = gem_map(self->fd, handle, PAGE, I915_MMAP_OFFSET_WC);
+	ASSERT_NE(NULL, map);
+	gpu_close(&self->gpu);
+	self->gpu.fd = -1;
+	ASSERT_EQ(0, device_unbind(&self->place));
+	EXPECT_EQ(value, look(map));
+	ASSERT_EQ(0, device_bind(&self->place));
+	ASSERT_EQ(0, device_open(&self->place, &again));
+	works(_metadata, &again);
+	EXPECT_EQ(value, look(map));
+	munmap(map, PAGE);
+	gpu_close(&again);
+}
+
+TEST_F(unbind, an_exported_buffer_stays)
+{
+	struct drm_prime_handle prime = { .handle = gem_create(self->fd, PAGE),
+					  .flags = DRM_CLOEXEC | DRM_RDWR };
+	struct dma_buf_sync sync = { .flags = DMA_BUF_SYNC_RW | DMA_BUF_SYNC_START };
+	__u32 value = 0xdb0f, *map;
+	struct pollfd ready;
+	struct gpu again;
+
+	ASSERT_EQ(0, gem_write(self->fd, prime.handle, 0, &value, 4));
+	ASSERT_EQ(0, call(self->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime));
+	map = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, prime.fd, 0);
+	ASSERT_NE(MAP_FAILED, map);
+	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, prime.handle, 4, 0xdb10));
+	ASSERT_EQ(0, device_unbind(&self->place));
+	EXPECT_EQ(value, look(map));
+	/* nothing is under way on it any more */
+	ready = (struct pollfd){ .fd = prime.fd, .events = POLLIN | POLLOUT };
+	EXPECT_EQ(1, poll(&ready, 1, 10000));
+	EXPECT_EQ(0, call(prime.fd, DMA_BUF_IOCTL_SYNC, &sync));
+	sync.flags = DMA_BUF_SYNC_RW | DMA_BUF_SYNC_END;
+	EXPECT_EQ(0, call(prime.fd, DMA_BUF_IOCTL_SYNC, &sync));
+	/* to the device that came back it is a stranger's, which it may take or refuse */
+	ASSERT_EQ(0, device_bind(&self->place));
+	ASSERT_EQ(0, device_open(&self->place, &again));
+	prime.handle = 0;
+	cover("DRM_IOCTL_PRIME_FD_TO_HANDLE");
+	if (call(again.fd, DRM_IOCTL_PRIME_FD_TO_HANDLE, &prime) == 0) {
+		EXPECT_NE(0, prime.handle);
+		EXPECT_EQ(0, gem_close(again.fd, prime.handle));
+	}
+	gpu_close(&again);
+	EXPECT_EQ(value, look(map));
+	munmap(map, PAGE);
+	close(prime.fd);
+}
+
+/* A thread that waits in some way for work without end; what came back, and that it did. */
+struct waiter {
+	const struct gpu *gpu;
+	__u32 handle;
+	__u32 syncobj;
+	int fence;
+	int (*wait)(struct waiter *w);
+	const char *name;
+	pthread_t thread;
+	__u32 entered;
+	int got;
+};
+
+static int by_wait(struct waiter *w)
+{
+	return gem_wait(w->gpu->fd, w->handle, -1);
+}
+
+static int by_domain(struct waiter *w)
+{
+	struct drm_i915_gem_set_domain set = { .handle = w->handle,
+					       .read_domains = I915_GEM_DOMAIN_CPU,
+					       .write_domain = I915_GEM_DOMAIN_CPU };
+
+	return call(w->gpu->fd, DRM_IOCTL_I915_GEM_SET_DOMAIN, &set);
+}
+
+static int by_read(struct waiter *w)
+{
+	__u32 value;
+
+	return gem_read(w->gpu->fd, w->handle, 0, &value, 4);
+}
+
+static int by_write(struct waiter *w)
+{
+	__u32 value = 0;
+
+	return gem_write(w->gpu->fd, w->handle, 64, &value, 4);
+}
+
+static int by_fence(struct waiter *w)
+{
+	struct pollfd ready = { .fd = w->fence, .events = POLLIN };
+
+	return poll(&ready, 1, -1) == 1 ? 0 : -errno;
+}
+
+static int by_syncobj(struct waiter *w)
+{
+	struct drm_syncobj_wait wait = { .handles = U64(&w->syncobj),
+					 .count_handles = 1,
+					 .timeout_nsec = INT64_MAX };
+
+	return call(w->gpu->fd, DRM_IOCTL_SYNCOBJ_WAIT, &wait);
+}
+
+/* Relocations are written to an idle object alone: this one waits inside of the submission. */
+static int by_relocation(struct waiter *w)
+{
+	struct drm_i915_gem_relocation_entry reloc = { .target_handle = w->handle,
+						       .presumed_offset = ~0ull };
+	struct drm_i915_gem_exec_object2 object = { .handle = w->handle,
+						    .relocs_ptr = U64(&reloc),
+						    .relocation_count = 1 };
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(&object), .buffer_count = 1 };
+
+	return call(w->gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+}
+
+static void *wait_in_thread(void *argument)
+{
+	struct waiter *w = argument;
+
+	poke(&w->entered, 1);
+	w->got = w->wait(w);
+	return NULL;
+}
+
+static int fence_status(int fence)
+{
+	struct sync_file_info info = {};
+
+	return ioctl(fence, SYNC_IOC_FILE_INFO, &info) ? -errno : info.status;
+}
+
+/* Endless work on each engine, other work behind it, and every way to wait for it. */
+static void in_flight(struct __test_metadata *_metadata, struct gpu *gpu,
+		      const struct place *place, bool removed)
+{
+	int (*const ways[])(struct waiter *) = { by_wait,  by_domain,  by_read,	     by_write,
+						 by_fence, by_syncobj, by_relocation };
+	static const char *const names[] = { "WAIT",	  "SET_DOMAIN", "PREAD",      "PWRITE",
+					     "sync file", "syncobj",	"EXECBUFFER2" };
+	struct waiter waiters[ARRAY_LEN(ways)] = {};
+	struct drm_syncobj_create create = {};
+	struct drm_syncobj_handle import = {
+		.flags = DRM_SYNCOBJ_FD_TO_HANDLE_FLAGS_IMPORT_SYNC_FILE
+	};
+	__u32 shared = gem_create(gpu->fd, PAGE);
+	struct spin spins[8];
+	int fences[8];
+	unsigned int i, k;
+
+	ASSERT_NE(0, shared);
+	for (i = 0; i < gpu->n_engines; i++) {
+		__u32 context = i ? context_create(gpu->fd) : 0;
+
+		ASSERT_EQ(0, spin_start(gpu, &gpu->engines[i], context, i ? 0 : shared, &fences[i],
+					&spins[i]));
+		/* in the ring behind it, and blocked on another engine's */
+		ASSERT_EQ(0, store(gpu, &gpu->engines[i], 0, shared, 8, i));
+	}
+	ASSERT_EQ(0, call(gpu->fd, DRM_IOCTL_SYNCOBJ_CREATE, &create));
+	import.handle = create.handle;
+	import.fd = fences[0];
+	ASSERT_EQ(0, call(gpu->fd, DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE, &import));
+	for (i = 0; i < ARRAY_LEN(ways); i++) {
+		waiters[i] = (struct waiter){ .gpu = gpu,
+					      .handle = i == 6 ? spins[0].handle : shared,
+					      .syncobj = create.handle,
+					      .fence = fences[0],
+					      .wait = ways[i],
+					      .name = names[i] };
+		ASSERT_EQ(0, pthread_create(&waiters[i].thread, NULL, wait_in_thread, &waiters[i]));
+	}
+	for (i = 0; i < ARRAY_LEN(ways); i++)
+		while (!peek(&waiters[i].entered))
+			usleep(1000);
+	/* most of them are asleep by now; it must be right for those that are not, too */
+	usleep(20000);
+	if (removed)
+		ASSERT_EQ(0, model_pull(place));
+	ASSERT_EQ(0, device_unbind(place));
+	for (i = 0; i < ARRAY_LEN(ways); i++) {
+		pthread_join(waiters[i].thread, NULL);
+		EXPECT_TRUE(waiters[i].got == 0 || waiters[i].got == -ENODEV ||
+			    waiters[i].got == -EIO)
+		{
+			TH_LOG("%s: %s", waiters[i].name, strerror(-waiters[i].got));
+		}
+	}
+	for (k = 0; k < gpu->n_engines; k++) {
+		int status = fence_status(fences[k]);
+
+		/* it never ended, and it says so */
+		EXPECT_TRUE(status == -ENODEV || status == -EIO)
+		{
+			TH_LOG("%s: %d", gpu->engines[k].name, status);
+		}
+		close(fences[k]);
+	}
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	EXPECT_EQ(-ENODEV, gem_wait(gpu->fd, shared, -1));
+}
+
+TEST_F(unbind, work_in_flight_and_all_who_wait)
+{
+	in_flight(_metadata, &self->gpu, &self->place, false);
+}
+
+/* Surprise: everything of the card reads ones from some moment on. */
+TEST_F(unbind, removed_with_work_in_flight)
+{
+	if (model_is(&self->place))
+		SKIP(return, "no model: nobody can pull this card");
+	self->removed = true;
+	in_flight(_metadata, &self->gpu, &self->place, true);
+}
+
+TEST_F(unbind, removed_while_idle)
+{
+	__u32 handle = gem_create(self->fd, PAGE), value = 0x1d1e;
+
+	if (model_is(&self->place))
+		SKIP(return, "no model: nobody can pull this card");
+	self->removed = true;
+	ASSERT_EQ(0, gem_write(self->fd, handle, 0, &value, 4));
+	works(_metadata, &self->gpu);
+	ASSERT_EQ(0, model_pull(&self->place));
+	/* memory is memory */
+	EXPECT_EQ(value, gem_read32(self->fd, handle, 0));
+	ASSERT_EQ(0, device_unbind(&self->place));
+	all_say_gone(_metadata, self->fd);
+}
+
+/* Threads that submit and open all the while. */
+struct busy {
+	const struct gpu *gpu;
+	__u32 stop;
+	unsigned int done, odd;
+	unsigned int number;
+	pthread_t thread;
+};
+
+static void *submit(void *argument)
+{
+	struct busy *b = argument;
+	__u32 target = gem_create(b->gpu->fd, PAGE);
+	unsigned int i;
+
+	for (i = b->number; !peek(&b->stop); i++) {
+		int got = store(b->gpu, &b->gpu->engines[i % b->gpu->n_engines], 0, target, 0, i);
+
+		/* batch_run() says ENOMEM when there is no object for the batch */
+		if (!got)
+			b->done++;
+		else if (got != -ENODEV && got != -ENOENT && got != -ENOMEM && got != -EIO)
+			b->odd++;
+	}
+	return NULL;
+}
+
+static void *come_and_go(void *argument)
+{
+	struct busy *b = argument;
+	struct gpu gpu;
+	unsigned int i;
+
+	for (i = 0; !peek(&b->stop); i++) {
+		if (gpu_open(&gpu) == 0) {
+			if (store(&gpu, &gpu.engines[i % gpu.n_engines], 0,
+				  gem_create(gpu.fd, PAGE), 0, i) == 0)
+				b->done++;
+		} else {
+			usleep(1000);
+		}
+		gpu_close(&gpu);
+	}
+	return NULL;
+}
+
+TEST_F(unbind, while_others_submit)
+{
+	unsigned int times = rounds("OURO_UNBINDS", 6, 2), i, k, odd = 0, done = 0;
+	struct gpu gpu;
+
+	gpu_close(&self->gpu);
+	self->gpu.fd = -1;
+	for (i = 0; i < times; i++) {
+		struct busy busy[4] = {};
+
+		ASSERT_EQ(0, gpu_open(&gpu));
+		for (k = 0; k < ARRAY_LEN(busy); k++) {
+			busy[k].gpu = &gpu;
+			busy[k].number = k;
+			ASSERT_EQ(0, pthread_create(&busy[k].thread, NULL,
+						    k == 3 ? come_and_go : submit, &busy[k]));
+		}
+		usleep(15000 + 7000 * i);
+		EXPECT_EQ(0, device_unbind(&self->place));
+		cover("unbind");
+		usleep(5000);
+		for (k = 0; k < ARRAY_LEN(busy); k++)
+			poke(&busy[k].stop, 1);
+		for (k = 0; k < ARRAY_LEN(busy); k++) {
+			pthread_join(busy[k].thread, NULL);
+			odd += busy[k].odd;
+			done += busy[k].done;
+		}
+		gpu_close(&gpu);
+		ASSERT_EQ(0, device_bind(&self->place));
+	}
+	EXPECT_EQ(0, odd);
+	EXPECT_LT(0, done);
+	TH_LOG("%u times unbound, %u requests meanwhile", times, done);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0
+/* DRM_IOCTL_I915_GEM_USERPTR: objects that are memory of the process. */
+#include <pthread.h>
+#include <sys/resource.h>
+
+#define TOPIC userptr
+#include "test.h"
+
+static int make(int fd, const void *memory, __u64 size, __u32 flags, __u32 *handle)
+{
+	struct drm_i915_gem_userptr arg = { .user_ptr = U64(memory),
+					    .user_size = size,
+					    .flags = flags };
+	int got = call(fd, DRM_IOCTL_I915_GEM_USERPTR, &arg);
+
+	cover("DRM_IOCTL_I915_GEM_USERPTR");
+	*handle = got ? 0 : arg.handle;
+	return got;
+}
+
+static void *memory_at(void *address, __u64 size)
+{
+	void *map = mmap(address, size, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | (address ? MAP_FIXED : 0), -1, 0);
+
+	return map == MAP_FAILED ? NULL : map;
+}
+
+static int gpu_store(const struct gpu *gpu, unsigned int i, __u32 handle, __u32 offset, __u32 value)
+{
+	return store(gpu, &gpu->engines[i % gpu->n_engines], 0, handle, offset, value);
+}
+
+TEST_F(userptr, arguments)
+{
+	void *memory = memory_at(NULL, 64 * PAGE);
+	__u32 gem = gem_create(self->fd, PAGE), handle;
+	void *mapped = gem_map(self->fd, gem, PAGE, I915_MMAP_OFFSET_WB);
+	const struct {
+		__u64 address, size;
+		__u32 flags;
+		int error;
+	} cases[] = {
+		{ U64(memory), 0, 0, EINVAL },
+		{ U64(memory), PAGE - 1, 0, EINVAL },
+		{ U64(memory), PAGE + 8, 0, EINVAL },
+		{ U64(memory) + 8, PAGE, 0, EINVAL },
+		{ U64(memory), ~0ull - PAGE + 1, 0, E2BIG },
+		{ ~0ull - PAGE + 1, PAGE, 0, EFAULT },
+		{ KERNEL_POINTER, PAGE, 0, EFAULT },
+		{ U64(memory), PAGE, 1 << 2, EINVAL },
+		{ U64(memory), PAGE, 1 << 30, EINVAL },
+		/* the range is looked at before what the chip cannot do */
+		{ U64(memory), 0, I915_USERPTR_UNSYNCHRONIZED, EINVAL },
+		{ KERNEL_POINTER, PAGE, I915_USERPTR_UNSYNCHRONIZED, EFAULT },
+		{ U64(memory), PAGE, I915_USERPTR_UNSYNCHRONIZED, ENODEV },
+		{ BAD_POINTER, PAGE, I915_USERPTR_PROBE, EFAULT },
+		{ U64(memory), 64 * PAGE, I915_USERPTR_PROBE, EFAULT },
+		{ U64(mapped), PAGE, I915_USERPTR_PROBE, EFAULT },
+	};
+	unsigned int i;
+
+	ASSERT_NE(NULL, memory);
+	ASSERT_NE(NULL, mapped);
+	/* nothing is behind the first four pages */
+	munmap((char *)memory + 4 * PAGE, 60 * PAGE);
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		struct drm_i915_gem_userptr arg = { .user_ptr = cases[i].address,
+						    .user_size = cases[i].size,
+						    .flags = cases[i].flags };
+
+		BAD(self->fd, DRM_IOCTL_I915_GEM_USERPTR, &arg, cases[i].error);
+	}
+	BAD(self->fd, DRM_IOCTL_I915_GEM_USERPTR, NULL, EFAULT);
+	if (!strcmp(self->gpu.backend->name, "gen6"))
+		EXPECT_EQ(-ENODEV, make(self->fd, memory, PAGE, I915_USERPTR_READ_ONLY, &handle));
+	EXPECT_EQ(1, getparam(self->fd, I915_PARAM_HAS_USERPTR_PROBE));
+	EXPECT_EQ(0, make(self->fd, memory, 4 * PAGE, I915_USERPTR_PROBE, &handle));
+	EXPECT_NE(0, handle);
+	/* without a probe, what is there matters when it is used */
+	EXPECT_EQ(0, make(self->fd, mapped, PAGE, 0, &handle));
+}
+
+TEST_F(userptr, what_it_is_not_for)
+{
+	struct drm_i915_gem_mmap legacy = { .size = PAGE };
+	struct drm_i915_gem_mmap_offset offset = { .flags = I915_MMAP_OFFSET_WB };
+	struct drm_i915_gem_set_tiling tiling = { .tiling_mode = I915_TILING_X, .stride = 512 };
+	struct drm_i915_gem_caching caching = {};
+	struct drm_prime_handle prime = {};
+	__u32 handle, value = 0;
+
+	ASSERT_EQ(0, make(self->fd, memory_at(NULL, PAGE), PAGE, 0, &handle));
+	legacy.handle = handle;
+	offset.handle = handle;
+	tiling.handle = handle;
+	caching.handle = handle;
+	prime.handle = handle;
+	EXPECT_EQ(-EINVAL, gem_read(self->fd, handle, 0, &value, 4));
+	EXPECT_EQ(-EINVAL, gem_write(self->fd, handle, 0, &value, 4));
+	BAD(self->fd, DRM_IOCTL_I915_GEM_MMAP, &legacy, ENXIO);
+	BAD(self->fd, DRM_IOCTL_I915_GEM_MMAP_OFFSET, &offset, ENODEV);
+	BAD(self->fd, DRM_IOCTL_I915_GEM_SET_TILING, &tiling, ENXIO);
+	BAD(self->fd, DRM_IOCTL_I915_GEM_SET_CACHING, &caching, ENXIO);
+	BAD(self->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime, EINVAL);
+	caching.caching = I915_CACHING_CACHED;
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_SET_CACHING, &caching);
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_GET_CACHING, &caching);
+	EXPECT_EQ(I915_CACHING_CACHED, caching.caching);
+}
+
+TEST_F(userptr, the_gpu_writes_memory_of_the_process)
+{
+	struct drm_i915_gem_set_domain set = { .read_domains = I915_GEM_DOMAIN_CPU };
+	__u32 *memory = memory_at(NULL, 8 * PAGE);
+	unsigned int i;
+
+	ASSERT_NE(NULL, memory);
+	ASSERT_EQ(0, make(self->fd, memory, 8 * PAGE, 0, &set.handle));
+	for (i = 0; i < 24; i++) {
+		memory[1024 * (i % 8) + 512] = i;
+		ASSERT_EQ(0, gpu_store(&self->gpu, i, set.handle, (i % 8) * PAGE, 0xa0 + i));
+		GOOD(self->fd, DRM_IOCTL_I915_GEM_SET_DOMAIN, &set);
+		EXPECT_EQ(0xa0 + i, peek(&memory[1024 * (i % 8)]));
+		EXPECT_EQ(i, peek(&memory[1024 * (i % 8) + 512]));
+	}
+	EXPECT_EQ(0, gem_close(self->fd, set.handle));
+	EXPECT_EQ(0xa0 + 23, peek(&memory[1024 * 7]));
+}
+
+/* The kernel writes addresses into it. */
+TEST_F(userptr, a_batch_in_memory_of_the_process)
+{
+	__u32 target = gem_create(self->fd, PAGE), handle, own;
+	__u32 *memory = memory_at(NULL, 4 * PAGE);
+	struct drm_i915_gem_execbuffer2 eb = {};
+	struct batch batch;
+
+	ASSERT_EQ(0, make(self->fd, memory, 4 * PAGE, 0, &handle));
+	batch_init(&batch);
+	batch_store(&batch, store_for(&self->gpu, &self->gpu.engines[0], 4), target, 0, 0xba7c4);
+	batch_end(&batch, self->gpu.backend);
+	own = batch_finish(self->fd, &batch, &eb);
+	memcpy(memory, batch.words, batch.n * 4);
+	batch.objects[batch.n_objects - 1].handle = handle;
+	eb.flags = self->gpu.engines[0].ring;
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+	EXPECT_EQ(0xba7c4, gem_read32(self->fd, target, 0));
+	gem_close(self->fd, own);
+}
+
+TEST_F(userptr, memory_that_cannot_be_used)
+{
+	__u32 gem = gem_create(self->fd, PAGE), handle;
+	void *gone = memory_at(NULL, PAGE), *constant = memory_at(NULL, PAGE);
+	void *mapped = gem_map(self->fd, gem, PAGE, I915_MMAP_OFFSET_WB);
+	void *bad[] = { gone, constant, mapped };
+	unsigned int i;
+
+	ASSERT_NE(NULL, mapped);
+	mprotect(constant, PAGE, PROT_READ);
+	munmap(gone, PAGE);
+	for (i = 0; i < ARRAY_LEN(bad); i++) {
+		struct drm_i915_gem_set_domain set = { .read_domains = I915_GEM_DOMAIN_CPU };
+
+		ASSERT_EQ(0, make(self->fd, bad[i], PAGE, 0, &handle));
+		set.handle = handle;
+		EXPECT_EQ(-EFAULT, gpu_store(&self->gpu, i, handle, 0, 1));
+		BAD(self->fd, DRM_IOCTL_I915_GEM_SET_DOMAIN, &set, EFAULT);
+		EXPECT_EQ(0, gem_busy(self->fd, handle));
+		EXPECT_EQ(0, gem_close(self->fd, handle));
+	}
+}
+
+struct unmap {
+	void *memory;
+	__u64 size;
+	int done;
+};
+
+static void *unmap(void *data)
+{
+	struct unmap *u = data;
+
+	munmap(u->memory, u->size);
+	__atomic_store_n(&u->done, 1, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+/* The process waits for the GPU; then the object is what is mapped there next. */
+TEST_F(userptr, unmapped_while_the_gpu_uses_it)
+{
+	unsigned int i;
+
+	for (i = 0; i < self->gpu.n_engines; i++) {
+		struct unmap u = { .memory = memory_at(NULL, 4 * PAGE), .size = 4 * PAGE };
+		__u32 *memory = u.memory;
+		struct spin spin;
+		pthread_t thread;
+		__u32 handle;
+
+		ASSERT_EQ(0, make(self->fd, u.memory, u.size, 0, &handle));
+		ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[i], 0, handle, NULL, &spin));
+		ASSERT_EQ(0, pthread_create(&thread, NULL, unmap, &u));
+		usleep(50000);
+		EXPECT_EQ(0, __atomic_load_n(&u.done, __ATOMIC_SEQ_CST));
+		spin_stop(&spin);
+		pthread_join(thread, NULL);
+		spin_free(&spin);
+		EXPECT_EQ(-EFAULT, gpu_store(&self->gpu, i, handle, 0, 1));
+		ASSERT_EQ(memory, memory_at(memory, 4 * PAGE));
+		ASSERT_EQ(0, gpu_store(&self->gpu, i, handle, 8, 0x11 + i));
+		EXPECT_EQ(0, gem_wait(self->fd, handle, -1));
+		EXPECT_EQ(0x11 + i, peek(&memory[2]));
+		EXPECT_EQ(0, gem_close(self->fd, handle));
+		munmap(memory, 4 * PAGE);
+	}
+}
+
+TEST_F(userptr, other_ways_to_change_memory)
+{
+	__u32 *memory = memory_at(NULL, 4 * PAGE), *moved;
+	int status, i;
+	__u32 handle;
+	pid_t pid;
+
+	ASSERT_EQ(0, make(self->fd, memory, 4 * PAGE, 0, &handle));
+	for (i = 0; i < 4; i++) {
+		/* other pages at the same addresses */
+		ASSERT_EQ(0, gpu_store(&self->gpu, i, handle, 0, 0x100 + i));
+		ASSERT_EQ(0, madvise(memory, 4 * PAGE, MADV_DONTNEED));
+		EXPECT_EQ(0, peek(&memory[0]));
+		ASSERT_EQ(0, gpu_store(&self->gpu, i, handle, 8, 0x200 + i));
+		ASSERT_EQ(0, gem_wait(self->fd, handle, -1));
+		EXPECT_EQ(0x200 + i, peek(&memory[2]));
+		EXPECT_EQ(0, peek(&memory[0]));
+	}
+	/* a child gets copies, and has no part in the object */
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (pid == 0) {
+		poke(&memory[2], 7);
+		_exit(gpu_store(&self->gpu, 0, handle, 8, 0xbad) == -EFAULT ? 0 : 1);
+	}
+	ASSERT_EQ(0, gpu_store(&self->gpu, 0, handle, 16, 0x44));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	ASSERT_EQ(0, gem_wait(self->fd, handle, -1));
+	EXPECT_EQ(0x203, peek(&memory[2]));
+	EXPECT_EQ(0x44, peek(&memory[4]));
+	/* they move away */
+	moved = mremap(memory, 4 * PAGE, 8 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
+		       memory_at(NULL, 8 * PAGE));
+	ASSERT_NE(MAP_FAILED, moved);
+	EXPECT_EQ(0x44, peek(&moved[4]));
+	EXPECT_EQ(-EFAULT, gpu_store(&self->gpu, 0, handle, 8, 1));
+	/* and are not to be written */
+	ASSERT_EQ(memory, memory_at(memory, 4 * PAGE));
+	ASSERT_EQ(0, gpu_store(&self->gpu, 0, handle, 8, 0x55));
+	ASSERT_EQ(0, gem_wait(self->fd, handle, -1));
+	EXPECT_EQ(0x55, peek(&memory[2]));
+	ASSERT_EQ(0, mprotect(memory, 4 * PAGE, PROT_READ));
+	EXPECT_EQ(-EFAULT, gpu_store(&self->gpu, 0, handle, 8, 1));
+	EXPECT_EQ(0x55, peek(&memory[2]));
+}
+
+TEST_F(userptr, no_more_than_may_be_locked)
+{
+	int status;
+	pid_t pid = fork();
+
+	ASSERT_LE(0, pid);
+	if (pid == 0) {
+		struct rlimit limit = { 64 * PAGE, 64 * PAGE };
+		__u32 big, small, again;
+
+		if (setrlimit(RLIMIT_MEMLOCK, &limit) || setresuid(65534, 65534, 65534))
+			_exit(4);
+		if (make(self->fd, memory_at(NULL, 128 * PAGE), 128 * PAGE, 0, &big) ||
+		    make(self->fd, memory_at(NULL, 40 * PAGE), 40 * PAGE, 0, &small) ||
+		    make(self->fd, memory_at(NULL, 40 * PAGE), 40 * PAGE, 0, &again))
+			_exit(5);
+		if (gpu_store(&self->gpu, 0, big, 0, 1) != -ENOMEM)
+			_exit(6);
+		if (gpu_store(&self->gpu, 0, small, 0, 1))
+			_exit(7);
+		if (gpu_store(&self->gpu, 0, again, 0, 1) != -ENOMEM)
+			_exit(8);
+		_exit(0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, WEXITSTATUS(status));
+	EXPECT_TRUE(WIFEXITED(status));
+}
+
+static void *change(void *data)
+{
+	struct unmap *u = data;
+	unsigned int i = 0;
+
+	while (!__atomic_load_n(&u->done, __ATOMIC_SEQ_CST)) {
+		switch (i++ % 3) {
+		case 0:
+			madvise(u->memory, u->size, MADV_DONTNEED);
+			break;
+		case 1:
+			memory_at(u->memory, u->size);
+			break;
+		case 2:
+			mprotect(u->memory, u->size, PROT_READ);
+			mprotect(u->memory, u->size, PROT_READ | PROT_WRITE);
+			break;
+		}
+	}
+	return NULL;
+}
+
+/* The notifier against executions: neither waits for the other without end. */
+TEST_F(userptr, changed_all_the_time)
+{
+	struct unmap u = { .memory = memory_at(NULL, 16 * PAGE), .size = 16 * PAGE };
+	__u32 *memory = u.memory, handle;
+	unsigned int good = 0, i;
+	pthread_t thread;
+
+	ASSERT_EQ(0, make(self->fd, u.memory, u.size, 0, &handle));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, change, &u));
+	for (i = 0; i < 100; i++) {
+		int got = gpu_store(&self->gpu, i, handle, 8 * i, i);
+
+		good += got == 0;
+		EXPECT_TRUE(got == 0 || got == -EFAULT)
+		{
+			TH_LOG("%s", strerror(-got));
+		}
+	}
+	__atomic_store_n(&u.done, 1, __ATOMIC_SEQ_CST);
+	pthread_join(thread, NULL);
+	TH_LOG("%u of %u ran", good, i);
+	ASSERT_EQ(0, gpu_store(&self->gpu, 0, handle, 0, 0xe0d));
+	EXPECT_EQ(0, gem_wait(self->fd, handle, -1));
+	EXPECT_EQ(0xe0d, peek(&memory[0]));
+}
+
+TEST_F(userptr, a_process_ends_while_the_gpu_uses_its_memory)
+{
+	int status, ready[2];
+	struct spin spin;
+	char done = 0;
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(ready));
+	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, 0, NULL, &spin));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (pid == 0) {
+		struct gpu gpu;
+		__u32 handle;
+
+		done = !gpu_open(&gpu) &&
+		       !make(gpu.fd, memory_at(NULL, 4 * PAGE), 4 * PAGE, 0, &handle) &&
+		       !gpu_store(&gpu, 0, handle, 0, 1);
+		if (write(ready[1], &done, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	ASSERT_EQ(1, read(ready[0], &done, 1));
+	EXPECT_EQ(1, done);
+	kill(pid, SIGKILL);
+	/* its memory goes when the GPU is done */
+	usleep(20000);
+	spin_stop(&spin);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_TRUE(WIFSIGNALED(status));
+	spin_free(&spin);
+	ASSERT_EQ(0, gpu_store(&self->gpu, 0, gem_create(self->fd, PAGE), 0, 1));
+}
+
+TEST_HARNESS_MAIN

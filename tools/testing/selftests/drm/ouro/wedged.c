@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A device that no reset helps: nothing runs any more, nobody waits for ever,
+ * memory is still there, and the driver can be taken away and brought back.
+ */
+#include <fcntl.h>
+#include <linux/sync_file.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "test.h"
+#include "device.h"
+
+FIXTURE(wedged)
+{
+	struct gpu gpu;
+	struct place place;
+	int fd;
+};
+
+FIXTURE_SETUP(wedged)
+{
+	gpu_setup(_metadata, &self->gpu);
+	self->fd = self->gpu.fd;
+	if (!self->gpu.ouro)
+		SKIP(return, "the driver is not ours: it has no DRM_IOCTL_OURO_DEVICE");
+	ASSERT_EQ(0, device_of(self->fd, &self->place));
+	if (model_fault(&self->place, FAULT_NONE))
+		SKIP(return, "not a model: its resets work when they like");
+}
+
+/* Whatever a test left: the device works afterwards, with its driver bound anew. */
+FIXTURE_TEARDOWN(wedged)
+{
+	struct gpu again;
+	unsigned int i;
+	__u32 handle;
+
+	gpu_close(&self->gpu);
+	if (!self->gpu.ouro || model_fault(&self->place, FAULT_NONE))
+		return;
+	/* a test may have done so */
+	device_unbind(&self->place);
+	ASSERT_EQ(0, device_bind(&self->place));
+	ASSERT_EQ(0, gpu_open(&again));
+	handle = gem_create(again.fd, PAGE);
+	for (i = 0; i < again.n_engines; i++) {
+		EXPECT_EQ(0, store(&again, &again.engines[i], 0, handle, i * 8, 0xc0 + i));
+		EXPECT_EQ(0xc0 + i, gem_read32(again.fd, handle, i * 8));
+	}
+	gpu_close(&again);
+}
+
+static int fence_status(int fence)
+{
+	struct pollfd p = { .fd = fence, .events = POLLIN };
+	struct sync_file_info info = {};
+
+	if (poll(&p, 1, 60000) != 1)
+		return -ETIME;
+	if (ioctl(fence, SYNC_IOC_FILE_INFO, &info))
+		return -errno;
+	return info.status;
+}
+
+/* i915_wedged of the device: read, or written. Root's, in debugfs. */
+static int debug_file(int fd, char *path, size_t size)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	snprintf(path, size, "/sys/kernel/debug/dri/%u/i915_wedged", minor(st.st_rdev));
+	return 0;
+}
+
+static int is_wedged(int fd)
+{
+	char path[128], text[8] = {};
+	int file, got;
+
+	if (debug_file(fd, path, sizeof(path)))
+		return -1;
+	file = open(path, O_RDONLY);
+	if (file < 0)
+		return -errno;
+	got = read(file, text, sizeof(text) - 1);
+	close(file);
+	return got == 2 ? text[0] - '0' : -EIO;
+}
+
+static int ask_for_reset(int fd)
+{
+	char path[128];
+	int file, got;
+
+	if (debug_file(fd, path, sizeof(path)))
+		return -1;
+	file = open(path, O_WRONLY);
+	if (file < 0)
+		return -errno;
+	got = write(file, "-1", 2);
+	close(file);
+	return got == 2 ? 0 : -EIO;
+}
+
+/* Everything that is not for work goes on. */
+static void memory_is_there(struct __test_metadata *_metadata, const struct gpu *gpu, __u32 handle)
+{
+	struct drm_i915_gem_context_create_ext create = {};
+	__u32 *map, fresh;
+	char path[32];
+	int other;
+
+	EXPECT_EQ(0x5ee, gem_read32(gpu->fd, handle, 0));
+	map = gem_map(gpu->fd, handle, PAGE, I915_MMAP_OFFSET_WB);
+	ASSERT_NE(NULL, map);
+	EXPECT_EQ(0x5ee, peek(map));
+	poke(map + 1, 0x5ef);
+	EXPECT_EQ(0x5ef, gem_read32(gpu->fd, handle, 4));
+	munmap(map, PAGE);
+	fresh = gem_create(gpu->fd, PAGE);
+	EXPECT_NE(0, fresh);
+	EXPECT_EQ(0, gem_read32(gpu->fd, fresh, 0));
+	EXPECT_EQ(0, gem_close(gpu->fd, fresh));
+	EXPECT_EQ(0, gem_busy(gpu->fd, handle));
+	/* a context would be of no use */
+	BAD(gpu->fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT, &create, EIO);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", gpu->fd);
+	other = open(path, O_RDWR);
+	ASSERT_LE(0, other);
+	EXPECT_NE(0, gem_create(other, PAGE));
+	close(other);
+}
+
+TEST_F(wedged, no_reset_helps)
+{
+	__u32 target = gem_create(self->fd, PAGE), kept = gem_create(self->fd, PAGE), word = 0x5ee;
+	int fences[2];
+	struct spin spin, behind;
+	unsigned int i;
+
+	ASSERT_EQ(0, gem_write(self->fd, kept, 0, &word, 4));
+	ASSERT_EQ(0, model_fault(&self->place, FAULT_STUCK_RESET));
+	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, 0, &fences[0], &spin));
+	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, target, &fences[1], &behind));
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2_WR");
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(-EIO, fence_status(fences[i]));
+		close(fences[i]);
+	}
+	cover("DRM_IOCTL_I915_GEM_WAIT");
+	EXPECT_EQ(0, gem_wait(self->fd, target, 60000000000ll));
+	EXPECT_EQ(1, is_wedged(self->fd));
+	for (i = 0; i < self->gpu.n_engines; i++) {
+		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+		EXPECT_EQ(-EIO, store(&self->gpu, &self->gpu.engines[i], 0, target, 0, 1));
+	}
+	BAD(self->fd, DRM_IOCTL_I915_GEM_THROTTLE, NULL, EIO);
+	memory_is_there(_metadata, &self->gpu, kept);
+	/* It is asked again, in vain. */
+	EXPECT_EQ(0, ask_for_reset(self->fd));
+	EXPECT_EQ(1, is_wedged(self->fd));
+	spin_free(&spin);
+	spin_free(&behind);
+	/* The driver goes while the device is stuck, and comes when it is not: see the teardown. */
+	EXPECT_EQ(0, device_unbind(&self->place));
+	BAD(self->fd, DRM_IOCTL_I915_GEM_THROTTLE, NULL, ENODEV);
+}
+
+/* It comes to its senses, and is brought back without the loss of any file. */
+TEST_F(wedged, brought_back)
+{
+	__u32 target = gem_create(self->fd, PAGE), context = context_create(self->fd);
+	struct spin spin;
+	unsigned int i;
+	int fence;
+
+	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], context, target, 0, 1));
+	ASSERT_EQ(1, gem_read32(self->fd, target, 0));
+	ASSERT_EQ(0, model_fault(&self->place, FAULT_STUCK_RESET));
+	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, 0, &fence, &spin));
+	EXPECT_EQ(-EIO, fence_status(fence));
+	EXPECT_EQ(1, is_wedged(self->fd));
+	ASSERT_EQ(0, model_fault(&self->place, FAULT_NONE));
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	ASSERT_EQ(0, ask_for_reset(self->fd));
+	EXPECT_EQ(0, is_wedged(self->fd));
+	for (i = 0; i < self->gpu.n_engines; i++) {
+		EXPECT_EQ(0, store(&self->gpu, &self->gpu.engines[i], context, target, 0, 2 + i));
+		EXPECT_EQ(2 + i, gem_read32(self->fd, target, 0));
+	}
+	close(fence);
+	spin_free(&spin);
+}
+
+/* Somebody asks for a reset: what runs has failed, what waits has not. */
+TEST_F(wedged, asked_for)
+{
+	__u32 target = gem_create(self->fd, PAGE);
+	struct spin spin;
+	unsigned int i;
+	int fence;
+
+	for (i = 0; i < self->gpu.n_engines; i++) {
+		/* one that hangs three times is banned */
+		__u32 context = context_create(self->fd);
+
+		ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[i], context, 0, &fence,
+					&spin));
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i], 0, target, 0, 5 + i));
+		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+		ASSERT_EQ(0, ask_for_reset(self->fd));
+		EXPECT_EQ(-EIO, fence_status(fence));
+		EXPECT_EQ(5 + i, gem_read32(self->fd, target, 0));
+		EXPECT_EQ(0, is_wedged(self->fd));
+		close(fence);
+		spin_free(&spin);
+	}
+}
+
+/* The driver goes while all engines hang: whoever waits wakes. */
+TEST_F(wedged, unbound_while_hung)
+{
+	__u32 target = gem_create(self->fd, PAGE);
+	struct spin spins[8];
+	int fences[8];
+	unsigned int i;
+
+	for (i = 0; i < self->gpu.n_engines; i++)
+		ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[i], 0, target, &fences[i],
+					&spins[i]));
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2_WR");
+	ASSERT_EQ(0, device_unbind(&self->place));
+	for (i = 0; i < self->gpu.n_engines; i++) {
+		EXPECT_EQ(-ENODEV, fence_status(fences[i]));
+		close(fences[i]);
+		munmap(spins[i].map, PAGE);
+	}
+}
+
+TEST_HARNESS_MAIN
