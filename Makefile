@@ -40,11 +40,24 @@ check-vm:
 check-peer:
 	@$(vm)/check peer --gpu "$(GPU)"
 
+check-clients:
+	@$(vm)/check clients --gpu "$(GPU)"
+
+check-igt:
+	@$(vm)/igt --gpu "$(GPU)" --kernel "$(KERNEL)" $(if $(LIST),--list "$(LIST)") $(if $(DRIVER),--driver "$(DRIVER)") \
+		$(if $(LIMIT),--limit "$(LIMIT)")
+
+check-mesa:
+	@$(vm)/mesa --gpu "$(GPU)" --kernel "$(KERNEL)" $(if $(DRIVER),--driver "$(DRIVER)")
+
 check-setup:
 	@$(vm)/check setup
 
 mutants:
 	@$(vm)/mutants
+
+fuzz:
+	@$(vm)/fuzz $(if $(LIMIT),--seconds "$(LIMIT)") $(TARGET)
 
 bench:
 	@$(vm)/bench --gpu "$(GPU)"
@@ -57,4 +70,4 @@ help:
 	@$(vm)/help
 
 .DEFAULT_GOAL := module
-.PHONY: module kernel install run shell check check-host check-vm check-peer check-setup mutants bench clean help
+.PHONY: module kernel install run shell check check-host check-vm check-peer check-clients check-igt check-mesa check-setup mutants fuzz bench clean help

@@ -19,6 +19,7 @@ mount -t tmpfs shm /dev/shm
 
 end() {
     sync
+    umount /root/out 2>/dev/null
     umount /out 2>/dev/null
     poweroff -f
 }
@@ -41,6 +42,15 @@ while read -r file args; do
         echo 126 >/out/exit
     fi
 done </etc/modules
+
+# User space of a distribution, for `chroot /root`. It has what this one has.
+if [ -n "$CLIENTS" ]; then
+    mkdir -p /root
+    mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144,cache=loose,ro root /root ||
+        echo "cannot mount the clients' root" >>/out/guest-errors
+    for dir in proc sys dev tmp run out; do mount --rbind "/$dir" "/root/$dir"; done
+    mount --bind /lib/modules /root/usr/lib/modules
+fi
 
 if [ -n "$INTERACTIVE" ]; then
     echo

@@ -38,10 +38,12 @@ guest_results() {
 }
 
 # Rules of the documents that a program's own batch can break, whatever the
-# driver does; the tests' hostile batches do. All others are the driver's.
+# driver does; the tests' hostile batches do. All others are the driver's. (Of an
+# engine that hangs, the head is moved and the error cleared though it is not
+# idle: no other way leads to its reset.)
 CLIENT_RULES='blt|flush-dw-bit5|unaligned-qword|reserved|reserved-post-sync|privilege|chained-privilege|client-register'
 CLIENT_RULES+='|ring-only|arbitration-off|many-events|cs-mchbar|srm-forbidden|update-gtt|bare-stall|flush-prelude'
-CLIENT_RULES+='|tlb-without-post-sync|big-page-uneven'
+CLIENT_RULES+='|tlb-without-post-sync|big-page-uneven|head-write-enabled|error-persists'
 
 # model_rules NAME: by the model's report, the driver broke no rule and touched
 # no register that no document has.
@@ -104,11 +106,18 @@ check_vm() {
     mkdir -p "$tests"
     find "$SELFTESTS" -maxdepth 1 -type f -executable -exec cp {} "$tests/" \; 2>/dev/null || true
     cp "$VM_DIR"/guest-tests/lifecycle.sh "$tests/zz-lifecycle.sh"
+    # longer runs: see testing.rst
+    local longer='' variable
+    for variable in OURO_LOADS OURO_UNBINDS OURO_STRESS OURO_SEED; do
+        [ -z "${!variable:-}" ] || longer+="export $variable=${!variable}; "
+    done
     local common=(--gpu "$gpu" --kernel "$kernel" --timeout "$limit"
-        --add "$BIN_DIR/ouro-draw" --add "$VM_DIR/guest-tests/run-tests.sh")
+        --add "$BIN_DIR/ouro-draw" --add "$VM_DIR/guest-tests/run-tests.sh"
+        --add "$VM_DIR/guest-tests/sleep.sh")
 
     # the main job, then everything else; KUnit ran when the module was loaded
-    guest_run "$name" "${common[@]}" --tests "$tests" -- sh -c 'ouro-draw --out /out; sh /bin/run-tests.sh'
+    guest_run "$name" "${common[@]}" --tests "$tests" -- sh -c \
+        "$longer"'ouro-draw --out /out; OURO_SLEEP="sh /bin/sleep.sh" sh /bin/run-tests.sh'
     for file in "$gpu.png" report.txt; do
         if [ -s "$GUEST_DIR/$file" ]; then
             result PASS "$name/draw/$file"
@@ -121,11 +130,12 @@ check_vm() {
     model_rules "$name"
     results_ktap "$name/kunit" "$GUEST_DIR/dmesg.txt" || result FAIL "$name/kunit" "no KUnit result in dmesg.txt"
 
-    # two GPUs at once, with INTx in place of MSI
-    OURO_GUEST_APPEND=pci=nomsi guest_run "$name/two-intx" --gpu "$gpu" "${common[@]}" -- sh -c '
-        mkdir -p /tmp/one /tmp/two
-        ouro-draw --device /dev/dri/renderD128 --out /tmp/one & first=$!
-        ouro-draw --device /dev/dri/renderD129 --out /tmp/two && wait $first'
+    # two GPUs at once, with INTx in place of MSI, and a simulated region of device memory each
+    OURO_GUEST_APPEND=pci=nomsi guest_run "$name/two-intx" --gpu "$gpu" "${common[@]}" --add "$SELFTESTS/order" \
+        --add "$SELFTESTS/unbind" --add "$SELFTESTS/region" --module-args test_region_mb=8 \
+        --add "$SELFTESTS/tiling" --add "$SELFTESTS/aperture" --model-args "--aperture-mb 64 --swizzle" \
+        --add "$VM_DIR/guest-tests/two-gpus.sh" -- sh /bin/two-gpus.sh
+    results_tap "$name/two-intx" "$GUEST_DIR/output.txt" || result FAIL "$name/two-intx" "no TAP: see output.txt"
     model_rules "$name/two-intx"
     [ "$kernel" = plain ] || return 0
 
@@ -149,10 +159,41 @@ check_peer() {
     results_tap "$name" "$GUEST_DIR/output.txt" || result FAIL "$name" "no result: see ${GUEST_DIR#"$OURO_TOP"/}/output.txt"
     results_cover "$GUEST_DIR/output.txt"
 
-    # the kselftests hold for the upstream driver too, or they test our own habits
+    # the kselftests of what both drivers promise hold for the upstream driver too, or they test our own
+    # habits; the others are about limits, files and resets in which the two differ
+    local tests=$VM_LOG/tests-$gpu-peer program
+    rm -rf "$tests"
+    mkdir -p "$tests"
+    for program in $(<"$VM_DIR/guest-tests/peer-kselftests"); do cp "$SELFTESTS/$program" "$tests/"; done
     guest_run "$name/kselftest" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 400 \
-        --model-args "$habits" --add "$VM_DIR/guest-tests/run-tests.sh" --tests "$SELFTESTS" -- sh /bin/run-tests.sh
+        --model-args "$habits" --add "$VM_DIR/guest-tests/run-tests.sh" --tests "$tests" -- sh /bin/run-tests.sh
     guest_results "$name/kselftest"
     # what the other driver answered is not covered here
     : >"$RESULTS/$UNIT.cover"
+}
+
+# check_clients GPU: unmodified user space: IGT's core list, Mesa and libva.
+check_clients() {
+    local gpu=$1 name=$1/igt verdict test reason
+    results_begin "clients-$gpu"
+    mkdir -p "$VM_LOG"
+    if step_ready clients@igt; then
+        igt_run "$IGT_DIR/core.list" "$VM_LOG/igt-$gpu" 60 --gpu "$gpu" --kernel plain ||
+            result FAIL "$name" "the guest does not come up: see build/check/vm/igt-$gpu"
+        while IFS=$'\t' read -r verdict test reason; do
+            result "$verdict" "$name/$test" "$reason"
+        done < <(igt_judge "$VM_LOG/igt-$gpu/results.tsv" "$IGT_DIR/expected-$gpu")
+        while IFS=$'\t' read -r test reason; do
+            result FAIL "$name/$test" "$reason"
+        done <"$VM_LOG/igt-$gpu/guests.tsv"
+    else
+        result SKIP "$name" "IGT's packages cannot be had from this mirror"
+    fi
+    name=$gpu/mesa
+    if ! step_ready clients@mesa; then
+        result SKIP "$name" "Mesa's packages cannot be had from this mirror"
+    elif expect "$name/build" "$VM_LOG/mesa-build.log" build_mesa; then
+        mesa_run "$name" "$gpu" --kernel plain
+        model_rules "$name"
+    fi
 }

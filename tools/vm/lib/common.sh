@@ -68,3 +68,12 @@ children_of() {
         [ "$4" != "$1" ] || echo "$2"
     done
 }
+
+# stop_tree PID: ends all that the process started, the leaves first.
+stop_tree() {
+    local child
+    for child in $(children_of "$1"); do
+        stop_tree "$child"
+        kill -TERM "$child" 2>/dev/null || true
+    done
+}

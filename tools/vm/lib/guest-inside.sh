@@ -18,6 +18,7 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT TERM HUP
 
+[ -z "$OURO_GUEST_ROOT" ] || depmod -b "$stage" "$OURO_GUEST_RELEASE" 2>/dev/null
 (cd "$stage" && find . -print0 | cpio --quiet -0 -o -H newc -R 0:0 | gzip -1) >"$out/.initrd.gz"
 rm -rf "$stage"
 
@@ -46,6 +47,14 @@ for gpu in $OURO_GUEST_GPUS; do
 done
 if [ -n "$OURO_GUEST_PCI" ]; then devices+=(-device "vfio-pci,host=$OURO_GUEST_PCI,addr=2"); fi
 
+# shellcheck disable=SC2054 # QEMU wants its commas
+shared=(-fsdev "local,id=out,path=$out,security_model=none" -device virtio-9p-pci,fsdev=out,mount_tag=out,addr=1e)
+if [ -n "$OURO_GUEST_ROOT" ]; then
+    # shellcheck disable=SC2054
+    shared+=(-fsdev "local,id=root,path=$OURO_GUEST_ROOT,security_model=none,readonly=on,multidevs=remap"
+        -device virtio-9p-pci,fsdev=root,mount_tag=root,addr=1d)
+fi
+
 serial=(-serial "file:$out/serial.log" -serial "file:$out/output.txt")
 # On a busy host an emulated timer can look dead, and a processor stalled.
 patience="no_timer_check rcupdate.rcu_cpu_stall_timeout=120"
@@ -62,8 +71,7 @@ fi
 qemu=(qemu-system-x86_64 -machine q35,memory-backend=ram0 -accel "$OURO_GUEST_ACCEL" -cpu max,la57=off -smp 2
     -m "$OURO_GUEST_MEMORY" -object "memory-backend-memfd,id=ram0,size=$OURO_GUEST_MEMORY,share=on"
     -nodefaults -no-user-config -vga none -display none "${serial[@]}" -no-reboot
-    -fsdev "local,id=out,path=$out,security_model=none" -device virtio-9p-pci,fsdev=out,mount_tag=out,addr=1e
-    "${devices[@]}"
+    "${shared[@]}" "${devices[@]}"
     -kernel "$OURO_GUEST_IMAGE" -initrd "$out/.initrd.gz" -append "$append ${OURO_GUEST_APPEND:-}")
 
 if [ -n "$OURO_GUEST_INTERACTIVE" ]; then
@@ -74,7 +82,19 @@ fi
 vm=$!
 children+=("$vm")
 begin=$SECONDS
+look=$begin
+stalled() {
+    local last=$begin
+    [ "$OURO_GUEST_STALL" -gt 0 ] && [ "$SECONDS" -ge "$look" ] || return 1
+    look=$((SECONDS + 10))
+    [ ! -e "$out/progress" ] || last=$(($(stat -c %Y "$out/progress") - $(date +%s) + SECONDS))
+    [ $((SECONDS - last)) -ge "$OURO_GUEST_STALL" ]
+}
 while kill -0 "$vm" 2>/dev/null; do
+    if stalled; then
+        echo "$OURO_GUEST_STALL" >"$out/timeout"
+        exit 0
+    fi
     if [ $((SECONDS - begin)) -ge "$OURO_GUEST_LIMIT" ]; then
         echo "$OURO_GUEST_LIMIT" >"$out/timeout"
         exit 0

@@ -138,7 +138,7 @@ kernel_out() { echo "$(step_dir "kernel@$1")/out"; }
 
 text_peer() { echo "peer kernel: Debian's stock kernel with its i915 and radeon"; }
 mb_peer() { echo 1200; }
-key_peer() { { key_base; echo 1; } | short_hash; }
+key_peer() { { key_base; echo "$PEER_MODULES"; echo 1; } | short_hash; }
 
 # The stock package is only unpacked: vmlinuz, and of the modules what the
 # peers need.
@@ -180,9 +180,9 @@ run_peer() {
     echo "$release" >"$dir/release"
 }
 
-# What of the stock kernel is kept: the drivers, and what the guest needs to
-# reach its shared folder.
-PEER_MODULES="virtio_pci 9pnet_virtio 9p i915 radeon"
+# What of the stock kernel is kept: the drivers, what the guest needs to reach
+# its shared folder, and vgem, with which clients share buffers.
+PEER_MODULES="virtio_pci 9pnet_virtio 9p i915 radeon vgem"
 
 # peer_modules NAME...: file names in the order of loading, without doubles.
 peer_modules() {

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=busybox
+# In the guest: the IGT subtests of /out/todo, one after the other, each with a
+# time limit of $1 seconds. A line of /out/results each: result, name, seconds,
+# reason; what it said is in /out/logs. After one that leaves traces (killed,
+# or with a bad line in the kernel log) the rest is left to the next boot.
+#   PASS SKIP FAIL     as the test says
+#   CRASH              ended by a signal
+#   TIMEOUT            ended by the limit
+#   HANG               could not even be killed
+#   DMESG              a bad line in the kernel log (/out/bad has the pattern,
+#                      /out/fine what of it is fine)
+
+limit=$1
+tests=/usr/libexec/igt-gpu-tools
+mkdir -p /out/logs
+mkfifo /tmp/done
+exec 3<>/tmp/done
+dmesg -c >/out/boot.txt
+# the kernel log that the guest leaves must not be empty: it came to its end
+trap 'echo "igt: the end" >/dev/kmsg' EXIT
+
+# reason LOG PATTERN: the first line that says what was not met.
+reason() {
+    grep -m 1 -E "$2" "$1" |
+        sed -E 's/^.*(Test requirement|Failed assertion): //; s/[[:space:]]+/ /g'
+}
+
+while IFS= read -r name; do
+    echo "$name" >/out/progress
+    program=${name%%@*}
+    rest=${name#"$program"}
+    rest=${rest#@}
+    sub=${rest%%@*}
+    dynamic=${rest#"$sub"}
+    dynamic=${dynamic#@}
+    set --
+    [ -z "$sub" ] || set -- --run-subtest "$sub"
+    [ -z "$dynamic" ] || set -- "$@" --dynamic-subtest "$dynamic"
+    log=/out/logs/$name.txt
+    begin=$(cut -d. -f1 /proc/uptime)
+    (
+        chroot /root timeout -k 5 "$limit" "$tests/$program" "$@" >"$log" 2>&1 </dev/null 3>&-
+        echo $? >&3
+    ) &
+    rc=
+    # shellcheck disable=SC3045 # busybox has it
+    read -r -t $((limit + 15)) rc <&3
+    seconds=$(($(cut -d. -f1 /proc/uptime) - begin))
+    why=
+    again=
+    case $rc in
+        0) result=PASS ;;
+        77) result=SKIP why=$(reason "$log" 'Test requirement: ') ;;
+        124) result=TIMEOUT again=yes ;;
+        '') result=HANG again=yes ;;
+        79) result=FAIL why="no such subtest" ;;
+        *)
+            result=FAIL why=$(reason "$log" 'Failed assertion: |Unknown subtest')
+            [ "$rc" -lt 128 ] || result=CRASH why="signal $((rc - 128))"
+            # a test that answers to the signal of the limit in its own way
+            [ "$seconds" -lt "$limit" ] || result=TIMEOUT why="exit $rc"
+            [ "$result" != TIMEOUT ] || again=yes
+            ;;
+    esac
+    if [ "$result" = HANG ]; then echo w >/proc/sysrq-trigger; fi
+    dmesg -c >/tmp/kernel
+    if grep -E -f /out/bad /tmp/kernel | grep -v -E -f /out/fine >/tmp/lines; then
+        why="$result, and in the kernel log: $(head -n 1 /tmp/lines | cut -c1-160)"
+        result=DMESG again=yes
+    fi
+    cat /tmp/kernel >>/out/kernel.txt
+    cat /tmp/kernel >"/out/logs/$name.dmesg"
+    printf '%s\t%s\t%s\t%s\n' "$result" "$name" "$seconds" "$why" >>/out/results
+    if [ -z "$rc" ]; then
+        # nothing can be unloaded any more
+        sync
+        poweroff -f
+    fi
+    [ -z "$again" ] || exit 0
+done </out/todo
+exit 0

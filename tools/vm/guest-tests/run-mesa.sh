@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# In the guest: clients of Mesa and libva in their own user space (/root), each
+# with a time limit. TAP. $1 is part of Mesa's name for the GPU.
+
+gpu=$1
+mkdir -p /tmp/clients /tmp/tap /out/tap
+cp /tests/* /tmp/clients/
+
+# run NAME LIMIT COMMAND...
+run() {
+    name=$1 limit=$2
+    shift 2
+    chroot /root timeout -k 5 "$limit" "$@" >"/tmp/tap/$name.txt" 2>&1 </dev/null
+    rc=$?
+    echo "$rc" >"/tmp/tap/$name.exit"
+    echo "$name: ended with $rc"
+}
+
+run draw 300 /tmp/clients/draw "$gpu"
+run share 120 /tmp/clients/share "$gpu"
+run decode 120 /tmp/clients/decode
+
+# Mesa's own program that opens the device on each platform of EGL.
+run info 120 eglinfo.x86_64-linux-gnu -B
+# It ends with an error wherever there is no X server: what it prints counts.
+rm /tmp/tap/info.exit
+mv /tmp/tap/info.txt /tmp/info
+{
+    n=0
+    for platform in GBM Surfaceless; do
+        n=$((n + 1))
+        if sed -n "/^$platform platform:/,/^\$/p" /tmp/info | grep -q "renderer: .*$gpu"; then
+            echo "ok $n eglinfo finds the GPU on $platform"
+        else
+            echo "not ok $n eglinfo finds the GPU on $platform"
+        fi
+    done
+    sed 's/^/# /' /tmp/info
+    echo "1..2"
+} >/tmp/tap/info.txt
+
+cp /tmp/tap/* /out/tap/
+exit 0

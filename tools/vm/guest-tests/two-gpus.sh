@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# In the guest: two devices at once, each by itself and in the other's absence.
+# TAP. Runs with ouro.ko loaded and two models bound, with apertures of 64 MiB and swizzled memory.
+# Both are lost in the end.
+
+n=0
+check() {
+    n=$((n + 1))
+    name=$1
+    shift
+    if "$@" >/tmp/said 2>&1; then
+        echo "ok $n $name"
+    else
+        sed 's/^/# /' /tmp/said
+        echo "not ok $n $name"
+    fi
+}
+
+driver=/sys/bus/pci/drivers/ouro
+one=/dev/dri/renderD128
+two=/dev/dri/renderD129
+second=$(basename "$(readlink -f /sys/class/drm/renderD129/device)")
+
+draw() {
+    mkdir -p "/tmp/$2" && ouro-draw --device "$1" --out "/tmp/$2"
+}
+both_draw() {
+    draw $one one &
+    draw $two two && wait $!
+}
+work() { OURO_NODE=$1 order; }
+# The second one comes and goes while the first one works.
+unbind_beside_work() {
+    work $one &
+    for _ in 1 2 3; do
+        echo "$second" >"$driver/unbind" && echo "$second" >"$driver/bind" || return 1
+    done
+    wait $! && work $two
+}
+# The second one is pulled out, with work under way, while the first one works.
+remove_beside_work() {
+    work $one &
+    OURO_NODE=$two unbind -t removed_with_work_in_flight || return 1
+    wait $!
+    # it may have come back with another number
+    two=/dev/dri/$(basename "/sys/bus/pci/devices/$second/drm"/renderD*)
+    work "$two"
+}
+# The module was loaded with a simulated region.
+region_moves() {
+    OURO_NODE=$one region || return 1
+    ! OURO_NODE=$one region | grep -q 'no device memory'
+}
+# Memory channels are equal, and the aperture is smaller than an object.
+tiles() { OURO_NODE=$one tiling; }
+looks() { OURO_NODE=$one aperture; }
+echo "TAP version 13"
+check "two nodes" test -c $one -a -c $two
+check "both draw at once" both_draw
+check "tiles in swizzled memory" tiles
+check "objects larger than the aperture" looks
+check "objects in two regions of memory" region_moves
+check "one comes and goes beside the other's work" unbind_beside_work
+check "one is pulled out and put back beside the other's work" remove_beside_work
+echo "1..$n"

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+# What unmodified user space runs in: `clients@igt` and `clients@mesa`, each a
+# small Debian of its own that a guest mounts read-only (tools/vm/guest --root).
+# There is no kernel module in them: nothing can load i915 beside our driver.
+#
+# shellcheck shell=bash
+
+# clients_packages NAME: what is installed.
+clients_packages() {
+    case $1 in
+        igt) echo igt-gpu-tools-tests igt-gpu-tools kmod ;;
+        # with a compiler: our own clients are built against these libraries
+        mesa)
+            echo libegl1 libgbm1 libegl-mesa0 libgl1-mesa-dri mesa-utils-bin \
+                libva2 libva-drm2 i965-va-driver \
+                libopengl0 gcc make libc6-dev libegl-dev libopengl-dev libgl-dev libgbm-dev libva-dev libdrm-dev pkgconf
+            ;;
+        *) die "no such clients: $1" "known: igt mesa" ;;
+    esac
+}
+
+# Packages that come from sid: IGT, and the libraries of which it wants newer
+# ones than trixie has.
+CLIENTS_NEWER='igt-gpu-tools* intel-gpu-tools libdrm* libxv1'
+
+text_clients() { echo "user space for guests: $1"; }
+mb_clients() { [ "$1" = igt ] && echo 900 || echo 1500; }
+key_clients() { { key_base; clients_packages "$1"; echo "$CLIENTS_NEWER"; echo 3; } | short_hash; }
+run_clients() {
+    local name=$1 dir=$2 tree=$2/tree mirror
+    mkdir -p "$tree" "$dir/debs"
+    root_ns tar -C "$tree" --numeric-owner --exclude='./dev/*' -xf "$(step_dir base)/base.tar"
+    mirror=$(root_ns cat "$tree/etc/apt/sources.list" | awk '$1 == "deb" {
+        for (i = 2; i <= NF; i++) if ($i ~ /^[a-z]+:\//) {print $i; exit}}')
+    [ -n "$mirror" ] || die "no mirror in the sources of the bare root"
+    {
+        echo "deb $mirror $ROOT_SUITE main"
+        echo "deb $mirror $ROOT_SUITE-updates main"
+        [ "$name" != igt ] || echo "deb $mirror sid main"
+    } | root_ns sh -c "cat >'$tree/etc/apt/sources.list'"
+    if [ "$name" = igt ]; then
+        printf 'Package: *\nPin: release n=sid\nPin-Priority: 100\n\nPackage: %s\nPin: release n=sid\nPin-Priority: 990\n' \
+            "$CLIENTS_NEWER" | root_ns sh -c "cat >'$tree/etc/apt/preferences.d/newer'"
+    fi
+    root_ns sh -c "rm -f '$tree'/etc/apt/sources.list.d/* '$tree/etc/resolv.conf' &&
+        : >'$tree/etc/hosts' && : >'$tree/etc/resolv.conf' && mkdir -p '$tree/mnt' '$tree/out' '$tree/usr/lib/modules'"
+    # shellcheck disable=SC2046,SC2016 # words; for the shell inside
+    OURO_BIND=$dir root_run "$tree" sh -ec '
+        archives=$1
+        shift
+        apt-get update
+        apt-get install -y --no-install-recommends -o APT::Sandbox::User=root -o Dir::Cache::archives="$archives" "$@"
+        apt-get clean
+        rm -rf /var/lib/apt/lists/*
+        dpkg-query -W -f "\${Package} \${Version}\n" >/usr/share/ouro-packages
+    ' sh "$dir/debs" $(clients_packages "$name")
+    rm -rf "$dir/debs"
+}
+
+# clients_tree NAME: the folder that a guest mounts.
+clients_tree() { echo "$(step_dir "clients@$1")/tree"; }
+
+# clients_version NAME PACKAGE: as it was installed.
+clients_version() {
+    awk -v name="$2" '$1 == name {print $2}' "$(clients_tree "$1")/usr/share/ouro-packages"
+}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0
+# Running lists of IGT subtests in guests, and judging what came of them.
+#
+# shellcheck shell=bash
+
+# shellcheck disable=SC2034 # for those who source this
+IGT_DIR=$OURO_TOP/tools/testing/igt
+
+# igt_list FILE: the subtests of a list; `#` begins a comment.
+igt_list() {
+    sed -E 's/#.*$//; s/^[[:space:]]+//; s/[[:space:]]+$//; /^$/d' "$1" | awk '!seen[$0]++'
+}
+
+# igt_run LIST DIR LIMIT GUEST-ARGUMENT...: every subtest of the list, in as
+# many guests as it takes. Leaves in DIR: results.tsv (result, name, seconds,
+# reason; as run-igt.sh says), logs/, a folder for each guest, and guests.tsv,
+# one line each that did not come to its end well.
+igt_run() {
+    local list=$1 dir=$2 limit=$3 boot=0 out said rest count
+    shift 3
+    rm -rf "$dir"
+    mkdir -p "$dir/logs"
+    : >"$dir/results.tsv"
+    : >"$dir/guests.tsv"
+    igt_list "$list" >"$dir/todo"
+    count=$(wc -l <"$dir/todo")
+    while [ -s "$dir/todo" ]; do
+        boot=$((boot + 1))
+        out=$dir/guest-$boot
+        mkdir -p "$out"
+        cp "$dir/todo" "$out/todo"
+        echo "$DMESG_BAD" >"$out/bad"
+        echo "$DMESG_FINE" >"$out/fine"
+        : >"$out/results"
+        said=
+        "$VM_DIR/guest" --out "$out" --timeout 36000 --stall $((limit + 90)) --memory 3G \
+            --root "$(clients_tree igt)" --add "$VM_DIR/guest-tests/run-igt.sh" "$@" -- \
+            sh /bin/run-igt.sh "$limit" 2>"$out/said" || said=$(xargs -d '\n' <"$out/said" | cut -c1-300)
+        cat "$out/results" >>"$dir/results.tsv"
+        mv "$out"/logs/* "$dir/logs/" 2>/dev/null || true
+        # What is left. A guest that died took the subtest with it that it was at.
+        rest=$(tail -n +$(($(wc -l <"$out/results") + 1)) "$out/todo")
+        if [ -n "$rest" ] && [ ! -s "$out/exit" ] && ! tail -n 1 "$out/results" | grep -q '^HANG'; then
+            printf 'DIED\t%s\t-\t%s\n' "$(head -n 1 <<<"$rest")" \
+                "$(dmesg_bad "$out/serial.log" | head -n 1 | cut -c1-200)" >>"$dir/results.tsv"
+            rest=$(tail -n +2 <<<"$rest")
+        elif [ -n "$said" ]; then
+            printf '%s\t%s\n' "guest-$boot" "$said" >>"$dir/guests.tsv"
+        fi
+        printf '%s' "${rest:+$rest
+}" >"$dir/todo"
+        say "guest $boot ended: $(wc -l <"$dir/results.tsv") of $count subtests"
+        # nothing at all came of it: the next would be the same
+        if [ -n "$rest" ] && [ "$(wc -l <"$dir/results.tsv")" = 0 ]; then
+            say "the guest does not come up: $said"
+            return 1
+        fi
+    done
+}
+
+# igt_judge RESULTS EXPECTED: a line each on stdout: verdict, name, what is to
+# be said. EXPECTED: lines `FAIL|SKIP|TIMEOUT name reason...`.
+#   PASS  passed, and nobody said that it would not
+#   SKIP  skipped or failed as the list says, with the list's reason
+#   FAIL  anything else, and also a pass that the list does not know of
+# shellcheck disable=SC2016 # awk
+igt_judge() {
+    awk -F'\t' -v OFS='\t' '
+        FNR == NR {
+            sub(/[[:space:]]*#.*$/, "")
+            if (split($0, word, /[ \t]+/) < 3) next
+            kind[word[2]] = word[1]
+            text = $0; sub(/^[^ \t]+[ \t]+[^ \t]+[ \t]+/, "", text); reason[word[2]] = text
+            next
+        }
+        {
+            want = ($2 in kind) ? kind[$2] : "PASS"
+            if ($1 == want && want == "PASS") print "PASS", $2, $3 " s"
+            else if ($1 == want) print "SKIP", $2, (want == "SKIP" ? "" : "fails as expected: ") reason[$2]
+            else if ($1 == "PASS") print "FAIL", $2, "passed, but the list says " want ": " reason[$2]
+            else print "FAIL", $2, $1 (want == "PASS" ? "" : ", the list says " want) ($4 ? ": " $4 : "")
+        }' "$2" "$1"
+}
+
+# igt_counts RESULTS: `N passed, N skipped, N failed` of the tests themselves.
+igt_counts() {
+    awk -F'\t' '{n[$1 == "PASS" || $1 == "SKIP" ? $1 : "FAIL"]++}
+        END {printf "%d passed, %d skipped, %d failed\n", n["PASS"], n["SKIP"], n["FAIL"]}' "$1"
+}
