@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The programs beside the module: the model, the picture client, the
-# kselftests. Built in the root, copied to build/bin: Cargo's target folder is
-# shared with other checkouts.
+# kselftests. Built in the root, copied to build/bin and build/selftests.
 #
 # shellcheck shell=bash
 

@@ -96,8 +96,20 @@ toolchain_hash() {
     short_hash <"$(step_dir root)/toolchain"
 }
 
-# Cargo's target folder: kept apart by root and lock file.
+# Cargo's target folder: kept apart by root, lock file and checkout. (Cargo names
+# what it builds by the path within the workspace, and goes by file times: two
+# checkouts in one folder take each other's libraries.) Folders of checkouts that
+# are gone go too.
 cargo_target() {
-    local lock=$OURO_TOP/Cargo.lock
-    { toolchain_hash; cat "$lock" 2>/dev/null || true; } | short_hash | sed "s|^|$OURO_CACHE/target/|"
+    local key dir other
+    key=$({ toolchain_hash; cat "$OURO_TOP/Cargo.lock" 2>/dev/null || true; echo "$OURO_TOP"; } | short_hash)
+    dir=$OURO_CACHE/target/$key
+    if [ ! -e "$dir/checkout" ]; then
+        mkdir -p "$dir"
+        echo "$OURO_TOP" >"$dir/checkout"
+        for other in "$OURO_CACHE"/target/*/; do
+            [ ! -e "$other/checkout" ] || [ -d "$(<"$other/checkout")" ] || rm -rf "$other"
+        done
+    fi
+    echo "$dir"
 }
