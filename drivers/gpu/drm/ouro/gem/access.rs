@@ -7,7 +7,7 @@
 use kernel::prelude::*;
 use ouro_kernel::resv::Locked;
 
-use super::{backing, bo, Object};
+use super::{backing, contents, Object};
 
 /// Checks that `len` bytes from `offset` lie in the object.
 pub(crate) fn range(object: &Object, offset: u64, len: u64) -> Result {
@@ -33,7 +33,7 @@ pub(crate) fn read(object: &Object, offset: u64, len: u64, to: u64) -> Result {
         let ended = buffer.buf().end_cpu_access(false);
         return done.and(ended);
     }
-    bo::backing(object)?.copy_to_user(offset as usize, to, len as usize)
+    contents::backing(object)?.copy_to_user(offset as usize, to, len as usize)
 }
 
 /// Copies from user space to the object. As [`read`].
@@ -49,7 +49,7 @@ pub(crate) fn write(object: &Object, offset: u64, len: u64, from: u64) -> Result
         let ended = buffer.buf().end_cpu_access(true);
         return done.and(ended);
     }
-    let backing = bo::backing(object)?;
+    let backing = contents::backing(object)?;
     object.written();
     backing.copy_from_user(offset as usize, from, len as usize)
 }
@@ -60,7 +60,7 @@ pub(crate) fn poke(object: &Object, locked: &Locked<'_>, offset: u64, bytes: &[u
     if let Some(buffer) = object.attachment() {
         return buffer.with_view(locked, |view| view.write(offset as usize, bytes));
     }
-    let backing = bo::backing(object)?;
+    let backing = contents::backing(object)?;
     object.written();
     backing.write(offset as usize, bytes)
 }

@@ -4,7 +4,9 @@
 
 pub(crate) mod access;
 pub(crate) mod backing;
+pub(crate) mod bind;
 pub(crate) mod bo;
+pub(crate) mod contents;
 pub(crate) mod migrate;
 pub(crate) mod region;
 pub(crate) mod shrink;

@@ -25,7 +25,7 @@ use ouro_kernel::{
     shrinker::{self, Shrink},
 };
 
-use super::{bo, Backing, Bo, Object};
+use super::{contents, Backing, Bo, Object};
 
 /// Objects that one call looks at, at most: it must not take long.
 const LOOKS: usize = 256;
@@ -165,7 +165,7 @@ impl Reclaim {
             }
             let object = self.lines.lock().of(worth).next();
             match object {
-                Some(object) => given += bo::give_back(&object, worth),
+                Some(object) => given += contents::give_back(&object, worth),
                 None => ends += 1,
             }
         }
@@ -180,7 +180,7 @@ impl Reclaim {
             loop {
                 let object = self.lines.lock().of(worth).next();
                 let Some(object) = object else { break };
-                bo::give_back(&object, worth);
+                contents::give_back(&object, worth);
             }
         }
     }

@@ -23,7 +23,7 @@ use ouro_kernel::{
     wait::{Interruptible, FOREVER},
 };
 
-use super::{bo, region::Placements, Backing, Bo, Object};
+use super::{bo, contents, region::Placements, Backing, Bo, Object};
 use crate::driver::Device;
 
 /// Waits for the GPU when the process changes its memory.
@@ -127,7 +127,7 @@ pub(crate) fn pin(object: &Object) -> Result<Option<Pinned>> {
     loop {
         object.gpu().usable()?;
         let sequence = range.begin();
-        if let Some(backing) = bo::user_backing(object, sequence) {
+        if let Some(backing) = contents::user_backing(object, sequence) {
             return Ok(Some(Pinned {
                 backing,
                 sequence,

@@ -18,7 +18,7 @@ use ouro_kernel::{
     wait::Interruptible,
 };
 
-use super::{bo, Object};
+use super::{bind, contents, Object};
 use crate::{
     gpu::Gpu,
     vm::{
@@ -51,7 +51,7 @@ pub(super) fn fault(
             Err(Refused::NoRoom(pages)) => search.make_room(gpu, aperture, pages)?,
             Err(Refused::Closed) => {
                 // The device is gone: what is left is the memory, as it is.
-                let (_state, backing) = bo::settled(object)?;
+                let (_state, backing) = contents::settled(object)?;
                 return fault.insert(backing.pfn(fault.page()).ok_or(FaultError::Bus)?);
             }
         }
@@ -63,7 +63,7 @@ fn attempt(
     aperture: &Aperture,
     fault: &mut Fault<'_>,
 ) -> core::result::Result<(), Refused> {
-    let (mut state, backing) = bo::settled(object)?;
+    let (mut state, backing) = contents::settled(object)?;
     if state.unflushed {
         backing.flush_caches()?;
         state.unflushed = false;
@@ -139,7 +139,7 @@ impl Search {
             let Some(locked) = object.resv().try_lock() else {
                 return false;
             };
-            let unbound = bo::unbind(&object).is_ok();
+            let unbound = bind::unbind(&object).is_ok();
             drop(locked);
             if !unbound {
                 self.busy.get_or_insert(object);

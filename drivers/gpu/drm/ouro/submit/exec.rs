@@ -37,7 +37,7 @@ use super::{
 };
 use crate::{
     gem::{
-        access, bo,
+        access, contents,
         userptr::{self, Pinned},
         Object,
     },
@@ -342,7 +342,7 @@ impl Exec {
         let captured = |entry: &Entry| -> Result<Captured> {
             Ok(Captured {
                 address: entry.address,
-                backing: bo::present(&entry.object).ok_or(EINVAL)?,
+                backing: contents::present(&entry.object).ok_or(EINVAL)?,
             })
         };
         let mut evidence = Evidence {

@@ -16,7 +16,7 @@ use ouro_kernel::resv::{HasResv, LockedSet, Usage};
 use super::exec::{wait_for, Entry, Stop};
 use crate::{
     gem::{
-        bo::{self, BindError, Given},
+        bind::{self, BindError, Given},
         migrate::{self, Patience},
         region::Region,
         Object,
@@ -80,7 +80,7 @@ fn place_one(
             (None, Some(_)) => Given::Locked(set.locked(&entry.object).ok_or(EINVAL)?),
             (None, None) => Given::Nothing,
         };
-        match bo::bind(&entry.object, given, entry.place, entry.pad) {
+        match bind::bind(&entry.object, given, entry.place, entry.pad) {
             Ok(address) => {
                 if let Some(entry) = entries.get_mut(i) {
                     entry.address = address;
@@ -237,7 +237,7 @@ fn evict(
             contended = true;
             continue;
         }
-        match bo::unbind(&victim) {
+        match bind::unbind(&victim) {
             Ok(()) => return Ok(true),
             Err(BindError::Busy) => {
                 busy.get_or_insert(victim);
@@ -286,7 +286,7 @@ pub(super) fn evict_one(gpu: &Gpu) -> bool {
             continue;
         }
         let locked = victim.resv().try_lock();
-        let freed = locked.is_some() && victim.is_bound() && bo::unbind(&victim).is_ok();
+        let freed = locked.is_some() && victim.is_bound() && bind::unbind(&victim).is_ok();
         drop(locked);
         if freed {
             return true;
@@ -303,7 +303,7 @@ pub(crate) fn evict_all(space: &Space) {
                 let locked = object.resv().try_lock();
                 if locked.is_some() {
                     // What is in use stays.
-                    let _ = bo::unbind(&object);
+                    let _ = bind::unbind(&object);
                 }
             }
             Some(Victim::Image(image)) => {
@@ -315,7 +315,7 @@ pub(crate) fn evict_all(space: &Space) {
 }
 
 fn unbind(object: &Object) -> core::result::Result<(), Stop> {
-    bo::unbind(object).map_err(|e| match e {
+    bind::unbind(object).map_err(|e| match e {
         BindError::Busy => wait_for(object),
         BindError::Full(_) => Stop::Wait(None),
         BindError::Failed(e) => e.into(),

@@ -15,11 +15,7 @@ use ouro_uapi::i915 as abi;
 use super::{engine_class, require};
 use crate::{
     driver::{Device, DrmFile},
-    gem::{
-        access,
-        bo::{self, kind},
-        Object,
-    },
+    gem::{access, bind, bo::kind, contents, Object},
     submit::Tracker,
 };
 
@@ -128,7 +124,7 @@ pub(super) fn set_domain(
     let object = lookup(file, arg.handle)?;
     // Pages first: without memory the caller hears of it here and not by a signal later.
     wait_idle(&object, write != 0)?;
-    bo::populate(&object)?;
+    contents::populate(&object)?;
     if write != 0 {
         object.written();
     }
@@ -164,7 +160,7 @@ pub(super) fn set_caching(
             _ => Err(ENXIO),
         };
     }
-    bo::set_cache(&object, cache)
+    bind::set_cache(&object, cache)
 }
 
 pub(super) fn get_caching(
@@ -185,7 +181,7 @@ pub(super) fn madvise(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_ma
         abi::I915_MADV_DONTNEED => false,
         _ => return Err(EINVAL),
     };
-    arg.retained = bo::advise(&*lookup(file, arg.handle)?, needed).into();
+    arg.retained = contents::advise(&*lookup(file, arg.handle)?, needed).into();
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use ouro_uapi::i915 as abi;
 
 use crate::{
     driver::{Device, DrmFile},
-    gem::{bo, Object},
+    gem::{bind, Object},
     vm::Tiled,
 };
 
@@ -71,7 +71,7 @@ pub(super) fn set_tiling(
         return Err(ENXIO);
     }
     let tiled = wanted(fences, arg.tiling_mode, arg.stride)?;
-    bo::set_tiled(&object, tiled);
+    bind::set_tiled(&object, tiled);
     let tiling = tiled.map(|t| t.tiling);
     arg.tiling_mode = mode(tiling);
     arg.stride = tiled.map_or(0, |t| t.stride);

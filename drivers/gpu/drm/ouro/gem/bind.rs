@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Where the GPU sees an object, and how: its address, its cache level, the order of its bytes.
+//!
+//! An object gets an address when a batch first uses it. It keeps that until others need the range,
+//! or until something changes that is in the table's entries.
+
+use kernel::{
+    prelude::*,
+    sync::{atomic::ordering, Arc},
+};
+use ouro_hw::types::{CacheLevel, GpuAddr};
+use ouro_kernel::{
+    resv::{HasResv, Locked, Usage},
+    wait::{Interruptible, FOREVER},
+};
+
+use super::{
+    bo::Advice,
+    contents::{self, NoBacking},
+    region::Region,
+    userptr::Pinned,
+    Object,
+};
+use crate::vm::{Owner, Place, Tiled};
+
+/// What a batch brings along for an object.
+pub(crate) enum Given<'a> {
+    /// Nothing: its memory is the driver's.
+    Nothing,
+    /// The reservation, for a buffer of another device.
+    Locked(Locked<'a>),
+    /// Pages of a process.
+    Pinned(&'a Pinned),
+}
+
+/// Why an object cannot be bound where it should be, now.
+pub(crate) enum BindError {
+    /// It must not be moved before its fences are signalled.
+    Busy,
+    /// It has no memory, and this region no room for it: somebody has to leave.
+    Full(Arc<Region>),
+    /// Any other reason.
+    Failed(Error),
+}
+
+impl From<Error> for BindError {
+    fn from(e: Error) -> Self {
+        Self::Failed(e)
+    }
+}
+
+impl From<NoBacking> for BindError {
+    fn from(e: NoBacking) -> Self {
+        match e {
+            NoBacking::Full(region) => Self::Full(region),
+            NoBacking::Failed(e) => Self::Failed(e),
+        }
+    }
+}
+
+/// Gives it an address at `place`, or keeps the one it has if that will do. Its reservation is
+/// locked.
+///
+/// The range is at least `pad` bytes: what is beyond the object is the scratch page.
+///
+/// Memory that is not the driver's is there only if it is `given`.
+pub(crate) fn bind(
+    object: &Object,
+    given: Given<'_>,
+    place: Place,
+    pad: u64,
+) -> core::result::Result<GpuAddr, BindError> {
+    object.used.store(true, ordering::Relaxed);
+    match given {
+        Given::Nothing => {}
+        Given::Locked(locked) => contents::adopt_import(object, &locked)?,
+        Given::Pinned(pinned) => contents::adopt_pages(object, pinned)?,
+    }
+    let mut state = object.state.lock();
+    if state.mapping.is_none() && state.advice != Advice::Need {
+        // What may be thrown away gets no address.
+        return Err(EFAULT.into());
+    }
+    let backing = contents::backing_of(object, &mut state)?;
+    if state.unflushed {
+        backing.flush_caches()?;
+        state.unflushed = false;
+    }
+    if let Some(mapping) = &state.mapping {
+        let at = mapping.addr().0;
+        let fits = mapping.len() >= pad
+            && match place {
+                Place::At(addr) => at == addr.0,
+                Place::Within { range, align } => {
+                    at >= range.0 && at + mapping.len() <= range.1 && at & (align - 1) == 0
+                }
+            };
+        if fits {
+            return Ok(mapping.addr());
+        }
+        if !object.resv().test_signaled(Usage::Bookkeep) {
+            return Err(BindError::Busy);
+        }
+        state.mapping = None;
+    }
+    let owner = Owner::Object(object);
+    let mapping = backing.bind_object(object.gpu(), place, pad, owner, state.cache)?;
+    let addr = mapping.addr();
+    state.mapping = Some(mapping);
+    Ok(addr)
+}
+
+/// Takes its address away, if it has one. Its reservation is locked.
+pub(crate) fn unbind(object: &Object) -> core::result::Result<(), BindError> {
+    let mut state = object.state.lock();
+    if state.mapping.is_some() && !object.resv().test_signaled(Usage::Bookkeep) {
+        return Err(BindError::Busy);
+    }
+    state.mapping = None;
+    Ok(())
+}
+
+/// Changes how the GPU caches it. The next batch binds it anew. Waits until nothing uses it.
+///
+/// Errors: `ERESTARTSYS`.
+pub(crate) fn set_cache(object: &Object, cache: CacheLevel) -> Result {
+    loop {
+        {
+            let _locked = object.resv().lock(Interruptible::Yes)?;
+            let mut state = object.state.lock();
+            if state.cache == cache {
+                return Ok(());
+            }
+            if state.mapping.is_none() || object.resv().test_signaled(Usage::Bookkeep) {
+                state.mapping = None;
+                if let Some(aperture) = object.gpu().aperture() {
+                    aperture.revoke(object);
+                }
+                state.cache = cache;
+                state.unflushed = cache == CacheLevel::None;
+                return Ok(());
+            }
+        }
+        object
+            .resv()
+            .wait(Usage::Bookkeep, Interruptible::Yes, FOREVER)?;
+    }
+}
+
+/// Says how its bytes are ordered, which matters to those who look through the aperture.
+pub(crate) fn set_tiled(object: &Object, tiled: Option<Tiled>) {
+    let mut state = object.state.lock();
+    if state.tiled != tiled {
+        if let Some(aperture) = object.gpu().aperture() {
+            aperture.revoke(object);
+        }
+        state.tiled = tiled;
+    }
+}
