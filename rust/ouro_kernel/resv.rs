@@ -121,7 +121,7 @@ impl Resv {
     /// Adds the unsignaled fences up to `usage` to `out`. No lock needed. Allocates.
     ///
     /// Errors: `ENOMEM`.
-    pub fn collect(&self, usage: Usage, out: &mut KVec<ARef<Fence>>) -> Result {
+    pub fn collect(&self, usage: Usage, out: &mut KVVec<ARef<Fence>>) -> Result {
         let mut n = 0;
         let mut list = core::ptr::null_mut();
         // SAFETY: By the invariant; both are written.

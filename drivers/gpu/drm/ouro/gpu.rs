@@ -16,7 +16,7 @@ use kernel::{
 };
 use ouro_hw::{generation::ResetScope, EngineClass};
 use ouro_kernel::{
-    fence::{self, Fence, PreparedFence},
+    fence::Fence,
     pci::DmaDevice,
     release, time,
     userptr::Gate,
@@ -33,10 +33,11 @@ use crate::{
     submit::{
         guilt::Holder,
         image::{Image, InUse},
+        publish::{Draft, Parts},
         quota::{Quota, Share},
         replay::Lost,
-        request::{Awake, Evidence, Parts, Prepared, Work},
-        Context, Engine, Retirer, Tracker,
+        request::{Awake, Work},
+        Context, Engine, Retirer,
     },
     vm::{Aperture, Space},
 };
@@ -224,31 +225,14 @@ impl Gpu {
     fn run(&self, engine: &Arc<Engine>, context: &Arc<Context>, work: Work) -> Result<ARef<Fence>> {
         let awake = Awake::new(&self.hardware)?;
         let in_use = self.prepare(context, engine)?;
-        let index = engine.index();
         let mut timelines = context.timelines().lock();
-        let timeline = timelines.get_mut(index).ok_or(EINVAL)?;
-        let tracker = Tracker::new(engine.clone())?;
-        let fence = PreparedFence::new(tracker.clone(), context.fence_context(index))?;
-        let prepared = Prepared::new(
-            Parts {
-                tracker,
-                fence,
-                context: Some(in_use),
-                work,
-                objects: KVVec::new(),
-                evidence: Evidence::default(),
-                moving: None,
-                awake,
-                share: None,
-            },
-            timeline.next(),
-            0,
-        )?;
-        let _signalling = fence::signalling();
-        let fence: ARef<Fence> = prepared.fence().into();
-        timeline.publish(fence.clone());
-        self.submit(engine, prepared, core::iter::empty());
-        Ok(fence)
+        let timeline = timelines.get_mut(engine.index()).ok_or(EINVAL)?;
+        let parts = Parts {
+            context: Some(in_use),
+            ..Parts::new(work, awake)
+        };
+        let prepared = Draft::new(engine, Some(timeline))?.complete(parts, KVVec::new())?;
+        Ok(prepared.publish(self, |_| ()))
     }
 
     /// A share of what a client may have under way on a timeline. If that is used up, waits until
@@ -295,20 +279,6 @@ impl Gpu {
                 return Err(ERESTARTSYS);
             }
         }
-    }
-
-    /// Publishes a request. Nothing here fails or sleeps.
-    pub(crate) fn submit(
-        &self,
-        engine: &Engine,
-        prepared: Prepared,
-        after: impl Iterator<Item = ARef<Fence>>,
-    ) {
-        // Whatever was mapped for it takes effect before its first command is fetched.
-        self.hardware.flush_gtt();
-        engine.published();
-        self.retirer.published();
-        prepared.publish(after);
     }
 
     /// `ENODEV` when the device is gone.

@@ -258,7 +258,7 @@ mod kunit {
         // A reader does not wait for a reader, a writer does.
         assert!(obj.resv().test_signaled(Usage::for_access(false)));
         assert!(!obj.resv().test_signaled(Usage::for_access(true)));
-        let mut list = KVec::new();
+        let mut list = KVVec::new();
         obj.resv().collect(Usage::Write, &mut list)?;
         assert_eq!(list.len(), 0);
         obj.resv().collect(Usage::Read, &mut list)?;

@@ -17,7 +17,7 @@ use ouro_hw::{
     types::{GgttAddr, PAGE_SIZE},
 };
 use ouro_kernel::{
-    fence::{self, Fence, PreparedFence},
+    fence::{self, Fence},
     release,
     resv::{HasResv, Locked, Usage},
     wait::{Interruptible, FOREVER},
@@ -27,8 +27,9 @@ use super::{region::Region, Backing, Object};
 use crate::{
     gpu::Gpu,
     submit::{
-        request::{Awake, Evidence, Parts, Prepared, Work},
-        Engine, Retirer, Tracker,
+        publish::{Draft, Parts},
+        request::{Awake, Work},
+        Engine, Retirer,
     },
     vm::{Mapping, Owner, Place},
 };
@@ -110,7 +111,7 @@ pub(crate) fn start(
         mappings.push(mapping, GFP_KERNEL)?;
     }
 
-    let mut after = KVec::new();
+    let mut after = KVVec::new();
     object.resv().collect(Usage::Bookkeep, &mut after)?;
     locked.reserve_fences(1)?;
 
@@ -129,9 +130,8 @@ pub(crate) fn start(
             pages,
         };
         done += pages;
-        let tracker = Tracker::new(engine.clone())?;
-        let fence = PreparedFence::new(tracker.clone(), fence::alloc_contexts(1))?;
-        let signal: ARef<Fence> = fence.fence().into();
+        let draft = Draft::new(engine, None)?;
+        let signal: ARef<Fence> = draft.fence().into();
         let moving = if done == old.len() {
             moving.take()
         } else {
@@ -144,25 +144,14 @@ pub(crate) fn start(
             fence: signal.clone(),
             retirer: gpu.retirer().clone(),
         });
-        let prepared = Prepared::new(
-            Parts {
-                tracker,
-                fence,
-                context: None,
-                work: Work::Copy(copy),
-                objects: KVVec::new(),
-                evidence: Evidence::default(),
-                moving,
-                awake: Awake::new(gpu.hardware())?,
-                share: None,
-            },
-            1,
-            after.len(),
-        )?;
-        let mut next = KVec::with_capacity(1, GFP_KERNEL)?;
+        let mut next = KVVec::with_capacity(1, GFP_KERNEL)?;
         next.push(signal.clone(), GFP_KERNEL)?;
-        let waits = core::mem::replace(&mut after, next);
-        requests.push((prepared, waits), GFP_KERNEL)?;
+        let parts = Parts {
+            moving,
+            ..Parts::new(Work::Copy(copy), Awake::new(gpu.hardware())?)
+        };
+        let prepared = draft.complete(parts, core::mem::replace(&mut after, next))?;
+        requests.push(prepared, GFP_KERNEL)?;
         last = Some(signal);
     }
     let Some(last) = last else {
@@ -176,13 +165,13 @@ pub(crate) fn start(
     if let Some(aperture) = gpu.aperture() {
         aperture.revoke(object);
     }
-    if let (Some((prepared, _)), Some(mapping)) = (requests.last_mut(), state.moved(new, listed)) {
+    if let (Some(prepared), Some(mapping)) = (requests.last_mut(), state.moved(new, listed)) {
         prepared.keep(mapping);
     }
     let _signalling = fence::signalling();
     locked.add_fence(&last, Usage::Kernel);
-    for (prepared, waits) in requests {
-        gpu.submit(engine, prepared, waits.into_iter());
+    for prepared in requests {
+        prepared.publish(&gpu, |_| ());
     }
     Ok(Some(last))
 }

@@ -31,6 +31,8 @@ use super::{
 
 /// The requests of a context on one engine.
 pub(crate) struct Timeline {
+    /// The number of its dma_fence context.
+    fence_context: u64,
     /// Number of the last request published.
     seqno: u64,
     /// Its fence.
@@ -41,6 +43,11 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
+    /// The number of the dma_fence context of its requests.
+    pub(crate) fn fence_context(&self) -> u64 {
+        self.fence_context
+    }
+
     /// The number of the next request. It is taken by [`publish`](Self::publish).
     pub(crate) fn next(&self) -> u64 {
         self.seqno.wrapping_add(1)
@@ -132,8 +139,6 @@ impl Drop for Alive {
 #[pin_data]
 pub(crate) struct Context {
     key: ContextKey,
-    /// The first of its fence contexts: one for each engine.
-    fences: u64,
     image: SetOnce<Owned>,
     /// Whether the image holds a state that can be restored.
     saved: Atomic<bool>,
@@ -164,9 +169,11 @@ impl Context {
         holder: Option<Arc<Holder>>,
     ) -> Result<Arc<Self>> {
         let mut timelines = KVec::with_capacity(engines, GFP_KERNEL)?;
-        for _ in 0..engines {
+        let fences = fence::alloc_contexts(engines as u32);
+        for engine in 0..engines {
             timelines.push(
                 Timeline {
+                    fence_context: fences.wrapping_add(engine as u64),
                     seqno: 0,
                     last: None,
                     quota: Quota::of_timeline()?,
@@ -178,7 +185,6 @@ impl Context {
         Arc::pin_init(
             try_pin_init!(Self {
                 key: ContextKey(NEXT_KEY.fetch_add(1, ordering::Relaxed)),
-                fences: fence::alloc_contexts(engines as u32),
                 image: SetOnce::new(),
                 saved: Atomic::new(false),
                 timelines <- new_mutex!(timelines, "ouro_timelines"),
@@ -197,11 +203,6 @@ impl Context {
     /// What the ports know it by.
     pub(crate) fn key(&self) -> ContextKey {
         self.key
-    }
-
-    /// The number of the dma_fence context of its requests on an engine.
-    pub(crate) fn fence_context(&self, engine: usize) -> u64 {
-        self.fences.wrapping_add(engine as u64)
     }
 
     /// Its timelines, by engine.

@@ -22,7 +22,7 @@ use ouro_hw::{
     types::GpuAddr,
 };
 use ouro_kernel::{
-    fence::{self, Fence, PreparedFence},
+    fence::{self, Fence},
     release,
     resv::{self, Acquired, HasResv, LockError, Locked, LockedSet, Resv, Usage},
     wait::{Interruptible, FOREVER},
@@ -30,8 +30,9 @@ use ouro_kernel::{
 
 use super::{
     image::InUse,
+    publish::{Draft, Parts},
     quota::Share,
-    request::{Awake, Captured, Evidence, Parts, Prepared, Tracker, Work},
+    request::{Awake, Captured, Evidence, Tracker, Work},
     room::{self, Tries},
     Context, Engine,
 };
@@ -234,7 +235,7 @@ impl Exec {
             }
             None => None,
         };
-        let mut fences: KVec<ARef<Fence>> = KVec::new();
+        let mut fences: KVVec<ARef<Fence>> = KVVec::new();
         for (i, entry) in self.objects.iter().enumerate() {
             // Objects that share a reservation may read and write.
             let slots = 1 + u32::from(entry.object.attachment().is_some());
@@ -280,13 +281,10 @@ impl Exec {
         after.sort_unstable_by_key(address);
         let mut before = 0;
         after.retain(|f| core::mem::replace(&mut before, address(f)) != address(f));
-        let tracker = Tracker::new(self.engine.clone())?;
-        let fence = PreparedFence::new(tracker.clone(), self.context.fence_context(index))?;
-        publish.prepare(fence.fence())?;
-        let mut prepared = Prepared::new(
+        let draft = Draft::new(&self.engine, Some(timeline))?;
+        publish.prepare(draft.fence())?;
+        let mut prepared = draft.complete(
             Parts {
-                tracker,
-                fence,
                 context: context.take(),
                 work: Work::Batch(batch),
                 objects,
@@ -295,8 +293,7 @@ impl Exec {
                 awake: awake.take().ok_or(EINVAL)?,
                 share: self.share.take(),
             },
-            timeline.next(),
-            after.len(),
+            after,
         )?;
         if let Some(lead) = lead {
             prepared.follow(lead)?;
@@ -318,22 +315,20 @@ impl Exec {
         }
 
         // From here on nothing fails.
-        let _signalling = fence::signalling();
-        let fence = prepared.fence();
-        for (i, entry) in self.objects.iter().enumerate() {
-            let usage = if entry.write {
-                Usage::Write
-            } else {
-                Usage::Read
-            };
-            if let Ok(resv) = self.resv(locked, i) {
-                resv.add_fence(fence, usage);
+        prepared.publish(&self.gpu, |fence| {
+            for (i, entry) in self.objects.iter().enumerate() {
+                let usage = if entry.write {
+                    Usage::Write
+                } else {
+                    Usage::Read
+                };
+                if let Ok(resv) = self.resv(locked, i) {
+                    resv.add_fence(fence, usage);
+                }
             }
-        }
-        drop(shut);
-        publish.publish(fence);
-        timeline.publish(fence.into());
-        self.gpu.submit(&self.engine, prepared, after.into_iter());
+            drop(shut);
+            publish.publish(fence);
+        });
         Ok(())
     }
 
@@ -432,7 +427,7 @@ impl Exec {
 
 /// Some fence of an object that is not signalled.
 pub(super) fn wait_for(object: &Object) -> Stop {
-    let mut fences = KVec::new();
+    let mut fences = KVVec::new();
     match object.resv().collect(Usage::Bookkeep, &mut fences) {
         Ok(()) => Stop::Wait(fences.pop()),
         Err(e) => Stop::Failed(e),

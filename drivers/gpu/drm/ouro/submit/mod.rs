@@ -3,7 +3,7 @@
 //! From a typed request to work on an engine, and back to a signalled fence.
 //!
 //! A [`Request`] is made whole in process context ([`exec`]), published (from where nothing can
-//! fail), waits until the fences it depends on are signalled, enters the [`Engine`]'s queue, is
+//! fail: [`publish`]), waits until the fences it depends on are signalled, enters the [`Engine`]'s queue, is
 //! written into the ring when there is room, and is done when the number in the status page says
 //! so. What it held goes to the [`Retirer`], in process context again.
 //!
@@ -16,6 +16,7 @@ pub(crate) mod exec;
 pub(crate) mod follow;
 pub(crate) mod guilt;
 pub(crate) mod image;
+pub(crate) mod publish;
 pub(crate) mod quota;
 mod recent;
 pub(crate) mod replay;

@@ -5,7 +5,7 @@
 //! It is three objects. The fence is what others hold of it. The [`Tracker`] is what the fence and
 //! the dependencies know: whether the request has been emitted, whether somebody waits, how many
 //! fences it still waits for itself. The [`Request`] is what it needs: it goes from list to list,
-//! and is dropped in process context.
+//! and is dropped in process context. How it is made and published: [`publish`](super::publish).
 
 use kernel::{
     list::{impl_list_arc_safe, impl_list_item, List, ListArc, ListLinks},
@@ -15,27 +15,25 @@ use kernel::{
     sync::{
         aref::ARef,
         atomic::{ordering, Atomic},
-        Arc, SpinLockIrq,
+        Arc, SpinLockIrq, UniqueArc,
     },
 };
 use ouro_hw::{
     engine::{Batch, PageCopy},
     types::{GpuAddr, RingOffset, Seqno},
 };
-use ouro_kernel::fence::{
-    self, Armed, Callback, DriverFence, Fence, FenceOps, PreparedFence, Waker,
-};
+use ouro_kernel::fence::{Armed, DriverFence, Fence, FenceOps, Waker};
 
 use super::{
     follow::{Follower, Followers},
     image::InUse,
+    publish::Parts,
     quota::Share,
     Engine,
 };
 use crate::{
     gem::{migrate::Moving, Backing, Object},
     hardware::Hardware,
-    vm::Mapping,
 };
 
 /// What a request's fence, and the fences it waits for, know of it.
@@ -99,13 +97,26 @@ impl Tracker {
     }
 
     /// A request is to wait until this one is emitted. Gives it back if this one was.
-    fn follow(&self, follower: ListArc<Follower>) -> core::result::Result<(), ListArc<Follower>> {
+    pub(super) fn follow(
+        &self,
+        follower: ListArc<Follower>,
+    ) -> core::result::Result<(), ListArc<Follower>> {
         self.followers.lock().add(follower)
     }
 
     /// It is emitted, or has failed. Returns those that waited for it.
     pub(super) fn pass(&self) -> List<Follower> {
         self.followers.lock().pass()
+    }
+
+    /// There is one thing more to wait for.
+    pub(super) fn count_up(&self) {
+        self.waiting.fetch_add(1, ordering::Relaxed);
+    }
+
+    /// That was nothing to wait for. The publisher still counts.
+    pub(super) fn discount(&self) {
+        self.waiting.fetch_sub(1, ordering::Relaxed);
     }
 
     /// There is one thing less to wait for. Any context; no lock of an engine is held.
@@ -230,57 +241,18 @@ impl_list_item! {
 }
 
 impl Request {
-    /// What user space wants it to run.
-    pub(crate) fn batch(&self) -> Option<Batch> {
-        match self.work {
-            Work::Batch(batch) => Some(batch),
-            _ => None,
-        }
-    }
-
-    /// What is looked at when it hangs.
-    pub(crate) fn evidence(&self) -> &Evidence {
-        &self.evidence
-    }
-}
-
-/// What a request is made of.
-pub(crate) struct Parts {
-    pub(crate) tracker: Arc<Tracker>,
-    pub(crate) fence: PreparedFence<Tracker>,
-    pub(crate) context: Option<InUse>,
-    pub(crate) work: Work,
-    pub(crate) objects: KVVec<ARef<Object>>,
-    pub(crate) evidence: Evidence,
-    /// What a move needs, if it is one.
-    pub(crate) moving: Option<Moving>,
-    pub(crate) awake: Awake,
-    /// The client's share, if it is a client's.
-    pub(crate) share: Option<Share>,
-}
-
-/// A request that lacks nothing: from here on nothing fails.
-pub(crate) struct Prepared {
-    request: Pin<kernel::sync::UniqueArc<Request>>,
-    callbacks: KVec<Callback<Tracker>>,
-    /// What is to be emitted first, and how that is told.
-    lead: Option<(ARef<Fence>, ListArc<Follower>)>,
-}
-
-impl Prepared {
-    /// Allocates everything that the request will need. `seqno` is its number on its timeline.
-    pub(crate) fn new(parts: Parts, seqno: u64, dependencies: usize) -> Result<Self> {
-        let mut callbacks = KVec::with_capacity(dependencies, GFP_KERNEL)?;
-        for _ in 0..dependencies {
-            callbacks.push(Callback::new()?, GFP_KERNEL)?;
-        }
-        let armed = KVec::with_capacity(dependencies, GFP_KERNEL)?;
-        let fence = parts.fence.publish(seqno);
-        let request = kernel::sync::UniqueArc::pin_init(
-            try_pin_init!(Request {
+    /// A request that nobody knows yet. `armed` has room for what it waits for.
+    pub(super) fn new(
+        tracker: Arc<Tracker>,
+        fence: DriverFence<Tracker>,
+        armed: KVec<Armed<Tracker>>,
+        parts: Parts,
+    ) -> Result<Pin<UniqueArc<Self>>> {
+        UniqueArc::pin_init(
+            try_pin_init!(Self {
                 links <- ListLinks::new(),
                 fence,
-                tracker: parts.tracker,
+                tracker,
                 context: parts.context,
                 work: parts.work,
                 emitted <- new_spinlock_irq!(Emitted {
@@ -298,63 +270,34 @@ impl Prepared {
                 share: parts.share,
             }? Error),
             GFP_KERNEL,
-        )?;
-        Ok(Self {
-            request,
-            callbacks,
-            lead: None,
-        })
+        )
     }
 
-    /// Its fence.
-    pub(crate) fn fence(&self) -> &Fence {
-        &self.request.fence
+    /// The calls of what it waits for.
+    pub(super) fn armed(self: Pin<&mut Self>) -> &mut KVec<Armed<Tracker>> {
+        self.project().armed
     }
 
-    /// It is not emitted before the request of this fence is. Errors: `ENOMEM`.
-    pub(crate) fn follow(&mut self, lead: ARef<Fence>) -> Result {
-        self.lead = Some((lead, Follower::new(self.request.tracker.clone())?));
-        Ok(())
+    /// What a move needs, if it is one.
+    pub(super) fn moving(self: Pin<&mut Self>) -> Option<&mut Moving> {
+        self.project().moving.as_mut()
     }
 
-    /// Gives it up, but for the client's share, which the next attempt needs.
-    pub(crate) fn abandon(mut self) -> Option<Share> {
-        self.request.as_mut().project().share.take()
+    /// Takes the client's share away.
+    pub(super) fn take_share(self: Pin<&mut Self>) -> Option<Share> {
+        self.project().share.take()
     }
 
-    /// Keeps the address that an object has had, if this is its move, until the move is done.
-    pub(crate) fn keep(&mut self, mapping: Mapping) {
-        if let Some(moving) = self.request.as_mut().project().moving {
-            moving.keep(mapping);
+    /// What user space wants it to run.
+    pub(crate) fn batch(&self) -> Option<Batch> {
+        match self.work {
+            Work::Batch(batch) => Some(batch),
+            _ => None,
         }
     }
 
-    /// Lets it go once `dependencies` are signalled.
-    ///
-    /// There must be no more of them than were announced: those beyond are waited for by nobody.
-    pub(crate) fn publish(mut self, dependencies: impl Iterator<Item = ARef<Fence>>) {
-        let tracker = self.request.tracker.clone();
-        let armed = self.request.as_mut().project().armed;
-        for (callback, fence) in self.callbacks.into_iter().zip(dependencies) {
-            tracker.waiting.fetch_add(1, ordering::Relaxed);
-            match callback.arm(fence, tracker.clone()) {
-                // There is room.
-                Ok(call) => drop(armed.push_within_capacity(call)),
-                Err(_) => {
-                    tracker.waiting.fetch_sub(1, ordering::Relaxed);
-                }
-            }
-        }
-        if let Some((lead, follower)) = self.lead {
-            tracker.waiting.fetch_add(1, ordering::Relaxed);
-            // `None`: it is done.
-            let added =
-                fence::with_timeline::<Tracker, _>(&lead, |t, _| t.follow(follower).is_ok());
-            if added != Some(true) {
-                tracker.waiting.fetch_sub(1, ordering::Relaxed);
-            }
-        }
-        tracker.engine.block(ListArc::from(self.request));
-        tracker.count_down();
+    /// What is looked at when it hangs.
+    pub(crate) fn evidence(&self) -> &Evidence {
+        &self.evidence
     }
 }

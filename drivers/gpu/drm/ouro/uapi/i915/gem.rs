@@ -207,7 +207,7 @@ pub(super) fn busy(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_busy)
     let object = lookup(file, arg.handle)?;
     // Readers by class in the upper half; the class of the writer plus one in the lower.
     let mut busy = 0u32;
-    let mut fences = KVec::new();
+    let mut fences = KVVec::new();
     for (usage, write) in [(Usage::Read, false), (Usage::Write, true)] {
         fences.clear();
         if object.resv().test_signaled(usage) {
