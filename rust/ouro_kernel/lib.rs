@@ -19,6 +19,7 @@
 //! | [`pci`], [`mmio`], [`irq`] | the device: configuration, registers, interrupts |
 //! | [`work`], [`wait`] | own work queues and cancelling; waiting |
 //! | [`shrinker`] | giving memory back |
+//! | [`list`] | a list whose members leave it in any order |
 //! | [`release`] | what must end before the module goes |
 //! | [`pm`] | suspend, resume and shutdown of a PCI driver |
 //! | [`userptr`] | memory of a process |
@@ -30,6 +31,7 @@ pub mod drm;
 pub mod fence;
 pub mod gem;
 pub mod irq;
+pub mod list;
 pub mod mmio;
 pub mod pages;
 pub mod pci;

@@ -22,7 +22,7 @@ use ouro_hw::{
     types::{CacheLevel, Seqno},
     SleepWait,
 };
-use ouro_kernel::{fence, mmio, pages::DmaPages, pci::DmaDevice, time, Caching};
+use ouro_kernel::{fence, list::MemberList, mmio, pages::DmaPages, pci::DmaDevice, time, Caching};
 
 use super::{
     guilt::Holder,
@@ -66,7 +66,7 @@ pub(crate) struct Engine {
 pub(super) struct Queue {
     pub(super) port: RingPort,
     /// Published, but waiting for fences.
-    pub(super) blocked: List<Request>,
+    pub(super) blocked: MemberList<Tracker>,
     /// Ready to be emitted, in order.
     pub(super) ready: List<Request>,
     /// Emitted, in order.
@@ -154,7 +154,7 @@ impl Engine {
                 retirer,
                 queue <- new_spinlock_irq!(Queue {
                     port: RingPort::new(desc.ring_bytes),
-                    blocked: List::new(),
+                    blocked: MemberList::new(),
                     ready: List::new(),
                     flight: List::new(),
                     failed: List::new(),
@@ -265,12 +265,13 @@ impl Engine {
     }
 
     /// A request is published; it becomes ready later. Any context.
-    pub(super) fn block(&self, request: ListArc<Request>) {
+    pub(super) fn block(&self, tracker: ListArc<Tracker>, request: ListArc<Request>) {
         let failed = {
             let mut queue = self.queue.lock();
             match queue.stopped {
                 None => {
-                    queue.blocked.push_back(request);
+                    tracker.hold(request);
+                    queue.blocked.push_back(tracker);
                     None
                 }
                 Some(error) => Some((error, request)),
@@ -284,18 +285,9 @@ impl Engine {
     /// What a blocked request waited for is signalled. Any context.
     pub(super) fn unblock(&self, tracker: &Tracker) {
         let mut queue = self.queue.lock();
-        // Fences are mostly signalled in the order in which requests were published.
-        let mut cursor = queue.blocked.cursor_front();
-        let mut found = None;
-        while let Some(next) = cursor.peek_next() {
-            if core::ptr::eq(&*next.tracker, tracker) {
-                found = Some(next.remove());
-                break;
-            }
-            cursor.move_next();
-        }
         // It is gone if the engine was stopped meanwhile.
-        if let Some(request) = found {
+        let found = queue.blocked.remove(tracker);
+        if let Some(request) = found.and_then(|tracker| tracker.let_go()) {
             queue.ready.push_back(request);
             self.pump(&mut queue);
         }

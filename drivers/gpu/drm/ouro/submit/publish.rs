@@ -58,7 +58,7 @@ impl Parts {
 
 /// A request that has a fence, and no more.
 pub(crate) struct Draft<'a> {
-    tracker: Arc<Tracker>,
+    tracker: ListArc<Tracker>,
     fence: PreparedFence<Tracker>,
     timeline: Option<&'a mut Timeline>,
 }
@@ -73,7 +73,7 @@ impl<'a> Draft<'a> {
             None => fence::alloc_contexts(1),
         };
         Ok(Self {
-            fence: PreparedFence::new(tracker.clone(), context)?,
+            fence: PreparedFence::new(tracker.clone_arc(), context)?,
             tracker,
             timeline,
         })
@@ -96,7 +96,8 @@ impl<'a> Draft<'a> {
             .fence
             .publish(self.timeline.as_ref().map_or(1, |t| t.next()));
         Ok(Prepared {
-            request: Request::new(self.tracker, fence, armed, parts)?,
+            request: Request::new(self.tracker.clone_arc(), fence, armed, parts)?,
+            tracker: self.tracker,
             timeline: self.timeline,
             after,
             callbacks,
@@ -108,6 +109,8 @@ impl<'a> Draft<'a> {
 /// A request that lacks nothing: from here on nothing fails.
 pub(crate) struct Prepared<'a> {
     request: Pin<UniqueArc<Request>>,
+    /// Of the request.
+    tracker: ListArc<Tracker>,
     timeline: Option<&'a mut Timeline>,
     /// What it waits for.
     after: KVVec<ARef<Fence>>,
@@ -120,7 +123,7 @@ pub(crate) struct Prepared<'a> {
 impl Prepared<'_> {
     /// It is not emitted before the request of this fence is. Errors: `ENOMEM`.
     pub(crate) fn follow(&mut self, lead: ARef<Fence>) -> Result {
-        self.lead = Some((lead, Follower::new(self.request.tracker.clone())?));
+        self.lead = Some((lead, Follower::new(self.tracker.clone_arc())?));
         Ok(())
     }
 
@@ -140,7 +143,7 @@ impl Prepared<'_> {
     /// to whoever shall wait for it, and must not fail, sleep or allocate. Returns the fence.
     pub(crate) fn publish(mut self, gpu: &Gpu, tell: impl FnOnce(&Fence)) -> ARef<Fence> {
         let _signalling = fence::signalling();
-        let tracker = self.request.tracker.clone();
+        let tracker = self.tracker.clone_arc();
         let fence: ARef<Fence> = (&*self.request.fence).into();
         tell(&fence);
         if let Some(timeline) = self.timeline {
@@ -169,7 +172,9 @@ impl Prepared<'_> {
                 tracker.discount();
             }
         }
-        tracker.engine().block(ListArc::from(self.request));
+        tracker
+            .engine()
+            .block(self.tracker, ListArc::from(self.request));
         tracker.count_down();
         fence
     }

@@ -156,12 +156,13 @@ impl Engine {
         self.take_back(lost);
         let mut all = List::new();
         all.push_all_back(&mut lost.requests);
+        let mut blocked;
         {
             let mut queue = self.queue.lock();
             let queue = &mut *queue;
             all.push_all_back(&mut queue.ready);
-            all.push_all_back(&mut queue.blocked);
             all.push_all_back(&mut queue.failed);
+            blocked = core::mem::take(&mut queue.blocked);
             queue.resetting = false;
             // Whoever waits until the engine has passed something need not wait any more.
             let desc = self.hw().desc();
@@ -170,6 +171,11 @@ impl Engine {
         }
         while let Some(request) = all.pop_front() {
             self.cancel(error, request);
+        }
+        while let Some(tracker) = blocked.pop_front() {
+            if let Some(request) = tracker.let_go() {
+                self.cancel(error, request);
+            }
         }
     }
 

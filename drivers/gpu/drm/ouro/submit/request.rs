@@ -22,7 +22,11 @@ use ouro_hw::{
     engine::{Batch, PageCopy},
     types::{GpuAddr, RingOffset, Seqno},
 };
-use ouro_kernel::fence::{Armed, DriverFence, Fence, FenceOps, Waker};
+use ouro_kernel::{
+    fence::{Armed, DriverFence, Fence, FenceOps, Waker},
+    impl_member,
+    list::Membership,
+};
 
 use super::{
     follow::{Follower, Followers},
@@ -46,20 +50,46 @@ pub(crate) struct Tracker {
     wanted: Atomic<bool>,
     /// Fences that it waits for itself, and one for the publisher.
     waiting: Atomic<u32>,
-    /// Who waits until it is emitted.
     #[pin]
-    followers: SpinLockIrq<Followers>,
+    links: ListLinks,
+    membership: Membership,
+    #[pin]
+    held: SpinLockIrq<Held>,
+}
+
+/// Whom a tracker leads to. Locked under the queue of an engine.
+struct Held {
+    /// Who waits until the request is emitted.
+    followers: Followers,
+    /// The request itself, while it is blocked.
+    request: Option<ListArc<Request>>,
+}
+
+impl_list_arc_safe! {
+    impl ListArcSafe<0> for Tracker { untracked; }
+}
+impl_list_item! {
+    impl ListItem<0> for Tracker { using ListLinks { self.links }; }
+}
+impl_member! {
+    impl Member for Tracker { self.membership }
 }
 
 impl Tracker {
-    pub(crate) fn new(engine: Arc<Engine>) -> Result<Arc<Self>> {
-        Arc::pin_init(
+    /// The one for a request that is being made. It is the request's own when that is blocked.
+    pub(super) fn new(engine: Arc<Engine>) -> Result<ListArc<Self>> {
+        ListArc::pin_init(
             try_pin_init!(Self {
                 engine,
                 seqno: Atomic::new(0),
                 wanted: Atomic::new(false),
                 waiting: Atomic::new(1),
-                followers <- new_spinlock_irq!(Followers::new(), "ouro_followers"),
+                links <- ListLinks::new(),
+                membership: Membership::new(),
+                held <- new_spinlock_irq!(Held {
+                    followers: Followers::new(),
+                    request: None,
+                }, "ouro_tracker"),
             }? Error),
             GFP_KERNEL,
         )
@@ -101,12 +131,22 @@ impl Tracker {
         &self,
         follower: ListArc<Follower>,
     ) -> core::result::Result<(), ListArc<Follower>> {
-        self.followers.lock().add(follower)
+        self.held.lock().followers.add(follower)
     }
 
     /// It is emitted, or has failed. Returns those that waited for it.
     pub(super) fn pass(&self) -> List<Follower> {
-        self.followers.lock().pass()
+        self.held.lock().followers.pass()
+    }
+
+    /// It keeps its request, which is blocked.
+    pub(super) fn hold(&self, request: ListArc<Request>) {
+        self.held.lock().request = Some(request);
+    }
+
+    /// The request that it kept.
+    pub(super) fn let_go(&self) -> Option<ListArc<Request>> {
+        self.held.lock().request.take()
     }
 
     /// There is one thing more to wait for.
