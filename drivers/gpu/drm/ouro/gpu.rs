@@ -2,8 +2,9 @@
 
 //! A device as the core sees it: its hardware, address space and engines, and what is alive on it.
 //!
-//! It is `'static` and outlives the binding of the driver: open files keep it. After
-//! [`Gpu::shutdown`] everything answers `ENODEV`, and nothing waits.
+//! It is `'static` and outlives the binding of the driver: open files keep it. How it sleeps and ends
+//! is in [`power`](crate::power). After [`Gpu::shutdown`] everything answers `ENODEV`, and nothing
+//! waits.
 
 use kernel::{
     prelude::*,
@@ -14,11 +15,11 @@ use kernel::{
     },
     time::{delay::fsleep, Delta},
 };
-use ouro_hw::{generation::ResetScope, EngineClass};
+use ouro_hw::EngineClass;
 use ouro_kernel::{
     fence::Fence,
     pci::DmaDevice,
-    release, time,
+    time,
     userptr::Gate,
     wait::{Interruptible, Waited},
 };
@@ -29,13 +30,12 @@ use crate::{
         shrink::Reclaim,
     },
     hardware::Hardware,
-    reset::{Recovery, Why},
+    reset::Recovery,
     submit::{
         guilt::Holder,
         image::{Image, InUse},
         publish::{Draft, Parts},
         quota::{Quota, Share},
-        replay::Lost,
         request::{Awake, Work},
         Context, Engine, Retirer,
     },
@@ -45,15 +45,12 @@ use crate::{
 /// Milliseconds after which a client that has used up its quota looks whether that is still so.
 const QUOTA_LOOK_MS: u32 = 20;
 /// Milliseconds that the device has for its first requests.
-const FIRST_REQUEST_MS: u32 = 2000;
-
-/// How many requests may hang one after the other before a suspend is given up.
-const SUSPEND_RESETS: u32 = 8;
+pub(crate) const FIRST_REQUEST_MS: u32 = 2000;
 
 /// Whether work is taken. The values only go up.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-enum State {
+pub(crate) enum State {
     /// Nothing has been proved yet.
     Starting = 0,
     /// It runs.
@@ -189,7 +186,7 @@ impl Gpu {
         }
     }
 
-    fn has_images(&self, engine: &Engine) -> bool {
+    pub(crate) fn has_images(&self, engine: &Engine) -> bool {
         self.hardware.topology().context.is_some() && engine.hw().desc().contexts
     }
 
@@ -222,7 +219,12 @@ impl Gpu {
     }
 
     /// Runs a request of the kernel's own.
-    fn run(&self, engine: &Arc<Engine>, context: &Arc<Context>, work: Work) -> Result<ARef<Fence>> {
+    pub(crate) fn run(
+        &self,
+        engine: &Arc<Engine>,
+        context: &Arc<Context>,
+        work: Work,
+    ) -> Result<ARef<Fence>> {
         let awake = Awake::new(&self.hardware)?;
         let in_use = self.prepare(context, engine)?;
         let mut timelines = context.timelines().lock();
@@ -290,7 +292,7 @@ impl Gpu {
         }
     }
 
-    fn advance_state(&self, to: State) {
+    pub(crate) fn advance_state(&self, to: State) {
         let mut now = self.state.load(ordering::Relaxed);
         while now < to as u32 {
             match self.state.cmpxchg(now, to as u32, ordering::Full) {
@@ -375,6 +377,11 @@ impl Gpu {
         self.aperture.as_deref()
     }
 
+    /// What an idle engine holds.
+    pub(crate) fn kernel_context(&self) -> &Arc<Context> {
+        &self.kernel_context
+    }
+
     pub(crate) fn retirer(&self) -> &Arc<Retirer> {
         &self.retirer
     }
@@ -448,133 +455,5 @@ impl Gpu {
             self.retirer.report_errors();
         }
         events.ours
-    }
-
-    /// Puts the device to sleep; it forgets its registers and tables. User space is frozen. Sleeps.
-    ///
-    /// Errors: `EBUSY`, and nothing has changed, if an engine does not become idle.
-    pub(crate) fn suspend(&self) -> Result {
-        let awake = Awake::new(&self.hardware)?;
-        for engine in self.engines.iter().filter(|e| self.has_images(e)) {
-            // The switch away from a client's context is what saves it.
-            let fence = self.run(engine, &self.kernel_context, Work::Nothing)?;
-            self.insist(engine, || {
-                let waited = fence.wait(Interruptible::No, time::ms(FIRST_REQUEST_MS))?;
-                match waited {
-                    Waited::Done(_) => Ok(()),
-                    Waited::TimedOut => Err(EBUSY),
-                }
-            })?;
-        }
-        let mut paused = 0;
-        let quiet = self.engines.iter().try_for_each(|engine| {
-            self.insist(engine, || engine.pause())?;
-            paused += 1;
-            Ok(())
-        });
-        // A reset that is under way ends first; what it wants to run waits.
-        self.recovery.rest();
-        if let Err(e) = quiet.and_then(|()| self.space.save()) {
-            self.recovery.watch();
-            for engine in self.engines.iter().take(paused) {
-                engine.resume();
-            }
-            return Err(e);
-        }
-        for engine in self.engines.iter() {
-            engine.halt();
-        }
-        // Nothing will switch away from this one any more.
-        self.kernel_context.forget_saved();
-        self.hardware.irq_off();
-        drop(awake);
-        self.hardware.suspend();
-        Ok(())
-    }
-
-    /// Does something that needs an engine to finish, and resets the engine as long as it is busy.
-    fn insist(&self, engine: &Engine, mut f: impl FnMut() -> Result) -> Result {
-        for _ in 0..SUSPEND_RESETS {
-            match f() {
-                Err(e) if e == EBUSY => {
-                    let mask = 1u32.wrapping_shl(engine.index() as u32);
-                    self.recovery.reset(mask, Why::Busy)?;
-                }
-                done => return done,
-            }
-        }
-        f()
-    }
-
-    /// The opposite of [`suspend`](Self::suspend). What contexts held is in memory; the next
-    /// request of each restores it. If the device does not come back, whatever was published fails
-    /// with `EIO`, and nothing is taken any more.
-    pub(crate) fn resume(&self) -> Result {
-        self.wake_up().inspect_err(|_| {
-            if let Some(aperture) = &self.aperture {
-                aperture.close();
-            }
-            self.lose_all(EIO);
-        })
-    }
-
-    /// What was published fails, and so does what is published from now on. No engine runs.
-    fn lose_all(&self, error: Error) {
-        for engine in self.engines.iter() {
-            let mut lost = Lost::new();
-            engine.close(error);
-            engine.stop(error, &mut lost);
-            drop(lost.take_loaded());
-        }
-    }
-
-    fn wake_up(&self) -> Result {
-        let _awake = Awake::new(&self.hardware)?;
-        self.hardware.resume()?;
-        self.space.restore();
-        self.hardware.start(self.space.layout())?;
-        if let Some(aperture) = &self.aperture {
-            aperture.fences().restore();
-        }
-        for engine in self.engines.iter() {
-            engine.start()?;
-        }
-        self.hardware.irq_on();
-        for engine in self.engines.iter() {
-            engine.resume();
-        }
-        self.recovery.watch();
-        Ok(())
-    }
-
-    /// Ends everything: what is on the device is stopped, whatever was published is signalled,
-    /// waiters wake. Nothing of the device is touched after it. Sleeps.
-    pub(crate) fn shutdown(&self) {
-        self.advance_state(State::Gone);
-        if let Some(aperture) = &self.aperture {
-            aperture.close();
-        }
-        for engine in self.engines.iter() {
-            engine.close(ENODEV);
-        }
-        self.recovery.rest();
-        if self.hardware.get().is_ok() {
-            for engine in self.engines.iter() {
-                engine.halt();
-            }
-            // A batch that did not end would go on, and write to pages that are about to be freed.
-            if let Err(e) = self.hardware.reset(ResetScope::All) {
-                pr_warn!("{:?}: no reset: {:?}\n", self.hardware, e);
-                // It may go on with what it was doing, but not in memory that others get.
-                self.dma.set_master(false);
-            }
-            self.hardware.put();
-        }
-        self.hardware.stop();
-        self.lose_all(ENODEV);
-        self.retirer.close();
-        self.recovery.end();
-        self.hardware.park();
-        release::flush();
     }
 }

@@ -7,6 +7,7 @@
 //! | [`driver`] | PCI and DRM: probe, unbind, power |
 //! | [`hardware`] | the device as its backend sees it |
 //! | [`gpu`] | the device as the core sees it |
+//! | [`power`] | how it sleeps, wakes and ends |
 //! | [`vm`] | address spaces |
 //! | [`gem`] | buffer objects |
 //! | [`submit`] | contexts, requests, queues |
@@ -31,6 +32,8 @@ mod gem;
 mod gpu;
 #[deny(unsafe_code)]
 mod hardware;
+#[deny(unsafe_code)]
+mod power;
 #[deny(unsafe_code)]
 mod report;
 #[deny(unsafe_code)]

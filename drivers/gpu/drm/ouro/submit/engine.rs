@@ -3,8 +3,8 @@
 //! An engine: its ring and status page, the requests that are ready, and those that are on it.
 //!
 //! The queue is one lock, taken in any context, and held for a few hundred instructions: while a
-//! request is written into the ring, or completed ones are taken off. Nothing under it allocates or
-//! sleeps.
+//! request is written into the ring ([`emit`](super::emit)), or completed ones are taken off. Nothing
+//! under it allocates or sleeps.
 
 use kernel::{
     list::{List, ListArc},
@@ -17,17 +17,16 @@ use kernel::{
 };
 use ouro_core::port::RingPort;
 use ouro_hw::{
-    engine::{Batch, Emit, EngineMemory, Submission, Switch, COPY_DWORDS},
-    ring::Commands,
+    engine::EngineMemory,
     types::{CacheLevel, Seqno},
     SleepWait,
 };
-use ouro_kernel::{fence, list::MemberList, mmio, pages::DmaPages, pci::DmaDevice, time, Caching};
+use ouro_kernel::{fence, list::MemberList, pages::DmaPages, pci::DmaDevice, time, Caching};
 
 use super::{
     guilt::Holder,
     image::InUse,
-    request::{Request, Tracker, Work},
+    request::{Request, Tracker},
     Retirer,
 };
 use crate::{
@@ -36,11 +35,11 @@ use crate::{
 };
 
 /// Dwords that a request takes in a ring at most, on any engine, without the golden state.
-const MAX_EMIT: usize = 128;
+pub(super) const MAX_EMIT: usize = 128;
 /// Microseconds that an engine has to become idle before the system sleeps.
 const IDLE_WAIT_US: u32 = 2_000_000;
 /// Dwords of golden state at most.
-const MAX_GOLDEN: usize = 256;
+pub(super) const MAX_GOLDEN: usize = 256;
 
 /// An engine.
 #[pin_data]
@@ -58,8 +57,8 @@ pub(crate) struct Engine {
     pub(super) queue: SpinLockIrq<Queue>,
     submitted: Atomic<u64>,
     completed: Atomic<u64>,
-    switches: Atomic<u64>,
-    port_writes: Atomic<u64>,
+    pub(super) switches: Atomic<u64>,
+    pub(super) port_writes: Atomic<u64>,
 }
 
 /// What the lock protects.
@@ -293,162 +292,6 @@ impl Engine {
         }
         drop(queue);
         self.retirer.gate().run();
-    }
-
-    /// Writes what is ready into the ring, as far as there is room, and tells the device once.
-    pub(super) fn pump(&self, queue: &mut Queue) {
-        if queue.stopped.is_some() || queue.paused || queue.resetting {
-            return;
-        }
-        let mut tail = None;
-        while !queue.ready.is_empty() {
-            if !self.has_room(queue) {
-                // A full ring is somebody who waits. Armed first, then looked once more: what
-                // completes after the look interrupts.
-                self.arm(queue);
-                if !self.has_room(queue) {
-                    break;
-                }
-            }
-            let Some(request) = queue.ready.pop_front() else {
-                break;
-            };
-            match self.emit(queue, &request) {
-                Some(end) => {
-                    tail = Some(end);
-                    queue.flight.push_back(request);
-                }
-                None => {
-                    // Its fence may not be signalled here: this may be the callback of another.
-                    pr_err!("{:?}: a request did not fit\n", self.hw.desc().id);
-                    queue.failed.push_back(request);
-                }
-            }
-        }
-        if let Some(tail) = tail {
-            // The commands before the tail.
-            mmio::wmb();
-            self.port_writes.fetch_add(1, ordering::Relaxed);
-            let done = self
-                .hardware
-                .with_gt(|hw, gt| self.hw.submit(hw, gt, Submission::Tail(tail), &Waits));
-            if let Err(error) = done {
-                pr_err!("{:?}: {:?}\n", self.hw.desc().id, error);
-            }
-        }
-    }
-
-    /// Whether any request fits, in the room of what is done too.
-    fn has_room(&self, queue: &mut Queue) -> bool {
-        let desc = self.hw.desc();
-        let most = desc.emit_dwords + desc.golden_dwords.max(COPY_DWORDS);
-        if !queue.port.has_room(most) {
-            let mut tail = None;
-            for request in queue.flight.iter() {
-                if !self.has_passed(&request.tracker) {
-                    break;
-                }
-                tail = Some(request.emitted.lock().tail);
-            }
-            if let Some(tail) = tail {
-                queue.port.completed(tail);
-            }
-        }
-        queue.port.has_room(most)
-    }
-
-    /// Writes one request into the ring; returns the tail after it.
-    fn emit(&self, queue: &mut Queue, request: &Request) -> Option<ouro_hw::RingOffset> {
-        match self.work(request) {
-            Work::Golden => {
-                let mut golden = [0; MAX_GOLDEN];
-                let mut golden = Commands::new(&mut golden);
-                self.hw.golden(&mut golden).ok()?;
-                let mut buffer = [0; MAX_EMIT + MAX_GOLDEN];
-                self.emit_with(queue, request, None, golden.as_slice(), &mut buffer)
-            }
-            Work::Copy(copy) => {
-                let mut commands = [0; COPY_DWORDS];
-                let mut commands = Commands::new(&mut commands);
-                self.hw.copy(&copy, &mut commands).ok()?;
-                let mut buffer = [0; MAX_EMIT + COPY_DWORDS];
-                self.emit_with(queue, request, None, commands.as_slice(), &mut buffer)
-            }
-            Work::Batch(batch) => {
-                self.emit_with(queue, request, Some(batch), &[], &mut [0; MAX_EMIT])
-            }
-            Work::Nothing => self.emit_with(queue, request, None, &[], &mut [0; MAX_EMIT]),
-        }
-    }
-
-    /// What is left for a request to do: nothing, if it has hung, or its context is banned. It
-    /// still takes its place in the ring, so that fences are signalled in their order.
-    fn work(&self, request: &Request) -> Work {
-        let banned = request.context.as_ref().is_some_and(|c| c.is_banned());
-        if banned || request.emitted.lock().lost {
-            request.fence.set_error(EIO);
-            return Work::Nothing;
-        }
-        request.work
-    }
-
-    fn emit_with(
-        &self,
-        queue: &mut Queue,
-        request: &Request,
-        batch: Option<Batch>,
-        inline: &[u32],
-        buffer: &mut [u32],
-    ) -> Option<ouro_hw::RingOffset> {
-        let context = request.context.as_ref().filter(|_| self.hw.desc().contexts);
-        let key = context.map(|c| c.key());
-        let switch = match context {
-            Some(context) if queue.port.needs_switch(key) => Switch::To {
-                image: context.image()?,
-                saved: context.is_saved(),
-            },
-            _ => Switch::Stay,
-        };
-
-        let mut commands = Commands::new(buffer);
-        let seqno = queue.port.next_seqno();
-        let emit = Emit {
-            switch,
-            batch,
-            inline,
-            seqno,
-        };
-        self.hw.emit(&emit, &self.memory, &mut commands).ok()?;
-        let placed = queue.port.place(commands.len(), key)?;
-        if let Some((from, dwords)) = placed.slot.pad {
-            for i in 0..dwords {
-                // MI_NOOP is zero on every generation with a ring.
-                self.ring.write32(from.0.wrapping_add(i * 4) as usize, 0);
-            }
-        }
-        for (i, dword) in commands.as_slice().iter().enumerate() {
-            self.ring
-                .write32(placed.slot.start.0 as usize + i * 4, *dword);
-        }
-
-        let mut emitted = request.emitted.lock();
-        emitted.tail = placed.slot.tail;
-        emitted.at = time::monotonic_ns();
-        if switch != Switch::Stay {
-            if let Some(context) = context {
-                // Whatever switches away from it saves it.
-                context.set_saved();
-            }
-            self.switches.fetch_add(1, ordering::Relaxed);
-            // A request that is emitted again follows the same ones as the first time, or none: what
-            // it keeps is not let go of here.
-            if let Some(before) = core::mem::replace(&mut queue.loaded, context.cloned()) {
-                emitted.replaced = Some(before);
-            }
-        }
-        request.tracker.emitted(seqno);
-        self.retirer.gate().pass(&request.tracker);
-        Some(placed.slot.tail)
     }
 
     pub(super) fn arm(&self, queue: &mut Queue) {

@@ -11,6 +11,7 @@
 //! signalled with none of them held.
 
 pub(crate) mod context;
+mod emit;
 pub(crate) mod engine;
 pub(crate) mod exec;
 pub(crate) mod follow;

@@ -133,7 +133,11 @@ pub(super) fn execbuffer2(
     if context.is_banned() {
         return Err(EIO);
     }
-    let (objects, batch, list) = objects(file, arg)?;
+    let Objects {
+        entries: objects,
+        batch,
+        list,
+    } = objects(file, arg)?;
 
     // A batch is not written while it runs (by what a relocation says, it may be).
     let written = u64::from(abi::EXEC_OBJECT_WRITE);
@@ -250,12 +254,17 @@ fn engine(client: &File, context: &Context, flags: u64) -> Result<Arc<Engine>> {
     client.gpu().engine(class, instance).ok_or(EINVAL)
 }
 
+/// The objects of a batch.
+struct Objects {
+    entries: KVVec<Entry>,
+    /// Which of them is the batch.
+    batch: usize,
+    /// As user space lists them, in the same order.
+    list: KVVec<abi::drm_i915_gem_exec_object2>,
+}
+
 /// Looks the objects up, and reads their relocations.
-#[allow(clippy::type_complexity)]
-fn objects(
-    file: &DrmFile,
-    arg: &abi::drm_i915_gem_execbuffer2,
-) -> Result<(KVVec<Entry>, usize, KVVec<abi::drm_i915_gem_exec_object2>)> {
+fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Objects> {
     let count = arg.buffer_count as usize;
     let list: KVVec<abi::drm_i915_gem_exec_object2> = uaccess::read_array(arg.buffers_ptr, count)?;
     let batch = if arg.flags & u64::from(abi::I915_EXEC_BATCH_FIRST) != 0 {
@@ -319,7 +328,11 @@ fn objects(
             relocations(&mut entries, &handles, i, o)?;
         }
     }
-    Ok((entries, batch, list))
+    Ok(Objects {
+        entries,
+        batch,
+        list,
+    })
 }
 
 /// What names the target of a relocation.

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! A reset, step by step.
+//!
+//! The engines are frozen, so that nothing is emitted; what can be told of the hang is kept; the
+//! hardware is reset, and started again; somebody is to blame; and what was not done is emitted again.
+//! All of it is under the lock of [`Recovery`], and between the signals of fences: nothing here waits
+//! for memory.
+
+use kernel::{
+    alloc::flags::{__GFP_NOWARN, GFP_NOWAIT},
+    prelude::*,
+    sync::{atomic::ordering, Arc},
+};
+use ouro_core::hang::Watch;
+use ouro_hw::{generation::ResetScope, report::Report, types::Seqno};
+use ouro_kernel::{fence, time};
+
+use super::{bit, has, state::ErrorState, Allowed, Held, Inner, Recovery, Why};
+use crate::{report, submit::Engine};
+
+/// How often a reset is tried before the device is given up.
+const TRIES: u32 = 3;
+
+impl Recovery {
+    /// Resets an engine because of the request with the number `suspect`. The device is awake.
+    pub(super) fn run(
+        &self,
+        inner: &mut Inner,
+        engine: &Engine,
+        suspect: Option<Seqno>,
+        why: Why,
+        held: &mut Held,
+    ) -> Result {
+        let _signalling = fence::signalling();
+        let desc = engine.hw().desc();
+        pr_err!("{:?}: {}: reset\n", desc.id, why.text());
+        let mut scope = match self.allowed() {
+            Allowed::None => return self.wedge(inner, held),
+            Allowed::Engine if desc.reset_alone => bit(engine),
+            Allowed::All | Allowed::Engine => !0,
+        };
+        self.freeze(scope);
+        let report = self.hardware.take_errors();
+        report::print(&report);
+        self.capture(engine, suspect, why, scope, &report, held);
+
+        let mut done = self.attempt(inner, scope);
+        for _ in 1..TRIES {
+            if done.is_ok() {
+                break;
+            }
+            // Perhaps all of them together.
+            scope = !0;
+            self.freeze(scope);
+            done = self.attempt(inner, scope);
+        }
+        if done.is_err() {
+            return self.wedge(inner, held);
+        }
+        self.resets.fetch_add(1, ordering::Relaxed);
+        self.judge(inner, engine, suspect, why);
+        self.go_on(inner, scope, held);
+        Ok(())
+    }
+
+    /// Keeps what the engine does, if nothing is kept yet, and there is memory.
+    fn capture(
+        &self,
+        engine: &Engine,
+        suspect: Option<Seqno>,
+        why: Why,
+        scope: u32,
+        report: &Report,
+        held: &mut Held,
+    ) {
+        if !why.blames() || !self.errors.is_empty() {
+            return;
+        }
+        let now = time::monotonic_ns();
+        let Some(mut state) = ErrorState::new(engine, why, now, self.resets(), report) else {
+            return;
+        };
+        held.request = engine.first();
+        let request = held.request.as_ref();
+        if let Some(request) = request.filter(|r| r.tracker.seqno() == suspect) {
+            let context = request.context.as_ref();
+            if context.is_some_and(|c| c.params().no_error_capture.get()) {
+                return;
+            }
+            state.add_request(request);
+        }
+        for engine in self.engines.iter().filter(|e| has(scope, e)) {
+            state.add_ring(engine);
+        }
+        if let Ok(state) = Arc::new(state, GFP_NOWAIT | __GFP_NOWARN) {
+            held.state = Some(state.clone());
+            self.errors.keep(state);
+        }
+    }
+
+    fn freeze(&self, scope: u32) {
+        for engine in self.engines.iter().filter(|e| has(scope, e)) {
+            engine.freeze();
+        }
+    }
+
+    /// Tries to reset the engines of a scope, and starts them again. They are frozen.
+    fn attempt(&self, inner: &mut Inner, scope: u32) -> Result {
+        let mut chosen = self.engines.iter().filter(|e| has(scope, e));
+        match (chosen.next(), chosen.next()) {
+            (Some(one), None) if one.hw().desc().reset_alone => {
+                self.hardware.reset(ResetScope::Engine(one.index()))
+            }
+            _ => self.hardware.restart(self.space.layout()),
+        }
+        .inspect_err(|e| pr_err!("{:?}: no reset: {:?}\n", self.hardware, e))?;
+        for engine in self.engines.iter().filter(|e| has(scope, e)) {
+            if let Some(lost) = inner.lost.get_mut(engine.index()) {
+                engine.take_back(lost);
+            }
+            engine.start()?;
+            if engine.hw().desc().contexts {
+                // What it held was not saved, and nobody else's image waits for its first save.
+                self.kernel_context.forget_saved();
+            }
+        }
+        if scope == !0 {
+            self.hardware.irq_on();
+        }
+        Ok(())
+    }
+
+    /// Says who is to blame: the first request on `engine`, if it is the one that was seen to hang.
+    fn judge(&self, inner: &Inner, engine: &Engine, suspect: Option<Seqno>, why: Why) {
+        for (index, lost) in inner.lost.iter().enumerate() {
+            let Some(oldest) = lost.oldest else {
+                continue;
+            };
+            let context = lost.context();
+            if index != engine.index() || suspect != Some(oldest) {
+                if let Some(context) = context {
+                    context.guilt().interrupted();
+                }
+                continue;
+            }
+            lost.give_up_first();
+            let Some(context) = context else {
+                continue;
+            };
+            if why.blames() {
+                context.has_hung();
+                if let Some(holder) = context.holder() {
+                    let banned = if context.is_banned() { ", banned" } else { "" };
+                    pr_err!("it was {}{}\n", holder, banned);
+                }
+            }
+            // What made it hang may be in its state. It starts anew.
+            if let (true, Some(image), Some(golden)) = (
+                engine.hw().desc().contexts,
+                context.image(),
+                self.golden.as_ref(),
+            ) {
+                if context.holder().is_some() {
+                    image.copy_from(golden);
+                }
+            }
+        }
+    }
+
+    /// Lets the engines of a scope work again.
+    fn go_on(&self, inner: &mut Inner, scope: u32, held: &mut Held) {
+        for engine in self.engines.iter().filter(|e| has(scope, e)) {
+            let at = engine.index();
+            if let (Some(lost), Some(held), Some(watch)) = (
+                inner.lost.get_mut(at),
+                held.contexts.get_mut(at),
+                inner.watches.get_mut(at),
+            ) {
+                engine.replay(lost);
+                lost.oldest = None;
+                *held = lost.take_loaded();
+                *watch = Watch::default();
+            }
+        }
+    }
+
+    /// Gives the device up. Fails, and says so.
+    pub(super) fn wedge(&self, inner: &mut Inner, held: &mut Held) -> Result {
+        let _signalling = fence::signalling();
+        pr_err!("{:?}: given up\n", self.hardware);
+        self.wedged.store(true, ordering::Release);
+        // It may go on with what it was doing: not in memory that others get.
+        self.dma.set_master(false);
+        for engine in self.engines.iter() {
+            engine.close(EIO);
+            if let (Some(lost), Some(held)) = (
+                inner.lost.get_mut(engine.index()),
+                held.contexts.get_mut(engine.index()),
+            ) {
+                engine.stop(EIO, lost);
+                lost.oldest = None;
+                *held = lost.take_loaded();
+            }
+        }
+        Err(EIO)
+    }
+
+    /// Tries to bring a device back that was given up.
+    pub(super) fn unwedge(&self, inner: &mut Inner, held: &mut Held) -> Result {
+        let _signalling = fence::signalling();
+        self.freeze(!0);
+        self.dma.set_master(true);
+        self.hardware.flush_gtt();
+        if self.attempt(inner, !0).is_err() {
+            self.dma.set_master(false);
+            return Err(EIO);
+        }
+        self.resets.fetch_add(1, ordering::Relaxed);
+        for engine in self.engines.iter() {
+            engine.reopen();
+        }
+        self.go_on(inner, !0, held);
+        self.wedged.store(false, ordering::Release);
+        pr_info!("{:?}: back again\n", self.hardware);
+        Ok(())
+    }
+}
