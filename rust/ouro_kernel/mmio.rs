@@ -125,6 +125,52 @@ impl Mapping {
         }
     }
 
+    /// Copies out, in the widest accesses that the offset allows. `None` if it is not all inside.
+    pub fn read_bytes(&self, offset: usize, out: &mut [u8]) -> Option<()> {
+        self.inside(offset, out.len())?;
+        let mut at = offset;
+        let mut rest = out;
+        while !rest.is_empty() {
+            let bytes = self.read64(at & !7).to_le_bytes();
+            let from = bytes.get(at & 7..)?;
+            let n = from.len().min(rest.len());
+            let (now, later) = rest.split_at_mut(n);
+            now.copy_from_slice(from.get(..n)?);
+            rest = later;
+            at += n;
+        }
+        Some(())
+    }
+
+    /// Copies in, in the widest accesses that the offset allows. `None`, with nothing written, if it is
+    /// not all inside.
+    pub fn write_bytes(&self, offset: usize, data: &[u8]) -> Option<()> {
+        self.inside(offset, data.len())?;
+        let head = (offset.wrapping_neg() & 7).min(data.len());
+        let (head, rest) = data.split_at(head);
+        let mut at = offset;
+        for byte in head {
+            self.write8(at, *byte);
+            at += 1;
+        }
+        let mut words = rest.chunks_exact(8);
+        for word in &mut words {
+            self.write64(at, u64::from_le_bytes(word.try_into().ok()?));
+            at += 8;
+        }
+        for byte in words.remainder() {
+            self.write8(at, *byte);
+            at += 1;
+        }
+        Some(())
+    }
+
+    /// `None` if so many bytes are not all inside, in whole words of 64 bits.
+    fn inside(&self, offset: usize, len: usize) -> Option<()> {
+        let end = offset.checked_add(len)?;
+        (end <= self.len & !7).then_some(())
+    }
+
     /// The length in bytes.
     pub fn len(&self) -> usize {
         self.len
@@ -271,6 +317,54 @@ impl Bar {
         }
     }
 }
+
+/// Bytes that are copied before the gate is opened anew.
+const STEP: usize = 4096;
+
+impl Bar {
+    /// Copies out. It may be slow: each access waits for the device.
+    ///
+    /// Errors: `EINVAL` if it is not all inside, `ENODEV` after the revocation.
+    pub fn read_bytes(&self, offset: usize, out: &mut [u8]) -> Result {
+        let mut at = offset;
+        for piece in out.chunks_mut(STEP) {
+            let mapping = self.access().ok_or(ENODEV)?;
+            mapping.read_bytes(at, piece).ok_or(EINVAL)?;
+            at += piece.len();
+        }
+        Ok(())
+    }
+
+    /// Copies in.
+    ///
+    /// Errors: as for [`Bar::read_bytes()`].
+    pub fn write_bytes(&self, offset: usize, data: &[u8]) -> Result {
+        let mut at = offset;
+        for piece in data.chunks(STEP) {
+            let mapping = self.access().ok_or(ENODEV)?;
+            mapping.write_bytes(at, piece).ok_or(EINVAL)?;
+            at += piece.len();
+        }
+        Ok(())
+    }
+
+    /// Sets a range to zero.
+    ///
+    /// Errors: as for [`Bar::read_bytes()`].
+    pub fn clear(&self, offset: usize, len: usize) -> Result {
+        let end = offset.checked_add(len).ok_or(EINVAL)?;
+        let mut at = offset;
+        while at < end {
+            let n = ZEROS.len().min(end - at);
+            self.write_bytes(at, ZEROS.get(..n).ok_or(EINVAL)?)?;
+            at += n;
+        }
+        Ok(())
+    }
+}
+
+/// What [`Bar::clear()`] writes.
+static ZEROS: [u8; STEP] = [0; STEP];
 
 /// All writes of this CPU before it are seen before those after it, by devices too.
 pub fn wmb() {

@@ -184,7 +184,7 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip) -> Result<Arc<Gpu
         GFP_KERNEL,
     )?;
     let hardware = Arc::pin_init(Hardware::new(chip, regs, gtt, platform)?, GFP_KERNEL)?;
-    Gpu::new(hardware, dma, aperture)
+    Gpu::new(hardware, dma, aperture, None)
 }
 
 macro_rules! ids {

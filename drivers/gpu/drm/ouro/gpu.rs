@@ -26,7 +26,7 @@ use ouro_kernel::{
 
 use crate::{
     gem::{
-        region::{self, Region},
+        region::{self, Local, Region},
         shrink::Reclaim,
     },
     hardware::Hardware,
@@ -94,11 +94,12 @@ pub(crate) struct Counts {
 
 impl Gpu {
     /// Brings a device up: tables, and the memory of its engines, which [`prove`](Self::prove) starts.
-    /// `aperture` is the bus address of that window, if there is one.
+    /// `aperture` is the bus address of that window, if there is one, and `local` the device's own memory.
     pub(crate) fn new(
         hardware: Arc<Hardware>,
         dma: Arc<DmaDevice>,
         aperture: Option<u64>,
+        local: Option<Local>,
     ) -> Result<Arc<Self>> {
         let _awake = Awake::new(&hardware)?;
         let space = Space::new(hardware.clone(), &dma)?;
@@ -125,7 +126,7 @@ impl Gpu {
             &engines,
             kernel_context.clone(),
         )?;
-        let regions = region::all(&dma)?;
+        let regions = region::all(&dma, local)?;
         let gpu = Arc::new(
             Self {
                 regions,

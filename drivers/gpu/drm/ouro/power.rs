@@ -10,6 +10,7 @@ use ouro_kernel::{
 };
 
 use crate::{
+    gem::migrate,
     gpu::{Gpu, State, FIRST_REQUEST_MS},
     reset::Why,
     submit::{
@@ -28,6 +29,7 @@ impl Gpu {
     /// Errors: `EBUSY`, and nothing has changed, if an engine does not become idle.
     pub(crate) fn suspend(&self) -> Result {
         let awake = Awake::new(self.hardware())?;
+        migrate::rescue(self)?;
         for engine in self.engines().iter().filter(|e| self.has_images(e)) {
             // The switch away from a client's context is what saves it.
             let fence = self.run(engine, self.kernel_context(), Work::Nothing)?;
@@ -124,6 +126,7 @@ impl Gpu {
     /// waiters wake. Nothing of the device is touched after it. Sleeps.
     pub(crate) fn shutdown(&self) {
         self.advance_state(State::Gone);
+        migrate::close_windows(self);
         if let Some(aperture) = self.aperture() {
             aperture.close();
         }

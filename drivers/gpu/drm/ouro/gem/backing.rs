@@ -19,7 +19,7 @@ use kernel::{
     },
     workqueue::{Work, WorkItem},
 };
-use ouro_hw::types::{CacheLevel, PAGE_SIZE};
+use ouro_hw::types::{CacheLevel, GpuAddr, PAGE_SIZE};
 use ouro_kernel::{
     gem::{Attachment, ImportMap},
     pages::{DmaMap, DmaPages, Pages, Shmem, View},
@@ -29,13 +29,14 @@ use ouro_kernel::{
 };
 
 use super::{
-    region::{Blocks, Kind, Region},
+    blocks::Blocks,
+    region::{Kind, Purpose, Region},
     Object,
 };
 use crate::{
     gpu::Gpu,
     submit::Retirer,
-    vm::{Mapping, Owner, Place, Space},
+    vm::{Binding, Mapping, Owner, Place, Space},
 };
 
 /// What it is made of.
@@ -126,11 +127,27 @@ impl Backing {
     ///
     /// Errors: `ENOSPC` if the region has not so many; as [`pages`](Self::pages).
     pub(crate) fn in_region(gpu: &Gpu, region: &Arc<Region>, object: &Object) -> Result<Arc<Self>> {
+        Self::for_purpose(gpu, region, object, Purpose::Fresh)
+    }
+
+    /// Pages in a region for a move of an object, which writes all of them.
+    ///
+    /// Errors: as [`in_region`](Self::in_region).
+    pub(super) fn target(gpu: &Gpu, region: &Arc<Region>, object: &Object) -> Result<Arc<Self>> {
+        Self::for_purpose(gpu, region, object, Purpose::Target)
+    }
+
+    fn for_purpose(
+        gpu: &Gpu,
+        region: &Arc<Region>,
+        object: &Object,
+        purpose: Purpose,
+    ) -> Result<Arc<Self>> {
         match region.kind() {
             Kind::System => Self::pages(gpu.dma_device(), object.bytes() as usize),
             Kind::Local => {
                 let pages = u32::try_from(object.bytes() / u64::from(PAGE_SIZE));
-                let blocks = region.allocate(object, pages.map_err(|_| ENOSPC)?)?;
+                let blocks = region.allocate(object, pages.map_err(|_| ENOSPC)?, purpose)?;
                 Self::new(Memory::Blocks(blocks))
             }
         }
@@ -186,7 +203,20 @@ impl Backing {
         }
     }
 
-    /// The frame of a page, for user space.
+    /// Whether the CPU sees it through a window of the device's, or not at all.
+    pub(super) fn is_windowed(&self) -> bool {
+        matches!(&self.memory, Memory::Blocks(blocks) if blocks.is_windowed())
+    }
+
+    /// Where the GPU reaches it without a table.
+    fn direct(&self) -> Option<GpuAddr> {
+        match &self.memory {
+            Memory::Blocks(blocks) => blocks.direct(),
+            Memory::Pages(_) | Memory::Kernel(_) | Memory::Foreign(_) => None,
+        }
+    }
+
+    /// The frame of a page, for user space; `None` where there is none, or the CPU cannot see it.
     pub(crate) fn pfn(&self, page: usize) -> Option<usize> {
         match &self.memory {
             Memory::Pages(map) => map.pages().pfn(page),
@@ -200,9 +230,9 @@ impl Backing {
         match &self.memory {
             Memory::Pages(map) => map.pages().copy_to_user(offset, to, len),
             Memory::Kernel(_) | Memory::Foreign(_) => Err(EINVAL),
-            Memory::Blocks(blocks) => blocks.each(offset, len, |view, at, range| {
+            Memory::Blocks(blocks) => blocks.each(offset, len, |sight, at, range| {
                 pieces(range, |piece, done, buffer| {
-                    view.read(at + done, buffer)?;
+                    sight.read(at + done, buffer)?;
                     uaccess::write(to.wrapping_add(piece as u64), buffer)
                 })
             }),
@@ -214,10 +244,10 @@ impl Backing {
         match &self.memory {
             Memory::Pages(map) => map.pages().copy_from_user(offset, from, len),
             Memory::Kernel(_) | Memory::Foreign(_) => Err(EINVAL),
-            Memory::Blocks(blocks) => blocks.each(offset, len, |view, at, range| {
+            Memory::Blocks(blocks) => blocks.each(offset, len, |sight, at, range| {
                 pieces(range, |piece, done, buffer| {
                     uaccess::read_into(from.wrapping_add(piece as u64), buffer)?;
-                    view.write(at + done, buffer)
+                    sight.write(at + done, buffer)
                 })
             }),
         }
@@ -229,8 +259,8 @@ impl Backing {
             Memory::Pages(map) => map.pages().read(offset, out),
             Memory::Kernel(pages) => pages.view().read(offset, out),
             Memory::Foreign(_) => Err(EINVAL),
-            Memory::Blocks(blocks) => blocks.each(offset, out.len(), |view, at, range| {
-                view.read(at, out.get_mut(range).ok_or(EINVAL)?)
+            Memory::Blocks(blocks) => blocks.each(offset, out.len(), |sight, at, range| {
+                sight.read(at, out.get_mut(range).ok_or(EINVAL)?)
             }),
         }
     }
@@ -241,8 +271,8 @@ impl Backing {
             Memory::Pages(map) => map.pages().write(offset, bytes),
             Memory::Kernel(pages) => pages.view().write(offset, bytes),
             Memory::Foreign(_) => Err(EINVAL),
-            Memory::Blocks(blocks) => blocks.each(offset, bytes.len(), |view, at, range| {
-                view.write(at, bytes.get(range).ok_or(EINVAL)?)
+            Memory::Blocks(blocks) => blocks.each(offset, bytes.len(), |sight, at, range| {
+                sight.write(at, bytes.get(range).ok_or(EINVAL)?)
             }),
         }
     }
@@ -319,7 +349,7 @@ impl Backing {
             Memory::Blocks(blocks) => blocks.each(
                 0,
                 self.len() as usize * PAGE_SIZE as usize,
-                |view, at, range| view.clflush(at, range.len()),
+                |sight, at, range| sight.clflush(at, range.len()),
             ),
         }
     }
@@ -339,6 +369,8 @@ impl Backing {
     }
 
     /// [`bind`](Self::bind) for batches and moves. Views in the aperture give way.
+    ///
+    /// Errors: `EINVAL` also if it must be elsewhere than where its memory is.
     pub(crate) fn bind_object(
         &self,
         gpu: &Gpu,
@@ -346,8 +378,19 @@ impl Backing {
         pad: u64,
         owner: Owner<'_>,
         cache: CacheLevel,
-    ) -> Result<Mapping> {
-        let bind = || self.bind(gpu.space(), place, pad, owner, cache);
+    ) -> Result<Binding> {
+        if let Some(addr) = self.direct() {
+            let len = u64::from(self.len()) * u64::from(PAGE_SIZE);
+            if pad > len || !place.holds(addr, len) {
+                return Err(EINVAL);
+            }
+            self.reached.store(true, ordering::Relaxed);
+            return Ok(Binding::Direct { addr, len });
+        }
+        let bind = || {
+            let mapping = self.bind(gpu.space(), place, pad, owner, cache)?;
+            Ok(Binding::Mapped(mapping))
+        };
         match (bind(), gpu.aperture()) {
             (Err(e), Some(aperture)) if e == ENOSPC => {
                 let bytes = u64::from(self.len()) * u64::from(PAGE_SIZE);

@@ -88,15 +88,7 @@ pub(crate) fn bind(
         state.unflushed = false;
     }
     if let Some(mapping) = &state.mapping {
-        let at = mapping.addr().0;
-        let fits = mapping.len() >= pad
-            && match place {
-                Place::At(addr) => at == addr.0,
-                Place::Within { range, align } => {
-                    at >= range.0 && at + mapping.len() <= range.1 && at & (align - 1) == 0
-                }
-            };
-        if fits {
+        if mapping.len() >= pad && place.holds(mapping.addr(), mapping.len()) {
             return Ok(mapping.addr());
         }
         if !object.resv().test_signaled(Usage::Bookkeep) {

@@ -34,6 +34,7 @@ use ouro_kernel::{
 use super::{
     backing::Memory,
     contents::{self, NoBacking},
+    migrate,
     region::Placements,
     shrink::{Listed, Worth},
     userptr, view, Backing,
@@ -41,7 +42,7 @@ use super::{
 use crate::{
     driver::{Device, Ouro},
     gpu::Gpu,
-    vm::{Mapping, Tiled},
+    vm::{Binding, Tiled},
 };
 
 /// An object as the DRM core knows it.
@@ -49,6 +50,9 @@ pub(crate) type Object = gem::Object<Bo>;
 
 /// The region of system memory.
 pub(super) const SYSTEM: usize = 0;
+
+/// How often a fault moves an object to where the CPU sees it, before it lets others do something.
+const HIDDEN_TRIES: u32 = 4;
 
 /// Largest object. A page number of it fits into 32 bits, with room to spare.
 pub(crate) const MAX_SIZE: u64 = 1 << 40;
@@ -85,7 +89,7 @@ mod status {
 /// What is under [`Bo::state`].
 pub(super) struct State {
     // The address goes before the pages.
-    pub(super) mapping: Option<Mapping>,
+    pub(super) mapping: Option<Binding>,
     pub(super) backing: Option<Arc<Backing>>,
     /// The backing is one that can be let go of.
     pub(super) listed: Option<Listed>,
@@ -117,7 +121,7 @@ impl State {
 
     /// It has been moved, to where it is listed so. Returns the address that it had, which is needed
     /// until the copy is done.
-    pub(super) fn moved(&mut self, to: Arc<Backing>, listed: Option<Listed>) -> Option<Mapping> {
+    pub(super) fn moved(&mut self, to: Arc<Backing>, listed: Option<Listed>) -> Option<Binding> {
         self.backing = Some(to);
         self.listed = listed;
         self.mapping.take()
@@ -159,6 +163,8 @@ pub(crate) struct Bo {
     gpu: Arc<Gpu>,
     bytes: u64,
     placements: Placements,
+    /// What its address is a multiple of.
+    align: u64,
     /// The memory of a process that it is.
     user: Option<userptr::Range>,
     _counted: Counted,
@@ -176,13 +182,19 @@ pub(crate) struct Bo {
 pub(crate) struct Args {
     pub(super) gpu: Arc<Gpu>,
     pub(super) placements: Placements,
+    pub(super) align: u64,
     pub(super) user: Option<userptr::Range>,
 }
 
-/// Makes an object of at least `size` bytes.
+/// Makes an object of at least `size` bytes, at addresses that are multiples of `align`, a power of two.
 ///
 /// Errors: `EINVAL` for no size, `E2BIG` for one that cannot be, `ENOMEM`.
-pub(crate) fn create(dev: &Device, size: u64, placements: Placements) -> Result<ARef<Object>> {
+pub(crate) fn create(
+    dev: &Device,
+    size: u64,
+    align: u64,
+    placements: Placements,
+) -> Result<ARef<Object>> {
     // What is rounded up beyond the last number is no size at all.
     let size = size.checked_next_multiple_of(4096).unwrap_or(0);
     if size == 0 {
@@ -194,6 +206,7 @@ pub(crate) fn create(dev: &Device, size: u64, placements: Placements) -> Result<
     let args = Args {
         gpu: dev.gpu().clone(),
         placements,
+        align,
         user: None,
     };
     Object::new(dev, size as usize, args)
@@ -208,6 +221,11 @@ impl Bo {
     /// The device.
     pub(crate) fn gpu(&self) -> &Arc<Gpu> {
         &self.gpu
+    }
+
+    /// What its address is a multiple of: a power of two.
+    pub(crate) fn align(&self) -> u64 {
+        self.align
     }
 
     /// Where it may live.
@@ -287,9 +305,30 @@ impl Bo {
 
 /// Maps the page that was touched, from memory.
 fn show_page(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(), FaultError> {
-    let (mut state, backing) = contents::settled(object)?;
-    state.unflushed |= state.cache == CacheLevel::None && fault.is_write();
-    fault.insert(backing.pfn(fault.page()).ok_or(FaultError::Bus)?)
+    for _ in 0..HIDDEN_TRIES {
+        let (mut state, backing) = contents::settled(object)?;
+        let pfn = backing.pfn(fault.page());
+        if backing.is_windowed() {
+            // The window is closed at the unbind, after all of this was taken away from user space.
+            object.gpu.usable()?;
+            if pfn.is_none() {
+                drop(state);
+                migrate::uncover(object)?;
+                continue;
+            }
+        }
+        state.unflushed |= state.cache == CacheLevel::None && fault.is_write();
+        return fault.insert(pfn.ok_or(FaultError::Bus)?);
+    }
+    // Batches want it there more often than the CPU gets to see it.
+    Err(FaultError::Retry)
+}
+
+/// The window through which the CPU sees an object is about to be closed: nobody looks through it
+/// from here on. The device says already that it is gone.
+pub(crate) fn close_window(object: &Object) {
+    let _state = object.state.lock();
+    object.unmap_user();
 }
 
 impl gem::DriverObject for Bo {
@@ -302,6 +341,7 @@ impl gem::DriverObject for Bo {
         let Args {
             gpu,
             placements,
+            align,
             user,
         } = args;
         let bytes = size as u64;
@@ -315,6 +355,7 @@ impl gem::DriverObject for Bo {
             gpu,
             bytes,
             placements,
+            align,
             user,
             used: Atomic::new(false),
             status: Atomic::new(0),
@@ -377,6 +418,7 @@ impl gem::DriverObject for Bo {
         let args = Args {
             gpu: gpu.clone(),
             placements: Placements::system(),
+            align: 1,
             user: None,
         };
         Object::import(dev, attachment, args)

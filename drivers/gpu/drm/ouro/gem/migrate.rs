@@ -20,10 +20,11 @@ use ouro_kernel::{
     fence::{self, Fence},
     release,
     resv::{HasResv, Locked, Usage},
-    wait::{Interruptible, FOREVER},
+    time,
+    wait::{Interruptible, Waited, FOREVER},
 };
 
-use super::{region::Region, Backing, Object};
+use super::{bo, region::Region, Backing, Object};
 use crate::{
     gpu::Gpu,
     submit::{
@@ -31,13 +32,17 @@ use crate::{
         request::{Awake, Work},
         Engine, Retirer,
     },
-    vm::{Mapping, Owner, Place},
+    vm::{Binding, Owner, Place},
 };
+
+/// Milliseconds that an object has to leave memory that the device is about to forget: what it waits
+/// for may have to be reset first.
+const RESCUE_MS: u32 = 30_000;
 
 /// What a move needs until it is done.
 pub(crate) struct Moving {
     /// Where the copy finds both sides, and where earlier requests know the object.
-    mappings: KVec<Mapping>,
+    mappings: KVec<Binding>,
     old: Arc<Backing>,
     new: Arc<Backing>,
     fence: ARef<Fence>,
@@ -46,7 +51,7 @@ pub(crate) struct Moving {
 
 impl Moving {
     /// Keeps one more mapping.
-    pub(crate) fn keep(&mut self, mapping: Mapping) {
+    pub(crate) fn keep(&mut self, mapping: Binding) {
         // There is room.
         drop(self.mappings.push_within_capacity(mapping));
     }
@@ -98,9 +103,9 @@ pub(crate) fn start(
     if lives_in(&gpu, &old, to) {
         return Ok(None);
     }
-    let new = Backing::in_region(&gpu, to, object)?;
+    let new = Backing::target(&gpu, to, object)?;
     let anywhere = Place::Within {
-        range: (0, gpu.space().size()),
+        range: (0, u64::MAX),
         align: PAGE_SIZE.into(),
     };
     let from = old.bind_object(&gpu, anywhere, 0, Owner::Move, state.cache())?;
@@ -174,6 +179,51 @@ pub(crate) fn start(
         prepared.publish(&gpu, |_| ());
     }
     Ok(Some(last))
+}
+
+/// Moves an object to system memory, where the CPU sees all of it. Nothing is locked.
+///
+/// Errors: those of [`start`], `ERESTARTSYS`.
+pub(super) fn uncover(object: &Object) -> Result {
+    let locked = object.resv().lock(Interruptible::Yes)?;
+    let system = object.gpu().regions().first().ok_or(EINVAL)?;
+    start(object, &locked, system).map(|_| ())
+}
+
+/// Moves all objects out of memory that the device is about to forget, and waits until they have.
+/// User space is frozen.
+///
+/// Errors: `EBUSY` if some cannot leave in time; those of [`start`].
+pub(crate) fn rescue(gpu: &Gpu) -> Result {
+    let system = gpu.regions().first().ok_or(EINVAL)?;
+    for region in gpu.regions().iter().filter(|r| r.is_windowed()) {
+        let mut page = 0;
+        while let Some((next, object)) = region.object_from(page) {
+            page = next;
+            let locked = object.resv().lock(Interruptible::No)?;
+            let left = start(&object, &locked, system)?;
+            drop(locked);
+            if let Some(fence) = left {
+                match fence.wait(Interruptible::No, time::ms(RESCUE_MS))? {
+                    Waited::Done(_) => {}
+                    Waited::TimedOut => return Err(EBUSY),
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The windows to the device's own memory are about to be closed: user space loses what it sees there.
+/// The device says already that it is gone, so that no page comes back.
+pub(crate) fn close_windows(gpu: &Gpu) {
+    for region in gpu.regions().iter().filter(|r| r.is_windowed()) {
+        let mut page = 0;
+        while let Some((next, object)) = region.object_from(page) {
+            page = next;
+            bo::close_window(&object);
+        }
+    }
 }
 
 /// Brings an object back to the best of its regions, if it had to leave that and there is room again.

@@ -5,6 +5,7 @@
 pub(crate) mod access;
 pub(crate) mod backing;
 pub(crate) mod bind;
+mod blocks;
 pub(crate) mod bo;
 pub(crate) mod contents;
 pub(crate) mod migrate;

@@ -3,9 +3,9 @@
 //! Regions: the kinds of memory that objects can live in.
 //!
 //! The first one is system memory, page by page. Others are memory of the device, which is shared
-//! out in blocks, and of which there is only so much: somebody may have to leave when it is full
-//! ([`Region::next_victim`]). No chip with such memory has a backend yet; for tests, module parameter
-//! `test_region_mb` makes a region of as many megabytes out of system memory.
+//! out in blocks ([`Blocks`](super::blocks::Blocks)), and of which there is only so much: somebody may
+//! have to leave when it is full ([`Region::next_victim`]). For tests on chips without such memory,
+//! module parameter `test_region_mb` makes a region of as many megabytes out of system memory.
 
 use kernel::{
     new_mutex,
@@ -13,15 +13,11 @@ use kernel::{
     sync::{aref::ARef, Arc, Mutex},
 };
 use ouro_core::range::Want;
-use ouro_hw::types::PAGE_SIZE;
-use ouro_kernel::{
-    pages::{DmaPages, View},
-    pci::DmaDevice,
-    task, Caching,
-};
+use ouro_hw::types::{GpuAddr, PAGE_SIZE};
+use ouro_kernel::{mmio::Bar, pages::DmaPages, pci::DmaDevice, task, Caching};
 
-use super::Object;
-use crate::vm::population::{Departed, Entrance, Population, Victim};
+use super::{blocks::Blocks, Object};
+use crate::vm::population::{Entrance, Population, Victim};
 
 /// Regions that a device can have.
 pub(crate) const MAX: usize = 4;
@@ -84,38 +80,82 @@ pub(crate) enum Kind {
     Local,
 }
 
+/// Memory of the device's own, as it is.
+pub(crate) struct Local {
+    /// What the CPU sees of it, from its first byte on.
+    pub(crate) window: Bar,
+    /// Bytes.
+    pub(crate) size: u64,
+    /// Where the GPU reaches its first byte without a table.
+    pub(crate) at: GpuAddr,
+}
+
+/// What is shared out.
+pub(super) enum Store {
+    /// System memory, in place of the device's.
+    Simulated(DmaPages),
+    /// The device's own.
+    Device(Local),
+}
+
+impl Store {
+    fn pages(&self) -> u32 {
+        match self {
+            Store::Simulated(memory) => memory.len() as u32,
+            Store::Device(local) => (local.size / u64::from(PAGE_SIZE)) as u32,
+        }
+    }
+
+    /// Pages that the CPU sees: the first ones.
+    fn visible(&self) -> u32 {
+        match self {
+            Store::Simulated(memory) => memory.len() as u32,
+            Store::Device(local) => (local.window.len() / PAGE_SIZE as usize) as u32,
+        }
+    }
+}
+
 /// Memory that is shared out in blocks.
 #[pin_data]
-struct Blocky {
-    memory: DmaPages,
+pub(super) struct Blocky {
+    pub(super) store: Store,
     #[pin]
-    population: Mutex<Population>,
+    pub(super) population: Mutex<Population>,
 }
 
 /// A region.
 pub(crate) struct Region {
     kind: Kind,
     instance: u16,
-    blocks: Option<Pin<KBox<Blocky>>>,
+    pub(super) blocks: Option<Pin<KBox<Blocky>>>,
 }
 
-/// Pages of a region that are an object's. Dropped: they are free.
-pub(crate) struct Blocks {
-    region: Arc<Region>,
-    /// First page and pages, in the order of the object's.
-    runs: KVec<(u32, u32)>,
-    count: u32,
+/// What becomes of memory that an object gets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// It is the object's as it is: zeroed by the CPU, which must see it.
+    Fresh,
+    /// A move writes all of it before anybody looks. Best where the CPU sees it.
+    Target,
 }
 
-/// The regions of a device: system memory first.
+/// The regions of a device: system memory first. `local` is what it has of its own.
 ///
 /// Errors: `ENOMEM`.
-pub(crate) fn all(dma: &Arc<DmaDevice>) -> Result<KVec<Arc<Region>>> {
-    let mut all = KVec::with_capacity(2, GFP_KERNEL)?;
+pub(crate) fn all(dma: &Arc<DmaDevice>, local: Option<Local>) -> Result<KVec<Arc<Region>>> {
+    let mut all = KVec::with_capacity(MAX, GFP_KERNEL)?;
     all.push(Region::system()?, GFP_KERNEL)?;
+    if let Some(local) = local {
+        all.push(Region::local(Store::Device(local), 0)?, GFP_KERNEL)?;
+    }
     let bytes = (crate::module_parameters::test_region_mb.value() as usize) << 20;
     if bytes != 0 {
-        all.push(Region::simulated(dma, bytes)?, GFP_KERNEL)?;
+        let memory = DmaPages::new(dma, bytes / PAGE_SIZE as usize, Caching::WriteBack)?;
+        let instance = all.len() as u16 - 1;
+        all.push(
+            Region::local(Store::Simulated(memory), instance)?,
+            GFP_KERNEL,
+        )?;
     }
     Ok(all)
 }
@@ -131,20 +171,19 @@ impl Region {
         Ok(Arc::new(this, GFP_KERNEL)?)
     }
 
-    /// A region of the device's that is none: so many bytes of system memory, for tests.
-    fn simulated(dma: &Arc<DmaDevice>, bytes: usize) -> Result<Arc<Self>> {
-        let memory = DmaPages::new(dma, bytes / PAGE_SIZE as usize, Caching::WriteBack)?;
-        let pages = memory.len() as u32;
+    /// Memory of the device's, or what stands for it.
+    fn local(store: Store, instance: u16) -> Result<Arc<Self>> {
+        let pages = store.pages();
         let blocks = KBox::pin_init(
             try_pin_init!(Blocky {
-                memory,
+                store,
                 population <- new_mutex!(Population::new(0..pages)?, "ouro_region"),
             }? Error),
             GFP_KERNEL,
         )?;
         let this = Self {
             kind: Kind::Local,
-            instance: 0,
+            instance,
             blocks: Some(blocks),
         };
         Ok(Arc::new(this, GFP_KERNEL)?)
@@ -163,10 +202,24 @@ impl Region {
     /// Bytes.
     pub(crate) fn size(&self) -> u64 {
         let pages = match &self.blocks {
-            Some(blocks) => blocks.memory.len(),
+            Some(blocks) => blocks.store.pages() as usize,
             None => task::total_pages(),
         };
         pages as u64 * u64::from(PAGE_SIZE)
+    }
+
+    /// Bytes that the CPU sees.
+    pub(crate) fn visible(&self) -> u64 {
+        match &self.blocks {
+            Some(blocks) => u64::from(blocks.store.visible()) * u64::from(PAGE_SIZE),
+            None => self.size(),
+        }
+    }
+
+    /// Whether the CPU sees it through a window of the device's.
+    pub(super) fn is_windowed(&self) -> bool {
+        let store = self.blocks.as_ref().map(|b| &b.store);
+        matches!(store, Some(Store::Device(_)))
     }
 
     /// Bytes that nobody has, where that is known.
@@ -175,60 +228,70 @@ impl Region {
         Some(blocks.population.lock().free() * u64::from(PAGE_SIZE))
     }
 
-    /// Zeroed pages for an object, in as few pieces as there are.
+    /// Pages for an object, in as few pieces as there are; in one where the chip needs that.
     ///
     /// Errors: `ENOSPC` if there are not so many, `ENODEV` for system memory, `ENOMEM`.
-    pub(super) fn allocate(self: &Arc<Self>, object: &Object, pages: u32) -> Result<Blocks> {
+    pub(super) fn allocate(
+        self: &Arc<Self>,
+        object: &Object,
+        pages: u32,
+        purpose: Purpose,
+    ) -> Result<Blocks> {
         let Some(blocky) = &self.blocks else {
             return Err(ENODEV);
         };
-        let mut blocks = Blocks {
-            region: self.clone(),
-            runs: KVec::new(),
-            count: 0,
-        };
+        let whole = matches!(blocky.store, Store::Device(_));
+        let mut blocks = Blocks::none(self);
         // The largest pieces first; what was got goes back by itself.
         let mut piece = pages;
-        while blocks.count < pages {
-            piece = piece.min(pages - blocks.count);
-            blocks.runs.reserve(1, GFP_KERNEL)?;
+        while blocks.len() < pages {
+            piece = piece.min(pages - blocks.len());
+            blocks.make_room()?;
             let entrance = Entrance::object(object)?;
             let taken = {
                 let mut population = blocky.population.lock();
-                let want = Want {
+                let seen = Want {
                     size: piece.into(),
-                    align: 1,
-                    within: (0, u64::MAX),
+                    align: (object.align() / u64::from(PAGE_SIZE)).max(1),
+                    within: (0, blocky.store.visible().into()),
                 };
-                let taken = population.take(&[want]);
+                let anywhere = Want {
+                    within: (0, u64::MAX),
+                    ..seen
+                };
+                let places = [seen, anywhere];
+                let places = match purpose {
+                    Purpose::Fresh => places.get(..1),
+                    Purpose::Target => places.get(..),
+                };
+                let taken = population.take(places.unwrap_or(&[]));
                 if let Ok(first) = taken {
                     population.enter(first, piece, entrance);
                 }
                 taken
             };
             match taken {
-                Ok(first) => {
-                    blocks.runs.push((first, piece), GFP_KERNEL)?;
-                    blocks.count += piece;
-                }
-                Err(e) if e == ENOSPC && piece > 1 => piece /= 2,
+                Ok(first) => blocks.add(first, piece)?,
+                Err(e) if e == ENOSPC && piece > 1 && !whole => piece /= 2,
                 Err(e) => return Err(e),
             }
         }
-        let view = blocky.memory.view();
-        for (first, count) in blocks.runs.iter() {
-            view.fill(bytes(*first), bytes(*count), 0)?;
+        if purpose == Purpose::Fresh {
+            blocks.clear()?;
         }
         Ok(blocks)
     }
 
     /// The next object that may be asked to leave: as [`Population::next_victim`].
     pub(crate) fn next_victim(&self) -> Option<ARef<Object>> {
-        match self.blocks.as_ref()?.population.lock().next_victim()? {
-            Victim::Object(object) => Some(object),
-            // Images live in system memory.
-            Victim::Image(_) => None,
-        }
+        object(self.blocks.as_ref()?.population.lock().next_victim()?)
+    }
+
+    /// The first object at or behind a page, and the page behind its start; `None`: there is none.
+    pub(super) fn object_from(&self, page: u32) -> Option<(u32, ARef<Object>)> {
+        let blocks = self.blocks.as_ref()?;
+        let (start, victim) = blocks.population.lock().resident_from(page)?;
+        Some((start.wrapping_add(1), object(victim)?))
     }
 
     /// Pieces that are taken: no fewer than there are objects.
@@ -239,91 +302,10 @@ impl Region {
     }
 }
 
-impl Blocks {
-    /// Number of pages.
-    pub(super) fn len(&self) -> u32 {
-        self.count
+fn object(victim: Victim) -> Option<ARef<Object>> {
+    match victim {
+        Victim::Object(object) => Some(object),
+        // Images live in system memory.
+        Victim::Image(_) => None,
     }
-
-    /// Where they are.
-    pub(super) fn region(&self) -> &Arc<Region> {
-        &self.region
-    }
-
-    fn memory(&self) -> Option<&DmaPages> {
-        self.region.blocks.as_ref().map(|b| &b.memory)
-    }
-
-    /// The region's number of a page of the object's.
-    fn place(&self, page: usize) -> Option<usize> {
-        let mut left = u32::try_from(page).ok()?;
-        for (first, count) in self.runs.iter() {
-            if left < *count {
-                return Some((first + left) as usize);
-            }
-            left -= count;
-        }
-        None
-    }
-
-    /// The frame of a page.
-    pub(super) fn pfn(&self, page: usize) -> Option<usize> {
-        self.memory()?.pfn(self.place(page)?)
-    }
-
-    /// The addresses of all pages, for the device.
-    pub(super) fn addresses(&self) -> impl Iterator<Item = u64> + '_ {
-        let addresses = self.memory().map_or(&[][..], |m| m.addresses());
-        self.runs.iter().flat_map(move |(first, count)| {
-            let (first, count) = (*first as usize, *count as usize);
-            addresses.iter().copied().skip(first).take(count)
-        })
-    }
-
-    /// Calls `f` for each piece of a range: the memory, the offset in it, and where the piece is in
-    /// the range.
-    ///
-    /// Errors: `EINVAL` if the range is not inside; those of `f`.
-    pub(super) fn each(
-        &self,
-        offset: usize,
-        len: usize,
-        mut f: impl FnMut(View<'_>, usize, core::ops::Range<usize>) -> Result,
-    ) -> Result {
-        let end = offset.checked_add(len).ok_or(EINVAL)?;
-        let memory = self.memory().ok_or(EINVAL)?;
-        let mut at = 0;
-        let mut done = 0;
-        for (first, count) in self.runs.iter() {
-            let next = at + bytes(*count);
-            let (from, to) = (offset.max(at), end.min(next));
-            if from < to {
-                let range = from - offset..to - offset;
-                done += range.len();
-                f(memory.view(), bytes(*first) + from - at, range)?;
-            }
-            at = next;
-        }
-        if done == len {
-            Ok(())
-        } else {
-            Err(EINVAL)
-        }
-    }
-}
-
-impl Drop for Blocks {
-    fn drop(&mut self) {
-        let Some(blocky) = &self.region.blocks else {
-            return;
-        };
-        for (first, count) in self.runs.iter() {
-            let departed: Departed = blocky.population.lock().give(*first, *count);
-            drop(departed);
-        }
-    }
-}
-
-fn bytes(pages: u32) -> usize {
-    pages as usize * PAGE_SIZE as usize
 }

@@ -76,6 +76,7 @@ pub(crate) fn create(dev: &Device, address: u64, size: u64) -> Result<ARef<Objec
     let args = bo::Args {
         gpu: gpu.clone(),
         placements: Placements::system(),
+        align: 1,
         user: Some(range),
     };
     let object = Object::new(dev, size as usize, args)?;

@@ -24,7 +24,7 @@ use super::{
 use crate::{
     gem::{migrate::Moving, Object},
     gpu::Gpu,
-    vm::Mapping,
+    vm::Binding,
 };
 
 /// What a request is made of.
@@ -133,7 +133,7 @@ impl Prepared<'_> {
     }
 
     /// Keeps the address that an object has had, if this is its move, until the move is done.
-    pub(crate) fn keep(&mut self, mapping: Mapping) {
+    pub(crate) fn keep(&mut self, mapping: Binding) {
         if let Some(moving) = self.request.as_mut().moving() {
             moving.keep(mapping);
         }

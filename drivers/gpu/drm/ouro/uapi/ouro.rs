@@ -98,7 +98,7 @@ pub(super) fn regions(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) 
                 kind,
                 instance: region.instance(),
                 size,
-                cpu_visible: size,
+                cpu_visible: region.visible(),
                 used,
                 ..Default::default()
             },

@@ -194,6 +194,19 @@ impl Population {
         }
     }
 
+    /// The first one that starts at a page or behind it, and where that is.
+    pub(crate) fn resident_from(&mut self, page: u32) -> Option<(u32, Victim)> {
+        let mut from = page;
+        loop {
+            let next = self.residents.cursor_lower_bound(&from)?;
+            let (start, resident) = next.current();
+            if let Some(who) = resident.who.upgrade() {
+                return Some((*start, who));
+            }
+            from = start.checked_add(1)?;
+        }
+    }
+
     /// The next one that may be asked to make room. After as many calls as there are, all of them had their turn. `None`: there is none from here to the end.
     pub(crate) fn next_victim(&mut self) -> Option<Victim> {
         let mut from = self.hand;

@@ -39,6 +39,19 @@ pub(crate) enum Place {
     At(GpuAddr),
 }
 
+impl Place {
+    /// Whether `len` bytes at `addr` are there.
+    pub(crate) fn holds(&self, addr: GpuAddr, len: u64) -> bool {
+        match *self {
+            Place::At(at) => addr == at,
+            Place::Within { range, align } => {
+                let end = addr.0.checked_add(len);
+                addr.0 >= range.0 && end.is_some_and(|e| e <= range.1) && addr.0 & (align - 1) == 0
+            }
+        }
+    }
+}
+
 /// Who can reach a mapping.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {

@@ -20,7 +20,7 @@ use crate::{
 const MAX_CHAIN: usize = 8;
 
 pub(super) fn create(dev: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_create) -> Result {
-    let object = bo::create(dev, arg.size, Placements::system())?;
+    let object = bo::create(dev, arg.size, 1, Placements::system())?;
     arg.handle = object.create_handle(file)?;
     arg.size = object.bytes();
     arg.pad = 0;
@@ -76,7 +76,7 @@ pub(super) fn create_ext(
         };
         require(has(Kind::Local) && has(Kind::System))?;
     }
-    let object = bo::create(dev, arg.size, placements)?;
+    let object = bo::create(dev, arg.size, 1, placements)?;
     arg.handle = object.create_handle(file)?;
     arg.size = object.bytes();
     Ok(())
