@@ -45,7 +45,7 @@ use crate::{
 /// Milliseconds after which a client that has used up its quota looks whether that is still so.
 const QUOTA_LOOK_MS: u32 = 20;
 /// Milliseconds that the device has for its first requests.
-pub(crate) const FIRST_REQUEST_MS: u32 = 2000;
+const FIRST_REQUEST_MS: u32 = 10_000;
 
 /// Whether work is taken. The values only go up.
 #[derive(Clone, Copy, PartialEq, Eq)]

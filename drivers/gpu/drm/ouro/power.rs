@@ -4,14 +4,11 @@
 
 use kernel::prelude::*;
 use ouro_hw::generation::ResetScope;
-use ouro_kernel::{
-    release, time,
-    wait::{Interruptible, Waited},
-};
+use ouro_kernel::release;
 
 use crate::{
     gem::migrate,
-    gpu::{Gpu, State, FIRST_REQUEST_MS},
+    gpu::{Gpu, State},
     reset::Why,
     submit::{
         replay::Lost,
@@ -33,13 +30,7 @@ impl Gpu {
         for engine in self.engines().iter().filter(|e| self.has_images(e)) {
             // The switch away from a client's context is what saves it.
             let fence = self.run(engine, self.kernel_context(), Work::Nothing)?;
-            self.insist(engine, || {
-                let waited = fence.wait(Interruptible::No, time::ms(FIRST_REQUEST_MS))?;
-                match waited {
-                    Waited::Done(_) => Ok(()),
-                    Waited::TimedOut => Err(EBUSY),
-                }
-            })?;
+            self.insist(engine, || engine.wait_until(|| fence.is_signaled()))?;
         }
         let mut paused = 0;
         let quiet = self.engines().iter().try_for_each(|engine| {

@@ -14,12 +14,12 @@ use kernel::{
         atomic::{ordering, Atomic},
         Arc, SpinLockIrq,
     },
+    time::{delay::fsleep, Delta},
 };
 use ouro_core::port::RingPort;
 use ouro_hw::{
     engine::EngineMemory,
     types::{CacheLevel, Seqno},
-    SleepWait,
 };
 use ouro_kernel::{fence, list::MemberList, pages::DmaPages, pci::DmaDevice, time, Caching};
 
@@ -36,8 +36,11 @@ use crate::{
 
 /// Dwords that a request takes in a ring at most, on any engine, without the golden state.
 pub(super) const MAX_EMIT: usize = 128;
-/// Microseconds that an engine has to become idle before the system sleeps.
-const IDLE_WAIT_US: u32 = 2_000_000;
+/// Nanoseconds that each request has before the system sleeps, and all of them together.
+const IDLE_EACH_NS: u64 = 2_000_000_000;
+const IDLE_ALL_NS: u64 = 10_000_000_000;
+/// Microseconds from one look to the next meanwhile.
+const IDLE_LOOK_US: i64 = 100;
 /// Dwords of golden state at most.
 pub(super) const MAX_GOLDEN: usize = 256;
 
@@ -379,19 +382,35 @@ impl Engine {
         self.queue.lock().stopped = Some(error);
     }
 
+    /// Waits for something that is so when requests are done, as long as they are done one after the
+    /// other. Errors: `EBUSY` if one takes too long, or all together. Sleeps.
+    pub(crate) fn wait_until(&self, mut done: impl FnMut() -> bool) -> Result {
+        let begin = time::monotonic_ns();
+        let (mut last, mut since) = (self.progress(), begin);
+        loop {
+            // The time is taken first: after a long sleep there is a last look.
+            let now = time::monotonic_ns();
+            self.advance();
+            if done() {
+                return Ok(());
+            }
+            let progress = self.progress();
+            if progress != last {
+                (last, since) = (progress, now);
+            }
+            if now.saturating_sub(since) > IDLE_EACH_NS || now.saturating_sub(begin) > IDLE_ALL_NS {
+                return Err(EBUSY);
+            }
+            fsleep(Delta::from_micros(IDLE_LOOK_US));
+        }
+    }
+
     /// Nothing is emitted from here until [`resume`](Self::resume). Errors: `EBUSY`, and nothing
     /// has changed, if what was emitted is not done soon. Sleeps.
     pub(crate) fn pause(&self) -> Result {
         self.queue.lock().paused = true;
-        let done = Waits.poll(IDLE_WAIT_US, &mut || {
-            self.advance();
-            self.queue.lock().flight.is_empty()
-        });
-        if done.is_err() {
-            self.resume();
-            return Err(EBUSY);
-        }
-        Ok(())
+        self.wait_until(|| self.queue.lock().flight.is_empty())
+            .inspect_err(|_| self.resume())
     }
 
     /// What is ready is emitted again.
