@@ -245,6 +245,7 @@ impl pci::Driver for Ouro {
         debugfs::add(&drm);
         let registration = drm.register()?;
         registration.binary::<ErrorFile>()?;
+        gpu.recovery().events().begin(registration.device().clone());
         binding.engines = Some(sysfs::engines(&registration, &gpu)?);
         binding.registration = Some(registration);
         Ok(binding)

@@ -16,7 +16,7 @@ use ouro_core::hang::Watch;
 use ouro_hw::{generation::ResetScope, report::Report, types::Seqno};
 use ouro_kernel::{fence, time};
 
-use super::{bit, has, state::ErrorState, Allowed, Held, Inner, Recovery, Why};
+use super::{bit, events::Event, has, state::ErrorState, Allowed, Held, Inner, Recovery, Why};
 use crate::{report, submit::Engine};
 
 /// How often a reset is tried before the device is given up.
@@ -35,6 +35,9 @@ impl Recovery {
         let _signalling = fence::signalling();
         let desc = engine.hw().desc();
         pr_err!("{:?}: {}: reset\n", desc.id, why.text());
+        if why.blames() {
+            self.events.tell(Event::Error);
+        }
         let mut scope = match self.allowed() {
             Allowed::None => return self.wedge(inner, held),
             Allowed::Engine if desc.reset_alone => bit(engine),
@@ -44,6 +47,9 @@ impl Recovery {
         let report = self.hardware.take_errors();
         report::print(&report);
         self.capture(engine, suspect, why, scope, &report, held);
+        if why.blames() {
+            self.events.tell(Event::Reset);
+        }
 
         let mut done = self.attempt(inner, scope);
         for _ in 1..TRIES {
@@ -61,6 +67,9 @@ impl Recovery {
         self.resets.fetch_add(1, ordering::Relaxed);
         self.judge(inner, engine, suspect, why);
         self.go_on(inner, scope, held);
+        if why.blames() {
+            self.events.tell(Event::Over);
+        }
         Ok(())
     }
 
@@ -222,6 +231,8 @@ impl Recovery {
         }
         self.go_on(inner, !0, held);
         self.wedged.store(false, ordering::Release);
+        self.events.tell(Event::Reset);
+        self.events.tell(Event::Over);
         pr_info!("{:?}: back again\n", self.hardware);
         Ok(())
     }

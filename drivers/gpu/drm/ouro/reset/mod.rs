@@ -17,11 +17,12 @@
 
 mod act;
 mod errors;
+mod events;
 mod state;
 mod text;
 
 pub(crate) use self::errors::ErrorFile;
-use self::{errors::Errors, state::ErrorState};
+use self::{errors::Errors, events::Events, state::ErrorState};
 
 use kernel::{
     new_mutex,
@@ -131,6 +132,7 @@ pub(crate) struct Recovery {
     resets: Atomic<u64>,
     wedged: Atomic<bool>,
     errors: Arc<Errors>,
+    events: Arc<Events>,
     #[pin]
     inner: Mutex<Inner>,
 }
@@ -166,6 +168,7 @@ impl Recovery {
                 resets: Atomic::new(0),
                 wedged: Atomic::new(false),
                 errors,
+                events: Events::new()?,
                 inner <- new_mutex!(Inner {
                     watches: [Watch::default(); MAX_ENGINES],
                     lost: core::array::from_fn(|_| Lost::new()),
@@ -186,9 +189,15 @@ impl Recovery {
         &self.errors
     }
 
+    /// What user space is told.
+    pub(crate) fn events(&self) -> &Events {
+        &self.events
+    }
+
     /// The driver goes: nothing is left for user space from here on. Sleeps.
     pub(crate) fn end(&self) {
         self.errors.end();
+        self.events.end();
     }
 
     /// Resets so far.
