@@ -2,18 +2,7 @@
 # shellcheck shell=sh
 # In the guest: the upstream i915 on the model. TAP. Runs with i915 loaded.
 
-n=0
-check() {
-    n=$((n + 1))
-    name=$1
-    shift
-    if "$@" >/tmp/said 2>&1; then
-        echo "ok $n $name"
-    else
-        sed 's/^/# /' /tmp/said
-        echo "not ok $n $name"
-    fi
-}
+. /bin/check.sh
 
 bound() { test -e /sys/bus/pci/drivers/i915/0000:00:02.0; }
 no_complaint() {
@@ -26,10 +15,10 @@ unload() {
     rmmod i915
 }
 
-echo "TAP version 13"
+check_begin
 check "i915 binds to the model" bound
 check "there is a render node" test -c /dev/dri/renderD128
 check "stores and blits arrive" drawn
 check "i915 has no complaint" no_complaint
 check "i915 unloads" unload
-echo "1..$n"
+check_end

@@ -4,18 +4,7 @@
 # TAP. Runs with ouro.ko loaded and two models bound, with apertures of 64 MiB and swizzled memory.
 # Both are lost in the end.
 
-n=0
-check() {
-    n=$((n + 1))
-    name=$1
-    shift
-    if "$@" >/tmp/said 2>&1; then
-        echo "ok $n $name"
-    else
-        sed 's/^/# /' /tmp/said
-        echo "not ok $n $name"
-    fi
-}
+. /bin/check.sh
 
 driver=/sys/bus/pci/drivers/ouro
 one=/dev/dri/renderD128
@@ -55,7 +44,7 @@ region_moves() {
 # Memory channels are equal, and the aperture is smaller than an object.
 tiles() { OURO_NODE=$one tiling; }
 looks() { OURO_NODE=$one aperture; }
-echo "TAP version 13"
+check_begin
 check "two nodes" test -c $one -a -c $two
 check "both draw at once" both_draw
 check "tiles in swizzled memory" tiles
@@ -63,4 +52,4 @@ check "objects larger than the aperture" looks
 check "objects in two regions of memory" region_moves
 check "one comes and goes beside the other's work" unbind_beside_work
 check "one is pulled out and put back beside the other's work" remove_beside_work
-echo "1..$n"
+check_end

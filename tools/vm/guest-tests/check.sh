@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# In the guest: checks in a shell script, told as TAP. Every guest has it as
+# /bin/check.sh.
+
+# What comes before the first check.
+check_begin() {
+    checks=0
+    echo "TAP version 13"
+}
+
+# check NAME COMMAND...: what it said is shown if it fails.
+check() {
+    checks=$((checks + 1))
+    check_name=$1
+    shift
+    if "$@" >/tmp/said 2>&1; then
+        echo "ok $checks $check_name"
+    else
+        sed 's/^/# /' /tmp/said
+        echo "not ok $checks $check_name"
+    fi
+}
+
+# What comes after the last one.
+check_end() { echo "1..$checks"; }
