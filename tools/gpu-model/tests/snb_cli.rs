@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use vfio_user::Client;
 
 /// A bound for things that happen in milliseconds: not a measurement.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_gpu-model"))

@@ -32,7 +32,7 @@ for gpu in $OURO_GUEST_GPUS; do
     model=$!
     children+=("$model")
     models+=("$model")
-    for _ in $(seq 200); do
+    for _ in $(seq 1200); do
         [ ! -S "$socket" ] || break
         kill -0 "$model" 2>/dev/null || { echo "the model $gpu ended at once" | tee -a "$out/guest-errors" >&2
             cat "$out/model-$n.log" >&2
@@ -57,7 +57,8 @@ fi
 
 serial=(-serial "file:$out/serial.log" -serial "file:$out/output.txt")
 # On a busy host an emulated timer can look dead, and a processor stalled.
-patience="no_timer_check rcupdate.rcu_cpu_stall_timeout=120"
+patience="no_timer_check rcupdate.rcu_cpu_stall_timeout=300"
+[ -z "$OURO_GUEST_PATIENT" ] || patience+=" sysctl.kernel.hung_task_timeout_secs=300"
 append="console=ttyS0 panic=-1 reboot=t $patience ignore_loglevel"
 if [ -n "$OURO_GUEST_INTERACTIVE" ]; then
     # shellcheck disable=SC2054
@@ -109,7 +110,7 @@ rm -f "$out/.initrd.gz"
 # write their reports. 3: a rule of the documents was broken (--strict).
 for n in "${!models[@]}"; do
     kill -TERM "${models[$n]}" 2>/dev/null || true
-    for _ in $(seq 100); do
+    for _ in $(seq 1200); do
         kill -0 "${models[$n]}" 2>/dev/null || break
         sleep 0.05
     done
