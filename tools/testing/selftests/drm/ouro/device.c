@@ -99,7 +99,7 @@ static int wait_for_node(const struct place *place)
 	unsigned int i;
 
 	for (i = 0; !has_node(place); i++) {
-		if (i == 1000)
+		if (i == 6000)
 			return -ETIME;
 		usleep(10000);
 	}
@@ -131,6 +131,20 @@ int model_fault(const struct place *place, unsigned int code)
 		got = -EIO;
 	close(fd);
 	return got;
+}
+
+int device_hang_ms(const struct gpu *gpu, unsigned int ms)
+{
+	char path[128], text[16];
+	struct stat st;
+
+	if (fstat(gpu->fd, &st))
+		return -errno;
+	/* primary nodes have the numbers from 0, render nodes those from 128 */
+	snprintf(path, sizeof(path), "/sys/class/drm/card%u/engine/%s/heartbeat_interval_ms",
+		 minor(st.st_rdev) & 63, gpu->engines[0].name);
+	snprintf(text, sizeof(text), "%u", ms);
+	return write_text(path, text);
 }
 
 static int config(const struct place *place, bool write, unsigned int offset, __u32 *word)
@@ -186,7 +200,7 @@ int stats_settled(int fd, struct drm_ouro_stats *stats)
 	int got;
 
 	/* An idle device has nothing to retire; what goes late goes within a few looks. */
-	for (i = 0; i < 2000; i++) {
+	for (i = 0; i < 12000; i++) {
 		memset(stats, 0, sizeof(*stats));
 		got = call(fd, DRM_IOCTL_OURO_STATS, stats);
 		if (got)

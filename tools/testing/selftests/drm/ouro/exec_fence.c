@@ -50,7 +50,7 @@ TEST_F(exec_fence, out)
 		EXPECT_NE(0, fcntl(fence, F_GETFD) & FD_CLOEXEC);
 		EXPECT_FALSE(fence_done(fence, 0));
 		spin_stop(&spin);
-		EXPECT_TRUE(fence_done(fence, 15000));
+		EXPECT_TRUE(fence_done(fence, 60000));
 		EXPECT_EQ(0, ioctl(fence, SYNC_IOC_FILE_INFO, &info));
 		EXPECT_EQ(1, info.status);
 		close(fence);
@@ -113,7 +113,7 @@ TEST_F(exec_fence, in_and_out_in_one)
 		fence = eb.rsvd2 >> 32;
 		ASSERT_GE(fence, 0);
 	}
-	EXPECT_TRUE(fence_done(fence, 15000));
+	EXPECT_TRUE(fence_done(fence, 60000));
 	for (i = 0; i < 24; i++)
 		EXPECT_EQ(i + 1, gem_read32(self->fd, target, 8 * i));
 	close(fence);

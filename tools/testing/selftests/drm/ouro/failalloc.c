@@ -616,12 +616,15 @@ static bool same_stats(const struct drm_ouro_stats *a, const struct drm_ouro_sta
 	       a->fences == b->fences;
 }
 
+/* Milliseconds that what ends late may take. */
+enum { MOMENTS = 60000 };
+
 /* Whether it becomes as it was: what ends late ends soon. */
 static bool same_again(const struct state *s, const struct counts *before, struct counts *now)
 {
 	unsigned int tries;
 
-	for (tries = 0; tries < 5000; tries++) {
+	for (tries = 0; tries < MOMENTS; tries++) {
 		memset(&now->stats, 0, sizeof(now->stats));
 		if (call(s->fd, DRM_IOCTL_OURO_STATS, &now->stats))
 			return false;
@@ -630,7 +633,7 @@ static bool same_again(const struct state *s, const struct counts *before, struc
 		usleep(1000);
 	}
 	next_ones(s, now);
-	return tries < 5000 && before->next_handle == now->next_handle &&
+	return tries < MOMENTS && before->next_handle == now->next_handle &&
 	       before->next_file == now->next_file;
 }
 

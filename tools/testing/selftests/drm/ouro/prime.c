@@ -74,7 +74,7 @@ FIXTURE_SETUP(prime)
 		/* what it needs may be there already */
 		load("/lib/modules/drm_shmem_helper.ko");
 		loaded = load("/lib/modules/vgem.ko");
-		for (i = 0; i < 100 && loaded && self->vgem < 0; i++) {
+		for (i = 0; i < 3000 && loaded && self->vgem < 0; i++) {
 			usleep(10000);
 			self->vgem = open_card("vgem");
 		}

@@ -43,7 +43,7 @@ static bool wait_used(int fd, __u64 used)
 	unsigned int i;
 
 	/* memory comes back when no engine can reach it any more */
-	for (i = 0; i < 2000 && look(fd).used != used; i++)
+	for (i = 0; i < 20000 && look(fd).used != used; i++)
 		usleep(1000);
 	return look(fd).used == used;
 }

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #define TOPIC reset
+#define HANGS
 #include "test.h"
 #include "device.h"
 

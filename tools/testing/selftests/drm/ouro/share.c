@@ -122,7 +122,7 @@ TEST_F(share, dma_buf_waits_for_the_gpu)
 	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, handle, NULL, &spin));
 	EXPECT_EQ(0, poll(&p, 1, 0));
 	spin_stop(&spin);
-	EXPECT_EQ(1, poll(&p, 1, 15000));
+	EXPECT_EQ(1, poll(&p, 1, 60000));
 	spin_free(&spin);
 	close(buf);
 }

@@ -94,7 +94,7 @@ TEST_F(syncobj, signalled_by_a_submission)
 		struct drm_syncobj_wait wait = {
 			.handles = U64(&handle),
 			.count_handles = 1,
-			.timeout_nsec = deadline(15),
+			.timeout_nsec = deadline(60),
 		};
 
 		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
@@ -131,11 +131,11 @@ TEST_F(syncobj, as_a_file_and_back)
 	from.handle = make(self->fd, 0);
 	GOOD(self->fd, DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE, &from);
 	spin_stop(&spin);
-	EXPECT_EQ(1, poll(&p, 1, 15000));
+	EXPECT_EQ(1, poll(&p, 1, 60000));
 	{
 		struct drm_syncobj_wait wait = { .handles = U64(&from.handle),
 						 .count_handles = 1,
-						 .timeout_nsec = deadline(15) };
+						 .timeout_nsec = deadline(60) };
 
 		GOOD(self->fd, DRM_IOCTL_SYNCOBJ_WAIT, &wait);
 	}
@@ -192,7 +192,7 @@ TEST_F(syncobj, timeline_in_a_submission)
 		.handles = U64(&handle),
 		.points = U64(&points[1]),
 		.count_handles = 1,
-		.timeout_nsec = deadline(15),
+		.timeout_nsec = deadline(60),
 	};
 	unsigned int i;
 

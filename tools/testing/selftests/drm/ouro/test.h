@@ -8,11 +8,25 @@
 
 #include "kselftest_harness.h"
 
-#include "gpu.h"
+#include "device.h"
 
-/* Each test is bounded in time. The debug kernel is slow, and so is a machine with other work. */
-#define SECONDS_PLAIN 60
-#define SECONDS_DEBUG 150
+/*
+ * Each test is bounded in time. These are for what hangs: the debug kernel is ten times slower than the
+ * plain one, and a machine with other work slower still.
+ */
+#define SECONDS_PLAIN 300
+#define SECONDS_DEBUG 900
+
+/*
+ * Milliseconds after which a batch without end is stopped. Tests keep one running while they do
+ * something else, which takes seconds on a slow machine, and must not be taken for one that hangs. A
+ * test about hangs defines HANGS, and has the driver's default.
+ */
+#ifdef HANGS
+#define HANG_MS HANG_MS_DEFAULT
+#else
+#define HANG_MS 60000
+#endif
 
 /* The harness would give up after 30 seconds. */
 #undef TEST_F
@@ -56,6 +70,8 @@ static inline void gpu_setup(struct __test_metadata *_metadata, struct gpu *gpu)
 	{
 		TH_LOG("no render node of a driver that speaks i915: %s", strerror(-got));
 	}
+	if (gpu->ouro)
+		ASSERT_EQ(0, device_hang_ms(gpu, HANG_MS));
 }
 
 #ifdef TOPIC
