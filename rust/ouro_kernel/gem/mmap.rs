@@ -131,6 +131,14 @@ impl Fault<'_> {
     }
 }
 
+/// What somebody does to a mapping of another process, or of its own by `/proc/self/mem`.
+pub enum Access<'a> {
+    /// Reads so many bytes.
+    Read(&'a mut [u8]),
+    /// Writes these.
+    Write(&'a [u8]),
+}
+
 impl<T: DriverObject> Object<T> {
     /// The offset for `mmap()` of a kind of mapping, made at the first call. Sleeps.
     ///
@@ -285,6 +293,7 @@ pub(super) const fn vm_ops<T: DriverObject>() -> *const bindings::vm_operations_
             open: Some(bindings::drm_gem_vm_open),
             close: Some(bindings::drm_gem_vm_close),
             fault: Some(fault_callback::<T>),
+            access: Some(access_callback::<T>),
             ..pin_init::zeroed()
         };
     }
@@ -428,5 +437,54 @@ unsafe extern "C" fn fault_callback<T: DriverObject>(
         Ok(()) | Err(FaultError::Retry) => bindings::vm_fault_reason_VM_FAULT_NOPAGE,
         Err(FaultError::NoMemory) => bindings::vm_fault_reason_VM_FAULT_OOM,
         Err(FaultError::Bus) => bindings::vm_fault_reason_VM_FAULT_SIGBUS,
+    }
+}
+
+/// A debugger's access: the memory management has no pages for page frames, and asks for a copy.
+/// Returns how many bytes that was, or an error.
+///
+/// # Safety
+///
+/// Called by the memory management under `mmap_lock`, for a mapping that [`prepare()`] has made.
+/// `address` is in it, and `buf` is `len` bytes of the kernel's.
+unsafe extern "C" fn access_callback<T: DriverObject>(
+    vma: *mut bindings::vm_area_struct,
+    address: usize,
+    buf: *mut c_void,
+    len: c_int,
+    write: c_int,
+) -> c_int {
+    // SAFETY: By the requirement of this function.
+    let (start, end, first_pgoff, flags) = unsafe {
+        let area = &(*vma).__bindgen_anon_1.__bindgen_anon_1;
+        let flags = (*vma).__bindgen_anon_2.vm_flags;
+        (area.vm_start, area.vm_end, (*vma).vm_pgoff, flags)
+    };
+    if write != 0 && flags & bindings::VM_WRITE as bindings::vm_flags_t == 0 {
+        return EACCES.to_errno();
+    }
+    // SAFETY: The mapping has a reference of the object.
+    let obj = unsafe { Object::<T>::from_raw((*vma).vm_private_data.cast()) };
+    let Some((_, first)) = obj.kind_of(first_pgoff) else {
+        return EFAULT.to_errno();
+    };
+    let Some(inside) = address.checked_sub(start) else {
+        return EFAULT.to_errno();
+    };
+    let offset = ((first_pgoff - first) << PAGE_SHIFT) + inside;
+    // The memory management goes on with the next mapping where this one ends.
+    let left = end.saturating_sub(address);
+    let len = usize::try_from(len).unwrap_or(0).min(left);
+    let access = if write != 0 {
+        // SAFETY: By the requirement of this function.
+        Access::Write(unsafe { core::slice::from_raw_parts(buf.cast(), len) })
+    } else {
+        // SAFETY: As above.
+        Access::Read(unsafe { core::slice::from_raw_parts_mut(buf.cast(), len) })
+    };
+    match T::access(obj, offset, access) {
+        // It was an `int`.
+        Ok(()) => len as c_int,
+        Err(e) => e.to_errno(),
     }
 }

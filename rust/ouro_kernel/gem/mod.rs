@@ -19,7 +19,7 @@ pub(crate) mod prime;
 mod weak;
 
 pub use self::import::{Attachment, DmaBuf, ImportMap, ImportVmap};
-pub use self::mmap::{Fault, FaultError, KINDS};
+pub use self::mmap::{Access, Fault, FaultError, KINDS};
 pub use self::weak::Weak;
 
 use core::{alloc::Layout, mem::offset_of, ops::Deref, ptr::NonNull};
@@ -92,6 +92,16 @@ pub trait DriverObject: Sized + Send + Sync + 'static {
     /// Calls [`Fault::insert()`] at least for the page of the fault, under the lock that keeps it
     /// in its place, so that [`Object::unmap_user()`] cannot come in between.
     fn fault(obj: &Object<Self>, fault: &mut Fault<'_>) -> core::result::Result<(), FaultError>;
+
+    /// Somebody looks into a mapping from outside, as a debugger does: copies from or to the bytes
+    /// from `offset` on, which may reach beyond the object. Called under `mmap_lock`: as
+    /// [`DriverObject::fault()`].
+    ///
+    /// Errors go to nobody: it is as if no memory were there.
+    fn access(obj: &Object<Self>, offset: usize, access: Access<'_>) -> Result {
+        let _ = (obj, offset, access);
+        Err(EOPNOTSUPP)
+    }
 
     /// A dma-buf that is not from this device is to become an object.
     ///

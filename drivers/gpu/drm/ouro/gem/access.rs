@@ -5,7 +5,8 @@
 //! A buffer of another device is seen through the kernel mapping that its exporter makes.
 
 use kernel::prelude::*;
-use ouro_kernel::resv::Locked;
+use ouro_hw::types::CacheLevel;
+use ouro_kernel::{gem::Access, resv::Locked};
 
 use super::{backing, contents, Object};
 
@@ -63,4 +64,25 @@ pub(crate) fn poke(object: &Object, locked: &Locked<'_>, offset: u64, bytes: &[u
     let backing = contents::backing(object)?;
     object.written();
     backing.write(offset as usize, bytes)
+}
+
+/// Somebody looks into a mapping of the object, as a debugger does. It is shown as it is in memory:
+/// tiles are not undone.
+///
+/// Errors: `EINVAL` outside of the object; as for [`contents::backing`].
+pub(super) fn look(object: &Object, offset: usize, access: Access<'_>) -> Result {
+    let len = match &access {
+        Access::Read(bytes) => bytes.len(),
+        Access::Write(bytes) => bytes.len(),
+    };
+    range(object, offset as u64, len as u64)?;
+    // Under the lock, or what is written would be lost if the object moved meanwhile.
+    let (mut state, backing) = contents::settled(object)?;
+    match access {
+        Access::Read(bytes) => backing.read(offset, bytes),
+        Access::Write(bytes) => {
+            state.unflushed |= state.cache() == CacheLevel::None;
+            backing.write(offset, bytes)
+        }
+    }
 }

@@ -22,7 +22,7 @@ use kernel::{
 };
 use ouro_hw::types::CacheLevel;
 use ouro_kernel::{
-    gem::{self, Dead, DmaBuf, Fault, FaultError},
+    gem::{self, Access, Dead, DmaBuf, Fault, FaultError},
     pages::{Pages, Shmem},
     resv::{HasResv, Usage},
     task,
@@ -32,6 +32,7 @@ use ouro_kernel::{
 };
 
 use super::{
+    access,
     backing::Memory,
     contents::{self, NoBacking},
     migrate,
@@ -398,6 +399,10 @@ impl gem::DriverObject for Bo {
             }
             done => done,
         }
+    }
+
+    fn access(object: &Object, offset: usize, access: Access<'_>) -> Result {
+        access::look(object, offset, access)
     }
 
     fn export(object: &Object) -> Result {

@@ -230,4 +230,72 @@ TEST_F(gem_mmap, fork_shares_the_memory)
 	EXPECT_EQ(0xc0ffee, peek(&map[7]));
 }
 
+/* How a debugger looks: /proc/<pid>/mem. */
+static int open_memory(int how)
+{
+	return open("/proc/self/mem", how);
+}
+
+TEST_F(gem_mmap, a_debugger_reads_and_writes_mappings)
+{
+	static const __u64 ways[] = { I915_MMAP_OFFSET_GTT, I915_MMAP_OFFSET_WC,
+				      I915_MMAP_OFFSET_WB, I915_MMAP_OFFSET_UC };
+	int memory = open_memory(O_RDWR);
+	unsigned int i;
+
+	ASSERT_LE(0, memory);
+	for (i = 0; i < ARRAY_LEN(ways); i++) {
+		__u32 handle = gem_create(self->fd, 3 * PAGE), word;
+		__u32 *map = gem_map(self->fd, handle, 3 * PAGE, ways[i]);
+		__u64 both = 0x1111222233334444ull + i;
+
+		ASSERT_NE(NULL, map);
+		/* never touched: there is memory, and it is zero */
+		ASSERT_EQ(4, pread(memory, &word, 4, U64(&map[5])));
+		EXPECT_EQ(0, word);
+		poke(&map[5], 0xabcd + i);
+		ASSERT_EQ(4, pread(memory, &word, 4, U64(&map[5])));
+		EXPECT_EQ(0xabcd + i, word);
+		/* across pages */
+		ASSERT_EQ(8, pwrite(memory, &both, 8, U64(&map[2 * 1024 - 1])));
+		EXPECT_EQ((__u32)both, peek(&map[2 * 1024 - 1]));
+		EXPECT_EQ(both >> 32, peek(&map[2 * 1024]));
+		EXPECT_EQ((__u32)both, gem_read32(self->fd, handle, 2 * PAGE - 4));
+		munmap(map, 3 * PAGE);
+		EXPECT_EQ(-1, pread(memory, &word, 4, U64(&map[5])));
+		gem_close(self->fd, handle);
+	}
+	close(memory);
+}
+
+TEST_F(gem_mmap, a_debugger_stays_within_the_mapping)
+{
+	struct drm_i915_gem_mmap_offset get = { .flags = I915_MMAP_OFFSET_WB };
+	__u32 one[2] = { 1, 2 }, back[2] = { 7, 7 }, word = 0x77;
+	int memory = open_memory(O_RDWR);
+	char *map, *hole;
+
+	if (!self->gpu.ouro)
+		SKIP(return, "the upstream driver takes the mapping for all of the object");
+	ASSERT_LE(0, memory);
+	get.handle = gem_create(self->fd, 4 * PAGE);
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_MMAP_OFFSET, &get);
+	ASSERT_EQ(0, gem_write(self->fd, get.handle, 2 * PAGE - 4, one, 8));
+	/* one page of the object, in front of one of nothing */
+	hole = mmap(NULL, 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, hole);
+	map = mmap(hole, PAGE, PROT_READ, MAP_SHARED | MAP_FIXED, self->fd, get.offset + PAGE);
+	ASSERT_EQ(hole, map);
+	munmap(map + PAGE, PAGE);
+	EXPECT_EQ(4, pread(memory, back, 8, U64(map + PAGE - 4)));
+	EXPECT_EQ(1, back[0]);
+	EXPECT_EQ(7, back[1]);
+	EXPECT_EQ(-1, pread(memory, back, 4, U64(map + PAGE)));
+	/* what may not be written is not written from outside either */
+	EXPECT_EQ(-1, pwrite(memory, &word, 4, U64(map)));
+	EXPECT_EQ(0, gem_read32(self->fd, get.handle, PAGE));
+	munmap(map, PAGE);
+	close(memory);
+}
+
 TEST_HARNESS_MAIN
