@@ -594,6 +594,11 @@ int ouro_task_pid(void)
 	return task_tgid_nr(current);
 }
 
+bool ouro_task_is_killed(void)
+{
+	return fatal_signal_pending(current);
+}
+
 unsigned long ouro_total_pages(void)
 {
 	return totalram_pages();

@@ -159,6 +159,7 @@ struct llist_node *ouro_llist_take(struct llist_head *head);
 /* who, and how much */
 void ouro_task_comm(char *buf);
 int ouro_task_pid(void);
+bool ouro_task_is_killed(void);
 unsigned long ouro_total_pages(void);
 int ouro_take_from_firmware(struct pci_dev *pdev, const char *name);
 unsigned long ouro_copy_from_user(void *to, unsigned long from, unsigned long n);

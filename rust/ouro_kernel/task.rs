@@ -55,6 +55,12 @@ impl Client {
     }
 }
 
+/// Whether the calling task is about to end by a signal: whatever it does is for nobody any more.
+pub fn is_killed() -> bool {
+    // SAFETY: No requirement.
+    unsafe { raw::ouro_task_is_killed() }
+}
+
 /// Pages of memory that the system has.
 pub fn total_pages() -> usize {
     // SAFETY: No requirement.

@@ -6,7 +6,7 @@
 
 use kernel::prelude::*;
 use ouro_hw::types::CacheLevel;
-use ouro_kernel::{gem::Access, resv::Locked};
+use ouro_kernel::{gem::Access, resv::Locked, task};
 
 use super::{backing, contents, Object};
 
@@ -18,10 +18,37 @@ pub(crate) fn range(object: &Object, offset: u64, len: u64) -> Result {
     }
 }
 
+/// Bytes that are copied between two looks whether the caller has been killed.
+const STEP: u64 = 64 << 10;
+
+/// Copies `len` bytes in steps: `copy` gets where in the object a step begins, where in user space, and
+/// its bytes. User memory may be as slow as it likes: an aperture, or whatever a `userfaultfd` stands
+/// for.
+///
+/// Errors: `EINTR` if the caller has been killed; those of `copy`.
+fn in_steps(
+    offset: u64,
+    len: u64,
+    user: u64,
+    copy: impl Fn(usize, u64, usize) -> Result,
+) -> Result {
+    let mut done = 0;
+    while done < len {
+        if task::is_killed() {
+            return Err(EINTR);
+        }
+        let step = STEP.min(len - done);
+        let to = user.checked_add(done).ok_or(EFAULT)?;
+        copy((offset + done) as usize, to, step as usize)?;
+        done += step;
+    }
+    Ok(())
+}
+
 /// Copies from the object to user space. No lock is held meanwhile.
 ///
 /// Errors: `EINVAL` outside of the object, or for memory of a process, which has it at hand; `EFAULT`
-/// for bad memory.
+/// for bad memory; `EINTR` if the caller has been killed.
 pub(crate) fn read(object: &Object, offset: u64, len: u64, to: u64) -> Result {
     range(object, offset, len)?;
     if object.user().is_some() {
@@ -30,11 +57,16 @@ pub(crate) fn read(object: &Object, offset: u64, len: u64, to: u64) -> Result {
     if let Some(buffer) = object.attachment() {
         let map = buffer.vmap()?;
         buffer.buf().begin_cpu_access(false)?;
-        let done = backing::view_to_user(map.view(), offset as usize, to, len as usize);
+        let done = in_steps(offset, len, to, |at, to, len| {
+            backing::view_to_user(map.view(), at, to, len)
+        });
         let ended = buffer.buf().end_cpu_access(false);
         return done.and(ended);
     }
-    contents::backing(object)?.copy_to_user(offset as usize, to, len as usize)
+    let backing = contents::backing(object)?;
+    in_steps(offset, len, to, |at, to, len| {
+        backing.copy_to_user(at, to, len)
+    })
 }
 
 /// Copies from user space to the object. As [`read`].
@@ -46,13 +78,17 @@ pub(crate) fn write(object: &Object, offset: u64, len: u64, from: u64) -> Result
     if let Some(buffer) = object.attachment() {
         let map = buffer.vmap()?;
         buffer.buf().begin_cpu_access(true)?;
-        let done = backing::view_from_user(map.view(), offset as usize, from, len as usize);
+        let done = in_steps(offset, len, from, |at, from, len| {
+            backing::view_from_user(map.view(), at, from, len)
+        });
         let ended = buffer.buf().end_cpu_access(true);
         return done.and(ended);
     }
     let backing = contents::backing(object)?;
     object.written();
-    backing.copy_from_user(offset as usize, from, len as usize)
+    in_steps(offset, len, from, |at, from, len| {
+        backing.copy_from_user(at, from, len)
+    })
 }
 
 /// Writes bytes of the kernel's own into an object that is idle. `locked` is its reservation.

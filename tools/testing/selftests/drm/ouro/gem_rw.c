@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* DRM_IOCTL_I915_GEM_PREAD and DRM_IOCTL_I915_GEM_PWRITE. */
 #define TOPIC gem_rw
+#include <signal.h>
+
 #include "test.h"
 
 enum { SIZE = 5 * 4096 };
@@ -188,6 +190,35 @@ TEST_F(gem_rw, reads_come_after_the_gpu)
 					   value));
 			EXPECT_EQ(value, gem_read32(self->fd, handle, 8 * i));
 		}
+}
+
+/* Through the aperture of a modelled chip this would take many minutes. */
+TEST_F(gem_rw, a_copy_ends_with_its_process)
+{
+	const __u64 size = 64ul << 20;
+	__u32 from = gem_create(self->fd, size), to = gem_create(self->fd, size);
+	char *map = gem_map(self->fd, to, size, I915_MMAP_OFFSET_GTT);
+	unsigned int write;
+	int status;
+	pid_t pid;
+
+	if (!self->gpu.ouro)
+		SKIP(return, "the upstream driver copies to the end");
+	if (!map)
+		SKIP(return, "the chip has no aperture");
+	for (write = 0; write < 2; write++) {
+		pid = fork();
+		ASSERT_LE(0, pid);
+		if (pid == 0)
+			_exit(write ? gem_write(self->fd, from, 0, map, size) :
+				      gem_read(self->fd, from, 0, map, size));
+		usleep(100000);
+		kill(pid, SIGKILL);
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		/* or it was done before, on a chip that is none of these */
+		EXPECT_TRUE(WIFSIGNALED(status) || (WIFEXITED(status) && !WEXITSTATUS(status)));
+	}
+	munmap(map, size);
 }
 
 TEST_HARNESS_MAIN
