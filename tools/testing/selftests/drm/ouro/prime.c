@@ -337,6 +337,32 @@ TEST_F(prime, an_export_stays_where_it_is)
 	munmap(map, 4 * PAGE);
 }
 
+/* Nobody is attached to the export: pages come and go, and the dma-buf shows what is there. */
+TEST_F(prime, the_map_of_an_export_follows_its_pages)
+{
+	__u32 handle = gem_create(self->fd, 4 * PAGE), i;
+	int buffer = export(self->fd, handle);
+	__u32 *map;
+
+	ASSERT_LE(0, buffer);
+	map = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, buffer, 0);
+	ASSERT_NE(MAP_FAILED, map);
+	for (i = 1; i < 5; i++) {
+		poke(&map[0], i);
+		ASSERT_EQ(0, drop_pages(self->fd));
+		poke(&map[1], 10 + i);
+		EXPECT_EQ(i, gem_read32(self->fd, handle, 0));
+		EXPECT_EQ(10 + i, gem_read32(self->fd, handle, 4));
+		ASSERT_EQ(0, drop_pages(self->fd));
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, handle, 8, 20 + i));
+		ASSERT_EQ(0, gem_wait(self->fd, handle, -1));
+		EXPECT_EQ(20 + i, peek(&map[2]));
+	}
+	munmap(map, 4 * PAGE);
+	close(buffer);
+	gem_close(self->fd, handle);
+}
+
 TEST_F(prime, pages_go_when_the_other_device_is_done)
 {
 	__u32 value = 0xbeef, handle = gem_create(self->fd, 64 * PAGE), theirs;

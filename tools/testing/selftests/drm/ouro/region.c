@@ -5,6 +5,7 @@
  * The latter needs a device with memory of its own, or the module parameter
  * test_region_mb, which makes a region out of system memory.
  */
+#include <fcntl.h>
 #include <pthread.h>
 
 #include "test.h"
@@ -468,6 +469,43 @@ TEST_F(region, the_aperture_follows_a_move)
 		EXPECT_EQ(i, peek(&map[size / 4 - 1]));
 	}
 	munmap(map, size);
+	gem_close(self->fd, handle);
+}
+
+/* An export that no other device has moves like any object, and what the dma-buf shows with it. */
+TEST_F(region, the_map_of_a_dma_buf_follows_a_move)
+{
+	const struct engine *engine = &self->gpu.engines[0];
+	__u64 size = self->size / 4;
+	struct drm_prime_handle prime = { .flags = DRM_CLOEXEC | DRM_RDWR };
+	__u32 *map, i;
+	int handle;
+
+	if (!self->size)
+		SKIP(return, NO_REGION);
+	handle = create_anywhere(self->fd, size);
+	ASSERT_GT(handle, 0);
+	prime.handle = handle;
+	ASSERT_EQ(0, call(self->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime));
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, prime.fd, 0);
+	ASSERT_NE(MAP_FAILED, map);
+	for (i = 1; i < 6; i++) {
+		poke(&map[size / 4 - 1], i);
+		poke(&map[0], ~i);
+		ASSERT_EQ(0, crowd(self->fd, self->size));
+		/* what is written now must be where the object is now */
+		poke(&map[1], 50 + i);
+		EXPECT_EQ(i, peek(&map[size / 4 - 1]));
+		EXPECT_EQ(~i, gem_read32(self->fd, handle, 0));
+		EXPECT_EQ(50 + i, gem_read32(self->fd, handle, 4));
+		/* brings it back */
+		ASSERT_EQ(0, store(&self->gpu, engine, 0, handle, 8, 100 + i));
+		ASSERT_EQ(0, gem_wait(self->fd, handle, -1));
+		EXPECT_EQ(100 + i, peek(&map[2]));
+		EXPECT_EQ(50 + i, peek(&map[1]));
+	}
+	munmap(map, size);
+	close(prime.fd);
 	gem_close(self->fd, handle);
 }
 
