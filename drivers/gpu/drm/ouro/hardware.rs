@@ -164,6 +164,7 @@ impl Hardware {
                 regs: &regs,
                 gtt: &gtt,
                 platform: &*platform,
+                firmware: &[],
             };
             chip.generation
                 .wake(&hw, &mut gt, &Waits)
@@ -209,6 +210,8 @@ impl Hardware {
             regs: &self.regs,
             gtt: &self.gtt,
             platform: &*self.platform,
+            // No chip that the driver binds needs any.
+            firmware: &[],
         }
     }
 
@@ -283,7 +286,7 @@ impl Hardware {
     /// The errors and faults that the device has latched; it forgets them. It is awake. Process
     /// context.
     pub(crate) fn take_errors(&self) -> Report {
-        self.generation().errors(&self.hw(), &self.topology)
+        self.with_gt(|hw, gt| self.generation().errors(hw, gt, &self.topology))
     }
 
     /// Arms or disarms the completion interrupt of an engine. Any context.

@@ -103,6 +103,7 @@ pub fn run(bytes: &[u8]) {
         regs: &device,
         gtt: &device,
         platform: &device,
+        firmware: &[],
     };
     let chip = &CHIPS[usize::from(number) % CHIPS.len()];
     let generation = chip.generation;
@@ -114,6 +115,7 @@ pub fn run(bytes: &[u8]) {
         status: GgttAddr(0x12_0000),
         scratch: GgttAddr(0x12_1000),
         directory: Some(GgttAddr(0x20_0000)),
+        card: 0,
     };
     let scratch = Page {
         addr: DmaAddr(0x1000),
@@ -156,7 +158,7 @@ pub fn run(bytes: &[u8]) {
             10 => drop(generation.reset(&hw, ResetScope::Engine(n), &Time)),
             11 => generation.gtt_flush(&hw),
             12 => {
-                let report = generation.errors(&hw, topo);
+                let report = generation.errors(&hw, &mut gt, topo);
                 assert!(
                     report.to_string().len() < 16384,
                     "a report is a page or two"

@@ -37,6 +37,7 @@ fn requests(s: &mut Source<'_>, engine: &dyn Engine) {
         status: page(s),
         scratch: page(s),
         directory: s.flag().then(|| page(s)),
+        card: s.u32(),
     };
     let to = Switch::To {
         image: page(s),
@@ -44,6 +45,7 @@ fn requests(s: &mut Source<'_>, engine: &dyn Engine) {
     };
     let request = Emit {
         switch: if s.flag() { to } else { Switch::Stay },
+        known: None,
         batch: s.flag().then(|| Batch {
             addr: GpuAddr(if s.flag() {
                 s.odd()

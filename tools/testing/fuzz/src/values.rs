@@ -91,6 +91,7 @@ fn fences(s: &mut Source<'_>) {
         let tile = match region.tiling {
             Tiling::X => 512,
             Tiling::Y => 128,
+            other => panic!("{other:?} is not of this chip"),
         };
         assert!(
             region.stride > 0 && region.stride.is_multiple_of(tile),

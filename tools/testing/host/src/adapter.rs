@@ -149,6 +149,7 @@ impl Windows {
             regs: &self.regs,
             gtt: &self.table,
             platform: &self.board,
+            firmware: &[],
         }
     }
 }

@@ -213,6 +213,7 @@ impl Machine {
                     status: GgttAddr(status.addr),
                     scratch: GgttAddr(scratch.addr),
                     directory,
+                    card: 0,
                 },
                 ring: Ring::new(desc.ring_bytes),
                 ring_bus: ring.bus,
@@ -357,6 +358,7 @@ impl Machine {
         port.seqno = port.seqno.next();
         let request = Emit {
             switch: work.switch,
+            known: None,
             batch: work.batch.map(|(addr, privilege)| Batch {
                 addr: GpuAddr(addr.into()),
                 len: 0,

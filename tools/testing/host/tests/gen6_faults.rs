@@ -29,7 +29,8 @@ const EMPTY: Work<'static> = Work {
 };
 
 fn errors(m: &Machine) -> Report {
-    m.chip.generation.errors(&m.windows.hw(), &m.topo)
+    let mut gt = m.gt.clone();
+    m.chip.generation.errors(&m.windows.hw(), &mut gt, &m.topo)
 }
 
 fn fault(report: &Report, n: usize) -> Option<PageFault> {

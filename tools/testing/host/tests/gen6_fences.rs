@@ -19,6 +19,7 @@ fn region(surface: Object, tiling: Tiling) -> FenceRegion {
         stride: match tiling {
             Tiling::X => 4 * 512,
             Tiling::Y => 4 * 128,
+            other => panic!("{other:?} is not of this chip"),
         },
         tiling,
     }

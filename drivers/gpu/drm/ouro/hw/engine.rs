@@ -56,10 +56,14 @@ pub struct EngineDesc {
     pub port: PortKind,
     /// Bytes of its ring: a power of two.
     pub ring_bytes: u32,
+    /// The dword that does nothing: what a ring is filled up with to its end.
+    pub noop: u32,
     /// Dwords that [`Engine::emit`] writes at most, beside [`Emit::inline`].
     pub emit_dwords: usize,
     /// Dwords that [`Engine::golden`] writes at most; 0 where it writes nothing.
     pub golden_dwords: usize,
+    /// Dwords that [`Engine::known_state`] writes; 0 where there is nothing to write.
+    pub known_dwords: usize,
     /// Pages that one [`Engine::copy`] moves at most; 0 where the engine cannot.
     pub copy_pages: u32,
     /// Byte offset, in the status page, of the number of the last completed request.
@@ -88,6 +92,8 @@ pub struct EngineMemory {
     /// [`Space::Aliasing`]: crate::generation::Space::Aliasing
     /// [`Layout::directory`]: crate::generation::Layout::directory
     pub directory: Option<GgttAddr>,
+    /// What [`Topology::card`](crate::generation::Topology::card) says.
+    pub card: u32,
 }
 
 /// What a batch may do.
@@ -129,6 +135,9 @@ pub enum Switch {
 pub struct Emit<'a> {
     /// The context switch.
     pub switch: Switch,
+    /// The kernel's commands that undo what other batches left ([`Engine::known_state`]), before a batch
+    /// of user space on an engine that has some; `None` elsewhere.
+    pub known: Option<Batch>,
     /// The batch; without one, only what is around it is emitted.
     pub batch: Option<Batch>,
     /// Commands of the kernel's own, in place of or before a batch (the golden state).
@@ -137,7 +146,8 @@ pub struct Emit<'a> {
     pub seqno: Seqno,
 }
 
-/// Whole pages to be copied, in the global table.
+/// Whole pages to be copied, in the global table or, where the device's own memory has addresses without
+/// one, in that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageCopy {
     /// Where they are.
@@ -216,9 +226,17 @@ pub trait Engine: Sync {
         None
     }
 
-    /// Commands that give all state that contexts hold a legal value, for the first image. Where
-    /// there are no contexts, they go before a batch that is not of the same client as the last one.
+    /// Commands that give all state that contexts hold a legal value, for the first image.
     fn golden(&self, out: &mut Commands<'_>) -> Result<(), Overflow>;
+
+    /// Commands that give all state that batches can change one and the same value, where no contexts keep
+    /// it apart: [`EngineDesc::known_dwords`] of them. They are many, so the core writes them once, to memory
+    /// that only the engine reads, and names that in [`Emit::known`] with each batch of user space. A
+    /// checker takes this state for granted. Pure.
+    fn known_state(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        let _ = out;
+        Ok(())
+    }
 
     /// Commands that copy pages: at most [`COPY_DWORDS`]. Pure. [`Overflow`] also where the engine
     /// cannot, or not so many.

@@ -10,14 +10,27 @@ pub enum Tiling {
     X,
     /// Rows of tiles of 128 bytes by 32 rows.
     Y,
+    /// R5xx: rows of macro tiles of 256 bytes by 8 rows.
+    Macro,
+    /// R5xx: micro blocks of 16 bytes by 2 rows, in rows of blocks.
+    Micro,
+    /// R5xx: such blocks in macro tiles, of 128 bytes by 16 rows.
+    MacroMicro,
+    /// R5xx: square micro blocks, of 8 bytes by 4 rows, in rows of blocks.
+    Square,
+    /// R5xx: such blocks in macro tiles, of 64 bytes by 32 rows.
+    MacroSquare,
 }
 
 impl Tiling {
     /// Rows of a tile.
     pub const fn rows(self) -> u32 {
         match self {
-            Tiling::X => 8,
-            Tiling::Y => 32,
+            Tiling::X | Tiling::Macro => 8,
+            Tiling::Y | Tiling::MacroSquare => 32,
+            Tiling::Micro => 2,
+            Tiling::MacroMicro => 16,
+            Tiling::Square => 4,
         }
     }
 }

@@ -32,22 +32,25 @@ pub struct Windows {
     pub regs: Window,
     /// The translation table.
     pub gtt: Window,
-    /// The aperture, write-combined, where there is one.
+    /// The aperture, write-combined, where there is one: it shows what the global table maps.
     pub aperture: Option<Window>,
+    /// The device's own memory, write-combined, where it has some. The table's window may be a part
+    /// of it.
+    pub local: Option<Window>,
 }
 
-/// A kind of memory that objects can live in.
+/// Memory of the device's own that objects can live in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Region {
-    /// System memory.
-    System,
-    /// Memory of the device.
-    Local {
-        /// Bytes.
-        size: u64,
-        /// Bytes that the CPU can map.
-        cpu_visible: u64,
-    },
+pub struct LocalMemory {
+    /// Bytes.
+    pub size: u64,
+    /// Bytes, from the first one on, that the CPU can map.
+    pub cpu_visible: u64,
+    /// Where its first byte is in the window [`Windows::local`]: what lies before is the backend's.
+    pub window_at: u64,
+    /// The address of its first byte, where engines reach it without a table; else it has entries
+    /// like other memory.
+    pub at: Option<GgttAddr>,
 }
 
 /// How batches are translated.
@@ -100,8 +103,8 @@ pub struct Topology {
     pub context: Option<&'static dyn Context>,
     /// The checker of what user space sends, where the chip does not confine it.
     pub checker: Option<&'static dyn Checker>,
-    /// The regions; the first one is system memory.
-    pub regions: &'static [Region],
+    /// Memory of the device's own, beside the system's.
+    pub local: Option<LocalMemory>,
     /// Bit-6 swizzle.
     pub swizzle: Swizzle,
     /// Whether the CPU and the GPU see the same caches.
@@ -114,6 +117,11 @@ pub struct Topology {
     pub stolen_bytes: u64,
     /// PCI revision.
     pub revision: u8,
+    /// Whether interrupts may come as messages; else the line is used even where both are offered.
+    pub msi: bool,
+    /// What an engine's commands depend on in this very card, as the backend likes. The core hands it
+    /// on in [`EngineMemory::card`](crate::engine::EngineMemory::card).
+    pub card: u32,
 }
 
 /// Where the core has put the tables.
@@ -174,6 +182,11 @@ pub trait Generation: Sync {
     fn name(&self) -> &'static str;
     /// Where the windows are.
     fn windows(&self) -> Windows;
+    /// The file with the code that its command processor needs, as the firmware loader names it. The
+    /// core loads it before [`start`](Generation::start), and hands it in as [`Hw::firmware`].
+    fn firmware(&self) -> Option<&'static str> {
+        None
+    }
     /// Bits of an address that the device can put on the bus.
     fn dma_bits(&self) -> u8;
     /// Looks what the chip has. Changes nothing in it.
@@ -219,7 +232,8 @@ pub trait Generation: Sync {
     ) -> Result<(), BringUpError>;
 
     /// After entries of the global table were written: lets the CPU's and the command streamers'
-    /// accesses see them. (Engines' caches of entries are flushed by each request's prologue.)
+    /// accesses see them. (Engines' caches of entries are flushed by each request's prologue, where the
+    /// engines have caches of their own.) Under the lock of the `Gt`.
     fn gtt_flush(&self, hw: &Hw<'_>);
 
     /// The value of a register of 64 bits that user space may read; `None` for any other one. The
@@ -229,6 +243,7 @@ pub trait Generation: Sync {
         None
     }
 
-    /// Reads the errors and faults of all engines, and clears them in the device.
-    fn errors(&self, hw: &Hw<'_>, topo: &Topology) -> Report;
+    /// Reads the errors and faults of all engines, and clears them in the device. It has the `Gt`, as
+    /// [`gtt_flush`](Generation::gtt_flush) runs under the same lock and both may need one index register.
+    fn errors(&self, hw: &Hw<'_>, gt: &mut Gt, topo: &Topology) -> Report;
 }

@@ -59,4 +59,7 @@ pub struct Hw<'a> {
     pub gtt: &'a dyn Registers,
     /// What surrounds the device.
     pub platform: &'a dyn Platform,
+    /// The file that [`Generation::firmware`](crate::Generation::firmware) names; empty where there is
+    /// none, or it was not loaded yet.
+    pub firmware: &'a [u8],
 }

@@ -36,6 +36,7 @@ pub mod generation;
 pub mod gt;
 pub mod io;
 pub mod page_table;
+mod poll;
 pub mod report;
 pub mod ring;
 pub mod types;

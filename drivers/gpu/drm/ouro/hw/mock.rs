@@ -34,6 +34,10 @@ pub(crate) struct Mock {
     config: RefCell<BTreeMap<u16, u32>>,
     /// Bytes of the aperture's BAR.
     pub(crate) aperture: Cell<u64>,
+    /// Bytes of the BAR of its own memory.
+    pub(crate) memory: Cell<u64>,
+    /// What was loaded for it.
+    pub(crate) firmware: Vec<u8>,
     /// Whether there is an IOMMU.
     pub(crate) iommu: Cell<bool>,
     /// Whether the device was pulled out: it reads all ones.
@@ -90,6 +94,7 @@ impl Mock {
             regs: self,
             gtt: self,
             platform: self,
+            firmware: &self.firmware,
         }
     }
 }
@@ -130,10 +135,10 @@ impl Platform for Mock {
     }
 
     fn bar_len(&self, bar: u8) -> u64 {
-        if bar == 2 {
-            self.aperture.get()
-        } else {
-            0
+        match bar {
+            0 => self.memory.get(),
+            2 => self.aperture.get(),
+            _ => 0,
         }
     }
 

@@ -139,6 +139,8 @@ impl Engine {
         let seqno = queue.port.next_seqno();
         let emit = Emit {
             switch,
+            // No chip of the core's has state that contexts do not keep apart.
+            known: None,
             batch,
             inline,
             seqno,
@@ -147,8 +149,8 @@ impl Engine {
         let placed = queue.port.place(commands.len(), key)?;
         if let Some((from, dwords)) = placed.slot.pad {
             for i in 0..dwords {
-                // MI_NOOP is zero on every generation with a ring.
-                self.ring.write32(from.0.wrapping_add(i * 4) as usize, 0);
+                let at = from.0.wrapping_add(i * 4) as usize;
+                self.ring.write32(at, self.hw.desc().noop);
             }
         }
         for (i, dword) in commands.as_slice().iter().enumerate() {

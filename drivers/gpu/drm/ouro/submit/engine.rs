@@ -148,6 +148,7 @@ impl Engine {
                     status: status_at.ggtt(),
                     scratch: scratch_at.ggtt(),
                     directory: space.layout().directory,
+                    card: hardware.topology().card,
                 },
                 ring,
                 status,

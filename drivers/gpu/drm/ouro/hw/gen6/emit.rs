@@ -198,6 +198,7 @@ mod tests {
         status: GgttAddr(0x0002_0000),
         scratch: GgttAddr(0x0003_0000),
         directory: None,
+        card: 0,
     };
 
     fn emitted(kind: Kind, r: &Emit<'_>) -> Vec<u32> {
@@ -223,6 +224,7 @@ mod tests {
                     saved: true,
                 },
                 batch: Some(USER_BATCH),
+                known: None,
                 inline: &[],
                 seqno: Seqno(0x1234),
             },
@@ -260,6 +262,7 @@ mod tests {
             &Emit {
                 switch: Switch::Stay,
                 batch: Some(USER_BATCH),
+                known: None,
                 inline: &[],
                 seqno: Seqno(7),
             },
@@ -283,6 +286,7 @@ mod tests {
         let r = Emit {
             switch: Switch::Stay,
             batch: Some(USER_BATCH),
+            known: None,
             inline: &[],
             seqno: Seqno(7),
         };
@@ -303,6 +307,7 @@ mod tests {
                         privilege: Privilege::Kernel,
                         ..USER_BATCH
                     }),
+                    known: None,
                     inline: &[],
                     seqno: Seqno(7),
                 },
@@ -322,6 +327,7 @@ mod tests {
                     saved: false,
                 },
                 batch: None,
+                known: None,
                 inline: &[0x6904_0000, 0x1100_0001, 0x2120, 0x0021_0000],
                 seqno: Seqno(7),
             },
@@ -347,6 +353,7 @@ mod tests {
         let stay = Emit {
             switch: Switch::Stay,
             batch: Some(USER_BATCH),
+            known: None,
             inline: &[],
             seqno: Seqno(7),
         };
@@ -370,6 +377,7 @@ mod tests {
                 addr: GpuAddr(0x1_0000_0000),
                 ..USER_BATCH
             }),
+            known: None,
             inline: &[],
             seqno: Seqno(7),
         };
@@ -402,6 +410,7 @@ mod tests {
                     saved,
                 }),
                 batch: batch.then_some(USER_BATCH),
+                known: None,
                 inline: &inline,
                 seqno: Seqno(seqno),
             };
@@ -431,6 +440,7 @@ mod tests {
             let r = Emit {
                 switch: Switch::Stay,
                 batch: Some(USER_BATCH),
+                known: None,
                 inline: &[],
                 seqno: Seqno(1),
             };

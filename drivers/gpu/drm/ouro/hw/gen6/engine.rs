@@ -5,7 +5,7 @@
 //! stopping: G-25, §5.3.4.2.
 
 use super::{
-    blt, emit, errors, fifo, golden, gt_regs as gt_reg, poll,
+    blt, commands, emit, errors, fifo, golden, gt_regs as gt_reg, poll,
     regs::{self, masked, Base, RingCtl, RingHead},
     submit, translation, workarounds,
 };
@@ -58,8 +58,10 @@ const fn desc(class: EngineClass, contexts: bool, emit: usize, golden: usize) ->
         id: EngineId { class, instance: 0 },
         port: PortKind::Ring,
         ring_bytes: RING_BYTES,
+        noop: commands::NOOP,
         emit_dwords: emit,
         golden_dwords: golden,
+        known_dwords: 0,
         copy_pages: match class {
             EngineClass::Copy => blt::MAX_ROWS,
             _ => 0,
@@ -311,6 +313,7 @@ mod tests {
         status: GgttAddr(0x0002_0000),
         scratch: GgttAddr(0x0003_0000),
         directory: Some(GgttAddr(0x0010_0000)),
+        card: 0,
     };
 
     /// A device whose engine at `base` is idle.
@@ -412,6 +415,7 @@ mod tests {
         let mock = device(0x2000);
         let mem = EngineMemory {
             directory: None,
+            card: 0,
             ..MEM
         };
         RENDER.start(&mock.hw(), &mem, &mock).unwrap();

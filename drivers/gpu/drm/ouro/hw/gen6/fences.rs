@@ -59,6 +59,7 @@ fn encode(region: &FenceRegion) -> Result<Fence, BadRegion> {
     let unit = match region.tiling {
         Tiling::X => X_STRIDE,
         Tiling::Y => Y_STRIDE,
+        _ => return Err(BadRegion),
     };
     let stride_fits =
         region.stride != 0 && region.stride.is_multiple_of(unit) && region.stride <= MAX_STRIDE;

@@ -24,7 +24,6 @@ mod golden;
 mod gt_regs;
 mod interrupts;
 mod names;
-mod poll;
 mod pte;
 mod regs;
 mod reset;
@@ -40,6 +39,7 @@ use crate::{
     generation::{BringUpError, Events, Generation, Layout, ResetScope, Topology, Window, Windows},
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
+    poll,
     report::Report,
 };
 
@@ -74,6 +74,7 @@ impl Generation for Gen6 {
                 start: 0,
                 len: 0,
             }),
+            local: None,
         }
     }
 
@@ -150,7 +151,7 @@ impl Generation for Gen6 {
         user_regs::read(hw, offset)
     }
 
-    fn errors(&self, hw: &Hw<'_>, _topo: &Topology) -> Report {
+    fn errors(&self, hw: &Hw<'_>, _gt: &mut Gt, _topo: &Topology) -> Report {
         errors::report(hw)
     }
 }

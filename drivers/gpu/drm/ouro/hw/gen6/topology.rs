@@ -9,7 +9,7 @@ use super::{
     pte, swizzle,
 };
 use crate::{
-    generation::{BringUpError, Region, Space, Topology},
+    generation::{BringUpError, Space, Topology},
     io::Hw,
     types::PAGE_SIZE,
 };
@@ -64,8 +64,10 @@ pub(super) fn probe(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
         context: Some(&context::IMAGES),
         // A batch without privilege is confined by the chip (§5.3.7.6, G-44).
         checker: None,
-        regions: &[Region::System],
+        local: None,
         swizzle: swizzle::detect(hw),
+        msi: true,
+        card: 0,
         llc: true,
         timestamp_hz: TIMESTAMP_HZ,
         context_bytes,
@@ -112,7 +114,7 @@ mod tests {
         ));
         assert_eq!(t.engines.len(), 3);
         assert_eq!(t.engines[1].desc().id.class, EngineClass::Copy);
-        assert_eq!(t.regions, [Region::System]);
+        assert_eq!(t.local, None);
         assert_eq!(t.fences.unwrap().count(), 16);
         assert!(t.context.is_some());
         // Nothing was written.

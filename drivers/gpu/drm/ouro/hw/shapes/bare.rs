@@ -3,7 +3,7 @@
 
 use super::{op, Memory, Parser};
 use crate::{
-    checker::{Checker, Resolve, Verdict},
+    checker::{Checker, Object, Resolve, Verdict},
     engine::{
         Batch, Emit, Engine, EngineDesc, EngineMemory, PortKind, Privilege, Submission, Switch,
     },
@@ -23,6 +23,7 @@ use std::{cell::Cell, cell::RefCell, vec, vec::Vec};
 const WRITE_POINTER: u32 = 0x714;
 const RING_BYTES: u32 = 4096;
 const KNOWN: u32 = 0x600d;
+const KNOWN_AT: u32 = 0x3000;
 
 // --- The backend ---
 
@@ -36,7 +37,9 @@ static DESC: EngineDesc = EngineDesc {
     port: PortKind::Ring,
     ring_bytes: RING_BYTES,
     emit_dwords: 8,
-    golden_dwords: 2,
+    noop: op::NOOP,
+    golden_dwords: 0,
+    known_dwords: 2,
     copy_pages: 0,
     seqno_at: 0x10,
     contexts: false,
@@ -67,7 +70,7 @@ impl Engine for BareEngine {
         out: &mut Commands<'_>,
     ) -> Result<(), Overflow> {
         out.put(request.inline)?;
-        if let Some(batch) = request.batch {
+        for batch in request.known.iter().chain(&request.batch) {
             // It runs so many dwords: there is no command that ends it.
             let addr = u32::try_from(batch.addr.0).map_err(|_| Overflow)?;
             out.put(&[op::CALL | (batch.len / 4), addr])?;
@@ -94,7 +97,10 @@ impl Engine for BareEngine {
         gt.counts.port_writes += 1;
         Ok(())
     }
-    fn golden(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    fn golden(&self, _out: &mut Commands<'_>) -> Result<(), Overflow> {
+        Ok(())
+    }
+    fn known_state(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
         out.put(&[op::STATE, KNOWN])
     }
     fn activity(&self, _hw: &Hw<'_>) -> Activity {
@@ -127,8 +133,8 @@ impl Checker for Stores {
             {
                 let offset = u64::from(*place & 0xffff);
                 match objects.object(*place >> 16) {
-                    Some((addr, bytes)) if offset + 4 <= bytes => {
-                        *place = (addr.0 + offset) as u32;
+                    Some(object) if offset + 4 <= object.bytes => {
+                        *place = (object.addr.0 + offset) as u32;
                     }
                     _ => return Verdict::Reject(at),
                 }
@@ -207,8 +213,22 @@ impl Device {
 struct Objects(Vec<(GpuAddr, u64)>);
 
 impl Resolve for Objects {
-    fn object(&self, n: u32) -> Option<(GpuAddr, u64)> {
-        self.0.get(n as usize).copied()
+    fn object(&self, n: u32) -> Option<Object> {
+        let (addr, bytes) = *self.0.get(n as usize)?;
+        Some(Object {
+            addr,
+            bytes,
+            tiling: None,
+        })
+    }
+}
+
+/// A batch of so many dwords that was checked, or that the kernel wrote.
+fn kernels(at: u32, dwords: usize) -> Batch {
+    Batch {
+        addr: GpuAddr(at.into()),
+        len: 4 * dwords as u32,
+        privilege: Privilege::Kernel,
     }
 }
 
@@ -222,12 +242,18 @@ struct Core<'a> {
     mem: EngineMemory,
     ring: Ring,
     seqno: Seqno,
-    last_client: Option<u32>,
+    /// Where the commands are that go before each batch.
+    known: Batch,
     next: u32,
 }
 
 impl<'a> Core<'a> {
     fn new(memory: &'a Memory) -> Self {
+        // Written once.
+        let mut known = vec![0; ENGINE.desc().known_dwords];
+        let mut commands = Commands::new(&mut known);
+        ENGINE.known_state(&mut commands).unwrap();
+        memory.put(KNOWN_AT, commands.as_slice());
         let core = Self {
             memory,
             device: Device {
@@ -244,11 +270,12 @@ impl<'a> Core<'a> {
                 status: GgttAddr(0x2000),
                 scratch: GgttAddr(0),
                 directory: None,
+                card: 0,
             },
             ring: Ring::new(RING_BYTES),
             seqno: Seqno(0),
-            last_client: None,
-            next: 0x3000,
+            known: kernels(KNOWN_AT, commands.len()),
+            next: 0x4000,
         };
         core.engine
             .start(&core.hw(), &core.mem, &core.mock)
@@ -269,7 +296,7 @@ impl<'a> Core<'a> {
     }
 
     /// A client's request: checked, copied, run to its end.
-    fn exec(&mut self, client: u32, stream: &[u32], objects: &Objects) -> Result<(), usize> {
+    fn exec(&mut self, stream: &[u32], objects: &Objects) -> Result<(), usize> {
         let mut copy = vec![0; stream.len()];
         let len = match self.checker.map(|c| c.check(stream, objects, &mut copy)) {
             Some(Verdict::Copy(len)) => len,
@@ -279,24 +306,15 @@ impl<'a> Core<'a> {
         let shadow = self.page();
         self.memory.put(shadow, &copy[..len]);
 
-        let mut known = vec![0; self.engine.desc().golden_dwords];
-        let mut preamble = Commands::new(&mut known);
-        if !self.engine.desc().contexts && self.last_client != Some(client) {
-            self.engine.golden(&mut preamble).unwrap();
-            self.last_client = Some(client);
-        }
         self.seqno = self.seqno.next();
         let request = Emit {
             switch: Switch::Stay,
-            batch: Some(Batch {
-                addr: GpuAddr(shadow.into()),
-                len: 4 * len as u32,
-                privilege: Privilege::Kernel,
-            }),
-            inline: preamble.as_slice(),
+            known: Some(self.known),
+            batch: Some(kernels(shadow, len)),
+            inline: &[],
             seqno: self.seqno,
         };
-        let mut buf = vec![0; self.engine.desc().emit_dwords + request.inline.len()];
+        let mut buf = vec![0; self.engine.desc().emit_dwords];
         let mut out = Commands::new(&mut buf);
         self.engine.emit(&request, &self.mem, &mut out).unwrap();
         let slot = self.ring.reserve(out.len()).unwrap();
@@ -321,22 +339,19 @@ impl<'a> Core<'a> {
 }
 
 #[test]
-fn state_is_known_after_another_clients_batch() {
+fn state_is_known_after_another_batch() {
     let memory = Memory::new(16);
     let mut core = Core::new(&memory);
     let out = core.page();
     let objects = Objects(vec![(GpuAddr(out.into()), 4096)]);
     let read = |at: u32| [op::STORE_STATE, at];
-    core.exec(1, &[op::STATE, 7], &objects).unwrap();
-    core.exec(1, &read(0), &objects).unwrap();
-    core.exec(2, &read(4), &objects).unwrap();
-    core.exec(2, &[op::STATE, 8], &objects).unwrap();
-    core.exec(1, &read(8), &objects).unwrap();
-    assert_eq!(memory.get(out), 7, "one's own state stays");
+    let [set, store] = [[op::STATE, 7], read(0)];
+    core.exec(&[set, store].concat(), &objects).unwrap();
+    core.exec(&read(4), &objects).unwrap();
+    assert_eq!(memory.get(out), 7, "within a batch it stays");
     assert_eq!(memory.get(out + 4), KNOWN);
-    assert_eq!(memory.get(out + 8), KNOWN);
-    assert_eq!(core.device.parser.borrow().interrupts, 5);
-    assert_eq!(core.gt.counts.port_writes, 5);
+    assert_eq!(core.device.parser.borrow().interrupts, 2);
+    assert_eq!(core.gt.counts.port_writes, 2);
 }
 
 #[test]
@@ -345,7 +360,7 @@ fn only_what_was_checked_runs() {
     let mut core = Core::new(&memory);
     let out = core.page();
     let objects = Objects(vec![(GpuAddr(out.into()), 16)]);
-    core.exec(1, &[op::STORE, 12, 5], &objects).unwrap();
+    core.exec(&[op::STORE, 12, 5], &objects).unwrap();
     assert_eq!(memory.get(out + 12), 5);
     for (stream, at) in [
         (&[op::STORE, 16, 5][..], 0),
@@ -354,7 +369,7 @@ fn only_what_was_checked_runs() {
         (&[op::STATE, 1, op::CALL | 1, 0], 2),
         (&[op::STORE, 0], 0),
     ] {
-        assert_eq!(core.exec(1, stream, &objects), Err(at));
+        assert_eq!(core.exec(stream, &objects), Err(at));
     }
     assert_eq!(core.seqno, Seqno(1), "nothing of them was queued");
 }
@@ -366,7 +381,7 @@ fn the_ring_wraps() {
     let out = core.page();
     let objects = Objects(vec![(GpuAddr(out.into()), 4096)]);
     for n in 0..1000u32 {
-        core.exec(n % 3, &[op::STORE, 4 * (n % 1000), n], &objects)
+        core.exec(&[op::STORE, 4 * (n % 1000), n], &objects)
             .unwrap();
     }
     assert_eq!(memory.get(out + 3996), 999);

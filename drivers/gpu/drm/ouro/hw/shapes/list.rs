@@ -8,7 +8,7 @@ use crate::{
         Emit, Engine, EngineDesc, EngineMemory, EventArea, ListEntry, PortEvent, PortKind,
         Submission,
     },
-    generation::{BringUpError, Region, Space},
+    generation::{BringUpError, LocalMemory, Space},
     gt::Gt,
     io::{AtomicWait, Hw, Registers, SleepWait},
     mock::Mock,
@@ -49,7 +49,9 @@ static DESC: EngineDesc = EngineDesc {
     port: PortKind::List { depth: DEPTH },
     ring_bytes: RING_BYTES,
     emit_dwords: 8,
+    noop: op::NOOP,
     golden_dwords: 2,
+    known_dwords: 0,
     copy_pages: 0,
     seqno_at: 0x800,
     contexts: true,
@@ -335,6 +337,7 @@ impl<'a> Core<'a> {
             status: GgttAddr(0x1000),
             scratch: GgttAddr(0),
             directory: None,
+            card: 0,
         };
         engine.start(&core.hw(), &mem, &core.mock).unwrap();
         core
@@ -371,6 +374,7 @@ impl<'a> Core<'a> {
                 status: GgttAddr(status),
                 scratch: GgttAddr(0),
                 directory: None,
+                card: 0,
             },
             ring: Ring::new(what.ring_bytes),
             seqno: Seqno(0),
@@ -385,6 +389,7 @@ impl<'a> Core<'a> {
         client.seqno = client.seqno.next();
         let request = Emit {
             switch: crate::engine::Switch::Stay,
+            known: None,
             batch: None,
             inline,
             seqno: client.seqno,
@@ -571,14 +576,14 @@ fn a_topology_can_say_all_that() {
     };
     let per_level = LEVELS.entries_per_table().trailing_zeros();
     assert_eq!((u32::from(bits) - 12) / per_level, 4);
-    let regions = [
-        Region::System,
-        Region::Local {
-            size: 16 << 30,
-            cpu_visible: 256 << 20,
-        },
-    ];
-    assert!(matches!(regions[1], Region::Local { size, .. } if size > u64::from(u32::MAX)));
+    let local = LocalMemory {
+        size: 16 << 30,
+        cpu_visible: 256 << 20,
+        window_at: 0,
+        // It has entries like other memory.
+        at: None,
+    };
+    assert!(local.size > u64::from(u32::MAX) && local.at.is_none());
     // An address beyond 4 GiB is one that a batch may have.
     assert!(GpuAddr(1 << 47).0 >> bits == 0);
 }

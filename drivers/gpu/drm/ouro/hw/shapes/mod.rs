@@ -3,8 +3,8 @@
 //!
 //! [`list`] has a list port of eight contexts, each with a ring of its own, images that are released
 //! by an event, address spaces of several levels for each context, and memory of its own. [`bare`]
-//! has one ring and no contexts: known state is set before another client's batch, and every
-//! batch is a checked copy. Each is driven as the core drives a chip: through the traits, and
+//! has one ring and no contexts: known state is set before every batch, and every batch is a checked
+//! copy. Each is driven as the core drives a chip: through the traits, and
 //! without asking which one it is.
 
 mod bare;

@@ -26,17 +26,18 @@ fn fences(topology: &Topology) -> Result<&'static dyn FenceRegs> {
 /// Which address bits the chip mixes into bit 6 of such an object.
 fn swizzle(topology: &Topology, tiling: Option<Tiling>) -> u32 {
     match (topology.swizzle, tiling) {
-        (Swizzle::None, _) | (_, None) => abi::I915_BIT_6_SWIZZLE_NONE,
         (Swizzle::Bit9_10, Some(Tiling::X)) => abi::I915_BIT_6_SWIZZLE_9_10,
         (Swizzle::Bit9_10, Some(Tiling::Y)) => abi::I915_BIT_6_SWIZZLE_9,
+        _ => abi::I915_BIT_6_SWIZZLE_NONE,
     }
 }
 
 fn mode(tiling: Option<Tiling>) -> u32 {
     match tiling {
-        None => abi::I915_TILING_NONE,
         Some(Tiling::X) => abi::I915_TILING_X,
         Some(Tiling::Y) => abi::I915_TILING_Y,
+        // Others are no tilings of this interface.
+        _ => abi::I915_TILING_NONE,
     }
 }
 

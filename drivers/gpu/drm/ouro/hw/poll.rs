@@ -10,11 +10,11 @@ use crate::{
 
 /// A register, with the name that a timeout gets.
 #[derive(Clone, Copy)]
-pub(super) struct Named {
+pub(crate) struct Named {
     /// Its offset.
-    pub(super) offset: u32,
+    pub(crate) offset: u32,
     /// Its name.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
 }
 
 /// One look: `None` while it is not over.
@@ -31,7 +31,7 @@ fn look(
 }
 
 /// Sleeps until `done` accepts what the register reads, for at most `micros` microseconds.
-pub(super) fn sleeping(
+pub(crate) fn sleeping(
     regs: &dyn Registers,
     wait: &dyn SleepWait,
     reg: Named,
@@ -51,7 +51,7 @@ pub(super) fn sleeping(
 }
 
 /// Spins until `done` accepts what the register reads, for at most `micros` microseconds.
-pub(super) fn spinning(
+pub(crate) fn spinning(
     regs: &dyn Registers,
     wait: &dyn AtomicWait,
     reg: Named,
