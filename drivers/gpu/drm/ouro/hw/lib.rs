@@ -37,6 +37,7 @@ pub mod gt;
 pub mod io;
 pub mod page_table;
 mod poll;
+pub mod r5xx;
 pub mod report;
 pub mod ring;
 pub mod types;

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The engine: the command processor with its ring, and the 2D and 3D engines behind it.
+//!
+//! Order of starting: §4.8, §4.12, digest §5.2.
+
+use super::{
+    copy, emit, errors, known, microcode,
+    packets::FILLER,
+    regs::{self, RbCntl},
+    reset,
+};
+use crate::{
+    engine::{Emit, Engine, EngineDesc, EngineMemory, PageCopy, PortKind, Submission},
+    generation::BringUpError,
+    gt::Gt,
+    io::{AtomicWait, Hw, SleepWait},
+    poll,
+    report::Activity,
+    ring::{Commands, Overflow},
+    types::{EngineClass, EngineId},
+};
+
+/// Bytes of the ring: 1024 requests without commands of the kernel's own.
+const RING_BYTES: u32 = 256 * 1024;
+/// Byte offset, in the status page, of what scratch register 0 holds: the number. The page is where the
+/// scratch registers are repeated, register `n` at dword `n` (§4.9).
+pub(super) const SEQNO_AT: u32 = 0;
+/// Scratch registers that are repeated.
+const SCRATCH_MASK: u32 = 1;
+/// Byte offset, in the status page, of the read pointer (digest §4.3). Nobody here reads it; an error
+/// state has it.
+const RPTR_AT: u32 = 1024;
+/// Microseconds until all that was submitted is done, when nothing is wrong.
+const IDLE_MICROS: u32 = 100_000;
+
+/// How the ring is set up (digest §4.3).
+const fn ring_control() -> RbCntl {
+    RbCntl::new()
+        .with_size((RING_BYTES / 8).trailing_zeros() as u8)
+        .with_block(9)
+        .with_fetch(1)
+}
+
+/// The engine.
+pub(super) struct CommandProcessor;
+
+/// The engine's one object.
+pub(super) static COMMAND_PROCESSOR: CommandProcessor = CommandProcessor;
+/// All engines, in the order of the topology.
+pub(super) static ENGINES: [&dyn Engine; 1] = [&COMMAND_PROCESSOR];
+
+/// What it is called.
+pub(super) const ID: EngineId = EngineId {
+    class: EngineClass::Render,
+    instance: 0,
+};
+
+static DESC: EngineDesc = EngineDesc {
+    id: ID,
+    port: PortKind::Ring,
+    ring_bytes: RING_BYTES,
+    noop: FILLER,
+    emit_dwords: emit::DWORDS,
+    golden_dwords: 0,
+    known_dwords: known::DWORDS,
+    copy_pages: copy::MAX_ROWS,
+    seqno_at: SEQNO_AT,
+    contexts: false,
+    // The blocks are reset together.
+    reset_alone: false,
+    events: None,
+};
+
+impl Engine for CommandProcessor {
+    fn desc(&self) -> &'static EngineDesc {
+        &DESC
+    }
+
+    fn start(
+        &self,
+        hw: &Hw<'_>,
+        mem: &EngineMemory,
+        _wait: &dyn SleepWait,
+    ) -> Result<(), BringUpError> {
+        let r = hw.regs;
+        reset::halt(hw);
+        microcode::load(hw)?;
+        r.write32(regs::CP_RB_WPTR_DELAY, 0);
+        let control = ring_control();
+        r.write32(regs::CP_RB_CNTL, control.with_no_update(true).into_bits());
+        r.write32(regs::CP_RB_BASE, mem.ring.0);
+        // The pointers, while the read pointer can be written (§4.8).
+        let set = control.with_no_update(true).with_set_rptr(true);
+        r.write32(regs::CP_RB_CNTL, set.into_bits());
+        r.write32(regs::CP_RB_RPTR_WR, 0);
+        r.write32(regs::CP_RB_WPTR, 0);
+        r.write32(regs::CP_RB_RPTR_ADDR, mem.status.0.wrapping_add(RPTR_AT));
+        r.write32(regs::SCRATCH_ADDR, mem.status.0);
+        r.write32(regs::SCRATCH_UMSK, SCRATCH_MASK);
+        r.write32(regs::CP_RB_CNTL, control.into_bits());
+        r.write32(regs::CP_CSQ_MODE, regs::CSQ_MODE_STARTS);
+        r.write32_flush(regs::CP_CSQ_CNTL, regs::CSQ_PRIBM_INDBM);
+        match r.read32(regs::CP_RB_RPTR) {
+            0 => Ok(()),
+            u32::MAX => Err(BringUpError::Gone),
+            _ => Err(BringUpError::Timeout("CP_RB_RPTR")),
+        }
+    }
+
+    fn stop(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+        let status = poll::Named {
+            offset: regs::RBBM_STATUS,
+            name: "RBBM_STATUS",
+        };
+        let tail = hw.regs.read32(regs::CP_RB_WPTR);
+        let idle = |v: u32| v & regs::GUI_ACTIVE == 0 && hw.regs.read32(regs::CP_RB_RPTR) == tail;
+        let stopped = poll::sleeping(hw.regs, wait, status, IDLE_MICROS, &idle);
+        if stopped != Err(BringUpError::Gone) {
+            reset::halt(hw);
+            hw.regs.write32(regs::SCRATCH_UMSK, 0);
+        }
+        stopped.map(|_| ())
+    }
+
+    fn emit(
+        &self,
+        request: &Emit<'_>,
+        mem: &EngineMemory,
+        out: &mut Commands<'_>,
+    ) -> Result<(), Overflow> {
+        emit::request(request, mem, out)
+    }
+
+    fn submit(
+        &self,
+        hw: &Hw<'_>,
+        gt: &mut Gt,
+        what: Submission<'_>,
+        _wait: &dyn AtomicWait,
+    ) -> Result<(), BringUpError> {
+        let Submission::Tail(tail) = what else {
+            return Err(BringUpError::Unsupported("a ring takes no list"));
+        };
+        if !gt.awake {
+            return Err(BringUpError::Unsupported("asleep"));
+        }
+        gt.counts.port_writes = gt.counts.port_writes.wrapping_add(1);
+        // Pointers count dwords (digest trap 7).
+        hw.regs.write32(regs::CP_RB_WPTR, tail.0 / 4);
+        Ok(())
+    }
+
+    fn golden(&self, _out: &mut Commands<'_>) -> Result<(), Overflow> {
+        // There are no contexts.
+        Ok(())
+    }
+
+    fn known_state(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        known::commands(out)
+    }
+
+    fn copy(&self, what: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        copy::copy(what, out)
+    }
+
+    fn activity(&self, hw: &Hw<'_>) -> Activity {
+        errors::activity(hw)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        mock::{Access, Mock},
+        types::{GgttAddr, RingOffset},
+    };
+    use std::vec;
+
+    const MEM: EngineMemory = EngineMemory {
+        ring: GgttAddr(0x0001_0000),
+        status: GgttAddr(0x0002_0000),
+        scratch: GgttAddr(0x0003_0000),
+        directory: None,
+        card: 0,
+    };
+
+    #[test]
+    fn a_ring_is_started_in_the_order_of_digest_5_2() {
+        let mut mock = Mock::default();
+        mock.firmware = vec![0; 8];
+        COMMAND_PROCESSOR.start(&mock.hw(), &MEM, &mock).unwrap();
+        let log = mock.take();
+        let (r, w) = (Access::R, Access::W);
+        let at = log.iter().position(|a| *a == w(0x7e0, 0)).unwrap();
+        assert_eq!(
+            log[at + 1..],
+            [
+                w(0x718, 0),
+                // 32 Ki quadwords (15), a block of 2^9, one fetch; 27 no update.
+                w(0x704, 0x0804_090f),
+                w(0x700, 0x0001_0000),
+                w(0x704, 0x8804_090f),
+                w(0x71c, 0),
+                w(0x714, 0),
+                // Digest §4.3: 1024 bytes behind the scratch registers.
+                w(0x70c, 0x0002_0400),
+                w(0x774, 0x0002_0000),
+                w(0x770, 1),
+                w(0x704, 0x0004_090f),
+                w(0x744, 0x4d4d),
+                w(0x740, 0x4000_0000),
+                r(0x740),
+                r(0x710),
+            ]
+        );
+        // Both streams are off before (§4.8).
+        assert_eq!(log[..2], [w(0x740, 0), w(0x744, 0)]);
+    }
+
+    #[test]
+    fn without_microcode_it_does_not_start() {
+        let mock = Mock::default();
+        let r = COMMAND_PROCESSOR.start(&mock.hw(), &MEM, &mock);
+        assert_eq!(r, Err(BringUpError::Unsupported("microcode")));
+        assert_eq!(mock.written(0x740), [0], "off");
+    }
+
+    #[test]
+    fn work_is_started_by_one_posted_write() {
+        let mock = Mock::default();
+        let mut gt = Gt {
+            awake: true,
+            ..Gt::default()
+        };
+        let tail = Submission::Tail(RingOffset(0x140));
+        let engine: &dyn Engine = &COMMAND_PROCESSOR;
+        engine.submit(&mock.hw(), &mut gt, tail, &mock).unwrap();
+        assert_eq!(mock.take(), [Access::W(0x714, 0x50)]);
+        assert_eq!(gt.counts.port_writes, 1);
+        let asleep = engine.submit(&mock.hw(), &mut Gt::default(), tail, &mock);
+        assert!(asleep.is_err() && mock.take().is_empty());
+        let list = engine.submit(&mock.hw(), &mut gt, Submission::List(&[]), &mock);
+        assert!(list.is_err() && mock.take().is_empty());
+    }
+
+    #[test]
+    fn it_is_stopped_when_idle_and_cut_off_when_not() {
+        let mock = Mock::default();
+        mock.set(0xe40, 0x40);
+        COMMAND_PROCESSOR.stop(&mock.hw(), &mock).unwrap();
+        assert_eq!(mock.written(0x740), [0]);
+        assert_eq!(mock.written(0x770), [0]);
+        mock.take();
+        for (status, head) in [(0x8000_0040, 0), (0x40, 5)] {
+            mock.fix(0xe40, status);
+            mock.set(0x714, 0);
+            mock.fix(0x710, head);
+            let r = COMMAND_PROCESSOR.stop(&mock.hw(), &mock);
+            assert_eq!(r, Err(BringUpError::Timeout("RBBM_STATUS")));
+            assert_eq!(mock.written(0x740), [0]);
+            mock.take();
+        }
+        mock.gone.set(true);
+        let r = COMMAND_PROCESSOR.stop(&mock.hw(), &mock);
+        assert_eq!(r, Err(BringUpError::Gone));
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Errors and activity: read, decoded and cleared.
+//!
+//! This chip says little. The table's record of a failed access has no layout that anybody tells, so it is
+//! reported as a word. Batches are checked, so neither that nor the faults of the memory controller should
+//! ever be seen.
+
+use super::{engine, gart, interrupts, names, regs};
+use crate::{
+    io::Hw,
+    report::{Activity, EngineReport, Report},
+};
+
+/// What the engine does now. Units that are busy have ones in the registers, and zeros here.
+pub(super) fn activity(hw: &Hw<'_>) -> Activity {
+    let read = |reg| hw.regs.read32(reg);
+    let status = read(regs::RBBM_STATUS);
+    let head = read(regs::CP_RB_RPTR).wrapping_mul(4);
+    let tail = read(regs::CP_RB_WPTR).wrapping_mul(4);
+    Activity {
+        head,
+        tail,
+        acthd: read(regs::CP_IB_BASE).into(),
+        units: [!status, !read(regs::CP_STAT)],
+        idle: head == tail && status & regs::GUI_ACTIVE == 0,
+        waiting: false,
+    }
+}
+
+/// Reads the errors, and clears them.
+pub(super) fn report(hw: &Hw<'_>) -> Report {
+    let activity = activity(hw);
+    let [instdone, more_instdone] = activity.units;
+    let faults = hw.regs.read32(regs::GEN_INT_STATUS) & interrupts::FAULTS;
+    if faults != 0 && faults != interrupts::FAULTS {
+        hw.regs.write32(regs::GEN_INT_STATUS, faults);
+    }
+    let mut report = Report {
+        global: gart::take_error(hw.regs),
+        ..Report::default()
+    };
+    report.engines[0] = Some(EngineReport {
+        id: engine::ID,
+        activity,
+        eir: faults,
+        esr: 0,
+        ipeir: 0,
+        ipehr: 0,
+        instdone,
+        more_instdone,
+        instps: hw.regs.read32(regs::CP_CSQ_STAT),
+        fetch: activity.acthd,
+        batch: None,
+        fault: None,
+        names: &names::NAMES,
+    });
+    report
+}
+
+/// Forgets errors of before, at bring-up.
+pub(super) fn forget(hw: &Hw<'_>) {
+    hw.regs.write32(regs::GEN_INT_STATUS, interrupts::FAULTS);
+    let _ = gart::take_error(hw.regs);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::{Access, Mock};
+    use std::string::ToString;
+
+    #[test]
+    fn activity_decodes() {
+        let mock = Mock::default();
+        mock.set(0xe40, 0x8010_0040);
+        mock.set(0x7c0, 0x8000_0800);
+        mock.set(0x710, 0x10);
+        mock.set(0x714, 0x50);
+        mock.set(0x738, 0x0012_3000);
+        let mut expected = Activity {
+            head: 0x40,
+            tail: 0x140,
+            acthd: 0x12_3000,
+            units: [0x7fef_ffbf, 0x7fff_f7ff],
+            idle: false,
+            waiting: false,
+        };
+        assert_eq!(activity(&mock.hw()), expected);
+        // An empty ring with busy units is not idle, nor are idle units with commands left.
+        mock.set(0x710, 0x50);
+        expected.head = 0x140;
+        assert_eq!(activity(&mock.hw()), expected);
+        mock.set(0xe40, 0x40);
+        assert!(activity(&mock.hw()).idle);
+        mock.set(0x714, 0x60);
+        assert!(!activity(&mock.hw()).idle);
+    }
+
+    #[test]
+    fn a_silent_device_is_read_and_not_written() {
+        let mock = Mock::default();
+        let r = report(&mock.hw());
+        assert!(!r.is_error() && r.engines[0].is_some() && r.engines[1].is_none());
+        // The index of the table's registers is all.
+        let writes = mock.take();
+        let writes = writes.iter().filter(|a| matches!(a, Access::W(..)));
+        assert_eq!(
+            writes.collect::<std::vec::Vec<_>>(),
+            [&Access::W(0x30, 0x18)]
+        );
+    }
+
+    #[test]
+    fn faults_are_told_and_cleared() {
+        let mock = Mock::default();
+        mock.set(0x44, 1 << 21 | 1 << 25);
+        mock.set(0xe40, 1 << 20 | 1 << 31);
+        mock.set(0x34, 0x1001);
+        let r = report(&mock.hw());
+        assert!(r.is_error());
+        // The completion is not an error, and stays.
+        assert_eq!(mock.written(0x44), [1 << 21]);
+        assert_eq!(mock.written(0x34), [0]);
+        let text = r.to_string();
+        assert!(text.contains("memory protection"), "{text}");
+        assert!(text.contains("VAP GUI"), "{text}");
+        assert!(text.contains("device: 0x00001001"), "{text}");
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Interrupts (digest §3.2, §5.2): one bit of the ring's own, through one mask.
+//!
+//! ```text
+//! GEN_INT_STATUS bit 26, written by the ring ─ bit 25 ─ GEN_INT_CNTL bit 25 ─ CPU
+//!                                              latched  armed
+//! ```
+//!
+//! What is latched while nobody waits is cleared when it is armed. Nothing of the display is let through.
+
+use super::regs;
+use crate::{generation::Events, gt::Gt, io::Hw};
+
+/// The word of [`Gt::irq`] that holds what is armed.
+const ARMED: usize = 0;
+/// Bits of [`regs::GEN_INT_STATUS`] that an acknowledgement leaves: faults, which a report reads; and the
+/// one that would raise the interrupt.
+const KEEP: u32 = regs::SW_INT_FIRE | FAULTS;
+/// Faults that are latched there.
+pub(super) const FAULTS: u32 = regs::MC_PROBE_FAULT | regs::MC_PROTECTION_FAULT;
+
+fn armed(gt: &Gt) -> u32 {
+    gt.irq.get(ARMED).copied().unwrap_or(0)
+}
+
+/// Masks all, and clears what is pending.
+pub(super) fn off(hw: &Hw<'_>) {
+    hw.regs.write32(regs::DXMODE_INT_MASK, 0);
+    hw.regs.write32_flush(regs::GEN_INT_CNTL, 0);
+    hw.regs.write32_flush(regs::GEN_INT_STATUS, !KEEP);
+}
+
+/// Lets through what is armed, and the first message.
+pub(super) fn on(hw: &Hw<'_>, gt: &mut Gt) {
+    off(hw);
+    hw.regs.write32(regs::MSI_REARM_EN, 1);
+    hw.regs.write32_flush(regs::GEN_INT_CNTL, armed(gt));
+}
+
+/// Arms or disarms the completion interrupt.
+pub(super) fn arm(hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
+    let Some(word) = gt.irq.get_mut(ARMED).filter(|_| engine == 0) else {
+        return;
+    };
+    let new = if on { regs::SW_INT } else { 0 };
+    if core::mem::replace(word, new) == new {
+        return;
+    }
+    if on {
+        gt.counts.irq_arms = gt.counts.irq_arms.wrapping_add(1);
+        // What completed before is seen by the caller's next look: its number was written first.
+        hw.regs.write32(regs::GEN_INT_STATUS, regs::SW_INT);
+        hw.regs.write32_flush(regs::GEN_INT_CNTL, new);
+    } else {
+        hw.regs.write32(regs::GEN_INT_CNTL, new);
+    }
+}
+
+/// Takes the events off the device. One read, and two writes if it was ours. The second one lets the
+/// next message be sent (digest §5.2); on the line it does nothing.
+pub(super) fn ack(hw: &Hw<'_>) -> Events {
+    let status = hw.regs.read32(regs::GEN_INT_STATUS);
+    if status == u32::MAX || status & !KEEP == 0 {
+        return Events::default();
+    }
+    hw.regs.write32(regs::GEN_INT_STATUS, status & !KEEP);
+    hw.regs.write32(regs::MSI_REARM_EN, 1);
+    Events {
+        ours: true,
+        completed: u32::from(status & regs::SW_INT != 0),
+        errors: u32::from(status & FAULTS != 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::{Access, Mock};
+
+    #[test]
+    fn arming_clears_what_is_old_and_is_read_back() {
+        let mock = Mock::default();
+        let mut gt = Gt::default();
+        let (r, w) = (Access::R, Access::W);
+        arm(&mock.hw(), &mut gt, 0, true);
+        let bit = 1 << 25;
+        assert_eq!(mock.take(), [w(0x44, bit), w(0x40, bit), r(0x40)]);
+        arm(&mock.hw(), &mut gt, 0, true);
+        assert_eq!(mock.take(), []);
+        arm(&mock.hw(), &mut gt, 0, false);
+        assert_eq!(mock.take(), [w(0x40, 0)]);
+        arm(&mock.hw(), &mut gt, 1, true);
+        assert_eq!(mock.take(), []);
+        assert_eq!(gt.counts.irq_arms, 1);
+    }
+
+    #[test]
+    fn what_is_armed_stays_armed_across_off_and_on() {
+        let mock = Mock::default();
+        let mut gt = Gt::default();
+        arm(&mock.hw(), &mut gt, 0, true);
+        mock.take();
+        off(&mock.hw());
+        on(&mock.hw(), &mut gt);
+        assert_eq!(mock.written(0x40), [0, 0, 1 << 25]);
+        assert_eq!(mock.written(0x160), [1]);
+        assert_eq!(mock.written(0x6540), [0, 0]);
+    }
+
+    #[test]
+    fn an_interrupt_is_cleared_and_the_next_message_let_through() {
+        let mock = Mock::default();
+        // Row "IRQ": bit 25 is ours; 26 would raise it; 16 is a fault that stays.
+        mock.set(0x44, 1 << 25 | 1 << 26 | 1 << 16 | 1);
+        let events = ack(&mock.hw());
+        assert_eq!(
+            mock.take(),
+            [
+                Access::R(0x44),
+                Access::W(0x44, 1 << 25 | 1),
+                Access::W(0x160, 1)
+            ]
+        );
+        assert_eq!(
+            events,
+            Events {
+                ours: true,
+                completed: 1,
+                errors: 1
+            }
+        );
+    }
+
+    #[test]
+    fn others_interrupts_and_gone_cards_are_left_alone() {
+        for status in [0, 1 << 26, 1 << 16, 0xffff_ffff] {
+            let mock = Mock::default();
+            mock.set(0x44, status);
+            assert_eq!(ack(&mock.hw()), Events::default());
+            assert_eq!(mock.take(), [Access::R(0x44)]);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Where memory is in the card's 32 bits of addresses, and the registers that say so.
+//!
+//! ```text
+//! 0000_0000  what the table maps: addresses of the global table are addresses of the card
+//! 2000_0000  nothing
+//! 8000_0000  the card's own memory: the table, a page of zeros, and what objects get
+//! ```
+//!
+//! The document leaves the places to the driver (digest §5.2 shows another choice). With this one an
+//! address that was never set, zero, is in a page that the table gives to nobody.
+//!
+//! The families have two kinds of registers for it (digest trap 2).
+
+use super::{
+    indirect::{change_clock, read_mc, write_mc},
+    regs,
+};
+use crate::{
+    generation::{BringUpError, Topology},
+    io::{Hw, SleepWait},
+    types::{GgttAddr, PAGE_SIZE},
+};
+
+/// Where the card's own memory begins.
+pub(super) const LOCAL_BASE: u32 = 0x8000_0000;
+/// Bytes of it that can be used: as much as any card has.
+pub(super) const LOCAL_MAX: u64 = 1 << 30;
+/// Pages that the table maps: 512 MiB.
+pub(super) const TABLE_ENTRIES: u32 = 128 * 1024;
+/// Bytes of the table, which begins with the card's memory.
+pub(super) const TABLE_BYTES: u32 = TABLE_ENTRIES * 4;
+/// Bytes at the start of the card's memory that are the backend's: the table, and the page behind it,
+/// which is zero and is what unmapped reads give.
+pub(super) const RESERVED: u32 = TABLE_BYTES + PAGE_SIZE;
+
+/// The address of a byte of the card's memory.
+pub(super) const fn local(offset: u32) -> GgttAddr {
+    GgttAddr(LOCAL_BASE.wrapping_add(offset))
+}
+
+/// Registers of a memory controller, all behind its index (digest §5.2).
+#[derive(Debug)]
+pub(super) struct Controller {
+    /// State, and the bit of it that says idle.
+    status: (u32, u32),
+    /// Where the card's memory is: start 15:0 and end 31:16, in 64 KiB.
+    local: u32,
+    /// The same of memory behind AGP, and the two halves of its address on the bus.
+    agp: [u32; 3],
+}
+
+/// RV515.
+pub(super) static RV515: Controller = Controller {
+    status: (0x08, 1 << 4),
+    local: 0x01,
+    agp: [0x02, 0x03, 0x04],
+};
+/// All others.
+pub(super) static R520: Controller = Controller {
+    status: (0x00, 1 << 1),
+    local: 0x04,
+    agp: [0x05, 0x06, 0x07],
+};
+
+/// Microseconds until the controller is idle (digest §5.2: nothing but a warning there).
+const IDLE_MICROS: u32 = 100_000;
+/// Clock registers of the command processor, the 2D engine and the video decoder, whose bit 0 keeps the
+/// clock running (digest §5.2). The command processor's must run for its queue of waits (§4.9, row G6).
+const CLOCKS: [u32; 3] = [0x0f, 0x11, 0x13];
+
+/// Start and end in units of 64 KiB.
+const fn location(start: u32, end: u32) -> u32 {
+    (end & 0xffff_0000) | (start >> 16)
+}
+
+/// Sets up where memory is. Nothing of the card runs.
+pub(super) fn set_up(
+    controller: &Controller,
+    hw: &Hw<'_>,
+    topo: &Topology,
+    wait: &dyn SleepWait,
+) -> Result<(), BringUpError> {
+    for clock in CLOCKS {
+        change_clock(hw.regs, clock, |v| v | 1);
+    }
+    let (status, idle) = controller.status;
+    let mut last = 0;
+    let in_time = wait.poll(IDLE_MICROS, &mut || {
+        last = read_mc(hw.regs, status);
+        last & idle != 0
+    });
+    if last == u32::MAX {
+        return Err(BringUpError::Gone);
+    }
+    in_time.map_err(|_| BringUpError::Timeout("MC_STATUS"))?;
+
+    // As far as the CPU's window goes too, so that it never reads what is nowhere.
+    let size = topo.local.map_or(0, |l| l.size.saturating_add(l.window_at));
+    let window = hw.platform.bar_len(super::MEMORY_BAR);
+    let end = size.max(window).min(LOCAL_MAX).wrapping_sub(1) as u32;
+    let place = location(LOCAL_BASE, LOCAL_BASE.wrapping_add(end));
+    write_mc(hw.regs, controller.local, place);
+    hw.regs.write32(regs::HDP_FB_LOCATION, LOCAL_BASE >> 16);
+    // There is no AGP: its range is empty.
+    for (reg, value) in controller.agp.iter().zip([u32::MAX, 0, 0]) {
+        write_mc(hw.regs, *reg, value);
+    }
+    // What commands write later on, to the bit.
+    hw.regs.write32(regs::HOST_PATH_CNTL, topo.card);
+    // What unmapped reads give.
+    for at in (TABLE_BYTES..RESERVED).step_by(4) {
+        hw.gtt.write32(at, 0);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        mock::Mock,
+        r5xx::topology::{self, tests::card},
+    };
+    use std::vec::Vec;
+
+    /// Pairs of index and data that were written.
+    fn mc_writes(mock: &Mock) -> Vec<(u32, u32)> {
+        let (at, data) = (mock.written(0x70), mock.written(0x74));
+        let at = at.iter().filter(|i| *i & 0x80_0000 != 0);
+        at.copied().zip(data).collect()
+    }
+
+    #[test]
+    fn both_kinds_of_controller_are_told_the_same() {
+        for (controller, family, indices) in [
+            (&RV515, &crate::r5xx::RV515, [1, 2, 3, 4]),
+            (&R520, &crate::r5xx::R520, [4, 5, 6, 7]),
+        ] {
+            let mock = card();
+            let topo = topology::probe(family, &mock.hw()).unwrap();
+            mock.take();
+            // Idle: RV515 bit 4 of 8, others bit 1 of 0.
+            mock.fix(0x74, if indices[0] == 1 { 0x10 } else { 0x2 });
+            set_up(controller, &mock.hw(), &topo, &mock).unwrap();
+            let values = [0x8fff_8000, 0xffff_ffff, 0, 0];
+            let expected: Vec<_> = indices
+                .iter()
+                .zip(values)
+                .map(|(i, v)| (0xff_0000 | i, v))
+                .collect();
+            assert_eq!(mc_writes(&mock), expected);
+            let status = if indices[0] == 1 {
+                0x7f_0008
+            } else {
+                0x7f_0000
+            };
+            assert!(mock.written(0x70).contains(&status));
+            assert_eq!(mock.written(0x134), [0x8000]);
+            // HOST_PATH_CNTL as it was, with bit 23.
+            assert_eq!(mock.written(0x130), [0x0080_0040]);
+            // The page of zeros.
+            assert_eq!(mock.written(0x8_0000), [0]);
+            assert_eq!(mock.written(0x8_0ffc), [0]);
+            assert!(mock.written(0x7_fffc).is_empty() && mock.written(0x8_1000).is_empty());
+            // Clocks: bit 7 writes.
+            let clocks: Vec<_> = mock
+                .written(0x8)
+                .into_iter()
+                .filter(|v| v & 0x80 != 0)
+                .collect();
+            assert_eq!(clocks, [0x8f, 0x91, 0x93]);
+            assert_eq!(mock.written(0xc), [1, 1, 1]);
+        }
+    }
+
+    #[test]
+    fn a_controller_that_is_busy_or_gone_ends_it() {
+        let mock = card();
+        let topo = topology::probe(&crate::r5xx::R520, &mock.hw()).unwrap();
+        mock.fix(0x74, 0x10);
+        let r = set_up(&R520, &mock.hw(), &topo, &mock);
+        assert_eq!(r, Err(BringUpError::Timeout("MC_STATUS")));
+        mock.gone.set(true);
+        let r = set_up(&R520, &mock.hw(), &topo, &mock);
+        assert_eq!(r, Err(BringUpError::Gone));
+    }
+
+    #[test]
+    fn the_three_parts_do_not_overlap() {
+        assert!(u64::from(TABLE_ENTRIES) * 4096 <= u64::from(LOCAL_BASE));
+        assert!(u64::from(LOCAL_BASE) + LOCAL_MAX <= 0xffff_0000);
+        assert_eq!((TABLE_BYTES, RESERVED), (0x8_0000, 0x8_1000));
+        assert_eq!(local(0x1000), GgttAddr(0x8000_1000));
+    }
+}

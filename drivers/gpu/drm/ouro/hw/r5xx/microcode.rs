@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The program of the command processor, which gives packets of type 3 their meaning (§4.1, §4.12).
+//!
+//! It is loaded from a file: 256 words of 40 bits at most, each as two dwords in big-endian order, the
+//! upper 8 bits first (digest §4.6). Nothing in it can be checked but its length.
+
+use super::regs;
+use crate::{generation::BringUpError, io::Hw};
+
+/// The file; one for all families (digest §5.2).
+pub(super) const FILE: &str = "radeon/R520_cp.bin";
+/// Words that there is room for.
+const WORDS: usize = 256;
+/// Bytes of a word in the file.
+const WORD_BYTES: usize = 8;
+
+/// Loads it. The command processor is stopped.
+pub(super) fn load(hw: &Hw<'_>) -> Result<(), BringUpError> {
+    let (words, rest) = hw.firmware.as_chunks::<WORD_BYTES>();
+    if words.is_empty() || !rest.is_empty() || words.len() > WORDS {
+        return Err(BringUpError::Unsupported("microcode"));
+    }
+    hw.regs.write32(regs::CP_ME_RAM_ADDR, 0);
+    for [h3, h2, h1, h0, l3, l2, l1, l0] in words {
+        // The index moves on with the lower part (§4.12).
+        let high = u32::from_be_bytes([*h3, *h2, *h1, *h0]);
+        hw.regs.write32(regs::CP_ME_RAM_DATAH, high);
+        let low = u32::from_be_bytes([*l3, *l2, *l1, *l0]);
+        hw.regs.write32(regs::CP_ME_RAM_DATAL, low);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::{Access, Mock};
+    use std::vec;
+
+    #[test]
+    fn words_go_upper_part_first() {
+        let mut mock = Mock::default();
+        mock.firmware = vec![
+            0, 0, 0, 0x42, 0xe0, 0, 0, 1, 0, 0, 0, 0xff, 0x12, 0x34, 0x56, 0x78,
+        ];
+        load(&mock.hw()).unwrap();
+        let w = Access::W;
+        assert_eq!(
+            mock.take(),
+            [
+                w(0x7d4, 0),
+                w(0x7dc, 0x42),
+                w(0x7e0, 0xe000_0001),
+                w(0x7dc, 0xff),
+                w(0x7e0, 0x1234_5678),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_file_of_another_length_is_refused() {
+        for len in [0, 7, 8 * 256 + 8, 8 * 256 - 4] {
+            let mut mock = Mock::default();
+            mock.firmware = vec![0; len];
+            let refused = Err(BringUpError::Unsupported("microcode"));
+            assert_eq!(load(&mock.hw()), refused, "{len} bytes");
+            assert_eq!(mock.take(), []);
+        }
+    }
+}

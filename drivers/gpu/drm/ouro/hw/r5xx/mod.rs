@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+//! R5xx: one ring of the command processor, memory of the card's own, and every batch a checked copy.
+//!
+//! Source: "R5xx Acceleration", revision 1.3 (March 2008), cited by its section (`§4.8`). It has no
+//! register offsets; those, and what else it leaves out, come from the project's digest of it, cited by
+//! section (`digest §3.1`) or row of its checklist (`row C10`), which says where each value is from.
+//!
+//! One file for each concept: `topology` says what a card has; `display`, `memory`, `pipes`, `gart`,
+//! `indirect` and `reset` bring it up; `microcode` and `engine` start the command processor, `packets`,
+//! `emit` and `copy` fill its ring, `known` is the state that each batch begins with; `interrupts` and
+//! `errors` (`names`: of their bits) say what came of it; `pte` and `surfaces` are formats; `check` is the
+//! checker of what user space sends.
+//!
+//! The families differ in little, and that stands in [`R5xx`], one object for each kind.
+
+mod copy;
+mod display;
+mod emit;
+mod engine;
+mod errors;
+mod gart;
+mod indirect;
+mod interrupts;
+mod known;
+mod memory;
+mod microcode;
+mod names;
+mod packets;
+mod pipes;
+mod pte;
+mod regs;
+mod reset;
+mod surfaces;
+mod topology;
+
+use crate::{
+    chips::Chip,
+    generation::{BringUpError, Events, Generation, Layout, ResetScope, Topology, Window, Windows},
+    gt::Gt,
+    io::{AtomicWait, Hw, SleepWait},
+    report::Report,
+};
+use memory::Controller;
+
+/// The generation, as one family has it.
+pub struct R5xx {
+    /// Which registers its memory controller has (digest §5.3).
+    controller: &'static Controller,
+    /// Whether its messages can be relied on (digest §5.2).
+    msi: bool,
+    /// Whether there is a second fuse, for units of depth (digest §5.2).
+    depth_pipes: bool,
+}
+
+/// RV515.
+pub static RV515: R5xx = R5xx {
+    controller: &memory::RV515,
+    msi: false,
+    depth_pipes: false,
+};
+/// RV530.
+pub static RV530: R5xx = R5xx {
+    controller: &memory::R520,
+    msi: true,
+    depth_pipes: true,
+};
+/// R520, R580, RV560 and RV570.
+pub static R520: R5xx = R5xx {
+    controller: &memory::R520,
+    msi: true,
+    depth_pipes: false,
+};
+
+/// The base address register of the card's memory (digest §5.1).
+const MEMORY_BAR: u8 = 0;
+/// The same of the registers.
+const REGISTER_BAR: u8 = 2;
+
+impl Generation for R5xx {
+    fn name(&self) -> &'static str {
+        "r5xx"
+    }
+
+    fn windows(&self) -> Windows {
+        Windows {
+            regs: Window {
+                bar: REGISTER_BAR,
+                start: 0,
+                len: 0,
+            },
+            // The table is the first thing in the card's memory.
+            gtt: Window {
+                bar: MEMORY_BAR,
+                start: 0,
+                len: memory::RESERVED,
+            },
+            aperture: None,
+            local: Some(Window {
+                bar: MEMORY_BAR,
+                start: 0,
+                len: 0,
+            }),
+        }
+    }
+
+    fn firmware(&self) -> Option<&'static str> {
+        Some(microcode::FILE)
+    }
+
+    /// Bits of an address in an entry of the table (digest §4.4).
+    fn dma_bits(&self) -> u8 {
+        40
+    }
+
+    fn probe(&self, hw: &Hw<'_>, _chip: &Chip) -> Result<Topology, BringUpError> {
+        topology::probe(self, hw)
+    }
+
+    fn start(
+        &self,
+        hw: &Hw<'_>,
+        topo: &Topology,
+        layout: &Layout,
+        wait: &dyn SleepWait,
+    ) -> Result<(), BringUpError> {
+        let _ = layout;
+        interrupts::off(hw);
+        display::off(hw, wait);
+        reset::if_busy(hw, wait)?;
+        memory::set_up(self.controller, hw, topo, wait)?;
+        pipes::set_up(self.depth_pipes, hw);
+        gart::enable(hw);
+        errors::forget(hw);
+        Ok(())
+    }
+
+    fn stop(&self, hw: &Hw<'_>) {
+        interrupts::off(hw);
+    }
+
+    fn wake(&self, _hw: &Hw<'_>, gt: &mut Gt, _wait: &dyn AtomicWait) -> Result<(), BringUpError> {
+        // There is nothing to hold: clocks are forced on (`memory::set_up`).
+        gt.awake = true;
+        Ok(())
+    }
+
+    fn sleep(&self, _hw: &Hw<'_>, gt: &mut Gt) {
+        gt.awake = false;
+    }
+
+    fn irq_on(&self, hw: &Hw<'_>, gt: &mut Gt) {
+        interrupts::on(hw, gt);
+    }
+
+    fn irq_off(&self, hw: &Hw<'_>, _gt: &mut Gt) {
+        interrupts::off(hw);
+    }
+
+    fn irq_arm(&self, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
+        interrupts::arm(hw, gt, engine, on);
+    }
+
+    fn irq_ack(&self, hw: &Hw<'_>) -> Events {
+        interrupts::ack(hw)
+    }
+
+    fn reset(
+        &self,
+        hw: &Hw<'_>,
+        what: ResetScope,
+        wait: &dyn SleepWait,
+    ) -> Result<(), BringUpError> {
+        match what {
+            ResetScope::All | ResetScope::Engine(0) => reset::reset(hw, wait),
+            ResetScope::Engine(_) => Err(BringUpError::Unsupported("no such engine")),
+        }
+    }
+
+    fn gtt_flush(&self, hw: &Hw<'_>) {
+        gart::flush(hw);
+    }
+
+    fn errors(&self, hw: &Hw<'_>, _gt: &mut Gt, _topo: &Topology) -> Report {
+        errors::report(hw)
+    }
+}

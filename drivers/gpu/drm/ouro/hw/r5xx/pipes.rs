@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+//! How many pipes there are, and telling all units of it (digest §5.2, "pipes").
+
+use super::{
+    indirect::change_clock,
+    regs::{self, PipeSelect, TileConfig},
+};
+use crate::io::Hw;
+
+/// [`regs::GB_TILE_CONFIG`]: the code of one to four pipes.
+const PIPE_CODES: [u8; 4] = [0, 3, 6, 7];
+/// [`regs::GB_TILE_CONFIG`]: tiles of 16 pixels.
+const TILE_16: u8 = 1;
+/// [`regs::GA_ENHANCE`] while pipes are set up.
+const ENHANCE_ALL: u32 = 0xf;
+/// [`regs::DST_PIPE_CONFIG`]: found by itself.
+const PIPE_AUTO_CONFIG: u32 = 1 << 31;
+/// [`regs::DST_PIPE_CONFIG`]: the pipe that is selected, bits 3:2.
+const PIPE_CURRENT_SHIFT: u32 = 2;
+/// [`regs::RB2D_DSTCACHE_MODE`]: flushes by itself; takes no notice of the pixel engine.
+const DSTCACHE_MODE: u32 = 1 << 8 | 1 << 17;
+/// Clock register of the pipes.
+const PIPE_CLOCKS: u32 = 0x0d;
+/// [`regs::ISYNC_CNTL`]: 2D waits for 3D and 3D for 2D, on any and on trigger; and who reads the registers
+/// for an idle engine (digest §3.2).
+const ISYNC: u32 = 0x33;
+
+/// Tells all units.
+pub(super) fn set_up(depth_pipes: bool, hw: &Hw<'_>) {
+    let r = hw.regs;
+    r.write32(regs::GA_ENHANCE, ENHANCE_ALL);
+    let fuses = PipeSelect::from_bits(r.read32(regs::GB_PIPE_SELECT));
+    let more = usize::from(fuses.count_less_one());
+    if depth_pipes {
+        r.write32(regs::GB_FIFO_SIZE2, 0xff);
+        // Whether there is a second unit of depth; queries ask.
+        let _ = r.read32(regs::GB_PIPE_SELECT2);
+    }
+    r.write32(
+        regs::SU_REG_DEST,
+        2u32.wrapping_shl(more as u32).wrapping_sub(1),
+    );
+    let tiles = TileConfig::new()
+        .with_enable(true)
+        .with_pipes(PIPE_CODES.get(more).copied().unwrap_or(0))
+        .with_size(TILE_16);
+    r.write32(regs::GB_TILE_CONFIG, tiles.into_bits());
+    let pipes = r.read32(regs::DST_PIPE_CONFIG);
+    let current = pipes >> PIPE_CURRENT_SHIFT & 3;
+    r.write32(regs::DST_PIPE_CONFIG, pipes | PIPE_AUTO_CONFIG);
+    let mode = r.read32(regs::RB2D_DSTCACHE_MODE);
+    r.write32(regs::RB2D_DSTCACHE_MODE, mode | DSTCACHE_MODE);
+    let clocks = 1u32.wrapping_shl(current) | u32::from(fuses.enabled()) << 4;
+    change_clock(r, PIPE_CLOCKS, |_| clocks);
+    r.write32(regs::ISYNC_CNTL, ISYNC);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::Mock;
+
+    #[test]
+    fn one_to_four_pipes() {
+        // Digest §5.2: codes 0, 3, 6, 7, shifted by 1; tile size 1 << 4; enable.
+        for (fuses, dest, tiles, clocks) in [
+            (0x0000_0100, 1, 0x11, 0x14),
+            (0x0000_1300, 3, 0x17, 0x34),
+            (0x0000_2700, 7, 0x1d, 0x74),
+            (0x0000_3f00, 15, 0x1f, 0xf4),
+        ] {
+            let mock = Mock::default();
+            mock.set(0x402c, fuses);
+            // Pipe 2 is current.
+            mock.set(0x170c, 0x0000_0008);
+            set_up(false, &mock.hw());
+            assert_eq!(mock.written(0x4274), [0xf]);
+            assert_eq!(mock.written(0x42c8), [dest]);
+            assert_eq!(mock.written(0x4018), [tiles]);
+            assert_eq!(mock.written(0x170c), [0x8000_0008]);
+            assert_eq!(mock.written(0x3428), [0x0002_0100]);
+            assert_eq!(mock.written(0xc), [clocks]);
+            assert_eq!(mock.written(0x1724), [0x33]);
+            assert_eq!(mock.written(0x4128), []);
+        }
+    }
+
+    #[test]
+    fn rv530_has_another_queue() {
+        let mock = Mock::default();
+        set_up(true, &mock.hw());
+        assert_eq!(mock.written(0x4128), [0xff]);
+    }
+}

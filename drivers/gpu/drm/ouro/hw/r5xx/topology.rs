@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What a card has: read from configuration space and a few registers, without changing anything.
+//!
+//! The card was set up by its firmware. One that was not (after sleep, or as a second card on some boards)
+//! would have to be by running the code in its ROM, which the driver does not.
+
+use super::{engine, memory, pte, regs, surfaces, R5xx};
+use crate::{
+    generation::{BringUpError, LocalMemory, Space, Swizzle, Topology},
+    io::{Hw, Platform},
+};
+
+/// Configuration space: identity.
+const PCI_ID: u16 = 0x00;
+/// Configuration space: revision, bits 7:0.
+const PCI_REVISION: u16 = 0x08;
+/// Configuration space: the first capability, bits 7:0.
+const PCI_CAPABILITIES: u16 = 0x34;
+/// A capability's number: PCI Express.
+const CAPABILITY_EXPRESS: u8 = 0x10;
+/// Capabilities that fit into configuration space.
+const CAPABILITIES: usize = 48;
+
+/// Whether it is on PCI Express: only then it has the table (digest §5.1).
+fn is_express(platform: &dyn Platform) -> bool {
+    let mut at = platform.config32(PCI_CAPABILITIES) & 0xfc;
+    for _ in 0..CAPABILITIES {
+        if at < 0x40 {
+            return false;
+        }
+        let capability = platform.config32(at as u16);
+        if capability as u8 == CAPABILITY_EXPRESS {
+            return true;
+        }
+        at = capability >> 8 & 0xfc;
+    }
+    false
+}
+
+/// Looks what the card has.
+pub(super) fn probe(family: &R5xx, hw: &Hw<'_>) -> Result<Topology, BringUpError> {
+    let size = hw.regs.read32(regs::CONFIG_MEMSIZE);
+    if hw.platform.config32(PCI_ID) == u32::MAX || size == u32::MAX {
+        return Err(BringUpError::Gone);
+    }
+    if !is_express(hw.platform) {
+        return Err(BringUpError::NoTranslationTable);
+    }
+    if size == 0 {
+        return Err(BringUpError::Unsupported("not set up by its firmware"));
+    }
+    // Twice the register: the bit that makes it so is set at the start (digest §5.2).
+    let half = u64::from(hw.regs.read32(regs::CONFIG_APER_SIZE));
+    let window = hw.platform.bar_len(super::MEMORY_BAR);
+    let size = u64::from(size).min(memory::LOCAL_MAX);
+    let visible = half.saturating_mul(2).min(window).min(size);
+    let reserved = u64::from(memory::RESERVED);
+    if visible <= reserved {
+        return Err(BringUpError::Unsupported("size of the aperture"));
+    }
+    let path = hw.regs.read32(regs::HOST_PATH_CNTL);
+    Ok(Topology {
+        engines: &engine::ENGINES,
+        gtt_entries: memory::TABLE_ENTRIES,
+        pages: &pte::ENTRIES,
+        space: Space::Global,
+        aperture: 0,
+        fences: Some(&surfaces::SURFACES),
+        context: None,
+        checker: None,
+        local: Some(LocalMemory {
+            size: size.saturating_sub(reserved),
+            cpu_visible: visible.saturating_sub(reserved),
+            window_at: reserved,
+            at: Some(memory::local(memory::RESERVED)),
+        }),
+        swizzle: Swizzle::None,
+        // By snooping, which each entry asks for.
+        llc: true,
+        timestamp_hz: 0,
+        context_bytes: 0,
+        stolen_bytes: 0,
+        revision: hw.platform.config32(PCI_REVISION) as u8,
+        msi: family.msi,
+        card: path & !regs::HDP_READ_BUFFER_INVALIDATE | regs::HDP_APER_CNTL,
+    })
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::{
+        mock::{Access, Mock},
+        r5xx,
+    };
+
+    /// A card of 256 MiB, all of which the CPU can see.
+    pub(in crate::r5xx) fn card() -> Mock {
+        let mock = Mock::default();
+        mock.config(0x00, 0x7140_1002);
+        mock.config(0x08, 0x0380_0005);
+        mock.config(0x34, 0x50);
+        // Power management, and PCI Express behind it.
+        mock.config(0x50, 0x0002_5801);
+        mock.config(0x58, 0x0001_0010);
+        mock.memory.set(256 << 20);
+        mock.set(0xf8, 256 << 20);
+        mock.set(0x108, 128 << 20);
+        mock.set(0x130, 0x0800_0040);
+        mock
+    }
+
+    #[test]
+    fn a_card_is_described() {
+        let mock = card();
+        let t = probe(&r5xx::RV515, &mock.hw()).unwrap();
+        assert_eq!((t.gtt_entries, t.aperture, t.revision), (131_072, 0, 5));
+        assert_eq!(
+            t.local,
+            Some(LocalMemory {
+                size: (256 << 20) - 0x8_1000,
+                cpu_visible: (256 << 20) - 0x8_1000,
+                window_at: 0x8_1000,
+                at: Some(crate::GgttAddr(0x8008_1000)),
+            })
+        );
+        assert_eq!((t.engines.len(), t.fences.unwrap().count()), (1, 8));
+        assert!(t.context.is_none() && matches!(t.space, Space::Global) && t.llc);
+        // Digest §5.2: bit 23 set, bit 27 is a pulse.
+        assert_eq!(t.card, 0x0080_0040);
+        // Digest §5.3.
+        assert!(!t.msi && probe(&r5xx::R520, &mock.hw()).unwrap().msi);
+        assert!(mock.take().iter().all(|a| matches!(a, Access::R(_))));
+    }
+
+    #[test]
+    fn the_cpu_sees_what_window_register_and_memory_allow() {
+        for (memory, half, bar, size, visible) in [
+            (
+                512u32 << 20,
+                128u32 << 20,
+                256u64 << 20,
+                512u64 << 20,
+                256u64 << 20,
+            ),
+            (64 << 20, 128 << 20, 256 << 20, 64 << 20, 64 << 20),
+            (256 << 20, 32 << 20, 256 << 20, 256 << 20, 64 << 20),
+            (0x8000_0000, 128 << 20, 256 << 20, 1 << 30, 256 << 20),
+        ] {
+            let mock = card();
+            mock.set(0xf8, memory);
+            mock.set(0x108, half);
+            mock.memory.set(bar);
+            let local = probe(&r5xx::R520, &mock.hw()).unwrap().local.unwrap();
+            assert_eq!(local.size + local.window_at, size);
+            assert_eq!(local.cpu_visible + local.window_at, visible);
+        }
+    }
+
+    #[test]
+    fn cards_that_cannot_be_used_say_why() {
+        let not_posted = card();
+        not_posted.set(0xf8, 0);
+        let no_aperture = card();
+        no_aperture.set(0x108, 0);
+        let agp = card();
+        agp.config(0x58, 0x0001_0002);
+        let circle = card();
+        circle.config(0x58, 0x0001_5005);
+        let gone = card();
+        gone.gone.set(true);
+        for (mock, error) in [
+            (
+                not_posted,
+                BringUpError::Unsupported("not set up by its firmware"),
+            ),
+            (
+                no_aperture,
+                BringUpError::Unsupported("size of the aperture"),
+            ),
+            (agp, BringUpError::NoTranslationTable),
+            (circle, BringUpError::NoTranslationTable),
+            (gone, BringUpError::Gone),
+        ] {
+            assert_eq!(probe(&r5xx::R520, &mock.hw()).err(), Some(error));
+        }
+    }
+}
