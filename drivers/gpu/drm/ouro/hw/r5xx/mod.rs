@@ -13,6 +13,7 @@
 //!
 //! The families differ in little, and that stands in [`R5xx`], one object for each kind.
 
+mod check;
 mod copy;
 mod display;
 mod emit;
@@ -34,6 +35,7 @@ mod surfaces;
 mod topology;
 
 use crate::{
+    checker::Checker,
     chips::Chip,
     generation::{BringUpError, Events, Generation, Layout, ResetScope, Topology, Window, Windows},
     gt::Gt,
@@ -50,6 +52,8 @@ pub struct R5xx {
     msi: bool,
     /// Whether there is a second fuse, for units of depth (digest §5.2).
     depth_pipes: bool,
+    /// The checker.
+    checker: &'static dyn Checker,
 }
 
 /// RV515.
@@ -57,18 +61,21 @@ pub static RV515: R5xx = R5xx {
     controller: &memory::RV515,
     msi: false,
     depth_pipes: false,
+    checker: &check::STREAMS,
 };
 /// RV530.
 pub static RV530: R5xx = R5xx {
     controller: &memory::R520,
     msi: true,
     depth_pipes: true,
+    checker: &check::WITH_DEPTH_PIPES,
 };
 /// R520, R580, RV560 and RV570.
 pub static R520: R5xx = R5xx {
     controller: &memory::R520,
     msi: true,
     depth_pipes: false,
+    checker: &check::STREAMS,
 };
 
 /// The base address register of the card's memory (digest §5.1).

@@ -11,7 +11,6 @@ pub(super) const FILLER: u32 = 0x8000_0000;
 pub(super) const MAX_BODY: usize = 1 << 14;
 
 /// Bits 31:30 of a header.
-#[allow(dead_code, reason = "for the checker")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PacketType {
     /// Registers, one after the other or one over and over.
@@ -24,7 +23,6 @@ pub(super) enum PacketType {
     Command,
 }
 
-#[allow(dead_code, reason = "for the checker")]
 impl PacketType {
     /// Of a header.
     pub(super) const fn of(header: u32) -> Self {

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What the 2D engine touches when registers start it (§5.2.2; digest §2.3, §3.3).
+//!
+//! A write of the size starts a blit. Surfaces must have been named by then, and both rectangles lie inside
+//! them; a clip rectangle is not counted on. What becomes of the corners afterwards is not told, so the next
+//! blit must say them anew.
+
+use super::{
+    require,
+    state::State,
+    surface::{self, Micro, Tiles},
+    Checked, Cursor, Place, Refused,
+};
+use bitfield_struct::bitfield;
+use static_assertions::const_assert_eq;
+
+/// `DP_GUI_MASTER_CNTL` (digest §2.3).
+#[bitfield(u32)]
+#[derive(PartialEq, Eq)]
+struct Control {
+    /// Bit 0: the source is where its register says.
+    src_pitch_offset: bool,
+    /// Bit 1: so is the destination.
+    dst_pitch_offset: bool,
+    #[bits(6)]
+    __: u8,
+    /// Bits 11:8: bytes of a pixel, by a code.
+    #[bits(4)]
+    dst_type: u8,
+    /// Bits 13:12: 3 for pixels like the destination's.
+    #[bits(2)]
+    src_type: u8,
+    #[bits(2)]
+    __: u8,
+    /// Bits 23:16.
+    rop: u8,
+    /// Bits 26:24: 2 for memory.
+    #[bits(3)]
+    src_load: u8,
+    /// Bit 27: more kinds of sources.
+    src_type_more: bool,
+    /// Bit 28: colours are not compared.
+    no_compare: bool,
+    #[bits(3)]
+    __: u8,
+}
+const_assert_eq!(core::mem::size_of::<Control>(), 4);
+
+/// A surface of the 2D engine.
+#[derive(Clone, Copy)]
+pub(super) struct Surface {
+    place: Place,
+    /// Bytes from one row to the next.
+    pitch: u32,
+    tiles: Tiles,
+}
+
+/// What the 2D engine was told.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Blit {
+    /// `DP_GUI_MASTER_CNTL`.
+    pub(super) control: u32,
+    /// `CLR_CMP_CNTL`.
+    pub(super) compare: u32,
+    /// Source and destination.
+    pub(super) surfaces: [Option<Surface>; 2],
+    /// Their corners, as `SRC_Y_X` and `DST_Y_X` have them.
+    pub(super) corners: [Option<u32>; 2],
+    /// Whether columns go to the right, and rows down.
+    pub(super) directions: [bool; 2],
+}
+
+/// Bytes in which offsets of surfaces are counted.
+const OFFSET_UNIT: u32 = 1024;
+/// Bytes in which pitches are.
+const PITCH_UNIT: u32 = 64;
+
+impl Surface {
+    /// From the register: 31 blocks, 30 macro tiles, 29:22 pitch, 21:0 offset; and what it becomes.
+    pub(super) fn new(value: u32, cursor: &mut Cursor<'_>) -> Checked<(Self, u32)> {
+        let object = cursor.object()?;
+        let offset = (value & 0x3f_ffff)
+            .checked_mul(OFFSET_UNIT)
+            .ok_or(Refused)?;
+        let (place, address) = Place::new(&object, offset)?;
+        require(address.is_multiple_of(OFFSET_UNIT))?;
+        let tiles = match cursor.objects.stream_knows_tiling() {
+            true => Tiles::from_fields(value >> 30 & 1, value >> 31)?,
+            false => Tiles::of(object.tiling)?,
+        };
+        let (macro_tiles, micro) = tiles.fields();
+        require(tiles.micro != Micro::Square)?;
+        let pitch = (value >> 22 & 0xff).wrapping_mul(PITCH_UNIT);
+        let value =
+            value & 0x3fc0_0000 | (address / OFFSET_UNIT) | (macro_tiles << 30) | (micro << 31);
+        Ok((
+            Self {
+                place,
+                pitch,
+                tiles,
+            },
+            value,
+        ))
+    }
+
+    /// Whether a rectangle that begins at a corner and goes in the given directions is inside.
+    fn holds(
+        &self,
+        corner: u32,
+        size: (u32, u32),
+        directions: [bool; 2],
+        pixel: u32,
+    ) -> Checked<()> {
+        let end = |from: u32, length: u32, forward: bool| {
+            // 14 bits, of which the highest is a sign: none may be negative.
+            require(from < 1 << 13)?;
+            match forward {
+                true => Ok(from.wrapping_add(length)),
+                false => {
+                    require(length <= from.wrapping_add(1))?;
+                    Ok(from.wrapping_add(1))
+                }
+            }
+        };
+        let columns = end(corner & 0xffff, size.0, directions[0])?;
+        let rows = end(corner >> 16, size.1, directions[1])?;
+        require(columns.wrapping_mul(pixel) <= self.pitch)?;
+        require(self.place.offset.is_multiple_of(self.tiles.alignment()))?;
+        let bytes = surface::bytes(self.pitch / pixel, rows, pixel, self.tiles)?;
+        self.place.holds(bytes)
+    }
+}
+
+impl State {
+    /// The 2D engine is started with so many columns and rows.
+    pub(super) fn blit(&mut self, columns: u32, rows: u32) -> Checked<()> {
+        let blit = &mut self.blit;
+        let control = Control::from_bits(blit.control);
+        let size = |v: u32| require(v != 0 && v < 1 << 13);
+        size(columns).and(size(rows))?;
+        let pixel = match control.dst_type() {
+            2 => 1,
+            3 | 4 => 2,
+            6 => 4,
+            _ => return Err(Refused),
+        };
+        require(control.dst_pitch_offset() && !control.src_type_more())?;
+        require(control.src_load() == 2 && control.src_type() == 3)?;
+        let [source, destination] = blit.surfaces;
+        let [from, to] = core::mem::take(&mut blit.corners);
+        let to_surface = destination.ok_or(Refused)?;
+        to_surface.holds(to.ok_or(Refused)?, (columns, rows), blit.directions, pixel)?;
+        // Bits of the code in which the source's bit makes a difference.
+        let rop = control.rop();
+        let depends = ((rop >> 2) ^ rop) & 0x33 != 0;
+        let compares = !control.no_compare() && blit.compare != 0;
+        if depends || compares {
+            require(control.src_pitch_offset())?;
+            let surface = source.ok_or(Refused)?;
+            // Blocks in a source are not for the 2D engine (digest §5.7).
+            require(surface.tiles.micro == Micro::Linear)?;
+            surface.holds(
+                from.ok_or(Refused)?,
+                (columns, rows),
+                blit.directions,
+                pixel,
+            )?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::*;
+
+    /// A fill (ROP F0) or copy (CC) of `size` (rows, columns) from object 0 to object 1, corners (0, 0).
+    fn blit(control: u32, size: u32) -> Stream {
+        new()
+            .set(0x146c, &[control])
+            .set(0x1428, &[4 << 22])
+            .object(0)
+            .set(0x142c, &[4 << 22])
+            .object(1)
+            .set(0x16c0, &[3])
+            .set(0x1434, &[0, 0])
+            .set(0x143c, &[size])
+    }
+
+    /// Digest §2.3: copy of 32 bits a pixel, both surfaces named, no brush, no comparing, no mask.
+    const COPY: u32 = 0x52cc_36f3;
+    /// The same with the pattern only.
+    const FILL: u32 = 0x52f0_36d3;
+    const ONE: u32 = 1 << 16 | 1;
+
+    #[test]
+    fn a_source_counts_only_where_it_is_used() {
+        assert!(blit(COPY, ONE).passes(&[256, 256]));
+        assert!(!blit(COPY, ONE).passes(&[255, 256]));
+        assert!(blit(FILL, ONE).passes(&[255, 256]));
+        // Comparing colours looks at it as well, unless bit 28 says that nothing is compared.
+        let compares = new().set(0x15c0, &[4]);
+        assert!(compares.clone().and(blit(FILL, ONE)).passes(&[255, 256]));
+        assert!(!compares
+            .and(blit(FILL & !(1 << 28), ONE))
+            .passes(&[255, 256]));
+        // All codes: the source matters if the result differs between its two values, bits 5:4 and 7:6, 1:0
+        // and 3:2.
+        for rop in 0..256u32 {
+            let with = rop >> 2 & 3 | (rop >> 6 & 3) << 2;
+            let without = rop & 3 | (rop >> 4 & 3) << 2;
+            let stream = blit(COPY & !0xff_0000 | rop << 16, ONE);
+            assert_eq!(stream.passes(&[255, 256]), with == without, "{rop:x}");
+        }
+    }
+
+    #[test]
+    fn controls_that_reach_elsewhere_are_refused() {
+        let both = [1 << 20, 1 << 20];
+        assert!(blit(COPY, ONE).passes(&both));
+        for (what, control) in [
+            ("default destination", COPY & !2),
+            ("default source", COPY & !1),
+            ("reserved type", COPY & !0xf00),
+            ("type of 3D", COPY & !0xf00 | 7 << 8),
+            ("mono source", COPY & !0x3000),
+            ("host data", COPY & !(7 << 24) | 3 << 24),
+            ("more types", COPY | 1 << 27),
+        ] {
+            assert!(!blit(control, ONE).passes(&both), "{what}");
+        }
+        for size in [0, 1, 1 << 16, 0x2000 << 16 | 1, 1 << 16 | 0xffff] {
+            assert!(!blit(COPY, size).passes(&both), "{size:x}");
+        }
+    }
+
+    #[test]
+    fn directions_move_the_rectangle() {
+        // From (9, 4), 5 columns and 3 rows.
+        let stream = |register: u32, directions: u32| {
+            new()
+                .set(0x146c, &[FILL])
+                .set(0x142c, &[4 << 22])
+                .object(0)
+                .set(register, &[directions])
+                .set(0x1438, &[4 << 16 | 9])
+                .set(0x1598, &[5 << 16 | 3])
+        };
+        // Rows 4 to 6 going down, 2 to 4 going up.
+        for (register, down, up) in [(0x16c0, 3, 1), (0x16d0, 1 << 31 | 1 << 15, 1 << 31)] {
+            assert!(stream(register, down).passes(&[7 * 256]));
+            assert!(!stream(register, down).passes(&[7 * 256 - 1]));
+            assert!(stream(register, up).passes(&[5 * 256]));
+            assert!(!stream(register, up).passes(&[5 * 256 - 1]));
+        }
+        // To the left, from column 9: ten columns, not eleven.
+        let left = |columns: u32| {
+            let stream = new().set(0x146c, &[FILL]).set(0x142c, &[4 << 22]).object(0);
+            let stream = stream.set(0x16c0, &[2]).set(0x1438, &[9]);
+            stream.set(0x1598, &[columns << 16 | 1])
+        };
+        assert!(left(10).passes(&[256]) && !left(11).passes(&[1 << 20]));
+    }
+
+    #[test]
+    fn corners_are_told_each_time() {
+        let once = blit(FILL, ONE);
+        assert!(once.passes(&[256, 256]));
+        assert!(!once.clone().set(0x143c, &[ONE]).passes(&[256, 256]));
+        assert!(once
+            .set(0x1438, &[0])
+            .set(0x143c, &[ONE])
+            .passes(&[256, 256]));
+    }
+
+    #[test]
+    fn tiles_of_a_destination_are_whole_and_a_source_has_no_blocks() {
+        let stream = |bits: u32| {
+            let stream = new()
+                .set(0x146c, &[FILL])
+                .set(0x142c, &[4 << 22 | bits << 30])
+                .object(0);
+            stream
+                .set(0x16c0, &[3])
+                .set(0x1438, &[0])
+                .set(0x143c, &[ONE])
+        };
+        // 256 bytes: 30 macro: 8 rows; 31 blocks: 2; both: 16.
+        for (bits, rows) in [(1, 8), (2, 2), (3, 16)] {
+            assert!(stream(bits).passes(&[256 * rows]));
+            assert!(!stream(bits).passes(&[256 * rows - 1]));
+        }
+        let source = |bits: u32| {
+            let stream = new().set(0x1428, &[4 << 22 | bits << 30]).object(0);
+            blit(COPY, ONE)
+                .and(stream)
+                .set(0x1434, &[0, 0])
+                .set(0x143c, &[ONE])
+        };
+        assert!(source(1).passes(&[2048, 256]) && !source(1).passes(&[2047, 256]));
+        assert!(!source(2).passes(&[1 << 20, 256]));
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+//! How much memory rows of pixels take, with tiles or without (§2.2, §2.3; digest §4.1).
+//!
+//! A micro block is 32 bytes, a macro tile 8 by 8 of them. A row of either is whole in memory, so sizes are
+//! counted up to the next row of blocks or tiles.
+
+use super::{require, Checked, Refused};
+use crate::fence_regs::Tiling;
+
+/// Blocks of 32 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Micro {
+    /// A piece of a row.
+    #[default]
+    Linear,
+    /// The usual rectangle.
+    Tiled,
+    /// A square; 16 bits a pixel only.
+    Square,
+}
+
+/// How a surface is cut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Tiles {
+    /// Whether there are macro tiles.
+    pub(super) macro_tiles: bool,
+    /// The blocks.
+    pub(super) micro: Micro,
+}
+
+impl Tiles {
+    /// From the two fields that surfaces have: a bit, and two bits.
+    pub(super) fn from_fields(macro_bit: u32, micro: u32) -> Checked<Self> {
+        let micro = match micro {
+            0 => Micro::Linear,
+            1 => Micro::Tiled,
+            2 => Micro::Square,
+            _ => return Err(Refused),
+        };
+        Ok(Self {
+            macro_tiles: macro_bit != 0,
+            micro,
+        })
+    }
+
+    /// The two fields.
+    pub(super) const fn fields(self) -> (u32, u32) {
+        let micro = match self.micro {
+            Micro::Linear => 0,
+            Micro::Tiled => 1,
+            Micro::Square => 2,
+        };
+        (self.macro_tiles as u32, micro)
+    }
+
+    /// What an object is.
+    pub(super) fn of(tiling: Option<Tiling>) -> Checked<Self> {
+        let (macro_tiles, micro) = match tiling {
+            None => (false, Micro::Linear),
+            Some(Tiling::Macro) => (true, Micro::Linear),
+            Some(Tiling::Micro) => (false, Micro::Tiled),
+            Some(Tiling::MacroMicro) => (true, Micro::Tiled),
+            Some(Tiling::Square) => (false, Micro::Square),
+            Some(Tiling::MacroSquare) => (true, Micro::Square),
+            Some(Tiling::X | Tiling::Y) => return Err(Refused),
+        };
+        Ok(Self { macro_tiles, micro })
+    }
+
+    /// Pixels and rows of what is whole in memory, for so many bytes a pixel. Refused where there is no such
+    /// block.
+    pub(super) fn grain(self, pixel: u32) -> Checked<(u32, u32)> {
+        let (width, rows) = match (self.micro, pixel) {
+            (Micro::Linear, 1 | 2 | 4 | 8 | 16) => (32 / pixel, 1),
+            (Micro::Tiled, 1) => (8, 4),
+            (Micro::Tiled, 2) => (8, 2),
+            (Micro::Tiled, 4) => (4, 2),
+            (Micro::Tiled, 8) => (2, 2),
+            (Micro::Square, 2) => (4, 4),
+            _ => return Err(Refused),
+        };
+        Ok(match self.macro_tiles {
+            true => (width * 8, rows * 8),
+            false => (width, rows),
+        })
+    }
+
+    /// Bytes to which a surface is aligned.
+    pub(super) const fn alignment(self) -> u32 {
+        match self.macro_tiles {
+            true => 2048,
+            false => 32,
+        }
+    }
+}
+
+/// Bytes of the first `rows` rows of a surface. Refused if its pitch, in pixels, is not of whole blocks or
+/// tiles.
+pub(super) fn bytes(pitch: u32, rows: u32, pixel: u32, tiles: Tiles) -> Checked<u64> {
+    let (width, height) = tiles.grain(pixel)?;
+    require(pitch != 0 && pitch.is_multiple_of(width))?;
+    padded(pitch, rows, pixel, height)
+}
+
+/// Bytes of rows, up to a multiple of `height` of them.
+pub(super) fn padded(pitch: u32, rows: u32, pixel: u32, height: u32) -> Checked<u64> {
+    let rows = u64::from(rows).checked_next_multiple_of(height.into());
+    u64::from(pitch)
+        .checked_mul(pixel.into())
+        .zip(rows)
+        .and_then(|(row, rows)| row.checked_mul(rows))
+        .ok_or(Refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_and_tiles_are_those_of_2_2_and_2_3() {
+        let grain = |pixel, macro_tiles, micro| Tiles { macro_tiles, micro }.grain(pixel);
+        for (pixel, micro, block, tile) in [
+            (1, Micro::Linear, (32, 1), (256, 8)),
+            (1, Micro::Tiled, (8, 4), (64, 32)),
+            (2, Micro::Linear, (16, 1), (128, 8)),
+            (2, Micro::Tiled, (8, 2), (64, 16)),
+            (2, Micro::Square, (4, 4), (32, 32)),
+            (4, Micro::Linear, (8, 1), (64, 8)),
+            (4, Micro::Tiled, (4, 2), (32, 16)),
+            (8, Micro::Linear, (4, 1), (32, 8)),
+            (8, Micro::Tiled, (2, 2), (16, 16)),
+            (16, Micro::Linear, (2, 1), (16, 8)),
+        ] {
+            assert_eq!(grain(pixel, false, micro), Ok(block), "{pixel} {micro:?}");
+            assert_eq!(grain(pixel, true, micro), Ok(tile), "{pixel} {micro:?}");
+        }
+        for (pixel, micro) in [
+            (16, Micro::Tiled),
+            (1, Micro::Square),
+            (4, Micro::Square),
+            (8, Micro::Square),
+            (3, Micro::Linear),
+        ] {
+            assert_eq!(grain(pixel, false, micro), Err(Refused));
+        }
+    }
+
+    #[test]
+    fn sizes_are_those_of_digest_4_1() {
+        let tiles = Tiles {
+            macro_tiles: true,
+            micro: Micro::Tiled,
+        };
+        // The last pixel of 256 by 64 of four bytes is at FFFCh, of 8-bit ones at 3FFFh.
+        assert_eq!(bytes(256, 64, 4, tiles), Ok(0x1_0000));
+        assert_eq!(bytes(256, 64, 1, tiles), Ok(0x4000));
+        assert_eq!(bytes(256, 1, 4, tiles), Ok(16384));
+        assert_eq!(bytes(256, 17, 4, tiles), Ok(2 * 16384));
+        // Pitches of whole tiles only.
+        assert_eq!(bytes(48, 1, 4, tiles), Err(Refused));
+        assert_eq!(bytes(0, 1, 4, tiles), Err(Refused));
+        assert_eq!(bytes(8, 3, 4, Tiles::default()), Ok(96));
+        assert_eq!(bytes(12, 3, 4, Tiles::default()), Err(Refused));
+    }
+}

@@ -1,0 +1,797 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Tests of the checker as a whole.
+//!
+//! Streams are made by hand from packets as §5.1 has them. `weakness_n_…` is number n of the list of what
+//! reading another checker found (digest §5.7): what is refused here passed there.
+
+use super::*;
+use crate::{fence_regs::Tiling, r5xx::known, types::GpuAddr};
+use std::{collections::BTreeSet, vec, vec::Vec};
+
+/// Objects, by number.
+pub(super) struct Objects {
+    pub(super) list: Vec<Object>,
+    pub(super) stream_knows: bool,
+}
+
+impl Resolve for Objects {
+    fn object(&self, n: u32) -> Option<Object> {
+        self.list.get(n as usize).copied()
+    }
+    fn stream_knows_tiling(&self) -> bool {
+        self.stream_knows
+    }
+}
+
+/// Where object `n` is.
+pub(super) fn address(n: usize) -> u32 {
+    0x0100_0000 * (n as u32 + 1)
+}
+
+/// Objects of so many bytes.
+pub(super) fn objects(bytes: &[u64]) -> Objects {
+    let list = bytes.iter().enumerate().map(|(n, bytes)| Object {
+        addr: GpuAddr(address(n).into()),
+        bytes: *bytes,
+        tiling: None,
+    });
+    Objects {
+        list: list.collect(),
+        stream_knows: true,
+    }
+}
+
+/// A stream.
+#[derive(Clone, Default)]
+pub(super) struct Stream(pub(super) Vec<u32>);
+
+impl Stream {
+    /// Registers, one after the other (§5.1.1).
+    pub(super) fn set(mut self, register: u32, values: &[u32]) -> Self {
+        let count = values.len() as u32 - 1;
+        self.0.push(count << 16 | (register / 4));
+        self.0.extend(values);
+        self
+    }
+
+    /// A command (§5.1.4).
+    pub(super) fn command(mut self, opcode: u32, body: &[u32]) -> Self {
+        let count = body.len() as u32 - 1;
+        self.0.push(3 << 30 | count << 16 | opcode << 8);
+        self.0.extend(body);
+        self
+    }
+
+    /// A relocation: object `n`, in dwords of a list of records of four.
+    pub(super) fn object(mut self, n: u32) -> Self {
+        self.0.extend([0xc000_1000, n * 4]);
+        self
+    }
+
+    pub(super) fn and(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
+    pub(super) fn check(&self, objects: &Objects) -> Result<Vec<u32>, usize> {
+        self.check_by(&STREAMS, objects)
+    }
+
+    fn check_by(&self, checker: &Streams, objects: &Objects) -> Result<Vec<u32>, usize> {
+        let mut out = vec![0xdead_beef; self.0.len()];
+        match checker.check(&self.0, objects, &mut out) {
+            Verdict::Copy(len) => {
+                assert_eq!(len, out.len());
+                Ok(out)
+            }
+            Verdict::Reject(at) => Err(at),
+            Verdict::Original => panic!("nothing is confined"),
+        }
+    }
+
+    pub(super) fn passes(&self, bytes: &[u64]) -> bool {
+        self.check(&objects(bytes)).is_ok()
+    }
+}
+
+pub(super) fn new() -> Stream {
+    Stream::default()
+}
+
+/// 64 by 64 pixels of four bytes in object 0, which takes 16384.
+pub(super) fn target() -> Stream {
+    new()
+        .set(0x43e4, &[63 << 13 | 63])
+        .set(0x4e0c, &[0xf])
+        .set(0x4e28, &[0])
+        .object(0)
+        .set(0x4e38, &[6 << 21 | 64])
+}
+
+/// Bytes of [`target`].
+pub(super) const TARGET: u64 = 16384;
+
+/// An array in object 1: 4 dwords, each 4 dwords after the last one.
+pub(super) fn array() -> Stream {
+    new().command(0x2f, &[1, 0x404, 0]).object(1)
+}
+
+/// A list of `n` vertices as triangles: walk 2, primitive 4.
+pub(super) fn list(n: u32) -> Stream {
+    new().command(0x34, &[n << 16 | 2 << 4 | 4])
+}
+
+/// `n` vertices by 16-bit indices, without them.
+pub(super) fn indexed(n: u32) -> Stream {
+    new().command(0x36, &[n << 16 | 1 << 4 | 4])
+}
+
+#[test]
+fn a_draw_passes_and_gets_its_addresses() {
+    let stream = target().and(array()).and(list(3));
+    let out = stream.check(&objects(&[TARGET, 48])).unwrap();
+    let filler = 0x8000_0000;
+    #[rustfmt::skip]
+    let expected = [
+        0x10f9, 63 << 13 | 63,
+        0x1383, 0xf,
+        // The first object's address; fillers for the relocation.
+        0x138a, 0x0100_0000, filler, filler,
+        0x138e, 6 << 21 | 64,
+        0xc002_2f00, 1, 0x404, 0x0200_0000, filler, filler,
+        0xc000_3400, 3 << 16 | 2 << 4 | 4,
+    ];
+    assert_eq!(out, expected);
+    // Each byte less is one too few.
+    assert!(!stream.passes(&[TARGET - 1, 48]));
+    assert!(!stream.passes(&[TARGET, 47]));
+}
+
+#[test]
+fn weakness_1_indices_go_to_the_index_port_and_nowhere_else() {
+    let draw = |to: u32| {
+        let stream = array().set(0x2134, &[2]).and(indexed(3));
+        stream.command(0x33, &[to, 0, 2]).object(0)
+    };
+    let bytes = [4096, 48];
+    assert!(draw(0x8000_0810).passes(&bytes));
+    // One register not set; another one; skipping; a scratch register, the next buffer, bit 13.
+    for to in [
+        0x810,
+        0x8000_0811,
+        0x8001_0810,
+        0x8000_0578,
+        0x8000_01ce,
+        0x8000_2810,
+    ] {
+        assert!(!draw(to).passes(&bytes), "{to:x}");
+    }
+}
+
+#[test]
+fn weakness_2_indices_lie_inside_their_object() {
+    let draw = |offset: u32| {
+        let stream = array().set(0x2134, &[2]).and(indexed(6));
+        stream.command(0x33, &[0x8000_0810, offset, 3]).object(0)
+    };
+    // Three dwords, counted in bytes, behind the offset.
+    assert!(draw(0).passes(&[12, 48]));
+    assert!(!draw(0).passes(&[11, 48]));
+    assert!(draw(84).passes(&[96, 48]));
+    assert!(!draw(88).passes(&[96, 48]));
+    assert!(!draw(96).passes(&[96, 48]));
+    assert!(!draw(2).passes(&[96, 48]));
+    let out = draw(84).check(&objects(&[96, 48])).unwrap();
+    assert!(out.windows(2).any(|w| w == [0x8000_0810, 0x0100_0054]));
+}
+
+#[test]
+fn weakness_3_a_list_of_arrays_is_as_long_as_it_says() {
+    let load = |number: u32, body: usize, relocations: u32| {
+        let mut all = vec![0x0101_0101; body];
+        all[0] = number;
+        // Places are the second and third of each three.
+        for (n, dword) in all.iter_mut().enumerate().skip(1) {
+            *dword = if n % 3 == 1 { 0x0101_0101 } else { 0 };
+        }
+        let mut stream = new().command(0x2f, &all);
+        for _ in 0..relocations {
+            stream = stream.object(0);
+        }
+        stream
+    };
+    // 1 + ceil(3n / 2) dwords (§5.2.3.9, digest §4.7).
+    for (n, body) in [(1, 3), (2, 4), (3, 6), (4, 7), (15, 24), (16, 25)] {
+        assert!(load(n, body, n).passes(&[4096]), "{n}");
+        assert!(!load(n, body + 1, n).passes(&[4096]), "{n}");
+        assert!(!load(n, body - 1, n).passes(&[4096]), "{n}");
+        assert!(!load(n, body, n - 1).passes(&[4096]), "{n}");
+    }
+    for n in [0, 17, 31] {
+        for body in 1..50 {
+            assert!(!load(n, body, 17).passes(&[4096]), "{n} in {body}");
+        }
+    }
+    assert!(!load(1 | 1 << 6, 3, 1).passes(&[4096]));
+    // An element of nothing.
+    assert!(!new()
+        .command(0x2f, &[1, 0x400, 0])
+        .object(0)
+        .passes(&[4096]));
+}
+
+#[test]
+fn weakness_4_the_last_vertex_counts_whole_and_with_every_offset() {
+    // Three vertices of 4 dwords, 6 dwords apart, from byte 8 on: 8 + (2 * 6 + 4) * 4.
+    let draw = new().command(0x2f, &[1, 0x604, 8]).object(0).and(list(3));
+    assert!(draw.passes(&[72]));
+    assert!(!draw.passes(&[71]));
+    // The offset of indices moves the last one.
+    let moved = new().set(0x208c, &[1]).and(draw.clone());
+    assert!(moved.passes(&[96]));
+    assert!(!moved.passes(&[95]));
+    // And the first one, which must not be before the object (25 bits, with a sign).
+    for (offset, min, passes) in [
+        (0x1ff_ffff, 0, false),
+        (0x1ff_ffff, 1, true),
+        (0x1ff_fffe, 1, false),
+        (0x100_0000, 0xff_ffff, false),
+    ] {
+        let stream = new()
+            .set(0x208c, &[offset])
+            .set(0x2134, &[2, min])
+            .command(0x2f, &[1, 0x604, 8])
+            .object(0)
+            .and(indexed(3).command(0x33, &[0x8000_0810, 0, 2]).object(0));
+        assert_eq!(stream.passes(&[72]), passes, "{offset:x} {min}");
+    }
+    // By indices: the largest one that the chip lets through.
+    let by_index = |max: u32| {
+        let stream = new().set(0x2134, &[max]);
+        let stream = stream.command(0x2f, &[1, 0x604, 8]).object(0);
+        stream.and(indexed(3).command(0x33, &[0x8000_0810, 0, 2]).object(0))
+    };
+    assert!(by_index(2).passes(&[72]));
+    assert!(!by_index(3).passes(&[72]));
+    assert!(!by_index(0xff_ffff).passes(&[1 << 28]));
+    // An element that all vertices share.
+    let shared = new()
+        .command(0x2f, &[1, 0x004, 0])
+        .object(0)
+        .and(list(0xffff));
+    assert!(shared.passes(&[16]));
+    // A texture's offset counts as well: 8 by 8 texels of a byte, rows padded to 32.
+    let texture = |offset: u32| {
+        let stream = array().set(0x4400, &[0x12]).set(0x4480, &[7 << 11 | 7]);
+        let stream = stream.set(0x4540, &[offset]).object(0);
+        stream.set(0x4104, &[1]).and(list(3))
+    };
+    assert!(texture(0).passes(&[256, 48]));
+    assert!(!texture(0).passes(&[255, 48]));
+    assert!(texture(64).passes(&[320, 48]));
+    assert!(!texture(64).passes(&[319, 48]));
+}
+
+#[test]
+fn weakness_5_blits_lie_inside_their_surfaces() {
+    // 32-bit copy (digest §2.3: 52cc36c3 less the clips), pitch 256 bytes, to the right and down.
+    let blit = |from: u32, to: u32, size: u32| {
+        new()
+            .set(0x146c, &[0x52cc_36c3])
+            .set(0x1428, &[4 << 22])
+            .object(0)
+            .set(0x142c, &[4 << 22])
+            .object(1)
+            .set(0x16c0, &[3])
+            .set(0x1434, &[from, to])
+            .set(0x143c, &[size])
+    };
+    // 10 columns and 4 rows, from (5, 2) to (54, 1): y in the upper half.
+    let stream = blit(2 << 16 | 5, 1 << 16 | 54, 4 << 16 | 10);
+    // Rows 0 to 5 of 256 bytes, and rows 0 to 4.
+    assert!(stream.passes(&[1536, 1280]));
+    assert!(!stream.passes(&[1535, 1280]));
+    assert!(!stream.passes(&[1536, 1279]));
+    // A column more is in the next row.
+    assert!(!blit(2 << 16 | 5, 1 << 16 | 54, 4 << 16 | 11).passes(&[1536, 1280]));
+    // Before the first column or row.
+    assert!(!blit(2 << 16 | 5, 0xffff, 4 << 16 | 1).passes(&[1 << 20, 1 << 20]));
+    assert!(!blit(0xffff << 16, 0, 4 << 16 | 1).passes(&[1 << 20, 1 << 20]));
+    // The offset counts: 1 KiB.
+    let far = |bytes| {
+        let stream = new()
+            .set(0x146c, &[0x52f0_36d2])
+            .set(0x142c, &[4 << 22 | 1])
+            .object(0);
+        let stream = stream.set(0x16c0, &[3]).set(0x1438, &[0]);
+        stream.set(0x1598, &[1 << 16 | 2]).check(&objects(&[bytes]))
+    };
+    assert!(far(1536).is_ok() && far(1535).is_err());
+    // Written as the object's address, in KiB.
+    assert!(far(1536).unwrap().contains(&(4 << 22 | 0x4001)));
+}
+
+#[test]
+fn weakness_6_no_draw_is_started_by_a_register() {
+    for value in [0, 3 << 16 | 2 << 4 | 4, 0xffff_ffff] {
+        let stream = target().and(array()).set(0x2084, &[value]);
+        assert!(!stream.passes(&[TARGET, 48]), "{value:x}");
+        // Nor as one of several.
+        let stream = target().and(array()).set(0x2080, &[0, value]);
+        assert!(!stream.passes(&[TARGET, 48]), "{value:x}");
+    }
+    // Nor do vertices or indices come by their ports.
+    for register in (0x2000..0x2080).step_by(4) {
+        assert!(!new().set(register, &[0]).passes(&[]), "{register:x}");
+    }
+}
+
+#[test]
+fn weakness_7_registers_at_the_end_of_the_list_are_refused() {
+    for register in (0x5000..0x8000).step_by(4) {
+        assert!(
+            !new().set(register, &[0]).object(0).passes(&[4096]),
+            "{register:x}"
+        );
+    }
+    // A packet that goes on into one that is refused is refused as a whole.
+    assert!(new().set(0x4fd4, &[0]).passes(&[]));
+    assert!(!new().set(0x4fd4, &[0, 0]).passes(&[]));
+}
+
+#[test]
+fn weakness_8_a_relocation_names_a_whole_record_of_the_list() {
+    let with = |place: u32| {
+        let mut stream = new().set(0x4e28, &[0]);
+        stream.0.extend([0xc000_1000, place]);
+        stream
+    };
+    let two = [4096, 4096];
+    assert!(with(0).passes(&two) && with(4).passes(&two));
+    for place in [1, 2, 3, 5, 8, 9, 0xffff_fffc, 0xffff_ffff] {
+        assert!(!with(place).passes(&two), "{place}");
+    }
+    // Without one, or with something else in its place.
+    assert!(!new().set(0x4e28, &[0]).passes(&two));
+    assert!(!new()
+        .set(0x4e28, &[0])
+        .set(0x4e0c, &[0])
+        .object(0)
+        .passes(&two));
+    let mut short = new().set(0x4e28, &[0]);
+    short.0.push(0xc000_1000);
+    assert!(!short.passes(&two));
+    // Several, in the order of the registers.
+    let out = new().set(0x4e28, &[32, 64]).object(1).object(0);
+    let out = out.check(&objects(&two)).unwrap();
+    assert_eq!(out[1..3], [0x0200_0020, 0x0100_0040]);
+}
+
+#[test]
+fn weakness_9_a_draw_has_all_its_indices_and_vertices() {
+    let bytes = [4096, 48];
+    let start = || array().set(0x2134, &[2]);
+    // §5.2.3.3: two to a dword, or one of 32 bits (bit 11).
+    let draw = |n: u32, wide: u32, dwords: usize| {
+        let mut body = vec![n << 16 | wide << 11 | 1 << 4 | 4];
+        body.extend(vec![0; dwords]);
+        start().command(0x36, &body)
+    };
+    for (n, wide, dwords) in [(1, 0, 1), (2, 0, 1), (3, 0, 2), (3, 1, 3), (6, 0, 3)] {
+        assert!(draw(n, wide, dwords).passes(&bytes), "{n} {wide}");
+        assert!(!draw(n, wide, dwords + 1).passes(&bytes), "{n} {wide}");
+        assert!(
+            dwords == 1 || !draw(n, wide, dwords - 1).passes(&bytes),
+            "{n} {wide}"
+        );
+    }
+    // In a buffer: as many, and at once.
+    let from = |size| new().command(0x33, &[0x8000_0810, 0, size]).object(0);
+    assert!(start().and(indexed(3)).and(from(2)).passes(&bytes));
+    for size in [0, 1, 3, 0x80_0002] {
+        assert!(
+            !start().and(indexed(3)).and(from(size)).passes(&bytes),
+            "{size}"
+        );
+    }
+    assert!(!start().and(indexed(3)).passes(&bytes), "none come");
+    assert!(!start().and(from(2)).passes(&bytes), "nothing waits");
+    assert!(!start()
+        .and(indexed(3))
+        .and(from(2))
+        .and(from(2))
+        .passes(&bytes));
+    for between in [new().set(0x4e0c, &[0]), list(3), new().command(0x10, &[0])] {
+        let stream = start().and(indexed(3)).and(between).and(from(2));
+        assert!(!stream.passes(&bytes));
+    }
+    // §5.2.3.2: vertices in the packet; the register says how many dwords each has.
+    let embedded = |n: u32, size: u32, dwords: usize| {
+        let mut body = vec![n << 16 | 3 << 4 | 4];
+        body.extend(vec![0; dwords]);
+        new().set(0x20b4, &[size]).command(0x35, &body)
+    };
+    assert!(embedded(3, 4, 12).passes(&[]));
+    for (n, size, dwords) in [(3, 4, 11), (3, 4, 13), (3, 0, 0), (0, 4, 0), (2, 6, 13)] {
+        assert!(
+            !embedded(n, size, dwords).passes(&[]),
+            "{n} {size} {dwords}"
+        );
+    }
+    // A count in another register (bit 14), of 24 bits.
+    let other = |n: u32, dwords: usize| {
+        let mut body = vec![1 << 14 | 1 << 4 | 4];
+        body.extend(vec![0; dwords]);
+        start().set(0x2088, &[n]).command(0x36, &body)
+    };
+    assert!(other(7, 4).passes(&bytes) && other(0xff00_0007, 4).passes(&bytes));
+    assert!(!other(7, 3).passes(&bytes) && !other(0, 1).passes(&bytes));
+}
+
+#[test]
+fn weakness_10_counts_of_pixels_lie_inside_their_object() {
+    let query =
+        |pipes: u32, offset: u32| new().set(0x42c8, &[pipes]).set(0x4f5c, &[offset]).object(0);
+    // A dword of each pipe that is asked.
+    for (pipes, bytes) in [(1, 4), (8, 4), (3, 8), (0xf, 16), (0, 4)] {
+        assert!(query(pipes, 0).passes(&[bytes]), "{pipes}");
+        assert!(!query(pipes, 0).passes(&[bytes - 1]), "{pipes}");
+        assert!(query(pipes, 100).passes(&[100 + bytes]), "{pipes}");
+        assert!(!query(pipes, 100).passes(&[99 + bytes]), "{pipes}");
+    }
+    assert!(!query(1, 2).passes(&[4096]));
+    // All of them, if nothing was said.
+    assert!(!new().set(0x4f5c, &[0]).object(0).passes(&[15]));
+    // RV530 has another register for it, and the others do not.
+    let depth = |units: u32| new().set(0x4be8, &[units]).set(0x4f5c, &[0]).object(0);
+    assert!(depth(1).check_by(&WITH_DEPTH_PIPES, &objects(&[4])).is_ok());
+    assert!(depth(3)
+        .check_by(&WITH_DEPTH_PIPES, &objects(&[7]))
+        .is_err());
+    assert!(!depth(1).passes(&[4096]));
+}
+
+/// Registers that are no state: a write of them does something, and that is all.
+const ACTIONS: &[u32] = &[
+    // Flushes and waits.
+    0x1714, 0x1720, 0x2284, 0x342c, 0x4100, 0x4e4c, 0x4f18,
+    // The old data port of the memory that 2208 fills.
+    0x2204, // Asks for a count to be written.
+    0x4f5c,
+];
+
+#[test]
+fn weakness_11_all_that_a_stream_can_leave_behind_is_undone() {
+    let known = known::tests::written();
+    let mut let_pass = BTreeSet::new();
+    for register in (0..0x8000).step_by(4) {
+        for checker in [&STREAMS, &WITH_DEPTH_PIPES] {
+            let plain = new().set(register, &[0]);
+            let related = plain.clone().object(0);
+            for stream in [plain, related] {
+                if stream.check_by(checker, &objects(&[1 << 20])).is_ok() {
+                    let_pass.insert(register);
+                }
+            }
+        }
+    }
+    assert!(let_pass.len() > 480, "the list is there");
+    for register in &let_pass {
+        // RV530's alone; it counts, and nothing else (digest §5.7).
+        let other = *register == 0x4be8;
+        assert!(
+            known.contains_key(register) || ACTIONS.contains(register) || other,
+            "{register:x} is not undone"
+        );
+    }
+    // What arrays leave behind: how many there are, what and where (digest §3.4).
+    for register in (0x20c0..=0x2120).step_by(4) {
+        assert!(known.contains_key(&register), "{register:x}");
+    }
+}
+
+#[test]
+fn weakness_12_a_row_of_tiles_counts_whole() {
+    // The digest's example: pitch 256, 32 bits, macro tiles and blocks, one row: 16 KiB.
+    let row = |fields: u32| {
+        new()
+            .set(0x43e4, &[255])
+            .set(0x4e0c, &[0xf])
+            .set(0x4e28, &[0])
+            .object(0)
+            .set(0x4e38, &[6 << 21 | fields << 16 | 256])
+            .and(array())
+            .and(list(3))
+    };
+    // 16: macro; 18:17: 1 blocks. Rows of 16, 8, 2, 1 (digest §4.1).
+    for (fields, bytes) in [(3, 16384), (1, 8192), (2, 2048), (0, 1024)] {
+        assert!(row(fields).passes(&[bytes, 48]), "{fields}");
+        assert!(!row(fields).passes(&[bytes - 1, 48]), "{fields}");
+    }
+    // 32 bits have no square blocks.
+    assert!(!row(4).passes(&[1 << 20, 48]) && !row(6).passes(&[1 << 20, 48]));
+}
+
+#[test]
+fn weakness_13_nothing_is_drawn_beyond_the_pitch() {
+    let draw = |corner: u32| target().set(0x43e4, &[corner]).and(array()).and(list(3));
+    assert!(draw(63).passes(&[TARGET, 48]));
+    assert!(!draw(64).passes(&[1 << 20, 48]));
+    assert!(!draw(0x1fff).passes(&[1 << 20, 48]));
+    // For depth as well: enabled, 16 bits, pitch 32.
+    let depth = |corner: u32| {
+        let stream = new().set(0x43e4, &[corner]).set(0x4f00, &[2]);
+        let stream = stream.set(0x4f20, &[0]).object(0).set(0x4f24, &[32]);
+        stream.and(array()).and(list(3))
+    };
+    assert!(depth(31).passes(&[64, 48]) && !depth(31).passes(&[63, 48]));
+    assert!(!depth(32).passes(&[1 << 20, 48]));
+}
+
+#[test]
+fn weakness_14_what_a_stream_does_not_say_is_known_and_off() {
+    // A scissor and a draw: writes nothing, since the known state writes no channel, tests no depth and
+    // samples no texture.
+    let bare = new()
+        .set(0x43e4, &[0x1fff << 13 | 0x1fff])
+        .and(array())
+        .and(list(3));
+    assert!(bare.passes(&[0, 48]));
+    let known = known::tests::written();
+    for register in [0x4e0c, 0x4e04, 0x4f1c, 0x4104, 0x4f00, 0x4e88] {
+        assert_eq!(known[&register], [0], "{register:x}");
+        // Whatever switches one of them on needs all that belongs to it.
+        let on = match register {
+            0x4e0c => 1,
+            0x4e04 => 1 << 2,
+            0x4f1c => 1 << 5,
+            0x4104 => 1 << 15,
+            0x4f00 => 2,
+            _ => 1,
+        };
+        let stream = new().set(register, &[on]).and(bare.clone());
+        assert!(!stream.passes(&[1 << 30, 48]), "{register:x}");
+    }
+}
+
+#[test]
+fn samples_take_memory() {
+    // GB_AA_CONFIG: bit 0 on, 2:1 for 2, 3, 4, 6 samples.
+    for (config, samples) in [(0, 1), (6, 1), (1, 2), (3, 3), (5, 4), (7, 6)] {
+        let stream = new()
+            .set(0x4020, &[config])
+            .and(target())
+            .and(array())
+            .and(list(3));
+        assert!(stream.passes(&[TARGET * samples, 48]), "{config}");
+        assert!(!stream.passes(&[TARGET * samples - 1, 48]), "{config}");
+    }
+}
+
+#[test]
+fn stencil_alone_uses_the_depth_target() {
+    for bit in [1, 2, 4] {
+        let stream = new().set(0x4f00, &[bit]).and(array()).and(list(3));
+        assert!(!stream.passes(&[1 << 20, 48]));
+    }
+}
+
+#[test]
+fn several_targets_are_each_looked_at() {
+    let two = |count: u32| {
+        target()
+            .set(0x4e00, &[count << 5])
+            .set(0x4e2c, &[0])
+            .object(2)
+            .set(0x4e3c, &[10 << 21 | 64])
+            .and(array())
+            .and(list(3))
+    };
+    assert!(two(0).passes(&[TARGET, 48, 1]));
+    // 64 rows of 64 pixels of eight bytes.
+    assert!(two(1).passes(&[TARGET, 48, 32768]));
+    assert!(!two(1).passes(&[TARGET, 48, 32767]));
+    assert!(
+        !two(2).passes(&[TARGET, 48, 32768]),
+        "the third one has no place"
+    );
+}
+
+#[test]
+fn resolved_samples_lie_inside() {
+    let resolve = |pitch: u32| {
+        target()
+            .set(0x4e80, &[0])
+            .object(2)
+            .set(0x4e84, &[pitch])
+            .set(0x4e88, &[1])
+            .and(array())
+            .and(list(3))
+    };
+    assert!(resolve(64).passes(&[TARGET, 48, TARGET]));
+    assert!(!resolve(64).passes(&[TARGET, 48, TARGET - 1]));
+    assert!(!resolve(32).passes(&[TARGET, 48, TARGET]));
+}
+
+#[test]
+fn formats_have_their_bytes() {
+    // Digest §3.5; nothing for the codes that are none.
+    for (format, bytes) in [
+        (3, 2),
+        (4, 2),
+        (5, 4),
+        (6, 4),
+        (7, 16),
+        (9, 1),
+        (10, 8),
+        (11, 4),
+        (12, 4),
+        (13, 2),
+        (15, 2),
+    ] {
+        let stream = new()
+            .set(0x4e38, &[format << 21 | 64])
+            .and(array())
+            .and(list(3));
+        let stream = new()
+            .set(0x43e4, &[63])
+            .set(0x4e0c, &[1])
+            .set(0x4e28, &[0])
+            .object(0)
+            .and(stream);
+        assert!(stream.passes(&[64 * bytes, 48]), "{format}");
+        assert!(!stream.passes(&[64 * bytes - 1, 48]), "{format}");
+    }
+    for format in [0, 1, 2, 8, 14] {
+        let stream = target()
+            .set(0x4e38, &[format << 21 | 64])
+            .and(array())
+            .and(list(3));
+        assert!(!stream.passes(&[1 << 20, 48]), "{format}");
+    }
+}
+
+#[test]
+fn an_objects_tiles_are_filled_in() {
+    let mut all = objects(&[1 << 20, 48]);
+    all.stream_knows = false;
+    for (tiling, fields) in [
+        (None, 0),
+        (Some(Tiling::Macro), 1),
+        (Some(Tiling::Micro), 2),
+        (Some(Tiling::MacroMicro), 3),
+        (Some(Tiling::Square), 4),
+        (Some(Tiling::MacroSquare), 5),
+    ] {
+        all.list[0].tiling = tiling;
+        // Colour and depth: 16 and 18:17; textures: 2 and 4:3. What the stream says does not count.
+        for register in [0x4e38, 0x4f24] {
+            let out = new().set(register, &[64 | 7 << 16]).object(0);
+            assert_eq!(out.check(&all).unwrap()[1], 64 | fields << 16, "{tiling:?}");
+            assert!(new().set(register, &[64]).check(&all).is_err());
+        }
+        let out = new()
+            .set(0x4540, &[0x1c | 1])
+            .object(0)
+            .check(&all)
+            .unwrap();
+        assert_eq!(out[1], address(0) | 1 | fields << 2, "{tiling:?}");
+        let blit = new().set(0x142c, &[3 << 30]).object(0).check(&all);
+        let bits = match fields {
+            4.. => None,
+            f => Some(0x4000 | (f & 1) << 30 | (f >> 1) << 31),
+        };
+        assert_eq!(blit.ok().map(|o| o[1]), bits, "{tiling:?}");
+    }
+    for tiling in [Tiling::X, Tiling::Y] {
+        all.list[0].tiling = Some(tiling);
+        assert!(new().set(0x4e38, &[64]).object(0).check(&all).is_err());
+    }
+}
+
+#[test]
+fn waits_that_may_never_end_are_refused() {
+    for bit in 0..32u32 {
+        let idle = [9, 14, 15, 16, 17, 18, 28].contains(&bit);
+        assert_eq!(new().set(0x1720, &[1 << bit]).passes(&[]), idle, "{bit}");
+    }
+}
+
+#[test]
+fn shared_memory_of_the_chip_is_nobodys() {
+    for bit in [0, 2, 3, 4] {
+        assert!(!new().set(0x4f1c, &[1 << bit]).passes(&[]), "{bit}");
+    }
+    assert!(!new().set(0x4e00, &[1 << 10]).passes(&[]));
+    for register in [0x4028, 0x4f30, 0x4f34, 0x4f44, 0x4f54] {
+        assert!(new().set(register, &[0]).passes(&[]));
+        assert!(!new().set(register, &[1]).passes(&[]), "{register:x}");
+    }
+    assert_eq!(
+        new().set(0x43a4, &[0x1d]).check(&objects(&[])).unwrap()[1],
+        0x1c
+    );
+    // Compressed colour's memory, and the packets that fill such memories.
+    for register in (0x4e54..=0x4e7c).step_by(4) {
+        assert!(!new().set(register, &[0]).passes(&[]), "{register:x}");
+    }
+    for opcode in [0x32, 0x37, 0x38] {
+        assert!(!new().command(opcode, &[0, 1, 0]).passes(&[]), "{opcode:x}");
+    }
+}
+
+#[test]
+fn packets_that_are_not_for_user_space_are_refused() {
+    // Type 1, and reserved bits of types 0 and 3.
+    for header in [
+        0x4000_0000,
+        0x2000 | 0x1383,
+        0x4000 | 0x1383,
+        0xc000_1001,
+        0xc000_1080,
+    ] {
+        assert!(!Stream(vec![header, 0, 0]).passes(&[]), "{header:x}");
+    }
+    assert!(Stream(vec![0x8000_0000, 0xbfff_ffff]).passes(&[]));
+    // Every opcode but those of the list, however long.
+    let allowed = [0x10, 0x28, 0x29, 0x2a, 0x2f, 0x33, 0x34, 0x35, 0x36];
+    for opcode in (0..256).filter(|o| !allowed.contains(o)) {
+        for len in [1, 2, 3, 6, 17] {
+            assert!(
+                !new().command(opcode, &vec![0; len]).passes(&[4096]),
+                "{opcode:x}"
+            );
+        }
+    }
+    // Registers of the command processor, of memory, of interrupts.
+    for register in (0..0x1400).step_by(4).chain((0x15e0..0x1600).step_by(4)) {
+        assert!(
+            !new().set(register, &[0]).object(0).passes(&[4096]),
+            "{register:x}"
+        );
+    }
+    for register in [
+        0x1600, 0x1604, 0x1608, 0x170c, 0x1724, 0x16e0, 0x16e4, 0x4018, 0x402c, 0x20c0,
+    ] {
+        assert!(
+            !new().set(register, &[0]).object(0).passes(&[4096]),
+            "{register:x}"
+        );
+    }
+}
+
+#[test]
+fn a_packet_that_does_not_end_is_refused() {
+    let stream = target().and(array()).and(list(3));
+    let len = stream.0.len();
+    // Ends in the middle of a packet, but for the places where one begins.
+    let all = objects(&[TARGET, 48]);
+    for end in 0..len {
+        let cut = Stream(stream.0[..end].to_vec());
+        let starts = [0, 2, 4, 8, 10, 16];
+        assert_eq!(cut.check(&all).is_ok(), starts.contains(&end), "{end}");
+    }
+    // Where the reason is.
+    let bad = target().set(0x2084, &[0]);
+    assert_eq!(bad.check(&all), Err(10));
+}
+
+#[test]
+fn the_same_register_over_and_over_is_looked_at_each_time() {
+    // Bit 15: two values to one register, the second of which is refused.
+    let stream = |values: [u32; 2]| {
+        let mut all = vec![1 << 16 | 1 << 15 | (0x1720 / 4)];
+        all.extend(values);
+        Stream(all)
+    };
+    assert!(stream([1 << 16, 1 << 17]).passes(&[]));
+    assert!(!stream([1 << 16, 1 << 0]).passes(&[]));
+}
+
+#[test]
+fn a_copy_that_does_not_fit_is_refused() {
+    let stream = target().0;
+    let mut out = vec![0; stream.len() - 1];
+    let verdict = STREAMS.check(&stream, &objects(&[TARGET]), &mut out);
+    assert!(matches!(verdict, Verdict::Reject(_)));
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What a draw samples (digest §3.5, §5.7; the document has no registers of textures).
+//!
+//! Levels follow each other in memory. A level's row is padded to a block or a tile, and its rows to whole
+//! ones of those. Where a level is smaller than a macro tile the chip goes on without those; the first one is
+//! taken to have them in any case. Sides are taken as the next power of two, unless the texture clamps.
+
+use super::{
+    require,
+    state::State,
+    surface::{self, Tiles},
+    Checked, Place, Refused,
+};
+
+/// A texture's registers.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Texture {
+    /// `TX_FILTER0`: 2:0 and 5:3 what becomes of coordinates that are outside.
+    pub(super) filter: u32,
+    /// `TX_FORMAT0`: 10:0 width less one, 21:11 height less one, 25:22 logarithm of the depth, 29:26 the
+    /// last level, 31 whether the pitch counts.
+    pub(super) size: u32,
+    /// `TX_FORMAT1`: 4:0 format, 26:25 flat, deep or a cube.
+    pub(super) format: u32,
+    /// `TX_FORMAT2`: 13:0 pitch less one, 14 more formats, 15 and 16 bit 11 of width and height.
+    pub(super) pitch: u32,
+    /// `TX_OFFSET`: 2 macro tiles, 4:3 blocks.
+    pub(super) offset: u32,
+    /// Where it is.
+    pub(super) place: Option<Place>,
+}
+
+/// `TX_FILTER0`: one of the ways to clamp.
+const CLAMPS: u32 = 2;
+
+/// What is fetched at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Texels {
+    /// Bytes of it.
+    bytes: u32,
+    /// Texels on a side of it.
+    side: u32,
+}
+
+impl Texels {
+    const fn plain(bytes: u32) -> Self {
+        Self { bytes, side: 1 }
+    }
+
+    const fn block(bytes: u32) -> Self {
+        Self { bytes, side: 4 }
+    }
+}
+
+impl Texture {
+    /// By the format. The ones with bit 14 but the first are nowhere described: they get the most that
+    /// there is.
+    fn texels(&self) -> Checked<Texels> {
+        let format = self.format & 0x1f;
+        if self.pitch & 1 << 14 != 0 {
+            return Ok(match format {
+                0 => Texels::block(8),
+                _ => Texels::plain(16),
+            });
+        }
+        match format {
+            0x00 | 0x02 | 0x05 => Ok(Texels::plain(1)),
+            0x01 | 0x03 | 0x06 | 0x07 | 0x0a | 0x0b | 0x12 | 0x14 | 0x15 | 0x18 => {
+                Ok(Texels::plain(2))
+            }
+            0x04 | 0x08 | 0x09 | 0x0c | 0x0d | 0x17 | 0x19 | 0x1b | 0x1e => Ok(Texels::plain(4)),
+            0x0e | 0x1a | 0x1c => Ok(Texels::plain(8)),
+            0x1d => Ok(Texels::plain(16)),
+            0x0f => Ok(Texels::block(8)),
+            0x10 | 0x11 | 0x1f => Ok(Texels::block(16)),
+            _ => Err(Refused),
+        }
+    }
+
+    fn tiles(&self) -> Checked<Tiles> {
+        Tiles::from_fields(self.offset >> 2 & 1, self.offset >> 3 & 3)
+    }
+
+    /// A side of level 0; `field` is less one, `more` its bit 11.
+    fn side(&self, field: u32, more: u32, wrap: u32) -> u32 {
+        let side = (field & 0x7ff | (more & 1) << 11).wrapping_add(1);
+        match wrap & 7 {
+            // These clamp, and need nothing beyond the side (digest §5.7).
+            CLAMPS | 4 | 6 => side,
+            _ => side.next_power_of_two(),
+        }
+    }
+
+    /// Whether all of it is inside.
+    fn check(&self) -> Checked<()> {
+        let place = self.place.ok_or(Refused)?;
+        let (texels, tiles) = (self.texels()?, self.tiles()?);
+        let height = self.side(self.size >> 11, self.pitch >> 16, self.filter >> 3);
+        // A row of a pitch must have room for the width, or the last one would go on behind the end.
+        let pitch = (self.pitch & 0x3fff).wrapping_add(1);
+        let width = match self.size >> 31 {
+            0 => self.side(self.size, self.pitch >> 15, self.filter),
+            _ => {
+                require(self.side(self.size, self.pitch >> 15, CLAMPS) <= pitch)?;
+                pitch
+            }
+        };
+        let (depth, faces) = match self.format >> 25 & 3 {
+            0 => (1, 1),
+            1 => (1u32.wrapping_shl(self.size >> 22 & 0xf), 1),
+            2 => (1, 6),
+            _ => return Err(Refused),
+        };
+        let mut total = 0u64;
+        for level in 0..=(self.size >> 26 & 0xf) {
+            let at = |side: u32| (side >> level).max(1).div_ceil(texels.side);
+            let (columns, rows) = (at(width), at(height));
+            let (tile_columns, tile_rows) = tiles.grain(texels.bytes)?;
+            let is_small = level > 0 && (columns < tile_columns || rows < tile_rows);
+            let tiles = Tiles {
+                macro_tiles: tiles.macro_tiles && !is_small,
+                ..tiles
+            };
+            let (grain_columns, grain_rows) = tiles.grain(texels.bytes)?;
+            let pitch = columns
+                .checked_next_multiple_of(grain_columns)
+                .ok_or(Refused)?;
+            let layer = surface::padded(pitch, rows, texels.bytes, grain_rows)?;
+            let layers = u64::from((depth >> level).max(1)).wrapping_mul(faces);
+            total = layer
+                .checked_mul(layers)
+                .and_then(|bytes| total.checked_add(bytes))
+                .ok_or(Refused)?;
+        }
+        require(place.offset.is_multiple_of(tiles.alignment()))?;
+        place.holds(total)
+    }
+}
+
+impl State {
+    /// Whether all that a draw may sample is inside.
+    pub(super) fn sampled(&self) -> Checked<()> {
+        for (n, texture) in self.textures.iter().enumerate() {
+            if self.textures_on & 1u32.wrapping_shl(n as u32) != 0 {
+                texture.check()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::*;
+
+    /// A texture of object 0 in unit 0, and a draw.
+    fn draw(filter: u32, size: u32, format: u32, pitch: u32, offset: u32) -> Stream {
+        new()
+            .set(0x4400, &[filter])
+            .set(0x4480, &[size])
+            .set(0x44c0, &[format])
+            .set(0x4500, &[pitch])
+            .set(0x4540, &[offset])
+            .object(0)
+            .set(0x4104, &[1])
+            .and(array())
+            .and(list(3))
+    }
+
+    /// Clamps both ways.
+    const CLAMP: u32 = 2 << 3 | 2;
+    /// Four bytes a texel.
+    const RGBA: u32 = 0xc;
+
+    fn needs(stream: &Stream, bytes: u64) {
+        assert!(stream.passes(&[bytes, 48]), "{bytes} are enough");
+        assert!(!stream.passes(&[bytes - 1, 48]), "{bytes} are needed");
+    }
+
+    fn size(width: u32, height: u32, last_level: u32) -> u32 {
+        (width - 1) | ((height - 1) << 11) | last_level << 26
+    }
+
+    #[test]
+    fn levels_add_up() {
+        // 64 by 32 of four bytes; then 32x16, 16x8, 8x4; then rows padded to 8: 8x2, 8x1, 8x1.
+        needs(&draw(CLAMP, size(64, 32, 0), RGBA, 0, 0), 8192);
+        needs(
+            &draw(CLAMP, size(64, 32, 3), RGBA, 0, 0),
+            8192 + 2048 + 512 + 128,
+        );
+        needs(
+            &draw(CLAMP, size(64, 32, 6), RGBA, 0, 0),
+            10880 + 64 + 32 + 32,
+        );
+    }
+
+    #[test]
+    fn depth_and_faces_multiply() {
+        let volume = size(16, 16, 1) | 2 << 22;
+        // Four layers of 16 by 16, then two of 8 by 8.
+        needs(
+            &draw(CLAMP, volume, RGBA | 1 << 25, 0, 0),
+            4 * 1024 + 2 * 256,
+        );
+        needs(
+            &draw(CLAMP, size(16, 16, 1), RGBA | 2 << 25, 0, 0),
+            6 * (1024 + 256),
+        );
+        assert!(!draw(CLAMP, size(16, 16, 0), RGBA | 3 << 25, 0, 0).passes(&[1 << 20, 48]));
+    }
+
+    #[test]
+    fn sides_are_powers_of_two_unless_they_clamp() {
+        needs(&draw(CLAMP, size(40, 20, 0), RGBA, 0, 0), 40 * 20 * 4);
+        needs(&draw(0, size(40, 20, 0), RGBA, 0, 0), 64 * 32 * 4);
+        needs(&draw(2, size(40, 20, 0), RGBA, 0, 0), 40 * 32 * 4);
+        needs(&draw(2 << 3, size(40, 20, 0), RGBA, 0, 0), 64 * 20 * 4);
+    }
+
+    #[test]
+    fn the_twelfth_bit_of_a_side_counts() {
+        // 4096 by 2: 11 bits of the width less one here, the twelfth in bit 15 of the other register.
+        needs(
+            &draw(CLAMP, size(2048, 2, 0), RGBA, 1 << 15, 0),
+            4096 * 2 * 4,
+        );
+        needs(&draw(CLAMP, size(8, 1, 0), RGBA, 1 << 16, 0), 8 * 2049 * 4);
+    }
+
+    #[test]
+    fn a_pitch_counts_and_holds_the_width() {
+        let by_pitch = 1 << 31;
+        needs(
+            &draw(CLAMP, size(40, 4, 0) | by_pitch, RGBA, 63, 0),
+            64 * 4 * 4,
+        );
+        assert!(!draw(CLAMP, size(65, 4, 0) | by_pitch, RGBA, 63, 0).passes(&[1 << 20, 48]));
+    }
+
+    #[test]
+    fn tiles_are_whole_and_end_where_levels_are_small() {
+        // Macro tiles (bit 2) of 64 by 8 texels of four bytes; blocks too (bit 3): 32 by 16.
+        needs(&draw(CLAMP, size(65, 9, 0), RGBA, 0, 4), 128 * 16 * 4);
+        needs(&draw(CLAMP, size(33, 17, 0), RGBA, 0, 4 | 8), 64 * 32 * 4);
+        // 64 by 32 with both, then 32 by 16 still, then 16 by 8 in blocks of 4 by 2.
+        let levels = 64 * 32 * 4 + 32 * 16 * 4 + 16 * 8 * 4;
+        needs(&draw(CLAMP, size(64, 32, 2), RGBA, 0, 4 | 8), levels);
+        // Aligned to a tile.
+        assert!(draw(CLAMP, size(64, 8, 0), RGBA, 0, 4 | 2048).passes(&[4096, 48]));
+        assert!(!draw(CLAMP, size(64, 8, 0), RGBA, 0, 4 | 1024).passes(&[4096, 48]));
+        // Neither blocks of 16 bytes nor a third kind of block.
+        assert!(!draw(CLAMP, size(64, 8, 0), 0x1d, 0, 8).passes(&[1 << 20, 48]));
+        assert!(!draw(CLAMP, size(64, 8, 0), RGBA, 0, 3 << 3).passes(&[1 << 20, 48]));
+    }
+
+    #[test]
+    fn formats_have_their_bytes() {
+        // 32 by 4 texels: one row of blocks.
+        for (format, bytes) in [
+            (0x00, 128),
+            (0x02, 128),
+            (0x05, 128),
+            (0x01, 256),
+            (0x03, 256),
+            (0x06, 256),
+            (0x07, 256),
+            (0x0a, 256),
+            (0x0b, 256),
+            (0x12, 256),
+            (0x14, 256),
+            (0x15, 256),
+            (0x18, 256),
+            (0x04, 512),
+            (0x08, 512),
+            (0x09, 512),
+            (0x0c, 512),
+            (0x0d, 512),
+            (0x17, 512),
+            (0x19, 512),
+            (0x1b, 512),
+            (0x1e, 512),
+            (0x0e, 1024),
+            (0x1a, 1024),
+            (0x1c, 1024),
+            (0x1d, 2048),
+            // Blocks of 4 by 4 texels: 8 and 16 bytes.
+            (0x0f, 64),
+            (0x10, 128),
+            (0x11, 128),
+            (0x1f, 128),
+        ] {
+            needs(&draw(CLAMP, size(32, 4, 0), format, 0, 0), bytes);
+        }
+        for format in [0x13, 0x16] {
+            assert!(!draw(CLAMP, size(32, 4, 0), format, 0, 0).passes(&[1 << 20, 48]));
+        }
+        // Bit 14: one format of blocks, and others that nobody describes.
+        needs(&draw(CLAMP, size(32, 4, 0), 0, 1 << 14, 0), 64);
+        needs(&draw(CLAMP, size(32, 4, 0), 1, 1 << 14, 0), 2048);
+    }
+
+    #[test]
+    fn only_textures_that_are_on_are_looked_at() {
+        let other = draw(CLAMP, size(64, 64, 0), RGBA, 0, 0);
+        let other = new().and(other).set(0x4104, &[0]).and(list(3));
+        // The first draw is refused, so it is left out.
+        let off = new()
+            .set(0x4480, &[size(64, 64, 0)])
+            .and(array())
+            .and(list(3));
+        assert!(off.passes(&[1, 48]) && !other.passes(&[1, 48]));
+        for unit in 0..16 {
+            let on = new().set(0x4104, &[1 << unit]).and(array()).and(list(3));
+            assert!(!on.passes(&[1 << 20, 48]), "{unit} has no place");
+        }
+    }
+}

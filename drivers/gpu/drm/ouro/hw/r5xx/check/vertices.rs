@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Arrays of vertices, indices, and the draws that use them (§5.2.3, §6.2, §6.4.1; digest §2.6, §4.7).
+
+use super::{require, state::State, Checked, Cursor, Place, Refused};
+use bitfield_struct::bitfield;
+use static_assertions::const_assert_eq;
+
+/// Arrays that there are (row J6).
+pub(super) const MAX_ARRAYS: usize = 16;
+
+/// An array: its element of vertex `v` is at `place + v * stride`, both in dwords.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Array {
+    place: Option<Place>,
+    /// Dwords of an element.
+    count: u32,
+    /// Dwords from one element to the next; 0 for one that all share.
+    stride: u32,
+}
+
+/// `VAP_VF_CNTL`: what is drawn (digest §2.6).
+#[bitfield(u32)]
+#[derive(PartialEq, Eq)]
+struct Draw {
+    /// Bits 3:0: points, lines, ...; 0 for nothing.
+    #[bits(4)]
+    primitive: u8,
+    /// Bits 5:4: where vertices come from.
+    #[bits(2)]
+    walk: u8,
+    #[bits(5)]
+    __: u8,
+    /// Bit 11: indices have 32 bits.
+    wide: bool,
+    #[bits(2)]
+    __: u8,
+    /// Bit 14: their number is in `VAP_ALT_NUM_VERTICES`.
+    alternative: bool,
+    __: bool,
+    /// Bits 31:16: how many vertices.
+    vertices: u16,
+}
+const_assert_eq!(core::mem::size_of::<Draw>(), 4);
+
+/// [`Draw::walk`]: indices.
+const WALK_INDICES: u8 = 1;
+/// [`Draw::walk`]: one after the other.
+const WALK_LIST: u8 = 2;
+/// [`Draw::walk`]: in the packet.
+const WALK_EMBEDDED: u8 = 3;
+
+/// First dword of `INDX_BUFFER`: all to one register (31), skip nothing (18:16), the port of indices (12:0).
+/// Nothing else may be written by that way (weakness 1).
+const TO_INDEX_PORT: u32 = 0x8000_0810;
+/// Dwords of vertices that the document gives `3D_DRAW_IMMD_2`.
+const MAX_EMBEDDED: usize = 16_381;
+
+impl State {
+    /// `3D_LOAD_VBPNTR`.
+    pub(super) fn arrays(&mut self, cursor: &mut Cursor<'_>, at: usize, len: usize) -> Checked<()> {
+        let number = *cursor.body(at, len)?.first().ok_or(Refused)?;
+        // Bit 5 asks to fetch early.
+        require(number & !0x3f == 0)?;
+        let number = (number & 0x1f) as usize;
+        require((1..=MAX_ARRAYS).contains(&number))?;
+        // A dword of what they are for each two, and one of where for each one.
+        require(len == 1 + number + number.div_ceil(2))?;
+        let mut arrays = [Array::default(); MAX_ARRAYS];
+        for (n, array) in arrays.iter_mut().take(number).enumerate() {
+            let pair = at + 1 + n / 2 * 3;
+            let what = *cursor.stream.get(pair).ok_or(Refused)?;
+            let what = if n % 2 == 0 { what } else { what >> 16 };
+            let place_at = pair + 1 + n % 2;
+            let offset = *cursor.stream.get(place_at).ok_or(Refused)?;
+            require(offset.is_multiple_of(4))?;
+            let object = cursor.object()?;
+            let (place, address) = Place::new(&object, offset)?;
+            cursor.put(place_at, address)?;
+            *array = Array {
+                place: Some(place),
+                count: what & 0x7f,
+                stride: what >> 8 & 0x7f,
+            };
+            require(array.count != 0)?;
+        }
+        self.arrays = arrays;
+        self.array_count = number;
+        Ok(())
+    }
+
+    /// How many vertices a draw has. One less, as the document says (§6.4.1), would make the chip wait for ever
+    /// (digest garble 8).
+    fn count(&self, draw: Draw) -> Checked<u32> {
+        let count = match draw.alternative() {
+            true => self.vertices & 0xff_ffff,
+            false => draw.vertices().into(),
+        };
+        require(count != 0 && draw.primitive() != 0)?;
+        Ok(count)
+    }
+
+    /// Whether all arrays have their vertices up to `last`, whether the offset of indices is added before
+    /// they are clamped or after (which is not told), and none is before the first.
+    fn fetched(&self, first: u32, last: u32) -> Checked<()> {
+        // 25 bits, with a sign.
+        let offset = (self.index_offset << 7) as i32 >> 7;
+        require(i64::from(first) + i64::from(offset) >= 0)?;
+        let last = u64::from(last).wrapping_add(u64::from(offset.max(0).unsigned_abs()));
+        require(self.array_count != 0)?;
+        for array in self.arrays.iter().take(self.array_count) {
+            let dwords = last
+                .checked_mul(array.stride.into())
+                .and_then(|d| d.checked_add(array.count.into()))
+                .ok_or(Refused)?;
+            let place = array.place.ok_or(Refused)?;
+            place.holds(dwords.checked_mul(4).ok_or(Refused)?)?;
+        }
+        Ok(())
+    }
+
+    /// What every draw touches beside its vertices.
+    fn surroundings(&self) -> Checked<()> {
+        self.targets()?;
+        self.sampled()
+    }
+
+    /// `3D_DRAW_VBUF`: `VF_CNTL` alone.
+    pub(super) fn draw_list(&mut self, body: &[u32]) -> Checked<()> {
+        let draw = Draw::from_bits(*body.first().ok_or(Refused)?);
+        require(draw.walk() == WALK_LIST)?;
+        let count = self.count(draw)?;
+        self.fetched(0, count.wrapping_sub(1))?;
+        self.surroundings()
+    }
+
+    /// `3D_DRAW_IMMD`: `VF_CNTL`, and the vertices.
+    pub(super) fn draw_embedded(&mut self, body: &[u32]) -> Checked<()> {
+        let (draw, vertices) = body.split_first().ok_or(Refused)?;
+        let draw = Draw::from_bits(*draw);
+        require(draw.walk() == WALK_EMBEDDED && vertices.len() <= MAX_EMBEDDED)?;
+        let size = self.vertex_size & 0x7f;
+        require(size != 0)?;
+        let dwords = u64::from(self.count(draw)?).wrapping_mul(size.into());
+        require(dwords == vertices.len() as u64)?;
+        self.surroundings()
+    }
+
+    /// `3D_DRAW_INDX`: `VF_CNTL`, and the indices; or none, which follow in a buffer.
+    pub(super) fn draw_indexed(&mut self, body: &[u32]) -> Checked<()> {
+        let (draw, indices) = body.split_first().ok_or(Refused)?;
+        let draw = Draw::from_bits(*draw);
+        require(draw.walk() == WALK_INDICES)?;
+        let count = self.count(draw)?;
+        let dwords = if draw.wide() {
+            count
+        } else {
+            count.div_ceil(2)
+        };
+        // The chip clamps indices to these two (§6.2).
+        self.fetched(self.min_index & 0xff_ffff, self.max_index & 0xff_ffff)?;
+        self.surroundings()?;
+        if indices.is_empty() {
+            self.wanted_indices = Some(dwords);
+            return Ok(());
+        }
+        require(dwords as usize == indices.len())
+    }
+
+    /// Whether a draw waits for its indices.
+    pub(super) fn draw_is_open(&self) -> bool {
+        self.wanted_indices.is_some()
+    }
+
+    /// `INDX_BUFFER`: the indices of the draw before it.
+    pub(super) fn indices(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        at: usize,
+        len: usize,
+    ) -> Checked<()> {
+        let wanted = self.wanted_indices.take().ok_or(Refused)?;
+        let [to, offset, size] = *cursor.body(at, len)? else {
+            return Err(Refused);
+        };
+        require(to == TO_INDEX_PORT && offset.is_multiple_of(4) && size == wanted)?;
+        let object = cursor.object()?;
+        let (place, address) = Place::new(&object, offset)?;
+        place.holds(u64::from(size).wrapping_mul(4))?;
+        cursor.put(at.wrapping_add(1), address)
+    }
+}
