@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 //! What the model counts. The position of a counter is also its index in the guest's window
-//! (see `snb::window`), so entries are only ever added at the end.
+//! (see `window`), so entries are only ever added at the end.
 
 /// Declares the counters: identifier and the name in reports.
 macro_rules! counters {
@@ -110,6 +110,28 @@ counters! {
     SkippedCommands = "skipped_commands",
     /// Rules broken by commands in non-secure batches.
     ClientLints = "client_lints",
+    /// Accesses to the registers of the command processor (R5xx: 0x700..0x7ff).
+    CpAccesses = "cp_accesses",
+    /// Writes of the ring's write pointer (CP_RB_WPTR).
+    WptrWrites = "wptr_writes",
+    /// Packets executed by the command processor, padding not counted.
+    CpPackets = "cp_packets",
+    /// Dwords that scratch registers and the read pointer wrote to memory.
+    WriteBacks = "write_backs",
+    /// Software interrupts raised (R5xx: GEN_INT_STATUS bit 26).
+    SwInterrupts = "sw_interrupts",
+    /// 2D operations.
+    Draws2d = "draws_2d",
+    /// Pixels that 2D operations wrote.
+    Pixels2d = "pixels_2d",
+    /// 3D draws.
+    Draws3d = "draws_3d",
+    /// Vertices that 3D draws fetched.
+    Vertices = "vertices",
+    /// DMA descriptors executed.
+    DmaDescriptors = "dma_descriptors",
+    /// Times that something locked up until a reset.
+    Lockups = "lockups",
 }
 
 /// Number of counters.

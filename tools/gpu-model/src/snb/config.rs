@@ -3,6 +3,7 @@
 //! (digest G-01..G-05; peer digest A.2).
 
 use crate::pci::PciConfig;
+use crate::window::{self, WINDOW};
 
 /// How the GT write FIFO drains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +77,6 @@ pub const BDSM: usize = 0x5c;
 pub const AF_CAP: usize = 0xa4;
 /// Offset of the byte whose bit 0 starts a function-level reset.
 pub const AF_CONTROL: usize = AF_CAP + 4;
-/// Offset of the model's own capability (see `window`).
-pub const WINDOW: usize = 0xb0;
 
 /// Size of BAR0: 2 MB of registers, 2 MB of page-table entries.
 pub const BAR0_SIZE: u64 = 4 << 20;
@@ -99,7 +98,6 @@ pub fn pci_config(cfg: &SnbConfig) -> PciConfig {
     c.power_management(0xd0);
     // Advanced features: six bytes, transactions pending and function-level reset supported.
     c.capability(AF_CAP, 0x13, &[0x06, 0x03, 0x00, 0x00]);
-    // Vendor specific: length 32, version 1, then the counters window.
-    c.capability(WINDOW, 0x09, &[0x20, 0x01]);
+    c.capability(WINDOW, 0x09, &window::BODY);
     c
 }

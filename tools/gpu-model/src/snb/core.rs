@@ -21,8 +21,8 @@ use crate::snb::later::Later;
 use crate::snb::lint::Rule;
 use crate::snb::mmu::{MemoryContext, Mmu};
 use crate::snb::regs::{self, reg, MMIO_SIZE};
-use crate::snb::window::Window;
 use crate::trace::{Event, Recorder};
+use crate::window::Window;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@
 //! | `engine.rs`, `exec.rs` | command streamers |
 //! | `mi_exec.rs`, `flush.rs`, `context.rs`, `blit.rs` | commands |
 //! | `lint.rs` | rules that are watched |
-//! | `window.rs` | the counters as the guest reads them |
+//! | `window.rs` | the configuration space |
 //! | `device.rs` | the device as a library: [`Snb`] |
 //! | `bus.rs` | the device as a transport sees it |
 
@@ -37,7 +37,7 @@ pub(crate) mod mi_exec;
 pub(crate) mod mmio;
 pub mod mmu;
 pub mod regs;
-pub mod window;
+pub(crate) mod window;
 
 pub use config::{FifoDrain, SnbConfig};
 pub use device::{Snb, StepResult};
