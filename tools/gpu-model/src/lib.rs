@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Modelled GPUs: software that behaves as the hardware documents say, on a PCI bus.
 //!
-//! A model is a library first: [`snb::Snb`] can be driven in process, command by command, without
-//! QEMU. [`server`] is one door into it, speaking vfio-user. Nothing here is shared with the
+//! A model is a library first: [`snb::Snb`] and [`r5xx::R5xx`] can be driven in process, command by
+//! command, without QEMU. [`server`] is one door into it, speaking vfio-user. Nothing here is shared with the
 //! driver: the model is a second, independent reading of the documents.
 
 #![forbid(unsafe_code)]
@@ -19,6 +19,7 @@ pub mod memory;
 pub mod model;
 pub mod notes;
 pub mod pci;
+pub mod r5xx;
 pub mod server;
 pub mod snb;
 pub mod tiling;

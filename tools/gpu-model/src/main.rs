@@ -47,15 +47,22 @@ struct Args {
     /// Fail (status 3) if a register without a document was accessed or a rule broken.
     #[arg(long)]
     strict: bool,
-    /// Trap page-table accesses instead of sharing the table with the guest, to count them.
+    /// Trap page-table or video memory accesses instead of sharing with the guest, to count them.
     #[arg(long)]
     trap_gtt: bool,
     /// Megabytes of global page table: 1 or 2.
     #[arg(long, default_value_t = 2)]
     gtt_mb: u32,
-    /// Megabytes of aperture: a power of two up to 512. A chip has 64 at least.
-    #[arg(long, default_value_t = 256)]
-    aperture_mb: u32,
+    /// Megabytes of aperture: a power of two up to 512. An Intel chip has 64 at least. [default: 256;
+    /// on an R5xx, as much as there is video memory]
+    #[arg(long)]
+    aperture_mb: Option<u32>,
+    /// Megabytes of video memory, where the chip has its own: a power of two up to 512. [default: 64]
+    #[arg(long)]
+    vram_mb: Option<u32>,
+    /// No MSI capability, where a chip can do without: interrupts are INTx only.
+    #[arg(long)]
+    no_msi: bool,
     /// Report equal memory channels, so that address bit 6 of tiled surfaces is swizzled.
     #[arg(long)]
     swizzle: bool,
@@ -134,6 +141,8 @@ fn run(args: Args) -> anyhow::Result<u8> {
         asleep_fifo: args.asleep_writes == AsleepWrites::Fifo,
         gtt_mb: args.gtt_mb,
         aperture_mb: args.aperture_mb,
+        vram_mb: args.vram_mb,
+        no_msi: args.no_msi,
         swizzle: args.swizzle,
         strict: args.strict,
     };

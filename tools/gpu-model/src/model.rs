@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //! What every modelled GPU offers to a transport, and the list of those that exist.
 //!
-//! A chip is a folder beside `snb`; pieces that several Intel chips share are in `intel`. To add
-//! one: implement [`GpuModel`], and name it in [`NAMES`] and [`build`].
+//! A chip, or a family of chips, is a folder; pieces that several Intel chips share are in `intel`.
+//! To add one: implement [`GpuModel`], and name it in [`NAMES`] and [`build`].
 
 use crate::memory::GuestMemory;
 use serde_json::Value;
@@ -25,7 +25,7 @@ impl IrqSink for NoIrq {
 
 /// One PCI region of a device.
 pub struct Region {
-    /// BAR number.
+    /// BAR number; 6 is the expansion ROM.
     pub bar: u32,
     /// Size in bytes.
     pub size: u64,
@@ -87,12 +87,16 @@ pub struct Options {
     pub chaos: Option<crate::chaos::Chaos>,
     /// File for the trace.
     pub trace: Option<std::fs::File>,
-    /// Whether page-table entries are trapped instead of shared with the guest.
+    /// Whether page-table entries, or video memory, are trapped instead of shared with the guest.
     pub trap_gtt: bool,
     /// Whether writes to a sleeping GT go through its FIFO instead of being dropped.
     pub asleep_fifo: bool,
-    /// Megabytes of aperture, where the chip has a choice.
-    pub aperture_mb: u32,
+    /// Megabytes of aperture, where the chip has a choice; `None` for the chip's usual size.
+    pub aperture_mb: Option<u32>,
+    /// Megabytes of video memory, where the chip has its own; `None` for the chip's usual size.
+    pub vram_mb: Option<u32>,
+    /// Leave out the MSI capability, where a chip can do without.
+    pub no_msi: bool,
     /// Equal memory channels: address bit 6 is swizzled.
     pub swizzle: bool,
     /// Megabytes of page-table entries, where the chip has a choice.
@@ -112,7 +116,9 @@ impl Default for Options {
             trace: None,
             trap_gtt: false,
             asleep_fifo: false,
-            aperture_mb: 256,
+            aperture_mb: None,
+            vram_mb: None,
+            no_msi: false,
             swizzle: false,
             gtt_mb: 2,
             strict: false,
@@ -121,12 +127,12 @@ impl Default for Options {
 }
 
 /// All models, by name.
-pub const NAMES: &[&str] = &["snb"];
+pub const NAMES: &[&str] = &["snb", "rv515", "r520", "r580"];
 
 /// Builds the model called `name`; `None` if there is none.
 ///
 /// # Errors
-/// When shared memory for its page table cannot be had.
+/// When shared memory for its page table or video memory cannot be had, or the options do not suit it.
 pub fn build(
     name: &str,
     options: Options,
@@ -135,6 +141,8 @@ pub fn build(
 ) -> Option<anyhow::Result<Arc<dyn GpuModel>>> {
     match name {
         "snb" => Some(crate::snb::Snb::for_server(options, memory, irq).map(|m| Arc::new(m) as _)),
-        _ => None,
+        _ => crate::r5xx::Chip::named(name).map(|chip| {
+            crate::r5xx::R5xx::for_server(chip, options, memory, irq).map(|m| Arc::new(m) as _)
+        }),
     }
 }

@@ -82,6 +82,11 @@ impl PciConfig {
         self.allow(offset, &(!(size - 1) & 0xffff).to_le_bytes());
     }
 
+    /// The expansion ROM's BAR, of `size` bytes (a power of two, 2 KB at least).
+    pub fn bar_rom(&mut self, size: u32) {
+        self.allow(0x30, &(!(size - 1) | 1).to_le_bytes());
+    }
+
     /// Appends a capability with `body` after its id and next bytes.
     pub fn capability(&mut self, offset: usize, id: u8, body: &[u8]) {
         let link = if self.last_capability == 0 {

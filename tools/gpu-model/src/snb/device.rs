@@ -87,8 +87,9 @@ impl Snb {
         memory: Arc<dyn GuestMemory>,
         irq: Arc<dyn IrqSink>,
     ) -> anyhow::Result<Self> {
+        let aperture_mb = options.aperture_mb.unwrap_or(256);
         anyhow::ensure!(
-            options.aperture_mb.is_power_of_two() && options.aperture_mb <= 512,
+            aperture_mb.is_power_of_two() && aperture_mb <= 512,
             "the aperture is a power of two of megabytes, 512 at most"
         );
         anyhow::ensure!(
@@ -97,7 +98,7 @@ impl Snb {
         );
         let cfg = SnbConfig {
             gtt_mb: options.gtt_mb,
-            aperture: u64::from(options.aperture_mb) << 20,
+            aperture: u64::from(aperture_mb) << 20,
             swizzle: options.swizzle,
             delay_ns: options.delay_us.saturating_mul(1000),
             seed: options.seed,

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What differs between the chips: one file each, and the list of them.
+//!
+//! The document covers the family and names no chip's registers; what stands in these files is from
+//! the digest (`r5xx.md` §5.1–5.3).
+
+mod r520;
+mod r580;
+mod rv515;
+
+/// Where a chip keeps things in its memory controller's indirect registers (digest §5.2), and what
+/// is idle or fixed there.
+#[derive(Debug, PartialEq, Eq)]
+pub struct McLayout {
+    /// MC_FB_LOCATION: first and last 64 KB of video memory.
+    pub fb_location: u8,
+    /// MC_AGP_LOCATION, AGP_BASE, AGP_BASE_2.
+    pub agp: [u8; 3],
+    /// The status register and its idle bit.
+    pub status: (u8, u32),
+    /// The control register that tells the memory's width, and its value.
+    pub control: (u8, u32),
+}
+
+/// One chip.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Chip {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// PCI device id; the vendor is 1002.
+    pub device_id: u16,
+    /// PCI revision.
+    pub revision: u8,
+    /// Its memory controller's registers.
+    pub mc: McLayout,
+    /// GB_PIPE_SELECT (0x402c) as fused: 13:12 pipes - 1, 11:8 which.
+    pub pipe_select: u32,
+}
+
+impl Chip {
+    /// All chips.
+    pub const ALL: &'static [&'static Chip] = &[&rv515::CHIP, &r520::CHIP, &r580::CHIP];
+
+    /// The chip with a name.
+    pub fn named(name: &str) -> Option<&'static Chip> {
+        Self::ALL.iter().copied().find(|c| c.name == name)
+    }
+
+    /// Number of pixel pipes.
+    pub fn pipes(&self) -> u32 {
+        (self.pipe_select >> 12 & 3) + 1
+    }
+}

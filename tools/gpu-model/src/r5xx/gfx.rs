@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The queue of drawing work between the command processor and the engines, and the caches that keep
+//! what was drawn (R5xx guide §4.9; digest §2.9).
+//!
+//! Both drawing engines take their work from one queue, in order. They begin only when the command
+//! processor can go no further: what does not wait for them is too early.
+
+use super::core::{Core, Step};
+use super::cp::Wait;
+use super::irq;
+use super::lint::Rule;
+use super::regs::reg;
+use super::{three_d, two_d};
+use crate::counters::Counter;
+use crate::fault::Kind;
+use std::collections::VecDeque;
+
+/// Work that fits in the queue.
+const QUEUE: usize = 64;
+/// Nobody holds up the host, whose work is lost from here on.
+const MOST: usize = 4096;
+
+/// A piece of drawing work.
+pub(crate) enum Job {
+    /// A 2D operation.
+    Two(Box<two_d::Op>),
+    /// A 3D draw with all that it needs.
+    Three(Box<three_d::Draw>),
+}
+
+/// What stands in the way of saying that all is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unfinished {
+    Nothing,
+    Busy,
+    Dirty,
+}
+
+/// The drawing side of the chip.
+#[derive(Default)]
+pub(crate) struct Gfx {
+    queue: VecDeque<Job>,
+    /// State of the 2D engine that is in no register.
+    pub two: two_d::State,
+    /// The vertex processor and its memories.
+    pub three: three_d::State,
+    /// DEFAULT_OFFSET or DEFAULT_PITCH were written.
+    pub default_set: bool,
+    dirty_2d: bool,
+    dirty_colour: bool,
+    dirty_depth: bool,
+    /// An injected hang of the 2D engine.
+    hung: bool,
+    not_before: u64,
+    rested: bool,
+    /// It was busy when looked at last.
+    active: bool,
+}
+
+impl Gfx {
+    /// True while a 2D operation is under way or waits for its turn.
+    pub fn busy_2d(&self) -> bool {
+        self.hung || self.two.host.is_some() || self.queue.iter().any(|j| matches!(j, Job::Two(_)))
+    }
+
+    /// True while a draw is under way, or one waits for its vertices.
+    pub fn busy_3d(&self) -> bool {
+        self.three.pending.is_some() || self.queue.iter().any(|j| matches!(j, Job::Three(_)))
+    }
+
+    /// True once the vertex processor got another number of dwords than it wanted.
+    pub fn vap_stuck(&self) -> bool {
+        self.three.stuck
+    }
+
+    /// True if the queue takes more.
+    pub fn room(&self) -> bool {
+        self.queue.len() < QUEUE
+    }
+
+    /// Resets the vertex processor: what it holds is gone.
+    pub fn reset_vap(&mut self) {
+        self.three.reset();
+        self.queue.retain(|j| !matches!(j, Job::Three(_)));
+    }
+
+    /// Resets the 2D engine.
+    pub fn reset_2d(&mut self) {
+        self.hung = false;
+        self.two.host = None;
+        self.queue.retain(|j| !matches!(j, Job::Two(_)));
+        self.dirty_2d = false;
+    }
+
+    /// The 2D destination cache is flushed: bits 1:0 of its control say so (digest §3.3).
+    pub fn flush_2d(&mut self, data: u32) {
+        if data & 3 != 0 {
+            self.dirty_2d = false;
+        }
+    }
+
+    /// The colour cache is flushed: 1:0 = 2 (digest §3.5).
+    pub fn flush_colour(&mut self, data: u32) {
+        if data & 2 != 0 {
+            self.dirty_colour = false;
+        }
+    }
+
+    /// The depth cache is flushed.
+    pub fn flush_depth(&mut self, data: u32) {
+        if data & 1 != 0 {
+            self.dirty_depth = false;
+        }
+    }
+
+    /// What is not in memory yet.
+    pub fn unfinished(&self) -> Unfinished {
+        if self.busy_2d() || self.busy_3d() {
+            Unfinished::Busy
+        } else if self.dirty_2d || self.dirty_colour || self.dirty_depth {
+            Unfinished::Dirty
+        } else {
+            Unfinished::Nothing
+        }
+    }
+}
+
+impl Core {
+    /// Queues work; the command processor then waits if there is no room for more.
+    pub fn queue(&mut self, job: Job) {
+        if self.gfx.queue.len() >= MOST {
+            self.notes
+                .lint(Rule::QueueOverflow, || "by register writes".into());
+            return;
+        }
+        match &job {
+            Job::Two(_) => {
+                self.notes.count(Counter::Draws2d);
+                self.gfx.dirty_2d = true;
+            }
+            Job::Three(draw) => {
+                self.notes.count(Counter::Draws3d);
+                self.gfx.dirty_colour |= draw.writes_colour();
+                self.gfx.dirty_depth |= draw.writes_depth();
+            }
+        }
+        self.gfx.queue.push_back(job);
+        if !self.gfx.room() && self.cp.wait.is_none() {
+            self.cp.wait = Some(Wait::Draw);
+        }
+    }
+
+    /// A part of the work at the head of the queue.
+    pub fn gfx_step(&mut self) -> Step {
+        if self.gfx.hung {
+            return Step::Stopped;
+        }
+        let now = self.notes.clock.now();
+        if now < self.gfx.not_before {
+            return Step::NotBefore(self.gfx.not_before);
+        }
+        let Some(job) = self.gfx.queue.pop_front() else {
+            return Step::Idle;
+        };
+        if !std::mem::take(&mut self.gfx.rested) {
+            if let Some(us) = self.notes.inject(Kind::Pause, "2d") {
+                self.gfx.rested = true;
+                self.gfx.not_before = self.notes.in_us(us);
+                self.gfx.queue.push_front(job);
+                return Step::NotBefore(self.gfx.not_before);
+            }
+        }
+        match job {
+            Job::Two(mut op) => {
+                self.notes.client = op.client;
+                if self.notes.inject(Kind::Hang, "2d").is_some() {
+                    self.gfx.hung = true;
+                } else {
+                    self.before_access("2d");
+                    if !self.draw_2d(&mut op) {
+                        self.gfx.queue.push_front(Job::Two(op));
+                        self.gfx.rested = true;
+                    }
+                }
+            }
+            Job::Three(draw) => {
+                self.notes.client = draw.client;
+                self.account(&draw);
+            }
+        }
+        self.after_access();
+        self.notes.client = false;
+        Step::Ran
+    }
+
+    /// Tells when the drawing engines have gone idle (GEN_INT_STATUS bit 19).
+    pub fn notice_idle(&mut self) {
+        let active = self.gfx.busy_2d() || self.gfx.busy_3d() || self.cp_busy();
+        if self.gfx.active && !active {
+            self.set(
+                reg::GEN_INT_STATUS,
+                self.get(reg::GEN_INT_STATUS) | irq::bit::GUI_IDLE,
+            );
+            self.update_line();
+        }
+        self.gfx.active = active;
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0
+//! R5xx: RV515, R520, R580 (1002:7140, 7100, 7240).
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `chip/` | what differs between the chips, a file each |
+//! | `config.rs`, `rom.rs` | choices, PCI configuration space; the BIOS image |
+//! | `regs.rs`, `mmio.rs` | the register file; accesses and their effects |
+//! | `indirect.rs` | registers behind index and data: memory controller, PCIE, PLL, video memory |
+//! | `mc.rs`, `vram.rs`, `surface.rs`, `tile.rs` | addresses, the GART; video memory, detiled for the CPU |
+//! | `access.rs` | what was read and written, byte for byte |
+//! | `irq.rs`, `reset.rs`, `later.rs` | interrupts; soft reset; what a fault has put off |
+//! | `cp.rs`, `stream.rs`, `microcode.rs` | the command processor, its streams, its memory |
+//! | `packet.rs`, `control.rs` | type-3 packets; those that wait or decide |
+//! | `gfx.rs` | the queue of drawing work, and who waits for it |
+//! | `two_d/` | the 2D engine |
+//! | `three_d/` | draws: what they consume and would access |
+//! | `dma.rs` | the two DMA channels |
+//! | `lint.rs` | rules that are watched |
+//! | `core.rs`, `device.rs`, `bus.rs` | the state; the device as a library: [`R5xx`]; as a transport sees it |
+
+pub mod access;
+mod bus;
+pub mod chip;
+pub mod config;
+pub(crate) mod control;
+pub(crate) mod core;
+pub(crate) mod cp;
+pub mod device;
+pub(crate) mod dma;
+pub(crate) mod gfx;
+pub(crate) mod indirect;
+pub mod irq;
+pub(crate) mod later;
+pub mod lint;
+pub mod mc;
+pub(crate) mod microcode;
+pub(crate) mod mmio;
+pub(crate) mod packet;
+pub mod regs;
+pub(crate) mod reset;
+pub mod rom;
+pub(crate) mod stream;
+pub mod surface;
+pub(crate) mod three_d;
+pub mod tile;
+pub(crate) mod two_d;
+pub mod vram;
+
+pub use access::{Access, Unit};
+pub use chip::Chip;
+pub use config::R5xxConfig;
+pub use cp::Lockup;
+pub use device::{R5xx, StepResult};
+pub use lint::Rule;

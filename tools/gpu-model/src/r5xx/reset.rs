@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Soft reset through the RBBM (R5xx guide §4.8; register and bits from digest §3.2), and pulling
+//! the card.
+
+use super::core::Core;
+use super::cp::Cp;
+use super::gfx::Gfx;
+use super::later::Later;
+use super::regs::reg;
+use crate::counters::Counter;
+use crate::fault::Kind;
+
+/// Bits of RBBM_SOFT_RESET.
+pub(crate) mod block {
+    pub const CP: u32 = 1 << 0;
+    pub const VAP: u32 = 1 << 2;
+    pub const E2: u32 = 1 << 5;
+    pub const RB: u32 = 1 << 6;
+    pub const GA: u32 = 1 << 13;
+}
+
+impl Core {
+    /// RBBM_SOFT_RESET is written.
+    pub fn soft_reset(&mut self, value: u32) {
+        if self.notes.inject(Kind::StuckReset, "").is_some() {
+            return;
+        }
+        match self.notes.inject(Kind::LateReset, "") {
+            Some(us) => self.later.reset = Some((self.notes.in_us(us), value)),
+            None => self.soft_reset_now(value),
+        }
+    }
+
+    /// Blocks whose bit is set are held in reset.
+    pub fn soft_reset_now(&mut self, value: u32) {
+        if value != 0 {
+            self.notes.count(Counter::Resets);
+        }
+        if value & block::CP != 0 {
+            self.reset_cp();
+        }
+        if value & (block::VAP | block::GA) != 0 {
+            self.gfx.reset_vap();
+        }
+        if value & (block::E2 | block::RB) != 0 {
+            self.gfx.reset_2d();
+        }
+    }
+
+    /// True while the command processor is held in reset.
+    pub fn cp_in_reset(&self) -> bool {
+        self.get(reg::RBBM_SOFT_RESET) & block::CP != 0
+    }
+
+    /// Everything of the command processor but the ring's place and size, and its microcode (§4.8;
+    /// digest F1, F2): the read pointer is zero, streams and queues are empty, it waits for nothing.
+    fn reset_cp(&mut self) {
+        let me = std::mem::take(&mut self.cp.me);
+        self.cp = Cp {
+            me,
+            ..Cp::default()
+        };
+        self.dma.reset();
+        self.set(reg::CP_RB_RPTR, 0);
+        self.set(reg::CP_IB_BUFSZ, 0);
+        self.set(reg::CP_IB2_BUFSZ, 0);
+    }
+
+    /// Pulls the card.
+    pub fn remove(&mut self) {
+        self.removed = true;
+        self.later = Later::default();
+        self.cp = Cp::default();
+        self.gfx = Gfx::default();
+        self.dma.reset();
+        self.update_line();
+    }
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0
+//! 3D draws: what they consume, and every byte that they would read and write (R5xx guide §5.2.3,
+//! §6.2, §6.4.1, §6.6).
+//!
+//! Nothing is drawn. The vertex fetcher is modelled to the dword: it wants exactly the vertices or
+//! indices that VAP_VF_CNTL announces, and locks up on any other number.
+
+mod memories;
+mod packets;
+mod surfaces;
+
+pub(crate) use memories::Memories;
+
+use super::access::{Access, Unit};
+use super::core::Core;
+use super::gfx::Job;
+use super::lint::Rule;
+use super::regs::reg;
+use crate::counters::Counter;
+
+/// Arrays that the chip has (digest J6).
+const ARRAYS: u32 = 16;
+/// More vertices than this are reported as one range for each array.
+const EXACT: u64 = 1 << 16;
+
+/// VAP_VF_CNTL (digest §2.6).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VfCntl(pub u32);
+
+/// Where vertices come from (PRIM_WALK, §6.4.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Walk {
+    /// The state registers: not for user programs.
+    State,
+    /// Indices in the stream.
+    Indices,
+    /// Vertices 0 to n - 1 of the arrays.
+    List,
+    /// Vertices in the stream.
+    Data,
+}
+
+impl VfCntl {
+    /// A draw starts only with a primitive type.
+    pub fn starts(self) -> bool {
+        self.0 & 15 != 0
+    }
+
+    pub fn walk(self) -> Walk {
+        match self.0 >> 4 & 3 {
+            0 => Walk::State,
+            1 => Walk::Indices,
+            2 => Walk::List,
+            _ => Walk::Data,
+        }
+    }
+
+    /// Indices of 32 bits.
+    pub fn wide(self) -> bool {
+        self.0 >> 11 & 1 != 0
+    }
+
+    fn alternative_count(self) -> bool {
+        self.0 >> 14 & 1 != 0
+    }
+}
+
+/// A draw that waits for its data.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    control: VfCntl,
+    vertices: u64,
+    need: u64,
+    got: u64,
+    indices: Vec<u32>,
+}
+
+/// The vertex side of the chip.
+#[derive(Default)]
+pub(crate) struct State {
+    /// A draw has begun and lacks data.
+    pub pending: Option<Pending>,
+    /// The vertex processor got too much or too little, until a reset.
+    pub stuck: bool,
+    /// Shader memories.
+    pub memories: Memories,
+}
+
+impl State {
+    /// A soft reset: what waits is gone. The memories keep what they hold.
+    pub fn reset(&mut self) {
+        self.pending = None;
+        self.stuck = false;
+    }
+}
+
+/// A draw with everything that it touches.
+#[derive(Debug)]
+pub(crate) struct Draw {
+    pub client: bool,
+    /// Vertices and surfaces.
+    accesses: Vec<Access>,
+    colour: bool,
+    depth: bool,
+}
+
+impl Draw {
+    pub fn writes_colour(&self) -> bool {
+        self.colour
+    }
+
+    pub fn writes_depth(&self) -> bool {
+        self.depth
+    }
+}
+
+/// A vertex array (digest §4.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Array {
+    base: u64,
+    count: u64,
+    stride: u64,
+}
+
+impl Core {
+    /// VAP_VF_CNTL is written, by whatever path: a draw begins (§6.4.1).
+    pub fn vf_cntl_written(&mut self, data: u32) {
+        let control = VfCntl(data);
+        if !control.starts() {
+            return;
+        }
+        if self.gfx.three.pending.is_some() {
+            // The one before never got what it wanted.
+            self.vap_locks_up("a draw while another waits");
+            return;
+        }
+        let vertices = if control.alternative_count() {
+            u64::from(self.get(reg::VAP_ALT_NUM_VERTICES) & 0xff_ffff)
+        } else {
+            u64::from(data >> 16)
+        };
+        let size = u64::from(self.get(reg::VAP_VTX_SIZE) & 0x7f);
+        let need = match control.walk() {
+            Walk::Indices if control.wide() => vertices,
+            Walk::Indices => vertices.div_ceil(2),
+            Walk::Data => vertices * size,
+            Walk::List => 0,
+            Walk::State => {
+                self.notes.lint(Rule::PrimWalk, || format!("{data:#010x}"));
+                0
+            }
+        };
+        if vertices == 0 || (control.walk() == Walk::Data && size == 0) {
+            self.notes
+                .lint(Rule::EmptyDraw, || format!("{data:#010x} size {size}"));
+        }
+        self.gfx.three.pending = Some(Pending {
+            control,
+            vertices,
+            need,
+            got: 0,
+            indices: Vec::new(),
+        });
+        self.complete();
+    }
+
+    /// A dword arrives at the vertex or index port (§6.6).
+    pub fn vertex_port(&mut self, data: u32) {
+        let Some(p) = &mut self.gfx.three.pending else {
+            self.vap_locks_up("data that no draw wants");
+            return;
+        };
+        p.got += 1;
+        if p.control.walk() == Walk::Indices {
+            if p.control.wide() {
+                p.indices.push(data);
+            } else {
+                p.indices.extend([data & 0xffff, data >> 16]);
+            }
+        }
+        self.complete();
+    }
+
+    /// The vertex processor waits for ever, or has data that it cannot use.
+    pub fn vap_locks_up(&mut self, why: &str) {
+        self.notes.lint(Rule::VertexCount, || why.to_owned());
+        if !std::mem::replace(&mut self.gfx.three.stuck, true) {
+            self.notes.count(Counter::Lockups);
+        }
+        self.gfx.three.pending = None;
+    }
+
+    /// Queues the draw once it has all its data.
+    fn complete(&mut self) {
+        let full = |p: &mut Pending| p.got >= p.need;
+        let Some(p) = self.gfx.three.pending.take_if(full) else {
+            return;
+        };
+        self.notes.counters.add(Counter::Vertices, p.vertices);
+        let mut accesses = Vec::new();
+        match p.control.walk() {
+            Walk::Indices => {
+                let indices = p.indices.iter().map(|i| u64::from(*i));
+                let list: Vec<u64> = indices.take(p.vertices as usize).collect();
+                self.fetch_vertices(&list, &mut accesses);
+            }
+            Walk::List => self.fetch_list(p.vertices, &mut accesses),
+            Walk::State | Walk::Data => {}
+        }
+        let targets = self.targets();
+        self.surface_accesses(&targets, &mut accesses);
+        let draw = Draw {
+            client: self.notes.client,
+            colour: targets.writes_colour(),
+            depth: targets.writes_depth(),
+            accesses,
+        };
+        self.queue(Job::Three(Box::new(draw)));
+    }
+
+    /// Reports what a draw touches, at its turn.
+    pub fn account(&mut self, draw: &Draw) {
+        self.before_access("2d");
+        for access in &draw.accesses {
+            self.mc.touch(*access);
+        }
+    }
+
+    /// The vertex arrays in use.
+    fn arrays(&mut self) -> Vec<Array> {
+        let number = self.get(reg::VAP_VTX_NUM_ARRAYS) & 31;
+        if number > ARRAYS {
+            self.notes.lint(Rule::VertexArrays, || format!("{number}"));
+        }
+        (0..number.min(ARRAYS))
+            .map(|n| {
+                let at = reg::VAP_VTX_AOS_ATTR01 + 12 * (n / 2);
+                let half = self.get(at) >> (16 * (n % 2));
+                Array {
+                    base: u64::from(self.get(at + 4 + 4 * (n % 2))),
+                    count: u64::from(half & 0x7f),
+                    stride: u64::from(half >> 8 & 0x7f),
+                }
+            })
+            .collect()
+    }
+
+    /// The vertex that an index means: biased, then kept within the limits (§6.2; the order of the two
+    /// is the digest's, §4.7).
+    fn limited(&mut self, index: u64) -> u64 {
+        // 25 bits, signed.
+        let bias = i64::from(((self.get(reg::VAP_INDEX_OFFSET) << 7) as i32) >> 7);
+        let wanted = index as i64 + bias;
+        let most = i64::from(self.get(reg::VAP_VF_MAX_VTX_INDX));
+        let least = i64::from(self.get(reg::VAP_VF_MIN_VTX_INDX)).min(most);
+        let vertex = wanted.clamp(least, most);
+        if vertex != wanted {
+            self.notes
+                .lint(Rule::IndexClamped, || format!("{wanted} to {vertex}"));
+        }
+        vertex as u64
+    }
+
+    fn fetch_vertices(&mut self, list: &[u64], out: &mut Vec<Access>) {
+        let arrays = self.needed_arrays();
+        let mut vertices: Vec<u64> = list.iter().map(|i| self.limited(*i)).collect();
+        // What is fetched counts, not how often.
+        vertices.sort_unstable();
+        vertices.dedup();
+        let ends = vertices.first().zip(vertices.last());
+        for array in arrays {
+            match ends {
+                Some((first, last)) if vertices.len() as u64 > EXACT => {
+                    push(out, fetch(array, *first, *last));
+                }
+                _ => {
+                    for vertex in &vertices {
+                        push(out, fetch(array, *vertex, *vertex));
+                    }
+                }
+            }
+        }
+    }
+
+    fn fetch_list(&mut self, vertices: u64, out: &mut Vec<Access>) {
+        let arrays = self.needed_arrays();
+        if vertices == 0 {
+            return;
+        }
+        let (first, last) = (self.limited(0), self.limited(vertices - 1));
+        for array in arrays {
+            if array.count >= array.stride || last - first >= EXACT {
+                push(out, fetch(array, first, last));
+                continue;
+            }
+            for vertex in first..=last {
+                push(out, fetch(array, vertex, vertex));
+            }
+        }
+    }
+
+    fn needed_arrays(&mut self) -> Vec<Array> {
+        let arrays = self.arrays();
+        if arrays.is_empty() {
+            self.notes
+                .lint(Rule::VertexArrays, || "none are loaded".into());
+        }
+        arrays
+    }
+}
+
+/// What an array's vertices from `first` to `last` read: address + (vertex * stride) * 4, the element's
+/// dwords from the last of them.
+fn fetch(array: Array, first: u64, last: u64) -> Access {
+    let start = array.base + first * array.stride * 4;
+    let end = array.base + (last * array.stride + array.count) * 4;
+    Access::read(Unit::Vertex, start, end - start)
+}
+
+/// Adds an access, to the one before it if it goes on from there.
+fn push(out: &mut Vec<Access>, a: Access) {
+    if a.len == 0 {
+        return;
+    }
+    match out.last_mut() {
+        Some(l)
+            if l.unit == a.unit && l.write == a.write && a.addr >= l.addr && a.addr <= l.end() =>
+        {
+            l.len = a.end().max(l.end()) - l.addr;
+        }
+        _ => out.push(a),
+    }
+}
