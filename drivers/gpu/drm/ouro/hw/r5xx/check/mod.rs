@@ -21,7 +21,11 @@
 //! proportion to its length (a draw: to the arrays and textures it uses).
 
 mod blits;
+#[cfg(test)]
+mod random;
 mod registers;
+#[cfg(test)]
+mod rules;
 mod state;
 mod surface;
 mod targets;
