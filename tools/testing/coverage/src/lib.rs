@@ -2,10 +2,10 @@
 //! The coverage of a checklist: which of its rows the driver and the model do, where, and which test
 //! shows it.
 //!
-//! Three tables are kept by hand in `Documentation/gpu/ouro/coverage/`: the rows of the checklist
-//! with what each is about, what the driver does with it, what the model does. They are joined to
-//! `Documentation/gpu/ouro/coverage.rst`. Whatever a table names must be there: files of the driver
-//! and the model, test functions of Cargo's tests, of KUnit and of the kselftests.
+//! For each generation three tables are kept by hand in `Documentation/gpu/ouro/coverage/`: the rows of
+//! the checklist with what each is about, what the driver does with it, what the model does. They are joined
+//! to a page ([`Checklist::page`]). Whatever a table names must be there: files of the driver and the model,
+//! test functions of Cargo's tests, of KUnit and of the kselftests.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,16 +14,13 @@ use std::{
 
 use anyhow::{bail, ensure, Context, Result};
 
+mod checklist;
 mod page;
 mod tests_of;
 
+pub use checklist::{Checklist, ALL, R5XX, SNB};
 pub use page::page;
 pub use tests_of::TestNames;
-
-/// Rows of the Sandy Bridge checklist, `G6-001` and on.
-pub const CHECKLIST: usize = 166;
-/// Rows of what the hardware document leaves out, `G-01` and on.
-pub const GAPS: usize = 50;
 
 /// What one side does with a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -109,16 +106,8 @@ pub fn top() -> PathBuf {
 }
 
 /// Where the joined page is.
-pub fn page_path(top: &Path) -> PathBuf {
-    top.join("Documentation/gpu/ouro/coverage.rst")
-}
-
-/// The names that the rows must have, in order.
-fn expected() -> Vec<String> {
-    let checklist = (1..=CHECKLIST).map(|n| format!("G6-{n:03}"));
-    checklist
-        .chain((1..=GAPS).map(|n| format!("G-{n:02}")))
-        .collect()
+pub fn page_path(top: &Path, list: &Checklist) -> PathBuf {
+    top.join("Documentation/gpu/ouro").join(list.page)
 }
 
 /// A table by its rows' names, in the order of `expected`, which all must be there.
@@ -155,17 +144,19 @@ fn table(
     read().with_context(|| path.display().to_string())
 }
 
-/// Reads and joins the tables of Sandy Bridge.
+/// Reads and joins the tables of a generation. One whose model has no table yet goes without.
 ///
 /// Errors: a table cannot be read, or a row is missing, or is there twice.
-pub fn rows(top: &Path) -> Result<Vec<Row>> {
+pub fn rows(top: &Path, list: &Checklist) -> Result<Vec<Row>> {
     let dir = top.join("Documentation/gpu/ouro/coverage");
-    let all = expected();
-    let names = table(&dir.join("snb-rows.csv"), b'|', &["row", "mechanism"], &all)?;
-    let driver = dir.join("snb-driver.csv");
-    let driver = table(&driver, b',', &["row", "where", "test"], &all)?;
-    let model = dir.join("snb-model.csv");
-    let model = table(&model, b'|', &["row", "model", "tests"], &all)?;
+    let all = list.names();
+    let file = |what: &str| dir.join(format!("{}-{what}.csv", list.name));
+    let names = table(&file("rows"), b'|', &["row", "mechanism"], &all)?;
+    let driver = table(&file("driver"), b',', &["row", "where", "test"], &all)?;
+    let model = match file("model") {
+        path if path.exists() => table(&path, b'|', &["row", "model", "tests"], &all)?,
+        _ => BTreeMap::new(),
+    };
     let row = |id: &String| Row {
         id: id.clone(),
         mechanism: names[id][1].clone(),

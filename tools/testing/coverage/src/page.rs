@@ -3,22 +3,16 @@
 
 use std::fmt::Write;
 
-use crate::{Row, Side, Totals, CHECKLIST};
+use crate::{Checklist, Row, Side, Totals};
 
-const HEAD: &str = "\
+const NOTE: &str = "\
 .. SPDX-License-Identifier: GPL-2.0
 
 .. Made by tools/testing/coverage from the tables in coverage/: do not edit.
 
-========================
-Coverage of Sandy Bridge
-========================
+";
 
-Each row is one mechanism of the chip. ``G6-001`` to ``G6-166`` are what the hardware document
-describes (SNB PRM, volume 1 part 2); ``G-01`` to ``G-50`` are what it leaves out and a driver
-needs all the same: offsets, bits and orders known from elsewhere. The model's table lists the
-former only; the latter are in its files without a row of their own.
-
+const LEGEND: &str = "
 A file of the driver is below ``drivers/gpu/drm/ouro/``, one of the model below
 ``tools/gpu-model/src/``. *Not* says why there is no code. Tests:
 
@@ -94,18 +88,30 @@ fn table(out: &mut String, rows: &[Row]) {
 }
 
 /// The page.
-pub fn page(rows: &[Row]) -> String {
+pub fn page(list: &Checklist, rows: &[Row]) -> String {
     let totals = Totals::of(rows);
-    let mut out = String::from(HEAD);
+    let rule = "=".repeat(list.title.len());
+    let mut out = format!(
+        "{NOTE}{rule}\n{}\n{rule}\n\n{}{LEGEND}",
+        list.title, list.about
+    );
     let _ = writeln!(
         out,
         "Of {} rows, {} have code in the driver, {} in the model, and {} a test.\n",
         totals.rows, totals.driver, totals.model, totals.tests
     );
-    out.push_str("What the document describes\n===========================\n\n");
-    table(&mut out, &rows[..CHECKLIST]);
-    out.push_str("What it leaves out\n==================\n\n");
-    table(&mut out, &rows[CHECKLIST..]);
+    let mut rest = rows;
+    for part in list.parts {
+        let (these, others) = rest.split_at(part.rows.min(rest.len()));
+        rest = others;
+        let _ = writeln!(
+            out,
+            "{}\n{}\n",
+            part.heading,
+            "=".repeat(part.heading.len())
+        );
+        table(&mut out, these);
+    }
     out.truncate(out.trim_end().len());
     out.push('\n');
     out

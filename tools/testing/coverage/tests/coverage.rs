@@ -1,34 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The tables of coverage are whole, what they name is there, and the page is made from them.
 
-use ouro_coverage::{check, page, page_path, rows, top, TestNames, Totals};
+use ouro_coverage::{check, page, page_path, rows, top, TestNames, Totals, ALL, SNB};
 
 #[test]
 fn whatever_the_tables_name_exists() {
-    let rows = rows(&top()).expect("the tables are whole");
-    if let Err(wrong) = check(&top(), &rows) {
-        panic!("{wrong}");
+    for list in ALL {
+        let rows = rows(&top(), list).expect("the tables are whole");
+        if let Err(wrong) = check(&top(), &rows) {
+            panic!("{wrong}");
+        }
+        let totals = Totals::of(&rows);
+        println!(
+            "cover: {}: checklist rows {} of {} with driver, {} with model, {} with tests",
+            list.name, totals.driver, totals.rows, totals.model, totals.tests
+        );
     }
-    let totals = Totals::of(&rows);
-    println!(
-        "cover: checklist rows {} of {} with driver, {} with model, {} with tests",
-        totals.driver, totals.rows, totals.model, totals.tests
-    );
 }
 
 #[test]
 fn the_page_is_made_from_the_tables() {
-    let rows = rows(&top()).expect("the tables are whole");
-    let there = std::fs::read_to_string(page_path(&top())).expect("the page is there");
-    assert!(
-        there == page(&rows),
-        "coverage.rst is stale: cargo run -p ouro-coverage"
-    );
+    for list in ALL {
+        let rows = rows(&top(), list).expect("the tables are whole");
+        let there = std::fs::read_to_string(page_path(&top(), list)).expect("the page is there");
+        assert!(
+            there == page(list, &rows),
+            "{} is stale: cargo run -p ouro-coverage",
+            list.page
+        );
+    }
 }
 
 #[test]
 fn a_name_that_is_not_there_is_found() {
-    let mut rows = rows(&top()).expect("the tables are whole");
+    let mut rows = rows(&top(), &SNB).expect("the tables are whole");
     rows.truncate(2);
     rows[0].driver.place = "hw/gen6/nowhere.rs: nothing".to_owned();
     rows[1].driver.tests = vec!["gen6_requests::nothing".to_owned()];

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The checklists: their rows, and what their pages say before those.
+
+/// Rows with a common beginning of their names.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// What names begin with.
+    pub prefix: &'static str,
+    /// Digits that follow, at least.
+    pub digits: usize,
+    /// How many there are, from 1 on.
+    pub rows: usize,
+    /// What stands above them.
+    pub heading: &'static str,
+}
+
+/// A checklist.
+#[derive(Clone, Copy, Debug)]
+pub struct Checklist {
+    /// What its tables' names begin with.
+    pub name: &'static str,
+    /// Its page, in `Documentation/gpu/ouro`.
+    pub page: &'static str,
+    /// What stands at the top of the page.
+    pub title: &'static str,
+    /// What its rows are.
+    pub about: &'static str,
+    /// Its rows.
+    pub parts: &'static [Part],
+}
+
+impl Checklist {
+    /// The names that the rows must have, in order.
+    pub fn names(&self) -> Vec<String> {
+        let part = |p: &Part| {
+            let Part { prefix, digits, .. } = *p;
+            (1..=p.rows).map(move |n| format!("{prefix}{n:0digits$}"))
+        };
+        self.parts.iter().flat_map(part).collect()
+    }
+}
+
+/// Sandy Bridge.
+pub const SNB: Checklist = Checklist {
+    name: "snb",
+    page: "coverage.rst",
+    title: "Coverage of Sandy Bridge",
+    about: "\
+Each row is one mechanism of the chip. ``G6-001`` to ``G6-166`` are what the hardware document
+describes (SNB PRM, volume 1 part 2); ``G-01`` to ``G-50`` are what it leaves out and a driver
+needs all the same: offsets, bits and orders known from elsewhere. The model's table lists the
+former only; the latter are in its files without a row of their own.
+",
+    parts: &[
+        Part {
+            prefix: "G6-",
+            digits: 3,
+            rows: 166,
+            heading: "What the document describes",
+        },
+        Part {
+            prefix: "G-",
+            digits: 2,
+            rows: 50,
+            heading: "What it leaves out",
+        },
+    ],
+};
+
+const fn part(prefix: &'static str, rows: usize, heading: &'static str) -> Part {
+    Part {
+        prefix,
+        digits: 1,
+        rows,
+        heading,
+    }
+}
+
+/// R5xx.
+pub const R5XX: Checklist = Checklist {
+    name: "r5xx",
+    page: "coverage-r5xx.rst",
+    title: "Coverage of R5xx",
+    about: "\
+Each row is one mechanism of the chip that the hardware document describes (R5xx Acceleration,
+revision 1.3). Registers, which the document leaves out, have no rows of their own.
+",
+    parts: &[
+        part("A", 11, "Tiles, surfaces, memory"),
+        part("B", 8, "The command processor and the host"),
+        part("C", 12, "The ring"),
+        part("D", 7, "Indirect buffers"),
+        part("E", 14, "Engines of general copies"),
+        part("F", 6, "Reset, and the microcode's memory"),
+        part("G", 12, "Synchronisation"),
+        part("H", 7, "Kinds of packets"),
+        part("I", 32, "2D packets"),
+        part("J", 12, "3D packets"),
+        part("K", 25, "Vertices"),
+        part("L", 24, "The vertex engine's memory and programs"),
+        part("M", 9, "Pixel shaders"),
+        part("N", 58, "Instructions of the vertex engine"),
+    ],
+};
+
+/// All of them.
+pub const ALL: [&Checklist; 2] = [&SNB, &R5XX];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_have_their_names() {
+        let snb = SNB.names();
+        assert_eq!((snb.len(), &*snb[0], &*snb[166]), (216, "G6-001", "G-01"));
+        let r5xx = R5XX.names();
+        assert_eq!((r5xx.len(), &*r5xx[10], &*r5xx[11]), (237, "A11", "B1"));
+    }
+}
