@@ -64,24 +64,21 @@ unsafe extern "C" fn trampoline<T: IrqHandler>(
 }
 
 impl<T: IrqHandler> Irq<T> {
-    /// Requests the interrupt: a message, or the line where the device has none. The handler may
-    /// be called before this returns.
+    /// Requests the interrupt: a message, or the line where the device has none or `msi` forbids it.
+    /// The handler may be called before this returns.
     ///
     /// Errors: `ENOSPC`, `EBUSY`, `ENOMEM`.
     pub fn request(
         pdev: &pci::Device<Bound>,
         name: &'static CStr,
+        msi: bool,
         handler: Arc<T>,
     ) -> Result<Self> {
+        let messages = if msi { bindings::PCI_IRQ_MSI } else { 0 };
         let raw = raw_pci(pdev);
         // SAFETY: The device is bound.
         let n = unsafe {
-            bindings::pci_alloc_irq_vectors(
-                raw,
-                1,
-                1,
-                bindings::PCI_IRQ_MSI | bindings::PCI_IRQ_INTX,
-            )
+            bindings::pci_alloc_irq_vectors(raw, 1, 1, messages | bindings::PCI_IRQ_INTX)
         };
         if n < 0 {
             return Err(Error::from_errno(n));

@@ -347,24 +347,7 @@ impl Bar {
         }
         Ok(())
     }
-
-    /// Sets a range to zero.
-    ///
-    /// Errors: as for [`Bar::read_bytes()`].
-    pub fn clear(&self, offset: usize, len: usize) -> Result {
-        let end = offset.checked_add(len).ok_or(EINVAL)?;
-        let mut at = offset;
-        while at < end {
-            let n = ZEROS.len().min(end - at);
-            self.write_bytes(at, ZEROS.get(..n).ok_or(EINVAL)?)?;
-            at += n;
-        }
-        Ok(())
-    }
 }
-
-/// What [`Bar::clear()`] writes.
-static ZEROS: [u8; STEP] = [0; STEP];
 
 /// All writes of this CPU before it are seen before those after it, by devices too.
 pub fn wmb() {

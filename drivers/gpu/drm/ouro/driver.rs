@@ -2,18 +2,28 @@
 
 //! The PCI driver and the DRM driver: a device's way in and out.
 //!
+//! Here stands which interface a device answers: that of the driver that user space knows for chips of
+//! its maker.
+//!
 //! On the way in, nothing is shown to user space before every engine has answered. On the way out,
 //! the core is shut down first, so that everything published is signalled and every wait ends, and
 //! then the DRM device is unplugged; open files keep the core, which reaches no register any more.
 
 use kernel::{
     device::{Bound, Core},
+    firmware::Firmware,
     irq::IrqReturn,
     pci,
     prelude::*,
+    str::CString,
     sync::{aref::ARef, Arc},
 };
-use ouro_hw::{generation::Window as Place, Chip, Platform};
+use ouro_hw::{
+    chips,
+    generation::{LocalMemory, Window as Place},
+    types::GpuAddr,
+    Chip, Platform,
+};
 use ouro_kernel::{
     drm,
     irq::{Irq, IrqHandler},
@@ -31,12 +41,12 @@ use ouro_kernel::{
 use crate::{
     debugfs, fdinfo,
     file::File,
-    gem::{shrink::Reclaim, Bo},
+    gem::{region::Local, shrink::Reclaim, Bo},
     gpu::Gpu,
     hardware::{Hardware, Window},
     reset::ErrorFile,
     sysfs,
-    uapi::i915::I915,
+    uapi::{i915::I915, radeon::Radeon},
 };
 
 /// The driver.
@@ -147,6 +157,41 @@ fn window(pdev: &pci::Device<Bound>, place: Place, caching: Caching) -> Result<W
     )?))
 }
 
+/// The device's own memory, of which the CPU sees what is in `place`.
+fn own_memory(pdev: &pci::Device<Bound>, place: Place, memory: LocalMemory) -> Result<Local> {
+    // No chip that the driver binds has entries for such memory.
+    let at = memory.at.ok_or(ENODEV)?;
+    let window = Bar::map(
+        pdev,
+        place.bar.into(),
+        u64::from(place.start) + memory.window_at,
+        memory.cpu_visible as usize,
+        Caching::WriteCombining,
+    )?;
+    Ok(Local {
+        window,
+        size: memory.size,
+        at: GpuAddr(at.0.into()),
+    })
+}
+
+/// The code that the device runs, where it runs any. Errors: `ENOENT` if the file is not there, `ENOMEM`.
+fn microcode(pdev: &pci::Device<Core<'_>>, chip: &Chip) -> Result<KVVec<u8>> {
+    let mut bytes = KVVec::new();
+    let Some(name) = chip.generation.firmware() else {
+        return Ok(bytes);
+    };
+    let file = CString::try_from_fmt(fmt!("{name}"))?;
+    let file = Firmware::request(&file, pdev.as_ref()).inspect_err(|e| {
+        dev_err!(
+            pdev,
+            "no firmware {name} ({e:?}): without it the device runs nothing\n"
+        );
+    })?;
+    bytes.extend_from_slice(file.data(), GFP_KERNEL)?;
+    Ok(bytes)
+}
+
 fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip) -> Result<Arc<Gpu>> {
     let windows = chip.generation.windows();
     enable_mem(pdev)?;
@@ -156,6 +201,11 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip) -> Result<Arc<Gpu
     request_region(pdev, windows.regs.bar.into(), c"ouro registers")?;
     if windows.gtt.bar != windows.regs.bar {
         request_region(pdev, windows.gtt.bar.into(), c"ouro tables")?;
+    }
+    if let Some(local) = windows.local {
+        if local.bar != windows.gtt.bar && local.bar != windows.regs.bar {
+            request_region(pdev, local.bar.into(), c"ouro memory")?;
+        }
     }
     let aperture = match windows.aperture {
         Some(aperture) => {
@@ -183,32 +233,68 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip) -> Result<Arc<Gpu
         },
         GFP_KERNEL,
     )?;
-    let hardware = Arc::pin_init(Hardware::new(chip, regs, gtt, platform)?, GFP_KERNEL)?;
-    Gpu::new(hardware, dma, aperture, None)
+    let firmware = microcode(pdev, chip)?;
+    let hardware = Hardware::new(chip, regs, gtt, platform, firmware)?;
+    let hardware = Arc::pin_init(hardware, GFP_KERNEL)?;
+    let local = match (windows.local, hardware.topology().local) {
+        (Some(place), Some(memory)) => Some(own_memory(pdev, place, memory)?),
+        _ => None,
+    };
+    Gpu::new(hardware, dma, aperture, local)
 }
 
 macro_rules! ids {
-    ($($device:expr),* $(,)?) => {
+    ($($vendor:ident: [$($device:expr),* $(,)?]),* $(,)?) => {
         kernel::pci_device_table!(
             PCI_TABLE,
             <Ouro as pci::Driver>::IdInfo,
-            [$((pci::DeviceId::from_id(pci::Vendor::INTEL, $device), ())),*]
+            [$($((pci::DeviceId::from_id(pci::Vendor::$vendor, $device), ())),*),*]
         );
 
         /// The table and the chips of the backends are the same list.
         const _: () = {
-            let ids: &[u32] = &[$($device),*];
-            assert!(ids.len() == ouro_hw::chips::CHIPS.len());
+            let ids: &[(u16, u32)] = &[$($((chips::$vendor, $device)),*),*];
+            let n = chips::CHIPS.len();
+            assert!(ids.len() == n + chips::RADEONS.len());
             let mut i = 0;
             while i < ids.len() {
-                assert!(ids[i] == ouro_hw::chips::CHIPS[i].device as u32);
+                let chip = if i < n {
+                    &chips::CHIPS[i]
+                } else {
+                    &chips::RADEONS[i - n]
+                };
+                assert!(ids[i].0 == chip.vendor && ids[i].1 == chip.device as u32);
                 i += 1;
             }
         };
     };
 }
 
-ids!(0x0102, 0x0106, 0x010a, 0x0112, 0x0116, 0x0122, 0x0126);
+#[rustfmt::skip]
+ids!(
+    INTEL: [0x0102, 0x0106, 0x010a, 0x0112, 0x0116, 0x0122, 0x0126],
+    ATI: [
+        0x7100, 0x7101, 0x7102, 0x7103, 0x7104, 0x7105, 0x7106, 0x7108, 0x7109, 0x710a,
+        0x710b, 0x710c, 0x710e, 0x710f, 0x7140, 0x7141, 0x7142, 0x7143, 0x7144, 0x7145,
+        0x7146, 0x7147, 0x7149, 0x714a, 0x714b, 0x714c, 0x714d, 0x714e, 0x714f, 0x7151,
+        0x7152, 0x7153, 0x715e, 0x715f, 0x7180, 0x7181, 0x7183, 0x7186, 0x7187, 0x7188,
+        0x718a, 0x718b, 0x718c, 0x718d, 0x718f, 0x7193, 0x7196, 0x719b, 0x719f, 0x7200,
+        0x7210, 0x7211, 0x71c0, 0x71c1, 0x71c2, 0x71c3, 0x71c4, 0x71c5, 0x71c6, 0x71c7,
+        0x71cd, 0x71ce, 0x71d2, 0x71d4, 0x71d5, 0x71d6, 0x71da, 0x71de, 0x7240, 0x7243,
+        0x7244, 0x7245, 0x7246, 0x7247, 0x7248, 0x7249, 0x724a, 0x724b, 0x724c, 0x724d,
+        0x724e, 0x724f, 0x7284, 0x7280, 0x7288, 0x7289, 0x728b, 0x728c, 0x7281, 0x7283,
+        0x7287, 0x7290, 0x7291, 0x7293, 0x7297,
+    ],
+);
+
+/// A device that speaks the interface which user space knows for chips of its maker.
+fn device(pdev: &pci::Device<Bound>, gpu: &Arc<Gpu>) -> Result<drm::UnregisteredDevice<Ouro>> {
+    let data = Data { gpu: gpu.clone() };
+    match gpu.hardware().chip().vendor {
+        chips::ATI => drm::UnregisteredDevice::new::<Radeon, _>(pdev.as_ref(), data),
+        _ => drm::UnregisteredDevice::new::<I915, _>(pdev.as_ref(), data),
+    }
+}
 
 impl pci::Driver for Ouro {
     type IdInfo = ();
@@ -219,8 +305,7 @@ impl pci::Driver for Ouro {
         pdev: &'bound pci::Device<Core<'_>>,
         _info: Option<&'bound Self::IdInfo>,
     ) -> impl PinInit<Self::Data<'bound>, Error> + 'bound {
-        let chip =
-            ouro_hw::chips::lookup(pdev.vendor_id().as_raw(), pdev.device_id()).ok_or(ENODEV)?;
+        let chip = chips::lookup(pdev.vendor_id().as_raw(), pdev.device_id()).ok_or(ENODEV)?;
         dev_info!(pdev, "{} ({})\n", chip.name, chip.generation.name());
         let gpu = bring_up(pdev, chip)?;
         // From here on a failure shuts the device down.
@@ -232,16 +317,14 @@ impl pci::Driver for Ouro {
             irq: None,
         };
         let handler = Arc::new(Handler(gpu.clone()), GFP_KERNEL)?;
-        let irq = Irq::request(pdev, c"ouro", handler)?;
+        let msi = gpu.hardware().topology().msi;
+        let irq = Irq::request(pdev, c"ouro", msi, handler)?;
         dev_info!(pdev, "interrupt: {:?}\n", irq.kind());
         binding.irq = Some(irq);
         gpu.prove()?;
 
         binding.shrinker = Some(Shrinker::new(c"drm-ouro", gpu.reclaim().clone())?);
-        let drm = drm::UnregisteredDevice::<Ouro>::new::<I915, _>(
-            pdev.as_ref(),
-            Data { gpu: gpu.clone() },
-        )?;
+        let drm = device(pdev, &gpu)?;
         debugfs::add(&drm);
         let registration = drm.register()?;
         registration.binary::<ErrorFile>()?;

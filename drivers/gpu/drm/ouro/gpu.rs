@@ -34,6 +34,7 @@ use crate::{
     submit::{
         guilt::Holder,
         image::{Image, InUse},
+        pool::Pool,
         publish::{Draft, Parts},
         quota::{Quota, Share},
         request::{Awake, Work},
@@ -70,6 +71,8 @@ pub(crate) struct Gpu {
     /// Where objects can live; the first is system memory.
     regions: KVec<Arc<Region>>,
     reclaim: Arc<Reclaim>,
+    /// Where checked batches lie, on a chip that wants them checked.
+    pool: Option<Arc<Pool>>,
     /// Shut while batches that use memory of processes are published.
     gate: Arc<Gate>,
     revision: u8,
@@ -80,6 +83,7 @@ pub(crate) struct Gpu {
     objects: Atomic<i64>,
     object_bytes: Atomic<i64>,
     object_pages: Atomic<i64>,
+    moved: Atomic<i64>,
     contexts: Arc<Atomic<i64>>,
 }
 
@@ -88,6 +92,8 @@ pub(crate) struct Counts {
     pub(crate) objects: u64,
     pub(crate) object_bytes: u64,
     pub(crate) object_pages: u64,
+    /// Bytes that were moved from one region to another so far.
+    pub(crate) moved: u64,
     pub(crate) contexts: u64,
     pub(crate) fences: u64,
 }
@@ -126,6 +132,10 @@ impl Gpu {
             &engines,
             kernel_context.clone(),
         )?;
+        let pool = match hardware.topology().checker {
+            Some(_) => Some(Pool::new(&space, &dma)?),
+            None => None,
+        };
         let regions = region::all(&dma, local)?;
         let gpu = Arc::new(
             Self {
@@ -137,6 +147,7 @@ impl Gpu {
                 engines,
                 dma,
                 reclaim: Reclaim::new()?,
+                pool,
                 gate: Gate::new()?,
                 revision,
                 state: Atomic::new(State::Starting as u32),
@@ -145,6 +156,7 @@ impl Gpu {
                 objects: Atomic::new(0),
                 object_bytes: Atomic::new(0),
                 object_pages: Atomic::new(0),
+                moved: Atomic::new(0),
                 contexts,
             },
             GFP_KERNEL,
@@ -399,6 +411,11 @@ impl Gpu {
         &self.gate
     }
 
+    /// Where checked batches lie, on a chip that wants them checked.
+    pub(crate) fn pool(&self) -> Option<&Arc<Pool>> {
+        self.pool.as_ref()
+    }
+
     /// The objects whose memory can be given back.
     pub(crate) fn reclaim(&self) -> &Arc<Reclaim> {
         &self.reclaim
@@ -433,12 +450,18 @@ impl Gpu {
         self.object_pages.fetch_add(n, ordering::Relaxed);
     }
 
+    /// So many bytes are moved.
+    pub(crate) fn count_moved(&self, bytes: u64) {
+        self.moved.fetch_add(bytes as i64, ordering::Relaxed);
+    }
+
     pub(crate) fn counts(&self) -> Counts {
         let get = |a: &Atomic<i64>| a.load(ordering::Relaxed).max(0) as u64;
         Counts {
             objects: get(&self.objects),
             object_bytes: get(&self.object_bytes),
             object_pages: get(&self.object_pages),
+            moved: get(&self.moved),
             contexts: get(&self.contexts),
             fences: self.retirer.live().max(0) as u64,
         }

@@ -130,6 +130,8 @@ pub(crate) struct Hardware {
     regs: Window,
     gtt: Window,
     platform: KBox<dyn Platform + Send + Sync>,
+    /// The code that the device runs, where it runs any.
+    firmware: KVVec<u8>,
     topology: Topology,
     #[pin]
     gt: SpinLockIrq<Gt>,
@@ -151,12 +153,13 @@ pub(crate) struct Hardware {
 const REPORT_PAUSE_NS: u64 = 1_000_000_000;
 
 impl Hardware {
-    /// Takes the windows of a chip, and looks what it has.
+    /// Takes the windows of a chip, and looks what it has. `firmware` is the file that the backend names.
     pub(crate) fn new(
         chip: &'static Chip,
         regs: Window,
         gtt: Window,
         platform: KBox<dyn Platform + Send + Sync>,
+        firmware: KVVec<u8>,
     ) -> Result<impl PinInit<Self, Error>> {
         let mut gt = Gt::default();
         let topology = {
@@ -164,7 +167,7 @@ impl Hardware {
                 regs: &regs,
                 gtt: &gtt,
                 platform: &*platform,
-                firmware: &[],
+                firmware: &firmware,
             };
             chip.generation
                 .wake(&hw, &mut gt, &Waits)
@@ -179,6 +182,7 @@ impl Hardware {
             regs,
             gtt,
             platform,
+            firmware,
             topology,
             gt <- new_spinlock_irq!(gt, "ouro_gt"),
             users: Atomic::new(0),
@@ -210,8 +214,7 @@ impl Hardware {
             regs: &self.regs,
             gtt: &self.gtt,
             platform: &*self.platform,
-            // No chip that the driver binds needs any.
-            firmware: &[],
+            firmware: &self.firmware,
         }
     }
 

@@ -277,6 +277,14 @@ impl Backing {
         }
     }
 
+    /// Writes words of 32 bits into memory of the kernel's own. Errors: as [`read`](Self::read).
+    pub(crate) fn write_words(&self, offset: usize, words: &[u32]) -> Result {
+        match &self.memory {
+            Memory::Kernel(pages) => pages.view().write_words(offset, words),
+            Memory::Pages(_) | Memory::Foreign(_) | Memory::Blocks(_) => Err(EINVAL),
+        }
+    }
+
     /// Makes it equal to another one of the same size, with the CPU. Slow.
     pub(crate) fn copy_from(&self, other: &Self) -> Result {
         let end = self.len().min(other.len()) as usize * PAGE_SIZE as usize;

@@ -41,7 +41,8 @@ impl Sight<'_> {
     fn clear(&self, at: usize, len: usize) -> Result {
         match self {
             Sight::Memory(view) => view.fill(at, len, 0),
-            Sight::Window(bar) => bar.clear(at, len),
+            // That would take the CPU too long.
+            Sight::Window(_) => Err(EINVAL),
         }
     }
 

@@ -36,6 +36,7 @@ use super::{
     backing::Memory,
     contents::{self, NoBacking},
     migrate,
+    notes::Notes,
     region::Placements,
     shrink::{Listed, Worth},
     userptr, view, Backing,
@@ -166,6 +167,7 @@ pub(crate) struct Bo {
     placements: Placements,
     /// What its address is a multiple of.
     align: u64,
+    notes: Notes,
     /// The memory of a process that it is.
     user: Option<userptr::Range>,
     _counted: Counted,
@@ -222,6 +224,11 @@ impl Bo {
     /// The device.
     pub(crate) fn gpu(&self) -> &Arc<Gpu> {
         &self.gpu
+    }
+
+    /// What user space keeps with it.
+    pub(crate) fn notes(&self) -> &Notes {
+        &self.notes
     }
 
     /// What its address is a multiple of: a power of two.
@@ -357,6 +364,7 @@ impl gem::DriverObject for Bo {
             bytes,
             placements,
             align,
+            notes: Notes::new(),
             user,
             used: Atomic::new(false),
             status: Atomic::new(0),

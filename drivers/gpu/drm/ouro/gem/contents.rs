@@ -213,6 +213,20 @@ pub(crate) fn backing(object: &Object) -> Result<Arc<Backing>> {
     settled(object).map(|(_, backing)| backing)
 }
 
+/// It gets memory, if it has none and that takes no waiting. Errors: `EAGAIN` if others would have to
+/// leave for it; those of [`backing`].
+pub(crate) fn begin(object: &Object) -> Result {
+    if object.attachment().is_some() || object.user().is_some() {
+        // A batch brings it.
+        return Ok(());
+    }
+    match backing_of(object, &mut object.state.lock()) {
+        Ok(_) => Ok(()),
+        Err(NoBacking::Full(_)) => Err(EAGAIN),
+        Err(NoBacking::Failed(e)) => Err(e),
+    }
+}
+
 /// The memory that it has now, if it has any. Nothing under way takes it away.
 pub(crate) fn present(object: &Object) -> Option<Arc<Backing>> {
     object.state.lock().backing.clone()

@@ -175,6 +175,7 @@ pub(crate) fn start(
     }
     let _signalling = fence::signalling();
     locked.add_fence(&last, Usage::Kernel);
+    gpu.count_moved(object.bytes());
     for prepared in requests {
         prepared.publish(&gpu, |_| ());
     }

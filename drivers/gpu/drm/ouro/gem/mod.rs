@@ -9,6 +9,7 @@ mod blocks;
 pub(crate) mod bo;
 pub(crate) mod contents;
 pub(crate) mod migrate;
+pub(crate) mod notes;
 pub(crate) mod region;
 pub(crate) mod shrink;
 pub(crate) mod userptr;

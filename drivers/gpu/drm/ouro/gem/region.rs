@@ -133,7 +133,8 @@ pub(crate) struct Region {
 /// What becomes of memory that an object gets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// It is the object's as it is: zeroed by the CPU, which must see it.
+    /// It is the object's as it is: zeroed by the CPU. That there is none of it in memory behind a window,
+    /// where the CPU is slow: an object begins in system memory, and moves there when a batch wants it.
     Fresh,
     /// A move writes all of it before anybody looks. Best where the CPU sees it.
     Target,
@@ -241,6 +242,9 @@ impl Region {
             return Err(ENODEV);
         };
         let whole = matches!(blocky.store, Store::Device(_));
+        if whole && purpose == Purpose::Fresh {
+            return Err(ENOSPC);
+        }
         let mut blocks = Blocks::none(self);
         // The largest pieces first; what was got goes back by itself.
         let mut piece = pages;
@@ -259,12 +263,7 @@ impl Region {
                     within: (0, u64::MAX),
                     ..seen
                 };
-                let places = [seen, anywhere];
-                let places = match purpose {
-                    Purpose::Fresh => places.get(..1),
-                    Purpose::Target => places.get(..),
-                };
-                let taken = population.take(places.unwrap_or(&[]));
+                let taken = population.take(&[seen, anywhere]);
                 if let Ok(first) = taken {
                     population.enter(first, piece, entrance);
                 }

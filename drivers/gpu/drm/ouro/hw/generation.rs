@@ -84,6 +84,15 @@ pub enum Swizzle {
     Bit9_10,
 }
 
+/// How many units draw, where user space asks for that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Pipes {
+    /// Of colour.
+    pub colour: u8,
+    /// Of depth.
+    pub depth: u8,
+}
+
 /// What [`Generation::probe`] found.
 #[derive(Clone, Copy)]
 pub struct Topology {
@@ -119,6 +128,8 @@ pub struct Topology {
     pub revision: u8,
     /// Whether interrupts may come as messages; else the line is used even where both are offered.
     pub msi: bool,
+    /// The units that draw.
+    pub pipes: Pipes,
     /// What an engine's commands depend on in this very card, as the backend likes. The core hands it
     /// on in [`EngineMemory::card`](crate::engine::EngineMemory::card).
     pub card: u32,

@@ -124,10 +124,11 @@ impl ErrorState {
 
     fn add_object(&mut self, kind: Kind, from: &Captured, room: &mut usize) {
         let backing: &Backing = &from.backing;
-        let all = backing.len() as usize;
+        let all = from.pages.len();
+        let first = from.pages.start as usize * PAGE;
         let wanted = all.min(MAX_OBJECT).min(*room);
         let got = self.add(kind, self.engine, from.address.0, wanted, |at, out| {
-            backing.read(at, out)
+            backing.read(first + at, out)
         });
         *room -= got;
         self.left_out += all - got;

@@ -135,12 +135,12 @@ impl Engine {
             _ => Switch::Stay,
         };
 
+        let known = self.known.as_ref().filter(|_| batch.is_some());
         let mut commands = Commands::new(buffer);
         let seqno = queue.port.next_seqno();
         let emit = Emit {
             switch,
-            // No chip of the core's has state that contexts do not keep apart.
-            known: None,
+            known: known.map(|k| k.batch),
             batch,
             inline,
             seqno,

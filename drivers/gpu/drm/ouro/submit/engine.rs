@@ -18,8 +18,9 @@ use kernel::{
 };
 use ouro_core::port::RingPort;
 use ouro_hw::{
-    engine::EngineMemory,
-    types::{CacheLevel, Seqno},
+    engine::{Batch, EngineMemory, Privilege},
+    ring::Commands,
+    types::{CacheLevel, Seqno, PAGE_SIZE},
 };
 use ouro_kernel::{fence, list::MemberList, pages::DmaPages, pci::DmaDevice, time, Caching};
 
@@ -55,6 +56,8 @@ pub(crate) struct Engine {
     pub(super) status: DmaPages,
     _scratch: DmaPages,
     _mappings: [Mapping; 3],
+    /// What undoes the state that other batches left, where no context does.
+    pub(super) known: Option<Known>,
     pub(super) retirer: Arc<Retirer>,
     #[pin]
     pub(super) queue: SpinLockIrq<Queue>,
@@ -62,6 +65,13 @@ pub(crate) struct Engine {
     completed: Atomic<u64>,
     pub(super) switches: Atomic<u64>,
     pub(super) port_writes: Atomic<u64>,
+}
+
+/// Commands that give all state a known value. They stand in memory that nobody writes again.
+pub(super) struct Known {
+    pub(super) batch: Batch,
+    _mapping: Mapping,
+    _memory: DmaPages,
 }
 
 /// What the lock protects.
@@ -139,6 +149,26 @@ impl Engine {
         let (ring, ring_at) = make(desc.ring_bytes / 4096)?;
         let (status, status_at) = make(1)?;
         let (scratch, scratch_at) = make(1)?;
+        let known = match desc.known_dwords {
+            0 => None,
+            dwords => {
+                let mut buffer = KVVec::from_elem(0, dwords, GFP_KERNEL)?;
+                let mut commands = Commands::new(&mut buffer);
+                hw.known_state(&mut commands).map_err(|_| EINVAL)?;
+                let bytes = (commands.len() * 4) as u32;
+                let (memory, mapping) = make(bytes.div_ceil(PAGE_SIZE))?;
+                memory.view().write_words(0, commands.as_slice())?;
+                Some(Known {
+                    batch: Batch {
+                        addr: mapping.addr(),
+                        len: bytes,
+                        privilege: Privilege::Kernel,
+                    },
+                    _mapping: mapping,
+                    _memory: memory,
+                })
+            }
+        };
         Arc::pin_init(
             try_pin_init!(Self {
                 hw,
@@ -154,6 +184,7 @@ impl Engine {
                 status,
                 _scratch: scratch,
                 _mappings: [ring_at, status_at, scratch_at],
+                known,
                 retirer,
                 queue <- new_spinlock_irq!(Queue {
                     port: RingPort::new(desc.ring_bytes),

@@ -30,10 +30,12 @@ use ouro_kernel::{
 
 use super::{
     image::InUse,
+    pool::Shadow,
     publish::{Draft, Parts},
     quota::Share,
     request::{Awake, Captured, Evidence, Tracker, Work},
     room::{self, Tries},
+    stream::Stream,
     Context, Engine,
 };
 use crate::{
@@ -67,6 +69,8 @@ pub(crate) struct Entry {
     pub(crate) object: ARef<Object>,
     /// Where it must be.
     pub(crate) place: Place,
+    /// The region where it should be, if that can be; else the best of its own.
+    pub(crate) wanted: Option<usize>,
     /// Bytes of the address range that it needs, if more than its own.
     pub(crate) pad: u64,
     /// Whether the batch writes it.
@@ -94,17 +98,28 @@ pub(crate) trait Publish {
     fn publish(&mut self, fence: &Fence);
 }
 
+/// Where the commands are.
+pub(crate) enum Source {
+    /// In an object, and run as they are.
+    Object {
+        /// Its place in [`Exec::objects`].
+        index: usize,
+        /// The first byte in it.
+        start: u64,
+        /// Bytes.
+        len: u32,
+    },
+    /// In the kernel, to be checked.
+    Stream(Stream),
+}
+
 /// A batch to run.
 pub(crate) struct Exec {
     pub(crate) gpu: Arc<Gpu>,
     pub(crate) engine: Arc<Engine>,
     pub(crate) context: Arc<Context>,
     pub(crate) objects: KVVec<Entry>,
-    /// Which of them is the batch.
-    pub(crate) batch: usize,
-    /// First byte and bytes of the batch in it.
-    pub(crate) start: u64,
-    pub(crate) len: u32,
+    pub(crate) source: Source,
     /// User space says that its presumed addresses stand in the objects: what has not moved needs
     /// no relocation.
     pub(crate) trust_presumed: bool,
@@ -261,13 +276,8 @@ impl Exec {
                 .push(entry.object.clone(), GFP_KERNEL)
                 .map_err(Error::from)?;
         }
-        let evidence = self.evidence()?;
-        let batch = self.objects.get(self.batch).ok_or(EINVAL)?;
-        let batch = Batch {
-            addr: GpuAddr(batch.address.0.wrapping_add(self.start)),
-            len: self.len,
-            privilege: Privilege::User,
-        };
+        let (batch, shadow) = self.batch()?;
+        let evidence = self.evidence(shadow.as_ref())?;
 
         // The numbers of a timeline are in the order of publication.
         let index = self.engine.index();
@@ -289,6 +299,7 @@ impl Exec {
                 work: Work::Batch(batch),
                 objects,
                 evidence,
+                shadow,
                 moving: None,
                 awake: awake.take().ok_or(EINVAL)?,
                 share: self.share.take(),
@@ -332,16 +343,61 @@ impl Exec {
         Ok(())
     }
 
+    /// What is run, and the copy that it is, where it is one.
+    fn batch(&mut self) -> Result<(Batch, Option<Shadow>), Stop> {
+        match &mut self.source {
+            Source::Object { index, start, len } => {
+                let object = self.objects.get(*index).ok_or(EINVAL)?;
+                let batch = Batch {
+                    addr: GpuAddr(object.address.0.wrapping_add(*start)),
+                    len: *len,
+                    privilege: Privilege::User,
+                };
+                Ok((batch, None))
+            }
+            Source::Stream(stream) => {
+                let checker = self.gpu.hardware().topology().checker.ok_or(EINVAL)?;
+                let pool = self.gpu.pool().ok_or(EINVAL)?;
+                match stream.check(checker, pool, &self.objects) {
+                    Ok((shadow, len)) => {
+                        let batch = Batch {
+                            addr: shadow.addr(),
+                            len,
+                            privilege: Privilege::Kernel,
+                        };
+                        Ok((batch, Some(shadow)))
+                    }
+                    // What is under way gives it back.
+                    Err(e) if e == ENOSPC => Err(Stop::Wait(None)),
+                    Err(e) => Err(e.into()),
+                }
+            }
+        }
+    }
+
     /// What is kept of the objects, should the batch hang.
-    fn evidence(&self) -> Result<Evidence> {
+    fn evidence(&self, shadow: Option<&Shadow>) -> Result<Evidence> {
         let captured = |entry: &Entry| -> Result<Captured> {
+            let backing = contents::present(&entry.object).ok_or(EINVAL)?;
             Ok(Captured {
                 address: entry.address,
-                backing: contents::present(&entry.object).ok_or(EINVAL)?,
+                pages: 0..backing.len(),
+                backing,
             })
         };
+        let batch = match (&self.source, shadow) {
+            (Source::Object { index, .. }, _) => {
+                Some(captured(self.objects.get(*index).ok_or(EINVAL)?)?)
+            }
+            (Source::Stream(_), Some(shadow)) => Some(Captured {
+                address: shadow.addr(),
+                pages: shadow.pages(),
+                backing: shadow.backing().clone(),
+            }),
+            (Source::Stream(_), None) => None,
+        };
         let mut evidence = Evidence {
-            batch: Some(captured(self.objects.get(self.batch).ok_or(EINVAL)?)?),
+            batch,
             user: KVVec::new(),
         };
         for entry in self.objects.iter().filter(|e| e.capture) {

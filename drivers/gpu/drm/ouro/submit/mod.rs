@@ -17,6 +17,7 @@ pub(crate) mod exec;
 pub(crate) mod follow;
 pub(crate) mod guilt;
 pub(crate) mod image;
+pub(crate) mod pool;
 pub(crate) mod publish;
 pub(crate) mod quota;
 mod recent;
@@ -24,6 +25,7 @@ pub(crate) mod replay;
 pub(crate) mod request;
 pub(crate) mod retire;
 pub(crate) mod room;
+pub(crate) mod stream;
 
 pub(crate) use context::Context;
 pub(crate) use engine::Engine;

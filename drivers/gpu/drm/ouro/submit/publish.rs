@@ -17,6 +17,7 @@ use super::{
     context::Timeline,
     follow::Follower,
     image::InUse,
+    pool::Shadow,
     quota::Share,
     request::{Awake, Evidence, Request, Tracker, Work},
     Engine,
@@ -34,6 +35,8 @@ pub(crate) struct Parts {
     /// What the GPU may touch until the request is done.
     pub(crate) objects: KVVec<ARef<Object>>,
     pub(crate) evidence: Evidence,
+    /// The copy that is run, where it is one.
+    pub(crate) shadow: Option<Shadow>,
     /// What a move needs, if it is one.
     pub(crate) moving: Option<Moving>,
     pub(crate) awake: Awake,
@@ -49,6 +52,7 @@ impl Parts {
             work,
             objects: KVVec::new(),
             evidence: Evidence::default(),
+            shadow: None,
             moving: None,
             awake,
             share: None,

@@ -7,6 +7,7 @@
 //! fences it still waits for itself. The [`Request`] is what it needs: it goes from list to list,
 //! and is dropped in process context. How it is made and published: [`publish`](super::publish).
 
+use core::ops::Range;
 use kernel::{
     list::{impl_list_arc_safe, impl_list_item, List, ListArc, ListLinks},
     new_spinlock_irq,
@@ -31,6 +32,7 @@ use ouro_kernel::{
 use super::{
     follow::{Follower, Followers},
     image::InUse,
+    pool::Shadow,
     publish::Parts,
     quota::Share,
     Engine,
@@ -239,6 +241,8 @@ pub(super) struct Emitted {
 pub(crate) struct Captured {
     /// Where the GPU sees it.
     pub(crate) address: GpuAddr,
+    /// Which pages of the memory.
+    pub(crate) pages: Range<u32>,
     pub(crate) backing: Arc<Backing>,
 }
 
@@ -267,6 +271,7 @@ pub(crate) struct Request {
     /// What the GPU may touch until the request is done.
     _objects: KVVec<ARef<Object>>,
     evidence: Evidence,
+    _shadow: Option<Shadow>,
     /// What a move needs.
     moving: Option<Moving>,
     _awake: Awake,
@@ -305,6 +310,7 @@ impl Request {
                 armed,
                 _objects: parts.objects,
                 evidence: parts.evidence,
+                _shadow: parts.shadow,
                 moving: parts.moving,
                 _awake: parts.awake,
                 share: parts.share,

@@ -17,6 +17,7 @@ use super::exec::{wait_for, Entry, Stop};
 use crate::{
     gem::{
         bind::{self, BindError, Given},
+        contents,
         migrate::{self, Patience},
         region::Region,
         Object,
@@ -25,11 +26,16 @@ use crate::{
     vm::{population::Victim, Place, Space},
 };
 
+/// Objects that a batch may send away for the sake of speed: it runs without that, too.
+const MAX_SENDINGS: u32 = 8;
+
 /// What a batch has tried so far.
 pub(crate) struct Tries {
     /// Whether its objects were spread anew because they did not fit.
     scattered: bool,
     patience: Patience,
+    /// How many objects of others may still be sent away from where the batch's are wanted.
+    sendings: u32,
 }
 
 impl Tries {
@@ -37,6 +43,7 @@ impl Tries {
         Self {
             scattered: false,
             patience: Patience::new(),
+            sendings: MAX_SENDINGS,
         }
     }
 }
@@ -67,11 +74,7 @@ fn place_one(
     set: &mut LockedSet<Object>,
     tries: &mut Tries,
 ) -> core::result::Result<(), Stop> {
-    if let Some(entry) = entries.get(i) {
-        if let Some(locked) = set.locked(&entry.object) {
-            migrate::bring_back(&entry.object, &locked);
-        }
-    }
+    to_region(entries, i, set, tries)?;
     // Each round frees some room, or is the last.
     loop {
         let entry = entries.get(i).ok_or(EINVAL)?;
@@ -113,6 +116,45 @@ fn place_one(
         scatter(entries)?;
         tries.scattered = true;
         return Err(Stop::Wait(None));
+    }
+}
+
+/// Lets an object move to the region where it should be. That it stays where it is, is no error.
+fn to_region(
+    entries: &[Entry],
+    i: usize,
+    set: &mut LockedSet<Object>,
+    tries: &mut Tries,
+) -> core::result::Result<(), Stop> {
+    let Some(entry) = entries.get(i) else {
+        return Ok(());
+    };
+    let Some(locked) = set.locked(&entry.object) else {
+        return Ok(());
+    };
+    let Some(wanted) = entry.wanted else {
+        migrate::bring_back(&entry.object, &locked);
+        return Ok(());
+    };
+    if !entry.object.placements().iter().any(|n| n == wanted) {
+        return Ok(());
+    }
+    let gpu = entry.object.gpu();
+    let Some(region) = gpu.regions().get(wanted) else {
+        return Ok(());
+    };
+    // What was never touched is zero, and goes there as that.
+    let begun = contents::begin(&entry.object);
+    match begun.and_then(|()| migrate::start(&entry.object, &locked, region)) {
+        Err(e) if e == ENOSPC && tries.sendings != 0 => {
+            tries.sendings -= 1;
+            match send_away(region, entries, i, set, &mut tries.patience) {
+                // Nobody can leave.
+                Stop::Failed(e) if e == ENOMEM => Ok(()),
+                stop => Err(stop),
+            }
+        }
+        _ => Ok(()),
     }
 }
 

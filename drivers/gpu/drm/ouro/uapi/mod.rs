@@ -8,3 +8,15 @@
 
 pub(crate) mod i915;
 pub(crate) mod ouro;
+pub(crate) mod radeon;
+
+use kernel::prelude::*;
+
+/// `EINVAL` unless it is true.
+fn require(condition: bool) -> Result {
+    if condition {
+        Ok(())
+    } else {
+        Err(EINVAL)
+    }
+}

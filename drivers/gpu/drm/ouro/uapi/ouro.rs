@@ -7,7 +7,7 @@ use ouro_kernel::uaccess;
 use ouro_uapi::ouro as abi;
 use zerocopy::{Immutable, IntoBytes};
 
-use super::i915::require;
+use super::require;
 use crate::{
     driver::{Device, DrmFile},
     gem::region::Kind,

@@ -371,7 +371,9 @@ impl Space {
     fn write(&self, index: u32, entry: u64, reach: Reach) {
         if reach == Reach::Everyone {
             let per_table = self.hardware.topology().pages.entries_per_table();
-            if let Some(table) = self.tables.get((index / per_table) as usize) {
+            // A format of one level has no such tables.
+            let table = index.checked_div(per_table);
+            if let Some(table) = table.and_then(|n| self.tables.get(n as usize)) {
                 table.write32(((index % per_table) * 4) as usize, entry as u32);
             }
         }

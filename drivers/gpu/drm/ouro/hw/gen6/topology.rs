@@ -9,7 +9,7 @@ use super::{
     pte, swizzle,
 };
 use crate::{
-    generation::{BringUpError, Space, Topology},
+    generation::{BringUpError, Pipes, Space, Topology},
     io::Hw,
     types::PAGE_SIZE,
 };
@@ -67,6 +67,7 @@ pub(super) fn probe(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
         local: None,
         swizzle: swizzle::detect(hw),
         msi: true,
+        pipes: Pipes::default(),
         card: 0,
         llc: true,
         timestamp_hz: TIMESTAMP_HZ,

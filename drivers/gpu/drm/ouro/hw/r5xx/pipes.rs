@@ -5,7 +5,7 @@ use super::{
     indirect::change_clock,
     regs::{self, PipeSelect, TileConfig},
 };
-use crate::io::Hw;
+use crate::{generation::Pipes, io::Hw};
 
 /// [`regs::GB_TILE_CONFIG`]: the code of one to four pipes.
 const PIPE_CODES: [u8; 4] = [0, 3, 6, 7];
@@ -24,6 +24,19 @@ const PIPE_CLOCKS: u32 = 0x0d;
 /// [`regs::ISYNC_CNTL`]: 2D waits for 3D and 3D for 2D, on any and on trigger; and who reads the registers
 /// for an idle engine (digest §3.2).
 const ISYNC: u32 = 0x33;
+
+/// [`regs::GB_PIPE_SELECT2`]: there is a second unit of depth (digest §5.2).
+const SECOND_DEPTH: u32 = 3;
+
+/// How many there are, by the fuses.
+pub(super) fn count(depth_pipes: bool, hw: &Hw<'_>) -> Pipes {
+    let fuses = PipeSelect::from_bits(hw.regs.read32(regs::GB_PIPE_SELECT));
+    let second = depth_pipes && hw.regs.read32(regs::GB_PIPE_SELECT2) & 3 == SECOND_DEPTH;
+    Pipes {
+        colour: fuses.count_less_one().wrapping_add(1),
+        depth: if second { 2 } else { 1 },
+    }
+}
 
 /// Tells all units.
 pub(super) fn set_up(depth_pipes: bool, hw: &Hw<'_>) {

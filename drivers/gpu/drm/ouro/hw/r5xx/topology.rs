@@ -4,7 +4,7 @@
 //! The card was set up by its firmware. One that was not (after sleep, or as a second card on some boards)
 //! would have to be by running the code in its ROM, which the driver does not.
 
-use super::{engine, memory, pte, regs, surfaces, R5xx};
+use super::{engine, memory, pipes, pte, regs, surfaces, R5xx};
 use crate::{
     generation::{BringUpError, LocalMemory, Space, Swizzle, Topology},
     io::{Hw, Platform},
@@ -82,6 +82,7 @@ pub(super) fn probe(family: &R5xx, hw: &Hw<'_>) -> Result<Topology, BringUpError
         stolen_bytes: 0,
         revision: hw.platform.config32(PCI_REVISION) as u8,
         msi: family.msi,
+        pipes: pipes::count(family.depth_pipes, hw),
         card: path & !regs::HDP_READ_BUFFER_INVALIDATE | regs::HDP_APER_CNTL,
     })
 }

@@ -15,11 +15,10 @@ mod reset;
 mod tiling;
 mod userptr;
 
-use kernel::prelude::*;
 use ouro_kernel::drm::{self, ioctl::RENDER_ALLOW};
 use ouro_uapi::{i915 as abi, ouro as ouro_abi};
 
-use super::ouro;
+use super::{ouro, require};
 use crate::driver::Ouro;
 
 /// What Intel devices call themselves.
@@ -91,15 +90,6 @@ impl drm::Personality for I915 {
         (ouro_abi::DRM_IOCTL_OURO_REGIONS, ouro_abi::drm_ouro_list, RENDER_ALLOW, ouro::regions),
         (ouro_abi::DRM_IOCTL_OURO_STATS, ouro_abi::drm_ouro_stats, RENDER_ALLOW, ouro::stats),
     );
-}
-
-/// `EINVAL` unless it is true.
-pub(super) fn require(condition: bool) -> Result {
-    if condition {
-        Ok(())
-    } else {
-        Err(EINVAL)
-    }
 }
 
 /// The number of a class in this interface (`enum drm_i915_gem_engine_class`).

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Where batches lie that were checked: copies that no user space reaches.
+//!
+//! One piece of memory, mapped once, is shared out page by page. So a submission writes no table
+//! entries for its copy.
+
+use core::ops::Range;
+use kernel::{
+    new_mutex,
+    prelude::*,
+    sync::{Arc, Mutex},
+};
+use ouro_core::range::Want;
+use ouro_hw::types::{CacheLevel, GpuAddr, PAGE_SIZE};
+use ouro_kernel::pci::DmaDevice;
+
+use crate::{
+    gem::Backing,
+    vm::{
+        population::{Departed, Population},
+        Mapping, Owner, Place, Space,
+    },
+};
+
+/// Pages of the pool: 2 MiB.
+const PAGES: u32 = 512;
+
+/// The pool of a device.
+#[pin_data]
+pub(crate) struct Pool {
+    // The address goes before the pages.
+    mapping: Mapping,
+    backing: Arc<Backing>,
+    #[pin]
+    population: Mutex<Population>,
+}
+
+/// Some pages of it, until this is dropped.
+pub(crate) struct Shadow {
+    pool: Arc<Pool>,
+    first: u32,
+    count: u32,
+}
+
+impl Pool {
+    /// The largest batch, in dwords. There is room for several of them.
+    pub(crate) const MAX_DWORDS: usize = (PAGES as usize / 8) * (PAGE_SIZE as usize / 4);
+
+    /// Makes the pool. Errors: `ENOMEM`, `ENOSPC`.
+    pub(crate) fn new(space: &Arc<Space>, dma: &Arc<DmaDevice>) -> Result<Arc<Self>> {
+        let backing = Backing::kernel(dma, PAGES as usize)?;
+        let anywhere = Place::Within {
+            range: (0, u64::MAX),
+            align: PAGE_SIZE.into(),
+        };
+        let mapping = backing.bind(space, anywhere, 0, Owner::Kernel, CacheLevel::Coherent)?;
+        Arc::pin_init(
+            try_pin_init!(Self {
+                mapping,
+                backing,
+                population <- new_mutex!(Population::new(0..PAGES)?, "ouro_pool"),
+            }? Error),
+            GFP_KERNEL,
+        )
+    }
+
+    /// Keeps a copy of a batch. Errors: `ENOSPC` as long as others have the room, `EINVAL` for one that
+    /// is larger than any may be, `ENOMEM`.
+    pub(crate) fn keep(self: &Arc<Self>, dwords: &[u32]) -> Result<Shadow> {
+        if dwords.is_empty() || dwords.len() > Self::MAX_DWORDS {
+            return Err(EINVAL);
+        }
+        let count = (dwords.len() * 4).div_ceil(PAGE_SIZE as usize) as u32;
+        let want = Want {
+            size: count.into(),
+            align: 1,
+            within: (0, u64::MAX),
+        };
+        let first = self.population.lock().take(&[want])?;
+        let shadow = Shadow {
+            pool: self.clone(),
+            first,
+            count,
+        };
+        self.backing.write_words(shadow.offset(), dwords)?;
+        Ok(shadow)
+    }
+}
+
+impl Shadow {
+    fn offset(&self) -> usize {
+        self.first as usize * PAGE_SIZE as usize
+    }
+
+    /// Where the GPU finds the batch.
+    pub(crate) fn addr(&self) -> GpuAddr {
+        GpuAddr(self.pool.mapping.addr().0 + self.offset() as u64)
+    }
+
+    /// The memory that it is in.
+    pub(crate) fn backing(&self) -> &Arc<Backing> {
+        &self.pool.backing
+    }
+
+    /// Which pages of that it is.
+    pub(crate) fn pages(&self) -> Range<u32> {
+        self.first..self.first + self.count
+    }
+}
+
+impl Drop for Shadow {
+    fn drop(&mut self) {
+        let departed: Departed = self.pool.population.lock().give(self.first, self.count);
+        drop(departed);
+    }
+}

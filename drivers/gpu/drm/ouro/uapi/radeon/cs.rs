@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! `CS`: a stream of commands, and what its relocations name.
+//!
+//! A stream comes in chunks. The relocations' chunk lists objects; where the stream needs an address, it
+//! names a place in that list. Everything is copied once, before anything is looked at.
+
+use kernel::{prelude::*, rbtree::RBTree};
+use ouro_hw::{types::GpuAddr, EngineClass};
+use ouro_kernel::{fence::Fence, uaccess};
+use ouro_uapi::radeon as abi;
+
+use super::{
+    domain::{self, ALL, CPU, GTT, VRAM},
+    require, tiling,
+};
+use crate::{
+    driver::{Device, DrmFile},
+    gem::Object,
+    gpu::Gpu,
+    submit::{
+        exec::{Entry, Exec, Publish, Source},
+        room::Tries,
+        stream::{Name, Stream},
+    },
+    vm::Place,
+};
+
+/// Chunks that a call may have: more than there are kinds.
+const MAX_CHUNKS: u32 = 8;
+/// Relocations that a stream may have.
+const MAX_RELOCS: usize = 1 << 16;
+/// Dwords of a relocation.
+const RELOC_DWORDS: usize = size_of::<abi::drm_radeon_cs_reloc>() / 4;
+/// Dwords of the flags' chunk that mean something: flags, ring, priority.
+const FLAGS_DWORDS: usize = 3;
+
+/// What user space has sent, each part copied.
+#[derive(Default)]
+struct Chunks {
+    stream: Option<KVVec<u32>>,
+    relocs: Option<KVVec<abi::drm_radeon_cs_reloc>>,
+    flags: Option<KVVec<u32>>,
+}
+
+/// Nobody is told of the fence but the objects.
+struct Quiet;
+
+impl Publish for Quiet {
+    fn prepare(&mut self, _: &Fence) -> Result {
+        Ok(())
+    }
+
+    fn publish(&mut self, _: &Fence) {}
+}
+
+/// Errors: `EINVAL` for a stream that is refused, and for chunks that make no sense; `ENOENT` for an
+/// unknown handle; `EFAULT`, `ENOMEM`, `ENOSPC`, `ERESTARTSYS`, `EIO`, `ENODEV`.
+pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Result {
+    let chunks = Chunks::read(arg)?;
+    let client = file.inner();
+    let gpu = client.gpu();
+    let knows_tiling = flags(chunks.flags.as_deref().unwrap_or(&[]))?;
+    let context = client.context(0)?;
+    gpu.working()?;
+    if context.is_banned() {
+        return Err(EIO);
+    }
+    let relocs = chunks.relocs.as_deref().unwrap_or(&[]);
+    let (objects, names) = objects(file, relocs)?;
+    let stream = Stream::new(chunks.stream.ok_or(EINVAL)?, names, knows_tiling)?;
+    let engine = gpu.engine(EngineClass::Render, 0).ok_or(ENODEV)?;
+
+    let share = gpu.share(client.quota(), &context, &engine, !file.is_nonblocking())?;
+    let mut exec = Exec {
+        gpu: gpu.clone(),
+        engine,
+        context,
+        objects,
+        source: Source::Stream(stream),
+        // Addresses are filled into the copy.
+        trust_presumed: true,
+        after: KVVec::new(),
+        lead: None,
+        share: Some(share),
+        address_bits: 32,
+        tries: Tries::new(),
+    };
+    exec.run(&mut Quiet)?;
+    arg.gart_limit = gpu.space().size();
+    arg.vram_limit = domain::vram(gpu).map_or(0, |(_, region)| region.size());
+    Ok(())
+}
+
+impl Chunks {
+    fn read(arg: &abi::drm_radeon_cs) -> Result<Self> {
+        require(arg.num_chunks != 0 && arg.num_chunks <= MAX_CHUNKS)?;
+        let pointers: KVVec<u64> = uaccess::read_array(arg.chunks, arg.num_chunks as usize)?;
+        let mut all = Self::default();
+        for pointer in pointers.iter() {
+            let chunk: abi::drm_radeon_cs_chunk = uaccess::read(*pointer)?;
+            let dwords = chunk.length_dw as usize;
+            match chunk.chunk_id {
+                abi::RADEON_CHUNK_ID_IB => {
+                    require(all.stream.is_none() && dwords <= Stream::MAX_DWORDS)?;
+                    all.stream = Some(uaccess::read_array(chunk.chunk_data, dwords)?);
+                }
+                abi::RADEON_CHUNK_ID_RELOCS => {
+                    require(all.relocs.is_none() && dwords % RELOC_DWORDS == 0)?;
+                    let count = dwords / RELOC_DWORDS;
+                    require(count <= MAX_RELOCS)?;
+                    all.relocs = Some(uaccess::read_array(chunk.chunk_data, count)?);
+                }
+                abi::RADEON_CHUNK_ID_FLAGS => {
+                    require(all.flags.is_none() && dwords != 0)?;
+                    let dwords = dwords.min(FLAGS_DWORDS);
+                    all.flags = Some(uaccess::read_array(chunk.chunk_data, dwords)?);
+                }
+                // Among them those of chips that translate addresses for each client.
+                _ => return Err(EINVAL),
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Whether the stream says how objects are tiled. `chunk` is flags, ring and priority, as far as user
+/// space has sent them; priorities are no matter where all is done in order.
+fn flags(chunk: &[u32]) -> Result<bool> {
+    const FLAGS: u32 = abi::RADEON_CS_KEEP_TILING_FLAGS | abi::RADEON_CS_END_OF_FRAME;
+    let flags = chunk.first().copied().unwrap_or(0);
+    let ring = chunk.get(1).copied().unwrap_or(abi::RADEON_CS_RING_GFX);
+    require(flags & !FLAGS == 0)?;
+    require(ring == abi::RADEON_CS_RING_GFX)?;
+    Ok(flags & abi::RADEON_CS_KEEP_TILING_FLAGS != 0)
+}
+
+/// The region where a relocation wants its object.
+fn wanted(gpu: &Gpu, domains: u32) -> Option<usize> {
+    if domains & VRAM != 0 {
+        domain::vram(gpu).map(|(number, _)| number)
+    } else {
+        Some(domain::SYSTEM)
+    }
+}
+
+/// Looks the objects up, each once, and which of them each relocation names.
+fn objects(
+    file: &DrmFile,
+    relocs: &[abi::drm_radeon_cs_reloc],
+) -> Result<(KVVec<Entry>, KVVec<Name>)> {
+    let gpu = file.gpu();
+    let mut places = RBTree::new();
+    let mut handles = KVVec::new();
+    let mut names = KVVec::with_capacity(relocs.len(), GFP_KERNEL)?;
+    for reloc in relocs {
+        require(reloc.flags & !abi::RADEON_RELOC_PRIO_MASK == 0)?;
+        let domains = reloc.read_domains | reloc.write_domain;
+        // The GPU reaches nothing that is the CPU's alone.
+        require(domains & !ALL == 0 && domains & (VRAM | GTT) != 0)?;
+        require(reloc.write_domain & CPU == 0)?;
+        let object = match places.get(&reloc.handle) {
+            Some(place) => *place,
+            None => {
+                let place = handles.len();
+                places.try_create_and_insert(reloc.handle, place, GFP_KERNEL)?;
+                handles.push(reloc.handle, GFP_KERNEL)?;
+                place
+            }
+        };
+        let tiling = None;
+        names.push(Name { object, tiling }, GFP_KERNEL)?;
+    }
+
+    let mut entries = KVVec::with_capacity(handles.len(), GFP_KERNEL)?;
+    for object in Object::lookup_many(file, handles.iter().copied())? {
+        let align = object.align();
+        entries.push(
+            Entry {
+                pinned: None,
+                object,
+                place: Place::Within {
+                    range: (0, u64::MAX),
+                    align,
+                },
+                wanted: None,
+                pad: 0,
+                write: false,
+                unordered: false,
+                capture: false,
+                presumed: 0,
+                relocations: KVVec::new(),
+                address: GpuAddr(0),
+                placed: false,
+            },
+            GFP_KERNEL,
+        )?;
+    }
+    for (reloc, name) in relocs.iter().zip(names.iter_mut()) {
+        let entry = entries.get_mut(name.object).ok_or(EINVAL)?;
+        entry.write |= reloc.write_domain != 0;
+        let domains = match reloc.write_domain {
+            0 => reloc.read_domains,
+            written => written,
+        };
+        // The best of what several relocations want.
+        entry.wanted = entry.wanted.max(wanted(gpu, domains));
+        name.tiling = tiling::of(&entry.object);
+    }
+    Ok((entries, names))
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Buffer objects: creation, access by the CPU, waiting.
+
+use kernel::{prelude::*, sync::aref::ARef};
+use ouro_kernel::{
+    resv::{HasResv, Usage},
+    time,
+    wait::{Interruptible, Waited},
+};
+use ouro_uapi::radeon as abi;
+
+use super::{
+    domain::{self, ALL, CPU},
+    require,
+};
+use crate::{
+    driver::{Device, DrmFile},
+    gem::{
+        bo::{self, kind},
+        Object,
+    },
+};
+
+/// Milliseconds that one call waits. User space calls again.
+const WAIT_MS: u32 = 30_000;
+
+fn lookup(file: &DrmFile, handle: u32) -> Result<ARef<Object>> {
+    Object::lookup(file, handle)
+}
+
+pub(super) fn info(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_info) -> Result {
+    let gpu = file.gpu();
+    let vram = domain::vram(gpu).map(|(_, region)| region);
+    *arg = abi::drm_radeon_gem_info {
+        gart_size: gpu.space().size(),
+        vram_size: vram.map_or(0, |r| r.size()),
+        vram_visible: vram.map_or(0, |r| r.visible()),
+    };
+    Ok(())
+}
+
+/// `GEM_CREATE`. Errors: `EINVAL` for domains, flags or an alignment that cannot be, `ENOMEM` for more
+/// than the table can ever map.
+pub(super) fn create(dev: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_create) -> Result {
+    const FLAGS: u32 = abi::RADEON_GEM_NO_BACKING_STORE
+        | abi::RADEON_GEM_GTT_UC
+        | abi::RADEON_GEM_GTT_WC
+        | abi::RADEON_GEM_CPU_ACCESS
+        | abi::RADEON_GEM_NO_CPU_ACCESS;
+    let gpu = dev.gpu();
+    require(arg.flags & !FLAGS == 0)?;
+    require(arg.initial_domain & !ALL == 0)?;
+    let align = arg.alignment.max(1);
+    require(align.is_power_of_two() && align <= gpu.space().size())?;
+    if arg.size > gpu.space().size() {
+        return Err(ENOMEM);
+    }
+    let placements = domain::placements(gpu, arg.initial_domain);
+    let object = bo::create(dev, arg.size, align, placements)?;
+    object.notes().set_domain(arg.initial_domain);
+    arg.handle = object.create_handle(file)?;
+    Ok(())
+}
+
+/// `GEM_MMAP`. Errors: `EPERM` for memory of a process, which has it at hand; `ENOENT`.
+pub(super) fn mmap(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_mmap) -> Result {
+    let object = lookup(file, arg.handle)?;
+    if object.user().is_some() {
+        return Err(EPERM);
+    }
+    // What is seen through the window is not cached, wherever it happens to be.
+    let moves = object.placements().iter().any(|n| n != domain::SYSTEM);
+    let kind = if moves {
+        kind::WRITE_COMBINED
+    } else {
+        kind::CACHED
+    };
+    arg.addr_ptr = object.mmap_offset(kind)?;
+    Ok(())
+}
+
+/// Waits until nothing uses an object. Errors: `EBUSY` if that takes too long, `ERESTARTSYS`.
+fn wait(object: &Object) -> Result {
+    let limit = time::ms(WAIT_MS);
+    match object.resv().wait(Usage::Read, Interruptible::Yes, limit)? {
+        Waited::Done(_) => Ok(()),
+        Waited::TimedOut => Err(EBUSY),
+    }
+}
+
+/// `SET_DOMAIN`. The next batch says where it wants the object; only the CPU has to wait. Errors:
+/// `EINVAL` for domains that are none, `ENOENT`; those of [`wait_idle`].
+pub(super) fn set_domain(
+    _: &Device,
+    file: &DrmFile,
+    arg: &mut abi::drm_radeon_gem_set_domain,
+) -> Result {
+    require((arg.read_domains | arg.write_domain) & !ALL == 0)?;
+    let object = lookup(file, arg.handle)?;
+    let domain = match arg.write_domain {
+        0 => arg.read_domains,
+        written => written,
+    };
+    if domain == CPU {
+        wait(&object)?;
+    }
+    Ok(())
+}
+
+/// `WAIT_IDLE`. Errors: `ENOENT`, `EBUSY` after thirty seconds, `ERESTARTSYS`.
+pub(super) fn wait_idle(
+    _: &Device,
+    file: &DrmFile,
+    arg: &mut abi::drm_radeon_gem_wait_idle,
+) -> Result {
+    wait(&*lookup(file, arg.handle)?)
+}
+
+/// `BUSY`. Errors: `EBUSY` if something uses the object, `ENOENT`. The domain is told in any case.
+pub(super) fn busy(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_busy) -> Result {
+    let object = lookup(file, arg.handle)?;
+    arg.domain = domain::of(&object);
+    if object.resv().test_signaled(Usage::Read) {
+        Ok(())
+    } else {
+        Err(EBUSY)
+    }
+}
+
+/// `GEM_OP`. Errors: `ENOENT`, `EPERM` for memory of a process, `EINVAL` for what is unknown.
+pub(super) fn op(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_op) -> Result {
+    let object = lookup(file, arg.handle)?;
+    if object.user().is_some() {
+        return Err(EPERM);
+    }
+    match arg.op {
+        abi::RADEON_GEM_OP_GET_INITIAL_DOMAIN => arg.value = object.notes().domain().into(),
+        abi::RADEON_GEM_OP_SET_INITIAL_DOMAIN => {
+            let domain = u32::try_from(arg.value).map_err(|_| EINVAL)?;
+            require(domain & !ALL == 0)?;
+            object.notes().set_domain(domain);
+        }
+        _ => return Err(EINVAL),
+    }
+    Ok(())
+}

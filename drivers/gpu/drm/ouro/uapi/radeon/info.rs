@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! `INFO`: one number about the device for each request. Some are answered by way of another number,
+//! which stands where the answer goes.
+
+use kernel::prelude::*;
+use ouro_kernel::uaccess;
+use ouro_uapi::radeon as abi;
+
+use super::{domain, require};
+use crate::{
+    driver::{Device, DrmFile},
+    gpu::Gpu,
+};
+
+/// A number, as wide as user space wants it.
+enum Answer {
+    Word(u32),
+    Long(u64),
+}
+
+/// Errors: `EINVAL` for what these chips do not have or nobody knows, `EFAULT`.
+pub(super) fn info(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_info) -> Result {
+    match answer(file.gpu(), arg)? {
+        Answer::Word(word) => uaccess::write(arg.value, &word),
+        Answer::Long(long) => uaccess::write(arg.value, &long),
+    }
+}
+
+fn answer(gpu: &Gpu, arg: &abi::drm_radeon_info) -> Result<Answer> {
+    let hardware = gpu.hardware();
+    let vram_used = || domain::vram(gpu).map_or(0, |(_, r)| r.size() - r.free().unwrap_or(0));
+    let word = match arg.request {
+        abi::RADEON_INFO_DEVICE_ID => hardware.chip().device.into(),
+        abi::RADEON_INFO_NUM_GB_PIPES => hardware.topology().pipes.colour.into(),
+        abi::RADEON_INFO_NUM_Z_PIPES => hardware.topology().pipes.depth.into(),
+        abi::RADEON_INFO_ACCEL_WORKING | abi::RADEON_INFO_ACCEL_WORKING2 => {
+            gpu.working().is_ok().into()
+        }
+        // One client might have them; the checker grants them to none.
+        abi::RADEON_INFO_WANT_HYPERZ | abi::RADEON_INFO_WANT_CMASK => {
+            let wanted: u32 = uaccess::read(arg.value)?;
+            require(wanted <= 1)?;
+            0
+        }
+        abi::RADEON_INFO_FUSION_GART_WORKING | abi::RADEON_INFO_MAX_SE => 1,
+        abi::RADEON_INFO_FASTFB_WORKING => 0,
+        abi::RADEON_INFO_RING_WORKING => {
+            let ring: u32 = uaccess::read(arg.value)?;
+            match ring {
+                abi::RADEON_CS_RING_GFX => gpu.working().is_ok().into(),
+                abi::RADEON_CS_RING_COMPUTE
+                | abi::RADEON_CS_RING_DMA
+                | abi::RADEON_CS_RING_UVD
+                | abi::RADEON_CS_RING_VCE => 0,
+                _ => return Err(EINVAL),
+            }
+        }
+        abi::RADEON_INFO_GPU_RESET_COUNTER => gpu.recovery().resets() as u32,
+        abi::RADEON_INFO_NUM_BYTES_MOVED => return Ok(Answer::Long(gpu.counts().moved)),
+        abi::RADEON_INFO_VRAM_USAGE => return Ok(Answer::Long(vram_used())),
+        abi::RADEON_INFO_GTT_USAGE => {
+            let all = gpu.counts().object_pages * 4096;
+            return Ok(Answer::Long(all.saturating_sub(vram_used())));
+        }
+        _ => return Err(EINVAL),
+    };
+    Ok(Answer::Word(word))
+}

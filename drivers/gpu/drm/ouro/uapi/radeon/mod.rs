@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The radeon interface (`include/uapi/drm/radeon_drm.h`), as Mesa's r300 uses it.
+//!
+//! An object's domains are the core's regions: VRAM is the device's own memory, GTT is system memory.
+//! An object that may be in VRAM may be in GTT too: it moves there when others need the room.
+
+mod cs;
+mod domain;
+mod gem;
+mod info;
+mod tiling;
+mod userptr;
+
+use ouro_kernel::drm::{self, ioctl::RENDER_ALLOW};
+use ouro_uapi::{ouro as ouro_abi, radeon as abi};
+
+use super::{ouro, require};
+use crate::driver::Ouro;
+
+/// What ATI's devices call themselves.
+pub(crate) struct Radeon;
+
+impl drm::Personality for Radeon {
+    type Driver = Ouro;
+
+    // User space picks its driver by this name, and what it may ask for by the numbers.
+    const INFO: drm::DriverInfo = drm::DriverInfo {
+        major: 2,
+        minor: 51,
+        patchlevel: 0,
+        name: c"radeon",
+        desc: c"ouro, with the radeon interface",
+    };
+
+    const IOCTLS: &'static drm::ioctl::Table<Ouro> = ouro_kernel::ioctls!(Ouro;
+        (abi::DRM_IOCTL_RADEON_GEM_INFO, abi::drm_radeon_gem_info, RENDER_ALLOW, gem::info),
+        (abi::DRM_IOCTL_RADEON_GEM_CREATE, abi::drm_radeon_gem_create, RENDER_ALLOW, gem::create),
+        (abi::DRM_IOCTL_RADEON_GEM_MMAP, abi::drm_radeon_gem_mmap, RENDER_ALLOW, gem::mmap),
+        (abi::DRM_IOCTL_RADEON_GEM_SET_DOMAIN, abi::drm_radeon_gem_set_domain, RENDER_ALLOW,
+            gem::set_domain),
+        (abi::DRM_IOCTL_RADEON_GEM_WAIT_IDLE, abi::drm_radeon_gem_wait_idle, RENDER_ALLOW,
+            gem::wait_idle),
+        (abi::DRM_IOCTL_RADEON_CS, abi::drm_radeon_cs, RENDER_ALLOW, cs::cs),
+        (abi::DRM_IOCTL_RADEON_INFO, abi::drm_radeon_info, RENDER_ALLOW, info::info),
+        (abi::DRM_IOCTL_RADEON_GEM_SET_TILING, abi::drm_radeon_gem_set_tiling, RENDER_ALLOW,
+            tiling::set_tiling),
+        (abi::DRM_IOCTL_RADEON_GEM_GET_TILING, abi::drm_radeon_gem_get_tiling, RENDER_ALLOW,
+            tiling::get_tiling),
+        (abi::DRM_IOCTL_RADEON_GEM_BUSY, abi::drm_radeon_gem_busy, RENDER_ALLOW, gem::busy),
+        (abi::DRM_IOCTL_RADEON_GEM_OP, abi::drm_radeon_gem_op, RENDER_ALLOW, gem::op),
+        (abi::DRM_IOCTL_RADEON_GEM_USERPTR, abi::drm_radeon_gem_userptr, RENDER_ALLOW,
+            userptr::userptr),
+        (ouro_abi::DRM_IOCTL_OURO_DEVICE, ouro_abi::drm_ouro_device, RENDER_ALLOW, ouro::device),
+        (ouro_abi::DRM_IOCTL_OURO_ENGINES, ouro_abi::drm_ouro_list, RENDER_ALLOW, ouro::engines),
+        (ouro_abi::DRM_IOCTL_OURO_REGIONS, ouro_abi::drm_ouro_list, RENDER_ALLOW, ouro::regions),
+        (ouro_abi::DRM_IOCTL_OURO_STATS, ouro_abi::drm_ouro_stats, RENDER_ALLOW, ouro::stats),
+    );
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Tiling: how the bytes of an object are ordered. It is kept for whoever shares the object, and for
+//! streams that do not say it themselves.
+
+use kernel::prelude::*;
+use ouro_hw::fence_regs::Tiling;
+use ouro_uapi::radeon as abi;
+
+use super::require;
+use crate::{
+    driver::{Device, DrmFile},
+    gem::Object,
+};
+
+/// What there is on these chips.
+const FLAGS: u32 = abi::RADEON_TILING_MACRO
+    | abi::RADEON_TILING_MICRO
+    | abi::RADEON_TILING_SWAP_16BIT
+    | abi::RADEON_TILING_SWAP_32BIT
+    | abi::RADEON_TILING_SURFACE
+    | abi::RADEON_TILING_MICRO_SQUARE;
+
+/// What a checker wants to know.
+pub(super) fn of(object: &Object) -> Option<Tiling> {
+    let flags = object.notes().tiling();
+    let macros = flags & abi::RADEON_TILING_MACRO != 0;
+    let micro = flags & abi::RADEON_TILING_MICRO != 0;
+    let square = flags & abi::RADEON_TILING_MICRO_SQUARE != 0;
+    match (macros, micro, square) {
+        (false, false, false) => None,
+        (true, false, false) => Some(Tiling::Macro),
+        (false, true, false) => Some(Tiling::Micro),
+        (true, true, false) => Some(Tiling::MacroMicro),
+        (false, _, true) => Some(Tiling::Square),
+        (true, _, true) => Some(Tiling::MacroSquare),
+    }
+}
+
+/// `SET_TILING`. Errors: `EINVAL` for flags that these chips do not have, `ENOENT`.
+pub(super) fn set_tiling(
+    _: &Device,
+    file: &DrmFile,
+    arg: &mut abi::drm_radeon_gem_set_tiling,
+) -> Result {
+    require(arg.tiling_flags & !FLAGS == 0)?;
+    let object = Object::lookup(file, arg.handle)?;
+    object.notes().set_tiling(arg.tiling_flags, arg.pitch);
+    Ok(())
+}
+
+/// `GET_TILING`. Errors: `ENOENT`.
+pub(super) fn get_tiling(
+    _: &Device,
+    file: &DrmFile,
+    arg: &mut abi::drm_radeon_gem_get_tiling,
+) -> Result {
+    let object = Object::lookup(file, arg.handle)?;
+    arg.tiling_flags = object.notes().tiling();
+    arg.pitch = object.notes().pitch();
+    Ok(())
+}
