@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 
 #include "gpu.h"
+#include "radeon.h"
 
 #define NEEDS_GTT EXEC_OBJECT_NEEDS_GTT
 
@@ -75,16 +76,16 @@ int getparam(int fd, int param)
 	return got ? got : value;
 }
 
-static int speaks_i915(int fd)
+static int speaks(int fd, const char *interface)
 {
 	char name[16] = "";
 	struct drm_version version = { .name = name, .name_len = sizeof(name) - 1 };
 
-	return call(fd, DRM_IOCTL_VERSION, &version) == 0 && strcmp(name, "i915") == 0;
+	return call(fd, DRM_IOCTL_VERSION, &version) == 0 && strcmp(name, interface) == 0;
 }
 
-/* The node that the environment asks for, or the first that speaks i915. */
-static int find_node(void)
+/* The node that the environment asks for, or the first that speaks an interface. */
+static int find_node(const char *interface)
 {
 	char path[300], first[300] = "";
 	struct dirent *entry;
@@ -106,7 +107,7 @@ static int find_node(void)
 		fd = open(path, O_RDWR | O_CLOEXEC);
 		if (fd < 0)
 			continue;
-		if (speaks_i915(fd) && (!first[0] || strcmp(path, first) < 0))
+		if (speaks(fd, interface) && (!first[0] || strcmp(path, first) < 0))
 			memcpy(first, path, sizeof(first));
 		close(fd);
 	}
@@ -115,6 +116,11 @@ static int find_node(void)
 		return -ENODEV;
 	fd = open(first, O_RDWR | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
+}
+
+int radeon_open(void)
+{
+	return find_node("radeon");
 }
 
 /* Whether the ring is there: objects are looked up after it, so a handle that is none tells. */
@@ -135,7 +141,7 @@ int gpu_open(struct gpu *gpu)
 	unsigned int i;
 
 	memset(gpu, 0, sizeof(*gpu));
-	gpu->fd = find_node();
+	gpu->fd = find_node("i915");
 	if (gpu->fd < 0)
 		return gpu->fd;
 	gpu->chip = getparam(gpu->fd, I915_PARAM_CHIPSET_ID);

@@ -9,6 +9,7 @@
 #include "kselftest_harness.h"
 
 #include "device.h"
+#include "radeon.h"
 
 /*
  * Each test is bounded in time. These are for what hangs: the debug kernel is ten times slower than the
@@ -66,6 +67,14 @@ static inline void gpu_setup(struct __test_metadata *_metadata, struct gpu *gpu)
 	got = gpu_open(gpu);
 	if (got == -EOPNOTSUPP)
 		SKIP(return, "the commands of this chip are not known here");
+	if (got == -ENODEV) {
+		int radeon = radeon_open();
+
+		if (radeon >= 0) {
+			close(radeon);
+			SKIP(return, "the device here speaks radeon, and this is about i915");
+		}
+	}
 	ASSERT_EQ(0, got)
 	{
 		TH_LOG("no render node of a driver that speaks i915: %s", strerror(-got));

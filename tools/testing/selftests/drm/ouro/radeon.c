@@ -1,0 +1,694 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The radeon interface: what each ioctl takes and refuses, where objects live,
+ * and streams of commands. Commands: "R5xx Acceleration" §5.1; registers that
+ * streams may write, and the order of a relocation: its digest §5.7.
+ */
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "test.h"
+
+FIXTURE(radeon)
+{
+	int fd;
+};
+
+FIXTURE_SETUP(radeon)
+{
+	const char *kernel = getenv("OURO_KERNEL");
+
+	alarm(kernel && !strcmp(kernel, "debug") ? SECONDS_DEBUG : SECONDS_PLAIN);
+	self->fd = radeon_open();
+	if (self->fd == -ENODEV)
+		SKIP(return, "no device here speaks radeon");
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(radeon)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+}
+
+/* An object of a domain, or 0. */
+static __u32 create(int fd, __u64 size, __u32 domain)
+{
+	struct drm_radeon_gem_create arg = { .size = size, .initial_domain = domain };
+
+	return call(fd, DRM_IOCTL_RADEON_GEM_CREATE, &arg) ? 0 : arg.handle;
+}
+
+static void *map(int fd, __u32 handle, __u64 size)
+{
+	struct drm_radeon_gem_mmap arg = { .handle = handle, .size = size };
+
+	if (call(fd, DRM_IOCTL_RADEON_GEM_MMAP, &arg))
+		return MAP_FAILED;
+	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, arg.addr_ptr);
+}
+
+static int wait_idle(int fd, __u32 handle)
+{
+	struct drm_radeon_gem_wait_idle arg = { .handle = handle };
+
+	return call(fd, DRM_IOCTL_RADEON_GEM_WAIT_IDLE, &arg);
+}
+
+/* Where an object is. */
+static __u32 domain_of(int fd, __u32 handle)
+{
+	struct drm_radeon_gem_busy arg = { .handle = handle };
+
+	call(fd, DRM_IOCTL_RADEON_GEM_BUSY, &arg);
+	return arg.domain;
+}
+
+/* A call of CS, of parts that a test can change. */
+struct cs {
+	__u32 words[64];
+	struct drm_radeon_cs_reloc relocs[8];
+	__u32 flags[3];
+	struct drm_radeon_cs_chunk chunks[3];
+	__u64 pointers[3];
+	struct drm_radeon_cs arg;
+};
+
+/* Eight fillers (type 2), no relocation, tiles as the stream says. */
+static void cs_init(struct cs *cs)
+{
+	unsigned int i;
+
+	memset(cs, 0, sizeof(*cs));
+	for (i = 0; i < 8; i++)
+		cs->words[i] = 0x80000000;
+	cs->flags[0] = RADEON_CS_KEEP_TILING_FLAGS;
+	cs->chunks[0] = (struct drm_radeon_cs_chunk){ RADEON_CHUNK_ID_IB, 8, U64(cs->words) };
+	cs->chunks[1] = (struct drm_radeon_cs_chunk){ RADEON_CHUNK_ID_RELOCS, 0, U64(cs->relocs) };
+	cs->chunks[2] = (struct drm_radeon_cs_chunk){ RADEON_CHUNK_ID_FLAGS, 3, U64(cs->flags) };
+	for (i = 0; i < 3; i++)
+		cs->pointers[i] = U64(&cs->chunks[i]);
+	cs->arg.num_chunks = 3;
+	cs->arg.chunks = U64(cs->pointers);
+}
+
+static void cs_reloc(struct cs *cs, __u32 handle, __u32 read, __u32 write)
+{
+	cs->relocs[cs->chunks[1].length_dw / 4] =
+		(struct drm_radeon_cs_reloc){ handle, read, write, 0 };
+	cs->chunks[1].length_dw += 4;
+}
+
+/* A stream without effect that wants an object in a domain. */
+static int use(int fd, __u32 handle, __u32 domain)
+{
+	struct cs cs;
+
+	cs_init(&cs);
+	cs_reloc(&cs, handle, 0, domain);
+	return call(fd, DRM_IOCTL_RADEON_CS, &cs.arg);
+}
+
+/* Mesa picks its driver by these (userspace: 2.50 at least). */
+TEST_F(radeon, version)
+{
+	char name[16] = "";
+	struct drm_version version = { .name = name, .name_len = sizeof(name) - 1 };
+
+	GOOD(self->fd, DRM_IOCTL_VERSION, &version);
+	EXPECT_STREQ("radeon", name);
+	EXPECT_EQ(2, version.version_major);
+	EXPECT_LE(50, version.version_minor);
+}
+
+TEST_F(radeon, info)
+{
+	struct drm_ouro_device device = {};
+	struct drm_radeon_info arg = {};
+	__u64 long_value;
+	__u32 value, i;
+
+	GOOD(self->fd, DRM_IOCTL_OURO_DEVICE, &device);
+	arg.value = U64(&value);
+	arg.request = RADEON_INFO_DEVICE_ID;
+	GOOD(self->fd, DRM_IOCTL_RADEON_INFO, &arg);
+	EXPECT_EQ(device.pci_device, value);
+	/* digest §5.2: one to four pipes, one or two of depth */
+	arg.request = RADEON_INFO_NUM_GB_PIPES;
+	GOOD(self->fd, DRM_IOCTL_RADEON_INFO, &arg);
+	EXPECT_LE(1, value);
+	EXPECT_GE(4, value);
+	arg.request = RADEON_INFO_NUM_Z_PIPES;
+	GOOD(self->fd, DRM_IOCTL_RADEON_INFO, &arg);
+	EXPECT_LE(1, value);
+	EXPECT_GE(2, value);
+	arg.request = RADEON_INFO_ACCEL_WORKING2;
+	GOOD(self->fd, DRM_IOCTL_RADEON_INFO, &arg);
+	EXPECT_EQ(1, value);
+	/* one of four rings that others have */
+	arg.request = RADEON_INFO_RING_WORKING;
+	for (i = RADEON_CS_RING_GFX; i <= RADEON_CS_RING_VCE; i++) {
+		value = i;
+		GOOD(self->fd, DRM_IOCTL_RADEON_INFO, &arg);
+		EXPECT_EQ(i == RADEON_CS_RING_GFX, value);
+	}
+	value = RADEON_CS_RING_VCE + 1;
+	BAD(self->fd, DRM_IOCTL_RADEON_INFO, &arg, EINVAL);
+	for (i = RADEON_INFO_WANT_HYPERZ; i <= RADEON_INFO_WANT_CMASK; i++) {
+		arg.request = i;
+		value = 1;
+		GOOD(self->fd, DRM_IOCTL_RADEON_INFO, &arg);
+		EXPECT_EQ(0, value);
+		value = 2;
+		BAD(self->fd, DRM_IOCTL_RADEON_INFO, &arg, EINVAL);
+	}
+	/* numbers of 64 bits */
+	arg.value = U64(&long_value);
+	arg.request = RADEON_INFO_VRAM_USAGE;
+	long_value = ~0ull;
+	GOOD(self->fd, DRM_IOCTL_RADEON_INFO, &arg);
+	EXPECT_NE(~0ull, long_value);
+	EXPECT_EQ(0, long_value % PAGE);
+
+	/* what later chips have, and nobody */
+	for (i = 0; i < 3; i++) {
+		static const __u32 unknown[] = { RADEON_INFO_VA_START, RADEON_INFO_MAX_PIPES, 0x1000 };
+
+		arg.request = unknown[i];
+		BAD(self->fd, DRM_IOCTL_RADEON_INFO, &arg, EINVAL);
+	}
+	arg.request = RADEON_INFO_DEVICE_ID;
+	arg.value = BAD_POINTER;
+	BAD(self->fd, DRM_IOCTL_RADEON_INFO, &arg, EFAULT);
+	arg.value = KERNEL_POINTER;
+	BAD(self->fd, DRM_IOCTL_RADEON_INFO, &arg, EFAULT);
+	arg.request = RADEON_INFO_RING_WORKING;
+	BAD(self->fd, DRM_IOCTL_RADEON_INFO, &arg, EFAULT);
+}
+
+TEST_F(radeon, sizes)
+{
+	struct drm_radeon_gem_info info = {};
+	struct drm_ouro_region regions[4] = {};
+	struct drm_ouro_list list = { .ptr = U64(regions), .count = 4, .stride = sizeof(regions[0]) };
+
+	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_INFO, &info);
+	GOOD(self->fd, DRM_IOCTL_OURO_REGIONS, &list);
+	ASSERT_LE(2, list.count);
+	EXPECT_EQ(1, regions[1].kind);
+	EXPECT_EQ(regions[1].size, info.vram_size);
+	EXPECT_EQ(regions[1].cpu_visible, info.vram_visible);
+	EXPECT_GE(info.vram_size, info.vram_visible);
+	EXPECT_LT(0, info.vram_visible);
+	/* digest §5.2: 512 MiB */
+	EXPECT_EQ(512ull << 20, info.gart_size);
+}
+
+TEST_F(radeon, create)
+{
+	static const __u32 domains[] = { 0, RADEON_GEM_DOMAIN_CPU, RADEON_GEM_DOMAIN_GTT,
+					 RADEON_GEM_DOMAIN_VRAM,
+					 RADEON_GEM_DOMAIN_VRAM | RADEON_GEM_DOMAIN_GTT };
+	struct drm_radeon_gem_create arg;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(domains); i++) {
+		arg = (struct drm_radeon_gem_create){ .size = 1, .alignment = 4096,
+						      .initial_domain = domains[i] };
+		GOOD(self->fd, DRM_IOCTL_RADEON_GEM_CREATE, &arg);
+		EXPECT_NE(0, arg.handle);
+		gem_close(self->fd, arg.handle);
+	}
+	for (i = 0; i < 5; i++) {
+		arg = (struct drm_radeon_gem_create){ .size = 4096, .flags = 1u << i,
+						      .initial_domain = RADEON_GEM_DOMAIN_GTT };
+		GOOD(self->fd, DRM_IOCTL_RADEON_GEM_CREATE, &arg);
+		gem_close(self->fd, arg.handle);
+	}
+	arg = (struct drm_radeon_gem_create){ .size = 4096, .flags = 1u << 5 };
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_CREATE, &arg, EINVAL);
+	arg = (struct drm_radeon_gem_create){ .size = 4096, .initial_domain = 8 };
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_CREATE, &arg, EINVAL);
+	arg = (struct drm_radeon_gem_create){ .size = 4096, .alignment = 4097 };
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_CREATE, &arg, EINVAL);
+	arg = (struct drm_radeon_gem_create){ .size = 4096, .alignment = 1ull << 63 };
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_CREATE, &arg, EINVAL);
+	arg = (struct drm_radeon_gem_create){ .size = 0 };
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_CREATE, &arg, EINVAL);
+	arg = (struct drm_radeon_gem_create){ .size = ~0ull };
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_CREATE, &arg, ENOMEM);
+	arg = (struct drm_radeon_gem_create){ .size = 1ull << 32 };
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_CREATE, &arg, ENOMEM);
+}
+
+/* New memory is zero, also where another object was before. */
+TEST_F(radeon, memory_is_zero)
+{
+	static const __u32 domains[] = { RADEON_GEM_DOMAIN_GTT, RADEON_GEM_DOMAIN_VRAM };
+	unsigned int i, round, at, other;
+	const __u64 size = 4 * PAGE;
+
+	for (i = 0; i < ARRAY_LEN(domains); i++) {
+		for (round = 0; round < 3; round++) {
+			__u32 handle = create(self->fd, size, domains[i]);
+			__u32 *words = map(self->fd, handle, size);
+
+			ASSERT_NE(0, handle);
+			ASSERT_NE(MAP_FAILED, words);
+			for (at = 0, other = 0; at < size / 4; at++)
+				other += peek(&words[at]) != 0;
+			EXPECT_EQ(0, other);
+			/* where the GPU wants it, and what the one before it has left there */
+			ASSERT_EQ(0, use(self->fd, handle, domains[i]));
+			ASSERT_EQ(0, wait_idle(self->fd, handle));
+			EXPECT_EQ(domains[i], domain_of(self->fd, handle));
+			for (at = 0, other = 0; at < size / 4; at++)
+				other += peek(&words[at]) != 0;
+			EXPECT_EQ(0, other);
+			for (at = 0; at < size / 4; at++)
+				poke(&words[at], 0xdeadbeef);
+			munmap(words, size);
+			gem_close(self->fd, handle);
+		}
+	}
+}
+
+TEST_F(radeon, mmap)
+{
+	struct drm_radeon_gem_mmap arg = { .handle = 0xffffff };
+
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_MMAP, &arg, ENOENT);
+	arg.handle = create(self->fd, PAGE, RADEON_GEM_DOMAIN_VRAM);
+	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_MMAP, &arg);
+	EXPECT_EQ(MAP_FAILED,
+		  mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, self->fd, arg.addr_ptr));
+	gem_close(self->fd, arg.handle);
+}
+
+TEST_F(radeon, tiling)
+{
+	static const __u32 good[] = { 0x1, 0x2, 0x3, 0x20, 0x21, 0x10 };
+	struct drm_radeon_gem_set_tiling set = {};
+	struct drm_radeon_gem_get_tiling get = {};
+	unsigned int i;
+
+	set.handle = get.handle = create(self->fd, PAGE, RADEON_GEM_DOMAIN_VRAM);
+	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_GET_TILING, &get);
+	EXPECT_EQ(0, get.tiling_flags);
+	for (i = 0; i < ARRAY_LEN(good); i++) {
+		set.tiling_flags = good[i];
+		set.pitch = 64 * (i + 1);
+		GOOD(self->fd, DRM_IOCTL_RADEON_GEM_SET_TILING, &set);
+		GOOD(self->fd, DRM_IOCTL_RADEON_GEM_GET_TILING, &get);
+		EXPECT_EQ(good[i], get.tiling_flags);
+		EXPECT_EQ(64 * (i + 1), get.pitch);
+	}
+	set.tiling_flags = 0x40;
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_SET_TILING, &set, EINVAL);
+	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_GET_TILING, &get);
+	EXPECT_EQ(0x10, get.tiling_flags);
+	set.tiling_flags = 0;
+	set.handle = get.handle = 0xffffff;
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_SET_TILING, &set, ENOENT);
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_GET_TILING, &get, ENOENT);
+}
+
+TEST_F(radeon, op)
+{
+	struct drm_radeon_gem_op op = { .op = RADEON_GEM_OP_GET_INITIAL_DOMAIN };
+
+	op.handle = create(self->fd, PAGE, RADEON_GEM_DOMAIN_VRAM | RADEON_GEM_DOMAIN_GTT);
+	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_OP, &op);
+	EXPECT_EQ(6, op.value);
+	op.op = RADEON_GEM_OP_SET_INITIAL_DOMAIN;
+	op.value = RADEON_GEM_DOMAIN_GTT;
+	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_OP, &op);
+	op.op = RADEON_GEM_OP_GET_INITIAL_DOMAIN;
+	op.value = 0;
+	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_OP, &op);
+	EXPECT_EQ(2, op.value);
+	op.op = RADEON_GEM_OP_SET_INITIAL_DOMAIN;
+	op.value = 8;
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_OP, &op, EINVAL);
+	op.value = 1ull << 32 | 2;
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_OP, &op, EINVAL);
+	op.op = 2;
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_OP, &op, EINVAL);
+	op.handle = 0xffffff;
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_OP, &op, ENOENT);
+}
+
+TEST_F(radeon, idle)
+{
+	struct drm_radeon_gem_wait_idle wait = { .handle = 0xffffff };
+	struct drm_radeon_gem_busy busy = { .handle = 0xffffff };
+	struct drm_radeon_gem_set_domain set = { .handle = 0xffffff,
+						 .read_domains = RADEON_GEM_DOMAIN_CPU };
+
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_WAIT_IDLE, &wait, ENOENT);
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_BUSY, &busy, ENOENT);
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_SET_DOMAIN, &set, ENOENT);
+	wait.handle = busy.handle = set.handle = create(self->fd, PAGE, RADEON_GEM_DOMAIN_GTT);
+	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_WAIT_IDLE, &wait);
+	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_BUSY, &busy);
+	EXPECT_EQ(RADEON_GEM_DOMAIN_GTT, busy.domain);
+	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_SET_DOMAIN, &set);
+	set.write_domain = 8;
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_SET_DOMAIN, &set, EINVAL);
+}
+
+TEST_F(radeon, userptr)
+{
+	const __u32 flags = RADEON_GEM_USERPTR_ANONONLY | RADEON_GEM_USERPTR_REGISTER;
+	void *memory = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0);
+	struct drm_radeon_gem_userptr arg = {};
+	struct drm_radeon_gem_mmap show = {};
+	struct drm_radeon_gem_op op = {};
+
+	/* the probe of user space */
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_USERPTR, &arg, EACCES);
+	arg = (struct drm_radeon_gem_userptr){ .addr = U64(memory), .size = 4 * PAGE,
+					       .flags = flags | RADEON_GEM_USERPTR_VALIDATE };
+	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_USERPTR, &arg);
+	show.handle = op.handle = arg.handle;
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_MMAP, &show, EPERM);
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_OP, &op, EPERM);
+	gem_close(self->fd, arg.handle);
+
+	arg.addr = U64(memory) + 1;
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_USERPTR, &arg, EINVAL);
+	arg.addr = U64(memory);
+	arg.size = PAGE + 1;
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_USERPTR, &arg, EINVAL);
+	arg.size = 0;
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_USERPTR, &arg, EINVAL);
+	arg.size = PAGE;
+	arg.flags = flags | RADEON_GEM_USERPTR_READONLY;
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_USERPTR, &arg, EINVAL);
+	arg.flags = flags | 1u << 4;
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_USERPTR, &arg, EINVAL);
+	arg.flags = RADEON_GEM_USERPTR_REGISTER;
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_USERPTR, &arg, EACCES);
+	arg.flags = flags;
+	arg.addr = KERNEL_POINTER;
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_USERPTR, &arg, EFAULT);
+	arg.addr = 0;
+	arg.flags = flags | RADEON_GEM_USERPTR_VALIDATE;
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_USERPTR, &arg, EFAULT);
+	munmap(memory, 4 * PAGE);
+}
+
+TEST_F(radeon, streams)
+{
+	__u32 handle = create(self->fd, PAGE, RADEON_GEM_DOMAIN_GTT);
+	struct cs cs;
+
+	cs_init(&cs);
+	GOOD(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg);
+	EXPECT_EQ(512ull << 20, cs.arg.gart_limit);
+	EXPECT_LT(0, cs.arg.vram_limit);
+	/* the same object by two relocations; by one that writes, it is busy and then idle */
+	cs_init(&cs);
+	cs_reloc(&cs, handle, RADEON_GEM_DOMAIN_GTT, 0);
+	cs_reloc(&cs, handle, 0, RADEON_GEM_DOMAIN_GTT);
+	GOOD(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg);
+	EXPECT_EQ(0, wait_idle(self->fd, handle));
+	/* flags and relocations may be missing, the stream not */
+	cs_init(&cs);
+	cs.arg.num_chunks = 1;
+	GOOD(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg);
+	cs.pointers[0] = U64(&cs.chunks[1]);
+	BAD(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg, EINVAL);
+}
+
+TEST_F(radeon, chunks)
+{
+	__u32 handle = create(self->fd, PAGE, RADEON_GEM_DOMAIN_GTT);
+	struct cs cs;
+
+#define REFUSED(error)                                                 \
+	({                                                             \
+		BAD(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg, error);    \
+		cs_init(&cs);                                          \
+	})
+	cs_init(&cs);
+	cs.arg.num_chunks = 0;
+	REFUSED(EINVAL);
+	cs.arg.num_chunks = ~0u;
+	REFUSED(EINVAL);
+	cs.arg.chunks = BAD_POINTER;
+	REFUSED(EFAULT);
+	cs.pointers[1] = KERNEL_POINTER;
+	REFUSED(EFAULT);
+	cs.chunks[0].chunk_data = BAD_POINTER;
+	REFUSED(EFAULT);
+	cs.chunks[0].length_dw = 0;
+	REFUSED(EINVAL);
+	cs.chunks[0].length_dw = ~0u;
+	REFUSED(EINVAL);
+	cs.chunks[1].chunk_id = RADEON_CHUNK_ID_IB;
+	REFUSED(EINVAL);
+	cs.chunks[1].chunk_id = RADEON_CHUNK_ID_CONST_IB;
+	REFUSED(EINVAL);
+	cs.chunks[1].chunk_id = 9;
+	REFUSED(EINVAL);
+	/* half a relocation (digest §5.7, weakness 8) */
+	cs_reloc(&cs, handle, RADEON_GEM_DOMAIN_GTT, 0);
+	cs.chunks[1].length_dw = 2;
+	REFUSED(EINVAL);
+	cs.chunks[1].length_dw = 0x40000004;
+	REFUSED(EINVAL);
+	cs_reloc(&cs, 0xffffff, RADEON_GEM_DOMAIN_GTT, 0);
+	REFUSED(ENOENT);
+	/* domains: none, the CPU's, unknown; flags */
+	cs_reloc(&cs, handle, 0, 0);
+	REFUSED(EINVAL);
+	cs_reloc(&cs, handle, RADEON_GEM_DOMAIN_CPU, 0);
+	REFUSED(EINVAL);
+	cs_reloc(&cs, handle, RADEON_GEM_DOMAIN_GTT, RADEON_GEM_DOMAIN_CPU);
+	REFUSED(EINVAL);
+	cs_reloc(&cs, handle, 8 | RADEON_GEM_DOMAIN_GTT, 0);
+	REFUSED(EINVAL);
+	cs_reloc(&cs, handle, RADEON_GEM_DOMAIN_GTT, 0);
+	cs.relocs[0].flags = 0x10;
+	REFUSED(EINVAL);
+	/* no translation for each client, no other ring, no other flag */
+	cs.flags[0] |= RADEON_CS_USE_VM;
+	REFUSED(EINVAL);
+	cs.flags[0] |= 8;
+	REFUSED(EINVAL);
+	cs.flags[1] = RADEON_CS_RING_DMA;
+	REFUSED(EINVAL);
+	cs.chunks[2].length_dw = 0;
+	REFUSED(EINVAL);
+	GOOD(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg);
+}
+
+/* What the checker refuses is refused whole, and nothing of it has run. */
+TEST_F(radeon, refused_streams)
+{
+	static const __u32 bad[][4] = {
+		/* type 1; type 0 of CP_RB_BASE, of the scratch register of fences, of CP_IB_BASE */
+		{ 0x40000000, 0, 0 },
+		{ 0x000001c0, 0x1000 },
+		{ 0x00000578, 7 },
+		{ 0x000001ce, 0x1000 },
+		/* type 3: no such opcode, COND_EXEC (22h), a 2D packet (91h), a body that is cut off */
+		{ 0xc000ff00, 0 },
+		{ 0xc0002200, 0 },
+		{ 0xc0009100, 0 },
+		{ 0xc0051000, 0 },
+		/* the colour buffer's address without a relocation */
+		{ 0x0000138a, 0 },
+	};
+	struct drm_ouro_stats before = {}, after = {};
+	struct cs cs;
+	unsigned int i;
+
+	GOOD(self->fd, DRM_IOCTL_OURO_STATS, &before);
+	for (i = 0; i < ARRAY_LEN(bad); i++) {
+		cs_init(&cs);
+		memcpy(&cs.words[4], bad[i], sizeof(bad[i]));
+		cs.chunks[0].length_dw = 6;
+		BAD(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg, EINVAL);
+	}
+	GOOD(self->fd, DRM_IOCTL_OURO_STATS, &after);
+	EXPECT_EQ(before.requests, after.requests);
+}
+
+/* Objects move where streams want them, with what is in them. */
+TEST_F(radeon, moves)
+{
+	const __u64 size = 300 * PAGE;
+	__u32 handle = create(self->fd, size, RADEON_GEM_DOMAIN_VRAM), only;
+	__u32 *words = map(self->fd, handle, size);
+	unsigned int i, at, other;
+
+	ASSERT_NE(MAP_FAILED, words);
+	for (at = 0; at < size / 4; at += 61)
+		poke(&words[at], at * 7);
+	for (i = 0; i < 6; i++) {
+		__u32 domain = i % 2 ? RADEON_GEM_DOMAIN_VRAM : RADEON_GEM_DOMAIN_GTT;
+
+		ASSERT_EQ(0, use(self->fd, handle, domain));
+		ASSERT_EQ(0, wait_idle(self->fd, handle));
+		EXPECT_EQ(domain, domain_of(self->fd, handle));
+		for (at = 0, other = 0; at < size / 4; at += 61)
+			other += peek(&words[at]) != at * 7 + i;
+		EXPECT_EQ(0, other);
+		for (at = 0; at < size / 4; at += 61)
+			poke(&words[at], at * 7 + i + 1);
+	}
+	/* one that was made for GTT stays there */
+	only = create(self->fd, PAGE, RADEON_GEM_DOMAIN_GTT);
+	ASSERT_EQ(0, use(self->fd, only, RADEON_GEM_DOMAIN_VRAM));
+	EXPECT_EQ(RADEON_GEM_DOMAIN_GTT, domain_of(self->fd, only));
+	munmap(words, size);
+}
+
+/* More than the device's memory holds: some leave, and nothing is lost. */
+TEST_F(radeon, eviction)
+{
+	struct drm_radeon_gem_info info = {};
+	__u32 handles[9] = {};
+	__u32 *words[9];
+	unsigned int i, round, at, in_vram;
+	__u64 size;
+
+	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_INFO, &info);
+	size = info.vram_size / 8 & ~(PAGE - 1);
+	if (size > 8ull << 20)
+		SKIP(return, "the device has so much memory that the machine has not");
+	for (i = 0; i < ARRAY_LEN(handles); i++) {
+		handles[i] = create(self->fd, size, RADEON_GEM_DOMAIN_VRAM);
+		ASSERT_NE(0, handles[i]);
+		words[i] = map(self->fd, handles[i], size);
+		ASSERT_NE(MAP_FAILED, words[i]);
+		for (at = 0; at < size / 4; at += PAGE / 4)
+			poke(&words[i][at], i << 24 | at);
+	}
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < ARRAY_LEN(handles); i++)
+			ASSERT_EQ(0, use(self->fd, handles[i], RADEON_GEM_DOMAIN_VRAM));
+		for (i = 0, in_vram = 0; i < ARRAY_LEN(handles); i++) {
+			ASSERT_EQ(0, wait_idle(self->fd, handles[i]));
+			in_vram += domain_of(self->fd, handles[i]) == RADEON_GEM_DOMAIN_VRAM;
+			for (at = 0; at < size / 4; at += PAGE / 4)
+				ASSERT_EQ(i << 24 | at, peek(&words[i][at]));
+		}
+		EXPECT_LT(0, in_vram);
+		EXPECT_GT(ARRAY_LEN(handles), in_vram);
+	}
+}
+
+/* Whether a page can be read: if not, the reader is killed by SIGBUS. */
+static bool readable(const __u32 *word)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (!child)
+		_exit(peek(word) == 0x12345678 ? 0 : 1);
+	waitpid(child, &status, 0);
+	return !(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+}
+
+/* The device goes while its memory is mapped, and comes back. */
+TEST_F(radeon, unbind)
+{
+	__u32 handle = create(self->fd, 4 * PAGE, RADEON_GEM_DOMAIN_VRAM), *words;
+	struct drm_radeon_gem_info info = {};
+	struct place place;
+	struct cs cs;
+
+	words = map(self->fd, handle, 4 * PAGE);
+	ASSERT_NE(MAP_FAILED, words);
+	ASSERT_EQ(0, use(self->fd, handle, RADEON_GEM_DOMAIN_VRAM));
+	poke(words, 0x12345678);
+	EXPECT_EQ(RADEON_GEM_DOMAIN_VRAM, domain_of(self->fd, handle));
+	ASSERT_EQ(0, device_of(self->fd, &place));
+	ASSERT_EQ(0, device_unbind(&place));
+	BAD(self->fd, DRM_IOCTL_RADEON_GEM_INFO, &info, ENODEV);
+	cs_init(&cs);
+	BAD(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg, ENODEV);
+	/* what is mapped is not what somebody else gets who has the bus address next */
+	EXPECT_FALSE(readable(words));
+	ASSERT_EQ(0, device_bind(&place));
+	EXPECT_FALSE(readable(words));
+	munmap(words, 4 * PAGE);
+	close(self->fd);
+	self->fd = radeon_open();
+	ASSERT_LE(0, self->fd);
+	handle = create(self->fd, PAGE, RADEON_GEM_DOMAIN_VRAM);
+	ASSERT_EQ(0, use(self->fd, handle, RADEON_GEM_DOMAIN_VRAM));
+	EXPECT_EQ(0, wait_idle(self->fd, handle));
+	EXPECT_EQ(RADEON_GEM_DOMAIN_VRAM, domain_of(self->fd, handle));
+}
+
+/* An engine that hangs is reset; what was sent before and after it is done, and memory keeps what it has. */
+TEST_F(radeon, hang)
+{
+	__u32 handle = create(self->fd, 4 * PAGE, RADEON_GEM_DOMAIN_VRAM), *words, resets = 0;
+	struct drm_radeon_info info = { .request = RADEON_INFO_GPU_RESET_COUNTER,
+					.value = U64(&resets) };
+	struct place place;
+	__u32 before;
+
+	words = map(self->fd, handle, 4 * PAGE);
+	ASSERT_NE(MAP_FAILED, words);
+	ASSERT_EQ(0, use(self->fd, handle, RADEON_GEM_DOMAIN_VRAM));
+	ASSERT_EQ(0, wait_idle(self->fd, handle));
+	poke(words, 0x12345678);
+	GOOD(self->fd, DRM_IOCTL_RADEON_INFO, &info);
+	before = resets;
+	ASSERT_EQ(0, device_of(self->fd, &place));
+	if (model_fault(&place, FAULT_NONE))
+		SKIP(return, "no model that can be told to hang");
+	ASSERT_EQ(0, model_fault(&place, FAULT_HANG | FAULT_ONCE));
+	ASSERT_EQ(0, use(self->fd, handle, RADEON_GEM_DOMAIN_VRAM));
+	ASSERT_EQ(0, use(self->fd, handle, RADEON_GEM_DOMAIN_VRAM));
+	EXPECT_EQ(0, wait_idle(self->fd, handle));
+	GOOD(self->fd, DRM_IOCTL_RADEON_INFO, &info);
+	EXPECT_LT(before, resets);
+	EXPECT_EQ(0x12345678, peek(words));
+	ASSERT_EQ(0, use(self->fd, handle, RADEON_GEM_DOMAIN_GTT));
+	EXPECT_EQ(0, wait_idle(self->fd, handle));
+	EXPECT_EQ(0x12345678, peek(words));
+	munmap(words, 4 * PAGE);
+}
+
+/* What is in the device's memory is there after a sleep, in which it forgets. */
+TEST_F(radeon, sleep)
+{
+	static const char *const ways[] = { "freeze platform", "mem core" };
+	const char *command = getenv("OURO_SLEEP");
+	const __u64 size = 16 * PAGE;
+	unsigned int i, at, other;
+	__u32 handles[4], *words[4];
+	char line[256];
+
+	if (!command)
+		SKIP(return, "OURO_SLEEP is not set: nothing here may send the machine to sleep");
+	for (i = 0; i < 4; i++) {
+		handles[i] = create(self->fd, size, RADEON_GEM_DOMAIN_VRAM);
+		words[i] = map(self->fd, handles[i], size);
+		ASSERT_NE(MAP_FAILED, words[i]);
+		for (at = 0; at < size / 4; at += 61)
+			poke(&words[i][at], at ^ i);
+		ASSERT_EQ(0, use(self->fd, handles[i], RADEON_GEM_DOMAIN_VRAM));
+	}
+	for (i = 0; i < ARRAY_LEN(ways); i++) {
+		snprintf(line, sizeof(line), "%s %s >/tmp/sleep-said 2>&1", command, ways[i]);
+		ASSERT_EQ(0, system(line));
+		ASSERT_EQ(0, use(self->fd, handles[i], RADEON_GEM_DOMAIN_VRAM));
+		ASSERT_EQ(0, wait_idle(self->fd, handles[i]));
+		EXPECT_EQ(RADEON_GEM_DOMAIN_VRAM, domain_of(self->fd, handles[i]));
+	}
+	for (i = 0, other = 0; i < 4; i++)
+		for (at = 0; at < size / 4; at += 61)
+			other += peek(&words[i][at]) != (at ^ i);
+	EXPECT_EQ(0, other);
+}
+
+TEST_HARNESS_MAIN
