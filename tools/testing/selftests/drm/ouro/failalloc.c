@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Each allocation of each call is failed in turn, until a run has none left to
- * fail. The call must then say ENOMEM, or do without; leave nothing behind; and
- * change nothing: the same counts, the next handle and descriptor the same, the
- * objects' contents as they were.
+ * Each allocation of each call, and where the kernel can each copy of user
+ * memory, is failed in turn, until a run has none left to fail. The call must
+ * then say ENOMEM or EFAULT, or do without; leave nothing behind; and change
+ * nothing: the same counts, the next handle and descriptor the same, the objects'
+ * contents as they were. Only a call whose answer could not be copied is done
+ * (drm_ioctl() of the kernel copies it last): what it made is there, and is taken
+ * back by who was not told.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -31,6 +34,10 @@ struct state {
 	struct spin spin;
 	/* room for answers; user memory that an object is made of */
 	__u8 *room;
+	/* what a call will make that does not tell it */
+	__u32 next_handle;
+	__u32 next_context;
+	int next_file;
 };
 
 /* One call: what it needs, itself, and how what it made is taken back. */
@@ -42,6 +49,8 @@ struct subject {
 	void (*after)(struct state *s);
 	/* the driver may be without it (another chip, an older driver): a plain run says EINVAL */
 	bool optional;
+	/* it may have done all, and not have told what it made: takes that back, if it is there */
+	void (*untold)(struct state *s);
 };
 
 enum { ROOM = 16 * PAGE, SIZE = 8 * PAGE, MARK = 0x0badcafe };
@@ -101,6 +110,48 @@ static int do_create_ext(struct state *s)
 static void undo_create(struct state *s)
 {
 	gem_close(s->fd, s->second);
+}
+
+static void untold_object(struct state *s)
+{
+	gem_close(s->fd, s->next_handle);
+}
+
+static void untold_context(struct state *s)
+{
+	context_destroy(s->fd, s->next_context);
+}
+
+static void untold_file(struct state *s)
+{
+	close(s->next_file);
+}
+
+static void untold_import(struct state *s)
+{
+	/* the first one of its file */
+	gem_close(s->other.fd, 1);
+}
+
+/* A mapping of the device is gone: there is no other one. */
+static void untold_mapping(struct state *s)
+{
+	unsigned long from, to, found = 0, end = 0;
+	char line[512];
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	(void)s;
+	while (maps && fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%lx", &from, &to) == 2 &&
+		    (strstr(line, "/dev/dri/") || strstr(line, "drm mm object"))) {
+			found = from;
+			end = to;
+		}
+	}
+	if (maps)
+		fclose(maps);
+	if (found)
+		munmap((void *)found, end - found);
 }
 
 static int do_pwrite(struct state *s)
@@ -331,6 +382,8 @@ static int do_query(struct state *s)
 	/* each item has an error of its own */
 	if (items[0].length == -ENOMEM || items[1].length == -ENOMEM)
 		return -ENOMEM;
+	if (items[0].length == -EFAULT || items[1].length == -EFAULT)
+		return -EFAULT;
 	return items[0].length > 0 && items[1].length > 0 ? 0 : -EIO;
 }
 
@@ -554,44 +607,52 @@ static void drop_batch(struct state *s)
 }
 
 static const struct subject subjects[] = {
-	{ "open", NULL, do_open, undo_open, NULL, false },
-	{ "GEM_CREATE", NULL, do_create, undo_create, NULL, false },
-	{ "GEM_CREATE_EXT", NULL, do_create_ext, undo_create, NULL, true },
-	{ "GEM_PWRITE", an_object, do_pwrite, NULL, drop_object, false },
-	{ "GEM_PREAD", an_object, do_pread, NULL, drop_object, false },
-	{ "GEM_SET_DOMAIN", an_object, do_set_domain, NULL, drop_object, false },
-	{ "GEM_SET_DOMAIN with memory", a_full_object, do_set_domain, NULL, drop_object, false },
-	{ "GEM_MMAP_OFFSET", an_object, do_mmap_offset, NULL, drop_object, false },
-	{ "mmap", an_object, map_wc, unmap, drop_object, false },
-	{ "fault, cached", object_mapped_wb, do_touch, NULL, drop_mapped, false },
-	{ "fault, aperture", object_mapped_gtt, do_touch, NULL, drop_mapped, false },
-	{ "GEM_MMAP", an_object, do_mmap_legacy, unmap, drop_object, true },
-	{ "GEM_SW_FINISH", an_object, do_sw_finish, NULL, drop_object, true },
-	{ "GEM_SET_CACHING", a_full_object, do_set_caching, NULL, drop_object, true },
-	{ "GEM_GET_CACHING", a_full_object, do_get_caching, NULL, drop_object, true },
-	{ "GEM_SET_TILING", a_full_object, do_set_tiling, NULL, drop_object, true },
-	{ "GEM_GET_TILING", a_full_object, do_get_tiling, NULL, drop_object, true },
-	{ "GEM_MADVISE", a_full_object, do_madvise, NULL, drop_object, true },
-	{ "GEM_USERPTR", NULL, do_userptr, undo_create, NULL, true },
-	{ "GEM_BUSY", a_busy_object, do_busy, NULL, drop_busy, false },
-	{ "GEM_WAIT", a_busy_object, do_wait, NULL, drop_busy, false },
-	{ "GEM_THROTTLE", NULL, do_throttle, NULL, NULL, true },
-	{ "GEM_GET_APERTURE", NULL, do_aperture, NULL, NULL, false },
-	{ "GETPARAM", NULL, do_getparam, NULL, NULL, false },
-	{ "REG_READ", NULL, do_reg_read, NULL, NULL, true },
-	{ "QUERY", NULL, do_query, NULL, NULL, false },
-	{ "OURO_DEVICE, _ENGINES, _REGIONS", NULL, do_ouro, NULL, NULL, false },
-	{ "CONTEXT_CREATE", NULL, do_context, undo_context, NULL, false },
-	{ "CONTEXT_SETPARAM, _GETPARAM", NULL, do_context_param, NULL, NULL, false },
-	{ "GET_RESET_STATS", NULL, do_reset_stats, NULL, NULL, true },
-	{ "PRIME_HANDLE_TO_FD", a_full_object, do_export, undo_export, drop_object, false },
-	{ "PRIME_FD_TO_HANDLE", an_exported_object, do_import, undo_import, drop_exported, false },
-	{ "mmap of a dma-buf", an_exported_object, do_map_export, unmap, drop_exported, false },
-	{ "EXECBUFFER2", a_batch, do_exec, NULL, drop_batch, false },
-	{ "EXECBUFFER2, fences", a_batch_with_fences, do_exec, NULL, drop_batch, false },
-	{ "EXECBUFFER2, timelines", a_batch_with_timelines, do_exec, NULL, drop_batch, false },
-	{ "EXECBUFFER2, dependencies", a_batch_behind_work, do_exec, NULL, drop_batch, false },
-	{ "EXECBUFFER2, user memory", a_batch_of_user_memory, do_exec, NULL, drop_batch, true },
+	{ "open", NULL, do_open, undo_open, NULL, false, NULL },
+	{ "GEM_CREATE", NULL, do_create, undo_create, NULL, false, untold_object },
+	{ "GEM_CREATE_EXT", NULL, do_create_ext, undo_create, NULL, true, untold_object },
+	{ "GEM_PWRITE", an_object, do_pwrite, NULL, drop_object, false, NULL },
+	{ "GEM_PREAD", an_object, do_pread, NULL, drop_object, false, NULL },
+	{ "GEM_SET_DOMAIN", an_object, do_set_domain, NULL, drop_object, false, NULL },
+	{ "GEM_SET_DOMAIN with memory", a_full_object, do_set_domain, NULL, drop_object, false,
+	  NULL },
+	{ "GEM_MMAP_OFFSET", an_object, do_mmap_offset, NULL, drop_object, false, NULL },
+	{ "mmap", an_object, map_wc, unmap, drop_object, false, NULL },
+	{ "fault, cached", object_mapped_wb, do_touch, NULL, drop_mapped, false, NULL },
+	{ "fault, aperture", object_mapped_gtt, do_touch, NULL, drop_mapped, false, NULL },
+	{ "GEM_MMAP", an_object, do_mmap_legacy, unmap, drop_object, true, untold_mapping },
+	{ "GEM_SW_FINISH", an_object, do_sw_finish, NULL, drop_object, true, NULL },
+	{ "GEM_SET_CACHING", a_full_object, do_set_caching, NULL, drop_object, true, NULL },
+	{ "GEM_GET_CACHING", a_full_object, do_get_caching, NULL, drop_object, true, NULL },
+	{ "GEM_SET_TILING", a_full_object, do_set_tiling, NULL, drop_object, true, NULL },
+	{ "GEM_GET_TILING", a_full_object, do_get_tiling, NULL, drop_object, true, NULL },
+	{ "GEM_MADVISE", a_full_object, do_madvise, NULL, drop_object, true, NULL },
+	{ "GEM_USERPTR", NULL, do_userptr, undo_create, NULL, true, untold_object },
+	{ "GEM_BUSY", a_busy_object, do_busy, NULL, drop_busy, false, NULL },
+	{ "GEM_WAIT", a_busy_object, do_wait, NULL, drop_busy, false, NULL },
+	{ "GEM_THROTTLE", NULL, do_throttle, NULL, NULL, true, NULL },
+	{ "GEM_GET_APERTURE", NULL, do_aperture, NULL, NULL, false, NULL },
+	{ "GETPARAM", NULL, do_getparam, NULL, NULL, false, NULL },
+	{ "REG_READ", NULL, do_reg_read, NULL, NULL, true, NULL },
+	{ "QUERY", NULL, do_query, NULL, NULL, false, NULL },
+	{ "OURO_DEVICE, _ENGINES, _REGIONS", NULL, do_ouro, NULL, NULL, false, NULL },
+	{ "CONTEXT_CREATE", NULL, do_context, undo_context, NULL, false, untold_context },
+	{ "CONTEXT_SETPARAM, _GETPARAM", NULL, do_context_param, NULL, NULL, false, NULL },
+	{ "GET_RESET_STATS", NULL, do_reset_stats, NULL, NULL, true, NULL },
+	{ "PRIME_HANDLE_TO_FD", a_full_object, do_export, undo_export, drop_object, false,
+	  untold_file },
+	{ "PRIME_FD_TO_HANDLE", an_exported_object, do_import, undo_import, drop_exported, false,
+	  untold_import },
+	{ "mmap of a dma-buf", an_exported_object, do_map_export, unmap, drop_exported, false,
+	  NULL },
+	{ "EXECBUFFER2", a_batch, do_exec, NULL, drop_batch, false, NULL },
+	{ "EXECBUFFER2, fences", a_batch_with_fences, do_exec, NULL, drop_batch, false,
+	  untold_file },
+	{ "EXECBUFFER2, timelines", a_batch_with_timelines, do_exec, NULL, drop_batch, false,
+	  untold_file },
+	{ "EXECBUFFER2, dependencies", a_batch_behind_work, do_exec, NULL, drop_batch, false,
+	  NULL },
+	{ "EXECBUFFER2, user memory", a_batch_of_user_memory, do_exec, NULL, drop_batch, true,
+	  NULL },
 };
 
 /* What must be the same again. */
@@ -668,7 +729,20 @@ FIXTURE_TEARDOWN(failalloc)
 	gpu_close(&self->gpu);
 }
 
-/* One allocation fails, the n-th. Returns whether there was one so late; `said` is the answer. */
+/* What the next call would make. */
+static void foretell(struct state *s)
+{
+	s->next_handle = gem_create(s->fd, PAGE);
+	gem_close(s->fd, s->next_handle);
+	s->next_file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	close(s->next_file);
+	/* contexts are numbered one after the other */
+	s->next_context = context_create(s->fd);
+	context_destroy(s->fd, s->next_context);
+	s->next_context++;
+}
+
+/* One allocation or copy fails, the n-th. Returns whether there was one so late; `said` is the answer. */
 static bool fail_nth(struct __test_metadata *_metadata, struct state *s,
 		     const struct subject *subject, unsigned int n, int *said)
 {
@@ -687,13 +761,22 @@ static bool fail_nth(struct __test_metadata *_metadata, struct state *s,
 			subject->after(s);
 		return false;
 	}
+	if (subject->untold)
+		foretell(s);
 	ASSERT_EQ(0, failing_arm(n));
 	*said = subject->call(s);
 	failed = failing_disarm();
 	ASSERT_LE(0, failed);
+	if (*said == -EFAULT && subject->untold)
+		subject->untold(s);
 	if (*said && subject->call == do_exec) {
-		/* nothing ran; and without the failure it does */
-		EXPECT_EQ(0, gem_read32(s->fd, s->handle, 64));
+		__u32 ran;
+
+		/* nothing ran, unless it was the last copy of all; and without the failure it does */
+		if (*said == -EFAULT)
+			spin_stop(&s->spin);
+		ran = gem_read32(s->fd, s->handle, 64);
+		EXPECT_TRUE(ran == 0 || (*said == -EFAULT && ran == 0x1234));
 		EXPECT_EQ(MARK, gem_read32(s->fd, s->handle, 0));
 		EXPECT_EQ(0, do_exec(s));
 		spin_stop(&s->spin);
@@ -707,7 +790,7 @@ static bool fail_nth(struct __test_metadata *_metadata, struct state *s,
 }
 
 /* As long as some thousand calls on the debug kernel take. */
-enum { LIMIT = 1500 };
+enum { LIMIT = 3600 };
 
 static void nothing_left(struct __test_metadata *_metadata, const struct state *s,
 			 const struct subject *subject, unsigned int n, const struct counts *before)
@@ -728,7 +811,7 @@ static void nothing_left(struct __test_metadata *_metadata, const struct state *
 
 TEST_F_TIMEOUT(failalloc, each_one_of_each_call, LIMIT + 10)
 {
-	unsigned int i, n, total = 0, without = 0;
+	unsigned int i, n, total = 0, without = 0, copies = 0;
 	struct counts before;
 
 	alarm(LIMIT);
@@ -763,11 +846,12 @@ TEST_F_TIMEOUT(failalloc, each_one_of_each_call, LIMIT + 10)
 			ASSERT_LT(n, 5000);
 			if (!fail_nth(_metadata, &self->state, subject, n, &said))
 				break;
-			EXPECT_TRUE(said == 0 || said == -ENOMEM)
+			EXPECT_TRUE(said == 0 || said == -ENOMEM || said == -EFAULT)
 			{
 				TH_LOG("%s: allocation %u: %s", subject->name, n, strerror(-said));
 			}
 			refused += said != 0;
+			copies += said == -EFAULT;
 			total++;
 			/* to wait for the end of what ends late costs more than all else */
 			if (n % 8 == 0)
@@ -776,12 +860,13 @@ TEST_F_TIMEOUT(failalloc, each_one_of_each_call, LIMIT + 10)
 		nothing_left(_metadata, &self->state, subject, n, &before);
 		EXPECT_EQ(0, said);
 		without += n - 1 - refused;
-		TH_LOG("%s: %u allocations, %u of them refused the call", subject->name, n - 1,
+		TH_LOG("%s: %u allocations and copies, %u of them refused the call", subject->name, n - 1,
 		       refused);
 	}
 	/* a kernel that fails none would pass all the above */
 	EXPECT_LT(100, total);
-	printf("# cover: allocations failed: %u, of them done without: %u\n", total, without);
+	printf("# cover: allocations and copies failed: %u, of them done without: %u, EFAULT: %u\n",
+	       total, without, copies);
 	fflush(stdout);
 }
 
