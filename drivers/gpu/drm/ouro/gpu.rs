@@ -476,7 +476,7 @@ impl Gpu {
             }
         }
         if events.errors != 0 {
-            self.retirer.report_errors();
+            self.retirer.report_errors(events.errors);
         }
         events.ours
     }

@@ -4,7 +4,8 @@
 //! Free of registers and clocks. The watch of an engine is told which request is the oldest on it, and
 //! the time. Only when that request has been the oldest one for a while does it ask what the engine
 //! is doing. A request that stays for the whole limit hangs, whatever the engine does: that is a batch
-//! without end. One during which nothing has moved for half of it hangs, too.
+//! without end. One during which nothing has moved for half of it hangs, too; if the engine has said that
+//! something is wrong, a twelfth is enough.
 
 use ouro_hw::{report::Activity, types::Seqno};
 
@@ -39,6 +40,8 @@ pub struct Watch {
     oldest: Option<(Seqno, u64)>,
     /// What was seen last, and since when it has not changed.
     seen: Option<(Seen, u64)>,
+    /// The engine has reported an error since the oldest request is that.
+    alarmed: bool,
 }
 
 impl Watch {
@@ -51,13 +54,22 @@ impl Watch {
             return false;
         };
         match self.oldest {
-            Some((known, since)) if known == seqno => now.saturating_sub(since) >= limit / 6,
+            Some((known, since)) if known == seqno => {
+                self.alarmed || now.saturating_sub(since) >= limit / 6
+            }
             _ => {
+                // An alarm may come before its request is known here.
+                self.alarmed &= self.seen.is_none();
                 self.oldest = Some((seqno, now));
                 self.seen = None;
                 false
             }
         }
+    }
+
+    /// The engine reports an error. It may have stopped, or go on.
+    pub fn alarm(&mut self) {
+        self.alarmed = true;
     }
 
     /// Judges what the engine does.
@@ -80,7 +92,7 @@ impl Watch {
         match self.seen {
             Some((last, since)) if last == seen => {
                 let quiet = now.saturating_sub(since);
-                if quiet >= limit / 2 {
+                if quiet >= limit / if self.alarmed { 12 } else { 2 } {
                     Verdict::Stuck
                 } else if activity.waiting && quiet >= limit / 6 {
                     Verdict::Waits
@@ -176,6 +188,44 @@ mod tests {
     fn a_ring_that_stops_is_found_earlier() {
         // First looked at after 500 ms; quiet for 1500 then.
         assert_eq!(watch(|_| at(0x1000)), (2000, Verdict::Stuck));
+    }
+
+    #[test]
+    fn an_alarm_makes_it_quick() {
+        // An engine that stands still: looked at by the next tick, quiet for 250 ms then.
+        let mut w = Watch::default();
+        let mut now = 1000;
+        // Before the watch knows the request.
+        w.alarm();
+        assert!(!w.tick(now, A, LIMIT));
+        let found = loop {
+            now += 50;
+            assert!(w.tick(now, A, LIMIT));
+            match w.look(now, &at(0x1000), LIMIT) {
+                Verdict::Fine => {}
+                verdict => break (now, verdict),
+            }
+        };
+        assert_eq!(found, (1300, Verdict::Stuck));
+    }
+
+    #[test]
+    fn an_alarm_without_a_reason_is_forgotten() {
+        let mut w = Watch::default();
+        assert!(!w.tick(0, A, LIMIT));
+        w.alarm();
+        // It goes on,
+        for now in (50..1000).step_by(50) {
+            assert!(w.tick(now, A, LIMIT));
+            assert_eq!(w.look(now, &at(0x1000 + now), LIMIT), Verdict::Fine);
+        }
+        // and so does the next one, which may be quiet for as long as any.
+        assert!(!w.tick(1000, B, LIMIT));
+        assert!(!w.tick(1450, B, LIMIT));
+        assert!(w.tick(1500, B, LIMIT));
+        assert_eq!(w.look(1500, &at(0x1000), LIMIT), Verdict::Fine);
+        assert_eq!(w.look(2950, &at(0x1000), LIMIT), Verdict::Fine);
+        assert_eq!(w.look(3000, &at(0x1000), LIMIT), Verdict::Stuck);
     }
 
     #[test]

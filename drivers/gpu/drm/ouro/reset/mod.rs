@@ -252,6 +252,16 @@ impl Recovery {
         });
     }
 
+    /// The engines of the mask report errors: one that has stopped is found sooner. Process context.
+    pub(crate) fn alarm(&self, mask: u32) {
+        let mut inner = self.inner.lock();
+        for engine in self.engines.iter().filter(|e| has(mask, e)) {
+            if let Some(watch) = inner.watches.get_mut(engine.index()) {
+                watch.alarm();
+            }
+        }
+    }
+
     /// Does something under the lock; what engines held is let go of after it.
     fn locked(&self, f: impl FnOnce(&mut Inner, &mut Held) -> Result) -> Result {
         let mut held = Held::default();

@@ -71,7 +71,8 @@ pub(crate) struct Retirer {
     /// As `engines`.
     #[pin]
     recovery: Mutex<Option<Arc<Recovery>>>,
-    errors: Atomic<bool>,
+    /// Engines that have reported errors, a bit each.
+    errors: Atomic<u32>,
     #[pin]
     gate: Gate,
     idle_ticks: Atomic<u32>,
@@ -94,8 +95,9 @@ impl WorkItem<0> for Retirer {
     type Pointer = Arc<Retirer>;
 
     fn run(this: Arc<Retirer>) {
-        if this.errors.xchg(false, ordering::Full) {
-            this.print_errors();
+        let errors = this.errors.xchg(0, ordering::Full);
+        if errors != 0 {
+            this.print_errors(errors);
         }
         this.retire();
     }
@@ -158,7 +160,7 @@ impl Retirer {
                 }, "ouro_quarantine"),
                 engines <- new_mutex!(KVec::new(), "ouro_retirer_engines"),
                 recovery <- new_mutex!(None, "ouro_retirer_recovery"),
-                errors: Atomic::new(false),
+                errors: Atomic::new(0),
                 gate <- Gate::new(),
                 idle_ticks: Atomic::new(0),
                 live: Atomic::new(0),
@@ -183,11 +185,13 @@ impl Retirer {
         Ok(())
     }
 
-    /// The device reports errors: they are printed soon. Any context.
-    pub(crate) fn report_errors(self: &Arc<Self>) {
+    /// The engines of the mask report errors: they are printed soon. Any context.
+    pub(crate) fn report_errors(self: &Arc<Self>, mask: u32) {
         let incoming = self.incoming.lock();
         if !incoming.closed {
-            self.errors.store(true, ordering::Release);
+            // Only the worker is not under the lock: at worst it looks once too often.
+            let known = self.errors.load(ordering::Relaxed);
+            self.errors.store(known | mask, ordering::Release);
             let _ = self.queue.enqueue::<_, 0>(self.clone());
         }
     }
@@ -202,14 +206,18 @@ impl Retirer {
             }
         }
         if events.errors != 0 {
-            self.report_errors();
+            self.report_errors(events.errors);
         }
     }
 
-    fn print_errors(self: &Arc<Self>) {
+    fn print_errors(self: &Arc<Self>, engines: u32) {
         if self.hardware.get().is_ok() {
             self.hardware.report_errors();
             self.hardware.put();
+            let recovery = self.recovery.lock().clone();
+            if let Some(recovery) = recovery {
+                recovery.alarm(engines);
+            }
             self.wind();
         }
     }
