@@ -201,8 +201,11 @@ impl Recovery {
         self.wedged.store(true, ordering::Release);
         // It may go on with what it was doing: not in memory that others get.
         self.dma.set_master(false);
+        // What one of them signals must not let others run.
         for engine in self.engines.iter() {
             engine.close(EIO);
+        }
+        for engine in self.engines.iter() {
             if let (Some(lost), Some(held)) = (
                 inner.lost.get_mut(engine.index()),
                 held.contexts.get_mut(engine.index()),

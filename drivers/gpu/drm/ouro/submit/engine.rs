@@ -83,7 +83,7 @@ pub(super) struct Queue {
     pub(super) ready: List<Request>,
     /// Emitted, in order.
     pub(super) flight: List<Request>,
-    /// Could not be emitted.
+    /// Could not be emitted, or became ready when nothing is emitted any more.
     pub(super) failed: List<Request>,
     /// The context whose image the engine holds when all that was emitted has run.
     pub(super) loaded: Option<InUse>,
@@ -303,12 +303,13 @@ impl Engine {
         let failed = {
             let mut queue = self.queue.lock();
             match queue.stopped {
-                None => {
+                // The device is gone, and waits for nobody.
+                Some(error) if error == ENODEV => Some((error, request)),
+                _ => {
                     tracker.hold(request);
                     queue.blocked.push_back(tracker);
                     None
                 }
-                Some(error) => Some((error, request)),
             }
         };
         if let Some((error, request)) = failed {
@@ -319,13 +320,22 @@ impl Engine {
     /// What a blocked request waited for is signalled. Any context.
     pub(super) fn unblock(&self, tracker: &Tracker) {
         let mut queue = self.queue.lock();
-        // It is gone if the engine was stopped meanwhile.
+        let stopped = queue.stopped.is_some();
+        // It is gone if the device is.
         let found = queue.blocked.remove(tracker);
         if let Some(request) = found.and_then(|tracker| tracker.let_go()) {
-            queue.ready.push_back(request);
-            self.pump(&mut queue);
+            if stopped {
+                // Its fence may not be signalled here: this may be the callback of another.
+                queue.failed.push_back(request);
+            } else {
+                queue.ready.push_back(request);
+                self.pump(&mut queue);
+            }
         }
         drop(queue);
+        if stopped {
+            self.retirer.wind();
+        }
         self.retirer.gate().run();
     }
 
@@ -342,6 +352,7 @@ impl Engine {
         let _signalling = fence::signalling();
         let mut done = List::new();
         let mut failed = List::new();
+        let error;
         {
             let mut queue = self.queue.lock();
             let progress = self.progress();
@@ -368,10 +379,12 @@ impl Engine {
             }
             self.pump(&mut queue);
             failed.push_all_back(&mut queue.failed);
+            // Those could not be emitted, or the engine takes none any more.
+            error = queue.stopped.unwrap_or(EIO);
         }
         self.retirer.gate().run();
         while let Some(request) = failed.pop_front() {
-            self.cancel(EIO, request);
+            self.cancel(error, request);
         }
         let any = !done.is_empty();
         while let Some(request) = done.pop_front() {

@@ -152,6 +152,9 @@ impl Engine {
 
     /// What was published and is not done fails with `error`, `lost` first. The engine is closed,
     /// and the device does not run it any more, or reaches no memory.
+    ///
+    /// What still waits for others fails when these are done, as it would have run then: whoever
+    /// waits for it may count on them. Only a device that is gone (`ENODEV`) waits for nobody.
     pub(crate) fn stop(&self, error: Error, lost: &mut Lost) {
         self.take_back(lost);
         let mut all = List::new();
@@ -162,7 +165,11 @@ impl Engine {
             let queue = &mut *queue;
             all.push_all_back(&mut queue.ready);
             all.push_all_back(&mut queue.failed);
-            blocked = core::mem::take(&mut queue.blocked);
+            blocked = if error == ENODEV {
+                core::mem::take(&mut queue.blocked)
+            } else {
+                Default::default()
+            };
             queue.resetting = false;
             // Whoever waits until the engine has passed something need not wait any more.
             let desc = self.hw().desc();
