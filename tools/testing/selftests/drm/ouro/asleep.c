@@ -195,8 +195,8 @@ TEST_F(asleep, again_and_again)
 }
 
 /*
- * Batches without end do not keep the machine awake: they are ended, and what follows runs. Each is of
- * a context of its own: one that is found to hang three times is banned.
+ * Batches without end do not keep the machine awake: they are ended, and what follows runs. Each
+ * is of a context of its own: one that is found to hang three times is banned.
  */
 TEST_F(asleep, engines_that_hang)
 {
@@ -225,7 +225,7 @@ TEST_F(asleep, engines_that_hang)
 			munmap(spins[i].map, PAGE);
 			stats.ctx_id = contexts[i];
 		}
-		/* nobody is to blame: another driver may have found that it hangs before it slept */
+		/* nobody is to blame; another driver may have found the hang before it slept */
 		GOOD(self->fd, DRM_IOCTL_I915_GET_RESET_STATS, &stats);
 		EXPECT_GE(!self->gpu.ouro && i < self->gpu.n_engines, stats.batch_active);
 	}

@@ -50,7 +50,7 @@ int model_put_back(const struct place *place);
 
 /* What ouro does by itself (Documentation/gpu/ouro/core.rst, "Recovery"). */
 enum { HANG_MS_DEFAULT = 3000 };
-/* How long a request may take before its engine is reset, on all engines, until the driver is bound anew. */
+/* How long a request may take before its engine is reset; until the driver is bound anew. */
 int device_hang_ms(const struct gpu *gpu, unsigned int ms);
 
 /* What is alive, once nothing of what has ended is under way any more. -ETIME: it never settles. */

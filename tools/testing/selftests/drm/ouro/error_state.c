@@ -204,7 +204,7 @@ TEST_F(error_state, what_is_in_it)
 		}
 	}
 	EXPECT_TRUE(says(text, "engine", "rcs0"));
-	/* where the machine stands still for a while, nothing has moved in what it sees of the loop */
+	/* where the machine stands still for a while, nothing has moved in the loop */
 	EXPECT_TRUE(says(text, "reason", "rcs0: no end in sight") ||
 		    says(text, "reason", "rcs0: nothing moves"));
 	EXPECT_TRUE(says(text, "guilty", "1"));
@@ -365,7 +365,7 @@ TEST_F(error_state, devcoredump)
 	if (!child) {
 		if (setuid(65534))
 			_exit(2);
-		_exit(read_file(path) != NULL);
+		_exit(!!read_file(path));
 	}
 	ASSERT_EQ(child, waitpid(child, &status, 0));
 	EXPECT_EQ(0, status);

@@ -64,7 +64,7 @@ static bool has(const char *event, size_t len, const char *variable)
 	return false;
 }
 
-/* The next event of the device: 'e' ERROR=1, 'r' RESET=1, 'o' ERROR=0, '?' another, 0 none in time. */
+/* The next event: 'e' ERROR=1, 'r' RESET=1, 'o' ERROR=0, '?' another, 0 none in time. */
 static char next(int socket, const char *devname)
 {
 	struct pollfd ready = { .fd = socket, .events = POLLIN };

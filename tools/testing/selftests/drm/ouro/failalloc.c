@@ -742,7 +742,7 @@ static void foretell(struct state *s)
 	s->next_context++;
 }
 
-/* One allocation or copy fails, the n-th. Returns whether there was one so late; `said` is the answer. */
+/* The n-th allocation or copy fails. Returns whether there was one; `said` is the answer. */
 static bool fail_nth(struct __test_metadata *_metadata, struct state *s,
 		     const struct subject *subject, unsigned int n, int *said)
 {
@@ -772,7 +772,7 @@ static bool fail_nth(struct __test_metadata *_metadata, struct state *s,
 	if (*said && subject->call == do_exec) {
 		__u32 ran;
 
-		/* nothing ran, unless it was the last copy of all; and without the failure it does */
+		/* nothing ran, unless it was the last copy; and without the failure it does */
 		if (*said == -EFAULT)
 			spin_stop(&s->spin);
 		ran = gem_read32(s->fd, s->handle, 64);
@@ -860,8 +860,8 @@ TEST_F_TIMEOUT(failalloc, each_one_of_each_call, LIMIT + 10)
 		nothing_left(_metadata, &self->state, subject, n, &before);
 		EXPECT_EQ(0, said);
 		without += n - 1 - refused;
-		TH_LOG("%s: %u allocations and copies, %u of them refused the call", subject->name, n - 1,
-		       refused);
+		TH_LOG("%s: %u allocations and copies, %u of them refused the call", subject->name,
+		       n - 1, refused);
 	}
 	/* a kernel that fails none would pass all the above */
 	EXPECT_LT(100, total);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Failing allocations: the kernel is told that the n-th one from now on, of this thread, fails. One that
- * was built with CONFIG_FAULT_INJECTION_USERCOPY counts copies from and to user memory as well.
+ * Failing allocations: the kernel is told that the n-th one from now on, of this thread, fails. One
+ * that was built with CONFIG_FAULT_INJECTION_USERCOPY counts copies of user memory as well.
  */
 #ifndef OURO_SELFTEST_FAILING_H
 #define OURO_SELFTEST_FAILING_H

@@ -316,9 +316,12 @@ TEST_F(reset, not_persistent_fifty_times)
 		spin_free(&spin);
 	}
 	EXPECT_EQ(0, active(self->fd, 0));
-	/* Only root is told how many there were; tests are. */
+	/*
+	 * Only root is told how many there were; tests are. One that has not got to its engine when
+	 * its context goes needs none: while the one before it ends, on a slow machine.
+	 */
 	ASSERT_EQ(0, stats(self->fd, 0, &after));
-	EXPECT_LE(50, after.reset_count - before.reset_count);
+	EXPECT_LE(25, after.reset_count - before.reset_count);
 }
 
 /* The same when the file is closed, by the death of its process. */

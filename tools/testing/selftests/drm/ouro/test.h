@@ -12,16 +12,16 @@
 #include "radeon.h"
 
 /*
- * Each test is bounded in time. These are for what hangs: the debug kernel is ten times slower than the
- * plain one, and a machine with other work slower still.
+ * Each test is bounded in time. These are for what hangs: the debug kernel is ten times slower than
+ * the plain one, and a machine with other work slower still.
  */
 #define SECONDS_PLAIN 300
 #define SECONDS_DEBUG 900
 
 /*
  * Milliseconds after which a batch without end is stopped. Tests keep one running while they do
- * something else, which takes seconds on a slow machine, and must not be taken for one that hangs. A
- * test about hangs defines HANGS, and has the driver's default.
+ * something else, which takes seconds on a slow machine, and must not be taken for one that hangs.
+ * A test about hangs defines HANGS, and has the driver's default.
  */
 #ifdef HANGS
 #define HANG_MS HANG_MS_DEFAULT
