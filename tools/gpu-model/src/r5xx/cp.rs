@@ -261,6 +261,10 @@ impl Core {
             Packet::Registers { offset, one, left } => self.registers(level, offset, one, left),
             Packet::Two { first, second } => self.two(level, first, second),
             Packet::Body { header, body } => self.body(level, header, body),
+            Packet::Move(mover) => {
+                self.move_dwords(level, mover);
+                Step::Ran
+            }
         }
     }
 

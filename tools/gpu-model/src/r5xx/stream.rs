@@ -29,6 +29,21 @@ pub(crate) enum Packet {
     Two { first: Option<u32>, second: u32 },
     /// Type 3: its body as far as it was fetched.
     Body { header: u32, body: Vec<u32> },
+    /// INDX_BUFFER: dwords that are still to be moved.
+    Move(Mover),
+}
+
+/// What INDX_BUFFER moves from memory to registers (§5.2.3.11).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mover {
+    /// Address of the next dword.
+    pub at: u64,
+    /// Dwords to come, and how many of them are dropped first.
+    pub left: u32,
+    pub skip: u32,
+    /// Offset of the register, which stays if `one`.
+    pub to: u32,
+    pub one: bool,
 }
 
 /// One stream.

@@ -7,6 +7,7 @@ use crate::r5xx::core::{Core, Origin};
 use crate::r5xx::lint::Rule;
 use crate::r5xx::packet::{op, Misfit, Reader};
 use crate::r5xx::regs::reg;
+use crate::r5xx::stream::{Mover, Packet};
 
 /// Bits of the mask of MPEG_INDEX.
 const MPEG_BITS: u32 = 20;
@@ -17,6 +18,8 @@ const MPEG_REGISTERS: [u32; MPEG_BITS as usize] = [
 ];
 /// Limits of the Z and colour mask memories that the clears fill; the sizes are in no source.
 const CLEAR_COUNT: u32 = 0x3fff;
+/// Dwords that INDX_BUFFER moves at a time.
+const MOVED: u32 = 1024;
 /// Destination of INDX_BUFFER that a draw has a use for: VAP_PORT_IDX0, one register.
 const INDEX_PORT: u32 = 0x8000_0000 | (reg::VAP_PORT_IDX0 / 4);
 
@@ -105,31 +108,46 @@ impl Core {
         if self.borrow_ib2(level) {
             return Ok(());
         }
-        let skip = head >> 16 & 7;
         if head & !0x7_0000 != INDEX_PORT {
             let client = std::mem::take(&mut self.notes.client);
             self.notes.lint(Rule::IndexPort, || format!("{head:#010x}"));
             self.notes.client = client;
         }
-        let mut to = (head & 0x1fff) * 4;
-        for n in 0..size {
+        let mover = Mover {
+            at: u64::from(base & !3),
+            left: size,
+            skip: head >> 16 & 7,
+            to: (head & 0x1fff) * 4,
+            one: head >> 31 != 0,
+        };
+        self.cp.streams.all[level].packet = Some(Packet::Move(mover));
+        r.end()
+    }
+
+    /// Goes on with an INDX_BUFFER: some dwords at a time, so that others get their turn.
+    pub fn move_dwords(&mut self, level: usize, mut m: Mover) {
+        let some = m.left.min(MOVED);
+        for _ in 0..some {
             if self.gfx.vap_stuck() || self.cp.lockup.is_some() {
-                break;
+                return;
             }
-            let at = u64::from(base & !3) + 4 * u64::from(n);
-            let dword = self.mc.read32(Unit::Index, at);
-            if n < skip {
+            let dword = self.mc.read32(Unit::Index, m.at);
+            m.at += 4;
+            m.left -= 1;
+            if m.skip > 0 {
+                m.skip -= 1;
                 continue;
             }
-            self.reg_write(to, dword, Origin::Cp(false));
-            if head >> 31 == 0 {
-                to = (to + 4) & 0x7fff;
+            self.reg_write(m.to, dword, Origin::Cp(false));
+            if !m.one {
+                m.to = (m.to + 4) & 0x7fff;
             }
         }
-        if self.gfx.three.pending.is_some() {
+        if m.left > 0 {
+            self.cp.streams.all[level].packet = Some(Packet::Move(m));
+        } else if self.gfx.three.pending.is_some() {
             self.vap_locks_up("too few dwords in the index buffer");
         }
-        r.end()
     }
 
     /// MPEG_INDEX: registers by a mask, then rectangles by their first index (§5.2.3.12).

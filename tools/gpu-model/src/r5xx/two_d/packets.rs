@@ -2,7 +2,7 @@
 //! 2D packets: settings into registers, data into pieces (R5xx guide §5.2.2.1 to §5.2.2.13; digest
 //! §2.3 to §2.5).
 //!
-//! Some packets have y in the upper half of a coordinate, some x (digest, trap 1): [`yx`] and [`xy`].
+//! Some packets have y in the upper half of a coordinate, some x (digest, trap 1): `yx` and `xy`.
 
 use super::brush::{code, uses_source};
 use super::{host_dwords, signed14, Control, From, Load, Op, Piece};
@@ -11,7 +11,7 @@ use crate::r5xx::lint::Rule;
 use crate::r5xx::packet::{op, Misfit, Reader};
 use crate::r5xx::regs::reg;
 
-/// Fewest and most dwords of a palette, by the code of LOAD_PALETTE (§5.2.2.12).
+/// Entries of a palette, by the code of LOAD_PALETTE (§5.2.2.12).
 fn palette_size(code: u32) -> Option<usize> {
     match code {
         1 => Some(16),
