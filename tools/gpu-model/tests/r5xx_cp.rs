@@ -311,6 +311,21 @@ fn pushed_streams() {
     assert_eq!(rig.gpu.lint_count(Rule::StreamOff), 1);
 }
 
+/// §4.3: the mode is switched when all is quiet.
+#[test]
+fn the_mode_changes_when_quiet() {
+    let rig = Rig::new();
+    rig.set(0x740, 15 << 28);
+    rig.set(0x1000, type0(0x15e0, 1));
+    rig.set(0x740, 4 << 28);
+    assert_eq!(rig.gpu.lint_count(Rule::ModeChanged), 1);
+    let rig = Rig::new();
+    rig.run(&[type0(0x15e0, 1), 1]);
+    rig.set(0x740, 0);
+    rig.set(0x740, 2 << 28);
+    rig.clean();
+}
+
 /// Digest §3.2: bit 26 raises bit 25, which stays until it is written; the enable decides on the line.
 #[test]
 fn software_interrupt() {
