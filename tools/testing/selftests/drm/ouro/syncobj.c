@@ -239,4 +239,55 @@ TEST_F(syncobj, timeline_in_a_submission)
 				      I915_EXEC_USE_EXTENSIONS, 0, &ext));
 }
 
+/* Several lists of fences in one chain; and chains that have no end. */
+TEST_F(syncobj, lists_of_points_in_a_chain)
+{
+	__u32 target = gem_create(self->fd, PAGE), handles[2] = { make(self->fd, 0),
+								  make(self->fd, 0) };
+	struct drm_i915_gem_execbuffer_ext_timeline_fences ext[2] = {};
+	struct drm_i915_gem_exec_fence fences[2] = {};
+	__u64 points[2] = { 3, 4 }, values[2] = {};
+	struct drm_syncobj_timeline_array query = { .handles = U64(handles),
+						    .points = U64(values),
+						    .count_handles = 2 };
+	unsigned int i;
+
+	if (getparam(self->fd, I915_PARAM_HAS_EXEC_TIMELINE_FENCES) <= 0)
+		SKIP(return, "the driver takes no timeline fences");
+	for (i = 0; i < 2; i++) {
+		fences[i].handle = handles[i];
+		fences[i].flags = I915_EXEC_FENCE_SIGNAL;
+		ext[i].base.name = DRM_I915_GEM_EXECBUFFER_EXT_TIMELINE_FENCES;
+		ext[i].fence_count = 1;
+		ext[i].handles_ptr = U64(&fences[i]);
+		ext[i].values_ptr = U64(&points[i]);
+	}
+	ext[0].base.next_extension = U64(&ext[1]);
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	ASSERT_EQ(0, store_with(&self->gpu, &self->gpu.engines[0], target, 1,
+				I915_EXEC_USE_EXTENSIONS, 0, ext));
+	EXPECT_EQ(1, gem_read32(self->fd, target, 0));
+	GOOD(self->fd, DRM_IOCTL_SYNCOBJ_QUERY, &query);
+	EXPECT_EQ(3, values[0]);
+	EXPECT_EQ(4, values[1]);
+	/* a point that waits for itself */
+	points[0] = 5;
+	points[1] = 6;
+	fences[1].flags = I915_EXEC_FENCE_WAIT | I915_EXEC_FENCE_SIGNAL;
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	EXPECT_EQ(-EINVAL, store_with(&self->gpu, &self->gpu.engines[0], target, 2,
+				      I915_EXEC_USE_EXTENSIONS, 0, ext));
+	/* of point zero, the binary syncobj, this is the fence that it had before */
+	points[1] = 0;
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	EXPECT_EQ(0, store_with(&self->gpu, &self->gpu.engines[0], target, 3,
+				I915_EXEC_USE_EXTENSIONS, 0, ext));
+	fences[1].flags = I915_EXEC_FENCE_SIGNAL;
+	ext[1].base.next_extension = U64(&ext[1]);
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	EXPECT_EQ(-E2BIG, store_with(&self->gpu, &self->gpu.engines[0], target, 4,
+				     I915_EXEC_USE_EXTENSIONS, 0, ext));
+	EXPECT_EQ(3, gem_read32(self->fd, target, 0));
+}
+
 TEST_HARNESS_MAIN

@@ -449,6 +449,8 @@ fn fence(
     let syncobj = Syncobj::find(file, f.handle)?;
     // Point zero of a timeline is the binary syncobj.
     let point = point.unwrap_or(0);
+    // A point that stands for what waits for it would never come.
+    require(point == 0 || f.flags != FENCE_FLAGS)?;
     if f.flags & abi::I915_EXEC_FENCE_WAIT != 0 {
         if let Some(fence) = syncobj.fence_at(point)? {
             after.push(fence, GFP_KERNEL)?;
@@ -464,20 +466,20 @@ fn fence(
     Ok(())
 }
 
-/// The chained extensions: timeline fences, once.
+/// The chained extensions: timeline fences, as many lists of them as there are.
 fn extensions(
     file: &DrmFile,
     first: u64,
     after: &mut KVVec<ARef<Fence>>,
     signals: &mut Signals,
 ) -> Result {
-    let mut seen = false;
+    let mut all = 0usize;
     extension::walk(first, |name, at| {
-        require(name == abi::DRM_I915_GEM_EXECBUFFER_EXT_TIMELINE_FENCES && !seen)?;
-        seen = true;
+        require(name == abi::DRM_I915_GEM_EXECBUFFER_EXT_TIMELINE_FENCES)?;
         let ext: abi::drm_i915_gem_execbuffer_ext_timeline_fences = uaccess::read(at)?;
         let count = usize::try_from(ext.fence_count).map_err(|_| EINVAL)?;
-        require(count <= MAX_COUNT)?;
+        all = all.saturating_add(count);
+        require(all <= MAX_COUNT)?;
         let list: KVVec<abi::drm_i915_gem_exec_fence> =
             uaccess::read_array(ext.handles_ptr, count)?;
         let points: KVVec<u64> = uaccess::read_array(ext.values_ptr, count)?;
