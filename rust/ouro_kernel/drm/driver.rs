@@ -5,7 +5,7 @@
 use core::marker::PhantomData;
 use kernel::{bindings, module::ModuleMetadata, prelude::*, str::CStr};
 
-use super::{ioctl, Device, File, Printer};
+use super::{dumb, ioctl, Device, File, Printer};
 use crate::{
     gem::{self, DriverObject},
     task::Client,
@@ -32,6 +32,27 @@ pub trait Driver: Sized + Send + Sync + 'static {
     /// A file is closed; its handles are gone already.
     fn close(dev: &Device<Self>, file: Pin<KBox<Self::File>>) {
         let _ = (dev, file);
+    }
+
+    /// Somebody wants a buffer for a picture that the CPU draws. The DRM core has looked that its
+    /// bytes are less than 32 bits can count.
+    ///
+    /// Errors go to `CREATE_DUMB`.
+    fn create_dumb(
+        dev: &Device<Self>,
+        file: &File<Self>,
+        picture: dumb::Picture,
+    ) -> Result<dumb::Buffer> {
+        let _ = (dev, file, picture);
+        Err(EOPNOTSUPP)
+    }
+
+    /// The offset for `mmap()` of such a buffer, or of any other object.
+    ///
+    /// Errors go to `MAP_DUMB`.
+    fn dumb_offset(file: &File<Self>, handle: u32) -> Result<u64> {
+        let _ = (file, handle);
+        Err(EOPNOTSUPP)
     }
 
     /// Somebody reads `/proc/<pid>/fdinfo/<fd>`: lines `key:\tvalue\n`.
@@ -87,6 +108,8 @@ impl<P: Personality> Tables<P> {
         postclose: Some(File::<P::Driver>::postclose_callback),
         release: Some(Device::<P::Driver>::release_callback),
         gem_prime_import: Some(gem::prime::import_callback::<<P::Driver as Driver>::Object>),
+        dumb_create: Some(dumb::create_callback::<P::Driver>),
+        dumb_map_offset: Some(dumb::offset_callback::<P::Driver>),
         show_fdinfo: Some(File::<P::Driver>::show_fdinfo_callback),
         major: P::INFO.major,
         minor: P::INFO.minor,

@@ -10,6 +10,7 @@
 pub mod debugfs;
 pub mod device;
 pub mod driver;
+pub mod dumb;
 pub mod event;
 pub mod file;
 pub mod ioctl;

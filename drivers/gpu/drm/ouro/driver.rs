@@ -25,7 +25,10 @@ use ouro_hw::{
     Chip, Platform,
 };
 use ouro_kernel::{
-    drm,
+    drm::{
+        self,
+        dumb::{Buffer, Picture},
+    },
     irq::{Irq, IrqHandler},
     mmio::Bar,
     pci::{
@@ -46,7 +49,7 @@ use crate::{
     hardware::{Hardware, Window},
     reset::ErrorFile,
     sysfs,
-    uapi::{i915::I915, radeon::Radeon},
+    uapi::{dumb, i915::I915, radeon::Radeon},
 };
 
 /// The driver.
@@ -77,6 +80,14 @@ impl drm::Driver for Ouro {
 
     fn open(dev: &Device, client: &Client) -> Result<Pin<KBox<File>>> {
         File::new(dev.gpu().clone(), client)
+    }
+
+    fn create_dumb(dev: &Device, file: &DrmFile, picture: Picture) -> Result<Buffer> {
+        dumb::create(dev, file, picture)
+    }
+
+    fn dumb_offset(file: &DrmFile, handle: u32) -> Result<u64> {
+        dumb::offset(file, handle)
     }
 
     fn show_fdinfo(_: &Device, file: &DrmFile, printer: &mut drm::Printer<'_>) {

@@ -6,6 +6,7 @@
 //! not zero are refused, as the interface's header documents it), and then turned into the core's
 //! own types.
 
+pub(crate) mod dumb;
 pub(crate) mod i915;
 pub(crate) mod ouro;
 pub(crate) mod radeon;

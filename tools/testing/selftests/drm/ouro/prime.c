@@ -3,7 +3,6 @@
  * Buffers that two devices share. The other one is vgem, which has memory and
  * fences, and no GPU.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <sys/syscall.h>
 #include <drm/vgem_drm.h>
 
+#include "card.h"
 #include "device.h"
 #include "test.h"
 
@@ -22,33 +22,6 @@ FIXTURE(prime)
 	int fd;
 	int vgem;
 };
-
-/* A primary node of the driver of that name: dumb buffers are for those. */
-static int open_card(const char *driver)
-{
-	struct dirent *entry;
-	DIR *dir = opendir("/dev/dri");
-	int fd = -1;
-
-	while (dir && (entry = readdir(dir))) {
-		char path[300], name[16] = "";
-		struct drm_version version = { .name = name, .name_len = sizeof(name) - 1 };
-
-		if (strncmp(entry->d_name, "card", 4))
-			continue;
-		snprintf(path, sizeof(path), "/dev/dri/%s", entry->d_name);
-		fd = open(path, O_RDWR | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		if (!call(fd, DRM_IOCTL_VERSION, &version) && !strcmp(name, driver))
-			break;
-		close(fd);
-		fd = -1;
-	}
-	if (dir)
-		closedir(dir);
-	return fd;
-}
 
 /*
  * It stays loaded: a module with fences must not go while anybody has one of
