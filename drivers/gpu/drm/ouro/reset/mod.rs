@@ -128,7 +128,7 @@ pub(crate) struct Recovery {
     /// Milliseconds that a request may take; 0 for as long as it likes.
     hang_ms: Atomic<u32>,
     /// As i915 numbers it: 0 none, 1 all together, else each by itself.
-    allowed: Atomic<i32>,
+    allowed: Atomic<u32>,
     resets: Atomic<u64>,
     wedged: Atomic<bool>,
     errors: Arc<Errors>,
@@ -221,12 +221,12 @@ impl Recovery {
 
     /// The number of i915's parameter `reset`: 0 for none, 1 for all engines together, others for
     /// each by itself.
-    pub(crate) fn reset_param(&self) -> i32 {
+    pub(crate) fn reset_param(&self) -> u32 {
         self.allowed.load(ordering::Relaxed)
     }
 
     /// Sets [`reset_param`](Self::reset_param).
-    pub(crate) fn set_reset_param(&self, number: i32) {
+    pub(crate) fn set_reset_param(&self, number: u32) {
         self.allowed.store(number, ordering::Relaxed);
     }
 

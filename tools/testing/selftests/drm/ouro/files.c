@@ -136,6 +136,11 @@ TEST_F(files, reset_parameter_is_kept)
 	EXPECT_EQ(-EINVAL, file_write(path, "yes\n"));
 	EXPECT_LT(0, file_read(path, text, sizeof(text)));
 	EXPECT_STREQ("1\n", text);
+	/* i915's is an unsigned number, and programs write all ones for "whatever there is" */
+	EXPECT_LT(0, file_write(path, "4294967295"));
+	EXPECT_LT(0, file_read(path, text, sizeof(text)));
+	EXPECT_STREQ("4294967295\n", text);
+	EXPECT_GT(0, file_write(path, "4294967296"));
 	EXPECT_LT(0, file_write(path, was));
 }
 
