@@ -472,9 +472,13 @@ unsafe extern "C" fn access_callback<T: DriverObject>(
         return EFAULT.to_errno();
     };
     let offset = ((first_pgoff - first) << PAGE_SHIFT) + inside;
+    let len = usize::try_from(len).unwrap_or(0);
+    // Nobody gets less than there should be of an object, as from the upstream drivers.
+    if offset.checked_add(len).is_none_or(|end| end > obj.size()) {
+        return EINVAL.to_errno();
+    }
     // The memory management goes on with the next mapping where this one ends.
-    let left = end.saturating_sub(address);
-    let len = usize::try_from(len).unwrap_or(0).min(left);
+    let len = len.min(end.saturating_sub(address));
     let access = if write != 0 {
         // SAFETY: By the requirement of this function.
         Access::Write(unsafe { core::slice::from_raw_parts(buf.cast(), len) })

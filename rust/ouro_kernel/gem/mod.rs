@@ -93,9 +93,8 @@ pub trait DriverObject: Sized + Send + Sync + 'static {
     /// in its place, so that [`Object::unmap_user()`] cannot come in between.
     fn fault(obj: &Object<Self>, fault: &mut Fault<'_>) -> core::result::Result<(), FaultError>;
 
-    /// Somebody looks into a mapping from outside, as a debugger does: copies from or to the bytes
-    /// from `offset` on, which may reach beyond the object. Called under `mmap_lock`: as
-    /// [`DriverObject::fault()`].
+    /// Somebody looks into a mapping from outside, as a debugger does: copies from or to bytes of the
+    /// object, from `offset` on. Called under `mmap_lock`: as [`DriverObject::fault()`].
     ///
     /// Errors go to nobody: it is as if no memory were there.
     fn access(obj: &Object<Self>, offset: usize, access: Access<'_>) -> Result {

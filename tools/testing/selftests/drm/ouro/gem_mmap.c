@@ -273,7 +273,7 @@ TEST_F(gem_mmap, a_debugger_stays_within_the_mapping)
 	struct drm_i915_gem_mmap_offset get = { .flags = I915_MMAP_OFFSET_WB };
 	__u32 one[2] = { 1, 2 }, back[2] = { 7, 7 }, word = 0x77;
 	int memory = open_memory(O_RDWR);
-	char *map, *hole;
+	char *map, *hole, *last;
 
 	if (!self->gpu.ouro)
 		SKIP(return, "the upstream driver takes the mapping for all of the object");
@@ -291,6 +291,14 @@ TEST_F(gem_mmap, a_debugger_stays_within_the_mapping)
 	EXPECT_EQ(1, back[0]);
 	EXPECT_EQ(7, back[1]);
 	EXPECT_EQ(-1, pread(memory, back, 4, U64(map + PAGE)));
+	/* and all or nothing at the end of the object */
+	last = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->fd, get.offset + 3 * PAGE);
+	ASSERT_NE(MAP_FAILED, last);
+	EXPECT_EQ(4, pread(memory, back, 4, U64(last + PAGE - 4)));
+	errno = 0;
+	EXPECT_EQ(-1, pread(memory, back, 8, U64(last + PAGE - 4)));
+	EXPECT_EQ(EIO, errno);
+	munmap(last, PAGE);
 	/* what may not be written is not written from outside either */
 	EXPECT_EQ(-1, pwrite(memory, &word, 4, U64(map)));
 	EXPECT_EQ(0, gem_read32(self->fd, get.handle, PAGE));
