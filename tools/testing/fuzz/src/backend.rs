@@ -3,8 +3,8 @@
 //! not wait for ever.
 
 use crate::source::Source;
-use crate::values::topology;
-use ouro_hw::chips::CHIPS;
+use crate::{card, values};
+use ouro_hw::chips::{CHIPS, RADEONS};
 use ouro_hw::engine::{EngineMemory, Submission};
 use ouro_hw::fence_regs::{FenceRegion, Tiling};
 use ouro_hw::generation::{Layout, ResetScope};
@@ -95,6 +95,7 @@ pub fn run(bytes: &[u8]) {
     let mut s = Source::new(bytes);
     let calls: Vec<u8> = (0..1 + s.below(12)).map(|_| s.u8()).collect();
     let (number, tail) = (s.u8(), s.u32());
+    let firmware = vec![number; 8 * (tail as usize % 300) + usize::from(number % 2)];
     let device = Garbage {
         bytes: RefCell::new(s),
         accesses: Cell::new(0),
@@ -103,11 +104,14 @@ pub fn run(bytes: &[u8]) {
         regs: &device,
         gtt: &device,
         platform: &device,
-        firmware: &[],
+        firmware: &firmware,
     };
-    let chip = &CHIPS[usize::from(number) % CHIPS.len()];
+    let (chips, topo) = match tail & 1 {
+        0 => (CHIPS, values::topology()),
+        _ => (RADEONS, card::topology()),
+    };
+    let chip = &chips[usize::from(number) % chips.len()];
     let generation = chip.generation;
-    let topo = topology();
     let n = usize::from(number) % topo.engines.len();
     let engine = topo.engines[n];
     let mem = EngineMemory {

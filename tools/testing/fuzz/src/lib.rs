@@ -11,6 +11,8 @@
 #![warn(missing_docs)]
 
 mod backend;
+mod card;
+mod checker;
 mod decode;
 mod encoders;
 mod hang;
@@ -34,6 +36,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "backend",
         run: backend::run,
+    },
+    Target {
+        name: "checker",
+        run: checker::run,
     },
     Target {
         name: "decode",

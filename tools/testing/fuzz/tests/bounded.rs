@@ -26,4 +26,4 @@ macro_rules! bounded {
     };
 }
 
-bounded!(backend decode encoders hang model ports ranges values);
+bounded!(backend checker decode encoders hang model ports ranges values);
