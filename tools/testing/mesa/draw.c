@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <unistd.h>
 #include "screen.h"
+#include "usage.h"
 
 #define FRAMES 1000
 /* One minute, in ns. */
@@ -162,6 +163,7 @@ static void fences(EGLDisplay display)
 /* Frame by frame into the same buffers, as a program does that never ends. */
 static void frames(GLuint vertices)
 {
+	long long early = -1, end;
 	GLsync sync = NULL;
 	int i, late = 0;
 
@@ -178,6 +180,8 @@ static void frames(GLuint vertices)
 		glFlush();
 		if (i % 8)
 			continue;
+		if (i == FRAMES / 5)
+			early = usage("drm-total-");
 		if (sync) {
 			late += glClientWaitSync(sync, 0, PATIENCE) == GL_TIMEOUT_EXPIRED;
 			glDeleteSync(sync);
@@ -187,6 +191,10 @@ static void frames(GLuint vertices)
 	glFinish();
 	glDeleteSync(sync);
 	ok(no_error() && !late, "a thousand times into the same buffers");
+	end = usage("drm-total-");
+	printf("# memory after %d times %lld, after %d %lld\n", FRAMES / 5, early, FRAMES, end);
+	/* each takes a batch and a piece of a buffer: without reuse it would be five times */
+	ok(early > 0 && end <= 2 * early, "the buffers are used again");
 }
 
 /* Two contexts that share a buffer, one after the other. */
@@ -216,6 +224,19 @@ static void two_contexts(EGLDisplay display, EGLContext one, GLuint vertices)
 	ok(no_error(), "one outlives the other");
 }
 
+/* The engine has worked for this process, not something that stands in for it. */
+static void busy(void)
+{
+	static const char *const name = "the render engine has worked for it";
+	long long ns = usage("drm-engine-render");
+
+	printf("# the render engine worked %lld ns\n", ns);
+	if (ns < 0)
+		skip(name, "the driver does not say");
+	else
+		ok(ns > 0, name);
+}
+
 int main(int argc, char **argv)
 {
 	EGLDisplay display = screen_open();
@@ -235,6 +256,7 @@ int main(int argc, char **argv)
 	fences(display);
 	frames(vertices);
 	two_contexts(display, context, vertices);
+	busy();
 	eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
 	eglDestroyContext(display, context);
 	ok(eglTerminate(display), "the display closes");
