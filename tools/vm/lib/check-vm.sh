@@ -145,6 +145,23 @@ check_vm() {
         sh -c '! ls /dev/dri/renderD128 2>/dev/null'
 }
 
+# check_young GPU KERNEL: a chip that draws no picture yet: it comes up, its
+# interface keeps what it promises, and it goes.
+check_young() {
+    local gpu=$1 kernel=$2 name=$1/$2 tests
+    results_begin "vm-$gpu-$kernel"
+    mkdir -p "$VM_LOG"
+    tests=$VM_LOG/tests-$gpu-$kernel
+    rm -rf "$tests"
+    mkdir -p "$tests"
+    cp "$SELFTESTS/radeon" "$tests/"
+    guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 900 --tests "$tests" \
+        --add "$VM_DIR/guest-tests/run-tests.sh" --add "$VM_DIR/guest-tests/sleep.sh" -- sh -c \
+        'OURO_SLEEP="sh /bin/sleep.sh" sh /bin/run-tests.sh'
+    guest_results "$name"
+    model_rules "$name"
+}
+
 # check_peer GPU: the upstream driver on our model.
 check_peer() {
     local gpu=$1 name=$1/peer driver=i915 file

@@ -172,7 +172,8 @@ TEST_F(radeon, info)
 
 	/* what later chips have, and nobody */
 	for (i = 0; i < 3; i++) {
-		static const __u32 unknown[] = { RADEON_INFO_VA_START, RADEON_INFO_MAX_PIPES, 0x1000 };
+		static const __u32 unknown[] = { RADEON_INFO_VA_START, RADEON_INFO_MAX_PIPES,
+						 0x1000 };
 
 		arg.request = unknown[i];
 		BAD(self->fd, DRM_IOCTL_RADEON_INFO, &arg, EINVAL);
@@ -190,7 +191,9 @@ TEST_F(radeon, sizes)
 {
 	struct drm_radeon_gem_info info = {};
 	struct drm_ouro_region regions[4] = {};
-	struct drm_ouro_list list = { .ptr = U64(regions), .count = 4, .stride = sizeof(regions[0]) };
+	struct drm_ouro_list list = { .ptr = U64(regions),
+				      .count = 4,
+				      .stride = sizeof(regions[0]) };
 
 	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_INFO, &info);
 	GOOD(self->fd, DRM_IOCTL_OURO_REGIONS, &list);
@@ -292,7 +295,8 @@ TEST_F(radeon, tiling)
 	struct drm_radeon_gem_get_tiling get = {};
 	unsigned int i;
 
-	set.handle = get.handle = create(self->fd, PAGE, RADEON_GEM_DOMAIN_VRAM);
+	set.handle = create(self->fd, PAGE, RADEON_GEM_DOMAIN_VRAM);
+	get.handle = set.handle;
 	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_GET_TILING, &get);
 	EXPECT_EQ(0, get.tiling_flags);
 	for (i = 0; i < ARRAY_LEN(good); i++) {
@@ -308,7 +312,8 @@ TEST_F(radeon, tiling)
 	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_GET_TILING, &get);
 	EXPECT_EQ(0x10, get.tiling_flags);
 	set.tiling_flags = 0;
-	set.handle = get.handle = 0xffffff;
+	set.handle = 0xffffff;
+	get.handle = 0xffffff;
 	BAD(self->fd, DRM_IOCTL_RADEON_GEM_SET_TILING, &set, ENOENT);
 	BAD(self->fd, DRM_IOCTL_RADEON_GEM_GET_TILING, &get, ENOENT);
 }
@@ -348,7 +353,9 @@ TEST_F(radeon, idle)
 	BAD(self->fd, DRM_IOCTL_RADEON_GEM_WAIT_IDLE, &wait, ENOENT);
 	BAD(self->fd, DRM_IOCTL_RADEON_GEM_BUSY, &busy, ENOENT);
 	BAD(self->fd, DRM_IOCTL_RADEON_GEM_SET_DOMAIN, &set, ENOENT);
-	wait.handle = busy.handle = set.handle = create(self->fd, PAGE, RADEON_GEM_DOMAIN_GTT);
+	wait.handle = create(self->fd, PAGE, RADEON_GEM_DOMAIN_GTT);
+	busy.handle = wait.handle;
+	set.handle = wait.handle;
 	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_WAIT_IDLE, &wait);
 	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_BUSY, &busy);
 	EXPECT_EQ(RADEON_GEM_DOMAIN_GTT, busy.domain);
@@ -371,7 +378,8 @@ TEST_F(radeon, userptr)
 	arg = (struct drm_radeon_gem_userptr){ .addr = U64(memory), .size = 4 * PAGE,
 					       .flags = flags | RADEON_GEM_USERPTR_VALIDATE };
 	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_USERPTR, &arg);
-	show.handle = op.handle = arg.handle;
+	show.handle = arg.handle;
+	op.handle = arg.handle;
 	BAD(self->fd, DRM_IOCTL_RADEON_GEM_MMAP, &show, EPERM);
 	BAD(self->fd, DRM_IOCTL_RADEON_GEM_OP, &op, EPERM);
 	gem_close(self->fd, arg.handle);
@@ -494,7 +502,7 @@ TEST_F(radeon, refused_streams)
 		{ 0x000001c0, 0x1000 },
 		{ 0x00000578, 7 },
 		{ 0x000001ce, 0x1000 },
-		/* type 3: no such opcode, COND_EXEC (22h), a 2D packet (91h), a body that is cut off */
+		/* type 3: no such opcode, COND_EXEC (22h), a 2D packet (91h), one cut off */
 		{ 0xc000ff00, 0 },
 		{ 0xc0002200, 0 },
 		{ 0xc0009100, 0 },
@@ -545,6 +553,87 @@ TEST_F(radeon, moves)
 	ASSERT_EQ(0, use(self->fd, only, RADEON_GEM_DOMAIN_VRAM));
 	EXPECT_EQ(RADEON_GEM_DOMAIN_GTT, domain_of(self->fd, only));
 	munmap(words, size);
+}
+
+/* A register is written (type 0, digest §2.1), and a relocation is named behind it. */
+static void cs_set(struct cs *cs, __u32 reg, __u32 value)
+{
+	cs->words[cs->chunks[0].length_dw++] = reg / 4;
+	cs->words[cs->chunks[0].length_dw++] = value;
+}
+
+static void cs_name(struct cs *cs, unsigned int reloc)
+{
+	cs->words[cs->chunks[0].length_dw++] = 0xc0001000;
+	cs->words[cs->chunks[0].length_dw++] = 4 * reloc;
+}
+
+/*
+ * A rectangle of one colour in rows of 256 bytes (digest §2.3, §3.3): GUI_CONTROL with a pitch
+ * and offset of its own, a solid brush, 32 bits, ROP3 of the pattern; to the right and down.
+ */
+static void cs_fill(struct cs *cs, __u32 handle, __u32 domain, __u32 x, __u32 y, __u32 width,
+		    __u32 height, __u32 colour)
+{
+	cs_init(cs);
+	cs_reloc(cs, handle, 0, domain);
+	cs->chunks[0].length_dw = 0;
+	cs_set(cs, 0x146c, 0x52f036d2);
+	cs_set(cs, 0x142c, 4 << 22);
+	cs_name(cs, 0);
+	cs_set(cs, 0x147c, colour);
+	cs_set(cs, 0x16c0, 3);
+	cs_set(cs, 0x1438, y << 16 | x);
+	cs_set(cs, 0x1598, width << 16 | height);
+}
+
+/* The GPU writes where the stream says, in either memory, and nowhere else. */
+TEST_F(radeon, fills)
+{
+	static const __u32 domains[] = { RADEON_GEM_DOMAIN_GTT, RADEON_GEM_DOMAIN_VRAM };
+	unsigned int i, x, y, other;
+	struct cs cs;
+
+	for (i = 0; i < ARRAY_LEN(domains); i++) {
+		__u32 before = create(self->fd, PAGE, domains[i]);
+		__u32 handle = create(self->fd, PAGE, domains[i]);
+		__u32 after = create(self->fd, PAGE, domains[i]);
+		__u32 *words = map(self->fd, handle, PAGE);
+		__u32 *around[2];
+
+		ASSERT_EQ(0, use(self->fd, before, domains[i]));
+		around[0] = map(self->fd, before, PAGE);
+		around[1] = map(self->fd, after, PAGE);
+		ASSERT_NE(MAP_FAILED, words);
+		cs_fill(&cs, handle, domains[i], 9, 4, 5, 3, 0xc0ffee00 | i);
+		GOOD(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg);
+		ASSERT_EQ(0, use(self->fd, after, domains[i]));
+		ASSERT_EQ(0, wait_idle(self->fd, handle));
+		EXPECT_EQ(domains[i], domain_of(self->fd, handle));
+		for (y = 0, other = 0; y < 16; y++) {
+			for (x = 0; x < 64; x++) {
+				bool in = x >= 9 && x < 14 && y >= 4 && y < 7;
+
+				other += peek(&words[64 * y + x]) != (in ? 0xc0ffee00 | i : 0);
+			}
+		}
+		EXPECT_EQ(0, other);
+		/* a row too many, the wrong object, and none: nothing of it is done */
+		cs_fill(&cs, handle, domains[i], 0, 14, 64, 3, ~0u);
+		BAD(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg, EINVAL);
+		cs_fill(&cs, handle, domains[i], 0, 0, 64, 1, ~0u);
+		cs.words[5] = 4;
+		BAD(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg, EINVAL);
+		cs_fill(&cs, handle, domains[i], 0, 0, 64, 1, ~0u);
+		cs.words[4] = 0x80000000;
+		cs.words[5] = 0x80000000;
+		BAD(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg, EINVAL);
+		ASSERT_EQ(0, wait_idle(self->fd, handle));
+		for (x = 0, other = 0; x < PAGE / 4; x++)
+			other += (peek(&words[x]) == ~0u) + (peek(&around[0][x]) != 0) +
+				 (peek(&around[1][x]) != 0);
+		EXPECT_EQ(0, other);
+	}
 }
 
 /* More than the device's memory holds: some leave, and nothing is lost. */
@@ -626,7 +715,7 @@ TEST_F(radeon, unbind)
 	EXPECT_EQ(RADEON_GEM_DOMAIN_VRAM, domain_of(self->fd, handle));
 }
 
-/* An engine that hangs is reset; what was sent before and after it is done, and memory keeps what it has. */
+/* An engine that hangs is reset: what was sent after it is done, and memory keeps what it has. */
 TEST_F(radeon, hang)
 {
 	__u32 handle = create(self->fd, 4 * PAGE, RADEON_GEM_DOMAIN_VRAM), *words, resets = 0;

@@ -5,7 +5,7 @@
 
 #include <drm/radeon_drm.h>
 
-/* Opens the first render node that speaks radeon: a descriptor, or a negative errno (ENODEV: none). */
+/* Opens the first render node that speaks radeon: a descriptor, or -ENODEV, or another errno. */
 int radeon_open(void);
 
 #endif
