@@ -6,10 +6,12 @@
  */
 #include <linux/aperture.h>
 #include <linux/devcoredump.h>
+#include <linux/folio_batch.h>
 #include <linux/io.h>
 #include <linux/iommu.h>
 #include <linux/mman.h>
 #include <linux/module.h>
+#include <linux/pagemap.h>
 #include <linux/pgtable.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
@@ -330,24 +332,29 @@ void ouro_shmem_limit(struct file *file, bool below_4g)
 	mapping_set_gfp_mask(file->f_mapping, gfp);
 }
 
-void ouro_shmem_page_put(struct page *page, bool dirty, bool accessed)
-{
-	if (dirty)
-		set_page_dirty(page);
-	if (accessed)
-		mark_page_accessed(page);
-	put_page(page);
-}
-
 /* Reclaim need not look at pages that somebody holds for a long time. */
 void ouro_shmem_pin(struct file *file)
 {
 	mapping_set_unevictable(file->f_mapping);
 }
 
-void ouro_shmem_unpin(struct file *file)
+/* What reclaim has put aside meanwhile it does not look at again by itself. */
+void ouro_shmem_unpin(struct file *file, struct page **pages, size_t n, bool dirty)
 {
+	struct folio_batch batch;
+	size_t i;
+
 	mapping_clear_unevictable(file->f_mapping);
+	folio_batch_init(&batch);
+	for (i = 0; i < n; i++) {
+		if (dirty)
+			set_page_dirty(pages[i]);
+		mark_page_accessed(pages[i]);
+		if (folio_batch_add(&batch, page_folio(pages[i])) && i + 1 < n)
+			continue;
+		check_move_unevictable_folios(&batch);
+		folio_batch_release(&batch);
+	}
 }
 
 unsigned long ouro_page_to_pfn(struct page *page)

@@ -405,10 +405,8 @@ impl Drop for Pages {
         match &self.owner {
             // SAFETY: By the invariants.
             Owner::Shmem(shmem) => unsafe {
-                raw::ouro_shmem_unpin(shmem.file.as_ptr());
-                for &page in &self.list {
-                    raw::ouro_shmem_page_put(page, dirty, true);
-                }
+                let n = self.list.len();
+                raw::ouro_shmem_unpin(shmem.file.as_ptr(), self.list.as_mut_ptr(), n, dirty);
             },
             // SAFETY: By the invariants.
             Owner::User { mm, write } => unsafe {
