@@ -59,6 +59,10 @@ const HIDDEN_TRIES: u32 = 4;
 /// Largest object. A page number of it fits into 32 bits, with room to spare.
 pub(crate) const MAX_SIZE: u64 = 1 << 40;
 
+/// Faults in a row that may find no memory, before the thread hears that there is none. A memory cgroup
+/// may be at its limit for ever.
+const MAX_STARVED: u32 = 16;
+
 /// How user space sees an object: the kinds of mappings, by number.
 pub(crate) mod kind {
     /// Through the aperture.
@@ -175,6 +179,8 @@ pub(crate) struct Bo {
     pub(super) used: Atomic<bool>,
     /// What the statistics say of it, which are asked for with a spinlock held.
     status: Atomic<u32>,
+    /// Faults in a row that found no memory.
+    starved: Atomic<u32>,
     /// Views of it in the aperture. From none to one only under `state`.
     views: Atomic<u32>,
     #[pin]
@@ -368,6 +374,7 @@ impl gem::DriverObject for Bo {
             user,
             used: Atomic::new(false),
             status: Atomic::new(0),
+            starved: Atomic::new(0),
             views: Atomic::new(0),
             state <- new_mutex!(State {
                 mapping: None,
@@ -402,8 +409,19 @@ impl gem::DriverObject for Bo {
         match done {
             // For "no memory" the kernel lets the thread try again, without end if there never
             // will be any.
-            Err(FaultError::NoMemory) if object.bytes() / 4096 > task::total_pages() as u64 => {
-                Err(FaultError::Bus)
+            Err(FaultError::NoMemory) => {
+                let never = object.bytes() / 4096 > task::total_pages() as u64;
+                if never || object.starved.fetch_add(1, ordering::Relaxed) >= MAX_STARVED {
+                    object.starved.store(0, ordering::Relaxed);
+                    return Err(FaultError::Bus);
+                }
+                Err(FaultError::NoMemory)
+            }
+            Ok(()) => {
+                if object.starved.load(ordering::Relaxed) != 0 {
+                    object.starved.store(0, ordering::Relaxed);
+                }
+                Ok(())
             }
             done => done,
         }

@@ -26,7 +26,7 @@ use super::{
     bo::{Advice, State},
     migrate::{self, Patience},
     region::Region,
-    shrink::Worth,
+    shrink::{Relief, Worth},
     userptr::{self, Pinned},
     Backing, Object,
 };
@@ -187,6 +187,7 @@ pub(crate) fn populate(object: &Object) -> Result {
 /// says of the contents is so. Waits for a move. Nothing is locked.
 pub(super) fn settled(object: &Object) -> Result<(Guard<'_, State, MutexBackend>, Arc<Backing>)> {
     let mut patience = Patience::new();
+    let mut relief = Relief::new();
     loop {
         object
             .resv()
@@ -197,6 +198,12 @@ pub(super) fn settled(object: &Object) -> Result<(Guard<'_, State, MutexBackend>
         }
         match backing_of(object, &mut state) {
             Ok(backing) => return Ok((state, backing)),
+            Err(NoBacking::Failed(e)) if e == ENOMEM => {
+                drop(state);
+                if !relief.relieve(object.gpu(), object.bytes())? {
+                    return Err(e);
+                }
+            }
             Err(NoBacking::Failed(e)) => return Err(e),
             Err(NoBacking::Full(region)) => {
                 drop(state);

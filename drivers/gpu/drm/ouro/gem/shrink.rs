@@ -19,13 +19,16 @@ use kernel::{
         atomic::{ordering, Atomic},
         Arc, Mutex,
     },
+    time::{delay::fsleep, Delta},
 };
 use ouro_kernel::{
     gem::Weak,
+    release,
     shrinker::{self, Shrink},
 };
 
 use super::{contents, Backing, Bo, Object};
+use crate::gpu::Gpu;
 
 /// Objects that one call looks at, at most: it must not take long.
 const LOOKS: usize = 256;
@@ -183,6 +186,49 @@ impl Reclaim {
                 contents::give_back(&object, worth);
             }
         }
+    }
+}
+
+/// How somebody who got no memory makes some. The kernel asks shrinkers when the machine is short of
+/// it, but not when a memory cgroup is at its limit, and what objects hold cannot be swapped until
+/// they let go of it.
+pub(crate) struct Relief(u32);
+
+impl Relief {
+    /// Times that one call may try.
+    const TRIES: u32 = 64;
+    /// Pages that are let go of at a time, at most.
+    const PAGES: u64 = 4096;
+    /// Looks for pages that are on their way back, each after some hundred microseconds.
+    const LOOKS: u32 = 50;
+
+    pub(crate) fn new() -> Self {
+        Self(Self::TRIES)
+    }
+
+    /// Lets go of about so many bytes of idle objects. Returns whether another attempt makes sense.
+    /// Nothing is locked. Sleeps.
+    ///
+    /// Errors: `ERESTARTSYS`.
+    pub(crate) fn relieve(&mut self, gpu: &Gpu, bytes: u64) -> Result<bool> {
+        let pages = (bytes / 4096).clamp(1, Self::PAGES) as usize;
+        if self.0 == 0 || gpu.reclaim().scan(pages).is_none() {
+            return Ok(false);
+        }
+        self.0 -= 1;
+        let retirer = gpu.retirer();
+        for _ in 0..Self::LOOKS {
+            release::flush();
+            retirer.retire();
+            if retirer.is_empty() {
+                break;
+            }
+            fsleep(Delta::from_micros(200));
+        }
+        if kernel::current!().signal_pending() {
+            return Err(ERESTARTSYS);
+        }
+        Ok(true)
     }
 }
 

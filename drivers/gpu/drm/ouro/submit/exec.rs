@@ -41,6 +41,7 @@ use super::{
 use crate::{
     gem::{
         access, contents,
+        shrink::Relief,
         userptr::{self, Pinned},
         Object,
     },
@@ -168,6 +169,7 @@ impl Exec {
         self.gpu.working()?;
         let mut awake = None;
         let mut context = None;
+        let mut relief = Relief::new();
         loop {
             if awake.is_none() {
                 awake = Some(Awake::new(self.gpu.hardware())?);
@@ -199,6 +201,14 @@ impl Exec {
                 })?;
             match self.locked(&mut locked, &mut awake, &mut context, publish) {
                 Ok(()) => break,
+                // Without its share, what was allocated went with the request.
+                Err(Stop::Failed(e)) if e == ENOMEM && self.share.is_some() => {
+                    drop(locked);
+                    let bytes = self.objects.iter().map(|e| e.object.bytes());
+                    if !relief.relieve(&self.gpu, bytes.fold(0, u64::saturating_add))? {
+                        return Err(e);
+                    }
+                }
                 Err(Stop::Failed(e)) => return Err(e),
                 Err(Stop::Wait(fence)) => {
                     drop(locked);
