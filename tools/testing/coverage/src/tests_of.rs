@@ -124,14 +124,21 @@ fn cargo_tests(text: &str) -> Vec<String> {
     found
 }
 
-/// The second name in `TEST_F(fixture, name)`, the first in `TEST(name)`.
+/// The second name in `TEST_F(fixture, name)` and `TEST_F_TIMEOUT(fixture, name, seconds)`, the first
+/// in `TEST(name)`.
 fn kselftests(text: &str) -> Vec<String> {
     let of = |line: &str| {
-        let arguments = ["TEST_F(", "TEST("]
+        let arguments = ["TEST_F_TIMEOUT(", "TEST_F(", "TEST("]
             .iter()
             .find_map(|start| line.strip_prefix(start))?;
-        let arguments = arguments.split(')').next()?;
-        Some(arguments.split(',').next_back()?.trim().to_owned())
+        let mut arguments = arguments.split([',', ')']).map(str::trim);
+        let first = arguments.next()?;
+        let name = if line.starts_with("TEST(") {
+            first
+        } else {
+            arguments.next()?
+        };
+        Some(name.to_owned())
     };
     text.lines().filter_map(of).collect()
 }
@@ -148,7 +155,8 @@ mod tests {
 
     #[test]
     fn a_kselftest_has_its_own_name() {
-        let text = "TEST_F(fixture, one)\n{\n}\nTEST(two)\n\tTEST(three)\n";
-        assert_eq!(kselftests(text), ["one", "two"]);
+        let text = "TEST_F(fixture, one)\n{\n}\nTEST(two)\n\tTEST(three)\n\
+            TEST_F_TIMEOUT(fixture, four, LIMIT + 10)\n";
+        assert_eq!(kselftests(text), ["one", "two", "four"]);
     }
 }

@@ -61,6 +61,33 @@ TEST_F(ioctls, numbers_that_nobody_has)
 	}
 }
 
+/* Of user mode setting, overlays, performance counters, and not given out: see uapi.rst. */
+TEST_F(ioctls, numbers_of_what_is_not_here)
+{
+	static const struct {
+		unsigned int first, last;
+	} gone[] = {
+		{ 0x00, 0x05 }, { 0x07, 0x16 }, { 0x19, 0x1a }, { 0x25, 0x25 },
+		{ 0x27, 0x28 }, { 0x2a, 0x2b }, { 0x36, 0x38 }, { 0x3d, 0x4f },
+	};
+	unsigned int i, nr;
+
+	if (!self->gpu.ouro)
+		SKIP(return, "the upstream driver has more of them");
+	for (i = 0; i < ARRAY_LEN(gone); i++)
+		for (nr = gone[i].first; nr <= gone[i].last; nr++) {
+			char argument[64] = {};
+			int got = call(self->fd, DRM_IOWR(DRM_COMMAND_BASE + nr, argument),
+				       argument);
+
+			cover("not here");
+			EXPECT_EQ(-EINVAL, got)
+			{
+				TH_LOG("number %#x: %s", nr, strerror(-got));
+			}
+		}
+}
+
 /*
  * Other sizes than those of the header: the core cuts them off or fills them up
  * with zeros, so that older and newer programs work.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* DRM_IOCTL_I915_GEM_THROTTLE: waits for what the caller submitted more than 20 ms ago. */
+#include <signal.h>
+#include <sys/ioctl.h>
+
 #define TOPIC throttle
 #include "test.h"
 
@@ -69,6 +72,40 @@ TEST_F(throttle, finds_the_old_one_among_many)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	EXPECT_EQ(0, gem_busy(self->fd, spin.handle));
+	spin_free(&spin);
+}
+
+static void nothing(int signal)
+{
+}
+
+TEST_F(throttle, a_signal_ends_it)
+{
+	struct sigaction act = { .sa_handler = nothing };
+	struct spin spin;
+	pid_t pid;
+	int got;
+
+	ASSERT_EQ(0, sigaction(SIGUSR1, &act, NULL));
+	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, 0, NULL, &spin));
+	usleep(40000);
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (pid == 0) {
+		/* until it is heard: the first ones may come before the call */
+		for (;;) {
+			usleep(20000);
+			kill(getppid(), SIGUSR1);
+		}
+	}
+	cover("DRM_IOCTL_I915_GEM_THROTTLE");
+	got = ioctl(self->fd, DRM_IOCTL_I915_GEM_THROTTLE, NULL) ? -errno : 0;
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	EXPECT_EQ(-EINTR, got);
+	EXPECT_EQ(1, gem_busy(self->fd, spin.handle));
+	spin_stop(&spin);
 	spin_free(&spin);
 }
 

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Limits: the last number that is taken, and the first that is not (uapi.rst, "Limits"). A number that
+ * is taken shows by the next check that fails.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+
+#define TOPIC limits
+#include "device.h"
+#include "files.h"
+#include "test.h"
+
+/* uapi.rst */
+#define COUNT (1u << 20)
+#define CONTEXTS 65536
+#define OF_CLIENT 8192
+#define OF_TIMELINE 512
+
+static __u32 end_batch(const struct gpu *gpu)
+{
+	__u32 handle = gem_create(gpu->fd, PAGE);
+
+	return gem_write(gpu->fd, handle, 0, &gpu->backend->batch_end, 4) ? 0 : handle;
+}
+
+TEST_F(limits, counts_at_their_limits)
+{
+	struct drm_i915_gem_exec_object2 objects[2] = { { .handle = end_batch(&self->gpu) },
+							{ .handle = end_batch(&self->gpu) } };
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = BAD_POINTER };
+	struct drm_i915_gem_execbuffer_ext_timeline_fences fences = {
+		.base.name = DRM_I915_GEM_EXECBUFFER_EXT_TIMELINE_FENCES,
+		.handles_ptr = BAD_POINTER,
+		.values_ptr = BAD_POINTER,
+	};
+	struct drm_i915_query query = { .items_ptr = BAD_POINTER };
+
+	/* objects */
+	eb.buffer_count = COUNT;
+	BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EFAULT);
+	eb.buffer_count = COUNT + 1;
+	BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EINVAL);
+	/* relocations of all objects together */
+	eb.buffers_ptr = U64(objects);
+	eb.buffer_count = 2;
+	objects[0].relocs_ptr = BAD_POINTER;
+	objects[0].relocation_count = COUNT - 1;
+	objects[1].relocs_ptr = BAD_POINTER;
+	objects[1].relocation_count = 1;
+	BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EFAULT);
+	objects[1].relocation_count = 2;
+	BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EINVAL);
+	objects[0].relocation_count = ~0u;
+	objects[1].relocation_count = ~0u;
+	BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EINVAL);
+	objects[0].relocation_count = 0;
+	objects[1].relocation_count = 0;
+	/* fences, both ways */
+	eb.flags = I915_EXEC_FENCE_ARRAY;
+	eb.cliprects_ptr = BAD_POINTER;
+	eb.num_cliprects = COUNT;
+	BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EFAULT);
+	eb.num_cliprects = COUNT + 1;
+	BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EINVAL);
+	eb.flags = I915_EXEC_USE_EXTENSIONS;
+	eb.num_cliprects = 0;
+	eb.cliprects_ptr = U64(&fences);
+	fences.fence_count = COUNT;
+	BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EFAULT);
+	fences.fence_count = COUNT + 1;
+	BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EINVAL);
+	/* items of a query */
+	query.num_items = 1024;
+	BAD(self->fd, DRM_IOCTL_I915_QUERY, &query, EFAULT);
+	query.num_items = 1025;
+	BAD(self->fd, DRM_IOCTL_I915_QUERY, &query, EINVAL);
+}
+
+/* A fence that nobody could be given: then nothing runs. */
+TEST_F(limits, no_descriptor_is_left)
+{
+	struct drm_i915_gem_exec_object2 object = { .handle = end_batch(&self->gpu) };
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(&object),
+					       .buffer_count = 1,
+					       .flags = I915_EXEC_FENCE_OUT,
+					       .rsvd2 = 77 };
+	struct rlimit limit, none;
+	int next = dup(0);
+
+	close(next);
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
+	none = limit;
+	none.rlim_cur = next;
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
+	BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, &eb, EMFILE);
+	EXPECT_EQ(77, eb.rsvd2);
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+	EXPECT_EQ(0, gem_busy(self->fd, object.handle));
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, &eb);
+	close(eb.rsvd2 >> 32);
+}
+
+/* Memory that the machine does not have is not looked for. */
+TEST_F(limits, more_than_the_machine_has)
+{
+	struct drm_i915_gem_set_domain set = { .handle = gem_create(self->fd, 1ull << 38),
+					       .read_domains = I915_GEM_DOMAIN_CPU };
+
+	if (!self->gpu.ouro)
+		SKIP(return, "the upstream driver has other limits");
+	ASSERT_NE(0, set.handle);
+	BAD(self->fd, DRM_IOCTL_I915_GEM_SET_DOMAIN, &set, ENOMEM);
+}
+
+TEST_F(limits, bannable_is_for_root)
+{
+	struct drm_i915_gem_context_param set = { .ctx_id = context_create(self->fd),
+						  .param = I915_CONTEXT_PARAM_BANNABLE };
+
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &set);
+	set.value = 1;
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &set);
+	ASSERT_EQ(0, seteuid(65534));
+	/* who may be banned may say so, who may not must be asked */
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &set);
+	set.value = 0;
+	BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &set, EPERM);
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &set);
+	EXPECT_EQ(1, set.value);
+	ASSERT_EQ(0, seteuid(0));
+}
+
+TEST_F(limits, contexts_of_a_client)
+{
+	unsigned int limit = rounds("OURO_CONTEXTS", CONTEXTS, 0), n;
+	struct drm_i915_gem_context_create create = {};
+	struct gpu other;
+	__u32 last = 0;
+	int got = 0;
+
+	if (!self->gpu.ouro || !limit)
+		SKIP(return, "65536 contexts take too long here: the plain kernel's guest makes them");
+	ASSERT_EQ(0, gpu_open(&other));
+	for (n = 0; n < limit + 16; n++) {
+		got = call(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE, &create);
+		if (got)
+			break;
+		last = create.ctx_id;
+	}
+	cover("DRM_IOCTL_I915_GEM_CONTEXT_CREATE");
+	EXPECT_EQ(-ENOSPC, got);
+	/* the default one may count */
+	EXPECT_GE(n, limit - 1);
+	EXPECT_LE(n, limit);
+	/* one less, one more; others have their own */
+	EXPECT_EQ(0, context_destroy(self->fd, last));
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE, &create);
+	BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE, &create, ENOSPC);
+	GOOD(other.fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE, &create);
+	gpu_close(&other);
+}
+
+/* All timelines of a client together may have less under way than each of them. */
+TEST_F(limits, requests_of_a_client)
+{
+	enum { N = OF_CLIENT / OF_TIMELINE + 1 };
+	struct drm_i915_gem_exec_object2 object = { .handle = end_batch(&self->gpu) };
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(&object),
+					       .buffer_count = 1,
+					       .flags = self->gpu.engines[0].ring };
+	unsigned int taken = 0, i, k;
+	int flags = fcntl(self->fd, F_GETFL), got = 0;
+	struct gpu other;
+	struct spin spin;
+
+	if (!self->gpu.ouro || !rounds("OURO_REQUESTS", OF_CLIENT, 0))
+		SKIP(return, "8192 requests take too long here: the plain kernel's guest makes them");
+	ASSERT_EQ(0, gpu_open(&other));
+	hang_check(self->fd, false);
+	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, 0, NULL, &spin));
+	taken = 1;
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, flags | O_NONBLOCK));
+	for (i = 0; i < N && taken < OF_CLIENT; i++) {
+		eb.rsvd1 = context_create(self->fd);
+		for (k = 0, got = 0; k < OF_TIMELINE && !got; k++) {
+			got = ioctl(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb) ? -errno : 0;
+			taken += !got;
+		}
+	}
+	/* the next one is one too many, on whatever timeline */
+	eb.rsvd1 = context_create(self->fd);
+	got = ioctl(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb) ? -errno : 0;
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	EXPECT_EQ(-EAGAIN, got);
+	EXPECT_EQ(OF_CLIENT, taken);
+	/* not for others */
+	EXPECT_EQ(0, store(&other, &other.engines[other.n_engines - 1], 0,
+			   gem_create(other.fd, PAGE), 0, 1));
+	spin_stop(&spin);
+	EXPECT_EQ(0, gem_wait(self->fd, object.handle, -1));
+	EXPECT_EQ(0, fcntl(self->fd, F_SETFL, flags));
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+	hang_check(self->fd, true);
+	spin_free(&spin);
+	gpu_close(&other);
+}
+
+TEST_HARNESS_MAIN
