@@ -14,7 +14,7 @@
 #include "memory.h"
 #include "test.h"
 
-#define MB (1ul << 20)
+#define MB 1048576ul
 #define ROOT "/tmp/ouro-cgroup"
 #define GROUP ROOT "/ouro-memcg"
 /* RAM disks to swap to, of four megabytes each unless the kernel was told otherwise */
@@ -301,7 +301,7 @@ TEST_F(memcg, idle_objects_are_swapped_for_others)
 	ASSERT_TRUE(limit(0));
 }
 
-/* The shrinker lets go of idle objects while there is room in swap; they go there, and come back. */
+/* The shrinker lets go of idle objects while there is room in swap. */
 TEST_F(memcg, the_shrinker_lets_go_of_what_is_idle)
 {
 	enum { N = 8 };
