@@ -96,13 +96,13 @@ toolchain_hash() {
     short_hash <"$(step_dir root)/toolchain"
 }
 
-# Cargo's target folder: kept apart by root, lock file and checkout. (Cargo names
-# what it builds by the path within the workspace, and goes by file times: two
-# checkouts in one folder take each other's libraries.) Folders of checkouts that
-# are gone go too.
+# Cargo's target folder: kept apart by root and checkout. (Cargo names what it
+# builds by the path within the workspace, and goes by file times: two checkouts
+# in one folder take each other's libraries.) Folders of checkouts that are gone
+# go too.
 cargo_target() {
     local key dir other
-    key=$({ toolchain_hash; cat "$OURO_TOP/Cargo.lock" 2>/dev/null || true; echo "$OURO_TOP"; } | short_hash)
+    key=$({ toolchain_hash; echo "$OURO_TOP"; } | short_hash)
     dir=$OURO_CACHE/target/$key
     if [ ! -e "$dir/checkout" ]; then
         mkdir -p "$dir"
