@@ -616,15 +616,6 @@ int ouro_take_from_firmware(struct pci_dev *pdev, const char *name)
 	return aperture_remove_conflicting_pci_devices(pdev, name);
 }
 
-/* Leaves alone what it cannot copy, unlike copy_from_user(), which clears it. */
-unsigned long ouro_copy_from_user(void *to, unsigned long from, unsigned long n)
-{
-	const void __user *ptr = (const void __user *)from;
-
-	might_fault();
-	return access_ok(ptr, n) ? __copy_from_user(to, ptr, n) : n;
-}
-
 int ouro_access_ok(unsigned long addr, unsigned long size)
 {
 	return access_ok((void __user *)addr, size);

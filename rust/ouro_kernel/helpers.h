@@ -161,7 +161,6 @@ int ouro_task_pid(void);
 bool ouro_task_is_killed(void);
 unsigned long ouro_total_pages(void);
 int ouro_take_from_firmware(struct pci_dev *pdev, const char *name);
-unsigned long ouro_copy_from_user(void *to, unsigned long from, unsigned long n);
 int ouro_access_ok(unsigned long addr, unsigned long size);
 
 /* a fault in the middle of a copy is an answer, not a wait */

@@ -345,24 +345,6 @@ impl Pages {
         })
     }
 
-    /// Copies from user space straight into the pages. Faults: hold nothing.
-    ///
-    /// Errors: `EINVAL` if the range is not inside; `EFAULT`, with part of it copied, and the rest
-    /// as it was.
-    pub fn copy_from_user(&self, offset: usize, address: u64, len: usize) -> Result {
-        let end = address.checked_add(len as u64).ok_or(EFAULT)?;
-        usize::try_from(end)?;
-        self.each(offset, len, |to, range| {
-            let from = address as usize + range.start;
-            // SAFETY: Mapped memory of the page, of that length; any address will do as the
-            // source.
-            match unsafe { raw::ouro_copy_from_user(to.cast(), from, range.len()) } {
-                0 => Ok(()),
-                _ => Err(EFAULT),
-            }
-        })
-    }
-
     /// Copies from the pages straight to user space. Faults: hold nothing.
     ///
     /// Errors: `EINVAL` if the range is not inside; `EFAULT`, with part of it copied.

@@ -6,7 +6,7 @@
 
 use kernel::prelude::*;
 use ouro_hw::types::CacheLevel;
-use ouro_kernel::{gem::Access, resv::Locked, task};
+use ouro_kernel::{gem::Access, resv::Locked, task, uaccess};
 
 use super::{backing, contents, Object};
 
@@ -30,7 +30,7 @@ fn in_steps(
     offset: u64,
     len: u64,
     user: u64,
-    copy: impl Fn(usize, u64, usize) -> Result,
+    mut copy: impl FnMut(usize, u64, usize) -> Result,
 ) -> Result {
     let mut done = 0;
     while done < len {
@@ -69,7 +69,7 @@ pub(crate) fn read(object: &Object, offset: u64, len: u64, to: u64) -> Result {
     })
 }
 
-/// Copies from user space to the object. As [`read`].
+/// Copies from user space to the object. As [`read`]; `ENOMEM` before anything was written.
 pub(crate) fn write(object: &Object, offset: u64, len: u64, from: u64) -> Result {
     range(object, offset, len)?;
     if object.user().is_some() {
@@ -84,11 +84,29 @@ pub(crate) fn write(object: &Object, offset: u64, len: u64, from: u64) -> Result
         let ended = buffer.buf().end_cpu_access(true);
         return done.and(ended);
     }
-    let backing = contents::backing(object)?;
-    object.written();
+    // It may move, or be given to the GPU, while user memory is waited for. So a step is fetched first,
+    // and then written where the object is by then.
+    let mut few = [0; 256];
+    let mut many = KVVec::new();
+    let buffer = if len <= few.len() as u64 {
+        &mut few[..]
+    } else {
+        many.resize(STEP.min(len) as usize, 0, GFP_KERNEL)?;
+        &mut many[..]
+    };
     in_steps(offset, len, from, |at, from, len| {
-        backing.copy_from_user(at, from, len)
+        let bytes = buffer.get_mut(..len).ok_or(EINVAL)?;
+        uaccess::read_into(from, bytes)?;
+        put(object, at, bytes)
     })
+}
+
+/// Writes bytes where the object is now. Errors: as for [`contents::settled`].
+fn put(object: &Object, offset: usize, bytes: &[u8]) -> Result {
+    // Under the lock, or what is written would be lost if the object moved meanwhile.
+    let (mut state, backing) = contents::settled(object)?;
+    state.unflushed |= state.cache() == CacheLevel::None;
+    backing.write(offset, bytes)
 }
 
 /// Writes bytes of the kernel's own into an object that is idle. `locked` is its reservation.
@@ -112,13 +130,8 @@ pub(super) fn look(object: &Object, offset: usize, access: Access<'_>) -> Result
         Access::Write(bytes) => bytes.len(),
     };
     range(object, offset as u64, len as u64)?;
-    // Under the lock, or what is written would be lost if the object moved meanwhile.
-    let (mut state, backing) = contents::settled(object)?;
     match access {
-        Access::Read(bytes) => backing.read(offset, bytes),
-        Access::Write(bytes) => {
-            state.unflushed |= state.cache() == CacheLevel::None;
-            backing.write(offset, bytes)
-        }
+        Access::Read(bytes) => contents::backing(object)?.read(offset, bytes),
+        Access::Write(bytes) => put(object, offset, bytes),
     }
 }

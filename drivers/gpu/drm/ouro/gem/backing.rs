@@ -239,20 +239,6 @@ impl Backing {
         }
     }
 
-    /// Copies from user space. Errors: as [`copy_to_user`](Self::copy_to_user).
-    pub(crate) fn copy_from_user(&self, offset: usize, from: u64, len: usize) -> Result {
-        match &self.memory {
-            Memory::Pages(map) => map.pages().copy_from_user(offset, from, len),
-            Memory::Kernel(_) | Memory::Foreign(_) => Err(EINVAL),
-            Memory::Blocks(blocks) => blocks.each(offset, len, |sight, at, range| {
-                pieces(range, |piece, done, buffer| {
-                    uaccess::read_into(from.wrapping_add(piece as u64), buffer)?;
-                    sight.write(at + done, buffer)
-                })
-            }),
-        }
-    }
-
     /// Copies out. Errors: `EINVAL` outside.
     pub(crate) fn read(&self, offset: usize, out: &mut [u8]) -> Result {
         match &self.memory {
