@@ -30,10 +30,10 @@ often=${OURO_LOADS:-20}
 [ -n "$OURO_LOADS" ] || [ "$OURO_KERNEL" != debug ] || often=10
 loads() {
     echo none >/sys/module/kunit/parameters/filter_glob
-    left=$often
-    while [ "$left" -gt 0 ]; do
+    times=$often
+    while [ "$times" -gt 0 ]; do
         reload || return 1
-        left=$((left - 1))
+        times=$((times - 1))
     done
 }
 five() {
