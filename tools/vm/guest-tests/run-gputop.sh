@@ -7,7 +7,7 @@ client=gem_spin_batch
 : >/tmp/busy
 (
     while [ -e /tmp/busy ]; do
-        chroot /root timeout -k 5 60 "/usr/libexec/igt-gpu-tools/$client" --run-subtest spin-all
+        chroot /root timeout -k 5 60 "/usr/libexec/igt-gpu-tools/$client" --run-subtest legacy
     done
 ) >/tmp/client.txt 2>&1 </dev/null &
 

@@ -204,9 +204,15 @@ check_clients() {
         while IFS=$'\t' read -r test reason; do
             result FAIL "$name/$test" "$reason"
         done <"$VM_LOG/igt-$gpu/guests.tsv"
-        guest_run "$gpu/gputop" --gpu "$gpu" --kernel plain --timeout 600 --memory 1G --root "$(clients_tree igt)" \
-            --add "$VM_DIR/guest-tests/run-gputop.sh" -- sh /bin/run-gputop.sh
-        results_tap "$gpu/gputop" "$GUEST_DIR/output.txt" || result FAIL "$gpu/gputop" "no TAP: see output.txt"
+        # a monitor looks once a second: whether it meets the client is a matter of time
+        if [ -n "${OURO_GPUTOP:-}" ]; then
+            guest_run "$gpu/gputop" --gpu "$gpu" --kernel plain --timeout 600 --memory 1G \
+                --root "$(clients_tree igt)" --add "$VM_DIR/guest-tests/run-gputop.sh" -- sh /bin/run-gputop.sh
+            results_tap "$gpu/gputop" "$GUEST_DIR/output.txt" ||
+                result FAIL "$gpu/gputop" "no TAP: see output.txt"
+        else
+            result SKIP "$gpu/gputop" "it may miss its client on a slow machine: OURO_GPUTOP=1 runs it"
+        fi
     else
         result SKIP "$name" "IGT's packages cannot be had from this mirror"
     fi
