@@ -59,10 +59,18 @@ results_cargo() {
         }' "$1" "$2"
 }
 
-# kselftest: TAP, numbers dropped.
+# kselftest: TAP, numbers dropped. What stands in `# ...` lines since the last
+# result is the reason of one that failed: the beginning and the end of it.
 # shellcheck disable=SC2016
 results_tap() {
     results_from '
+        /^#/ {
+            line = $0; sub(/^#[ \t]*/, "", line); gsub(/\t/, " ", line)
+            # what the harness says of any test
+            if (line ~ /^RUN  / || line ~ /^ *(OK|FAIL)  / || line ~ /: Test (failed|terminated by assertion)$/ || line ~ /^cover:/ || line == "") next
+            said[++n] = line
+            next
+        }
         /^(not )?ok [0-9]+/ {
             bad = ($1 == "not"); line = $0; sub(/^(not )?ok [0-9]+ *-? */, "", line)
             reason = ""
@@ -70,7 +78,16 @@ results_tap() {
             else skip = 0
             sub(/ *#.*$/, "", line); sub(/ +$/, "", line); sub(/^ +/, "", reason)
             if (skip) print "SKIP\t" prefix "/" line "\t" (reason ? reason : "no reason given")
-            else print (bad ? "FAIL" : "PASS") "\t" prefix "/" line "\t" (bad ? "not ok" : "")
+            else if (!bad) print "PASS\t" prefix "/" line "\t"
+            else {
+                why = ""
+                for (i = 1; i <= n; i++) {
+                    if (n > 6 && i == 4) { i = n - 2; why = why " | ..." }
+                    why = why (why ? " | " : "") substr(said[i], 1, 200)
+                }
+                print "FAIL\t" prefix "/" line "\t" (why ? why : "not ok")
+            }
+            n = 0
         }' "$1" "$2"
 }
 
