@@ -172,8 +172,17 @@ check_peer() {
     results_begin "peer-$gpu"
     mkdir -p "$VM_LOG"
     file=$VM_DIR/guest-tests/peer-$driver.sh
-    guest_run "$name" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 1200 --model-args "$habits" \
-        --add "$BIN_DIR/ouro-draw" --add "$file:peer.sh" -- sh /bin/peer.sh
+    # It complains of what takes longer than a card would, and a machine that
+    # stands still for a moment does the same to it. What is wrong with the
+    # model, it says each time.
+    local attempt
+    for attempt in 1 2 3; do
+        guest_run "$name" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 1200 \
+            --model-args "$habits" --add "$BIN_DIR/ouro-draw" --add "$file:peer.sh" -- sh /bin/peer.sh
+        if [ "$attempt" = 3 ] || ! grep -q '^not ok .* has no complaint' "$GUEST_DIR/output.txt"; then break; fi
+        say "the upstream $driver complained once; the guest runs again:"
+        grep '^# ' "$GUEST_DIR/output.txt" >&2
+    done
     results_tap "$name" "$GUEST_DIR/output.txt" || result FAIL "$name" "no result: see ${GUEST_DIR#"$OURO_TOP"/}/output.txt"
     results_cover "$GUEST_DIR/output.txt"
 
