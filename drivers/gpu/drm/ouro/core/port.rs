@@ -11,9 +11,15 @@ use ouro_hw::{
     types::{RingOffset, Seqno},
 };
 
-/// A context, as the port tells them apart. Never reused while a request of it is in flight.
+/// A context, as the port tells them apart. Never reused while a request of it is in flight. Where the
+/// hardware has none, it is the client whose batch was last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ContextKey(pub u64);
+
+impl ContextKey {
+    /// Nobody's: the kernel's own batches.
+    pub const KERNEL: Self = Self(0);
+}
 
 /// The port of an engine with one ring.
 #[derive(Debug)]

@@ -64,6 +64,9 @@ pub struct EngineDesc {
     pub golden_dwords: usize,
     /// Dwords that [`Engine::known_state`] writes; 0 where there is nothing to write.
     pub known_dwords: usize,
+    /// How many of these, at their beginning, only keep clients apart: a batch does without them if the last
+    /// one on the ring was of the same client.
+    pub private_dwords: usize,
     /// Pages that one [`Engine::copy`] moves at most; 0 where the engine cannot.
     pub copy_pages: u32,
     /// Byte offset, in the status page, of the number of the last completed request.
@@ -136,7 +139,8 @@ pub struct Emit<'a> {
     /// The context switch.
     pub switch: Switch,
     /// The kernel's commands that undo what other batches left ([`Engine::known_state`]), before a batch
-    /// of user space on an engine that has some; `None` elsewhere.
+    /// of user space on an engine that has some; `None` elsewhere. All of them, or those behind
+    /// [`EngineDesc::private_dwords`].
     pub known: Option<Batch>,
     /// The batch; without one, only what is around it is emitted.
     pub batch: Option<Batch>,
@@ -232,7 +236,7 @@ pub trait Engine: Sync {
     /// Commands that give all state that batches can change one and the same value, where no contexts keep
     /// it apart: [`EngineDesc::known_dwords`] of them. They are many, so the core writes them once, to memory
     /// that only the engine reads, and names that in [`Emit::known`] with each batch of user space. A
-    /// checker takes this state for granted. Pure.
+    /// checker takes for granted what those behind [`EngineDesc::private_dwords`] set. Pure.
     fn known_state(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
         let _ = out;
         Ok(())

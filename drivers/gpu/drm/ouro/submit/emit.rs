@@ -6,6 +6,7 @@
 //! many requests go in, the device is told once.
 
 use kernel::{prelude::*, sync::atomic::ordering};
+use ouro_core::port::ContextKey;
 use ouro_hw::{
     engine::{Batch, Emit, Submission, Switch, COPY_DWORDS},
     ring::Commands,
@@ -126,9 +127,17 @@ impl Engine {
         buffer: &mut [u32],
     ) -> Option<ouro_hw::RingOffset> {
         let context = request.context.as_ref().filter(|_| self.hw.desc().contexts);
-        let key = context.map(|c| c.key());
+        let key = match &self.known {
+            // Of other requests than batches nothing is left behind.
+            Some(_) => batch.map(|_| {
+                let client = request.context.as_ref();
+                client.map_or(ContextKey::KERNEL, |c| c.key())
+            }),
+            None => context.map(|c| c.key()),
+        };
+        let other = queue.port.needs_switch(key);
         let switch = match context {
-            Some(context) if queue.port.needs_switch(key) => Switch::To {
+            Some(context) if other => Switch::To {
                 image: context.image()?,
                 saved: context.is_saved(),
             },
@@ -140,7 +149,7 @@ impl Engine {
         let seqno = queue.port.next_seqno();
         let emit = Emit {
             switch,
-            known: known.map(|k| k.batch),
+            known: known.map(|k| if other { k.first } else { k.again }),
             batch,
             inline,
             seqno,

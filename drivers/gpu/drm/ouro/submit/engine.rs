@@ -20,7 +20,7 @@ use ouro_core::port::RingPort;
 use ouro_hw::{
     engine::{Batch, EngineMemory, Privilege},
     ring::Commands,
-    types::{CacheLevel, Seqno, PAGE_SIZE},
+    types::{CacheLevel, GpuAddr, Seqno, PAGE_SIZE},
 };
 use ouro_kernel::{fence, list::MemberList, pages::DmaPages, pci::DmaDevice, time, Caching};
 
@@ -69,7 +69,10 @@ pub(crate) struct Engine {
 
 /// Commands that give all state a known value. They stand in memory that nobody writes again.
 pub(super) struct Known {
-    pub(super) batch: Batch,
+    /// Before another client's batch: all of them.
+    pub(super) first: Batch,
+    /// Before one more of the same client: without those that only keep clients apart.
+    pub(super) again: Batch,
     _mapping: Mapping,
     _memory: DmaPages,
 }
@@ -156,14 +159,17 @@ impl Engine {
                 let mut commands = Commands::new(&mut buffer);
                 hw.known_state(&mut commands).map_err(|_| EINVAL)?;
                 let bytes = (commands.len() * 4) as u32;
+                let private = (desc.private_dwords.min(commands.len()) * 4) as u32;
                 let (memory, mapping) = make(bytes.div_ceil(PAGE_SIZE))?;
                 memory.view().write_words(0, commands.as_slice())?;
+                let from = |skip: u32| Batch {
+                    addr: GpuAddr(mapping.addr().0 + u64::from(skip)),
+                    len: bytes - skip,
+                    privilege: Privilege::Kernel,
+                };
                 Some(Known {
-                    batch: Batch {
-                        addr: mapping.addr(),
-                        len: bytes,
-                        privilege: Privilege::Kernel,
-                    },
+                    first: from(0),
+                    again: from(private),
                     _mapping: mapping,
                     _memory: memory,
                 })

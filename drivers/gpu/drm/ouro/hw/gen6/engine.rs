@@ -62,6 +62,7 @@ const fn desc(class: EngineClass, contexts: bool, emit: usize, golden: usize) ->
         emit_dwords: emit,
         golden_dwords: golden,
         known_dwords: 0,
+        private_dwords: 0,
         copy_pages: match class {
             EngineClass::Copy => blt::MAX_ROWS,
             _ => 0,

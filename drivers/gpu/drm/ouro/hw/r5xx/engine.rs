@@ -63,6 +63,7 @@ static DESC: EngineDesc = EngineDesc {
     emit_dwords: emit::DWORDS,
     golden_dwords: 0,
     known_dwords: known::DWORDS,
+    private_dwords: known::PRIVATE_DWORDS,
     copy_pages: copy::MAX_ROWS,
     seqno_at: SEQNO_AT,
     contexts: false,

@@ -40,6 +40,7 @@ static DESC: EngineDesc = EngineDesc {
     noop: op::NOOP,
     golden_dwords: 0,
     known_dwords: 2,
+    private_dwords: 0,
     copy_pages: 0,
     seqno_at: 0x10,
     contexts: false,

@@ -52,6 +52,7 @@ static DESC: EngineDesc = EngineDesc {
     noop: op::NOOP,
     golden_dwords: 2,
     known_dwords: 0,
+    private_dwords: 0,
     copy_pages: 0,
     seqno_at: 0x800,
     contexts: true,
