@@ -106,7 +106,7 @@ impl<R: NamedRule> Notes<R> {
         }
         if n.0 + n.1 == 1 {
             let what = if write { "write" } else { "read" };
-            tracing::warn!("{what} of undocumented register {offset:#06x}");
+            tracing::warn!("{what} of undocumented register {offset:#08x}");
         }
         self.record(|| Event::Undocumented { offset, write });
     }
@@ -155,7 +155,7 @@ impl<R: NamedRule> Notes<R> {
         let undocumented: Vec<Value> = self
             .undocumented
             .iter()
-            .map(|(o, n)| json!({ "offset": format!("{o:#06x}"), "reads": n.0, "writes": n.1 }))
+            .map(|(o, n)| json!({ "offset": format!("{o:#08x}"), "reads": n.0, "writes": n.1 }))
             .collect();
         let chaos = self.chaos.as_ref().map(|c| {
             let done: Map<String, Value> =

@@ -178,13 +178,13 @@ impl Core {
         if void {
             return Step::Ran;
         }
-        self.client = self.unprivileged(e);
+        self.notes.client = self.unprivileged(e);
         self.after_access(e, faults, notes);
         self.blitter.state = state;
         let header = command.first().copied().unwrap_or(0);
         match result {
             Ok(stats) => {
-                self.counters.add(Counter::BltPixels, stats.pixels);
+                self.notes.counters.add(Counter::BltPixels, stats.pixels);
                 for violation in stats.violations {
                     self.lint(Rule::Blt, || format!("{header:#010x}: {violation}"));
                 }
@@ -194,7 +194,7 @@ impl Core {
                 self.blit_error(e, header, error);
             }
         }
-        self.client = false;
+        self.notes.client = false;
         self.advance(e, command.len(), Flow::Next)
     }
 

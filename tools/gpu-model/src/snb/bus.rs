@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The device as a transport sees it: BARs of any access size, reset, report.
 
-use crate::counters::Counter;
 use crate::model::{GpuModel, Region, SharedArea};
 use crate::snb::config::{BAR0_SIZE, BAR4_SIZE};
 use crate::snb::device::Snb;
 use crate::snb::lint::Rule;
 use crate::snb::regs::{reg, MMIO_SIZE};
-use serde_json::{json, Value};
+use serde_json::Value;
 
 impl GpuModel for Snb {
     fn name(&self) -> &'static str {
@@ -84,46 +83,17 @@ impl GpuModel for Snb {
 
     fn stop(&self) {
         self.stop_engines();
-        self.core().trace.flush();
+        self.core().notes.trace.flush();
     }
 
     fn report(&self) -> Value {
         let core = self.core();
-        let counters: serde_json::Map<String, Value> = core
-            .counters
-            .iter()
-            .map(|(n, v)| (n.to_owned(), json!(v)))
-            .collect();
-        let named = |lints: &std::collections::BTreeMap<Rule, u64>| {
-            let named = lints.iter().map(|(r, n)| (r.name().to_owned(), json!(n)));
-            named.collect::<serde_json::Map<String, Value>>()
-        };
-        let undocumented: Vec<Value> = core
-            .undocumented
-            .iter()
-            .map(|(o, n)| json!({ "offset": format!("{o:#08x}"), "reads": n.0, "writes": n.1 }))
-            .collect();
-        let chaos = core.chaos.as_ref().map(|c| {
-            let done: serde_json::Map<String, Value> =
-                c.done().map(|(n, v)| (n.to_owned(), json!(v))).collect();
-            json!({ "seed": c.seed(), "hard": c.is_hard(), "done": done })
-        });
-        json!({
-            "gpu": "snb",
-            "device": format!("8086:{:04x}", core.cfg.device_id),
-            "counters": counters,
-            "lints": named(&core.lints),
-            "client_lints": named(&core.client_lints),
-            "undocumented": undocumented,
-            "chaos": chaos,
-        })
+        let device = format!("8086:{:04x}", core.cfg.device_id);
+        core.notes.report("snb", &device)
     }
 
     fn strict_failure(&self) -> bool {
-        let core = self.core();
-        core.counters.get(Counter::Lints) + core.counters.get(Counter::Undocumented) > 0
-            || !core.lints.is_empty()
-            || !core.undocumented.is_empty()
+        self.core().notes.strict_failure()
     }
 }
 

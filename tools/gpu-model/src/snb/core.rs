@@ -2,15 +2,15 @@
 //! The device's state, and the small services that all its parts use: registers by offset,
 //! counting, reporting, memory access of an engine.
 
-use crate::chaos::Chaos;
 use crate::clock::Clock;
-use crate::counters::{Counter, Counters};
-use crate::fault::{Faults, Kind};
+use crate::counters::Counter;
+use crate::fault::Kind;
 use crate::intel::gtt::PteArray;
 use crate::intel::regfile::Domain;
 use crate::intel::tlb::{Client, Space, Tlb};
 use crate::memory::GuestMemory;
 use crate::model::IrqSink;
+use crate::notes::Notes;
 use crate::pci::PciConfig;
 use crate::snb::blit::Blitter;
 use crate::snb::config::SnbConfig;
@@ -21,9 +21,8 @@ use crate::snb::later::Later;
 use crate::snb::lint::Rule;
 use crate::snb::mmu::{MemoryContext, Mmu};
 use crate::snb::regs::{self, reg, MMIO_SIZE};
-use crate::trace::{Event, Recorder};
+use crate::trace::Event;
 use crate::window::Window;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Units that ask for translations: SRCID of a fault record. The numbers of the video engine are
@@ -53,18 +52,8 @@ pub(crate) struct Core {
     pub pci: PciConfig,
     pub irq: Arc<dyn IrqSink>,
     pub line: bool,
-    pub counters: Counters,
-    pub trace: Recorder,
-    pub faults: Faults,
-    pub chaos: Option<Chaos>,
+    pub notes: Notes<Rule>,
     pub later: Later,
-    pub clock: Clock,
-    pub undocumented: BTreeMap<u32, (u64, u64)>,
-    /// Broken rules, by whom: the driver, and programs in non-secure batches.
-    pub lints: BTreeMap<Rule, u64>,
-    pub client_lints: BTreeMap<Rule, u64>,
-    /// The command being executed is a program's, not the driver's.
-    pub client: bool,
     pub gt: Gt,
     pub render: RenderState,
     pub blitter: Blitter,
@@ -72,7 +61,6 @@ pub(crate) struct Core {
     pub removed: bool,
     /// Engines whose registers another engine has written, as a mask.
     pub kicked: u8,
-    random: u64,
 }
 
 impl Core {
@@ -95,23 +83,14 @@ impl Core {
             engines: ENGINES.map(Engine::new),
             irq,
             line: false,
-            counters: Counters::default(),
-            trace: Recorder::new(cfg.keep_events),
-            faults: Faults::default(),
-            chaos: None,
+            notes: Notes::new(clock, cfg.seed, cfg.keep_events),
             later: Later::default(),
-            clock,
-            undocumented: BTreeMap::new(),
-            lints: BTreeMap::new(),
-            client_lints: BTreeMap::new(),
-            client: false,
             gt: Gt::default(),
             render: RenderState::default(),
             blitter: Blitter::default(),
             window: Window::default(),
             removed: false,
             kicked: 0,
-            random: cfg.seed.wrapping_mul(2).wrapping_add(0x9e37_79b9_7f4a_7c15),
             cfg,
         };
         core.power_on();
@@ -182,90 +161,41 @@ impl Core {
     }
 
     pub fn count(&mut self, c: Counter) {
-        self.counters.inc(c);
+        self.notes.count(c);
     }
 
     /// Records an event if anybody wants it.
     pub fn record(&mut self, event: impl FnOnce() -> Event) {
-        if self.trace.wanted() {
-            let now = self.clock.now();
-            self.trace.push(now, event());
-        }
+        self.notes.record(event);
     }
 
     /// Reports a broken rule.
     pub fn lint(&mut self, rule: Rule, detail: impl FnOnce() -> String) {
-        let lints = if self.client {
-            self.counters.inc(Counter::ClientLints);
-            &mut self.client_lints
-        } else {
-            self.counters.inc(Counter::Lints);
-            &mut self.lints
-        };
-        let n = lints.entry(rule).or_insert(0);
-        *n += 1;
-        // The first few of a kind are told, all are counted: a broken loop must not fill the disk.
-        if *n <= 32 {
-            let now = self.clock.now();
-            self.trace.push(
-                now,
-                Event::Lint {
-                    rule: rule.name(),
-                    detail: detail(),
-                },
-            );
-        }
+        self.notes.lint(rule, detail);
     }
 
     /// Reports an access to a register that no document names.
     pub fn undocumented(&mut self, offset: u32, write: bool) {
-        if self.client {
+        if self.notes.client {
             self.lint(Rule::ClientRegister, || format!("{offset:#08x}"));
-            return;
-        }
-        self.counters.inc(Counter::Undocumented);
-        let n = self.undocumented.entry(offset).or_insert((0, 0));
-        if write {
-            n.1 += 1;
         } else {
-            n.0 += 1;
+            self.notes.undocumented(offset, write);
         }
-        let first = n.0 + n.1 == 1;
-        if first {
-            let what = if write { "write" } else { "read" };
-            tracing::warn!("{what} of undocumented register {offset:#08x}");
-        }
-        self.record(|| Event::Undocumented { offset, write });
     }
 
     /// The time in so many microseconds.
     pub fn in_us(&self, us: u64) -> u64 {
-        self.clock.now().saturating_add(us.saturating_mul(1000))
+        self.notes.in_us(us)
     }
 
     /// An opportunity for an injected fault, by order or by chaos: its value if it takes effect.
     pub fn inject(&mut self, kind: Kind, engine: &str) -> Option<u64> {
-        if self.faults.is_empty() && self.chaos.is_none() {
-            return None;
-        }
-        let value = match self.faults.take(kind, engine) {
-            Some(value) => value,
-            None => self.chaos.as_mut()?.take(kind, engine)?,
-        };
-        self.counters.inc(Counter::Injected);
-        let now = self.clock.now();
-        let what = format!("{} {engine}", kind.name());
-        self.trace
-            .push(now, Event::Injected(what.trim_end().to_owned()));
-        Some(value)
+        self.notes.inject(kind, engine)
     }
 
-    /// The next pseudo-random number (xorshift*), from the seed.
+    /// The next pseudo-random number, from the seed.
     pub fn random(&mut self) -> u64 {
-        self.random ^= self.random >> 12;
-        self.random ^= self.random << 25;
-        self.random ^= self.random >> 27;
-        self.random.wrapping_mul(0x2545_f491_4f6c_dd1d)
+        self.notes.random()
     }
 
     /// Space that an operand of an MI command lives in, by its "use global GTT" bit (§4.6.2).
@@ -293,7 +223,7 @@ impl Core {
 
     /// Writes guest memory as an engine's command streamer; faults are latched.
     pub fn store(&mut self, e: EngineId, space: Space, va: u32, data: &[u8]) {
-        self.counters.inc(Counter::Stores);
+        self.count(Counter::Stores);
         self.with_mmu(e, |mmu, cx| {
             mmu.write(cx, Client::Stream, space, source::CS_WRITE, va, data)
         });

@@ -120,10 +120,13 @@ impl Snb {
         let device = Self::build(cfg, gtt, file, memory, irq, Clock::real());
         {
             let mut core = device.core();
-            options.faults.into_iter().for_each(|f| core.faults.push(f));
-            core.chaos = options.chaos;
+            options
+                .faults
+                .into_iter()
+                .for_each(|f| core.notes.faults.push(f));
+            core.notes.chaos = options.chaos;
             if let Some(file) = options.trace {
-                core.trace.set_file(file);
+                core.notes.trace.set_file(file);
             }
         }
         Ok(device)
@@ -323,22 +326,22 @@ impl Snb {
 
     /// Injects a fault.
     pub fn inject(&self, fault: Fault) {
-        self.core().faults.push(fault);
+        self.core().notes.faults.push(fault);
     }
 
     /// How many faults are still to come.
     pub fn faults_to_come(&self) -> usize {
-        self.core().faults.len()
+        self.core().notes.faults.len()
     }
 
     /// Forgets the faults still to come.
     pub fn clear_faults(&self) {
-        self.core().faults.clear();
+        self.core().notes.faults.clear();
     }
 
     /// Begins chaos, or ends it.
     pub fn set_chaos(&self, chaos: Option<Chaos>) {
-        self.core().chaos = chaos;
+        self.core().notes.chaos = chaos;
     }
 
     /// Changes the delay of a piece of work, in nanoseconds.
@@ -348,24 +351,25 @@ impl Snb {
 
     /// One counter.
     pub fn counter(&self, c: Counter) -> u64 {
-        self.core().counters.get(c)
+        self.core().notes.counters.get(c)
     }
 
     /// All counters zero again.
     pub fn clear_counters(&self) {
-        self.core().counters.clear();
+        self.core().notes.counters.clear();
     }
 
     /// How often a rule was broken, by the driver or by a program in a non-secure batch.
     pub fn lint_count(&self, rule: Rule) -> u64 {
         let core = self.core();
         let count = |lints: &std::collections::BTreeMap<Rule, u64>| lints.get(&rule).copied();
-        count(&core.lints).unwrap_or(0) + count(&core.client_lints).unwrap_or(0)
+        count(&core.notes.lints).unwrap_or(0) + count(&core.notes.client_lints).unwrap_or(0)
     }
 
     /// The rules that programs broke in non-secure batches, with their counts.
     pub fn client_lints(&self) -> Vec<(Rule, u64)> {
         self.core()
+            .notes
             .client_lints
             .iter()
             .map(|(r, n)| (*r, *n))
@@ -374,12 +378,18 @@ impl Snb {
 
     /// The rules that the driver broke, with their counts.
     pub fn lints(&self) -> Vec<(Rule, u64)> {
-        self.core().lints.iter().map(|(r, n)| (*r, *n)).collect()
+        self.core()
+            .notes
+            .lints
+            .iter()
+            .map(|(r, n)| (*r, *n))
+            .collect()
     }
 
     /// Undocumented registers that were accessed: offset, reads, writes.
     pub fn undocumented(&self) -> Vec<(u32, u64, u64)> {
         self.core()
+            .notes
             .undocumented
             .iter()
             .map(|(o, n)| (*o, n.0, n.1))
@@ -388,7 +398,7 @@ impl Snb {
 
     /// The events since the last call.
     pub fn take_events(&self) -> Vec<Event> {
-        self.core().trace.take()
+        self.core().notes.trace.take()
     }
 
     /// Why an engine does not run.
@@ -488,7 +498,7 @@ impl Shared {
                     core = woken.unwrap_or_else(|p| p.into_inner()).0;
                 }
                 Step::NotBefore(t) => {
-                    let left = Duration::from_nanos(t.saturating_sub(core.clock.now()));
+                    let left = Duration::from_nanos(t.saturating_sub(core.notes.clock.now()));
                     let woken = self.changed[e as usize].wait_timeout(core, left);
                     core = woken.unwrap_or_else(|p| p.into_inner()).0;
                 }

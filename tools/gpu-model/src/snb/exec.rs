@@ -119,7 +119,7 @@ impl Core {
             }
         }
         let not_before = self.engine(e).not_before;
-        if self.clock.now() < not_before {
+        if self.notes.clock.now() < not_before {
             return Step::NotBefore(not_before);
         }
         if !std::mem::take(&mut self.engine(e).rested) {
@@ -136,9 +136,9 @@ impl Core {
             return Step::Stopped;
         }
         self.misfire(e);
-        self.client = self.unprivileged(e);
+        self.notes.client = self.unprivileged(e);
         let step = self.run_command(e);
-        self.client = false;
+        self.notes.client = false;
         step
     }
 
@@ -226,7 +226,7 @@ impl Core {
             self.engine(e).work_begins = false;
             let extra = self.inject(Kind::Delay, e.name()).unwrap_or(0);
             let until = self.in_us(extra).saturating_add(self.cfg.delay_ns);
-            if self.clock.now() < until {
+            if self.notes.clock.now() < until {
                 self.engine(e).not_before = until;
                 return Step::NotBefore(until);
             }
@@ -254,7 +254,7 @@ impl Core {
         } else {
             self.ring(e, ring::HEAD) & 0x1f_fffc
         };
-        if self.trace.wanted() && self.engine(e).wait.is_none() {
+        if self.notes.trace.wanted() && self.engine(e).wait.is_none() {
             let dwords = d.iter().take(16).copied().collect();
             self.record(|| Event::Command {
                 engine: e.name(),

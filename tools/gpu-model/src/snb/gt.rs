@@ -87,7 +87,7 @@ impl Core {
             FifoDrain::OnRead if looked => self.gt.fifo = 0,
             FifoDrain::OnRead => {}
             FifoDrain::Timed(ns) => {
-                let now = self.clock.now();
+                let now = self.notes.clock.now();
                 let gone = (now - self.gt.fifo_at) / ns.max(1);
                 if gone > 0 {
                     self.gt.fifo = self.gt.fifo.saturating_sub(gone);

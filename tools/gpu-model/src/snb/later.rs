@@ -48,7 +48,7 @@ impl Later {
 impl Core {
     /// Makes true what has come due.
     pub fn settle(&mut self) {
-        let now = self.clock.now();
+        let now = self.notes.clock.now();
         if self.later.wake.take_if(|at| *at <= now).is_some() {
             self.gt.awake = true;
         }

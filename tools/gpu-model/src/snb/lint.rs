@@ -3,18 +3,21 @@
 //! this model reports at once. A correct driver breaks none. What a program does in a non-secure
 //! batch is counted apart: no driver can answer for it.
 
+use crate::notes::NamedRule;
+
 macro_rules! rules {
     ($($(#[$doc:meta])* $id:ident = $name:literal,)*) => {
         /// A rule.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Rule { $($(#[$doc])* $id,)* }
 
-        impl Rule {
-            /// Its name in reports and traces.
-            pub const fn name(self) -> &'static str {
+        impl NamedRule for Rule {
+            fn name(self) -> &'static str {
                 match self { $(Rule::$id => $name,)* }
             }
+        }
 
+        impl Rule {
             /// All rules.
             pub const ALL: &[Rule] = &[$(Rule::$id,)*];
         }

@@ -293,7 +293,7 @@ impl Core {
             if self.cs_mchbar(e, offset) || disabled {
                 continue;
             }
-            self.counters.inc(Counter::CsRegWrites);
+            self.notes.counters.inc(Counter::CsRegWrites);
             if keep == !0 {
                 continue;
             }

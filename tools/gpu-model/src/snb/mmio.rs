@@ -108,7 +108,7 @@ impl Core {
 
     /// The 36-bit time stamp in ticks of 80 ns.
     pub fn timestamp(&self) -> u64 {
-        (self.clock.now() / TIMESTAMP_NS) & TIMESTAMP_MASK
+        (self.notes.clock.now() / TIMESTAMP_NS) & TIMESTAMP_MASK
     }
 
     /// What a register shows. Shared by the CPU and MI_STORE_REGISTER_MEM.

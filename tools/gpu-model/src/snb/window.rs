@@ -10,9 +10,9 @@ impl Core {
     fn window_write(&mut self, offset: usize, data: u32) {
         let engines = ENGINES.map(|e| e.name());
         let reach = Reach {
-            counters: &mut self.counters,
-            faults: &mut self.faults,
-            chaos: &mut self.chaos,
+            counters: &mut self.notes.counters,
+            faults: &mut self.notes.faults,
+            chaos: &mut self.notes.chaos,
             engines: &engines,
         };
         let action = self.window.write(offset, data, reach);
@@ -26,7 +26,9 @@ impl Core {
 
     /// A config read, with the window and the pending interrupt filled in.
     pub fn config_read(&mut self, offset: usize, buf: &mut [u8]) {
-        self.counters.inc(crate::counters::Counter::ConfigReads);
+        self.notes
+            .counters
+            .inc(crate::counters::Counter::ConfigReads);
         if self.removed {
             buf.fill(0xff);
             return;
@@ -34,12 +36,14 @@ impl Core {
         let pending = self.line && !self.pci.msi_enabled();
         self.pci.set_intx_pending(pending);
         self.pci.read(offset, buf);
-        self.window.overlay(offset, buf, &self.counters);
+        self.window.overlay(offset, buf, &self.notes.counters);
     }
 
     /// A config write.
     pub fn config_write(&mut self, offset: usize, data: &[u8]) {
-        self.counters.inc(crate::counters::Counter::ConfigWrites);
+        self.notes
+            .counters
+            .inc(crate::counters::Counter::ConfigWrites);
         let in_window = offset.checked_sub(WINDOW).filter(|at| *at < SIZE);
         let dword = <[u8; 4]>::try_from(data).map(u32::from_le_bytes);
         if self.removed {
