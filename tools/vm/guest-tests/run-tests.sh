@@ -8,12 +8,13 @@ for program in /tests/*; do
     case $program in *.helper) continue ;; esac
     name=${program##*/}
     name=${name%.sh}
+    began=$(cut -d. -f1 /proc/uptime)
     case $program in
         *.sh) sh "$program" >"/tmp/tap/$name.txt" 2>&1 </dev/null ;;
         *) "$program" >"/tmp/tap/$name.txt" 2>&1 </dev/null ;;
     esac
     echo $? >"/tmp/tap/$name.exit"
-    echo "$name: ended with $(cat "/tmp/tap/$name.exit")"
+    echo "$name: ended with $(cat "/tmp/tap/$name.exit") after $(($(cut -d. -f1 /proc/uptime) - began)) s"
     cp "/tmp/tap/$name."* /out/tap/
 done
 exit 0
