@@ -61,12 +61,7 @@ fn one_posted_write_starts_a_request_and_no_register_is_read() {
     let mut card = Card::new("rv515");
     card.work(&NOTHING);
     let count = |card: &Card| {
-        [
-            Counter::RegReads,
-            Counter::RegWrites,
-            Counter::WptrWrites,
-        ]
-        .map(|c| card.gpu.counter(c))
+        [Counter::RegReads, Counter::RegWrites, Counter::WptrWrites].map(|c| card.gpu.counter(c))
     };
     let before = count(&card);
     for _ in 0..5 {
