@@ -1,55 +1,122 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The model as a backend wants to see it: windows, surroundings, time.
 
-use gpu_model::{model::IrqSink, snb::Snb};
+use gpu_model::{
+    clock::Clock,
+    model::{GpuModel, IrqSink},
+    r5xx::R5xx,
+    snb::Snb,
+};
 use ouro_hw::io::{AtomicWait, Hw, Platform, Registers, SleepWait, Timeout};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+
+/// What the adapter needs of a model, beside what all of them have.
+pub trait Device: GpuModel {
+    /// Reads a register.
+    fn read(&self, offset: u32) -> u32;
+    /// Writes a register.
+    fn write(&self, offset: u32, value: u32);
+    /// Writes two registers at once.
+    fn write_long(&self, offset: u32, value: u64);
+    /// Reads a dword of the table's window.
+    fn table_read(&self, offset: u32) -> u32;
+    /// Writes a dword of the table's window.
+    fn table_write(&self, offset: u32, value: u32);
+    /// Its clock.
+    fn time(&self) -> &Clock;
+}
+
+impl Device for Snb {
+    fn read(&self, offset: u32) -> u32 {
+        self.mmio_read32(offset)
+    }
+    fn write(&self, offset: u32, value: u32) {
+        self.mmio_write32(offset, value);
+    }
+    fn write_long(&self, offset: u32, value: u64) {
+        self.mmio_write64(offset, value);
+    }
+    fn table_read(&self, offset: u32) -> u32 {
+        self.gtt_read(offset / 4)
+    }
+    fn table_write(&self, offset: u32, value: u32) {
+        self.gtt_write(offset / 4, value);
+    }
+    fn time(&self) -> &Clock {
+        self.clock()
+    }
+}
+
+/// The table is the first thing in the card's memory.
+impl Device for R5xx {
+    fn read(&self, offset: u32) -> u32 {
+        self.mmio_read32(offset)
+    }
+    fn write(&self, offset: u32, value: u32) {
+        self.mmio_write32(offset, value);
+    }
+    fn write_long(&self, offset: u32, _value: u64) {
+        panic!("there are no registers of 64 bits at {offset:#x}");
+    }
+    fn table_read(&self, offset: u32) -> u32 {
+        let mut dword = [0; 4];
+        self.aperture_read(offset.into(), &mut dword);
+        u32::from_le_bytes(dword)
+    }
+    fn table_write(&self, offset: u32, value: u32) {
+        self.aperture_write(offset.into(), &value.to_le_bytes());
+    }
+    fn time(&self) -> &Clock {
+        self.clock()
+    }
+}
 
 /// The register window.
-pub struct Regs(pub std::sync::Arc<Snb>);
+pub struct Regs<D>(pub Arc<D>);
 
-impl Registers for Regs {
+impl<D: Device> Registers for Regs<D> {
     fn read32(&self, offset: u32) -> u32 {
-        self.0.mmio_read32(offset)
+        self.0.read(offset)
     }
     fn write32(&self, offset: u32, value: u32) {
-        self.0.mmio_write32(offset, value);
+        self.0.write(offset, value);
     }
     fn write64(&self, offset: u32, value: u64) {
-        self.0.mmio_write64(offset, value);
+        self.0.write_long(offset, value);
     }
 }
 
 /// The table's window.
-pub struct Table(pub std::sync::Arc<Snb>);
+pub struct Table<D>(pub Arc<D>);
 
-impl Registers for Table {
+impl<D: Device> Registers for Table<D> {
     fn read32(&self, offset: u32) -> u32 {
-        self.0.gtt_read(offset / 4)
+        self.0.table_read(offset)
     }
     fn write32(&self, offset: u32, value: u32) {
-        self.0.gtt_write(offset / 4, value);
+        self.0.table_write(offset, value);
     }
     fn write64(&self, offset: u32, value: u64) {
-        self.0.gtt_write(offset / 4, value as u32);
-        self.0.gtt_write(offset / 4 + 1, (value >> 32) as u32);
+        self.0.table_write(offset, value as u32);
+        self.0.table_write(offset + 4, (value >> 32) as u32);
     }
 }
 
 /// The board: configuration space, sizes of windows, an IOMMU or none.
-pub struct Board {
+pub struct Board<D> {
     /// The device.
-    pub gpu: std::sync::Arc<Snb>,
-    /// Bytes of its aperture.
-    pub aperture: u64,
+    pub gpu: Arc<D>,
+    /// Bytes of its base address registers 0 and 2.
+    pub bars: [u64; 2],
     /// Whether an IOMMU is said to be there.
     pub iommu: bool,
 }
 
-impl Platform for Board {
+impl<D: Device> Platform for Board<D> {
     fn config32(&self, offset: u16) -> u32 {
         let mut dword = [0; 4];
-        self.gpu.config_read_at(offset.into(), &mut dword);
+        self.gpu.config_read(offset.into(), &mut dword);
         u32::from_le_bytes(dword)
     }
     fn bridge32(&self, _offset: u16) -> u32 {
@@ -57,8 +124,8 @@ impl Platform for Board {
     }
     fn bar_len(&self, bar: u8) -> u64 {
         match bar {
-            0 => 4 << 20,
-            2 => self.aperture,
+            0 => self.bars[0],
+            2 => self.bars[1],
             _ => 0,
         }
     }
@@ -68,14 +135,14 @@ impl Platform for Board {
 }
 
 /// Time: the model's clock, moved on by whoever waits.
-pub struct Time(pub std::sync::Arc<Snb>);
+pub struct Time<D>(pub Arc<D>);
 
 /// How often a wait looks; the clock moves on by a share of its limit each time.
 const LOOKS: u64 = 100;
 
-impl Time {
+impl<D: Device> Time<D> {
     fn advance(&self, ns: u64) {
-        let clock = self.0.clock();
+        let clock = self.0.time();
         clock.advance_to(clock.now() + ns);
     }
 
@@ -90,13 +157,13 @@ impl Time {
     }
 }
 
-impl AtomicWait for Time {
+impl<D: Device> AtomicWait for Time<D> {
     fn spin(&self, micros: u32, done: &mut dyn FnMut() -> bool) -> Result<(), Timeout> {
         self.look(micros, done)
     }
 }
 
-impl SleepWait for Time {
+impl<D: Device> SleepWait for Time<D> {
     fn poll(&self, micros: u32, done: &mut dyn FnMut() -> bool) -> Result<(), Timeout> {
         self.look(micros, done)
     }
@@ -133,23 +200,39 @@ impl IrqSink for Line {
 }
 
 /// All of it, as one thing.
-pub struct Windows {
+pub struct Windows<D> {
     /// Registers.
-    pub regs: Regs,
+    pub regs: Regs<D>,
     /// The table.
-    pub table: Table,
+    pub table: Table<D>,
     /// The board.
-    pub board: Board,
+    pub board: Board<D>,
+    /// The file that the device needs.
+    pub firmware: Vec<u8>,
 }
 
-impl Windows {
+impl<D: Device> Windows<D> {
+    /// The windows of a device.
+    pub fn new(gpu: &Arc<D>, bars: [u64; 2], iommu: bool) -> Self {
+        Self {
+            regs: Regs(gpu.clone()),
+            table: Table(gpu.clone()),
+            board: Board {
+                gpu: gpu.clone(),
+                bars,
+                iommu,
+            },
+            firmware: Vec::new(),
+        }
+    }
+
     /// As a backend takes it.
     pub fn hw(&self) -> Hw<'_> {
         Hw {
             regs: &self.regs,
             gtt: &self.table,
             platform: &self.board,
-            firmware: &[],
+            firmware: &self.firmware,
         }
     }
 }

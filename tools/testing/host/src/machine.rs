@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The machine: device, memory, tables, one ring for each engine.
 
-use crate::adapter::{Board, Line, Regs, Table, Time, Windows};
+use crate::adapter::{Line, Time, Windows};
 use gpu_model::{
     memory::VecMemory,
     snb::{EngineId, Snb, SnbConfig},
@@ -100,9 +100,9 @@ pub struct Machine {
     /// Where its interrupts go.
     pub line: Arc<Line>,
     /// Its windows.
-    pub windows: Windows,
+    pub windows: Windows<Snb>,
     /// Time.
-    pub time: Time,
+    pub time: Time<Snb>,
     /// The chip.
     pub chip: &'static Chip,
     /// What it has.
@@ -159,15 +159,8 @@ impl Machine {
         let gpu = Arc::new(Snb::new(setup.config.clone(), memory.clone(), line.clone()));
         // Memory space and bus mastering, as the PCI core enables them.
         gpu.config_write_at(4, &[6, 0]);
-        let windows = Windows {
-            regs: Regs(gpu.clone()),
-            table: Table(gpu.clone()),
-            board: Board {
-                gpu: gpu.clone(),
-                aperture: setup.config.aperture,
-                iommu: setup.iommu,
-            },
-        };
+        let bars = [4 << 20, setup.config.aperture];
+        let windows = Windows::new(&gpu, bars, setup.iommu);
         let time = Time(gpu.clone());
         let chip = chips::lookup(chips::INTEL, setup.config.device_id).expect("a known chip");
         let mut gt = Gt::default();
