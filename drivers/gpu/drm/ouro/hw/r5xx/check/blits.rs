@@ -17,13 +17,16 @@ use static_assertions::const_assert_eq;
 /// `DP_GUI_MASTER_CNTL` (digest §2.3).
 #[bitfield(u32)]
 #[derive(PartialEq, Eq)]
-struct Control {
+pub(super) struct Control {
     /// Bit 0: the source is where its register says.
-    src_pitch_offset: bool,
+    pub(super) src_pitch_offset: bool,
     /// Bit 1: so is the destination.
-    dst_pitch_offset: bool,
-    #[bits(6)]
+    pub(super) dst_pitch_offset: bool,
+    #[bits(2)]
     __: u8,
+    /// Bits 7:4: the brush.
+    #[bits(4)]
+    pub(super) brush: u8,
     /// Bits 11:8: bytes of a pixel, by a code.
     #[bits(4)]
     dst_type: u8,

@@ -10,9 +10,9 @@
 //! * Packets of type 0 write registers that [`registers`] lists, and no others. Those that the proof depends
 //!   on are kept in [`State`]; each of them begins with the value that the
 //!   [known state](super::known) gives it, so that nothing which a stream did not say can matter.
-//! * Packets of type 3 are those in [`Checker::check`]'s list: draws, their arrays and indices, and the
-//!   one that does nothing and carries relocations. There is no 2D packet, and none that hides a stream or
-//!   writes a register by another way. Types 1 and 2: refused, and a filler.
+//! * Packets of type 3 are those in [`Checker::check`]'s list: draws, their arrays and indices,
+//!   [`rectangles`], and the one that does nothing and carries relocations. There is none that hides a
+//!   stream or writes a register by another way. Types 1 and 2: refused, and a filler.
 //! * A relocation is a `NOP` of one dword behind the packet that needs it: the place, in dwords, of a
 //!   record of four in the sender's list (digest §5.7). The copy has fillers there.
 //!
@@ -23,6 +23,7 @@
 mod blits;
 #[cfg(test)]
 mod random;
+mod rectangles;
 mod registers;
 #[cfg(test)]
 mod rules;
@@ -36,6 +37,7 @@ mod vertices;
 
 use super::packets::{CommandHeader, PacketType, RegisterHeader, FILLER};
 use crate::checker::{Checker, Object, Resolve, Verdict};
+use rectangles::Rectangles;
 use state::State;
 
 /// What a packet is refused for does not matter to anybody but who debugs: the offset says where.
@@ -74,6 +76,12 @@ mod opcode {
     pub(super) const DRAW_IMMD_2: u8 = 0x35;
     /// See [`DRAW_VBUF_2`].
     pub(super) const DRAW_INDX_2: u8 = 0x36;
+    /// Copies a rectangle.
+    pub(super) const BITBLT: u8 = 0x92;
+    /// Fills rectangles.
+    pub(super) const PAINT_MULTI: u8 = 0x9a;
+    /// Copies rectangles.
+    pub(super) const BITBLT_MULTI: u8 = 0x9b;
 }
 
 /// Header of the packet that carries a relocation.
@@ -252,6 +260,9 @@ fn command(state: &mut State, cursor: &mut Cursor<'_>, header: CommandHeader) ->
         opcode::DRAW_INDX | opcode::DRAW_INDX_2 => {
             state.draw_indexed(cursor.body(at, len)?.get(skip..).ok_or(Refused)?)
         }
+        opcode::PAINT_MULTI => state.rectangles(cursor, at, len, Rectangles::Paint),
+        opcode::BITBLT => state.rectangles(cursor, at, len, Rectangles::Copy(1)),
+        opcode::BITBLT_MULTI => state.rectangles(cursor, at, len, Rectangles::Copy(usize::MAX)),
         _ => Err(Refused),
     }
 }

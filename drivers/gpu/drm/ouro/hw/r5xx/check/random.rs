@@ -115,6 +115,13 @@ fn audit(copy: &[u32], sizes: &[u64]) {
                     let bytes = u64::from(copy[at + 3]) * 4;
                     assert!(is_inside(copy[at + 2].into(), bytes, sizes));
                 }
+                0x92 | 0x9a | 0x9b => {
+                    // The source's, if it has one, and the destination's.
+                    for n in 0..=(copy[at + 1] & 1) as usize {
+                        let address = u64::from(copy[at + 2 + n] & 0x3f_ffff) * 1024;
+                        assert!(is_inside(address, 1, sizes));
+                    }
+                }
                 opcode => panic!("{opcode:x} passed"),
             },
             _ => panic!("type 1 passed"),
@@ -161,6 +168,15 @@ fn piece() -> impl Strategy<Value = Vec<u32>> {
         4 => (register(), value(), relocation()).prop_map(|(r, v, o)| [vec![r, v], o].concat()),
         1 => (0x4e28u32..0x4e30, 0u32..4096).prop_map(|(r, v)| vec![r / 4, v & !31, 0xc000_1000, 0]),
         1 => relocation(),
+        1 => (0u32..256, 1u32..70).prop_map(|(rop, size)| {
+            let body = [0x52f0_36d2 & !0xff_0000 | rop << 16, 4 << 22, 7, 0, size << 16 | size];
+            new().set(0x16c0, &[3]).command(0x9a, &body).object(0).0
+        }),
+        1 => (0u32..256, 1u32..70).prop_map(|(rop, size)| {
+            let body = [0x5200_36f3 | rop << 16, 4 << 22, 4 << 22, 0, 0, size << 16 | size];
+            let stream = new().set(0x16c0, &[3]).command(0x9b, &body);
+            stream.object(0).object(1).0
+        }),
         2 => Just(target().0),
         2 => Just(array().0),
         2 => (0u32..70_000).prop_map(|n| list(n & 0xffff).0),
