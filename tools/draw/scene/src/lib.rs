@@ -4,6 +4,7 @@
 //! * [`scene`] composes: which buffers there are, which commands draw what.
 //! * [`blt`] has the blitter's commands as types and as dwords.
 //! * [`reference`](mod@reference) draws them in software.
+//! * [`plain`] resolves them for engines that know less.
 //!
 //! Composing means much floating point, which an emulated guest does slowly: so
 //! the client composes when it is built, and carries the commands with it.
@@ -12,6 +13,7 @@
 
 pub mod blt;
 pub mod font;
+pub mod plain;
 pub mod reference;
 pub mod rop;
 pub mod scene;

@@ -12,6 +12,7 @@ use thiserror::Error;
 use crate::blt::{Blit, Command, Key, KeyMode, Mask, Packing, Seed, Setup, SetupKind, Source};
 use crate::rop::Rop;
 use crate::surface::{Address, BufferId, Depth, Rect, Surface, Tiling};
+pub(crate) use operand::fixed;
 use operand::{Bits, PatternPixels, SourcePixels};
 
 /// Why a command is not drawn.
@@ -474,7 +475,7 @@ fn overlaps(dst: &Surface, rect: &Rect, src: &Surface, from: (i32, i32)) -> bool
 }
 
 /// The channels that a key compares: those of the depth, without alpha (§8.10.1).
-fn inside(key: &Key, depth: Depth, pixel: u32) -> bool {
+pub(crate) fn inside(key: &Key, depth: Depth, pixel: u32) -> bool {
     let channels: &[(u32, u32)] = match depth {
         Depth::Bpp8 => &[(0, 0xff)],
         Depth::Bpp565 => &[(0, 0x1f), (5, 0x3f), (11, 0x1f)],

@@ -209,7 +209,7 @@ fn pixels(bytes: &[u8], depth: Depth) -> Vec<u32> {
 
 /// Rows of the patterns that the blitter knows by code (§8.9.14; the two diagonals
 /// are damaged in the document and follow their names).
-fn fixed(code: u8) -> Option<[u8; 8]> {
+pub(crate) fn fixed(code: u8) -> Option<[u8; 8]> {
     Some(match code {
         0 => [0, 0, 0, 0xff, 0, 0, 0, 0],
         1 => [0x08; 8],

@@ -136,10 +136,12 @@ pub struct Scene {
     pub sections: Vec<Section>,
     /// The picture itself.
     pub picture: Surface,
+    /// Sections and buffers that belong to it; the others are sheets beside it.
+    pub of_picture: (usize, usize),
 }
 
 impl Scene {
-    /// Composes the picture.
+    /// Composes the picture, and sheets beside it with what else the blitter can do.
     pub fn compose() -> Result<Scene, ReferenceError> {
         let mut studio = Studio::new();
         let base = Address {
@@ -160,8 +162,19 @@ impl Scene {
         title::draw(&mut studio, picture)?;
         panels::draw(&mut studio, picture)?;
         icons::draw(&mut studio, picture)?;
+        studio.end_of_picture();
         sheets::draw(&mut studio)?;
         Ok(studio.finish(picture))
+    }
+
+    /// The same without the sheets.
+    pub fn picture_alone(&self) -> Scene {
+        let (sections, buffers) = self.of_picture;
+        Scene {
+            buffers: self.buffers[..buffers].to_vec(),
+            sections: self.sections[..sections].to_vec(),
+            ..*self
+        }
     }
 
     /// What stands in all buffers when everything was drawn: by the software blitter.

@@ -18,6 +18,7 @@ pub struct Studio {
     memory: Memory,
     blitter: Blitter,
     assets: Option<(BufferId, usize)>,
+    of_picture: Option<(usize, usize)>,
 }
 
 impl Studio {
@@ -29,6 +30,7 @@ impl Studio {
             memory: Memory::default(),
             blitter: Blitter::new(),
             assets: None,
+            of_picture: None,
         }
     }
 
@@ -160,9 +162,16 @@ impl Studio {
             .unwrap_or(0)
     }
 
+    /// What comes from here on are sheets beside the picture.
+    pub fn end_of_picture(&mut self) {
+        self.of_picture = Some((self.sections.len(), self.buffers.len()));
+    }
+
     /// The scene.
     pub fn finish(self, picture: Surface) -> Scene {
+        let all = (self.sections.len(), self.buffers.len());
         Scene {
+            of_picture: self.of_picture.unwrap_or(all),
             buffers: self.buffers,
             sections: self.sections,
             picture,
