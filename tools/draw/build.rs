@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Makes the Rust side of the kernel's own uAPI headers, by the `bindgen`
-//! program: `drm/i915_drm.h` from the system, `ouro_drm.h` from the tree.
+//! program: `drm/i915_drm.h` and `drm/radeon_drm.h` from the system, `ouro_drm.h` from the tree.
 //! Composes the picture, too, so that the guest need not.
 //! `BINDGEN` names another program, `BINDGEN_EXTRA_CLANG_ARGS` more folders.
 
@@ -11,11 +11,11 @@ use std::process::{exit, Command};
 const ALLOW: &[(&str, &str)] = &[
     (
         "--allowlist-type",
-        "drm_(i915|ouro|syncobj|version|gem_close|prime)_?.*",
+        "drm_(i915|radeon|ouro|syncobj|version|gem_close|prime)_?.*",
     ),
     (
         "--allowlist-var",
-        "(DRM_COMMAND_BASE|DRM_I915_.*|DRM_OURO_.*|DRM_SYNCOBJ_.*|I915_.*|EXEC_OBJECT_.*)",
+        "(DRM_COMMAND_BASE|DRM_I915_.*|DRM_RADEON_.*|RADEON_.*|DRM_OURO_.*|DRM_SYNCOBJ_.*|I915_.*|EXEC_OBJECT_.*)",
     ),
 ];
 
@@ -38,7 +38,7 @@ fn main() {
     println!("cargo::rerun-if-env-changed=BINDGEN_EXTRA_CLANG_ARGS");
 
     let text = format!(
-        "#include <drm/i915_drm.h>\n#include \"{}\"\n",
+        "#include <drm/i915_drm.h>\n#include <drm/radeon_drm.h>\n#include \"{}\"\n",
         ours.display()
     );
     std::fs::write(&header, text).expect("OUT_DIR can be written");

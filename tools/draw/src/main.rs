@@ -4,15 +4,13 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::Parser;
 
-use ouro_draw::device::{draw, Device};
+use ouro_draw::device::Device;
 use ouro_draw::picture;
-use ouro_draw::report::{write_png, Coverage, Report};
-use ouro_scene::scene::Scene;
+use ouro_draw::report::{write_png, Report};
 
 /// Draws a picture with an ouro device through its ioctls and checks every pixel.
 #[derive(Parser)]
@@ -30,7 +28,8 @@ struct Arguments {
     #[arg(long, value_name = "NODE")]
     device: Option<PathBuf>,
 
-    /// The driver may be another one that speaks i915: without our own ioctls, nothing is counted.
+    /// The driver may be another one that speaks i915 or radeon: without our own ioctls, nothing is
+    /// counted.
     #[arg(long)]
     peer: bool,
 
@@ -41,25 +40,19 @@ struct Arguments {
 
 fn run(arguments: &Arguments) -> Result<bool> {
     let scene = picture::load()?;
-    let software = |scene: &Scene| scene.expected().context("drawing in software");
     if let Some(file) = &arguments.software {
-        write_png(file, &scene.rgb(&software(&scene)?.buffers[0]))?;
+        let expected = scene.expected().context("drawing in software")?;
+        write_png(file, &scene.rgb(&expected.buffers[0]))?;
         return Ok(true);
     }
     let device = Device::open(arguments.device.as_deref(), arguments.peer)?;
-    let started = Instant::now();
-    let expected = software(&scene)?;
-    let software_seconds = started.elapsed().as_secs_f64();
-    let drawn = draw(&device, &scene, &expected)?;
     let report = Report {
         device: device.identity.clone(),
-        drawn,
-        coverage: Coverage::of(&scene),
-        software_seconds,
+        drawn: device.personality().draw(&device, &scene)?,
     };
     let text = report.text();
     print!("{text}");
-    println!("{}", report.coverage.line());
+    println!("{}", report.drawn.coverage.line());
 
     let out = arguments.out.as_deref().context("--out is missing")?;
     std::fs::create_dir_all(out).with_context(|| format!("create {}", out.display()))?;

@@ -13,7 +13,10 @@ use serde::Serialize;
 use crate::device::{Drawn, Identity};
 use ouro_scene::blt::encode::encode;
 use ouro_scene::blt::Command;
+use ouro_scene::plain::{Brush, Operation};
+use ouro_scene::rop::Rop;
 use ouro_scene::scene::{Scene, Work, HEIGHT, WIDTH};
+use ouro_scene::surface::Depth;
 
 /// Which commands drew with which raster operations at which depths.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -65,6 +68,32 @@ impl Coverage {
                 entry.1.extend(how);
             }
         }
+        Coverage::from_seen(seen)
+    }
+
+    /// Of operations, by their kind.
+    pub fn of_operations<'a>(operations: impl Iterator<Item = &'a Operation>) -> Coverage {
+        let mut seen: BTreeMap<String, (u64, BTreeSet<_>)> = BTreeMap::new();
+        for op in operations {
+            let brush = match &op.brush {
+                Brush::None => "",
+                Brush::Solid(_) => "colour",
+                Brush::Mono { .. } => "bits",
+                Brush::Colour(_) => "colours",
+            };
+            let kind = match (op.source.is_some(), brush) {
+                (false, brush) => format!("fill with {brush}"),
+                (true, "") => "copy".to_owned(),
+                (true, brush) => format!("copy with {brush}"),
+            };
+            let entry = seen.entry(kind).or_default();
+            entry.0 += 1;
+            entry.1.insert((op.rop, op.dst.depth));
+        }
+        Coverage::from_seen(seen)
+    }
+
+    fn from_seen(seen: BTreeMap<String, (u64, BTreeSet<(Rop, Depth)>)>) -> Coverage {
         let mut coverage = Coverage::default();
         for (name, (count, set)) in seen {
             let rops = set
@@ -110,10 +139,6 @@ pub struct Report {
     pub device: Identity,
     /// What came of it.
     pub drawn: Drawn,
-    /// What was drawn.
-    pub coverage: Coverage,
-    /// Seconds that the software needed to draw the same.
-    pub software_seconds: f64,
 }
 
 impl Report {
@@ -150,9 +175,9 @@ impl Report {
         ));
         line(format!(
             "blits        {} with {} commands; {} triples of command, raster operation and depth",
-            self.coverage.commands,
-            self.coverage.by_command.len(),
-            self.coverage.triples
+            d.coverage.commands,
+            d.coverage.by_command.len(),
+            d.coverage.triples
         ));
         let list = |map: &BTreeMap<String, u64>| {
             map.iter()
@@ -163,7 +188,7 @@ impl Report {
         line(format!(
             "submissions  {}; {}",
             list(&d.submissions),
-            list(&d.addressing)
+            list(&d.ways)
         ));
         for c in &d.costs {
             let per = |n: u64| n as f64 / c.submissions.max(1) as f64;
@@ -180,7 +205,7 @@ impl Report {
         }
         line(format!(
             "time         {:.2} s on the device with reading back, {:.2} s in software",
-            d.seconds, self.software_seconds
+            d.seconds, d.software_seconds
         ));
         for difference in &d.differences {
             line(format!("WRONG        {difference}"));

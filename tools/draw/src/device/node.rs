@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::sys;
 use super::uapi::*;
+use super::{Personality, PERSONALITIES};
 
 /// Number of DRM_IOCTL_VERSION.
 const VERSION: u32 = 0x00;
@@ -35,15 +36,15 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// A driver that speaks i915 and is not ours.
+    /// A driver that is not ours; what it drives is asked later.
     fn of_peer(path: &Path, driver: String) -> Identity {
         Identity {
             node: path.to_path_buf(),
+            chip: format!("of the {driver} interface"),
             driver,
-            vendor: 0x8086,
+            vendor: 0,
             device: 0,
             backend: "another driver's".into(),
-            chip: "of the i915 interface".into(),
             engines: Vec::new(),
         }
     }
@@ -68,6 +69,7 @@ impl Identity {
 pub struct Device {
     file: File,
     peer: bool,
+    personality: &'static dyn Personality,
     /// What it is.
     pub identity: Identity,
 }
@@ -94,8 +96,8 @@ fn driver_name(fd: BorrowedFd<'_>) -> Result<String, Errno> {
 }
 
 impl Device {
-    /// Opens this node, or the first render node whose driver is `i915` and answers
-    /// DRM_IOCTL_OURO_DEVICE; as a `peer`, the driver may be another that speaks i915 and lacks our ioctls.
+    /// Opens this node, or the first render node whose driver speaks one of the interfaces and answers
+    /// DRM_IOCTL_OURO_DEVICE; as a `peer`, the driver may be another that lacks our ioctls.
     pub fn open(node: Option<&Path>, peer: bool) -> Result<Device> {
         if let Some(path) = node {
             return Device::open_node(path, peer);
@@ -133,9 +135,10 @@ impl Device {
             .open(path)
             .with_context(|| format!("open {}", path.display()))?;
         let driver = driver_name(file.as_fd()).context("DRM_IOCTL_VERSION")?;
-        if driver != "i915" {
-            bail!("its driver is {driver}, not i915");
-        }
+        let personality = PERSONALITIES.into_iter().find(|p| p.name() == driver);
+        let Some(personality) = personality else {
+            bail!("its driver is {driver}, which is not known here");
+        };
         let identity = if peer {
             Identity::of_peer(path, driver)
         } else {
@@ -145,28 +148,27 @@ impl Device {
             file,
             identity,
             peer,
+            personality,
         };
-        device.identity.engines = device.engine_names()?;
         if peer {
-            device.identity.device = device.parameter(I915_PARAM_CHIPSET_ID) as u16;
+            let found = personality.peer(&device)?;
+            device.identity.vendor = found.vendor;
+            device.identity.device = found.device;
+            device.identity.engines = found.engines;
+        } else {
+            device.identity.engines = device.engines()?.iter().map(|e| text(&e.name)).collect();
         }
         Ok(device)
+    }
+
+    /// What it speaks.
+    pub fn personality(&self) -> &'static dyn Personality {
+        self.personality
     }
 
     /// Whether the driver lacks our own ioctls.
     pub fn is_peer(&self) -> bool {
         self.peer
-    }
-
-    fn engine_names(&self) -> Result<Vec<String>> {
-        if self.peer {
-            let there = |p| self.parameter(p) > 0;
-            let mut names = vec!["rcs0".to_owned()];
-            names.extend(there(I915_PARAM_HAS_BLT).then(|| "bcs0".to_owned()));
-            names.extend(there(I915_PARAM_HAS_BSD).then(|| "vcs0".to_owned()));
-            return Ok(names);
-        }
-        Ok(self.engines()?.iter().map(|e| text(&e.name)).collect())
     }
 
     /// The file.
@@ -183,19 +185,6 @@ impl Device {
     /// An ioctl of the DRM core.
     pub fn core<T>(&self, name: &'static str, number: u32, argument: &mut T) -> Result<()> {
         sys::ioctl(self.fd(), number, argument).with_context(|| format!("DRM_IOCTL_{name}"))
-    }
-
-    /// A parameter; 0 if the driver does not know it.
-    pub fn parameter(&self, number: u32) -> i32 {
-        let mut value = 0;
-        let mut get = drm_i915_getparam {
-            param: number as i32,
-            value: &mut value,
-        };
-        match sys::ioctl(self.fd(), DRM_COMMAND_BASE + DRM_I915_GETPARAM, &mut get) {
-            Ok(()) => value,
-            Err(_) => 0,
-        }
     }
 
     /// The engines and what they did.
@@ -220,29 +209,5 @@ impl Device {
         }
         self.call("OURO_STATS", DRM_OURO_STATS, &mut stats)?;
         Ok(stats)
-    }
-
-    /// Makes a context.
-    pub fn context(&self) -> Result<u32> {
-        let mut create = drm_i915_gem_context_create::default();
-        self.call(
-            "I915_GEM_CONTEXT_CREATE",
-            DRM_I915_GEM_CONTEXT_CREATE,
-            &mut create,
-        )?;
-        Ok(create.ctx_id)
-    }
-
-    /// Ends a context.
-    pub fn destroy_context(&self, id: u32) -> Result<()> {
-        let mut destroy = drm_i915_gem_context_destroy {
-            ctx_id: id,
-            ..Default::default()
-        };
-        self.call(
-            "I915_GEM_CONTEXT_DESTROY",
-            DRM_I915_GEM_CONTEXT_DESTROY,
-            &mut destroy,
-        )
     }
 }

@@ -6,9 +6,9 @@ use std::os::fd::{FromRawFd, OwnedFd};
 
 use anyhow::Result;
 
+use super::super::uapi::*;
+use super::super::Device;
 use super::bo::{Bo, Caching};
-use super::uapi::*;
-use super::Device;
 use crate::mi;
 use ouro_scene::blt::encode::{encode, Packet, Relocation};
 use ouro_scene::blt::Command;

@@ -3,9 +3,9 @@
 
 use anyhow::Result;
 
-use super::sys::Mapping;
-use super::uapi::*;
-use super::Device;
+use super::super::sys::Mapping;
+use super::super::uapi::*;
+use super::super::Device;
 
 /// Number of DRM_IOCTL_GEM_CLOSE.
 const GEM_CLOSE: u32 = 0x09;

@@ -2,23 +2,27 @@
 //! Drawing a scene with the GPU: uploads, batches on three engines, waits in
 //! several ways, reads everything back, and counts what submissions cost.
 
-use std::collections::BTreeMap;
+mod batch;
+mod bo;
+pub(super) mod swizzle;
+
 use std::time::Instant;
 
 use anyhow::{bail, Context, Result};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
-use serde::Serialize;
 
-use super::batch::{Addressing, Batch, Objects, Submitted, Target};
-use super::bo::{Bo, Caching};
-use super::compare::{compare, Difference};
-use super::swizzle::Swizzle;
+use super::compare::compare;
+use super::cost::{self, EngineCost, COUNTED};
 use super::uapi::*;
-use super::Device;
+use super::{Device, Drawn, Peer, Personality, PATIENCE};
+use crate::report::Coverage;
+use batch::{Addressing, Batch, Objects, Submitted, Target};
+use bo::{Bo, Caching};
 use ouro_scene::blt::{Blit, Command};
 use ouro_scene::reference::Memory;
 use ouro_scene::scene::{Scene, Store, Storer, Upload, Work};
 use ouro_scene::surface::{Address, BufferId, Depth, Rect, Surface, Tiling};
+use swizzle::Swizzle;
 
 /// Numbers of the syncobj ioctls.
 const SYNCOBJ_CREATE: u32 = 0xbf;
@@ -27,66 +31,74 @@ const SYNCOBJ_WAIT: u32 = 0xc3;
 
 /// Contexts besides the file's own.
 const CONTEXTS: usize = 3;
-/// Submissions in a row whose cost is counted.
-const COUNTED: u64 = 64;
-/// Rows that are tried until one is not disturbed by an interrupt.
-const ROWS: u32 = 8;
-/// Longest wait for anything, in nanoseconds: a GPU that needs longer hangs.
-const PATIENCE: i64 = 60_000_000_000;
 
-/// What asynchronous submissions cost in register accesses.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct EngineCost {
-    /// Name of the engine.
-    pub engine: String,
-    /// Submissions counted.
-    pub submissions: u64,
-    /// Register writes that started work.
-    pub port_writes: u64,
-    /// Other register writes.
-    pub other_writes: u64,
-    /// Register reads but for the next ones.
-    pub reads: u64,
-    /// Reads of the room in the write FIFO.
-    pub fifo_reads: u64,
-    /// Writes that let changed table entries take effect.
-    pub table_flushes: u64,
-    /// Reads of the handshake that the document asks for before a tail write.
-    pub handshake_reads: u64,
-    /// Writes of the same.
-    pub handshake_writes: u64,
-    /// Times that the device was woken.
-    pub wakes: u64,
-    /// Times that an interrupt was armed, because somebody waited.
-    pub irq_arms: u64,
-    /// Interrupts in that time.
-    pub interrupts: u64,
+/// The interface.
+pub struct I915;
+
+impl Personality for I915 {
+    fn name(&self) -> &'static str {
+        "i915"
+    }
+
+    fn peer(&self, device: &Device) -> Result<Peer> {
+        let there = |p| parameter(device, p) > 0;
+        let mut engines = vec!["rcs0".to_owned()];
+        engines.extend(there(I915_PARAM_HAS_BLT).then(|| "bcs0".to_owned()));
+        engines.extend(there(I915_PARAM_HAS_BSD).then(|| "vcs0".to_owned()));
+        Ok(Peer {
+            vendor: 0x8086,
+            device: parameter(device, I915_PARAM_CHIPSET_ID) as u16,
+            engines,
+        })
+    }
+
+    fn draw(&self, device: &Device, scene: &Scene) -> Result<Drawn> {
+        let started = Instant::now();
+        let expected = scene.expected().context("drawing in software")?;
+        let software_seconds = started.elapsed().as_secs_f64();
+        Ok(Drawn {
+            coverage: Coverage::of(scene),
+            software_seconds,
+            ..draw(device, scene, &expected)?
+        })
+    }
 }
 
-/// What came of it.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Drawn {
-    /// Pixels compared.
-    pub pixels_checked: u64,
-    /// Bytes compared.
-    pub bytes_checked: u64,
-    /// What is wrong.
-    pub differences: Vec<Difference>,
-    /// Submissions, by engine.
-    pub submissions: BTreeMap<String, u64>,
-    /// Submissions, by the way they say addresses.
-    pub addressing: BTreeMap<String, u64>,
-    /// Cost of submissions.
-    pub costs: Vec<EngineCost>,
-    /// Interrupts from first to last.
-    pub interrupts: u64,
-    /// Bit 6 of tiled addresses.
-    pub swizzle: Option<Swizzle>,
-    /// Drawing and reading back.
-    pub seconds: f64,
-    /// The picture's bytes.
-    #[serde(skip)]
-    pub picture: Vec<u8>,
+/// A parameter; 0 if the driver does not know it.
+fn parameter(device: &Device, number: u32) -> i32 {
+    let mut value = 0;
+    let mut get = drm_i915_getparam {
+        param: number as i32,
+        value: &mut value,
+    };
+    match device.call("I915_GETPARAM", DRM_I915_GETPARAM, &mut get) {
+        Ok(()) => value,
+        Err(_) => 0,
+    }
+}
+
+/// Makes a context.
+fn make_context(device: &Device) -> Result<u32> {
+    let mut create = drm_i915_gem_context_create::default();
+    device.call(
+        "I915_GEM_CONTEXT_CREATE",
+        DRM_I915_GEM_CONTEXT_CREATE,
+        &mut create,
+    )?;
+    Ok(create.ctx_id)
+}
+
+/// Ends a context.
+fn destroy_context(device: &Device, id: u32) -> Result<()> {
+    let mut destroy = drm_i915_gem_context_destroy {
+        ctx_id: id,
+        ..Default::default()
+    };
+    device.call(
+        "I915_GEM_CONTEXT_DESTROY",
+        DRM_I915_GEM_CONTEXT_DESTROY,
+        &mut destroy,
+    )
 }
 
 fn ring(by: Storer) -> (&'static str, u32) {
@@ -194,7 +206,7 @@ fn is_tiled(surface: &Option<Surface>) -> bool {
 }
 
 /// Draws the scene and compares all of it with what is expected.
-pub fn draw(device: &Device, scene: &Scene, expected: &Memory) -> Result<Drawn> {
+fn draw(device: &Device, scene: &Scene, expected: &Memory) -> Result<Drawn> {
     let started = Instant::now();
     let mut drawn = Drawn::default();
     let interrupts = device.stats()?.interrupts;
@@ -215,9 +227,9 @@ pub fn draw(device: &Device, scene: &Scene, expected: &Memory) -> Result<Drawn> 
     }
 
     let contexts = (0..CONTEXTS)
-        .map(|_| device.context())
+        .map(|_| make_context(device))
         .collect::<Result<Vec<u32>>>()?;
-    let syncobj = if device.parameter(I915_PARAM_HAS_EXEC_FENCE_ARRAY) > 0 {
+    let syncobj = if parameter(device, I915_PARAM_HAS_EXEC_FENCE_ARRAY) > 0 {
         Some(Syncobj::new(device)?)
     } else {
         None
@@ -257,7 +269,7 @@ pub fn draw(device: &Device, scene: &Scene, expected: &Memory) -> Result<Drawn> 
         }
     }
     for id in contexts {
-        device.destroy_context(id)?;
+        destroy_context(device, id)?;
     }
     drawn.interrupts = device.stats()?.interrupts - interrupts;
     Ok(drawn)
@@ -312,7 +324,7 @@ fn run_sections(
                 .with_context(|| format!("{}, batch {i}", section.name))?;
             *drawn.submissions.entry(engine.into()).or_default() += 1;
             *drawn
-                .addressing
+                .ways
                 .entry(format!("{:?}", done.addressing))
                 .or_default() += 1;
             kept.push(done);
@@ -370,29 +382,18 @@ fn count_cost(device: &Device, by: Storer) -> Result<EngineCost> {
     };
     let mut kept = Vec::new();
 
-    // Once, so that everything is made and bound; then the object is emptied, and one more wakes the device.
+    // Once, so that everything is made and bound; then the object is emptied.
     for n in 0..COUNTED {
         kept.push(objects.submit(&store(n)[0], target, Addressing::Relocations)?);
     }
     bos[0].wait(PATIENCE)?;
     bos[0].pwrite(0, &[0; 4096])?;
-    let mut rows = 0;
-    let (before, after) = loop {
-        kept[0].again(device)?;
-        let before = device.stats()?;
-        for one in &mut kept {
-            one.again(device)?;
-        }
-        let after = device.stats()?;
-        // An interrupt of earlier work falls into a row by chance; what it costs is not the row's.
-        let quiet = after.interrupts == before.interrupts && after.irq_arms == before.irq_arms;
-        rows += 1;
-        if quiet || rows == ROWS {
-            break (before, after);
-        }
-        bos[0].wait(PATIENCE)?;
-    };
-    bos[0].wait(PATIENCE)?;
+    let cost = cost::count(
+        device,
+        engine,
+        |n| kept[n].again(device),
+        || bos[0].wait(PATIENCE),
+    )?;
     let bytes = bos[0].pread()?;
     for n in 0..COUNTED {
         let start = n as usize * 8;
@@ -406,24 +407,5 @@ fn count_cost(device: &Device, by: Storer) -> Result<EngineCost> {
             bail!("{engine}: store {n} left {found:#x}");
         }
     }
-    let port_writes = after.port_writes - before.port_writes;
-    let handshake_reads = after.port_extra_reads - before.port_extra_reads;
-    let handshake_writes = after.port_extra_writes - before.port_extra_writes;
-    let fifo_reads = after.fifo_reads - before.fifo_reads;
-    let table_flushes = after.table_flushes - before.table_flushes;
-    Ok(EngineCost {
-        engine: engine.into(),
-        submissions: after.requests - before.requests,
-        port_writes,
-        other_writes: (after.reg_writes - before.reg_writes)
-            .saturating_sub(port_writes + handshake_writes + table_flushes),
-        reads: (after.reg_reads - before.reg_reads).saturating_sub(fifo_reads + handshake_reads),
-        fifo_reads,
-        table_flushes,
-        handshake_reads,
-        handshake_writes,
-        wakes: after.wakes - before.wakes,
-        irq_arms: after.irq_arms - before.irq_arms,
-        interrupts: after.interrupts - before.interrupts,
-    })
+    Ok(cost)
 }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+//! A buffer object of the radeon interface: it lives in a domain.
+
+use anyhow::{bail, Context, Result};
+
+use super::super::sys::Mapping;
+use super::super::uapi::*;
+use super::super::Device;
+
+/// Number of DRM_IOCTL_GEM_CLOSE.
+const GEM_CLOSE: u32 = 0x09;
+
+/// Which memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// The system's, through the table.
+    Gtt,
+    /// The card's.
+    Vram,
+}
+
+impl Domain {
+    /// Both.
+    pub const ALL: [Domain; 2] = [Domain::Gtt, Domain::Vram];
+
+    /// Its bit.
+    pub const fn bit(self) -> u32 {
+        match self {
+            Domain::Gtt => RADEON_GEM_DOMAIN_GTT,
+            Domain::Vram => RADEON_GEM_DOMAIN_VRAM,
+        }
+    }
+}
+
+/// A buffer object of an open device; closed when dropped.
+pub struct Bo<'a> {
+    device: &'a Device,
+    /// Its handle.
+    pub handle: u32,
+    /// Its size in bytes.
+    pub size: usize,
+}
+
+impl<'a> Bo<'a> {
+    /// Makes one that may be in both memories.
+    pub fn new(device: &'a Device, size: usize) -> Result<Bo<'a>> {
+        let mut create = drm_radeon_gem_create {
+            size: size as u64,
+            alignment: 4096,
+            initial_domain: RADEON_GEM_DOMAIN_VRAM | RADEON_GEM_DOMAIN_GTT,
+            ..Default::default()
+        };
+        device.call("RADEON_GEM_CREATE", DRM_RADEON_GEM_CREATE, &mut create)?;
+        Ok(Bo {
+            device,
+            handle: create.handle,
+            size,
+        })
+    }
+
+    /// Maps it whole.
+    pub fn map(&self) -> Result<Mapping> {
+        let mut get = drm_radeon_gem_mmap {
+            handle: self.handle,
+            size: self.size as u64,
+            ..Default::default()
+        };
+        self.device
+            .call("RADEON_GEM_MMAP", DRM_RADEON_GEM_MMAP, &mut get)?;
+        Ok(Mapping::new(self.device.fd(), get.addr_ptr, self.size)?)
+    }
+
+    /// Waits until the GPU is done with it.
+    pub fn wait(&self) -> Result<()> {
+        let mut wait = drm_radeon_gem_wait_idle {
+            handle: self.handle,
+            pad: 0,
+        };
+        self.device
+            .call("RADEON_GEM_WAIT_IDLE", DRM_RADEON_GEM_WAIT_IDLE, &mut wait)
+    }
+
+    /// In which memory it is, when the GPU is done with it.
+    pub fn domain(&self) -> Result<Domain> {
+        let mut busy = drm_radeon_gem_busy {
+            handle: self.handle,
+            domain: 0,
+        };
+        self.device
+            .call("RADEON_GEM_BUSY", DRM_RADEON_GEM_BUSY, &mut busy)
+            .context("busy after it was waited for")?;
+        match Domain::ALL.into_iter().find(|d| d.bit() == busy.domain) {
+            Some(domain) => Ok(domain),
+            None => bail!("it is in domain {:#x}", busy.domain),
+        }
+    }
+}
+
+impl Drop for Bo<'_> {
+    fn drop(&mut self) {
+        let mut close = drm_gem_close {
+            handle: self.handle,
+            pad: 0,
+        };
+        // A handle that cannot be closed goes with the file; there is nobody to tell.
+        let _ = self.device.core("GEM_CLOSE", GEM_CLOSE, &mut close);
+    }
+}
