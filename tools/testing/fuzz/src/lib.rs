@@ -15,11 +15,13 @@ mod card;
 mod checker;
 mod decode;
 mod encoders;
+pub mod grammar;
 mod hang;
 mod model;
 mod ports;
 mod ranges;
 pub mod source;
+pub mod streams;
 mod values;
 
 /// A target.
@@ -64,6 +66,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "ranges",
         run: ranges::run,
+    },
+    Target {
+        name: "streams",
+        run: streams::run,
     },
     Target {
         name: "values",

@@ -60,6 +60,14 @@ enum Place {
     Local(u64),
 }
 
+impl Object {
+    /// The same, of which only so many bytes are its own.
+    pub fn cut(self, bytes: u32) -> Self {
+        assert!(bytes <= self.bytes);
+        Self { bytes, ..self }
+    }
+}
+
 /// A request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Job<'a> {

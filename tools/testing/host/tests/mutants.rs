@@ -7,16 +7,18 @@ fn top() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
-/// Names of all test functions of the backends and of the tests across the wall, as the list has
-/// them.
+/// Names of all test functions of the backends, of the tests across the wall and of the fuzz targets, as the
+/// list has them.
 fn tests() -> BTreeSet<String> {
     let hw = top().join("drivers/gpu/drm/ouro/hw");
     let cross = top().join("tools/testing/host/tests");
+    let fuzz = top().join("tools/testing/fuzz/tests");
     let mut found = BTreeSet::new();
     for (dir, prefix, suffix) in [
         (hw.clone(), "", "::tests"),
         (hw.join("gen6"), "gen6::", "::tests"),
         (cross, "", ""),
+        (fuzz, "", ""),
     ] {
         for entry in fs::read_dir(dir).expect("a folder") {
             let path = entry.expect("an entry").path();
@@ -72,7 +74,9 @@ fn every_mutant_names_a_file_and_a_test() {
             .collect();
         let known = match words[..] {
             ["ouro_hw", "--lib", test] => tests.contains(test),
-            ["ouro-cross", "--test", target, test] => tests.contains(&format!("{target}::{test}")),
+            ["ouro-cross" | "ouro-fuzz", "--test", target, test] => {
+                tests.contains(&format!("{target}::{test}"))
+            }
             ["ouro_core", "--lib", _] => true,
             _ => false,
         };

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Draws: targets, textures, arrays, indices (digest §2.6, §3.4, §3.5).
+
+use super::{align_of, grain, most, Generator, Tiles};
+
+/// A colour target's format and its bytes (digest §3.5).
+const COLOURS: [(u32, u32); 11] = [
+    (9, 1),
+    (3, 2),
+    (4, 2),
+    (13, 2),
+    (15, 2),
+    (5, 4),
+    (6, 4),
+    (11, 4),
+    (12, 4),
+    (10, 8),
+    (7, 16),
+];
+/// A texture's format, bytes of what is fetched at once, and texels on a side of that (digest §3.5).
+const TEXELS: [(u32, u32, u32); 14] = [
+    (0x00, 1, 1),
+    (0x02, 1, 1),
+    (0x01, 2, 1),
+    (0x03, 2, 1),
+    (0x0a, 2, 1),
+    (0x18, 2, 1),
+    (0x04, 4, 1),
+    (0x0c, 4, 1),
+    (0x1b, 4, 1),
+    (0x0e, 8, 1),
+    (0x1c, 8, 1),
+    (0x1d, 16, 1),
+    (0x0f, 8, 4),
+    (0x10, 16, 4),
+];
+impl Generator<'_, '_> {
+    /// A count of pixels, which each of up to four units writes.
+    pub(super) fn query(&mut self) {
+        if self.s.flag() {
+            let units = self.s.below(16) as u32;
+            self.set(0x42c8, &[units]);
+        }
+        self.set(0x4f58, &[0]);
+        let object = self.object_with(16, 0);
+        let offset = self.offset(object, 16, 4);
+        self.set(0x4f5c, &[offset]);
+        self.relocation(object);
+    }
+
+    /// Targets, textures, arrays; and a draw, or none.
+    pub(super) fn scene(&mut self, draws: bool) {
+        if !self.one_in(6) {
+            self.targets();
+        }
+        if self.one_in(3) {
+            self.textures();
+        }
+        let walk = 1 + self.s.below(3) as u32;
+        if walk != 3 {
+            self.arrays();
+        }
+        if draws {
+            match walk {
+                1 => self.draw_indexed(),
+                2 => self.draw_list(),
+                _ => self.draw_embedded(),
+            }
+        }
+        // More from the same arrays, without saying anything anew.
+        if walk == 2 && self.s.flag() {
+            self.draw_list();
+        }
+    }
+
+    fn targets(&mut self) {
+        let (columns, rows) = (self.some(100), self.some(70));
+        self.extent = (columns, rows);
+        self.set(0x43e4, &[(rows - 1) << 13 | (columns - 1)]);
+        let config = match self.s.below(8) {
+            0..=5 => 0,
+            n => (n as u32 - 6) << 1 | 1,
+        };
+        self.samples = [1, 2, 3][if config & 1 == 0 {
+            0
+        } else {
+            1 + (config >> 1) as usize
+        }];
+        self.set(0x4020, &[config]);
+        let count = if self.one_in(4) {
+            1 + self.s.below(4) as u32
+        } else {
+            1
+        };
+        self.set(0x4e00, &[(count - 1) << 5]);
+        let channels = if self.one_in(8) { 0 } else { 0xffff };
+        self.set(0x4e0c, &[channels]);
+        let blend = self.s.below(2) as u32;
+        self.set(0x4e04, &[blend << 2 | blend]);
+        let mut first = (0, (0, 0));
+        for n in 0..count {
+            let (code, pixel) = COLOURS[self.s.below(COLOURS.len() as u64) as usize];
+            let tiles = self.colour(0x4e28 + 4 * n, 0x4e38 + 4 * n, code, pixel);
+            if n == 0 {
+                first = (pixel, tiles);
+            }
+        }
+        let depth = self.s.below(3) == 2;
+        let uses = if depth { 1 + self.s.below(7) as u32 } else { 0 };
+        self.set(0x4f00, &[uses]);
+        self.set(0x4f1c, &[0]);
+        if depth {
+            self.depth();
+        }
+        let resolves = self.samples > 1 && self.s.flag();
+        self.set(0x4e88, &[u32::from(resolves)]);
+        if resolves {
+            self.resolve(first.0, first.1);
+        }
+    }
+
+    /// Where a surface is that has all that is drawn: its object, tiles, pitch in pixels and offset.
+    fn surface(
+        &mut self,
+        pixel: u32,
+        samples: u32,
+        tiles: Option<Tiles>,
+    ) -> (usize, Tiles, u32, u32) {
+        let (columns, rows) = self.extent;
+        let guess = most((columns, rows), pixel) * samples;
+        let object = self.object_with(guess, pixel);
+        let tiles = match tiles {
+            Some(tiles) => tiles,
+            None => self.tiles(object, pixel),
+        };
+        let (width, height) = grain(pixel, tiles);
+        // Pitches are of four pixels at least, by their fields.
+        let pitch = columns.next_multiple_of(width.max(4));
+        let bytes = pitch * rows.next_multiple_of(height) * pixel * samples;
+        let offset = self.offset(object, bytes, align_of(tiles));
+        (object, tiles, pitch, offset)
+    }
+
+    fn colour(&mut self, offset_at: u32, pitch_at: u32, code: u32, pixel: u32) -> Tiles {
+        let samples = self.samples;
+        let (object, tiles, pitch, offset) = self.surface(pixel, samples, None);
+        self.set(offset_at, &[offset]);
+        self.relocation(object);
+        self.set(
+            pitch_at,
+            &[code << 21 | tiles.1 << 17 | tiles.0 << 16 | pitch],
+        );
+        if !self.made.knows {
+            self.relocation(object);
+        }
+        tiles
+    }
+
+    fn depth(&mut self) {
+        let (format, pixel) = [(0, 2), (1, 2), (2, 4)][self.s.below(3) as usize];
+        self.set(0x4f10, &[format]);
+        let samples = self.samples;
+        let (object, tiles, pitch, offset) = self.surface(pixel, samples, None);
+        self.set(0x4f20, &[offset]);
+        self.relocation(object);
+        self.set(0x4f24, &[tiles.1 << 17 | tiles.0 << 16 | pitch]);
+        if !self.made.knows {
+            self.relocation(object);
+        }
+    }
+
+    fn resolve(&mut self, pixel: u32, tiles: Tiles) {
+        let (object, _, pitch, offset) = self.surface(pixel, 1, Some(tiles));
+        self.set(0x4e80, &[offset]);
+        self.relocation(object);
+        self.set(0x4e84, &[pitch]);
+    }
+
+    fn textures(&mut self) {
+        let mut units = 0;
+        for _ in 0..self.some(3) {
+            let unit = self.s.below(16) as u32;
+            self.texture(unit);
+            units |= 1 << unit;
+        }
+        self.set(0x4104, &[units]);
+    }
+
+    fn texture(&mut self, unit: u32) {
+        let (format, bytes, side) = TEXELS[self.s.below(TEXELS.len() as u64) as usize];
+        let (width, height) = (self.some(100), self.some(60));
+        let kind = [0u32, 0, 0, 1, 2][self.s.below(5) as usize];
+        let deep = self.s.below(3) as u32;
+        let levels = self.s.below(12).saturating_sub(5) as u32;
+        let wraps = [self.s.below(8) as u32, self.s.below(8) as u32];
+        let by_pitch = self.one_in(4);
+        let sides = (width.next_power_of_two(), height.next_power_of_two());
+        let layers = [1, 1 << deep, 6][kind as usize] * if levels == 0 { 1 } else { 2 };
+        let object = self.object_with(most(sides, bytes) * layers, bytes);
+        let tiles = self.tiles(object, bytes);
+        // As much as it can be: sides up to the next power of two, all levels of whole tiles.
+        let (grain_columns, grain_rows) = grain(bytes, tiles);
+        let pitch = (width + 7) & !7;
+        let mut total = 0;
+        for level in 0..=levels {
+            let at = |side: u32| (side.next_power_of_two() >> level).max(1);
+            let columns = if by_pitch {
+                (pitch >> level).max(1)
+            } else {
+                at(width)
+            };
+            let columns = columns.div_ceil(side).next_multiple_of(grain_columns);
+            let rows = at(height).div_ceil(side).next_multiple_of(grain_rows);
+            let layers = match kind {
+                1 => ((1u32 << deep) >> level).max(1),
+                2 => 6,
+                _ => 1,
+            };
+            total += columns * rows * bytes * layers;
+        }
+        let offset = self.offset(object, total, align_of(tiles));
+        self.set(0x4400 + 4 * unit, &[wraps[1] << 3 | wraps[0]]);
+        let size = (width - 1) | (height - 1) << 11 | deep << 22 | levels << 26;
+        self.set(0x4480 + 4 * unit, &[size | u32::from(by_pitch) << 31]);
+        self.set(0x44c0 + 4 * unit, &[format | kind << 25]);
+        self.set(0x4500 + 4 * unit, &[pitch - 1]);
+        self.set(0x4540 + 4 * unit, &[offset | tiles.1 << 3 | tiles.0 << 2]);
+        self.relocation(object);
+    }
+
+    /// Vertices up to one, and arrays that have them.
+    fn arrays(&mut self) {
+        self.last_vertex = self.some(300) - 1;
+        self.index_offset = if self.one_in(5) { self.some(40) } else { 0 };
+        let first = if self.one_in(4) {
+            self.s.below(u64::from(self.last_vertex) + 1) as u32
+        } else {
+            0
+        };
+        let (last, moved) = (self.last_vertex, self.index_offset);
+        self.set(0x2134, &[last, first]);
+        self.set(0x208c, &[moved]);
+        let number = self.some(16);
+        let mut body = vec![number];
+        let mut objects = Vec::new();
+        for n in 0..number {
+            let count = self.some(127);
+            let stride = match self.s.below(4) {
+                0 => 0,
+                1 => self.s.below(128) as u32,
+                _ => count.min(127),
+            };
+            let bytes = ((last + moved) * stride + count) * 4;
+            let object = self.object_with(bytes, 0);
+            let offset = self.offset(object, bytes, 4);
+            let what = stride << 8 | count;
+            match n % 2 {
+                0 => body.extend([what, offset]),
+                _ => {
+                    let pair = body.len() - 2;
+                    body[pair] |= what << 16;
+                    body.push(offset);
+                }
+            }
+            objects.push(object);
+        }
+        self.command(0x2f, &body);
+        for object in objects {
+            self.relocation(object);
+        }
+    }
+
+    /// What is drawn (digest §2.6), with the number of vertices here or in the other register.
+    fn control(&mut self, walk: u32, vertices: u32) -> u32 {
+        let primitive = [1, 2, 3, 4, 5, 6, 12, 13, 14, 15][self.s.below(10) as usize];
+        if self.one_in(5) {
+            self.set(0x2088, &[vertices]);
+            let other = self.s.below(1 << 16) as u32;
+            return other << 16 | 1 << 14 | walk << 4 | primitive;
+        }
+        vertices << 16 | walk << 4 | primitive
+    }
+
+    /// The packet in one of its two forms: with a dword of format, or without.
+    fn draw(&mut self, [old, new]: [u32; 2], body: &[u32]) {
+        if self.s.flag() {
+            let format = self.s.u32();
+            self.command(old, &[&[format], body].concat());
+        } else {
+            self.command(new, body);
+        }
+    }
+
+    fn draw_list(&mut self) {
+        let vertices = match self.s.below(4) {
+            0 => 1 + self.s.below(u64::from(self.last_vertex) + 1) as u32,
+            _ => self.last_vertex + 1,
+        };
+        let control = self.control(2, vertices);
+        self.draw([0x28, 0x34], &[control]);
+    }
+
+    fn draw_embedded(&mut self) {
+        let (size, vertices) = (self.some(127), self.some(60));
+        self.set(0x20b4, &[size]);
+        let control = self.control(3, vertices);
+        let dwords = size * vertices - u32::from(self.one_in(32));
+        let mut body = vec![control];
+        body.extend((0..dwords).map(|n| n.wrapping_mul(0x9e37_79b9)));
+        self.draw([0x29, 0x35], &body);
+    }
+
+    fn draw_indexed(&mut self) {
+        let vertices = self.some(2000);
+        let wide = self.s.flag();
+        let control = self.control(1, vertices) | u32::from(wide) << 11;
+        let dwords = if wide { vertices } else { vertices.div_ceil(2) };
+        if self.s.flag() {
+            let mut body = vec![control];
+            body.extend((0..dwords).map(|n| n.wrapping_mul(0x9e37_79b9)));
+            self.draw([0x2a, 0x36], &body);
+            return;
+        }
+        self.draw([0x2a, 0x36], &[control]);
+        let object = self.object_with(dwords * 4, 0);
+        let offset = self.offset(object, dwords * 4, 4);
+        self.command(0x33, &[0x8000_0810, offset, dwords]);
+        self.relocation(object);
+    }
+}
