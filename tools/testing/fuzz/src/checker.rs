@@ -89,8 +89,8 @@ const REGISTERS: [u32; 16] = [
     0x43e4, 0x4e0c, 0x4104, 0x2134,
 ];
 /// Commands that pass, and some that do not.
-const COMMANDS: [u32; 12] = [
-    0x10, 0x28, 0x29, 0x2a, 0x2f, 0x33, 0x34, 0x35, 0x36, 0x92, 0x23, 0x37,
+const COMMANDS: [u32; 14] = [
+    0x10, 0x28, 0x29, 0x2a, 0x2f, 0x33, 0x34, 0x35, 0x36, 0x92, 0x9a, 0x9b, 0x23, 0x37,
 ];
 
 /// A packet, or what looks like one, and some relocations.
@@ -106,7 +106,7 @@ fn piece(s: &mut Source<'_>, stream: &mut Vec<u32>) {
             stream.extend((0..=count).map(|_| s.odd() as u32));
         }
         4 | 5 => {
-            let opcode = COMMANDS[s.below(12) as usize];
+            let opcode = COMMANDS[s.below(14) as usize];
             stream.push(3 << 30 | count << 16 | opcode << 8);
             stream.extend((0..=count).map(|_| s.odd() as u32));
         }
@@ -168,6 +168,12 @@ fn command(opcode: u32, body: &[u32], objects: &Objects) {
         0x2f => {
             for n in 0..(body[0] & 0x1f) as usize {
                 assert!(objects.have(body[2 + n / 2 * 3 + n % 2].into()));
+            }
+        }
+        // The surfaces that the control names, source first.
+        0x92 | 0x9a | 0x9b => {
+            for surface in &body[1..1 + (body[0] & 3).count_ones() as usize] {
+                assert!(objects.have(u64::from(surface & 0x3f_ffff) * 1024));
             }
         }
         0x33 => {

@@ -9,8 +9,10 @@ use proptest::{
 };
 
 /// Commands that pass (digest §2.2): NOP; draws of a list, embedded and indexed; arrays; indices; the draws
-/// without a format.
-const COMMANDS: [u32; 9] = [0x10, 0x28, 0x29, 0x2a, 0x2f, 0x33, 0x34, 0x35, 0x36];
+/// without a format; copies and fills of rectangles.
+const COMMANDS: [u32; 12] = [
+    0x10, 0x28, 0x29, 0x2a, 0x2f, 0x33, 0x34, 0x35, 0x36, 0x92, 0x9a, 0x9b,
+];
 const STREAMS: usize = 1000;
 
 #[test]
