@@ -168,6 +168,7 @@ impl Hardware {
                 gtt: &gtt,
                 platform: &*platform,
                 firmware: &firmware,
+                card: 0,
             };
             chip.generation
                 .wake(&hw, &mut gt, &Waits)
@@ -215,6 +216,7 @@ impl Hardware {
             gtt: &self.gtt,
             platform: &*self.platform,
             firmware: &self.firmware,
+            card: self.topology.card,
         }
     }
 

@@ -105,6 +105,7 @@ pub fn run(bytes: &[u8]) {
         gtt: &device,
         platform: &device,
         firmware: &firmware,
+        card: number.into(),
     };
     let (chips, topo) = match tail & 1 {
         0 => (CHIPS, values::topology()),

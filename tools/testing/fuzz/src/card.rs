@@ -61,6 +61,7 @@ pub fn topology() -> &'static Topology {
             gtt: &Card,
             platform: &Card,
             firmware: &[],
+            card: 0,
         };
         chip.generation.probe(&hw, chip).expect("a good card")
     })

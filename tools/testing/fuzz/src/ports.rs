@@ -90,6 +90,7 @@ fn list(s: &mut Source<'_>) {
                 let entry = ListEntry {
                     descriptor: s.u64(),
                     tail: RingOffset(s.u32()),
+                    restore: s.flag(),
                 };
                 let listed = known.iter_mut().find(|k| k.0 == key);
                 let fits = listed.is_some() || known.iter().len() < room;
@@ -109,6 +110,7 @@ fn list(s: &mut Source<'_>) {
                 let mut out = [ListEntry {
                     descriptor: 0,
                     tail: RingOffset(0),
+                    restore: false,
                 }; MAX_LIST];
                 if let Some(n) = port.load(&mut out) {
                     let expected: Vec<ListEntry> = known.iter().map(|k| k.1).collect();

@@ -233,6 +233,7 @@ impl<D: Device> Windows<D> {
             gtt: &self.table,
             platform: &self.board,
             firmware: &self.firmware,
+            card: 0,
         }
     }
 }

@@ -247,6 +247,7 @@ mod tests {
         ListEntry {
             descriptor: n,
             tail: RingOffset(n as u32),
+            restore: false,
         }
     }
 

@@ -2,12 +2,13 @@
 //! An engine: what starts it, what a request becomes in its ring, what starts the work.
 
 use crate::{
+    context::Context,
     generation::BringUpError,
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
     report::Activity,
     ring::{Commands, Overflow},
-    types::{EngineId, GgttAddr, GpuAddr, RingOffset, Seqno},
+    types::{EngineId, GgttAddr, GpuAddr, MemoryKind, RingOffset, Seqno},
 };
 
 /// How work reaches an engine.
@@ -162,7 +163,20 @@ pub struct PageCopy {
     pub pages: u32,
 }
 
-/// Dwords that [`Engine::copy`] writes at most, on any engine.
+/// Whole pages to be filled, by the same addresses as copies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageFill {
+    /// Where they are.
+    pub to: GgttAddr,
+    /// How many.
+    pub pages: u32,
+    /// The dword to fill them with.
+    pub value: u32,
+    /// The memory that they are in.
+    pub memory: MemoryKind,
+}
+
+/// Dwords that [`Engine::copy`] and [`Engine::fill`] write at most, on any engine.
 pub const COPY_DWORDS: usize = 16;
 
 /// What starts work.
@@ -170,7 +184,8 @@ pub const COPY_DWORDS: usize = 16;
 pub enum Submission<'a> {
     /// The ring's new tail.
     Tail(RingOffset),
-    /// The contexts to run, most urgent first: descriptor and ring tail.
+    /// The contexts to run, most urgent first. The tail of each is in its image already. With none, the one
+    /// that runs is taken off the engine.
     List(&'a [ListEntry]),
 }
 
@@ -181,6 +196,9 @@ pub struct ListEntry {
     pub descriptor: u64,
     /// The tail of its ring.
     pub tail: RingOffset,
+    /// Whether all of its image is to be loaded, even if the engine has it: where more than the tail has
+    /// changed, or the tail has not gone on since it was last in a list.
+    pub restore: bool,
 }
 
 /// An engine: stateless, one static object.
@@ -230,6 +248,19 @@ pub trait Engine: Sync {
         None
     }
 
+    /// Where it reports on its contexts, where that is not known beforehand: `page` is a copy of its status
+    /// page, which was all ones before one context ran to its end. `None` if nothing is found there.
+    fn find_events(&self, page: &[u32]) -> Option<EventArea> {
+        let _ = page;
+        self.desc().events
+    }
+
+    /// Its images, where engines of a chip have different ones; else
+    /// [`Topology::context`](crate::generation::Topology::context) has them.
+    fn images(&self) -> Option<&'static dyn Context> {
+        None
+    }
+
     /// Commands that give all state that contexts hold a legal value, for the first image.
     fn golden(&self, out: &mut Commands<'_>) -> Result<(), Overflow>;
 
@@ -249,8 +280,20 @@ pub trait Engine: Sync {
         Err(Overflow)
     }
 
+    /// Commands that fill pages: at most [`COPY_DWORDS`]. Pure. [`Overflow`] as for [`copy`](Engine::copy).
+    fn fill(&self, fill: &PageFill, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        let _ = (fill, out);
+        Err(Overflow)
+    }
+
     /// What it is doing now. Reads registers. The device is awake.
     fn activity(&self, hw: &Hw<'_>) -> Activity;
+
+    /// The context that runs now on a list engine, by the id in its descriptor. The device is awake.
+    fn running(&self, hw: &Hw<'_>) -> Option<u32> {
+        let _ = hw;
+        None
+    }
 
     /// Ends a wait for an event that will never come. The device is awake.
     /// Returns whether there was one: then the engine goes on without it.

@@ -54,7 +54,7 @@ pub struct LocalMemory {
 }
 
 /// How batches are translated.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub enum Space {
     /// By the global table, which all share.
     Global,
@@ -71,6 +71,8 @@ pub enum Space {
     PerContext {
         /// Bits of an address.
         bits: u8,
+        /// The format of its tables.
+        tables: &'static dyn PageTable,
     },
 }
 
@@ -100,7 +102,7 @@ pub struct Topology {
     pub engines: &'static [&'static dyn Engine],
     /// Entries of the global translation table.
     pub gtt_entries: u32,
-    /// The format of the tables.
+    /// The format of the global table, and of those that repeat it.
     pub pages: &'static dyn PageTable,
     /// How batches are translated.
     pub space: Space,
@@ -120,7 +122,7 @@ pub struct Topology {
     pub llc: bool,
     /// Ticks of the timestamp register in a second.
     pub timestamp_hz: u32,
-    /// Bytes of a context image, 0 where there are none.
+    /// Bytes of a context image, of the largest one where engines differ; 0 where there are none.
     pub context_bytes: u32,
     /// Bytes of system memory that the firmware took for the device. Nobody uses them.
     pub stolen_bytes: u64,
@@ -130,8 +132,8 @@ pub struct Topology {
     pub msi: bool,
     /// The units that draw.
     pub pipes: Pipes,
-    /// What an engine's commands depend on in this very card, as the backend likes. The core hands it
-    /// on in [`EngineMemory::card`](crate::engine::EngineMemory::card).
+    /// What an engine's commands and registers depend on in this very card, as the backend likes. The core
+    /// hands it on in [`EngineMemory::card`](crate::engine::EngineMemory::card) and [`Hw::card`].
     pub card: u32,
 }
 
@@ -162,7 +164,8 @@ pub enum BringUpError {
 pub struct Events {
     /// It was not this device's.
     pub ours: bool,
-    /// Engines (bit n: the n-th of the topology) that completed something.
+    /// Engines (bit n: the n-th of the topology) that completed something, or have an event about their
+    /// contexts.
     pub completed: u32,
     /// Engines that report an error.
     pub errors: u32,

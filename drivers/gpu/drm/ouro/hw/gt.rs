@@ -5,6 +5,8 @@
 //! copies are one structure. It is plain data of one size for every generation; what the words
 //! mean is the backend's affair.
 
+use crate::report::MAX_ENGINES;
+
 /// Words of interrupt mask that a backend may keep.
 pub const IRQ_WORDS: usize = 8;
 
@@ -18,6 +20,8 @@ pub struct Gt {
     pub fifo: u32,
     /// Copies of interrupt mask registers.
     pub irq: [u32; IRQ_WORDS],
+    /// Elements that the last list had, by engine, as the backend counts them: those a shorter one clears.
+    pub listed: [u8; MAX_ENGINES],
     /// What has happened, for the statistics.
     pub counts: GtCounts,
 }

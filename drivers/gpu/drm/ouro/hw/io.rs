@@ -62,4 +62,7 @@ pub struct Hw<'a> {
     /// The file that [`Generation::firmware`](crate::Generation::firmware) names; empty where there is
     /// none, or it was not loaded yet.
     pub firmware: &'a [u8],
+    /// What [`Topology::card`](crate::generation::Topology::card) says; 0 as long as the card was not
+    /// probed.
+    pub card: u32,
 }

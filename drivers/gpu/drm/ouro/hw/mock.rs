@@ -95,6 +95,7 @@ impl Mock {
             gtt: self,
             platform: self,
             firmware: &self.firmware,
+            card: 0,
         }
     }
 }

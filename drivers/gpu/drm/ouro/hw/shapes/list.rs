@@ -429,6 +429,7 @@ impl<'a> Core<'a> {
                         .descriptor(GgttAddr(client.image), client.id)
                         .unwrap(),
                     tail: client.ring.tail(),
+                    restore: false,
                 }
             })
             .collect();
@@ -571,8 +572,11 @@ fn entries_tell_where_a_page_or_a_table_is() {
 #[test]
 fn a_topology_can_say_all_that() {
     // Levels follow from the bits of an address: 12 of a page, 9 for each level.
-    let space = Space::PerContext { bits: 48 };
-    let Space::PerContext { bits } = space else {
+    let space = Space::PerContext {
+        bits: 48,
+        tables: &LEVELS,
+    };
+    let Space::PerContext { bits, .. } = space else {
         panic!("per context");
     };
     let per_level = LEVELS.entries_per_table().trailing_zeros();

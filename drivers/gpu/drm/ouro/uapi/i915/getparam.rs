@@ -33,7 +33,7 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         abi::I915_PARAM_HAS_ALIASING_PPGTT => match topology.space {
             Space::Global => 0,
             Space::Aliasing { .. } => 1,
-            Space::PerContext { bits } => {
+            Space::PerContext { bits, .. } => {
                 if bits > 32 {
                     3
                 } else {
