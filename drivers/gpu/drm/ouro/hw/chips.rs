@@ -98,11 +98,56 @@ pub const RADEONS: &[Chip] = &[
     rv560(0x7297),
 ];
 
+#[cfg(not(CONFIG_RUST))]
+const fn arc(device: u16, name: &'static str) -> Chip {
+    Chip {
+        vendor: INTEL,
+        device,
+        name,
+        generation: &crate::gen12::GEN12,
+    }
+}
+
+#[cfg(not(CONFIG_RUST))]
+const fn g10(device: u16) -> Chip {
+    arc(device, "DG2-G10")
+}
+
+#[cfg(not(CONFIG_RUST))]
+const fn g11(device: u16) -> Chip {
+    arc(device, "DG2-G11")
+}
+
+#[cfg(not(CONFIG_RUST))]
+const fn g12(device: u16) -> Chip {
+    arc(device, "DG2-G12")
+}
+
+/// DG2 and ATS-M (digest of Gen12, §5.1).
+#[cfg(not(CONFIG_RUST))]
+#[rustfmt::skip]
+pub const ARCS: &[Chip] = &[
+    g10(0x56a0), g10(0x56a1), g10(0x56a2), g10(0x56be), g10(0x56bf),
+    g10(0x5690), g10(0x5691), g10(0x5692),
+    g11(0x56a5), g11(0x56a6), g11(0x56b0), g11(0x56b1), g11(0x56ba), g11(0x56bb), g11(0x56bc),
+    g11(0x56bd), g11(0x5693), g11(0x5694), g11(0x5695),
+    g12(0x56a3), g12(0x56a4), g12(0x56b2), g12(0x56b3), g12(0x5696), g12(0x5697),
+    arc(0x56c0, "ATS-M150"), arc(0x56c2, "ATS-M150"), arc(0x56c1, "ATS-M75"),
+];
+
+/// All chips that have a backend.
+const ALL: &[&[Chip]] = &[
+    CHIPS,
+    RADEONS,
+    #[cfg(not(CONFIG_RUST))]
+    ARCS,
+];
+
 /// The chip of a PCI id.
 pub fn lookup(vendor: u16, device: u16) -> Option<&'static Chip> {
-    CHIPS
-        .iter()
-        .chain(RADEONS)
+    ALL.iter()
+        .copied()
+        .flatten()
         .find(|c| c.vendor == vendor && c.device == device)
 }
 
@@ -113,9 +158,27 @@ mod tests {
 
     #[test]
     fn each_id_is_one_chip() {
-        let all = CHIPS.iter().chain(RADEONS);
+        let all = ALL.iter().copied().flatten();
         let ids: BTreeSet<_> = all.clone().map(|c| (c.vendor, c.device)).collect();
         assert_eq!(ids.len(), all.count());
+    }
+
+    #[test]
+    fn arcs_have_the_ids_of_digest_5_1() {
+        let of = |name| ARCS.iter().filter(|c| c.name == name).count();
+        let families = ["DG2-G10", "DG2-G11", "DG2-G12", "ATS-M150", "ATS-M75"];
+        assert_eq!(families.map(of), [8, 11, 6, 2, 1]);
+        for (device, name) in [
+            (0x56a0, "DG2-G10"),
+            (0x5692, "DG2-G10"),
+            (0x56bd, "DG2-G11"),
+            (0x56a4, "DG2-G12"),
+            (0x56c0, "ATS-M150"),
+            (0x56c1, "ATS-M75"),
+        ] {
+            let chip = lookup(0x8086, device).unwrap();
+            assert_eq!((chip.name, chip.generation.name()), (name, "gen12"));
+        }
     }
 
     #[test]

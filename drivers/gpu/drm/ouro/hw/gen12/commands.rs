@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Commands that the driver itself writes: one type each, made into dwords by `encode`.
+//!
+//! The document names them and leaves their bits out; those are from digest §2.1 and §2.2, cited by row. A
+//! header is `opcode << 23 | flags | dwords - 2`.
+
+use crate::types::{GgttAddr, GpuAddr};
+
+/// The header of a memory interface command of `dwords` dwords.
+pub(super) const fn mi(opcode: u32, dwords: u32) -> u32 {
+    (opcode << 23) | dwords.wrapping_sub(2)
+}
+
+/// `MI_NOOP` (row 1).
+pub(super) const NOOP: u32 = 0;
+/// `MI_SET_PREDICATE` of mode 0: nothing after it is skipped (row 2).
+pub(super) const PREDICATE_OFF: u32 = 0x01 << 23;
+/// `MI_USER_INTERRUPT` (row 3).
+pub(super) const USER_INTERRUPT: u32 = 0x02 << 23;
+/// `MI_ARB_CHECK`: a point where another context may take over (row 6, F2).
+pub(super) const ARB_CHECK: u32 = 0x05 << 23;
+/// `MI_ARB_ON_OFF`: from here on no other context may take over (row 8, F7).
+pub(super) const ARB_OFF: u32 = 0x08 << 23;
+/// `MI_ARB_ON_OFF`: from here on another context may.
+pub(super) const ARB_ON: u32 = ARB_OFF | 1;
+/// `MI_BATCH_BUFFER_END` with the bit that marks the end of an image (row 9, D15).
+pub(super) const IMAGE_END: u32 = 0x0a << 23 | 1;
+
+/// Bits of an address in a batch's space that a command has: 48 (§2.1).
+const ADDRESS_BITS: u32 = 48;
+
+/// An address as two dwords, or `None` where it has bits that no command can say.
+pub(super) fn split(addr: GpuAddr) -> Option<[u32; 2]> {
+    (addr.0 >> ADDRESS_BITS == 0).then_some([addr.0 as u32, (addr.0 >> 32) as u32])
+}
+
+/// `MI_BATCH_BUFFER_START` (row 34).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct BatchStart {
+    addr: [u32; 2],
+    user: bool,
+}
+
+impl BatchStart {
+    /// Bit 8: no privilege, the context's own address space (J8).
+    const USER: u32 = 1 << 8;
+
+    /// One at `addr`, a quadword (J3), or `None` where no command can say that address.
+    pub(super) fn at(addr: GpuAddr, user: bool) -> Option<Self> {
+        let addr = split(addr).filter(|_| addr.0.is_multiple_of(8))?;
+        Some(Self { addr, user })
+    }
+
+    /// The dwords.
+    pub(super) const fn encode(self) -> [u32; 3] {
+        let user = if self.user { Self::USER } else { 0 };
+        [mi(0x31, 3) | user, self.addr[0], self.addr[1]]
+    }
+}
+
+/// `MI_LOAD_REGISTER_IMM` of one of the executing engine's own registers (row 24).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct LoadRegister {
+    /// Its offset from the engine's base.
+    pub(super) offset: u32,
+    /// What to load.
+    pub(super) value: u32,
+}
+
+impl LoadRegister {
+    /// Bit 19: the offset counts from the engine's base.
+    pub(super) const OWN: u32 = 1 << 19;
+
+    /// The dwords.
+    pub(super) const fn encode(self) -> [u32; 3] {
+        [mi(0x22, 3) | Self::OWN, self.offset & 0x7f_fffc, self.value]
+    }
+}
+
+/// `MI_FLUSH_DW`: the flush of all engines but render and compute, with a store of a dword behind it
+/// (row 27). It is not posted: what was written before is seen when the store is (S2, S3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Flush {
+    /// Whether translations are dropped.
+    pub(super) invalidate_tlb: bool,
+    /// Whether the caches of the video pipeline are dropped.
+    pub(super) invalidate_video: bool,
+    /// Where to store, aligned to 8 and with bit 5 clear (an erratum, G7), and what.
+    pub(super) store: (GgttAddr, u32),
+}
+
+impl Flush {
+    /// Bit 18: translations.
+    const TLB: u32 = 1 << 18;
+    /// Bits 15:14 are 1: store the data.
+    const STORE: u32 = 1 << 14;
+    /// Bit 7: caches of the video pipeline.
+    const VIDEO: u32 = 1 << 7;
+    /// Bit 2 of the address: one of the global table.
+    const GLOBAL: u32 = 1 << 2;
+
+    /// The dwords.
+    pub(super) const fn encode(self) -> [u32; 4] {
+        let mut flags = Self::STORE;
+        if self.invalidate_tlb {
+            flags |= Self::TLB;
+        }
+        if self.invalidate_video {
+            flags |= Self::VIDEO;
+        }
+        [
+            mi(0x26, 4) | flags,
+            (self.store.0 .0 & 0xffff_ffd8) | Self::GLOBAL,
+            0,
+            self.store.1,
+        ]
+    }
+}
+
+/// `PIPE_CONTROL`: the flush of render and compute, with a store of a quadword behind it (§2.2 row 1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct PipeControl {
+    /// Bit 9 of the header: the pipeline of untyped data is flushed.
+    pub(super) data_pipeline: bool,
+    /// What is flushed and dropped, and what waits.
+    pub(super) flags: u32,
+    /// Where to store, a quadword of the global table, and the low half of what; the upper one is zero.
+    pub(super) store: Option<(GgttAddr, u32)>,
+}
+
+impl PipeControl {
+    /// Bit 29: the command cache is dropped.
+    pub(super) const COMMAND_INVALIDATE: u32 = 1 << 29;
+    /// Bit 28: tiles are flushed. 3D.
+    pub(super) const TILE_FLUSH: u32 = 1 << 28;
+    /// Bit 27: L3 is flushed.
+    pub(super) const L3_FLUSH: u32 = 1 << 27;
+    /// Bit 20: the parser waits until it is done.
+    pub(super) const COMMAND_STALL: u32 = 1 << 20;
+    /// Bit 18: translations are dropped.
+    pub(super) const TLB_INVALIDATE: u32 = 1 << 18;
+    /// Bit 12: the colour cache is flushed. 3D.
+    pub(super) const RENDER_FLUSH: u32 = 1 << 12;
+    /// Bit 11: the instruction cache is dropped.
+    pub(super) const INSTRUCTION_INVALIDATE: u32 = 1 << 11;
+    /// Bit 10: the texture cache is dropped.
+    pub(super) const TEXTURE_INVALIDATE: u32 = 1 << 10;
+    /// Bit 5: the data cache is flushed.
+    pub(super) const DATA_FLUSH: u32 = 1 << 5;
+    /// Bit 4: the vertex cache is dropped. 3D.
+    pub(super) const VERTEX_INVALIDATE: u32 = 1 << 4;
+    /// Bit 3: constants are dropped.
+    pub(super) const CONSTANT_INVALIDATE: u32 = 1 << 3;
+    /// Bit 2: state is dropped.
+    pub(super) const STATE_INVALIDATE: u32 = 1 << 2;
+    /// Bit 0: the depth cache is flushed. 3D.
+    pub(super) const DEPTH_FLUSH: u32 = 1 << 0;
+    /// Those of the bits above that an engine without a 3D pipeline does not have.
+    pub(super) const ONLY_3D: u32 =
+        Self::TILE_FLUSH | Self::RENDER_FLUSH | Self::VERTEX_INVALIDATE | Self::DEPTH_FLUSH;
+
+    /// Bit 24: the address is one of the global table.
+    const GLOBAL: u32 = 1 << 24;
+    /// Bits 15:14 are 1: store the data.
+    const STORE: u32 = 1 << 14;
+    /// Bit 9 of the header.
+    const DATA_PIPELINE: u32 = 1 << 9;
+
+    /// The dwords.
+    pub(super) const fn encode(self) -> [u32; 6] {
+        let header = 0x7a00_0004
+            | if self.data_pipeline {
+                Self::DATA_PIPELINE
+            } else {
+                0
+            };
+        match self.store {
+            Some((at, value)) => [
+                header,
+                self.flags | Self::STORE | Self::GLOBAL,
+                at.0 & 0xffff_fff8,
+                0,
+                value,
+                0,
+            ],
+            None => [header, self.flags, 0, 0, 0, 0],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_those_of_2_1() {
+        assert_eq!(
+            [
+                PREDICATE_OFF,
+                USER_INTERRUPT,
+                ARB_CHECK,
+                ARB_OFF,
+                ARB_ON,
+                IMAGE_END
+            ],
+            [
+                0x0080_0000,
+                0x0100_0000,
+                0x0280_0000,
+                0x0400_0000,
+                0x0400_0001,
+                0x0500_0001
+            ]
+        );
+        let load = LoadRegister {
+            offset: 0x204,
+            value: 7,
+        };
+        // Row 24: 0x11000000, length 1, bit 19.
+        assert_eq!(load.encode(), [0x1108_0001, 0x204, 7]);
+    }
+
+    #[test]
+    fn batches_are_anywhere_in_48_bits() {
+        let start = |addr, user| BatchStart::at(GpuAddr(addr), user).map(BatchStart::encode);
+        assert_eq!(
+            start(0xffff_1234_5678, true),
+            Some([0x1880_0101, 0x1234_5678, 0xffff])
+        );
+        assert_eq!(start(0x8, false), Some([0x1880_0001, 8, 0]));
+        for no in [0x1_0000_0000_0000, u64::MAX, 4, 1] {
+            assert_eq!(start(no, true), None);
+        }
+    }
+
+    #[test]
+    fn a_flush_stores_a_dword_of_the_global_table() {
+        let flush = Flush {
+            invalidate_tlb: true,
+            invalidate_video: true,
+            store: (GgttAddr(0x0040_0200), 9),
+        };
+        // Row 27: bits 18, 15:14, 7; length 2; bit 2 of the address.
+        assert_eq!(flush.encode(), [0x1304_4082, 0x0040_0204, 0, 9]);
+        // G7: bit 5 must be clear, whoever asks.
+        let odd = Flush {
+            store: (GgttAddr(0x0040_0220), 9),
+            ..flush
+        };
+        assert_eq!(odd.encode()[1] & 0x20, 0);
+    }
+
+    #[test]
+    fn a_pipe_control_has_six_dwords() {
+        let stall = PipeControl {
+            data_pipeline: true,
+            flags: PipeControl::COMMAND_STALL,
+            store: Some((GgttAddr(0x0040_0200), 9)),
+        };
+        // §2.2 row 1: header bit 9; flags 24, 20, 15:14.
+        assert_eq!(
+            stall.encode(),
+            [0x7a00_0204, 0x0110_4000, 0x0040_0200, 0, 9, 0]
+        );
+        let depth = PipeControl {
+            data_pipeline: false,
+            flags: PipeControl::DEPTH_FLUSH,
+            store: None,
+        };
+        assert_eq!(depth.encode(), [0x7a00_0004, 1, 0, 0, 0, 0]);
+    }
+}

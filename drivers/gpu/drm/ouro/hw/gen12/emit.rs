@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What a request becomes in its context's ring.
+//!
+//! ```text
+//! render, compute                           blitter, video
+//!   PIPE_CONTROL  drop TLB and read caches    MI_FLUSH_DW   drop TLB (and video caches)
+//!   the kernel's own commands                 the kernel's own commands
+//!   MI_ARB_ON_OFF on                          MI_ARB_ON_OFF on
+//!   MI_BATCH_BUFFER_START                     MI_BATCH_BUFFER_START
+//!   MI_SET_PREDICATE off                      MI_SET_PREDICATE off
+//!   MI_ARB_ON_OFF off                         MI_ARB_ON_OFF off
+//!   PIPE_CONTROL  depth (render only)
+//!   PIPE_CONTROL  flush the write caches
+//!   PIPE_CONTROL  store the number            MI_FLUSH_DW   store the number
+//!   MI_USER_INTERRUPT                         MI_USER_INTERRUPT
+//!   MI_ARB_ON_OFF on, MI_ARB_CHECK            MI_ARB_ON_OFF on, MI_ARB_CHECK
+//! ```
+//!
+//! * The switch to the context is the list's affair (B8).
+//! * A batch may leave predication on, and then all that follows would be skipped, the number and the
+//!   interrupt too (N3); the command that turns it off is not (M2).
+//! * From the end of the batch to the interrupt nobody takes over: a context that is done says so first.
+//!   Behind it there is a point where others may, at least one in each request (F2). Batches cannot turn
+//!   that off (Q17). The list of opcodes says that the blitter has no `MI_ARB_ON_OFF`, the list of
+//!   privileges says that all engines have; the latter is true of every driver (M7).
+//! * The stores are not posted, so all that was written before is seen before the number (S2, S3). The
+//!   flush before the number is one with it on engines that have `MI_FLUSH_DW` (S4).
+//! * `PIPE_CONTROL` of compute lacks the bits of the 3D pipeline; render has one for depth alone before
+//!   others (digest §2.4).
+
+use super::{
+    commands::{
+        BatchStart, Flush, PipeControl, ARB_CHECK, ARB_OFF, ARB_ON, NOOP, PREDICATE_OFF,
+        USER_INTERRUPT,
+    },
+    engine::SEQNO_AT,
+};
+use crate::{
+    engine::{Emit, EngineMemory, Privilege},
+    ring::{Commands, Overflow},
+    types::{EngineClass, GgttAddr, Seqno},
+};
+
+/// Whether an engine flushes by `PIPE_CONTROL`.
+const fn has_pipeline(class: EngineClass) -> bool {
+    matches!(class, EngineClass::Render | EngineClass::Compute)
+}
+
+/// Dwords that [`request`] writes at most, beside the kernel's own commands: invalidation, batch, flush,
+/// number, end, and one to make them even.
+pub(super) const fn dwords(class: EngineClass) -> usize {
+    let flushes = match has_pipeline(class) {
+        true => 6 + 6 + 6 + 6,
+        false => 4 + 4,
+    };
+    flushes + 6 + 3 + 1
+}
+
+/// The bits that an engine has, of some of `PIPE_CONTROL`'s.
+const fn bits_of(class: EngineClass, flags: u32) -> u32 {
+    match class {
+        EngineClass::Render => flags,
+        _ => flags & !PipeControl::ONLY_3D,
+    }
+}
+
+/// Writes a request.
+pub(super) fn request(
+    class: EngineClass,
+    request: &Emit<'_>,
+    mem: &EngineMemory,
+    out: &mut Commands<'_>,
+) -> Result<(), Overflow> {
+    invalidate(class, mem, out)?;
+    out.put(request.inline)?;
+    if let Some(batch) = request.batch {
+        let user = batch.privilege == Privilege::User;
+        let start = BatchStart::at(batch.addr, user).ok_or(Overflow)?;
+        out.put(&[ARB_ON])?;
+        out.put(&start.encode())?;
+        out.put(&[PREDICATE_OFF, ARB_OFF])?;
+    }
+    finish(class, request.seqno, mem, out)
+}
+
+/// Drops what the engine may have cached of memory that others changed.
+fn invalidate(
+    class: EngineClass,
+    mem: &EngineMemory,
+    out: &mut Commands<'_>,
+) -> Result<(), Overflow> {
+    if !has_pipeline(class) {
+        return out.put(
+            &Flush {
+                invalidate_tlb: true,
+                invalidate_video: class == EngineClass::Video,
+                store: (mem.scratch, 0),
+            }
+            .encode(),
+        );
+    }
+    let flags = PipeControl::COMMAND_INVALIDATE
+        | PipeControl::TLB_INVALIDATE
+        | PipeControl::INSTRUCTION_INVALIDATE
+        | PipeControl::TEXTURE_INVALIDATE
+        | PipeControl::VERTEX_INVALIDATE
+        | PipeControl::CONSTANT_INVALIDATE
+        | PipeControl::STATE_INVALIDATE
+        | PipeControl::COMMAND_STALL;
+    out.put(
+        &PipeControl {
+            data_pipeline: false,
+            flags: bits_of(class, flags),
+            store: Some((mem.scratch, 0)),
+        }
+        .encode(),
+    )
+}
+
+/// Flushes, stores the number, raises the interrupt, and lets others have the engine.
+fn finish(
+    class: EngineClass,
+    seqno: Seqno,
+    mem: &EngineMemory,
+    out: &mut Commands<'_>,
+) -> Result<(), Overflow> {
+    let number = (GgttAddr(mem.status.0.wrapping_add(SEQNO_AT)), seqno.0);
+    if has_pipeline(class) {
+        let pipe = |data_pipeline, flags, store| PipeControl {
+            data_pipeline,
+            flags,
+            store,
+        };
+        if class == EngineClass::Render {
+            out.put(&pipe(false, PipeControl::DEPTH_FLUSH, None).encode())?;
+        }
+        let flags = PipeControl::TILE_FLUSH
+            | PipeControl::L3_FLUSH
+            | PipeControl::COMMAND_STALL
+            | PipeControl::RENDER_FLUSH
+            | PipeControl::DATA_FLUSH
+            | PipeControl::DEPTH_FLUSH;
+        out.put(&pipe(true, bits_of(class, flags), None).encode())?;
+        out.put(&pipe(false, PipeControl::COMMAND_STALL, Some(number)).encode())?;
+    } else {
+        out.put(
+            &Flush {
+                invalidate_tlb: false,
+                invalidate_video: false,
+                store: number,
+            }
+            .encode(),
+        )?;
+    }
+    out.put(&[USER_INTERRUPT, ARB_ON, ARB_CHECK])?;
+    if !out.len().is_multiple_of(2) {
+        out.put(&[NOOP])?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        engine::{Batch, Switch},
+        types::GpuAddr,
+    };
+    use proptest::prelude::*;
+    use std::{vec, vec::Vec};
+
+    const MEM: EngineMemory = EngineMemory {
+        ring: GgttAddr(0x0001_0000),
+        status: GgttAddr(0x0002_0000),
+        scratch: GgttAddr(0x0003_0000),
+        directory: None,
+        card: 0,
+    };
+    const BATCH: Batch = Batch {
+        addr: GpuAddr(0x7f00_0040_0000),
+        len: 64,
+        privilege: Privilege::User,
+    };
+
+    fn emitted(class: EngineClass, batch: Option<Batch>) -> Vec<u32> {
+        let r = Emit {
+            switch: Switch::Stay,
+            known: None,
+            batch,
+            inline: &[],
+            seqno: Seqno(0x1234),
+        };
+        let mut buf = [0xdead_beef; 64];
+        let mut out = Commands::new(&mut buf);
+        request(class, &r, &MEM, &mut out).unwrap();
+        out.as_slice().to_vec()
+    }
+
+    #[test]
+    fn blitter_request_dword_by_dword() {
+        #[rustfmt::skip]
+        let expected = [
+            // Bits 18 TLB, 15:14 store; bit 2 of the address.
+            0x1304_4002, 0x0003_0004, 0, 0,
+            // On; bit 8 the context's own space; predication off; off.
+            0x0400_0001, 0x1880_0101, 0x0040_0000, 0x7f00, 0x0080_0000, 0x0400_0000,
+            0x1300_4002, 0x0002_0204, 0, 0x1234,
+            0x0100_0000, 0x0400_0001, 0x0280_0000, 0,
+        ];
+        assert_eq!(emitted(EngineClass::Copy, Some(BATCH)), expected);
+        assert_eq!(emitted(EngineClass::VideoEnhance, Some(BATCH)), expected);
+        // Video drops its caches too: bit 7.
+        let video = emitted(EngineClass::Video, Some(BATCH));
+        assert_eq!(video[0], 0x1304_4082);
+        assert_eq!(video[1..], expected[1..]);
+    }
+
+    #[test]
+    fn render_request_dword_by_dword() {
+        #[rustfmt::skip]
+        let expected = [
+            // Bits 29, 24, 20, 18, 15:14, 11, 10, 4, 3, 2.
+            0x7a00_0004, 0x2114_4c1c, 0x0003_0000, 0, 0, 0,
+            0x0400_0001, 0x1880_0101, 0x0040_0000, 0x7f00, 0x0080_0000, 0x0400_0000,
+            0x7a00_0004, 0x0000_0001, 0, 0, 0, 0,
+            // Header bit 9; bits 28, 27, 20, 12, 5, 0.
+            0x7a00_0204, 0x1810_1021, 0, 0, 0, 0,
+            0x7a00_0004, 0x0110_4000, 0x0002_0200, 0, 0x1234, 0,
+            0x0100_0000, 0x0400_0001, 0x0280_0000, 0,
+        ];
+        assert_eq!(emitted(EngineClass::Render, Some(BATCH)), expected);
+    }
+
+    #[test]
+    fn compute_has_no_bit_of_the_3d_pipeline() {
+        #[rustfmt::skip]
+        let expected = [
+            0x7a00_0004, 0x2114_4c0c, 0x0003_0000, 0, 0, 0,
+            0x7a00_0204, 0x0810_0020, 0, 0, 0, 0,
+            0x7a00_0004, 0x0110_4000, 0x0002_0200, 0, 0x1234, 0,
+            0x0100_0000, 0x0400_0001, 0x0280_0000, 0,
+        ];
+        assert_eq!(emitted(EngineClass::Compute, None), expected);
+    }
+
+    #[test]
+    fn the_kernels_batch_keeps_its_privilege() {
+        let kernel = Batch {
+            addr: GpuAddr(0x1000),
+            privilege: Privilege::Kernel,
+            ..BATCH
+        };
+        let dwords = emitted(EngineClass::Copy, Some(kernel));
+        assert_eq!(dwords[5..8], [0x1880_0001, 0x1000, 0]);
+    }
+
+    const CLASSES: [EngineClass; 5] = [
+        EngineClass::Render,
+        EngineClass::Copy,
+        EngineClass::Video,
+        EngineClass::VideoEnhance,
+        EngineClass::Compute,
+    ];
+
+    proptest! {
+        /// The tail is a quadword, the room that the core reserves is enough, an address is refused or
+        /// whole, and the last point where others may take over is behind the interrupt.
+        #[test]
+        fn a_request_ends_on_a_quadword_within_its_bound(
+            class in 0usize..5,
+            inline in 0usize..40,
+            batch: Option<u64>,
+            seqno: u32,
+        ) {
+            let class = CLASSES[class];
+            let inline = vec![0; inline];
+            let r = Emit {
+                switch: Switch::Stay,
+                known: None,
+                batch: batch.map(|addr| Batch { addr: GpuAddr(addr >> 14), ..BATCH }),
+                inline: &inline,
+                seqno: Seqno(seqno),
+            };
+            let mut buf = vec![0; dwords(class) + inline.len()];
+            let mut out = Commands::new(&mut buf);
+            let result = request(class, &r, &MEM, &mut out);
+            let good = r.batch.is_none_or(|b| b.addr.0 < 1 << 48 && b.addr.0 % 8 == 0);
+            prop_assert_eq!(result.is_ok(), good);
+            if good {
+                prop_assert_eq!(out.len() % 2, 0);
+                let all = out.as_slice();
+                let end = all.len() - usize::from(all[all.len() - 1] == 0);
+                prop_assert_eq!(
+                    &all[end - 3..end],
+                    &[0x0100_0000, 0x0400_0001, 0x0280_0000]
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The engines: what is fixed about them, how they are started and stopped.
+//!
+//! All have the same front end, each with its own lists (A1, A3). Where they are: D:Register Access and
+//! digest §3.1, §5.3; how one is started: I9, B4, E19 and D19.
+
+use super::{
+    blt, commands, emit, errors,
+    image::Images,
+    mocs, poll,
+    regs::{self, masked, Base, BlitCctl, CmdCctl, StatusPointers},
+    status, submit,
+};
+use crate::{
+    context::Context,
+    engine::{
+        Emit, Engine, EngineDesc, EngineMemory, EventArea, PageCopy, PageFill, PortEvent, PortKind,
+        Submission,
+    },
+    generation::BringUpError,
+    gt::Gt,
+    io::{AtomicWait, Hw, SleepWait},
+    report::Activity,
+    ring::{Commands, Overflow},
+    types::{EngineClass, EngineId},
+};
+
+/// Byte offset, in a context's status page, of the number of the last completed request: a quadword with
+/// bit 5 clear (G7), behind what the engine and others use (digest §4.7).
+pub(super) const SEQNO_AT: u32 = 0x200;
+/// Bytes of a context's ring.
+const RING_BYTES: u32 = 16 * 1024;
+/// Elements of the submission queue (B1).
+pub(super) const ELEMENTS: u8 = 8;
+
+/// Its unit of power and of sleep, beside the one that all engines need (digest §5.5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Well {
+    /// No other.
+    None,
+    /// Render and compute.
+    Render,
+    /// A video decoder's, by its number.
+    Video(u8),
+    /// A video enhancer's, by its number.
+    Enhance(u8),
+}
+
+/// An engine.
+pub(super) struct ListEngine {
+    /// What is fixed about it.
+    pub(super) desc: EngineDesc,
+    /// Where its registers are.
+    pub(super) base: Base,
+    /// Its place in [`ALL`].
+    pub(super) slot: u8,
+    /// What must be awake.
+    pub(super) well: Well,
+    /// Where it says that it sleeps (digest §3.3 row 8).
+    pub(super) idle: u32,
+    /// Its images.
+    pub(super) images: Images,
+}
+
+const fn engine(
+    slot: u8,
+    class: EngineClass,
+    instance: u8,
+    base: u32,
+    well: Well,
+    idle: u32,
+) -> ListEngine {
+    let pipeline = matches!(class, EngineClass::Render | EngineClass::Compute);
+    ListEngine {
+        desc: EngineDesc {
+            id: EngineId { class, instance },
+            port: PortKind::List { depth: ELEMENTS },
+            ring_bytes: RING_BYTES,
+            noop: commands::NOOP,
+            emit_dwords: emit::dwords(class),
+            golden_dwords: if matches!(class, EngineClass::Copy) {
+                4
+            } else {
+                0
+            },
+            known_dwords: 0,
+            copy_pages: if matches!(class, EngineClass::Copy) {
+                blt::MAX_ROWS
+            } else {
+                0
+            },
+            seqno_at: SEQNO_AT,
+            contexts: true,
+            // Render and compute are reset together, a media engine only after a handshake with a unit
+            // that the digest has no registers of (digest §5.6).
+            reset_alone: matches!(class, EngineClass::Copy),
+            events: Some(status::KERNEL),
+        },
+        base: Base(base),
+        slot,
+        well,
+        idle,
+        images: Images {
+            base: Base(base),
+            pages: if pipeline { 14 } else { 2 },
+        },
+    }
+}
+
+use EngineClass::{Compute, Copy, Render, Video, VideoEnhance};
+
+static RCS0: ListEngine = engine(0, Render, 0, 0x2000, Well::Render, 0x8000);
+/// The blitter.
+pub(super) static BCS0: ListEngine = engine(1, Copy, 0, 0x2_2000, Well::None, 0x800c);
+static CCS0: ListEngine = engine(2, Compute, 0, 0x1_a000, Well::Render, 0x8000);
+static CCS1: ListEngine = engine(3, Compute, 1, 0x1_c000, Well::Render, 0x8000);
+static CCS2: ListEngine = engine(4, Compute, 2, 0x1_e000, Well::Render, 0x8000);
+static CCS3: ListEngine = engine(5, Compute, 3, 0x2_6000, Well::Render, 0x8000);
+static VCS0: ListEngine = engine(6, Video, 0, 0x1c_0000, Well::Video(0), 0x8004);
+static VCS2: ListEngine = engine(7, Video, 2, 0x1d_0000, Well::Video(2), 0x80c0);
+static VECS0: ListEngine = engine(8, VideoEnhance, 0, 0x1c_8000, Well::Enhance(0), 0x8010);
+static VECS1: ListEngine = engine(9, VideoEnhance, 1, 0x1d_8000, Well::Enhance(1), 0x80d8);
+
+/// All that any card has, in the order of every topology. A card lacks some ([`super::fuses`]).
+pub(super) static ALL: [&ListEngine; 10] = [
+    &RCS0, &BCS0, &CCS0, &CCS1, &CCS2, &CCS3, &VCS0, &VCS2, &VECS0, &VECS1,
+];
+
+/// Microseconds until an engine that was told to stop has.
+const STOP_MICROS: u32 = 100_000;
+/// The same before a reset, where it does not matter much.
+const HUNG_MICROS: u32 = 1_000;
+
+impl ListEngine {
+    /// Its class.
+    pub(super) const fn class(&self) -> EngineClass {
+        self.desc.id.class
+    }
+
+    /// One of its registers, with its name.
+    pub(super) const fn named(&self, reg: u32, name: &'static str) -> poll::Named {
+        poll::Named {
+            offset: self.base.at(reg),
+            name,
+        }
+    }
+
+    pub(super) fn write(&self, hw: &Hw<'_>, reg: u32, value: u32) {
+        hw.regs.write32(self.base.at(reg), value);
+    }
+
+    pub(super) fn read(&self, hw: &Hw<'_>, reg: u32) -> u32 {
+        hw.regs.read32(self.base.at(reg))
+    }
+
+    /// Has its parser stop, and waits until it has (J13).
+    fn halt(&self, hw: &Hw<'_>, micros: u32, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+        self.write(hw, regs::MI_MODE, masked(regs::MI_MODE_STOP, 0));
+        let mode = self.named(regs::MI_MODE, "MI_MODE");
+        let stopped = |v| v & regs::MI_MODE_IDLE != 0;
+        poll::sleeping(hw.regs, wait, mode, micros, &stopped)?;
+        Ok(())
+    }
+
+    /// Stops it before a reset: whether it could does not matter.
+    pub(super) fn halt_hung(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+        match self.halt(hw, HUNG_MICROS, wait) {
+            Err(BringUpError::Timeout(_)) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Lets through what it has to report: old errors are forgotten, new ones latched if they end work (I9,
+    /// I12: a command without the privilege for it is dropped, and is no error).
+    fn unmask(&self, hw: &Hw<'_>) {
+        self.write(hw, regs::EMR, u32::MAX);
+        self.write(hw, regs::EIR, u32::MAX);
+        self.write(hw, regs::EMR, !regs::ERROR_INSTRUCTION);
+        self.write(hw, regs::CSB_INTERRUPT_MASK, 0);
+        let vector = regs::VECTOR_USER | regs::VECTOR_ERROR | regs::VECTOR_SWITCH;
+        self.write(hw, regs::IMR, !u32::from(vector));
+    }
+}
+
+impl Engine for ListEngine {
+    fn desc(&self) -> &'static EngineDesc {
+        // Each engine stands in the list, and nowhere else.
+        ALL.get(usize::from(self.slot))
+            .map_or(&BCS0.desc, |e| &e.desc)
+    }
+
+    fn start(
+        &self,
+        hw: &Hw<'_>,
+        mem: &EngineMemory,
+        wait: &dyn SleepWait,
+    ) -> Result<(), BringUpError> {
+        self.halt(hw, STOP_MICROS, wait)?;
+        self.write(hw, regs::HWSTAM, u32::MAX);
+        self.write(hw, regs::HWS_PGA, mem.status.0);
+        // What stands in the elements would be run by the next load (B4).
+        for element in 0..u32::from(ELEMENTS) {
+            submit::element(self, hw, element, 0);
+        }
+        self.write(hw, regs::GFX_MODE, masked(regs::GFX_MODE_LISTS, 0));
+        let uncached = mocs::UNCACHED << 1;
+        let cctl = CmdCctl::new().with_read(uncached).with_write(uncached);
+        let all = CmdCctl::new().with_read(0x7f).with_write(0x7f);
+        let kept = all.into_bits() & !cctl.into_bits();
+        self.write(hw, regs::CMD_CCTL, masked(cctl.into_bits(), kept));
+        // The first report is entry 0 (E19).
+        let last = status::ENTRIES.wrapping_sub(1);
+        let pointers = StatusPointers::new().with_written(last).with_read(last);
+        let none = !pointers.into_bits();
+        self.write(
+            hw,
+            regs::CONTEXT_STATUS_PTR,
+            masked(pointers.into_bits(), none),
+        );
+        self.unmask(hw);
+        self.write(hw, regs::MI_MODE, masked(0, regs::MI_MODE_STOP));
+        if self.read(hw, regs::HWS_PGA) == u32::MAX {
+            return Err(BringUpError::Gone);
+        }
+        Ok(())
+    }
+
+    fn stop(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+        let stopped = self.halt(hw, STOP_MICROS, wait);
+        self.write(hw, regs::IMR, u32::MAX);
+        stopped
+    }
+
+    fn emit(
+        &self,
+        request: &Emit<'_>,
+        mem: &EngineMemory,
+        out: &mut Commands<'_>,
+    ) -> Result<(), Overflow> {
+        emit::request(self.class(), request, mem, out)
+    }
+
+    fn submit(
+        &self,
+        hw: &Hw<'_>,
+        gt: &mut Gt,
+        what: Submission<'_>,
+        _wait: &dyn AtomicWait,
+    ) -> Result<(), BringUpError> {
+        submit::submit(self, hw, gt, what)
+    }
+
+    fn event(&self, raw: u64) -> Option<PortEvent> {
+        status::event(raw)
+    }
+
+    fn find_events(&self, page: &[u32]) -> Option<EventArea> {
+        status::find(page)
+    }
+
+    fn images(&self) -> Option<&'static dyn Context> {
+        ALL.get(usize::from(self.slot))
+            .map(|e| &e.images as &'static dyn Context)
+    }
+
+    /// What is not in an image before the device has written one, and has no good value: how the blitter's
+    /// own accesses are cached.
+    fn golden(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        if self.class() != EngineClass::Copy {
+            return Ok(());
+        }
+        let uncached = mocs::UNCACHED << 1;
+        let cctl = BlitCctl::new()
+            .with_source(uncached)
+            .with_destination(uncached);
+        let load = commands::LoadRegister {
+            offset: regs::BLIT_CCTL,
+            value: cctl.into_bits(),
+        };
+        out.put(&load.encode())?;
+        out.put(&[commands::NOOP])
+    }
+
+    fn copy(&self, copy: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        match self.class() {
+            EngineClass::Copy => blt::copy(copy, out),
+            _ => Err(Overflow),
+        }
+    }
+
+    fn fill(&self, fill: &PageFill, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        match self.class() {
+            EngineClass::Copy => blt::fill(fill, out),
+            _ => Err(Overflow),
+        }
+    }
+
+    fn activity(&self, hw: &Hw<'_>) -> Activity {
+        errors::activity(self, hw)
+    }
+
+    fn running(&self, hw: &Hw<'_>) -> Option<u32> {
+        super::descriptor::id_of(self.read(hw, regs::EXECLIST_STATUS_HI))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        mock::{Access, Mock},
+        types::GgttAddr,
+    };
+    use std::vec::Vec;
+
+    const MEM: EngineMemory = EngineMemory {
+        ring: GgttAddr(0x0001_0000),
+        status: GgttAddr(0x0002_0000),
+        scratch: GgttAddr(0x0003_0000),
+        directory: None,
+        card: 0,
+    };
+
+    fn device(base: u32) -> Mock {
+        let mock = Mock::default();
+        mock.fix(base + 0x9c, 0x200);
+        mock
+    }
+
+    #[test]
+    fn engines_are_where_3_1_says() {
+        use std::string::ToString;
+        let found: Vec<_> = ALL
+            .iter()
+            .map(|e| (e.desc().id.to_string(), e.base.0))
+            .collect();
+        let expected = [
+            ("rcs0", 0x2000),
+            ("bcs0", 0x2_2000),
+            ("ccs0", 0x1_a000),
+            ("ccs1", 0x1_c000),
+            ("ccs2", 0x1_e000),
+            ("ccs3", 0x2_6000),
+            ("vcs0", 0x1c_0000),
+            ("vcs2", 0x1d_0000),
+            ("vecs0", 0x1c_8000),
+            ("vecs1", 0x1d_8000),
+        ];
+        assert_eq!(found.len(), expected.len());
+        for ((name, base), (n, b)) in found.iter().zip(expected) {
+            assert_eq!((&**name, *base), (n, b));
+        }
+        for (n, e) in ALL.iter().enumerate() {
+            assert_eq!(usize::from(e.slot), n);
+        }
+    }
+
+    #[test]
+    fn an_engine_starts_with_an_empty_queue() {
+        let mock = device(0x2_2000);
+        BCS0.start(&mock.hw(), &MEM, &mock).unwrap();
+        let (r, w) = (Access::R, Access::W);
+        let mut expected = Vec::from([
+            w(0x2_209c, 0x0100_0100),
+            r(0x2_209c),
+            w(0x2_2098, 0xffff_ffff),
+            w(0x2_2080, 0x0002_0000),
+        ]);
+        // B4: all eight elements, each its low dword first (B3).
+        for n in 0..8 {
+            expected.extend([w(0x2_2510 + 8 * n, 0), w(0x2_2514 + 8 * n, 0)]);
+        }
+        expected.extend([
+            // A5: bit 3.
+            w(0x2_229c, 0x0008_0008),
+            // Index 1, as 2, for reads (6:0) and writes (13:7).
+            w(0x2_20c4, 0x3fff_0102),
+            // E19: both pointers are 11.
+            w(0x2_23a0, 0xffff_0b0b),
+            // I9: forget, then all but instruction errors masked. E3: no reason masked.
+            w(0x2_20b4, 0xffff_ffff),
+            w(0x2_20b0, 0xffff_ffff),
+            w(0x2_20b4, 0xffff_fffe),
+            w(0x2_2218, 0),
+            // Bits 0, 3 and 8.
+            w(0x2_20a8, !0x109),
+            w(0x2_209c, 0x0100_0000),
+            r(0x2_2080),
+        ]);
+        assert_eq!(mock.take(), expected);
+    }
+
+    #[test]
+    fn one_that_does_not_stop_is_named() {
+        let mock = Mock::default();
+        let r = BCS0.start(&mock.hw(), &MEM, &mock);
+        assert_eq!(r, Err(BringUpError::Timeout("MI_MODE")));
+        let r = BCS0.stop(&mock.hw(), &mock);
+        assert_eq!(r, Err(BringUpError::Timeout("MI_MODE")));
+        assert_eq!(mock.written(0x2_20a8), [0xffff_ffff]);
+        mock.gone.set(true);
+        let r = BCS0.start(&mock.hw(), &MEM, &mock);
+        assert_eq!(r, Err(BringUpError::Gone));
+    }
+
+    #[test]
+    fn the_first_image_of_the_blitter_sets_its_caching() {
+        let mut buf = [7; 8];
+        let mut out = Commands::new(&mut buf);
+        BCS0.golden(&mut out).unwrap();
+        // BLIT_CCTL: destinations 14:8, sources 6:0.
+        assert_eq!(out.as_slice(), [0x1108_0001, 0x204, 0x202, 0]);
+        assert_eq!(out.len(), BCS0.desc().golden_dwords);
+        let mut out = Commands::new(&mut buf);
+        RCS0.golden(&mut out).unwrap();
+        assert_eq!((out.len(), RCS0.desc().golden_dwords), (0, 0));
+    }
+
+    #[test]
+    fn the_running_context_is_read() {
+        let mock = Mock::default();
+        mock.set(0x2_2238, 5 << 7);
+        assert_eq!(BCS0.running(&mock.hw()), Some(5));
+        mock.set(0x2_2238, 0xffff << 7);
+        assert_eq!(BCS0.running(&mock.hw()), None);
+    }
+
+    #[test]
+    fn only_the_blitter_copies() {
+        let mut buf = [0; 16];
+        let what = PageCopy {
+            from: GgttAddr(0x1000),
+            to: GgttAddr(0x2000),
+            pages: 1,
+        };
+        for engine in ALL {
+            let r = engine.copy(&what, &mut Commands::new(&mut buf));
+            assert_eq!(r.is_ok(), engine.class() == EngineClass::Copy);
+            assert_eq!(r.is_ok(), engine.desc().copy_pages > 0);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Which engines a card has (A2, digest §5.3).
+//!
+//! They are a set: bit n is the n-th of [`ALL`]. It is what [`Topology::card`] and [`Hw::card`] say, so that
+//! all parts count engines alike. Of the compute engines the first one is used, which then has all slices.
+//!
+//! [`Topology::card`]: crate::generation::Topology::card
+
+use super::{
+    engine::{ListEngine, ALL},
+    gt_regs::{self as gt_reg, MediaFuse},
+};
+use crate::{engine::Engine, io::Hw};
+
+/// Render and blitter, which every card has.
+const ALWAYS: u32 = 0b11;
+/// Bit of the first of the compute engines, and how many there are. Each has eight bits of the fuse.
+const COMPUTE: (u32, usize) = (2, 4);
+/// Bit of the first of the media engines.
+const FIRST_MEDIA: u32 = 6;
+/// Media engines: their bit in the set, and in which half of the fuse they are which bit.
+const MEDIA: [(u32, bool, u8); 4] = [
+    (1 << 6, false, 0),
+    (1 << 7, false, 2),
+    (1 << 8, true, 0),
+    (1 << 9, true, 1),
+];
+/// Engines that a card has at most.
+const MOST: usize = 7;
+
+/// The engines of a card, in order.
+struct Members {
+    list: [&'static dyn Engine; MOST],
+    len: usize,
+}
+
+/// The set of the n-th of [`SETS`].
+const fn set_of(n: usize) -> u32 {
+    let media = (n as u32 & 0xf) << FIRST_MEDIA;
+    // None, or one of the four.
+    let compute = (1u32 << (n >> 4)) >> 1 << COMPUTE.0;
+    ALWAYS | compute | media
+}
+
+const fn members(set: u32) -> Members {
+    let mut list: [&'static dyn Engine; MOST] = [ALL[0]; MOST];
+    let (mut len, mut slot) = (0, 0);
+    while slot < ALL.len() {
+        if set >> slot & 1 != 0 {
+            list[len] = ALL[slot];
+            len += 1;
+        }
+        slot += 1;
+    }
+    Members { list, len }
+}
+
+/// All sets that there can be.
+static SETS: [Members; 80] = {
+    let mut sets = [const { members(ALWAYS) }; 80];
+    let mut n = 0;
+    while n < sets.len() {
+        sets[n] = members(set_of(n));
+        n += 1;
+    }
+    sets
+};
+
+/// Reads the fuses.
+pub(super) fn read(hw: &Hw<'_>) -> u32 {
+    let media = MediaFuse::from_bits(hw.regs.read32(gt_reg::MEDIA_FUSE));
+    let compute = hw.regs.read32(gt_reg::COMPUTE_DSS);
+    let mut set = ALWAYS;
+    let first = compute.to_le_bytes().iter().position(|slices| *slices != 0);
+    if let Some(n) = first {
+        set |= 1u32.wrapping_shl(COMPUTE.0.wrapping_add(n as u32));
+    }
+    for (bit, enhance, n) in MEDIA {
+        let fuse = if enhance {
+            media.enhance()
+        } else {
+            media.video()
+        };
+        if fuse.wrapping_shr(n.into()) & 1 != 0 {
+            set |= bit;
+        }
+    }
+    set
+}
+
+/// The engines of a set that [`read`] gave.
+pub(super) fn engines(set: u32) -> &'static [&'static dyn Engine] {
+    let compute = (set >> COMPUTE.0 & 0xf).trailing_zeros() as usize;
+    let choice = match compute < COMPUTE.1 {
+        true => compute.wrapping_add(1),
+        false => 0,
+    };
+    let n = (set >> FIRST_MEDIA & 0xf) as usize | choice << 4;
+    SETS.get(n).and_then(|s| s.list.get(..s.len)).unwrap_or(&[])
+}
+
+/// The engines of this card, each with its number in the topology.
+pub(super) fn numbered(hw: &Hw<'_>) -> impl Iterator<Item = (usize, &'static ListEngine)> {
+    let set = hw.card;
+    ALL.iter()
+        .filter(move |e| set >> e.slot & 1 != 0)
+        .copied()
+        .enumerate()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::Mock;
+    use std::{string::ToString, vec::Vec};
+
+    fn names(media: u32, compute: u32) -> Vec<std::string::String> {
+        let mock = Mock::default();
+        mock.set(0x9140, media);
+        mock.set(0x9144, compute);
+        let set = read(&mock.hw());
+        let list: Vec<_> = engines(set).iter().map(|e| e.desc().id).collect();
+        let hw = Hw {
+            card: set,
+            ..mock.hw()
+        };
+        let same: Vec<_> = numbered(&hw).map(|(_, e)| e.desc.id).collect();
+        assert_eq!(list, same);
+        assert!(numbered(&hw).enumerate().all(|(n, (m, _))| n == m));
+        list.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn engines_are_those_that_the_fuses_leave() {
+        assert_eq!(names(0, 0), ["rcs0", "bcs0"]);
+        assert_eq!(names(0, 1), ["rcs0", "bcs0", "ccs0"]);
+        assert_eq!(names(0, 0xff00), ["rcs0", "bcs0", "ccs1"]);
+        assert_eq!(names(0, 0x0101_0000), ["rcs0", "bcs0", "ccs2"]);
+        assert_eq!(names(0, 0x8000_0000), ["rcs0", "bcs0", "ccs3"]);
+        // §5.3: VDBOX 7:0, VEBOX 19:16, ones are there; DG2 has 0 and 2, 0 and 1.
+        assert_eq!(
+            names(0x0003_0005, 0xffff),
+            ["rcs0", "bcs0", "ccs0", "vcs0", "vcs2", "vecs0", "vecs1"]
+        );
+        assert_eq!(names(0x0002_0004, 0), ["rcs0", "bcs0", "vcs2", "vecs1"]);
+        // Others are not DG2's.
+        assert_eq!(names(0xfffc_fffa, 0), ["rcs0", "bcs0"]);
+    }
+
+    #[test]
+    fn every_set_is_listed() {
+        for media in 0..16u32 {
+            let fuse = (media & 1) | (media & 2) << 1 | (media >> 2) << 16;
+            for (compute, one) in [(0, 0), (1, 1), (1 << 8, 1), (1 << 16, 1), (1 << 24, 1)] {
+                let n = media.count_ones() + one + 2;
+                assert_eq!(names(fuse, compute).len(), n as usize);
+            }
+        }
+    }
+}

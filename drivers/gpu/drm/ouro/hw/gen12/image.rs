@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Context images (D:Logical Ring Context Format, digest §4.2).
+//!
+//! ```text
+//! page 0   the context's own status page: the device's, and nobody else's
+//! page 1   00 ring context: ring, batch, address space
+//!          60 engine context: general registers, predicates, clocks; on render and compute more behind
+//! ```
+//!
+//! A first image has a ring context and says that there is no engine context to be read (D6): the device
+//! fills it in when it saves the context. What it saved is the template of all later ones (D9): their ring
+//! contexts are put in by looking for the registers ([`super::lri`]).
+
+use super::{
+    commands, descriptor,
+    lri::{Load, Registers},
+    regs::{self, masked, Base, RingCtl},
+};
+use crate::{
+    context::{Context, FirstImage, Release},
+    types::{DmaAddr, GgttAddr, PAGE_SIZE},
+};
+
+/// Dwords of a page.
+const PAGE_DWORDS: usize = (PAGE_SIZE / 4) as usize;
+/// Where the engine context begins, in dwords of page 1. (D3: the text has one cache line less.)
+const ENGINE_CONTEXT: usize = 0x60;
+/// Where the tail's value is, in dwords of page 1.
+const TAIL: u32 = 0x07;
+
+/// The images of an engine.
+pub(super) struct Images {
+    /// Where its registers are: an image names them with it.
+    pub(super) base: Base,
+    /// Pages of an image (digest §5.10).
+    pub(super) pages: u32,
+}
+
+/// Registers of a load, each with its value.
+type Pairs<const N: usize> = [(u32, u32); N];
+/// The ring, and the batch.
+type Ring = Pairs<15>;
+/// The clock, and the address space.
+type Space = Pairs<9>;
+
+/// What the ring context of `what` says: registers in the order of the image, in two loads (D4, D5).
+/// `None` where the ring has a size that it cannot have (J1), or there is no address space.
+fn ring_context(what: &FirstImage) -> Option<(Ring, Space)> {
+    let DmaAddr(root) = what.root?;
+    let pages = what.ring_bytes / PAGE_SIZE;
+    if !what.ring_bytes.is_power_of_two() || pages == 0 || pages > 512 || what.ring.0 == 0 {
+        return None;
+    }
+    let ctl = RingCtl::new()
+        .with_pages_less_one(u16::try_from(pages.checked_sub(1)?).ok()?)
+        .with_enable(true);
+    let first = [
+        (
+            regs::CTX_CONTROL,
+            masked(regs::CTX_NO_SYNC_SWITCH, regs::CTX_RESTORE_INHIBIT),
+        ),
+        (regs::RING_HEAD, 0),
+        (regs::RING_TAIL, 0),
+        (regs::RING_START, what.ring.0),
+        (regs::RING_CTL, ctl.into_bits()),
+        (regs::BB_ADDR_UDW, 0),
+        (regs::BB_ADDR, 0),
+        (regs::BB_STATE, regs::BB_STATE_OWN_SPACE),
+        (regs::BB_PER_CTX_PTR, 0),
+        (regs::INDIRECT_CTX, 0),
+        (regs::INDIRECT_CTX_OFFSET, 0),
+        (regs::CCID, 0),
+        (regs::SEMAPHORE_TOKEN, 0),
+        (regs::PRT_BB_STATE[0], 0),
+        (regs::PRT_BB_STATE[1], 0),
+    ];
+    let [pdp0, pdp1, pdp2, pdp3] = regs::PDP;
+    let second = [
+        (regs::CTX_TIMESTAMP, 0),
+        (pdp3.wrapping_add(4), 0),
+        (pdp3, 0),
+        (pdp2.wrapping_add(4), 0),
+        (pdp2, 0),
+        (pdp1.wrapping_add(4), 0),
+        (pdp1, 0),
+        (pdp0.wrapping_add(4), (root >> 32) as u32),
+        (pdp0, root as u32),
+    ];
+    Some((first, second))
+}
+
+/// Registers of the engine context that a copy must not inherit: whether the parser stands still, and the
+/// offset of batches (digest §5.11).
+const CLEARED: [(u32, u32); 2] = [
+    (regs::MI_MODE, masked(0, regs::MI_MODE_STOP)),
+    (regs::BB_OFFSET, 0),
+];
+
+/// Writes `dwords`, one after the other.
+fn put<'a>(to: &mut impl Iterator<Item = &'a mut u32>, dwords: &[u32]) {
+    for (from, to) in dwords.iter().zip(to) {
+        *to = *from;
+    }
+}
+
+impl Images {
+    /// Page 1 and what follows, if the image is long enough.
+    fn state<'a>(&self, image: &'a mut [u32]) -> Option<&'a mut [u32]> {
+        let dwords = usize::try_from(self.bytes() / 4).ok()?;
+        image.get_mut(PAGE_DWORDS..dwords)
+    }
+
+    fn load<'a>(&self, to: &mut impl Iterator<Item = &'a mut u32>, regs: &[(u32, u32)]) {
+        put(to, &[Load::of_image(regs.len() as u8).into_bits()]);
+        for (offset, value) in regs {
+            put(to, &[self.base.at(*offset), *value]);
+        }
+    }
+
+    /// Page 1 of a first image.
+    fn first(&self, what: &FirstImage, state: &mut [u32]) -> Option<()> {
+        let (mut first, second) = ring_context(what)?;
+        let control = masked(regs::CTX_NO_SYNC_SWITCH | regs::CTX_RESTORE_INHIBIT, 0);
+        first[0].1 = control;
+        state.fill(commands::NOOP);
+        // Behind the ring context: what a reader of the engine context stops at (D15).
+        *state.get_mut(ENGINE_CONTEXT)? = commands::IMAGE_END;
+        let mut to = state.iter_mut();
+        put(&mut to, &[commands::NOOP]);
+        self.load(&mut to, &first);
+        put(&mut to, &[commands::NOOP]);
+        self.load(&mut to, &second);
+        Some(())
+    }
+
+    /// Page 1 of a copy of what the device saved.
+    fn copy(&self, what: &FirstImage, state: &mut [u32]) -> Option<()> {
+        let (first, second) = ring_context(what)?;
+        let all = || first.iter().chain(&second).chain(&CLEARED);
+        let mut seen = 0u32;
+        let mut places = [(0usize, 0u32); 15 + 9 + CLEARED.len()];
+        for (at, offset) in Registers::new(state) {
+            let wanted = all().enumerate().find(|(_, (reg, _))| *reg == offset);
+            let Some((n, (_, value))) = wanted else {
+                continue;
+            };
+            let bit = 1u32.wrapping_shl(n as u32);
+            if seen & bit == 0 {
+                seen |= bit;
+                *places.get_mut(n)? = (at, *value);
+            }
+        }
+        // The two pairs of a persistent batch are not in every image (D4); all else is.
+        let wanted = (1u32 << places.len()).wrapping_sub(1) & !(3 << 13);
+        if seen & wanted != wanted {
+            return None;
+        }
+        for (n, (at, value)) in places.iter().enumerate() {
+            if seen & 1u32.wrapping_shl(n as u32) != 0 {
+                *state.get_mut(*at)? = *value;
+            }
+        }
+        Some(())
+    }
+}
+
+impl Context for Images {
+    fn alignment(&self) -> u32 {
+        PAGE_SIZE
+    }
+
+    fn bytes(&self) -> u32 {
+        self.pages.wrapping_mul(PAGE_SIZE)
+    }
+
+    fn release(&self) -> Release {
+        Release::Event
+    }
+
+    fn first_image(&self, what: &FirstImage, image: &mut [u32]) -> bool {
+        let Some(state) = self.state(image) else {
+            return false;
+        };
+        self.first(what, state).is_some()
+    }
+
+    fn later_image(&self, what: &FirstImage, image: &mut [u32]) -> bool {
+        let Some(state) = self.state(image) else {
+            return false;
+        };
+        self.copy(what, state).is_some()
+    }
+
+    fn tail_at(&self) -> Option<u32> {
+        Some(PAGE_SIZE.wrapping_add(TAIL.wrapping_mul(4)))
+    }
+
+    fn descriptor(&self, image: GgttAddr, id: u32) -> Option<u64> {
+        descriptor::descriptor(image, id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::{vec, vec::Vec};
+
+    const BLITTER: Images = Images {
+        base: Base(0x2_2000),
+        pages: 2,
+    };
+    const WHAT: FirstImage = FirstImage {
+        ring: GgttAddr(0x0012_3000),
+        ring_bytes: 0x4000,
+        root: Some(DmaAddr(0x2_3456_7000)),
+    };
+
+    fn first() -> Vec<u32> {
+        let mut image = vec![0xaaaa_aaaa; 2048];
+        image[..1024].fill(0);
+        assert!(BLITTER.first_image(&WHAT, &mut image));
+        image
+    }
+
+    #[test]
+    fn a_first_image_is_that_of_4_2() {
+        let image = first();
+        assert!(image[..1024].iter().all(|d| *d == 0), "page 0 is not ours");
+        #[rustfmt::skip]
+        let expected: [u32; 0x34] = [
+            0, 0x1108_101d,
+            // Bits 3 and 0, and their masks.
+            0x2_2244, 0x0009_0009,
+            0x2_2034, 0, 0x2_2030, 0, 0x2_2038, 0x0012_3000, 0x2_203c, 0x3001,
+            0x2_2168, 0, 0x2_2140, 0, 0x2_2110, 0x20,
+            0x2_21c0, 0, 0x2_21c4, 0, 0x2_21c8, 0, 0x2_2180, 0, 0x2_22b4, 0, 0x2_2120, 0, 0x2_2124, 0,
+            0, 0x1108_1011,
+            0x2_23a8, 0,
+            0x2_228c, 0, 0x2_2288, 0, 0x2_2284, 0, 0x2_2280, 0, 0x2_227c, 0, 0x2_2278, 0,
+            0x2_2274, 2, 0x2_2270, 0x3456_7000,
+        ];
+        assert_eq!(image[1024..1024 + 0x34], expected);
+        assert!(image[1024 + 0x34..1024 + 0x60].iter().all(|d| *d == 0));
+        assert_eq!(image[1024 + 0x60], 0x0500_0001);
+        assert!(image[1024 + 0x61..].iter().all(|d| *d == 0));
+        // The tail's value is dword 07.
+        assert_eq!(BLITTER.tail_at(), Some(0x1000 + 7 * 4));
+        assert_eq!(image[1024 + 6], 0x2_2030);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let mut image = vec![0; 2048];
+        let bad = [
+            FirstImage { root: None, ..WHAT },
+            FirstImage {
+                ring_bytes: 0,
+                ..WHAT
+            },
+            FirstImage {
+                ring_bytes: 0x3000,
+                ..WHAT
+            },
+            FirstImage {
+                ring_bytes: 2048,
+                ..WHAT
+            },
+            // J1: 2 MiB at most.
+            FirstImage {
+                ring_bytes: 1 << 22,
+                ..WHAT
+            },
+            FirstImage {
+                ring: GgttAddr(0),
+                ..WHAT
+            },
+        ];
+        for what in &bad {
+            assert!(!BLITTER.first_image(what, &mut image), "{what:?}");
+        }
+        assert!(!BLITTER.first_image(&WHAT, &mut image[..2047]));
+        assert!(!BLITTER.first_image(&WHAT, &mut []));
+    }
+
+    /// What the device saves: headers as in §4.2, the engine context with 55 registers from 0x61 on.
+    fn saved() -> Vec<u32> {
+        let mut image = first();
+        let state = &mut image[1024..];
+        state[3] = 0x0008;
+        state[5] = 0x0020_0100;
+        state[7] = 0x100;
+        state[0x11] = 0x3f;
+        state[0x23] = 0x1234;
+        state[0x61] = 0x1108_106d;
+        for n in 0..55 {
+            let offset = match n {
+                7 => 0x9c,
+                15 => 0x158,
+                _ => 0x600 + 8 * n as u32,
+            };
+            state[0x62 + 2 * n] = 0x2_2000 + offset;
+            state[0x63 + 2 * n] = 0x5a5a_0000 + n as u32;
+        }
+        state[0x60] = 0;
+        image
+    }
+
+    #[test]
+    fn a_copy_keeps_the_engine_context_and_nothing_of_the_ring() {
+        let mut image = saved();
+        assert!(BLITTER.later_image(&WHAT, &mut image));
+        let (fresh, state) = (first(), &image[1024..]);
+        assert_eq!(state[3], 0x0009_0008, "the engine context is read");
+        assert_eq!(state[4..0x34], fresh[1024 + 4..1024 + 0x34]);
+        // §5.11: MI_MODE at 0x70 does not stop, BB_OFFSET at 0x80 is zero.
+        assert_eq!((state[0x71], state[0x81]), (0x0100_0000, 0));
+        assert_eq!(state[0x63], 0x5a5a_0000);
+        assert_eq!(state[0xcf], 0x5a5a_0036);
+    }
+
+    #[test]
+    fn a_template_may_lack_the_persistent_batch_and_nothing_else() {
+        // The header of 13 registers, and four no-ops (D4).
+        let mut image = saved();
+        image[1024 + 1] = 0x1108_1019;
+        image[1024 + 0x1c..1024 + 0x20].fill(0);
+        assert!(BLITTER.later_image(&WHAT, &mut image));
+        for at in [2, 6, 8, 0x22, 0x30, 0x32, 0x70, 0x80] {
+            let mut image = saved();
+            image[1024 + at] = 0x2_2ffc;
+            let before = image.clone();
+            assert!(!BLITTER.later_image(&WHAT, &mut image), "{at:x}");
+            assert_eq!(image, before);
+        }
+        assert!(!BLITTER.later_image(&WHAT, &mut vec![0; 2048]));
+    }
+
+    #[test]
+    fn sizes_are_those_of_5_10() {
+        let render = Images {
+            base: Base(0x2000),
+            pages: 14,
+        };
+        assert_eq!((render.bytes(), BLITTER.bytes()), (0xe000, 0x2000));
+        assert_eq!(BLITTER.release(), Release::Event);
+    }
+
+    proptest! {
+        #[test]
+        fn no_template_is_trusted(
+            dwords in proptest::collection::vec((0usize..2048, any::<u32>()), 0..40),
+        ) {
+            let mut image = saved();
+            for (at, value) in dwords {
+                image[at] = value;
+            }
+            let before = image.clone();
+            if BLITTER.later_image(&WHAT, &mut image) {
+                let at = |reg| {
+                    Registers::new(&image[1024..]).find(|r| r.1 == reg).map(|r| image[1024 + r.0])
+                };
+                prop_assert_eq!(at(0x38), Some(0x0012_3000));
+                prop_assert_eq!(at(0x270), Some(0x3456_7000));
+                prop_assert_eq!(at(0x34), Some(0));
+            } else {
+                prop_assert_eq!(image, before);
+            }
+        }
+    }
+}

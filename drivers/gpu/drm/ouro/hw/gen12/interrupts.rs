@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Interrupts, through every level (digest §5.8).
+//!
+//! ```text
+//! engine ─ IMR of the engine ─ its enable ─ its mask ─ word ─ master ─ tile ─ CPU
+//!          open while started  fixed        armed      GT_INTERRUPT   bit 31: gate
+//! ```
+//!
+//! A request's interrupt is wanted only while somebody waits. It is stopped at the mask, which needs no
+//! waking; where two engines share a mask, both are let through. Errors and reports on contexts always are:
+//! without the latter no next list would be loaded.
+//!
+//! Which of an engine's interrupts it was is latched in an identity register, one engine at a time, after
+//! its bit was written to a selector.
+
+use super::{
+    engine::ListEngine,
+    fuses,
+    gt_regs::{self as gt_reg, Identity},
+    regs::{VECTOR_ERROR, VECTOR_SWITCH, VECTOR_USER},
+};
+use crate::{
+    generation::Events,
+    gt::Gt,
+    io::Hw,
+    types::{EngineClass, EngineId},
+};
+
+/// The word of [`Gt::irq`] that holds the armed engines, by their number.
+const ARMED: usize = 0;
+/// What is always let through.
+const ALWAYS: u16 = VECTOR_ERROR | VECTOR_SWITCH;
+/// Reads until an identity is valid: 100 µs by the digest, and a read takes at least a tenth of one.
+const LOOKS: u32 = 1_000;
+/// Rounds of one interrupt: what comes in later raises the next one.
+const ROUNDS: u32 = 64;
+
+/// The same bits in both halves.
+const fn both(vector: u16) -> u32 {
+    (vector as u32) << 16 | vector as u32
+}
+
+/// A mask register, and whether both of its halves are some engine's, or only bits 31:16.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Mask {
+    offset: u32,
+    shared: bool,
+}
+
+/// The mask of an engine.
+const fn mask_of(id: EngineId) -> Mask {
+    let (offset, shared) = match (id.class, id.instance) {
+        (EngineClass::Render, _) => (0x19_0090, false),
+        (EngineClass::Copy, _) => (0x19_00a0, false),
+        (EngineClass::Video, 0 | 1) => (0x19_00a8, true),
+        (EngineClass::Video, _) => (0x19_00ac, true),
+        (EngineClass::VideoEnhance, _) => (0x19_00d0, true),
+        (EngineClass::Compute, 0 | 1) => (0x19_0100, true),
+        (EngineClass::Compute, _) => (0x19_0104, true),
+    };
+    Mask { offset, shared }
+}
+
+/// The masks of all engines that there can be.
+const MASKS: [u32; 7] = [
+    0x19_0090, 0x19_00a0, 0x19_00a8, 0x19_00ac, 0x19_00d0, 0x19_0100, 0x19_0104,
+];
+
+fn armed(gt: &Gt) -> u32 {
+    gt.irq.get(ARMED).copied().unwrap_or(0)
+}
+
+/// What a mask register is to be, with these engines armed.
+fn value(hw: &Hw<'_>, mask: Mask, armed: u32) -> u32 {
+    let user = fuses::numbered(hw)
+        .any(|(n, e)| mask_of(e.desc.id) == mask && armed.wrapping_shr(n as u32) & 1 != 0);
+    let open = ALWAYS | if user { VECTOR_USER } else { 0 };
+    match mask.shared {
+        true => !both(open),
+        false => !(u32::from(open) << 16),
+    }
+}
+
+/// Shuts the gate, masks and disables all, and clears what is pending.
+pub(super) fn off(hw: &Hw<'_>) {
+    hw.regs.write32_flush(gt_reg::TILE_INTERRUPT, 0);
+    for enable in [
+        gt_reg::ENABLE_RENDER_COPY,
+        gt_reg::ENABLE_VIDEO,
+        gt_reg::ENABLE_COMPUTE,
+    ] {
+        hw.regs.write32(enable, 0);
+    }
+    for mask in MASKS {
+        hw.regs.write32(mask, u32::MAX);
+    }
+    for (word, _) in words() {
+        hw.regs.write32(word, u32::MAX);
+    }
+    hw.regs
+        .write32_flush(gt_reg::MASTER_INTERRUPT, !gt_reg::INTERRUPT_ENABLE);
+}
+
+/// Lets errors and reports through, and what is armed.
+pub(super) fn on(hw: &Hw<'_>, gt: &mut Gt) {
+    off(hw);
+    let all = ALWAYS | VECTOR_USER;
+    hw.regs.write32(gt_reg::ENABLE_RENDER_COPY, both(all));
+    hw.regs.write32(gt_reg::ENABLE_VIDEO, both(all));
+    hw.regs
+        .write32(gt_reg::ENABLE_COMPUTE, u32::from(all) << 16);
+    let armed = armed(gt);
+    for (_, engine) in fuses::numbered(hw) {
+        let mask = mask_of(engine.desc.id);
+        hw.regs.write32(mask.offset, value(hw, mask, armed));
+    }
+    let enable = gt_reg::INTERRUPT_ENABLE;
+    hw.regs.write32_flush(gt_reg::TILE_INTERRUPT, enable);
+}
+
+/// Arms or disarms an engine's completion interrupt.
+pub(super) fn arm(hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
+    let Some((_, found)) = fuses::numbered(hw).nth(engine) else {
+        return;
+    };
+    let bit = 1u32.wrapping_shl(engine as u32);
+    let old = armed(gt);
+    let new = if on { old | bit } else { old & !bit };
+    if new == old {
+        return;
+    }
+    if let Some(word) = gt.irq.get_mut(ARMED) {
+        *word = new;
+    }
+    let mask = mask_of(found.desc.id);
+    let value = value(hw, mask, new);
+    if on {
+        gt.counts.irq_arms = gt.counts.irq_arms.wrapping_add(1);
+        // Read back: a completion after the caller's next look must find it open.
+        hw.regs.write32_flush(mask.offset, value);
+    } else {
+        hw.regs.write32(mask.offset, value);
+    }
+}
+
+/// The third level: a word, and where to ask about its bits.
+fn words() -> impl Iterator<Item = (u32, (u32, u32))> {
+    let ask = gt_reg::IDENTITY_SELECTOR.into_iter().zip(gt_reg::IDENTITY);
+    gt_reg::GT_INTERRUPT.into_iter().zip(ask)
+}
+
+/// The number that the device has for a class.
+const fn class_number(class: EngineClass) -> u8 {
+    match class {
+        EngineClass::Render => 0,
+        EngineClass::Video => 1,
+        EngineClass::VideoEnhance => 2,
+        EngineClass::Copy => 3,
+        EngineClass::Compute => 5,
+    }
+}
+
+fn is_of(identity: Identity, engine: &ListEngine) -> bool {
+    let id = engine.desc.id;
+    class_number(id.class) == identity.class() && id.instance == identity.instance()
+}
+
+/// Has one bit of a word told about. `None` if the device does not.
+fn identify(hw: &Hw<'_>, selector: u32, identity: u32, bit: u32) -> Option<Identity> {
+    hw.regs.write32(selector, bit);
+    for _ in 0..LOOKS {
+        let raw = hw.regs.read32(identity);
+        if raw == u32::MAX {
+            return None;
+        }
+        let told = Identity::from_bits(raw);
+        if told.valid() {
+            let taken = Identity::new().with_valid(true);
+            hw.regs.write32(identity, taken.into_bits());
+            return Some(told);
+        }
+    }
+    None
+}
+
+/// Adds to `events` what one identity tells.
+fn add(hw: &Hw<'_>, events: &mut Events, told: Identity) {
+    let Some((n, _)) = fuses::numbered(hw).find(|(_, e)| is_of(told, e)) else {
+        return;
+    };
+    let bit = 1u32.wrapping_shl(n as u32);
+    if told.vector() & (VECTOR_USER | VECTOR_SWITCH) != 0 {
+        events.completed |= bit;
+    }
+    if told.vector() & VECTOR_ERROR != 0 {
+        events.errors |= bit;
+    }
+}
+
+/// Takes the events off the device. Each word is cleared behind the identities of its bits, and raises the
+/// next interrupt if an engine has more to say by then.
+pub(super) fn ack(hw: &Hw<'_>) -> Events {
+    let mut events = Events::default();
+    hw.regs.write32(gt_reg::TILE_INTERRUPT, 0);
+    let tile = hw.regs.read32(gt_reg::TILE_INTERRUPT);
+    if tile == u32::MAX {
+        return events;
+    }
+    if tile & !gt_reg::INTERRUPT_ENABLE != 0 {
+        events.ours = true;
+        hw.regs
+            .write32(gt_reg::TILE_INTERRUPT, tile & !gt_reg::INTERRUPT_ENABLE);
+    }
+    if tile & gt_reg::TILE0 != 0 {
+        let master = hw.regs.read32(gt_reg::MASTER_INTERRUPT);
+        hw.regs
+            .write32(gt_reg::MASTER_INTERRUPT, master & !gt_reg::INTERRUPT_ENABLE);
+        let mut rounds = ROUNDS;
+        for (n, (word, (selector, identity))) in words().enumerate() {
+            if master.wrapping_shr(n as u32) & 1 == 0 {
+                continue;
+            }
+            let bits = hw.regs.read32(word);
+            let mut left = bits;
+            while left != 0 && rounds != 0 {
+                rounds = rounds.wrapping_sub(1);
+                let bit = left & left.wrapping_neg();
+                left &= !bit;
+                if let Some(told) = identify(hw, selector, identity, bit) {
+                    add(hw, &mut events, told);
+                }
+            }
+            hw.regs.write32(word, bits & !left);
+        }
+    }
+    hw.regs
+        .write32(gt_reg::TILE_INTERRUPT, gt_reg::INTERRUPT_ENABLE);
+    events
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::{Access, Mock};
+
+    /// Render, blitter, first compute, both video, both enhancers.
+    const CARD: u32 = 0b11_1100_0111;
+    const R: fn(u32) -> Access = Access::R;
+    const W: fn(u32, u32) -> Access = Access::W;
+
+    fn probed(mock: &Mock) -> Hw<'_> {
+        Hw {
+            card: CARD,
+            ..mock.hw()
+        }
+    }
+
+    #[test]
+    fn all_is_masked_and_cleared() {
+        let mock = Mock::default();
+        off(&probed(&mock));
+        let log = mock.take();
+        assert_eq!(log[..2], [W(0x19_0008, 0), R(0x19_0008)]);
+        for enable in [0x19_0030, 0x19_0034, 0x19_0048] {
+            assert!(log.contains(&W(enable, 0)));
+        }
+        for mask in [0x90, 0xa0, 0xa8, 0xac, 0xd0, 0x100, 0x104] {
+            assert!(log.contains(&W(0x19_0000 + mask, 0xffff_ffff)));
+        }
+        assert_eq!(
+            log[log.len() - 4..],
+            [
+                W(0x19_0018, 0xffff_ffff),
+                W(0x19_001c, 0xffff_ffff),
+                W(0x19_0010, 0x7fff_ffff),
+                R(0x19_0010),
+            ]
+        );
+    }
+
+    #[test]
+    fn on_lets_errors_and_reports_through_and_opens_the_gate_last() {
+        let mock = Mock::default();
+        on(&probed(&mock), &mut Gt::default());
+        // Bits 0, 3 and 8 enabled; render in 31:16, blitter in 15:0, compute in 31:16.
+        assert_eq!(mock.written(0x19_0030), [0, 0x0109_0109]);
+        assert_eq!(mock.written(0x19_0034), [0, 0x0109_0109]);
+        assert_eq!(mock.written(0x19_0048), [0, 0x0109_0000]);
+        // Bits 3 and 8 not masked.
+        assert_eq!(mock.written(0x19_0090), [u32::MAX, !0x0108_0000]);
+        assert_eq!(mock.written(0x19_00a0), [u32::MAX, !0x0108_0000]);
+        assert_eq!(mock.written(0x19_00ac), [u32::MAX, !0x0108_0108]);
+        assert_eq!(mock.written(0x19_0104), [u32::MAX]);
+        let log = mock.take();
+        assert_eq!(
+            log[log.len() - 2..],
+            [W(0x19_0008, 0x8000_0000), R(0x19_0008)]
+        );
+    }
+
+    #[test]
+    fn arming_opens_one_bit_and_is_read_back() {
+        let mock = Mock::default();
+        let mut gt = Gt::default();
+        // In the topology: render, blitter, compute, video 0 and 2, enhancers.
+        for (engine, mask, value) in [
+            (0, 0x90, !0x0109_0000),
+            (1, 0xa0, !0x0109_0000),
+            (2, 0x100, !0x0109_0109),
+            (3, 0xa8, !0x0109_0109),
+            (4, 0xac, !0x0109_0109),
+            (5, 0xd0, !0x0109_0109),
+            (6, 0xd0, !0x0109_0109u32),
+        ] {
+            arm(&probed(&mock), &mut gt, engine, true);
+            let at = 0x19_0000 + mask;
+            assert_eq!(mock.take(), [W(at, value), R(at)]);
+            arm(&probed(&mock), &mut gt, engine, true);
+            assert_eq!(mock.take(), [], "armed already");
+        }
+        assert_eq!(gt.counts.irq_arms, 7);
+        // The other enhancer keeps the mask that both have open.
+        arm(&probed(&mock), &mut gt, 5, false);
+        assert_eq!(mock.take(), [W(0x19_00d0, !0x0109_0109)]);
+        arm(&probed(&mock), &mut gt, 6, false);
+        assert_eq!(mock.take(), [W(0x19_00d0, !0x0108_0108)]);
+        arm(&probed(&mock), &mut gt, 7, true);
+        assert_eq!(mock.take(), [], "no such engine");
+        // What is armed stays so.
+        on(&probed(&mock), &mut gt);
+        assert_eq!(mock.written(0x19_00a0), [u32::MAX, !0x0109_0000]);
+    }
+
+    #[test]
+    fn events_are_taken_in_the_order_of_5_8() {
+        let mock = Mock::default();
+        mock.script(0x19_0008, &[1]);
+        mock.set(0x19_0010, 1);
+        // Blitter, bit 15: class 3, its user interrupt and a report; valid at the second look.
+        mock.set(0x19_0018, 1 << 15);
+        mock.script(0x19_0060, &[0, 0x8003_0101]);
+        let events = ack(&probed(&mock));
+        assert_eq!(
+            events,
+            Events {
+                ours: true,
+                completed: 0b10,
+                errors: 0
+            }
+        );
+        assert_eq!(
+            mock.take(),
+            [
+                W(0x19_0008, 0),
+                R(0x19_0008),
+                W(0x19_0008, 1),
+                R(0x19_0010),
+                W(0x19_0010, 1),
+                R(0x19_0018),
+                W(0x19_0070, 1 << 15),
+                R(0x19_0060),
+                R(0x19_0060),
+                W(0x19_0060, 0x8000_0000),
+                W(0x19_0018, 1 << 15),
+                W(0x19_0008, 0x8000_0000),
+            ]
+        );
+    }
+
+    #[test]
+    fn each_identity_is_one_engines() {
+        for (word, identity, n) in [
+            (0, 0x8000_0000u32, 0),
+            (0, 0x8003_0000, 1),
+            (0, 0x8005_0000, 2),
+            (1, 0x8001_0000, 3),
+            // Instance 2, at 25:20.
+            (1, 0x8021_0000, 4),
+            (1, 0x8002_0000, 5),
+            (1, 0x8012_0000, 6),
+        ] {
+            for (vector, completed, errors) in [(1, 1, 0), (0x100, 1, 0), (8, 0, 1), (0x10, 0, 0)] {
+                let mock = Mock::default();
+                mock.script(0x19_0008, &[1]);
+                mock.set(0x19_0010, 1 << word);
+                mock.set(0x19_0018 + 4 * word, 1);
+                mock.script(0x19_0060 + 4 * word, &[identity | vector]);
+                let events = ack(&probed(&mock));
+                assert_eq!(
+                    (events.completed, events.errors),
+                    (completed << n, errors << n)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn others_interrupts_and_gone_cards_are_left_alone() {
+        let mock = Mock::default();
+        mock.fix(0x19_0008, 0);
+        assert_eq!(ack(&probed(&mock)), Events::default());
+        assert_eq!(
+            mock.take(),
+            [W(0x19_0008, 0), R(0x19_0008), W(0x19_0008, 0x8000_0000)]
+        );
+        mock.gone.set(true);
+        assert_eq!(ack(&probed(&mock)), Events::default());
+        assert_eq!(mock.take(), [W(0x19_0008, 0), R(0x19_0008)]);
+    }
+
+    #[test]
+    fn an_identity_that_never_comes_ends() {
+        let mock = Mock::default();
+        mock.script(0x19_0008, &[1]);
+        mock.set(0x19_0010, 3);
+        mock.set(0x19_0018, 0xffff_ffff);
+        mock.set(0x19_001c, 0xffff_ffff);
+        let events = ack(&probed(&mock));
+        assert_eq!((events.ours, events.completed), (true, 0));
+        // Neither does an identity of nobody.
+        mock.take();
+        mock.script(0x19_0008, &[1]);
+        mock.fix(0x19_0060, 0x8004_0101);
+        assert_eq!(ack(&probed(&mock)).completed, 0);
+    }
+}

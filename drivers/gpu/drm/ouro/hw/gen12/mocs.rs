@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Cache control: by index, which commands name, and by kind of page, which entries name (digest §5.4).
+
+use bitfield_struct::bitfield;
+use static_assertions::const_assert_eq;
+
+use super::gt_regs as gt_reg;
+use crate::io::Hw;
+
+/// The index of accesses that pass all caches of the GPU.
+pub(super) const UNCACHED: u8 = 1;
+/// Indices that there are.
+const INDICES: u32 = 64;
+
+/// L3 control of an index.
+#[bitfield(u16)]
+#[derive(PartialEq, Eq)]
+struct L3 {
+    /// Bit 0: skip.
+    skip: bool,
+    /// Bits 3:1: when.
+    #[bits(3)]
+    when: u8,
+    /// Bits 5:4: 1 uncached, 3 written back.
+    #[bits(2)]
+    cache: u8,
+    /// Bit 6: coherent with the whole device.
+    global: bool,
+    /// Bit 7: looked up.
+    lookup: bool,
+    __: u8,
+}
+const_assert_eq!(core::mem::size_of::<L3>(), 2);
+
+/// [`L3::cache`]: not at all.
+const L3_UNCACHED: u8 = 1;
+/// [`L3::cache`]: written back.
+const L3_BACK: u8 = 3;
+
+/// L3 control of an index; those that have no use of their own are as 3.
+const fn l3(index: u32) -> u16 {
+    let no = L3::new().with_cache(L3_UNCACHED);
+    let entry = match index {
+        0 => no.with_lookup(true),
+        1 => no.with_global(true).with_lookup(true),
+        2 => no.with_global(true),
+        _ => L3::new().with_cache(L3_BACK).with_lookup(true),
+    };
+    entry.into_bits()
+}
+
+/// What kinds of pages there are: written back, write-combined, written through, uncached, and four more of
+/// the first kind (§3.3 row 5, §4.5).
+const KINDS: [u32; 8] = [3, 1, 2, 0, 3, 3, 3, 3];
+
+/// Sets all. Writes go to all instances ([`super::steering`]).
+pub(super) fn set(hw: &Hw<'_>) {
+    for index in 0..INDICES {
+        let at = gt_reg::GLOBAL_MOCS.wrapping_add(index.wrapping_mul(4));
+        hw.regs.write32(at, 0);
+    }
+    for pair in 0..INDICES / 2 {
+        let first = pair.wrapping_mul(2);
+        let (low, high) = (l3(first), l3(first.wrapping_add(1)));
+        let at = gt_reg::LNCF_MOCS.wrapping_add(pair.wrapping_mul(4));
+        hw.regs.write32(at, u32::from(low) | u32::from(high) << 16);
+    }
+    for (n, kind) in KINDS.iter().enumerate() {
+        let at = gt_reg::PAT_INDEX.wrapping_add((n as u32).wrapping_mul(4));
+        hw.regs.write32(at, *kind);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::{Access, Mock};
+
+    #[test]
+    fn indices_are_those_of_5_4() {
+        // Cacheability at 5:4 (1 uncached, 3 back), global at 6, lookup at 7.
+        assert_eq!([l3(0), l3(1), l3(2), l3(3)], [0x90, 0xd0, 0x50, 0xb0]);
+        assert!((3..64).all(|n| l3(n) == 0xb0));
+    }
+
+    #[test]
+    fn all_are_set() {
+        let mock = Mock::default();
+        set(&mock.hw());
+        let log = mock.take();
+        assert_eq!(log.len(), 64 + 32 + 8);
+        assert_eq!(log[0], Access::W(0x4000, 0));
+        assert_eq!(log[63], Access::W(0x40fc, 0));
+        assert_eq!(log[64], Access::W(0xb020, 0x00d0_0090));
+        assert_eq!(log[65], Access::W(0xb024, 0x00b0_0050));
+        assert_eq!(log[95], Access::W(0xb09c, 0x00b0_00b0));
+        // 0 back, 1 combined, 2 through, 3 uncached, 4 to 7 back, in the numbers of that register.
+        assert_eq!(
+            log[96..100],
+            [
+                Access::W(0x4800, 3),
+                Access::W(0x4804, 1),
+                Access::W(0x4808, 2),
+                Access::W(0x480c, 0)
+            ]
+        );
+        assert_eq!(log[103], Access::W(0x481c, 3));
+    }
+}

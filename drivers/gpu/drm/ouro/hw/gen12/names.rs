@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What bits and numbers of errors are called (I13, digest §5.12). Units have no names there.
+
+use crate::report::{BitName, Names};
+
+/// Of every engine.
+pub(super) static ENGINE: Names = Names {
+    errors: &[
+        (0, "instruction error"),
+        (2, "privilege violation"),
+        (4, "page table error"),
+    ],
+    units: &[],
+    more_units: &[],
+    sources: &[],
+};
+
+/// Of the device: bits of the register of the first fault.
+pub(super) static FAULT: &[BitName] = &[(0, "page fault")];

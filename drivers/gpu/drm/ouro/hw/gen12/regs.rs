@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Registers that each engine has, at offsets from the engine's base.
+//!
+//! The document names most of them and prints offsets where they stand in an image; offsets and bits are
+//! those of digest §3.2, which is cited by its row.
+
+use bitfield_struct::bitfield;
+use static_assertions::const_assert_eq;
+
+/// Where an engine's block of registers starts, in bytes (digest §3.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Base(pub(super) u32);
+
+impl Base {
+    /// The offset of one of the registers below in this engine.
+    pub(super) const fn at(self, reg: u32) -> u32 {
+        self.0.wrapping_add(reg)
+    }
+}
+
+/// A write that sets the bits `set` and clears the bits `clear` of a masked register: bits 31:16
+/// say which of bits 15:0 change (digest §3).
+pub(super) const fn masked(set: u16, clear: u16) -> u32 {
+    let mask = set | clear;
+    ((mask as u32) << 16) | set as u32
+}
+
+/// Tail of the running context's ring: a byte offset, bits 20:3 (row 2).
+pub(super) const RING_TAIL: u32 = 0x30;
+/// Head of the running context's ring (row 3).
+pub(super) const RING_HEAD: u32 = 0x34;
+
+/// [`RING_HEAD`].
+#[bitfield(u32)]
+#[derive(PartialEq, Eq)]
+pub(super) struct RingHead {
+    #[bits(2)]
+    __: u8,
+    /// Bits 20:2: dword that is fetched next.
+    #[bits(19)]
+    pub(super) dword: u32,
+    /// Bits 31:21: how often the head went past the end.
+    #[bits(11)]
+    pub(super) wraps: u16,
+}
+const_assert_eq!(core::mem::size_of::<RingHead>(), 4);
+
+impl RingHead {
+    /// The byte offset.
+    pub(super) const fn offset(self) -> u32 {
+        self.dword() << 2
+    }
+}
+
+/// Address of the running context's ring in the global table, bits 31:12 (row 4).
+pub(super) const RING_START: u32 = 0x38;
+/// Control of the running context's ring (row 5).
+pub(super) const RING_CTL: u32 = 0x3c;
+
+/// [`RING_CTL`].
+#[bitfield(u32)]
+#[derive(PartialEq, Eq)]
+pub(super) struct RingCtl {
+    /// Bit 0: commands are fetched.
+    pub(super) enable: bool,
+    /// Bits 2:1: automatic report of the head. Off.
+    #[bits(2)]
+    pub(super) report: u8,
+    #[bits(7)]
+    __: u8,
+    /// Bit 10: waits for a semaphore.
+    pub(super) semaphore_wait: bool,
+    /// Bit 11: waits for an event.
+    pub(super) event_wait: bool,
+    /// Bits 20:12: pages of the ring, less one.
+    #[bits(9)]
+    pub(super) pages_less_one: u16,
+    #[bits(11)]
+    __: u16,
+}
+const_assert_eq!(core::mem::size_of::<RingCtl>(), 4);
+
+/// Address that commands are fetched from, bits 63:32 (row 9).
+pub(super) const DMA_FADD_UDW: u32 = 0x60;
+/// The same, bits 31:0 (row 11).
+pub(super) const DMA_FADD: u32 = 0x78;
+/// Address of the command that is executed, bits 63:32 (row 9).
+pub(super) const ACTHD_UDW: u32 = 0x5c;
+/// The same, bits 31:0 (row 11).
+pub(super) const ACTHD: u32 = 0x74;
+/// What the parser choked on (row 10).
+pub(super) const IPEIR: u32 = 0x64;
+/// Header of the instruction that is executed or failed (row 10, L7).
+pub(super) const IPEHR: u32 = 0x68;
+/// Units that are done (row 11).
+pub(super) const INSTDONE: u32 = 0x6c;
+/// State of the parser (row 11).
+pub(super) const INSTPS: u32 = 0x70;
+
+/// Address of the engine's own status page in the global table (row 12, H1).
+pub(super) const HWS_PGA: u32 = 0x80;
+/// Which changes of the interrupt status are not written to the status page: all (row 16, H4).
+pub(super) const HWSTAM: u32 = 0x98;
+
+/// Mode of the engine; masked (row 17).
+pub(super) const MI_MODE: u32 = 0x9c;
+/// Bit 8 of [`MI_MODE`]: the parser stops at the next command.
+pub(super) const MI_MODE_STOP: u16 = 1 << 8;
+/// Bit 9 of [`MI_MODE`]: it has stopped. Read only.
+pub(super) const MI_MODE_IDLE: u32 = 1 << 9;
+
+/// Interrupts of the engine that are masked: those with a one (row 19).
+pub(super) const IMR: u32 = 0xa8;
+/// Errors that are latched; writing ones clears (row 21, I11).
+pub(super) const EIR: u32 = 0xb0;
+/// Errors that are not latched: those with a one (row 21, I10).
+pub(super) const EMR: u32 = 0xb4;
+/// Errors that persist (row 21).
+pub(super) const ESR: u32 = 0xb8;
+/// Bit 0 of the three: an instruction is not one (I13).
+pub(super) const ERROR_INSTRUCTION: u32 = 1 << 0;
+
+/// How the parser's own accesses are cached; masked (row 24).
+pub(super) const CMD_CCTL: u32 = 0xc4;
+
+/// [`CMD_CCTL`], without its upper half.
+#[bitfield(u16)]
+#[derive(PartialEq, Eq)]
+pub(super) struct CmdCctl {
+    /// Bits 6:0: for reads, `index << 1` (§5.4).
+    #[bits(7)]
+    pub(super) read: u8,
+    /// Bits 13:7: for writes.
+    #[bits(7)]
+    pub(super) write: u8,
+    #[bits(2)]
+    __: u8,
+}
+const_assert_eq!(core::mem::size_of::<CmdCctl>(), 2);
+
+/// The handshake around a reset; masked (row 27, §5.6).
+pub(super) const RESET_CTL: u32 = 0xd0;
+/// Bit 0 of [`RESET_CTL`]: please be ready for one.
+pub(super) const RESET_REQUEST: u16 = 1 << 0;
+/// Bit 1 of [`RESET_CTL`]: ready. Read only.
+pub(super) const RESET_READY: u32 = 1 << 1;
+/// Bit 2 of [`RESET_CTL`]: stopped by an error that only a reset ends.
+pub(super) const RESET_CATASTROPHE: u16 = 1 << 2;
+
+/// State of the batch (row 29).
+pub(super) const BB_STATE: u32 = 0x110;
+/// Bit 5 of [`BB_STATE`]: it is in the context's own address space.
+pub(super) const BB_STATE_OWN_SPACE: u32 = 1 << 5;
+/// What runs in front of every restore of a context, low and high (row 31, K2).
+pub(super) const PRT_BB_STATE: [u32; 2] = [0x120, 0x124];
+/// Address in the batch, bits 31:0 and 63:32 (row 34).
+pub(super) const BB_ADDR: u32 = 0x140;
+/// The same, bits 63:32.
+pub(super) const BB_ADDR_UDW: u32 = 0x168;
+/// An offset that batches may have added to their addresses (row 39, J10).
+pub(super) const BB_OFFSET: u32 = 0x158;
+/// A context in the old sense; off (row 41, J12).
+pub(super) const CCID: u32 = 0x180;
+/// Commands behind each restore; off (row 46, K6).
+pub(super) const BB_PER_CTX_PTR: u32 = 0x1c0;
+/// Commands within each restore; off (row 47, K6).
+pub(super) const INDIRECT_CTX: u32 = 0x1c4;
+/// Where in the restore (row 48).
+pub(super) const INDIRECT_CTX_OFFSET: u32 = 0x1c8;
+
+/// How the blitter's accesses are cached, on the blitter alone (row 52).
+pub(super) const BLIT_CCTL: u32 = 0x204;
+
+/// [`BLIT_CCTL`].
+#[bitfield(u32)]
+#[derive(PartialEq, Eq)]
+pub(super) struct BlitCctl {
+    /// Bits 6:0: sources, `index << 1`.
+    #[bits(7)]
+    pub(super) source: u8,
+    #[bits(1)]
+    __: u8,
+    /// Bits 14:8: destinations.
+    #[bits(7)]
+    pub(super) destination: u8,
+    #[bits(17)]
+    __: u32,
+}
+const_assert_eq!(core::mem::size_of::<BlitCctl>(), 4);
+
+/// Reasons of which no report is made: none (row 54, E3).
+pub(super) const CSB_INTERRUPT_MASK: u32 = 0x218;
+/// The context that runs, as the upper half of its descriptor (row 57, E21).
+pub(super) const EXECLIST_STATUS_HI: u32 = 0x238;
+
+/// What is restored and saved; masked (row 60).
+pub(super) const CTX_CONTROL: u32 = 0x244;
+/// Bit 0 of [`CTX_CONTROL`]: the engine's part of the image is not read (D6).
+pub(super) const CTX_RESTORE_INHIBIT: u16 = 1 << 0;
+/// Bit 3 of [`CTX_CONTROL`]: a wait does not end the context's turn (D7).
+pub(super) const CTX_NO_SYNC_SWITCH: u16 = 1 << 3;
+
+/// Roots of the address space: low halves of four, each followed by its high half (row 63, U1).
+pub(super) const PDP: [u32; 4] = [0x270, 0x278, 0x280, 0x288];
+
+/// Mode of the engine's submission and translation; masked (row 65).
+pub(super) const GFX_MODE: u32 = 0x29c;
+/// Bit 3 of [`GFX_MODE`]: work comes by lists, not by the ring registers (A5).
+pub(super) const GFX_MODE_LISTS: u16 = 1 << 3;
+
+/// A semaphore's token (row 66, G5).
+pub(super) const SEMAPHORE_TOKEN: u32 = 0x2b4;
+/// A clock, low and high half (row 67, P6).
+pub(super) const TIMESTAMP: u32 = 0x358;
+/// Numbers of the last report and the last one read; masked (row 70).
+pub(super) const CONTEXT_STATUS_PTR: u32 = 0x3a0;
+
+/// [`CONTEXT_STATUS_PTR`], without its upper half.
+#[bitfield(u16)]
+#[derive(PartialEq, Eq)]
+pub(super) struct StatusPointers {
+    /// Bits 3:0: the last one written.
+    #[bits(4)]
+    pub(super) written: u8,
+    #[bits(4)]
+    __: u8,
+    /// Bits 11:8: the last one read.
+    #[bits(4)]
+    pub(super) read: u8,
+    #[bits(4)]
+    __: u8,
+}
+const_assert_eq!(core::mem::size_of::<StatusPointers>(), 2);
+
+/// Time for which the running context has run (row 71, D18).
+pub(super) const CTX_TIMESTAMP: u32 = 0x3a8;
+/// Elements of the submission queue: eight quadwords (row 81, B1).
+pub(super) const SQ_CONTENTS: u32 = 0x510;
+/// Has the submission queue taken (row 82).
+pub(super) const EXECLIST_CONTROL: u32 = 0x550;
+
+/// [`EXECLIST_CONTROL`].
+#[bitfield(u32)]
+#[derive(PartialEq, Eq)]
+pub(super) struct ListControl {
+    /// Bit 0: take it now (B6).
+    pub(super) load: bool,
+    #[bits(31)]
+    __: u32,
+}
+const_assert_eq!(core::mem::size_of::<ListControl>(), 4);
+
+/// Interrupt of an engine: `MI_USER_INTERRUPT` (I1).
+pub(super) const VECTOR_USER: u16 = 1 << 0;
+/// Interrupt of an engine: an error (I2).
+pub(super) const VECTOR_ERROR: u16 = 1 << 3;
+/// Interrupt of an engine: a report on its contexts (I7).
+pub(super) const VECTOR_SWITCH: u16 = 1 << 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_where_3_2_says() {
+        assert_eq!(RingHead::from_bits(0x0020_0104).offset(), 0x104);
+        assert_eq!(RingHead::from_bits(0x0040_0104).wraps(), 2);
+        let ctl = RingCtl::new().with_pages_less_one(15).with_enable(true);
+        assert_eq!(ctl.into_bits(), 0xf001);
+        assert!(RingCtl::from_bits(1 << 10).semaphore_wait());
+        assert!(RingCtl::from_bits(1 << 11).event_wait());
+        let cctl = CmdCctl::new().with_read(2).with_write(2);
+        assert_eq!(cctl.into_bits(), 0x102);
+        let blit = BlitCctl::new().with_source(2).with_destination(2);
+        assert_eq!(blit.into_bits(), 0x202);
+        let pointers = StatusPointers::new().with_read(11).with_written(11);
+        assert_eq!(pointers.into_bits(), 0x0b0b);
+        assert_eq!(ListControl::new().with_load(true).into_bits(), 1);
+        assert_eq!(masked(8, 0), 0x0008_0008);
+        assert_eq!(masked(0, 0x100), 0x0100_0000);
+    }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What a card has: read from configuration space and registers, without changing anything (digest §5.1
+//! to §5.3, §5.9, §5.13).
+
+use super::{
+    engine::BCS0,
+    fuses,
+    gt_regs::{self as gt_reg, RpmConfig},
+    pte,
+};
+use crate::{
+    context::Context,
+    generation::{BringUpError, LocalMemory, Pipes, Space, Swizzle, Topology},
+    io::Hw,
+};
+
+/// Configuration space: identity.
+const PCI_ID: u16 = 0x00;
+/// Configuration space: revision, bits 7:0.
+const PCI_REVISION: u16 = 0x08;
+/// Configuration space: size of the global table, bits 7:6 (§5.2).
+const PCI_TABLE: u16 = 0x50;
+/// The base address register of the local memory (§5.2).
+const MEMORY_BAR: u8 = 2;
+/// Bytes of the largest image: render's and compute's (§5.10).
+const CONTEXT_BYTES: u32 = 14 * 4096;
+/// Local memory is given out in pages of this size (§4.5).
+const MEMORY_PAGE: u64 = 64 << 10;
+
+/// Entries of the global table: 1 MiB of them for a field of 1, doubled by each step. (§4.6: 3 is 8 MiB.)
+fn table_entries(config: u32) -> Option<u32> {
+    match config >> 6 & 3 {
+        0 => None,
+        n => Some(1 << (17 + n)),
+    }
+}
+
+/// Bytes of local memory that can be used: up to the compression data (§5.2).
+fn memory(range: u32, compression: u32) -> Option<u64> {
+    let size = u64::from(range & 0xffff) >> 8 << 30;
+    let usable = u64::from(compression >> 8) * MEMORY_PAGE;
+    (usable != 0 && usable <= size).then_some(usable)
+}
+
+/// Ticks of the clock in a second (§3.3 row 1).
+fn clock(config: u32) -> u32 {
+    let config = RpmConfig::from_bits(config);
+    let crystal = match config.crystal() {
+        0 => 24_000_000u32,
+        1 => 19_200_000,
+        2 => 38_400_000,
+        _ => 25_000_000,
+    };
+    crystal >> 3u8.wrapping_sub(config.shift())
+}
+
+/// Whether the firmware has fixed the memory of its own processor: then work goes through that alone, and
+/// lists are not taken (§5.13).
+fn is_locked(hw: &Hw<'_>) -> bool {
+    [gt_reg::GUC_WOPCM_SIZE, gt_reg::DMA_GUC_WOPCM_OFFSET]
+        .iter()
+        .any(|reg| hw.regs.read32(*reg) & gt_reg::WOPCM_LOCKED != 0)
+}
+
+/// Looks what the card has.
+pub(super) fn probe(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
+    let state = hw.regs.read32(gt_reg::GU_CNTL);
+    if hw.platform.config32(PCI_ID) == u32::MAX || state == u32::MAX {
+        return Err(BringUpError::Gone);
+    }
+    if state & gt_reg::GU_CNTL_MEMORY == 0 {
+        return Err(BringUpError::Unsupported(
+            "its memory was not set up by its firmware",
+        ));
+    }
+    if is_locked(hw) {
+        return Err(BringUpError::Unsupported(
+            "its firmware has locked the GuC's memory: it takes work from the GuC alone, not by execlists",
+        ));
+    }
+    let entries = table_entries(hw.platform.config32(PCI_TABLE));
+    let gtt_entries = entries.ok_or(BringUpError::NoTranslationTable)?;
+    let range = hw.regs.read32(gt_reg::TILE0_ADDR_RANGE);
+    let compression = hw.regs.read32(gt_reg::FLAT_CCS_BASE_ADDR);
+    let size = memory(range, compression).ok_or(BringUpError::Unsupported("size of its memory"))?;
+    let visible = hw.platform.bar_len(MEMORY_BAR).min(size);
+    if visible == 0 {
+        return Err(BringUpError::Unsupported("no window to its memory"));
+    }
+    let card = fuses::read(hw);
+    Ok(Topology {
+        engines: fuses::engines(card),
+        gtt_entries,
+        pages: &pte::GLOBAL,
+        space: Space::PerContext {
+            bits: 48,
+            tables: &pte::OWN,
+        },
+        aperture: 0,
+        fences: None,
+        context: Some(&BCS0.images as &dyn Context),
+        checker: None,
+        local: Some(LocalMemory {
+            size,
+            cpu_visible: visible,
+            window_at: 0,
+            at: None,
+        }),
+        swizzle: Swizzle::None,
+        llc: false,
+        timestamp_hz: clock(hw.regs.read32(gt_reg::RPM_CONFIG0)),
+        context_bytes: CONTEXT_BYTES,
+        stolen_bytes: 0,
+        revision: hw.platform.config32(PCI_REVISION) as u8,
+        msi: true,
+        pipes: Pipes::default(),
+        card,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{engine::Engine, mock::Mock};
+
+    /// 16 GiB of memory, of which 256 MiB are seen; all engines.
+    fn device() -> Mock {
+        let mock = Mock::default();
+        mock.config(0x00, 0x56a0_8086);
+        mock.config(0x08, 0x0380_0008);
+        mock.config(0x50, 0xc0);
+        mock.set(0x10_1010, 0x80);
+        mock.set(0x4900, 16 << 8);
+        mock.set(0x4910, 0x3f800 << 8);
+        mock.set(0x9140, 0x0003_0005);
+        mock.set(0x9144, 0xffff_ffff);
+        mock.aperture.set(256 << 20);
+        mock
+    }
+
+    #[test]
+    fn a_card_is_what_its_registers_say() {
+        let mock = device();
+        let topo = probe(&mock.hw()).unwrap();
+        assert_eq!(topo.engines.len(), 7);
+        assert_eq!(topo.card, 0b11_1100_0111);
+        // §4.6: 8 MiB of table are 4 GiB.
+        assert_eq!(topo.gtt_entries, 1 << 20);
+        assert_eq!(topo.timestamp_hz, 3_000_000);
+        assert_eq!((topo.revision, topo.msi, topo.llc), (8, true, false));
+        let local = topo.local.unwrap();
+        // 0x3f800 pages of 64 KiB.
+        assert_eq!(
+            (local.size, local.cpu_visible),
+            (0x3_f800_0000, 0x1000_0000)
+        );
+        assert!(local.at.is_none());
+        let bytes = |e: &&dyn Engine| e.images().unwrap().bytes();
+        assert_eq!(
+            topo.engines.iter().map(bytes).max(),
+            Some(topo.context_bytes)
+        );
+        // Nothing was changed.
+        assert!(mock
+            .take()
+            .iter()
+            .all(|a| matches!(a, crate::mock::Access::R(_))));
+    }
+
+    #[test]
+    fn clocks_are_those_of_3_3() {
+        // Crystal at 5:3, shift at 2:1.
+        for (config, hz) in [
+            (0, 3_000_000),
+            (0x08, 2_400_000),
+            (0x10, 4_800_000),
+            (0x18, 3_125_000),
+            (0x06, 24_000_000),
+            (0x14, 19_200_000),
+        ] {
+            assert_eq!(clock(config), hz);
+        }
+    }
+
+    #[test]
+    fn a_locked_card_is_refused_with_the_reason() {
+        for reg in [0xc050, 0xc340] {
+            let mock = device();
+            mock.set(reg, 1);
+            let Err(BringUpError::Unsupported(why)) = probe(&mock.hw()) else {
+                panic!("refused");
+            };
+            assert!(why.contains("execlists"), "{why}");
+        }
+    }
+
+    #[test]
+    fn cards_that_cannot_be_used_are_refused() {
+        let no_table = device();
+        no_table.config(0x50, 0);
+        assert_eq!(
+            probe(&no_table.hw()).err(),
+            Some(BringUpError::NoTranslationTable)
+        );
+        for (reg, value) in [
+            (0x10_1010, 0),
+            (0x4910, 0),
+            (0x4910, 0x4_0001 << 8),
+            (0x4900, 0),
+        ] {
+            let mock = device();
+            mock.set(reg, value);
+            assert!(
+                matches!(probe(&mock.hw()), Err(BringUpError::Unsupported(_))),
+                "{reg:x}"
+            );
+        }
+        let hidden = device();
+        hidden.aperture.set(0);
+        assert!(probe(&hidden.hw()).is_err());
+        let gone = device();
+        gone.gone.set(true);
+        assert_eq!(probe(&gone.hw()).err(), Some(BringUpError::Gone));
+    }
+
+    #[test]
+    fn tables_may_be_smaller() {
+        assert_eq!(table_entries(0x40), Some(1 << 18));
+        assert_eq!(table_entries(0x80), Some(1 << 19));
+    }
+}
