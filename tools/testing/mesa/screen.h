@@ -8,6 +8,7 @@
 #define GL_GLEXT_PROTOTYPES
 #include <GL/gl.h>
 #include <GL/glext.h>
+#include <stdlib.h>
 #include <string.h>
 #include "tap.h"
 
@@ -53,6 +54,14 @@ static inline void screen_is(const char *gpu)
 	printf("# GL_RENDERER %s, GL_VERSION %s\n", name, (const char *)glGetString(GL_VERSION));
 	if (!ok(name && strstr(name, gpu) && !strstr(name, "llvmpipe"), "the renderer is the GPU"))
 		exit(tap_end());
+}
+
+/* What Mesa does not have on this GPU: words of OURO_LACKS. What is not named, must be there. */
+static inline int lacks(const char *what)
+{
+	const char *all = getenv("OURO_LACKS");
+
+	return all && strstr(all, what);
 }
 
 /* A picture to draw to. */

@@ -5,25 +5,32 @@
 
 MESA_BIN=$OURO_TOP/build/mesa
 
-# mesa_name GPU: part of what Mesa calls the renderer.
-mesa_name() {
+# mesa_words GPU: part of what Mesa calls the renderer, then what Mesa does not
+# have on such a chip.
+mesa_words() {
     case $1 in
         snb) echo SNB ;;
+        rv515 | r520 | r580) echo "${1^^} timestamps native-fences video" ;;
         *) die "what does Mesa call the GPU $1?" ;;
     esac
 }
 
 build_mesa() {
     mkdir -p "$MESA_BIN"
-    root_run "$(clients_tree mesa)" make -s -C "$OURO_TOP/tools/testing/mesa" OUT="$MESA_BIN" CC=gcc
+    # the check runs two at a time
+    (
+        flock 9
+        root_run "$(clients_tree mesa)" make -s -C "$OURO_TOP/tools/testing/mesa" OUT="$MESA_BIN" CC=gcc
+    ) 9>"$MESA_BIN.lock"
 }
 
 # mesa_run NAME GPU GUEST-ARGUMENT...: all clients in one guest, their results
-# under NAME.
+# under NAME. With OURO_STREAMS=1 their streams too (radeon).
 mesa_run() {
     local name=$1 gpu=$2
     shift 2
     guest_run "$name" --gpu "$gpu" --timeout 600 --memory 1G --root "$(clients_tree mesa)" --tests "$MESA_BIN" \
-        --add "$VM_DIR/guest-tests/run-mesa.sh" "$@" -- sh /bin/run-mesa.sh "$(mesa_name "$gpu")"
+        --add "$VM_DIR/guest-tests/run-mesa.sh" "$@" -- \
+        sh -c "OURO_STREAMS=${OURO_STREAMS:-} sh /bin/run-mesa.sh $(mesa_words "$gpu") ${MESA_LACKS:-}"
     guest_results "$name"
 }
