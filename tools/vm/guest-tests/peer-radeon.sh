@@ -25,12 +25,15 @@ no_complaint() {
     ! dmesg | grep -E '(radeon|\[drm).*(\*ERROR\*|lockup|timed? ?out|failed|[Dd]isabling GPU|Wait for MC idle)'
 }
 
+drawn() { ouro-draw --peer --out /out; }
+
 check_begin
 check "radeon binds to the model" bound
 check "there is a render node" test -c /dev/dri/renderD128
 check "the GART is enabled" said "PCIE GART of 512M enabled"
 check "the ring works" said "ring test succeeded"
 check "an indirect buffer works, and its fence comes" said "ib test succeeded"
+check "the picture is drawn, every pixel right" drawn
 check "objects move, and interrupts arrive" interrupted
 check "radeon has no complaint" no_complaint
 check_end

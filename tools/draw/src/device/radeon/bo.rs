@@ -42,12 +42,18 @@ pub struct Bo<'a> {
 }
 
 impl<'a> Bo<'a> {
-    /// Makes one that may be in both memories.
+    /// Makes one that may be in both memories. It is zero: the upstream driver leaves in `VRAM` what was
+    /// there, and moves an object from `GTT` when a stream wants it.
     pub fn new(device: &'a Device, size: usize) -> Result<Bo<'a>> {
+        let initial_domain = if device.is_peer() {
+            RADEON_GEM_DOMAIN_GTT
+        } else {
+            RADEON_GEM_DOMAIN_VRAM | RADEON_GEM_DOMAIN_GTT
+        };
         let mut create = drm_radeon_gem_create {
             size: size as u64,
             alignment: 4096,
-            initial_domain: RADEON_GEM_DOMAIN_VRAM | RADEON_GEM_DOMAIN_GTT,
+            initial_domain,
             ..Default::default()
         };
         device.call("RADEON_GEM_CREATE", DRM_RADEON_GEM_CREATE, &mut create)?;
