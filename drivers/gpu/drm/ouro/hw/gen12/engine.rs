@@ -84,6 +84,7 @@ const fn engine(
                 0
             },
             known_dwords: 0,
+            private_dwords: 0,
             copy_pages: if matches!(class, EngineClass::Copy) {
                 blt::MAX_ROWS
             } else {
