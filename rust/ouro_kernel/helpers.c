@@ -192,6 +192,19 @@ struct file *ouro_sync_file_create(struct dma_fence *fence)
  * The object that owns all these offsets, with a reference, or NULL. Its count
  * may be zero already: then it is on its way out, and waits for this lock.
  */
+/* Each object that the file has a handle of, under a spinlock. */
+void ouro_file_objects(struct drm_file *file, void (*each)(struct drm_gem_object *obj, void *data),
+		       void *data)
+{
+	struct drm_gem_object *obj;
+	int id;
+
+	spin_lock(&file->table_lock);
+	idr_for_each_entry(&file->object_idr, obj, id)
+		each(obj, data);
+	spin_unlock(&file->table_lock);
+}
+
 struct drm_gem_object *ouro_gem_at_offset(struct drm_device *dev, unsigned long start,
 					  unsigned long pages)
 {

@@ -81,6 +81,10 @@ void ouro_syncobj_put(struct drm_syncobj *syncobj);
 struct dma_fence *ouro_syncobj_fence(struct drm_syncobj *syncobj);
 struct file *ouro_sync_file_create(struct dma_fence *fence);
 
+/* open files */
+void ouro_file_objects(struct drm_file *file, void (*each)(struct drm_gem_object *obj, void *data),
+		       void *data);
+
 /* mappings of objects */
 struct drm_gem_object *ouro_gem_at_offset(struct drm_device *dev, unsigned long start,
 					  unsigned long pages);

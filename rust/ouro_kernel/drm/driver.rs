@@ -54,11 +54,6 @@ pub trait Driver: Sized + Send + Sync + 'static {
         let _ = (file, handle);
         Err(EOPNOTSUPP)
     }
-
-    /// Somebody reads `/proc/<pid>/fdinfo/<fd>`: lines `key:\tvalue\n`.
-    fn show_fdinfo(dev: &Device<Self>, file: &File<Self>, printer: &mut Printer<'_>) {
-        let _ = (dev, file, printer);
-    }
 }
 
 /// How a driver calls itself.
@@ -85,6 +80,11 @@ pub trait Personality: Send + Sync + 'static {
 
     /// Its ioctls: see [`ouro_kernel::ioctls!`](crate::ioctls).
     const IOCTLS: &'static ioctl::Table<Self::Driver>;
+
+    /// Somebody reads `/proc/<pid>/fdinfo/<fd>`: lines `key:\tvalue\n`.
+    fn show_fdinfo(file: &File<Self::Driver>, printer: &mut Printer<'_>) {
+        let _ = (file, printer);
+    }
 }
 
 /// The tables of a personality.
@@ -110,7 +110,7 @@ impl<P: Personality> Tables<P> {
         gem_prime_import: Some(gem::prime::import_callback::<<P::Driver as Driver>::Object>),
         dumb_create: Some(dumb::create_callback::<P::Driver>),
         dumb_map_offset: Some(dumb::offset_callback::<P::Driver>),
-        show_fdinfo: Some(File::<P::Driver>::show_fdinfo_callback),
+        show_fdinfo: Some(File::<P::Driver>::show_fdinfo_callback::<P>),
         major: P::INFO.major,
         minor: P::INFO.minor,
         patchlevel: P::INFO.patchlevel,

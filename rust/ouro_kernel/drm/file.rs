@@ -6,13 +6,57 @@
 
 use kernel::{bindings, prelude::*, types::Opaque};
 
-use super::{Device, Driver, Printer};
-use crate::{raw, task::Client};
+use super::{Device, Driver, Personality, Printer};
+use crate::{
+    gem::{DriverObject, Object},
+    raw,
+    task::Client,
+};
 
 /// What `driver_priv` of a `drm_file` points to.
 struct Private<D: Driver> {
     client: Client,
     data: Pin<KBox<D::File>>,
+}
+
+/// Regions that [`File::show_memory()`] tells apart.
+const MAX_REGIONS: usize = 8;
+
+/// What the objects of a file come to, by region.
+struct Sums([bindings::drm_memory_stats; MAX_REGIONS]);
+
+/// Adds an object to the [`Sums`] of its region, as the kernel's drm-usage-stats.rst says.
+///
+/// # Safety
+///
+/// `obj` is an object of `T`, and stays; `sums` are [`Sums`], and the caller's alone. Nothing here
+/// sleeps.
+unsafe extern "C" fn add_object<T: DriverObject>(
+    obj: *mut bindings::drm_gem_object,
+    sums: *mut c_void,
+) {
+    // SAFETY: By the requirement of this function.
+    let (object, sums) = unsafe { (Object::<T>::from_raw(obj), &mut *sums.cast::<Sums>()) };
+    let status = T::status(object);
+    let Some(sum) = sums.0.get_mut(status.region) else {
+        return;
+    };
+    let size = object.size() as u64;
+    // SAFETY: As above; both only say so much as of now.
+    let shared = unsafe { (*obj).handle_count > 1 || !(*obj).dma_buf.is_null() };
+    let mut add = |to: fn(&mut bindings::drm_memory_stats) -> &mut u64, counts: bool| {
+        if counts {
+            *to(sum) += size;
+        }
+    };
+    add(|s| &mut s.shared, shared);
+    add(|s| &mut s.private, !shared);
+    add(|s| &mut s.resident, status.resident);
+    add(|s| &mut s.active, status.active);
+    add(
+        |s| &mut s.purgeable,
+        status.resident && status.purgeable && !status.active,
+    );
 }
 
 /// An open file: a `struct drm_file` with the data of its driver, to which it derefs.
@@ -65,11 +109,35 @@ impl<D: Driver> File<D> {
         &self.private().client
     }
 
-    /// Prints how much memory the objects have that this file has handles of: total, shared,
-    /// resident, purgeable, active, each a line for the region `memory`. Sleeps.
-    pub fn show_memory(&self, printer: &mut Printer<'_>) {
-        // SAFETY: Both are valid; the file is open.
-        unsafe { bindings::drm_show_memory_stats(printer.as_raw(), self.as_raw()) }
+    /// Prints how much memory the objects have that this file has handles of, in each of `regions`,
+    /// which are the names of the numbers in [`Status::region`](crate::gem::Status::region): total,
+    /// shared, active, resident, purgeable, each a line. Sleeps.
+    pub fn show_memory(&self, printer: &mut Printer<'_>, regions: &[&CStr]) {
+        let mut sums = Sums([pin_init::zeroed(); MAX_REGIONS]);
+        // SAFETY: The file is open. The callback is for objects of this driver, which all objects of
+        // the file are, and `sums` is what it takes; it does not sleep.
+        unsafe {
+            raw::ouro_file_objects(
+                self.as_raw(),
+                Some(add_object::<D::Object>),
+                (&raw mut sums).cast(),
+            )
+        }
+        const OPTIONAL: bindings::drm_gem_object_status =
+            bindings::drm_gem_object_status_DRM_GEM_OBJECT_RESIDENT
+                | bindings::drm_gem_object_status_DRM_GEM_OBJECT_PURGEABLE
+                | bindings::drm_gem_object_status_DRM_GEM_OBJECT_ACTIVE;
+        for (sum, name) in sums.0.iter().zip(regions) {
+            // SAFETY: All are valid; the name ends with a zero.
+            unsafe {
+                bindings::drm_print_memory_stats(
+                    printer.as_raw(),
+                    sum,
+                    OPTIONAL,
+                    name.as_char_ptr(),
+                )
+            }
+        }
     }
 
     /// Whether calls of the caller's descriptor shall fail rather than wait (`O_NONBLOCK`).
@@ -142,7 +210,7 @@ impl<D: Driver> File<D> {
     /// # Safety
     ///
     /// Called by the DRM core for an open file.
-    pub(crate) unsafe extern "C" fn show_fdinfo_callback(
+    pub(crate) unsafe extern "C" fn show_fdinfo_callback<P: Personality<Driver = D>>(
         printer: *mut bindings::drm_printer,
         file: *mut bindings::drm_file,
     ) {
@@ -150,6 +218,6 @@ impl<D: Driver> File<D> {
         let file = unsafe { File::<D>::from_raw(file) };
         // SAFETY: As above.
         let mut printer = unsafe { Printer::from_raw(printer) };
-        D::show_fdinfo(file.device(), file, &mut printer);
+        P::show_fdinfo(file, &mut printer);
     }
 }

@@ -162,16 +162,19 @@ pub trait DriverObject: Sized + Send + Sync + 'static {
         Ok(())
     }
 
-    /// Whether user space's statistics count the object as: (resident, purgeable, active).
+    /// What user space's statistics count the object as. Must not sleep.
     fn status(obj: &Object<Self>) -> Status {
         let _ = obj;
         Status::default()
     }
 }
 
-/// What `drm_show_memory_stats` style counters ask about an object.
+/// What statistics ask about an object.
 #[derive(Clone, Copy, Default)]
 pub struct Status {
+    /// The number of the region of memory that it is in, or will be: see
+    /// [`File::show_memory()`](crate::drm::File::show_memory).
+    pub region: usize,
     /// It has memory now.
     pub resident: bool,
     /// User space does not need its contents.
@@ -271,7 +274,6 @@ impl<T: DriverObject> Object<T> {
             None
         },
         mmap: Some(mmap::object_mmap_callback::<T>),
-        status: Some(Self::status_callback),
         vm_ops: mmap::vm_ops::<T>(),
         ..pin_init::zeroed()
     };
@@ -436,27 +438,6 @@ impl<T: DriverObject> Object<T> {
         // SAFETY: By the requirement of this function.
         let (obj, file) = unsafe { (Self::from_raw(obj), File::from_raw(file)) };
         T::close(obj, file);
-    }
-
-    /// # Safety
-    ///
-    /// Called by the DRM core for an object of a device of this driver.
-    unsafe extern "C" fn status_callback(
-        obj: *mut bindings::drm_gem_object,
-    ) -> bindings::drm_gem_object_status {
-        // SAFETY: By the requirement of this function.
-        let status = T::status(unsafe { Self::from_raw(obj) });
-        let bit = |on, bit| if on { bit } else { 0 };
-        bit(
-            status.resident,
-            bindings::drm_gem_object_status_DRM_GEM_OBJECT_RESIDENT,
-        ) | bit(
-            status.purgeable,
-            bindings::drm_gem_object_status_DRM_GEM_OBJECT_PURGEABLE,
-        ) | bit(
-            status.active,
-            bindings::drm_gem_object_status_DRM_GEM_OBJECT_ACTIVE,
-        )
     }
 }
 

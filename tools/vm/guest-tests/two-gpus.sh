@@ -39,7 +39,8 @@ remove_beside_work() {
 # The module was loaded with a simulated region.
 region_moves() {
     OURO_NODE=$one region || return 1
-    ! OURO_NODE=$one region | grep -q 'no device memory'
+    ! OURO_NODE=$one region | grep -q 'no device memory' || return 1
+    OURO_NODE=$one usage
 }
 # Memory channels are equal, and the aperture is smaller than an object.
 tiles() { OURO_NODE=$one tiling; }

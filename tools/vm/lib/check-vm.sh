@@ -133,7 +133,7 @@ check_vm() {
 
     # two GPUs at once, with INTx in place of MSI, and a simulated region of device memory each
     OURO_GUEST_APPEND=pci=nomsi guest_run "$name/two-intx" --gpu "$gpu" "${common[@]}" --add "$SELFTESTS/order" \
-        --add "$SELFTESTS/unbind" --add "$SELFTESTS/region" --module-args test_region_mb=8 \
+        --add "$SELFTESTS/unbind" --add "$SELFTESTS/region" --add "$SELFTESTS/usage" --module-args test_region_mb=8 \
         --add "$SELFTESTS/tiling" --add "$SELFTESTS/aperture" --model-args "--aperture-mb 64 --swizzle" \
         --add "$VM_DIR/guest-tests/two-gpus.sh" -- sh /bin/two-gpus.sh
     results_tap "$name/two-intx" "$GUEST_DIR/output.txt" || result FAIL "$name/two-intx" "no TAP: see output.txt"
@@ -154,7 +154,7 @@ check_young() {
     tests=$VM_LOG/tests-$gpu-$kernel
     rm -rf "$tests"
     mkdir -p "$tests"
-    cp "$SELFTESTS/radeon" "$tests/"
+    cp "$SELFTESTS/radeon" "$SELFTESTS/usage" "$tests/"
     guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 900 --tests "$tests" \
         --add "$VM_DIR/guest-tests/run-tests.sh" --add "$VM_DIR/guest-tests/sleep.sh" -- sh -c \
         'OURO_SLEEP="sh /bin/sleep.sh" sh /bin/run-tests.sh'

@@ -42,7 +42,7 @@ use ouro_kernel::{
 };
 
 use crate::{
-    debugfs, fdinfo,
+    debugfs,
     file::File,
     gem::{region::Local, shrink::Reclaim, Bo},
     gpu::Gpu,
@@ -88,10 +88,6 @@ impl drm::Driver for Ouro {
 
     fn dumb_offset(file: &DrmFile, handle: u32) -> Result<u64> {
         dumb::offset(file, handle)
-    }
-
-    fn show_fdinfo(_: &Device, file: &DrmFile, printer: &mut drm::Printer<'_>) {
-        fdinfo::show(file, file.inner().holder(), printer);
     }
 }
 

@@ -8,15 +8,15 @@
 
 use kernel::{
     prelude::*,
-    sync::{
-        atomic::{ordering, Atomic},
-        Arc,
-    },
+    sync::atomic::{ordering, Atomic},
 };
 use ouro_hw::EngineClass;
 use ouro_kernel::drm::Printer;
 
-use crate::{driver::DrmFile, submit::guilt::Holder};
+use crate::{
+    driver::DrmFile,
+    gem::region::{self, Region},
+};
 
 /// The classes, and what the file calls them.
 const CLASSES: [(EngineClass, &str); 5] = [
@@ -53,8 +53,9 @@ impl Busy {
     }
 }
 
-/// Prints it all.
-pub(crate) fn show(file: &DrmFile, holder: &Arc<Holder>, printer: &mut Printer<'_>) {
+/// Prints it all. `name` is how the interface calls a region.
+pub(crate) fn show(file: &DrmFile, printer: &mut Printer<'_>, name: fn(&Region) -> &'static CStr) {
+    let holder = file.holder();
     for (class, name) in CLASSES {
         let mut engines = 0;
         let mut ns = 0;
@@ -75,5 +76,11 @@ pub(crate) fn show(file: &DrmFile, holder: &Arc<Holder>, printer: &mut Printer<'
             printer.print(fmt!("drm-engine-capacity-{}:\t{}\n", name, engines));
         }
     }
-    file.show_memory(printer);
+    let mut names = [c""; region::MAX];
+    let regions = file.gpu().regions();
+    for (to, region) in names.iter_mut().zip(regions) {
+        *to = name(region);
+    }
+    let (names, _) = names.split_at(regions.len().min(names.len()));
+    file.show_memory(printer, names);
 }

@@ -90,6 +90,8 @@ pub(super) enum Advice {
 mod status {
     pub(super) const RESIDENT: u32 = 1;
     pub(super) const PURGEABLE: u32 = 2;
+    /// From this one on: the region's number.
+    pub(super) const REGION_SHIFT: u32 = 8;
 }
 
 /// What is under [`Bo::state`].
@@ -290,8 +292,17 @@ impl Bo {
         pages as usize
     }
 
+    /// What the statistics say from here on. To be called whenever memory comes, goes or moves.
     pub(super) fn show_status(&self, state: &State) {
-        let mut bits = 0;
+        let regions = self.gpu.regions();
+        let region = match &state.backing {
+            Some(backing) => backing
+                .region(regions)
+                .and_then(|r| regions.iter().position(|known| Arc::ptr_eq(r, known))),
+            None if state.swapped.is_some() => Some(SYSTEM),
+            None => self.placements.iter().next(),
+        };
+        let mut bits = (region.unwrap_or(SYSTEM) as u32) << status::REGION_SHIFT;
         if state.backing.is_some() {
             bits |= status::RESIDENT;
         }
@@ -359,6 +370,7 @@ impl gem::DriverObject for Bo {
             user,
         } = args;
         let bytes = size as u64;
+        let region = placements.iter().next().unwrap_or(SYSTEM) as u32;
         let cache = if gpu.hardware().topology().llc {
             CacheLevel::Coherent
         } else {
@@ -373,7 +385,7 @@ impl gem::DriverObject for Bo {
             notes: Notes::new(),
             user,
             used: Atomic::new(false),
-            status: Atomic::new(0),
+            status: Atomic::new(region << status::REGION_SHIFT),
             starved: Atomic::new(0),
             views: Atomic::new(0),
             state <- new_mutex!(State {
@@ -526,6 +538,7 @@ impl gem::DriverObject for Bo {
     fn status(object: &Object) -> gem::Status {
         let bits = object.status.load(ordering::Relaxed);
         gem::Status {
+            region: (bits >> status::REGION_SHIFT) as usize,
             resident: bits & status::RESIDENT != 0,
             purgeable: bits & status::PURGEABLE != 0,
             active: !object.resv().test_signaled(Usage::Bookkeep),

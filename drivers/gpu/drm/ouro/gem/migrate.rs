@@ -173,6 +173,7 @@ pub(crate) fn start(
     if let (Some(prepared), Some(mapping)) = (requests.last_mut(), state.moved(new, listed)) {
         prepared.keep(mapping);
     }
+    object.show_status(&state);
     let _signalling = fence::signalling();
     locked.add_fence(&last, Usage::Kernel);
     gpu.count_moved(object.bytes());

@@ -309,32 +309,6 @@ TEST_F(files, heartbeat_in_sysfs)
 	EXPECT_LT(0, file_write(path, before));
 }
 
-/* Nanoseconds, or bytes. */
-static long long with_unit(const char *text)
-{
-	char *unit;
-	long long value = strtoll(text, &unit, 10);
-
-	if (strstr(unit, "KiB"))
-		return value << 10;
-	return strstr(unit, "MiB") ? value << 20 : value;
-}
-
-/* What is behind a key of fdinfo, or -1. */
-static long long client_usage(int fd, const char *key)
-{
-	char path[64], text[4096], *line;
-	size_t n = strlen(key);
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	if (file_read(path, text, sizeof(text)) < 0)
-		return -1;
-	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-		if (!strncmp(line, key, n) && line[n] == ':')
-			return with_unit(line + n + 1);
-	return -1;
-}
-
 /* Keys are those of the kernel's Documentation/gpu/drm-usage-stats.rst. */
 TEST_F(files, fdinfo_tells_who_is_busy)
 {
@@ -377,24 +351,6 @@ TEST_F(files, fdinfo_tells_who_is_busy)
 	}
 	EXPECT_EQ(-1, client_usage(self->fd, "drm-engine-compute"));
 	gpu_close(&other);
-}
-
-TEST_F(files, fdinfo_tells_how_much_memory)
-{
-	const __u64 size = 3 * PAGE;
-	__u32 handle, word = 1;
-
-	cover("fdinfo");
-	EXPECT_EQ(0, client_usage(self->fd, "drm-total-memory"));
-	EXPECT_EQ(0, client_usage(self->fd, "drm-shared-memory"));
-	handle = gem_create(self->fd, size);
-	EXPECT_EQ(size, client_usage(self->fd, "drm-total-memory"));
-	EXPECT_GE(0, client_usage(self->fd, "drm-resident-memory"));
-	/* now it has its pages */
-	EXPECT_EQ(0, gem_write(self->fd, handle, 0, &word, sizeof(word)));
-	EXPECT_EQ(size, client_usage(self->fd, "drm-resident-memory"));
-	EXPECT_EQ(0, gem_close(self->fd, handle));
-	EXPECT_EQ(0, client_usage(self->fd, "drm-total-memory"));
 }
 
 TEST_HARNESS_MAIN

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -63,6 +64,32 @@ static inline void hang_check(int fd, bool on)
 
 	debug_path(fd, "i915_params/enable_hangcheck", path, sizeof(path));
 	file_write(path, on ? "1" : "0");
+}
+
+/* Nanoseconds, or bytes. */
+static inline long long with_unit(const char *text)
+{
+	char *unit;
+	long long value = strtoll(text, &unit, 10);
+
+	if (strstr(unit, "KiB"))
+		return value << 10;
+	return strstr(unit, "MiB") ? value << 20 : value;
+}
+
+/* What is behind a key of fdinfo, or -1. */
+static inline long long client_usage(int fd, const char *key)
+{
+	char path[64], text[4096], *line;
+	size_t n = strlen(key);
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	if (file_read(path, text, sizeof(text)) < 0)
+		return -1;
+	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		if (!strncmp(line, key, n) && line[n] == ':')
+			return with_unit(line + n + 1);
+	return -1;
 }
 
 #endif

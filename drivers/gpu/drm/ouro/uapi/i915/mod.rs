@@ -15,11 +15,16 @@ mod reset;
 mod tiling;
 mod userptr;
 
+use kernel::prelude::*;
 use ouro_kernel::drm::{self, ioctl::RENDER_ALLOW};
 use ouro_uapi::{i915 as abi, ouro as ouro_abi};
 
 use super::{ouro, require};
-use crate::driver::Ouro;
+use crate::{
+    driver::{DrmFile, Ouro},
+    fdinfo,
+    gem::region::{Kind, Region},
+};
 
 /// What Intel devices call themselves.
 pub(crate) struct I915;
@@ -90,6 +95,21 @@ impl drm::Personality for I915 {
         (ouro_abi::DRM_IOCTL_OURO_REGIONS, ouro_abi::drm_ouro_list, RENDER_ALLOW, ouro::regions),
         (ouro_abi::DRM_IOCTL_OURO_STATS, ouro_abi::drm_ouro_stats, RENDER_ALLOW, ouro::stats),
     );
+
+    fn show_fdinfo(file: &DrmFile, printer: &mut drm::Printer<'_>) {
+        fdinfo::show(file, printer, region_name);
+    }
+}
+
+/// How user space of this interface calls a region: the class and the instance of
+/// `struct drm_i915_gem_memory_class_instance`.
+fn region_name(region: &Region) -> &'static CStr {
+    match (region.kind(), region.instance()) {
+        (Kind::System, _) => c"system0",
+        (Kind::Local, 0) => c"local0",
+        (Kind::Local, 1) => c"local1",
+        (Kind::Local, _) => c"local2",
+    }
 }
 
 /// The number of a class in this interface (`enum drm_i915_gem_engine_class`).

@@ -12,11 +12,16 @@ mod info;
 mod tiling;
 mod userptr;
 
+use kernel::prelude::*;
 use ouro_kernel::drm::{self, ioctl::RENDER_ALLOW};
 use ouro_uapi::{ouro as ouro_abi, radeon as abi};
 
 use super::{ouro, require};
-use crate::driver::Ouro;
+use crate::{
+    driver::{DrmFile, Ouro},
+    fdinfo,
+    gem::region::{Kind, Region},
+};
 
 /// What ATI's devices call themselves.
 pub(crate) struct Radeon;
@@ -56,4 +61,17 @@ impl drm::Personality for Radeon {
         (ouro_abi::DRM_IOCTL_OURO_REGIONS, ouro_abi::drm_ouro_list, RENDER_ALLOW, ouro::regions),
         (ouro_abi::DRM_IOCTL_OURO_STATS, ouro_abi::drm_ouro_stats, RENDER_ALLOW, ouro::stats),
     );
+
+    fn show_fdinfo(file: &DrmFile, printer: &mut drm::Printer<'_>) {
+        fdinfo::show(file, printer, region_name);
+    }
+}
+
+/// How monitors know the domains of this interface. A second region is one of tests.
+fn region_name(region: &Region) -> &'static CStr {
+    match (region.kind(), region.instance()) {
+        (Kind::System, _) => c"gtt",
+        (Kind::Local, 0) => c"vram",
+        (Kind::Local, _) => c"vram1",
+    }
 }
