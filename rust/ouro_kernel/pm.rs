@@ -15,7 +15,20 @@ use kernel::{
 
 /// A PCI driver that takes part in power management. All hooks may sleep.
 pub trait Driver: pci::Driver + 'static {
-    /// The system goes to sleep. User space is frozen already.
+    /// The system is about to go to sleep, or to write its image: the place for what takes memory.
+    /// User space is frozen already; all devices work still. If it fails, nothing goes to sleep.
+    fn prepare(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
+        let _ = (pdev, this);
+        Ok(())
+    }
+
+    /// The opposite of [`prepare`](Self::prepare), whether the device has slept or not.
+    fn complete(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) {
+        let _ = (pdev, this);
+    }
+
+    /// The system goes to sleep. User space is frozen already. Memory is hard to get: what writes
+    /// it out may sleep already.
     fn suspend(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
         let _ = (pdev, this);
         Ok(())
@@ -96,6 +109,8 @@ macro_rules! hooks {
 
 impl<T: Driver> Adapter<T> {
     const PM: bindings::dev_pm_ops = bindings::dev_pm_ops {
+        prepare: Some(Self::prepare),
+        complete: Some(Self::complete),
         suspend: Some(Self::suspend),
         resume: Some(Self::resume),
         freeze: Some(Self::suspend),
@@ -125,7 +140,15 @@ impl<T: Driver> Adapter<T> {
         f(pdev, data)
     }
 
-    hooks!(suspend, resume, runtime_suspend, runtime_resume);
+    hooks!(prepare, suspend, resume, runtime_suspend, runtime_resume);
+
+    /// # Safety
+    ///
+    /// Called by the driver core for a device that is bound to this driver.
+    unsafe extern "C" fn complete(dev: *mut bindings::device) {
+        // SAFETY: By the requirement of this function.
+        unsafe { Self::with(dev, |pdev, data| T::complete(pdev, data)) }
+    }
 
     /// # Safety
     ///

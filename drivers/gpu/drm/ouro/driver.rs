@@ -343,6 +343,14 @@ impl pci::Driver for Ouro {
 }
 
 impl pm::Driver for Ouro {
+    fn prepare(_: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
+        this.gpu.prepare_suspend()
+    }
+
+    fn complete(_: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) {
+        this.gpu.space().forget_room();
+    }
+
     fn suspend(_: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
         this.gpu.suspend()
     }

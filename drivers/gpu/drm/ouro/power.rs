@@ -21,11 +21,22 @@ use crate::{
 const SUSPEND_RESETS: u32 = 8;
 
 impl Gpu {
-    /// Puts the device to sleep; it forgets its registers and tables. User space is frozen. Sleeps.
+    /// Takes the memory that a [`suspend`](Self::suspend) needs, while it can be had. User space is
+    /// frozen. Sleeps.
+    ///
+    /// Errors: `ENOMEM`, `EBUSY`; those of [`migrate::rescue`].
+    pub(crate) fn prepare_suspend(&self) -> Result {
+        migrate::rescue(self)?;
+        self.space().take_room()
+    }
+
+    /// Puts the device to sleep; it forgets its registers and tables. User space is frozen, and
+    /// [`prepare_suspend`](Self::prepare_suspend) was called. Sleeps.
     ///
     /// Errors: `EBUSY`, and nothing has changed, if an engine does not become idle.
     pub(crate) fn suspend(&self) -> Result {
         let awake = Awake::new(self.hardware())?;
+        // What was on its way there when the others left.
         migrate::rescue(self)?;
         for engine in self.engines().iter().filter(|e| self.has_images(e)) {
             // The switch away from a client's context is what saves it.

@@ -82,6 +82,8 @@ struct Inner {
     population: Population,
     /// The global table, while the device sleeps and has forgotten it.
     saved: Option<KVVec<u64>>,
+    /// Where it will be saved, from when a sleep is prepared.
+    room: Option<KVVec<u64>>,
 }
 
 /// An address space.
@@ -198,6 +200,7 @@ impl Space {
                 inner <- new_mutex!(Inner {
                     population,
                     saved: None,
+                    room: None,
                 }, "ouro_space"),
                 entries,
             }? Error),
@@ -222,13 +225,30 @@ impl Space {
         self.inner.lock().population.free() * u64::from(PAGE_SIZE)
     }
 
+    /// Takes the memory that [`save`](Self::save) needs. Errors: `ENOMEM`.
+    pub(crate) fn take_room(&self) -> Result {
+        let room = KVVec::with_capacity(self.entries as usize, GFP_KERNEL)?;
+        self.inner.lock().room = Some(room);
+        Ok(())
+    }
+
+    /// Gives it back, if it was not needed.
+    pub(crate) fn forget_room(&self) {
+        let room = self.inner.lock().room.take();
+        drop(room);
+    }
+
     /// Keeps the global table as it is, for a sleep in which the device forgets it. What is unmapped
-    /// meanwhile is not there when it wakes.
+    /// meanwhile is not there when it wakes. Allocates nothing.
+    ///
+    /// Errors: `ENOMEM` without [`take_room`](Self::take_room).
     pub(crate) fn save(&self) -> Result {
-        let mut saved = KVVec::with_capacity(self.entries as usize, GFP_KERNEL)?;
         let mut inner = self.inner.lock();
+        let mut saved = inner.room.take().ok_or(ENOMEM)?;
         for i in 0..self.entries {
-            saved.push(self.hardware.read_gtt(i), GFP_KERNEL)?;
+            saved
+                .push_within_capacity(self.hardware.read_gtt(i))
+                .map_err(|_| ENOMEM)?;
         }
         inner.saved = Some(saved);
         Ok(())
