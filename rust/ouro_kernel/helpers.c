@@ -292,6 +292,9 @@ static int ouro_insert_pte(pte_t *pte, unsigned long address, void *data)
 {
 	struct ouro_insert *insert = data;
 
+	/* Another fault was here first. */
+	if (!pte_none(ptep_get(pte)))
+		return 0;
 	set_pte_at(insert->mm, address, pte, pte_mkspecial(pfn_pte(insert->pfn, insert->prot)));
 	return 0;
 }

@@ -9,7 +9,7 @@
 //! Permission: a file may map an object while it has a handle of it. The DRM core keeps that with
 //! the node of the object itself, which has no offset; the nodes with offsets are ours.
 
-use core::{marker::PhantomData, ptr::NonNull};
+use core::{marker::PhantomData, ops::Range, ptr::NonNull};
 use kernel::{
     alloc::flags::GFP_KERNEL_ACCOUNT,
     bindings,
@@ -94,7 +94,7 @@ impl Fault<'_> {
     }
 
     /// The pages of the object that this mapping shows.
-    pub fn window(&self) -> core::ops::Range<usize> {
+    fn window(&self) -> Range<usize> {
         // SAFETY: By the invariant; the borders of a locked mapping stay.
         let (start, end) = unsafe {
             let area = &(*self.vma.as_ptr()).__bindgen_anon_1.__bindgen_anon_1;
@@ -110,10 +110,39 @@ impl Fault<'_> {
         self.insert_at(self.page, pfn)
     }
 
-    /// Maps any page of [`Fault::window()`] to a page frame: a neighbour that is at hand.
+    /// Maps the wanted page, and the others of `pages` that are with it in a block of `BLOCK` pages, so
+    /// that they need no faults of their own. `pfn` is the frame of a page of the object, if it has one.
+    ///
+    /// The caller locks whatever keeps the frames the object's. Errors: that of the wanted page.
+    pub fn insert_around<const BLOCK: usize>(
+        &mut self,
+        pages: Range<usize>,
+        pfn: impl Fn(usize) -> Option<usize>,
+    ) -> core::result::Result<(), FaultError> {
+        const { assert!(BLOCK != 0) };
+        let wanted = self.page;
+        self.insert(pfn(wanted).ok_or(FaultError::Bus)?)?;
+        let window = self.window();
+        let start = wanted - wanted % BLOCK;
+        let end = start.saturating_add(BLOCK).min(pages.end).min(window.end);
+        for page in start.max(pages.start).max(window.start)..end {
+            // A neighbour that does not come now comes by a fault of its own.
+            match pfn(page) {
+                Some(frame) if page != wanted => {
+                    if self.insert_at(page, frame).is_err() {
+                        break;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Maps any page of [`Fault::window()`] to a page frame.
     ///
     /// The caller locks whatever keeps the frame the object's.
-    pub fn insert_at(&mut self, page: usize, pfn: usize) -> core::result::Result<(), FaultError> {
+    fn insert_at(&mut self, page: usize, pfn: usize) -> core::result::Result<(), FaultError> {
         if !self.window().contains(&page) {
             return Err(FaultError::Bus);
         }
@@ -228,7 +257,7 @@ impl<T: DriverObject> Object<T> {
 
     /// [`Object::unmap_user_kind()`] for some of the pages; what of `pages` the object does not
     /// have is left out.
-    pub fn unmap_user_pages(&self, kind: u8, pages: core::ops::Range<usize>) {
+    pub fn unmap_user_pages(&self, kind: u8, pages: Range<usize>) {
         let Some(slot) = self.nodes.get(usize::from(kind)) else {
             return;
         };
@@ -347,7 +376,11 @@ pub(crate) unsafe extern "C" fn mmap_callback<T: DriverObject>(
         return unsafe { raw::dma_buf_mmap(import.buf().as_raw(), vma, pgoff - first) };
     }
     // SAFETY: As above.
-    match unsafe { prepare::<T>(&obj, vma) } {
+    let prepared = unsafe { prepare::<T>(&obj, vma) };
+    // SAFETY: As above; both live.
+    let prepared = prepared
+        .and_then(|()| to_result(unsafe { raw::ouro_vma_leave_file(vma, dev.as_raw()) }));
+    match prepared {
         Ok(()) => {
             // The mapping keeps the reference, until `drm_gem_vm_close()`.
             let ptr = ARef::into_raw(obj);

@@ -56,6 +56,9 @@ pub(super) const SYSTEM: usize = 0;
 /// How often a fault moves an object to where the CPU sees it, before it lets others do something.
 const HIDDEN_TRIES: u32 = 4;
 
+/// Pages that one fault maps, as they are all there: a fault costs more than some entries do.
+const AROUND: usize = 64;
+
 /// Largest object. A page number of it fits into 32 bits, with room to spare.
 pub(crate) const MAX_SIZE: u64 = 1 << 40;
 
@@ -343,7 +346,8 @@ fn show_page(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(),
             }
         }
         state.unflushed |= state.cache == CacheLevel::None && fault.is_write();
-        return fault.insert(pfn.ok_or(FaultError::Bus)?);
+        let pages = 0..backing.len() as usize;
+        return fault.insert_around::<AROUND>(pages, |page| backing.pfn(page));
     }
     // Batches want it there more often than the CPU gets to see it.
     Err(FaultError::Retry)

@@ -16,7 +16,6 @@
 //! Entries of user space are put in and taken out under it: so a view that is not in the table
 //! has none. Memory is allocated under it; who is called by reclaim may only try it.
 
-use core::ops::Range;
 use kernel::{
     new_mutex,
     prelude::*,
@@ -236,24 +235,11 @@ impl Aperture {
             self.fence(&mut inner, first, tiled)?;
         }
 
-        let pfn = |page: usize| {
-            let offset = u64::from(first) * u64::from(PAGE_SIZE);
-            let base = (self.bus + offset) / u64::from(PAGE_SIZE);
-            base as usize + (page - part.pages.start as usize)
-        };
-        fault.insert(pfn(wanted))?;
-        let block = wanted / AROUND * AROUND;
-        let window = fault.window();
-        let around: Range<usize> = block.max(part.pages.start as usize).max(window.start)
-            ..(block + AROUND)
-                .min(part.pages.end as usize)
-                .min(window.end);
-        for page in around {
-            // A neighbour that does not come now comes by a fault of its own.
-            if page != wanted && fault.insert_at(page, pfn(page)).is_err() {
-                break;
-            }
-        }
+        let pages = part.pages.start as usize..part.pages.end as usize;
+        let base = (self.bus + u64::from(first) * u64::from(PAGE_SIZE)) / u64::from(PAGE_SIZE);
+        fault.insert_around::<AROUND>(pages.clone(), |page| {
+            Some(base as usize + page.checked_sub(pages.start)?)
+        })?;
         Ok(())
     }
 
