@@ -281,6 +281,34 @@ int ouro_vma_prepare(struct vm_area_struct *vma, unsigned int caching)
 	return 0;
 }
 
+static int ouro_mapping_release(struct inode *inode, struct file *file)
+{
+	drm_dev_put(file->private_data);
+	return 0;
+}
+
+static const struct file_operations ouro_mapping_fops = {
+	.owner = THIS_MODULE,
+	.release = ouro_mapping_release,
+};
+
+/*
+ * A new mapping of a device's file is one of its own: the client is gone when it closes the file,
+ * whatever it has mapped. All entries of the device are found by the same address space.
+ */
+int ouro_vma_leave_file(struct vm_area_struct *vma, struct drm_device *dev)
+{
+	struct file *file = anon_inode_getfile("[ouro]", &ouro_mapping_fops, dev, O_RDWR);
+
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	drm_dev_get(dev);
+	file->f_mapping = dev->anon_inode->i_mapping;
+	vma_set_file(vma, file);
+	fput(file);
+	return 0;
+}
+
 #ifdef CONFIG_X86
 struct ouro_insert {
 	struct mm_struct *mm;

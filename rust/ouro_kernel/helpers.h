@@ -9,12 +9,14 @@
 
 #include <drm/drm_cache.h>
 #include <drm/drm_device.h>
+#include <drm/drm_drv.h>
 #include <drm/drm_file.h>
 #include <drm/drm_gem.h>
 #include <drm/drm_ioctl.h>
 #include <drm/drm_prime.h>
 #include <drm/drm_print.h>
 #include <drm/drm_syncobj.h>
+#include <linux/anon_inodes.h>
 #include <linux/dma-buf.h>
 #include <linux/dma-fence.h>
 #include <linux/dma-fence-array.h>
@@ -96,6 +98,7 @@ void ouro_vma_node_unmap_pages(struct drm_vma_offset_node *node, struct drm_devi
 unsigned long ouro_vma_node_base(void);
 unsigned long ouro_vm_mmap(struct file *file, unsigned long size, bool write,
 			   unsigned long offset);
+int ouro_vma_leave_file(struct vm_area_struct *vma, struct drm_device *dev);
 int ouro_vma_prepare(struct vm_area_struct *vma, unsigned int caching);
 vm_fault_t ouro_insert_pfn(struct vm_area_struct *vma, unsigned long address,
 			   unsigned long pfn);

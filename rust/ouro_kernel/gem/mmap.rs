@@ -378,8 +378,8 @@ pub(crate) unsafe extern "C" fn mmap_callback<T: DriverObject>(
     // SAFETY: As above.
     let prepared = unsafe { prepare::<T>(&obj, vma) };
     // SAFETY: As above; both live.
-    let prepared = prepared
-        .and_then(|()| to_result(unsafe { raw::ouro_vma_leave_file(vma, dev.as_raw()) }));
+    let prepared =
+        prepared.and_then(|()| to_result(unsafe { raw::ouro_vma_leave_file(vma, dev.as_raw()) }));
     match prepared {
         Ok(()) => {
             // The mapping keeps the reference, until `drm_gem_vm_close()`.

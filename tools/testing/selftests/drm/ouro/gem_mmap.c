@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
 #define TOPIC gem_mmap
 #include "test.h"
@@ -304,6 +305,96 @@ TEST_F(gem_mmap, a_debugger_stays_within_the_mapping)
 	EXPECT_EQ(0, gem_read32(self->fd, get.handle, PAGE));
 	munmap(map, PAGE);
 	close(memory);
+}
+
+/* Who closes its file is gone, whatever it has mapped; what is mapped stays. */
+TEST_F(gem_mmap, a_mapping_does_not_keep_its_file)
+{
+	struct drm_ouro_stats before, stats = {};
+	__u32 *maps[2];
+	struct gpu other;
+	unsigned int i;
+
+	if (!self->gpu.ouro)
+		SKIP(return, "nobody counts contexts: the driver has no DRM_IOCTL_OURO_STATS");
+	ASSERT_EQ(0, stats_settled(self->fd, &before));
+	ASSERT_EQ(0, gpu_open(&other));
+	for (i = 0; i < ARRAY_LEN(kinds); i++) {
+		maps[i] = gem_map(other.fd, gem_create(other.fd, 2 * PAGE), 2 * PAGE, kinds[i]);
+		ASSERT_NE(NULL, maps[i]);
+	}
+	/* one has its memory already */
+	poke(maps[0], 5);
+	ASSERT_EQ(0, call(self->fd, DRM_IOCTL_OURO_STATS, &stats));
+	EXPECT_EQ(before.contexts + 1, stats.contexts);
+	gpu_close(&other);
+	for (i = 0; i < 1000; i++) {
+		ASSERT_EQ(0, stats_settled(self->fd, &stats));
+		if (stats.contexts == before.contexts)
+			break;
+		usleep(10000);
+	}
+	EXPECT_EQ(before.contexts, stats.contexts);
+	EXPECT_EQ(before.objects + 2, stats.objects);
+	EXPECT_EQ(5, peek(maps[0]));
+	EXPECT_EQ(0, peek(maps[1] + 1024));
+	poke(maps[1] + 1024, 6);
+	EXPECT_EQ(6, peek(maps[1] + 1024));
+	for (i = 0; i < ARRAY_LEN(kinds); i++)
+		munmap(maps[i], 2 * PAGE);
+	for (i = 0; i < 1000; i++) {
+		ASSERT_EQ(0, stats_settled(self->fd, &stats));
+		if (stats.objects == before.objects)
+			break;
+		usleep(10000);
+	}
+	EXPECT_EQ(before.objects, stats.objects);
+}
+
+/* Faults of this thread so far. */
+static long faults(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) ? -1 : usage.ru_minflt + usage.ru_majflt;
+}
+
+/* All memory of an object comes at once; so its pages need no fault each. */
+TEST_F(gem_mmap, one_fault_shows_many_pages)
+{
+	enum { PAGES = 1024, EACH = 16 };
+	static const __u64 how[] = { I915_MMAP_OFFSET_WB, I915_MMAP_OFFSET_WC, I915_MMAP_OFFSET_UC,
+				     I915_MMAP_OFFSET_GTT };
+	unsigned int i, page;
+	long before, after;
+
+	for (i = 0; i < ARRAY_LEN(how); i++) {
+		__u32 handle = gem_create(self->fd, PAGES * PAGE);
+		__u32 *map = gem_map(self->fd, handle, PAGES * PAGE, how[i]);
+
+		ASSERT_NE(NULL, map);
+		before = faults();
+		/* backwards, so that what is mapped is not what just follows */
+		for (page = PAGES; page-- > 0;)
+			poke(&map[page * PAGE / 4 + page], page + i);
+		after = faults();
+		EXPECT_GE(before + PAGES / EACH, after)
+		{
+			TH_LOG("mapping %u: %ld faults", i, after - before);
+		}
+		for (page = 0; page < PAGES; page += 37)
+			EXPECT_EQ(page + i, peek(&map[page * PAGE / 4 + page]));
+		munmap(map, PAGES * PAGE);
+		/* the next one sees them in the pages that were touched, and nowhere else */
+		map = gem_map(self->fd, handle, PAGES * PAGE, how[0]);
+		ASSERT_NE(NULL, map);
+		for (page = 0; page < PAGES; page += 37) {
+			EXPECT_EQ(page + i, peek(&map[page * PAGE / 4 + page]));
+			EXPECT_EQ(0, peek(&map[page * PAGE / 4 + (page + 1) % 1024]));
+		}
+		munmap(map, PAGES * PAGE);
+		gem_close(self->fd, handle);
+	}
 }
 
 TEST_HARNESS_MAIN
