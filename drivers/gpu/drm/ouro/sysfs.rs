@@ -13,12 +13,14 @@ use ouro_kernel::drm::{
 use crate::{
     driver::{Device, Ouro},
     gpu::Gpu,
+    reset,
     uapi::i915,
 };
 
 /// The folders of the engines.
 pub(crate) struct Engines {
     // In this order: a folder goes after what is in it.
+    _defaults: KVec<Folder<Ouro>>,
     _each: KVec<Folder<Ouro>>,
     _all: Folder<Ouro>,
 }
@@ -27,6 +29,7 @@ pub(crate) struct Engines {
 pub(crate) fn engines(registration: &Registration<Ouro>, gpu: &Arc<Gpu>) -> Result<Engines> {
     let all = registration.folder(c"engine")?;
     let mut each = KVec::with_capacity(gpu.engines().len(), GFP_KERNEL)?;
+    let mut defaults = KVec::with_capacity(gpu.engines().len(), GFP_KERNEL)?;
     for engine in gpu.engines() {
         let id = engine.hw().desc().id;
         let name = CString::try_from_fmt(fmt!("{}{}", id.class.prefix(), id.instance))?;
@@ -37,9 +40,13 @@ pub(crate) fn engines(registration: &Registration<Ouro>, gpu: &Arc<Gpu>) -> Resu
         folder.value::<Capabilities>(engine.index())?;
         folder.value::<KnownCapabilities>(engine.index())?;
         folder.value::<Heartbeat>(engine.index())?;
+        let mut first = folder.folder(c".defaults")?;
+        first.value::<FirstHeartbeat>(engine.index())?;
+        defaults.push(first, GFP_KERNEL)?;
         each.push(folder, GFP_KERNEL)?;
     }
     Ok(Engines {
+        _defaults: defaults,
         _each: each,
         _all: all,
     })
@@ -120,23 +127,40 @@ impl Value<Ouro> for KnownCapabilities {
     }
 }
 
-/// Milliseconds that a request may take before its engine is reset; 0 for as long as it likes. One
-/// value for all engines.
+/// Milliseconds between two pulses of an engine's heart; 0: it has none, and may hang. One value for all
+/// engines.
 struct Heartbeat;
+
+/// Intervals after which a request hangs. i915 sends a request as a pulse at the first one, raises its
+/// priority at three more, and resets the engine at the next.
+const PULSES: u32 = 5;
 
 impl Value<Ouro> for Heartbeat {
     const NAME: &'static CStr = c"heartbeat_interval_ms";
     const WRITABLE: bool = true;
 
     fn show(dev: &Device, _: usize, out: &mut Text<'_>) -> Result {
-        out.print(fmt!("{}\n", dev.gpu().recovery().hang_ms()));
+        out.print(fmt!("{}\n", dev.gpu().recovery().hang_ms() / PULSES));
         Ok(())
     }
 
     fn store(dev: &Device, _: usize, data: &[u8]) -> Result {
         let text = core::str::from_utf8(data.trim_ascii()).map_err(|_| EINVAL)?;
-        let ms = text.parse().map_err(|_| EINVAL)?;
+        let interval: u32 = text.parse().map_err(|_| EINVAL)?;
+        let ms = interval.checked_mul(PULSES).ok_or(EINVAL)?;
         dev.gpu().recovery().set_hang_ms(ms);
+        Ok(())
+    }
+}
+
+/// What [`Heartbeat`] was before anybody wrote it. Who has written it takes it back by this.
+struct FirstHeartbeat;
+
+impl Value<Ouro> for FirstHeartbeat {
+    const NAME: &'static CStr = Heartbeat::NAME;
+
+    fn show(_: &Device, _: usize, out: &mut Text<'_>) -> Result {
+        out.print(fmt!("{}\n", reset::default_hang_ms() / PULSES));
         Ok(())
     }
 }

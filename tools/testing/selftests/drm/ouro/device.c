@@ -143,7 +143,8 @@ int device_hang_ms(const struct gpu *gpu, unsigned int ms)
 	/* primary nodes have the numbers from 0, render nodes those from 128 */
 	snprintf(path, sizeof(path), "/sys/class/drm/card%u/engine/%s/heartbeat_interval_ms",
 		 minor(st.st_rdev) & 63, gpu->engines[0].name);
-	snprintf(text, sizeof(text), "%u", ms);
+	/* a request may take five intervals (uapi.rst) */
+	snprintf(text, sizeof(text), "%u", ms / 5);
 	return write_text(path, text);
 }
 
