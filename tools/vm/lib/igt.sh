@@ -59,7 +59,7 @@ igt_run() {
 }
 
 # igt_judge RESULTS EXPECTED: a line each on stdout: verdict, name, what is to
-# be said. EXPECTED: lines `FAIL|SKIP|TIMEOUT name reason...`.
+# be said. EXPECTED: lines `FAIL|SKIP|TIMEOUT|CRASH name reason...`.
 #   PASS  passed, and nobody said that it would not
 #   SKIP  skipped or failed as the list says, with the list's reason
 #   FAIL  anything else, and also a pass that the list does not know of
