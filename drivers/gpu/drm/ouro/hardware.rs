@@ -151,6 +151,8 @@ pub(crate) struct Hardware {
 
 /// Nanoseconds between two reports in the log.
 const REPORT_PAUSE_NS: u64 = 1_000_000_000;
+/// How often a device is tried to be brought up.
+const STARTS: u32 = 3;
 
 impl Hardware {
     /// Takes the windows of a chip, and looks what it has. `firmware` is the file that the backend names.
@@ -226,11 +228,22 @@ impl Hardware {
         f(&self.hw(), &mut gt)
     }
 
-    /// Brings the device up; engines are started after it. Fences stay as they are.
+    /// Brings the device up, whatever it was doing before; engines are started after it. Fences stay
+    /// as they are. As a reset may not help at once, it is tried again some times. Sleeps.
     pub(crate) fn start(&self, layout: &Layout) -> Result {
-        self.generation()
-            .start(&self.hw(), &self.topology, layout, &Waits)
-            .map_err(errno)
+        let mut started = self.restart(layout);
+        for _ in 1..STARTS {
+            let Err(e) = started else {
+                break;
+            };
+            if e == ENODEV {
+                // Nobody is there.
+                break;
+            }
+            pr_err!("{:?}: no reset: {:?}\n", self, e);
+            started = self.restart(layout);
+        }
+        started
     }
 
     /// Lets no interrupt through, and leaves none pending.
