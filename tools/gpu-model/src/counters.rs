@@ -132,6 +132,38 @@ counters! {
     DmaDescriptors = "dma_descriptors",
     /// Times that something locked up until a reset.
     Lockups = "lockups",
+    /// Writes of dwords of a submission queue (DG2: EXECLIST_SQ_CONTENTS).
+    SqWrites = "sq_writes",
+    /// Loads of submission queues.
+    Loads = "loads",
+    /// Loads while an earlier one had not been switched to.
+    LoadsUnacknowledged = "loads_unacknowledged",
+    /// Valid elements in loaded queues.
+    Submissions = "submissions",
+    /// Switches to a loaded queue.
+    QueueSwitches = "queue_switches",
+    /// Switches to a newer queue that begins with the context that runs.
+    LiteRestores = "lite_restores",
+    /// Switches to a newer queue away from a context that was not done.
+    Preemptions = "preemptions",
+    /// Entries written into context status buffers.
+    StatusEntries = "status_entries",
+    /// Context images restored.
+    ContextRestores = "context_restores",
+    /// Context images saved.
+    ContextSaves = "context_saves",
+    /// Semaphore waits that were not successful at once.
+    SemaphoreWaits = "semaphore_waits",
+    /// Commands executed by compute engines.
+    CcsCommands = "ccs_commands",
+    /// Commands executed by video enhancement engines.
+    VecsCommands = "vecs_commands",
+    /// MI_USER_INTERRUPT executed by compute engines.
+    CcsUserInterrupts = "ccs_user_interrupts",
+    /// MI_USER_INTERRUPT executed by video enhancement engines.
+    VecsUserInterrupts = "vecs_user_interrupts",
+    /// Bytes that blitter commands wrote (DG2).
+    BltBytes = "blt_bytes",
 }
 
 /// Number of counters.

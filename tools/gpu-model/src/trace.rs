@@ -30,13 +30,20 @@ pub enum Event {
         /// Engine name.
         engine: &'static str,
         /// Where it stood: graphics address in a batch, offset in the ring else.
-        address: u32,
+        address: u64,
         /// True inside a batch buffer.
         batch: bool,
         /// The command's name in the document.
         name: &'static str,
         /// Its dwords, at most the first sixteen.
         dwords: Vec<u32>,
+    },
+    /// An engine switched contexts, and said so.
+    Switch {
+        /// Engine name.
+        engine: &'static str,
+        /// The status quadword.
+        status: u64,
     },
     /// The interrupt line rose.
     Interrupt,
@@ -77,6 +84,7 @@ impl fmt::Display for Event {
                 }
                 Ok(())
             }
+            Event::Switch { engine, status } => write!(f, "S {engine} {status:016x}"),
             Event::Interrupt => f.write_str("I"),
             Event::Undocumented { offset, write } => {
                 write!(

@@ -349,7 +349,7 @@ impl Core {
     pub fn trace(&mut self, level: usize, name: &'static str, address: u32, dwords: &[u32]) {
         self.notes.record(|| Event::Command {
             engine: "cp",
-            address,
+            address: address.into(),
             batch: level != RING,
             name,
             dwords: dwords.iter().copied().take(16).collect(),

@@ -258,7 +258,7 @@ impl Core {
             let dwords = d.iter().take(16).copied().collect();
             self.record(|| Event::Command {
                 engine: e.name(),
-                address: place,
+                address: place.into(),
                 batch: in_batch,
                 name,
                 dwords,
