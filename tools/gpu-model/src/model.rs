@@ -127,7 +127,7 @@ impl Default for Options {
 }
 
 /// All models, by name.
-pub const NAMES: &[&str] = &["snb", "rv515", "r520", "r580"];
+pub const NAMES: &[&str] = &["snb", "rv515", "r520", "r580", "dg2"];
 
 /// Builds the model called `name`; `None` if there is none.
 ///
@@ -141,6 +141,7 @@ pub fn build(
 ) -> Option<anyhow::Result<Arc<dyn GpuModel>>> {
     match name {
         "snb" => Some(crate::snb::Snb::for_server(options, memory, irq).map(|m| Arc::new(m) as _)),
+        "dg2" => Some(crate::dg2::Dg2::for_server(options, memory, irq).map(|m| Arc::new(m) as _)),
         _ => crate::r5xx::Chip::named(name).map(|chip| {
             crate::r5xx::R5xx::for_server(chip, options, memory, irq).map(|m| Arc::new(m) as _)
         }),

@@ -57,7 +57,7 @@ fn lists_the_models() {
     assert!(out.status.success());
     assert_eq!(
         String::from_utf8_lossy(&out.stdout),
-        "snb\nrv515\nr520\nr580\n"
+        "snb\nrv515\nr520\nr580\ndg2\n"
     );
 }
 
