@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //! What a generation's tables are made of: commands, their lengths and their fields.
 
+use std::borrow::Cow;
+
 /// Kinds of engines; each understands its own commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
@@ -29,6 +31,8 @@ pub enum Show {
     Address,
     /// The byte offset of a register, by name if it has one.
     Register,
+    /// The same as an index of dwords, in the field's lowest bits.
+    RegisterIndex,
     /// One of these; any other value in hexadecimal.
     Choice(&'static [(u32, &'static str)]),
 }
@@ -67,6 +71,10 @@ pub enum Length {
     One,
     /// The header's bits from this one down to 0, and two.
     Upto(u8),
+    /// The header's bits 29:16, and two.
+    Body,
+    /// Three.
+    Three,
 }
 
 impl Length {
@@ -75,6 +83,8 @@ impl Length {
         match self {
             Length::One => 1,
             Length::Upto(high) => (header & (u32::MAX >> (31 - high))) as usize + 2,
+            Length::Body => (header >> 16 & 0x3fff) as usize + 2,
+            Length::Three => 3,
         }
     }
 }
@@ -88,6 +98,11 @@ pub enum Tail {
     Data(usize, &'static str),
     /// From dword 1 on, a register and its value by turns.
     Registers,
+    /// From dword 1 on, values: of registers that the header names, by this function.
+    Values(fn(u32, usize) -> u32),
+    /// What is in a dword depends on those before it: its fields by all dwords and its index. Their own
+    /// index does not count.
+    Layout(fn(&[u32], usize) -> &'static [Field]),
 }
 
 /// Where a stream goes after a command.
@@ -99,6 +114,8 @@ pub enum Flow {
     End,
     /// To the batch at the address in dword 1.
     Batch,
+    /// To what is at the address in dword 1, of as many dwords as dword 2 says, and back.
+    Call,
 }
 
 /// A command.
@@ -136,7 +153,13 @@ pub struct Generation {
     /// The length of a command that is in no table, and what to call it.
     pub unknown: fn(Engine, u32) -> (Length, &'static str),
     /// The name of a register by its byte offset.
-    pub register: fn(u32) -> Option<&'static str>,
+    pub register: fn(u32) -> Option<Cow<'static, str>>,
+    /// What is in a register, as far as it is told.
+    pub fields: fn(u32) -> &'static [Field],
+    /// The name of the command of one dword that a header is, if that only fills gaps.
+    pub padding: fn(u32) -> Option<&'static str>,
+    /// Its error states have the header of the command that was fetched.
+    pub tells_header: bool,
 }
 
 impl Generation {
@@ -203,6 +226,9 @@ mod tests {
 
     #[test]
     fn lengths() {
+        assert_eq!(Length::Body.of(0xc001_1000), 3);
+        assert_eq!(Length::Body.of(0xffff_1000), 0x4001);
+        assert_eq!(Length::Three.of(0x4000_0000), 3);
         assert_eq!(Length::One.of(0xffff_ffff), 1);
         assert_eq!(Length::Upto(5).of(0x1040_0002), 4);
         assert_eq!(Length::Upto(7).of(0x54f0_00ff), 257);

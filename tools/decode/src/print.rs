@@ -3,6 +3,7 @@
 
 use crate::command::{Command, Field, Flow, Generation, Show, Tail};
 use crate::stream::{Item, Walk};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -37,6 +38,14 @@ pub struct Printed {
 /// Zeros and data in a row that are shown before the rest is counted.
 const SHOWN: usize = 16;
 
+/// Padding in a row.
+#[derive(Default)]
+struct Gap {
+    count: u64,
+    dword: u32,
+    name: &'static str,
+}
+
 /// Prints commands to a writer.
 pub struct Printer<'a> {
     /// Whose commands.
@@ -63,13 +72,18 @@ impl Printer<'_> {
         mut fresh: impl FnMut(usize) -> bool,
     ) -> io::Result<Printed> {
         let mut printed = Printed::default();
-        let mut padding = 0u64;
+        let mut padding = Gap::default();
         let mut next = base;
         for item in walk {
             let here = base.wrapping_add(item.at as u64 * 4);
             let range = here..here.wrapping_add(item.dwords.len() as u64 * 4);
             if item.is_padding() && !self.marks.within(&range) && fresh(item.at) {
-                padding += 1;
+                let dword = item.dwords.first().copied().unwrap_or(0);
+                if padding.count > 0 && padding.dword != dword {
+                    self.padding(std::mem::take(&mut padding), next)?;
+                }
+                padding.count += 1;
+                (padding.dword, padding.name) = (dword, item.name);
                 next = range.end;
                 continue;
             }
@@ -92,18 +106,19 @@ impl Printer<'_> {
         Ok(printed)
     }
 
-    /// `count` dwords of padding that end before `end`.
-    fn padding(&mut self, count: u64, end: u64) -> io::Result<()> {
+    /// Padding that ends before `end`.
+    fn padding(&mut self, gap: Gap, end: u64) -> io::Result<()> {
+        let Gap { count, dword, name } = gap;
         let start = end.wrapping_sub(count * 4);
         if count > 2 {
             return writeln!(
                 self.out,
-                "  {start:#010x}  00000000  MI_NOOP, {count} times"
+                "  {start:#010x}  {dword:08x}  {name}, {count} times"
             );
         }
         for n in 0..count {
             let at = start.wrapping_add(n * 4);
-            writeln!(self.out, "  {at:#010x}  00000000  MI_NOOP")?;
+            writeln!(self.out, "  {at:#010x}  {dword:08x}  {name}")?;
         }
         Ok(())
     }
@@ -117,9 +132,9 @@ impl Printer<'_> {
             let text = self.meaning(item, n, *dword);
             // Data without a name of its own, in quantity, is counted; never where a mark is.
             let dull = n > 0
-                && !item
-                    .command
-                    .is_some_and(|c| c.fields().any(|f| f.dword == n));
+                && !item.command.is_some_and(|c| {
+                    matches!(c.tail, Tail::Values(_)) || c.fields().any(|f| f.dword == n)
+                });
             shown += usize::from(dull);
             if dull && shown > SHOWN && !self.marks.within(&range) {
                 continue;
@@ -153,7 +168,7 @@ impl Printer<'_> {
         if let Some(c) = item.command {
             let mine = c.fields().filter(|f| f.dword == n);
             parts.extend(mine.filter_map(|f| self.field(f, dword)));
-            parts.extend(self.tail(c, n, dword));
+            parts.extend(self.tail(c, item.dwords, n, dword));
         }
         let text = parts.join(", ");
         match (n, text.is_empty()) {
@@ -179,6 +194,7 @@ impl Printer<'_> {
             Show::Hex | Show::Some => write!(text, "{name} {value:#x}"),
             Show::Address => write!(text, "{name} {value:#010x}"),
             Show::Register => write!(text, "{name} {}", self.register(value)),
+            Show::RegisterIndex => write!(text, "{name} {}", self.register(value << 2)),
             Show::Choice(of) => match of.iter().find(|c| c.0 == value) {
                 Some((_, meaning)) => write!(text, "{name} {meaning}"),
                 None => write!(text, "{name} {value:#x}"),
@@ -195,13 +211,34 @@ impl Printer<'_> {
         }
     }
 
-    fn tail(&self, command: &Command, n: usize, dword: u32) -> Option<String> {
+    /// What a register is given: its name, the value, and what that is made of.
+    fn value(&self, offset: u32, dword: u32) -> String {
+        let name = (self.generation.register)(offset)
+            .unwrap_or_else(|| Cow::Owned(format!("register {offset:#07x}")));
+        let fields = (self.generation.fields)(offset).iter();
+        let parts: Vec<_> = fields.filter_map(|f| self.field(f, dword)).collect();
+        match parts.is_empty() {
+            true => format!("{name} = {dword:#010x}"),
+            false => format!("{name} = {dword:#010x}: {}", parts.join(", ")),
+        }
+    }
+
+    fn tail(&self, command: &Command, all: &[u32], n: usize, dword: u32) -> Option<String> {
         match command.tail {
             Tail::Data(from, name) if n >= from => Some(format!("{name} {dword:#010x}")),
             Tail::Registers if n % 2 == 1 => {
                 Some(format!("register {}", self.register(dword & 0x7f_fffc)))
             }
             Tail::Registers if n > 0 => Some(format!("value {dword:#010x}")),
+            Tail::Values(register) if n > 0 => {
+                let header = all.first().copied().unwrap_or(0);
+                Some(self.value(register(header, n), dword))
+            }
+            Tail::Layout(fields) if n > 0 => {
+                let mine = fields(all, n).iter().filter_map(|f| self.field(f, dword));
+                let parts: Vec<_> = mine.collect();
+                (!parts.is_empty()).then(|| parts.join(", "))
+            }
             _ => None,
         }
     }

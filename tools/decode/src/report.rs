@@ -76,7 +76,8 @@ fn registers(
         let header = line.trim_start().strip_prefix("instruction: ");
         let header = header.and_then(|t| number(t.split(',').next()?));
         let header = header.and_then(|h| u32::try_from(h).ok());
-        if let (Some(header), Some(engine), Some(generation)) = (header, engine, generation) {
+        let told = generation.filter(|g| g.tells_header);
+        if let (Some(header), Some(engine), Some(generation)) = (header, engine, told) {
             let name = generation.find(engine, header).map(|c| c.name);
             write!(out, " = {}", name.unwrap_or("no command of this engine"))?;
         }
@@ -117,7 +118,9 @@ fn batches(
             continue;
         };
         writeln!(out, "\nbatch at {address:#010x}")?;
-        let end = usize::MAX;
+        let end = called(state, generation, address).map_or(usize::MAX, |size| {
+            at.saturating_add(usize::try_from(size).unwrap_or(usize::MAX))
+        });
         let printed = one(state, generation, kind, (n, at, end), offending, seen, out)?;
         found |= printed.0;
         to_do.extend(printed.1);
@@ -135,6 +138,16 @@ fn batches(
         }
     }
     Ok(found)
+}
+
+/// The size in dwords of what is at an address, by the ring that calls it.
+fn called(state: &ErrorState, generation: &'static Generation, address: u64) -> Option<u64> {
+    let rings = state.pieces.iter().filter(|p| p.kind == "ring");
+    let mut calls = rings.flat_map(|ring| {
+        let engine = crate::engine(&ring.engine).unwrap_or(Engine::Render);
+        Walk::new(generation, engine, &ring.dwords, 0, usize::MAX).filter_map(|item| item.call())
+    });
+    calls.find(|call| call.0 == address).map(|call| call.1)
 }
 
 /// Prints a batch in a piece, from one dword on and up to another: whether the offending command was

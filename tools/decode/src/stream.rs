@@ -16,6 +16,8 @@ pub struct Item<'a> {
     pub command: Option<&'static Command>,
     /// What it is called.
     pub name: &'static str,
+    /// It only fills a gap.
+    padding: bool,
 }
 
 impl Item<'_> {
@@ -26,7 +28,7 @@ impl Item<'_> {
 
     /// True for the command that fills gaps.
     pub fn is_padding(&self) -> bool {
-        self.dwords == [0]
+        self.padding
     }
 
     /// Where the stream goes; a command that is not all there goes nowhere.
@@ -34,6 +36,16 @@ impl Item<'_> {
         match self.command {
             Some(c) if !self.is_cut() => c.flow,
             _ => Flow::On,
+        }
+    }
+
+    /// What the command calls: the address, and the number of dwords.
+    pub fn call(&self) -> Option<(u64, u64)> {
+        match (self.flow(), self.dwords) {
+            (Flow::Call, [_, address, size, ..]) => {
+                Some((u64::from(address & !3), u64::from(*size)))
+            }
+            _ => None,
         }
     }
 
@@ -87,12 +99,14 @@ impl<'a> Iterator for Walk<'a> {
             }
         };
         let length = length.of(header);
+        let filler = (self.generation.padding)(header).filter(|_| length == 1);
         let item = Item {
             at: self.at,
             dwords: &rest[..length.min(rest.len())],
             length,
             command,
-            name,
+            name: filler.unwrap_or(name),
+            padding: filler.is_some(),
         };
         self.at += item.dwords.len();
         Some(item)

@@ -19,6 +19,13 @@ fn an_endless_loop() {
     assert_eq!(printed(LOOP), include_str!("loop.out"));
 }
 
+/// An R5xx that stands at a draw: the ring says how long its batch is.
+#[test]
+fn a_card_that_draws_for_ever() {
+    let state = include_str!("card.txt");
+    assert_eq!(printed(state), include_str!("card.out"));
+}
+
 #[test]
 fn the_parts_of_a_text() {
     let state = ErrorState::read(LOOP.as_bytes()).expect("an error state");

@@ -12,13 +12,17 @@ mod render;
 mod video;
 
 use crate::command::{Command, Engine, Generation, Length};
+use std::borrow::Cow;
 
 /// Gen6.
 pub static GENERATION: Generation = Generation {
     name: "gen6",
     commands,
     unknown,
-    register: registers::name,
+    register: |offset| registers::name(offset).map(Cow::Borrowed),
+    fields: |_| &[],
+    padding: |header| (header == 0).then_some("MI_NOOP"),
+    tells_header: true,
 };
 
 fn commands(engine: Engine) -> &'static [&'static [Command]] {
