@@ -138,6 +138,39 @@ pub struct Command {
 }
 
 impl Command {
+    /// One without fields, after which the stream goes on.
+    pub const fn new(name: &'static str, mask: u32, header: u32, length: Length) -> Self {
+        Command {
+            name,
+            mask,
+            header,
+            length,
+            fields: [&[], &[], &[]],
+            tail: Tail::Nothing,
+            flow: Flow::On,
+        }
+    }
+
+    /// The same with fields.
+    pub const fn with(self, fields: &'static [Field]) -> Self {
+        self.groups([fields, &[], &[]])
+    }
+
+    /// The same with groups of fields.
+    pub const fn groups(self, fields: [&'static [Field]; 3]) -> Self {
+        Command { fields, ..self }
+    }
+
+    /// The same with more behind its fields.
+    pub const fn tail(self, tail: Tail) -> Self {
+        Command { tail, ..self }
+    }
+
+    /// The same, from which the stream goes elsewhere.
+    pub const fn flow(self, flow: Flow) -> Self {
+        Command { flow, ..self }
+    }
+
     /// All its fields.
     pub fn fields(&self) -> impl Iterator<Item = &'static Field> {
         self.fields.into_iter().flatten()

@@ -3,7 +3,7 @@
 //! in 8.10; the opcodes are the same on Gen6).
 
 use crate::command::{
-    address, bits, choice, flag, hex, number, Command, Field, Flow, Length, Show, Tail,
+    address, bits, choice, flag, hex, number, Command, Field, Length, Show, Tail,
 };
 
 /// Bits 31:22: client and opcode.
@@ -16,15 +16,9 @@ const fn blt(
     fields: [&'static [Field]; 3],
     tail: Tail,
 ) -> Command {
-    Command {
-        name,
-        mask: MASK,
-        header: 2 << 29 | opcode << 22,
-        length: Length::Upto(high),
-        fields,
-        tail,
-        flow: Flow::On,
-    }
+    Command::new(name, MASK, 2 << 29 | opcode << 22, Length::Upto(high))
+        .groups(fields)
+        .tail(tail)
 }
 
 /// An immediate pattern or source from this dword on.

@@ -10,23 +10,7 @@ use crate::command::{
 const MASK: u32 = 0xff80_0000;
 
 const fn mi(name: &'static str, opcode: u32, length: Length, fields: &'static [Field]) -> Command {
-    Command {
-        name,
-        mask: MASK,
-        header: opcode << 23,
-        length,
-        fields: [fields, &[], &[]],
-        tail: Tail::Nothing,
-        flow: Flow::On,
-    }
-}
-
-const fn with(command: Command, tail: Tail, flow: Flow) -> Command {
-    Command {
-        tail,
-        flow,
-        ..command
-    }
+    Command::new(name, MASK, opcode << 23, length).with(fields)
 }
 
 const GLOBAL: Field = flag(0, 22, "global table");
@@ -73,11 +57,7 @@ pub const COMMANDS: &[Command] = &[
         Length::One,
         &[choice(0, 0, 0, "arbitration", &[(0, "off"), (1, "on")])],
     ),
-    with(
-        mi("MI_BATCH_BUFFER_END", 0x0a, Length::One, &[]),
-        Tail::Nothing,
-        Flow::End,
-    ),
+    mi("MI_BATCH_BUFFER_END", 0x0a, Length::One, &[]).flow(Flow::End),
     mi(
         "MI_SUSPEND_FLUSH",
         0x0b,
@@ -104,52 +84,40 @@ pub const COMMANDS: &[Command] = &[
             address(2, 31, 2, "address"),
         ],
     ),
-    with(
-        mi(
-            "MI_STORE_DATA_IMM",
-            0x20,
-            Length::Upto(5),
-            &[GLOBAL, address(2, 31, 2, "address")],
-        ),
-        Tail::Data(3, "data"),
-        Flow::On,
-    ),
-    with(
-        mi(
-            "MI_STORE_DATA_INDEX",
-            0x21,
-            Length::Upto(7),
-            &[bits(
-                1,
-                11,
-                2,
-                "byte offset in the status page",
-                Show::Address,
-            )],
-        ),
-        Tail::Data(2, "data"),
-        Flow::On,
-    ),
-    with(
-        mi(
-            "MI_LOAD_REGISTER_IMM",
-            0x22,
-            Length::Upto(7),
-            &[bits(0, 11, 8, "bytes not written", Show::Some)],
-        ),
-        Tail::Registers,
-        Flow::On,
-    ),
-    with(
-        mi(
-            "MI_UPDATE_GTT",
-            0x23,
-            Length::Upto(5),
-            &[GLOBAL, address(1, 31, 12, "first page")],
-        ),
-        Tail::Data(2, "table entry"),
-        Flow::On,
-    ),
+    mi(
+        "MI_STORE_DATA_IMM",
+        0x20,
+        Length::Upto(5),
+        &[GLOBAL, address(2, 31, 2, "address")],
+    )
+    .tail(Tail::Data(3, "data")),
+    mi(
+        "MI_STORE_DATA_INDEX",
+        0x21,
+        Length::Upto(7),
+        &[bits(
+            1,
+            11,
+            2,
+            "byte offset in the status page",
+            Show::Address,
+        )],
+    )
+    .tail(Tail::Data(2, "data")),
+    mi(
+        "MI_LOAD_REGISTER_IMM",
+        0x22,
+        Length::Upto(7),
+        &[bits(0, 11, 8, "bytes not written", Show::Some)],
+    )
+    .tail(Tail::Registers),
+    mi(
+        "MI_UPDATE_GTT",
+        0x23,
+        Length::Upto(5),
+        &[GLOBAL, address(1, 31, 12, "first page")],
+    )
+    .tail(Tail::Data(2, "table entry")),
     mi(
         "MI_STORE_REGISTER_MEM",
         0x24,
@@ -160,29 +128,26 @@ pub const COMMANDS: &[Command] = &[
             address(2, 31, 2, "address"),
         ],
     ),
-    with(
-        mi(
-            "MI_BATCH_BUFFER_START",
-            0x31,
-            Length::Upto(7),
-            &[
-                choice(
-                    0,
-                    8,
-                    8,
-                    "as",
-                    &[
-                        (0, "secure, global table"),
-                        (1, "non-secure, per-process table"),
-                    ],
-                ),
-                flag(0, 11, "clear command buffer enable"),
-                address(1, 31, 2, "batch"),
-            ],
-        ),
-        Tail::Nothing,
-        Flow::Batch,
-    ),
+    mi(
+        "MI_BATCH_BUFFER_START",
+        0x31,
+        Length::Upto(7),
+        &[
+            choice(
+                0,
+                8,
+                8,
+                "as",
+                &[
+                    (0, "secure, global table"),
+                    (1, "non-secure, per-process table"),
+                ],
+            ),
+            flag(0, 11, "clear command buffer enable"),
+            address(1, 31, 2, "batch"),
+        ],
+    )
+    .flow(Flow::Batch),
     mi(
         "MI_CONDITIONAL_BATCH_BUFFER_END",
         0x36,
@@ -267,20 +232,17 @@ pub const RENDER: &[Command] = &[
         Length::Upto(7),
         &[number(1, 28, 16, "length"), hex(1, 13, 0, "offset")],
     ),
-    with(
-        mi(
-            "MI_CLFLUSH",
-            0x27,
-            Length::Upto(9),
-            &[
-                GLOBAL,
-                address(1, 31, 12, "page"),
-                number(1, 11, 6, "first line"),
-            ],
-        ),
-        Tail::Data(2, "lines"),
-        Flow::On,
-    ),
+    mi(
+        "MI_CLFLUSH",
+        0x27,
+        Length::Upto(9),
+        &[
+            GLOBAL,
+            address(1, 31, 12, "page"),
+            number(1, 11, 6, "first line"),
+        ],
+    )
+    .tail(Tail::Data(2, "lines")),
     mi(
         "MI_REPORT_PERF_COUNT",
         0x28,
@@ -294,23 +256,20 @@ pub const RENDER: &[Command] = &[
 ];
 
 /// The flush of the video engine and the blitter.
-pub const FLUSHING: &[Command] = &[with(
-    mi(
-        "MI_FLUSH_DW",
-        0x26,
-        Length::Upto(5),
-        &[
-            flag(0, 22, "protected"),
-            flag(0, 21, "into the status page"),
-            flag(0, 18, "invalidate TLB"),
-            flag(0, 17, "synchronize GFDT"),
-            choice(0, 15, 14, "then", POST_SYNC),
-            flag(0, 8, "notify"),
-            flag(0, 7, "invalidate video cache"),
-            address(1, 31, 3, "address"),
-            flag(1, 2, "global table"),
-        ],
-    ),
-    Tail::Data(2, "data"),
-    Flow::On,
-)];
+pub const FLUSHING: &[Command] = &[mi(
+    "MI_FLUSH_DW",
+    0x26,
+    Length::Upto(5),
+    &[
+        flag(0, 22, "protected"),
+        flag(0, 21, "into the status page"),
+        flag(0, 18, "invalidate TLB"),
+        flag(0, 17, "synchronize GFDT"),
+        choice(0, 15, 14, "then", POST_SYNC),
+        flag(0, 8, "notify"),
+        flag(0, 7, "invalidate video cache"),
+        address(1, 31, 3, "address"),
+        flag(1, 2, "global table"),
+    ],
+)
+.tail(Tail::Data(2, "data"))];

@@ -3,7 +3,7 @@
 //! in 23:16. The documents at hand name them; only PIPE_CONTROL's bits are known in full (the
 //! upstream driver's headers), so the others are shown with their dwords as numbers.
 
-use crate::command::{address, choice, flag, number, Command, Field, Flow, Length, Tail};
+use crate::command::{address, choice, flag, number, Command, Field, Length, Tail};
 
 /// Bits 31:16.
 const MASK: u32 = 0xffff_0000;
@@ -14,15 +14,7 @@ const fn command(
     length: Length,
     fields: &'static [Field],
 ) -> Command {
-    Command {
-        name,
-        mask: MASK,
-        header: head << 16,
-        length,
-        fields: [fields, &[], &[]],
-        tail: Tail::Nothing,
-        flow: Flow::On,
-    }
+    Command::new(name, MASK, head << 16, length).with(fields)
 }
 
 const fn state(name: &'static str, head: u32) -> Command {
@@ -33,48 +25,46 @@ const fn media(name: &'static str, head: u32) -> Command {
     command(name, head, Length::Upto(15), &[])
 }
 
-const PIPE_CONTROL: Command = Command {
-    tail: Tail::Data(3, "data"),
-    ..command(
-        "PIPE_CONTROL",
-        0x7a00,
-        Length::Upto(7),
-        &[
-            flag(1, 0, "flush depth cache"),
-            flag(1, 1, "stall at pixel scoreboard"),
-            flag(1, 2, "invalidate state cache"),
-            flag(1, 3, "invalidate constant cache"),
-            flag(1, 4, "invalidate vertex cache"),
-            flag(1, 5, "flush data cache"),
-            flag(1, 8, "notify"),
-            flag(1, 9, "indirect state pointers off"),
-            flag(1, 10, "invalidate texture cache"),
-            flag(1, 11, "invalidate instruction cache"),
-            flag(1, 12, "flush render cache"),
-            flag(1, 13, "stall for depth"),
-            choice(
-                1,
-                15,
-                14,
-                "then",
-                &[
-                    (0, "nothing"),
-                    (1, "store immediate"),
-                    (2, "store depth count"),
-                    (3, "store time stamp"),
-                ],
-            ),
-            flag(1, 16, "clear generic media state"),
-            flag(1, 17, "synchronize GFDT"),
-            flag(1, 18, "invalidate TLB"),
-            flag(1, 19, "reset statistics"),
-            flag(1, 20, "stall command streamer"),
-            flag(1, 21, "into the status page"),
-            address(2, 31, 3, "address"),
-            flag(2, 2, "global table"),
-        ],
-    )
-};
+const PIPE_CONTROL: Command = command(
+    "PIPE_CONTROL",
+    0x7a00,
+    Length::Upto(7),
+    &[
+        flag(1, 0, "flush depth cache"),
+        flag(1, 1, "stall at pixel scoreboard"),
+        flag(1, 2, "invalidate state cache"),
+        flag(1, 3, "invalidate constant cache"),
+        flag(1, 4, "invalidate vertex cache"),
+        flag(1, 5, "flush data cache"),
+        flag(1, 8, "notify"),
+        flag(1, 9, "indirect state pointers off"),
+        flag(1, 10, "invalidate texture cache"),
+        flag(1, 11, "invalidate instruction cache"),
+        flag(1, 12, "flush render cache"),
+        flag(1, 13, "stall for depth"),
+        choice(
+            1,
+            15,
+            14,
+            "then",
+            &[
+                (0, "nothing"),
+                (1, "store immediate"),
+                (2, "store depth count"),
+                (3, "store time stamp"),
+            ],
+        ),
+        flag(1, 16, "clear generic media state"),
+        flag(1, 17, "synchronize GFDT"),
+        flag(1, 18, "invalidate TLB"),
+        flag(1, 19, "reset statistics"),
+        flag(1, 20, "stall command streamer"),
+        flag(1, 21, "into the status page"),
+        address(2, 31, 3, "address"),
+        flag(2, 2, "global table"),
+    ],
+)
+.tail(Tail::Data(3, "data"));
 
 /// All of them.
 pub const COMMANDS: &[Command] = &[

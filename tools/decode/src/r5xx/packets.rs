@@ -9,42 +9,12 @@ use crate::command::{
 
 /// A packet of type 3: opcode in 15:8.
 pub const fn three(name: &'static str, opcode: u32, tail: Tail) -> Command {
-    Command {
-        name,
-        mask: 0xc000_ff00,
-        header: 3 << 30 | opcode << 8,
-        length: Length::Body,
-        fields: [&[], &[], &[]],
-        tail,
-        flow: Flow::On,
-    }
-}
-
-/// The same with fields.
-const fn with(command: Command, fields: &'static [Field]) -> Command {
-    Command {
-        fields: [fields, &[], &[]],
-        ..command
-    }
+    Command::new(name, 0xc000_ff00, 3 << 30 | opcode << 8, Length::Body).tail(tail)
 }
 
 /// A packet of another type: its bits 31:30.
-const fn other(
-    name: &'static str,
-    kind: u32,
-    length: Length,
-    fields: &'static [Field],
-    tail: Tail,
-) -> Command {
-    Command {
-        name,
-        mask: 0xc000_0000,
-        header: kind << 30,
-        length,
-        fields: [fields, &[], &[]],
-        tail,
-        flow: Flow::On,
-    }
+const fn other(name: &'static str, kind: u32, length: Length) -> Command {
+    Command::new(name, 0xc000_0000, kind << 30, length)
 }
 
 /// Registers follow each other, or bit 15 is set and they are one (§5.1.1).
@@ -64,41 +34,24 @@ fn pair(header: u32, n: usize) -> u32 {
     }
 }
 
-const FROM: Field = bits(0, 12, 0, "from", Show::RegisterIndex);
-const SAME: Field = flag(0, 15, "each to the same");
-
 const BASIC: &[Command] = &[
     // A write of the buffer's address and of its size, which starts it (§4.10).
-    Command {
-        mask: u32::MAX,
-        header: 0x0001_01ce,
-        flow: Flow::Call,
-        ..other(
-            "indirect buffer",
-            0,
-            Length::Body,
-            &[address(1, 31, 2, "address"), number(2, 22, 0, "dwords")],
-            Tail::Nothing,
-        )
-    },
-    other(
-        "type 0",
-        0,
-        Length::Body,
-        &[FROM, SAME],
-        Tail::Values(consecutive),
-    ),
-    other(
-        "type 1",
-        1,
-        Length::Three,
-        &[
+    Command::new("indirect buffer", u32::MAX, 0x0001_01ce, Length::Body)
+        .with(&[address(1, 31, 2, "address"), number(2, 22, 0, "dwords")])
+        .flow(Flow::Call),
+    other("type 0", 0, Length::Body)
+        .with(&[
+            bits(0, 12, 0, "from", Show::RegisterIndex),
+            flag(0, 15, "each to the same"),
+        ])
+        .tail(Tail::Values(consecutive)),
+    other("type 1", 1, Length::Three)
+        .with(&[
             bits(0, 10, 0, "first", Show::RegisterIndex),
             bits(0, 21, 11, "second", Show::RegisterIndex),
-        ],
-        Tail::Values(pair),
-    ),
-    other("filler", 2, Length::One, &[], Tail::Nothing),
+        ])
+        .tail(Tail::Values(pair)),
+    other("filler", 2, Length::One),
 ];
 
 const PRIMITIVES: &[(u32, &str)] = &[
@@ -168,40 +121,31 @@ fn arrays(_: &[u32], n: usize) -> &'static [Field] {
 
 const THREE: &[Command] = &[
     three("NOP", 0x10, Tail::Data(1, "data")),
-    with(
-        three("PRED_EXEC", 0x20, Tail::Nothing),
-        &[number(1, 31, 24, "device"), number(1, 22, 0, "dwords")],
-    ),
+    three("PRED_EXEC", 0x20, Tail::Nothing)
+        .with(&[number(1, 31, 24, "device"), number(1, 22, 0, "dwords")]),
     three("COND_EXEC", 0x21, Tail::Data(1, "data")),
-    with(
-        three("WAIT_SEMAPHORE", 0x22, Tail::Nothing),
-        &[hex(1, 31, 0, "slot"), hex(2, 31, 0, "then")],
-    ),
-    with(
-        three("WAIT_MEM", 0x23, Tail::Nothing),
-        &[address(1, 31, 2, "address"), number(2, 31, 0, "dwords")],
-    ),
-    with(three("3D_DRAW_VBUF", 0x28, DATA_BEHIND_FORMAT), draw!(2)),
-    with(three("3D_DRAW_IMMD", 0x29, DATA_BEHIND_FORMAT), draw!(2)),
-    with(three("3D_DRAW_INDX", 0x2a, DATA_BEHIND_FORMAT), draw!(2)),
+    three("WAIT_SEMAPHORE", 0x22, Tail::Nothing)
+        .with(&[hex(1, 31, 0, "slot"), hex(2, 31, 0, "then")]),
+    three("WAIT_MEM", 0x23, Tail::Nothing)
+        .with(&[address(1, 31, 2, "address"), number(2, 31, 0, "dwords")]),
+    three("3D_DRAW_VBUF", 0x28, DATA_BEHIND_FORMAT).with(draw!(2)),
+    three("3D_DRAW_IMMD", 0x29, DATA_BEHIND_FORMAT).with(draw!(2)),
+    three("3D_DRAW_INDX", 0x2a, DATA_BEHIND_FORMAT).with(draw!(2)),
     three("3D_LOAD_VBPNTR", 0x2f, Tail::Layout(arrays)),
-    with(three("3D_CLEAR_ZMASK", 0x32, Tail::Nothing), CLEAR),
-    with(
-        three("INDX_BUFFER", 0x33, Tail::Nothing),
-        &[
-            bits(1, 12, 0, "to", Show::RegisterIndex),
-            flag(1, 31, "each to the same"),
-            bits(1, 18, 16, "skip", Show::Some),
-            address(2, 31, 2, "address"),
-            number(3, 22, 0, "dwords"),
-        ],
-    ),
-    with(three("3D_DRAW_VBUF_2", 0x34, DATA), draw!(1)),
-    with(three("3D_DRAW_IMMD_2", 0x35, DATA), draw!(1)),
-    with(three("3D_DRAW_INDX_2", 0x36, DATA), draw!(1)),
-    with(three("3D_CLEAR_HIZ", 0x37, Tail::Nothing), CLEAR),
-    with(three("3D_CLEAR_CMASK", 0x38, Tail::Nothing), CLEAR),
-    with(three("3D_DRAW_128", 0x39, DATA), draw!(1)),
+    three("3D_CLEAR_ZMASK", 0x32, Tail::Nothing).with(CLEAR),
+    three("INDX_BUFFER", 0x33, Tail::Nothing).with(&[
+        bits(1, 12, 0, "to", Show::RegisterIndex),
+        flag(1, 31, "each to the same"),
+        bits(1, 18, 16, "skip", Show::Some),
+        address(2, 31, 2, "address"),
+        number(3, 22, 0, "dwords"),
+    ]),
+    three("3D_DRAW_VBUF_2", 0x34, DATA).with(draw!(1)),
+    three("3D_DRAW_IMMD_2", 0x35, DATA).with(draw!(1)),
+    three("3D_DRAW_INDX_2", 0x36, DATA).with(draw!(1)),
+    three("3D_CLEAR_HIZ", 0x37, Tail::Nothing).with(CLEAR),
+    three("3D_CLEAR_CMASK", 0x38, Tail::Nothing).with(CLEAR),
+    three("3D_DRAW_128", 0x39, DATA).with(draw!(1)),
     three("MPEG_INDEX", 0x3a, Tail::Data(1, "data")),
 ];
 
