@@ -81,14 +81,19 @@ impl Rig {
         let irq = Arc::new(CountIrq::default());
         let gpu = Dg2::new(cfg, memory.clone(), irq.clone()).expect("memory");
         let rig = Rig { gpu, memory, irq };
+        rig.prepare();
+        rig
+    }
+
+    /// Writes both kinds of tables.
+    pub fn prepare(&self) {
         for page in 0..0x400 {
-            rig.gpu.ggtt_write(0x100 + page, page << 12 | 1);
+            self.gpu.ggtt_write(0x100 + page, page << 12 | 1);
         }
         for page in 0..0x2000 {
-            rig.gpu.ggtt_write(0x1000 + page, (0x100 + page) << 12 | 3);
+            self.gpu.ggtt_write(0x1000 + page, (0x100 + page) << 12 | 3);
         }
-        rig.tables();
-        rig
+        self.tables();
     }
 
     fn tables(&self) {
@@ -114,9 +119,7 @@ impl Rig {
     pub fn with(cfg: Dg2Config) -> Rig {
         let engines = cfg.engines;
         let rig = Self::bare(cfg);
-        for request in [0xa188, 0xa278, 0xa540, 0xa548, 0xa560, 0xa564] {
-            rig.set(request, 0x0001_0001);
-        }
+        rig.wake_all();
         for enable in [0x19_0030, 0x19_0034, 0x19_0048] {
             rig.set(enable, 0xffff_ffff);
         }
@@ -132,6 +135,13 @@ impl Rig {
             }
         }
         rig
+    }
+
+    /// Keeps every well awake.
+    pub fn wake_all(&self) {
+        for request in [0xa188, 0xa278, 0xa540, 0xa548, 0xa560, 0xa564] {
+            self.set(request, 0x0001_0001);
+        }
     }
 
     /// Registers of an engine, in the order of digest I9 and E19.
