@@ -115,10 +115,11 @@ proptest! {
     fn batches_that_lead_anywhere(
         batch in dwords(), user in dwords(), ring in dwords(),
         engine in prop_oneof![Just("rcs0"), Just("vcs0"), Just("bcs0"), Just("none")],
+        generation in prop_oneof![Just("gen6"), Just("r5xx")],
         start in 0..0x900u64, at in 0..0x900u64, head in any::<u32>(), tail in 0..0x800u32,
     ) {
         let text = format!(
-            "ouro error state 1\ngeneration: gen6\nengine: {engine}\nbatch: {start:#x}\n\
+            "ouro error state 1\ngeneration: {generation}\nengine: {engine}\nbatch: {start:#x}\n\
              {engine}: busy, head {head:#x}, tail {tail:#x}, at {at:#x}, fetching 0x0\n\
              {engine} --- user = 0x00000000 00000400\n{}\n\
              {engine} --- batch = 0x00000000 00000000\n{}\n\
