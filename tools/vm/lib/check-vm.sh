@@ -168,12 +168,14 @@ check_peer() {
     # What the upstream driver relies on and the documents do not promise:
     # writes while the GT sleeps go through the FIFO. The delay makes it wait.
     local habits="--asleep-writes fifo --delay-us 100"
-    local programs=(--add "$BIN_DIR/ouro-draw") slow=''
+    local programs=(--add "$BIN_DIR/ouro-draw") slow='' patience=()
     case $gpu in
         rv* | r5*)
             # so slow that it goes to sleep until the interrupt comes
             driver=radeon habits='' slow="--delay-us 20000"
             programs+=(--add "$SELFTESTS/radeon")
+            # it takes a model that gets no time for a card that hangs
+            patience=(--module-args lockup_timeout=0)
             ;;
     esac
     results_begin "peer-$gpu"
@@ -185,7 +187,7 @@ check_peer() {
     local attempt
     for attempt in 1 2 3; do
         guest_run "$name" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 1200 \
-            --model-args "$habits $slow" "${programs[@]}" --add "$file:peer.sh" -- sh /bin/peer.sh
+            --model-args "$habits $slow" "${patience[@]}" "${programs[@]}" --add "$file:peer.sh" -- sh /bin/peer.sh
         if [ "$attempt" = 3 ] || ! grep -q '^not ok .* has no complaint' "$GUEST_DIR/output.txt"; then break; fi
         say "the upstream $driver complained once; the guest runs again:"
         grep '^# ' "$GUEST_DIR/output.txt" >&2
@@ -200,7 +202,7 @@ check_peer() {
     mkdir -p "$tests"
     for program in $(<"$VM_DIR/guest-tests/peer-kselftests-$driver"); do cp "$SELFTESTS/$program" "$tests/"; done
     guest_run "$name/kselftest" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 1800 \
-        --model-args "$habits" --add "$VM_DIR/guest-tests/run-tests.sh" --tests "$tests" -- sh /bin/run-tests.sh
+        --model-args "$habits" "${patience[@]}" --add "$VM_DIR/guest-tests/run-tests.sh" --tests "$tests" -- sh /bin/run-tests.sh
     guest_results "$name/kselftest"
     # what the other driver answered is not covered here
     : >"$RESULTS/$UNIT.cover"
