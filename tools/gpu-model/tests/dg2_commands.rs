@@ -727,5 +727,61 @@ fn nopid_and_padding() {
         &[0x0580_0000, 0x0900_0000, 0, 0x0180_0001, 0x0200_0001, NOOP],
     );
     assert_eq!(rig.csb_pointer(E), 3);
+    // MI_CLFLUSH is the render engine's.
+    rig.context(0);
+    rig.run(EngineId::Rcs, &[0x1380_0000, 0]);
+    assert_eq!(rig.csb_pointer(EngineId::Rcs), 1);
     rig.clean();
+}
+
+#[test]
+fn the_head_is_reported() {
+    let rig = Rig::new();
+    // Dword 4 of the status page; the head stands at the command.
+    rig.run(E, &[NOOP, NOOP, 0x0380_0000, NOOP]);
+    assert_eq!(rig.status(E, 4), 8);
+    rig.clean();
+}
+
+#[test]
+fn reports_of_counters() {
+    let rig = Rig::new();
+    let e = EngineId::Rcs;
+    rig.put(AT, &[1; 64]);
+    // Bit 0 of the address: global. The report's id, and zeros.
+    rig.run(e, &[0x1400_0002, VA | 1, 0, 0x99]);
+    assert_eq!((rig.at(AT), rig.at(AT + 4), rig.at(AT + 252)), (0x99, 0, 0));
+    rig.clean();
+    // A program may not (Q12).
+    rig.put(AT, &[1; 64]);
+    rig.run_batch(e, &[0x1400_0002, VA | 1, 0, 0x99]);
+    assert_eq!(rig.at(AT), 1);
+    assert_eq!(rig.gpu.client_lints(), [(Rule::Privilege, 1)]);
+}
+
+#[test]
+fn arithmetic_can_be_predicated() {
+    // Bit 15 of MI_MATH: MI_PREDICATE_RESULT 0 drops it.
+    for (result, r1) in [(0, 0), (1, 0x55)] {
+        let rig = Rig::new();
+        let e = EngineId::Rcs;
+        let math = [
+            0x0d00_8003,
+            0x0800_8000,
+            0x0810_8400,
+            0x1000_0000,
+            0x1800_0431,
+        ];
+        rig.run(
+            e,
+            &[
+                &set_gprs(&[0x55, 0])[..],
+                &[0x1108_0001, 0x418, result],
+                &math,
+            ]
+            .concat(),
+        );
+        assert_eq!(rig.ereg(e, 0x608), r1);
+        rig.clean();
+    }
 }

@@ -57,7 +57,7 @@ impl Core {
             op::BATCH_BUFFER_START => self.batch_start(e, d),
             op::BATCH_BUFFER_END => Ok(self.batch_end(e)),
             op::CONDITIONAL_BATCH_BUFFER_END => self.conditional_end(e, d),
-            op::REPORT_HEAD => Ok(self.report_head(e)),
+            op::REPORT_HEAD => self.report_head(e),
             op::DISPLAY_FLIP => {
                 self.allowed(e, "MI_DISPLAY_FLIP");
                 Ok(Flow::Next)
@@ -216,10 +216,11 @@ impl Core {
         Ok(self.batch_end(e))
     }
 
-    fn report_head(&mut self, e: EngineId) -> Flow {
+    /// MI_REPORT_HEAD: into dword 4 of the status page, as on older chips.
+    fn report_head(&mut self, e: EngineId) -> Result<Flow, Faulted> {
         let head = self.ering(e, ring::HEAD);
-        // Dword 4 of the status page, as on older chips.
-        self.status_page_store(e, 16, &head.to_le_bytes());
-        Flow::Next
+        let va = self.status_place(e, false) + 16;
+        self.post(e, Space::Ggtt, va, &head.to_le_bytes())?;
+        Ok(Flow::Next)
     }
 }
