@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What a ring and a list take next: nothing in flight is overwritten, numbers follow each other.
+//! What a ring takes next: nothing in flight is overwritten, numbers follow each other.
 
 use crate::source::Source;
-use ouro_core::port::{ContextKey, ListPort, RingPort, MAX_LIST};
-use ouro_hw::engine::ListEntry;
+use ouro_core::port::{ContextKey, RingPort};
 use ouro_hw::types::{RingOffset, Seqno};
 use std::collections::VecDeque;
 
 /// Takes any bytes.
 pub fn run(bytes: &[u8]) {
     let mut s = Source::new(bytes);
-    if s.flag() {
-        ring(&mut s);
-    } else {
-        list(&mut s);
-    }
+    ring(&mut s);
 }
 
 fn ring(s: &mut Source<'_>) {
@@ -75,50 +70,5 @@ fn ring(s: &mut Source<'_>) {
             }
         }
         assert_eq!((port.last_seqno(), port.loaded()), (last, loaded));
-    }
-}
-
-fn list(s: &mut Source<'_>) {
-    let depth = s.u8() % 12;
-    let room = usize::from(depth).min(MAX_LIST);
-    let mut port = ListPort::new(depth);
-    let mut known: Vec<(u64, ListEntry)> = Vec::new();
-    while !s.is_empty() {
-        let key = s.below(12);
-        match s.u8() % 5 {
-            0 | 1 => {
-                let entry = ListEntry {
-                    descriptor: s.u64(),
-                    tail: RingOffset(s.u32()),
-                    restore: s.flag(),
-                };
-                let listed = known.iter_mut().find(|k| k.0 == key);
-                let fits = listed.is_some() || known.iter().len() < room;
-                let there = known.iter_mut().find(|k| k.0 == key);
-                assert_eq!(port.add(ContextKey(key), entry), fits);
-                match there {
-                    Some(k) => k.1 = entry,
-                    None if fits => known.push((key, entry)),
-                    None => {}
-                }
-            }
-            2 => {
-                port.remove(ContextKey(key));
-                known.retain(|k| k.0 != key);
-            }
-            3 => {
-                let mut out = [ListEntry {
-                    descriptor: 0,
-                    tail: RingOffset(0),
-                    restore: false,
-                }; MAX_LIST];
-                if let Some(n) = port.load(&mut out) {
-                    let expected: Vec<ListEntry> = known.iter().map(|k| k.1).collect();
-                    assert_eq!(out.get(..n), Some(&expected[..]));
-                    assert_eq!(port.load(&mut out), None, "one load at a time");
-                }
-            }
-            _ => port.acknowledged(),
-        }
     }
 }

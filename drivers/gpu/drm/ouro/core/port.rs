@@ -2,11 +2,9 @@
 //! What an engine's port takes next: the bookkeeping between a queue of requests and the hardware.
 //!
 //! Free of registers. The queue asks the port whether it has room, gets a number and a place, and
-//! tells it what has completed. A ring takes requests in their order; a list takes the tails of
-//! several contexts at a time.
+//! tells it what has completed. A ring takes requests in their order.
 
 use ouro_hw::{
-    engine::ListEntry,
     ring::{Ring, Slot},
     types::{RingOffset, Seqno},
 };
@@ -102,93 +100,6 @@ impl RingPort {
     }
 }
 
-/// Entries that a list has at most.
-pub const MAX_LIST: usize = 8;
-
-/// The port of an engine that takes a list of contexts.
-///
-/// One load at a time is on its way; what comes in meanwhile is merged into the next one, and a
-/// context that is listed already only gets a new tail.
-#[derive(Debug)]
-pub struct ListPort {
-    depth: usize,
-    next: List,
-    loading: bool,
-    dirty: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct List {
-    entries: [Option<(ContextKey, ListEntry)>; MAX_LIST],
-    len: usize,
-}
-
-impl ListPort {
-    /// An idle port of `depth` entries (at most [`MAX_LIST`]).
-    pub fn new(depth: u8) -> Self {
-        Self {
-            depth: usize::from(depth).min(MAX_LIST),
-            next: List::default(),
-            loading: false,
-            dirty: false,
-        }
-    }
-
-    /// Adds a context, or moves the tail of one that is there. False: the list is full.
-    pub fn add(&mut self, key: ContextKey, entry: ListEntry) -> bool {
-        let len = self.next.len;
-        for (k, e) in self.next.entries.iter_mut().take(len).flatten() {
-            if *k == key {
-                *e = entry;
-                self.dirty = true;
-                return true;
-            }
-        }
-        if len >= self.depth {
-            return false;
-        }
-        if let Some(place) = self.next.entries.get_mut(len) {
-            *place = Some((key, entry));
-            self.next.len += 1;
-            self.dirty = true;
-        }
-        true
-    }
-
-    /// The device is done with a context.
-    pub fn remove(&mut self, key: ContextKey) {
-        let len = self.next.len;
-        let mut kept = List::default();
-        for e in self.next.entries.iter().take(len).flatten() {
-            if e.0 != key {
-                if let Some(place) = kept.entries.get_mut(kept.len) {
-                    *place = Some(*e);
-                    kept.len += 1;
-                }
-            }
-        }
-        self.next = kept;
-    }
-
-    /// What to load now, if anything: the entries go to `out`, and their number comes back.
-    pub fn load(&mut self, out: &mut [ListEntry; MAX_LIST]) -> Option<usize> {
-        if self.loading || !self.dirty || self.next.len == 0 {
-            return None;
-        }
-        for (o, e) in out.iter_mut().zip(self.next.entries.iter().flatten()) {
-            *o = e.1;
-        }
-        self.loading = true;
-        self.dirty = false;
-        Some(self.next.len)
-    }
-
-    /// The device has taken the load.
-    pub fn acknowledged(&mut self) {
-        self.loading = false;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -241,43 +152,5 @@ mod tests {
         assert_eq!((p.last_seqno(), p.loaded()), (Seqno(1), A));
         p.completed(first.slot.tail);
         assert!(p.has_room(200));
-    }
-
-    fn entry(n: u64) -> ListEntry {
-        ListEntry {
-            descriptor: n,
-            tail: RingOffset(n as u32),
-            restore: false,
-        }
-    }
-
-    #[test]
-    fn a_list_loads_once_until_acknowledged_and_merges_meanwhile() {
-        let mut p = ListPort::new(8);
-        let mut out = [entry(0); MAX_LIST];
-        assert_eq!(p.load(&mut out), None, "nothing to do");
-        assert!(p.add(ContextKey(1), entry(10)));
-        assert_eq!(p.load(&mut out), Some(1));
-        for n in 0..100 {
-            assert!(p.add(ContextKey(1), entry(11 + n)));
-            assert_eq!(p.load(&mut out), None, "one load at a time");
-        }
-        p.acknowledged();
-        assert_eq!(p.load(&mut out), Some(1));
-        assert_eq!(out[0], entry(110));
-        p.acknowledged();
-        assert_eq!(p.load(&mut out), None, "100 additions became one load");
-    }
-
-    #[test]
-    fn a_list_is_full_at_its_depth() {
-        let mut p = ListPort::new(2);
-        assert!(p.add(ContextKey(1), entry(1)) && p.add(ContextKey(2), entry(2)));
-        assert!(!p.add(ContextKey(3), entry(3)));
-        p.remove(ContextKey(1));
-        assert!(p.add(ContextKey(3), entry(3)));
-        let mut out = [entry(0); MAX_LIST];
-        assert_eq!(p.load(&mut out), Some(2));
-        assert_eq!(out[..2], [entry(2), entry(3)]);
     }
 }
