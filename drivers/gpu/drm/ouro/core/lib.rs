@@ -2,8 +2,9 @@
 //! Structures of the driver's core that need neither a kernel nor a register, and so are tested on
 //! the host: who gets which addresses ([`range`]), what a ring takes next ([`port`]), what
 //! a relocation writes ([`relocation`]), whether an engine hangs ([`hang`]), how memory is shown as text
-//! ([`ascii85`]), which part of an object a view of it shows ([`view`]). On the host alone: what an
-//! engine with lists of contexts has ([`list`]), and what it says of them ([`events`]).
+//! ([`ascii85`]), which part of an object a view of it shows ([`view`]). On the host alone: who runs next
+//! where contexts are listed ([`sched`]), what of that an engine has ([`list`]), and what it says of them
+//! ([`events`]).
 //!
 //! Nothing here allocates by itself, takes a lock or waits. Memory comes through [`range::Arena`].
 
@@ -21,8 +22,12 @@ pub mod ascii85;
 pub mod events;
 pub mod hang;
 #[cfg(not(CONFIG_RUST))]
+mod heap;
+#[cfg(not(CONFIG_RUST))]
 pub mod list;
 pub mod port;
 pub mod range;
 pub mod relocation;
+#[cfg(not(CONFIG_RUST))]
+pub mod sched;
 pub mod view;

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Who runs next on an engine that takes lists of contexts.
+//!
+//! * **Priority.** A context of higher priority runs before others, and takes the engine away from them.
+//! * **Slices.** A context runs for a slice if another one of its priority waits, and is then behind them.
+//! * **Fairness.** Clients share the engine, not contexts: each has a clock that goes on while one of its
+//!   contexts runs, and of one priority the client with the least time is first. Who was away gets no credit
+//!   for that; who waited gets some, not more than [`Policy::credit`].
+//! * **No starvation.** A client that has waited for [`Policy::patience`] runs for a slice whatever its
+//!   priority, unless another one did so within [`Policy::pause`]. So what is urgent is held up by less
+//!   urgent work for at most a slice in each pause, and the time that it takes to preempt it.
+//!
+//! Free of registers and of time: the caller says what time it is, hands over events, and writes what it is
+//! given to the device. Contexts and clients live in an [`Arena`] of the caller's, which grows where
+//! allocating is allowed. Each call costs the logarithm of the number of contexts at most.
+//!
+//! What runs is seen from events alone ([`crate::list`]). `store` keeps contexts and clients.
+
+mod store;
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    list::{ListPort, Load, Unexpected, Wanted, MAX_LIST},
+    port::ContextKey,
+};
+use ouro_hw::{engine::PortEvent, types::RingOffset};
+pub use store::{Arena, Client, Context, Item};
+use store::{State, Store};
+
+/// Times, in the caller's unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Policy {
+    /// For which a context runs while another one of its priority waits.
+    pub slice: u64,
+    /// After which a client that waits runs for a slice, whatever its priority.
+    pub patience: u64,
+    /// Between two such slices, at least.
+    pub pause: u64,
+    /// That a client may be behind others and be preferred for it, at most.
+    pub credit: u64,
+}
+
+/// What is fixed about a context.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct What {
+    /// Its number in events. No other context of the engine has it.
+    pub id: u32,
+    /// What stands for it in a list.
+    pub descriptor: u64,
+    /// How urgent it is: more is more.
+    pub priority: i32,
+}
+
+/// There is no place in the arena: it must grow first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NoPlace;
+
+/// Who has the engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Turn {
+    context: Context,
+    /// When its slice began.
+    since: u64,
+    /// Up to when its time has been counted.
+    counted: u64,
+    /// Whether it is there since it waited long, and not for its priority.
+    patient: bool,
+}
+
+/// The scheduler of one engine.
+#[derive(Debug)]
+pub struct Scheduler<A> {
+    store: Store<A>,
+    port: ListPort,
+    policy: Policy,
+    turn: Option<Turn>,
+    /// When a patient client was last given the engine.
+    relieved: Option<u64>,
+}
+
+impl<A: Arena> Scheduler<A> {
+    /// One of an engine with a list of `depth`, which reports into a ring of `events`.
+    pub fn new(arena: A, depth: u8, events: u8, policy: Policy) -> Self {
+        Self {
+            store: Store::new(arena),
+            port: ListPort::new(depth, events),
+            policy,
+            turn: None,
+            relieved: None,
+        }
+    }
+
+    /// The arena, so that it can grow. A client takes one place, and so does a context.
+    pub fn arena_mut(&mut self) -> &mut A {
+        self.store.arena_mut()
+    }
+
+    /// The port.
+    pub fn port(&self) -> &ListPort {
+        &self.port
+    }
+
+    /// A new client.
+    pub fn add_client(&mut self) -> Result<Client, NoPlace> {
+        self.store.add_client().ok_or(NoPlace)
+    }
+
+    /// A new context of a client, with nothing to do.
+    pub fn add_context(&mut self, client: Client, what: &What) -> Result<Context, NoPlace> {
+        self.store.add_context(client, what).ok_or(NoPlace)
+    }
+
+    /// Forgets a context. False, and nothing changes, as long as the engine may have it: cancel it first.
+    pub fn remove_context(&mut self, context: Context) -> bool {
+        if self.is_held(context) {
+            return false;
+        }
+        self.store.remove_context(context)
+    }
+
+    /// Forgets a client. False, and nothing changes, if it has contexts.
+    pub fn remove_client(&mut self, client: Client) -> bool {
+        self.store.remove_client(client)
+    }
+
+    /// Whether the engine has, or is being given, a context: then its image and ring stay where they are.
+    pub fn is_held(&self, context: Context) -> bool {
+        self.port.holds(context.key())
+    }
+
+    /// There is more to do: the commands up to `tail` are in memory.
+    pub fn publish(&mut self, context: Context, tail: RingOffset, now: u64) {
+        self.store.change(context, now, |state| state.tail = tail);
+    }
+
+    /// A context has run up to `tail`, as its numbers say. (What follows may still run.)
+    pub fn completed(&mut self, context: Context, tail: RingOffset, now: u64) {
+        self.port.completed(context.key(), tail);
+        self.store.change(context, now, |state| state.done = tail);
+    }
+
+    /// Another priority, from the next decision on.
+    pub fn set_priority(&mut self, context: Context, priority: i32, now: u64) {
+        self.port.set_priority(context.key(), priority);
+        self.store
+            .change(context, now, |state| state.priority = priority);
+    }
+
+    /// A context that is not to run any more, whatever it has to do.
+    pub fn cancel(&mut self, context: Context, now: u64) {
+        self.port.cancel(context.key());
+        self.store
+            .change(context, now, |state| state.cancelled = true);
+    }
+
+    /// Its image was changed by other than the engine: it is loaded as a whole the next time.
+    pub fn touched(&mut self, context: Context, now: u64) {
+        self.store.change(context, now, |state| state.fresh = true);
+    }
+
+    /// An event of the engine. An error means that it does not do what it was told, and must be reset.
+    pub fn event(&mut self, event: &PortEvent, now: u64) -> Result<(), Unexpected> {
+        let outcome = self.port.event(event)?;
+        for released in outcome.released() {
+            let Some(done) = released.done else { continue };
+            if let Some(context) = self.store.find(released.key) {
+                self.store.change(context, now, |state| state.done = done);
+            }
+        }
+        self.follow(now);
+        Ok(())
+    }
+
+    /// The engine was reset, and has nothing. What had not run up to its tail runs again.
+    pub fn reset(&mut self, now: u64) {
+        for released in self.port.reset() {
+            let Some(context) = self.store.find(released.key) else {
+                continue;
+            };
+            self.store.change(context, now, |state| {
+                state.fresh = true;
+                if let Some(done) = released.done {
+                    state.done = done;
+                }
+            });
+        }
+        self.follow(now);
+    }
+
+    /// Counts the time of who has the engine, and sees who that is now.
+    fn follow(&mut self, now: u64) {
+        let runs = self.port.running().and_then(|key| self.store.find(key));
+        if let Some(turn) = self.turn.as_mut() {
+            let ran = now.saturating_sub(turn.counted);
+            turn.counted = turn.counted.max(now);
+            self.store.charge(turn.context, ran, self.policy.credit);
+            if runs == Some(turn.context) {
+                return;
+            }
+            self.store.waits_again(now);
+        }
+        self.turn = runs.map(|context| {
+            self.store.runs(context);
+            Turn {
+                context,
+                since: now,
+                counted: now,
+                patient: self.store.take_patience(context),
+            }
+        });
+    }
+
+    /// Whether who has the engine goes on, if it has something to do.
+    fn goes_on(&mut self, turn: &Turn, now: u64) -> bool {
+        let Some(state) = self.store.state(turn.context) else {
+            return false;
+        };
+        let (runnable, priority) = (state.is_runnable(), state.priority);
+        if !runnable {
+            return false;
+        }
+        let is_over = now.saturating_sub(turn.since) >= self.policy.slice;
+        match self.store.best().map(|best| best.1) {
+            _ if turn.patient && !is_over => true,
+            None => true,
+            Some(best) if best > priority => false,
+            Some(best) => best < priority || !is_over,
+        }
+    }
+
+    /// The client that has waited too long, if one may be helped now.
+    fn patient(&mut self, now: u64) -> Option<Context> {
+        let allowed = self
+            .relieved
+            .is_none_or(|t| now.saturating_sub(t) >= self.policy.pause);
+        let (since, context) = self.store.longest()?;
+        (allowed && now.saturating_sub(since) >= self.policy.patience).then_some(context)
+    }
+
+    /// What to write to the engine now, if anything. The tails are to be in the images first.
+    ///
+    /// To be called after each of the calls above, and when [`next`](Self::next) says.
+    pub fn schedule(&mut self, now: u64) -> Option<Load> {
+        let room = self.port.room();
+        if room == 0 {
+            return None;
+        }
+        self.follow(now);
+        let mut wanted = [None; MAX_LIST];
+        let mut places = wanted.iter_mut().take(room);
+        let mut out = [None; MAX_LIST];
+        let mut taken = out.iter_mut();
+        let mut take = |this: &mut Self, context: Context| {
+            if let (Some(place), Some(out)) = (places.next(), taken.next()) {
+                this.store.take(context);
+                *place = this.store.wanted(context);
+                *out = Some(context);
+                return true;
+            }
+            false
+        };
+        let turn = self.turn;
+        let relieved = match turn {
+            // One patient client at a time.
+            Some(turn) if turn.patient && self.goes_on(&turn, now) => None,
+            _ => self.patient(now),
+        };
+        if let Some(context) = relieved {
+            take(self, context);
+        }
+        if let Some(turn) = turn {
+            if relieved.is_none() && self.goes_on(&turn, now) {
+                take(self, turn.context);
+            } else {
+                self.store.goes_back(turn.context);
+            }
+        }
+        while let Some((context, _)) = self.store.best() {
+            if !take(self, context) {
+                break;
+            }
+        }
+        for context in out.iter().flatten() {
+            self.store.put_back(*context);
+        }
+        let mut list = [Wanted::NONE; MAX_LIST];
+        let mut len = 0usize;
+        for (to, from) in list.iter_mut().zip(wanted.iter().flatten()) {
+            *to = *from;
+            len = len.saturating_add(1);
+        }
+        if let Some(turn) = self.turn.as_mut() {
+            let again = list.first().is_some_and(|w| w.key == turn.context.key());
+            if again && now.saturating_sub(turn.since) >= self.policy.slice {
+                // Nobody else wants the engine: another slice.
+                turn.since = now;
+                turn.patient = false;
+            }
+        }
+        let load = self.port.load(list.get(..len).unwrap_or(&[]))?;
+        for wanted in list.iter().take(load.entries().len()) {
+            self.store.loaded(wanted.key);
+        }
+        if let Some(context) = relieved {
+            self.relieved = Some(now);
+            self.store.give_patience(context);
+        }
+        Some(load)
+    }
+
+    /// When to call [`schedule`](Self::schedule) again if nothing happens until then; `None` if it need not
+    /// be.
+    pub fn next(&mut self, now: u64) -> Option<u64> {
+        if self.port.is_loading() {
+            // An event comes first.
+            return None;
+        }
+        let turn = self.turn?;
+        let end = turn.since.saturating_add(self.policy.slice).max(now);
+        let slice = self.store.is_contended(turn.context).then_some(end);
+        let relief = self.store.longest().map(|(since, _)| {
+            let patience = since.saturating_add(self.policy.patience);
+            let last = self.relieved;
+            let pause = last.map_or(0, |t| t.saturating_add(self.policy.pause));
+            let other = if turn.patient { end } else { now };
+            patience.max(pause).max(other)
+        });
+        match (slice, relief) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+}
+
+impl Wanted {
+    const NONE: Self = Self {
+        key: ContextKey(0),
+        id: 0,
+        priority: 0,
+        descriptor: 0,
+        tail: RingOffset(0),
+        fresh: false,
+    };
+}
+
+impl State {
+    /// Whether it has something to do, and may.
+    fn is_runnable(&self) -> bool {
+        self.tail != self.done && !self.cancelled
+    }
+}

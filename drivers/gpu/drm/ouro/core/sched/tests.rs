@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The scheduler on a list in place of an engine: some schedules by hand, and thousands at random.
+
+use super::*;
+use ouro_hw::engine::ListEntry;
+use std::{collections::VecDeque, vec, vec::Vec};
+
+impl Arena for Vec<Item> {
+    fn items(&self) -> &[Item] {
+        self
+    }
+    fn items_mut(&mut self) -> &mut [Item] {
+        self
+    }
+}
+
+const DEPTH: u8 = 8;
+const EVENTS: usize = 12;
+const POLICY: Policy = Policy {
+    slice: 10,
+    patience: 100,
+    pause: 40,
+    credit: 20,
+};
+/// Ticks until a request lets another context take over, at most.
+const GAP: u64 = 4;
+/// Ticks until events are read, at most.
+const DELAY: u64 = 3;
+/// Ticks in which an urgent context has the engine: the load on its way is taken and read of, and so is the
+/// one with it; and one tick each until the next look.
+const URGENT: u64 = 2 * (GAP + DELAY + 2);
+
+/// A request: the tail behind it, the ticks that it takes, the ticks that nobody can take over in.
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    tail: u32,
+    left: u64,
+    gap: u64,
+}
+
+/// Contexts by their number less one: what is in their rings, the tails in their images.
+#[derive(Default)]
+struct Device {
+    rings: Vec<VecDeque<Work>>,
+    tails: Vec<u32>,
+    queue: VecDeque<u32>,
+    pending: Option<VecDeque<u32>>,
+    running: Option<u32>,
+    /// Since when.
+    since: u64,
+    /// Ticks until the running one lets another take over.
+    stuck: u64,
+    events: VecDeque<PortEvent>,
+    /// Ticks for which each context ran.
+    ran: Vec<u64>,
+}
+
+impl Device {
+    fn load(&mut self, entries: &[ListEntry]) {
+        assert!(self.pending.is_none(), "one load at a time");
+        let id = |e: &ListEntry| e.descriptor as u32;
+        for e in entries {
+            self.tails[id(e) as usize - 1] = e.tail.0;
+        }
+        self.pending = Some(entries.iter().map(id).collect());
+        let work = self.running.and_then(|n| self.work(n));
+        self.stuck = work.map_or(0, |w| w.gap);
+    }
+
+    /// What a context does next, up to the tail that it was loaded with.
+    fn work(&mut self, id: u32) -> Option<&mut Work> {
+        let n = id as usize - 1;
+        let tail = self.tails[n];
+        self.rings[n].front_mut().filter(|w| w.tail <= tail)
+    }
+
+    fn report(&mut self, from: Option<u32>, finished: bool, new_list: bool) {
+        let to = self.running;
+        self.events.push_back(PortEvent {
+            from: from.filter(|_| from != to),
+            finished: finished && from.is_some(),
+            to,
+            new_list,
+        });
+        assert!(self.events.len() <= EVENTS, "events are lost");
+    }
+
+    /// One tick.
+    fn tick(&mut self, now: u64) {
+        let before = self.running;
+        self.step();
+        if self.running != before {
+            self.since = now;
+        }
+    }
+
+    fn step(&mut self) {
+        loop {
+            let idle = self.running.is_none_or(|n| self.work(n).is_none());
+            if (idle || self.stuck == 0) && self.pending.is_some() {
+                let from = self.running;
+                self.queue = self.pending.take().unwrap_or_default();
+                self.running = self.queue.pop_front();
+                self.report(from, idle, true);
+                continue;
+            }
+            let Some(id) = self.running else { return };
+            if !idle {
+                break self.run(id);
+            }
+            self.running = self.queue.pop_front();
+            self.report(Some(id), true, false);
+        }
+    }
+
+    fn run(&mut self, id: u32) {
+        self.stuck = self.stuck.saturating_sub(1);
+        self.ran[id as usize - 1] += 1;
+        let Some(work) = self.work(id) else { return };
+        work.left = work.left.saturating_sub(1);
+        if work.left == 0 {
+            self.rings[id as usize - 1].pop_front();
+        }
+    }
+}
+
+/// A number from a seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ z >> 31) % end
+    }
+}
+
+struct One {
+    context: Context,
+    client: usize,
+    priority: i32,
+    tail: u32,
+    /// Since when it has had something to do and its priority.
+    since: u64,
+    cancelled: bool,
+}
+
+struct Core {
+    sched: Scheduler<Vec<Item>>,
+    device: Device,
+    clients: Vec<Client>,
+    all: Vec<One>,
+    now: u64,
+    /// When the events are read.
+    interrupt: Option<u64>,
+    loads: u64,
+    acknowledged: u64,
+    /// When each client ran last, or began to wait.
+    served: Vec<u64>,
+    relieved: u64,
+}
+
+impl Core {
+    fn new() -> Self {
+        Self {
+            sched: Scheduler::new(vec![Item::default(); 64], DEPTH, EVENTS as u8, POLICY),
+            device: Device::default(),
+            clients: Vec::new(),
+            all: Vec::new(),
+            now: 0,
+            interrupt: None,
+            loads: 0,
+            acknowledged: 0,
+            served: Vec::new(),
+            relieved: 0,
+        }
+    }
+
+    fn client(&mut self) -> usize {
+        self.clients.push(self.sched.add_client().unwrap());
+        self.served.push(0);
+        self.clients.len() - 1
+    }
+
+    fn context(&mut self, client: usize, priority: i32) -> usize {
+        let id = self.all.len() as u32 + 1;
+        let what = What {
+            id,
+            descriptor: id.into(),
+            priority,
+        };
+        let context = self.sched.add_context(self.clients[client], &what).unwrap();
+        self.all.push(One {
+            context,
+            client,
+            priority,
+            tail: 0,
+            since: 0,
+            cancelled: false,
+        });
+        self.device.rings.push(VecDeque::new());
+        self.device.tails.push(0);
+        self.device.ran.push(0);
+        self.all.len() - 1
+    }
+
+    fn has_work(&self, n: usize) -> bool {
+        !self.device.rings[n].is_empty() && !self.all[n].cancelled
+    }
+
+    fn client_has_work(&self, client: usize) -> bool {
+        (0..self.all.len()).any(|n| self.all[n].client == client && self.has_work(n))
+    }
+
+    fn publish(&mut self, n: usize, left: u64, gap: u64) {
+        let (now, client) = (self.now, self.all[n].client);
+        if !self.client_has_work(client) {
+            self.served[client] = now;
+        }
+        if !self.has_work(n) {
+            self.all[n].since = now;
+        }
+        let one = &mut self.all[n];
+        one.tail += 8;
+        let tail = one.tail;
+        let work = Work { tail, left, gap };
+        self.device.rings[n].push_back(work);
+        self.sched.publish(one.context, RingOffset(tail), now);
+        self.schedule();
+    }
+
+    fn cancel(&mut self, n: usize) {
+        self.all[n].cancelled = true;
+        self.sched.cancel(self.all[n].context, self.now);
+        self.schedule();
+    }
+
+    fn set_priority(&mut self, n: usize, priority: i32) {
+        self.all[n].priority = priority;
+        self.all[n].since = self.now;
+        self.sched
+            .set_priority(self.all[n].context, priority, self.now);
+        self.schedule();
+    }
+
+    fn schedule(&mut self) {
+        let before = self.sched.relieved;
+        if let Some(load) = self.sched.schedule(self.now) {
+            self.loads += 1;
+            assert!(self.loads <= self.acknowledged + 1, "one load at a time");
+            self.device.load(load.entries());
+        }
+        self.relieved += u64::from(before != self.sched.relieved);
+        // If nothing can be done now, nobody is called now.
+        assert!(self.sched.next(self.now).is_none_or(|t| t > self.now));
+    }
+
+    /// A tick of all: device, interrupt, timer.
+    fn tick(&mut self, random: &mut Random) {
+        self.now += 1;
+        self.device.tick(self.now);
+        if !self.device.events.is_empty() && self.interrupt.is_none() {
+            self.interrupt = Some(self.now + random.below(DELAY + 1));
+        }
+        if self.interrupt.is_some_and(|t| t <= self.now) {
+            self.interrupt = None;
+            while let Some(event) = self.device.events.pop_front() {
+                self.acknowledged += u64::from(event.new_list);
+                self.sched
+                    .event(&event, self.now)
+                    .expect("the device is good");
+                if random.below(2) == 0 {
+                    self.schedule();
+                }
+            }
+            self.schedule();
+        } else if random.below(4) == 0 {
+            // A number is seen before the event.
+            let n = random.below(self.all.len() as u64) as usize;
+            let first = self.device.rings[n]
+                .front()
+                .map_or(self.all[n].tail, |w| w.tail - 8);
+            self.sched
+                .completed(self.all[n].context, RingOffset(first), self.now);
+            self.schedule();
+        }
+        if self.sched.next(self.now).is_some_and(|t| t <= self.now) {
+            self.schedule();
+        }
+        if let Some(id) = self.device.running {
+            self.served[self.all[id as usize - 1].client] = self.now;
+        }
+    }
+
+    /// What is less urgent runs only for those who waited long, or for as long as it takes to see that the
+    /// engine has come to it, and to take the engine away from it.
+    fn check_urgency(&self) {
+        let Some(id) = self.device.running else {
+            return;
+        };
+        let runs = &self.all[id as usize - 1];
+        let patient = self.sched.turn.is_some_and(|t| t.patient);
+        for (n, one) in self.all.iter().enumerate() {
+            // Since it could run, and nobody ran for patience lately.
+            let recent = self.sched.relieved.map_or(0, |t| t + POLICY.slice);
+            let since = one.since.max(runs.since).max(recent);
+            let since = since.max(self.device.since);
+            if one.priority > runs.priority && self.has_work(n) && self.now > since + URGENT {
+                assert!(patient, "{n} at {} waits for {id}", self.now);
+            }
+        }
+    }
+
+    /// Nobody waits for ever. There are n clients in the row at most. The first is helped when its patience
+    /// is over, each one behind it a pause later, or when the slice before it is over; each of these takes
+    /// as long as an urgent context has to wait.
+    fn check_patience(&self) {
+        let n = self.clients.len() as u64;
+        let each = POLICY.pause.max(POLICY.slice) + POLICY.slice + URGENT;
+        let bound = POLICY.patience + n * each;
+        for client in 0..self.clients.len() {
+            if self.client_has_work(client) {
+                let waited = self.now - self.served[client];
+                assert!(waited <= bound, "client {client} has waited for {waited}");
+            }
+        }
+    }
+
+    /// Lets all that ends end.
+    fn drain(&mut self, random: &mut Random) {
+        let left: u64 = self.device.rings.iter().flatten().map(|w| w.left).sum();
+        let end = self.now + 4 * left + 200;
+        while (0..self.all.len()).any(|n| self.has_work(n)) || !self.sched.port().is_idle() {
+            assert!(self.now < end, "it does not end");
+            self.tick(random);
+        }
+        for one in &self.all {
+            assert!(!self.sched.is_held(one.context));
+        }
+    }
+}
+
+const ENDLESS: u64 = 1 << 40;
+
+fn schedules(seeds: core::ops::Range<u64>, ticks: u64) {
+    for seed in seeds {
+        let random = &mut Random(seed);
+        let mut core = Core::new();
+        for _ in 0..1 + random.below(4) {
+            let client = core.client();
+            for _ in 0..1 + random.below(3) {
+                let priority = random.below(3) as i32 - 1;
+                core.context(client, priority);
+            }
+        }
+        let contexts = core.all.len() as u64;
+        let busy = 2 + random.below(20);
+        for _ in 0..ticks {
+            if random.below(busy) == 0 {
+                let n = random.below(contexts) as usize;
+                match random.below(12) {
+                    0 => core.set_priority(n, random.below(3) as i32 - 1),
+                    1 if random.below(4) == 0 => core.cancel(n),
+                    2 => core.publish(n, ENDLESS, random.below(GAP + 1)),
+                    _ => {
+                        let left = 1 + random.below(30);
+                        let gap = random.below(GAP + 1);
+                        core.publish(n, left, gap);
+                    }
+                }
+            }
+            core.tick(random);
+            core.check_urgency();
+            core.check_patience();
+        }
+        assert!(core.relieved <= core.now / POLICY.pause + 1);
+        for n in 0..core.all.len() {
+            if core.device.rings[n].iter().any(|w| w.left > 1_000) {
+                core.cancel(n);
+            }
+        }
+        core.drain(random);
+    }
+}
+
+#[test]
+fn ten_thousand_random_schedules() {
+    schedules(0..10_000, 60);
+}
+
+#[test]
+fn some_long_random_schedules() {
+    schedules(10_000..10_200, 1_500);
+}
+
+#[test]
+fn endless_contexts_share_the_engine() {
+    let random = &mut Random(1);
+    let mut core = Core::new();
+    let (a, b) = (core.client(), core.client());
+    let (a, b) = (core.context(a, 0), core.context(b, 0));
+    core.publish(a, ENDLESS, 1);
+    core.publish(b, ENDLESS, 1);
+    for _ in 0..2_000 {
+        core.tick(random);
+    }
+    let (a, b) = (core.device.ran[a], core.device.ran[b]);
+    // Two slices and what it takes to preempt: less than that apart; and the engine was never idle.
+    assert!(a.abs_diff(b) <= 2 * POLICY.slice + URGENT, "{a} and {b}");
+    assert!(a + b >= 1_990, "{a} and {b}");
+    // A slice is a turn: so many loads and no more.
+    assert!((100..=200).contains(&core.loads), "{} loads", core.loads);
+}
+
+#[test]
+fn clients_share_and_not_contexts() {
+    let random = &mut Random(2);
+    let mut core = Core::new();
+    let (few, many) = (core.client(), core.client());
+    let one = core.context(few, 0);
+    core.publish(one, ENDLESS, 1);
+    for _ in 0..7 {
+        let n = core.context(many, 0);
+        core.publish(n, ENDLESS, 1);
+    }
+    for _ in 0..4_000 {
+        core.tick(random);
+    }
+    let few = core.device.ran[0];
+    let many: u64 = core.device.ran[1..].iter().sum();
+    assert!(
+        few.abs_diff(many) <= 2 * POLICY.slice + URGENT,
+        "{few} and {many}"
+    );
+    // And the contexts of one client share what it has.
+    let (least, most) = core.device.ran[1..]
+        .iter()
+        .fold((u64::MAX, 0), |(l, m), r| (l.min(*r), m.max(*r)));
+    assert!(most - least <= 3 * POLICY.slice, "{least} to {most}");
+}
+
+#[test]
+fn who_was_away_gets_no_credit() {
+    let random = &mut Random(3);
+    let mut core = Core::new();
+    let (a, b) = (core.client(), core.client());
+    let (a, b) = (core.context(a, 0), core.context(b, 0));
+    core.publish(a, ENDLESS, 0);
+    for _ in 0..1_000 {
+        core.tick(random);
+    }
+    core.publish(b, ENDLESS, 0);
+    let before = core.device.ran[a];
+    for _ in 0..400 {
+        core.tick(random);
+    }
+    let (a, b) = (core.device.ran[a] - before, core.device.ran[b]);
+    let bound = POLICY.credit + 2 * POLICY.slice + URGENT;
+    assert!(a.abs_diff(b) <= bound, "{a} and {b}");
+}
+
+#[test]
+fn urgent_work_takes_the_engine_away_and_gives_it_back() {
+    let random = &mut Random(4);
+    let mut core = Core::new();
+    let (a, b) = (core.client(), core.client());
+    let (low, high) = (core.context(a, 0), core.context(b, 5));
+    core.publish(low, ENDLESS, GAP);
+    for _ in 0..20 {
+        core.tick(random);
+    }
+    core.publish(high, 50, GAP);
+    for _ in 0..URGENT + 50 + URGENT {
+        core.tick(random);
+    }
+    assert_eq!(core.device.ran[high], 50);
+    assert_eq!(core.device.running, Some(low as u32 + 1));
+    // Raised above the other one, it is not sent away any more.
+    core.set_priority(low, 6);
+    core.publish(high, 50, GAP);
+    for _ in 0..POLICY.patience {
+        core.tick(random);
+    }
+    assert_eq!(core.device.ran[high], 50);
+}
+
+#[test]
+fn low_work_gets_a_slice_in_a_pause() {
+    let random = &mut Random(5);
+    let mut core = Core::new();
+    let (a, b) = (core.client(), core.client());
+    let (low, high) = (core.context(a, -5), core.context(b, 5));
+    core.publish(high, ENDLESS, 0);
+    core.publish(low, ENDLESS, 0);
+    for _ in 0..10_000 {
+        core.tick(random);
+    }
+    let low = core.device.ran[low];
+    // A slice after each 100 ticks of waiting, and what it takes to preempt it.
+    assert!(
+        (10_000 / 130 * 10 - 20..=10_000 / 110 * (10 + URGENT)).contains(&low),
+        "{low}"
+    );
+}
+
+#[test]
+fn one_context_is_never_kept_waiting() {
+    let random = &mut Random(6);
+    let mut core = Core::new();
+    let client = core.client();
+    let n = core.context(client, 0);
+    for _ in 0..100 {
+        let was_free = !core.sched.port().is_loading();
+        let loads = core.loads;
+        core.publish(n, 5, 0);
+        assert_eq!(core.loads - loads, u64::from(was_free));
+        core.tick(random);
+    }
+    assert!(core.loads <= core.acknowledged + 1);
+    core.drain(random);
+    assert_eq!(core.device.ran[n], 500);
+}
+
+#[test]
+fn what_is_held_stays() {
+    let random = &mut Random(7);
+    let mut core = Core::new();
+    let client = core.client();
+    let n = core.context(client, 0);
+    core.publish(n, ENDLESS, 0);
+    let context = core.all[n].context;
+    assert!(core.sched.is_held(context));
+    assert!(!core.sched.remove_context(context));
+    core.cancel(n);
+    core.drain(random);
+    assert!(!core.sched.remove_client(core.clients[client]));
+    assert!(core.sched.remove_context(context));
+    assert!(!core.sched.remove_context(context), "once");
+    assert!(core.sched.remove_client(core.clients[client]));
+    // What is gone does nothing.
+    core.sched.publish(context, RingOffset(8), 0);
+    assert_eq!(core.sched.schedule(0), None);
+    // Its place is used again, under another name.
+    let client = core.sched.add_client().unwrap();
+    let what = What {
+        id: 1,
+        descriptor: 1,
+        priority: 0,
+    };
+    let other = core.sched.add_context(client, &what).unwrap();
+    assert_ne!(other.key(), context.key());
+    assert!(!core.sched.is_held(other));
+}
+
+#[test]
+fn a_full_arena_is_said_so() {
+    let mut sched = Scheduler::new(Vec::new(), DEPTH, 12, POLICY);
+    assert_eq!(sched.add_client(), Err(NoPlace));
+    sched.arena_mut().resize(2, Item::default());
+    let client = sched.add_client().unwrap();
+    let what = What {
+        id: 1,
+        descriptor: 1,
+        priority: 0,
+    };
+    let context = sched.add_context(client, &what).unwrap();
+    assert_eq!(sched.add_context(client, &what), Err(NoPlace));
+    assert!(sched.remove_context(context));
+    assert!(sched.add_context(client, &what).is_ok());
+}
+
+#[test]
+fn after_a_reset_all_runs_again() {
+    let random = &mut Random(8);
+    let mut core = Core::new();
+    let client = core.client();
+    let (a, b) = (core.context(client, 0), core.context(client, 0));
+    core.publish(a, 30, 0);
+    core.publish(b, 30, 0);
+    for _ in 0..5 {
+        core.tick(random);
+    }
+    core.device.queue.clear();
+    core.device.pending = None;
+    core.device.running = None;
+    core.device.events.clear();
+    core.interrupt = None;
+    core.sched.reset(core.now);
+    core.acknowledged = core.loads;
+    assert!(core.sched.port().is_idle());
+    let load = core.sched.schedule(core.now).expect("all of it");
+    assert!(load.entries().len() == 2 && load.entries().iter().all(|e| e.restore));
+    core.loads += 1;
+    core.device.load(load.entries());
+    core.drain(random);
+}
