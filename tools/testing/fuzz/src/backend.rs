@@ -3,9 +3,9 @@
 //! not wait for ever.
 
 use crate::source::Source;
-use crate::{card, values};
-use ouro_hw::chips::{CHIPS, RADEONS};
-use ouro_hw::engine::{EngineMemory, Submission};
+use crate::{card, lists, values};
+use ouro_hw::chips::{ARCS, CHIPS, RADEONS};
+use ouro_hw::engine::{EngineMemory, ListEntry, PortKind, Submission};
 use ouro_hw::fence_regs::{FenceRegion, Tiling};
 use ouro_hw::generation::{Layout, ResetScope};
 use ouro_hw::gt::Gt;
@@ -100,16 +100,17 @@ pub fn run(bytes: &[u8]) {
         bytes: RefCell::new(s),
         accesses: Cell::new(0),
     };
+    let (chips, topo) = match tail % 3 {
+        0 => (CHIPS, values::topology()),
+        1 => (RADEONS, card::topology()),
+        _ => (ARCS, lists::topology()),
+    };
     let hw = Hw {
         regs: &device,
         gtt: &device,
         platform: &device,
         firmware: &firmware,
-        card: number.into(),
-    };
-    let (chips, topo) = match tail & 1 {
-        0 => (CHIPS, values::topology()),
-        _ => (RADEONS, card::topology()),
+        card: topo.card,
     };
     let chip = &chips[usize::from(number) % chips.len()];
     let generation = chip.generation;
@@ -171,14 +172,23 @@ pub fn run(bytes: &[u8]) {
             }
             13 => drop(engine.start(&hw, &mem, &Time)),
             14 => drop(engine.stop(&hw, &Time)),
-            15 => drop(engine.submit(
-                &hw,
-                &mut gt,
-                Submission::Tail(RingOffset(tail & 0xfff8)),
-                &Time,
-            )),
+            15 => {
+                let tail = RingOffset(tail & 0xfff8);
+                let entry = ListEntry {
+                    descriptor: u64::from(number) << 39,
+                    tail,
+                    restore: number & 1 != 0,
+                };
+                let list = [entry; 8];
+                let what = match engine.desc().port {
+                    PortKind::Ring => Submission::Tail(tail),
+                    PortKind::List { .. } => Submission::List(&list[..usize::from(number % 9)]),
+                };
+                let _ = engine.submit(&hw, &mut gt, what, &Time);
+            }
             16 => {
                 let activity = engine.activity(&hw);
+                let _ = engine.running(&hw);
                 let _ = (engine.kick(&hw), format!("{activity:?}"));
             }
             _ => {

@@ -17,6 +17,7 @@ mod decode;
 mod encoders;
 pub mod grammar;
 mod hang;
+mod lists;
 mod model;
 mod ports;
 mod ranges;
@@ -54,6 +55,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "hang",
         run: hang::run,
+    },
+    Target {
+        name: "lists",
+        run: lists::run,
     },
     Target {
         name: "model",

@@ -26,4 +26,4 @@ macro_rules! bounded {
     };
 }
 
-bounded!(backend checker decode encoders hang model ports ranges streams values);
+bounded!(backend checker decode encoders hang lists model ports ranges streams values);
