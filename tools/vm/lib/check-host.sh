@@ -91,7 +91,8 @@ check_rustdoc_kernel() {
 check_igt_lists() {
     local gpu dir=$OURO_TOP/tools/testing/igt excused
     results_begin host-igt
-    while IFS= read -r gpu; do
+    for gpu in $(gpus_all); do
+        gpu_has "$gpu" igt || continue
         excused=$(awk 'FNR == NR {if ($1 == "PASS") good[$2]; next} $2 in good {print $2}' \
             "$dir/peer-$gpu" "$dir/expected-$gpu" | xargs)
         if [ -z "$excused" ]; then
@@ -99,7 +100,7 @@ check_igt_lists() {
         else
             result FAIL "host/igt/expected-$gpu" "the upstream driver passes: $excused"
         fi
-    done <"$VM_DIR/gpus"
+    done
 }
 
 # tree_lacks NAME PATTERN HINT [PATHSPEC...]: no tracked file has the pattern.
@@ -143,10 +144,18 @@ check_tree() {
     # A model may be there before the driver's backend is: then guests do not run on it yet.
     local known
     known=$(model_known 2>/dev/null | sort | xargs) || true
-    if [ -n "$known" ] && [ -z "$(comm -23 <(sort "$VM_DIR/gpus") <(tr ' ' '\n' <<<"$known"))" ]; then
+    if [ -n "$known" ] && [ -z "$(comm -23 <(gpus_all | sort) <(tr ' ' '\n' <<<"$known"))" ]; then
         result PASS host/tree/gpus
     else
-        result FAIL host/tree/gpus "tools/vm/gpus says '$(xargs <"$VM_DIR/gpus")', gpu-model --list '$known'"
+        result FAIL host/tree/gpus "tools/vm/gpus has '$(gpus_all | xargs)', gpu-model --list '$known'"
+    fi
+    # what is left out for an interface is a program that there is
+    bad=$(cd "$OURO_TOP" && awk '{print $1}' tools/vm/guest-tests/kselftests-*-only | while IFS= read -r file; do
+        git ls-files --error-unmatch "tools/testing/selftests/drm/ouro/$file.c" >/dev/null 2>&1 || echo "$file"; done | xargs)
+    if [ -z "$bad" ]; then
+        result PASS host/tree/kselftests
+    else
+        result FAIL host/tree/kselftests "tools/vm/guest-tests names $bad"
     fi
     (cd "$OURO_TOP" && git ls-files tools/vm .ci) | while IFS= read -r file; do
         if head -n 1 "$OURO_TOP/$file" | grep -qE '^#!.*sh' || [[ $file == *.sh ]]; then echo "$file"; fi

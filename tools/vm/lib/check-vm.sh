@@ -66,12 +66,12 @@ model_rules() {
 }
 
 # submission_cost NAME: what the main job measured of asynchronous submissions
-# on RCS and BCS: one posted write each (several that become ready together may
+# on the engines of GPU_COSTS: one posted write each (several that become ready together may
 # share one), and of others, reads and writes, no more than arming an interrupt
 # takes, which the report counts.
 submission_cost() {
     local name=$1 report=$GUEST_DIR/report.txt engine bad
-    for engine in rcs0 bcs0; do
+    for engine in $GPU_COSTS; do
         bad=$(awk -v engine="$engine" '
             $1 == "cost" && $2 == engine {
                 n = $3; seen = 1
@@ -95,29 +95,46 @@ submission_cost() {
     sed -nE 's/^(pixels|blits) +(.*)$/picture: \1 \2/p' "$report" >>"$RESULTS/$UNIT.cover"
 }
 
+# What guests of a kernel share. Limits are for guests that hang: a busy host is many times slower
+# than an idle one.
+guest_common() {
+    local gpu=$1 kernel=$2 limit=1800
+    [ "$kernel" != debug ] || limit=5400
+    GUEST_COMMON=(--gpu "$gpu" --kernel "$kernel" --timeout "$limit"
+        --add "$BIN_DIR/ouro-draw" --add "$VM_DIR/guest-tests/run-tests.sh"
+        --add "$VM_DIR/guest-tests/sleep.sh")
+}
+
+# kselftests_for DRIVER DIR: the programs that are not about another interface alone.
+kselftests_for() {
+    local driver=$1 dir=$2 list other
+    rm -rf "$dir"
+    mkdir -p "$dir"
+    find "$SELFTESTS" -maxdepth 1 -type f -executable -exec cp {} "$dir/" \; 2>/dev/null || true
+    for list in "$VM_DIR"/guest-tests/kselftests-*-only; do
+        [ "$list" != "$VM_DIR/guest-tests/kselftests-$driver-only" ] || continue
+        while read -r other _; do rm -f "$dir/$other"; done <"$list"
+    done
+}
+
 # check_vm GPU KERNEL
 check_vm() {
-    # limits are for guests that hang: a busy host is many times slower than an idle one
-    local gpu=$1 kernel=$2 name=$1/$2 limit=1800 tests file
-    [ "$kernel" != debug ] || limit=5400
+    local gpu=$1 kernel=$2 name=$1/$2 tests file
+    gpu_read "$gpu"
     results_begin "vm-$gpu-$kernel"
     mkdir -p "$VM_LOG"
     tests=$VM_LOG/tests-$gpu-$kernel
-    rm -rf "$tests"
-    mkdir -p "$tests"
-    find "$SELFTESTS" -maxdepth 1 -type f -executable -exec cp {} "$tests/" \; 2>/dev/null || true
+    kselftests_for "$GPU_DRIVER" "$tests"
     cp "$VM_DIR"/guest-tests/lifecycle.sh "$tests/zz-lifecycle.sh"
     # longer runs: see testing.rst
     local longer='' variable
     for variable in OURO_LOADS OURO_UNBINDS OURO_STRESS OURO_SEED; do
         [ -z "${!variable:-}" ] || longer+="export $variable=${!variable}; "
     done
-    local common=(--gpu "$gpu" --kernel "$kernel" --timeout "$limit"
-        --add "$BIN_DIR/ouro-draw" --add "$VM_DIR/guest-tests/run-tests.sh"
-        --add "$VM_DIR/guest-tests/sleep.sh")
+    guest_common "$gpu" "$kernel"
 
     # the main job, then everything else; KUnit ran when the module was loaded
-    guest_run "$name" "${common[@]}" --tests "$tests" -- sh -c \
+    guest_run "$name" "${GUEST_COMMON[@]}" --tests "$tests" -- sh -c \
         "$longer"'ouro-draw --out /out; OURO_SLEEP="sh /bin/sleep.sh" sh /bin/run-tests.sh'
     for file in "$gpu.png" report.txt; do
         if [ -s "$GUEST_DIR/$file" ]; then
@@ -126,58 +143,46 @@ check_vm() {
             result FAIL "$name/draw/$file" "not written: see ${GUEST_DIR#"$OURO_TOP"/}/output.txt"
         fi
     done
+    # it is written of a picture that is wrong, too
+    if grep -q '^pixels .*: all right$' "$GUEST_DIR/report.txt"; then
+        result PASS "$name/draw/pixels"
+    else
+        result FAIL "$name/draw/pixels" "$(grep '^WRONG' "$GUEST_DIR/report.txt" | head -n 3 | xargs)"
+    fi
     submission_cost "$name"
     guest_results "$name"
     model_rules "$name"
     results_ktap "$name/kunit" "$GUEST_DIR/dmesg.txt" || result FAIL "$name/kunit" "no KUnit result in dmesg.txt"
+}
 
-    # two GPUs at once, with INTx in place of MSI, and a simulated region of device memory each
-    OURO_GUEST_APPEND=pci=nomsi guest_run "$name/two-intx" --gpu "$gpu" "${common[@]}" --add "$SELFTESTS/order" \
+# check_pair GPU KERNEL: two GPUs at once, with INTx in place of MSI, and a simulated region of device
+# memory each.
+check_pair() {
+    local gpu=$1 kernel=$2 name=$1/$2/two-intx
+    results_begin "vm-$gpu-$kernel-pair"
+    mkdir -p "$VM_LOG"
+    guest_common "$gpu" "$kernel"
+    OURO_GUEST_APPEND=pci=nomsi guest_run "$name" --gpu "$gpu" "${GUEST_COMMON[@]}" --add "$SELFTESTS/order" \
         --add "$SELFTESTS/unbind" --add "$SELFTESTS/region" --add "$SELFTESTS/usage" --module-args test_region_mb=8 \
         --add "$SELFTESTS/tiling" --add "$SELFTESTS/aperture" --model-args "--aperture-mb 64 --swizzle" \
         --add "$VM_DIR/guest-tests/two-gpus.sh" -- sh /bin/two-gpus.sh
-    results_tap "$name/two-intx" "$GUEST_DIR/output.txt" || result FAIL "$name/two-intx" "no TAP: see output.txt"
-    model_rules "$name/two-intx"
-    [ "$kernel" = plain ] || return 0
-
-    # none
-    OURO_GUEST_APPEND='' guest_run "$name/no-gpu" --gpu none --kernel "$kernel" --timeout "$limit" -- \
-        sh -c '! ls /dev/dri/renderD128 2>/dev/null'
+    results_tap "$name" "$GUEST_DIR/output.txt" || result FAIL "$name" "no TAP: see output.txt"
+    model_rules "$name"
 }
 
-# check_young GPU KERNEL: a chip that draws no picture yet: it comes up, its
-# interface keeps what it promises, and it goes.
-check_young() {
-    local gpu=$1 kernel=$2 name=$1/$2 tests
-    results_begin "vm-$gpu-$kernel"
+# check_none: the module without a GPU.
+check_none() {
+    results_begin vm-none
     mkdir -p "$VM_LOG"
-    tests=$VM_LOG/tests-$gpu-$kernel
-    rm -rf "$tests"
-    mkdir -p "$tests"
-    cp "$SELFTESTS/radeon" "$SELFTESTS/usage" "$tests/"
-    guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 900 --tests "$tests" \
-        --add "$VM_DIR/guest-tests/run-tests.sh" --add "$VM_DIR/guest-tests/sleep.sh" -- sh -c \
-        'OURO_SLEEP="sh /bin/sleep.sh" sh /bin/run-tests.sh'
-    guest_results "$name"
-    model_rules "$name"
+    guest_run none/plain/no-gpu --gpu none --kernel plain --timeout 1800 -- \
+        sh -c '! ls /dev/dri/renderD128 2>/dev/null'
 }
 
 # check_peer GPU: the upstream driver on our model.
 check_peer() {
-    local gpu=$1 name=$1/peer driver=i915 file
-    # What the upstream driver relies on and the documents do not promise:
-    # writes while the GT sleeps go through the FIFO. The delay makes it wait.
-    local habits="--asleep-writes fifo --delay-us 100"
-    local programs=(--add "$BIN_DIR/ouro-draw") slow='' patience=()
-    case $gpu in
-        rv* | r5*)
-            # so slow that it goes to sleep until the interrupt comes
-            driver=radeon habits='' slow="--delay-us 20000"
-            programs+=(--add "$SELFTESTS/radeon")
-            # it takes a model that gets no time for a card that hangs
-            patience=(--module-args lockup_timeout=0)
-            ;;
-    esac
+    local gpu=$1 name=$1/peer driver file
+    gpu_read "$gpu"
+    driver=$GPU_DRIVER
     results_begin "peer-$gpu"
     mkdir -p "$VM_LOG"
     file=$VM_DIR/guest-tests/peer-$driver.sh
@@ -187,7 +192,8 @@ check_peer() {
     local attempt
     for attempt in 1 2 3; do
         guest_run "$name" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 1200 \
-            --model-args "$habits $slow" "${patience[@]}" "${programs[@]}" --add "$file:peer.sh" -- sh /bin/peer.sh
+            --model-args "$GPU_HABITS $GPU_PEER_SLOW" --module-args "$GPU_PEER_MODULE" --add "$BIN_DIR/ouro-draw" \
+            --add "$SELFTESTS/radeon" --add "$file:peer.sh" -- sh /bin/peer.sh
         if [ "$attempt" = 3 ] || ! grep -q '^not ok .* has no complaint' "$GUEST_DIR/output.txt"; then break; fi
         say "the upstream $driver complained once; the guest runs again:"
         grep '^# ' "$GUEST_DIR/output.txt" >&2
@@ -202,20 +208,18 @@ check_peer() {
     mkdir -p "$tests"
     for program in $(<"$VM_DIR/guest-tests/peer-kselftests-$driver"); do cp "$SELFTESTS/$program" "$tests/"; done
     guest_run "$name/kselftest" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 1800 \
-        --model-args "$habits" "${patience[@]}" --add "$VM_DIR/guest-tests/run-tests.sh" --tests "$tests" -- sh /bin/run-tests.sh
+        --model-args "$GPU_HABITS" --module-args "$GPU_PEER_MODULE" --add "$VM_DIR/guest-tests/run-tests.sh" --tests "$tests" -- sh /bin/run-tests.sh
     guest_results "$name/kselftest"
     # what the other driver answered is not covered here
     : >"$RESULTS/$UNIT.cover"
 }
 
-# check_clients GPU: unmodified user space: IGT's core list, Mesa and libva.
-check_clients() {
+# check_igt GPU: unmodified user space: IGT's core list.
+check_igt() {
     local gpu=$1 name=$1/igt verdict test reason
-    results_begin "clients-$gpu"
+    results_begin "igt-$gpu"
     mkdir -p "$VM_LOG"
-    if [ ! -e "$IGT_DIR/expected-$gpu" ]; then
-        result SKIP "$name" "there is no list of IGT's tests for this chip"
-    elif step_ready clients@igt; then
+    if step_ready clients@igt; then
         igt_run "$IGT_DIR/core.list" "$VM_LOG/igt-$gpu" 60 --gpu "$gpu" --kernel plain ||
             result FAIL "$name" "the guest does not come up: see build/check/vm/igt-$gpu"
         while IFS=$'\t' read -r verdict test reason; do
@@ -236,7 +240,13 @@ check_clients() {
     else
         result SKIP "$name" "IGT's packages cannot be had from this mirror"
     fi
-    name=$gpu/mesa
+}
+
+# check_mesa GPU: unmodified user space: Mesa and libva.
+check_mesa() {
+    local gpu=$1 name=$1/mesa
+    results_begin "mesa-$gpu"
+    mkdir -p "$VM_LOG"
     if ! step_ready clients@mesa; then
         result SKIP "$name" "Mesa's packages cannot be had from this mirror"
     elif expect "$name/build" "$VM_LOG/mesa-build.log" build_mesa; then

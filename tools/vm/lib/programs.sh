@@ -4,6 +4,8 @@
 #
 # shellcheck shell=bash
 
+. "$VM_DIR/lib/gpus.sh"
+
 BIN_DIR=$OURO_TOP/build/bin
 MODEL_BIN=$BIN_DIR/gpu-model
 SELFTESTS=$OURO_TOP/build/selftests
@@ -67,10 +69,7 @@ build_module() {
     say "built: ouro.ko for the $1 kernel ($(clock $((SECONDS - begin))))"
 }
 
-# gpu_known NAME, kernel_known NAME: at once, before half an hour of set-up.
-gpu_known() {
-    grep -qxF -- "$1" "$VM_DIR/gpus" || die "no such GPU: $1" "known: $(xargs <"$VM_DIR/gpus")"
-}
+# kernel_known NAME: at once, before half an hour of set-up.
 kernel_known() {
     case " $KERNEL_VARIANTS " in *" $1 "*) ;; *) die "no such kernel: $1" "known: $KERNEL_VARIANTS" ;; esac
 }

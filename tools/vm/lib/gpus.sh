@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0
+# The modelled GPUs that guests run on: tools/vm/gpus has a file for each, of
+#   GPU_DRIVER   the upstream driver of such a card; the interface is its
+#   GPU_KERNELS  kernels on which `make check` has it
+#   GPU_PARTS    what else it has: peer (the upstream driver), igt, mesa
+#   GPU_COSTS    engines whose cost of submission is judged
+#   GPU_HABITS   arguments of the model that the upstream driver needs
+#   GPU_PEER_MODULE  arguments of the upstream driver
+#   GPU_PEER_SLOW  more of the model's, where it is asked whether it waits
+#   GPU_PAIR     not empty: two of them are tried in one guest
+# A model may be there before the driver's backend is: it has no file yet.
+#
+# shellcheck shell=bash disable=SC1090,SC2034
+
+# The one that is meant if none is named comes first.
+gpus_all() {
+    echo snb
+    find "$VM_DIR/gpus" -type f ! -name snb -printf '%f\n' | sort
+}
+
+# gpu_known NAME: at once, before half an hour of set-up.
+gpu_known() {
+    gpus_all | grep -qxF -- "$1" || die "no such GPU: $1" "known: $(gpus_all | xargs)"
+}
+
+# gpu_read NAME: the values above are its.
+gpu_read() {
+    GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE='' GPU_PEER_SLOW='' GPU_PAIR=''
+    . "$VM_DIR/gpus/$1"
+}
+
+# gpu_has NAME PART
+gpu_has() {
+    gpu_read "$1"
+    [[ " $GPU_PARTS " == *" $2 "* ]]
+}
