@@ -126,6 +126,7 @@ check_vm() {
     tests=$VM_LOG/tests-$gpu-$kernel
     kselftests_for "$GPU_DRIVER" "$tests"
     cp "$VM_DIR"/guest-tests/lifecycle.sh "$tests/zz-lifecycle.sh"
+    for file in $GPU_LEFT_OUT; do rm -f "$tests/$file" "$tests/zz-$file.sh"; done
     # longer runs: see testing.rst
     local longer='' variable
     for variable in OURO_LOADS OURO_UNBINDS OURO_STRESS OURO_SEED; do

@@ -7,6 +7,7 @@
 #   GPU_HABITS   arguments of the model that the upstream driver needs
 #   GPU_PEER_MODULE  arguments of the upstream driver
 #   GPU_PEER_SLOW  more of the model's, where it is asked whether it waits
+#   GPU_LEFT_OUT kselftests that take too long there
 #   GPU_PAIR     not empty: two of them are tried in one guest
 # A model may be there before the driver's backend is: it has no file yet.
 #
@@ -25,7 +26,8 @@ gpu_known() {
 
 # gpu_read NAME: the values above are its.
 gpu_read() {
-    GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE='' GPU_PEER_SLOW='' GPU_PAIR=''
+    GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE=''
+    GPU_PEER_SLOW='' GPU_LEFT_OUT='' GPU_PAIR=''
     . "$VM_DIR/gpus/$1"
 }
 

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
+#define ANY_INTERFACE
 #include "test.h"
 #include "device.h"
 #include "tiled.h"
@@ -149,6 +150,8 @@ TEST_F(asleep, tiles_are_still_undone)
 	__u32 handles[OBJECTS], *maps[OBJECTS], i;
 	int got;
 
+	if (self->gpu.speaks != &i915)
+		SKIP(return, NO_I915);
 	if (getparam(self->fd, I915_PARAM_NUM_FENCES_AVAIL) <= 0)
 		SKIP(return, "the chip has no detiling fences");
 	for (i = 0; i < OBJECTS; i++) {
@@ -204,6 +207,8 @@ TEST_F(asleep, engines_that_hang)
 	struct spin spins[8];
 	int got;
 
+	if (!has_spin(&self->gpu))
+		SKIP(return, NO_SPIN);
 	if (getparam(self->fd, I915_PARAM_HAS_GPU_RESET) <= 0)
 		SKIP(return, "the driver does not reset an engine that hangs (HAS_GPU_RESET is 0)");
 	for (i = 0; i < self->gpu.n_engines; i++) {

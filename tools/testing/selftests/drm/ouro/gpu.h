@@ -3,9 +3,12 @@
  * What the kselftests share: opening the device, the commands of its backend,
  * batches, and the counting of what was tried.
  *
- * The tests know no generation. A backend is a table of command templates,
- * found by the name that DRM_IOCTL_OURO_DEVICE gives; a driver that speaks
- * i915 and lacks that ioctl is known by its chip.
+ * The tests know no generation. What all interfaces have is in a table of
+ * each (batch_i915.c, batch_radeon.c); a program that uses nothing else says so with
+ * ANY_INTERFACE, and runs on all of them. The others are about i915: there, a
+ * backend is a table of command templates, found by the name that
+ * DRM_IOCTL_OURO_DEVICE gives; a driver that lacks that ioctl is known by its
+ * chip.
  */
 #ifndef OURO_SELFTEST_GPU_H
 #define OURO_SELFTEST_GPU_H
@@ -91,8 +94,11 @@ struct engine {
 	__u64 ring;
 };
 
+struct interface;
+
 struct gpu {
 	int fd;
+	const struct interface *speaks;
 	/* DRM_IOCTL_OURO_DEVICE is answered */
 	bool ouro;
 	__u32 chip;
@@ -101,7 +107,49 @@ struct gpu {
 	unsigned int n_engines;
 };
 
-/* Opens a render node of a known backend; fails the test or skips it. */
+/* Places in an object, `step` bytes from one to the next, get value, value + 1, ... */
+struct stores {
+	__u32 handle;
+	__u32 offset;
+	unsigned int step;
+	unsigned int n;
+	__u32 value;
+};
+
+/* A batch that runs until it is told to stop. */
+struct spin {
+	__u32 handle;
+	__u32 *map;
+	__u32 end;
+	int fd;
+};
+
+/* What an interface has for what is declared below. */
+struct interface {
+	/* of the DRM driver */
+	const char *name;
+	/* engines of an open file, and its backend */
+	int (*identify)(struct gpu *gpu);
+	__u32 (*create)(int fd, __u64 size);
+	void *(*map)(int fd, __u32 handle, __u64 size, __u64 how);
+	int (*write)(int fd, __u32 handle, __u64 offset, const void *data, __u64 size);
+	int (*read)(int fd, __u32 handle, __u64 offset, void *data, __u64 size);
+	int (*wait)(int fd, __u32 handle, __s64 timeout);
+	int (*busy)(int fd, __u32 handle);
+	/* NULL where there are no contexts: all of them are 0 then */
+	__u32 (*context)(int fd);
+	int (*context_end)(int fd, __u32 id);
+	int (*stores)(const struct gpu *gpu, const struct engine *engine, __u32 context,
+		      const struct stores *list);
+	/* NULL where no commands run until they are told to stop */
+	int (*endless)(const struct gpu *gpu, const struct engine *engine, __u32 context,
+		       __u32 extra, int *fence, struct spin *spin);
+};
+
+extern const struct interface i915;
+extern const struct interface radeon;
+
+/* Opens the first render node that speaks one of them. */
 int gpu_open(struct gpu *gpu);
 void gpu_close(struct gpu *gpu);
 
@@ -152,14 +200,12 @@ const struct store_command *store_for(const struct gpu *gpu, const struct engine
 int store(const struct gpu *gpu, const struct engine *engine, __u32 context, __u32 handle,
 	  __u32 offset, __u32 value);
 
-/* A batch that runs until it is told to stop. */
-struct spin {
-	__u32 handle;
-	__u32 *map;
-	__u32 end;
-	int fd;
-};
+/* The same for more of them. */
+int store_list(const struct gpu *gpu, const struct engine *engine, __u32 context,
+	       const struct stores *list);
 
+/* Whether there are batches that run until they are told to stop. */
+bool has_spin(const struct gpu *gpu);
 /* extra: 0, or an object that the batch pretends to write; fence: NULL, or room for one */
 int spin_start(const struct gpu *gpu, const struct engine *engine, __u32 context, __u32 extra,
 	       int *fence, struct spin *spin);

@@ -3,16 +3,20 @@
 #ifndef OURO_SELFTEST_KNOWN_H
 #define OURO_SELFTEST_KNOWN_H
 
+#include <drm/radeon_drm.h>
+
 #include "gpu.h"
 
 #define KNOWN(name) { #name, name, false }
 /* One that looks at nothing of its argument. */
 #define LOOKS_AT_NOTHING(name) { #name, name, true }
-static const struct {
+struct known {
 	const char *name;
 	unsigned long request;
 	bool looks_at_nothing;
-} known[] = {
+};
+
+static const struct known known[] = {
 	KNOWN(DRM_IOCTL_I915_GETPARAM),
 	KNOWN(DRM_IOCTL_I915_GEM_CREATE),
 	KNOWN(DRM_IOCTL_I915_GEM_CREATE_EXT),
@@ -43,6 +47,26 @@ static const struct {
 	KNOWN(DRM_IOCTL_I915_GEM_VM_CREATE),
 	KNOWN(DRM_IOCTL_I915_GEM_VM_DESTROY),
 	KNOWN(DRM_IOCTL_I915_QUERY),
+	KNOWN(DRM_IOCTL_OURO_DEVICE),
+	KNOWN(DRM_IOCTL_OURO_ENGINES),
+	KNOWN(DRM_IOCTL_OURO_REGIONS),
+	KNOWN(DRM_IOCTL_OURO_STATS),
+};
+
+/* Of a device that speaks radeon. */
+static const struct known known_radeon[] = {
+	KNOWN(DRM_IOCTL_RADEON_INFO),
+	KNOWN(DRM_IOCTL_RADEON_GEM_INFO),
+	KNOWN(DRM_IOCTL_RADEON_GEM_CREATE),
+	KNOWN(DRM_IOCTL_RADEON_GEM_MMAP),
+	KNOWN(DRM_IOCTL_RADEON_GEM_SET_DOMAIN),
+	KNOWN(DRM_IOCTL_RADEON_GEM_WAIT_IDLE),
+	KNOWN(DRM_IOCTL_RADEON_GEM_BUSY),
+	KNOWN(DRM_IOCTL_RADEON_GEM_SET_TILING),
+	KNOWN(DRM_IOCTL_RADEON_GEM_GET_TILING),
+	KNOWN(DRM_IOCTL_RADEON_GEM_OP),
+	KNOWN(DRM_IOCTL_RADEON_GEM_USERPTR),
+	KNOWN(DRM_IOCTL_RADEON_CS),
 	KNOWN(DRM_IOCTL_OURO_DEVICE),
 	KNOWN(DRM_IOCTL_OURO_ENGINES),
 	KNOWN(DRM_IOCTL_OURO_REGIONS),

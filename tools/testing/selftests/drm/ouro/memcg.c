@@ -13,6 +13,7 @@
 #include "device.h"
 #include "files.h"
 #include "memory.h"
+#define ANY_INTERFACE
 #include "test.h"
 
 #define MB 1048576ul
@@ -315,6 +316,8 @@ TEST_F(memcg, the_shrinker_lets_go_of_what_is_idle)
 	__s64 pages;
 	int error;
 
+	if (!has_spin(&self->gpu))
+		SKIP(return, NO_SPIN);
 	if (!swap_on(24 * MB, &self->swap, &self->disks))
 		SKIP(return, "no RAM disks of 24 MB together to swap to");
 	put("memory.swap.max", "max");

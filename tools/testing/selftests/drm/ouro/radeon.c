@@ -23,7 +23,7 @@ FIXTURE(radeon)
 #define OURS_BAD(fd, request, argument, error)                   \
 	do {                                                     \
 		if (self->ours)                                  \
-			BAD(fd, request, argument, error);       \
+			BAD_NAMED(#request, fd, request, argument, error); \
 	} while (0)
 
 FIXTURE_SETUP(radeon)

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#define ANY_INTERFACE
 #include "test.h"
 
 enum { FILES = 3, THINGS = 12, MOST_PAGES = 16 };
@@ -104,7 +105,7 @@ static void make(struct __test_metadata *_metadata, const struct gpu *gpu, __u32
 		ASSERT_EQ(0, call(gpu->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime));
 		t->exported = prime.fd;
 	}
-	if (rnd(random, 4) == 0) {
+	if (rnd(random, 4) == 0 && has_spin(gpu)) {
 		ASSERT_EQ(0, spin_start(gpu, engine, context, rnd(random, 2) ? handle : 0,
 					&t->fence, &spin));
 		munmap(spin.map, PAGE);

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The i915 interface: its objects, its commands, batches. See gpu.h.
+ *
+ * Commands of gen6: G45 PRM Vol 1b §1 and §8.9 for MI and blitter commands,
+ * Sandy Bridge PRM Vol 1 Part 3 and Vol 2 Part 1 for MI_FLUSH_DW and
+ * PIPE_CONTROL. Addresses are those of the batch's own space, but for the one
+ * PIPE_CONTROL whose bit 2 says that it is a global one.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "gpu.h"
+
+#define NEEDS_GTT EXEC_OBJECT_NEEDS_GTT
+
+static const struct store_command gen6_stores[] = {
+	{ "MI_STORE_DATA_IMM", RCS | BCS, 4, { 0x10000002 }, 2, 0, 3, 4, 0 },
+	{ "MI_STORE_DATA_IMM qword", RCS | BCS, 5, { 0x10000003 }, 2, 0, 3, 8, 0 },
+	{ "PIPE_CONTROL", RCS, 5, { 0x7a000003, 1 << 14 }, 2, 0, 3, 8, 0 },
+	{ "PIPE_CONTROL global", RCS, 5, { 0x7a000003, 1 << 14 }, 2, 4, 3, 8, NEEDS_GTT },
+	{ "MI_FLUSH_DW", BCS | VCS, 3, { 0x13004001 }, 1, 0, 2, 4, 0 },
+	{ "MI_FLUSH_DW qword", BCS | VCS, 4, { 0x13004002 }, 1, 0, 2, 8, 0 },
+	/* one pixel of 32 bits by a fill */
+	{ "XY_COLOR_BLT", BCS, 6, { 0x54300004, 0x03f00040, 0, 0x00010001 }, 4, 0, 5, 4, 0 },
+	/* 4 bytes by a linear fill */
+	{ "COLOR_BLT", BCS, 5, { 0x50300003, 0x03f00040, 0x00010004 }, 3, 0, 4, 4, 0 },
+};
+
+static const struct backend backends[] = {
+	{ "gen6", 0, 0x05000000, 0x18800100, gen6_stores, ARRAY_LEN(gen6_stores),
+	  /* MI, opcode 3fh; MI_WAIT_FOR_EVENT, vertical blank of pipe A */
+	  0x1f800000, 0x01800008,
+	  /* MI_LOAD_REGISTER_IMM, MI_STORE_REGISTER_MEM */
+	  0x11000001, 0x12000001,
+	  /* INSTPM, CACHE_MODE_0 and _1, IA_VERTICES_COUNT, CL_INVOCATION_COUNT, PS_DEPTH_COUNT */
+	  { 0x20c0, 0x2120, 0x2124, 0x2310, 0x2338, 0x2350 },
+	  /* XY_SRC_COPY_BLT: 32 bits, one row of 1024, copied as it is */
+	  8, { 0x54f00006, 0x03cc1000, 0, 0x00010400, 0, 0, 0x1000, 0 }, 4, 7 },
+};
+
+/* Chips of a backend, for drivers that do not name it: PCI device ids. */
+static const struct {
+	const char *backend;
+	__u16 chip;
+} chips[] = {
+	{ "gen6", 0x0102 }, { "gen6", 0x0106 }, { "gen6", 0x010a }, { "gen6", 0x0112 },
+	{ "gen6", 0x0116 }, { "gen6", 0x0122 }, { "gen6", 0x0126 },
+};
+
+static const struct engine all_engines[] = {
+	{ "rcs0", RCS, I915_EXEC_RENDER },
+	{ "bcs0", BCS, I915_EXEC_BLT },
+	{ "vcs0", VCS, I915_EXEC_BSD },
+};
+
+int getparam(int fd, int param)
+{
+	int value = 0;
+	struct drm_i915_getparam get = { .param = param, .value = &value };
+	int got = call(fd, DRM_IOCTL_I915_GETPARAM, &get);
+
+	return got ? got : value;
+}
+
+/* Whether the ring is there: objects are looked up after it, so a handle that is none tells. */
+static bool has_ring(int fd, __u64 ring)
+{
+	struct drm_i915_gem_exec_object2 object = { .handle = 0 };
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(&object),
+					       .buffer_count = 1,
+					       .flags = ring };
+
+	return call(fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb) == -ENOENT;
+}
+
+static int identify(struct gpu *gpu)
+{
+	struct drm_ouro_device device = {};
+	const char *name = NULL;
+	unsigned int i;
+
+	gpu->chip = getparam(gpu->fd, I915_PARAM_CHIPSET_ID);
+	if (gpu->ouro) {
+		call(gpu->fd, DRM_IOCTL_OURO_DEVICE, &device);
+		name = device.backend;
+	} else {
+		for (i = 0; i < ARRAY_LEN(chips); i++)
+			if (chips[i].chip == gpu->chip)
+				name = chips[i].backend;
+	}
+	for (i = 0; name && i < ARRAY_LEN(backends); i++)
+		if (!strcmp(name, backends[i].name))
+			gpu->backend = &backends[i];
+	if (!gpu->backend)
+		return -EOPNOTSUPP;
+	for (i = 0; i < ARRAY_LEN(all_engines); i++)
+		if (has_ring(gpu->fd, all_engines[i].ring))
+			gpu->engines[gpu->n_engines++] = all_engines[i];
+	return gpu->n_engines ? 0 : -ENXIO;
+}
+
+static __u32 create(int fd, __u64 size)
+{
+	struct drm_i915_gem_create arg = { .size = size };
+
+	return call(fd, DRM_IOCTL_I915_GEM_CREATE, &arg) ? 0 : arg.handle;
+}
+
+static void *map(int fd, __u32 handle, __u64 size, __u64 how)
+{
+	struct drm_i915_gem_mmap_offset get = { .handle = handle, .flags = how };
+	void *at;
+
+	if (call(fd, DRM_IOCTL_I915_GEM_MMAP_OFFSET, &get))
+		return NULL;
+	at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, get.offset);
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static int write_bytes(int fd, __u32 handle, __u64 offset, const void *data, __u64 size)
+{
+	struct drm_i915_gem_pwrite arg = {
+		.handle = handle, .offset = offset, .size = size, .data_ptr = U64(data)
+	};
+
+	return call(fd, DRM_IOCTL_I915_GEM_PWRITE, &arg);
+}
+
+static int read_bytes(int fd, __u32 handle, __u64 offset, void *data, __u64 size)
+{
+	struct drm_i915_gem_pread arg = {
+		.handle = handle, .offset = offset, .size = size, .data_ptr = U64(data)
+	};
+
+	return call(fd, DRM_IOCTL_I915_GEM_PREAD, &arg);
+}
+
+static int wait_for(int fd, __u32 handle, __s64 timeout)
+{
+	struct drm_i915_gem_wait wait = { .bo_handle = handle, .timeout_ns = timeout };
+
+	return call(fd, DRM_IOCTL_I915_GEM_WAIT, &wait);
+}
+
+static int busy(int fd, __u32 handle)
+{
+	struct drm_i915_gem_busy arg = { .handle = handle };
+	int got = call(fd, DRM_IOCTL_I915_GEM_BUSY, &arg);
+
+	return got ? got : !!arg.busy;
+}
+
+static __u32 context(int fd)
+{
+	struct drm_i915_gem_context_create create = {};
+
+	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE, &create) ? 0 : create.ctx_id;
+}
+
+static int context_end(int fd, __u32 id)
+{
+	struct drm_i915_gem_context_destroy destroy = { .ctx_id = id };
+
+	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_DESTROY, &destroy);
+}
+
+void batch_init(struct batch *b)
+{
+	memset(b, 0, sizeof(*b));
+}
+
+struct drm_i915_gem_exec_object2 *batch_object(struct batch *b, __u32 handle)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->n_objects; i++)
+		if (b->objects[i].handle == handle)
+			return &b->objects[i];
+	b->objects[b->n_objects].handle = handle;
+	return &b->objects[b->n_objects++];
+}
+
+void batch_address(struct batch *b, __u32 handle, __u32 delta, bool write, __u32 domain)
+{
+	struct drm_i915_gem_exec_object2 *object = batch_object(b, handle);
+
+	if (write)
+		object->flags |= EXEC_OBJECT_WRITE;
+	b->relocs[b->n_relocs++] = (struct drm_i915_gem_relocation_entry){
+		.target_handle = handle,
+		.delta = delta,
+		.offset = b->n * 4,
+		.presumed_offset = ~0ull,
+		.read_domains = domain,
+		.write_domain = write ? domain : 0,
+	};
+	b->words[b->n++] = 0;
+}
+
+void batch_store(struct batch *b, const struct store_command *c, __u32 handle, __u32 offset,
+		 __u64 value)
+{
+	__u32 domain = c->object_flags & EXEC_OBJECT_NEEDS_GTT ? I915_GEM_DOMAIN_INSTRUCTION :
+								 I915_GEM_DOMAIN_RENDER;
+	unsigned int i, start = b->n;
+
+	for (i = 0; i < c->dwords; i++) {
+		if (i == c->address) {
+			batch_address(b, handle, offset | c->address_flags, true, domain);
+			batch_object(b, handle)->flags |= c->object_flags;
+			continue;
+		}
+		b->words[b->n++] = c->words[i];
+	}
+	b->words[start + c->value] = (__u32)value;
+	if (c->bytes == 8)
+		b->words[start + c->value + 1] = value >> 32;
+}
+
+void batch_end(struct batch *b, const struct backend *be)
+{
+	b->words[b->n++] = be->batch_end;
+	if (b->n & 1)
+		b->words[b->n++] = be->noop;
+}
+
+__u32 batch_finish(int fd, struct batch *b, struct drm_i915_gem_execbuffer2 *eb)
+{
+	__u64 size = (b->n * 4 + PAGE - 1) & ~(PAGE - 1);
+	__u32 handle = gem_create(fd, size);
+	struct drm_i915_gem_exec_object2 *own;
+
+	if (!handle || gem_write(fd, handle, 0, b->words, b->n * 4))
+		return 0;
+	own = batch_object(b, handle);
+	own->relocs_ptr = U64(b->relocs);
+	own->relocation_count = b->n_relocs;
+	memset(eb, 0, sizeof(*eb));
+	eb->buffers_ptr = U64(b->objects);
+	eb->buffer_count = b->n_objects;
+	eb->batch_len = b->n * 4;
+	return handle;
+}
+
+int batch_run(int fd, struct batch *b, __u64 flags, __u32 context)
+{
+	struct drm_i915_gem_execbuffer2 eb;
+	__u32 handle = batch_finish(fd, b, &eb);
+	int got;
+
+	if (!handle)
+		return -ENOMEM;
+	eb.flags = flags;
+	eb.rsvd1 = context;
+	got = call(fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+	gem_close(fd, handle);
+	return got;
+}
+
+const struct store_command *store_for(const struct gpu *gpu, const struct engine *engine,
+				      unsigned int bytes)
+{
+	unsigned int i;
+
+	for (i = 0; i < gpu->backend->n_stores; i++) {
+		const struct store_command *c = &gpu->backend->stores[i];
+
+		if (c->engines & engine->bit && c->bytes == bytes)
+			return c;
+	}
+	return NULL;
+}
+
+static int stores(const struct gpu *gpu, const struct engine *engine, __u32 context,
+		  const struct stores *list)
+{
+	const struct store_command *command = store_for(gpu, engine, 4);
+	struct batch b;
+	unsigned int i;
+
+	batch_init(&b);
+	for (i = 0; i < list->n; i++)
+		batch_store(&b, command, list->handle, list->offset + i * list->step,
+			    list->value + i);
+	batch_end(&b, gpu->backend);
+	return batch_run(gpu->fd, &b, engine->ring, context);
+}
+
+static int endless(const struct gpu *gpu, const struct engine *engine, __u32 context, __u32 extra,
+		   int *fence, struct spin *spin)
+{
+	/* Words before the jump: time for others while it runs. The first one becomes the end. */
+	enum { JUMP = 254 };
+	struct drm_i915_gem_relocation_entry reloc = {
+		.offset = (JUMP + 1) * 4,
+		.presumed_offset = ~0ull,
+		.read_domains = I915_GEM_DOMAIN_COMMAND,
+	};
+	struct drm_i915_gem_exec_object2 objects[2] = {};
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(objects),
+					       .flags = engine->ring,
+					       .rsvd1 = context };
+	__u32 words[JUMP + 2] = {};
+	unsigned int n = 0;
+	int got;
+
+	memset(spin, 0, sizeof(*spin));
+	spin->fd = gpu->fd;
+	spin->end = gpu->backend->batch_end;
+	spin->handle = gem_create(gpu->fd, PAGE);
+	if (!spin->handle)
+		return -ENOMEM;
+	words[JUMP] = gpu->backend->batch_start;
+	got = gem_write(gpu->fd, spin->handle, 0, words, sizeof(words));
+	if (got)
+		return got;
+	spin->map = gem_map(gpu->fd, spin->handle, PAGE, I915_MMAP_OFFSET_WC);
+	if (!spin->map)
+		return -ENOMEM;
+	if (extra) {
+		objects[n].handle = extra;
+		objects[n++].flags = EXEC_OBJECT_WRITE;
+	}
+	reloc.target_handle = spin->handle;
+	objects[n].handle = spin->handle;
+	objects[n].relocs_ptr = U64(&reloc);
+	objects[n++].relocation_count = 1;
+	eb.buffer_count = n;
+	if (fence)
+		eb.flags |= I915_EXEC_FENCE_OUT;
+	got = call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, &eb);
+	if (!got && fence)
+		*fence = eb.rsvd2 >> 32;
+	return got;
+}
+
+const struct interface i915 = {
+	.name = "i915",
+	.identify = identify,
+	.create = create,
+	.map = map,
+	.write = write_bytes,
+	.read = read_bytes,
+	.wait = wait_for,
+	.busy = busy,
+	.context = context,
+	.context_end = context_end,
+	.stores = stores,
+	.endless = endless,
+};
