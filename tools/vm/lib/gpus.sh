@@ -21,7 +21,9 @@ gpus_all() {
 
 # gpu_known NAME: at once, before half an hour of set-up.
 gpu_known() {
-    gpus_all | grep -qxF -- "$1" || die "no such GPU: $1" "known: $(gpus_all | xargs)"
+    local known
+    known=$(gpus_all | xargs)
+    [[ " $known " == *" $1 "* ]] || die "no such GPU: $1" "known: $known"
 }
 
 # gpu_read NAME: the values above are its.
