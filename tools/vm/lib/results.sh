@@ -65,9 +65,9 @@ results_cargo() {
 results_tap() {
     results_from '
         /^#/ {
-            line = $0; sub(/^#[ \t]*/, "", line); gsub(/\t/, " ", line)
-            # what the harness says of any test
-            if (line ~ /^RUN  / || line ~ /^ *(OK|FAIL)  / || line ~ /: Test (failed|terminated by assertion)$/ || line ~ /^cover:/ || line == "") next
+            line = $0; sub(/^(#[ \t]*)+/, "", line); gsub(/\t/, " ", line)
+            # what the harness says of any test, and a program in a program
+            if (line ~ /^(TAP version|1[.][.]|ok |Starting |PASSED|FAILED|Totals|selected)/ || line ~ /^RUN  / || line ~ /^ *(OK|FAIL)  / || line ~ /: Test (failed|terminated by assertion)$/ || line ~ /^cover:/ || line == "") next
             said[++n] = line
             next
         }

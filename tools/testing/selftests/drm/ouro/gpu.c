@@ -50,7 +50,12 @@ static int find_node(const char *interface)
 
 	if (asked) {
 		fd = open(asked, O_RDWR | O_CLOEXEC);
-		return fd < 0 ? -errno : fd;
+		if (fd < 0)
+			return -errno;
+		if (is_wanted(fd, interface))
+			return fd;
+		close(fd);
+		return -ENODEV;
 	}
 	dir = opendir("/dev/dri");
 	if (!dir)
