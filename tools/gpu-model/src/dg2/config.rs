@@ -23,6 +23,8 @@ pub struct Dg2Config {
     pub status_base: u32,
     /// Posted stores arrive as late as they may; else at once.
     pub late_stores: bool,
+    /// Commands are fetched ahead of their execution.
+    pub prefetch: bool,
     /// Writes to a sleeping well reach their register all the same.
     pub asleep_fifo: bool,
     /// A piece of work takes at least this long, in nanoseconds.
@@ -45,6 +47,7 @@ impl Default for Dg2Config {
             engines: 0x3ff,
             status_base: 0x10,
             late_stores: true,
+            prefetch: false,
             asleep_fifo: false,
             delay_ns: 0,
             seed: 0,

@@ -144,6 +144,7 @@ impl Core {
         engine.frames.clear();
         engine.arbitration = true;
         engine.preparser = true;
+        engine.fetched.forget();
         engine.partial_reported = false;
         self.flush_tlb(e);
         // What the image leaves out is not the last context's.

@@ -6,6 +6,7 @@
 use super::execlist::{Descriptor, Queue};
 use super::forcewake::Well;
 use super::order::Posted;
+use super::prefetch::Fetched;
 use super::stream::{Frame, Wait};
 use super::tlb::Tlb;
 use crate::counters::Counter;
@@ -274,6 +275,7 @@ pub(crate) struct Engine {
     pub signalled: bool,
     pub posted: Posted,
     pub tlb: Tlb,
+    pub fetched: Fetched,
     /// Events latched for the interrupt tree.
     pub events: u32,
     pub fault_next: bool,
@@ -305,6 +307,7 @@ impl Engine {
             signalled: false,
             posted: Posted::default(),
             tlb: Tlb::default(),
+            fetched: Fetched::default(),
             events: 0,
             fault_next: false,
             work_begins: true,

@@ -230,6 +230,16 @@ impl Core {
         Ok(())
     }
 
+    /// Reads memory without a fault: false where nothing is mapped.
+    pub fn peek(&mut self, e: EngineId, space: Space, va: u64, buf: &mut [u8]) -> bool {
+        let page = match space {
+            Space::Ggtt => self.ggtt_page(va),
+            Space::Ppgtt => self.ppgtt_page(e, va),
+        };
+        // Lines do not cross pages.
+        page.is_some_and(|p| self.mem.read(p.at.plus(va & 0xfff), buf))
+    }
+
     /// One dword of memory as an engine.
     pub fn load32(&mut self, e: EngineId, space: Space, va: u64) -> Result<u32, Faulted> {
         let mut b = [0; 4];

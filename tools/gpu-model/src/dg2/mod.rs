@@ -12,7 +12,7 @@
 //! | `ggtt.rs`, `ppgtt.rs`, `tlb.rs`, `lmem.rs`, `mem.rs` | tables, local memory, translation, faults |
 //! | `order.rs` | posted writes |
 //! | `execlist.rs`, `context.rs` | queues, switches, status; context images |
-//! | `stream.rs`, `mi.rs` | fetch, decode, advance, preemption |
+//! | `stream.rs`, `mi.rs`, `prefetch.rs` | fetch, decode, advance, preemption; fetching ahead |
 //! | `command.rs`, `predicate.rs`, `privilege.rs` | commands that steer the stream; predication; privilege |
 //! | `transfer.rs`, `semaphore.rs`, `atomic.rs`, `alu.rs`, `flush.rs` | commands that move data, wait, compute, flush |
 //! | `blt.rs`, `tile.rs` | the blitter |
@@ -44,6 +44,7 @@ pub(crate) mod order;
 pub(crate) mod pcode;
 pub(crate) mod ppgtt;
 pub(crate) mod predicate;
+pub(crate) mod prefetch;
 pub mod privilege;
 pub mod regs;
 pub(crate) mod reset;

@@ -268,18 +268,8 @@ impl Core {
         Ok(bytes.chunks_exact(4).map(dword).collect())
     }
 
-    fn fetch_bytes(
-        &mut self,
-        e: EngineId,
-        space: Space,
-        va: u64,
-        buf: &mut [u8],
-    ) -> Result<(), Faulted> {
-        self.load(e, space, va, buf)
-    }
-
     /// Name and length of a command by its header; `None` if this engine has no such command.
-    fn decode(e: EngineId, header: u32) -> Option<(&'static str, usize)> {
+    pub fn decode(e: EngineId, header: u32) -> Option<(&'static str, usize)> {
         match header >> 29 {
             0 => mi::decode(header, e.class()).map(|(d, n)| (d.name, n)),
             2 if e == EngineId::Bcs => super::blt::decode(header),
@@ -313,6 +303,7 @@ impl Core {
             }
         }
         let mut d = self.fetch(e, len)?;
+        self.fetch_ahead(e, len);
         // The header was fetched once: memory that changed in between must not make another command.
         d[0] = header;
         self.notes.count(e.commands_counter());
