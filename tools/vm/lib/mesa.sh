@@ -6,11 +6,12 @@
 MESA_BIN=$OURO_TOP/build/mesa
 
 # mesa_words GPU: part of what Mesa calls the renderer, then what Mesa does not
-# have on such a chip.
+# have on such a chip, and how many streams the kernel is known to refuse:
+# userspace.rst says which.
 mesa_words() {
     case $1 in
         snb) echo SNB ;;
-        rv515 | r520 | r580) echo "${1^^} timestamps native-fences video" ;;
+        rv515 | r520 | r580) echo "${1^^} timestamps native-fences video refused=3" ;;
         *) die "what does Mesa call the GPU $1?" ;;
     esac
 }
