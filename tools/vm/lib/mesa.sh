@@ -30,7 +30,7 @@ build_mesa() {
 mesa_run() {
     local name=$1 gpu=$2
     shift 2
-    guest_run "$name" --gpu "$gpu" --timeout 600 --memory 1G --root "$(clients_tree mesa)" --tests "$MESA_BIN" \
+    guest_run "$name" --gpu "$gpu" --timeout 1200 --memory 1G --root "$(clients_tree mesa)" --tests "$MESA_BIN" \
         --add "$VM_DIR/guest-tests/run-mesa.sh" "$@" -- \
         sh -c "OURO_STREAMS=${OURO_STREAMS:-} sh /bin/run-mesa.sh $(mesa_words "$gpu") ${MESA_LACKS:-}"
     guest_results "$name"
