@@ -7,6 +7,7 @@
 #![cfg(CONFIG_KUNIT = "y")]
 
 mod fixture;
+mod list;
 
 use kernel::prelude::*;
 
