@@ -40,7 +40,8 @@ remove_beside_work() {
 region_moves() {
     OURO_NODE=$one region || return 1
     ! OURO_NODE=$one region | grep -q 'no device memory' || return 1
-    OURO_NODE=$one usage
+    OURO_NODE=$one usage || return 1
+    OURO_NODE=$one moving
 }
 # Memory channels are equal, and the aperture is smaller than an object.
 tiles() { OURO_NODE=$one tiling; }

@@ -164,7 +164,8 @@ check_pair() {
     mkdir -p "$VM_LOG"
     guest_common "$gpu" "$kernel"
     OURO_GUEST_APPEND=pci=nomsi guest_run "$name" --gpu "$gpu" "${GUEST_COMMON[@]}" --add "$SELFTESTS/order" \
-        --add "$SELFTESTS/unbind" --add "$SELFTESTS/region" --add "$SELFTESTS/usage" --module-args test_region_mb=8 \
+        --add "$SELFTESTS/unbind" --add "$SELFTESTS/region" --add "$SELFTESTS/usage" \
+        --add "$SELFTESTS/moving" --module-args test_region_mb=8 \
         --add "$SELFTESTS/tiling" --add "$SELFTESTS/aperture" --model-args "--aperture-mb 64 --swizzle" \
         --add "$VM_DIR/guest-tests/two-gpus.sh" -- sh /bin/two-gpus.sh
     results_tap "$name" "$GUEST_DIR/output.txt" || result FAIL "$name" "no TAP: see output.txt"
