@@ -129,7 +129,7 @@ check_vm() {
     for file in $GPU_LEFT_OUT; do rm -f "$tests/$file" "$tests/zz-$file.sh"; done
     # longer runs: see testing.rst
     local longer='' variable
-    for variable in OURO_LOADS OURO_UNBINDS OURO_STRESS OURO_SEED; do
+    for variable in OURO_LOADS OURO_UNBINDS OURO_STRESS OURO_SEED OURO_PROBES; do
         [ -z "${!variable:-}" ] || longer+="export $variable=${!variable}; "
     done
     guest_common "$gpu" "$kernel"
