@@ -172,6 +172,23 @@ check_pair() {
     model_rules "$name"
 }
 
+# check_chaos GPU KERNEL: the model on a bad day (model.rst, "Chaos"), the same one each time: all is late,
+# told twice or not at all, and must come out right. GPU_CHAOS names the tests, which wait for what they
+# want, however long that takes.
+check_chaos() {
+    local gpu=$1 kernel=$2 name=$1/$2/chaos tests program
+    gpu_read "$gpu"
+    results_begin "vm-$gpu-$kernel-chaos"
+    mkdir -p "$VM_LOG"
+    tests=$VM_LOG/tests-$gpu-$kernel-chaos
+    rm -rf "$tests"
+    mkdir -p "$tests"
+    for program in $GPU_CHAOS; do cp "$SELFTESTS/$program" "$tests/"; done
+    guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --model-args "--chaos ${OURO_SEED:-2026}" \
+        --tests "$tests" --add "$VM_DIR/guest-tests/run-tests.sh" -- sh /bin/run-tests.sh
+    guest_results "$name"
+}
+
 # check_none: the module without a GPU.
 check_none() {
     results_begin vm-none

@@ -9,6 +9,7 @@
 #   GPU_PEER_SLOW  more of the model's, where it is asked whether it waits
 #   GPU_LEFT_OUT kselftests that take too long there
 #   GPU_PAIR     not empty: two of them are tried in one guest
+#   GPU_CHAOS    kselftests that are run on a model that has a bad day
 # A model may be there before the driver's backend is: it has no file yet.
 #
 # shellcheck shell=bash disable=SC1090,SC2034
@@ -29,7 +30,7 @@ gpu_known() {
 # gpu_read NAME: the values above are its.
 gpu_read() {
     GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE=''
-    GPU_PEER_SLOW='' GPU_LEFT_OUT='' GPU_PAIR=''
+    GPU_PEER_SLOW='' GPU_LEFT_OUT='' GPU_PAIR='' GPU_CHAOS=''
     . "$VM_DIR/gpus/$1"
 }
 
