@@ -347,10 +347,6 @@ impl pm::Driver for Ouro {
         this.gpu.prepare_suspend()
     }
 
-    fn complete(_: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) {
-        this.gpu.space().forget_room();
-    }
-
     fn suspend(_: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
         this.gpu.suspend()
     }

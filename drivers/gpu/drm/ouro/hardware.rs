@@ -322,16 +322,6 @@ impl Hardware {
         }
     }
 
-    /// Reads entry `index` of the global table.
-    pub(crate) fn read_gtt(&self, index: u32) -> u64 {
-        if self.topology.pages.entry_bytes() == 8 {
-            let at = index.wrapping_mul(8);
-            u64::from(self.gtt.read32(at)) | u64::from(self.gtt.read32(at.wrapping_add(4))) << 32
-        } else {
-            self.gtt.read32(index.wrapping_mul(4)).into()
-        }
-    }
-
     /// Entries of the global table were written; they are to take effect by
     /// [`flush_gtt`](Self::flush_gtt).
     pub(crate) fn gtt_written(&self) {

@@ -21,13 +21,12 @@ use crate::{
 const SUSPEND_RESETS: u32 = 8;
 
 impl Gpu {
-    /// Takes the memory that a [`suspend`](Self::suspend) needs, while it can be had. User space is
-    /// frozen. Sleeps.
+    /// Moves objects out of memory that the device forgets, while memory for them can be had. User space
+    /// is frozen. Sleeps.
     ///
-    /// Errors: `ENOMEM`, `EBUSY`; those of [`migrate::rescue`].
+    /// Errors: those of [`migrate::rescue`].
     pub(crate) fn prepare_suspend(&self) -> Result {
-        migrate::rescue(self)?;
-        self.space().take_room()
+        migrate::rescue(self)
     }
 
     /// Puts the device to sleep; it forgets its registers and tables. User space is frozen, and
@@ -51,7 +50,7 @@ impl Gpu {
         });
         // A reset that is under way ends first; what it wants to run waits.
         self.recovery().rest();
-        if let Err(e) = quiet.and_then(|()| self.space().save()) {
+        if let Err(e) = quiet {
             self.recovery().watch();
             for engine in self.engines().iter().take(paused) {
                 engine.resume();

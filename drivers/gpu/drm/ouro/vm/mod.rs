@@ -4,6 +4,7 @@
 
 pub(crate) mod aperture;
 mod binding;
+mod entries;
 mod fences;
 pub(crate) mod population;
 pub(crate) mod space;

@@ -22,7 +22,10 @@ use ouro_hw::{
 };
 use ouro_kernel::{pages::DmaPages, pci::DmaDevice, Caching};
 
-use super::population::{Departed, Entrance, Population, Victim};
+use super::{
+    entries::Entries,
+    population::{Departed, Entrance, Population, Victim},
+};
 use crate::{gem::Object, hardware::Hardware, submit::image::Image};
 
 /// Where a mapping may go.
@@ -80,10 +83,6 @@ pub(crate) enum Owner<'a> {
 /// What the lock protects.
 struct Inner {
     population: Population,
-    /// The global table, while the device sleeps and has forgotten it.
-    saved: Option<KVVec<u64>>,
-    /// Where it will be saved, from when a sleep is prepared.
-    room: Option<KVVec<u64>>,
 }
 
 /// An address space.
@@ -94,6 +93,8 @@ pub(crate) struct Space {
     /// The tables that repeat the global one, in order, where there are any.
     tables: KVVec<DmaPages>,
     layout: Layout,
+    /// What is in the global table.
+    table: Entries,
     #[pin]
     inner: Mutex<Inner>,
     entries: u32,
@@ -197,11 +198,8 @@ impl Space {
                     scratch: page,
                     directory,
                 },
-                inner <- new_mutex!(Inner {
-                    population,
-                    saved: None,
-                    room: None,
-                }, "ouro_space"),
+                table: Entries::new(entries, topology.pages.entry_bytes())?,
+                inner <- new_mutex!(Inner { population }, "ouro_space"),
                 entries,
             }? Error),
             GFP_KERNEL,
@@ -225,43 +223,12 @@ impl Space {
         self.inner.lock().population.free() * u64::from(PAGE_SIZE)
     }
 
-    /// Takes the memory that [`save`](Self::save) needs. Errors: `ENOMEM`.
-    pub(crate) fn take_room(&self) -> Result {
-        let room = KVVec::with_capacity(self.entries as usize, GFP_KERNEL)?;
-        self.inner.lock().room = Some(room);
-        Ok(())
-    }
-
-    /// Gives it back, if it was not needed.
-    pub(crate) fn forget_room(&self) {
-        let room = self.inner.lock().room.take();
-        drop(room);
-    }
-
-    /// Keeps the global table as it is, for a sleep in which the device forgets it. What is unmapped
-    /// meanwhile is not there when it wakes. Allocates nothing.
-    ///
-    /// Errors: `ENOMEM` without [`take_room`](Self::take_room).
-    pub(crate) fn save(&self) -> Result {
-        let mut inner = self.inner.lock();
-        let mut saved = inner.room.take().ok_or(ENOMEM)?;
-        for i in 0..self.entries {
-            saved
-                .push_within_capacity(self.hardware.read_gtt(i))
-                .map_err(|_| ENOMEM)?;
-        }
-        inner.saved = Some(saved);
-        Ok(())
-    }
-
-    /// Writes the global table as it was.
+    /// Writes the global table as it was, since the device has forgotten it. What was unmapped meanwhile
+    /// is not there any more.
     pub(crate) fn restore(&self) {
-        let mut inner = self.inner.lock();
-        let Some(saved) = inner.saved.take() else {
-            return;
-        };
-        for (i, entry) in (0..self.entries).zip(saved.iter()) {
-            self.hardware.write_gtt(i, *entry);
+        let inner = self.inner.lock();
+        for index in 0..self.entries {
+            self.hardware.write_gtt(index, self.table.get(index));
         }
         drop(inner);
         self.hardware.gtt_written();
@@ -274,7 +241,7 @@ impl Space {
         let pages = self.hardware.topology().pages;
         let scratch = pages.entry(self.layout.scratch);
         for i in 0..self.entries {
-            self.hardware.write_gtt(i, scratch);
+            self.write(i, scratch, Reach::Kernel);
         }
         if let Some(slot) = self.layout.directory {
             for (i, table) in (0u32..).zip(self.tables.iter()) {
@@ -282,7 +249,7 @@ impl Space {
                     .address(0)
                     .and_then(|addr| pages.directory_entry(DmaAddr(addr)));
                 if let Some(entry) = entry {
-                    self.hardware.write_gtt(slot.page().wrapping_add(i), entry);
+                    self.write(slot.page().wrapping_add(i), entry, Reach::Kernel);
                 }
             }
         }
@@ -397,6 +364,7 @@ impl Space {
                 table.write32(((index % per_table) * 4) as usize, entry as u32);
             }
         }
+        self.table.set(index, entry);
         self.hardware.write_gtt(index, entry);
     }
 
@@ -410,11 +378,6 @@ impl Space {
         let scratch = self.hardware.topology().pages.entry(self.layout.scratch);
         for i in 0..count {
             self.write(first.wrapping_add(i), scratch, reach);
-        }
-        if let Some(saved) = &mut inner.saved {
-            for entry in saved.iter_mut().skip(first as usize).take(count as usize) {
-                *entry = scratch;
-            }
         }
         self.hardware.gtt_written();
         inner.population.give(first, count)
