@@ -248,3 +248,21 @@ fn a_copy_that_does_not_fit_is_refused() {
     let verdict = STREAMS.check(&stream, &objects(&[TARGET]), &mut out);
     assert!(matches!(verdict, Verdict::Reject(_)));
 }
+
+#[test]
+fn limits_of_indices_are_vertices_in_any_order() {
+    // Array 1: four dwords a vertex. The last index is 0x2134, the first one 0x2138.
+    let limits = |last: u32, first: u32| new().set(0x2134, &[last, first]).and(array());
+    let indices = || indexed(2).command(0x33, &[0x8000_0810, 0, 1]).object(0);
+    for (last, first, bytes) in [(2, 0, 48), (2, 2, 48), (0, 2, 48), (1, 3, 64)] {
+        let stream = limits(last, first).and(indices());
+        assert!(stream.passes(&[4, bytes]), "{last} {first}");
+        assert!(!stream.passes(&[4, bytes - 1]), "{last} {first}");
+    }
+    // A list of two, which the limit from below may move.
+    for (first, bytes) in [(0, 32), (1, 32), (2, 48)] {
+        let stream = limits(5, first).and(list(2));
+        assert!(stream.passes(&[4, bytes]), "{first}");
+        assert!(!stream.passes(&[4, bytes - 1]), "{first}");
+    }
+}

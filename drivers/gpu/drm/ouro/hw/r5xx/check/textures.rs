@@ -3,7 +3,8 @@
 //!
 //! Levels follow each other in memory. A level's row is padded to a block or a tile, and its rows to whole
 //! ones of those. Where a level is smaller than a macro tile the chip goes on without those; the first one is
-//! taken to have them in any case. Sides are taken as the next power of two, unless the texture clamps.
+//! taken to have them in any case. A height is taken as the next power of two, unless the texture clamps; so is a
+//! width without a pitch, in any case, as no row of another length is told of.
 
 use super::{
     require,
@@ -32,6 +33,8 @@ pub(super) struct Texture {
 
 /// `TX_FILTER0`: one of the ways to clamp.
 const CLAMPS: u32 = 2;
+/// `TX_FILTER0`: the plain repetition.
+const REPEATS: u32 = 0;
 
 /// What is fetched at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,7 +102,7 @@ impl Texture {
         // A row of a pitch must have room for the width, or the last one would go on behind the end.
         let pitch = (self.pitch & 0x3fff).wrapping_add(1);
         let width = match self.size >> 31 {
-            0 => self.side(self.size, self.pitch >> 15, self.filter),
+            0 => self.side(self.size, self.pitch >> 15, REPEATS),
             _ => {
                 require(self.side(self.size, self.pitch >> 15, CLAMPS) <= pitch)?;
                 pitch
@@ -211,11 +214,12 @@ mod tests {
     }
 
     #[test]
-    fn sides_are_powers_of_two_unless_they_clamp() {
-        needs(&draw(CLAMP, size(40, 20, 0), RGBA, 0, 0), 40 * 20 * 4);
-        needs(&draw(0, size(40, 20, 0), RGBA, 0, 0), 64 * 32 * 4);
-        needs(&draw(2, size(40, 20, 0), RGBA, 0, 0), 40 * 32 * 4);
-        needs(&draw(2 << 3, size(40, 20, 0), RGBA, 0, 0), 64 * 20 * 4);
+    fn sides_are_powers_of_two_unless_they_clamp_or_have_a_pitch() {
+        for (filter, rows) in [(CLAMP, 20), (0, 32), (2, 32), (2 << 3, 20)] {
+            needs(&draw(filter, size(40, 20, 0), RGBA, 0, 0), 64 * rows * 4);
+            let by_pitch = size(40, 20, 0) | 1 << 31;
+            needs(&draw(filter, by_pitch, RGBA, 39, 0), 40 * rows * 4);
+        }
     }
 
     #[test]

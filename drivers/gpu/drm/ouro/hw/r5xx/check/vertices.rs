@@ -129,7 +129,8 @@ impl State {
         let draw = Draw::from_bits(*body.first().ok_or(Refused)?);
         require(draw.walk() == WALK_LIST)?;
         let count = self.count(draw)?;
-        self.fetched(0, count.wrapping_sub(1))?;
+        // Whether these are clamped, too, is not told: then a limit from below is a vertex as well.
+        self.fetched(0, count.wrapping_sub(1).max(self.min_index & 0xff_ffff))?;
         self.surroundings()
     }
 
@@ -156,8 +157,9 @@ impl State {
         } else {
             count.div_ceil(2)
         };
-        // The chip clamps indices to these two (§6.2).
-        self.fetched(self.min_index & 0xff_ffff, self.max_index & 0xff_ffff)?;
+        // The chip clamps indices to these two (§6.2), in either order.
+        let limits = [self.min_index & 0xff_ffff, self.max_index & 0xff_ffff];
+        self.fetched(limits[0].min(limits[1]), limits[0].max(limits[1]))?;
         self.surroundings()?;
         if indices.is_empty() {
             self.wanted_indices = Some(dwords);
