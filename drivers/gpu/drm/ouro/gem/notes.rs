@@ -12,6 +12,8 @@ pub(crate) struct Notes {
     pitch: Atomic<u32>,
     /// Where it was meant to be.
     domain: Atomic<u32>,
+    /// What it was created with.
+    flags: Atomic<u32>,
 }
 
 impl Notes {
@@ -20,6 +22,7 @@ impl Notes {
             tiling: Atomic::new(0),
             pitch: Atomic::new(0),
             domain: Atomic::new(0),
+            flags: Atomic::new(0),
         }
     }
 
@@ -47,5 +50,15 @@ impl Notes {
     /// Sets [`domain`](Self::domain).
     pub(crate) fn set_domain(&self, domain: u32) {
         self.domain.store(domain, ordering::Relaxed);
+    }
+
+    /// What it was created with.
+    pub(crate) fn flags(&self) -> u32 {
+        self.flags.load(ordering::Relaxed)
+    }
+
+    /// Sets [`flags`](Self::flags).
+    pub(crate) fn set_flags(&self, flags: u32) {
+        self.flags.store(flags, ordering::Relaxed);
     }
 }

@@ -27,6 +27,8 @@ pub(crate) const MAX: usize = 4;
 pub(crate) struct Placements {
     list: [u8; MAX],
     len: u8,
+    /// Whether the CPU is not expected to look: memory that it does not see is the best of a region.
+    out_of_sight: bool,
 }
 
 impl Placements {
@@ -35,6 +37,7 @@ impl Placements {
         Self {
             list: [0; MAX],
             len: 0,
+            out_of_sight: false,
         }
     }
 
@@ -43,6 +46,7 @@ impl Placements {
         Self {
             list: [0; MAX],
             len: 1,
+            out_of_sight: false,
         }
     }
 
@@ -60,6 +64,14 @@ impl Placements {
         *free = number;
         self.len += 1;
         true
+    }
+
+    /// The CPU will not look, or seldom.
+    pub(crate) fn out_of_sight(self) -> Self {
+        Self {
+            out_of_sight: true,
+            ..self
+        }
     }
 
     /// The regions.
@@ -254,16 +266,20 @@ impl Region {
             let entrance = Entrance::object(object)?;
             let taken = {
                 let mut population = blocky.population.lock();
-                let seen = Want {
+                let anywhere = Want {
                     size: piece.into(),
                     align: (object.align() / u64::from(PAGE_SIZE)).max(1),
-                    within: (0, blocky.store.visible().into()),
-                };
-                let anywhere = Want {
                     within: (0, u64::MAX),
-                    ..seen
                 };
-                let taken = population.take(&[seen, anywhere]);
+                let visible = blocky.store.visible().into();
+                let best = Want {
+                    within: match object.placements().out_of_sight {
+                        true => (visible, u64::MAX),
+                        false => (0, visible),
+                    },
+                    ..anywhere
+                };
+                let taken = population.take(&[best, anywhere]);
                 if let Ok(first) = taken {
                     population.enter(first, piece, entrance);
                 }

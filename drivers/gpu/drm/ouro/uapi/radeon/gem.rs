@@ -56,9 +56,13 @@ pub(super) fn create(dev: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem
     if arg.size > gpu.space().size() {
         return Err(ENOMEM);
     }
-    let placements = domain::placements(gpu, arg.initial_domain);
+    let placements = match arg.flags & abi::RADEON_GEM_NO_CPU_ACCESS {
+        0 => domain::placements(gpu, arg.initial_domain),
+        _ => domain::placements(gpu, arg.initial_domain).out_of_sight(),
+    };
     let object = bo::create(dev, arg.size, align, placements)?;
     object.notes().set_domain(arg.initial_domain);
+    object.notes().set_flags(arg.flags);
     arg.handle = object.create_handle(file)?;
     Ok(())
 }
@@ -71,7 +75,12 @@ pub(super) fn mmap(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_mma
     }
     // What is seen through the window is not cached, wherever it happens to be.
     let moves = object.placements().iter().any(|n| n != domain::SYSTEM);
+    let flags = object.notes().flags();
     let kind = if moves {
+        kind::WRITE_COMBINED
+    } else if flags & abi::RADEON_GEM_GTT_UC != 0 {
+        kind::UNCACHED
+    } else if flags & abi::RADEON_GEM_GTT_WC != 0 {
         kind::WRITE_COMBINED
     } else {
         kind::CACHED

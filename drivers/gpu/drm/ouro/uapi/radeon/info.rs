@@ -13,6 +13,9 @@ use crate::{
     gpu::Gpu,
 };
 
+/// Kilohertz of the clock that all others are made from (digest §5.6: 27 MHz, as these boards have it).
+const CRYSTAL_KHZ: u32 = 27_000;
+
 /// A number, as wide as user space wants it.
 enum Answer {
     Word(u32),
@@ -43,8 +46,27 @@ fn answer(gpu: &Gpu, arg: &abi::drm_radeon_info) -> Result<Answer> {
             require(wanted <= 1)?;
             0
         }
-        abi::RADEON_INFO_FUSION_GART_WORKING | abi::RADEON_INFO_MAX_SE => 1,
-        abi::RADEON_INFO_FASTFB_WORKING => 0,
+        // What there is one of, and what nothing stands against.
+        abi::RADEON_INFO_FUSION_GART_WORKING
+        | abi::RADEON_INFO_MAX_SE
+        | abi::RADEON_INFO_ACTIVE_CU_COUNT
+        | abi::RADEON_INFO_SI_CP_DMA_COMPUTE
+        | abi::RADEON_INFO_VA_UNMAP_WORKING => 1,
+        abi::RADEON_INFO_CLOCK_CRYSTAL_FREQ => CRYSTAL_KHZ,
+        // Clocks are in tables of the firmware that nobody reads; there is no sensor, and no engine with
+        // firmware for videos.
+        abi::RADEON_INFO_MAX_SCLK
+        | abi::RADEON_INFO_CURRENT_GPU_SCLK
+        | abi::RADEON_INFO_CURRENT_GPU_MCLK
+        | abi::RADEON_INFO_CURRENT_GPU_TEMP
+        | abi::RADEON_INFO_VCE_FW_VERSION
+        | abi::RADEON_INFO_VCE_FB_VERSION
+        | abi::RADEON_INFO_FASTFB_WORKING => 0,
+        // None may be read, and there is no display.
+        abi::RADEON_INFO_READ_REG | abi::RADEON_INFO_CRTC_FROM_ID => {
+            uaccess::read::<u32>(arg.value)?;
+            return Err(EINVAL);
+        }
         abi::RADEON_INFO_RING_WORKING => {
             let ring: u32 = uaccess::read(arg.value)?;
             match ring {
