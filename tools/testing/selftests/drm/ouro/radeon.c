@@ -8,6 +8,8 @@
  * refuses; what only this one promises is asked of it alone (ours, OURS_BAD), and is in the table
  * of uapi.rst.
  */
+#include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/wait.h>
 
@@ -181,6 +183,32 @@ TEST_F(radeon, info)
 		value = 2;
 		BAD(self->fd, DRM_IOCTL_RADEON_INFO, &arg, EINVAL);
 	}
+	/* what these chips have one of, or none */
+	for (i = 0; i < 6; i++) {
+		static const __u32 known[][2] = {
+			{ RADEON_INFO_MAX_SE, 1 },
+			{ RADEON_INFO_ACTIVE_CU_COUNT, 1 },
+			{ RADEON_INFO_SI_CP_DMA_COMPUTE, 1 },
+			{ RADEON_INFO_VA_UNMAP_WORKING, 1 },
+			{ RADEON_INFO_VCE_FW_VERSION, 0 },
+			{ RADEON_INFO_FASTFB_WORKING, 0 },
+		};
+
+		arg.request = known[i][0];
+		value = ~0u;
+		GOOD(self->fd, DRM_IOCTL_RADEON_INFO, &arg);
+		EXPECT_EQ(known[i][1], value);
+	}
+	/* digest §5.6: 27 MHz; other clocks are the firmware's to tell, whom upstream asks */
+	arg.request = RADEON_INFO_CLOCK_CRYSTAL_FREQ;
+	GOOD(self->fd, DRM_IOCTL_RADEON_INFO, &arg);
+	EXPECT_EQ(27000, value);
+	arg.request = RADEON_INFO_MAX_SCLK;
+	GOOD(self->fd, DRM_IOCTL_RADEON_INFO, &arg);
+	/* no register may be read */
+	arg.request = RADEON_INFO_READ_REG;
+	value = 0;
+	BAD(self->fd, DRM_IOCTL_RADEON_INFO, &arg, EINVAL);
 	/* numbers of 64 bits */
 	arg.value = U64(&long_value);
 	arg.request = RADEON_INFO_VRAM_USAGE;
@@ -713,6 +741,139 @@ TEST_F(radeon, eviction)
 		EXPECT_LT(0, in_vram);
 		EXPECT_GT(ARRAY_LEN(handles), in_vram);
 	}
+}
+
+/*
+ * An object that the CPU is not expected to look at is seen all the same: where its memory is
+ * out of sight, it comes to the CPU.
+ */
+TEST_F(radeon, out_of_sight)
+{
+	struct drm_radeon_gem_create arg = { .size = 64 * PAGE,
+					     .initial_domain = RADEON_GEM_DOMAIN_VRAM,
+					     .flags = RADEON_GEM_NO_CPU_ACCESS };
+	struct drm_radeon_gem_info info = {};
+	unsigned int at, round, other;
+	__u32 *words;
+
+	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_INFO, &info);
+	GOOD(self->fd, DRM_IOCTL_RADEON_GEM_CREATE, &arg);
+	words = map(self->fd, arg.handle, arg.size);
+	ASSERT_NE(MAP_FAILED, words);
+	for (round = 1; round < 4; round++) {
+		for (at = 0; at < arg.size / 4; at += 31)
+			poke(&words[at], round << 24 | at);
+		ASSERT_EQ(0, use(self->fd, arg.handle, RADEON_GEM_DOMAIN_VRAM));
+		ASSERT_EQ(0, wait_idle(self->fd, arg.handle));
+		EXPECT_EQ(RADEON_GEM_DOMAIN_VRAM, domain_of(self->fd, arg.handle));
+		for (at = 0, other = 0; at < arg.size / 4; at += 31)
+			other += peek(&words[at]) != (round << 24 | at);
+		EXPECT_EQ(0, other);
+		/* upstream keeps it in VRAM where the CPU sees it */
+		if (self->ours && info.vram_visible < info.vram_size)
+			EXPECT_EQ(RADEON_GEM_DOMAIN_GTT, domain_of(self->fd, arg.handle));
+	}
+	munmap(words, arg.size);
+	gem_close(self->fd, arg.handle);
+}
+
+/* What a thread of two does with a file that it shares. */
+struct worker {
+	pthread_t thread;
+	int fd;
+	__u32 seed;
+	unsigned int failed;
+};
+
+enum { WORKER_ROUNDS = 40 };
+
+/* Fills objects of its own, and closes some while they are filled. */
+static void *fill_and_close(void *data)
+{
+	struct worker *w = data;
+	struct cs cs;
+	__u32 i, at;
+
+	for (i = 0; i < WORKER_ROUNDS; i++) {
+		__u32 domain = i % 2 ? RADEON_GEM_DOMAIN_VRAM : RADEON_GEM_DOMAIN_GTT;
+		__u32 colour = w->seed | i, handle = create(w->fd, PAGE, domain);
+		__u32 *words = map(w->fd, handle, PAGE);
+
+		if (!handle || words == MAP_FAILED) {
+			w->failed++;
+			continue;
+		}
+		cs_fill(&cs, handle, domain, 0, 0, 64, 16, colour);
+		w->failed += call(w->fd, DRM_IOCTL_RADEON_CS, &cs.arg) != 0;
+		if (i % 4 < 2)
+			w->failed += wait_idle(w->fd, handle) != 0;
+		/* the stream, and the mapping, keep what it was */
+		gem_close(w->fd, handle);
+		if (i % 4 < 2) {
+			for (at = 0; at < PAGE / 4; at += 7)
+				w->failed += peek(&words[at]) != colour;
+		}
+		munmap(words, PAGE);
+	}
+	return NULL;
+}
+
+/* Two threads send streams through one file, and close what is in use. */
+TEST_F(radeon, threads)
+{
+	struct worker workers[2];
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		workers[i] = (struct worker){ .fd = self->fd, .seed = (i + 1) << 28 };
+		ASSERT_EQ(0, pthread_create(&workers[i].thread, NULL, fill_and_close, &workers[i]));
+	}
+	for (i = 0; i < 2; i++) {
+		pthread_join(workers[i].thread, NULL);
+		EXPECT_EQ(0, workers[i].failed);
+	}
+}
+
+/* One thread closes a handle, and makes objects that get it, which another one names in streams. */
+static void *close_and_create(void *data)
+{
+	struct worker *w = data;
+	unsigned int i;
+
+	for (i = 0; i < 10 * WORKER_ROUNDS; i++) {
+		gem_close(w->fd, w->seed);
+		/* the lowest handle that is free */
+		w->failed += create(w->fd, PAGE, RADEON_GEM_DOMAIN_GTT) == 0;
+	}
+	return NULL;
+}
+
+TEST_F(radeon, handles_that_change)
+{
+	__u32 handle = create(self->fd, PAGE, RADEON_GEM_DOMAIN_GTT);
+	__u32 other = create(self->fd, PAGE, RADEON_GEM_DOMAIN_GTT);
+	struct worker worker = { .fd = self->fd, .seed = handle };
+	__u32 *words = map(self->fd, other, PAGE);
+	unsigned int i, at, wrong = 0;
+	struct cs cs;
+	int got;
+
+	ASSERT_NE(0, handle);
+	ASSERT_NE(MAP_FAILED, words);
+	ASSERT_EQ(0, pthread_create(&worker.thread, NULL, close_and_create, &worker));
+	for (i = 0; i < 2 * WORKER_ROUNDS; i++) {
+		cs_fill(&cs, handle, RADEON_GEM_DOMAIN_GTT, 0, 0, 64, 16, ~0u);
+		got = call(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg);
+		wrong += got && got != -ENOENT;
+	}
+	pthread_join(worker.thread, NULL);
+	EXPECT_EQ(0, wrong);
+	EXPECT_EQ(0, worker.failed);
+	ASSERT_EQ(0, use(self->fd, other, RADEON_GEM_DOMAIN_GTT));
+	ASSERT_EQ(0, wait_idle(self->fd, other));
+	for (at = 0, wrong = 0; at < PAGE / 4; at++)
+		wrong += peek(&words[at]) != 0;
+	EXPECT_EQ(0, wrong);
 }
 
 /* Whether a page can be read: if not, the reader is killed by SIGBUS. */
