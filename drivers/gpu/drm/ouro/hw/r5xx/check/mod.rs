@@ -107,6 +107,23 @@ impl Cursor<'_> {
         Ok(value)
     }
 
+    /// Takes dwords over as they are, up to `end`.
+    fn take_to(&mut self, end: usize) -> Checked<()> {
+        self.copy(self.next, end)?;
+        self.next = end;
+        Ok(())
+    }
+
+    /// Dwords `from..to` go into the copy as they are.
+    fn copy(&mut self, from: usize, to: usize) -> Checked<()> {
+        let source = self.stream.get(from..to).ok_or(Refused)?;
+        let out = self.out.get_mut(from..to).ok_or(Refused)?;
+        for (to, from) in out.iter_mut().zip(source) {
+            *to = *from;
+        }
+        Ok(())
+    }
+
     /// Dwords `at..at + len`, which belong to the packet at hand.
     fn body(&self, at: usize, len: usize) -> Checked<&[u32]> {
         let end = at.checked_add(len).ok_or(Refused)?;
@@ -218,13 +235,23 @@ fn write_registers(
     // Relocations are taken from behind the packet while it is read.
     cursor.next = end;
     let mut register = u32::from(header.index()).wrapping_mul(4);
-    for at in first..end {
+    let step = if header.one() { 0 } else { 4 };
+    let mut at = first;
+    while at < end {
+        // Most dwords go to registers of which any value is harmless: those are copied together.
+        let free = registers::free_from(register, step, end.wrapping_sub(at));
+        if free != 0 {
+            let next = at.checked_add(free).ok_or(Refused)?;
+            cursor.copy(at, next)?;
+            register = register.wrapping_add(step.wrapping_mul(free as u32));
+            at = next;
+            continue;
+        }
         let value = *cursor.stream.get(at).ok_or(Refused)?;
         let value = state.write(register, value, cursor)?;
         cursor.put(at, value)?;
-        if !header.one() {
-            register = register.wrapping_add(4);
-        }
+        register = register.wrapping_add(step);
+        at = at.wrapping_add(1);
     }
     Ok(())
 }
@@ -234,9 +261,7 @@ fn command(state: &mut State, cursor: &mut Cursor<'_>, header: CommandHeader) ->
     let len = usize::from(header.count_less_one()).wrapping_add(1);
     require(header.reserved() == 0)?;
     let at = cursor.next;
-    for _ in 0..len {
-        cursor.take()?;
-    }
+    cursor.take_to(at.checked_add(len).ok_or(Refused)?)?;
     if header.opcode() == opcode::INDX_BUFFER {
         return state.indices(cursor, at, len);
     }

@@ -81,27 +81,31 @@ pub(super) const FREE: &[(u32, u32)] = &[
 /// Registers that a packet can name: 13 bits (§5.1.1).
 const REGISTERS: usize = 1 << 13;
 
-/// A bit for each.
-static MAP: [u32; REGISTERS / 32] = map();
+/// For each register, how many of a stretch are left from it on: zero for one that is not in the list.
+static LEFT: [u8; REGISTERS] = left();
 
-const fn map() -> [u32; REGISTERS / 32] {
-    let mut map = [0; REGISTERS / 32];
+const fn left() -> [u8; REGISTERS] {
+    let mut left = [0; REGISTERS];
     let mut i = 0;
     while i < FREE.len() {
         let (first, last) = FREE[i];
         let mut register = first / 4;
         while register <= last / 4 {
-            map[register as usize / 32] |= 1 << (register % 32);
+            let more = last / 4 - register + 1;
+            left[register as usize] = if more > 255 { 255 } else { more as u8 };
             register += 1;
         }
         i += 1;
     }
-    map
+    left
 }
 
-/// Whether any value of a register is harmless.
-pub(super) fn is_free(register: u32) -> bool {
-    let n = register / 4;
-    MAP.get(n as usize / 32)
-        .is_some_and(|word| word & 1u32.wrapping_shl(n % 32) != 0)
+/// Of `count` dwords, how many of the first ones surely go to registers of which any value is harmless: not zero
+/// if the first one does. They are `step` bytes apart, which is zero for one register over and over.
+pub(super) fn free_from(register: u32, step: u32, count: usize) -> usize {
+    match LEFT.get(register as usize / 4) {
+        None | Some(0) => 0,
+        Some(_) if step == 0 => count,
+        Some(left) => count.min(usize::from(*left)),
+    }
 }

@@ -6,7 +6,7 @@
 
 use super::{
     blits::{Blit, Surface},
-    registers, require,
+    require,
     surface::Tiles,
     targets::{self, Target},
     textures::Texture,
@@ -100,16 +100,14 @@ impl State {
         }
     }
 
-    /// A register is written. Returns what is written in the copy.
+    /// A register is written that is not one of [`free_from`](super::registers::free_from). Returns what is
+    /// written in the copy.
     pub(super) fn write(
         &mut self,
         register: u32,
         value: u32,
         cursor: &mut Cursor<'_>,
     ) -> Checked<u32> {
-        if registers::is_free(register) {
-            return Ok(value);
-        }
         let n = |first: u32| (register.wrapping_sub(first) / 4) as usize;
         let kept = match register {
             0x2088 => &mut self.vertices,
