@@ -40,7 +40,7 @@ use crate::{
         request::{Awake, Work},
         Context, Engine, Retirer,
     },
-    vm::{Aperture, Space},
+    vm::{Aperture, Space, Surfaces},
 };
 
 /// Milliseconds after which a client that has used up its quota looks whether that is still so.
@@ -65,6 +65,8 @@ pub(crate) struct Gpu {
     hardware: Arc<Hardware>,
     space: Arc<Space>,
     aperture: Option<Arc<Aperture>>,
+    /// Fences over memory of its own.
+    surfaces: Option<Arc<Surfaces>>,
     retirer: Arc<Retirer>,
     engines: KVec<Arc<Engine>>,
     dma: Arc<DmaDevice>,
@@ -114,6 +116,10 @@ impl Gpu {
             Some(bus) => Some(Aperture::new(hardware.clone(), space.clone(), bus)?),
             None => None,
         };
+        let surfaces = match (&aperture, &local) {
+            (None, Some(_)) => Some(Surfaces::new(hardware.clone())?),
+            _ => None,
+        };
         let retirer = Retirer::new(hardware.clone())?;
         let contexts = Arc::new(Atomic::new(0), GFP_KERNEL)?;
         let revision = hardware.topology().revision;
@@ -143,6 +149,7 @@ impl Gpu {
                 hardware,
                 space,
                 aperture,
+                surfaces,
                 retirer,
                 engines,
                 dma,
@@ -385,7 +392,12 @@ impl Gpu {
         &self.space
     }
 
-    /// The CPU's window, if there is one.
+    /// What undoes tiles in the device's own memory, where the CPU sees that through a window.
+    pub(crate) fn surfaces(&self) -> Option<&Surfaces> {
+        self.surfaces.as_deref()
+    }
+
+    /// The window on what the global table maps, where there is one.
     pub(crate) fn aperture(&self) -> Option<&Aperture> {
         self.aperture.as_deref()
     }

@@ -112,6 +112,9 @@ impl Gpu {
         if let Some(aperture) = self.aperture() {
             aperture.fences().restore();
         }
+        if let Some(surfaces) = self.surfaces() {
+            surfaces.fences().restore();
+        }
         for engine in self.engines().iter() {
             engine.start()?;
         }

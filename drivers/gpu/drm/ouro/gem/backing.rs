@@ -209,7 +209,7 @@ impl Backing {
     }
 
     /// Where the GPU reaches it without a table.
-    fn direct(&self) -> Option<GpuAddr> {
+    pub(super) fn direct(&self) -> Option<GpuAddr> {
         match &self.memory {
             Memory::Blocks(blocks) => blocks.direct(),
             Memory::Pages(_) | Memory::Kernel(_) | Memory::Foreign(_) => None,

@@ -140,13 +140,24 @@ pub(crate) fn set_cache(object: &Object, cache: CacheLevel) -> Result {
     }
 }
 
-/// Says how its bytes are ordered, which matters to those who look through the aperture.
+/// Says how its bytes are ordered, which matters to those who look through the aperture, or see the device's
+/// own memory through a window.
 pub(crate) fn set_tiled(object: &Object, tiled: Option<Tiled>) {
     let mut state = object.state.lock();
     if state.tiled != tiled {
         if let Some(aperture) = object.gpu().aperture() {
             aperture.revoke(object);
         }
+        hide(object);
         state.tiled = tiled;
+    }
+}
+
+/// Takes user space's entries for an object, and its fence over the device's own memory. The caller holds the
+/// object's lock.
+pub(super) fn hide(object: &Object) {
+    object.unmap_user();
+    if let Some(surfaces) = object.gpu().surfaces() {
+        surfaces.release(object);
     }
 }

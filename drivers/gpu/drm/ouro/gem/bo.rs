@@ -34,6 +34,7 @@ use ouro_kernel::{
 use super::{
     access,
     backing::Memory,
+    bind,
     contents::{self, NoBacking},
     migrate,
     notes::Notes,
@@ -346,8 +347,16 @@ fn show_page(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(),
             }
         }
         state.unflushed |= state.cache == CacheLevel::None && fault.is_write();
+        let region = match (state.tiled, backing.direct()) {
+            (Some(tiled), Some(at)) => tiled.region(at, object.bytes()),
+            _ => None,
+        };
         let pages = 0..backing.len() as usize;
-        return fault.insert_around::<AROUND>(pages, |page| backing.pfn(page));
+        let insert = || fault.insert_around::<AROUND>(pages, |page| backing.pfn(page));
+        return match (region, object.gpu.surfaces()) {
+            (Some(region), Some(surfaces)) => surfaces.show(object, region, insert),
+            _ => insert(),
+        };
     }
     // Batches want it there more often than the CPU gets to see it.
     Err(FaultError::Retry)
@@ -357,7 +366,7 @@ fn show_page(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(),
 /// from here on. The device says already that it is gone.
 pub(crate) fn close_window(object: &Object) {
     let _state = object.state.lock();
-    object.unmap_user();
+    bind::hide(object);
 }
 
 impl gem::DriverObject for Bo {
@@ -530,6 +539,9 @@ impl gem::DriverObject for Bo {
         let mut state = dead.state.lock();
         if let Some(aperture) = dead.gpu.aperture() {
             aperture.revoke(&dead);
+        }
+        if let Some(surfaces) = dead.gpu.surfaces() {
+            surfaces.release(&dead);
         }
         state.mapping = None;
         if let Some(backing) = &state.backing {

@@ -24,7 +24,7 @@ use ouro_kernel::{
     wait::{Interruptible, Waited, FOREVER},
 };
 
-use super::{bo, region::Region, Backing, Object};
+use super::{bind, bo, region::Region, Backing, Object};
 use crate::{
     gpu::Gpu,
     submit::{
@@ -166,7 +166,7 @@ pub(crate) fn start(
     let listed = gpu.reclaim().enlist(object, &new, state.worth())?;
 
     // User space finds nothing there until the copy is done: faults wait for it.
-    object.unmap_user();
+    bind::hide(object);
     if let Some(aperture) = gpu.aperture() {
         aperture.revoke(object);
     }

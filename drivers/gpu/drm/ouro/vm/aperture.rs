@@ -29,7 +29,7 @@ use kernel::{
 use ouro_core::view::{Part, Parts};
 use ouro_hw::{
     fence_regs::{FenceRegion, Tiling},
-    types::{CacheLevel, PAGE_SIZE},
+    types::{CacheLevel, GgttAddr, GpuAddr, PAGE_SIZE},
 };
 use ouro_kernel::gem::{Fault, FaultError, Weak};
 
@@ -52,6 +52,16 @@ pub(crate) struct Tiled {
 }
 
 impl Tiled {
+    /// So many bytes at an address that is not of a table. `None`: no fence reaches there.
+    pub(crate) fn region(&self, at: GpuAddr, bytes: u64) -> Option<FenceRegion> {
+        Some(FenceRegion {
+            start: GgttAddr(u32::try_from(at.0).ok()?),
+            len: u32::try_from(bytes).ok()?,
+            stride: self.stride,
+            tiling: self.tiling,
+        })
+    }
+
     /// Pages of a row of tiles.
     fn row(&self) -> u64 {
         u64::from(self.stride) * u64::from(self.tiling.rows()) / u64::from(PAGE_SIZE)

@@ -8,7 +8,9 @@ mod entries;
 mod fences;
 pub(crate) mod population;
 pub(crate) mod space;
+mod surfaces;
 
 pub(crate) use aperture::{Aperture, Tiled};
 pub(crate) use binding::Binding;
 pub(crate) use space::{Mapping, Owner, Place, Space};
+pub(crate) use surfaces::Surfaces;
