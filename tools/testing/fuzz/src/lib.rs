@@ -12,6 +12,7 @@
 
 mod backend;
 mod card;
+pub use card::topology;
 mod checker;
 mod decode;
 mod encoders;
