@@ -250,6 +250,7 @@ fn write_registers(
         let value = *cursor.stream.get(at).ok_or(Refused)?;
         let value = state.write(register, value, cursor)?;
         cursor.put(at, value)?;
+        state.wrote(register, at);
         register = register.wrapping_add(step);
         at = at.wrapping_add(1);
     }
@@ -277,12 +278,15 @@ fn command(state: &mut State, cursor: &mut Cursor<'_>, header: CommandHeader) ->
         opcode::LOAD_VBPNTR => state.arrays(cursor, at, len),
         opcode::DRAW_VBUF | opcode::DRAW_VBUF_2 => {
             require(len == skip + 1)?;
+            state.draws(cursor)?;
             state.draw_list(cursor.body(at, len)?.get(skip..).ok_or(Refused)?)
         }
         opcode::DRAW_IMMD | opcode::DRAW_IMMD_2 => {
+            state.draws(cursor)?;
             state.draw_embedded(cursor.body(at, len)?.get(skip..).ok_or(Refused)?)
         }
         opcode::DRAW_INDX | opcode::DRAW_INDX_2 => {
+            state.draws(cursor)?;
             state.draw_indexed(cursor.body(at, len)?.get(skip..).ok_or(Refused)?)
         }
         opcode::PAINT_MULTI => state.rectangles(cursor, at, len, Rectangles::Paint),

@@ -61,7 +61,9 @@ fn resolved_samples_lie_inside() {
     };
     assert!(resolve(64).passes(&[TARGET, 48, TARGET]));
     assert!(!resolve(64).passes(&[TARGET, 48, TARGET - 1]));
-    assert!(!resolve(32).passes(&[TARGET, 48, TARGET]));
+    // With half of the pitch, half of the columns are drawn.
+    assert!(resolve(32).passes(&[TARGET, 48, TARGET / 2]));
+    assert!(!resolve(32).passes(&[TARGET, 48, TARGET / 2 - 1]));
 }
 
 #[test]

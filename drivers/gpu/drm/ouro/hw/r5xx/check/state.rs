@@ -20,6 +20,8 @@ pub(super) struct State {
     depth_pipes: bool,
     /// `SC_SCISSOR1`: the last column 12:0 and row 25:13 that are drawn.
     pub(super) scissor: u32,
+    /// Where in the stream that was said, if nothing was drawn since.
+    scissor_at: Option<usize>,
     /// `GB_AA_CONFIG`.
     pub(super) samples: u32,
     /// `RB3D_CCTL`, `RB3D_BLENDCNTL`, `RB3D_COLOR_CHANNEL_MASK`.
@@ -56,6 +58,10 @@ pub(super) struct State {
     pub(super) blit: Blit,
 }
 
+/// The last column and row that are drawn.
+const SC_SCISSOR1: u32 = 0x43e4;
+/// [`SC_SCISSOR1`]: the column.
+const SCISSOR_X: u32 = 0x1fff;
 /// `WAIT_UNTIL`: engines being idle or clean, which they will be. Others may never come.
 const WAITS: u32 = 1 << 9 | 0x1f << 14 | 1 << 28;
 /// `RB3D_CCTL`: compressed colour.
@@ -73,6 +79,7 @@ impl State {
         Self {
             depth_pipes,
             scissor: 0,
+            scissor_at: None,
             samples: 0,
             colour_control: 0,
             blend: 0,
@@ -144,6 +151,26 @@ impl State {
         };
         *kept = value;
         Ok(value)
+    }
+
+    /// The dword at `at` of the stream was for a register.
+    pub(super) fn wrote(&mut self, register: u32, at: usize) {
+        if register == SC_SCISSOR1 {
+            self.scissor_at = Some(at);
+        }
+    }
+
+    /// Something is drawn. The scissor must not go beyond the pitch of a target: if it does, and was said for this
+    /// draw first, it ends with the pitch in the copy. (Some clear more columns than a target has: what would
+    /// lie behind the pitch is in rows that they clear as well.)
+    pub(super) fn draws(&mut self, cursor: &mut Cursor<'_>) -> Checked<()> {
+        let said = self.scissor_at.take();
+        let pitch = self.narrowest();
+        if pitch != 0 && self.scissor & SCISSOR_X >= pitch {
+            self.scissor = self.scissor & !SCISSOR_X | pitch.wrapping_sub(1);
+            cursor.put(said.ok_or(Refused)?, self.scissor)?;
+        }
+        Ok(())
     }
 
     /// Registers that take a relocation, start something, or are let pass with some values only.

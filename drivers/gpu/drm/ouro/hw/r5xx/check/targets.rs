@@ -2,7 +2,7 @@
 //! What a draw writes: colour, depth, and what samples are resolved to (digest §3.5, §5.7).
 //!
 //! The only bound on where pixels go is the scissor. Whether the chip stops at a target's pitch is not told, so
-//! the scissor must not go beyond it; and all rows of tiles that it reaches must be there.
+//! the scissor must not go beyond it ([`State::draws`] sees to that); and all rows of tiles that it reaches must be there.
 
 use super::{
     require,
@@ -83,23 +83,41 @@ impl State {
         surface::bytes(pitch, rows, pixel, tiles)
     }
 
-    /// Whether all that a draw may write, and read there, is inside.
-    pub(super) fn targets(&self) -> Checked<()> {
+    /// Colour targets that are used, and whether depth is.
+    fn used(&self) -> (usize, bool) {
         let clears = self.bandwidth & CLEARS_COLOUR != 0;
         let colours = self.channels & CHANNELS != 0 || self.blend & BLEND_READS != 0 || clears;
-        let count = if colours {
-            (self.colour_control >> 5 & 3) + 1
-        } else {
-            0
+        let count = match colours {
+            true => (self.colour_control >> 5 & 3) + 1,
+            false => 0,
         };
-        for target in self.colours.iter().take(count as usize) {
+        (
+            count as usize,
+            self.depth_control & DEPTH_USES != 0 || clears,
+        )
+    }
+
+    /// The smallest pitch of what a draw may write, in pixels.
+    pub(super) fn narrowest(&self) -> u32 {
+        let (count, depth) = self.used();
+        let colours = self.colours.iter().take(count).map(|t| t.pitch & 0x3ffe);
+        let depth = depth.then_some(self.depth.pitch & 0x3ffc);
+        let resolved = (self.resolve & 1 != 0).then_some(self.resolved.pitch & 0x3ffe);
+        let all = colours.chain(depth).chain(resolved);
+        all.min().unwrap_or(u32::MAX)
+    }
+
+    /// Whether all that a draw may write, and read there, is inside.
+    pub(super) fn targets(&self) -> Checked<()> {
+        let (count, depth) = self.used();
+        for target in self.colours.iter().take(count) {
             let tiles = tiles(target.pitch)?;
             let pixel = colour_bytes(target.pitch)?;
             let bytes = self.covered(target.place, target.pitch & 0x3ffe, pixel, tiles)?;
             let bytes = bytes.checked_mul(self.samples()).ok_or(Refused)?;
             target.place.ok_or(Refused)?.holds(bytes)?;
         }
-        if self.depth_control & DEPTH_USES != 0 || clears {
+        if depth {
             let pixel = match self.depth_format & 0xf {
                 0 | 1 => 2,
                 2 => 4,

@@ -522,9 +522,25 @@ fn weakness_12_a_row_of_tiles_counts_whole() {
 #[test]
 fn weakness_13_nothing_is_drawn_beyond_the_pitch() {
     let draw = |corner: u32| target().set(0x43e4, &[corner]).and(array()).and(list(3));
-    assert!(draw(63).passes(&[TARGET, 48]));
-    assert!(!draw(64).passes(&[1 << 20, 48]));
-    assert!(!draw(0x1fff).passes(&[1 << 20, 48]));
+    // The scissor ends with the pitch of 64 in the copy, wherever it was.
+    let at = target().0.len() + 1;
+    for (corner, copied) in [
+        (63, 63),
+        (64, 63),
+        (0x1fff, 63),
+        (2 << 13 | 99, 2 << 13 | 63),
+    ] {
+        let copy = draw(corner).check(&objects(&[TARGET, 48])).unwrap();
+        assert_eq!(copy[at], copied, "{corner:x}");
+    }
+    // Its rows are still to be there.
+    assert!(!draw(64 << 13 | 64).passes(&[TARGET, 48]));
+    // For what was drawn before, it was right: the second target has a pitch of 32.
+    let narrow = || new().set(0x4e38, &[6 << 21 | 32]);
+    let two = draw(63).and(narrow()).and(list(3));
+    assert!(!two.passes(&[1 << 20, 48]));
+    let said = draw(63).and(narrow()).set(0x43e4, &[63]).and(list(3));
+    assert!(said.passes(&[1 << 20, 48]));
     // For depth as well: enabled, 16 bits, pitch 32.
     let depth = |corner: u32| {
         let stream = new().set(0x43e4, &[corner]).set(0x4f00, &[2]);
@@ -532,7 +548,7 @@ fn weakness_13_nothing_is_drawn_beyond_the_pitch() {
         stream.and(array()).and(list(3))
     };
     assert!(depth(31).passes(&[64, 48]) && !depth(31).passes(&[63, 48]));
-    assert!(!depth(32).passes(&[1 << 20, 48]));
+    assert!(depth(32).passes(&[64, 48]) && !depth(32).passes(&[63, 48]));
 }
 
 #[test]

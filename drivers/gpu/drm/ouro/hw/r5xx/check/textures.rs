@@ -56,13 +56,14 @@ impl Texels {
 }
 
 impl Texture {
-    /// By the format. The ones with bit 14 but the first are nowhere described: they get the most that
-    /// there is.
+    /// By the format. Those with bit 14 are nowhere described but by their public names, of which ATI1N (5) and
+    /// Y8X24 (6) say what they take; the others get the most that there is.
     fn texels(&self) -> Checked<Texels> {
         let format = self.format & 0x1f;
         if self.pitch & 1 << 14 != 0 {
             return Ok(match format {
-                0 => Texels::block(8),
+                5 => Texels::block(8),
+                6 => Texels::plain(4),
                 _ => Texels::plain(16),
             });
         }
@@ -299,9 +300,10 @@ mod tests {
         for format in [0x13, 0x16] {
             assert!(!draw(CLAMP, size(32, 4, 0), format, 0, 0).passes(&[1 << 20, 48]));
         }
-        // Bit 14: one format of blocks, and others that nobody describes.
-        needs(&draw(CLAMP, size(32, 4, 0), 0, 1 << 14, 0), 64);
-        needs(&draw(CLAMP, size(32, 4, 0), 1, 1 << 14, 0), 2048);
+        // Bit 14: blocks, a depth of 24 bits, and others that nobody describes.
+        for (format, bytes) in [(5, 64), (6, 512), (0, 2048), (1, 2048), (0x1f, 2048)] {
+            needs(&draw(CLAMP, size(32, 4, 0), format, 1 << 14, 0), bytes);
+        }
     }
 
     #[test]
