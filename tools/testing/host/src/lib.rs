@@ -8,6 +8,8 @@
 pub mod adapter;
 pub mod card;
 pub mod machine;
+pub mod recorded;
+pub mod stream;
 
 pub use card::Card;
 pub use machine::{Machine, Object, Work};
