@@ -154,7 +154,7 @@ TEST_F_TIMEOUT(failprobe, each_allocation, LIMIT + 10)
 	ASSERT_EQ(0, device_bind(place));
 	works(_metadata, place);
 	/* a kernel that fails none would pass all the above */
-	EXPECT_LT(10, refused);
+	EXPECT_LT(0, refused);
 	printf("# cover: allocations of probes failed: %u of about %u, of them done without: %u\n",
 	       failed, n - 1, failed - refused);
 	fflush(stdout);
