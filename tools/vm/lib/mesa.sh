@@ -6,12 +6,11 @@
 MESA_BIN=$OURO_TOP/build/mesa
 
 # mesa_words GPU: part of what Mesa calls the renderer, then what Mesa does not
-# have on such a chip, and how many streams the kernel is known to refuse:
-# userspace.rst says which.
+# have on such a chip, and refused=N if the kernel is known to refuse N streams.
 mesa_words() {
     case $1 in
         snb) echo SNB ;;
-        rv515 | r520 | r580) echo "${1^^} timestamps native-fences video refused=3" ;;
+        rv515 | r520 | r580) echo "${1^^} timestamps native-fences video" ;;
         *) die "what does Mesa call the GPU $1?" ;;
     esac
 }
