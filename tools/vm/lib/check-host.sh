@@ -19,8 +19,9 @@ check_cargo() {
         enter cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
     RUSTDOCFLAGS="-D warnings" expect host/rustdoc "$HOST_LOG/rustdoc.log" \
         enter cargo doc --locked --workspace --no-deps --document-private-items --quiet
+    # Each run of the check has the same random cases; `make fuzz` has new ones.
     local log=$HOST_LOG/test.log rc=0
-    enter cargo test --locked --workspace --no-fail-fast -- --show-output >"$log" 2>&1 || rc=$?
+    PROPTEST_RNG_SEED=${OURO_SEED:-2026} enter cargo test --locked --workspace --no-fail-fast -- --show-output >"$log" 2>&1 || rc=$?
     results_cargo host "$log" || rc=1
     results_cover "$log"
     if [ "$rc" = 0 ]; then
