@@ -143,7 +143,7 @@ static void untold_mapping(struct state *s)
 	(void)s;
 	while (maps && fgets(line, sizeof(line), maps)) {
 		if (sscanf(line, "%lx-%lx", &from, &to) == 2 &&
-		    (strstr(line, "/dev/dri/") || strstr(line, "drm mm object"))) {
+		    (strstr(line, "[ouro]") || strstr(line, "drm mm object"))) {
 			found = from;
 			end = to;
 		}
