@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The GPU, as a program sees it: a render node and its ioctls.
 //!
-//! What is common is here: [`Device`] finds the node, [`compare`](mod@compare) looks at what was drawn,
-//! [`cost`] counts. Each interface has a folder of its own, which makes objects, submits and waits.
+//! What is common is here: [`Device`] finds the node, `compare` looks at what was drawn,
+//! `cost` counts. Each interface has a folder of its own, which makes objects, submits and waits.
 
 mod compare;
 mod cost;
