@@ -194,6 +194,23 @@ int model_put_back(const struct place *place)
 	return got ? got : wait_for_node(place);
 }
 
+struct drm_ouro_region local_region(int fd)
+{
+	struct drm_ouro_region regions[4] = {};
+	struct drm_ouro_list list = { .ptr = U64(regions),
+				      .count = ARRAY_LEN(regions),
+				      .stride = sizeof(regions[0]) };
+	struct drm_ouro_region none = {};
+	unsigned int i;
+
+	if (call(fd, DRM_IOCTL_OURO_REGIONS, &list))
+		return none;
+	for (i = 0; i < list.count && i < ARRAY_LEN(regions); i++)
+		if (regions[i].kind == 1)
+			return regions[i];
+	return none;
+}
+
 int stats_settled(int fd, struct drm_ouro_stats *stats)
 {
 	struct drm_ouro_stats last = {};

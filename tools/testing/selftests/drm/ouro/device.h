@@ -55,6 +55,8 @@ int device_hang_ms(const struct gpu *gpu, unsigned int ms);
 
 /* What is alive, once nothing of what has ended is under way any more. -ETIME: it never settles. */
 int stats_settled(int fd, struct drm_ouro_stats *stats);
+/* The device's own memory; a size of 0 if there is none. */
+struct drm_ouro_region local_region(int fd);
 
 /* A number for the length of a test: of the environment, or one for the kernel that runs. */
 unsigned int rounds(const char *variable, unsigned int plain, unsigned int debug);

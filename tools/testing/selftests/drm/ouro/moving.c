@@ -19,23 +19,6 @@ static const struct drm_i915_gem_memory_class_instance PLACES[] = {
 	{ I915_MEMORY_CLASS_SYSTEM, 0 },
 };
 
-/* Bytes of the device's own memory. */
-static __u64 region_size(int fd)
-{
-	struct drm_ouro_region regions[4] = {};
-	struct drm_ouro_list list = { .ptr = U64(regions),
-				      .count = ARRAY_LEN(regions),
-				      .stride = sizeof(regions[0]) };
-	unsigned int i;
-
-	if (call(fd, DRM_IOCTL_OURO_REGIONS, &list))
-		return 0;
-	for (i = 0; i < list.count && i < ARRAY_LEN(regions); i++)
-		if (regions[i].kind == 1)
-			return regions[i].size;
-	return 0;
-}
-
 /* An object that may be in the device's memory, or in `places` kinds. */
 static __u32 create(int fd, __u64 size, unsigned int places)
 {
@@ -105,7 +88,7 @@ static unsigned int differs(const __u32 *words, __u32 round)
 
 TEST_F(moving, writes_arrive)
 {
-	struct mover m = { .gpu = &self->gpu, .size = region_size(self->fd) };
+	struct mover m = { .gpu = &self->gpu, .size = local_region(self->fd).size };
 	__u32 *words, *back, *map;
 	pthread_t thread;
 	__u32 round;

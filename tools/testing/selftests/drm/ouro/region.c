@@ -21,39 +21,22 @@ FIXTURE(region)
 	__u64 size;
 };
 
-static struct drm_ouro_region look(int fd)
-{
-	struct drm_ouro_region regions[4] = {};
-	struct drm_ouro_list list = { .ptr = U64(regions),
-				      .count = ARRAY_LEN(regions),
-				      .stride = sizeof(regions[0]) };
-	struct drm_ouro_region none = {};
-	unsigned int i;
-
-	if (call(fd, DRM_IOCTL_OURO_REGIONS, &list))
-		return none;
-	for (i = 0; i < list.count && i < ARRAY_LEN(regions); i++)
-		if (regions[i].kind == 1)
-			return regions[i];
-	return none;
-}
-
 /* Whether so much of the region is used, soon. */
 static bool wait_used(int fd, __u64 used)
 {
 	unsigned int i;
 
 	/* memory comes back when no engine can reach it any more */
-	for (i = 0; i < 20000 && look(fd).used != used; i++)
+	for (i = 0; i < 20000 && local_region(fd).used != used; i++)
 		usleep(1000);
-	return look(fd).used == used;
+	return local_region(fd).used == used;
 }
 
 FIXTURE_SETUP(region)
 {
 	gpu_setup(_metadata, &self->gpu);
 	self->fd = self->gpu.fd;
-	self->size = look(self->fd).size;
+	self->size = local_region(self->fd).size;
 	/* what others had there is on its way back */
 	wait_used(self->fd, 0);
 }
@@ -195,7 +178,7 @@ TEST_F(region, device_memory_is_refused_where_there_is_none)
 TEST_F(region, an_object_lives_in_device_memory)
 {
 	const struct engine *engine = &self->gpu.engines[0];
-	__u64 before = look(self->fd).used;
+	__u64 before = local_region(self->fd).used;
 	__u32 *map;
 	int handle;
 
@@ -204,11 +187,11 @@ TEST_F(region, an_object_lives_in_device_memory)
 	handle = create_local(self->fd, 4 * PAGE);
 	ASSERT_GT(handle, 0);
 	/* no memory before the first touch */
-	EXPECT_EQ(before, look(self->fd).used);
+	EXPECT_EQ(before, local_region(self->fd).used);
 	map = gem_map(self->fd, handle, 4 * PAGE, I915_MMAP_OFFSET_WB);
 	ASSERT_NE(MAP_FAILED, map);
 	EXPECT_EQ(0, peek(&map[1025]));
-	EXPECT_EQ(before + 4 * PAGE, look(self->fd).used);
+	EXPECT_EQ(before + 4 * PAGE, local_region(self->fd).used);
 
 	poke(&map[1025], 0x11);
 	EXPECT_EQ(0x11, gem_read32(self->fd, handle, 4100));
@@ -224,7 +207,7 @@ TEST_F(region, an_object_lives_in_device_memory)
 
 TEST_F(region, recycled_memory_is_zero)
 {
-	__u64 before = look(self->fd).used;
+	__u64 before = local_region(self->fd).used;
 	unsigned int round, i;
 	__u32 *map;
 	int handle;
@@ -278,7 +261,7 @@ static int crowd(int fd, __u64 size)
 TEST_F(region, objects_leave_a_full_region_with_their_contents)
 {
 	const struct engine *engine = &self->gpu.engines[0];
-	__u64 size = self->size / 8, before = look(self->fd).used;
+	__u64 size = self->size / 8, before = local_region(self->fd).used;
 	unsigned int i, round;
 	__u32 *maps[COUNT];
 	int handles[COUNT];
@@ -293,7 +276,7 @@ TEST_F(region, objects_leave_a_full_region_with_their_contents)
 		poke(&maps[i][0], 1000 + i);
 		poke(&maps[i][size / 4 - 1], 2000 + i);
 	}
-	EXPECT_EQ(before + COUNT * size, look(self->fd).used);
+	EXPECT_EQ(before + COUNT * size, local_region(self->fd).used);
 	for (round = 0; round < 3; round++) {
 		ASSERT_EQ(0, crowd(self->fd, self->size));
 		EXPECT_TRUE(wait_used(self->fd, before));

@@ -99,23 +99,6 @@ TEST_F(usage, shared)
 	gpu_close(&other);
 }
 
-/* Bytes of the device's own memory. */
-static __u64 region_size(int fd)
-{
-	struct drm_ouro_region regions[4] = {};
-	struct drm_ouro_list list = { .ptr = U64(regions),
-				      .count = ARRAY_LEN(regions),
-				      .stride = sizeof(regions[0]) };
-	unsigned int i;
-
-	if (call(fd, DRM_IOCTL_OURO_REGIONS, &list))
-		return 0;
-	for (i = 0; i < list.count && i < ARRAY_LEN(regions); i++)
-		if (regions[i].kind == 1)
-			return regions[i].size;
-	return 0;
-}
-
 /* An object counts where it is. test_region_mb, or a device with memory of its own. */
 TEST_F(usage, two_regions)
 {
@@ -149,7 +132,7 @@ TEST_F(usage, two_regions)
 	regions.num_regions = 1;
 	regions.regions = U64(&local);
 	crowd = create;
-	crowd.size = region_size(self->fd);
+	crowd.size = local_region(self->fd).size;
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_CREATE_EXT, &crowd);
 	for (tries = 0; tries < 1000 && gem_write(self->fd, crowd.handle, 0, &word, 4); tries++)
 		usleep(20000);
