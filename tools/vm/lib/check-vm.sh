@@ -9,7 +9,7 @@ VM_LOG=$OURO_TOP/build/check/vm
 # guest_run NAME GUEST-ARGUMENT...: one guest; NAME/guest says whether it came
 # through, and with a clean kernel log.
 guest_run() {
-    local name=$1 dir=$VM_LOG/${1//\//-}
+    local name=$1 dir=$VM_LOG/${1//\//-}${AGAIN:+-again}
     shift
     rm -rf "$dir"
     if "$VM_DIR/guest" --out "$dir" "$@" 2>"$VM_LOG/${name//\//-}.err"; then
@@ -127,6 +127,10 @@ check_vm() {
     kselftests_for "$GPU_DRIVER" "$tests"
     cp "$VM_DIR"/guest-tests/lifecycle.sh "$tests/zz-lifecycle.sh"
     for file in $GPU_LEFT_OUT; do rm -f "$tests/$file" "$tests/zz-$file.sh"; done
+    # asked again: of the programs, those that failed
+    for file in ${AGAIN:+"$tests"/*}; do
+        [[ $file == *.helper || " $AGAIN " == *" $(basename "$file" .sh) "* ]] || rm -f "$file"
+    done
     # longer runs: see testing.rst
     local longer='' variable
     for variable in OURO_LOADS OURO_UNBINDS OURO_STRESS OURO_MANY OURO_SEED OURO_PROBES; do
