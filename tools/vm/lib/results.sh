@@ -131,7 +131,8 @@ again() {
     say "asking again: $*"
     cp "$RESULTS/$unit.tsv" "$first"
     mv "$RESULTS/$unit.cover" "$first-cover"
-    # the programs: the third from GPU/KERNEL/PROGRAM/TEST
+    # the programs: the third from GPU/KERNEL/PROGRAM/TEST; guests look at it
+    # shellcheck disable=SC2034
     AGAIN=$(cut -d/ -f3 <<<"$failed" | sort -u | xargs)
     "$@"
     unset AGAIN
