@@ -13,7 +13,7 @@ interrupts() { awk '/radeon/ {n = 0; for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++
 interrupted() {
     tries=0
     while
-        radeon -t moves || return
+        radeon_memory -t moves || return
         tries=$((tries + 1))
         [ "$(interrupts)" -eq 0 ] && [ "$tries" -lt 20 ]
     do :; done

@@ -216,7 +216,7 @@ check_peer() {
     for attempt in 1 2 3; do
         guest_run "$name" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 1200 \
             --model-args "$GPU_HABITS $GPU_PEER_SLOW" --module-args "$GPU_PEER_MODULE" --add "$BIN_DIR/ouro-draw" \
-            --add "$SELFTESTS/radeon" --add "$file:peer.sh" -- sh /bin/peer.sh
+            --add "$SELFTESTS/radeon_memory" --add "$file:peer.sh" -- sh /bin/peer.sh
         if [ "$attempt" = 3 ] || ! grep -q '^not ok .* has no complaint' "$GUEST_DIR/output.txt"; then break; fi
         say "the upstream $driver complained once; the guest runs again:"
         grep '^# ' "$GUEST_DIR/output.txt" >&2
