@@ -6,7 +6,7 @@ mod dg2_rig;
 
 use dg2_rig::{descriptor, Rig, USER_INTERRUPT};
 use gpu_model::counters::Counter;
-use gpu_model::dg2::{Dg2Config, EngineId, Rule};
+use gpu_model::dg2::{Dg2Config, EngineId, Rule, ENGINES};
 use gpu_model::fault::{Fault, Kind};
 use gpu_model::model::GpuModel;
 
@@ -254,6 +254,26 @@ fn masks_and_enables() {
     rig.set(0x19_0074, 3 << 30);
     assert_eq!(rig.reg(0x19_0064), 0);
     assert_eq!(rig.gpu.lint_count(Rule::Selector), 2);
+}
+
+#[test]
+fn the_upstream_driver_finds_what_it_relies_on() {
+    // Seen in its runs, and in no document: engines' own masks are open at first, for it never writes
+    // them; workarounds are read back; a pcode command that is refused harms nobody.
+    let rig = Rig::bare(Dg2Config::default());
+    rig.wake_all();
+    for e in ENGINES {
+        assert_eq!(rig.ereg(e, 0xa8), 0, "{e:?}");
+    }
+    for workaround in [
+        0x8724, 0x9434, 0x9524, 0xb0b4, 0xb188, 0xcf2c, 0xcf54, 0x1c_3f10,
+    ] {
+        rig.set(workaround, 0x4002_1048);
+        assert_eq!(rig.reg(workaround), 0x4002_1048, "{workaround:#x}");
+    }
+    rig.set(0x13_8124, 0x8000_001a);
+    assert_eq!(rig.reg(0x13_8124), 1);
+    rig.clean();
 }
 
 #[test]

@@ -15,6 +15,9 @@ const ILLEGAL: u32 = 1;
 const INIT_STATUS: u32 = 0x7e;
 /// Power limits, of which there are none: refused, which harms nobody.
 const POWER_SETUP: u32 = 0x7c;
+/// The frequency that is efficient, which the upstream driver asks for: refused, frequencies are not
+/// modelled.
+const EFFICIENT_FREQUENCY: u32 = 0x1a;
 
 impl Core {
     /// The mailbox is written.
@@ -38,7 +41,7 @@ impl Core {
     pub fn pcode_now(&mut self, data: u32) {
         let (status, answer) = match data & 0xff {
             INIT_STATUS => (0, 1),
-            POWER_SETUP => (ILLEGAL, 0),
+            POWER_SETUP | EFFICIENT_FREQUENCY => (ILLEGAL, 0),
             other => {
                 self.notes
                     .lint(Rule::UnknownPcode, || format!("{other:#x}"));

@@ -61,5 +61,61 @@ pub(crate) const USER: &[(u32, u32)] = &[
     (0x1_8358, 2),
 ];
 
-/// What the upstream driver's workarounds touch. Offset and dwords.
-pub(crate) const WORKAROUNDS: &[(u32, u32)] = &[];
+/// What the upstream driver touches and no document has: plain storage, found by its runs on this model.
+/// It complains of those workarounds that it does not read back.
+pub(crate) const UPSTREAM: &[(u32, u32)] = &[
+    // Looked at when it comes up: is this a virtual GPU, was an access unclaimed, is there eDRAM, a
+    // fan; limits of frequency.
+    (0x7_8000, 2),
+    (0x4_2300, 1),
+    (0x12_0010, 1),
+    (0x13_8140, 1),
+    (0x14_5998, 1),
+    (0x14_5ef0, 1),
+    // Read when it records an error.
+    (0x43f4, 1),
+    (0xcf68, 1),
+    // Power states: they come and go by themselves here.
+    (0xa090, 2),
+    (0xa09c, 2),
+    (0xa0a8, 3),
+    (0xa0b8, 1),
+    (0xa0c4, 2),
+    (0xa168, 1),
+    (0xa210, 1),
+    (0xc3e4, 1),
+    // Workarounds of the GT.
+    (0x6604, 1),
+    (0x8724, 1),
+    (0x9424, 1),
+    (0x9434, 1),
+    (0x9524, 1),
+    (0xb0b4, 1),
+    (0xb188, 1),
+    (0xcf2c, 4),
+    (0xcf54, 1),
+    (0x10_1014, 1),
+    // Of the render and compute engines, and of their contexts.
+    (0x2024, 1),
+    (0x20e0, 1),
+    (0x20ec, 1),
+    (0x26c0, 1),
+    (0x6208, 1),
+    (0x703c, 1),
+    (0x7044, 1),
+    (0x731c, 1),
+    (0x83a4, 1),
+    (0x83b4, 1),
+    (0xe18c, 1),
+    (0xe48c, 1),
+    (0xe4f4, 1),
+    (0xe530, 1),
+    (0xe5f0, 1),
+    (0xe7c8, 2),
+    (0xe90c, 1),
+    // Of the media engines: clocks, and whether the scaler that they share is locked.
+    (0x1c_3f10, 1),
+    (0x1d_3f10, 1),
+    (0x1c_a014, 1),
+    (0x1d_a014, 1),
+];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The register file: every register that the document or its digest names (§3.2, §3.3, §5.8), with
-//! reset value and write rule. What only the upstream driver touches (its workarounds) comes last,
-//! and is plain storage.
+//! reset value and write rule. What only the upstream driver touches comes last, and is plain storage.
 
 use super::engine::{Class, EngineId, ENGINES};
 use super::regs::{reg, ring, MMIO_SIZE, RPM_CONFIG0_VALUE};
@@ -38,7 +37,8 @@ const ENGINE: &[(u32, u32, &str, u32, Write)] = &[
     (ring::HWSTAM, 1, "HWSTAM", 0xffff_ffff, ALL),
     (ring::MI_MODE, 1, "MI_MODE", 0, Write::Masked(0xfdff)),
     (0x0a4, 1, "INT_SRC_REPORT_PTR", 0, ALL),
-    (ring::IMR, 1, "IMR", 0xffff_ffff, ALL),
+    // No document has its reset value. The upstream driver never writes it, and is interrupted.
+    (ring::IMR, 1, "IMR", 0, ALL),
     (0x0ac, 1, "INT_STATUS_REPORT_PTR", 0, ALL),
     (ring::EIR, 1, "EIR", 0, Write::ReadOnly),
     (ring::EMR, 1, "EMR", 0xffff_ffff, ALL),
@@ -87,6 +87,7 @@ const ENGINE: &[(u32, u32, &str, u32, Write)] = &[
     (ring::PREDICATION_MASK, 1, "PREDICATION_MASK", 0, ALL),
     (0x200, 1, "SWCTRL", 0, MASKED),
     (0x204, 1, "BLIT_CCTL", 0, ALL),
+    (0x20c, 1, "CSCMDOP", 0, Write::ReadOnly),
     (0x214, 1, "PREEMPT_DLY", 0, ALL),
     (ring::CSB_INTERRUPT_MASK, 1, "CSB_INTERRUPT_MASK", 0, ALL),
     (0x21c, 1, "WPARID", 0, ALL),
@@ -546,10 +547,8 @@ pub fn map() -> &'static RegMap {
                 Domain::Chip,
             );
         }
-        for (at, n) in storage::WORKAROUNDS {
-            if t.0.iter().all(|d| d.offset != *at) {
-                t.add(*at, *n, "register of a workaround", 0, ALL, Domain::Gt);
-            }
+        for (at, n) in storage::UPSTREAM {
+            t.add(*at, *n, "register of upstream", 0, ALL, Domain::Gt);
         }
         RegMap::new(MMIO_SIZE, t.0)
     })
