@@ -5,8 +5,6 @@
  * A store is a rectangle of one pixel by the 2D engine of R5xx ("R5xx
  * Acceleration" §5.1, §5.2.2; registers: its digest §2.3, §3.3).
  */
-#include <setjmp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -37,24 +35,15 @@ static __u32 create(int fd, __u64 size)
 	return call(fd, DRM_IOCTL_RADEON_GEM_CREATE, &arg) ? 0 : arg.handle;
 }
 
-/* MAP_FAILED with errno if not. */
-static void *map_some(int fd, __u32 handle, __u64 size)
-{
-	struct drm_radeon_gem_mmap arg = { .handle = handle, .size = size };
-	int got = call(fd, DRM_IOCTL_RADEON_GEM_MMAP, &arg);
-
-	if (got) {
-		errno = -got;
-		return MAP_FAILED;
-	}
-	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, arg.addr_ptr);
-}
-
-/* There is one way to map. */
+/* There is one way to map. NULL with errno if not. */
 static void *map(int fd, __u32 handle, __u64 size, __u64 how)
 {
-	void *at = map_some(fd, handle, size);
+	struct drm_radeon_gem_mmap arg = { .handle = handle, .size = size };
+	void *at;
 
+	if (call(fd, DRM_IOCTL_RADEON_GEM_MMAP, &arg))
+		return NULL;
+	at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, arg.addr_ptr);
 	return at == MAP_FAILED ? NULL : at;
 }
 
@@ -63,58 +52,6 @@ static int wait_idle(int fd, __u32 handle)
 	struct drm_radeon_gem_wait_idle arg = { .handle = handle };
 
 	return call(fd, DRM_IOCTL_RADEON_GEM_WAIT_IDLE, &arg);
-}
-
-static __thread sigjmp_buf no_page;
-
-static void bus_error(int signal)
-{
-	siglongjmp(no_page, 1);
-}
-
-static int move(char *at, void *to, const void *from, __u64 size)
-{
-	if (sigsetjmp(no_page, 1))
-		return -ENOMEM;
-	if (from)
-		memcpy(at, from, size);
-	else if (to)
-		memcpy(to, at, size);
-	return 0;
-}
-
-/*
- * There is no call that copies: through a mapping, once the GPU is done. From
- * its beginning: not all who export memory show a part of it. -ENOMEM: a page
- * could not be had.
- */
-static int copy(int fd, __u32 handle, __u64 offset, void *to, const void *from, __u64 size)
-{
-	struct sigaction fails = { .sa_handler = bus_error }, old;
-	const __u64 length = offset + size;
-	int got = wait_idle(fd, handle);
-	char *at;
-
-	if (got || !size)
-		return got;
-	at = map_some(fd, handle, length);
-	if (at == MAP_FAILED)
-		return -errno;
-	sigaction(SIGBUS, &fails, &old);
-	got = move(at + offset, to, from, size);
-	sigaction(SIGBUS, &old, NULL);
-	munmap(at, length);
-	return got;
-}
-
-static int write_bytes(int fd, __u32 handle, __u64 offset, const void *data, __u64 size)
-{
-	return copy(fd, handle, offset, NULL, data, size);
-}
-
-static int read_bytes(int fd, __u32 handle, __u64 offset, void *data, __u64 size)
-{
-	return copy(fd, handle, offset, data, NULL, size);
 }
 
 static int busy(int fd, __u32 handle)
@@ -201,8 +138,8 @@ const struct interface radeon = {
 	.identify = identify,
 	.create = create,
 	.map = map,
-	.write = write_bytes,
-	.read = read_bytes,
+	.write = write_mapped,
+	.read = read_mapped,
 	.wait = wait_for,
 	.busy = busy,
 	.stores = stores,

@@ -162,6 +162,10 @@ int getparam(int fd, int param);
 __u32 gem_create(int fd, __u64 size);
 int gem_close(int fd, __u32 handle);
 void *gem_map(int fd, __u32 handle, __u64 size, __u64 how);
+/* Where there is no call for it: write and read of an interface. */
+int write_mapped(int fd, __u32 handle, __u64 offset, const void *data, __u64 size);
+int read_mapped(int fd, __u32 handle, __u64 offset, void *data, __u64 size);
+
 int gem_write(int fd, __u32 handle, __u64 offset, const void *data, __u64 size);
 int gem_read(int fd, __u32 handle, __u64 offset, void *data, __u64 size);
 __u32 gem_read32(int fd, __u32 handle, __u64 offset);
