@@ -116,7 +116,10 @@ TEST_F(two_clients, one_dies_while_waiting)
 	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, 0, NULL, &spin));
 	pid = fork();
 	if (pid == 0) {
-		/* behind the endless one on its ring: waits until it is killed */
+		/*
+		 * Behind the endless one on its ring: waits until it is killed. Where
+		 * contexts take turns it may be done before, and then waits for nothing.
+		 */
 		struct gpu other;
 		__u32 handle;
 
@@ -126,6 +129,7 @@ TEST_F(two_clients, one_dies_while_waiting)
 		if (store(&other, &other.engines[0], 0, handle, 0, 1))
 			_exit(2);
 		gem_wait(other.fd, handle, -1);
+		pause();
 		_exit(0);
 	}
 	usleep(100000);
