@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "gpu.h"
+#include "batch_i915.h"
 
 #define NEEDS_GTT EXEC_OBJECT_NEEDS_GTT
 
@@ -64,7 +64,7 @@ int getparam(int fd, int param)
 }
 
 /* Whether the ring is there: objects are looked up after it, so a handle that is none tells. */
-static bool has_ring(int fd, __u64 ring)
+bool i915_has_ring(int fd, __u64 ring)
 {
 	struct drm_i915_gem_exec_object2 object = { .handle = 0 };
 	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(&object),
@@ -95,19 +95,19 @@ static int identify(struct gpu *gpu)
 	if (!gpu->backend)
 		return -EOPNOTSUPP;
 	for (i = 0; i < ARRAY_LEN(all_engines); i++)
-		if (has_ring(gpu->fd, all_engines[i].ring))
+		if (i915_has_ring(gpu->fd, all_engines[i].ring))
 			gpu->engines[gpu->n_engines++] = all_engines[i];
 	return gpu->n_engines ? 0 : -ENXIO;
 }
 
-static __u32 create(int fd, __u64 size)
+__u32 i915_create(int fd, __u64 size)
 {
 	struct drm_i915_gem_create arg = { .size = size };
 
 	return call(fd, DRM_IOCTL_I915_GEM_CREATE, &arg) ? 0 : arg.handle;
 }
 
-static void *map(int fd, __u32 handle, __u64 size, __u64 how)
+void *i915_map(int fd, __u32 handle, __u64 size, __u64 how)
 {
 	struct drm_i915_gem_mmap_offset get = { .handle = handle, .flags = how };
 	void *at;
@@ -136,14 +136,14 @@ static int read_bytes(int fd, __u32 handle, __u64 offset, void *data, __u64 size
 	return call(fd, DRM_IOCTL_I915_GEM_PREAD, &arg);
 }
 
-static int wait_for(int fd, __u32 handle, __s64 timeout)
+int i915_wait(int fd, __u32 handle, __s64 timeout)
 {
 	struct drm_i915_gem_wait wait = { .bo_handle = handle, .timeout_ns = timeout };
 
 	return call(fd, DRM_IOCTL_I915_GEM_WAIT, &wait);
 }
 
-static int busy(int fd, __u32 handle)
+int i915_busy(int fd, __u32 handle)
 {
 	struct drm_i915_gem_busy arg = { .handle = handle };
 	int got = call(fd, DRM_IOCTL_I915_GEM_BUSY, &arg);
@@ -151,14 +151,14 @@ static int busy(int fd, __u32 handle)
 	return got ? got : !!arg.busy;
 }
 
-static __u32 context(int fd)
+__u32 i915_context(int fd)
 {
 	struct drm_i915_gem_context_create create = {};
 
 	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE, &create) ? 0 : create.ctx_id;
 }
 
-static int context_end(int fd, __u32 id)
+int i915_context_end(int fd, __u32 id)
 {
 	struct drm_i915_gem_context_destroy destroy = { .ctx_id = id };
 
@@ -338,14 +338,14 @@ static int endless(const struct gpu *gpu, const struct engine *engine, __u32 con
 const struct interface i915 = {
 	.name = "i915",
 	.identify = identify,
-	.create = create,
-	.map = map,
+	.create = i915_create,
+	.map = i915_map,
 	.write = write_bytes,
 	.read = read_bytes,
-	.wait = wait_for,
-	.busy = busy,
-	.context = context,
-	.context_end = context_end,
+	.wait = i915_wait,
+	.busy = i915_busy,
+	.context = i915_context,
+	.context_end = i915_context_end,
 	.stores = stores,
 	.endless = endless,
 };

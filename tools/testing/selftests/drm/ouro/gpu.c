@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 
 #include "gpu.h"
+#include "batch_local.h"
 #include "radeon.h"
 
 /* What the device speaks that was opened last: it is the one that a program asks for objects. */
@@ -91,7 +92,9 @@ int gpu_open(struct gpu *gpu)
 	gpu->fd = find_node(NULL);
 	if (gpu->fd < 0)
 		return gpu->fd;
-	speaks = has_name(gpu->fd, radeon.name) ? &radeon : &i915;
+	speaks = has_name(gpu->fd, radeon.name) ? &radeon :
+		 is_local(gpu->fd)		? &i915_local :
+						  &i915;
 	gpu->speaks = speaks;
 	gpu->ouro = call(gpu->fd, DRM_IOCTL_OURO_DEVICE, &device) == 0;
 	return speaks->identify(gpu);

@@ -4,8 +4,9 @@
  * batches, and the counting of what was tried.
  *
  * The tests know no generation. What all interfaces have is in a table of
- * each (batch_i915.c, batch_radeon.c); a program that uses nothing else says so with
- * ANY_INTERFACE, and runs on all of them. The others are about i915: there, a
+ * each (batch_i915.c, batch_local.c, batch_radeon.c); a program that uses nothing
+ * else says so with ANY_INTERFACE, and runs on all of them. The others are about
+ * i915 with relocations: there, a
  * backend is a table of command templates, found by the name that
  * DRM_IOCTL_OURO_DEVICE gives; a driver that lacks that ioctl is known by its
  * chip.
@@ -32,7 +33,7 @@
 #define KERNEL_POINTER ((__u64)0xffff888000000000ull)
 
 /* Bits of a set of engines. */
-enum { RCS = 1, BCS = 2, VCS = 4 };
+enum { RCS = 1, BCS = 2, VCS = 4, VECS = 8 };
 
 /* A command that stores a value, for the engines that may use it. */
 struct store_command {
@@ -147,6 +148,8 @@ struct interface {
 };
 
 extern const struct interface i915;
+/* The same of cards with memory of their own, which refuse much of it. */
+extern const struct interface i915_local;
 extern const struct interface radeon;
 
 /* Opens the first render node that speaks one of them. */

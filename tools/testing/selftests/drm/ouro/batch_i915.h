@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Calls of the i915 interface that are the same on all cards. See gpu.h. */
+#ifndef OURO_SELFTEST_BATCH_I915_H
+#define OURO_SELFTEST_BATCH_I915_H
+
+#include "gpu.h"
+
+bool i915_has_ring(int fd, __u64 ring);
+__u32 i915_create(int fd, __u64 size);
+/* NULL with errno if not. */
+void *i915_map(int fd, __u32 handle, __u64 size, __u64 how);
+int i915_wait(int fd, __u32 handle, __s64 timeout);
+int i915_busy(int fd, __u32 handle);
+__u32 i915_context(int fd);
+int i915_context_end(int fd, __u32 id);
+
+#endif
