@@ -7,7 +7,7 @@
 #   GPU_HABITS   arguments of the model that the upstream driver needs
 #   GPU_PEER_MODULE  arguments of the upstream driver
 #   GPU_PEER_SLOW  more of the model's, where it is asked whether it waits
-#   GPU_LEFT_OUT kselftests that take too long there
+#   GPU_LEFT_OUT kselftests that take too long there, or are about other cards of the interface
 #   GPU_PAIR     not empty: two of them are tried in one guest
 #   GPU_CHAOS    kselftests that are run on a model that has a bad day
 # A model may be there before the driver's backend is: it has no file yet.

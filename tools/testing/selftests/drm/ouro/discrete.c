@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Cards with memory of their own, whose engines take lists of contexts: all
+ * engines store to both kinds of memory, the blitter copies between them,
+ * registers belong to a context, more urgent work overtakes, equal work takes
+ * turns, and an engine that stops takes nobody else's work with it.
+ *
+ * Commands of Gen12.5: see batch_local.h; those of the blitter stand here.
+ */
+#define ANY_INTERFACE
+#include "test.h"
+#include "batch_local.h"
+
+/* General register 0 of an engine, from its own registers on: it is in each context's image. */
+enum { GPR0 = 0x600 };
+
+/* No command: MI, opcode 3fh. */
+enum { UNKNOWN = 0x1f800000 };
+
+static const struct drm_i915_gem_memory_class_instance SYSTEM = { I915_MEMORY_CLASS_SYSTEM, 0 };
+static const struct drm_i915_gem_memory_class_instance LOCAL = { I915_MEMORY_CLASS_DEVICE, 0 };
+
+FIXTURE(discrete)
+{
+	struct gpu gpu;
+	int fd;
+};
+
+FIXTURE_SETUP(discrete)
+{
+	gpu_setup(_metadata, &self->gpu);
+	self->fd = self->gpu.fd;
+	if (self->gpu.speaks != &i915_local)
+		SKIP(return, "no memory of its own here");
+}
+
+FIXTURE_TEARDOWN(discrete)
+{
+	gpu_close(&self->gpu);
+}
+
+/* An answer of QUERY; the caller frees it. NULL if there is none. */
+static void *query(int fd, __u64 id, __s32 *length)
+{
+	struct drm_i915_query_item item = { .query_id = id };
+	struct drm_i915_query ask = { .num_items = 1, .items_ptr = U64(&item) };
+	void *answer;
+
+	if (call(fd, DRM_IOCTL_I915_QUERY, &ask) || item.length <= 0)
+		return NULL;
+	answer = calloc(1, item.length);
+	item.data_ptr = U64(answer);
+	if (call(fd, DRM_IOCTL_I915_QUERY, &ask) || item.length <= 0) {
+		free(answer);
+		return NULL;
+	}
+	*length = item.length;
+	return answer;
+}
+
+static __u32 create_in(int fd, __u64 size, struct drm_i915_gem_memory_class_instance place)
+{
+	struct drm_i915_gem_create_ext_memory_regions regions = {
+		.base.name = I915_GEM_CREATE_EXT_MEMORY_REGIONS,
+		.num_regions = 1,
+		.regions = U64(&place),
+	};
+	struct drm_i915_gem_create_ext create = { .size = size, .extensions = U64(&regions) };
+
+	return call(fd, DRM_IOCTL_I915_GEM_CREATE_EXT, &create) ? 0 : create.handle;
+}
+
+/* A context with one engine, at index 0; 0 if there is none. */
+static __u32 context_on(int fd, struct i915_engine_class_instance engine)
+{
+	I915_DEFINE_CONTEXT_PARAM_ENGINES(engines, 1) = { .engines = { engine } };
+	struct drm_i915_gem_context_create_ext_setparam set = {
+		.base.name = I915_CONTEXT_CREATE_EXT_SETPARAM,
+		.param = { .param = I915_CONTEXT_PARAM_ENGINES,
+			   .size = sizeof(engines),
+			   .value = U64(&engines) },
+	};
+	struct drm_i915_gem_context_create_ext create = {
+		.flags = I915_CONTEXT_CREATE_FLAGS_USE_EXTENSIONS,
+		.extensions = U64(&set),
+	};
+
+	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT, &create) ? 0 : create.ctx_id;
+}
+
+static int set_priority(int fd, __u32 context, int priority)
+{
+	struct drm_i915_gem_context_param param = { .ctx_id = context,
+						    .param = I915_CONTEXT_PARAM_PRIORITY,
+						    .value = (__u64)(__s64)priority };
+
+	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &param);
+}
+
+static const struct i915_engine_class_instance copy_engine = { I915_ENGINE_CLASS_COPY, 0 };
+static const struct i915_engine_class_instance render_engine = { I915_ENGINE_CLASS_RENDER, 0 };
+
+/* One value to the beginning of an object, by the engine at index 0 of a context. */
+static int store_one(int fd, __u32 context, __u32 handle, __u32 offset, __u32 value)
+{
+	struct words w = {};
+
+	words_store(&w, address_of(handle) + offset, value);
+	words_end(&w);
+	words_object(&w, handle, EXEC_OBJECT_WRITE);
+	return words_run(fd, &w, 0, context);
+}
+
+/* The regions that QUERY names: the system's, and the card's own. */
+TEST_F(discrete, memory_has_two_places)
+{
+	struct drm_i915_query_memory_regions *list;
+	unsigned int i, system = 0, local = 0;
+	__s32 length = 0;
+
+	cover("DRM_IOCTL_I915_QUERY");
+	list = query(self->fd, DRM_I915_QUERY_MEMORY_REGIONS, &length);
+	ASSERT_NE(NULL, list);
+	EXPECT_EQ((__s32)(sizeof(*list) + list->num_regions * sizeof(list->regions[0])), length);
+	for (i = 0; i < list->num_regions; i++) {
+		const struct drm_i915_memory_region_info *r = &list->regions[i];
+
+		EXPECT_LT(0, r->probed_size);
+		system += r->region.memory_class == I915_MEMORY_CLASS_SYSTEM;
+		local += r->region.memory_class == I915_MEMORY_CLASS_DEVICE;
+	}
+	EXPECT_EQ(1, system);
+	EXPECT_EQ(1, local);
+	free(list);
+}
+
+/* New memory is zero, and what is written is there, whatever its place. */
+TEST_F(discrete, memory_of_its_own)
+{
+	const __u64 size = 256 << 10;
+	__u32 handles[2];
+	unsigned int i;
+
+	cover("DRM_IOCTL_I915_GEM_CREATE_EXT");
+	handles[0] = create_in(self->fd, size, SYSTEM);
+	handles[1] = create_in(self->fd, size, LOCAL);
+	for (i = 0; i < 2; i++) {
+		__u32 *at = gem_map(self->fd, handles[i], size, I915_MMAP_OFFSET_FIXED);
+		__u64 k;
+
+		ASSERT_NE(0, handles[i]);
+		ASSERT_NE(NULL, at);
+		for (k = 0; k < size / 4; k += 512)
+			EXPECT_EQ(0, peek(&at[k]));
+		for (k = 0; k < size / 4; k += 512)
+			poke(&at[k], 0x01000000 * (i + 1) + k);
+		for (k = 0; k < size / 4; k += 512)
+			EXPECT_EQ(0x01000000 * (i + 1) + k, peek(&at[k]));
+		munmap(at, size);
+		gem_close(self->fd, handles[i]);
+	}
+}
+
+/* Each engine that QUERY names stores to both kinds of memory, and nowhere else. */
+TEST_F(discrete, every_engine_stores)
+{
+	struct drm_i915_query_engine_info *list;
+	__u32 handles[2];
+	__s32 length = 0;
+	unsigned int i, k, classes = 0;
+
+	list = query(self->fd, DRM_I915_QUERY_ENGINE_INFO, &length);
+	ASSERT_NE(NULL, list);
+	handles[0] = create_in(self->fd, PAGE, SYSTEM);
+	handles[1] = create_in(self->fd, PAGE, LOCAL);
+	for (i = 0; i < list->num_engines; i++) {
+		const struct i915_engine_class_instance engine = list->engines[i].engine;
+		__u32 context = context_on(self->fd, engine);
+		struct words w = {};
+
+		ASSERT_NE(0, context);
+		classes |= 1 << engine.engine_class;
+		for (k = 0; k < 2; k++) {
+			words_store(&w, address_of(handles[k]) + 16 * i, 0xd0 + 16 * k + i);
+			words_object(&w, handles[k], EXEC_OBJECT_WRITE);
+		}
+		words_end(&w);
+		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+		ASSERT_EQ(0, words_run(self->fd, &w, 0, context));
+		ASSERT_EQ(0, gem_wait(self->fd, handles[0], -1));
+		for (k = 0; k < 2; k++) {
+			EXPECT_EQ(0xd0 + 16 * k + i, gem_read32(self->fd, handles[k], 16 * i))
+			{
+				TH_LOG("class %u instance %u, %s memory", engine.engine_class,
+				       engine.engine_instance, k ? "local" : "system");
+			}
+			EXPECT_EQ(0, gem_read32(self->fd, handles[k], 16 * i + 4));
+			EXPECT_EQ(0, gem_read32(self->fd, handles[k], 16 * i + 16));
+		}
+		context_destroy(self->fd, context);
+	}
+	/* render, copy and compute are on every card of the family; video can be fused off */
+	EXPECT_EQ(1u << I915_ENGINE_CLASS_RENDER | 1u << I915_ENGINE_CLASS_COPY |
+			  1u << I915_ENGINE_CLASS_COMPUTE,
+		  classes & ~(1u << I915_ENGINE_CLASS_VIDEO |
+			      1u << I915_ENGINE_CLASS_VIDEO_ENHANCE));
+	free(list);
+}
+
+/* All engines write one word, and the last one that was asked wins: writers of an object wait. */
+TEST_F(discrete, engines_wait_for_each_other)
+{
+	struct drm_i915_query_engine_info *list;
+	__u32 contexts[16], target;
+	unsigned int i, round;
+	__s32 length = 0;
+
+	list = query(self->fd, DRM_I915_QUERY_ENGINE_INFO, &length);
+	ASSERT_NE(NULL, list);
+	ASSERT_GE(ARRAY_LEN(contexts), list->num_engines);
+	target = create_in(self->fd, PAGE, LOCAL);
+	for (i = 0; i < list->num_engines; i++)
+		contexts[i] = context_on(self->fd, list->engines[i].engine);
+	for (round = 1; round <= 8; round++) {
+		for (i = 0; i < list->num_engines; i++)
+			ASSERT_EQ(0, store_one(self->fd, contexts[i], target, 0, round << 8 | i));
+		EXPECT_EQ(round << 8 | (list->num_engines - 1),
+			  gem_read32(self->fd, target, 0));
+	}
+	free(list);
+}
+
+/* XY_FAST_COPY_BLT: 32 bits, linear, rows of 256 bytes, 64 rows of 64 pixels. */
+static void words_copy(struct words *w, __u64 to, __u64 from)
+{
+	const __u32 copy[] = { 0x50800008, 3 << 24 | 256, 0,	       64 << 16 | 64, (__u32)to,
+			       to >> 32,   0,		 256, (__u32)from,   from >> 32 };
+
+	memcpy(&w->words[w->n], copy, sizeof(copy));
+	w->n += ARRAY_LEN(copy);
+}
+
+/* From the system's memory to the card's, within it, and back. */
+TEST_F(discrete, the_blitter_copies_between_places)
+{
+	const __u32 size = 16 << 10;
+	__u32 context, handles[4], *words;
+	unsigned int i;
+
+	context = context_on(self->fd, copy_engine);
+	for (i = 0; i < 4; i++)
+		handles[i] = create_in(self->fd, size, i == 0 || i == 3 ? SYSTEM : LOCAL);
+	words = malloc(size);
+	for (i = 0; i < size / 4; i++)
+		words[i] = 0x9e3779b9u * (i + 1);
+	ASSERT_EQ(0, gem_write(self->fd, handles[0], 0, words, size));
+	for (i = 0; i < 3; i++) {
+		struct words w = {};
+
+		words_copy(&w, address_of(handles[i + 1]), address_of(handles[i]));
+		words_end(&w);
+		words_object(&w, handles[i], 0);
+		words_object(&w, handles[i + 1], EXEC_OBJECT_WRITE);
+		ASSERT_EQ(0, words_run(self->fd, &w, 0, context));
+	}
+	for (i = 1; i < 4; i++) {
+		__u32 *got = malloc(size);
+
+		ASSERT_EQ(0, gem_read(self->fd, handles[i], 0, got, size));
+		EXPECT_EQ(0, memcmp(words, got, size))
+		{
+			TH_LOG("copy %u", i);
+		}
+		free(got);
+	}
+	free(words);
+}
+
+static int read_register(int fd, __u32 context, __u32 handle)
+{
+	struct words w = {};
+	const __u64 to = address_of(handle);
+
+	w.words[w.n++] = MI_STORE_REGISTER_MEM;
+	w.words[w.n++] = GPR0;
+	w.words[w.n++] = (__u32)to;
+	w.words[w.n++] = to >> 32;
+	words_end(&w);
+	words_object(&w, handle, EXEC_OBJECT_WRITE);
+	return words_run(fd, &w, 0, context);
+}
+
+/* What a context left in a register is there when it comes back, and nobody else sees it. */
+TEST_F(discrete, registers_belong_to_a_context)
+{
+	const struct i915_engine_class_instance engines[] = { render_engine, copy_engine };
+	unsigned int i, k;
+
+	for (i = 0; i < ARRAY_LEN(engines); i++) {
+		__u32 target = create_in(self->fd, PAGE, SYSTEM), contexts[3];
+
+		for (k = 0; k < 3; k++)
+			contexts[k] = context_on(self->fd, engines[i]);
+		for (k = 0; k < 2; k++) {
+			struct words w = {};
+
+			w.words[w.n++] = MI_LOAD_REGISTER_IMM;
+			w.words[w.n++] = GPR0;
+			w.words[w.n++] = 0x5eed0000 + k;
+			words_end(&w);
+			ASSERT_EQ(0, words_run(self->fd, &w, 0, contexts[k]));
+		}
+		for (k = 0; k < 3; k++) {
+			ASSERT_EQ(0, read_register(self->fd, contexts[k], target));
+			EXPECT_EQ(k < 2 ? 0x5eed0000 + k : 0, gem_read32(self->fd, target, 0));
+		}
+	}
+}
+
+/* More urgent work overtakes a batch without end, and that goes on afterwards. */
+TEST_F(discrete, more_urgent_work_overtakes)
+{
+	const struct i915_engine_class_instance engines[] = { render_engine, copy_engine };
+	const struct engine at_0 = { "0", 0, 0 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(engines); i++) {
+		__u32 low = context_on(self->fd, engines[i]);
+		__u32 high = context_on(self->fd, engines[i]);
+		__u32 target = create_in(self->fd, PAGE, LOCAL);
+		struct spin spin;
+
+		ASSERT_EQ(0, set_priority(self->fd, low, -512));
+		ASSERT_EQ(0, set_priority(self->fd, high, 512));
+		ASSERT_EQ(0, spin_start(&self->gpu, &at_0, low, 0, NULL, &spin));
+		ASSERT_EQ(0, store_one(self->fd, high, target, 0, 0x600d));
+		EXPECT_EQ(0, gem_wait(self->fd, target, -1));
+		EXPECT_EQ(0x600d, gem_read32(self->fd, target, 0));
+		EXPECT_EQ(1, gem_busy(self->fd, spin.handle));
+		spin_stop(&spin);
+		EXPECT_EQ(0, gem_wait(self->fd, spin.handle, -1));
+		spin_free(&spin);
+	}
+}
+
+/* Two batches without end share an engine: what comes behind both is done all the same. */
+TEST_F(discrete, equal_work_takes_turns)
+{
+	const struct engine at_0 = { "0", 0, 0 };
+	__u32 contexts[3], target;
+	struct spin spins[2];
+	unsigned int i;
+
+	target = create_in(self->fd, PAGE, LOCAL);
+	for (i = 0; i < 3; i++)
+		contexts[i] = context_on(self->fd, copy_engine);
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, spin_start(&self->gpu, &at_0, contexts[i], 0, NULL, &spins[i]));
+	ASSERT_EQ(0, store_one(self->fd, contexts[2], target, 0, 0x7777));
+	EXPECT_EQ(0, gem_wait(self->fd, target, -1));
+	EXPECT_EQ(0x7777, gem_read32(self->fd, target, 0));
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(1, gem_busy(self->fd, spins[i].handle));
+		spin_free(&spins[i]);
+	}
+}
+
+static struct drm_i915_reset_stats reset_stats(int fd, __u32 context)
+{
+	struct drm_i915_reset_stats stats = { .ctx_id = context };
+
+	call(fd, DRM_IOCTL_I915_GET_RESET_STATS, &stats);
+	return stats;
+}
+
+/* An engine stops at what is no command: its context is guilty, others' work is done. */
+TEST_F(discrete, a_bad_batch_is_its_own_contexts)
+{
+	__u32 bad, good, target;
+	struct words w = {};
+
+	bad = context_on(self->fd, copy_engine);
+	good = context_on(self->fd, copy_engine);
+	target = create_in(self->fd, PAGE, SYSTEM);
+	ASSERT_EQ(0, store_one(self->fd, good, target, 0, 1));
+	w.words[w.n++] = UNKNOWN;
+	words_end(&w);
+	words_object(&w, target, EXEC_OBJECT_WRITE);
+	ASSERT_EQ(0, words_run(self->fd, &w, 0, bad));
+	/* waits for the bad one, which writes the same object as far as anybody knows */
+	ASSERT_EQ(0, store_one(self->fd, good, target, 4, 2));
+	ASSERT_EQ(0, gem_wait(self->fd, target, -1));
+	EXPECT_EQ(1, gem_read32(self->fd, target, 0));
+	EXPECT_EQ(2, gem_read32(self->fd, target, 4));
+	cover("DRM_IOCTL_I915_GET_RESET_STATS");
+	EXPECT_EQ(1, reset_stats(self->fd, bad).batch_active);
+	EXPECT_EQ(0, reset_stats(self->fd, good).batch_active);
+	ASSERT_EQ(0, store_one(self->fd, good, target, 8, 3));
+	EXPECT_EQ(3, gem_read32(self->fd, target, 8));
+}
+
+/* What i915_drm.h says of such cards: one way to map, no caching to choose, no relocations. */
+TEST_F(discrete, what_is_refused)
+{
+	__u32 target, batch;
+	struct drm_i915_gem_mmap_offset map = { .flags = I915_MMAP_OFFSET_WC };
+	struct drm_i915_gem_caching caching = { .caching = I915_CACHING_CACHED };
+	struct drm_i915_gem_set_domain domain = { .read_domains = I915_GEM_DOMAIN_CPU };
+	struct drm_i915_gem_relocation_entry reloc = {};
+	struct drm_i915_gem_exec_object2 objects[2] = {};
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(objects), .buffer_count = 2 };
+	const __u32 end[2] = { MI_BATCH_BUFFER_END, MI_NOOP };
+
+	target = gem_create(self->fd, PAGE);
+	batch = gem_create(self->fd, PAGE);
+	map.handle = target;
+	caching.handle = target;
+	domain.handle = target;
+	BAD(self->fd, DRM_IOCTL_I915_GEM_MMAP_OFFSET, &map, ENODEV);
+	BAD(self->fd, DRM_IOCTL_I915_GEM_SET_CACHING, &caching, ENODEV);
+	BAD(self->fd, DRM_IOCTL_I915_GEM_SET_DOMAIN, &domain, ENODEV);
+	ASSERT_EQ(0, gem_write(self->fd, batch, 0, end, sizeof(end)));
+	reloc.target_handle = target;
+	objects[0].handle = target;
+	objects[1].handle = batch;
+	objects[1].relocs_ptr = U64(&reloc);
+	objects[1].relocation_count = 1;
+	BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, EINVAL);
+	objects[1].relocation_count = 0;
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+}
+
+TEST_HARNESS_MAIN
