@@ -21,6 +21,8 @@ pub struct Dg2Config {
     /// First dword of the context status buffer in the status page: 10h as the upstream driver has
     /// it, or 28h as the document (digest §4.4).
     pub status_base: u32,
+    /// Firmware has locked the memory of the GuC: execlists are not for software (digest §5.13).
+    pub locked: bool,
     /// Posted stores arrive as late as they may; else at once.
     pub late_stores: bool,
     /// Commands are fetched ahead of their execution.
@@ -46,6 +48,7 @@ impl Default for Dg2Config {
             aperture: 64 << 20,
             engines: 0x3ff,
             status_base: 0x10,
+            locked: false,
             late_stores: true,
             prefetch: false,
             asleep_fifo: false,

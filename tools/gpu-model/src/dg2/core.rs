@@ -113,6 +113,9 @@ impl Core {
         self.set(reg::DSMBASE + 4, (stolen >> 32) as u32);
         self.set(reg::GSMBASE, stolen as u32);
         self.set(reg::GSMBASE + 4, (stolen >> 32) as u32);
+        let lock = u32::from(self.cfg.locked);
+        self.set(reg::GUC_WOPCM_SIZE, lock);
+        self.set(reg::DMA_GUC_WOPCM_OFFSET, lock);
         let has = |e: EngineId| self.cfg.engines & e.mask() != 0;
         let of = |all: &[(EngineId, u32)]| {
             all.iter()

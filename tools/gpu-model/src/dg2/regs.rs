@@ -88,6 +88,10 @@ pub mod reg {
     pub const FUSE_COMPUTE_DSS: u32 = 0x9144;
     pub const GDRST: u32 = 0x941c;
     pub const GUC_STATUS: u32 = 0xc000;
+    /// Size of the GuC's memory; bit 0 is its lock.
+    pub const GUC_WOPCM_SIZE: u32 = 0xc050;
+    /// Where the GuC loads from; bit 0 is its lock.
+    pub const DMA_GUC_WOPCM_OFFSET: u32 = 0xc340;
     pub const FAULT_TLB_DATA0: u32 = 0xceb8;
     pub const FAULT_TLB_DATA1: u32 = 0xcebc;
     pub const RING_FAULT: u32 = 0xcec4;

@@ -274,9 +274,9 @@ const GT: &[(u32, u32, &str, u32, Write, Domain)] = &[
         Write::ReadOnly,
         Domain::Chip,
     ),
-    // Unlocked: a locked one forbids execlists to the upstream driver (digest §5.13).
+    // Bit 0 is the lock, which forbids execlists to software (digest §5.13).
     (
-        0xc050,
+        reg::GUC_WOPCM_SIZE,
         1,
         "GUC_WOPCM_SIZE",
         0,
@@ -284,7 +284,7 @@ const GT: &[(u32, u32, &str, u32, Write, Domain)] = &[
         Domain::Chip,
     ),
     (
-        0xc340,
+        reg::DMA_GUC_WOPCM_OFFSET,
         1,
         "DMA_GUC_WOPCM_OFFSET",
         0,
