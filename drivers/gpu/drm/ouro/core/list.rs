@@ -7,6 +7,11 @@
 //!
 //! The engine reports into a ring of so many entries, and does not wait for their reader. A list has only so
 //! many contexts that what can be reported before its reader looks again always fits.
+//!
+//! A new tail is written to the image of a context that may be running. If the engine saves the image before
+//! it takes the load, the tail that it had is written over the new one: then it runs the context up to the
+//! old tail and says that it has finished. So only the numbers that requests write say how far a context has
+//! run. One that was let go of too early is listed again; its image is not touched by then.
 
 use crate::port::ContextKey;
 use ouro_hw::{
@@ -115,11 +120,11 @@ impl Outcome {
         self.released.iter().flatten()
     }
 
-    fn release(&mut self, held: &Held, finished: bool) {
+    fn release(&mut self, held: &Held) {
         if let Some(free) = self.released.iter_mut().find(|r| r.is_none()) {
             *free = Some(Released {
                 key: held.key,
-                done: finished.then_some(held.tail),
+                done: held.done.then_some(held.tail),
             });
         }
     }
@@ -283,8 +288,8 @@ impl ListPort {
 
     /// An event of the engine.
     ///
-    /// That a context had nothing left to do when a load took its place is not relied on: chips say so of
-    /// some that had. It is listed again then, and found done.
+    /// That a context had nothing left to do is not relied on: it may have had an old tail, and when a load
+    /// takes its place, chips say so of some that had.
     pub fn event(&mut self, event: &PortEvent) -> Result<Outcome, Unexpected> {
         let mut outcome = Outcome::default();
         let first = self.loaded.iter().next().copied();
@@ -299,7 +304,7 @@ impl ListPort {
             }
             outcome.acknowledged = true;
             for held in self.loaded.iter().filter(|h| !list.has(h.key)) {
-                outcome.release(held, held.done);
+                outcome.release(held);
             }
             self.loaded = list;
             return Ok(outcome);
@@ -312,9 +317,7 @@ impl ListPort {
         self.loaded.pop();
         // It may be in the load that is on its way.
         if !self.holds(held.key) {
-            outcome.release(&held, event.finished || held.done);
-        } else if event.finished {
-            self.completed(held.key, held.tail);
+            outcome.release(&held);
         }
         Ok(outcome)
     }
@@ -447,11 +450,12 @@ mod tests {
         port.load(&[want(1, 8), want(2, 8)]).unwrap();
         assert!(port.holds(ContextKey(2)));
         port.event(&event(None, false, Some(1), true)).unwrap();
-        let outcome = port.event(&event(Some(1), true, Some(2), false)).unwrap();
         let released = |key, done| Released {
             key: ContextKey(key),
             done,
         };
+        port.completed(ContextKey(1), RingOffset(8));
+        let outcome = port.event(&event(Some(1), true, Some(2), false)).unwrap();
         let found: Vec<_> = outcome.released().copied().collect();
         assert_eq!(found, [released(1, Some(RingOffset(8)))]);
         assert!(!port.holds(ContextKey(1)) && port.holds(ContextKey(2)));
@@ -460,7 +464,10 @@ mod tests {
         let outcome = port.event(&event(Some(2), true, Some(3), true)).unwrap();
         let found: Vec<_> = outcome.released().copied().collect();
         assert_eq!(found, [released(2, None)]);
-        port.event(&event(Some(3), true, None, false)).unwrap();
+        // Nor is it here: its tail may have been an old one.
+        let outcome = port.event(&event(Some(3), true, None, false)).unwrap();
+        let found: Vec<_> = outcome.released().copied().collect();
+        assert_eq!(found, [released(3, None)]);
         assert!(port.is_idle());
     }
 

@@ -160,6 +160,10 @@ impl<A: Arena> Scheduler<A> {
     }
 
     /// An event of the engine. An error means that it does not do what it was told, and must be reset.
+    ///
+    /// Events say what the engine has let go of; how far that has run is told by [`completed`](Self::completed)
+    /// alone, between the events and the next [`schedule`](Self::schedule). What it was not told of is listed
+    /// again.
     pub fn event(&mut self, event: &PortEvent, now: u64) -> Result<(), Unexpected> {
         let outcome = self.port.event(event)?;
         for released in outcome.released() {

@@ -38,11 +38,13 @@ struct Work {
     gap: u64,
 }
 
-/// Contexts by their number less one: what is in their rings, the tails in their images.
+/// Contexts by their number less one: what is in their rings, the tails in their images. The running one's
+/// tail is read with its image or when it is first in the list that is taken, and saved with its image.
 #[derive(Default)]
 struct Device {
     rings: Vec<VecDeque<Work>>,
     tails: Vec<u32>,
+    tail: u32,
     queue: VecDeque<u32>,
     pending: Option<VecDeque<u32>>,
     running: Option<u32>,
@@ -69,9 +71,22 @@ impl Device {
 
     /// What a context does next, up to the tail that it was loaded with.
     fn work(&mut self, id: u32) -> Option<&mut Work> {
-        let n = id as usize - 1;
-        let tail = self.tails[n];
-        self.rings[n].front_mut().filter(|w| w.tail <= tail)
+        let tail = self.tail;
+        self.rings[id as usize - 1]
+            .front_mut()
+            .filter(|w| w.tail <= tail)
+    }
+
+    /// Takes the next context of the queue.
+    fn switch(&mut self) {
+        let from = self.running;
+        self.running = self.queue.pop_front();
+        if let Some(id) = from.filter(|_| from != self.running) {
+            self.tails[id as usize - 1] = self.tail;
+        }
+        if let Some(id) = self.running {
+            self.tail = self.tails[id as usize - 1];
+        }
     }
 
     fn report(&mut self, from: Option<u32>, finished: bool, new_list: bool) {
@@ -100,7 +115,7 @@ impl Device {
             if (idle || self.stuck == 0) && self.pending.is_some() {
                 let from = self.running;
                 self.queue = self.pending.take().unwrap_or_default();
-                self.running = self.queue.pop_front();
+                self.switch();
                 self.report(from, idle, true);
                 continue;
             }
@@ -108,7 +123,7 @@ impl Device {
             if !idle {
                 break self.run(id);
             }
-            self.running = self.queue.pop_front();
+            self.switch();
             self.report(Some(id), true, false);
         }
     }
@@ -256,6 +271,21 @@ impl Core {
         assert!(self.sched.next(self.now).is_none_or(|t| t > self.now));
     }
 
+    /// Sees how far a context has run.
+    fn number(&mut self, n: usize) {
+        let first = self.device.rings[n]
+            .front()
+            .map_or(self.all[n].tail, |w| w.tail - 8);
+        self.sched
+            .completed(self.all[n].context, RingOffset(first), self.now);
+    }
+
+    fn numbers(&mut self) {
+        for n in 0..self.all.len() {
+            self.number(n);
+        }
+    }
+
     /// A tick of all: device, interrupt, timer.
     fn tick(&mut self, random: &mut Random) {
         self.now += 1;
@@ -271,18 +301,16 @@ impl Core {
                     .event(&event, self.now)
                     .expect("the device is good");
                 if random.below(2) == 0 {
+                    self.numbers();
                     self.schedule();
                 }
             }
+            self.numbers();
             self.schedule();
         } else if random.below(4) == 0 {
             // A number is seen before the event.
             let n = random.below(self.all.len() as u64) as usize;
-            let first = self.device.rings[n]
-                .front()
-                .map_or(self.all[n].tail, |w| w.tail - 8);
-            self.sched
-                .completed(self.all[n].context, RingOffset(first), self.now);
+            self.number(n);
             self.schedule();
         }
         if self.sched.next(self.now).is_some_and(|t| t <= self.now) {
