@@ -300,7 +300,12 @@ impl Engine for ListEngine {
         errors::activity(self, hw)
     }
 
+    /// The upper half keeps the number of the last context; what is known of the lower one is that something
+    /// is set in it while one runs (E21).
     fn running(&self, hw: &Hw<'_>) -> Option<u32> {
+        if self.read(hw, regs::EXECLIST_STATUS) == 0 {
+            return None;
+        }
         super::descriptor::id_of(self.read(hw, regs::EXECLIST_STATUS_HI))
     }
 }
@@ -420,9 +425,14 @@ mod tests {
     #[test]
     fn the_running_context_is_read() {
         let mock = Mock::default();
+        mock.set(0x2_2234, 1);
         mock.set(0x2_2238, 5 << 7);
         assert_eq!(BCS0.running(&mock.hw()), Some(5));
         mock.set(0x2_2238, 0xffff << 7);
+        assert_eq!(BCS0.running(&mock.hw()), None);
+        // Nothing runs any more.
+        mock.set(0x2_2238, 5 << 7);
+        mock.set(0x2_2234, 0);
         assert_eq!(BCS0.running(&mock.hw()), None);
     }
 

@@ -190,6 +190,8 @@ const_assert_eq!(core::mem::size_of::<BlitCctl>(), 4);
 
 /// Reasons of which no report is made: none (row 54, E3).
 pub(super) const CSB_INTERRUPT_MASK: u32 = 0x218;
+/// Not zero while a context runs; which bits say what is not known (row 57, E21).
+pub(super) const EXECLIST_STATUS: u32 = 0x234;
 /// The context that runs, as the upper half of its descriptor (row 57, E21).
 pub(super) const EXECLIST_STATUS_HI: u32 = 0x238;
 
