@@ -3,6 +3,7 @@
 
 use gpu_model::{
     clock::Clock,
+    dg2::Dg2,
     model::{GpuModel, IrqSink},
     r5xx::R5xx,
     snb::Snb,
@@ -23,6 +24,11 @@ pub trait Device: GpuModel {
     fn table_read(&self, offset: u32) -> u32;
     /// Writes a dword of the table's window.
     fn table_write(&self, offset: u32, value: u32);
+    /// Writes a quadword of the table's window.
+    fn table_write_long(&self, offset: u32, value: u64) {
+        self.table_write(offset, value as u32);
+        self.table_write(offset + 4, (value >> 32) as u32);
+    }
     /// Its clock.
     fn time(&self) -> &Clock;
 }
@@ -72,6 +78,31 @@ impl Device for R5xx {
     }
 }
 
+/// Entries of the table have 64 bits, and are written whole (digest §4.6).
+impl Device for Dg2 {
+    fn read(&self, offset: u32) -> u32 {
+        self.mmio_read32(offset)
+    }
+    fn write(&self, offset: u32, value: u32) {
+        self.mmio_write32(offset, value);
+    }
+    fn write_long(&self, offset: u32, _value: u64) {
+        panic!("there are no registers of 64 bits at {offset:#x}");
+    }
+    fn table_read(&self, offset: u32) -> u32 {
+        (self.ggtt_read(u64::from(offset / 8)) >> (offset % 8 * 8)) as u32
+    }
+    fn table_write(&self, offset: u32, _value: u32) {
+        panic!("half an entry is written at {offset:#x}");
+    }
+    fn table_write_long(&self, offset: u32, value: u64) {
+        self.ggtt_write(u64::from(offset / 8), value);
+    }
+    fn time(&self) -> &Clock {
+        self.clock()
+    }
+}
+
 /// The register window.
 pub struct Regs<D>(pub Arc<D>);
 
@@ -98,8 +129,7 @@ impl<D: Device> Registers for Table<D> {
         self.0.table_write(offset, value);
     }
     fn write64(&self, offset: u32, value: u64) {
-        self.0.table_write(offset, value as u32);
-        self.0.table_write(offset + 4, (value >> 32) as u32);
+        self.0.table_write_long(offset, value);
     }
 }
 

@@ -1,0 +1,801 @@
+// SPDX-License-Identifier: GPL-2.0
+//! A DG2 with its memory: what [`Machine`](crate::Machine) is for a chip whose engines take lists of
+//! contexts.
+//!
+//! Who runs next, what an engine has of that and what it says of it are the core's own
+//! ([`ouro_core::sched`], [`ouro_core::events`]). A context has an image, a ring, a page for its numbers and
+//! an address space. The kernel's space maps everything of the global table at the same addresses.
+
+use crate::{
+    adapter::{Line, Time, Windows},
+    local::{Local, Tree},
+};
+use gpu_model::{
+    clock::Clock,
+    dg2::{Dg2, Dg2Config},
+    memory::VecMemory,
+    model::GpuModel,
+};
+use ouro_core::{
+    events::{self, Look},
+    list::Load,
+    sched::{self, Arena, Item, Policy, Scheduler, What},
+};
+use ouro_hw::{
+    chips::{self, Chip},
+    context::FirstImage,
+    engine::{Batch, Emit, EngineMemory, ListEntry, PortEvent, Privilege, Submission, Switch},
+    generation::{BringUpError, Events, Layout, ResetScope, Space, Topology},
+    gt::Gt,
+    io::Hw,
+    page_table::{Leaf, PageTable},
+    ring::{Commands, Ring},
+    types::{
+        CacheLevel, DmaAddr, EngineClass, GgttAddr, GpuAddr, MemoryKind, Page, RingOffset, Seqno,
+        PAGE_SIZE,
+    },
+    Engine,
+};
+use std::{collections::VecDeque, sync::Arc};
+
+/// Bytes of the system's memory, from bus address 0.
+const MEMORY: usize = 16 << 20;
+/// Bytes of the window with registers and the global table (digest §5.2).
+const REGISTERS: u64 = 16 << 20;
+/// Bus address of the page behind every hole.
+const SCRATCH: u64 = 0x1000;
+/// Bus address of the first page that is handed out.
+const POOL: u64 = 0x10_0000;
+/// First address that is handed out in the global table.
+const FIRST_ADDR: u32 = 0x10_0000;
+/// Alignment of all addresses: local memory is given out in pages of 64 KiB (digest §4.5).
+const ALIGN: u32 = 64 << 10;
+/// Steps of the longest run.
+const STEPS: usize = 1_000_000;
+/// Interrupts of the longest run.
+const ROUNDS: usize = 10_000;
+
+/// Times of the scheduler, in nanoseconds.
+pub const POLICY: Policy = Policy {
+    slice: 1_000_000,
+    patience: 20_000_000,
+    pause: 8_000_000,
+    credit: 4_000_000,
+};
+
+/// Memory in the global table, and at the same address in the kernel's space.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Object {
+    /// Its address.
+    pub addr: u32,
+    /// Bytes.
+    pub bytes: u32,
+    /// Where it is.
+    pub memory: MemoryKind,
+    /// Its bus address, or its offset in local memory.
+    pub at: u64,
+}
+
+/// A request.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Work<'a> {
+    /// A program of user space, by its address in the context's space.
+    pub batch: Option<u64>,
+    /// The kernel's own commands.
+    pub inline: &'a [u32],
+}
+
+impl Work<'static> {
+    /// A program.
+    pub const fn batch(addr: u64) -> Self {
+        Self {
+            batch: Some(addr),
+            inline: &[],
+        }
+    }
+}
+
+impl<'a> Work<'a> {
+    /// The kernel's own commands.
+    pub const fn inline(inline: &'a [u32]) -> Self {
+        Self {
+            batch: None,
+            inline,
+        }
+    }
+}
+
+/// Contexts and clients of a scheduler.
+#[derive(Debug)]
+pub struct Places(Vec<Item>);
+
+impl Arena for Places {
+    fn items(&self) -> &[Item] {
+        &self.0
+    }
+    fn items_mut(&mut self) -> &mut [Item] {
+        &mut self.0
+    }
+}
+
+/// An engine: its status page, what reads it, who runs next.
+pub struct Port {
+    /// What the backend is given.
+    pub mem: EngineMemory,
+    /// The scheduler.
+    pub sched: Scheduler<Places>,
+    /// What the engine said, in order.
+    pub said: Vec<PortEvent>,
+    /// Lists that were loaded, in order.
+    pub loads: Vec<Load>,
+    status: Object,
+    events: events::Events,
+    next_id: u32,
+}
+
+/// A context on one engine.
+pub struct Logical {
+    /// Its engine, by its number in the topology.
+    pub engine: usize,
+    /// Its number in events.
+    pub id: u32,
+    /// Its image.
+    pub image: Object,
+    /// What the backend is given.
+    pub mem: EngineMemory,
+    /// What the scheduler knows it by.
+    pub handle: sched::Context,
+    /// What stands for it in a list.
+    pub descriptor: u64,
+    /// The number of the last request.
+    pub seqno: Seqno,
+    /// Its tables.
+    pub tree: Tree,
+    ring: Ring,
+    ring_at: Object,
+    status: Object,
+    pending: VecDeque<Pending>,
+}
+
+/// A request that is not known to have completed.
+struct Pending {
+    seqno: Seqno,
+    tail: RingOffset,
+    dwords: Vec<u32>,
+}
+
+/// The machine.
+pub struct Bench {
+    /// The device.
+    pub gpu: Arc<Dg2>,
+    /// The system's memory.
+    pub memory: Arc<VecMemory>,
+    /// Its own memory.
+    pub local: Local,
+    /// Where its interrupts go.
+    pub line: Arc<Line>,
+    /// Its windows.
+    pub windows: Windows<Dg2>,
+    /// Time.
+    pub time: Time<Dg2>,
+    /// The chip.
+    pub chip: &'static Chip,
+    /// What it has.
+    pub topo: Topology,
+    /// The shared state.
+    pub gt: Gt,
+    /// Its engines, in the topology's order.
+    pub ports: Vec<Port>,
+    /// All contexts.
+    pub contexts: Vec<Logical>,
+    /// The kernel's own tables.
+    pub kernel: Tree,
+    /// The format of tables.
+    pub tables: &'static dyn PageTable,
+    next_addr: u32,
+    next_bus: u64,
+    seen: u64,
+}
+
+/// A page of memory that is snooped, or of the card's own.
+pub const fn page(memory: MemoryKind, at: u64) -> Page {
+    Page {
+        addr: DmaAddr(at),
+        memory,
+        cache: match memory {
+            MemoryKind::System => CacheLevel::Coherent,
+            MemoryKind::Local => CacheLevel::None,
+        },
+    }
+}
+
+/// The status page as the reader of events sees it.
+struct StatusPage<'a>(&'a VecMemory, u64);
+
+impl events::Page for StatusPage<'_> {
+    fn read(&self, offset: u32) -> u32 {
+        self.0.dword(self.1 + u64::from(offset))
+    }
+    fn write(&mut self, offset: u32, value: u32) {
+        let at = self.1 + u64::from(offset);
+        self.0.put_dwords(at, &[value]).expect("it is in memory");
+    }
+}
+
+impl Default for Bench {
+    fn default() -> Self {
+        Self::new(Dg2Config::default())
+    }
+}
+
+impl Bench {
+    /// One that runs, with completions of no engine armed.
+    pub fn new(config: Dg2Config) -> Self {
+        let mut bench = Self::stopped(config).expect("the card is found");
+        bench.start().expect("the card starts");
+        bench
+    }
+
+    /// One that was probed only.
+    pub fn stopped(config: Dg2Config) -> Result<Self, BringUpError> {
+        Self::prepared(config, &|_| {})
+    }
+
+    /// The same, of a card that `prepare` has changed before it is probed.
+    pub fn prepared(config: Dg2Config, prepare: &dyn Fn(&Dg2)) -> Result<Self, BringUpError> {
+        let memory = Arc::new(VecMemory::new(MEMORY));
+        let line = Arc::new(Line::default());
+        let (aperture, device) = (config.aperture, config.device_id);
+        let gpu = Dg2::new(config, memory.clone(), line.clone()).expect("there is memory");
+        let gpu = Arc::new(gpu);
+        // Memory space and bus mastering, as the PCI core enables them.
+        gpu.config_write(4, &[6, 0]);
+        prepare(&gpu);
+        let windows = Windows::new(&gpu, [REGISTERS, aperture], false);
+        let time = Time(gpu.clone());
+        let chip = chips::lookup(chips::INTEL, device).expect("a known chip");
+        let mut gt = Gt::default();
+        chip.generation.wake(&windows.hw(), &mut gt, &time)?;
+        let topo = chip.generation.probe(&windows.hw(), chip)?;
+        let Space::PerContext { tables, .. } = topo.space else {
+            panic!("contexts have tables of their own");
+        };
+        let size = topo.local.expect("it has memory of its own").cpu_visible;
+        let mut local = Local::new(&gpu, size);
+        let kernel = Tree::new(&mut local);
+        let mut bench = Self {
+            gpu,
+            memory,
+            local,
+            line,
+            windows,
+            time,
+            chip,
+            topo,
+            gt,
+            ports: Vec::new(),
+            contexts: Vec::new(),
+            kernel,
+            tables,
+            next_addr: FIRST_ADDR,
+            next_bus: POOL,
+            seen: 0,
+        };
+        for n in 0..bench.topo.engines.len() {
+            let desc = bench.engine(n).desc();
+            let area = desc.events.expect("it takes lists");
+            let ouro_hw::PortKind::List { depth } = desc.port else {
+                panic!("it takes lists");
+            };
+            let status = bench.system(PAGE_SIZE);
+            let mem = EngineMemory {
+                ring: GgttAddr(0),
+                status: GgttAddr(status.addr),
+                scratch: GgttAddr(0),
+                directory: None,
+                card: bench.topo.card,
+            };
+            bench.ports.push(Port {
+                mem,
+                sched: scheduler(depth, area.entries),
+                said: Vec::new(),
+                loads: Vec::new(),
+                status,
+                events: events::Events::new(area),
+                next_id: 1,
+            });
+        }
+        Ok(bench)
+    }
+
+    /// The device as a backend takes it.
+    pub fn hw(&self) -> Hw<'_> {
+        hw(&self.windows, self.topo.card)
+    }
+
+    /// An engine.
+    pub fn engine(&self, n: usize) -> &'static dyn Engine {
+        self.topo.engines[n]
+    }
+
+    /// The number of the first engine of a class.
+    pub fn first(&self, class: EngineClass) -> usize {
+        let mut all = self.topo.engines.iter();
+        let place = all.position(|e| e.desc().id.class == class);
+        place.expect("there is one")
+    }
+
+    /// The model's clock, in nanoseconds.
+    pub fn now(&self) -> u64 {
+        self.clock().now()
+    }
+
+    fn clock(&self) -> &Clock {
+        self.gpu.clock()
+    }
+
+    /// Brings the device up: for the first time, or after a reset of all.
+    pub fn start(&mut self) -> Result<(), BringUpError> {
+        let layout = Layout {
+            scratch: page(MemoryKind::System, SCRATCH),
+            directory: None,
+        };
+        let generation = self.chip.generation;
+        generation.start(&self.hw(), &self.topo, &layout, &self.time)?;
+        for n in 0..self.ports.len() {
+            self.start_engine(n)?;
+        }
+        generation.irq_on(&hw(&self.windows, self.topo.card), &mut self.gt);
+        Ok(())
+    }
+
+    /// Starts one engine. What it had runs again.
+    pub fn start_engine(&mut self, n: usize) -> Result<(), BringUpError> {
+        let port = &mut self.ports[n];
+        let mut page = StatusPage(&self.memory, port.status.at);
+        port.events.restart(&mut page);
+        let engine = self.topo.engines[n];
+        engine.start(&hw(&self.windows, self.topo.card), &port.mem, &self.time)
+    }
+
+    /// Looks where an engine reports: started anew, it runs a context that has nothing to do, with a page of
+    /// ones.
+    pub fn find_events(&mut self, n: usize) -> Option<ouro_hw::engine::EventArea> {
+        self.start_engine(n).expect("it starts");
+        let status = self.ports[n].status;
+        self.put(status, 0, &[u32::MAX; 1024]);
+        let none = self.context(n);
+        let entry = ListEntry {
+            descriptor: self.contexts[none].descriptor,
+            tail: RingOffset(0),
+            restore: false,
+        };
+        self.load(n, &[entry]);
+        assert!(self.gpu.run_until_idle(STEPS));
+        let page: Vec<u32> = (0..1024).map(|d| self.dword(status, d)).collect();
+        self.engine(n).find_events(&page)
+    }
+
+    /// The same, and reads the events there from now on.
+    pub fn settle_events(&mut self) {
+        for n in 0..self.ports.len() {
+            let area = self.find_events(n).expect("it reports");
+            self.ports[n].events = events::Events::new(area);
+            self.start_engine(n).expect("it starts");
+        }
+        self.interrupt();
+        self.seen = self.line.messages();
+    }
+
+    /// Resets and starts again. What was on the engines begins anew, without what had completed.
+    pub fn reset(&mut self, scope: ResetScope) -> Result<(), BringUpError> {
+        let generation = self.chip.generation;
+        generation.reset(&self.hw(), scope, &self.time)?;
+        let engines: Vec<usize> = match scope {
+            ResetScope::All => (0..self.ports.len()).collect(),
+            ResetScope::Engine(n) => vec![n],
+        };
+        for n in engines.iter().copied() {
+            self.read_numbers(n);
+            let of = |c: &Logical| c.engine == n && self.ports[n].sched.is_held(c.handle);
+            let held: Vec<usize> = (0..self.contexts.len())
+                .filter(|c| of(&self.contexts[*c]))
+                .collect();
+            let now = self.now();
+            self.ports[n].sched.reset(now);
+            for context in held {
+                self.begin_anew(context);
+            }
+        }
+        match scope {
+            ResetScope::All => self.start()?,
+            ResetScope::Engine(n) => self.start_engine(n)?,
+        }
+        for n in engines {
+            self.kick(n);
+        }
+        Ok(())
+    }
+
+    fn bind(&mut self, object: Object) {
+        let pages = u64::from(object.bytes.div_ceil(PAGE_SIZE));
+        for n in 0..pages {
+            let page = page(object.memory, object.at + n * u64::from(PAGE_SIZE));
+            let entry = self.topo.pages.entry(page);
+            let at = (object.addr / PAGE_SIZE + n as u32) * self.topo.pages.entry_bytes();
+            self.hw().gtt.write64(at, entry);
+        }
+        self.chip.generation.gtt_flush(&self.hw());
+        let kernel = self.kernel;
+        self.map(&kernel, object.addr.into(), object);
+    }
+
+    /// Maps an object in a space.
+    pub fn map(&mut self, tree: &Tree, addr: u64, object: Object) {
+        let leaf = match object.memory {
+            MemoryKind::System => Leaf::Page,
+            MemoryKind::Local => Leaf::Run,
+        };
+        let mut done = 0;
+        while done < u64::from(object.bytes) {
+            let page = page(object.memory, object.at + done);
+            tree.map(&mut self.local, self.tables, addr + done, page, leaf);
+            done += leaf.bytes();
+        }
+    }
+
+    fn next(&mut self, bytes: u32) -> u32 {
+        let addr = self.next_addr;
+        // A hole behind each.
+        self.next_addr += bytes.next_multiple_of(ALIGN) + ALIGN;
+        addr
+    }
+
+    /// Zeroed memory of the system's.
+    pub fn system(&mut self, bytes: u32) -> Object {
+        let object = Object {
+            addr: self.next(bytes),
+            bytes,
+            memory: MemoryKind::System,
+            at: self.next_bus,
+        };
+        self.next_bus += u64::from(bytes.next_multiple_of(PAGE_SIZE));
+        assert!(self.next_bus <= MEMORY as u64, "there is more memory");
+        self.bind(object);
+        object
+    }
+
+    /// Zeroed memory of the card's own.
+    pub fn local(&mut self, bytes: u32) -> Object {
+        let bytes = bytes.next_multiple_of(ALIGN);
+        let object = Object {
+            addr: self.next(bytes),
+            bytes,
+            memory: MemoryKind::Local,
+            at: self.local.take(bytes.into(), ALIGN.into()),
+        };
+        self.bind(object);
+        object
+    }
+
+    /// Writes dwords by the CPU, from dword `n` on.
+    pub fn put(&self, object: Object, n: u32, dwords: &[u32]) {
+        let at = object.at + u64::from(n) * 4;
+        match object.memory {
+            MemoryKind::System => self.memory.put_dwords(at, dwords).expect("it is in memory"),
+            MemoryKind::Local => self.local.put(at, dwords),
+        }
+    }
+
+    /// Reads dword `n` by the CPU.
+    pub fn dword(&self, object: Object, n: u32) -> u32 {
+        let at = object.at + u64::from(n) * 4;
+        match object.memory {
+            MemoryKind::System => self.memory.dword(at),
+            MemoryKind::Local => self.local.dword(at),
+        }
+    }
+
+    /// A context of the kernel's space, of a client of its own, with a first image.
+    pub fn context(&mut self, engine: usize) -> usize {
+        let kernel = self.kernel;
+        self.context_in(engine, kernel, 0, None)
+    }
+
+    /// A context of a space, with a first image or a copy of one that the device saved.
+    pub fn context_in(
+        &mut self,
+        engine: usize,
+        tree: Tree,
+        priority: i32,
+        template: Option<&[u32]>,
+    ) -> usize {
+        let images = self.engine(engine).images().expect("it has images");
+        let desc = self.engine(engine).desc();
+        let ring_at = self.local(desc.ring_bytes);
+        let status = self.system(PAGE_SIZE);
+        let scratch = self.system(PAGE_SIZE);
+        let image = self.local(images.bytes());
+        let what = FirstImage {
+            ring: GgttAddr(ring_at.addr),
+            ring_bytes: desc.ring_bytes,
+            root: Some(tree.root()),
+        };
+        let mut dwords = template.map_or(vec![0; images.bytes() as usize / 4], <[u32]>::to_vec);
+        let made = match template {
+            None => images.first_image(&what, &mut dwords),
+            Some(_) => images.later_image(&what, &mut dwords),
+        };
+        assert!(made, "an image of {}", desc.id);
+        self.put(image, 0, &dwords);
+        let port = &mut self.ports[engine];
+        let id = port.next_id;
+        port.next_id += 1;
+        let descriptor = images
+            .descriptor(GgttAddr(image.addr), id)
+            .expect("a number");
+        port.sched
+            .arena_mut()
+            .0
+            .extend([Item::default(), Item::default()]);
+        let client = port.sched.add_client().expect("there is a place");
+        let what = What {
+            id,
+            descriptor,
+            priority,
+        };
+        let handle = port
+            .sched
+            .add_context(client, &what)
+            .expect("there is a place");
+        self.contexts.push(Logical {
+            engine,
+            id,
+            image,
+            mem: EngineMemory {
+                ring: GgttAddr(ring_at.addr),
+                status: GgttAddr(status.addr),
+                scratch: GgttAddr(scratch.addr),
+                directory: None,
+                card: self.topo.card,
+            },
+            handle,
+            descriptor,
+            seqno: Seqno(0),
+            tree,
+            ring: Ring::new(desc.ring_bytes),
+            ring_at,
+            status,
+            pending: VecDeque::new(),
+        });
+        self.contexts.len() - 1
+    }
+
+    /// What an image holds now.
+    pub fn image(&self, context: usize) -> Vec<u32> {
+        let image = self.contexts[context].image;
+        (0..image.bytes / 4).map(|n| self.dword(image, n)).collect()
+    }
+
+    /// Emits a request, writes it into the context's ring, and tells the scheduler.
+    pub fn queue(&mut self, context: usize, work: &Work<'_>) -> RingOffset {
+        let it = &mut self.contexts[context];
+        let engine = self.topo.engines[it.engine];
+        it.seqno = it.seqno.next();
+        let seqno = it.seqno;
+        let request = Emit {
+            switch: Switch::Stay,
+            known: None,
+            batch: work.batch.map(|addr| Batch {
+                addr: GpuAddr(addr),
+                len: 0,
+                privilege: Privilege::User,
+            }),
+            inline: work.inline,
+            seqno: it.seqno,
+        };
+        let mut buf = vec![0; engine.desc().emit_dwords + work.inline.len()];
+        let mut out = Commands::new(&mut buf);
+        engine
+            .emit(&request, &it.mem, &mut out)
+            .expect("the bound holds");
+        let dwords = out.as_slice().to_vec();
+        self.place(context, seqno, dwords)
+    }
+
+    /// Writes a request into its context's ring, and tells the scheduler.
+    fn place(&mut self, context: usize, seqno: Seqno, dwords: Vec<u32>) -> RingOffset {
+        let now = self.now();
+        let it = &mut self.contexts[context];
+        let slot = it.ring.reserve(dwords.len()).expect("the ring has room");
+        let (ring, handle, n) = (it.ring_at, it.handle, it.engine);
+        if let Some((at, dwords)) = slot.pad {
+            let filler = vec![self.topo.engines[n].desc().noop; dwords as usize];
+            self.put(ring, at.0 / 4, &filler);
+        }
+        self.put(ring, slot.start.0 / 4, &dwords);
+        let tail = slot.tail;
+        self.contexts[context].pending.push_back(Pending {
+            seqno,
+            tail,
+            dwords,
+        });
+        self.ports[n].sched.publish(handle, tail, now);
+        tail
+    }
+
+    /// A context that a reset took off its engine: what its image says of the ring is old. It gets a new
+    /// image, of the state that was last saved, and what it had to do once more in an empty ring.
+    fn begin_anew(&mut self, context: usize) {
+        let now = self.now();
+        let it = &mut self.contexts[context];
+        let engine = self.topo.engines[it.engine];
+        let images = engine.images().expect("it has images");
+        let what = FirstImage {
+            ring: it.mem.ring,
+            ring_bytes: engine.desc().ring_bytes,
+            root: Some(it.tree.root()),
+        };
+        it.ring.clear();
+        let pending = std::mem::take(&mut it.pending);
+        let (handle, n, image) = (it.handle, it.engine, it.image);
+        let mut dwords = self.image(context);
+        let made = images.later_image(&what, &mut dwords) || images.first_image(&what, &mut dwords);
+        assert!(made);
+        self.put(image, 0, &dwords);
+        self.ports[n].sched.completed(handle, RingOffset(0), now);
+        self.ports[n].sched.publish(handle, RingOffset(0), now);
+        self.ports[n].sched.touched(handle, now);
+        for it in pending {
+            self.place(context, it.seqno, it.dwords);
+        }
+    }
+
+    /// Writes tails into images, and has an engine take a list.
+    pub fn load(&mut self, n: usize, entries: &[ListEntry]) {
+        for entry in entries {
+            let mut all = self.contexts.iter();
+            let of = all.find(|c| c.engine == n && c.descriptor == entry.descriptor);
+            let image = of.expect("a context of this engine").image;
+            let images = self.engine(n).images().expect("it has images");
+            let at = images.tail_at().expect("it takes lists") / 4;
+            self.put(image, at, &[entry.tail.0]);
+        }
+        let list = Submission::List(entries);
+        let hw = hw(&self.windows, self.topo.card);
+        self.topo.engines[n]
+            .submit(&hw, &mut self.gt, list, &self.time)
+            .expect("the engine takes it");
+    }
+
+    /// Loads what should run now, if the engine must be told. Returns whether it was.
+    pub fn kick(&mut self, n: usize) -> bool {
+        let now = self.now();
+        let Some(load) = self.ports[n].sched.schedule(now) else {
+            return false;
+        };
+        self.load(n, load.entries());
+        self.ports[n].loads.push(load);
+        true
+    }
+
+    /// Emits and starts a request, without running it.
+    pub fn submit(&mut self, context: usize, work: &Work<'_>) -> Seqno {
+        self.queue(context, work);
+        self.kick(self.contexts[context].engine);
+        self.contexts[context].seqno
+    }
+
+    fn read_numbers(&mut self, n: usize) {
+        let now = self.now();
+        for it in self.contexts.iter_mut().filter(|c| c.engine == n) {
+            let at = u64::from(self.topo.engines[n].desc().seqno_at);
+            let done = Seqno(self.memory.dword(it.status.at + at));
+            while it.pending.front().is_some_and(|p| done.passed(p.seqno)) {
+                let Some(pending) = it.pending.pop_front() else {
+                    break;
+                };
+                it.ring.retire(pending.tail);
+                self.ports[n].sched.completed(it.handle, pending.tail, now);
+            }
+        }
+    }
+
+    /// Reads what an engine said and completed, and loads what should run then.
+    pub fn read_events(&mut self, n: usize) {
+        let now = self.now();
+        let port = &mut self.ports[n];
+        let mut page = StatusPage(&self.memory, port.status.at);
+        while let Look::Event(raw) = port.events.next(&mut page).expect("a number of an entry") {
+            let event = self.topo.engines[n].event(raw).expect("an event");
+            port.said.push(event);
+            port.sched.event(&event, now).expect("it can be");
+        }
+        self.read_numbers(n);
+        self.kick(n);
+    }
+
+    /// What the interrupt handler would do.
+    pub fn interrupt(&mut self) -> Events {
+        let events = self.chip.generation.irq_ack(&self.hw());
+        for n in 0..self.ports.len() {
+            if events.completed >> n & 1 != 0 {
+                self.read_events(n);
+            }
+        }
+        events
+    }
+
+    /// Runs the device for so many steps at most, and takes its interrupts. True if it came to rest.
+    pub fn run_for(&mut self, steps: usize) -> bool {
+        for _ in 0..ROUNDS {
+            let idle = self.gpu.run_until_idle(steps);
+            let messages = self.line.messages();
+            if messages == self.seen {
+                return idle;
+            }
+            self.seen = messages;
+            self.interrupt();
+            if !idle {
+                return false;
+            }
+        }
+        panic!("interrupts do not end");
+    }
+
+    /// Runs the device until it has nothing to do.
+    pub fn run(&mut self) -> bool {
+        self.run_for(STEPS)
+    }
+
+    /// Lets time pass up to when the scheduler of an engine wants to look again. False if it does not.
+    pub fn wait(&mut self, n: usize) -> bool {
+        let now = self.now();
+        let Some(then) = self.ports[n].sched.next(now) else {
+            return false;
+        };
+        self.clock().advance_to(then);
+        self.kick(n);
+        true
+    }
+
+    /// Starts a request and runs the device. The request must complete.
+    #[track_caller]
+    pub fn work(&mut self, context: usize, work: &Work<'_>) {
+        let seqno = self.submit(context, work);
+        assert!(self.run(), "the device comes to rest");
+        assert_eq!(self.done(context), seqno, "the request completes");
+    }
+
+    /// The number of the last request that a context completed.
+    pub fn done(&self, context: usize) -> Seqno {
+        let it = &self.contexts[context];
+        let at = self.engine(it.engine).desc().seqno_at;
+        Seqno(self.dword(it.status, at / 4))
+    }
+
+    /// Arms or disarms an engine's completion interrupt.
+    pub fn arm(&mut self, n: usize, on: bool) {
+        let hw = hw(&self.windows, self.topo.card);
+        self.chip.generation.irq_arm(&hw, &mut self.gt, n, on);
+    }
+
+    /// Fails if a rule of the documents was broken, or a register touched that none names.
+    #[track_caller]
+    pub fn assert_lawful(&self) {
+        assert_eq!(self.gpu.lints(), [], "no rule was broken");
+        assert_eq!(self.gpu.client_lints(), [], "nor by a program");
+        assert_eq!(self.gpu.undocumented(), [], "every register is documented");
+    }
+}
+
+fn hw(windows: &Windows<Dg2>, card: u32) -> Hw<'_> {
+    Hw {
+        card,
+        ..windows.hw()
+    }
+}
+
+fn scheduler(depth: u8, entries: u8) -> Scheduler<Places> {
+    Scheduler::new(Places(Vec::new()), depth, entries, POLICY)
+}

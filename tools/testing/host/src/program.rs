@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Programs for a DG2: commands as literals (digest §2.1, by row), at addresses of a context's own space.
+
+use crate::bench::{Bench, Object};
+use crate::local::Tree;
+
+/// What is added to an object's address in the global table to make its address in a user's space: all four
+/// levels have indexes that are not zero.
+pub const USER: u64 = 0x6abc_4000_0000;
+
+/// `MI_NOOP` (row 1).
+pub const NOOP: u32 = 0;
+/// `MI_ARB_CHECK` (row 6).
+pub const ARB_CHECK: u32 = 0x0280_0000;
+/// `MI_BATCH_BUFFER_END` (row 9).
+pub const END: u32 = 0x0500_0000;
+
+fn halves(addr: u64) -> [u32; 2] {
+    [addr as u32, (addr >> 32) as u32]
+}
+
+/// `MI_STORE_DATA_IMM` of a dword (row 22).
+pub fn store(addr: u64, value: u32) -> [u32; 4] {
+    let [low, high] = halves(addr);
+    [0x1000_0002, low, high, value]
+}
+
+/// `MI_ATOMIC` that adds one to a dword (row 33, opcode 05).
+pub fn increment(addr: u64) -> [u32; 3] {
+    let [low, high] = halves(addr);
+    [0x1780_0501, low, high]
+}
+
+/// `MI_SEMAPHORE_WAIT` in poll mode until a dword is so much or more (row 20: bit 15, relation 1).
+pub fn wait(addr: u64, value: u32) -> [u32; 4] {
+    let [low, high] = halves(addr);
+    [0x0e00_9002, value, low, high]
+}
+
+/// `MI_LOAD_REGISTER_IMM` of a register of the engine's own (row 24).
+pub fn load(offset: u32, value: u32) -> [u32; 3] {
+    [0x1108_0001, offset, value]
+}
+
+/// `MI_STORE_REGISTER_MEM` of the same (row 26).
+pub fn save(offset: u32, addr: u64) -> [u32; 4] {
+    let [low, high] = halves(addr);
+    [0x1208_0002, offset, low, high]
+}
+
+/// `MI_LOAD_REGISTER_MEM` of the same (row 30).
+pub fn fetch(offset: u32, addr: u64) -> [u32; 4] {
+    let [low, high] = halves(addr);
+    [0x1488_0002, offset, low, high]
+}
+
+/// `MI_BATCH_BUFFER_START` that goes on elsewhere in the same space (row 34, bit 8).
+pub fn jump(addr: u64) -> [u32; 3] {
+    let [low, high] = halves(addr);
+    [0x1880_0101, low, high]
+}
+
+/// A user's space, and what is in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Space {
+    /// Its tables.
+    pub tree: Tree,
+}
+
+impl Space {
+    /// One with nothing in it.
+    pub fn new(bench: &mut Bench) -> Self {
+        Self {
+            tree: Tree::new(&mut bench.local),
+        }
+    }
+
+    /// The address of an object in any user's space.
+    pub const fn addr(object: Object) -> u64 {
+        USER + object.addr as u64
+    }
+
+    /// Maps an object.
+    pub fn map(&self, bench: &mut Bench, object: Object) -> u64 {
+        let addr = Self::addr(object);
+        bench.map(&self.tree, addr, object);
+        addr
+    }
+
+    /// A page of the system's memory, and its address.
+    pub fn page(&self, bench: &mut Bench) -> (Object, u64) {
+        let object = bench.system(4096);
+        (object, self.map(bench, object))
+    }
+
+    /// Puts commands, and the end of a batch, into memory of their own.
+    pub fn program(&self, bench: &mut Bench, commands: &[&[u32]]) -> u64 {
+        let mut dwords = commands.concat();
+        dwords.extend([END, NOOP]);
+        let object = bench.system(4 * dwords.len() as u32);
+        bench.put(object, 0, &dwords);
+        self.map(bench, object)
+    }
+
+    /// A program that never ends: the commands over and over.
+    pub fn endless(&self, bench: &mut Bench, commands: &[&[u32]]) -> u64 {
+        let mut dwords = commands.concat();
+        let object = bench.system(4096);
+        let addr = Self::addr(object);
+        dwords.extend(jump(addr));
+        bench.put(object, 0, &dwords);
+        self.map(bench, object)
+    }
+}

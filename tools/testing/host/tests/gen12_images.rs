@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Gen12.5: context images that the backend makes, the modelled engines execute and save (DG2 PRM Vol 8
+//! "Logical Ring Context Format"; digest §1D, §4.2).
+
+use gpu_model::counters::Counter;
+use ouro_cross::{
+    bench::{Bench, Work},
+    program::{self, Space},
+};
+use ouro_hw::{
+    ring::Commands,
+    types::{EngineClass, Seqno},
+};
+
+/// The blitter's number.
+const BCS: usize = 1;
+/// `CS_GPR` R0 (digest §3.2 row 87).
+const GPR0: u32 = 0x600;
+/// Steps of a run that does not come to rest.
+const SOME: usize = 2_000;
+
+/// Dword `n` of the page with the registers.
+fn state(image: &[u32], n: usize) -> u32 {
+    image[1024 + n]
+}
+
+#[test]
+fn a_first_image_is_not_read_and_then_is() {
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    for n in 0..bench.ports.len() {
+        let context = bench.context_in(n, space.tree, 0, None);
+        // D6: inhibited, and without an engine context.
+        let first = bench.image(context);
+        assert_eq!(state(&first, 3), 0x0009_0009);
+        assert_eq!(state(&first, 0x60), 0x0500_0001);
+        bench.work(context, &Work::default());
+        let saved = bench.image(context);
+        // D8, D10: all headers are there; bit 0 is not.
+        assert_eq!(state(&saved, 1), 0x1108_101d, "engine {n}");
+        assert_eq!(state(&saved, 0x21), 0x1108_1011);
+        assert_eq!(state(&saved, 0x61), 0x1108_106d);
+        assert_eq!(state(&saved, 3) & 9, 8);
+        // The head is where the tail is; the ring and the root are those that were given.
+        assert_eq!(state(&saved, 5) & 0x1f_fff8, state(&saved, 7));
+        assert_ne!(state(&saved, 7), 0);
+        assert_eq!(state(&saved, 9), bench.contexts[context].mem.ring.0);
+        assert_eq!(state(&saved, 0x0b), 0x3001);
+        let root = u64::from(state(&saved, 0x33)) | u64::from(state(&saved, 0x31)) << 32;
+        assert_eq!(root, space.tree.root().0);
+        // H2: page 0 is the device's, and it has nothing to say there.
+        assert!(saved[..1024].iter().all(|d| *d == 0));
+    }
+    bench.assert_lawful();
+}
+
+#[test]
+fn registers_are_a_contexts_own() {
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    for n in 0..bench.ports.len() {
+        let (page, at) = space.page(&mut bench);
+        let contexts: Vec<_> = (0..3)
+            .map(|_| bench.context_in(n, space.tree, 0, None))
+            .collect();
+        for (value, context) in (0x11u32..).zip(&contexts) {
+            let set = space.program(
+                &mut bench,
+                &[
+                    &program::load(GPR0, value),
+                    &program::load(GPR0 + 0x7c, !value),
+                ],
+            );
+            bench.work(*context, &Work::batch(set));
+        }
+        for (k, context) in (0u64..).zip(&contexts) {
+            let get = space.program(
+                &mut bench,
+                &[
+                    &program::save(GPR0, at + 8 * k),
+                    &program::save(GPR0 + 0x7c, at + 8 * k + 4),
+                ],
+            );
+            bench.work(*context, &Work::batch(get));
+        }
+        for (k, value) in (0..).zip([0x11u32, 0x12, 0x13]) {
+            assert_eq!(bench.dword(page, 2 * k), value, "engine {n}");
+            assert_eq!(bench.dword(page, 2 * k + 1), !value, "engine {n}");
+        }
+    }
+    bench.assert_lawful();
+}
+
+#[test]
+fn a_fresh_context_sees_nothing_of_others() {
+    // With a first image, the device has no engine context to read, and what the last one left would stay in
+    // its registers. With a copy of a saved one, all is loaded (D9).
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    for n in 0..bench.ports.len() {
+        let golden = bench.context(n);
+        let commands = golden_state(&bench, n);
+        bench.work(golden, &Work::inline(&commands));
+        let template = bench.image(golden);
+        let noisy = bench.context_in(n, space.tree, 0, None);
+        let set = space.program(&mut bench, &[&program::load(GPR0, 0x5ec2_e700)]);
+        bench.work(noisy, &Work::batch(set));
+        let fresh = bench.context_in(n, space.tree, 0, Some(&template));
+        // D6: bit 0 is clear, and its mask is set.
+        assert_eq!(state(&bench.image(fresh), 3), 0x0009_0008);
+        let (page, at) = space.page(&mut bench);
+        let get = space.program(&mut bench, &[&program::save(GPR0, at)]);
+        bench.put(page, 0, &[0xffff_ffff]);
+        bench.work(fresh, &Work::batch(get));
+        assert_eq!(bench.dword(page, 0), 0, "engine {n}");
+    }
+    bench.assert_lawful();
+}
+
+fn golden_state(bench: &Bench, n: usize) -> Vec<u32> {
+    let engine = bench.engine(n);
+    let mut buf = vec![0; engine.desc().golden_dwords];
+    let mut out = Commands::new(&mut buf);
+    engine.golden(&mut out).expect("the bound holds");
+    out.as_slice().to_vec()
+}
+
+#[test]
+fn the_blitters_caching_is_in_every_copy() {
+    let mut bench = Bench::default();
+    let golden = bench.context(BCS);
+    let commands = golden_state(&bench, BCS);
+    bench.work(golden, &Work::inline(&commands));
+    let template = bench.image(golden);
+    // D11: dwords 41h to 45h. MOCS index 1, as 2, for both (§5.4).
+    assert_eq!(state(&template, 0x41), 0x1100_1003);
+    assert_eq!(
+        (state(&template, 0x44), state(&template, 0x45)),
+        (0x2_2204, 0x202)
+    );
+    let copy = bench.context_in(BCS, bench.kernel, 0, Some(&template));
+    bench.work(copy, &Work::default());
+    assert_eq!(state(&bench.image(copy), 0x45), 0x202);
+    bench.assert_lawful();
+}
+
+#[test]
+fn a_copy_is_whole_on_every_engine() {
+    // Its class's own parts too: of render and compute, and of media (D12, D17).
+    let mut bench = Bench::default();
+    for n in 0..bench.ports.len() {
+        let golden = bench.context(n);
+        bench.work(golden, &Work::default());
+        let template = bench.image(golden);
+        let class = bench.engine(n).desc().id.class;
+        let pages = match class {
+            EngineClass::Render | EngineClass::Compute => 14,
+            _ => 2,
+        };
+        assert_eq!(
+            template.len(),
+            (pages * 1024usize).next_multiple_of(16 * 1024)
+        );
+        let copy = bench.context_in(n, bench.kernel, 0, Some(&template));
+        for k in 1..=3 {
+            bench.work(copy, &Work::default());
+            assert_eq!(bench.done(copy), Seqno(k));
+        }
+    }
+    bench.assert_lawful();
+}
+
+#[test]
+fn what_was_interrupted_goes_on_with_its_registers() {
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    for n in 0..bench.ports.len() {
+        let (page, at) = space.page(&mut bench);
+        let slow = bench.context_in(n, space.tree, 0, None);
+        let urgent = bench.context_in(n, space.tree, 9, None);
+        let first = space.program(
+            &mut bench,
+            &[
+                &program::load(GPR0, 0xabcd),
+                &program::wait(at, 1),
+                &program::save(GPR0, at + 4),
+            ],
+        );
+        let other = space.program(&mut bench, &[&program::load(GPR0, 0x1111)]);
+        bench.submit(slow, &Work::batch(first));
+        bench.run_for(SOME);
+        let before = bench.gpu.counter(Counter::Preemptions);
+        bench.submit(urgent, &Work::batch(other));
+        bench.run_for(SOME);
+        assert_eq!(bench.done(urgent), Seqno(1));
+        assert_eq!(bench.gpu.counter(Counter::Preemptions) - before, 1);
+        bench.put(page, 0, &[1]);
+        assert!(bench.run());
+        assert_eq!(bench.dword(page, 1), 0xabcd, "engine {n}");
+    }
+    bench.assert_lawful();
+}
+
+#[test]
+fn a_program_cannot_leave_predication_behind() {
+    // N3: all of the ring's tail would be skipped; M2: not the command that ends it.
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    for n in 0..bench.ports.len() {
+        let context = bench.context_in(n, space.tree, 0, None);
+        // MI_SET_PREDICATE of mode 15: everything is skipped.
+        let program = space.program(&mut bench, &[&[0x0080_000f]]);
+        bench.work(context, &Work::batch(program));
+        bench.work(context, &Work::default());
+        assert_eq!(bench.done(context), Seqno(2), "engine {n}");
+    }
+    bench.assert_lawful();
+}

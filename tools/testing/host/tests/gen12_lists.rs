@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Gen12.5: lists of contexts, from the scheduler through the backend to the modelled engines, and what
+//! these report (DG2 PRM Vol 8 "Execution List Submission Port", "Context Status"; digest §1B, §1E, §1F).
+
+use gpu_model::{
+    counters::Counter,
+    dg2::{Dg2Config, EngineId},
+};
+use ouro_cross::{
+    bench::{Bench, Object, Work},
+    program::{self, Space},
+};
+use ouro_hw::{
+    engine::PortEvent,
+    types::{EngineClass, Seqno},
+};
+
+/// The blitter's number.
+const BCS: usize = 1;
+/// `CS_GPR` R0 (digest §3.2 row 87).
+const GPR0: u32 = 0x600;
+/// Steps of a run that does not come to rest.
+const SOME: usize = 2_000;
+
+fn event(from: Option<u32>, finished: bool, to: Option<u32>, new_list: bool) -> PortEvent {
+    PortEvent {
+        from,
+        finished,
+        to,
+        new_list,
+    }
+}
+
+/// A program that counts its beginnings in dword 0 of a page, waits until dword 1 is 1 or more, and stores
+/// to dword 2.
+struct Waiter {
+    page: Object,
+    program: u64,
+}
+
+impl Waiter {
+    fn new(bench: &mut Bench, space: &Space) -> Self {
+        let (page, at) = space.page(bench);
+        let program = space.program(
+            bench,
+            &[
+                &program::increment(at),
+                &program::wait(at + 4, 1),
+                &program::store(at + 8, 0x60),
+            ],
+        );
+        Self { page, program }
+    }
+
+    fn started(&self, bench: &Bench) -> u32 {
+        bench.dword(self.page, 0)
+    }
+
+    fn release(&self, bench: &Bench) {
+        bench.put(self.page, 1, &[1]);
+    }
+
+    fn ended(&self, bench: &Bench) -> bool {
+        bench.dword(self.page, 2) == 0x60
+    }
+}
+
+#[test]
+fn idle_to_active_to_idle() {
+    let mut bench = Bench::default();
+    let context = bench.context(BCS);
+    bench.work(context, &Work::default());
+    // Cases 1 and 10.
+    assert_eq!(
+        bench.ports[BCS].said,
+        [
+            event(None, false, Some(1), true),
+            event(Some(1), true, None, false),
+        ]
+    );
+    assert!(bench.ports[BCS].sched.port().is_idle());
+    assert!(!bench.ports[BCS]
+        .sched
+        .is_held(bench.contexts[context].handle));
+    bench.assert_lawful();
+}
+
+#[test]
+fn a_list_is_worked_off_in_its_order() {
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    let (page, at) = space.page(&mut bench);
+    let contexts: Vec<_> = (0..8)
+        .map(|_| bench.context_in(BCS, space.tree, 0, None))
+        .collect();
+    for (n, context) in (0..).zip(&contexts) {
+        // Where the counter stands goes to dword n + 1.
+        let program = space.program(
+            &mut bench,
+            &[
+                &program::increment(at),
+                &program::fetch(GPR0, at),
+                &program::save(GPR0, at + 4 + 4 * n),
+            ],
+        );
+        bench.queue(*context, &Work::batch(program));
+    }
+    bench.kick(BCS);
+    assert_eq!(bench.ports[BCS].loads[0].entries().len(), 8);
+    assert!(bench.run());
+    for n in 0..8 {
+        assert_eq!(bench.dword(page, 1 + n), n + 1);
+    }
+    // Case 1, seven times case 8, case 10.
+    let mut expected = vec![event(None, false, Some(1), true)];
+    expected.extend((1..8).map(|n| event(Some(n), true, Some(n + 1), false)));
+    expected.push(event(Some(8), true, None, false));
+    assert_eq!(bench.ports[BCS].said, expected);
+    assert_eq!(bench.gpu.counter(Counter::Loads), 1);
+    bench.assert_lawful();
+}
+
+#[test]
+fn events_come_round() {
+    let mut bench = Bench::default();
+    let context = bench.context(BCS);
+    // Two reports each, into twelve entries (E16).
+    for _ in 0..50 {
+        bench.work(context, &Work::default());
+    }
+    assert_eq!(bench.ports[BCS].said.len(), 100);
+    assert_eq!(bench.gpu.counter(Counter::StatusEntries), 100);
+    bench.assert_lawful();
+}
+
+#[test]
+fn what_runs_gets_its_new_tail() {
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    let context = bench.context_in(BCS, space.tree, 0, None);
+    let waiter = Waiter::new(&mut bench, &space);
+    bench.submit(context, &Work::batch(waiter.program));
+    bench.run_for(SOME);
+    assert_eq!(waiter.started(&bench), 1);
+    assert_eq!(bench.gpu.counter(Counter::LiteRestores), 0);
+    bench.submit(context, &Work::default());
+    bench.run_for(SOME);
+    // Case 7: reported although nothing was switched (E10). The program goes on where it was (B12).
+    assert_eq!(bench.gpu.counter(Counter::LiteRestores), 1);
+    assert_eq!(bench.ports[BCS].said.len(), 2);
+    assert_eq!(bench.ports[BCS].said[1], event(None, false, Some(1), true));
+    waiter.release(&bench);
+    assert!(bench.run());
+    assert_eq!(waiter.started(&bench), 1);
+    assert!(waiter.ended(&bench));
+    assert_eq!(bench.done(context), Seqno(2));
+    bench.assert_lawful();
+}
+
+#[test]
+fn a_hundred_requests_to_a_busy_engine() {
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    let context = bench.context_in(BCS, space.tree, 0, None);
+    let waiter = Waiter::new(&mut bench, &space);
+    bench.submit(context, &Work::batch(waiter.program));
+    for n in 0..100u32 {
+        let free = !bench.ports[BCS].sched.port().is_loading();
+        let before = bench.ports[BCS].loads.len();
+        bench.submit(context, &Work::default());
+        // None is delayed while the port is free, none written while one is unacknowledged.
+        let more = bench.ports[BCS].loads.len() - before;
+        assert_eq!(more, usize::from(free), "request {n}");
+        if n % 7 == 3 {
+            bench.run_for(SOME);
+        }
+        let acknowledged = bench.ports[BCS].said.iter().filter(|e| e.new_list);
+        assert!(bench.ports[BCS].loads.len() <= acknowledged.count() + 1);
+    }
+    let loads = bench.ports[BCS].loads.len() as u64;
+    assert!((10..50).contains(&loads), "{loads} loads");
+    waiter.release(&bench);
+    assert!(bench.run());
+    assert_eq!(bench.done(context), Seqno(101));
+    assert_eq!(waiter.started(&bench), 1);
+    // The model's own count of the same.
+    assert_eq!(bench.gpu.counter(Counter::LoadsUnacknowledged), 0);
+    assert_eq!(
+        bench.gpu.counter(Counter::Loads),
+        bench.gpu.counter(Counter::QueueSwitches)
+    );
+    bench.assert_lawful();
+}
+
+#[test]
+fn what_is_urgent_takes_the_engine_from_a_wait() {
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    let idle = bench.context_in(BCS, space.tree, 0, None);
+    let urgent = bench.context_in(BCS, space.tree, 10, None);
+    let waiter = Waiter::new(&mut bench, &space);
+    bench.submit(idle, &Work::batch(waiter.program));
+    bench.run_for(SOME);
+    bench.submit(urgent, &Work::default());
+    bench.run_for(SOME);
+    assert_eq!(bench.done(urgent), Seqno(1));
+    assert_eq!(bench.done(idle), Seqno(0));
+    // Case 6: an unsuccessful wait (E9); then the wait goes on, not from the beginning (F8).
+    assert_eq!(
+        bench.ports[BCS].said[1],
+        event(Some(1), false, Some(2), true)
+    );
+    assert_eq!(bench.gpu.counter(Counter::Preemptions), 1);
+    waiter.release(&bench);
+    assert!(bench.run());
+    assert_eq!(bench.done(idle), Seqno(1));
+    assert_eq!((waiter.started(&bench), waiter.ended(&bench)), (1, true));
+    bench.assert_lawful();
+}
+
+/// An endless program that counts in dword 0 and has a point where others may take over, or none.
+fn endless(bench: &mut Bench, space: &Space, check: bool) -> (Object, u64) {
+    let (page, at) = space.page(bench);
+    let check: &[u32] = if check { &[program::ARB_CHECK] } else { &[] };
+    let program = space.endless(bench, &[&program::increment(at), check]);
+    (page, program)
+}
+
+#[test]
+fn what_is_endless_is_taken_off_where_it_allows_it() {
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    let spin = bench.context_in(BCS, space.tree, 0, None);
+    let urgent = bench.context_in(BCS, space.tree, 10, None);
+    let (page, program) = endless(&mut bench, &space, true);
+    bench.submit(spin, &Work::batch(program));
+    assert!(!bench.run_for(SOME));
+    for n in 1..=5 {
+        let before = bench.dword(page, 0);
+        assert_ne!(before, 0);
+        bench.submit(urgent, &Work::default());
+        for _ in 0..3 {
+            assert!(!bench.run_for(SOME), "the endless one goes on");
+        }
+        assert_eq!(bench.done(urgent), Seqno(n));
+        assert!(bench.dword(page, 0) > before, "and from where it was");
+        // Case 5.
+        let said = bench.ports[BCS].said.iter();
+        let case_5 = event(Some(1), false, Some(2), true);
+        assert_eq!(said.filter(|e| **e == case_5).count(), n as usize);
+    }
+    assert_eq!(bench.gpu.counter(Counter::Preemptions), 5);
+    bench.assert_lawful();
+}
+
+#[test]
+fn what_allows_nothing_is_not_taken_off() {
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    let spin = bench.context_in(BCS, space.tree, 0, None);
+    let urgent = bench.context_in(BCS, space.tree, 10, None);
+    let (_, program) = endless(&mut bench, &space, false);
+    bench.submit(spin, &Work::batch(program));
+    bench.run_for(SOME);
+    bench.submit(urgent, &Work::default());
+    for _ in 0..5 {
+        assert!(!bench.run_for(SOME));
+    }
+    // F1: it never yields.
+    assert_eq!(bench.done(urgent), Seqno(0));
+    assert!(bench.ports[BCS].sched.port().is_loading());
+    assert_eq!(bench.gpu.counter(Counter::Preemptions), 0);
+    bench.assert_lawful();
+}
+
+#[test]
+fn the_kernels_commands_are_not_interrupted() {
+    // From the end of a batch to its interrupt nobody takes over: a load in between is taken behind it.
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    let first = bench.context_in(BCS, space.tree, 0, None);
+    let urgent = bench.context_in(BCS, space.tree, 10, None);
+    let program = space.program(&mut bench, &[&[program::NOOP; 8]]);
+    for steps in 1..40 {
+        bench.submit(first, &Work::batch(program));
+        bench.gpu.run_until_idle(steps);
+        bench.submit(urgent, &Work::default());
+        assert!(bench.run(), "{steps} steps");
+        assert_eq!(bench.done(first), Seqno(steps as u32));
+        assert_eq!(bench.done(urgent), Seqno(steps as u32));
+    }
+    bench.assert_lawful();
+}
+
+#[test]
+fn what_is_cancelled_leaves_the_engine_idle() {
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    let spin = bench.context_in(BCS, space.tree, 0, None);
+    let (page, program) = endless(&mut bench, &space, true);
+    bench.submit(spin, &Work::batch(program));
+    bench.run_for(SOME);
+    let (handle, now) = (bench.contexts[spin].handle, bench.now());
+    bench.ports[BCS].sched.cancel(handle, now);
+    assert!(bench.kick(BCS));
+    // B13: an empty queue sends it away; case 2.
+    assert!(bench.run());
+    let said = &bench.ports[BCS].said;
+    assert_eq!(said.last(), Some(&event(Some(1), false, None, true)));
+    assert!(bench.ports[BCS].sched.port().is_idle());
+    let stood = bench.dword(page, 0);
+    bench.run();
+    assert_eq!(bench.dword(page, 0), stood);
+    // Others go on.
+    let other = bench.context(BCS);
+    bench.work(other, &Work::default());
+    bench.assert_lawful();
+}
+
+#[test]
+fn contexts_of_one_priority_share_by_slices() {
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    let spins: Vec<_> = (0..3)
+        .map(|_| {
+            let context = bench.context_in(BCS, space.tree, 0, None);
+            let (page, program) = endless(&mut bench, &space, true);
+            bench.submit(context, &Work::batch(program));
+            page
+        })
+        .collect();
+    let mut turns = [0u32; 3];
+    for _ in 0..30 {
+        let counts: Vec<_> = spins.iter().map(|page| bench.dword(*page, 0)).collect();
+        assert!(!bench.run_for(SOME));
+        assert!(!bench.run_for(SOME));
+        for (turn, (page, count)) in turns.iter_mut().zip(spins.iter().zip(counts)) {
+            *turn += u32::from(bench.dword(*page, 0) > count);
+        }
+        assert!(bench.wait(BCS), "somebody waits");
+    }
+    assert!(turns.iter().all(|turn| *turn >= 8), "{turns:?}");
+    bench.assert_lawful();
+}
+
+#[test]
+fn engines_work_side_by_side() {
+    // A3: two wait for each other, and both at once for a third.
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    let (page, at) = space.page(&mut bench);
+    let pairs: Vec<_> = (0..bench.ports.len()).collect();
+    let last = pairs.len() as u64 - 1;
+    for n in pairs.iter().copied() {
+        let context = bench.context_in(n, space.tree, 0, None);
+        let n = n as u64;
+        // Each waits for the one before it; the first one is told to begin by the last.
+        let before = if n == 0 { last + 1 } else { n - 1 };
+        let mut commands = vec![
+            program::wait(at + 8 * before, 1).to_vec(),
+            program::store(at + 8 * n, 1).to_vec(),
+        ];
+        if n == last {
+            commands.insert(0, program::store(at + 8 * (last + 1), 1).to_vec());
+        }
+        let commands: Vec<&[u32]> = commands.iter().map(Vec::as_slice).collect();
+        let program = space.program(&mut bench, &commands);
+        bench.submit(context, &Work::batch(program));
+    }
+    assert!(bench.run());
+    for n in pairs {
+        assert_eq!(bench.dword(page, 2 * n as u32), 1, "engine {n}");
+    }
+    for context in 0..bench.contexts.len() {
+        assert_eq!(bench.done(context), Seqno(1));
+    }
+    bench.assert_lawful();
+}
+
+#[test]
+fn descriptors_outlive_what_was_listed() {
+    // B9: elements of a longer list would run again if they were not cleared.
+    let mut bench = Bench::new(Dg2Config::default().with_engines(&[EngineId::Rcs, EngineId::Bcs]));
+    let copy = bench.first(EngineClass::Copy);
+    let contexts: Vec<_> = (0..8).map(|_| bench.context(copy)).collect();
+    for context in &contexts {
+        bench.queue(*context, &Work::default());
+    }
+    bench.kick(copy);
+    assert!(bench.run());
+    let before = bench.gpu.counter(Counter::ContextRestores);
+    bench.work(contexts[0], &Work::default());
+    assert_eq!(bench.gpu.counter(Counter::ContextRestores) - before, 1);
+    bench.assert_lawful();
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Gen12.5: entries of the global table and of a context's own, written by the backend and walked by the
+//! modelled engines (digest §4.5, §4.6), and copies and fills by the blitter (§2.2 rows 2 and 3).
+
+use gpu_model::counters::Counter;
+use ouro_cross::{
+    bench::{page, Bench, Object, Work},
+    local::Tree,
+    program::{self, Space, USER},
+};
+use ouro_hw::{
+    engine::{PageCopy, PageFill, COPY_DWORDS},
+    page_table::Leaf,
+    ring::{Commands, Overflow},
+    types::{GgttAddr, MemoryKind, Seqno},
+};
+
+/// The blitter's number.
+const BCS: usize = 1;
+
+#[test]
+fn every_kind_of_leaf_is_walked() {
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    let context = bench.context_in(BCS, space.tree, 0, None);
+    let system = bench.system(64 << 10);
+    let local = bench.local(4 << 20);
+    // 2 MiB of local memory, aligned to that.
+    let whole = local.at.next_multiple_of(2 << 20);
+    let cases = [
+        (
+            Leaf::Page,
+            page(MemoryKind::System, system.at + 0x3000),
+            0u64,
+        ),
+        (Leaf::Run, page(MemoryKind::Local, local.at), 0x1_0000),
+        (Leaf::Table, page(MemoryKind::Local, whole), 0x20_0000),
+    ];
+    for (leaf, page, at) in cases {
+        let addr = USER + 0x1000_0000 + at;
+        let tables = bench.tables;
+        space.tree.map(&mut bench.local, tables, addr, page, leaf);
+        // The first and the last dword of it.
+        for offset in [0, leaf.bytes() - 4] {
+            let value = 0x6000_0000 + offset as u32;
+            let program = space.program(&mut bench, &[&program::store(addr + offset, value)]);
+            bench.work(context, &Work::batch(program));
+            let place = page.addr.0 + offset;
+            let found = match page.memory {
+                MemoryKind::System => bench.memory.dword(place),
+                MemoryKind::Local => bench.local.dword(place),
+            };
+            assert_eq!(found, value, "{leaf:?} {offset:#x}");
+        }
+    }
+    bench.assert_lawful();
+}
+
+#[test]
+fn a_run_of_system_memory_is_walked() {
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    let context = bench.context_in(BCS, space.tree, 0, None);
+    let system = bench.system(128 << 10);
+    let at = system.at.next_multiple_of(64 << 10);
+    let addr = USER + 0x1000_0000;
+    let tables = bench.tables;
+    let first = page(MemoryKind::System, at);
+    space
+        .tree
+        .map(&mut bench.local, tables, addr, first, Leaf::Run);
+    let program = space.program(&mut bench, &[&program::store(addr + 0xfffc, 7)]);
+    bench.work(context, &Work::batch(program));
+    assert_eq!(bench.memory.dword(at + 0xfffc), 7);
+    bench.assert_lawful();
+}
+
+#[test]
+fn spaces_do_not_see_each_other() {
+    let mut bench = Bench::default();
+    let spaces = [Space::new(&mut bench), Space::new(&mut bench)];
+    let pages = [bench.system(4096), bench.local(4096)];
+    let addr = USER + 0x2000_0000;
+    for ((space, object), value) in spaces.iter().zip(pages).zip([0x1111u32, 0x2222]) {
+        bench.map(&space.tree, addr, object);
+        let context = bench.context_in(BCS, space.tree, 0, None);
+        let program = space.program(&mut bench, &[&program::store(addr, value)]);
+        bench.work(context, &Work::batch(program));
+    }
+    assert_eq!(pages.map(|page| bench.dword(page, 0)), [0x1111, 0x2222]);
+    bench.assert_lawful();
+}
+
+#[test]
+fn a_new_entry_is_seen_by_the_next_request() {
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    for n in 0..bench.ports.len() {
+        let context = bench.context_in(n, space.tree, 0, None);
+        let (old, addr) = space.page(&mut bench);
+        let new = bench.system(4096);
+        let (gate, gate_at) = space.page(&mut bench);
+        let store = space.program(&mut bench, &[&program::store(addr, 1)]);
+        let wait = space.program(&mut bench, &[&program::wait(gate_at, 1)]);
+        // The context stays on the engine, so its translations are kept until the next request's prologue.
+        bench.queue(context, &Work::batch(store));
+        bench.submit(context, &Work::batch(wait));
+        bench.run_for(2_000);
+        assert_eq!(bench.dword(old, 0), 1);
+        bench.map(&space.tree, addr, new);
+        bench.submit(context, &Work::batch(store));
+        bench.put(gate, 0, &[1]);
+        assert!(bench.run());
+        assert_eq!(bench.done(context), Seqno(3));
+        assert_eq!(bench.dword(new, 0), 1, "engine {n}");
+    }
+    bench.assert_lawful();
+}
+
+#[test]
+fn programs_do_not_reach_the_global_table() {
+    // Q5: MI_STORE_DATA_IMM with bit 22 is dropped.
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    for n in 0..bench.ports.len() {
+        let context = bench.context_in(n, space.tree, 0, None);
+        let target = bench.system(4096);
+        let program = space.program(&mut bench, &[&[0x1040_0002, target.addr, 0, 0xbad]]);
+        bench.work(context, &Work::batch(program));
+        assert_eq!(bench.dword(target, 0), 0, "engine {n}");
+        // I12: it is no error that ends work.
+        bench.work(context, &Work::default());
+    }
+    assert_eq!(
+        bench.gpu.counter(Counter::PrivilegeViolations),
+        bench.ports.len() as u64
+    );
+    assert_eq!(bench.gpu.lints(), []);
+}
+
+/// Numbers that look like none.
+fn pattern(object: Object, seed: u32) -> Vec<u32> {
+    let dwords = object.bytes / 4;
+    (0..dwords)
+        .map(|n| (n ^ seed).wrapping_mul(0x9e37_79b1) ^ n >> 7)
+        .collect()
+}
+
+fn dwords(bench: &Bench, object: Object) -> Vec<u32> {
+    (0..object.bytes / 4)
+        .map(|n| bench.dword(object, n))
+        .collect()
+}
+
+fn run_blit(
+    bench: &mut Bench,
+    context: usize,
+    write: &dyn Fn(&mut Commands<'_>) -> Result<(), Overflow>,
+) {
+    let mut buf = [0; COPY_DWORDS];
+    let mut out = Commands::new(&mut buf);
+    write(&mut out).expect("it fits");
+    let commands = out.as_slice().to_vec();
+    bench.work(context, &Work::inline(&commands));
+}
+
+#[test]
+fn pages_are_copied_between_all_memories() {
+    let mut bench = Bench::default();
+    let context = bench.context(BCS);
+    let engine = bench.engine(BCS);
+    // Pages before and behind those that are copied stay as they were.
+    let all = [
+        bench.system(64 << 10),
+        bench.system(64 << 10),
+        bench.local(64 << 10),
+        bench.local(64 << 10),
+    ];
+    for (n, (from, to)) in (1u32..).zip([(0, 1), (0, 2), (2, 3), (3, 1)]) {
+        let (from, to) = (all[from], all[to]);
+        let (source, old) = (pattern(from, n), pattern(to, n + 100));
+        bench.put(from, 0, &source);
+        bench.put(to, 0, &old);
+        let what = PageCopy {
+            from: GgttAddr(from.addr + 2 * 4096),
+            to: GgttAddr(to.addr + 5 * 4096),
+            pages: 3 + n,
+        };
+        run_blit(&mut bench, context, &|out| engine.copy(&what, out));
+        let mut expected = old.clone();
+        let len = what.pages as usize * 1024;
+        expected[5 * 1024..][..len].copy_from_slice(&source[2 * 1024..][..len]);
+        assert_eq!(dwords(&bench, to), expected);
+        assert_eq!(dwords(&bench, from), source);
+    }
+    bench.assert_lawful();
+}
+
+#[test]
+fn pages_of_both_memories_are_filled() {
+    let mut bench = Bench::default();
+    let context = bench.context(BCS);
+    let engine = bench.engine(BCS);
+    for object in [bench.system(64 << 10), bench.local(64 << 10)] {
+        let old = pattern(object, 3);
+        bench.put(object, 0, &old);
+        let what = PageFill {
+            to: GgttAddr(object.addr + 4096),
+            pages: 7,
+            value: 0xfeed_beef,
+            memory: object.memory,
+        };
+        run_blit(&mut bench, context, &|out| engine.fill(&what, out));
+        let mut expected = old;
+        expected[1024..8 * 1024].fill(0xfeed_beef);
+        assert_eq!(dwords(&bench, object), expected, "{:?}", object.memory);
+    }
+    bench.assert_lawful();
+}
+
+/// 2 MiB of local memory that one entry can map, and where they are.
+fn large(bench: &mut Bench) -> u64 {
+    let object = bench.local(4 << 20);
+    object.at.next_multiple_of(2 << 20)
+}
+
+#[test]
+fn the_largest_copy_is_whole() {
+    let mut bench = Bench::default();
+    let context = bench.context(BCS);
+    let engine = bench.engine(BCS);
+    // Coordinates have 15 bits and a sign: 16384 rows of a page, 64 MiB.
+    let pages = engine.desc().copy_pages;
+    assert_eq!(pages, 0x4000);
+    // The same 2 MiB again and again, on both sides; the last ones are others.
+    let (from, to) = (0x4000_0000u32, 0x5000_0000u32);
+    let place: [[u64; 2]; 2] = [0; 2].map(|_| [0; 2].map(|_| large(&mut bench)));
+    for ([many, last], addr) in place.into_iter().zip([from, to]) {
+        for n in 0..32u32 {
+            let at = if n == 31 { last } else { many };
+            let page = page(MemoryKind::Local, at);
+            let addr = u64::from(addr + n * (2 << 20));
+            let (tree, tables) = (bench.kernel, bench.tables);
+            tree.map(&mut bench.local, tables, addr, page, Leaf::Table);
+        }
+    }
+    let end = (2 << 20) - 4;
+    for (at, value) in [(0, 1), (end, 2)] {
+        bench.local.put(place[0][0] + at, &[value]);
+        bench.local.put(place[0][1] + at, &[value + 2]);
+    }
+    let what = PageCopy {
+        from: GgttAddr(from),
+        to: GgttAddr(to),
+        pages,
+    };
+    run_blit(&mut bench, context, &|out| engine.copy(&what, out));
+    for (at, value) in [(0, 1), (end, 2)] {
+        assert_eq!(bench.local.dword(place[1][0] + at), value);
+        assert_eq!(bench.local.dword(place[1][1] + at), value + 2);
+    }
+    let more = PageCopy {
+        pages: pages + 1,
+        ..what
+    };
+    let mut buf = [0; COPY_DWORDS];
+    let result = engine.copy(&more, &mut Commands::new(&mut buf));
+    assert_eq!(result, Err(Overflow));
+    bench.assert_lawful();
+}
+
+#[test]
+fn a_tree_is_as_deep_as_its_addresses() {
+    // Bits 47:39, 38:30, 29:21 and 20:12 each choose an entry: addresses that differ in one alone are
+    // different pages.
+    let mut bench = Bench::default();
+    let tree = Tree::new(&mut bench.local);
+    let space = Space { tree };
+    let context = bench.context_in(BCS, tree, 0, None);
+    let addrs = [12, 21, 30, 39].map(|bit| USER + 0x3000_0000 + (1 << bit));
+    let pages = addrs.map(|_| bench.system(4096));
+    for (addr, page) in addrs.into_iter().zip(pages) {
+        bench.map(&tree, addr, page);
+    }
+    for (value, addr) in (1u32..).zip(addrs) {
+        let program = space.program(&mut bench, &[&program::store(addr, value)]);
+        bench.work(context, &Work::batch(program));
+    }
+    assert_eq!(pages.map(|page| bench.dword(page, 0)), [1, 2, 3, 4]);
+    bench.assert_lawful();
+}
