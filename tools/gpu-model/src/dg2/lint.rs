@@ -80,8 +80,6 @@ rules! {
     EndInRing = "end-in-ring",
     /// A batch address that is no quadword's (J3).
     BatchAddress = "batch-address",
-    /// An address whose bits 63:48 are no copies of bit 47 (digest §2).
-    NonCanonical = "non-canonical",
     /// A reserved value in a command.
     Reserved = "reserved",
     /// An ALU instruction or operand that the tables do not have (O3).
