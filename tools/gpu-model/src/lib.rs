@@ -9,6 +9,7 @@
 #![warn(missing_docs)]
 
 pub mod blt;
+pub mod card_memory;
 pub mod chaos;
 pub mod clock;
 pub mod counters;

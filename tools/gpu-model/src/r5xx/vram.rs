@@ -9,17 +9,13 @@
 //! must not let anybody look meanwhile; it cannot on a card either.
 
 use super::surface::Surface;
+use crate::card_memory::CardMemory;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock};
-use vm_memory::mmap::MmapRegion;
-use vm_memory::{Bytes, FileOffset, VolatileMemory};
 
 /// The memory of a card.
 pub struct Vram {
-    map: MmapRegion,
-    file: Option<Arc<OwnedFd>>,
-    size: u64,
+    stored: CardMemory,
     surfaces: RwLock<Vec<Surface>>,
 }
 
@@ -30,9 +26,7 @@ impl Vram {
     /// When there is not so much.
     pub fn private(size: u64) -> anyhow::Result<Self> {
         Ok(Vram {
-            map: MmapRegion::new(size as usize)?,
-            file: None,
-            size,
+            stored: CardMemory::private(size)?,
             surfaces: RwLock::default(),
         })
     }
@@ -42,83 +36,40 @@ impl Vram {
     /// # Errors
     /// When the file cannot be made or mapped.
     pub fn shared(size: u64) -> anyhow::Result<Self> {
-        let fd = rustix::fs::memfd_create("gpu-model-vram", rustix::fs::MemfdFlags::CLOEXEC)?;
-        rustix::fs::ftruncate(&fd, size)?;
-        let at = FileOffset::new(std::fs::File::from(fd.try_clone()?), 0);
         Ok(Vram {
-            map: MmapRegion::from_file(at, size as usize)?,
-            file: Some(Arc::new(fd)),
-            size,
+            stored: CardMemory::shared("gpu-model-vram", 0, size)?,
             surfaces: RwLock::default(),
         })
     }
 
     /// The file, for the guest to map; `None` for private memory.
     pub fn file(&self) -> Option<Arc<OwnedFd>> {
-        self.file.clone()
+        self.stored.file()
     }
 
     /// Size in bytes.
     pub fn size(&self) -> u64 {
-        self.size
+        self.stored.size()
     }
 
     /// True if all of the range exists.
     pub fn contains(&self, offset: u64, len: usize) -> bool {
-        offset
-            .checked_add(len as u64)
-            .is_some_and(|end| end <= self.size)
+        self.stored.contains(offset, len)
     }
 
     /// Fills the memory with what was never written: a driver that hands it out must clear it.
     pub fn fill_with_garbage(&self, seed: u64) {
-        let mut v = seed ^ 0x9e37_79b9_7f4a_7c15;
-        let page: Vec<u8> = (0..512)
-            .flat_map(|_| {
-                v = v.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-                (v | 1).to_le_bytes()
-            })
-            .collect();
-        for at in (0..self.size).step_by(page.len()) {
-            self.cpu_write(at, &page);
-        }
+        self.stored.fill_with_garbage(seed, self.size());
     }
 
     /// Reads as the CPU, through the surfaces. Bytes that do not exist read zero.
     pub fn cpu_read(&self, offset: u64, buf: &mut [u8]) {
-        if !self.contains(offset, buf.len()) {
-            buf.fill(0);
-            return;
-        }
-        let all = self.map.as_volatile_slice();
-        let at = offset as usize;
-        // In range by the check above, so nothing here fails.
-        match buf.len() {
-            4 if at.is_multiple_of(4) => {
-                let v: u32 = all.load(at, Ordering::Acquire).unwrap_or(0);
-                buf.copy_from_slice(&v.to_le_bytes());
-            }
-            _ => {
-                let _ = all.read_slice(buf, at);
-            }
-        }
+        self.stored.read(offset, buf);
     }
 
     /// Writes as the CPU, through the surfaces. Bytes that do not exist are dropped.
     pub fn cpu_write(&self, offset: u64, data: &[u8]) {
-        if !self.contains(offset, data.len()) {
-            return;
-        }
-        let all = self.map.as_volatile_slice();
-        let at = offset as usize;
-        match <[u8; 4]>::try_from(data) {
-            Ok(b) if at.is_multiple_of(4) => {
-                let _ = all.store(u32::from_le_bytes(b), at, Ordering::Release);
-            }
-            _ => {
-                let _ = all.write_slice(data, at);
-            }
-        }
+        self.stored.write(offset, data);
     }
 
     /// Reads as the chip: bytes where the tile formula puts them. All of the range must exist.
