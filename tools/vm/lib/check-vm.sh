@@ -201,6 +201,13 @@ check_none() {
         sh -c '! ls /dev/dri/renderD128 2>/dev/null'
 }
 
+# peer_file NAME SUFFIX: the GPU's own file of guest-tests, or its driver's.
+peer_file() {
+    local file=$VM_DIR/guest-tests/$1-$gpu$2
+    [ -e "$file" ] || file=$VM_DIR/guest-tests/$1-$driver$2
+    echo "$file"
+}
+
 # check_peer GPU: the upstream driver on our model.
 check_peer() {
     local gpu=$1 name=$1/peer driver file
@@ -208,7 +215,7 @@ check_peer() {
     driver=$GPU_DRIVER
     results_begin "peer-$gpu"
     mkdir -p "$VM_LOG"
-    file=$VM_DIR/guest-tests/peer-$driver.sh
+    file=$(peer_file peer .sh)
     # It complains of what takes longer than a card would, and a machine that
     # stands still for a moment does the same to it. What is wrong with the
     # model, it says each time.
@@ -216,7 +223,7 @@ check_peer() {
     for attempt in 1 2 3; do
         guest_run "$name" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 1200 \
             --model-args "$GPU_HABITS $GPU_PEER_SLOW" --module-args "$GPU_PEER_MODULE" --add "$BIN_DIR/ouro-draw" \
-            --add "$SELFTESTS/radeon_memory" --add "$file:peer.sh" -- sh /bin/peer.sh
+            --add "$SELFTESTS/radeon_memory" --add "$SELFTESTS/discrete" --add "$file:peer.sh" -- sh /bin/peer.sh
         if [ "$attempt" = 3 ] || ! grep -q '^not ok .* has no complaint' "$GUEST_DIR/output.txt"; then break; fi
         say "the upstream $driver complained once; the guest runs again:"
         grep '^# ' "$GUEST_DIR/output.txt" >&2
@@ -229,7 +236,7 @@ check_peer() {
     local tests=$VM_LOG/tests-$gpu-peer program
     rm -rf "$tests"
     mkdir -p "$tests"
-    for program in $(<"$VM_DIR/guest-tests/peer-kselftests-$driver"); do cp "$SELFTESTS/$program" "$tests/"; done
+    for program in $(<"$(peer_file peer-kselftests '')"); do cp "$SELFTESTS/$program" "$tests/"; done
     guest_run "$name/kselftest" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 1800 \
         --model-args "$GPU_HABITS" --module-args "$GPU_PEER_MODULE" --add "$VM_DIR/guest-tests/run-tests.sh" --tests "$tests" -- sh /bin/run-tests.sh
     guest_results "$name/kselftest"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The modelled GPUs that guests run on: tools/vm/gpus has a file for each, of
 #   GPU_DRIVER   the upstream driver of such a card; the interface is its
-#   GPU_KERNELS  kernels on which `make check` has it
+#   GPU_KERNELS  kernels on which `make check` has it; none: the driver does not run on it yet
 #   GPU_PARTS    what else it has: peer (the upstream driver), igt, mesa
 #   GPU_COSTS    engines whose cost of submission is judged
 #   GPU_HABITS   arguments of the model that the upstream driver needs
@@ -10,7 +10,6 @@
 #   GPU_LEFT_OUT kselftests that take too long there, or are about other cards of the interface
 #   GPU_PAIR     not empty: two of them are tried in one guest
 #   GPU_CHAOS    kselftests that are run on a model that has a bad day
-# A model may be there before the driver's backend is: it has no file yet.
 #
 # shellcheck shell=bash disable=SC1090,SC2034
 

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# In the guest: the upstream i915 on the modelled DG2, by execlists. TAP. Runs with i915 loaded.
+
+. /bin/check.sh
+
+bound() { test -e /sys/bus/pci/drivers/i915/0000:00:02.0; }
+# One of each class at least, and each has recorded its first context: else the GT is wedged.
+engines() {
+    for engine in rcs0 bcs0 ccs0 vcs0 vcs1 vecs0 vecs1; do
+        test -d "/sys/class/drm/card0/engine/$engine" || { echo "no $engine"; return 1; }
+    done
+    test "$(cat /sys/kernel/debug/dri/0*/i915_wedged | head -n 1)" = 0
+}
+# The line of /proc/interrupts that is the card's: all processors' together.
+interrupts() { awk '/i915/ {n = 0; for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) n += $i; print n}' /proc/interrupts; }
+interrupted() { test "$(interrupts)" -gt 0; }
+complaints() { dmesg | grep -E 'i915.*(\*ERROR\*|GPU HANG|not idle|timed out|Resetting|wedged)'; }
+no_complaint() { ! complaints; }
+# An engine that stops is the one that is reset, and once.
+one_reset() {
+    discrete -t a_bad_batch_is_its_own_contexts || return 1
+    complaints
+    test "$(complaints | grep -c Resetting)" = 1 && complaints | grep -q 'Resetting bcs0 for CS error'
+}
+unload() {
+    for driver in /sys/class/vtconsole/vtcon*/bind; do echo 0 >"$driver"; done
+    rmmod i915
+}
+
+check_begin
+check "i915 binds to the model" bound
+check "there is a render node" test -c /dev/dri/renderD128
+check "all engines have recorded a context" engines
+check "stores, blits and preemption do what they should" discrete -T a_bad_batch_is_its_own_contexts
+check "interrupts arrive" interrupted
+check "i915 has no complaint" no_complaint
+check "a bad batch resets its engine" one_reset
+check "i915 unloads" unload
+check_end
