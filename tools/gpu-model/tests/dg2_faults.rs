@@ -42,6 +42,27 @@ fn a_hang_lasts_until_the_reset() {
 }
 
 #[test]
+fn an_error_that_was_taken_back_needs_no_request_before_a_reset() {
+    let rig = Rig::new();
+    rig.gpu.inject(Fault::once(Kind::PageFault).on("bcs"));
+    rig.run(E, &store(VA.into(), 1));
+    // Digest §5.6: bit 2, by its mask; it clears. Then the reset, as often as one likes.
+    assert_eq!(rig.ereg(E, 0xd0), 4);
+    rig.eset(E, 0xd0, 0x0004_0004);
+    assert_eq!(rig.ereg(E, 0xd0), 0);
+    rig.set(0x941c, 1 << 2);
+    rig.set(0x941c, 1 << 2);
+    rig.clean();
+    // Of new work it must be asked.
+    rig.start_engine(E);
+    rig.context(0);
+    rig.run(E, &store(VA.into(), 2));
+    assert_eq!(rig.at(0x2_0000), 2);
+    rig.set(0x941c, 1 << 2);
+    assert_eq!(rig.gpu.lint_count(Rule::ResetNotReady), 1);
+}
+
+#[test]
 fn interrupts_are_lost_late_doubled_and_made_up() {
     let interrupt = [USER_INTERRUPT, NOOP];
     let rig = Rig::new();

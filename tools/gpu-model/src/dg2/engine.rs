@@ -260,6 +260,9 @@ pub(crate) struct Engine {
     pub stop: Stop,
     /// Next element that the port fills.
     pub port: usize,
+    /// It stopped by an error that has been taken back: it can be reset as it is, and as often, until
+    /// there is work again (digest §5.6).
+    pub excused: bool,
     /// The execution queue.
     pub queue: Queue,
     /// A newer queue, loaded and not yet switched to.
@@ -297,6 +300,7 @@ impl Engine {
         Engine {
             stop: Stop::Running,
             port: 0,
+            excused: false,
             queue: Queue::default(),
             pending: None,
             current: None,

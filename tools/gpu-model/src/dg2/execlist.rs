@@ -128,6 +128,7 @@ impl Core {
             return;
         }
         self.notes.count(Counter::Loads);
+        self.engine(e).excused = false;
         if self.engine(e).pending.is_some() {
             self.notes.count(Counter::LoadsUnacknowledged);
         }

@@ -31,6 +31,7 @@ impl Core {
         let mut value = self.ering(e, ring::RESET_CTL);
         let mask = data >> 16;
         if mask & CAT_ERROR != 0 {
+            self.engine(e).excused |= value & CAT_ERROR != 0;
             value &= !CAT_ERROR;
         }
         if mask & REQUEST != 0 {
@@ -79,7 +80,8 @@ impl Core {
             if full || data & e.reset_bit() != 0 {
                 let control = self.ering(e, ring::RESET_CTL);
                 // A compute engine goes with the render engine, which speaks for it.
-                let asked = full || e.class() == super::engine::Class::Compute;
+                let spoken_for = full || e.class() == super::engine::Class::Compute;
+                let asked = spoken_for || self.engine(e).excused;
                 if !asked && control & (READY | CAT_ERROR) == 0 {
                     self.notes.lint(Rule::ResetNotReady, || e.name().to_owned());
                 }
@@ -108,10 +110,11 @@ impl Core {
         self.reset_registers(|d| d == Domain::Engine(e as u8));
         self.set_ering(e, ring::RESET_CTL, control | control << 1);
         self.set_ering(e, ring::ID, e.instance() << 4 | e.class() as u32);
-        let (port, events) = (self.engine(e).port, self.engine(e).events);
-        *self.engine(e) = Engine {
-            port,
-            events,
+        let engine = self.engine(e);
+        *engine = Engine {
+            port: engine.port,
+            excused: engine.excused,
+            events: engine.events,
             ..Engine::new()
         };
     }
