@@ -64,11 +64,16 @@ fn is_locked(hw: &Hw<'_>) -> bool {
 
 /// Looks what the card has.
 pub(super) fn probe(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
-    let state = hw.regs.read32(gt_reg::GU_CNTL);
-    if hw.platform.config32(PCI_ID) == u32::MAX || state == u32::MAX {
+    let found = look(hw);
+    // It may have gone at any time, and what was read then says nothing.
+    if hw.platform.config32(PCI_ID) == u32::MAX || hw.regs.read32(gt_reg::GU_CNTL) == u32::MAX {
         return Err(BringUpError::Gone);
     }
-    if state & gt_reg::GU_CNTL_MEMORY == 0 {
+    found
+}
+
+fn look(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
+    if hw.regs.read32(gt_reg::GU_CNTL) & gt_reg::GU_CNTL_MEMORY == 0 {
         return Err(BringUpError::Unsupported(
             "its memory was not set up by its firmware",
         ));
@@ -221,6 +226,10 @@ mod tests {
         let gone = device();
         gone.gone.set(true);
         assert_eq!(probe(&gone.hw()).err(), Some(BringUpError::Gone));
+        // Behind the first look.
+        let going = device();
+        going.script(0x10_1010, &[0x80, u32::MAX]);
+        assert_eq!(probe(&going.hw()).err(), Some(BringUpError::Gone));
     }
 
     #[test]
