@@ -164,6 +164,10 @@ struct Pending {
     dwords: Vec<u32>,
 }
 
+/// What an engine said cannot be: only a reset helps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Nonsense;
+
 /// The machine.
 pub struct Bench {
     /// The device.
@@ -703,16 +707,22 @@ impl Bench {
 
     /// Reads what an engine said and completed, and loads what should run then.
     pub fn read_events(&mut self, n: usize) {
+        self.listen(n).expect("what it says can be");
+    }
+
+    /// The same of an engine that may say anything.
+    pub fn listen(&mut self, n: usize) -> Result<(), Nonsense> {
         let now = self.now();
         let port = &mut self.ports[n];
         let mut page = StatusPage(&self.memory, port.status.at);
-        while let Look::Event(raw) = port.events.next(&mut page).expect("a number of an entry") {
-            let event = self.topo.engines[n].event(raw).expect("an event");
+        while let Look::Event(raw) = port.events.next(&mut page).map_err(|_| Nonsense)? {
+            let event = self.topo.engines[n].event(raw).ok_or(Nonsense)?;
             port.said.push(event);
-            port.sched.event(&event, now).expect("it can be");
+            port.sched.event(&event, now).map_err(|_| Nonsense)?;
         }
         self.read_numbers(n);
         self.kick(n);
+        Ok(())
     }
 
     /// What the interrupt handler would do.
