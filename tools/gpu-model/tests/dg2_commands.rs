@@ -556,6 +556,10 @@ fn pipe_control_stores_and_tells() {
     assert_eq!(rig.ereg(e, 0x608), 0x99);
     assert_eq!(rig.identity(e), 0x8005_0110);
     rig.clean();
+    // A dword too short: the upper half of what is stored is zero, and the rule is told.
+    rig.run(e, &[0x7a00_0003, 0x0110_4000, VA, 0, 3]);
+    assert_eq!((rig.at(AT), rig.at(AT + 4)), (3, 0));
+    assert_eq!(rig.gpu.lint_count(Rule::Reserved), 1);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The blitter: fills, copies, and copies of compression state (digest §2.2 rows 2 to 5; the document
-//! has none of them). Addresses are per-process ones. A large operation is done in parts, between
-//! which the device answers.
+//! has none of them). Older commands are in `blt_old`. Addresses are per-process ones. A large
+//! operation is done in parts, between which the device answers.
 
 use super::command::address;
 use super::core::Core;
@@ -27,7 +27,7 @@ pub(crate) fn decode(header: u32) -> Option<(&'static str, usize)> {
         op::FAST_COPY => ("XY_FAST_COPY_BLT", 10),
         op::FAST_COLOR => ("XY_FAST_COLOR_BLT", 16),
         op::CTRL_SURF_COPY => ("XY_CTRL_SURF_COPY_BLT", 5),
-        _ => return None,
+        other => super::blt_old::decode(other)?,
     };
     ((header & 0xff) as usize + 2 == length).then_some((name, length))
 }
@@ -37,15 +37,15 @@ const PART: u64 = 64 << 10;
 
 /// A surface.
 #[derive(Clone, Copy, Debug)]
-struct Surface {
-    base: u64,
-    pitch: u64,
-    tiling: Tiling,
+pub(super) struct Surface {
+    pub base: u64,
+    pub pitch: u64,
+    pub tiling: Tiling,
 }
 
 /// What there is to do.
 #[derive(Clone, Debug)]
-enum Work {
+pub(super) enum Work {
     /// A pixel over and over.
     Fill(Vec<u8>),
     /// From the place of a source's pixel.
@@ -82,7 +82,7 @@ fn tiling(field: u32) -> Option<Tiling> {
 }
 
 /// A coordinate: low or high half of a dword, signed.
-fn coordinates(d: u32) -> (i64, i64) {
+pub(super) fn coordinates(d: u32) -> (i64, i64) {
     (
         i64::from(d as u16 as i16),
         i64::from((d >> 16) as u16 as i16),
@@ -97,10 +97,11 @@ impl Core {
             op::FAST_COLOR => self.fast_color(e, d),
             op::FAST_COPY => self.fast_copy(e, d),
             op::BLOCK_COPY => self.block_copy(e, d),
-            _ => {
+            op::CTRL_SURF_COPY => {
                 self.ctrl_surf(e, d)?;
                 None
             }
+            _ => self.old_blit(e, d),
         };
         self.engine(e).blit = job;
         Ok(match self.engine(e).blit {
@@ -166,7 +167,7 @@ impl Core {
     }
 
     /// What is not modelled does nothing.
-    fn modelled<T>(&mut self, e: EngineId, what: Option<T>) -> Option<T> {
+    pub(super) fn modelled<T>(&mut self, e: EngineId, what: Option<T>) -> Option<T> {
         if what.is_none() {
             self.notes.lint(Rule::NotModelled, || {
                 format!("{} format or tiling", e.name())
@@ -187,7 +188,15 @@ impl Core {
         })
     }
 
-    fn source(&mut self, e: EngineId, cpp: u64, from: Surface, x: i64, y: i64) -> Option<Work> {
+    /// What is copied: from a pixel on.
+    pub(super) fn source(
+        &mut self,
+        e: EngineId,
+        cpp: u64,
+        from: Surface,
+        x: i64,
+        y: i64,
+    ) -> Option<Work> {
         match (u64::try_from(x), u64::try_from(y)) {
             (Ok(x), Ok(y)) => Some(Work::Copy(from, x * cpp, y)),
             _ => {
@@ -199,7 +208,7 @@ impl Core {
     }
 
     /// The rectangle from one corner to the other, which lies outside; moved by an offset.
-    fn job(
+    pub(super) fn job(
         &mut self,
         e: EngineId,
         d: &[u32],

@@ -59,6 +59,10 @@ impl Core {
         if d[1] & 1 << 18 != 0 {
             self.flush_tlb(e);
         }
+        if d.len() < 6 {
+            self.notes
+                .lint(Rule::Reserved, || format!("{} {:#010x}", e.name(), d[0]));
+        }
         let post_sync = d[1] >> 14 & 3;
         if d[1] & 1 << 23 != 0 {
             let offset = d[2] & 0x7f_fffc;
@@ -67,7 +71,8 @@ impl Core {
             }
         } else if post_sync != 0 {
             let data = match post_sync {
-                1 => address(d, 4),
+                // What is left out is zero.
+                1 => u64::from(d[4]) | u64::from(d.get(5).copied().unwrap_or(0)) << 32,
                 // No depth is tested, so none passes.
                 2 => 0,
                 _ => self.timestamp(),

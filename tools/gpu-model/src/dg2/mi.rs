@@ -281,7 +281,8 @@ pub fn decode_engine(header: u32, e: EngineId) -> Option<(&'static str, usize)> 
     match (e.class(), header >> 16) {
         (Class::Copy, _) => None,
         (Class::Decode | Class::Enhance, _) => Some(("media", (header & 0xfff) as usize + 2)),
-        (_, PIPE_CONTROL) => (long == 6).then_some(("PIPE_CONTROL", 6)),
+        // Test programs leave out the last dword.
+        (_, PIPE_CONTROL) => matches!(long, 5 | 6).then_some(("PIPE_CONTROL", long)),
         (_, PRIMITIVE) => Some(("3DPRIMITIVE", long)),
         (_, WM_HZ_OP) => Some(("3DSTATE_WM_HZ_OP", long)),
         (_, COMPUTE_WALKER) => Some(("COMPUTE_WALKER", long)),
@@ -345,7 +346,13 @@ mod tests {
             assert_eq!((def.name, n), (*name, *len), "{header:08x}");
         }
         let named = |h, e| decode_engine(h, e);
-        assert_eq!(named(0x7a00_0004, EngineId::Rcs), Some(("PIPE_CONTROL", 6)));
+        for (header, expected) in [
+            (0x7a00_0004, Some(("PIPE_CONTROL", 6))),
+            (0x7a00_0003, Some(("PIPE_CONTROL", 5))),
+            (0x7a00_0002, None),
+        ] {
+            assert_eq!(named(header, EngineId::Rcs), expected);
+        }
         assert_eq!(
             named(0x7208_0025, EngineId::Ccs0),
             Some(("COMPUTE_WALKER", 39))

@@ -15,13 +15,14 @@
 //! | `stream.rs`, `mi.rs`, `prefetch.rs` | fetch, decode, advance, preemption; fetching ahead |
 //! | `command.rs`, `predicate.rs`, `privilege.rs` | commands that steer the stream; predication; privilege |
 //! | `transfer.rs`, `semaphore.rs`, `atomic.rs`, `alu.rs`, `flush.rs` | commands that move data, wait, compute, flush |
-//! | `blt.rs`, `tile.rs` | the blitter |
+//! | `blt.rs`, `blt_old.rs`, `tile.rs` | the blitter |
 //! | `lint.rs` | rules that are watched |
 //! | `core.rs`, `device.rs`, `bus.rs` | the state; the device as a library: [`Dg2`]; as a transport sees it |
 
 pub(crate) mod alu;
 pub(crate) mod atomic;
 pub(crate) mod blt;
+mod blt_old;
 mod bus;
 pub(crate) mod command;
 pub mod config;
