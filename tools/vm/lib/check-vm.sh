@@ -117,6 +117,15 @@ kselftests_for() {
     done
 }
 
+# tests_only DIR NAMES: leaves only these programs there, with what helps them; all if there are no names.
+tests_only() {
+    local dir=$1 names=$2 file name
+    for file in ${names:+"$dir"/*}; do
+        name=$(basename "$file" .sh)
+        [[ $file == *.helper || " $names " == *" $name "* || " $names " == *" ${name#zz-} "* ]] || rm -f "$file"
+    done
+}
+
 # check_vm GPU KERNEL
 check_vm() {
     local gpu=$1 kernel=$2 name=$1/$2 tests file
@@ -127,10 +136,10 @@ check_vm() {
     kselftests_for "$GPU_DRIVER" "$tests"
     cp "$VM_DIR"/guest-tests/lifecycle.sh "$tests/zz-lifecycle.sh"
     for file in $GPU_LEFT_OUT; do rm -f "$tests/$file" "$tests/zz-$file.sh"; done
+    if [ "$kernel" = debug ] && [ -n "$GPU_ONLY_DEBUG" ]; then GPU_ONLY=$GPU_ONLY_DEBUG; fi
+    tests_only "$tests" "$GPU_ONLY"
     # asked again: of the programs, those that failed
-    for file in ${AGAIN:+"$tests"/*}; do
-        [[ $file == *.helper || " $AGAIN " == *" $(basename "$file" .sh) "* ]] || rm -f "$file"
-    done
+    tests_only "$tests" "${AGAIN:-}"
     # longer runs: see testing.rst
     local longer='' variable
     for variable in OURO_LOADS OURO_UNBINDS OURO_STRESS OURO_MANY OURO_SEED OURO_PROBES; do

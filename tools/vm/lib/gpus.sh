@@ -8,6 +8,8 @@
 #   GPU_PEER_MODULE  arguments of the upstream driver
 #   GPU_PEER_SLOW  more of the model's, where it is asked whether it waits
 #   GPU_LEFT_OUT kselftests that take too long there, or are about other cards of the interface
+#   GPU_ONLY     the kselftests that run there, if not all do
+#   GPU_ONLY_DEBUG  the same on the debug kernel
 #   GPU_PAIR     not empty: two of them are tried in one guest
 #   GPU_CHAOS    kselftests that are run on a model that has a bad day
 #
@@ -29,7 +31,7 @@ gpu_known() {
 # gpu_read NAME: the values above are its.
 gpu_read() {
     GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE=''
-    GPU_PEER_SLOW='' GPU_LEFT_OUT='' GPU_PAIR='' GPU_CHAOS=''
+    GPU_PEER_SLOW='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_ONLY_DEBUG='' GPU_PAIR='' GPU_CHAOS=''
     . "$VM_DIR/gpus/$1"
 }
 
