@@ -3,18 +3,21 @@
 # In the guest: each program of /tests by itself, its TAP and its exit kept.
 # Nothing may be open in /out meanwhile: a test of suspend unmounts it.
 mkdir -p /tmp/tap /out/tap
+# Seconds that the guest's processors have worked: the rest was waiting.
+worked() { awk '/^cpu / {print int(($2 + $3 + $4 + $7 + $8) / 100)}' /proc/stat; }
 for program in /tests/*; do
     [ -f "$program" ] || continue
     case $program in *.helper) continue ;; esac
     name=${program##*/}
     name=${name%.sh}
     began=$(cut -d. -f1 /proc/uptime)
+    before=$(worked)
     case $program in
         *.sh) sh "$program" >"/tmp/tap/$name.txt" 2>&1 </dev/null ;;
         *) "$program" >"/tmp/tap/$name.txt" 2>&1 </dev/null ;;
     esac
     echo $? >"/tmp/tap/$name.exit"
-    echo "$name: ended with $(cat "/tmp/tap/$name.exit") after $(($(cut -d. -f1 /proc/uptime) - began)) s"
+    echo "$name: ended with $(cat "/tmp/tap/$name.exit") after $(($(cut -d. -f1 /proc/uptime) - began)) s, $(($(worked) - before)) s of work"
     cp "/tmp/tap/$name."* /out/tap/
 done
 exit 0
