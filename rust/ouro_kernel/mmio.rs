@@ -303,6 +303,29 @@ impl Bar {
         }
     }
 
+    /// Writes words of 32 bits one behind the other, with the gate opened once for all of them; those that
+    /// lie outside go nowhere. There should not be many more than a page of them.
+    pub fn write32s(&self, offset: usize, values: impl ExactSizeIterator<Item = u32>) {
+        if let Some(m) = self.access() {
+            let mut at = offset;
+            for value in values {
+                m.write32(at, value);
+                at = at.saturating_add(4);
+            }
+        }
+    }
+
+    /// The same with words of 64 bits.
+    pub fn write64s(&self, offset: usize, values: impl ExactSizeIterator<Item = u64>) {
+        if let Some(m) = self.access() {
+            let mut at = offset;
+            for value in values {
+                m.write64(at, value);
+                at = at.saturating_add(8);
+            }
+        }
+    }
+
     /// Writes 16 bits, as [`Bar::write32()`].
     pub fn write16(&self, offset: usize, value: u16) {
         if let Some(m) = self.access() {

@@ -312,13 +312,19 @@ impl Hardware {
         self.with_gt(|hw, gt| self.generation().irq_arm(hw, gt, engine, on));
     }
 
-    /// Writes entry `index` of the global table.
-    pub(crate) fn write_gtt(&self, index: u32, entry: u64) {
-        self.pte_writes.fetch_add(1, ordering::Relaxed);
+    /// Writes entries of the global table, from `first` on. Not many at a time: whoever closes the window
+    /// waits meanwhile.
+    pub(crate) fn write_gtt(&self, first: u32, entries: &[u64]) {
+        let count = entries.len() as u64;
+        self.pte_writes.fetch_add(count, ordering::Relaxed);
+        self.gtt.writes.fetch_add(count, ordering::Relaxed);
+        let entries = entries.iter();
         if self.topology.pages.entry_bytes() == 8 {
-            self.gtt.write64(index.wrapping_mul(8), entry);
+            let at = first.wrapping_mul(8) as usize;
+            self.gtt.bar.write64s(at, entries.copied());
         } else {
-            self.gtt.write32(index.wrapping_mul(4), entry as u32);
+            let at = first.wrapping_mul(4) as usize;
+            self.gtt.bar.write32s(at, entries.map(|e| *e as u32));
         }
     }
 

@@ -10,6 +10,30 @@ use kernel::{
     sync::atomic::{ordering, Atomic},
 };
 
+/// Entries that are written at a time: the device's window is opened once for all of them.
+const RUN: usize = 64;
+
+/// Calls `write` with entries that follow each other from `first` on, a run at a time.
+pub(super) fn in_runs(
+    mut first: u32,
+    mut entries: impl Iterator<Item = u64>,
+    mut write: impl FnMut(u32, &[u64]),
+) {
+    let mut run = [0; RUN];
+    loop {
+        let mut len = 0;
+        for (to, entry) in run.iter_mut().zip(entries.by_ref()) {
+            *to = entry;
+            len += 1;
+        }
+        let Some(full @ [_, ..]) = run.get(..len) else {
+            return;
+        };
+        write(first, full);
+        first = first.wrapping_add(len as u32);
+    }
+}
+
 /// Bytes of a word.
 const WORD: u32 = 4;
 

@@ -23,7 +23,7 @@ use ouro_hw::{
 use ouro_kernel::{pages::DmaPages, pci::DmaDevice, Caching};
 
 use super::{
-    entries::Entries,
+    entries::{in_runs, Entries},
     population::{Departed, Entrance, Population, Victim},
 };
 use crate::{gem::Object, hardware::Hardware, submit::image::Image};
@@ -227,9 +227,8 @@ impl Space {
     /// is not there any more.
     pub(crate) fn restore(&self) {
         let inner = self.inner.lock();
-        for index in 0..self.entries {
-            self.hardware.write_gtt(index, self.table.get(index));
-        }
+        let entries = (0..self.entries).map(|index| self.table.get(index));
+        in_runs(0, entries, |first, run| self.hardware.write_gtt(first, run));
         drop(inner);
         self.hardware.gtt_written();
         self.hardware.flush_gtt();
@@ -240,18 +239,14 @@ impl Space {
     pub(crate) fn fill(&self) {
         let pages = self.hardware.topology().pages;
         let scratch = pages.entry(self.layout.scratch);
-        for i in 0..self.entries {
-            self.write(i, scratch, Reach::Kernel);
-        }
+        let all = (0..self.entries).map(|_| scratch);
+        self.write(0, all, Reach::Kernel);
         if let Some(slot) = self.layout.directory {
-            for (i, table) in (0u32..).zip(self.tables.iter()) {
-                let entry = table
-                    .address(0)
-                    .and_then(|addr| pages.directory_entry(DmaAddr(addr)));
-                if let Some(entry) = entry {
-                    self.write(slot.page().wrapping_add(i), entry, Reach::Kernel);
-                }
-            }
+            let tables = self.tables.iter().map(|table| {
+                let entry = |addr| pages.directory_entry(DmaAddr(addr));
+                table.address(0).and_then(entry).unwrap_or(scratch)
+            });
+            self.write(slot.page(), tables, Reach::Kernel);
         }
         self.hardware.gtt_written();
         self.hardware.flush_gtt();
@@ -316,14 +311,14 @@ impl Space {
             first
         };
         let pages = self.hardware.topology().pages;
-        for (i, address) in (0..count).zip(addresses) {
-            let entry = pages.entry(Page {
+        let entries = (0..count).zip(addresses).map(|(_, address)| {
+            pages.entry(Page {
                 addr: DmaAddr(address),
                 memory: MemoryKind::System,
                 cache,
-            });
-            self.write(first.wrapping_add(i), entry, reach);
-        }
+            })
+        });
+        self.write(first, entries, reach);
         self.hardware.gtt_written();
         Ok(Mapping {
             space: self.clone(),
@@ -355,17 +350,22 @@ impl Space {
         kernel_start(self.entries)
     }
 
-    fn write(&self, index: u32, entry: u64, reach: Reach) {
-        if reach == Reach::Everyone {
-            let per_table = self.hardware.topology().pages.entries_per_table();
-            // A format of one level has no such tables.
-            let table = index.checked_div(per_table);
-            if let Some(table) = table.and_then(|n| self.tables.get(n as usize)) {
-                table.write32(((index % per_table) * 4) as usize, entry as u32);
+    /// Writes entries one after the other from `first` on, wherever `reach` wants them.
+    fn write(&self, first: u32, entries: impl Iterator<Item = u64>, reach: Reach) {
+        let per_table = self.hardware.topology().pages.entries_per_table();
+        in_runs(first, entries, |first, run| {
+            for (index, entry) in (first..).zip(run) {
+                if reach == Reach::Everyone {
+                    // A format of one level has no such tables.
+                    let table = index.checked_div(per_table);
+                    if let Some(table) = table.and_then(|n| self.tables.get(n as usize)) {
+                        table.write32(((index % per_table) * 4) as usize, *entry as u32);
+                    }
+                }
+                self.table.set(index, *entry);
             }
-        }
-        self.table.set(index, entry);
-        self.hardware.write_gtt(index, entry);
+            self.hardware.write_gtt(first, run);
+        });
     }
 
     fn take_out(&self, inner: &mut Inner, mapping: &Mapping) -> Departed {
@@ -376,9 +376,7 @@ impl Space {
             ..
         } = *mapping;
         let scratch = self.hardware.topology().pages.entry(self.layout.scratch);
-        for i in 0..count {
-            self.write(first.wrapping_add(i), scratch, reach);
-        }
+        self.write(first, (0..count).map(|_| scratch), reach);
         self.hardware.gtt_written();
         inner.population.give(first, count)
     }
