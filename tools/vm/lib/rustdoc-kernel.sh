@@ -18,7 +18,7 @@ for word in "$@"; do
     if [ -z "$started" ]; then
         case $word in
             *=*) env+=("$word") ;;
-            *rustc*) started=yes ;;
+            *rustc* | *clippy-driver*) started=yes ;;
         esac
         continue
     fi
