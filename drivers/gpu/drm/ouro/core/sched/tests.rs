@@ -156,6 +156,8 @@ struct One {
     client: usize,
     priority: i32,
     tail: u32,
+    /// The tail of the last request that was seen to be done.
+    seen: u32,
     /// Since when it has had something to do and its priority.
     since: u64,
     cancelled: bool,
@@ -211,6 +213,7 @@ impl Core {
             client,
             priority,
             tail: 0,
+            seen: 0,
             since: 0,
             cancelled: false,
         });
@@ -271,13 +274,16 @@ impl Core {
         assert!(self.sched.next(self.now).is_none_or(|t| t > self.now));
     }
 
-    /// Sees how far a context has run.
+    /// Sees how far a context has run, if that is further than before.
     fn number(&mut self, n: usize) {
-        let first = self.device.rings[n]
-            .front()
-            .map_or(self.all[n].tail, |w| w.tail - 8);
-        self.sched
-            .completed(self.all[n].context, RingOffset(first), self.now);
+        let one = &mut self.all[n];
+        let next = self.device.rings[n].front();
+        let first = next.map_or(one.tail, |w| w.tail - 8);
+        if first != one.seen {
+            one.seen = first;
+            self.sched
+                .completed(one.context, RingOffset(first), self.now);
+        }
     }
 
     fn numbers(&mut self) {
