@@ -60,6 +60,47 @@ pub fn jump(addr: u64) -> [u32; 3] {
     [0x1880_0101, low, high]
 }
 
+/// Corners of a rectangle: the second one is outside.
+pub type Corners = [(u32, u32); 2];
+
+fn corner((x, y): (u32, u32)) -> u32 {
+    y << 16 | x
+}
+
+/// `XY_FAST_COLOR_BLT` of pixels of 32 bits in rows of `pitch` bytes (digest §2.2 row 2; MOCS 1, as 2).
+pub fn fill(to: u64, pitch: u32, [first, last]: Corners, colour: u32) -> [u32; 16] {
+    let [low, high] = halves(to);
+    let mut dwords = [0; 16];
+    dwords[..8].copy_from_slice(&[
+        0x5110_000e,
+        2 << 21 | (pitch - 1),
+        corner(first),
+        corner(last),
+        low,
+        high,
+        0,
+        colour,
+    ]);
+    dwords
+}
+
+/// `XY_FAST_COPY_BLT` of the same (row 3), from the pixels at a corner of another surface of that pitch.
+pub fn copy(to: u64, pitch: u32, [first, last]: Corners, from: u64, at: (u32, u32)) -> [u32; 10] {
+    let ([to, to_high], [from, from_high]) = (halves(to), halves(from));
+    [
+        0x5080_0008,
+        3 << 24 | pitch,
+        corner(first),
+        corner(last),
+        to,
+        to_high,
+        corner(at),
+        pitch,
+        from,
+        from_high,
+    ]
+}
+
 /// A user's space, and what is in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Space {

@@ -378,6 +378,35 @@ fn engines_work_side_by_side() {
 }
 
 #[test]
+fn a_tail_that_is_lost_is_written_again() {
+    // D8: the image of what is switched away from is saved as a whole, its old tail too.
+    let mut bench = Bench::default();
+    let first = bench.context(BCS);
+    let urgent = bench.context_in(BCS, bench.kernel, 10, None);
+    bench.submit(first, &Work::default());
+    while bench.done(first) != Seqno(1) {
+        bench.gpu.run_until_idle(1);
+    }
+    // The number is read; the context is still on the engine.
+    bench.interrupt();
+    bench.read_events(BCS);
+    let handle = bench.contexts[first].handle;
+    assert!(bench.ports[BCS].sched.is_held(handle));
+    let new = bench.queue(first, &Work::default());
+    bench.submit(urgent, &Work::default());
+    let load = bench.ports[BCS].loads.last().unwrap();
+    assert_eq!(
+        load.entries()[1].tail,
+        new,
+        "it stands behind the other one"
+    );
+    assert!(bench.run());
+    assert_eq!(bench.done(urgent), Seqno(1));
+    assert_eq!(bench.done(first), Seqno(2));
+    bench.assert_lawful();
+}
+
+#[test]
 fn descriptors_outlive_what_was_listed() {
     // B9: elements of a longer list would run again if they were not cleared.
     let mut bench = Bench::new(Dg2Config::default().with_engines(&[EngineId::Rcs, EngineId::Bcs]));
