@@ -139,6 +139,9 @@ pub(crate) struct Hardware {
     users: Atomic<i64>,
     #[pin]
     waking: Mutex<()>,
+    /// Held by who takes events off the device: some chips tell of one at a time.
+    #[pin]
+    acking: SpinLockIrq<()>,
     interrupts: Atomic<u64>,
     pte_writes: Atomic<u64>,
     /// How often entries were written, and how many of these times have taken effect.
@@ -190,6 +193,7 @@ impl Hardware {
             gt <- new_spinlock_irq!(gt, "ouro_gt"),
             users: Atomic::new(0),
             waking <- new_mutex!((), "ouro_waking"),
+            acking <- new_spinlock_irq!((), "ouro_acking"),
             interrupts: Atomic::new(0),
             pte_writes: Atomic::new(0),
             gtt_written: Atomic::new(0),
@@ -279,9 +283,12 @@ impl Hardware {
             .map_err(errno)
     }
 
-    /// Takes the events of an interrupt. Interrupt context.
+    /// Takes the events of an interrupt. Any context.
     pub(crate) fn interrupt(&self) -> Events {
+        // The handler, and who looks for an interrupt that was lost.
+        let acking = self.acking.lock();
         let events = self.generation().irq_ack(&self.hw());
+        drop(acking);
         if events.ours {
             self.interrupts.fetch_add(1, ordering::Relaxed);
         }
