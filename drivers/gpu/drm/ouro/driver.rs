@@ -21,7 +21,7 @@ use kernel::{
 use ouro_hw::{
     chips,
     generation::{LocalMemory, Window as Place},
-    types::GpuAddr,
+    types::{GpuAddr, PAGE_SIZE},
     Chip, Platform,
 };
 use ouro_kernel::{
@@ -50,6 +50,7 @@ use crate::{
     reset::ErrorFile,
     sysfs,
     uapi::{dumb, i915::I915, radeon::Radeon},
+    vm::TableStore,
 };
 
 /// The driver.
@@ -148,6 +149,9 @@ impl Drop for Binding {
         self.engines = None;
         self.registration = None;
         self.irq = None;
+        if let Some(tables) = self.gpu.tables() {
+            tables.close();
+        }
         self.gpu.hardware().close();
     }
 }
@@ -164,21 +168,47 @@ fn window(pdev: &pci::Device<Bound>, place: Place, caching: Caching) -> Result<W
     )?))
 }
 
+/// Bytes of the device's own memory for tables, at most.
+const MAX_TABLES: u64 = 64 << 20;
+
+/// What is made of the device's own memory.
+#[derive(Default)]
+struct Own {
+    /// Memory for objects.
+    objects: Option<Local>,
+    /// Memory for tables.
+    tables: Option<Arc<TableStore>>,
+}
+
 /// The device's own memory, of which the CPU sees what is in `place`.
-fn own_memory(pdev: &pci::Device<Bound>, place: Place, memory: LocalMemory) -> Result<Local> {
-    // No chip that the driver binds has entries for such memory.
-    let at = memory.at.ok_or(ENODEV)?;
+fn own_memory(pdev: &pci::Device<Bound>, place: Place, memory: LocalMemory) -> Result<Own> {
+    let start = u64::from(place.start) + memory.window_at;
+    let Some(at) = memory.at else {
+        // The last part of what the CPU sees. It has entries like other memory; of the rest there is no
+        // region yet.
+        let len = (memory.cpu_visible / 8).min(MAX_TABLES) & !u64::from(PAGE_SIZE - 1);
+        let from = memory.cpu_visible - len;
+        let caching = Caching::WriteCombining;
+        let window = Bar::map(pdev, place.bar.into(), start + from, len as usize, caching)?;
+        return Ok(Own {
+            objects: None,
+            tables: Some(TableStore::new(window, from)?),
+        });
+    };
     let window = Bar::map(
         pdev,
         place.bar.into(),
-        u64::from(place.start) + memory.window_at,
+        start,
         memory.cpu_visible as usize,
         Caching::WriteCombining,
     )?;
-    Ok(Local {
-        window,
-        size: memory.size,
-        at: GpuAddr(at.0.into()),
+    Ok(Own {
+        objects: Some(Local {
+            window,
+            size: memory.size,
+            at: GpuAddr(at.0.into()),
+        }),
+        tables: None,
     })
 }
 
@@ -243,11 +273,11 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip) -> Result<Arc<Gpu
     let firmware = microcode(pdev, chip)?;
     let hardware = Hardware::new(chip, regs, gtt, platform, firmware)?;
     let hardware = Arc::pin_init(hardware, GFP_KERNEL)?;
-    let local = match (windows.local, hardware.topology().local) {
-        (Some(place), Some(memory)) => Some(own_memory(pdev, place, memory)?),
-        _ => None,
+    let own = match (windows.local, hardware.topology().local) {
+        (Some(place), Some(memory)) => own_memory(pdev, place, memory)?,
+        _ => Own::default(),
     };
-    Gpu::new(hardware, dma, aperture, local)
+    Gpu::new(hardware, dma, aperture, own.objects, own.tables)
 }
 
 macro_rules! ids {
@@ -262,13 +292,16 @@ macro_rules! ids {
         const _: () = {
             let ids: &[(u16, u32)] = &[$($((chips::$vendor, $device)),*),*];
             let n = chips::CHIPS.len();
-            assert!(ids.len() == n + chips::RADEONS.len());
+            let m = n + chips::ARCS.len();
+            assert!(ids.len() == m + chips::RADEONS.len());
             let mut i = 0;
             while i < ids.len() {
                 let chip = if i < n {
                     &chips::CHIPS[i]
+                } else if i < m {
+                    &chips::ARCS[i - n]
                 } else {
-                    &chips::RADEONS[i - n]
+                    &chips::RADEONS[i - m]
                 };
                 assert!(ids[i].0 == chip.vendor && ids[i].1 == chip.device as u32);
                 i += 1;
@@ -279,7 +312,13 @@ macro_rules! ids {
 
 #[rustfmt::skip]
 ids!(
-    INTEL: [0x0102, 0x0106, 0x010a, 0x0112, 0x0116, 0x0122, 0x0126],
+    INTEL: [
+        0x0102, 0x0106, 0x010a, 0x0112, 0x0116, 0x0122, 0x0126,
+        0x56a0, 0x56a1, 0x56a2, 0x56be, 0x56bf, 0x5690, 0x5691, 0x5692,
+        0x56a5, 0x56a6, 0x56b0, 0x56b1, 0x56ba, 0x56bb, 0x56bc, 0x56bd, 0x5693, 0x5694, 0x5695,
+        0x56a3, 0x56a4, 0x56b2, 0x56b3, 0x5696, 0x5697,
+        0x56c0, 0x56c2, 0x56c1,
+    ],
     ATI: [
         0x7100, 0x7101, 0x7102, 0x7103, 0x7104, 0x7105, 0x7106, 0x7108, 0x7109, 0x710a,
         0x710b, 0x710c, 0x710e, 0x710f, 0x7140, 0x7141, 0x7142, 0x7143, 0x7144, 0x7145,

@@ -15,7 +15,7 @@ use kernel::{
     },
     time::{delay::fsleep, Delta},
 };
-use ouro_hw::EngineClass;
+use ouro_hw::{generation::Space as Kind, EngineClass};
 use ouro_kernel::{
     fence::Fence,
     pci::DmaDevice,
@@ -34,13 +34,14 @@ use crate::{
     submit::{
         guilt::Holder,
         image::{Image, InUse},
+        lane::{Lane, Seat},
         pool::Pool,
         publish::{Draft, Parts},
         quota::{Quota, Share},
         request::{Awake, Work},
         Context, Engine, Retirer,
     },
-    vm::{Aperture, Space, Surfaces},
+    vm::{Aperture, Shared, Space, Surfaces, TableStore},
 };
 
 /// Milliseconds after which a client that has used up its quota looks whether that is still so.
@@ -64,6 +65,8 @@ pub(crate) enum State {
 pub(crate) struct Gpu {
     hardware: Arc<Hardware>,
     space: Arc<Space>,
+    /// Where the tables of contexts' own spaces are, on a chip where they have some.
+    tables: Option<Arc<TableStore>>,
     aperture: Option<Arc<Aperture>>,
     /// Fences over memory of its own.
     surfaces: Option<Arc<Surfaces>>,
@@ -102,16 +105,18 @@ pub(crate) struct Counts {
 
 impl Gpu {
     /// Brings a device up: tables, and the memory of its engines, which [`prove`](Self::prove) starts.
-    /// `aperture` is the bus address of that window, if there is one, and `local` the device's own memory.
+    /// `aperture` is the bus address of that window, if there is one, and `local` the device's own memory, of
+    /// which `tables` is a part.
     pub(crate) fn new(
         hardware: Arc<Hardware>,
         dma: Arc<DmaDevice>,
         aperture: Option<u64>,
         local: Option<Local>,
+        tables: Option<Arc<TableStore>>,
     ) -> Result<Arc<Self>> {
         let _awake = Awake::new(&hardware)?;
         let space = Space::new(hardware.clone(), &dma)?;
-        hardware.start(space.layout())?;
+        hardware.start(space.layout().ok_or(EINVAL)?)?;
         let aperture = match aperture {
             Some(bus) => Some(Aperture::new(hardware.clone(), space.clone(), bus)?),
             None => None,
@@ -148,6 +153,7 @@ impl Gpu {
                 regions,
                 hardware,
                 space,
+                tables,
                 aperture,
                 surfaces,
                 retirer,
@@ -186,7 +192,9 @@ impl Gpu {
         }
         self.hardware.irq_on();
         for engine in self.engines.iter() {
-            if self.has_images(engine) {
+            if engine.has_lists() {
+                self.record_first_image(engine)?;
+            } else if self.has_images(engine) {
                 self.record_golden(engine)?;
             }
             let fence = self.run(engine, &self.kernel_context, Work::Nothing)?;
@@ -206,8 +214,10 @@ impl Gpu {
         }
     }
 
+    /// Whether the engine swaps images of contexts when it is told to in its ring.
     pub(crate) fn has_images(&self, engine: &Engine) -> bool {
-        self.hardware.topology().context.is_some() && engine.hw().desc().contexts
+        let has = self.hardware.topology().context.is_some() && engine.hw().desc().contexts;
+        has && !engine.has_lists()
     }
 
     fn new_image(&self) -> Result<Arc<Image>> {
@@ -238,6 +248,95 @@ impl Gpu {
         Ok(())
     }
 
+    /// Lets the device save the state of a context that has only ever held first values, on an engine that
+    /// takes lists of contexts.
+    fn record_first_image(&self, engine: &Arc<Engine>) -> Result {
+        let first = self.new_context(None)?;
+        let fence = self.run(engine, &first, Work::Golden)?;
+        self.finish(engine, &fence)?;
+        let seat = first.seat(engine).ok_or(EINVAL)?;
+        // Without anything to do, the engine is idle, and has saved it.
+        let begin = time::monotonic_ns();
+        while engine.holds(seat.id()) {
+            let ms = time::monotonic_ns().saturating_sub(begin) / 1_000_000;
+            if ms > FIRST_REQUEST_MS.into() {
+                pr_err!("{:?} does not save a context\n", engine.hw().desc().id);
+                return Err(EIO);
+            }
+            fsleep(Delta::from_micros(100));
+            engine.advance();
+        }
+        engine.set_golden(seat.lane().read()?)
+    }
+
+    /// Gives a context a place on an engine that takes lists of contexts. Errors: as
+    /// [`prepare`](Self::prepare).
+    fn new_seat(
+        &self,
+        context: &Context,
+        engine: &Arc<Engine>,
+        space: Arc<Shared>,
+    ) -> Result<Seat> {
+        let golden = engine.golden()?;
+        let lane = Lane::new(
+            &self.hardware,
+            engine.hw(),
+            &self.space,
+            &self.dma,
+            space,
+            golden.as_deref(),
+        )?;
+        Seat::new(engine, lane, context.priority())
+    }
+
+    /// The space that a context's batches are in. Process context. Errors: `ENOSPC` if there is no room
+    /// for its tables, `ENOMEM`.
+    pub(crate) fn space_of<'a>(&'a self, context: &'a Context) -> Result<&'a Arc<Space>> {
+        if self.tables.is_none() {
+            return Ok(&self.space);
+        }
+        Ok(self.own_space(context)?.space())
+    }
+
+    fn own_space<'a>(&self, context: &'a Context) -> Result<&'a Arc<Shared>> {
+        if let Some(space) = context.space() {
+            return Ok(space);
+        }
+        context.make_space(|| self.new_space())
+    }
+
+    /// Makes a space for contexts. Errors: `ENODEV` where they have none of their own, `ENOSPC` if there is
+    /// no room for its tables, `ENOMEM`.
+    pub(crate) fn new_space(&self) -> Result<Arc<Shared>> {
+        let tables = self.tables.as_ref().ok_or(ENODEV)?;
+        let space = Space::own(self.hardware.clone(), &self.dma, tables)?;
+        Ok(Arc::new(Shared::new(space, &self.retirer), GFP_KERNEL)?)
+    }
+
+    /// Bytes of a space that batches are in.
+    pub(crate) fn space_size(&self) -> u64 {
+        match self.hardware.topology().space {
+            Kind::PerContext { bits, .. } => 1 << bits,
+            Kind::Global | Kind::Aliasing { .. } => self.space.size(),
+        }
+    }
+
+    /// Whether it is a card with memory of its own whose interface is the narrow one of such cards.
+    pub(crate) fn is_discrete(&self) -> bool {
+        let topology = self.hardware.topology();
+        topology.local.is_some() && matches!(topology.space, Kind::PerContext { .. })
+    }
+
+    /// Whether engines take what is most urgent first.
+    pub(crate) fn has_scheduler(&self) -> bool {
+        self.engines.iter().any(|e| e.has_lists())
+    }
+
+    /// Where the tables of contexts' own spaces are.
+    pub(crate) fn tables(&self) -> Option<&Arc<TableStore>> {
+        self.tables.as_ref()
+    }
+
     /// Runs a request of the kernel's own.
     pub(crate) fn run(
         &self,
@@ -253,7 +352,8 @@ impl Gpu {
             context: Some(in_use),
             ..Parts::new(work, awake)
         };
-        let prepared = Draft::new(engine, Some(timeline))?.complete(parts, KVVec::new())?;
+        let line = context.line(engine);
+        let prepared = Draft::new(engine, line, Some(timeline))?.complete(parts, KVVec::new())?;
         Ok(prepared.publish(self, |_| ()))
     }
 
@@ -363,7 +463,17 @@ impl Gpu {
     /// Gives a context what it needs to run on an engine. Process context.
     ///
     /// Errors: `ENOSPC` if there is no room for its image, `ENOMEM`, `EIO`.
-    pub(crate) fn prepare(&self, context: &Arc<Context>, engine: &Engine) -> Result<InUse> {
+    pub(crate) fn prepare(&self, context: &Arc<Context>, engine: &Arc<Engine>) -> Result<InUse> {
+        if engine.has_lists() {
+            let seat = match context.seat(engine) {
+                Some(seat) => seat,
+                None => {
+                    let space = self.own_space(context)?.clone();
+                    context.make_seat(engine, || self.new_seat(context, engine, space))?
+                }
+            };
+            return Ok(InUse::seated(context, seat));
+        }
         if !self.has_images(engine) {
             return InUse::new(context, None);
         }

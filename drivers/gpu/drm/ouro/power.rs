@@ -24,8 +24,12 @@ impl Gpu {
     /// Moves objects out of memory that the device forgets, while memory for them can be had. User space
     /// is frozen. Sleeps.
     ///
-    /// Errors: those of [`migrate::rescue`].
+    /// Errors: those of [`migrate::rescue`]; `EOPNOTSUPP` where tables are in the device's own memory.
     pub(crate) fn prepare_suspend(&self) -> Result {
+        if self.tables().is_some() {
+            // The device forgets them, and nobody has them a second time.
+            return Err(EOPNOTSUPP);
+        }
         migrate::rescue(self)
     }
 
@@ -108,7 +112,8 @@ impl Gpu {
         let _awake = Awake::new(self.hardware())?;
         self.hardware().resume()?;
         self.space().restore();
-        self.hardware().start(self.space().layout())?;
+        self.hardware()
+            .start(self.space().layout().ok_or(EINVAL)?)?;
         if let Some(aperture) = self.aperture() {
             aperture.fences().restore();
         }

@@ -2,9 +2,8 @@
 //! Structures of the driver's core that need neither a kernel nor a register, and so are tested on
 //! the host: who gets which addresses ([`range`]), what a ring takes next ([`port`]), what
 //! a relocation writes ([`relocation`]), whether an engine hangs ([`hang`]), how memory is shown as text
-//! ([`ascii85`]), which part of an object a view of it shows ([`view`]). On the host alone: who runs next
-//! where contexts are listed ([`sched`]), what of that an engine has ([`list`]), and what it says of them
-//! ([`events`]).
+//! ([`ascii85`]), which part of an object a view of it shows ([`view`]). Where contexts are listed: who
+//! runs next ([`sched`]), what of that an engine has ([`list`]), and what it says of them ([`events`]).
 //!
 //! Nothing here allocates by itself, takes a lock or waits. Memory comes through [`range::Arena`].
 
@@ -16,18 +15,12 @@
 extern crate std;
 
 pub mod ascii85;
-// What engines with lists need. Nothing in the module has such an engine yet: built and tested on the host
-// alone.
-#[cfg(not(CONFIG_RUST))]
 pub mod events;
 pub mod hang;
-#[cfg(not(CONFIG_RUST))]
 mod heap;
-#[cfg(not(CONFIG_RUST))]
 pub mod list;
 pub mod port;
 pub mod range;
 pub mod relocation;
-#[cfg(not(CONFIG_RUST))]
 pub mod sched;
 pub mod view;

@@ -87,10 +87,16 @@ impl List {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Load {
     entries: [ListEntry; MAX_LIST],
+    ids: [u32; MAX_LIST],
     len: usize,
 }
 
 impl Load {
+    /// The id of each entry's context.
+    pub fn ids(&self) -> &[u32] {
+        self.ids.get(..self.len).unwrap_or(&[])
+    }
+
     /// The entries. With none, the engine becomes idle.
     pub fn entries(&self) -> &[ListEntry] {
         self.entries.get(..self.len).unwrap_or(&[])
@@ -260,11 +266,14 @@ impl ListPort {
         };
         let mut load = Load {
             entries: [none; MAX_LIST],
+            ids: [0; MAX_LIST],
             len: 0,
         };
         let mut list = List::default();
-        let places = load.entries.iter_mut().zip(list.entries.iter_mut());
-        for (want, (entry, held)) in wanted.iter().zip(places) {
+        let places = load.entries.iter_mut().zip(load.ids.iter_mut());
+        let places = places.zip(list.entries.iter_mut());
+        for (want, ((entry, id), held)) in wanted.iter().zip(places) {
+            *id = want.id;
             let mut listed = self.loaded.iter();
             let same = listed.any(|h| h.key == want.key && h.tail == want.tail);
             *entry = ListEntry {

@@ -368,6 +368,7 @@ impl Backing {
     pub(crate) fn bind_object(
         &self,
         gpu: &Gpu,
+        space: &Arc<Space>,
         place: Place,
         pad: u64,
         owner: Owner<'_>,
@@ -382,7 +383,7 @@ impl Backing {
             return Ok(Binding::Direct { addr, len });
         }
         let bind = || {
-            let mapping = self.bind(gpu.space(), place, pad, owner, cache)?;
+            let mapping = self.bind(space, place, pad, owner, cache)?;
             Ok(Binding::Mapped(mapping))
         };
         match (bind(), gpu.aperture()) {

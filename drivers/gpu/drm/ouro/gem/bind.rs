@@ -22,7 +22,7 @@ use super::{
     userptr::Pinned,
     Object,
 };
-use crate::vm::{Owner, Place, Tiled};
+use crate::vm::{Owner, Place, Space, Tiled};
 
 /// What a batch brings along for an object.
 pub(crate) enum Given<'a> {
@@ -59,7 +59,7 @@ impl From<NoBacking> for BindError {
     }
 }
 
-/// Gives it an address at `place`, or keeps the one it has if that will do. Its reservation is
+/// Gives it an address at `place` in a space, or keeps the one it has if that will do. Its reservation is
 /// locked.
 ///
 /// The range is at least `pad` bytes: what is beyond the object is the scratch page.
@@ -68,6 +68,7 @@ impl From<NoBacking> for BindError {
 pub(crate) fn bind(
     object: &Object,
     given: Given<'_>,
+    space: &Arc<Space>,
     place: Place,
     pad: u64,
 ) -> core::result::Result<GpuAddr, BindError> {
@@ -78,7 +79,7 @@ pub(crate) fn bind(
         Given::Pinned(pinned) => contents::adopt_pages(object, pinned)?,
     }
     let mut state = object.state.lock();
-    if state.mapping.is_none() && state.advice != Advice::Need {
+    if state.bindings.get(space).is_none() && state.advice != Advice::Need {
         // What may be thrown away gets no address.
         return Err(EFAULT.into());
     }
@@ -87,30 +88,36 @@ pub(crate) fn bind(
         backing.flush_caches()?;
         state.unflushed = false;
     }
-    if let Some(mapping) = &state.mapping {
-        if mapping.len() >= pad && place.holds(mapping.addr(), mapping.len()) {
-            return Ok(mapping.addr());
+    if let Some(binding) = state.bindings.get(space) {
+        if binding.len() >= pad && place.holds(binding.addr(), binding.len()) {
+            return Ok(binding.addr());
         }
         if !object.resv().test_signaled(Usage::Bookkeep) {
             return Err(BindError::Busy);
         }
-        state.mapping = None;
+        state.bindings.remove(space);
     }
     let owner = Owner::Object(object);
-    let mapping = backing.bind_object(object.gpu(), place, pad, owner, state.cache)?;
-    let addr = mapping.addr();
-    state.mapping = Some(mapping);
+    state.bindings.make_room()?;
+    let binding = backing.bind_object(object.gpu(), space, place, pad, owner, state.cache)?;
+    let addr = binding.addr();
+    state.bindings.add(binding)?;
     Ok(addr)
 }
 
-/// Takes its address away, if it has one. Its reservation is locked.
-pub(crate) fn unbind(object: &Object) -> core::result::Result<(), BindError> {
+/// Takes its address in a space away, if it has one. Its reservation is locked.
+pub(crate) fn unbind(object: &Object, space: &Arc<Space>) -> core::result::Result<(), BindError> {
     let mut state = object.state.lock();
-    if state.mapping.is_some() && !object.resv().test_signaled(Usage::Bookkeep) {
+    if state.bindings.get(space).is_some() && !object.resv().test_signaled(Usage::Bookkeep) {
         return Err(BindError::Busy);
     }
-    state.mapping = None;
+    state.bindings.remove(space);
     Ok(())
+}
+
+/// Takes its address in a space away that no request uses any more, or will.
+pub(crate) fn forget(object: &Object, space: &Arc<Space>) {
+    object.state.lock().bindings.remove(space);
 }
 
 /// Changes how the GPU caches it. The next batch binds it anew. Waits until nothing uses it.
@@ -124,8 +131,8 @@ pub(crate) fn set_cache(object: &Object, cache: CacheLevel) -> Result {
             if state.cache == cache {
                 return Ok(());
             }
-            if state.mapping.is_none() || object.resv().test_signaled(Usage::Bookkeep) {
-                state.mapping = None;
+            if state.bindings.is_empty() || object.resv().test_signaled(Usage::Bookkeep) {
+                state.bindings.clear();
                 if let Some(aperture) = object.gpu().aperture() {
                     aperture.revoke(object);
                 }

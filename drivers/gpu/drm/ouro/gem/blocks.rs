@@ -201,7 +201,7 @@ impl Drop for Blocks {
             return;
         };
         for (first, count) in self.runs.iter() {
-            let departed: Departed = blocky.population.lock().give(*first, *count);
+            let departed: Departed = blocky.population.lock().give((*first).into(), *count);
             drop(departed);
         }
     }

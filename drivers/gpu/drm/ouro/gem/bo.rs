@@ -45,7 +45,7 @@ use super::{
 use crate::{
     driver::{Device, Ouro},
     gpu::Gpu,
-    vm::{Binding, Tiled},
+    vm::{Bindings, Space, Tiled},
 };
 
 /// An object as the DRM core knows it.
@@ -100,8 +100,8 @@ mod status {
 
 /// What is under [`Bo::state`].
 pub(super) struct State {
-    // The address goes before the pages.
-    pub(super) mapping: Option<Binding>,
+    // The addresses go before the pages.
+    pub(super) bindings: Bindings,
     pub(super) backing: Option<Arc<Backing>>,
     /// The backing is one that can be let go of.
     pub(super) listed: Option<Listed>,
@@ -131,12 +131,12 @@ impl State {
         self.cache
     }
 
-    /// It has been moved, to where it is listed so. Returns the address that it had, which is needed
+    /// It has been moved, to where it is listed so. Returns the addresses that it had, which are needed
     /// until the copy is done.
-    pub(super) fn moved(&mut self, to: Arc<Backing>, listed: Option<Listed>) -> Option<Binding> {
+    pub(super) fn moved(&mut self, to: Arc<Backing>, listed: Option<Listed>) -> Bindings {
         self.backing = Some(to);
         self.listed = listed;
-        self.mapping.take()
+        core::mem::take(&mut self.bindings)
     }
 
     /// Whether others have the pages, so that they must stay where they are.
@@ -262,9 +262,9 @@ impl Bo {
         self.user.as_ref()
     }
 
-    /// Whether it has an address.
-    pub(crate) fn is_bound(&self) -> bool {
-        self.state.lock().mapping.is_some()
+    /// Whether it has an address in a space.
+    pub(crate) fn is_bound(&self, space: &Arc<Space>) -> bool {
+        self.state.lock().bindings.get(space).is_some()
     }
 
     /// How the GPU caches it.
@@ -402,7 +402,7 @@ impl gem::DriverObject for Bo {
             starved: Atomic::new(0),
             views: Atomic::new(0),
             state <- new_mutex!(State {
-                mapping: None,
+                bindings: Bindings::new(),
                 backing: None,
                 listed: None,
                 swapped: None,
@@ -543,7 +543,7 @@ impl gem::DriverObject for Bo {
         if let Some(surfaces) = dead.gpu.surfaces() {
             surfaces.release(&dead);
         }
-        state.mapping = None;
+        state.bindings.clear();
         if let Some(backing) = &state.backing {
             // Nobody will read it: it need not go to swap.
             backing.forget_contents();

@@ -158,12 +158,9 @@ pub(super) fn give_back(object: &Object, worth: Worth) -> usize {
     {
         return 0;
     }
-    if let Some(mapping) = &mut state.mapping {
-        if !mapping.try_end() {
-            return 0;
-        }
+    if !state.bindings.try_end() {
+        return 0;
     }
-    state.mapping = None;
     object.unmap_user();
     match worth {
         Worth::Nothing => purge(state),
@@ -277,7 +274,7 @@ pub(super) fn adopt_pages(object: &Object, pinned: &Pinned) -> core::result::Res
     if state.advice != Advice::Need {
         return Err(EFAULT.into());
     }
-    state.mapping = None;
+    state.bindings.clear();
     object.drop_backing(state);
     settle_in(object, state, new)?;
     state.sequence = Some(pinned.sequence());

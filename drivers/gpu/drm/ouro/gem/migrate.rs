@@ -32,7 +32,7 @@ use crate::{
         request::{Awake, Work},
         Engine, Retirer,
     },
-    vm::{Binding, Owner, Place},
+    vm::{Binding, Bindings, Owner, Place},
 };
 
 /// Milliseconds that an object has to leave memory that the device is about to forget: what it waits
@@ -41,8 +41,10 @@ const RESCUE_MS: u32 = 30_000;
 
 /// What a move needs until it is done.
 pub(crate) struct Moving {
-    /// Where the copy finds both sides, and where earlier requests know the object.
+    /// Where the copy finds both sides.
     mappings: KVec<Binding>,
+    /// Where earlier requests know the object.
+    known: Bindings,
     old: Arc<Backing>,
     new: Arc<Backing>,
     fence: ARef<Fence>,
@@ -50,10 +52,9 @@ pub(crate) struct Moving {
 }
 
 impl Moving {
-    /// Keeps one more mapping.
-    pub(crate) fn keep(&mut self, mapping: Binding) {
-        // There is room.
-        drop(self.mappings.push_within_capacity(mapping));
+    /// Keeps the addresses that it has had.
+    pub(crate) fn keep(&mut self, known: Bindings) {
+        self.known = known;
     }
 }
 
@@ -64,13 +65,16 @@ impl Drop for Moving {
             let _ = self.new.copy_from(&self.old);
         }
         self.mappings.clear();
+        self.known.clear();
         self.retirer.bury(self.old.clone());
     }
 }
 
 /// The engine that copies pages, where there is one.
 fn copier(gpu: &Gpu) -> Option<&Arc<Engine>> {
-    gpu.engines().iter().find(|e| e.hw().desc().copy_pages != 0)
+    let mut engines = gpu.engines().iter();
+    // Of contexts none has the addresses of both sides yet.
+    engines.find(|e| e.hw().desc().copy_pages != 0 && !e.has_lists())
 }
 
 /// Whether memory is in a region.
@@ -108,10 +112,10 @@ pub(crate) fn start(
         range: (0, u64::MAX),
         align: PAGE_SIZE.into(),
     };
-    let from = old.bind_object(&gpu, anywhere, 0, Owner::Move, state.cache())?;
-    let onto = new.bind_object(&gpu, anywhere, 0, Owner::Move, state.cache())?;
+    let from = old.bind_object(&gpu, gpu.space(), anywhere, 0, Owner::Move, state.cache())?;
+    let onto = new.bind_object(&gpu, gpu.space(), anywhere, 0, Owner::Move, state.cache())?;
     let (from_at, onto_at) = (from.ggtt(), onto.ggtt());
-    let mut mappings = KVec::with_capacity(3, GFP_KERNEL)?;
+    let mut mappings = KVec::with_capacity(2, GFP_KERNEL)?;
     for mapping in [from, onto] {
         mappings.push(mapping, GFP_KERNEL)?;
     }
@@ -135,7 +139,7 @@ pub(crate) fn start(
             pages,
         };
         done += pages;
-        let draft = Draft::new(engine, None)?;
+        let draft = Draft::new(engine, engine.line().clone(), None)?;
         let signal: ARef<Fence> = draft.fence().into();
         let moving = if done == old.len() {
             moving.take()
@@ -144,6 +148,7 @@ pub(crate) fn start(
         };
         let moving = moving.map(|(mappings, old)| Moving {
             mappings,
+            known: Bindings::new(),
             old,
             new: new.clone(),
             fence: signal.clone(),
@@ -170,8 +175,8 @@ pub(crate) fn start(
     if let Some(aperture) = gpu.aperture() {
         aperture.revoke(object);
     }
-    if let (Some(prepared), Some(mapping)) = (requests.last_mut(), state.moved(new, listed)) {
-        prepared.keep(mapping);
+    if let Some(prepared) = requests.last_mut() {
+        prepared.keep(state.moved(new, listed));
     }
     object.show_status(&state);
     let _signalling = fence::signalling();

@@ -190,7 +190,7 @@ impl Region {
         let blocks = KBox::pin_init(
             try_pin_init!(Blocky {
                 store,
-                population <- new_mutex!(Population::new(0..pages)?, "ouro_region"),
+                population <- new_mutex!(Population::new(0..u64::from(pages))?, "ouro_region"),
             }? Error),
             GFP_KERNEL,
         )?;
@@ -286,7 +286,8 @@ impl Region {
                 taken
             };
             match taken {
-                Ok(first) => blocks.add(first, piece)?,
+                // There are no more pages than that.
+                Ok(first) => blocks.add(first as u32, piece)?,
                 Err(e) if e == ENOSPC && piece > 1 && !whole => piece /= 2,
                 Err(e) => return Err(e),
             }
@@ -305,8 +306,8 @@ impl Region {
     /// The first object at or behind a page, and the page behind its start; `None`: there is none.
     pub(super) fn object_from(&self, page: u32) -> Option<(u32, ARef<Object>)> {
         let blocks = self.blocks.as_ref()?;
-        let (start, victim) = blocks.population.lock().resident_from(page)?;
-        Some((start.wrapping_add(1), object(victim)?))
+        let (start, victim) = blocks.population.lock().resident_from(page.into())?;
+        Some(((start as u32).wrapping_add(1), object(victim)?))
     }
 
     /// Pieces that are taken: no fewer than there are objects.

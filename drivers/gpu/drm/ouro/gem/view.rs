@@ -139,7 +139,7 @@ impl Search {
             let Some(locked) = object.resv().try_lock() else {
                 return false;
             };
-            let unbound = bind::unbind(&object).is_ok();
+            let unbound = bind::unbind(&object, gpu.space()).is_ok();
             drop(locked);
             if !unbound {
                 self.busy.get_or_insert(object);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The chips: from PCI id to generation. The one place where a generation is chosen.
 
-use crate::{gen6, generation::Generation, r5xx};
+use crate::{gen12, gen6, generation::Generation, r5xx};
 
 /// A chip.
 #[derive(Clone, Copy)]
@@ -98,33 +98,28 @@ pub const RADEONS: &[Chip] = &[
     rv560(0x7297),
 ];
 
-#[cfg(not(CONFIG_RUST))]
 const fn arc(device: u16, name: &'static str) -> Chip {
     Chip {
         vendor: INTEL,
         device,
         name,
-        generation: &crate::gen12::GEN12,
+        generation: &gen12::GEN12,
     }
 }
 
-#[cfg(not(CONFIG_RUST))]
 const fn g10(device: u16) -> Chip {
     arc(device, "DG2-G10")
 }
 
-#[cfg(not(CONFIG_RUST))]
 const fn g11(device: u16) -> Chip {
     arc(device, "DG2-G11")
 }
 
-#[cfg(not(CONFIG_RUST))]
 const fn g12(device: u16) -> Chip {
     arc(device, "DG2-G12")
 }
 
 /// DG2 and ATS-M (digest of Gen12, §5.1).
-#[cfg(not(CONFIG_RUST))]
 #[rustfmt::skip]
 pub const ARCS: &[Chip] = &[
     g10(0x56a0), g10(0x56a1), g10(0x56a2), g10(0x56be), g10(0x56bf),
@@ -136,12 +131,7 @@ pub const ARCS: &[Chip] = &[
 ];
 
 /// All chips that have a backend.
-const ALL: &[&[Chip]] = &[
-    CHIPS,
-    RADEONS,
-    #[cfg(not(CONFIG_RUST))]
-    ARCS,
-];
+const ALL: &[&[Chip]] = &[CHIPS, RADEONS, ARCS];
 
 /// The chip of a PCI id.
 pub fn lookup(vendor: u16, device: u16) -> Option<&'static Chip> {

@@ -31,9 +31,6 @@ pub mod chips;
 pub mod context;
 pub mod engine;
 pub mod fence_regs;
-// Nothing in the module uses it yet: the core does not drive list ports. It is built and tested on the
-// host alone, and with it its chips ([`chips`]).
-#[cfg(not(CONFIG_RUST))]
 pub mod gen12;
 pub mod gen6;
 pub mod generation;

@@ -86,6 +86,7 @@ impl Recovery {
         if !why.blames() || !self.errors.is_empty() {
             return;
         }
+        let hung = engine;
         let now = time::monotonic_ns();
         let Some(mut state) = ErrorState::new(engine, why, now, self.resets(), report) else {
             return;
@@ -100,7 +101,14 @@ impl Recovery {
             state.add_request(request);
         }
         for engine in self.engines.iter().filter(|e| has(scope, e)) {
-            state.add_ring(engine);
+            let engine: &Engine = engine;
+            // Where contexts are listed, it is the ring of the one that hangs.
+            let line = held.request.as_ref().map(|r| r.tracker.line());
+            match line.filter(|_| engine.has_lists()) {
+                Some(line) if core::ptr::eq(engine, hung) => state.add_ring(engine, line),
+                Some(_) => {}
+                None => state.add_ring(engine, engine.line()),
+            }
         }
         if let Ok(state) = Arc::new(state, GFP_NOWAIT | __GFP_NOWARN) {
             held.state = Some(state.clone());
@@ -121,7 +129,7 @@ impl Recovery {
             (Some(one), None) if one.hw().desc().reset_alone => {
                 self.hardware.reset(ResetScope::Engine(one.index()))
             }
-            _ => self.hardware.restart(self.space.layout()),
+            _ => self.hardware.restart(self.space.layout().ok_or(EINVAL)?),
         }
         .inspect_err(|e| pr_err!("{:?}: no reset: {:?}\n", self.hardware, e))?;
         for engine in self.engines.iter().filter(|e| has(scope, e)) {
@@ -165,6 +173,9 @@ impl Recovery {
                 }
             }
             // What made it hang may be in its state. It starts anew.
+            if let (Some(seat), Some(_)) = (context.seat(engine), context.holder()) {
+                engine.forget(seat.id());
+            }
             if let (true, Some(image), Some(golden)) = (
                 engine.hw().desc().contexts,
                 context.image(),

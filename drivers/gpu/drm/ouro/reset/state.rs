@@ -20,7 +20,7 @@ use ouro_kernel::task::Client;
 use super::Why;
 use crate::{
     gem::Backing,
-    submit::{request::Captured, Engine, Request},
+    submit::{line::Line, request::Captured, Engine, Request},
 };
 
 /// Bytes of a page, here: what memory is copied by.
@@ -134,13 +134,13 @@ impl ErrorState {
         self.left_out += all - got;
     }
 
-    /// Adds the ring of an engine.
-    pub(super) fn add_ring(&mut self, engine: &Engine) {
+    /// Adds a ring of an engine.
+    pub(super) fn add_ring(&mut self, engine: &Engine, line: &Line) {
         let desc = engine.hw().desc();
         let pages = desc.ring_bytes as usize / PAGE;
-        let at = u64::from(engine.ring_address().0);
+        let at = u64::from(line.ring_address().0);
         let got = self.add(Kind::Ring, desc.id, at, pages, |at, out| {
-            engine.read_ring(at, out)
+            line.read_ring(at, out)
         });
         self.left_out += pages - got;
     }

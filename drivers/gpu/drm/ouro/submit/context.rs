@@ -25,9 +25,13 @@ use ouro_kernel::{
 use super::{
     guilt::{Guilt, Holder},
     image::{Image, Owned},
+    lane::Seat,
+    line::Line,
     quota::Quota,
     recent::Recent,
+    Engine,
 };
+use crate::vm::Shared;
 
 /// The requests of a context on one engine.
 pub(crate) struct Timeline {
@@ -140,6 +144,11 @@ impl Drop for Alive {
 pub(crate) struct Context {
     key: ContextKey,
     image: SetOnce<Owned>,
+    /// By engine, where contexts are listed: its place there.
+    seats: KVec<SetOnce<Seat>>,
+    /// Where its batches are, if that is not the space of all.
+    space: SetOnce<Arc<Shared>>,
+    priority: Atomic<i32>,
     /// Whether the image holds a state that can be restored.
     saved: Atomic<bool>,
     #[pin]
@@ -169,8 +178,10 @@ impl Context {
         holder: Option<Arc<Holder>>,
     ) -> Result<Arc<Self>> {
         let mut timelines = KVec::with_capacity(engines, GFP_KERNEL)?;
+        let mut seats = KVec::with_capacity(engines, GFP_KERNEL)?;
         let fences = fence::alloc_contexts(engines as u32);
         for engine in 0..engines {
+            seats.push(SetOnce::new(), GFP_KERNEL)?;
             timelines.push(
                 Timeline {
                     fence_context: fences.wrapping_add(engine as u64),
@@ -186,6 +197,9 @@ impl Context {
             try_pin_init!(Self {
                 key: ContextKey(NEXT_KEY.fetch_add(1, ordering::Relaxed)),
                 image: SetOnce::new(),
+                seats,
+                space: SetOnce::new(),
+                priority: Atomic::new(0),
                 saved: Atomic::new(false),
                 timelines <- new_mutex!(timelines, "ouro_timelines"),
                 params: Params::default(),
@@ -263,6 +277,64 @@ impl Context {
     pub(crate) fn close(&self) {
         if !self.params.persistent.get() {
             self.revoked.set(true);
+        }
+    }
+
+    /// Its place on an engine that takes lists of contexts, if it has one.
+    pub(crate) fn seat(&self, engine: &Engine) -> Option<&Seat> {
+        self.seats.get(engine.index())?.as_ref()
+    }
+
+    /// The same; it gets one if it has none. Process context.
+    pub(crate) fn make_seat(
+        &self,
+        engine: &Engine,
+        make: impl FnOnce() -> Result<Seat>,
+    ) -> Result<&Seat> {
+        let _making = self.making.lock();
+        let seat = self.seats.get(engine.index()).ok_or(EINVAL)?;
+        if seat.as_ref().is_none() {
+            seat.populate(make()?);
+        }
+        seat.as_ref().ok_or(EINVAL)
+    }
+
+    /// Where the commands of its requests on an engine go, once it is prepared for that.
+    pub(crate) fn line(&self, engine: &Engine) -> Arc<Line> {
+        match self.seat(engine) {
+            Some(seat) => seat.lane().line().clone(),
+            None => engine.line().clone(),
+        }
+    }
+
+    /// Where its batches are, if that is not the space of all.
+    pub(crate) fn space(&self) -> Option<&Arc<Shared>> {
+        self.space.as_ref()
+    }
+
+    /// The same; it gets one if it has none. Process context.
+    pub(crate) fn make_space(
+        &self,
+        make: impl FnOnce() -> Result<Arc<Shared>>,
+    ) -> Result<&Arc<Shared>> {
+        let _making = self.making.lock();
+        if self.space.as_ref().is_none() {
+            self.space.populate(make()?);
+        }
+        self.space.as_ref().ok_or(EINVAL)
+    }
+
+    /// How urgent its requests are, where that matters: more is more.
+    pub(crate) fn priority(&self) -> i32 {
+        self.priority.load(ordering::Relaxed)
+    }
+
+    /// Sets [`priority`](Self::priority). Process context.
+    pub(crate) fn set_priority(&self, priority: i32) {
+        self.priority.store(priority, ordering::Relaxed);
+        let _making = self.making.lock();
+        for seat in self.seats.iter().filter_map(|s| s.as_ref()) {
+            seat.set_priority(priority);
         }
     }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! An engine: its ring and status page, the requests that are ready, and those that are on it.
+//! An engine: the requests that wait, and the port to which those go that are ready.
 //!
 //! The queue is one lock, taken in any context, and held for a few hundred instructions: while a
-//! request is written into the ring ([`emit`](super::emit)), or completed ones are taken off. Nothing
-//! under it allocates or sleeps.
+//! request is written into a ring ([`Port`]), or completed ones are taken off. Nothing under it
+//! allocates or sleeps.
 
 use kernel::{
     list::{List, ListArc},
@@ -16,23 +16,25 @@ use kernel::{
     },
     time::{delay::fsleep, Delta},
 };
-use ouro_core::port::RingPort;
 use ouro_hw::{
-    engine::{Batch, EngineMemory, Privilege},
+    engine::{Batch, PortKind, Privilege},
     ring::Commands,
-    types::{CacheLevel, GpuAddr, Seqno, PAGE_SIZE},
+    types::{GpuAddr, Seqno, PAGE_SIZE},
 };
-use ouro_kernel::{fence, list::MemberList, pages::DmaPages, pci::DmaDevice, time, Caching};
+use ouro_kernel::{fence, list::MemberList, pages::DmaPages, pci::DmaDevice, time};
 
 use super::{
     guilt::Holder,
-    image::InUse,
+    line::{self, Line},
+    lists::Lists,
+    port::Port,
     request::{Request, Tracker},
+    ring::RingQueue,
     Retirer,
 };
 use crate::{
     hardware::{errno, Hardware, Waits},
-    vm::{Mapping, Owner, Place, Space},
+    vm::{Mapping, Space},
 };
 
 /// Dwords that a request takes in a ring at most, on any engine, without the golden state.
@@ -51,11 +53,8 @@ pub(crate) struct Engine {
     pub(super) hardware: Arc<Hardware>,
     pub(super) hw: &'static dyn ouro_hw::Engine,
     index: usize,
-    pub(super) memory: EngineMemory,
-    pub(super) ring: DmaPages,
-    pub(super) status: DmaPages,
-    _scratch: DmaPages,
-    _mappings: [Mapping; 3],
+    /// Its own ring and status page. Where contexts are listed, the former is not used.
+    pub(super) line: Arc<Line>,
     /// What undoes the state that other batches left, where no context does.
     pub(super) known: Option<Known>,
     pub(super) retirer: Arc<Retirer>,
@@ -77,25 +76,24 @@ pub(super) struct Known {
     _memory: DmaPages,
 }
 
+/// Whether completions interrupt.
+#[derive(Default)]
+pub(super) struct Arming {
+    armed: bool,
+}
+
 /// What the lock protects.
 pub(super) struct Queue {
-    pub(super) port: RingPort,
+    pub(super) port: Port,
     /// Published, but waiting for fences.
     pub(super) blocked: MemberList<Tracker>,
-    /// Ready to be emitted, in order.
-    pub(super) ready: List<Request>,
-    /// Emitted, in order.
-    pub(super) flight: List<Request>,
     /// Could not be emitted, or became ready when nothing is emitted any more.
     pub(super) failed: List<Request>,
-    /// The context whose image the engine holds when all that was emitted has run.
-    pub(super) loaded: Option<InUse>,
     /// Requests, ready or in flight, that somebody waits for.
     pub(super) wanted: u32,
     /// When a request was last seen to be done, in nanoseconds.
     pub(super) last_done: u64,
-    /// Whether the interrupt is armed.
-    pub(super) armed: bool,
+    pub(super) arming: Arming,
     /// Why nothing is emitted any more.
     pub(super) stopped: Option<Error>,
     /// Nothing is emitted for now: the device sleeps, or is about to.
@@ -106,10 +104,7 @@ pub(super) struct Queue {
 
 impl Queue {
     fn is_idle(&self) -> bool {
-        self.blocked.is_empty()
-            && self.ready.is_empty()
-            && self.flight.is_empty()
-            && self.failed.is_empty()
+        self.blocked.is_empty() && self.port.is_idle() && self.failed.is_empty()
     }
 }
 
@@ -135,23 +130,11 @@ impl Engine {
         if desc.emit_dwords > MAX_EMIT || desc.golden_dwords > MAX_GOLDEN {
             return Err(EINVAL);
         }
-        let make = |pages: u32| -> Result<(DmaPages, Mapping)> {
-            let memory = DmaPages::new(dma, pages as usize, Caching::WriteBack)?;
-            let mapping = space.map(
-                Place::Within {
-                    range: (0, u64::MAX),
-                    align: 4096,
-                },
-                pages,
-                Owner::Kernel,
-                CacheLevel::Coherent,
-                memory.addresses().iter().copied(),
-            )?;
-            Ok((memory, mapping))
+        let line = Line::new(&hardware, hw, space, dma)?;
+        let port = match desc.port {
+            PortKind::Ring => Port::Ring(RingQueue::new(desc.ring_bytes)),
+            PortKind::List { depth } => Port::Lists(Lists::new(depth, desc.events.ok_or(EINVAL)?)?),
         };
-        let (ring, ring_at) = make(desc.ring_bytes / 4096)?;
-        let (status, status_at) = make(1)?;
-        let (scratch, scratch_at) = make(1)?;
         let known = match desc.known_dwords {
             0 => None,
             dwords => {
@@ -160,7 +143,7 @@ impl Engine {
                 hw.known_state(&mut commands).map_err(|_| EINVAL)?;
                 let bytes = (commands.len() * 4) as u32;
                 let private = (desc.private_dwords.min(commands.len()) * 4) as u32;
-                let (memory, mapping) = make(bytes.div_ceil(PAGE_SIZE))?;
+                let (memory, mapping) = line::pages(space, dma, bytes.div_ceil(PAGE_SIZE))?;
                 memory.view().write_words(0, commands.as_slice())?;
                 let from = |skip: u32| Batch {
                     addr: GpuAddr(mapping.addr().0 + u64::from(skip)),
@@ -179,29 +162,16 @@ impl Engine {
             try_pin_init!(Self {
                 hw,
                 index,
-                memory: EngineMemory {
-                    ring: ring_at.ggtt(),
-                    status: status_at.ggtt(),
-                    scratch: scratch_at.ggtt(),
-                    directory: space.layout().directory,
-                    card: hardware.topology().card,
-                },
-                ring,
-                status,
-                _scratch: scratch,
-                _mappings: [ring_at, status_at, scratch_at],
+                line,
                 known,
                 retirer,
                 queue <- new_spinlock_irq!(Queue {
-                    port: RingPort::new(desc.ring_bytes),
+                    port,
                     blocked: MemberList::new(),
-                    ready: List::new(),
-                    flight: List::new(),
                     failed: List::new(),
-                    loaded: None,
                     wanted: 0,
                     last_done: 0,
-                    armed: false,
+                    arming: Arming::default(),
                     stopped: None,
                     paused: false,
                     resetting: false,
@@ -236,31 +206,48 @@ impl Engine {
 
     /// Starts it, with an empty ring. The device is up and awake.
     pub(crate) fn start(&self) -> Result {
+        match &mut self.queue.lock().port {
+            Port::Ring(ring) => ring.port.clear(),
+            Port::Lists(lists) => lists.restart(self),
+        }
         self.hw
-            .start(&self.hardware.hw(), &self.memory, &Waits)
+            .start(&self.hardware.hw(), self.line.memory(), &Waits)
             .map_err(errno)?;
-        let mut queue = self.queue.lock();
-        queue.port.clear();
-        queue.armed = false;
+        self.queue.lock().arming = Arming::default();
         Ok(())
     }
 
-    /// The number of the last request that is done.
+    /// Its own ring and status page.
+    pub(crate) fn line(&self) -> &Arc<Line> {
+        &self.line
+    }
+
+    /// Whether it takes lists of contexts.
+    pub(crate) fn has_lists(&self) -> bool {
+        matches!(self.hw.desc().port, PortKind::List { .. })
+    }
+
+    /// The number up to which all requests are done.
     pub(crate) fn progress(&self) -> Seqno {
-        Seqno(self.status.read32(self.hw.desc().seqno_at as usize))
+        if !self.has_lists() {
+            return self.line.progress();
+        }
+        match &self.queue.lock().port {
+            Port::Ring(_) => self.line.progress(),
+            Port::Lists(lists) => lists.progress(),
+        }
     }
 
     /// The number of the last request emitted: when [`progress`](Self::progress) has passed it,
     /// whatever was in the engine's caches of table entries has been invalidated since.
     pub(crate) fn last_emitted(&self) -> Seqno {
-        self.queue.lock().port.last_seqno()
+        self.queue.lock().port.last()
     }
 
     /// Nanoseconds that it has worked on the request that it has now, if that is of `holder`.
     pub(crate) fn works_for(&self, holder: &Holder) -> u64 {
         let queue = self.queue.lock();
-        let first = queue.flight.iter().next();
-        let Some(first) = first.filter(|first| {
+        let Some(first) = queue.port.first().filter(|first| {
             let context = first.context.as_ref();
             context
                 .and_then(|c| c.holder())
@@ -285,7 +272,7 @@ impl Engine {
             if !tracker.want() {
                 queue.wanted += 1;
             }
-            self.arm(&mut queue);
+            self.arm(&mut queue.arming);
         }
         // Armed first, then looked: whatever completes after the look interrupts.
         !self.has_passed(tracker)
@@ -296,7 +283,7 @@ impl Engine {
         // A reset takes the number away, and later ones of other requests pass it.
         tracker
             .seqno()
-            .is_some_and(|s| self.progress().passed(s) && tracker.seqno() == Some(s))
+            .is_some_and(|s| tracker.line().progress().passed(s) && tracker.seqno() == Some(s))
     }
 
     /// Counts a publication.
@@ -327,28 +314,54 @@ impl Engine {
     pub(super) fn unblock(&self, tracker: &Tracker) {
         let mut queue = self.queue.lock();
         let stopped = queue.stopped.is_some();
+        let mut failed = false;
         // It is gone if the device is.
         let found = queue.blocked.remove(tracker);
         if let Some(request) = found.and_then(|tracker| tracker.let_go()) {
-            if stopped {
+            let refused = match stopped {
+                true => Some(request),
+                false => queue.port.push(request).err(),
+            };
+            if let Some(request) = refused {
                 // Its fence may not be signalled here: this may be the callback of another.
                 queue.failed.push_back(request);
+                failed = true;
             } else {
-                queue.ready.push_back(request);
                 self.pump(&mut queue);
             }
         }
         drop(queue);
-        if stopped {
+        if failed {
             self.retirer.wind();
         }
         self.retirer.gate().run();
     }
 
-    pub(super) fn arm(&self, queue: &mut Queue) {
-        if !queue.armed {
-            queue.armed = true;
+    pub(super) fn arm(&self, arming: &mut Arming) {
+        if !arming.armed {
+            arming.armed = true;
             self.hardware.arm(self.index, true);
+        }
+    }
+
+    /// What is ready goes to the device, as far as there is room.
+    pub(super) fn pump(&self, queue: &mut Queue) {
+        if queue.stopped.is_some() || queue.resetting {
+            return;
+        }
+        let Queue {
+            port,
+            arming,
+            failed,
+            paused,
+            ..
+        } = queue;
+        match port {
+            // What was emitted still has to be listed.
+            Port::Lists(lists) if *paused => lists.go_on(self),
+            _ if *paused => {}
+            Port::Ring(ring) => ring.pump(self, arming, failed),
+            Port::Lists(lists) => lists.pump(self, arming, failed),
         }
     }
 
@@ -361,27 +374,22 @@ impl Engine {
         let error;
         {
             let mut queue = self.queue.lock();
-            let progress = self.progress();
             let now = time::monotonic_ns();
-            while let Some(first) = queue.flight.iter().next() {
-                let finished = first.tracker.seqno().is_some_and(|s| progress.passed(s));
-                if !finished {
-                    break;
-                }
-                let Some(request) = queue.flight.pop_front() else {
-                    break;
-                };
-                let (tail, at) = {
-                    let emitted = request.emitted.lock();
-                    (emitted.tail, emitted.at)
-                };
-                queue.port.completed(tail);
+            let Queue {
+                port, last_done, ..
+            } = &mut *queue;
+            let each = |request: ListArc<Request>| {
+                let at = request.emitted.lock().at;
                 if let Some(holder) = request.context.as_ref().and_then(|c| c.holder()) {
-                    let ns = now.saturating_sub(at.max(queue.last_done));
+                    let ns = now.saturating_sub(at.max(*last_done));
                     holder.busy().add(self.hw.desc().id.class, ns);
                 }
-                queue.last_done = now;
+                *last_done = now;
                 done.push_back(request);
+            };
+            match port {
+                Port::Ring(ring) => ring.advance(self, each),
+                Port::Lists(lists) => lists.advance(self, now, each),
             }
             self.pump(&mut queue);
             failed.push_all_back(&mut queue.failed);
@@ -415,15 +423,15 @@ impl Engine {
 
     /// Whether completions interrupt.
     pub(crate) fn is_armed(&self) -> bool {
-        self.queue.lock().armed
+        self.queue.lock().arming.armed
     }
 
     /// The interrupt said that something was completed.
     pub(crate) fn interrupt(&self) {
         self.advance();
         let mut queue = self.queue.lock();
-        if queue.armed && queue.wanted == 0 && queue.ready.is_empty() {
-            queue.armed = false;
+        if queue.arming.armed && queue.wanted == 0 && !queue.port.wants_room() {
+            queue.arming.armed = false;
             self.hardware.arm(self.index, false);
         }
     }
@@ -460,7 +468,7 @@ impl Engine {
     /// has changed, if what was emitted is not done soon. Sleeps.
     pub(crate) fn pause(&self) -> Result {
         self.queue.lock().paused = true;
-        self.wait_until(|| self.queue.lock().flight.is_empty())
+        self.wait_until(|| self.queue.lock().port.is_quiet())
             .inspect_err(|_| self.resume())
     }
 

@@ -240,7 +240,8 @@ impl Exec {
         for entry in self.objects.iter_mut() {
             entry.placed = false;
         }
-        room::place(self.gpu.space(), &mut self.objects, locked, &mut self.tries)?;
+        let space = self.gpu.space_of(&self.context)?;
+        room::place(space, &mut self.objects, locked, &mut self.tries)?;
         let locked = &*locked;
         self.relocate(locked)?;
 
@@ -301,7 +302,8 @@ impl Exec {
         after.sort_unstable_by_key(address);
         let mut before = 0;
         after.retain(|f| core::mem::replace(&mut before, address(f)) != address(f));
-        let draft = Draft::new(&self.engine, Some(timeline))?;
+        let line = self.context.line(&self.engine);
+        let draft = Draft::new(&self.engine, line, Some(timeline))?;
         publish.prepare(draft.fence())?;
         let mut prepared = draft.complete(
             Parts {
@@ -480,8 +482,9 @@ impl Exec {
         if fence.is_signaled() {
             return Ok(());
         }
+        let line = self.context.line(&self.engine);
         let ordered = fence::with_timeline::<Tracker, _>(fence, |t, _| {
-            core::ptr::eq(t.engine(), &*self.engine) && t.seqno().is_some()
+            core::ptr::eq(t.line(), &*line) && t.seqno().is_some()
         });
         if ordered == Some(true) {
             return Ok(());

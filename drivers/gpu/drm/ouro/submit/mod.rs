@@ -11,19 +11,23 @@
 //! signalled with none of them held.
 
 pub(crate) mod context;
-mod emit;
 pub(crate) mod engine;
 pub(crate) mod exec;
 pub(crate) mod follow;
 pub(crate) mod guilt;
 pub(crate) mod image;
+pub(crate) mod lane;
+pub(crate) mod line;
+mod lists;
 pub(crate) mod pool;
+mod port;
 pub(crate) mod publish;
 pub(crate) mod quota;
 mod recent;
 pub(crate) mod replay;
 pub(crate) mod request;
 pub(crate) mod retire;
+mod ring;
 pub(crate) mod room;
 pub(crate) mod stream;
 

@@ -59,7 +59,7 @@ impl Pool {
             try_pin_init!(Self {
                 mapping,
                 backing,
-                population <- new_mutex!(Population::new(0..PAGES)?, "ouro_pool"),
+                population <- new_mutex!(Population::new(0..u64::from(PAGES))?, "ouro_pool"),
             }? Error),
             GFP_KERNEL,
         )
@@ -77,7 +77,7 @@ impl Pool {
             align: 1,
             within: (0, u64::MAX),
         };
-        let first = self.population.lock().take(&[want])?;
+        let first = self.population.lock().take(&[want])? as u32;
         let shadow = Shadow {
             pool: self.clone(),
             first,
@@ -111,7 +111,11 @@ impl Shadow {
 
 impl Drop for Shadow {
     fn drop(&mut self) {
-        let departed: Departed = self.pool.population.lock().give(self.first, self.count);
+        let departed: Departed = self
+            .pool
+            .population
+            .lock()
+            .give(self.first.into(), self.count);
         drop(departed);
     }
 }

@@ -17,6 +17,7 @@ use super::{
     context::Timeline,
     follow::Follower,
     image::InUse,
+    line::Line,
     pool::Shadow,
     quota::Share,
     request::{Awake, Evidence, Request, Tracker, Work},
@@ -25,7 +26,7 @@ use super::{
 use crate::{
     gem::{migrate::Moving, Object},
     gpu::Gpu,
-    vm::Binding,
+    vm::Bindings,
 };
 
 /// What a request is made of.
@@ -69,9 +70,13 @@ pub(crate) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     /// A request on a timeline, which stays locked until it is published; without one its fence has a
-    /// dma_fence context of its own. Errors: `ENOMEM`.
-    pub(crate) fn new(engine: &Arc<Engine>, timeline: Option<&'a mut Timeline>) -> Result<Self> {
-        let tracker = Tracker::new(engine.clone())?;
+    /// dma_fence context of its own. Its commands go to `line`. Errors: `ENOMEM`.
+    pub(crate) fn new(
+        engine: &Arc<Engine>,
+        line: Arc<Line>,
+        timeline: Option<&'a mut Timeline>,
+    ) -> Result<Self> {
+        let tracker = Tracker::new(engine.clone(), line)?;
         let context = match &timeline {
             Some(timeline) => timeline.fence_context(),
             None => fence::alloc_contexts(1),
@@ -136,10 +141,10 @@ impl Prepared<'_> {
         self.request.as_mut().take_share()
     }
 
-    /// Keeps the address that an object has had, if this is its move, until the move is done.
-    pub(crate) fn keep(&mut self, mapping: Binding) {
+    /// Keeps the addresses that an object has had, if this is its move, until the move is done.
+    pub(crate) fn keep(&mut self, known: Bindings) {
         if let Some(moving) = self.request.as_mut().moving() {
-            moving.keep(mapping);
+            moving.keep(known);
         }
     }
 

@@ -14,9 +14,9 @@ use kernel::{
     prelude::*,
     sync::Arc,
 };
-use ouro_hw::types::{GgttAddr, Seqno};
+use ouro_hw::types::Seqno;
 
-use super::{image::InUse, Context, Engine, Request};
+use super::{image::InUse, port::Port, Context, Engine, Request};
 
 /// What was on an engine when it was reset.
 pub(crate) struct Lost {
@@ -73,7 +73,7 @@ impl Engine {
     /// The oldest request that was emitted and not taken off. Any context.
     pub(crate) fn oldest(&self) -> Option<Oldest> {
         let queue = self.queue.lock();
-        let first = queue.flight.iter().next()?;
+        let first = queue.port.first()?;
         Some(Oldest {
             seqno: first.tracker.seqno()?,
             revoked: first.context.as_ref().is_some_and(|c| c.is_revoked()),
@@ -84,18 +84,8 @@ impl Engine {
     /// context, with no lock held.
     pub(crate) fn first(&self) -> Option<Arc<Request>> {
         let queue = self.queue.lock();
-        let first = queue.flight.iter().next()?;
+        let first = queue.port.first()?;
         Some(first.into())
-    }
-
-    /// Where its ring is.
-    pub(crate) fn ring_address(&self) -> GgttAddr {
-        self.memory.ring
-    }
-
-    /// Copies from its ring. Errors: `EINVAL` outside of it.
-    pub(crate) fn read_ring(&self, offset: usize, out: &mut [u8]) -> Result {
-        self.ring.view().read(offset, out)
     }
 
     /// Nothing is emitted until [`replay`](Self::replay), or the end.
@@ -109,12 +99,16 @@ impl Engine {
         self.advance();
         let mut flight = List::new();
         {
-            let mut queue = self.queue.lock();
-            flight.push_all_back(&mut queue.flight);
-            queue.port.clear();
-            if let Some(loaded) = queue.loaded.take() {
-                // Only the first time is there any.
-                lost.loaded.get_or_insert(loaded);
+            match &mut self.queue.lock().port {
+                Port::Ring(ring) => {
+                    flight.push_all_back(&mut ring.flight);
+                    ring.port.clear();
+                    if let Some(loaded) = ring.loaded.take() {
+                        // Only the first time is there any.
+                        lost.loaded.get_or_insert(loaded);
+                    }
+                }
+                Port::Lists(lists) => lists.take_back(&mut flight),
             }
         }
         if lost.oldest.is_none() {
@@ -131,11 +125,16 @@ impl Engine {
         {
             let mut queue = self.queue.lock();
             let queue = &mut *queue;
-            lost.requests.push_all_back(&mut queue.ready);
-            core::mem::swap(&mut lost.requests, &mut queue.ready);
+            match &mut queue.port {
+                Port::Ring(ring) => {
+                    lost.requests.push_all_back(&mut ring.ready);
+                    core::mem::swap(&mut lost.requests, &mut ring.ready);
+                }
+                Port::Lists(lists) => lists.put_back(&mut lost.requests, &mut queue.failed),
+            }
             queue.resetting = false;
             if queue.wanted != 0 {
-                self.arm(queue);
+                self.arm(&mut queue.arming);
             }
             self.pump(queue);
         }
@@ -163,7 +162,7 @@ impl Engine {
         {
             let mut queue = self.queue.lock();
             let queue = &mut *queue;
-            all.push_all_back(&mut queue.ready);
+            queue.port.take_ready(&mut all);
             all.push_all_back(&mut queue.failed);
             blocked = if error == ENODEV {
                 core::mem::take(&mut queue.blocked)
@@ -172,9 +171,7 @@ impl Engine {
             };
             queue.resetting = false;
             // Whoever waits until the engine has passed something need not wait any more.
-            let desc = self.hw().desc();
-            let last = queue.port.last_seqno();
-            self.status.write32(desc.seqno_at as usize, last.0);
+            self.line.set_progress(queue.port.last());
         }
         while let Some(request) = all.pop_front() {
             self.cancel(error, request);

@@ -32,6 +32,7 @@ use ouro_kernel::{
 use super::{
     follow::{Follower, Followers},
     image::InUse,
+    line::Line,
     pool::Shadow,
     publish::Parts,
     quota::Share,
@@ -46,6 +47,8 @@ use crate::{
 #[pin_data]
 pub(crate) struct Tracker {
     engine: Arc<Engine>,
+    /// Where the ring writes its number.
+    line: Arc<Line>,
     /// The number that the ring writes, once the request has been emitted; zero before.
     seqno: Atomic<u32>,
     /// Whether somebody waits for it.
@@ -79,10 +82,11 @@ impl_member! {
 
 impl Tracker {
     /// The one for a request that is being made. It is the request's own when that is blocked.
-    pub(super) fn new(engine: Arc<Engine>) -> Result<ListArc<Self>> {
+    pub(super) fn new(engine: Arc<Engine>, line: Arc<Line>) -> Result<ListArc<Self>> {
         ListArc::pin_init(
             try_pin_init!(Self {
                 engine,
+                line,
                 seqno: Atomic::new(0),
                 wanted: Atomic::new(false),
                 waiting: Atomic::new(1),
@@ -100,6 +104,11 @@ impl Tracker {
     /// The engine that it runs on.
     pub(crate) fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    /// Where the ring writes its number.
+    pub(crate) fn line(&self) -> &Line {
+        &self.line
     }
 
     /// The number in the ring, once emitted.

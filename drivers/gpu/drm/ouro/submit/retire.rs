@@ -27,7 +27,7 @@ use ouro_hw::types::Seqno;
 use ouro_kernel::{time, work};
 
 use super::{follow::Gate, Engine, Request};
-use crate::{gem::Backing, hardware::Hardware, reset::Recovery};
+use crate::{gem::Backing, hardware::Hardware, reset::Recovery, vm::Space};
 
 /// Milliseconds from one tick to the next.
 const TICK_MS: u32 = 50;
@@ -114,6 +114,7 @@ impl WorkItem<1> for Retirer {
             let mut missed = false;
             for engine in engines.iter() {
                 missed |= engine.advance() && engine.is_armed();
+                engine.let_go();
                 idle &= engine.is_idle();
             }
             if missed {
@@ -260,6 +261,12 @@ impl Retirer {
         }
         incoming.dying.push_back(memory);
         let _ = self.queue.enqueue::<_, 0>(self.clone());
+    }
+
+    /// A space that nobody will use any more is emptied. Any context that may sleep.
+    pub(crate) fn empty(&self, space: Arc<Space>) {
+        // It is on its way already, or it is not.
+        let _ = self.late.enqueue::<_, 0>(space);
     }
 
     /// Lets the tick run, which lets the device sleep in the end. Any context.

@@ -50,7 +50,7 @@ impl Tries {
 
 /// Gives every object of a batch memory and an address.
 pub(super) fn place(
-    space: &Space,
+    space: &Arc<Space>,
     entries: &mut [Entry],
     set: &mut LockedSet<Object>,
     tries: &mut Tries,
@@ -68,7 +68,7 @@ pub(super) fn place(
 }
 
 fn place_one(
-    space: &Space,
+    space: &Arc<Space>,
     entries: &mut [Entry],
     i: usize,
     set: &mut LockedSet<Object>,
@@ -83,7 +83,7 @@ fn place_one(
             (None, Some(_)) => Given::Locked(set.locked(&entry.object).ok_or(EINVAL)?),
             (None, None) => Given::Nothing,
         };
-        match bind::bind(&entry.object, given, entry.place, entry.pad) {
+        match bind::bind(&entry.object, given, space, entry.place, entry.pad) {
             Ok(address) => {
                 if let Some(entry) = entries.get_mut(i) {
                     entry.address = address;
@@ -113,7 +113,7 @@ fn place_one(
         if tries.scattered {
             return Err(ENOSPC.into());
         }
-        scatter(entries)?;
+        scatter(space, entries)?;
         tries.scattered = true;
         return Err(Stop::Wait(None));
     }
@@ -160,7 +160,7 @@ fn to_region(
 
 /// Moves whatever is where a fixed object must be. False: what is there cannot move.
 fn vacate(
-    space: &Space,
+    space: &Arc<Space>,
     entries: &mut [Entry],
     i: usize,
     set: &mut LockedSet<Object>,
@@ -184,14 +184,14 @@ fn vacate(
     } else {
         lock(set, &victim)?;
     }
-    if !victim.is_bound() {
+    if !victim.is_bound(space) {
         // It has moved to another region, and its old address is free when the copy is done.
         return Err(match victim.resv().test_signaled(Usage::Bookkeep) {
             true => Stop::Wait(None),
             false => wait_for(&victim),
         });
     }
-    unbind(&victim).map(|()| true)
+    unbind(&victim, space).map(|()| true)
 }
 
 /// Lets an object of somebody else leave a region that is full. Returns what to wait for.
@@ -233,7 +233,7 @@ fn send_away(
 
 /// Takes the address of one object of somebody else. False: there is none.
 fn evict(
-    space: &Space,
+    space: &Arc<Space>,
     entries: &[Entry],
     set: &mut LockedSet<Object>,
 ) -> core::result::Result<bool, Stop> {
@@ -270,7 +270,7 @@ fn evict(
             busy.get_or_insert(victim);
             continue;
         }
-        if !victim.is_bound() {
+        if !victim.is_bound(space) {
             // It has moved, and its address is about to be free.
             contended = true;
             continue;
@@ -279,7 +279,7 @@ fn evict(
             contended = true;
             continue;
         }
-        match bind::unbind(&victim) {
+        match bind::unbind(&victim, space) {
             Ok(()) => return Ok(true),
             Err(BindError::Busy) => {
                 busy.get_or_insert(victim);
@@ -297,10 +297,10 @@ fn evict(
 }
 
 /// Takes the addresses of the batch's own objects that may be anywhere.
-fn scatter(entries: &[Entry]) -> core::result::Result<(), Stop> {
+fn scatter(space: &Arc<Space>, entries: &[Entry]) -> core::result::Result<(), Stop> {
     for entry in entries {
-        if matches!(entry.place, Place::Within { .. }) && entry.object.is_bound() {
-            unbind(&entry.object)?;
+        if matches!(entry.place, Place::Within { .. }) && entry.object.is_bound(space) {
+            unbind(&entry.object, space)?;
         }
     }
     Ok(())
@@ -328,7 +328,8 @@ pub(super) fn evict_one(gpu: &Gpu) -> bool {
             continue;
         }
         let locked = victim.resv().try_lock();
-        let freed = locked.is_some() && victim.is_bound() && bind::unbind(&victim).is_ok();
+        let freed =
+            locked.is_some() && victim.is_bound(space) && bind::unbind(&victim, space).is_ok();
         drop(locked);
         if freed {
             return true;
@@ -338,14 +339,14 @@ pub(super) fn evict_one(gpu: &Gpu) -> bool {
 }
 
 /// Takes the addresses of all objects and images that nobody uses or locks. Nothing is locked.
-pub(crate) fn evict_all(space: &Space) {
+pub(crate) fn evict_all(space: &Arc<Space>) {
     for _ in 0..space.population().saturating_add(1) {
         match space.next_victim() {
             Some(Victim::Object(object)) => {
                 let locked = object.resv().try_lock();
                 if locked.is_some() {
                     // What is in use stays.
-                    let _ = bind::unbind(&object);
+                    let _ = bind::unbind(&object, space);
                 }
             }
             Some(Victim::Image(image)) => {
@@ -356,8 +357,8 @@ pub(crate) fn evict_all(space: &Space) {
     }
 }
 
-fn unbind(object: &Object) -> core::result::Result<(), Stop> {
-    bind::unbind(object).map_err(|e| match e {
+fn unbind(object: &Object, space: &Arc<Space>) -> core::result::Result<(), Stop> {
+    bind::unbind(object, space).map_err(|e| match e {
         BindError::Busy => wait_for(object),
         BindError::Full(_) => Stop::Wait(None),
         BindError::Failed(e) => e.into(),

@@ -36,9 +36,9 @@ pub(super) fn device(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_device)
         n_regions: gpu.regions().len() as u32,
         backend: text(hardware.generation().name()),
         chip: text(chip.name),
-        gpu_address_bits: gpu.space().size().next_power_of_two().ilog2(),
+        gpu_address_bits: gpu.space_size().next_power_of_two().ilog2(),
         dma_bits: hardware.generation().dma_bits().into(),
-        gpu_address_space: gpu.space().size(),
+        gpu_address_space: gpu.space_size(),
         ..Default::default()
     };
     Ok(())

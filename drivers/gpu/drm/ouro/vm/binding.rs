@@ -5,9 +5,10 @@
 //! Mostly that is a range of an address space, with entries in its tables. Some chips reach their own
 //! memory without a table: there an object's address is that of the memory it is in, and goes with it.
 
+use kernel::sync::Arc;
 use ouro_hw::types::{GgttAddr, GpuAddr};
 
-use super::Mapping;
+use super::{Mapping, Space};
 
 /// Where the GPU sees an object, as long as this lives.
 pub(crate) enum Binding {
@@ -45,6 +46,14 @@ impl Binding {
         match self {
             Binding::Mapped(mapping) => mapping.len(),
             Binding::Direct { len, .. } => *len,
+        }
+    }
+
+    /// Whether it is in a space; where there is memory without a table, there is one space.
+    pub(super) fn is_in(&self, space: &Arc<Space>) -> bool {
+        match self {
+            Binding::Mapped(mapping) => Arc::ptr_eq(mapping.space(), space),
+            Binding::Direct { .. } => true,
         }
     }
 

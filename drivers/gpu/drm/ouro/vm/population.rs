@@ -62,7 +62,7 @@ struct Resident {
 /// What it takes to enter somebody: allocated before a lock is taken.
 pub(crate) struct Entrance {
     who: Who,
-    node: RBTreeNodeReservation<u32, Resident>,
+    node: RBTreeNodeReservation<u64, Resident>,
 }
 
 impl Entrance {
@@ -85,25 +85,25 @@ impl Entrance {
 
 /// What is left of somebody who has gone: to be dropped without a lock.
 pub(crate) struct Departed {
-    _node: Option<RBTreeNode<u32, Resident>>,
+    _node: Option<RBTreeNode<u64, Resident>>,
 }
 
 /// The pages, and who has them.
 pub(crate) struct Population {
     ranges: Ranges<Nodes>,
     /// By their first page.
-    residents: RBTree<u32, Resident>,
+    residents: RBTree<u64, Resident>,
     /// Where the next victim is looked for.
-    hand: u32,
+    hand: u64,
 }
 
 impl Population {
     /// All pages of a range, free. Errors: `ENOMEM`.
-    pub(crate) fn new(pages: core::ops::Range<u32>) -> Result<Self> {
+    pub(crate) fn new(pages: core::ops::Range<u64>) -> Result<Self> {
         let mut nodes = Nodes(KVVec::new());
         nodes.0.push(Node::default(), GFP_KERNEL)?;
         Ok(Self {
-            ranges: Ranges::new(nodes, pages.start.into()..pages.end.into()),
+            ranges: Ranges::new(nodes, pages),
             residents: RBTree::new(),
             hand: 0,
         })
@@ -126,12 +126,12 @@ impl Population {
     /// Takes pages in the first of some places that has them.
     ///
     /// Errors: `ENOSPC` if none has, `EINVAL` if the last one makes no sense, `ENOMEM`.
-    pub(crate) fn take(&mut self, places: &[Want]) -> Result<u32> {
+    pub(crate) fn take(&mut self, places: &[Want]) -> Result<u64> {
         self.grow()?;
         let mut last = NoRange::Full;
         for want in places {
             match self.ranges.take(want) {
-                Ok(first) => return Ok(first as u32),
+                Ok(first) => return Ok(first),
                 Err(e) => last = e,
             }
         }
@@ -139,22 +139,22 @@ impl Population {
     }
 
     /// Takes `count` pages from `first` on. Errors: as [`take`](Self::take).
-    pub(crate) fn take_at(&mut self, first: u64, count: u32) -> Result<u32> {
+    pub(crate) fn take_at(&mut self, first: u64, count: u32) -> Result<u64> {
         self.grow()?;
         self.ranges.take_at(first, count.into()).map_err(no_range)?;
-        Ok(first as u32)
+        Ok(first)
     }
 
     /// Somebody has taken `count` pages from `first` on.
-    pub(crate) fn enter(&mut self, first: u32, count: u32, entrance: Entrance) {
+    pub(crate) fn enter(&mut self, first: u64, count: u32, entrance: Entrance) {
         let Entrance { who, node } = entrance;
         self.residents
             .insert(node.into_node(first, Resident { count, who }));
     }
 
     /// Gives back what was taken.
-    pub(crate) fn give(&mut self, first: u32, count: u32) -> Departed {
-        self.ranges.give(first.into(), count.into());
+    pub(crate) fn give(&mut self, first: u64, count: u32) -> Departed {
+        self.ranges.give(first, count.into());
         Departed {
             _node: self.residents.remove_node(&first),
         }
@@ -171,10 +171,10 @@ impl Population {
     }
 
     /// Somebody who has pages among `count` from `first` on.
-    pub(crate) fn occupant(&self, first: u32, count: u32) -> Option<Victim> {
-        let mut end = first.checked_add(count)?;
-        let look = |(start, resident): (&u32, &Resident)| {
-            let in_the_way = start.wrapping_add(resident.count) > first;
+    pub(crate) fn occupant(&self, first: u64, count: u32) -> Option<Victim> {
+        let mut end = first.checked_add(count.into())?;
+        let look = |(start, resident): (&u64, &Resident)| {
+            let in_the_way = start.wrapping_add(resident.count.into()) > first;
             (*start, in_the_way, resident.who.upgrade())
         };
         loop {
@@ -195,7 +195,7 @@ impl Population {
     }
 
     /// The first one that starts at a page or behind it, and where that is.
-    pub(crate) fn resident_from(&mut self, page: u32) -> Option<(u32, Victim)> {
+    pub(crate) fn resident_from(&mut self, page: u64) -> Option<(u64, Victim)> {
         let mut from = page;
         loop {
             let next = self.residents.cursor_lower_bound(&from)?;

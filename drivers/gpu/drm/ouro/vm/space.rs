@@ -2,31 +2,36 @@
 
 //! An address space: the ranges of it that are taken, and its tables.
 //!
-//! On chips with one space for all, that is the global table, and where batches go through tables
-//! of their own, those repeat the global one for everything that user space may reach
-//! ([`Reach::Everyone`]); of the kernel's own pages ([`Reach::Kernel`]: rings, status pages,
-//! context images) they hold the scratch page.
-//!
-//! Every entry is filled at all times: with the scratch page where nothing is mapped, since the GPU
-//! fetches ahead.
+//! There is the global one, of which the kernel's own pages are a part: rings, status pages, context
+//! images. On chips with one space for all, batches are in it too, and where they go through tables of
+//! their own, those repeat the global one for everything that user space may reach ([`Reach`],
+//! [`Global`]). On others contexts have spaces of their own ([`Levels`]).
 
 use kernel::{
-    new_mutex,
+    impl_has_work, new_mutex, new_work,
     prelude::*,
     sync::{Arc, Mutex},
+    workqueue::{Work, WorkItem},
 };
 use ouro_core::range::Want;
 use ouro_hw::{
     generation::{Layout, Space as Kind},
+    page_table::PageTable,
     types::{CacheLevel, DmaAddr, GgttAddr, GpuAddr, MemoryKind, Page, PAGE_SIZE},
 };
-use ouro_kernel::{pages::DmaPages, pci::DmaDevice, Caching};
+use ouro_kernel::pci::DmaDevice;
 
 use super::{
-    entries::{in_runs, Entries},
+    global::Global,
+    levels::Levels,
     population::{Departed, Entrance, Population, Victim},
+    store::TableStore,
 };
-use crate::{gem::Object, hardware::Hardware, submit::image::Image};
+use crate::{
+    gem::{bind, Object},
+    hardware::Hardware,
+    submit::{image::Image, Retirer},
+};
 
 /// Where a mapping may go.
 #[derive(Clone, Copy)]
@@ -57,7 +62,7 @@ impl Place {
 
 /// Who can reach a mapping.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reach {
+pub(super) enum Reach {
     /// The kernel's own: only the global table has it.
     Kernel,
     /// User batches too.
@@ -83,29 +88,75 @@ pub(crate) enum Owner<'a> {
 /// What the lock protects.
 struct Inner {
     population: Population,
+    /// The tables, if they are its own.
+    levels: Option<Levels>,
 }
 
 /// An address space.
 #[pin_data]
 pub(crate) struct Space {
     hardware: Arc<Hardware>,
-    scratch: DmaPages,
-    /// The tables that repeat the global one, in order, where there are any.
-    tables: KVVec<DmaPages>,
-    layout: Layout,
-    /// What is in the global table.
-    table: Entries,
+    /// The tables, if it is the global one.
+    global: Option<Global>,
+    /// The format of entries.
+    format: &'static dyn PageTable,
     #[pin]
     inner: Mutex<Inner>,
-    entries: u32,
+    pages: u64,
+    #[pin]
+    emptying: Work<Space>,
+}
+
+impl_has_work! {
+    impl HasWork<Space> for Space { self.emptying }
+}
+
+/// Empties a space that nobody will use any more.
+impl WorkItem for Space {
+    type Pointer = Arc<Space>;
+
+    fn run(this: Arc<Space>) {
+        for _ in 0..this.population().saturating_add(1).saturating_mul(2) {
+            if let Some(Victim::Object(object)) = this.next_victim() {
+                bind::forget(&object, &this);
+            }
+        }
+    }
+}
+
+/// A space of contexts. When the last of them goes, what is in it loses its address there.
+pub(crate) struct Shared {
+    space: Arc<Space>,
+    retirer: Arc<Retirer>,
+}
+
+impl Shared {
+    pub(crate) fn new(space: Arc<Space>, retirer: &Arc<Retirer>) -> Self {
+        Self {
+            space,
+            retirer: retirer.clone(),
+        }
+    }
+
+    pub(crate) fn space(&self) -> &Arc<Space> {
+        &self.space
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.retirer.empty(self.space.clone());
+    }
 }
 
 /// A range of a space, with pages in it. Dropped: the range is free, and the scratch page in it.
 pub(crate) struct Mapping {
     space: Arc<Space>,
     /// First page, and pages.
-    first: u32,
+    first: u64,
     count: u32,
+    /// How many of them have entries; the scratch page is in the others.
+    filled: u32,
     reach: Reach,
     ended: bool,
 }
@@ -113,21 +164,24 @@ pub(crate) struct Mapping {
 impl Mapping {
     /// Where it is.
     pub(crate) fn addr(&self) -> GpuAddr {
-        GpuAddr(u64::from(self.first) * u64::from(PAGE_SIZE))
+        GpuAddr(self.first * u64::from(PAGE_SIZE))
     }
 
     /// The same in the global table.
     pub(crate) fn ggtt(&self) -> GgttAddr {
-        GgttAddr(self.first.wrapping_mul(PAGE_SIZE))
+        GgttAddr((self.first as u32).wrapping_mul(PAGE_SIZE))
     }
 
     /// Bytes.
     pub(crate) fn len(&self) -> u64 {
         u64::from(self.count) * u64::from(PAGE_SIZE)
     }
-}
 
-impl Mapping {
+    /// The space that it is in.
+    pub(super) fn space(&self) -> &Arc<Space> {
+        &self.space
+    }
+
     /// Ends it, if nobody uses the space just now. It is of no use after that. Returns whether it has
     /// ended. Waits for nothing, so that reclaim may do it.
     pub(crate) fn try_end(&mut self) -> bool {
@@ -157,65 +211,71 @@ impl Drop for Mapping {
 }
 
 impl Space {
-    /// Makes the space of a device: scratch page, tables, and the slots for their directory.
+    /// Makes the global space of a device: scratch page, tables, and the slots for their directory.
     pub(crate) fn new(hardware: Arc<Hardware>, dma: &Arc<DmaDevice>) -> Result<Arc<Self>> {
-        let topology = *hardware.topology();
-        let entries = topology.gtt_entries;
-        let scratch = DmaPages::new(dma, 1, Caching::WriteBack)?;
-        let page = system(scratch.address(0).ok_or(EINVAL)?);
-
+        let entries = u64::from(hardware.topology().gtt_entries);
         // Page 0 stays free, so that an address of zero is always a mistake.
         let mut population = Population::new(1..entries)?;
-
-        let mut tables = KVVec::new();
-        let mut directory = None;
-        if let Kind::Aliasing { directories, align } = topology.space {
-            let per_table = topology.pages.entries_per_table();
-            let filled = topology.pages.entry(page) as u32;
-            for _ in 0..directories {
-                let table = DmaPages::new(dma, 1, Caching::WriteBack)?;
-                for i in 0..per_table {
-                    table.write32((i * 4) as usize, filled);
-                }
-                tables.push(table, GFP_KERNEL)?;
-            }
-            // The directory's slots are of the table's array; no address in them is ever given out.
-            let want = Want {
-                size: u64::from(directories),
-                align: u64::from(align),
-                within: (kernel_start(entries), u64::MAX),
-            };
-            let slot = population.take(&[want])?;
-            directory = Some(GgttAddr(slot.wrapping_mul(PAGE_SIZE)));
-        }
-
-        let this = Arc::pin_init(
-            try_pin_init!(Self {
-                hardware,
-                scratch,
-                tables,
-                layout: Layout {
-                    scratch: page,
-                    directory,
-                },
-                table: Entries::new(entries, topology.pages.entry_bytes())?,
-                inner <- new_mutex!(Inner { population }, "ouro_space"),
-                entries,
-            }? Error),
-            GFP_KERNEL,
-        )?;
-        this.fill();
-        Ok(this)
+        let global = Global::new(&hardware, dma, &mut population)?;
+        let format = hardware.topology().pages;
+        let inner = Inner {
+            population,
+            levels: None,
+        };
+        Self::with(hardware, Some(global), format, inner, entries)
     }
 
-    /// Where the tables are.
-    pub(crate) fn layout(&self) -> &Layout {
-        &self.layout
+    /// Makes a space for contexts, on a chip where they have their own. Errors: `ENOSPC` if there is no room
+    /// for its tables, `ENOMEM`, `ENODEV` on other chips.
+    pub(crate) fn own(
+        hardware: Arc<Hardware>,
+        dma: &Arc<DmaDevice>,
+        store: &Arc<TableStore>,
+    ) -> Result<Arc<Self>> {
+        let Kind::PerContext { bits, tables } = hardware.topology().space else {
+            return Err(ENODEV);
+        };
+        let pages = 1u64 << (bits - PAGE_SIZE.ilog2() as u8);
+        let inner = Inner {
+            population: Population::new(1..pages)?,
+            levels: Some(Levels::new(store, dma, tables, bits)?),
+        };
+        Self::with(hardware, None, tables, inner, pages)
+    }
+
+    fn with(
+        hardware: Arc<Hardware>,
+        global: Option<Global>,
+        format: &'static dyn PageTable,
+        inner: Inner,
+        pages: u64,
+    ) -> Result<Arc<Self>> {
+        Arc::pin_init(
+            try_pin_init!(Self {
+                hardware,
+                global,
+                format,
+                inner <- new_mutex!(inner, "ouro_space"),
+                pages,
+                emptying <- new_work!("ouro_space"),
+            }? Error),
+            GFP_KERNEL,
+        )
+    }
+
+    /// Where the tables are, of the global space.
+    pub(crate) fn layout(&self) -> Option<&Layout> {
+        self.global.as_ref().map(|g| g.layout())
+    }
+
+    /// The table at the top, of a space of contexts.
+    pub(crate) fn root(&self) -> Option<DmaAddr> {
+        self.inner.lock().levels.as_ref().map(|l| l.root())
     }
 
     /// Bytes of the whole space.
     pub(crate) fn size(&self) -> u64 {
-        u64::from(self.entries) * u64::from(PAGE_SIZE)
+        self.pages * u64::from(PAGE_SIZE)
     }
 
     /// Bytes that are not taken.
@@ -227,27 +287,10 @@ impl Space {
     /// is not there any more.
     pub(crate) fn restore(&self) {
         let inner = self.inner.lock();
-        let entries = (0..self.entries).map(|index| self.table.get(index));
-        in_runs(0, entries, |first, run| self.hardware.write_gtt(first, run));
-        drop(inner);
-        self.hardware.gtt_written();
-        self.hardware.flush_gtt();
-    }
-
-    /// Writes every entry of the global table anew: the scratch page, and the directory. (What
-    /// is mapped must be mapped again by its owners.)
-    pub(crate) fn fill(&self) {
-        let pages = self.hardware.topology().pages;
-        let scratch = pages.entry(self.layout.scratch);
-        let all = (0..self.entries).map(|_| scratch);
-        self.write(0, all, Reach::Kernel);
-        if let Some(slot) = self.layout.directory {
-            let tables = self.tables.iter().map(|table| {
-                let entry = |addr| pages.directory_entry(DmaAddr(addr));
-                table.address(0).and_then(entry).unwrap_or(scratch)
-            });
-            self.write(slot.page(), tables, Reach::Kernel);
+        if let Some(global) = &self.global {
+            global.restore(&self.hardware);
         }
+        drop(inner);
         self.hardware.gtt_written();
         self.hardware.flush_gtt();
     }
@@ -258,7 +301,8 @@ impl Space {
     /// The kernel's own go to the end of the space if they can, out of the way of fixed addresses;
     /// objects go above the aperture if they can.
     ///
-    /// Errors: `ENOSPC` if there is no room, `EINVAL` if the place makes no sense, `ENOMEM`.
+    /// Errors: `ENOSPC` if there is no room, also for tables, `EINVAL` if the place makes no sense,
+    /// `ENOMEM`.
     pub(crate) fn map(
         self: &Arc<Self>,
         place: Place,
@@ -269,7 +313,7 @@ impl Space {
     ) -> Result<Mapping> {
         // Batches leave the aperture to the CPU as long as they can.
         let above = match owner {
-            Owner::Kernel | Owner::Image(_) => self.kernel_start(),
+            Owner::Kernel | Owner::Image(_) => self.global.as_ref().map_or(0, |g| g.kernel_start()),
             Owner::Object(_) | Owner::Move => {
                 self.hardware.topology().aperture / u64::from(PAGE_SIZE)
             }
@@ -310,28 +354,50 @@ impl Space {
             }
             first
         };
-        let pages = self.hardware.topology().pages;
-        let entries = (0..count).zip(addresses).map(|(_, address)| {
-            pages.entry(Page {
+        // From here on it is given back if something fails.
+        let mut mapping = Mapping {
+            space: self.clone(),
+            first,
+            count,
+            filled: 0,
+            reach,
+            ended: false,
+        };
+        let entries = addresses.take(count as usize).map(|address| {
+            self.format.entry(Page {
                 addr: DmaAddr(address),
                 memory: MemoryKind::System,
                 cache,
             })
         });
-        self.write(first, entries, reach);
+        match &self.global {
+            Some(global) => {
+                let filled = &mut mapping.filled;
+                let entries = entries.inspect(|_| *filled += 1);
+                // There are no more than 32 bits of them.
+                global.write(&self.hardware, first as u32, entries, reach);
+            }
+            None => self.fill(&mut mapping, entries)?,
+        }
         self.hardware.gtt_written();
-        Ok(Mapping {
-            space: self.clone(),
-            first,
-            count,
-            reach,
-            ended: false,
-        })
+        Ok(mapping)
+    }
+
+    /// Writes entries into tables of its own.
+    fn fill(&self, mapping: &mut Mapping, entries: impl Iterator<Item = u64>) -> Result {
+        // Not while the lock is held: where the addresses come from is not known here.
+        for entry in entries {
+            let mut inner = self.inner.lock();
+            let levels = inner.levels.as_mut().ok_or(EINVAL)?;
+            levels.put(mapping.first + u64::from(mapping.filled), entry)?;
+            mapping.filled += 1;
+        }
+        Ok(())
     }
 
     /// Somebody in the way of `count` pages at `addr`.
     pub(crate) fn occupant(&self, addr: GpuAddr, count: u32) -> Option<Victim> {
-        let first = u32::try_from(addr.0 / u64::from(PAGE_SIZE)).ok()?;
+        let first = addr.0 / u64::from(PAGE_SIZE);
         self.inner.lock().population.occupant(first, count)
     }
 
@@ -345,53 +411,21 @@ impl Space {
         self.inner.lock().population.taken()
     }
 
-    /// The first page of those that the kernel takes first.
-    fn kernel_start(&self) -> u64 {
-        kernel_start(self.entries)
-    }
-
-    /// Writes entries one after the other from `first` on, wherever `reach` wants them.
-    fn write(&self, first: u32, entries: impl Iterator<Item = u64>, reach: Reach) {
-        let per_table = self.hardware.topology().pages.entries_per_table();
-        in_runs(first, entries, |first, run| {
-            for (index, entry) in (first..).zip(run) {
-                if reach == Reach::Everyone {
-                    // A format of one level has no such tables.
-                    let table = index.checked_div(per_table);
-                    if let Some(table) = table.and_then(|n| self.tables.get(n as usize)) {
-                        table.write32(((index % per_table) * 4) as usize, *entry as u32);
-                    }
-                }
-                self.table.set(index, *entry);
-            }
-            self.hardware.write_gtt(first, run);
-        });
-    }
-
     fn take_out(&self, inner: &mut Inner, mapping: &Mapping) -> Departed {
         let Mapping {
             first,
             count,
+            filled,
             reach,
             ..
         } = *mapping;
-        let scratch = self.hardware.topology().pages.entry(self.layout.scratch);
-        self.write(first, (0..count).map(|_| scratch), reach);
+        if let Some(global) = &self.global {
+            global.holes(&self.hardware, first as u32, filled, reach);
+        }
+        if let Some(levels) = &mut inner.levels {
+            levels.clear(first, filled);
+        }
         self.hardware.gtt_written();
         inner.population.give(first, count)
-    }
-}
-
-/// The first page of the last sixteenth of a space.
-fn kernel_start(entries: u32) -> u64 {
-    u64::from(entries - entries / 16)
-}
-
-/// A page of system memory that the CPU's caches may hold.
-fn system(addr: u64) -> Page {
-    Page {
-        addr: DmaAddr(addr),
-        memory: MemoryKind::System,
-        cache: CacheLevel::Coherent,
     }
 }

@@ -13,6 +13,11 @@ use crate::{
     submit::Context,
 };
 
+/// Priorities that user space can give, and the one that it need not ask for.
+const MIN_PRIORITY: i64 = abi::I915_CONTEXT_MIN_USER_PRIORITY as i64;
+const MAX_PRIORITY: i64 = abi::I915_CONTEXT_MAX_USER_PRIORITY as i64;
+const DEFAULT_PRIORITY: i64 = abi::I915_CONTEXT_DEFAULT_PRIORITY as i64;
+
 pub(super) fn create(
     _: &Device,
     file: &DrmFile,
@@ -59,11 +64,11 @@ pub(super) fn getparam(
     let context = client.context(arg.ctx_id)?;
     let params = context.params();
     let value = match u32::try_from(arg.param).map_err(|_| EINVAL)? {
-        abi::I915_CONTEXT_PARAM_GTT_SIZE => client.gpu().space().size(),
+        abi::I915_CONTEXT_PARAM_GTT_SIZE => client.gpu().space_size(),
         abi::I915_CONTEXT_PARAM_NO_ERROR_CAPTURE => params.no_error_capture.get().into(),
         abi::I915_CONTEXT_PARAM_BANNABLE => params.bannable.get().into(),
         abi::I915_CONTEXT_PARAM_RECOVERABLE => params.recoverable.get().into(),
-        abi::I915_CONTEXT_PARAM_PRIORITY => 0,
+        abi::I915_CONTEXT_PARAM_PRIORITY => i64::from(context.priority()) as u64,
         abi::I915_CONTEXT_PARAM_PERSISTENCE => params.persistent.get().into(),
         abi::I915_CONTEXT_PARAM_ENGINES => return engines::get(client.gpu(), &context, arg),
         // Only with address spaces of their own have contexts one to show; no chip here has slices
@@ -134,8 +139,16 @@ fn set(
         abi::I915_CONTEXT_PARAM_RECOVERABLE => params.recoverable.set(flag(arg)?),
         abi::I915_CONTEXT_PARAM_PRIORITY => {
             require(arg.size == 0)?;
-            // Requests run in their order here: there is no priority to set.
-            return Err(ENODEV);
+            if !gpu.has_scheduler() {
+                // Requests run in their order: there is no priority to set.
+                return Err(ENODEV);
+            }
+            let priority = arg.value as i64;
+            require((MIN_PRIORITY..=MAX_PRIORITY).contains(&priority))?;
+            if priority > DEFAULT_PRIORITY && !task::capable(task::Capability::SysNice) {
+                return Err(EPERM);
+            }
+            context.set_priority(priority as i32);
         }
         abi::I915_CONTEXT_PARAM_PERSISTENCE => params.persistent.set(flag(arg)?),
         abi::I915_CONTEXT_PARAM_ENGINES => return engines::set(gpu, context, arg),

@@ -67,6 +67,11 @@ enum Signal {
     Point(ARef<Syncobj>, u64, Option<ChainNode>),
 }
 
+/// Bytes of a page.
+const PAGE: u64 = 4096;
+/// Where addresses end that have 32 bits.
+const LOW: u64 = 1 << 32;
+
 /// Who is told of the fence.
 struct Signals {
     wants_file: bool,
@@ -177,12 +182,13 @@ pub(super) fn execbuffer2(
     let offset = core::mem::offset_of!(abi::drm_i915_gem_exec_object2, offset) as u64;
     let stride = size_of::<abi::drm_i915_gem_exec_object2>() as u64;
     for ((i, entry), old) in (0u64..).zip(exec.objects.iter()).zip(list.iter()) {
-        if entry.address.0 != old.offset {
+        let address = canonical(entry.address.0);
+        if address != old.offset {
             let at = arg
                 .buffers_ptr
                 .wrapping_add(i * stride)
                 .wrapping_add(offset);
-            let _ = uaccess::write(at, &entry.address.0);
+            let _ = uaccess::write(at, &address);
         }
     }
     if let Some(file) = signals.file {
@@ -228,6 +234,21 @@ fn check(arg: &abi::drm_i915_gem_execbuffer2) -> Result {
         return Err(EPERM);
     }
     Ok(())
+}
+
+/// An address as user space sees it: bit 47 is repeated in the bits above it.
+fn canonical(address: u64) -> u64 {
+    ((address << 16) as i64 >> 16) as u64
+}
+
+/// The opposite. Errors: `EINVAL` for one that is none of a space of so many bytes.
+fn plain(address: u64, space: u64) -> Result<u64> {
+    if space <= LOW {
+        return Ok(address);
+    }
+    let plain = address & (space - 1);
+    require(canonical(plain) == address)?;
+    Ok(plain)
 }
 
 /// The engine that the selector means in a context.
@@ -276,7 +297,7 @@ fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Object
     };
 
     let found = Object::lookup_many(file, list.iter().map(|o| o.handle))?;
-    let space = file.gpu().space().size();
+    let space = file.gpu().space_size();
     let mut entries: KVVec<Entry> = KVVec::with_capacity(count, GFP_KERNEL)?;
     for (o, object) in list.iter().zip(found) {
         require(o.flags & !OBJECT_FLAGS == 0)?;
@@ -287,18 +308,24 @@ fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Object
             _ => o.pad_to_size,
         };
         require(pad & 4095 == 0 && pad <= space)?;
+        let limit = match o.flags & u64::from(abi::EXEC_OBJECT_SUPPORTS_48B_ADDRESS) {
+            // The last page stays free, as some commands take the address behind the end.
+            0 if space > LOW => LOW - PAGE,
+            _ => space,
+        };
         let place = if o.flags & u64::from(abi::EXEC_OBJECT_PINNED) != 0 {
-            require(o.offset & 4095 == 0)?;
-            require(o.alignment == 0 || o.offset & (o.alignment - 1) == 0)?;
+            let offset = plain(o.offset, space)?;
+            require(offset & 4095 == 0)?;
+            require(o.alignment == 0 || offset & (o.alignment - 1) == 0)?;
             require(
-                o.offset
+                offset
                     .checked_add(object.bytes())
-                    .is_some_and(|e| e <= space),
+                    .is_some_and(|e| e <= limit),
             )?;
-            Place::At(GpuAddr(o.offset))
+            Place::At(GpuAddr(offset))
         } else {
             Place::Within {
-                range: (0, space),
+                range: (0, limit),
                 align: o.alignment.max(4096),
             }
         };
@@ -325,6 +352,8 @@ fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Object
         total = total.saturating_add(o.relocation_count as usize);
     }
     require(total <= MAX_COUNT)?;
+    // Where addresses have more bits than the field of the old commands, user space gives them itself.
+    require(total == 0 || space <= LOW)?;
     let handles = Handles::new(&list, arg.flags)?;
     for (i, o) in list.iter().enumerate() {
         if o.relocation_count != 0 {

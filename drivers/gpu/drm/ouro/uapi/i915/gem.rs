@@ -27,6 +27,14 @@ fn lookup(file: &DrmFile, handle: u32) -> Result<ARef<Object>> {
 }
 
 /// Waits until the GPU does not write the object any more (or, `all`, use it at all).
+/// What cards with memory of their own refuse, by `i915_drm.h`.
+fn integrated(file: &DrmFile, error: Error) -> Result {
+    if file.gpu().is_discrete() {
+        return Err(error);
+    }
+    Ok(())
+}
+
 fn wait_idle(object: &Object, all: bool) -> Result {
     object
         .resv()
@@ -35,6 +43,7 @@ fn wait_idle(object: &Object, all: bool) -> Result {
 }
 
 pub(super) fn pread(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_pread) -> Result {
+    integrated(file, EOPNOTSUPP)?;
     if arg.size == 0 {
         return Ok(());
     }
@@ -45,6 +54,7 @@ pub(super) fn pread(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_prea
 }
 
 pub(super) fn pwrite(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_pwrite) -> Result {
+    integrated(file, EOPNOTSUPP)?;
     if arg.size == 0 {
         return Ok(());
     }
@@ -55,6 +65,7 @@ pub(super) fn pwrite(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_pwr
 }
 
 pub(super) fn mmap(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_mmap) -> Result {
+    integrated(file, EOPNOTSUPP)?;
     let kind = match u32::try_from(arg.flags).map_err(|_| EINVAL)? {
         0 => kind::CACHED,
         abi::I915_MMAP_WC => kind::WRITE_COMBINED,
@@ -84,6 +95,16 @@ pub(super) fn mmap_offset(
     }
     // The old form of this ioctl has no flags, and asks for the aperture.
     let kind = match u32::try_from(arg.flags).map_err(|_| EINVAL)? {
+        // Memory of the system's, of which the card sees what is in the CPU's caches.
+        abi::I915_MMAP_OFFSET_FIXED if file.gpu().is_discrete() => kind::CACHED,
+        abi::I915_MMAP_OFFSET_GTT
+        | abi::I915_MMAP_OFFSET_WC
+        | abi::I915_MMAP_OFFSET_WB
+        | abi::I915_MMAP_OFFSET_UC
+            if file.gpu().is_discrete() =>
+        {
+            return Err(ENODEV)
+        }
         abi::I915_MMAP_OFFSET_GTT => {
             file.gpu().aperture().ok_or(ENODEV)?;
             kind::APERTURE
@@ -115,6 +136,7 @@ pub(super) fn set_domain(
     const DOMAINS: u32 =
         abi::I915_GEM_DOMAIN_CPU | abi::I915_GEM_DOMAIN_GTT | abi::I915_GEM_DOMAIN_WC;
     let (read, write) = (arg.read_domains, arg.write_domain);
+    integrated(file, ENODEV)?;
     // The GPU's own domains are not for user space; who writes a domain reads that one alone.
     require((read | write) & !DOMAINS == 0)?;
     require(write == 0 || read == write)?;
@@ -145,6 +167,7 @@ pub(super) fn set_caching(
     file: &DrmFile,
     arg: &mut abi::drm_i915_gem_caching,
 ) -> Result {
+    integrated(file, ENODEV)?;
     let cache = match arg.caching {
         abi::I915_CACHING_CACHED if file.gpu().hardware().topology().llc => CacheLevel::Coherent,
         abi::I915_CACHING_CACHED => return Err(ENODEV),
@@ -168,6 +191,7 @@ pub(super) fn get_caching(
     file: &DrmFile,
     arg: &mut abi::drm_i915_gem_caching,
 ) -> Result {
+    integrated(file, ENODEV)?;
     arg.caching = match lookup(file, arg.handle)?.cache() {
         CacheLevel::None => abi::I915_CACHING_NONE,
         CacheLevel::Coherent => abi::I915_CACHING_CACHED,

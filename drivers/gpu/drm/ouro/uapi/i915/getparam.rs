@@ -75,12 +75,18 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         // Of all engines; 2 would say that each can be reset by itself.
         abi::I915_PARAM_HAS_GPU_RESET => (gpu.recovery().allowed() != Allowed::None).into(),
 
+        abi::I915_PARAM_HAS_SCHEDULER if gpu.has_scheduler() => {
+            (abi::I915_SCHEDULER_CAP_ENABLED
+                | abi::I915_SCHEDULER_CAP_PRIORITY
+                | abi::I915_SCHEDULER_CAP_PREEMPTION) as i32
+        }
+        abi::I915_PARAM_HAS_SCHEDULER => 0,
+
         // What it cannot.
         abi::I915_PARAM_HAS_SEMAPHORES
         | abi::I915_PARAM_HAS_SECURE_BATCHES
         | abi::I915_PARAM_CMD_PARSER_VERSION
         | abi::I915_PARAM_HAS_RESOURCE_STREAMER
-        | abi::I915_PARAM_HAS_SCHEDULER
         | abi::I915_PARAM_HAS_CONTEXT_ISOLATION
         | abi::I915_PARAM_HAS_POOLED_EU
         | abi::I915_PARAM_MIN_EU_IN_POOL

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Emission: what is ready is written into the ring, when there is room.
+//! The port of an engine with one ring: what is ready is written into it, when there is room.
 //!
-//! It is late, since what a switch of contexts costs depends on what the engine will hold then. However
+//! That is late, since what a switch of contexts costs depends on what the engine will hold then. However
 //! many requests go in, the device is told once.
 
-use kernel::{prelude::*, sync::atomic::ordering};
-use ouro_core::port::ContextKey;
+use kernel::{
+    list::{List, ListArc},
+    prelude::*,
+    sync::atomic::ordering,
+};
+use ouro_core::port::{ContextKey, RingPort};
 use ouro_hw::{
     engine::{Batch, Emit, Submission, Switch, COPY_DWORDS},
     ring::Commands,
@@ -14,58 +18,101 @@ use ouro_hw::{
 use ouro_kernel::{mmio, time};
 
 use super::{
-    engine::{Queue, MAX_EMIT, MAX_GOLDEN},
+    engine::{Arming, MAX_EMIT, MAX_GOLDEN},
+    image::InUse,
     request::{Request, Work},
     Engine,
 };
 use crate::hardware::Waits;
 
-impl Engine {
-    /// Writes what is ready into the ring, as far as there is room, and tells the device once.
-    pub(super) fn pump(&self, queue: &mut Queue) {
-        if queue.stopped.is_some() || queue.paused || queue.resetting {
-            return;
+/// What is under the lock of an engine with a ring.
+pub(super) struct RingQueue {
+    pub(super) port: RingPort,
+    /// Ready to be emitted, in order.
+    pub(super) ready: List<Request>,
+    /// Emitted, in order.
+    pub(super) flight: List<Request>,
+    /// The context whose image the engine holds when all that was emitted has run.
+    pub(super) loaded: Option<InUse>,
+}
+
+impl RingQueue {
+    /// That of an empty ring of so many bytes.
+    pub(super) fn new(bytes: u32) -> Self {
+        Self {
+            port: RingPort::new(bytes),
+            ready: List::new(),
+            flight: List::new(),
+            loaded: None,
         }
+    }
+
+    /// Writes what is ready into the ring, as far as there is room, and tells the device once.
+    pub(super) fn pump(
+        &mut self,
+        engine: &Engine,
+        arming: &mut Arming,
+        failed: &mut List<Request>,
+    ) {
         let mut tail = None;
-        while !queue.ready.is_empty() {
-            if !self.has_room(queue) {
+        while !self.ready.is_empty() {
+            if !engine.has_room(self) {
                 // A full ring is somebody who waits. Armed first, then looked once more: what
                 // completes after the look interrupts.
-                self.arm(queue);
-                if !self.has_room(queue) {
+                engine.arm(arming);
+                if !engine.has_room(self) {
                     break;
                 }
             }
-            let Some(request) = queue.ready.pop_front() else {
+            let Some(request) = self.ready.pop_front() else {
                 break;
             };
-            match self.emit(queue, &request) {
+            match engine.emit(self, &request) {
                 Some(end) => {
                     tail = Some(end);
-                    queue.flight.push_back(request);
+                    self.flight.push_back(request);
                 }
                 None => {
                     // Its fence may not be signalled here: this may be the callback of another.
-                    pr_err!("{:?}: a request did not fit\n", self.hw.desc().id);
-                    queue.failed.push_back(request);
+                    pr_err!("{:?}: a request did not fit\n", engine.hw.desc().id);
+                    failed.push_back(request);
                 }
             }
         }
         if let Some(tail) = tail {
             // The commands before the tail.
             mmio::wmb();
-            self.port_writes.fetch_add(1, ordering::Relaxed);
-            let done = self
+            engine.port_writes.fetch_add(1, ordering::Relaxed);
+            let done = engine
                 .hardware
-                .with_gt(|hw, gt| self.hw.submit(hw, gt, Submission::Tail(tail), &Waits));
+                .with_gt(|hw, gt| engine.hw.submit(hw, gt, Submission::Tail(tail), &Waits));
             if let Err(error) = done {
-                pr_err!("{:?}: {:?}\n", self.hw.desc().id, error);
+                pr_err!("{:?}: {:?}\n", engine.hw.desc().id, error);
             }
         }
     }
+}
 
+impl RingQueue {
+    /// Calls `each` for what is done, in order, and takes it off.
+    pub(super) fn advance(&mut self, engine: &Engine, mut each: impl FnMut(ListArc<Request>)) {
+        let progress = engine.line.progress();
+        while let Some(first) = self.flight.iter().next() {
+            if !first.tracker.seqno().is_some_and(|s| progress.passed(s)) {
+                break;
+            }
+            let Some(request) = self.flight.pop_front() else {
+                break;
+            };
+            self.port.completed(request.emitted.lock().tail);
+            each(request);
+        }
+    }
+}
+
+impl Engine {
     /// Whether any request fits, in the room of what is done too.
-    fn has_room(&self, queue: &mut Queue) -> bool {
+    fn has_room(&self, queue: &mut RingQueue) -> bool {
         let desc = self.hw.desc();
         let most = desc.emit_dwords + desc.golden_dwords.max(COPY_DWORDS);
         if !queue.port.has_room(most) {
@@ -84,26 +131,34 @@ impl Engine {
     }
 
     /// Writes one request into the ring; returns the tail after it.
-    fn emit(&self, queue: &mut Queue, request: &Request) -> Option<ouro_hw::RingOffset> {
+    fn emit(&self, queue: &mut RingQueue, request: &Request) -> Option<ouro_hw::RingOffset> {
+        self.with_work(request, |batch, inline, buffer| {
+            self.emit_with(queue, request, batch, inline, buffer)
+        })
+    }
+
+    /// Does something with what a request has to do: its batch, the kernel's own commands, and a buffer in
+    /// which both have room.
+    pub(super) fn with_work<T>(
+        &self,
+        request: &Request,
+        f: impl FnOnce(Option<Batch>, &[u32], &mut [u32]) -> Option<T>,
+    ) -> Option<T> {
         match self.work(request) {
             Work::Golden => {
                 let mut golden = [0; MAX_GOLDEN];
                 let mut golden = Commands::new(&mut golden);
                 self.hw.golden(&mut golden).ok()?;
-                let mut buffer = [0; MAX_EMIT + MAX_GOLDEN];
-                self.emit_with(queue, request, None, golden.as_slice(), &mut buffer)
+                f(None, golden.as_slice(), &mut [0; MAX_EMIT + MAX_GOLDEN])
             }
             Work::Copy(copy) => {
                 let mut commands = [0; COPY_DWORDS];
                 let mut commands = Commands::new(&mut commands);
                 self.hw.copy(&copy, &mut commands).ok()?;
-                let mut buffer = [0; MAX_EMIT + COPY_DWORDS];
-                self.emit_with(queue, request, None, commands.as_slice(), &mut buffer)
+                f(None, commands.as_slice(), &mut [0; MAX_EMIT + COPY_DWORDS])
             }
-            Work::Batch(batch) => {
-                self.emit_with(queue, request, Some(batch), &[], &mut [0; MAX_EMIT])
-            }
-            Work::Nothing => self.emit_with(queue, request, None, &[], &mut [0; MAX_EMIT]),
+            Work::Batch(batch) => f(Some(batch), &[], &mut [0; MAX_EMIT]),
+            Work::Nothing => f(None, &[], &mut [0; MAX_EMIT]),
         }
     }
 
@@ -120,7 +175,7 @@ impl Engine {
 
     fn emit_with(
         &self,
-        queue: &mut Queue,
+        queue: &mut RingQueue,
         request: &Request,
         batch: Option<Batch>,
         inline: &[u32],
@@ -154,18 +209,11 @@ impl Engine {
             inline,
             seqno,
         };
-        self.hw.emit(&emit, &self.memory, &mut commands).ok()?;
+        self.hw
+            .emit(&emit, self.line.memory(), &mut commands)
+            .ok()?;
         let placed = queue.port.place(commands.len(), key)?;
-        if let Some((from, dwords)) = placed.slot.pad {
-            for i in 0..dwords {
-                let at = from.0.wrapping_add(i * 4) as usize;
-                self.ring.write32(at, self.hw.desc().noop);
-            }
-        }
-        for (i, dword) in commands.as_slice().iter().enumerate() {
-            self.ring
-                .write32(placed.slot.start.0 as usize + i * 4, *dword);
-        }
+        self.line.write(&placed.slot, commands.as_slice());
 
         let mut emitted = request.emitted.lock();
         emitted.tail = placed.slot.tail;

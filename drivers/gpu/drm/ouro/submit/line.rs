@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! A ring, and the page in which the engine says how far it has come.
+//!
+//! An engine with one ring has one of these. Where contexts are listed, each has its own, and the engine's
+//! is for what it says of contexts.
+
+use kernel::{prelude::*, sync::Arc};
+use ouro_hw::{
+    engine::EngineMemory,
+    ring::Slot,
+    types::{CacheLevel, GgttAddr, Seqno},
+};
+use ouro_kernel::{pages::DmaPages, pci::DmaDevice, Caching};
+
+use crate::{
+    hardware::Hardware,
+    vm::{Mapping, Owner, Place, Space},
+};
+
+/// Pages that only the kernel and the GPU see, with an address in the global table. Errors: `ENOSPC`,
+/// `ENOMEM`.
+pub(super) fn pages(
+    space: &Arc<Space>,
+    dma: &Arc<DmaDevice>,
+    count: u32,
+) -> Result<(DmaPages, Mapping)> {
+    let memory = DmaPages::new(dma, count as usize, Caching::WriteBack)?;
+    let mapping = space.map(
+        Place::Within {
+            range: (0, u64::MAX),
+            align: 4096,
+        },
+        count,
+        Owner::Kernel,
+        CacheLevel::Coherent,
+        memory.addresses().iter().copied(),
+    )?;
+    Ok((memory, mapping))
+}
+
+/// A ring and its status page.
+pub(crate) struct Line {
+    memory: EngineMemory,
+    /// Offset of the number of the last request that is done.
+    seqno_at: usize,
+    noop: u32,
+    // The addresses go before the pages.
+    _mappings: [Mapping; 3],
+    ring: DmaPages,
+    status: DmaPages,
+    _scratch: DmaPages,
+}
+
+impl Line {
+    /// All of it zero. Errors: `ENOSPC` without room in the global table, `ENOMEM`.
+    pub(super) fn new(
+        hardware: &Hardware,
+        hw: &dyn ouro_hw::Engine,
+        space: &Arc<Space>,
+        dma: &Arc<DmaDevice>,
+    ) -> Result<Arc<Self>> {
+        let desc = hw.desc();
+        let (ring, ring_at) = pages(space, dma, desc.ring_bytes / 4096)?;
+        let (status, status_at) = pages(space, dma, 1)?;
+        let (scratch, scratch_at) = pages(space, dma, 1)?;
+        let this = Self {
+            memory: EngineMemory {
+                ring: ring_at.ggtt(),
+                status: status_at.ggtt(),
+                scratch: scratch_at.ggtt(),
+                directory: space.layout().and_then(|l| l.directory),
+                card: hardware.topology().card,
+            },
+            seqno_at: desc.seqno_at as usize,
+            noop: desc.noop,
+            _mappings: [ring_at, status_at, scratch_at],
+            ring,
+            status,
+            _scratch: scratch,
+        };
+        Ok(Arc::new(this, GFP_KERNEL)?)
+    }
+
+    /// Where all of it is.
+    pub(super) fn memory(&self) -> &EngineMemory {
+        &self.memory
+    }
+
+    /// The status page.
+    pub(super) fn status(&self) -> &DmaPages {
+        &self.status
+    }
+
+    /// The number of the last request that is done.
+    pub(crate) fn progress(&self) -> Seqno {
+        Seqno(self.status.read32(self.seqno_at))
+    }
+
+    /// Says in the engine's place how far it has come. Nothing runs on it.
+    pub(super) fn set_progress(&self, seqno: Seqno) {
+        self.status.write32(self.seqno_at, seqno.0);
+    }
+
+    /// Writes commands where there is room for them.
+    pub(super) fn write(&self, slot: &Slot, commands: &[u32]) {
+        if let Some((from, dwords)) = slot.pad {
+            for i in 0..dwords {
+                let at = from.0.wrapping_add(i * 4) as usize;
+                self.ring.write32(at, self.noop);
+            }
+        }
+        for (i, dword) in commands.iter().enumerate() {
+            self.ring.write32(slot.start.0 as usize + i * 4, *dword);
+        }
+    }
+
+    /// Where the ring is.
+    pub(crate) fn ring_address(&self) -> GgttAddr {
+        self.memory.ring
+    }
+
+    /// Copies from the ring. Errors: `EINVAL` outside of it.
+    pub(crate) fn read_ring(&self, offset: usize, out: &mut [u8]) -> Result {
+        self.ring.view().read(offset, out)
+    }
+}

@@ -1,0 +1,753 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The port of an engine that takes lists of contexts.
+//!
+//! Each context that has been used on the engine has a place here, with a ring of its own. Requests
+//! that are ready are written into the rings of their contexts at once, as far as there is room; the
+//! scheduler ([`ouro_core::sched`]) says which contexts the engine is given. What the engine says of
+//! them is read from its status page ([`ouro_core::events`]), in the interrupt, at each submission and
+//! by the tick.
+//!
+//! Numbers are the engine's, as on a ring: they are given at emission, and each context's status page
+//! gets those of its own requests. So the numbers of one context's requests go up.
+
+use core::mem;
+use kernel::{
+    list::{List, ListArc},
+    prelude::*,
+    sync::{atomic::ordering, Arc, ArcBorrow},
+    time::{delay::udelay, Delta},
+};
+use ouro_core::{
+    events::{Events, Look, Page},
+    port::ContextKey,
+    sched::{self, Client, Item, Policy, Scheduler, What},
+};
+use ouro_hw::{
+    engine::{Emit, EventArea, Submission, Switch, COPY_DWORDS},
+    ring::{Commands, Ring},
+    types::{RingOffset, Seqno},
+};
+use ouro_kernel::{mmio, pages::DmaPages, time};
+
+use super::{
+    engine::{Arming, Queue},
+    lane::Lane,
+    port::Port,
+    request::Request,
+    Engine,
+};
+use crate::hardware::Waits;
+
+/// Places that there are at first.
+const FIRST_PLACES: usize = 16;
+/// The largest number of a context: the ones above mean none.
+const MAX_ID: usize = 0xfffe;
+/// Looks for an entry whose number is there already, a microsecond each.
+const LATE_LOOKS: u32 = 20;
+const MS: u64 = 1_000_000;
+/// What the scheduler goes by, in nanoseconds.
+const POLICY: Policy = Policy {
+    slice: 5 * MS,
+    patience: 500 * MS,
+    pause: 100 * MS,
+    credit: 20 * MS,
+};
+
+/// Where the scheduler keeps what it knows.
+pub(super) struct Places(KVVec<Item>);
+
+impl sched::Arena for Places {
+    fn items(&self) -> &[Item] {
+        &self.0
+    }
+
+    fn items_mut(&mut self) -> &mut [Item] {
+        &mut self.0
+    }
+}
+
+/// The status page, for the reader of events.
+struct Status<'a>(&'a DmaPages);
+
+impl Page for Status<'_> {
+    fn read(&self, offset: u32) -> u32 {
+        self.0.read32(offset as usize)
+    }
+
+    fn write(&mut self, offset: u32, value: u32) {
+        self.0.write32(offset as usize, value);
+    }
+}
+
+/// A context's place.
+struct Place {
+    lane: Arc<Lane>,
+    context: sched::Context,
+    client: Client,
+    ring: Ring,
+    /// Ready, but there was no room.
+    ready: List<Request>,
+    /// In the ring, in order.
+    flight: List<Request>,
+    /// Whether it is among those that have requests.
+    active: bool,
+    /// Whether its image is not what it was when the engine took it, which was reset.
+    stale: bool,
+}
+
+/// The port.
+pub(super) struct Lists {
+    sched: Scheduler<Places>,
+    /// By the number of the context, less one.
+    places: KVVec<Option<Place>>,
+    // There is room in each of these for all places.
+    free: KVVec<u32>,
+    /// Places with requests.
+    active: KVVec<u32>,
+    /// Places of contexts that are gone, but not from the engine.
+    leaving: KVVec<u32>,
+    /// What the engine has let go of.
+    gone: KVVec<Arc<Lane>>,
+    events: Events,
+    /// The number of the last request emitted.
+    last: Seqno,
+    /// It does not do what it was told.
+    broken: bool,
+    /// The image that contexts start from, and room for one.
+    golden: KVVec<u32>,
+    buffer: KVVec<u32>,
+}
+
+/// What is needed for more places, made with no lock held.
+struct Growth {
+    places: KVVec<Option<Place>>,
+    free: KVVec<u32>,
+    active: KVVec<u32>,
+    leaving: KVVec<u32>,
+    gone: KVVec<Arc<Lane>>,
+    items: KVVec<Item>,
+    count: usize,
+}
+
+impl Growth {
+    fn new(count: usize) -> Result<Self> {
+        // A client and a context for each.
+        let mut items = KVVec::with_capacity(count * 2, GFP_KERNEL)?;
+        for _ in 0..count * 2 {
+            items.push(Item::default(), GFP_KERNEL)?;
+        }
+        Ok(Self {
+            places: KVVec::with_capacity(count, GFP_KERNEL)?,
+            free: KVVec::with_capacity(count, GFP_KERNEL)?,
+            active: KVVec::with_capacity(count, GFP_KERNEL)?,
+            leaving: KVVec::with_capacity(count, GFP_KERNEL)?,
+            gone: KVVec::with_capacity(count * 2, GFP_KERNEL)?,
+            items,
+            count,
+        })
+    }
+}
+
+/// Puts what is in one list into another one that has room for it, and changes them over.
+fn carry<T: Clone>(from: &mut KVVec<T>, to: &mut KVVec<T>) {
+    for item in from.iter() {
+        drop(to.push_within_capacity(item.clone()));
+    }
+    mem::swap(from, to);
+}
+
+impl Lists {
+    /// A port of a list of `depth`. Errors: `ENOMEM`.
+    pub(super) fn new(depth: u8, area: EventArea) -> Result<Self> {
+        let places = Places(KVVec::new());
+        Ok(Self {
+            sched: Scheduler::new(places, depth, area.entries, POLICY),
+            places: KVVec::new(),
+            free: KVVec::new(),
+            active: KVVec::new(),
+            leaving: KVVec::new(),
+            gone: KVVec::new(),
+            events: Events::new(area),
+            last: Seqno(0),
+            broken: false,
+            golden: KVVec::new(),
+            buffer: KVVec::new(),
+        })
+    }
+
+    fn grow(&mut self, growth: &mut Growth) {
+        for place in self.places.iter_mut() {
+            drop(growth.places.push_within_capacity(place.take()));
+        }
+        mem::swap(&mut self.places, &mut growth.places);
+        carry(&mut self.free, &mut growth.free);
+        carry(&mut self.active, &mut growth.active);
+        carry(&mut self.leaving, &mut growth.leaving);
+        carry(&mut self.gone, &mut growth.gone);
+        for at in self.places.len()..growth.count {
+            drop(self.places.push_within_capacity(None));
+            drop(self.free.push_within_capacity(at as u32));
+        }
+        let items = &mut self.sched.arena_mut().0;
+        for (to, from) in growth.items.iter_mut().zip(items.iter()) {
+            *to = from.clone();
+        }
+        mem::swap(items, &mut growth.items);
+    }
+
+    fn place(&mut self, at: u32) -> Option<&mut Place> {
+        self.places.get_mut(at as usize)?.as_mut()
+    }
+
+    /// The place of the context that runs now, or that has waited first.
+    fn running(&self) -> Option<&Place> {
+        let places = || {
+            let places = self.active.iter();
+            places.filter_map(|at| self.places.get(*at as usize)?.as_ref())
+        };
+        let runs = |key: ContextKey| places().find(|p| p.context.key() == key);
+        let running = self.sched.port().running().and_then(runs);
+        running
+            .filter(|p| !p.flight.is_empty())
+            .or_else(|| places().find(|p| !p.flight.is_empty()))
+    }
+
+    /// The oldest request of the context that runs.
+    pub(super) fn first(&self) -> Option<ArcBorrow<'_, Request>> {
+        self.running()?.flight.iter().next()
+    }
+
+    /// Whether no request is emitted and not taken off.
+    pub(super) fn is_quiet(&self) -> bool {
+        let mut places = self.active.iter();
+        places.all(|at| {
+            let place = self.places.get(*at as usize).and_then(|p| p.as_ref());
+            place.is_none_or(|p| p.flight.is_empty())
+        })
+    }
+
+    /// Whether there are no requests.
+    pub(super) fn is_idle(&self) -> bool {
+        self.active.is_empty()
+    }
+
+    /// Whether some wait for room.
+    pub(super) fn wants_room(&self) -> bool {
+        let mut places = self.active.iter();
+        places.any(|at| {
+            let place = self.places.get(*at as usize).and_then(|p| p.as_ref());
+            place.is_some_and(|p| !p.ready.is_empty())
+        })
+    }
+
+    /// The number of the last request emitted.
+    pub(super) fn last(&self) -> Seqno {
+        self.last
+    }
+
+    /// All requests up to this number are done.
+    pub(super) fn progress(&self) -> Seqno {
+        let mut least = self.last;
+        for at in self.active.iter() {
+            let Some(place) = self.places.get(*at as usize).and_then(|p| p.as_ref()) else {
+                continue;
+            };
+            let progress = place.lane.line().progress();
+            let unfinished = place.flight.iter().find_map(|request| {
+                let seqno = request.tracker.seqno()?;
+                (!progress.passed(seqno)).then_some(seqno)
+            });
+            if let Some(Seqno(n)) = unfinished {
+                let before = Seqno(n.wrapping_sub(1));
+                if least.passed(before) {
+                    least = before;
+                }
+            }
+        }
+        least
+    }
+
+    /// A request is ready.
+    pub(super) fn push(&mut self, request: ListArc<Request>) -> Result<(), ListArc<Request>> {
+        let id = request.context.as_ref().and_then(|c| c.seat());
+        let Some(at) = id.and_then(|id| id.checked_sub(1)) else {
+            return Err(request);
+        };
+        let Some(place) = self.place(at) else {
+            return Err(request);
+        };
+        place.ready.push_back(request);
+        if !mem::replace(&mut place.active, true) {
+            // There is room.
+            drop(self.active.push_within_capacity(at));
+        }
+        Ok(())
+    }
+
+    /// Writes what is ready into the rings, as far as there is room. What could not be emitted is `failed`.
+    fn fill(&mut self, engine: &Engine, now: u64, failed: &mut List<Request>) {
+        let desc = engine.hw.desc();
+        let most = desc.emit_dwords + desc.golden_dwords.max(COPY_DWORDS);
+        for n in 0..self.active.len() {
+            let Some(at) = self.active.get(n).copied() else {
+                break;
+            };
+            let last = &mut self.last;
+            let Some(place) = self.places.get_mut(at as usize).and_then(|p| p.as_mut()) else {
+                continue;
+            };
+            let mut tail = None;
+            // The padding before a wrap is shorter than what caused it.
+            while place.ring.space() as usize >= most * 8 {
+                let Some(request) = place.ready.pop_front() else {
+                    break;
+                };
+                let seqno = last.next();
+                match emit(engine, place, &request, seqno, now) {
+                    Some(end) => {
+                        *last = seqno;
+                        tail = Some(end);
+                        place.flight.push_back(request);
+                    }
+                    None => {
+                        // Its fence may not be signalled here: this may be the callback of another.
+                        pr_err!("{:?}: a request did not fit\n", desc.id);
+                        failed.push_back(request);
+                    }
+                }
+            }
+            if let Some(tail) = tail {
+                self.sched.publish(place.context, tail, now);
+            }
+        }
+    }
+
+    /// Reads what the engine says of contexts.
+    fn listen(&mut self, engine: &Engine, now: u64) {
+        let mut page = Status(engine.line.status());
+        let mut looks = 0;
+        while !self.broken {
+            match self.events.next(&mut page) {
+                Ok(Look::Nothing) => return,
+                Ok(Look::Late) if looks < LATE_LOOKS => {
+                    looks += 1;
+                    udelay(Delta::from_micros(1));
+                }
+                // The tick looks again.
+                Ok(Look::Late) => return,
+                Ok(Look::Event(raw)) => {
+                    let event = engine.hw.event(raw);
+                    let known = event.map(|event| self.sched.event(&event, now));
+                    if !matches!(known, Some(Ok(()))) {
+                        pr_err!("{:?}: event {:#x} cannot be\n", engine.hw.desc().id, raw);
+                        self.broken = true;
+                    }
+                }
+                Err(_) => {
+                    pr_err!("{:?}: no such event\n", engine.hw.desc().id);
+                    self.broken = true;
+                }
+            }
+        }
+    }
+
+    /// Takes off what is done.
+    fn collect(&mut self, now: u64, mut each: impl FnMut(ListArc<Request>)) {
+        let mut n = 0;
+        while let Some(at) = self.active.get(n).copied() {
+            n += 1;
+            let Some(place) = self.places.get_mut(at as usize).and_then(|p| p.as_mut()) else {
+                continue;
+            };
+            let progress = place.lane.line().progress();
+            let mut tail = None;
+            while let Some(first) = place.flight.iter().next() {
+                if !first.tracker.seqno().is_some_and(|s| progress.passed(s)) {
+                    break;
+                }
+                let Some(request) = place.flight.pop_front() else {
+                    break;
+                };
+                tail = Some(request.emitted.lock().tail);
+                each(request);
+            }
+            if let Some(tail) = tail {
+                place.ring.retire(tail);
+                self.sched.completed(place.context, tail, now);
+            }
+            if place.flight.is_empty() && place.ready.is_empty() {
+                place.active = false;
+                n -= 1;
+                // The order of those that are active means nothing.
+                let other = self.active.pop();
+                if let (Some(slot), Some(other)) = (self.active.get_mut(n), other) {
+                    *slot = other;
+                }
+            }
+        }
+    }
+
+    /// Lets go of what the engine has let go of.
+    fn release(&mut self) {
+        let mut n = 0;
+        while let Some(at) = self.leaving.get(n).copied() {
+            if !self.remove(at) {
+                n += 1;
+                continue;
+            }
+            let other = self.leaving.pop();
+            if let (Some(slot), Some(other)) = (self.leaving.get_mut(n), other) {
+                *slot = other;
+            }
+        }
+    }
+
+    /// Takes a context out that is gone. False: the engine has it.
+    fn remove(&mut self, at: u32) -> bool {
+        let Some(slot) = self.places.get_mut(at as usize) else {
+            return true;
+        };
+        let Some(place) = slot else {
+            return true;
+        };
+        if place.active || !self.sched.remove_context(place.context) {
+            return false;
+        }
+        self.sched.remove_client(place.client);
+        if let Some(place) = slot.take() {
+            // There is room.
+            drop(self.gone.push_within_capacity(place.lane));
+            drop(self.free.push_within_capacity(at));
+        }
+        true
+    }
+
+    /// Gives the engine what it is to run.
+    fn schedule(&mut self, engine: &Engine, now: u64) {
+        let Some(load) = self.sched.schedule(now) else {
+            return;
+        };
+        for (entry, id) in load.entries().iter().zip(load.ids()) {
+            let place = id.checked_sub(1).and_then(|at| self.place(at));
+            if let Some(place) = place {
+                place.lane.set_tail(entry.tail);
+            }
+        }
+        // The commands, and the tails in the images.
+        mmio::wmb();
+        engine.port_writes.fetch_add(1, ordering::Relaxed);
+        let what = Submission::List(load.entries());
+        let done = engine
+            .hardware
+            .with_gt(|hw, gt| engine.hw.submit(hw, gt, what, &Waits));
+        if let Err(error) = done {
+            pr_err!("{:?}: {:?}\n", engine.hw.desc().id, error);
+        }
+    }
+
+    /// What is ready goes to the engine.
+    pub(super) fn pump(
+        &mut self,
+        engine: &Engine,
+        arming: &mut Arming,
+        failed: &mut List<Request>,
+    ) {
+        self.fill(engine, time::monotonic_ns(), failed);
+        if self.wants_room() {
+            engine.arm(arming);
+        }
+        self.go_on(engine);
+    }
+
+    /// What was emitted goes to the engine.
+    pub(super) fn go_on(&mut self, engine: &Engine) {
+        let now = time::monotonic_ns();
+        self.listen(engine, now);
+        self.release();
+        if !self.broken {
+            self.schedule(engine, now);
+        }
+    }
+
+    /// Calls `each` for what is done, in the order of each context, and takes it off.
+    pub(super) fn advance(
+        &mut self,
+        engine: &Engine,
+        now: u64,
+        each: impl FnMut(ListArc<Request>),
+    ) {
+        self.listen(engine, now);
+        self.collect(now, each);
+    }
+
+    /// The engine is about to be started: it has nothing.
+    pub(super) fn restart(&mut self, engine: &Engine) {
+        self.events.restart(&mut Status(engine.line.status()));
+        self.sched.reset(time::monotonic_ns());
+        self.broken = false;
+    }
+
+    /// Takes back all that was emitted and is not done; what ran comes first. The engine was reset.
+    pub(super) fn take_back(&mut self, all: &mut List<Request>) {
+        let now = time::monotonic_ns();
+        let running = self.running().map(|p| p.context);
+        for place in self.places.iter_mut().flatten() {
+            place.stale = self.sched.is_held(place.context) || !place.flight.is_empty();
+        }
+        self.sched.reset(now);
+        for first in [true, false] {
+            for place in self.places.iter_mut().flatten() {
+                if (Some(place.context) == running) == first {
+                    all.push_all_back(&mut place.flight);
+                }
+            }
+        }
+        for place in self.places.iter_mut().flatten() {
+            if !mem::take(&mut place.stale) {
+                continue;
+            }
+            place.ring.clear();
+            place.lane.rewind(&self.golden, false, &mut self.buffer);
+            self.sched.publish(place.context, RingOffset(0), now);
+            self.sched.completed(place.context, RingOffset(0), now);
+            self.sched.touched(place.context, now);
+        }
+    }
+
+    /// What was taken back is ready again, before all else of its context.
+    pub(super) fn put_back(&mut self, all: &mut List<Request>, failed: &mut List<Request>) {
+        while let Some(request) = all.pop_back() {
+            let id = request.context.as_ref().and_then(|c| c.seat());
+            let Some(place) = id
+                .and_then(|id| id.checked_sub(1))
+                .and_then(|at| self.place(at))
+            else {
+                failed.push_back(request);
+                continue;
+            };
+            place.ready.push_front(request);
+        }
+    }
+
+    /// Takes all that is ready.
+    pub(super) fn take_ready(&mut self, all: &mut List<Request>) {
+        for place in self.places.iter_mut().flatten() {
+            all.push_all_back(&mut place.ready);
+            place.active = false;
+        }
+        self.active.clear();
+    }
+
+    /// A context starts anew.
+    pub(super) fn forget(&mut self, id: u32) {
+        let golden = &self.golden;
+        let place = id
+            .checked_sub(1)
+            .and_then(|at| self.places.get(at as usize));
+        if let Some(Some(place)) = place {
+            place.lane.rewind(golden, true, &mut self.buffer);
+        }
+    }
+
+    /// The first image, and room for one: from now on contexts start from it.
+    pub(super) fn set_golden(&mut self, golden: &mut KVVec<u32>, buffer: &mut KVVec<u32>) {
+        mem::swap(&mut self.golden, golden);
+        mem::swap(&mut self.buffer, buffer);
+    }
+}
+
+/// Writes a request into the ring of its context. Returns the tail after it.
+fn emit(
+    engine: &Engine,
+    place: &mut Place,
+    request: &Request,
+    seqno: Seqno,
+    now: u64,
+) -> Option<RingOffset> {
+    let line = place.lane.line();
+    engine.with_work(request, |batch, inline, buffer| {
+        let mut commands = Commands::new(buffer);
+        let emit = Emit {
+            // The engine switches by itself.
+            switch: Switch::Stay,
+            known: None,
+            batch,
+            inline,
+            seqno,
+        };
+        engine.hw.emit(&emit, line.memory(), &mut commands).ok()?;
+        let slot = place.ring.reserve(commands.len())?;
+        line.write(&slot, commands.as_slice());
+        if place.flight.is_empty() {
+            // Numbers that others have had meanwhile are far from the one that stands there.
+            line.set_progress(Seqno(seqno.0.wrapping_sub(1)));
+        }
+        let mut emitted = request.emitted.lock();
+        emitted.tail = slot.tail;
+        emitted.at = now;
+        drop(emitted);
+        request.tracker.emitted(seqno);
+        engine.retirer.gate().pass(&request.tracker);
+        Some(slot.tail)
+    })
+}
+
+impl Engine {
+    /// Takes a context in. Returns its number. Errors: `ENOSPC` if there are too many, `ENOMEM`, `EINVAL`
+    /// without lists.
+    pub(super) fn admit(&self, lane: &Arc<Lane>, priority: i32) -> Result<u32> {
+        loop {
+            let count = {
+                let mut queue = self.queue.lock();
+                let lists = queue.lists().ok_or(EINVAL)?;
+                if let Some(at) = lists.free.pop() {
+                    let taken = lists.enter(at, lane, priority);
+                    if taken.is_none() {
+                        drop(lists.free.push_within_capacity(at));
+                    }
+                    return taken.ok_or(ENOSPC);
+                }
+                lists.places.len()
+            };
+            if count >= MAX_ID {
+                return Err(ENOSPC);
+            }
+            let more = count.saturating_mul(2).clamp(FIRST_PLACES, MAX_ID);
+            let mut growth = Growth::new(more)?;
+            let mut queue = self.queue.lock();
+            let lists = queue.lists().ok_or(EINVAL)?;
+            // Somebody else may have been here.
+            if lists.places.len() == count {
+                lists.grow(&mut growth);
+            }
+            drop(queue);
+            drop(growth);
+        }
+    }
+
+    /// A context is gone: nothing of it is under way. The engine lets go of it.
+    pub(super) fn dismiss(&self, id: u32) {
+        let Some(at) = id.checked_sub(1) else {
+            return;
+        };
+        // So that there is room for one more.
+        self.let_go();
+        let mut queue = self.queue.lock();
+        let Some(lists) = queue.lists() else {
+            return;
+        };
+        lists.listen(self, time::monotonic_ns());
+        if !lists.remove(at) {
+            // It has nothing to do there, and leaves by itself. There is room.
+            drop(lists.leaving.push_within_capacity(at));
+        }
+        drop(queue);
+        self.let_go();
+    }
+
+    /// Lets go of contexts that are gone. Process context.
+    pub(crate) fn let_go(&self) {
+        loop {
+            let gone = {
+                let mut queue = self.queue.lock();
+                queue.lists().and_then(|l| l.gone.pop())
+            };
+            if gone.is_none() {
+                break;
+            }
+        }
+    }
+
+    /// A context has another priority.
+    pub(super) fn set_priority(&self, id: u32, priority: i32) {
+        let mut queue = self.queue.lock();
+        if let Some(lists) = queue.lists() {
+            let now = time::monotonic_ns();
+            let place = id.checked_sub(1).and_then(|at| lists.place(at));
+            if let Some(context) = place.map(|p| p.context) {
+                lists.sched.set_priority(context, priority, now);
+            }
+            self.pump(&mut queue);
+        }
+    }
+
+    /// A context's state is that of its beginning again. The engine was reset.
+    pub(crate) fn forget(&self, id: u32) {
+        if let Some(lists) = self.queue.lock().lists() {
+            lists.forget(id);
+        }
+    }
+
+    /// Whether the engine may have a context's image.
+    pub(crate) fn holds(&self, id: u32) -> bool {
+        let mut queue = self.queue.lock();
+        let Some(lists) = queue.lists() else {
+            return false;
+        };
+        let place = id.checked_sub(1).and_then(|at| lists.place(at));
+        place
+            .map(|p| p.context)
+            .is_some_and(|c| lists.sched.is_held(c))
+    }
+
+    /// The image that contexts start from, once there is one. Errors: `ENOMEM`.
+    pub(crate) fn golden(&self) -> Result<Option<KVVec<u32>>> {
+        let len = {
+            let mut queue = self.queue.lock();
+            queue.lists().map_or(0, |l| l.golden.len())
+        };
+        let mut copy = KVVec::from_elem(0, len, GFP_KERNEL)?;
+        if let Some(lists) = self.queue.lock().lists() {
+            for (to, from) in copy.iter_mut().zip(lists.golden.iter()) {
+                *to = *from;
+            }
+        }
+        Ok((len != 0).then_some(copy))
+    }
+
+    /// From now on contexts start from this image.
+    pub(crate) fn set_golden(&self, mut golden: KVVec<u32>) -> Result {
+        let mut buffer = KVVec::from_elem(0, golden.len(), GFP_KERNEL)?;
+        let mut queue = self.queue.lock();
+        if let Some(lists) = queue.lists() {
+            lists.set_golden(&mut golden, &mut buffer);
+        }
+        drop(queue);
+        Ok(())
+    }
+}
+
+impl Lists {
+    fn enter(&mut self, at: u32, lane: &Arc<Lane>, priority: i32) -> Option<u32> {
+        let id = at.checked_add(1)?;
+        let client = self.sched.add_client().ok()?;
+        let what = What {
+            id,
+            descriptor: lane.descriptor(id)?,
+            priority,
+        };
+        let context = self.sched.add_context(client, &what).ok()?;
+        *self.places.get_mut(at as usize)? = Some(Place {
+            lane: lane.clone(),
+            context,
+            client,
+            ring: Ring::new(lane.ring_bytes()),
+            ready: List::new(),
+            flight: List::new(),
+            active: false,
+            stale: false,
+        });
+        Some(id)
+    }
+}
+
+impl Queue {
+    /// The port, if it is one of lists.
+    fn lists(&mut self) -> Option<&mut Lists> {
+        match &mut self.port {
+            Port::Lists(lists) => Some(lists),
+            Port::Ring(_) => None,
+        }
+    }
+}
