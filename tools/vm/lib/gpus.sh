@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The modelled GPUs that guests run on: tools/vm/gpus has a file for each, of
 #   GPU_DRIVER   the upstream driver of such a card; the interface is its
-#   GPU_KERNELS  kernels on which `make check` has it; none: the driver does not run on it yet
+#   GPU_KERNELS  kernels on which `make check` has it; none: ouro is not tried there yet
 #   GPU_PARTS    what else it has: peer (the upstream driver), igt, mesa
 #   GPU_COSTS    engines whose cost of submission is judged
 #   GPU_HABITS   arguments of the model that the upstream driver needs
