@@ -111,7 +111,7 @@ pub const GEN12: Checklist = Checklist {
     about: "\
 Each row is one mechanism of DG2 and ATS-M that the hardware document describes (Intel Arc A-Series and
 Flex Series PRM, volume 8). Offsets and bits, of which it has few, have no rows of their own. The
-backend is tested on the host alone: the driver does not bind these cards yet.
+backend is tested on the host, and the driver binds these cards (:doc:`gen12` says what is missing).
 ",
     parts: &[
         part("A", 6, "Engines and topology"),
