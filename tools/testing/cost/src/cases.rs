@@ -260,6 +260,12 @@ impl OnLists {
     fn finish(&mut self) -> Option<u32> {
         let from = self.queue.pop_front();
         self.now += 1;
+        if let Some(n) = from {
+            // Its number says how far it is; the event only that the engine has let go of it.
+            let (context, tail) = (self.contexts[n as usize], self.tails[n as usize]);
+            self.scheduler
+                .completed(context, RingOffset(tail), self.now);
+        }
         self.event(PortEvent {
             from,
             finished: true,

@@ -49,7 +49,13 @@ fn steps(child: &mut Child, regions: usize) -> io::Result<Vec<u64>> {
     let mut stdin = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
     stdin.write_all(&[1])?;
     ptrace::cont(pid, None)?;
-    while stopped(pid)? != MARK {
+    loop {
+        match stopped(pid)? {
+            // It was attached to while it began: that is told as well.
+            Signal::SIGSTOP | Signal::SIGTRAP => {}
+            other if is_mark(other)? => break,
+            _ => {}
+        }
         ptrace::cont(pid, None)?;
     }
     let mut counted = Vec::new();
@@ -58,15 +64,25 @@ fn steps(child: &mut Child, regions: usize) -> io::Result<Vec<u64>> {
         ptrace::step(pid, None)?;
         match stopped(pid)? {
             Signal::SIGTRAP => n += 1,
-            MARK => {
+            other if is_mark(other)? => {
                 counted.push(n);
                 n = 0;
             }
-            other => return Err(io::Error::other(format!("it was sent {other}"))),
+            _ => {}
         }
     }
     ptrace::detach(pid, None)?;
     Ok(counted)
+}
+
+/// Whether it has stopped at a mark. Signals that end nobody are not its own, and it does not get them; of
+/// others it would die.
+fn is_mark(signal: Signal) -> io::Result<bool> {
+    match signal {
+        MARK => Ok(true),
+        Signal::SIGWINCH | Signal::SIGCONT | Signal::SIGCHLD | Signal::SIGURG => Ok(false),
+        other => Err(io::Error::other(format!("it was sent {other}"))),
+    }
 }
 
 /// Waits until it stops; by which signal.
