@@ -294,6 +294,11 @@ fn weakness_5_blits_lie_inside_their_surfaces() {
     assert!(!stream.passes(&[1536, 1279]));
     // A column more is in the next row.
     assert!(!blit(2 << 16 | 5, 1 << 16 | 54, 4 << 16 | 11).passes(&[1536, 1280]));
+    // 40 columns and 30 rows: rows 0 to 29, and 0 to 31.
+    let tall = blit(0, 2 << 16, 30 << 16 | 40);
+    assert!(tall.passes(&[7680, 8192]));
+    assert!(!tall.passes(&[7679, 8192]));
+    assert!(!tall.passes(&[7680, 8191]));
     // Before the first column or row.
     assert!(!blit(2 << 16 | 5, 0xffff, 4 << 16 | 1).passes(&[1 << 20, 1 << 20]));
     assert!(!blit(0xffff << 16, 0, 4 << 16 | 1).passes(&[1 << 20, 1 << 20]));
