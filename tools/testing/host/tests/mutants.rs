@@ -17,6 +17,9 @@ fn tests() -> BTreeSet<String> {
     for (dir, prefix, suffix) in [
         (hw.clone(), "", "::tests"),
         (hw.join("gen6"), "gen6::", "::tests"),
+        (hw.join("r5xx/check"), "r5xx::check::", "::tests"),
+        // files of tests alone
+        (hw.join("r5xx/check"), "r5xx::check::", ""),
         (cross, "", ""),
         (fuzz, "", ""),
     ] {
