@@ -91,9 +91,7 @@ impl RingQueue {
             }
         }
     }
-}
 
-impl RingQueue {
     /// Calls `each` for what is done, in order, and takes it off.
     pub(super) fn advance(&mut self, engine: &Engine, mut each: impl FnMut(ListArc<Request>)) {
         let progress = engine.line.progress();

@@ -26,8 +26,7 @@ fn lookup(file: &DrmFile, handle: u32) -> Result<ARef<Object>> {
     Object::lookup(file, handle)
 }
 
-/// Waits until the GPU does not write the object any more (or, `all`, use it at all).
-/// What cards with memory of their own refuse, by `i915_drm.h`.
+/// What cards with memory of their own refuse, by `i915_drm.h`: with `error`.
 fn integrated(file: &DrmFile, error: Error) -> Result {
     if file.gpu().is_discrete() {
         return Err(error);
@@ -35,6 +34,7 @@ fn integrated(file: &DrmFile, error: Error) -> Result {
     Ok(())
 }
 
+/// Waits until the GPU does not write the object any more (or, `all`, use it at all).
 fn wait_idle(object: &Object, all: bool) -> Result {
     object
         .resv()
