@@ -21,7 +21,7 @@ use kernel::{
 use ouro_core::{
     events::{Events, Look, Page},
     port::ContextKey,
-    sched::{self, Client, Item, Policy, Scheduler, What},
+    sched::{self, Client, Item, Policy, Scheduler},
 };
 use ouro_hw::{
     engine::{Emit, EventArea, Submission, Switch, COPY_DWORDS},
@@ -30,19 +30,9 @@ use ouro_hw::{
 };
 use ouro_kernel::{mmio, pages::DmaPages, time};
 
-use super::{
-    engine::{Arming, Queue},
-    lane::Lane,
-    port::Port,
-    request::Request,
-    Engine,
-};
+use super::{engine::Arming, lane::Lane, request::Request, Engine};
 use crate::hardware::Waits;
 
-/// Places that there are at first.
-const FIRST_PLACES: usize = 16;
-/// The largest number of a context: the ones above mean none.
-const MAX_ID: usize = 0xfffe;
 /// Looks for an entry whose number is there already, a microsecond each.
 const LATE_LOOKS: u32 = 20;
 const MS: u64 = 1_000_000;
@@ -55,7 +45,7 @@ const POLICY: Policy = Policy {
 };
 
 /// Where the scheduler keeps what it knows.
-pub(super) struct Places(KVVec<Item>);
+pub(super) struct Places(pub(super) KVVec<Item>);
 
 impl sched::Arena for Places {
     fn items(&self) -> &[Item] {
@@ -81,80 +71,42 @@ impl Page for Status<'_> {
 }
 
 /// A context's place.
-struct Place {
-    lane: Arc<Lane>,
-    context: sched::Context,
-    client: Client,
-    ring: Ring,
+pub(super) struct Place {
+    pub(super) lane: Arc<Lane>,
+    pub(super) context: sched::Context,
+    pub(super) client: Client,
+    pub(super) ring: Ring,
     /// Ready, but there was no room.
-    ready: List<Request>,
+    pub(super) ready: List<Request>,
     /// In the ring, in order.
-    flight: List<Request>,
+    pub(super) flight: List<Request>,
     /// Whether it is among those that have requests.
-    active: bool,
+    pub(super) active: bool,
     /// Whether its image is not what it was when the engine took it, which was reset.
-    stale: bool,
+    pub(super) stale: bool,
 }
 
 /// The port.
 pub(super) struct Lists {
-    sched: Scheduler<Places>,
+    pub(super) sched: Scheduler<Places>,
     /// By the number of the context, less one.
-    places: KVVec<Option<Place>>,
+    pub(super) places: KVVec<Option<Place>>,
     // There is room in each of these for all places.
-    free: KVVec<u32>,
+    pub(super) free: KVVec<u32>,
     /// Places with requests.
-    active: KVVec<u32>,
+    pub(super) active: KVVec<u32>,
     /// Places of contexts that are gone, but not from the engine.
-    leaving: KVVec<u32>,
+    pub(super) leaving: KVVec<u32>,
     /// What the engine has let go of.
-    gone: KVVec<Arc<Lane>>,
+    pub(super) gone: KVVec<Arc<Lane>>,
     events: Events,
     /// The number of the last request emitted.
     last: Seqno,
     /// It does not do what it was told.
     broken: bool,
     /// The image that contexts start from, and room for one.
-    golden: KVVec<u32>,
-    buffer: KVVec<u32>,
-}
-
-/// What is needed for more places, made with no lock held.
-struct Growth {
-    places: KVVec<Option<Place>>,
-    free: KVVec<u32>,
-    active: KVVec<u32>,
-    leaving: KVVec<u32>,
-    gone: KVVec<Arc<Lane>>,
-    items: KVVec<Item>,
-    count: usize,
-}
-
-impl Growth {
-    fn new(count: usize) -> Result<Self> {
-        // A client and a context for each.
-        let mut items = KVVec::with_capacity(count * 2, GFP_KERNEL)?;
-        for _ in 0..count * 2 {
-            items.push(Item::default(), GFP_KERNEL)?;
-        }
-        Ok(Self {
-            places: KVVec::with_capacity(count, GFP_KERNEL)?,
-            free: KVVec::with_capacity(count, GFP_KERNEL)?,
-            active: KVVec::with_capacity(count, GFP_KERNEL)?,
-            leaving: KVVec::with_capacity(count, GFP_KERNEL)?,
-            gone: KVVec::with_capacity(count * 2, GFP_KERNEL)?,
-            items,
-            count,
-        })
-    }
-}
-
-/// Puts what is in one list into another one that has room for it, and changes them over.
-fn carry<T: Clone>(from: &mut KVVec<T>, to: &mut KVVec<T>) {
-    for item in from.iter() {
-        drop(to.push_within_capacity(item.clone()));
-    }
-    mem::swap(from, to);
+    pub(super) golden: KVVec<u32>,
+    pub(super) buffer: KVVec<u32>,
 }
 
 impl Lists {
@@ -176,27 +128,7 @@ impl Lists {
         })
     }
 
-    fn grow(&mut self, growth: &mut Growth) {
-        for place in self.places.iter_mut() {
-            drop(growth.places.push_within_capacity(place.take()));
-        }
-        mem::swap(&mut self.places, &mut growth.places);
-        carry(&mut self.free, &mut growth.free);
-        carry(&mut self.active, &mut growth.active);
-        carry(&mut self.leaving, &mut growth.leaving);
-        carry(&mut self.gone, &mut growth.gone);
-        for at in self.places.len()..growth.count {
-            drop(self.places.push_within_capacity(None));
-            drop(self.free.push_within_capacity(at as u32));
-        }
-        let items = &mut self.sched.arena_mut().0;
-        for (to, from) in growth.items.iter_mut().zip(items.iter()) {
-            *to = from.clone();
-        }
-        mem::swap(items, &mut growth.items);
-    }
-
-    fn place(&mut self, at: u32) -> Option<&mut Place> {
+    pub(super) fn place(&mut self, at: u32) -> Option<&mut Place> {
         self.places.get_mut(at as usize)?.as_mut()
     }
 
@@ -324,7 +256,7 @@ impl Lists {
     }
 
     /// Reads what the engine says of contexts.
-    fn listen(&mut self, engine: &Engine, now: u64) {
+    pub(super) fn listen(&mut self, engine: &Engine, now: u64) {
         let mut page = Status(engine.line.status());
         let mut looks = 0;
         while !self.broken {
@@ -404,7 +336,7 @@ impl Lists {
     }
 
     /// Takes a context out that is gone. False: the engine has it.
-    fn remove(&mut self, at: u32) -> bool {
+    pub(super) fn remove(&mut self, at: u32) -> bool {
         let Some(slot) = self.places.get_mut(at as usize) else {
             return true;
         };
@@ -538,23 +470,6 @@ impl Lists {
         }
         self.active.clear();
     }
-
-    /// A context starts anew.
-    pub(super) fn forget(&mut self, id: u32) {
-        let golden = &self.golden;
-        let place = id
-            .checked_sub(1)
-            .and_then(|at| self.places.get(at as usize));
-        if let Some(Some(place)) = place {
-            place.lane.rewind(golden, true, &mut self.buffer);
-        }
-    }
-
-    /// The first image, and room for one: from now on contexts start from it.
-    pub(super) fn set_golden(&mut self, golden: &mut KVVec<u32>, buffer: &mut KVVec<u32>) {
-        mem::swap(&mut self.golden, golden);
-        mem::swap(&mut self.buffer, buffer);
-    }
 }
 
 /// Writes a request into the ring of its context. Returns the tail after it.
@@ -591,163 +506,4 @@ fn emit(
         engine.retirer.gate().pass(&request.tracker);
         Some(slot.tail)
     })
-}
-
-impl Engine {
-    /// Takes a context in. Returns its number. Errors: `ENOSPC` if there are too many, `ENOMEM`, `EINVAL`
-    /// without lists.
-    pub(super) fn admit(&self, lane: &Arc<Lane>, priority: i32) -> Result<u32> {
-        loop {
-            let count = {
-                let mut queue = self.queue.lock();
-                let lists = queue.lists().ok_or(EINVAL)?;
-                if let Some(at) = lists.free.pop() {
-                    let taken = lists.enter(at, lane, priority);
-                    if taken.is_none() {
-                        drop(lists.free.push_within_capacity(at));
-                    }
-                    return taken.ok_or(ENOSPC);
-                }
-                lists.places.len()
-            };
-            if count >= MAX_ID {
-                return Err(ENOSPC);
-            }
-            let more = count.saturating_mul(2).clamp(FIRST_PLACES, MAX_ID);
-            let mut growth = Growth::new(more)?;
-            let mut queue = self.queue.lock();
-            let lists = queue.lists().ok_or(EINVAL)?;
-            // Somebody else may have been here.
-            if lists.places.len() == count {
-                lists.grow(&mut growth);
-            }
-            drop(queue);
-            drop(growth);
-        }
-    }
-
-    /// A context is gone: nothing of it is under way. The engine lets go of it.
-    pub(super) fn dismiss(&self, id: u32) {
-        let Some(at) = id.checked_sub(1) else {
-            return;
-        };
-        // So that there is room for one more.
-        self.let_go();
-        let mut queue = self.queue.lock();
-        let Some(lists) = queue.lists() else {
-            return;
-        };
-        lists.listen(self, time::monotonic_ns());
-        if !lists.remove(at) {
-            // It has nothing to do there, and leaves by itself. There is room.
-            drop(lists.leaving.push_within_capacity(at));
-        }
-        drop(queue);
-        self.let_go();
-    }
-
-    /// Lets go of contexts that are gone. Process context.
-    pub(crate) fn let_go(&self) {
-        loop {
-            let gone = {
-                let mut queue = self.queue.lock();
-                queue.lists().and_then(|l| l.gone.pop())
-            };
-            if gone.is_none() {
-                break;
-            }
-        }
-    }
-
-    /// A context has another priority.
-    pub(super) fn set_priority(&self, id: u32, priority: i32) {
-        let mut queue = self.queue.lock();
-        if let Some(lists) = queue.lists() {
-            let now = time::monotonic_ns();
-            let place = id.checked_sub(1).and_then(|at| lists.place(at));
-            if let Some(context) = place.map(|p| p.context) {
-                lists.sched.set_priority(context, priority, now);
-            }
-            self.pump(&mut queue);
-        }
-    }
-
-    /// A context's state is that of its beginning again. The engine was reset.
-    pub(crate) fn forget(&self, id: u32) {
-        if let Some(lists) = self.queue.lock().lists() {
-            lists.forget(id);
-        }
-    }
-
-    /// Whether the engine may have a context's image.
-    pub(crate) fn holds(&self, id: u32) -> bool {
-        let mut queue = self.queue.lock();
-        let Some(lists) = queue.lists() else {
-            return false;
-        };
-        let place = id.checked_sub(1).and_then(|at| lists.place(at));
-        place
-            .map(|p| p.context)
-            .is_some_and(|c| lists.sched.is_held(c))
-    }
-
-    /// The image that contexts start from, once there is one. Errors: `ENOMEM`.
-    pub(crate) fn golden(&self) -> Result<Option<KVVec<u32>>> {
-        let len = {
-            let mut queue = self.queue.lock();
-            queue.lists().map_or(0, |l| l.golden.len())
-        };
-        let mut copy = KVVec::from_elem(0, len, GFP_KERNEL)?;
-        if let Some(lists) = self.queue.lock().lists() {
-            for (to, from) in copy.iter_mut().zip(lists.golden.iter()) {
-                *to = *from;
-            }
-        }
-        Ok((len != 0).then_some(copy))
-    }
-
-    /// From now on contexts start from this image.
-    pub(crate) fn set_golden(&self, mut golden: KVVec<u32>) -> Result {
-        let mut buffer = KVVec::from_elem(0, golden.len(), GFP_KERNEL)?;
-        let mut queue = self.queue.lock();
-        if let Some(lists) = queue.lists() {
-            lists.set_golden(&mut golden, &mut buffer);
-        }
-        drop(queue);
-        Ok(())
-    }
-}
-
-impl Lists {
-    fn enter(&mut self, at: u32, lane: &Arc<Lane>, priority: i32) -> Option<u32> {
-        let id = at.checked_add(1)?;
-        let client = self.sched.add_client().ok()?;
-        let what = What {
-            id,
-            descriptor: lane.descriptor(id)?,
-            priority,
-        };
-        let context = self.sched.add_context(client, &what).ok()?;
-        *self.places.get_mut(at as usize)? = Some(Place {
-            lane: lane.clone(),
-            context,
-            client,
-            ring: Ring::new(lane.ring_bytes()),
-            ready: List::new(),
-            flight: List::new(),
-            active: false,
-            stale: false,
-        });
-        Some(id)
-    }
-}
-
-impl Queue {
-    /// The port, if it is one of lists.
-    fn lists(&mut self) -> Option<&mut Lists> {
-        match &mut self.port {
-            Port::Lists(lists) => Some(lists),
-            Port::Ring(_) => None,
-        }
-    }
 }

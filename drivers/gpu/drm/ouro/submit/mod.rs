@@ -29,6 +29,7 @@ pub(crate) mod request;
 pub(crate) mod retire;
 mod ring;
 pub(crate) mod room;
+mod seats;
 pub(crate) mod stream;
 
 pub(crate) use context::Context;

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Contexts come to an engine that takes lists of them, and go: their places at its port
+//! ([`super::lists`]), which grow in number without a lock held, and what they start from.
+
+use core::mem;
+use kernel::{list::List, prelude::*, sync::Arc};
+use ouro_core::sched::{Item, What};
+use ouro_hw::ring::Ring;
+use ouro_kernel::time;
+
+use super::{
+    engine::Queue,
+    lane::Lane,
+    lists::{Lists, Place},
+    port::Port,
+    Engine,
+};
+
+/// Places that there are at first.
+const FIRST_PLACES: usize = 16;
+/// The largest number of a context: the ones above mean none.
+const MAX_ID: usize = 0xfffe;
+
+/// What is needed for more places, made with no lock held.
+struct Growth {
+    places: KVVec<Option<Place>>,
+    free: KVVec<u32>,
+    active: KVVec<u32>,
+    leaving: KVVec<u32>,
+    gone: KVVec<Arc<Lane>>,
+    items: KVVec<Item>,
+    count: usize,
+}
+
+impl Growth {
+    fn new(count: usize) -> Result<Self> {
+        // A client and a context for each.
+        let mut items = KVVec::with_capacity(count * 2, GFP_KERNEL)?;
+        for _ in 0..count * 2 {
+            items.push(Item::default(), GFP_KERNEL)?;
+        }
+        Ok(Self {
+            places: KVVec::with_capacity(count, GFP_KERNEL)?,
+            free: KVVec::with_capacity(count, GFP_KERNEL)?,
+            active: KVVec::with_capacity(count, GFP_KERNEL)?,
+            leaving: KVVec::with_capacity(count, GFP_KERNEL)?,
+            gone: KVVec::with_capacity(count * 2, GFP_KERNEL)?,
+            items,
+            count,
+        })
+    }
+}
+
+/// Puts what is in one list into another one that has room for it, and changes them over.
+fn carry<T: Clone>(from: &mut KVVec<T>, to: &mut KVVec<T>) {
+    for item in from.iter() {
+        drop(to.push_within_capacity(item.clone()));
+    }
+    mem::swap(from, to);
+}
+
+impl Lists {
+    fn grow(&mut self, growth: &mut Growth) {
+        for place in self.places.iter_mut() {
+            drop(growth.places.push_within_capacity(place.take()));
+        }
+        mem::swap(&mut self.places, &mut growth.places);
+        carry(&mut self.free, &mut growth.free);
+        carry(&mut self.active, &mut growth.active);
+        carry(&mut self.leaving, &mut growth.leaving);
+        carry(&mut self.gone, &mut growth.gone);
+        for at in self.places.len()..growth.count {
+            drop(self.places.push_within_capacity(None));
+            drop(self.free.push_within_capacity(at as u32));
+        }
+        let items = &mut self.sched.arena_mut().0;
+        for (to, from) in growth.items.iter_mut().zip(items.iter()) {
+            *to = from.clone();
+        }
+        mem::swap(items, &mut growth.items);
+    }
+
+    fn enter(&mut self, at: u32, lane: &Arc<Lane>, priority: i32) -> Option<u32> {
+        let id = at.checked_add(1)?;
+        let client = self.sched.add_client().ok()?;
+        let what = What {
+            id,
+            descriptor: lane.descriptor(id)?,
+            priority,
+        };
+        let context = self.sched.add_context(client, &what).ok()?;
+        *self.places.get_mut(at as usize)? = Some(Place {
+            lane: lane.clone(),
+            context,
+            client,
+            ring: Ring::new(lane.ring_bytes()),
+            ready: List::new(),
+            flight: List::new(),
+            active: false,
+            stale: false,
+        });
+        Some(id)
+    }
+
+    /// A context starts anew.
+    pub(super) fn forget(&mut self, id: u32) {
+        let golden = &self.golden;
+        let place = id
+            .checked_sub(1)
+            .and_then(|at| self.places.get(at as usize));
+        if let Some(Some(place)) = place {
+            place.lane.rewind(golden, true, &mut self.buffer);
+        }
+    }
+
+    /// The first image, and room for one: from now on contexts start from it.
+    pub(super) fn set_golden(&mut self, golden: &mut KVVec<u32>, buffer: &mut KVVec<u32>) {
+        mem::swap(&mut self.golden, golden);
+        mem::swap(&mut self.buffer, buffer);
+    }
+}
+
+impl Engine {
+    /// Takes a context in. Returns its number. Errors: `ENOSPC` if there are too many, `ENOMEM`, `EINVAL`
+    /// without lists.
+    pub(super) fn admit(&self, lane: &Arc<Lane>, priority: i32) -> Result<u32> {
+        loop {
+            let count = {
+                let mut queue = self.queue.lock();
+                let lists = queue.lists().ok_or(EINVAL)?;
+                if let Some(at) = lists.free.pop() {
+                    let taken = lists.enter(at, lane, priority);
+                    if taken.is_none() {
+                        drop(lists.free.push_within_capacity(at));
+                    }
+                    return taken.ok_or(ENOSPC);
+                }
+                lists.places.len()
+            };
+            if count >= MAX_ID {
+                return Err(ENOSPC);
+            }
+            let more = count.saturating_mul(2).clamp(FIRST_PLACES, MAX_ID);
+            let mut growth = Growth::new(more)?;
+            let mut queue = self.queue.lock();
+            let lists = queue.lists().ok_or(EINVAL)?;
+            // Somebody else may have been here.
+            if lists.places.len() == count {
+                lists.grow(&mut growth);
+            }
+            drop(queue);
+            drop(growth);
+        }
+    }
+
+    /// A context is gone: nothing of it is under way. The engine lets go of it.
+    pub(super) fn dismiss(&self, id: u32) {
+        let Some(at) = id.checked_sub(1) else {
+            return;
+        };
+        // So that there is room for one more.
+        self.let_go();
+        let mut queue = self.queue.lock();
+        let Some(lists) = queue.lists() else {
+            return;
+        };
+        lists.listen(self, time::monotonic_ns());
+        if !lists.remove(at) {
+            // It has nothing to do there, and leaves by itself. There is room.
+            drop(lists.leaving.push_within_capacity(at));
+        }
+        drop(queue);
+        self.let_go();
+    }
+
+    /// Lets go of contexts that are gone. Process context.
+    pub(crate) fn let_go(&self) {
+        loop {
+            let gone = {
+                let mut queue = self.queue.lock();
+                queue.lists().and_then(|l| l.gone.pop())
+            };
+            if gone.is_none() {
+                break;
+            }
+        }
+    }
+
+    /// A context has another priority.
+    pub(super) fn set_priority(&self, id: u32, priority: i32) {
+        let mut queue = self.queue.lock();
+        if let Some(lists) = queue.lists() {
+            let now = time::monotonic_ns();
+            let place = id.checked_sub(1).and_then(|at| lists.place(at));
+            if let Some(context) = place.map(|p| p.context) {
+                lists.sched.set_priority(context, priority, now);
+            }
+            self.pump(&mut queue);
+        }
+    }
+
+    /// A context's state is that of its beginning again. The engine was reset.
+    pub(crate) fn forget(&self, id: u32) {
+        if let Some(lists) = self.queue.lock().lists() {
+            lists.forget(id);
+        }
+    }
+
+    /// Whether the engine may have a context's image.
+    pub(crate) fn holds(&self, id: u32) -> bool {
+        let mut queue = self.queue.lock();
+        let Some(lists) = queue.lists() else {
+            return false;
+        };
+        let place = id.checked_sub(1).and_then(|at| lists.place(at));
+        place
+            .map(|p| p.context)
+            .is_some_and(|c| lists.sched.is_held(c))
+    }
+
+    /// The image that contexts start from, once there is one. Errors: `ENOMEM`.
+    pub(crate) fn golden(&self) -> Result<Option<KVVec<u32>>> {
+        let len = {
+            let mut queue = self.queue.lock();
+            queue.lists().map_or(0, |l| l.golden.len())
+        };
+        let mut copy = KVVec::from_elem(0, len, GFP_KERNEL)?;
+        if let Some(lists) = self.queue.lock().lists() {
+            for (to, from) in copy.iter_mut().zip(lists.golden.iter()) {
+                *to = *from;
+            }
+        }
+        Ok((len != 0).then_some(copy))
+    }
+
+    /// From now on contexts start from this image.
+    pub(crate) fn set_golden(&self, mut golden: KVVec<u32>) -> Result {
+        let mut buffer = KVVec::from_elem(0, golden.len(), GFP_KERNEL)?;
+        let mut queue = self.queue.lock();
+        if let Some(lists) = queue.lists() {
+            lists.set_golden(&mut golden, &mut buffer);
+        }
+        drop(queue);
+        Ok(())
+    }
+}
+
+impl Queue {
+    /// The port, if it is one of lists.
+    fn lists(&mut self) -> Option<&mut Lists> {
+        match &mut self.port {
+            Port::Lists(lists) => Some(lists),
+            Port::Ring(_) => None,
+        }
+    }
+}
