@@ -21,7 +21,7 @@ use kernel::{
 use ouro_hw::{
     chips,
     generation::{LocalMemory, Window as Place},
-    types::{GpuAddr, PAGE_SIZE},
+    types::{DmaAddr, GpuAddr, PAGE_SIZE},
     Chip, Platform,
 };
 use ouro_kernel::{
@@ -44,7 +44,11 @@ use ouro_kernel::{
 use crate::{
     debugfs,
     file::File,
-    gem::{region::Local, shrink::Reclaim, Bo},
+    gem::{
+        region::{Local, Reach},
+        shrink::Reclaim,
+        Bo,
+    },
     gpu::Gpu,
     hardware::{Hardware, Window},
     reset::ErrorFile,
@@ -183,32 +187,31 @@ struct Own {
 /// The device's own memory, of which the CPU sees what is in `place`.
 fn own_memory(pdev: &pci::Device<Bound>, place: Place, memory: LocalMemory) -> Result<Own> {
     let start = u64::from(place.start) + memory.window_at;
-    let Some(at) = memory.at else {
-        // The last part of what the CPU sees. It has entries like other memory; of the rest there is no
-        // region yet.
-        let len = (memory.cpu_visible / 8).min(MAX_TABLES) & !u64::from(PAGE_SIZE - 1);
-        let from = memory.cpu_visible - len;
-        let caching = Caching::WriteCombining;
-        let window = Bar::map(pdev, place.bar.into(), start + from, len as usize, caching)?;
-        return Ok(Own {
-            objects: None,
-            tables: Some(TableStore::new(window, from)?),
-        });
+    let map = |from: u64, to: u64| {
+        let (at, len) = (start + from, (to - from) as usize);
+        Bar::map(pdev, place.bar.into(), at, len, Caching::WriteCombining)
     };
-    let window = Bar::map(
-        pdev,
-        place.bar.into(),
-        start,
-        memory.cpu_visible as usize,
-        Caching::WriteCombining,
-    )?;
+    // Where there are entries, the first part of it is for tables: these the CPU has to see.
+    let (first, reach) = match memory.at {
+        Some(at) => (0, Reach::Direct(GpuAddr(at.0.into()))),
+        None => {
+            let first = (memory.cpu_visible / 8).min(MAX_TABLES) & !u64::from(memory.grain - 1);
+            (first, Reach::Entries(DmaAddr(first)))
+        }
+    };
+    let tables = match first {
+        0 => None,
+        to => Some(TableStore::new(map(0, to)?, 0)?),
+    };
+    let objects = Local {
+        window: map(first, memory.cpu_visible)?,
+        size: memory.size - first,
+        reach,
+        grain: memory.grain / PAGE_SIZE,
+    };
     Ok(Own {
-        objects: Some(Local {
-            window,
-            size: memory.size,
-            at: GpuAddr(at.0.into()),
-        }),
-        tables: None,
+        objects: Some(objects),
+        tables,
     })
 }
 

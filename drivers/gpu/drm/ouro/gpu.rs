@@ -122,7 +122,9 @@ impl Gpu {
             None => None,
         };
         let surfaces = match (&aperture, &local) {
-            (None, Some(_)) => Some(Surfaces::new(hardware.clone())?),
+            (None, Some(_)) if hardware.topology().fences.is_some() => {
+                Some(Surfaces::new(hardware.clone())?)
+            }
             _ => None,
         };
         let retirer = Retirer::new(hardware.clone())?;

@@ -36,7 +36,7 @@ use super::{
 use crate::{
     gpu::Gpu,
     submit::Retirer,
-    vm::{Binding, Mapping, Owner, Place, Space},
+    vm::{Binding, Looks, Mapping, Owner, Place, Space},
 };
 
 /// What it is made of.
@@ -67,6 +67,8 @@ pub(crate) struct Backing {
     tracker: AtomicTracker,
     /// Whether an engine may ever have reached it.
     reached: Atomic<bool>,
+    /// Whether it was never given the object's contents.
+    spoiled: Atomic<bool>,
     /// Drops what is to be dropped without a lock.
     #[pin]
     late: Work<Backing>,
@@ -99,6 +101,7 @@ impl Backing {
                 links <- ListLinks::new(),
                 tracker <- AtomicTracker::new(),
                 reached: Atomic::new(false),
+                spoiled: Atomic::new(false),
                 late <- new_work!("ouro_backing"),
                 memory,
             }? Error),
@@ -223,6 +226,19 @@ impl Backing {
             Memory::Kernel(_) | Memory::Foreign(_) => None,
             Memory::Blocks(blocks) => blocks.pfn(page),
         }
+    }
+
+    /// Sets it to zero, with the CPU. Slow. Errors: `EINVAL` if the CPU does not see all of it.
+    pub(super) fn clear(&self) -> Result {
+        match &self.memory {
+            Memory::Blocks(blocks) => blocks.clear(),
+            Memory::Pages(_) | Memory::Kernel(_) | Memory::Foreign(_) => Err(EINVAL),
+        }
+    }
+
+    /// What is in it is somebody else's, and stays: nobody is to see it any more.
+    pub(super) fn spoil(&self) {
+        self.spoiled.store(true, ordering::Relaxed);
     }
 
     /// Copies to user space. Errors: `EFAULT`, `EINVAL` outside.
@@ -364,7 +380,8 @@ impl Backing {
 
     /// [`bind`](Self::bind) for batches and moves. Views in the aperture give way.
     ///
-    /// Errors: `EINVAL` also if it must be elsewhere than where its memory is.
+    /// Errors: `EINVAL` also if it must be elsewhere than where its memory is; `EIO` if its contents were
+    /// lost when it moved.
     pub(crate) fn bind_object(
         &self,
         gpu: &Gpu,
@@ -374,6 +391,9 @@ impl Backing {
         owner: Owner<'_>,
         cache: CacheLevel,
     ) -> Result<Binding> {
+        if self.spoiled.load(ordering::Relaxed) {
+            return Err(EIO);
+        }
         if let Some(addr) = self.direct() {
             let len = u64::from(self.len()) * u64::from(PAGE_SIZE);
             if pad > len || !place.holds(addr, len) {
@@ -407,24 +427,27 @@ impl Backing {
     ) -> Result<Mapping> {
         self.reached.store(true, ordering::Relaxed);
         let (first, count) = (pages.start as usize, pages.len());
+        let looks = Looks::system(cache);
         match &self.memory {
             Memory::Pages(map) => {
                 let addresses = map.addresses(first).map(|(_, address)| address);
-                space.map(place, span, owner, cache, addresses.take(count))
+                space.map(place, span, owner, looks, addresses.take(count))
             }
             Memory::Kernel(pages) => {
                 let addresses = pages.addresses().iter().copied();
-                space.map(place, span, owner, cache, addresses.skip(first).take(count))
+                space.map(place, span, owner, looks, addresses.skip(first).take(count))
             }
             Memory::Blocks(blocks) => {
                 let addresses = blocks.addresses();
-                space.map(place, span, owner, cache, addresses.skip(first).take(count))
+                let memory = blocks.kind();
+                let looks = Looks { memory, cache };
+                space.map(place, span, owner, looks, addresses.skip(first).take(count))
             }
             Memory::Foreign(foreign) => {
                 let map = foreign.map.as_ref();
                 let addresses = map.into_iter().flat_map(|map| map.addresses(first));
                 let addresses = addresses.map(|(_, address)| address);
-                space.map(place, span, owner, cache, addresses.take(count))
+                space.map(place, span, owner, looks, addresses.take(count))
             }
         }
     }

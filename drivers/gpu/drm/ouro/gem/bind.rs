@@ -78,6 +78,7 @@ pub(crate) fn bind(
         Given::Locked(locked) => contents::adopt_import(object, &locked)?,
         Given::Pinned(pinned) => contents::adopt_pages(object, pinned)?,
     }
+    let place = place.aligned(object.grain()).ok_or(EINVAL)?;
     let mut state = object.state.lock();
     if state.bindings.get(space).is_none() && state.advice != Advice::Need {
         // What may be thrown away gets no address.

@@ -6,10 +6,10 @@
 //! and none after the unbind.
 
 use kernel::{prelude::*, sync::Arc};
-use ouro_hw::types::{GpuAddr, PAGE_SIZE};
+use ouro_hw::types::{DmaAddr, GpuAddr, MemoryKind, PAGE_SIZE};
 use ouro_kernel::{mmio::Bar, pages::View};
 
-use super::region::{Region, Store};
+use super::region::{Local, Reach, Region, Store};
 use crate::vm::population::Departed;
 
 /// The way of the CPU to a region's memory. Offsets are bytes from the region's first one.
@@ -41,8 +41,14 @@ impl Sight<'_> {
     fn clear(&self, at: usize, len: usize) -> Result {
         match self {
             Sight::Memory(view) => view.fill(at, len, 0),
-            // That would take the CPU too long.
-            Sight::Window(_) => Err(EINVAL),
+            Sight::Window(bar) => {
+                let zeros = [0; 256];
+                for from in (at..at + len).step_by(zeros.len()) {
+                    let len = zeros.len().min(at + len - from);
+                    bar.write_bytes(from, zeros.get(..len).ok_or(EINVAL)?)?;
+                }
+                Ok(())
+            }
         }
     }
 
@@ -86,7 +92,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Sets all of it to zero. Errors: as for [`Sight::write`].
+    /// Sets all of it to zero, which is slow through a window. Errors: as for [`Sight::write`].
     pub(super) fn clear(&self) -> Result {
         self.each(0, bytes(self.count), |sight, at, range| {
             sight.clear(at, range.len())
@@ -114,10 +120,11 @@ impl Blocks {
 
     /// Where the GPU reaches them without a table: they are in one piece then.
     pub(super) fn direct(&self) -> Option<GpuAddr> {
-        match (self.store()?, self.runs.first()) {
-            (Store::Device(local), Some((first, _))) => {
-                Some(GpuAddr(local.at.0 + bytes(*first) as u64))
-            }
+        let Store::Device(Local { reach, .. }) = self.store()? else {
+            return None;
+        };
+        match (reach, self.runs.first()) {
+            (Reach::Direct(at), Some((first, _))) => Some(GpuAddr(at.0 + bytes(*first) as u64)),
             _ => None,
         }
     }
@@ -149,15 +156,26 @@ impl Blocks {
 
     /// The addresses of all pages, for the table's entries.
     pub(super) fn addresses(&self) -> impl Iterator<Item = u64> + '_ {
-        let addresses = match self.store() {
-            Some(Store::Simulated(memory)) => memory.addresses(),
-            // It is reached without entries.
-            _ => &[],
+        let store = self.store();
+        let address = move |page: u32| match store? {
+            Store::Simulated(memory) => memory.address(page as usize),
+            Store::Device(local) => match local.reach {
+                Reach::Entries(DmaAddr(at)) => Some(at + bytes(page) as u64),
+                // It is reached without entries.
+                Reach::Direct(_) => None,
+            },
         };
-        self.runs.iter().flat_map(move |(first, count)| {
-            let (first, count) = (*first as usize, *count as usize);
-            addresses.iter().copied().skip(first).take(count)
-        })
+        let pages = self.runs.iter();
+        let pages = pages.flat_map(|(first, count)| *first..*first + *count);
+        pages.map_while(address)
+    }
+
+    /// What the entries say of it.
+    pub(super) fn kind(&self) -> MemoryKind {
+        match self.is_windowed() {
+            true => MemoryKind::Local,
+            false => MemoryKind::System,
+        }
     }
 
     /// Calls `f` for each piece of a range: the way to it, the offset there, and where the piece is in

@@ -38,7 +38,7 @@ use super::{
     contents::{self, NoBacking},
     migrate,
     notes::Notes,
-    region::Placements,
+    region::{Placements, SYSTEM},
     shrink::{Listed, Worth},
     userptr, view, Backing,
 };
@@ -50,9 +50,6 @@ use crate::{
 
 /// An object as the DRM core knows it.
 pub(crate) type Object = gem::Object<Bo>;
-
-/// The region of system memory.
-pub(super) const SYSTEM: usize = 0;
 
 /// How often a fault moves an object to where the CPU sees it, before it lets others do something.
 const HIDDEN_TRIES: u32 = 4;
@@ -139,6 +136,11 @@ impl State {
         core::mem::take(&mut self.bindings)
     }
 
+    /// Whether it never had any memory.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.backing.is_none() && self.swapped.is_none() && self.advice == Advice::Need
+    }
+
     /// Whether others have the pages, so that they must stay where they are.
     pub(super) fn is_pinned(&self) -> bool {
         self.pins != 0
@@ -210,8 +212,11 @@ pub(crate) fn create(
     align: u64,
     placements: Placements,
 ) -> Result<ARef<Object>> {
+    let gpu = dev.gpu();
     // What is rounded up beyond the last number is no size at all.
-    let size = size.checked_next_multiple_of(4096).unwrap_or(0);
+    let size = size
+        .checked_next_multiple_of(placements.grain(gpu))
+        .unwrap_or(0);
     if size == 0 {
         return Err(EINVAL);
     }
@@ -219,7 +224,7 @@ pub(crate) fn create(
         return Err(E2BIG);
     }
     let args = Args {
-        gpu: dev.gpu().clone(),
+        gpu: gpu.clone(),
         placements,
         align,
         user: None,
@@ -246,6 +251,20 @@ impl Bo {
     /// What its address is a multiple of: a power of two.
     pub(crate) fn align(&self) -> u64 {
         self.align
+    }
+
+    /// What its size and its addresses are multiples of, wherever it may live: a power of two.
+    pub(super) fn grain(&self) -> u64 {
+        self.placements.grain(&self.gpu)
+    }
+
+    /// Whether it may live where the CPU sees it through a window.
+    pub(crate) fn is_windowed(&self) -> bool {
+        let mut regions = self
+            .placements
+            .iter()
+            .filter_map(|i| self.gpu.regions().get(i));
+        regions.any(|r| r.is_windowed())
     }
 
     /// Where it may live.

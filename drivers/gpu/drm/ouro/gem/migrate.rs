@@ -2,10 +2,11 @@
 
 //! Moving objects from one region to another.
 //!
-//! A move is a request on an engine that can copy pages. It waits for all that uses the object, and
+//! A move is a request on an engine that can copy pages, in the context of the kernel's own where it has one. It waits for all that uses the object, and
 //! whatever comes after it waits for it: its fence stands in the object's reservation for everyone,
 //! and user space's mappings are empty until it is signalled. The object is at its new place at once;
 //! the old pages, and the addresses that earlier requests know, are kept until the copy is done.
+//! What has no memory yet moves in by being filled with zeros, where an engine can do that.
 
 use kernel::{
     prelude::*,
@@ -13,8 +14,8 @@ use kernel::{
     time::{delay::fsleep, Delta},
 };
 use ouro_hw::{
-    engine::PageCopy,
-    types::{GgttAddr, PAGE_SIZE},
+    engine::{PageCopy, PageFill},
+    types::{GgttAddr, MemoryKind, PAGE_SIZE},
 };
 use ouro_kernel::{
     fence::{self, Fence},
@@ -24,7 +25,7 @@ use ouro_kernel::{
     wait::{Interruptible, Waited, FOREVER},
 };
 
-use super::{bind, bo, region::Region, Backing, Object};
+use super::{bind, bo, contents, region::Region, Backing, Object};
 use crate::{
     gpu::Gpu,
     submit::{
@@ -45,7 +46,8 @@ pub(crate) struct Moving {
     mappings: KVec<Binding>,
     /// Where earlier requests know the object.
     known: Bindings,
-    old: Arc<Backing>,
+    /// Where it was; `None`: nowhere, and it is all zero.
+    old: Option<Arc<Backing>>,
     new: Arc<Backing>,
     fence: ARef<Fence>,
     retirer: Arc<Retirer>,
@@ -62,19 +64,26 @@ impl Drop for Moving {
     fn drop(&mut self) {
         if matches!(self.fence.status(), Some(Err(_))) {
             // The device was lost before it had done it. Memory stays readable.
-            let _ = self.new.copy_from(&self.old);
+            let done = match &self.old {
+                Some(old) => self.new.copy_from(old),
+                None => self.new.clear(),
+            };
+            if done.is_err() {
+                self.new.spoil();
+            }
         }
         self.mappings.clear();
         self.known.clear();
-        self.retirer.bury(self.old.clone());
+        if let Some(old) = self.old.take() {
+            self.retirer.bury(old);
+        }
     }
 }
 
 /// The engine that copies pages, where there is one.
 fn copier(gpu: &Gpu) -> Option<&Arc<Engine>> {
     let mut engines = gpu.engines().iter();
-    // Of contexts none has the addresses of both sides yet.
-    engines.find(|e| e.hw().desc().copy_pages != 0 && !e.has_lists())
+    engines.find(|e| e.hw().desc().copy_pages != 0)
 }
 
 /// Whether memory is in a region.
@@ -94,54 +103,119 @@ pub(crate) fn start(
     locked: &Locked<'_>,
     to: &Arc<Region>,
 ) -> Result<Option<ARef<Fence>>> {
+    run(object, locked, to, Untouched::Stays)
+}
+
+/// The same; what has no memory yet gets some there, too.
+///
+/// Errors: those of [`start`] and of [`contents::begin`].
+pub(crate) fn settle(
+    object: &Object,
+    locked: &Locked<'_>,
+    to: &Arc<Region>,
+) -> Result<Option<ARef<Fence>>> {
+    let fills = copier(object.gpu()).is_some_and(|e| e.hw().desc().fill_pages != 0);
+    if fills && to.is_windowed() {
+        return run(object, locked, to, Untouched::IsFilled);
+    }
+    // What was never touched is zero, and goes there as that.
+    contents::begin(object)?;
+    start(object, locked, to)
+}
+
+/// What becomes of an object that has no memory yet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Untouched {
+    /// It has none after it, too.
+    Stays,
+    /// It gets some, which the engine sets to zero.
+    IsFilled,
+}
+
+fn run(
+    object: &Object,
+    locked: &Locked<'_>,
+    to: &Arc<Region>,
+    untouched: Untouched,
+) -> Result<Option<ARef<Fence>>> {
     let gpu = object.gpu().clone();
     gpu.usable()?;
     let engine = copier(&gpu).ok_or(ENODEV)?;
     let mut state = object.lock_state();
-    let Some(old) = state.backing().cloned() else {
-        return Ok(None);
+    let old = state.backing().cloned();
+    let stays = match &old {
+        Some(old) => state.is_pinned() || lives_in(&gpu, old, to),
+        None => {
+            let foreign = object.attachment().is_some() || object.user().is_some();
+            untouched == Untouched::Stays || foreign || !state.is_untouched()
+        }
     };
-    if state.is_pinned() {
-        return Ok(None);
-    }
-    if lives_in(&gpu, &old, to) {
+    if stays {
         return Ok(None);
     }
     let new = Backing::target(&gpu, to, object)?;
+    let space = gpu.space_of(gpu.kernel_context())?;
     let anywhere = Place::Within {
-        range: (0, u64::MAX),
-        align: PAGE_SIZE.into(),
+        // Copies know no other addresses.
+        range: (0, 1 << 32),
+        align: object.grain(),
     };
-    let from = old.bind_object(&gpu, gpu.space(), anywhere, 0, Owner::Move, state.cache())?;
-    let onto = new.bind_object(&gpu, gpu.space(), anywhere, 0, Owner::Move, state.cache())?;
-    let (from_at, onto_at) = (from.ggtt(), onto.ggtt());
+    let bind =
+        |side: &Backing| side.bind_object(&gpu, space, anywhere, 0, Owner::Move, state.cache());
     let mut mappings = KVec::with_capacity(2, GFP_KERNEL)?;
-    for mapping in [from, onto] {
-        mappings.push(mapping, GFP_KERNEL)?;
-    }
+    let from = match &old {
+        Some(old) => {
+            let binding = bind(old)?;
+            let at = binding.ggtt();
+            mappings.push(binding, GFP_KERNEL)?;
+            Some(at)
+        }
+        None => None,
+    };
+    let onto = bind(&new)?;
+    let onto_at = onto.ggtt();
+    mappings.push(onto, GFP_KERNEL)?;
 
     let mut after = KVVec::new();
     object.resv().collect(Usage::Bookkeep, &mut after)?;
     locked.reserve_fences(1)?;
 
-    // As many requests as one copy is too short for; each waits for the one before it.
-    let most = engine.hw().desc().copy_pages;
+    // As many requests as one is too short for; each waits for the one before it.
+    let desc = engine.hw().desc();
+    let most = match from {
+        Some(_) => desc.copy_pages,
+        None => desc.fill_pages,
+    };
     let mut requests = KVec::new();
     let mut moving = Some((mappings, old.clone()));
     let mut done = 0;
     let mut last = None;
-    while done < old.len() {
-        let pages = most.min(old.len() - done);
+    while done < new.len() {
+        let pages = most.min(new.len() - done);
         let at = |start: GgttAddr| GgttAddr(start.0.wrapping_add(done.wrapping_mul(PAGE_SIZE)));
-        let copy = PageCopy {
-            from: at(from_at),
-            to: at(onto_at),
-            pages,
+        let work = match from {
+            Some(from) => Work::Copy(PageCopy {
+                from: at(from),
+                to: at(onto_at),
+                pages,
+            }),
+            None => Work::Fill(PageFill {
+                to: at(onto_at),
+                pages,
+                value: 0,
+                memory: MemoryKind::Local,
+            }),
         };
         done += pages;
-        let draft = Draft::new(engine, engine.line().clone(), None)?;
+        let context = match engine.has_lists() {
+            true => Some(gpu.prepare(gpu.kernel_context(), engine)?),
+            // It does not matter which one is loaded.
+            false => None,
+        };
+        let line = gpu.kernel_context().line(engine);
+        let draft = Draft::new(engine, line, None)?;
         let signal: ARef<Fence> = draft.fence().into();
-        let moving = if done == old.len() {
+        let moving = if done == new.len() {
             moving.take()
         } else {
             None
@@ -157,8 +231,9 @@ pub(crate) fn start(
         let mut next = KVVec::with_capacity(1, GFP_KERNEL)?;
         next.push(signal.clone(), GFP_KERNEL)?;
         let parts = Parts {
+            context,
             moving,
-            ..Parts::new(Work::Copy(copy), Awake::new(gpu.hardware())?)
+            ..Parts::new(work, Awake::new(gpu.hardware())?)
         };
         let prepared = draft.complete(parts, core::mem::replace(&mut after, next))?;
         requests.push(prepared, GFP_KERNEL)?;
@@ -175,13 +250,19 @@ pub(crate) fn start(
     if let Some(aperture) = gpu.aperture() {
         aperture.revoke(object);
     }
+    if old.is_none() {
+        gpu.count_pages(i64::from(new.len()));
+    }
     if let Some(prepared) = requests.last_mut() {
         prepared.keep(state.moved(new, listed));
     }
     object.show_status(&state);
     let _signalling = fence::signalling();
     locked.add_fence(&last, Usage::Kernel);
-    gpu.count_moved(object.bytes());
+    gpu.count_moved(match old {
+        Some(_) => object.bytes(),
+        None => 0,
+    });
     for prepared in requests {
         prepared.publish(&gpu, |_| ());
     }

@@ -13,14 +13,20 @@ use kernel::{
     sync::{aref::ARef, Arc, Mutex},
 };
 use ouro_core::range::Want;
-use ouro_hw::types::{GpuAddr, PAGE_SIZE};
+use ouro_hw::types::{DmaAddr, GpuAddr, PAGE_SIZE};
 use ouro_kernel::{mmio::Bar, pages::DmaPages, pci::DmaDevice, task, Caching};
 
 use super::{blocks::Blocks, Object};
-use crate::vm::population::{Entrance, Population, Victim};
+use crate::{
+    gpu::Gpu,
+    vm::population::{Entrance, Population, Victim},
+};
 
 /// Regions that a device can have.
 pub(crate) const MAX: usize = 4;
+
+/// The number of system memory.
+pub(crate) const SYSTEM: usize = 0;
 
 /// Where an object may live: numbers of regions, the best one first.
 #[derive(Clone, Copy)]
@@ -74,6 +80,12 @@ impl Placements {
         }
     }
 
+    /// Bytes of the largest of the smallest pieces that they have.
+    pub(super) fn grain(&self, gpu: &Gpu) -> u64 {
+        let regions = self.iter().filter_map(|i| gpu.regions().get(i));
+        regions.fold(PAGE_SIZE.into(), |most, r| r.grain().max(most))
+    }
+
     /// The regions.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.list
@@ -98,8 +110,19 @@ pub(crate) struct Local {
     pub(crate) window: Bar,
     /// Bytes.
     pub(crate) size: u64,
-    /// Where the GPU reaches its first byte without a table.
-    pub(crate) at: GpuAddr,
+    /// How the GPU reaches it.
+    pub(crate) reach: Reach,
+    /// Pages of its smallest piece.
+    pub(crate) grain: u32,
+}
+
+/// How the GPU reaches memory of the device's own.
+#[derive(Clone, Copy)]
+pub(crate) enum Reach {
+    /// Without a table: the first byte is there. What an object has is in one piece then.
+    Direct(GpuAddr),
+    /// By entries, in which the first byte has this address.
+    Entries(DmaAddr),
 }
 
 /// What is shared out.
@@ -115,6 +138,22 @@ impl Store {
         match self {
             Store::Simulated(memory) => memory.len() as u32,
             Store::Device(local) => (local.size / u64::from(PAGE_SIZE)) as u32,
+        }
+    }
+
+    /// Whether what an object has must be in one piece.
+    fn is_whole(&self) -> bool {
+        match self {
+            Store::Simulated(_) => false,
+            Store::Device(local) => matches!(local.reach, Reach::Direct(_)),
+        }
+    }
+
+    /// Pages of the smallest piece.
+    fn grain(&self) -> u32 {
+        match self {
+            Store::Simulated(_) => 1,
+            Store::Device(local) => local.grain,
         }
     }
 
@@ -235,6 +274,12 @@ impl Region {
         matches!(store, Some(Store::Device(_)))
     }
 
+    /// Bytes of its smallest piece: sizes and addresses of objects that may be there are multiples.
+    pub(crate) fn grain(&self) -> u64 {
+        let pages = self.blocks.as_ref().map_or(1, |b| b.store.grain());
+        u64::from(pages) * u64::from(PAGE_SIZE)
+    }
+
     /// Bytes that nobody has, where that is known.
     pub(crate) fn free(&self) -> Option<u64> {
         let blocks = self.blocks.as_ref()?;
@@ -253,10 +298,10 @@ impl Region {
         let Some(blocky) = &self.blocks else {
             return Err(ENODEV);
         };
-        let whole = matches!(blocky.store, Store::Device(_));
-        if whole && purpose == Purpose::Fresh {
+        if self.is_windowed() && purpose == Purpose::Fresh {
             return Err(ENOSPC);
         }
+        let (whole, grain) = (blocky.store.is_whole(), blocky.store.grain());
         let mut blocks = Blocks::none(self);
         // The largest pieces first; what was got goes back by itself.
         let mut piece = pages;
@@ -268,7 +313,7 @@ impl Region {
                 let mut population = blocky.population.lock();
                 let anywhere = Want {
                     size: piece.into(),
-                    align: (object.align() / u64::from(PAGE_SIZE)).max(1),
+                    align: (object.align() / u64::from(PAGE_SIZE)).max(grain.into()),
                     within: (0, u64::MAX),
                 };
                 let visible = blocky.store.visible().into();
@@ -288,7 +333,9 @@ impl Region {
             match taken {
                 // There are no more pages than that.
                 Ok(first) => blocks.add(first as u32, piece)?,
-                Err(e) if e == ENOSPC && piece > 1 && !whole => piece /= 2,
+                Err(e) if e == ENOSPC && piece > grain && !whole => {
+                    piece = (piece / 2).next_multiple_of(grain);
+                }
                 Err(e) => return Err(e),
             }
         }

@@ -70,6 +70,8 @@ pub struct EngineDesc {
     pub private_dwords: usize,
     /// Pages that one [`Engine::copy`] moves at most; 0 where the engine cannot.
     pub copy_pages: u32,
+    /// Pages that one [`Engine::fill`] sets at most; 0 where the engine cannot.
+    pub fill_pages: u32,
     /// Byte offset, in the status page, of the number of the last completed request.
     pub seqno_at: u32,
     /// Whether it swaps context images.

@@ -51,6 +51,9 @@ pub struct LocalMemory {
     /// The address of its first byte, where engines reach it without a table; else it has entries
     /// like other memory.
     pub at: Option<GgttAddr>,
+    /// Bytes of its smallest piece, of which sizes and addresses are multiples there: a power of two, and
+    /// at least a page.
+    pub grain: u32,
 }
 
 /// How batches are translated.

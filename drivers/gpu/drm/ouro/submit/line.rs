@@ -15,7 +15,7 @@ use ouro_kernel::{pages::DmaPages, pci::DmaDevice, Caching};
 
 use crate::{
     hardware::Hardware,
-    vm::{Mapping, Owner, Place, Space},
+    vm::{Looks, Mapping, Owner, Place, Space},
 };
 
 /// Pages that only the kernel and the GPU see, with an address in the global table. Errors: `ENOSPC`,
@@ -33,7 +33,7 @@ pub(super) fn pages(
         },
         count,
         Owner::Kernel,
-        CacheLevel::Coherent,
+        Looks::system(CacheLevel::Coherent),
         memory.addresses().iter().copied(),
     )?;
     Ok((memory, mapping))

@@ -20,7 +20,7 @@ use kernel::{
     },
 };
 use ouro_hw::{
-    engine::{Batch, PageCopy},
+    engine::{Batch, PageCopy, PageFill},
     types::{GpuAddr, RingOffset, Seqno},
 };
 use ouro_kernel::{
@@ -230,6 +230,8 @@ pub(crate) enum Work {
     Batch(Batch),
     /// A copy of pages, on an engine that can.
     Copy(PageCopy),
+    /// Pages are set to a value, on an engine that can.
+    Fill(PageFill),
 }
 
 /// What only the engine's queue touches, under its lock.

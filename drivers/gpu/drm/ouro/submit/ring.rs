@@ -155,6 +155,12 @@ impl Engine {
                 self.hw.copy(&copy, &mut commands).ok()?;
                 f(None, commands.as_slice(), &mut [0; MAX_EMIT + COPY_DWORDS])
             }
+            Work::Fill(fill) => {
+                let mut commands = [0; COPY_DWORDS];
+                let mut commands = Commands::new(&mut commands);
+                self.hw.fill(&fill, &mut commands).ok()?;
+                f(None, commands.as_slice(), &mut [0; MAX_EMIT + COPY_DWORDS])
+            }
             Work::Batch(batch) => f(Some(batch), &[], &mut [0; MAX_EMIT]),
             Work::Nothing => f(None, &[], &mut [0; MAX_EMIT]),
         }

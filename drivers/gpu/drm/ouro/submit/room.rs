@@ -17,7 +17,6 @@ use super::exec::{wait_for, Entry, Stop};
 use crate::{
     gem::{
         bind::{self, BindError, Given},
-        contents,
         migrate::{self, Patience},
         region::Region,
         Object,
@@ -143,9 +142,7 @@ fn to_region(
     let Some(region) = gpu.regions().get(wanted) else {
         return Ok(());
     };
-    // What was never touched is zero, and goes there as that.
-    let begun = contents::begin(&entry.object);
-    match begun.and_then(|()| migrate::start(&entry.object, &locked, region)) {
+    match migrate::settle(&entry.object, &locked, region) {
         Err(e) if e == ENOSPC && tries.sendings != 0 => {
             tries.sendings -= 1;
             match send_away(region, entries, i, set, &mut tries.patience) {

@@ -17,6 +17,6 @@ mod surfaces;
 pub(crate) use aperture::{Aperture, Tiled};
 pub(crate) use binding::Binding;
 pub(crate) use bindings::Bindings;
-pub(crate) use space::{Mapping, Owner, Place, Shared, Space};
+pub(crate) use space::{Looks, Mapping, Owner, Place, Shared, Space};
 pub(crate) use store::TableStore;
 pub(crate) use surfaces::Surfaces;

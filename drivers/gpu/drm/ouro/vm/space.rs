@@ -16,7 +16,7 @@ use kernel::{
 use ouro_core::range::Want;
 use ouro_hw::{
     generation::{Layout, Space as Kind},
-    page_table::PageTable,
+    page_table::{Leaf, PageTable},
     types::{CacheLevel, DmaAddr, GgttAddr, GpuAddr, MemoryKind, Page, PAGE_SIZE},
 };
 use ouro_kernel::pci::DmaDevice;
@@ -48,6 +48,17 @@ pub(crate) enum Place {
 }
 
 impl Place {
+    /// The same, at a multiple of `align` bytes, a power of two. `None` if it is none.
+    pub(crate) fn aligned(self, align: u64) -> Option<Self> {
+        match self {
+            Place::At(addr) => (addr.0 & (align - 1) == 0).then_some(self),
+            Place::Within { range, align: own } => Some(Place::Within {
+                range,
+                align: own.max(align),
+            }),
+        }
+    }
+
     /// Whether `len` bytes at `addr` are there.
     pub(crate) fn holds(&self, addr: GpuAddr, len: u64) -> bool {
         match *self {
@@ -83,6 +94,25 @@ pub(crate) enum Owner<'a> {
     /// An object's once more, for the CPU's eyes: no batch reaches them there. The
     /// [aperture](super::Aperture) is asked to make room.
     View,
+}
+
+/// What the entries of a mapping say of all its pages.
+#[derive(Clone, Copy)]
+pub(crate) struct Looks {
+    /// What memory they are in.
+    pub(crate) memory: MemoryKind,
+    /// How the GPU caches them.
+    pub(crate) cache: CacheLevel,
+}
+
+impl Looks {
+    /// Of pages in system memory.
+    pub(crate) fn system(cache: CacheLevel) -> Self {
+        Self {
+            memory: MemoryKind::System,
+            cache,
+        }
+    }
 }
 
 /// What the lock protects.
@@ -308,7 +338,7 @@ impl Space {
         place: Place,
         count: u32,
         owner: Owner<'_>,
-        cache: CacheLevel,
+        looks: Looks,
         addresses: impl Iterator<Item = u64>,
     ) -> Result<Mapping> {
         // Batches leave the aperture to the CPU as long as they can.
@@ -363,13 +393,8 @@ impl Space {
             reach,
             ended: false,
         };
-        let entries = addresses.take(count as usize).map(|address| {
-            self.format.entry(Page {
-                addr: DmaAddr(address),
-                memory: MemoryKind::System,
-                cache,
-            })
-        });
+        let entries = addresses.take(count as usize);
+        let entries = entries.map(|address| self.entry(address, looks));
         match &self.global {
             Some(global) => {
                 let filled = &mut mapping.filled;
@@ -381,6 +406,24 @@ impl Space {
         }
         self.hardware.gtt_written();
         Ok(mapping)
+    }
+
+    /// The entry of a page.
+    fn entry(&self, address: u64, looks: Looks) -> u64 {
+        let Looks { memory, cache } = looks;
+        let page = |address| Page {
+            addr: DmaAddr(address),
+            memory,
+            cache,
+        };
+        if memory == MemoryKind::Local && self.global.is_none() {
+            // It comes in pieces that are one of 16 entries, which say so.
+            let within = address & (Leaf::Run.bytes() - 1);
+            if let Some(first) = self.format.leaf(page(address - within), Leaf::Run) {
+                return first + within;
+            }
+        }
+        self.format.entry(page(address))
     }
 
     /// Writes entries into tables of its own.

@@ -28,6 +28,14 @@ use crate::{
 /// Byte offset, in a context's status page, of the number of the last completed request: a quadword with
 /// bit 5 clear (G7), behind what the engine and others use (digest §4.7).
 pub(super) const SEQNO_AT: u32 = 0x200;
+/// Pages that an engine copies or fills at most: the blitter alone does that.
+const fn rows(class: EngineClass) -> u32 {
+    match class {
+        EngineClass::Copy => blt::MAX_ROWS,
+        _ => 0,
+    }
+}
+
 /// Bytes of a context's ring.
 const RING_BYTES: u32 = 16 * 1024;
 /// Elements of the submission queue (B1).
@@ -85,11 +93,8 @@ const fn engine(
             },
             known_dwords: 0,
             private_dwords: 0,
-            copy_pages: if matches!(class, EngineClass::Copy) {
-                blt::MAX_ROWS
-            } else {
-                0
-            },
+            copy_pages: rows(class),
+            fill_pages: rows(class),
             seqno_at: SEQNO_AT,
             contexts: true,
             // Render and compute are reset together, a media engine only after a handshake with a unit
@@ -448,6 +453,7 @@ mod tests {
             let r = engine.copy(&what, &mut Commands::new(&mut buf));
             assert_eq!(r.is_ok(), engine.class() == EngineClass::Copy);
             assert_eq!(r.is_ok(), engine.desc().copy_pages > 0);
+            assert_eq!(r.is_ok(), engine.desc().fill_pages > 0);
         }
     }
 }

@@ -110,6 +110,7 @@ fn look(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
             cpu_visible: visible,
             window_at: 0,
             at: None,
+            grain: MEMORY_PAGE as u32,
         }),
         swizzle: Swizzle::None,
         llc: false,

@@ -67,6 +67,7 @@ const fn desc(class: EngineClass, contexts: bool, emit: usize, golden: usize) ->
             EngineClass::Copy => blt::MAX_ROWS,
             _ => 0,
         },
+        fill_pages: 0,
         seqno_at: SEQNO_AT,
         contexts,
         // The render engine's block of registers holds the mode of all engines' translation.

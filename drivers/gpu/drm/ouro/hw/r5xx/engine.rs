@@ -65,6 +65,7 @@ static DESC: EngineDesc = EngineDesc {
     known_dwords: known::DWORDS,
     private_dwords: known::PRIVATE_DWORDS,
     copy_pages: copy::MAX_ROWS,
+    fill_pages: 0,
     seqno_at: SEQNO_AT,
     contexts: false,
     // The blocks are reset together.

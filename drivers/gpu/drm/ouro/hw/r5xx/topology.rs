@@ -8,6 +8,7 @@ use super::{engine, memory, pipes, pte, regs, surfaces, R5xx};
 use crate::{
     generation::{BringUpError, LocalMemory, Space, Swizzle, Topology},
     io::{Hw, Platform},
+    types::PAGE_SIZE,
 };
 
 /// Configuration space: identity.
@@ -73,6 +74,7 @@ pub(super) fn probe(family: &R5xx, hw: &Hw<'_>) -> Result<Topology, BringUpError
             cpu_visible: visible.saturating_sub(reserved),
             window_at: reserved,
             at: Some(memory::local(memory::RESERVED)),
+            grain: PAGE_SIZE,
         }),
         swizzle: Swizzle::None,
         // By snooping, which each entry asks for.

@@ -42,6 +42,7 @@ static DESC: EngineDesc = EngineDesc {
     known_dwords: 2,
     private_dwords: 0,
     copy_pages: 0,
+    fill_pages: 0,
     seqno_at: 0x10,
     contexts: false,
     reset_alone: true,

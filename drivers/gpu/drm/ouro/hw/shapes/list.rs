@@ -54,6 +54,7 @@ static DESC: EngineDesc = EngineDesc {
     known_dwords: 0,
     private_dwords: 0,
     copy_pages: 0,
+    fill_pages: 0,
     seqno_at: 0x800,
     contexts: true,
     reset_alone: true,
@@ -587,6 +588,7 @@ fn a_topology_can_say_all_that() {
         window_at: 0,
         // It has entries like other memory.
         at: None,
+        grain: 64 << 10,
     };
     assert!(local.size > u64::from(u32::MAX) && local.at.is_none());
     // An address beyond 4 GiB is one that a batch may have.

@@ -67,7 +67,7 @@ pub(super) fn create_ext(
     if next != 0 {
         return Err(E2BIG);
     }
-    let placements = placements.unwrap_or(Placements::system());
+    let mut placements = placements.unwrap_or(Placements::system());
     if arg.flags & abi::I915_GEM_CREATE_EXT_FLAG_NEEDS_CPU_ACCESS != 0 {
         let has = |kind| {
             placements
@@ -75,6 +75,13 @@ pub(super) fn create_ext(
                 .any(|i| gpu.regions().get(i).is_some_and(|r| r.kind() == kind))
         };
         require(has(Kind::Local) && has(Kind::System))?;
+    }
+    if gpu.is_discrete() {
+        // Where there is no room for it, or while the device sleeps.
+        let _ = placements.push(region::SYSTEM);
+        if arg.flags & abi::I915_GEM_CREATE_EXT_FLAG_NEEDS_CPU_ACCESS == 0 {
+            placements = placements.out_of_sight();
+        }
     }
     let object = bo::create(dev, arg.size, 1, placements)?;
     arg.handle = object.create_handle(file)?;

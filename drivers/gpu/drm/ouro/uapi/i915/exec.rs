@@ -22,7 +22,8 @@ use super::{extension, require};
 use crate::{
     driver::{Device, DrmFile},
     file::File,
-    gem::Object,
+    gem::{region, Object},
+    gpu::Gpu,
     submit::{
         exec::{Entry, Exec, Publish, Relocation, Source},
         room::Tries,
@@ -286,6 +287,13 @@ struct Objects {
     list: KVVec<abi::drm_i915_gem_exec_object2>,
 }
 
+/// The region where an object has to be when it is used, where there is one to choose. On chips without
+/// memory of their own an object comes back by itself.
+fn wanted(gpu: &Gpu, object: &Object) -> Option<usize> {
+    let mut best = object.placements().iter().take(1);
+    best.find(|region| gpu.is_discrete() && *region != region::SYSTEM)
+}
+
 /// Looks the objects up, and reads their relocations.
 fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Objects> {
     let count = arg.buffer_count as usize;
@@ -297,7 +305,8 @@ fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Object
     };
 
     let found = Object::lookup_many(file, list.iter().map(|o| o.handle))?;
-    let space = file.gpu().space_size();
+    let gpu = file.gpu();
+    let space = gpu.space_size();
     let mut entries: KVVec<Entry> = KVVec::with_capacity(count, GFP_KERNEL)?;
     for (o, object) in list.iter().zip(found) {
         require(o.flags & !OBJECT_FLAGS == 0)?;
@@ -332,9 +341,9 @@ fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Object
         entries.push(
             Entry {
                 pinned: None,
-                object,
                 place,
-                wanted: None,
+                wanted: wanted(gpu, &object),
+                object,
                 pad,
                 write: o.flags & u64::from(abi::EXEC_OBJECT_WRITE) != 0,
                 unordered: o.flags & u64::from(abi::EXEC_OBJECT_ASYNC) != 0,

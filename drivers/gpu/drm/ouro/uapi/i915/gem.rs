@@ -95,8 +95,14 @@ pub(super) fn mmap_offset(
     }
     // The old form of this ioctl has no flags, and asks for the aperture.
     let kind = match u32::try_from(arg.flags).map_err(|_| EINVAL)? {
-        // Memory of the system's, of which the card sees what is in the CPU's caches.
-        abi::I915_MMAP_OFFSET_FIXED if file.gpu().is_discrete() => kind::CACHED,
+        abi::I915_MMAP_OFFSET_FIXED if file.gpu().is_discrete() => {
+            match lookup(file, arg.handle)?.is_windowed() {
+                // No cache of the CPU's has any of it.
+                true => kind::WRITE_COMBINED,
+                // Of memory of the system's the card sees what is in the CPU's caches.
+                false => kind::CACHED,
+            }
+        }
         abi::I915_MMAP_OFFSET_GTT
         | abi::I915_MMAP_OFFSET_WC
         | abi::I915_MMAP_OFFSET_WB

@@ -3,7 +3,7 @@
 //! `QUERY`: larger answers, each item with an error of its own.
 
 use kernel::prelude::*;
-use ouro_kernel::uaccess;
+use ouro_kernel::{task, uaccess};
 use ouro_uapi::i915 as abi;
 use zerocopy::{Immutable, IntoBytes};
 
@@ -119,7 +119,16 @@ fn regions(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
         // Class and instance are two halves of the first dword; the second one is reserved.
         info[0] = class | instance << 16;
         info[1] = size;
-        info[2] = size;
+        info[2] = match task::capable(task::Capability::Perfmon) {
+            true => region.free().unwrap_or(size),
+            // What others take is not everybody's business.
+            false => size,
+        };
+        if region.kind() == Kind::Local {
+            info[3] = region.visible();
+            // Nobody counts that part alone: no more than it is, and no more than is free.
+            info[4] = info[2].min(info[3]);
+        }
         list.push(info, GFP_KERNEL)?;
     }
     let header: Header = [list.len() as u32, 0, 0, 0];
