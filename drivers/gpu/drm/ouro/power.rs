@@ -24,19 +24,16 @@ impl Gpu {
     /// Moves objects out of memory that the device forgets, while memory for them can be had. User space
     /// is frozen. Sleeps.
     ///
-    /// Errors: those of [`migrate::rescue`]; `EOPNOTSUPP` where tables are in the device's own memory.
+    /// Errors: those of [`migrate::rescue`]; `ENOMEM`.
     pub(crate) fn prepare_suspend(&self) -> Result {
-        if self.tables().is_some() {
-            // The device forgets them, and nobody has them a second time.
-            return Err(EOPNOTSUPP);
-        }
-        migrate::rescue(self)
+        migrate::rescue(self)?;
+        self.tables().map_or(Ok(()), |tables| tables.prepare())
     }
 
     /// Puts the device to sleep; it forgets its registers and tables. User space is frozen, and
     /// [`prepare_suspend`](Self::prepare_suspend) was called. Sleeps.
     ///
-    /// Errors: `EBUSY`, and nothing has changed, if an engine does not become idle.
+    /// Errors: `EBUSY`, and nothing has changed, if an engine does not become idle; `ENOMEM`, the same.
     pub(crate) fn suspend(&self) -> Result {
         let awake = Awake::new(self.hardware())?;
         // What was on its way there when the others left.
@@ -52,6 +49,7 @@ impl Gpu {
             paused += 1;
             Ok(())
         });
+        let quiet = quiet.and_then(|()| self.tables().map_or(Ok(()), |tables| tables.save()));
         // A reset that is under way ends first; what it wants to run waits.
         self.recovery().rest();
         if let Err(e) = quiet {
@@ -112,6 +110,9 @@ impl Gpu {
         let _awake = Awake::new(self.hardware())?;
         self.hardware().resume()?;
         self.space().restore();
+        if let Some(tables) = self.tables() {
+            tables.restore();
+        }
         self.hardware()
             .start(self.space().layout().ok_or(EINVAL)?)?;
         if let Some(aperture) = self.aperture() {

@@ -468,7 +468,8 @@ impl Engine {
     /// has changed, if what was emitted is not done soon. Sleeps.
     pub(crate) fn pause(&self) -> Result {
         self.queue.lock().paused = true;
-        self.wait_until(|| self.queue.lock().port.is_quiet())
+        let is_over = |port: &Port| port.is_quiet() && port.is_let_go();
+        self.wait_until(|| is_over(&self.queue.lock().port))
             .inspect_err(|_| self.resume())
     }
 

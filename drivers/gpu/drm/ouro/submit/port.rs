@@ -47,6 +47,15 @@ impl Port {
         }
     }
 
+    /// Whether the engine has no context whose image it has yet to save.
+    pub(super) fn is_let_go(&self) -> bool {
+        match self {
+            // A request of the kernel's own sees to that.
+            Port::Ring(_) => true,
+            Port::Lists(lists) => lists.sched.port().is_idle(),
+        }
+    }
+
     /// Whether some wait for room.
     pub(super) fn wants_room(&self) -> bool {
         match self {
