@@ -14,15 +14,52 @@ use ouro_kernel::task::Client;
 use crate::{
     gpu::Gpu,
     submit::{guilt::Holder, quota::Quota, Context},
+    vm::Shared,
 };
 
-/// Contexts that a client may have. More of them is a mistake, or an attack.
-const MAX_CONTEXTS: u32 = 1 << 16;
+/// Contexts that a client may have, and address spaces. More of them is a mistake, or an attack.
+const MAX_IDS: u32 = 1 << 16;
 
-struct Contexts {
-    by_id: RBTree<u32, Open>,
+/// What user space knows by numbers, from 1.
+struct Ids<T> {
+    by_id: RBTree<u32, T>,
     last: u32,
     count: u32,
+}
+
+impl<T> Ids<T> {
+    fn new() -> Self {
+        Self {
+            by_id: RBTree::new(),
+            last: 0,
+            count: 0,
+        }
+    }
+
+    /// Adds one, and returns its number. Errors: `ENOSPC` if there are too many, `ENOMEM`.
+    fn add(&mut self, item: T) -> Result<u32> {
+        if self.count >= MAX_IDS {
+            return Err(ENOSPC);
+        }
+        let mut id = self.last;
+        loop {
+            id = id.checked_add(1).unwrap_or(1);
+            if self.by_id.get(&id).is_none() {
+                break;
+            }
+        }
+        self.by_id.try_create_and_insert(id, item, GFP_KERNEL)?;
+        self.last = id;
+        self.count += 1;
+        Ok(id)
+    }
+
+    /// Errors: `ENOENT`.
+    fn remove(&mut self, id: u32) -> Result<T> {
+        let gone = self.by_id.remove(&id).ok_or(ENOENT)?;
+        self.count -= 1;
+        Ok(gone)
+    }
 }
 
 /// A context that user space has. When it has it no more, the context is closed.
@@ -53,7 +90,10 @@ pub(crate) struct File {
     /// The context of number 0.
     default: Open,
     #[pin]
-    contexts: Mutex<Contexts>,
+    contexts: Mutex<Ids<Open>>,
+    /// The address spaces that it has by themselves.
+    #[pin]
+    spaces: Mutex<Ids<Arc<Shared>>>,
     _leave: Leave,
 }
 
@@ -70,11 +110,8 @@ impl File {
                 holder,
                 quota,
                 default: Open(default),
-                contexts <- new_mutex!(Contexts {
-                    by_id: RBTree::new(),
-                    last: 0,
-                    count: 0,
-                }, "ouro_contexts"),
+                contexts <- new_mutex!(Ids::new(), "ouro_contexts"),
+                spaces <- new_mutex!(Ids::new(), "ouro_spaces"),
             }? Error),
             GFP_KERNEL,
         )
@@ -125,34 +162,29 @@ impl File {
 
     /// Adds a context, and returns its number. Errors: `ENOSPC` if there are too many, `ENOMEM`.
     pub(crate) fn add_context(&self, context: Arc<Context>) -> Result<u32> {
-        let mut contexts = self.contexts.lock();
-        if contexts.count >= MAX_CONTEXTS {
-            return Err(ENOSPC);
-        }
-        let mut id = contexts.last;
-        loop {
-            id = id.checked_add(1).unwrap_or(1);
-            if contexts.by_id.get(&id).is_none() {
-                break;
-            }
-        }
-        contexts
-            .by_id
-            .try_create_and_insert(id, Open(context), GFP_KERNEL)?;
-        contexts.last = id;
-        contexts.count += 1;
-        Ok(id)
+        self.contexts.lock().add(Open(context))
     }
 
     /// Removes a context. What it has published goes on. Errors: `ENOENT`.
     pub(crate) fn remove_context(&self, id: u32) -> Result {
-        let gone = {
-            let mut contexts = self.contexts.lock();
-            let gone = contexts.by_id.remove(&id).ok_or(ENOENT)?;
-            contexts.count -= 1;
-            gone
-        };
-        drop(gone);
-        Ok(())
+        let gone = self.contexts.lock().remove(id);
+        gone.map(drop)
+    }
+
+    /// The address space of a number. Errors: `ENOENT`.
+    pub(crate) fn space(&self, id: u32) -> Result<Arc<Shared>> {
+        self.spaces.lock().by_id.get(&id).cloned().ok_or(ENOENT)
+    }
+
+    /// Adds an address space, which may have other numbers already, and returns its number. Errors: `ENOSPC`
+    /// if there are too many, `ENOMEM`.
+    pub(crate) fn add_space(&self, space: Arc<Shared>) -> Result<u32> {
+        self.spaces.lock().add(space)
+    }
+
+    /// Takes the number from an address space. Contexts keep it. Errors: `ENOENT`.
+    pub(crate) fn remove_space(&self, id: u32) -> Result {
+        let gone = self.spaces.lock().remove(id);
+        gone.map(drop)
     }
 }

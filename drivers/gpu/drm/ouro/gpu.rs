@@ -300,11 +300,17 @@ impl Gpu {
         Ok(self.own_space(context)?.space())
     }
 
-    fn own_space<'a>(&self, context: &'a Context) -> Result<&'a Arc<Shared>> {
+    /// The space of its own that a context has. Errors: as [`new_space`](Self::new_space).
+    pub(crate) fn own_space<'a>(&self, context: &'a Context) -> Result<&'a Arc<Shared>> {
         if let Some(space) = context.space() {
             return Ok(space);
         }
         context.make_space(|| self.new_space())
+    }
+
+    /// Whether contexts have spaces of their own.
+    pub(crate) fn has_own_spaces(&self) -> bool {
+        self.tables.is_some()
     }
 
     /// Makes a space for contexts. Errors: `ENODEV` where they have none of their own, `ENOSPC` if there is

@@ -161,9 +161,9 @@ pub(crate) struct Context {
     guilt: Guilt,
     /// It was closed, and what it has published shall not go on.
     revoked: Flag,
-    /// Makes the image, once.
+    /// Makes image, places and space, each once. Until then, the space that user space has chosen.
     #[pin]
-    making: Mutex<()>,
+    making: Mutex<Option<Arc<Shared>>>,
     _alive: Alive,
 }
 
@@ -207,7 +207,7 @@ impl Context {
                 holder,
                 guilt: Guilt::default(),
                 revoked: Flag::new(false),
-                making <- new_mutex!((), "ouro_image"),
+                making <- new_mutex!(None, "ouro_image"),
                 _alive: Alive::new(alive),
             }? Error),
             GFP_KERNEL,
@@ -312,16 +312,32 @@ impl Context {
         self.space.as_ref()
     }
 
-    /// The same; it gets one if it has none. Process context.
+    /// The same; it gets the one that was chosen for it, or a new one, if it has none. Process context.
     pub(crate) fn make_space(
         &self,
         make: impl FnOnce() -> Result<Arc<Shared>>,
     ) -> Result<&Arc<Shared>> {
-        let _making = self.making.lock();
+        let mut chosen = self.making.lock();
         if self.space.as_ref().is_none() {
-            self.space.populate(make()?);
+            let space = match chosen.take() {
+                Some(space) => space,
+                None => make()?,
+            };
+            self.space.populate(space);
         }
         self.space.as_ref().ok_or(EINVAL)
+    }
+
+    /// Its batches shall be in this space. Errors: `EINVAL` if it has one already. Process context.
+    pub(crate) fn choose_space(&self, space: Arc<Shared>) -> Result {
+        let mut chosen = self.making.lock();
+        if self.space.as_ref().is_some() {
+            return Err(EINVAL);
+        }
+        let before = chosen.replace(space);
+        drop(chosen);
+        drop(before);
+        Ok(())
     }
 
     /// How urgent its requests are, where that matters: more is more.

@@ -9,7 +9,7 @@ use ouro_uapi::i915 as abi;
 use super::{engines, extension, require};
 use crate::{
     driver::{Device, DrmFile},
-    gpu::Gpu,
+    file::File,
     submit::Context,
 };
 
@@ -35,7 +35,7 @@ pub(super) fn create(
             require(name == abi::I915_CONTEXT_CREATE_EXT_SETPARAM)?;
             let ext: abi::drm_i915_gem_context_create_ext_setparam = uaccess::read(at)?;
             require(ext.param.ctx_id == 0)?;
-            set(client.gpu(), &context, &ext.param, Age::Fresh)
+            set(&client, &context, &ext.param, Age::Fresh)
         })?;
     }
     arg.ctx_id = client.add_context(context)?;
@@ -71,11 +71,16 @@ pub(super) fn getparam(
         abi::I915_CONTEXT_PARAM_PRIORITY => i64::from(context.priority()) as u64,
         abi::I915_CONTEXT_PARAM_PERSISTENCE => params.persistent.get().into(),
         abi::I915_CONTEXT_PARAM_ENGINES => return engines::get(client.gpu(), &context, arg),
-        // Only with address spaces of their own have contexts one to show; no chip here has slices
-        // to turn off, or protected content.
-        abi::I915_CONTEXT_PARAM_VM
-        | abi::I915_CONTEXT_PARAM_SSEU
-        | abi::I915_CONTEXT_PARAM_PROTECTED_CONTENT => return Err(ENODEV),
+        abi::I915_CONTEXT_PARAM_VM => {
+            require_own_spaces(&client)?;
+            // Each answer is a number more of the same space.
+            let space = client.gpu().own_space(&context)?;
+            client.add_space(space.clone())?.into()
+        }
+        // No chip here has slices to turn off, or protected content.
+        abi::I915_CONTEXT_PARAM_SSEU | abi::I915_CONTEXT_PARAM_PROTECTED_CONTENT => {
+            return Err(ENODEV)
+        }
         _ => return Err(EINVAL),
     };
     arg.size = 0;
@@ -90,7 +95,7 @@ pub(super) fn setparam(
 ) -> Result {
     let client = file.inner();
     let context = client.context(arg.ctx_id)?;
-    set(client.gpu(), &context, arg, Age::InUse)
+    set(&client, &context, arg, Age::InUse)
 }
 
 /// Whether user space knows a context already.
@@ -100,18 +105,36 @@ enum Age {
     InUse,
 }
 
-/// There is one address space, and it is nobody's own.
-pub(super) fn vm_create(_: &Device, _: &DrmFile, _: &mut abi::drm_i915_gem_vm_control) -> Result {
-    Err(ENODEV)
+/// Errors: `ENODEV` on chips where there is one address space, and it is nobody's own.
+fn require_own_spaces(client: &File) -> Result {
+    if client.gpu().has_own_spaces() {
+        Ok(())
+    } else {
+        Err(ENODEV)
+    }
+}
+
+pub(super) fn vm_create(
+    _: &Device,
+    file: &DrmFile,
+    arg: &mut abi::drm_i915_gem_vm_control,
+) -> Result {
+    let client = file.inner();
+    require_own_spaces(&client)?;
+    require(arg.flags == 0)?;
+    // None is known.
+    extension::walk(arg.extensions, |_, _| Err(EINVAL))?;
+    arg.vm_id = client.add_space(client.gpu().new_space()?)?;
+    Ok(())
 }
 
 pub(super) fn vm_destroy(
     _: &Device,
-    _: &DrmFile,
+    file: &DrmFile,
     arg: &mut abi::drm_i915_gem_vm_control,
 ) -> Result {
     require(arg.flags == 0 && arg.extensions == 0)?;
-    Err(ENOENT)
+    file.inner().remove_space(arg.vm_id)
 }
 
 /// A parameter that is yes or no.
@@ -121,11 +144,12 @@ fn flag(arg: &abi::drm_i915_gem_context_param) -> Result<bool> {
 }
 
 fn set(
-    gpu: &Gpu,
+    client: &File,
     context: &Arc<Context>,
     arg: &abi::drm_i915_gem_context_param,
     age: Age,
 ) -> Result {
+    let gpu = client.gpu();
     let params = context.params();
     match u32::try_from(arg.param).map_err(|_| EINVAL)? {
         abi::I915_CONTEXT_PARAM_NO_ERROR_CAPTURE => params.no_error_capture.set(flag(arg)?),
@@ -154,7 +178,9 @@ fn set(
         abi::I915_CONTEXT_PARAM_ENGINES => return engines::set(gpu, context, arg),
         abi::I915_CONTEXT_PARAM_VM => {
             require(arg.size == 0)?;
-            return Err(ENODEV);
+            require_own_spaces(client)?;
+            let id = u32::try_from(arg.value).map_err(|_| ENOENT)?;
+            context.choose_space(client.space(id)?)?;
         }
         abi::I915_CONTEXT_PARAM_SSEU => {
             require(arg.size as usize >= size_of::<abi::drm_i915_gem_context_param_sseu>())?;
