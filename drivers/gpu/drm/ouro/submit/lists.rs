@@ -210,11 +210,16 @@ impl Lists {
             return Err(request);
         };
         place.ready.push_back(request);
-        if !mem::replace(&mut place.active, true) {
+        self.activate(at);
+        Ok(())
+    }
+
+    /// A context has requests.
+    fn activate(&mut self, at: u32) {
+        if let Some(false) = self.place(at).map(|p| mem::replace(&mut p.active, true)) {
             // There is room.
             drop(self.active.push_within_capacity(at));
         }
-        Ok(())
     }
 
     /// Writes what is ready into the rings, as far as there is room. What could not be emitted is `failed`.
@@ -451,14 +456,14 @@ impl Lists {
     pub(super) fn put_back(&mut self, all: &mut List<Request>, failed: &mut List<Request>) {
         while let Some(request) = all.pop_back() {
             let id = request.context.as_ref().and_then(|c| c.seat());
-            let Some(place) = id
-                .and_then(|id| id.checked_sub(1))
-                .and_then(|at| self.place(at))
-            else {
+            let at = id.and_then(|id| id.checked_sub(1));
+            let Some((at, place)) = at.and_then(|at| Some((at, self.place(at)?))) else {
                 failed.push_back(request);
                 continue;
             };
             place.ready.push_front(request);
+            // Somebody may have looked meanwhile, and found nothing of it.
+            self.activate(at);
         }
     }
 
