@@ -91,7 +91,7 @@ struct drm_ouro_engine {
 	__u64 completed;
 	/** @port_writes: register writes that started work: ring tail, list load */
 	__u64 port_writes;
-	/** @context_switches: context switches emitted or loaded */
+	/** @context_switches: context switches emitted, or reported by the engine */
 	__u64 context_switches;
 };
 
@@ -184,8 +184,20 @@ struct drm_ouro_stats {
 	__u64 fence_writes;
 	/** @fence_steals: times that a view lost its fence to another one */
 	__u64 fence_steals;
+	/**
+	 * @lite_restores: times that a context went on with a new tail: nothing of it was
+	 * saved or restored (engines that take lists of contexts)
+	 */
+	__u64 lite_restores;
+	/**
+	 * @preemptions: times that a context was left for a new list and was not at its end,
+	 * as the engine says
+	 */
+	__u64 preemptions;
+	/** @moves: times that an object went from one memory region to another */
+	__u64 moves;
 	/** @reserved: zero */
-	__u64 reserved[4];
+	__u64 reserved[1];
 };
 
 #define DRM_IOCTL_OURO_DEVICE	DRM_IOWR(DRM_COMMAND_BASE + DRM_OURO_DEVICE, struct drm_ouro_device)

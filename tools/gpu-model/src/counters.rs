@@ -144,7 +144,7 @@ counters! {
     QueueSwitches = "queue_switches",
     /// Switches to a newer queue that begins with the context that runs.
     LiteRestores = "lite_restores",
-    /// Switches to a newer queue away from a context that was not done.
+    /// Switches to a newer queue away from a context that was not done, and does not come first there.
     Preemptions = "preemptions",
     /// Entries written into context status buffers.
     StatusEntries = "status_entries",

@@ -89,6 +89,7 @@ pub(crate) struct Gpu {
     object_bytes: Atomic<i64>,
     object_pages: Atomic<i64>,
     moved: Atomic<i64>,
+    moves: Atomic<i64>,
     contexts: Arc<Atomic<i64>>,
 }
 
@@ -99,6 +100,8 @@ pub(crate) struct Counts {
     pub(crate) object_pages: u64,
     /// Bytes that were moved from one region to another so far.
     pub(crate) moved: u64,
+    /// Objects that were, each time.
+    pub(crate) moves: u64,
     pub(crate) contexts: u64,
     pub(crate) fences: u64,
 }
@@ -172,6 +175,7 @@ impl Gpu {
                 object_bytes: Atomic::new(0),
                 object_pages: Atomic::new(0),
                 moved: Atomic::new(0),
+                moves: Atomic::new(0),
                 contexts,
             },
             GFP_KERNEL,
@@ -580,9 +584,10 @@ impl Gpu {
         self.object_pages.fetch_add(n, ordering::Relaxed);
     }
 
-    /// So many bytes are moved.
+    /// An object of so many bytes is moved.
     pub(crate) fn count_moved(&self, bytes: u64) {
         self.moved.fetch_add(bytes as i64, ordering::Relaxed);
+        self.moves.fetch_add(1, ordering::Relaxed);
     }
 
     pub(crate) fn counts(&self) -> Counts {
@@ -592,6 +597,7 @@ impl Gpu {
             object_bytes: get(&self.object_bytes),
             object_pages: get(&self.object_pages),
             moved: get(&self.moved),
+            moves: get(&self.moves),
             contexts: get(&self.contexts),
             fences: self.retirer.live().max(0) as u64,
         }

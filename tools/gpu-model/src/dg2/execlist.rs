@@ -194,7 +194,8 @@ impl Core {
         let to = self.engine(e).queue.take();
         if new_queue {
             self.notes.count(Counter::QueueSwitches);
-            if let Some(d) = to.filter(|d| d.lrca() == away.lrca()) {
+            let again = to.filter(|d| d.lrca() == away.lrca());
+            if let Some(d) = again {
                 if !d.force_restore() {
                     self.lite_restore(e, away, d);
                     return;
@@ -204,7 +205,7 @@ impl Core {
                     return;
                 }
             }
-            if why != detail::COMPLETE {
+            if why != detail::COMPLETE && again.is_none() {
                 self.notes.count(Counter::Preemptions);
             }
         }

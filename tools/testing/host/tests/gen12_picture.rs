@@ -144,6 +144,11 @@ fn eight_contexts_draw_and_every_pixel_is_right() {
         count(Counter::Preemptions),
         MANY * REQUESTS
     );
+    // What the driver makes of events is what the model did.
+    let counts = bench.ports[BCS].sched.port().counts();
+    assert_eq!(counts.lite_restores, count(Counter::LiteRestores));
+    assert_eq!(counts.preemptions, count(Counter::Preemptions));
+    assert_eq!(counts.switches, count(Counter::ContextRestores));
     assert!(count(Counter::Preemptions) >= MANY as u64);
     assert!(count(Counter::LiteRestores) > 0);
     assert_eq!(count(Counter::LoadsUnacknowledged), 0);

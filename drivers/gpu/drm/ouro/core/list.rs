@@ -50,6 +50,8 @@ struct Held {
     done: bool,
     /// Whether it must go.
     unwanted: bool,
+    /// Whether all of its image is restored.
+    restore: bool,
 }
 
 /// A list, in order.
@@ -140,6 +142,17 @@ impl Outcome {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unexpected;
 
+/// What the engine made of its loads, by its events.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Times that it restored a context: another one than ran, or the same as a whole.
+    pub switches: u64,
+    /// Times that the context that ran went on in a new list, and nothing was saved or restored.
+    pub lite_restores: u64,
+    /// Times that a context was left for another one of a new list, and was not at its end.
+    pub preemptions: u64,
+}
+
 /// The port.
 #[derive(Debug)]
 pub struct ListPort {
@@ -149,6 +162,7 @@ pub struct ListPort {
     loaded: List,
     /// The load that is on its way.
     loading: Option<List>,
+    counts: Counts,
 }
 
 /// Contexts that the engine should have: one that runs, and one that it goes on with by itself.
@@ -162,7 +176,13 @@ impl ListPort {
             events: events.into(),
             loaded: List::default(),
             loading: None,
+            counts: Counts::default(),
         }
+    }
+
+    /// What the engine has done so far; a reset changes nothing of that.
+    pub fn counts(&self) -> Counts {
+        self.counts
     }
 
     /// Contexts that the next load may have; none as long as one is on its way.
@@ -276,10 +296,11 @@ impl ListPort {
             *id = want.id;
             let mut listed = self.loaded.iter();
             let same = listed.any(|h| h.key == want.key && h.tail == want.tail);
+            let restore = want.fresh || same;
             *entry = ListEntry {
                 descriptor: want.descriptor,
                 tail: want.tail,
-                restore: want.fresh || same,
+                restore,
             };
             *held = Some(Held {
                 key: want.key,
@@ -288,6 +309,7 @@ impl ListPort {
                 tail: want.tail,
                 done: false,
                 unwanted: false,
+                restore,
             });
             load.len = load.len.saturating_add(1);
         }
@@ -312,6 +334,13 @@ impl ListPort {
                 return Err(Unexpected);
             }
             outcome.acknowledged = true;
+            let ran = first.filter(|h| event.from.is_none() && event.to == Some(h.id));
+            match list.iter().next().filter(|_| ran.is_some()) {
+                Some(again) if !again.restore => {
+                    self.counts.lite_restores = self.counts.lite_restores.wrapping_add(1);
+                }
+                _ => self.count_switch(event, true),
+            }
             for held in self.loaded.iter().filter(|h| !list.has(h.key)) {
                 outcome.release(held);
             }
@@ -323,12 +352,24 @@ impl ListPort {
         if event.from.is_none() || event.to != next {
             return Err(Unexpected);
         }
+        self.count_switch(event, false);
         self.loaded.pop();
         // It may be in the load that is on its way.
         if !self.holds(held.key) {
             outcome.release(&held);
         }
         Ok(outcome)
+    }
+
+    /// Counts an event that is not a lite restore.
+    fn count_switch(&mut self, event: &PortEvent, new_list: bool) {
+        let counts = &mut self.counts;
+        if event.to.is_some() {
+            counts.switches = counts.switches.wrapping_add(1);
+        }
+        if new_list && event.from.is_some() && !event.finished {
+            counts.preemptions = counts.preemptions.wrapping_add(1);
+        }
     }
 
     /// The engine was reset: it has nothing. All that it had is released, with what is known to be done.
@@ -349,211 +390,4 @@ impl ListPort {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::vec::Vec;
-
-    fn want(n: u32, tail: u32) -> Wanted {
-        Wanted {
-            key: ContextKey(n.into()),
-            id: n,
-            priority: 0,
-            descriptor: u64::from(n) << 39,
-            tail: RingOffset(tail),
-            fresh: false,
-        }
-    }
-
-    const fn event(from: Option<u32>, finished: bool, to: Option<u32>, new: bool) -> PortEvent {
-        PortEvent {
-            from,
-            finished,
-            to,
-            new_list: new,
-        }
-    }
-
-    fn tails(load: Option<Load>) -> Vec<(u64, u32, bool)> {
-        let load = load.expect("a load");
-        let entry = |e: &ListEntry| (e.descriptor >> 39, e.tail.0, e.restore);
-        load.entries().iter().map(entry).collect()
-    }
-
-    #[test]
-    fn a_hundred_requests_to_a_busy_engine() {
-        let mut port = ListPort::new(8, 12);
-        let (mut loads, mut acknowledged) = (0, 0);
-        for n in 0..100u32 {
-            let free = !port.is_loading();
-            let load = port.load(&[want(1, 8 + 8 * n)]);
-            // None is delayed while the port is free, none is written while one is on its way.
-            assert_eq!(load.is_some(), free);
-            loads += u32::from(load.is_some());
-            if n % 7 == 3 {
-                let from_idle = event(None, false, Some(1), true);
-                assert!(port.event(&from_idle).unwrap().acknowledged);
-                acknowledged += 1;
-            }
-            assert!(loads <= acknowledged + 1);
-        }
-        assert_eq!((loads, acknowledged), (15, 14));
-        // What came meanwhile is in the load after the last acknowledgement, as a whole.
-        port.event(&event(None, false, Some(1), true)).unwrap();
-        assert_eq!(tails(port.load(&[want(1, 800)])), [(1, 800, false)]);
-    }
-
-    #[test]
-    fn a_tail_that_does_not_go_on_is_restored() {
-        let mut port = ListPort::new(8, 12);
-        assert_eq!(tails(port.load(&[want(1, 8)])), [(1, 8, false)]);
-        port.event(&event(None, false, Some(1), true)).unwrap();
-        assert_eq!(port.load(&[want(1, 8)]), None, "nothing new");
-        // A second context behind it: the first one has no new tail.
-        let both = [want(1, 8), want(2, 16)];
-        assert_eq!(tails(port.load(&both)), [(1, 8, true), (2, 16, false)]);
-        port.event(&event(None, false, Some(1), true)).unwrap();
-        // A third one can wait until there is one less.
-        let three = [want(1, 8), want(2, 16), want(3, 8)];
-        assert_eq!(port.load(&three), None);
-        port.event(&event(Some(1), true, Some(2), false)).unwrap();
-        assert_eq!(
-            tails(port.load(&three[1..])),
-            [(2, 16, true), (3, 8, false)]
-        );
-        // One that was changed is restored, too.
-        let mut port = ListPort::new(8, 12);
-        let fresh = Wanted {
-            fresh: true,
-            ..want(1, 8)
-        };
-        assert_eq!(tails(port.load(&[fresh])), [(1, 8, true)]);
-    }
-
-    #[test]
-    fn urgent_contexts_do_not_wait() {
-        let mut port = ListPort::new(8, 12);
-        port.load(&[want(1, 8), want(2, 8)]).unwrap();
-        port.event(&event(None, false, Some(1), true)).unwrap();
-        let urgent = Wanted {
-            priority: 5,
-            ..want(3, 8)
-        };
-        // One that is not urgent any more is not in the way.
-        let other = [want(1, 8), want(4, 8)];
-        assert_eq!(port.load(&other), None);
-        port.set_priority(ContextKey(2), -1);
-        assert!(port.load(&other).is_some());
-        port.event(&event(None, false, Some(1), true)).unwrap();
-        // Behind the first one, and then in its place.
-        assert!(port.load(&[want(1, 8), urgent, want(2, 8)]).is_some());
-        port.event(&event(None, false, Some(1), true)).unwrap();
-        assert!(port.load(&[urgent, want(1, 8), want(2, 8)]).is_some());
-        let outcome = port.event(&event(Some(1), false, Some(3), true)).unwrap();
-        assert_eq!(outcome.released().count(), 0, "all are listed again");
-        assert_eq!(port.running(), Some(ContextKey(3)));
-    }
-
-    #[test]
-    fn contexts_are_held_until_events_release_them() {
-        let mut port = ListPort::new(8, 12);
-        port.load(&[want(1, 8), want(2, 8)]).unwrap();
-        assert!(port.holds(ContextKey(2)));
-        port.event(&event(None, false, Some(1), true)).unwrap();
-        let released = |key, done| Released {
-            key: ContextKey(key),
-            done,
-        };
-        port.completed(ContextKey(1), RingOffset(8));
-        let outcome = port.event(&event(Some(1), true, Some(2), false)).unwrap();
-        let found: Vec<_> = outcome.released().copied().collect();
-        assert_eq!(found, [released(1, Some(RingOffset(8)))]);
-        assert!(!port.holds(ContextKey(1)) && port.holds(ContextKey(2)));
-        // Preempted by a list without it. That it was finished is not believed.
-        port.load(&[want(3, 8)]).unwrap();
-        let outcome = port.event(&event(Some(2), true, Some(3), true)).unwrap();
-        let found: Vec<_> = outcome.released().copied().collect();
-        assert_eq!(found, [released(2, None)]);
-        // Nor is it here: its tail may have been an old one.
-        let outcome = port.event(&event(Some(3), true, None, false)).unwrap();
-        let found: Vec<_> = outcome.released().copied().collect();
-        assert_eq!(found, [released(3, None)]);
-        assert!(port.is_idle());
-    }
-
-    #[test]
-    fn one_that_finishes_while_it_is_listed_again_stays_held() {
-        let mut port = ListPort::new(8, 12);
-        port.load(&[want(1, 8)]).unwrap();
-        port.event(&event(None, false, Some(1), true)).unwrap();
-        port.load(&[want(1, 16)]).unwrap();
-        let outcome = port.event(&event(Some(1), true, None, false)).unwrap();
-        assert_eq!(outcome.released().count(), 0);
-        assert!(port.holds(ContextKey(1)));
-        port.event(&event(None, false, Some(1), true)).unwrap();
-        let outcome = port.event(&event(Some(1), true, None, false)).unwrap();
-        assert_eq!(outcome.released().count(), 1);
-    }
-
-    #[test]
-    fn what_must_go_goes() {
-        let mut port = ListPort::new(8, 12);
-        port.load(&[want(1, 8)]).unwrap();
-        port.event(&event(None, false, Some(1), true)).unwrap();
-        assert_eq!(port.load(&[]), None);
-        port.cancel(ContextKey(1));
-        assert_eq!(tails(port.load(&[])), []);
-        let outcome = port.event(&event(Some(1), false, None, true)).unwrap();
-        assert_eq!(outcome.released().count(), 1);
-        assert!(port.is_idle());
-    }
-
-    #[test]
-    fn what_is_known_to_be_done_needs_no_load() {
-        let mut port = ListPort::new(8, 12);
-        port.load(&[want(1, 8), want(2, 8)]).unwrap();
-        port.event(&event(None, false, Some(1), true)).unwrap();
-        port.completed(ContextKey(1), RingOffset(8));
-        assert_eq!(port.running(), Some(ContextKey(2)));
-        assert_eq!(port.load(&[want(2, 8)]), None);
-    }
-
-    #[test]
-    fn events_always_fit() {
-        let mut port = ListPort::new(8, 12);
-        let all: Vec<_> = (1..=8).map(|n| want(n, 8)).collect();
-        let other: Vec<_> = (11..=18).map(|n| want(n, 8)).collect();
-        assert_eq!(port.load(&all).unwrap().entries().len(), 8);
-        port.event(&event(None, false, Some(1), true)).unwrap();
-        // Eight may end, one is the load's, three are left.
-        assert_eq!(port.load(&other).unwrap().entries().len(), 3);
-        assert_eq!(port.room(), 0);
-    }
-
-    #[test]
-    fn events_that_cannot_be_change_nothing() {
-        let mut port = ListPort::new(8, 12);
-        port.load(&[want(1, 8), want(2, 8)]).unwrap();
-        for bad in [
-            event(Some(1), true, Some(2), false),
-            event(None, false, Some(2), true),
-            event(None, false, None, true),
-            event(Some(2), false, Some(1), true),
-        ] {
-            assert_eq!(port.event(&bad), Err(Unexpected));
-        }
-        port.event(&event(None, false, Some(1), true)).unwrap();
-        for bad in [
-            event(None, false, Some(1), true),
-            event(Some(2), true, None, false),
-            event(Some(1), true, None, false),
-            event(None, false, Some(2), false),
-        ] {
-            assert_eq!(port.event(&bad), Err(Unexpected));
-        }
-        port.event(&event(Some(1), true, Some(2), false)).unwrap();
-        port.load(&[want(2, 16), want(3, 8)]).unwrap();
-        let all: Vec<_> = port.reset().map(|r| r.key.0).collect();
-        assert_eq!(all, [2, 3]);
-        assert!(port.is_idle());
-    }
-}
+mod tests;

@@ -259,10 +259,9 @@ fn run(
     object.show_status(&state);
     let _signalling = fence::signalling();
     locked.add_fence(&last, Usage::Kernel);
-    gpu.count_moved(match old {
-        Some(_) => object.bytes(),
-        None => 0,
-    });
+    if old.is_some() {
+        gpu.count_moved(object.bytes());
+    }
     for prepared in requests {
         prepared.publish(&gpu, |_| ());
     }

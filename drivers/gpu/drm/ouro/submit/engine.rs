@@ -114,6 +114,8 @@ pub(crate) struct Counts {
     pub(crate) completed: u64,
     pub(crate) port_writes: u64,
     pub(crate) switches: u64,
+    pub(crate) lite_restores: u64,
+    pub(crate) preemptions: u64,
 }
 
 impl Engine {
@@ -196,11 +198,15 @@ impl Engine {
     }
 
     pub(crate) fn counts(&self) -> Counts {
+        // Between contexts of lists the engine switches by itself.
+        let lists = self.queue.lock().port.counts();
         Counts {
             submitted: self.submitted.load(ordering::Relaxed),
             completed: self.completed.load(ordering::Relaxed),
             port_writes: self.port_writes.load(ordering::Relaxed),
-            switches: self.switches.load(ordering::Relaxed),
+            switches: self.switches.load(ordering::Relaxed) + lists.switches,
+            lite_restores: lists.lite_restores,
+            preemptions: lists.preemptions,
         }
     }
 

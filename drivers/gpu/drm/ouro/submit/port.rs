@@ -6,6 +6,7 @@ use kernel::{
     list::{List, ListArc},
     sync::ArcBorrow,
 };
+use ouro_core::list;
 use ouro_hw::types::Seqno;
 
 use super::{lists::Lists, request::Request, ring::RingQueue};
@@ -77,6 +78,14 @@ impl Port {
         match self {
             Port::Ring(ring) => ring.port.last_seqno(),
             Port::Lists(lists) => lists.last(),
+        }
+    }
+
+    /// What became of lists; nothing if there are none.
+    pub(super) fn counts(&self) -> list::Counts {
+        match self {
+            Port::Ring(_) => list::Counts::default(),
+            Port::Lists(lists) => lists.sched.port().counts(),
         }
     }
 

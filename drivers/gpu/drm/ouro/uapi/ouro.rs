@@ -115,10 +115,13 @@ pub(super) fn stats(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_stats) -
     let core = gpu.counts();
     let aperture = gpu.aperture().map(|a| a.counts()).unwrap_or_default();
     let (mut requests, mut completed) = (0, 0);
+    let (mut lite_restores, mut preemptions) = (0, 0);
     for engine in gpu.engines() {
         let counts = engine.counts();
         requests += counts.submitted;
         completed += counts.completed;
+        lite_restores += counts.lite_restores;
+        preemptions += counts.preemptions;
     }
     *arg = abi::drm_ouro_stats {
         requests,
@@ -143,6 +146,9 @@ pub(super) fn stats(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_stats) -
         aperture_views: aperture.views,
         fence_writes: aperture.fence_writes,
         fence_steals: aperture.stolen,
+        lite_restores,
+        preemptions,
+        moves: core.moves,
         ..Default::default()
     };
     Ok(())
