@@ -325,6 +325,26 @@ impl Lists {
         }
     }
 
+    /// Tells the scheduler how far contexts have run, or what the engine has let go of would be listed again.
+    fn tell(&mut self, now: u64) {
+        for at in self.active.iter() {
+            let Some(place) = self.places.get(*at as usize).and_then(|p| p.as_ref()) else {
+                continue;
+            };
+            let progress = place.lane.line().progress();
+            let mut tail = None;
+            for request in place.flight.iter() {
+                if !request.tracker.seqno().is_some_and(|s| progress.passed(s)) {
+                    break;
+                }
+                tail = Some(request.emitted.lock().tail);
+            }
+            if let Some(tail) = tail {
+                self.sched.completed(place.context, tail, now);
+            }
+        }
+    }
+
     /// Lets go of what the engine has let go of.
     fn release(&mut self) {
         let mut n = 0;
@@ -401,6 +421,7 @@ impl Lists {
     pub(super) fn go_on(&mut self, engine: &Engine) {
         let now = time::monotonic_ns();
         self.listen(engine, now);
+        self.tell(now);
         self.release();
         if !self.broken {
             self.schedule(engine, now);
