@@ -292,7 +292,7 @@ impl Gpu {
             space,
             golden.as_deref(),
         )?;
-        Seat::new(engine, lane, context.priority())
+        Seat::new(engine, lane, context)
     }
 
     /// The space that a context's batches are in. Process context. Errors: `ENOSPC` if there is no room

@@ -15,7 +15,8 @@ use ouro_kernel::{pages::DmaPages, pci::DmaDevice};
 
 use super::{
     line::{self, Line},
-    Engine,
+    seats::Who,
+    Context, Engine,
 };
 use crate::{
     hardware::Hardware,
@@ -149,8 +150,8 @@ pub(crate) struct Seat {
 impl Seat {
     /// Lets an engine know it. Errors: `ENOSPC` if there are too many, `ENOMEM`, `EINVAL` for an engine
     /// without lists.
-    pub(crate) fn new(engine: &Arc<Engine>, lane: Arc<Lane>, priority: i32) -> Result<Self> {
-        let id = engine.admit(&lane, priority)?;
+    pub(crate) fn new(engine: &Arc<Engine>, lane: Arc<Lane>, context: &Context) -> Result<Self> {
+        let id = engine.admit(&lane, Who::of(context))?;
         Ok(Self {
             engine: engine.clone(),
             lane,

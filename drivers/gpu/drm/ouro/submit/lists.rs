@@ -74,7 +74,8 @@ impl Page for Status<'_> {
 pub(super) struct Place {
     pub(super) lane: Arc<Lane>,
     pub(super) context: sched::Context,
-    pub(super) client: Client,
+    /// Whose it is: a number that the holder of the context has alone.
+    pub(super) holder: usize,
     pub(super) ring: Ring,
     /// Ready, but there was no room.
     pub(super) ready: List<Request>,
@@ -86,12 +87,22 @@ pub(super) struct Place {
     pub(super) stale: bool,
 }
 
+/// A client, as the scheduler knows it: all contexts of one file share what is its.
+#[derive(Clone, Copy)]
+pub(super) struct Party {
+    pub(super) holder: usize,
+    pub(super) client: Client,
+    /// Places that it has.
+    pub(super) places: u32,
+}
+
 /// The port.
 pub(super) struct Lists {
     pub(super) sched: Scheduler<Places>,
     /// By the number of the context, less one.
     pub(super) places: KVVec<Option<Place>>,
     // There is room in each of these for all places.
+    pub(super) parties: KVVec<Party>,
     pub(super) free: KVVec<u32>,
     /// Places with requests.
     pub(super) active: KVVec<u32>,
@@ -116,6 +127,7 @@ impl Lists {
         Ok(Self {
             sched: Scheduler::new(places, depth, area.entries, POLICY),
             places: KVVec::new(),
+            parties: KVVec::new(),
             free: KVVec::new(),
             active: KVVec::new(),
             leaving: KVVec::new(),
@@ -371,8 +383,8 @@ impl Lists {
         if place.active || !self.sched.remove_context(place.context) {
             return false;
         }
-        self.sched.remove_client(place.client);
         if let Some(place) = slot.take() {
+            self.leave(place.holder);
             // There is room.
             drop(self.gone.push_within_capacity(place.lane));
             drop(self.free.push_within_capacity(at));
@@ -425,6 +437,9 @@ impl Lists {
         self.release();
         if !self.broken {
             self.schedule(engine, now);
+            if let Some(then) = self.sched.next(now) {
+                engine.retirer.look_in(then.saturating_sub(now));
+            }
         }
     }
 

@@ -82,6 +82,9 @@ pub(crate) struct Retirer {
     now: Work<Retirer, 0>,
     #[pin]
     tick: DelayedWork<Retirer, 1>,
+    /// Looks whose turn it is on engines that contexts share by time.
+    #[pin]
+    turn: DelayedWork<Retirer, 2>,
 }
 
 impl_has_work! {
@@ -89,6 +92,9 @@ impl_has_work! {
 }
 impl_has_delayed_work! {
     impl HasDelayedWork<Retirer, 1> for Retirer { self.tick }
+}
+impl_has_delayed_work! {
+    impl HasDelayedWork<Retirer, 2> for Retirer { self.turn }
 }
 
 impl WorkItem<0> for Retirer {
@@ -137,6 +143,16 @@ impl WorkItem<1> for Retirer {
     }
 }
 
+impl WorkItem<2> for Retirer {
+    type Pointer = Arc<Retirer>;
+
+    fn run(this: Arc<Retirer>) {
+        for engine in this.engines.lock().iter().filter(|e| e.has_lists()) {
+            engine.advance();
+        }
+    }
+}
+
 impl Retirer {
     pub(crate) fn new(hardware: Arc<Hardware>) -> Result<Arc<Self>> {
         let queue = work::Queue::new(
@@ -167,6 +183,7 @@ impl Retirer {
                 live: Atomic::new(0),
                 now <- new_work!("ouro_retire"),
                 tick <- new_delayed_work!("ouro_tick"),
+                turn <- new_delayed_work!("ouro_turn"),
             }? Error),
             GFP_KERNEL,
         )
@@ -280,6 +297,20 @@ impl Retirer {
         }
     }
 
+    /// Looks at engines in so many nanoseconds, where contexts take turns. Not needed for what the tick sees
+    /// in time. Any context.
+    pub(super) fn look_in(self: &Arc<Self>, ns: u64) {
+        let ms = ns.div_ceil(1_000_000);
+        if ms >= TICK_MS.into() {
+            return;
+        }
+        let incoming = self.incoming.lock();
+        if !incoming.closed {
+            let delay = time::ms(ms as u32);
+            let _ = self.queue.enqueue_delayed::<_, 2>(self.clone(), delay);
+        }
+    }
+
     /// Whether nothing is on its way back.
     pub(crate) fn is_empty(&self) -> bool {
         let waiting = {
@@ -346,6 +377,7 @@ impl Retirer {
     pub(crate) fn close(self: &Arc<Self>) {
         self.incoming.lock().closed = true;
         work::cancel_delayed_sync::<Self, 1>(self);
+        work::cancel_delayed_sync::<Self, 2>(self);
         self.engines.lock().clear();
         let recovery = self.recovery.lock().take();
         drop(recovery);

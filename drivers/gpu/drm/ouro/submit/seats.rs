@@ -3,18 +3,18 @@
 //! Contexts come to an engine that takes lists of them, and go: their places at its port
 //! ([`super::lists`]), which grow in number without a lock held, and what they start from.
 
-use core::mem;
+use core::{mem, ptr};
 use kernel::{list::List, prelude::*, sync::Arc};
-use ouro_core::sched::{Item, What};
+use ouro_core::sched::{Client, Item, What};
 use ouro_hw::ring::Ring;
 use ouro_kernel::time;
 
 use super::{
     engine::Queue,
     lane::Lane,
-    lists::{Lists, Place},
+    lists::{Lists, Party, Place},
     port::Port,
-    Engine,
+    Context, Engine,
 };
 
 /// Places that there are at first.
@@ -22,9 +22,30 @@ const FIRST_PLACES: usize = 16;
 /// The largest number of a context: the ones above mean none.
 const MAX_ID: usize = 0xfffe;
 
+/// Whose a context is, and how urgent.
+#[derive(Clone, Copy)]
+pub(super) struct Who {
+    /// A number that its holder has alone.
+    pub(super) holder: usize,
+    pub(super) priority: i32,
+}
+
+impl Who {
+    /// Of a context as it is now.
+    pub(super) fn of(context: &Context) -> Self {
+        // Of the kernel's own contexts it is the same one, which is nobody's address.
+        let holder = context.holder().map_or(0, |h| ptr::from_ref(h).addr());
+        Self {
+            holder,
+            priority: context.priority(),
+        }
+    }
+}
+
 /// What is needed for more places, made with no lock held.
 struct Growth {
     places: KVVec<Option<Place>>,
+    parties: KVVec<Party>,
     free: KVVec<u32>,
     active: KVVec<u32>,
     leaving: KVVec<u32>,
@@ -42,6 +63,7 @@ impl Growth {
         }
         Ok(Self {
             places: KVVec::with_capacity(count, GFP_KERNEL)?,
+            parties: KVVec::with_capacity(count, GFP_KERNEL)?,
             free: KVVec::with_capacity(count, GFP_KERNEL)?,
             active: KVVec::with_capacity(count, GFP_KERNEL)?,
             leaving: KVVec::with_capacity(count, GFP_KERNEL)?,
@@ -66,6 +88,7 @@ impl Lists {
             drop(growth.places.push_within_capacity(place.take()));
         }
         mem::swap(&mut self.places, &mut growth.places);
+        carry(&mut self.parties, &mut growth.parties);
         carry(&mut self.free, &mut growth.free);
         carry(&mut self.active, &mut growth.active);
         carry(&mut self.leaving, &mut growth.leaving);
@@ -81,19 +104,62 @@ impl Lists {
         mem::swap(items, &mut growth.items);
     }
 
-    fn enter(&mut self, at: u32, lane: &Arc<Lane>, priority: i32) -> Option<u32> {
-        let id = at.checked_add(1)?;
+    /// The client that a holder is; it becomes one if it is none yet.
+    fn join(&mut self, holder: usize) -> Option<Client> {
+        if let Some(party) = self.parties.iter_mut().find(|p| p.holder == holder) {
+            party.places += 1;
+            return Some(party.client);
+        }
         let client = self.sched.add_client().ok()?;
+        let party = Party {
+            holder,
+            client,
+            places: 1,
+        };
+        // There is room.
+        drop(self.parties.push_within_capacity(party));
+        Some(client)
+    }
+
+    /// The opposite of [`join`](Self::join).
+    pub(super) fn leave(&mut self, holder: usize) {
+        let mut parties = self.parties.iter_mut();
+        let Some(at) = parties.position(|p| p.holder == holder) else {
+            return;
+        };
+        let Some(party) = self.parties.get_mut(at) else {
+            return;
+        };
+        party.places -= 1;
+        if party.places != 0 {
+            return;
+        }
+        let client = party.client;
+        let last = self.parties.pop();
+        if let (Some(slot), Some(last)) = (self.parties.get_mut(at), last) {
+            *slot = last;
+        }
+        self.sched.remove_client(client);
+    }
+
+    fn enter(&mut self, at: u32, lane: &Arc<Lane>, who: Who) -> Option<u32> {
+        let Who { holder, priority } = who;
+        let id = at.checked_add(1)?;
+        let descriptor = lane.descriptor(id)?;
+        let client = self.join(holder)?;
         let what = What {
             id,
-            descriptor: lane.descriptor(id)?,
+            descriptor,
             priority,
         };
-        let context = self.sched.add_context(client, &what).ok()?;
+        let Ok(context) = self.sched.add_context(client, &what) else {
+            self.leave(holder);
+            return None;
+        };
         *self.places.get_mut(at as usize)? = Some(Place {
             lane: lane.clone(),
             context,
-            client,
+            holder,
             ring: Ring::new(lane.ring_bytes()),
             ready: List::new(),
             flight: List::new(),
@@ -124,13 +190,13 @@ impl Lists {
 impl Engine {
     /// Takes a context in. Returns its number. Errors: `ENOSPC` if there are too many, `ENOMEM`, `EINVAL`
     /// without lists.
-    pub(super) fn admit(&self, lane: &Arc<Lane>, priority: i32) -> Result<u32> {
+    pub(super) fn admit(&self, lane: &Arc<Lane>, who: Who) -> Result<u32> {
         loop {
             let count = {
                 let mut queue = self.queue.lock();
                 let lists = queue.lists().ok_or(EINVAL)?;
                 if let Some(at) = lists.free.pop() {
-                    let taken = lists.enter(at, lane, priority);
+                    let taken = lists.enter(at, lane, who);
                     if taken.is_none() {
                         drop(lists.free.push_within_capacity(at));
                     }
