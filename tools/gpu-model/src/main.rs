@@ -66,6 +66,9 @@ struct Args {
     /// Report equal memory channels, so that address bit 6 of tiled surfaces is swizzled.
     #[arg(long)]
     swizzle: bool,
+    /// Engines report on their contexts where the document says, and not where the upstream driver looks.
+    #[arg(long)]
+    documented_status: bool,
     /// What happens to writes while the GT sleeps.
     #[arg(long, value_enum, default_value_t = AsleepWrites::Drop)]
     asleep_writes: AsleepWrites,
@@ -139,6 +142,7 @@ fn run(args: Args) -> anyhow::Result<u8> {
         trace,
         trap_gtt: args.trap_gtt,
         asleep_fifo: args.asleep_writes == AsleepWrites::Fifo,
+        documented_status: args.documented_status,
         gtt_mb: args.gtt_mb,
         aperture_mb: args.aperture_mb,
         vram_mb: args.vram_mb,

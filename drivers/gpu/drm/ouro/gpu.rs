@@ -15,7 +15,7 @@ use kernel::{
     },
     time::{delay::fsleep, Delta},
 };
-use ouro_hw::{generation::Space as Kind, EngineClass};
+use ouro_hw::{engine::EventArea, generation::Space as Kind, EngineClass};
 use ouro_kernel::{
     fence::Fence,
     pci::DmaDevice,
@@ -46,8 +46,13 @@ use crate::{
 
 /// Milliseconds after which a client that has used up its quota looks whether that is still so.
 const QUOTA_LOOK_MS: u32 = 20;
+/// Looks for the first report of an engine, each after 100 microseconds.
+const REPORT_LOOKS: u32 = 10_000;
 /// Milliseconds that the device has for its first requests.
 const FIRST_REQUEST_MS: u32 = 10_000;
+
+/// Others wait for what the kernel does: it is more urgent than all that they can ask for.
+const KERNEL_PRIORITY: i32 = 1 << 16;
 
 /// Whether work is taken. The values only go up.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -135,6 +140,7 @@ impl Gpu {
         let revision = hardware.topology().revision;
         let count = hardware.topology().engines.len();
         let kernel_context = Context::new(count, &contexts, None)?;
+        kernel_context.set_priority(KERNEL_PRIORITY);
         let mut engines = KVec::with_capacity(count, GFP_KERNEL)?;
         for index in 0..count {
             let engine = Engine::new(hardware.clone(), &space, &dma, index, retirer.clone())?;
@@ -193,6 +199,14 @@ impl Gpu {
     pub(crate) fn prove(&self) -> Result {
         let _awake = Awake::new(&self.hardware)?;
         self.hardware.flush_gtt();
+        if let Some(engine) = self.engines.iter().find(|e| e.has_lists()) {
+            let area = self.find_reports(engine)?;
+            for engine in self.engines.iter() {
+                engine.set_reports(area);
+            }
+            // It begins again, with somebody who listens.
+            self.hardware.restart(self.space.layout().ok_or(EINVAL)?)?;
+        }
         for engine in self.engines.iter() {
             engine.start()?;
         }
@@ -208,6 +222,31 @@ impl Gpu {
         }
         self.advance_state(State::Running);
         Ok(())
+    }
+
+    /// Lets an engine run a context, and looks where it reports that. Errors: `EIO` if it does not run it.
+    fn find_reports(&self, engine: &Arc<Engine>) -> Result<EventArea> {
+        let guess = engine.hw().desc().events.ok_or(EINVAL)?;
+        engine.start()?;
+        let first = self.new_context(None)?;
+        let fence = self.run(engine, &first, Work::Nothing)?;
+        let done = engine.wait_until(|| fence.is_signaled());
+        if done.is_err() {
+            pr_err!("{:?} does not answer\n", engine.hw().desc().id);
+            return Err(EIO);
+        }
+        for _ in 0..REPORT_LOOKS {
+            if let Some(area) = engine.find_reports()? {
+                return Ok(area);
+            }
+            fsleep(Delta::from_micros(100));
+        }
+        pr_warn!(
+            "{:?} reports at no known place: {:#x} is taken for it\n",
+            engine.hw().desc().id,
+            guess.at
+        );
+        Ok(guess)
     }
 
     fn finish(&self, engine: &Engine, fence: &Fence) -> Result {

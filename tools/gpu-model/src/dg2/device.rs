@@ -123,6 +123,10 @@ impl Dg2 {
             lmem: u64::from(lmem_mb) << 20,
             aperture: u64::from(aperture_mb) << 20,
             asleep_fifo: options.asleep_fifo,
+            status_base: match options.documented_status {
+                true => 0x28,
+                false => Dg2Config::default().status_base,
+            },
             delay_ns: options.delay_us.saturating_mul(1000),
             seed: options.seed,
             keep_events: 0,

@@ -30,7 +30,7 @@ use ouro_hw::{
 };
 use ouro_kernel::{mmio, pages::DmaPages, time};
 
-use super::{engine::Arming, lane::Lane, request::Request, Engine};
+use super::{engine::Arming, lane::Lane, reports, request::Request, Engine};
 use crate::hardware::Waits;
 
 /// Looks for an entry whose number is there already, a microsecond each.
@@ -58,7 +58,7 @@ impl sched::Arena for Places {
 }
 
 /// The status page, for the reader of events.
-struct Status<'a>(&'a DmaPages);
+pub(super) struct Status<'a>(pub(super) &'a DmaPages);
 
 impl Page for Status<'_> {
     fn read(&self, offset: u32) -> u32 {
@@ -110,7 +110,8 @@ pub(super) struct Lists {
     pub(super) leaving: KVVec<u32>,
     /// What the engine has let go of.
     pub(super) gone: KVVec<Arc<Lane>>,
-    events: Events,
+    /// What it says of contexts; nothing is read before it is known where that is.
+    pub(super) events: Option<Events>,
     /// The number of the last request emitted.
     last: Seqno,
     /// It does not do what it was told.
@@ -132,7 +133,7 @@ impl Lists {
             active: KVVec::new(),
             leaving: KVVec::new(),
             gone: KVVec::new(),
-            events: Events::new(area),
+            events: None,
             last: Seqno(0),
             broken: false,
             golden: KVVec::new(),
@@ -274,10 +275,13 @@ impl Lists {
 
     /// Reads what the engine says of contexts.
     pub(super) fn listen(&mut self, engine: &Engine, now: u64) {
+        let Some(events) = &mut self.events else {
+            return;
+        };
         let mut page = Status(engine.line.status());
         let mut looks = 0;
         while !self.broken {
-            match self.events.next(&mut page) {
+            match events.next(&mut page) {
                 Ok(Look::Nothing) => return,
                 Ok(Look::Late) if looks < LATE_LOOKS => {
                     looks += 1;
@@ -456,7 +460,10 @@ impl Lists {
 
     /// The engine is about to be started: it has nothing.
     pub(super) fn restart(&mut self, engine: &Engine) {
-        self.events.restart(&mut Status(engine.line.status()));
+        match &mut self.events {
+            Some(events) => events.restart(&mut Status(engine.line.status())),
+            None => reports::blank(engine.line.status()),
+        }
         self.sched.reset(time::monotonic_ns());
         self.broken = false;
     }

@@ -25,6 +25,7 @@ pub(crate) mod publish;
 pub(crate) mod quota;
 mod recent;
 pub(crate) mod replay;
+mod reports;
 pub(crate) mod request;
 pub(crate) mod retire;
 mod ring;
