@@ -142,7 +142,9 @@ impl TableStore {
         self.asleep.store(true, ordering::Relaxed);
         // Who saw that it was not has written by then.
         rcu::synchronize_rcu();
-        for (page, table) in pages.iter().zip(entries.chunks_exact_mut(ENTRIES)) {
+        let mut tables = entries.chunks_exact_mut(ENTRIES);
+        for page in pages.iter() {
+            let Some(table) = tables.next() else { break };
             for (n, entry) in table.iter_mut().enumerate() {
                 *entry = self.window.read64(place(*page as u64, n));
             }
@@ -158,8 +160,9 @@ impl TableStore {
             return;
         }
         let kept = mem::take(&mut inner.kept);
-        let tables = kept.entries.chunks_exact(ENTRIES);
-        for (page, table) in kept.pages.iter().zip(tables) {
+        let mut tables = kept.entries.chunks_exact(ENTRIES);
+        for page in kept.pages.iter() {
+            let Some(table) = tables.next() else { break };
             let at = place(*page as u64, 0);
             self.window.write64s(at, table.iter().copied());
         }
