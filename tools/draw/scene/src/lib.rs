@@ -12,6 +12,7 @@
 #![warn(missing_docs)]
 
 pub mod blt;
+pub mod flat;
 pub mod font;
 pub mod plain;
 pub mod reference;

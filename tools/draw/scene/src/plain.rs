@@ -7,6 +7,8 @@
 //! through. What has to come of it is still said by the [`reference`](mod@crate::reference), from the
 //! commands as they were composed.
 
+use serde::{Deserialize, Serialize};
+
 use crate::blt::{Blit, Command, Ink, KeyMode, Mask, Packing, Pattern, Seed, Setup};
 use crate::blt::{SetupKind, Source};
 use crate::reference::{fixed, inside, Blitter, Memory, ReferenceError};
@@ -33,7 +35,7 @@ pub enum Brush {
 }
 
 /// The source operand: pixels of a surface, from this corner on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct From {
     /// Where.
     pub surface: Surface,
@@ -87,6 +89,42 @@ impl Operation {
             }
         }
         runs
+    }
+
+    /// The pixels that it leaves, row by row.
+    pub fn result(&self, memory: &Memory) -> Result<Vec<u32>, ReferenceError> {
+        let mut out = Vec::new();
+        for y in self.rect.y1..self.rect.y2 {
+            for x in self.rect.x1..self.rect.x2 {
+                let n = (y % 8 * 8 + x % 8) as usize;
+                let pattern = match &self.brush {
+                    Brush::None => Some(0),
+                    Brush::Solid(colour) => Some(*colour),
+                    Brush::Colour(pixels) => Some(pixels[n]),
+                    Brush::Mono { rows, ink } => match rows[n / 8] & (0x80 >> (n % 8)) {
+                        0 => ink.background,
+                        _ => Some(ink.foreground),
+                    },
+                };
+                let source = match &self.source {
+                    Some(from) => {
+                        let (x, y) = (from.x + x - self.rect.x1, from.y + y - self.rect.y1);
+                        memory.pixel(&from.surface, x as u32, y as u32)?
+                    }
+                    None => 0,
+                };
+                let old = memory.pixel(&self.dst, x as u32, y as u32)?;
+                let drawn = pattern.map_or(old, |p| self.rop.apply(p, source, old));
+                out.push(drawn & self.mask | old & !self.mask);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Draws it by its definition alone.
+    pub fn draw(&self, memory: &mut Memory) -> Result<(), ReferenceError> {
+        let pixels = self.result(memory)?;
+        memory.put(&self.dst, &self.rect, &pixels)
     }
 
     /// Whether it reads pixels that it writes.
@@ -526,41 +564,6 @@ mod tests {
     use super::*;
     use crate::surface::{BufferId, Tiling};
 
-    /// Draws an operation by its definition alone.
-    fn draw(memory: &mut Memory, op: &Operation) {
-        let (w, h) = (op.rect.width() as i32, op.rect.height() as i32);
-        let place = |s: &Surface, x: i32, y: i32| s.offset(x as u32, y as u32) as usize;
-        let get = |m: &Memory, s: &Surface, x: i32, y: i32| {
-            m.pixel(s, x as u32, y as u32).expect("inside")
-        };
-        let mut new = Vec::new();
-        for i in 0..w * h {
-            let (x, y) = (op.rect.x1 + i % w, op.rect.y1 + i / w);
-            let n = (y % 8 * 8 + x % 8) as usize;
-            let pattern = match &op.brush {
-                Brush::None => Some(0),
-                Brush::Solid(colour) => Some(*colour),
-                Brush::Colour(pixels) => Some(pixels[n]),
-                Brush::Mono { rows, ink } => match rows[n / 8] & (0x80 >> (n % 8)) {
-                    0 => ink.background,
-                    _ => Some(ink.foreground),
-                },
-            };
-            let source = op
-                .source
-                .map_or(0, |f| get(memory, &f.surface, f.x + i % w, f.y + i / w));
-            let old = get(memory, &op.dst, x, y);
-            let drawn = pattern.map_or(old, |p| op.rop.apply(p, source, old));
-            new.push((x, y, drawn & op.mask | old & !op.mask));
-        }
-        let size = op.dst.depth.bytes() as usize;
-        for (x, y, value) in new {
-            let at = place(&op.dst, x, y);
-            memory.buffers[op.dst.base.buffer.0][at..at + size]
-                .copy_from_slice(&value.to_le_bytes()[..size]);
-        }
-    }
-
     /// All that becomes of the picture's commands leaves what the commands themselves do.
     #[test]
     fn the_plain_picture_is_the_picture() {
@@ -576,7 +579,7 @@ mod tests {
             });
             for op in &simple.collect::<Vec<_>>() {
                 assert!(op.rect.intersect(&op.dst.rect()) == op.rect, "{op:?}");
-                draw(&mut memory, op);
+                op.draw(&mut memory).expect("inside");
             }
         }
         for (i, buffer) in scene.buffers.iter().enumerate() {

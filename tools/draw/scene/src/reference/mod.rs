@@ -85,6 +85,22 @@ impl Memory {
         Ok(self.read(surface.base.buffer, at, surface.depth.bytes() as usize)? as u32)
     }
 
+    /// Writes pixels of a rectangle, row by row.
+    pub fn put(
+        &mut self,
+        surface: &Surface,
+        rect: &Rect,
+        pixels: &[u32],
+    ) -> Result<(), ReferenceError> {
+        let rows = pixels.chunks((rect.width() as usize).max(1));
+        for (y, row) in (rect.y1..rect.y2).zip(rows) {
+            for (x, value) in (rect.x1..rect.x2).zip(row) {
+                self.set_pixel(surface, x as u32, y as u32, *value)?;
+            }
+        }
+        Ok(())
+    }
+
     fn set_pixel(
         &mut self,
         surface: &Surface,
