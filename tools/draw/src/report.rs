@@ -10,9 +10,10 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use crate::device::{Drawn, Identity};
+use crate::device::{Device, Drawn, Identity};
 use ouro_scene::blt::encode::encode;
 use ouro_scene::blt::Command;
+use ouro_scene::flat::{Paint, Step};
 use ouro_scene::plain::{Brush, Operation};
 use ouro_scene::rop::Rop;
 use ouro_scene::scene::{Scene, Work, HEIGHT, WIDTH};
@@ -93,6 +94,21 @@ impl Coverage {
         Coverage::from_seen(seen)
     }
 
+    /// Of fills and copies.
+    pub fn of_steps<'a>(steps: impl Iterator<Item = &'a Step>) -> Coverage {
+        let mut seen: BTreeMap<String, (u64, BTreeSet<_>)> = BTreeMap::new();
+        for step in steps {
+            let (name, rop) = match &step.paint {
+                Paint::Colour(_) => ("XY_FAST_COLOR_BLT", Rop::PATTERN),
+                Paint::Pixels(_) => ("XY_FAST_COPY_BLT", Rop::SOURCE),
+            };
+            let entry = seen.entry(name.into()).or_default();
+            entry.0 += 1;
+            entry.1.insert((rop, step.dst.depth));
+        }
+        Coverage::from_seen(seen)
+    }
+
     fn from_seen(seen: BTreeMap<String, (u64, BTreeSet<(Rop, Depth)>)>) -> Coverage {
         let mut coverage = Coverage::default();
         for (name, (count, set)) in seen {
@@ -129,6 +145,64 @@ impl Coverage {
             self.by_command.len(),
             self.triples
         )
+    }
+}
+
+/// What became of lists of contexts.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Lists {
+    /// Priority of each context, and blits of a batch.
+    pub contexts: Vec<(i32, usize)>,
+    /// Requests that were published, those of the driver included.
+    pub requests: u64,
+    /// Lists that engines were given.
+    pub loads: u64,
+    /// Writes that had them take one.
+    pub port_writes: u64,
+    /// Times that an engine went from one context to another, or began with one.
+    pub switches: u64,
+    /// Times that a context went on with a new tail.
+    pub lite_restores: u64,
+    /// Times that a context was left before it had run to its tail.
+    pub preemptions: u64,
+    /// Times that an object went from one memory to another.
+    pub migrations: u64,
+}
+
+impl Lists {
+    /// The counters as they are; `None` where nothing is counted.
+    pub fn now(device: &Device) -> Result<Option<Lists>> {
+        if device.is_peer() {
+            return Ok(None);
+        }
+        let stats = device.stats()?;
+        let mut now = Lists {
+            requests: stats.requests,
+            port_writes: stats.port_writes,
+            lite_restores: stats.lite_restores,
+            preemptions: stats.preemptions,
+            migrations: stats.moves,
+            ..Default::default()
+        };
+        for engine in device.engines()? {
+            now.loads += engine.port_writes;
+            now.switches += engine.context_switches;
+        }
+        Ok(Some(now))
+    }
+
+    /// What came since then.
+    pub fn since(&self, then: &Lists) -> Lists {
+        Lists {
+            contexts: Vec::new(),
+            requests: self.requests - then.requests,
+            loads: self.loads - then.loads,
+            port_writes: self.port_writes - then.port_writes,
+            switches: self.switches - then.switches,
+            lite_restores: self.lite_restores - then.lite_restores,
+            preemptions: self.preemptions - then.preemptions,
+            migrations: self.migrations - then.migrations,
+        }
     }
 }
 
@@ -190,6 +264,25 @@ impl Report {
             list(&d.submissions),
             list(&d.ways)
         ));
+        if let Some((in_software, all)) = d.in_software {
+            line(format!(
+                "in software  {in_software} of {all} operations, which this blitter has not; their pixels are copied"
+            ));
+        }
+        if let Some(l) = &d.lists {
+            let contexts = l.contexts.iter();
+            let contexts = contexts.map(|(priority, blits)| format!("{priority} ({blits})"));
+            line(format!(
+                "contexts     {}; priorities, and blits of a batch: {}",
+                l.contexts.len(),
+                contexts.collect::<Vec<_>>().join(", ")
+            ));
+            line(format!(
+                "lists        {} requests in {} loads by {} port writes; {} lite restores, {} preemptions, {} switches",
+                l.requests, l.loads, l.port_writes, l.lite_restores, l.preemptions, l.switches
+            ));
+            line(format!("migrations   {}", l.migrations));
+        }
         for c in &d.costs {
             let per = |n: u64| n as f64 / c.submissions.max(1) as f64;
             line(format!(

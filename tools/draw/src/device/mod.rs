@@ -21,7 +21,7 @@ pub use cost::EngineCost;
 pub use i915::swizzle::Swizzle;
 pub use node::{Device, Identity};
 
-use crate::report::Coverage;
+use crate::report::{Coverage, Lists};
 use ouro_scene::scene::Scene;
 
 /// The uAPI of the kernel and our own, from their headers.
@@ -55,6 +55,10 @@ pub struct Drawn {
     pub submissions: BTreeMap<String, u64>,
     /// Submissions, by the way they say addresses and commands.
     pub ways: BTreeMap<String, u64>,
+    /// Operations of the picture that the GPU cannot do and were done in software, and all of them.
+    pub in_software: Option<(u64, u64)>,
+    /// What became of lists of contexts, where engines take them.
+    pub lists: Option<Lists>,
     /// Cost of submissions.
     pub costs: Vec<EngineCost>,
     /// Interrupts from first to last.

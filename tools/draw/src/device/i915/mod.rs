@@ -4,6 +4,7 @@
 
 mod batch;
 mod bo;
+mod discrete;
 pub(super) mod swizzle;
 
 use std::time::Instant;
@@ -53,6 +54,9 @@ impl Personality for I915 {
     }
 
     fn draw(&self, device: &Device, scene: &Scene) -> Result<Drawn> {
+        if discrete::card_memory(device).is_some() {
+            return discrete::draw(device, scene);
+        }
         let started = Instant::now();
         let expected = scene.expected().context("drawing in software")?;
         let software_seconds = started.elapsed().as_secs_f64();
