@@ -54,7 +54,7 @@ impl Personality for I915 {
     }
 
     fn draw(&self, device: &Device, scene: &Scene) -> Result<Drawn> {
-        if discrete::card_memory(device).is_some() {
+        if discrete::is_discrete(device) {
             return discrete::draw(device, scene);
         }
         let started = Instant::now();

@@ -15,7 +15,7 @@ use anyhow::{bail, Context, Result};
 use super::super::compare::compare;
 use super::super::uapi::*;
 use super::super::{Device, Drawn};
-use super::destroy_context;
+use super::{destroy_context, parameter};
 use crate::picture;
 use crate::report::{Coverage, Lists};
 use artist::{submit, Artist, Manner};
@@ -46,8 +46,14 @@ fn manner(n: usize) -> Manner {
     }
 }
 
+/// Whether it is such a card.
+pub fn is_discrete(device: &Device) -> bool {
+    let preempts = parameter(device, I915_PARAM_HAS_SCHEDULER) as u32;
+    preempts & I915_SCHEDULER_CAP_PREEMPTION != 0 && card_memory(device).is_some()
+}
+
 /// Bytes of the card's own memory; `None` if it has none.
-pub fn card_memory(device: &Device) -> Option<u64> {
+fn card_memory(device: &Device) -> Option<u64> {
     let mut item = drm_i915_query_item {
         query_id: u64::from(DRM_I915_QUERY_MEMORY_REGIONS),
         ..Default::default()
