@@ -124,11 +124,10 @@ fn regions(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
             // What others take is not everybody's business.
             false => size,
         };
-        if region.kind() == Kind::Local {
-            info[3] = region.visible();
-            // Nobody counts that part alone: no more than it is, and no more than is free.
-            info[4] = info[2].min(info[3]);
-        }
+        // Of system memory the CPU sees all.
+        info[3] = region.visible();
+        // Nobody counts that part alone: no more than it is, and no more than is free.
+        info[4] = info[2].min(info[3]);
         list.push(info, GFP_KERNEL)?;
     }
     let header: Header = [list.len() as u32, 0, 0, 0];
