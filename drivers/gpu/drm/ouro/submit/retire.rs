@@ -164,7 +164,12 @@ impl Retirer {
             try_pin_init!(Self {
                 hardware,
                 queue,
-                late: work::Queue::new(c"ouro-late", work::Flags::UNBOUND, 0)?,
+                // Its end is awaited by a queue that makes progress when memory is short.
+                late: work::Queue::new(
+                    c"ouro-late",
+                    work::Flags::MEM_RECLAIM | work::Flags::UNBOUND,
+                    0,
+                )?,
                 incoming <- new_spinlock_irq!(Incoming {
                     done: List::new(),
                     dying: List::new(),
