@@ -14,13 +14,16 @@ use kernel::{
     new_work,
     prelude::*,
     sync::{
+        aref::ARef,
         atomic::{ordering, Atomic},
         Arc, SetOnce,
     },
+    time::{delay::fsleep, Delta},
     workqueue::{Work, WorkItem},
 };
 use ouro_hw::types::{CacheLevel, GpuAddr, PAGE_SIZE};
 use ouro_kernel::{
+    fence::Fence,
     gem::{Attachment, ImportMap},
     pages::{DmaMap, DmaPages, Pages, Shmem, View},
     pci::DmaDevice,
@@ -67,6 +70,10 @@ pub(crate) struct Backing {
     tracker: AtomicTracker,
     /// Whether an engine may ever have reached it.
     reached: Atomic<bool>,
+    /// The fence of the move that gives it the object's contents, if one does.
+    arrival: SetOnce<ARef<Fence>>,
+    /// Whether that has ended, and what it could not do was done for it.
+    arrived: Atomic<bool>,
     /// Whether it was never given the object's contents.
     spoiled: Atomic<bool>,
     /// Drops what is to be dropped without a lock.
@@ -101,6 +108,8 @@ impl Backing {
                 links <- ListLinks::new(),
                 tracker <- AtomicTracker::new(),
                 reached: Atomic::new(false),
+                arrival: SetOnce::new(),
+                arrived: Atomic::new(false),
                 spoiled: Atomic::new(false),
                 late <- new_work!("ouro_backing"),
                 memory,
@@ -236,9 +245,43 @@ impl Backing {
         }
     }
 
-    /// What is in it is somebody else's, and stays: nobody is to see it any more.
-    pub(super) fn spoil(&self) {
-        self.spoiled.store(true, ordering::Relaxed);
+    /// A move is about to give it the object's contents. Once.
+    pub(super) fn arrives(&self, fence: ARef<Fence>) {
+        self.arrival.populate(fence);
+    }
+
+    /// That move has ended. Where its `contents` could not be had, what is in it is somebody else's:
+    /// nobody is to see it any more.
+    pub(super) fn arrived(&self, contents: Result) {
+        self.spoiled.store(contents.is_err(), ordering::Relaxed);
+        self.arrived.store(true, ordering::Release);
+    }
+
+    /// Whether nobody is to see it, or not yet: the move has failed, and the CPU has not done what it
+    /// should have, or cannot.
+    pub(super) fn is_hidden(&self) -> bool {
+        if self.arrived.load(ordering::Acquire) {
+            return self.spoiled.load(ordering::Relaxed);
+        }
+        let arrival = self.arrival.as_ref();
+        arrival.is_some_and(|fence| matches!(fence.status(), Some(Err(_))))
+    }
+
+    /// Lets the CPU do what the move that was to fill it did not. To be called again until it is not
+    /// hidden any more. Sleeps; reservations may be held.
+    ///
+    /// Errors: `EIO` if the CPU cannot, `ERESTARTSYS`.
+    pub(super) fn catch_up(&self, gpu: &Gpu) -> Result {
+        if self.arrived.load(ordering::Acquire) && self.spoiled.load(ordering::Relaxed) {
+            return Err(EIO);
+        }
+        // Whoever retires the move does it.
+        gpu.retirer().retire();
+        fsleep(Delta::from_micros(200));
+        match kernel::current!().signal_pending() {
+            true => Err(ERESTARTSYS),
+            false => Ok(()),
+        }
     }
 
     /// Copies to user space. Errors: `EFAULT`, `EINVAL` outside.
@@ -391,7 +434,7 @@ impl Backing {
         owner: Owner<'_>,
         cache: CacheLevel,
     ) -> Result<Binding> {
-        if self.spoiled.load(ordering::Relaxed) {
+        if self.is_hidden() {
             return Err(EIO);
         }
         if let Some(addr) = self.direct() {

@@ -194,6 +194,10 @@ pub(super) fn settled(object: &Object) -> Result<(Guard<'_, State, MutexBackend>
             continue;
         }
         match backing_of(object, &mut state) {
+            Ok(backing) if backing.is_hidden() => {
+                drop(state);
+                backing.catch_up(object.gpu())?;
+            }
             Ok(backing) => return Ok((state, backing)),
             Err(NoBacking::Failed(e)) if e == ENOMEM => {
                 drop(state);
@@ -212,7 +216,7 @@ pub(super) fn settled(object: &Object) -> Result<(Guard<'_, State, MutexBackend>
 
 /// Its memory; it gets some if it has none. Waits for a move. Process context, nothing is locked.
 ///
-/// Errors: `ENOMEM`, `ERESTARTSYS`, `ENODEV`.
+/// Errors: `ENOMEM`, `ERESTARTSYS`, `ENODEV`; `EIO` if its contents were lost when it moved.
 pub(crate) fn backing(object: &Object) -> Result<Arc<Backing>> {
     settled(object).map(|(_, backing)| backing)
 }

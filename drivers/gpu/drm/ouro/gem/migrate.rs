@@ -40,6 +40,12 @@ use crate::{
 /// for may have to be reset first.
 const RESCUE_MS: u32 = 30_000;
 
+/// Largest object that enters memory of the device's own: to leave it, it needs addresses twice.
+const LARGEST: u64 = (SPACE >> 1) - (1 << 24);
+
+/// Bytes of addresses that copies know.
+const SPACE: u64 = 1 << 32;
+
 /// What a move needs until it is done.
 pub(crate) struct Moving {
     /// Where the copy finds both sides.
@@ -51,27 +57,31 @@ pub(crate) struct Moving {
     new: Arc<Backing>,
     fence: ARef<Fence>,
     retirer: Arc<Retirer>,
+    /// Whether it is more than a plan: the object is at its new place.
+    begun: bool,
 }
 
 impl Moving {
-    /// Keeps the addresses that it has had.
+    /// It begins. Keeps the addresses that the object has had.
     pub(crate) fn keep(&mut self, known: Bindings) {
         self.known = known;
+        self.begun = true;
     }
 }
 
 impl Drop for Moving {
     fn drop(&mut self) {
-        if matches!(self.fence.status(), Some(Err(_))) {
-            // The device was lost before it had done it. Memory stays readable.
-            let done = match &self.old {
-                Some(old) => self.new.copy_from(old),
-                None => self.new.clear(),
-            };
-            if done.is_err() {
-                self.new.spoil();
-            }
+        if !self.begun {
+            // The old memory is the object's.
+            return;
         }
+        let contents = match (self.fence.status(), &self.old) {
+            // The device was lost before it had done it. Memory stays readable.
+            (Some(Err(_)), Some(old)) => self.new.copy_from(old),
+            (Some(Err(_)), None) => self.new.clear(),
+            _ => Ok(()),
+        };
+        self.new.arrived(contents);
         self.mappings.clear();
         self.known.clear();
         if let Some(old) = self.old.take() {
@@ -144,7 +154,8 @@ fn run(
     let mut state = object.lock_state();
     let old = state.backing().cloned();
     let stays = match &old {
-        Some(old) => state.is_pinned() || lives_in(&gpu, old, to),
+        // What was lost on its way is not worth the way.
+        Some(old) => state.is_pinned() || lives_in(&gpu, old, to) || old.is_hidden(),
         None => {
             let foreign = object.attachment().is_some() || object.user().is_some();
             untouched == Untouched::Stays || foreign || !state.is_untouched()
@@ -153,11 +164,13 @@ fn run(
     if stays {
         return Ok(None);
     }
+    if to.is_windowed() && object.bytes() > LARGEST {
+        return Err(ENOSPC);
+    }
     let new = Backing::target(&gpu, to, object)?;
     let space = gpu.space_of(gpu.kernel_context())?;
     let anywhere = Place::Within {
-        // Copies know no other addresses.
-        range: (0, 1 << 32),
+        range: (0, SPACE),
         align: object.grain(),
     };
     let bind =
@@ -227,6 +240,7 @@ fn run(
             new: new.clone(),
             fence: signal.clone(),
             retirer: gpu.retirer().clone(),
+            begun: false,
         });
         let mut next = KVVec::with_capacity(1, GFP_KERNEL)?;
         next.push(signal.clone(), GFP_KERNEL)?;
@@ -253,6 +267,7 @@ fn run(
     if old.is_none() {
         gpu.count_pages(i64::from(new.len()));
     }
+    new.arrives(last.clone());
     if let Some(prepared) = requests.last_mut() {
         prepared.keep(state.moved(new, listed));
     }
@@ -270,8 +285,10 @@ fn run(
 
 /// Moves an object to system memory, where the CPU sees all of it. Nothing is locked.
 ///
-/// Errors: those of [`start`], `ERESTARTSYS`.
+/// Errors: those of [`start`], `ERESTARTSYS`, `EIO` of a device that was given up.
 pub(super) fn uncover(object: &Object) -> Result {
+    // What no engine copies would be lost, and may come back.
+    object.gpu().working()?;
     let locked = object.resv().lock(Interruptible::Yes)?;
     let system = object.gpu().regions().first().ok_or(EINVAL)?;
     start(object, &locked, system).map(|_| ())
@@ -287,9 +304,20 @@ pub(crate) fn rescue(gpu: &Gpu) -> Result {
         let mut page = 0;
         while let Some((next, object)) = region.object_from(page) {
             page = next;
-            let locked = object.resv().lock(Interruptible::No)?;
-            let left = start(&object, &locked, system)?;
-            drop(locked);
+            let mut patience = Patience::new();
+            let left = loop {
+                let locked = object.resv().lock(Interruptible::No)?;
+                let left = start(&object, &locked, system);
+                drop(locked);
+                match left {
+                    // Copies that are done still have their addresses.
+                    Err(e) if e == ENOSPC && patience.lasts(gpu) => {
+                        gpu.retirer().retire();
+                        fsleep(Delta::from_micros(200));
+                    }
+                    left => break left?,
+                }
+            };
             if let Some(fence) = left {
                 match fence.wait(Interruptible::No, time::ms(RESCUE_MS))? {
                     Waited::Done(_) => {}
@@ -331,13 +359,17 @@ pub(crate) fn bring_back(object: &Object, locked: &Locked<'_>) {
 
 /// Lets an object leave a region for another one where it may live. `locked` is its reservation.
 ///
-/// Returns the fence of the move; `None` if it cannot. Errors: those of [`start`].
+/// Returns the fence of the move; `None` if it cannot. Errors: those of [`start`]; `EIO` of a device that was
+/// given up.
 pub(crate) fn leave(
     object: &Object,
     locked: &Locked<'_>,
     from: &Arc<Region>,
 ) -> Result<Option<ARef<Fence>>> {
     let gpu = object.gpu();
+    if from.is_windowed() {
+        gpu.working()?;
+    }
     for index in object.placements().iter() {
         let Some(to) = gpu.regions().get(index) else {
             continue;

@@ -65,7 +65,9 @@ impl Recovery {
             return self.wedge(inner, held);
         }
         self.resets.fetch_add(1, ordering::Relaxed);
-        self.judge(inner, engine, suspect, why);
+        if self.judge(inner, engine, suspect, why) {
+            return self.wedge(inner, held);
+        }
         self.go_on(inner, scope, held);
         if why.blames() {
             self.events.tell(Event::Over);
@@ -149,7 +151,9 @@ impl Recovery {
     }
 
     /// Says who is to blame: the first request on `engine`, if it is the one that was seen to hang.
-    fn judge(&self, inner: &Inner, engine: &Engine, suspect: Option<Seqno>, why: Why) {
+    /// Returns whether nothing can go on after that.
+    fn judge(&self, inner: &Inner, engine: &Engine, suspect: Option<Seqno>, why: Why) -> bool {
+        let mut hopeless = false;
         for (index, lost) in inner.lost.iter().enumerate() {
             let Some(oldest) = lost.oldest else {
                 continue;
@@ -161,16 +165,15 @@ impl Recovery {
                 }
                 continue;
             }
-            lost.give_up_first();
+            hopeless |= lost.give_up_first(why.is_hang());
             let Some(context) = context else {
                 continue;
             };
-            if why.blames() {
+            // The kernel's own is never banned.
+            if let (true, Some(holder)) = (why.blames(), context.holder()) {
                 context.has_hung();
-                if let Some(holder) = context.holder() {
-                    let banned = if context.is_banned() { ", banned" } else { "" };
-                    pr_err!("it was {}{}\n", holder, banned);
-                }
+                let banned = if context.is_banned() { ", banned" } else { "" };
+                pr_err!("it was {}{}\n", holder, banned);
             }
             // What made it hang may be in its state. It starts anew.
             if let (Some(seat), Some(_)) = (context.seat(engine), context.holder()) {
@@ -186,6 +189,7 @@ impl Recovery {
                 }
             }
         }
+        hopeless
     }
 
     /// Lets the engines of a scope work again.

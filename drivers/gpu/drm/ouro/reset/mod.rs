@@ -83,6 +83,11 @@ impl Why {
         !matches!(self, Self::Revoked | Self::Busy)
     }
 
+    /// Whether it was seen to hang.
+    fn is_hang(self) -> bool {
+        matches!(self, Self::Stuck | Self::Endless)
+    }
+
     /// In words.
     fn text(self) -> &'static str {
         match self {

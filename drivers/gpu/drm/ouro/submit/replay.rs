@@ -16,7 +16,7 @@ use kernel::{
 };
 use ouro_hw::types::Seqno;
 
-use super::{image::InUse, port::Port, Context, Engine, Request};
+use super::{image::InUse, port::Port, request::Work, Context, Engine, Request};
 
 /// What was on an engine when it was reset.
 pub(crate) struct Lost {
@@ -43,15 +43,20 @@ impl Lost {
         first.context.as_ref().map(|c| c.context().clone())
     }
 
-    /// The first request has hung: it is not run again. One of the kernel's own is, once: others
-    /// count on what it does.
-    pub(crate) fn give_up_first(&self) {
-        if let Some(request) = self.requests.iter().next() {
-            let holder = request.context.as_ref().and_then(|c| c.holder());
-            let mut emitted = request.emitted.lock();
-            emitted.lost = holder.is_some() || emitted.tried;
-            emitted.tried = true;
-        }
+    /// The first request is the one that was reset: it is not run again. One of the kernel's own is,
+    /// unless it `hangs` a second time: others count on what it does.
+    ///
+    /// Returns whether that is a move of memory which is lost so: what comes after it, of whomever, would
+    /// find what somebody else has left there.
+    pub(crate) fn give_up_first(&self, hangs: bool) -> bool {
+        let Some(request) = self.requests.iter().next() else {
+            return false;
+        };
+        let holder = request.context.as_ref().and_then(|c| c.holder());
+        let mut emitted = request.emitted.lock();
+        emitted.lost = holder.is_some() || (hangs && emitted.tried);
+        emitted.tried |= hangs;
+        emitted.lost && matches!(request.work, Work::Copy(_) | Work::Fill(_))
     }
 
     /// What the engine held, to be let go of in process context with no lock held.
