@@ -21,7 +21,7 @@ use kernel::{
     time::{delay::fsleep, Delta},
     workqueue::{Work, WorkItem},
 };
-use ouro_hw::types::{CacheLevel, GpuAddr, PAGE_SIZE};
+use ouro_hw::types::{CacheLevel, GpuAddr, MemoryKind, PAGE_SIZE};
 use ouro_kernel::{
     fence::Fence,
     gem::{Attachment, ImportMap},
@@ -483,6 +483,11 @@ impl Backing {
             Memory::Blocks(blocks) => {
                 let addresses = blocks.addresses();
                 let memory = blocks.kind();
+                // There is nothing to be coherent with in the device's own.
+                let cache = match memory {
+                    MemoryKind::Local => CacheLevel::None,
+                    MemoryKind::System => cache,
+                };
                 let looks = Looks { memory, cache };
                 space.map(place, span, owner, looks, addresses.skip(first).take(count))
             }

@@ -403,7 +403,8 @@ impl gem::DriverObject for Bo {
         } = args;
         let bytes = size as u64;
         let region = placements.iter().next().unwrap_or(SYSTEM) as u32;
-        let cache = if gpu.hardware().topology().llc {
+        // A card sees what the CPU's caches hold of the system's memory, too.
+        let cache = if gpu.hardware().topology().llc || gpu.is_discrete() {
             CacheLevel::Coherent
         } else {
             CacheLevel::None
