@@ -39,7 +39,7 @@ use crate::{
     drm::{Device, Driver, File},
     pages::Pages,
     release,
-    resv::{HasResv, Resv},
+    resv::{HasResv, Locked, Resv},
     work, Caching,
 };
 
@@ -123,11 +123,11 @@ pub trait DriverObject: Sized + Send + Sync + 'static {
     const SHARES: bool = false;
 
     /// Keeps the memory of the object where it is, in pages, until [`DriverObject::unpin()`]. May
-    /// be called several times. The reservation is locked.
+    /// be called several times. `locked` is the reservation.
     ///
     /// Errors: those of getting the memory.
-    fn pin(obj: &Object<Self>) -> Result {
-        let _ = obj;
+    fn pin(obj: &Object<Self>, locked: &Locked<'_>) -> Result {
+        let _ = (obj, locked);
         Err(EOPNOTSUPP)
     }
 

@@ -14,7 +14,9 @@ use kernel::{bindings, prelude::*, sync::aref::ARef};
 use super::{DmaBuf, DriverObject, Object};
 use crate::{
     drm::{Device, Driver},
-    raw, Caching,
+    raw,
+    resv::{HasResv, Locked},
+    Caching,
 };
 
 /// The operations of the dma-bufs of our objects.
@@ -108,12 +110,20 @@ pub(crate) unsafe extern "C" fn import_callback<T: DriverObject>(
 
 /// # Safety
 ///
+/// This thread has the reservation of the object locked.
+unsafe fn pin_locked<T: DriverObject>(obj: &Object<T>) -> Result {
+    // SAFETY: By the requirement of this function.
+    T::pin(obj, &unsafe { Locked::assume(obj.resv()) })
+}
+
+/// # Safety
+///
 /// Called by the DRM core for an object of this type, whose reservation is locked.
 pub(super) unsafe extern "C" fn pin_callback<T: DriverObject>(
     obj: *mut bindings::drm_gem_object,
 ) -> c_int {
     // SAFETY: By the requirement of this function.
-    match T::pin(unsafe { Object::<T>::from_raw(obj) }) {
+    match unsafe { pin_locked(Object::<T>::from_raw(obj)) } {
         Ok(()) => 0,
         Err(e) => e.to_errno(),
     }
@@ -156,7 +166,8 @@ pub(super) unsafe extern "C" fn vmap_callback<T: DriverObject>(
 ) -> c_int {
     // SAFETY: By the requirement of this function.
     let obj = unsafe { Object::<T>::from_raw(obj) };
-    let mapped = T::pin(obj).and_then(|()| {
+    // SAFETY: By the requirement of this function.
+    let mapped = unsafe { pin_locked(obj) }.and_then(|()| {
         let addr = T::pages(obj).and_then(|pages| {
             let n = u32::try_from(pages.len())?;
             let list = pages.raw().as_ptr().cast_mut();

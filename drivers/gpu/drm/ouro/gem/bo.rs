@@ -24,7 +24,7 @@ use ouro_hw::types::CacheLevel;
 use ouro_kernel::{
     gem::{self, Access, Dead, DmaBuf, Fault, FaultError},
     pages::{Pages, Shmem},
-    resv::{HasResv, Usage},
+    resv::{HasResv, Locked, Usage},
     task,
     userptr::Sequence,
     wait::{Interruptible, FOREVER},
@@ -500,11 +500,13 @@ impl gem::DriverObject for Bo {
         Object::import(dev, attachment, args)
     }
 
-    fn pin(object: &Object) -> Result {
-        let mut state = object.state.lock();
-        if state.backing.is_none() && !object.placements.iter().any(|region| region == SYSTEM) {
+    fn pin(object: &Object, locked: &Locked<'_>) -> Result {
+        if !object.placements.iter().any(|region| region == SYSTEM) {
             return Err(EOPNOTSUPP);
         }
+        // Others see it in the system's memory alone, and where it is by then.
+        migrate::come_home(object, locked)?;
+        let mut state = object.state.lock();
         let backing = match &state.backing {
             None if state.swapped.is_none() && state.advice == Advice::Need => {
                 object.gpu.usable()?;

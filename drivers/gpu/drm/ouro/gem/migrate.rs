@@ -294,6 +294,27 @@ pub(super) fn uncover(object: &Object) -> Result {
     start(object, &locked, system).map(|_| ())
 }
 
+/// Moves an object to system memory, where other devices can have it, and waits until it is there.
+/// `locked` is its reservation.
+///
+/// Errors: those of [`uncover`]; `EIO` also if its contents were lost.
+pub(super) fn come_home(object: &Object, locked: &Locked<'_>) -> Result {
+    let gpu = object.gpu();
+    let system = gpu.regions().first().ok_or(EINVAL)?;
+    let away = contents::present(object).is_some_and(|b| !lives_in(gpu, &b, system));
+    if away {
+        gpu.working()?;
+        start(object, locked, system)?;
+    }
+    object
+        .resv()
+        .wait(Usage::Kernel, Interruptible::Yes, FOREVER)?;
+    while contents::present(object).is_some_and(|b| b.is_hidden()) {
+        contents::present(object).map_or(Ok(()), |b| b.catch_up(gpu))?;
+    }
+    Ok(())
+}
+
 /// Moves all objects out of memory that the device is about to forget, and waits until they have.
 /// User space is frozen.
 ///
