@@ -17,6 +17,7 @@ interrupts() { awk '/i915/ {n = 0; for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) 
 interrupted() { test "$(interrupts)" -gt 0; }
 complaints() { dmesg | grep -E 'i915.*(\*ERROR\*|GPU HANG|not idle|timed out|Resetting|wedged)'; }
 no_complaint() { ! complaints; }
+drawn() { ouro-draw --peer --out /out; }
 # An engine that stops is reset by itself.
 one_reset() {
     discrete -t a_bad_batch_is_its_own_contexts || return 1
@@ -33,6 +34,7 @@ check "i915 binds to the model" bound
 check "there is a render node" test -c /dev/dri/renderD128
 check "all engines have recorded a context" engines
 check "stores, blits and preemption do what they should" discrete -T a_bad_batch_is_its_own_contexts
+check "the picture is drawn, every pixel right" drawn
 check "interrupts arrive" interrupted
 check "i915 has no complaint" no_complaint
 check "a bad batch resets its engine" one_reset

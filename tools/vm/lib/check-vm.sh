@@ -95,6 +95,32 @@ submission_cost() {
     sed -nE 's/^(pixels|blits) +(.*)$/picture: \1 \2/p' "$report" >>"$RESULTS/$UNIT.cover"
 }
 
+# lists_work NAME: where engines take lists of contexts, what the main job counted: contexts took the engine
+# away from each other, objects went from one memory to another, and a list was given by one write.
+lists_work() {
+    local name=$1 report=$GUEST_DIR/report.txt bad
+    grep -q '^device .* backend gen12,' "$report" || return 0
+    bad=$(awk '
+        $1 == "lists" {
+            for (i = 2; i < NF; i++) {
+                if ($(i + 1) == "loads") loads = $i
+                if ($(i + 1) == "port") writes = $i
+                if ($(i + 1) == "preemptions,") preemptions = $i
+            }
+        }
+        $1 == "migrations" { moves = $2 }
+        END {
+            if (!loads || loads != writes) print loads + 0 " loads by " writes + 0 " writes"
+            if (!preemptions) print "no preemption"
+            if (!moves) print "no migration"
+        }' "$report" | xargs)
+    if [ -z "$bad" ]; then
+        result PASS "$name/draw/lists"
+    else
+        result FAIL "$name/draw/lists" "$bad"
+    fi
+}
+
 # What guests of a kernel share. Limits are for guests that hang: a busy host is many times slower
 # than an idle one.
 guest_common() {
@@ -164,6 +190,7 @@ check_vm() {
         result FAIL "$name/draw/pixels" "$(grep '^WRONG' "$GUEST_DIR/report.txt" | head -n 3 | xargs)"
     fi
     submission_cost "$name"
+    lists_work "$name"
     guest_results "$name"
     model_rules "$name"
     results_ktap "$name/kunit" "$GUEST_DIR/dmesg.txt" || result FAIL "$name/kunit" "no KUnit result in dmesg.txt"
