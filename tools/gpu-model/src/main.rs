@@ -68,7 +68,7 @@ struct Args {
     swizzle: bool,
     /// Engines report on their contexts where the document says, and not where the upstream driver looks.
     #[arg(long)]
-    documented_status: bool,
+    document_status: bool,
     /// What happens to writes while the GT sleeps.
     #[arg(long, value_enum, default_value_t = AsleepWrites::Drop)]
     asleep_writes: AsleepWrites,
@@ -142,7 +142,7 @@ fn run(args: Args) -> anyhow::Result<u8> {
         trace,
         trap_gtt: args.trap_gtt,
         asleep_fifo: args.asleep_writes == AsleepWrites::Fifo,
-        documented_status: args.documented_status,
+        document_status: args.document_status,
         gtt_mb: args.gtt_mb,
         aperture_mb: args.aperture_mb,
         vram_mb: args.vram_mb,

@@ -92,7 +92,7 @@ pub struct Options {
     /// Whether writes to a sleeping GT go through its FIFO instead of being dropped.
     pub asleep_fifo: bool,
     /// Whether a DG2's engines report on their contexts where the document says.
-    pub documented_status: bool,
+    pub document_status: bool,
     /// Megabytes of aperture, where the chip has a choice; `None` for the chip's usual size.
     pub aperture_mb: Option<u32>,
     /// Megabytes of video memory, where the chip has its own; `None` for the chip's usual size.
@@ -118,7 +118,7 @@ impl Default for Options {
             trace: None,
             trap_gtt: false,
             asleep_fifo: false,
-            documented_status: false,
+            document_status: false,
             aperture_mb: None,
             vram_mb: None,
             no_msi: false,

@@ -123,7 +123,7 @@ impl Dg2 {
             lmem: u64::from(lmem_mb) << 20,
             aperture: u64::from(aperture_mb) << 20,
             asleep_fifo: options.asleep_fifo,
-            status_base: match options.documented_status {
+            status_base: match options.document_status {
                 true => 0x28,
                 false => Dg2Config::default().status_base,
             },
