@@ -47,24 +47,25 @@ pub struct Watch {
 impl Watch {
     /// Whether what the engine does should be [`look`](Self::look)ed at: reading it costs.
     ///
-    /// `oldest` is the oldest request on the engine, `limit` how many milliseconds it may take.
-    pub fn tick(&mut self, now: u64, oldest: Option<Seqno>, limit: u64) -> bool {
-        let Some(seqno) = oldest else {
+    /// `oldest` is the oldest request on the engine, and for how long it has run before, where others may
+    /// have the engine in between; `limit` how many milliseconds it may take.
+    pub fn tick(&mut self, now: u64, oldest: Option<(Seqno, u64)>, limit: u64) -> bool {
+        let Some((seqno, ran)) = oldest else {
             *self = Self::default();
             return false;
         };
-        match self.oldest {
-            Some((known, since)) if known == seqno => {
-                self.alarmed || now.saturating_sub(since) >= limit / 6
-            }
+        let since = match self.oldest {
+            Some((known, since)) if known == seqno => since,
             _ => {
                 // An alarm may come before its request is known here.
                 self.alarmed &= self.seen.is_none();
-                self.oldest = Some((seqno, now));
+                let since = now.saturating_sub(ran);
+                self.oldest = Some((seqno, since));
                 self.seen = None;
-                false
+                return now.saturating_sub(since) >= limit / 6;
             }
-        }
+        };
+        self.alarmed || now.saturating_sub(since) >= limit / 6
     }
 
     /// The engine reports an error. It may have stopped, or go on.
@@ -123,8 +124,8 @@ mod tests {
     use super::*;
 
     const LIMIT: u64 = 3000;
-    const A: Option<Seqno> = Some(Seqno(1));
-    const B: Option<Seqno> = Some(Seqno(2));
+    const A: Option<(Seqno, u64)> = Some((Seqno(1), 0));
+    const B: Option<(Seqno, u64)> = Some((Seqno(2), 0));
 
     fn at(acthd: u64) -> Activity {
         Activity {
@@ -163,7 +164,7 @@ mod tests {
     fn requests_that_follow_each_other_are_not_looked_at() {
         let mut w = Watch::default();
         for n in 1..100 {
-            assert!(!w.tick(u64::from(n) * 400, Some(Seqno(n)), LIMIT));
+            assert!(!w.tick(u64::from(n) * 400, Some((Seqno(n), 0)), LIMIT));
         }
     }
 
@@ -253,12 +254,33 @@ mod tests {
     }
 
     #[test]
+    fn requests_without_end_that_take_turns_are_found_when_each_has_had_its_time() {
+        let mut w = Watch::default();
+        let mut ran = [0, 0];
+        let mut now = 0;
+        let found = loop {
+            // Each has every second tick.
+            let n = (now / 50 % 2) as usize;
+            let oldest = Some((Seqno(n as u32 + 1), ran[n]));
+            // Nobody asks before a sixth of the limit is over.
+            let asked = w.tick(now, oldest, LIMIT);
+            assert_eq!(asked, ran[n] >= LIMIT / 6, "{now}");
+            if asked && w.look(now, &at(0x1000 + now), LIMIT) == Verdict::Endless {
+                break (now, w.oldest());
+            }
+            ran[n] += 50;
+            now += 50;
+        };
+        assert_eq!(found, (6000, Some(Seqno(1))));
+    }
+
+    #[test]
     fn another_request_starts_the_clock_anew() {
         let mut w = Watch::default();
         assert!(!w.tick(0, A, LIMIT));
         assert!(w.tick(2900, A, LIMIT));
         assert!(!w.tick(2950, B, LIMIT));
-        assert_eq!(w.oldest(), B);
+        assert_eq!(w.oldest(), Some(Seqno(2)));
         assert!(!w.tick(3000, B, LIMIT));
         assert!(w.tick(3450, B, LIMIT));
         assert_eq!(w.look(3450, &at(0), LIMIT), Verdict::Fine);

@@ -48,6 +48,8 @@ use crate::{
 
 /// Milliseconds that a request has which nobody wants any more.
 const GRACE_MS: u64 = 500;
+/// Nanoseconds between two looks at most that count for who has the engine then: some ticks.
+const MAX_PASSED_NS: u64 = 200_000_000;
 /// The shortest time that user space can set, in milliseconds: the watch needs a few ticks.
 const LEAST_HANG_MS: u32 = 300;
 
@@ -106,6 +108,8 @@ struct Inner {
     lost: [Lost; MAX_ENGINES],
     /// The device sleeps, or is gone: there is nothing to reset.
     resting: bool,
+    /// When engines were looked at last, in nanoseconds.
+    checked: u64,
 }
 
 /// What a reset held, to be let go of with no lock held.
@@ -178,6 +182,7 @@ impl Recovery {
                     watches: [Watch::default(); MAX_ENGINES],
                     lost: core::array::from_fn(|_| Lost::new()),
                     resting: false,
+                    checked: 0,
                 }, "ouro_recovery"),
             }? Error),
             GFP_KERNEL,
@@ -277,8 +282,13 @@ impl Recovery {
 
     /// Looks for an engine that hangs, and resets it. Others have their turn at the next tick.
     fn check(&self, inner: &mut Inner, held: &mut Held) -> Result {
-        let now = time::monotonic_ns() / 1_000_000;
+        let ns = time::monotonic_ns();
+        let now = ns / 1_000_000;
+        // What was not looked at for long was idle in between, or somebody else had the processor.
+        let passed = ns.saturating_sub(inner.checked).min(MAX_PASSED_NS);
+        inner.checked = ns;
         for engine in self.engines.iter() {
+            engine.sample(passed);
             let Some(watch) = inner.watches.get_mut(engine.index()) else {
                 continue;
             };
@@ -289,7 +299,8 @@ impl Recovery {
                 (0, true) => GRACE_MS,
                 (limit, true) => limit.min(GRACE_MS),
             };
-            let oldest = oldest.map(|o| o.seqno).filter(|_| limit != 0);
+            let oldest = oldest.map(|o| (o.seqno, o.ran / 1_000_000));
+            let oldest = oldest.filter(|_| limit != 0);
             if !watch.tick(now, oldest, limit) {
                 continue;
             }

@@ -549,6 +549,7 @@ fn emit(
         let mut emitted = request.emitted.lock();
         emitted.tail = slot.tail;
         emitted.at = now;
+        emitted.ran = 0;
         drop(emitted);
         request.tracker.emitted(seqno);
         engine.retirer.gate().pass(&request.tracker);

@@ -72,6 +72,9 @@ pub(crate) struct Oldest {
     pub(crate) seqno: Seqno,
     /// Whether nobody wants it any more.
     pub(crate) revoked: bool,
+    /// Nanoseconds that it has run for, where others may have had the engine in between, as far as was seen
+    /// by [`Engine::sample`].
+    pub(crate) ran: u64,
 }
 
 impl Engine {
@@ -79,10 +82,21 @@ impl Engine {
     pub(crate) fn oldest(&self) -> Option<Oldest> {
         let queue = self.queue.lock();
         let first = queue.port.first()?;
+        let ran = first.emitted.lock().ran;
         Some(Oldest {
             seqno: first.tracker.seqno()?,
             revoked: first.context.as_ref().is_some_and(|c| c.is_revoked()),
+            ran,
         })
+    }
+
+    /// Whoever has the engine now has had it since this was called last. To be called often, by one only.
+    pub(crate) fn sample(&self, ns: u64) {
+        if let Port::Lists(lists) = &self.queue.lock().port {
+            if let Some(first) = lists.first() {
+                first.emitted.lock().ran += ns;
+            }
+        }
     }
 
     /// The oldest request that was emitted and not taken off. It is to be dropped in process

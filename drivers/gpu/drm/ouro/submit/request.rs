@@ -240,6 +240,8 @@ pub(super) struct Emitted {
     pub(super) tail: RingOffset,
     /// When it was emitted, in nanoseconds.
     pub(super) at: u64,
+    /// Nanoseconds for which it was seen to run, where contexts take turns.
+    pub(super) ran: u64,
     /// The context that was loaded before, whose image this request's start has saved.
     pub(super) replaced: Option<InUse>,
     /// It has hung before: a request of the kernel's is given a second chance.
@@ -314,6 +316,7 @@ impl Request {
                 emitted <- new_spinlock_irq!(Emitted {
                     tail: RingOffset(0),
                     at: 0,
+                    ran: 0,
                     replaced: None,
                     tried: false,
                     lost: false,

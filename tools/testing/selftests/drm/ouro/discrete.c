@@ -365,6 +365,32 @@ TEST_F(discrete, equal_work_takes_turns)
 	}
 }
 
+/* Each alone would be found after the limit; so is each of two of which neither has the engine for long. */
+TEST_F(discrete, endless_work_that_takes_turns_is_found)
+{
+	const struct engine at_0 = { "0", 0, 0 };
+	struct drm_i915_reset_stats stats;
+	__u32 contexts[2];
+	struct spin spins[2];
+	unsigned int i;
+
+	if (!self->gpu.ouro)
+		SKIP(return, "another driver may let a batch run as long as it can be taken off");
+	ASSERT_EQ(0, device_hang_ms(&self->gpu, HANG_MS_DEFAULT));
+	for (i = 0; i < 2; i++) {
+		contexts[i] = context_on(self->fd, copy_engine);
+		ASSERT_EQ(0, spin_start(&self->gpu, &at_0, contexts[i], 0, NULL, &spins[i]));
+	}
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(0, gem_wait(self->fd, spins[i].handle, 30000000000));
+	for (i = 0; i < 2; i++) {
+		stats = (struct drm_i915_reset_stats){ .ctx_id = contexts[i] };
+		GOOD(self->fd, DRM_IOCTL_I915_GET_RESET_STATS, &stats);
+		EXPECT_EQ(1, stats.batch_active);
+		spin_free(&spins[i]);
+	}
+}
+
 static struct drm_i915_reset_stats reset_stats(int fd, __u32 context)
 {
 	struct drm_i915_reset_stats stats = { .ctx_id = context };
