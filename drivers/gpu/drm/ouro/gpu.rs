@@ -15,7 +15,7 @@ use kernel::{
     },
     time::{delay::fsleep, Delta},
 };
-use ouro_hw::{engine::EventArea, generation::Space as Kind, EngineClass};
+use ouro_hw::{engine::EventArea, generation::Space as Kind, types::EngineId, EngineClass};
 use ouro_kernel::{
     fence::Fence,
     pci::DmaDevice,
@@ -603,15 +603,15 @@ impl Gpu {
         self.revision
     }
 
-    /// The engine of a class and number.
+    /// What user space calls an engine.
+    pub(crate) fn name_of(&self, engine: &Engine) -> Option<EngineId> {
+        self.hardware.topology().name(engine.index())
+    }
+
+    /// The engine of a class and number, as user space calls it.
     pub(crate) fn engine(&self, class: EngineClass, instance: u8) -> Option<Arc<Engine>> {
-        self.engines
-            .iter()
-            .find(|e| {
-                let id = e.hw().desc().id;
-                id.class == class && id.instance == instance
-            })
-            .cloned()
+        let is = |e: &&Arc<Engine>| self.name_of(e) == Some(EngineId { class, instance });
+        self.engines.iter().find(is).cloned()
     }
 
     pub(crate) fn count_object(&self, n: i64, bytes: i64) {

@@ -31,7 +31,7 @@ pub(crate) fn engines(registration: &Registration<Ouro>, gpu: &Arc<Gpu>) -> Resu
     let mut each = KVec::with_capacity(gpu.engines().len(), GFP_KERNEL)?;
     let mut defaults = KVec::with_capacity(gpu.engines().len(), GFP_KERNEL)?;
     for engine in gpu.engines() {
-        let id = engine.hw().desc().id;
+        let id = gpu.name_of(engine).ok_or(EINVAL)?;
         let name = CString::try_from_fmt(fmt!("{}{}", id.class.prefix(), id.instance))?;
         let mut folder = all.folder(&name)?;
         folder.value::<Name>(engine.index())?;
@@ -52,10 +52,10 @@ pub(crate) fn engines(registration: &Registration<Ouro>, gpu: &Arc<Gpu>) -> Resu
     })
 }
 
-/// The engine of a folder.
+/// What user space calls the engine of a folder.
 fn id(dev: &Device, number: usize) -> Result<EngineId> {
     let engine = dev.gpu().engines().get(number).ok_or(ENODEV)?;
-    Ok(engine.hw().desc().id)
+    dev.gpu().name_of(engine).ok_or(ENODEV)
 }
 
 /// Its name: `rcs0`.

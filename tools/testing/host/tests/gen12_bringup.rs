@@ -53,6 +53,9 @@ fn a_card_may_lack_engines() {
     let mut bench = Bench::new(config);
     let names = bench.topo.engines.iter().map(|e| e.desc().id.to_string());
     assert!(names.eq(["rcs0", "bcs0", "ccs2", "vcs2", "vecs1"]));
+    // User space counts those that there are.
+    let names = (0..6).map_while(|n| bench.topo.name(n).map(|id| id.to_string()));
+    assert!(names.eq(["rcs0", "bcs0", "ccs0", "vcs0", "vecs0"]));
     for n in 0..bench.ports.len() {
         let context = bench.context(n);
         bench.work(context, &Work::default());

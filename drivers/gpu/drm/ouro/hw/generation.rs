@@ -11,7 +11,7 @@ use crate::{
     io::{AtomicWait, Hw, SleepWait},
     page_table::PageTable,
     report::Report,
-    types::{GgttAddr, Page},
+    types::{EngineId, GgttAddr, Page},
 };
 
 /// Where the windows of a device are: `(BAR, first byte, bytes)`.
@@ -138,6 +138,16 @@ pub struct Topology {
     /// What an engine's commands and registers depend on in this very card, as the backend likes. The core
     /// hands it on in [`EngineMemory::card`](crate::engine::EngineMemory::card) and [`Hw::card`].
     pub card: u32,
+}
+
+impl Topology {
+    /// What user space calls an engine: its class, and its number among those of the class that this card has.
+    pub fn name(&self, engine: usize) -> Option<EngineId> {
+        let class = self.engines.get(engine)?.desc().id.class;
+        let before = self.engines.iter().take(engine);
+        let instance = before.filter(|e| e.desc().id.class == class).count() as u8;
+        Some(EngineId { class, instance })
+    }
 }
 
 /// Where the core has put the tables.

@@ -60,7 +60,7 @@ fn list<T: IntoBytes + Immutable>(arg: &mut abi::drm_ouro_list, entries: &KVec<T
 pub(super) fn engines(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) -> Result {
     let mut entries = KVec::new();
     for engine in file.gpu().engines() {
-        let id = engine.hw().desc().id;
+        let id = file.gpu().name_of(engine).ok_or(EINVAL)?;
         let counts = engine.counts();
         // Engines of a class are fewer than ten.
         let mut name: [u8; 16] = text(id.class.prefix());

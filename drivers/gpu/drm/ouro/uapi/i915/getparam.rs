@@ -16,10 +16,7 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
     let gpu = file.gpu();
     let topology = gpu.hardware().topology();
     let has = |class| topology.engines.iter().any(|e| e.desc().id.class == class);
-    let second_video = topology
-        .engines
-        .iter()
-        .any(|e| e.desc().id.class == EngineClass::Video && e.desc().id.instance == 1);
+    let second_video = gpu.engine(EngineClass::Video, 1).is_some();
 
     let value: i32 = match arg.param as u32 {
         abi::I915_PARAM_CHIPSET_ID => i32::from(gpu.hardware().chip().device),

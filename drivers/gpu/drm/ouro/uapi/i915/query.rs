@@ -84,8 +84,8 @@ type Header = [u32; 4];
 
 fn engines(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
     let mut list = KVec::new();
-    for engine in file.gpu().hardware().topology().engines {
-        let id = engine.desc().id;
+    for engine in file.gpu().engines() {
+        let id = file.gpu().name_of(engine).ok_or(EINVAL)?;
         list.push(
             abi::drm_i915_engine_info {
                 engine: abi::i915_engine_class_instance {
