@@ -13,7 +13,7 @@ use ouro_kernel::task::Client;
 
 use crate::{
     gpu::Gpu,
-    submit::{guilt::Holder, quota::Quota, Context},
+    submit::{context::parts, guilt::Holder, quota::Quota, Context},
     vm::Shared,
 };
 
@@ -150,12 +150,19 @@ impl File {
         contexts.by_id.get(&id).map(|c| c.0.clone()).ok_or(ENOENT)
     }
 
-    /// All contexts that there are now. Errors: `ENOMEM`.
+    /// All contexts that there are now, and their parts. Errors: `ENOMEM`.
     pub(crate) fn contexts(&self) -> Result<KVVec<Arc<Context>>> {
         let mut all = KVVec::new();
-        all.push(self.default.0.clone(), GFP_KERNEL)?;
+        let mut add = |context: &Arc<Context>| -> Result {
+            all.push(context.clone(), GFP_KERNEL)?;
+            for part in context.engines().iter().flat_map(|map| parts(map)) {
+                all.push(part.clone(), GFP_KERNEL)?;
+            }
+            Ok(())
+        };
+        add(&self.default.0)?;
         for context in self.contexts.lock().by_id.values() {
-            all.push(context.0.clone(), GFP_KERNEL)?;
+            add(&context.0)?;
         }
         Ok(all)
     }

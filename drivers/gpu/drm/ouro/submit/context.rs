@@ -23,12 +23,14 @@ use ouro_kernel::{
 };
 
 use super::{
+    balanced::Balanced,
     guilt::{Guilt, Holder},
     image::{Image, Owned},
     lane::Seat,
     line::Line,
     quota::Quota,
     recent::Recent,
+    standing::{Params, Standing},
     Engine,
 };
 use crate::vm::Shared;
@@ -80,63 +82,25 @@ impl Timeline {
     }
 }
 
-/// What user space can set of a context. Read by who resets an engine, so there is no lock.
-pub(crate) struct Params {
-    /// Whether it may be banned.
-    pub(crate) bannable: Flag,
-    /// Whether it may go on after it has hung.
-    pub(crate) recoverable: Flag,
-    /// Whether what it has published goes on when it is closed.
-    pub(crate) persistent: Flag,
-    /// Whether nothing of it is kept when it hangs.
-    pub(crate) no_error_capture: Flag,
+/// What a place in the list of a context's engines stands for.
+pub(crate) enum Slot {
+    /// No engine.
+    Gap,
+    /// The engine of this number in the topology.
+    Engine(usize),
+    /// One of several.
+    Balanced(Arc<Balanced>),
 }
 
-/// Yes or no.
-pub(crate) struct Flag(Atomic<bool>);
+/// What user space calls engines in a context, by place.
+pub(crate) type EngineMap = KVec<Slot>;
 
-impl Flag {
-    fn new(on: bool) -> Self {
-        Self(Atomic::new(on))
-    }
-
-    pub(crate) fn get(&self) -> bool {
-        self.0.load(ordering::Relaxed)
-    }
-
-    pub(crate) fn set(&self, on: bool) {
-        self.0.store(on, ordering::Relaxed);
-    }
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            bannable: Flag::new(true),
-            recoverable: Flag::new(true),
-            persistent: Flag::new(true),
-            no_error_capture: Flag::new(false),
-        }
-    }
-}
-
-/// What user space calls engines in a context: by place, their number in the topology, or none.
-pub(crate) type EngineMap = KVec<Option<usize>>;
-
-/// A context in the statistics.
-struct Alive(Arc<Atomic<i64>>);
-
-impl Alive {
-    fn new(count: &Arc<Atomic<i64>>) -> Self {
-        count.fetch_add(1, ordering::Relaxed);
-        Self(count.clone())
-    }
-}
-
-impl Drop for Alive {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, ordering::Relaxed);
-    }
+/// The parts of a context that places of a list stand for.
+pub(crate) fn parts(map: &EngineMap) -> impl Iterator<Item = &Arc<Context>> {
+    map.iter().filter_map(|slot| match slot {
+        Slot::Balanced(balanced) => Some(balanced.part()),
+        _ => None,
+    })
 }
 
 /// A context.
@@ -148,23 +112,17 @@ pub(crate) struct Context {
     seats: KVec<SetOnce<Seat>>,
     /// Where its batches are, if that is not the space of all.
     space: SetOnce<Arc<Shared>>,
-    priority: Atomic<i32>,
     /// Whether the image holds a state that can be restored.
     saved: Atomic<bool>,
     #[pin]
     timelines: Mutex<KVec<Timeline>>,
-    params: Params,
+    /// What its parts have in common.
+    standing: Arc<Standing>,
     #[pin]
     engines: Mutex<Option<Arc<EngineMap>>>,
-    /// Who it belongs to; nobody, if it is the kernel's.
-    holder: Option<Arc<Holder>>,
-    guilt: Guilt,
-    /// It was closed, and what it has published shall not go on.
-    revoked: Flag,
     /// Makes image, places and space, each once. Until then, the space that user space has chosen.
     #[pin]
     making: Mutex<Option<Arc<Shared>>>,
-    _alive: Alive,
 }
 
 /// Keys are never used twice.
@@ -177,6 +135,16 @@ impl Context {
         alive: &Arc<Atomic<i64>>,
         holder: Option<Arc<Holder>>,
     ) -> Result<Arc<Self>> {
+        Self::with(engines, Standing::new(alive, holder)?)
+    }
+
+    /// A part of it, with timelines and a state of its own, which has no part itself. Its space is to be
+    /// this one's.
+    pub(super) fn part(&self) -> Result<Arc<Self>> {
+        Self::with(self.seats.len(), self.standing.clone())
+    }
+
+    fn with(engines: usize, standing: Arc<Standing>) -> Result<Arc<Self>> {
         let mut timelines = KVec::with_capacity(engines, GFP_KERNEL)?;
         let mut seats = KVec::with_capacity(engines, GFP_KERNEL)?;
         let fences = fence::alloc_contexts(engines as u32);
@@ -199,16 +167,11 @@ impl Context {
                 image: SetOnce::new(),
                 seats,
                 space: SetOnce::new(),
-                priority: Atomic::new(0),
                 saved: Atomic::new(false),
                 timelines <- new_mutex!(timelines, "ouro_timelines"),
-                params: Params::default(),
+                standing,
                 engines <- new_mutex!(None, "ouro_context_engines"),
-                holder,
-                guilt: Guilt::default(),
-                revoked: Flag::new(false),
                 making <- new_mutex!(None, "ouro_image"),
-                _alive: Alive::new(alive),
             }? Error),
             GFP_KERNEL,
         )
@@ -226,7 +189,7 @@ impl Context {
 
     /// What user space has set.
     pub(crate) fn params(&self) -> &Params {
-        &self.params
+        &self.standing.params
     }
 
     /// What user space calls the engines here, if it has said so.
@@ -241,42 +204,44 @@ impl Context {
 
     /// Who it belongs to.
     pub(crate) fn holder(&self) -> Option<&Holder> {
-        self.holder.as_deref()
+        self.standing.holder.as_deref()
     }
 
     /// What it has done, and what was done to it.
     pub(crate) fn guilt(&self) -> &Guilt {
-        &self.guilt
+        &self.standing.guilt
     }
 
     /// A request of it has hung. Called under the lock of whoever resets engines.
     pub(crate) fn has_hung(&self) {
-        let banned = self.guilt.hung(
+        let standing = &self.standing;
+        let banned = standing.guilt.hung(
             time::monotonic_ns(),
-            self.params.bannable.get(),
-            self.params.recoverable.get(),
+            standing.params.bannable.get(),
+            standing.params.recoverable.get(),
         );
-        if let (true, Some(holder)) = (banned, &self.holder) {
+        if let (true, Some(holder)) = (banned, &standing.holder) {
             holder.context_banned(time::monotonic_ns());
         }
     }
 
     /// Nothing of it is run any more that is not on an engine yet. Any context.
     pub(crate) fn is_banned(&self) -> bool {
-        self.guilt.is_banned()
-            || self.revoked.get()
-            || self.holder.as_ref().is_some_and(|o| o.is_banned())
+        let standing = &self.standing;
+        standing.guilt.is_banned()
+            || standing.revoked.get()
+            || standing.holder.as_ref().is_some_and(|o| o.is_banned())
     }
 
     /// Whether it was closed, and what it has published shall not go on.
     pub(crate) fn is_revoked(&self) -> bool {
-        self.revoked.get()
+        self.standing.revoked.get()
     }
 
     /// Nobody has it any more: what it has published goes on only if it is persistent. Any context.
     pub(crate) fn close(&self) {
-        if !self.params.persistent.get() {
-            self.revoked.set(true);
+        if !self.standing.params.persistent.get() {
+            self.standing.revoked.set(true);
         }
     }
 
@@ -342,15 +307,22 @@ impl Context {
 
     /// How urgent its requests are, where that matters: more is more.
     pub(crate) fn priority(&self) -> i32 {
-        self.priority.load(ordering::Relaxed)
+        self.standing.priority.load(ordering::Relaxed)
     }
 
     /// Sets [`priority`](Self::priority). Process context.
     pub(crate) fn set_priority(&self, priority: i32) {
-        self.priority.store(priority, ordering::Relaxed);
+        self.standing.priority.store(priority, ordering::Relaxed);
+        self.tell_priority();
+        for part in self.engines().iter().flat_map(|map| parts(map)) {
+            part.tell_priority();
+        }
+    }
+
+    fn tell_priority(&self) {
         let _making = self.making.lock();
         for seat in self.seats.iter().filter_map(|s| s.as_ref()) {
-            seat.set_priority(priority);
+            seat.set_priority(self.priority());
         }
     }
 

@@ -210,6 +210,14 @@ impl Engine {
         }
     }
 
+    /// Requests that were published and are not done.
+    pub(crate) fn load(&self) -> u64 {
+        let completed = self.completed.load(ordering::Relaxed);
+        self.submitted
+            .load(ordering::Relaxed)
+            .saturating_sub(completed)
+    }
+
     /// Starts it, with an empty ring. The device is up and awake.
     pub(crate) fn start(&self) -> Result {
         match &mut self.queue.lock().port {

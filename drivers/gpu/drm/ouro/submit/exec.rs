@@ -29,6 +29,7 @@ use ouro_kernel::{
 };
 
 use super::{
+    balanced::Balanced,
     image::InUse,
     pool::Shadow,
     publish::{Draft, Parts},
@@ -119,6 +120,8 @@ pub(crate) struct Exec {
     pub(crate) gpu: Arc<Gpu>,
     pub(crate) engine: Arc<Engine>,
     pub(crate) context: Arc<Context>,
+    /// If that is a part of one, on a virtual engine: the latter.
+    pub(crate) balanced: Option<Arc<Balanced>>,
     pub(crate) objects: KVVec<Entry>,
     pub(crate) source: Source,
     /// User space says that its presumed addresses stand in the objects: what has not moved needs
@@ -140,6 +143,8 @@ pub(crate) struct Exec {
 pub(super) enum Stop {
     /// For this fence; for none if it has been signalled meanwhile.
     Wait(Option<ARef<Fence>>),
+    /// To choose another engine.
+    Elsewhere,
     Failed(Error),
 }
 
@@ -173,6 +178,8 @@ impl Exec {
         loop {
             if awake.is_none() {
                 awake = Some(Awake::new(self.gpu.hardware())?);
+            }
+            if context.is_none() {
                 context = loop {
                     match self.gpu.prepare(&self.context, &self.engine) {
                         Err(e) if e == ENOSPC && room::evict_one(&self.gpu) => {}
@@ -210,6 +217,13 @@ impl Exec {
                     }
                 }
                 Err(Stop::Failed(e)) => return Err(e),
+                Err(Stop::Elsewhere) => {
+                    drop(locked);
+                    context = None;
+                    if let Some(balanced) = &self.balanced {
+                        self.engine = balanced.choose(&self.gpu)?;
+                    }
+                }
                 Err(Stop::Wait(fence)) => {
                     drop(locked);
                     match fence {
@@ -244,6 +258,12 @@ impl Exec {
         room::place(space, &mut self.objects, locked, &mut self.tries)?;
         let locked = &*locked;
         self.relocate(locked)?;
+
+        let balanced = self.balanced.clone();
+        let _turn = match &balanced {
+            Some(b) => Some(b.settle(&self.gpu, &self.engine)?.ok_or(Stop::Elsewhere)?),
+            None => None,
+        };
 
         // Everything that can fail.
         let mut after: KVVec<ARef<Fence>> = KVVec::new();

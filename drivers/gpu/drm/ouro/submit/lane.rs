@@ -118,6 +118,12 @@ impl Lane {
         self.image.view().write_words(0, dwords)
     }
 
+    /// Takes over the state of an image that an engine of the same class saved: what that says of ring and
+    /// address space is replaced by what is so here. False: it is none.
+    pub(super) fn adopt(&self, image: &mut [u32]) -> bool {
+        self.images.later_image(&self.what, image) && self.write(image).is_ok()
+    }
+
     /// Puts the ring to its beginning, after the engine was reset. What else the image holds stays, unless
     /// it is none, or is to be `forgotten`: then it is made of `golden`. `buffer` has room for it. Waits for
     /// nothing.

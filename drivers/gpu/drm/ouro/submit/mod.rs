@@ -10,6 +10,7 @@
 //! Locks, outermost first: a fence's own, [`Engine`]'s queue, the device's `Gt`. Fences are
 //! signalled with none of them held.
 
+pub(crate) mod balanced;
 pub(crate) mod context;
 pub(crate) mod engine;
 pub(crate) mod exec;
@@ -31,6 +32,7 @@ pub(crate) mod retire;
 mod ring;
 pub(crate) mod room;
 mod seats;
+mod standing;
 pub(crate) mod stream;
 
 pub(crate) use context::Context;

@@ -6,7 +6,7 @@
 use core::{mem, ptr};
 use kernel::{list::List, prelude::*, sync::Arc};
 use ouro_core::sched::{Client, Item, What};
-use ouro_hw::ring::Ring;
+use ouro_hw::{ring::Ring, types::RingOffset};
 use ouro_kernel::time;
 
 use super::{
@@ -180,6 +180,29 @@ impl Lists {
         }
     }
 
+    /// A context goes on with the state of another engine's image, if it has nothing to do here and the engine
+    /// has not its own.
+    fn adopt(&mut self, id: u32, image: &mut [u32]) -> bool {
+        let Some(Some(place)) = id
+            .checked_sub(1)
+            .and_then(|at| self.places.get_mut(at as usize))
+        else {
+            return false;
+        };
+        let context = place.context;
+        if place.active || self.sched.is_held(context) {
+            return false;
+        }
+        if place.lane.adopt(image) {
+            let now = time::monotonic_ns();
+            place.ring.clear();
+            self.sched.publish(context, RingOffset(0), now);
+            self.sched.completed(context, RingOffset(0), now);
+            self.sched.touched(context, now);
+        }
+        true
+    }
+
     /// The first image, and room for one: from now on contexts start from it.
     pub(super) fn set_golden(&mut self, golden: &mut KVVec<u32>, buffer: &mut KVVec<u32>) {
         mem::swap(&mut self.golden, golden);
@@ -283,6 +306,27 @@ impl Engine {
         place
             .map(|p| p.context)
             .is_some_and(|c| lists.sched.is_held(c))
+    }
+
+    /// Whether a context has nothing to do here, and the engine has not its image. What the engine has said
+    /// was read shortly before.
+    pub(super) fn has_left(&self, id: u32) -> bool {
+        let mut queue = self.queue.lock();
+        let Some(lists) = queue.lists() else {
+            return true;
+        };
+        let place = id.checked_sub(1).and_then(|at| lists.place(at));
+        let Some((active, context)) = place.map(|p| (p.active, p.context)) else {
+            return true;
+        };
+        !active && !lists.sched.is_held(context)
+    }
+
+    /// Gives a context the state of an image that another engine of the class has saved. False: it has
+    /// something to do here, or the engine has its image.
+    pub(super) fn adopt(&self, id: u32, image: &mut [u32]) -> bool {
+        let mut queue = self.queue.lock();
+        queue.lists().is_some_and(|lists| lists.adopt(id, image))
     }
 
     /// The image that contexts start from, once there is one. Errors: `ENOMEM`.

@@ -4,14 +4,18 @@
 //! context, by place.
 
 use kernel::{prelude::*, sync::Arc};
-use ouro_hw::types::EngineId;
+use ouro_hw::{types::EngineId, EngineClass};
 use ouro_kernel::uaccess;
 use ouro_uapi::i915 as abi;
 
 use super::{engine_class, extension, require};
 use crate::{
     gpu::Gpu,
-    submit::{context::EngineMap, Context},
+    submit::{
+        balanced::Balanced,
+        context::{EngineMap, Slot},
+        Context, Engine,
+    },
 };
 
 /// Places that the ring selector can tell apart.
@@ -29,6 +33,9 @@ const GAP: (u16, u16) = (
     abi::I915_ENGINE_CLASS_INVALID_NONE as u16,
 );
 
+/// The instance of an entry that is a virtual engine.
+const VIRTUAL: u16 = abi::I915_ENGINE_CLASS_INVALID_VIRTUAL as u16;
+
 pub(super) fn set(gpu: &Gpu, context: &Context, arg: &abi::drm_i915_gem_context_param) -> Result {
     let size = arg.size as usize;
     if size == 0 {
@@ -41,26 +48,154 @@ pub(super) fn set(gpu: &Gpu, context: &Context, arg: &abi::drm_i915_gem_context_
         uaccess::read_array(arg.value.wrapping_add(HEADER as u64), bytes / ENTRY)?;
     let mut map: EngineMap = KVec::with_capacity(list.len(), GFP_KERNEL)?;
     for entry in list.iter() {
-        let place = match (entry.engine_class, entry.engine_instance) {
-            GAP => None,
-            wanted => {
-                let is = |id: EngineId| (engine_class(id.class), u16::from(id.instance)) == wanted;
-                let mut engines = gpu.engines().iter();
-                let found = engines.find(|e| is(e.hw().desc().id)).ok_or(ENOENT)?;
-                Some(found.index())
-            }
+        let slot = match (entry.engine_class, entry.engine_instance) {
+            GAP => Slot::Gap,
+            _ => Slot::Engine(find(gpu, entry).ok_or(ENOENT)?.index()),
         };
-        map.push(place, GFP_KERNEL)?;
+        map.push(slot, GFP_KERNEL)?;
     }
-    extension::walk(uaccess::read(arg.value)?, |name, _| match name {
-        // Engines are not chosen by anybody but user space, which does not need a scheduler.
+    extension::walk(uaccess::read(arg.value)?, |name, at| match name {
+        // Where requests run in their order, nobody chooses engines but user space.
         abi::I915_CONTEXT_ENGINES_EXT_LOAD_BALANCE
-        | abi::I915_CONTEXT_ENGINES_EXT_BOND
-        | abi::I915_CONTEXT_ENGINES_EXT_PARALLEL_SUBMIT => Err(ENODEV),
+        | abi::I915_CONTEXT_ENGINES_EXT_PARALLEL_SUBMIT
+            if !gpu.has_scheduler() =>
+        {
+            Err(ENODEV)
+        }
+        abi::I915_CONTEXT_ENGINES_EXT_LOAD_BALANCE => balance(gpu, context, &mut map, at),
+        abi::I915_CONTEXT_ENGINES_EXT_PARALLEL_SUBMIT => parallel(gpu, &map, at),
+        // For chips before Gen12, and a few of that, whatever it says.
+        abi::I915_CONTEXT_ENGINES_EXT_BOND => Err(ENODEV),
         _ => Err(EINVAL),
     })?;
     drop(context.set_engines(Some(Arc::new(map, GFP_KERNEL)?)));
     Ok(())
+}
+
+/// An engine in an entry.
+fn name(id: EngineId) -> (u16, u16) {
+    (engine_class(id.class), id.instance.into())
+}
+
+/// The engine that user space calls so.
+fn find<'a>(gpu: &'a Gpu, entry: &abi::i915_engine_class_instance) -> Option<&'a Arc<Engine>> {
+    let wanted = (entry.engine_class, entry.engine_instance);
+    let is = |e: &&Arc<Engine>| gpu.name_of(e).map(name) == Some(wanted);
+    gpu.engines().iter().find(is)
+}
+
+/// The engines of an extension at `at`, whose structure is a `T` with `count` names behind. Errors: `EFAULT`,
+/// `EINVAL` for too many, and for one that there is not, or not in the class of the others.
+fn named<T>(gpu: &Gpu, at: u64, count: usize) -> Result<KVec<usize>> {
+    require(count <= MAX_ENGINES)?;
+    let from = at.wrapping_add(size_of::<T>() as u64);
+    let names: KVVec<abi::i915_engine_class_instance> = uaccess::read_array(from, count)?;
+    let mut list = KVec::with_capacity(count, GFP_KERNEL)?;
+    for name in names.iter() {
+        let first = names.first().map(|n| n.engine_class);
+        require(first == Some(name.engine_class))?;
+        list.push(find(gpu, name).ok_or(EINVAL)?.index(), GFP_KERNEL)?;
+    }
+    Ok(list)
+}
+
+/// Puts a virtual engine into a gap.
+fn balance(gpu: &Gpu, context: &Context, map: &mut EngineMap, at: u64) -> Result {
+    type Extension = abi::i915_context_engines_load_balance;
+    let ext: Extension = uaccess::read(at)?;
+    let slot = map.get_mut(usize::from(ext.engine_index)).ok_or(EINVAL)?;
+    if !matches!(slot, Slot::Gap) {
+        return Err(EEXIST);
+    }
+    require(ext.flags == 0 && ext.mbz64 == 0)?;
+    let siblings = named::<Extension>(gpu, at, ext.num_siblings.into())?;
+    let twice = |(n, index): (usize, &usize)| siblings.iter().take(n).any(|other| other == index);
+    require(!siblings.iter().enumerate().any(twice))?;
+    *slot = match siblings.as_slice() {
+        [] => return Ok(()),
+        [one] => Slot::Engine(*one),
+        _ => Slot::Balanced(Balanced::new(context, siblings)?),
+    };
+    Ok(())
+}
+
+/// Batches that begin together: what is wrong is said, but what is right is not offered, as on all chips whose
+/// work no firmware hands out.
+fn parallel(gpu: &Gpu, map: &EngineMap, at: u64) -> Result {
+    type Extension = abi::i915_context_engines_parallel_submit;
+    let ext: Extension = uaccess::read(at)?;
+    let slot = map.get(usize::from(ext.engine_index)).ok_or(EINVAL)?;
+    require(matches!(slot, Slot::Gap))?;
+    require(ext.mbz16 == 0 && ext.flags == 0 && { ext.mbz64 } == [0; 3])?;
+    let (width, siblings) = (usize::from(ext.width), usize::from(ext.num_siblings));
+    require(width >= 2 && siblings >= 1)?;
+    let engines = named::<Extension>(gpu, at, width.checked_mul(siblings).ok_or(EINVAL)?)?;
+    // Of one set to the next, each is the one behind.
+    let next = |(n, index): (usize, &usize)| {
+        let before = n.checked_sub(siblings).and_then(|n| engines.get(n));
+        before.is_none_or(|before| before + 1 == *index)
+    };
+    require(engines.iter().enumerate().all(next))?;
+    Err(ENODEV)
+}
+
+/// Where a batch goes.
+pub(super) struct Selected {
+    /// The context, or the part of it that is on a virtual engine.
+    pub(super) context: Arc<Context>,
+    pub(super) engine: Arc<Engine>,
+    /// The virtual engine, if it is one.
+    pub(super) balanced: Option<Arc<Balanced>>,
+}
+
+/// What the selector means in a context.
+pub(super) fn select(gpu: &Gpu, context: Arc<Context>, flags: u64) -> Result<Selected> {
+    let ring = (flags as u32) & abi::I915_EXEC_RING_MASK;
+    let Some(map) = context.engines() else {
+        return Ok(Selected {
+            engine: by_name(gpu, ring, (flags as u32) & abi::I915_EXEC_BSD_MASK)?,
+            context,
+            balanced: None,
+        });
+    };
+    match map.get(ring as usize).ok_or(EINVAL)? {
+        Slot::Gap => Err(EINVAL),
+        Slot::Engine(index) => Ok(Selected {
+            engine: gpu.engines().get(*index).cloned().ok_or(EINVAL)?,
+            context,
+            balanced: None,
+        }),
+        Slot::Balanced(balanced) => {
+            let part = balanced.part().clone();
+            let space = gpu.own_space(&context)?.clone();
+            part.make_space(|| Ok(space))?;
+            Ok(Selected {
+                engine: balanced.choose(gpu)?,
+                context: part,
+                balanced: Some(balanced.clone()),
+            })
+        }
+    }
+}
+
+/// The engine that the selector means where there is no list.
+fn by_name(gpu: &Gpu, ring: u32, bsd: u32) -> Result<Arc<Engine>> {
+    require(bsd == 0 || ring == abi::I915_EXEC_BSD)?;
+    let class = match ring {
+        abi::I915_EXEC_DEFAULT | abi::I915_EXEC_RENDER => EngineClass::Render,
+        abi::I915_EXEC_BSD => EngineClass::Video,
+        abi::I915_EXEC_BLT => EngineClass::Copy,
+        abi::I915_EXEC_VEBOX => EngineClass::VideoEnhance,
+        _ => return Err(EINVAL),
+    };
+    let instance = match bsd {
+        abi::I915_EXEC_BSD_DEFAULT | abi::I915_EXEC_BSD_RING1 => 0,
+        // A chip with one video engine takes any selector for it.
+        _ if gpu.engine(class, 1).is_none() => 0,
+        abi::I915_EXEC_BSD_RING2 => 1,
+        _ => return Err(EINVAL),
+    };
+    gpu.engine(class, instance).ok_or(EINVAL)
 }
 
 pub(super) fn get(
@@ -78,12 +213,18 @@ pub(super) fn get(
         let extensions: u64 = uaccess::read(arg.value)?;
         require(extensions == 0)?;
         let mut at = arg.value.wrapping_add(HEADER as u64);
-        for place in map.iter() {
-            let engine = place.and_then(|index| gpu.engines().get(index));
-            let (class, instance) = engine.map_or(GAP, |e| {
-                let id = e.hw().desc().id;
-                (engine_class(id.class), id.instance.into())
-            });
+        for slot in map.iter() {
+            let known = |index: usize| gpu.hardware().topology().name(index).map(name);
+            let (class, instance) = match slot {
+                Slot::Gap => None,
+                Slot::Engine(index) => known(*index),
+                Slot::Balanced(balanced) => {
+                    let first = balanced.siblings().first();
+                    let class = first.and_then(|index| known(*index)).map(|known| known.0);
+                    class.map(|class| (class, VIRTUAL))
+                }
+            }
+            .unwrap_or(GAP);
             let entry = abi::i915_engine_class_instance {
                 engine_class: class,
                 engine_instance: instance,

@@ -5,11 +5,8 @@
 //! The order of the checks is part of the interface, since user space probes with it: flags,
 //! fences, context, engine, objects, relocations.
 
-use kernel::{
-    prelude::*,
-    sync::{aref::ARef, Arc},
-};
-use ouro_hw::{types::GpuAddr, EngineClass};
+use kernel::{prelude::*, sync::aref::ARef};
+use ouro_hw::types::GpuAddr;
 use ouro_kernel::{
     fence::{ChainNode, Fence},
     sync_file::{self, SyncFile},
@@ -18,16 +15,17 @@ use ouro_kernel::{
 };
 use ouro_uapi::i915 as abi;
 
-use super::{extension, require};
+use super::{
+    engines::{self, Selected},
+    extension, require,
+};
 use crate::{
     driver::{Device, DrmFile},
-    file::File,
     gem::{region, Object},
     gpu::Gpu,
     submit::{
         exec::{Entry, Exec, Publish, Relocation, Source},
         room::Tries,
-        Context, Engine,
     },
     vm::Place,
 };
@@ -133,8 +131,11 @@ pub(super) fn execbuffer2(
         }
     }
 
-    let context = client.context(arg.rsvd1 as u32)?;
-    let engine = engine(&client, &context, flags)?;
+    let Selected {
+        context,
+        engine,
+        balanced,
+    } = engines::select(gpu, client.context(arg.rsvd1 as u32)?, flags)?;
     gpu.working()?;
     if context.is_banned() {
         return Err(EIO);
@@ -162,6 +163,7 @@ pub(super) fn execbuffer2(
         gpu: gpu.clone(),
         engine,
         context,
+        balanced,
         objects,
         source: Source::Object {
             index: batch,
@@ -250,32 +252,6 @@ fn plain(address: u64, space: u64) -> Result<u64> {
     let plain = address & (space - 1);
     require(canonical(plain) == address)?;
     Ok(plain)
-}
-
-/// The engine that the selector means in a context.
-fn engine(client: &File, context: &Context, flags: u64) -> Result<Arc<Engine>> {
-    let ring = (flags as u32) & abi::I915_EXEC_RING_MASK;
-    if let Some(map) = context.engines() {
-        let index = map.get(ring as usize).copied().flatten().ok_or(EINVAL)?;
-        return client.gpu().engines().get(index).cloned().ok_or(EINVAL);
-    }
-    let bsd = (flags as u32) & abi::I915_EXEC_BSD_MASK;
-    require(bsd == 0 || ring == abi::I915_EXEC_BSD)?;
-    let class = match ring {
-        abi::I915_EXEC_DEFAULT | abi::I915_EXEC_RENDER => EngineClass::Render,
-        abi::I915_EXEC_BSD => EngineClass::Video,
-        abi::I915_EXEC_BLT => EngineClass::Copy,
-        abi::I915_EXEC_VEBOX => EngineClass::VideoEnhance,
-        _ => return Err(EINVAL),
-    };
-    let instance = match bsd {
-        abi::I915_EXEC_BSD_DEFAULT | abi::I915_EXEC_BSD_RING1 => 0,
-        // A chip with one video engine takes any selector for it.
-        _ if client.gpu().engine(class, 1).is_none() => 0,
-        abi::I915_EXEC_BSD_RING2 => 1,
-        _ => return Err(EINVAL),
-    };
-    client.gpu().engine(class, instance).ok_or(EINVAL)
 }
 
 /// The objects of a batch.

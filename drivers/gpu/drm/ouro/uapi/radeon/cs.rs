@@ -76,6 +76,7 @@ pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Re
         gpu: gpu.clone(),
         engine,
         context,
+        balanced: None,
         objects,
         source: Source::Stream(stream),
         // Addresses are filled into the copy.

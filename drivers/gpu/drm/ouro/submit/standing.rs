@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What is so of a context as a whole, though its work may be in several parts ([`super::balanced`]): what
+//! user space has set, who it belongs to, what it has done.
+
+use kernel::{
+    prelude::*,
+    sync::{
+        atomic::{ordering, Atomic},
+        Arc,
+    },
+};
+
+use super::guilt::{Guilt, Holder};
+
+/// What user space can set of a context. Read by who resets an engine, so there is no lock.
+pub(crate) struct Params {
+    /// Whether it may be banned.
+    pub(crate) bannable: Flag,
+    /// Whether it may go on after it has hung.
+    pub(crate) recoverable: Flag,
+    /// Whether what it has published goes on when it is closed.
+    pub(crate) persistent: Flag,
+    /// Whether nothing of it is kept when it hangs.
+    pub(crate) no_error_capture: Flag,
+}
+
+/// Yes or no.
+pub(crate) struct Flag(Atomic<bool>);
+
+impl Flag {
+    fn new(on: bool) -> Self {
+        Self(Atomic::new(on))
+    }
+
+    pub(crate) fn get(&self) -> bool {
+        self.0.load(ordering::Relaxed)
+    }
+
+    pub(crate) fn set(&self, on: bool) {
+        self.0.store(on, ordering::Relaxed);
+    }
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            bannable: Flag::new(true),
+            recoverable: Flag::new(true),
+            persistent: Flag::new(true),
+            no_error_capture: Flag::new(false),
+        }
+    }
+}
+
+/// A context in the statistics.
+struct Alive(Arc<Atomic<i64>>);
+
+impl Alive {
+    fn new(count: &Arc<Atomic<i64>>) -> Self {
+        count.fetch_add(1, ordering::Relaxed);
+        Self(count.clone())
+    }
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, ordering::Relaxed);
+    }
+}
+
+/// All of it.
+pub(super) struct Standing {
+    pub(super) params: Params,
+    pub(super) priority: Atomic<i32>,
+    /// Who it belongs to; nobody, if it is the kernel's.
+    pub(super) holder: Option<Arc<Holder>>,
+    pub(super) guilt: Guilt,
+    /// It was closed, and what it has published shall not go on.
+    pub(super) revoked: Flag,
+    _alive: Alive,
+}
+
+impl Standing {
+    /// That of a new context, which `alive` counts.
+    pub(super) fn new(alive: &Arc<Atomic<i64>>, holder: Option<Arc<Holder>>) -> Result<Arc<Self>> {
+        Ok(Arc::new(
+            Self {
+                params: Params::default(),
+                priority: Atomic::new(0),
+                holder,
+                guilt: Guilt::default(),
+                revoked: Flag::new(false),
+                _alive: Alive::new(alive),
+            },
+            GFP_KERNEL,
+        )?)
+    }
+}
