@@ -125,6 +125,7 @@ pub(super) mod tests {
                 cpu_visible: (256 << 20) - 0x8_1000,
                 window_at: 0x8_1000,
                 at: Some(crate::GgttAddr(0x8008_1000)),
+                grain: 4096,
             })
         );
         assert_eq!((t.engines.len(), t.fences.unwrap().count()), (1, 8));
