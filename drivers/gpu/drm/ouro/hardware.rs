@@ -139,7 +139,8 @@ pub(crate) struct Hardware {
     users: Atomic<i64>,
     #[pin]
     waking: Mutex<()>,
-    /// Held by who takes events off the device: some chips tell of one at a time.
+    /// Held by who takes events off the device, since some chips tell of one at a time, and by who masks
+    /// some: a device is asked about none that it does not show any more. Behind queues, before `gt`.
     #[pin]
     acking: SpinLockIrq<()>,
     interrupts: Atomic<u64>,
@@ -316,6 +317,7 @@ impl Hardware {
 
     /// Arms or disarms the completion interrupt of an engine. Any context.
     pub(crate) fn arm(&self, engine: usize, on: bool) {
+        let _acking = self.acking.lock();
         self.with_gt(|hw, gt| self.generation().irq_arm(hw, gt, engine, on));
     }
 

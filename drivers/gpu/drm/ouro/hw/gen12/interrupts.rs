@@ -61,6 +61,20 @@ const fn mask_of(id: EngineId) -> Mask {
     Mask { offset, shared }
 }
 
+/// The word of the third level in which an engine is, and its bit.
+const fn bit_of(id: EngineId) -> (u32, u32) {
+    let [first, second] = gt_reg::GT_INTERRUPT;
+    let instance = id.instance as u32;
+    let (word, bit) = match id.class {
+        EngineClass::Render => (first, 0),
+        EngineClass::Copy => (first, 15),
+        EngineClass::Compute => (first, instance.wrapping_add(4)),
+        EngineClass::Video => (second, instance),
+        EngineClass::VideoEnhance => (second, 31u32.wrapping_sub(instance)),
+    };
+    (word, 1u32.wrapping_shl(bit))
+}
+
 /// The masks of all engines that there can be.
 const MASKS: [u32; 7] = [
     0x19_0090, 0x19_00a0, 0x19_00a8, 0x19_00ac, 0x19_00d0, 0x19_0100, 0x19_0104,
@@ -118,7 +132,17 @@ pub(super) fn on(hw: &Hw<'_>, gt: &mut Gt) {
     hw.regs.write32_flush(gt_reg::TILE_INTERRUPT, enable);
 }
 
-/// Arms or disarms an engine's completion interrupt.
+/// Whether an engine that has this mask has said something that was not asked for yet.
+fn is_pending(hw: &Hw<'_>, mask: Mask) -> bool {
+    let all = || fuses::numbered(hw).filter(|(_, e)| mask_of(e.desc.id) == mask);
+    let bits = all().fold(0, |bits, (_, e)| bits | bit_of(e.desc.id).1);
+    let word = all().next().map(|(_, e)| bit_of(e.desc.id).0);
+    word.is_some_and(|word| hw.regs.read32(word) & bits != 0)
+}
+
+/// Arms or disarms an engine's completion interrupt. One whose bit is set already stays armed, or the engine
+/// would be asked and have nothing to tell: that interrupt comes, and after it there is another look. Nobody
+/// takes events off the device meanwhile.
 pub(super) fn arm(hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
     let Some((_, found)) = fuses::numbered(hw).nth(engine) else {
         return;
@@ -140,6 +164,12 @@ pub(super) fn arm(hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
         hw.regs.write32_flush(mask.offset, value);
     } else {
         hw.regs.write32(mask.offset, value);
+        if is_pending(hw, mask) {
+            if let Some(word) = gt.irq.get_mut(ARMED) {
+                *word = old;
+            }
+            hw.regs.write32(mask.offset, self::value(hw, mask, old));
+        }
     }
 }
 
@@ -321,9 +351,26 @@ mod tests {
         assert_eq!(gt.counts.irq_arms, 7);
         // The other enhancer keeps the mask that both have open.
         arm(&probed(&mock), &mut gt, 5, false);
-        assert_eq!(mock.take(), [W(0x19_00d0, !0x0109_0109)]);
+        let open = W(0x19_00d0, !0x0109_0109);
+        assert_eq!(mock.take(), [open, R(0x19_001c)]);
+        // One of both has said something (bit 31 is the first one's, 30 the second one's): it stays open.
+        for bit in [31, 30] {
+            mock.set(0x19_001c, 1 << bit);
+            arm(&probed(&mock), &mut gt, 6, false);
+            let shut = W(0x19_00d0, !0x0108_0108);
+            assert_eq!(mock.take(), [shut, R(0x19_001c), open]);
+            arm(&probed(&mock), &mut gt, 6, true);
+            assert_eq!(mock.take(), [], "armed as before");
+        }
+        // What others say does not matter.
+        mock.set(0x19_001c, !(3 << 30));
         arm(&probed(&mock), &mut gt, 6, false);
-        assert_eq!(mock.take(), [W(0x19_00d0, !0x0108_0108)]);
+        assert_eq!(mock.take(), [W(0x19_00d0, !0x0108_0108), R(0x19_001c)]);
+        // The blitter is bit 15 of the first word.
+        mock.set(0x19_0018, 1 << 15);
+        arm(&probed(&mock), &mut gt, 1, false);
+        let (shut, open) = (W(0x19_00a0, !0x0108_0000), W(0x19_00a0, !0x0109_0000));
+        assert_eq!(mock.take(), [shut, R(0x19_0018), open]);
         arm(&probed(&mock), &mut gt, 7, true);
         assert_eq!(mock.take(), [], "no such engine");
         // What is armed stays so.
