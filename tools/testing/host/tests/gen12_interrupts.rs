@@ -62,6 +62,33 @@ fn messages(bench: &mut Bench, n: usize) -> u64 {
     after
 }
 
+/// Who was armed when it completed something is asked about that, though nobody waits any more.
+#[test]
+fn what_was_said_before_it_was_disarmed_is_heard() {
+    let mut bench = Bench::default();
+    for n in 0..bench.ports.len() {
+        let space = Space::new(&mut bench);
+        let (page, at) = space.page(&mut bench);
+        let context = bench.context_in(n, space.tree, 0, None);
+        let wait = space.program(&mut bench, &[&program::wait(at, 1)]);
+        bench.queue(context, &Work::default());
+        bench.submit(context, &Work::batch(wait));
+        // The beginning of the list is reported first; then the first request completes.
+        bench.gpu.run_until_idle(1);
+        bench.interrupt();
+        bench.arm(n, true);
+        bench.gpu.run_until_idle(SOME);
+        bench.arm(n, false);
+        // Another one that shares its mask may have had something to say, too.
+        assert!(bench.interrupt().completed >> n & 1 != 0, "engine {n}");
+        bench.arm(n, false);
+        bench.put(page, 0, &[1]);
+        assert!(bench.run());
+        assert_eq!(messages(&mut bench, n), 0, "engine {n}");
+    }
+    bench.assert_lawful();
+}
+
 #[test]
 fn completions_come_only_while_armed() {
     let mut bench = Bench::default();
