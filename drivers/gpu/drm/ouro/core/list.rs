@@ -207,6 +207,18 @@ impl ListPort {
         self.loaded.has(key) || self.loading.is_some_and(|l| l.has(key))
     }
 
+    /// Whether the engine may be at work on a context, or saving it, so that its image is not whole if the
+    /// engine is reset. What it has besides it has not begun, or has saved.
+    pub fn may_write(&self, key: ContextKey) -> bool {
+        let mut before = true;
+        self.loaded.iter().any(|held| {
+            let may = before && held.key == key;
+            // Of what is known to be done only the numbers were seen.
+            before &= held.done;
+            may
+        })
+    }
+
     /// Whether the engine has nothing, and nothing is on its way.
     pub fn is_idle(&self) -> bool {
         self.loading.is_none() && self.loaded.len() == 0

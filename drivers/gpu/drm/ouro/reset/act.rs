@@ -136,7 +136,7 @@ impl Recovery {
         .inspect_err(|e| pr_err!("{:?}: no reset: {:?}\n", self.hardware, e))?;
         for engine in self.engines.iter().filter(|e| has(scope, e)) {
             if let Some(lost) = inner.lost.get_mut(engine.index()) {
-                engine.take_back(lost);
+                engine.take_back(lost, false);
             }
             engine.start()?;
             if engine.hw().desc().contexts {

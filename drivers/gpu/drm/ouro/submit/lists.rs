@@ -468,17 +468,24 @@ impl Lists {
         self.broken = false;
     }
 
-    /// Takes back all that was emitted and is not done; what ran comes first. The engine was reset.
-    pub(super) fn take_back(&mut self, all: &mut List<Request>) {
+    /// Takes back what was emitted and is not done; what ran comes first. The engine was reset.
+    ///
+    /// Contexts that it did not work on go on where they were when it left them, unless `whole` says that
+    /// they do not: what is in their rings stays there.
+    pub(super) fn take_back(&mut self, whole: bool, all: &mut List<Request>) {
         let now = time::monotonic_ns();
         let running = self.running().map(|p| p.context);
+        let (sched, whole) = (&self.sched, whole || self.broken);
         for place in self.places.iter_mut().flatten() {
-            place.stale = self.sched.is_held(place.context) || !place.flight.is_empty();
+            place.stale = match whole {
+                true => sched.is_held(place.context) || !place.flight.is_empty(),
+                false => sched.may_write(place.context) || Some(place.context) == running,
+            };
         }
         self.sched.reset(now);
         for first in [true, false] {
             for place in self.places.iter_mut().flatten() {
-                if (Some(place.context) == running) == first {
+                if place.stale && (Some(place.context) == running) == first {
                     all.push_all_back(&mut place.flight);
                 }
             }

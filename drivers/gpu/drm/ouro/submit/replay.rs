@@ -4,7 +4,8 @@
 //!
 //! What was emitted and is not done goes back to the front of what is ready, in its order, and is
 //! emitted again: a request lives until it is retired, and nothing of it is in the ring alone. One
-//! that has hung keeps its place, but does nothing any more, and its fence has an error.
+//! that has hung keeps its place, but does nothing any more, and its fence has an error. Where
+//! engines take lists, that is so of the context that ran; the others' rings and images are whole.
 //!
 //! Contexts that an engine held are let go of by the caller, when it holds no lock: their memory is
 //! given back under locks that a reset must not wait for.
@@ -112,9 +113,10 @@ impl Engine {
         self.queue.lock().resetting = true;
     }
 
-    /// Takes back what was emitted and is not done. The engine is frozen, and the device does not
-    /// run it. `lost` gets it behind what is there already.
-    pub(crate) fn take_back(&self, lost: &mut Lost) {
+    /// Takes back what was emitted and is not done, but for what is not lost by a reset, unless `whole`
+    /// asks for that too. The engine is frozen, and the device does not run it. `lost` gets it behind what
+    /// is there already.
+    pub(crate) fn take_back(&self, lost: &mut Lost, whole: bool) {
         self.advance();
         let mut flight = List::new();
         {
@@ -127,7 +129,7 @@ impl Engine {
                         lost.loaded.get_or_insert(loaded);
                     }
                 }
-                Port::Lists(lists) => lists.take_back(&mut flight),
+                Port::Lists(lists) => lists.take_back(whole, &mut flight),
             }
         }
         if lost.oldest.is_none() {
@@ -174,7 +176,7 @@ impl Engine {
     /// What still waits for others fails when these are done, as it would have run then: whoever
     /// waits for it may count on them. Only a device that is gone (`ENODEV`) waits for nobody.
     pub(crate) fn stop(&self, error: Error, lost: &mut Lost) {
-        self.take_back(lost);
+        self.take_back(lost, true);
         let mut all = List::new();
         all.push_all_back(&mut lost.requests);
         let mut blocked;

@@ -169,6 +169,30 @@ fn what_is_known_to_be_done_needs_no_load() {
 }
 
 #[test]
+fn images_of_others_are_whole() {
+    let mut port = ListPort::new(8, 12);
+    let may = |port: &ListPort| {
+        let keys = (1..=4).filter(|n| port.may_write(ContextKey(*n)));
+        keys.collect::<Vec<_>>()
+    };
+    port.load(&[want(1, 8), want(2, 8), want(3, 8)]).unwrap();
+    assert_eq!(may(&port), []);
+    port.event(&event(None, false, Some(1), true)).unwrap();
+    assert_eq!(may(&port), [1]);
+    // It may be on its way to the next one.
+    port.completed(ContextKey(1), RingOffset(8));
+    assert_eq!(may(&port), [1, 2]);
+    port.load(&[want(4, 8), want(2, 8)]).unwrap();
+    assert_eq!(may(&port), [1, 2]);
+    port.event(&event(Some(1), true, Some(2), false)).unwrap();
+    assert_eq!(may(&port), [2]);
+    port.event(&event(Some(2), false, Some(4), true)).unwrap();
+    assert_eq!(may(&port), [4]);
+    port.reset().count();
+    assert_eq!(may(&port), []);
+}
+
+#[test]
 fn events_always_fit() {
     let mut port = ListPort::new(8, 12);
     let all: Vec<_> = (1..=8).map(|n| want(n, 8)).collect();

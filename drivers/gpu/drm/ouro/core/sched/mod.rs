@@ -129,6 +129,11 @@ impl<A: Arena> Scheduler<A> {
         self.port.holds(context.key())
     }
 
+    /// Whether the engine may be writing a context's image: a reset leaves it half written, or old.
+    pub fn may_write(&self, context: Context) -> bool {
+        self.port.may_write(context.key())
+    }
+
     /// There is more to do: the commands up to `tail` are in memory.
     pub fn publish(&mut self, context: Context, tail: RingOffset, now: u64) {
         self.store.change(context, now, |state| state.tail = tail);
