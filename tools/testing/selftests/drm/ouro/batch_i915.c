@@ -49,9 +49,9 @@ static const struct {
 };
 
 static const struct engine all_engines[] = {
-	{ "rcs0", RCS, I915_EXEC_RENDER },
-	{ "bcs0", BCS, I915_EXEC_BLT },
-	{ "vcs0", VCS, I915_EXEC_BSD },
+	{ "rcs0", RCS, I915_EXEC_RENDER, 1 },
+	{ "bcs0", BCS, I915_EXEC_BLT, 3 },
+	{ "vcs0", VCS, I915_EXEC_BSD, 2 },
 };
 
 int getparam(int fd, int param)
@@ -61,6 +61,25 @@ int getparam(int fd, int param)
 	int got = call(fd, DRM_IOCTL_I915_GETPARAM, &get);
 
 	return got ? got : value;
+}
+
+void *query_answer(int fd, __u64 id, __s32 *length)
+{
+	struct drm_i915_query_item item = { .query_id = id };
+	struct drm_i915_query ask = { .num_items = 1, .items_ptr = U64(&item) };
+	void *answer;
+
+	if (call(fd, DRM_IOCTL_I915_QUERY, &ask) || item.length <= 0)
+		return NULL;
+	answer = calloc(1, item.length);
+	item.data_ptr = U64(answer);
+	if (call(fd, DRM_IOCTL_I915_QUERY, &ask) || item.length <= 0) {
+		free(answer);
+		return NULL;
+	}
+	if (length)
+		*length = item.length;
+	return answer;
 }
 
 /* Whether the ring is there: objects are looked up after it, so a handle that is none tells. */
@@ -163,113 +182,6 @@ int i915_context_end(int fd, __u32 id)
 	struct drm_i915_gem_context_destroy destroy = { .ctx_id = id };
 
 	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_DESTROY, &destroy);
-}
-
-void batch_init(struct batch *b)
-{
-	memset(b, 0, sizeof(*b));
-}
-
-struct drm_i915_gem_exec_object2 *batch_object(struct batch *b, __u32 handle)
-{
-	unsigned int i;
-
-	for (i = 0; i < b->n_objects; i++)
-		if (b->objects[i].handle == handle)
-			return &b->objects[i];
-	b->objects[b->n_objects].handle = handle;
-	return &b->objects[b->n_objects++];
-}
-
-void batch_address(struct batch *b, __u32 handle, __u32 delta, bool write, __u32 domain)
-{
-	struct drm_i915_gem_exec_object2 *object = batch_object(b, handle);
-
-	if (write)
-		object->flags |= EXEC_OBJECT_WRITE;
-	b->relocs[b->n_relocs++] = (struct drm_i915_gem_relocation_entry){
-		.target_handle = handle,
-		.delta = delta,
-		.offset = b->n * 4,
-		.presumed_offset = ~0ull,
-		.read_domains = domain,
-		.write_domain = write ? domain : 0,
-	};
-	b->words[b->n++] = 0;
-}
-
-void batch_store(struct batch *b, const struct store_command *c, __u32 handle, __u32 offset,
-		 __u64 value)
-{
-	__u32 domain = c->object_flags & EXEC_OBJECT_NEEDS_GTT ? I915_GEM_DOMAIN_INSTRUCTION :
-								 I915_GEM_DOMAIN_RENDER;
-	unsigned int i, start = b->n;
-
-	for (i = 0; i < c->dwords; i++) {
-		if (i == c->address) {
-			batch_address(b, handle, offset | c->address_flags, true, domain);
-			batch_object(b, handle)->flags |= c->object_flags;
-			continue;
-		}
-		b->words[b->n++] = c->words[i];
-	}
-	b->words[start + c->value] = (__u32)value;
-	if (c->bytes == 8)
-		b->words[start + c->value + 1] = value >> 32;
-}
-
-void batch_end(struct batch *b, const struct backend *be)
-{
-	b->words[b->n++] = be->batch_end;
-	if (b->n & 1)
-		b->words[b->n++] = be->noop;
-}
-
-__u32 batch_finish(int fd, struct batch *b, struct drm_i915_gem_execbuffer2 *eb)
-{
-	__u64 size = (b->n * 4 + PAGE - 1) & ~(PAGE - 1);
-	__u32 handle = gem_create(fd, size);
-	struct drm_i915_gem_exec_object2 *own;
-
-	if (!handle || gem_write(fd, handle, 0, b->words, b->n * 4))
-		return 0;
-	own = batch_object(b, handle);
-	own->relocs_ptr = U64(b->relocs);
-	own->relocation_count = b->n_relocs;
-	memset(eb, 0, sizeof(*eb));
-	eb->buffers_ptr = U64(b->objects);
-	eb->buffer_count = b->n_objects;
-	eb->batch_len = b->n * 4;
-	return handle;
-}
-
-int batch_run(int fd, struct batch *b, __u64 flags, __u32 context)
-{
-	struct drm_i915_gem_execbuffer2 eb;
-	__u32 handle = batch_finish(fd, b, &eb);
-	int got;
-
-	if (!handle)
-		return -ENOMEM;
-	eb.flags = flags;
-	eb.rsvd1 = context;
-	got = call(fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
-	gem_close(fd, handle);
-	return got;
-}
-
-const struct store_command *store_for(const struct gpu *gpu, const struct engine *engine,
-				      unsigned int bytes)
-{
-	unsigned int i;
-
-	for (i = 0; i < gpu->backend->n_stores; i++) {
-		const struct store_command *c = &gpu->backend->stores[i];
-
-		if (c->engines & engine->bit && c->bytes == bytes)
-			return c;
-	}
-	return NULL;
 }
 
 static int stores(const struct gpu *gpu, const struct engine *engine, __u32 context,

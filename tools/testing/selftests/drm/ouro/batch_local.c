@@ -4,7 +4,7 @@
  * call that copies, one way to map (i915_drm.h). See gpu.h.
  *
  * Objects have addresses that follow from their handles, so that nobody has to
- * look for one. Commands of Gen12.5: MI_STORE_DATA_IMM,
+ * look for one. Batches do not: their handles are given out again while they run. Commands of Gen12.5: MI_STORE_DATA_IMM,
  * MI_BATCH_BUFFER_START in the batch's own space, MI_ARB_CHECK, at which the
  * engine may be taken away.
  */
@@ -18,17 +18,44 @@ static const __u16 chips[] = {
 	0x56bb, 0x56bc, 0x56bd, 0x56be, 0x56bf, 0x56c0, 0x56c1, 0x56c2,
 };
 
+enum { ALL = RCS | BCS | VCS | VECS };
+
+/* Digest §2.1, rows 22 and 27, and §2.2, rows 1 and 2. */
+static const struct store_command stores_of_all[] = {
+	{ "MI_STORE_DATA_IMM", ALL, 4, { MI_STORE_DATA_IMM }, 1, 0, 3, 4, 0 },
+	{ "MI_STORE_DATA_IMM qword", ALL, 5, { 0x10200003 }, 1, 0, 3, 8, 0 },
+	{ "PIPE_CONTROL", RCS, 6, { 0x7a000004, 1 << 20 | 1 << 14 }, 2, 0, 4, 8, 0 },
+	{ "MI_FLUSH_DW", BCS | VCS | VECS, 4, { 0x13004002 }, 1, 0, 3, 4, 0 },
+	{ "MI_FLUSH_DW qword", BCS | VCS | VECS, 5, { 0x13004003 }, 1, 0, 3, 8, 0 },
+	/* one pixel of 32 bits by a fill, in the system's memory */
+	{ "XY_FAST_COLOR_BLT", BCS, 16, { 0x5110000e, 3, 0, 0x00010001, 0, 0, 1u << 31 }, 4, 0, 7, 4, 0 },
+};
+
 static const struct backend backend = {
 	.name = "gen12",
 	.noop = MI_NOOP,
 	.batch_end = MI_BATCH_BUFFER_END,
+	.batch_start = MI_BATCH_BUFFER_START,
+	.stores = stores_of_all,
+	.n_stores = ARRAY_LEN(stores_of_all),
+	/* MI, opcode 3fh */
+	.unknown = 0x1f800000,
+	/* general registers: their offsets are the engine's own */
+	.load_register = MI_LOAD_REGISTER_IMM,
+	.store_register = MI_STORE_REGISTER_MEM,
+	.context_registers = { 0x600, 0x604, 0x608, 0x640, 0x678 },
+	/* XY_FAST_COPY_BLT: 32 bits, linear, one row of 1024 */
+	.copy_dwords = 10,
+	.copy_page = { 0x50800008, 0x03001000, 0, 0x00010400, 0, 0, 0, 0x1000, 0, 0 },
+	.copy_to = 4,
+	.copy_from = 8,
 };
 
 static const struct engine all_engines[] = {
-	{ "rcs0", RCS, I915_EXEC_RENDER },
-	{ "bcs0", BCS, I915_EXEC_BLT },
-	{ "vcs0", VCS, I915_EXEC_BSD },
-	{ "vecs0", VECS, I915_EXEC_VEBOX },
+	{ "rcs0", RCS, I915_EXEC_RENDER, 1 },
+	{ "bcs0", BCS, I915_EXEC_BLT, 2 },
+	{ "vcs0", VCS, I915_EXEC_BSD, 7 },
+	{ "vecs0", VECS, I915_EXEC_VEBOX, 9 },
 };
 
 bool is_local(int fd)
@@ -64,6 +91,41 @@ __u64 address_of(__u32 handle)
 	return (__u64)handle << 26;
 }
 
+__u64 address_of_none(void)
+{
+	/* behind those of 32768 handles, 64 KB each, for as many processes as there are */
+	static __u32 last;
+	const __u32 n = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+
+	return 1ull << 46 | (__u64)(getpid() % (1 << 15)) << 31 | (n % (1 << 15)) << 16;
+}
+
+__u32 context_on(int fd, struct i915_engine_class_instance engine)
+{
+	I915_DEFINE_CONTEXT_PARAM_ENGINES(engines, 1) = { .engines = { engine } };
+	struct drm_i915_gem_context_create_ext_setparam set = {
+		.base.name = I915_CONTEXT_CREATE_EXT_SETPARAM,
+		.param = { .param = I915_CONTEXT_PARAM_ENGINES,
+			   .size = sizeof(engines),
+			   .value = U64(&engines) },
+	};
+	struct drm_i915_gem_context_create_ext create = {
+		.flags = I915_CONTEXT_CREATE_FLAGS_USE_EXTENSIONS,
+		.extensions = U64(&set),
+	};
+
+	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT, &create) ? 0 : create.ctx_id;
+}
+
+int context_priority(int fd, __u32 context, int priority)
+{
+	struct drm_i915_gem_context_param param = { .ctx_id = context,
+						    .param = I915_CONTEXT_PARAM_PRIORITY,
+						    .value = (__u64)(__s64)priority };
+
+	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &param);
+}
+
 void words_store(struct words *w, __u64 address, __u32 value)
 {
 	w->words[w->n++] = MI_STORE_DATA_IMM;
@@ -88,12 +150,11 @@ void words_object(struct words *w, __u32 handle, __u64 flags)
 	};
 }
 
-int words_submit(int fd, struct words *w, __u32 batch, __u64 flags, __u32 context, int *fence)
+static int submit(int fd, struct words *w, __u64 flags, __u32 context, int *fence)
 {
 	struct drm_i915_gem_execbuffer2 eb = { .flags = flags, .rsvd1 = context };
 	int got;
 
-	words_object(w, batch, 0);
 	eb.buffers_ptr = U64(w->objects);
 	eb.buffer_count = w->n_objects;
 	if (fence)
@@ -102,6 +163,14 @@ int words_submit(int fd, struct words *w, __u32 batch, __u64 flags, __u32 contex
 	if (!got && fence)
 		*fence = eb.rsvd2 >> 32;
 	return got;
+}
+
+int words_submit(int fd, struct words *w, __u32 batch, __u64 at, __u64 flags, __u32 context,
+		 int *fence)
+{
+	words_object(w, batch, 0);
+	w->objects[w->n_objects - 1].offset = at;
+	return submit(fd, w, flags, context, fence);
 }
 
 int words_run(int fd, struct words *w, __u64 flags, __u32 context)
@@ -113,7 +182,7 @@ int words_run(int fd, struct words *w, __u64 flags, __u32 context)
 		return -ENOMEM;
 	got = gem_write(fd, batch, 0, w->words, w->n * 4);
 	if (!got)
-		got = words_submit(fd, w, batch, flags, context, NULL);
+		got = words_submit(fd, w, batch, address_of_none(), flags, context, NULL);
 	gem_close(fd, batch);
 	return got;
 }
@@ -150,7 +219,7 @@ static int endless(const struct gpu *gpu, const struct engine *engine, __u32 con
 	spin->handle = gem_create(gpu->fd, PAGE);
 	if (!spin->handle)
 		return -ENOMEM;
-	at = address_of(spin->handle);
+	at = address_of_none();
 	w.words[1] = MI_ARB_CHECK;
 	w.words[JUMP] = MI_BATCH_BUFFER_START;
 	w.words[JUMP + 1] = (__u32)at;
@@ -163,7 +232,7 @@ static int endless(const struct gpu *gpu, const struct engine *engine, __u32 con
 		return -ENOMEM;
 	if (extra)
 		words_object(&w, extra, EXEC_OBJECT_WRITE);
-	return words_submit(gpu->fd, &w, spin->handle, engine->ring, context, fence);
+	return words_submit(gpu->fd, &w, spin->handle, at, engine->ring, context, fence);
 }
 
 const struct interface i915_local = {

@@ -17,6 +17,8 @@ enum {
 	MI_STORE_REGISTER_MEM = 0x12080002,
 	/* into the batch's own space */
 	MI_BATCH_BUFFER_START = 0x18800101,
+	/* four words for the unit that calculates follow */
+	MI_MATH = 0x0d000003,
 };
 
 /* A batch in the making, with its objects; the batch's own comes last. */
@@ -32,12 +34,19 @@ bool is_local(int fd);
 
 /* Where an object is, in every context: 64 MB for each handle. */
 __u64 address_of(__u32 handle);
+/* A place of 64 KB where no other object is that may be in use. */
+__u64 address_of_none(void);
+
+/* A context with one engine, at index 0; 0 if there is none. */
+__u32 context_on(int fd, struct i915_engine_class_instance engine);
+int context_priority(int fd, __u32 context, int priority);
 
 void words_store(struct words *w, __u64 address, __u32 value);
 void words_end(struct words *w);
 void words_object(struct words *w, __u32 handle, __u64 flags);
-/* Submits a batch that is written. fence: NULL, or room for one. 0 or a negative errno. */
-int words_submit(int fd, struct words *w, __u32 batch, __u64 flags, __u32 context, int *fence);
+/* Submits a batch that is written, at an address. fence: NULL, or room for one. 0 or a negative errno. */
+int words_submit(int fd, struct words *w, __u32 batch, __u64 at, __u64 flags, __u32 context,
+		 int *fence);
 /* The same with an object for the words, which is closed. */
 int words_run(int fd, struct words *w, __u64 flags, __u32 context);
 

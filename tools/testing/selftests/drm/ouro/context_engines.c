@@ -4,6 +4,7 @@
  * EXECBUFFER2 as a place in a context's list of engines.
  */
 #define TOPIC context_engines
+#define ANY_I915
 #include "test.h"
 
 struct engines {

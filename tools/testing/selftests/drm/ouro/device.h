@@ -30,12 +30,12 @@ enum {
 	FAULT_STUCK_RESET = 5,
 	FAULT_REMOVE = 6,
 	FAULT_LOSE_MESSAGE = 16,
-	/* may be added: on one engine only, and once */
-	FAULT_RENDER = 1 << 8,
-	FAULT_VIDEO = 2 << 8,
-	FAULT_BLITTER = 3 << 8,
+	/* may be added: once */
 	FAULT_ONCE = 1 << 12,
 };
+
+/* May be added: on one engine only. */
+#define FAULT_ENGINE(engine) ((engine)->model << 8)
 
 /* Every opportunity from now on, unless it says otherwise. -ENOTTY: this device is no model. */
 int model_fault(const struct place *place, unsigned int code);

@@ -39,25 +39,6 @@ FIXTURE_TEARDOWN(discrete)
 	gpu_close(&self->gpu);
 }
 
-/* An answer of QUERY; the caller frees it. NULL if there is none. */
-static void *query(int fd, __u64 id, __s32 *length)
-{
-	struct drm_i915_query_item item = { .query_id = id };
-	struct drm_i915_query ask = { .num_items = 1, .items_ptr = U64(&item) };
-	void *answer;
-
-	if (call(fd, DRM_IOCTL_I915_QUERY, &ask) || item.length <= 0)
-		return NULL;
-	answer = calloc(1, item.length);
-	item.data_ptr = U64(answer);
-	if (call(fd, DRM_IOCTL_I915_QUERY, &ask) || item.length <= 0) {
-		free(answer);
-		return NULL;
-	}
-	*length = item.length;
-	return answer;
-}
-
 static __u32 create_in(int fd, __u64 size, struct drm_i915_gem_memory_class_instance place)
 {
 	struct drm_i915_gem_create_ext_memory_regions regions = {
@@ -68,33 +49,6 @@ static __u32 create_in(int fd, __u64 size, struct drm_i915_gem_memory_class_inst
 	struct drm_i915_gem_create_ext create = { .size = size, .extensions = U64(&regions) };
 
 	return call(fd, DRM_IOCTL_I915_GEM_CREATE_EXT, &create) ? 0 : create.handle;
-}
-
-/* A context with one engine, at index 0; 0 if there is none. */
-static __u32 context_on(int fd, struct i915_engine_class_instance engine)
-{
-	I915_DEFINE_CONTEXT_PARAM_ENGINES(engines, 1) = { .engines = { engine } };
-	struct drm_i915_gem_context_create_ext_setparam set = {
-		.base.name = I915_CONTEXT_CREATE_EXT_SETPARAM,
-		.param = { .param = I915_CONTEXT_PARAM_ENGINES,
-			   .size = sizeof(engines),
-			   .value = U64(&engines) },
-	};
-	struct drm_i915_gem_context_create_ext create = {
-		.flags = I915_CONTEXT_CREATE_FLAGS_USE_EXTENSIONS,
-		.extensions = U64(&set),
-	};
-
-	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT, &create) ? 0 : create.ctx_id;
-}
-
-static int set_priority(int fd, __u32 context, int priority)
-{
-	struct drm_i915_gem_context_param param = { .ctx_id = context,
-						    .param = I915_CONTEXT_PARAM_PRIORITY,
-						    .value = (__u64)(__s64)priority };
-
-	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &param);
 }
 
 static const struct i915_engine_class_instance copy_engine = { I915_ENGINE_CLASS_COPY, 0 };
@@ -119,7 +73,7 @@ TEST_F(discrete, memory_has_two_places)
 	__s32 length = 0;
 
 	cover("DRM_IOCTL_I915_QUERY");
-	list = query(self->fd, DRM_I915_QUERY_MEMORY_REGIONS, &length);
+	list = query_answer(self->fd, DRM_I915_QUERY_MEMORY_REGIONS, &length);
 	ASSERT_NE(NULL, list);
 	EXPECT_EQ((__s32)(sizeof(*list) + list->num_regions * sizeof(list->regions[0])), length);
 	for (i = 0; i < list->num_regions; i++) {
@@ -169,7 +123,7 @@ TEST_F(discrete, every_engine_stores)
 	__s32 length = 0;
 	unsigned int i, k, classes = 0;
 
-	list = query(self->fd, DRM_I915_QUERY_ENGINE_INFO, &length);
+	list = query_answer(self->fd, DRM_I915_QUERY_ENGINE_INFO, &length);
 	ASSERT_NE(NULL, list);
 	handles[0] = create_in(self->fd, PAGE, SYSTEM);
 	handles[1] = create_in(self->fd, PAGE, LOCAL);
@@ -215,7 +169,7 @@ TEST_F(discrete, engines_wait_for_each_other)
 	unsigned int i, round;
 	__s32 length = 0;
 
-	list = query(self->fd, DRM_I915_QUERY_ENGINE_INFO, &length);
+	list = query_answer(self->fd, DRM_I915_QUERY_ENGINE_INFO, &length);
 	ASSERT_NE(NULL, list);
 	ASSERT_GE(ARRAY_LEN(contexts), list->num_engines);
 	target = create_in(self->fd, PAGE, LOCAL);
@@ -321,7 +275,7 @@ TEST_F(discrete, registers_belong_to_a_context)
 TEST_F(discrete, more_urgent_work_overtakes)
 {
 	const struct i915_engine_class_instance engines[] = { render_engine, copy_engine };
-	const struct engine at_0 = { "0", 0, 0 };
+	const struct engine at_0 = { .name = "0" };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_LEN(engines); i++) {
@@ -330,8 +284,8 @@ TEST_F(discrete, more_urgent_work_overtakes)
 		__u32 target = create_in(self->fd, PAGE, LOCAL);
 		struct spin spin;
 
-		ASSERT_EQ(0, set_priority(self->fd, low, -512));
-		ASSERT_EQ(0, set_priority(self->fd, high, 512));
+		ASSERT_EQ(0, context_priority(self->fd, low, -512));
+		ASSERT_EQ(0, context_priority(self->fd, high, 512));
 		ASSERT_EQ(0, spin_start(&self->gpu, &at_0, low, 0, NULL, &spin));
 		ASSERT_EQ(0, store_one(self->fd, high, target, 0, 0x600d));
 		EXPECT_EQ(0, gem_wait(self->fd, target, -1));
@@ -346,7 +300,7 @@ TEST_F(discrete, more_urgent_work_overtakes)
 /* Two batches without end share an engine: what comes behind both is done all the same. */
 TEST_F(discrete, equal_work_takes_turns)
 {
-	const struct engine at_0 = { "0", 0, 0 };
+	const struct engine at_0 = { .name = "0" };
 	__u32 contexts[3], target;
 	struct spin spins[2];
 	unsigned int i;
@@ -368,7 +322,7 @@ TEST_F(discrete, equal_work_takes_turns)
 /* Each alone would be found after the limit; so is each of two of which neither has the engine for long. */
 TEST_F(discrete, endless_work_that_takes_turns_is_found)
 {
-	const struct engine at_0 = { "0", 0, 0 };
+	const struct engine at_0 = { .name = "0" };
 	struct drm_i915_reset_stats stats;
 	__u32 contexts[2];
 	struct spin spins[2];

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #define TOPIC error_state
+#define ANY_I915
 #define HANGS
 #include "test.h"
 
@@ -131,39 +132,30 @@ static int wait_for(int fence)
 static int hang(const struct gpu *gpu, const struct engine *engine, __u32 context,
 		const __u32 *marked, __u64 *addresses, __u64 *batch)
 {
-	struct drm_i915_gem_relocation_entry reloc = { .offset = 8 * 4 + 4,
-						       .presumed_offset = ~0ull,
-						       .read_domains = I915_GEM_DOMAIN_COMMAND };
-	struct drm_i915_gem_exec_object2 objects[4] = {};
-	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(objects),
-					       .buffer_count = 4,
-					       .flags = engine->ring | I915_EXEC_FENCE_OUT,
-					       .rsvd1 = context };
-	__u32 words[16] = {};
+	struct drm_i915_gem_execbuffer2 eb;
+	struct batch b;
+	__u32 itself;
 	int got, i;
 
-	objects[0].handle = marked[0];
-	objects[0].flags = EXEC_OBJECT_CAPTURE;
-	objects[1].handle = gem_create(gpu->fd, PAGE);
-	objects[2].handle = marked[1];
-	objects[2].flags = EXEC_OBJECT_CAPTURE;
-	objects[3].handle = gem_create(gpu->fd, PAGE);
-	objects[3].relocs_ptr = U64(&reloc);
-	objects[3].relocation_count = 1;
-	reloc.target_handle = objects[3].handle;
-	words[8] = gpu->backend->batch_start;
-	got = gem_write(gpu->fd, objects[3].handle, 0, words, sizeof(words));
-	if (!got)
-		got = call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, &eb);
+	batch_init(&b);
+	batch_object(&b, marked[0])->flags |= EXEC_OBJECT_CAPTURE;
+	batch_object(&b, gem_create(gpu->fd, PAGE));
+	batch_object(&b, marked[1])->flags |= EXEC_OBJECT_CAPTURE;
+	b.n = 8;
+	b.words[b.n++] = gpu->backend->batch_start;
+	itself = batch_to_itself(gpu->fd, &b, &eb);
+	eb.flags = engine->ring | I915_EXEC_FENCE_OUT;
+	eb.rsvd1 = context;
+	got = call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, &eb);
 	if (!got) {
 		got = wait_for(eb.rsvd2 >> 32);
 		close(eb.rsvd2 >> 32);
 	}
 	for (i = 0; i < 2; i++)
-		addresses[i] = objects[i * 2].offset;
-	*batch = objects[3].offset;
-	gem_close(gpu->fd, objects[1].handle);
-	gem_close(gpu->fd, objects[3].handle);
+		addresses[i] = b.objects[i * 2].offset;
+	*batch = b.objects[3].offset;
+	gem_close(gpu->fd, b.objects[1].handle);
+	gem_close(gpu->fd, itself);
 	return got;
 }
 
@@ -225,7 +217,7 @@ TEST_F(error_state, what_is_in_it)
 	EXPECT_EQ(0, memcmp(got, pattern, BIG));
 	EXPECT_EQ(PAGE / 4, memory(text, "batch", batch, got, BIG / 4));
 	EXPECT_EQ(self->gpu.backend->batch_start, got[8]);
-	EXPECT_EQ(batch, got[9]);
+	EXPECT_EQ((__u32)batch, got[9]);
 	/* what has no mark is not there: two objects of four, the batch, and the rings */
 	for (i = 0, at = text; (at = strstr(at, " --- user = ")); at++)
 		i++;

@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 
 #define HANGS
+#define ANY_I915
 #include "test.h"
 
 /* Milliseconds that an event may take. */

@@ -4,6 +4,7 @@
  * ring selection, the batch's range, hostile pointers and counts. The order of
  * the checks is that of i915: flags, secure, fences, context, engine, objects.
  */
+#define ANY_I915
 #include "test.h"
 
 FIXTURE(exec_args)

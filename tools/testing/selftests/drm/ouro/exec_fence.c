@@ -9,6 +9,7 @@
 #include <linux/sync_file.h>
 
 #define TOPIC exec_fence
+#define ANY_I915
 #include "test.h"
 
 static __u32 syncobj_create(int fd, __u32 flags)

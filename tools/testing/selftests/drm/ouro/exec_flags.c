@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #define TOPIC exec_flags
+#define ANY_I915
 #include "test.h"
 
 /* A batch of two pages and an object of one; the batch needs both of its pages. */

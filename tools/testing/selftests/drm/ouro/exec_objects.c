@@ -4,6 +4,7 @@
  * alignment, addresses given by the kernel and by the caller.
  */
 #define TOPIC exec_objects
+#define ANY_I915
 #include "test.h"
 
 /* A batch that ends at once, as an object. */

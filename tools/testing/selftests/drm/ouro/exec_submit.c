@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
+#define ANY_I915
 #include "test.h"
 #include "files.h"
 

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
+#define ANY_I915
 #include "test.h"
 #include "calls.h"
 #include "failing.h"

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
+#define ANY_I915
 #include "test.h"
 #include "failing.h"
 

@@ -4,6 +4,7 @@
  * described in Documentation/gpu/ouro/uapi.rst.
  */
 #define TOPIC files
+#define ANY_I915
 #include <dirent.h>
 
 #include "test.h"
@@ -86,6 +87,8 @@ TEST_F(files, drop_caches_takes_addresses)
 	char path[128];
 	__u64 before;
 
+	if (getparam(self->fd, I915_PARAM_HAS_ALIASING_PPGTT) > 1)
+		SKIP(return, "each context has addresses of its own, of which nobody tells the room");
 	debug_path(self->fd, "i915_gem_drop_caches", path, sizeof(path));
 	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, handle, 0, 0x1dea));
 	ASSERT_EQ(0, gem_wait(self->fd, handle, -1));
@@ -324,7 +327,7 @@ TEST_F(files, heartbeat_in_sysfs)
 /* Keys are those of the kernel's Documentation/gpu/drm-usage-stats.rst. */
 TEST_F(files, fdinfo_tells_who_is_busy)
 {
-	static const char *const names[] = { "render", "copy", "video" };
+	static const char *const names[] = { "render", "copy", "video", "video-enhance" };
 	struct gpu other;
 	char key[64];
 	unsigned int i, k, tries;
@@ -335,7 +338,7 @@ TEST_F(files, fdinfo_tells_who_is_busy)
 		long long before, while_, after, of_other;
 		struct spin spin;
 
-		k = engine->bit == BCS ? 1 : engine->bit == VCS ? 2 : 0;
+		k = __builtin_ctz(engine->bit);
 		snprintf(key, sizeof(key), "drm-engine-%s", names[k]);
 		cover("fdinfo");
 		before = client_usage(self->fd, key);
@@ -361,7 +364,9 @@ TEST_F(files, fdinfo_tells_who_is_busy)
 		EXPECT_EQ(of_other, client_usage(other.fd, key));
 		spin_free(&spin);
 	}
-	EXPECT_EQ(-1, client_usage(self->fd, "drm-engine-compute"));
+	/* used by nobody, or not there */
+	EXPECT_EQ(self->gpu.speaks == &i915 ? -1 : 0,
+		  client_usage(self->fd, "drm-engine-compute"));
 	gpu_close(&other);
 }
 

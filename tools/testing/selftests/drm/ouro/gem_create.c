@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* DRM_IOCTL_I915_GEM_CREATE and DRM_IOCTL_GEM_CLOSE. */
 #define TOPIC gem_create
+#define ANY_I915
 #include "test.h"
 
 TEST_F(gem_create, sizes_are_whole_pages)

@@ -4,6 +4,7 @@
  * driver must not say it has.
  */
 #define TOPIC getparam
+#define ANY_I915
 #include "test.h"
 
 /* Parameters that are 1 on every chip of this interface since Linux 5.12. */

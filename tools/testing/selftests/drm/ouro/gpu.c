@@ -175,6 +175,11 @@ int store(const struct gpu *gpu, const struct engine *engine, __u32 context, __u
 	return store_list(gpu, engine, context, &one);
 }
 
+bool addresses_chosen(void)
+{
+	return speaks == &i915_local;
+}
+
 bool has_spin(const struct gpu *gpu)
 {
 	return gpu->speaks->endless;

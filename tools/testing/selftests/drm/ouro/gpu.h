@@ -5,8 +5,9 @@
  *
  * The tests know no generation. What all interfaces have is in a table of
  * each (batch_i915.c, batch_local.c, batch_radeon.c); a program that uses nothing
- * else says so with ANY_INTERFACE, and runs on all of them. The others are about
- * i915 with relocations: there, a
+ * else says so with ANY_INTERFACE, and runs on all of them. One that uses what
+ * i915 has on all cards says ANY_I915; the others are about what cards
+ * with memory of their own refuse: relocations, domains, calls that copy. A
  * backend is a table of command templates, found by the name that
  * DRM_IOCTL_OURO_DEVICE gives; a driver that lacks that ioctl is known by its
  * chip.
@@ -40,7 +41,7 @@ struct store_command {
 	const char *name;
 	unsigned int engines;
 	unsigned int dwords;
-	__u32 words[8];
+	__u32 words[16];
 	/* where the address goes, and flags that share its dword */
 	unsigned int address;
 	__u32 address_flags;
@@ -93,6 +94,8 @@ struct engine {
 	const char *name;
 	unsigned int bit;
 	__u64 ring;
+	/* how faults of its model call it: its number there, plus one */
+	unsigned int model;
 };
 
 struct interface;
@@ -162,6 +165,9 @@ int call(int fd, unsigned long request, void *argument);
 /* A parameter, or a negative errno. */
 int getparam(int fd, int param);
 
+/* An answer of DRM_IOCTL_I915_QUERY; the caller frees it. NULL if there is none. length may be NULL. */
+void *query_answer(int fd, __u64 id, __s32 *length);
+
 __u32 gem_create(int fd, __u64 size);
 int gem_close(int fd, __u32 handle);
 void *gem_map(int fd, __u32 handle, __u64 size, __u64 how);
@@ -177,6 +183,9 @@ int gem_busy(int fd, __u32 handle);
 __u32 context_create(int fd);
 int context_destroy(int fd, __u32 id);
 
+/* Whether programs say where objects are, and there are no relocations. */
+bool addresses_chosen(void);
+
 /* A batch in the making, with its objects and relocations. */
 struct batch {
 	__u32 words[4096];
@@ -190,13 +199,17 @@ struct batch {
 void batch_init(struct batch *b);
 /* The object's entry, added if it is not there. */
 struct drm_i915_gem_exec_object2 *batch_object(struct batch *b, __u32 handle);
-/* A word that holds the address of a place in an object. */
+/* The address of a place in an object: a word, or two where programs choose it. */
 void batch_address(struct batch *b, __u32 handle, __u32 delta, bool write, __u32 domain);
 void batch_store(struct batch *b, const struct store_command *c, __u32 handle, __u32 offset,
 		 __u64 value);
 void batch_end(struct batch *b, const struct backend *be);
 /* Fills in eb and the last object, a new one that holds the words; its handle. */
 __u32 batch_finish(int fd, struct batch *b, struct drm_i915_gem_execbuffer2 *eb);
+/* The same; the last word is a jump, which goes to the batch's beginning. */
+__u32 batch_to_itself(int fd, struct batch *b, struct drm_i915_gem_execbuffer2 *eb);
+/* The batch's own object is also what others write: it is where they look for it. */
+void batch_is_target(struct batch *b, __u32 handle);
 /* All of it: make, submit, close the batch object. 0 or a negative errno. */
 int batch_run(int fd, struct batch *b, __u64 flags, __u32 context);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A batch that never ends, of a client that never ends it. */
 #define TOPIC hang
+#define ANY_I915
 #define HANGS
 #include "test.h"
 

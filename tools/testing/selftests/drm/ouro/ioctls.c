@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 
 #define TOPIC ioctls
+#define ANY_I915
 #include "test.h"
 #include "known.h"
 

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
+#define ANY_I915
 #include "test.h"
 
 FIXTURE(isolation)
@@ -58,20 +59,23 @@ static bool all_zero(const __u32 *words, unsigned int n)
 
 /* A page is copied by the GPU; the source is an object, or a bare address. */
 static int copy_page(const struct gpu *gpu, const struct engine *blitter, __u32 to, __u32 from,
-		     __u32 address)
+		     __u64 address)
 {
 	const struct backend *be = gpu->backend;
 	struct batch b;
 	unsigned int i;
 
 	batch_init(&b);
-	for (i = 0; i < be->copy_dwords; i++) {
+	/* an address has one word, or two */
+	for (i = 0; i < be->copy_dwords; i = b.n) {
 		if (i == be->copy_to)
 			batch_address(&b, to, 0, true, I915_GEM_DOMAIN_RENDER);
 		else if (i == be->copy_from && from)
 			batch_address(&b, from, address, false, I915_GEM_DOMAIN_RENDER);
 		else
-			b.words[b.n++] = i == be->copy_from ? address : be->copy_page[i];
+			b.words[b.n++] = i == be->copy_from ? (__u32)address : be->copy_page[i];
+		if (i == be->copy_from && !from && addresses_chosen())
+			b.words[b.n++] = address >> 32;
 	}
 	batch_end(&b, be);
 	return batch_run(gpu->fd, &b, blitter->ring, 0);
@@ -153,7 +157,7 @@ TEST_F(isolation, offsets_of_others)
 	void *map;
 
 	for (kind = 0; kind < 4; kind++) {
-		get.flags = kind;
+		get.flags = addresses_chosen() ? I915_MMAP_OFFSET_FIXED : kind;
 		ASSERT_EQ(0, call(self->gpu.fd, DRM_IOCTL_I915_GEM_MMAP_OFFSET, &get));
 		for (near = 0; near < 16; near++) {
 			map = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->other.fd,
@@ -203,11 +207,11 @@ static int store_at(const struct gpu *gpu, const struct engine *engine, __u32 ha
 	struct batch b;
 
 	batch_init(&b);
-	batch_store(&b, store_for(gpu, engine, 4), handle, offset, value);
-	batch_end(&b, gpu->backend);
 	object = batch_object(&b, handle);
 	object->flags |= EXEC_OBJECT_PINNED;
 	object->offset = address;
+	batch_store(&b, store_for(gpu, engine, 4), handle, offset, value);
+	batch_end(&b, gpu->backend);
 	return batch_run(gpu->fd, &b, engine->ring, 0);
 }
 

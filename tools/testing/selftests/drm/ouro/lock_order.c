@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #define TOPIC lock_order
+#define ANY_I915
 #include "test.h"
 
 #define OBJECTS 8

@@ -7,6 +7,7 @@
  * Needs a device with memory of its own, or the module parameter test_region_mb.
  */
 #define TOPIC moving
+#define ANY_I915
 #include <pthread.h>
 #include <stdio.h>
 

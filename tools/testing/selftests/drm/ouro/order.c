@@ -4,6 +4,7 @@
  * who reads it after its writers, on whatever engine, in whatever context.
  */
 #define TOPIC order
+#define ANY_I915
 #include "test.h"
 
 /* The last one to write wins, over all engines. */
@@ -65,6 +66,7 @@ TEST_F(order, a_batch_is_read_before_it_is_written)
 		batch_store(&b, store_for(&self->gpu, first, 4), target, 0, 0x900d);
 		batch_end(&b, self->gpu.backend);
 		handle = batch_finish(self->fd, &b, &eb);
+		batch_is_target(&b, handle);
 		eb.flags = first->ring;
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
 		/* the other engine ends it at its start, too late */
@@ -93,6 +95,7 @@ TEST_F(order, a_batch_is_written_before_it_is_read)
 		batch_store(&b, c, target, 0, 0xbad);
 		batch_end(&b, self->gpu.backend);
 		handle = batch_finish(self->fd, &b, &eb);
+		batch_is_target(&b, handle);
 		eb.flags = last->ring;
 		/* the first engine changes the value in the batch, the last one runs it */
 		ASSERT_EQ(0, store(&self->gpu, first, 0, handle, c->value * 4, 0x1234 + i));

@@ -3,6 +3,7 @@
  * A device that misbehaves while the driver comes to it: the probe says so, within bounded time, or
  * goes on without what failed; and when the device is well again, it works.
  */
+#define ANY_I915
 #include "test.h"
 
 FIXTURE(probe)

@@ -6,6 +6,7 @@
  * stack; lockdep watches on the debug kernel.
  */
 #define TOPIC reentry
+#define ANY_I915
 #include <poll.h>
 #include <stdio.h>
 #include <sys/ioctl.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* DRM_IOCTL_I915_REG_READ: the timestamp, and nothing else. */
 #define TOPIC reg_read
+#define ANY_I915
 #include "test.h"
 
 /* The render engine's timestamp (i915_drm.h). */

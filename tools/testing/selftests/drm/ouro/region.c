@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 
+#define ANY_I915
 #include "test.h"
 
 /* Objects, each an eighth of the region. */

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #define TOPIC reset
+#define ANY_I915
 #define HANGS
 #include "test.h"
 #include "device.h"
@@ -291,15 +292,19 @@ TEST_F(reset, client_ban)
 	gpu_close(&other);
 }
 
-/* Whoever does not persist ends with the context, and is not missed. Fifty times. */
+/*
+ * Whoever does not persist ends with the context, and is not missed. Fifty times, where that takes
+ * no time: an engine that shares itself has to be asked longer before it is taken away.
+ */
 TEST_F(reset, not_persistent_fifty_times)
 {
+	const unsigned int times = self->gpu.speaks == &i915 ? 50 : 12;
 	__u32 target = gem_create(self->fd, PAGE);
 	struct drm_i915_reset_stats before, after;
 	unsigned int i;
 
 	ASSERT_EQ(0, stats(self->fd, 0, &before));
-	for (i = 0; i < 50; i++) {
+	for (i = 0; i < times; i++) {
 		const struct engine *engine = &self->gpu.engines[i % self->gpu.n_engines];
 		__u32 id = context_create(self->fd);
 		struct spin spin;
@@ -321,7 +326,7 @@ TEST_F(reset, not_persistent_fifty_times)
 	 * its context goes needs none: while the one before it ends, on a slow machine.
 	 */
 	ASSERT_EQ(0, stats(self->fd, 0, &after));
-	EXPECT_LE(25, after.reset_count - before.reset_count);
+	EXPECT_LE(times / 2, after.reset_count - before.reset_count);
 }
 
 /* The same when the file is closed, by the death of its process. */
@@ -398,7 +403,6 @@ TEST_F(reset, arguments_of_the_statistics)
 /* The engine stops by itself, in the middle of what is nobody's fault. */
 TEST_F(reset, ring_that_stops)
 {
-	static const unsigned int engines[] = { FAULT_RENDER, FAULT_BLITTER, FAULT_VIDEO };
 	__u32 target = gem_create(self->fd, PAGE);
 	struct place place;
 	unsigned int i;
@@ -409,7 +413,10 @@ TEST_F(reset, ring_that_stops)
 	for (i = 0; i < self->gpu.n_engines; i++) {
 		__u32 guilty = context_create(self->fd);
 
-		ASSERT_EQ(0, model_fault(&place, FAULT_HANG | engines[i] | FAULT_ONCE));
+		/* what follows the last number of work before is done, too */
+		usleep(20000);
+		ASSERT_EQ(0, model_fault(&place, FAULT_HANG | FAULT_ENGINE(&self->gpu.engines[i]) |
+							     FAULT_ONCE));
 		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
 		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i], guilty, target, 0, 0x701));
 		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i], 0, target, 8, 0x702 + i));

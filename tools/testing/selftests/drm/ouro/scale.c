@@ -11,6 +11,7 @@
 #include <time.h>
 
 #define TOPIC scale
+#define ANY_I915
 #include "test.h"
 
 #define THOUSANDS 10
@@ -69,6 +70,15 @@ static unsigned int much(void)
 	return CHUNK * (thousands && thousands <= THOUSANDS ? thousands : THOUSANDS);
 }
 
+/*
+ * Writes that so many objects, contexts or clients may cost more. What comes while a list of contexts
+ * is on its way goes with the next one: how many there are is a matter of time, up to one a request.
+ */
+static __u64 slack(const struct gpu *gpu)
+{
+	return gpu->speaks == &i915 ? 1 : ROUNDS * TRIES;
+}
+
 static void report(struct __test_metadata *_metadata, const char *what, __u64 few, __u64 many)
 {
 	printf("# scale: %s: a submission takes %llu ns with 1, %llu ns with %u\n", what,
@@ -100,7 +110,7 @@ TEST_F(scale, objects)
 	ASSERT_EQ(0, gem_wait(self->fd, objects[CHUNK].handle, -1));
 	many = cost(&self->gpu, &many_writes);
 	report(_metadata, "objects", few, many);
-	EXPECT_LE(many_writes, few_writes + 1);
+	EXPECT_LE(many_writes, few_writes + slack(&self->gpu));
 	for (i = 0; i < n; i++)
 		ASSERT_EQ(0, gem_close(self->fd, handles[i]));
 	gem_close(self->fd, objects[CHUNK].handle);
@@ -117,7 +127,7 @@ TEST_F(scale, contexts)
 	cover("DRM_IOCTL_I915_GEM_CONTEXT_CREATE");
 	many = cost(&self->gpu, &many_writes);
 	report(_metadata, "contexts", few, many);
-	EXPECT_LE(many_writes, few_writes + 1);
+	EXPECT_LE(many_writes, few_writes + slack(&self->gpu));
 }
 
 TEST_F(scale, clients)
@@ -140,7 +150,7 @@ TEST_F(scale, clients)
 	cover("open");
 	many = cost(&self->gpu, &many_writes);
 	report(_metadata, "clients", few, many);
-	EXPECT_LE(many_writes, few_writes + 1);
+	EXPECT_LE(many_writes, few_writes + slack(&self->gpu));
 	for (i = 0; i < n; i++)
 		close(fds[i]);
 	free(fds);

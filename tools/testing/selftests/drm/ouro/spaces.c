@@ -14,7 +14,7 @@
 
 static const struct i915_engine_class_instance copy_engine = { I915_ENGINE_CLASS_COPY, 0 };
 static const struct i915_engine_class_instance render_engine = { I915_ENGINE_CLASS_RENDER, 0 };
-static const struct engine at_0 = { "0", 0, 0 };
+static const struct engine at_0 = { .name = "0" };
 
 /* uapi.rst, "Limits" */
 enum { SPACES = 65536 };

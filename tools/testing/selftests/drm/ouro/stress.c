@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #define HANGS
+#define ANY_I915
 #include "test.h"
 #include "device.h"
 #include "stress.h"

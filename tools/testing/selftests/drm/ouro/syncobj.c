@@ -7,6 +7,7 @@
 #include <time.h>
 
 #define TOPIC syncobj
+#define ANY_I915
 #include "test.h"
 
 static __u32 make(int fd, __u32 flags)

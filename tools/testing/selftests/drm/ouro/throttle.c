@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 
 #define TOPIC throttle
+#define ANY_I915
 #include "test.h"
 
 static int throttle(int fd)

@@ -12,6 +12,7 @@
 #include <sys/sysmacros.h>
 
 #define HANGS
+#define ANY_I915
 #include "test.h"
 #include "device.h"
 

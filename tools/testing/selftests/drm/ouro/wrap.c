@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #define TOPIC wrap
+#define ANY_I915
 #include "test.h"
 
 /*
