@@ -137,7 +137,7 @@ static int hog_start(const struct gpu *gpu, __u32 context, __u32 place, struct h
 	if (!hog->seen || !hog->spin.map)
 		return -ENOMEM;
 	words_object(&w, hog->begun, EXEC_OBJECT_WRITE);
-	return words_submit(gpu->fd, &w, hog->spin.handle, place, context, NULL);
+	return words_submit(gpu->fd, &w, hog->spin.handle, at - 4 * 8, place, context, NULL);
 }
 
 /* Whether it runs, after up to some seconds. */
@@ -288,7 +288,7 @@ TEST_F(balance, the_state_goes_along)
 TEST_F(balance, one_space_with_its_context)
 {
 	__u32 context = balanced(self->fd), target = gem_create(self->fd, PAGE);
-	const struct engine render = { "3", 0, RENDER };
+	const struct engine render = { .name = "3", .ring = RENDER };
 	struct words w = {};
 	struct spin spin;
 
