@@ -4,7 +4,8 @@
  * call that copies, one way to map (i915_drm.h). See gpu.h.
  *
  * Objects have addresses that follow from their handles, so that nobody has to
- * look for one. Batches do not: their handles are given out again while they run. Commands of Gen12.5: MI_STORE_DATA_IMM,
+ * look for one. Batches do not: their handles are given out again while they
+ * run. Commands of Gen12.5: MI_STORE_DATA_IMM,
  * MI_BATCH_BUFFER_START in the batch's own space, MI_ARB_CHECK, at which the
  * engine may be taken away.
  */
@@ -28,7 +29,8 @@ static const struct store_command stores_of_all[] = {
 	{ "MI_FLUSH_DW", BCS | VCS | VECS, 4, { 0x13004002 }, 1, 0, 3, 4, 0 },
 	{ "MI_FLUSH_DW qword", BCS | VCS | VECS, 5, { 0x13004003 }, 1, 0, 3, 8, 0 },
 	/* one pixel of 32 bits by a fill, in the system's memory */
-	{ "XY_FAST_COLOR_BLT", BCS, 16, { 0x5110000e, 3, 0, 0x00010001, 0, 0, 1u << 31 }, 4, 0, 7, 4, 0 },
+	{ "XY_FAST_COLOR_BLT", BCS, 16, { 0x5110000e, 3, 0, 0x10001, 0, 0, 1u << 31 }, 4, 0, 7, 4,
+	  0 },
 };
 
 static const struct backend backend = {

@@ -44,7 +44,7 @@ int context_priority(int fd, __u32 context, int priority);
 void words_store(struct words *w, __u64 address, __u32 value);
 void words_end(struct words *w);
 void words_object(struct words *w, __u32 handle, __u64 flags);
-/* Submits a batch that is written, at an address. fence: NULL, or room for one. 0 or a negative errno. */
+/* Submits a batch that is written, at an address. fence: NULL, or room for one. 0 or an errno. */
 int words_submit(int fd, struct words *w, __u32 batch, __u64 at, __u64 flags, __u32 context,
 		 int *fence);
 /* The same with an object for the words, which is closed. */

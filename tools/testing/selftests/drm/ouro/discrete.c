@@ -319,7 +319,7 @@ TEST_F(discrete, equal_work_takes_turns)
 	}
 }
 
-/* Each alone would be found after the limit; so is each of two of which neither has the engine for long. */
+/* Each alone would be found after the limit; so is each of two that have the engine by turns. */
 TEST_F(discrete, endless_work_that_takes_turns_is_found)
 {
 	const struct engine at_0 = { .name = "0" };

@@ -88,7 +88,7 @@ TEST_F(files, drop_caches_takes_addresses)
 	__u64 before;
 
 	if (getparam(self->fd, I915_PARAM_HAS_ALIASING_PPGTT) > 1)
-		SKIP(return, "each context has addresses of its own, of which nobody tells the room");
+		SKIP(return, "contexts have addresses of their own: nobody tells the room");
 	debug_path(self->fd, "i915_gem_drop_caches", path, sizeof(path));
 	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, handle, 0, 0x1dea));
 	ASSERT_EQ(0, gem_wait(self->fd, handle, -1));

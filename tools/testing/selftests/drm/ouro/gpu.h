@@ -165,7 +165,7 @@ int call(int fd, unsigned long request, void *argument);
 /* A parameter, or a negative errno. */
 int getparam(int fd, int param);
 
-/* An answer of DRM_IOCTL_I915_QUERY; the caller frees it. NULL if there is none. length may be NULL. */
+/* An answer of DRM_IOCTL_I915_QUERY, to be freed. NULL if there is none. length may be NULL. */
 void *query_answer(int fd, __u64 id, __s32 *length);
 
 __u32 gem_create(int fd, __u64 size);

@@ -276,15 +276,15 @@ static bool is_exact(const struct gpu *gpu, unsigned int n, const struct drm_our
 		return false;
 	writes -= starts * each + flushes;
 	if (gpu->speaks == &i915_local)
-		/* an engine reports by interrupts, even if nobody waits; two words of some engines each */
+		/* engines report by interrupts, even if nobody waits; some of them in one */
 		return interrupts ? writes <= interrupts * 24 : !writes && !reads;
 	return !writes && reads == after->fifo_reads - before->fifo_reads;
 }
 
 /*
  * A submission whose objects are bound, while nobody waits: one posted write and no read, on
- * engines whose document asks for no handshake; on those that take lists of contexts, the list of one
- * and its load. FIFO room and table flushes are counted apart.
+ * engines whose document asks for no handshake; on those that take lists of contexts, the list of
+ * one and its load. FIFO room and table flushes are counted apart.
  * A row in which an interrupt of earlier work came in or was disarmed, or the device woke, says
  * nothing: another one is measured. One that costs just this must come soon, as nobody waits for
  * these; were a submission to cost more, none would.

@@ -63,7 +63,7 @@ static void words_load(struct words *w, __u32 reg, __u32 value)
 	w->words[w->n++] = value;
 }
 
-/* On the engine at index 0 of a context. gives_way: whether it has a place where it may be taken off. */
+/* On the engine at index 0 of a context. gives_way: whether it may be taken off somewhere. */
 static int counting_start(int fd, __u32 context, bool gives_way, struct counting *c)
 {
 	enum { LOOP = 16, ROUND = 64 };
@@ -307,8 +307,8 @@ TEST_F(preempt, who_waits_is_not_forgotten)
 }
 
 /*
- * A batch that never gives the engine back is stopped and blamed. Whoever waited for the engine gets
- * it, of this client and of another, and one that was in the middle of its work goes on there.
+ * A batch that never gives the engine back is stopped and blamed. Whoever waited for the engine
+ * gets it, of this client and of another, and one that was in the middle of its work goes on there.
  */
 TEST_F(preempt, who_gives_no_way_is_stopped)
 {
@@ -318,12 +318,13 @@ TEST_F(preempt, who_gives_no_way_is_stopped)
 	ASSERT_EQ(0, gpu_open(&other));
 	if (self->gpu.ouro)
 		ASSERT_EQ(0, device_hang_ms(&self->gpu, HANG_MS_DEFAULT));
-	/* each takes as long as a hang is watched: one that is reset by itself, and one that is not */
+	/* each takes as long as a hang is watched: one reset by itself, and one that is not */
 	for (i = 0; i < self->engines->num_engines; i++) {
 		const struct i915_engine_class_instance engine = self->engines->engines[i].engine;
 		__u32 first = context_on(other.fd, engine), guilty = context_on(self->fd, engine);
 		__u32 mine = context_on(self->fd, engine), theirs = context_on(other.fd, engine);
-		__u32 target = gem_create(self->fd, PAGE), their_target = gem_create(other.fd, PAGE);
+		__u32 target = gem_create(self->fd, PAGE);
+		__u32 their_target = gem_create(other.fd, PAGE);
 		struct counting innocent, endless;
 		__u32 before;
 

@@ -71,8 +71,8 @@ static unsigned int much(void)
 }
 
 /*
- * Writes that so many objects, contexts or clients may cost more. What comes while a list of contexts
- * is on its way goes with the next one: how many there are is a matter of time, up to one a request.
+ * Writes that so many objects, contexts or clients may cost more. What comes while a list is on its
+ * way goes with the next one: how many there are is a matter of time, up to one a request.
  */
 static __u64 slack(const struct gpu *gpu)
 {
