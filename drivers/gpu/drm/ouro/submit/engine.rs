@@ -399,6 +399,8 @@ impl Engine {
                     holder.busy().add(self.hw.desc().id.class, ns);
                 }
                 *last_done = now;
+                // Under the lock: who has looked knows what is done.
+                self.count_done();
                 done.push_back(request);
             };
             match port {
@@ -421,7 +423,12 @@ impl Engine {
         any
     }
 
-    /// Signals a request, and hands it over.
+    /// Counts a request that is done, or has failed.
+    pub(super) fn count_done(&self) {
+        self.completed.fetch_add(1, ordering::Relaxed);
+    }
+
+    /// Signals a request that was counted, and hands it over.
     pub(super) fn finish(&self, request: ListArc<Request>) {
         request.fence.signal();
         // Who waited for it to be emitted waits no more, if it was not.
@@ -431,7 +438,6 @@ impl Engine {
             let mut queue = self.queue.lock();
             queue.wanted = queue.wanted.saturating_sub(1);
         }
-        self.completed.fetch_add(1, ordering::Relaxed);
         self.retirer.push(request);
     }
 

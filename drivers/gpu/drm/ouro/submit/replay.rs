@@ -207,6 +207,7 @@ impl Engine {
     /// Fails a request.
     pub(super) fn cancel(&self, error: Error, request: ListArc<Request>) {
         request.fence.fail(error);
+        self.count_done();
         self.finish(request);
     }
 }
