@@ -4,10 +4,12 @@
  * Documentation/gpu/drm-usage-stats.rst). Regions have the names of the
  * interface: i915's class and instance, radeon's domains.
  */
+#define ANY_INTERFACE
 #define TOPIC usage
 #define ANY_I915
 #include "test.h"
 #include "files.h"
+#include "places.h"
 
 #define SIZE (3 * PAGE)
 
@@ -47,6 +49,8 @@ TEST_F(usage, total_resident_purgeable)
 	struct drm_i915_gem_madvise advice = { .madv = I915_MADV_DONTNEED };
 	__u32 word = 1;
 
+	if (self->gpu.speaks == &radeon)
+		SKIP(return, NO_I915);
 	EXPECT_TRUE(region_is(self->fd, "system0", 0, 0, 0, 0));
 	advice.handle = gem_create(self->fd, SIZE);
 	EXPECT_TRUE(region_is(self->fd, "system0", SIZE, 0, 0, 0));
@@ -66,6 +70,8 @@ TEST_F(usage, active)
 	struct drm_i915_gem_madvise advice = { .madv = I915_MADV_DONTNEED };
 	struct spin spin;
 
+	if (self->gpu.speaks == &radeon)
+		SKIP(return, NO_I915);
 	advice.handle = gem_create(self->fd, SIZE);
 	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, advice.handle, NULL, &spin));
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_MADVISE, &advice);
@@ -86,6 +92,8 @@ TEST_F(usage, shared)
 	struct drm_prime_handle out = {}, in = {};
 	struct gpu other;
 
+	if (self->gpu.speaks == &radeon)
+		SKIP(return, NO_I915);
 	ASSERT_EQ(0, gpu_open(&other));
 	out.handle = gem_create(self->fd, SIZE);
 	gem_create(self->fd, PAGE);
@@ -103,46 +111,50 @@ TEST_F(usage, shared)
 /* An object counts where it is. test_region_mb, or a device with memory of its own. */
 TEST_F(usage, two_regions)
 {
-	struct drm_i915_gem_memory_class_instance places[] = {
-		{ I915_MEMORY_CLASS_DEVICE, 0 },
-		{ I915_MEMORY_CLASS_SYSTEM, 0 },
-	};
-	struct drm_i915_gem_create_ext_memory_regions regions = {
-		.base.name = I915_GEM_CREATE_EXT_MEMORY_REGIONS,
-		.num_regions = ARRAY_LEN(places),
-		.regions = U64(places),
-	};
-	struct drm_i915_gem_create_ext create = { .size = SIZE, .extensions = U64(&regions) };
-	struct drm_i915_gem_create_ext crowd;
-	struct drm_i915_gem_memory_class_instance local = places[0];
+	const struct drm_i915_gem_memory_class_instance both[] = { LOCAL, SYSTEM };
+	const struct engine *engine = &self->gpu.engines[0];
+	__u64 size = SIZE, all = local_region(self->fd).size;
+	const bool card = is_card(&self->gpu);
+	int handle, every;
 	__u32 word = 1, tries;
 
+	if (self->gpu.speaks == &radeon)
+		SKIP(return, NO_I915);
 	if (of_region(self->fd, "total", "local0") < 0)
 		SKIP(return, "no device memory: test_region_mb is 0");
 	if (addresses_chosen())
 		SKIP(return, "what the CPU touches first gets there with the first batch");
 	EXPECT_TRUE(region_is(self->fd, "local0", 0, 0, 0, 0));
-	GOOD(self->fd, DRM_IOCTL_I915_GEM_CREATE_EXT, &create);
+	handle = place_object(self->fd, &size, both, 2, 0);
+	ASSERT_GT(handle, 0);
+	EXPECT_LE(SIZE, size);
 	/* where it will be */
-	EXPECT_TRUE(region_is(self->fd, "local0", SIZE, 0, 0, 0));
-	EXPECT_EQ(0, gem_write(self->fd, create.handle, 0, &word, sizeof(word)));
-	EXPECT_TRUE(region_is(self->fd, "local0", SIZE, 0, SIZE, 0));
+	EXPECT_TRUE(region_is(self->fd, "local0", size, 0, 0, 0));
+	EXPECT_EQ(0, gem_write(self->fd, handle, 0, &word, sizeof(word)));
+	if (card) {
+		/* until a batch uses it */
+		EXPECT_TRUE(region_is(self->fd, "system0", size, 0, size, 0));
+		ASSERT_EQ(0, store(&self->gpu, engine, 0, handle, 8, 2));
+		ASSERT_EQ(0, gem_wait(self->fd, handle, -1));
+	}
+	EXPECT_TRUE(region_is(self->fd, "local0", size, 0, size, 0));
 	EXPECT_TRUE(region_is(self->fd, "system0", 0, 0, 0, 0));
 	gem_create(self->fd, PAGE);
-	EXPECT_TRUE(region_is(self->fd, "local0", SIZE, 0, SIZE, 0));
+	EXPECT_TRUE(region_is(self->fd, "local0", size, 0, size, 0));
 	EXPECT_TRUE(region_is(self->fd, "system0", PAGE, 0, 0, 0));
-	/* it leaves for one that takes the whole region and may be nowhere else */
-	regions.num_regions = 1;
-	regions.regions = U64(&local);
-	crowd = create;
-	crowd.size = local_region(self->fd).size;
-	GOOD(self->fd, DRM_IOCTL_I915_GEM_CREATE_EXT, &crowd);
-	for (tries = 0; tries < 1000 && gem_write(self->fd, crowd.handle, 0, &word, 4); tries++)
+	/* it leaves for one that takes the whole region and wants to be nowhere else */
+	every = create_local(self->fd, all);
+	ASSERT_GT(every, 0);
+	for (tries = 0; tries < 1000; tries++) {
+		if (!begin(&self->gpu, every) &&
+		    of_region(self->fd, "resident", "local0") == (long long)all)
+			break;
 		usleep(20000);
+	}
 	EXPECT_GT(1000, tries);
-	EXPECT_TRUE(region_is(self->fd, "local0", crowd.size, 0, crowd.size, 0));
-	EXPECT_TRUE(region_is(self->fd, "system0", SIZE + PAGE, 0, SIZE, 0));
-	EXPECT_EQ(1, gem_read32(self->fd, create.handle, 0));
+	EXPECT_TRUE(region_is(self->fd, "local0", all, 0, all, 0));
+	EXPECT_TRUE(region_is(self->fd, "system0", size + PAGE, 0, size, 0));
+	EXPECT_EQ(1, gem_read32(self->fd, handle, 0));
 }
 
 FIXTURE(usage_radeon)
