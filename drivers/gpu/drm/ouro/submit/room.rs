@@ -27,6 +27,8 @@ use crate::{
 
 /// Objects that a batch may send away for the sake of speed: it runs without that, too.
 const MAX_SENDINGS: u32 = 8;
+/// How often it looks for memory that is on its way back, for the same sake.
+const MAX_LOOKS: u32 = 200;
 
 /// What a batch has tried so far.
 pub(crate) struct Tries {
@@ -35,6 +37,8 @@ pub(crate) struct Tries {
     patience: Patience,
     /// How many objects of others may still be sent away from where the batch's are wanted.
     sendings: u32,
+    /// How often it may still look for memory that is on its way back.
+    looks: u32,
 }
 
 impl Tries {
@@ -43,6 +47,7 @@ impl Tries {
             scattered: false,
             patience: Patience::new(),
             sendings: MAX_SENDINGS,
+            looks: MAX_LOOKS,
         }
     }
 }
@@ -144,12 +149,19 @@ fn to_region(
     };
     match migrate::settle(&entry.object, &locked, region) {
         Err(e) if e == ENOSPC && tries.sendings != 0 => {
-            tries.sendings -= 1;
-            match send_away(region, entries, i, set, &mut tries.patience) {
+            let stop = match send_away(region, entries, i, set, &mut tries.patience) {
                 // Nobody can leave.
-                Stop::Failed(e) if e == ENOMEM => Ok(()),
-                stop => Err(stop),
+                Stop::Failed(e) if e == ENOMEM => return Ok(()),
+                stop => stop,
+            };
+            match stop {
+                // What others had there is on its way back, and nobody was sent away.
+                Stop::Wait(None) if tries.looks != 0 && !gpu.retirer().is_empty() => {
+                    tries.looks -= 1
+                }
+                _ => tries.sendings -= 1,
             }
+            Err(stop)
         }
         _ => Ok(()),
     }
