@@ -90,7 +90,7 @@ static void *map(int fd, __u32 handle, __u64 size, __u64 how)
 
 __u64 address_of(__u32 handle)
 {
-	return (__u64)handle << 26;
+	return (__u64)handle << 30;
 }
 
 __u64 address_of_none(void)

@@ -32,7 +32,7 @@ struct words {
 /* Whether the card behind an i915 node is one of these. */
 bool is_local(int fd);
 
-/* Where an object is, in every context: 64 MB for each handle. */
+/* Where an object is, in every context: 1 GB for each handle. */
 __u64 address_of(__u32 handle);
 /* A place of 64 KB where no other object is that may be in use. */
 __u64 address_of_none(void);

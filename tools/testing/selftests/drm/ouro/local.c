@@ -319,7 +319,7 @@ TEST_F(local, a_batch_of_more_than_there_is)
 	}
 }
 
-/* Every byte of every object is seen, wherever it is: all of the memory, however small its window. */
+/* Every byte of every object is seen: all of the memory, however small its window. */
 TEST_F(local, the_cpu_sees_every_byte)
 {
 	const struct drm_i915_gem_memory_class_instance both[] = { LOCAL, SYSTEM };

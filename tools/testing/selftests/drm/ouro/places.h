@@ -75,7 +75,7 @@ static inline int store_at(const struct gpu *gpu, __u32 handle, __u64 address, _
 }
 
 /* Above all that address_of() gives: there one object may be as large as it likes. */
-#define FAR_AWAY (1ull << 46)
+#define FAR_AWAY 0x400000000000ull
 
 /* Memory for an object, where it is to be. */
 static inline int begin(const struct gpu *gpu, __u32 handle)
