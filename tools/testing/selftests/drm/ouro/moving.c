@@ -6,7 +6,6 @@
  *
  * Needs a device with memory of its own, or the module parameter test_region_mb.
  */
-#define ANY_INTERFACE
 #define TOPIC moving
 #define ANY_I915
 #include <pthread.h>

@@ -4,7 +4,6 @@
  * Documentation/gpu/drm-usage-stats.rst). Regions have the names of the
  * interface: i915's class and instance, radeon's domains.
  */
-#define ANY_INTERFACE
 #define TOPIC usage
 #define ANY_I915
 #include "test.h"
