@@ -98,6 +98,24 @@ pub struct Pipes {
     pub depth: u8,
 }
 
+/// The units that run shaders, where user space asks for them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shaders {
+    /// Those that draw: a bit each, of one flat row.
+    pub geometry: u32,
+    /// Those that compute, in the same row.
+    pub compute: u32,
+    /// What each of them has: a bit for an execution unit.
+    pub units: u16,
+}
+
+impl Shaders {
+    /// How many there are.
+    pub const fn count(&self) -> u32 {
+        (self.geometry | self.compute).count_ones()
+    }
+}
+
 /// What [`Generation::probe`] found.
 #[derive(Clone, Copy)]
 pub struct Topology {
@@ -135,6 +153,8 @@ pub struct Topology {
     pub msi: bool,
     /// The units that draw.
     pub pipes: Pipes,
+    /// The units that run shaders, where the fuses say so.
+    pub shaders: Option<Shaders>,
     /// What an engine's commands and registers depend on in this very card, as the backend likes. The core
     /// hands it on in [`EngineMemory::card`](crate::engine::EngineMemory::card) and [`Hw::card`].
     pub card: u32,

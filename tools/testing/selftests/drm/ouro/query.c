@@ -154,6 +154,60 @@ TEST_F(query, memory_regions)
 	EXPECT_EQ(1, system);
 }
 
+/* One slice, and a flat row of subslices with a mask of units for each that is there. */
+TEST_F(query, subslices)
+{
+	struct drm_i915_query_item item = { .query_id = DRM_I915_QUERY_TOPOLOGY_INFO };
+	struct drm_i915_query query = one(&item);
+	struct drm_i915_query_topology_info *info;
+	__u8 answers[2][512];
+	unsigned int i, n;
+	int size;
+
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	if (item.length == -ENODEV)
+		SKIP(return, "this chip has no subslices to tell of");
+	size = item.length;
+	ASSERT_GT(size, (int)sizeof(*info));
+	ASSERT_LE(size, (int)sizeof(answers[0]));
+	for (i = 0; i < 2; i++) {
+		memset(answers[i], 0, sizeof(answers[i]));
+		item = (struct drm_i915_query_item){
+			.query_id = i ? DRM_I915_QUERY_GEOMETRY_SUBSLICES : DRM_I915_QUERY_TOPOLOGY_INFO,
+			.length = size,
+			.data_ptr = (uintptr_t)answers[i],
+		};
+		GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+		ASSERT_EQ(size, item.length);
+		info = (void *)answers[i];
+		EXPECT_EQ(0, info->flags);
+		EXPECT_EQ(1, info->max_slices);
+		EXPECT_EQ(1, info->data[0]);
+		ASSERT_LE(sizeof(*info) + info->eu_offset + info->max_subslices * info->eu_stride,
+			  (size_t)size);
+		for (n = 0; n < info->max_subslices; n++) {
+			bool there = info->data[info->subslice_offset + n / 8] >> n % 8 & 1;
+			bool units = info->data[info->eu_offset + n * info->eu_stride];
+
+			EXPECT_EQ(there, units);
+			/* what draws is among all */
+			if (i && there)
+				EXPECT_TRUE(answers[0][sizeof(*info) + info->subslice_offset + n / 8] >>
+						    n % 8 & 1);
+		}
+	}
+	/* only render engines draw; the other question is about no engine */
+	item = (struct drm_i915_query_item){
+		.query_id = DRM_I915_QUERY_GEOMETRY_SUBSLICES,
+		.flags = I915_ENGINE_CLASS_COPY,
+	};
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	EXPECT_EQ(-EINVAL, item.length);
+	item = (struct drm_i915_query_item){ .query_id = DRM_I915_QUERY_TOPOLOGY_INFO, .flags = 1 };
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	EXPECT_EQ(-EINVAL, item.length);
+}
+
 TEST_F(query, what_this_chip_lacks)
 {
 	struct drm_i915_query_item item = { .query_id = DRM_I915_QUERY_TOPOLOGY_INFO };

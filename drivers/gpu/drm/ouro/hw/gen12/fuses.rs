@@ -10,7 +10,7 @@ use super::{
     engine::{ListEngine, ALL},
     gt_regs::{self as gt_reg, MediaFuse},
 };
-use crate::{engine::Engine, io::Hw};
+use crate::{engine::Engine, generation::Shaders, io::Hw};
 
 /// Render and blitter, which every card has.
 const ALWAYS: u32 = 0b11;
@@ -88,6 +88,18 @@ pub(super) fn read(hw: &Hw<'_>) -> u32 {
     set
 }
 
+/// Reads which subslices there are, and what each has: 16 units at most, which eight bits switch in pairs
+/// (digest §3.3 row 9; that they are pairs follows from the number of a DG2's units alone).
+pub(super) fn shaders(hw: &Hw<'_>) -> Shaders {
+    let pairs = hw.regs.read32(gt_reg::EU_FUSE) & 0xff;
+    let units = (0..16).filter(|unit| pairs >> (unit / 2) & 1 != 0);
+    Shaders {
+        geometry: hw.regs.read32(gt_reg::GEOMETRY_DSS),
+        compute: hw.regs.read32(gt_reg::COMPUTE_DSS),
+        units: units.fold(0, |all, unit| all | 1 << unit),
+    }
+}
+
 /// The engines of a set that [`read`] gave.
 pub(super) fn engines(set: u32) -> &'static [&'static dyn Engine] {
     let compute = (set >> COMPUTE.0 & 0xf).trailing_zeros() as usize;
@@ -128,6 +140,18 @@ mod tests {
         assert_eq!(list, same);
         assert!(numbered(&hw).enumerate().all(|(n, (m, _))| n == m));
         list.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn shaders_are_those_that_the_fuses_leave() {
+        let mock = Mock::default();
+        mock.set(0x9134, 0x3f);
+        mock.set(0x913c, 0x0000_00fe);
+        mock.set(0x9144, 0x0000_ff00);
+        let shaders = shaders(&mock.hw());
+        assert_eq!((shaders.geometry, shaders.compute), (0xfe, 0xff00));
+        // Row 9 of §3.3: bits 7:0, for 16 units.
+        assert_eq!((shaders.units, shaders.count()), (0x0fff, 15));
     }
 
     #[test]

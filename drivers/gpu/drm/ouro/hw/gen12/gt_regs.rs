@@ -59,6 +59,10 @@ pub(super) const PAT_INDEX: u32 = 0x4800;
 pub(super) const TILE0_ADDR_RANGE: u32 = 0x4900;
 /// Where the compression data behind it begin (§3.3 row 7).
 pub(super) const FLAT_CCS_BASE_ADDR: u32 = 0x4910;
+/// Execution units of all subslices: bits 7:0, each for two (§3.3 row 9).
+pub(super) const EU_FUSE: u32 = 0x9134;
+/// Subslices that draw (§3.3 row 9).
+pub(super) const GEOMETRY_DSS: u32 = 0x913c;
 /// Whether compute engines' slices are on (§3.3 row 9).
 pub(super) const COMPUTE_DSS: u32 = 0x9144;
 /// Which media engines there are (§3.3 row 9).

@@ -120,6 +120,7 @@ fn look(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
         revision: hw.platform.config32(PCI_REVISION) as u8,
         msi: true,
         pipes: Pipes::default(),
+        shaders: Some(fuses::shaders(hw)),
         card,
     })
 }

@@ -68,6 +68,7 @@ pub(super) fn probe(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
         swizzle: swizzle::detect(hw),
         msi: true,
         pipes: Pipes::default(),
+        shaders: None,
         card: 0,
         llc: true,
         timestamp_hz: TIMESTAMP_HZ,

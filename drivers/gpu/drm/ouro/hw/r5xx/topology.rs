@@ -85,6 +85,7 @@ pub(super) fn probe(family: &R5xx, hw: &Hw<'_>) -> Result<Topology, BringUpError
         revision: hw.platform.config32(PCI_REVISION) as u8,
         msi: family.msi,
         pipes: pipes::count(family.depth_pipes, hw),
+        shaders: None,
         card: path & !regs::HDP_READ_BUFFER_INVALIDATE | regs::HDP_APER_CNTL,
     })
 }

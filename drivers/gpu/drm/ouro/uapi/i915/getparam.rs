@@ -39,6 +39,11 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
             }
         },
         abi::I915_PARAM_CS_TIMESTAMP_FREQUENCY => topology.timestamp_hz as i32,
+        abi::I915_PARAM_SUBSLICE_TOTAL => topology.shaders.ok_or(ENODEV)?.count() as i32,
+        abi::I915_PARAM_EU_TOTAL => {
+            let shaders = topology.shaders.ok_or(ENODEV)?;
+            (shaders.count() * shaders.units.count_ones()) as i32
+        }
         abi::I915_PARAM_MMAP_VERSION => 1,
         abi::I915_PARAM_MMAP_GTT_VERSION => 4,
         // Memory of processes is for chips that share the CPU's caches.
@@ -92,8 +97,6 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         | abi::I915_PARAM_ALLOW_BATCHBUFFER
         | abi::I915_PARAM_LAST_DISPATCH
         | abi::I915_PARAM_HAS_EXEC_CONSTANTS
-        | abi::I915_PARAM_SUBSLICE_TOTAL
-        | abi::I915_PARAM_EU_TOTAL
         | abi::I915_PARAM_SLICE_MASK
         | abi::I915_PARAM_SUBSLICE_MASK
         | abi::I915_PARAM_HUC_STATUS

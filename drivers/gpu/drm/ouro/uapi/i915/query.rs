@@ -3,6 +3,7 @@
 //! `QUERY`: larger answers, each item with an error of its own.
 
 use kernel::prelude::*;
+use ouro_hw::EngineClass;
 use ouro_kernel::{task, uaccess};
 use ouro_uapi::i915 as abi;
 use zerocopy::{Immutable, IntoBytes};
@@ -41,10 +42,10 @@ fn one(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
     match u32::try_from(item.query_id).map_err(|_| EINVAL)? {
         abi::DRM_I915_QUERY_ENGINE_INFO => engines(file, item),
         abi::DRM_I915_QUERY_MEMORY_REGIONS => regions(file, item),
-        abi::DRM_I915_QUERY_TOPOLOGY_INFO
-        | abi::DRM_I915_QUERY_PERF_CONFIG
+        abi::DRM_I915_QUERY_TOPOLOGY_INFO => topology(file, item),
+        abi::DRM_I915_QUERY_GEOMETRY_SUBSLICES => geometry(file, item),
+        abi::DRM_I915_QUERY_PERF_CONFIG
         | abi::DRM_I915_QUERY_HWCONFIG_BLOB
-        | abi::DRM_I915_QUERY_GEOMETRY_SUBSLICES
         | abi::DRM_I915_QUERY_GUC_SUBMISSION_VERSION => Err(ENODEV),
         _ => Err(EINVAL),
     }
@@ -58,7 +59,6 @@ where
     H: IntoBytes + Immutable,
     E: IntoBytes + Immutable,
 {
-    require(item.flags == 0)?;
     let head = size_of::<H>();
     let each = size_of::<E>();
     let total = entries.len() * each + head;
@@ -82,7 +82,57 @@ where
 /// The fixed part of both answers: a number, and three words that are zero.
 type Header = [u32; 4];
 
+/// Subslices that can be told of, and the units in each.
+const MAX_SUBSLICES: u16 = u32::BITS as u16;
+const MAX_UNITS: u16 = u16::BITS as u16;
+
+/// All subslices. Errors: `ENODEV` where the fuses do not say.
+fn topology(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
+    require(item.flags == 0)?;
+    let shaders = file.gpu().hardware().topology().shaders.ok_or(ENODEV)?;
+    subslices(item, shaders.geometry | shaders.compute, shaders.units)
+}
+
+/// Those that draw. The flags name the engine that does. Errors: the same; `EINVAL` for another engine.
+fn geometry(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
+    let shaders = file.gpu().hardware().topology().shaders.ok_or(ENODEV)?;
+    let (class, instance) = (item.flags as u16, item.flags >> 16);
+    require(class == engine_class(EngineClass::Render))?;
+    let instance = u8::try_from(instance).map_err(|_| EINVAL)?;
+    file.gpu()
+        .engine(EngineClass::Render, instance)
+        .ok_or(EINVAL)?;
+    subslices(item, shaders.geometry, shaders.units)
+}
+
+/// `drm_i915_query_topology_info`: one slice with all subslices in a flat row.
+fn subslices(item: &abi::drm_i915_query_item, mask: u32, units: u16) -> Result<i32> {
+    const SLICE_BYTES: u16 = 1;
+    const SUBSLICE_BYTES: u16 = MAX_SUBSLICES / 8;
+    const UNIT_BYTES: u16 = MAX_UNITS / 8;
+    let header: [u16; 8] = [
+        0,
+        1,
+        MAX_SUBSLICES,
+        MAX_UNITS,
+        SLICE_BYTES,
+        SUBSLICE_BYTES,
+        SLICE_BYTES + SUBSLICE_BYTES,
+        UNIT_BYTES,
+    ];
+    const _: () = assert!(size_of::<[u16; 8]>() == size_of::<abi::drm_i915_query_topology_info>());
+    let mut bytes = KVec::new();
+    bytes.push(1u8, GFP_KERNEL)?;
+    bytes.extend_from_slice(&mask.to_le_bytes(), GFP_KERNEL)?;
+    for n in 0..MAX_SUBSLICES {
+        let there = if mask >> n & 1 != 0 { units } else { 0 };
+        bytes.extend_from_slice(&there.to_le_bytes(), GFP_KERNEL)?;
+    }
+    answer(item, &header, &bytes)
+}
+
 fn engines(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
+    require(item.flags == 0)?;
     let mut list = KVec::new();
     for engine in file.gpu().engines() {
         let id = file.gpu().name_of(engine).ok_or(EINVAL)?;
@@ -108,6 +158,7 @@ type RegionInfo = [u64; 11];
 
 fn regions(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
     const _: () = assert!(size_of::<RegionInfo>() == size_of::<abi::drm_i915_memory_region_info>());
+    require(item.flags == 0)?;
     let mut list = KVec::new();
     for region in file.gpu().regions() {
         let class = match region.kind() {
