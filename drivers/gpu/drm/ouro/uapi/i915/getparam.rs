@@ -7,6 +7,7 @@ use ouro_hw::{generation::Space, EngineClass};
 use ouro_kernel::uaccess;
 use ouro_uapi::i915 as abi;
 
+use super::engine_class;
 use crate::{
     driver::{Device, DrmFile},
     reset::Allowed,
@@ -39,6 +40,12 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
             }
         },
         abi::I915_PARAM_CS_TIMESTAMP_FREQUENCY => topology.timestamp_hz as i32,
+        // Where a context has a whole image on an engine, nobody else finds what it left.
+        abi::I915_PARAM_HAS_CONTEXT_ISOLATION => {
+            let engines = gpu.engines().iter().filter(|e| e.has_lists());
+            let classes = engines.map(|e| 1i32 << engine_class(e.hw().desc().id.class));
+            classes.fold(0, |all, class| all | class)
+        }
         abi::I915_PARAM_SUBSLICE_TOTAL => topology.shaders.ok_or(ENODEV)?.count() as i32,
         abi::I915_PARAM_EU_TOTAL => {
             let shaders = topology.shaders.ok_or(ENODEV)?;
@@ -88,7 +95,6 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         | abi::I915_PARAM_HAS_SECURE_BATCHES
         | abi::I915_PARAM_CMD_PARSER_VERSION
         | abi::I915_PARAM_HAS_RESOURCE_STREAMER
-        | abi::I915_PARAM_HAS_CONTEXT_ISOLATION
         | abi::I915_PARAM_HAS_POOLED_EU
         | abi::I915_PARAM_MIN_EU_IN_POOL
         | abi::I915_PARAM_HAS_OVERLAY => 0,
