@@ -13,6 +13,7 @@
 #define ANY_INTERFACE
 #include "test.h"
 #include "device.h"
+#include "places.h"
 #include "tiled.h"
 
 FIXTURE(asleep)
@@ -140,6 +141,56 @@ TEST_F(asleep, contents_are_there_and_work_is_done)
 		EXPECT_EQ(before.contexts, after.contexts);
 	}
 	close(prime.fd);
+}
+
+/* A card forgets its memory: what objects and the tables of contexts had there is kept elsewhere. */
+TEST_F(asleep, the_memory_of_a_card_is_forgotten)
+{
+	enum { OBJECTS = 3 };
+	const __u64 size = part(local_region(self->fd).size, 4);
+	__u32 context, *maps[OBJECTS], i, wrong;
+	int handles[OBJECTS], got;
+	__u64 at;
+
+	if (!is_card(&self->gpu))
+		SKIP(return, "no memory of its own that i915 knows");
+	ASSERT_TRUE(wait_used(self->fd, 0));
+	context = context_create(self->fd);
+	for (i = 0; i < OBJECTS; i++) {
+		handles[i] = create_local(self->fd, size);
+		ASSERT_LT(0, handles[i]);
+		maps[i] = gem_map(self->fd, handles[i], size, I915_MMAP_OFFSET_FIXED);
+		ASSERT_NE(NULL, maps[i]);
+		for (at = 0; at < size; at += PAGE)
+			poke(&maps[i][at / 4], i << 28 ^ at);
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], context, handles[i], 8, i));
+	}
+	EXPECT_EQ(OBJECTS * size, local_region(self->fd).used);
+	got = go_to_sleep(self->command, variant->state, variant->level);
+	if (got == 1)
+		SKIP(return, "this kernel does not know the state");
+	ASSERT_EQ(0, got);
+	for (i = 0; i < OBJECTS; i++) {
+		EXPECT_EQ(i, peek(&maps[i][2]));
+		for (at = 0, wrong = 0; at < size; at += PAGE)
+			wrong += peek(&maps[i][at / 4]) != (i << 28 ^ (__u32)at);
+		EXPECT_EQ(0, wrong);
+	}
+	/* and back */
+	for (i = 0; i < OBJECTS; i++)
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], context, handles[i], 12,
+				   ~i));
+	for (i = 0; i < OBJECTS; i++)
+		ASSERT_EQ(0, gem_wait(self->fd, handles[i], -1));
+	EXPECT_EQ(OBJECTS * size, local_region(self->fd).used);
+	for (i = 0; i < OBJECTS; i++) {
+		EXPECT_EQ(~i, peek(&maps[i][3]));
+		for (at = 0, wrong = 0; at < size; at += PAGE)
+			wrong += peek(&maps[i][at / 4]) != (i << 28 ^ (__u32)at);
+		EXPECT_EQ(0, wrong);
+		munmap(maps[i], size);
+		gem_close(self->fd, handles[i]);
+	}
 }
 
 /* The device forgets its fences; mappings that have one see no tiles all the same. */

@@ -16,6 +16,7 @@
 #include "test.h"
 
 #include "memory.h"
+#include "places.h"
 
 FIXTURE(prime)
 {
@@ -324,6 +325,60 @@ TEST_F(prime, an_export_stays_where_it_is)
 	EXPECT_EQ(0, gem_close(self->vgem, theirs));
 	EXPECT_EQ(0xabc, peek(&map[2]));
 	munmap(map, 4 * PAGE);
+}
+
+/*
+ * What is in a card's memory leaves it for another device, which sees what the GPU has written
+ * there; it stays away as long as that has it, and comes back with the next batch.
+ */
+TEST_F(prime, an_export_leaves_the_memory_of_a_card)
+{
+	const struct engine *engine = &self->gpu.engines[0];
+	__u64 before, size = 64 << 10;
+	__u32 theirs, *map, *mine, i;
+	int handle, buffer;
+
+	if (self->gpu.speaks == &radeon || !local_region(self->fd).size)
+		SKIP(return, "no memory of its own that i915 knows");
+	ASSERT_TRUE(wait_used(self->fd, 0));
+	handle = create_anywhere(self->fd, size);
+	ASSERT_LT(0, handle);
+	mine = gem_map(self->fd, handle, size, I915_MMAP_OFFSET_WB);
+	ASSERT_NE(NULL, mine);
+	poke(&mine[16], 0x1234);
+	ASSERT_EQ(0, store(&self->gpu, engine, 0, handle, 0, 0xfee1));
+	ASSERT_EQ(0, store(&self->gpu, engine, 0, handle, size - 8, 0xfee2));
+	ASSERT_EQ(0, gem_wait(self->fd, handle, -1));
+	before = local_region(self->fd).used;
+	EXPECT_EQ(size, before);
+	buffer = export(self->fd, handle);
+	ASSERT_LE(0, buffer);
+	theirs = import(self->vgem, buffer);
+	ASSERT_NE(0, theirs);
+	EXPECT_TRUE(wait_used(self->fd, 0));
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, buffer, 0);
+	ASSERT_NE(MAP_FAILED, map);
+	for (i = 1; i < 4; i++) {
+		EXPECT_EQ(0xfee1, peek(&map[0]));
+		EXPECT_EQ(0x1234, peek(&map[16]));
+		EXPECT_EQ(0xfee2, peek(&map[size / 4 - 2]));
+		poke(&map[32], i);
+		ASSERT_EQ(0, store(&self->gpu, engine, 0, handle, 64 * 4, i));
+		ASSERT_EQ(0, gem_wait(self->fd, handle, -1));
+		EXPECT_EQ(i, peek(&map[64]));
+		EXPECT_EQ(i, peek(&mine[32]));
+		EXPECT_EQ(0, local_region(self->fd).used);
+	}
+	EXPECT_EQ(0, gem_close(self->vgem, theirs));
+	ASSERT_EQ(0, store(&self->gpu, engine, 0, handle, 4, 0xfee3));
+	ASSERT_EQ(0, gem_wait(self->fd, handle, -1));
+	EXPECT_EQ(before, local_region(self->fd).used);
+	EXPECT_EQ(0xfee3, peek(&map[1]));
+	EXPECT_EQ(0xfee2, peek(&mine[size / 4 - 2]));
+	munmap(map, size);
+	munmap(mine, size);
+	close(buffer);
+	gem_close(self->fd, handle);
 }
 
 /* Nobody is attached to the export: pages come and go, and the dma-buf shows what is there. */
