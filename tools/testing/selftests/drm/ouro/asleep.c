@@ -143,7 +143,7 @@ TEST_F(asleep, contents_are_there_and_work_is_done)
 	close(prime.fd);
 }
 
-/* A card forgets its memory: what objects and the tables of contexts had there is kept elsewhere. */
+/* A card forgets its memory: what objects and tables of contexts had there is kept elsewhere. */
 TEST_F(asleep, the_memory_of_a_card_is_forgotten)
 {
 	enum { OBJECTS = 3 };
