@@ -159,8 +159,11 @@ TEST_F(query, subslices)
 {
 	struct drm_i915_query_item item = { .query_id = DRM_I915_QUERY_TOPOLOGY_INFO };
 	struct drm_i915_query query = one(&item);
+	const __u64 ids[2] = {
+		DRM_I915_QUERY_TOPOLOGY_INFO, DRM_I915_QUERY_GEOMETRY_SUBSLICES,
+	};
 	struct drm_i915_query_topology_info *info;
-	__u8 answers[2][512];
+	__u8 answers[2][512], *all;
 	unsigned int i, n;
 	int size;
 
@@ -173,7 +176,7 @@ TEST_F(query, subslices)
 	for (i = 0; i < 2; i++) {
 		memset(answers[i], 0, sizeof(answers[i]));
 		item = (struct drm_i915_query_item){
-			.query_id = i ? DRM_I915_QUERY_GEOMETRY_SUBSLICES : DRM_I915_QUERY_TOPOLOGY_INFO,
+			.query_id = ids[i],
 			.length = size,
 			.data_ptr = (uintptr_t)answers[i],
 		};
@@ -191,9 +194,9 @@ TEST_F(query, subslices)
 
 			EXPECT_EQ(there, units);
 			/* what draws is among all */
+			all = answers[0] + sizeof(*info) + info->subslice_offset;
 			if (i && there)
-				EXPECT_TRUE(answers[0][sizeof(*info) + info->subslice_offset + n / 8] >>
-						    n % 8 & 1);
+				EXPECT_TRUE(all[n / 8] >> n % 8 & 1);
 		}
 	}
 	/* only render engines draw; the other question is about no engine */
