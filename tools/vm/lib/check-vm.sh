@@ -229,6 +229,23 @@ check_chaos() {
     guest_results "$name"
 }
 
+# check_small GPU KERNEL: a card with little memory, of which the CPU sees a half: objects leave it, and
+# come back, all the time. GPU_SMALL names the tests.
+check_small() {
+    local gpu=$1 kernel=$2 name=$1/$2/small tests program
+    gpu_read "$gpu"
+    results_begin "vm-$gpu-$kernel-small"
+    mkdir -p "$VM_LOG"
+    tests=$VM_LOG/tests-$gpu-$kernel-small
+    rm -rf "$tests"
+    mkdir -p "$tests"
+    for program in $GPU_SMALL; do cp "$SELFTESTS/$program" "$tests/"; done
+    guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --model-args "--vram-mb 32 --aperture-mb 16" \
+        --tests "$tests" --add "$VM_DIR/guest-tests/run-tests.sh" -- sh /bin/run-tests.sh
+    guest_results "$name"
+    model_rules "$name"
+}
+
 # check_none: the module without a GPU.
 check_none() {
     results_begin vm-none
