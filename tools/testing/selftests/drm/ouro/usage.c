@@ -121,8 +121,6 @@ TEST_F(usage, two_regions)
 		SKIP(return, NO_I915);
 	if (of_region(self->fd, "total", "local0") < 0)
 		SKIP(return, "no device memory: test_region_mb is 0");
-	if (addresses_chosen())
-		SKIP(return, "what the CPU touches first gets there with the first batch");
 	EXPECT_TRUE(region_is(self->fd, "local0", 0, 0, 0, 0));
 	handle = place_object(self->fd, &size, both, 2, 0);
 	ASSERT_GT(handle, 0);
