@@ -19,7 +19,8 @@ pub fn run(bytes: &[u8]) {
         };
         let limit = s.odd();
         let oldest = s.flag().then(|| Seqno(s.u8().into()));
-        let wanted = watch.tick(now, oldest, limit);
+        let ran = s.odd();
+        let wanted = watch.tick(now, oldest.map(|seqno| (seqno, ran)), limit);
         assert_eq!(watch.oldest(), oldest);
         assert!(
             !wanted || oldest.is_some(),
