@@ -2,11 +2,12 @@
 
 //! Moving objects from one region to another.
 //!
-//! A move is a request on an engine that can copy pages, in the context of the kernel's own where it has one. It waits for all that uses the object, and
-//! whatever comes after it waits for it: its fence stands in the object's reservation for everyone,
-//! and user space's mappings are empty until it is signalled. The object is at its new place at once;
-//! the old pages, and the addresses that earlier requests know, are kept until the copy is done.
-//! What has no memory yet moves in by being filled with zeros, where an engine can do that.
+//! A move is a request on an engine that can copy pages, in the context of the kernel's own where it has
+//! one. It waits for all that uses the object, and whatever comes after it waits for it: its fence stands
+//! in the object's reservation for everyone, and user space's mappings are empty until it is signalled.
+//! The object is at its new place at once; the old pages, and the addresses that earlier requests know,
+//! are kept until the copy is done. What has no memory yet moves in by being filled with zeros, where an
+//! engine can do that.
 
 use kernel::{
     prelude::*,
