@@ -197,7 +197,7 @@ struct drm_ouro_stats {
 	/** @moves: times that an object went from one memory region to another */
 	__u64 moves;
 	/** @reserved: zero */
-	__u64 reserved[1];
+	__u64 reserved;
 };
 
 #define DRM_IOCTL_OURO_DEVICE	DRM_IOWR(DRM_COMMAND_BASE + DRM_OURO_DEVICE, struct drm_ouro_device)
