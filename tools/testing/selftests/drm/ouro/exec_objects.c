@@ -273,6 +273,9 @@ TEST_F(exec_objects, pinned_stores_arrive)
 		batch_store(&b, c, target, 128, 0xcafe0000 + i);
 		batch_end(&b, self->gpu.backend);
 		b.words[c->address] = (__u32)(place + 128) | c->address_flags;
+		/* of addresses that are chosen the upper half is there, too */
+		if (addresses_chosen())
+			b.words[c->address + 1] = place >> 32;
 		b.n_relocs = 0;
 		batch_object(&b, target)->offset = place;
 		batch_object(&b, target)->flags |= EXEC_OBJECT_PINNED;
@@ -302,6 +305,8 @@ TEST_F(exec_objects, a_store_to_nowhere_harms_nobody)
 		batch_store(&b, c, target, 0, 0x11111111);
 		b.n_relocs = 0;
 		b.words[c->address] = 0x70000000 | c->address_flags;
+		if (addresses_chosen())
+			b.words[c->address + 1] = 0;
 		batch_store(&b, c, target, 16, 0x22222222);
 		batch_end(&b, self->gpu.backend);
 		ASSERT_EQ(0, batch_run(self->fd, &b, engine->ring, 0));
