@@ -64,6 +64,15 @@ static inline int lacks(const char *what)
 	return all && strstr(all, what);
 }
 
+/*
+ * Whether pixels that were copied can be looked at: where Mesa copies by drawing, they cannot,
+ * as the models draw nothing.
+ */
+static inline int copies_arrive(void)
+{
+	return !lacks("drawn-copies");
+}
+
 /* A picture to draw to. */
 static inline GLuint screen_target(GLenum format)
 {

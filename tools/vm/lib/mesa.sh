@@ -10,7 +10,7 @@ MESA_BIN=$OURO_TOP/build/mesa
 mesa_words() {
     case $1 in
         snb) echo SNB ;;
-        dg2) echo DG2 video ;;
+        dg2) echo DG2 video drawn-copies ;;
         rv515 | r520 | r580) echo "${1^^} timestamps native-fences video" ;;
         *) die "what does Mesa call the GPU $1?" ;;
     esac
