@@ -189,6 +189,16 @@ int words_run(int fd, struct words *w, __u64 flags, __u32 context)
 	return got;
 }
 
+int words_store_one(int fd, __u32 context, __u32 handle, __u32 offset, __u32 value)
+{
+	struct words w = {};
+
+	words_store(&w, address_of(handle) + offset, value);
+	words_end(&w);
+	words_object(&w, handle, EXEC_OBJECT_WRITE);
+	return words_run(fd, &w, 0, context);
+}
+
 static int stores(const struct gpu *gpu, const struct engine *engine, __u32 context,
 		  const struct stores *list)
 {

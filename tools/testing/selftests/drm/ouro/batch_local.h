@@ -49,5 +49,7 @@ int words_submit(int fd, struct words *w, __u32 batch, __u64 at, __u64 flags, __
 		 int *fence);
 /* The same with an object for the words, which is closed. */
 int words_run(int fd, struct words *w, __u64 flags, __u32 context);
+/* One value into an object, by the engine at index 0 of a context. */
+int words_store_one(int fd, __u32 context, __u32 handle, __u32 offset, __u32 value);
 
 #endif

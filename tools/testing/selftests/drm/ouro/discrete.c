@@ -54,17 +54,6 @@ static __u32 create_in(int fd, __u64 size, struct drm_i915_gem_memory_class_inst
 static const struct i915_engine_class_instance copy_engine = { I915_ENGINE_CLASS_COPY, 0 };
 static const struct i915_engine_class_instance render_engine = { I915_ENGINE_CLASS_RENDER, 0 };
 
-/* One value to the beginning of an object, by the engine at index 0 of a context. */
-static int store_one(int fd, __u32 context, __u32 handle, __u32 offset, __u32 value)
-{
-	struct words w = {};
-
-	words_store(&w, address_of(handle) + offset, value);
-	words_end(&w);
-	words_object(&w, handle, EXEC_OBJECT_WRITE);
-	return words_run(fd, &w, 0, context);
-}
-
 /* The regions that QUERY names: the system's, and the card's own. */
 TEST_F(discrete, memory_has_two_places)
 {
@@ -177,7 +166,8 @@ TEST_F(discrete, engines_wait_for_each_other)
 		contexts[i] = context_on(self->fd, list->engines[i].engine);
 	for (round = 1; round <= 8; round++) {
 		for (i = 0; i < list->num_engines; i++)
-			ASSERT_EQ(0, store_one(self->fd, contexts[i], target, 0, round << 8 | i));
+			ASSERT_EQ(0, words_store_one(self->fd, contexts[i], target, 0,
+						     round << 8 | i));
 		EXPECT_EQ(round << 8 | (list->num_engines - 1),
 			  gem_read32(self->fd, target, 0));
 	}
@@ -287,7 +277,7 @@ TEST_F(discrete, more_urgent_work_overtakes)
 		ASSERT_EQ(0, context_priority(self->fd, low, -512));
 		ASSERT_EQ(0, context_priority(self->fd, high, 512));
 		ASSERT_EQ(0, spin_start(&self->gpu, &at_0, low, 0, NULL, &spin));
-		ASSERT_EQ(0, store_one(self->fd, high, target, 0, 0x600d));
+		ASSERT_EQ(0, words_store_one(self->fd, high, target, 0, 0x600d));
 		EXPECT_EQ(0, gem_wait(self->fd, target, -1));
 		EXPECT_EQ(0x600d, gem_read32(self->fd, target, 0));
 		EXPECT_EQ(1, gem_busy(self->fd, spin.handle));
@@ -310,7 +300,7 @@ TEST_F(discrete, equal_work_takes_turns)
 		contexts[i] = context_on(self->fd, copy_engine);
 	for (i = 0; i < 2; i++)
 		ASSERT_EQ(0, spin_start(&self->gpu, &at_0, contexts[i], 0, NULL, &spins[i]));
-	ASSERT_EQ(0, store_one(self->fd, contexts[2], target, 0, 0x7777));
+	ASSERT_EQ(0, words_store_one(self->fd, contexts[2], target, 0, 0x7777));
 	EXPECT_EQ(0, gem_wait(self->fd, target, -1));
 	EXPECT_EQ(0x7777, gem_read32(self->fd, target, 0));
 	for (i = 0; i < 2; i++) {
@@ -362,20 +352,20 @@ TEST_F(discrete, a_bad_batch_is_its_own_contexts)
 	bad = context_on(self->fd, copy_engine);
 	good = context_on(self->fd, copy_engine);
 	target = create_in(self->fd, PAGE, SYSTEM);
-	ASSERT_EQ(0, store_one(self->fd, good, target, 0, 1));
+	ASSERT_EQ(0, words_store_one(self->fd, good, target, 0, 1));
 	w.words[w.n++] = UNKNOWN;
 	words_end(&w);
 	words_object(&w, target, EXEC_OBJECT_WRITE);
 	ASSERT_EQ(0, words_run(self->fd, &w, 0, bad));
 	/* waits for the bad one, which writes the same object as far as anybody knows */
-	ASSERT_EQ(0, store_one(self->fd, good, target, 4, 2));
+	ASSERT_EQ(0, words_store_one(self->fd, good, target, 4, 2));
 	ASSERT_EQ(0, gem_wait(self->fd, target, -1));
 	EXPECT_EQ(1, gem_read32(self->fd, target, 0));
 	EXPECT_EQ(2, gem_read32(self->fd, target, 4));
 	cover("DRM_IOCTL_I915_GET_RESET_STATS");
 	EXPECT_EQ(1, reset_stats(self->fd, bad).batch_active);
 	EXPECT_EQ(0, reset_stats(self->fd, good).batch_active);
-	ASSERT_EQ(0, store_one(self->fd, good, target, 8, 3));
+	ASSERT_EQ(0, words_store_one(self->fd, good, target, 8, 3));
 	EXPECT_EQ(3, gem_read32(self->fd, target, 8));
 }
 

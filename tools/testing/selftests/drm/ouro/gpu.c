@@ -2,6 +2,8 @@
 /* The device, and what all interfaces have: see gpu.h. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/sync_file.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 
@@ -259,4 +261,17 @@ void cover(const char *request)
 			return;
 		}
 	}
+}
+
+int fence_status(int fence)
+{
+	struct pollfd p = { .fd = fence, .events = POLLIN };
+	struct sync_file_info info = {};
+
+	/* longer than anything that a hang makes wait */
+	if (poll(&p, 1, 120000) != 1)
+		return -ETIME;
+	if (ioctl(fence, SYNC_IOC_FILE_INFO, &info))
+		return -errno;
+	return info.status;
 }

@@ -183,6 +183,9 @@ int gem_busy(int fd, __u32 handle);
 __u32 context_create(int fd);
 int context_destroy(int fd, __u32 id);
 
+/* Waits for a sync_file, not for ever; its status: 1, or a negative errno. */
+int fence_status(int fence);
+
 /* Whether programs say where objects are, and there are no relocations. */
 bool addresses_chosen(void);
 

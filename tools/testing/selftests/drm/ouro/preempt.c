@@ -7,8 +7,6 @@
  *
  * Commands of Gen12.5: see batch_local.h.
  */
-#include <linux/sync_file.h>
-#include <poll.h>
 #include <sys/ioctl.h>
 
 #define ANY_I915
@@ -150,30 +148,6 @@ static bool counts_on(const struct counting *c)
 	return false;
 }
 
-/* One value into an object, by the engine at index 0 of a context. */
-static int store_one(int fd, __u32 context, __u32 handle, __u32 offset, __u32 value)
-{
-	struct words w = {};
-
-	words_store(&w, address_of(handle) + offset, value);
-	words_end(&w);
-	words_object(&w, handle, EXEC_OBJECT_WRITE);
-	return words_run(fd, &w, 0, context);
-}
-
-/* Waits for a sync_file; its status: 1, or a negative errno. */
-static int fence_status(int fence)
-{
-	struct pollfd p = { .fd = fence, .events = POLLIN };
-	struct sync_file_info info = {};
-
-	if (poll(&p, 1, PATIENCE * 1000) != 1)
-		return -ETIME;
-	if (ioctl(fence, SYNC_IOC_FILE_INFO, &info))
-		return -errno;
-	return info.status;
-}
-
 static __u32 blamed(int fd, __u32 context)
 {
 	struct drm_i915_reset_stats stats = { .ctx_id = context };
@@ -205,7 +179,7 @@ TEST_F(preempt, urgent_work_overtakes)
 			}
 			before = peek(c.count);
 			cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
-			ASSERT_EQ(0, store_one(self->fd, high, target, 8 * k, 0x600d + k));
+			ASSERT_EQ(0, words_store_one(self->fd, high, target, 8 * k, 0x600d + k));
 			EXPECT_EQ(0, gem_wait(self->fd, target, PATIENCE * 1000000000ll));
 			EXPECT_EQ(0x600d + k, gem_read32(self->fd, target, 8 * k));
 			EXPECT_LE(before, peek(c.count));
@@ -243,7 +217,7 @@ TEST_F(preempt, clients_share_an_engine)
 				TH_LOG("class %u instance %u, client %u, after %u turns",
 				       engine.engine_class, engine.engine_instance, k % 2, k / 2);
 			}
-		ASSERT_EQ(0, store_one(self->fd, third, target, 0, 0x7777));
+		ASSERT_EQ(0, words_store_one(self->fd, third, target, 0, 0x7777));
 		EXPECT_EQ(0x7777, gem_read32(self->fd, target, 0));
 		for (k = 0; k < 2; k++) {
 			EXPECT_EQ(1, gem_busy(fds[k], c[k].spin.handle));
@@ -338,8 +312,8 @@ TEST_F(preempt, who_gives_no_way_is_stopped)
 		/* it has the engine, and keeps it */
 		EXPECT_TRUE(counts_on(&endless));
 		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
-		ASSERT_EQ(0, store_one(self->fd, mine, target, 0, 0x300 + i));
-		ASSERT_EQ(0, store_one(other.fd, theirs, their_target, 0, 0x400 + i));
+		ASSERT_EQ(0, words_store_one(self->fd, mine, target, 0, 0x300 + i));
+		ASSERT_EQ(0, words_store_one(other.fd, theirs, their_target, 0, 0x400 + i));
 		EXPECT_EQ(-EIO, fence_status(endless.fence))
 		{
 			TH_LOG("class %u instance %u", engine.engine_class,

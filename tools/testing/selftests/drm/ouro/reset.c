@@ -5,8 +5,6 @@
  * parameters BANNABLE, RECOVERABLE, PERSISTENCE; dma-fence errors by
  * linux/sync_file.h.
  */
-#include <linux/sync_file.h>
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
@@ -44,19 +42,6 @@ static int set_param(int fd, __u32 context, __u64 param, __u64 value)
 	struct drm_i915_gem_context_param p = { .ctx_id = context, .param = param, .value = value };
 
 	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &p);
-}
-
-/* Waits for a sync_file; its status: 1, or a negative errno. */
-static int fence_status(int fence)
-{
-	struct pollfd p = { .fd = fence, .events = POLLIN };
-	struct sync_file_info info = {};
-
-	if (poll(&p, 1, PATIENCE * 1000) != 1)
-		return -ETIME;
-	if (ioctl(fence, SYNC_IOC_FILE_INFO, &info))
-		return -errno;
-	return info.status;
 }
 
 /* One word in place of the batch; an out-fence in *fence. 0 or a negative errno. */

@@ -362,7 +362,7 @@ static void *wait_in_thread(void *argument)
 	return NULL;
 }
 
-static int fence_status(int fence)
+static int status_now(int fence)
 {
 	struct sync_file_info info = {};
 
@@ -444,7 +444,7 @@ static void in_flight(struct __test_metadata *_metadata, struct gpu *gpu,
 		}
 	}
 	for (k = 0; k < gpu->n_engines; k++) {
-		int status = fences[k] < 0 ? -ENODEV : fence_status(fences[k]);
+		int status = fences[k] < 0 ? -ENODEV : status_now(fences[k]);
 
 		/* it never ended, and it says so */
 		EXPECT_TRUE(status == -ENODEV || status == -EIO)

@@ -56,18 +56,6 @@ FIXTURE_TEARDOWN(wedged)
 	gpu_close(&again);
 }
 
-static int fence_status(int fence)
-{
-	struct pollfd p = { .fd = fence, .events = POLLIN };
-	struct sync_file_info info = {};
-
-	if (poll(&p, 1, 60000) != 1)
-		return -ETIME;
-	if (ioctl(fence, SYNC_IOC_FILE_INFO, &info))
-		return -errno;
-	return info.status;
-}
-
 /* i915_wedged of the device: read, or written. Root's, in debugfs. */
 static int debug_file(int fd, char *path, size_t size)
 {
