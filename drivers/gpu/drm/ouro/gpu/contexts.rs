@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What a context needs to run on a device: a space, and an image or a seat on each engine that wants
+//! one; and how the kernel's own requests and a client's share of the queues are had.
+
+use kernel::{
+    prelude::*,
+    sync::{aref::ARef, Arc},
+    time::{delay::fsleep, Delta},
+};
+use ouro_kernel::{fence::Fence, time, wait::Interruptible};
+
+use super::Gpu;
+use crate::{
+    submit::{
+        guilt::Holder,
+        image::{Image, InUse},
+        lane::{Lane, Seat},
+        publish::{Draft, Parts},
+        quota::{Quota, Share},
+        request::{Awake, Work},
+        Context, Engine,
+    },
+    vm::{Shared, Space},
+};
+
+/// Milliseconds after which a client that has used up its quota looks whether that is still so.
+const QUOTA_LOOK_MS: u32 = 20;
+
+impl Gpu {
+    /// Makes a context of a client, or of the kernel.
+    pub(crate) fn new_context(&self, holder: Option<&Arc<Holder>>) -> Result<Arc<Context>> {
+        Context::new(self.engines.len(), &self.contexts, holder.cloned())
+    }
+
+    /// Gives a context what it needs to run on an engine. Process context.
+    ///
+    /// Errors: `ENOSPC` if there is no room for its image, `ENOMEM`, `EIO`.
+    pub(crate) fn prepare(&self, context: &Arc<Context>, engine: &Arc<Engine>) -> Result<InUse> {
+        if engine.has_lists() {
+            let seat = match context.seat(engine) {
+                Some(seat) => seat,
+                None => {
+                    let space = self.own_space(context)?.clone();
+                    context.make_seat(engine, || self.new_seat(context, engine, space))?
+                }
+            };
+            return Ok(InUse::seated(context, seat));
+        }
+        if !self.has_images(engine) {
+            return InUse::new(context, None);
+        }
+        let image = match context.image() {
+            Some(image) => image,
+            None => {
+                let golden = self.recovery.golden().as_ref().ok_or(EIO)?;
+                context.make_image(
+                    || {
+                        let image = self.new_image()?;
+                        image.copy_from(golden);
+                        Ok(image)
+                    },
+                    true,
+                )?
+            }
+        };
+        InUse::new(context, Some(image))
+    }
+
+    /// Whether the engine swaps images of contexts when it is told to in its ring.
+    pub(crate) fn has_images(&self, engine: &Engine) -> bool {
+        let has = self.hardware.topology().context.is_some() && engine.hw().desc().contexts;
+        has && !engine.has_lists()
+    }
+
+    pub(super) fn new_image(&self) -> Result<Arc<Image>> {
+        let topology = self.hardware.topology();
+        let align = topology.context.ok_or(ENODEV)?.alignment();
+        Image::new(
+            &self.space,
+            &self.dma,
+            &self.retirer,
+            topology.context_bytes,
+            align,
+        )
+    }
+
+    /// Gives a context a place on an engine that takes lists of contexts. Errors: as
+    /// [`prepare`](Self::prepare).
+    fn new_seat(
+        &self,
+        context: &Context,
+        engine: &Arc<Engine>,
+        space: Arc<Shared>,
+    ) -> Result<Seat> {
+        let golden = engine.golden()?;
+        let lane = Lane::new(
+            &self.hardware,
+            engine.hw(),
+            &self.space,
+            &self.dma,
+            space,
+            golden.as_deref(),
+        )?;
+        Seat::new(engine, lane, context)
+    }
+
+    /// Whether contexts have spaces of their own.
+    pub(crate) fn has_own_spaces(&self) -> bool {
+        self.tables.is_some()
+    }
+
+    /// The space that a context's batches are in. Process context. Errors: `ENOSPC` if there is no room
+    /// for its tables, `ENOMEM`.
+    pub(crate) fn space_of<'a>(&'a self, context: &'a Context) -> Result<&'a Arc<Space>> {
+        if self.tables.is_none() {
+            return Ok(&self.space);
+        }
+        Ok(self.own_space(context)?.space())
+    }
+
+    /// The space of its own that a context has. Errors: as [`new_space`](Self::new_space).
+    pub(crate) fn own_space<'a>(&self, context: &'a Context) -> Result<&'a Arc<Shared>> {
+        if let Some(space) = context.space() {
+            return Ok(space);
+        }
+        context.make_space(|| self.new_space())
+    }
+
+    /// Makes a space for contexts. Errors: `ENODEV` where they have none of their own, `ENOSPC` if there is
+    /// no room for its tables, `ENOMEM`.
+    pub(crate) fn new_space(&self) -> Result<Arc<Shared>> {
+        let tables = self.tables.as_ref().ok_or(ENODEV)?;
+        let space = Space::own(self.hardware.clone(), &self.dma, tables)?;
+        Ok(Arc::new(Shared::new(space, &self.retirer), GFP_KERNEL)?)
+    }
+
+    /// Runs a request of the kernel's own.
+    pub(crate) fn run(
+        &self,
+        engine: &Arc<Engine>,
+        context: &Arc<Context>,
+        work: Work,
+    ) -> Result<ARef<Fence>> {
+        let awake = Awake::new(&self.hardware)?;
+        let in_use = self.prepare(context, engine)?;
+        let mut timelines = context.timelines().lock();
+        let timeline = timelines.get_mut(engine.index()).ok_or(EINVAL)?;
+        let parts = Parts {
+            context: Some(in_use),
+            ..Parts::new(work, awake)
+        };
+        let line = context.line(engine);
+        let prepared = Draft::new(engine, line, Some(timeline))?.complete(parts, KVVec::new())?;
+        Ok(prepared.publish(self, |_| ()))
+    }
+
+    /// A share of what a client may have under way on a timeline. If that is used up, waits until
+    /// something is retired, or answers `EAGAIN` if it may not `wait`. Sleeps. Errors:
+    /// `ERESTARTSYS`, `EIO`, `ENODEV`.
+    pub(crate) fn share(
+        &self,
+        quota: &Arc<Quota>,
+        context: &Context,
+        engine: &Engine,
+        wait: bool,
+    ) -> Result<Share> {
+        let timeline = {
+            let timelines = context.timelines().lock();
+            let timeline = timelines.get(engine.index()).ok_or(EINVAL)?;
+            timeline.quota().clone()
+        };
+        let mut looked = false;
+        loop {
+            if let Some(share) = Share::take(quota, &timeline) {
+                return Ok(share);
+            }
+            self.working()?;
+            engine.advance();
+            self.retirer.retire();
+            // What is done may not have been retired yet.
+            if !core::mem::replace(&mut looked, true) {
+                continue;
+            }
+            if !wait {
+                return Err(EAGAIN);
+            }
+            let last = {
+                let timelines = context.timelines().lock();
+                timelines
+                    .get(engine.index())
+                    .and_then(|t| t.last().cloned())
+            };
+            match last {
+                Some(fence) => drop(fence.wait(Interruptible::Yes, time::ms(QUOTA_LOOK_MS))?),
+                None => fsleep(Delta::from_millis(1)),
+            }
+            if kernel::current!().signal_pending() {
+                return Err(ERESTARTSYS);
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! How a device shows that it works: the first request on each engine, and what only the device can
+//! make, the images that contexts start from.
+
+use kernel::{
+    prelude::*,
+    sync::Arc,
+    time::{delay::fsleep, Delta},
+};
+use ouro_hw::engine::EventArea;
+use ouro_kernel::{
+    fence::Fence,
+    time,
+    wait::{Interruptible, Waited},
+};
+
+use super::{Gpu, State};
+use crate::submit::{
+    request::{Awake, Work},
+    Engine,
+};
+
+/// Looks for the first report of an engine, each after 100 microseconds.
+const REPORT_LOOKS: u32 = 10_000;
+/// Milliseconds that the device has for its first requests.
+const FIRST_REQUEST_MS: u32 = 10_000;
+
+impl Gpu {
+    /// Starts the engines, runs the first request on each of them, and records the golden image. The
+    /// interrupt is connected. After an error, [`shutdown`](Self::shutdown) is due as ever.
+    ///
+    /// Errors: `EIO` if an engine does not answer.
+    pub(crate) fn prove(&self) -> Result {
+        let _awake = Awake::new(&self.hardware)?;
+        self.hardware.flush_gtt();
+        if let Some(engine) = self.engines.iter().find(|e| e.has_lists()) {
+            let area = self.find_reports(engine)?;
+            for engine in self.engines.iter() {
+                engine.set_reports(area);
+            }
+            // It begins again, with somebody who listens.
+            self.hardware.restart(self.space.layout().ok_or(EINVAL)?)?;
+        }
+        for engine in self.engines.iter() {
+            engine.start()?;
+        }
+        self.hardware.irq_on();
+        for engine in self.engines.iter() {
+            if engine.has_lists() {
+                self.record_first_image(engine)?;
+            } else if self.has_images(engine) {
+                self.record_golden(engine)?;
+            }
+            let fence = self.run(engine, &self.kernel_context, Work::Nothing)?;
+            self.finish(engine, &fence)?;
+        }
+        self.advance_state(State::Running);
+        Ok(())
+    }
+
+    /// Lets an engine run a context, and looks where it reports that. Errors: `EIO` if it does not run it.
+    fn find_reports(&self, engine: &Arc<Engine>) -> Result<EventArea> {
+        let guess = engine.hw().desc().events.ok_or(EINVAL)?;
+        engine.start()?;
+        let first = self.new_context(None)?;
+        let fence = self.run(engine, &first, Work::Nothing)?;
+        let done = engine.wait_until(|| fence.is_signaled());
+        if done.is_err() {
+            pr_err!("{:?} does not answer\n", engine.hw().desc().id);
+            return Err(EIO);
+        }
+        for _ in 0..REPORT_LOOKS {
+            if let Some(area) = engine.find_reports()? {
+                return Ok(area);
+            }
+            fsleep(Delta::from_micros(100));
+        }
+        pr_warn!(
+            "{:?} reports at no known place: {:#x} is taken for it\n",
+            engine.hw().desc().id,
+            guess.at
+        );
+        Ok(guess)
+    }
+
+    fn finish(&self, engine: &Engine, fence: &Fence) -> Result {
+        match fence.wait(Interruptible::No, time::ms(FIRST_REQUEST_MS))? {
+            Waited::Done(_) => Ok(()),
+            Waited::TimedOut => {
+                pr_err!("{:?} does not answer\n", engine.hw().desc().id);
+                Err(EIO)
+            }
+        }
+    }
+
+    /// Lets the device save the state of a context that has only ever held first values.
+    fn record_golden(&self, engine: &Arc<Engine>) -> Result {
+        let first = self.new_context(None)?;
+        for context in [&first, &self.kernel_context] {
+            context.make_image(|| self.new_image(), false)?;
+        }
+        self.run(engine, &first, Work::Golden)?;
+        // The switch away is what saves it.
+        let fence = self.run(engine, &self.kernel_context, Work::Nothing)?;
+        self.finish(engine, &fence)?;
+        let golden = self.new_image()?;
+        golden.copy_from(first.image().ok_or(EINVAL)?);
+        self.recovery.golden().populate(golden);
+        Ok(())
+    }
+
+    /// Lets the device save the state of a context that has only ever held first values, on an engine that
+    /// takes lists of contexts.
+    fn record_first_image(&self, engine: &Arc<Engine>) -> Result {
+        let first = self.new_context(None)?;
+        let fence = self.run(engine, &first, Work::Golden)?;
+        self.finish(engine, &fence)?;
+        let seat = first.seat(engine).ok_or(EINVAL)?;
+        // Without anything to do, the engine is idle, and has saved it.
+        let begin = time::monotonic_ns();
+        while engine.holds(seat.id()) {
+            let ms = time::monotonic_ns().saturating_sub(begin) / 1_000_000;
+            if ms > FIRST_REQUEST_MS.into() {
+                pr_err!("{:?} does not save a context\n", engine.hw().desc().id);
+                return Err(EIO);
+            }
+            fsleep(Delta::from_micros(100));
+            engine.advance();
+        }
+        engine.set_golden(seat.lane().read()?)
+    }
+}
