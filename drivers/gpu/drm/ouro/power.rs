@@ -7,7 +7,7 @@ use ouro_hw::generation::ResetScope;
 use ouro_kernel::release;
 
 use crate::{
-    gem::migrate,
+    gem::leave,
     gpu::{Gpu, State},
     reset::Why,
     submit::{
@@ -24,9 +24,9 @@ impl Gpu {
     /// Moves objects out of memory that the device forgets, while memory for them can be had. User space
     /// is frozen. Sleeps.
     ///
-    /// Errors: those of [`migrate::rescue`]; `ENOMEM`.
+    /// Errors: those of [`leave::rescue`]; `ENOMEM`.
     pub(crate) fn prepare_suspend(&self) -> Result {
-        migrate::rescue(self)?;
+        leave::rescue(self)?;
         self.tables().map_or(Ok(()), |tables| tables.prepare())
     }
 
@@ -37,7 +37,7 @@ impl Gpu {
     pub(crate) fn suspend(&self) -> Result {
         let awake = Awake::new(self.hardware())?;
         // What was on its way there when the others left.
-        migrate::rescue(self)?;
+        leave::rescue(self)?;
         for engine in self.engines().iter().filter(|e| self.has_images(e)) {
             // The switch away from a client's context is what saves it.
             let fence = self.run(engine, self.kernel_context(), Work::Nothing)?;
@@ -136,7 +136,7 @@ impl Gpu {
     /// waiters wake. Nothing of the device is touched after it. Sleeps.
     pub(crate) fn shutdown(&self) {
         self.advance_state(State::Gone);
-        migrate::close_windows(self);
+        leave::close_windows(self);
         if let Some(aperture) = self.aperture() {
             aperture.close();
         }

@@ -36,7 +36,7 @@ use super::{
     backing::Memory,
     bind,
     contents::{self, NoBacking},
-    migrate,
+    leave,
     notes::Notes,
     region::{Placements, SYSTEM},
     shrink::{Listed, Worth},
@@ -361,7 +361,7 @@ fn show_page(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(),
             object.gpu.usable()?;
             if pfn.is_none() {
                 drop(state);
-                migrate::uncover(object)?;
+                leave::uncover(object)?;
                 continue;
             }
         }
@@ -505,7 +505,7 @@ impl gem::DriverObject for Bo {
             return Err(EOPNOTSUPP);
         }
         // Others see it in the system's memory alone, and where it is by then.
-        migrate::come_home(object, locked)?;
+        leave::come_home(object, locked)?;
         let mut state = object.state.lock();
         let backing = match &state.backing {
             None if state.swapped.is_none() && state.advice == Advice::Need => {

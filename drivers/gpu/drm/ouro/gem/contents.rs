@@ -24,7 +24,7 @@ use ouro_kernel::{
 use super::{
     bind::BindError,
     bo::{Advice, State},
-    migrate::{self, Patience},
+    leave::{self, Patience},
     region::Region,
     shrink::{Relief, Worth},
     userptr::{self, Pinned},
@@ -208,7 +208,7 @@ pub(super) fn settled(object: &Object) -> Result<(Guard<'_, State, MutexBackend>
             Err(NoBacking::Failed(e)) => return Err(e),
             Err(NoBacking::Full(region)) => {
                 drop(state);
-                migrate::make_room(object.gpu(), &region, &mut patience)?;
+                leave::make_room(object.gpu(), &region, &mut patience)?;
             }
         }
     }

@@ -8,6 +8,7 @@ pub(crate) mod bind;
 mod blocks;
 pub(crate) mod bo;
 pub(crate) mod contents;
+pub(crate) mod leave;
 pub(crate) mod migrate;
 pub(crate) mod notes;
 pub(crate) mod region;

@@ -17,7 +17,8 @@ use super::exec::{wait_for, Entry, Stop};
 use crate::{
     gem::{
         bind::{self, BindError, Given},
-        migrate::{self, Patience},
+        leave::{self, Patience},
+        migrate,
         region::Region,
         Object,
     },
@@ -137,7 +138,7 @@ fn to_region(
         return Ok(());
     };
     let Some(wanted) = entry.wanted else {
-        migrate::bring_back(&entry.object, &locked);
+        leave::bring_back(&entry.object, &locked);
         return Ok(());
     };
     if !entry.object.placements().iter().any(|n| n == wanted) {
@@ -227,7 +228,7 @@ fn send_away(
         let Some(locked) = set.locked(&victim) else {
             continue;
         };
-        match migrate::leave(&victim, &locked, region) {
+        match leave::leave(&victim, &locked, region) {
             Ok(Some(fence)) => return Stop::Wait(Some(fence)),
             Ok(None) => {}
             Err(e) => return e.into(),
