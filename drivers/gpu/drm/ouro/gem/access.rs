@@ -8,7 +8,7 @@ use kernel::prelude::*;
 use ouro_hw::types::CacheLevel;
 use ouro_kernel::{gem::Access, resv::Locked, task, uaccess};
 
-use super::{backing, contents, Object};
+use super::{bytes, contents, Object};
 
 /// Checks that `len` bytes from `offset` lie in the object.
 pub(crate) fn range(object: &Object, offset: u64, len: u64) -> Result {
@@ -58,7 +58,7 @@ pub(crate) fn read(object: &Object, offset: u64, len: u64, to: u64) -> Result {
         let map = buffer.vmap()?;
         buffer.buf().begin_cpu_access(false)?;
         let done = in_steps(offset, len, to, |at, to, len| {
-            backing::view_to_user(map.view(), at, to, len)
+            bytes::view_to_user(map.view(), at, to, len)
         });
         let ended = buffer.buf().end_cpu_access(false);
         return done.and(ended);
@@ -79,7 +79,7 @@ pub(crate) fn write(object: &Object, offset: u64, len: u64, from: u64) -> Result
         let map = buffer.vmap()?;
         buffer.buf().begin_cpu_access(true)?;
         let done = in_steps(offset, len, from, |at, from, len| {
-            backing::view_from_user(map.view(), at, from, len)
+            bytes::view_from_user(map.view(), at, from, len)
         });
         let ended = buffer.buf().end_cpu_access(true);
         return done.and(ended);

@@ -2,11 +2,11 @@
 
 //! A buffer object.
 //!
-//! It gets memory when it is first touched ([`contents`]), and an address when it is first used by the
+//! It gets memory when it is first touched ([`contents`](super::contents)), and an address when it is first used by the
 //! GPU ([`bind`](super::bind)). It may have to give up the address for others while it is idle; the
 //! memory stays until the last reference is gone. That moment may come in any context, so that what
 //! has to be done then is left to a worker, which gives the pages to the
-//! [`Retirer`](crate::submit::Retirer).
+//! [`Retirer`](crate::submit::Retirer). What the DRM core asks of it is in [`ops`](super::ops).
 //!
 //! Locks: the reservation, then [`Bo::state`]. User memory is touched under neither.
 
@@ -21,29 +21,17 @@ use kernel::{
     },
 };
 use ouro_hw::types::CacheLevel;
-use ouro_kernel::{
-    gem::{self, Access, Dead, DmaBuf, Fault, FaultError},
-    pages::{Pages, Shmem},
-    resv::{HasResv, Locked, Usage},
-    task,
-    userptr::Sequence,
-    wait::{Interruptible, FOREVER},
-    Caching,
-};
+use ouro_kernel::{gem, pages::Shmem, userptr::Sequence};
 
 use super::{
-    access,
-    backing::Memory,
     bind,
-    contents::{self, NoBacking},
-    leave,
     notes::Notes,
     region::{Placements, SYSTEM},
     shrink::{Listed, Worth},
-    userptr, view, Backing,
+    userptr, Backing,
 };
 use crate::{
-    driver::{Device, Ouro},
+    driver::Device,
     gpu::Gpu,
     vm::{Bindings, Space, Tiled},
 };
@@ -51,18 +39,8 @@ use crate::{
 /// An object as the DRM core knows it.
 pub(crate) type Object = gem::Object<Bo>;
 
-/// How often a fault moves an object to where the CPU sees it, before it lets others do something.
-const HIDDEN_TRIES: u32 = 4;
-
-/// Pages that one fault maps, as they are all there: a fault costs more than some entries do.
-const AROUND: usize = 64;
-
 /// Largest object. A page number of it fits into 32 bits, with room to spare.
 pub(crate) const MAX_SIZE: u64 = 1 << 40;
-
-/// Faults in a row that may find no memory, before the thread hears that there is none. A memory cgroup
-/// may be at its limit for ever.
-const MAX_STARVED: u32 = 16;
 
 /// How user space sees an object: the kinds of mappings, by number.
 pub(crate) mod kind {
@@ -93,6 +71,14 @@ mod status {
     pub(super) const PURGEABLE: u32 = 2;
     /// From this one on: the region's number.
     pub(super) const REGION_SHIFT: u32 = 8;
+}
+
+/// What the statistics say of an object.
+pub(super) struct Seen {
+    /// Where it is, or would be.
+    pub(super) region: usize,
+    pub(super) resident: bool,
+    pub(super) purgeable: bool,
 }
 
 /// What is under [`Bo::state`].
@@ -188,7 +174,7 @@ pub(crate) struct Bo {
     /// What the statistics say of it, which are asked for with a spinlock held.
     status: Atomic<u32>,
     /// Faults in a row that found no memory.
-    starved: Atomic<u32>,
+    pub(super) starved: Atomic<u32>,
     /// Views of it in the aperture. From none to one only under `state`.
     views: Atomic<u32>,
     #[pin]
@@ -233,6 +219,48 @@ pub(crate) fn create(
 }
 
 impl Bo {
+    /// An object of so many bytes, whole pages, without any memory.
+    pub(super) fn make(bytes: u64, args: Args) -> impl PinInit<Self, Error> {
+        let Args {
+            gpu,
+            placements,
+            align,
+            user,
+        } = args;
+        let region = placements.iter().next().unwrap_or(SYSTEM) as u32;
+        // A card sees what the CPU's caches hold of the system's memory, too.
+        let cache = if gpu.hardware().topology().llc || gpu.is_discrete() {
+            CacheLevel::Coherent
+        } else {
+            CacheLevel::None
+        };
+        try_pin_init!(Self {
+            _counted: Counted::new(&gpu, bytes),
+            gpu,
+            bytes,
+            placements,
+            align,
+            notes: Notes::new(),
+            user,
+            used: Atomic::new(false),
+            status: Atomic::new(region << status::REGION_SHIFT),
+            starved: Atomic::new(0),
+            views: Atomic::new(0),
+            state <- new_mutex!(State {
+                bindings: Bindings::new(),
+                backing: None,
+                listed: None,
+                swapped: None,
+                sequence: None,
+                pins: 0,
+                advice: Advice::Need,
+                cache,
+                unflushed: cache == CacheLevel::None,
+                tiled: None,
+            }, "ouro_bo"),
+        }? Error)
+    }
+
     /// Bytes: whole pages.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
@@ -335,6 +363,16 @@ impl Bo {
         self.status.store(bits, ordering::Relaxed);
     }
 
+    /// What the statistics say. Any context.
+    pub(super) fn seen(&self) -> Seen {
+        let bits = self.status.load(ordering::Relaxed);
+        Seen {
+            region: (bits >> status::REGION_SHIFT) as usize,
+            resident: bits & status::RESIDENT != 0,
+            purgeable: bits & status::PURGEABLE != 0,
+        }
+    }
+
     /// How its bytes are ordered: linear, if that is `None`.
     pub(crate) fn tiled(&self) -> Option<Tiled> {
         self.state.lock().tiled
@@ -351,235 +389,9 @@ impl Bo {
     }
 }
 
-/// Maps the page that was touched, from memory.
-fn show_page(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(), FaultError> {
-    for _ in 0..HIDDEN_TRIES {
-        let (mut state, backing) = contents::settled(object)?;
-        let pfn = backing.pfn(fault.page());
-        if backing.is_windowed() {
-            // The window is closed at the unbind, after all of this was taken away from user space.
-            object.gpu.usable()?;
-            if pfn.is_none() {
-                drop(state);
-                leave::uncover(object)?;
-                continue;
-            }
-        }
-        state.unflushed |= state.cache == CacheLevel::None && fault.is_write();
-        let region = match (state.tiled, backing.direct()) {
-            (Some(tiled), Some(at)) => tiled.region(at, object.bytes()),
-            _ => None,
-        };
-        let pages = 0..backing.len() as usize;
-        let insert = || fault.insert_around::<AROUND>(pages, |page| backing.pfn(page));
-        return match (region, object.gpu.surfaces()) {
-            (Some(region), Some(surfaces)) => surfaces.show(object, region, insert),
-            _ => insert(),
-        };
-    }
-    // Batches want it there more often than the CPU gets to see it.
-    Err(FaultError::Retry)
-}
-
 /// The window through which the CPU sees an object is about to be closed: nobody looks through it
 /// from here on. The device says already that it is gone.
 pub(crate) fn close_window(object: &Object) {
     let _state = object.state.lock();
     bind::hide(object);
-}
-
-impl gem::DriverObject for Bo {
-    type Driver = Ouro;
-    type Args = Args;
-    const EXPORT_KIND: u8 = kind::CACHED;
-    const SHARES: bool = true;
-
-    fn new(_: &Device, size: usize, args: Args) -> impl PinInit<Self, Error> {
-        let Args {
-            gpu,
-            placements,
-            align,
-            user,
-        } = args;
-        let bytes = size as u64;
-        let region = placements.iter().next().unwrap_or(SYSTEM) as u32;
-        // A card sees what the CPU's caches hold of the system's memory, too.
-        let cache = if gpu.hardware().topology().llc || gpu.is_discrete() {
-            CacheLevel::Coherent
-        } else {
-            CacheLevel::None
-        };
-        try_pin_init!(Self {
-            _counted: Counted::new(&gpu, bytes),
-            gpu,
-            bytes,
-            placements,
-            align,
-            notes: Notes::new(),
-            user,
-            used: Atomic::new(false),
-            status: Atomic::new(region << status::REGION_SHIFT),
-            starved: Atomic::new(0),
-            views: Atomic::new(0),
-            state <- new_mutex!(State {
-                bindings: Bindings::new(),
-                backing: None,
-                listed: None,
-                swapped: None,
-                sequence: None,
-                pins: 0,
-                advice: Advice::Need,
-                cache,
-                unflushed: cache == CacheLevel::None,
-                tiled: None,
-            }, "ouro_bo"),
-        }? Error)
-    }
-
-    fn mmap(_: &Object, kind: u8, _write: bool) -> Result<Caching> {
-        match kind {
-            kind::CACHED => Ok(Caching::WriteBack),
-            kind::UNCACHED => Ok(Caching::Uncached),
-            // The aperture too.
-            _ => Ok(Caching::WriteCombining),
-        }
-    }
-
-    fn fault(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(), FaultError> {
-        let done = if fault.kind() == kind::APERTURE {
-            view::fault(object, fault)
-        } else {
-            show_page(object, fault)
-        };
-        match done {
-            // For "no memory" the kernel lets the thread try again, without end if there never
-            // will be any.
-            Err(FaultError::NoMemory) => {
-                let never = object.bytes() / 4096 > task::total_pages() as u64;
-                if never || object.starved.fetch_add(1, ordering::Relaxed) >= MAX_STARVED {
-                    object.starved.store(0, ordering::Relaxed);
-                    return Err(FaultError::Bus);
-                }
-                Err(FaultError::NoMemory)
-            }
-            Ok(()) => {
-                if object.starved.load(ordering::Relaxed) != 0 {
-                    object.starved.store(0, ordering::Relaxed);
-                }
-                Ok(())
-            }
-            done => done,
-        }
-    }
-
-    fn access(object: &Object, offset: usize, access: Access<'_>) -> Result {
-        access::look(object, offset, access)
-    }
-
-    fn export(object: &Object) -> Result {
-        // A process cannot lend out its memory for as long as somebody else likes.
-        match object.user {
-            Some(_) => Err(EINVAL),
-            None => Ok(()),
-        }
-    }
-
-    fn import(dev: &Device, buffer: &DmaBuf) -> Result<ARef<Object>> {
-        let gpu = dev.gpu();
-        gpu.usable()?;
-        if buffer.size() as u64 > MAX_SIZE {
-            return Err(E2BIG);
-        }
-        let attachment = buffer.attach(gpu.dma_device())?;
-        let args = Args {
-            gpu: gpu.clone(),
-            placements: Placements::system(),
-            align: 1,
-            user: None,
-        };
-        Object::import(dev, attachment, args)
-    }
-
-    fn pin(object: &Object, locked: &Locked<'_>) -> Result {
-        if !object.placements.iter().any(|region| region == SYSTEM) {
-            return Err(EOPNOTSUPP);
-        }
-        // Others see it in the system's memory alone, and where it is by then.
-        leave::come_home(object, locked)?;
-        let mut state = object.state.lock();
-        let backing = match &state.backing {
-            None if state.swapped.is_none() && state.advice == Advice::Need => {
-                object.gpu.usable()?;
-                let region = object.gpu.regions().get(SYSTEM).ok_or(EINVAL)?;
-                let backing = Backing::in_region(&object.gpu, region, object)?;
-                contents::settle_in(object, &mut state, &backing)?;
-                backing
-            }
-            _ => contents::backing_of(object, &mut state).map_err(|e| match e {
-                NoBacking::Full(_) => ENOMEM,
-                NoBacking::Failed(e) => e,
-            })?,
-        };
-        if backing.shmem().is_none() {
-            return Err(EOPNOTSUPP);
-        }
-        state.pins = state.pins.checked_add(1).ok_or(EBUSY)?;
-        Ok(())
-    }
-
-    fn unpin(object: &Object) {
-        let mut state = object.state.lock();
-        state.pins = state.pins.saturating_sub(1);
-    }
-
-    fn pages(object: &Object) -> Result<Arc<Pages>> {
-        let state = object.state.lock();
-        match state.backing.as_ref().map(|backing| backing.memory()) {
-            Some(Memory::Pages(map)) if state.pins != 0 => Ok(map.pages().clone()),
-            _ => Err(EOPNOTSUPP),
-        }
-    }
-
-    fn begin_cpu_access(object: &Object, write: bool) -> Result {
-        let usage = Usage::for_access(write);
-        object.resv().wait(usage, Interruptible::Yes, FOREVER)?;
-        if object.cache() == CacheLevel::None {
-            contents::backing(object)?.flush_caches()?;
-        }
-        if write {
-            object.written();
-        }
-        Ok(())
-    }
-
-    fn free(dead: Dead<Self>) {
-        // Tables are written under a mutex.
-        dead.defer();
-    }
-
-    fn free_late(dead: Dead<Self>) {
-        let mut state = dead.state.lock();
-        if let Some(aperture) = dead.gpu.aperture() {
-            aperture.revoke(&dead);
-        }
-        if let Some(surfaces) = dead.gpu.surfaces() {
-            surfaces.release(&dead);
-        }
-        state.bindings.clear();
-        if let Some(backing) = &state.backing {
-            // Nobody will read it: it need not go to swap.
-            backing.forget_contents();
-        }
-        dead.drop_backing(&mut state);
-    }
-
-    fn status(object: &Object) -> gem::Status {
-        let bits = object.status.load(ordering::Relaxed);
-        gem::Status {
-            region: (bits >> status::REGION_SHIFT) as usize,
-            resident: bits & status::RESIDENT != 0,
-            purgeable: bits & status::PURGEABLE != 0,
-            active: !object.resv().test_signaled(Usage::Bookkeep),
-        }
-    }
 }

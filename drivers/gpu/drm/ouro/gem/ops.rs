@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What the DRM core asks of an object: to be made, mapped, lent to other devices, and freed.
+
+use kernel::{
+    prelude::*,
+    sync::{aref::ARef, atomic::ordering, Arc},
+};
+use ouro_hw::types::CacheLevel;
+use ouro_kernel::{
+    gem::{self, Access, Dead, DmaBuf, Fault, FaultError},
+    pages::Pages,
+    resv::{HasResv, Locked, Usage},
+    task,
+    wait::{Interruptible, FOREVER},
+    Caching,
+};
+
+use super::{
+    access,
+    backing::Memory,
+    bo::{kind, Advice, Args, Seen, MAX_SIZE},
+    contents::{self, NoBacking},
+    leave,
+    region::{Placements, SYSTEM},
+    view, Backing, Bo, Object,
+};
+use crate::driver::{Device, Ouro};
+
+/// How often a fault moves an object to where the CPU sees it, before it lets others do something.
+const HIDDEN_TRIES: u32 = 4;
+
+/// Pages that one fault maps, as they are all there: a fault costs more than some entries do.
+const AROUND: usize = 64;
+
+/// Faults in a row that may find no memory, before the thread hears that there is none. A memory cgroup
+/// may be at its limit for ever.
+const MAX_STARVED: u32 = 16;
+
+impl gem::DriverObject for Bo {
+    type Driver = Ouro;
+    type Args = Args;
+    const EXPORT_KIND: u8 = kind::CACHED;
+    const SHARES: bool = true;
+
+    fn new(_: &Device, size: usize, args: Args) -> impl PinInit<Self, Error> {
+        Self::make(size as u64, args)
+    }
+
+    fn mmap(_: &Object, kind: u8, _write: bool) -> Result<Caching> {
+        match kind {
+            kind::CACHED => Ok(Caching::WriteBack),
+            kind::UNCACHED => Ok(Caching::Uncached),
+            // The aperture too.
+            _ => Ok(Caching::WriteCombining),
+        }
+    }
+
+    fn fault(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(), FaultError> {
+        let done = if fault.kind() == kind::APERTURE {
+            view::fault(object, fault)
+        } else {
+            show_page(object, fault)
+        };
+        match done {
+            // For "no memory" the kernel lets the thread try again, without end if there never
+            // will be any.
+            Err(FaultError::NoMemory) => {
+                let never = object.bytes() / 4096 > task::total_pages() as u64;
+                if never || object.starved.fetch_add(1, ordering::Relaxed) >= MAX_STARVED {
+                    object.starved.store(0, ordering::Relaxed);
+                    return Err(FaultError::Bus);
+                }
+                Err(FaultError::NoMemory)
+            }
+            Ok(()) => {
+                if object.starved.load(ordering::Relaxed) != 0 {
+                    object.starved.store(0, ordering::Relaxed);
+                }
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
+    fn access(object: &Object, offset: usize, access: Access<'_>) -> Result {
+        access::look(object, offset, access)
+    }
+
+    fn export(object: &Object) -> Result {
+        // A process cannot lend out its memory for as long as somebody else likes.
+        match object.user() {
+            Some(_) => Err(EINVAL),
+            None => Ok(()),
+        }
+    }
+
+    fn import(dev: &Device, buffer: &DmaBuf) -> Result<ARef<Object>> {
+        let gpu = dev.gpu();
+        gpu.usable()?;
+        if buffer.size() as u64 > MAX_SIZE {
+            return Err(E2BIG);
+        }
+        let attachment = buffer.attach(gpu.dma_device())?;
+        let args = Args {
+            gpu: gpu.clone(),
+            placements: Placements::system(),
+            align: 1,
+            user: None,
+        };
+        Object::import(dev, attachment, args)
+    }
+
+    fn pin(object: &Object, locked: &Locked<'_>) -> Result {
+        if !object.placements().iter().any(|region| region == SYSTEM) {
+            return Err(EOPNOTSUPP);
+        }
+        // Others see it in the system's memory alone, and where it is by then.
+        leave::come_home(object, locked)?;
+        let mut state = object.state.lock();
+        let backing = match &state.backing {
+            None if state.swapped.is_none() && state.advice == Advice::Need => {
+                object.gpu().usable()?;
+                let region = object.gpu().regions().get(SYSTEM).ok_or(EINVAL)?;
+                let backing = Backing::in_region(object.gpu(), region, object)?;
+                contents::settle_in(object, &mut state, &backing)?;
+                backing
+            }
+            _ => contents::backing_of(object, &mut state).map_err(|e| match e {
+                NoBacking::Full(_) => ENOMEM,
+                NoBacking::Failed(e) => e,
+            })?,
+        };
+        if backing.shmem().is_none() {
+            return Err(EOPNOTSUPP);
+        }
+        state.pins = state.pins.checked_add(1).ok_or(EBUSY)?;
+        Ok(())
+    }
+
+    fn unpin(object: &Object) {
+        let mut state = object.state.lock();
+        state.pins = state.pins.saturating_sub(1);
+    }
+
+    fn pages(object: &Object) -> Result<Arc<Pages>> {
+        let state = object.state.lock();
+        match state.backing.as_ref().map(|backing| backing.memory()) {
+            Some(Memory::Pages(map)) if state.pins != 0 => Ok(map.pages().clone()),
+            _ => Err(EOPNOTSUPP),
+        }
+    }
+
+    fn begin_cpu_access(object: &Object, write: bool) -> Result {
+        let usage = Usage::for_access(write);
+        object.resv().wait(usage, Interruptible::Yes, FOREVER)?;
+        if object.cache() == CacheLevel::None {
+            contents::backing(object)?.flush_caches()?;
+        }
+        if write {
+            object.written();
+        }
+        Ok(())
+    }
+
+    fn free(dead: Dead<Self>) {
+        // Tables are written under a mutex.
+        dead.defer();
+    }
+
+    fn free_late(dead: Dead<Self>) {
+        let mut state = dead.state.lock();
+        if let Some(aperture) = dead.gpu().aperture() {
+            aperture.revoke(&dead);
+        }
+        if let Some(surfaces) = dead.gpu().surfaces() {
+            surfaces.release(&dead);
+        }
+        state.bindings.clear();
+        if let Some(backing) = &state.backing {
+            // Nobody will read it: it need not go to swap.
+            backing.forget_contents();
+        }
+        dead.drop_backing(&mut state);
+    }
+
+    fn status(object: &Object) -> gem::Status {
+        let Seen {
+            region,
+            resident,
+            purgeable,
+        } = object.seen();
+        gem::Status {
+            region,
+            resident,
+            purgeable,
+            active: !object.resv().test_signaled(Usage::Bookkeep),
+        }
+    }
+}
+
+/// Maps the page that was touched, from memory.
+fn show_page(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(), FaultError> {
+    for _ in 0..HIDDEN_TRIES {
+        let (mut state, backing) = contents::settled(object)?;
+        let pfn = backing.pfn(fault.page());
+        if backing.is_windowed() {
+            // The window is closed at the unbind, after all of this was taken away from user space.
+            object.gpu().usable()?;
+            if pfn.is_none() {
+                drop(state);
+                leave::uncover(object)?;
+                continue;
+            }
+        }
+        state.unflushed |= state.cache == CacheLevel::None && fault.is_write();
+        let region = match (state.tiled, backing.direct()) {
+            (Some(tiled), Some(at)) => tiled.region(at, object.bytes()),
+            _ => None,
+        };
+        let pages = 0..backing.len() as usize;
+        let insert = || fault.insert_around::<AROUND>(pages, |page| backing.pfn(page));
+        return match (region, object.gpu().surfaces()) {
+            (Some(region), Some(surfaces)) => surfaces.show(object, region, insert),
+            _ => insert(),
+        };
+    }
+    // Batches want it there more often than the CPU gets to see it.
+    Err(FaultError::Retry)
+}
