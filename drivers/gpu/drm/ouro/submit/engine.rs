@@ -16,16 +16,13 @@ use kernel::{
     },
     time::{delay::fsleep, Delta},
 };
-use ouro_hw::{
-    engine::{Batch, PortKind, Privilege},
-    ring::Commands,
-    types::{GpuAddr, Seqno, PAGE_SIZE},
-};
-use ouro_kernel::{fence, list::MemberList, pages::DmaPages, pci::DmaDevice, time};
+use ouro_hw::{engine::PortKind, types::Seqno};
+use ouro_kernel::{fence, list::MemberList, pci::DmaDevice, time};
 
 use super::{
     guilt::Holder,
-    line::{self, Line},
+    known::Known,
+    line::Line,
     lists::Lists,
     port::Port,
     request::{Request, Tracker},
@@ -34,7 +31,7 @@ use super::{
 };
 use crate::{
     hardware::{errno, Hardware, Waits},
-    vm::{Mapping, Space},
+    vm::Space,
 };
 
 /// Dwords that a request takes in a ring at most, on any engine, without the golden state.
@@ -64,16 +61,6 @@ pub(crate) struct Engine {
     completed: Atomic<u64>,
     pub(super) switches: Atomic<u64>,
     pub(super) port_writes: Atomic<u64>,
-}
-
-/// Commands that give all state a known value. They stand in memory that nobody writes again.
-pub(super) struct Known {
-    /// Before another client's batch: all of them.
-    pub(super) first: Batch,
-    /// Before one more of the same client: without those that only keep clients apart.
-    pub(super) again: Batch,
-    _mapping: Mapping,
-    _memory: DmaPages,
 }
 
 /// Whether completions interrupt.
@@ -139,26 +126,7 @@ impl Engine {
         };
         let known = match desc.known_dwords {
             0 => None,
-            dwords => {
-                let mut buffer = KVVec::from_elem(0, dwords, GFP_KERNEL)?;
-                let mut commands = Commands::new(&mut buffer);
-                hw.known_state(&mut commands).map_err(|_| EINVAL)?;
-                let bytes = (commands.len() * 4) as u32;
-                let private = (desc.private_dwords.min(commands.len()) * 4) as u32;
-                let (memory, mapping) = line::pages(space, dma, bytes.div_ceil(PAGE_SIZE))?;
-                memory.view().write_words(0, commands.as_slice())?;
-                let from = |skip: u32| Batch {
-                    addr: GpuAddr(mapping.addr().0 + u64::from(skip)),
-                    len: bytes - skip,
-                    privilege: Privilege::Kernel,
-                };
-                Some(Known {
-                    first: from(0),
-                    again: from(private),
-                    _mapping: mapping,
-                    _memory: memory,
-                })
-            }
+            dwords => Some(Known::new(hw, space, dma, dwords)?),
         };
         Arc::pin_init(
             try_pin_init!(Self {

@@ -16,7 +16,6 @@ use kernel::{
     sync::{aref::ARef, Arc},
     time::{delay::fsleep, Delta},
 };
-use ouro_core::relocation;
 use ouro_hw::{
     engine::{Batch, Privilege},
     types::GpuAddr,
@@ -34,6 +33,7 @@ use super::{
     pool::Shadow,
     publish::{Draft, Parts},
     quota::Share,
+    relocate::Relocation,
     request::{Awake, Captured, Evidence, Tracker, Work},
     room::{self, Tries},
     stream::Stream,
@@ -41,7 +41,7 @@ use super::{
 };
 use crate::{
     gem::{
-        access, contents,
+        contents,
         shrink::Relief,
         userptr::{self, Pinned},
         Object,
@@ -49,22 +49,6 @@ use crate::{
     gpu::Gpu,
     vm::Place,
 };
-
-/// A relocation: where an object's address goes.
-#[derive(Clone, Copy)]
-pub(crate) struct Relocation {
-    /// The object: its place in [`Exec::objects`].
-    pub(crate) target: usize,
-    /// What is added to the address.
-    pub(crate) delta: u32,
-    /// Where in the object that has the relocation.
-    pub(crate) offset: u64,
-    /// The address that is there already, as user space believes. Updated when another one is
-    /// written.
-    pub(crate) presumed: u64,
-    /// Whether another one was written: user space must be told, or it will believe in the old one.
-    pub(crate) written: bool,
-}
 
 /// An object that a batch uses.
 pub(crate) struct Entry {
@@ -137,6 +121,14 @@ pub(crate) struct Exec {
     pub(crate) address_bits: u8,
     /// What has been tried to place the objects.
     pub(crate) tries: Tries,
+}
+
+/// What comes before a request.
+struct Before {
+    /// What must be signalled.
+    after: KVVec<ARef<Fence>>,
+    /// What must be emitted.
+    lead: Option<ARef<Fence>>,
 }
 
 /// The locks are to be dropped for a wait.
@@ -266,40 +258,7 @@ impl Exec {
         };
 
         // Everything that can fail.
-        let mut after: KVVec<ARef<Fence>> = KVVec::new();
-        for fence in self.after.iter() {
-            self.depend(&mut after, fence)?;
-        }
-        let lead = match &self.lead {
-            Some(lead) if fence::with_timeline::<Tracker, _>(lead, |_, _| ()).is_some() => {
-                Some(lead.clone())
-            }
-            // Of others nobody knows when they begin.
-            Some(other) => {
-                self.depend(&mut after, other)?;
-                None
-            }
-            None => None,
-        };
-        let mut fences: KVVec<ARef<Fence>> = KVVec::new();
-        for (i, entry) in self.objects.iter().enumerate() {
-            // Objects that share a reservation may read and write.
-            let slots = 1 + u32::from(entry.object.attachment().is_some());
-            self.resv(locked, i)?.reserve_fences(slots)?;
-            let resv = entry.object.resv();
-            let usage = match entry.unordered {
-                // Out of order with others, but not with the memory's own moves.
-                true => Usage::Kernel,
-                false => Usage::for_access(entry.write),
-            };
-            if !resv.test_signaled(usage) {
-                resv.collect(usage, &mut fences)?;
-            }
-        }
-        for fence in fences.iter() {
-            self.depend(&mut after, fence)?;
-        }
-
+        let Before { mut after, lead } = self.before(locked)?;
         let mut objects =
             KVVec::with_capacity(self.objects.len(), GFP_KERNEL).map_err(Error::from)?;
         for entry in self.objects.iter() {
@@ -375,6 +334,45 @@ impl Exec {
         Ok(())
     }
 
+    /// What must be signalled first, by what user space says and by what others do with the objects, where
+    /// there is room for one more fence then; and what must be emitted first.
+    fn before(&self, locked: &LockedSet<Object>) -> Result<Before> {
+        let mut after: KVVec<ARef<Fence>> = KVVec::new();
+        for fence in self.after.iter() {
+            self.depend(&mut after, fence)?;
+        }
+        let lead = match &self.lead {
+            Some(lead) if fence::with_timeline::<Tracker, _>(lead, |_, _| ()).is_some() => {
+                Some(lead.clone())
+            }
+            // Of others nobody knows when they begin.
+            Some(other) => {
+                self.depend(&mut after, other)?;
+                None
+            }
+            None => None,
+        };
+        let mut fences: KVVec<ARef<Fence>> = KVVec::new();
+        for (i, entry) in self.objects.iter().enumerate() {
+            // Objects that share a reservation may read and write.
+            let slots = 1 + u32::from(entry.object.attachment().is_some());
+            self.resv(locked, i)?.reserve_fences(slots)?;
+            let resv = entry.object.resv();
+            let usage = match entry.unordered {
+                // Out of order with others, but not with the memory's own moves.
+                true => Usage::Kernel,
+                false => Usage::for_access(entry.write),
+            };
+            if !resv.test_signaled(usage) {
+                resv.collect(usage, &mut fences)?;
+            }
+        }
+        for fence in fences.iter() {
+            self.depend(&mut after, fence)?;
+        }
+        Ok(Before { after, lead })
+    }
+
     /// What is run, and the copy that it is, where it is one.
     fn batch(&mut self) -> Result<(Batch, Option<Shadow>), Stop> {
         match &mut self.source {
@@ -439,7 +437,7 @@ impl Exec {
     }
 
     /// The reservation of object `i`, which is locked.
-    fn resv<'a>(&self, locked: &'a LockedSet<Object>, i: usize) -> Result<Locked<'a>> {
+    pub(super) fn resv<'a>(&self, locked: &'a LockedSet<Object>, i: usize) -> Result<Locked<'a>> {
         let object = &self.objects.get(i).ok_or(EINVAL)?.object;
         // They were locked in this order, unless somebody else wanted one of them meanwhile: that
         // one comes first then.
@@ -456,45 +454,6 @@ impl Exec {
             })
             .and_then(|at| locked.get(at))
             .ok_or(EINVAL)
-    }
-
-    /// Writes the addresses that are not what user space believes.
-    fn relocate(&mut self, locked: &LockedSet<Object>) -> Result<(), Stop> {
-        if self.trust_presumed && self.objects.iter().all(|e| e.address.0 == e.presumed) {
-            return Ok(());
-        }
-        let bytes = u64::from(self.address_bits.div_ceil(32)) * 4;
-        for i in 0..self.objects.len() {
-            let mut idle = false;
-            let count = self.objects.get(i).map_or(0, |e| e.relocations.len());
-            for j in 0..count {
-                let entry = self.objects.get(i).ok_or(EINVAL)?;
-                let r = *entry.relocations.get(j).ok_or(EINVAL)?;
-                let target = self.objects.get(r.target).ok_or(EINVAL)?.address;
-                relocation::place(r.offset, bytes, entry.object.bytes()).map_err(|_| EINVAL)?;
-                if target.0 == r.presumed {
-                    continue;
-                }
-                // What the GPU may be reading is not changed under it.
-                if !idle && !entry.object.resv().test_signaled(Usage::Read) {
-                    return Err(wait_for(&entry.object));
-                }
-                idle = true;
-                let value = relocation::value(target.0, r.delta, self.address_bits);
-                let value = value.to_le_bytes();
-                let value = value.get(..bytes as usize).ok_or(EINVAL)?;
-                access::poke(&entry.object, &self.resv(locked, i)?, r.offset, value)?;
-                if let Some(r) = self
-                    .objects
-                    .get_mut(i)
-                    .and_then(|e| e.relocations.get_mut(j))
-                {
-                    r.presumed = target.0;
-                    r.written = true;
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Adds a dependency, unless the ring's own order takes care of it.

@@ -5,8 +5,8 @@
 //! Each context that has been used on the engine has a place here, with a ring of its own. Requests
 //! that are ready are written into the rings of their contexts at once, as far as there is room; the
 //! scheduler ([`ouro_core::sched`]) says which contexts the engine is given. What the engine says of
-//! them is read from its status page ([`ouro_core::events`]), in the interrupt, at each submission and
-//! by the tick.
+//! them is read from its status page ([`reports`](super::reports)), in the interrupt, at each submission
+//! and by the tick.
 //!
 //! Numbers are the engine's, as on a ring: they are given at emission, and each context's status page
 //! gets those of its own requests. So the numbers of one context's requests go up.
@@ -16,10 +16,9 @@ use kernel::{
     list::{List, ListArc},
     prelude::*,
     sync::{atomic::ordering, Arc, ArcBorrow},
-    time::{delay::udelay, Delta},
 };
 use ouro_core::{
-    events::{Events, Look, Page},
+    events::Events,
     port::ContextKey,
     sched::{self, Client, Item, Policy, Scheduler},
 };
@@ -28,13 +27,11 @@ use ouro_hw::{
     ring::{Commands, Ring},
     types::{RingOffset, Seqno},
 };
-use ouro_kernel::{mmio, pages::DmaPages, time};
+use ouro_kernel::{mmio, time};
 
-use super::{engine::Arming, lane::Lane, reports, request::Request, Engine};
+use super::{engine::Arming, lane::Lane, request::Request, Engine};
 use crate::hardware::Waits;
 
-/// Looks for an entry whose number is there already, a microsecond each.
-const LATE_LOOKS: u32 = 20;
 const MS: u64 = 1_000_000;
 /// What the scheduler goes by, in nanoseconds.
 const POLICY: Policy = Policy {
@@ -54,19 +51,6 @@ impl sched::Arena for Places {
 
     fn items_mut(&mut self) -> &mut [Item] {
         &mut self.0
-    }
-}
-
-/// The status page, for the reader of events.
-pub(super) struct Status<'a>(pub(super) &'a DmaPages);
-
-impl Page for Status<'_> {
-    fn read(&self, offset: u32) -> u32 {
-        self.0.read32(offset as usize)
-    }
-
-    fn write(&mut self, offset: u32, value: u32) {
-        self.0.write32(offset as usize, value);
     }
 }
 
@@ -115,7 +99,7 @@ pub(super) struct Lists {
     /// The number of the last request emitted.
     last: Seqno,
     /// It does not do what it was told.
-    broken: bool,
+    pub(super) broken: bool,
     /// The image that contexts start from, and room for one.
     pub(super) golden: KVVec<u32>,
     pub(super) buffer: KVVec<u32>,
@@ -146,7 +130,7 @@ impl Lists {
     }
 
     /// The place of the context that runs now, or that has waited first.
-    fn running(&self) -> Option<&Place> {
+    pub(super) fn running(&self) -> Option<&Place> {
         let places = || {
             let places = self.active.iter();
             places.filter_map(|at| self.places.get(*at as usize)?.as_ref())
@@ -228,7 +212,7 @@ impl Lists {
     }
 
     /// A context has requests.
-    fn activate(&mut self, at: u32) {
+    pub(super) fn activate(&mut self, at: u32) {
         if let Some(false) = self.place(at).map(|p| mem::replace(&mut p.active, true)) {
             // There is room.
             drop(self.active.push_within_capacity(at));
@@ -269,38 +253,6 @@ impl Lists {
             }
             if let Some(tail) = tail {
                 self.sched.publish(place.context, tail, now);
-            }
-        }
-    }
-
-    /// Reads what the engine says of contexts.
-    pub(super) fn listen(&mut self, engine: &Engine, now: u64) {
-        let Some(events) = &mut self.events else {
-            return;
-        };
-        let mut page = Status(engine.line.status());
-        let mut looks = 0;
-        while !self.broken {
-            match events.next(&mut page) {
-                Ok(Look::Nothing) => return,
-                Ok(Look::Late) if looks < LATE_LOOKS => {
-                    looks += 1;
-                    udelay(Delta::from_micros(1));
-                }
-                // The tick looks again.
-                Ok(Look::Late) => return,
-                Ok(Look::Event(raw)) => {
-                    let event = engine.hw.event(raw);
-                    let known = event.map(|event| self.sched.event(&event, now));
-                    if !matches!(known, Some(Ok(()))) {
-                        pr_err!("{:?}: event {:#x} cannot be\n", engine.hw.desc().id, raw);
-                        self.broken = true;
-                    }
-                }
-                Err(_) => {
-                    pr_err!("{:?}: no such event\n", engine.hw.desc().id);
-                    self.broken = true;
-                }
             }
         }
     }
@@ -456,74 +408,6 @@ impl Lists {
     ) {
         self.listen(engine, now);
         self.collect(now, each);
-    }
-
-    /// The engine is about to be started: it has nothing.
-    pub(super) fn restart(&mut self, engine: &Engine) {
-        match &mut self.events {
-            Some(events) => events.restart(&mut Status(engine.line.status())),
-            None => reports::blank(engine.line.status()),
-        }
-        self.sched.reset(time::monotonic_ns());
-        self.broken = false;
-    }
-
-    /// Takes back what was emitted and is not done; what ran comes first. The engine was reset.
-    ///
-    /// Contexts that it did not work on go on where they were when it left them, unless `whole` says that
-    /// they do not: what is in their rings stays there.
-    pub(super) fn take_back(&mut self, whole: bool, all: &mut List<Request>) {
-        let now = time::monotonic_ns();
-        let running = self.running().map(|p| p.context);
-        let (sched, whole) = (&self.sched, whole || self.broken);
-        for place in self.places.iter_mut().flatten() {
-            place.stale = match whole {
-                true => sched.is_held(place.context) || !place.flight.is_empty(),
-                false => sched.may_write(place.context) || Some(place.context) == running,
-            };
-        }
-        self.sched.reset(now);
-        for first in [true, false] {
-            for place in self.places.iter_mut().flatten() {
-                if place.stale && (Some(place.context) == running) == first {
-                    all.push_all_back(&mut place.flight);
-                }
-            }
-        }
-        for place in self.places.iter_mut().flatten() {
-            if !mem::take(&mut place.stale) {
-                continue;
-            }
-            place.ring.clear();
-            place.lane.rewind(&self.golden, false, &mut self.buffer);
-            self.sched.publish(place.context, RingOffset(0), now);
-            self.sched.completed(place.context, RingOffset(0), now);
-            self.sched.touched(place.context, now);
-        }
-    }
-
-    /// What was taken back is ready again, before all else of its context.
-    pub(super) fn put_back(&mut self, all: &mut List<Request>, failed: &mut List<Request>) {
-        while let Some(request) = all.pop_back() {
-            let id = request.context.as_ref().and_then(|c| c.seat());
-            let at = id.and_then(|id| id.checked_sub(1));
-            let Some((at, place)) = at.and_then(|at| Some((at, self.place(at)?))) else {
-                failed.push_back(request);
-                continue;
-            };
-            place.ready.push_front(request);
-            // Somebody may have looked meanwhile, and found nothing of it.
-            self.activate(at);
-        }
-    }
-
-    /// Takes all that is ready.
-    pub(super) fn take_ready(&mut self, all: &mut List<Request>) {
-        for place in self.places.iter_mut().flatten() {
-            all.push_all_back(&mut place.ready);
-            place.active = false;
-        }
-        self.active.clear();
     }
 }
 

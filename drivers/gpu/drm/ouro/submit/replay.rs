@@ -10,14 +10,16 @@
 //! Contexts that an engine held are let go of by the caller, when it holds no lock: their memory is
 //! given back under locks that a reset must not wait for.
 
+use core::mem;
 use kernel::{
     list::{List, ListArc},
     prelude::*,
     sync::Arc,
 };
-use ouro_hw::types::Seqno;
+use ouro_hw::types::{RingOffset, Seqno};
+use ouro_kernel::time;
 
-use super::{image::InUse, port::Port, request::Work, Context, Engine, Request};
+use super::{image::InUse, lists::Lists, port::Port, request::Work, Context, Engine, Request};
 
 /// What was on an engine when it was reset.
 pub(crate) struct Lost {
@@ -149,7 +151,7 @@ impl Engine {
             match &mut queue.port {
                 Port::Ring(ring) => {
                     lost.requests.push_all_back(&mut ring.ready);
-                    core::mem::swap(&mut lost.requests, &mut ring.ready);
+                    mem::swap(&mut lost.requests, &mut ring.ready);
                 }
                 Port::Lists(lists) => lists.put_back(&mut lost.requests, &mut queue.failed),
             }
@@ -186,7 +188,7 @@ impl Engine {
             queue.port.take_ready(&mut all);
             all.push_all_back(&mut queue.failed);
             blocked = if error == ENODEV {
-                core::mem::take(&mut queue.blocked)
+                mem::take(&mut queue.blocked)
             } else {
                 Default::default()
             };
@@ -209,5 +211,65 @@ impl Engine {
         request.fence.fail(error);
         self.count_done();
         self.finish(request);
+    }
+}
+
+impl Lists {
+    /// Takes back what was emitted and is not done; what ran comes first. The engine was reset.
+    ///
+    /// Contexts that it did not work on go on where they were when it left them, unless `whole` says that
+    /// they do not: what is in their rings stays there.
+    pub(super) fn take_back(&mut self, whole: bool, all: &mut List<Request>) {
+        let now = time::monotonic_ns();
+        let running = self.running().map(|p| p.context);
+        let (sched, whole) = (&self.sched, whole || self.broken);
+        for place in self.places.iter_mut().flatten() {
+            place.stale = match whole {
+                true => sched.is_held(place.context) || !place.flight.is_empty(),
+                false => sched.may_write(place.context) || Some(place.context) == running,
+            };
+        }
+        self.sched.reset(now);
+        for first in [true, false] {
+            for place in self.places.iter_mut().flatten() {
+                if place.stale && (Some(place.context) == running) == first {
+                    all.push_all_back(&mut place.flight);
+                }
+            }
+        }
+        for place in self.places.iter_mut().flatten() {
+            if !mem::take(&mut place.stale) {
+                continue;
+            }
+            place.ring.clear();
+            place.lane.rewind(&self.golden, false, &mut self.buffer);
+            self.sched.publish(place.context, RingOffset(0), now);
+            self.sched.completed(place.context, RingOffset(0), now);
+            self.sched.touched(place.context, now);
+        }
+    }
+
+    /// What was taken back is ready again, before all else of its context.
+    pub(super) fn put_back(&mut self, all: &mut List<Request>, failed: &mut List<Request>) {
+        while let Some(request) = all.pop_back() {
+            let id = request.context.as_ref().and_then(|c| c.seat());
+            let at = id.and_then(|id| id.checked_sub(1));
+            let Some((at, place)) = at.and_then(|at| Some((at, self.place(at)?))) else {
+                failed.push_back(request);
+                continue;
+            };
+            place.ready.push_front(request);
+            // Somebody may have looked meanwhile, and found nothing of it.
+            self.activate(at);
+        }
+    }
+
+    /// Takes all that is ready.
+    pub(super) fn take_ready(&mut self, all: &mut List<Request>) {
+        for place in self.places.iter_mut().flatten() {
+            all.push_all_back(&mut place.ready);
+            place.active = false;
+        }
+        self.active.clear();
     }
 }

@@ -1,21 +1,84 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Where an engine reports on its contexts, seen by trying.
+//! What an engine reports on its contexts, and where, which is seen by trying.
 //!
-//! What is written about that does not agree. So, once, the first engine runs a context before anybody
-//! listens; where its report is then, those of all engines of the device will be.
+//! What is written about the place does not agree. So, once, the first engine runs a context before
+//! anybody listens; where its report is then, those of all engines of the device will be.
 
-use kernel::prelude::*;
-use ouro_core::events::Events;
+use kernel::{
+    prelude::*,
+    time::{delay::udelay, Delta},
+};
+use ouro_core::events::{Events, Look, Page};
 use ouro_hw::{engine::EventArea, types::PAGE_SIZE};
-use ouro_kernel::pages::DmaPages;
+use ouro_kernel::{pages::DmaPages, time};
 
-use super::{lists::Status, port::Port, Engine};
+use super::{lists::Lists, port::Port, Engine};
+
+/// Looks for an entry whose number is there already, a microsecond each.
+const LATE_LOOKS: u32 = 20;
+
+/// The status page, for the reader of events.
+struct Status<'a>(&'a DmaPages);
+
+impl Page for Status<'_> {
+    fn read(&self, offset: u32) -> u32 {
+        self.0.read32(offset as usize)
+    }
+
+    fn write(&mut self, offset: u32, value: u32) {
+        self.0.write32(offset as usize, value);
+    }
+}
 
 /// Makes a status page one on which any report is seen.
-pub(super) fn blank(page: &DmaPages) {
+fn blank(page: &DmaPages) {
     for at in (0..PAGE_SIZE as usize).step_by(4) {
         page.write32(at, u32::MAX);
+    }
+}
+
+impl Lists {
+    /// The engine is about to be started: it has nothing.
+    pub(super) fn restart(&mut self, engine: &Engine) {
+        match &mut self.events {
+            Some(events) => events.restart(&mut Status(engine.line.status())),
+            None => blank(engine.line.status()),
+        }
+        self.sched.reset(time::monotonic_ns());
+        self.broken = false;
+    }
+
+    /// Reads what the engine says of contexts.
+    pub(super) fn listen(&mut self, engine: &Engine, now: u64) {
+        let Some(events) = &mut self.events else {
+            return;
+        };
+        let mut page = Status(engine.line.status());
+        let mut looks = 0;
+        while !self.broken {
+            match events.next(&mut page) {
+                Ok(Look::Nothing) => return,
+                Ok(Look::Late) if looks < LATE_LOOKS => {
+                    looks += 1;
+                    udelay(Delta::from_micros(1));
+                }
+                // The tick looks again.
+                Ok(Look::Late) => return,
+                Ok(Look::Event(raw)) => {
+                    let event = engine.hw.event(raw);
+                    let known = event.map(|event| self.sched.event(&event, now));
+                    if !matches!(known, Some(Ok(()))) {
+                        pr_err!("{:?}: event {:#x} cannot be\n", engine.hw.desc().id, raw);
+                        self.broken = true;
+                    }
+                }
+                Err(_) => {
+                    pr_err!("{:?}: no such event\n", engine.hw.desc().id);
+                    self.broken = true;
+                }
+            }
+        }
     }
 }
 

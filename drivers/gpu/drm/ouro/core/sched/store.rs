@@ -5,6 +5,8 @@
 //! by its time; its contexts stand among themselves, by priority and then by who was first. Clients that
 //! wait stand in a row besides, the one that waits longest at its head.
 
+mod row;
+
 use super::What;
 use crate::{
     heap::{self, Link, Links, Node},
@@ -368,49 +370,11 @@ impl<A: Arena> Store<A> {
         }
     }
 
-    fn join_row(&mut self, client: Link, now: u64) {
-        let last = self.row.1;
-        if let Some(owner) = self.owner(client) {
-            owner.waits = Some(now);
-            owner.row = (last, 0);
-        }
-        match self.owner(last) {
-            Some(before) => before.row.1 = client,
-            None => self.row.0 = client,
-        }
-        self.row.1 = client;
-    }
-
-    fn leave_row(&mut self, client: Link) {
-        let Some(owner) = self.owner(client) else {
-            return;
-        };
-        if owner.waits.take().is_none() {
-            return;
-        }
-        let (before, behind) = core::mem::take(&mut owner.row);
-        match self.owner(before) {
-            Some(owner) => owner.row.1 = behind,
-            None => self.row.0 = behind,
-        }
-        match self.owner(behind) {
-            Some(owner) => owner.row.0 = before,
-            None => self.row.1 = before,
-        }
-    }
-
     /// The context that is first, and its priority.
     pub(super) fn best(&mut self) -> Option<(Context, i32)> {
         let first = self.owner(self.clients)?.contexts;
         let context = self.context_at(first)?;
         Some((context, self.state(context)?.priority))
-    }
-
-    /// The first context of the client that waits longest, and since when.
-    pub(super) fn longest(&mut self) -> Option<(u64, Context)> {
-        let owner = self.owner(self.row.0)?;
-        let (since, first) = (owner.waits?, owner.contexts);
-        Some((since, self.context_at(first)?))
     }
 
     /// Whether a context of the same or a higher priority waits, of whomever.
@@ -484,25 +448,6 @@ impl<A: Arena> Store<A> {
         owner.time = began.saturating_add(ran);
         self.clock = self.clock.max(began);
         self.place(client);
-    }
-
-    /// A context has the engine.
-    pub(super) fn runs(&mut self, context: Context) {
-        if let Some(client) = self.state(context).map(|s| s.client) {
-            self.leave_row(client);
-            self.runs = client;
-        }
-    }
-
-    /// The context that had the engine has it no more.
-    pub(super) fn waits_again(&mut self, now: u64) {
-        let client = core::mem::take(&mut self.runs);
-        if self
-            .owner(client)
-            .is_some_and(|o| o.queued && o.waits.is_none())
-        {
-            self.join_row(client, now);
-        }
     }
 
     /// A context is let run since its client waited long.

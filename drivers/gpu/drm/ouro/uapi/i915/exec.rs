@@ -5,26 +5,23 @@
 //! The order of the checks is part of the interface, since user space probes with it: flags,
 //! fences, context, engine, objects, relocations.
 
-use kernel::{prelude::*, sync::aref::ARef};
+use kernel::prelude::*;
 use ouro_hw::types::GpuAddr;
-use ouro_kernel::{
-    fence::{ChainNode, Fence},
-    sync_file::{self, SyncFile},
-    syncobj::Syncobj,
-    uaccess,
-};
+use ouro_kernel::{sync_file, uaccess};
 use ouro_uapi::i915 as abi;
 
 use super::{
     engines::{self, Selected},
-    extension, require,
+    exec_fences::{extensions, fence_array, Signals},
+    require,
 };
 use crate::{
     driver::{Device, DrmFile},
     gem::{region, Object},
     gpu::Gpu,
     submit::{
-        exec::{Entry, Exec, Publish, Relocation, Source},
+        exec::{Entry, Exec, Source},
+        relocate::Relocation,
         room::Tries,
     },
     vm::Place,
@@ -58,47 +55,12 @@ const OBJECT_FLAGS: u64 = (abi::EXEC_OBJECT_NEEDS_FENCE
 
 /// Largest number of objects, relocations and fences: what a signed number counts, and no more
 /// memory than a client may sensibly ask for.
-const MAX_COUNT: usize = 1 << 20;
-
-/// A syncobj that gets the fence: as it is, or as a point of its timeline.
-enum Signal {
-    Binary(ARef<Syncobj>),
-    Point(ARef<Syncobj>, u64, Option<ChainNode>),
-}
+pub(super) const MAX_COUNT: usize = 1 << 20;
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;
 /// Where addresses end that have 32 bits.
 const LOW: u64 = 1 << 32;
-
-/// Who is told of the fence.
-struct Signals {
-    wants_file: bool,
-    file: Option<SyncFile>,
-    syncobjs: KVVec<Signal>,
-}
-
-impl Publish for Signals {
-    fn prepare(&mut self, fence: &Fence) -> Result {
-        if self.wants_file {
-            self.file = Some(SyncFile::new(fence)?);
-        }
-        Ok(())
-    }
-
-    fn publish(&mut self, fence: &Fence) {
-        for signal in self.syncobjs.iter_mut() {
-            match signal {
-                Signal::Binary(syncobj) => syncobj.replace_fence(Some(fence)),
-                Signal::Point(syncobj, point, node) => {
-                    if let Some(node) = node.take() {
-                        syncobj.add_point(node, fence, *point);
-                    }
-                }
-            }
-        }
-    }
-}
 
 pub(super) fn execbuffer2(
     _: &Device,
@@ -111,11 +73,7 @@ pub(super) fn execbuffer2(
     check(arg)?;
 
     let mut after = KVVec::new();
-    let mut signals = Signals {
-        wants_file: flags & u64::from(abi::I915_EXEC_FENCE_OUT) != 0,
-        file: None,
-        syncobjs: KVVec::new(),
-    };
+    let mut signals = Signals::new(flags & u64::from(abi::I915_EXEC_FENCE_OUT) != 0);
     if flags & u64::from(abi::I915_EXEC_FENCE_ARRAY) != 0 {
         fence_array(file, arg, &mut after, &mut signals)?;
     } else if flags & u64::from(abi::I915_EXEC_USE_EXTENSIONS) != 0 {
@@ -194,7 +152,7 @@ pub(super) fn execbuffer2(
             let _ = uaccess::write(at, &address);
         }
     }
-    if let Some(file) = signals.file {
+    if let Some(file) = signals.into_file() {
         arg.rsvd2 = (arg.rsvd2 & 0xffff_ffff) | (u64::from(file.fd() as u32) << 32);
         file.install();
     }
@@ -431,75 +389,4 @@ fn relocations(
         entry.relocations = out;
     }
     Ok(())
-}
-
-const FENCE_FLAGS: u32 = abi::I915_EXEC_FENCE_WAIT | abi::I915_EXEC_FENCE_SIGNAL;
-
-/// Syncobjs to wait for and to signal.
-fn fence_array(
-    file: &DrmFile,
-    arg: &abi::drm_i915_gem_execbuffer2,
-    after: &mut KVVec<ARef<Fence>>,
-    signals: &mut Signals,
-) -> Result {
-    let count = arg.num_cliprects as usize;
-    require(count <= MAX_COUNT)?;
-    let list: KVVec<abi::drm_i915_gem_exec_fence> = uaccess::read_array(arg.cliprects_ptr, count)?;
-    for f in list.iter() {
-        fence(file, f, None, after, signals)?;
-    }
-    Ok(())
-}
-
-/// One syncobj, or a point of one.
-fn fence(
-    file: &DrmFile,
-    f: &abi::drm_i915_gem_exec_fence,
-    point: Option<u64>,
-    after: &mut KVVec<ARef<Fence>>,
-    signals: &mut Signals,
-) -> Result {
-    require(f.flags & !FENCE_FLAGS == 0)?;
-    let syncobj = Syncobj::find(file, f.handle)?;
-    // Point zero of a timeline is the binary syncobj.
-    let point = point.unwrap_or(0);
-    // A point that stands for what waits for it would never come.
-    require(point == 0 || f.flags != FENCE_FLAGS)?;
-    if f.flags & abi::I915_EXEC_FENCE_WAIT != 0 {
-        if let Some(fence) = syncobj.fence_at(point)? {
-            after.push(fence, GFP_KERNEL)?;
-        }
-    }
-    if f.flags & abi::I915_EXEC_FENCE_SIGNAL != 0 {
-        let signal = match point {
-            0 => Signal::Binary(syncobj),
-            _ => Signal::Point(syncobj, point, Some(ChainNode::new()?)),
-        };
-        signals.syncobjs.push(signal, GFP_KERNEL)?;
-    }
-    Ok(())
-}
-
-/// The chained extensions: timeline fences, as many lists of them as there are.
-fn extensions(
-    file: &DrmFile,
-    first: u64,
-    after: &mut KVVec<ARef<Fence>>,
-    signals: &mut Signals,
-) -> Result {
-    let mut all = 0usize;
-    extension::walk(first, |name, at| {
-        require(name == abi::DRM_I915_GEM_EXECBUFFER_EXT_TIMELINE_FENCES)?;
-        let ext: abi::drm_i915_gem_execbuffer_ext_timeline_fences = uaccess::read(at)?;
-        let count = usize::try_from(ext.fence_count).map_err(|_| EINVAL)?;
-        all = all.saturating_add(count);
-        require(all <= MAX_COUNT)?;
-        let list: KVVec<abi::drm_i915_gem_exec_fence> =
-            uaccess::read_array(ext.handles_ptr, count)?;
-        let points: KVVec<u64> = uaccess::read_array(ext.values_ptr, count)?;
-        for (f, point) in list.iter().zip(points.iter()) {
-            fence(file, f, Some(*point), after, signals)?;
-        }
-        Ok(())
-    })
 }

@@ -6,6 +6,7 @@ mod context;
 mod create;
 mod engines;
 mod exec;
+mod exec_fences;
 mod extension;
 mod gem;
 mod getparam;

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The row of clients that wait for the engine, the one that waits longest at its head.
+
+use super::{Arena, Context, Store};
+use crate::heap::Link;
+
+impl<A: Arena> Store<A> {
+    /// A client has a context that could run, and waits from now on.
+    pub(super) fn join_row(&mut self, client: Link, now: u64) {
+        let last = self.row.1;
+        if let Some(owner) = self.owner(client) {
+            owner.waits = Some(now);
+            owner.row = (last, 0);
+        }
+        match self.owner(last) {
+            Some(before) => before.row.1 = client,
+            None => self.row.0 = client,
+        }
+        self.row.1 = client;
+    }
+
+    /// It waits no more.
+    pub(super) fn leave_row(&mut self, client: Link) {
+        let Some(owner) = self.owner(client) else {
+            return;
+        };
+        if owner.waits.take().is_none() {
+            return;
+        }
+        let (before, behind) = core::mem::take(&mut owner.row);
+        match self.owner(before) {
+            Some(owner) => owner.row.1 = behind,
+            None => self.row.0 = behind,
+        }
+        match self.owner(behind) {
+            Some(owner) => owner.row.0 = before,
+            None => self.row.1 = before,
+        }
+    }
+
+    /// The first context of the client that waits longest, and since when.
+    pub(in crate::sched) fn longest(&mut self) -> Option<(u64, Context)> {
+        let owner = self.owner(self.row.0)?;
+        let (since, first) = (owner.waits?, owner.contexts);
+        Some((since, self.context_at(first)?))
+    }
+
+    /// A context has the engine.
+    pub(in crate::sched) fn runs(&mut self, context: Context) {
+        if let Some(client) = self.state(context).map(|s| s.client) {
+            self.leave_row(client);
+            self.runs = client;
+        }
+    }
+
+    /// The context that had the engine has it no more.
+    pub(in crate::sched) fn waits_again(&mut self, now: u64) {
+        let client = core::mem::take(&mut self.runs);
+        if self
+            .owner(client)
+            .is_some_and(|o| o.queued && o.waits.is_none())
+        {
+            self.join_row(client, now);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The fences around a batch: syncobjs and points of them that it waits for, and who is told of its own.
+
+use kernel::{prelude::*, sync::aref::ARef};
+use ouro_kernel::{
+    fence::{ChainNode, Fence},
+    sync_file::SyncFile,
+    syncobj::Syncobj,
+    uaccess,
+};
+use ouro_uapi::i915 as abi;
+
+use super::{exec::MAX_COUNT, extension, require};
+use crate::{driver::DrmFile, submit::exec::Publish};
+
+/// A syncobj that gets the fence: as it is, or as a point of its timeline.
+enum Signal {
+    Binary(ARef<Syncobj>),
+    Point(ARef<Syncobj>, u64, Option<ChainNode>),
+}
+
+/// Who is told of the fence.
+pub(super) struct Signals {
+    wants_file: bool,
+    file: Option<SyncFile>,
+    syncobjs: KVVec<Signal>,
+}
+
+impl Signals {
+    /// Whether user space wants a file of the fence.
+    pub(super) fn new(wants_file: bool) -> Self {
+        Self {
+            wants_file,
+            file: None,
+            syncobjs: KVVec::new(),
+        }
+    }
+
+    /// That file.
+    pub(super) fn into_file(self) -> Option<SyncFile> {
+        self.file
+    }
+}
+
+impl Publish for Signals {
+    fn prepare(&mut self, fence: &Fence) -> Result {
+        if self.wants_file {
+            self.file = Some(SyncFile::new(fence)?);
+        }
+        Ok(())
+    }
+
+    fn publish(&mut self, fence: &Fence) {
+        for signal in self.syncobjs.iter_mut() {
+            match signal {
+                Signal::Binary(syncobj) => syncobj.replace_fence(Some(fence)),
+                Signal::Point(syncobj, point, node) => {
+                    if let Some(node) = node.take() {
+                        syncobj.add_point(node, fence, *point);
+                    }
+                }
+            }
+        }
+    }
+}
+
+const FENCE_FLAGS: u32 = abi::I915_EXEC_FENCE_WAIT | abi::I915_EXEC_FENCE_SIGNAL;
+
+/// Syncobjs to wait for and to signal.
+pub(super) fn fence_array(
+    file: &DrmFile,
+    arg: &abi::drm_i915_gem_execbuffer2,
+    after: &mut KVVec<ARef<Fence>>,
+    signals: &mut Signals,
+) -> Result {
+    let count = arg.num_cliprects as usize;
+    require(count <= MAX_COUNT)?;
+    let list: KVVec<abi::drm_i915_gem_exec_fence> = uaccess::read_array(arg.cliprects_ptr, count)?;
+    for f in list.iter() {
+        fence(file, f, None, after, signals)?;
+    }
+    Ok(())
+}
+
+/// One syncobj, or a point of one.
+fn fence(
+    file: &DrmFile,
+    f: &abi::drm_i915_gem_exec_fence,
+    point: Option<u64>,
+    after: &mut KVVec<ARef<Fence>>,
+    signals: &mut Signals,
+) -> Result {
+    require(f.flags & !FENCE_FLAGS == 0)?;
+    let syncobj = Syncobj::find(file, f.handle)?;
+    // Point zero of a timeline is the binary syncobj.
+    let point = point.unwrap_or(0);
+    // A point that stands for what waits for it would never come.
+    require(point == 0 || f.flags != FENCE_FLAGS)?;
+    if f.flags & abi::I915_EXEC_FENCE_WAIT != 0 {
+        if let Some(fence) = syncobj.fence_at(point)? {
+            after.push(fence, GFP_KERNEL)?;
+        }
+    }
+    if f.flags & abi::I915_EXEC_FENCE_SIGNAL != 0 {
+        let signal = match point {
+            0 => Signal::Binary(syncobj),
+            _ => Signal::Point(syncobj, point, Some(ChainNode::new()?)),
+        };
+        signals.syncobjs.push(signal, GFP_KERNEL)?;
+    }
+    Ok(())
+}
+
+/// The chained extensions: timeline fences, as many lists of them as there are.
+pub(super) fn extensions(
+    file: &DrmFile,
+    first: u64,
+    after: &mut KVVec<ARef<Fence>>,
+    signals: &mut Signals,
+) -> Result {
+    let mut all = 0usize;
+    extension::walk(first, |name, at| {
+        require(name == abi::DRM_I915_GEM_EXECBUFFER_EXT_TIMELINE_FENCES)?;
+        let ext: abi::drm_i915_gem_execbuffer_ext_timeline_fences = uaccess::read(at)?;
+        let count = usize::try_from(ext.fence_count).map_err(|_| EINVAL)?;
+        all = all.saturating_add(count);
+        require(all <= MAX_COUNT)?;
+        let list: KVVec<abi::drm_i915_gem_exec_fence> =
+            uaccess::read_array(ext.handles_ptr, count)?;
+        let points: KVVec<u64> = uaccess::read_array(ext.values_ptr, count)?;
+        for (f, point) in list.iter().zip(points.iter()) {
+            fence(file, f, Some(*point), after, signals)?;
+        }
+        Ok(())
+    })
+}
