@@ -59,8 +59,10 @@ serial=(-serial "file:$out/serial.log" -serial "file:$out/output.txt")
 # On a busy host an emulated timer can look dead, and a processor stalled.
 patience="no_timer_check rcupdate.rcu_cpu_stall_timeout=300"
 [ -z "$OURO_GUEST_PATIENT" ] || patience+=" sysctl.kernel.hung_task_timeout_secs=300"
+# A RAM disk takes memory as it is written; an image of hibernation fits on one, and is not packed.
+images="ramdisk_size=131072 hibernate=nocompress"
 # The kernel log is judged when all is over: all of it must be there still.
-append="console=ttyS0 panic=-1 reboot=t $patience ignore_loglevel log_buf_len=8M"
+append="console=ttyS0 panic=-1 reboot=t $patience $images ignore_loglevel log_buf_len=8M"
 if [ -n "$OURO_GUEST_INTERACTIVE" ]; then
     # shellcheck disable=SC2054
     serial=(-chardev stdio,id=tty,signal=off -serial chardev:tty)
