@@ -63,11 +63,24 @@ impl<T> Ids<T> {
 }
 
 /// A context that user space has. When it has it no more, the context is closed.
-struct Open(Arc<Context>);
+struct Open {
+    context: Arc<Context>,
+    gpu: Arc<Gpu>,
+}
+
+impl Open {
+    fn new(gpu: &Arc<Gpu>, context: Arc<Context>) -> Self {
+        Self {
+            context,
+            gpu: gpu.clone(),
+        }
+    }
+}
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.0.close();
+        // Where no hang is looked for, nobody else would ever end what it runs.
+        self.context.close(self.gpu.recovery().hang_ms() != 0);
     }
 }
 
@@ -106,10 +119,10 @@ impl File {
         KBox::pin_init(
             try_pin_init!(Self {
                 _leave: Leave(gpu.clone()),
+                default: Open::new(&gpu, default),
                 gpu,
                 holder,
                 quota,
-                default: Open(default),
                 contexts <- new_mutex!(Ids::new(), "ouro_contexts"),
                 spaces <- new_mutex!(Ids::new(), "ouro_spaces"),
             }? Error),
@@ -144,10 +157,11 @@ impl File {
     /// The context of a number. Errors: `ENOENT`.
     pub(crate) fn context(&self, id: u32) -> Result<Arc<Context>> {
         if id == 0 {
-            return Ok(self.default.0.clone());
+            return Ok(self.default.context.clone());
         }
         let contexts = self.contexts.lock();
-        contexts.by_id.get(&id).map(|c| c.0.clone()).ok_or(ENOENT)
+        let open = contexts.by_id.get(&id).ok_or(ENOENT)?;
+        Ok(open.context.clone())
     }
 
     /// All contexts that there are now, and their parts. Errors: `ENOMEM`.
@@ -160,16 +174,16 @@ impl File {
             }
             Ok(())
         };
-        add(&self.default.0)?;
-        for context in self.contexts.lock().by_id.values() {
-            add(&context.0)?;
+        add(&self.default.context)?;
+        for open in self.contexts.lock().by_id.values() {
+            add(&open.context)?;
         }
         Ok(all)
     }
 
     /// Adds a context, and returns its number. Errors: `ENOSPC` if there are too many, `ENOMEM`.
     pub(crate) fn add_context(&self, context: Arc<Context>) -> Result<u32> {
-        self.contexts.lock().add(Open(context))
+        self.contexts.lock().add(Open::new(&self.gpu, context))
     }
 
     /// Removes a context. What it has published goes on. Errors: `ENOENT`.

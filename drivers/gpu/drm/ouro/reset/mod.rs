@@ -294,13 +294,12 @@ impl Recovery {
             };
             let oldest = engine.oldest();
             let revoked = oldest.is_some_and(|o| o.revoked);
-            let limit = match (u64::from(self.hang_ms()), revoked) {
-                (limit, false) => limit,
-                (0, true) => GRACE_MS,
-                (limit, true) => limit.min(GRACE_MS),
+            let limit = match u64::from(self.hang_ms()) {
+                0 => u64::MAX,
+                limit => limit,
             };
+            let limit = if revoked { limit.min(GRACE_MS) } else { limit };
             let oldest = oldest.map(|o| (o.seqno, o.ran / 1_000_000));
-            let oldest = oldest.filter(|_| limit != 0);
             if !watch.tick(now, oldest, limit) {
                 continue;
             }

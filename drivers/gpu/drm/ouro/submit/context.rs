@@ -238,9 +238,10 @@ impl Context {
         self.standing.revoked.get()
     }
 
-    /// Nobody has it any more: what it has published goes on only if it is persistent. Any context.
-    pub(crate) fn close(&self) {
-        if !self.standing.params.persistent.get() {
+    /// Nobody has it any more: what it has published goes on only if it is persistent, and
+    /// somebody watches it. Any context.
+    pub(crate) fn close(&self, watched: bool) {
+        if !(watched && self.standing.params.persistent.get()) {
             self.standing.revoked.set(true);
         }
     }
