@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 
 #include "calls.h"
+#include "places.h"
 
 static int an_object(struct state *s)
 {
@@ -127,14 +128,22 @@ static int do_mmap_offset(struct state *s)
 {
 	struct drm_i915_gem_mmap_offset get = { .handle = s->handle, .flags = I915_MMAP_OFFSET_WC };
 
+	/* the one way there is */
+	if (is_card(s->gpu))
+		get.flags = I915_MMAP_OFFSET_FIXED;
+
 	return call(s->fd, DRM_IOCTL_I915_GEM_MMAP_OFFSET, &get);
 }
 
 static int do_map(struct state *s, __u64 how)
 {
 	struct drm_i915_gem_mmap_offset get = { .handle = s->handle, .flags = how };
-	int got = call(s->fd, DRM_IOCTL_I915_GEM_MMAP_OFFSET, &get);
+	int got;
 
+	s->map = NULL;
+	if (is_card(s->gpu) && how != I915_MMAP_OFFSET_GTT)
+		get.flags = I915_MMAP_OFFSET_FIXED;
+	got = call(s->fd, DRM_IOCTL_I915_GEM_MMAP_OFFSET, &get);
 	if (got)
 		return got;
 	s->map = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, get.offset);
@@ -428,7 +437,18 @@ static int do_map_export(struct state *s)
 	return peek(s->map) == MARK ? 0 : -EIO;
 }
 
-/* A batch that stores to an object with memory, by one that has none yet, all with relocations. */
+/* An object without memory: on a card, one whose memory is to be the card's. */
+static __u32 an_untouched_object(struct state *s)
+{
+	int handle;
+
+	if (!is_card(s->gpu))
+		return gem_create(s->fd, SIZE);
+	handle = create_local(s->fd, SIZE);
+	return handle < 0 ? 0 : handle;
+}
+
+/* A batch that stores to an object with memory, and to one that has none yet. */
 static int a_batch(struct state *s)
 {
 	const struct engine *engine = &s->gpu->engines[0];
@@ -437,7 +457,7 @@ static int a_batch(struct state *s)
 
 	if (got)
 		return got;
-	s->second = gem_create(s->fd, SIZE);
+	s->second = an_untouched_object(s);
 	batch_init(b);
 	batch_store(b, store_for(s->gpu, engine, 4), s->handle, 64, 0x1234);
 	batch_store(b, store_for(s->gpu, engine, 4), s->second, 64, 0x1234);
@@ -569,7 +589,7 @@ const struct subject subjects[] = {
 	{ "GEM_MMAP_OFFSET", an_object, do_mmap_offset, NULL, drop_object, false, NULL },
 	{ "mmap", an_object, map_wc, unmap, drop_object, false, NULL },
 	{ "fault, cached", object_mapped_wb, do_touch, NULL, drop_mapped, false, NULL },
-	{ "fault, aperture", object_mapped_gtt, do_touch, NULL, drop_mapped, false, NULL },
+	{ "fault, aperture", object_mapped_gtt, do_touch, NULL, drop_mapped, true, NULL },
 	{ "GEM_MMAP", an_object, do_mmap_legacy, unmap, drop_object, true, untold_mapping },
 	{ "GEM_SW_FINISH", an_object, do_sw_finish, NULL, drop_object, true, NULL },
 	{ "GEM_SET_CACHING", a_full_object, do_set_caching, NULL, drop_object, true, NULL },
