@@ -76,6 +76,8 @@ pub(crate) struct Backing {
     arrived: Atomic<bool>,
     /// Whether it was never given the object's contents.
     spoiled: Atomic<bool>,
+    /// Then the memory that still has them, if there is one.
+    former: SetOnce<Arc<Backing>>,
     /// Drops what is to be dropped without a lock.
     #[pin]
     late: Work<Backing>,
@@ -111,6 +113,7 @@ impl Backing {
                 arrival: SetOnce::new(),
                 arrived: Atomic::new(false),
                 spoiled: Atomic::new(false),
+                former: SetOnce::new(),
                 late <- new_work!("ouro_backing"),
                 memory,
             }? Error),
@@ -242,11 +245,22 @@ impl Backing {
         self.arrival.populate(fence);
     }
 
-    /// That move has ended. Where its `contents` could not be had, what is in it is somebody else's:
-    /// nobody is to see it any more.
-    pub(super) fn arrived(&self, contents: Result) {
-        self.spoiled.store(contents.is_err(), ordering::Relaxed);
+    /// That move has ended. Where the contents could not be had, what is in it is somebody else's: nobody is
+    /// to see it any more. The `former` memory, if there was one, still has them.
+    pub(super) fn arrived(&self, contents: core::result::Result<(), Option<Arc<Backing>>>) {
+        if let Err(former) = contents {
+            if let Some(former) = former {
+                self.former.populate(former);
+            }
+            self.spoiled.store(true, ordering::Relaxed);
+        }
         self.arrived.store(true, ordering::Release);
+    }
+
+    /// The memory that has the contents that this one should have had.
+    pub(super) fn former(&self) -> Option<&Arc<Backing>> {
+        let ended = self.arrived.load(ordering::Acquire);
+        self.former.as_ref().filter(|_| ended)
     }
 
     /// Whether nobody is to see it, or not yet: the move has failed, and the CPU has not done what it

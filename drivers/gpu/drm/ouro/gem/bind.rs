@@ -84,6 +84,7 @@ pub(crate) fn bind(
         // What may be thrown away gets no address.
         return Err(EFAULT.into());
     }
+    contents::go_back(object, &mut state)?;
     let backing = contents::backing_of(object, &mut state)?;
     if state.unflushed {
         backing.flush_caches()?;

@@ -96,6 +96,24 @@ pub(super) fn settle_in(object: &Object, state: &mut State, backing: &Arc<Backin
     Ok(())
 }
 
+/// An object whose contents were lost on their way gets the memory back that still has them, unless something
+/// uses it. Its reservation is locked. Errors: `ENOMEM`.
+pub(super) fn go_back(object: &Object, state: &mut State) -> Result {
+    let former = state.backing.as_ref().and_then(|b| b.former()).cloned();
+    let Some(former) = former.filter(|_| object.resv().test_signaled(Usage::Bookkeep)) else {
+        return Ok(());
+    };
+    let gpu = object.gpu();
+    let listed = gpu.reclaim().enlist(object, &former, state.worth())?;
+    state.bindings.clear();
+    state.listed = listed;
+    if let Some(lost) = state.backing.replace(former) {
+        lost.let_go(gpu.retirer());
+    }
+    object.show_status(state);
+    Ok(())
+}
+
 /// Says whether the contents are needed. Returns whether they are still there. Sleeps.
 pub(crate) fn advise(object: &Object, needed: bool) -> bool {
     let mut guard = object.state.lock();
@@ -151,6 +169,10 @@ pub(super) fn give_back(object: &Object, worth: Worth) -> usize {
     if state.listed.is_none() || state.pins != 0 || state.worth() != worth {
         return 0;
     }
+    // What was lost on its way must not come back as if it were whole.
+    if state.backing.as_ref().is_some_and(|b| b.is_hidden()) {
+        return 0;
+    }
     if object
         .gpu()
         .aperture()
@@ -196,7 +218,16 @@ pub(super) fn settled(object: &Object) -> Result<(Guard<'_, State, MutexBackend>
         match backing_of(object, &mut state) {
             Ok(backing) if backing.is_hidden() => {
                 drop(state);
-                backing.catch_up(object.gpu())?;
+                if backing.former().is_none() {
+                    backing.catch_up(object.gpu())?;
+                    continue;
+                }
+                // Batches that were to have it in its new place have ended, or fail.
+                object
+                    .resv()
+                    .wait(Usage::Bookkeep, Interruptible::Yes, FOREVER)?;
+                let _locked = object.resv().lock(Interruptible::Yes)?;
+                go_back(object, &mut object.state.lock())?;
             }
             Ok(backing) => return Ok((state, backing)),
             Err(NoBacking::Failed(e)) if e == ENOMEM => {

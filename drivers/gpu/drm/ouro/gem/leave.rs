@@ -20,7 +20,7 @@ use super::{
     bo, contents,
     migrate::{lives_in, start},
     region::Region,
-    Object,
+    Backing, Object,
 };
 use crate::gpu::Gpu;
 
@@ -46,8 +46,8 @@ pub(super) fn uncover(object: &Object) -> Result {
 pub(super) fn come_home(object: &Object, locked: &Locked<'_>) -> Result {
     let gpu = object.gpu();
     let system = gpu.regions().first().ok_or(EINVAL)?;
-    let away = contents::present(object).is_some_and(|b| !lives_in(gpu, &b, system));
-    if away {
+    let away = |b: Arc<Backing>| b.is_hidden() || !lives_in(gpu, &b, system);
+    if contents::present(object).is_some_and(away) {
         gpu.working()?;
         start(object, locked, system)?;
     }

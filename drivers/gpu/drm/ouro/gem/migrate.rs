@@ -74,10 +74,15 @@ impl Drop for Moving {
             (Some(Err(_)), None) => self.new.clear(),
             _ => Ok(()),
         };
-        self.new.arrived(contents);
+        // Before anybody may go back to the old memory, and give it these addresses.
         self.mappings.clear();
         self.known.clear();
-        if let Some(old) = self.old.take() {
+        let old = self.old.take();
+        if contents.is_err() {
+            return self.new.arrived(Err(old));
+        }
+        self.new.arrived(Ok(()));
+        if let Some(old) = old {
             self.retirer.bury(old);
         }
     }
@@ -146,6 +151,7 @@ fn run(
     gpu.usable()?;
     let engine = copier(gpu).ok_or(ENODEV)?;
     let mut state = object.lock_state();
+    contents::go_back(object, &mut state)?;
     if stays(object, &state, to, untouched) {
         return Ok(None);
     }
