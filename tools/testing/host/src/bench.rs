@@ -361,7 +361,10 @@ impl Bench {
         let mut page = StatusPage(&self.memory, port.status.at);
         port.events.restart(&mut page);
         let engine = self.topo.engines[n];
-        engine.start(&hw(&self.windows, self.topo.card), &port.mem, &self.time)
+        let hw = hw(&self.windows, self.topo.card);
+        engine.start(&hw, &port.mem, &self.time)?;
+        assert_eq!(engine.lost(&hw), None, "what it was set to stays");
+        Ok(())
     }
 
     /// Looks where an engine reports: started anew, it runs a context that has nothing to do, with a page of
@@ -393,13 +396,21 @@ impl Bench {
         self.seen = self.line.messages();
     }
 
+    /// The engines that are reset with one.
+    pub fn reset_with(&self, n: usize) -> Vec<usize> {
+        let group = |n: usize| self.engine(n).desc().reset_group;
+        let mut all: Vec<usize> = (0..self.ports.len()).collect();
+        all.retain(|other| group(*other) == group(n));
+        all
+    }
+
     /// Resets and starts again. What was on the engines begins anew, without what had completed.
     pub fn reset(&mut self, scope: ResetScope) -> Result<(), BringUpError> {
         let generation = self.chip.generation;
         generation.reset(&self.hw(), scope, &self.time)?;
         let engines: Vec<usize> = match scope {
             ResetScope::All => (0..self.ports.len()).collect(),
-            ResetScope::Engine(n) => vec![n],
+            ResetScope::Engine(n) => self.reset_with(n),
         };
         for n in engines.iter().copied() {
             self.read_numbers(n);
@@ -415,7 +426,11 @@ impl Bench {
         }
         match scope {
             ResetScope::All => self.start()?,
-            ResetScope::Engine(n) => self.start_engine(n)?,
+            ResetScope::Engine(_) => {
+                for n in engines.iter().copied() {
+                    self.start_engine(n)?;
+                }
+            }
         }
         for n in engines {
             self.kick(n);

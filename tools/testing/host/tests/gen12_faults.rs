@@ -33,14 +33,6 @@ fn report(bench: &mut Bench) -> Report {
     report
 }
 
-/// The reset that an engine needs.
-fn scope(bench: &Bench, n: usize) -> ResetScope {
-    match bench.engine(n).desc().reset_alone {
-        true => ResetScope::Engine(n),
-        false => ResetScope::All,
-    }
-}
-
 #[test]
 fn every_engine_comes_back_from_a_hang() {
     for (n, name) in NAMES.into_iter().enumerate() {
@@ -55,8 +47,7 @@ fn every_engine_comes_back_from_a_hang() {
         assert!(!activity.idle, "{name}");
         assert_ne!(activity.head, activity.tail);
         assert_eq!(bench.engine(n).running(&bench.hw()), Some(1));
-        let scope = scope(&bench, n);
-        bench.reset(scope).unwrap();
+        bench.reset(ResetScope::Engine(n)).unwrap();
         assert!(bench.run());
         assert_eq!(bench.done(context), Seqno(2), "{name}");
         bench.work(context, &Work::default());
@@ -65,41 +56,53 @@ fn every_engine_comes_back_from_a_hang() {
     }
 }
 
+/// Digest §5.6: render with compute, the blitter, and each half's media engines.
 #[test]
-fn a_reset_of_one_leaves_others_alone() {
-    let mut bench = Bench::default();
-    let space = Space::new(&mut bench);
-    let (page, at) = space.page(&mut bench);
-    let wait = space.program(
-        &mut bench,
-        &[&program::increment(at), &program::wait(at + 4, 1)],
-    );
-    let others: Vec<_> = (0..bench.ports.len())
-        .filter(|n| *n != BCS)
-        .map(|n| bench.context_in(n, space.tree, 0, None))
-        .collect();
-    for context in &others {
-        bench.submit(*context, &Work::batch(wait));
+fn a_reset_leaves_others_alone() {
+    for (n, name) in NAMES.into_iter().enumerate() {
+        let mut bench = Bench::default();
+        let space = Space::new(&mut bench);
+        let (page, at) = space.page(&mut bench);
+        let wait = space.program(
+            &mut bench,
+            &[&program::increment(at), &program::wait(at + 4, 1)],
+        );
+        // Of the compute engines, the card has three more that are not used.
+        let (with, reset): (&[usize], _) = match n {
+            0 | 2 => (&[0, 2], 5),
+            1 => (&[1], 1),
+            3 | 5 => (&[3, 5], 2),
+            _ => (&[4, 6], 2),
+        };
+        assert_eq!(bench.reset_with(n), with);
+        let others: Vec<_> = (0..bench.ports.len())
+            .filter(|other| !with.contains(other))
+            .map(|other| bench.context_in(other, space.tree, 0, None))
+            .collect();
+        for context in &others {
+            bench.submit(*context, &Work::batch(wait));
+        }
+        let context = bench.context(n);
+        bench.gpu.inject(Fault::once(Kind::Hang).on(name));
+        bench.submit(context, &Work::default());
+        bench.run_for(SOME);
+        assert_eq!(bench.dword(page, 0), others.len() as u32, "{name}");
+        let before = bench.gpu.counter(Counter::Resets);
+        bench.reset(ResetScope::Engine(n)).unwrap();
+        bench.run_for(SOME);
+        assert_eq!(bench.done(context), Seqno(1), "{name}");
+        bench.put(page, 1, &[1]);
+        assert!(bench.run());
+        for context in &others {
+            assert_eq!(bench.done(*context), Seqno(1));
+        }
+        // Each ran once.
+        assert_eq!(bench.dword(page, 0), others.len() as u32, "{name}");
+        // §5.6: the bits are written twice.
+        let resets = bench.gpu.counter(Counter::Resets) - before;
+        assert_eq!(resets, 2 * reset, "{name}");
+        bench.assert_lawful();
     }
-    let context = bench.context(BCS);
-    bench.gpu.inject(Fault::once(Kind::Hang).on("bcs"));
-    bench.submit(context, &Work::default());
-    bench.run_for(SOME);
-    assert_eq!(bench.dword(page, 0), others.len() as u32);
-    let before = bench.gpu.counter(Counter::Resets);
-    bench.reset(ResetScope::Engine(BCS)).unwrap();
-    bench.run_for(SOME);
-    assert_eq!(bench.done(context), Seqno(1));
-    bench.put(page, 1, &[1]);
-    assert!(bench.run());
-    for context in others {
-        assert_eq!(bench.done(context), Seqno(1));
-    }
-    // Each ran once.
-    assert_eq!(bench.dword(page, 0), bench.ports.len() as u32 - 1);
-    // §5.6: the bit is written twice.
-    assert_eq!(bench.gpu.counter(Counter::Resets) - before, 2);
-    bench.assert_lawful();
 }
 
 #[test]
@@ -146,8 +149,7 @@ fn an_address_without_a_page_is_told() {
         // U3: nothing but a reset helps; the context that faulted does not run again.
         let (handle, now) = (bench.contexts[context].handle, bench.now());
         bench.ports[n].sched.cancel(handle, now);
-        let scope = scope(&bench, n);
-        bench.reset(scope).unwrap();
+        bench.reset(ResetScope::Engine(n)).unwrap();
         let other = bench.context(n);
         bench.work(other, &Work::default());
         assert!(!report(&mut bench).is_error(), "{name}");
@@ -186,8 +188,7 @@ fn what_is_no_command_is_an_error_until_a_reset() {
         assert!(said.activity.acthd & !0xfff == program & !0xfff, "{name}");
         let (handle, now) = (bench.contexts[context].handle, bench.now());
         bench.ports[n].sched.cancel(handle, now);
-        let scope = scope(&bench, n);
-        bench.reset(scope).unwrap();
+        bench.reset(ResetScope::Engine(n)).unwrap();
         let other = bench.context(n);
         bench.work(other, &Work::default());
         assert!(!report(&mut bench).is_error(), "{name}");

@@ -41,6 +41,8 @@ fn a_first_image_is_not_read_and_then_is() {
         assert_eq!(state(&saved, 0x21), 0x1108_1011);
         assert_eq!(state(&saved, 0x61), 0x1108_106d);
         assert_eq!(state(&saved, 3) & 9, 8);
+        // P1: the watchdog does not run.
+        assert_eq!(state(&saved, 0x75), 1);
         // The head is where the tail is; the ring and the root are those that were given.
         assert_eq!(state(&saved, 5) & 0x1f_fff8, state(&saved, 7));
         assert_ne!(state(&saved, 7), 0);
@@ -89,6 +91,43 @@ fn registers_are_a_contexts_own() {
         }
     }
     bench.assert_lawful();
+}
+
+/// Q23: the slots at 4D0h let programs use registers that are the kernel's. Whoever had the card before may have
+/// filled them; a start shuts them.
+#[test]
+fn what_others_have_opened_is_shut() {
+    // CTXT_PREMP_DBG, which is on no list of digest §3.5.
+    const CLOSED: u32 = 0x248;
+    // Digest §3.1, in the topology's order.
+    const BASES: [u32; 7] = [
+        0x2000, 0x2_2000, 0x1_a000, 0x1c_0000, 0x1d_0000, 0x1c_8000, 0x1d_8000,
+    ];
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    for (n, base) in BASES.into_iter().enumerate() {
+        let seen = |bench: &mut Bench| {
+            let (page, at) = space.page(bench);
+            let context = bench.context_in(n, space.tree, 0, None);
+            let program = space.program(
+                bench,
+                &[&program::load(CLOSED, 5), &program::save(CLOSED, at)],
+            );
+            bench.put(page, 0, &[7]);
+            bench.work(context, &Work::batch(program));
+            bench.dword(page, 0)
+        };
+        assert_eq!(seen(&mut bench), 0, "engine {n}");
+        for slot in 0..12 {
+            bench
+                .hw()
+                .regs
+                .write32(base + 0x4d0 + 4 * slot, base + CLOSED);
+        }
+        assert_eq!(seen(&mut bench), 5, "engine {n}");
+        bench.start_engine(n).unwrap();
+        assert_eq!(seen(&mut bench), 0, "engine {n}");
+    }
 }
 
 #[test]

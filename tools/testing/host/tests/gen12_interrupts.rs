@@ -9,7 +9,7 @@ use ouro_cross::{
     bench::{Bench, Work},
     program::{self, Space},
 };
-use ouro_hw::generation::Events;
+use ouro_hw::generation::{Events, ResetScope};
 
 /// The blitter's number.
 const BCS: usize = 1;
@@ -152,6 +152,49 @@ fn an_error_is_told() {
         let events = bench.interrupt();
         assert_eq!(events.errors, 1 << n, "engine {n}");
     }
+}
+
+/// Dword `n` of the page of an image that has the registers.
+fn state(image: &[u32], n: usize) -> u32 {
+    image[1024 + n]
+}
+
+/// A program may start the watchdog (its registers are on the list of digest §3.5), and it is its context's
+/// alone: nobody is told when the threshold is met (I5), and others do not have it (P1, P5).
+#[test]
+fn a_programs_watchdog_is_its_own() {
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    for n in 0..bench.ports.len() {
+        let (page, at) = space.page(&mut bench);
+        let context = bench.context_in(n, space.tree, 0, None);
+        // PR_CTR_THRSH, then PR_CTR_CTL: zero starts it.
+        let program = space.program(
+            &mut bench,
+            &[
+                &program::load(0x17c, 1000),
+                &program::load(0x178, 0),
+                &program::wait(at, 1),
+            ],
+        );
+        bench.submit(context, &Work::batch(program));
+        bench.run_for(SOME);
+        let before = bench.line.messages();
+        bench.gpu.clock().advance_to(bench.now() + 1_000_000_000);
+        bench.run_for(SOME);
+        assert_eq!(bench.line.messages(), before, "engine {n}");
+        assert_eq!(bench.interrupt(), Events::default());
+        bench.put(page, 0, &[1]);
+        assert!(bench.run());
+        // Dwords 74h to 77h of the state: both registers are saved.
+        let image = bench.image(context);
+        assert_eq!((state(&image, 0x75), state(&image, 0x77)), (0, 1000));
+        bench.reset(ResetScope::Engine(n)).unwrap();
+        let other = bench.context_in(n, space.tree, 0, None);
+        bench.work(other, &Work::default());
+        assert_eq!(state(&bench.image(other), 0x75), 1, "engine {n}");
+    }
+    bench.assert_lawful();
 }
 
 #[test]

@@ -173,7 +173,7 @@ impl Clients {
                     .expect("it wakes up");
             }
             Step::Reset { engine } => {
-                assert!(self.m.topo.engines[engine].desc().reset_alone);
+                assert!(self.m.topo.engines[engine].desc().reset_group.is_some());
                 self.m
                     .reset(ResetScope::Engine(engine))
                     .expect("it is reset");

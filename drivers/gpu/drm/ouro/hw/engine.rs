@@ -76,8 +76,8 @@ pub struct EngineDesc {
     pub seqno_at: u32,
     /// Whether it swaps context images.
     pub contexts: bool,
-    /// Whether it can be reset while others work; else reset all.
-    pub reset_alone: bool,
+    /// Engines that are reset together while others work have the same number; `None`: reset all.
+    pub reset_group: Option<u8>,
     /// Where it reports on its contexts, if its port is a list.
     pub events: Option<EventArea>,
 }
@@ -218,6 +218,12 @@ pub trait Engine: Sync {
         mem: &EngineMemory,
         wait: &dyn SleepWait,
     ) -> Result<(), BringUpError>;
+    /// The name of a register that does not hold what [`start`](Engine::start) has set it to, if there is one.
+    /// Reads registers. The device is awake.
+    fn lost(&self, hw: &Hw<'_>) -> Option<&'static str> {
+        let _ = hw;
+        None
+    }
     /// Stops it, in whatever state it is. The device is awake. A [`BringUpError::Timeout`] says that
     /// it was not idle: it was cut off, and only a reset makes it usable again.
     fn stop(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError>;

@@ -209,7 +209,8 @@ pub struct Events {
 pub enum ResetScope {
     /// All engines.
     All,
-    /// One, by its number in the topology.
+    /// One, by its number in the topology, and those that are reset with it
+    /// ([`EngineDesc::reset_group`](crate::engine::EngineDesc::reset_group)).
     Engine(usize),
 }
 

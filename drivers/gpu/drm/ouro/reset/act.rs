@@ -40,7 +40,7 @@ impl Recovery {
         }
         let mut scope = match self.allowed() {
             Allowed::None => return self.wedge(inner, held),
-            Allowed::Engine if desc.reset_alone => bit(engine),
+            Allowed::Engine if desc.reset_group.is_some() => self.reset_with(engine),
             Allowed::All | Allowed::Engine => !0,
         };
         self.freeze(scope);
@@ -118,6 +118,14 @@ impl Recovery {
         }
     }
 
+    /// The engines that are reset with one.
+    fn reset_with(&self, engine: &Engine) -> u32 {
+        let group = engine.hw().desc().reset_group;
+        let all = self.engines.iter();
+        all.filter(|e| e.hw().desc().reset_group == group)
+            .fold(0, |set, e| set | bit(e))
+    }
+
     fn freeze(&self, scope: u32) {
         for engine in self.engines.iter().filter(|e| has(scope, e)) {
             engine.freeze();
@@ -126,11 +134,9 @@ impl Recovery {
 
     /// Tries to reset the engines of a scope, and starts them again. They are frozen.
     fn attempt(&self, inner: &mut Inner, scope: u32) -> Result {
-        let mut chosen = self.engines.iter().filter(|e| has(scope, e));
-        match (chosen.next(), chosen.next()) {
-            (Some(one), None) if one.hw().desc().reset_alone => {
-                self.hardware.reset(ResetScope::Engine(one.index()))
-            }
+        let first = self.engines.iter().find(|e| has(scope, e));
+        match first {
+            Some(one) if scope != !0 => self.hardware.reset(ResetScope::Engine(one.index())),
             _ => self.hardware.restart(self.space.layout().ok_or(EINVAL)?),
         }
         .inspect_err(|e| pr_err!("{:?}: no reset: {:?}\n", self.hardware, e))?;

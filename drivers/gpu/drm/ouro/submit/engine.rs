@@ -195,6 +195,13 @@ impl Engine {
         self.hw
             .start(&self.hardware.hw(), self.line.memory(), &Waits)
             .map_err(errno)?;
+        if let Some(name) = self.hw.lost(&self.hardware.hw()) {
+            pr_warn!(
+                "{:?}: {} does not hold its value\n",
+                self.hw.desc().id,
+                name
+            );
+        }
         self.queue.lock().arming = Arming::default();
         Ok(())
     }

@@ -8,8 +8,8 @@ use super::{
     blt, commands, emit, errors,
     image::Images,
     mocs, poll,
-    regs::{self, masked, Base, BlitCctl, CmdCctl, StatusPointers},
-    status, submit,
+    regs::{self, masked, Base, BlitCctl, StatusPointers},
+    settings, status, submit,
 };
 use crate::{
     context::Context,
@@ -97,9 +97,12 @@ const fn engine(
             fill_pages: rows(class),
             seqno_at: SEQNO_AT,
             contexts: true,
-            // Render and compute are reset together, a media engine only after a handshake with a unit
-            // that the digest has no registers of (digest §5.6).
-            reset_alone: matches!(class, EngineClass::Copy),
+            reset_group: Some(match (class, instance / 2) {
+                (EngineClass::Render | EngineClass::Compute, _) => 0,
+                (EngineClass::Copy, _) => 1,
+                (EngineClass::Video, half) => 2 + half,
+                (EngineClass::VideoEnhance, _) => 2 + instance,
+            }),
             events: Some(status::KERNEL),
         },
         base: Base(base),
@@ -209,11 +212,7 @@ impl Engine for ListEngine {
             submit::element(self, hw, element, 0);
         }
         self.write(hw, regs::GFX_MODE, masked(regs::GFX_MODE_LISTS, 0));
-        let uncached = mocs::UNCACHED << 1;
-        let cctl = CmdCctl::new().with_read(uncached).with_write(uncached);
-        let all = CmdCctl::new().with_read(0x7f).with_write(0x7f);
-        let kept = all.into_bits() & !cctl.into_bits();
-        self.write(hw, regs::CMD_CCTL, masked(cctl.into_bits(), kept));
+        settings::apply(self, hw);
         // The first report is entry 0 (E19).
         let last = status::ENTRIES.wrapping_sub(1);
         let pointers = StatusPointers::new().with_written(last).with_read(last);
@@ -229,6 +228,10 @@ impl Engine for ListEngine {
             return Err(BringUpError::Gone);
         }
         Ok(())
+    }
+
+    fn lost(&self, hw: &Hw<'_>) -> Option<&'static str> {
+        settings::lost(self, hw)
     }
 
     fn stop(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
@@ -386,6 +389,12 @@ mod tests {
             w(0x2_229c, 0x0008_0008),
             // Index 1, as 2, for reads (6:0) and writes (13:7).
             w(0x2_20c4, 0x3fff_0102),
+            // P1: the watchdog stops.
+            w(0x2_2178, 1),
+        ]);
+        // Q23: each slot names a register that batches may use anyway.
+        expected.extend((0..12).map(|slot| w(0x2_24d0 + 4 * slot, 0x2_2094)));
+        expected.extend([
             // E19: both pointers are 11.
             w(0x2_23a0, 0xffff_0b0b),
             // I9: forget, then all but instruction errors masked. E3: no reason masked.

@@ -87,8 +87,16 @@ const_assert_eq!(core::mem::size_of::<MediaFuse>(), 4);
 pub(super) const GDRST: u32 = 0x941c;
 /// Bit 0 of [`GDRST`]: everything.
 pub(super) const GDRST_FULL: u32 = 1 << 0;
+/// Bit 1 of [`GDRST`]: render and compute.
+pub(super) const GDRST_RENDER: u32 = 1 << 1;
 /// Bit 2 of [`GDRST`]: the blitter.
 pub(super) const GDRST_BLITTER: u32 = 1 << 2;
+/// Bit 5 of [`GDRST`]: the first video decoder; the others follow by their instances.
+pub(super) const GDRST_VIDEO: u32 = 1 << 5;
+/// Bit 13 of [`GDRST`]: the first video enhancer; the others follow.
+pub(super) const GDRST_ENHANCE: u32 = 1 << 13;
+/// Bit 17 of [`GDRST`]: the scaler of the first two decoders and the first enhancer; the others follow.
+pub(super) const GDRST_SCALER: u32 = 1 << 17;
 
 /// L3 cache control of 64 indices, two in a dword (§3.3 row 14).
 pub(super) const LNCF_MOCS: u32 = 0xb020;

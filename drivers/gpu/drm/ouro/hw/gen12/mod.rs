@@ -8,7 +8,7 @@
 //! (`row B4`, or `B4` alone), which says where each value is from.
 //!
 //! One file for each concept: `fuses` says which engines there are, `topology` what else; `pcode`,
-//! `forcewake`, `steering`, `mocs` and `reset` bring a card up, `engine` an engine. `descriptor`, `image` and
+//! `forcewake`, `steering`, `mocs` and `reset` bring a card up, `engine` and `settings` an engine. `descriptor`, `image` and
 //! `lri` are contexts; `submit` loads lists of them, `status` reads what became of those. `commands`, `emit`
 //! and `blt` fill rings; `pte` are entries of tables; `interrupts` and `errors` (`names`: of their bits) say
 //! what happened.
@@ -31,6 +31,7 @@ mod pcode;
 mod pte;
 mod regs;
 mod reset;
+mod settings;
 mod status;
 mod steering;
 mod submit;
@@ -104,8 +105,6 @@ impl Generation for Gen12 {
         reset::reset(hw, ResetScope::All, wait)?;
         steering::set(hw);
         mocs::set(hw);
-        let compute = regs::masked(gt_regs::RCU_MODE_COMPUTE, 0);
-        hw.regs.write32(gt_regs::RCU_MODE, compute);
         Ok(())
     }
 
@@ -227,10 +226,8 @@ mod tests {
         };
         mock.take();
         generation.start(&hw, &topo, &layout, &mock).unwrap();
-        // Interrupts off, awake, set up, reset, steered, cached, compute on: in this order.
-        let order = [
-            0x19_0008, 0xa188, 0x13_8124, 0x941c, 0x0fd0, 0x4000, 0x4800, 0x1_4800,
-        ];
+        // Interrupts off, awake, set up, reset, steered, cached: in this order.
+        let order = [0x19_0008, 0xa188, 0x13_8124, 0x941c, 0x0fd0, 0x4000, 0x4800];
         let log = mock.take();
         let first = |reg| {
             log.iter()
@@ -238,7 +235,6 @@ mod tests {
         };
         let places: std::vec::Vec<_> = order.iter().map(|r| first(*r).unwrap()).collect();
         assert!(places.is_sorted(), "{places:?}");
-        assert_eq!(log.last(), Some(&Access::W(0x1_4800, 0x0001_0001)));
         let mem = EngineMemory {
             ring: GgttAddr(0),
             status: GgttAddr(0x1000),
@@ -249,6 +245,8 @@ mod tests {
         for engine in topo.engines {
             engine.start(&hw, &mem, &mock).unwrap();
         }
+        // Compute on.
+        assert_eq!(mock.written(0x1_4800), [0x0001_0001]);
         generation.irq_on(&hw, &mut gt);
         assert!(!generation.errors(&hw, &mut gt, &topo).is_error());
         generation.stop(&hw);

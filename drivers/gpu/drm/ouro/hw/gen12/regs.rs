@@ -120,6 +120,9 @@ pub(super) const ESR: u32 = 0xb8;
 /// Bit 0 of the three: an instruction is not one (I13).
 pub(super) const ERROR_INSTRUCTION: u32 = 1 << 0;
 
+/// The number that no-ops leave (row 23, L6).
+pub(super) const NOPID: u32 = 0x94;
+
 /// How the parser's own accesses are cached; masked (row 24).
 pub(super) const CMD_CCTL: u32 = 0xc4;
 
@@ -159,6 +162,10 @@ pub(super) const BB_ADDR: u32 = 0x140;
 pub(super) const BB_ADDR_UDW: u32 = 0x168;
 /// An offset that batches may have added to their addresses (row 39, J10).
 pub(super) const BB_OFFSET: u32 = 0x158;
+/// Control of the watchdog (row 40, P1).
+pub(super) const WATCHDOG_CONTROL: u32 = 0x178;
+/// A value of [`WATCHDOG_CONTROL`]: it stands still, at zero.
+pub(super) const WATCHDOG_STOP: u32 = 1;
 /// A context in the old sense; off (row 41, J12).
 pub(super) const CCID: u32 = 0x180;
 /// Commands behind each restore; off (row 46, K6).
@@ -236,6 +243,10 @@ const_assert_eq!(core::mem::size_of::<StatusPointers>(), 2);
 
 /// Time for which the running context has run (row 71, D18).
 pub(super) const CTX_TIMESTAMP: u32 = 0x3a8;
+/// Registers that batches may use beyond those that they always may (row 79, Q23).
+pub(super) const NONPRIVILEGED: u32 = 0x4d0;
+/// How many there are in a row. (Those at 1D0h are something else on the blitter.)
+pub(super) const NONPRIVILEGED_SLOTS: u32 = 12;
 /// Elements of the submission queue: eight quadwords (row 81, B1).
 pub(super) const SQ_CONTENTS: u32 = 0x510;
 /// Has the submission queue taken (row 82).

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     generation::{BringUpError, ResetScope},
     io::{Hw, SleepWait},
-    types::EngineClass,
+    types::{EngineClass, EngineId},
 };
 
 const GDRST: poll::Named = poll::Named {
@@ -73,33 +73,50 @@ fn prepare(engine: &ListEngine, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(),
     at_best(poll::sleeping(hw.regs, wait, ctl, READY_MICROS, &ready))
 }
 
+/// The bits that reset an engine. A scaler is shared by the media engines of a half of the card. One of them
+/// alone could be reset only after a handshake with it, of which the digest has no registers; all that use it
+/// are reset with it (digest §5.6).
+fn domain(engine: &ListEngine) -> u32 {
+    let EngineId { class, instance } = engine.desc.id;
+    let nth = |first: u32, n: u8| first.wrapping_shl(n.into());
+    match class {
+        EngineClass::Render | EngineClass::Compute => gt_reg::GDRST_RENDER,
+        EngineClass::Copy => gt_reg::GDRST_BLITTER,
+        EngineClass::Video => {
+            nth(gt_reg::GDRST_VIDEO, instance) | nth(gt_reg::GDRST_SCALER, instance / 2)
+        }
+        EngineClass::VideoEnhance => {
+            nth(gt_reg::GDRST_ENHANCE, instance) | nth(gt_reg::GDRST_SCALER, instance)
+        }
+    }
+}
+
 /// Resets what `scope` says, and keeps the device awake.
 pub(super) fn reset(
     hw: &Hw<'_>,
     scope: ResetScope,
     wait: &dyn SleepWait,
 ) -> Result<(), BringUpError> {
-    let bit = match scope {
-        ResetScope::All => gt_reg::GDRST_FULL,
+    let group = match scope {
+        ResetScope::All => None,
         ResetScope::Engine(n) => match fuses::numbered(hw).nth(n) {
-            Some((_, e)) if e.class() == EngineClass::Copy => gt_reg::GDRST_BLITTER,
-            Some(_) => return Err(BringUpError::Unsupported("engines that share a reset")),
+            Some((_, e)) => e.desc.reset_group,
             None => return Err(BringUpError::Unsupported("no such engine")),
         },
     };
-    let these = || {
-        fuses::numbered(hw).filter(move |(n, _)| match scope {
-            ResetScope::All => true,
-            ResetScope::Engine(one) => one == *n,
-        })
+    let these =
+        || fuses::numbered(hw).filter(move |(_, e)| group.is_none() || e.desc.reset_group == group);
+    let bits = match group {
+        None => gt_reg::GDRST_FULL,
+        Some(_) => these().fold(0, |bits, (_, e)| bits | domain(e)),
     };
     for (_, engine) in these() {
         prepare(engine, hw, wait)?;
     }
     // Twice: units may come out of the first one before others that they talk to.
     for _ in 0..2 {
-        hw.regs.write32(gt_reg::GDRST, bit);
-        poll::sleeping(hw.regs, wait, GDRST, RESET_MICROS, &|v| v & bit == 0)?;
+        hw.regs.write32(gt_reg::GDRST, bits);
+        poll::sleeping(hw.regs, wait, GDRST, RESET_MICROS, &|v| v & bits == 0)?;
     }
     for (_, engine) in these() {
         engine.write(hw, regs::RESET_CTL, masked(0, regs::RESET_REQUEST));
@@ -175,6 +192,43 @@ mod tests {
     }
 
     #[test]
+    fn engines_go_with_those_that_share_something() {
+        // Render 0, blitter 1, compute 2, video 3 and 4, enhancers 5 and 6: bits of GDRST by digest §3.3 row 10.
+        let media = |scaler: u32, video: u32, enhance: u32| 1 << scaler | 1 << video | 1 << enhance;
+        for (n, bits, bases) in [
+            (0, 2, [0x2000, 0x1_a000]),
+            (2, 2, [0x2000, 0x1_a000]),
+            (3, media(17, 5, 13), [0x1c_0000, 0x1c_8000]),
+            (4, media(18, 7, 14), [0x1d_0000, 0x1d_8000]),
+            (5, media(17, 5, 13), [0x1c_0000, 0x1c_8000]),
+            (6, media(18, 7, 14), [0x1d_0000, 0x1d_8000]),
+        ] {
+            let mock = device();
+            for base in bases {
+                mock.fix(base + 0x9c, 0x200);
+                mock.fix(base + 0xd0, 2);
+                mock.script(base + 0xd0, &[0]);
+            }
+            for answer in [0x0d50, 0x0d58, 0x0d70, 0x0d74] {
+                mock.fix(answer, 1);
+            }
+            let hw = Hw {
+                card: 0b11_1100_0111,
+                ..mock.hw()
+            };
+            reset(&hw, ResetScope::Engine(n), &mock).unwrap();
+            assert_eq!(mock.written(0x941c), [bits, bits], "{n}");
+            let asked: std::vec::Vec<_> =
+                [0x2000, 0x2_2000, 0x1_a000, 0x1c_0000, 0x1d_0000, 0x1c_8000]
+                    .into_iter()
+                    .chain([0x1d_8000])
+                    .filter(|base| !mock.written(base + 0xd0).is_empty())
+                    .collect();
+            assert_eq!(asked, bases, "{n}");
+        }
+    }
+
+    #[test]
     fn a_catastrophe_is_taken_off_first() {
         let mock = device();
         mock.script(0x2_20d0, &[4, 4, 0]);
@@ -210,8 +264,6 @@ mod tests {
     fn what_cannot_be_reset_is_named() {
         let mock = device();
         let engine = |n| reset(&probed(&mock), ResetScope::Engine(n), &mock);
-        let shared = BringUpError::Unsupported("engines that share a reset");
-        assert_eq!(engine(0), Err(shared));
         assert_eq!(engine(2), Err(BringUpError::Unsupported("no such engine")));
         mock.fix(0x941c, 1);
         let r = reset(&probed(&mock), ResetScope::All, &mock);

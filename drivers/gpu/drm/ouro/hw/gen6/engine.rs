@@ -71,7 +71,11 @@ const fn desc(class: EngineClass, contexts: bool, emit: usize, golden: usize) ->
         seqno_at: SEQNO_AT,
         contexts,
         // The render engine's block of registers holds the mode of all engines' translation.
-        reset_alone: !matches!(class, EngineClass::Render),
+        reset_group: match class {
+            EngineClass::Render => None,
+            EngineClass::Copy => Some(1),
+            _ => Some(2),
+        },
         events: None,
     }
 }
@@ -474,7 +478,9 @@ mod tests {
         assert_eq!(RINGS.map(|e| e.desc().seqno_at), [0x100; 3]);
         // G-27: only the render engine has contexts.
         assert_eq!(RINGS.map(|e| e.desc().contexts), [true, false, false]);
-        assert_eq!(RINGS.map(|e| e.desc().reset_alone), [false, true, true]);
+        let groups = RINGS.map(|e| e.desc().reset_group);
+        assert_eq!(groups[0], None);
+        assert!(groups[1].is_some() && groups[2].is_some() && groups[1] != groups[2]);
         // Digest 2.5: only the blitter copies; a row is a page, and rows are numbered with 16 bits,
         // of which one is the sign.
         assert_eq!(RINGS.map(|e| e.desc().copy_pages), [0, 32767, 0]);

@@ -69,7 +69,7 @@ static DESC: EngineDesc = EngineDesc {
     seqno_at: SEQNO_AT,
     contexts: false,
     // The blocks are reset together.
-    reset_alone: false,
+    reset_group: None,
     events: None,
 };
 

@@ -45,7 +45,7 @@ static DESC: EngineDesc = EngineDesc {
     fill_pages: 0,
     seqno_at: 0x10,
     contexts: false,
-    reset_alone: true,
+    reset_group: Some(0),
     events: None,
 };
 

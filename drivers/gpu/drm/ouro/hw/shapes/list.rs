@@ -57,7 +57,7 @@ static DESC: EngineDesc = EngineDesc {
     fill_pages: 0,
     seqno_at: 0x800,
     contexts: true,
-    reset_alone: true,
+    reset_group: Some(0),
     events: Some(EVENTS),
 };
 
