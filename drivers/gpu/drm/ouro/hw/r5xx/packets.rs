@@ -52,7 +52,7 @@ pub(super) struct RegisterHeader {
     pub(super) count_less_one: u16,
     /// Bits 31:30: 0.
     #[bits(2)]
-    kind: u8,
+    pub(super) kind: u8,
 }
 const_assert_eq!(core::mem::size_of::<RegisterHeader>(), 4);
 

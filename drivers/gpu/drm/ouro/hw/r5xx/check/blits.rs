@@ -6,9 +6,9 @@
 //! blit must say them anew.
 
 use super::{
-    require,
+    require, slot,
     state::State,
-    surface::{self, Micro, Tiles},
+    surface::{self, is_aligned, Micro, Tiles},
     Checked, Cursor, Place, Refused,
 };
 use bitfield_struct::bitfield;
@@ -61,10 +61,6 @@ pub(super) struct Surface {
 /// What the 2D engine was told.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Blit {
-    /// `DP_GUI_MASTER_CNTL`.
-    pub(super) control: u32,
-    /// `CLR_CMP_CNTL`.
-    pub(super) compare: u32,
     /// Source and destination.
     pub(super) surfaces: [Option<Surface>; 2],
     /// Their corners, as `SRC_Y_X` and `DST_Y_X` have them.
@@ -87,7 +83,7 @@ impl Surface {
             .ok_or(Refused)?;
         let (place, address) = Place::new(&object, offset)?;
         require(address.is_multiple_of(OFFSET_UNIT))?;
-        let tiles = match cursor.objects.stream_knows_tiling() {
+        let tiles = match cursor.knows_tiling {
             true => Tiles::from_fields(value >> 30 & 1, value >> 31)?,
             false => Tiles::of(object.tiling)?,
         };
@@ -128,7 +124,7 @@ impl Surface {
         let columns = end(corner & 0xffff, size.0, directions[0])?;
         let rows = end(corner >> 16, size.1, directions[1])?;
         require(columns.wrapping_mul(pixel) <= self.pitch)?;
-        require(self.place.offset.is_multiple_of(self.tiles.alignment()))?;
+        require(is_aligned(self.place.offset, self.tiles.alignment()))?;
         let bytes = surface::bytes(self.pitch / pixel, rows, pixel, self.tiles)?;
         self.place.holds(bytes)
     }
@@ -138,7 +134,7 @@ impl State {
     /// The 2D engine is started with so many columns and rows.
     pub(super) fn blit(&mut self, columns: u32, rows: u32) -> Checked<()> {
         let blit = &mut self.blit;
-        let control = Control::from_bits(blit.control);
+        let control = Control::from_bits(self.kept.get(slot::BLIT_CONTROL));
         let size = |v: u32| require(v != 0 && v < 1 << 13);
         size(columns).and(size(rows))?;
         let pixel = match control.dst_type() {
@@ -156,7 +152,7 @@ impl State {
         // Bits of the code in which the source's bit makes a difference.
         let rop = control.rop();
         let depends = ((rop >> 2) ^ rop) & 0x33 != 0;
-        let compares = !control.no_compare() && blit.compare != 0;
+        let compares = !control.no_compare() && self.kept.get(slot::BLIT_COMPARE) != 0;
         if depends || compares {
             require(control.src_pitch_offset())?;
             let surface = source.ok_or(Refused)?;

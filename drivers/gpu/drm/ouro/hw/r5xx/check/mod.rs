@@ -7,14 +7,17 @@
 //! draw or a blit can touch from there, with what the registers say at that moment, has been proved to be
 //! inside the object.
 //!
-//! * Packets of type 0 write registers that [`registers`] lists, and no others. Those that the proof depends
-//!   on are kept in [`State`]; each of them begins with the value that the
+//! * Packets of type 0 write registers that [`registers`] and [`State::write`] list, and no others. Those that the
+//!   proof depends on are kept in [`State`]; each of them begins with the value that the
 //!   [known state](super::known) gives it, so that nothing which a stream did not say can matter.
 //! * Packets of type 3 are those in [`Checker::check`]'s list: draws, their arrays and indices,
 //!   [`rectangles`], and the one that does nothing and carries relocations. There is none that hides a
 //!   stream or writes a register by another way. Types 1 and 2: refused, and a filler.
 //! * A relocation is a `NOP` of one dword behind the packet that needs it: the place, in dwords, of a
 //!   record of four in the sender's list (digest §5.7). The copy has fillers there.
+//!
+//! The copy begins as the stream, and what differs is written over it. Most of a stream is packets of one register
+//! each that need nothing but their value kept: [`plain`] goes over those, with one look into a table for each.
 //!
 //! [`surface`] knows how much memory rows of tiles take; [`targets`], [`textures`], [`vertices`] and
 //! [`blits`] decide for what the unit of that name touches. Nothing is allocated, and a stream takes time in
@@ -27,6 +30,7 @@ mod rectangles;
 mod registers;
 #[cfg(test)]
 mod rules;
+mod slot;
 mod state;
 mod surface;
 mod targets;
@@ -38,6 +42,8 @@ mod vertices;
 use super::packets::{CommandHeader, PacketType, RegisterHeader, FILLER};
 use crate::checker::{Checker, Object, Resolve, Verdict};
 use rectangles::Rectangles;
+use registers::{Rule, REGISTERS};
+use slot::Kept;
 use state::State;
 
 /// What a packet is refused for does not matter to anybody but who debugs: the offset says where.
@@ -68,8 +74,6 @@ mod opcode {
     pub(super) const DRAW_INDX: u8 = 0x2a;
     /// Says where the arrays are.
     pub(super) const LOAD_VBPNTR: u8 = 0x2f;
-    /// Hands the draw before it the indices in a buffer.
-    pub(super) const INDX_BUFFER: u8 = 0x33;
     /// As the first three, without that dword.
     pub(super) const DRAW_VBUF_2: u8 = 0x34;
     /// See [`DRAW_VBUF_2`].
@@ -93,39 +97,18 @@ const RECORD_DWORDS: u32 = 4;
 struct Cursor<'a> {
     stream: &'a [u32],
     objects: &'a dyn Resolve,
+    /// What [`Resolve::stream_knows_tiling`] says.
+    knows_tiling: bool,
+    /// The copy. It begins as the whole stream, and gets what is to be different; if the stream is refused,
+    /// nobody takes it.
     out: &'a mut [u32],
     /// The first dword that is not of the packet at hand, or of its relocations.
     next: usize,
 }
 
-impl Cursor<'_> {
-    /// Takes a dword over as it is.
-    fn take(&mut self) -> Checked<u32> {
-        let value = *self.stream.get(self.next).ok_or(Refused)?;
-        self.put(self.next, value)?;
-        self.next = self.next.checked_add(1).ok_or(Refused)?;
-        Ok(value)
-    }
-
-    /// Takes dwords over as they are, up to `end`.
-    fn take_to(&mut self, end: usize) -> Checked<()> {
-        self.copy(self.next, end)?;
-        self.next = end;
-        Ok(())
-    }
-
-    /// Dwords `from..to` go into the copy as they are.
-    fn copy(&mut self, from: usize, to: usize) -> Checked<()> {
-        let source = self.stream.get(from..to).ok_or(Refused)?;
-        let out = self.out.get_mut(from..to).ok_or(Refused)?;
-        for (to, from) in out.iter_mut().zip(source) {
-            *to = *from;
-        }
-        Ok(())
-    }
-
+impl<'a> Cursor<'a> {
     /// Dwords `at..at + len`, which belong to the packet at hand.
-    fn body(&self, at: usize, len: usize) -> Checked<&[u32]> {
+    fn body(&self, at: usize, len: usize) -> Checked<&'a [u32]> {
         let end = at.checked_add(len).ok_or(Refused)?;
         self.stream.get(at..end).ok_or(Refused)
     }
@@ -190,33 +173,79 @@ pub(super) static STREAMS: Streams = Streams { depth_pipes: false };
 
 impl Checker for Streams {
     fn check(&self, stream: &[u32], objects: &dyn Resolve, out: &mut [u32]) -> Verdict {
+        let Some(out) = out.get_mut(..stream.len()) else {
+            return Verdict::Reject(0);
+        };
+        for (to, from) in out.iter_mut().zip(stream) {
+            *to = *from;
+        }
         let mut cursor = Cursor {
             stream,
             objects,
+            knows_tiling: objects.stream_knows_tiling(),
             out,
             next: 0,
         };
         let mut state = State::new(self.depth_pipes);
-        while cursor.next < stream.len() {
-            let at = cursor.next;
-            if packet(&mut state, &mut cursor).is_err() {
+        loop {
+            // Nearly all packets are done with here.
+            let at = plain(&mut state.kept, stream, cursor.next);
+            let Some(header) = stream.get(at) else { break };
+            cursor.next = at.wrapping_add(1);
+            if packet(&mut state, &mut cursor, *header).is_err() {
                 return Verdict::Reject(at);
             }
-        }
-        if state.draw_is_open() {
-            // The engine would wait for its indices.
-            return Verdict::Reject(stream.len());
         }
         Verdict::Copy(stream.len())
     }
 }
 
-/// Checks the next packet and its relocations.
-fn packet(state: &mut State, cursor: &mut Cursor<'_>) -> Checked<()> {
-    let header = cursor.take()?;
+/// Goes over packets of type 0 that need no more than their values to be kept: of one register, or of registers of
+/// which any value is harmless. Returns where the first other packet begins, or the stream ends.
+///
+/// Not inlined, so that what it needs is in the processor's registers: a stream's time is spent here.
+#[inline(never)]
+fn plain(kept: &mut Kept, stream: &[u32], mut at: usize) -> usize {
+    let [_, values @ ..] = stream else {
+        return at;
+    };
+    while let (Some(value), Some(header)) = (values.get(at), stream.get(at)) {
+        // A header with nothing in it but the register: one dword follows (§5.1.1).
+        if (*header as usize) < REGISTERS {
+            if !Rule::of(*header).keep(*value, kept) {
+                break;
+            }
+            at = at.wrapping_add(2);
+            continue;
+        }
+        let rule = Rule::of(*header);
+        let header = RegisterHeader::from_bits(*header);
+        let more = usize::from(header.count_less_one());
+        let registers = if header.one() { 0 } else { more };
+        let is_free = rule.is_free(registers);
+        if header.kind() != 0 || header.reserved() != 0 || !is_free {
+            break;
+        }
+        let last = at.wrapping_add(more);
+        if last >= values.len() {
+            break;
+        }
+        at = last.wrapping_add(2);
+    }
+    at
+}
+
+/// Checks a packet that is not [`plain`], and its relocations; the cursor is behind the header.
+fn packet(state: &mut State, cursor: &mut Cursor<'_>, header: u32) -> Checked<()> {
     match PacketType::of(header) {
         PacketType::Filler => Ok(()),
         PacketType::Two => Err(Refused),
+        PacketType::Registers if (header as usize) < REGISTERS => {
+            let at = cursor.next;
+            let value = *cursor.stream.get(at).ok_or(Refused)?;
+            cursor.next = at.wrapping_add(1);
+            state.write(header.wrapping_mul(4), at, value, cursor)
+        }
         PacketType::Registers => write_registers(state, cursor, RegisterHeader::from_bits(header)),
         PacketType::Command => command(state, cursor, CommandHeader::from_bits(header)),
     }
@@ -228,31 +257,20 @@ fn write_registers(
     cursor: &mut Cursor<'_>,
     header: RegisterHeader,
 ) -> Checked<()> {
+    require(header.reserved() == 0)?;
     let count = usize::from(header.count_less_one()).wrapping_add(1);
-    require(header.reserved() == 0 && !state.draw_is_open())?;
     let first = cursor.next;
-    let end = first.checked_add(count).ok_or(Refused)?;
+    let body = cursor.body(first, count)?;
     // Relocations are taken from behind the packet while it is read.
-    cursor.next = end;
-    let mut register = u32::from(header.index()).wrapping_mul(4);
-    let step = if header.one() { 0 } else { 4 };
-    let mut at = first;
-    while at < end {
-        // Most dwords go to registers of which any value is harmless: those are copied together.
-        let free = registers::free_from(register, step, end.wrapping_sub(at));
-        if free != 0 {
-            let next = at.checked_add(free).ok_or(Refused)?;
-            cursor.copy(at, next)?;
-            register = register.wrapping_add(step.wrapping_mul(free as u32));
-            at = next;
-            continue;
+    cursor.next = first.wrapping_add(count);
+    let mut register = u32::from(header.index());
+    let step = u32::from(!header.one());
+    for (at, value) in (first..).zip(body) {
+        require((register as usize) < REGISTERS)?;
+        if !Rule::of(register).keep(*value, &mut state.kept) {
+            state.write(register.wrapping_mul(4), at, *value, cursor)?;
         }
-        let value = *cursor.stream.get(at).ok_or(Refused)?;
-        let value = state.write(register, value, cursor)?;
-        cursor.put(at, value)?;
-        state.wrote(register, at);
         register = register.wrapping_add(step);
-        at = at.wrapping_add(1);
     }
     Ok(())
 }
@@ -262,32 +280,30 @@ fn command(state: &mut State, cursor: &mut Cursor<'_>, header: CommandHeader) ->
     let len = usize::from(header.count_less_one()).wrapping_add(1);
     require(header.reserved() == 0)?;
     let at = cursor.next;
-    cursor.take_to(at.checked_add(len).ok_or(Refused)?)?;
-    if header.opcode() == opcode::INDX_BUFFER {
-        return state.indices(cursor, at, len);
-    }
-    // Nothing comes between a draw and its indices.
-    require(!state.draw_is_open())?;
-    // Dwords before the one that says what is drawn.
-    let skip = match header.opcode() {
-        opcode::DRAW_VBUF | opcode::DRAW_IMMD | opcode::DRAW_INDX => 1,
-        _ => 0,
+    let body = cursor.body(at, len)?;
+    cursor.next = at.wrapping_add(len);
+    // Behind the dword that is not used, if there is one.
+    let draw = match header.opcode() {
+        opcode::DRAW_VBUF | opcode::DRAW_IMMD | opcode::DRAW_INDX => {
+            body.get(1..).ok_or(Refused)?
+        }
+        _ => body,
     };
     match header.opcode() {
         opcode::NOP => Ok(()),
         opcode::LOAD_VBPNTR => state.arrays(cursor, at, len),
         opcode::DRAW_VBUF | opcode::DRAW_VBUF_2 => {
-            require(len == skip + 1)?;
+            require(draw.len() == 1)?;
             state.draws(cursor)?;
-            state.draw_list(cursor.body(at, len)?.get(skip..).ok_or(Refused)?)
+            state.draw_list(draw)
         }
         opcode::DRAW_IMMD | opcode::DRAW_IMMD_2 => {
             state.draws(cursor)?;
-            state.draw_embedded(cursor.body(at, len)?.get(skip..).ok_or(Refused)?)
+            state.draw_embedded(draw)
         }
         opcode::DRAW_INDX | opcode::DRAW_INDX_2 => {
             state.draws(cursor)?;
-            state.draw_indexed(cursor.body(at, len)?.get(skip..).ok_or(Refused)?)
+            state.draw_indexed(cursor, draw)
         }
         opcode::PAINT_MULTI => state.rectangles(cursor, at, len, Rectangles::Paint),
         opcode::BITBLT => state.rectangles(cursor, at, len, Rectangles::Copy(1)),

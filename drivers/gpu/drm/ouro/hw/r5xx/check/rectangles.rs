@@ -13,7 +13,7 @@
 
 use super::{
     blits::{Blit, Control, Surface},
-    require,
+    require, slot,
     state::State,
     Checked, Cursor, Refused,
 };
@@ -84,6 +84,7 @@ impl State {
         let rest = body;
         require(!rest.is_empty() && rest.len().is_multiple_of(unit) && rest.len() / unit <= most)?;
         require(self.blit.directions == [true; 2])?;
+        self.kept.set(slot::BLIT_CONTROL, value);
         for rectangle in rest.chunks_exact(unit) {
             let (from, to, size) = match *rectangle {
                 [to, size] => (None, to, size),
@@ -92,14 +93,13 @@ impl State {
             };
             // Columns are in the upper halves here, and in the lower ones of registers.
             self.blit = Blit {
-                control: value,
                 surfaces,
                 corners: [from.map(|v| v.rotate_left(16)), Some(to.rotate_left(16))],
                 ..self.blit
             };
             self.blit(size >> 16, size & 0xffff)?;
         }
-        self.blit.control = 0;
+        self.kept.set(slot::BLIT_CONTROL, 0);
         self.blit.surfaces = [None; 2];
         Ok(())
     }

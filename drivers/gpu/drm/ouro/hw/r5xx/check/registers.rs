@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Registers that a stream may write.
 //!
-//! Here are those of which any value is harmless to memory: they shape what is drawn. Those of which not any
-//! is are in [`super::state::State::write`]. Places: digest §5.7 (what others let pass) and §3.3 to §3.5.
-//! Left out of that list: lines (1600 to 1608), sizes of queues (4024), memory of compressed colour (4E54 to
-//! 4E7C), waiting for the display (0218, 6538).
+//! Two lists: [`FREE`], of which any value is harmless to memory (they shape what is drawn); [`KEPT`], whose
+//! values the proof needs. Those that take a relocation, start something, or change in the copy are in
+//! [`State::write`](super::state::State::write).
+//! Places: digest §5.7 (what others let pass) and §3.3 to §3.5. Left out of what is there: lines (1600 to
+//! 1608), sizes of queues (4024), memory of compressed colour (4E54 to 4E7C), waiting for the display (0218,
+//! 6538).
+//!
+//! They become one table with a byte for each register, since most of a stream is packets of one register
+//! each: a write is looked up once and, where it needs no more, stored without asking which list it was.
+
+use super::slot::{self, Kept};
 
 /// First and last register of each stretch, in order.
 pub(super) const FREE: &[(u32, u32)] = &[
@@ -78,34 +85,196 @@ pub(super) const FREE: &[(u32, u32)] = &[
     (0x4fd4, 0x4fd4),
 ];
 
+/// `WAIT_UNTIL`: engines being idle or clean, which they will be. Others may never come.
+const WAITS: u32 = 1 << 9 | 0x1f << 14 | 1 << 28;
+/// `RB3D_CCTL`: compressed colour.
+const COMPRESSED: u32 = 1 << 10;
+/// `ZB_BW_CNTL`: hierarchy of depth, compression, fast clears: memory of the chip's own that is shared.
+const HIERARCHY: u32 = 1 << 0 | 1 << 2 | 1 << 3 | 1 << 4;
+
+/// First and last register of each stretch, the slot of the first, and bits that must be zero.
+const KEPT: &[(u32, u32, u8, u32)] = &[
+    (0x146c, 0x146c, slot::BLIT_CONTROL, 0),
+    (0x15c0, 0x15c0, slot::BLIT_COMPARE, 0),
+    (0x1720, 0x1720, slot::WAIT, !WAITS),
+    (0x172c, 0x172c, slot::SWAP, !3),
+    (0x2088, 0x2088, slot::VERTICES, 0),
+    (0x208c, 0x208c, slot::INDEX_OFFSET, 0),
+    (0x20b4, 0x20b4, slot::VERTEX_SIZE, 0),
+    (0x2134, 0x2134, slot::MAX_INDEX, 0),
+    (0x2138, 0x2138, slot::MIN_INDEX, 0),
+    (0x4020, 0x4020, slot::SAMPLES, 0),
+    (0x4028, 0x4028, slot::ZERO, u32::MAX),
+    (0x4104, 0x4104, slot::TEXTURES_ON, 0),
+    (0x42c8, 0x42c8, slot::PIPES, 0),
+    (0x43a4, 0x43a4, slot::HYPERZ, 1),
+    (0x4400, 0x443c, slot::TX_FILTER, 0),
+    (0x4480, 0x44bc, slot::TX_SIZE, 0),
+    (0x44c0, 0x44fc, slot::TX_FORMAT, 0),
+    (0x4500, 0x453c, slot::TX_PITCH, 0),
+    (0x4e00, 0x4e00, slot::COLOUR_CONTROL, COMPRESSED),
+    (0x4e04, 0x4e04, slot::BLEND, 0),
+    (0x4e0c, 0x4e0c, slot::CHANNELS, 0),
+    (0x4e84, 0x4e84, slot::RESOLVED_PITCH, 0),
+    (0x4e88, 0x4e88, slot::RESOLVE, 0),
+    (0x4f00, 0x4f00, slot::DEPTH_CONTROL, 0),
+    (0x4f10, 0x4f10, slot::DEPTH_FORMAT, 0),
+    (0x4f1c, 0x4f1c, slot::BANDWIDTH, HIERARCHY),
+    (0x4f30, 0x4f34, slot::ZERO, u32::MAX),
+    (0x4f44, 0x4f44, slot::ZERO, u32::MAX),
+    (0x4f54, 0x4f54, slot::ZERO, u32::MAX),
+];
+
 /// Registers that a packet can name: 13 bits (§5.1.1).
-const REGISTERS: usize = 1 << 13;
+pub(super) const REGISTERS: usize = 1 << 13;
 
-/// For each register, how many of a stretch are left from it on: zero for one that is not in the list.
-static LEFT: [u8; REGISTERS] = left();
+/// What becomes of a write, in one byte: the slot for [`KEPT`], 0 for registers that are in no list. For [`FREE`],
+/// 80h and how many of the stretch come behind it, or 7Fh if those are more; as a slot that is one which nobody
+/// asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rule(u8);
 
-const fn left() -> [u8; REGISTERS] {
-    let mut left = [0; REGISTERS];
+impl Rule {
+    const OTHER: Self = Self(0);
+    const FREE: Self = Self(0x80);
+
+    /// Of the register with this index; only its 13 bits count.
+    pub(super) fn of(index: u32) -> Self {
+        RULES[index as usize % REGISTERS]
+    }
+
+    /// Whether any value is harmless, here and in the `more` registers behind this one.
+    pub(super) const fn is_free(self, more: usize) -> bool {
+        more.wrapping_add(Self::FREE.0 as usize) <= self.0 as usize
+    }
+
+    /// Keeps what the register gets, if that is all there is to do; whether it was.
+    #[inline]
+    pub(super) fn keep(self, value: u32, kept: &mut Kept) -> bool {
+        let is_all = match MUST_BE_ZERO.get(self.0 as usize) {
+            None => true,
+            Some(bits) => self.0 != Self::OTHER.0 && value & *bits == 0,
+        };
+        if is_all {
+            kept.set(self.0, value);
+        }
+        is_all
+    }
+}
+
+static RULES: [Rule; REGISTERS] = rules();
+/// By slot: the first ones are those of which some bits must be.
+static MUST_BE_ZERO: [u32; slot::ANY as usize] = must_be_zero();
+
+const fn rules() -> [Rule; REGISTERS] {
+    let mut all = [Rule::OTHER; REGISTERS];
     let mut i = 0;
     while i < FREE.len() {
         let (first, last) = FREE[i];
-        let mut register = first / 4;
-        while register <= last / 4 {
-            let more = last / 4 - register + 1;
-            left[register as usize] = if more > 255 { 255 } else { more as u8 };
-            register += 1;
+        let mut at = first;
+        while at <= last {
+            let more = (last - at) / 4;
+            let more = if more > 0x7f { 0x7f } else { more as u8 };
+            list(&mut all, at, Rule(Rule::FREE.0 + more));
+            at += 4;
         }
         i += 1;
     }
-    left
+    i = 0;
+    while i < KEPT.len() {
+        let (first, last, slot, _) = KEPT[i];
+        let mut at = first;
+        while at <= last {
+            let n = if slot == slot::ZERO {
+                0
+            } else {
+                (at - first) / 4
+            };
+            list(&mut all, at, Rule(slot + n as u8));
+            at += 4;
+        }
+        i += 1;
+    }
+    all
 }
 
-/// Of `count` dwords, how many of the first ones surely go to registers of which any value is harmless: not zero
-/// if the first one does. They are `step` bytes apart, which is zero for one register over and over.
-pub(super) fn free_from(register: u32, step: u32, count: usize) -> usize {
-    match LEFT.get(register as usize / 4) {
-        None | Some(0) => 0,
-        Some(_) if step == 0 => count,
-        Some(left) => count.min(usize::from(*left)),
+/// A register comes into the table; from one list only.
+const fn list(all: &mut [Rule; REGISTERS], register: u32, rule: Rule) {
+    let at = register as usize / 4;
+    assert!(all[at].0 == Rule::OTHER.0, "it is in two lists");
+    all[at] = rule;
+}
+
+const fn must_be_zero() -> [u32; slot::ANY as usize] {
+    let mut all = [0; slot::ANY as usize];
+    let mut i = 0;
+    while i < KEPT.len() {
+        let (_, _, slot, bits) = KEPT[i];
+        if bits != 0 {
+            all[slot as usize] = bits;
+        }
+        i += 1;
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(register: u32) -> Rule {
+        Rule::of(register / 4)
+    }
+
+    #[test]
+    fn a_stretch_ends_where_the_list_says() {
+        // Digest §5.7: 4E48 to 4E50, 4EF8 to 4EFC, 4C00 to 4DFC; all single ones but the last.
+        for (register, more) in [(0x4e48, 2), (0x4e4c, 1), (0x4e50, 0), (0x4ef8, 1)] {
+            assert!(rule(register).is_free(more), "{register:x}");
+            assert!(!rule(register).is_free(more + 1), "{register:x}");
+        }
+        assert!(rule(0x4c00).is_free(127) && !rule(0x4c00).is_free(128));
+        // One that is kept, one that takes a relocation, one that is in no list, a port.
+        for register in [0x4e0c, 0x4e28, 0x4018, 0x2084] {
+            assert!(!rule(register).is_free(0), "{register:x}");
+        }
+    }
+
+    #[test]
+    fn each_register_has_a_slot_of_its_own() {
+        let mut kept = Kept::new();
+        let rows = KEPT.iter().filter(|row| row.3 == 0);
+        let registers = || rows.clone().flat_map(|row| (row.0..=row.1).step_by(4));
+        for register in registers() {
+            assert!(rule(register).keep(register, &mut kept), "{register:x}");
+        }
+        // And those of which any value is harmless have none of these.
+        for register in FREE.iter().flat_map(|row| (row.0..=row.1).step_by(4)) {
+            assert!(rule(register).keep(1, &mut kept), "{register:x}");
+        }
+        for register in registers() {
+            assert_eq!(kept.get(rule(register).0), register);
+        }
+        // Digest §3.5: the fourth texture's format, the index offset.
+        assert_eq!(kept.nth(slot::TX_FORMAT, 3), 0x44cc);
+        assert_eq!(kept.get(slot::INDEX_OFFSET), 0x208c);
+    }
+
+    #[test]
+    fn what_needs_more_is_not_kept() {
+        let mut kept = Kept::new();
+        // Relocations, starts, what is no register of the list; bits that must be zero.
+        for (register, value) in [
+            (0x4e28, 0),
+            (0x143c, 0),
+            (0x43e4, 0),
+            (0x2084, 0),
+            (0x1720, 1),
+            (0x4e00, 1 << 10),
+            (0x43a4, 1),
+            (0x4f54, 1 << 31),
+        ] {
+            assert!(!rule(register).keep(value, &mut kept), "{register:x}");
+        }
     }
 }

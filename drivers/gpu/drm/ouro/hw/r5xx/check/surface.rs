@@ -71,7 +71,7 @@ impl Tiles {
     /// block.
     pub(super) fn grain(self, pixel: u32) -> Checked<(u32, u32)> {
         let (width, rows) = match (self.micro, pixel) {
-            (Micro::Linear, 1 | 2 | 4 | 8 | 16) => (32 / pixel, 1),
+            (Micro::Linear, 1 | 2 | 4 | 8 | 16) => (32 >> pixel.trailing_zeros(), 1),
             (Micro::Tiled, 1) => (8, 4),
             (Micro::Tiled, 2) => (8, 2),
             (Micro::Tiled, 4) => (4, 2),
@@ -94,21 +94,30 @@ impl Tiles {
     }
 }
 
+/// Whether a value is a multiple of a power of two: blocks and tiles are, and nothing is divided here.
+pub(super) const fn is_aligned(value: u32, to: u32) -> bool {
+    value & to.wrapping_sub(1) == 0
+}
+
+/// The next multiple of a power of two, of numbers that are far from 64 bits.
+pub(super) const fn align(value: u64, to: u32) -> u64 {
+    let mask = (to as u64).wrapping_sub(1);
+    value.wrapping_add(mask) & !mask
+}
+
 /// Bytes of the first `rows` rows of a surface. Refused if its pitch, in pixels, is not of whole blocks or
 /// tiles.
 pub(super) fn bytes(pitch: u32, rows: u32, pixel: u32, tiles: Tiles) -> Checked<u64> {
     let (width, height) = tiles.grain(pixel)?;
-    require(pitch != 0 && pitch.is_multiple_of(width))?;
-    padded(pitch, rows, pixel, height)
+    require(pitch != 0 && is_aligned(pitch, width))?;
+    padded(pitch.into(), rows, pixel, height)
 }
 
 /// Bytes of rows, up to a multiple of `height` of them.
-pub(super) fn padded(pitch: u32, rows: u32, pixel: u32, height: u32) -> Checked<u64> {
-    let rows = u64::from(rows).checked_next_multiple_of(height.into());
-    u64::from(pitch)
+pub(super) fn padded(pitch: u64, rows: u32, pixel: u32, height: u32) -> Checked<u64> {
+    pitch
         .checked_mul(pixel.into())
-        .zip(rows)
-        .and_then(|(row, rows)| row.checked_mul(rows))
+        .and_then(|row| row.checked_mul(align(rows.into(), height)))
         .ok_or(Refused)
 }
 

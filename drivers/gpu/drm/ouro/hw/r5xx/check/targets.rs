@@ -5,20 +5,11 @@
 //! the scissor must not go beyond it ([`State::draws`] sees to that); and all rows of tiles that it reaches must be there.
 
 use super::{
-    require,
+    require, slot,
     state::State,
-    surface::{self, Tiles},
+    surface::{self, is_aligned, Tiles},
     Checked, Place, Refused,
 };
-
-/// A colour target, or what samples are resolved to.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Target {
-    /// Where it is.
-    pub(super) place: Option<Place>,
-    /// Its register of pitch, tiles and format.
-    pub(super) pitch: u32,
-}
 
 /// Bytes of a pixel by the format in `COLORPITCH` 24:21. Formats of YUV count 32 bits for two pixels in §3;
 /// they get as much for one.
@@ -47,7 +38,7 @@ pub(super) fn with_tiles(pitch: u32, tiles: Tiles) -> u32 {
 /// `RB3D_BLENDCNTL`: the target is read.
 const BLEND_READS: u32 = 1 << 2;
 /// `ZB_BW_CNTL`: clears colour along with depth.
-pub(super) const CLEARS_COLOUR: u32 = 1 << 5;
+const CLEARS_COLOUR: u32 = 1 << 5;
 /// `RB3D_COLOR_CHANNEL_MASK`: channels of four targets.
 const CHANNELS: u32 = 0xffff;
 /// `ZB_CNTL`: stencil, depth, writes of depth.
@@ -55,10 +46,16 @@ const DEPTH_USES: u32 = 7;
 /// `GB_AA_CONFIG`: there are samples, and how many.
 const SAMPLES_ON: u32 = 1;
 
+/// `RB3D_COLORPITCH`, and that of what samples are resolved to: pixels.
+const COLOUR_COLUMNS: u32 = 0x3ffe;
+/// `ZB_DEPTHPITCH`: pixels.
+const DEPTH_COLUMNS: u32 = 0x3ffc;
+
 impl State {
     /// Samples of each pixel, which are all in memory.
     fn samples(&self) -> u64 {
-        match (self.samples & SAMPLES_ON != 0, self.samples >> 1 & 3) {
+        let config = self.kept.get(slot::SAMPLES);
+        match (config & SAMPLES_ON != 0, config >> 1 & 3) {
             (false, _) => 1,
             (true, 0) => 2,
             (true, 1) => 3,
@@ -69,40 +66,56 @@ impl State {
 
     /// Columns and rows that the scissor lets through, counted from the corner.
     fn extent(&self) -> (u32, u32) {
-        let corner = self.scissor;
+        let corner = self.kept.get(slot::SCISSOR);
         (
             (corner & 0x1fff).wrapping_add(1),
             (corner >> 13 & 0x1fff).wrapping_add(1),
         )
     }
 
-    fn covered(&self, place: Option<Place>, pitch: u32, pixel: u32, tiles: Tiles) -> Checked<u64> {
+    /// Whether all that the scissor reaches of a target is inside.
+    fn covered(
+        &self,
+        place: Option<Place>,
+        pitch: u32,
+        pixel: u32,
+        tiles: Tiles,
+        samples: u64,
+    ) -> Checked<()> {
         let place = place.ok_or(Refused)?;
         let (columns, rows) = self.extent();
-        require(columns <= pitch && place.offset.is_multiple_of(tiles.alignment()))?;
-        surface::bytes(pitch, rows, pixel, tiles)
+        require(columns <= pitch && is_aligned(place.offset, tiles.alignment()))?;
+        let bytes = surface::bytes(pitch, rows, pixel, tiles)?;
+        place.holds(bytes.checked_mul(samples).ok_or(Refused)?)
     }
 
     /// Colour targets that are used, and whether depth is.
     fn used(&self) -> (usize, bool) {
-        let clears = self.bandwidth & CLEARS_COLOUR != 0;
-        let colours = self.channels & CHANNELS != 0 || self.blend & BLEND_READS != 0 || clears;
+        let is = |slot, bits| self.kept.get(slot) & bits != 0;
+        let clears = is(slot::BANDWIDTH, CLEARS_COLOUR);
+        let colours = is(slot::CHANNELS, CHANNELS) || is(slot::BLEND, BLEND_READS) || clears;
         let count = match colours {
-            true => (self.colour_control >> 5 & 3) + 1,
+            true => (self.kept.get(slot::COLOUR_CONTROL) >> 5 & 3) + 1,
             false => 0,
         };
-        (
-            count as usize,
-            self.depth_control & DEPTH_USES != 0 || clears,
-        )
+        let depth = is(slot::DEPTH_CONTROL, DEPTH_USES) || clears;
+        (count as usize, depth)
+    }
+
+    /// Whether samples are resolved.
+    fn resolves(&self) -> bool {
+        self.kept.get(slot::RESOLVE) & 1 != 0
     }
 
     /// The smallest pitch of what a draw may write, in pixels.
     pub(super) fn narrowest(&self) -> u32 {
         let (count, depth) = self.used();
-        let colours = self.colours.iter().take(count).map(|t| t.pitch & 0x3ffe);
-        let depth = depth.then_some(self.depth.pitch & 0x3ffc);
-        let resolved = (self.resolve & 1 != 0).then_some(self.resolved.pitch & 0x3ffe);
+        let pitch = |n| self.kept.nth(slot::COLOUR_PITCH, n) & COLOUR_COLUMNS;
+        let colours = (0..count).map(pitch);
+        let depth = depth.then(|| self.kept.get(slot::DEPTH_PITCH) & DEPTH_COLUMNS);
+        let resolved = self
+            .resolves()
+            .then(|| self.kept.get(slot::RESOLVED_PITCH) & COLOUR_COLUMNS);
         let all = colours.chain(depth).chain(resolved);
         all.min().unwrap_or(u32::MAX)
     }
@@ -110,31 +123,28 @@ impl State {
     /// Whether all that a draw may write, and read there, is inside.
     pub(super) fn targets(&self) -> Checked<()> {
         let (count, depth) = self.used();
-        for target in self.colours.iter().take(count) {
-            let tiles = tiles(target.pitch)?;
-            let pixel = colour_bytes(target.pitch)?;
-            let bytes = self.covered(target.place, target.pitch & 0x3ffe, pixel, tiles)?;
-            let bytes = bytes.checked_mul(self.samples()).ok_or(Refused)?;
-            target.place.ok_or(Refused)?.holds(bytes)?;
+        let samples = self.samples();
+        for (n, place) in self.colours.iter().enumerate().take(count) {
+            let pitch = self.kept.nth(slot::COLOUR_PITCH, n);
+            let (tiles, pixel) = (tiles(pitch)?, colour_bytes(pitch)?);
+            self.covered(*place, pitch & COLOUR_COLUMNS, pixel, tiles, samples)?;
         }
         if depth {
-            let pixel = match self.depth_format & 0xf {
+            let pixel = match self.kept.get(slot::DEPTH_FORMAT) & 0xf {
                 0 | 1 => 2,
                 2 => 4,
                 _ => return Err(Refused),
             };
-            let tiles = tiles(self.depth.pitch)?;
-            let bytes = self.covered(self.depth.place, self.depth.pitch & 0x3ffc, pixel, tiles)?;
-            let bytes = bytes.checked_mul(self.samples()).ok_or(Refused)?;
-            self.depth.place.ok_or(Refused)?.holds(bytes)?;
+            let pitch = self.kept.get(slot::DEPTH_PITCH);
+            let columns = pitch & DEPTH_COLUMNS;
+            self.covered(self.depth, columns, pixel, tiles(pitch)?, samples)?;
         }
-        if self.resolve & 1 != 0 {
+        if self.resolves() {
             // Pixels and tiles are those of the first target.
-            let [first, ..] = &self.colours;
-            let (tiles, pixel) = (tiles(first.pitch)?, colour_bytes(first.pitch)?);
-            let to = &self.resolved;
-            let bytes = self.covered(to.place, to.pitch & 0x3ffe, pixel, tiles)?;
-            to.place.ok_or(Refused)?.holds(bytes)?;
+            let first = self.kept.get(slot::COLOUR_PITCH);
+            let (tiles, pixel) = (tiles(first)?, colour_bytes(first)?);
+            let columns = self.kept.get(slot::RESOLVED_PITCH) & COLOUR_COLUMNS;
+            self.covered(self.resolved, columns, pixel, tiles, 1)?;
         }
         Ok(())
     }

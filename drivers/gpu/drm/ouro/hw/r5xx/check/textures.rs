@@ -7,28 +7,27 @@
 //! width without a pitch, in any case, as no row of another length is told of.
 
 use super::{
-    require,
+    require, slot,
     state::State,
     surface::{self, Tiles},
     Checked, Place, Refused,
 };
 
 /// A texture's registers.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Texture {
+struct Texture {
     /// `TX_FILTER0`: 2:0 and 5:3 what becomes of coordinates that are outside.
-    pub(super) filter: u32,
+    filter: u32,
     /// `TX_FORMAT0`: 10:0 width less one, 21:11 height less one, 25:22 logarithm of the depth, 29:26 the
     /// last level, 31 whether the pitch counts.
-    pub(super) size: u32,
+    size: u32,
     /// `TX_FORMAT1`: 4:0 format, 26:25 flat, deep or a cube.
-    pub(super) format: u32,
+    format: u32,
     /// `TX_FORMAT2`: 13:0 pitch less one, 14 more formats, 15 and 16 bit 11 of width and height.
-    pub(super) pitch: u32,
+    pitch: u32,
     /// `TX_OFFSET`: 2 macro tiles, 4:3 blocks.
-    pub(super) offset: u32,
+    offset: u32,
     /// Where it is.
-    pub(super) place: Option<Place>,
+    place: Place,
 }
 
 /// `TX_FILTER0`: one of the ways to clamp.
@@ -41,17 +40,17 @@ const REPEATS: u32 = 0;
 struct Texels {
     /// Bytes of it.
     bytes: u32,
-    /// Texels on a side of it.
+    /// Texels on a side of it: the logarithm.
     side: u32,
 }
 
 impl Texels {
     const fn plain(bytes: u32) -> Self {
-        Self { bytes, side: 1 }
+        Self { bytes, side: 0 }
     }
 
     const fn block(bytes: u32) -> Self {
-        Self { bytes, side: 4 }
+        Self { bytes, side: 2 }
     }
 }
 
@@ -97,7 +96,6 @@ impl Texture {
 
     /// Whether all of it is inside.
     fn check(&self) -> Checked<()> {
-        let place = self.place.ok_or(Refused)?;
         let (texels, tiles) = (self.texels()?, self.tiles()?);
         let height = self.side(self.size >> 11, self.pitch >> 16, self.filter >> 3);
         // A row of a pitch must have room for the width, or the last one would go on behind the end.
@@ -115,39 +113,51 @@ impl Texture {
             2 => (1, 6),
             _ => return Err(Refused),
         };
+        // What is whole in memory, of levels as large as a macro tile and of others.
+        let grain = tiles.grain(texels.bytes)?;
+        let small = Tiles {
+            macro_tiles: false,
+            ..tiles
+        };
+        let more = (1u32 << texels.side).wrapping_sub(1);
         let mut total = 0u64;
-        for level in 0..=(self.size >> 26 & 0xf) {
-            let at = |side: u32| (side >> level).max(1).div_ceil(texels.side);
+        for level in 0..(self.size >> 26 & 0xf).wrapping_add(1) {
+            let at = |side: u32| (side >> level).max(1).wrapping_add(more) >> texels.side;
             let (columns, rows) = (at(width), at(height));
-            let (tile_columns, tile_rows) = tiles.grain(texels.bytes)?;
-            let is_small = level > 0 && (columns < tile_columns || rows < tile_rows);
-            let tiles = Tiles {
-                macro_tiles: tiles.macro_tiles && !is_small,
-                ..tiles
+            let grain = match level > 0 && (columns < grain.0 || rows < grain.1) {
+                true => small.grain(texels.bytes)?,
+                false => grain,
             };
-            let (grain_columns, grain_rows) = tiles.grain(texels.bytes)?;
-            let pitch = columns
-                .checked_next_multiple_of(grain_columns)
-                .ok_or(Refused)?;
-            let layer = surface::padded(pitch, rows, texels.bytes, grain_rows)?;
+            let pitch = surface::align(columns.into(), grain.0);
+            let layer = surface::padded(pitch, rows, texels.bytes, grain.1)?;
             let layers = u64::from((depth >> level).max(1)).wrapping_mul(faces);
             total = layer
                 .checked_mul(layers)
                 .and_then(|bytes| total.checked_add(bytes))
                 .ok_or(Refused)?;
         }
-        require(place.offset.is_multiple_of(tiles.alignment()))?;
-        place.holds(total)
+        require(surface::is_aligned(self.place.offset, tiles.alignment()))?;
+        self.place.holds(total)
     }
 }
 
 impl State {
     /// Whether all that a draw may sample is inside.
     pub(super) fn sampled(&self) -> Checked<()> {
-        for (n, texture) in self.textures.iter().enumerate() {
-            if self.textures_on & 1u32.wrapping_shl(n as u32) != 0 {
-                texture.check()?;
-            }
+        let mut on = self.kept.get(slot::TEXTURES_ON) & 0xffff;
+        while on != 0 {
+            let n = on.trailing_zeros() as usize;
+            on &= on.wrapping_sub(1);
+            let register = |slot| self.kept.nth(slot, n);
+            let texture = Texture {
+                filter: register(slot::TX_FILTER),
+                size: register(slot::TX_SIZE),
+                format: register(slot::TX_FORMAT),
+                pitch: register(slot::TX_PITCH),
+                offset: register(slot::TX_OFFSET),
+                place: self.textures.get(n).copied().flatten().ok_or(Refused)?,
+            };
+            texture.check()?;
         }
         Ok(())
     }

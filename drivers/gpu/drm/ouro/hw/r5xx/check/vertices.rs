@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Arrays of vertices, indices, and the draws that use them (§5.2.3, §6.2, §6.4.1; digest §2.6, §4.7).
 
-use super::{require, state::State, Checked, Cursor, Place, Refused};
+use super::{
+    super::packets::PacketType, require, slot, state::State, Checked, Cursor, Place, Refused,
+};
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
 
@@ -49,6 +51,8 @@ const WALK_LIST: u8 = 2;
 /// [`Draw::walk`]: in the packet.
 const WALK_EMBEDDED: u8 = 3;
 
+/// Header of `INDX_BUFFER`, the packet that hands a draw the indices in a buffer: three dwords.
+const INDX_BUFFER: u32 = 0xc002_3300;
 /// First dword of `INDX_BUFFER`: all to one register (31), skip nothing (18:16), the port of indices (12:0).
 /// Nothing else may be written by that way (weakness 1).
 const TO_INDEX_PORT: u32 = 0x8000_0810;
@@ -92,7 +96,7 @@ impl State {
     /// (digest garble 8).
     fn count(&self, draw: Draw) -> Checked<u32> {
         let count = match draw.alternative() {
-            true => self.vertices & 0xff_ffff,
+            true => self.kept.get(slot::VERTICES) & 0xff_ffff,
             false => draw.vertices().into(),
         };
         require(count != 0 && draw.primitive() != 0)?;
@@ -103,7 +107,7 @@ impl State {
     /// they are clamped or after (which is not told), and none is before the first.
     fn fetched(&self, first: u32, last: u32) -> Checked<()> {
         // 25 bits, with a sign.
-        let offset = (self.index_offset << 7) as i32 >> 7;
+        let offset = (self.kept.get(slot::INDEX_OFFSET) << 7) as i32 >> 7;
         require(i64::from(first) + i64::from(offset) >= 0)?;
         let last = u64::from(last).wrapping_add(u64::from(offset.max(0).unsigned_abs()));
         require(self.array_count != 0)?;
@@ -130,7 +134,12 @@ impl State {
         require(draw.walk() == WALK_LIST)?;
         let count = self.count(draw)?;
         // Whether these are clamped, too, is not told: then a limit from below is a vertex as well.
-        self.fetched(0, count.wrapping_sub(1).max(self.min_index & 0xff_ffff))?;
+        self.fetched(
+            0,
+            count
+                .wrapping_sub(1)
+                .max(self.kept.get(slot::MIN_INDEX) & 0xff_ffff),
+        )?;
         self.surroundings()
     }
 
@@ -139,15 +148,16 @@ impl State {
         let (draw, vertices) = body.split_first().ok_or(Refused)?;
         let draw = Draw::from_bits(*draw);
         require(draw.walk() == WALK_EMBEDDED && vertices.len() <= MAX_EMBEDDED)?;
-        let size = self.vertex_size & 0x7f;
+        let size = self.kept.get(slot::VERTEX_SIZE) & 0x7f;
         require(size != 0)?;
         let dwords = u64::from(self.count(draw)?).wrapping_mul(size.into());
         require(dwords == vertices.len() as u64)?;
         self.surroundings()
     }
 
-    /// `3D_DRAW_INDX`: `VF_CNTL`, and the indices; or none, which follow in a buffer.
-    pub(super) fn draw_indexed(&mut self, body: &[u32]) -> Checked<()> {
+    /// `3D_DRAW_INDX`: `VF_CNTL`, and the indices. If there are none, they are in a buffer that the next packet
+    /// names: nothing but fillers comes between.
+    pub(super) fn draw_indexed(&mut self, cursor: &mut Cursor<'_>, body: &[u32]) -> Checked<()> {
         let (draw, indices) = body.split_first().ok_or(Refused)?;
         let draw = Draw::from_bits(*draw);
         require(draw.walk() == WALK_INDICES)?;
@@ -158,36 +168,37 @@ impl State {
             count.div_ceil(2)
         };
         // The chip clamps indices to these two (§6.2), in either order.
-        let limits = [self.min_index & 0xff_ffff, self.max_index & 0xff_ffff];
+        let limits = [
+            self.kept.get(slot::MIN_INDEX) & 0xff_ffff,
+            self.kept.get(slot::MAX_INDEX) & 0xff_ffff,
+        ];
         self.fetched(limits[0].min(limits[1]), limits[0].max(limits[1]))?;
         self.surroundings()?;
         if indices.is_empty() {
-            self.wanted_indices = Some(dwords);
-            return Ok(());
+            return from_buffer(cursor, dwords);
         }
         require(dwords as usize == indices.len())
     }
+}
 
-    /// Whether a draw waits for its indices.
-    pub(super) fn draw_is_open(&self) -> bool {
-        self.wanted_indices.is_some()
-    }
-
-    /// `INDX_BUFFER`: the indices of the draw before it.
-    pub(super) fn indices(
-        &mut self,
-        cursor: &mut Cursor<'_>,
-        at: usize,
-        len: usize,
-    ) -> Checked<()> {
-        let wanted = self.wanted_indices.take().ok_or(Refused)?;
-        let [to, offset, size] = *cursor.body(at, len)? else {
-            return Err(Refused);
-        };
-        require(to == TO_INDEX_PORT && offset.is_multiple_of(4) && size == wanted)?;
-        let object = cursor.object()?;
-        let (place, address) = Place::new(&object, offset)?;
-        place.holds(u64::from(size).wrapping_mul(4))?;
-        cursor.put(at.wrapping_add(1), address)
-    }
+/// `INDX_BUFFER`: so many dwords of indices, for the draw before it.
+fn from_buffer(cursor: &mut Cursor<'_>, wanted: u32) -> Checked<()> {
+    let at = loop {
+        let header = *cursor.stream.get(cursor.next).ok_or(Refused)?;
+        cursor.next = cursor.next.wrapping_add(1);
+        match PacketType::of(header) {
+            PacketType::Filler => {}
+            _ if header == INDX_BUFFER => break cursor.next,
+            _ => return Err(Refused),
+        }
+    };
+    let [to, offset, size] = *cursor.body(at, 3)? else {
+        return Err(Refused);
+    };
+    cursor.next = at.wrapping_add(3);
+    require(to == TO_INDEX_PORT && offset.is_multiple_of(4) && size == wanted)?;
+    let object = cursor.object()?;
+    let (place, address) = Place::new(&object, offset)?;
+    place.holds(u64::from(size).wrapping_mul(4))?;
+    cursor.put(at.wrapping_add(1), address)
 }
