@@ -2,23 +2,83 @@
 
 //! How a device goes to sleep, wakes, and ends.
 
-use kernel::prelude::*;
+use kernel::{prelude::*, sync::aref::ARef};
+use ouro_core::patience::Patience;
 use ouro_hw::generation::ResetScope;
-use ouro_kernel::release;
+use ouro_kernel::{fence::Fence, release};
 
 use crate::{
     gem::leave,
     gpu::{Gpu, State},
     reset::Why,
     submit::{
+        looks::Looks,
         replay::Lost,
         request::{Awake, Work},
         Engine,
     },
 };
 
-/// How many requests may hang one after the other before a suspend is given up.
+/// How many requests may hang one after the other on an engine before a suspend is given up.
 const SUSPEND_RESETS: u32 = 8;
+
+/// An engine on its way to sleep.
+struct Way {
+    /// Of the switch to the kernel's context, until that is done; then the engine is paused.
+    leaving: Option<ARef<Fence>>,
+    patience: Patience,
+    resets: u32,
+    quiet: bool,
+}
+
+impl Way {
+    /// The engine's time begins. It is paused, unless it has to leave a context.
+    fn new(engine: &Engine, leaving: Option<ARef<Fence>>) -> Self {
+        if leaving.is_none() {
+            engine.pause();
+        }
+        Self {
+            leaving,
+            patience: engine.patience(),
+            resets: 0,
+            quiet: false,
+        }
+    }
+
+    /// Whether it has arrived. Errors: `EBUSY` if it takes too long.
+    fn look(&mut self, engine: &Engine) -> Result<bool> {
+        if self.quiet {
+            return Ok(true);
+        }
+        let leaving = &self.leaving;
+        let there = engine.look(&mut self.patience, || match leaving {
+            Some(fence) => fence.is_signaled(),
+            None => engine.is_quiet(),
+        })?;
+        match self.leaving.is_some() {
+            // What was emitted meanwhile still has to end.
+            true if there => {
+                self.leaving = None;
+                engine.pause();
+            }
+            true => {}
+            false => self.quiet = there,
+        }
+        Ok(self.quiet)
+    }
+
+    /// It has to leave a context once more.
+    fn leave(&mut self, switched: ARef<Fence>) {
+        self.leaving = Some(switched);
+        self.quiet = false;
+    }
+
+    /// It was reset, and has its time again.
+    fn begin_again(&mut self, engine: &Engine) {
+        self.patience = engine.patience();
+        self.resets += 1;
+    }
+}
 
 impl Gpu {
     /// Moves objects out of memory that the device forgets, while memory for them can be had. User space
@@ -38,23 +98,13 @@ impl Gpu {
         let awake = Awake::new(self.hardware())?;
         // What was on its way there when the others left.
         leave::rescue(self)?;
-        for engine in self.engines().iter().filter(|e| self.has_images(e)) {
-            // The switch away from a client's context is what saves it.
-            let fence = self.run(engine, self.kernel_context(), Work::Nothing)?;
-            self.insist(engine, || engine.wait_until(|| fence.is_signaled()))?;
-        }
-        let mut paused = 0;
-        let quiet = self.engines().iter().try_for_each(|engine| {
-            self.insist(engine, || engine.pause())?;
-            paused += 1;
-            Ok(())
-        });
+        let quiet = self.pause_all();
         let quiet = quiet.and_then(|()| self.tables().map_or(Ok(()), |tables| tables.save()));
         // A reset that is under way ends first; what it wants to run waits.
         self.recovery().rest();
         if let Err(e) = quiet {
             self.recovery().watch();
-            for engine in self.engines().iter().take(paused) {
+            for engine in self.engines().iter() {
                 engine.resume();
             }
             return Err(e);
@@ -70,18 +120,72 @@ impl Gpu {
         Ok(())
     }
 
-    /// Does something that needs an engine to finish, and resets the engine as long as it is busy.
-    fn insist(&self, engine: &Engine, mut f: impl FnMut() -> Result) -> Result {
-        for _ in 0..SUSPEND_RESETS {
-            match f() {
-                Err(e) if e == EBUSY => {
-                    let mask = 1u32.wrapping_shl(engine.index() as u32);
-                    self.recovery().reset(mask, Why::Busy)?;
+    /// Pauses all engines, and waits for what was emitted, for all at the same time. One that takes too
+    /// long is reset. Errors: `EBUSY`; `ENOMEM`.
+    fn pause_all(&self) -> Result {
+        let engines = self.engines();
+        let mut ways = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
+        for engine in engines.iter() {
+            // The switch away from a client's context is what saves it.
+            let leaving = match self.has_images(engine) {
+                true => Some(self.run(engine, self.kernel_context(), Work::Nothing)?),
+                false => None,
+            };
+            ways.push(Way::new(engine, leaving), GFP_KERNEL)?;
+        }
+        let mut looks = Looks::new();
+        loop {
+            let mut quiet = true;
+            for at in 0..ways.len() {
+                let (Some(engine), Some(way)) = (engines.get(at), ways.get_mut(at)) else {
+                    continue;
+                };
+                match way.look(engine) {
+                    // What was published before it was paused had waited for others.
+                    Ok(true) if self.has_images(engine) && engine.holds_client() => {
+                        quiet = false;
+                        engine.resume();
+                        way.leave(self.run(engine, self.kernel_context(), Work::Nothing)?);
+                    }
+                    Ok(there) => quiet &= there,
+                    Err(e) if e == EBUSY && way.resets < SUSPEND_RESETS => {
+                        quiet = false;
+                        self.reset_busy(at, &mut ways)?;
+                    }
+                    Err(e) => return Err(e),
                 }
-                done => return done,
+            }
+            if quiet {
+                return Ok(());
+            }
+            looks.sleep();
+        }
+    }
+
+    /// Resets an engine that is busy, and with it those that cannot stay: they go on with what they had.
+    fn reset_busy(&self, busy: usize, ways: &mut [Way]) -> Result {
+        let engines = || self.engines().iter().zip(0..);
+        for (engine, at) in engines() {
+            // What is taken back from one that is paused is not emitted again.
+            if ways.get(at).is_some_and(|way| !way.quiet) {
+                engine.resume();
             }
         }
-        f()
+        self.recovery()
+            .reset(1u32.wrapping_shl(busy as u32), Why::Busy)?;
+        for ((engine, at), way) in engines().zip(ways.iter_mut()) {
+            if way.quiet {
+                continue;
+            }
+            match at == busy {
+                true => way.begin_again(engine),
+                false => way.patience.was_reset(engine.progress()),
+            }
+            if way.leaving.is_none() {
+                engine.pause();
+            }
+        }
+        Ok(())
     }
 
     /// The opposite of [`suspend`](Self::suspend). What contexts held is in memory; the next

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Structures of the driver's core that need neither a kernel nor a register, and so are tested on
 //! the host: who gets which addresses ([`range`]), what a ring takes next ([`port`]), what
-//! a relocation writes ([`relocation`]), whether an engine hangs ([`hang`]), how memory is shown as text
-//! ([`ascii85`]), which part of an object a view of it shows ([`view`]). Where contexts are listed: who
+//! a relocation writes ([`relocation`]), whether an engine hangs ([`hang`]), how long it may take to
+//! become idle ([`patience`]), how memory is shown as text ([`ascii85`]), which part of an object a view of it shows ([`view`]). Where contexts are listed: who
 //! runs next ([`sched`]), what of that an engine has ([`list`]), and what it says of them ([`events`]).
 //!
 //! Nothing here allocates by itself, takes a lock or waits. Memory comes through [`range::Arena`].
@@ -19,6 +19,7 @@ pub mod events;
 pub mod hang;
 mod heap;
 pub mod list;
+pub mod patience;
 pub mod port;
 pub mod range;
 pub mod relocation;

@@ -14,8 +14,8 @@ use kernel::{
         atomic::{ordering, Atomic},
         Arc, SpinLockIrq,
     },
-    time::{delay::fsleep, Delta},
 };
+use ouro_core::patience::Patience;
 use ouro_hw::{engine::PortKind, types::Seqno};
 use ouro_kernel::{fence, list::MemberList, pci::DmaDevice, time};
 
@@ -24,6 +24,7 @@ use super::{
     known::Known,
     line::Line,
     lists::Lists,
+    looks::Looks,
     port::Port,
     request::{Request, Tracker},
     ring::RingQueue,
@@ -36,11 +37,6 @@ use crate::{
 
 /// Dwords that a request takes in a ring at most, on any engine, without the golden state.
 pub(super) const MAX_EMIT: usize = 128;
-/// Nanoseconds that each request has before the system sleeps, and all of them together.
-const IDLE_EACH_NS: u64 = 2_000_000_000;
-const IDLE_ALL_NS: u64 = 10_000_000_000;
-/// Microseconds from one look to the next meanwhile.
-const IDLE_LOOK_US: i64 = 100;
 /// Dwords of golden state at most.
 pub(super) const MAX_GOLDEN: usize = 256;
 
@@ -439,33 +435,57 @@ impl Engine {
     /// Waits for something that is so when requests are done, as long as they are done one after the
     /// other. Errors: `EBUSY` if one takes too long, or all together. Sleeps.
     pub(crate) fn wait_until(&self, mut done: impl FnMut() -> bool) -> Result {
-        let begin = time::monotonic_ns();
-        let (mut last, mut since) = (self.progress(), begin);
-        loop {
-            // The time is taken first: after a long sleep there is a last look.
-            let now = time::monotonic_ns();
-            self.advance();
-            if done() {
-                return Ok(());
-            }
-            let progress = self.progress();
-            if progress != last {
-                (last, since) = (progress, now);
-            }
-            if now.saturating_sub(since) > IDLE_EACH_NS || now.saturating_sub(begin) > IDLE_ALL_NS {
-                return Err(EBUSY);
-            }
-            fsleep(Delta::from_micros(IDLE_LOOK_US));
+        let (mut patience, mut looks) = (self.patience(), Looks::new());
+        while !self.look(&mut patience, &mut done)? {
+            looks.sleep();
+        }
+        Ok(())
+    }
+
+    /// Its time to become idle begins.
+    pub(crate) fn patience(&self) -> Patience {
+        Patience::new(time::monotonic_ns(), self.progress())
+    }
+
+    /// Whether something is so now that is so when requests are done. Errors: `EBUSY` if one takes too
+    /// long, or all together.
+    pub(crate) fn look(
+        &self,
+        patience: &mut Patience,
+        done: impl FnOnce() -> bool,
+    ) -> Result<bool> {
+        // The time is taken first: after a long sleep there is a last look.
+        let now = time::monotonic_ns();
+        self.advance();
+        if done() {
+            return Ok(true);
+        }
+        match patience.is_over(now, self.progress()) {
+            true => Err(EBUSY),
+            false => Ok(false),
         }
     }
 
-    /// Nothing is emitted from here until [`resume`](Self::resume). Errors: `EBUSY`, and nothing
-    /// has changed, if what was emitted is not done soon. Sleeps.
-    pub(crate) fn pause(&self) -> Result {
+    /// Nothing is emitted from here until [`resume`](Self::resume).
+    pub(crate) fn pause(&self) {
         self.queue.lock().paused = true;
-        let is_over = |port: &Port| port.is_quiet() && port.is_let_go();
-        self.wait_until(|| is_over(&self.queue.lock().port))
-            .inspect_err(|_| self.resume())
+    }
+
+    /// Whether what was emitted is done. It stays so while the engine is [paused](Self::pause).
+    pub(crate) fn is_quiet(&self) -> bool {
+        let queue = self.queue.lock();
+        queue.port.is_quiet() && queue.port.is_let_go()
+    }
+
+    /// Whether the state of a client's context is in the engine, where rings switch contexts.
+    pub(crate) fn holds_client(&self) -> bool {
+        match &self.queue.lock().port {
+            Port::Ring(ring) => {
+                let loaded = ring.loaded.as_ref();
+                loaded.is_some_and(|loaded| loaded.context().holder().is_some())
+            }
+            Port::Lists(_) => false,
+        }
     }
 
     /// What is ready is emitted again.

@@ -21,6 +21,7 @@ mod known;
 pub(crate) mod lane;
 pub(crate) mod line;
 mod lists;
+pub(crate) mod looks;
 pub(crate) mod pool;
 mod port;
 pub(crate) mod publish;
