@@ -17,15 +17,67 @@ pub mod picture {
     use ouro_scene::flat::Flat;
     use ouro_scene::scene::Scene;
 
-    /// The scene, as the build left it.
-    pub fn load() -> Result<Scene> {
-        Scene::from_bytes(include_bytes!(concat!(env!("OUT_DIR"), "/scene.bin")))
-            .context("the scene in this program")
+    /// How a chip draws the picture, for its heading.
+    fn manner(chip: &str) -> &'static str {
+        match chip {
+            "Sandy Bridge" => "drawn by three rings",
+            _ if chip.starts_with("DG2") || chip.starts_with("ATS-M") => {
+                "drawn by lists of contexts"
+            }
+            _ => "drawn by one ring",
+        }
     }
 
-    /// The picture for a blitter that fills and copies alone, as the build left it.
-    pub fn flat() -> Result<Flat> {
-        Flat::from_bytes(include_bytes!(concat!(env!("OUT_DIR"), "/flat.bin")))
-            .context("the flat picture in this program")
+    /// A chip's name, for the heading: without what its size and its package are called.
+    pub fn chip(name: &str) -> &str {
+        name.split(" GT").next().unwrap_or(name)
+    }
+
+    /// The chip of a model, as far as is known of it before a driver has looked.
+    pub fn chip_of_model(name: &str) -> String {
+        match name {
+            "snb" => "Sandy Bridge".to_owned(),
+            _ => name.to_uppercase(),
+        }
+    }
+
+    /// The scene as a chip draws it: what the build left, with its heading.
+    pub fn load(chip: &str) -> Result<Scene> {
+        let bytes = include_bytes!(concat!(env!("OUT_DIR"), "/scene.bin"));
+        let mut scene = Scene::from_bytes(bytes).context("the scene in this program")?;
+        scene.entitle(chip, manner(chip));
+        Ok(scene)
+    }
+
+    /// The picture of a scene, for a blitter that fills and copies alone: what the build left, with the
+    /// scene's heading.
+    pub fn flat(scene: &Scene) -> Result<Flat> {
+        let bytes = include_bytes!(concat!(env!("OUT_DIR"), "/flat.bin"));
+        let mut flat = Flat::from_bytes(bytes).context("the flat picture in this program")?;
+        flat.entitle(scene).context("the heading")?;
+        Ok(flat)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn each_chip_has_a_picture_of_its_own() {
+            let head = |chip: &str| {
+                let scene = load(chip).expect("composed").heading_alone();
+                scene.expected().expect("drawn").buffers.swap_remove(0)
+            };
+            let chips = [
+                chip("Sandy Bridge GT2 mobile").to_owned(),
+                chip("RV515").to_owned(),
+                chip_of_model("dg2"),
+            ];
+            assert_eq!(chips, ["Sandy Bridge", "RV515", "DG2"]);
+            assert_eq!(chip_of_model("snb"), chips[0]);
+            let heads = chips.each_ref().map(|c| head(c));
+            assert!(heads[0] != heads[1] && heads[1] != heads[2] && heads[0] != heads[2]);
+            assert!(heads.iter().all(|h| h.iter().any(|byte| *byte != 0)));
+        }
     }
 }

@@ -20,7 +20,8 @@ struct Arguments {
     #[arg(long, value_name = "DIR", required_unless_present = "software")]
     out: Option<PathBuf>,
 
-    /// Name of the picture's file, without `.png`.
+    /// Name of the picture's file, without `.png`. Without a device, or with another driver's, the picture
+    /// says that the chip is called so, too.
     #[arg(long, env = "OURO_GPU", default_value = "snb")]
     name: String,
 
@@ -39,13 +40,19 @@ struct Arguments {
 }
 
 fn run(arguments: &Arguments) -> Result<bool> {
-    let scene = picture::load()?;
+    let model = picture::chip_of_model(&arguments.name);
     if let Some(file) = &arguments.software {
+        let scene = picture::load(&model)?;
         let expected = scene.expected().context("drawing in software")?;
         write_png(file, &scene.rgb(&expected.buffers[0]))?;
         return Ok(true);
     }
     let device = Device::open(arguments.device.as_deref(), arguments.peer)?;
+    // Another driver does not say which chip it has.
+    let scene = picture::load(match arguments.peer {
+        true => &model,
+        false => picture::chip(&device.identity.chip),
+    })?;
     let report = Report {
         device: device.identity.clone(),
         drawn: device.personality().draw(&device, &scene)?,

@@ -39,7 +39,7 @@ const COMMANDS: [(&str, bool); 26] = [
 
 #[test]
 fn the_scene_uses_every_command_at_every_depth() {
-    let scene = picture::load().expect("the build composed it");
+    let scene = picture::load("Sandy Bridge").expect("the build composed it");
     let expected = scene.expected().expect("the reference draws it");
     for section in &scene.sections {
         if let Work::Blits(commands) = &section.work {

@@ -275,6 +275,19 @@ impl Flat {
         })
     }
 
+    /// Takes over the heading of a scene, which is letters alone, and so fills.
+    pub fn entitle(&mut self, scene: &Scene) -> Result<(), ReferenceError> {
+        let heading = Flat::of(&scene.heading_alone())?;
+        self.operations += heading.operations;
+        self.in_software += heading.in_software;
+        for part in heading.parts {
+            for there in self.parts.iter_mut().filter(|p| p.name == part.name) {
+                there.steps.clone_from(&part.steps);
+            }
+        }
+        Ok(())
+    }
+
     /// The picture as bytes, to be read by [`Flat::from_bytes`].
     pub fn to_bytes(&self) -> Result<Vec<u8>, postcard::Error> {
         postcard::to_stdvec(self)
@@ -308,9 +321,14 @@ mod tests {
 
     #[test]
     fn the_flat_picture_is_the_picture() {
-        let scene = Scene::compose().expect("composed").picture_alone();
+        let mut scene = Scene::compose().expect("composed").picture_alone();
         let flat = Flat::of(&scene).expect("resolved");
-        let flat = Flat::from_bytes(&flat.to_bytes().expect("written")).expect("read");
+        let mut flat = Flat::from_bytes(&flat.to_bytes().expect("written")).expect("read");
+        // The heading comes later, as when a device draws.
+        let operations = flat.operations;
+        scene.entitle("DG2-G10", "drawn by lists of contexts");
+        flat.entitle(&scene).expect("resolved");
+        assert!(flat.operations > operations);
         let mut memory = Memory {
             buffers: scene.buffers.iter().map(Buffer::contents).collect(),
         };

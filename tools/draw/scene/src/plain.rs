@@ -567,7 +567,8 @@ mod tests {
     /// All that becomes of the picture's commands leaves what the commands themselves do.
     #[test]
     fn the_plain_picture_is_the_picture() {
-        let scene = Scene::compose().expect("composed").picture_alone();
+        let mut scene = Scene::compose().expect("composed").picture_alone();
+        scene.entitle("RV515", "drawn by one ring");
         let plain = Plain::of(&scene).expect("resolved");
         let mut memory = Memory {
             buffers: scene.buffers.iter().map(Buffer::contents).collect(),

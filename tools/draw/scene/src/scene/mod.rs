@@ -6,6 +6,7 @@
 //! at its end the expected contents of every buffer are known.
 
 mod geometry;
+mod heading;
 mod icons;
 mod panels;
 mod sheets;
@@ -141,7 +142,8 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// Composes the picture, and sheets beside it with what else the blitter can do.
+    /// Composes the picture, and sheets beside it with what else the blitter can do. The heading is empty
+    /// until [`Scene::entitle`].
     pub fn compose() -> Result<Scene, ReferenceError> {
         let mut studio = Studio::new();
         let base = Address {

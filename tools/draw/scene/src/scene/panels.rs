@@ -5,17 +5,15 @@
 
 use super::geometry::{ramp, smooth, Colour};
 use super::snake::SKIN;
-use super::title::{centred, text};
-use super::{Studio, Upload};
-use crate::blt::{
-    Blit, Command, Ink, Key, KeyMode, Mask, Packing, Pattern, Seed, Setup, SetupKind, Source,
-};
+use super::title::centred;
+use super::{heading, Studio, Upload};
+use crate::blt::{Blit, Command, Ink, Key, KeyMode, Mask, Pattern, Seed, Setup, SetupKind, Source};
 use crate::reference::ReferenceError;
 use crate::rop::Rop;
 use crate::surface::{Address, Depth, Rect, Surface, Tiling};
 
 /// Left edge of everything here.
-const LEFT: i32 = 844;
+pub const LEFT: i32 = 844;
 /// Pixels from cell to cell of the raster operations.
 const PITCH: i32 = 24;
 /// Width of everything here.
@@ -73,39 +71,6 @@ fn frame(studio: &mut Studio, dst: Surface, r: Rect, colour: u32) -> Result<(), 
     ] {
         studio.push(Blit::fill(dst, side, colour))?;
     }
-    Ok(())
-}
-
-fn heading(studio: &mut Studio, picture: Surface) -> Result<(), ReferenceError> {
-    studio.section("heading");
-    let shadow = (LEFT + 2, 36);
-    text(
-        studio,
-        picture,
-        shadow,
-        "Sandy Bridge",
-        2,
-        0x05060f,
-        Packing::Bit,
-    )?;
-    text(
-        studio,
-        picture,
-        (LEFT, 34),
-        "Sandy Bridge",
-        2,
-        0xf6efdc,
-        Packing::Bit,
-    )?;
-    text(
-        studio,
-        picture,
-        (LEFT + 2, 76),
-        "drawn by three rings",
-        1,
-        0xf2b54a,
-        Packing::Byte,
-    )?;
     Ok(())
 }
 
@@ -402,7 +367,7 @@ fn depths(studio: &mut Studio, picture: Surface) -> Result<(), ReferenceError> {
 
 /// Draws the right side.
 pub fn draw(studio: &mut Studio, picture: Surface) -> Result<(), ReferenceError> {
-    heading(studio, picture)?;
+    heading::reserve(studio);
     raster_operations(studio, picture)?;
     fixed_patterns(studio, picture)?;
     copies(studio, picture)?;

@@ -72,6 +72,17 @@ impl Studio {
         id
     }
 
+    /// Adds a buffer that gets its contents later.
+    pub fn room(&mut self, name: impl Into<String>, size: usize) -> BufferId {
+        self.add(Buffer {
+            name: name.into(),
+            size,
+            initial: Vec::new(),
+            upload: Upload::Pwrite,
+            surface: None,
+        })
+    }
+
     /// The id that the next buffer gets.
     pub fn next_buffer(&self) -> BufferId {
         BufferId(self.buffers.len())
@@ -85,14 +96,7 @@ impl Studio {
             }
             _ => {
                 let name = format!("bitmaps {}", self.buffers.len());
-                let buffer = self.add(Buffer {
-                    name,
-                    size: ASSETS,
-                    initial: Vec::new(),
-                    upload: Upload::Pwrite,
-                    surface: None,
-                });
-                (buffer, 0)
+                (self.room(name, ASSETS), 0)
             }
         };
         let start = used.next_multiple_of(align);

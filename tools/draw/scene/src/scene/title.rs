@@ -60,42 +60,39 @@ fn name(x: f32, y: f32) -> f32 {
 /// Width of the name.
 const WIDE: usize = 330;
 
-/// A line of text by XY_SETUP_BLT and XY_TEXT_BLT, rows packed as asked; `size` doublings.
-pub fn text(
-    studio: &mut Studio,
+/// A line of text by XY_SETUP_BLT and XY_TEXT_BLT, rows packed as asked; `size` doublings. `asset` puts the
+/// bits where the GPU finds them.
+pub fn letters(
     dst: Surface,
     (x, y): (i32, i32),
     words: &str,
-    size: u32,
+    (size, packing): (u32, Packing),
     colour: u32,
-    packing: Packing,
-) -> Result<i32, ReferenceError> {
+    asset: impl FnOnce(&[u8]) -> Address,
+) -> [Command; 2] {
     let bitmap = (0..size).fold(Bitmap::text(words), |b, _| b.doubled());
     let align = if packing == Packing::Byte { 8 } else { 1 };
-    let at = studio.asset(&bitmap.packed(align), 8);
-    let kind = SetupKind::Text {
-        transparent: true,
-        pattern: None,
-    };
-    let clip_rect = dst.rect();
-    studio.push(Command::Setup(Setup {
+    let at = asset(&bitmap.packed(align));
+    let setup = Setup {
         dst,
-        clip_rect,
+        clip_rect: dst.rect(),
         clip: true,
         rop: Rop::SOURCE,
         mask: Mask::ALL,
         background: 0,
         foreground: colour,
-        kind,
-    }))?;
-    let rect = Rect::new(x, y, bitmap.width as i32, bitmap.height as i32);
-    studio.push(Command::Text {
-        rect,
+        kind: SetupKind::Text {
+            transparent: true,
+            pattern: None,
+        },
+    };
+    let text = Command::Text {
+        rect: Rect::new(x, y, bitmap.width as i32, bitmap.height as i32),
         at,
         packing,
         tiling: Tiling::Linear,
-    })?;
-    Ok(bitmap.width as i32)
+    };
+    [Command::Setup(setup), text]
 }
 
 /// The same, centred on a column.
@@ -108,16 +105,12 @@ pub fn centred(
     colour: u32,
 ) -> Result<(), ReferenceError> {
     let width = words.chars().count() as i32 * (6 << size) - (1 << size);
-    text(
-        studio,
-        dst,
-        (x - width / 2, y),
-        words,
-        size,
-        colour,
-        Packing::Byte,
-    )
-    .map(|_| ())
+    let at = (x - width / 2, y);
+    let asset = |bits: &[u8]| studio.asset(bits, 8);
+    for command in letters(dst, at, words, (size, Packing::Byte), colour, asset) {
+        studio.push(command)?;
+    }
+    Ok(())
 }
 
 fn ring_buffer(studio: &mut Studio, picture: Surface) -> Result<(), ReferenceError> {

@@ -89,7 +89,7 @@ pub fn draw(device: &Device, scene: &Scene) -> Result<Drawn> {
     let started = Instant::now();
     let expected = scene.expected().context("drawing in software")?;
     let software_seconds = started.elapsed().as_secs_f64();
-    let flat = picture::flat()?;
+    let flat = picture::flat(&scene)?;
     let steps: Vec<Step> = flat.parts.into_iter().flat_map(|p| p.steps).collect();
 
     let started = Instant::now();
