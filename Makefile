@@ -20,7 +20,7 @@ kernel:
 	@echo "$$($(vm)/setup --print kernel@$(KERNEL))/out"
 
 install:
-	@KDIR="$(KDIR)" $(vm)/module --install
+	@KDIR="$(KDIR)" INSTALL_MOD_PATH="$(INSTALL_MOD_PATH)" $(vm)/module --install
 
 run:
 	@$(vm)/run --gpu "$(GPU)" --kernel "$(KERNEL)" $(if $(PCI),--pci "$(PCI)")
@@ -29,7 +29,7 @@ shell:
 	@$(vm)/run --gpu "$(GPU)" --kernel "$(KERNEL)" $(if $(PCI),--pci "$(PCI)") --shell
 
 check:
-	@$(vm)/check all
+	@$(vm)/check all $(if $(filter command,$(origin GPU)),--gpu "$(GPU)")
 
 check-host:
 	@$(vm)/check host

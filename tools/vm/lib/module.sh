@@ -80,20 +80,31 @@ module_foreign() {
         OURO_BITFIELD_SO="$BITFIELD_SO" OURO_SA_SRC="$SA_SRC" "$@" modules
 }
 
-# module_install: into the running kernel's module folder.
+# module_install: into the running kernel's module folder, or below
+# INSTALL_MOD_PATH, where any kernel's may be: for a package, say.
 module_install() {
-    local release kdir
-    release=$(uname -r)
-    kdir=$(realpath -m "${KDIR:-/lib/modules/$release/build}")
-    [ -d "/lib/modules/$release" ] ||
-        die "/lib/modules/$release is not there: modules of the running kernel have no place on this machine"
+    local running kdir release built module=$OURO_TOP/build/module/kdir/ouro.ko stage=${INSTALL_MOD_PATH:-}
+    running=$(uname -r)
+    kdir=$(realpath -m "${KDIR:-/lib/modules/$running/build}")
+    [ -n "$stage" ] || [ -d "/lib/modules/$running" ] ||
+        die "/lib/modules/$running is not there: modules of the running kernel have no place on this machine" \
+            "INSTALL_MOD_PATH=DIR KDIR=DIR puts another kernel's below a folder"
     kdir_fit "$kdir"
-    [ "$(cat "$kdir/include/config/kernel.release" 2>/dev/null)" = "$release" ] ||
-        die "$kdir is not the running kernel ($release), but $(cat "$kdir/include/config/kernel.release" 2>/dev/null || echo unknown)" \
+    release=$(cat "$kdir/include/config/kernel.release" 2>/dev/null || echo unknown)
+    [ -n "$stage" ] || [ "$release" = "$running" ] ||
+        die "$kdir is not the running kernel ($running), but $release" \
             "boot that kernel, or name the running one's build folder as KDIR"
-    [ -e "$OURO_TOP/build/module/kdir/ouro.ko" ] || die "ouro.ko is not built for it yet" "make KDIR=$kdir"
+    [ -e "$module" ] || die "ouro.ko is not built for it yet" "make KDIR=$kdir"
+    built=$(tr '\0' '\n' <"$module" | sed -n 's/^vermagic=\([^ ]*\).*/\1/p')
+    [ "$built" = "$release" ] || die "build/module/kdir/ouro.ko is for Linux $built, not $release" "make KDIR=$kdir"
+    if [ -n "$stage" ]; then
+        install -D -m 644 "$module" "$stage/lib/modules/$release/updates/ouro.ko" ||
+            die "cannot write below INSTALL_MOD_PATH=$stage"
+        say "installed: $stage/lib/modules/$release/updates/ouro.ko; depmod $release where it is used"
+        return
+    fi
     am_root || die "installing needs root" "sudo make install"
-    install -D -m 644 "$OURO_TOP/build/module/kdir/ouro.ko" "/lib/modules/$release/updates/ouro.ko"
+    install -D -m 644 "$module" "/lib/modules/$release/updates/ouro.ko"
     depmod "$release"
     say "installed: /lib/modules/$release/updates/ouro.ko"
 }
