@@ -6,6 +6,7 @@
 #define TOPIC files
 #define ANY_I915
 #include <dirent.h>
+#include <time.h>
 
 #include "test.h"
 #include "files.h"
@@ -368,6 +369,45 @@ TEST_F(files, fdinfo_tells_who_is_busy)
 	EXPECT_EQ(self->gpu.speaks == &i915 ? -1 : 0,
 		  client_usage(self->fd, "drm-engine-compute"));
 	gpu_close(&other);
+}
+
+static long long now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/* A client's time ends when it is told that its batch is done, not when the driver looks next. */
+TEST_F(files, fdinfo_stops_when_told_done)
+{
+	static const char *const names[] = { "render", "copy", "video", "video-enhance" };
+	unsigned int i, n;
+
+	for (i = 0; i < self->gpu.n_engines; i++) {
+		const struct engine *engine = &self->gpu.engines[i];
+		long long used = 0, passed = 0;
+		char key[64];
+
+		snprintf(key, sizeof(key), "drm-engine-%s", names[__builtin_ctz(engine->bit)]);
+		cover("fdinfo");
+		/* the driver looks by itself every 50 ms, which may be soon: not each time */
+		for (n = 0; n < 8; n++) {
+			long long before = client_usage(self->fd, key), began = now();
+			struct spin spin;
+
+			ASSERT_EQ(0, spin_start(&self->gpu, engine, 0, 0, NULL, &spin));
+			spin_stop(&spin);
+			while (gem_busy(self->fd, spin.handle) > 0)
+				usleep(1000);
+			passed += now() - began;
+			usleep(45000);
+			used += client_usage(self->fd, key) - before;
+			spin_free(&spin);
+		}
+		EXPECT_GE(passed, used);
+	}
 }
 
 TEST_HARNESS_MAIN
