@@ -16,6 +16,10 @@ use ouro_hw::{
 const BCS: usize = 1;
 /// `CS_GPR` R0 (digest §3.2 row 87).
 const GPR0: u32 = 0x600;
+/// Where engines are, in the topology's order (digest §3.1).
+const BASES: [u32; 7] = [
+    0x2000, 0x2_2000, 0x1_a000, 0x1c_0000, 0x1d_0000, 0x1c_8000, 0x1d_8000,
+];
 /// Steps of a run that does not come to rest.
 const SOME: usize = 2_000;
 
@@ -99,10 +103,6 @@ fn registers_are_a_contexts_own() {
 fn what_others_have_opened_is_shut() {
     // CTXT_PREMP_DBG, which is on no list of digest §3.5.
     const CLOSED: u32 = 0x248;
-    // Digest §3.1, in the topology's order.
-    const BASES: [u32; 7] = [
-        0x2000, 0x2_2000, 0x1_a000, 0x1c_0000, 0x1d_0000, 0x1c_8000, 0x1d_8000,
-    ];
     let mut bench = Bench::default();
     let space = Space::new(&mut bench);
     for (n, base) in BASES.into_iter().enumerate() {
@@ -128,6 +128,21 @@ fn what_others_have_opened_is_shut() {
         bench.start_engine(n).unwrap();
         assert_eq!(seen(&mut bench), 0, "engine {n}");
     }
+}
+
+/// P1: zero in PR_CTR_CTL (178h) starts the watchdog, one stops it. First images are made of what is there.
+#[test]
+fn a_watchdog_that_others_have_started_stops() {
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    for (n, base) in BASES.into_iter().enumerate() {
+        bench.hw().regs.write32(base + 0x178, 0);
+        bench.start_engine(n).unwrap();
+        let context = bench.context_in(n, space.tree, 0, None);
+        bench.work(context, &Work::default());
+        assert_eq!(state(&bench.image(context), 0x75), 1, "engine {n}");
+    }
+    bench.assert_lawful();
 }
 
 #[test]
