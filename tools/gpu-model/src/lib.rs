@@ -20,6 +20,7 @@ pub mod intel;
 pub mod memory;
 pub mod model;
 pub mod notes;
+pub mod pace;
 pub mod pci;
 pub mod r5xx;
 pub mod server;

@@ -152,30 +152,52 @@ tests_only() {
     done
 }
 
-# check_vm GPU KERNEL
+# vm_tests GPU KERNEL DIR: into DIR, all programs for the GPU, GPU_WAITS too; longer runs (testing.rst) into LONGER.
+vm_tests() {
+    local gpu=$1 kernel=$2 dir=$3 file variable
+    gpu_read "$gpu"
+    kselftests_for "$GPU_DRIVER" "$dir"
+    cp "$VM_DIR"/guest-tests/lifecycle.sh "$dir/zz-lifecycle.sh"
+    for file in $GPU_LEFT_OUT; do rm -f "$dir/$file" "$dir/zz-$file.sh"; done
+    if [ "$kernel" = debug ] && [ -n "$GPU_ONLY_DEBUG" ]; then GPU_ONLY=$GPU_ONLY_DEBUG; fi
+    tests_only "$dir" "$GPU_ONLY"
+    # asked again: of the programs, those that failed
+    tests_only "$dir" "${AGAIN:-}"
+    LONGER=''
+    for variable in OURO_LOADS OURO_UNBINDS OURO_STRESS OURO_MANY OURO_SEED OURO_PROBES; do
+        [ -z "${!variable:-}" ] || LONGER+="export $variable=${!variable}; "
+    done
+}
+
+# check_waits GPU KERNEL: the programs of GPU_WAITS. What they wait for is time to pass (until a hang is found),
+# and meanwhile others can have the processors.
+check_waits() {
+    local gpu=$1 kernel=$2 name=$1/$2 tests
+    results_begin "vm-$gpu-$kernel-waits"
+    mkdir -p "$VM_LOG"
+    tests=$VM_LOG/tests-$gpu-$kernel-waits
+    vm_tests "$gpu" "$kernel" "$tests"
+    tests_only "$tests" "$GPU_WAITS"
+    guest_common "$gpu" "$kernel"
+    guest_run "$name/waits" "${GUEST_COMMON[@]}" --tests "$tests" -- sh -c \
+        "$LONGER"'OURO_SLEEP="sh /bin/sleep.sh" sh /bin/run-tests.sh'
+    guest_results "$name"
+    model_rules "$name/waits"
+}
+
+# check_vm GPU KERNEL: the main job, and all programs but those of check_waits.
 check_vm() {
     local gpu=$1 kernel=$2 name=$1/$2 tests file
-    gpu_read "$gpu"
     results_begin "vm-$gpu-$kernel"
     mkdir -p "$VM_LOG"
     tests=$VM_LOG/tests-$gpu-$kernel
-    kselftests_for "$GPU_DRIVER" "$tests"
-    cp "$VM_DIR"/guest-tests/lifecycle.sh "$tests/zz-lifecycle.sh"
-    for file in $GPU_LEFT_OUT; do rm -f "$tests/$file" "$tests/zz-$file.sh"; done
-    if [ "$kernel" = debug ] && [ -n "$GPU_ONLY_DEBUG" ]; then GPU_ONLY=$GPU_ONLY_DEBUG; fi
-    tests_only "$tests" "$GPU_ONLY"
-    # asked again: of the programs, those that failed
-    tests_only "$tests" "${AGAIN:-}"
-    # longer runs: see testing.rst
-    local longer='' variable
-    for variable in OURO_LOADS OURO_UNBINDS OURO_STRESS OURO_MANY OURO_SEED OURO_PROBES; do
-        [ -z "${!variable:-}" ] || longer+="export $variable=${!variable}; "
-    done
+    vm_tests "$gpu" "$kernel" "$tests"
+    for file in $GPU_WAITS; do rm -f "$tests/$file" "$tests/zz-$file.sh"; done
     guest_common "$gpu" "$kernel"
 
     # the main job, then everything else; KUnit ran when the module was loaded
     guest_run "$name" "${GUEST_COMMON[@]}" --tests "$tests" -- sh -c \
-        "$longer"'ouro-draw --out /out; OURO_SLEEP="sh /bin/sleep.sh" sh /bin/run-tests.sh'
+        "$LONGER"'ouro-draw --out /out; OURO_SLEEP="sh /bin/sleep.sh" sh /bin/run-tests.sh'
     for file in "$gpu.png" report.txt; do
         if [ -s "$GUEST_DIR/$file" ]; then
             result PASS "$name/draw/$file"

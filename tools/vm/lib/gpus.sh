@@ -12,6 +12,7 @@
 #   GPU_ONLY_DEBUG  the same on the debug kernel
 #   GPU_PAIR     not empty: two of them are tried in one guest
 #   GPU_CHAOS    kselftests that are run on a model that has a bad day
+#   GPU_WAITS    kselftests that wait most of their time: a guest of their own, beside the others
 #   GPU_SMALL    the same on one with little memory, of which the CPU sees a part
 #
 # shellcheck shell=bash disable=SC1090,SC2034
@@ -33,7 +34,7 @@ gpu_known() {
 gpu_read() {
     GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE=''
     GPU_PEER_SLOW='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_ONLY_DEBUG='' GPU_PAIR='' GPU_CHAOS=''
-    GPU_SMALL=''
+    GPU_SMALL='' GPU_WAITS=''
     . "$VM_DIR/gpus/$1"
 }
 

@@ -57,7 +57,8 @@ fi
 
 serial=(-serial "file:$out/serial.log" -serial "file:$out/output.txt")
 # On a busy host an emulated timer can look dead, and a processor stalled.
-patience="no_timer_check rcupdate.rcu_cpu_stall_timeout=300"
+# Nor does its time stamp counter need to be watched: it is emulated too.
+patience="no_timer_check tsc=reliable rcupdate.rcu_cpu_stall_timeout=300"
 [ -z "$OURO_GUEST_PATIENT" ] || patience+=" sysctl.kernel.hung_task_timeout_secs=300"
 # A RAM disk takes memory as it is written; an image of hibernation fits on one, and is not packed.
 images="ramdisk_size=131072 hibernate=nocompress"

@@ -284,6 +284,8 @@ pub(crate) struct Engine {
     pub fault_next: bool,
     pub work_begins: bool,
     pub not_before: u64,
+    /// How often the batch has jumped.
+    pub pace: crate::pace::Pace,
     pub rested: bool,
     pub partial_reported: bool,
     /// When the running context began, for its own clock; ticks of the time stamp.
@@ -316,6 +318,7 @@ impl Engine {
             fault_next: false,
             work_begins: true,
             not_before: 0,
+            pace: Default::default(),
             rested: false,
             partial_reported: false,
             since: 0,

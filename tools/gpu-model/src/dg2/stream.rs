@@ -394,9 +394,16 @@ impl Core {
             Flow::Next | Flow::Yield => self.move_on(e, bytes),
             Flow::Call(frame) => {
                 self.move_on(e, bytes);
+                if frame.kind == FrameKind::First {
+                    self.engine(e).pace.begin();
+                }
                 self.engine(e).frames.push(frame);
             }
             Flow::Chain(addr, space, privileged) => {
+                let engine = &mut self.engines[e as usize];
+                if let Some(time) = engine.pace.jump(&self.notes.clock) {
+                    engine.not_before = time;
+                }
                 if let Some(f) = self.engine(e).frames.last_mut() {
                     (f.addr, f.space, f.privileged) = (addr, space, privileged);
                 }

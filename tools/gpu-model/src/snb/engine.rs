@@ -6,6 +6,7 @@ use crate::counters::Counter;
 use crate::intel::mi;
 use crate::intel::tlb::Tlb;
 use crate::memory::lock;
+use crate::pace::Pace;
 use crate::snb::mmu::Mmu;
 use std::sync::{Arc, Mutex};
 
@@ -171,6 +172,8 @@ pub struct Engine {
     pub work_begins: bool,
     /// Not before this time.
     pub not_before: u64,
+    /// How often the batch has jumped.
+    pub pace: Pace,
     /// An injected pause is over; the next command runs.
     pub rested: bool,
     /// PIPE_CONTROL rules.
@@ -209,6 +212,7 @@ impl Engine {
             arbitration: true,
             work_begins: true,
             not_before: 0,
+            pace: Pace::default(),
             rested: false,
             prelude: FlushPrelude::None,
             missed_tail: false,

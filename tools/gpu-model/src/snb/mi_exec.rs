@@ -139,6 +139,7 @@ impl Core {
         match self.engine(e).batch {
             None => {
                 self.count(Counter::Batches);
+                self.engine(e).pace.begin();
                 Flow::Batch(Batch {
                     address,
                     non_secure: wanted,
@@ -150,6 +151,10 @@ impl Core {
                     self.lint(Rule::ChainedPrivilege, || {
                         format!("{} {address:#x}", e.name())
                     });
+                }
+                let engine = &mut self.engines[e as usize];
+                if let Some(time) = engine.pace.jump(&self.notes.clock) {
+                    engine.not_before = time;
                 }
                 Flow::Batch(Batch {
                     address,
