@@ -6,7 +6,7 @@ use crate::{grammar, source::Source};
 use gpu_model::r5xx::{Access, Chip, R5xxConfig, Unit};
 use ouro_cross::{
     card::{Job, Named, Object},
-    stream::{has_levels_of_macro_tiles, packets, Packet},
+    stream::{packets, Packet},
     Card,
 };
 use std::cell::RefCell;
@@ -94,10 +94,8 @@ impl Bench {
         );
         let (accesses, lost) = self.card.gpu.take_accesses();
         assert_eq!(lost, 0, "all accesses are seen");
-        let doubtful = has_levels_of_macro_tiles(&copy);
         for access in accesses {
-            let texture = access.unit == Unit::Texture;
-            if self.look(&access, &named) || texture && doubtful {
+            if self.look(&access, &named) {
                 continue;
             }
             let places: Vec<_> = named

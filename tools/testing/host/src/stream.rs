@@ -32,20 +32,3 @@ pub fn packets(stream: &[u32], mut seen: impl FnMut(Packet)) {
         }
     }
 }
-
-/// Whether a texture has macro tiles and more than one level. No document tells at which level the chip goes
-/// on without them. Its users count on that it does where a level is smaller than a tile, and the checker
-/// does; the model never does, so that it reports too much.
-pub fn has_levels_of_macro_tiles(copy: &[u32]) -> bool {
-    let (mut levels, mut tiles) = (0u32, 0u32);
-    packets(copy, |packet| match packet {
-        Packet::Register(at @ 0x4480..=0x44bc, value) if value >> 26 & 0xf != 0 => {
-            levels |= 1 << ((at - 0x4480) / 4);
-        }
-        Packet::Register(at @ 0x4540..=0x457c, value) if value & 4 != 0 => {
-            tiles |= 1 << ((at - 0x4540) / 4);
-        }
-        _ => {}
-    });
-    levels & tiles != 0
-}

@@ -110,6 +110,17 @@ fn layout(macro_tiled: bool, micro: u32, bytes: u64, pitch: u64) -> Option<Layou
     })
 }
 
+/// Layout of a level with so many bytes in a row and so many rows. No document tells where macro tiles
+/// end; users of the chip count on it that levels which are smaller than one go on without, and give
+/// them no more memory.
+fn of_level(whole: Layout, level: u32, row: u64, rows: u64) -> Layout {
+    let is_small = row < whole.pitch_unit() || rows < whole.row_unit();
+    Layout {
+        macro_tiled: whole.macro_tiled && !(level > 0 && is_small),
+        ..whole
+    }
+}
+
 impl Core {
     /// What the state says that a draw can touch.
     pub(super) fn targets(&mut self) -> Targets {
@@ -297,6 +308,7 @@ impl Core {
             if let Texels::Blocks(_) = texels {
                 (w, h) = (w.div_ceil(4), h.div_ceil(4));
             }
+            let tiling = of_level(tiling, level, w * unit_bytes, h);
             let row = (w * unit_bytes).next_multiple_of(tiling.pitch_unit());
             let rows = h.next_multiple_of(tiling.row_unit());
             let count = if shrink { down(layers) } else { layers };
@@ -405,6 +417,22 @@ mod tests {
         assert_eq!(ranges(&t, ONE_PIXEL), [(0x3800, 0x800)]);
         let row = Area { x0: 0, ..ONE_PIXEL };
         assert_eq!(ranges(&t, row), [(0, 16 << 10)]);
+    }
+
+    /// Macro tiles of blocks of 4 by 2 pixels of four bytes are 32 by 16 pixels (§2.3): 128 bytes.
+    #[test]
+    fn small_levels_have_no_macro_tiles() {
+        let whole = target(true, Micro::Tiled, 0).layout;
+        for (level, row, rows, tiled) in [
+            (1, 128, 16, true),
+            (1, 124, 16, false),
+            (1, 128, 15, false),
+            (0, 4, 1, true),
+        ] {
+            let layout = of_level(whole, level, row, rows);
+            assert_eq!(layout.macro_tiled, tiled, "{level}: {row} by {rows}");
+            assert_eq!(layout.micro, Micro::Tiled);
+        }
     }
 
     #[test]
