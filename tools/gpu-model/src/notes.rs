@@ -16,6 +16,28 @@ pub trait NamedRule: Copy + Ord {
     fn name(self) -> &'static str;
 }
 
+/// A chip's own set of rules: the enum `Rule`, with a name for each.
+macro_rules! rules {
+    ($($(#[$doc:meta])* $id:ident = $name:literal,)*) => {
+        /// A rule.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Rule { $($(#[$doc])* $id,)* }
+
+        impl $crate::notes::NamedRule for Rule {
+            fn name(self) -> &'static str {
+                match self { $(Rule::$id => $name,)* }
+            }
+        }
+
+        impl Rule {
+            /// All rules.
+            pub const ALL: &[Rule] = &[$(Rule::$id,)*];
+        }
+    };
+}
+
+pub(crate) use rules;
+
 /// The notes of one device, with the chip's own set of rules.
 pub struct Notes<R> {
     /// What was counted.

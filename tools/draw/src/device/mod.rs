@@ -6,6 +6,7 @@
 
 mod compare;
 mod cost;
+mod handle;
 mod i915;
 mod node;
 mod radeon;

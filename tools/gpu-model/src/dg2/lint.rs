@@ -2,26 +2,7 @@
 //! Rules whose breach a real chip punishes late, rarely or with a hang, and which this model reports
 //! at once. A correct driver breaks none; what a program does in a PPGTT batch is counted apart.
 
-use crate::notes::NamedRule;
-
-macro_rules! rules {
-    ($($(#[$doc:meta])* $id:ident = $name:literal,)*) => {
-        /// A rule.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Rule { $($(#[$doc])* $id,)* }
-
-        impl NamedRule for Rule {
-            fn name(self) -> &'static str {
-                match self { $(Rule::$id => $name,)* }
-            }
-        }
-
-        impl Rule {
-            /// All rules.
-            pub const ALL: &[Rule] = &[$(Rule::$id,)*];
-        }
-    };
-}
+use crate::notes::rules;
 
 rules! {
     /// A register of a sleeping well was read (digest §5.5).

@@ -3,26 +3,7 @@
 //! reports at once. A correct driver breaks none; what a program does in an indirect buffer is
 //! counted apart.
 
-use crate::notes::NamedRule;
-
-macro_rules! rules {
-    ($($(#[$doc:meta])* $id:ident = $name:literal,)*) => {
-        /// A rule.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Rule { $($(#[$doc])* $id,)* }
-
-        impl NamedRule for Rule {
-            fn name(self) -> &'static str {
-                match self { $(Rule::$id => $name,)* }
-            }
-        }
-
-        impl Rule {
-            /// All rules.
-            pub const ALL: &[Rule] = &[$(Rule::$id,)*];
-        }
-    };
-}
+use crate::notes::rules;
 
 rules! {
     /// A register access that is not an aligned dword; only CLOCK_CNTL_INDEX takes bytes (digest §5.5).

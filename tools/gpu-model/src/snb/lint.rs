@@ -3,26 +3,7 @@
 //! this model reports at once. A correct driver breaks none. What a program does in a non-secure
 //! batch is counted apart: no driver can answer for it.
 
-use crate::notes::NamedRule;
-
-macro_rules! rules {
-    ($($(#[$doc:meta])* $id:ident = $name:literal,)*) => {
-        /// A rule.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Rule { $($(#[$doc])* $id,)* }
-
-        impl NamedRule for Rule {
-            fn name(self) -> &'static str {
-                match self { $(Rule::$id => $name,)* }
-            }
-        }
-
-        impl Rule {
-            /// All rules.
-            pub const ALL: &[Rule] = &[$(Rule::$id,)*];
-        }
-    };
-}
+use crate::notes::rules;
 
 rules! {
     /// A register of the GT was read without forcewake (digest G-15).

@@ -223,7 +223,7 @@ impl<'a> Objects<'a> {
                 target_handle: if lookup {
                     place as u32
                 } else {
-                    self.bos[index].handle
+                    self.bos[index].handle()
                 },
                 delta,
                 offset: (r.dword * 4) as u64,
@@ -252,7 +252,7 @@ impl<'a> Objects<'a> {
         let mut objects: Vec<drm_i915_gem_exec_object2> = used
             .iter()
             .map(|(index, write)| drm_i915_gem_exec_object2 {
-                handle: self.bos[*index].handle,
+                handle: self.bos[*index].handle(),
                 offset: self.addresses[*index].unwrap_or(0),
                 flags: u64::from(if *write { EXEC_OBJECT_WRITE } else { 0 })
                     | u64::from(if addressing == Addressing::Softpin {
@@ -269,7 +269,7 @@ impl<'a> Objects<'a> {
             })
             .collect();
         let mut own = drm_i915_gem_exec_object2 {
-            handle: bo.handle,
+            handle: bo.handle(),
             ..Default::default()
         };
         if addressing != Addressing::Softpin {

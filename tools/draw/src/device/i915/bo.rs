@@ -3,12 +3,10 @@
 
 use anyhow::Result;
 
+use super::super::handle::Handle;
 use super::super::sys::Mapping;
 use super::super::uapi::*;
 use super::super::Device;
-
-/// Number of DRM_IOCTL_GEM_CLOSE.
-const GEM_CLOSE: u32 = 0x09;
 
 /// How the CPU sees a buffer that it maps.
 #[derive(Clone, Copy, Debug)]
@@ -21,14 +19,17 @@ pub enum Caching {
 
 /// A buffer object of an open device; closed when dropped.
 pub struct Bo<'a> {
-    device: &'a Device,
-    /// Its handle.
-    pub handle: u32,
+    handle: Handle<'a>,
     /// Its size in bytes.
     pub size: usize,
 }
 
 impl<'a> Bo<'a> {
+    /// Its handle.
+    pub fn handle(&self) -> u32 {
+        self.handle.number
+    }
+
     /// Makes one; the driver rounds the size up to pages.
     pub fn new(device: &'a Device, size: usize) -> Result<Bo<'a>> {
         let mut create = drm_i915_gem_create {
@@ -37,8 +38,10 @@ impl<'a> Bo<'a> {
         };
         device.call("I915_GEM_CREATE", DRM_I915_GEM_CREATE, &mut create)?;
         Ok(Bo {
-            device,
-            handle: create.handle,
+            handle: Handle {
+                device,
+                number: create.handle,
+            },
             size,
         })
     }
@@ -50,25 +53,31 @@ impl<'a> Bo<'a> {
             Caching::WriteCombined => I915_MMAP_OFFSET_WC,
         };
         let mut get = drm_i915_gem_mmap_offset {
-            handle: self.handle,
+            handle: self.handle.number,
             flags: u64::from(flags),
             ..Default::default()
         };
-        self.device
+        self.handle
+            .device
             .call("I915_GEM_MMAP_OFFSET", DRM_I915_GEM_MMAP_GTT, &mut get)?;
-        Ok(Mapping::new(self.device.fd(), get.offset, self.size)?)
+        Ok(Mapping::new(
+            self.handle.device.fd(),
+            get.offset,
+            self.size,
+        )?)
     }
 
     /// Writes by the PWRITE ioctl.
     pub fn pwrite(&self, offset: usize, bytes: &[u8]) -> Result<()> {
         let mut write = drm_i915_gem_pwrite {
-            handle: self.handle,
+            handle: self.handle.number,
             offset: offset as u64,
             size: bytes.len() as u64,
             data_ptr: bytes.as_ptr() as u64,
             ..Default::default()
         };
-        self.device
+        self.handle
+            .device
             .call("I915_GEM_PWRITE", DRM_I915_GEM_PWRITE, &mut write)
     }
 
@@ -76,12 +85,13 @@ impl<'a> Bo<'a> {
     pub fn pread(&self) -> Result<Vec<u8>> {
         let mut bytes = vec![0u8; self.size];
         let mut read = drm_i915_gem_pread {
-            handle: self.handle,
+            handle: self.handle.number,
             size: bytes.len() as u64,
             data_ptr: bytes.as_mut_ptr() as u64,
             ..Default::default()
         };
-        self.device
+        self.handle
+            .device
             .call("I915_GEM_PREAD", DRM_I915_GEM_PREAD, &mut read)?;
         Ok(bytes)
     }
@@ -94,44 +104,36 @@ impl<'a> Bo<'a> {
         };
         let write_domain = if write { domain } else { 0 };
         let mut set = drm_i915_gem_set_domain {
-            handle: self.handle,
+            handle: self.handle.number,
             read_domains: domain,
             write_domain,
         };
-        self.device
+        self.handle
+            .device
             .call("I915_GEM_SET_DOMAIN", DRM_I915_GEM_SET_DOMAIN, &mut set)
     }
 
     /// Waits until the GPU is done with it, at most `timeout` ns.
     pub fn wait(&self, timeout: i64) -> Result<()> {
         let mut wait = drm_i915_gem_wait {
-            bo_handle: self.handle,
+            bo_handle: self.handle.number,
             flags: 0,
             timeout_ns: timeout,
         };
-        self.device
+        self.handle
+            .device
             .call("I915_GEM_WAIT", DRM_I915_GEM_WAIT, &mut wait)
     }
 
     /// Whether the GPU has work with it.
     pub fn busy(&self) -> Result<bool> {
         let mut busy = drm_i915_gem_busy {
-            handle: self.handle,
+            handle: self.handle.number,
             busy: 0,
         };
-        self.device
+        self.handle
+            .device
             .call("I915_GEM_BUSY", DRM_I915_GEM_BUSY, &mut busy)?;
         Ok(busy.busy != 0)
-    }
-}
-
-impl Drop for Bo<'_> {
-    fn drop(&mut self) {
-        let mut close = drm_gem_close {
-            handle: self.handle,
-            pad: 0,
-        };
-        // A handle that cannot be closed goes with the file; there is nobody to tell.
-        let _ = self.device.core("GEM_CLOSE", GEM_CLOSE, &mut close);
     }
 }

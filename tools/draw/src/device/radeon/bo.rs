@@ -3,12 +3,10 @@
 
 use anyhow::{bail, Context, Result};
 
+use super::super::handle::Handle;
 use super::super::sys::Mapping;
 use super::super::uapi::*;
 use super::super::Device;
-
-/// Number of DRM_IOCTL_GEM_CLOSE.
-const GEM_CLOSE: u32 = 0x09;
 
 /// Which memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,14 +32,17 @@ impl Domain {
 
 /// A buffer object of an open device; closed when dropped.
 pub struct Bo<'a> {
-    device: &'a Device,
-    /// Its handle.
-    pub handle: u32,
+    handle: Handle<'a>,
     /// Its size in bytes.
     pub size: usize,
 }
 
 impl<'a> Bo<'a> {
+    /// Its handle.
+    pub fn handle(&self) -> u32 {
+        self.handle.number
+    }
+
     /// Makes one that may be in both memories. It is zero: the upstream driver leaves in `VRAM` what was
     /// there, and moves an object from `GTT` when a stream wants it.
     pub fn new(device: &'a Device, size: usize) -> Result<Bo<'a>> {
@@ -58,8 +59,10 @@ impl<'a> Bo<'a> {
         };
         device.call("RADEON_GEM_CREATE", DRM_RADEON_GEM_CREATE, &mut create)?;
         Ok(Bo {
-            device,
-            handle: create.handle,
+            handle: Handle {
+                device,
+                number: create.handle,
+            },
             size,
         })
     }
@@ -67,48 +70,44 @@ impl<'a> Bo<'a> {
     /// Maps it whole.
     pub fn map(&self) -> Result<Mapping> {
         let mut get = drm_radeon_gem_mmap {
-            handle: self.handle,
+            handle: self.handle.number,
             size: self.size as u64,
             ..Default::default()
         };
-        self.device
+        self.handle
+            .device
             .call("RADEON_GEM_MMAP", DRM_RADEON_GEM_MMAP, &mut get)?;
-        Ok(Mapping::new(self.device.fd(), get.addr_ptr, self.size)?)
+        Ok(Mapping::new(
+            self.handle.device.fd(),
+            get.addr_ptr,
+            self.size,
+        )?)
     }
 
     /// Waits until the GPU is done with it.
     pub fn wait(&self) -> Result<()> {
         let mut wait = drm_radeon_gem_wait_idle {
-            handle: self.handle,
+            handle: self.handle.number,
             pad: 0,
         };
-        self.device
+        self.handle
+            .device
             .call("RADEON_GEM_WAIT_IDLE", DRM_RADEON_GEM_WAIT_IDLE, &mut wait)
     }
 
     /// In which memory it is, when the GPU is done with it.
     pub fn domain(&self) -> Result<Domain> {
         let mut busy = drm_radeon_gem_busy {
-            handle: self.handle,
+            handle: self.handle.number,
             domain: 0,
         };
-        self.device
+        self.handle
+            .device
             .call("RADEON_GEM_BUSY", DRM_RADEON_GEM_BUSY, &mut busy)
             .context("busy after it was waited for")?;
         match Domain::ALL.into_iter().find(|d| d.bit() == busy.domain) {
             Some(domain) => Ok(domain),
             None => bail!("it is in domain {:#x}", busy.domain),
         }
-    }
-}
-
-impl Drop for Bo<'_> {
-    fn drop(&mut self) {
-        let mut close = drm_gem_close {
-            handle: self.handle,
-            pad: 0,
-        };
-        // A handle that cannot be closed goes with the file; there is nobody to tell.
-        let _ = self.device.core("GEM_CLOSE", GEM_CLOSE, &mut close);
     }
 }

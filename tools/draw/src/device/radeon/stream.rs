@@ -119,7 +119,7 @@ impl Stream {
             .used
             .iter()
             .map(|used| drm_radeon_cs_reloc {
-                handle: bos[used.buffer.0].handle,
+                handle: bos[used.buffer.0].handle(),
                 read_domains: if used.write { 0 } else { domain.bit() },
                 write_domain: if used.write { domain.bit() } else { 0 },
                 flags: 0,

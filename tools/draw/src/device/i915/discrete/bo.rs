@@ -4,12 +4,11 @@
 
 use anyhow::{Context, Result};
 
+use super::super::super::handle::Handle;
 use super::super::super::sys::Mapping;
 use super::super::super::uapi::*;
 use super::super::super::Device;
 
-/// Number of DRM_IOCTL_GEM_CLOSE.
-const GEM_CLOSE: u32 = 0x09;
 /// Objects in the card's memory have whole pages of this size ("GEM_CREATE_EXT" in i915_drm.h).
 const CARD_PAGE: usize = 64 << 10;
 /// And addresses are multiples of this, so that no table has pages of two sizes (the same).
@@ -67,9 +66,7 @@ impl Addresses {
 
 /// A buffer object of an open device; closed when dropped.
 pub struct Bo<'a> {
-    device: &'a Device,
-    /// Its handle.
-    pub handle: u32,
+    handle: Handle<'a>,
     /// Its size in bytes.
     pub size: usize,
     /// Its address in every context.
@@ -104,8 +101,10 @@ impl<'a> Bo<'a> {
             .call("I915_GEM_CREATE_EXT", DRM_I915_GEM_CREATE_EXT, &mut create)
             .with_context(|| format!("{size} bytes in {memory:?}"))?;
         Ok(Bo {
-            device,
-            handle: create.handle,
+            handle: Handle {
+                device,
+                number: create.handle,
+            },
             size,
             address: addresses.take(size),
         })
@@ -114,23 +113,29 @@ impl<'a> Bo<'a> {
     /// Maps it whole.
     pub fn map(&self) -> Result<Mapping> {
         let mut get = drm_i915_gem_mmap_offset {
-            handle: self.handle,
+            handle: self.handle.number,
             flags: u64::from(I915_MMAP_OFFSET_FIXED),
             ..Default::default()
         };
-        self.device
+        self.handle
+            .device
             .call("I915_GEM_MMAP_OFFSET", DRM_I915_GEM_MMAP_GTT, &mut get)?;
-        Ok(Mapping::new(self.device.fd(), get.offset, self.size)?)
+        Ok(Mapping::new(
+            self.handle.device.fd(),
+            get.offset,
+            self.size,
+        )?)
     }
 
     /// Waits until the GPU is done with it.
     pub fn wait(&self) -> Result<()> {
         let mut wait = drm_i915_gem_wait {
-            bo_handle: self.handle,
+            bo_handle: self.handle.number,
             flags: 0,
             timeout_ns: super::super::super::PATIENCE,
         };
-        self.device
+        self.handle
+            .device
             .call("I915_GEM_WAIT", DRM_I915_GEM_WAIT, &mut wait)
     }
 
@@ -138,21 +143,10 @@ impl<'a> Bo<'a> {
     pub fn entry(&self, write: bool) -> drm_i915_gem_exec_object2 {
         let write = if write { EXEC_OBJECT_WRITE } else { 0 };
         drm_i915_gem_exec_object2 {
-            handle: self.handle,
+            handle: self.handle.number,
             offset: self.address,
             flags: u64::from(EXEC_OBJECT_PINNED | EXEC_OBJECT_SUPPORTS_48B_ADDRESS | write),
             ..Default::default()
         }
-    }
-}
-
-impl Drop for Bo<'_> {
-    fn drop(&mut self) {
-        let mut close = drm_gem_close {
-            handle: self.handle,
-            pad: 0,
-        };
-        // A handle that cannot be closed goes with the file; there is nobody to tell.
-        let _ = self.device.core("GEM_CLOSE", GEM_CLOSE, &mut close);
     }
 }
