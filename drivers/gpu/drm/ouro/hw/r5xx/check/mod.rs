@@ -90,6 +90,8 @@ mod opcode {
 
 /// Header of the packet that carries a relocation.
 const RELOCATION: u32 = 0xc000_1000;
+/// A header of two registers, the first of which is number 0.
+const TWO: u32 = 1 << 16;
 /// Dwords of a record in the sender's list.
 const RECORD_DWORDS: u32 = 4;
 
@@ -219,6 +221,14 @@ fn plain(kept: &mut Kept, stream: &[u32], mut at: usize) -> usize {
             continue;
         }
         let rule = Rule::of(*header);
+        // Two registers: as above, the processor need not wait for the count to go on.
+        if (header.wrapping_sub(TWO) as usize) < REGISTERS {
+            if !rule.is_free(1) || at >= values.len().wrapping_sub(1) {
+                break;
+            }
+            at = at.wrapping_add(3);
+            continue;
+        }
         let header = RegisterHeader::from_bits(*header);
         let more = usize::from(header.count_less_one());
         let registers = if header.one() { 0 } else { more };
