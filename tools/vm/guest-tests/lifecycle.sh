@@ -59,6 +59,20 @@ removal() {
     echo 1 >"/sys/bus/pci/devices/$device/remove" && wait_for has_none &&
         echo 1 >/sys/bus/pci/rescan && wait_for has_node
 }
+# What firmware drew with: a framebuffer in the first memory of the card that has room for it.
+framebuffer() {
+    test -e /sys/bus/platform/devices/ouro-framebuffer
+}
+no_framebuffer() { ! framebuffer; }
+from_firmware() {
+    unbind || return 1
+    found=
+    while read -r start end _; do
+        [ $((end - start)) -lt $((0x7fffff)) ] || { found=$start && break; }
+    done <"/sys/bus/pci/devices/$device/resource"
+    insmod /lib/modules/ouro_framebuffer.ko "start=$found" "size=$((0x300000))" && framebuffer || return 1
+    bind && no_framebuffer && rmmod ouro_framebuffer
+}
 interrupts() { grep -q -i ouro /proc/interrupts; }
 
 check_begin
@@ -69,5 +83,6 @@ check "unbind and bind five times" five unbind_bind
 check "unload and load $often times" loads
 check "unbind while a file is open" unbind_open
 check "remove the device and find it again" removal
+check "a framebuffer of the firmware goes when the driver takes the card" from_firmware
 check "the picture client works after all that" ouro-draw --out /tmp
 check_end

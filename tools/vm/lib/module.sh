@@ -39,7 +39,8 @@ module_cached() {
     export CARGO_TARGET_DIR
     crate_inputs enter
     enter make -C "$kout" M="$OURO_TOP" MO="$objects" LLVM=-19 -j"$(jobs_wanted)" \
-        RUST_LIB_SRC="$(rust_lib_src)" OURO_BITFIELD_SO="$BITFIELD_SO" OURO_SA_SRC="$SA_SRC" "$@" modules
+        RUST_LIB_SRC="$(rust_lib_src)" OURO_BITFIELD_SO="$BITFIELD_SO" OURO_SA_SRC="$SA_SRC" \
+        OURO_TEST_MODULES=m "$@" modules
     exec {lock}>&-
 }
 

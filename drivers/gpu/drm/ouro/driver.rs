@@ -294,13 +294,13 @@ macro_rules! ids {
         /// The table and the chips of the backends are the same list.
         const _: () = {
             let ids: &[(u16, u32)] = &[$($((chips::$vendor, $device)),*),*];
-            let n = chips::CHIPS.len();
+            let n = chips::SANDY_BRIDGES.len();
             let m = n + chips::ARCS.len();
             assert!(ids.len() == m + chips::RADEONS.len());
             let mut i = 0;
             while i < ids.len() {
                 let chip = if i < n {
-                    &chips::CHIPS[i]
+                    &chips::SANDY_BRIDGES[i]
                 } else if i < m {
                     &chips::ARCS[i - n]
                 } else {

@@ -4,7 +4,7 @@
 
 use crate::source::Source;
 use crate::{card, lists, values};
-use ouro_hw::chips::{ARCS, CHIPS, RADEONS};
+use ouro_hw::chips::{ARCS, RADEONS, SANDY_BRIDGES};
 use ouro_hw::engine::{EngineMemory, ListEntry, PortKind, Submission};
 use ouro_hw::fence_regs::{FenceRegion, Tiling};
 use ouro_hw::generation::{Layout, ResetScope};
@@ -101,7 +101,7 @@ pub fn run(bytes: &[u8]) {
         accesses: Cell::new(0),
     };
     let (chips, topo) = match tail % 3 {
-        0 => (CHIPS, values::topology()),
+        0 => (SANDY_BRIDGES, values::topology()),
         1 => (RADEONS, card::topology()),
         _ => (ARCS, lists::topology()),
     };

@@ -30,8 +30,8 @@ const fn snb(device: u16, name: &'static str) -> Chip {
     }
 }
 
-/// All chips that the driver binds.
-pub const CHIPS: &[Chip] = &[
+/// Sandy Bridge.
+pub const SANDY_BRIDGES: &[Chip] = &[
     snb(0x0102, "Sandy Bridge GT1 desktop"),
     snb(0x0106, "Sandy Bridge GT1 mobile"),
     snb(0x010a, "Sandy Bridge GT1 server"),
@@ -74,7 +74,7 @@ const fn rv560(device: u16) -> Chip {
     radeon(device, "RV560", &r5xx::R520)
 }
 
-/// R5xx chips (digest §5.1), which have a backend; the driver does not bind them yet.
+/// R5xx chips (digest §5.1).
 #[rustfmt::skip]
 pub const RADEONS: &[Chip] = &[
     r520(0x7100), r520(0x7101), r520(0x7102), r520(0x7103), r520(0x7104), r520(0x7105),
@@ -131,7 +131,7 @@ pub const ARCS: &[Chip] = &[
 ];
 
 /// All chips that have a backend.
-const ALL: &[&[Chip]] = &[CHIPS, RADEONS, ARCS];
+const ALL: &[&[Chip]] = &[SANDY_BRIDGES, RADEONS, ARCS];
 
 /// The chip of a PCI id.
 pub fn lookup(vendor: u16, device: u16) -> Option<&'static Chip> {

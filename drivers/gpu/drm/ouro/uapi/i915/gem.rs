@@ -235,10 +235,6 @@ pub(super) fn throttle(_: &Device, file: &DrmFile, _: &mut ()) -> Result {
 
 pub(super) fn busy(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_busy) -> Result {
     let object = lookup(file, arg.handle)?;
-    // Whoever asks may be the first to see an end, which the client's time on the engine ends with.
-    for engine in file.gpu().engines() {
-        engine.advance();
-    }
     // Readers by class in the upper half; the class of the writer plus one in the lower.
     let mut busy = 0u32;
     let mut fences = KVVec::new();
@@ -257,6 +253,13 @@ pub(super) fn busy(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_busy)
             if write {
                 busy |= u32::from(class) + 1;
             }
+        }
+    }
+    // Whoever asks may be the first to see an end, which the client's time on the engine ends with: after the look
+    // above, since a fence is found to be signaled by what the engine has written a moment ago.
+    if busy == 0 {
+        for engine in file.gpu().engines() {
+            engine.advance();
         }
     }
     arg.busy = busy;
