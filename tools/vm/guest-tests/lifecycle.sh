@@ -59,11 +59,10 @@ removal() {
     echo 1 >"/sys/bus/pci/devices/$device/remove" && wait_for has_none &&
         echo 1 >/sys/bus/pci/rescan && wait_for has_node
 }
-# What firmware drew with: a framebuffer in the first memory of the card that has room for it.
-framebuffer() {
-    test -e /sys/bus/platform/devices/ouro-framebuffer
-}
+
+framebuffer() { test -e /sys/bus/platform/devices/ouro-framebuffer; }
 no_framebuffer() { ! framebuffer; }
+# What firmware drew with: a framebuffer in the first memory of the card that has room for it.
 from_firmware() {
     unbind || return 1
     found=
@@ -73,6 +72,7 @@ from_firmware() {
     insmod /lib/modules/ouro_framebuffer.ko "start=$found" "size=$((0x300000))" && framebuffer || return 1
     bind && no_framebuffer && rmmod ouro_framebuffer
 }
+
 interrupts() { grep -q -i ouro /proc/interrupts; }
 
 check_begin
