@@ -72,8 +72,12 @@ fi
 
 # Without five-level paging: under TCG, KASAN kernels have died of it while they
 # looked at the processor, before any module was there.
+cpu=max,la57=off
+# An emulated string instruction goes byte by byte: a kernel that is not told of fast ones copies and
+# clears by words.
+[ "$OURO_GUEST_ACCEL" = kvm ] || cpu+=,erms=off,fsrm=off,fsrs=off,fzrm=off,fsrc=off
 # shellcheck disable=SC2054 # QEMU wants its commas
-qemu=(qemu-system-x86_64 -machine q35,memory-backend=ram0 -accel "$OURO_GUEST_ACCEL" -cpu max,la57=off -smp 2
+qemu=(qemu-system-x86_64 -machine q35,memory-backend=ram0 -accel "$OURO_GUEST_ACCEL" -cpu "$cpu" -smp 2
     -m "$OURO_GUEST_MEMORY" -object "memory-backend-memfd,id=ram0,size=$OURO_GUEST_MEMORY,share=on"
     -nodefaults -no-user-config -vga none -display none "${serial[@]}" -no-reboot
     "${shared[@]}" "${devices[@]}"
