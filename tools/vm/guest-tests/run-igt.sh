@@ -26,6 +26,49 @@ reason() {
         sed -E 's/^.*(Test requirement|Failed assertion): //; s/[[:space:]]+/ /g'
 }
 
+virtio=/sys/bus/pci/drivers/virtio-pci
+mount9p() { mount -t 9p -o "trans=virtio,version=9p2000.L,msize=262144$3" "$1" "$2"; }
+
+# memory_root PROGRAM: /tmp/memory becomes a root with this program of IGT's and what it calls.
+memory_root() {
+    mkdir -p /tmp/memory/usr/bin /tmp/memory/usr/sbin /tmp/memory/usr/lib /tmp/memory/usr/lib64 /tmp/memory/etc
+    for dir in bin sbin lib lib64; do ln -sf "usr/$dir" "/tmp/memory/$dir"; done
+    for file in "$1" /usr/bin/dash /usr/bin/timeout /usr/sbin/rtcwake; do
+        echo "$file"
+        # the libraries of each, and the loader that is in its lines too
+        chroot /root ldd "$file" | sed -nE 's/^[^\/]*(\/[^ ]+) .*/\1/p'
+    done | sort -u | while IFS= read -r file; do
+        # lib and the like are links in /root
+        mkdir -p "/tmp/memory/${file%/*}"
+        cp "/root$file" "/tmp/memory$file"
+    done
+    ln -sf dash /tmp/memory/usr/bin/sh
+    for dir in proc sys dev tmp; do
+        mkdir -p "/tmp/memory/$dir"
+        mount --bind "/$dir" "/tmp/memory/$dir"
+    done
+    mount --bind /sys/kernel/debug /tmp/memory/sys/kernel/debug
+}
+
+# shared_away, shared_back: the folders that the host shares. The kernel's 9p does not survive a sleep:
+# its devices are away meanwhile.
+shared_away() {
+    cd /
+    umount -l /root && umount /out || return 1
+    : >/tmp/away
+    for link in "$virtio"/*:*:*; do
+        echo "${link##*/}" >>/tmp/away
+        echo "${link##*/}" >"$virtio/unbind"
+    done
+}
+shared_back() {
+    while read -r device; do echo "$device" >"$virtio/bind"; done </tmp/away
+    mount9p out /out && mount9p root /root ,cache=loose,ro || return 1
+    for dir in proc sys dev tmp run out; do mount --rbind "/$dir" "/root/$dir"; done
+    mount --bind /lib/modules /root/usr/lib/modules
+}
+
+cp /out/todo /tmp/todo
 while IFS= read -r name; do
     echo "$name" >/out/progress
     program=${name%%@*}
@@ -37,18 +80,31 @@ while IFS= read -r name; do
     set --
     [ -z "$sub" ] || set -- --run-subtest "$sub"
     [ -z "$dynamic" ] || set -- "$@" --dynamic-subtest "$dynamic"
-    log=/out/logs/$name.txt
+    log=/out/logs/$name.txt root=/root
+    case $name in
+        *suspend*)
+            memory_root "$tests/$program"
+            log=/tmp/log root=/tmp/memory
+            shared_away || exit 1
+            ;;
+    esac
     begin=$(cut -d. -f1 /proc/uptime)
     (
-        chroot /root timeout -k 5 "$limit" "$tests/$program" "$@" >"$log" 2>&1 </dev/null 3>&-
+        chroot "$root" timeout -k 5 "$limit" "$tests/$program" "$@" >"$log" 2>&1 </dev/null 3>&-
         echo $? >&3
     ) &
-    rc=
+    rc='' again=''
     # shellcheck disable=SC3045 # busybox has it
     read -r -t $((limit + 15)) rc <&3
     seconds=$(($(cut -d. -f1 /proc/uptime) - begin))
+    if [ "$root" = /tmp/memory ]; then
+        shared_back || exit 1
+        cp /tmp/log "/out/logs/$name.txt"
+        log=/out/logs/$name.txt
+        # what one of these leaves is not for others
+        again=yes
+    fi
     why=
-    again=
     case $rc in
         0) result=PASS ;;
         77) result=SKIP why=$(reason "$log" 'Test requirement: ') ;;
@@ -78,5 +134,5 @@ while IFS= read -r name; do
         poweroff -f
     fi
     [ -z "$again" ] || exit 0
-done </out/todo
+done </tmp/todo
 exit 0
