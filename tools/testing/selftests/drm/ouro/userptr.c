@@ -232,6 +232,37 @@ TEST_F(userptr, unmapped_while_the_gpu_uses_it)
 	}
 }
 
+/* Of the same file, and of the same huge page where there are such: nobody waits for the GPU. */
+TEST_F(userptr, memory_beside_it_is_replaced)
+{
+	const __u64 size = 4 << 20, middle = size / 2 - PAGE;
+	int file = memfd_create("beside", MFD_CLOEXEC);
+	__u32 handle, value = 0;
+	struct spin spin;
+	char *memory;
+
+	ASSERT_LE(0, file);
+	ASSERT_EQ(0, ftruncate(file, size));
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	ASSERT_NE(MAP_FAILED, (void *)memory);
+	madvise(memory, size, MADV_HUGEPAGE);
+	ASSERT_EQ(0, make(self->fd, memory + middle, 2 * PAGE, 0, &handle));
+	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, handle, NULL, &spin));
+	EXPECT_NE(NULL, memory_at(memory, middle));
+	EXPECT_NE(NULL, memory_at(memory + middle + 2 * PAGE, size - middle - 2 * PAGE));
+	EXPECT_NE(0, gem_busy(self->fd, handle));
+	spin_stop(&spin);
+	spin_free(&spin);
+	/* what is left of the mapping is still the file */
+	ASSERT_EQ(0, gpu_store(&self->gpu, 0, handle, PAGE + 4, 0xbe51de));
+	EXPECT_EQ(0, look_for(&self->gpu, handle));
+	ASSERT_EQ(4, pread(file, &value, 4, middle + PAGE + 4));
+	EXPECT_EQ(0xbe51de, value);
+	EXPECT_EQ(0, gem_close(self->fd, handle));
+	munmap(memory, size);
+	close(file);
+}
+
 TEST_F(userptr, other_ways_to_change_memory)
 {
 	__u32 *memory = memory_at(NULL, 4 * PAGE), *moved;
