@@ -138,6 +138,11 @@ impl<R: NamedRule> Notes<R> {
         self.clock.now().saturating_add(us.saturating_mul(1000))
     }
 
+    /// Somebody looks at each command, or may disturb it.
+    pub fn watched(&self) -> bool {
+        self.trace.wanted() || !self.faults.is_empty() || self.chaos.is_some()
+    }
+
     /// An opportunity for an injected fault, by order or by chaos: its value if it takes effect.
     pub fn inject(&mut self, kind: Kind, engine: &str) -> Option<u64> {
         if self.faults.is_empty() && self.chaos.is_none() {

@@ -7,7 +7,7 @@ mod snb_rig;
 use gpu_model::counters::Counter;
 use gpu_model::snb::engine::Stop;
 use gpu_model::snb::lint::Rule;
-use gpu_model::snb::{EngineId, StepResult, ENGINES};
+use gpu_model::snb::{EngineId, SnbConfig, StepResult, ENGINES};
 use snb_rig::{block, Rig, BATCH, TARGET};
 
 const BCS: EngineId = EngineId::Bcs;
@@ -124,6 +124,34 @@ fn endless_batch_is_bounded_per_step() {
     assert_eq!(rig.reg(0x2209c) & 0x200, 0x200);
     rig.set(0x941c, 1);
     assert_eq!(rig.gpu.step(BCS), StepResult::Idle);
+}
+
+#[test]
+fn noops_in_a_row_take_few_steps() {
+    // §5.9: MI_NOOP does nothing, and may pad a batch; there are programs that send a megabyte of it.
+    // Who keeps events sees each by itself.
+    for e in ENGINES {
+        let rig = Rig::with(SnbConfig {
+            keep_events: 0,
+            ..SnbConfig::default()
+        });
+        let mut batch = vec![0; 3000];
+        // One with bit 22 is run: it has a number.
+        batch[1003] = 0x0040_1234;
+        batch.extend([STORE_GLOBAL, 0, TARGET, 7, END]);
+        rig.put(BATCH + 4, &batch);
+        rig.submit(e, &[START, BATCH + 4]);
+        assert!(rig.gpu.run_until_idle(60), "{}", e.name());
+        assert_eq!(rig.at(TARGET), 7);
+        assert_eq!(rig.reg(block(e) + 0x94), 0x1234, "NOPID");
+        let counter = match e {
+            EngineId::Rcs => Counter::RcsCommands,
+            EngineId::Vcs => Counter::VcsCommands,
+            EngineId::Bcs => Counter::BcsCommands,
+        };
+        assert_eq!(rig.gpu.counter(counter), 3000 + 3, "each is a command");
+        rig.clean();
+    }
 }
 
 #[test]

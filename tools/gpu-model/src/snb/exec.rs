@@ -15,6 +15,9 @@ use crate::snb::lint::Rule;
 use crate::snb::regs::ring;
 use crate::trace::Event;
 
+/// MI_NOOPs are gone over together up to the next multiple of so many bytes.
+const NOOPS: usize = 256;
+
 /// What one step of an engine did.
 pub(crate) enum Step {
     /// Executed a command.
@@ -231,24 +234,20 @@ impl Core {
                 return Step::NotBefore(until);
             }
         }
+        if in_batch && header == 0 && !self.notes.watched() {
+            return self.go_over_noops(e, at, space);
+        }
         let mut d = self.fetch(e, len);
         // The header was fetched once: memory that changed in between, or a fault of the second
         // fetch, must not make another command of it.
         d[0] = header;
-        if in_batch && self.cfg.prefetch {
-            let ahead = at.wrapping_add(len as u32 * 4).wrapping_add(63);
-            self.with_mmu(e, |mmu, cx| {
-                mmu.touch(cx, Client::Stream, space, source::CS_READ, ahead)
-            });
+        if in_batch {
+            self.prefetch(e, space, at.wrapping_add(len as u32 * 4));
         }
         if self.engine(e).stop != Stop::Running {
             return Step::Stopped;
         }
-        self.count(e.counter(
-            Counter::RcsCommands,
-            Counter::VcsCommands,
-            Counter::BcsCommands,
-        ));
+        self.count_commands(e, 1);
         let place = if in_batch {
             at
         } else {
@@ -277,6 +276,43 @@ impl Core {
             _ => self.skip(e, name, &d),
         };
         self.advance(e, d.len(), flow)
+    }
+
+    /// So many commands were run.
+    fn count_commands(&mut self, e: EngineId, n: u64) {
+        let counter = e.counter(
+            Counter::RcsCommands,
+            Counter::VcsCommands,
+            Counter::BcsCommands,
+        );
+        self.notes.counters.add(counter, n);
+    }
+
+    /// The streamer reads ahead of the command that it is at, of which `end` is the end.
+    fn prefetch(&mut self, e: EngineId, space: Space, end: u32) {
+        if self.cfg.prefetch {
+            let ahead = end.wrapping_add(63);
+            self.with_mmu(e, |mmu, cx| {
+                mmu.touch(cx, Client::Stream, space, source::CS_READ, ahead)
+            });
+        }
+    }
+
+    /// The MI_NOOP at `at` in a batch, and with it those that follow, as far as [`NOOPS`] reach: a batch
+    /// may consist of them, and one after the other takes a hundred times as long.
+    fn go_over_noops(&mut self, e: EngineId, at: u32, space: Space) -> Step {
+        let mut bytes = [0; NOOPS];
+        let rest = &mut bytes[at as usize % NOOPS..];
+        self.load(e, space, at, rest);
+        let zeros = rest.chunks_exact(4).take_while(|c| **c == [0; 4]).count();
+        // The one at `at` was fetched before; memory may have changed since.
+        let n = zeros.max(1);
+        self.prefetch(e, space, at.wrapping_add(n as u32 * 4));
+        if self.engine(e).stop != Stop::Running {
+            return Step::Stopped;
+        }
+        self.count_commands(e, n as u64);
+        self.advance(e, n, Flow::Next)
     }
 
     /// True if the ring holds all of a command of `len` dwords before the tail.
