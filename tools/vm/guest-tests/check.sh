@@ -14,8 +14,11 @@ check() {
     checks=$((checks + 1))
     check_name=$1
     shift
+    read -r check_start _ </proc/uptime
     if "$@" >/tmp/said 2>&1; then
         echo "ok $checks $check_name"
+        read -r check_now _ </proc/uptime
+        echo "# after $((${check_now%.*} - ${check_start%.*})) s"
     else
         sed 's/^/# /' /tmp/said
         echo "not ok $checks $check_name"

@@ -19,13 +19,15 @@ both_draw() {
     draw $two two && wait $!
 }
 work() { OURO_NODE=$1 order; }
+# For the one that is back, a part of it.
+works() { OURO_NODE=$1 order -t a_writer_waits_for_a_writer; }
 # The second one comes and goes while the first one works.
 unbind_beside_work() {
     work $one &
     for _ in 1 2 3; do
         echo "$second" >"$driver/unbind" && echo "$second" >"$driver/bind" || return 1
     done
-    wait $! && work $two
+    wait $! && works $two
 }
 # The second one is pulled out, with work under way, while the first one works.
 remove_beside_work() {
@@ -34,7 +36,7 @@ remove_beside_work() {
     wait $!
     # it may have come back with another number
     two=/dev/dri/$(basename "/sys/bus/pci/devices/$second/drm"/renderD*)
-    work "$two"
+    works "$two"
 }
 # The module was loaded with a simulated region.
 region_moves() {
@@ -50,7 +52,8 @@ check_begin
 check "two nodes" test -c $one -a -c $two
 check "both draw at once" both_draw
 check "tiles in swizzled memory" tiles
-check "objects larger than the aperture" looks
+# slow on the debug kernel, where another guest looks through a larger one
+[ "$OURO_KERNEL" = debug ] || check "objects larger than the aperture" looks
 check "objects in two regions of memory" region_moves
 check "one comes and goes beside the other's work" unbind_beside_work
 check "one is pulled out and put back beside the other's work" remove_beside_work
