@@ -257,17 +257,21 @@ impl Backing {
         self.arrived.store(true, ordering::Release);
     }
 
-    /// The memory that has the contents that this one should have had.
+    /// Of memory that is spoiled: that which has the contents. `None`: they were to be zero.
     pub(super) fn former(&self) -> Option<&Arc<Backing>> {
-        let ended = self.arrived.load(ordering::Acquire);
-        self.former.as_ref().filter(|_| ended)
+        self.former.as_ref().filter(|_| self.is_spoiled())
+    }
+
+    /// Whether the move has ended without the contents: they never come.
+    pub(super) fn is_spoiled(&self) -> bool {
+        self.arrived.load(ordering::Acquire) && self.spoiled.load(ordering::Relaxed)
     }
 
     /// Whether nobody is to see it, or not yet: the move has failed, and the CPU has not done what it
     /// should have, or cannot.
     pub(super) fn is_hidden(&self) -> bool {
         if self.arrived.load(ordering::Acquire) {
-            return self.spoiled.load(ordering::Relaxed);
+            return self.is_spoiled();
         }
         let arrival = self.arrival.as_ref();
         arrival.is_some_and(|fence| matches!(fence.status(), Some(Err(_))))
@@ -278,7 +282,7 @@ impl Backing {
     ///
     /// Errors: `EIO` if the CPU cannot, `ERESTARTSYS`.
     pub(super) fn catch_up(&self, gpu: &Gpu) -> Result {
-        if self.arrived.load(ordering::Acquire) && self.spoiled.load(ordering::Relaxed) {
+        if self.is_spoiled() {
             return Err(EIO);
         }
         // Whoever retires the move does it.

@@ -96,11 +96,17 @@ pub(super) fn settle_in(object: &Object, state: &mut State, backing: &Arc<Backin
     Ok(())
 }
 
-/// An object whose contents were lost on their way gets the memory back that still has them, unless something
-/// uses it. Its reservation is locked. Errors: `ENOMEM`.
+/// An object whose contents were lost on their way gets the memory back that still has them; one that was
+/// to be zero has none again, and is zero when it is touched next. Not while something uses it. Its
+/// reservation is locked. Errors: `ENOMEM`.
 pub(super) fn go_back(object: &Object, state: &mut State) -> Result {
-    let former = state.backing.as_ref().and_then(|b| b.former()).cloned();
-    let Some(former) = former.filter(|_| object.resv().test_signaled(Usage::Bookkeep)) else {
+    let lost = state.backing.as_ref().filter(|b| b.is_spoiled());
+    let Some(lost) = lost.filter(|_| object.resv().test_signaled(Usage::Bookkeep)) else {
+        return Ok(());
+    };
+    let Some(former) = lost.former().cloned() else {
+        state.bindings.clear();
+        object.drop_backing(state);
         return Ok(());
     };
     let gpu = object.gpu();
@@ -218,7 +224,7 @@ pub(super) fn settled(object: &Object) -> Result<(Guard<'_, State, MutexBackend>
         match backing_of(object, &mut state) {
             Ok(backing) if backing.is_hidden() => {
                 drop(state);
-                if backing.former().is_none() {
+                if !backing.is_spoiled() {
                     backing.catch_up(object.gpu())?;
                     continue;
                 }
@@ -247,7 +253,7 @@ pub(super) fn settled(object: &Object) -> Result<(Guard<'_, State, MutexBackend>
 
 /// Its memory; it gets some if it has none. Waits for a move. Process context, nothing is locked.
 ///
-/// Errors: `ENOMEM`, `ERESTARTSYS`, `ENODEV`; `EIO` if its contents were lost when it moved.
+/// Errors: `ENOMEM`, `ERESTARTSYS`, `ENODEV`.
 pub(crate) fn backing(object: &Object) -> Result<Arc<Backing>> {
     settled(object).map(|(_, backing)| backing)
 }

@@ -414,7 +414,7 @@ TEST_F(local, shared_by_two_files)
 
 /*
  * The engine that fills and copies hangs for good: the device is given up. What was to be filled is
- * zero, or not to be seen; what was to be copied is as it was.
+ * zero; what was to be copied is as it was.
  */
 TEST_F(local, the_blitter_dies)
 {
@@ -463,8 +463,10 @@ TEST_F(local, the_blitter_dies)
 		else
 			zeros++;
 	}
+	/* what was to be filled is, by the CPU; where that does not see it, elsewhere */
 	EXPECT_EQ(0, old);
-	EXPECT_EQ(size / PAGE, zeros + none);
+	EXPECT_EQ(0, none);
+	EXPECT_EQ(size / PAGE, zeros);
 	for (i = 0, old = 0, none = 0; i < size / 4; i++) {
 		if (i % (PAGE / 4) == 0 && !touch(&kept[i], false, &value)) {
 			none++;
