@@ -296,7 +296,7 @@ check_peer() {
     # model, it says each time.
     local attempt
     for attempt in 1 2 3; do
-        guest_run "$name" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 1200 \
+        guest_run "$name" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 600 \
             --model-args "$GPU_HABITS $GPU_PEER_SLOW" --module-args "$GPU_PEER_MODULE" --add "$BIN_DIR/ouro-draw" \
             --add "$SELFTESTS/radeon_memory" --add "$SELFTESTS/discrete" --add "$file:peer.sh" -- sh /bin/peer.sh
         if [ "$attempt" = 3 ] || ! grep -q '^not ok .* has no complaint' "$GUEST_DIR/output.txt"; then break; fi

@@ -120,12 +120,14 @@ results_cover() {
 # again JOB...: the job of UNIT, once more, if all that went wrong in it is a few assertions of tests: guests on
 # a busy machine stand still at any point, for seconds. What comes right now counts as passed, and is
 # listed at the end of the check; what fails twice has failed. A complaint of the kernel, a broken rule of the
-# model, a program that died: these are not asked again.
+# model, a program that died: these are not asked again. A guest of the upstream driver that stood still is:
+# some have not come back from their shutdown, all tests done, and nobody knows why yet.
 again() {
-    local unit=$UNIT first=$RESULTS/$UNIT.first failed
+    local unit=$UNIT first=$RESULTS/$UNIT.first failed hard
     failed=$(grep '^FAIL' "$RESULTS/$unit.tsv" | cut -f2 || true)
+    hard=$(awk -F'\t' '$1 == "FAIL" && !($2 ~ /\/peer(\/|$)/ && $3 ~ /^ *timed out/) {print $2}' "$RESULTS/$unit.tsv")
     if [ -z "$failed" ] || [ "$(wc -l <<<"$failed")" -gt 4 ] ||
-        grep -qE '/(guest-and-dmesg|exit|no-gpu|build)$|/rules/|/kunit' <<<"$failed"; then
+        grep -qE '/(guest-and-dmesg|exit|no-gpu|build)$|/rules/|/kunit' <<<"$hard"; then
         return 0
     fi
     say "asking again: $*"
@@ -142,7 +144,7 @@ again() {
         { first[$2] = 1 }
         $1 == "FAIL" && second[$2] == "PASS" { print "PASS", $2, ""; print $2 ": " $3 >again; next }
         { print }
-        END { for (name in second) if (second[name] == "FAIL" && !(name in first)) print line[name] }
+        END { for (name in second) if (!(name in first)) print line[name] }
         ' again="$RESULTS/$unit.again" "$RESULTS/$unit.tsv" "$first" >"$first-merged"
     mv "$first-merged" "$RESULTS/$unit.tsv"
 }
