@@ -83,6 +83,8 @@ while IFS= read -r name; do
     log=/out/logs/$name.txt root=/root
     case $name in
         *suspend*)
+            # IGT would load it from what is away then
+            chroot /root modprobe vgem
             memory_root "$tests/$program"
             log=/tmp/log root=/tmp/memory
             shared_away || exit 1
@@ -94,8 +96,9 @@ while IFS= read -r name; do
         echo $? >&3
     ) &
     rc='' again=''
+    # Who was killed may need a while to die, on a machine that does much else.
     # shellcheck disable=SC3045 # busybox has it
-    read -r -t $((limit + 15)) rc <&3
+    read -r -t $((limit + 60)) rc <&3
     seconds=$(($(cut -d. -f1 /proc/uptime) - begin))
     if [ "$root" = /tmp/memory ]; then
         shared_back || exit 1
