@@ -34,11 +34,25 @@ impl Recovery {
     ) -> Result {
         let _signalling = fence::signalling();
         let desc = engine.hw().desc();
+        let mut scope = bit(engine);
+        self.freeze(scope);
+        engine.advance();
+        held.request = engine.first();
+        let first = held.request.as_ref().and_then(|r| r.tracker.seqno());
+        if why.is_seen() && first != suspect {
+            // It is done after all; or another context's turn has come since it was looked at, and then it is
+            // found when it has the engine again.
+            self.go_on(inner, scope, held);
+            return Ok(());
+        }
+        if let Some(lost) = inner.lost.get_mut(engine.index()) {
+            lost.suspect = suspect;
+        }
         pr_err!("{:?}: {}: reset\n", desc.id, why.text());
         if why.blames() {
             self.events.tell(Event::Error);
         }
-        let mut scope = match self.allowed() {
+        scope = match self.allowed() {
             Allowed::None => return self.wedge(inner, held),
             Allowed::Engine if desc.reset_group.is_some() => self.reset_with(engine),
             Allowed::All | Allowed::Engine => !0,
@@ -93,7 +107,6 @@ impl Recovery {
         let Some(mut state) = ErrorState::new(engine, why, now, self.resets(), report) else {
             return;
         };
-        held.request = engine.first();
         let request = held.request.as_ref();
         if let Some(request) = request.filter(|r| r.tracker.seqno() == suspect) {
             let context = request.context.as_ref();
@@ -208,7 +221,7 @@ impl Recovery {
                 inner.watches.get_mut(at),
             ) {
                 engine.replay(lost);
-                lost.oldest = None;
+                (lost.oldest, lost.suspect) = (None, None);
                 *held = lost.take_loaded();
                 *watch = Watch::default();
             }
@@ -232,7 +245,7 @@ impl Recovery {
                 held.contexts.get_mut(engine.index()),
             ) {
                 engine.stop(EIO, lost);
-                lost.oldest = None;
+                (lost.oldest, lost.suspect) = (None, None);
                 *held = lost.take_loaded();
             }
         }

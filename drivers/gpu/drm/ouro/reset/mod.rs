@@ -90,6 +90,11 @@ impl Why {
         matches!(self, Self::Stuck | Self::Endless)
     }
 
+    /// Whether it was found by looking at a request, which may be over by now.
+    fn is_seen(self) -> bool {
+        self.is_hang() || matches!(self, Self::Revoked)
+    }
+
     /// In words.
     fn text(self) -> &'static str {
         match self {

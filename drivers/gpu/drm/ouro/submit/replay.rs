@@ -25,6 +25,8 @@ use super::{image::InUse, lists::Lists, port::Port, request::Work, Context, Engi
 pub(crate) struct Lost {
     /// The number that the first of `requests` had in the ring.
     pub(crate) oldest: Option<Seqno>,
+    /// The number of the request that is to blame, if it is still there: it comes first.
+    pub(crate) suspect: Option<Seqno>,
     /// In their order.
     requests: List<Request>,
     /// What the engine held.
@@ -35,6 +37,7 @@ impl Lost {
     pub(crate) fn new() -> Self {
         Self {
             oldest: None,
+            suspect: None,
             requests: List::new(),
             loaded: None,
         }
@@ -131,7 +134,7 @@ impl Engine {
                         lost.loaded.get_or_insert(loaded);
                     }
                 }
-                Port::Lists(lists) => lists.take_back(whole, &mut flight),
+                Port::Lists(lists) => lists.take_back(whole, lost.suspect, &mut flight),
             }
         }
         if lost.oldest.is_none() {
@@ -215,24 +218,40 @@ impl Engine {
 }
 
 impl Lists {
-    /// Takes back what was emitted and is not done; what ran comes first. The engine was reset.
+    /// Takes back what was emitted and is not done. The engine was reset. The `suspect` comes first, else
+    /// what ran: another context may have had its turn since it was found.
     ///
     /// Contexts that it did not work on go on where they were when it left them, unless `whole` says that
     /// they do not: what is in their rings stays there.
-    pub(super) fn take_back(&mut self, whole: bool, all: &mut List<Request>) {
+    pub(super) fn take_back(
+        &mut self,
+        whole: bool,
+        suspect: Option<Seqno>,
+        all: &mut List<Request>,
+    ) {
         let now = time::monotonic_ns();
+        let mut places = self.places.iter().flatten();
+        let hung = places.find(|p| {
+            let first = p.flight.iter().next().and_then(|r| r.tracker.seqno());
+            suspect.is_some() && first == suspect
+        });
+        let hung = hung.map(|p| p.context);
         let running = self.running().map(|p| p.context);
+        let first = hung.or(running);
         let (sched, whole) = (&self.sched, whole || self.broken);
         for place in self.places.iter_mut().flatten() {
             place.stale = match whole {
                 true => sched.is_held(place.context) || !place.flight.is_empty(),
-                false => sched.may_write(place.context) || Some(place.context) == running,
+                false => {
+                    let context = Some(place.context);
+                    sched.may_write(place.context) || context == running || context == hung
+                }
             };
         }
         self.sched.reset(now);
-        for first in [true, false] {
+        for turn in [true, false] {
             for place in self.places.iter_mut().flatten() {
-                if place.stale && (Some(place.context) == running) == first {
+                if place.stale && (Some(place.context) == first) == turn {
                     all.push_all_back(&mut place.flight);
                 }
             }

@@ -133,19 +133,41 @@ int model_fault(const struct place *place, unsigned int code)
 	return got;
 }
 
-int device_hang_ms(const struct gpu *gpu, unsigned int ms)
+/* A file of the first engine: a request may take five heartbeats (uapi.rst). */
+static int heartbeat_file(const struct gpu *gpu, const char *folder, char *path, size_t size)
 {
-	char path[128], text[16];
 	struct stat st;
 
 	if (fstat(gpu->fd, &st))
 		return -errno;
 	/* primary nodes have the numbers from 0, render nodes those from 128 */
-	snprintf(path, sizeof(path), "/sys/class/drm/card%u/engine/%s/heartbeat_interval_ms",
-		 minor(st.st_rdev) & 63, gpu->engines[0].name);
-	/* a request may take five intervals (uapi.rst) */
+	snprintf(path, size, "/sys/class/drm/card%u/engine/%s/%sheartbeat_interval_ms",
+		 minor(st.st_rdev) & 63, gpu->engines[0].name, folder);
+	return 0;
+}
+
+int device_hang_ms(const struct gpu *gpu, unsigned int ms)
+{
+	char path[128], text[16];
+	int got = heartbeat_file(gpu, "", path, sizeof(path));
+
 	snprintf(text, sizeof(text), "%u", ms / 5);
-	return write_text(path, text);
+	return got ? got : write_text(path, text);
+}
+
+int device_loaded_hang_ms(const struct gpu *gpu)
+{
+	char path[128], text[16] = "";
+	int got = heartbeat_file(gpu, ".defaults/", path, sizeof(path)), fd;
+
+	if (got)
+		return got;
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return -errno;
+	got = read(fd, text, sizeof(text) - 1) < 0 ? -errno : 5 * (int)strtoul(text, NULL, 10);
+	close(fd);
+	return got;
 }
 
 static int config(const struct place *place, bool write, unsigned int offset, __u32 *word)

@@ -52,6 +52,8 @@ int model_put_back(const struct place *place);
 enum { HANG_MS_DEFAULT = 3000 };
 /* How long a request may take before its engine is reset; until the driver is bound anew. */
 int device_hang_ms(const struct gpu *gpu, unsigned int ms);
+/* The same as the driver was loaded, whatever was set since; or a negative errno. */
+int device_loaded_hang_ms(const struct gpu *gpu);
 
 /* What is alive, once nothing of what has ended is under way any more. -ETIME: it never settles. */
 int stats_settled(int fd, struct drm_ouro_stats *stats);
