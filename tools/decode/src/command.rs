@@ -10,8 +10,12 @@ pub enum Engine {
     Render,
     /// Video codecs.
     Video,
+    /// What improves decoded pictures.
+    Enhance,
     /// Copies and fills.
     Blitter,
+    /// Programs without 3D.
+    Compute,
 }
 
 /// How a field is shown.
@@ -77,6 +81,17 @@ pub enum Length {
     Three,
 }
 
+impl Engine {
+    /// All of them.
+    pub const ALL: [Engine; 5] = [
+        Engine::Render,
+        Engine::Video,
+        Engine::Enhance,
+        Engine::Blitter,
+        Engine::Compute,
+    ];
+}
+
 impl Length {
     /// The length that a header gives.
     pub fn of(self, header: u32) -> usize {
@@ -114,6 +129,8 @@ pub enum Flow {
     End,
     /// To the batch at the address in dword 1.
     Batch,
+    /// To the batch at the address in dwords 1 and 2; and back, if the header has bit 22.
+    Wide,
     /// To what is at the address in dword 1, of as many dwords as dword 2 says, and back.
     Call,
 }

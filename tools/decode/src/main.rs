@@ -27,7 +27,7 @@ struct Args {
     /// Whose commands they are (batch and ring).
     #[arg(long, default_value = "gen6")]
     generation: String,
-    /// On which engine (batch and ring): rcs, vcs or bcs.
+    /// On which engine (batch and ring): rcs, vcs, vecs, bcs or ccs.
     #[arg(long, default_value = "rcs")]
     engine: String,
     /// Address of the first byte (batch and ring).
@@ -85,7 +85,7 @@ fn known(args: &Args) -> Result<(&'static Generation, Engine), Box<dyn Error>> {
     let generation = ouro_decode::generation(&args.generation)
         .ok_or_else(|| format!("no generation {:?}: {}", args.generation, names.join(" ")))?;
     let engine = ouro_decode::engine(&args.engine)
-        .ok_or_else(|| format!("no engine {:?}: rcs vcs bcs", args.engine))?;
+        .ok_or_else(|| format!("no engine {:?}: rcs vcs vecs bcs ccs", args.engine))?;
     Ok((generation, engine))
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! A stream of commands in words: address, dword and meaning, a line for each dword.
 
-use crate::command::{Command, Field, Flow, Generation, Show, Tail};
+use crate::command::{Command, Field, Generation, Show, Tail};
 use crate::stream::{Item, Walk};
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -97,7 +97,7 @@ impl Printer<'_> {
             printed.offending |= offending;
             printed.batches.extend(item.batch());
             self.command(&item, here, offending)?;
-            if follow && item.flow() != Flow::On {
+            if follow && item.leaves() {
                 printed.ended = true;
                 return Ok(printed);
             }

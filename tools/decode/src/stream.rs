@@ -51,8 +51,25 @@ impl Item<'_> {
 
     /// The batch that the command starts.
     pub fn batch(&self) -> Option<u64> {
-        let target = *self.dwords.get(1)?;
-        (self.flow() == Flow::Batch).then_some(u64::from(target & !3))
+        let low = u64::from(*self.dwords.get(1)? & !3);
+        match self.flow() {
+            Flow::Batch => Some(low),
+            Flow::Wide => Some(low | u64::from(*self.dwords.get(2)?) << 32),
+            Flow::On | Flow::End | Flow::Call => None,
+        }
+    }
+
+    /// Nothing behind the command is run before the batch is left.
+    pub fn leaves(&self) -> bool {
+        let returns = self
+            .dwords
+            .first()
+            .is_some_and(|header| header & 1 << 22 != 0);
+        match self.flow() {
+            Flow::On => false,
+            Flow::Wide => !returns,
+            Flow::End | Flow::Batch | Flow::Call => true,
+        }
     }
 }
 

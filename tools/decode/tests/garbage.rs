@@ -22,11 +22,7 @@ fn print(text: &[u8]) -> usize {
 }
 
 fn engine() -> impl Strategy<Value = Engine> {
-    prop_oneof![
-        Just(Engine::Render),
-        Just(Engine::Video),
-        Just(Engine::Blitter)
-    ]
+    proptest::sample::select(&Engine::ALL[..])
 }
 
 /// Dwords that are often headers, small addresses or zero.
@@ -39,6 +35,7 @@ fn dwords() -> impl Strategy<Value = Vec<u32>> {
         2 => Just(0),
         2 => any::<u32>(),
         1 => Just(0x1880_0100),
+        1 => Just(0x18c0_0101),
     ];
     proptest::collection::vec(one, 0..400)
 }
@@ -114,8 +111,8 @@ proptest! {
     #[test]
     fn batches_that_lead_anywhere(
         batch in dwords(), user in dwords(), ring in dwords(),
-        engine in prop_oneof![Just("rcs0"), Just("vcs0"), Just("bcs0"), Just("none")],
-        generation in prop_oneof![Just("gen6"), Just("r5xx")],
+        engine in prop_oneof![Just("rcs0"), Just("vcs0"), Just("bcs0"), Just("ccs0"), Just("none")],
+        generation in (0..GENERATIONS.len()).prop_map(|n| GENERATIONS[n].name),
         start in 0..0x900u64, at in 0..0x900u64, head in any::<u32>(), tail in 0..0x800u32,
     ) {
         let text = format!(

@@ -26,6 +26,13 @@ fn a_card_that_draws_for_ever() {
     assert_eq!(printed(state), include_str!("card.out"));
 }
 
+/// A DG2: the ring is the context's, addresses have two dwords, and the batch starts itself.
+#[test]
+fn a_context_that_keeps_its_engine() {
+    let state = include_str!("turns.txt");
+    assert_eq!(printed(state), include_str!("turns.out"));
+}
+
 #[test]
 fn the_parts_of_a_text() {
     let state = ErrorState::read(LOOP.as_bytes()).expect("an error state");

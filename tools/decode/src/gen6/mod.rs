@@ -30,6 +30,8 @@ fn commands(engine: Engine) -> &'static [&'static [Command]] {
         Engine::Render => &[mi::COMMANDS, mi::RENDER, render::COMMANDS],
         Engine::Video => &[mi::COMMANDS, mi::FLUSHING, video::COMMANDS],
         Engine::Blitter => &[mi::COMMANDS, mi::FLUSHING, blt::COMMANDS],
+        // There are none of these.
+        Engine::Enhance | Engine::Compute => &[mi::COMMANDS],
     }
 }
 

@@ -14,9 +14,10 @@ use ouro_decode::GENERATIONS;
 /// Takes any bytes.
 pub fn run(bytes: &[u8]) {
     let mut s = Source::new(bytes);
-    let engine = [Engine::Render, Engine::Video, Engine::Blitter][s.below(3) as usize];
+    let engine = Engine::ALL[s.below(Engine::ALL.len() as u64) as usize];
     if s.flag() {
-        state(s.rest());
+        let generation = GENERATIONS[s.below(GENERATIONS.len() as u64) as usize].name;
+        state(generation, s.rest());
         return;
     }
     let marks = Marks {
@@ -52,8 +53,9 @@ pub fn run(bytes: &[u8]) {
     }
 }
 
-fn state(bytes: &[u8]) {
-    let mut text = b"ouro error state 1\ngeneration: gen6\nengine: rcs0\nbatch: 0x1000\n".to_vec();
+fn state(generation: &str, bytes: &[u8]) {
+    let head = format!("generation: {generation}\nengine: rcs0\nbatch: 0x1000\n");
+    let mut text = [b"ouro error state 1\n", head.as_bytes()].concat();
     text.extend_from_slice(bytes);
     let mut out = Vec::new();
     let state = ErrorState::read(&text).expect("the first line is right");
