@@ -3,14 +3,16 @@
 //! garbage on rings with the engines on their threads, memory that comes and goes under them, a
 //! client that leaves in the middle of a message. The model answers, stays small and ends.
 
+mod hostile_rig;
 mod snb_rig;
 
 use gpu_model::dma::DmaMemory;
 use gpu_model::fault::{Fault, Kind};
 use gpu_model::memory::GuestMemory;
-use gpu_model::model::{self, GpuModel, NoIrq, Options};
+use gpu_model::model::{self, NoIrq, Options};
 use gpu_model::server::{serve, VfioIrq};
 use gpu_model::snb::{Snb, SnbConfig};
+use hostile_rig::{access, noise};
 use proptest::prelude::*;
 use snb_rig::Rig;
 use std::fs::File;
@@ -21,50 +23,6 @@ use std::time::{Duration, Instant};
 
 /// A bound for things that happen in microseconds: not a measurement.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// An access as a transport has it.
-#[derive(Clone, Debug)]
-enum Access {
-    Read(u32, u64, usize),
-    Write(u32, u64, Vec<u8>),
-    ConfigRead(u64, usize),
-    ConfigWrite(u64, Vec<u8>),
-}
-
-/// Anywhere in a region, or near one of its ends, or outside of everything.
-fn place() -> impl Strategy<Value = u64> {
-    prop_oneof![
-        6 => 0..0x40_0000u64,
-        2 => (0..64u64).prop_map(|n| 0x20_0000 - 32 + n),
-        2 => (0..64u64).prop_map(|n| 0x40_0000 - 32 + n),
-        1 => (0..64u64).prop_map(|n| 0x1000_0000 - 32 + n),
-        1 => (0..64u64).prop_map(|n| 0x1_0000_0000 - 32 + n),
-        1 => any::<u64>(),
-    ]
-}
-
-fn bytes() -> impl Strategy<Value = Vec<u8>> {
-    let size = prop_oneof![8 => prop_oneof![Just(1), Just(2), Just(4), Just(8)], 2 => 0..70usize];
-    size.prop_flat_map(|n| proptest::collection::vec(any::<u8>(), n))
-}
-
-fn access() -> impl Strategy<Value = Access> {
-    prop_oneof![
-        (0..10u32, place(), 0..70usize).prop_map(|(r, o, n)| Access::Read(r, o, n)),
-        (0..10u32, place(), bytes()).prop_map(|(r, o, d)| Access::Write(r, o, d)),
-        (0..300u64, 0..70usize).prop_map(|(o, n)| Access::ConfigRead(o, n)),
-        (0..300u64, bytes()).prop_map(|(o, d)| Access::ConfigWrite(o, d)),
-    ]
-}
-
-fn apply(gpu: &dyn GpuModel, access: &Access) {
-    match access {
-        Access::Read(bar, offset, n) => gpu.bar_read(*bar, *offset, &mut vec![0; *n]),
-        Access::Write(bar, offset, data) => gpu.bar_write(*bar, *offset, data),
-        Access::ConfigRead(offset, n) => gpu.config_read(*offset, &mut vec![0; *n]),
-        Access::ConfigWrite(offset, data) => gpu.config_write(*offset, data),
-    }
-}
 
 /// A change of a DMA map, or a use of it.
 #[derive(Clone, Debug)]
@@ -105,7 +63,7 @@ proptest! {
     fn any_access_of_any_region(all in proptest::collection::vec(access(), 1..200)) {
         let rig = Rig::with(SnbConfig { keep_events: 16, ..SnbConfig::default() });
         for a in &all {
-            apply(&rig.gpu, a);
+            a.apply(&rig.gpu);
         }
         rig.gpu.power_on();
         prop_assert_eq!(rig.gpu.mmio_read32(0x44014), 0xffff_ffff);
@@ -136,17 +94,6 @@ proptest! {
                 }
             }
         }
-    }
-}
-
-/// Numbers that look random, the same in each run.
-fn noise(seed: u64) -> impl FnMut() -> u32 {
-    let mut state = seed * 2 + 1;
-    move || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (state >> 32) as u32
     }
 }
 
