@@ -15,6 +15,7 @@ enum {
 	WINDOW_SIGNATURE = 0xb4,
 	WINDOW_CONTROL = 0xc4,
 	WINDOW_FAULT = 0xc8,
+	WINDOW_VALUE = 0xcc,
 	SIGNATURE = 0x4d555047,
 };
 
@@ -193,6 +194,16 @@ int model_is(const struct place *place)
 	return got ? got : word == SIGNATURE ? 0 : -ENOTTY;
 }
 
+int model_chaos(const struct place *place, __u32 seed, enum chaos kind)
+{
+	__u32 word = kind;
+	int got = model_is(place);
+
+	if (!got)
+		got = config(place, true, WINDOW_VALUE, &seed);
+	return got ? got : config(place, true, WINDOW_CONTROL, &word);
+}
+
 int model_pull(const struct place *place)
 {
 	__u32 word = PULL;
@@ -214,6 +225,42 @@ int model_put_back(const struct place *place)
 	if (!got)
 		got = write_text("/sys/bus/pci/rescan", "1");
 	return got ? got : wait_for_node(place);
+}
+
+/* i915_wedged of the device. */
+static int wedged_file(int fd, int flags)
+{
+	struct stat st;
+	char path[64];
+
+	if (fstat(fd, &st))
+		return -errno;
+	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%u/i915_wedged", minor(st.st_rdev));
+	fd = open(path, flags);
+	return fd < 0 ? -errno : fd;
+}
+
+int device_is_wedged(int fd)
+{
+	int file = wedged_file(fd, O_RDONLY), got;
+	char text[8] = {};
+
+	if (file < 0)
+		return file;
+	got = read(file, text, sizeof(text) - 1);
+	close(file);
+	return got == 2 ? text[0] - '0' : -EIO;
+}
+
+int device_ask_for_reset(int fd)
+{
+	int file = wedged_file(fd, O_WRONLY), got;
+
+	if (file < 0)
+		return file;
+	got = write(file, "-1", 2);
+	close(file);
+	return got == 2 ? 0 : -EIO;
 }
 
 struct drm_ouro_region local_region(int fd)

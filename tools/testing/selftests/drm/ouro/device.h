@@ -40,6 +40,10 @@ enum {
 /* Every opportunity from now on, unless it says otherwise. -ENOTTY: this device is no model. */
 int model_fault(const struct place *place, unsigned int code);
 
+/* Faults of all kinds at random, by a seed; or no more (model.rst, "Chaos"). -ENOTTY as above. */
+enum chaos { CALM = 0x10, GENTLE = 0x20, HARD = 0x40 };
+int model_chaos(const struct place *place, __u32 seed, enum chaos kind);
+
 /*
  * A model's card is pulled out: it answers all ones, until it is put back (model.rst, "The counters
  * window"). -ENOTTY: this device is no model. Then the bus is told, and the driver has it again.
@@ -54,6 +58,11 @@ enum { HANG_MS_DEFAULT = 3000 };
 int device_hang_ms(const struct gpu *gpu, unsigned int ms);
 /* The same as the driver was loaded, whatever was set since; or a negative errno. */
 int device_loaded_hang_ms(const struct gpu *gpu);
+
+/* Whether the device was given up; or a negative errno. By debugfs, for root. */
+int device_is_wedged(int fd);
+/* All engines are reset, as if they hung; a device that was given up may come back. */
+int device_ask_for_reset(int fd);
 
 /* What is alive, once nothing of what has ended is under way any more. -ETIME: it never settles. */
 int stats_settled(int fd, struct drm_ouro_stats *stats);

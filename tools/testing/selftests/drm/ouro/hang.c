@@ -108,8 +108,8 @@ TEST_F(hang, closed_while_nobody_watches)
 }
 
 /*
- * Each of some clients hangs the same engine, where it shares itself in turns. Each is found once: no reset
- * hits somebody else's turn, and the error state says whose the first one was.
+ * Each of some clients hangs the same engine, where it shares itself in turns. Each is found once:
+ * no reset hits somebody else's turn, and the error state says whose the first one was.
  */
 TEST_F(hang, several_on_one_engine)
 {

@@ -8,8 +8,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #define HANGS
 #define ANY_I915
@@ -54,47 +52,6 @@ FIXTURE_TEARDOWN(wedged)
 		EXPECT_EQ(0xc0 + i, gem_read32(again.fd, handle, i * 8));
 	}
 	gpu_close(&again);
-}
-
-/* i915_wedged of the device: read, or written. Root's, in debugfs. */
-static int debug_file(int fd, char *path, size_t size)
-{
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return -errno;
-	snprintf(path, size, "/sys/kernel/debug/dri/%u/i915_wedged", minor(st.st_rdev));
-	return 0;
-}
-
-static int is_wedged(int fd)
-{
-	char path[128], text[8] = {};
-	int file, got;
-
-	if (debug_file(fd, path, sizeof(path)))
-		return -1;
-	file = open(path, O_RDONLY);
-	if (file < 0)
-		return -errno;
-	got = read(file, text, sizeof(text) - 1);
-	close(file);
-	return got == 2 ? text[0] - '0' : -EIO;
-}
-
-static int ask_for_reset(int fd)
-{
-	char path[128];
-	int file, got;
-
-	if (debug_file(fd, path, sizeof(path)))
-		return -1;
-	file = open(path, O_WRONLY);
-	if (file < 0)
-		return -errno;
-	got = write(file, "-1", 2);
-	close(file);
-	return got == 2 ? 0 : -EIO;
 }
 
 /* Everything that is not for work goes on. */
@@ -144,7 +101,7 @@ TEST_F(wedged, no_reset_helps)
 	}
 	cover("DRM_IOCTL_I915_GEM_WAIT");
 	EXPECT_EQ(0, gem_wait(self->fd, target, 60000000000ll));
-	EXPECT_EQ(1, is_wedged(self->fd));
+	EXPECT_EQ(1, device_is_wedged(self->fd));
 	for (i = 0; i < self->gpu.n_engines; i++) {
 		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
 		EXPECT_EQ(-EIO, store(&self->gpu, &self->gpu.engines[i], 0, target, 0, 1));
@@ -152,8 +109,8 @@ TEST_F(wedged, no_reset_helps)
 	BAD(self->fd, DRM_IOCTL_I915_GEM_THROTTLE, NULL, EIO);
 	memory_is_there(_metadata, &self->gpu, kept);
 	/* It is asked again, in vain. */
-	EXPECT_EQ(0, ask_for_reset(self->fd));
-	EXPECT_EQ(1, is_wedged(self->fd));
+	EXPECT_EQ(0, device_ask_for_reset(self->fd));
+	EXPECT_EQ(1, device_is_wedged(self->fd));
 	spin_free(&spin);
 	spin_free(&behind);
 	/* The driver goes while the device is stuck, and comes when it is not: see the teardown. */
@@ -199,7 +156,7 @@ TEST_F(wedged, others_fences_come_first)
 	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, 0, &guilty, &spin));
 	EXPECT_EQ(-EIO, fence_status(guilty));
 	EXPECT_EQ(0, poll(&waits, 1, 300));
-	EXPECT_EQ(1, is_wedged(self->fd));
+	EXPECT_EQ(1, device_is_wedged(self->fd));
 	EXPECT_EQ(1, gem_busy(self->fd, target));
 	ASSERT_EQ(0, ioctl(timeline, SW_SYNC_IOC_INC, &one));
 	EXPECT_EQ(-EIO, fence_status(waits.fd));
@@ -257,11 +214,11 @@ TEST_F(wedged, brought_back)
 	ASSERT_EQ(0, model_fault(&self->place, FAULT_STUCK_RESET));
 	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, 0, &fence, &spin));
 	EXPECT_EQ(-EIO, fence_status(fence));
-	EXPECT_EQ(1, is_wedged(self->fd));
+	EXPECT_EQ(1, device_is_wedged(self->fd));
 	ASSERT_EQ(0, model_fault(&self->place, FAULT_NONE));
 	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
-	ASSERT_EQ(0, ask_for_reset(self->fd));
-	EXPECT_EQ(0, is_wedged(self->fd));
+	ASSERT_EQ(0, device_ask_for_reset(self->fd));
+	EXPECT_EQ(0, device_is_wedged(self->fd));
 	for (i = 0; i < self->gpu.n_engines; i++) {
 		EXPECT_EQ(0, store(&self->gpu, &self->gpu.engines[i], context, target, 0, 2 + i));
 		EXPECT_EQ(2 + i, gem_read32(self->fd, target, 0));
@@ -286,10 +243,10 @@ TEST_F(wedged, asked_for)
 					&spin));
 		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i], 0, target, 0, 5 + i));
 		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
-		ASSERT_EQ(0, ask_for_reset(self->fd));
+		ASSERT_EQ(0, device_ask_for_reset(self->fd));
 		EXPECT_EQ(-EIO, fence_status(fence));
 		EXPECT_EQ(5 + i, gem_read32(self->fd, target, 0));
-		EXPECT_EQ(0, is_wedged(self->fd));
+		EXPECT_EQ(0, device_is_wedged(self->fd));
 		close(fence);
 		spin_free(&spin);
 	}
