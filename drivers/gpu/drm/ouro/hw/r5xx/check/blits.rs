@@ -9,7 +9,7 @@ use super::{
     require, slot,
     state::State,
     surface::{self, is_aligned, Micro, Tiles},
-    Checked, Cursor, Place, Refused,
+    Checked, Cursor, Place, Refused, RELOCATION_DWORDS,
 };
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
@@ -75,9 +75,10 @@ const OFFSET_UNIT: u32 = 1024;
 const PITCH_UNIT: u32 = 64;
 
 impl Surface {
-    /// From the register: 31 blocks, 30 macro tiles, 29:22 pitch, 21:0 offset; and what it becomes.
-    pub(super) fn new(value: u32, cursor: &mut Cursor<'_>) -> Checked<(Self, u32)> {
-        let object = cursor.object()?;
+    /// From the register: 31 blocks, 30 macro tiles, 29:22 pitch, 21:0 offset, with its relocation at `next`; and what
+    /// it becomes.
+    pub(super) fn new(value: u32, next: usize, cursor: &mut Cursor<'_>) -> Checked<(Self, u32)> {
+        let object = cursor.object(next)?;
         let offset = (value & 0x3f_ffff)
             .checked_mul(OFFSET_UNIT)
             .ok_or(Refused)?;
@@ -130,7 +131,41 @@ impl Surface {
     }
 }
 
+/// `DP_CNTL`: columns go to the right; rows go down.
+const DP_CNTL: [u32; 2] = [1 << 0, 1 << 1];
+/// `DP_CNTL_XDIR_YDIR_YMAJOR`: the same.
+const DP_CNTL_DIRECTIONS: [u32; 2] = [1 << 31, 1 << 15];
+
 impl State {
+    /// [`State::write`] of a register of the 2D engine.
+    pub(super) fn write_2d(
+        &mut self,
+        register: u32,
+        at: usize,
+        value: u32,
+        next: usize,
+        cursor: &mut Cursor<'_>,
+    ) -> Checked<usize> {
+        let n = |first: u32| (register.wrapping_sub(first) / 4) as usize;
+        match register {
+            0x1428 | 0x142c => {
+                let (surface, value) = Surface::new(value, next, cursor)?;
+                *self.blit.surfaces.get_mut(n(0x1428)).ok_or(Refused)? = Some(surface);
+                cursor.put(at, value)?;
+                return Ok(next.wrapping_add(RELOCATION_DWORDS));
+            }
+            0x1434 | 0x1438 => {
+                *self.blit.corners.get_mut(n(0x1434)).ok_or(Refused)? = Some(value);
+            }
+            0x143c => self.blit(value & 0xffff, value >> 16)?,
+            0x1598 => self.blit(value >> 16, value & 0xffff)?,
+            0x16c0 => self.blit.directions = DP_CNTL.map(|bit| value & bit != 0),
+            0x16d0 => self.blit.directions = DP_CNTL_DIRECTIONS.map(|bit| value & bit != 0),
+            _ => return Err(Refused),
+        }
+        Ok(next)
+    }
+
     /// The 2D engine is started with so many columns and rows.
     pub(super) fn blit(&mut self, columns: u32, rows: u32) -> Checked<()> {
         let blit = &mut self.blit;

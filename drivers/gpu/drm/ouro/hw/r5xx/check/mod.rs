@@ -90,12 +90,15 @@ mod opcode {
 
 /// Header of the packet that carries a relocation.
 const RELOCATION: u32 = 0xc000_1000;
-/// A header of two registers, the first of which is number 0.
-const TWO: u32 = 1 << 16;
+/// Bits of a header of type 0 that are the first register.
+const INDEX_BITS: u32 = 13;
+/// Dwords of that packet.
+const RELOCATION_DWORDS: usize = 2;
 /// Dwords of a record in the sender's list.
 const RECORD_DWORDS: u32 = 4;
 
-/// The stream and its copy, and how far they have come.
+/// The stream and its copy. How far they have come is not here: it goes from call to return, in the processor's
+/// registers, as each packet has to wait for it.
 struct Cursor<'a> {
     stream: &'a [u32],
     objects: &'a dyn Resolve,
@@ -104,8 +107,6 @@ struct Cursor<'a> {
     /// The copy. It begins as the whole stream, and gets what is to be different; if the stream is refused,
     /// nobody takes it.
     out: &'a mut [u32],
-    /// The first dword that is not of the packet at hand, or of its relocations.
-    next: usize,
 }
 
 impl<'a> Cursor<'a> {
@@ -121,15 +122,13 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Takes the next relocation, behind the packet at hand.
-    fn object(&mut self) -> Checked<Object> {
-        let at = self.next;
+    /// Takes the relocation at `at`, behind the packet at hand.
+    fn object(&mut self, at: usize) -> Checked<Object> {
         require(self.stream.get(at) == Some(&RELOCATION))?;
         let place = *self.stream.get(at.wrapping_add(1)).ok_or(Refused)?;
         require(place.is_multiple_of(RECORD_DWORDS))?;
         self.put(at, FILLER)?;
         self.put(at.wrapping_add(1), FILLER)?;
-        self.next = at.wrapping_add(2);
         self.objects.object(place / RECORD_DWORDS).ok_or(Refused)
     }
 }
@@ -186,24 +185,24 @@ impl Checker for Streams {
             objects,
             knows_tiling: objects.stream_knows_tiling(),
             out,
-            next: 0,
         };
         let mut state = State::new(self.depth_pipes);
+        let mut next = 0;
         loop {
             // Nearly all packets are done with here.
-            let at = plain(&mut state.kept, stream, cursor.next);
+            let at = plain(&mut state.kept, stream, next);
             let Some(header) = stream.get(at) else { break };
-            cursor.next = at.wrapping_add(1);
-            if packet(&mut state, &mut cursor, *header).is_err() {
-                return Verdict::Reject(at);
+            match packet(&mut state, &mut cursor, at.wrapping_add(1), *header) {
+                Ok(behind) => next = behind,
+                Err(Refused) => return Verdict::Reject(at),
             }
         }
         Verdict::Copy(stream.len())
     }
 }
 
-/// Goes over packets of type 0 that need no more than their values to be kept: of one register, or of registers of
-/// which any value is harmless. Returns where the first other packet begins, or the stream ends.
+/// Goes over packets of type 0 that need no more than their values to be kept: of up to three registers, or of any
+/// number of which any value is harmless. Returns where the first other packet begins, or the stream ends.
 ///
 /// Not inlined, so that what it needs is in the processor's registers: a stream's time is spent here.
 #[inline(never)]
@@ -220,44 +219,68 @@ fn plain(kept: &mut Kept, stream: &[u32], mut at: usize) -> usize {
             at = at.wrapping_add(2);
             continue;
         }
-        let rule = Rule::of(*header);
-        // Two registers: as above, the processor need not wait for the count to go on.
-        if (header.wrapping_sub(TWO) as usize) < REGISTERS {
-            if !rule.is_free(1) || at >= values.len().wrapping_sub(1) {
-                break;
-            }
-            at = at.wrapping_add(3);
-            continue;
+        // Two registers, or three: as above, the processor need not wait for the count to go on.
+        let behind = match header >> INDEX_BITS {
+            8 => keep::<2>(kept, *header, values, at),
+            16 => keep::<3>(kept, *header, values, at),
+            _ => pass(*header, values, at),
+        };
+        match behind {
+            Some(behind) => at = behind,
+            None => break,
         }
-        let header = RegisterHeader::from_bits(*header);
-        let more = usize::from(header.count_less_one());
-        let registers = if header.one() { 0 } else { more };
-        let is_free = rule.is_free(registers);
-        if header.kind() != 0 || header.reserved() != 0 || !is_free {
-            break;
-        }
-        let last = at.wrapping_add(more);
-        if last >= values.len() {
-            break;
-        }
-        at = last.wrapping_add(2);
     }
     at
 }
 
-/// Checks a packet that is not [`plain`], and its relocations; the cursor is behind the header.
-fn packet(state: &mut State, cursor: &mut Cursor<'_>, header: u32) -> Checked<()> {
-    match PacketType::of(header) {
-        PacketType::Filler => Ok(()),
-        PacketType::Two => Err(Refused),
-        PacketType::Registers if (header as usize) < REGISTERS => {
-            let at = cursor.next;
-            let value = *cursor.stream.get(at).ok_or(Refused)?;
-            cursor.next = at.wrapping_add(1);
-            state.write(header.wrapping_mul(4), at, value, cursor)
+/// Keeps what the packet at `at` gives `N` registers, and returns where the next one begins; or nothing if there is
+/// more to do, of which what was kept is a part.
+#[inline(always)]
+fn keep<const N: usize>(kept: &mut Kept, header: u32, values: &[u32], at: usize) -> Option<usize> {
+    let values: &[u32; N] = values.get(at..)?.first_chunk()?;
+    if !Rule::of(header).is_free(N - 1) {
+        for (register, value) in (header..).zip(values) {
+            if !Rule::of(register).keep(*value, kept) {
+                return None;
+            }
         }
-        PacketType::Registers => write_registers(state, cursor, RegisterHeader::from_bits(header)),
-        PacketType::Command => command(state, cursor, CommandHeader::from_bits(header)),
+    }
+    Some(at.wrapping_add(1 + N))
+}
+
+/// Where the next packet begins, if the one at `at` has any number of registers of which any value is harmless.
+#[inline(always)]
+fn pass(header: u32, values: &[u32], at: usize) -> Option<usize> {
+    // Of type 0 nothing is above the count.
+    let more = (header >> 16) as usize;
+    let rule = Rule::of(header);
+    let header = RegisterHeader::from_bits(header);
+    let is_free = rule.is_free(if header.one() { 0 } else { more });
+    let last = at.wrapping_add(more);
+    let is_plain = header.kind() == 0 && header.reserved() == 0 && is_free && last < values.len();
+    is_plain.then_some(last.wrapping_add(2))
+}
+
+/// Checks a packet that is not [`plain`], whose body begins at `at`, and its relocations. Returns where the next one
+/// begins, as those do that follow.
+fn packet(state: &mut State, cursor: &mut Cursor<'_>, at: usize, header: u32) -> Checked<usize> {
+    if (header as usize) < REGISTERS {
+        let value = *cursor.stream.get(at).ok_or(Refused)?;
+        return state.write(
+            header.wrapping_mul(4),
+            at,
+            value,
+            at.wrapping_add(1),
+            cursor,
+        );
+    }
+    match PacketType::of(header) {
+        PacketType::Filler => Ok(at),
+        PacketType::Two => Err(Refused),
+        PacketType::Registers => {
+            write_registers(state, cursor, at, RegisterHeader::from_bits(header))
+        }
+        PacketType::Command => command(state, cursor, at, CommandHeader::from_bits(header)),
     }
 }
 
@@ -265,33 +288,37 @@ fn packet(state: &mut State, cursor: &mut Cursor<'_>, header: u32) -> Checked<()
 fn write_registers(
     state: &mut State,
     cursor: &mut Cursor<'_>,
+    first: usize,
     header: RegisterHeader,
-) -> Checked<()> {
+) -> Checked<usize> {
     require(header.reserved() == 0)?;
     let count = usize::from(header.count_less_one()).wrapping_add(1);
-    let first = cursor.next;
     let body = cursor.body(first, count)?;
     // Relocations are taken from behind the packet while it is read.
-    cursor.next = first.wrapping_add(count);
+    let mut next = first.wrapping_add(count);
     let mut register = u32::from(header.index());
     let step = u32::from(!header.one());
     for (at, value) in (first..).zip(body) {
         require((register as usize) < REGISTERS)?;
         if !Rule::of(register).keep(*value, &mut state.kept) {
-            state.write(register.wrapping_mul(4), at, *value, cursor)?;
+            next = state.write(register.wrapping_mul(4), at, *value, next, cursor)?;
         }
         register = register.wrapping_add(step);
     }
-    Ok(())
+    Ok(next)
 }
 
 /// Type 3.
-fn command(state: &mut State, cursor: &mut Cursor<'_>, header: CommandHeader) -> Checked<()> {
+fn command(
+    state: &mut State,
+    cursor: &mut Cursor<'_>,
+    at: usize,
+    header: CommandHeader,
+) -> Checked<usize> {
     let len = usize::from(header.count_less_one()).wrapping_add(1);
     require(header.reserved() == 0)?;
-    let at = cursor.next;
     let body = cursor.body(at, len)?;
-    cursor.next = at.wrapping_add(len);
+    let next = at.wrapping_add(len);
     // Behind the dword that is not used, if there is one.
     let draw = match header.opcode() {
         opcode::DRAW_VBUF | opcode::DRAW_IMMD | opcode::DRAW_INDX => {
@@ -300,24 +327,24 @@ fn command(state: &mut State, cursor: &mut Cursor<'_>, header: CommandHeader) ->
         _ => body,
     };
     match header.opcode() {
-        opcode::NOP => Ok(()),
-        opcode::LOAD_VBPNTR => state.arrays(cursor, at, len),
+        opcode::NOP => {}
+        opcode::LOAD_VBPNTR => return state.arrays(cursor, at, len),
         opcode::DRAW_VBUF | opcode::DRAW_VBUF_2 => {
             require(draw.len() == 1)?;
-            state.draws(cursor)?;
-            state.draw_list(draw)
+            state.draw_list(cursor, draw)?;
         }
         opcode::DRAW_IMMD | opcode::DRAW_IMMD_2 => {
-            state.draws(cursor)?;
-            state.draw_embedded(draw)
+            state.draw_embedded(cursor, draw)?;
         }
         opcode::DRAW_INDX | opcode::DRAW_INDX_2 => {
-            state.draws(cursor)?;
-            state.draw_indexed(cursor, draw)
+            return state.draw_indexed(cursor, draw, next);
         }
-        opcode::PAINT_MULTI => state.rectangles(cursor, at, len, Rectangles::Paint),
-        opcode::BITBLT => state.rectangles(cursor, at, len, Rectangles::Copy(1)),
-        opcode::BITBLT_MULTI => state.rectangles(cursor, at, len, Rectangles::Copy(usize::MAX)),
-        _ => Err(Refused),
+        opcode::PAINT_MULTI => return state.rectangles(cursor, at, len, Rectangles::Paint),
+        opcode::BITBLT => return state.rectangles(cursor, at, len, Rectangles::Copy(1)),
+        opcode::BITBLT_MULTI => {
+            return state.rectangles(cursor, at, len, Rectangles::Copy(usize::MAX));
+        }
+        _ => return Err(Refused),
     }
+    Ok(next)
 }

@@ -15,7 +15,7 @@ use super::{
     blits::{Blit, Control, Surface},
     require, slot,
     state::State,
-    Checked, Cursor, Refused,
+    Checked, Cursor, Refused, RELOCATION_DWORDS,
 };
 
 /// Which packet.
@@ -42,14 +42,14 @@ fn brush_dwords(brush: u8) -> Checked<usize> {
 }
 
 impl State {
-    /// A packet of rectangles, of which dwords `at..at + len` are the body.
+    /// A packet of rectangles, of which dwords `at..at + len` are the body. Returns where the next one begins.
     pub(super) fn rectangles(
         &mut self,
         cursor: &mut Cursor<'_>,
         at: usize,
         len: usize,
         packet: Rectangles,
-    ) -> Checked<()> {
+    ) -> Checked<usize> {
         let stream = cursor.stream;
         let end = at.checked_add(len).ok_or(Refused)?;
         let mut body = stream.get(at..end).ok_or(Refused)?;
@@ -63,15 +63,17 @@ impl State {
         let control = Control::from_bits(value);
         require(value & REFUSED == 0 && control.dst_pitch_offset())?;
         let mut place = at.wrapping_add(1);
+        let mut next = end;
         let mut surfaces = [None; 2];
         for (is_there, surface) in [control.src_pitch_offset(), true]
             .into_iter()
             .zip(&mut surfaces)
         {
             if is_there {
-                let (new, value) = Surface::new(one(take(1)?)?, cursor)?;
+                let (new, value) = Surface::new(one(take(1)?)?, next, cursor)?;
                 cursor.put(place, value)?;
                 place = place.wrapping_add(1);
+                next = next.wrapping_add(RELOCATION_DWORDS);
                 *surface = Some(new);
             }
         }
@@ -101,7 +103,7 @@ impl State {
         }
         self.kept.set(slot::BLIT_CONTROL, 0);
         self.blit.surfaces = [None; 2];
-        Ok(())
+        Ok(next)
     }
 }
 

@@ -5,13 +5,13 @@
 //! pipes.
 
 use super::{
-    blits::{Blit, Surface},
+    blits::Blit,
     require,
     slot::{self, Kept},
     surface::Tiles,
-    targets,
+    targets::{self, Used},
     vertices::{Array, MAX_ARRAYS},
-    Checked, Cursor, Place, Refused,
+    Checked, Cursor, Place, Refused, RELOCATION_DWORDS,
 };
 
 /// The state.
@@ -34,11 +34,6 @@ pub(super) struct State {
 
 /// [`slot::SCISSOR`]: the column.
 const SCISSOR_X: u32 = 0x1fff;
-/// `DP_CNTL`: columns go to the right; rows go down.
-const DP_CNTL: [u32; 2] = [1 << 0, 1 << 1];
-/// `DP_CNTL_XDIR_YDIR_YMAJOR`: the same.
-const DP_CNTL_DIRECTIONS: [u32; 2] = [1 << 31, 1 << 15];
-
 impl State {
     /// The known state.
     pub(super) fn new(depth_pipes: bool) -> Self {
@@ -61,9 +56,9 @@ impl State {
     /// Something is drawn. The scissor must not go beyond the pitch of a target: if it does, and was said for this
     /// draw first, it ends with the pitch in the copy. (Some clear more columns than a target has: what would
     /// lie behind the pitch is in rows that they clear as well.)
-    pub(super) fn draws(&mut self, cursor: &mut Cursor<'_>) -> Checked<()> {
+    pub(super) fn draws(&mut self, used: Used, cursor: &mut Cursor<'_>) -> Checked<()> {
         let said = self.scissor_at.take();
-        let pitch = self.narrowest();
+        let pitch = self.narrowest(used);
         let scissor = self.kept.get(slot::SCISSOR);
         if pitch != 0 && scissor & SCISSOR_X >= pitch {
             let scissor = scissor & !SCISSOR_X | pitch.wrapping_sub(1);
@@ -74,23 +69,26 @@ impl State {
     }
 
     /// The dword at `at` of the stream is for a register that is more than a value which is kept: it takes a
-    /// relocation, starts something, or is another one in the copy. Or it is refused.
+    /// relocation, starts something, or is another one in the copy. Or it is refused. The next relocation would be at
+    /// `next`; returns where the one after those that were taken would be.
     pub(super) fn write(
         &mut self,
         register: u32,
         at: usize,
         value: u32,
+        next: usize,
         cursor: &mut Cursor<'_>,
-    ) -> Checked<()> {
+    ) -> Checked<usize> {
+        let behind = next.wrapping_add(RELOCATION_DWORDS);
         let n = |first: u32| (register.wrapping_sub(first) / 4) as usize;
         match register {
             0x43e4 => {
                 self.scissor_at = Some(at);
                 self.kept.set(slot::SCISSOR, value);
-                Ok(())
+                Ok(next)
             }
             0x4540..=0x457c => {
-                let object = cursor.object()?;
+                let object = cursor.object(next)?;
                 let (place, address) = Place::new(&object, value & !0x1f)?;
                 let flags = if cursor.knows_tiling {
                     value & 0x1f
@@ -102,53 +100,39 @@ impl State {
                 require(address & 0x1f == 0)?;
                 *self.textures.get_mut(n(0x4540)).ok_or(Refused)? = Some(place);
                 self.kept.set_nth(slot::TX_OFFSET, n(0x4540), flags);
-                cursor.put(at, address | flags)
+                cursor.put(at, address | flags)?;
+                Ok(behind)
             }
             0x4e28..=0x4e34 => {
                 let place = self.colours.get_mut(n(0x4e28)).ok_or(Refused)?;
-                relocated(place, at, value, cursor)
+                relocated(place, at, value, next, cursor)
             }
-            0x4e80 => relocated(&mut self.resolved, at, value, cursor),
-            0x4f20 => relocated(&mut self.depth, at, value, cursor),
-            0x4e38..=0x4e44 => self.tiled(slot::COLOUR_PITCH, n(0x4e38), at, value, cursor),
-            0x4f24 => self.tiled(slot::DEPTH_PITCH, 0, at, value, cursor),
+            0x4e80 => relocated(&mut self.resolved, at, value, next, cursor),
+            0x4f20 => relocated(&mut self.depth, at, value, next, cursor),
+            0x4e38..=0x4e44 => self.tiled(slot::COLOUR_PITCH, n(0x4e38), at, value, next, cursor),
+            0x4f24 => self.tiled(slot::DEPTH_PITCH, 0, at, value, next, cursor),
             0x4f5c => {
                 // Each unit that is asked writes its count.
                 let units = match self.depth_pipes {
                     true => self.kept.get(slot::DEPTH_UNITS) & 3,
                     false => self.kept.get(slot::PIPES) & 0xf,
                 };
-                let (place, address) = Place::new(&cursor.object()?, value)?;
+                let (place, address) = Place::new(&cursor.object(next)?, value)?;
                 require(value.is_multiple_of(4))?;
                 place.holds(u64::from(units.count_ones().max(1)).wrapping_mul(4))?;
-                cursor.put(at, address)
-            }
-            0x1428 | 0x142c => {
-                let (surface, value) = Surface::new(value, cursor)?;
-                *self.blit.surfaces.get_mut(n(0x1428)).ok_or(Refused)? = Some(surface);
-                cursor.put(at, value)
-            }
-            0x1434 | 0x1438 => {
-                *self.blit.corners.get_mut(n(0x1434)).ok_or(Refused)? = Some(value);
-                Ok(())
-            }
-            0x143c => self.blit(value & 0xffff, value >> 16),
-            0x1598 => self.blit(value >> 16, value & 0xffff),
-            0x16c0 => {
-                self.blit.directions = DP_CNTL.map(|bit| value & bit != 0);
-                Ok(())
-            }
-            0x16d0 => {
-                self.blit.directions = DP_CNTL_DIRECTIONS.map(|bit| value & bit != 0);
-                Ok(())
+                cursor.put(at, address)?;
+                Ok(behind)
             }
             0x4be8 if self.depth_pipes => {
                 self.kept.set(slot::DEPTH_UNITS, value);
-                Ok(())
+                Ok(next)
             }
             // Whoever asks for a hierarchy does without.
-            0x43a4 => cursor.put(at, value & !1),
-            _ => Err(Refused),
+            0x43a4 => {
+                cursor.put(at, value & !1)?;
+                Ok(next)
+            }
+            _ => self.write_2d(register, at, value, next, cursor),
         }
     }
 
@@ -159,15 +143,18 @@ impl State {
         n: usize,
         at: usize,
         value: u32,
+        mut next: usize,
         cursor: &mut Cursor<'_>,
-    ) -> Checked<()> {
+    ) -> Checked<usize> {
         let mut pitch = value;
         if !cursor.knows_tiling {
-            let tiles = Tiles::of(cursor.object()?.tiling)?;
+            let tiles = Tiles::of(cursor.object(next)?.tiling)?;
             pitch = targets::with_tiles(value, tiles);
+            next = next.wrapping_add(RELOCATION_DWORDS);
         }
         self.kept.set_nth(slot, n, pitch);
-        cursor.put(at, pitch)
+        cursor.put(at, pitch)?;
+        Ok(next)
     }
 }
 
@@ -176,9 +163,11 @@ fn relocated(
     place: &mut Option<Place>,
     at: usize,
     value: u32,
+    next: usize,
     cursor: &mut Cursor<'_>,
-) -> Checked<()> {
-    let (new, address) = Place::new(&cursor.object()?, value)?;
+) -> Checked<usize> {
+    let (new, address) = Place::new(&cursor.object(next)?, value)?;
     *place = Some(new);
-    cursor.put(at, address)
+    cursor.put(at, address)?;
+    Ok(next.wrapping_add(RELOCATION_DWORDS))
 }

@@ -19,6 +19,11 @@ pub(super) enum Micro {
     Square,
 }
 
+/// Pixels and rows of a block, of 1, 2, 4, 8 and 16 bytes a pixel; zero where there is none.
+const LINEAR: [(u32, u32); 5] = [(32, 1), (16, 1), (8, 1), (4, 1), (2, 1)];
+const TILED: [(u32, u32); 5] = [(8, 4), (8, 2), (4, 2), (2, 2), (0, 0)];
+const SQUARE: [(u32, u32); 5] = [(0, 0), (4, 4), (0, 0), (0, 0), (0, 0)];
+
 /// How a surface is cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Tiles {
@@ -70,19 +75,17 @@ impl Tiles {
     /// Pixels and rows of what is whole in memory, for so many bytes a pixel. Refused where there is no such
     /// block.
     pub(super) fn grain(self, pixel: u32) -> Checked<(u32, u32)> {
-        let (width, rows) = match (self.micro, pixel) {
-            (Micro::Linear, 1 | 2 | 4 | 8 | 16) => (32 >> pixel.trailing_zeros(), 1),
-            (Micro::Tiled, 1) => (8, 4),
-            (Micro::Tiled, 2) => (8, 2),
-            (Micro::Tiled, 4) => (4, 2),
-            (Micro::Tiled, 8) => (2, 2),
-            (Micro::Square, 2) => (4, 4),
-            _ => return Err(Refused),
+        require(pixel.is_power_of_two())?;
+        let blocks = match self.micro {
+            Micro::Linear => &LINEAR,
+            Micro::Tiled => &TILED,
+            Micro::Square => &SQUARE,
         };
-        Ok(match self.macro_tiles {
-            true => (width * 8, rows * 8),
-            false => (width, rows),
-        })
+        let block = blocks.get(pixel.trailing_zeros() as usize);
+        let (width, rows) = *block.ok_or(Refused)?;
+        require(width != 0)?;
+        let blocks = if self.macro_tiles { 3 } else { 0 };
+        Ok((width << blocks, rows << blocks))
     }
 
     /// Bytes to which a surface is aligned.

@@ -51,6 +51,16 @@ const COLOUR_COLUMNS: u32 = 0x3ffe;
 /// `ZB_DEPTHPITCH`: pixels.
 const DEPTH_COLUMNS: u32 = 0x3ffc;
 
+/// What a draw may write.
+#[derive(Clone, Copy)]
+pub(super) struct Used {
+    /// How many colour targets.
+    colours: usize,
+    depth: bool,
+    /// What samples are resolved to.
+    resolved: bool,
+}
+
 impl State {
     /// Samples of each pixel, which are all in memory.
     fn samples(&self) -> u64 {
@@ -89,47 +99,46 @@ impl State {
         place.holds(bytes.checked_mul(samples).ok_or(Refused)?)
     }
 
-    /// Colour targets that are used, and whether depth is.
-    fn used(&self) -> (usize, bool) {
+    /// What a draw may write.
+    pub(super) fn used(&self) -> Used {
         let is = |slot, bits| self.kept.get(slot) & bits != 0;
         let clears = is(slot::BANDWIDTH, CLEARS_COLOUR);
         let colours = is(slot::CHANNELS, CHANNELS) || is(slot::BLEND, BLEND_READS) || clears;
         let count = match colours {
-            true => (self.kept.get(slot::COLOUR_CONTROL) >> 5 & 3) + 1,
+            true => (self.kept.get(slot::COLOUR_CONTROL) >> 5 & 3).wrapping_add(1),
             false => 0,
         };
-        let depth = is(slot::DEPTH_CONTROL, DEPTH_USES) || clears;
-        (count as usize, depth)
-    }
-
-    /// Whether samples are resolved.
-    fn resolves(&self) -> bool {
-        self.kept.get(slot::RESOLVE) & 1 != 0
+        Used {
+            colours: count as usize,
+            depth: is(slot::DEPTH_CONTROL, DEPTH_USES) || clears,
+            resolved: is(slot::RESOLVE, 1),
+        }
     }
 
     /// The smallest pitch of what a draw may write, in pixels.
-    pub(super) fn narrowest(&self) -> u32 {
-        let (count, depth) = self.used();
-        let pitch = |n| self.kept.nth(slot::COLOUR_PITCH, n) & COLOUR_COLUMNS;
-        let colours = (0..count).map(pitch);
-        let depth = depth.then(|| self.kept.get(slot::DEPTH_PITCH) & DEPTH_COLUMNS);
-        let resolved = self
-            .resolves()
-            .then(|| self.kept.get(slot::RESOLVED_PITCH) & COLOUR_COLUMNS);
-        let all = colours.chain(depth).chain(resolved);
-        all.min().unwrap_or(u32::MAX)
+    pub(super) fn narrowest(&self, used: Used) -> u32 {
+        let mut least = u32::MAX;
+        for n in 0..used.colours {
+            least = least.min(self.kept.nth(slot::COLOUR_PITCH, n) & COLOUR_COLUMNS);
+        }
+        if used.depth {
+            least = least.min(self.kept.get(slot::DEPTH_PITCH) & DEPTH_COLUMNS);
+        }
+        if used.resolved {
+            least = least.min(self.kept.get(slot::RESOLVED_PITCH) & COLOUR_COLUMNS);
+        }
+        least
     }
 
     /// Whether all that a draw may write, and read there, is inside.
-    pub(super) fn targets(&self) -> Checked<()> {
-        let (count, depth) = self.used();
+    pub(super) fn targets(&self, used: Used) -> Checked<()> {
         let samples = self.samples();
-        for (n, place) in self.colours.iter().enumerate().take(count) {
+        for (n, place) in self.colours.iter().enumerate().take(used.colours) {
             let pitch = self.kept.nth(slot::COLOUR_PITCH, n);
             let (tiles, pixel) = (tiles(pitch)?, colour_bytes(pitch)?);
             self.covered(*place, pitch & COLOUR_COLUMNS, pixel, tiles, samples)?;
         }
-        if depth {
+        if used.depth {
             let pixel = match self.kept.get(slot::DEPTH_FORMAT) & 0xf {
                 0 | 1 => 2,
                 2 => 4,
@@ -139,7 +148,7 @@ impl State {
             let columns = pitch & DEPTH_COLUMNS;
             self.covered(self.depth, columns, pixel, tiles(pitch)?, samples)?;
         }
-        if self.resolves() {
+        if used.resolved {
             // Pixels and tiles are those of the first target.
             let first = self.kept.get(slot::COLOUR_PITCH);
             let (tiles, pixel) = (tiles(first)?, colour_bytes(first)?);

@@ -54,6 +54,30 @@ impl Texels {
     }
 }
 
+/// By the format of `TX_FORMAT1`.
+static FORMATS: [Option<Texels>; 32] = formats();
+
+const fn formats() -> [Option<Texels>; 32] {
+    let mut all = [None; 32];
+    let mut format = 0;
+    while format < all.len() {
+        all[format] = match format {
+            0x00 | 0x02 | 0x05 => Some(Texels::plain(1)),
+            0x01 | 0x03 | 0x06 | 0x07 | 0x0a | 0x0b | 0x12 | 0x14 | 0x15 | 0x18 => {
+                Some(Texels::plain(2))
+            }
+            0x04 | 0x08 | 0x09 | 0x0c | 0x0d | 0x17 | 0x19 | 0x1b | 0x1e => Some(Texels::plain(4)),
+            0x0e | 0x1a | 0x1c => Some(Texels::plain(8)),
+            0x1d => Some(Texels::plain(16)),
+            0x0f => Some(Texels::block(8)),
+            0x10 | 0x11 | 0x1f => Some(Texels::block(16)),
+            _ => None,
+        };
+        format += 1;
+    }
+    all
+}
+
 impl Texture {
     /// By the format. Those with bit 14 are nowhere described but by their public names, of which ATI1N (5) and
     /// Y8X24 (6) say what they take; the others get the most that there is.
@@ -66,18 +90,11 @@ impl Texture {
                 _ => Texels::plain(16),
             });
         }
-        match format {
-            0x00 | 0x02 | 0x05 => Ok(Texels::plain(1)),
-            0x01 | 0x03 | 0x06 | 0x07 | 0x0a | 0x0b | 0x12 | 0x14 | 0x15 | 0x18 => {
-                Ok(Texels::plain(2))
-            }
-            0x04 | 0x08 | 0x09 | 0x0c | 0x0d | 0x17 | 0x19 | 0x1b | 0x1e => Ok(Texels::plain(4)),
-            0x0e | 0x1a | 0x1c => Ok(Texels::plain(8)),
-            0x1d => Ok(Texels::plain(16)),
-            0x0f => Ok(Texels::block(8)),
-            0x10 | 0x11 | 0x1f => Ok(Texels::block(16)),
-            _ => Err(Refused),
-        }
+        FORMATS
+            .get(format as usize)
+            .copied()
+            .flatten()
+            .ok_or(Refused)
     }
 
     fn tiles(&self) -> Checked<Tiles> {

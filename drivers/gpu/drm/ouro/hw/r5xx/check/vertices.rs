@@ -3,6 +3,7 @@
 
 use super::{
     super::packets::PacketType, require, slot, state::State, Checked, Cursor, Place, Refused,
+    RELOCATION_DWORDS,
 };
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
@@ -61,7 +62,12 @@ const MAX_EMBEDDED: usize = 16_381;
 
 impl State {
     /// `3D_LOAD_VBPNTR`.
-    pub(super) fn arrays(&mut self, cursor: &mut Cursor<'_>, at: usize, len: usize) -> Checked<()> {
+    pub(super) fn arrays(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        at: usize,
+        len: usize,
+    ) -> Checked<usize> {
         let number = *cursor.body(at, len)?.first().ok_or(Refused)?;
         // Bit 5 asks to fetch early.
         require(number & !0x3f == 0)?;
@@ -69,6 +75,7 @@ impl State {
         require((1..=MAX_ARRAYS).contains(&number))?;
         // A dword of what they are for each two, and one of where for each one.
         require(len == 1 + number + number.div_ceil(2))?;
+        let mut next = at.wrapping_add(len);
         let mut arrays = [Array::default(); MAX_ARRAYS];
         for (n, array) in arrays.iter_mut().take(number).enumerate() {
             let pair = at + 1 + n / 2 * 3;
@@ -77,7 +84,8 @@ impl State {
             let place_at = pair + 1 + n % 2;
             let offset = *cursor.stream.get(place_at).ok_or(Refused)?;
             require(offset.is_multiple_of(4))?;
-            let object = cursor.object()?;
+            let object = cursor.object(next)?;
+            next = next.wrapping_add(RELOCATION_DWORDS);
             let (place, address) = Place::new(&object, offset)?;
             cursor.put(place_at, address)?;
             *array = Array {
@@ -89,7 +97,7 @@ impl State {
         }
         self.arrays = arrays;
         self.array_count = number;
-        Ok(())
+        Ok(next)
     }
 
     /// How many vertices a draw has. One less, as the document says (§6.4.1), would make the chip wait for ever
@@ -123,13 +131,15 @@ impl State {
     }
 
     /// What every draw touches beside its vertices.
-    fn surroundings(&self) -> Checked<()> {
-        self.targets()?;
+    fn surroundings(&mut self, cursor: &mut Cursor<'_>) -> Checked<()> {
+        let used = self.used();
+        self.draws(used, cursor)?;
+        self.targets(used)?;
         self.sampled()
     }
 
     /// `3D_DRAW_VBUF`: `VF_CNTL` alone.
-    pub(super) fn draw_list(&mut self, body: &[u32]) -> Checked<()> {
+    pub(super) fn draw_list(&mut self, cursor: &mut Cursor<'_>, body: &[u32]) -> Checked<()> {
         let draw = Draw::from_bits(*body.first().ok_or(Refused)?);
         require(draw.walk() == WALK_LIST)?;
         let count = self.count(draw)?;
@@ -140,11 +150,11 @@ impl State {
                 .wrapping_sub(1)
                 .max(self.kept.get(slot::MIN_INDEX) & 0xff_ffff),
         )?;
-        self.surroundings()
+        self.surroundings(cursor)
     }
 
     /// `3D_DRAW_IMMD`: `VF_CNTL`, and the vertices.
-    pub(super) fn draw_embedded(&mut self, body: &[u32]) -> Checked<()> {
+    pub(super) fn draw_embedded(&mut self, cursor: &mut Cursor<'_>, body: &[u32]) -> Checked<()> {
         let (draw, vertices) = body.split_first().ok_or(Refused)?;
         let draw = Draw::from_bits(*draw);
         require(draw.walk() == WALK_EMBEDDED && vertices.len() <= MAX_EMBEDDED)?;
@@ -152,12 +162,17 @@ impl State {
         require(size != 0)?;
         let dwords = u64::from(self.count(draw)?).wrapping_mul(size.into());
         require(dwords == vertices.len() as u64)?;
-        self.surroundings()
+        self.surroundings(cursor)
     }
 
     /// `3D_DRAW_INDX`: `VF_CNTL`, and the indices. If there are none, they are in a buffer that the next packet
-    /// names: nothing but fillers comes between.
-    pub(super) fn draw_indexed(&mut self, cursor: &mut Cursor<'_>, body: &[u32]) -> Checked<()> {
+    /// names, at `next`: nothing but fillers comes between.
+    pub(super) fn draw_indexed(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        body: &[u32],
+        next: usize,
+    ) -> Checked<usize> {
         let (draw, indices) = body.split_first().ok_or(Refused)?;
         let draw = Draw::from_bits(*draw);
         require(draw.walk() == WALK_INDICES)?;
@@ -173,32 +188,34 @@ impl State {
             self.kept.get(slot::MAX_INDEX) & 0xff_ffff,
         ];
         self.fetched(limits[0].min(limits[1]), limits[0].max(limits[1]))?;
-        self.surroundings()?;
+        self.surroundings(cursor)?;
         if indices.is_empty() {
-            return from_buffer(cursor, dwords);
+            return from_buffer(cursor, next, dwords);
         }
-        require(dwords as usize == indices.len())
+        require(dwords as usize == indices.len())?;
+        Ok(next)
     }
 }
 
 /// `INDX_BUFFER`: so many dwords of indices, for the draw before it.
-fn from_buffer(cursor: &mut Cursor<'_>, wanted: u32) -> Checked<()> {
-    let at = loop {
-        let header = *cursor.stream.get(cursor.next).ok_or(Refused)?;
-        cursor.next = cursor.next.wrapping_add(1);
+fn from_buffer(cursor: &mut Cursor<'_>, mut at: usize, wanted: u32) -> Checked<usize> {
+    loop {
+        let header = *cursor.stream.get(at).ok_or(Refused)?;
+        at = at.wrapping_add(1);
         match PacketType::of(header) {
             PacketType::Filler => {}
-            _ if header == INDX_BUFFER => break cursor.next,
+            _ if header == INDX_BUFFER => break,
             _ => return Err(Refused),
         }
-    };
+    }
     let [to, offset, size] = *cursor.body(at, 3)? else {
         return Err(Refused);
     };
-    cursor.next = at.wrapping_add(3);
+    let relocation = at.wrapping_add(3);
     require(to == TO_INDEX_PORT && offset.is_multiple_of(4) && size == wanted)?;
-    let object = cursor.object()?;
+    let object = cursor.object(relocation)?;
     let (place, address) = Place::new(&object, offset)?;
     place.holds(u64::from(size).wrapping_mul(4))?;
-    cursor.put(at.wrapping_add(1), address)
+    cursor.put(at.wrapping_add(1), address)?;
+    Ok(relocation.wrapping_add(RELOCATION_DWORDS))
 }
