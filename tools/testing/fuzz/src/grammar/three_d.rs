@@ -58,7 +58,7 @@ impl Generator<'_, '_> {
         }
         let walk = 1 + self.s.below(3) as u32;
         if walk != 3 {
-            self.arrays();
+            self.arrays(walk == 2);
         }
         if draws {
             match walk {
@@ -136,9 +136,18 @@ impl Generator<'_, '_> {
         let (width, height) = grain(pixel, tiles);
         // Pitches are of four pixels at least, by their fields.
         let pitch = columns.next_multiple_of(width.max(4));
+        let height = self.believed(height, tiles.0);
         let bytes = pitch * rows.next_multiple_of(height) * pixel * samples;
         let offset = self.offset(object, bytes, align_of(tiles));
         (object, tiles, pitch, offset)
+    }
+
+    /// Rows that are whole in memory; now and then, those that somebody takes for whole who forgets about macro tiles.
+    fn believed(&mut self, rows: u32, macro_tiles: u32) -> u32 {
+        match macro_tiles != 0 && self.one_in(12) {
+            true => rows / 8,
+            false => rows,
+        }
     }
 
     fn colour(&mut self, offset_at: u32, pitch_at: u32, code: u32, pixel: u32) -> Tiles {
@@ -200,6 +209,7 @@ impl Generator<'_, '_> {
         let tiles = self.tiles(object, bytes);
         // As much as it can be: sides up to the next power of two, all levels of whole tiles.
         let (grain_columns, grain_rows) = grain(bytes, tiles);
+        let grain_rows = self.believed(grain_rows, tiles.0);
         let pitch = (width + 7) & !7;
         let mut total = 0;
         for level in 0..=levels {
@@ -228,8 +238,8 @@ impl Generator<'_, '_> {
         self.relocation(object);
     }
 
-    /// Vertices up to one, and arrays that have them.
-    fn arrays(&mut self) {
+    /// Vertices up to one, and arrays that have them. Limits are for indices: where there are none, they may be higher.
+    fn arrays(&mut self, is_list: bool) {
         self.last_vertex = self.some(300) - 1;
         self.index_offset = if self.one_in(5) { self.some(40) } else { 0 };
         let first = if self.one_in(4) {
@@ -238,8 +248,11 @@ impl Generator<'_, '_> {
             0
         };
         let (last, moved) = (self.last_vertex, self.index_offset);
-        self.set(0x2134, &[last, first]);
+        let limit = if is_list { last + moved } else { last };
+        self.set(0x2134, &[limit, first]);
         self.set(0x208c, &[moved]);
+        // Now and then as somebody lays them out who forgets what is added to indices.
+        let believed = if self.one_in(6) { last } else { last + moved };
         let number = self.some(16);
         let mut body = vec![number];
         let mut objects = Vec::new();
@@ -250,7 +263,7 @@ impl Generator<'_, '_> {
                 1 => self.s.below(128) as u32,
                 _ => count.min(127),
             };
-            let bytes = ((last + moved) * stride + count) * 4;
+            let bytes = (believed * stride + count) * 4;
             let object = self.object_with(bytes, 0);
             let offset = self.offset(object, bytes, 4);
             let what = stride << 8 | count;
