@@ -21,6 +21,11 @@ impl Pace {
         self.0 = 0;
     }
 
+    /// Whether it runs in circles.
+    pub fn circles(&self) -> bool {
+        self.0 >= FREE
+    }
+
     /// It jumps: when the engine goes on, if that is not now. A clock that is moved by hand knows no rest.
     pub fn jump(&mut self, clock: &Clock) -> Option<u64> {
         self.0 += 1;

@@ -9,6 +9,7 @@ use gpu_model::snb::engine::Stop;
 use gpu_model::snb::lint::Rule;
 use gpu_model::snb::{EngineId, SnbConfig, StepResult, ENGINES};
 use snb_rig::{block, Rig, BATCH, TARGET};
+use std::collections::BTreeSet;
 
 const BCS: EngineId = EngineId::Bcs;
 const RCS: EngineId = EngineId::Rcs;
@@ -152,6 +153,27 @@ fn noops_in_a_row_take_few_steps() {
         assert_eq!(rig.gpu.counter(counter), 3000 + 3, "each is a command");
         rig.clean();
     }
+}
+
+#[test]
+fn a_batch_that_runs_in_circles_is_found_at_many_places() {
+    // ACTHD of an engine that works moves (§5.3.7): who looks now and then must not think that it stands.
+    let rig = Rig::with(SnbConfig {
+        keep_events: 0,
+        ..SnbConfig::default()
+    });
+    let mut batch = vec![0; 62];
+    batch.extend([START, BATCH]);
+    rig.put(BATCH, &batch);
+    rig.submit(BCS, &[START, BATCH]);
+    assert!(!rig.gpu.run_until_idle(3000));
+    let places: BTreeSet<u32> = (0..100)
+        .map(|_| {
+            rig.gpu.step(BCS);
+            rig.reg(0x22074)
+        })
+        .collect();
+    assert!(places.len() > 50, "{places:x?}");
 }
 
 #[test]
