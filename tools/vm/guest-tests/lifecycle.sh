@@ -33,8 +33,8 @@ unbind() { echo "$device" >"$driver/unbind" && wait_for has_none; }
 reload() { rmmod ouro && insmod /lib/modules/ouro.ko && wait_for has_node; }
 
 # As often as OURO_LOADS says. KUnit has had its turn: from here on no suite's name fits.
-often=${OURO_LOADS:-20}
-[ -n "$OURO_LOADS" ] || [ "$OURO_KERNEL" != debug ] || often=10
+often=${OURO_LOADS:-50}
+[ -n "$OURO_LOADS" ] || [ "$OURO_KERNEL" != debug ] || often=5
 loads() {
     echo none >/sys/module/kunit/parameters/filter_glob
     times=$often
