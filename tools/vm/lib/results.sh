@@ -170,6 +170,8 @@ results_total() {
         grep '^FAIL' <<<"$all" | awk -F'\t' '{print "  " $2 ($3 ? ": " $3 : "")}' >&2
     fi
     cat "$RESULTS"/*.cover 2>/dev/null | sort -u | awk '
+        # the number behind these words
+        function after(words) { return substr($0, index($0, words) + length(words)) + 0 }
         # the kselftests count by program, on each kernel; here by ioctl
         $1 == "ioctl" && $4 == "cases" {
             before = best[$2, $5]
@@ -178,7 +180,15 @@ results_total() {
             next
         }
         { print "cover: " $0 }
+        # from several programs, each on each kernel and GPU
+        / failed: / && $1 == "allocations" { failed += after("failed: ") }
+        /^stress calls: / { calls += after("calls: ") }
+        /engines. resets: / { resets += after("resets: ") }
+        /^resets survived: / { resets += after("survived: ") }
         END {
+            if (failed + calls + resets)
+                print "cover: in all: " failed + 0 " allocations failed, " calls + 0 " stress calls, " \
+                    resets + 0 " resets survived"
             for (name in cases) { n++; all += cases[name] }
             if (n) print "cover: " n " ioctls, " all " cases"
             for (name in cases) print "cover: ioctl " name ": " cases[name] " cases in " programs[name] " programs"

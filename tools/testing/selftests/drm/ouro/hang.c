@@ -113,7 +113,9 @@ TEST_F(hang, closed_while_nobody_watches)
  */
 TEST_F(hang, several_on_one_engine)
 {
-	enum { CLIENTS = 3, TIMES = 2 };
+	/* again where they take turns: it depends on whose turn it is */
+	const unsigned int times = self->gpu.speaks == &i915 ? 1 : 2;
+	enum { CLIENTS = 3 };
 	struct drm_ouro_stats before, after;
 	struct stat st;
 	char path[64], text[4096] = "";
@@ -127,7 +129,7 @@ TEST_F(hang, several_on_one_engine)
 	snprintf(path, sizeof(path), "/sys/class/drm/card%u/error", minor(st.st_rdev) & 63);
 	file = open(path, O_RDWR);
 	ASSERT_LE(0, file);
-	for (time = 0; time < TIMES; time++) {
+	for (time = 0; time < times; time++) {
 		struct gpu clients[CLIENTS];
 		struct spin spins[CLIENTS];
 		int fences[CLIENTS];
