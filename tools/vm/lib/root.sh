@@ -101,15 +101,41 @@ toolchain_hash() {
 # in one folder take each other's libraries.) Folders of checkouts that are gone
 # go too.
 cargo_target() {
-    local key dir other
+    local key dir lock
     key=$({ toolchain_hash; echo "$OURO_TOP"; } | short_hash)
     dir=$OURO_CACHE/target/$key
     if [ ! -e "$dir/checkout" ]; then
-        mkdir -p "$dir"
-        echo "$OURO_TOP" >"$dir/checkout"
-        for other in "$OURO_CACHE"/target/*/; do
-            [ ! -e "$other/checkout" ] || [ -d "$(<"$other/checkout")" ] || rm -rf "$other"
-        done
+        mkdir -p "$OURO_CACHE/target"
+        exec {lock}>>"$OURO_CACHE/target/.lock"
+        flock "$lock"
+        [ -e "$dir/checkout" ] || cargo_target_new "$dir"
+        exec {lock}>&-
     fi
     echo "$dir"
+}
+
+# cargo_target_new DIR: with the libraries of others that the fullest one has, which are the same for each
+# checkout, by hard links: a fresh clone builds what is its own. Whether they fit is Cargo's to say.
+cargo_target_new() {
+    local dir=$1 other kind fullest='' most=0 n
+    for other in "$OURO_CACHE"/target/*/; do
+        n=$(find "$other" -mindepth 2 -maxdepth 4 -path '*/.fingerprint/*' 2>/dev/null | wc -l)
+        [ "$n" -le "$most" ] || { most=$n; fullest=$other; }
+    done
+    rm -rf "$dir.new"
+    mkdir -p "$dir.new"
+    for kind in debug release x86_64-unknown-linux-gnu/release; do
+        [ -d "$fullest/$kind/.fingerprint" ] || continue
+        mkdir -p "$dir.new/$kind"
+        cp -al "$fullest/$kind/.fingerprint" "$fullest/$kind/build" "$fullest/$kind/deps" "$dir.new/$kind/" 2>/dev/null || true
+        # not what is ours: the packages, their libraries, and programs under any name
+        find "$dir.new/$kind" -mindepth 2 -maxdepth 2 \( -name '*ouro*' -o -name '*gpu[-_]model*' \) -exec rm -rf {} +
+        find "$dir.new/$kind/deps" -type f -perm -100 ! -name '*.so' -delete 2>/dev/null || true
+    done
+    echo "$OURO_TOP" >"$dir.new/checkout"
+    rm -rf "$dir"
+    mv "$dir.new" "$dir"
+    for other in "$OURO_CACHE"/target/*/; do
+        [ ! -e "$other/checkout" ] || [ -d "$(<"$other/checkout")" ] || rm -rf "$other"
+    done
 }
