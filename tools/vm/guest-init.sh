@@ -20,6 +20,9 @@ echo 4 >/proc/sys/vm/drop_caches
 . /etc/ouro
 
 end() {
+    # Some guests of the stock kernel have stood still from here on, idle, all done. (Not the others: if our
+    # driver does not let the guest end, it has to be seen.)
+    [ "$OURO_KERNEL" != peer ] || { sleep 60 && echo b >/proc/sysrq-trigger; } &
     sync
     umount /root/out 2>/dev/null
     umount /out 2>/dev/null
