@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Each allocation of each call (of very many each fifth: next_one()), and where
- * the kernel can each copy of user memory, is failed in turn, until a run has none
+ * Each allocation of each call (on cards, of very many each fifth: next_one()), and
+ * where the kernel can each copy of user memory, is failed in turn, until a run has none
  * left to fail. The call must then say ENOMEM or EFAULT, or do without; leave
  * nothing behind; and change nothing: the same counts, the next handle and
  * descriptor the same, the objects' contents as they were. Only a call whose
@@ -162,15 +162,15 @@ static bool is_without(const struct subject *subject, int said)
 enum { LIMIT = 3600 };
 
 /*
- * Allocations of a run that fail one by one. A call with more makes them page by page, for an
- * image or a ring, and each try makes all those before its own: of what is behind, each fifth
+ * Cards: allocations of a run that fail one by one. A call with more makes them page by page, for
+ * an image or a ring, and each try makes all those before its own: of what is behind, each fifth
  * fails. What is had for a page is fewer than that, so each of it comes to be the one that fails.
  */
 enum { ONE_BY_ONE = 100, STRIDE = 5 };
 
-static unsigned int next_one(unsigned int n)
+static unsigned int next_one(const struct gpu *gpu, unsigned int n)
 {
-	return n + (n < ONE_BY_ONE ? 1 : STRIDE);
+	return n + (n < ONE_BY_ONE || gpu->speaks != &i915_local ? 1 : STRIDE);
 }
 
 static void nothing_left(struct __test_metadata *_metadata, const struct state *s,
@@ -223,7 +223,7 @@ TEST_F_TIMEOUT(failalloc, each_one_of_each_call, LIMIT + 10)
 		{
 			TH_LOG("%s: %s", subject->name, strerror(-said));
 		}
-		for (n = 1, tried = 0;; n = next_one(n), tried++) {
+		for (n = 1, tried = 0;; n = next_one(&self->gpu, n), tried++) {
 			ASSERT_LT(n, 5000);
 			if (!fail_nth(_metadata, &self->state, subject, n, &said))
 				break;
