@@ -23,12 +23,13 @@ use crate::{report, submit::Engine};
 const TRIES: u32 = 3;
 
 impl Recovery {
-    /// Resets an engine because of the request with the number `suspect`. The device is awake.
+    /// Resets an engine because of the request that it works on. If it was found by looking, `seen` is the
+    /// number of that which was looked at. The device is awake.
     pub(super) fn run(
         &self,
         inner: &mut Inner,
         engine: &Engine,
-        suspect: Option<Seqno>,
+        seen: Option<Seqno>,
         why: Why,
         held: &mut Held,
     ) -> Result {
@@ -38,8 +39,9 @@ impl Recovery {
         self.freeze(scope);
         engine.advance();
         held.request = engine.first();
-        let first = held.request.as_ref().and_then(|r| r.tracker.seqno());
-        if why.is_seen() && first != suspect {
+        // Now, and not before: what is done has been taken off.
+        let suspect = held.request.as_ref().and_then(|r| r.tracker.seqno());
+        if why.is_seen() && suspect != seen {
             // It is done after all; or another context's turn has come since it was looked at, and then it is
             // found when it has the engine again.
             self.go_on(inner, scope, held);

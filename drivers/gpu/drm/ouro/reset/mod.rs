@@ -334,8 +334,8 @@ impl Recovery {
                     return gone;
                 }
             };
-            let suspect = watch.oldest();
-            let done = why.map(|why| self.run(inner, engine, suspect, why, held));
+            let seen = watch.oldest();
+            let done = why.map(|why| self.run(inner, engine, seen, why, held));
             self.hardware.put();
             if let Some(done) = done {
                 return done;
@@ -366,8 +366,7 @@ impl Recovery {
                         Allowed::All | Allowed::Engine => self.unwedge(inner, held),
                     }
                 } else {
-                    let suspect = engine.oldest().map(|o| o.seqno);
-                    self.run(inner, engine, suspect, why, held)
+                    self.run(inner, engine, None, why, held)
                 };
                 self.hardware.put();
                 done

@@ -184,6 +184,13 @@ int i915_context_end(int fd, __u32 id)
 	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_DESTROY, &destroy);
 }
 
+int i915_context_set(int fd, __u32 id, __u64 param, __u64 value)
+{
+	struct drm_i915_gem_context_param arg = { .ctx_id = id, .param = param, .value = value };
+
+	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &arg);
+}
+
 static int stores(const struct gpu *gpu, const struct engine *engine, __u32 context,
 		  const struct stores *list)
 {

@@ -13,5 +13,7 @@ int i915_wait(int fd, __u32 handle, __s64 timeout);
 int i915_busy(int fd, __u32 handle);
 __u32 i915_context(int fd);
 int i915_context_end(int fd, __u32 id);
+/* Sets a parameter of a context that is a number: I915_CONTEXT_PARAM_*. */
+int i915_context_set(int fd, __u32 id, __u64 param, __u64 value);
 
 #endif

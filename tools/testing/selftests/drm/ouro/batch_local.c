@@ -121,11 +121,7 @@ __u32 context_on(int fd, struct i915_engine_class_instance engine)
 
 int context_priority(int fd, __u32 context, int priority)
 {
-	struct drm_i915_gem_context_param param = { .ctx_id = context,
-						    .param = I915_CONTEXT_PARAM_PRIORITY,
-						    .value = (__u64)(__s64)priority };
-
-	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &param);
+	return i915_context_set(fd, context, I915_CONTEXT_PARAM_PRIORITY, (__u64)(__s64)priority);
 }
 
 void words_store(struct words *w, __u64 address, __u32 value)

@@ -13,6 +13,7 @@
 #include <linux/sync_file.h>
 
 #include "test.h"
+#include "batch_i915.h"
 #include "files.h"
 
 /* More than a kernel stack could hold if each one called the next. */
@@ -108,15 +109,13 @@ TEST_F(reentry, each_fence_begins_the_next_request)
  */
 TEST_F(reentry, each_failure_ends_the_next_wait)
 {
-	struct drm_i915_gem_context_param param = { .param = I915_CONTEXT_PARAM_PERSISTENCE };
 	__u32 handle = gem_create(self->fd, 8 * LINKS);
 	__u32 context = context_create(self->fd);
 	unsigned int n;
 	int fences[LINKS];
 	struct spin spin;
 
-	param.ctx_id = context;
-	ASSERT_EQ(0, call(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &param));
+	ASSERT_EQ(0, i915_context_set(self->fd, context, I915_CONTEXT_PARAM_PERSISTENCE, 0));
 	chain(_metadata, &self->gpu, context, I915_EXEC_FENCE_IN, handle, &spin, fences);
 	ASSERT_EQ(0, context_destroy(self->fd, context));
 	spin_stop(&spin);

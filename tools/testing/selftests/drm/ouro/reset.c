@@ -13,6 +13,7 @@
 #define ANY_I915
 #define HANGS
 #include "test.h"
+#include "batch_i915.h"
 #include "device.h"
 
 /* Seconds that anything here may take: a hang is found after three. */
@@ -36,13 +37,6 @@ static __u32 pending(int fd, __u32 context)
 	struct drm_i915_reset_stats s;
 
 	return stats(fd, context, &s) ? ~0u : s.batch_pending;
-}
-
-static int set_param(int fd, __u32 context, __u64 param, __u64 value)
-{
-	struct drm_i915_gem_context_param p = { .ctx_id = context, .param = param, .value = value };
-
-	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &p);
 }
 
 /* One word in place of the batch; an out-fence in *fence. 0 or a negative errno. */
@@ -239,7 +233,7 @@ TEST_F(reset, not_recoverable)
 	struct spin spin;
 	int fence;
 
-	ASSERT_EQ(0, set_param(self->fd, guilty, I915_CONTEXT_PARAM_RECOVERABLE, 0));
+	ASSERT_EQ(0, i915_context_set(self->fd, guilty, I915_CONTEXT_PARAM_RECOVERABLE, 0));
 	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], guilty, 0, &fence, &spin));
 	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
 	EXPECT_EQ(-EIO, fence_status(fence));
@@ -266,7 +260,7 @@ TEST_F(reset, client_ban)
 		int fence;
 
 		ASSERT_NE(0, id);
-		ASSERT_EQ(0, set_param(other.fd, id, I915_CONTEXT_PARAM_RECOVERABLE, 0));
+		ASSERT_EQ(0, i915_context_set(other.fd, id, I915_CONTEXT_PARAM_RECOVERABLE, 0));
 		ASSERT_EQ(0, spin_start(&other, &other.engines[1], id, 0, &fence, &spin));
 		EXPECT_EQ(-EIO, fence_status(fence));
 		close(fence);
@@ -296,7 +290,7 @@ TEST_F(reset, not_persistent_fifty_times)
 		struct spin spin;
 		int fence;
 
-		ASSERT_EQ(0, set_param(self->fd, id, I915_CONTEXT_PARAM_PERSISTENCE, 0));
+		ASSERT_EQ(0, i915_context_set(self->fd, id, I915_CONTEXT_PARAM_PERSISTENCE, 0));
 		ASSERT_EQ(0, spin_start(&self->gpu, engine, id, 0, &fence, &spin));
 		ASSERT_EQ(0, store(&self->gpu, engine, 0, target, 0, i + 1));
 		ASSERT_EQ(0, context_destroy(self->fd, id));
@@ -328,7 +322,7 @@ TEST_F(reset, not_persistent_with_its_file)
 	pid_t child;
 
 	ASSERT_EQ(0, gpu_open(&own));
-	ASSERT_EQ(0, set_param(own.fd, 0, I915_CONTEXT_PARAM_PERSISTENCE, 0));
+	ASSERT_EQ(0, i915_context_set(own.fd, 0, I915_CONTEXT_PARAM_PERSISTENCE, 0));
 	ASSERT_EQ(0, spin_start(&own, &own.engines[0], 0, 0, &fence, &spin));
 	child = fork();
 	ASSERT_LE(0, child);
@@ -354,7 +348,7 @@ TEST_F(reset, not_persistent_but_done)
 {
 	__u32 id = context_create(self->fd), target = gem_create(self->fd, PAGE);
 
-	ASSERT_EQ(0, set_param(self->fd, id, I915_CONTEXT_PARAM_PERSISTENCE, 0));
+	ASSERT_EQ(0, i915_context_set(self->fd, id, I915_CONTEXT_PARAM_PERSISTENCE, 0));
 	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], id, target, 0, 13));
 	ASSERT_EQ(0, gem_wait(self->fd, target, PATIENCE * 1000000000ll));
 	cover("DRM_IOCTL_I915_GEM_CONTEXT_DESTROY");
