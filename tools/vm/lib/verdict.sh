@@ -8,6 +8,7 @@ DMESG_BAD='WARNING: |BUG: |BUG!|Oops|kernel BUG|general protection fault|KASAN|U
 DMESG_BAD+='|INFO: (possible|task|rcu)|possible (circular|recursive) locking|suspicious RCU|inconsistent lock state'
 DMESG_BAD+='|held lock freed|sleeping function called|scheduling while atomic|ODEBUG|blocked for more than'
 DMESG_BAD+='|nobody cared|rust_kernel: panicked|Kernel panic|irq [0-9]+: |bad unlock balance|list_(add|del) corruption'
+DMESG_BAD+='|Out of memory: Killed'
 
 # Lines of a stock kernel that say nothing about us.
 DMESG_FINE='possible clocksource|irq [0-9]+: .*(affinity|domain)'

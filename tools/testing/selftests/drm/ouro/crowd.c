@@ -183,21 +183,37 @@ static void touch(void *map, __u32 offset)
 
 /* Objects. */
 
+/*
+ * The crowd wants little memory, or far more than there is: an object of such a size can be made,
+ * and nobody ever gets memory for it. One that takes just all there is makes the kernel end
+ * programs, whichever it likes.
+ */
+enum { LITTLE = 16 * PAGE };
+static const __u64 far_more = 1ull << 40;
+
+static __u64 size_of_object(__u64 size)
+{
+	return size > LITTLE && size < far_more ? far_more : size;
+}
+
 static void make(struct thread *t)
 {
 	struct drm_i915_gem_create create = { .size = (1 + rnd(t) % 16) * PAGE };
 
-	/* far more than there is: takes no memory until it is touched, and then there is none */
 	if (chance(t, 32))
-		create.size = 1ull << 36;
-	SPOIL(t, file(t), DRM_IOCTL_I915_GEM_CREATE, create, 0);
+		create.size = far_more;
+	spoil(t, &create, sizeof(create), 0);
+	create.size = size_of_object(create.size);
+	TRY(t, file(t), DRM_IOCTL_I915_GEM_CREATE, &create);
 }
 
 static void make_ext(struct thread *t)
 {
 	struct drm_i915_gem_create_ext create = { .size = (1 + rnd(t) % 4) * PAGE };
 
-	SPOIL(t, file(t), DRM_IOCTL_I915_GEM_CREATE_EXT, create, 0x30);
+	spoil(t, &create, sizeof(create), 0x30);
+	create.size = size_of_object(create.size);
+	TRY(t, file(t), DRM_IOCTL_I915_GEM_CREATE_EXT, &create);
 }
 
 static void drop(struct thread *t)
