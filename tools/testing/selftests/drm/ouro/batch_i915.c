@@ -191,6 +191,28 @@ int i915_context_set(int fd, __u32 id, __u64 param, __u64 value)
 	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &arg);
 }
 
+int i915_store(const struct gpu *gpu, const struct engine *engine, __u32 target, __u32 value,
+	       struct drm_i915_gem_execbuffer2 *eb)
+{
+	const struct drm_i915_gem_execbuffer2 asked = *eb;
+	struct batch b;
+	__u32 handle;
+	int got;
+
+	batch_init(&b);
+	batch_store(&b, store_for(gpu, engine, 4), target, 0, value);
+	batch_end(&b, gpu->backend);
+	handle = batch_finish(gpu->fd, &b, eb);
+	eb->flags = engine->ring | asked.flags;
+	eb->rsvd1 = asked.rsvd1;
+	eb->rsvd2 = asked.rsvd2;
+	eb->num_cliprects = asked.num_cliprects;
+	eb->cliprects_ptr = asked.cliprects_ptr;
+	got = call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, eb);
+	gem_close(gpu->fd, handle);
+	return got;
+}
+
 static int stores(const struct gpu *gpu, const struct engine *engine, __u32 context,
 		  const struct stores *list)
 {

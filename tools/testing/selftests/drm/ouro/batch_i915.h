@@ -16,4 +16,11 @@ int i915_context_end(int fd, __u32 id);
 /* Sets a parameter of a context that is a number: I915_CONTEXT_PARAM_*. */
 int i915_context_set(int fd, __u32 id, __u64 param, __u64 value);
 
+/*
+ * One value at the beginning of an object, with what the caller has filled in: flags, context,
+ * fences. What the driver answers is there, too. 0 or a negative errno.
+ */
+int i915_store(const struct gpu *gpu, const struct engine *engine, __u32 target, __u32 value,
+	       struct drm_i915_gem_execbuffer2 *eb);
+
 #endif

@@ -7,11 +7,15 @@
  *
  * OURO_SEED is where the random numbers begin, OURO_CHAOS how many batches there are.
  */
+#include <fcntl.h>
+#include <linux/dma-buf.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 
 #define HANGS
-#define ANY_I915
+#define ANY_INTERFACE
 #include "test.h"
+#include "batch_i915.h"
 #include "device.h"
 
 FIXTURE(chaos)
@@ -61,26 +65,55 @@ FIXTURE_TEARDOWN(chaos)
 	gpu_close(&again);
 }
 
-/* A value into an object of its own; 0 with a fence, or a negative errno. */
+/*
+ * The fence of what was sent last to an object, where calls give none: a sync_file of its dma-buf
+ * (the kernel's dma-buf.h). Of what is over by then nobody learns how it ended: no fence.
+ */
+static int fence_of(const struct gpu *gpu, __u32 target)
+{
+	struct drm_prime_handle prime = { .handle = target, .flags = DRM_CLOEXEC | DRM_RDWR };
+	struct dma_buf_export_sync_file arg = { .flags = DMA_BUF_SYNC_RW };
+
+	if (call(gpu->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime))
+		return -1;
+	if (ioctl(prime.fd, DMA_BUF_IOCTL_EXPORT_SYNC_FILE, &arg))
+		arg.fd = -1;
+	close(prime.fd);
+	return arg.fd;
+}
+
+static __u64 resets(int fd)
+{
+	struct drm_ouro_stats stats = {};
+
+	call(fd, DRM_IOCTL_OURO_STATS, &stats);
+	return stats.resets;
+}
+
+/* A value into an object of its own; 0, perhaps with a fence, or a negative errno. */
 static int store_fenced(const struct gpu *gpu, const struct engine *engine, __u32 context,
 			__u32 target, __u32 value, int *fence)
 {
-	struct drm_i915_gem_execbuffer2 eb;
-	struct batch b;
-	__u32 handle;
+	struct drm_i915_gem_execbuffer2 eb = { .flags = I915_EXEC_FENCE_OUT, .rsvd1 = context };
+	__u64 before;
 	int got;
 
-	batch_init(&b);
-	batch_store(&b, store_for(gpu, engine, 4), target, 0, value);
-	batch_end(&b, gpu->backend);
-	handle = batch_finish(gpu->fd, &b, &eb);
-	eb.flags = engine->ring | I915_EXEC_FENCE_OUT;
-	eb.rsvd1 = context;
-	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2_WR");
-	got = call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, &eb);
-	gem_close(gpu->fd, handle);
+	if (gpu->speaks != &radeon) {
+		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2_WR");
+		got = i915_store(gpu, engine, target, value, &eb);
+		if (!got)
+			*fence = eb.rsvd2 >> 32;
+		return got;
+	}
+	before = resets(gpu->fd);
+	cover("DRM_IOCTL_RADEON_CS");
+	got = store(gpu, engine, 0, target, 0, value);
 	if (!got)
-		*fence = eb.rsvd2 >> 32;
+		*fence = fence_of(gpu, target);
+	if (*fence >= 0 && resets(gpu->fd) != before) {
+		close(*fence);
+		*fence = -1;
+	}
 	return got;
 }
 

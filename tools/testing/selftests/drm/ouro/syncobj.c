@@ -9,6 +9,7 @@
 #define TOPIC syncobj
 #define ANY_I915
 #include "test.h"
+#include "batch_i915.h"
 
 static __u32 make(int fd, __u32 flags)
 {
@@ -29,21 +30,11 @@ static __s64 deadline(int seconds)
 static int store_with(const struct gpu *gpu, const struct engine *engine, __u32 target, __u32 value,
 		      __u64 flags, __u32 count, void *fences)
 {
-	struct drm_i915_gem_execbuffer2 eb;
-	struct batch b;
-	__u32 handle;
-	int got;
+	struct drm_i915_gem_execbuffer2 eb = { .flags = flags,
+					       .num_cliprects = count,
+					       .cliprects_ptr = U64(fences) };
 
-	batch_init(&b);
-	batch_store(&b, store_for(gpu, engine, 4), target, 0, value);
-	batch_end(&b, gpu->backend);
-	handle = batch_finish(gpu->fd, &b, &eb);
-	eb.flags = engine->ring | flags;
-	eb.num_cliprects = count;
-	eb.cliprects_ptr = U64(fences);
-	got = call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
-	gem_close(gpu->fd, handle);
-	return got;
+	return i915_store(gpu, engine, target, value, &eb);
 }
 
 TEST_F(syncobj, create_and_destroy)
