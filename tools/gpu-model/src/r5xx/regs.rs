@@ -129,10 +129,12 @@ pub mod reg {
     pub const GA_US_VECTOR_DATA: u32 = 0x4254;
     pub const SC_SCISSOR0: u32 = 0x43e0;
     pub const SC_SCISSOR1: u32 = 0x43e4;
+    pub const TX_FILTER1: u32 = 0x4440;
     pub const TX_FORMAT0: u32 = 0x4480;
     pub const TX_FORMAT1: u32 = 0x44c0;
     pub const TX_FORMAT2: u32 = 0x4500;
     pub const TX_OFFSET: u32 = 0x4540;
+    pub const US_OUT_FMT0: u32 = 0x46a4;
     pub const RB3D_CCTL: u32 = 0x4e00;
     pub const RB3D_BLENDCNTL: u32 = 0x4e04;
     pub const RB3D_COLOR_CHANNEL_MASK: u32 = 0x4e0c;

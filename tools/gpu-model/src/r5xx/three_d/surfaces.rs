@@ -15,6 +15,8 @@ use crate::r5xx::tile::{Layout, Micro, MACRO_BYTES, MICRO_BYTES};
 
 /// Colour buffers.
 const COLOURS: u32 = 4;
+/// US_OUT_FMT: a target that shaders put out nothing for.
+const OUT_UNUSED: u32 = 15;
 /// Texture units.
 const TEXTURES: u32 = 16;
 
@@ -110,11 +112,15 @@ fn layout(macro_tiled: bool, micro: u32, bytes: u64, pitch: u64) -> Option<Layou
     })
 }
 
-/// Layout of a level with so many bytes in a row and so many rows. No document tells where macro tiles
-/// end; users of the chip count on it that levels which are smaller than one go on without, and give
-/// them no more memory.
-fn of_level(whole: Layout, level: u32, row: u64, rows: u64) -> Layout {
-    let is_small = row < whole.pitch_unit() || rows < whole.row_unit();
+/// TX_FILTER1, MACRO_SWITCH by its public name: macro tiles end at a side of one tile, too.
+const MACRO_SWITCH: u32 = 1 << 22;
+
+/// Layout of a level with so many bytes in a row and so many rows. The document does not tell where macro
+/// tiles end; users of the chip count on it that levels which are smaller than one go on without, and give
+/// them no more memory. `early`: levels which are as large as one, too.
+fn of_level(whole: Layout, level: u32, row: u64, rows: u64, early: bool) -> Layout {
+    let least = u64::from(early);
+    let is_small = row < whole.pitch_unit() + least || rows < whole.row_unit() + least;
     Layout {
         macro_tiled: whole.macro_tiled && !(level > 0 && is_small),
         ..whole
@@ -148,18 +154,31 @@ impl Core {
     }
 
     fn colour_targets(&mut self, out: &mut Vec<Target>) {
-        let buffers = (self.get(reg::RB3D_CCTL) >> 5 & 3) + 1;
+        let control = self.get(reg::RB3D_CCTL);
+        // The first one's pixels go to so many; shaders put out pixels of their own for others, unless they are
+        // told that there is no such target (US_OUT_FMT 4:0 15).
+        let repeated = (control >> 5 & 3) + 1;
+        let first = self.get(reg::RB3D_COLORPITCH0) >> 21 & 15;
         let mask = self.get(reg::RB3D_COLOR_CHANNEL_MASK);
         let read = self.get(reg::RB3D_BLENDCNTL) & 4 != 0;
         // The clear of depth and colour together does not look at the mask.
         let clears = self.get(reg::ZB_BW_CNTL) >> 5 & 1 != 0;
-        for n in 0..buffers.min(COLOURS) {
+        for n in 0..COLOURS {
+            if n >= repeated && self.get(reg::US_OUT_FMT0 + 4 * n) & 31 == OUT_UNUSED {
+                continue;
+            }
             let write = mask >> (4 * n) & 15 != 0 || clears;
             if !write && !read {
                 continue;
             }
             let pitch = self.get(reg::RB3D_COLORPITCH0 + 4 * n);
-            let Some(bytes) = colour_bytes(pitch >> 21 & 15) else {
+            // Without bit 14 all targets have the first one's format.
+            let format = if control >> 14 & 1 != 0 {
+                pitch >> 21 & 15
+            } else {
+                first
+            };
+            let Some(bytes) = colour_bytes(format) else {
                 self.notes
                     .lint(Rule::Format, || format!("colour {pitch:#010x}"));
                 continue;
@@ -298,6 +317,7 @@ impl Core {
                 .lint(Rule::UnsupportedTiling, || format!("texture {n}"));
             return None;
         };
+        let early = self.get(reg::TX_FILTER1 + 4 * n) & MACRO_SWITCH != 0;
         let mut size = 0u64;
         for level in 0..=levels {
             let down = |v: u64| (v >> level).max(1);
@@ -305,10 +325,14 @@ impl Core {
             if pitch.is_none() {
                 w = w.next_power_of_two();
             }
+            // As users of the chip lay out what has more than one level or layer.
+            if levels > 0 || layers > 1 {
+                h = h.next_power_of_two();
+            }
             if let Texels::Blocks(_) = texels {
                 (w, h) = (w.div_ceil(4), h.div_ceil(4));
             }
-            let tiling = of_level(tiling, level, w * unit_bytes, h);
+            let tiling = of_level(tiling, level, w * unit_bytes, h, early);
             let row = (w * unit_bytes).next_multiple_of(tiling.pitch_unit());
             let rows = h.next_multiple_of(tiling.row_unit());
             let count = if shrink { down(layers) } else { layers };
@@ -423,13 +447,17 @@ mod tests {
     #[test]
     fn small_levels_have_no_macro_tiles() {
         let whole = target(true, Micro::Tiled, 0).layout;
-        for (level, row, rows, tiled) in [
-            (1, 128, 16, true),
-            (1, 124, 16, false),
-            (1, 128, 15, false),
-            (0, 4, 1, true),
+        for (level, row, rows, early, tiled) in [
+            (1, 128, 16, false, true),
+            (1, 124, 16, false, false),
+            (1, 128, 15, false, false),
+            (0, 4, 1, false, true),
+            (1, 128, 32, true, false),
+            (1, 256, 16, true, false),
+            (1, 256, 32, true, true),
+            (0, 128, 16, true, true),
         ] {
-            let layout = of_level(whole, level, row, rows);
+            let layout = of_level(whole, level, row, rows, early);
             assert_eq!(layout.macro_tiled, tiled, "{level}: {row} by {rows}");
             assert_eq!(layout.micro, Micro::Tiled);
         }

@@ -92,7 +92,15 @@ impl Generator<'_, '_> {
         } else {
             1
         };
-        self.set(0x4e00, &[(count - 1) << 5]);
+        // The first one's pixels again, or others that shaders put out; each with a format of its own, mostly.
+        let own = u32::from(!self.one_in(24));
+        match self.s.below(3) {
+            0 => self.set(0x4e00, &[own << 14]),
+            _ => self.set(0x4e00, &[own << 14 | (count - 1) << 5]),
+        }
+        let put_out = if self.one_in(24) { 4 } else { count };
+        let formats = [0, 1, 2, 3].map(|n| if n < put_out { 0x1b00 } else { 0x1b0f });
+        self.set(0x46a4, &formats);
         let channels = if self.one_in(8) { 0 } else { 0xffff };
         self.set(0x4e0c, &[channels]);
         let blend = self.s.below(2) as u32;
@@ -230,6 +238,9 @@ impl Generator<'_, '_> {
         }
         let offset = self.offset(object, total, align_of(tiles));
         self.set(0x4400 + 4 * unit, &[wraps[1] << 3 | wraps[0]]);
+        // Where macro tiles end.
+        let switch = self.s.below(2) as u32;
+        self.set(0x4440 + 4 * unit, &[switch << 22]);
         let size = (width - 1) | (height - 1) << 11 | deep << 22 | levels << 26;
         self.set(0x4480 + 4 * unit, &[size | u32::from(by_pitch) << 31]);
         self.set(0x44c0 + 4 * unit, &[format | kind << 25]);

@@ -92,7 +92,10 @@ pub(super) const BLOCKS: &[Block] = &[
     (0x4620, 0x4624, 0),
     (0x4630, 0x4638, 0),
     (0x4640, 0x467c, 0),
-    (0x46a4, 0x46b4, 0),
+    // What shaders put out: for the first target, and nothing (15, by its public name) for three more.
+    (0x46a4, 0x46a4, 0),
+    (0x46a8, 0x46b0, 15),
+    (0x46b4, 0x46b4, 0),
     (0x46c0, 0x46c4, 0),
     // Fog, and which unit of depth commands go to.
     (0x4bc0, 0x4bd8, 0),

@@ -49,6 +49,56 @@ fn several_targets_are_each_looked_at() {
 }
 
 #[test]
+fn targets_that_shaders_put_out_for_are_looked_at() {
+    // US_OUT_FMT of the second and the fourth; 15 is none. RB3D_CCTL repeats nothing.
+    let put_out = |register: u32, format: u32| {
+        target()
+            .set(0x4e00, &[1 << 14])
+            .set(register, &[format])
+            .set(register - 0x46a4 + 0x4e28, &[0])
+            .object(2)
+            .set(register - 0x46a4 + 0x4e38, &[6 << 21 | 64])
+            .and(array())
+            .and(list(3))
+    };
+    for register in [0x46a8, 0x46b0] {
+        // C4_8, C4_32_FP, by their public names; other bits are channels.
+        for format in [0, 21, 0x1b00] {
+            let stream = put_out(register, format);
+            assert!(stream.passes(&[TARGET, 48, TARGET]), "{format:x}");
+            assert!(!stream.passes(&[TARGET, 48, TARGET - 1]), "{format:x}");
+        }
+        for format in [15, 0x1b0f] {
+            assert!(put_out(register, format).passes(&[TARGET, 48, 1]));
+        }
+    }
+    // A target that is nowhere.
+    let nowhere = target().set(0x46ac, &[0]).and(array()).and(list(3));
+    assert!(!nowhere.passes(&[TARGET, 48]));
+    // The known state puts out nothing there.
+    let known = crate::r5xx::known::tests::written_always();
+    assert_eq!([0x46a8, 0x46ac, 0x46b0].map(|r| known[&r][0]), [15; 3]);
+}
+
+#[test]
+fn targets_without_pixels_of_their_own_have_the_first_ones() {
+    // RB3D_CCTL 14: formats are their own. The second one's pixels are a byte each, those of the first four.
+    let two = |own: u32| {
+        target()
+            .set(0x4e00, &[own << 14 | 1 << 5])
+            .set(0x4e2c, &[0])
+            .object(2)
+            .set(0x4e3c, &[9 << 21 | 64])
+            .and(array())
+            .and(list(3))
+    };
+    assert!(two(1).passes(&[TARGET, 48, 4096]));
+    assert!(!two(1).passes(&[TARGET, 48, 4095]));
+    assert!(two(0).passes(&[TARGET, 48, TARGET]));
+    assert!(!two(0).passes(&[TARGET, 48, TARGET - 1]));
+}
+
+#[test]
 fn resolved_samples_lie_inside() {
     let resolve = |pitch: u32| {
         target()

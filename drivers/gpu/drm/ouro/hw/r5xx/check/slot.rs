@@ -61,8 +61,10 @@ pub(super) const BLIT_CONTROL: u8 = DEPTH_PITCH + 1;
 pub(super) const BLIT_COMPARE: u8 = BLIT_CONTROL + 1;
 /// `RB3D_COLORPITCH`, of four.
 pub(super) const COLOUR_PITCH: u8 = BLIT_COMPARE + 1;
+/// `US_OUT_FMT`, of four.
+pub(super) const OUT_FORMAT: u8 = COLOUR_PITCH + 4;
 /// `TX_FILTER0`, of sixteen; so are the next.
-pub(super) const TX_FILTER: u8 = COLOUR_PITCH + 4;
+pub(super) const TX_FILTER: u8 = OUT_FORMAT + 4;
 /// `TX_FORMAT0`.
 pub(super) const TX_SIZE: u8 = TX_FILTER + 16;
 /// `TX_FORMAT1`.

@@ -39,6 +39,9 @@ impl State {
     pub(super) fn new(depth_pipes: bool) -> Self {
         let mut kept = Kept::new();
         kept.set(slot::PIPES, 0xf);
+        for n in 1..4 {
+            kept.set_nth(slot::OUT_FORMAT, n, targets::OUT_UNUSED);
+        }
         Self {
             depth_pipes,
             kept,

@@ -41,6 +41,12 @@ const BLEND_READS: u32 = 1 << 2;
 const CLEARS_COLOUR: u32 = 1 << 5;
 /// `RB3D_COLOR_CHANNEL_MASK`: channels of four targets.
 const CHANNELS: u32 = 0xffff;
+/// `RB3D_CCTL`: each target has pixels of its own; else all have those of the first.
+const OWN_PIXELS: u32 = 1 << 14;
+/// `US_OUT_FMT`: what a pixel shader puts out.
+const OUT_FORMAT: u32 = 0x1f;
+/// `US_OUT_FMT`: it puts out nothing there.
+pub(super) const OUT_UNUSED: u32 = 15;
 /// `ZB_CNTL`: stencil, depth, writes of depth.
 const DEPTH_USES: u32 = 7;
 /// `GB_AA_CONFIG`: there are samples, and how many.
@@ -54,8 +60,8 @@ const DEPTH_COLUMNS: u32 = 0x3ffc;
 /// What a draw may write.
 #[derive(Clone, Copy)]
 pub(super) struct Used {
-    /// How many colour targets.
-    colours: usize,
+    /// Which colour targets, one bit each.
+    colours: u32,
     depth: bool,
     /// What samples are resolved to.
     resolved: bool,
@@ -99,17 +105,27 @@ impl State {
         place.holds(bytes.checked_mul(samples).ok_or(Refused)?)
     }
 
+    /// The colour targets that pixels go to: those to which `RB3D_CCTL` repeats the first one's, and those for which
+    /// shaders put out others, which it does not count.
+    fn put_out(&self) -> u32 {
+        let repeated = self.kept.get(slot::COLOUR_CONTROL) >> 5 & 3;
+        let mut used = 0xfu32 >> 3u32.wrapping_sub(repeated);
+        for n in 0..self.colours.len() {
+            if self.kept.nth(slot::OUT_FORMAT, n) & OUT_FORMAT != OUT_UNUSED {
+                used |= 1 << n;
+            }
+        }
+        used
+    }
+
     /// What a draw may write.
     pub(super) fn used(&self) -> Used {
         let is = |slot, bits| self.kept.get(slot) & bits != 0;
         let clears = is(slot::BANDWIDTH, CLEARS_COLOUR);
         let colours = is(slot::CHANNELS, CHANNELS) || is(slot::BLEND, BLEND_READS) || clears;
-        let count = match colours {
-            true => (self.kept.get(slot::COLOUR_CONTROL) >> 5 & 3).wrapping_add(1),
-            false => 0,
-        };
+        let colours = if colours { self.put_out() } else { 0 };
         Used {
-            colours: count as usize,
+            colours,
             depth: is(slot::DEPTH_CONTROL, DEPTH_USES) || clears,
             resolved: is(slot::RESOLVE, 1),
         }
@@ -118,7 +134,7 @@ impl State {
     /// The smallest pitch of what a draw may write, in pixels.
     pub(super) fn narrowest(&self, used: Used) -> u32 {
         let mut least = u32::MAX;
-        for n in 0..used.colours {
+        for n in (0..self.colours.len()).filter(|n| used.colours >> n & 1 != 0) {
             least = least.min(self.kept.nth(slot::COLOUR_PITCH, n) & COLOUR_COLUMNS);
         }
         if used.depth {
@@ -133,10 +149,18 @@ impl State {
     /// Whether all that a draw may write, and read there, is inside.
     pub(super) fn targets(&self, used: Used) -> Checked<()> {
         let samples = self.samples();
-        for (n, place) in self.colours.iter().enumerate().take(used.colours) {
+        let first = self.kept.get(slot::COLOUR_PITCH);
+        let own = self.kept.get(slot::COLOUR_CONTROL) & OWN_PIXELS != 0;
+        for (n, place) in self.colours.iter().enumerate() {
+            if used.colours >> n & 1 == 0 {
+                continue;
+            }
             let pitch = self.kept.nth(slot::COLOUR_PITCH, n);
-            let (tiles, pixel) = (tiles(pitch)?, colour_bytes(pitch)?);
-            self.covered(*place, pitch & COLOUR_COLUMNS, pixel, tiles, samples)?;
+            let (tiles, columns) = (tiles(pitch)?, pitch & COLOUR_COLUMNS);
+            self.covered(*place, columns, colour_bytes(pitch)?, tiles, samples)?;
+            if !own && n != 0 {
+                self.covered(*place, columns, colour_bytes(first)?, tiles, samples)?;
+            }
         }
         if used.depth {
             let pixel = match self.kept.get(slot::DEPTH_FORMAT) & 0xf {
@@ -150,7 +174,6 @@ impl State {
         }
         if used.resolved {
             // Pixels and tiles are those of the first target.
-            let first = self.kept.get(slot::COLOUR_PITCH);
             let (tiles, pixel) = (tiles(first)?, colour_bytes(first)?);
             let columns = self.kept.get(slot::RESOLVED_PITCH) & COLOUR_COLUMNS;
             self.covered(self.resolved, columns, pixel, tiles, 1)?;
