@@ -3,8 +3,12 @@
 //!
 //! Levels follow each other in memory. A level's row is padded to a block or a tile, and its rows to whole
 //! ones of those. Where a level is smaller than a macro tile the chip goes on without those; the first one is
-//! taken to have them in any case. A height is taken as the next power of two, unless the texture clamps; so is a
-//! width without a pitch, in any case, as no row of another length is told of.
+//! taken to have them in any case. A height is taken as the next power of two, unless the texture clamps; of one with
+//! more than one level or layer, each level's is, as users of the chip lay those out. So is a width without a pitch,
+//! in any case, as no row of another length is told of.
+//!
+//! That the chip ends macro tiles is what a bit of `TX_FILTER1` is for, `MACRO_SWITCH` by its public name: at levels with
+//! a side of less than one tile, or of one tile at most. What is counted here is enough for both.
 
 use super::{
     require, slot,
@@ -137,10 +141,17 @@ impl Texture {
             ..tiles
         };
         let more = (1u32 << texels.side).wrapping_sub(1);
+        let last = self.size >> 26 & 0xf;
+        let has_many = last > 0 || depth > 1 || faces > 1;
         let mut total = 0u64;
-        for level in 0..(self.size >> 26 & 0xf).wrapping_add(1) {
-            let at = |side: u32| (side >> level).max(1).wrapping_add(more) >> texels.side;
-            let (columns, rows) = (at(width), at(height));
+        for level in 0..last.wrapping_add(1) {
+            let at = |side: u32| (side >> level).max(1);
+            let whole = |side: u32| side.wrapping_add(more) >> texels.side;
+            let high = match has_many {
+                true => at(height).next_power_of_two(),
+                false => at(height),
+            };
+            let (columns, rows) = (whole(at(width)), whole(high));
             let grain = match level > 0 && (columns < grain.0 || rows < grain.1) {
                 true => small.grain(texels.bytes)?,
                 false => grain,
@@ -247,6 +258,53 @@ mod tests {
             needs(&draw(filter, size(40, 20, 0), RGBA, 0, 0), 64 * rows * 4);
             let by_pitch = size(40, 20, 0) | 1 << 31;
             needs(&draw(filter, by_pitch, RGBA, 39, 0), 40 * rows * 4);
+        }
+    }
+
+    #[test]
+    fn heights_of_levels_and_layers_are_powers_of_two() {
+        // 16 by 20 of four bytes: 32 rows, then 10 as 16, then 5 as 8; rows of 16, 8 and 4 padded to 8.
+        needs(
+            &draw(CLAMP, size(16, 20, 2), RGBA, 0, 0),
+            (16 * 32 + 8 * 16 + 8 * 8) * 4,
+        );
+        // Two layers, six faces; a flat one has 20.
+        let deep = size(16, 20, 0) | 1 << 22;
+        needs(&draw(CLAMP, deep, RGBA | 1 << 25, 0, 0), 2 * 16 * 32 * 4);
+        needs(
+            &draw(CLAMP, size(16, 20, 0), RGBA | 2 << 25, 0, 0),
+            6 * 16 * 32 * 4,
+        );
+        needs(&draw(CLAMP, size(16, 20, 0), RGBA, 0, 0), 16 * 20 * 4);
+    }
+
+    /// `TX_FILTER1` 22: tiles end at levels with a side of less than one, or of one at most.
+    #[test]
+    fn what_is_counted_is_enough_wherever_tiles_end() {
+        // Blocks of 4 by 2 texels of four bytes, tiles of 8 by 8 of those.
+        let (block, tile) = ((4u64, 2u64), (32u64, 16u64));
+        for (width, height) in [(64, 64), (256, 16), (32, 256), (128, 32), (64, 24)] {
+            for macro_switch in [0, 1 << 22] {
+                let mut bytes = 0;
+                for level in 0..6 {
+                    let columns = (width >> level).max(1u64);
+                    let rows = (height >> level).max(1u64).next_power_of_two();
+                    let ends = match macro_switch {
+                        0 => columns < tile.0 || rows < tile.1,
+                        _ => columns <= tile.0 || rows <= tile.1,
+                    };
+                    let grain = if ends { block } else { tile };
+                    bytes += columns.next_multiple_of(grain.0) * rows.next_multiple_of(grain.1) * 4;
+                }
+                let stream = new().set(0x4440, &[macro_switch]).and(draw(
+                    CLAMP,
+                    size(width as u32, height as u32, 5),
+                    RGBA,
+                    0,
+                    4 | 8,
+                ));
+                assert!(!stream.passes(&[bytes - 1, 48]), "{width} {height}");
+            }
         }
     }
 
