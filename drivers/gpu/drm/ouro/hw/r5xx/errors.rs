@@ -31,8 +31,10 @@ pub(super) fn activity(hw: &Hw<'_>) -> Activity {
 pub(super) fn report(hw: &Hw<'_>) -> Report {
     let activity = activity(hw);
     let [instdone, more_instdone] = activity.units;
-    let faults = hw.regs.read32(regs::GEN_INT_STATUS) & interrupts::FAULTS;
-    if faults != 0 && faults != interrupts::FAULTS {
+    let status = hw.regs.read32(regs::GEN_INT_STATUS);
+    let faults = status & interrupts::FAULTS;
+    // A card that is gone has all.
+    if faults != 0 && status != u32::MAX {
         hw.regs.write32(regs::GEN_INT_STATUS, faults);
     }
     let mut report = Report {
@@ -108,6 +110,18 @@ mod tests {
             writes.collect::<std::vec::Vec<_>>(),
             [&Access::W(0x30, 0x18)]
         );
+    }
+
+    #[test]
+    fn both_faults_at_once_are_cleared_and_a_card_that_is_gone_is_left_alone() {
+        let mock = Mock::default();
+        mock.set(0x44, 1 << 21 | 1 << 16);
+        assert_eq!(report(&mock.hw()).engines[0].unwrap().eir, 0x21_0000);
+        assert_eq!(mock.written(0x44), [0x21_0000]);
+        let gone = Mock::default();
+        gone.gone.set(true);
+        let _ = report(&gone.hw());
+        assert_eq!(gone.written(0x44), []);
     }
 
     #[test]
