@@ -35,6 +35,16 @@ pub enum IrqKind {
     Intx,
 }
 
+impl IrqKind {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Msi => "MSI",
+            Self::Intx => "INTx",
+        }
+    }
+}
+
 /// What the unbind frees.
 #[pin_data]
 struct Request<T: IrqHandler> {

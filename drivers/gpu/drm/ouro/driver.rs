@@ -225,7 +225,7 @@ fn microcode(pdev: &pci::Device<Core<'_>>, chip: &Chip) -> Result<KVVec<u8>> {
     let file = Firmware::request(&file, pdev.as_ref()).inspect_err(|e| {
         dev_err!(
             pdev,
-            "no firmware {name} ({e:?}): without it the device runs nothing\n"
+            "no firmware {name} ({e:?}), without which it runs nothing\n"
         );
     })?;
     bytes.extend_from_slice(file.data(), GFP_KERNEL)?;
@@ -274,7 +274,7 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip) -> Result<Arc<Gpu
         GFP_KERNEL,
     )?;
     let firmware = microcode(pdev, chip)?;
-    let hardware = Hardware::new(chip, regs, gtt, platform, firmware)?;
+    let hardware = Hardware::new(pdev.as_ref().into(), chip, regs, gtt, platform, firmware)?;
     let hardware = Arc::pin_init(hardware, GFP_KERNEL)?;
     let own = match (windows.local, hardware.topology().local) {
         (Some(place), Some(memory)) => own_memory(pdev, place, memory)?,
@@ -368,7 +368,7 @@ impl pci::Driver for Ouro {
         let handler = Arc::new(Handler(gpu.clone()), GFP_KERNEL)?;
         let msi = gpu.hardware().topology().msi;
         let irq = Irq::request(pdev, c"ouro", msi, handler)?;
-        dev_info!(pdev, "interrupt: {:?}\n", irq.kind());
+        dev_info!(pdev, "interrupts by {}\n", irq.kind().name());
         binding.irq = Some(irq);
         gpu.prove()?;
 

@@ -6,11 +6,12 @@
 //! Everything that touches a register goes through here. The structure is `'static`: it outlives
 //! the binding of the driver, after which the windows answer all ones and ignore writes.
 
-use core::fmt;
 use kernel::{
+    device::Device,
     new_mutex, new_spinlock_irq,
     prelude::*,
     sync::{
+        aref::ARef,
         atomic::{ordering, Atomic},
         Mutex, SpinLockIrq,
     },
@@ -27,7 +28,7 @@ use ouro_kernel::{
     time,
 };
 
-use crate::report;
+use crate::report::{self, Words};
 
 /// A window of registers, with a count of its accesses.
 pub(crate) struct Window {
@@ -126,6 +127,8 @@ pub(crate) fn errno(error: BringUpError) -> Error {
 /// A device, as its backend sees it.
 #[pin_data]
 pub(crate) struct Hardware {
+    /// For the log.
+    dev: ARef<Device>,
     chip: &'static Chip,
     regs: Window,
     gtt: Window,
@@ -161,6 +164,7 @@ const STARTS: u32 = 3;
 impl Hardware {
     /// Takes the windows of a chip, and looks what it has. `firmware` is the file that the backend names.
     pub(crate) fn new(
+        dev: ARef<Device>,
         chip: &'static Chip,
         regs: Window,
         gtt: Window,
@@ -180,11 +184,12 @@ impl Hardware {
                 .wake(&hw, &mut gt, &Waits)
                 .and_then(|()| chip.generation.probe(&hw, chip))
                 .map_err(|e| {
-                    pr_err!("{}: {:?}\n", chip.name, e);
+                    dev_err!(dev, "{}\n", Words(e));
                     errno(e)
                 })?
         };
         Ok(try_pin_init!(Self {
+            dev,
             chip,
             regs,
             gtt,
@@ -202,6 +207,11 @@ impl Hardware {
             gtt_flushes: Atomic::new(0),
             reported: Atomic::new(0),
         }? Error))
+    }
+
+    /// The device, for the log.
+    pub(crate) fn dev(&self) -> &Device {
+        &self.dev
     }
 
     pub(crate) fn chip(&self) -> &'static Chip {
@@ -245,7 +255,6 @@ impl Hardware {
                 // Nobody is there.
                 break;
             }
-            pr_err!("{:?}: no reset: {:?}\n", self, e);
             started = self.restart(layout);
         }
         started
@@ -273,7 +282,7 @@ impl Hardware {
     pub(crate) fn reset(&self, scope: ResetScope) -> Result {
         self.generation()
             .reset(&self.hw(), scope, &Waits)
-            .map_err(errno)
+            .map_err(|e| self.no_reset(e))
     }
 
     /// Resets the device, and brings it up again as far as [`start`](Self::start) does; fences stay
@@ -281,7 +290,12 @@ impl Hardware {
     pub(crate) fn restart(&self, layout: &Layout) -> Result {
         self.generation()
             .start(&self.hw(), &self.topology, layout, &Waits)
-            .map_err(errno)
+            .map_err(|e| self.no_reset(e))
+    }
+
+    fn no_reset(&self, error: BringUpError) -> Error {
+        dev_err!(self.dev, "reset failed: {}\n", Words(error));
+        errno(error)
     }
 
     /// Takes the events of an interrupt. Any context.
@@ -305,7 +319,7 @@ impl Hardware {
         let last = self.reported.load(ordering::Relaxed);
         if errors.is_error() && (last == 0 || now.wrapping_sub(last) > REPORT_PAUSE_NS) {
             self.reported.store(now, ordering::Relaxed);
-            report::print(&errors);
+            report::print(&self.dev, &errors);
         }
     }
 
@@ -441,10 +455,4 @@ pub(crate) struct Counts {
     pub(crate) pte_writes: u64,
     pub(crate) interrupts: u64,
     pub(crate) table_flushes: u64,
-}
-
-impl fmt::Debug for Hardware {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.chip.name, self.generation().name())
-    }
 }

@@ -253,8 +253,7 @@ impl Gpu {
                 engine.halt();
             }
             // A batch that did not end would go on, and write to pages that are about to be freed.
-            if let Err(e) = self.hardware().reset(ResetScope::All) {
-                pr_warn!("{:?}: no reset: {:?}\n", self.hardware(), e);
+            if self.hardware().reset(ResetScope::All).is_err() {
                 // It may go on with what it was doing, but not in memory that others get.
                 self.dma_device().set_master(false);
             }

@@ -16,6 +16,7 @@ use ouro_kernel::{
 };
 
 use super::{Gpu, State};
+use crate::report::Words;
 use crate::submit::{
     request::{Awake, Work},
     Engine,
@@ -67,7 +68,11 @@ impl Gpu {
         let fence = self.run(engine, &first, Work::Nothing)?;
         let done = engine.wait_until(|| fence.is_signaled());
         if done.is_err() {
-            pr_err!("{:?} does not answer\n", engine.hw().desc().id);
+            dev_err!(
+                self.hardware.dev(),
+                "{}: no answer\n",
+                Words(engine.hw().desc().id)
+            );
             return Err(EIO);
         }
         for _ in 0..REPORT_LOOKS {
@@ -76,9 +81,10 @@ impl Gpu {
             }
             fsleep(Delta::from_micros(100));
         }
-        pr_warn!(
-            "{:?} reports at no known place: {:#x} is taken for it\n",
-            engine.hw().desc().id,
+        dev_warn!(
+            self.hardware.dev(),
+            "{}: events are at no known place, {:#x} is taken for it\n",
+            Words(engine.hw().desc().id),
             guess.at
         );
         Ok(guess)
@@ -88,7 +94,11 @@ impl Gpu {
         match fence.wait(Interruptible::No, time::ms(FIRST_REQUEST_MS))? {
             Waited::Done(_) => Ok(()),
             Waited::TimedOut => {
-                pr_err!("{:?} does not answer\n", engine.hw().desc().id);
+                dev_err!(
+                    self.hardware.dev(),
+                    "{}: no answer\n",
+                    Words(engine.hw().desc().id)
+                );
                 Err(EIO)
             }
         }
@@ -122,7 +132,8 @@ impl Gpu {
         while engine.holds(seat.id()) {
             let ms = time::monotonic_ns().saturating_sub(begin) / 1_000_000;
             if ms > FIRST_REQUEST_MS.into() {
-                pr_err!("{:?} does not save a context\n", engine.hw().desc().id);
+                let id = Words(engine.hw().desc().id);
+                dev_err!(self.hardware.dev(), "{}: a context is not saved\n", id);
                 return Err(EIO);
             }
             fsleep(Delta::from_micros(100));

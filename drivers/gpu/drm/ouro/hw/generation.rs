@@ -13,6 +13,7 @@ use crate::{
     report::Report,
     types::{EngineId, GgttAddr, Page},
 };
+use core::fmt;
 
 /// Where the windows of a device are: `(BAR, first byte, bytes)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -190,6 +191,19 @@ pub enum BringUpError {
     Timeout(&'static str),
     /// It is set up in a way the driver cannot use; the text says how.
     Unsupported(&'static str),
+}
+
+impl fmt::Display for BringUpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BringUpError::NoTranslationTable => {
+                f.write_str("no translation table from the firmware")
+            }
+            BringUpError::Gone => f.write_str("it is gone: registers read all ones"),
+            BringUpError::Timeout(register) => write!(f, "no answer in time: {register}"),
+            BringUpError::Unsupported(what) => write!(f, "not supported: {what}"),
+        }
+    }
 }
 
 /// What an interrupt was about.

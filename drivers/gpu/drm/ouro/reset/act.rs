@@ -17,7 +17,10 @@ use ouro_hw::{generation::ResetScope, report::Report, types::Seqno};
 use ouro_kernel::{fence, time};
 
 use super::{bit, events::Event, has, state::ErrorState, Allowed, Held, Inner, Recovery, Why};
-use crate::{report, submit::Engine};
+use crate::{
+    report::{self, Words},
+    submit::Engine,
+};
 
 /// How often a reset is tried before the device is given up.
 const TRIES: u32 = 3;
@@ -50,7 +53,8 @@ impl Recovery {
         if let Some(lost) = inner.lost.get_mut(engine.index()) {
             lost.suspect = suspect;
         }
-        pr_err!("{:?}: {}: reset\n", desc.id, why.text());
+        let dev = self.hardware.dev();
+        dev_err!(dev, "{}: reset: {}\n", Words(desc.id), why.text());
         if why.blames() {
             self.events.tell(Event::Error);
         }
@@ -61,7 +65,7 @@ impl Recovery {
         };
         self.freeze(scope);
         let report = self.hardware.take_errors();
-        report::print(&report);
+        report::print(dev, &report);
         self.capture(engine, suspect, why, scope, &report, held);
         if why.blames() {
             self.events.tell(Event::Reset);
@@ -153,8 +157,7 @@ impl Recovery {
         match first {
             Some(one) if scope != !0 => self.hardware.reset(ResetScope::Engine(one.index())),
             _ => self.hardware.restart(self.space.layout().ok_or(EINVAL)?),
-        }
-        .inspect_err(|e| pr_err!("{:?}: no reset: {:?}\n", self.hardware, e))?;
+        }?;
         for engine in self.engines.iter().filter(|e| has(scope, e)) {
             if let Some(lost) = inner.lost.get_mut(engine.index()) {
                 engine.take_back(lost, false);
@@ -194,7 +197,8 @@ impl Recovery {
             if let (true, Some(holder)) = (why.blames(), context.holder()) {
                 context.has_hung();
                 let banned = if context.is_banned() { ", banned" } else { "" };
-                pr_err!("it was {}{}\n", holder, banned);
+                let id = Words(engine.hw().desc().id);
+                dev_err!(self.hardware.dev(), "{}: it ran {}{}\n", id, holder, banned);
             }
             // What made it hang may be in its state. It starts anew.
             if let (Some(seat), Some(_)) = (context.seat(engine), context.holder()) {
@@ -233,7 +237,10 @@ impl Recovery {
     /// Gives the device up. Fails, and says so.
     pub(super) fn wedge(&self, inner: &mut Inner, held: &mut Held) -> Result {
         let _signalling = fence::signalling();
-        pr_err!("{:?}: given up\n", self.hardware);
+        dev_err!(
+            self.hardware.dev(),
+            "given up: nothing runs on it any more\n"
+        );
         self.wedged.store(true, ordering::Release);
         // It may go on with what it was doing: not in memory that others get.
         self.dma.set_master(false);
@@ -272,7 +279,7 @@ impl Recovery {
         self.wedged.store(false, ordering::Release);
         self.events.tell(Event::Reset);
         self.events.tell(Event::Over);
-        pr_info!("{:?}: back again\n", self.hardware);
+        dev_info!(self.hardware.dev(), "back again\n");
         Ok(())
     }
 }

@@ -38,6 +38,7 @@ use ouro_kernel::{pci::DmaDevice, time};
 
 use crate::{
     hardware::Hardware,
+    report::Words,
     submit::{
         image::{Image, InUse},
         replay::Lost,
@@ -317,9 +318,11 @@ impl Recovery {
                 Verdict::Fine => None,
                 Verdict::Waits => {
                     if engine.hw().kick(&self.hardware.hw()) {
-                        pr_info!(
-                            "{:?}: a wait for an event was ended\n",
-                            engine.hw().desc().id
+                        let id = Words(engine.hw().desc().id);
+                        dev_info!(
+                            self.hardware.dev(),
+                            "{}: a wait for an event was ended\n",
+                            id
                         );
                         watch.kicked();
                     }

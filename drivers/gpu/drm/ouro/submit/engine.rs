@@ -32,6 +32,7 @@ use super::{
 };
 use crate::{
     hardware::{errno, Hardware, Waits},
+    report::Words,
     vm::Space,
 };
 
@@ -188,15 +189,15 @@ impl Engine {
             Port::Ring(ring) => ring.port.clear(),
             Port::Lists(lists) => lists.restart(self),
         }
+        let (dev, id) = (self.hardware.dev(), Words(self.hw.desc().id));
         self.hw
             .start(&self.hardware.hw(), self.line.memory(), &Waits)
-            .map_err(errno)?;
+            .map_err(|e| {
+                dev_err!(dev, "{}: not started: {}\n", id, Words(e));
+                errno(e)
+            })?;
         if let Some(name) = self.hw.lost(&self.hardware.hw()) {
-            pr_warn!(
-                "{:?}: {} does not hold its value\n",
-                self.hw.desc().id,
-                name
-            );
+            dev_warn!(dev, "{}: {} does not hold its value\n", id, name);
         }
         self.queue.lock().arming = Arming::default();
         Ok(())
@@ -500,7 +501,13 @@ impl Engine {
     /// Stops the ring, in whatever state it is. The device is awake. Sleeps.
     pub(crate) fn halt(&self) {
         if let Err(error) = self.hw.stop(&self.hardware.hw(), &Waits) {
-            pr_warn!("{:?}: {:?}\n", self.hw.desc().id, error);
+            let id = Words(self.hw.desc().id);
+            dev_warn!(
+                self.hardware.dev(),
+                "{}: not stopped: {}\n",
+                id,
+                Words(error)
+            );
         }
     }
 }

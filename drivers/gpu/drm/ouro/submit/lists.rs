@@ -30,7 +30,7 @@ use ouro_hw::{
 use ouro_kernel::{mmio, time};
 
 use super::{engine::Arming, lane::Lane, request::Request, Engine};
-use crate::hardware::Waits;
+use crate::{hardware::Waits, report::Words};
 
 const MS: u64 = 1_000_000;
 /// What the scheduler goes by, in nanoseconds.
@@ -246,7 +246,8 @@ impl Lists {
                     }
                     None => {
                         // Its fence may not be signalled here: this may be the callback of another.
-                        pr_err!("{:?}: a request did not fit\n", desc.id);
+                        let dev = engine.hardware.dev();
+                        dev_err!(dev, "{}: no room for a request\n", Words(desc.id));
                         failed.push_back(request);
                     }
                 }
@@ -367,7 +368,13 @@ impl Lists {
             .hardware
             .with_gt(|hw, gt| engine.hw.submit(hw, gt, what, &Waits));
         if let Err(error) = done {
-            pr_err!("{:?}: {:?}\n", engine.hw.desc().id, error);
+            let id = engine.hw.desc().id;
+            dev_err!(
+                engine.hardware.dev(),
+                "{}: not submitted: {}\n",
+                Words(id),
+                Words(error)
+            );
         }
     }
 

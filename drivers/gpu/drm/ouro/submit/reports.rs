@@ -14,6 +14,7 @@ use ouro_hw::{engine::EventArea, types::PAGE_SIZE};
 use ouro_kernel::{pages::DmaPages, time};
 
 use super::{lists::Lists, port::Port, Engine};
+use crate::report::Words;
 
 /// Looks for an entry whose number is there already, a microsecond each.
 const LATE_LOOKS: u32 = 20;
@@ -69,12 +70,19 @@ impl Lists {
                     let event = engine.hw.event(raw);
                     let known = event.map(|event| self.sched.event(&event, now));
                     if !matches!(known, Some(Ok(()))) {
-                        pr_err!("{:?}: event {:#x} cannot be\n", engine.hw.desc().id, raw);
+                        let (dev, id) = (engine.hardware.dev(), engine.hw.desc().id);
+                        dev_err!(
+                            dev,
+                            "{}: event {:#x} does not fit what it runs\n",
+                            Words(id),
+                            raw
+                        );
                         self.broken = true;
                     }
                 }
                 Err(_) => {
-                    pr_err!("{:?}: no such event\n", engine.hw.desc().id);
+                    let (dev, id) = (engine.hardware.dev(), engine.hw.desc().id);
+                    dev_err!(dev, "{}: its events are out of order\n", Words(id));
                     self.broken = true;
                 }
             }

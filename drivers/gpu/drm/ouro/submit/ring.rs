@@ -23,7 +23,7 @@ use super::{
     request::{Request, Work},
     Engine,
 };
-use crate::hardware::Waits;
+use crate::{hardware::Waits, report::Words};
 
 /// What is under the lock of an engine with a ring.
 pub(super) struct RingQueue {
@@ -74,7 +74,8 @@ impl RingQueue {
                 }
                 None => {
                     // Its fence may not be signalled here: this may be the callback of another.
-                    pr_err!("{:?}: a request did not fit\n", engine.hw.desc().id);
+                    let (dev, id) = (engine.hardware.dev(), engine.hw.desc().id);
+                    dev_err!(dev, "{}: no room for a request\n", Words(id));
                     failed.push_back(request);
                 }
             }
@@ -87,7 +88,8 @@ impl RingQueue {
                 .hardware
                 .with_gt(|hw, gt| engine.hw.submit(hw, gt, Submission::Tail(tail), &Waits));
             if let Err(error) = done {
-                pr_err!("{:?}: {:?}\n", engine.hw.desc().id, error);
+                let (dev, id) = (engine.hardware.dev(), engine.hw.desc().id);
+                dev_err!(dev, "{}: not submitted: {}\n", Words(id), Words(error));
             }
         }
     }
