@@ -11,7 +11,7 @@ use ouro_hw::engine::{
     Batch, Emit, Engine, EngineMemory, PageCopy, Privilege, Switch, COPY_DWORDS,
 };
 use ouro_hw::ring::Commands;
-use ouro_hw::types::{EngineClass, GgttAddr, GpuAddr, Seqno};
+use ouro_hw::types::{EngineClass, GgttAddr, GpuAddr, MemoryKind, Seqno};
 
 fn page(s: &mut Source<'_>) -> GgttAddr {
     GgttAddr(s.u32() & 0xffff_f000)
@@ -79,6 +79,7 @@ fn copies(s: &mut Source<'_>, engine: &dyn Engine) {
         from: page(s),
         to: page(s),
         pages: s.odd() as u32,
+        memory: MemoryKind::System,
     };
     let mut buf = [0; COPY_DWORDS];
     let room = s.below(COPY_DWORDS as u64 + 1) as usize;

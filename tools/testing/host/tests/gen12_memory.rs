@@ -171,25 +171,31 @@ fn pages_are_copied_between_all_memories() {
     let engine = bench.engine(BCS);
     // Pages before and behind those that are copied stay as they were.
     let all = [
-        bench.system(64 << 10),
-        bench.system(64 << 10),
-        bench.local(64 << 10),
-        bench.local(64 << 10),
+        bench.system(256 << 10),
+        bench.system(256 << 10),
+        bench.local(256 << 10),
+        bench.local(256 << 10),
     ];
     for (n, (from, to)) in (1u32..).zip([(0, 1), (0, 2), (2, 3), (3, 1)]) {
         let (from, to) = (all[from], all[to]);
         let (source, old) = (pattern(from, n), pattern(to, n + 100));
         bench.put(from, 0, &source);
         bench.put(to, 0, &old);
+        // Of the card's own memory, pieces of 64 KiB.
+        let (first, pages) = match to.memory {
+            MemoryKind::System => (5, 3 + n),
+            MemoryKind::Local => (16, 16 * (1 + n % 2)),
+        };
         let what = PageCopy {
             from: GgttAddr(from.addr + 2 * 4096),
-            to: GgttAddr(to.addr + 5 * 4096),
-            pages: 3 + n,
+            to: GgttAddr(to.addr + first * 4096),
+            pages,
+            memory: to.memory,
         };
         run_blit(&mut bench, context, &|out| engine.copy(&what, out));
         let mut expected = old.clone();
         let len = what.pages as usize * 1024;
-        expected[5 * 1024..][..len].copy_from_slice(&source[2 * 1024..][..len]);
+        expected[first as usize * 1024..][..len].copy_from_slice(&source[2 * 1024..][..len]);
         assert_eq!(dwords(&bench, to), expected);
         assert_eq!(dwords(&bench, from), source);
     }
@@ -201,21 +207,88 @@ fn pages_of_both_memories_are_filled() {
     let mut bench = Bench::default();
     let context = bench.context(BCS);
     let engine = bench.engine(BCS);
-    for object in [bench.system(64 << 10), bench.local(64 << 10)] {
+    for (object, first, pages) in [
+        (bench.system(64 << 10), 1, 7),
+        (bench.local(256 << 10), 16, 32),
+    ] {
         let old = pattern(object, 3);
         bench.put(object, 0, &old);
         let what = PageFill {
-            to: GgttAddr(object.addr + 4096),
-            pages: 7,
+            to: GgttAddr(object.addr + first * 4096),
+            pages,
             value: 0xfeed_beef,
             memory: object.memory,
         };
         run_blit(&mut bench, context, &|out| engine.fill(&what, out));
         let mut expected = old;
-        expected[1024..8 * 1024].fill(0xfeed_beef);
+        expected[first as usize * 1024..][..pages as usize * 1024].fill(0xfeed_beef);
         assert_eq!(dwords(&bench, object), expected, "{:?}", object.memory);
     }
     bench.assert_lawful();
+}
+
+#[test]
+fn what_others_compressed_is_forgotten() {
+    let mut bench = Bench::default();
+    let context = bench.context(BCS);
+    let engine = bench.engine(BCS);
+    let (from, to) = (bench.system(128 << 10), bench.local(256 << 10));
+    let source = pattern(from, 1);
+    bench.put(from, 0, &source);
+    // A byte for each 256 of the memory, at its top (digest §5.2, "flat CCS").
+    let state = bench.topo.local.expect("it has memory").size + to.at / 256;
+    for filled in [false, true] {
+        let old = pattern(to, 9);
+        bench.put(to, 0, &old);
+        bench.local.put(state, &[0xa5a5_a5a5; 256]);
+        let target = GgttAddr(to.addr + (64 << 10));
+        match filled {
+            false => run_blit(&mut bench, context, &|out| {
+                let what = PageCopy {
+                    from: GgttAddr(from.addr),
+                    to: target,
+                    pages: 32,
+                    memory: MemoryKind::Local,
+                };
+                engine.copy(&what, out)
+            }),
+            true => run_blit(&mut bench, context, &|out| {
+                let what = PageFill {
+                    to: target,
+                    pages: 32,
+                    value: 5,
+                    memory: MemoryKind::Local,
+                };
+                engine.fill(&what, out)
+            }),
+        }
+        // Of the 128 KiB and of nothing else; and they hold what they should.
+        for n in 0..256 {
+            let kept = !(64..192).contains(&n);
+            let expected = if kept { 0xa5a5_a5a5 } else { 0 };
+            assert_eq!(bench.local.dword(state + n * 4), expected, "{n}");
+        }
+        let mut expected = old;
+        let part = &mut expected[16 << 10..][..32 << 10];
+        match filled {
+            false => part.copy_from_slice(&source),
+            true => part.fill(5),
+        }
+        assert_eq!(dwords(&bench, to), expected);
+    }
+    bench.assert_lawful();
+    // Half a piece would be somebody else's.
+    for (at, pages) in [(0x8000, 16), (0, 8)] {
+        let what = PageFill {
+            to: GgttAddr(to.addr + at),
+            pages,
+            value: 0,
+            memory: MemoryKind::Local,
+        };
+        let mut buf = [0; COPY_DWORDS];
+        let result = engine.fill(&what, &mut Commands::new(&mut buf));
+        assert_eq!(result, Err(Overflow));
+    }
 }
 
 /// 2 MiB of local memory that one entry can map, and where they are.
@@ -253,6 +326,7 @@ fn the_largest_copy_is_whole() {
         from: GgttAddr(from),
         to: GgttAddr(to),
         pages,
+        memory: MemoryKind::Local,
     };
     run_blit(&mut bench, context, &|out| engine.copy(&what, out));
     for (at, value) in [(0, 1), (end, 2)] {

@@ -16,7 +16,7 @@ use ouro_hw::{
     fence_regs::{FenceRegion, Tiling},
     generation::Events,
     ring::Commands,
-    types::{GgttAddr, Seqno},
+    types::{GgttAddr, MemoryKind, Seqno},
 };
 
 const NOTHING: Job<'static> = Job {
@@ -116,6 +116,7 @@ fn pages_are_copied_between_both_memories() {
                     from: GgttAddr(from.addr),
                     to: GgttAddr(to.addr),
                     pages,
+                    memory: MemoryKind::System,
                 };
                 card.engine().copy(&copy, &mut out).unwrap();
                 card.work(&Job {
@@ -143,6 +144,7 @@ fn copies_touch_nothing_else() {
         from: GgttAddr(from.addr),
         to: GgttAddr(to.addr),
         pages: 2,
+        memory: MemoryKind::System,
     };
     card.engine().copy(&copy, &mut out).unwrap();
     card.work(&Job {

@@ -187,6 +187,7 @@ struct Sides {
     /// `None`: nothing is copied, zeros are written.
     from: Option<GgttAddr>,
     onto: GgttAddr,
+    memory: MemoryKind,
 }
 
 impl Sides {
@@ -206,12 +207,13 @@ impl Sides {
                 from: at(from),
                 to: at(self.onto),
                 pages,
+                memory: self.memory,
             }),
             None => Work::Fill(PageFill {
                 to: at(self.onto),
                 pages,
                 value: 0,
-                memory: MemoryKind::Local,
+                memory: self.memory,
             }),
         }
     }
@@ -248,10 +250,14 @@ impl Way {
             None => None,
         };
         let onto = map(&new)?;
+        let memory = match to.is_windowed() {
+            true => MemoryKind::Local,
+            false => MemoryKind::System,
+        };
         Ok(Self {
             old,
             new,
-            sides: Sides { from, onto },
+            sides: Sides { from, onto, memory },
             mappings,
         })
     }

@@ -163,6 +163,8 @@ pub struct PageCopy {
     pub to: GgttAddr,
     /// How many.
     pub pages: u32,
+    /// The memory that they go to.
+    pub memory: MemoryKind,
 }
 
 /// Whole pages to be filled, by the same addresses as copies.
@@ -179,7 +181,7 @@ pub struct PageFill {
 }
 
 /// Dwords that [`Engine::copy`] and [`Engine::fill`] write at most, on any engine.
-pub const COPY_DWORDS: usize = 16;
+pub const COPY_DWORDS: usize = 44;
 
 /// What starts work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,8 +3,12 @@
 //!
 //! Its addresses are those of the space of the context that runs, in the ring too: the kernel's own context
 //! has the pages at the same addresses as the global table. A page is a row of 1024 pixels of 32 bits.
+//!
+//! Beside the card's own memory there is a byte for each 256 that says how they are compressed (digest §5.2,
+//! "flat CCS"). What is written to memory that others have had is not compressed, whatever stood there: the
+//! bytes are set to zero first, and nobody learns from them what others had ([`forget`]).
 
-use super::commands::split;
+use super::commands::{split, NOOP};
 use crate::{
     engine::{PageCopy, PageFill},
     ring::{Commands, Overflow},
@@ -13,6 +17,9 @@ use crate::{
 
 /// Rows of one copy or fill: coordinates have 16 bits and a sign.
 pub(super) const MAX_ROWS: u32 = 0x4000;
+
+/// Pages whose state of compression is one block of 256 bytes, the least that a command sets.
+const STATE_PAGES: u32 = 16;
 
 /// The header of a blitter command (D:Command Header: client 2).
 const fn header(opcode: u32, dwords: u32) -> u32 {
@@ -27,6 +34,15 @@ const FILL_32: u32 = 2 << 19;
 const FILL_SYSTEM: u32 = 1 << 31;
 /// Cache control of a fill's destination, bits 27:21 of dword 1, as `index << 1`: see [`super::mocs`].
 const FILL_MOCS: u32 = (super::mocs::UNCACHED as u32) << 1 << 21;
+
+/// The same of the surfaces of a copy of the state of compression, as `index << 1` in bits 31:25 of the upper
+/// half of an address.
+const STATE_MOCS: u32 = (super::mocs::UNCACHED as u32) << 1 << 25;
+/// Bit 21 of the header of such a copy: the source is the state itself, as data, and not the surface that it is
+/// of.
+const STATE_FROM_DATA: u32 = 1 << 21;
+/// `MI_FLUSH_DW`, the short one: bit 16 is the cache of that state, bit 9 the last level.
+const FLUSH: [u32; 3] = [0x1300_0001 | 1 << 16 | 1 << 9, 0, 0];
 
 /// The corner behind the last pixel of so many pages.
 fn corner(pages: u32) -> Result<u32, Overflow> {
@@ -43,6 +59,8 @@ fn address(at: GgttAddr) -> Result<[u32; 2], Overflow> {
 /// `XY_FAST_COPY_BLT`.
 pub(super) fn copy(copy: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overflow> {
     let (to, from) = (address(copy.to)?, address(copy.from)?);
+    corner(copy.pages)?;
+    forget(copy.memory, copy.to, copy.pages, out)?;
     out.put(&[
         header(0x42, 10),
         COPY_32 | PAGE_SIZE,
@@ -59,6 +77,51 @@ pub(super) fn copy(copy: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overfl
 
 /// `XY_FAST_COLOR_BLT`.
 pub(super) fn fill(fill: &PageFill, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    corner(fill.pages)?;
+    forget(fill.memory, fill.to, fill.pages, out)?;
+    color(fill, out)
+}
+
+/// `XY_CTRL_SURF_COPY_BLT` (§2.2 row 5): memory of the card's own is not compressed any more. The zeros for that
+/// are put into its own first pages, which are written anew behind it.
+fn forget(
+    memory: MemoryKind,
+    to: GgttAddr,
+    pages: u32,
+    out: &mut Commands<'_>,
+) -> Result<(), Overflow> {
+    if memory != MemoryKind::Local {
+        return Ok(());
+    }
+    // Half a block would be somebody else's.
+    let whole = to.0.is_multiple_of(STATE_PAGES * PAGE_SIZE) && pages.is_multiple_of(STATE_PAGES);
+    if !whole {
+        return Err(Overflow);
+    }
+    let at = address(to)?;
+    color(
+        &PageFill {
+            to,
+            pages: pages.div_ceil(256),
+            value: 0,
+            memory,
+        },
+        out,
+    )?;
+    out.put(&FLUSH)?;
+    out.put(&[
+        header(0x48, 5) | STATE_FROM_DATA | (pages / STATE_PAGES).wrapping_sub(1) << 8,
+        at[0],
+        at[1] | STATE_MOCS,
+        at[0],
+        at[1] | STATE_MOCS,
+    ])?;
+    out.put(&FLUSH)?;
+    // Whole quadwords.
+    out.put(&[NOOP])
+}
+
+fn color(fill: &PageFill, out: &mut Commands<'_>) -> Result<(), Overflow> {
     let to = address(fill.to)?;
     let memory = match fill.memory {
         MemoryKind::System => FILL_SYSTEM,
@@ -81,6 +144,7 @@ pub(super) fn fill(fill: &PageFill, out: &mut Commands<'_>) -> Result<(), Overfl
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::COPY_DWORDS;
 
     #[test]
     fn a_copy_is_that_of_2_2() {
@@ -90,6 +154,7 @@ mod tests {
             from: GgttAddr(0x0100_0000),
             to: GgttAddr(0x0200_0000),
             pages: 3,
+            memory: MemoryKind::System,
         };
         copy(&what, &mut out).unwrap();
         assert_eq!(
@@ -118,20 +183,21 @@ mod tests {
             to: GgttAddr(0x0200_0000),
             pages: 0x4000,
             value: 0xdead_beef,
-            memory: MemoryKind::Local,
+            memory: MemoryKind::System,
         };
         fill(&what, &mut out).unwrap();
         assert_eq!(
             out.as_slice(),
             [
-                // 0x44, 16 dwords, bits 20:19; index 1 at 27:21 (as 2), pitch - 1; corners; to; colour.
+                // 0x44, 16 dwords, bits 20:19; index 1 at 27:21 (as 2), pitch - 1; corners; to; system memory;
+                // colour.
                 0x5110_000e,
                 0x0040_0fff,
                 0,
                 0x4000_0400,
                 0x0200_0000,
                 0,
-                0,
+                0x8000_0000,
                 0xdead_beef,
                 0,
                 0,
@@ -143,14 +209,67 @@ mod tests {
                 0,
             ]
         );
-        let mut buf = [7; 16];
+    }
+
+    #[test]
+    fn memory_of_the_card_s_own_is_not_compressed_behind_a_fill() {
+        let mut buf = [7; COPY_DWORDS];
         let mut out = Commands::new(&mut buf);
-        let system = PageFill {
-            memory: MemoryKind::System,
-            ..what
+        let what = PageFill {
+            to: GgttAddr(0x0200_0000),
+            pages: 0x4000,
+            value: 0xdead_beef,
+            memory: MemoryKind::Local,
         };
-        fill(&system, &mut out).unwrap();
-        assert_eq!(out.as_slice()[6], 0x8000_0000);
+        fill(&what, &mut out).unwrap();
+        let all = out.as_slice();
+        // 64 MiB have 256 KiB of it: zeros for so much, 64 rows of a page.
+        assert_eq!(
+            all[..8],
+            [
+                0x5110_000e,
+                0x0040_0fff,
+                0,
+                0x0040_0400,
+                0x0200_0000,
+                0,
+                0,
+                0
+            ]
+        );
+        assert_eq!(
+            all[16..28],
+            [
+                // MI_FLUSH_DW of three dwords, bits 16 and 9.
+                0x1301_0201,
+                0,
+                0,
+                // 0x48, five dwords; the source is data (bit 21); 1024 blocks; index 1 at 31:25 (as 2).
+                0x5223_ff03,
+                0x0200_0000,
+                0x0400_0000,
+                0x0200_0000,
+                0x0400_0000,
+                0x1301_0201,
+                0,
+                0,
+                0,
+            ]
+        );
+        assert_eq!(
+            all[28..36],
+            [
+                0x5110_000e,
+                0x0040_0fff,
+                0,
+                0x4000_0400,
+                0x0200_0000,
+                0,
+                0,
+                0xdead_beef
+            ]
+        );
+        assert_eq!(all.len(), COPY_DWORDS);
     }
 
     #[test]
@@ -161,6 +280,7 @@ mod tests {
                 from: GgttAddr(0),
                 to: GgttAddr(0x0200_0000),
                 pages,
+                memory: MemoryKind::System,
             };
             assert_eq!(copy(&what, &mut Commands::new(&mut buf)), Err(Overflow));
             let what = PageFill {

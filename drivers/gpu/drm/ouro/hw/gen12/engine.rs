@@ -323,7 +323,7 @@ mod tests {
     use super::*;
     use crate::{
         mock::{Access, Mock},
-        types::GgttAddr,
+        types::{GgttAddr, MemoryKind},
     };
     use std::vec::Vec;
 
@@ -457,6 +457,7 @@ mod tests {
             from: GgttAddr(0x1000),
             to: GgttAddr(0x2000),
             pages: 1,
+            memory: MemoryKind::System,
         };
         for engine in ALL {
             let r = engine.copy(&what, &mut Commands::new(&mut buf));

@@ -66,7 +66,7 @@ pub(super) fn copy(copy: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overfl
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::COPY_DWORDS;
+    use crate::{engine::COPY_DWORDS, types::MemoryKind};
 
     fn written(pages: u32) -> Result<[u32; 8], Overflow> {
         let mut buf = [0xdead_beef; COPY_DWORDS];
@@ -76,6 +76,7 @@ mod tests {
                 from: GgttAddr(0x0123_4000),
                 to: GgttAddr(0x7fff_0000),
                 pages,
+                memory: MemoryKind::System,
             },
             &mut out,
         )?;

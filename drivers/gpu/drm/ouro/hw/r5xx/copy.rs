@@ -118,7 +118,7 @@ pub(super) fn copy(copy: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overfl
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::COPY_DWORDS;
+    use crate::{engine::COPY_DWORDS, types::MemoryKind};
 
     fn written(from: u32, to: u32, pages: u32) -> Result<[u32; 10], Overflow> {
         let mut buf = [0; COPY_DWORDS];
@@ -128,6 +128,7 @@ mod tests {
                 from: GgttAddr(from),
                 to: GgttAddr(to),
                 pages,
+                memory: MemoryKind::System,
             },
             &mut out,
         )?;
