@@ -9,7 +9,7 @@
 #   GPU_PEER_SLOW  more of the model's, where it is asked whether it waits
 #   GPU_LEFT_OUT kselftests that take too long there, or are about other cards of the interface
 #   GPU_ONLY     the kselftests that run there, if not all do
-#   GPU_ONLY_DEBUG  the same on the debug kernel
+#   GPU_ONLY_DEBUG  the same on the debug kernel, where the picture is left out then
 #   GPU_PAIR     not empty: two of them are tried in one guest
 #   GPU_CHAOS    kselftests that are run on a model that has a bad day
 #   GPU_WAITS    kselftests that wait most of their time: a guest of their own, beside the others
