@@ -48,23 +48,9 @@ pub struct Artist<'a> {
 impl<'a> Artist<'a> {
     /// One with a context of its own.
     pub fn new(device: &'a Device, manner: Manner, bos: Vec<Bo<'a>>) -> Result<Artist<'a>> {
-        let context = make_context(device)?;
-        let mut set = drm_i915_gem_context_param {
-            ctx_id: context,
-            param: u64::from(I915_CONTEXT_PARAM_PRIORITY),
-            value: i64::from(manner.priority) as u64,
-            ..Default::default()
-        };
-        device
-            .call(
-                "I915_GEM_CONTEXT_SETPARAM",
-                DRM_I915_GEM_CONTEXT_SETPARAM,
-                &mut set,
-            )
-            .with_context(|| format!("priority {}", manner.priority))?;
         Ok(Artist {
             device,
-            context,
+            context: context_of(device, manner.priority)?,
             manner,
             bos,
             done: 0,
@@ -143,6 +129,25 @@ impl<'a> Artist<'a> {
     }
 }
 
+/// Makes a context of a priority.
+pub fn context_of(device: &Device, priority: i32) -> Result<u32> {
+    let context = make_context(device)?;
+    let mut set = drm_i915_gem_context_param {
+        ctx_id: context,
+        param: u64::from(I915_CONTEXT_PARAM_PRIORITY),
+        value: i64::from(priority) as u64,
+        ..Default::default()
+    };
+    device
+        .call(
+            "I915_GEM_CONTEXT_SETPARAM",
+            DRM_I915_GEM_CONTEXT_SETPARAM,
+            &mut set,
+        )
+        .with_context(|| format!("priority {priority}"))?;
+    Ok(context)
+}
+
 /// Submits commands to the blitter. They stay in the system's memory, where the CPU writes them.
 pub fn submit<'a>(
     device: &'a Device,
@@ -158,17 +163,28 @@ pub fn submit<'a>(
     let bytes: Vec<u8> = commands.iter().flat_map(|d| d.to_le_bytes()).collect();
     let batch = Bo::new(device, addresses, Memory::System, bytes.len())?;
     batch.map()?.write(0, &bytes);
+    again(device, context, &batch, bytes.len(), objects)?;
+    Ok(batch)
+}
+
+/// Submits what is in a batch, so many bytes.
+pub fn again(
+    device: &Device,
+    context: u32,
+    batch: &Bo<'_>,
+    bytes: usize,
+    objects: &[(&Bo<'_>, bool)],
+) -> Result<()> {
     let mut list: Vec<drm_i915_gem_exec_object2> =
         objects.iter().map(|(bo, write)| bo.entry(*write)).collect();
     list.push(batch.entry(false));
     let mut exec = drm_i915_gem_execbuffer2 {
         buffers_ptr: list.as_mut_ptr() as u64,
         buffer_count: list.len() as u32,
-        batch_len: bytes.len() as u32,
+        batch_len: bytes as u32,
         flags: u64::from(I915_EXEC_BLT | I915_EXEC_NO_RELOC),
         rsvd1: u64::from(context),
         ..Default::default()
     };
-    device.call("I915_GEM_EXECBUFFER2", DRM_I915_GEM_EXECBUFFER2, &mut exec)?;
-    Ok(batch)
+    device.call("I915_GEM_EXECBUFFER2", DRM_I915_GEM_EXECBUFFER2, &mut exec)
 }

@@ -6,6 +6,7 @@
 mod artist;
 mod blt;
 mod bo;
+mod busy;
 mod layout;
 
 use std::time::Instant;
@@ -157,6 +158,9 @@ pub fn draw(device: &Device, scene: &Scene) -> Result<Drawn> {
         destroy_context(device, artist.context)?;
     }
     drawn.interrupts = device.stats()?.interrupts - interrupts;
+    if !device.is_peer() {
+        drawn.costs.push(busy::count_cost(device, &mut addresses)?);
+    }
     if let (Some(before), Some(after)) = (before, Lists::now(device)?) {
         let contexts = (0..CONTEXTS).map(manner);
         drawn.lists = Some(Lists {
