@@ -134,7 +134,7 @@ while IFS= read -r name; do
     if [ -z "$rc" ]; then
         # nothing can be unloaded any more
         sync
-        poweroff -f
+        reboot -f
     fi
     [ -z "$again" ] || exit 0
 done </tmp/todo
