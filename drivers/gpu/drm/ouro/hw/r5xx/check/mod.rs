@@ -201,7 +201,7 @@ impl Checker for Streams {
     }
 }
 
-/// Goes over packets of type 0 that need no more than their values to be kept: of up to three registers, or of any
+/// Goes over packets of type 0 that need no more than their values to be kept: of up to four registers, or of any
 /// number of which any value is harmless. Returns where the first other packet begins, or the stream ends.
 ///
 /// Not inlined, so that what it needs is in the processor's registers: a stream's time is spent here.
@@ -219,10 +219,11 @@ fn plain(kept: &mut Kept, stream: &[u32], mut at: usize) -> usize {
             at = at.wrapping_add(2);
             continue;
         }
-        // Two registers, or three: as above, the processor need not wait for the count to go on.
+        // Two registers, or up to four: as above, the processor need not wait for the count to go on.
         let behind = match header >> INDEX_BITS {
             8 => keep::<2>(kept, *header, values, at),
             16 => keep::<3>(kept, *header, values, at),
+            24 => keep::<4>(kept, *header, values, at),
             _ => pass(*header, values, at),
         };
         match behind {

@@ -31,7 +31,7 @@ fn stencil_alone_uses_the_depth_target() {
 fn several_targets_are_each_looked_at() {
     let two = |count: u32| {
         target()
-            .set(0x4e00, &[count << 5])
+            .set(0x4e00, &[1 << 14 | count << 5])
             .set(0x4e2c, &[0])
             .object(2)
             .set(0x4e3c, &[10 << 21 | 64])
@@ -82,20 +82,22 @@ fn targets_that_shaders_put_out_for_are_looked_at() {
 
 #[test]
 fn targets_without_pixels_of_their_own_have_the_first_ones() {
-    // RB3D_CCTL 14: formats are their own. The second one's pixels are a byte each, those of the first four.
-    let two = |own: u32| {
+    // RB3D_CCTL 14: formats are their own. The first one's pixels are four bytes, the second one's one (9), or
+    // four (6).
+    let two = |own: u32, format: u32| {
         target()
             .set(0x4e00, &[own << 14 | 1 << 5])
             .set(0x4e2c, &[0])
             .object(2)
-            .set(0x4e3c, &[9 << 21 | 64])
+            .set(0x4e3c, &[format << 21 | 64])
             .and(array())
             .and(list(3))
     };
-    assert!(two(1).passes(&[TARGET, 48, 4096]));
-    assert!(!two(1).passes(&[TARGET, 48, 4095]));
-    assert!(two(0).passes(&[TARGET, 48, TARGET]));
-    assert!(!two(0).passes(&[TARGET, 48, TARGET - 1]));
+    assert!(two(1, 9).passes(&[TARGET, 48, 4096]));
+    assert!(!two(1, 9).passes(&[TARGET, 48, 4095]));
+    assert!(!two(0, 9).passes(&[TARGET, 48, TARGET]));
+    assert!(two(0, 6).passes(&[TARGET, 48, TARGET]));
+    assert!(!two(0, 6).passes(&[TARGET, 48, TARGET - 1]));
 }
 
 #[test]

@@ -57,6 +57,15 @@ const COLOUR_COLUMNS: u32 = 0x3ffe;
 /// `ZB_DEPTHPITCH`: pixels.
 const DEPTH_COLUMNS: u32 = 0x3ffc;
 
+/// The numbers of the bits that are set.
+fn bits(mut of: u32) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let n = of.trailing_zeros();
+        of &= of.wrapping_sub(1);
+        (n < 32).then_some(n as usize)
+    })
+}
+
 /// What a draw may write.
 #[derive(Clone, Copy)]
 pub(super) struct Used {
@@ -111,9 +120,8 @@ impl State {
         let repeated = self.kept.get(slot::COLOUR_CONTROL) >> 5 & 3;
         let mut used = 0xfu32 >> 3u32.wrapping_sub(repeated);
         for n in 0..self.colours.len() {
-            if self.kept.nth(slot::OUT_FORMAT, n) & OUT_FORMAT != OUT_UNUSED {
-                used |= 1 << n;
-            }
+            let format = self.kept.nth(slot::OUT_FORMAT, n) & OUT_FORMAT;
+            used |= u32::from(format != OUT_UNUSED) << n;
         }
         used
     }
@@ -134,7 +142,7 @@ impl State {
     /// The smallest pitch of what a draw may write, in pixels.
     pub(super) fn narrowest(&self, used: Used) -> u32 {
         let mut least = u32::MAX;
-        for n in (0..self.colours.len()).filter(|n| used.colours >> n & 1 != 0) {
+        for n in bits(used.colours) {
             least = least.min(self.kept.nth(slot::COLOUR_PITCH, n) & COLOUR_COLUMNS);
         }
         if used.depth {
@@ -151,16 +159,12 @@ impl State {
         let samples = self.samples();
         let first = self.kept.get(slot::COLOUR_PITCH);
         let own = self.kept.get(slot::COLOUR_CONTROL) & OWN_PIXELS != 0;
-        for (n, place) in self.colours.iter().enumerate() {
-            if used.colours >> n & 1 == 0 {
-                continue;
-            }
+        for n in bits(used.colours) {
             let pitch = self.kept.nth(slot::COLOUR_PITCH, n);
-            let (tiles, columns) = (tiles(pitch)?, pitch & COLOUR_COLUMNS);
-            self.covered(*place, columns, colour_bytes(pitch)?, tiles, samples)?;
-            if !own && n != 0 {
-                self.covered(*place, columns, colour_bytes(first)?, tiles, samples)?;
-            }
+            let (tiles, pixel) = (tiles(pitch)?, colour_bytes(pitch)?);
+            require(own || pixel == colour_bytes(first)?)?;
+            let place = self.colours.get(n).copied().flatten();
+            self.covered(place, pitch & COLOUR_COLUMNS, pixel, tiles, samples)?;
         }
         if used.depth {
             let pixel = match self.kept.get(slot::DEPTH_FORMAT) & 0xf {

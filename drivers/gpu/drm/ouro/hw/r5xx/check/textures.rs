@@ -142,12 +142,12 @@ impl Texture {
         };
         let more = (1u32 << texels.side).wrapping_sub(1);
         let last = self.size >> 26 & 0xf;
-        let has_many = last > 0 || depth > 1 || faces > 1;
+        let rounds = (last > 0 || depth > 1 || faces > 1) && !height.is_power_of_two();
         let mut total = 0u64;
         for level in 0..last.wrapping_add(1) {
             let at = |side: u32| (side >> level).max(1);
             let whole = |side: u32| side.wrapping_add(more) >> texels.side;
-            let high = match has_many {
+            let high = match rounds {
                 true => at(height).next_power_of_two(),
                 false => at(height),
             };
