@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-//! A modelled Sandy Bridge before a guest that does anything.
+//! Sandy Bridge: rings, registers and its table.
 
+use super::access;
 use crate::source::Source;
 use gpu_model::memory::VecMemory;
-use gpu_model::model::{GpuModel, NoIrq};
+use gpu_model::model::NoIrq;
 use gpu_model::snb::{Snb, SnbConfig, ENGINES};
 use std::sync::Arc;
 
@@ -11,8 +12,7 @@ use std::sync::Arc;
 const MEMORY: usize = 512 << 10;
 
 /// Takes any bytes.
-pub fn run(bytes: &[u8]) {
-    let mut s = Source::new(bytes);
+pub fn run(s: &mut Source<'_>) {
     let memory = Arc::new(VecMemory::new(MEMORY));
     let config = SnbConfig {
         keep_events: 16,
@@ -42,15 +42,7 @@ pub fn run(bytes: &[u8]) {
                 let block = [0x2000, 0x1_2000, 0x2_2000][s.below(3) as usize];
                 gpu.mmio_write32(block + 4 * s.below(0x100) as u32, s.u32());
             }
-            4 => {
-                let (bar, offset, size) = (s.u8().into(), s.odd(), s.below(70) as usize);
-                if s.flag() {
-                    gpu.bar_write(bar, offset, &vec![s.u8(); size]);
-                } else {
-                    gpu.bar_read(bar, offset, &mut vec![0; size]);
-                }
-            }
-            5 => gpu.config_write(s.u8().into(), &s.u32().to_le_bytes()),
+            4 | 5 => access(s, &gpu),
             6 => gpu.gtt_write(s.u8().into(), s.u32()),
             _ => {
                 gpu.mmio_read32(0x12_0008);

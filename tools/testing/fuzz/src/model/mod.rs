@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0
+//! A modelled chip of each kind before a guest that does anything.
+
+mod dg2;
+mod r5xx;
+mod snb;
+
+use crate::source::Source;
+use gpu_model::model::GpuModel;
+
+/// Takes any bytes.
+pub fn run(bytes: &[u8]) {
+    let mut s = Source::new(bytes);
+    match s.u8() % 3 {
+        0 => snb::run(&mut s),
+        1 => dg2::run(&mut s),
+        _ => r5xx::run(&mut s),
+    }
+}
+
+/// An access of any place and size.
+fn access(s: &mut Source<'_>, gpu: &dyn GpuModel) {
+    if s.u8().is_multiple_of(4) {
+        gpu.config_write(s.u8().into(), &s.u32().to_le_bytes());
+        return;
+    }
+    let (bar, offset, size) = (s.u8().into(), s.odd(), s.below(70) as usize);
+    if s.flag() {
+        gpu.bar_write(bar, offset, &vec![s.u8(); size]);
+    } else {
+        gpu.bar_read(bar, offset, &mut vec![0; size]);
+    }
+}
