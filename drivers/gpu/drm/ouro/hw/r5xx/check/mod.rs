@@ -42,7 +42,7 @@ mod vertices;
 use super::packets::{CommandHeader, PacketType, RegisterHeader, FILLER};
 use crate::checker::{Checker, Object, Resolve, Verdict};
 use rectangles::Rectangles;
-use registers::{Rule, REGISTERS};
+use registers::{stretch, Rule, REGISTERS};
 use slot::Kept;
 use state::State;
 
@@ -239,7 +239,7 @@ fn plain(kept: &mut Kept, stream: &[u32], mut at: usize) -> usize {
 #[inline(always)]
 fn keep<const N: usize>(kept: &mut Kept, header: u32, values: &[u32], at: usize) -> Option<usize> {
     let values: &[u32; N] = values.get(at..)?.first_chunk()?;
-    if !Rule::of(header).is_free(N - 1) {
+    if stretch(header) < N {
         for (register, value) in (header..).zip(values) {
             if !Rule::of(register).keep(*value, kept) {
                 return None;
@@ -254,9 +254,9 @@ fn keep<const N: usize>(kept: &mut Kept, header: u32, values: &[u32], at: usize)
 fn pass(header: u32, values: &[u32], at: usize) -> Option<usize> {
     // Of type 0 nothing is above the count.
     let more = (header >> 16) as usize;
-    let rule = Rule::of(header);
+    let free = stretch(header);
     let header = RegisterHeader::from_bits(header);
-    let is_free = rule.is_free(if header.one() { 0 } else { more });
+    let is_free = if header.one() { 0 } else { more } < free;
     let last = at.wrapping_add(more);
     let is_plain = header.kind() == 0 && header.reserved() == 0 && is_free && last < values.len();
     is_plain.then_some(last.wrapping_add(2))

@@ -129,41 +129,55 @@ const KEPT: &[(u32, u32, u8, u32)] = &[
 /// Registers that a packet can name: 13 bits (§5.1.1).
 pub(super) const REGISTERS: usize = 1 << 13;
 
-/// What becomes of a write, in one byte: the slot for [`KEPT`], 0 for registers that are in no list. For [`FREE`],
-/// 80h and how many of the stretch come behind it, or 7Fh if those are more; as a slot that is one which nobody
-/// asks for.
+/// What becomes of a write, in one byte: the slot for [`KEPT`]; for [`FREE`] one which nobody asks for. From 80h on it
+/// has to be looked at: the slot of one of which bits must be zero, or 80h for registers that are in no list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rule(u8);
 
 impl Rule {
-    const OTHER: Self = Self(0);
-    const FREE: Self = Self(0x80);
+    const FREE: Self = Self(slot::NOBODYS);
+    const OTHER: Self = Self(0x80);
 
     /// Of the register with this index; only its 13 bits count.
     pub(super) fn of(index: u32) -> Self {
         RULES[index as usize % REGISTERS]
     }
 
-    /// Whether any value is harmless, here and in the `more` registers behind this one.
-    pub(super) const fn is_free(self, more: usize) -> bool {
-        more.wrapping_add(Self::FREE.0 as usize) <= self.0 as usize
+    /// Where the value goes if it is kept whatever it is.
+    #[inline]
+    pub(super) const fn slot(self) -> Option<u8> {
+        if self.0 < Self::OTHER.0 {
+            Some(self.0)
+        } else {
+            None
+        }
     }
 
     /// Keeps what the register gets, if that is all there is to do; whether it was.
     #[inline]
     pub(super) fn keep(self, value: u32, kept: &mut Kept) -> bool {
-        let is_all = match MUST_BE_ZERO.get(self.0 as usize) {
-            None => true,
-            Some(bits) => self.0 != Self::OTHER.0 && value & *bits == 0,
-        };
-        if is_all {
-            kept.set(self.0, value);
+        match self.slot() {
+            Some(slot) => kept.set(slot, value),
+            None => {
+                let slot = self.0 ^ Self::OTHER.0;
+                let bits = MUST_BE_ZERO.get(slot as usize).copied();
+                if self == Self::OTHER || value & bits.unwrap_or(u32::MAX) != 0 {
+                    return false;
+                }
+                kept.set(slot, value);
+            }
         }
-        is_all
+        true
     }
 }
 
+/// How many registers from the one with this index on are harmless whatever they get: none, up to 255.
+pub(super) fn stretch(index: u32) -> usize {
+    STRETCHES[index as usize % REGISTERS].into()
+}
+
 static RULES: [Rule; REGISTERS] = rules();
+static STRETCHES: [u8; REGISTERS] = stretches();
 /// By slot: the first ones are those of which some bits must be.
 static MUST_BE_ZERO: [u32; slot::ANY as usize] = must_be_zero();
 
@@ -174,16 +188,15 @@ const fn rules() -> [Rule; REGISTERS] {
         let (first, last) = FREE[i];
         let mut at = first;
         while at <= last {
-            let more = (last - at) / 4;
-            let more = if more > 0x7f { 0x7f } else { more as u8 };
-            list(&mut all, at, Rule(Rule::FREE.0 + more));
+            list(&mut all, at, Rule::FREE);
             at += 4;
         }
         i += 1;
     }
     i = 0;
     while i < KEPT.len() {
-        let (first, last, slot, _) = KEPT[i];
+        let (first, last, slot, bits) = KEPT[i];
+        let looked_at = if bits == 0 { 0 } else { Rule::OTHER.0 };
         let mut at = first;
         while at <= last {
             let n = if slot == slot::ZERO {
@@ -191,7 +204,23 @@ const fn rules() -> [Rule; REGISTERS] {
             } else {
                 (at - first) / 4
             };
-            list(&mut all, at, Rule(slot + n as u8));
+            list(&mut all, at, Rule(looked_at | (slot + n as u8)));
+            at += 4;
+        }
+        i += 1;
+    }
+    all
+}
+
+const fn stretches() -> [u8; REGISTERS] {
+    let mut all = [0; REGISTERS];
+    let mut i = 0;
+    while i < FREE.len() {
+        let (first, last) = FREE[i];
+        let mut at = first;
+        while at <= last {
+            let length = (last - at) / 4 + 1;
+            all[at as usize / 4] = if length > 0xff { 0xff } else { length as u8 };
             at += 4;
         }
         i += 1;
@@ -231,13 +260,12 @@ mod tests {
     fn a_stretch_ends_where_the_list_says() {
         // Digest §5.7: 4E48 to 4E50, 4EF8 to 4EFC, 4C00 to 4DFC; all single ones but the last.
         for (register, more) in [(0x4e48, 2), (0x4e4c, 1), (0x4e50, 0), (0x4ef8, 1)] {
-            assert!(rule(register).is_free(more), "{register:x}");
-            assert!(!rule(register).is_free(more + 1), "{register:x}");
+            assert_eq!(stretch(register / 4), more + 1, "{register:x}");
         }
-        assert!(rule(0x4c00).is_free(127) && !rule(0x4c00).is_free(128));
+        assert_eq!(stretch(0x4c00 / 4), 128);
         // One that is kept, one that takes a relocation, one that is in no list, a port.
         for register in [0x4e0c, 0x4e28, 0x4018, 0x2084] {
-            assert!(!rule(register).is_free(0), "{register:x}");
+            assert_eq!(stretch(register / 4), 0, "{register:x}");
         }
     }
 
@@ -255,6 +283,7 @@ mod tests {
         }
         for register in registers() {
             assert_eq!(kept.get(rule(register).0), register);
+            assert_ne!(rule(register).0, slot::NOBODYS);
         }
         // Digest §3.5: the fourth texture's format, the index offset.
         assert_eq!(kept.nth(slot::TX_FORMAT, 3), 0x44cc);

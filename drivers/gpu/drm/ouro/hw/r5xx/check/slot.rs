@@ -4,6 +4,9 @@
 
 use static_assertions::const_assert;
 
+/// Of what is kept for nobody.
+pub(super) const NOBODYS: u8 = 0;
+
 // Registers of which some bits must be zero.
 
 /// `RB3D_CCTL`.
@@ -74,26 +77,27 @@ pub(super) const TX_PITCH: u8 = TX_FORMAT + 16;
 /// `TX_OFFSET`.
 pub(super) const TX_OFFSET: u8 = TX_PITCH + 16;
 
-// Numbers from 80h on are not for slots: see `Rule`.
-const_assert!(TX_OFFSET + 16 <= 0x80);
+/// How many there are. It is a power of two, so that no number has to be compared with it.
+const SLOTS: usize = 0x80;
+const_assert!(TX_OFFSET as usize + 16 <= SLOTS);
 
-/// The values: one for each number that a byte can be, so that no slot is out of range.
-pub(super) struct Kept([u32; 256]);
+/// The values.
+pub(super) struct Kept([u32; SLOTS]);
 
 impl Kept {
     /// All are zero.
     pub(super) const fn new() -> Self {
-        Self([0; 256])
+        Self([0; SLOTS])
     }
 
     /// The value in a slot.
     pub(super) const fn get(&self, slot: u8) -> u32 {
-        self.0[slot as usize]
+        self.0[slot as usize % SLOTS]
     }
 
     /// Puts a value into a slot.
     pub(super) const fn set(&mut self, slot: u8, value: u32) {
-        self.0[slot as usize] = value;
+        self.0[slot as usize % SLOTS] = value;
     }
 
     /// The value of number `n` of those that begin with a slot.

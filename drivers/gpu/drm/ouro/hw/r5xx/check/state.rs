@@ -9,7 +9,7 @@ use super::{
     require,
     slot::{self, Kept},
     surface::Tiles,
-    targets::{self, Used},
+    targets,
     vertices::{Array, MAX_ARRAYS},
     Checked, Cursor, Place, Refused, RELOCATION_DWORDS,
 };
@@ -56,14 +56,13 @@ impl State {
         }
     }
 
-    /// Something is drawn. The scissor must not go beyond the pitch of a target: if it does, and was said for this
-    /// draw first, it ends with the pitch in the copy. (Some clear more columns than a target has: what would
+    /// Something is drawn. The scissor must not go beyond the smallest pitch of a target: if it does, and was said for
+    /// this draw first, it ends with the pitch in the copy. (Some clear more columns than a target has: what would
     /// lie behind the pitch is in rows that they clear as well.)
-    pub(super) fn draws(&mut self, used: Used, cursor: &mut Cursor<'_>) -> Checked<()> {
+    pub(super) fn draws(&mut self, pitch: u32, cursor: &mut Cursor<'_>) -> Checked<()> {
         let said = self.scissor_at.take();
-        let pitch = self.narrowest(used);
         let scissor = self.kept.get(slot::SCISSOR);
-        if pitch != 0 && scissor & SCISSOR_X >= pitch {
+        if scissor & SCISSOR_X >= pitch {
             let scissor = scissor & !SCISSOR_X | pitch.wrapping_sub(1);
             self.kept.set(slot::SCISSOR, scissor);
             cursor.put(said.ok_or(Refused)?, scissor)?;

@@ -14,15 +14,14 @@ use super::{
 /// Bytes of a pixel by the format in `COLORPITCH` 24:21. Formats of YUV count 32 bits for two pixels in §3;
 /// they get as much for one.
 fn colour_bytes(pitch: u32) -> Checked<u32> {
-    match pitch >> 21 & 0xf {
-        9 => Ok(1),
-        3 | 4 | 13 | 15 => Ok(2),
-        5 | 6 | 11 | 12 => Ok(4),
-        10 => Ok(8),
-        7 => Ok(16),
-        _ => Err(Refused),
+    match BYTES[(pitch >> 21 & 0xf) as usize] {
+        0 => Err(Refused),
+        bytes => Ok(bytes.into()),
     }
 }
+
+/// By the format; 0 where there is none.
+const BYTES: [u8; 16] = [0, 0, 0, 2, 2, 4, 4, 16, 0, 1, 8, 4, 4, 2, 0, 2];
 
 /// Tiles by the fields that colour and depth have at the same place: 16 and 18:17.
 pub(super) fn tiles(pitch: u32) -> Checked<Tiles> {
@@ -57,18 +56,8 @@ const COLOUR_COLUMNS: u32 = 0x3ffe;
 /// `ZB_DEPTHPITCH`: pixels.
 const DEPTH_COLUMNS: u32 = 0x3ffc;
 
-/// The numbers of the bits that are set.
-fn bits(mut of: u32) -> impl Iterator<Item = usize> {
-    core::iter::from_fn(move || {
-        let n = of.trailing_zeros();
-        of &= of.wrapping_sub(1);
-        (n < 32).then_some(n as usize)
-    })
-}
-
 /// What a draw may write.
-#[derive(Clone, Copy)]
-pub(super) struct Used {
+struct Used {
     /// Which colour targets, one bit each.
     colours: u32,
     depth: bool,
@@ -89,16 +78,8 @@ impl State {
         }
     }
 
-    /// Columns and rows that the scissor lets through, counted from the corner.
-    fn extent(&self) -> (u32, u32) {
-        let corner = self.kept.get(slot::SCISSOR);
-        (
-            (corner & 0x1fff).wrapping_add(1),
-            (corner >> 13 & 0x1fff).wrapping_add(1),
-        )
-    }
-
-    /// Whether all that the scissor reaches of a target is inside.
+    /// Whether the rows that the scissor reaches of a target are inside. Returns its pitch, beyond which no column may
+    /// be drawn.
     fn covered(
         &self,
         place: Option<Place>,
@@ -106,12 +87,13 @@ impl State {
         pixel: u32,
         tiles: Tiles,
         samples: u64,
-    ) -> Checked<()> {
+    ) -> Checked<u32> {
         let place = place.ok_or(Refused)?;
-        let (columns, rows) = self.extent();
-        require(columns <= pitch && is_aligned(place.offset, tiles.alignment()))?;
+        let rows = (self.kept.get(slot::SCISSOR) >> 13 & 0x1fff).wrapping_add(1);
+        require(is_aligned(place.offset, tiles.alignment()))?;
         let bytes = surface::bytes(pitch, rows, pixel, tiles)?;
-        place.holds(bytes.checked_mul(samples).ok_or(Refused)?)
+        place.holds(bytes.checked_mul(samples).ok_or(Refused)?)?;
+        Ok(pitch)
     }
 
     /// The colour targets that pixels go to: those to which `RB3D_CCTL` repeats the first one's, and those for which
@@ -127,7 +109,7 @@ impl State {
     }
 
     /// What a draw may write.
-    pub(super) fn used(&self) -> Used {
+    fn used(&self) -> Used {
         let is = |slot, bits| self.kept.get(slot) & bits != 0;
         let clears = is(slot::BANDWIDTH, CLEARS_COLOUR);
         let colours = is(slot::CHANNELS, CHANNELS) || is(slot::BLEND, BLEND_READS) || clears;
@@ -139,32 +121,24 @@ impl State {
         }
     }
 
-    /// The smallest pitch of what a draw may write, in pixels.
-    pub(super) fn narrowest(&self, used: Used) -> u32 {
-        let mut least = u32::MAX;
-        for n in bits(used.colours) {
-            least = least.min(self.kept.nth(slot::COLOUR_PITCH, n) & COLOUR_COLUMNS);
-        }
-        if used.depth {
-            least = least.min(self.kept.get(slot::DEPTH_PITCH) & DEPTH_COLUMNS);
-        }
-        if used.resolved {
-            least = least.min(self.kept.get(slot::RESOLVED_PITCH) & COLOUR_COLUMNS);
-        }
-        least
-    }
-
-    /// Whether all that a draw may write, and read there, is inside.
-    pub(super) fn targets(&self, used: Used) -> Checked<()> {
+    /// Whether all that a draw may write, and read there, is inside, if it goes no further than the smallest pitch of
+    /// those, in pixels, which is returned.
+    pub(super) fn targets(&self) -> Checked<u32> {
+        let used = self.used();
         let samples = self.samples();
         let first = self.kept.get(slot::COLOUR_PITCH);
         let own = self.kept.get(slot::COLOUR_CONTROL) & OWN_PIXELS != 0;
-        for n in bits(used.colours) {
+        let mut least = u32::MAX;
+        let mut colours = used.colours;
+        while colours != 0 {
+            let n = colours.trailing_zeros() as usize;
+            colours &= colours.wrapping_sub(1);
             let pitch = self.kept.nth(slot::COLOUR_PITCH, n);
             let (tiles, pixel) = (tiles(pitch)?, colour_bytes(pitch)?);
             require(own || pixel == colour_bytes(first)?)?;
             let place = self.colours.get(n).copied().flatten();
-            self.covered(place, pitch & COLOUR_COLUMNS, pixel, tiles, samples)?;
+            least =
+                least.min(self.covered(place, pitch & COLOUR_COLUMNS, pixel, tiles, samples)?);
         }
         if used.depth {
             let pixel = match self.kept.get(slot::DEPTH_FORMAT) & 0xf {
@@ -174,14 +148,14 @@ impl State {
             };
             let pitch = self.kept.get(slot::DEPTH_PITCH);
             let columns = pitch & DEPTH_COLUMNS;
-            self.covered(self.depth, columns, pixel, tiles(pitch)?, samples)?;
+            least = least.min(self.covered(self.depth, columns, pixel, tiles(pitch)?, samples)?);
         }
         if used.resolved {
             // Pixels and tiles are those of the first target.
             let (tiles, pixel) = (tiles(first)?, colour_bytes(first)?);
             let columns = self.kept.get(slot::RESOLVED_PITCH) & COLOUR_COLUMNS;
-            self.covered(self.resolved, columns, pixel, tiles, 1)?;
+            least = least.min(self.covered(self.resolved, columns, pixel, tiles, 1)?);
         }
-        Ok(())
+        Ok(least)
     }
 }

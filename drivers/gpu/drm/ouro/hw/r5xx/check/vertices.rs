@@ -132,9 +132,8 @@ impl State {
 
     /// What every draw touches beside its vertices.
     fn surroundings(&mut self, cursor: &mut Cursor<'_>) -> Checked<()> {
-        let used = self.used();
-        self.draws(used, cursor)?;
-        self.targets(used)?;
+        let pitch = self.targets()?;
+        self.draws(pitch, cursor)?;
         self.sampled()
     }
 
