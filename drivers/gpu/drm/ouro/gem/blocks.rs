@@ -115,7 +115,7 @@ impl Blocks {
 
     /// Whether they are behind a window, which may be closed.
     pub(super) fn is_windowed(&self) -> bool {
-        matches!(self.store(), Some(Store::Device(_)))
+        self.region.is_windowed()
     }
 
     /// Where the GPU reaches them without a table: they are in one piece then.
@@ -172,10 +172,7 @@ impl Blocks {
 
     /// What the entries say of it.
     pub(super) fn kind(&self) -> MemoryKind {
-        match self.is_windowed() {
-            true => MemoryKind::Local,
-            false => MemoryKind::System,
-        }
+        self.region.memory_kind()
     }
 
     /// Calls `f` for each piece of a range: the way to it, the offset there, and where the piece is in

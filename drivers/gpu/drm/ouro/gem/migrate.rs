@@ -250,10 +250,7 @@ impl Way {
             None => None,
         };
         let onto = map(&new)?;
-        let memory = match to.is_windowed() {
-            true => MemoryKind::Local,
-            false => MemoryKind::System,
-        };
+        let memory = to.memory_kind();
         Ok(Self {
             old,
             new,

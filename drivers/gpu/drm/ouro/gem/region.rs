@@ -13,7 +13,7 @@ use kernel::{
     sync::{aref::ARef, Arc, Mutex},
 };
 use ouro_core::range::Want;
-use ouro_hw::types::{DmaAddr, GpuAddr, PAGE_SIZE};
+use ouro_hw::types::{DmaAddr, GpuAddr, MemoryKind, PAGE_SIZE};
 use ouro_kernel::{mmio::Bar, pages::DmaPages, pci::DmaDevice, task, Caching};
 
 use super::{blocks::Blocks, Object};
@@ -272,6 +272,14 @@ impl Region {
     pub(super) fn is_windowed(&self) -> bool {
         let store = self.blocks.as_ref().map(|b| &b.store);
         matches!(store, Some(Store::Device(_)))
+    }
+
+    /// What entries and commands say of its memory.
+    pub(super) fn memory_kind(&self) -> MemoryKind {
+        match self.is_windowed() {
+            true => MemoryKind::Local,
+            false => MemoryKind::System,
+        }
     }
 
     /// Bytes of its smallest piece: sizes and addresses of objects that may be there are multiples.
