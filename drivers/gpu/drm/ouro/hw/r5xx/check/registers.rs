@@ -145,7 +145,7 @@ impl Rule {
 
     /// Where the value goes if it is kept whatever it is.
     #[inline]
-    pub(super) const fn slot(self) -> Option<u8> {
+    const fn slot(self) -> Option<u8> {
         if self.0 < Self::OTHER.0 {
             Some(self.0)
         } else {

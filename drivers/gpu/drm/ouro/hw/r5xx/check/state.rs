@@ -2,7 +2,7 @@
 //! What the proof depends on: the registers that it needs, as a stream has written them so far.
 //!
 //! A stream begins with the values of the [known state](crate::r5xx::known): zero for all of them but the
-//! pipes.
+//! pipes, and the targets that shaders put out nothing for.
 
 use super::{
     blits::Blit,
