@@ -155,11 +155,10 @@ tests_only() {
 # vm_tests GPU KERNEL DIR: into DIR, all programs for the GPU, GPU_WAITS too; longer runs (testing.rst) into LONGER.
 vm_tests() {
     local gpu=$1 kernel=$2 dir=$3 file variable
-    gpu_read "$gpu"
+    gpu_read "$gpu" "$kernel"
     kselftests_for "$GPU_DRIVER" "$dir"
     cp "$VM_DIR"/guest-tests/lifecycle.sh "$dir/zz-lifecycle.sh"
     for file in $GPU_LEFT_OUT; do rm -f "$dir/$file" "$dir/zz-$file.sh"; done
-    if [ "$kernel" = debug ] && [ -n "$GPU_ONLY_DEBUG" ]; then GPU_ONLY=$GPU_ONLY_DEBUG; fi
     tests_only "$dir" "$GPU_ONLY"
     # asked again: of the programs, those that failed
     tests_only "$dir" "${AGAIN:-}"
@@ -185,8 +184,7 @@ check_waits() {
     model_rules "$name/waits"
 }
 
-# check_vm GPU KERNEL: the main job, and all programs but those of check_waits. On the debug kernel the picture
-# alone takes minutes of work: where GPU_ONLY_DEBUG names programs, they run without it.
+# check_vm GPU KERNEL: the main job if it is drawn there, and all programs but those of check_waits.
 check_vm() {
     local gpu=$1 kernel=$2 name=$1/$2 tests file
     results_begin "vm-$gpu-$kernel"
@@ -197,8 +195,7 @@ check_vm() {
     guest_common "$gpu" "$kernel"
 
     # the main job, then everything else; KUnit ran when the module was loaded
-    local job='ouro-draw --out /out; '
-    if [ "$kernel" = debug ] && [ -n "$GPU_ONLY_DEBUG" ]; then job=''; fi
+    local job=${GPU_PICTURE:+'ouro-draw --out /out; '}
     guest_run "$name" "${GUEST_COMMON[@]}" --tests "$tests" -- sh -c \
         "$LONGER$job"'OURO_SLEEP="sh /bin/sleep.sh" sh /bin/run-tests.sh'
     [ -z "$job" ] || draw_results "$name" "$gpu"

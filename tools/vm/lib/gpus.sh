@@ -30,12 +30,16 @@ gpu_known() {
     [[ " $known " == *" $1 "* ]] || die "no such GPU: $1" "known: $known"
 }
 
-# gpu_read NAME: the values above are its.
+# gpu_read NAME [KERNEL]: the values above are its, on that kernel. Where GPU_ONLY_DEBUG names programs, they are all
+# there is on the debug kernel, in one guest (the picture alone takes minutes of work there); GPU_PICTURE: it is drawn.
 gpu_read() {
     GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE=''
     GPU_PEER_SLOW='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_ONLY_DEBUG='' GPU_PAIR='' GPU_CHAOS=''
-    GPU_SMALL='' GPU_WAITS=''
+    GPU_SMALL='' GPU_WAITS='' GPU_PICTURE=yes
     . "$VM_DIR/gpus/$1"
+    if [ "${2:-}" = debug ] && [ -n "$GPU_ONLY_DEBUG" ]; then
+        GPU_ONLY=$GPU_ONLY_DEBUG GPU_WAITS='' GPU_PICTURE=''
+    fi
 }
 
 # gpu_has NAME PART
