@@ -24,7 +24,7 @@ use ouro_kernel::{
 use super::{
     bind::BindError,
     bo::{Advice, State},
-    leave::{self, Patience},
+    leave::{self, Attempts},
     region::Region,
     shrink::{Relief, Worth},
     userptr::{self, Pinned},
@@ -211,7 +211,7 @@ pub(crate) fn populate(object: &Object) -> Result {
 /// Locks the state of an object that has memory, and is not on its way to another region: what it
 /// says of the contents is so. Waits for a move. Nothing is locked.
 pub(super) fn settled(object: &Object) -> Result<(Guard<'_, State, MutexBackend>, Arc<Backing>)> {
-    let mut patience = Patience::new();
+    let mut attempts = Attempts::new();
     let mut relief = Relief::new();
     loop {
         object
@@ -245,7 +245,7 @@ pub(super) fn settled(object: &Object) -> Result<(Guard<'_, State, MutexBackend>
             Err(NoBacking::Failed(e)) => return Err(e),
             Err(NoBacking::Full(region)) => {
                 drop(state);
-                leave::make_room(object.gpu(), &region, &mut patience)?;
+                leave::make_room(object.gpu(), &region, &mut attempts)?;
             }
         }
     }

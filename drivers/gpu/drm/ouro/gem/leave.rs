@@ -70,14 +70,14 @@ pub(crate) fn rescue(gpu: &Gpu) -> Result {
         let mut page = 0;
         while let Some((next, object)) = region.object_from(page) {
             page = next;
-            let mut patience = Patience::new();
+            let mut attempts = Attempts::new();
             let left = loop {
                 let locked = object.resv().lock(Interruptible::No)?;
                 let left = start(&object, &locked, system);
                 drop(locked);
                 match left {
                     // Copies that are done still have their addresses.
-                    Err(e) if e == ENOSPC && patience.lasts(gpu) => {
+                    Err(e) if e == ENOSPC && attempts.are_left(gpu) => {
                         gpu.retirer().retire();
                         fsleep(Delta::from_micros(200));
                     }
@@ -156,7 +156,7 @@ pub(crate) fn leave(
 /// Nothing is locked.
 ///
 /// Errors: `ENOMEM` if none can leave, `ERESTARTSYS`, `ENODEV`.
-pub(super) fn make_room(gpu: &Gpu, region: &Arc<Region>, patience: &mut Patience) -> Result {
+pub(super) fn make_room(gpu: &Gpu, region: &Arc<Region>, attempts: &mut Attempts) -> Result {
     gpu.usable()?;
     // Twice round: the first time, those that were used lately are spared.
     for _ in 0..region.population().saturating_add(1).saturating_mul(2) {
@@ -179,7 +179,7 @@ pub(super) fn make_room(gpu: &Gpu, region: &Arc<Region>, patience: &mut Patience
     if kernel::current!().signal_pending() {
         return Err(ERESTARTSYS);
     }
-    if !patience.lasts(gpu) {
+    if !attempts.are_left(gpu) {
         return Err(ENOMEM);
     }
     release::flush();
@@ -190,9 +190,9 @@ pub(super) fn make_room(gpu: &Gpu, region: &Arc<Region>, patience: &mut Patience
 
 /// How long somebody waits for room in a region that nobody leaves: while pages are on their way back,
 /// and some looks more. What others run may hold pages too, but is not waited for without end.
-pub(crate) struct Patience(u32);
+pub(crate) struct Attempts(u32);
 
-impl Patience {
+impl Attempts {
     /// Looks at a region where nothing happens.
     const IDLE: u32 = 100;
     /// Looks while requests are under way, each after some hundred microseconds.
@@ -203,7 +203,7 @@ impl Patience {
     }
 
     /// Whether another look makes sense.
-    pub(crate) fn lasts(&mut self, gpu: &Gpu) -> bool {
+    pub(crate) fn are_left(&mut self, gpu: &Gpu) -> bool {
         let retirer = gpu.retirer();
         if retirer.is_empty() {
             let step = match retirer.live() {

@@ -17,7 +17,7 @@ use super::exec::{wait_for, Entry, Stop};
 use crate::{
     gem::{
         bind::{self, BindError, Given},
-        leave::{self, Patience},
+        leave::{self, Attempts},
         migrate,
         region::Region,
         Object,
@@ -35,7 +35,7 @@ const MAX_LOOKS: u32 = 200;
 pub(crate) struct Tries {
     /// Whether its objects were spread anew because they did not fit.
     scattered: bool,
-    patience: Patience,
+    attempts: Attempts,
     /// How many objects of others may still be sent away from where the batch's are wanted.
     sendings: u32,
     /// How often it may still look for memory that is on its way back.
@@ -46,7 +46,7 @@ impl Tries {
     pub(crate) fn new() -> Self {
         Self {
             scattered: false,
-            patience: Patience::new(),
+            attempts: Attempts::new(),
             sendings: MAX_SENDINGS,
             looks: MAX_LOOKS,
         }
@@ -98,7 +98,7 @@ fn place_one(
             }
             Err(BindError::Busy) => return Err(wait_for(&entry.object)),
             Err(BindError::Full(region)) => {
-                return Err(send_away(&region, entries, i, set, &mut tries.patience))
+                return Err(send_away(&region, entries, i, set, &mut tries.attempts))
             }
             Err(BindError::Failed(e)) if e == ENOSPC => {}
             Err(BindError::Failed(e)) => return Err(e.into()),
@@ -150,7 +150,7 @@ fn to_region(
     };
     match migrate::settle(&entry.object, &locked, region) {
         Err(e) if e == ENOSPC && tries.sendings != 0 => {
-            let stop = match send_away(region, entries, i, set, &mut tries.patience) {
+            let stop = match send_away(region, entries, i, set, &mut tries.attempts) {
                 // Nobody can leave.
                 Stop::Failed(e) if e == ENOMEM => return Ok(()),
                 stop => stop,
@@ -210,7 +210,7 @@ fn send_away(
     entries: &[Entry],
     i: usize,
     set: &mut LockedSet<Object>,
-    patience: &mut Patience,
+    attempts: &mut Attempts,
 ) -> Stop {
     let mut contended = false;
     // Twice round: the first time, those that were used lately are spared.
@@ -236,7 +236,7 @@ fn send_away(
     }
     match entries.get(i) {
         // Whoever has locked one lets it go soon, and pages may be on their way back.
-        Some(entry) if contended || patience.lasts(entry.object.gpu()) => Stop::Wait(None),
+        Some(entry) if contended || attempts.are_left(entry.object.gpu()) => Stop::Wait(None),
         _ => ENOMEM.into(),
     }
 }
