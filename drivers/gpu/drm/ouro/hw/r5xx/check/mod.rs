@@ -124,20 +124,23 @@ impl<'a> Cursor<'a> {
 
     /// Takes the relocation at `at`, behind the packet at hand.
     fn object(&mut self, at: usize) -> Checked<Object> {
-        require(self.stream.get(at) == Some(&RELOCATION))?;
-        let place = *self.stream.get(at.wrapping_add(1)).ok_or(Refused)?;
-        require(place.is_multiple_of(RECORD_DWORDS))?;
-        self.put(at, FILLER)?;
-        self.put(at.wrapping_add(1), FILLER)?;
+        let packet = self.stream.get(at..).and_then(|rest| rest.first_chunk());
+        let [header, place]: [u32; RELOCATION_DWORDS] = *packet.ok_or(Refused)?;
+        require(header == RELOCATION && place.is_multiple_of(RECORD_DWORDS))?;
+        let packet = self
+            .out
+            .get_mut(at..)
+            .and_then(|rest| rest.first_chunk_mut());
+        *packet.ok_or(Refused)? = [FILLER; RELOCATION_DWORDS];
         self.objects.object(place / RECORD_DWORDS).ok_or(Refused)
     }
 }
 
-/// An object with an offset that is inside it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// An object with an offset that is inside it; at first, none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Place {
-    /// Bytes from there to the object's end.
-    room: u64,
+    /// Bytes from there to the object's end, or less if they are more than can be said; zero if there is no object.
+    room: u32,
     /// The offset, for its alignment.
     offset: u32,
 }
@@ -147,17 +150,17 @@ impl Place {
     fn new(object: &Object, offset: u32) -> Checked<(Self, u32)> {
         let room = object.bytes.checked_sub(offset.into()).ok_or(Refused)?;
         require(room != 0)?;
-        let address = object.addr.0.checked_add(offset.into()).ok_or(Refused)?;
-        // The object's last byte has an address as well.
-        let last = address.checked_add(room.wrapping_sub(1)).ok_or(Refused)?;
-        require(u32::try_from(last).is_ok())?;
-        let place = Self { room, offset };
-        Ok((place, u32::try_from(address).map_err(|_| Refused)?))
+        // The object's last byte has an address, and so have all before it.
+        let end = object.addr.0.checked_add(object.bytes).ok_or(Refused)?;
+        require(end <= 1 << 32)?;
+        let address = (object.addr.0 as u32).wrapping_add(offset);
+        let room = room.min(u32::MAX.into()) as u32;
+        Ok((Self { room, offset }, address))
     }
 
     /// Whether so many bytes are there.
     fn holds(&self, bytes: u64) -> Checked<()> {
-        require(bytes <= self.room)
+        require(self.room != 0 && bytes <= self.room.into())
     }
 }
 
@@ -174,23 +177,40 @@ pub(super) static STREAMS: Streams = Streams { depth_pipes: false };
 
 impl Checker for Streams {
     fn check(&self, stream: &[u32], objects: &dyn Resolve, out: &mut [u32]) -> Verdict {
+        self.check_with(plain, stream, objects, out)
+    }
+}
+
+/// Where the first packet is at which there is more to do than what was done.
+type Skim = fn(&mut State, &[u32], usize) -> usize;
+
+impl Streams {
+    /// [`Checker::check`]. Nearly all packets are done with in `skim`, and the same would come out without it.
+    #[inline]
+    fn check_with(
+        &self,
+        skim: Skim,
+        stream: &[u32],
+        objects: &dyn Resolve,
+        out: &mut [u32],
+    ) -> Verdict {
         let Some(out) = out.get_mut(..stream.len()) else {
             return Verdict::Reject(0);
         };
         for (to, from) in out.iter_mut().zip(stream) {
             *to = *from;
         }
+        let knows_tiling = objects.stream_knows_tiling();
         let mut cursor = Cursor {
             stream,
             objects,
-            knows_tiling: objects.stream_knows_tiling(),
+            knows_tiling,
             out,
         };
-        let mut state = State::new(self.depth_pipes);
+        let mut state = State::new(self.depth_pipes, knows_tiling);
         let mut next = 0;
         loop {
-            // Nearly all packets are done with here.
-            let at = plain(&mut state.kept, stream, next);
+            let at = skim(&mut state, stream, next);
             let Some(header) = stream.get(at) else { break };
             match packet(&mut state, &mut cursor, at.wrapping_add(1), *header) {
                 Ok(behind) => next = behind,
@@ -202,18 +222,20 @@ impl Checker for Streams {
 }
 
 /// Goes over packets of type 0 that need no more than their values to be kept: of up to four registers, or of any
-/// number of which any value is harmless. Returns where the first other packet begins, or the stream ends.
+/// number of which any value is harmless; and over fillers and relocations that nobody took. Returns where the first
+/// other packet begins, or the stream ends.
 ///
 /// Not inlined, so that what it needs is in the processor's registers: a stream's time is spent here.
 #[inline(never)]
-fn plain(kept: &mut Kept, stream: &[u32], mut at: usize) -> usize {
+fn plain(state: &mut State, stream: &[u32], mut at: usize) -> usize {
     let [_, values @ ..] = stream else {
         return at;
     };
+    let State { kept, looks, .. } = state;
     while let (Some(value), Some(header)) = (values.get(at), stream.get(at)) {
         // A header with nothing in it but the register: one dword follows (§5.1.1).
         if (*header as usize) < REGISTERS {
-            if !Rule::of(*header).keep(*value, kept) {
+            if !Rule::of(*header).keep(*value, kept, looks) {
                 break;
             }
             at = at.wrapping_add(2);
@@ -221,10 +243,10 @@ fn plain(kept: &mut Kept, stream: &[u32], mut at: usize) -> usize {
         }
         // Two registers, or up to four: as above, the processor need not wait for the count to go on.
         let behind = match header >> INDEX_BITS {
-            8 => keep::<2>(kept, *header, values, at),
-            16 => keep::<3>(kept, *header, values, at),
-            24 => keep::<4>(kept, *header, values, at),
-            _ => pass(*header, values, at),
+            8 => keep::<2>(kept, *header, stream, at),
+            16 => keep::<3>(kept, *header, stream, at),
+            24 => keep::<4>(kept, *header, stream, at),
+            _ => pass(*header, stream, at),
         };
         match behind {
             Some(behind) => at = behind,
@@ -235,45 +257,49 @@ fn plain(kept: &mut Kept, stream: &[u32], mut at: usize) -> usize {
 }
 
 /// Keeps what the packet at `at` gives `N` registers, and returns where the next one begins; or nothing if there is
-/// more to do, of which what was kept is a part.
+/// more to do.
 #[inline(always)]
-fn keep<const N: usize>(kept: &mut Kept, header: u32, values: &[u32], at: usize) -> Option<usize> {
-    let values: &[u32; N] = values.get(at..)?.first_chunk()?;
+fn keep<const N: usize>(kept: &mut Kept, header: u32, stream: &[u32], at: usize) -> Option<usize> {
+    let values: &[u32; N] = stream.get(at.wrapping_add(1)..)?.first_chunk()?;
     if stretch(header) < N {
-        for (register, value) in (header..).zip(values) {
-            if !Rule::of(register).keep(*value, kept) {
-                return None;
-            }
-        }
+        return None;
     }
+    kept.set_all(Rule::of(header).slot().0, values);
     Some(at.wrapping_add(1 + N))
 }
 
-/// Where the next packet begins, if the one at `at` has any number of registers of which any value is harmless.
+/// Where the next packet begins, if the one at `at` has any number of registers of which any value is harmless, or
+/// none.
 #[inline(always)]
-fn pass(header: u32, values: &[u32], at: usize) -> Option<usize> {
-    // Of type 0 nothing is above the count.
+fn pass(header: u32, stream: &[u32], at: usize) -> Option<usize> {
+    if header >> 30 != 0 {
+        return match header {
+            RELOCATION => Some(at.wrapping_add(RELOCATION_DWORDS)),
+            _ if PacketType::of(header) == PacketType::Filler => Some(at.wrapping_add(1)),
+            _ => None,
+        };
+    }
+    // Nothing is above the count.
     let more = (header >> 16) as usize;
     let free = stretch(header);
+    let last = at.wrapping_add(more).wrapping_add(1);
+    let is_kept = Rule::of(header) != Rule::FREE;
     let header = RegisterHeader::from_bits(header);
     let is_free = if header.one() { 0 } else { more } < free;
-    let last = at.wrapping_add(more);
-    let is_plain = header.kind() == 0 && header.reserved() == 0 && is_free && last < values.len();
-    is_plain.then_some(last.wrapping_add(2))
+    let is_plain = header.reserved() == 0 && is_free && !is_kept && last < stream.len();
+    is_plain.then_some(last.wrapping_add(1))
 }
 
-/// Checks a packet that is not [`plain`], whose body begins at `at`, and its relocations. Returns where the next one
-/// begins, as those do that follow.
+/// Checks a packet whose body begins at `at`, and its relocations. Returns where the next one begins, as those do
+/// that follow.
 fn packet(state: &mut State, cursor: &mut Cursor<'_>, at: usize, header: u32) -> Checked<usize> {
     if (header as usize) < REGISTERS {
         let value = *cursor.stream.get(at).ok_or(Refused)?;
-        return state.write(
-            header.wrapping_mul(4),
-            at,
-            value,
-            at.wrapping_add(1),
-            cursor,
-        );
+        let next = at.wrapping_add(1);
+        if Rule::of(header).keep(value, &mut state.kept, state.looks) {
+            return Ok(next);
+        }
+        return state.write(header.wrapping_mul(4), at, value, next, cursor);
     }
     match PacketType::of(header) {
         PacketType::Filler => Ok(at),
@@ -301,7 +327,7 @@ fn write_registers(
     let step = u32::from(!header.one());
     for (at, value) in (first..).zip(body) {
         require((register as usize) < REGISTERS)?;
-        if !Rule::of(register).keep(*value, &mut state.kept) {
+        if !Rule::of(register).keep(*value, &mut state.kept, state.looks) {
             next = state.write(register.wrapping_mul(4), at, *value, next, cursor)?;
         }
         register = register.wrapping_add(step);
@@ -319,7 +345,7 @@ fn command(
     let len = usize::from(header.count_less_one()).wrapping_add(1);
     require(header.reserved() == 0)?;
     let body = cursor.body(at, len)?;
-    let next = at.wrapping_add(len);
+    let (start, next) = (at.wrapping_sub(1), at.wrapping_add(len));
     // Behind the dword that is not used, if there is one.
     let draw = match header.opcode() {
         opcode::DRAW_VBUF | opcode::DRAW_IMMD | opcode::DRAW_INDX => {
@@ -332,13 +358,13 @@ fn command(
         opcode::LOAD_VBPNTR => return state.arrays(cursor, at, len),
         opcode::DRAW_VBUF | opcode::DRAW_VBUF_2 => {
             require(draw.len() == 1)?;
-            state.draw_list(cursor, draw)?;
+            state.draw_list(cursor, start, draw)?;
         }
         opcode::DRAW_IMMD | opcode::DRAW_IMMD_2 => {
-            state.draw_embedded(cursor, draw)?;
+            state.draw_embedded(cursor, start, draw)?;
         }
         opcode::DRAW_INDX | opcode::DRAW_INDX_2 => {
-            return state.draw_indexed(cursor, draw, next);
+            return state.draw_indexed(cursor, start, draw, next);
         }
         opcode::PAINT_MULTI => return state.rectangles(cursor, at, len, Rectangles::Paint),
         opcode::BITBLT => return state.rectangles(cursor, at, len, Rectangles::Copy(1)),

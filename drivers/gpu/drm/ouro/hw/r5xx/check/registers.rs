@@ -12,6 +12,7 @@
 //! each: a write is looked up once and, where it needs no more, stored without asking which list it was.
 
 use super::slot::{self, Kept};
+use static_assertions::const_assert;
 
 /// First and last register of each stretch, in order.
 pub(super) const FREE: &[(u32, u32)] = &[
@@ -61,7 +62,6 @@ pub(super) const FREE: &[(u32, u32)] = &[
     (0x43a8, 0x43a8),
     // Clip rectangles.
     (0x43b0, 0x43d0),
-    (0x43e0, 0x43e0),
     (0x43e8, 0x43e8),
     (0x4440, 0x447c),
     (0x4580, 0x4604),
@@ -73,113 +73,137 @@ pub(super) const FREE: &[(u32, u32)] = &[
     (0x4bc0, 0x4bd8),
     (0x4be0, 0x4be0),
     (0x4c00, 0x4dfc),
-    (0x4e08, 0x4e08),
     (0x4e10, 0x4e24),
     (0x4e48, 0x4e50),
     (0x4ea0, 0x4ea4),
     (0x4ef8, 0x4efc),
-    (0x4f04, 0x4f08),
     (0x4f14, 0x4f18),
     (0x4f28, 0x4f28),
     (0x4f58, 0x4f58),
     (0x4fd4, 0x4fd4),
 ];
 
+/// All bits of a register.
+const ALL: u64 = u32::MAX as u64;
 /// `WAIT_UNTIL`: engines being idle or clean, which they will be. Others may never come.
 const WAITS: u32 = 1 << 9 | 0x1f << 14 | 1 << 28;
 /// `RB3D_CCTL`: compressed colour.
-const COMPRESSED: u32 = 1 << 10;
+const COMPRESSED: u64 = 1 << 10;
 /// `ZB_BW_CNTL`: hierarchy of depth, compression, fast clears: memory of the chip's own that is shared.
-const HIERARCHY: u32 = 1 << 0 | 1 << 2 | 1 << 3 | 1 << 4;
+const HIERARCHY: u64 = 1 << 0 | 1 << 2 | 1 << 3 | 1 << 4;
 
-/// First and last register of each stretch, the slot of the first, and bits that must be zero.
-const KEPT: &[(u32, u32, u8, u32)] = &[
+/// Not bits, but an object that says how what is behind the register is tiled.
+const TILED: u64 = 1 << 33;
+
+/// First and last register of each stretch, the slot of the first, and bits that must be zero. Some have registers
+/// in them that nobody asks for, as those that clients write along with them.
+const KEPT: &[(u32, u32, u8, u64)] = &[
     (0x146c, 0x146c, slot::BLIT_CONTROL, 0),
     (0x15c0, 0x15c0, slot::BLIT_COMPARE, 0),
-    (0x1720, 0x1720, slot::WAIT, !WAITS),
-    (0x172c, 0x172c, slot::SWAP, !3),
+    (0x1720, 0x1720, slot::WAIT, !WAITS as u64),
+    (0x172c, 0x172c, slot::SWAP, ALL & !3),
     (0x2088, 0x2088, slot::VERTICES, 0),
     (0x208c, 0x208c, slot::INDEX_OFFSET, 0),
     (0x20b4, 0x20b4, slot::VERTEX_SIZE, 0),
-    (0x2134, 0x2134, slot::MAX_INDEX, 0),
-    (0x2138, 0x2138, slot::MIN_INDEX, 0),
+    // And the next, MIN_INDEX.
+    (0x2134, 0x2138, slot::MAX_INDEX, 0),
     (0x4020, 0x4020, slot::SAMPLES, 0),
-    (0x4028, 0x4028, slot::ZERO, u32::MAX),
+    (0x4028, 0x4028, slot::ZERO, ALL),
     (0x4104, 0x4104, slot::TEXTURES_ON, 0),
     (0x42c8, 0x42c8, slot::PIPES, 0),
     (0x43a4, 0x43a4, slot::HYPERZ, 1),
+    (0x43e0, 0x43e4, slot::SCISSORS, 0),
     (0x4400, 0x443c, slot::TX_FILTER, 0),
     (0x4480, 0x44bc, slot::TX_SIZE, 0),
     (0x44c0, 0x44fc, slot::TX_FORMAT, 0),
     (0x4500, 0x453c, slot::TX_PITCH, 0),
     (0x46a4, 0x46b0, slot::OUT_FORMAT, 0),
     (0x4e00, 0x4e00, slot::COLOUR_CONTROL, COMPRESSED),
-    (0x4e04, 0x4e04, slot::BLEND, 0),
-    (0x4e0c, 0x4e0c, slot::CHANNELS, 0),
+    (0x4e04, 0x4e0c, slot::BLEND, 0),
+    (0x4e38, 0x4e44, slot::COLOUR_PITCH, TILED),
     (0x4e84, 0x4e84, slot::RESOLVED_PITCH, 0),
     (0x4e88, 0x4e88, slot::RESOLVE, 0),
-    (0x4f00, 0x4f00, slot::DEPTH_CONTROL, 0),
+    (0x4f00, 0x4f08, slot::DEPTH_CONTROL, 0),
     (0x4f10, 0x4f10, slot::DEPTH_FORMAT, 0),
     (0x4f1c, 0x4f1c, slot::BANDWIDTH, HIERARCHY),
-    (0x4f30, 0x4f34, slot::ZERO, u32::MAX),
-    (0x4f44, 0x4f44, slot::ZERO, u32::MAX),
-    (0x4f54, 0x4f54, slot::ZERO, u32::MAX),
+    (0x4f24, 0x4f24, slot::DEPTH_PITCH, TILED),
+    (0x4f30, 0x4f34, slot::ZERO, ALL),
+    (0x4f44, 0x4f44, slot::ZERO, ALL),
+    (0x4f54, 0x4f54, slot::ZERO, ALL),
 ];
 
 /// Registers that a packet can name: 13 bits (§5.1.1).
 pub(super) const REGISTERS: usize = 1 << 13;
 
 /// What becomes of a write, in one byte: the slot for [`KEPT`]; for [`FREE`] one which nobody asks for. From 80h on it
-/// has to be looked at: the slot of one of which bits must be zero, or 80h for registers that are in no list.
+/// has to be looked at: the slot of one that [`Looks`] knows more of, or 80h for registers that are in no list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rule(u8);
 
 impl Rule {
-    const FREE: Self = Self(slot::NOBODYS);
-    const OTHER: Self = Self(0x80);
+    /// Of [`FREE`].
+    pub(super) const FREE: Self = Self(slot::NOBODYS);
+    const OTHER: Self = Self(0x80 | slot::NOBODYS);
 
     /// Of the register with this index; only its 13 bits count.
+    #[inline]
     pub(super) fn of(index: u32) -> Self {
         RULES[index as usize % REGISTERS]
     }
 
-    /// Where the value goes if it is kept whatever it is.
+    /// The slot, and whether whatever is written goes there.
     #[inline]
-    const fn slot(self) -> Option<u8> {
-        if self.0 < Self::OTHER.0 {
-            Some(self.0)
-        } else {
-            None
-        }
+    pub(super) const fn slot(self) -> (u8, bool) {
+        (self.0 & !Self::OTHER.0, self.0 < Self::OTHER.0)
     }
 
     /// Keeps what the register gets, if that is all there is to do; whether it was.
     #[inline]
-    pub(super) fn keep(self, value: u32, kept: &mut Kept) -> bool {
-        match self.slot() {
-            Some(slot) => kept.set(slot, value),
-            None => {
-                let slot = self.0 ^ Self::OTHER.0;
-                let bits = MUST_BE_ZERO.get(slot as usize).copied();
-                if self == Self::OTHER || value & bits.unwrap_or(u32::MAX) != 0 {
-                    return false;
-                }
-                kept.set(slot, value);
-            }
+    pub(super) fn keep(self, value: u32, kept: &mut Kept, looks: &Looks) -> bool {
+        let (slot, any) = self.slot();
+        let keeps = any || looks.pass(slot, value);
+        if keeps {
+            kept.set(slot, value);
         }
-        true
+        keeps
     }
 }
 
-/// How many registers from the one with this index on are harmless whatever they get: none, up to 255.
+/// What must be zero of values that have to be looked at, by their slots, which are the first ones: bits of the register,
+/// and above them [`ALWAYS`].
+pub(super) struct Looks([u64; slot::ANY as usize]);
+
+/// A bit that no value leaves zero.
+const ALWAYS: u64 = 1 << 32;
+
+impl Looks {
+    /// Those of a stream that knows how its objects are tiled, or does not.
+    pub(super) const fn of(knows_tiling: bool) -> &'static Self {
+        static KNOWS: Looks = looks(true);
+        static ASKS: Looks = looks(false);
+        match knows_tiling {
+            true => &KNOWS,
+            false => &ASKS,
+        }
+    }
+
+    /// Whether a value may be kept.
+    #[inline]
+    const fn pass(&self, slot: u8, value: u32) -> bool {
+        const_assert!(slot::ANY.is_power_of_two());
+        (value as u64 | ALWAYS) & self.0[(slot % slot::ANY) as usize] == 0
+    }
+}
+
+/// How many registers from the one with this index on are kept, whatever they get, in slots that follow each other or
+/// in none: none, up to 255. A stretch of those that are in none is as good as its first one's slot.
+#[inline]
 pub(super) fn stretch(index: u32) -> usize {
     STRETCHES[index as usize % REGISTERS].into()
 }
 
 static RULES: [Rule; REGISTERS] = rules();
 static STRETCHES: [u8; REGISTERS] = stretches();
-/// By slot: the first ones are those of which some bits must be.
-static MUST_BE_ZERO: [u32; slot::ANY as usize] = must_be_zero();
 
 const fn rules() -> [Rule; REGISTERS] {
     let mut all = [Rule::OTHER; REGISTERS];
@@ -217,15 +241,27 @@ const fn stretches() -> [u8; REGISTERS] {
     let mut i = 0;
     while i < FREE.len() {
         let (first, last) = FREE[i];
-        let mut at = first;
-        while at <= last {
-            let length = (last - at) / 4 + 1;
-            all[at as usize / 4] = if length > 0xff { 0xff } else { length as u8 };
-            at += 4;
+        stretch_from(&mut all, first, last);
+        i += 1;
+    }
+    i = 0;
+    while i < KEPT.len() {
+        let (first, last, _, bits) = KEPT[i];
+        if bits == 0 {
+            stretch_from(&mut all, first, last);
         }
         i += 1;
     }
     all
+}
+
+const fn stretch_from(all: &mut [u8; REGISTERS], first: u32, last: u32) {
+    let mut at = first;
+    while at <= last {
+        let length = (last - at) / 4 + 1;
+        all[at as usize / 4] = if length > 0xff { 0xff } else { length as u8 };
+        at += 4;
+    }
 }
 
 /// A register comes into the table; from one list only.
@@ -235,17 +271,29 @@ const fn list(all: &mut [Rule; REGISTERS], register: u32, rule: Rule) {
     all[at] = rule;
 }
 
-const fn must_be_zero() -> [u32; slot::ANY as usize] {
-    let mut all = [0; slot::ANY as usize];
+const fn looks(knows_tiling: bool) -> Looks {
+    // What is in no list is not kept.
+    let mut all = [ALWAYS; slot::ANY as usize];
     let mut i = 0;
     while i < KEPT.len() {
-        let (_, _, slot, bits) = KEPT[i];
-        if bits != 0 {
-            all[slot as usize] = bits;
+        let (first, last, slot, bits) = KEPT[i];
+        let mut at = first;
+        while bits != 0 && at <= last {
+            let n = if slot == slot::ZERO {
+                0
+            } else {
+                (at - first) as usize / 4
+            };
+            all[slot as usize + n] = match (bits == TILED, knows_tiling) {
+                (true, true) => 0,
+                (true, false) => ALWAYS,
+                (false, _) => bits,
+            };
+            at += 4;
         }
         i += 1;
     }
-    all
+    Looks(all)
 }
 
 #[cfg(test)]
@@ -263,8 +311,12 @@ mod tests {
             assert_eq!(stretch(register / 4), more + 1, "{register:x}");
         }
         assert_eq!(stretch(0x4c00 / 4), 128);
-        // One that is kept, one that takes a relocation, one that is in no list, a port.
-        for register in [0x4e0c, 0x4e28, 0x4018, 0x2084] {
+        // Digest §3.5: TX_FORMAT1 of sixteen.
+        for n in 0..16 {
+            assert_eq!(stretch(0x44c0 / 4 + n), 16 - n as usize);
+        }
+        // One that is looked at, two that take a relocation, one that is in no list, a port.
+        for register in [0x4e00, 0x4e28, 0x4e38, 0x4018, 0x2084] {
             assert_eq!(stretch(register / 4), 0, "{register:x}");
         }
     }
@@ -272,14 +324,18 @@ mod tests {
     #[test]
     fn each_register_has_a_slot_of_its_own() {
         let mut kept = Kept::new();
+        let looks = Looks::of(false);
         let rows = KEPT.iter().filter(|row| row.3 == 0);
         let registers = || rows.clone().flat_map(|row| (row.0..=row.1).step_by(4));
         for register in registers() {
-            assert!(rule(register).keep(register, &mut kept), "{register:x}");
+            assert!(
+                rule(register).keep(register, &mut kept, looks),
+                "{register:x}"
+            );
         }
         // And those of which any value is harmless have none of these.
         for register in FREE.iter().flat_map(|row| (row.0..=row.1).step_by(4)) {
-            assert!(rule(register).keep(1, &mut kept), "{register:x}");
+            assert!(rule(register).keep(1, &mut kept, looks), "{register:x}");
         }
         for register in registers() {
             assert_eq!(kept.get(rule(register).0), register);
@@ -297,14 +353,28 @@ mod tests {
         for (register, value) in [
             (0x4e28, 0),
             (0x143c, 0),
-            (0x43e4, 0),
             (0x2084, 0),
             (0x1720, 1),
             (0x4e00, 1 << 10),
             (0x43a4, 1),
             (0x4f54, 1 << 31),
         ] {
-            assert!(!rule(register).keep(value, &mut kept), "{register:x}");
+            for knows_tiling in [false, true] {
+                let looks = Looks::of(knows_tiling);
+                assert!(
+                    !rule(register).keep(value, &mut kept, looks),
+                    "{register:x}"
+                );
+            }
+        }
+        // Digest §3.5: pitches of colour and depth. Whoever knows the tiles needs no object for them.
+        for register in [0x4e38, 0x4e3c, 0x4e40, 0x4e44, 0x4f24] {
+            for knows_tiling in [false, true] {
+                let looks = Looks::of(knows_tiling);
+                let keeps = rule(register).keep(register, &mut kept, looks);
+                assert_eq!(keeps, knows_tiling, "{register:x}");
+            }
+            assert_eq!(kept.get(rule(register).slot().0), register);
         }
     }
 }

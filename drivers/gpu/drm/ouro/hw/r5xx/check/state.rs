@@ -5,7 +5,9 @@
 //! pipes, and the targets that shaders put out nothing for.
 
 use super::{
+    super::packets::{PacketType, RegisterHeader},
     blits::Blit,
+    registers::Looks,
     require,
     slot::{self, Kept},
     surface::Tiles,
@@ -20,13 +22,15 @@ pub(super) struct State {
     depth_pipes: bool,
     /// Registers that are values and nothing else.
     pub(super) kept: Kept,
-    /// Where in the stream the scissor was said, if nothing was drawn since.
-    scissor_at: Option<usize>,
+    /// Which of them are looked at before.
+    pub(super) looks: &'static Looks,
+    /// Where in the stream the last draw is.
+    drawn: usize,
     /// Where the four targets are, what samples are resolved to, and depth.
-    pub(super) colours: [Option<Place>; 4],
-    pub(super) resolved: Option<Place>,
-    pub(super) depth: Option<Place>,
-    pub(super) textures: [Option<Place>; 16],
+    pub(super) colours: [Place; 4],
+    pub(super) resolved: Place,
+    pub(super) depth: Place,
+    pub(super) textures: [Place; 16],
     pub(super) arrays: [Array; MAX_ARRAYS],
     pub(super) array_count: usize,
     pub(super) blit: Blit,
@@ -34,9 +38,12 @@ pub(super) struct State {
 
 /// [`slot::SCISSOR`]: the column.
 const SCISSOR_X: u32 = 0x1fff;
+/// Index of its register.
+const SCISSOR: usize = 0x43e4 / 4;
+
 impl State {
     /// The known state.
-    pub(super) fn new(depth_pipes: bool) -> Self {
+    pub(super) fn new(depth_pipes: bool, knows_tiling: bool) -> Self {
         let mut kept = Kept::new();
         kept.set(slot::PIPES, 0xf);
         for n in 1..4 {
@@ -45,26 +52,28 @@ impl State {
         Self {
             depth_pipes,
             kept,
-            scissor_at: None,
-            colours: [None; 4],
-            resolved: None,
-            depth: None,
-            textures: [None; 16],
+            looks: Looks::of(knows_tiling),
+            drawn: 0,
+            colours: [Place::default(); 4],
+            resolved: Place::default(),
+            depth: Place::default(),
+            textures: [Place::default(); 16],
             arrays: [Array::default(); MAX_ARRAYS],
             array_count: 0,
             blit: Blit::default(),
         }
     }
 
-    /// Something is drawn. The scissor must not go beyond the smallest pitch of a target: if it does, and was said for
-    /// this draw first, it ends with the pitch in the copy. (Some clear more columns than a target has: what would
-    /// lie behind the pitch is in rows that they clear as well.)
-    pub(super) fn draws(&mut self, pitch: u32, cursor: &mut Cursor<'_>) -> Checked<()> {
-        let said = self.scissor_at.take();
+    /// Something is drawn by the packet at `at`. The scissor must not go beyond the smallest pitch of a target: if it
+    /// does, and was said for this draw first, it ends with the pitch in the copy. (Some clear more columns than a
+    /// target has: what would lie behind the pitch is in rows that they clear as well.)
+    pub(super) fn draws(&mut self, cursor: &mut Cursor<'_>, at: usize, pitch: u32) -> Checked<()> {
+        let since = core::mem::replace(&mut self.drawn, at);
         let scissor = self.kept.get(slot::SCISSOR);
         if scissor & SCISSOR_X >= pitch {
             let scissor = scissor & !SCISSOR_X | pitch.wrapping_sub(1);
             self.kept.set(slot::SCISSOR, scissor);
+            let said = last_write(cursor.stream, since, at, SCISSOR);
             cursor.put(said.ok_or(Refused)?, scissor)?;
         }
         Ok(())
@@ -84,11 +93,6 @@ impl State {
         let behind = next.wrapping_add(RELOCATION_DWORDS);
         let n = |first: u32| (register.wrapping_sub(first) / 4) as usize;
         match register {
-            0x43e4 => {
-                self.scissor_at = Some(at);
-                self.kept.set(slot::SCISSOR, value);
-                Ok(next)
-            }
             0x4540..=0x457c => {
                 let object = cursor.object(next)?;
                 let (place, address) = Place::new(&object, value & !0x1f)?;
@@ -100,7 +104,7 @@ impl State {
                 };
                 // An address has no bits where the flags are.
                 require(address & 0x1f == 0)?;
-                *self.textures.get_mut(n(0x4540)).ok_or(Refused)? = Some(place);
+                *self.textures.get_mut(n(0x4540)).ok_or(Refused)? = place;
                 self.kept.set_nth(slot::TX_OFFSET, n(0x4540), flags);
                 cursor.put(at, address | flags)?;
                 Ok(behind)
@@ -138,38 +142,119 @@ impl State {
         }
     }
 
-    /// A register of pitch and tiles. It comes with a relocation, unless the stream knows the tiles better.
+    /// A register of pitch and tiles, in a stream that leaves the tiles to its object.
     fn tiled(
         &mut self,
         slot: u8,
         n: usize,
         at: usize,
         value: u32,
-        mut next: usize,
+        next: usize,
         cursor: &mut Cursor<'_>,
     ) -> Checked<usize> {
-        let mut pitch = value;
-        if !cursor.knows_tiling {
-            let tiles = Tiles::of(cursor.object(next)?.tiling)?;
-            pitch = targets::with_tiles(value, tiles);
-            next = next.wrapping_add(RELOCATION_DWORDS);
-        }
+        let tiles = Tiles::of(cursor.object(next)?.tiling)?;
+        let pitch = targets::with_tiles(value, tiles);
         self.kept.set_nth(slot, n, pitch);
         cursor.put(at, pitch)?;
-        Ok(next)
+        Ok(next.wrapping_add(RELOCATION_DWORDS))
     }
+}
+
+/// Where in a stream a register was written last, in the packets from `at` to `end`, which have passed.
+#[cold]
+fn last_write(stream: &[u32], mut at: usize, end: usize, register: usize) -> Option<usize> {
+    let mut last = None;
+    while at < end {
+        let header = *stream.get(at)?;
+        at = at.wrapping_add(1);
+        let kind = PacketType::of(header);
+        if kind == PacketType::Filler {
+            continue;
+        }
+        // Of all others the count is at the same place.
+        let header = RegisterHeader::from_bits(header);
+        let more = usize::from(header.count_less_one());
+        let n = register.wrapping_sub(header.index().into());
+        if n <= more && kind == PacketType::Registers {
+            match (header.one(), n) {
+                (false, _) => last = Some(at.wrapping_add(n)),
+                (true, 0) => last = Some(at.wrapping_add(more)),
+                (true, _) => {}
+            }
+        }
+        at = at.wrapping_add(more).wrapping_add(1);
+    }
+    last
 }
 
 /// A register that is an address.
 fn relocated(
-    place: &mut Option<Place>,
+    place: &mut Place,
     at: usize,
     value: u32,
     next: usize,
     cursor: &mut Cursor<'_>,
 ) -> Checked<usize> {
     let (new, address) = Place::new(&cursor.object(next)?, value)?;
-    *place = Some(new);
+    *place = new;
     cursor.put(at, address)?;
     Ok(next.wrapping_add(RELOCATION_DWORDS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::*;
+    use std::{vec, vec::Vec};
+
+    /// `SC_SCISSOR1` that goes beyond the pitch of [`target`]: in the copy it ends there.
+    const WIDE: u32 = 63 << 13 | 100;
+    const ENDS: u32 = 63 << 13 | 63;
+
+    /// The copy of some dwords between a target and a draw.
+    fn between(said: &[u32]) -> Result<Vec<u32>, usize> {
+        let stream = target().and(Stream(said.to_vec()));
+        let stream = stream.and(array()).and(list(3));
+        let copy = stream.check(&objects(&[TARGET, 48]))?;
+        let first = target().0.len();
+        Ok(copy[first..first + said.len()].to_vec())
+    }
+
+    #[test]
+    fn a_scissor_is_found_wherever_it_was_said() {
+        // §5.1: register 43E4 is 10F9h; counts are less one; bit 15 for one register over and over.
+        for (said, at) in [
+            (vec![0x10f9, WIDE], 1),
+            // With the other corner, and with the one behind it.
+            (vec![0x1_10f8, 0, WIDE], 2),
+            (vec![0x1_10f9, WIDE, 0], 1),
+            // Twice, and in one packet.
+            (vec![0x10f9, WIDE, 0x10f9, WIDE], 3),
+            (vec![0x2_90f9, 0, 1, WIDE], 3),
+            // Fillers, and values that look like its header.
+            (
+                vec![0x8000_0000, 0x10f9, WIDE, 0x8000_0000, 0x1383, 0x10f9],
+                2,
+            ),
+            (vec![0x10f9, WIDE, 0xc001_1000, 0x10f9, WIDE], 1),
+            // Another register over and over, as many times as would reach it.
+            (vec![0x10f9, WIDE, 0x1_90f8, 0, 0], 1),
+        ] {
+            let mut expected = said.clone();
+            expected[at] = ENDS;
+            assert_eq!(between(&said), Ok(expected), "{said:x?}");
+        }
+    }
+
+    #[test]
+    fn a_scissor_that_was_said_for_another_draw_is_not_changed() {
+        let wide = || target().set(0x43e4, &[WIDE]).and(array());
+        // A target of 128 columns first, which holds it, then one of 64.
+        let both = |again: &Stream| {
+            let large = wide().set(0x4e38, &[6 << 21 | 128]).and(list(3));
+            let stream = large.set(0x4e38, &[6 << 21 | 64]).and(again.clone());
+            stream.and(list(3)).passes(&[2 * TARGET, 48])
+        };
+        assert!(!both(&new()));
+        assert!(both(&new().set(0x43e4, &[WIDE])));
+    }
 }

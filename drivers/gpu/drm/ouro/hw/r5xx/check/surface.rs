@@ -19,10 +19,26 @@ pub(super) enum Micro {
     Square,
 }
 
-/// Pixels and rows of a block, of 1, 2, 4, 8 and 16 bytes a pixel; zero where there is none.
-const LINEAR: [(u32, u32); 5] = [(32, 1), (16, 1), (8, 1), (4, 1), (2, 1)];
-const TILED: [(u32, u32); 5] = [(8, 4), (8, 2), (4, 2), (2, 2), (0, 0)];
-const SQUARE: [(u32, u32); 5] = [(0, 0), (4, 4), (0, 0), (0, 0), (0, 0)];
+/// Bytes of a pixel are less than this.
+const BYTES: usize = 17;
+
+/// Pixels and rows of a block, by its kind and the bytes of a pixel; zero where there is none.
+static BLOCKS: [[[u8; 2]; BYTES]; 3] = [
+    blocks([[32, 1], [16, 1], [8, 1], [4, 1], [2, 1]]),
+    blocks([[8, 4], [8, 2], [4, 2], [2, 2], [0, 0]]),
+    blocks([[0, 0], [4, 4], [0, 0], [0, 0], [0, 0]]),
+];
+
+/// By bytes, from those of 1, 2, 4, 8 and 16.
+const fn blocks(by_logarithm: [[u8; 2]; 5]) -> [[u8; 2]; BYTES] {
+    let mut all = [[0; 2]; BYTES];
+    let mut n = 0;
+    while n < by_logarithm.len() {
+        all[1 << n] = by_logarithm[n];
+        n += 1;
+    }
+    all
+}
 
 /// How a surface is cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -36,12 +52,13 @@ pub(super) struct Tiles {
 impl Tiles {
     /// From the two fields that surfaces have: a bit, and two bits.
     pub(super) fn from_fields(macro_bit: u32, micro: u32) -> Checked<Self> {
-        let micro = match micro {
-            0 => Micro::Linear,
-            1 => Micro::Tiled,
-            2 => Micro::Square,
-            _ => return Err(Refused),
-        };
+        const KINDS: [Option<Micro>; 4] = [
+            Some(Micro::Linear),
+            Some(Micro::Tiled),
+            Some(Micro::Square),
+            None,
+        ];
+        let micro = KINDS[(micro & 3) as usize].ok_or(Refused)?;
         Ok(Self {
             macro_tiles: macro_bit != 0,
             micro,
@@ -75,17 +92,11 @@ impl Tiles {
     /// Pixels and rows of what is whole in memory, for so many bytes a pixel. Refused where there is no such
     /// block.
     pub(super) fn grain(self, pixel: u32) -> Checked<(u32, u32)> {
-        require(pixel.is_power_of_two())?;
-        let blocks = match self.micro {
-            Micro::Linear => &LINEAR,
-            Micro::Tiled => &TILED,
-            Micro::Square => &SQUARE,
-        };
-        let block = blocks.get(pixel.trailing_zeros() as usize);
-        let (width, rows) = *block.ok_or(Refused)?;
+        let blocks = BLOCKS[self.micro as usize].get(pixel as usize);
+        let [width, rows] = *blocks.ok_or(Refused)?;
         require(width != 0)?;
         let blocks = if self.macro_tiles { 3 } else { 0 };
-        Ok((width << blocks, rows << blocks))
+        Ok((u32::from(width) << blocks, u32::from(rows) << blocks))
     }
 
     /// Bytes to which a surface is aligned.

@@ -82,13 +82,12 @@ impl State {
     /// be drawn.
     fn covered(
         &self,
-        place: Option<Place>,
+        place: Place,
         pitch: u32,
         pixel: u32,
         tiles: Tiles,
         samples: u64,
     ) -> Checked<u32> {
-        let place = place.ok_or(Refused)?;
         let rows = (self.kept.get(slot::SCISSOR) >> 13 & 0x1fff).wrapping_add(1);
         require(is_aligned(place.offset, tiles.alignment()))?;
         let bytes = surface::bytes(pitch, rows, pixel, tiles)?;
@@ -136,7 +135,7 @@ impl State {
             let pitch = self.kept.nth(slot::COLOUR_PITCH, n);
             let (tiles, pixel) = (tiles(pitch)?, colour_bytes(pitch)?);
             require(own || pixel == colour_bytes(first)?)?;
-            let place = self.colours.get(n).copied().flatten();
+            let place = *self.colours.get(n).ok_or(Refused)?;
             least =
                 least.min(self.covered(place, pitch & COLOUR_COLUMNS, pixel, tiles, samples)?);
         }

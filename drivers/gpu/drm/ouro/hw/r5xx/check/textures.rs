@@ -128,12 +128,14 @@ impl Texture {
                 pitch
             }
         };
-        let (depth, faces) = match self.format >> 25 & 3 {
-            0 => (1, 1),
-            1 => (1u32.wrapping_shl(self.size >> 22 & 0xf), 1),
-            2 => (1, 6),
-            _ => return Err(Refused),
+        let kind = self.format >> 25 & 3;
+        require(kind != 3)?;
+        let depth = if kind == 1 {
+            1 << (self.size >> 22 & 0xf)
+        } else {
+            1u32
         };
+        let faces = if kind == 2 { 6 } else { 1 };
         // What is whole in memory, of levels as large as a macro tile and of others.
         let grain = tiles.grain(texels.bytes)?;
         let small = Tiles {
@@ -183,7 +185,7 @@ impl State {
                 format: register(slot::TX_FORMAT),
                 pitch: register(slot::TX_PITCH),
                 offset: register(slot::TX_OFFSET),
-                place: self.textures.get(n).copied().flatten().ok_or(Refused)?,
+                place: *self.textures.get(n).ok_or(Refused)?,
             };
             texture.check()?;
         }

@@ -14,11 +14,11 @@ pub(super) const MAX_ARRAYS: usize = 16;
 /// An array: its element of vertex `v` is at `place + v * stride`, both in dwords.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Array {
-    place: Option<Place>,
+    place: Place,
     /// Dwords of an element.
-    count: u32,
+    count: u8,
     /// Dwords from one element to the next; 0 for one that all share.
-    stride: u32,
+    stride: u8,
 }
 
 /// `VAP_VF_CNTL`: what is drawn (digest §2.6).
@@ -89,9 +89,9 @@ impl State {
             let (place, address) = Place::new(&object, offset)?;
             cursor.put(place_at, address)?;
             *array = Array {
-                place: Some(place),
-                count: what & 0x7f,
-                stride: what >> 8 & 0x7f,
+                place,
+                count: (what & 0x7f) as u8,
+                stride: (what >> 8 & 0x7f) as u8,
             };
             require(array.count != 0)?;
         }
@@ -124,21 +124,25 @@ impl State {
                 .checked_mul(array.stride.into())
                 .and_then(|d| d.checked_add(array.count.into()))
                 .ok_or(Refused)?;
-            let place = array.place.ok_or(Refused)?;
-            place.holds(dwords.checked_mul(4).ok_or(Refused)?)?;
+            array.place.holds(dwords.checked_mul(4).ok_or(Refused)?)?;
         }
         Ok(())
     }
 
     /// What every draw touches beside its vertices.
-    fn surroundings(&mut self, cursor: &mut Cursor<'_>) -> Checked<()> {
+    fn surroundings(&mut self, cursor: &mut Cursor<'_>, at: usize) -> Checked<()> {
         let pitch = self.targets()?;
-        self.draws(pitch, cursor)?;
+        self.draws(cursor, at, pitch)?;
         self.sampled()
     }
 
-    /// `3D_DRAW_VBUF`: `VF_CNTL` alone.
-    pub(super) fn draw_list(&mut self, cursor: &mut Cursor<'_>, body: &[u32]) -> Checked<()> {
+    /// `3D_DRAW_VBUF` at `at`, as the others are: `VF_CNTL` alone.
+    pub(super) fn draw_list(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        at: usize,
+        body: &[u32],
+    ) -> Checked<()> {
         let draw = Draw::from_bits(*body.first().ok_or(Refused)?);
         require(draw.walk() == WALK_LIST)?;
         let count = self.count(draw)?;
@@ -149,11 +153,16 @@ impl State {
                 .wrapping_sub(1)
                 .max(self.kept.get(slot::MIN_INDEX) & 0xff_ffff),
         )?;
-        self.surroundings(cursor)
+        self.surroundings(cursor, at)
     }
 
     /// `3D_DRAW_IMMD`: `VF_CNTL`, and the vertices.
-    pub(super) fn draw_embedded(&mut self, cursor: &mut Cursor<'_>, body: &[u32]) -> Checked<()> {
+    pub(super) fn draw_embedded(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        at: usize,
+        body: &[u32],
+    ) -> Checked<()> {
         let (draw, vertices) = body.split_first().ok_or(Refused)?;
         let draw = Draw::from_bits(*draw);
         require(draw.walk() == WALK_EMBEDDED && vertices.len() <= MAX_EMBEDDED)?;
@@ -161,7 +170,7 @@ impl State {
         require(size != 0)?;
         let dwords = u64::from(self.count(draw)?).wrapping_mul(size.into());
         require(dwords == vertices.len() as u64)?;
-        self.surroundings(cursor)
+        self.surroundings(cursor, at)
     }
 
     /// `3D_DRAW_INDX`: `VF_CNTL`, and the indices. If there are none, they are in a buffer that the next packet
@@ -169,6 +178,7 @@ impl State {
     pub(super) fn draw_indexed(
         &mut self,
         cursor: &mut Cursor<'_>,
+        at: usize,
         body: &[u32],
         next: usize,
     ) -> Checked<usize> {
@@ -187,7 +197,7 @@ impl State {
             self.kept.get(slot::MAX_INDEX) & 0xff_ffff,
         ];
         self.fetched(limits[0].min(limits[1]), limits[0].max(limits[1]))?;
-        self.surroundings(cursor)?;
+        self.surroundings(cursor, at)?;
         if indices.is_empty() {
             return from_buffer(cursor, next, dwords);
         }
