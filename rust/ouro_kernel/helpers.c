@@ -6,6 +6,7 @@
  */
 #include <linux/aperture.h>
 #include <linux/devcoredump.h>
+#include <linux/dma-fence-unwrap.h>
 #include <linux/folio_batch.h>
 #include <linux/io.h>
 #include <linux/iommu.h>
@@ -68,6 +69,15 @@ bool ouro_fence_is_later(struct dma_fence *a, struct dma_fence *b)
 bool ouro_fence_is_container(struct dma_fence *fence)
 {
 	return dma_fence_is_container(fence);
+}
+
+void ouro_fence_each(struct dma_fence *fence, void (*call)(struct dma_fence *, void *), void *data)
+{
+	struct dma_fence_unwrap cursor;
+	struct dma_fence *part;
+
+	dma_fence_unwrap_for_each(part, &cursor, fence)
+		call(part, data);
 }
 
 bool ouro_fence_begin_signalling(void)

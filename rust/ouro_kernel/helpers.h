@@ -54,6 +54,8 @@ bool ouro_fence_signal(struct dma_fence *fence, int error);
 void ouro_fence_set_error(struct dma_fence *fence, int error);
 bool ouro_fence_is_later(struct dma_fence *a, struct dma_fence *b);
 bool ouro_fence_is_container(struct dma_fence *fence);
+void ouro_fence_each(struct dma_fence *fence, void (*call)(struct dma_fence *fence, void *data),
+		     void *data);
 bool ouro_fence_begin_signalling(void);
 void ouro_fence_end_signalling(bool cookie);
 struct dma_fence_chain *ouro_fence_chain_alloc(void);

@@ -11,6 +11,28 @@ use super::Fence;
 use crate::raw;
 
 impl Fence {
+    /// Calls `call` for each of the fences that it is made of, or for itself if it is of none. Those that
+    /// are signaled may be left out. Process context.
+    pub fn each<F: FnMut(&Fence)>(&self, mut call: F) {
+        /// # Safety
+        ///
+        /// Called with a fence that has a reference, and an `F` that nobody else uses.
+        unsafe extern "C" fn part<F: FnMut(&Fence)>(
+            fence: *mut bindings::dma_fence,
+            data: *mut c_void,
+        ) {
+            // SAFETY: By the requirement of this function.
+            let (call, fence) = unsafe { (&mut *data.cast::<F>(), Fence::from_raw(fence)) };
+            call(fence);
+        }
+
+        if !self.is_container() {
+            return call(self);
+        }
+        // SAFETY: The fence is valid; `part` is called during this call alone, with `call`.
+        unsafe { raw::ouro_fence_each(self.as_raw(), Some(part::<F>), (&raw mut call).cast()) }
+    }
+
     /// A fence that is signaled when all of `fences` are.
     ///
     /// Errors: `EINVAL` for none at all, `ENOMEM`.

@@ -13,7 +13,7 @@ use kernel::{
     bindings,
     error::Error,
     prelude::*,
-    sync::{rcu, Arc},
+    sync::{rcu, Arc, ArcBorrow},
 };
 
 use super::Fence;
@@ -234,6 +234,19 @@ impl<T: FenceOps> DriverFence<T> {
 ///
 /// `None` for fences of others, for those that are signaled, and for containers.
 pub fn with_timeline<T: FenceOps, R>(fence: &Fence, f: impl FnOnce(&T, u64) -> R) -> Option<R> {
+    with_data(fence, |data: ArcBorrow<'_, T>, seqno| f(&data, seqno))
+}
+
+/// The timeline of a fence, if [`with_timeline()`] has one. Any context; where it may be dropped is up to its
+/// type.
+pub fn timeline<T: FenceOps>(fence: &Fence) -> Option<Arc<T>> {
+    with_data(fence, |data: ArcBorrow<'_, T>, _| data.into())
+}
+
+fn with_data<T: FenceOps, R>(
+    fence: &Fence,
+    f: impl FnOnce(ArcBorrow<'_, T>, u64) -> R,
+) -> Option<R> {
     // The operations, and what they reach, stay for this long.
     let _rcu = rcu::read_lock();
     // SAFETY: By the invariant of `Fence`. The pointer becomes null at the signal: it is read
@@ -247,8 +260,12 @@ pub fn with_timeline<T: FenceOps, R>(fence: &Fence, f: impl FnOnce(&T, u64) -> R
     if unsafe { (*fence.as_raw().cast::<Inner<T>>()).type_id } != TypeId::of::<T>() {
         return None;
     }
-    // SAFETY: As above, and the type is this one.
-    let (data, seqno) = unsafe { DriverFence::<T>::parts(fence.as_raw()) };
+    // SAFETY: As above, and the type is this one. The data is that of an `Arc`, which is not given up before
+    // the end of this section.
+    let (data, seqno) = unsafe {
+        let (data, seqno) = DriverFence::<T>::parts(fence.as_raw());
+        (ArcBorrow::from_raw(data), seqno)
+    };
     Some(f(data, seqno))
 }
 

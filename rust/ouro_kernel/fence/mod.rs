@@ -15,7 +15,7 @@ mod driver;
 
 pub use self::callback::{Armed, Callback, Waker};
 pub use self::container::ChainNode;
-pub use self::driver::{with_timeline, DriverFence, FenceOps, PreparedFence};
+pub use self::driver::{timeline, with_timeline, DriverFence, FenceOps, PreparedFence};
 
 use core::{marker::PhantomData, ptr::NonNull};
 use kernel::{

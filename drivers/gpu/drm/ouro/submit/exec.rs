@@ -30,6 +30,7 @@ use ouro_kernel::{
 use super::{
     balanced::Balanced,
     image::InUse,
+    lift,
     pool::Shadow,
     publish::{Draft, Parts},
     quota::Share,
@@ -199,7 +200,11 @@ impl Exec {
                     Ok(())
                 })?;
             match self.locked(&mut locked, &mut awake, &mut context, publish) {
-                Ok(()) => break,
+                Ok(fence) => {
+                    drop(locked);
+                    lift::lift(&fence);
+                    break;
+                }
                 // Without its share, what was allocated went with the request.
                 Err(Stop::Failed(e)) if e == ENOMEM && self.share.is_some() => {
                     drop(locked);
@@ -242,7 +247,7 @@ impl Exec {
         awake: &mut Option<Awake>,
         context: &mut Option<InUse>,
         publish: &mut dyn Publish,
-    ) -> Result<(), Stop> {
+    ) -> Result<ARef<Fence>, Stop> {
         for entry in self.objects.iter_mut() {
             entry.placed = false;
         }
@@ -317,7 +322,7 @@ impl Exec {
         }
 
         // From here on nothing fails.
-        prepared.publish(&self.gpu, |fence| {
+        Ok(prepared.publish(&self.gpu, |fence| {
             for (i, entry) in self.objects.iter().enumerate() {
                 let usage = if entry.write {
                     Usage::Write
@@ -330,8 +335,7 @@ impl Exec {
             }
             drop(shut);
             publish.publish(fence);
-        });
-        Ok(())
+        }))
     }
 
     /// What must be signalled first, by what user space says and by what others do with the objects, where

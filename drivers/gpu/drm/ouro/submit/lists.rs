@@ -67,6 +67,8 @@ pub(super) struct Place {
     pub(super) flight: List<Request>,
     /// Whether it is among those that have requests.
     pub(super) active: bool,
+    /// How urgent what waits for its requests is, as the scheduler was told.
+    pub(super) lifted: Option<i32>,
     /// Whether its image is not what it was when the engine took it, which was reset.
     pub(super) stale: bool,
 }
@@ -206,8 +208,10 @@ impl Lists {
         let Some(place) = self.place(at) else {
             return Err(request);
         };
+        let lifted = request.tracker.urgency.lifted();
         place.ready.push_back(request);
         self.activate(at);
+        self.raise(at, lifted);
         Ok(())
     }
 
@@ -268,6 +272,7 @@ impl Lists {
             };
             let progress = place.lane.line().progress();
             let mut tail = None;
+            let mut falls = false;
             while let Some(first) = place.flight.iter().next() {
                 if !first.tracker.seqno().is_some_and(|s| progress.passed(s)) {
                     break;
@@ -276,6 +281,7 @@ impl Lists {
                     break;
                 };
                 tail = Some(request.emitted.lock().tail);
+                falls |= place.lifted.is_some() && request.tracker.urgency.lifted() == place.lifted;
                 each(request);
             }
             if let Some(tail) = tail {
@@ -284,12 +290,16 @@ impl Lists {
             }
             if place.flight.is_empty() && place.ready.is_empty() {
                 place.active = false;
+                falls |= place.lifted.is_some();
                 n -= 1;
                 // The order of those that are active means nothing.
                 let other = self.active.pop();
                 if let (Some(slot), Some(other)) = (self.active.get_mut(n), other) {
                     *slot = other;
                 }
+            }
+            if falls {
+                self.rank(at, now);
             }
         }
     }

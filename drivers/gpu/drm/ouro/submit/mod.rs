@@ -19,6 +19,7 @@ pub(crate) mod guilt;
 pub(crate) mod image;
 mod known;
 pub(crate) mod lane;
+pub(crate) mod lift;
 pub(crate) mod line;
 mod lists;
 pub(crate) mod looks;

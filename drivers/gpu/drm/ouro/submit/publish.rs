@@ -101,6 +101,7 @@ impl<'a> Draft<'a> {
             callbacks.push(Callback::new()?, GFP_KERNEL)?;
         }
         let armed = KVec::with_capacity(after.len(), GFP_KERNEL)?;
+        self.tracker.urgency.begin(parts.context.as_ref());
         let fence = self
             .fence
             .publish(self.timeline.as_ref().map_or(1, |t| t.next()));
@@ -132,6 +133,7 @@ pub(crate) struct Prepared<'a> {
 impl Prepared<'_> {
     /// It is not emitted before the request of this fence is. Errors: `ENOMEM`.
     pub(crate) fn follow(&mut self, lead: ARef<Fence>) -> Result {
+        self.request.as_mut().set_lead(lead.clone());
         self.lead = Some((lead, Follower::new(self.tracker.clone_arc())?));
         Ok(())
     }

@@ -277,17 +277,23 @@ impl Lists {
                 failed.push_back(request);
                 continue;
             };
+            let lifted = request.tracker.urgency.lifted();
             place.ready.push_front(request);
             // Somebody may have looked meanwhile, and found nothing of it.
             self.activate(at);
+            self.raise(at, lifted);
         }
     }
 
     /// Takes all that is ready.
     pub(super) fn take_ready(&mut self, all: &mut List<Request>) {
+        let now = time::monotonic_ns();
         for place in self.places.iter_mut().flatten() {
             all.push_all_back(&mut place.ready);
             place.active = false;
+            if place.lifted.take().is_some() {
+                self.sched.lift(place.context, None, now);
+            }
         }
         self.active.clear();
     }

@@ -9,7 +9,9 @@
 
 use core::ops::Range;
 use kernel::{
-    list::{impl_list_arc_safe, impl_list_item, List, ListArc, ListLinks},
+    list::{
+        impl_list_arc_safe, impl_list_item, AtomicTracker, List, ListArc, ListLinks, TryNewListArc,
+    },
     new_spinlock_irq,
     prelude::*,
     str::CStr,
@@ -32,6 +34,7 @@ use ouro_kernel::{
 use super::{
     follow::{Follower, Followers},
     image::InUse,
+    lift::Urgency,
     line::Line,
     pool::Shadow,
     publish::Parts,
@@ -55,8 +58,14 @@ pub(crate) struct Tracker {
     wanted: Atomic<bool>,
     /// Fences that it waits for itself, and one for the publisher.
     waiting: Atomic<u32>,
+    pub(super) urgency: Urgency,
     #[pin]
     links: ListLinks,
+    /// For who lifts it ([`super::lift`]).
+    #[pin]
+    lift_links: ListLinks<1>,
+    #[pin]
+    lifting: AtomicTracker<1>,
     membership: Membership,
     #[pin]
     held: SpinLockIrq<Held>,
@@ -76,6 +85,12 @@ impl_list_arc_safe! {
 impl_list_item! {
     impl ListItem<0> for Tracker { using ListLinks { self.links }; }
 }
+impl_list_arc_safe! {
+    impl ListArcSafe<1> for Tracker { tracked_by lifting: AtomicTracker<1>; }
+}
+impl_list_item! {
+    impl ListItem<1> for Tracker { using ListLinks { self.lift_links }; }
+}
 impl_member! {
     impl Member for Tracker { self.membership }
 }
@@ -90,7 +105,10 @@ impl Tracker {
                 seqno: Atomic::new(0),
                 wanted: Atomic::new(false),
                 waiting: Atomic::new(1),
+                urgency: Urgency::new(),
                 links <- ListLinks::new(),
+                lift_links <- ListLinks::new(),
+                lifting <- AtomicTracker::new(),
                 membership: Membership::new(),
                 held <- new_spinlock_irq!(Held {
                     followers: Followers::new(),
@@ -158,6 +176,17 @@ impl Tracker {
     /// The request that it kept.
     pub(super) fn let_go(&self) -> Option<ListArc<Request>> {
         self.held.lock().request.take()
+    }
+
+    /// The same, which stays where it is.
+    pub(super) fn held(&self) -> Option<Arc<Request>> {
+        let held = self.held.lock();
+        held.request.as_ref().map(|request| request.clone_arc())
+    }
+
+    /// Whether there is anything to wait for.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.waiting.load(ordering::Relaxed) != 0
     }
 
     /// There is one thing more to wait for.
@@ -281,6 +310,8 @@ pub(crate) struct Request {
     pub(super) emitted: SpinLockIrq<Emitted>,
     /// The calls of the fences that it waits for.
     armed: KVec<Armed<Tracker>>,
+    /// What is to be emitted before it.
+    lead: Option<ARef<Fence>>,
     /// What the GPU may touch until the request is done.
     _objects: KVVec<ARef<Object>>,
     evidence: Evidence,
@@ -322,6 +353,7 @@ impl Request {
                     lost: false,
                 }, "ouro_emitted"),
                 armed,
+                lead: None,
                 _objects: parts.objects,
                 evidence: parts.evidence,
                 _shadow: parts.shadow,
@@ -336,6 +368,17 @@ impl Request {
     /// The calls of what it waits for.
     pub(super) fn armed(self: Pin<&mut Self>) -> &mut KVec<Armed<Tracker>> {
         self.project().armed
+    }
+
+    /// This is to be emitted first.
+    pub(super) fn set_lead(self: Pin<&mut Self>, lead: ARef<Fence>) {
+        *self.project().lead = Some(lead);
+    }
+
+    /// What it waits for, or has waited for.
+    pub(super) fn awaited(&self) -> impl Iterator<Item = &Fence> {
+        let armed = self.armed.iter().filter_map(|call| call.fence());
+        Iterator::chain(armed, self.lead.as_deref())
     }
 
     /// What a move needs, if it is one.

@@ -76,6 +76,8 @@ pub(crate) struct Retirer {
     #[pin]
     gate: Gate,
     idle_ticks: Atomic<u32>,
+    /// Whether a client's context ever had another priority than the usual one.
+    ranked: Atomic<bool>,
     /// Requests published and not retired.
     live: Atomic<i64>,
     #[pin]
@@ -185,6 +187,7 @@ impl Retirer {
                 errors: Atomic::new(0),
                 gate <- Gate::new(),
                 idle_ticks: Atomic::new(0),
+                ranked: Atomic::new(false),
                 live: Atomic::new(0),
                 now <- new_work!("ouro_retire"),
                 tick <- new_delayed_work!("ouro_tick"),
@@ -255,6 +258,16 @@ impl Retirer {
     /// Where requests pass that wait until another one is emitted.
     pub(crate) fn gate(&self) -> &Gate {
         &self.gate
+    }
+
+    /// A client's context has another priority than the usual one.
+    pub(super) fn ranks_differ(&self) {
+        self.ranked.store(true, ordering::Relaxed);
+    }
+
+    /// Whether one ever had.
+    pub(super) fn has_ranks(&self) -> bool {
+        self.ranked.load(ordering::Relaxed)
     }
 
     /// Requests published and not retired.

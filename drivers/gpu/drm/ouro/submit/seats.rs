@@ -164,8 +164,10 @@ impl Lists {
             ready: List::new(),
             flight: List::new(),
             active: false,
+            lifted: None,
             stale: false,
         });
+        lane.line().set_priority(priority);
         Some(id)
     }
 
@@ -214,6 +216,7 @@ impl Engine {
     /// Takes a context in. Returns its number. Errors: `ENOSPC` if there are too many, `ENOMEM`, `EINVAL`
     /// without lists.
     pub(super) fn admit(&self, lane: &Arc<Lane>, who: Who) -> Result<u32> {
+        self.notice(who.holder, who.priority);
         loop {
             let count = {
                 let mut queue = self.queue.lock();
@@ -276,13 +279,24 @@ impl Engine {
         }
     }
 
+    /// Not all clients' contexts are of the usual priority, from now on. The kernel's own do not count.
+    fn notice(&self, holder: usize, priority: i32) {
+        if holder != 0 && priority != 0 {
+            self.retirer.ranks_differ();
+        }
+    }
+
     /// A context has another priority.
     pub(super) fn set_priority(&self, id: u32, priority: i32) {
         let mut queue = self.queue.lock();
         if let Some(lists) = queue.lists() {
             let now = time::monotonic_ns();
             let place = id.checked_sub(1).and_then(|at| lists.place(at));
-            if let Some(context) = place.map(|p| p.context) {
+            if let Some((context, holder, line)) =
+                place.map(|p| (p.context, p.holder, p.lane.line()))
+            {
+                line.set_priority(priority);
+                self.notice(holder, priority);
                 lists.sched.set_priority(context, priority, now);
             }
             self.pump(&mut queue);
@@ -358,7 +372,7 @@ impl Engine {
 
 impl Queue {
     /// The port, if it is one of lists.
-    fn lists(&mut self) -> Option<&mut Lists> {
+    pub(super) fn lists(&mut self) -> Option<&mut Lists> {
         match &mut self.port {
             Port::Lists(lists) => Some(lists),
             Port::Ring(_) => None,

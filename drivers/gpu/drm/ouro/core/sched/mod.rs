@@ -9,6 +9,8 @@
 //! * **No starvation.** A client that has waited for [`Policy::patience`] runs for a slice whatever its
 //!   priority, unless another one did so within [`Policy::pause`]. So what is urgent is held up by less
 //!   urgent work for at most a slice in each pause, and the time that it takes to preempt it.
+//! * **Lifting.** A context that something more urgent waits for is as urgent as that, as long as the caller
+//!   says so: nothing in between starves both.
 //!
 //! Free of registers and of time: the caller says what time it is, hands over events, and writes what it is
 //! given to the device. Contexts and clients live in an [`Arena`] of the caller's, which grows where
@@ -145,8 +147,32 @@ impl<A: Arena> Scheduler<A> {
         self.store.change(context, now, |state| state.done = tail);
     }
 
-    /// Another priority, from the next decision on.
+    /// Another priority of its own, from the next decision on.
     pub fn set_priority(&mut self, context: Context, priority: i32, now: u64) {
+        if let Some(state) = self.store.state(context) {
+            state.own = priority;
+            self.rank(context, now);
+        }
+    }
+
+    /// What waits for it is as urgent as this, or nothing that matters waits: from the next decision on it is
+    /// as urgent as that, if that is more than its own priority.
+    pub fn lift(&mut self, context: Context, lifted: Option<i32>, now: u64) {
+        if let Some(state) = self.store.state(context) {
+            state.lifted = lifted;
+            self.rank(context, now);
+        }
+    }
+
+    /// Puts a context where its priority belongs now.
+    fn rank(&mut self, context: Context, now: u64) {
+        let Some(state) = self.store.state(context) else {
+            return;
+        };
+        let priority = state.lifted.map_or(state.own, |l| l.max(state.own));
+        if priority == state.priority {
+            return;
+        }
         self.port.set_priority(context.key(), priority);
         self.store
             .change(context, now, |state| state.priority = priority);

@@ -100,7 +100,12 @@ pub(super) struct State {
     client: Link,
     id: u32,
     descriptor: u64,
+    /// How urgent it is now.
     pub(super) priority: i32,
+    /// How urgent it is by itself.
+    pub(super) own: i32,
+    /// How urgent what waits for it is.
+    pub(super) lifted: Option<i32>,
     pub(super) tail: RingOffset,
     pub(super) done: RingOffset,
     pub(super) cancelled: bool,
@@ -235,6 +240,8 @@ impl<A: Arena> Store<A> {
             id: what.id,
             descriptor: what.descriptor,
             priority: what.priority,
+            own: what.priority,
+            lifted: None,
             tail: RingOffset(0),
             done: RingOffset(0),
             cancelled: false,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The scheduler on a list in place of an engine: some schedules by hand, and thousands at random.
 
+mod lift;
+
 use super::*;
+use lift::Blocked;
 use ouro_hw::engine::ListEntry;
 use std::{collections::VecDeque, vec, vec::Vec};
 
@@ -154,7 +157,9 @@ impl Random {
 struct One {
     context: Context,
     client: usize,
+    /// Its own, and what the scheduler was told of what waits for it.
     priority: i32,
+    lifted: Option<i32>,
     tail: u32,
     /// The tail of the last request that was seen to be done.
     seen: u32,
@@ -164,6 +169,7 @@ struct One {
 }
 
 struct Core {
+    blocked: Vec<Blocked>,
     sched: Scheduler<Vec<Item>>,
     device: Device,
     clients: Vec<Client>,
@@ -181,6 +187,7 @@ struct Core {
 impl Core {
     fn new() -> Self {
         Self {
+            blocked: Vec::new(),
             sched: Scheduler::new(vec![Item::default(); 64], DEPTH, EVENTS as u8, POLICY),
             device: Device::default(),
             clients: Vec::new(),
@@ -212,6 +219,7 @@ impl Core {
             context,
             client,
             priority,
+            lifted: None,
             tail: 0,
             seen: 0,
             since: 0,
@@ -259,6 +267,7 @@ impl Core {
         self.all[n].since = self.now;
         self.sched
             .set_priority(self.all[n].context, priority, self.now);
+        self.lift();
         self.schedule();
     }
 
@@ -322,6 +331,9 @@ impl Core {
         if self.sched.next(self.now).is_some_and(|t| t <= self.now) {
             self.schedule();
         }
+        if !self.blocked.is_empty() {
+            self.unblock();
+        }
         if let Some(id) = self.device.running {
             self.served[self.all[id as usize - 1].client] = self.now;
         }
@@ -334,13 +346,14 @@ impl Core {
             return;
         };
         let runs = &self.all[id as usize - 1];
+        let rank = self.rank(id as usize - 1);
         let patient = self.sched.turn.is_some_and(|t| t.patient);
         for (n, one) in self.all.iter().enumerate() {
             // Since it could run, and nobody ran for patience lately.
             let recent = self.sched.relieved.map_or(0, |t| t + POLICY.slice);
             let since = one.since.max(runs.since).max(recent);
             let since = since.max(self.device.since);
-            if one.priority > runs.priority && self.has_work(n) && self.now > since + URGENT {
+            if self.rank(n) > rank && self.has_work(n) && self.now > since + URGENT {
                 assert!(patient, "{n} at {} waits for {id}", self.now);
             }
         }
@@ -364,8 +377,12 @@ impl Core {
     /// Lets all that ends end.
     fn drain(&mut self, random: &mut Random) {
         let left: u64 = self.device.rings.iter().flatten().map(|w| w.left).sum();
-        let end = self.now + 4 * left + 200;
-        while (0..self.all.len()).any(|n| self.has_work(n)) || !self.sched.port().is_idle() {
+        let later: u64 = self.blocked.iter().map(|b| b.left + 50).sum();
+        let end = self.now + 4 * (left + later) + 200;
+        while (0..self.all.len()).any(|n| self.has_work(n))
+            || !self.sched.port().is_idle()
+            || !self.blocked.is_empty()
+        {
             assert!(self.now < end, "it does not end");
             self.tick(random);
         }
@@ -397,6 +414,10 @@ fn schedules(seeds: core::ops::Range<u64>, ticks: u64) {
                     0 => core.set_priority(n, random.below(3) as i32 - 1),
                     1 if random.below(4) == 0 => core.cancel(n),
                     2 => core.publish(n, ENDLESS, random.below(GAP + 1)),
+                    3 | 4 => {
+                        let on = random.below(contexts) as usize;
+                        core.publish_behind(n, on, 1 + random.below(30), random.below(GAP + 1));
+                    }
                     _ => {
                         let left = 1 + random.below(30);
                         let gap = random.below(GAP + 1);

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Requests that wait for others, and lift them.
+
+use super::*;
+
+/// What a request waits for before it is published.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum On {
+    /// A context has run up to a tail.
+    Tail(usize, u32),
+    /// Another request that waits, by its number.
+    Blocked(u64),
+}
+
+/// A request that waits for another one.
+pub(super) struct Blocked {
+    number: u64,
+    context: usize,
+    pub(super) left: u64,
+    gap: u64,
+    on: On,
+}
+
+impl Core {
+    /// A request that waits for one of context `on`: for the last of those that wait themselves, else for the
+    /// last in its ring.
+    pub(super) fn publish_behind(&mut self, n: usize, on: usize, left: u64, gap: u64) {
+        let last = |this: &Self, n: usize| {
+            let waits = this.blocked.iter().rev().find(|b| b.context == n);
+            waits.map_or(On::Tail(n, this.all[n].tail), |b| On::Blocked(b.number))
+        };
+        // Those of one context are in order.
+        let on = match last(self, n) {
+            On::Tail(..) => last(self, on),
+            own => own,
+        };
+        let number = self.blocked.last().map_or(0, |b| b.number + 1);
+        self.blocked.push(Blocked {
+            number,
+            context: n,
+            left,
+            gap,
+            on,
+        });
+        self.lift();
+        self.unblock();
+    }
+
+    /// Publishes what has nothing to wait for any more.
+    pub(super) fn unblock(&mut self) {
+        let is_done = |all: &[One], on: On| match on {
+            On::Tail(n, tail) => all[n].seen >= tail || all[n].cancelled,
+            On::Blocked(_) => false,
+        };
+        while let Some(at) =
+            (0..self.blocked.len()).find(|at| is_done(&self.all, self.blocked[*at].on))
+        {
+            let ready = self.blocked.remove(at);
+            self.publish(ready.context, ready.left, ready.gap);
+            let on = On::Tail(ready.context, self.all[ready.context].tail);
+            for b in &mut self.blocked {
+                if b.on == On::Blocked(ready.number) {
+                    b.on = on;
+                }
+            }
+        }
+        self.lift();
+        self.schedule();
+    }
+
+    /// How urgent a request is that waits: as its context, or what waits for it.
+    fn urgency(&self, blocked: &Blocked) -> i32 {
+        let on = On::Blocked(blocked.number);
+        let others = self.blocked.iter().filter(|b| b.on == on);
+        let others = others.map(|b| self.urgency(b)).max();
+        others
+            .map_or(i32::MIN, |u| u)
+            .max(self.all[blocked.context].priority)
+    }
+
+    /// Tells the scheduler how urgent what waits for each context is.
+    pub(super) fn lift(&mut self) {
+        for n in 0..self.all.len() {
+            let waits =
+                |b: &&Blocked| matches!(b.on, On::Tail(m, t) if m == n && t > self.all[n].seen);
+            let lifted = self.blocked.iter().filter(waits);
+            let lifted = lifted.map(|b| self.urgency(b)).max();
+            let one = &mut self.all[n];
+            if one.lifted != lifted {
+                one.lifted = lifted;
+                one.since = self.now;
+                self.sched.lift(one.context, lifted, self.now);
+            }
+        }
+    }
+
+    /// How urgent a context is, with what waits for it.
+    pub(super) fn rank(&self, n: usize) -> i32 {
+        let one = &self.all[n];
+        one.priority.max(one.lifted.unwrap_or(i32::MIN))
+    }
+}
+
+/// Clients with a context each, of these priorities, that nobody gets patient with.
+fn contexts<const N: usize>(core: &mut Core, priorities: [i32; N]) -> [usize; N] {
+    core.sched.policy.patience = 1 << 40;
+    priorities.map(|priority| {
+        let client = core.client();
+        core.context(client, priority)
+    })
+}
+
+fn ticks(core: &mut Core, n: u64) {
+    let random = &mut Random(n);
+    for _ in 0..n {
+        core.tick(random);
+    }
+}
+
+#[test]
+fn what_is_waited_for_is_as_urgent_until_it_is_done() {
+    let mut core = Core::new();
+    let [low, middle, high] = contexts(&mut core, [-5, 0, 5]);
+    core.publish(low, 20, GAP);
+    core.publish(middle, ENDLESS, GAP);
+    ticks(&mut core, URGENT);
+    assert_eq!(core.device.running, Some(middle as u32 + 1));
+    core.publish_behind(high, low, 10, GAP);
+    ticks(&mut core, URGENT + 20 + DELAY);
+    assert_eq!(
+        core.device.ran[low], 20,
+        "it has the engine until it is done"
+    );
+    // More of it, for which nobody waits.
+    core.publish(low, 20, GAP);
+    ticks(&mut core, URGENT + 10 + DELAY);
+    assert_eq!(core.device.ran[high], 10, "who waited is next");
+    ticks(&mut core, 200);
+    assert_eq!(core.device.ran[low], 20, "it is as urgent as before again");
+    assert_eq!(core.device.running, Some(middle as u32 + 1));
+}
+
+#[test]
+fn what_waits_itself_hands_it_on() {
+    let mut core = Core::new();
+    let [between, low, first, second, high] = contexts(&mut core, [0, -5, -4, -3, 5]);
+    core.publish(between, ENDLESS, GAP);
+    core.publish(low, 10, GAP);
+    core.publish_behind(first, low, 10, GAP);
+    core.publish_behind(second, first, 10, GAP);
+    ticks(&mut core, URGENT);
+    assert_eq!(core.device.ran[low], 0);
+    core.publish_behind(high, second, 10, GAP);
+    ticks(&mut core, 4 * (URGENT + 10 + DELAY));
+    for n in [low, first, second, high] {
+        assert_eq!(core.device.ran[n], 10, "context {n}");
+    }
+}
+
+#[test]
+fn less_than_its_own_priority_lifts_nothing() {
+    let mut core = Core::new();
+    let [one, other] = contexts(&mut core, [5, 0]);
+    let context = core.all[one].context;
+    core.publish(one, ENDLESS, GAP);
+    core.sched.lift(context, Some(-5), core.now);
+    core.publish(other, ENDLESS, GAP);
+    ticks(&mut core, URGENT);
+    assert_eq!(core.device.ran[other], 0);
+    // Its own may change meanwhile, and counts again behind it.
+    core.sched.lift(context, Some(3), core.now);
+    core.sched.set_priority(context, -1, core.now);
+    ticks(&mut core, URGENT);
+    assert_eq!(core.device.ran[other], 0);
+    core.sched.lift(context, None, core.now);
+    core.schedule();
+    ticks(&mut core, URGENT);
+    assert_eq!(core.device.running, Some(other as u32 + 1));
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What an urgent request waits for becomes as urgent.
+//!
+//! Where engines take lists of contexts, one of a priority in between would else starve both: the request
+//! that runs before all others waits for one that runs after them.
+//!
+//! When a client's request is published, whatever it waits for is *lifted* to its priority, directly or
+//! through others that wait themselves, on whatever engine. A request that is ready lifts its context there
+//! until it is done, since what is before it in the same ring has to run, too. One that still waits takes
+//! along what it is lifted to.
+//!
+//! All this comes behind the publication, in process context and with no lock held: at worst it is late by a
+//! moment. No request is visited twice for the same priority: its [`Urgency`] only grows.
+
+use kernel::{
+    list::{List, ListArc},
+    sync::{
+        atomic::{ordering, Atomic},
+        barrier, Arc,
+    },
+};
+use ouro_kernel::{
+    fence::{self, Fence},
+    time,
+};
+
+use super::{
+    image::InUse,
+    lists::{Lists, Place},
+    request::{Request, Tracker},
+    Engine,
+};
+
+/// None at all.
+const NONE: i32 = i32::MIN;
+
+/// How urgent what waits for a request is.
+pub(super) struct Urgency {
+    /// Number of the place of its context, where contexts are listed; else zero.
+    seat: Atomic<u32>,
+    /// What it waits for is as urgent as this since its publication.
+    spread: Atomic<i32>,
+    /// What waits for it is as urgent as this.
+    lifted: Atomic<i32>,
+}
+
+impl Urgency {
+    pub(super) fn new() -> Self {
+        Self {
+            seat: Atomic::new(0),
+            spread: Atomic::new(NONE),
+            lifted: Atomic::new(NONE),
+        }
+    }
+
+    /// That of a request in a context. Nobody waits for it yet.
+    pub(super) fn begin(&self, context: Option<&InUse>) {
+        let seat = context.and_then(|c| c.seat());
+        self.seat.store(seat.unwrap_or(0), ordering::Relaxed);
+        // The kernel's own work is more urgent than clients' may be. What it waits for is not, for that.
+        let client = context.filter(|c| c.holder().is_some());
+        let priority = client.map_or(NONE, |c| c.context().priority());
+        self.spread.store(priority, ordering::Relaxed);
+    }
+
+    /// Where its context is in [`Lists::places`].
+    fn place(&self) -> Option<u32> {
+        self.seat.load(ordering::Relaxed).checked_sub(1)
+    }
+
+    /// What it was lifted to.
+    pub(super) fn lifted(&self) -> Option<i32> {
+        Some(self.lifted.load(ordering::Relaxed)).filter(|l| *l != NONE)
+    }
+
+    /// Something of this priority waits for it, whose context has a priority of its `own`. Returns whether
+    /// that is news.
+    fn raise(&self, own: i32, priority: i32) -> bool {
+        if own >= priority && self.spread.load(ordering::Relaxed) >= priority {
+            return false;
+        }
+        let mut lifted = self.lifted.load(ordering::Relaxed);
+        while lifted < priority {
+            match self.lifted.cmpxchg(lifted, priority, ordering::Full) {
+                Ok(_) => return true,
+                Err(now) => lifted = now,
+            }
+        }
+        false
+    }
+
+    /// What it waits for is to be as urgent as this.
+    fn to_spread(&self) -> i32 {
+        let lifted = self.lifted.load(ordering::Relaxed);
+        lifted.max(self.spread.load(ordering::Relaxed))
+    }
+}
+
+/// Requests that may have been lifted.
+type Visits = List<Tracker, 1>;
+
+fn visit(list: &mut Visits, tracker: Arc<Tracker>) {
+    // Else somebody is about to visit it, and will see what it is lifted to.
+    if let Ok(tracker) = ListArc::try_from_arc(tracker) {
+        list.push_back(tracker);
+    }
+}
+
+/// What the request of this fence waits for becomes as urgent as that. Process context, no locks.
+pub(super) fn lift(fence: &Fence) {
+    let Some(tracker) = fence::timeline::<Tracker>(fence) else {
+        return;
+    };
+    if !tracker.engine().retirer.has_ranks() || !tracker.is_waiting() {
+        return;
+    }
+    let mut list = List::new();
+    visit(&mut list, tracker);
+    while let Some(tracker) = list.pop_front() {
+        let tracker = tracker.into_arc();
+        // Who lifts it from now on finds it in no list; what it was lifted to before is seen here.
+        barrier::smp_mb(ordering::Full);
+        let Some(request) = tracker.engine().lift(&tracker) else {
+            continue;
+        };
+        let priority = tracker.urgency.to_spread();
+        for fence in request.awaited() {
+            fence.each(|fence| {
+                if let Some(tracker) = fence::timeline::<Tracker>(fence) {
+                    let own = tracker.line().priority();
+                    if tracker.urgency.raise(own, priority) {
+                        visit(&mut list, tracker);
+                    }
+                }
+            });
+        }
+    }
+}
+
+impl Engine {
+    /// A request may have been lifted. If it is ready, its context is told; if it is blocked, it comes back.
+    fn lift(&self, tracker: &Tracker) -> Option<Arc<Request>> {
+        let mut queue = self.queue.lock();
+        let held = tracker.held();
+        if held.is_some() {
+            return held;
+        }
+        tracker.urgency.lifted()?;
+        let at = tracker.urgency.place()?;
+        if queue.lists()?.rank(at, time::monotonic_ns()) {
+            self.pump(&mut queue);
+        }
+        drop(queue);
+        self.retirer.gate().run();
+        None
+    }
+}
+
+impl Lists {
+    /// A request that was lifted is in a place.
+    pub(super) fn raise(&mut self, at: u32, lifted: Option<i32>) {
+        let place = self.places.get_mut(at as usize).and_then(|p| p.as_mut());
+        // None is less than any.
+        if let Some(place) = place.filter(|place| lifted > place.lifted) {
+            place.lifted = lifted;
+            let now = time::monotonic_ns();
+            self.sched.lift(place.context, lifted, now);
+        }
+    }
+
+    /// A place is as urgent as what waits for any of its requests. Returns whether that is another priority
+    /// than before.
+    pub(super) fn rank(&mut self, at: u32, now: u64) -> bool {
+        let place = self.places.get_mut(at as usize).and_then(|p| p.as_mut());
+        let Some(place) = place else {
+            return false;
+        };
+        let lifted = place.lifts();
+        let changed = lifted != place.lifted;
+        if changed {
+            place.lifted = lifted;
+            self.sched.lift(place.context, lifted, now);
+        }
+        changed
+    }
+}
+
+impl Place {
+    /// What its requests were lifted to, at most.
+    fn lifts(&self) -> Option<i32> {
+        let requests = [&self.ready, &self.flight].into_iter().flatten();
+        requests.filter_map(|r| r.tracker.urgency.lifted()).max()
+    }
+}

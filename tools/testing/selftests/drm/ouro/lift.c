@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What an urgent batch waits for is as urgent as that, where engines take lists
+ * of contexts: batches without end of a priority in between do not starve it.
+ *
+ * All is of one client, and so nobody here runs because a client has waited long.
+ */
+#include <linux/sync_file.h>
+#include <sys/ioctl.h>
+
+#define ANY_I915
+#include "test.h"
+#include "batch_local.h"
+
+/* Nanoseconds that anything here may take. */
+#define PATIENCE 60000000000ll
+
+enum { LOW = -512, NOISE = 0, HIGH = 512 };
+
+FIXTURE(lift)
+{
+	struct gpu gpu;
+	int fd;
+	__u32 noise, low, high;
+	struct spin spins[8];
+};
+
+FIXTURE_SETUP(lift)
+{
+	unsigned int i;
+
+	gpu_setup(_metadata, &self->gpu);
+	self->fd = self->gpu.fd;
+	if (!addresses_chosen() ||
+	    !(getparam(self->fd, I915_PARAM_HAS_SCHEDULER) & I915_SCHEDULER_CAP_PREEMPTION))
+		SKIP(return, "nobody takes an engine away here");
+	/* what ends a batch without end would let the others run */
+	if (self->gpu.ouro)
+		ASSERT_EQ(0, device_hang_ms(&self->gpu, 4 * PATIENCE / 1000000));
+	self->noise = context_create(self->fd);
+	self->low = context_create(self->fd);
+	self->high = context_create(self->fd);
+	ASSERT_EQ(0, context_priority(self->fd, self->low, LOW));
+	ASSERT_EQ(0, context_priority(self->fd, self->high, HIGH));
+	for (i = 0; i < self->gpu.n_engines; i++)
+		ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[i], self->noise, 0, NULL,
+					&self->spins[i]));
+}
+
+FIXTURE_TEARDOWN(lift)
+{
+	unsigned int i;
+
+	for (i = 0; i < self->gpu.n_engines; i++)
+		spin_stop(&self->spins[i]);
+	for (i = 0; i < self->gpu.n_engines; i++) {
+		gem_wait(self->fd, self->spins[i].handle, PATIENCE);
+		spin_free(&self->spins[i]);
+	}
+	if (self->gpu.ouro)
+		device_hang_ms(&self->gpu, HANG_MS_DEFAULT);
+	gpu_close(&self->gpu);
+}
+
+/* A value into an object, by the n-th engine, when whoever writes `after` (or 0) has done so. */
+static int store_after(const struct gpu *gpu, unsigned int n, __u32 context, __u32 after,
+		       __u32 handle, __u32 value)
+{
+	struct words w = {};
+
+	words_store(&w, address_of(handle), value);
+	words_end(&w);
+	words_object(&w, handle, EXEC_OBJECT_WRITE);
+	if (after)
+		words_object(&w, after, 0);
+	return words_run(gpu->fd, &w, gpu->engines[n % gpu->n_engines].ring, context);
+}
+
+/* A value into an object behind a file of the kind that the flag says, if any; gives one. */
+static int store_on(const struct gpu *gpu, unsigned int n, __u32 context, __u64 flag, int before,
+		    __u32 handle, __u32 value, int *fence)
+{
+	struct drm_i915_gem_execbuffer2 eb = { .rsvd1 = context, .rsvd2 = before };
+	__u32 batch = gem_create(gpu->fd, PAGE);
+	struct words w = {};
+	int got;
+
+	words_store(&w, address_of(handle), value);
+	words_end(&w);
+	/* no other batch waits for the object */
+	words_object(&w, handle, EXEC_OBJECT_WRITE | EXEC_OBJECT_ASYNC);
+	words_object(&w, batch, 0);
+	w.objects[w.n_objects - 1].offset = address_of_none();
+	got = gem_write(gpu->fd, batch, 0, w.words, w.n * 4);
+	eb.flags = gpu->engines[n % gpu->n_engines].ring | I915_EXEC_FENCE_OUT | flag;
+	eb.buffers_ptr = U64(w.objects);
+	eb.buffer_count = w.n_objects;
+	if (!got)
+		got = call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, &eb);
+	if (!got)
+		*fence = eb.rsvd2 >> 32;
+	gem_close(gpu->fd, batch);
+	return got;
+}
+
+/* On each engine: the low one writes, and the high one reads it on the next engine. */
+TEST_F(lift, one_that_is_waited_for)
+{
+	unsigned int i;
+
+	for (i = 0; i < self->gpu.n_engines; i++) {
+		__u32 a = gem_create(self->fd, PAGE), b = gem_create(self->fd, PAGE);
+
+		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+		ASSERT_EQ(0, store_after(&self->gpu, i, self->low, 0, a, 0x100 + i));
+		ASSERT_EQ(0, store_after(&self->gpu, i + 1, self->high, a, b, 0x200 + i));
+		EXPECT_EQ(0, gem_wait(self->fd, b, PATIENCE))
+		{
+			TH_LOG("engine %s", self->gpu.engines[i].name);
+		}
+		EXPECT_EQ(0x100 + i, gem_read32(self->fd, a, 0));
+		EXPECT_EQ(0x200 + i, gem_read32(self->fd, b, 0));
+		/* nobody was stopped for it */
+		EXPECT_EQ(1, gem_busy(self->fd, self->spins[i].handle));
+		gem_close(self->fd, a);
+		gem_close(self->fd, b);
+	}
+}
+
+/* A batch waits for one on each of the engines, of a context each. */
+TEST_F(lift, one_of_each_engine)
+{
+	__u32 target = gem_create(self->fd, PAGE), low[8];
+	struct words w = {};
+	unsigned int i;
+
+	for (i = 0; i < self->gpu.n_engines && i < 6; i++) {
+		__u32 context = context_create(self->fd);
+
+		ASSERT_EQ(0, context_priority(self->fd, context, LOW));
+		low[i] = gem_create(self->fd, PAGE);
+		ASSERT_EQ(0, store_after(&self->gpu, i, context, 0, low[i], 0x300 + i));
+		words_object(&w, low[i], 0);
+	}
+	words_store(&w, address_of(target), 0x3ff);
+	words_end(&w);
+	words_object(&w, target, EXEC_OBJECT_WRITE);
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	ASSERT_EQ(0, words_run(self->fd, &w, self->gpu.engines[0].ring, self->high));
+	EXPECT_EQ(0, gem_wait(self->fd, target, PATIENCE));
+	EXPECT_EQ(0x3ff, gem_read32(self->fd, target, 0));
+	for (i = 0; i < self->gpu.n_engines && i < 6; i++)
+		EXPECT_EQ(0x300 + i, gem_read32(self->fd, low[i], 0));
+}
+
+/* Each waits for the one before it, on another engine; the last one is urgent. */
+TEST_F(lift, a_long_chain)
+{
+	enum { N = 40 };
+	__u32 objects[N];
+	unsigned int i;
+
+	for (i = 0; i < N; i++) {
+		__u32 context = i == N - 1 ? self->high : context_create(self->fd);
+
+		if (i < N - 1)
+			ASSERT_EQ(0, context_priority(self->fd, context, LOW + i));
+		objects[i] = gem_create(self->fd, PAGE);
+		ASSERT_EQ(0, store_after(&self->gpu, i, context, i ? objects[i - 1] : 0, objects[i],
+					 0x400 + i));
+	}
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	EXPECT_EQ(0, gem_wait(self->fd, objects[N - 1], PATIENCE));
+	for (i = 0; i < N; i++)
+		EXPECT_EQ(0x400 + i, gem_read32(self->fd, objects[i], 0));
+}
+
+/* When it is done, its context is as urgent as before. */
+TEST_F(lift, no_longer_than_needed)
+{
+	__u32 a = gem_create(self->fd, PAGE), b = gem_create(self->fd, PAGE);
+	__u32 later = gem_create(self->fd, PAGE);
+	unsigned int i;
+
+	ASSERT_EQ(0, store_after(&self->gpu, 0, self->low, 0, a, 0x51));
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	ASSERT_EQ(0, store_after(&self->gpu, 1, self->high, a, b, 0x52));
+	EXPECT_EQ(0, gem_wait(self->fd, b, PATIENCE));
+	ASSERT_EQ(0, store_after(&self->gpu, 0, self->low, 0, later, 0x53));
+	for (i = 0; i < 20; i++) {
+		/* whoever is urgent gets on meanwhile */
+		ASSERT_EQ(0, store_after(&self->gpu, 0, self->high, 0, b, 0x600 + i));
+		EXPECT_EQ(0, gem_wait(self->fd, b, PATIENCE));
+		usleep(10000);
+	}
+	EXPECT_EQ(-ETIME, gem_wait(self->fd, later, 0));
+	spin_stop(&self->spins[0]);
+	EXPECT_EQ(0, gem_wait(self->fd, later, PATIENCE));
+	EXPECT_EQ(0x53, gem_read32(self->fd, later, 0));
+}
+
+/* It waits for a file of two fences. */
+TEST_F(lift, by_a_file)
+{
+	__u32 a = gem_create(self->fd, PAGE), b = gem_create(self->fd, PAGE);
+	struct sync_merge_data both = { .name = "both" };
+	int first = -1, second = -1, done = -1;
+
+	ASSERT_EQ(0, store_on(&self->gpu, 0, self->low, 0, 0, a, 0x61, &first));
+	ASSERT_EQ(0, store_on(&self->gpu, 1, self->low, 0, 0, b, 0x62, &second));
+	both.fd2 = second;
+	ASSERT_EQ(0, call(first, SYNC_IOC_MERGE, &both));
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2_WR");
+	ASSERT_EQ(0, store_on(&self->gpu, 2, self->high, I915_EXEC_FENCE_IN, both.fence, a, 0x63,
+			      &done));
+	EXPECT_EQ(1, fence_status(done));
+	EXPECT_EQ(0x63, gem_read32(self->fd, a, 0));
+	EXPECT_EQ(0x62, gem_read32(self->fd, b, 0));
+	close(first);
+	close(second);
+	close(both.fence);
+	close(done);
+}
+
+/* It begins with another one, and that waits for a third. */
+TEST_F(lift, by_who_goes_before)
+{
+	__u32 a = gem_create(self->fd, PAGE), b = gem_create(self->fd, PAGE);
+	__u32 c = gem_create(self->fd, PAGE), middle = context_create(self->fd);
+	int first = -1, lead = -1, done = -1;
+
+	if (getparam(self->fd, I915_PARAM_HAS_EXEC_SUBMIT_FENCE) != 1)
+		SKIP(return, "no I915_EXEC_FENCE_SUBMIT here");
+	ASSERT_EQ(0, context_priority(self->fd, middle, LOW + 1));
+	ASSERT_EQ(0, store_on(&self->gpu, 0, self->low, 0, 0, a, 0x71, &first));
+	ASSERT_EQ(0, store_on(&self->gpu, 1, middle, I915_EXEC_FENCE_IN, first, b, 0x72, &lead));
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2_WR");
+	ASSERT_EQ(0, store_on(&self->gpu, 2, self->high, I915_EXEC_FENCE_SUBMIT, lead, c, 0x73,
+			      &done));
+	EXPECT_EQ(1, fence_status(done));
+	EXPECT_EQ(0x71, gem_read32(self->fd, a, 0));
+	EXPECT_EQ(0x73, gem_read32(self->fd, c, 0));
+	close(first);
+	close(lead);
+	close(done);
+}
+
+TEST_HARNESS_MAIN
