@@ -339,7 +339,7 @@ check_igt() {
     results_begin "igt-$gpu"
     mkdir -p "$VM_LOG"
     if step_ready clients@igt; then
-        igt_run "$IGT_DIR/core.list" "$VM_LOG/igt-$gpu" 60 --gpu "$gpu" --kernel plain ||
+        igt_run "$(igt_core "$gpu")" "$VM_LOG/igt-$gpu" 60 --gpu "$gpu" --kernel plain ||
             result FAIL "$name" "the guest does not come up: see build/check/vm/igt-$gpu"
         while IFS=$'\t' read -r verdict test reason; do
             result "$verdict" "$name/$test" "$reason"

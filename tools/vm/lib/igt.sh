@@ -6,6 +6,12 @@
 # shellcheck disable=SC2034 # for those who source this
 IGT_DIR=$OURO_TOP/tools/testing/igt
 
+# igt_core GPU: the short list, the GPU's own if there is one.
+igt_core() {
+    local own=$IGT_DIR/core-$1.list
+    if [ -r "$own" ]; then echo "$own"; else echo "$IGT_DIR/core.list"; fi
+}
+
 # igt_list FILE: the subtests of a list; `#` begins a comment.
 igt_list() {
     sed -E 's/#.*$//; s/^[[:space:]]+//; s/[[:space:]]+$//; /^$/d' "$1" | awk '!seen[$0]++'
