@@ -12,6 +12,8 @@ mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev 2>/dev/null
 mount -t tmpfs tmp /tmp
 mount -t debugfs debug /sys/kernel/debug 2>/dev/null
+# By itself it looks for leaks a minute after the boot, and finds what the looks at the end find.
+[ ! -w /sys/kernel/debug/kmemleak ] || echo scan=off >/sys/kernel/debug/kmemleak
 mkdir -p /dev/pts /dev/shm
 mount -t tmpfs shm /dev/shm
 # Tests that want memory say so some ten thousand times; 4: without a line each.
@@ -74,7 +76,16 @@ if [ ! -e /out/exit ]; then
 fi
 
 if [ -n "$UNLOAD" ] && [ -d "/sys/module/$UNLOAD" ]; then
-    rmmod "$UNLOAD" || echo "cannot unload $UNLOAD" >>/out/guest-errors
+    # A client that was killed for its time may take a while to die.
+    tries=${CLIENTS:+30}
+    until rmmod "$UNLOAD"; do
+        if [ "${tries:-0}" = 0 ]; then
+            echo "cannot unload $UNLOAD" >>/out/guest-errors
+            break
+        fi
+        tries=$((tries - 1))
+        sleep 1
+    done
 fi
 
 # kmemleak reports what is older than five seconds and was unreachable twice.
