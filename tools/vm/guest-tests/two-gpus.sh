@@ -19,6 +19,10 @@ both_draw() {
     draw $two two && wait $!
 }
 work() { OURO_NODE=$1 order; }
+both_work() {
+    work $one &
+    work $two && wait $!
+}
 # For the one that is back, a part of it.
 works() { OURO_NODE=$1 order -t a_writer_waits_for_a_writer; }
 # The second one comes and goes while the first one works.
@@ -50,7 +54,12 @@ tiles() { OURO_NODE=$one tiling; }
 looks() { OURO_NODE=$one aperture; }
 check_begin
 check "two nodes" test -c $one -a -c $two
-check "both draw at once" both_draw
+# the picture takes a minute there, and another guest draws it
+if [ "$OURO_KERNEL" = debug ]; then
+    check "both work at once" both_work
+else
+    check "both draw at once" both_draw
+fi
 check "tiles in swizzled memory" tiles
 # slow on the debug kernel, where another guest looks through a larger one
 [ "$OURO_KERNEL" = debug ] || check "objects larger than the aperture" looks
