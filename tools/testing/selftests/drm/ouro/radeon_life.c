@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The radeon interface: the device goes, hangs and sleeps. */
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 
 #include "radeon_fixture.h"
@@ -51,6 +54,26 @@ TEST_F(radeon, unbind)
 	EXPECT_EQ(RADEON_GEM_DOMAIN_VRAM, bo_domain_of(self->fd, handle));
 }
 
+/* The first error state that is kept, or what is there instead of one. It is forgotten. */
+static void error_state(int fd, char *text, size_t size)
+{
+	struct stat st = {};
+	size_t len = 0;
+	ssize_t got;
+	char path[64];
+	int file;
+
+	fstat(fd, &st);
+	snprintf(path, sizeof(path), "/sys/class/drm/card%u/error", minor(st.st_rdev) & 63);
+	file = open(path, O_RDWR);
+	while (file >= 0 && (got = read(file, text + len, size - len - 1)) > 0)
+		len += got;
+	text[len] = 0;
+	if (file >= 0 && write(file, "x", 1) == 1)
+		cover("sysfs error");
+	close(file);
+}
+
 /* An engine that hangs is reset: what was sent after it is done, and memory keeps what it has. */
 TEST_F(radeon, hang)
 {
@@ -58,7 +81,17 @@ TEST_F(radeon, hang)
 	struct drm_radeon_info info = { .request = RADEON_INFO_GPU_RESET_COUNTER,
 					.value = U64(&resets) };
 	struct place place;
+	char text[4096], line[96];
+	const char *const said[] = {
+		"ouro error state 1\n", "\ngeneration: r5xx\n", "\nreason: rcs0: ",
+		"\nengine: rcs0\n", "\nguilty: 1\n", line, "\nrcs0: busy, head ",
+		"\n  errors: 0x00000000 (none)",
+		"\n  busy units: command stream GUI ", " CP (",
+	}, *missing = "";
+	unsigned long long batch;
+	unsigned int i;
 	__u32 before;
+	char *at;
 
 	if (!self->ours)
 		SKIP(return, "the upstream driver has calls fail after a reset");
@@ -72,6 +105,7 @@ TEST_F(radeon, hang)
 	ASSERT_EQ(0, device_of(self->fd, &place));
 	if (model_fault(&place, FAULT_NONE))
 		SKIP(return, "no model that can be told to hang");
+	error_state(self->fd, text, sizeof(text));
 	ASSERT_EQ(0, model_fault(&place, FAULT_HANG | FAULT_ONCE));
 	ASSERT_EQ(0, bo_use(self->fd, handle, RADEON_GEM_DOMAIN_VRAM));
 	ASSERT_EQ(0, bo_use(self->fd, handle, RADEON_GEM_DOMAIN_VRAM));
@@ -79,6 +113,23 @@ TEST_F(radeon, hang)
 	GOOD(self->fd, DRM_IOCTL_RADEON_INFO, &info);
 	EXPECT_LT(before, resets);
 	EXPECT_EQ(0x12345678, peek(words));
+
+	/* who it was; units that are busy (digest §3.1); the batch, which is fillers (§5.1.3) */
+	error_state(self->fd, text, sizeof(text));
+	snprintf(line, sizeof(line), "\nprocess: radeon_life[%d]\n", getpid());
+	for (i = 0; i < ARRAY_LEN(said); i++)
+		missing = strstr(text, said[i]) ? missing : said[i];
+	EXPECT_STREQ("", missing);
+	at = strstr(text, "\nbatch: 0x");
+	ASSERT_NE(NULL, at);
+	batch = strtoull(at + 8, NULL, 16);
+	EXPECT_NE(0, batch);
+	snprintf(line, sizeof(line), "\nrcs0 --- batch = 0x%08llx %08llx\n~J,fQLJ,fQLJ,fQL",
+		 batch >> 32, batch & 0xffffffff);
+	EXPECT_NE(NULL, strstr(text, line));
+	error_state(self->fd, text, sizeof(text));
+	EXPECT_STREQ("No error state collected\n", text);
+
 	ASSERT_EQ(0, bo_use(self->fd, handle, RADEON_GEM_DOMAIN_GTT));
 	EXPECT_EQ(0, bo_wait_idle(self->fd, handle));
 	EXPECT_EQ(0x12345678, peek(words));
