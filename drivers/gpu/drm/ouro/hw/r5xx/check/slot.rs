@@ -111,8 +111,8 @@ impl Kept {
     pub(super) fn set_all<const N: usize>(&mut self, slot: u8, values: &[u32; N]) {
         const { assert!(N <= SHORT) };
         let from = slot as usize % SLOTS;
-        if let Some(slots) = self.0.get_mut(from..from.wrapping_add(N)) {
-            slots.copy_from_slice(values);
+        if let Some(slots) = self.0.get_mut(from..).and_then(|s| s.first_chunk_mut()) {
+            *slots = *values;
         }
     }
 
