@@ -265,10 +265,12 @@ impl ListPort {
     }
 
     /// Whether the engine must be told of `wanted`. It must if what runs is not what should, or has more to
-    /// do; if it has only that one, or behind it less urgent ones than there are; if it has one that must go.
-    /// Other changes can wait until it is done with one: each load disturbs what runs.
-    fn must_load(&self, wanted: &[Wanted]) -> bool {
-        if self.working().any(|h| h.unwanted) {
+    /// do; if it has only that one, or behind it less urgent ones than there are; if it has one that must go,
+    /// or some besides those that are the `only` ones. Other changes can wait until it is done with one: each
+    /// load disturbs what runs.
+    fn must_load(&self, wanted: &[Wanted], only: bool) -> bool {
+        let working = self.working().count();
+        if self.working().any(|h| h.unwanted) || (only && working > wanted.len()) {
             return true;
         }
         let (Some(now), Some(want)) = (self.working().next(), wanted.first()) else {
@@ -281,14 +283,24 @@ impl ListPort {
         if pairs.any(|(now, want)| want.priority > now.priority) {
             return true;
         }
-        self.working().count() < ENOUGH.min(wanted.len())
+        working < ENOUGH.min(wanted.len())
     }
 
     /// What to load now so that `wanted` runs, most urgent first; `None` if that need not or cannot be.
-    /// [`room`](Self::room) of them are looked at. No context is in it twice.
+    /// [`room`](Self::room) of them are looked at. No context is in it twice. What the engine has besides may
+    /// run behind them.
     pub fn load(&mut self, wanted: &[Wanted]) -> Option<Load> {
+        self.list(wanted, false)
+    }
+
+    /// As [`load`](Self::load), but nothing else may run behind them.
+    pub fn load_only(&mut self, wanted: &[Wanted]) -> Option<Load> {
+        self.list(wanted, true)
+    }
+
+    fn list(&mut self, wanted: &[Wanted], only: bool) -> Option<Load> {
         let wanted = wanted.get(..self.room()).unwrap_or(wanted);
-        if self.loading.is_some() || !self.must_load(wanted) {
+        if self.loading.is_some() || !self.must_load(wanted, only) {
             return None;
         }
         let none = ListEntry {

@@ -54,6 +54,8 @@ pub(crate) struct Engine {
     pub(super) retirer: Arc<Retirer>,
     #[pin]
     pub(super) queue: SpinLockIrq<Queue>,
+    /// Requests that follow others, which were emitted, and are about to be told.
+    pub(super) expected: Atomic<u32>,
     submitted: Atomic<u64>,
     completed: Atomic<u64>,
     pub(super) switches: Atomic<u64>,
@@ -84,6 +86,8 @@ pub(super) struct Queue {
     pub(super) paused: bool,
     /// Nothing is emitted for now: the engine is being reset.
     pub(super) resetting: bool,
+    /// Nothing is listed for now: so many are about to signal what comes first ([`super::lift`]).
+    pub(super) signalling: u32,
 }
 
 impl Queue {
@@ -142,7 +146,9 @@ impl Engine {
                     stopped: None,
                     paused: false,
                     resetting: false,
+                    signalling: 0,
                 }, "ouro_queue"),
+                expected: Atomic::new(0),
                 submitted: Atomic::new(0),
                 completed: Atomic::new(0),
                 switches: Atomic::new(0),
@@ -340,14 +346,21 @@ impl Engine {
             arming,
             failed,
             paused,
+            signalling,
             ..
         } = queue;
         match port {
-            // What was emitted still has to be listed.
-            Port::Lists(lists) if *paused => lists.go_on(self),
-            _ if *paused => {}
+            Port::Ring(_) if *paused => {}
             Port::Ring(ring) => ring.pump(self, arming, failed),
-            Port::Lists(lists) => lists.pump(self, arming, failed),
+            Port::Lists(lists) => {
+                // What was emitted still has to be listed.
+                if !*paused {
+                    lists.emit(self, arming, failed);
+                }
+                if *signalling == 0 && self.expected.load(ordering::Acquire) == 0 {
+                    lists.go_on(self);
+                }
+            }
         }
     }
 
@@ -358,6 +371,7 @@ impl Engine {
         let mut done = List::new();
         let mut failed = List::new();
         let error;
+        let first;
         {
             let mut queue = self.queue.lock();
             let now = time::monotonic_ns();
@@ -379,6 +393,8 @@ impl Engine {
                 Port::Ring(ring) => ring.advance(self, each),
                 Port::Lists(lists) => lists.advance(self, now, each),
             }
+            first = self.comes_first(&done);
+            queue.signalling += u32::from(first);
             self.pump(&mut queue);
             failed.push_all_back(&mut queue.failed);
             // Those could not be emitted, or the engine takes none any more.
@@ -391,6 +407,13 @@ impl Engine {
         let any = !done.is_empty();
         while let Some(request) = done.pop_front() {
             self.finish(request);
+        }
+        if first {
+            let mut queue = self.queue.lock();
+            queue.signalling = queue.signalling.saturating_sub(1);
+            self.pump(&mut queue);
+            drop(queue);
+            self.retirer.gate().run();
         }
         any
     }

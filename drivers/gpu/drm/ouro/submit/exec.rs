@@ -278,9 +278,19 @@ impl Exec {
         let index = self.engine.index();
         let mut timelines = self.context.timelines().lock();
         let timeline = timelines.get_mut(index).ok_or(EINVAL)?;
-        if let Some(last) = timeline.last() {
-            self.depend(&mut after, last)?;
-        }
+        let behind = match timeline.last().map(|last| (last, self.order(last))) {
+            Some((last, Order::Follows)) => {
+                // So does the last one what else of the timeline is not emitted.
+                let own = timeline.fence_context();
+                after.retain(|fence| fence.context() != own);
+                Some(last.clone())
+            }
+            Some((last, Order::Waits)) => {
+                after.push(last.clone(), GFP_KERNEL).map_err(Error::from)?;
+                None
+            }
+            _ => None,
+        };
         // Each of them once.
         let address = |f: &ARef<Fence>| core::ptr::from_ref::<Fence>(f).addr();
         after.sort_unstable_by_key(address);
@@ -302,7 +312,7 @@ impl Exec {
             },
             after,
         )?;
-        if let Some(lead) = lead {
+        for lead in [lead, behind].into_iter().flatten() {
             prepared.follow(lead)?;
         }
         self.gpu.working()?;
@@ -462,19 +472,38 @@ impl Exec {
 
     /// Adds a dependency, unless the ring's own order takes care of it.
     fn depend(&self, after: &mut KVVec<ARef<Fence>>, fence: &Fence) -> Result {
-        if fence.is_signaled() {
-            return Ok(());
+        match self.order(fence) {
+            Order::Given => {}
+            Order::Follows | Order::Waits => after.push(fence.into(), GFP_KERNEL)?,
         }
-        let line = self.context.line(&self.engine);
-        let ordered = fence::with_timeline::<Tracker, _>(fence, |t, _| {
-            core::ptr::eq(t.line(), &*line) && t.seqno().is_some()
-        });
-        if ordered == Some(true) {
-            return Ok(());
-        }
-        after.push(fence.into(), GFP_KERNEL)?;
         Ok(())
     }
+
+    /// What it takes to come behind the request of a fence.
+    fn order(&self, fence: &Fence) -> Order {
+        if fence.is_signaled() {
+            return Order::Given;
+        }
+        let line = self.context.line(&self.engine);
+        let emitted = fence::with_timeline::<Tracker, _>(fence, |t, _| {
+            core::ptr::eq(t.line(), &*line).then(|| t.seqno().is_some())
+        });
+        match emitted.flatten() {
+            Some(true) => Order::Given,
+            Some(false) => Order::Follows,
+            None => Order::Waits,
+        }
+    }
+}
+
+/// What it takes that a request comes behind another one.
+enum Order {
+    /// Nothing: that one is done, or is in the ring already.
+    Given,
+    /// Not to be emitted before that one, which goes to the same ring.
+    Follows,
+    /// To wait until that one is done.
+    Waits,
 }
 
 /// Some fence of an object that is not signalled.

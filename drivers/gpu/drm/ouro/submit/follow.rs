@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Requests that wait until another one has been emitted, and not until it is done
+//! Requests that wait until another one has been emitted, and not until it is done: the one before it in
+//! the same ring, which was blocked when they were published, or one that user space names
 //! (`I915_EXEC_FENCE_SUBMIT`).
 //!
 //! The one that is waited for, the *leader*, has a list of its followers. When it is emitted, or
@@ -18,7 +19,7 @@ use kernel::{
     },
 };
 
-use super::Tracker;
+use super::{port::Port, Engine, Tracker};
 
 /// A request that follows another one. Made before it is published.
 #[pin_data]
@@ -113,17 +114,21 @@ impl Gate {
     }
 
     /// The followers of `tracker` have nothing to wait for any more. They are told by
-    /// [`run`](Self::run). Any context.
+    /// [`run`](Self::run). Until then their engines are given nothing: they get those together with what
+    /// they follow. Any context.
     pub(super) fn pass(&self, tracker: &Tracker) {
         let mut list = tracker.pass();
         if !list.is_empty() {
+            for follower in list.iter() {
+                follower.tracker.engine().expect();
+            }
             self.inner.lock().waiting.push_all_back(&mut list);
             self.any.store(true, ordering::Release);
         }
     }
 
-    /// Tells those that have come, unless somebody else is at it. Any context; no lock of an engine
-    /// is held.
+    /// Tells those that have come, unless somebody else is at it, and then their engines. Any context; no
+    /// lock of an engine is held.
     pub(super) fn run(&self) {
         if !self.any.load(ordering::Acquire) {
             return;
@@ -135,6 +140,7 @@ impl Gate {
             }
             inner.busy = true;
         }
+        let mut told = List::new();
         loop {
             let next = {
                 let mut inner = self.inner.lock();
@@ -145,10 +151,14 @@ impl Gate {
                 }
                 next
             };
-            let Some(follower) = next else { return };
+            let Some(follower) = next else { break };
             follower.tracker.count_down();
-            self.inner.lock().told.push_back(follower);
+            told.push_back(follower);
         }
+        for follower in told.iter() {
+            follower.tracker.engine().arrived();
+        }
+        self.inner.lock().told.push_all_back(&mut told);
     }
 
     /// Drops those that were told. Process context.
@@ -158,6 +168,26 @@ impl Gate {
             if told.is_none() {
                 return;
             }
+        }
+    }
+}
+
+impl Engine {
+    /// One that follows others is on its way: nothing is listed before it is there. Any context.
+    fn expect(&self) {
+        self.expected.fetch_add(1, ordering::Full);
+    }
+
+    /// It is there. Any context; no lock of an engine is held.
+    fn arrived(&self) {
+        if self.expected.fetch_sub(1, ordering::Full) != 1 {
+            return;
+        }
+        let mut queue = self.queue.lock();
+        let held = queue.resetting || queue.stopped.is_some() || queue.signalling != 0;
+        match &mut queue.port {
+            Port::Lists(lists) if !held => lists.go_on(self),
+            _ => {}
         }
     }
 }

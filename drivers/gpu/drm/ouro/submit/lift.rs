@@ -10,6 +10,9 @@
 //! until it is done, since what is before it in the same ring has to run, too. One that still waits takes
 //! along what it is lifted to.
 //!
+//! Nor does anything less urgent come between the two: behind a context that was lifted the scheduler lists
+//! nothing of that, and when such a request is done, it is signalled before the engine is given more.
+//!
 //! All this comes behind the publication, in process context and with no lock held: at worst it is late by a
 //! moment. No request is visited twice for the same priority: its [`Urgency`] only grows.
 
@@ -17,7 +20,7 @@ use kernel::{
     list::{List, ListArc},
     sync::{
         atomic::{ordering, Atomic},
-        barrier, Arc,
+        barrier, Arc, ArcBorrow,
     },
 };
 use ouro_kernel::{
@@ -139,6 +142,13 @@ pub(super) fn lift(fence: &Fence) {
 }
 
 impl Engine {
+    /// Whether these are signalled before the engine is given anything else: what waits for one that was
+    /// lifted becomes ready by that, and is more urgent than what was behind it.
+    pub(super) fn comes_first(&self, done: &List<Request>) -> bool {
+        let lifted = |request: ArcBorrow<'_, Request>| request.tracker.urgency.lifted().is_some();
+        self.has_lists() && done.iter().any(lifted)
+    }
+
     /// A request may have been lifted. If it is ready, its context is told; if it is blocked, it comes back.
     fn lift(&self, tracker: &Tracker) -> Option<Arc<Request>> {
         let mut queue = self.queue.lock();

@@ -69,6 +69,8 @@ pub(super) struct Place {
     pub(super) active: bool,
     /// How urgent what waits for its requests is, as the scheduler was told.
     pub(super) lifted: Option<i32>,
+    /// Whether some of its requests wait for room, as the scheduler was told.
+    pub(super) full: bool,
     /// Whether its image is not what it was when the engine took it, which was reset.
     pub(super) stale: bool,
 }
@@ -259,6 +261,10 @@ impl Lists {
             if let Some(tail) = tail {
                 self.sched.publish(place.context, tail, now);
             }
+            let full = !place.ready.is_empty();
+            if mem::replace(&mut place.full, full) != full {
+                self.sched.set_full(place.context, full);
+            }
         }
     }
 
@@ -305,23 +311,31 @@ impl Lists {
     }
 
     /// Tells the scheduler how far contexts have run, or what the engine has let go of would be listed again.
-    fn tell(&mut self, now: u64) {
+    /// Returns whether what is done is to be taken off before the engine is given more: one of these requests
+    /// was lifted, and who waits for it comes next; or a context has run out of what there was room for.
+    fn tell(&mut self, now: u64) -> bool {
+        let mut first = false;
         for at in self.active.iter() {
             let Some(place) = self.places.get(*at as usize).and_then(|p| p.as_ref()) else {
                 continue;
             };
             let progress = place.lane.line().progress();
             let mut tail = None;
+            let mut left = false;
             for request in place.flight.iter() {
                 if !request.tracker.seqno().is_some_and(|s| progress.passed(s)) {
+                    left = true;
                     break;
                 }
                 tail = Some(request.emitted.lock().tail);
+                first |= request.tracker.urgency.lifted().is_some();
             }
             if let Some(tail) = tail {
                 self.sched.completed(place.context, tail, now);
+                first |= place.full && !left;
             }
         }
+        first
     }
 
     /// Lets go of what the engine has let go of.
@@ -388,8 +402,8 @@ impl Lists {
         }
     }
 
-    /// What is ready goes to the engine.
-    pub(super) fn pump(
+    /// What is ready is emitted, as far as there is room.
+    pub(super) fn emit(
         &mut self,
         engine: &Engine,
         arming: &mut Arming,
@@ -399,16 +413,16 @@ impl Lists {
         if self.wants_room() {
             engine.arm(arming);
         }
-        self.go_on(engine);
     }
 
     /// What was emitted goes to the engine.
     pub(super) fn go_on(&mut self, engine: &Engine) {
         let now = time::monotonic_ns();
         self.listen(engine, now);
-        self.tell(now);
+        let first = self.tell(now);
         self.release();
-        if !self.broken {
+        // Somebody waits for that, and so it interrupts.
+        if !self.broken && !first {
             self.schedule(engine, now);
             if let Some(then) = self.sched.next(now) {
                 engine.retirer.look_in(then.saturating_sub(now));

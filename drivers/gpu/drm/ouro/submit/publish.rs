@@ -20,7 +20,7 @@ use super::{
     line::Line,
     pool::Shadow,
     quota::Share,
-    request::{Awake, Evidence, Request, Tracker, Work},
+    request::{Awake, Evidence, Request, Tracker, Work, MAX_LEADS},
     Engine,
 };
 use crate::{
@@ -111,7 +111,7 @@ impl<'a> Draft<'a> {
             timeline: self.timeline,
             after,
             callbacks,
-            lead: None,
+            leads: [const { None }; MAX_LEADS],
         })
     }
 }
@@ -127,14 +127,16 @@ pub(crate) struct Prepared<'a> {
     /// As many as there are fences in `after`.
     callbacks: KVec<Callback<Tracker>>,
     /// What is to be emitted first, and how that is told.
-    lead: Option<(ARef<Fence>, ListArc<Follower>)>,
+    leads: [Option<(ARef<Fence>, ListArc<Follower>)>; MAX_LEADS],
 }
 
 impl Prepared<'_> {
-    /// It is not emitted before the request of this fence is. Errors: `ENOMEM`.
+    /// It is not emitted before the request of this fence is. Errors: `ENOMEM`; `EINVAL` for more than
+    /// [`MAX_LEADS`].
     pub(crate) fn follow(&mut self, lead: ARef<Fence>) -> Result {
-        self.request.as_mut().set_lead(lead.clone());
-        self.lead = Some((lead, Follower::new(self.tracker.clone_arc())?));
+        let free = self.leads.iter_mut().find(|l| l.is_none()).ok_or(EINVAL)?;
+        *free = Some((lead.clone(), Follower::new(self.tracker.clone_arc())?));
+        self.request.as_mut().add_lead(lead);
         Ok(())
     }
 
@@ -174,7 +176,7 @@ impl Prepared<'_> {
                 Err(_) => tracker.discount(),
             }
         }
-        if let Some((lead, follower)) = self.lead {
+        for (lead, follower) in self.leads.into_iter().flatten() {
             tracker.count_up();
             // `None`: it is done.
             let added =

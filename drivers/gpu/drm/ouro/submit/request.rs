@@ -297,6 +297,9 @@ pub(crate) struct Evidence {
     pub(crate) user: KVVec<Captured>,
 }
 
+/// Others that a request follows at most: the one before it on its timeline, and one that user space names.
+pub(super) const MAX_LEADS: usize = 2;
+
 /// A request.
 #[pin_data]
 pub(crate) struct Request {
@@ -311,7 +314,7 @@ pub(crate) struct Request {
     /// The calls of the fences that it waits for.
     armed: KVec<Armed<Tracker>>,
     /// What is to be emitted before it.
-    lead: Option<ARef<Fence>>,
+    leads: [Option<ARef<Fence>>; MAX_LEADS],
     /// What the GPU may touch until the request is done.
     _objects: KVVec<ARef<Object>>,
     evidence: Evidence,
@@ -353,7 +356,7 @@ impl Request {
                     lost: false,
                 }, "ouro_emitted"),
                 armed,
-                lead: None,
+                leads: [const { None }; MAX_LEADS],
                 _objects: parts.objects,
                 evidence: parts.evidence,
                 _shadow: parts.shadow,
@@ -371,14 +374,16 @@ impl Request {
     }
 
     /// This is to be emitted first.
-    pub(super) fn set_lead(self: Pin<&mut Self>, lead: ARef<Fence>) {
-        *self.project().lead = Some(lead);
+    pub(super) fn add_lead(self: Pin<&mut Self>, lead: ARef<Fence>) {
+        if let Some(free) = self.project().leads.iter_mut().find(|l| l.is_none()) {
+            *free = Some(lead);
+        }
     }
 
     /// What it waits for, or has waited for.
     pub(super) fn awaited(&self) -> impl Iterator<Item = &Fence> {
         let armed = self.armed.iter().filter_map(|call| call.fence());
-        Iterator::chain(armed, self.lead.as_deref())
+        Iterator::chain(armed, self.leads.iter().flatten().map(|lead| &**lead))
     }
 
     /// What a move needs, if it is one.

@@ -162,6 +162,7 @@ impl Lists {
             holder,
             ring: Ring::new(lane.ring_bytes()),
             ready: List::new(),
+            full: false,
             flight: List::new(),
             active: false,
             lifted: None,
@@ -301,6 +302,8 @@ impl Engine {
             }
             self.pump(&mut queue);
         }
+        drop(queue);
+        self.retirer.gate().run();
     }
 
     /// A context's state is that of its beginning again. The engine was reset.

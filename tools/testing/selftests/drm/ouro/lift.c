@@ -11,6 +11,7 @@
 #define ANY_I915
 #include "test.h"
 #include "batch_local.h"
+#include "sw_sync.h"
 
 /* Nanoseconds that anything here may take. */
 #define PATIENCE 60000000000ll
@@ -173,6 +174,87 @@ TEST_F(lift, a_long_chain)
 	EXPECT_EQ(0, gem_wait(self->fd, objects[N - 1], PATIENCE));
 	for (i = 0; i < N; i++)
 		EXPECT_EQ(0x400 + i, gem_read32(self->fd, objects[i], 0));
+}
+
+/*
+ * Who waits is next on the same engine, and not who is less urgent, and was ready
+ * before: the last one of three stores is seen.
+ */
+TEST_F(lift, nobody_comes_between)
+{
+	__u32 top = context_create(self->fd), middle = context_create(self->fd);
+	__u32 a = gem_create(self->fd, PAGE), target = gem_create(self->fd, PAGE);
+	int low_done = -1, high_done = -1, middle_done = -1;
+	struct spin spin;
+	unsigned int i;
+
+	ASSERT_EQ(0, context_priority(self->fd, top, HIGH + 1));
+	ASSERT_EQ(0, context_priority(self->fd, middle, NOISE + 1));
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2_WR");
+	for (i = 0; i < 10; i++) {
+		ASSERT_EQ(0, spin_start(&self->gpu, self->gpu.engines, top, 0, NULL, &spin));
+		ASSERT_EQ(0, store_on(&self->gpu, 0, middle, 0, 0, target, 0x83, &middle_done));
+		ASSERT_EQ(0, store_on(&self->gpu, 0, self->low, 0, 0, a, 0x81, &low_done));
+		ASSERT_EQ(0, store_on(&self->gpu, 0, self->high, I915_EXEC_FENCE_IN, low_done,
+				      target, 0x82, &high_done));
+		/* the engine may be about to take a new list */
+		usleep(20000);
+		spin_stop(&spin);
+		EXPECT_EQ(1, fence_status(middle_done));
+		EXPECT_EQ(1, fence_status(high_done));
+		EXPECT_EQ(0x83, gem_read32(self->fd, target, 0));
+		spin_free(&spin);
+		close(low_done);
+		close(high_done);
+		close(middle_done);
+	}
+}
+
+/*
+ * The same with all of them behind one fence: those of a context come as one, with
+ * what they wait for, also if there are more than go into a ring.
+ */
+TEST_F(lift, a_context_comes_as_one)
+{
+	enum { N = 150 };
+	__u32 top = context_create(self->fd), middle = context_create(self->fd);
+	__u32 a = gem_create(self->fd, PAGE), target = gem_create(self->fd, PAGE);
+	int timeline = sw_timeline(), foreign, low_done = -1, middle_done = -1, done[N];
+	struct spin spin;
+	unsigned int i;
+
+	if (timeline < 0)
+		SKIP(return, "the kernel was built without CONFIG_SW_SYNC");
+	foreign = sw_fence(timeline);
+	ASSERT_LE(0, foreign);
+	ASSERT_EQ(0, context_priority(self->fd, top, HIGH + 1));
+	ASSERT_EQ(0, context_priority(self->fd, middle, NOISE + 1));
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2_WR");
+	/* ready in this order, if nobody waited for anybody */
+	ASSERT_EQ(0, store_on(&self->gpu, 0, middle, I915_EXEC_FENCE_IN, foreign, target, 0x93,
+			      &middle_done));
+	ASSERT_EQ(0, store_on(&self->gpu, 0, self->low, I915_EXEC_FENCE_IN, foreign, target, 0x91,
+			      &low_done));
+	ASSERT_EQ(0, store_after(&self->gpu, 0, self->low, 0, a, 0x92));
+	ASSERT_EQ(0, store_after(&self->gpu, 0, self->high, 0, a, 0x94));
+	for (i = 0; i < N; i++)
+		ASSERT_EQ(0, store_on(&self->gpu, 0, self->high, 0, 0, target, 0x1000 + i,
+				      &done[i]));
+	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], top, 0, NULL, &spin));
+	ASSERT_EQ(0, sw_signal(timeline));
+	usleep(20000);
+	spin_stop(&spin);
+	EXPECT_EQ(1, fence_status(middle_done));
+	EXPECT_EQ(1, fence_status(done[N - 1]));
+	EXPECT_EQ(0x94, gem_read32(self->fd, a, 0));
+	EXPECT_EQ(0x93, gem_read32(self->fd, target, 0));
+	spin_free(&spin);
+	for (i = 0; i < N; i++)
+		close(done[i]);
+	close(low_done);
+	close(middle_done);
+	close(foreign);
+	close(timeline);
 }
 
 /* When it is done, its context is as urgent as before. */

@@ -13,6 +13,7 @@
 #define ANY_I915
 #include "test.h"
 #include "device.h"
+#include "sw_sync.h"
 
 FIXTURE(wedged)
 {
@@ -118,23 +119,12 @@ TEST_F(wedged, no_reset_helps)
 	BAD(self->fd, DRM_IOCTL_I915_GEM_THROTTLE, NULL, ENODEV);
 }
 
-/* A timeline of fences that the test signals (drivers/dma-buf/sw_sync.c of the kernel). */
-struct sw_fence {
-	__u32 value;
-	char name[32];
-	__s32 fence;
-};
-
-#define SW_SYNC_IOC_CREATE_FENCE _IOWR('W', 0, struct sw_fence)
-#define SW_SYNC_IOC_INC _IOW('W', 1, __u32)
-
 /* What waits for others' fences waits for them all the same, and fails then. */
 TEST_F(wedged, others_fences_come_first)
 {
 	const struct engine *last = &self->gpu.engines[self->gpu.n_engines - 1];
-	__u32 target = gem_create(self->fd, PAGE), one = 1, handle;
-	int timeline = open("/sys/kernel/debug/sync/sw_sync", O_RDWR | O_CLOEXEC);
-	struct sw_fence foreign = { .value = 1, .name = "foreign" };
+	__u32 target = gem_create(self->fd, PAGE), handle;
+	int timeline = sw_timeline(), foreign;
 	struct drm_i915_gem_execbuffer2 eb;
 	struct pollfd waits = { .events = POLLIN };
 	struct batch b;
@@ -143,13 +133,14 @@ TEST_F(wedged, others_fences_come_first)
 
 	if (timeline < 0)
 		SKIP(return, "the kernel was built without CONFIG_SW_SYNC");
-	ASSERT_EQ(0, ioctl(timeline, SW_SYNC_IOC_CREATE_FENCE, &foreign));
+	foreign = sw_fence(timeline);
+	ASSERT_LE(0, foreign);
 	batch_init(&b);
 	batch_store(&b, store_for(&self->gpu, last, 4), target, 0, 0xbad);
 	batch_end(&b, self->gpu.backend);
 	handle = batch_finish(self->fd, &b, &eb);
 	eb.flags = last->ring | I915_EXEC_FENCE_IN | I915_EXEC_FENCE_OUT;
-	eb.rsvd2 = foreign.fence;
+	eb.rsvd2 = foreign;
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, &eb);
 	waits.fd = eb.rsvd2 >> 32;
 	ASSERT_EQ(0, model_fault(&self->place, FAULT_STUCK_RESET));
@@ -158,7 +149,7 @@ TEST_F(wedged, others_fences_come_first)
 	EXPECT_EQ(0, poll(&waits, 1, 300));
 	EXPECT_EQ(1, device_is_wedged(self->fd));
 	EXPECT_EQ(1, gem_busy(self->fd, target));
-	ASSERT_EQ(0, ioctl(timeline, SW_SYNC_IOC_INC, &one));
+	ASSERT_EQ(0, sw_signal(timeline));
 	EXPECT_EQ(-EIO, fence_status(waits.fd));
 	EXPECT_EQ(0, gem_wait(self->fd, target, 60000000000ll));
 	EXPECT_EQ(0, gem_read32(self->fd, target, 0));
@@ -166,7 +157,7 @@ TEST_F(wedged, others_fences_come_first)
 	spin_free(&spin);
 	close(waits.fd);
 	close(guilty);
-	close(foreign.fence);
+	close(foreign);
 	close(timeline);
 }
 
@@ -174,30 +165,30 @@ TEST_F(wedged, others_fences_come_first)
 TEST_F(wedged, others_fences_and_no_device)
 {
 	const struct engine *engine = &self->gpu.engines[0];
-	__u32 target = gem_create(self->fd, PAGE), one = 1;
-	int timeline = open("/sys/kernel/debug/sync/sw_sync", O_RDWR | O_CLOEXEC);
-	struct sw_fence foreign = { .value = 1, .name = "foreign" };
+	__u32 target = gem_create(self->fd, PAGE);
+	int timeline = sw_timeline(), foreign;
 	struct drm_i915_gem_execbuffer2 eb;
 	struct batch b;
 	int fence;
 
 	if (timeline < 0)
 		SKIP(return, "the kernel was built without CONFIG_SW_SYNC");
-	ASSERT_EQ(0, ioctl(timeline, SW_SYNC_IOC_CREATE_FENCE, &foreign));
+	foreign = sw_fence(timeline);
+	ASSERT_LE(0, foreign);
 	batch_init(&b);
 	batch_store(&b, store_for(&self->gpu, engine, 4), target, 0, 0xbad);
 	batch_end(&b, self->gpu.backend);
 	batch_finish(self->fd, &b, &eb);
 	eb.flags = engine->ring | I915_EXEC_FENCE_IN | I915_EXEC_FENCE_OUT;
-	eb.rsvd2 = foreign.fence;
+	eb.rsvd2 = foreign;
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, &eb);
 	fence = eb.rsvd2 >> 32;
 	ASSERT_EQ(0, device_unbind(&self->place));
 	EXPECT_EQ(-ENODEV, fence_status(fence));
 	/* nobody is there to be told */
-	ASSERT_EQ(0, ioctl(timeline, SW_SYNC_IOC_INC, &one));
+	ASSERT_EQ(0, sw_signal(timeline));
 	close(fence);
-	close(foreign.fence);
+	close(foreign);
 	close(timeline);
 }
 

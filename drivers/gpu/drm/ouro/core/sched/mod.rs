@@ -11,6 +11,9 @@
 //!   urgent work for at most a slice in each pause, and the time that it takes to preempt it.
 //! * **Lifting.** A context that something more urgent waits for is as urgent as that, as long as the caller
 //!   says so: nothing in between starves both.
+//! * **Order.** Behind a context that was lifted, or that has more to do than there is room for, nothing less
+//!   urgent is listed: the engine would begin with that before it is known that the context has run, and so
+//!   before who waited is ready, or what there was no room for.
 //!
 //! Free of registers and of time: the caller says what time it is, hands over events, and writes what it is
 //! given to the device. Contexts and clients live in an [`Arena`] of the caller's, which grows where
@@ -26,6 +29,7 @@ use crate::{
     list::{ListPort, Load, Unexpected, Wanted, MAX_LIST},
     port::ContextKey,
 };
+use core::cell::Cell;
 use ouro_hw::{engine::PortEvent, types::RingOffset};
 pub use store::{Arena, Client, Context, Item};
 use store::{State, Store};
@@ -164,6 +168,13 @@ impl<A: Arena> Scheduler<A> {
         }
     }
 
+    /// Whether a context has more to do than was published, for want of room.
+    pub fn set_full(&mut self, context: Context, full: bool) {
+        if let Some(state) = self.store.state(context) {
+            state.full = full;
+        }
+    }
+
     /// Puts a context where its priority belongs now.
     fn rank(&mut self, context: Context, now: u64) {
         let Some(state) = self.store.state(context) else {
@@ -286,9 +297,13 @@ impl<A: Arena> Scheduler<A> {
         let mut places = wanted.iter_mut().take(room);
         let mut out = [None; MAX_LIST];
         let mut taken = out.iter_mut();
+        // What is less urgent than this waits.
+        let floor = Cell::new(None);
         let mut take = |this: &mut Self, context: Context| {
             if let (Some(place), Some(out)) = (places.next(), taken.next()) {
                 this.store.take(context);
+                let own = this.store.state(context).and_then(|s| s.floor());
+                floor.set(floor.get().max(own));
                 *place = this.store.wanted(context);
                 *out = Some(context);
                 return true;
@@ -311,8 +326,10 @@ impl<A: Arena> Scheduler<A> {
                 self.store.goes_back(turn.context);
             }
         }
-        while let Some((context, _)) = self.store.best() {
-            if !take(self, context) {
+        let mut only = false;
+        while let Some((context, priority)) = self.store.best() {
+            only = Some(priority) < floor.get();
+            if only || !take(self, context) {
                 break;
             }
         }
@@ -333,7 +350,11 @@ impl<A: Arena> Scheduler<A> {
                 turn.patient = false;
             }
         }
-        let load = self.port.load(list.get(..len).unwrap_or(&[]))?;
+        let list = list.get(..len).unwrap_or(&[]);
+        let load = match only {
+            true => self.port.load_only(list)?,
+            false => self.port.load(list)?,
+        };
         for wanted in list.iter().take(load.entries().len()) {
             self.store.loaded(wanted.key);
         }
@@ -383,5 +404,10 @@ impl State {
     /// Whether it has something to do, and may.
     fn is_runnable(&self) -> bool {
         self.tail != self.done && !self.cancelled
+    }
+
+    /// What comes behind it is as urgent as this, at least.
+    fn floor(&self) -> Option<i32> {
+        (self.full || self.priority > self.own).then_some(self.priority)
     }
 }

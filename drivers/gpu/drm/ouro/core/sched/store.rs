@@ -106,6 +106,8 @@ pub(super) struct State {
     pub(super) own: i32,
     /// How urgent what waits for it is.
     pub(super) lifted: Option<i32>,
+    /// Whether there is more to do than up to its tail.
+    pub(super) full: bool,
     pub(super) tail: RingOffset,
     pub(super) done: RingOffset,
     pub(super) cancelled: bool,
@@ -242,6 +244,7 @@ impl<A: Arena> Store<A> {
             priority: what.priority,
             own: what.priority,
             lifted: None,
+            full: false,
             tail: RingOffset(0),
             done: RingOffset(0),
             cancelled: false,

@@ -240,6 +240,11 @@ impl Core {
     }
 
     fn publish(&mut self, n: usize, left: u64, gap: u64) {
+        self.push(n, left, gap);
+        self.schedule();
+    }
+
+    fn push(&mut self, n: usize, left: u64, gap: u64) {
         let (now, client) = (self.now, self.all[n].client);
         if !self.client_has_work(client) {
             self.served[client] = now;
@@ -253,7 +258,6 @@ impl Core {
         let work = Work { tail, left, gap };
         self.device.rings[n].push_back(work);
         self.sched.publish(one.context, RingOffset(tail), now);
-        self.schedule();
     }
 
     fn cancel(&mut self, n: usize) {
@@ -272,6 +276,9 @@ impl Core {
     }
 
     fn schedule(&mut self) {
+        if !self.blocked.is_empty() {
+            self.unblock();
+        }
         let before = self.sched.relieved;
         if let Some(load) = self.sched.schedule(self.now) {
             self.loads += 1;
@@ -330,9 +337,6 @@ impl Core {
         }
         if self.sched.next(self.now).is_some_and(|t| t <= self.now) {
             self.schedule();
-        }
-        if !self.blocked.is_empty() {
-            self.unblock();
         }
         if let Some(id) = self.device.running {
             self.served[self.all[id as usize - 1].client] = self.now;

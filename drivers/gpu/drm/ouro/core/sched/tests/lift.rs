@@ -42,11 +42,10 @@ impl Core {
             gap,
             on,
         });
-        self.lift();
-        self.unblock();
+        self.schedule();
     }
 
-    /// Publishes what has nothing to wait for any more.
+    /// Publishes what has nothing to wait for any more, before the engine is told of anything else.
     pub(super) fn unblock(&mut self) {
         let is_done = |all: &[One], on: On| match on {
             On::Tail(n, tail) => all[n].seen >= tail || all[n].cancelled,
@@ -56,7 +55,7 @@ impl Core {
             (0..self.blocked.len()).find(|at| is_done(&self.all, self.blocked[*at].on))
         {
             let ready = self.blocked.remove(at);
-            self.publish(ready.context, ready.left, ready.gap);
+            self.push(ready.context, ready.left, ready.gap);
             let on = On::Tail(ready.context, self.all[ready.context].tail);
             for b in &mut self.blocked {
                 if b.on == On::Blocked(ready.number) {
@@ -65,7 +64,6 @@ impl Core {
             }
         }
         self.lift();
-        self.schedule();
     }
 
     /// How urgent a request is that waits: as its context, or what waits for it.
@@ -176,4 +174,61 @@ fn less_than_its_own_priority_lifts_nothing() {
     core.schedule();
     ticks(&mut core, URGENT);
     assert_eq!(core.device.running, Some(other as u32 + 1));
+}
+
+#[test]
+fn nobody_comes_between_it_and_who_waited() {
+    let mut core = Core::new();
+    let [low, middle, high] = contexts(&mut core, [-5, 0, 5]);
+    // Ready before the others: it is listed behind them.
+    core.publish(low, 20, GAP);
+    core.publish_behind(high, low, 10, GAP);
+    core.publish(middle, ENDLESS, GAP);
+    let random = &mut Random(1);
+    for _ in 0..2 * URGENT + 30 {
+        core.tick(random);
+        let ran = &core.device.ran;
+        assert!(ran[high] == 10 || ran[middle] == 0, "at {}", core.now);
+    }
+    assert_eq!(core.device.running, Some(middle as u32 + 1));
+}
+
+#[test]
+fn who_was_listed_behind_it_before_is_taken_back() {
+    let mut core = Core::new();
+    let [low, other, high] = contexts(&mut core, [0, 0, 5]);
+    core.publish(low, 60, GAP);
+    core.publish(other, ENDLESS, GAP);
+    ticks(&mut core, 3);
+    assert!(core.sched.is_held(core.all[other].context));
+    let ran = core.device.ran[other];
+    core.publish_behind(high, low, 10, GAP);
+    ticks(&mut core, 2 * URGENT + 70);
+    assert_eq!(core.device.ran[low], 60);
+    assert_eq!(core.device.ran[high], 10);
+    let held_up = core.device.ran[other] - ran;
+    assert!(held_up <= 2 * URGENT, "{held_up}");
+}
+
+#[test]
+fn nobody_comes_before_what_there_was_no_room_for() {
+    let mut core = Core::new();
+    let [low, high] = contexts(&mut core, [0, 5]);
+    core.publish(high, 10, GAP);
+    for _ in 0..3 {
+        core.publish_behind(high, high, 10, GAP);
+    }
+    core.sched.set_full(core.all[high].context, true);
+    core.publish(low, ENDLESS, GAP);
+    let random = &mut Random(1);
+    for _ in 0..4 * (10 + URGENT) {
+        core.tick(random);
+        let ran = &core.device.ran;
+        assert!(ran[high] == 40 || ran[low] == 0, "at {}", core.now);
+        // The last of it has room.
+        if core.blocked.is_empty() {
+            core.sched.set_full(core.all[high].context, false);
+        }
+    }
+    assert_eq!(core.device.running, Some(low as u32 + 1));
 }
