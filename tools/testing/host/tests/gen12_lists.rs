@@ -134,6 +134,38 @@ fn events_come_round() {
 }
 
 #[test]
+fn who_reads_late_misses_nothing() {
+    // E16, E17: twelve entries, and the number of the last one, which says nothing after twelve more.
+    let mut bench = Bench::default();
+    let first: Vec<_> = (0..8).map(|_| bench.context(BCS)).collect();
+    let then: Vec<_> = (0..8)
+        .map(|_| bench.context_in(BCS, bench.kernel, 10, None))
+        .collect();
+    for context in &first {
+        bench.queue(*context, &Work::default());
+    }
+    bench.kick(BCS);
+    // It has taken the list: that is all that is read of it, and then it works that off.
+    while bench.ports[BCS].said.is_empty() {
+        bench.gpu.run_until_idle(1);
+        bench.read_events(BCS);
+    }
+    bench.gpu.run_until_idle(SOME);
+    for context in &then {
+        bench.queue(*context, &Work::default());
+    }
+    assert!(bench.kick(BCS));
+    // All that it was given.
+    bench.gpu.run_until_idle(SOME);
+    bench.read_events(BCS);
+    assert!(bench.run());
+    for context in first.into_iter().chain(then) {
+        assert_eq!(bench.done(context), Seqno(1), "{context}");
+    }
+    bench.assert_lawful();
+}
+
+#[test]
 fn what_runs_gets_its_new_tail() {
     let mut bench = Bench::default();
     let space = Space::new(&mut bench);

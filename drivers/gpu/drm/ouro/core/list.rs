@@ -188,12 +188,14 @@ impl ListPort {
     /// Contexts that the next load may have; none as long as one is on its way.
     ///
     /// Each context of a list makes at most one event, when the engine is done with it, and each load makes
-    /// one. Before events are read again there may be those of what is loaded now and of the next load.
+    /// one. Before events are read again there may be those of what is loaded now and of the next load. They
+    /// must leave one entry free: a ring that is written all around looks as if nothing had been.
     pub fn room(&self) -> usize {
         if self.loading.is_some() {
             return 0;
         }
-        let spoken_for = self.loaded.len().saturating_add(1);
+        // The load's own event, and the entry that stays free.
+        let spoken_for = self.loaded.len().saturating_add(2);
         self.depth.min(self.events.saturating_sub(spoken_for))
     }
 

@@ -100,7 +100,8 @@ impl Device {
             to,
             new_list,
         });
-        assert!(self.events.len() <= EVENTS, "events are lost");
+        // As many as there are entries look like none at all.
+        assert!(self.events.len() < EVENTS, "events are lost");
     }
 
     /// One tick.
