@@ -182,7 +182,10 @@ pub fn run(bytes: &[u8]) {
                 let list = [entry; 8];
                 let what = match engine.desc().port {
                     PortKind::Ring => Submission::Tail(tail),
-                    PortKind::List { .. } => Submission::List(&list[..usize::from(number % 9)]),
+                    PortKind::List { .. } => Submission::List {
+                        entries: &list[..usize::from(number % 9)],
+                        tails: &|| (),
+                    },
                 };
                 let _ = engine.submit(&hw, &mut gt, what, &Time);
             }

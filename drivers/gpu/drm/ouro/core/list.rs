@@ -209,6 +209,14 @@ impl ListPort {
         self.loaded.has(key) || self.loading.is_some_and(|l| l.has(key))
     }
 
+    /// Whether the engine has a context up to another tail than this. It may save the image, and that tail with
+    /// it, when this one was written there: then it begins with what is behind the context at the old one.
+    pub fn may_keep(&self, key: ContextKey, tail: RingOffset) -> bool {
+        let lists = [Some(&self.loaded), self.loading.as_ref()];
+        let mut held = lists.into_iter().flatten().flat_map(List::iter);
+        held.any(|h| h.key == key && h.tail != tail)
+    }
+
     /// Whether the engine may be at work on a context, or saving it, so that its image is not whole if the
     /// engine is reset. What it has besides it has not begun, or has saved.
     pub fn may_write(&self, key: ContextKey) -> bool {

@@ -184,13 +184,18 @@ pub struct PageFill {
 pub const COPY_DWORDS: usize = 44;
 
 /// What starts work.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy)]
 pub enum Submission<'a> {
     /// The ring's new tail.
     Tail(RingOffset),
-    /// The contexts to run, most urgent first. The tail of each is in its image already. With none, the one
-    /// that runs is taken off the engine.
-    List(&'a [ListEntry]),
+    /// A list of contexts.
+    List {
+        /// Those to run, most urgent first. With none, the one that runs is taken off the engine.
+        entries: &'a [ListEntry],
+        /// Writes the tail of each into its image. To be called once, right before the write that has the
+        /// engine look: a context that runs may be saved in between, with the tail that it had.
+        tails: &'a dyn Fn(),
+    },
 }
 
 /// A context in a list.

@@ -378,16 +378,21 @@ impl Lists {
         let Some(load) = self.sched.schedule(now) else {
             return;
         };
-        for (entry, id) in load.entries().iter().zip(load.ids()) {
-            let place = id.checked_sub(1).and_then(|at| self.place(at));
-            if let Some(place) = place {
-                place.lane.set_tail(entry.tail);
+        let place = |id: &u32| self.places.get(id.checked_sub(1)? as usize)?.as_ref();
+        let tails = || {
+            for (entry, id) in load.entries().iter().zip(load.ids()) {
+                if let Some(place) = place(id) {
+                    place.lane.set_tail(entry.tail);
+                }
             }
-        }
-        // The commands, and the tails in the images.
-        mmio::wmb();
+            // The commands, and the tails in the images.
+            mmio::wmb();
+        };
         engine.port_writes.fetch_add(1, ordering::Relaxed);
-        let what = Submission::List(load.entries());
+        let what = Submission::List {
+            entries: load.entries(),
+            tails: &tails,
+        };
         let done = engine
             .hardware
             .with_gt(|hw, gt| engine.hw.submit(hw, gt, what, &Waits));

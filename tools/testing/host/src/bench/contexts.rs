@@ -161,19 +161,26 @@ impl Bench {
 
     /// Writes tails into images, and has an engine take a list.
     pub fn load(&mut self, n: usize, entries: &[ListEntry]) {
-        for entry in entries {
-            let mut all = self.contexts.iter();
-            let of = all.find(|c| c.engine == n && c.descriptor == entry.descriptor);
-            let image = of.expect("a context of this engine").image;
-            let images = self.engine(n).images().expect("it has images");
-            let at = images.tail_at().expect("it takes lists") / 4;
-            self.put(image, at, &[entry.tail.0]);
-        }
-        let list = Submission::List(entries);
+        let mut gt = core::mem::take(&mut self.gt);
+        let tails = || {
+            for entry in entries {
+                let mut all = self.contexts.iter();
+                let of = all.find(|c| c.engine == n && c.descriptor == entry.descriptor);
+                let image = of.expect("a context of this engine").image;
+                let images = self.engine(n).images().expect("it has images");
+                let at = images.tail_at().expect("it takes lists") / 4;
+                self.put(image, at, &[entry.tail.0]);
+            }
+        };
+        let list = Submission::List {
+            entries,
+            tails: &tails,
+        };
         let hw = hw(&self.windows, self.topo.card);
         self.topo.engines[n]
-            .submit(&hw, &mut self.gt, list, &self.time)
+            .submit(&hw, &mut gt, list, &self.time)
             .expect("the engine takes it");
+        self.gt = gt;
     }
 
     /// Loads what should run now, if the engine must be told. Returns whether it was.

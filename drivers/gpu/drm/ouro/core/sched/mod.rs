@@ -13,7 +13,8 @@
 //!   says so: nothing in between starves both.
 //! * **Order.** Behind a context that was lifted, or that has more to do than there is room for, nothing less
 //!   urgent is listed: the engine would begin with that before it is known that the context has run, and so
-//!   before who waited is ready, or what there was no room for.
+//!   before who waited is ready, or what there was no room for. Nor is it with the rest of that, as long as the
+//!   engine may take the end of what it has for the end of all.
 //!
 //! Free of registers and of time: the caller says what time it is, hands over events, and writes what it is
 //! given to the device. Contexts and clients live in an [`Arena`] of the caller's, which grows where
@@ -172,6 +173,7 @@ impl<A: Arena> Scheduler<A> {
     pub fn set_full(&mut self, context: Context, full: bool) {
         if let Some(state) = self.store.state(context) {
             state.full = full;
+            state.refilled |= full;
         }
     }
 
@@ -284,6 +286,13 @@ impl<A: Arena> Scheduler<A> {
         (allowed && now.saturating_sub(since) >= self.policy.patience).then_some(context)
     }
 
+    /// What comes behind a context is as urgent as this, at least.
+    fn floor(&mut self, context: Context) -> Option<i32> {
+        let state = self.store.state(context)?;
+        state.refilled &= state.full || self.port.may_keep(context.key(), state.tail);
+        (state.refilled || state.priority > state.own).then_some(state.priority)
+    }
+
     /// What to write to the engine now, if anything. The tails are to be in the images first.
     ///
     /// To be called after each of the calls above, and when [`next`](Self::next) says.
@@ -302,7 +311,7 @@ impl<A: Arena> Scheduler<A> {
         let mut take = |this: &mut Self, context: Context| {
             if let (Some(place), Some(out)) = (places.next(), taken.next()) {
                 this.store.take(context);
-                let own = this.store.state(context).and_then(|s| s.floor());
+                let own = this.floor(context);
                 floor.set(floor.get().max(own));
                 *place = this.store.wanted(context);
                 *out = Some(context);
@@ -404,10 +413,5 @@ impl State {
     /// Whether it has something to do, and may.
     fn is_runnable(&self) -> bool {
         self.tail != self.done && !self.cancelled
-    }
-
-    /// What comes behind it is as urgent as this, at least.
-    fn floor(&self) -> Option<i32> {
-        (self.full || self.priority > self.own).then_some(self.priority)
     }
 }

@@ -108,6 +108,8 @@ pub(super) struct State {
     pub(super) lifted: Option<i32>,
     /// Whether there is more to do than up to its tail.
     pub(super) full: bool,
+    /// Whether there was since it was last listed with all of it.
+    pub(super) refilled: bool,
     pub(super) tail: RingOffset,
     pub(super) done: RingOffset,
     pub(super) cancelled: bool,
@@ -245,6 +247,7 @@ impl<A: Arena> Store<A> {
             own: what.priority,
             lifted: None,
             full: false,
+            refilled: false,
             tail: RingOffset(0),
             done: RingOffset(0),
             cancelled: false,

@@ -27,7 +27,7 @@ pub(super) fn submit(
     gt: &mut Gt,
     what: Submission<'_>,
 ) -> Result<(), BringUpError> {
-    let Submission::List(entries) = what else {
+    let Submission::List { entries, tails } = what else {
         return Err(BringUpError::Unsupported("a list port takes no tail"));
     };
     if entries.len() > usize::from(ELEMENTS) {
@@ -50,6 +50,7 @@ pub(super) fn submit(
         element(engine, hw, n, 0);
         n = n.wrapping_add(1);
     }
+    tails();
     let load = ListControl::new().with_load(true);
     engine.write(hw, regs::EXECLIST_CONTROL, load.into_bits());
     gt.counts.port_writes = gt.counts.port_writes.wrapping_add(1);
@@ -65,6 +66,7 @@ mod tests {
         mock::{Access, Mock},
         types::RingOffset,
     };
+    use std::{cell::Cell, vec::Vec};
 
     const fn entry(descriptor: u64, restore: bool) -> ListEntry {
         ListEntry {
@@ -72,6 +74,11 @@ mod tests {
             tail: RingOffset(8),
             restore,
         }
+    }
+
+    fn list(entries: &[ListEntry]) -> Submission<'_> {
+        let tails = &|| ();
+        Submission::List { entries, tails }
     }
 
     fn awake() -> Gt {
@@ -85,8 +92,8 @@ mod tests {
     fn a_list_is_written_and_then_taken() {
         let mock = Mock::default();
         let mut gt = awake();
-        let list = [entry(0x80_0123_4119, true), entry(0x100_0567_8119, false)];
-        let what = Submission::List(&list);
+        let entries = [entry(0x80_0123_4119, true), entry(0x100_0567_8119, false)];
+        let what = list(&entries);
         BCS0.submit(&mock.hw(), &mut gt, what, &mock).unwrap();
         let w = Access::W;
         assert_eq!(
@@ -102,7 +109,7 @@ mod tests {
         );
         assert_eq!(gt.counts.port_writes, 1);
         // B9: the second element would run again.
-        let what = Submission::List(&list[..1]);
+        let what = list(&entries[..1]);
         BCS0.submit(&mock.hw(), &mut gt, what, &mock).unwrap();
         assert_eq!(
             mock.take(),
@@ -118,7 +125,7 @@ mod tests {
         BCS0.submit(&mock.hw(), &mut gt, what, &mock).unwrap();
         assert_eq!(mock.take().len(), 3);
         // Preempt to idle.
-        let none = Submission::List(&[]);
+        let none = list(&[]);
         BCS0.submit(&mock.hw(), &mut gt, none, &mock).unwrap();
         assert_eq!(
             mock.take(),
@@ -127,17 +134,36 @@ mod tests {
     }
 
     #[test]
+    fn tails_are_written_right_before_it_looks() {
+        // D8: all of an image is saved when its context ends, and the tail that it had.
+        let mock = Mock::default();
+        let entries = [entry(1, false), entry(2, false)];
+        let (calls, before) = (Cell::new(0), Cell::new(Vec::new()));
+        let what = Submission::List {
+            entries: &entries,
+            tails: &|| {
+                calls.set(calls.get() + 1);
+                before.set(mock.take());
+            },
+        };
+        BCS0.submit(&mock.hw(), &mut awake(), what, &mock).unwrap();
+        assert_eq!(calls.get(), 1);
+        assert_eq!(before.take().len(), 4, "both elements are there");
+        assert_eq!(mock.take(), [Access::W(0x2_2550, 1)]);
+    }
+
+    #[test]
     fn engines_do_not_clear_each_others_elements() {
         let mock = Mock::default();
         let mut gt = awake();
-        let list = [entry(1, false); 8];
+        let entries = [entry(1, false); 8];
         for engine in ALL {
-            let what = Submission::List(&list);
+            let what = list(&entries);
             engine.submit(&mock.hw(), &mut gt, what, &mock).unwrap();
             assert_eq!(mock.take().len(), 17);
         }
         for engine in ALL {
-            let what = Submission::List(&list[..7]);
+            let what = list(&entries[..7]);
             engine.submit(&mock.hw(), &mut gt, what, &mock).unwrap();
             assert_eq!(mock.take().len(), 17);
         }
@@ -147,11 +173,11 @@ mod tests {
     fn what_cannot_be_submitted_writes_nothing() {
         let mock = Mock::default();
         let mut gt = awake();
-        let list = [entry(1, false); 9];
+        let entries = [entry(1, false); 9];
         for (awake, what) in [
             (true, Submission::Tail(RingOffset(8))),
-            (true, Submission::List(&list)),
-            (false, Submission::List(&list[..1])),
+            (true, list(&entries)),
+            (false, list(&entries[..1])),
         ] {
             gt.awake = awake;
             assert!(BCS0.submit(&mock.hw(), &mut gt, what, &mock).is_err());

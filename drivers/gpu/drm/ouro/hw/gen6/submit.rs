@@ -233,7 +233,10 @@ mod tests {
             &RENDER,
             &mock.hw(),
             &mut awake(),
-            Submission::List(&[]),
+            Submission::List {
+                entries: &[],
+                tails: &|| (),
+            },
             &mock,
         );
         assert!(r.is_err());

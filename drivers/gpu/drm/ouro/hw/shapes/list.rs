@@ -109,13 +109,14 @@ impl Engine for ListEngine {
         what: Submission<'_>,
         _wait: &dyn AtomicWait,
     ) -> Result<(), BringUpError> {
-        let Submission::List(entries) = what else {
+        let Submission::List { entries, tails } = what else {
             return Err(BringUpError::Unsupported("a list port takes no tail"));
         };
         for n in 0..usize::from(DEPTH) {
             let descriptor = entries.get(n).map_or(0, |e| e.descriptor);
             hw.regs.write64(ELEMENTS + 8 * n as u32, descriptor);
         }
+        tails();
         hw.regs.write32(LOAD, 1);
         gt.counts.port_writes += 1;
         Ok(())
@@ -435,8 +436,12 @@ impl<'a> Core<'a> {
             })
             .collect();
         let mut gt = core::mem::take(&mut self.gt);
+        let what = Submission::List {
+            entries: &entries,
+            tails: &|| (),
+        };
         self.engine
-            .submit(&self.hw(), &mut gt, Submission::List(&entries), &self.mock)
+            .submit(&self.hw(), &mut gt, what, &self.mock)
             .unwrap();
         self.gt = gt;
     }

@@ -211,6 +211,49 @@ fn who_was_listed_behind_it_before_is_taken_back() {
 }
 
 #[test]
+fn nobody_comes_behind_a_tail_that_may_be_lost() {
+    let items = vec![Item::default(); 8];
+    let mut sched = Scheduler::new(items, DEPTH, EVENTS as u8, POLICY);
+    let client = sched.add_client().unwrap();
+    let [high, low] = [(1, 5), (2, 0)].map(|(id, priority)| {
+        let what = What {
+            id,
+            descriptor: 0,
+            priority,
+        };
+        sched.add_context(client, &what).unwrap()
+    });
+    let event = |from, finished, to, new_list| PortEvent {
+        from,
+        finished,
+        to,
+        new_list,
+    };
+    let list = |load: Option<Load>| {
+        let load = load.expect("a load");
+        let ids = load.ids().iter().copied();
+        let tails = load.entries().iter().map(|e| e.tail.0);
+        Iterator::zip(ids, tails).collect::<Vec<_>>()
+    };
+    sched.set_full(high, true);
+    sched.publish(high, RingOffset(80), 0);
+    sched.publish(low, RingOffset(8), 0);
+    assert_eq!(list(sched.schedule(0)), [(1, 80)]);
+    sched.event(&event(None, false, Some(1), true), 1).unwrap();
+    // The rest of it has room.
+    sched.set_full(high, false);
+    sched.publish(high, RingOffset(160), 2);
+    assert_eq!(list(sched.schedule(2)), [(1, 160)]);
+    // The image was saved with the old tail before the engine took the new list.
+    sched
+        .event(&event(Some(1), true, Some(1), true), 3)
+        .unwrap();
+    sched.event(&event(Some(1), true, None, false), 3).unwrap();
+    sched.completed(high, RingOffset(80), 3);
+    assert_eq!(list(sched.schedule(3)), [(1, 160), (2, 8)]);
+}
+
+#[test]
 fn nobody_comes_before_what_there_was_no_room_for() {
     let mut core = Core::new();
     let [low, high] = contexts(&mut core, [0, 5]);
