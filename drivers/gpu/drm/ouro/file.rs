@@ -115,6 +115,8 @@ impl File {
         gpu.usable()?;
         let holder = Holder::new(client)?;
         let default = gpu.new_context(Some(&holder))?;
+        // Other engines are for contexts that are made for it.
+        default.settle_engines();
         let quota = Quota::of_client()?;
         KBox::pin_init(
             try_pin_init!(Self {

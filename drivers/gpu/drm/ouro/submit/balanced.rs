@@ -7,6 +7,9 @@
 //! them, but one state and one order of requests. For that, all that is under way is on one engine: the
 //! choice is made when a request is submitted, and anew only when those before it are done and the engine
 //! has let go of the state. Then the state is copied into the image of the engine that comes next.
+//!
+//! An engine that is in a list a second time is a virtual engine of one: so each place has an order of requests
+//! and a state of its own.
 
 use kernel::{
     new_mutex,
@@ -60,6 +63,9 @@ impl Balanced {
     /// The engine for the next request, as it is now. Process context.
     pub(crate) fn choose(&self, gpu: &Gpu) -> Result<Arc<Engine>> {
         let engine = |at: usize| gpu.engines().get(at).ok_or(EINVAL);
+        if let [only] = self.siblings.as_slice() {
+            return engine(*only).cloned();
+        }
         for at in self.siblings.iter() {
             // What is done counts no more.
             engine(*at)?.advance();

@@ -88,12 +88,22 @@ pub(crate) enum Slot {
     Gap,
     /// The engine of this number in the topology.
     Engine(usize),
-    /// One of several.
+    /// One of several, or one that has a place before this in the list.
     Balanced(Arc<Balanced>),
 }
 
 /// What user space calls engines in a context, by place.
 pub(crate) type EngineMap = KVec<Slot>;
+
+/// What the ring selector of a batch means in a context.
+enum Selector {
+    /// Nobody has asked: user space may still say so.
+    Open,
+    /// The engines that have such names in all contexts.
+    Names,
+    /// The engines of a list.
+    List(Arc<EngineMap>),
+}
 
 /// The parts of a context that places of a list stand for.
 pub(crate) fn parts(map: &EngineMap) -> impl Iterator<Item = &Arc<Context>> {
@@ -119,7 +129,7 @@ pub(crate) struct Context {
     /// What its parts have in common.
     standing: Arc<Standing>,
     #[pin]
-    engines: Mutex<Option<Arc<EngineMap>>>,
+    selector: Mutex<Selector>,
     /// Makes image, places and space, each once. Until then, the space that user space has chosen.
     #[pin]
     making: Mutex<Option<Arc<Shared>>>,
@@ -170,7 +180,7 @@ impl Context {
                 saved: Atomic::new(false),
                 timelines <- new_mutex!(timelines, "ouro_timelines"),
                 standing,
-                engines <- new_mutex!(None, "ouro_context_engines"),
+                selector <- new_mutex!(Selector::Open, "ouro_context_selector"),
                 making <- new_mutex!(None, "ouro_image"),
             }? Error),
             GFP_KERNEL,
@@ -194,12 +204,40 @@ impl Context {
 
     /// What user space calls the engines here, if it has said so.
     pub(crate) fn engines(&self) -> Option<Arc<EngineMap>> {
-        self.engines.lock().clone()
+        match &*self.selector.lock() {
+            Selector::List(map) => Some(map.clone()),
+            Selector::Open | Selector::Names => None,
+        }
     }
 
-    /// Sets [`engines`](Self::engines). Returns what it was.
-    pub(crate) fn set_engines(&self, map: Option<Arc<EngineMap>>) -> Option<Arc<EngineMap>> {
-        core::mem::replace(&mut *self.engines.lock(), map)
+    /// The same, and it stays so: somebody goes by it.
+    pub(crate) fn settle_engines(&self) -> Option<Arc<EngineMap>> {
+        let mut selector = self.selector.lock();
+        match &*selector {
+            Selector::List(map) => Some(map.clone()),
+            Selector::Open | Selector::Names => {
+                *selector = Selector::Names;
+                None
+            }
+        }
+    }
+
+    /// Whether user space may still say what it calls them.
+    pub(crate) fn has_open_engines(&self) -> bool {
+        matches!(&*self.selector.lock(), Selector::Open)
+    }
+
+    /// Says so. Errors: `EINVAL` for the second time, or if somebody has gone by the names already.
+    pub(crate) fn set_engines(&self, map: Arc<EngineMap>) -> Result {
+        let mut selector = self.selector.lock();
+        match &*selector {
+            Selector::Open => *selector = Selector::List(map),
+            Selector::Names | Selector::List(_) => {
+                drop(selector);
+                return Err(EINVAL);
+            }
+        }
+        Ok(())
     }
 
     /// Who it belongs to.

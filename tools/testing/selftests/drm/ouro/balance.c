@@ -287,6 +287,42 @@ TEST_F(balance, the_state_goes_along)
 	}
 }
 
+/* One engine at two places: each has an order of batches and a state of its own. */
+TEST_F(balance, an_engine_twice)
+{
+	const struct engine first = { .name = "0", .ring = VIRTUAL };
+	struct list list = { .engines = { video[0], video[0], video[1], CLASS(RENDER, 0) } };
+	struct list got = {};
+	struct drm_i915_gem_context_param param = { .param = I915_CONTEXT_PARAM_ENGINES,
+						    .size = sizeof(got),
+						    .value = U64(&got) };
+	__u32 target = gem_create(self->fd, PAGE);
+	struct spin spin;
+	unsigned int i;
+
+	ASSERT_EQ(0, with_list(self->fd, &list, &param.ctx_id));
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, set_register(self->fd, param.ctx_id, i, 0x7e15 + i));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, keep_register(self->fd, param.ctx_id, i, target));
+		EXPECT_EQ(0, gem_wait(self->fd, target, SOON));
+		EXPECT_EQ(0x7e15 + i, gem_read32(self->fd, target, 0));
+	}
+	/* they take turns */
+	ASSERT_EQ(0, spin_start(&self->gpu, &first, param.ctx_id, 0, NULL, &spin));
+	ASSERT_EQ(0, store_at(self->fd, param.ctx_id, FIRST, target, 0, 0x7e1f));
+	EXPECT_EQ(0, gem_wait(self->fd, target, SOON));
+	EXPECT_EQ(0x7e1f, gem_read32(self->fd, target, 0));
+	EXPECT_EQ(1, gem_busy(self->fd, spin.handle));
+	spin_stop(&spin);
+	EXPECT_EQ(0, gem_wait(self->fd, spin.handle, SOON));
+	spin_free(&spin);
+	if (!self->gpu.ouro)
+		return;
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &param);
+	EXPECT_EQ(0, memcmp(&list, &got, sizeof(got)));
+}
+
 /* It sees the objects of its context. */
 TEST_F(balance, one_space_with_its_context)
 {

@@ -6,6 +6,10 @@
 #define TOPIC context_engines
 #define ANY_I915
 #include "test.h"
+#include "sw_sync.h"
+
+/* Nanoseconds that a batch may take. */
+#define PATIENCE 60000000000ll
 
 struct engines {
 	__u64 extensions;
@@ -40,6 +44,25 @@ static int probe(int fd, __u32 context, __u64 ring)
 					       .rsvd1 = context };
 
 	return call(fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+}
+
+/* A batch that does nothing, behind a file. */
+static int wait_for_file(const struct gpu *gpu, const struct engine *engine, __u32 context,
+			 int file)
+{
+	__u32 end[2] = { gpu->backend->batch_end };
+	struct drm_i915_gem_exec_object2 object = { .handle = gem_create(gpu->fd, PAGE) };
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(&object),
+					       .buffer_count = 1,
+					       .flags = engine->ring | I915_EXEC_FENCE_IN,
+					       .rsvd1 = context,
+					       .rsvd2 = file };
+	int got = gem_write(gpu->fd, object.handle, 0, end, sizeof(end));
+
+	if (!got)
+		got = call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+	gem_close(gpu->fd, object.handle);
+	return got;
 }
 
 TEST_F(context_engines, a_place_is_an_engine)
@@ -95,23 +118,91 @@ TEST_F(context_engines, the_largest_list)
 	EXPECT_EQ(-EINVAL, probe(self->fd, param.ctx_id, 0));
 }
 
-TEST_F(context_engines, an_empty_list_and_none)
+TEST_F(context_engines, an_empty_list)
 {
 	struct engines list = {};
 	struct drm_i915_gem_context_param param = { .param = I915_CONTEXT_PARAM_ENGINES,
 						    .value = U64(&list) };
 
 	param.ctx_id = context_create(self->fd);
-	/* there is nothing to go back from */
+	/* no list is not a list */
 	BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &param, EINVAL);
-	GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &param);
-	EXPECT_EQ(0, param.size);
 	param.size = SIZE(0);
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &param);
 	EXPECT_EQ(-EINVAL, probe(self->fd, param.ctx_id, 0));
-	param.size = 0;
+}
+
+TEST_F(context_engines, once_and_before_the_first_batch)
+{
+	struct engines list = { .engines = { gap } };
+	struct drm_i915_gem_context_param param = { .param = I915_CONTEXT_PARAM_ENGINES,
+						    .size = SIZE(1),
+						    .value = U64(&list) };
+
+	param.ctx_id = context_create(self->fd);
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &param);
+	list.engines[0] = name_of(&self->gpu.engines[0]);
+	BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &param, EINVAL);
+	EXPECT_EQ(-EINVAL, probe(self->fd, param.ctx_id, 0));
+	/* a batch has gone by the names, if in vain */
+	param.ctx_id = context_create(self->fd);
 	EXPECT_EQ(-ENOENT, probe(self->fd, param.ctx_id, self->gpu.engines[0].ring));
+	BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &param, EINVAL);
+	EXPECT_EQ(-ENOENT, probe(self->fd, param.ctx_id, self->gpu.engines[0].ring));
+	/* the default context has never been asked */
+	param.ctx_id = 0;
+	BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &param, EINVAL);
+}
+
+/* The same engine at three places: what waits at one holds up nobody at the others. */
+TEST_F(context_engines, a_timeline_for_each_place)
+{
+	enum { PLACES = 3 };
+	struct engines list = {};
+	struct drm_i915_gem_context_param param = { .param = I915_CONTEXT_PARAM_ENGINES,
+						    .size = SIZE(PLACES),
+						    .value = U64(&list) };
+	unsigned int e, i;
+
+	for (e = 0; e < self->gpu.n_engines; e++) {
+		struct engine engine = self->gpu.engines[e];
+		__u32 target = gem_create(self->fd, PAGE);
+		int timeline = sw_timeline(), fence;
+
+		if (timeline < 0)
+			SKIP(return, "the kernel was built without CONFIG_SW_SYNC");
+		if (!store_for(&self->gpu, &engine, 4))
+			continue;
+		param.ctx_id = context_create(self->fd);
+		for (i = 0; i < PLACES; i++)
+			list.engines[i] = name_of(&engine);
+		cover("DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM");
+		GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &param);
+		fence = sw_fence(timeline);
+		ASSERT_LE(0, fence);
+		for (i = 0; i < PLACES; i++) {
+			engine.ring = i;
+			ASSERT_EQ(0, wait_for_file(&self->gpu, &engine, param.ctx_id, fence));
+			/* not behind what waits at the places before */
+			engine.ring = (i + 1) % PLACES;
+			if (i == PLACES - 1)
+				break;
+			ASSERT_EQ(0, store(&self->gpu, &engine, param.ctx_id, target, i * 8,
+					   0xf0 + i));
+			ASSERT_EQ(0, gem_wait(self->fd, target, PATIENCE));
+			EXPECT_EQ(0xf0 + i, gem_read32(self->fd, target, i * 8));
+		}
+		/* but here */
+		ASSERT_EQ(0, store(&self->gpu, &engine, param.ctx_id, target, 0, 0xff));
+		EXPECT_EQ(-ETIME, gem_wait(self->fd, target, 0));
+		ASSERT_EQ(0, sw_signal(timeline));
+		EXPECT_EQ(0, gem_wait(self->fd, target, PATIENCE));
+		EXPECT_EQ(0xff, gem_read32(self->fd, target, 0));
+		close(fence);
+		close(timeline);
+		gem_close(self->fd, target);
+		context_destroy(self->fd, param.ctx_id);
+	}
 }
 
 TEST_F(context_engines, read_back)

@@ -37,11 +37,9 @@ const GAP: (u16, u16) = (
 const VIRTUAL: u16 = abi::I915_ENGINE_CLASS_INVALID_VIRTUAL as u16;
 
 pub(super) fn set(gpu: &Gpu, context: &Context, arg: &abi::drm_i915_gem_context_param) -> Result {
+    // Once, and before the first batch.
+    require(context.has_open_engines())?;
     let size = arg.size as usize;
-    if size == 0 {
-        // Back to the old selectors.
-        return context.set_engines(None).ok_or(EINVAL).map(drop);
-    }
     let bytes = size.checked_sub(HEADER).ok_or(EINVAL)?;
     require(bytes % ENTRY == 0 && bytes / ENTRY <= MAX_ENGINES)?;
     let list: KVVec<abi::i915_engine_class_instance> =
@@ -50,7 +48,7 @@ pub(super) fn set(gpu: &Gpu, context: &Context, arg: &abi::drm_i915_gem_context_
     for entry in list.iter() {
         let slot = match (entry.engine_class, entry.engine_instance) {
             GAP => Slot::Gap,
-            _ => Slot::Engine(find(gpu, entry).ok_or(ENOENT)?.index()),
+            _ => one(context, &map, find(gpu, entry).ok_or(ENOENT)?.index())?,
         };
         map.push(slot, GFP_KERNEL)?;
     }
@@ -68,8 +66,18 @@ pub(super) fn set(gpu: &Gpu, context: &Context, arg: &abi::drm_i915_gem_context_
         abi::I915_CONTEXT_ENGINES_EXT_BOND => Err(ENODEV),
         _ => Err(EINVAL),
     })?;
-    drop(context.set_engines(Some(Arc::new(map, GFP_KERNEL)?)));
-    Ok(())
+    context.set_engines(Arc::new(map, GFP_KERNEL)?)
+}
+
+/// A place for one engine. Each has a timeline and a state of its own.
+fn one(context: &Context, map: &EngineMap, index: usize) -> Result<Slot> {
+    let same = |slot: &Slot| matches!(slot, Slot::Engine(other) if *other == index);
+    if !map.iter().any(same) {
+        return Ok(Slot::Engine(index));
+    }
+    let mut only = KVec::with_capacity(1, GFP_KERNEL)?;
+    only.push(index, GFP_KERNEL)?;
+    Ok(Slot::Balanced(Balanced::new(context, only)?))
 }
 
 /// An engine in an entry.
@@ -100,22 +108,23 @@ fn named<T>(gpu: &Gpu, at: u64, count: usize) -> Result<KVec<usize>> {
 }
 
 /// Puts a virtual engine into a gap.
-fn balance(gpu: &Gpu, context: &Context, map: &mut EngineMap, at: u64) -> Result {
+fn balance(gpu: &Gpu, context: &Context, map: &mut EngineMap, list: u64) -> Result {
     type Extension = abi::i915_context_engines_load_balance;
-    let ext: Extension = uaccess::read(at)?;
-    let slot = map.get_mut(usize::from(ext.engine_index)).ok_or(EINVAL)?;
-    if !matches!(slot, Slot::Gap) {
+    let ext: Extension = uaccess::read(list)?;
+    let at = usize::from(ext.engine_index);
+    if !matches!(map.get(at).ok_or(EINVAL)?, Slot::Gap) {
         return Err(EEXIST);
     }
     require(ext.flags == 0 && ext.mbz64 == 0)?;
-    let siblings = named::<Extension>(gpu, at, ext.num_siblings.into())?;
+    let siblings = named::<Extension>(gpu, list, ext.num_siblings.into())?;
     let twice = |(n, index): (usize, &usize)| siblings.iter().take(n).any(|other| other == index);
     require(!siblings.iter().enumerate().any(twice))?;
-    *slot = match siblings.as_slice() {
+    let new = match siblings.as_slice() {
         [] => return Ok(()),
-        [one] => Slot::Engine(*one),
+        [only] => one(context, map, *only)?,
         _ => Slot::Balanced(Balanced::new(context, siblings)?),
     };
+    *map.get_mut(at).ok_or(EINVAL)? = new;
     Ok(())
 }
 
@@ -151,7 +160,7 @@ pub(super) struct Selected {
 /// What the selector means in a context.
 pub(super) fn select(gpu: &Gpu, context: Arc<Context>, flags: u64) -> Result<Selected> {
     let ring = (flags as u32) & abi::I915_EXEC_RING_MASK;
-    let Some(map) = context.engines() else {
+    let Some(map) = context.settle_engines() else {
         return Ok(Selected {
             engine: by_name(gpu, ring, (flags as u32) & abi::I915_EXEC_BSD_MASK)?,
             context,
@@ -167,8 +176,10 @@ pub(super) fn select(gpu: &Gpu, context: Arc<Context>, flags: u64) -> Result<Sel
         }),
         Slot::Balanced(balanced) => {
             let part = balanced.part().clone();
-            let space = gpu.own_space(&context)?.clone();
-            part.make_space(|| Ok(space))?;
+            if gpu.has_own_spaces() {
+                let space = gpu.own_space(&context)?.clone();
+                part.make_space(|| Ok(space))?;
+            }
             Ok(Selected {
                 engine: balanced.choose(gpu)?,
                 context: part,
@@ -218,11 +229,11 @@ pub(super) fn get(
             let (class, instance) = match slot {
                 Slot::Gap => None,
                 Slot::Engine(index) => known(*index),
-                Slot::Balanced(balanced) => {
-                    let first = balanced.siblings().first();
-                    let class = first.and_then(|index| known(*index)).map(|known| known.0);
-                    class.map(|class| (class, VIRTUAL))
-                }
+                Slot::Balanced(balanced) => match balanced.siblings() {
+                    [] => None,
+                    [only] => known(*only),
+                    [first, ..] => known(*first).map(|(class, _)| (class, VIRTUAL)),
+                },
             }
             .unwrap_or(GAP);
             let entry = abi::i915_engine_class_instance {
