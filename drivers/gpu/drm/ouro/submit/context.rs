@@ -344,25 +344,14 @@ impl Context {
         Ok(())
     }
 
-    /// How urgent its requests are, where that matters: more is more.
+    /// How urgent requests are that are submitted now, where that matters: more is more.
     pub(crate) fn priority(&self) -> i32 {
         self.standing.priority.load(ordering::Relaxed)
     }
 
-    /// Sets [`priority`](Self::priority). Process context.
+    /// Sets [`priority`](Self::priority).
     pub(crate) fn set_priority(&self, priority: i32) {
         self.standing.priority.store(priority, ordering::Relaxed);
-        self.tell_priority();
-        for part in self.engines().iter().flat_map(|map| parts(map)) {
-            part.tell_priority();
-        }
-    }
-
-    fn tell_priority(&self) {
-        let _making = self.making.lock();
-        for seat in self.seats.iter().filter_map(|s| s.as_ref()) {
-            seat.set_priority(self.priority());
-        }
     }
 
     /// Its image, if it has one.

@@ -174,11 +174,6 @@ impl Seat {
     pub(crate) fn id(&self) -> u32 {
         self.id
     }
-
-    /// Another priority.
-    pub(super) fn set_priority(&self, priority: i32) {
-        self.engine.set_priority(self.id, priority);
-    }
 }
 
 impl Drop for Seat {

@@ -38,10 +38,12 @@ use super::{
 /// None at all.
 const NONE: i32 = i32::MIN;
 
-/// How urgent what waits for a request is.
+/// How urgent a request is, and what waits for it.
 pub(super) struct Urgency {
     /// Number of the place of its context, where contexts are listed; else zero.
     seat: Atomic<u32>,
+    /// How urgent its context was when it was submitted.
+    own: Atomic<i32>,
     /// What it waits for is as urgent as this since its publication.
     spread: Atomic<i32>,
     /// What waits for it is as urgent as this.
@@ -52,6 +54,7 @@ impl Urgency {
     pub(super) fn new() -> Self {
         Self {
             seat: Atomic::new(0),
+            own: Atomic::new(NONE),
             spread: Atomic::new(NONE),
             lifted: Atomic::new(NONE),
         }
@@ -62,9 +65,11 @@ impl Urgency {
         let seat = context.and_then(|c| c.seat());
         self.seat.store(seat.unwrap_or(0), ordering::Relaxed);
         // The kernel's own work is more urgent than clients' may be. What it waits for is not, for that.
-        let client = context.filter(|c| c.holder().is_some());
-        let priority = client.map_or(NONE, |c| c.context().priority());
-        self.spread.store(priority, ordering::Relaxed);
+        let own = context.map_or(NONE, |c| c.context().priority());
+        let is_client = context.is_some_and(|c| c.holder().is_some());
+        self.own.store(own, ordering::Relaxed);
+        let spread = if is_client { own } else { NONE };
+        self.spread.store(spread, ordering::Relaxed);
     }
 
     /// Where its context is in [`Lists::places`].
@@ -72,15 +77,27 @@ impl Urgency {
         self.seat.load(ordering::Relaxed).checked_sub(1)
     }
 
+    /// How urgent it is by itself.
+    fn own(&self) -> i32 {
+        self.own.load(ordering::Relaxed)
+    }
+
+    /// How urgent it is, and what waits for it.
+    pub(super) fn rank(&self) -> Rank {
+        Rank {
+            own: self.own(),
+            lifted: self.lifted(),
+        }
+    }
+
     /// What it was lifted to.
     pub(super) fn lifted(&self) -> Option<i32> {
         Some(self.lifted.load(ordering::Relaxed)).filter(|l| *l != NONE)
     }
 
-    /// Something of this priority waits for it, whose context has a priority of its `own`. Returns whether
-    /// that is news.
-    fn raise(&self, own: i32, priority: i32) -> bool {
-        if own >= priority && self.spread.load(ordering::Relaxed) >= priority {
+    /// Something of this priority waits for it. Returns whether that is news.
+    fn raise(&self, priority: i32) -> bool {
+        if self.own() >= priority && self.spread.load(ordering::Relaxed) >= priority {
             return false;
         }
         let mut lifted = self.lifted.load(ordering::Relaxed);
@@ -98,6 +115,13 @@ impl Urgency {
         let lifted = self.lifted.load(ordering::Relaxed);
         lifted.max(self.spread.load(ordering::Relaxed))
     }
+}
+
+/// How urgent a request is by itself, and what waits for it, if anything does that matters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rank {
+    pub(super) own: i32,
+    pub(super) lifted: Option<i32>,
 }
 
 /// Requests that may have been lifted.
@@ -131,8 +155,7 @@ pub(super) fn lift(fence: &Fence) {
         for fence in request.awaited() {
             fence.each(|fence| {
                 if let Some(tracker) = fence::timeline::<Tracker>(fence) {
-                    let own = tracker.line().priority();
-                    if tracker.urgency.raise(own, priority) {
+                    if tracker.urgency.raise(priority) {
                         visit(&mut list, tracker);
                     }
                 }
@@ -168,28 +191,35 @@ impl Engine {
 }
 
 impl Lists {
-    /// A request that was lifted is in a place.
-    pub(super) fn raise(&mut self, at: u32, lifted: Option<i32>) {
+    /// A request of such a rank is about to be in a place.
+    pub(super) fn raise(&mut self, at: u32, Rank { own, lifted }: Rank) {
         let place = self.places.get_mut(at as usize).and_then(|p| p.as_mut());
+        let Some(place) = place else { return };
+        let now = time::monotonic_ns();
+        let only = place.requests().next().is_none();
+        if own > place.own || (only && own != place.own) {
+            place.own = own;
+            self.sched.set_priority(place.context, own, now);
+        }
         // None is less than any.
-        if let Some(place) = place.filter(|place| lifted > place.lifted) {
+        if lifted > place.lifted {
             place.lifted = lifted;
-            let now = time::monotonic_ns();
             self.sched.lift(place.context, lifted, now);
         }
     }
 
-    /// A place is as urgent as what waits for any of its requests. Returns whether that is another priority
-    /// than before.
+    /// A place is as urgent as any of its requests, since they run in their order, and as what waits for any.
+    /// Returns whether that is another priority than before.
     pub(super) fn rank(&mut self, at: u32, now: u64) -> bool {
         let place = self.places.get_mut(at as usize).and_then(|p| p.as_mut());
         let Some(place) = place else {
             return false;
         };
-        let lifted = place.lifts();
-        let changed = lifted != place.lifted;
+        let (own, lifted) = (place.owns(), place.lifts());
+        let changed = (own, lifted) != (place.own, place.lifted);
         if changed {
-            place.lifted = lifted;
+            (place.own, place.lifted) = (own, lifted);
+            self.sched.set_priority(place.context, own, now);
             self.sched.lift(place.context, lifted, now);
         }
         changed
@@ -197,9 +227,24 @@ impl Lists {
 }
 
 impl Place {
+    fn requests(&self) -> impl Iterator<Item = ArcBorrow<'_, Request>> {
+        [&self.flight, &self.ready].into_iter().flatten()
+    }
+
     /// What its requests were lifted to, at most.
     fn lifts(&self) -> Option<i32> {
-        let requests = [&self.ready, &self.flight].into_iter().flatten();
-        requests.filter_map(|r| r.tracker.urgency.lifted()).max()
+        let lifted = self.requests().map(|r| r.tracker.urgency.lifted());
+        lifted.max().flatten()
+    }
+
+    /// How urgent its requests are by themselves, at most. Without any it stays as it was.
+    fn owns(&self) -> i32 {
+        let own = self.requests().map(|r| r.tracker.urgency.own());
+        own.max().unwrap_or(self.own)
+    }
+
+    /// How urgent the first of its requests is by itself.
+    pub(super) fn first_own(&self) -> Option<i32> {
+        Some(self.requests().next()?.tracker.urgency.own())
     }
 }

@@ -5,13 +5,7 @@
 //! An engine with one ring has one of these. Where contexts are listed, each has its own, and the engine's
 //! is for what it says of contexts.
 
-use kernel::{
-    prelude::*,
-    sync::{
-        atomic::{ordering, Atomic},
-        Arc,
-    },
-};
+use kernel::{prelude::*, sync::Arc};
 use ouro_hw::{
     engine::EngineMemory,
     ring::Slot,
@@ -51,8 +45,6 @@ pub(crate) struct Line {
     /// Offset of the number of the last request that is done.
     seqno_at: usize,
     noop: u32,
-    /// Of the context whose it is, where contexts are listed.
-    priority: Atomic<i32>,
     // The addresses go before the pages.
     _mappings: [Mapping; 3],
     ring: DmaPages,
@@ -82,7 +74,6 @@ impl Line {
             },
             seqno_at: desc.seqno_at as usize,
             noop: desc.noop,
-            priority: Atomic::new(0),
             _mappings: [ring_at, status_at, scratch_at],
             ring,
             status,
@@ -109,16 +100,6 @@ impl Line {
     /// Says in the engine's place how far it has come. Nothing runs on it.
     pub(super) fn set_progress(&self, seqno: Seqno) {
         self.status.write32(self.seqno_at, seqno.0);
-    }
-
-    /// How urgent the context is whose it is, by itself.
-    pub(super) fn priority(&self) -> i32 {
-        self.priority.load(ordering::Relaxed)
-    }
-
-    /// Sets [`priority`](Self::priority).
-    pub(super) fn set_priority(&self, priority: i32) {
-        self.priority.store(priority, ordering::Relaxed);
     }
 
     /// Writes commands where there is room for them.

@@ -67,6 +67,8 @@ pub(super) struct Place {
     pub(super) flight: List<Request>,
     /// Whether it is among those that have requests.
     pub(super) active: bool,
+    /// How urgent its requests are by themselves, as the scheduler was told.
+    pub(super) own: i32,
     /// How urgent what waits for its requests is, as the scheduler was told.
     pub(super) lifted: Option<i32>,
     /// Whether some of its requests wait for room, as the scheduler was told.
@@ -204,16 +206,15 @@ impl Lists {
     /// A request is ready.
     pub(super) fn push(&mut self, request: ListArc<Request>) -> Result<(), ListArc<Request>> {
         let id = request.context.as_ref().and_then(|c| c.seat());
-        let Some(at) = id.and_then(|id| id.checked_sub(1)) else {
+        let at = id.and_then(|id| id.checked_sub(1));
+        let Some(at) = at.filter(|at| self.place(*at).is_some()) else {
             return Err(request);
         };
-        let Some(place) = self.place(at) else {
-            return Err(request);
-        };
-        let lifted = request.tracker.urgency.lifted();
-        place.ready.push_back(request);
+        self.raise(at, request.tracker.urgency.rank());
+        if let Some(place) = self.place(at) {
+            place.ready.push_back(request);
+        }
         self.activate(at);
-        self.raise(at, lifted);
         Ok(())
     }
 
@@ -279,6 +280,7 @@ impl Lists {
             let progress = place.lane.line().progress();
             let mut tail = None;
             let mut falls = false;
+            let mut own = None;
             while let Some(first) = place.flight.iter().next() {
                 if !first.tracker.seqno().is_some_and(|s| progress.passed(s)) {
                     break;
@@ -287,13 +289,17 @@ impl Lists {
                     break;
                 };
                 tail = Some(request.emitted.lock().tail);
-                falls |= place.lifted.is_some() && request.tracker.urgency.lifted() == place.lifted;
+                let rank = request.tracker.urgency.rank();
+                falls |= place.lifted.is_some() && rank.lifted == place.lifted;
+                own = own.max(Some(rank.own));
                 each(request);
             }
             if let Some(tail) = tail {
                 place.ring.retire(tail);
                 self.sched.completed(place.context, tail, now);
             }
+            // The one behind it is of another priority: only then are all looked at.
+            falls |= own == Some(place.own) && place.first_own().is_some_and(|o| o != place.own);
             if place.flight.is_empty() && place.ready.is_empty() {
                 place.active = false;
                 falls |= place.lifted.is_some();

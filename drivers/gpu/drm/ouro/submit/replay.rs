@@ -273,15 +273,16 @@ impl Lists {
         while let Some(request) = all.pop_back() {
             let id = request.context.as_ref().and_then(|c| c.seat());
             let at = id.and_then(|id| id.checked_sub(1));
-            let Some((at, place)) = at.and_then(|at| Some((at, self.place(at)?))) else {
+            let Some(at) = at.filter(|at| self.place(*at).is_some()) else {
                 failed.push_back(request);
                 continue;
             };
-            let lifted = request.tracker.urgency.lifted();
-            place.ready.push_front(request);
+            self.raise(at, request.tracker.urgency.rank());
+            if let Some(place) = self.place(at) {
+                place.ready.push_front(request);
+            }
             // Somebody may have looked meanwhile, and found nothing of it.
             self.activate(at);
-            self.raise(at, lifted);
         }
     }
 

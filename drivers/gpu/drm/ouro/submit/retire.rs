@@ -261,7 +261,7 @@ impl Retirer {
     }
 
     /// A client's context has another priority than the usual one.
-    pub(super) fn ranks_differ(&self) {
+    pub(crate) fn ranks_differ(&self) {
         self.ranked.store(true, ordering::Relaxed);
     }
 

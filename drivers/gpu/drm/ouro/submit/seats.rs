@@ -165,10 +165,10 @@ impl Lists {
             full: false,
             flight: List::new(),
             active: false,
+            own: priority,
             lifted: None,
             stale: false,
         });
-        lane.line().set_priority(priority);
         Some(id)
     }
 
@@ -217,7 +217,6 @@ impl Engine {
     /// Takes a context in. Returns its number. Errors: `ENOSPC` if there are too many, `ENOMEM`, `EINVAL`
     /// without lists.
     pub(super) fn admit(&self, lane: &Arc<Lane>, who: Who) -> Result<u32> {
-        self.notice(who.holder, who.priority);
         loop {
             let count = {
                 let mut queue = self.queue.lock();
@@ -278,32 +277,6 @@ impl Engine {
                 break;
             }
         }
-    }
-
-    /// Not all clients' contexts are of the usual priority, from now on. The kernel's own do not count.
-    fn notice(&self, holder: usize, priority: i32) {
-        if holder != 0 && priority != 0 {
-            self.retirer.ranks_differ();
-        }
-    }
-
-    /// A context has another priority.
-    pub(super) fn set_priority(&self, id: u32, priority: i32) {
-        let mut queue = self.queue.lock();
-        if let Some(lists) = queue.lists() {
-            let now = time::monotonic_ns();
-            let place = id.checked_sub(1).and_then(|at| lists.place(at));
-            if let Some((context, holder, line)) =
-                place.map(|p| (p.context, p.holder, p.lane.line()))
-            {
-                line.set_priority(priority);
-                self.notice(holder, priority);
-                lists.sched.set_priority(context, priority, now);
-            }
-            self.pump(&mut queue);
-        }
-        drop(queue);
-        self.retirer.gate().run();
     }
 
     /// A context's state is that of its beginning again. The engine was reset.

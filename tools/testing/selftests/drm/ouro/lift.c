@@ -257,6 +257,34 @@ TEST_F(lift, a_context_comes_as_one)
 	close(timeline);
 }
 
+/* A batch has the priority that its context had when it was submitted, and takes along what is before it. */
+TEST_F(lift, as_urgent_as_when_submitted)
+{
+	__u32 context = context_create(self->fd), first = gem_create(self->fd, PAGE);
+	__u32 then = gem_create(self->fd, PAGE), last = gem_create(self->fd, PAGE);
+
+	cover("DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM");
+	ASSERT_EQ(0, context_priority(self->fd, context, LOW));
+	ASSERT_EQ(0, store_after(&self->gpu, 0, context, 0, first, 0xa1));
+	ASSERT_EQ(0, context_priority(self->fd, context, HIGH));
+	usleep(50000);
+	EXPECT_EQ(-ETIME, gem_wait(self->fd, first, 0));
+	ASSERT_EQ(0, store_after(&self->gpu, 0, context, 0, then, 0xa2));
+	ASSERT_EQ(0, context_priority(self->fd, context, LOW));
+	ASSERT_EQ(0, store_after(&self->gpu, 0, context, 0, last, 0xa3));
+	EXPECT_EQ(0, gem_wait(self->fd, then, PATIENCE));
+	EXPECT_EQ(0xa1, gem_read32(self->fd, first, 0));
+	EXPECT_EQ(0xa2, gem_read32(self->fd, then, 0));
+	/* what was listed with it was there first: the engine may have had it by then */
+	ASSERT_EQ(0, store_after(&self->gpu, 0, context, 0, last, 0xa4));
+	usleep(50000);
+	EXPECT_EQ(-ETIME, gem_wait(self->fd, last, 0));
+	EXPECT_EQ(1, gem_busy(self->fd, self->spins[0].handle));
+	spin_stop(&self->spins[0]);
+	EXPECT_EQ(0, gem_wait(self->fd, last, PATIENCE));
+	EXPECT_EQ(0xa4, gem_read32(self->fd, last, 0));
+}
+
 /* When it is done, its context is as urgent as before. */
 TEST_F(lift, no_longer_than_needed)
 {

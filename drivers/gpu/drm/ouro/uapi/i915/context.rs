@@ -172,6 +172,9 @@ fn set(
             if priority > DEFAULT_PRIORITY && !task::capable(task::Capability::SysNice) {
                 return Err(EPERM);
             }
+            if priority != DEFAULT_PRIORITY {
+                gpu.retirer().ranks_differ();
+            }
             context.set_priority(priority as i32);
         }
         abi::I915_CONTEXT_PARAM_PERSISTENCE => params.persistent.set(flag(arg)?),
