@@ -257,7 +257,10 @@ TEST_F(lift, a_context_comes_as_one)
 	close(timeline);
 }
 
-/* A batch has the priority that its context had when it was submitted, and takes along what is before it. */
+/*
+ * A batch has the priority that its context had when it was submitted, and takes along
+ * what is before it.
+ */
 TEST_F(lift, as_urgent_as_when_submitted)
 {
 	__u32 context = context_create(self->fd), first = gem_create(self->fd, PAGE);
