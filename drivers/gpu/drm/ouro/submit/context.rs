@@ -197,6 +197,17 @@ impl Context {
         &self.timelines
     }
 
+    /// All its batches are to run in the order in which they are submitted. There is none yet.
+    pub(crate) fn set_in_order(&self) {
+        self.standing.in_order.set(true);
+    }
+
+    /// The last batch on any engine, if they are in order. To be locked inside of the timelines.
+    pub(super) fn last(&self) -> Option<&Mutex<Option<ARef<Fence>>>> {
+        let standing = &self.standing;
+        standing.in_order.get().then_some(&standing.last)
+    }
+
     /// What user space has set.
     pub(crate) fn params(&self) -> &Params {
         &self.standing.params

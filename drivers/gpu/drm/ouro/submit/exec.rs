@@ -278,6 +278,10 @@ impl Exec {
         let index = self.engine.index();
         let mut timelines = self.context.timelines().lock();
         let timeline = timelines.get_mut(index).ok_or(EINVAL)?;
+        let mut last = self.context.last().map(|last| last.lock());
+        if let Some(last) = last.as_ref().and_then(|last| last.as_ref()) {
+            self.depend(&mut after, last)?;
+        }
         let behind = match timeline.last().map(|last| (last, self.order(last))) {
             Some((last, Order::Follows)) => {
                 // So does the last one what else of the timeline is not emitted.
@@ -332,7 +336,7 @@ impl Exec {
         }
 
         // From here on nothing fails.
-        Ok(prepared.publish(&self.gpu, |fence| {
+        let fence = prepared.publish(&self.gpu, |fence| {
             for (i, entry) in self.objects.iter().enumerate() {
                 let usage = if entry.write {
                     Usage::Write
@@ -345,7 +349,11 @@ impl Exec {
             }
             drop(shut);
             publish.publish(fence);
-        }))
+        });
+        if let Some(last) = last.as_mut() {
+            **last = Some(fence.clone());
+        }
+        Ok(fence)
     }
 
     /// What must be signalled first, by what user space says and by what others do with the objects, where

@@ -4,12 +4,15 @@
 //! user space has set, who it belongs to, what it has done.
 
 use kernel::{
+    new_mutex,
     prelude::*,
     sync::{
+        aref::ARef,
         atomic::{ordering, Atomic},
-        Arc,
+        Arc, Mutex,
     },
 };
+use ouro_kernel::fence::Fence;
 
 use super::guilt::{Guilt, Holder};
 
@@ -70,6 +73,7 @@ impl Drop for Alive {
 }
 
 /// All of it.
+#[pin_data]
 pub(super) struct Standing {
     pub(super) params: Params,
     pub(super) priority: Atomic<i32>,
@@ -78,22 +82,29 @@ pub(super) struct Standing {
     pub(super) guilt: Guilt,
     /// It was closed, and what it has published shall not go on.
     pub(super) revoked: Flag,
+    /// All its batches run in the order in which they were submitted, on whatever engine.
+    pub(super) in_order: Flag,
+    /// The last of them, if so. Locked inside of timelines.
+    #[pin]
+    pub(super) last: Mutex<Option<ARef<Fence>>>,
     _alive: Alive,
 }
 
 impl Standing {
     /// That of a new context, which `alive` counts.
     pub(super) fn new(alive: &Arc<Atomic<i64>>, holder: Option<Arc<Holder>>) -> Result<Arc<Self>> {
-        Ok(Arc::new(
-            Self {
+        Arc::pin_init(
+            try_pin_init!(Self {
                 params: Params::default(),
                 priority: Atomic::new(0),
                 holder,
                 guilt: Guilt::default(),
                 revoked: Flag::new(false),
+                in_order: Flag::new(false),
+                last <- new_mutex!(None, "ouro_context_last"),
                 _alive: Alive::new(alive),
-            },
+            }? Error),
             GFP_KERNEL,
-        )?)
+        )
     }
 }

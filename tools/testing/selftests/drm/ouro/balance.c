@@ -323,6 +323,45 @@ TEST_F(balance, an_engine_twice)
 	EXPECT_EQ(0, memcmp(&list, &got, sizeof(got)));
 }
 
+/* A context whose batches run one by one, at whatever place. */
+TEST_F(balance, one_timeline_for_all_engines)
+{
+	struct list list = { .engines = { video[0], video[0], video[1], CLASS(RENDER, 0) } };
+	struct drm_i915_gem_context_create_ext_setparam set = {
+		.base.name = I915_CONTEXT_CREATE_EXT_SETPARAM,
+		.param = { .param = I915_CONTEXT_PARAM_ENGINES,
+			   .size = sizeof(list),
+			   .value = U64(&list) },
+	};
+	struct drm_i915_gem_context_create_ext create = {
+		.flags = I915_CONTEXT_CREATE_FLAGS_USE_EXTENSIONS |
+			 I915_CONTEXT_CREATE_FLAGS_SINGLE_TIMELINE,
+		.extensions = U64(&set),
+	};
+	__u32 targets[PLACES];
+	struct hog hog;
+	unsigned int i;
+
+	cover("DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT");
+	ASSERT_EQ(0, call(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT, &create));
+	ASSERT_EQ(0, hog_start(&self->gpu, create.ctx_id, FIRST, &hog));
+	ASSERT_TRUE(hog_runs(&hog));
+	for (i = 0; i < PLACES; i++) {
+		targets[i] = gem_create(self->fd, PAGE);
+		ASSERT_EQ(0, store_at(self->fd, create.ctx_id, i, targets[i], 0, 0x1e0 + i));
+	}
+	usleep(NOT_YET_US);
+	for (i = 0; i < PLACES; i++)
+		EXPECT_EQ(1, gem_busy(self->fd, targets[i]));
+	hog_stop(&hog);
+	/* the last one is behind all others */
+	EXPECT_EQ(0, gem_wait(self->fd, targets[PLACES - 1], SOON));
+	for (i = 0; i < PLACES; i++) {
+		EXPECT_EQ(0, gem_busy(self->fd, targets[i]));
+		EXPECT_EQ(0x1e0 + i, gem_read32(self->fd, targets[i], 0));
+	}
+}
+
 /* It sees the objects of its context. */
 TEST_F(balance, one_space_with_its_context)
 {

@@ -24,12 +24,19 @@ pub(super) fn create(
     arg: &mut abi::drm_i915_gem_context_create_ext,
 ) -> Result {
     const KNOWN: u32 = abi::I915_CONTEXT_CREATE_FLAGS_USE_EXTENSIONS;
-    // The old form of the call has a padding word where the flags are; both must be zero there. A
-    // single timeline for all engines is not offered.
-    require(arg.flags & !KNOWN == 0)?;
+    const IN_ORDER: u32 = abi::I915_CONTEXT_CREATE_FLAGS_SINGLE_TIMELINE;
     let client = file.inner();
+    // The old form of the call has a padding word where the flags are; both must be zero there.
+    let known = match client.gpu().has_scheduler() {
+        true => KNOWN | IN_ORDER,
+        false => KNOWN,
+    };
+    require(arg.flags & !known == 0)?;
     client.gpu().working()?;
     let context = client.new_context()?;
+    if arg.flags & IN_ORDER != 0 {
+        context.set_in_order();
+    }
     if arg.flags & abi::I915_CONTEXT_CREATE_FLAGS_USE_EXTENSIONS != 0 {
         extension::walk(arg.extensions, |name, at| {
             require(name == abi::I915_CONTEXT_CREATE_EXT_SETPARAM)?;
