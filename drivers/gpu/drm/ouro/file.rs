@@ -3,6 +3,7 @@
 //! An open file: a client, and its contexts.
 
 use kernel::{
+    id_pool::IdPool,
     new_mutex,
     prelude::*,
     rbtree::RBTree,
@@ -20,44 +21,41 @@ use crate::{
 /// Contexts that a client may have, and address spaces. More of them is a mistake, or an attack.
 const MAX_IDS: u32 = 1 << 16;
 
-/// What user space knows by numbers, from 1.
+/// What user space knows by numbers, from 1. A new one gets the least that is free.
 struct Ids<T> {
     by_id: RBTree<u32, T>,
-    last: u32,
-    count: u32,
+    /// Of each number, less one.
+    taken: IdPool,
 }
 
 impl<T> Ids<T> {
     fn new() -> Self {
         Self {
             by_id: RBTree::new(),
-            last: 0,
-            count: 0,
+            taken: IdPool::new(),
         }
     }
 
     /// Adds one, and returns its number. Errors: `ENOSPC` if there are too many, `ENOMEM`.
     fn add(&mut self, item: T) -> Result<u32> {
-        if self.count >= MAX_IDS {
+        if self.taken.find_unused_id(0).is_none() {
+            let request = self.taken.grow_request().ok_or(ENOSPC)?;
+            self.taken.grow(request.realloc(GFP_KERNEL)?);
+        }
+        let free = self.taken.find_unused_id(0).ok_or(ENOSPC)?;
+        if free.as_u32() >= MAX_IDS {
             return Err(ENOSPC);
         }
-        let mut id = self.last;
-        loop {
-            id = id.checked_add(1).unwrap_or(1);
-            if self.by_id.get(&id).is_none() {
-                break;
-            }
-        }
+        let id = free.as_u32() + 1;
         self.by_id.try_create_and_insert(id, item, GFP_KERNEL)?;
-        self.last = id;
-        self.count += 1;
+        free.acquire();
         Ok(id)
     }
 
     /// Errors: `ENOENT`.
     fn remove(&mut self, id: u32) -> Result<T> {
         let gone = self.by_id.remove(&id).ok_or(ENOENT)?;
-        self.count -= 1;
+        self.taken.release_id(id as usize - 1);
         Ok(gone)
     }
 }

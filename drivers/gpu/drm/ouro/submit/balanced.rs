@@ -55,11 +55,6 @@ impl Balanced {
         &self.part
     }
 
-    /// Its engines: their numbers in the topology.
-    pub(crate) fn siblings(&self) -> &[usize] {
-        &self.siblings
-    }
-
     /// The engine for the next request, as it is now. Process context.
     pub(crate) fn choose(&self, gpu: &Gpu) -> Result<Arc<Engine>> {
         let engine = |at: usize| gpu.engines().get(at).ok_or(EINVAL);

@@ -205,31 +205,17 @@ TEST_F(context_engines, a_timeline_for_each_place)
 	}
 }
 
-TEST_F(context_engines, read_back)
+TEST_F(context_engines, not_read_back)
 {
-	struct engines list = {}, got = {};
+	struct engines list = { .engines = { gap } };
 	struct drm_i915_gem_context_param param = { .param = I915_CONTEXT_PARAM_ENGINES,
+						    .size = SIZE(1),
 						    .value = U64(&list) };
 
 	param.ctx_id = context_create(self->fd);
-	list.engines[0] = gap;
-	list.engines[1] = name_of(&self->gpu.engines[0]);
-	param.size = SIZE(2);
+	BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &param, EINVAL);
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &param);
-	param.size = 0;
-	param.value = 0;
-	GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &param);
-	EXPECT_EQ(16, param.size);
-	param.value = U64(&got);
-	GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &param);
-	EXPECT_EQ(0, memcmp(&list, &got, SIZE(3)));
-	param.size = 15;
 	BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &param, EINVAL);
-	param.size = 16;
-	got.extensions = 1;
-	BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &param, EINVAL);
-	param.value = BAD_POINTER;
-	BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &param, EFAULT);
 }
 
 TEST_F(context_engines, arguments)
@@ -266,7 +252,6 @@ TEST_F(context_engines, arguments)
 	EXPECT_EQ(-ENOENT, probe(self->fd, param.ctx_id, self->gpu.engines[0].ring));
 	param.ctx_id = 0xfffffff0;
 	BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &param, ENOENT);
-	BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &param, ENOENT);
 }
 
 /* Where engines are not scheduled. */

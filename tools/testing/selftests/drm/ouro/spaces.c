@@ -198,6 +198,8 @@ TEST_F(spaces, the_space_of_a_context)
 	__u32 context, space, again, late, target;
 	struct spin spin;
 
+	/* the default one chooses none */
+	EXPECT_EQ(-EINVAL, set_space(self->fd, 0, space_create(self->fd)));
 	/* also of the default one, and of one that has run nothing */
 	EXPECT_NE(0, space_of(self->fd, 0));
 	ASSERT_EQ(0, context_in(self->fd, space_create(self->fd), copy_engine, &context));

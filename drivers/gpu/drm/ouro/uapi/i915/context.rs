@@ -77,7 +77,6 @@ pub(super) fn getparam(
         abi::I915_CONTEXT_PARAM_RECOVERABLE => params.recoverable.get().into(),
         abi::I915_CONTEXT_PARAM_PRIORITY => i64::from(context.priority()) as u64,
         abi::I915_CONTEXT_PARAM_PERSISTENCE => params.persistent.get().into(),
-        abi::I915_CONTEXT_PARAM_ENGINES => return engines::get(client.gpu(), &context, arg),
         abi::I915_CONTEXT_PARAM_VM => {
             require_own_spaces(&client)?;
             // Each answer is a number more of the same space.
@@ -189,6 +188,8 @@ fn set(
         abi::I915_CONTEXT_PARAM_VM => {
             require(arg.size == 0)?;
             require_own_spaces(client)?;
+            // The default context has the space that it has.
+            require(age == Age::Fresh || arg.ctx_id != 0)?;
             let id = u32::try_from(arg.value).map_err(|_| ENOENT)?;
             context.choose_space(client.space(id)?)?;
         }

@@ -33,9 +33,6 @@ const GAP: (u16, u16) = (
     abi::I915_ENGINE_CLASS_INVALID_NONE as u16,
 );
 
-/// The instance of an entry that is a virtual engine.
-const VIRTUAL: u16 = abi::I915_ENGINE_CLASS_INVALID_VIRTUAL as u16;
-
 pub(super) fn set(gpu: &Gpu, context: &Context, arg: &abi::drm_i915_gem_context_param) -> Result {
     // Once, and before the first batch.
     require(context.has_open_engines())?;
@@ -207,43 +204,4 @@ fn by_name(gpu: &Gpu, ring: u32, bsd: u32) -> Result<Arc<Engine>> {
         _ => return Err(EINVAL),
     };
     gpu.engine(class, instance).ok_or(EINVAL)
-}
-
-pub(super) fn get(
-    gpu: &Gpu,
-    context: &Context,
-    arg: &mut abi::drm_i915_gem_context_param,
-) -> Result {
-    let Some(map) = context.engines() else {
-        arg.size = 0;
-        return Ok(());
-    };
-    let size = HEADER + map.len() * ENTRY;
-    if arg.size != 0 {
-        require(arg.size as usize >= size)?;
-        let extensions: u64 = uaccess::read(arg.value)?;
-        require(extensions == 0)?;
-        let mut at = arg.value.wrapping_add(HEADER as u64);
-        for slot in map.iter() {
-            let known = |index: usize| gpu.hardware().topology().name(index).map(name);
-            let (class, instance) = match slot {
-                Slot::Gap => None,
-                Slot::Engine(index) => known(*index),
-                Slot::Balanced(balanced) => match balanced.siblings() {
-                    [] => None,
-                    [only] => known(*only),
-                    [first, ..] => known(*first).map(|(class, _)| (class, VIRTUAL)),
-                },
-            }
-            .unwrap_or(GAP);
-            let entry = abi::i915_engine_class_instance {
-                engine_class: class,
-                engine_instance: instance,
-            };
-            uaccess::write(at, &entry)?;
-            at = at.wrapping_add(ENTRY as u64);
-        }
-    }
-    arg.size = size as u32;
-    Ok(())
 }
