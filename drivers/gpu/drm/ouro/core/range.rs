@@ -55,6 +55,16 @@ pub struct Want {
     pub within: (u64, u64),
 }
 
+impl Want {
+    /// `start`, if what is looked for may lie there.
+    pub fn at(&self, start: u64) -> Option<u64> {
+        let (lo, hi) = self.within;
+        let end = start.checked_add(self.size)?;
+        let fits = start >= lo && end <= hi && start & self.align.checked_sub(1)? == 0;
+        fits.then_some(start)
+    }
+}
+
 /// The allocator.
 #[derive(Debug)]
 pub struct Ranges<A> {
@@ -478,6 +488,20 @@ mod tests {
         };
         assert_eq!(r.take(&want), Ok(0x5800));
         assert_eq!(r.take(&want), Err(NoRange::Full));
+    }
+
+    #[test]
+    fn says_whether_it_may_be_there() {
+        let want = Want {
+            size: 0x1000,
+            align: 0x800,
+            within: (0x5800, 0x7000),
+        };
+        assert_eq!(want.at(0x5800), Some(0x5800));
+        assert_eq!(want.at(0x6000), Some(0x6000));
+        for bad in [0, 0x5000, 0x5c00, 0x6800, 0x7000, u64::MAX - 0x7ff] {
+            assert_eq!(want.at(bad), None, "{bad:#x}");
+        }
     }
 
     #[test]

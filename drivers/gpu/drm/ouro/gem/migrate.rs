@@ -237,6 +237,7 @@ impl Way {
         let anywhere = Place::Within {
             range: (0, SPACE),
             align: object.grain(),
+            rather: None,
         };
         let mut mappings = KVec::with_capacity(2, GFP_KERNEL)?;
         let mut map = |side: &Backing| -> Result<GgttAddr> {

@@ -95,6 +95,7 @@ impl Image {
             let place = Place::Within {
                 range: (0, u64::MAX),
                 align: u64::from(self.align),
+                rather: None,
             };
             let (owner, cache) = (Owner::Image(self), CacheLevel::Coherent);
             let new = self.memory.bind(&self.space, place, 0, owner, cache)?;

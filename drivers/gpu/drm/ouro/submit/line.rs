@@ -30,6 +30,7 @@ pub(super) fn pages(
         Place::Within {
             range: (0, u64::MAX),
             align: 4096,
+            rather: None,
         },
         count,
         Owner::Kernel,

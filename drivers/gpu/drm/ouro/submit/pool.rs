@@ -53,6 +53,7 @@ impl Pool {
         let anywhere = Place::Within {
             range: (0, u64::MAX),
             align: PAGE_SIZE.into(),
+            rather: None,
         };
         let mapping = backing.bind(space, anywhere, 0, Owner::Kernel, CacheLevel::Coherent)?;
         Arc::pin_init(

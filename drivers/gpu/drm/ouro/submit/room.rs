@@ -307,9 +307,13 @@ fn evict(
 }
 
 /// Takes the addresses of the batch's own objects that may be anywhere.
-fn scatter(space: &Arc<Space>, entries: &[Entry]) -> core::result::Result<(), Stop> {
+fn scatter(space: &Arc<Space>, entries: &mut [Entry]) -> core::result::Result<(), Stop> {
     for entry in entries {
-        if matches!(entry.place, Place::Within { .. }) && entry.object.is_bound(space) {
+        let Place::Within { rather, .. } = &mut entry.place else {
+            continue;
+        };
+        *rather = None;
+        if entry.object.is_bound(space) {
             unbind(&entry.object, space)?;
         }
     }

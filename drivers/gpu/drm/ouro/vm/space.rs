@@ -42,6 +42,8 @@ pub(crate) enum Place {
         range: (u64, u64),
         /// Bytes, a power of two.
         align: u64,
+        /// There, if that is free and in the range.
+        rather: Option<GpuAddr>,
     },
     /// Exactly there.
     At(GpuAddr),
@@ -52,9 +54,14 @@ impl Place {
     pub(crate) fn aligned(self, align: u64) -> Option<Self> {
         match self {
             Place::At(addr) => (addr.0 & (align - 1) == 0).then_some(self),
-            Place::Within { range, align: own } => Some(Place::Within {
+            Place::Within {
+                range,
+                align: own,
+                rather,
+            } => Some(Place::Within {
                 range,
                 align: own.max(align),
+                rather,
             }),
         }
     }
@@ -63,7 +70,7 @@ impl Place {
     pub(crate) fn holds(&self, addr: GpuAddr, len: u64) -> bool {
         match *self {
             Place::At(at) => addr == at,
-            Place::Within { range, align } => {
+            Place::Within { range, align, .. } => {
                 let end = addr.0.checked_add(len);
                 addr.0 >= range.0 && end.is_some_and(|e| e <= range.1) && addr.0 & (align - 1) == 0
             }
@@ -358,7 +365,11 @@ impl Space {
         let first = {
             let mut inner = self.inner.lock();
             let first = match place {
-                Place::Within { range, align } => {
+                Place::Within {
+                    range,
+                    align,
+                    rather,
+                } => {
                     let unit = u64::from(PAGE_SIZE);
                     let want = Want {
                         size: u64::from(count),
@@ -369,7 +380,14 @@ impl Space {
                         within: (want.within.0.max(above), want.within.1),
                         ..want
                     };
-                    inner.population.take(&[high, want])?
+                    let there = rather.and_then(|addr| {
+                        let first = high.at(addr.0.checked_div(unit)?)?;
+                        (addr.0 % unit == 0).then_some(first)
+                    });
+                    match there.map(|first| inner.population.take_at(first, count)) {
+                        Some(Ok(first)) => first,
+                        _ => inner.population.take(&[high, want])?,
+                    }
                 }
                 Place::At(addr) => {
                     if addr.0 % u64::from(PAGE_SIZE) != 0 {

@@ -51,6 +51,50 @@ TEST_F(exec_objects, handles)
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
 }
 
+/*
+ * What the caller believes of an object without an address is so, if that is free: it
+ * stands in the commands already.
+ */
+TEST_F(exec_objects, where_it_is_believed_to_be)
+{
+	static const __u64 bad[] = { 0x30001004, 0x7fffffff000, 1ull << 63 };
+	struct drm_i915_gem_exec_object2 objects[2] = {};
+	struct drm_i915_gem_execbuffer2 eb = of(objects, 2);
+	unsigned int i;
+
+	for (i = 0; i < 8; i++) {
+		const __u64 wanted = 0x30000000 + (8 - i) * 0x200000;
+
+		objects[0] = (struct drm_i915_gem_exec_object2){
+			.handle = gem_create(self->fd, 2 * PAGE), .offset = wanted };
+		objects[1] = (struct drm_i915_gem_exec_object2){
+			.handle = end_batch(&self->gpu), .offset = wanted + PAGE };
+		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+		EXPECT_EQ(wanted, objects[0].offset);
+		/* that one was first */
+		EXPECT_NE(wanted + PAGE, objects[1].offset);
+		/* and it stays where it is */
+		objects[0].offset = 0x38000000;
+		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+		EXPECT_EQ(wanted, objects[0].offset);
+	}
+	/* not where it may not be */
+	objects[0] = (struct drm_i915_gem_exec_object2){ .handle = gem_create(self->fd, PAGE),
+							 .offset = 0x39001000,
+							 .alignment = 0x200000 };
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+	EXPECT_EQ(0, objects[0].offset % 0x200000);
+	objects[0].alignment = 0;
+	for (i = 0; i < ARRAY_LEN(bad); i++) {
+		objects[0].handle = gem_create(self->fd, PAGE);
+		objects[0].offset = bad[i];
+		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+		EXPECT_NE(bad[i], objects[0].offset);
+		EXPECT_EQ(0, objects[0].offset % PAGE);
+		EXPECT_GT(1ull << 32, objects[0].offset);
+	}
+}
+
 /* A handle that is closed while the GPU uses its object, and given out again. */
 TEST_F(exec_objects, closed_while_in_use)
 {

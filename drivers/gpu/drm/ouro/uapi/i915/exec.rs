@@ -270,6 +270,8 @@ fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Object
             Place::Within {
                 range: (0, limit),
                 align: o.alignment.max(4096),
+                // What stands in the commands already.
+                rather: plain(o.offset, space).ok().map(GpuAddr),
             }
         };
         entries.push(

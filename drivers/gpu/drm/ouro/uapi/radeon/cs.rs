@@ -183,6 +183,7 @@ fn objects(
                 place: Place::Within {
                     range: (0, u64::MAX),
                     align,
+                    rather: None,
                 },
                 wanted: None,
                 pad: 0,
