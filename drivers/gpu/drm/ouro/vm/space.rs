@@ -274,7 +274,7 @@ impl Space {
         };
         let pages = 1u64 << (bits - PAGE_SIZE.ilog2() as u8);
         let inner = Inner {
-            population: Population::new(1..pages)?,
+            population: Population::new(0..pages)?,
             levels: Some(Levels::new(store, dma, tables, bits)?),
         };
         Self::with(hardware, None, tables, inner, pages)
@@ -371,22 +371,18 @@ impl Space {
                     rather,
                 } => {
                     let unit = u64::from(PAGE_SIZE);
-                    let want = Want {
+                    let (low, end) = (range.0.div_ceil(unit), range.1 / unit);
+                    let from = |start| Want {
                         size: u64::from(count),
                         align: (align / unit).max(1),
-                        within: (range.0.div_ceil(unit), range.1 / unit),
+                        within: (low.max(start), end),
                     };
-                    let high = Want {
-                        within: (want.within.0.max(above), want.within.1),
-                        ..want
-                    };
-                    let there = rather.and_then(|addr| {
-                        let first = high.at(addr.0.checked_div(unit)?)?;
-                        (addr.0 % unit == 0).then_some(first)
-                    });
+                    let whole = rather.filter(|addr| addr.0 % unit == 0);
+                    let there = whole.and_then(|addr| from(above).at(addr.0 / unit));
                     match there.map(|first| inner.population.take_at(first, count)) {
                         Some(Ok(first)) => first,
-                        _ => inner.population.take(&[high, want])?,
+                        // An address of zero, which nobody has asked for, is a mistake.
+                        _ => inner.population.take(&[from(above.max(1)), from(1)])?,
                     }
                 }
                 Place::At(addr) => {
