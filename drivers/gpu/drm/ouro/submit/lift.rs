@@ -195,15 +195,16 @@ impl Lists {
     pub(super) fn raise(&mut self, at: u32, Rank { own, lifted }: Rank) {
         let place = self.places.get_mut(at as usize).and_then(|p| p.as_mut());
         let Some(place) = place else { return };
-        let now = time::monotonic_ns();
         let only = place.requests().next().is_none();
         if own > place.own || (only && own != place.own) {
             place.own = own;
+            let now = time::monotonic_ns();
             self.sched.set_priority(place.context, own, now);
         }
         // None is less than any.
         if lifted > place.lifted {
             place.lifted = lifted;
+            let now = time::monotonic_ns();
             self.sched.lift(place.context, lifted, now);
         }
     }
