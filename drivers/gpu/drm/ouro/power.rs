@@ -12,7 +12,7 @@ use crate::{
     gpu::{Gpu, State},
     reset::Why,
     submit::{
-        looks::Looks,
+        quiet::Looks,
         replay::Lost,
         request::{Awake, Work},
         Engine,
