@@ -97,10 +97,8 @@ static void foretell(struct state *s)
 	gem_close(s->fd, s->next_handle);
 	s->next_file = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	close(s->next_file);
-	/* contexts are numbered one after the other */
 	s->next_context = context_create(s->fd);
 	context_destroy(s->fd, s->next_context);
-	s->next_context++;
 }
 
 /* The n-th allocation or copy fails. Returns whether there was one; `said` is the answer. */
