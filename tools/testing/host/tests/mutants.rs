@@ -1,60 +1,70 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The list of mutants: that what each searches stands once in its file, and that its test is there.
 
-use std::{collections::BTreeSet, fs, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
 
 fn top() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
-/// Names of all test functions of the backends, of the tests across the wall and of the fuzz targets, as the
-/// list has them.
-fn tests() -> BTreeSet<String> {
-    let hw = top().join("drivers/gpu/drm/ouro/hw");
-    let cross = top().join("tools/testing/host/tests");
-    let fuzz = top().join("tools/testing/fuzz/tests");
-    let mut found = BTreeSet::new();
-    for (dir, prefix, suffix) in [
-        (hw.clone(), "", "::tests"),
-        (hw.join("gen6"), "gen6::", "::tests"),
-        (hw.join("r5xx/check"), "r5xx::check::", "::tests"),
-        // files of tests alone
-        (hw.join("r5xx/check"), "r5xx::check::", ""),
-        (cross, "", ""),
-        (fuzz, "", ""),
-    ] {
-        for entry in fs::read_dir(dir).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.extension().is_none_or(|e| e != "rs") {
-                continue;
-            }
-            let module = path
-                .file_stem()
-                .expect("a name")
-                .to_string_lossy()
-                .into_owned();
-            let source = fs::read_to_string(&path).expect("a source");
-            let mut is_test = false;
-            for line in source.lines().map(str::trim) {
-                if line == "#[test]" {
-                    is_test = true;
-                } else if let Some(rest) = line.strip_prefix("fn ") {
-                    if is_test {
-                        let name = rest.split('(').next().expect("a name");
-                        found.insert(format!("{prefix}{module}{suffix}::{name}"));
-                    }
-                    is_test = false;
+/// Adds the test functions of the sources in `dir` and below it, named as cargo names them: `module` is the
+/// one that `dir` is, with its `::`, or nothing. A module's own tests are in its `tests`; a file that is
+/// called `tests`, or that has tests outside of such a module, is one by itself.
+fn tests_in(dir: &Path, module: &str, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(dir).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let stem = path.file_stem().expect("a name").to_string_lossy();
+        let inner = match &*stem {
+            "mod" | "lib" => module.to_owned(),
+            name => format!("{module}{name}::"),
+        };
+        if path.is_dir() {
+            tests_in(&path, &inner, found);
+            continue;
+        }
+        if path.extension().is_none_or(|e| e != "rs") {
+            continue;
+        }
+        let source = fs::read_to_string(&path).expect("a source");
+        let (mut is_test, mut tests) = (false, "");
+        for line in source.lines().map(str::trim) {
+            if line == "mod tests {" {
+                tests = "tests::";
+            } else if line == "#[test]" {
+                is_test = true;
+            } else if let Some(rest) = line.strip_prefix("fn ") {
+                if is_test {
+                    let name = rest.split('(').next().expect("a name");
+                    found.insert(format!("{inner}{tests}{name}"));
                 }
+                is_test = false;
             }
         }
     }
+}
+
+/// Names of all test functions of one of the list's packages.
+fn tests_of(package: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let dir = match package {
+        "ouro_core" => "drivers/gpu/drm/ouro/core",
+        "ouro_hw" => "drivers/gpu/drm/ouro/hw",
+        "ouro-cross" => "tools/testing/host/tests",
+        "ouro-fuzz" => "tools/testing/fuzz/tests",
+        _ => panic!("{package} is none whose tests the list names"),
+    };
+    tests_in(&top().join(dir), "", &mut found);
     found
 }
 
 #[test]
 fn every_mutant_names_a_file_and_a_test() {
     let list = fs::read_to_string(top().join("tools/testing/mutants/list.txt")).expect("a list");
-    let tests = tests();
+    let mut tests = BTreeMap::new();
     let lines: Vec<&str> = list
         .lines()
         .filter(|l| !l.is_empty() && !l.starts_with('#'))
@@ -75,14 +85,15 @@ fn every_mutant_names_a_file_and_a_test() {
             .expect("a test line")
             .split(' ')
             .collect();
-        let known = match words[..] {
-            ["ouro_hw", "--lib", test] => tests.contains(test),
-            ["ouro-cross" | "ouro-fuzz", "--test", target, test] => {
-                tests.contains(&format!("{target}::{test}"))
-            }
-            ["ouro_core", "--lib", _] => true,
-            _ => false,
+        let (package, test) = match words[..] {
+            [package, "--lib", test] => (package, test.to_owned()),
+            [package, "--test", target, test] => (package, format!("{target}::{test}")),
+            _ => panic!("{name}: {}", mutant[3]),
         };
+        let known = tests
+            .entry(package)
+            .or_insert_with(|| tests_of(package))
+            .contains(&test);
         assert!(known, "{name}: {}", mutant[3]);
     }
     assert!(names.len() >= 24);
