@@ -20,11 +20,14 @@ use super::{
 };
 use crate::hardware::Hardware;
 
+/// Bytes of an entry of the tables that repeat it.
+const ENTRY: usize = 4;
+
 /// The table.
 pub(super) struct Global {
     _scratch: DmaPages,
-    /// The tables that repeat it, in order, where there are any.
-    tables: KVVec<DmaPages>,
+    /// The tables that repeat it, a page each, in order, where there are any.
+    tables: Option<DmaPages>,
     layout: Layout,
     /// What is in it.
     table: Entries,
@@ -42,18 +45,15 @@ impl Global {
         let entries = topology.gtt_entries;
         let scratch = DmaPages::new(dma, 1, Caching::WriteBack)?;
         let page = system(scratch.address(0).ok_or(EINVAL)?);
-        let mut tables = KVVec::new();
+        let mut tables = None;
         let mut directory = None;
         if let Kind::Aliasing { directories, align } = topology.space {
-            let per_table = topology.pages.entries_per_table();
+            let pages = DmaPages::new(dma, directories as usize, Caching::WriteBack)?;
             let filled = topology.pages.entry(page) as u32;
-            for _ in 0..directories {
-                let table = DmaPages::new(dma, 1, Caching::WriteBack)?;
-                for i in 0..per_table {
-                    table.write32((i * 4) as usize, filled);
-                }
-                tables.push(table, GFP_KERNEL)?;
+            for at in (0..pages.len() * PAGE_SIZE as usize).step_by(ENTRY) {
+                pages.write32(at, filled);
             }
+            tables = Some(pages);
             // The directory's slots are of the table's array; no address in them is ever given out.
             let want = Want {
                 size: u64::from(directories),
@@ -94,11 +94,10 @@ impl Global {
         let scratch = pages.entry(self.layout.scratch);
         self.holes(hardware, 0, self.entries, Reach::Kernel);
         if let Some(slot) = self.layout.directory {
-            let tables = self.tables.iter().map(|table| {
-                let entry = |addr| pages.directory_entry(DmaAddr(addr));
-                table.address(0).and_then(entry).unwrap_or(scratch)
-            });
-            self.write(hardware, slot.page(), tables, Reach::Kernel);
+            let tables = self.tables.iter().flat_map(|tables| tables.addresses());
+            let entries =
+                tables.map(|addr| pages.directory_entry(DmaAddr(*addr)).unwrap_or(scratch));
+            self.write(hardware, slot.page(), entries, Reach::Kernel);
         }
         hardware.gtt_written();
         hardware.flush_gtt();
@@ -124,15 +123,11 @@ impl Global {
         entries: impl Iterator<Item = u64>,
         reach: Reach,
     ) {
-        let per_table = hardware.topology().pages.entries_per_table();
+        let tables = self.tables.as_ref().filter(|_| reach == Reach::Everyone);
         in_runs(first, entries, |first, run| {
             for (index, entry) in (first..).zip(run) {
-                if reach == Reach::Everyone {
-                    // A format of one level has no such tables.
-                    let table = index.checked_div(per_table);
-                    if let Some(table) = table.and_then(|n| self.tables.get(n as usize)) {
-                        table.write32(((index % per_table) * 4) as usize, *entry as u32);
-                    }
+                if let Some(tables) = tables {
+                    tables.write32(index as usize * ENTRY, *entry as u32);
                 }
                 self.table.set(index, *entry);
             }
