@@ -3,7 +3,7 @@
 //! An open file: a client, and its contexts.
 
 use kernel::{
-    id_pool::IdPool,
+    id_pool::{IdPool, UnusedId},
     new_mutex,
     prelude::*,
     rbtree::RBTree,
@@ -26,6 +26,8 @@ struct Ids<T> {
     by_id: RBTree<u32, T>,
     /// Of each number, less one.
     taken: IdPool,
+    /// All below are taken.
+    least: usize,
 }
 
 impl<T> Ids<T> {
@@ -33,29 +35,46 @@ impl<T> Ids<T> {
         Self {
             by_id: RBTree::new(),
             taken: IdPool::new(),
+            least: 0,
         }
+    }
+
+    /// The least that is free, if there is room for one.
+    fn free(&mut self) -> Option<UnusedId<'_>> {
+        // Nobody may look behind the end.
+        if self.least >= self.taken.capacity() {
+            return None;
+        }
+        self.taken.find_unused_id(self.least)
     }
 
     /// Adds one, and returns its number. Errors: `ENOSPC` if there are too many, `ENOMEM`.
     fn add(&mut self, item: T) -> Result<u32> {
-        if self.taken.find_unused_id(0).is_none() {
+        if self.least >= MAX_IDS as usize {
+            return Err(ENOSPC);
+        }
+        if self.free().is_none() {
             let request = self.taken.grow_request().ok_or(ENOSPC)?;
             self.taken.grow(request.realloc(GFP_KERNEL)?);
         }
-        let free = self.taken.find_unused_id(0).ok_or(ENOSPC)?;
-        if free.as_u32() >= MAX_IDS {
+        let id = self.free().ok_or(ENOSPC)?.as_u32();
+        if id >= MAX_IDS {
             return Err(ENOSPC);
         }
-        let id = free.as_u32() + 1;
-        self.by_id.try_create_and_insert(id, item, GFP_KERNEL)?;
-        free.acquire();
-        Ok(id)
+        self.least = id as usize;
+        self.by_id.try_create_and_insert(id + 1, item, GFP_KERNEL)?;
+        if let Some(free) = self.free() {
+            self.least = free.acquire() + 1;
+        }
+        Ok(id + 1)
     }
 
     /// Errors: `ENOENT`.
     fn remove(&mut self, id: u32) -> Result<T> {
         let gone = self.by_id.remove(&id).ok_or(ENOENT)?;
-        self.taken.release_id(id as usize - 1);
+        let id = id as usize - 1;
+        self.taken.release_id(id);
+        self.least = self.least.min(id);
         Ok(gone)
     }
 }
