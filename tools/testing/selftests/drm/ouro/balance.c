@@ -290,9 +290,9 @@ TEST_F(balance, the_state_goes_along)
 /* One engine at two places: each has an order of batches and a state of its own. */
 TEST_F(balance, an_engine_twice)
 {
-	const struct engine first = { .name = "0", .ring = VIRTUAL };
+	const struct engine render = { .name = "3", .ring = RENDER };
 	struct list list = { .engines = { video[0], video[0], video[1], CLASS(RENDER, 0) } };
-	__u32 context, target = gem_create(self->fd, PAGE);
+	__u32 context, target = gem_create(self->fd, PAGE), lent = gem_create(self->fd, PAGE);
 	struct spin spin;
 	unsigned int i;
 
@@ -304,14 +304,16 @@ TEST_F(balance, an_engine_twice)
 		EXPECT_EQ(0, gem_wait(self->fd, target, SOON));
 		EXPECT_EQ(0x7e15 + i, gem_read32(self->fd, target, 0));
 	}
-	/* they take turns */
-	ASSERT_EQ(0, spin_start(&self->gpu, &first, context, 0, NULL, &spin));
+	/* what waits at one holds up nobody at the other */
+	ASSERT_EQ(0, spin_start(&self->gpu, &render, context, lent, NULL, &spin));
+	ASSERT_EQ(0, store_at(self->fd, context, VIRTUAL, lent, 0, 0x7e1e));
 	ASSERT_EQ(0, store_at(self->fd, context, FIRST, target, 0, 0x7e1f));
 	EXPECT_EQ(0, gem_wait(self->fd, target, SOON));
 	EXPECT_EQ(0x7e1f, gem_read32(self->fd, target, 0));
-	EXPECT_EQ(1, gem_busy(self->fd, spin.handle));
+	EXPECT_EQ(-ETIME, gem_wait(self->fd, lent, 0));
 	spin_stop(&spin);
-	EXPECT_EQ(0, gem_wait(self->fd, spin.handle, SOON));
+	EXPECT_EQ(0, gem_wait(self->fd, lent, SOON));
+	EXPECT_EQ(0x7e1e, gem_read32(self->fd, lent, 0));
 	spin_free(&spin);
 }
 

@@ -232,7 +232,7 @@ TEST_F(madvise, what_the_gpu_uses_stays)
 TEST_F(madvise, in_the_middle_of_executions)
 {
 	__u32 handle[8] = {}, value = 1;
-	int i, round, status;
+	int i, round, times = rounds("OURO_STRESS", 50, 15), status;
 	pid_t pid;
 
 	if (want_memory())
@@ -240,11 +240,11 @@ TEST_F(madvise, in_the_middle_of_executions)
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (pid == 0) {
-		for (round = 0; round < 15; round++)
+		for (round = 0; round < times / 3; round++)
 			want_memory();
 		_exit(0);
 	}
-	for (round = 0; round < 50; round++) {
+	for (round = 0; round < times; round++) {
 		for (i = 0; i < ARRAY_LEN(handle); i++) {
 			const struct engine *engine = &self->gpu.engines[i % self->gpu.n_engines];
 			int got;

@@ -366,13 +366,13 @@ TEST_F(userptr, changed_all_the_time)
 {
 	struct unmap u = { .memory = memory_at(NULL, 16 * PAGE), .size = 16 * PAGE };
 	__u32 *memory = u.memory, handle;
-	unsigned int good = 0, i;
+	unsigned int good = 0, i, times = rounds("OURO_STRESS", 100, 25);
 	pthread_t thread;
 
 	ASSERT_EQ(0, make(self->fd, u.memory, u.size, 0, &handle));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, change, &u));
-	for (i = 0; i < 100; i++) {
-		int got = gpu_store(&self->gpu, i, handle, 8 * i, i);
+	for (i = 0; i < times; i++) {
+		int got = gpu_store(&self->gpu, i, handle, 8 * (i % 100), i);
 
 		good += got == 0;
 		EXPECT_TRUE(got == 0 || got == -EFAULT)
