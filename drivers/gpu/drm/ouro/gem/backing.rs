@@ -350,9 +350,9 @@ impl Backing {
         owner: Owner<'_>,
         cache: CacheLevel,
     ) -> Result<Mapping> {
-        let padded = u32::try_from(pad / u64::from(PAGE_SIZE)).map_err(|_| ENOSPC)?;
         let len = self.len();
-        self.bind_part(space, place, 0..len, len.max(padded), owner, cache)
+        let span = u64::from(len).max(pad / u64::from(PAGE_SIZE));
+        self.bind_part(space, place, 0..len, span, owner, cache)
     }
 
     /// [`bind`](Self::bind) for batches and moves. Views in the aperture give way.
@@ -398,7 +398,7 @@ impl Backing {
         space: &Arc<Space>,
         place: Place,
         pages: Range<u32>,
-        span: u32,
+        span: u64,
         owner: Owner<'_>,
         cache: CacheLevel,
     ) -> Result<Mapping> {

@@ -216,7 +216,10 @@ impl Drop for Blocks {
             return;
         };
         for (first, count) in self.runs.iter() {
-            let departed: Departed = blocky.population.lock().give((*first).into(), *count);
+            let departed: Departed = blocky
+                .population
+                .lock()
+                .give((*first).into(), (*count).into());
             drop(departed);
         }
     }

@@ -334,7 +334,7 @@ impl Region {
                 };
                 let taken = population.take(&[best, anywhere]);
                 if let Ok(first) = taken {
-                    population.enter(first, piece, entrance);
+                    population.enter(first, piece.into(), entrance);
                 }
                 taken
             };

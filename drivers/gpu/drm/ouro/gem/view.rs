@@ -127,7 +127,7 @@ impl Search {
     fn clear(&mut self, gpu: &Gpu, at: u32, pages: u32) -> bool {
         let start = GpuAddr(u64::from(at) * u64::from(PAGE_SIZE));
         let mut moved = false;
-        while let Some(victim) = gpu.space().occupant(start, pages) {
+        while let Some(victim) = gpu.space().occupant(start, pages.into()) {
             let object = match victim {
                 Victim::Object(object) => object,
                 Victim::Image(image) if image.evict() => {

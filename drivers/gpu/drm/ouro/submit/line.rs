@@ -32,7 +32,7 @@ pub(super) fn pages(
             align: 4096,
             rather: None,
         },
-        count,
+        count.into(),
         Owner::Kernel,
         Looks::system(CacheLevel::Coherent),
         memory.addresses().iter().copied(),

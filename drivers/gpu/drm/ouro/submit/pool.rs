@@ -116,7 +116,7 @@ impl Drop for Shadow {
             .pool
             .population
             .lock()
-            .give(self.first.into(), self.count);
+            .give(self.first.into(), self.count.into());
         drop(departed);
     }
 }

@@ -179,7 +179,7 @@ fn vacate(
     let Place::At(addr) = entry.place else {
         return Ok(false);
     };
-    let pages = (entry.object.bytes().max(entry.pad) / 4096) as u32;
+    let pages = entry.object.bytes().max(entry.pad) / 4096;
     let victim = match space.occupant(addr, pages) {
         Some(Victim::Object(object)) => object,
         // One that is in use may stay so: an idle engine keeps the last one.

@@ -273,7 +273,14 @@ impl Aperture {
         let parts = RBTreeNodeReservation::new(GFP_KERNEL)?;
         let pages = part.pages.start as u32..part.pages.end as u32;
         let mapping = loop {
-            match backing.bind_part(&self.space, place, pages.clone(), span, Owner::View, cache) {
+            match backing.bind_part(
+                &self.space,
+                place,
+                pages.clone(),
+                span.into(),
+                Owner::View,
+                cache,
+            ) {
                 Err(e) if e == ENOSPC => {
                     if !self.evict(inner) {
                         return Err(Refused::NoRoom(span));

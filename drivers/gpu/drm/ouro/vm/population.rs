@@ -55,7 +55,7 @@ impl Who {
 
 /// Somebody who has pages.
 struct Resident {
-    count: u32,
+    count: u64,
     who: Who,
 }
 
@@ -139,22 +139,22 @@ impl Population {
     }
 
     /// Takes `count` pages from `first` on. Errors: as [`take`](Self::take).
-    pub(crate) fn take_at(&mut self, first: u64, count: u32) -> Result<u64> {
+    pub(crate) fn take_at(&mut self, first: u64, count: u64) -> Result<u64> {
         self.grow()?;
-        self.ranges.take_at(first, count.into()).map_err(no_range)?;
+        self.ranges.take_at(first, count).map_err(no_range)?;
         Ok(first)
     }
 
     /// Somebody has taken `count` pages from `first` on.
-    pub(crate) fn enter(&mut self, first: u64, count: u32, entrance: Entrance) {
+    pub(crate) fn enter(&mut self, first: u64, count: u64, entrance: Entrance) {
         let Entrance { who, node } = entrance;
         self.residents
             .insert(node.into_node(first, Resident { count, who }));
     }
 
     /// Gives back what was taken.
-    pub(crate) fn give(&mut self, first: u64, count: u32) -> Departed {
-        self.ranges.give(first, count.into());
+    pub(crate) fn give(&mut self, first: u64, count: u64) -> Departed {
+        self.ranges.give(first, count);
         Departed {
             _node: self.residents.remove_node(&first),
         }
@@ -171,10 +171,10 @@ impl Population {
     }
 
     /// Somebody who has pages among `count` from `first` on.
-    pub(crate) fn occupant(&self, first: u64, count: u32) -> Option<Victim> {
-        let mut end = first.checked_add(count.into())?;
+    pub(crate) fn occupant(&self, first: u64, count: u64) -> Option<Victim> {
+        let mut end = first.checked_add(count)?;
         let look = |(start, resident): (&u64, &Resident)| {
-            let in_the_way = start.wrapping_add(resident.count.into()) > first;
+            let in_the_way = start.wrapping_add(resident.count) > first;
             (*start, in_the_way, resident.who.upgrade())
         };
         loop {

@@ -191,7 +191,7 @@ pub(crate) struct Mapping {
     space: Arc<Space>,
     /// First page, and pages.
     first: u64,
-    count: u32,
+    count: u64,
     /// How many of them have entries; the scratch page is in the others.
     filled: u32,
     reach: Reach,
@@ -211,7 +211,7 @@ impl Mapping {
 
     /// Bytes.
     pub(crate) fn len(&self) -> u64 {
-        u64::from(self.count) * u64::from(PAGE_SIZE)
+        self.count * u64::from(PAGE_SIZE)
     }
 
     /// The space that it is in.
@@ -343,7 +343,7 @@ impl Space {
     pub(crate) fn map(
         self: &Arc<Self>,
         place: Place,
-        count: u32,
+        count: u64,
         owner: Owner<'_>,
         looks: Looks,
         addresses: impl Iterator<Item = u64>,
@@ -373,7 +373,7 @@ impl Space {
                     let unit = u64::from(PAGE_SIZE);
                     let (low, end) = (range.0.div_ceil(unit), range.1 / unit);
                     let from = |start| Want {
-                        size: u64::from(count),
+                        size: count,
                         align: (align / unit).max(1),
                         within: (low.max(start), end),
                     };
@@ -407,7 +407,7 @@ impl Space {
             reach,
             ended: false,
         };
-        let entries = addresses.take(count as usize);
+        let entries = addresses.take(usize::try_from(count).unwrap_or(usize::MAX));
         let entries = entries.map(|address| self.entry(address, looks));
         match &self.global {
             Some(global) => {
@@ -453,7 +453,7 @@ impl Space {
     }
 
     /// Somebody in the way of `count` pages at `addr`.
-    pub(crate) fn occupant(&self, addr: GpuAddr, count: u32) -> Option<Victim> {
+    pub(crate) fn occupant(&self, addr: GpuAddr, count: u64) -> Option<Victim> {
         let first = addr.0 / u64::from(PAGE_SIZE);
         self.inner.lock().population.occupant(first, count)
     }

@@ -323,6 +323,39 @@ TEST_F(spaces, numbers_of_a_client)
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_VM_CREATE, &vm);
 }
 
+/* One object has all of a space but the last page, where the batch is: nobody else has room. */
+TEST_F(spaces, all_of_a_space)
+{
+	struct drm_i915_gem_context_param size = { .param = I915_CONTEXT_PARAM_GTT_SIZE };
+	__u32 target = gem_create(self->fd, PAGE), batch = gem_create(self->fd, PAGE);
+	__u32 other = gem_create(self->fd, PAGE), i;
+	__u64 last;
+
+	ASSERT_EQ(0, context_in(self->fd, space_create(self->fd), render_engine, &size.ctx_id));
+	ASSERT_EQ(0, call(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &size));
+	last = size.value - PAGE;
+	for (i = 0; i < 2; i++) {
+		struct words w = {};
+
+		words_store(&w, 8 * i, 0xa11 + i);
+		words_end(&w);
+		ASSERT_EQ(0, gem_write(self->fd, batch, 0, w.words, w.n * 4));
+		words_object(&w, target, EXEC_OBJECT_WRITE | EXEC_OBJECT_PAD_TO_SIZE);
+		w.objects[0].offset = 0;
+		w.objects[0].pad_to_size = last;
+		if (i) {
+			words_object(&w, other, 0);
+			w.objects[1].flags = EXEC_OBJECT_SUPPORTS_48B_ADDRESS;
+		}
+		/* bits above the space's are those of its last one */
+		EXPECT_EQ(i ? -ENOSPC : 0, words_submit(self->fd, &w, batch,
+							last | -(last & (size.value >> 1)), 0,
+							size.ctx_id, NULL));
+		EXPECT_EQ(0, gem_wait(self->fd, target, -1));
+		EXPECT_EQ(i ? 0 : 0xa11, gem_read32(self->fd, target, 8 * i));
+	}
+}
+
 /* Two engines write their halves of one object, at one address, at the same time. */
 struct writer {
 	int fd;
