@@ -163,7 +163,7 @@ vm_tests() {
     # asked again: of the programs, those that failed
     tests_only "$dir" "${AGAIN:-}"
     LONGER=''
-    for variable in OURO_LOADS OURO_UNBINDS OURO_STRESS OURO_CHAOS OURO_MANY OURO_SEED OURO_PROBES; do
+    for variable in OURO_LOADS OURO_UNBINDS OURO_STRESS OURO_CHAOS OURO_MANY OURO_ROUNDS OURO_SEED OURO_PROBES; do
         [ -z "${!variable:-}" ] || LONGER+="export $variable=${!variable}; "
     done
 }

@@ -232,7 +232,7 @@ TEST_F(madvise, what_the_gpu_uses_stays)
 TEST_F(madvise, in_the_middle_of_executions)
 {
 	__u32 handle[8] = {}, value = 1;
-	int i, round, times = rounds("OURO_STRESS", 50, 15), status;
+	int i, round, times = rounds("OURO_ROUNDS", 100, 25) / 2, status;
 	pid_t pid;
 
 	if (want_memory())
@@ -240,7 +240,7 @@ TEST_F(madvise, in_the_middle_of_executions)
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (pid == 0) {
-		for (round = 0; round < times / 3; round++)
+		for (round = 0; round < times / 4; round++)
 			want_memory();
 		_exit(0);
 	}

@@ -366,7 +366,7 @@ TEST_F(userptr, changed_all_the_time)
 {
 	struct unmap u = { .memory = memory_at(NULL, 16 * PAGE), .size = 16 * PAGE };
 	__u32 *memory = u.memory, handle;
-	unsigned int good = 0, i, times = rounds("OURO_STRESS", 100, 25);
+	unsigned int good = 0, i, times = rounds("OURO_ROUNDS", 100, 25);
 	pthread_t thread;
 
 	ASSERT_EQ(0, make(self->fd, u.memory, u.size, 0, &handle));
