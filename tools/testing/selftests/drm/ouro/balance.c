@@ -304,6 +304,9 @@ TEST_F(balance, an_engine_twice)
 		EXPECT_EQ(0, gem_wait(self->fd, target, SOON));
 		EXPECT_EQ(0x7e15 + i, gem_read32(self->fd, target, 0));
 	}
+	/* the upstream driver has engines wait for each other, and then needs time slices */
+	if (!self->gpu.ouro)
+		return;
 	/* what waits at one holds up nobody at the other */
 	ASSERT_EQ(0, spin_start(&self->gpu, &render, context, lent, NULL, &spin));
 	ASSERT_EQ(0, store_at(self->fd, context, VIRTUAL, lent, 0, 0x7e1e));

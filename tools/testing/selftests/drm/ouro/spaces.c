@@ -329,11 +329,13 @@ TEST_F(spaces, all_of_a_space)
 	struct drm_i915_gem_context_param size = { .param = I915_CONTEXT_PARAM_GTT_SIZE };
 	__u32 target = gem_create(self->fd, PAGE), batch = gem_create(self->fd, PAGE);
 	__u32 other = gem_create(self->fd, PAGE), i;
-	__u64 last;
+	__u64 last, at;
 
 	ASSERT_EQ(0, context_in(self->fd, space_create(self->fd), render_engine, &size.ctx_id));
 	ASSERT_EQ(0, call(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &size));
 	last = size.value - PAGE;
+	/* bits above the 48 of an address are those of its last one */
+	at = (__s64)(last << 16) >> 16;
 	for (i = 0; i < 2; i++) {
 		struct words w = {};
 
@@ -347,10 +349,8 @@ TEST_F(spaces, all_of_a_space)
 			words_object(&w, other, 0);
 			w.objects[1].flags = EXEC_OBJECT_SUPPORTS_48B_ADDRESS;
 		}
-		/* bits above the space's are those of its last one */
-		EXPECT_EQ(i ? -ENOSPC : 0, words_submit(self->fd, &w, batch,
-							last | -(last & (size.value >> 1)), 0,
-							size.ctx_id, NULL));
+		EXPECT_EQ(i ? -ENOSPC : 0,
+			  words_submit(self->fd, &w, batch, at, 0, size.ctx_id, NULL));
 		EXPECT_EQ(0, gem_wait(self->fd, target, -1));
 		EXPECT_EQ(i ? 0 : 0xa11, gem_read32(self->fd, target, 8 * i));
 	}
