@@ -3,7 +3,7 @@
 //! An open file: a client, and its contexts.
 
 use kernel::{
-    id_pool::{IdPool, UnusedId},
+    id_pool::IdPool,
     new_mutex,
     prelude::*,
     rbtree::RBTree,
@@ -39,34 +39,23 @@ impl<T> Ids<T> {
         }
     }
 
-    /// The least that is free, if there is room for one.
-    fn free(&mut self) -> Option<UnusedId<'_>> {
-        // Nobody may look behind the end.
-        if self.least >= self.taken.capacity() {
-            return None;
-        }
-        self.taken.find_unused_id(self.least)
-    }
-
     /// Adds one, and returns its number. Errors: `ENOSPC` if there are too many, `ENOMEM`.
     fn add(&mut self, item: T) -> Result<u32> {
-        if self.least >= MAX_IDS as usize {
-            return Err(ENOSPC);
-        }
-        if self.free().is_none() {
+        // Nobody may look behind the end.
+        let full =
+            self.least >= self.taken.capacity() || self.taken.find_unused_id(self.least).is_none();
+        if full {
             let request = self.taken.grow_request().ok_or(ENOSPC)?;
             self.taken.grow(request.realloc(GFP_KERNEL)?);
         }
-        let id = self.free().ok_or(ENOSPC)?.as_u32();
-        if id >= MAX_IDS {
+        let free = self.taken.find_unused_id(self.least).ok_or(ENOSPC)?;
+        if free.as_u32() >= MAX_IDS {
             return Err(ENOSPC);
         }
-        self.least = id as usize;
-        self.by_id.try_create_and_insert(id + 1, item, GFP_KERNEL)?;
-        if let Some(free) = self.free() {
-            self.least = free.acquire() + 1;
-        }
-        Ok(id + 1)
+        let id = free.as_u32() + 1;
+        self.by_id.try_create_and_insert(id, item, GFP_KERNEL)?;
+        self.least = free.acquire() + 1;
+        Ok(id)
     }
 
     /// Errors: `ENOENT`.
