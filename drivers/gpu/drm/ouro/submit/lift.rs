@@ -195,10 +195,10 @@ impl Lists {
     pub(super) fn raise(&mut self, at: u32, Rank { own, lifted }: Rank) {
         let place = self.places.get_mut(at as usize).and_then(|p| p.as_mut());
         let Some(place) = place else { return };
-        let only = place.requests().next().is_none();
-        if own > place.own || (only && own != place.own) {
-            place.own = own;
-            let now = time::monotonic_ns();
+        // What made it more urgent may be done.
+        if own > place.own || (own < place.own && !place.has_own(place.own)) {
+            place.own = place.most_own().map_or(own, |o| o.max(own));
+            let (own, now) = (place.own, time::monotonic_ns());
             self.sched.set_priority(place.context, own, now);
         }
         // None is less than any.
@@ -216,7 +216,8 @@ impl Lists {
         let Some(place) = place else {
             return false;
         };
-        let (own, lifted) = (place.owns(), place.lifts());
+        // Without any it stays as it was.
+        let (own, lifted) = (place.most_own().unwrap_or(place.own), place.lifts());
         let changed = (own, lifted) != (place.own, place.lifted);
         if changed {
             (place.own, place.lifted) = (own, lifted);
@@ -228,8 +229,12 @@ impl Lists {
 }
 
 impl Place {
+    /// Its requests that are not done.
     fn requests(&self) -> impl Iterator<Item = ArcBorrow<'_, Request>> {
-        [&self.flight, &self.ready].into_iter().flatten()
+        let progress = self.lane.line().progress();
+        let is_done =
+            move |r: &ArcBorrow<'_, Request>| r.tracker.seqno().is_some_and(|s| progress.passed(s));
+        self.flight.iter().skip_while(is_done).chain(&self.ready)
     }
 
     /// What its requests were lifted to, at most.
@@ -238,10 +243,14 @@ impl Place {
         lifted.max().flatten()
     }
 
-    /// How urgent its requests are by themselves, at most. Without any it stays as it was.
-    fn owns(&self) -> i32 {
-        let own = self.requests().map(|r| r.tracker.urgency.own());
-        own.max().unwrap_or(self.own)
+    /// Whether one of its requests is as urgent as that by itself.
+    fn has_own(&self, own: i32) -> bool {
+        self.requests().any(|r| r.tracker.urgency.own() == own)
+    }
+
+    /// How urgent its requests are by themselves, at most.
+    fn most_own(&self) -> Option<i32> {
+        self.requests().map(|r| r.tracker.urgency.own()).max()
     }
 
     /// How urgent the first of its requests is by itself.
