@@ -108,7 +108,7 @@ TEST_F(events, a_hang_and_its_reset)
 		struct spin spin;
 		int fence = -1;
 
-		ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[i], guilty, 0, &fence,
+		ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[i], guilty, 0, &fence,
 					&spin));
 		cover("uevent");
 		EXPECT_EQ('e', next(self->socket, self->devname));
@@ -130,12 +130,12 @@ TEST_F(events, none_for_what_nobody_wants)
 	int fence = -1;
 
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &param);
-	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], param.ctx_id, 0, &fence,
+	ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[0], param.ctx_id, 0, &fence,
 				&unwanted));
 	ASSERT_EQ(0, context_destroy(self->fd, param.ctx_id));
 	EXPECT_EQ(-EIO, wait_for(fence));
 	close(fence);
-	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], guilty, 0, NULL, &spin));
+	ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[0], guilty, 0, NULL, &spin));
 	cover("uevent");
 	EXPECT_EQ('e', next(self->socket, self->devname));
 	EXPECT_EQ('r', next(self->socket, self->devname));
@@ -156,7 +156,7 @@ TEST_F(events, given_up)
 	if (model_fault(&self->place, FAULT_NONE))
 		SKIP(return, "not a model: its resets work when they like");
 	ASSERT_EQ(0, model_fault(&self->place, FAULT_STUCK_RESET));
-	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], context_create(self->fd), 0,
+	ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[0], context_create(self->fd), 0,
 				&fence, &spin));
 	cover("uevent");
 	EXPECT_EQ('e', next(self->socket, self->devname));

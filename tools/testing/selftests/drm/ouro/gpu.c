@@ -192,7 +192,15 @@ int spin_start(const struct gpu *gpu, const struct engine *engine, __u32 context
 {
 	if (!has_spin(gpu))
 		return -EOPNOTSUPP;
-	return gpu->speaks->endless(gpu, engine, context, extra, fence, spin);
+	return gpu->speaks->endless(gpu, engine, context, extra, fence, true, spin);
+}
+
+int hang_start(const struct gpu *gpu, const struct engine *engine, __u32 context, __u32 extra,
+	       int *fence, struct spin *spin)
+{
+	if (!has_spin(gpu))
+		return -EOPNOTSUPP;
+	return gpu->speaks->endless(gpu, engine, context, extra, fence, false, spin);
 }
 
 void spin_stop(struct spin *spin)

@@ -145,9 +145,12 @@ struct interface {
 	int (*context_end)(int fd, __u32 id);
 	int (*stores)(const struct gpu *gpu, const struct engine *engine, __u32 context,
 		      const struct stores *list);
-	/* NULL where no commands run until they are told to stop */
+	/*
+	 * NULL where no commands run until they are told to stop. lets_go: whether the engine may
+	 * be taken away from them, where that can be.
+	 */
 	int (*endless)(const struct gpu *gpu, const struct engine *engine, __u32 context,
-		       __u32 extra, int *fence, struct spin *spin);
+		       __u32 extra, int *fence, bool lets_go, struct spin *spin);
 };
 
 extern const struct interface i915;
@@ -231,6 +234,9 @@ int store_list(const struct gpu *gpu, const struct engine *engine, __u32 context
 bool has_spin(const struct gpu *gpu);
 /* extra: 0, or an object that the batch pretends to write; fence: NULL, or room for one */
 int spin_start(const struct gpu *gpu, const struct engine *engine, __u32 context, __u32 extra,
+	       int *fence, struct spin *spin);
+/* The same, and it keeps the engine: nobody else runs, and if nobody stops it, it hangs. */
+int hang_start(const struct gpu *gpu, const struct engine *engine, __u32 context, __u32 extra,
 	       int *fence, struct spin *spin);
 void spin_stop(struct spin *spin);
 void spin_free(struct spin *spin);

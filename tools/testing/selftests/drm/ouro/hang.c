@@ -44,7 +44,7 @@ TEST_F(hang, others_get_on_within_five_seconds)
 		/* one client that hangs again and again would be refused */
 		ASSERT_EQ(0, gpu_open(&other));
 		began = now_ms();
-		ASSERT_EQ(0, spin_start(&other, &other.engines[0], 0, 0, &fence, &spin));
+		ASSERT_EQ(0, hang_start(&other, &other.engines[0], 0, 0, &fence, &spin));
 		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2_WR");
 		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, target, 0, 0xa11e + i));
 		EXPECT_EQ(0xa11e + i, gem_read32(self->fd, target, 0));
@@ -74,7 +74,7 @@ TEST_F(hang, gone_with_its_file)
 	if (getparam(self->fd, I915_PARAM_HAS_GPU_RESET) <= 0)
 		SKIP(return, "the driver does not reset an engine that hangs (HAS_GPU_RESET is 0)");
 	ASSERT_EQ(0, gpu_open(&other));
-	ASSERT_EQ(0, spin_start(&other, &other.engines[0], 0, 0, NULL, &spin));
+	ASSERT_EQ(0, hang_start(&other, &other.engines[0], 0, 0, NULL, &spin));
 	gpu_close(&other);
 	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
 	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, target, 0, 0xa11f));
@@ -93,7 +93,7 @@ TEST_F(hang, closed_while_nobody_watches)
 		SKIP(return, "how this driver is told not to look is not known here");
 	ASSERT_EQ(0, device_hang_ms(&self->gpu, 0));
 	for (i = 0; i < self->gpu.n_engines; i++)
-		ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[i], id, 0, &fences[i],
+		ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[i], id, 0, &fences[i],
 					&spins[i]));
 	cover("DRM_IOCTL_I915_GEM_CONTEXT_DESTROY");
 	EXPECT_EQ(0, context_destroy(self->fd, id));
@@ -139,7 +139,7 @@ TEST_F(hang, several_on_one_engine)
 		ASSERT_EQ(0, stats_settled(self->fd, &before));
 		for (i = 0; i < CLIENTS; i++) {
 			ASSERT_EQ(0, gpu_open(&clients[i]));
-			ASSERT_EQ(0, spin_start(&clients[i], &clients[i].engines[0], 0, 0,
+			ASSERT_EQ(0, hang_start(&clients[i], &clients[i].engines[0], 0, 0,
 						&fences[i], &spins[i]));
 		}
 		for (i = 0; i < CLIENTS; i++) {

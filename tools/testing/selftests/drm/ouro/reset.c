@@ -78,7 +78,7 @@ TEST_F(reset, endless_batch_on_each_engine)
 		struct spin spin;
 		int fence = -1;
 
-		ASSERT_EQ(0, spin_start(&self->gpu, engine, guilty, 0, &fence, &spin));
+		ASSERT_EQ(0, hang_start(&self->gpu, engine, guilty, 0, &fence, &spin));
 		for (j = 0; j < self->gpu.n_engines; j++) {
 			ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[j], innocent, mine, j * 8,
 					   0x100 + j));
@@ -120,7 +120,7 @@ TEST_F(reset, all_engines_at_once)
 
 	for (i = 0; i < self->gpu.n_engines; i++) {
 		contexts[i] = context_create(self->fd);
-		ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[i], contexts[i], 0,
+		ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[i], contexts[i], 0,
 					&fences[i], &spins[i]));
 		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i], 0, target, i * 8, 0x400 + i));
 	}
@@ -180,7 +180,7 @@ TEST_F(reset, full_ring)
 	struct spin spin;
 	unsigned int i, bad = 0;
 
-	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], guilty, 0, NULL, &spin));
+	ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[0], guilty, 0, NULL, &spin));
 	for (i = 0; i < N; i++)
 		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], i & 1 ? guilty : 0, target,
 				   i * 4 % PAGE, 0x1000 + i));
@@ -204,7 +204,7 @@ TEST_F(reset, ban)
 	int fence;
 
 	for (i = 0; i < 3; i++) {
-		ASSERT_EQ(0, spin_start(&self->gpu, engine, guilty, 0, &fence, &spin))
+		ASSERT_EQ(0, hang_start(&self->gpu, engine, guilty, 0, &fence, &spin))
 		{
 			TH_LOG("refused after %u hangs", i);
 		}
@@ -234,7 +234,7 @@ TEST_F(reset, not_recoverable)
 	int fence;
 
 	ASSERT_EQ(0, i915_context_set(self->fd, guilty, I915_CONTEXT_PARAM_RECOVERABLE, 0));
-	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], guilty, 0, &fence, &spin));
+	ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[0], guilty, 0, &fence, &spin));
 	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
 	EXPECT_EQ(-EIO, fence_status(fence));
 	EXPECT_EQ(-EIO, store(&self->gpu, &self->gpu.engines[0], guilty, target, 0, 9));
@@ -261,7 +261,7 @@ TEST_F(reset, client_ban)
 
 		ASSERT_NE(0, id);
 		ASSERT_EQ(0, i915_context_set(other.fd, id, I915_CONTEXT_PARAM_RECOVERABLE, 0));
-		ASSERT_EQ(0, spin_start(&other, &other.engines[1], id, 0, &fence, &spin));
+		ASSERT_EQ(0, hang_start(&other, &other.engines[1], id, 0, &fence, &spin));
 		EXPECT_EQ(-EIO, fence_status(fence));
 		close(fence);
 		spin_free(&spin);
@@ -291,7 +291,7 @@ TEST_F(reset, not_persistent_fifty_times)
 		int fence;
 
 		ASSERT_EQ(0, i915_context_set(self->fd, id, I915_CONTEXT_PARAM_PERSISTENCE, 0));
-		ASSERT_EQ(0, spin_start(&self->gpu, engine, id, 0, &fence, &spin));
+		ASSERT_EQ(0, hang_start(&self->gpu, engine, id, 0, &fence, &spin));
 		ASSERT_EQ(0, store(&self->gpu, engine, 0, target, 0, i + 1));
 		ASSERT_EQ(0, context_destroy(self->fd, id));
 		cover("DRM_IOCTL_I915_GEM_CONTEXT_DESTROY");
@@ -323,7 +323,7 @@ TEST_F(reset, not_persistent_with_its_file)
 
 	ASSERT_EQ(0, gpu_open(&own));
 	ASSERT_EQ(0, i915_context_set(own.fd, 0, I915_CONTEXT_PARAM_PERSISTENCE, 0));
-	ASSERT_EQ(0, spin_start(&own, &own.engines[0], 0, 0, &fence, &spin));
+	ASSERT_EQ(0, hang_start(&own, &own.engines[0], 0, 0, &fence, &spin));
 	child = fork();
 	ASSERT_LE(0, child);
 	if (!child) {
@@ -473,7 +473,7 @@ TEST_F(reset, lost_message)
 	before = interrupts(self->fd);
 	for (i = 0; i < 20; i++) {
 		/* it is waited for before it is done */
-		ASSERT_EQ(0, spin_start(&self->gpu, engine, 0, target, NULL, &spin));
+		ASSERT_EQ(0, hang_start(&self->gpu, engine, 0, target, NULL, &spin));
 		EXPECT_EQ(-ETIME, gem_wait(self->fd, target, 1000));
 		spin_stop(&spin);
 		EXPECT_EQ(0, gem_wait(self->fd, target, PATIENCE * 1000000000ll));
@@ -495,7 +495,7 @@ TEST_F(reset, reset_that_works_the_second_time)
 	if (model_fault(&place, FAULT_NONE))
 		SKIP(return, "not a model: its resets work when they like");
 	ASSERT_EQ(0, model_fault(&place, FAULT_STUCK_RESET | FAULT_ONCE));
-	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], guilty, 0, &fence, &spin));
+	ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[0], guilty, 0, &fence, &spin));
 	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, target, 0, 0x901));
 	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
 	EXPECT_EQ(-EIO, fence_status(fence));

@@ -93,8 +93,8 @@ TEST_F(wedged, no_reset_helps)
 
 	ASSERT_EQ(0, gem_write(self->fd, kept, 0, &word, 4));
 	ASSERT_EQ(0, model_fault(&self->place, FAULT_STUCK_RESET));
-	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, 0, &fences[0], &spin));
-	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, target, &fences[1], &behind));
+	ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[0], 0, 0, &fences[0], &spin));
+	ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[0], 0, target, &fences[1], &behind));
 	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2_WR");
 	for (i = 0; i < 2; i++) {
 		EXPECT_EQ(-EIO, fence_status(fences[i]));
@@ -144,7 +144,7 @@ TEST_F(wedged, others_fences_come_first)
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, &eb);
 	waits.fd = eb.rsvd2 >> 32;
 	ASSERT_EQ(0, model_fault(&self->place, FAULT_STUCK_RESET));
-	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, 0, &guilty, &spin));
+	ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[0], 0, 0, &guilty, &spin));
 	EXPECT_EQ(-EIO, fence_status(guilty));
 	EXPECT_EQ(0, poll(&waits, 1, 300));
 	EXPECT_EQ(1, device_is_wedged(self->fd));
@@ -203,7 +203,7 @@ TEST_F(wedged, brought_back)
 	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], context, target, 0, 1));
 	ASSERT_EQ(1, gem_read32(self->fd, target, 0));
 	ASSERT_EQ(0, model_fault(&self->place, FAULT_STUCK_RESET));
-	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, 0, &fence, &spin));
+	ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[0], 0, 0, &fence, &spin));
 	EXPECT_EQ(-EIO, fence_status(fence));
 	EXPECT_EQ(1, device_is_wedged(self->fd));
 	ASSERT_EQ(0, model_fault(&self->place, FAULT_NONE));
@@ -230,7 +230,7 @@ TEST_F(wedged, asked_for)
 		/* one that hangs three times is banned */
 		__u32 context = context_create(self->fd);
 
-		ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[i], context, 0, &fence,
+		ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[i], context, 0, &fence,
 					&spin));
 		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[i], 0, target, 0, 5 + i));
 		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
@@ -252,7 +252,7 @@ TEST_F(wedged, unbound_while_hung)
 	unsigned int i;
 
 	for (i = 0; i < self->gpu.n_engines; i++)
-		ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[i], 0, target, &fences[i],
+		ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[i], 0, target, &fences[i],
 					&spins[i]));
 	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2_WR");
 	ASSERT_EQ(0, device_unbind(&self->place));
