@@ -160,6 +160,18 @@ int ouro_resv_collect(struct dma_resv *resv, unsigned int usage,
 	return dma_resv_get_fences(resv, usage, n, fences);
 }
 
+void ouro_resv_each(struct dma_resv *resv, unsigned int usage,
+		    void (*call)(struct dma_fence *fence, void *data), void *data)
+{
+	struct dma_resv_iter cursor;
+	struct dma_fence *fence;
+
+	dma_resv_iter_begin(&cursor, resv, usage);
+	dma_resv_for_each_fence_unlocked(&cursor, fence)
+		call(fence, data);
+	dma_resv_iter_end(&cursor);
+}
+
 void ouro_dma_buf_get(struct dma_buf *buf)
 {
 	get_dma_buf(buf);

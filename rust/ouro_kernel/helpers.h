@@ -73,6 +73,8 @@ bool ouro_resv_trylock_ctx(struct dma_resv *resv, struct ww_acquire_ctx *ctx);
 void ouro_resv_unlock(struct dma_resv *resv);
 int ouro_resv_collect(struct dma_resv *resv, unsigned int usage,
 		      unsigned int *n, struct dma_fence ***fences);
+void ouro_resv_each(struct dma_resv *resv, unsigned int usage,
+		    void (*call)(struct dma_fence *fence, void *data), void *data);
 
 /* dma_buf, shrinker */
 void ouro_dma_buf_get(struct dma_buf *buf);

@@ -118,6 +118,32 @@ impl Resv {
         })
     }
 
+    /// Calls `call` for each of the unsignaled fences up to `usage`. If others come or go meanwhile, for some
+    /// more than once. No lock needed, nothing is allocated.
+    pub fn each<F: FnMut(&Fence)>(&self, usage: Usage, mut call: F) {
+        /// # Safety
+        ///
+        /// Called with a fence that has a reference, and an `F` that nobody else uses.
+        unsafe extern "C" fn part<F: FnMut(&Fence)>(
+            fence: *mut bindings::dma_fence,
+            data: *mut c_void,
+        ) {
+            // SAFETY: By the requirement of this function.
+            let (call, fence) = unsafe { (&mut *data.cast::<F>(), Fence::from_raw(fence)) };
+            call(fence);
+        }
+
+        // SAFETY: By the invariant; `part` is called during this call alone, with `call`.
+        unsafe {
+            raw::ouro_resv_each(
+                self.as_raw(),
+                usage.raw(),
+                Some(part::<F>),
+                (&raw mut call).cast(),
+            )
+        }
+    }
+
     /// Adds the unsignaled fences up to `usage` to `out`. No lock needed. Allocates.
     ///
     /// Errors: `ENOMEM`.
