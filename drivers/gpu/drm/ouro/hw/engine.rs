@@ -53,6 +53,8 @@ pub struct PortEvent {
 pub struct EngineDesc {
     /// Which one it is.
     pub id: EngineId,
+    /// Offset of its registers.
+    pub registers: u32,
     /// How work reaches it.
     pub port: PortKind,
     /// Bytes of its ring: a power of two.

@@ -82,6 +82,7 @@ const fn engine(
     ListEngine {
         desc: EngineDesc {
             id: EngineId { class, instance },
+            registers: base,
             port: PortKind::List { depth: ELEMENTS },
             ring_bytes: RING_BYTES,
             noop: commands::NOOP,

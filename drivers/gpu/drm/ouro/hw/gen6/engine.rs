@@ -53,9 +53,16 @@ pub(super) struct RingEngine {
     pub(super) error: u32,
 }
 
-const fn desc(class: EngineClass, contexts: bool, emit: usize, golden: usize) -> EngineDesc {
+const fn desc(
+    class: EngineClass,
+    base: Base,
+    contexts: bool,
+    emit: usize,
+    golden: usize,
+) -> EngineDesc {
     EngineDesc {
         id: EngineId { class, instance: 0 },
+        registers: base.0,
         port: PortKind::Ring,
         ring_bytes: RING_BYTES,
         noop: commands::NOOP,
@@ -84,6 +91,7 @@ const fn desc(class: EngineClass, contexts: bool, emit: usize, golden: usize) ->
 pub(super) static RENDER: RingEngine = RingEngine {
     desc: desc(
         EngineClass::Render,
+        Base::RENDER,
         true,
         emit::RENDER_DWORDS,
         golden::DWORDS,
@@ -97,7 +105,13 @@ pub(super) static RENDER: RingEngine = RingEngine {
 
 /// The blitter.
 pub(super) static BLITTER: RingEngine = RingEngine {
-    desc: desc(EngineClass::Copy, false, emit::OTHER_DWORDS, 0),
+    desc: desc(
+        EngineClass::Copy,
+        Base::BLITTER,
+        false,
+        emit::OTHER_DWORDS,
+        0,
+    ),
     kind: Kind::Blitter,
     base: Base::BLITTER,
     fault: gt_reg::FAULT_BLITTER,
@@ -107,7 +121,13 @@ pub(super) static BLITTER: RingEngine = RingEngine {
 
 /// The video engine.
 pub(super) static VIDEO: RingEngine = RingEngine {
-    desc: desc(EngineClass::Video, false, emit::OTHER_DWORDS, 0),
+    desc: desc(
+        EngineClass::Video,
+        Base::VIDEO,
+        false,
+        emit::OTHER_DWORDS,
+        0,
+    ),
     kind: Kind::Video,
     base: Base::VIDEO,
     fault: gt_reg::FAULT_VIDEO,

@@ -57,6 +57,7 @@ pub(super) const ID: EngineId = EngineId {
 
 static DESC: EngineDesc = EngineDesc {
     id: ID,
+    registers: regs::CP_RB_BASE,
     port: PortKind::Ring,
     ring_bytes: RING_BYTES,
     noop: FILLER,

@@ -34,6 +34,7 @@ static DESC: EngineDesc = EngineDesc {
         class: EngineClass::Render,
         instance: 0,
     },
+    registers: 0,
     port: PortKind::Ring,
     ring_bytes: RING_BYTES,
     emit_dwords: 8,

@@ -46,6 +46,7 @@ static DESC: EngineDesc = EngineDesc {
         class: EngineClass::Compute,
         instance: 0,
     },
+    registers: 0,
     port: PortKind::List { depth: DEPTH },
     ring_bytes: RING_BYTES,
     emit_dwords: 8,
