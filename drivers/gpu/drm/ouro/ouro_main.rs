@@ -77,7 +77,7 @@ module! {
     params: {
         hang_ms: u32 {
             default: 3000,
-            description: "Milliseconds that a request may take before its engine is reset (0: any)",
+            description: "Milliseconds that a request may take before its engine is asked or reset (0: any)",
         },
         test_region_mb: u32 {
             default: 0,

@@ -37,11 +37,16 @@ pub(crate) fn engines(registration: &Registration<Ouro>, gpu: &Arc<Gpu>) -> Resu
         folder.value::<Name>(engine.index())?;
         folder.value::<Class>(engine.index())?;
         folder.value::<Instance>(engine.index())?;
+        folder.value::<Registers>(engine.index())?;
         folder.value::<Capabilities>(engine.index())?;
         folder.value::<KnownCapabilities>(engine.index())?;
         folder.value::<Heartbeat>(engine.index())?;
         let mut first = folder.folder(c".defaults")?;
         first.value::<FirstHeartbeat>(engine.index())?;
+        if engine.has_lists() {
+            folder.value::<PreemptTimeout>(engine.index())?;
+            first.value::<FirstPreemptTimeout>(engine.index())?;
+        }
         defaults.push(first, GFP_KERNEL)?;
         each.push(folder, GFP_KERNEL)?;
     }
@@ -96,6 +101,19 @@ impl Value<Ouro> for Instance {
     }
 }
 
+/// Where its registers are.
+struct Registers;
+
+impl Value<Ouro> for Registers {
+    const NAME: &'static CStr = c"mmio_base";
+
+    fn show(dev: &Device, number: usize, out: &mut Text<'_>) -> Result {
+        let engine = dev.gpu().engines().get(number).ok_or(ENODEV)?;
+        out.print(fmt!("{:#x}\n", engine.hw().desc().registers));
+        Ok(())
+    }
+}
+
 /// What it can beyond the rest of its class, in words. `ENGINE_INFO` gives the same as bits.
 struct Capabilities;
 
@@ -145,9 +163,7 @@ impl Value<Ouro> for Heartbeat {
     }
 
     fn store(dev: &Device, _: usize, data: &[u8]) -> Result {
-        let text = core::str::from_utf8(data.trim_ascii()).map_err(|_| EINVAL)?;
-        let interval: u32 = text.parse().map_err(|_| EINVAL)?;
-        let ms = interval.checked_mul(PULSES).ok_or(EINVAL)?;
+        let ms = number(data)?.checked_mul(PULSES).ok_or(EINVAL)?;
         dev.gpu().recovery().set_hang_ms(ms);
         Ok(())
     }
@@ -163,4 +179,41 @@ impl Value<Ouro> for FirstHeartbeat {
         out.print(fmt!("{}\n", reset::default_hang_ms() / PULSES));
         Ok(())
     }
+}
+
+/// Milliseconds for which an engine may keep what it is asked to let go of, before it is reset; 0: for as long
+/// as a request may take at all, and nobody asks. One value for all engines.
+struct PreemptTimeout;
+
+impl Value<Ouro> for PreemptTimeout {
+    const NAME: &'static CStr = c"preempt_timeout_ms";
+    const WRITABLE: bool = true;
+
+    fn show(dev: &Device, _: usize, out: &mut Text<'_>) -> Result {
+        out.print(fmt!("{}\n", dev.gpu().recovery().preempt_ms()));
+        Ok(())
+    }
+
+    fn store(dev: &Device, _: usize, data: &[u8]) -> Result {
+        dev.gpu().recovery().set_preempt_ms(number(data)?);
+        Ok(())
+    }
+}
+
+/// What [`PreemptTimeout`] was before anybody wrote it.
+struct FirstPreemptTimeout;
+
+impl Value<Ouro> for FirstPreemptTimeout {
+    const NAME: &'static CStr = PreemptTimeout::NAME;
+
+    fn show(_: &Device, _: usize, out: &mut Text<'_>) -> Result {
+        out.print(fmt!("{}\n", reset::default_preempt_ms()));
+        Ok(())
+    }
+}
+
+/// A number that somebody wrote.
+fn number(data: &[u8]) -> Result<u32> {
+    let text = core::str::from_utf8(data.trim_ascii()).map_err(|_| EINVAL)?;
+    text.parse().map_err(|_| EINVAL)
 }

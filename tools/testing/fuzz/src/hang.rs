@@ -2,7 +2,7 @@
 //! The judgement over an engine, told anything about it.
 
 use crate::source::Source;
-use ouro_core::hang::{Verdict, Watch};
+use ouro_core::hang::{Answer, Verdict, Watch};
 use ouro_hw::report::Activity;
 use ouro_hw::types::Seqno;
 
@@ -20,7 +20,13 @@ pub fn run(bytes: &[u8]) {
         let limit = s.odd();
         let oldest = s.flag().then(|| Seqno(s.u8().into()));
         let ran = s.odd();
-        let wanted = watch.tick(now, oldest.map(|seqno| (seqno, ran)), limit);
+        let answer = s.flag().then(|| Answer {
+            owed: s.flag().then(|| s.odd()),
+            limit: s.odd(),
+        });
+        let owed = answer.and_then(|a| a.owed);
+        let overdue = answer.is_some_and(|a| a.owed.is_some_and(|ms| ms >= a.limit));
+        let wanted = watch.tick(now, oldest.map(|seqno| (seqno, ran)), limit, answer);
         assert_eq!(watch.oldest(), oldest);
         assert!(
             !wanted || oldest.is_some(),
@@ -34,17 +40,27 @@ pub fn run(bytes: &[u8]) {
             idle: s.flag(),
             waiting: s.flag(),
         };
-        let verdict = watch.look(now, &activity, limit);
+        assert!(
+            wanted || oldest.is_none() || !overdue,
+            "it is seen that it does not let go"
+        );
+        let verdict = watch.look(now, &activity, limit, answer);
         match oldest {
             None => assert_eq!(verdict, Verdict::Fine),
             Some(_) => {
                 let gone = activity.acthd & 0xffff_ffff == 0xffff_ffff;
                 assert_eq!(verdict == Verdict::Gone, gone, "{activity:?}");
-                assert!(limit != 0 || verdict != Verdict::Fine, "no time is left");
+                assert_eq!(verdict == Verdict::Keeps, overdue && !gone);
+                assert!(verdict != Verdict::Ask || (answer.is_some() && owed.is_none()));
+                // Who is asked already may answer.
+                let left = limit != 0 || owed.is_some();
+                assert!(left || verdict != Verdict::Fine, "no time is left");
             }
         }
-        if s.u8().is_multiple_of(8) {
-            watch.kicked();
+        match s.u8() % 8 {
+            0 => watch.kicked(),
+            1 => watch.asked(now),
+            _ => {}
         }
     }
 }

@@ -306,6 +306,35 @@ fn what_allows_nothing_is_not_taken_off() {
 }
 
 #[test]
+fn who_is_asked_is_saved_and_goes_on_or_owes_an_answer() {
+    for lets_go in [true, false] {
+        let mut bench = Bench::default();
+        let space = Space::new(&mut bench);
+        let spin = bench.context_in(BCS, space.tree, 0, None);
+        let (page, program) = endless(&mut bench, &space, lets_go);
+        bench.submit(spin, &Work::batch(program));
+        assert!(!bench.run_for(SOME));
+        for n in 1..=5 {
+            let before = bench.dword(page, 0);
+            bench.ports[BCS].sched.ask();
+            assert_eq!(bench.kick(BCS), lets_go || n == 1, "one question at a time");
+            assert!(!bench.run_for(SOME));
+            assert_eq!(bench.ports[BCS].sched.owed().is_none(), lets_go);
+            assert!(
+                bench.dword(page, 0) > before,
+                "it goes on from where it was"
+            );
+            // Case 7, with a restore or not: the same context leaves and comes.
+            let case_7 = event(None, false, Some(1), true);
+            let said = bench.ports[BCS].said.iter().skip(1);
+            let answers = if lets_go { n } else { 0 };
+            assert_eq!(said.filter(|e| **e == case_7).count(), answers);
+        }
+        bench.assert_lawful();
+    }
+}
+
+#[test]
 fn the_kernels_commands_are_not_interrupted() {
     // From the end of a batch to its interrupt nobody takes over: a load in between is taken behind it.
     let mut bench = Bench::default();

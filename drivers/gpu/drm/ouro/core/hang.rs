@@ -6,6 +6,9 @@
 //! is doing. A request that stays for the whole limit hangs, whatever the engine does: that is a batch
 //! without end. One during which nothing has moved for half of it hangs, too; if the engine has said that
 //! something is wrong, a twelfth is enough.
+//!
+//! An engine that can be asked to let go of what it runs is asked then. If it answers, the request may go on, and
+//! is asked again after as long. Who owes an answer for too long hangs, whoever has asked.
 
 use ouro_hw::{report::Activity, types::Seqno};
 
@@ -21,6 +24,10 @@ pub enum Verdict {
     Stuck,
     /// The request takes too long.
     Endless,
+    /// The request takes long: the engine should be asked whether it lets go of it.
+    Ask,
+    /// It does not let go of what it runs.
+    Keeps,
     /// It is not there any more: it reads all ones.
     Gone,
 }
@@ -31,6 +38,21 @@ struct Seen {
     head: u32,
     acthd: u64,
     units: [u32; 2],
+}
+
+/// What an engine owes that can be asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer {
+    /// For how many milliseconds it has owed one; `None`: it does not.
+    pub owed: Option<u64>,
+    /// How many it may.
+    pub limit: u64,
+}
+
+impl Answer {
+    fn is_overdue(&self) -> bool {
+        self.owed.is_some_and(|ms| ms >= self.limit)
+    }
 }
 
 /// The watch over one engine.
@@ -48,12 +70,20 @@ impl Watch {
     /// Whether what the engine does should be [`look`](Self::look)ed at: reading it costs.
     ///
     /// `oldest` is the oldest request on the engine, and for how long it has run before, where others may
-    /// have the engine in between; `limit` how many milliseconds it may take.
-    pub fn tick(&mut self, now: u64, oldest: Option<(Seqno, u64)>, limit: u64) -> bool {
+    /// have the engine in between; `limit` how many milliseconds it may take; `answer`: see
+    /// [`look`](Self::look).
+    pub fn tick(
+        &mut self,
+        now: u64,
+        oldest: Option<(Seqno, u64)>,
+        limit: u64,
+        answer: Option<Answer>,
+    ) -> bool {
         let Some((seqno, ran)) = oldest else {
             *self = Self::default();
             return false;
         };
+        let overdue = answer.is_some_and(|a| a.is_overdue());
         let since = match self.oldest {
             Some((known, since)) if known == seqno => since,
             _ => {
@@ -62,10 +92,10 @@ impl Watch {
                 let since = now.saturating_sub(ran);
                 self.oldest = Some((seqno, since));
                 self.seen = None;
-                return now.saturating_sub(since) >= limit / 6;
+                return overdue || now.saturating_sub(since) >= limit / 6;
             }
         };
-        self.alarmed || now.saturating_sub(since) >= limit / 6
+        overdue || self.alarmed || now.saturating_sub(since) >= limit / 6
     }
 
     /// The engine reports an error. It may have stopped, or go on.
@@ -73,8 +103,14 @@ impl Watch {
         self.alarmed = true;
     }
 
-    /// Judges what the engine does.
-    pub fn look(&mut self, now: u64, activity: &Activity, limit: u64) -> Verdict {
+    /// Judges what the engine does. `answer`: what it owes, if it can be asked.
+    pub fn look(
+        &mut self,
+        now: u64,
+        activity: &Activity,
+        limit: u64,
+        answer: Option<Answer>,
+    ) -> Verdict {
         let Some((_, began)) = self.oldest else {
             return Verdict::Fine;
         };
@@ -82,8 +118,16 @@ impl Watch {
         if activity.acthd & 0xffff_ffff == 0xffff_ffff {
             return Verdict::Gone;
         }
+        let takes_long = |otherwise| match answer {
+            None => otherwise,
+            Some(Answer { owed: None, .. }) => Verdict::Ask,
+            Some(_) => Verdict::Fine,
+        };
+        if answer.is_some_and(|a| a.is_overdue()) {
+            return Verdict::Keeps;
+        }
         if now.saturating_sub(began) >= limit {
-            return Verdict::Endless;
+            return takes_long(Verdict::Endless);
         }
         let seen = Seen {
             head: activity.head,
@@ -93,8 +137,10 @@ impl Watch {
         match self.seen {
             Some((last, since)) if last == seen => {
                 let quiet = now.saturating_sub(since);
-                if quiet >= limit / if self.alarmed { 12 } else { 2 } {
+                if self.alarmed && quiet >= limit / 12 {
                     Verdict::Stuck
+                } else if quiet >= limit / 2 {
+                    takes_long(Verdict::Stuck)
                 } else if activity.waiting && quiet >= limit / 6 {
                     Verdict::Waits
                 } else {
@@ -106,6 +152,12 @@ impl Watch {
                 Verdict::Fine
             }
         }
+    }
+
+    /// The engine is asked: the request has as long again, if it answers.
+    pub fn asked(&mut self, now: u64) {
+        self.oldest = self.oldest.map(|(seqno, _)| (seqno, now));
+        self.seen = None;
     }
 
     /// A wait was ended: whatever it does next is seen anew.
@@ -141,8 +193,8 @@ mod tests {
         let mut w = Watch::default();
         let mut now = 0;
         loop {
-            if w.tick(now, A, LIMIT) {
-                let verdict = w.look(now, &acthd(now), LIMIT);
+            if w.tick(now, A, LIMIT, None) {
+                let verdict = w.look(now, &acthd(now), LIMIT, None);
                 if verdict != Verdict::Fine {
                     return (now, verdict);
                 }
@@ -155,16 +207,16 @@ mod tests {
     fn an_idle_engine_is_not_looked_at() {
         let mut w = Watch::default();
         for now in (0..10_000).step_by(50) {
-            assert!(!w.tick(now, None, LIMIT));
+            assert!(!w.tick(now, None, LIMIT, None));
         }
-        assert_eq!(w.look(10_000, &at(0), LIMIT), Verdict::Fine);
+        assert_eq!(w.look(10_000, &at(0), LIMIT, None), Verdict::Fine);
     }
 
     #[test]
     fn requests_that_follow_each_other_are_not_looked_at() {
         let mut w = Watch::default();
         for n in 1..100 {
-            assert!(!w.tick(u64::from(n) * 400, Some((Seqno(n), 0)), LIMIT));
+            assert!(!w.tick(u64::from(n) * 400, Some((Seqno(n), 0)), LIMIT, None));
         }
     }
 
@@ -198,11 +250,11 @@ mod tests {
         let mut now = 1000;
         // Before the watch knows the request.
         w.alarm();
-        assert!(!w.tick(now, A, LIMIT));
+        assert!(!w.tick(now, A, LIMIT, None));
         let found = loop {
             now += 50;
-            assert!(w.tick(now, A, LIMIT));
-            match w.look(now, &at(0x1000), LIMIT) {
+            assert!(w.tick(now, A, LIMIT, None));
+            match w.look(now, &at(0x1000), LIMIT, None) {
                 Verdict::Fine => {}
                 verdict => break (now, verdict),
             }
@@ -213,20 +265,20 @@ mod tests {
     #[test]
     fn an_alarm_without_a_reason_is_forgotten() {
         let mut w = Watch::default();
-        assert!(!w.tick(0, A, LIMIT));
+        assert!(!w.tick(0, A, LIMIT, None));
         w.alarm();
         // It goes on,
         for now in (50..1000).step_by(50) {
-            assert!(w.tick(now, A, LIMIT));
-            assert_eq!(w.look(now, &at(0x1000 + now), LIMIT), Verdict::Fine);
+            assert!(w.tick(now, A, LIMIT, None));
+            assert_eq!(w.look(now, &at(0x1000 + now), LIMIT, None), Verdict::Fine);
         }
         // and so does the next one, which may be quiet for as long as any.
-        assert!(!w.tick(1000, B, LIMIT));
-        assert!(!w.tick(1450, B, LIMIT));
-        assert!(w.tick(1500, B, LIMIT));
-        assert_eq!(w.look(1500, &at(0x1000), LIMIT), Verdict::Fine);
-        assert_eq!(w.look(2950, &at(0x1000), LIMIT), Verdict::Fine);
-        assert_eq!(w.look(3000, &at(0x1000), LIMIT), Verdict::Stuck);
+        assert!(!w.tick(1000, B, LIMIT, None));
+        assert!(!w.tick(1450, B, LIMIT, None));
+        assert!(w.tick(1500, B, LIMIT, None));
+        assert_eq!(w.look(1500, &at(0x1000), LIMIT, None), Verdict::Fine);
+        assert_eq!(w.look(2950, &at(0x1000), LIMIT, None), Verdict::Fine);
+        assert_eq!(w.look(3000, &at(0x1000), LIMIT, None), Verdict::Stuck);
     }
 
     #[test]
@@ -238,8 +290,8 @@ mod tests {
         let mut w = Watch::default();
         let mut told = std::vec::Vec::new();
         for now in (0..3000).step_by(50) {
-            if w.tick(now, A, LIMIT) {
-                match w.look(now, &waiting, LIMIT) {
+            if w.tick(now, A, LIMIT, None) {
+                match w.look(now, &waiting, LIMIT, None) {
                     Verdict::Fine => {}
                     Verdict::Waits => {
                         told.push(now);
@@ -250,7 +302,7 @@ mod tests {
             }
         }
         assert_eq!(told, [1000, 1550, 2100, 2650]);
-        assert_eq!(w.look(3000, &waiting, LIMIT), Verdict::Endless);
+        assert_eq!(w.look(3000, &waiting, LIMIT, None), Verdict::Endless);
     }
 
     #[test]
@@ -263,9 +315,9 @@ mod tests {
             let n = (now / 50 % 2) as usize;
             let oldest = Some((Seqno(n as u32 + 1), ran[n]));
             // Nobody asks before a sixth of the limit is over.
-            let asked = w.tick(now, oldest, LIMIT);
+            let asked = w.tick(now, oldest, LIMIT, None);
             assert_eq!(asked, ran[n] >= LIMIT / 6, "{now}");
-            if asked && w.look(now, &at(0x1000 + now), LIMIT) == Verdict::Endless {
+            if asked && w.look(now, &at(0x1000 + now), LIMIT, None) == Verdict::Endless {
                 break (now, w.oldest());
             }
             ran[n] += 50;
@@ -277,20 +329,81 @@ mod tests {
     #[test]
     fn another_request_starts_the_clock_anew() {
         let mut w = Watch::default();
-        assert!(!w.tick(0, A, LIMIT));
-        assert!(w.tick(2900, A, LIMIT));
-        assert!(!w.tick(2950, B, LIMIT));
+        assert!(!w.tick(0, A, LIMIT, None));
+        assert!(w.tick(2900, A, LIMIT, None));
+        assert!(!w.tick(2950, B, LIMIT, None));
         assert_eq!(w.oldest(), Some(Seqno(2)));
-        assert!(!w.tick(3000, B, LIMIT));
-        assert!(w.tick(3450, B, LIMIT));
-        assert_eq!(w.look(3450, &at(0), LIMIT), Verdict::Fine);
+        assert!(!w.tick(3000, B, LIMIT, None));
+        assert!(w.tick(3450, B, LIMIT, None));
+        assert_eq!(w.look(3450, &at(0), LIMIT, None), Verdict::Fine);
     }
 
     #[test]
     fn all_ones_are_a_card_that_is_gone() {
         let mut w = Watch::default();
-        w.tick(0, A, LIMIT);
-        assert!(w.tick(500, A, LIMIT));
-        assert_eq!(w.look(500, &at(0xffff_ffff), LIMIT), Verdict::Gone);
+        w.tick(0, A, LIMIT, None);
+        assert!(w.tick(500, A, LIMIT, None));
+        assert_eq!(w.look(500, &at(0xffff_ffff), LIMIT, None), Verdict::Gone);
+    }
+
+    fn answer(owed: Option<u64>) -> Option<Answer> {
+        let limit = LIMIT / 2;
+        Some(Answer { owed, limit })
+    }
+
+    /// Every 50 ms until more is said than that it should be asked: when that was, and what. It answers after
+    /// `answers` milliseconds.
+    fn watch_asking(
+        acthd: impl Fn(u64) -> u64,
+        answers: u64,
+    ) -> (std::vec::Vec<u64>, Option<(u64, Verdict)>) {
+        let mut w = Watch::default();
+        let (mut asked, mut since) = (std::vec::Vec::new(), None);
+        for now in (0..20_000).step_by(50) {
+            since = since.filter(|since| now - since < answers);
+            let owes = answer(since.map(|since| now - since));
+            if !w.tick(now, A, LIMIT, owes) {
+                continue;
+            }
+            match w.look(now, &at(acthd(now)), LIMIT, owes) {
+                Verdict::Fine => {}
+                Verdict::Ask => {
+                    w.asked(now);
+                    asked.push(now);
+                    since = Some(now);
+                }
+                other => return (asked, Some((now, other))),
+            }
+        }
+        (asked, None)
+    }
+
+    #[test]
+    fn who_lets_go_may_run_as_long_as_it_likes() {
+        let (asked, verdict) = watch_asking(|now| 0x1000 + now, 100);
+        assert_eq!(asked, [3000, 6000, 9000, 12_000, 15_000, 18_000]);
+        assert_eq!(verdict, None);
+        // One that waits for memory moves nothing.
+        let (asked, verdict) = watch_asking(|_| 0x1000, 100);
+        assert_eq!(asked.first(), Some(&2000));
+        assert_eq!(verdict, None);
+    }
+
+    #[test]
+    fn who_does_not_let_go_hangs() {
+        let keeps = |asked| (std::vec![asked], Some((asked + 1500, Verdict::Keeps)));
+        assert_eq!(watch_asking(|now| 0x1000 + now, u64::MAX), keeps(3000));
+        assert_eq!(watch_asking(|_| 0x1000, u64::MAX), keeps(2000));
+    }
+
+    #[test]
+    fn who_keeps_others_waiting_hangs_whatever_its_limit() {
+        const NONE: u64 = u64::MAX;
+        let mut w = Watch::default();
+        assert!(!w.tick(0, A, NONE, answer(None)));
+        assert!(!w.tick(1450, A, NONE, answer(Some(1450))));
+        let overdue = answer(Some(1500));
+        assert!(w.tick(1500, A, NONE, overdue));
+        assert_eq!(w.look(1500, &at(0x1000), NONE, overdue), Verdict::Keeps);
     }
 }

@@ -300,17 +300,25 @@ impl ListPort {
     /// [`room`](Self::room) of them are looked at. No context is in it twice. What the engine has besides may
     /// run behind them.
     pub fn load(&mut self, wanted: &[Wanted]) -> Option<Load> {
-        self.list(wanted, false)
+        let wanted = wanted.get(..self.room()).unwrap_or(wanted);
+        self.list(wanted, self.must_load(wanted, false))
     }
 
     /// As [`load`](Self::load), but nothing else may run behind them.
     pub fn load_only(&mut self, wanted: &[Wanted]) -> Option<Load> {
-        self.list(wanted, true)
+        let wanted = wanted.get(..self.room()).unwrap_or(wanted);
+        self.list(wanted, self.must_load(wanted, true))
     }
 
-    fn list(&mut self, wanted: &[Wanted], only: bool) -> Option<Load> {
+    /// As [`load`](Self::load), but also if the engine has just that: for the answer it has to let go of what
+    /// runs.
+    pub fn load_anew(&mut self, wanted: &[Wanted]) -> Option<Load> {
         let wanted = wanted.get(..self.room()).unwrap_or(wanted);
-        if self.loading.is_some() || !self.must_load(wanted, only) {
+        self.list(wanted, !wanted.is_empty())
+    }
+
+    fn list(&mut self, wanted: &[Wanted], must: bool) -> Option<Load> {
+        if self.loading.is_some() || !must {
             return None;
         }
         let none = ListEntry {

@@ -18,13 +18,16 @@ use kernel::{
 use ouro_kernel::{
     gem::Weak,
     resv::{HasResv, Usage},
-    task,
+    task, time,
     userptr::{Invalidate, Sequence, Shut, UserRange},
     wait::{Interruptible, FOREVER},
 };
 
 use super::{bo, contents, region::Placements, Backing, Bo, Object};
-use crate::driver::Device;
+use crate::{driver::Device, submit::lift};
+
+/// For how long the process waits before what it waits for is pressed to end.
+const PATIENCE_MS: u32 = 500;
 
 /// Waits for the GPU when the process changes its memory.
 pub(crate) struct Watch {
@@ -39,14 +42,18 @@ impl Invalidate for Watch {
             return true;
         };
         let idle = || object.resv().test_signaled(Usage::Bookkeep);
-        // Every fence is signalled: by the GPU, a reset, or the unbind.
+        // Every fence is signalled: by the GPU, a reset, or the unbind. A batch that could go on for ever may
+        // not: the process may be about to end, and with it the file that the batch came from.
+        let mut jiffies = time::ms(PATIENCE_MS);
         while !idle() {
             if !may_wait {
                 return false;
             }
             let _ = object
                 .resv()
-                .wait(Usage::Bookkeep, Interruptible::No, FOREVER);
+                .wait(Usage::Bookkeep, Interruptible::No, jiffies);
+            object.resv().each(Usage::Bookkeep, lift::press);
+            jiffies = FOREVER;
         }
         true
     }

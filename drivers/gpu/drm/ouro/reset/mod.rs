@@ -32,7 +32,7 @@ use kernel::{
         Arc, Mutex, SetOnce,
     },
 };
-use ouro_core::hang::{Verdict, Watch};
+use ouro_core::hang::{Answer, Verdict, Watch};
 use ouro_hw::report::MAX_ENGINES;
 use ouro_kernel::{pci::DmaDevice, time};
 
@@ -72,6 +72,8 @@ pub(crate) enum Why {
     Stuck,
     /// The request takes too long.
     Endless,
+    /// It is asked to let go of what it runs, and does not.
+    Keeps,
     /// Nobody wants what it runs any more.
     Revoked,
     /// It has to be idle now, and is not.
@@ -88,7 +90,7 @@ impl Why {
 
     /// Whether it was seen to hang.
     fn is_hang(self) -> bool {
-        matches!(self, Self::Stuck | Self::Endless)
+        matches!(self, Self::Stuck | Self::Endless | Self::Keeps)
     }
 
     /// Whether it was found by looking at a request, which may be over by now.
@@ -101,6 +103,7 @@ impl Why {
         match self {
             Self::Stuck => "nothing moves",
             Self::Endless => "no end in sight",
+            Self::Keeps => "it does not let go",
             Self::Revoked => "its client is gone",
             Self::Busy => "it does not become idle",
             Self::Asked => "asked for",
@@ -142,6 +145,8 @@ pub(crate) struct Recovery {
     golden: SetOnce<Arc<Image>>,
     /// Milliseconds that a request may take; 0 for as long as it likes.
     hang_ms: Atomic<u32>,
+    /// Milliseconds for which an engine may keep what it is asked to let go of; 0: it is not asked.
+    preempt_ms: Atomic<u32>,
     /// As i915 numbers it: 0 none, 1 all together, else each by itself.
     allowed: Atomic<u32>,
     resets: Atomic<u64>,
@@ -179,6 +184,7 @@ impl Recovery {
                 kernel_context,
                 golden: SetOnce::new(),
                 hang_ms: Atomic::new(default_hang_ms()),
+                preempt_ms: Atomic::new(default_preempt_ms()),
                 allowed: Atomic::new(3),
                 resets: Atomic::new(0),
                 wedged: Atomic::new(false),
@@ -256,6 +262,17 @@ impl Recovery {
         self.hang_ms.store(at_least(ms), ordering::Relaxed);
     }
 
+    /// Milliseconds for which an engine may keep what it is asked to let go of, where it can be asked; 0: it is
+    /// not asked. Never longer than [`hang_ms`](Self::hang_ms).
+    pub(crate) fn preempt_ms(&self) -> u32 {
+        self.preempt_ms.load(ordering::Relaxed)
+    }
+
+    /// Sets [`preempt_ms`](Self::preempt_ms).
+    pub(crate) fn set_preempt_ms(&self, ms: u32) {
+        self.preempt_ms.store(ms, ordering::Relaxed);
+    }
+
     /// Looks after the engines. Called every now and then while anything is unfinished. Process
     /// context.
     pub(crate) fn tick(&self) {
@@ -295,6 +312,9 @@ impl Recovery {
         inner.checked = ns;
         for engine in self.engines.iter() {
             engine.sample(passed);
+            if self.hang_ms() == 0 {
+                engine.unwatch();
+            }
             let Some(watch) = inner.watches.get_mut(engine.index()) else {
                 continue;
             };
@@ -304,9 +324,20 @@ impl Recovery {
                 0 => u64::MAX,
                 limit => limit,
             };
-            let limit = if revoked { limit.min(GRACE_MS) } else { limit };
+            let patience = limit.min(self.preempt_ms().into());
+            let grace = match engine.has_lists() && patience != 0 {
+                true => GRACE_MS.min(patience),
+                false => GRACE_MS,
+            };
+            let limit = if revoked { limit.min(grace) } else { limit };
+            // Nobody asks for what nobody wants.
+            let can_answer = oldest.filter(|o| o.can_answer && !revoked && patience != 0);
+            let answer = can_answer.map(|o| Answer {
+                owed: o.owes.map(|since| ns.saturating_sub(since) / 1_000_000),
+                limit: patience,
+            });
             let oldest = oldest.map(|o| (o.seqno, o.ran / 1_000_000));
-            if !watch.tick(now, oldest, limit) {
+            if !watch.tick(now, oldest, limit, answer) {
                 continue;
             }
             // The request may have been retired since it was seen, and the device sleep.
@@ -314,8 +345,13 @@ impl Recovery {
                 return self.wedge(inner, held);
             }
             let activity = engine.hw().activity(&self.hardware.hw());
-            let why = match watch.look(now, &activity, limit) {
+            let why = match watch.look(now, &activity, limit, answer) {
                 Verdict::Fine => None,
+                Verdict::Ask => {
+                    engine.ask();
+                    watch.asked(now);
+                    None
+                }
                 Verdict::Waits => {
                     if engine.hw().kick(&self.hardware.hw()) {
                         let id = Words(engine.hw().desc().id);
@@ -331,6 +367,7 @@ impl Recovery {
                 Verdict::Stuck | Verdict::Endless if revoked => Some(Why::Revoked),
                 Verdict::Stuck => Some(Why::Stuck),
                 Verdict::Endless => Some(Why::Endless),
+                Verdict::Keeps => Some(Why::Keeps),
                 Verdict::Gone => {
                     let gone = self.wedge(inner, held);
                     self.hardware.put();
@@ -419,6 +456,11 @@ fn has(set: u32, engine: &Engine) -> bool {
 /// What the module parameter says.
 pub(crate) fn default_hang_ms() -> u32 {
     at_least(*crate::module_parameters::hang_ms.value_ref())
+}
+
+/// What an engine has at first to let go of what it runs.
+pub(crate) fn default_preempt_ms() -> u32 {
+    default_hang_ms() / 2
 }
 
 /// A limit that the watch can tell.

@@ -290,7 +290,15 @@ impl Context {
     /// Nobody has it any more: what it has published goes on only if it is persistent, and
     /// somebody watches it. Any context.
     pub(crate) fn close(&self, watched: bool) {
+        self.standing.closed.set(true);
         if !(watched && self.standing.params.persistent.get()) {
+            self.standing.revoked.set(true);
+        }
+    }
+
+    /// Nobody watches it any more: if nobody has it either, what it has published does not go on. Any context.
+    pub(super) fn unwatch(&self) {
+        if self.standing.closed.get() {
             self.standing.revoked.set(true);
         }
     }

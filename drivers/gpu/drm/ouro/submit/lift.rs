@@ -13,6 +13,8 @@
 //! Nor does anything less urgent come between the two: behind a context that was lifted the scheduler lists
 //! nothing of that, and when such a request is done, it is signalled before the engine is given more.
 //!
+//! What somebody waits for who cannot be woken up is lifted above everybody, and has to end ([`press`]).
+//!
 //! All this comes behind the publication, in process context and with no lock held: at worst it is late by a
 //! moment. No request is visited twice for the same priority: its [`Urgency`] only grows.
 
@@ -37,6 +39,8 @@ use super::{
 
 /// None at all.
 const NONE: i32 = i32::MIN;
+/// Of what is pressed: more than any client may have.
+const PRESSED: i32 = i32::MAX;
 
 /// How urgent a request is, and what waits for it.
 pub(super) struct Urgency {
@@ -125,7 +129,7 @@ pub(super) struct Rank {
 }
 
 /// Requests that may have been lifted.
-type Visits = List<Tracker, 1>;
+pub(super) type Visits = List<Tracker, 1>;
 
 fn visit(list: &mut Visits, tracker: Arc<Tracker>) {
     // Else somebody is about to visit it, and will see what it is lifted to.
@@ -144,6 +148,28 @@ pub(super) fn lift(fence: &Fence) {
     }
     let mut list = List::new();
     visit(&mut list, tracker);
+    spread(list);
+}
+
+/// Somebody waits for this fence who cannot be woken up, and so it has to be signalled: what its requests wait
+/// for is not only lifted, but its engines are not asked to let go of it either. Each has its time, and is reset
+/// then. Any context; the worker does it soon.
+pub(crate) fn press(fence: &Fence) {
+    fence.each(|fence| {
+        let Some(tracker) = fence::timeline::<Tracker>(fence) else {
+            return;
+        };
+        if tracker.urgency.raise(PRESSED) {
+            if let Ok(tracker) = ListArc::try_from_arc(tracker) {
+                let retirer = tracker.engine().retirer.clone();
+                retirer.press(tracker);
+            }
+        }
+    });
+}
+
+/// What these requests wait for becomes as urgent as they are. Process context, no locks.
+pub(super) fn spread(mut list: Visits) {
     while let Some(tracker) = list.pop_front() {
         let tracker = tracker.into_arc();
         // Who lifts it from now on finds it in no list; what it was lifted to before is seen here.
@@ -191,6 +217,12 @@ impl Engine {
 }
 
 impl Lists {
+    /// Whether the context that runs has a request that is pressed.
+    pub(super) fn is_pressed(&self) -> bool {
+        let running = self.running();
+        running.is_some_and(|place| place.lifted == Some(PRESSED))
+    }
+
     /// A request of such a rank is about to be in a place.
     pub(super) fn raise(&mut self, at: u32, Rank { own, lifted }: Rank) {
         let place = self.places.get_mut(at as usize).and_then(|p| p.as_mut());

@@ -153,6 +153,13 @@ impl Lists {
         self.running()?.flight.iter().next()
     }
 
+    /// The oldest request of each context.
+    pub(super) fn firsts(&self) -> impl Iterator<Item = ArcBorrow<'_, Request>> {
+        let places = self.active.iter();
+        let places = places.filter_map(|at| self.places.get(*at as usize)?.as_ref());
+        places.filter_map(|place| place.flight.iter().next())
+    }
+
     /// Whether no request is emitted and not taken off.
     pub(super) fn is_quiet(&self) -> bool {
         let mut places = self.active.iter();

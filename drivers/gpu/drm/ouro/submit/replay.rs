@@ -14,7 +14,7 @@ use core::mem;
 use kernel::{
     list::{List, ListArc},
     prelude::*,
-    sync::Arc,
+    sync::{Arc, ArcBorrow},
 };
 use ouro_hw::types::{RingOffset, Seqno};
 use ouro_kernel::time;
@@ -81,6 +81,10 @@ pub(crate) struct Oldest {
     /// Nanoseconds that it has run for, where others may have had the engine in between, as far as was seen
     /// by [`Engine::sample`].
     pub(crate) ran: u64,
+    /// Whether it may go on if the engine is asked and lets go of it.
+    pub(crate) can_answer: bool,
+    /// Since when the engine has owed an answer to what it was given, in nanoseconds.
+    pub(crate) owes: Option<u64>,
 }
 
 impl Engine {
@@ -89,7 +93,13 @@ impl Engine {
         let queue = self.queue.lock();
         let first = queue.port.first()?;
         let ran = first.emitted.lock().ran;
+        let (can_answer, owes) = match &queue.port {
+            Port::Lists(lists) => (!lists.is_pressed(), lists.sched.owed()),
+            _ => (false, None),
+        };
         Some(Oldest {
+            can_answer,
+            owes,
             seqno: first.tracker.seqno()?,
             revoked: first.context.as_ref().is_some_and(|c| c.is_revoked()),
             ran,
@@ -101,6 +111,35 @@ impl Engine {
         if let Port::Lists(lists) = &self.queue.lock().port {
             if let Some(first) = lists.first() {
                 first.emitted.lock().ran += ns;
+            }
+        }
+    }
+
+    /// Nobody watches what it runs any more: see [`Context::unwatch`]. Any context.
+    pub(crate) fn unwatch(&self) {
+        let queue = self.queue.lock();
+        let context = |request: ArcBorrow<'_, Request>| {
+            if let Some(context) = request.context.as_ref() {
+                context.unwatch();
+            }
+        };
+        match &queue.port {
+            Port::Lists(lists) => lists.firsts().for_each(context),
+            port => port.first().into_iter().for_each(context),
+        }
+    }
+
+    /// Asks the engine whether it lets go of what it runs, where it can be asked. What runs has its time anew.
+    pub(crate) fn ask(&self) {
+        let mut queue = self.queue.lock();
+        let held = queue.resetting || queue.stopped.is_some() || queue.signalling != 0;
+        if let Port::Lists(lists) = &mut queue.port {
+            if let Some(first) = lists.first() {
+                first.emitted.lock().ran = 0;
+            }
+            lists.sched.ask();
+            if !held {
+                lists.go_on(self);
             }
         }
     }

@@ -26,7 +26,12 @@ use kernel::{
 use ouro_hw::types::Seqno;
 use ouro_kernel::{time, work};
 
-use super::{follow::Gate, Engine, Request};
+use super::{
+    follow::Gate,
+    lift::{self, Visits},
+    request::Tracker,
+    Engine, Request,
+};
 use crate::{gem::Backing, hardware::Hardware, reset::Recovery, vm::Space};
 
 /// Milliseconds from one tick to the next.
@@ -49,6 +54,8 @@ struct Quarantine {
 struct Incoming {
     done: List<Request>,
     dying: List<Backing>,
+    /// Requests that somebody waits for who cannot be woken up.
+    pressed: Visits,
     /// No engine runs, and the worker is not asked for anything any more, except by who had an
     /// execution under way.
     closed: bool,
@@ -130,6 +137,7 @@ impl WorkItem<1> for Retirer {
             }
             idle
         };
+        lift::spread(this.pressed());
         let recovery = this.recovery.lock().clone();
         if let (false, Some(recovery)) = (idle, recovery) {
             recovery.tick();
@@ -175,6 +183,7 @@ impl Retirer {
                 incoming <- new_spinlock_irq!(Incoming {
                     done: List::new(),
                     dying: List::new(),
+                    pressed: Visits::new(),
                     closed: false,
                 }, "ouro_incoming"),
                 quarantine <- new_mutex!(Quarantine {
@@ -220,6 +229,19 @@ impl Retirer {
             self.errors.store(known | mask, ordering::Release);
             let _ = self.queue.enqueue::<_, 0>(self.clone());
         }
+    }
+
+    /// Somebody waits for this request who cannot be woken up. Any context.
+    pub(super) fn press(&self, tracker: ListArc<Tracker, 1>) {
+        let mut incoming = self.incoming.lock();
+        if !incoming.closed {
+            incoming.pressed.push_back(tracker);
+        }
+    }
+
+    /// Those that were told of since.
+    fn pressed(&self) -> Visits {
+        core::mem::take(&mut self.incoming.lock().pressed)
     }
 
     /// Something was completed that should have interrupted. If the message was lost, the device waits
@@ -399,6 +421,7 @@ impl Retirer {
         self.engines.lock().clear();
         let recovery = self.recovery.lock().take();
         drop(recovery);
+        drop(self.pressed());
         self.settle();
         self.retire();
         self.late.flush();

@@ -80,6 +80,8 @@ pub(super) struct Standing {
     /// Who it belongs to; nobody, if it is the kernel's.
     pub(super) holder: Option<Arc<Holder>>,
     pub(super) guilt: Guilt,
+    /// Nobody has it any more.
+    pub(super) closed: Flag,
     /// It was closed, and what it has published shall not go on.
     pub(super) revoked: Flag,
     /// All its batches run in the order in which they were submitted, on whatever engine.
@@ -99,6 +101,7 @@ impl Standing {
                 priority: Atomic::new(0),
                 holder,
                 guilt: Guilt::default(),
+                closed: Flag::new(false),
                 revoked: Flag::new(false),
                 in_order: Flag::new(false),
                 last <- new_mutex!(None, "ouro_context_last"),

@@ -134,32 +134,42 @@ int model_fault(const struct place *place, unsigned int code)
 	return got;
 }
 
-/* A file of the first engine: a request may take five heartbeats (uapi.rst). */
-static int heartbeat_file(const struct gpu *gpu, const char *folder, char *path, size_t size)
+/* A file of the first engine. */
+static int engine_file(const struct gpu *gpu, const char *name, char *path, size_t size)
 {
 	struct stat st;
 
 	if (fstat(gpu->fd, &st))
 		return -errno;
 	/* primary nodes have the numbers from 0, render nodes those from 128 */
-	snprintf(path, size, "/sys/class/drm/card%u/engine/%s/%sheartbeat_interval_ms",
-		 minor(st.st_rdev) & 63, gpu->engines[0].name, folder);
+	snprintf(path, size, "/sys/class/drm/card%u/engine/%s/%s",
+		 minor(st.st_rdev) & 63, gpu->engines[0].name, name);
 	return 0;
 }
 
 int device_hang_ms(const struct gpu *gpu, unsigned int ms)
 {
 	char path[128], text[16];
-	int got = heartbeat_file(gpu, "", path, sizeof(path));
+	int got = engine_file(gpu, "heartbeat_interval_ms", path, sizeof(path));
 
+	/* a request may take five heartbeats (uapi.rst) */
 	snprintf(text, sizeof(text), "%u", ms / 5);
+	return got ? got : write_text(path, text);
+}
+
+int device_preempt_ms(const struct gpu *gpu, unsigned int ms)
+{
+	char path[128], text[16];
+	int got = engine_file(gpu, "preempt_timeout_ms", path, sizeof(path));
+
+	snprintf(text, sizeof(text), "%u", ms);
 	return got ? got : write_text(path, text);
 }
 
 int device_loaded_hang_ms(const struct gpu *gpu)
 {
 	char path[128], text[16] = "";
-	int got = heartbeat_file(gpu, ".defaults/", path, sizeof(path)), fd;
+	int got = engine_file(gpu, ".defaults/heartbeat_interval_ms", path, sizeof(path)), fd;
 
 	if (got)
 		return got;

@@ -309,38 +309,78 @@ TEST_F(discrete, equal_work_takes_turns)
 	}
 }
 
-/* Each alone would be found after the limit; so is each of two that have the engine by turns. */
-TEST_F(discrete, endless_work_that_takes_turns_is_found)
-{
-	const struct engine at_0 = { .name = "0" };
-	struct drm_i915_reset_stats stats;
-	__u32 contexts[2];
-	struct spin spins[2];
-	unsigned int i;
-
-	if (!self->gpu.ouro)
-		SKIP(return, "another driver may let a batch run as long as it can be taken off");
-	ASSERT_EQ(0, device_hang_ms(&self->gpu, HANG_MS_DEFAULT));
-	for (i = 0; i < 2; i++) {
-		contexts[i] = context_on(self->fd, copy_engine);
-		ASSERT_EQ(0, spin_start(&self->gpu, &at_0, contexts[i], 0, NULL, &spins[i]));
-	}
-	for (i = 0; i < 2; i++)
-		EXPECT_EQ(0, gem_wait(self->fd, spins[i].handle, 30000000000));
-	for (i = 0; i < 2; i++) {
-		stats = (struct drm_i915_reset_stats){ .ctx_id = contexts[i] };
-		GOOD(self->fd, DRM_IOCTL_I915_GET_RESET_STATS, &stats);
-		EXPECT_EQ(1, stats.batch_active);
-		spin_free(&spins[i]);
-	}
-}
-
 static struct drm_i915_reset_stats reset_stats(int fd, __u32 context)
 {
 	struct drm_i915_reset_stats stats = { .ctx_id = context };
 
 	call(fd, DRM_IOCTL_I915_GET_RESET_STATS, &stats);
 	return stats;
+}
+
+/* gen12.rst, "Asking instead of a limit": who lets go when asked has as long as it likes. */
+TEST_F(discrete, endless_work_that_lets_go_goes_on)
+{
+	enum { LIMIT = 1000 };
+	const struct engine at_0 = { .name = "0" };
+	__u32 contexts[2];
+	struct spin spins[2];
+	unsigned int i;
+
+	if (self->gpu.ouro)
+		ASSERT_EQ(0, device_hang_ms(&self->gpu, LIMIT));
+	/* one alone, then two by turns */
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	for (i = 0; i < 2; i++) {
+		contexts[i] = context_on(self->fd, copy_engine);
+		ASSERT_EQ(0, spin_start(&self->gpu, &at_0, contexts[i], 0, NULL, &spins[i]));
+		usleep(LIMIT * 3 * 1000);
+	}
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(1, gem_busy(self->fd, spins[i].handle));
+		spin_stop(&spins[i]);
+		EXPECT_EQ(0, gem_wait(self->fd, spins[i].handle, -1));
+		EXPECT_EQ(0, reset_stats(self->fd, contexts[i]).batch_active);
+		spin_free(&spins[i]);
+	}
+}
+
+/* And who does not, keeps nobody waiting for as long as that. */
+TEST_F(discrete, work_that_does_not_let_go_is_found)
+{
+	static const struct {
+		unsigned int hang_ms, preempt_ms;
+	} limits[] = {
+		{ HANG_MS_DEFAULT, PREEMPT_MS_DEFAULT },
+		{ 0, 300 },
+		/* nobody is asked */
+		{ 1000, 0 },
+	};
+	const struct engine at_0 = { .name = "0" };
+	__u32 target = create_in(self->fd, PAGE, SYSTEM), contexts[2];
+	struct spin spin;
+	unsigned int i, k;
+
+	for (k = 0; k < (self->gpu.ouro ? ARRAY_LEN(limits) : 1); k++) {
+		if (self->gpu.ouro) {
+			ASSERT_EQ(0, device_hang_ms(&self->gpu, limits[k].hang_ms));
+			ASSERT_EQ(0, device_preempt_ms(&self->gpu, limits[k].preempt_ms));
+		}
+		for (i = 0; i < 2; i++)
+			contexts[i] = context_on(self->fd, copy_engine);
+		ASSERT_EQ(0, context_priority(self->fd, contexts[0], -512));
+		ASSERT_EQ(0, hang_start(&self->gpu, &at_0, contexts[0], 0, NULL, &spin));
+		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+		ASSERT_EQ(0, words_store_one(self->fd, contexts[1], target, 0, 0xde4f + k));
+		EXPECT_EQ(0, gem_wait(self->fd, target, -1));
+		EXPECT_EQ(0xde4f + k, gem_read32(self->fd, target, 0));
+		EXPECT_EQ(1, reset_stats(self->fd, contexts[0]).batch_active);
+		EXPECT_EQ(0, reset_stats(self->fd, contexts[1]).batch_active);
+		spin_free(&spin);
+	}
+	if (self->gpu.ouro) {
+		EXPECT_EQ(0, device_hang_ms(&self->gpu, HANG_MS_DEFAULT));
+		EXPECT_EQ(0, device_preempt_ms(&self->gpu, PREEMPT_MS_DEFAULT));
+	}
 }
 
 /* An engine stops at what is no command: its context is guilty, others' work is done. */

@@ -252,10 +252,12 @@ TEST_F(files, hang_check_is_turned_off_and_on)
 /* Class and instance are those of i915_drm.h. */
 static const struct {
 	const char *folder, *name, *class, *instance, *known;
+	/* Sandy Bridge's (VCS 1.1.1), and DG2's (Vol 2c) */
+	const char *registers[2];
 } engine_files[] = {
-	{ "rcs0", "rcs0\n", "0\n", "0\n", "\n" },
-	{ "bcs0", "bcs0\n", "1\n", "0\n", "\n" },
-	{ "vcs0", "vcs0\n", "2\n", "0\n", "hevc sfc\n" },
+	{ "rcs0", "rcs0\n", "0\n", "0\n", "\n", { "0x2000\n", "0x2000\n" } },
+	{ "bcs0", "bcs0\n", "1\n", "0\n", "\n", { "0x22000\n", "0x22000\n" } },
+	{ "vcs0", "vcs0\n", "2\n", "0\n", "hevc sfc\n", { "0x12000\n", "0x1c0000\n" } },
 };
 
 TEST_F(files, engines_in_sysfs)
@@ -266,7 +268,9 @@ TEST_F(files, engines_in_sysfs)
 	} of[] = {
 		{ .file = "name" }, { .file = "class" }, { .file = "instance" },
 		{ .file = "capabilities" }, { .file = "known_capabilities" },
+		{ .file = "mmio_base" },
 	};
+	bool lists = getparam(self->fd, I915_PARAM_HAS_SCHEDULER) & I915_SCHEDULER_CAP_PREEMPTION;
 	char path[256], name[64], text[64];
 	unsigned int i, k;
 
@@ -282,6 +286,7 @@ TEST_F(files, engines_in_sysfs)
 		of[2].want = engine_files[i].instance;
 		of[3].want = "\n";
 		of[4].want = engine_files[i].known;
+		of[5].want = engine_files[i].registers[lists];
 		for (k = 0; k < ARRAY_LEN(of); k++) {
 			snprintf(name, sizeof(name), "engine/%s/%s", engine_files[i].folder,
 				 of[k].file);
@@ -334,6 +339,38 @@ TEST_F(files, heartbeat_in_sysfs)
 	EXPECT_LT(0, file_read(path, text, sizeof(text)));
 	EXPECT_STREQ("600\n", text);
 	EXPECT_GT(0, file_write(path, "1"));
+}
+
+/* How long an engine has to let go of what it runs: there where it can be asked. */
+TEST_F(files, preempt_timeout_in_sysfs)
+{
+	char path[256], before[64], text[64], name[64];
+
+	if (!(getparam(self->fd, I915_PARAM_HAS_SCHEDULER) & I915_SCHEDULER_CAP_PREEMPTION)) {
+		snprintf(name, sizeof(name), "engine/%s/preempt_timeout_ms",
+			 self->gpu.engines[0].name);
+		ASSERT_EQ(0, card_path(self->fd, name, path, sizeof(path)));
+		EXPECT_GT(0, file_read(path, text, sizeof(text)));
+		SKIP(return, "no engine lets go of what it runs here");
+	}
+	cover("sysfs engine");
+	snprintf(name, sizeof(name), "engine/%s/.defaults/preempt_timeout_ms",
+		 self->gpu.engines[0].name);
+	ASSERT_EQ(0, card_path(self->fd, name, path, sizeof(path)));
+	EXPECT_LT(0, file_read(path, before, sizeof(before)));
+	EXPECT_GT(0, file_write(path, "1"));
+	if (self->gpu.ouro)
+		EXPECT_STREQ("1500\n", before);
+	snprintf(name, sizeof(name), "engine/%s/preempt_timeout_ms", self->gpu.engines[0].name);
+	ASSERT_EQ(0, card_path(self->fd, name, path, sizeof(path)));
+	EXPECT_EQ(3, file_write(path, "400"));
+	EXPECT_LT(0, file_read(path, text, sizeof(text)));
+	EXPECT_STREQ("400\n", text);
+	EXPECT_EQ(-EINVAL, file_write(path, "soon"));
+	EXPECT_GT(0, file_write(path, "18446744073709551616"));
+	EXPECT_LT(0, file_read(path, text, sizeof(text)));
+	EXPECT_STREQ("400\n", text);
+	EXPECT_LT(0, file_write(path, before));
 }
 
 /* Keys are those of the kernel's Documentation/gpu/drm-usage-stats.rst. */

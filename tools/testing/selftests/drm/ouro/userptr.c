@@ -422,4 +422,52 @@ TEST_F(userptr, a_process_ends_while_the_gpu_uses_its_memory)
 	ASSERT_EQ(0, gpu_store(&self->gpu, 0, gem_create(self->fd, PAGE), 0, 1));
 }
 
+/*
+ * Its memory goes before its files, and so nobody has closed the contexts yet: what would go on for
+ * ever has to be ended, be it the batch that has the memory, or what that batch waits for.
+ */
+TEST_F(userptr, a_process_ends_while_its_batch_does_not)
+{
+	enum { BEHIND = 1, ELSEWHERE = 2 };
+	unsigned int how;
+
+	if (!self->gpu.ouro)
+		SKIP(return, "another driver may wait for as long as the batch likes");
+	for (how = 0; how <= (BEHIND | ELSEWHERE); how++) {
+		int status, ready[2];
+		char done = 0;
+		pid_t pid;
+
+		ASSERT_EQ(0, pipe(ready));
+		pid = fork();
+		ASSERT_LE(0, pid);
+		if (pid == 0) {
+			struct spin spin;
+			struct gpu gpu;
+			__u32 handle, shared;
+
+			done = !gpu_open(&gpu) &&
+			       !make(gpu.fd, memory_at(NULL, 4 * PAGE), 4 * PAGE, 0, &handle);
+			shared = done ? gem_create(gpu.fd, PAGE) : 0;
+			done = done && !spin_start(&gpu, &gpu.engines[0], 0,
+						   how & BEHIND ? shared : handle, NULL, &spin);
+			if (how & ELSEWHERE)
+				done = done && !store(&gpu, &gpu.engines[1], 0, shared, 0, 1);
+			if (how & BEHIND)
+				done = done && !gpu_store(&gpu, how & ELSEWHERE, handle, 0, 1);
+			if (write(ready[1], &done, 1) == 1)
+				pause();
+			_exit(1);
+		}
+		ASSERT_EQ(1, read(ready[0], &done, 1));
+		EXPECT_EQ(1, done);
+		kill(pid, SIGKILL);
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		EXPECT_TRUE(WIFSIGNALED(status));
+		close(ready[0]);
+		close(ready[1]);
+	}
+	ASSERT_EQ(0, gpu_store(&self->gpu, 0, gem_create(self->fd, PAGE), 0, 1));
+}
+
 TEST_HARNESS_MAIN

@@ -81,6 +81,20 @@ fn a_tail_that_does_not_go_on_is_restored() {
 }
 
 #[test]
+fn what_runs_is_loaded_anew() {
+    let mut port = ListPort::new(8, 12);
+    let both = [want(1, 8), want(2, 16)];
+    port.load(&both).unwrap();
+    assert_eq!(port.load_anew(&both), None, "one load at a time");
+    port.event(&event(None, false, Some(1), true)).unwrap();
+    assert_eq!(port.load(&both), None, "nothing new");
+    let load = port.load_anew(&both);
+    assert_eq!(tails(load), [(1, 8, true), (2, 16, true)]);
+    port.event(&event(None, false, Some(1), true)).unwrap();
+    assert_eq!(port.load_anew(&[]), None, "nothing");
+}
+
+#[test]
 fn urgent_contexts_do_not_wait() {
     let mut port = ListPort::new(8, 12);
     port.load(&[want(1, 8), want(2, 8)]).unwrap();

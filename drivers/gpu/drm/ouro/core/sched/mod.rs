@@ -84,6 +84,10 @@ pub struct Scheduler<A> {
     turn: Option<Turn>,
     /// When a patient client was last given the engine.
     relieved: Option<u64>,
+    /// When the load was given that the engine has not answered yet.
+    owed: Option<u64>,
+    /// It is to be asked whether it lets go of what it runs.
+    asks: bool,
 }
 
 impl<A: Arena> Scheduler<A> {
@@ -95,6 +99,8 @@ impl<A: Arena> Scheduler<A> {
             policy,
             turn: None,
             relieved: None,
+            owed: None,
+            asks: false,
         }
     }
 
@@ -203,6 +209,17 @@ impl<A: Arena> Scheduler<A> {
         self.store.change(context, now, |state| state.fresh = true);
     }
 
+    /// Since when the engine has owed an answer to what it was given, if it does.
+    pub fn owed(&self) -> Option<u64> {
+        self.owed
+    }
+
+    /// Asks the engine whether it lets go of what it runs: it is told what to do anew, even if that is what it
+    /// does.
+    pub fn ask(&mut self) {
+        self.asks = true;
+    }
+
     /// An event of the engine. An error means that it does not do what it was told, and must be reset.
     ///
     /// Events say what the engine has let go of; how far that has run is told by [`completed`](Self::completed)
@@ -210,6 +227,9 @@ impl<A: Arena> Scheduler<A> {
     /// again.
     pub fn event(&mut self, event: &PortEvent, now: u64) -> Result<(), Unexpected> {
         let outcome = self.port.event(event)?;
+        if outcome.acknowledged {
+            self.owed = None;
+        }
         for released in outcome.released() {
             let Some(done) = released.done else { continue };
             if let Some(context) = self.store.find(released.key) {
@@ -222,6 +242,7 @@ impl<A: Arena> Scheduler<A> {
 
     /// The engine was reset, and has nothing. What had not run up to its tail runs again.
     pub fn reset(&mut self, now: u64) {
+        (self.owed, self.asks) = (None, false);
         for released in self.port.reset() {
             let Some(context) = self.store.find(released.key) else {
                 continue;
@@ -360,10 +381,12 @@ impl<A: Arena> Scheduler<A> {
             }
         }
         let list = list.get(..len).unwrap_or(&[]);
-        let load = match only {
-            true => self.port.load_only(list)?,
-            false => self.port.load(list)?,
+        let load = match (core::mem::take(&mut self.asks), only) {
+            (true, _) => self.port.load_anew(list)?,
+            (false, true) => self.port.load_only(list)?,
+            (false, false) => self.port.load(list)?,
         };
+        self.owed = Some(now);
         for wanted in list.iter().take(load.entries().len()) {
             self.store.loaded(wanted.key);
         }

@@ -474,6 +474,52 @@ fn endless_contexts_share_the_engine() {
 }
 
 #[test]
+fn who_is_asked_goes_on_when_the_engine_has_answered() {
+    let random = &mut Random(3);
+    let mut core = Core::new();
+    let client = core.client();
+    let n = core.context(client, 0);
+    core.publish(n, ENDLESS, 1);
+    for k in 0..10 {
+        for _ in 0..100 {
+            core.tick(random);
+        }
+        assert_eq!(core.sched.owed(), None);
+        let loads = core.loads;
+        core.sched.ask();
+        core.schedule();
+        assert_eq!(core.sched.owed(), Some(core.now));
+        for _ in 0..URGENT {
+            core.tick(random);
+        }
+        assert_eq!((core.loads - loads, core.sched.owed()), (1, None), "{k}");
+        assert_eq!(core.device.running, Some(1));
+    }
+    assert!(core.device.ran[n] >= 1000 - 10 * URGENT);
+}
+
+#[test]
+fn who_does_not_let_go_owes_an_answer() {
+    let random = &mut Random(4);
+    let mut core = Core::new();
+    let client = core.client();
+    let (n, urgent) = (core.context(client, 0), core.context(client, 1));
+    core.publish(n, ENDLESS, ENDLESS);
+    for _ in 0..10 {
+        core.tick(random);
+    }
+    assert_eq!(core.sched.owed(), None);
+    let since = core.now;
+    core.publish(urgent, 1, 0);
+    for _ in 0..100 {
+        core.tick(random);
+        assert_eq!(core.sched.owed(), Some(since));
+    }
+    core.sched.reset(core.now);
+    assert_eq!(core.sched.owed(), None);
+}
+
+#[test]
 fn clients_share_and_not_contexts() {
     let random = &mut Random(2);
     let mut core = Core::new();
