@@ -239,6 +239,11 @@ impl ListPort {
         self.working().next().map(|h| h.key)
     }
 
+    /// The number of that context.
+    pub fn running_id(&self) -> Option<u32> {
+        self.working().next().map(|h| h.id)
+    }
+
     /// A context has run up to `tail`.
     pub fn completed(&mut self, key: ContextKey, tail: RingOffset) {
         let lists = [Some(&mut self.loaded), self.loading.as_mut()];

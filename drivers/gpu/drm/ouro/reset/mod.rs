@@ -49,8 +49,6 @@ use crate::{
 
 /// Milliseconds that a request has which nobody wants any more.
 const GRACE_MS: u64 = 500;
-/// Nanoseconds between two looks at most that count for who has the engine then: some ticks.
-const MAX_PASSED_NS: u64 = 200_000_000;
 /// The shortest time that user space can set, in milliseconds: the watch needs a few ticks.
 const LEAST_HANG_MS: u32 = 300;
 
@@ -117,8 +115,6 @@ struct Inner {
     lost: [Lost; MAX_ENGINES],
     /// The device sleeps, or is gone: there is nothing to reset.
     resting: bool,
-    /// When engines were looked at last, in nanoseconds.
-    checked: u64,
 }
 
 /// What a reset held, to be let go of with no lock held.
@@ -194,7 +190,6 @@ impl Recovery {
                     watches: [Watch::default(); MAX_ENGINES],
                     lost: core::array::from_fn(|_| Lost::new()),
                     resting: false,
-                    checked: 0,
                 }, "ouro_recovery"),
             }? Error),
             GFP_KERNEL,
@@ -263,7 +258,7 @@ impl Recovery {
     }
 
     /// Milliseconds for which an engine may keep what it is asked to let go of, where it can be asked; 0: it is
-    /// not asked. Never longer than [`hang_ms`](Self::hang_ms).
+    /// not asked. [`hang_ms`](Self::hang_ms) is the limit of that, too.
     pub(crate) fn preempt_ms(&self) -> u32 {
         self.preempt_ms.load(ordering::Relaxed)
     }
@@ -307,11 +302,8 @@ impl Recovery {
     fn check(&self, inner: &mut Inner, held: &mut Held) -> Result {
         let ns = time::monotonic_ns();
         let now = ns / 1_000_000;
-        // What was not looked at for long was idle in between, or somebody else had the processor.
-        let passed = ns.saturating_sub(inner.checked).min(MAX_PASSED_NS);
-        inner.checked = ns;
         for engine in self.engines.iter() {
-            engine.sample(passed);
+            engine.count(ns);
             if self.hang_ms() == 0 {
                 engine.unwatch();
             }

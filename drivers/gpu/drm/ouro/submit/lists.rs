@@ -19,7 +19,6 @@ use kernel::{
 };
 use ouro_core::{
     events::Events,
-    port::ContextKey,
     sched::{self, Client, Item, Policy, Scheduler},
 };
 use ouro_hw::{
@@ -40,6 +39,10 @@ const POLICY: Policy = Policy {
     pause: 100 * MS,
     credit: 20 * MS,
 };
+
+/// Nanoseconds that count at once for who has the engine, at most: some ticks. Nobody looked for longer if it was
+/// idle in between, or if somebody else had the processor.
+const MAX_PASSED: u64 = 200 * MS;
 
 /// Where the scheduler keeps what it knows.
 pub(super) struct Places(pub(super) KVVec<Item>);
@@ -104,6 +107,8 @@ pub(super) struct Lists {
     pub(super) events: Option<Events>,
     /// The number of the last request emitted.
     last: Seqno,
+    /// Up to when it was counted who had the engine for how long, in nanoseconds.
+    counted: u64,
     /// It does not do what it was told.
     pub(super) broken: bool,
     /// The image that contexts start from, and room for one.
@@ -125,6 +130,7 @@ impl Lists {
             gone: KVVec::new(),
             events: None,
             last: Seqno(0),
+            counted: 0,
             broken: false,
             golden: KVVec::new(),
             buffer: KVVec::new(),
@@ -137,15 +143,24 @@ impl Lists {
 
     /// The place of the context that runs now, or that has waited first.
     pub(super) fn running(&self) -> Option<&Place> {
-        let places = || {
-            let places = self.active.iter();
-            places.filter_map(|at| self.places.get(*at as usize)?.as_ref())
+        let place = |at: u32| {
+            let place = self.places.get(at as usize)?.as_ref();
+            place.filter(|p| !p.flight.is_empty())
         };
-        let runs = |key: ContextKey| places().find(|p| p.context.key() == key);
-        let running = self.sched.port().running().and_then(runs);
+        let running = self.sched.port().running_id();
         running
-            .filter(|p| !p.flight.is_empty())
-            .or_else(|| places().find(|p| !p.flight.is_empty()))
+            .and_then(|id| place(id.checked_sub(1)?))
+            .or_else(|| self.active.iter().find_map(|at| place(*at)))
+    }
+
+    /// Whoever has the engine has had it since this was called last. To be called often, and before that is
+    /// another one.
+    pub(super) fn count(&mut self, now: u64) {
+        let passed = now.saturating_sub(self.counted);
+        self.counted = self.counted.max(now);
+        if let Some(first) = self.first().filter(|_| passed != 0) {
+            first.emitted.lock().ran += passed.min(MAX_PASSED);
+        }
     }
 
     /// The oldest request of the context that runs.

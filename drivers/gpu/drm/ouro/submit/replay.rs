@@ -78,8 +78,7 @@ pub(crate) struct Oldest {
     pub(crate) seqno: Seqno,
     /// Whether nobody wants it any more.
     pub(crate) revoked: bool,
-    /// Nanoseconds that it has run for, where others may have had the engine in between, as far as was seen
-    /// by [`Engine::sample`].
+    /// Nanoseconds that it has run for, where others may have had the engine in between.
     pub(crate) ran: u64,
     /// Whether it may go on if the engine is asked and lets go of it.
     pub(crate) can_answer: bool,
@@ -106,12 +105,10 @@ impl Engine {
         })
     }
 
-    /// Whoever has the engine now has had it since this was called last. To be called often, by one only.
-    pub(crate) fn sample(&self, ns: u64) {
-        if let Port::Lists(lists) = &self.queue.lock().port {
-            if let Some(first) = lists.first() {
-                first.emitted.lock().ran += ns;
-            }
+    /// Counts for who has the engine how long that is, where contexts take turns. To be called often.
+    pub(crate) fn count(&self, now: u64) {
+        if let Port::Lists(lists) = &mut self.queue.lock().port {
+            lists.count(now);
         }
     }
 

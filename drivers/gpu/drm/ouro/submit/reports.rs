@@ -52,12 +52,12 @@ impl Lists {
 
     /// Reads what the engine says of contexts.
     pub(super) fn listen(&mut self, engine: &Engine, now: u64) {
-        let Some(events) = &mut self.events else {
-            return;
-        };
         let mut page = Status(engine.line.status());
         let mut looks = 0;
         while !self.broken {
+            let Some(events) = &mut self.events else {
+                return;
+            };
             match events.next(&mut page) {
                 Ok(Look::Nothing) => return,
                 Ok(Look::Late) if looks < LATE_LOOKS => {
@@ -67,6 +67,7 @@ impl Lists {
                 // The tick looks again.
                 Ok(Look::Late) => return,
                 Ok(Look::Event(raw)) => {
+                    self.count(now);
                     let event = engine.hw.event(raw);
                     let known = event.map(|event| self.sched.event(&event, now));
                     if !matches!(known, Some(Ok(()))) {

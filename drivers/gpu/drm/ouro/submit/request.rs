@@ -269,7 +269,7 @@ pub(super) struct Emitted {
     pub(super) tail: RingOffset,
     /// When it was emitted, in nanoseconds.
     pub(super) at: u64,
-    /// Nanoseconds for which it was seen to run, where contexts take turns.
+    /// Nanoseconds for which it has run, where contexts take turns.
     pub(super) ran: u64,
     /// The context that was loaded before, whose image this request's start has saved.
     pub(super) replaced: Option<InUse>,
