@@ -310,24 +310,32 @@ impl Recovery {
             let Some(watch) = inner.watches.get_mut(engine.index()) else {
                 continue;
             };
-            let oldest = engine.oldest();
-            let revoked = oldest.is_some_and(|o| o.revoked);
             let limit = match u64::from(self.hang_ms()) {
                 0 => u64::MAX,
                 limit => limit,
             };
             let patience = limit.min(self.preempt_ms().into());
-            let grace = match engine.has_lists() && patience != 0 {
-                true => GRACE_MS.min(patience),
-                false => GRACE_MS,
+            // Where it can be asked, it lets go of what nobody wants before it is reset for that.
+            let asks = engine.has_lists() && patience != 0;
+            let grace = if asks {
+                GRACE_MS.min(patience)
+            } else {
+                GRACE_MS
             };
-            let limit = if revoked { limit.min(grace) } else { limit };
-            // Nobody asks for what nobody wants.
-            let can_answer = oldest.filter(|o| o.can_answer && !revoked && patience != 0);
+            if asks {
+                engine.oust(ns, grace * 1_000_000);
+            }
+            let oldest = engine.oldest();
+            let revoked = oldest.is_some_and(|o| o.revoked);
+            let can_answer = oldest.filter(|o| asks && (o.can_answer || revoked));
             let answer = can_answer.map(|o| Answer {
                 owed: o.owes.map(|since| ns.saturating_sub(since) / 1_000_000),
-                limit: patience,
+                limit: if revoked { grace } else { patience },
             });
+            let limit = match revoked && answer.is_none() {
+                true => limit.min(grace),
+                false => limit,
+            };
             let oldest = oldest.map(|o| (o.seqno, o.ran / 1_000_000));
             if !watch.tick(now, oldest, limit, answer) {
                 continue;
@@ -356,7 +364,7 @@ impl Recovery {
                     }
                     None
                 }
-                Verdict::Stuck | Verdict::Endless if revoked => Some(Why::Revoked),
+                Verdict::Stuck | Verdict::Endless | Verdict::Keeps if revoked => Some(Why::Revoked),
                 Verdict::Stuck => Some(Why::Stuck),
                 Verdict::Endless => Some(Why::Endless),
                 Verdict::Keeps => Some(Why::Keeps),

@@ -278,12 +278,17 @@ impl Context {
     pub(crate) fn is_banned(&self) -> bool {
         let standing = &self.standing;
         standing.guilt.is_banned()
-            || standing.revoked.get()
+            || self.is_revoked()
             || standing.holder.as_ref().is_some_and(|o| o.is_banned())
     }
 
     /// Whether it was closed, and what it has published shall not go on.
     pub(crate) fn is_revoked(&self) -> bool {
+        self.revoked().is_some()
+    }
+
+    /// When that was, in nanoseconds.
+    pub(super) fn revoked(&self) -> Option<u64> {
         self.standing.revoked.get()
     }
 
@@ -292,14 +297,14 @@ impl Context {
     pub(crate) fn close(&self, watched: bool) {
         self.standing.closed.set(true);
         if !(watched && self.standing.params.persistent.get()) {
-            self.standing.revoked.set(true);
+            self.standing.revoked.set();
         }
     }
 
     /// Nobody watches it any more: if nobody has it either, what it has published does not go on. Any context.
     pub(super) fn unwatch(&self) {
         if self.standing.closed.get() {
-            self.standing.revoked.set(true);
+            self.standing.revoked.set();
         }
     }
 

@@ -28,7 +28,7 @@ use ouro_hw::{
 };
 use ouro_kernel::{mmio, time};
 
-use super::{engine::Arming, lane::Lane, request::Request, Engine};
+use super::{engine::Arming, lane::Lane, oust::Ousted, request::Request, Engine};
 use crate::{hardware::Waits, report::Words};
 
 const MS: u64 = 1_000_000;
@@ -78,6 +78,16 @@ pub(super) struct Place {
     pub(super) full: bool,
     /// Whether its image is not what it was when the engine took it, which was reset.
     pub(super) stale: bool,
+    /// Whether the engine is to let go of it, which nobody wants any more.
+    pub(super) ousted: Ousted,
+}
+
+impl Place {
+    /// Whether its first request is done, and not taken off yet.
+    pub(super) fn is_first_done(&self) -> bool {
+        let first = self.flight.iter().next().and_then(|r| r.tracker.seqno());
+        first.is_some_and(|seqno| self.lane.line().progress().passed(seqno))
+    }
 }
 
 /// A client, as the scheduler knows it: all contexts of one file share what is its.
@@ -442,7 +452,9 @@ impl Lists {
         arming: &mut Arming,
         failed: &mut List<Request>,
     ) {
-        self.fill(engine, time::monotonic_ns(), failed);
+        let now = time::monotonic_ns();
+        self.settle(now);
+        self.fill(engine, now, failed);
         if self.wants_room() {
             engine.arm(arming);
         }

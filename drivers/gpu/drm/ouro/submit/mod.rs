@@ -22,6 +22,7 @@ pub(crate) mod lane;
 pub(crate) mod lift;
 pub(crate) mod line;
 mod lists;
+mod oust;
 pub(crate) mod pool;
 mod port;
 pub(crate) mod publish;

@@ -13,6 +13,7 @@ use super::{
     engine::Queue,
     lane::Lane,
     lists::{Lists, Party, Place},
+    oust::Ousted,
     port::Port,
     Context, Engine,
 };
@@ -168,6 +169,7 @@ impl Lists {
             own: priority,
             lifted: None,
             stale: false,
+            ousted: Ousted::No,
         });
         Some(id)
     }

@@ -12,7 +12,7 @@ use kernel::{
         Arc, Mutex,
     },
 };
-use ouro_kernel::fence::Fence;
+use ouro_kernel::{fence::Fence, time};
 
 use super::guilt::{Guilt, Holder};
 
@@ -56,6 +56,29 @@ impl Default for Params {
     }
 }
 
+/// Whether something has happened, and when.
+pub(super) struct Since(Atomic<u64>);
+
+impl Since {
+    fn never() -> Self {
+        Self(Atomic::new(0))
+    }
+
+    /// When it happened first, in nanoseconds.
+    pub(super) fn get(&self) -> Option<u64> {
+        Some(self.0.load(ordering::Relaxed)).filter(|t| *t != 0)
+    }
+
+    /// It happens now, if it has not before.
+    pub(super) fn set(&self) {
+        if self.get().is_none() {
+            let _ = self
+                .0
+                .cmpxchg(0, time::monotonic_ns().max(1), ordering::Relaxed);
+        }
+    }
+}
+
 /// A context in the statistics.
 struct Alive(Arc<Atomic<i64>>);
 
@@ -83,7 +106,7 @@ pub(super) struct Standing {
     /// Nobody has it any more.
     pub(super) closed: Flag,
     /// It was closed, and what it has published shall not go on.
-    pub(super) revoked: Flag,
+    pub(super) revoked: Since,
     /// All its batches run in the order in which they were submitted, on whatever engine.
     pub(super) in_order: Flag,
     /// The last of them, if so. Locked inside of timelines.
@@ -102,7 +125,7 @@ impl Standing {
                 holder,
                 guilt: Guilt::default(),
                 closed: Flag::new(false),
-                revoked: Flag::new(false),
+                revoked: Since::never(),
                 in_order: Flag::new(false),
                 last <- new_mutex!(None, "ouro_context_last"),
                 _alive: Alive::new(alive),

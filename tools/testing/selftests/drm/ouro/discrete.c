@@ -9,6 +9,7 @@
  */
 #define ANY_INTERFACE
 #include "test.h"
+#include "batch_i915.h"
 #include "batch_local.h"
 
 /* General register 0 of an engine, from its own registers on: it is in each context's image. */
@@ -380,6 +381,57 @@ TEST_F(discrete, work_that_does_not_let_go_is_found)
 	if (self->gpu.ouro) {
 		EXPECT_EQ(0, device_hang_ms(&self->gpu, HANG_MS_DEFAULT));
 		EXPECT_EQ(0, device_preempt_ms(&self->gpu, PREEMPT_MS_DEFAULT));
+	}
+}
+
+/*
+ * What nobody wants any more leaves the engine where it lets go: in its order and with an error, without a
+ * reset, and nothing behind it is run. Whose turn it is besides goes on.
+ */
+TEST_F(discrete, closed_work_that_lets_go_costs_no_reset)
+{
+	enum { CONTEXTS = 6, BEHIND = 3 };
+	const struct engine at_0 = { .name = "0" };
+	__u32 target = create_in(self->fd, PAGE, SYSTEM), contexts[CONTEXTS], other;
+	struct drm_ouro_stats before = {}, after = {};
+	int fences[CONTEXTS];
+	struct spin spins[CONTEXTS], mine;
+	unsigned int i, k;
+
+	if (self->gpu.ouro)
+		ASSERT_EQ(0, stats_settled(self->fd, &before));
+	other = context_on(self->fd, copy_engine);
+	ASSERT_EQ(0, spin_start(&self->gpu, &at_0, other, 0, NULL, &mine));
+	for (i = 0; i < CONTEXTS; i++) {
+		contexts[i] = context_on(self->fd, copy_engine);
+		ASSERT_EQ(0, i915_context_set(self->fd, contexts[i],
+					      I915_CONTEXT_PARAM_PERSISTENCE, 0));
+		ASSERT_EQ(0, spin_start(&self->gpu, &at_0, contexts[i], 0, &fences[i], &spins[i]));
+		for (k = 0; k < BEHIND; k++)
+			ASSERT_EQ(0, words_store_one(self->fd, contexts[i], target,
+						     4 * (i * BEHIND + k), 1));
+	}
+	cover("DRM_IOCTL_I915_GEM_CONTEXT_DESTROY");
+	for (i = 0; i < CONTEXTS; i++)
+		EXPECT_EQ(0, context_destroy(self->fd, contexts[i]));
+	for (i = 0; i < CONTEXTS; i++) {
+		EXPECT_EQ(-EIO, fence_status(fences[i]));
+		close(fences[i]);
+	}
+	EXPECT_EQ(0, gem_wait(self->fd, target, -1));
+	for (i = 0; i < CONTEXTS * BEHIND; i++)
+		EXPECT_EQ(0, gem_read32(self->fd, target, 4 * i));
+	EXPECT_EQ(1, gem_busy(self->fd, mine.handle));
+	EXPECT_EQ(0, reset_stats(self->fd, other).batch_active);
+	EXPECT_EQ(0, reset_stats(self->fd, other).batch_pending);
+	spin_stop(&mine);
+	EXPECT_EQ(0, gem_wait(self->fd, mine.handle, -1));
+	for (i = 0; i < CONTEXTS; i++)
+		spin_free(&spins[i]);
+	spin_free(&mine);
+	if (self->gpu.ouro) {
+		ASSERT_EQ(0, stats_settled(self->fd, &after));
+		EXPECT_EQ(before.resets, after.resets);
 	}
 }
 

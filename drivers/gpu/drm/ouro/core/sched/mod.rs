@@ -204,6 +204,12 @@ impl<A: Arena> Scheduler<A> {
             .change(context, now, |state| state.cancelled = true);
     }
 
+    /// A context that was cancelled, and that the engine has let go of, may run again.
+    pub fn resume(&mut self, context: Context, now: u64) {
+        self.store
+            .change(context, now, |state| state.cancelled = false);
+    }
+
     /// Its image was changed by other than the engine: it is loaded as a whole the next time.
     pub fn touched(&mut self, context: Context, now: u64) {
         self.store.change(context, now, |state| state.fresh = true);

@@ -499,6 +499,39 @@ fn who_is_asked_goes_on_when_the_engine_has_answered() {
 }
 
 #[test]
+fn who_is_cancelled_leaves_and_may_come_back() {
+    let random = &mut Random(5);
+    let mut core = Core::new();
+    let client = core.client();
+    let (n, other) = (core.context(client, 0), core.context(client, 0));
+    core.publish(n, ENDLESS, 1);
+    core.publish(other, ENDLESS, 1);
+    for k in 0..10 {
+        for _ in 0..50 {
+            core.tick(random);
+        }
+        core.cancel(n);
+        for _ in 0..URGENT {
+            core.tick(random);
+        }
+        let context = core.all[n].context;
+        assert!(!core.sched.is_held(context), "{k}");
+        let ran = core.device.ran[n];
+        for _ in 0..100 {
+            core.tick(random);
+        }
+        assert_eq!((core.device.running, core.device.ran[n]), (Some(2), ran));
+        core.all[n].cancelled = false;
+        core.sched.resume(context, core.now);
+        core.schedule();
+        for _ in 0..100 {
+            core.tick(random);
+        }
+        assert!(core.device.ran[n] > ran, "{k}");
+    }
+}
+
+#[test]
 fn who_does_not_let_go_owes_an_answer() {
     let random = &mut Random(4);
     let mut core = Core::new();

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What nobody wants any more, on engines that take lists of contexts.
+//!
+//! No reset is needed to end it: the engine is given a list without its context, and lets go of it where the
+//! batch allows to be preempted. Then what the context has published is emitted again, like anything of a
+//! banned context: nothing of it runs, and its fences have the error, in their order. Who does not let go is
+//! found like others who do not, and its engine is reset.
+
+use core::mem;
+use kernel::list::List;
+use ouro_hw::types::RingOffset;
+
+use super::{lists::Lists, port::Port, Engine};
+
+/// Whether an engine is to let go of a context that nobody wants any more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ousted {
+    No,
+    /// It is given lists without it.
+    Asked,
+    /// It has let go of it, and what the context has there does nothing.
+    Done,
+}
+
+impl Lists {
+    /// The engine is to let go of contexts that were revoked, if their batch has run for `grace` nanoseconds,
+    /// or that is as long ago. Returns whether there are any that were not found before.
+    fn oust(&mut self, now: u64, grace: u64) -> bool {
+        let mut any = false;
+        for at in self.active.iter() {
+            let place = self.places.get_mut(*at as usize).and_then(|p| p.as_mut());
+            let Some(place) = place.filter(|p| p.ousted == Ousted::No) else {
+                continue;
+            };
+            let Some(first) = place.flight.iter().next() else {
+                continue;
+            };
+            let Some(since) = first.context.as_ref().and_then(|c| c.revoked()) else {
+                continue;
+            };
+            let ran = first.emitted.lock().ran;
+            if ran.max(now.saturating_sub(since)) >= grace {
+                place.ousted = Ousted::Asked;
+                self.sched.cancel(place.context, now);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// What the engine was to let go of, and has, is ready again.
+    pub(super) fn settle(&mut self, now: u64) {
+        for at in self.active.iter() {
+            let place = self.places.get_mut(*at as usize).and_then(|p| p.as_mut());
+            let Some(place) = place.filter(|p| p.ousted == Ousted::Asked) else {
+                continue;
+            };
+            let context = place.context;
+            // What is done is taken off first.
+            if self.sched.is_held(context) || place.is_first_done() {
+                continue;
+            }
+            for request in place.flight.iter() {
+                request.tracker.taken_back();
+            }
+            let mut all = List::new();
+            all.push_all_back(&mut place.flight);
+            all.push_all_back(&mut place.ready);
+            mem::swap(&mut all, &mut place.ready);
+            place.ring.clear();
+            place.lane.rewind(&self.golden, true, &mut self.buffer);
+            place.ousted = Ousted::Done;
+            self.sched.publish(context, RingOffset(0), now);
+            self.sched.completed(context, RingOffset(0), now);
+            self.sched.touched(context, now);
+            self.sched.resume(context, now);
+        }
+    }
+}
+
+impl Engine {
+    /// Takes off the engine what has run for `grace` nanoseconds, or has waited for as long, since nobody wants
+    /// it any more. Where the engine takes lists; any context.
+    pub(crate) fn oust(&self, now: u64, grace: u64) {
+        let mut queue = self.queue.lock();
+        if let Port::Lists(lists) = &mut queue.port {
+            if lists.oust(now, grace) {
+                self.pump(&mut queue);
+            }
+        }
+        drop(queue);
+        self.retirer.gate().run();
+    }
+}
