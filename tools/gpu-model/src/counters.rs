@@ -152,6 +152,8 @@ counters! {
     ContextRestores = "context_restores",
     /// Context images saved.
     ContextSaves = "context_saves",
+    /// Tails in images that a save wrote an older one over.
+    TailsLost = "tails_lost",
     /// Semaphore waits that were not successful at once.
     SemaphoreWaits = "semaphore_waits",
     /// Commands executed by compute engines.

@@ -72,6 +72,9 @@ struct Args {
     /// What happens to writes while the GT sleeps.
     #[arg(long, value_enum, default_value_t = AsleepWrites::Drop)]
     asleep_writes: AsleepWrites,
+    /// What a DG2's engines write to an image as its tail when they save it.
+    #[arg(long, value_enum, default_value_t = SavedTails::Register)]
+    saved_tails: SavedTails,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -80,6 +83,14 @@ enum AsleepWrites {
     Drop,
     /// The FIFO takes them and the GT wakes for them, as the upstream driver expects.
     Fifo,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum SavedTails {
+    /// The one that they had, over what was written there meanwhile.
+    Register,
+    /// Nothing: that of the image stays, as the upstream driver expects.
+    Image,
 }
 
 /// Writes the report; once, whoever comes first: hang-up or signal.
@@ -142,6 +153,7 @@ fn run(args: Args) -> anyhow::Result<u8> {
         trace,
         trap_gtt: args.trap_gtt,
         asleep_fifo: args.asleep_writes == AsleepWrites::Fifo,
+        image_tails: args.saved_tails == SavedTails::Image,
         document_status: args.document_status,
         gtt_mb: args.gtt_mb,
         aperture_mb: args.aperture_mb,

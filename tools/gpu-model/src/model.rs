@@ -91,6 +91,8 @@ pub struct Options {
     pub trap_gtt: bool,
     /// Whether writes to a sleeping GT go through its FIFO instead of being dropped.
     pub asleep_fifo: bool,
+    /// Whether a DG2's engines leave the tail in an image as it is when they save it.
+    pub image_tails: bool,
     /// Whether a DG2's engines report on their contexts where the document says.
     pub document_status: bool,
     /// Megabytes of aperture, where the chip has a choice; `None` for the chip's usual size.
@@ -118,6 +120,7 @@ impl Default for Options {
             trace: None,
             trap_gtt: false,
             asleep_fifo: false,
+            image_tails: false,
             document_status: false,
             aperture_mb: None,
             vram_mb: None,

@@ -324,6 +324,30 @@ fn a_forced_restore_reads_all_of_the_image() {
     rig.clean();
 }
 
+/// All of the context is written back (DG2 PRM Vol 8 "Logical Ring Context Format", digest D8): a tail that
+/// came before that is lost, unless the engine is told to leave it.
+#[test]
+fn a_save_writes_the_tail_that_the_engine_had() {
+    for (image_tails, lost) in [(false, 1), (true, 0)] {
+        let rig = Rig::with(Dg2Config {
+            image_tails,
+            ..Dg2Config::default()
+        });
+        rig.context(0);
+        rig.append(0, &[NOOP, NOOP]);
+        rig.load(E, &[descriptor(0)]);
+        rig.gpu.step(E);
+        rig.append(0, &store(SYSTEM + 0x2_0000, 9));
+        rig.settle();
+        assert_eq!(rig.gpu.counter(Counter::TailsLost), lost);
+        rig.load(E, &[descriptor(0)]);
+        rig.settle();
+        let stored = if image_tails { 9 } else { 0 };
+        assert_eq!(rig.at(0x2_0000), stored);
+        rig.clean();
+    }
+}
+
 #[test]
 fn a_tail_that_goes_back_is_told() {
     let rig = Rig::new();

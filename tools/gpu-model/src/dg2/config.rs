@@ -29,6 +29,8 @@ pub struct Dg2Config {
     pub prefetch: bool,
     /// Writes to a sleeping well reach their register all the same.
     pub asleep_fifo: bool,
+    /// A save leaves the tail in the image as it is, and does not write the one that the engine had.
+    pub image_tails: bool,
     /// A piece of work takes at least this long, in nanoseconds.
     pub delay_ns: u64,
     /// Seed for garbage.
@@ -52,6 +54,7 @@ impl Default for Dg2Config {
             late_stores: true,
             prefetch: false,
             asleep_fifo: false,
+            image_tails: false,
             delay_ns: 0,
             seed: 0,
             keep_events: 65536,

@@ -18,6 +18,8 @@ use crate::intel::regfile::{apply, Write};
 
 /// Dwords of the ring context: six cachelines, whatever the prose says (digest D3).
 const RING_CONTEXT: usize = 0x60;
+/// The dword of the tail, in the page that has the registers.
+pub(crate) const TAIL: usize = 0x07;
 /// Dwords of the page that has the registers.
 const PAGE: usize = 1024;
 /// Batches that can lie below the innermost one.
@@ -357,7 +359,16 @@ impl Core {
         self.notes.count(Counter::ContextSaves);
         self.drain(e);
         self.watch(e);
-        let image = self.image(e);
+        let mut image = self.image(e);
+        let Ok(tail) = self.load32(e, Space::Ggtt, d.lrca() + 0x1000 + 4 * TAIL as u64) else {
+            self.engine(e).stop = Stop::Fault;
+            return;
+        };
+        if self.cfg.image_tails {
+            image[TAIL] = tail;
+        } else if image[TAIL] != tail & 0x1f_fff8 {
+            self.notes.count(Counter::TailsLost);
+        }
         // Bit 2 of CTX_CONTROL keeps the engine context from being saved (D7).
         let ring_only = self.ering(e, ring::CTX_CONTROL) & 1 << 2 != 0;
         let len = if ring_only { RING_CONTEXT } else { image.len() };

@@ -123,6 +123,7 @@ impl Dg2 {
             lmem: u64::from(lmem_mb) << 20,
             aperture: u64::from(aperture_mb) << 20,
             asleep_fifo: options.asleep_fifo,
+            image_tails: options.image_tails,
             status_base: match options.document_status {
                 true => 0x28,
                 false => Dg2Config::default().status_base,

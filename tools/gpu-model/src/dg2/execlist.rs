@@ -3,6 +3,7 @@
 //! between contexts and what is reported of them (DG2 PRM Vol 8 "Execution List Submission Port",
 //! "Context Status", "Preemption"; bits from the digest, §4.1 and §4.4).
 
+use super::context::TAIL;
 use super::core::Core;
 use super::engine::{EngineId, Stop};
 use super::irq::vector;
@@ -240,7 +241,7 @@ impl Core {
 
     /// Reads the tail of an image, at its place in the first list.
     fn sample_tail(&mut self, e: EngineId, d: Descriptor) -> Result<(), Faulted> {
-        let tail = self.load32(e, Space::Ggtt, d.lrca() + 0x1000 + 4 * 0x07)?;
+        let tail = self.load32(e, Space::Ggtt, d.lrca() + 0x1000 + 4 * TAIL as u64)?;
         let size = self.ring_size(e);
         let head = self.ering(e, ring::HEAD) & 0x1f_fffc;
         let held = |tail: u32| tail.wrapping_add(size).wrapping_sub(head) % size;
