@@ -14,6 +14,7 @@ use crate::{
     driver::{Device, Ouro},
     gpu::Gpu,
     reset,
+    submit::lists::SLICE_MS,
     uapi::i915,
 };
 
@@ -46,6 +47,8 @@ pub(crate) fn engines(registration: &Registration<Ouro>, gpu: &Arc<Gpu>) -> Resu
         if engine.has_lists() {
             folder.value::<PreemptTimeout>(engine.index())?;
             first.value::<FirstPreemptTimeout>(engine.index())?;
+            folder.value::<Timeslice>(engine.index())?;
+            first.value::<FirstTimeslice>(engine.index())?;
         }
         defaults.push(first, GFP_KERNEL)?;
         each.push(folder, GFP_KERNEL)?;
@@ -208,6 +211,38 @@ impl Value<Ouro> for FirstPreemptTimeout {
 
     fn show(_: &Device, _: usize, out: &mut Text<'_>) -> Result {
         out.print(fmt!("{}\n", reset::default_preempt_ms()));
+        Ok(())
+    }
+}
+
+/// Milliseconds for which a context has the engine while another one of its priority waits; 0: for as long as it
+/// has something to do.
+struct Timeslice;
+
+impl Value<Ouro> for Timeslice {
+    const NAME: &'static CStr = c"timeslice_duration_ms";
+    const WRITABLE: bool = true;
+
+    fn show(dev: &Device, number: usize, out: &mut Text<'_>) -> Result {
+        let engine = dev.gpu().engines().get(number).ok_or(ENODEV)?;
+        out.print(fmt!("{}\n", engine.slice_ms().ok_or(ENODEV)?));
+        Ok(())
+    }
+
+    fn store(dev: &Device, at: usize, data: &[u8]) -> Result {
+        let engine = dev.gpu().engines().get(at).ok_or(ENODEV)?;
+        engine.set_slice_ms(number(data)?)
+    }
+}
+
+/// What [`Timeslice`] was before anybody wrote it.
+struct FirstTimeslice;
+
+impl Value<Ouro> for FirstTimeslice {
+    const NAME: &'static CStr = Timeslice::NAME;
+
+    fn show(_: &Device, _: usize, out: &mut Text<'_>) -> Result {
+        out.print(fmt!("{}\n", SLICE_MS));
         Ok(())
     }
 }

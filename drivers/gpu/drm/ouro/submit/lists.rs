@@ -32,9 +32,11 @@ use super::{engine::Arming, lane::Lane, oust::Ousted, request::Request, Engine};
 use crate::{hardware::Waits, report::Words};
 
 const MS: u64 = 1_000_000;
+/// Milliseconds for which a context has an engine while another one of its priority waits, at first.
+pub(crate) const SLICE_MS: u32 = 5;
 /// What the scheduler goes by, in nanoseconds.
 const POLICY: Policy = Policy {
-    slice: 5 * MS,
+    slice: SLICE_MS as u64 * MS,
     patience: 500 * MS,
     pause: 100 * MS,
     credit: 20 * MS,
@@ -484,6 +486,31 @@ impl Lists {
     ) {
         self.listen(engine, now);
         self.collect(now, each);
+    }
+}
+
+impl Engine {
+    /// Milliseconds for which a context has the engine while another one of its priority waits; 0: until it has
+    /// nothing to do. `None` where engines do not take lists.
+    pub(crate) fn slice_ms(&self) -> Option<u32> {
+        let mut queue = self.queue.lock();
+        // It was made of such a number.
+        Some((queue.lists()?.sched.slice() / MS) as u32)
+    }
+
+    /// Sets [`slice_ms`](Self::slice_ms). Errors: `ENODEV` where there is none.
+    pub(crate) fn set_slice_ms(&self, ms: u32) -> Result {
+        let mut queue = self.queue.lock();
+        queue
+            .lists()
+            .ok_or(ENODEV)?
+            .sched
+            .set_slice(u64::from(ms) * MS);
+        // Whoever has it may have had it for longer than that.
+        self.pump(&mut queue);
+        drop(queue);
+        self.retirer.gate().run();
+        Ok(())
     }
 }
 

@@ -21,7 +21,7 @@ mod known;
 pub(crate) mod lane;
 pub(crate) mod lift;
 pub(crate) mod line;
-mod lists;
+pub(crate) mod lists;
 mod oust;
 pub(crate) mod pool;
 mod port;

@@ -134,8 +134,9 @@ int model_fault(const struct place *place, unsigned int code)
 	return got;
 }
 
-/* A file of the first engine. */
-static int engine_file(const struct gpu *gpu, const char *name, char *path, size_t size)
+/* A file of an engine. */
+static int file_of(const struct gpu *gpu, const char *engine, const char *name, char *path,
+		   size_t size)
 {
 	struct stat st;
 
@@ -143,8 +144,23 @@ static int engine_file(const struct gpu *gpu, const char *name, char *path, size
 		return -errno;
 	/* primary nodes have the numbers from 0, render nodes those from 128 */
 	snprintf(path, size, "/sys/class/drm/card%u/engine/%s/%s",
-		 minor(st.st_rdev) & 63, gpu->engines[0].name, name);
+		 minor(st.st_rdev) & 63, engine, name);
 	return 0;
+}
+
+/* One of the first engine, where it does not matter which. */
+static int engine_file(const struct gpu *gpu, const char *name, char *path, size_t size)
+{
+	return file_of(gpu, gpu->engines[0].name, name, path, size);
+}
+
+int device_slice_ms(const struct gpu *gpu, const char *engine, unsigned int ms)
+{
+	char path[128], text[16];
+	int got = file_of(gpu, engine, "timeslice_duration_ms", path, sizeof(path));
+
+	snprintf(text, sizeof(text), "%u", ms);
+	return got ? got : write_text(path, text);
 }
 
 int device_hang_ms(const struct gpu *gpu, unsigned int ms)

@@ -53,11 +53,14 @@ int model_pull(const struct place *place);
 int model_put_back(const struct place *place);
 
 /* What ouro does by itself (Documentation/gpu/ouro/core.rst, "Recovery"). */
-enum { HANG_MS_DEFAULT = 3000, PREEMPT_MS_DEFAULT = HANG_MS_DEFAULT / 2 };
+enum { HANG_MS_DEFAULT = 3000, PREEMPT_MS_DEFAULT = HANG_MS_DEFAULT / 2,
+       SLICE_MS_DEFAULT = 5 };
 /* How long a request may take before its engine is reset; until the driver is bound anew. */
 int device_hang_ms(const struct gpu *gpu, unsigned int ms);
 /* How long an engine may keep what it is asked to let go of; until the driver is bound anew. */
 int device_preempt_ms(const struct gpu *gpu, unsigned int ms);
+/* How long a context has an engine while others of its priority wait; 0: to its end. */
+int device_slice_ms(const struct gpu *gpu, const char *engine, unsigned int ms);
 /* hang_ms as the driver was loaded, whatever was set since; or a negative errno. */
 int device_loaded_hang_ms(const struct gpu *gpu);
 

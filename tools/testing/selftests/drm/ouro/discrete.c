@@ -310,6 +310,34 @@ TEST_F(discrete, equal_work_takes_turns)
 	}
 }
 
+/* Without slices nobody gives way to what is not more urgent, until there are slices again. */
+TEST_F(discrete, who_is_first_goes_on_without_slices)
+{
+	const struct engine at_0 = { .name = "0" };
+	__u32 contexts[3], target = create_in(self->fd, PAGE, SYSTEM);
+	__u32 urgent = create_in(self->fd, PAGE, SYSTEM);
+	struct spin spin;
+	unsigned int i;
+
+	ASSERT_EQ(0, device_slice_ms(&self->gpu, "bcs0", 0));
+	for (i = 0; i < 3; i++)
+		contexts[i] = context_on(self->fd, copy_engine);
+	ASSERT_EQ(0, context_priority(self->fd, contexts[2], 1));
+	ASSERT_EQ(0, spin_start(&self->gpu, &at_0, contexts[0], 0, NULL, &spin));
+	ASSERT_EQ(0, words_store_one(self->fd, contexts[1], target, 0, 0x51ce));
+	EXPECT_EQ(-ETIME, gem_wait(self->fd, target, 700000000));
+	/* what is more urgent does not wait for that */
+	ASSERT_EQ(0, words_store_one(self->fd, contexts[2], urgent, 0, 0x51cf));
+	EXPECT_EQ(0, gem_wait(self->fd, urgent, -1));
+	EXPECT_EQ(0, device_slice_ms(&self->gpu, "bcs0", SLICE_MS_DEFAULT));
+	EXPECT_EQ(0, gem_wait(self->fd, target, -1));
+	EXPECT_EQ(0x51ce, gem_read32(self->fd, target, 0));
+	EXPECT_EQ(1, gem_busy(self->fd, spin.handle));
+	spin_stop(&spin);
+	EXPECT_EQ(0, gem_wait(self->fd, spin.handle, -1));
+	spin_free(&spin);
+}
+
 static struct drm_i915_reset_stats reset_stats(int fd, __u32 context)
 {
 	struct drm_i915_reset_stats stats = { .ctx_id = context };

@@ -341,36 +341,47 @@ TEST_F(files, heartbeat_in_sysfs)
 	EXPECT_GT(0, file_write(path, "1"));
 }
 
-/* How long an engine has to let go of what it runs: there where it can be asked. */
-TEST_F(files, preempt_timeout_in_sysfs)
+/*
+ * What of the scheduler can be set, where there is one: how long an engine has to let go of what it
+ * runs, and how long that has the engine while others of its priority wait.
+ */
+TEST_F(files, settings_of_lists_in_sysfs)
 {
+	static const struct {
+		const char *name, *first;
+	} all[] = {
+		{ "preempt_timeout_ms", "1500\n" },
+		{ "timeslice_duration_ms", "5\n" },
+	};
+	const bool there = getparam(self->fd, I915_PARAM_HAS_SCHEDULER) &
+			   I915_SCHEDULER_CAP_PREEMPTION;
+	const char *engine = self->gpu.engines[0].name;
 	char path[256], before[64], text[64], name[64];
+	unsigned int i;
 
-	if (!(getparam(self->fd, I915_PARAM_HAS_SCHEDULER) & I915_SCHEDULER_CAP_PREEMPTION)) {
-		snprintf(name, sizeof(name), "engine/%s/preempt_timeout_ms",
-			 self->gpu.engines[0].name);
+	for (i = 0; i < ARRAY_LEN(all); i++) {
+		cover("sysfs engine");
+		snprintf(name, sizeof(name), "engine/%s/.defaults/%s", engine, all[i].name);
 		ASSERT_EQ(0, card_path(self->fd, name, path, sizeof(path)));
-		EXPECT_GT(0, file_read(path, text, sizeof(text)));
-		SKIP(return, "no engine lets go of what it runs here");
+		if (!there) {
+			EXPECT_GT(0, file_read(path, text, sizeof(text)));
+			continue;
+		}
+		EXPECT_LT(0, file_read(path, before, sizeof(before)));
+		EXPECT_GT(0, file_write(path, "1"));
+		if (self->gpu.ouro)
+			EXPECT_STREQ(all[i].first, before);
+		snprintf(name, sizeof(name), "engine/%s/%s", engine, all[i].name);
+		ASSERT_EQ(0, card_path(self->fd, name, path, sizeof(path)));
+		EXPECT_EQ(3, file_write(path, "400"));
+		EXPECT_LT(0, file_read(path, text, sizeof(text)));
+		EXPECT_STREQ("400\n", text);
+		EXPECT_EQ(-EINVAL, file_write(path, "soon"));
+		EXPECT_GT(0, file_write(path, "18446744073709551616"));
+		EXPECT_LT(0, file_read(path, text, sizeof(text)));
+		EXPECT_STREQ("400\n", text);
+		EXPECT_LT(0, file_write(path, before));
 	}
-	cover("sysfs engine");
-	snprintf(name, sizeof(name), "engine/%s/.defaults/preempt_timeout_ms",
-		 self->gpu.engines[0].name);
-	ASSERT_EQ(0, card_path(self->fd, name, path, sizeof(path)));
-	EXPECT_LT(0, file_read(path, before, sizeof(before)));
-	EXPECT_GT(0, file_write(path, "1"));
-	if (self->gpu.ouro)
-		EXPECT_STREQ("1500\n", before);
-	snprintf(name, sizeof(name), "engine/%s/preempt_timeout_ms", self->gpu.engines[0].name);
-	ASSERT_EQ(0, card_path(self->fd, name, path, sizeof(path)));
-	EXPECT_EQ(3, file_write(path, "400"));
-	EXPECT_LT(0, file_read(path, text, sizeof(text)));
-	EXPECT_STREQ("400\n", text);
-	EXPECT_EQ(-EINVAL, file_write(path, "soon"));
-	EXPECT_GT(0, file_write(path, "18446744073709551616"));
-	EXPECT_LT(0, file_read(path, text, sizeof(text)));
-	EXPECT_STREQ("400\n", text);
-	EXPECT_LT(0, file_write(path, before));
 }
 
 /* Keys are those of the kernel's Documentation/gpu/drm-usage-stats.rst. */

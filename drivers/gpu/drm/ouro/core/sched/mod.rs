@@ -2,13 +2,15 @@
 //! Who runs next on an engine that takes lists of contexts.
 //!
 //! * **Priority.** A context of higher priority runs before others, and takes the engine away from them.
-//! * **Slices.** A context runs for a slice if another one of its priority waits, and is then behind them.
+//! * **Slices.** A context runs for a slice if another one of its priority waits, and is then behind them. Without
+//!   slices it runs until it has nothing to do, or something more urgent comes.
 //! * **Fairness.** Clients share the engine, not contexts: each has a clock that goes on while one of its
 //!   contexts runs, and of one priority the client with the least time is first. Who was away gets no credit
 //!   for that; who waited gets some, not more than [`Policy::credit`].
 //! * **No starvation.** A client that has waited for [`Policy::patience`] runs for a slice whatever its
 //!   priority, unless another one did so within [`Policy::pause`]. So what is urgent is held up by less
-//!   urgent work for at most a slice in each pause, and the time that it takes to preempt it.
+//!   urgent work for at most a slice in each pause, and the time that it takes to preempt it. Without slices
+//!   nobody is helped so.
 //! * **Lifting.** A context that something more urgent waits for is as urgent as that, as long as the caller
 //!   says so: nothing in between starves both.
 //! * **Order.** Behind a context that was lifted, or that has more to do than there is room for, nothing less
@@ -38,7 +40,7 @@ use store::{State, Store};
 /// Times, in the caller's unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policy {
-    /// For which a context runs while another one of its priority waits.
+    /// For which a context runs while another one of its priority waits; zero: there are no slices.
     pub slice: u64,
     /// After which a client that waits runs for a slice, whatever its priority.
     pub patience: u64,
@@ -112,6 +114,16 @@ impl<A: Arena> Scheduler<A> {
     /// The port.
     pub fn port(&self) -> &ListPort {
         &self.port
+    }
+
+    /// [`Policy::slice`].
+    pub fn slice(&self) -> u64 {
+        self.policy.slice
+    }
+
+    /// Another [`Policy::slice`], from the next decision on.
+    pub fn set_slice(&mut self, slice: u64) {
+        self.policy.slice = slice;
     }
 
     /// A new client.
@@ -286,6 +298,11 @@ impl<A: Arena> Scheduler<A> {
         });
     }
 
+    /// When the slice of who has the engine ends, if there are slices.
+    fn end(&self, turn: &Turn) -> Option<u64> {
+        (self.policy.slice != 0).then(|| turn.since.saturating_add(self.policy.slice))
+    }
+
     /// Whether who has the engine goes on, if it has something to do.
     fn goes_on(&mut self, turn: &Turn, now: u64) -> bool {
         let Some(state) = self.store.state(turn.context) else {
@@ -295,9 +312,10 @@ impl<A: Arena> Scheduler<A> {
         if !runnable {
             return false;
         }
-        let is_over = now.saturating_sub(turn.since) >= self.policy.slice;
+        let end = self.end(turn);
+        let is_over = end.is_some_and(|end| now >= end);
         match self.store.best().map(|best| best.1) {
-            _ if turn.patient && !is_over => true,
+            _ if turn.patient && end.is_some_and(|end| now < end) => true,
             None => true,
             Some(best) if best > priority => false,
             Some(best) => best < priority || !is_over,
@@ -306,9 +324,8 @@ impl<A: Arena> Scheduler<A> {
 
     /// The client that has waited too long, if one may be helped now.
     fn patient(&mut self, now: u64) -> Option<Context> {
-        let allowed = self
-            .relieved
-            .is_none_or(|t| now.saturating_sub(t) >= self.policy.pause);
+        let since_last = self.relieved.map(|t| now.saturating_sub(t));
+        let allowed = self.policy.slice != 0 && since_last.is_none_or(|t| t >= self.policy.pause);
         let (since, context) = self.store.longest()?;
         (allowed && now.saturating_sub(since) >= self.policy.patience).then_some(context)
     }
@@ -378,9 +395,10 @@ impl<A: Arena> Scheduler<A> {
             *to = *from;
             len = len.saturating_add(1);
         }
+        let end = self.turn.and_then(|turn| self.end(&turn));
         if let Some(turn) = self.turn.as_mut() {
             let again = list.first().is_some_and(|w| w.key == turn.context.key());
-            if again && now.saturating_sub(turn.since) >= self.policy.slice {
+            if again && end.is_some_and(|end| now >= end) {
                 // Nobody else wants the engine: another slice.
                 turn.since = now;
                 turn.patient = false;
@@ -411,7 +429,7 @@ impl<A: Arena> Scheduler<A> {
             return None;
         }
         let turn = self.turn?;
-        let end = turn.since.saturating_add(self.policy.slice).max(now);
+        let end = self.end(&turn)?.max(now);
         let slice = self.store.is_contended(turn.context).then_some(end);
         let relief = self.store.longest().map(|(since, _)| {
             let patience = since.saturating_add(self.policy.patience);

@@ -474,6 +474,36 @@ fn endless_contexts_share_the_engine() {
 }
 
 #[test]
+fn without_slices_who_is_first_goes_on_to_its_end() {
+    let random = &mut Random(6);
+    let mut core = Core::new();
+    let (a, b, c) = (core.client(), core.client(), core.client());
+    let (a, b, c) = (core.context(a, 0), core.context(b, 0), core.context(c, 1));
+    core.sched.set_slice(0);
+    core.publish(a, ENDLESS, 1);
+    core.publish(b, ENDLESS, 1);
+    for _ in 0..5 * POLICY.patience {
+        core.tick(random);
+    }
+    assert_eq!(core.device.ran[b], 0);
+    // What is more urgent does not wait for that.
+    core.publish(c, 1, 0);
+    for _ in 0..URGENT {
+        core.tick(random);
+    }
+    assert_eq!(core.device.ran[c], 1);
+    assert_eq!(core.sched.next(core.now), None);
+    // Slices again: they share.
+    core.sched.set_slice(POLICY.slice);
+    core.schedule();
+    let before = [core.device.ran[a], core.device.ran[b]];
+    for _ in 0..10 * (POLICY.slice + URGENT) {
+        core.tick(random);
+    }
+    assert!(core.device.ran[a] > before[0] && core.device.ran[b] > before[1]);
+}
+
+#[test]
 fn who_is_asked_goes_on_when_the_engine_has_answered() {
     let random = &mut Random(3);
     let mut core = Core::new();
