@@ -351,6 +351,8 @@ impl Engine {
             Port::Ring(_) if *paused => {}
             Port::Ring(ring) => ring.pump(self, arming, failed),
             Port::Lists(lists) => {
+                // Paused or not: who waits until it is quiet waits for this, too.
+                lists.settle();
                 // What was emitted still has to be listed.
                 if !*paused {
                     lists.emit(self, arming, failed);

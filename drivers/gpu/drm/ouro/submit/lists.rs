@@ -454,9 +454,7 @@ impl Lists {
         arming: &mut Arming,
         failed: &mut List<Request>,
     ) {
-        let now = time::monotonic_ns();
-        self.settle(now);
-        self.fill(engine, now, failed);
+        self.fill(engine, time::monotonic_ns(), failed);
         if self.wants_room() {
             engine.arm(arming);
         }

@@ -10,6 +10,7 @@
 use core::mem;
 use kernel::list::List;
 use ouro_hw::types::RingOffset;
+use ouro_kernel::time;
 
 use super::{lists::Lists, port::Port, Engine};
 
@@ -50,7 +51,7 @@ impl Lists {
     }
 
     /// What the engine was to let go of, and has, is ready again.
-    pub(super) fn settle(&mut self, now: u64) {
+    pub(super) fn settle(&mut self) {
         for at in self.active.iter() {
             let place = self.places.get_mut(*at as usize).and_then(|p| p.as_mut());
             let Some(place) = place.filter(|p| p.ousted == Ousted::Asked) else {
@@ -61,6 +62,7 @@ impl Lists {
             if self.sched.is_held(context) || place.is_first_done() {
                 continue;
             }
+            let now = time::monotonic_ns();
             for request in place.flight.iter() {
                 request.tracker.taken_back();
             }

@@ -8,7 +8,8 @@
  */
 #include <pthread.h>
 
-#define ANY_INTERFACE
+#define TOPIC balance
+#define ONLY_CARDS
 #include "test.h"
 #include "batch_local.h"
 
@@ -44,25 +45,6 @@ struct list {
 	__u64 extensions;
 	struct i915_engine_class_instance engines[PLACES];
 };
-
-FIXTURE(balance)
-{
-	struct gpu gpu;
-	int fd;
-};
-
-FIXTURE_SETUP(balance)
-{
-	gpu_setup(_metadata, &self->gpu);
-	self->fd = self->gpu.fd;
-	if (self->gpu.speaks != &i915_local)
-		SKIP(return, "engines are not chosen here");
-}
-
-FIXTURE_TEARDOWN(balance)
-{
-	gpu_close(&self->gpu);
-}
 
 /* A context with this list; 0 or a negative errno. */
 static int with_list(int fd, struct list *list, __u32 *context)

@@ -53,8 +53,7 @@ int model_pull(const struct place *place);
 int model_put_back(const struct place *place);
 
 /* What ouro does by itself (Documentation/gpu/ouro/core.rst, "Recovery"). */
-enum { HANG_MS_DEFAULT = 3000, PREEMPT_MS_DEFAULT = HANG_MS_DEFAULT / 2,
-       SLICE_MS_DEFAULT = 5 };
+enum { HANG_MS_DEFAULT = 3000, PREEMPT_MS_DEFAULT = HANG_MS_DEFAULT / 2, SLICE_MS_DEFAULT = 5 };
 /* How long a request may take before its engine is reset; until the driver is bound anew. */
 int device_hang_ms(const struct gpu *gpu, unsigned int ms);
 /* How long an engine may keep what it is asked to let go of; until the driver is bound anew. */

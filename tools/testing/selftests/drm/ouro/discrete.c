@@ -7,7 +7,8 @@
  *
  * Commands of Gen12.5: see batch_local.h; those of the blitter stand here.
  */
-#define ANY_INTERFACE
+#define TOPIC discrete
+#define ONLY_CARDS
 #include "test.h"
 #include "batch_i915.h"
 #include "batch_local.h"
@@ -20,25 +21,6 @@ enum { UNKNOWN = 0x1f800000 };
 
 static const struct drm_i915_gem_memory_class_instance SYSTEM = { I915_MEMORY_CLASS_SYSTEM, 0 };
 static const struct drm_i915_gem_memory_class_instance LOCAL = { I915_MEMORY_CLASS_DEVICE, 0 };
-
-FIXTURE(discrete)
-{
-	struct gpu gpu;
-	int fd;
-};
-
-FIXTURE_SETUP(discrete)
-{
-	gpu_setup(_metadata, &self->gpu);
-	self->fd = self->gpu.fd;
-	if (self->gpu.speaks != &i915_local)
-		SKIP(return, "no memory of its own here");
-}
-
-FIXTURE_TEARDOWN(discrete)
-{
-	gpu_close(&self->gpu);
-}
 
 static __u32 create_in(int fd, __u64 size, struct drm_i915_gem_memory_class_instance place)
 {
@@ -413,8 +395,8 @@ TEST_F(discrete, work_that_does_not_let_go_is_found)
 }
 
 /*
- * What nobody wants any more leaves the engine where it lets go: in its order and with an error, without a
- * reset, and nothing behind it is run. Whose turn it is besides goes on.
+ * What nobody wants any more leaves the engine where it lets go: in its order and with an error,
+ * without a reset, and nothing behind it is run. Whose turn it is besides goes on.
  */
 TEST_F(discrete, closed_work_that_lets_go_costs_no_reset)
 {

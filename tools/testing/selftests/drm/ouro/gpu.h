@@ -6,8 +6,9 @@
  * The tests know no generation. What all interfaces have is in a table of
  * each (batch_i915.c, batch_local.c, batch_radeon.c); a program that uses nothing
  * else says so with ANY_INTERFACE, and runs on all of them. One that uses what
- * i915 has on all cards says ANY_I915; the others are about what cards
- * with memory of their own refuse: relocations, domains, calls that copy. A
+ * i915 has on all cards says ANY_I915, one about cards with memory of their
+ * own ONLY_CARDS; the others are about what such cards refuse: relocations,
+ * domains, calls that copy. A
  * backend is a table of command templates, found by the name that
  * DRM_IOCTL_OURO_DEVICE gives; a driver that lacks that ioctl is known by its
  * chip.

@@ -8,7 +8,8 @@
  */
 #include <pthread.h>
 
-#define ANY_INTERFACE
+#define TOPIC spaces
+#define ONLY_CARDS
 #include "test.h"
 #include "batch_local.h"
 
@@ -18,25 +19,6 @@ static const struct engine at_0 = { .name = "0" };
 
 /* uapi.rst, "Limits" */
 enum { SPACES = 65536 };
-
-FIXTURE(spaces)
-{
-	struct gpu gpu;
-	int fd;
-};
-
-FIXTURE_SETUP(spaces)
-{
-	gpu_setup(_metadata, &self->gpu);
-	self->fd = self->gpu.fd;
-	if (self->gpu.speaks != &i915_local)
-		SKIP(return, "contexts have no spaces of their own here");
-}
-
-FIXTURE_TEARDOWN(spaces)
-{
-	gpu_close(&self->gpu);
-}
 
 /* A new space; 0 if there is none. */
 static __u32 space_create(int fd)

@@ -77,7 +77,10 @@ static inline void gpu_setup(struct __test_metadata *_metadata, struct gpu *gpu)
 	got = gpu_open(gpu);
 	if (got == -EOPNOTSUPP)
 		SKIP(return, "the commands of this chip are not known here");
-#ifndef ANY_INTERFACE
+#ifdef ONLY_CARDS
+	if (!got && gpu->speaks != &i915_local)
+		SKIP(return, "this is about cards with memory of their own");
+#elif !defined(ANY_INTERFACE)
 	if (!got && gpu->speaks == &radeon)
 		SKIP(return, "the device here speaks radeon, and this is about i915");
 #ifndef ANY_I915

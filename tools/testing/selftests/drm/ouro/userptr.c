@@ -424,8 +424,8 @@ TEST_F(userptr, a_process_ends_while_the_gpu_uses_its_memory)
 
 /*
  * Its memory goes before its files, and so nobody has closed the contexts yet: what would go on for
- * ever has to be ended, be it the batch that has the memory, or what that batch waits for, in its own
- * ring or on another engine.
+ * ever has to be ended, be it the batch that has the memory, or what that batch waits for, in its
+ * own ring or on another engine.
  */
 TEST_F(userptr, a_process_ends_while_its_batch_does_not)
 {
