@@ -64,7 +64,7 @@ patience="no_timer_check tsc=reliable rcupdate.rcu_cpu_stall_timeout=300"
 # A RAM disk takes memory as it is written; an image of hibernation fits on one, and is not packed.
 images="ramdisk_size=131072 hibernate=nocompress"
 # The kernel log is judged when all is over: all of it must be there still.
-append="console=ttyS0 panic=-1 reboot=t $patience $images ignore_loglevel log_buf_len=8M"
+append="console=ttyS0 panic=-1 reboot=t $patience $images ignore_loglevel log_buf_len=1M"
 if [ -n "$OURO_GUEST_INTERACTIVE" ]; then
     # shellcheck disable=SC2054
     serial=(-chardev stdio,id=tty,signal=off -serial chardev:tty)
