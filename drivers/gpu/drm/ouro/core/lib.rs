@@ -2,7 +2,8 @@
 //! Structures of the driver's core that need neither a kernel nor a register, and so are tested on
 //! the host: who gets which addresses ([`range`]), what a ring takes next ([`port`]), what
 //! a relocation writes ([`relocation`]), whether an engine hangs ([`hang`]), how long it may take to
-//! become idle ([`patience`]), how memory is shown as text ([`ascii85`]), which part of an object a view of it shows ([`view`]). Where contexts are listed: who
+//! become idle ([`patience`]), sorting ([`sort`]), how memory is shown as text ([`ascii85`]), which part of an
+//! object a view of it shows ([`view`]). Where contexts are listed: who
 //! runs next ([`sched`]), what of that an engine has ([`list`]), and what it says of them ([`events`]).
 //!
 //! Nothing here allocates by itself, takes a lock or waits. Memory comes through [`range::Arena`].
@@ -24,4 +25,5 @@ pub mod port;
 pub mod range;
 pub mod relocation;
 pub mod sched;
+pub mod sort;
 pub mod view;

@@ -16,6 +16,7 @@ use kernel::{
     sync::{aref::ARef, Arc},
     time::{delay::fsleep, Delta},
 };
+use ouro_core::sort::sort_by_key;
 use ouro_hw::{
     engine::{Batch, Privilege},
     types::GpuAddr,
@@ -297,7 +298,7 @@ impl Exec {
         };
         // Each of them once.
         let address = |f: &ARef<Fence>| core::ptr::from_ref::<Fence>(f).addr();
-        after.sort_unstable_by_key(address);
+        sort_by_key(&mut after, address);
         let mut before = 0;
         after.retain(|f| core::mem::replace(&mut before, address(f)) != address(f));
         let line = self.context.line(&self.engine);

@@ -11,6 +11,7 @@ use kernel::{
     prelude::*,
     sync::{aref::ARef, Arc},
 };
+use ouro_core::sort::sort_by_key;
 use ouro_kernel::resv::{HasResv, LockedSet, Usage};
 
 use super::exec::{wait_for, Entry, Stop};
@@ -257,7 +258,7 @@ fn evict(
         own.push(address(&entry.object), GFP_KERNEL)
             .map_err(Error::from)?;
     }
-    own.sort_unstable();
+    sort_by_key(&mut own, |address| *address);
     let mut busy = None;
     let mut contended = false;
     // Twice round: the first time, those that were used lately are spared.

@@ -6,6 +6,7 @@
 //! fences, context, engine, objects, relocations.
 
 use kernel::prelude::*;
+use ouro_core::sort::sort_by_key;
 use ouro_hw::types::GpuAddr;
 use ouro_kernel::{sync_file, uaccess};
 use ouro_uapi::i915 as abi;
@@ -89,11 +90,8 @@ pub(super) fn execbuffer2(
         }
     }
 
-    let Selected {
-        context,
-        engine,
-        balanced,
-    } = engines::select(gpu, client.context(arg.rsvd1 as u32)?, flags)?;
+    let Selected { context, target } =
+        engines::select(gpu, client.context(arg.rsvd1 as u32)?, flags)?;
     gpu.working()?;
     if context.is_banned() {
         return Err(EIO);
@@ -116,12 +114,11 @@ pub(super) fn execbuffer2(
     require(start.checked_add(len).is_some_and(|end| end <= batch_size))?;
     require(len != 0)?;
 
-    let share = gpu.share(client.quota(), &context, &engine, !file.is_nonblocking())?;
+    let share = gpu.share(client.quota(), &context, &target, !file.is_nonblocking())?;
     let mut exec = Exec {
         gpu: gpu.clone(),
-        engine,
+        target,
         context,
-        balanced,
         objects,
         source: Source::Object {
             index: batch,
@@ -329,7 +326,7 @@ impl Handles {
         for (i, o) in (0u32..).zip(list.iter()) {
             sorted.push((o.handle, i), GFP_KERNEL)?;
         }
-        sorted.sort_unstable();
+        sort_by_key(&mut sorted, |entry| *entry);
         Ok(Self::Sorted(sorted))
     }
 
