@@ -203,8 +203,11 @@ impl Gpu {
     /// What was published fails, and so does what is published from now on. No engine runs.
     fn lose_all(&self, error: Error) {
         for engine in self.engines().iter() {
-            let mut lost = Lost::new();
             engine.close(error);
+        }
+        self.retirer().exchange().settle();
+        for engine in self.engines().iter() {
+            let mut lost = Lost::new();
             engine.stop(error, &mut lost);
             drop(lost.take_loaded());
         }

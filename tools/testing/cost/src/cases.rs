@@ -207,6 +207,7 @@ impl OnLists {
                     id: all.len() as u32,
                     descriptor: all.len() as u64,
                     priority: 0,
+                    roams: false,
                 };
                 let context = scheduler.add_context(client, &what);
                 all.push(context.expect("there is a place"));

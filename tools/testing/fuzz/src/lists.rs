@@ -322,6 +322,7 @@ fn scheduler(s: &mut Source<'_>) {
                     id: s.below(6) as u32,
                     descriptor: s.u64(),
                     priority: s.u32() as i32,
+                    roams: s.below(2) == 0,
                 };
                 if let Some(client) = clients.last() {
                     contexts.extend(sched.add_context(*client, &what));

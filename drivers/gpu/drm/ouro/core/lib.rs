@@ -3,8 +3,8 @@
 //! the host: who gets which addresses ([`range`]), what a ring takes next ([`port`]), what
 //! a relocation writes ([`relocation`]), whether an engine hangs ([`hang`]), how long it may take to
 //! become idle ([`patience`]), sorting ([`sort`]), how memory is shown as text ([`ascii85`]), which part of an
-//! object a view of it shows ([`view`]). Where contexts are listed: who
-//! runs next ([`sched`]), what of that an engine has ([`list`]), and what it says of them ([`events`]).
+//! object a view of it shows ([`view`]). Where contexts are listed: who runs next ([`sched`]), what of that an
+//! engine has ([`list`]), what it says of them ([`events`]), and which of several engines runs one ([`roam`]).
 //!
 //! Nothing here allocates by itself, takes a lock or waits. Memory comes through [`range::Arena`].
 
@@ -24,6 +24,7 @@ pub mod patience;
 pub mod port;
 pub mod range;
 pub mod relocation;
+pub mod roam;
 pub mod sched;
 pub mod sort;
 pub mod view;

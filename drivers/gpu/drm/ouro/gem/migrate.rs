@@ -26,6 +26,7 @@ use super::{bind, bo::State, contents, region::Region, shrink::Listed, Backing, 
 use crate::{
     gpu::Gpu,
     submit::{
+        balanced::Target,
         publish::{Draft, Parts, Prepared},
         request::{Awake, Work},
         Engine, Retirer,
@@ -297,13 +298,14 @@ impl<'a> Plan<'a> {
             let pages = most.min(new.len() - first);
             let work = sides.part(first, pages);
             first += pages;
+            let target = Target::One(engine.clone());
             let context = match engine.has_lists() {
-                true => Some(gpu.prepare(gpu.kernel_context(), engine)?),
+                true => Some(gpu.prepare(gpu.kernel_context(), &target)?),
                 // It does not matter which one is loaded.
                 false => None,
             };
             let line = gpu.kernel_context().line(engine);
-            let draft = Draft::new(engine, line, None)?;
+            let draft = Draft::new(target, line, None)?;
             let fence: ARef<Fence> = draft.fence().into();
             // The last one lets go of it all.
             let held = held.take_if(|_| first == new.len());

@@ -13,6 +13,7 @@ use ouro_kernel::{fence::Fence, time, wait::Interruptible};
 use super::Gpu;
 use crate::{
     submit::{
+        balanced::{Siblings, Target},
         guilt::Holder,
         image::{Image, InUse},
         lane::{Lane, Seat},
@@ -33,19 +34,21 @@ impl Gpu {
         Context::new(self.engines.len(), &self.contexts, holder.cloned())
     }
 
-    /// Gives a context what it needs to run on an engine. Process context.
+    /// Gives a context what it needs to run on an engine, or on each of several. Process context.
     ///
     /// Errors: `ENOSPC` if there is no room for its image, `ENOMEM`, `EIO`.
-    pub(crate) fn prepare(&self, context: &Arc<Context>, engine: &Arc<Engine>) -> Result<InUse> {
+    pub(crate) fn prepare(&self, context: &Arc<Context>, target: &Target) -> Result<InUse> {
+        let engine = target.engine();
         if engine.has_lists() {
-            let seat = match context.seat(engine) {
-                Some(seat) => seat,
-                None => {
-                    let space = self.own_space(context)?.clone();
-                    context.make_seat(engine, || self.new_seat(context, engine, space))?
+            match target.siblings() {
+                None => drop(self.seat(context, engine, None)?),
+                Some(siblings) => {
+                    for (number, engine) in siblings.all() {
+                        self.seat(context, engine, Some((number, siblings)))?;
+                    }
                 }
-            };
-            return Ok(InUse::seated(context, seat));
+            }
+            return InUse::new(context, None);
         }
         if !self.has_images(engine) {
             return InUse::new(context, None);
@@ -85,24 +88,35 @@ impl Gpu {
         )
     }
 
-    /// Gives a context a place on an engine that takes lists of contexts. Errors: as
-    /// [`prepare`](Self::prepare).
-    fn new_seat(
+    /// Gives a context a place on an engine that takes lists of contexts, if it has none; on all of several
+    /// the same one. Errors: as [`prepare`](Self::prepare).
+    fn seat(
         &self,
         context: &Context,
         engine: &Arc<Engine>,
-        space: Arc<Shared>,
-    ) -> Result<Seat> {
-        let golden = engine.golden()?;
-        let lane = Lane::new(
-            &self.hardware,
-            engine.hw(),
-            &self.space,
-            &self.dma,
-            space,
-            golden.as_deref(),
-        )?;
-        Seat::new(engine, lane, context)
+        siblings: Option<(u32, &Arc<Siblings>)>,
+    ) -> Result {
+        if context.seat(engine).is_some() {
+            return Ok(());
+        }
+        let other = siblings.and_then(|(_, s)| s.all().find_map(|(_, e)| context.seat(e)));
+        let other = other.map(|seat| seat.lane().clone());
+        let space = self.own_space(context)?.clone();
+        context.make_seat(engine, || {
+            let lane = match other {
+                Some(lane) => lane,
+                None => Lane::new(
+                    &self.hardware,
+                    engine.hw(),
+                    &self.space,
+                    &self.dma,
+                    space,
+                    engine.golden()?.as_deref(),
+                )?,
+            };
+            Seat::new(engine, lane, context, siblings)
+        })?;
+        Ok(())
     }
 
     /// Whether contexts have spaces of their own.
@@ -143,7 +157,8 @@ impl Gpu {
         work: Work,
     ) -> Result<ARef<Fence>> {
         let awake = Awake::new(&self.hardware)?;
-        let in_use = self.prepare(context, engine)?;
+        let target = Target::One(engine.clone());
+        let in_use = self.prepare(context, &target)?;
         let mut timelines = context.timelines().lock();
         let timeline = timelines.get_mut(engine.index()).ok_or(EINVAL)?;
         let parts = Parts {
@@ -151,7 +166,7 @@ impl Gpu {
             ..Parts::new(work, awake)
         };
         let line = context.line(engine);
-        let prepared = Draft::new(engine, line, Some(timeline))?.complete(parts, KVVec::new())?;
+        let prepared = Draft::new(target, line, Some(timeline))?.complete(parts, KVVec::new())?;
         Ok(prepared.publish(self, |_| ()))
     }
 
@@ -162,9 +177,10 @@ impl Gpu {
         &self,
         quota: &Arc<Quota>,
         context: &Context,
-        engine: &Engine,
+        target: &Target,
         wait: bool,
     ) -> Result<Share> {
+        let engine = target.engine();
         let timeline = {
             let timelines = context.timelines().lock();
             let timeline = timelines.get(engine.index()).ok_or(EINVAL)?;
@@ -176,7 +192,7 @@ impl Gpu {
                 return Ok(share);
             }
             self.working()?;
-            engine.advance();
+            target.advance();
             self.retirer.retire();
             // What is done may not have been retired yet.
             if !core::mem::replace(&mut looked, true) {

@@ -43,7 +43,7 @@ impl Recovery {
         engine.advance();
         held.request = engine.first();
         // Now, and not before: what is done has been taken off.
-        let suspect = held.request.as_ref().and_then(|r| r.tracker.seqno());
+        let suspect = held.request.as_ref().map(|r| r.number());
         if why.is_seen() && suspect != seen {
             // It is done after all; or another context's turn has come since it was looked at, and then it is
             // found when it has the engine again.
@@ -114,7 +114,7 @@ impl Recovery {
             return;
         };
         let request = held.request.as_ref();
-        if let Some(request) = request.filter(|r| r.tracker.seqno() == suspect) {
+        if let Some(request) = request.filter(|r| Some(r.number()) == suspect) {
             let context = request.context.as_ref();
             if context.is_some_and(|c| c.params().no_error_capture.get()) {
                 return;
@@ -247,6 +247,9 @@ impl Recovery {
         // What one of them signals must not let others run.
         for engine in self.engines.iter() {
             engine.close(EIO);
+        }
+        if let Some(engine) = self.engines.first() {
+            engine.exchange().settle();
         }
         for engine in self.engines.iter() {
             if let (Some(lost), Some(held)) = (

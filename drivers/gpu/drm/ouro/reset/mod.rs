@@ -336,7 +336,7 @@ impl Recovery {
                 true => limit.min(grace),
                 false => limit,
             };
-            let oldest = oldest.map(|o| (o.seqno, o.ran / 1_000_000));
+            let oldest = oldest.map(|o| (o.number, o.ran / 1_000_000));
             if !watch.tick(now, oldest, limit, answer) {
                 continue;
             }

@@ -1,53 +1,165 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Virtual engines: a place in a context's list of engines that stands for several of a class, of which each
-//! request goes to the one with the least to do.
+//! Virtual engines: a place in a context's list of engines that stands for several of a class, of which any
+//! may run what is submitted there.
 //!
-//! A virtual engine is a part of its context: a context to the engines, with a ring and an image on each of
-//! them, but one state and one order of requests. For that, all that is under way is on one engine: the
-//! choice is made when a request is submitted, and anew only when those before it are done and the engine
-//! has let go of the state. Then the state is copied into the image of the engine that comes next.
+//! A virtual engine is a part of its context: a context to the engines, with one order of requests, one ring
+//! and one image. It is known to each of its engines ([`super::seats`]), and one of them has its requests at a
+//! time: which, is settled when they are ready, and anew whenever they have to wait ([`super::transfer`]).
 //!
 //! An engine that is in a list a second time is a virtual engine of one: so each place has an order of requests
 //! and a state of its own.
 
+use core::iter;
 use kernel::{
-    new_mutex,
     prelude::*,
-    sync::{Arc, Mutex, MutexGuard},
+    sync::{
+        atomic::{ordering, Atomic},
+        Arc,
+    },
 };
 
 use super::{Context, Engine};
-use crate::gpu::Gpu;
 
-/// A virtual engine.
-#[pin_data]
-pub(crate) struct Balanced {
-    part: Arc<Context>,
-    /// Its engines: their numbers in the topology.
-    siblings: KVec<usize>,
-    /// Where its last request went. Locked until that is published.
-    #[pin]
-    now: Mutex<Option<usize>>,
+/// One of the engines.
+struct Sibling {
+    engine: Arc<Engine>,
+    /// The number of the virtual engine's place there; zero before it has one.
+    seat: Atomic<u32>,
 }
 
-/// The next request goes to the engine that was asked for, as long as this is there.
-pub(super) struct Turn<'a> {
-    _now: MutexGuard<'a, Option<usize>>,
+impl Sibling {
+    fn new(engine: Arc<Engine>) -> Self {
+        Self {
+            engine,
+            seat: Atomic::new(0),
+        }
+    }
+}
+
+/// The engines of a virtual one.
+pub(crate) struct Siblings {
+    /// What is asked of any of them is asked of this one.
+    first: Sibling,
+    others: KVec<Sibling>,
+    /// The number of the one that has the requests. Changed by who has the device's exchange.
+    now: Atomic<u32>,
+}
+
+impl Siblings {
+    fn each(&self) -> impl Iterator<Item = &Sibling> {
+        Iterator::chain(iter::once(&self.first), self.others.iter())
+    }
+
+    fn sibling(&self, number: u32) -> &Sibling {
+        let other = (number as usize).checked_sub(1);
+        let other = other.and_then(|at| self.others.get(at));
+        other.unwrap_or(&self.first)
+    }
+
+    /// All of them, each with its number.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (u32, &Arc<Engine>)> {
+        (0..).zip(self.each().map(|s| &s.engine))
+    }
+
+    /// The one of a number.
+    pub(super) fn at(&self, number: u32) -> &Arc<Engine> {
+        &self.sibling(number).engine
+    }
+
+    /// The number of the virtual engine's place on the one of a number.
+    pub(super) fn seat(&self, number: u32) -> u32 {
+        self.sibling(number).seat.load(ordering::Relaxed)
+    }
+
+    /// It has got this place there.
+    pub(super) fn set_seat(&self, number: u32, seat: u32) {
+        self.sibling(number).seat.store(seat, ordering::Relaxed);
+    }
+
+    /// The number of the one that has the requests.
+    pub(super) fn now(&self) -> u32 {
+        self.now.load(ordering::Acquire)
+    }
+
+    /// Another one has them. To be called by who has the device's exchange.
+    pub(super) fn set_now(&self, number: u32) {
+        self.now.store(number, ordering::Release);
+    }
+}
+
+/// Where requests go.
+#[derive(Clone)]
+pub(crate) enum Target {
+    /// To an engine.
+    One(Arc<Engine>),
+    /// To one of several.
+    Any(Arc<Siblings>),
+}
+
+impl Target {
+    /// Any of `engines`. Errors: `EINVAL` for none, `ENOMEM`.
+    pub(crate) fn any(mut engines: KVec<Arc<Engine>>) -> Result<Self> {
+        let first = engines.remove(0).map_err(|_| EINVAL)?;
+        if engines.is_empty() {
+            return Ok(Self::One(first));
+        }
+        let mut others = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
+        for other in engines {
+            others.push(Sibling::new(other), GFP_KERNEL)?;
+        }
+        let siblings = Siblings {
+            first: Sibling::new(first),
+            others,
+            now: Atomic::new(0),
+        };
+        for (_, engine) in siblings.all() {
+            engine.take_part();
+        }
+        Ok(Self::Any(Arc::new(siblings, GFP_KERNEL)?))
+    }
+
+    /// The engine that stands for it: its timelines go by this one's number.
+    pub(crate) fn engine(&self) -> &Arc<Engine> {
+        match self {
+            Self::One(engine) => engine,
+            Self::Any(siblings) => &siblings.first.engine,
+        }
+    }
+
+    /// Takes off what is done on any of them.
+    pub(crate) fn advance(&self) {
+        let one = |engine: &Arc<Engine>| {
+            let _ = engine.advance();
+        };
+        match self {
+            Self::One(engine) => one(engine),
+            Self::Any(siblings) => siblings.all().for_each(|(_, engine)| one(engine)),
+        }
+    }
+
+    /// The engines, if there are several.
+    pub(crate) fn siblings(&self) -> Option<&Arc<Siblings>> {
+        match self {
+            Self::One(_) => None,
+            Self::Any(siblings) => Some(siblings),
+        }
+    }
+}
+
+/// A virtual engine of a context.
+pub(crate) struct Balanced {
+    part: Arc<Context>,
+    target: Target,
 }
 
 impl Balanced {
-    /// A virtual engine of a context. Errors: `ENOMEM`.
-    pub(crate) fn new(context: &Context, siblings: KVec<usize>) -> Result<Arc<Self>> {
-        let part = context.part()?;
-        Arc::pin_init(
-            try_pin_init!(Self {
-                part,
-                siblings,
-                now <- new_mutex!(None, "ouro_balanced"),
-            }? Error),
-            GFP_KERNEL,
-        )
+    /// One of these engines. Errors: `EINVAL` for none, `ENOMEM`.
+    pub(crate) fn new(context: &Context, engines: KVec<Arc<Engine>>) -> Result<Self> {
+        Ok(Self {
+            part: context.part()?,
+            target: Target::any(engines)?,
+        })
     }
 
     /// What runs there.
@@ -55,73 +167,8 @@ impl Balanced {
         &self.part
     }
 
-    /// The engine for the next request, as it is now. Process context.
-    pub(crate) fn choose(&self, gpu: &Gpu) -> Result<Arc<Engine>> {
-        let engine = |at: usize| gpu.engines().get(at).ok_or(EINVAL);
-        if let [only] = self.siblings.as_slice() {
-            return engine(*only).cloned();
-        }
-        for at in self.siblings.iter() {
-            // What is done counts no more.
-            engine(*at)?.advance();
-        }
-        let now = *self.now.lock();
-        let best = match now {
-            Some(at) if !self.is_done(engine(at)?) => at,
-            _ => {
-                let mut best = now
-                    .map(|at| engine(at).map(|e| (e.load(), at)))
-                    .transpose()?;
-                for at in self.siblings.iter() {
-                    let engine = engine(*at)?;
-                    let load = engine.load();
-                    if best.is_none_or(|(least, _)| load < least) && self.has_left(engine) {
-                        best = Some((load, *at));
-                    }
-                }
-                best.ok_or(EINVAL)?.1
-            }
-        };
-        Ok(engine(best)?.clone())
-    }
-
-    /// Makes it so that the next request goes to `engine`, which has a place for it. `None`: it must go to
-    /// another one, which is to be chosen anew. Errors: `ENOMEM`.
-    pub(super) fn settle(&self, gpu: &Gpu, engine: &Engine) -> Result<Option<Turn<'_>>> {
-        let mut now = self.now.lock();
-        if let Some(from) = now.filter(|at| *at != engine.index()) {
-            let from = gpu.engines().get(from).ok_or(EINVAL)?;
-            if !self.is_done(from) || !self.carry(from, engine)? {
-                return Ok(None);
-            }
-        }
-        *now = Some(engine.index());
-        Ok(Some(Turn { _now: now }))
-    }
-
-    /// Whether nothing of it is under way on an engine, which has let go of its state.
-    fn is_done(&self, engine: &Engine) -> bool {
-        let idle = {
-            let timelines = self.part.timelines().lock();
-            let last = timelines.get(engine.index()).and_then(|t| t.last());
-            last.is_none_or(|fence| fence.is_signaled())
-        };
-        idle && self.has_left(engine)
-    }
-
-    /// Whether an engine has nothing of it.
-    fn has_left(&self, engine: &Engine) -> bool {
-        let seat = self.part.seat(engine);
-        seat.is_none_or(|seat| engine.has_left(seat.id()))
-    }
-
-    /// Takes the state along from one engine to another. False: that one still has what it had of it.
-    fn carry(&self, from: &Engine, to: &Engine) -> Result<bool> {
-        let Some(old) = self.part.seat(from) else {
-            return Ok(true);
-        };
-        let new = self.part.seat(to).ok_or(EINVAL)?;
-        let mut image = old.lane().read()?;
-        Ok(to.adopt(new.id(), &mut image))
+    /// Where it runs.
+    pub(crate) fn target(&self) -> &Target {
+        &self.target
     }
 }

@@ -89,7 +89,7 @@ pub(crate) enum Slot {
     /// The engine of this number in the topology.
     Engine(usize),
     /// One of several, or one that has a place before this in the list.
-    Balanced(Arc<Balanced>),
+    Balanced(Balanced),
 }
 
 /// What user space calls engines in a context, by place.

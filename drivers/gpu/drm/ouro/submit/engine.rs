@@ -26,6 +26,7 @@ use super::{
     port::Port,
     request::{Request, Tracker},
     ring::RingQueue,
+    transfer::Load,
     Retirer,
 };
 use crate::{
@@ -54,7 +55,9 @@ pub(crate) struct Engine {
     pub(super) queue: SpinLockIrq<Queue>,
     /// Requests that follow others, which were emitted, and are about to be told.
     pub(super) expected: Atomic<u32>,
-    submitted: Atomic<u64>,
+    /// How busy it is, for work that could be its own or another one's ([`super::transfer`]).
+    pub(super) load: Load,
+    pub(super) submitted: Atomic<u64>,
     completed: Atomic<u64>,
     pub(super) switches: Atomic<u64>,
     pub(super) port_writes: Atomic<u64>,
@@ -86,6 +89,8 @@ pub(super) struct Queue {
     pub(super) resetting: bool,
     /// Nothing is listed for now: so many are about to signal what comes first ([`super::lift`]).
     pub(super) signalling: u32,
+    /// Contexts on their way here from other engines.
+    pub(super) arriving: u32,
 }
 
 impl Queue {
@@ -145,8 +150,10 @@ impl Engine {
                     paused: false,
                     resetting: false,
                     signalling: 0,
+                    arriving: 0,
                 }, "ouro_queue"),
                 expected: Atomic::new(0),
+                load: Load::new(),
                 submitted: Atomic::new(0),
                 completed: Atomic::new(0),
                 switches: Atomic::new(0),
@@ -177,14 +184,6 @@ impl Engine {
             lite_restores: lists.lite_restores,
             preemptions: lists.preemptions,
         }
-    }
-
-    /// Requests that were published and are not done.
-    pub(crate) fn load(&self) -> u64 {
-        let completed = self.completed.load(ordering::Relaxed);
-        self.submitted
-            .load(ordering::Relaxed)
-            .saturating_sub(completed)
     }
 
     /// Starts it, with an empty ring. The device is up and awake.
@@ -256,24 +255,20 @@ impl Engine {
 
     /// Somebody waits for a request: its completion is to interrupt. False if it is done already.
     /// Any context.
-    pub(super) fn wait_for(&self, tracker: &Tracker) -> bool {
+    /// `None`, and nothing is done: it is another engine's.
+    pub(super) fn wait_for(&self, tracker: &Tracker) -> Option<bool> {
         {
             let mut queue = self.queue.lock();
+            if !tracker.is_on(self) {
+                return None;
+            }
             if !tracker.want() {
                 queue.wanted += 1;
             }
             self.arm(&mut queue.arming);
         }
         // Armed first, then looked: whatever completes after the look interrupts.
-        !self.has_passed(tracker)
-    }
-
-    /// Whether a request is done. Any context.
-    pub(super) fn has_passed(&self, tracker: &Tracker) -> bool {
-        // A reset takes the number away, and later ones of other requests pass it.
-        tracker
-            .seqno()
-            .is_some_and(|s| tracker.line().progress().passed(s) && tracker.seqno() == Some(s))
+        Some(!tracker.is_done())
     }
 
     /// Counts a publication.
@@ -303,28 +298,28 @@ impl Engine {
     /// What a blocked request waited for is signalled. Any context.
     pub(super) fn unblock(&self, tracker: &Tracker) {
         let mut queue = self.queue.lock();
-        let stopped = queue.stopped.is_some();
-        let mut failed = false;
         // It is gone if the device is.
         let found = queue.blocked.remove(tracker);
         if let Some(request) = found.and_then(|tracker| tracker.let_go()) {
-            let refused = match stopped {
-                true => Some(request),
-                false => queue.port.push(request).err(),
-            };
-            if let Some(request) = refused {
-                // Its fence may not be signalled here: this may be the callback of another.
-                queue.failed.push_back(request);
-                failed = true;
-            } else {
-                self.pump(&mut queue);
-            }
+            self.is_ready(&mut queue, request);
         }
         drop(queue);
-        if failed {
+        self.retirer.pass_on();
+    }
+
+    /// A request waits for nothing any more. Any context.
+    pub(super) fn is_ready(&self, queue: &mut Queue, request: ListArc<Request>) {
+        let refused = match queue.stopped {
+            Some(_) => Some(request),
+            None => queue.port.push(request).err(),
+        };
+        if let Some(request) = refused {
+            // Its fence may not be signalled here: this may be the callback of another.
+            queue.failed.push_back(request);
             self.retirer.wind();
+        } else {
+            self.pump(queue);
         }
-        self.retirer.gate().run();
     }
 
     pub(super) fn arm(&self, arming: &mut Arming) {
@@ -400,7 +395,7 @@ impl Engine {
             // Those could not be emitted, or the engine takes none any more.
             error = queue.stopped.unwrap_or(EIO);
         }
-        self.retirer.gate().run();
+        self.retirer.pass_on();
         while let Some(request) = failed.pop_front() {
             self.cancel(error, request);
         }
@@ -413,7 +408,7 @@ impl Engine {
             queue.signalling = queue.signalling.saturating_sub(1);
             self.pump(&mut queue);
             drop(queue);
-            self.retirer.gate().run();
+            self.retirer.pass_on();
         }
         any
     }
@@ -428,7 +423,7 @@ impl Engine {
         request.fence.signal();
         // Who waited for it to be emitted waits no more, if it was not.
         self.retirer.gate().pass(&request.tracker);
-        self.retirer.gate().run();
+        self.retirer.pass_on();
         if request.tracker.is_wanted() {
             let mut queue = self.queue.lock();
             queue.wanted = queue.wanted.saturating_sub(1);

@@ -29,7 +29,7 @@ use ouro_kernel::{
 };
 
 use super::{
-    balanced::Balanced,
+    balanced::Target,
     image::InUse,
     lift,
     pool::Shadow,
@@ -39,7 +39,7 @@ use super::{
     request::{Awake, Captured, Evidence, Tracker, Work},
     room::{self, Tries},
     stream::Stream,
-    Context, Engine,
+    Context,
 };
 use crate::{
     gem::{
@@ -104,10 +104,8 @@ pub(crate) enum Source {
 /// A batch to run.
 pub(crate) struct Exec {
     pub(crate) gpu: Arc<Gpu>,
-    pub(crate) engine: Arc<Engine>,
+    pub(crate) target: Target,
     pub(crate) context: Arc<Context>,
-    /// If that is a part of one, on a virtual engine: the latter.
-    pub(crate) balanced: Option<Arc<Balanced>>,
     pub(crate) objects: KVVec<Entry>,
     pub(crate) source: Source,
     /// User space says that its presumed addresses stand in the objects: what has not moved needs
@@ -137,8 +135,6 @@ struct Before {
 pub(super) enum Stop {
     /// For this fence; for none if it has been signalled meanwhile.
     Wait(Option<ARef<Fence>>),
-    /// To choose another engine.
-    Elsewhere,
     Failed(Error),
 }
 
@@ -175,7 +171,7 @@ impl Exec {
             }
             if context.is_none() {
                 context = loop {
-                    match self.gpu.prepare(&self.context, &self.engine) {
+                    match self.gpu.prepare(&self.context, &self.target) {
                         Err(e) if e == ENOSPC && room::evict_one(&self.gpu) => {}
                         done => break Some(done?),
                     }
@@ -215,13 +211,6 @@ impl Exec {
                     }
                 }
                 Err(Stop::Failed(e)) => return Err(e),
-                Err(Stop::Elsewhere) => {
-                    drop(locked);
-                    context = None;
-                    if let Some(balanced) = &self.balanced {
-                        self.engine = balanced.choose(&self.gpu)?;
-                    }
-                }
                 Err(Stop::Wait(fence)) => {
                     drop(locked);
                     match fence {
@@ -257,12 +246,6 @@ impl Exec {
         let locked = &*locked;
         self.relocate(locked)?;
 
-        let balanced = self.balanced.clone();
-        let _turn = match &balanced {
-            Some(b) => Some(b.settle(&self.gpu, &self.engine)?.ok_or(Stop::Elsewhere)?),
-            None => None,
-        };
-
         // Everything that can fail.
         let Before { mut after, lead } = self.before(locked)?;
         let mut objects =
@@ -276,7 +259,7 @@ impl Exec {
         let evidence = self.evidence(shadow.as_ref())?;
 
         // The numbers of a timeline are in the order of publication.
-        let index = self.engine.index();
+        let index = self.target.engine().index();
         let mut timelines = self.context.timelines().lock();
         let timeline = timelines.get_mut(index).ok_or(EINVAL)?;
         let mut last = self.context.last().map(|last| last.lock());
@@ -301,8 +284,8 @@ impl Exec {
         sort_by_key(&mut after, address);
         let mut before = 0;
         after.retain(|f| core::mem::replace(&mut before, address(f)) != address(f));
-        let line = self.context.line(&self.engine);
-        let draft = Draft::new(&self.engine, line, Some(timeline))?;
+        let line = self.context.line(self.target.engine());
+        let draft = Draft::new(self.target.clone(), line, Some(timeline))?;
         publish.prepare(draft.fence())?;
         let mut prepared = draft.complete(
             Parts {
@@ -493,7 +476,7 @@ impl Exec {
         if fence.is_signaled() {
             return Order::Given;
         }
-        let line = self.context.line(&self.engine);
+        let line = self.context.line(self.target.engine());
         let emitted = fence::with_timeline::<Tracker, _>(fence, |t, _| {
             core::ptr::eq(t.line(), &*line).then(|| t.seqno().is_some())
         });

@@ -27,6 +27,8 @@ pub(crate) struct Follower {
     #[pin]
     links: ListLinks,
     tracker: Arc<Tracker>,
+    /// Of several engines, the number of the one that expects it.
+    number: Atomic<u32>,
 }
 
 impl_list_arc_safe! {
@@ -42,6 +44,7 @@ impl Follower {
             try_pin_init!(Self {
                 links <- ListLinks::new(),
                 tracker,
+                number: Atomic::new(0),
             }? Error),
             GFP_KERNEL,
         )
@@ -120,7 +123,9 @@ impl Gate {
         let mut list = tracker.pass();
         if !list.is_empty() {
             for follower in list.iter() {
-                follower.tracker.engine().expect();
+                let number = follower.tracker.number();
+                follower.number.store(number, ordering::Relaxed);
+                follower.tracker.engine_of(number).expect();
             }
             self.inner.lock().waiting.push_all_back(&mut list);
             self.any.store(true, ordering::Release);
@@ -156,7 +161,8 @@ impl Gate {
             told.push_back(follower);
         }
         for follower in told.iter() {
-            follower.tracker.engine().arrived();
+            let number = follower.number.load(ordering::Relaxed);
+            follower.tracker.engine_of(number).arrived();
         }
         self.inner.lock().told.push_all_back(&mut told);
     }

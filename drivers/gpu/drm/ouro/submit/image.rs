@@ -18,7 +18,7 @@ use kernel::{
 use ouro_hw::types::{CacheLevel, GgttAddr, PAGE_SIZE};
 use ouro_kernel::pci::DmaDevice;
 
-use super::{lane::Seat, Context, Retirer};
+use super::{Context, Retirer};
 use crate::{
     gem::{backing::Memory, Backing},
     vm::{Mapping, Owner, Place, Space},
@@ -168,25 +168,9 @@ impl Drop for Owned {
 pub(crate) struct InUse {
     context: Arc<Context>,
     image: Option<Arc<Image>>,
-    /// Its number on the engine, where contexts are listed.
-    seat: Option<u32>,
 }
 
 impl InUse {
-    /// A context that has a place on an engine that takes lists of contexts.
-    pub(crate) fn seated(context: &Arc<Context>, seat: &Seat) -> Self {
-        Self {
-            context: context.clone(),
-            image: None,
-            seat: Some(seat.id()),
-        }
-    }
-
-    /// Its number on the engine, where contexts are listed.
-    pub(super) fn seat(&self) -> Option<u32> {
-        self.seat
-    }
-
     /// A context, and its image if the engine wants one. Process context.
     ///
     /// Errors: those of finding room for the image: `ENOSPC`, `ENOMEM`.
@@ -197,7 +181,6 @@ impl InUse {
         Ok(Self {
             context: context.clone(),
             image: image.cloned(),
-            seat: None,
         })
     }
 
@@ -221,7 +204,6 @@ impl Clone for InUse {
         Self {
             context: self.context.clone(),
             image: self.image.clone(),
-            seat: self.seat,
         }
     }
 }

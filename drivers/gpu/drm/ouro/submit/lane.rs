@@ -4,7 +4,8 @@
 //! the root of its address space.
 //!
 //! It stays where it is from the first request on, until the context is gone and the engine has let go of
-//! it ([`Seat`]).
+//! it ([`Seat`]). A virtual engine's is the same on all of its engines: they are of one class, and what an
+//! image says of registers counts from the engine's own.
 
 use kernel::{prelude::*, sync::Arc};
 use ouro_hw::{
@@ -14,6 +15,7 @@ use ouro_hw::{
 use ouro_kernel::{pages::DmaPages, pci::DmaDevice};
 
 use super::{
+    balanced::Siblings,
     line::{self, Line},
     seats::Who,
     Context, Engine,
@@ -118,12 +120,6 @@ impl Lane {
         self.image.view().write_words(0, dwords)
     }
 
-    /// Takes over the state of an image that an engine of the same class saved: what that says of ring and
-    /// address space is replaced by what is so here. False: it is none.
-    pub(super) fn adopt(&self, image: &mut [u32]) -> bool {
-        self.images.later_image(&self.what, image) && self.write(image).is_ok()
-    }
-
     /// Puts the ring to its beginning, after the engine was reset. What else the image holds stays, unless
     /// it is none, or is to be `forgotten`: then it is made of `golden`. `buffer` has room for it. Waits for
     /// nothing.
@@ -154,10 +150,18 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
-    /// Lets an engine know it. Errors: `ENOSPC` if there are too many, `ENOMEM`, `EINVAL` for an engine
-    /// without lists.
-    pub(crate) fn new(engine: &Arc<Engine>, lane: Arc<Lane>, context: &Context) -> Result<Self> {
-        let id = engine.admit(&lane, Who::of(context))?;
+    /// Lets an engine know it, which is the one of a number among `siblings`, if there are any. Errors: `ENOSPC`
+    /// if there are too many contexts, `ENOMEM`, `EINVAL` for an engine without lists.
+    pub(crate) fn new(
+        engine: &Arc<Engine>,
+        lane: Arc<Lane>,
+        context: &Context,
+        siblings: Option<(u32, &Arc<Siblings>)>,
+    ) -> Result<Self> {
+        let id = engine.admit(&lane, Who::of(context), siblings.map(|s| s.1))?;
+        if let Some((number, siblings)) = siblings {
+            siblings.set_seat(number, id);
+        }
         Ok(Self {
             engine: engine.clone(),
             lane,

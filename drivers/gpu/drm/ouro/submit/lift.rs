@@ -65,15 +65,20 @@ impl Urgency {
     }
 
     /// That of a request in a context. Nobody waits for it yet.
-    pub(super) fn begin(&self, context: Option<&InUse>) {
-        let seat = context.and_then(|c| c.seat());
-        self.seat.store(seat.unwrap_or(0), ordering::Relaxed);
+    pub(super) fn begin(&self, context: Option<&InUse>, engine: &Engine) {
+        let seat = context.and_then(|c| c.seat(engine));
+        self.sit(seat.map_or(0, |seat| seat.id()));
         // The kernel's own work is more urgent than clients' may be. What it waits for is not, for that.
         let own = context.map_or(NONE, |c| c.context().priority());
         let is_client = context.is_some_and(|c| c.holder().is_some());
         self.own.store(own, ordering::Relaxed);
         let spread = if is_client { own } else { NONE };
         self.spread.store(spread, ordering::Relaxed);
+    }
+
+    /// The number of its context's place, where contexts are listed; else zero.
+    pub(super) fn sit(&self, seat: u32) {
+        self.seat.store(seat, ordering::Relaxed);
     }
 
     /// Where its context is in [`Lists::places`].
@@ -174,9 +179,13 @@ pub(super) fn spread(mut list: Visits) {
         let tracker = tracker.into_arc();
         // Who lifts it from now on finds it in no list; what it was lifted to before is seen here.
         barrier::smp_mb(ordering::Full);
-        let Some(request) = tracker.engine().lift(&tracker) else {
-            continue;
+        let request = loop {
+            // Else it has gone to another engine meanwhile.
+            if let Some(request) = tracker.engine().lift(&tracker) {
+                break request;
+            }
         };
+        let Some(request) = request else { continue };
         let priority = tracker.urgency.to_spread();
         for fence in request.awaited() {
             fence.each(|fence| {
@@ -199,20 +208,28 @@ impl Engine {
     }
 
     /// A request may have been lifted. If it is ready, its context is told; if it is blocked, it comes back.
-    fn lift(&self, tracker: &Tracker) -> Option<Arc<Request>> {
+    /// `None`: it is another engine's.
+    fn lift(&self, tracker: &Tracker) -> Option<Option<Arc<Request>>> {
         let mut queue = self.queue.lock();
+        if !tracker.is_on(self) {
+            return None;
+        }
         let held = tracker.held();
         if held.is_some() {
-            return held;
+            return Some(held);
         }
-        tracker.urgency.lifted()?;
-        let at = tracker.urgency.place()?;
-        if queue.lists()?.rank(at, time::monotonic_ns()) {
+        let lifted = tracker.urgency.lifted();
+        let at = lifted.and_then(|_| tracker.urgency.place());
+        let ranked = match (at, queue.lists()) {
+            (Some(at), Some(lists)) => lists.rank(at, time::monotonic_ns()),
+            _ => return Some(None),
+        };
+        if ranked {
             self.pump(&mut queue);
         }
         drop(queue);
-        self.retirer.gate().run();
-        None
+        self.retirer.pass_on();
+        Some(None)
     }
 }
 

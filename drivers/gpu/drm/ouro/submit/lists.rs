@@ -8,8 +8,10 @@
 //! them is read from its status page ([`reports`](super::reports)), in the interrupt, at each submission
 //! and by the tick.
 //!
-//! Numbers are the engine's, as on a ring: they are given at emission, and each context's status page
-//! gets those of its own requests. So the numbers of one context's requests go up.
+//! A context has one ring, status page and image, whatever engines it is known to ([`super::balanced`]). So
+//! there are two numbers of a request, both given at emission: the one that is written into the status page is
+//! one more than that of the context's last request, and goes along to another engine; and among the requests
+//! of its engine it has one that says who came first there.
 
 use core::mem;
 use kernel::{
@@ -28,7 +30,9 @@ use ouro_hw::{
 };
 use ouro_kernel::{mmio, time};
 
-use super::{engine::Arming, lane::Lane, oust::Ousted, request::Request, Engine};
+use super::{
+    balanced::Siblings, engine::Arming, lane::Lane, oust::Ousted, request::Request, Engine,
+};
 use crate::{hardware::Waits, report::Words};
 
 const MS: u64 = 1_000_000;
@@ -65,7 +69,11 @@ pub(super) struct Place {
     pub(super) context: sched::Context,
     /// Whose it is: a number that the holder of the context has alone.
     pub(super) holder: usize,
+    /// Of several engines, the others; as long as there is the context.
+    pub(super) siblings: Option<Arc<Siblings>>,
     pub(super) ring: Ring,
+    /// The number of the last request that was emitted, as the status page gets it.
+    pub(super) last: Seqno,
     /// Ready, but there was no room.
     pub(super) ready: List<Request>,
     /// In the ring, in order.
@@ -117,8 +125,8 @@ pub(super) struct Lists {
     pub(super) gone: KVVec<Arc<Lane>>,
     /// What it says of contexts; nothing is read before it is known where that is.
     pub(super) events: Option<Events>,
-    /// The number of the last request emitted.
-    last: Seqno,
+    /// The number of the last request emitted, among those of the engine.
+    pub(super) last: Seqno,
     /// Up to when it was counted who had the engine for how long, in nanoseconds.
     counted: u64,
     /// It does not do what it was told.
@@ -210,23 +218,21 @@ impl Lists {
         })
     }
 
-    /// The number of the last request emitted.
+    /// The number of the last request emitted, among those of the engine.
     pub(super) fn last(&self) -> Seqno {
         self.last
     }
 
-    /// All requests up to this number are done.
+    /// All requests up to this number are done, or have gone to another engine.
     pub(super) fn progress(&self) -> Seqno {
         let mut least = self.last;
         for at in self.active.iter() {
             let Some(place) = self.places.get(*at as usize).and_then(|p| p.as_ref()) else {
                 continue;
             };
-            let progress = place.lane.line().progress();
-            let unfinished = place.flight.iter().find_map(|request| {
-                let seqno = request.tracker.seqno()?;
-                (!progress.passed(seqno)).then_some(seqno)
-            });
+            let mut flight = place.flight.iter();
+            let unfinished = flight.find(|r| !r.tracker.is_done());
+            let unfinished = unfinished.map(|r| r.number());
             if let Some(Seqno(n)) = unfinished {
                 let before = Seqno(n.wrapping_sub(1));
                 if least.passed(before) {
@@ -239,8 +245,7 @@ impl Lists {
 
     /// A request is ready.
     pub(super) fn push(&mut self, request: ListArc<Request>) -> Result<(), ListArc<Request>> {
-        let id = request.context.as_ref().and_then(|c| c.seat());
-        let at = id.and_then(|id| id.checked_sub(1));
+        let at = request.seat().and_then(|id| id.checked_sub(1));
         let Some(at) = at.filter(|at| self.place(*at).is_some()) else {
             return Err(request);
         };
@@ -278,10 +283,10 @@ impl Lists {
                 let Some(request) = place.ready.pop_front() else {
                     break;
                 };
-                let seqno = last.next();
-                match emit(engine, place, &request, seqno, now) {
+                let number = last.next();
+                match emit(engine, place, &request, number, now) {
                     Some(end) => {
-                        *last = seqno;
+                        *last = number;
                         tail = Some(end);
                         place.flight.push_back(request);
                     }
@@ -338,15 +343,19 @@ impl Lists {
                 place.active = false;
                 falls |= place.lifted.is_some();
                 n -= 1;
-                // The order of those that are active means nothing.
-                let other = self.active.pop();
-                if let (Some(slot), Some(other)) = (self.active.get_mut(n), other) {
-                    *slot = other;
-                }
+                self.pass_over(n);
             }
             if falls {
                 self.rank(at, now);
             }
+        }
+    }
+
+    /// The n-th of those that are active is not any more. Their order means nothing.
+    pub(super) fn pass_over(&mut self, n: usize) {
+        let other = self.active.pop();
+        if let (Some(slot), Some(other)) = (self.active.get_mut(n), other) {
+            *slot = other;
         }
     }
 
@@ -473,6 +482,7 @@ impl Lists {
                 engine.retirer.look_in(then.saturating_sub(now));
             }
         }
+        self.show(engine);
     }
 
     /// Calls `each` for what is done, in the order of each context, and takes it off.
@@ -507,22 +517,23 @@ impl Engine {
         // Whoever has it may have had it for longer than that.
         self.pump(&mut queue);
         drop(queue);
-        self.retirer.gate().run();
+        self.retirer.pass_on();
         Ok(())
     }
 }
 
-/// Writes a request into the ring of its context. Returns the tail after it.
+/// Writes a request into the ring of its context, with its number on the engine. Returns the tail after it.
 fn emit(
     engine: &Engine,
     place: &mut Place,
     request: &Request,
-    seqno: Seqno,
+    number: Seqno,
     now: u64,
 ) -> Option<RingOffset> {
     let line = place.lane.line();
     engine.with_work(request, |batch, inline, buffer| {
         let mut commands = Commands::new(buffer);
+        let seqno = place.last.next();
         let emit = Emit {
             // The engine switches by itself.
             switch: Switch::Stay,
@@ -534,11 +545,9 @@ fn emit(
         engine.hw.emit(&emit, line.memory(), &mut commands).ok()?;
         let slot = place.ring.reserve(commands.len())?;
         line.write(&slot, commands.as_slice());
-        if place.flight.is_empty() {
-            // Numbers that others have had meanwhile are far from the one that stands there.
-            line.set_progress(Seqno(seqno.0.wrapping_sub(1)));
-        }
+        place.last = seqno;
         let mut emitted = request.emitted.lock();
+        emitted.number = number;
         emitted.tail = slot.tail;
         emitted.at = now;
         emitted.ran = 0;

@@ -7,8 +7,8 @@
 //! written into the ring when there is room, and is done when the number in the status page says
 //! so. What it held goes to the [`Retirer`], in process context again.
 //!
-//! Locks, outermost first: a fence's own, [`Engine`]'s queue, the device's `Gt`. Fences are
-//! signalled with none of them held.
+//! Locks, outermost first: a fence's own, the exchange ([`transfer`]), [`Engine`]'s queue, the device's `Gt`.
+//! Fences are signalled with none of them held.
 
 pub(crate) mod balanced;
 pub(crate) mod context;
@@ -39,6 +39,7 @@ pub(crate) mod room;
 mod seats;
 mod standing;
 pub(crate) mod stream;
+pub(crate) mod transfer;
 
 pub(crate) use context::Context;
 pub(crate) use engine::Engine;

@@ -92,6 +92,6 @@ impl Engine {
             }
         }
         drop(queue);
-        self.retirer.gate().run();
+        self.retirer.pass_on();
     }
 }

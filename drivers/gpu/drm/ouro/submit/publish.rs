@@ -14,6 +14,7 @@ use kernel::{
 use ouro_kernel::fence::{self, Callback, Fence, PreparedFence};
 
 use super::{
+    balanced::Target,
     context::Timeline,
     follow::Follower,
     image::InUse,
@@ -21,7 +22,6 @@ use super::{
     pool::Shadow,
     quota::Share,
     request::{Awake, Evidence, Request, Tracker, Work, MAX_LEADS},
-    Engine,
 };
 use crate::{
     gem::{migrate::Moving, Object},
@@ -72,11 +72,11 @@ impl<'a> Draft<'a> {
     /// A request on a timeline, which stays locked until it is published; without one its fence has a
     /// dma_fence context of its own. Its commands go to `line`. Errors: `ENOMEM`.
     pub(crate) fn new(
-        engine: &Arc<Engine>,
+        target: Target,
         line: Arc<Line>,
         timeline: Option<&'a mut Timeline>,
     ) -> Result<Self> {
-        let tracker = Tracker::new(engine.clone(), line)?;
+        let tracker = Tracker::new(target, line)?;
         let context = match &timeline {
             Some(timeline) => timeline.fence_context(),
             None => fence::alloc_contexts(1),
@@ -101,7 +101,10 @@ impl<'a> Draft<'a> {
             callbacks.push(Callback::new()?, GFP_KERNEL)?;
         }
         let armed = KVec::with_capacity(after.len(), GFP_KERNEL)?;
-        self.tracker.urgency.begin(parts.context.as_ref());
+        let tracker = &self.tracker;
+        tracker
+            .urgency
+            .begin(parts.context.as_ref(), tracker.engine());
         let fence = self
             .fence
             .publish(self.timeline.as_ref().map_or(1, |t| t.next()));

@@ -81,7 +81,7 @@ impl Engine {
     /// Whether what was emitted is done. It stays so while the engine is [paused](Self::pause).
     pub(crate) fn is_quiet(&self) -> bool {
         let queue = self.queue.lock();
-        queue.port.is_quiet() && queue.port.is_let_go()
+        queue.port.is_quiet() && queue.port.is_let_go() && queue.arriving == 0
     }
 
     /// Whether the state of a client's context is in the engine, where rings switch contexts.
@@ -101,7 +101,7 @@ impl Engine {
         queue.paused = false;
         self.pump(&mut queue);
         drop(queue);
-        self.retirer.gate().run();
+        self.retirer.pass_on();
     }
 
     /// Stops the ring, in whatever state it is. The device is awake. Sleeps.

@@ -23,7 +23,7 @@ use super::{image::InUse, lists::Lists, port::Port, request::Work, Context, Engi
 
 /// What was on an engine when it was reset.
 pub(crate) struct Lost {
-    /// The number that the first of `requests` had in the ring.
+    /// The number that the first of `requests` had on the engine.
     pub(crate) oldest: Option<Seqno>,
     /// The number of the request that is to blame, if it is still there: it comes first.
     pub(crate) suspect: Option<Seqno>,
@@ -74,8 +74,8 @@ impl Lost {
 /// The request that an engine works on.
 #[derive(Clone, Copy)]
 pub(crate) struct Oldest {
-    /// Its number in the ring.
-    pub(crate) seqno: Seqno,
+    /// Its number among those of the engine.
+    pub(crate) number: Seqno,
     /// Whether nobody wants it any more.
     pub(crate) revoked: bool,
     /// Nanoseconds that it has run for, where others may have had the engine in between.
@@ -99,7 +99,7 @@ impl Engine {
         Some(Oldest {
             can_answer,
             owes,
-            seqno: first.tracker.seqno()?,
+            number: first.number(),
             revoked: first.context.as_ref().is_some_and(|c| c.is_revoked()),
             ran,
         })
@@ -174,7 +174,7 @@ impl Engine {
             }
         }
         if lost.oldest.is_none() {
-            lost.oldest = flight.iter().next().and_then(|r| r.tracker.seqno());
+            lost.oldest = flight.iter().next().map(|r| r.number());
         }
         for request in flight.iter() {
             request.tracker.taken_back();
@@ -200,7 +200,7 @@ impl Engine {
             }
             self.pump(queue);
         }
-        self.retirer.gate().run();
+        self.retirer.pass_on();
     }
 
     /// Takes requests again after [`close`](Self::close), unless that was for ever.
@@ -268,7 +268,7 @@ impl Lists {
         let now = time::monotonic_ns();
         let mut places = self.places.iter().flatten();
         let hung = places.find(|p| {
-            let first = p.flight.iter().next().and_then(|r| r.tracker.seqno());
+            let first = p.flight.iter().next().map(|r| r.number());
             suspect.is_some() && first == suspect
         });
         let hung = hung.map(|p| p.context);
@@ -307,8 +307,7 @@ impl Lists {
     /// What was taken back is ready again, before all else of its context.
     pub(super) fn put_back(&mut self, all: &mut List<Request>, failed: &mut List<Request>) {
         while let Some(request) = all.pop_back() {
-            let id = request.context.as_ref().and_then(|c| c.seat());
-            let at = id.and_then(|id| id.checked_sub(1));
+            let at = request.seat().and_then(|id| id.checked_sub(1));
             let Some(at) = at.filter(|at| self.place(*at).is_some()) else {
                 failed.push_back(request);
                 continue;

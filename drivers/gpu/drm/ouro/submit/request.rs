@@ -32,6 +32,7 @@ use ouro_kernel::{
 };
 
 use super::{
+    balanced::{Siblings, Target},
     follow::{Follower, Followers},
     image::InUse,
     lift::Urgency,
@@ -49,7 +50,9 @@ use crate::{
 /// What a request's fence, and the fences it waits for, know of it.
 #[pin_data]
 pub(crate) struct Tracker {
-    engine: Arc<Engine>,
+    target: Target,
+    /// Of several engines, the number of the one that has it. Changed under the lock of the one that had it.
+    number: Atomic<u32>,
     /// Where the ring writes its number.
     line: Arc<Line>,
     /// The number that the ring writes, once the request has been emitted; zero before.
@@ -97,10 +100,12 @@ impl_member! {
 
 impl Tracker {
     /// The one for a request that is being made. It is the request's own when that is blocked.
-    pub(super) fn new(engine: Arc<Engine>, line: Arc<Line>) -> Result<ListArc<Self>> {
+    pub(super) fn new(target: Target, line: Arc<Line>) -> Result<ListArc<Self>> {
+        let number = target.siblings().map_or(0, |s| s.now());
         ListArc::pin_init(
             try_pin_init!(Self {
-                engine,
+                target,
+                number: Atomic::new(number),
                 line,
                 seqno: Atomic::new(0),
                 wanted: Atomic::new(false),
@@ -119,9 +124,34 @@ impl Tracker {
         )
     }
 
-    /// The engine that it runs on.
+    /// The engine that has it, or that it is about to come to. Of several it may soon be another one: who has
+    /// the lock of this one and asks again knows.
     pub(crate) fn engine(&self) -> &Engine {
-        &self.engine
+        self.engine_of(self.number())
+    }
+
+    /// Whether that is `engine`.
+    pub(super) fn is_on(&self, engine: &Engine) -> bool {
+        core::ptr::eq(self.engine(), engine)
+    }
+
+    /// The number of the engine that has it, of several.
+    pub(super) fn number(&self) -> u32 {
+        self.number.load(ordering::Acquire)
+    }
+
+    /// The engine of such a number.
+    pub(super) fn engine_of(&self, number: u32) -> &Engine {
+        match &self.target {
+            Target::One(engine) => engine,
+            Target::Any(siblings) => siblings.at(number),
+        }
+    }
+
+    /// Another engine gets it. Called under the lock of the one that had it.
+    pub(super) fn go_to(&self, siblings: &Siblings, number: u32) {
+        self.urgency.sit(siblings.seat(number));
+        self.number.store(number, ordering::Release);
     }
 
     /// Where the ring writes its number.
@@ -135,6 +165,13 @@ impl Tracker {
             0 => None,
             n => Some(Seqno(n)),
         }
+    }
+
+    /// Whether the engine is done with it. Any context.
+    pub(super) fn is_done(&self) -> bool {
+        // A reset takes the number away, and later ones of other requests pass it.
+        self.seqno()
+            .is_some_and(|s| self.line.progress().passed(s) && self.seqno() == Some(s))
     }
 
     pub(super) fn emitted(&self, seqno: Seqno) {
@@ -201,8 +238,12 @@ impl Tracker {
 
     /// There is one thing less to wait for. Any context; no lock of an engine is held.
     pub(super) fn count_down(&self) {
-        if self.waiting.fetch_sub(1, ordering::Full) == 1 {
-            self.engine.unblock(self);
+        if self.waiting.fetch_sub(1, ordering::Full) != 1 {
+            return;
+        }
+        match &self.target {
+            Target::One(engine) => engine.unblock(self),
+            Target::Any(siblings) => self.engine().retirer.unblock(siblings, self),
         }
     }
 }
@@ -217,11 +258,16 @@ impl FenceOps for Tracker {
     }
 
     fn enable_signaling(&self, _seqno: u64) -> bool {
-        self.engine.wait_for(self)
+        loop {
+            // Else it has gone to another engine meanwhile.
+            if let Some(waits) = self.engine().wait_for(self) {
+                return waits;
+            }
+        }
     }
 
     fn signaled(&self, _seqno: u64) -> bool {
-        self.engine.has_passed(self)
+        self.is_done()
     }
 }
 
@@ -265,6 +311,8 @@ pub(crate) enum Work {
 
 /// What only the engine's queue touches, under its lock.
 pub(super) struct Emitted {
+    /// Its number among those of the engine, in their order. On a ring it is the one that the ring writes.
+    pub(super) number: Seqno,
     /// The ring's tail after this request.
     pub(super) tail: RingOffset,
     /// When it was emitted, in nanoseconds.
@@ -348,6 +396,7 @@ impl Request {
                 context: parts.context,
                 work: parts.work,
                 emitted <- new_spinlock_irq!(Emitted {
+                    number: Seqno(0),
                     tail: RingOffset(0),
                     at: 0,
                     ran: 0,
@@ -394,6 +443,17 @@ impl Request {
     /// Takes the client's share away.
     pub(super) fn take_share(self: Pin<&mut Self>) -> Option<Share> {
         self.project().share.take()
+    }
+
+    /// Its number among those of its engine, once emitted.
+    pub(crate) fn number(&self) -> Seqno {
+        self.emitted.lock().number
+    }
+
+    /// The number of its context's place on its engine, where contexts are listed.
+    pub(super) fn seat(&self) -> Option<u32> {
+        let context = self.context.as_ref()?;
+        Some(context.seat(self.tracker.engine())?.id())
     }
 
     /// What user space wants it to run.

@@ -27,9 +27,11 @@ use ouro_hw::types::Seqno;
 use ouro_kernel::{time, work};
 
 use super::{
+    balanced::Siblings,
     follow::Gate,
     lift::{self, Visits},
     request::Tracker,
+    transfer::Exchange,
     Engine, Request,
 };
 use crate::{gem::Backing, hardware::Hardware, reset::Recovery, vm::Space};
@@ -82,6 +84,8 @@ pub(crate) struct Retirer {
     errors: Atomic<u32>,
     #[pin]
     gate: Gate,
+    #[pin]
+    exchange: Exchange,
     idle_ticks: Atomic<u32>,
     /// Whether a client's context ever had another priority than the usual one.
     ranked: Atomic<bool>,
@@ -195,6 +199,7 @@ impl Retirer {
                 recovery <- new_mutex!(None, "ouro_retirer_recovery"),
                 errors: Atomic::new(0),
                 gate <- Gate::new(),
+                exchange <- Exchange::new(),
                 idle_ticks: Atomic::new(0),
                 ranked: Atomic::new(false),
                 live: Atomic::new(0),
@@ -210,11 +215,14 @@ impl Retirer {
     pub(crate) fn set_engines(&self, engines: &[Arc<Engine>], recovery: Arc<Recovery>) -> Result {
         let mut marks = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
         let mut list = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
+        let mut partners = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
         for engine in engines {
             list.push(engine.clone(), GFP_KERNEL)?;
+            partners.push(engine.clone(), GFP_KERNEL)?;
             marks.push(Seqno(0), GFP_KERNEL)?;
         }
         *self.engines.lock() = list;
+        self.exchange.set_engines(partners);
         *self.recovery.lock() = Some(recovery);
         self.quarantine.lock().marks = marks;
         Ok(())
@@ -280,6 +288,24 @@ impl Retirer {
     /// Where requests pass that wait until another one is emitted.
     pub(crate) fn gate(&self) -> &Gate {
         &self.gate
+    }
+
+    /// Where work goes from one engine to another.
+    pub(crate) fn exchange(&self) -> &Exchange {
+        &self.exchange
+    }
+
+    /// What a request of a virtual engine waited for is signalled. Any context; no lock of an engine is held.
+    pub(super) fn unblock(&self, siblings: &Siblings, tracker: &Tracker) {
+        self.exchange.unblock(siblings, tracker);
+        self.pass_on();
+    }
+
+    /// Does what the lock of an engine does not allow, after each look at one. Any context; no lock of an engine
+    /// is held.
+    pub(super) fn pass_on(&self) {
+        self.gate.run();
+        self.exchange.run(&self.gate);
     }
 
     /// A client's context has another priority than the usual one.
@@ -419,6 +445,7 @@ impl Retirer {
         work::cancel_delayed_sync::<Self, 1>(self);
         work::cancel_delayed_sync::<Self, 2>(self);
         self.engines.lock().clear();
+        self.exchange.set_engines(KVec::new());
         let recovery = self.recovery.lock().take();
         drop(recovery);
         drop(self.pressed());

@@ -118,7 +118,7 @@ impl Engine {
         if !queue.port.has_room(most) {
             let mut tail = None;
             for request in queue.flight.iter() {
-                if !self.has_passed(&request.tracker) {
+                if !request.tracker.is_done() {
                     break;
                 }
                 tail = Some(request.emitted.lock().tail);
@@ -222,6 +222,7 @@ impl Engine {
         self.line.write(&placed.slot, commands.as_slice());
 
         let mut emitted = request.emitted.lock();
+        emitted.number = seqno;
         emitted.tail = placed.slot.tail;
         emitted.at = time::monotonic_ns();
         if switch != Switch::Stay {

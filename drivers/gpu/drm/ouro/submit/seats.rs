@@ -6,10 +6,11 @@
 use core::{mem, ptr};
 use kernel::{list::List, prelude::*, sync::Arc};
 use ouro_core::sched::{Client, Item, What};
-use ouro_hw::{ring::Ring, types::RingOffset};
+use ouro_hw::{ring::Ring, types::Seqno};
 use ouro_kernel::time;
 
 use super::{
+    balanced::Siblings,
     engine::Queue,
     lane::Lane,
     lists::{Lists, Party, Place},
@@ -143,7 +144,13 @@ impl Lists {
         self.sched.remove_client(client);
     }
 
-    fn enter(&mut self, at: u32, lane: &Arc<Lane>, who: Who) -> Option<u32> {
+    fn enter(
+        &mut self,
+        at: u32,
+        lane: &Arc<Lane>,
+        who: Who,
+        siblings: Option<&Arc<Siblings>>,
+    ) -> Option<u32> {
         let Who { holder, priority } = who;
         let id = at.checked_add(1)?;
         let descriptor = lane.descriptor(id)?;
@@ -152,6 +159,7 @@ impl Lists {
             id,
             descriptor,
             priority,
+            roams: siblings.is_some(),
         };
         let Ok(context) = self.sched.add_context(client, &what) else {
             self.leave(holder);
@@ -161,7 +169,9 @@ impl Lists {
             lane: lane.clone(),
             context,
             holder,
+            siblings: siblings.cloned(),
             ring: Ring::new(lane.ring_bytes()),
+            last: Seqno(0),
             ready: List::new(),
             full: false,
             flight: List::new(),
@@ -185,29 +195,6 @@ impl Lists {
         }
     }
 
-    /// A context goes on with the state of another engine's image, if it has nothing to do here and the engine
-    /// has not its own.
-    fn adopt(&mut self, id: u32, image: &mut [u32]) -> bool {
-        let Some(Some(place)) = id
-            .checked_sub(1)
-            .and_then(|at| self.places.get_mut(at as usize))
-        else {
-            return false;
-        };
-        let context = place.context;
-        if place.active || self.sched.is_held(context) {
-            return false;
-        }
-        if place.lane.adopt(image) {
-            let now = time::monotonic_ns();
-            place.ring.clear();
-            self.sched.publish(context, RingOffset(0), now);
-            self.sched.completed(context, RingOffset(0), now);
-            self.sched.touched(context, now);
-        }
-        true
-    }
-
     /// The first image, and room for one: from now on contexts start from it.
     pub(super) fn set_golden(&mut self, golden: &mut KVVec<u32>, buffer: &mut KVVec<u32>) {
         mem::swap(&mut self.golden, golden);
@@ -216,15 +203,20 @@ impl Lists {
 }
 
 impl Engine {
-    /// Takes a context in. Returns its number. Errors: `ENOSPC` if there are too many, `ENOMEM`, `EINVAL`
-    /// without lists.
-    pub(super) fn admit(&self, lane: &Arc<Lane>, who: Who) -> Result<u32> {
+    /// Takes a context in, which `siblings` may have as well. Returns its number. Errors: `ENOSPC` if there are
+    /// too many, `ENOMEM`, `EINVAL` without lists.
+    pub(super) fn admit(
+        &self,
+        lane: &Arc<Lane>,
+        who: Who,
+        siblings: Option<&Arc<Siblings>>,
+    ) -> Result<u32> {
         loop {
             let count = {
                 let mut queue = self.queue.lock();
                 let lists = queue.lists().ok_or(EINVAL)?;
                 if let Some(at) = lists.free.pop() {
-                    let taken = lists.enter(at, lane, who);
+                    let taken = lists.enter(at, lane, who, siblings);
                     if taken.is_none() {
                         drop(lists.free.push_within_capacity(at));
                     }
@@ -260,11 +252,14 @@ impl Engine {
             return;
         };
         lists.listen(self, time::monotonic_ns());
+        // They hold this engine.
+        let siblings = lists.place(at).and_then(|place| place.siblings.take());
         if !lists.remove(at) {
             // It has nothing to do there, and leaves by itself. There is room.
             drop(lists.leaving.push_within_capacity(at));
         }
         drop(queue);
+        drop(siblings);
         self.let_go();
     }
 
@@ -298,27 +293,6 @@ impl Engine {
         place
             .map(|p| p.context)
             .is_some_and(|c| lists.sched.is_held(c))
-    }
-
-    /// Whether a context has nothing to do here, and the engine has not its image. What the engine has said
-    /// was read shortly before.
-    pub(super) fn has_left(&self, id: u32) -> bool {
-        let mut queue = self.queue.lock();
-        let Some(lists) = queue.lists() else {
-            return true;
-        };
-        let place = id.checked_sub(1).and_then(|at| lists.place(at));
-        let Some((active, context)) = place.map(|p| (p.active, p.context)) else {
-            return true;
-        };
-        !active && !lists.sched.is_held(context)
-    }
-
-    /// Gives a context the state of an image that another engine of the class has saved. False: it has
-    /// something to do here, or the engine has its image.
-    pub(super) fn adopt(&self, id: u32, image: &mut [u32]) -> bool {
-        let mut queue = self.queue.lock();
-        queue.lists().is_some_and(|lists| lists.adopt(id, image))
     }
 
     /// The image that contexts start from, once there is one. Errors: `ENOMEM`.

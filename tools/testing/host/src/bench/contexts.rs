@@ -51,6 +51,7 @@ impl Bench {
             id,
             descriptor,
             priority,
+            roams: false,
         };
         let handle = port
             .sched

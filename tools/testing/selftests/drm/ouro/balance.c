@@ -224,6 +224,89 @@ TEST_F(balance, work_is_spread)
 	}
 }
 
+/* Both engines are busy when a batch is submitted: it runs on whichever has time first. */
+TEST_F(balance, whichever_engine_is_free_first)
+{
+	__u32 contexts[2] = { balanced(self->fd), balanced(self->fd) };
+	__u32 context = balanced(self->fd), target = gem_create(self->fd, PAGE);
+	struct hog hogs[2];
+	unsigned int i, j;
+
+	ASSERT_NE(0, context);
+	for (i = 0; i < 4; i++) {
+		for (j = 0; j < 2; j++) {
+			ASSERT_EQ(0, hog_start(&self->gpu, contexts[j], FIRST + j, &hogs[j]));
+			ASSERT_TRUE(hog_runs(&hogs[j]));
+		}
+		ASSERT_EQ(0, store_at(self->fd, context, VIRTUAL, target, 4 * i, 0xf1e + i));
+		/* long enough for turns, and not for an engine that does not let go */
+		usleep(50000);
+		EXPECT_EQ(1, gem_busy(self->fd, target));
+		hog_stop(&hogs[i % 2]);
+		EXPECT_EQ(0, gem_wait(self->fd, target, SOON));
+		EXPECT_EQ(0xf1e + i, gem_read32(self->fd, target, 4 * i));
+		EXPECT_EQ(1, gem_busy(self->fd, hogs[1 - i % 2].spin.handle));
+		hog_stop(&hogs[1 - i % 2]);
+	}
+}
+
+/* Which engine it is depends on what they do when the batch could run, and not when it was submitted. */
+TEST_F(balance, what_waits_has_no_engine_yet)
+{
+	const struct engine render = { .name = "3", .ring = RENDER };
+	__u32 context = balanced(self->fd), other = balanced(self->fd);
+	__u32 target = gem_create(self->fd, PAGE);
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		struct spin spin;
+		struct hog hog;
+
+		ASSERT_EQ(0, spin_start(&self->gpu, &render, other, target, NULL, &spin));
+		ASSERT_EQ(0, store_at(self->fd, context, VIRTUAL, target, 4 * i, 0x3a1e + i));
+		ASSERT_EQ(0, hog_start(&self->gpu, other, FIRST + i, &hog));
+		ASSERT_TRUE(hog_runs(&hog));
+		EXPECT_EQ(1, gem_busy(self->fd, target));
+		spin_stop(&spin);
+		EXPECT_EQ(0, gem_wait(self->fd, target, SOON));
+		EXPECT_EQ(0x3a1e + i, gem_read32(self->fd, target, 4 * i));
+		EXPECT_EQ(1, gem_busy(self->fd, hog.spin.handle));
+		hog_stop(&hog);
+		spin_free(&spin);
+	}
+}
+
+/* A batch that has begun, and was taken off its engine for what is more urgent, goes on on the other one. */
+TEST_F(balance, a_batch_goes_on_elsewhere)
+{
+	const struct engine virtual = { .name = "0", .ring = VIRTUAL };
+	__u32 context = balanced(self->fd), other = balanced(self->fd);
+	__u32 urgent = balanced(self->fd), target = gem_create(self->fd, PAGE);
+	unsigned int i;
+
+	ASSERT_EQ(0, context_priority(self->fd, urgent, 512));
+	for (i = 0; i < 2; i++) {
+		struct hog hog, on_top;
+		struct spin spin;
+
+		/* one engine is left for it */
+		ASSERT_EQ(0, hog_start(&self->gpu, other, FIRST + i, &hog));
+		ASSERT_TRUE(hog_runs(&hog));
+		ASSERT_EQ(0, set_register(self->fd, context, VIRTUAL, 0x6035 + i));
+		ASSERT_EQ(0, spin_start(&self->gpu, &virtual, context, target, NULL, &spin));
+		ASSERT_EQ(0, keep_register(self->fd, context, VIRTUAL, target));
+		ASSERT_EQ(0, hog_start(&self->gpu, urgent, SECOND - i, &on_top));
+		ASSERT_TRUE(hog_runs(&on_top));
+		hog_stop(&hog);
+		spin_stop(&spin);
+		EXPECT_EQ(0, gem_wait(self->fd, target, SOON));
+		EXPECT_EQ(0x6035 + i, gem_read32(self->fd, target, 0));
+		EXPECT_EQ(1, gem_busy(self->fd, on_top.spin.handle));
+		hog_stop(&on_top);
+		spin_free(&spin);
+	}
+}
+
 /* What is submitted to one virtual engine runs in that order, though another engine is free. */
 TEST_F(balance, a_virtual_engine_is_one_timeline)
 {
@@ -480,6 +563,45 @@ TEST_F(balance, threads_on_virtual_engines)
 	EXPECT_EQ(2 * STEPS, gem_read32(self->fd, target, 0));
 	EXPECT_EQ(STEPS, gem_read32(self->fd, target, 8));
 	EXPECT_EQ(STEPS, gem_read32(self->fd, target, 16));
+}
+
+/* What is wrong with one client's work on each engine is no harm to virtual engines that change them. */
+TEST_F(balance, while_engines_are_reset)
+{
+	__u32 contexts[2] = { balanced(self->fd), balanced(self->fd) };
+	__u32 target = gem_create(self->fd, PAGE);
+	struct counter counters[2];
+	pthread_t threads[2];
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		counters[i] = (struct counter){ .fd = self->fd,
+						.context = contexts[i],
+						.target = target,
+						.offset = 8 * i };
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, count, &counters[i]));
+	}
+	for (i = 0; i < 6; i++) {
+		__u32 bad = balanced(self->fd), handle = gem_create(self->fd, PAGE);
+		struct words w = {};
+
+		w.words[w.n++] = UNKNOWN;
+		words_end(&w);
+		words_object(&w, handle, EXEC_OBJECT_WRITE);
+		ASSERT_EQ(0, words_run(self->fd, &w, i % 3, bad));
+		EXPECT_EQ(0, gem_wait(self->fd, handle, SOON));
+		EXPECT_EQ(1, reset_stats(self->fd, bad).batch_active);
+		ASSERT_EQ(0, context_destroy(self->fd, bad));
+		gem_close(self->fd, handle);
+	}
+	for (i = 0; i < 2; i++) {
+		pthread_join(threads[i], NULL);
+		EXPECT_EQ(0, counters[i].got);
+		ASSERT_EQ(0, store_at(self->fd, contexts[i], VIRTUAL, target, 64, i));
+		EXPECT_EQ(0, gem_wait(self->fd, target, SOON));
+		EXPECT_EQ(0, reset_stats(self->fd, contexts[i]).batch_active);
+		EXPECT_EQ(STEPS, gem_read32(self->fd, target, 8 * i));
+	}
 }
 
 /* The errno of a batch of one object that is not there: ENOENT if the engine is. */

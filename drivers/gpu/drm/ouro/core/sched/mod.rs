@@ -17,6 +17,9 @@
 //!   urgent is listed: the engine would begin with that before it is known that the context has run, and so
 //!   before who waited is ready, or what there was no room for. Nor is it with the rest of that, as long as the
 //!   engine may take the end of what it has for the end of all.
+//! * **Roaming.** A context that other engines could run as well is listed in the first place or not at all:
+//!   behind others it would wait while another engine is free. [`Scheduler::waits`] says whether it does. Nor is
+//!   it listed before what runs has shown that it lets go: the engine is asked first.
 //!
 //! Free of registers and of time: the caller says what time it is, hands over events, and writes what it is
 //! given to the device. Contexts and clients live in an [`Arena`] of the caller's, which grows where
@@ -59,6 +62,8 @@ pub struct What {
     pub descriptor: u64,
     /// How urgent it is: more is more.
     pub priority: i32,
+    /// Whether other engines could run it as well.
+    pub roams: bool,
 }
 
 /// There is no place in the arena: it must grow first.
@@ -90,6 +95,19 @@ pub struct Scheduler<A> {
     owed: Option<u64>,
     /// It is to be asked whether it lets go of what it runs.
     asks: bool,
+    /// Whether what runs lets go, for a context that roams.
+    lets_go: LetsGo,
+}
+
+/// Whether what runs lets go of the engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum LetsGo {
+    /// Nobody has asked.
+    Unknown,
+    /// The engine owes the answer.
+    Asked,
+    /// It has, a moment ago.
+    Yes,
 }
 
 impl<A: Arena> Scheduler<A> {
@@ -103,6 +121,7 @@ impl<A: Arena> Scheduler<A> {
             relieved: None,
             owed: None,
             asks: false,
+            lets_go: LetsGo::Unknown,
         }
     }
 
@@ -157,6 +176,35 @@ impl<A: Arena> Scheduler<A> {
     /// Whether the engine may be writing a context's image: a reset leaves it half written, or old.
     pub fn may_write(&self, context: Context) -> bool {
         self.port.may_write(context.key())
+    }
+
+    /// Whether a context has something to do, and the engine has not got it.
+    pub fn waits(&mut self, context: Context) -> bool {
+        !self.is_held(context) && self.store.state(context).is_some_and(|s| s.is_runnable())
+    }
+
+    /// Takes away what a context has to do: another engine does it. Returns its tail, and up to where it has run.
+    pub fn take_work(&mut self, context: Context, now: u64) -> (RingOffset, RingOffset) {
+        let mut work = (RingOffset(0), RingOffset(0));
+        self.store.change(context, now, |state| {
+            work = (state.tail, state.done);
+            state.done = state.tail;
+            (state.full, state.refilled) = (false, false);
+        });
+        work
+    }
+
+    /// The opposite of [`take_work`](Self::take_work), on the other engine, whose image it has not had yet.
+    pub fn give_work(
+        &mut self,
+        context: Context,
+        (tail, done): (RingOffset, RingOffset),
+        now: u64,
+    ) {
+        self.store.change(context, now, |state| {
+            (state.tail, state.done) = (tail, done);
+            state.fresh = true;
+        });
     }
 
     /// There is more to do: the commands up to `tail` are in memory.
@@ -247,6 +295,9 @@ impl<A: Arena> Scheduler<A> {
         let outcome = self.port.event(event)?;
         if outcome.acknowledged {
             self.owed = None;
+            if self.lets_go == LetsGo::Asked {
+                self.lets_go = LetsGo::Yes;
+            }
         }
         for released in outcome.released() {
             let Some(done) = released.done else { continue };
@@ -260,7 +311,7 @@ impl<A: Arena> Scheduler<A> {
 
     /// The engine was reset, and has nothing. What had not run up to its tail runs again.
     pub fn reset(&mut self, now: u64) {
-        (self.owed, self.asks) = (None, false);
+        (self.owed, self.asks, self.lets_go) = (None, false, LetsGo::Unknown);
         for released in self.port.reset() {
             let Some(context) = self.store.find(released.key) else {
                 continue;
@@ -352,9 +403,11 @@ impl<A: Arena> Scheduler<A> {
         let mut taken = out.iter_mut();
         // What is less urgent than this waits.
         let floor = Cell::new(None);
+        let any = Cell::new(false);
         let mut take = |this: &mut Self, context: Context| {
             if let (Some(place), Some(out)) = (places.next(), taken.next()) {
                 this.store.take(context);
+                any.set(true);
                 let own = this.floor(context);
                 floor.set(floor.get().max(own));
                 *place = this.store.wanted(context);
@@ -382,7 +435,8 @@ impl<A: Arena> Scheduler<A> {
         let mut only = false;
         while let Some((context, priority)) = self.store.best() {
             only = Some(priority) < floor.get();
-            if only || !take(self, context) {
+            let elsewhere = any.get() && self.store.state(context).is_some_and(|s| s.roams);
+            if only || elsewhere || !take(self, context) {
                 break;
             }
         }
@@ -405,6 +459,10 @@ impl<A: Arena> Scheduler<A> {
             }
         }
         let list = list.get(..len).unwrap_or(&[]);
+        if let Some(load) = self.asks_first(list) {
+            self.owed = Some(now);
+            return Some(load);
+        }
         let load = match (core::mem::take(&mut self.asks), only) {
             (true, _) => self.port.load_anew(list)?,
             (false, true) => self.port.load_only(list)?,
@@ -418,6 +476,30 @@ impl<A: Arena> Scheduler<A> {
             self.relieved = Some(now);
             self.store.give_patience(context);
         }
+        Some(load)
+    }
+
+    /// If a context that roams is to take the place of one that runs: what asks that one whether it lets go, unless
+    /// it has said so.
+    fn asks_first(&mut self, list: &[Wanted]) -> Option<Load> {
+        let runs = self.port.running().and_then(|key| self.store.find(key));
+        let first = list.first().and_then(|want| self.store.find(want.key));
+        let (Some(runs), Some(first)) = (runs, first) else {
+            self.lets_go = LetsGo::Unknown;
+            return None;
+        };
+        let roams = self.store.state(first).is_some_and(|s| s.roams);
+        let stays = self.store.state(runs).is_some_and(|s| s.is_runnable());
+        if !roams || !stays || first == runs {
+            self.lets_go = LetsGo::Unknown;
+            return None;
+        }
+        if self.lets_go == LetsGo::Yes {
+            return None;
+        }
+        let load = self.port.load_anew(&[self.store.wanted(runs)?])?;
+        self.store.loaded(runs.key());
+        self.lets_go = LetsGo::Asked;
         Some(load)
     }
 

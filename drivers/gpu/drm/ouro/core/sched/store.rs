@@ -100,6 +100,8 @@ pub(super) struct State {
     client: Link,
     id: u32,
     descriptor: u64,
+    /// Whether other engines could run it as well.
+    pub(super) roams: bool,
     /// How urgent it is now.
     pub(super) priority: i32,
     /// How urgent it is by itself.
@@ -243,6 +245,7 @@ impl<A: Arena> Store<A> {
             client: client.0,
             id: what.id,
             descriptor: what.descriptor,
+            roams: what.roams,
             priority: what.priority,
             own: what.priority,
             lifted: None,

@@ -2,6 +2,7 @@
 //! The scheduler on a list in place of an engine: some schedules by hand, and thousands at random.
 
 mod lift;
+mod roam;
 
 use super::*;
 use lift::Blocked;
@@ -32,6 +33,8 @@ const DELAY: u64 = 3;
 /// Ticks in which an urgent context has the engine: the load on its way is taken and read of, and so is the
 /// one with it; and one tick each until the next look.
 const URGENT: u64 = 2 * (GAP + DELAY + 2);
+/// Ticks until what runs has answered whether it lets go, for a context that roams.
+const ANSWER: u64 = GAP + DELAY + 2;
 
 /// A request: the tail behind it, the ticks that it takes, the ticks that nobody can take over in.
 #[derive(Clone, Copy, Debug)]
@@ -161,6 +164,7 @@ struct One {
     /// Its own, and what the scheduler was told of what waits for it.
     priority: i32,
     lifted: Option<i32>,
+    roams: bool,
     tail: u32,
     /// The tail of the last request that was seen to be done.
     seen: u32,
@@ -209,11 +213,16 @@ impl Core {
     }
 
     fn context(&mut self, client: usize, priority: i32) -> usize {
+        self.add(client, priority, false)
+    }
+
+    fn add(&mut self, client: usize, priority: i32, roams: bool) -> usize {
         let id = self.all.len() as u32 + 1;
         let what = What {
             id,
             descriptor: id.into(),
             priority,
+            roams,
         };
         let context = self.sched.add_context(self.clients[client], &what).unwrap();
         self.all.push(One {
@@ -221,6 +230,7 @@ impl Core {
             client,
             priority,
             lifted: None,
+            roams,
             tail: 0,
             seen: 0,
             since: 0,
@@ -358,7 +368,8 @@ impl Core {
             let recent = self.sched.relieved.map_or(0, |t| t + POLICY.slice);
             let since = one.since.max(runs.since).max(recent);
             let since = since.max(self.device.since);
-            if self.rank(n) > rank && self.has_work(n) && self.now > since + URGENT {
+            let bound = URGENT + if one.roams { ANSWER } else { 0 };
+            if self.rank(n) > rank && self.has_work(n) && self.now > since + bound {
                 assert!(patient, "{n} at {} waits for {id}", self.now);
             }
         }
@@ -366,10 +377,10 @@ impl Core {
 
     /// Nobody waits for ever. There are n clients in the row at most. The first is helped when its patience
     /// is over, each one behind it a pause later, or when the slice before it is over; each of these takes
-    /// as long as an urgent context has to wait.
+    /// as long as an urgent context has to wait, which may roam.
     fn check_patience(&self) {
         let n = self.clients.len() as u64;
-        let each = POLICY.pause.max(POLICY.slice) + POLICY.slice + URGENT;
+        let each = POLICY.pause.max(POLICY.slice) + POLICY.slice + URGENT + ANSWER;
         let bound = POLICY.patience + n * each;
         for client in 0..self.clients.len() {
             if self.client_has_work(client) {
@@ -407,7 +418,7 @@ fn schedules(seeds: core::ops::Range<u64>, ticks: u64) {
             let client = core.client();
             for _ in 0..1 + random.below(3) {
                 let priority = random.below(3) as i32 - 1;
-                core.context(client, priority);
+                core.add(client, priority, random.below(4) == 0);
             }
         }
         let contexts = core.all.len() as u64;
@@ -716,6 +727,7 @@ fn what_is_held_stays() {
         id: 1,
         descriptor: 1,
         priority: 0,
+        roams: false,
     };
     let other = core.sched.add_context(client, &what).unwrap();
     assert_ne!(other.key(), context.key());
@@ -732,6 +744,7 @@ fn a_full_arena_is_said_so() {
         id: 1,
         descriptor: 1,
         priority: 0,
+        roams: false,
     };
     let context = sched.add_context(client, &what).unwrap();
     assert_eq!(sched.add_context(client, &what), Err(NoPlace));

@@ -12,7 +12,7 @@ use super::{engine_class, extension, require};
 use crate::{
     gpu::Gpu,
     submit::{
-        balanced::Balanced,
+        balanced::{Balanced, Target},
         context::{EngineMap, Slot},
         Context, Engine,
     },
@@ -45,7 +45,7 @@ pub(super) fn set(gpu: &Gpu, context: &Context, arg: &abi::drm_i915_gem_context_
     for entry in list.iter() {
         let slot = match (entry.engine_class, entry.engine_instance) {
             GAP => Slot::Gap,
-            _ => one(context, &map, find(gpu, entry).ok_or(ENOENT)?.index())?,
+            _ => one(context, &map, find(gpu, entry).ok_or(ENOENT)?)?,
         };
         map.push(slot, GFP_KERNEL)?;
     }
@@ -67,13 +67,14 @@ pub(super) fn set(gpu: &Gpu, context: &Context, arg: &abi::drm_i915_gem_context_
 }
 
 /// A place for one engine. Each has a timeline and a state of its own.
-fn one(context: &Context, map: &EngineMap, index: usize) -> Result<Slot> {
+fn one(context: &Context, map: &EngineMap, engine: &Arc<Engine>) -> Result<Slot> {
+    let index = engine.index();
     let same = |slot: &Slot| matches!(slot, Slot::Engine(other) if *other == index);
     if !map.iter().any(same) {
         return Ok(Slot::Engine(index));
     }
     let mut only = KVec::with_capacity(1, GFP_KERNEL)?;
-    only.push(index, GFP_KERNEL)?;
+    only.push(engine.clone(), GFP_KERNEL)?;
     Ok(Slot::Balanced(Balanced::new(context, only)?))
 }
 
@@ -91,7 +92,7 @@ fn find<'a>(gpu: &'a Gpu, entry: &abi::i915_engine_class_instance) -> Option<&'a
 
 /// The engines of an extension at `at`, whose structure is a `T` with `count` names behind. Errors: `EFAULT`,
 /// `EINVAL` for too many, and for one that there is not, or not in the class of the others.
-fn named<T>(gpu: &Gpu, at: u64, count: usize) -> Result<KVec<usize>> {
+fn named<T>(gpu: &Gpu, at: u64, count: usize) -> Result<KVec<Arc<Engine>>> {
     require(count <= MAX_ENGINES)?;
     let from = at.wrapping_add(size_of::<T>() as u64);
     let names: KVVec<abi::i915_engine_class_instance> = uaccess::read_array(from, count)?;
@@ -99,7 +100,7 @@ fn named<T>(gpu: &Gpu, at: u64, count: usize) -> Result<KVec<usize>> {
     for name in names.iter() {
         let first = names.first().map(|n| n.engine_class);
         require(first == Some(name.engine_class))?;
-        list.push(find(gpu, name).ok_or(EINVAL)?.index(), GFP_KERNEL)?;
+        list.push(find(gpu, name).ok_or(EINVAL)?.clone(), GFP_KERNEL)?;
     }
     Ok(list)
 }
@@ -114,11 +115,12 @@ fn balance(gpu: &Gpu, context: &Context, map: &mut EngineMap, list: u64) -> Resu
     }
     require(ext.flags == 0 && ext.mbz64 == 0)?;
     let siblings = named::<Extension>(gpu, list, ext.num_siblings.into())?;
-    let twice = |(n, index): (usize, &usize)| siblings.iter().take(n).any(|other| other == index);
+    let same = |one: &Arc<Engine>, other: &Arc<Engine>| one.index() == other.index();
+    let twice = |(n, one): (usize, &Arc<Engine>)| siblings.iter().take(n).any(|o| same(o, one));
     require(!siblings.iter().enumerate().any(twice))?;
     let new = match siblings.as_slice() {
         [] => return Ok(()),
-        [only] => one(context, map, *only)?,
+        [only] => one(context, map, only)?,
         _ => Slot::Balanced(Balanced::new(context, siblings)?),
     };
     *map.get_mut(at).ok_or(EINVAL)? = new;
@@ -137,9 +139,9 @@ fn parallel(gpu: &Gpu, map: &EngineMap, at: u64) -> Result {
     require(width >= 2 && siblings >= 1)?;
     let engines = named::<Extension>(gpu, at, width.checked_mul(siblings).ok_or(EINVAL)?)?;
     // Of one set to the next, each is the one behind.
-    let next = |(n, index): (usize, &usize)| {
+    let next = |(n, engine): (usize, &Arc<Engine>)| {
         let before = n.checked_sub(siblings).and_then(|n| engines.get(n));
-        before.is_none_or(|before| before + 1 == *index)
+        before.is_none_or(|before| before.index() + 1 == engine.index())
     };
     require(engines.iter().enumerate().all(next))?;
     Err(ENODEV)
@@ -149,9 +151,7 @@ fn parallel(gpu: &Gpu, map: &EngineMap, at: u64) -> Result {
 pub(super) struct Selected {
     /// The context, or the part of it that is on a virtual engine.
     pub(super) context: Arc<Context>,
-    pub(super) engine: Arc<Engine>,
-    /// The virtual engine, if it is one.
-    pub(super) balanced: Option<Arc<Balanced>>,
+    pub(super) target: Target,
 }
 
 /// What the selector means in a context.
@@ -159,17 +159,19 @@ pub(super) fn select(gpu: &Gpu, context: Arc<Context>, flags: u64) -> Result<Sel
     let ring = (flags as u32) & abi::I915_EXEC_RING_MASK;
     let Some(map) = context.settle_engines() else {
         return Ok(Selected {
-            engine: by_name(gpu, ring, (flags as u32) & abi::I915_EXEC_BSD_MASK)?,
+            target: Target::One(by_name(
+                gpu,
+                ring,
+                (flags as u32) & abi::I915_EXEC_BSD_MASK,
+            )?),
             context,
-            balanced: None,
         });
     };
     match map.get(ring as usize).ok_or(EINVAL)? {
         Slot::Gap => Err(EINVAL),
         Slot::Engine(index) => Ok(Selected {
-            engine: gpu.engines().get(*index).cloned().ok_or(EINVAL)?,
+            target: Target::One(gpu.engines().get(*index).cloned().ok_or(EINVAL)?),
             context,
-            balanced: None,
         }),
         Slot::Balanced(balanced) => {
             let part = balanced.part().clone();
@@ -178,9 +180,8 @@ pub(super) fn select(gpu: &Gpu, context: Arc<Context>, flags: u64) -> Result<Sel
                 part.make_space(|| Ok(space))?;
             }
             Ok(Selected {
-                engine: balanced.choose(gpu)?,
+                target: balanced.target().clone(),
                 context: part,
-                balanced: Some(balanced.clone()),
             })
         }
     }

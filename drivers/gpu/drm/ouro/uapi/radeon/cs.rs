@@ -19,6 +19,7 @@ use crate::{
     gem::Object,
     gpu::Gpu,
     submit::{
+        balanced::Target,
         exec::{Entry, Exec, Publish, Source},
         room::Tries,
         stream::{Name, Stream},
@@ -71,12 +72,12 @@ pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Re
     let stream = Stream::new(chunks.stream.ok_or(EINVAL)?, names, knows_tiling)?;
     let engine = gpu.engine(EngineClass::Render, 0).ok_or(ENODEV)?;
 
-    let share = gpu.share(client.quota(), &context, &engine, !file.is_nonblocking())?;
+    let target = Target::One(engine);
+    let share = gpu.share(client.quota(), &context, &target, !file.is_nonblocking())?;
     let mut exec = Exec {
         gpu: gpu.clone(),
-        engine,
+        target,
         context,
-        balanced: None,
         objects,
         source: Source::Stream(stream),
         // Addresses are filled into the copy.

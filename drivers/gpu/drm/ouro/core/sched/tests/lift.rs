@@ -220,6 +220,7 @@ fn nobody_comes_behind_a_tail_that_may_be_lost() {
             id,
             descriptor: 0,
             priority,
+            roams: false,
         };
         sched.add_context(client, &what).unwrap()
     });

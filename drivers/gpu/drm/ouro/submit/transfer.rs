@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Transfers: what a virtual engine ([`super::balanced`]) has to do on one of its engines becomes another one's.
+//!
+//! As long as no engine holds the image of such a context, that is whole in memory, and so are ring and status
+//! page: then all of its requests can go elsewhere in one piece, however far they have run. There are two
+//! occasions:
+//!
+//! * A request is ready, and the context has nothing else to do. It goes to the engine with the fewest contexts.
+//! * The context has to wait, and another engine would run it at once. The scheduler lists such contexts in the
+//!   first place only (`ouro_core::sched`), so that one that waits is held by nobody.
+//!
+//! After each look at an engine it is noted whether it has contexts that wait, and how busy it is ([`Load`]). Who
+//! notes one of the two sees the other one, if that was first, and has the [`Exchange`] make a transfer.
+//!
+//! The exchange is one lock of the device, outside of those of engines; the locks of two engines are never held
+//! together. In between the requests are in no queue, but they know the engine that they go to, which cannot
+//! come to rest until they have arrived.
+
+use kernel::{
+    list::{List, ListArc},
+    new_spinlock_irq,
+    prelude::*,
+    sync::{
+        atomic::{ordering, Atomic},
+        Arc, SpinLockIrq,
+    },
+};
+use ouro_core::roam::{self, Level};
+use ouro_hw::{
+    ring::Ring,
+    types::{RingOffset, Seqno},
+};
+use ouro_kernel::time;
+
+use super::{
+    balanced::Siblings,
+    engine::Queue,
+    follow::Gate,
+    lists::{Lists, Place},
+    oust::Ousted,
+    request::{Request, Tracker},
+    Engine,
+};
+
+/// Rounds of transfers before others have their turn. What is left is seen after the next look at an engine.
+const MAX_ROUNDS: u32 = 16;
+
+/// How busy an engine is.
+pub(super) struct Load {
+    level: Atomic<i64>,
+    /// Contexts that have something to do.
+    contexts: Atomic<u32>,
+}
+
+impl Load {
+    pub(super) fn new() -> Self {
+        Self {
+            level: Atomic::new(Level::Free.into_bits()),
+            contexts: Atomic::new(0),
+        }
+    }
+
+    fn level(&self) -> Level {
+        Level::from_bits(self.level.load(ordering::Acquire))
+    }
+
+    fn set(&self, level: Level, contexts: usize) {
+        let contexts = u32::try_from(contexts).unwrap_or(u32::MAX);
+        self.contexts.store(contexts, ordering::Relaxed);
+        // Before it is looked who waits.
+        self.level.xchg(level.into_bits(), ordering::Full);
+    }
+}
+
+/// What a context has to do, on its way from one engine to another.
+struct Work {
+    ring: Ring,
+    last: Seqno,
+    /// Up to where its ring is filled, and up to where it has run.
+    tails: (RingOffset, RingOffset),
+    flight: List<Request>,
+    ready: List<Request>,
+    /// Requests.
+    count: u64,
+    /// Those that somebody waits for.
+    wanted: u32,
+}
+
+/// Where transfers are made.
+#[pin_data]
+pub(crate) struct Exchange {
+    /// Whether there ever was a virtual engine.
+    used: Atomic<bool>,
+    /// Engines with contexts that wait and may go elsewhere, a bit each.
+    waiting: Atomic<u32>,
+    /// All of the device's, as long as it is there.
+    #[pin]
+    engines: SpinLockIrq<KVec<Arc<Engine>>>,
+}
+
+impl Exchange {
+    pub(super) fn new() -> impl PinInit<Self> {
+        pin_init!(Self {
+            used: Atomic::new(false),
+            waiting: Atomic::new(0),
+            engines <- new_spinlock_irq!(KVec::new(), "ouro_exchange"),
+        })
+    }
+
+    /// Says which engines there are. Process context.
+    pub(super) fn set_engines(&self, mut engines: KVec<Arc<Engine>>) {
+        core::mem::swap(&mut *self.engines.lock(), &mut engines);
+    }
+
+    /// Waits until what is on its way has arrived: engines that are closed get nothing more.
+    pub(crate) fn settle(&self) {
+        drop(self.engines.lock());
+    }
+
+    /// A request of a virtual engine waits for nothing any more. Any context; no lock of an engine is held.
+    pub(super) fn unblock(&self, siblings: &Siblings, tracker: &Tracker) {
+        let _exchange = self.engines.lock();
+        calm(siblings);
+        let number = siblings.now();
+        if let Some((request, wanted)) = tracker.engine().let_go_to(tracker, siblings, number) {
+            siblings.at(number).take_in(request, wanted);
+        }
+    }
+
+    /// Makes what transfers can be made now. Any context; no lock of an engine is held.
+    pub(super) fn run(&self, gate: &Gate) {
+        for _ in 0..MAX_ROUNDS {
+            if self.waiting.load(ordering::Acquire) == 0 || !self.round() {
+                return;
+            }
+            gate.run();
+        }
+    }
+
+    fn round(&self) -> bool {
+        let mut any = false;
+        for engine in self.engines.lock().iter() {
+            if self.waiting.load(ordering::Acquire) & bit(engine) != 0 {
+                any |= engine.find_taker().is_some_and(|(s, to)| transfer(&s, to));
+            }
+        }
+        any
+    }
+
+    fn set_waiting(&self, engine: &Engine, waits: bool) {
+        let mut all = self.waiting.load(ordering::Relaxed);
+        loop {
+            let new = if waits {
+                all | bit(engine)
+            } else {
+                all & !bit(engine)
+            };
+            // As it is in most cases; but what is stored has to be there before others are looked at.
+            match self.waiting.cmpxchg(all, new, ordering::Full) {
+                Ok(_) => return,
+                Err(now) => all = now,
+            }
+        }
+    }
+}
+
+fn bit(engine: &Engine) -> u32 {
+    1u32.wrapping_shl(engine.index() as u32)
+}
+
+/// If nothing of a virtual engine is under way, what comes next goes to the engine with the fewest contexts. Who
+/// calls has the exchange.
+fn calm(siblings: &Siblings) {
+    let now = siblings.now();
+    // That one first, so that of several it stays there.
+    let order = siblings.all().filter(|(n, _)| *n == now);
+    let order = Iterator::chain(order, siblings.all().filter(|(n, _)| *n != now));
+    let best = roam::calmest(order.map(|(number, engine)| {
+        let load = &engine.load;
+        (number, load.level(), load.contexts.load(ordering::Relaxed))
+    }));
+    if let Some(best) = best.filter(|best| *best != now) {
+        if siblings.at(now).is_rid_of(siblings.seat(now)) {
+            transfer(siblings, best);
+        }
+    }
+}
+
+/// Gives one of its engines all that a virtual engine has to do. Returns whether that could be. Who calls has the
+/// exchange.
+fn transfer(siblings: &Siblings, to: u32) -> bool {
+    let (from, seat) = (siblings.at(siblings.now()), siblings.seat(siblings.now()));
+    let taker = siblings.at(to);
+    if !taker.announce() {
+        return false;
+    }
+    let work = from.give_up(seat, siblings, to);
+    let done = work.is_some();
+    if done {
+        siblings.set_now(to);
+    }
+    taker.arrive(siblings.seat(to), work);
+    done
+}
+
+impl Queue {
+    /// Whether contexts may come from other engines, or go to them.
+    fn is_open(&self) -> bool {
+        self.stopped.is_none() && !self.paused && !self.resetting
+    }
+}
+
+impl Engine {
+    /// Where work goes from here to other engines.
+    pub(crate) fn exchange(&self) -> &Exchange {
+        self.retirer.exchange()
+    }
+
+    /// It is about to be one of a virtual engine's: from now on it says how busy it is.
+    pub(super) fn take_part(&self) {
+        self.exchange().used.store(true, ordering::Release);
+        if let Some(lists) = self.queue.lock().lists() {
+            lists.show(self);
+        }
+    }
+
+    /// A context will come here. False: it must not.
+    fn announce(&self) -> bool {
+        let mut queue = self.queue.lock();
+        let open = queue.is_open();
+        queue.arriving += u32::from(open);
+        open
+    }
+
+    /// Whether a context has nothing to do here, and the engine has not its image.
+    fn is_rid_of(&self, seat: u32) -> bool {
+        let mut queue = self.queue.lock();
+        let open = queue.is_open();
+        let Some((lists, at)) = queue.lists().zip(seat.checked_sub(1)) else {
+            return false;
+        };
+        let context = lists.place(at).filter(|p| !p.active).map(|p| p.context);
+        open && context.is_some_and(|context| !lists.sched.is_held(context))
+    }
+
+    /// The most urgent context that waits here and that another engine would run at once, and the number of that
+    /// one.
+    fn find_taker(&self) -> Option<(Arc<Siblings>, u32)> {
+        let mut queue = self.queue.lock();
+        if !queue.is_open() {
+            return None;
+        }
+        let lists = queue.lists()?;
+        let mut best: Option<(i32, Arc<Siblings>, u32)> = None;
+        for n in 0..lists.active.len() {
+            let Some((siblings, priority)) = lists.waits(n) else {
+                continue;
+            };
+            let now = siblings.now();
+            let others = siblings.all().filter(|(number, _)| *number != now);
+            let taker = roam::taker(others.map(|(n, e)| (n, e.load.level())), priority);
+            if let Some(to) = taker.filter(|_| best.as_ref().is_none_or(|(p, ..)| *p < priority)) {
+                best = Some((priority, siblings.clone(), to));
+            }
+        }
+        best.map(|(_, siblings, to)| (siblings, to))
+    }
+
+    /// All that a context has to do here, which becomes that of another engine. `None` if that must not be.
+    fn give_up(&self, seat: u32, siblings: &Siblings, to: u32) -> Option<Work> {
+        let mut queue = self.queue.lock();
+        if !queue.is_open() {
+            return None;
+        }
+        let lists = queue.lists()?;
+        let work = lists.give_up(seat.checked_sub(1)?, siblings, to)?;
+        lists.show(self);
+        queue.wanted = queue.wanted.saturating_sub(work.wanted);
+        self.submitted.fetch_sub(work.count, ordering::Relaxed);
+        Some(work)
+    }
+
+    /// What was announced is here, or does not come. Any context.
+    fn arrive(&self, seat: u32, work: Option<Work>) {
+        let mut queue = self.queue.lock();
+        queue.arriving -= 1;
+        let Some(mut work) = work else {
+            return;
+        };
+        self.submitted.fetch_add(work.count, ordering::Relaxed);
+        queue.wanted += work.wanted;
+        if work.wanted != 0 {
+            self.arm(&mut queue.arming);
+        }
+        let open = queue.stopped.is_none();
+        let lists = queue.lists().filter(|_| open);
+        if !lists.is_some_and(|lists| lists.arrive(seat, &mut work)) {
+            // It was stopped meanwhile. Their fences may not be signalled here.
+            queue.failed.push_all_back(&mut work.flight);
+            queue.failed.push_all_back(&mut work.ready);
+            self.retirer.wind();
+        }
+        self.pump(&mut queue);
+    }
+
+    /// A request that was blocked here goes to another engine of its virtual one, and comes back, with whether
+    /// somebody waits for it. `None`: it does not. It was not here, or this is the engine, and has it, or the engine
+    /// is stopped, and it fails.
+    fn let_go_to(
+        &self,
+        tracker: &Tracker,
+        siblings: &Siblings,
+        to: u32,
+    ) -> Option<(ListArc<Request>, bool)> {
+        let mut queue = self.queue.lock();
+        // It is gone if the device is.
+        let request = queue.blocked.remove(tracker)?.let_go()?;
+        if tracker.number() == to || queue.stopped.is_some() {
+            self.is_ready(&mut queue, request);
+            return None;
+        }
+        let wanted = tracker.is_wanted();
+        tracker.go_to(siblings, to);
+        queue.wanted = queue.wanted.saturating_sub(wanted.into());
+        self.submitted.fetch_sub(1, ordering::Relaxed);
+        Some((request, wanted))
+    }
+
+    /// A request that has come from another engine of its virtual one.
+    fn take_in(&self, request: ListArc<Request>, wanted: bool) {
+        let mut queue = self.queue.lock();
+        self.submitted.fetch_add(1, ordering::Relaxed);
+        if wanted {
+            queue.wanted += 1;
+            self.arm(&mut queue.arming);
+        }
+        self.is_ready(&mut queue, request);
+    }
+}
+
+impl Lists {
+    /// The n-th of the active contexts, if it is a virtual engine's and waits, and how urgent it is. One that is
+    /// alone here waits for nobody, and one whose end was not seen yet may not wait at all.
+    fn waits(&mut self, n: usize) -> Option<(&Arc<Siblings>, i32)> {
+        let at = *self.active.get(n)? as usize;
+        let place = self.places.get(at)?.as_ref()?;
+        let siblings = place.siblings.as_ref().filter(|_| self.active.len() > 1)?;
+        let waits = self.sched.waits(place.context) && place.may_leave();
+        waits.then_some((siblings, place.priority()))
+    }
+
+    /// Notes how busy the engine is, and whether something waits that others could do.
+    pub(super) fn show(&mut self, engine: &Engine) {
+        let exchange = engine.exchange();
+        if !exchange.used.load(ordering::Acquire) {
+            return;
+        }
+        let places = self.active.iter();
+        let places = places.filter_map(|at| self.places.get(*at as usize)?.as_ref());
+        let level = match places.map(Place::priority).max() {
+            _ if self.broken => Level::Closed,
+            Some(priority) => Level::Busy(priority),
+            None => Level::Free,
+        };
+        engine.load.set(level, self.active.len());
+        let waits = (0..self.active.len()).any(|n| self.waits(n).is_some());
+        exchange.set_waiting(engine, waits);
+    }
+
+    /// Takes all away that a context has to do. `None` if the engine has its image, or it is about to end here.
+    fn give_up(&mut self, at: u32, siblings: &Siblings, to: u32) -> Option<Work> {
+        let now = time::monotonic_ns();
+        let place = self.places.get_mut(at as usize)?.as_mut()?;
+        if self.sched.is_held(place.context) || !place.may_leave() {
+            return None;
+        }
+        let mut work = Work {
+            ring: place.ring,
+            last: place.last,
+            tails: self.sched.take_work(place.context, now),
+            flight: List::new(),
+            ready: List::new(),
+            count: 0,
+            wanted: 0,
+        };
+        work.flight.push_all_back(&mut place.flight);
+        work.ready.push_all_back(&mut place.ready);
+        for request in Iterator::chain(work.flight.iter(), work.ready.iter()) {
+            work.count += 1;
+            // From then on who waits is counted there.
+            work.wanted += u32::from(request.tracker.is_wanted());
+            request.tracker.go_to(siblings, to);
+        }
+        place.full = false;
+        if place.lifted.take().is_some() {
+            self.sched.lift(place.context, None, now);
+        }
+        if core::mem::take(&mut place.active) {
+            if let Some(n) = self.active.iter().position(|other| *other == at) {
+                self.pass_over(n);
+            }
+        }
+        Some(work)
+    }
+
+    /// A context has this to do here now. False: it has no place here.
+    fn arrive(&mut self, seat: u32, work: &mut Work) -> bool {
+        let now = time::monotonic_ns();
+        let at = seat.wrapping_sub(1);
+        let Some(place) = self.places.get_mut(at as usize).and_then(|p| p.as_mut()) else {
+            return false;
+        };
+        place.ring = work.ring;
+        place.last = work.last;
+        for request in work.flight.iter() {
+            self.last = self.last.next();
+            request.emitted.lock().number = self.last;
+        }
+        place.flight.push_all_back(&mut work.flight);
+        place.ready.push_all_back(&mut work.ready);
+        place.full = !place.ready.is_empty();
+        let (context, full) = (place.context, place.full);
+        self.sched.give_work(context, work.tails, now);
+        self.sched.set_full(context, full);
+        if work.count != 0 {
+            self.activate(at);
+            self.rank(at, now);
+        }
+        true
+    }
+}
+
+impl Place {
+    /// How urgent it is.
+    fn priority(&self) -> i32 {
+        self.lifted.map_or(self.own, |lifted| lifted.max(self.own))
+    }
+
+    /// Whether it may go to another engine, if this one has not its image.
+    fn may_leave(&self) -> bool {
+        self.ousted == Ousted::No && !self.is_first_done()
+    }
+}
