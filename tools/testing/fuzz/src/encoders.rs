@@ -131,6 +131,7 @@ fn copies(s: &mut Source<'_>, kind: &Kind, engine: &dyn Engine) {
         to: page(s),
         pages: (s.odd() as u32) << [0, 4][usize::from(s.flag())],
         memory: memory(s),
+        state: (engine.desc().state_bytes != 0 && s.flag()).then(|| page(s)),
     };
     let mut buf = [0; COPY_DWORDS];
     let room = s.below(COPY_DWORDS as u64 + 1) as usize;

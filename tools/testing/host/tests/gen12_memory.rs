@@ -191,6 +191,7 @@ fn pages_are_copied_between_all_memories() {
             to: GgttAddr(to.addr + first * 4096),
             pages,
             memory: to.memory,
+            state: None,
         };
         run_blit(&mut bench, context, &|out| engine.copy(&what, out));
         let mut expected = old.clone();
@@ -249,6 +250,7 @@ fn what_others_compressed_is_forgotten() {
                     to: target,
                     pages: 32,
                     memory: MemoryKind::Local,
+                    state: None,
                 };
                 engine.copy(&what, out)
             }),
@@ -291,6 +293,55 @@ fn what_others_compressed_is_forgotten() {
     }
 }
 
+#[test]
+fn what_is_compressed_leaves_and_comes_back() {
+    let mut bench = Bench::default();
+    let context = bench.context(BCS);
+    let engine = bench.engine(BCS);
+    let (first, second) = (bench.local(256 << 10), bench.local(256 << 10));
+    let (refuge, kept) = (bench.system(256 << 10), bench.system(4096));
+    // A byte for each 256 of the memory, at its top (digest §5.2, "flat CCS").
+    let top = bench.topo.local.expect("it has memory").size;
+    let state: Vec<u32> = (0..256u32).map(|n| n.wrapping_mul(0x9e37_79b9)).collect();
+    let contents = pattern(first, 4);
+    bench.put(first, 0, &contents);
+    bench.local.put(top + first.at / 256, &state);
+    // All but the first 64 KiB.
+    let (offset, pages) = (64 << 10, 48);
+    let leaves = PageCopy {
+        from: GgttAddr(first.addr + offset),
+        to: GgttAddr(refuge.addr),
+        pages,
+        memory: MemoryKind::System,
+        state: Some(GgttAddr(kept.addr)),
+    };
+    run_blit(&mut bench, context, &|out| engine.copy(&leaves, out));
+    assert_eq!(engine.desc().state_bytes * pages, 192 * 4);
+    assert_eq!(dwords(&bench, kept)[..192], state[64..]);
+    assert!(dwords(&bench, kept)[192..].iter().all(|d| *d == 0));
+    // Others have its place, and it comes back to another one.
+    bench.local.put(top + first.at / 256, &[0; 256]);
+    bench.local.put(top + second.at / 256, &[0xa5a5_a5a5; 256]);
+    let comes = PageCopy {
+        from: GgttAddr(refuge.addr),
+        to: GgttAddr(second.addr + offset),
+        pages,
+        memory: MemoryKind::Local,
+        state: Some(GgttAddr(kept.addr)),
+    };
+    run_blit(&mut bench, context, &|out| engine.copy(&comes, out));
+    for (n, expected) in (0..256).zip(&state) {
+        let expected = if n < 64 { 0xa5a5_a5a5 } else { *expected };
+        assert_eq!(
+            bench.local.dword(top + second.at / 256 + n * 4),
+            expected,
+            "{n}"
+        );
+    }
+    assert_eq!(dwords(&bench, second)[16 << 10..], contents[16 << 10..]);
+    bench.assert_lawful();
+}
+
 /// 2 MiB of local memory that one entry can map, and where they are.
 fn large(bench: &mut Bench) -> u64 {
     let object = bench.local(4 << 20);
@@ -327,6 +378,7 @@ fn the_largest_copy_is_whole() {
         to: GgttAddr(to),
         pages,
         memory: MemoryKind::Local,
+        state: None,
     };
     run_blit(&mut bench, context, &|out| engine.copy(&what, out));
     for (at, value) in [(0, 1), (end, 2)] {

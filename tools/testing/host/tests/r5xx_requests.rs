@@ -117,6 +117,7 @@ fn pages_are_copied_between_both_memories() {
                     to: GgttAddr(to.addr),
                     pages,
                     memory: MemoryKind::System,
+                    state: None,
                 };
                 card.engine().copy(&copy, &mut out).unwrap();
                 card.work(&Job {
@@ -145,6 +146,7 @@ fn copies_touch_nothing_else() {
         to: GgttAddr(to.addr),
         pages: 2,
         memory: MemoryKind::System,
+        state: None,
     };
     card.engine().copy(&copy, &mut out).unwrap();
     card.work(&Job {

@@ -82,6 +82,8 @@ pub(crate) struct Backing {
     #[pin]
     late: Work<Backing>,
     memory: Memory,
+    /// Pages behind the object's, for its state of compression while it is here.
+    state: u32,
 }
 
 impl_list_arc_safe! {
@@ -105,6 +107,10 @@ impl WorkItem for Backing {
 
 impl Backing {
     fn new(memory: Memory) -> Result<Arc<Self>> {
+        Self::with_state(memory, 0)
+    }
+
+    fn with_state(memory: Memory, state: u32) -> Result<Arc<Self>> {
         Arc::pin_init(
             try_pin_init!(Self {
                 links <- ListLinks::new(),
@@ -116,26 +122,29 @@ impl Backing {
                 former: SetOnce::new(),
                 late <- new_work!("ouro_backing"),
                 memory,
+                state,
             }? Error),
             GFP_KERNEL_ACCOUNT,
         )
     }
 
-    /// Zeroed pages for an object of so many bytes.
+    /// Zeroed pages for an object of so many bytes, and `state` more for its state of compression: of what is
+    /// zero nothing is compressed.
     ///
     /// Errors: `ENOMEM`, at once if the machine has not so many; `ENODEV`, `EIO`.
-    pub(crate) fn pages(dma: &Arc<DmaDevice>, size: usize) -> Result<Arc<Self>> {
-        Self::again(dma, &Shmem::new(size, dma)?)
+    pub(crate) fn pages(dma: &Arc<DmaDevice>, size: usize, state: u32) -> Result<Arc<Self>> {
+        let all = size.checked_add(state as usize * PAGE_SIZE as usize);
+        Self::again(dma, &Shmem::new(all.ok_or(ENOMEM)?, dma)?, state)
     }
 
     /// The pages of an object that had some, with their contents. Errors: as [`pages`](Self::pages);
     /// `EINTR`.
-    pub(crate) fn again(dma: &Arc<DmaDevice>, shmem: &Shmem) -> Result<Arc<Self>> {
+    pub(crate) fn again(dma: &Arc<DmaDevice>, shmem: &Shmem, state: u32) -> Result<Arc<Self>> {
         if shmem.len() > task::total_pages() {
             return Err(ENOMEM);
         }
         let pages: Arc<Pages> = Arc::new(shmem.get_pages()?, GFP_KERNEL_ACCOUNT)?;
-        Self::new(Memory::Pages(pages.map(dma.clone())?))
+        Self::with_state(Memory::Pages(pages.map(dma.clone())?), state)
     }
 
     /// Zeroed pages for an object in a region.
@@ -159,7 +168,10 @@ impl Backing {
         purpose: Purpose,
     ) -> Result<Arc<Self>> {
         match region.kind() {
-            Kind::System => Self::pages(gpu.dma_device(), object.bytes() as usize),
+            Kind::System => {
+                let bytes = object.bytes() as usize;
+                Self::pages(gpu.dma_device(), bytes, object.state_pages())
+            }
             Kind::Local => {
                 let pages = u32::try_from(object.bytes() / u64::from(PAGE_SIZE));
                 let blocks = region.allocate(object, pages.map_err(|_| ENOSPC)?, purpose)?;
@@ -331,10 +343,15 @@ impl Backing {
         &self.memory
     }
 
+    /// Number of pages behind the object's, which have its state of compression while it is here.
+    pub(super) fn state_pages(&self) -> u32 {
+        self.state
+    }
+
     /// Number of pages.
     pub(crate) fn len(&self) -> u32 {
         match &self.memory {
-            Memory::Pages(map) => map.pages().len() as u32,
+            Memory::Pages(map) => (map.pages().len() as u32).saturating_sub(self.state),
             Memory::Kernel(pages) => pages.len() as u32,
             Memory::Blocks(blocks) => blocks.len(),
             Memory::Foreign(foreign) => foreign.pages,

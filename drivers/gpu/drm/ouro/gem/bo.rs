@@ -20,11 +20,11 @@ use kernel::{
         Arc, Mutex,
     },
 };
-use ouro_hw::types::CacheLevel;
+use ouro_hw::types::{CacheLevel, PAGE_SIZE};
 use ouro_kernel::{gem, pages::Shmem, userptr::Sequence};
 
 use super::{
-    bind,
+    bind, migrate,
     notes::Notes,
     region::{Placements, SYSTEM},
     shrink::{Listed, Worth},
@@ -293,6 +293,17 @@ impl Bo {
             .iter()
             .filter_map(|i| self.gpu.regions().get(i));
         regions.any(|r| r.is_windowed())
+    }
+
+    /// Pages that its state of compression takes, while it is not in the device's own memory.
+    pub(super) fn state_pages(&self) -> u32 {
+        if !self.placements.is_compressible() {
+            return 0;
+        }
+        let pages = self.bytes / u64::from(PAGE_SIZE);
+        let bytes = pages * u64::from(migrate::state_bytes(&self.gpu));
+        // It is less than the object, whose pages are counted so.
+        bytes.div_ceil(PAGE_SIZE.into()) as u32
     }
 
     /// Where it may live.

@@ -61,7 +61,7 @@ pub(super) fn backing_of(
     let gpu = object.gpu();
     gpu.usable()?;
     if let Some(shmem) = &state.swapped {
-        let backing = Backing::again(gpu.dma_device(), shmem)?;
+        let backing = Backing::again(gpu.dma_device(), shmem, object.state_pages())?;
         settle_in(object, state, &backing)?;
         state.swapped = None;
         return Ok(backing);

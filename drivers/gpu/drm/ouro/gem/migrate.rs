@@ -15,7 +15,7 @@ use kernel::{
 };
 use ouro_hw::{
     engine::{EngineDesc, PageCopy, PageFill},
-    types::{GgttAddr, MemoryKind, PAGE_SIZE},
+    types::{CacheLevel, GgttAddr, MemoryKind, PAGE_SIZE},
 };
 use ouro_kernel::{
     fence::{self, Fence},
@@ -87,6 +87,11 @@ impl Drop for Moving {
             self.retirer.bury(old);
         }
     }
+}
+
+/// Bytes of a page's state of compression, which moves carry; 0 where there is none.
+pub(super) fn state_bytes(gpu: &Gpu) -> u32 {
+    copier(gpu).map_or(0, |engine| engine.hw().desc().state_bytes)
 }
 
 /// The engine that copies pages, where there is one.
@@ -189,6 +194,8 @@ struct Sides {
     from: Option<GgttAddr>,
     onto: GgttAddr,
     memory: MemoryKind,
+    /// Where the state of compression is, or goes, and its bytes for each page. `None`: nothing is compressed.
+    state: Option<(GgttAddr, u32)>,
 }
 
 impl Sides {
@@ -202,13 +209,16 @@ impl Sides {
 
     /// What moves some of the pages, from number `first` on.
     fn part(&self, first: u32, pages: u32) -> Work {
-        let at = |start: GgttAddr| GgttAddr(start.0.wrapping_add(first.wrapping_mul(PAGE_SIZE)));
+        let behind = |start: GgttAddr, bytes| GgttAddr(start.0.wrapping_add(bytes));
+        let at = |start| behind(start, first.wrapping_mul(PAGE_SIZE));
+        let state = self.state;
         match self.from {
             Some(from) => Work::Copy(PageCopy {
                 from: at(from),
                 to: at(self.onto),
                 pages,
                 memory: self.memory,
+                state: state.map(|(start, each)| behind(start, first.wrapping_mul(each))),
             }),
             None => Work::Fill(PageFill {
                 to: at(self.onto),
@@ -240,7 +250,7 @@ impl Way {
             align: object.grain(),
             rather: None,
         };
-        let mut mappings = KVec::with_capacity(2, GFP_KERNEL)?;
+        let mut mappings = KVec::with_capacity(3, GFP_KERNEL)?;
         let mut map = |side: &Backing| -> Result<GgttAddr> {
             let binding = side.bind_object(gpu, space, anywhere, 0, Owner::Move, state.cache())?;
             let at = binding.ggtt();
@@ -253,10 +263,33 @@ impl Way {
         };
         let onto = map(&new)?;
         let memory = to.memory_kind();
+        // It lies behind the pages of the system's, on whichever side those are.
+        let has_state = |side: &&Arc<Backing>| side.state_pages() != 0;
+        let state = match [old.as_ref(), Some(&new)]
+            .into_iter()
+            .flatten()
+            .find(has_state)
+        {
+            Some(side) if old.is_some() => {
+                let (first, count) = (side.len(), side.state_pages());
+                let (pages, span) = (first..first + count, u64::from(count));
+                let cache = CacheLevel::Coherent;
+                let mapping = side.bind_part(space, anywhere, pages, span, Owner::Move, cache)?;
+                let at = mapping.ggtt();
+                mappings.push(Binding::Mapped(mapping), GFP_KERNEL)?;
+                Some((at, state_bytes(gpu)))
+            }
+            _ => None,
+        };
         Ok(Self {
             old,
             new,
-            sides: Sides { from, onto, memory },
+            sides: Sides {
+                from,
+                onto,
+                memory,
+                state,
+            },
             mappings,
         })
     }

@@ -35,6 +35,8 @@ pub(crate) struct Placements {
     len: u8,
     /// Whether the CPU is not expected to look: memory that it does not see is the best of a region.
     out_of_sight: bool,
+    /// Whether what is in the device's own memory may be compressed there.
+    compressible: bool,
 }
 
 impl Placements {
@@ -44,6 +46,7 @@ impl Placements {
             list: [0; MAX],
             len: 0,
             out_of_sight: false,
+            compressible: false,
         }
     }
 
@@ -53,6 +56,7 @@ impl Placements {
             list: [0; MAX],
             len: 1,
             out_of_sight: false,
+            compressible: false,
         }
     }
 
@@ -78,6 +82,19 @@ impl Placements {
             out_of_sight: true,
             ..self
         }
+    }
+
+    /// User space expects it in the device's own memory alone, and may have it compressed there.
+    pub(crate) fn compressible(self) -> Self {
+        Self {
+            compressible: true,
+            ..self
+        }
+    }
+
+    /// Whether it may be compressed.
+    pub(super) fn is_compressible(&self) -> bool {
+        self.compressible
     }
 
     /// Bytes of the largest of the smallest pieces that they have.

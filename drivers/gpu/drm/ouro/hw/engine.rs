@@ -72,6 +72,8 @@ pub struct EngineDesc {
     pub private_dwords: usize,
     /// Pages that one [`Engine::copy`] moves at most; 0 where the engine cannot.
     pub copy_pages: u32,
+    /// Bytes of a page's state of compression, which [`Engine::copy`] can carry with it; 0 where there is none.
+    pub state_bytes: u32,
     /// Pages that one [`Engine::fill`] sets at most; 0 where the engine cannot.
     pub fill_pages: u32,
     /// Byte offset, in the status page, of the number of the last completed request.
@@ -167,6 +169,9 @@ pub struct PageCopy {
     pub pages: u32,
     /// The memory that they go to.
     pub memory: MemoryKind,
+    /// Where their state of compression is put when they leave the device's own memory, or taken from when they
+    /// come there: [`EngineDesc::state_bytes`] for each page. `None`: what comes there is not compressed.
+    pub state: Option<GgttAddr>,
 }
 
 /// Whole pages to be filled, by the same addresses as copies.

@@ -292,6 +292,67 @@ TEST_F(local, more_than_there_is)
 		munmap(maps[i], size);
 }
 
+/* Blocks of 256 bytes of a state of compression, each of a piece of memory: to and from memory. */
+static int copy_state(const struct gpu *gpu, __u32 surface, __u32 data, unsigned int blocks,
+		      bool back)
+{
+	/* XY_CTRL_SURF_COPY_BLT: bit 20, the destination is data, bit 21, the source is */
+	const __u32 head = 0x52000003 | (blocks - 1) << 8 | 1u << (back ? 20 : 21);
+	const __u64 of[2] = { FAR_AWAY, FAR_AWAY + (1ull << 32) };
+	const __u64 from = of[!back], to = of[back];
+	const __u32 copy[] = { head, (__u32)from, from >> 32, (__u32)to, to >> 32 };
+	struct words w = {};
+
+	memcpy(w.words, copy, sizeof(copy));
+	w.n = ARRAY_LEN(copy);
+	words_end(&w);
+	words_object(&w, surface, back ? 0 : EXEC_OBJECT_WRITE);
+	words_object(&w, data, back ? EXEC_OBJECT_WRITE : 0);
+	w.objects[0].offset = of[0];
+	w.objects[1].offset = of[1];
+	return words_run(gpu->fd, &w, I915_EXEC_BLT, 0);
+}
+
+/* What says how it is compressed leaves with an object, and comes back with it. */
+TEST_F(local, what_is_compressed_stays_so)
+{
+	/* it is more than a page */
+	enum { PIECES = 20, WORDS = PIECES * 64 };
+	int surface = create_local(self->fd, PIECES * PIECE);
+	__u32 given = gem_create(self->fd, 2 * PAGE), got = gem_create(self->fd, 2 * PAGE);
+	__u32 *words, i, round, wrong = 0;
+	__u64 before;
+
+	if (!self->gpu.ouro)
+		SKIP(return, "another driver may not let it leave");
+	ASSERT_LT(0, surface);
+	words = gem_map(self->fd, given, 2 * PAGE, I915_MMAP_OFFSET_FIXED);
+	ASSERT_NE(NULL, words);
+	for (i = 0; i < WORDS; i++)
+		poke(&words[i], (i + 1) * 0x9e3779b1);
+	ASSERT_EQ(0, store_at(&self->gpu, surface, FAR_AWAY, 0, 0xc0));
+	ASSERT_EQ(0, copy_state(&self->gpu, surface, given, PIECES, false));
+	ASSERT_EQ(0, gem_wait(self->fd, surface, -1));
+	munmap(words, 2 * PAGE);
+	words = gem_map(self->fd, got, 2 * PAGE, I915_MMAP_OFFSET_FIXED);
+	ASSERT_NE(NULL, words);
+	for (round = 0; round < 2; round++) {
+		before = moves(self->fd);
+		ASSERT_EQ(0, crowd(&self->gpu, self->size));
+		ASSERT_TRUE(wait_used(self->fd, 0));
+		EXPECT_LT(before, moves(self->fd));
+		memset(words, 0, 2 * PAGE);
+		ASSERT_EQ(0, copy_state(&self->gpu, surface, got, PIECES, true));
+		ASSERT_EQ(0, gem_wait(self->fd, got, -1));
+		EXPECT_EQ(PIECES * PIECE, local_region(self->fd).used);
+		for (i = 0; i < WORDS; i++)
+			wrong += peek(&words[i]) != (i + 1) * 0x9e3779b1;
+		EXPECT_EQ(0, wrong);
+	}
+	EXPECT_EQ(0xc0, gem_read32(self->fd, surface, 0));
+	munmap(words, 2 * PAGE);
+}
+
 /* A batch whose objects are more than there is runs: some of them are elsewhere. */
 TEST_F(local, a_batch_of_more_than_there_is)
 {

@@ -6,13 +6,14 @@
 //!
 //! Beside the card's own memory there is a byte for each 256 that says how they are compressed (digest §5.2,
 //! "flat CCS"). What is written to memory that others have had is not compressed, whatever stood there: the
-//! bytes are set to zero first, and nobody learns from them what others had ([`forget`]).
+//! bytes are set to zero first, and nobody learns from them what others had ([`forget`]). What leaves that memory
+//! and comes back may be compressed: then its bytes go along ([`carry`]).
 
 use super::commands::{split, NOOP};
 use crate::{
     engine::{PageCopy, PageFill},
     ring::{Commands, Overflow},
-    types::{GgttAddr, GpuAddr, MemoryKind, PAGE_SIZE},
+    types::{EngineClass, GgttAddr, GpuAddr, MemoryKind, PAGE_SIZE},
 };
 
 /// Rows of one copy or fill: coordinates have 16 bits and a sign.
@@ -20,6 +21,14 @@ pub(super) const MAX_ROWS: u32 = 0x4000;
 
 /// Pages whose state of compression is one block of 256 bytes, the least that a command sets.
 const STATE_PAGES: u32 = 16;
+
+/// Bytes of the state of compression of a page, where an engine can copy them.
+pub(super) const fn state_bytes(class: EngineClass) -> u32 {
+    match class {
+        EngineClass::Copy => PAGE_SIZE / 256,
+        _ => 0,
+    }
+}
 
 /// The header of a blitter command (D:Command Header: client 2).
 const fn header(opcode: u32, dwords: u32) -> u32 {
@@ -41,6 +50,8 @@ const STATE_MOCS: u32 = (super::mocs::UNCACHED as u32) << 1 << 25;
 /// Bit 21 of the header of such a copy: the source is the state itself, as data, and not the surface that it is
 /// of.
 const STATE_FROM_DATA: u32 = 1 << 21;
+/// Bit 20: the same of the destination.
+const STATE_TO_DATA: u32 = 1 << 20;
 /// `MI_FLUSH_DW`, the short one: bit 16 is the cache of that state, bit 9 the last level.
 const FLUSH: [u32; 3] = [0x1300_0001 | 1 << 16 | 1 << 9, 0, 0];
 
@@ -60,7 +71,9 @@ fn address(at: GgttAddr) -> Result<[u32; 2], Overflow> {
 pub(super) fn copy(copy: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overflow> {
     let (to, from) = (address(copy.to)?, address(copy.from)?);
     corner(copy.pages)?;
-    forget(copy.memory, copy.to, copy.pages, out)?;
+    if copy.state.is_none() {
+        forget(copy.memory, copy.to, copy.pages, out)?;
+    }
     out.put(&[
         header(0x42, 10),
         COPY_32 | PAGE_SIZE,
@@ -72,7 +85,50 @@ pub(super) fn copy(copy: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overfl
         PAGE_SIZE,
         from[0],
         from[1],
-    ])
+    ])?;
+    copy.state.map_or(Ok(()), |state| carry(copy, state, out))
+}
+
+/// `XY_CTRL_SURF_COPY_BLT` (§2.2 row 5): the state of compression of what was copied goes to `state`, or comes from
+/// there, depending on which side is the card's own.
+fn carry(copy: &PageCopy, state: GgttAddr, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    let (from, to, data) = match copy.memory {
+        MemoryKind::Local => (state, copy.to, STATE_FROM_DATA),
+        MemoryKind::System => (copy.from, state, STATE_TO_DATA),
+    };
+    let surface = if data == STATE_FROM_DATA { to } else { from };
+    state_copy(from, to, data, whole_blocks(surface, copy.pages)?, out)
+}
+
+/// How many blocks of state so many pages have. Half a block would be somebody else's.
+fn whole_blocks(at: GgttAddr, pages: u32) -> Result<u32, Overflow> {
+    let whole = at.0.is_multiple_of(STATE_PAGES * PAGE_SIZE) && pages.is_multiple_of(STATE_PAGES);
+    if !whole || pages > MAX_ROWS {
+        return Err(Overflow);
+    }
+    Ok(pages / STATE_PAGES)
+}
+
+/// Copies blocks of state; `data` says which side is data. What was written before is in memory then.
+fn state_copy(
+    from: GgttAddr,
+    to: GgttAddr,
+    data: u32,
+    blocks: u32,
+    out: &mut Commands<'_>,
+) -> Result<(), Overflow> {
+    let (from, to) = (address(from)?, address(to)?);
+    out.put(&FLUSH)?;
+    out.put(&[
+        header(0x48, 5) | data | blocks.wrapping_sub(1) << 8,
+        from[0],
+        from[1] | STATE_MOCS,
+        to[0],
+        to[1] | STATE_MOCS,
+    ])?;
+    out.put(&FLUSH)?;
+    // Whole quadwords.
+    out.put(&[NOOP])
 }
 
 /// `XY_FAST_COLOR_BLT`.
@@ -93,12 +149,7 @@ fn forget(
     if memory != MemoryKind::Local {
         return Ok(());
     }
-    // Half a block would be somebody else's.
-    let whole = to.0.is_multiple_of(STATE_PAGES * PAGE_SIZE) && pages.is_multiple_of(STATE_PAGES);
-    if !whole {
-        return Err(Overflow);
-    }
-    let at = address(to)?;
+    let blocks = whole_blocks(to, pages)?;
     color(
         &PageFill {
             to,
@@ -108,17 +159,7 @@ fn forget(
         },
         out,
     )?;
-    out.put(&FLUSH)?;
-    out.put(&[
-        header(0x48, 5) | STATE_FROM_DATA | (pages / STATE_PAGES).wrapping_sub(1) << 8,
-        at[0],
-        at[1] | STATE_MOCS,
-        at[0],
-        at[1] | STATE_MOCS,
-    ])?;
-    out.put(&FLUSH)?;
-    // Whole quadwords.
-    out.put(&[NOOP])
+    state_copy(to, to, STATE_FROM_DATA, blocks, out)
 }
 
 fn color(fill: &PageFill, out: &mut Commands<'_>) -> Result<(), Overflow> {
@@ -155,6 +196,7 @@ mod tests {
             to: GgttAddr(0x0200_0000),
             pages: 3,
             memory: MemoryKind::System,
+            state: None,
         };
         copy(&what, &mut out).unwrap();
         assert_eq!(
@@ -273,6 +315,70 @@ mod tests {
     }
 
     #[test]
+    fn the_state_of_compression_goes_along_both_ways() {
+        for (memory, bit, from, to) in [
+            // It leaves: the source is the surface, the destination is data (bit 20).
+            (MemoryKind::System, 1 << 20, 0x0100_0000, 0x0300_0000),
+            // It comes: the source is data (bit 21).
+            (MemoryKind::Local, 1 << 21, 0x0300_0000, 0x0200_0000),
+        ] {
+            let mut buf = [7; COPY_DWORDS];
+            let mut out = Commands::new(&mut buf);
+            let what = PageCopy {
+                from: GgttAddr(0x0100_0000),
+                to: GgttAddr(0x0200_0000),
+                pages: 48,
+                memory,
+                state: Some(GgttAddr(0x0300_0000)),
+            };
+            copy(&what, &mut out).unwrap();
+            assert_eq!(
+                out.as_slice(),
+                [
+                    0x5080_0008,
+                    0x0300_1000,
+                    0,
+                    0x0030_0400,
+                    0x0200_0000,
+                    0,
+                    0,
+                    0x1000,
+                    0x0100_0000,
+                    0,
+                    0x1301_0201,
+                    0,
+                    0,
+                    // Three blocks of 64 KiB.
+                    0x5200_0203 | bit,
+                    from,
+                    0x0400_0000,
+                    to,
+                    0x0400_0000,
+                    0x1301_0201,
+                    0,
+                    0,
+                    0,
+                ]
+            );
+            // Of half a block it is not known whose it is.
+            for what in [
+                PageCopy { pages: 8, ..what },
+                PageCopy {
+                    from: GgttAddr(0x0100_8000),
+                    to: GgttAddr(0x0200_8000),
+                    ..what
+                },
+            ] {
+                let mut buf = [0; COPY_DWORDS];
+                assert_eq!(copy(&what, &mut Commands::new(&mut buf)), Err(Overflow));
+            }
+        }
+        // A byte for each 256 (§5.2): sixteen for a page.
+        assert_eq!(state_bytes(EngineClass::Copy), 16);
+        assert_eq!(state_bytes(EngineClass::Render), 0);
+    }
+
+    #[test]
     fn too_many_pages_and_none_are_refused() {
         for pages in [0, 0x4001, u32::MAX] {
             let mut buf = [0; 16];
@@ -281,6 +387,7 @@ mod tests {
                 to: GgttAddr(0x0200_0000),
                 pages,
                 memory: MemoryKind::System,
+                state: None,
             };
             assert_eq!(copy(&what, &mut Commands::new(&mut buf)), Err(Overflow));
             let what = PageFill {

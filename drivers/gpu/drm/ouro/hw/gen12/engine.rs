@@ -95,6 +95,7 @@ const fn engine(
             known_dwords: 0,
             private_dwords: 0,
             copy_pages: rows(class),
+            state_bytes: blt::state_bytes(class),
             fill_pages: rows(class),
             seqno_at: SEQNO_AT,
             contexts: true,
@@ -459,6 +460,7 @@ mod tests {
             to: GgttAddr(0x2000),
             pages: 1,
             memory: MemoryKind::System,
+            state: None,
         };
         for engine in ALL {
             let r = engine.copy(&what, &mut Commands::new(&mut buf));

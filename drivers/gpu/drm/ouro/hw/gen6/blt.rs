@@ -77,6 +77,7 @@ mod tests {
                 to: GgttAddr(0x7fff_0000),
                 pages,
                 memory: MemoryKind::System,
+                state: None,
             },
             &mut out,
         )?;

@@ -74,6 +74,7 @@ const fn desc(
             EngineClass::Copy => blt::MAX_ROWS,
             _ => 0,
         },
+        state_bytes: 0,
         fill_pages: 0,
         seqno_at: SEQNO_AT,
         contexts,

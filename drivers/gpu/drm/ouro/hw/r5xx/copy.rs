@@ -129,6 +129,7 @@ mod tests {
                 to: GgttAddr(to),
                 pages,
                 memory: MemoryKind::System,
+                state: None,
             },
             &mut out,
         )?;

@@ -66,6 +66,7 @@ static DESC: EngineDesc = EngineDesc {
     known_dwords: known::DWORDS,
     private_dwords: known::PRIVATE_DWORDS,
     copy_pages: copy::MAX_ROWS,
+    state_bytes: 0,
     fill_pages: 0,
     seqno_at: SEQNO_AT,
     contexts: false,

@@ -43,6 +43,7 @@ static DESC: EngineDesc = EngineDesc {
     known_dwords: 2,
     private_dwords: 0,
     copy_pages: 0,
+    state_bytes: 0,
     fill_pages: 0,
     seqno_at: 0x10,
     contexts: false,

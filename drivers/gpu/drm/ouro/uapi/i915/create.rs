@@ -78,7 +78,9 @@ pub(super) fn create_ext(
     }
     if gpu.is_discrete() {
         // Where there is no room for it, or while the device sleeps.
-        let _ = placements.push(region::SYSTEM);
+        if placements.push(region::SYSTEM) {
+            placements = placements.compressible();
+        }
         if arg.flags & abi::I915_GEM_CREATE_EXT_FLAG_NEEDS_CPU_ACCESS == 0 {
             placements = placements.out_of_sight();
         }
