@@ -250,7 +250,7 @@ TEST_F(balance, whichever_engine_is_free_first)
 	}
 }
 
-/* Which engine it is depends on what they do when the batch could run, and not when it was submitted. */
+/* Which engine it is depends on what they do when the batch could run, not when it is submitted. */
 TEST_F(balance, what_waits_has_no_engine_yet)
 {
 	const struct engine render = { .name = "3", .ring = RENDER };
@@ -276,7 +276,7 @@ TEST_F(balance, what_waits_has_no_engine_yet)
 	}
 }
 
-/* A batch that has begun, and was taken off its engine for what is more urgent, goes on on the other one. */
+/* A batch that has begun, and was taken off for what is more urgent, continues on the other one. */
 TEST_F(balance, a_batch_goes_on_elsewhere)
 {
 	const struct engine virtual = { .name = "0", .ring = VIRTUAL };
@@ -565,7 +565,7 @@ TEST_F(balance, threads_on_virtual_engines)
 	EXPECT_EQ(STEPS, gem_read32(self->fd, target, 16));
 }
 
-/* What is wrong with one client's work on each engine is no harm to virtual engines that change them. */
+/* Engines are reset for one client's work: no harm to virtual engines that change them. */
 TEST_F(balance, while_engines_are_reset)
 {
 	__u32 contexts[2] = { balanced(self->fd), balanced(self->fd) };

@@ -293,6 +293,46 @@ static void syncobjs(struct thread *t)
 
 /* Contexts and questions. */
 
+/* A context with engines by place, a virtual one for the render engine's, where there are such. */
+static void context_of_engines(struct thread *t)
+{
+	static const struct i915_engine_class_instance video[2] = {
+		{ I915_ENGINE_CLASS_VIDEO, 0 },
+		{ I915_ENGINE_CLASS_VIDEO, 1 },
+	};
+	static const struct i915_engine_class_instance gap = {
+		(__u16)I915_ENGINE_CLASS_INVALID,
+		(__u16)I915_ENGINE_CLASS_INVALID_NONE,
+	};
+	I915_DEFINE_CONTEXT_ENGINES_LOAD_BALANCE(both, 2) = {
+		.base.name = I915_CONTEXT_ENGINES_EXT_LOAD_BALANCE,
+		.engine_index = I915_EXEC_RENDER,
+		.num_siblings = 2,
+		.engines = { video[0], video[1] },
+	};
+	struct {
+		__u64 extensions;
+		struct i915_engine_class_instance engines[4];
+	} list = {
+		.extensions = U64(&both),
+		.engines = { video[0], gap, video[1], { I915_ENGINE_CLASS_COPY, 0 } },
+	};
+	struct drm_i915_gem_context_create_ext_setparam set = {
+		.base.name = I915_CONTEXT_CREATE_EXT_SETPARAM,
+		.param = { .param = I915_CONTEXT_PARAM_ENGINES,
+			   .size = sizeof(list),
+			   .value = U64(&list) },
+	};
+	struct drm_i915_gem_context_create_ext create = {
+		.flags = I915_CONTEXT_CREATE_FLAGS_USE_EXTENSIONS,
+		.extensions = U64(&set),
+	};
+
+	if (chance(t, 8))
+		spoil(t, &both, sizeof(both), 3);
+	TRY(t, file(t), DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT, &create);
+}
+
 static void contexts(struct thread *t)
 {
 	struct drm_i915_gem_context_create_ext create = {};
@@ -304,8 +344,10 @@ static void contexts(struct thread *t)
 
 	switch (rnd(t) % 6) {
 	case 0:
-	case 1:
 		SPOIL(t, file(t), DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT, create, 0xc);
+		break;
+	case 1:
+		context_of_engines(t);
 		break;
 	case 2:
 		SPOIL(t, file(t), DRM_IOCTL_I915_GEM_CONTEXT_DESTROY, destroy, 0);
