@@ -119,6 +119,11 @@ impl Wells {
         self.acknowledge[well as usize] != 0
     }
 
+    /// Whether an acknowledge is to come.
+    pub fn any_later(&self) -> bool {
+        self.later.iter().any(Option::is_some)
+    }
+
     /// The next time at which an acknowledge comes.
     pub fn settle(&mut self, now: u64) {
         for i in 0..WELLS {

@@ -26,6 +26,10 @@ impl Later {
         }
     }
 
+    fn is_empty(&self) -> bool {
+        self.reset.is_none() && self.pcode.is_none() && self.interrupts.is_empty()
+    }
+
     /// When the next interrupt comes.
     pub fn next(&self) -> Option<u64> {
         self.interrupts.iter().map(|i| i.0).min()
@@ -33,8 +37,12 @@ impl Later {
 }
 
 impl Core {
-    /// Makes true what has come due.
+    /// Makes true what has come due. That there is nothing to come is the rule, and costs no look at the clock:
+    /// it would cost more than a command.
     pub fn settle(&mut self) {
+        if self.later.is_empty() && !self.wells.any_later() {
+            return;
+        }
         let now = self.notes.clock.now();
         self.wells.settle(now);
         if let Some((_, data)) = self.later.pcode.take_if(|p| p.0 <= now) {

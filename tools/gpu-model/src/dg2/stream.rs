@@ -144,8 +144,11 @@ impl Core {
         }
         self.watch(e);
         let not_before = self.engine(e).not_before;
-        if self.notes.clock.now() < not_before {
-            return Step::NotBefore(not_before);
+        if not_before != 0 {
+            if self.notes.clock.now() < not_before {
+                return Step::NotBefore(not_before);
+            }
+            self.engine(e).not_before = 0;
         }
         if self.engine(e).blit.is_some() {
             return self.continue_blit(e);
@@ -400,16 +403,19 @@ impl Core {
                 self.engine(e).frames.push(frame);
             }
             Flow::Chain(addr, space, privileged) => {
-                let engine = &mut self.engines[e as usize];
-                if let Some(time) = engine.pace.jump(&self.notes.clock) {
-                    engine.not_before = time;
-                }
+                self.engine(e).pace.jump();
                 if let Some(f) = self.engine(e).frames.last_mut() {
                     (f.addr, f.space, f.privileged) = (addr, space, privileged);
                 }
             }
             Flow::Return => {
                 self.engine(e).frames.pop();
+            }
+        }
+        let engine = &mut self.engines[e as usize];
+        if !engine.frames.is_empty() {
+            if let Some(time) = engine.pace.command(&self.notes.clock) {
+                engine.not_before = time;
             }
         }
         self.indirect_ended(e);

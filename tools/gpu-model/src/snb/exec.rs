@@ -234,7 +234,7 @@ impl Core {
                 return Step::NotBefore(until);
             }
         }
-        // Who looks at a batch that runs in circles shall find it at many places, not where it rests.
+        // A batch that runs in circles rests now and then, at any of its commands.
         let alone = self.notes.watched() || self.engine(e).pace.circles();
         if in_batch && header == 0 && !alone {
             return self.go_over_noops(e, at, space);
@@ -394,6 +394,12 @@ impl Core {
                 Some(b) => b.address = b.address.wrapping_add(bytes),
                 None => self.advance_ring(e, bytes),
             },
+        }
+        let engine = &mut self.engines[e as usize];
+        if engine.batch.is_some() {
+            if let Some(time) = engine.pace.command(&self.notes.clock) {
+                engine.not_before = time;
+            }
         }
         Step::Ran
     }

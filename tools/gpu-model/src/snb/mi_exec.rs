@@ -152,10 +152,7 @@ impl Core {
                         format!("{} {address:#x}", e.name())
                     });
                 }
-                let engine = &mut self.engines[e as usize];
-                if let Some(time) = engine.pace.jump(&self.notes.clock) {
-                    engine.not_before = time;
-                }
+                self.engine(e).pace.jump();
                 Flow::Batch(Batch {
                     address,
                     non_secure: current.non_secure,
