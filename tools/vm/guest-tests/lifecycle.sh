@@ -34,7 +34,11 @@ reload() { rmmod ouro && insmod /lib/modules/ouro.ko && wait_for has_node; }
 
 # As often as OURO_LOADS says. KUnit has had its turn: from here on no suite's name fits.
 often=${OURO_LOADS:-50}
-[ -n "$OURO_LOADS" ] || [ "$OURO_KERNEL" != debug ] || often=5
+unbinds=5
+if [ "$OURO_KERNEL" = debug ]; then
+    often=${OURO_LOADS:-3}
+    unbinds=2
+fi
 loads() {
     echo none >/sys/module/kunit/parameters/filter_glob
     times=$often
@@ -43,10 +47,13 @@ loads() {
         times=$((times - 1))
     done
 }
-five() {
-    for _ in 1 2 3 4 5; do "$@" || return 1; done
+unbind_bind() {
+    times=$unbinds
+    while [ "$times" -gt 0 ]; do
+        unbind && bind || return 1
+        times=$((times - 1))
+    done
 }
-unbind_bind() { unbind && bind; }
 
 # A file that is open while its device goes.
 unbind_open() {
@@ -79,7 +86,7 @@ check_begin
 check "a device is bound" test -n "$device"
 check "there is a render node" has_node
 check "an interrupt is registered" interrupts
-check "unbind and bind five times" five unbind_bind
+check "unbind and bind $unbinds times" unbind_bind
 check "unload and load $often times" loads
 check "unbind while a file is open" unbind_open
 check "remove the device and find it again" removal

@@ -25,10 +25,13 @@ both_work() {
 }
 # For the one that is back, a part of it.
 works() { OURO_NODE=$1 order -t a_writer_waits_for_a_writer; }
-# The second one comes and goes while the first one works.
+# The second one comes and goes while the first one works: three times, on the debug kernel once. (With INTx
+# nothing of a card is shared with the guest: each bind writes its table by a message for each entry.)
+turns='1 2 3'
+[ "$OURO_KERNEL" != debug ] || turns=1
 unbind_beside_work() {
     work $one &
-    for _ in 1 2 3; do
+    for _ in $turns; do
         echo "$second" >"$driver/unbind" && echo "$second" >"$driver/bind" || return 1
     done
     wait $! && works $two

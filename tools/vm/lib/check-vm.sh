@@ -163,7 +163,7 @@ vm_tests() {
     # asked again: of the programs, those that failed
     tests_only "$dir" "${AGAIN:-}"
     LONGER=''
-    for variable in OURO_LOADS OURO_UNBINDS OURO_STRESS OURO_CHAOS OURO_MANY OURO_ROUNDS OURO_SEED OURO_PROBES; do
+    for variable in OURO_LOADS OURO_UNBINDS OURO_STRESS OURO_CHAOS OURO_MANY OURO_TRIES OURO_ROUNDS OURO_SEED OURO_PROBES; do
         [ -z "${!variable:-}" ] || LONGER+="export $variable=${!variable}; "
     done
 }
@@ -224,8 +224,8 @@ draw_results() {
     lists_work "$name"
 }
 
-# check_pair GPU KERNEL: two GPUs at once, with INTx in place of MSI, and a simulated region of device
-# memory each.
+# check_pair GPU KERNEL: two GPUs at once, with INTx in place of MSI, the smaller of the page tables, and a simulated
+# region of device memory each.
 check_pair() {
     local gpu=$1 kernel=$2 name=$1/$2/two-intx
     results_begin "vm-$gpu-$kernel-pair"
@@ -234,7 +234,7 @@ check_pair() {
     OURO_GUEST_APPEND=pci=nomsi guest_run "$name" --gpu "$gpu" "${GUEST_COMMON[@]}" --add "$SELFTESTS/order" \
         --add "$SELFTESTS/unbind" --add "$SELFTESTS/region" --add "$SELFTESTS/usage" \
         --add "$SELFTESTS/moving" --module-args test_region_mb=8 \
-        --add "$SELFTESTS/tiling" --add "$SELFTESTS/aperture" --model-args "--aperture-mb 64 --swizzle" \
+        --add "$SELFTESTS/tiling" --add "$SELFTESTS/aperture" --model-args "--gtt-mb 1 --aperture-mb 64 --swizzle" \
         --add "$VM_DIR/guest-tests/two-gpus.sh" -- sh /bin/two-gpus.sh
     results_tap "$name" "$GUEST_DIR/output.txt" || result FAIL "$name" "no TAP: see output.txt"
     model_rules "$name"
