@@ -33,20 +33,17 @@ check_cargo() {
     result SKIP host/miri "Miri comes with nightly toolchains; the build root has the stable one"
 }
 
-# A build of the module that must say nothing: objects anew, since a compiler
-# repeats no warning for what it does not compile.
-quiet_module() {
-    local name=$1
-    shift
-    rm -rf "$OURO_TOP/build/module/$name"
-    MODULE_DIR=$name "$VM_DIR/module" plain "$@" || return 1
-}
-
+# module_without_warning NAME MAKE-ARGUMENT...: a build of the module that must say nothing. A compiler repeats no
+# warning for what it does not compile: objects of before are used again only if all of them came without one.
 module_without_warning() {
-    local log
-    log=$(quiet_module "$@" 2>&1) || { echo "$log"; return 1; }
+    local name=$1 objects=$OURO_TOP/build/module/$1 log
+    shift
+    [ -e "$objects/.without-warning" ] || rm -rf "$objects"
+    rm -f "$objects/.without-warning"
+    log=$(MODULE_DIR=$name "$VM_DIR/module" plain "$@" 2>&1) || { echo "$log"; return 1; }
     echo "$log"
-    ! grep -qE 'warning[:[]|: warning' <<<"$log"
+    ! grep -qE 'warning[:[]|: warning' <<<"$log" || return 1
+    : >"$objects/.without-warning"
 }
 
 check_module() {
