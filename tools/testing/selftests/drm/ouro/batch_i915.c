@@ -158,8 +158,13 @@ static int read_bytes(int fd, __u32 handle, __u64 offset, void *data, __u64 size
 int i915_wait(int fd, __u32 handle, __s64 timeout)
 {
 	struct drm_i915_gem_wait wait = { .bo_handle = handle, .timeout_ns = timeout };
+	int got;
 
-	return call(fd, DRM_IOCTL_I915_GEM_WAIT, &wait);
+	/* the upstream driver says EAGAIN if some of the time is left, less than it can wait */
+	do {
+		got = call(fd, DRM_IOCTL_I915_GEM_WAIT, &wait);
+	} while (got == -EAGAIN);
+	return got;
 }
 
 int i915_busy(int fd, __u32 handle)
