@@ -3,7 +3,7 @@
 //! Contexts: a client's state on the GPU, and its timelines.
 //!
 //! A timeline is one (context, engine) pair: its fences are one dma_fence context, numbered when
-//! they are published. Where the chip swaps context images, a context has one from its first
+//! they are published. A virtual engine is one engine for that: it goes by the first one's number. Where the chip swaps context images, a context has one from its first
 //! request on such an engine; it is a copy of the golden image, so that no client sees what another
 //! one left.
 
