@@ -60,10 +60,10 @@ fn passes(stream: &[u32], objects: &Objects) -> bool {
             // A copy that is too short is refused, not cut off.
             let short = stream.len().saturating_sub(1);
             let verdict = checker.check(stream, objects, &mut copy[..short]);
-            assert!(stream.is_empty() || matches!(verdict, Verdict::Reject(_)));
+            assert!(stream.is_empty() || matches!(verdict, Verdict::Reject { .. }));
             true
         }
-        Verdict::Reject(at) => {
+        Verdict::Reject { at, .. } => {
             assert!(at <= stream.len());
             false
         }

@@ -389,7 +389,7 @@ impl Card {
                 copy.truncate(len);
                 Ok(copy)
             }
-            Verdict::Reject(at) => Err(at),
+            Verdict::Reject { at, .. } => Err(at),
             Verdict::Original => panic!("nobody is confined"),
         }
     }

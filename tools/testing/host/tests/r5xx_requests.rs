@@ -277,9 +277,9 @@ fn memories_of_shaders_are_cleared_for_another_client_only() {
     };
     let first = cost(&mut card, 1);
     let again = cost(&mut card, 1);
-    // 1288 vectors of four dwords, 512 slots of six, 256 constants of four; six places, and a flush
-    // (digest §2.8, §4.5).
-    assert_eq!(first - again, 5152 + 3072 + 1024 + 6 + 1);
+    // 1288 vectors of four dwords, 512 slots of six, 256 constants of four; six places, a flush
+    // and the mask of pipes (digest §2.8, §4.5).
+    assert_eq!(first - again, 5152 + 3072 + 1024 + 6 + 1 + 1);
     assert_eq!(cost(&mut card, 2), first);
     // Requests of the kernel's leave nothing behind.
     card.work(&NOTHING);

@@ -32,8 +32,13 @@ pub enum Verdict {
     Copy(usize),
     /// Run the original without privilege.
     Original,
-    /// Refuse; the command at this dword is the reason.
-    Reject(usize),
+    /// Refuse.
+    Reject {
+        /// The dword at which the command stands that is the reason, or the stream's length.
+        at: usize,
+        /// The rule that it broke: a name for the log.
+        rule: &'static str,
+    },
 }
 
 /// A checker. Pure.

@@ -3,8 +3,11 @@
 //!
 //! A page is a row of 1024 pixels of four bytes, so that one packet copies as many pages as a surface has
 //! rows. The flush and the wait that others put behind it are in each request's end ([`super::emit`]).
+//!
+//! Directions are stated, since whether the packet goes where `DP_CNTL` says is not told, and a client's batch may
+//! have left others there: a copy to the left from column 0 would be one of nothing.
 
-use super::packets;
+use super::{packets, regs};
 use crate::{
     engine::PageCopy,
     ring::{Commands, Overflow},
@@ -111,6 +114,8 @@ pub(super) fn copy(copy: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overfl
         0,
         WIDTH << 16 | copy.pages,
     ];
+    packets::write(out, regs::DP_CNTL, &[regs::DP_RIGHT_DOWN])?;
+    packets::write(out, regs::DP_CNTL_XDIR_YDIR_YMAJOR, &[regs::DP_XDIR_YDIR])?;
     out.put(&[packets::command(BITBLT_MULTI, body.len()).ok_or(Overflow)?])?;
     out.put(&body)
 }
@@ -120,7 +125,7 @@ mod tests {
     use super::*;
     use crate::{engine::COPY_DWORDS, types::MemoryKind};
 
-    fn written(from: u32, to: u32, pages: u32) -> Result<[u32; 10], Overflow> {
+    fn written(from: u32, to: u32, pages: u32) -> Result<[u32; 14], Overflow> {
         let mut buf = [0; COPY_DWORDS];
         let mut out = Commands::new(&mut buf);
         copy(
@@ -133,7 +138,7 @@ mod tests {
             },
             &mut out,
         )?;
-        let mut all = [0; 10];
+        let mut all = [0; 14];
         all.copy_from_slice(out.as_slice());
         Ok(all)
     }
@@ -141,8 +146,12 @@ mod tests {
     #[test]
     fn a_copy_dword_by_dword() {
         // Digest §2.9: C0089B00 52CC36FF SRC DST 1FFF1FFF 0 1FFF1FFF 0 0 (1024 << 16 | pages); SRC and DST
-        // are 64 << 22 | address >> 10.
+        // are 64 << 22 | address >> 10. §3.3: 16C0 and 16D0, to the right and down.
         let expected = [
+            0x05b0,
+            3,
+            0x05b4,
+            0x8000_8000,
             0xc008_9b00,
             0x52cc_36ff,
             0x1000_048d,

@@ -2,10 +2,12 @@
 //! What a request becomes in the ring.
 //!
 //! ```text
+//! SU_REG_DEST, FG_ZBREG_DEST      all pipes get what follows
 //! TX_INVALTAGS                    drop what textures have cached
 //! the kernel's own commands
 //! CP_IB_BASE, CP_IB_BUFSZ         the known state, as a buffer
 //! CP_IB_BASE, CP_IB_BUFSZ         the batch
+//! SU_REG_DEST, FG_ZBREG_DEST      all pipes get what follows
 //! SC_SCISSOR0 = SC_SCISSOR1 = 0   so that the units assert that they are idle
 //! RB3D, ZB, 2D cache flush
 //! WAIT_UNTIL                      2D and 3D idle and clean, copies done
@@ -14,6 +16,10 @@
 //! GEN_INT_STATUS                  the interrupt
 //! fillers up to 16 dwords
 //! ```
+//!
+//! The masks of pipes stand in front of everything and again behind the batch, since nothing behind the set-up unit
+//! reaches a pipe that they leave out: neither a flush nor the known state ([`masks`]). No batch that the checker
+//! passes leaves one out; this does not rely on it.
 //!
 //! A write of a scratch register proves by itself only that the command processor came by (§4.9, row G3):
 //! hence the flushes, and the wait, before it. The size of a buffer is the last register of its packet
@@ -33,22 +39,38 @@ use crate::{
 const ALIGN: usize = 16;
 /// Dwords of a buffer: the size has 23 bits (digest §3.1).
 const MAX_BUFFER: u32 = (1 << 23) - 1;
+/// Dwords that [`masks`] writes.
+pub(super) const MASK_DWORDS: usize = 4;
 /// Dwords that [`request`] writes at most, beside the kernel's own commands: its packets, and the fill
 /// behind those commands.
-pub(super) const DWORDS: usize =
-    (2 + 3 + 3 + 3 + 2 + 2 + 2 + 2 + 4 + 2 + 2usize).next_multiple_of(ALIGN) + ALIGN;
+pub(super) const DWORDS: usize = (2 * MASK_DWORDS + 2 + 3 + 3 + 3 + 2 + 2 + 2 + 2 + 4 + 2 + 2usize)
+    .next_multiple_of(ALIGN)
+    + ALIGN;
+
+/// All pipes get what is written behind this: first those of the raster, which would keep the second mask from its
+/// units (AMD's page of `ZB_ZPASS_ADDR`), then the two units of depth, where the chip has them.
+pub(super) fn masks(depth_pipes: bool, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    write(out, regs::SU_REG_DEST, &[regs::ALL_PIPES])?;
+    match depth_pipes {
+        true => write(out, regs::FG_ZBREG_DEST, &[regs::ALL_DEPTH_PIPES]),
+        false => out.put(&[FILLER; 2]),
+    }
+}
 
 /// Writes a request.
 pub(super) fn request(
+    depth_pipes: bool,
     request: &Emit<'_>,
     mem: &EngineMemory,
     out: &mut Commands<'_>,
 ) -> Result<(), Overflow> {
+    masks(depth_pipes, out)?;
     write(out, regs::TX_INVALTAGS, &[0])?;
     out.put(request.inline)?;
     for batch in request.known.iter().chain(&request.batch) {
         call(batch, out)?;
     }
+    masks(depth_pipes, out)?;
     finish(request.seqno, mem, out)
 }
 
@@ -124,14 +146,17 @@ mod tests {
     fn a_request_dword_by_dword() {
         let mut buf = [0; DWORDS];
         let mut out = Commands::new(&mut buf);
-        request(&REQUEST, &MEM, &mut out).unwrap();
+        request(false, &REQUEST, &MEM, &mut out).unwrap();
         #[rustfmt::skip]
         let expected: &[u32] = &[
+            // 42C8 / 4: all four; nothing for units of depth.
+            0x10b2, 0xf, 0x8000_0000, 0x8000_0000,
             // 4100 / 4.
             0x1040, 0,
             // Digest §2.9: 101CE, address, dwords.
             0x0001_01ce, 0x0010_0000, 0x100,
             0x0001_01ce, 0x8123_4000, 16,
+            0x10b2, 0xf, 0x8000_0000, 0x8000_0000,
             // Digest §2.9: 10F8 and 10F9, in one packet; 1393; 13C6.
             0x0001_10f8, 0, 0,
             0x1393, 0xa,
@@ -144,17 +169,33 @@ mod tests {
             // 578 seq, 11 4000000.
             0x0578, 0x1234,
             0x0011, 0x0400_0000,
-            // 27 dwords and five fillers.
-            0x8000_0000, 0x8000_0000, 0x8000_0000, 0x8000_0000, 0x8000_0000,
+            // 35 dwords and 13 fillers.
+            0x8000_0000, 0x8000_0000, 0x8000_0000, 0x8000_0000, 0x8000_0000, 0x8000_0000, 0x8000_0000,
+            0x8000_0000, 0x8000_0000, 0x8000_0000, 0x8000_0000, 0x8000_0000, 0x8000_0000,
         ];
         assert_eq!(out.as_slice(), expected);
+    }
+
+    /// AMD's page of `ZB_ZPASS_ADDR`; digest §5.7 for RV530: 4BE8 / 4, both units.
+    #[test]
+    fn all_pipes_get_a_request_and_its_flushes() {
+        let mut buf = [0; DWORDS];
+        let mut out = Commands::new(&mut buf);
+        request(true, &REQUEST, &MEM, &mut out).unwrap();
+        let all = [0x10b2, 0xf, 0x12fa, 3];
+        assert_eq!(out.as_slice()[..4], all);
+        let at = |header: u32| out.as_slice().iter().position(|d| *d == header).unwrap();
+        // Behind the batch, before the scissors.
+        let scissor = at(0x0001_10f8);
+        assert_eq!(out.as_slice()[scissor - 4..scissor], all);
+        assert_eq!(out.as_slice()[scissor - 7], 0x0001_01ce);
     }
 
     #[test]
     fn the_number_comes_behind_the_wait_and_the_batch() {
         let mut buf = [0; DWORDS];
         let mut out = Commands::new(&mut buf);
-        request(&REQUEST, &MEM, &mut out).unwrap();
+        request(false, &REQUEST, &MEM, &mut out).unwrap();
         let at = |header: u32| out.as_slice().iter().position(|d| *d == header).unwrap();
         // Row G3: flushes, then the wait, then the scratch register, then the interrupt.
         assert!(at(0x1393) < at(0x5c8) && at(0x13c6) < at(0x5c8) && at(0x5c5) < at(0x5c8));
@@ -175,7 +216,7 @@ mod tests {
                 batch: Some(bad),
                 ..REQUEST
             };
-            let r = request(&emit, &MEM, &mut Commands::new(&mut buf));
+            let r = request(false, &emit, &MEM, &mut Commands::new(&mut buf));
             assert_eq!(r, Err(Overflow), "{bad:?}");
         }
     }
@@ -183,7 +224,9 @@ mod tests {
     proptest! {
         /// Row C10, and the room that the core reserves is enough.
         #[test]
-        fn a_request_ends_on_16_dwords_within_its_bound(inline in 0usize..100, known: bool, some: bool) {
+        fn a_request_ends_on_16_dwords_within_its_bound(
+            inline in 0usize..100, known: bool, some: bool, depth: bool,
+        ) {
             let inline = vec![0x8000_0000; inline];
             let emit = Emit {
                 known: REQUEST.known.filter(|_| known),
@@ -193,16 +236,16 @@ mod tests {
             };
             let mut buf = vec![0; inline.len() + DWORDS];
             let mut out = Commands::new(&mut buf);
-            prop_assert_eq!(request(&emit, &MEM, &mut out), Ok(()));
+            prop_assert_eq!(request(depth, &emit, &MEM, &mut out), Ok(()));
             prop_assert_eq!(out.len() % 16, 0);
             let calls = out.as_slice().iter().filter(|d| **d == 0x0001_01ce).count();
             prop_assert_eq!(calls, usize::from(known) + usize::from(some));
         }
 
         #[test]
-        fn too_little_room_is_an_error(room in 0usize..32) {
+        fn too_little_room_is_an_error(room in 0usize..48) {
             let mut buf = vec![0; room];
-            prop_assert_eq!(request(&REQUEST, &MEM, &mut Commands::new(&mut buf)), Err(Overflow));
+            prop_assert_eq!(request(false, &REQUEST, &MEM, &mut Commands::new(&mut buf)), Err(Overflow));
         }
     }
 }

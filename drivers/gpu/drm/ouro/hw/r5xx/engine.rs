@@ -41,13 +41,16 @@ const fn ring_control() -> RbCntl {
         .with_fetch(1)
 }
 
-/// The engine.
-pub(super) struct CommandProcessor;
+/// The engine, as one family has it.
+pub(super) struct CommandProcessor {
+    /// Whether there is a mask for units of depth (digest §5.2).
+    depth_pipes: bool,
+}
 
-/// The engine's one object.
-pub(super) static COMMAND_PROCESSOR: CommandProcessor = CommandProcessor;
-/// All engines, in the order of the topology.
-pub(super) static ENGINES: [&dyn Engine; 1] = [&COMMAND_PROCESSOR];
+/// All engines of RV530, in the order of the topology.
+pub(super) static WITH_DEPTH_PIPES: [&dyn Engine; 1] = [&CommandProcessor { depth_pipes: true }];
+/// All engines of the others.
+pub(super) static ENGINES: [&dyn Engine; 1] = [&CommandProcessor { depth_pipes: false }];
 
 /// What it is called.
 pub(super) const ID: EngineId = EngineId {
@@ -132,7 +135,7 @@ impl Engine for CommandProcessor {
         mem: &EngineMemory,
         out: &mut Commands<'_>,
     ) -> Result<(), Overflow> {
-        emit::request(request, mem, out)
+        emit::request(self.depth_pipes, request, mem, out)
     }
 
     fn submit(
@@ -160,7 +163,7 @@ impl Engine for CommandProcessor {
     }
 
     fn known_state(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
-        known::commands(out)
+        known::commands(self.depth_pipes, out)
     }
 
     fn copy(&self, what: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overflow> {
@@ -180,6 +183,8 @@ mod tests {
         types::{GgttAddr, RingOffset},
     };
     use std::vec;
+
+    static COMMAND_PROCESSOR: CommandProcessor = CommandProcessor { depth_pipes: false };
 
     const MEM: EngineMemory = EngineMemory {
         ring: GgttAddr(0x0001_0000),

@@ -11,13 +11,13 @@
 //! Nine tenths of it clear the two memories, and come first. No rule of the checker asks what is in them, so
 //! they matter only between one client and another: a client that comes again finds its own there.
 
-use super::{packets, regs};
+use super::{emit, packets, regs};
 use crate::ring::{Commands, Overflow};
 
 /// First register, last register, and the value of all from the one to the other.
 pub(super) type Block = (u32, u32, u32);
 
-/// Registers. Places and names: digest §3.3 to §3.5 and §5.7; values that are not zero say why.
+/// Registers behind the masks of pipes, which come first of all. Places and names: digest §3.3 to §3.5 and §5.7; values that are not zero say why.
 pub(super) const BLOCKS: &[Block] = &[
     // The 2D engine: surfaces, source and destination, control (copy nothing), brush.
     (0x1428, 0x142c, 0),
@@ -27,9 +27,14 @@ pub(super) const BLOCKS: &[Block] = &[
     (0x15c0, 0x15c8, 0),
     (0x15cc, 0x15cc, u32::MAX),
     (0x15d8, 0x15dc, 0),
-    (0x16c0, 0x16c0, 0),
+    // To the right and down (digest §3.3): of both registers, since they say the same.
+    (regs::DP_CNTL, regs::DP_CNTL, regs::DP_RIGHT_DOWN),
     (0x16cc, 0x16cc, u32::MAX),
-    (0x16d0, 0x16d0, 0),
+    (
+        regs::DP_CNTL_XDIR_YDIR_YMAJOR,
+        regs::DP_CNTL_XDIR_YDIR_YMAJOR,
+        regs::DP_XDIR_YDIR,
+    ),
     // Defaults that packets without their own use: no place, and no clipping.
     (0x16e0, 0x16e4, 0),
     (0x16e8, 0x16e8, 0x1fff_1fff),
@@ -78,8 +83,6 @@ pub(super) const BLOCKS: &[Block] = &[
     (0x4290, 0x4298, 0),
     (0x42a0, 0x42b8, 0),
     (0x42c0, 0x42c4, 0),
-    // All pipes there may be.
-    (regs::SU_REG_DEST, regs::SU_REG_DEST, 0xf),
     (0x4300, 0x4304, 0),
     (0x4320, 0x435c, 0),
     (0x43a4, 0x43a8, 0),
@@ -143,7 +146,8 @@ const VECTOR: usize = 4;
 const WAIT: usize = 2;
 
 const fn private() -> usize {
-    let mut dwords = WAIT;
+    // All pipes are to get it.
+    let mut dwords = emit::MASK_DWORDS + WAIT;
     let mut i = 0;
     while i < PVS_PARTS.len() {
         dwords += 2 + 1 + PVS_PARTS[i].1 * VECTOR;
@@ -158,7 +162,7 @@ const fn private() -> usize {
 }
 
 const fn registers() -> usize {
-    let mut dwords = WAIT;
+    let mut dwords = emit::MASK_DWORDS + WAIT;
     let mut i = 0;
     while i < BLOCKS.len() {
         let (first, last, _) = BLOCKS[i];
@@ -173,8 +177,9 @@ pub(super) const PRIVATE_DWORDS: usize = private();
 /// Dwords that [`commands`] writes.
 pub(super) const DWORDS: usize = PRIVATE_DWORDS + registers();
 
-/// Writes the commands.
-pub(super) fn commands(out: &mut Commands<'_>) -> Result<(), Overflow> {
+/// Writes the commands. Each of the two parts begins with the masks, since either may be the first.
+pub(super) fn commands(depth_pipes: bool, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    emit::masks(depth_pipes, out)?;
     packets::write(out, PVS_FLUSH, &[0])?;
     for (first, vectors) in PVS_PARTS {
         packets::write(out, PVS_INDEX, &[first])?;
@@ -184,6 +189,7 @@ pub(super) fn commands(out: &mut Commands<'_>) -> Result<(), Overflow> {
         packets::write(out, US_INDEX, &[first])?;
         packets::repeat(out, US_DATA, 0, dwords)?;
     }
+    emit::masks(depth_pipes, out)?;
     packets::write(out, PVS_FLUSH, &[0])?;
     for (first, last, value) in BLOCKS {
         let count = (last.wrapping_sub(*first) / 4).wrapping_add(1);
@@ -201,24 +207,27 @@ pub(super) mod tests {
     use super::*;
     use std::{collections::BTreeMap, vec, vec::Vec};
 
-    /// What the commands write: register, and the values that it gets.
+    /// What the commands write on RV530: register, and the values that it gets.
     pub(in crate::r5xx) fn written() -> BTreeMap<u32, Vec<u32>> {
-        written_from(0)
+        written_from(true, 0)
     }
 
     /// The same of those that go before each batch.
     pub(in crate::r5xx) fn written_always() -> BTreeMap<u32, Vec<u32>> {
-        written_from(PRIVATE_DWORDS)
+        written_from(true, PRIVATE_DWORDS)
     }
 
-    fn written_from(first: usize) -> BTreeMap<u32, Vec<u32>> {
+    fn written_from(depth_pipes: bool, first: usize) -> BTreeMap<u32, Vec<u32>> {
         let mut buf = vec![0; DWORDS];
         let mut out = Commands::new(&mut buf);
-        commands(&mut out).unwrap();
+        commands(depth_pipes, &mut out).unwrap();
         assert_eq!(out.len(), DWORDS, "as many as are said");
         let mut all: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         let mut stream = out.as_slice()[first..].iter().copied();
         while let Some(header) = stream.next() {
+            if header == 0x8000_0000 {
+                continue;
+            }
             // §5.1.1: type 0; index 12:0, one register 15, count less one 29:16.
             assert_eq!(header >> 30, 0);
             let mut at = (header & 0x1fff) * 4;
@@ -250,14 +259,17 @@ pub(super) mod tests {
         for reg in [0x2200, 0x2208, 0x4250, 0x4254] {
             assert!(all.remove(&reg).is_some() && !always.contains_key(&reg));
         }
-        assert_eq!(all.remove(&0x2284).unwrap(), [0, 0]);
-        assert_eq!(always[&0x2284], [0]);
+        // In both parts: the flush, and the masks of pipes.
+        for (reg, value) in [(0x2284, 0), (0x42c8, 0xf), (0x4be8, 3)] {
+            assert_eq!(all.remove(&reg).unwrap(), [value; 2]);
+            assert_eq!(always[&reg], [value]);
+        }
         for (reg, values) in &all {
             assert_eq!(always[reg], *values, "{reg:x}");
         }
         // 1288 vectors of four, 512 slots of six, 256 constants of four; a header and an index for each of six
-        // parts, and the flush.
-        assert_eq!(PRIVATE_DWORDS, 5152 + 3072 + 1024 + 6 * 3 + 2);
+        // parts, the flush, and two masks.
+        assert_eq!(PRIVATE_DWORDS, 5152 + 3072 + 1024 + 6 * 3 + 2 + 4);
         const { assert!(DWORDS - PRIVATE_DWORDS < 1024, "a tenth of it") };
     }
 
@@ -279,6 +291,37 @@ pub(super) mod tests {
         }
     }
 
+    /// AMD's page of `ZB_ZPASS_ADDR`: what is behind the set-up unit reaches those pipes alone that the mask has.
+    #[test]
+    fn the_masks_of_pipes_come_first() {
+        for depth_pipes in [false, true] {
+            let mut buf = vec![0; DWORDS];
+            let mut out = Commands::new(&mut buf);
+            commands(depth_pipes, &mut out).unwrap();
+            // 42C8 / 4 and 4BE8 / 4, which others than RV530 do not have.
+            let second = match depth_pipes {
+                true => [0x12fa, 3],
+                false => [0x8000_0000; 2],
+            };
+            for first in [0, PRIVATE_DWORDS] {
+                assert_eq!(out.as_slice()[first..first + 2], [0x10b2, 0xf]);
+                assert_eq!(out.as_slice()[first + 2..first + 4], second);
+            }
+            let all = written_from(depth_pipes, 0);
+            assert_eq!(all.contains_key(&0x4be8), depth_pipes);
+        }
+    }
+
+    /// Digest §3.3: bits 0 and 1, and 31 and 15: columns to the right, rows down.
+    #[test]
+    fn blits_go_to_the_right_and_down() {
+        let all = written_always();
+        assert_eq!(
+            (&all[&0x16c0][..], &all[&0x16d0][..]),
+            (&[3][..], &[0x8000_8000][..])
+        );
+    }
+
     #[test]
     fn blocks_are_in_order_and_apart() {
         for pair in BLOCKS.windows(2) {
@@ -289,6 +332,6 @@ pub(super) mod tests {
     #[test]
     fn too_little_room_is_an_error() {
         let mut buf = vec![0; DWORDS - 1];
-        assert_eq!(commands(&mut Commands::new(&mut buf)), Err(Overflow));
+        assert_eq!(commands(true, &mut Commands::new(&mut buf)), Err(Overflow));
     }
 }

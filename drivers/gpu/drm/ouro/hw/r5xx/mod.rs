@@ -37,6 +37,7 @@ mod topology;
 use crate::{
     checker::Checker,
     chips::Chip,
+    engine::Engine,
     generation::{BringUpError, Events, Generation, Layout, ResetScope, Topology, Window, Windows},
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
@@ -52,6 +53,8 @@ pub struct R5xx {
     msi: bool,
     /// Whether there is a second fuse, for units of depth (digest §5.2).
     depth_pipes: bool,
+    /// The engine.
+    engines: &'static [&'static dyn Engine],
     /// The checker.
     checker: &'static dyn Checker,
 }
@@ -61,6 +64,7 @@ pub static RV515: R5xx = R5xx {
     controller: &memory::RV515,
     msi: false,
     depth_pipes: false,
+    engines: &engine::ENGINES,
     checker: &check::STREAMS,
 };
 /// RV530.
@@ -68,6 +72,7 @@ pub static RV530: R5xx = R5xx {
     controller: &memory::R520,
     msi: true,
     depth_pipes: true,
+    engines: &engine::WITH_DEPTH_PIPES,
     checker: &check::WITH_DEPTH_PIPES,
 };
 /// R520, R580, RV560 and RV570.
@@ -75,6 +80,7 @@ pub static R520: R5xx = R5xx {
     controller: &memory::R520,
     msi: true,
     depth_pipes: false,
+    engines: &engine::ENGINES,
     checker: &check::STREAMS,
 };
 

@@ -75,6 +75,14 @@ pub(super) const SCRATCH_REG0: u32 = 0x15e0;
 
 /// What the units do; see [`super::names::UNITS`].
 pub(super) const RBBM_STATUS: u32 = 0x0e40;
+/// Directions of the 2D engine.
+pub(super) const DP_CNTL: u32 = 0x16c0;
+/// [`DP_CNTL`]: columns to the right, rows down, no tiles.
+pub(super) const DP_RIGHT_DOWN: u32 = 3;
+/// The same directions, as others write them.
+pub(super) const DP_CNTL_XDIR_YDIR_YMAJOR: u32 = 0x16d0;
+/// [`DP_CNTL_XDIR_YDIR_YMAJOR`]: columns to the right (31), rows down (15).
+pub(super) const DP_XDIR_YDIR: u32 = 1 << 31 | 1 << 15;
 /// How the pipes are found.
 pub(super) const DST_PIPE_CONFIG: u32 = 0x170c;
 /// Flush of the 2D engine's cache.
@@ -97,8 +105,14 @@ pub(super) const GB_PIPE_SELECT2: u32 = 0x4124;
 pub(super) const GB_FIFO_SIZE2: u32 = 0x4128;
 /// Workarounds of the setup unit.
 pub(super) const GA_ENHANCE: u32 = 0x4274;
-/// Which pipes are written to, a bit each.
+/// Which pipes get what is written to registers behind this one, a bit each.
 pub(super) const SU_REG_DEST: u32 = 0x42c8;
+/// [`SU_REG_DEST`]: all that there may be.
+pub(super) const ALL_PIPES: u32 = 0xf;
+/// Which units of depth do, RV530.
+pub(super) const FG_ZBREG_DEST: u32 = 0x4be8;
+/// [`FG_ZBREG_DEST`]: both.
+pub(super) const ALL_DEPTH_PIPES: u32 = 3;
 /// First corner of the scissor; the second one follows.
 pub(super) const SC_SCISSOR0: u32 = 0x43e0;
 /// Flush of the colour cache.

@@ -4,7 +4,7 @@
 //! The card was set up by its firmware. One that was not (after sleep, or as a second card on some boards)
 //! would have to be by running the code in its ROM, which the driver does not.
 
-use super::{engine, memory, pipes, pte, regs, surfaces, R5xx};
+use super::{memory, pipes, pte, regs, surfaces, R5xx};
 use crate::{
     generation::{BringUpError, LocalMemory, Space, Swizzle, Topology},
     io::{Hw, Platform},
@@ -61,7 +61,7 @@ pub(super) fn probe(family: &R5xx, hw: &Hw<'_>) -> Result<Topology, BringUpError
     }
     let path = hw.regs.read32(regs::HOST_PATH_CNTL);
     Ok(Topology {
-        engines: &engine::ENGINES,
+        engines: family.engines,
         gtt_entries: memory::TABLE_ENTRIES,
         pages: &pte::ENTRIES,
         space: Space::Global,

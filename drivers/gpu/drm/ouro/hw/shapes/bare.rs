@@ -115,6 +115,11 @@ impl Engine for BareEngine {
 /// Stores go to relocated objects only, and inside them; nothing else is allowed but the state. A
 /// store's address is the number of a relocation, in the upper half, and an offset, in the lower.
 struct Stores;
+
+fn reject(at: usize) -> Verdict {
+    Verdict::Reject { at, rule: "store" }
+}
+
 static STORES: Stores = Stores;
 
 impl Checker for Stores {
@@ -125,11 +130,11 @@ impl Checker for Stores {
                 op::NOOP => 1,
                 op::STORE => 3,
                 op::STATE | op::STORE_STATE => 2,
-                _ => return Verdict::Reject(at),
+                _ => return reject(at),
             };
             let (Some(from), Some(to)) = (stream.get(at..at + len), out.get_mut(at..at + len))
             else {
-                return Verdict::Reject(at);
+                return reject(at);
             };
             to.copy_from_slice(from);
             if let (op::STORE | op::STORE_STATE, Some(place)) =
@@ -140,7 +145,7 @@ impl Checker for Stores {
                     Some(object) if offset + 4 <= object.bytes => {
                         *place = (object.addr.0 + offset) as u32;
                     }
-                    _ => return Verdict::Reject(at),
+                    _ => return reject(at),
                 }
             }
             at += len;
@@ -304,7 +309,7 @@ impl<'a> Core<'a> {
         let mut copy = vec![0; stream.len()];
         let len = match self.checker.map(|c| c.check(stream, objects, &mut copy)) {
             Some(Verdict::Copy(len)) => len,
-            Some(Verdict::Reject(at)) => return Err(at),
+            Some(Verdict::Reject { at, .. }) => return Err(at),
             Some(Verdict::Original) | None => panic!("this chip confines nobody"),
         };
         let shadow = self.page();

@@ -4,9 +4,14 @@
 //! A write of the size starts a blit. Surfaces must have been named by then, and both rectangles lie inside
 //! them; a clip rectangle is not counted on. What becomes of the corners afterwards is not told, so the next
 //! blit must say them anew.
+//!
+//! Two bits of `DP_GUI_MASTER_CNTL` act when they are written, and are no modes: where bit 0 or 1 is clear, the
+//! surface becomes the default one then, so it must be named anew; bit 28 clears the functions of `CLR_CMP_CNTL`
+//! (§5.2.2), which may be set again behind it. Whether the bit is a mode as well is not told: colours are taken to
+//! be compared if either reading has it so.
 
 use super::{
-    require, slot,
+    registers, require,
     state::State,
     surface::{self, is_aligned, Micro, Tiles},
     Checked, Cursor, Place, Refused, RELOCATION_DWORDS,
@@ -42,12 +47,28 @@ pub(super) struct Control {
     src_load: u8,
     /// Bit 27: more kinds of sources.
     src_type_more: bool,
-    /// Bit 28: colours are not compared.
+    /// Bit 28: the functions of comparing are cleared, and colours not compared.
     no_compare: bool,
     #[bits(3)]
     __: u8,
 }
 const_assert_eq!(core::mem::size_of::<Control>(), 4);
+
+/// `CLR_CMP_CNTL`, and what `DP_GUI_MASTER_CNTL` does to it.
+#[derive(Clone, Copy, Default)]
+struct Compare {
+    /// What was written.
+    function: u32,
+    /// Whether it was written behind the last control that clears it.
+    is_behind: bool,
+}
+
+impl Compare {
+    /// Whether colours may be compared.
+    const fn is_on(self, control: Control) -> bool {
+        self.function != 0 && (self.is_behind || !control.no_compare())
+    }
+}
 
 /// A surface of the 2D engine.
 #[derive(Clone, Copy)]
@@ -59,14 +80,53 @@ pub(super) struct Surface {
 }
 
 /// What the 2D engine was told.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(super) struct Blit {
+    /// `DP_GUI_MASTER_CNTL`.
+    control: Control,
+    compare: Compare,
     /// Source and destination.
     pub(super) surfaces: [Option<Surface>; 2],
     /// Their corners, as `SRC_Y_X` and `DST_Y_X` have them.
     pub(super) corners: [Option<u32>; 2],
     /// Whether columns go to the right, and rows down.
     pub(super) directions: [bool; 2],
+}
+
+impl Blit {
+    /// The known state: no surfaces, nothing compared, to the right and down.
+    pub(super) const fn new() -> Self {
+        Self {
+            control: Control::new(),
+            compare: Compare {
+                function: 0,
+                is_behind: false,
+            },
+            surfaces: [None; 2],
+            corners: [None; 2],
+            directions: [true; 2],
+        }
+    }
+
+    /// Writes `DP_GUI_MASTER_CNTL`.
+    pub(super) fn control(&mut self, control: Control) {
+        let named = [control.src_pitch_offset(), control.dst_pitch_offset()];
+        for (is_named, surface) in named.into_iter().zip(&mut self.surfaces) {
+            if !is_named {
+                *surface = None;
+            }
+        }
+        if control.no_compare() {
+            self.compare.is_behind = false;
+        }
+        self.control = control;
+    }
+
+    /// The control is unknown again.
+    pub(super) fn forget(&mut self) {
+        self.control = Control::new();
+        self.surfaces = [None; 2];
+    }
 }
 
 /// Bytes in which offsets of surfaces are counted.
@@ -79,17 +139,15 @@ impl Surface {
     /// it becomes.
     pub(super) fn new(value: u32, next: usize, cursor: &mut Cursor<'_>) -> Checked<(Self, u32)> {
         let object = cursor.object(next)?;
-        let offset = (value & 0x3f_ffff)
-            .checked_mul(OFFSET_UNIT)
-            .ok_or(Refused)?;
-        let (place, address) = Place::new(&object, offset)?;
-        require(address.is_multiple_of(OFFSET_UNIT))?;
+        let offset = (value & 0x3f_ffff).checked_mul(OFFSET_UNIT);
+        let (place, address) = Place::new(&object, offset.ok_or(Refused::Offset)?)?;
+        require(address.is_multiple_of(OFFSET_UNIT), Refused::Offset)?;
         let tiles = match cursor.knows_tiling {
             true => Tiles::from_fields(value >> 30 & 1, value >> 31)?,
             false => Tiles::of(object.tiling)?,
         };
         let (macro_tiles, micro) = tiles.fields();
-        require(tiles.micro != Micro::Square)?;
+        require(tiles.micro != Micro::Square, Refused::Tiling)?;
         let pitch = (value >> 22 & 0xff).wrapping_mul(PITCH_UNIT);
         let value =
             value & 0x3fc0_0000 | (address / OFFSET_UNIT) | (macro_tiles << 30) | (micro << 31);
@@ -113,21 +171,22 @@ impl Surface {
     ) -> Checked<()> {
         let end = |from: u32, length: u32, forward: bool| {
             // 14 bits, of which the highest is a sign: none may be negative.
-            require(from < 1 << 13)?;
+            require(from < 1 << 13, Refused::Surface)?;
             match forward {
                 true => Ok(from.wrapping_add(length)),
                 false => {
-                    require(length <= from.wrapping_add(1))?;
+                    require(length <= from.wrapping_add(1), Refused::Surface)?;
                     Ok(from.wrapping_add(1))
                 }
             }
         };
         let columns = end(corner & 0xffff, size.0, directions[0])?;
         let rows = end(corner >> 16, size.1, directions[1])?;
-        require(columns.wrapping_mul(pixel) <= self.pitch)?;
-        require(is_aligned(self.place.offset, self.tiles.alignment()))?;
+        require(columns.wrapping_mul(pixel) <= self.pitch, Refused::Surface)?;
+        let aligned = is_aligned(self.place.offset, self.tiles.alignment());
+        require(aligned, Refused::Surface)?;
         let bytes = surface::bytes(self.pitch / pixel, rows, pixel, self.tiles)?;
-        self.place.holds(bytes)
+        self.place.holds(bytes, Refused::Surface)
     }
 }
 
@@ -135,6 +194,12 @@ impl Surface {
 const DP_CNTL: [u32; 2] = [1 << 0, 1 << 1];
 /// `DP_CNTL_XDIR_YDIR_YMAJOR`: the same.
 const DP_CNTL_DIRECTIONS: [u32; 2] = [1 << 31, 1 << 15];
+
+/// Directions, from a register that has nothing else in it.
+fn directions(value: u32, bits: [u32; 2]) -> Checked<[bool; 2]> {
+    require(value & !(bits[0] | bits[1]) == 0, Refused::Bits)?;
+    Ok(bits.map(|bit| value & bit != 0))
+}
 
 impl State {
     /// [`State::write`] of a register of the 2D engine.
@@ -150,18 +215,32 @@ impl State {
         match register {
             0x1428 | 0x142c => {
                 let (surface, value) = Surface::new(value, next, cursor)?;
-                *self.blit.surfaces.get_mut(n(0x1428)).ok_or(Refused)? = Some(surface);
+                let place = self.blit.surfaces.get_mut(n(0x1428));
+                *place.ok_or(Refused::Register)? = Some(surface);
                 cursor.put(at, value)?;
                 return Ok(next.wrapping_add(RELOCATION_DWORDS));
             }
             0x1434 | 0x1438 => {
-                *self.blit.corners.get_mut(n(0x1434)).ok_or(Refused)? = Some(value);
+                let corner = self.blit.corners.get_mut(n(0x1434));
+                *corner.ok_or(Refused::Register)? = Some(value);
             }
             0x143c => self.blit(value & 0xffff, value >> 16)?,
             0x1598 => self.blit(value >> 16, value & 0xffff)?,
-            0x16c0 => self.blit.directions = DP_CNTL.map(|bit| value & bit != 0),
-            0x16d0 => self.blit.directions = DP_CNTL_DIRECTIONS.map(|bit| value & bit != 0),
-            _ => return Err(Refused),
+            0x146c => {
+                require(value & !registers::BLIT_CONTROL == 0, Refused::Bits)?;
+                self.blit.control(Control::from_bits(value));
+            }
+            0x15c0 => {
+                require(value & !registers::BLIT_COMPARE == 0, Refused::Bits)?;
+                self.blit.compare = Compare {
+                    function: value,
+                    is_behind: true,
+                };
+            }
+            // Of both, directions alone: other bits tile the destination (4:3 of the first).
+            0x16c0 => self.blit.directions = directions(value, DP_CNTL)?,
+            0x16d0 => self.blit.directions = directions(value, DP_CNTL_DIRECTIONS)?,
+            _ => return Err(Refused::Register),
         }
         Ok(next)
     }
@@ -169,36 +248,32 @@ impl State {
     /// The 2D engine is started with so many columns and rows.
     pub(super) fn blit(&mut self, columns: u32, rows: u32) -> Checked<()> {
         let blit = &mut self.blit;
-        let control = Control::from_bits(self.kept.get(slot::BLIT_CONTROL));
-        let size = |v: u32| require(v != 0 && v < 1 << 13);
+        let control = blit.control;
+        let size = |v: u32| require(v != 0 && v < 1 << 13, Refused::BlitSize);
         size(columns).and(size(rows))?;
         let pixel = match control.dst_type() {
             2 => 1,
             3 | 4 => 2,
             6 => 4,
-            _ => return Err(Refused),
+            _ => return Err(Refused::BlitControl),
         };
-        require(control.dst_pitch_offset() && !control.src_type_more())?;
-        require(control.src_load() == 2 && control.src_type() == 3)?;
+        let plain = control.dst_pitch_offset() && !control.src_type_more();
+        let plain = plain && control.src_load() == 2 && control.src_type() == 3;
+        require(plain, Refused::BlitControl)?;
         let [source, destination] = blit.surfaces;
         let [from, to] = core::mem::take(&mut blit.corners);
-        let to_surface = destination.ok_or(Refused)?;
-        to_surface.holds(to.ok_or(Refused)?, (columns, rows), blit.directions, pixel)?;
+        let size = (columns, rows);
+        let to_surface = destination.ok_or(Refused::Surface)?;
+        to_surface.holds(to.ok_or(Refused::Surface)?, size, blit.directions, pixel)?;
         // Bits of the code in which the source's bit makes a difference.
         let rop = control.rop();
         let depends = ((rop >> 2) ^ rop) & 0x33 != 0;
-        let compares = !control.no_compare() && self.kept.get(slot::BLIT_COMPARE) != 0;
-        if depends || compares {
-            require(control.src_pitch_offset())?;
-            let surface = source.ok_or(Refused)?;
+        if depends || blit.compare.is_on(control) {
+            require(control.src_pitch_offset(), Refused::BlitControl)?;
+            let surface = source.ok_or(Refused::Surface)?;
             // Blocks in a source are not for the 2D engine (digest §5.7).
-            require(surface.tiles.micro == Micro::Linear)?;
-            surface.holds(
-                from.ok_or(Refused)?,
-                (columns, rows),
-                blit.directions,
-                pixel,
-            )?;
+            require(surface.tiles.micro == Micro::Linear, Refused::Tiling)?;
+            surface.holds(from.ok_or(Refused::Surface)?, size, blit.directions, pixel)?;
         }
         Ok(())
     }

@@ -7,9 +7,11 @@
 //! draw or a blit can touch from there, with what the registers say at that moment, has been proved to be
 //! inside the object.
 //!
-//! * Packets of type 0 write registers that [`registers`] and [`State::write`] list, and no others. Those that the
-//!   proof depends on are kept in [`State`]; each of them begins with the value that the
+//! * Packets of type 0 write registers that [`registers`] and [`State::write`] list, and of those the bits that are
+//!   listed. What the proof depends on is kept in [`State`], beginning with the value that the
 //!   [known state](super::known) gives it, so that nothing which a stream did not say can matter.
+//! * Two registers are masks of the pipes that later writes of registers reach ([`masks`]). While one is not full,
+//!   nothing passes but what a query of counts needs: all pipes hold what [`State`] says.
 //! * Packets of type 3 are those in [`Checker::check`]'s list: draws, their arrays and indices,
 //!   [`rectangles`], and the one that does nothing and carries relocations. There is none that hides a
 //!   stream or writes a register by another way. Types 1 and 2: refused, and a filler.
@@ -25,8 +27,12 @@
 
 mod blits;
 #[cfg(test)]
+mod holes;
+mod masks;
+#[cfg(test)]
 mod random;
 mod rectangles;
+mod refused;
 mod registers;
 #[cfg(test)]
 mod rules;
@@ -42,25 +48,10 @@ mod vertices;
 use super::packets::{CommandHeader, PacketType, RegisterHeader, FILLER};
 use crate::checker::{Checker, Object, Resolve, Verdict};
 use rectangles::Rectangles;
-use registers::{stretch, Rule, REGISTERS};
+use refused::{require, Checked, Refused};
+use registers::{stretch, Bits, Rule, REGISTERS};
 use slot::Kept;
 use state::State;
-
-/// What a packet is refused for does not matter to anybody but who debugs: the offset says where.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Refused;
-
-/// Whether to go on.
-type Checked<T> = Result<T, Refused>;
-
-/// `Ok` if it is so.
-fn require(is_so: bool) -> Checked<()> {
-    if is_so {
-        Ok(())
-    } else {
-        Err(Refused)
-    }
-}
 
 /// Opcodes of type 3 (digest §2.2).
 mod opcode {
@@ -112,27 +103,29 @@ struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     /// Dwords `at..at + len`, which belong to the packet at hand.
     fn body(&self, at: usize, len: usize) -> Checked<&'a [u32]> {
-        let end = at.checked_add(len).ok_or(Refused)?;
-        self.stream.get(at..end).ok_or(Refused)
+        let end = at.checked_add(len).ok_or(Refused::Truncated)?;
+        self.stream.get(at..end).ok_or(Refused::Truncated)
     }
 
     /// Writes a dword of the copy.
     fn put(&mut self, at: usize, value: u32) -> Checked<()> {
-        *self.out.get_mut(at).ok_or(Refused)? = value;
+        *self.out.get_mut(at).ok_or(Refused::Truncated)? = value;
         Ok(())
     }
 
     /// Takes the relocation at `at`, behind the packet at hand.
     fn object(&mut self, at: usize) -> Checked<Object> {
         let packet = self.stream.get(at..).and_then(|rest| rest.first_chunk());
-        let [header, place]: [u32; RELOCATION_DWORDS] = *packet.ok_or(Refused)?;
-        require(header == RELOCATION && place.is_multiple_of(RECORD_DWORDS))?;
+        let [header, place]: [u32; RELOCATION_DWORDS] = *packet.ok_or(Refused::Relocation)?;
+        let names = header == RELOCATION && place.is_multiple_of(RECORD_DWORDS);
+        require(names, Refused::Relocation)?;
         let packet = self
             .out
             .get_mut(at..)
             .and_then(|rest| rest.first_chunk_mut());
-        *packet.ok_or(Refused)? = [FILLER; RELOCATION_DWORDS];
-        self.objects.object(place / RECORD_DWORDS).ok_or(Refused)
+        *packet.ok_or(Refused::Relocation)? = [FILLER; RELOCATION_DWORDS];
+        let object = self.objects.object(place / RECORD_DWORDS);
+        object.ok_or(Refused::Relocation)
     }
 }
 
@@ -148,19 +141,19 @@ struct Place {
 impl Place {
     /// Says where an offset into an object is, and the address there.
     fn new(object: &Object, offset: u32) -> Checked<(Self, u32)> {
-        let room = object.bytes.checked_sub(offset.into()).ok_or(Refused)?;
-        require(room != 0)?;
+        let room = object.bytes.checked_sub(offset.into());
+        let room = room.filter(|room| *room != 0).ok_or(Refused::Offset)?;
         // The object's last byte has an address, and so have all before it.
-        let end = object.addr.0.checked_add(object.bytes).ok_or(Refused)?;
-        require(end <= 1 << 32)?;
+        let end = object.addr.0.checked_add(object.bytes);
+        require(end.is_some_and(|end| end <= 1 << 32), Refused::Offset)?;
         let address = (object.addr.0 as u32).wrapping_add(offset);
         let room = room.min(u32::MAX.into()) as u32;
         Ok((Self { room, offset }, address))
     }
 
-    /// Whether so many bytes are there.
-    fn holds(&self, bytes: u64) -> Checked<()> {
-        require(self.room != 0 && bytes <= self.room.into())
+    /// Whether so many bytes are there, as a rule asks for.
+    fn holds(&self, bytes: u64, rule: Refused) -> Checked<()> {
+        require(self.room != 0 && bytes <= self.room.into(), rule)
     }
 }
 
@@ -195,7 +188,7 @@ impl Streams {
         out: &mut [u32],
     ) -> Verdict {
         let Some(out) = out.get_mut(..stream.len()) else {
-            return Verdict::Reject(0);
+            return reject(0, Refused::Truncated);
         };
         for (to, from) in out.iter_mut().zip(stream) {
             *to = *from;
@@ -210,20 +203,34 @@ impl Streams {
         let mut state = State::new(self.depth_pipes, knows_tiling);
         let mut next = 0;
         loop {
-            let at = skim(&mut state, stream, next);
+            let at = match state.masks.are_full() {
+                true => skim(&mut state, stream, next),
+                false => next,
+            };
             let Some(header) = stream.get(at) else { break };
             match packet(&mut state, &mut cursor, at.wrapping_add(1), *header) {
                 Ok(behind) => next = behind,
-                Err(Refused) => return Verdict::Reject(at),
+                Err(rule) => return reject(at, rule),
             }
         }
-        Verdict::Copy(stream.len())
+        // The request's own flushes come behind.
+        match state.masks.are_full() {
+            true => Verdict::Copy(stream.len()),
+            false => reject(stream.len(), Refused::PipeMask),
+        }
     }
 }
 
-/// Goes over packets of type 0 that need no more than their values to be kept: of up to four registers, or of any
-/// number of which any value is harmless; and over fillers and relocations that nobody took. Returns where the first
-/// other packet begins, or the stream ends.
+fn reject(at: usize, rule: Refused) -> Verdict {
+    Verdict::Reject {
+        at,
+        rule: rule.name(),
+    }
+}
+
+/// Goes over packets of type 0 that need no more than their bits to be compared and their values to be kept: of up to
+/// four registers, or of any number of which any value is harmless; and over fillers and relocations that nobody
+/// took. All masks are full. Returns where the first other packet begins, or the stream ends.
 ///
 /// Not inlined, so that what it needs is in the processor's registers: a stream's time is spent here.
 #[inline(never)]
@@ -231,11 +238,11 @@ fn plain(state: &mut State, stream: &[u32], mut at: usize) -> usize {
     let [_, values @ ..] = stream else {
         return at;
     };
-    let State { kept, looks, .. } = state;
+    let State { kept, bits, .. } = state;
     while let (Some(value), Some(header)) = (values.get(at), stream.get(at)) {
         // A header with nothing in it but the register: one dword follows (§5.1.1).
         if (*header as usize) < REGISTERS {
-            if !Rule::of(*header).keep(*value, kept, looks) {
+            if !Rule::of(*header).keep(*value, kept, bits) {
                 break;
             }
             at = at.wrapping_add(2);
@@ -243,9 +250,9 @@ fn plain(state: &mut State, stream: &[u32], mut at: usize) -> usize {
         }
         // Two registers, or up to four: as above, the processor need not wait for the count to go on.
         let behind = match header >> INDEX_BITS {
-            8 => keep::<2>(kept, *header, stream, at),
-            16 => keep::<3>(kept, *header, stream, at),
-            24 => keep::<4>(kept, *header, stream, at),
+            8 => keep::<2>(kept, bits, *header, stream, at),
+            16 => keep::<3>(kept, bits, *header, stream, at),
+            24 => keep::<4>(kept, bits, *header, stream, at),
             _ => pass(*header, stream, at),
         };
         match behind {
@@ -257,15 +264,21 @@ fn plain(state: &mut State, stream: &[u32], mut at: usize) -> usize {
 }
 
 /// Keeps what the packet at `at` gives `N` registers, and returns where the next one begins; or nothing if there is
-/// more to do.
+/// more to do for one of them. (Those before it are kept then, as they will be once more.)
 #[inline(always)]
-fn keep<const N: usize>(kept: &mut Kept, header: u32, stream: &[u32], at: usize) -> Option<usize> {
+fn keep<const N: usize>(
+    kept: &mut Kept,
+    bits: &Bits,
+    header: u32,
+    stream: &[u32],
+    at: usize,
+) -> Option<usize> {
     let values: &[u32; N] = stream.get(at.wrapping_add(1)..)?.first_chunk()?;
-    if stretch(header) < N {
-        return None;
+    let mut keeps = true;
+    for (register, value) in (header..).zip(values) {
+        keeps &= Rule::of(register).keep(*value, kept, bits);
     }
-    kept.set_all(Rule::of(header).slot().0, values);
-    Some(at.wrapping_add(1 + N))
+    keeps.then_some(at.wrapping_add(1 + N))
 }
 
 /// Where the next packet begins, if the one at `at` has any number of registers of which any value is harmless, or
@@ -283,10 +296,9 @@ fn pass(header: u32, stream: &[u32], at: usize) -> Option<usize> {
     let more = (header >> 16) as usize;
     let free = stretch(header);
     let last = at.wrapping_add(more).wrapping_add(1);
-    let is_kept = Rule::of(header) != Rule::FREE;
     let header = RegisterHeader::from_bits(header);
     let is_free = if header.one() { 0 } else { more } < free;
-    let is_plain = header.reserved() == 0 && is_free && !is_kept && last < stream.len();
+    let is_plain = header.reserved() == 0 && is_free && last < stream.len();
     is_plain.then_some(last.wrapping_add(1))
 }
 
@@ -294,16 +306,12 @@ fn pass(header: u32, stream: &[u32], at: usize) -> Option<usize> {
 /// that follow.
 fn packet(state: &mut State, cursor: &mut Cursor<'_>, at: usize, header: u32) -> Checked<usize> {
     if (header as usize) < REGISTERS {
-        let value = *cursor.stream.get(at).ok_or(Refused)?;
-        let next = at.wrapping_add(1);
-        if Rule::of(header).keep(value, &mut state.kept, state.looks) {
-            return Ok(next);
-        }
-        return state.write(header.wrapping_mul(4), at, value, next, cursor);
+        let value = *cursor.stream.get(at).ok_or(Refused::Truncated)?;
+        return register(state, cursor, header, at, value, at.wrapping_add(1));
     }
     match PacketType::of(header) {
         PacketType::Filler => Ok(at),
-        PacketType::Two => Err(Refused),
+        PacketType::Two => Err(Refused::Header),
         PacketType::Registers => {
             write_registers(state, cursor, at, RegisterHeader::from_bits(header))
         }
@@ -318,21 +326,38 @@ fn write_registers(
     first: usize,
     header: RegisterHeader,
 ) -> Checked<usize> {
-    require(header.reserved() == 0)?;
+    require(header.reserved() == 0, Refused::Header)?;
     let count = usize::from(header.count_less_one()).wrapping_add(1);
     let body = cursor.body(first, count)?;
     // Relocations are taken from behind the packet while it is read.
     let mut next = first.wrapping_add(count);
-    let mut register = u32::from(header.index());
+    let mut index = u32::from(header.index());
     let step = u32::from(!header.one());
     for (at, value) in (first..).zip(body) {
-        require((register as usize) < REGISTERS)?;
-        if !Rule::of(register).keep(*value, &mut state.kept, state.looks) {
-            next = state.write(register.wrapping_mul(4), at, *value, next, cursor)?;
-        }
-        register = register.wrapping_add(step);
+        next = register(state, cursor, index, at, *value, next)?;
+        index = index.wrapping_add(step);
     }
     Ok(next)
+}
+
+/// The dword at `at` is for a register. The next relocation would be at `next`; returns where the one after those
+/// that were taken would be.
+#[inline]
+fn register(
+    state: &mut State,
+    cursor: &mut Cursor<'_>,
+    index: u32,
+    at: usize,
+    value: u32,
+    next: usize,
+) -> Checked<usize> {
+    require((index as usize) < REGISTERS, Refused::Register)?;
+    let register = index.wrapping_mul(4);
+    state.masks.pass(register)?;
+    if Rule::of(index).keep(value, &mut state.kept, state.bits) {
+        return Ok(next);
+    }
+    state.write(register, at, value, next, cursor)
 }
 
 /// Type 3.
@@ -343,13 +368,15 @@ fn command(
     header: CommandHeader,
 ) -> Checked<usize> {
     let len = usize::from(header.count_less_one()).wrapping_add(1);
-    require(header.reserved() == 0)?;
+    require(header.reserved() == 0, Refused::Header)?;
+    let is_nop = header.opcode() == opcode::NOP;
+    require(is_nop || state.masks.are_full(), Refused::PipeMask)?;
     let body = cursor.body(at, len)?;
     let (start, next) = (at.wrapping_sub(1), at.wrapping_add(len));
     // Behind the dword that is not used, if there is one.
     let draw = match header.opcode() {
         opcode::DRAW_VBUF | opcode::DRAW_IMMD | opcode::DRAW_INDX => {
-            body.get(1..).ok_or(Refused)?
+            body.get(1..).ok_or(Refused::Length)?
         }
         _ => body,
     };
@@ -357,7 +384,7 @@ fn command(
         opcode::NOP => {}
         opcode::LOAD_VBPNTR => return state.arrays(cursor, at, len),
         opcode::DRAW_VBUF | opcode::DRAW_VBUF_2 => {
-            require(draw.len() == 1)?;
+            require(draw.len() == 1, Refused::Length)?;
             state.draw_list(cursor, start, draw)?;
         }
         opcode::DRAW_IMMD | opcode::DRAW_IMMD_2 => {
@@ -371,7 +398,7 @@ fn command(
         opcode::BITBLT_MULTI => {
             return state.rectangles(cursor, at, len, Rectangles::Copy(usize::MAX));
         }
-        _ => return Err(Refused),
+        _ => return Err(Refused::Opcode),
     }
     Ok(next)
 }

@@ -7,13 +7,13 @@
 //! source's, if there is one, and the destination's. Left out: clip rectangles of a packet's own, its phase of the
 //! brush, and the brush of 64 pixels, which leaves them in registers that no stream may write.
 //!
-//! Whether rows and columns go where `DP_CNTL` says is not told for packets. So a stream that has one must
-//! have said that they go down and to the right: then both readings touch the same bytes. What registers
-//! hold afterwards is not told either: surfaces and control must be said anew.
+//! Whether rows and columns go where `DP_CNTL` says is not told for packets. So it must say down and to the right,
+//! as the known state does: then both readings touch the same bytes. What registers hold afterwards is not told
+//! either: surfaces and control must be said anew.
 
 use super::{
-    blits::{Blit, Control, Surface},
-    require, slot,
+    blits::{Control, Surface},
+    registers, require,
     state::State,
     Checked, Cursor, Refused, RELOCATION_DWORDS,
 };
@@ -27,8 +27,8 @@ pub(super) enum Rectangles {
     Copy(usize),
 }
 
-/// Bits of the control that are refused: clip rectangles (3:2), reserved (15, 29), phase of the brush (31).
-const REFUSED: u32 = 3 << 2 | 1 << 15 | 1 << 29 | 1 << 31;
+/// Bits that a packet's control may have: not clip rectangles (3:2), which would be in the packet.
+const CONTROL: u32 = registers::BLIT_CONTROL & !(3 << 2);
 
 /// Dwords of a brush by its type (digest §2.4).
 fn brush_dwords(brush: u8) -> Checked<usize> {
@@ -37,7 +37,7 @@ fn brush_dwords(brush: u8) -> Checked<usize> {
         1 => Ok(3),
         13 | 14 => Ok(1),
         15 => Ok(0),
-        _ => Err(Refused),
+        _ => Err(Refused::BlitControl),
     }
 }
 
@@ -51,17 +51,18 @@ impl State {
         packet: Rectangles,
     ) -> Checked<usize> {
         let stream = cursor.stream;
-        let end = at.checked_add(len).ok_or(Refused)?;
-        let mut body = stream.get(at..end).ok_or(Refused)?;
+        let end = at.checked_add(len).ok_or(Refused::Truncated)?;
+        let mut body = stream.get(at..end).ok_or(Refused::Truncated)?;
         let mut take = |n: usize| {
-            let taken = body.get(..n).ok_or(Refused)?;
-            body = body.get(n..).ok_or(Refused)?;
+            let taken = body.get(..n).ok_or(Refused::Length)?;
+            body = body.get(n..).ok_or(Refused::Length)?;
             Ok(taken)
         };
-        let one = |dwords: &[u32]| dwords.first().copied().ok_or(Refused);
+        let one = |dwords: &[u32]| dwords.first().copied().ok_or(Refused::Length);
         let value = one(take(1)?)?;
         let control = Control::from_bits(value);
-        require(value & REFUSED == 0 && control.dst_pitch_offset())?;
+        let plain = value & !CONTROL == 0 && control.dst_pitch_offset();
+        require(plain, Refused::BlitControl)?;
         let mut place = at.wrapping_add(1);
         let mut next = end;
         let mut surfaces = [None; 2];
@@ -84,25 +85,22 @@ impl State {
             Rectangles::Copy(most) => (3, most),
         };
         let rest = body;
-        require(!rest.is_empty() && rest.len().is_multiple_of(unit) && rest.len() / unit <= most)?;
-        require(self.blit.directions == [true; 2])?;
-        self.kept.set(slot::BLIT_CONTROL, value);
+        let whole = !rest.is_empty() && rest.len().is_multiple_of(unit);
+        require(whole && rest.len() / unit <= most, Refused::Length)?;
+        require(self.blit.directions == [true; 2], Refused::BlitControl)?;
+        self.blit.control(control);
         for rectangle in rest.chunks_exact(unit) {
             let (from, to, size) = match *rectangle {
                 [to, size] => (None, to, size),
                 [from, to, size] => (Some(from), to, size),
-                _ => return Err(Refused),
+                _ => return Err(Refused::Length),
             };
             // Columns are in the upper halves here, and in the lower ones of registers.
-            self.blit = Blit {
-                surfaces,
-                corners: [from.map(|v| v.rotate_left(16)), Some(to.rotate_left(16))],
-                ..self.blit
-            };
+            self.blit.surfaces = surfaces;
+            self.blit.corners = [from.map(|v| v.rotate_left(16)), Some(to.rotate_left(16))];
             self.blit(size >> 16, size & 0xffff)?;
         }
-        self.kept.set(slot::BLIT_CONTROL, 0);
-        self.blit.surfaces = [None; 2];
+        self.blit.forget();
         Ok(next)
     }
 }
@@ -218,10 +216,11 @@ mod tests {
     }
 
     #[test]
-    fn directions_are_said_before() {
+    fn directions_are_down_and_to_the_right() {
         let body = [FILL, ROWS, 1, 0, 1 << 16 | 1];
         let packet = || new().command(0x9a, &body).object(0);
-        assert!(!packet().passes(&[256]));
+        // The known state says down and to the right.
+        assert!(packet().passes(&[256]));
         for directions in 0..4 {
             let stream = new().set(0x16c0, &[directions]).and(packet());
             assert_eq!(stream.passes(&[256]), directions == 3);

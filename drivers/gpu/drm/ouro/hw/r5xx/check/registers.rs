@@ -1,149 +1,243 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Registers that a stream may write.
+//! Registers that a stream may write, and the bits of each.
 //!
-//! Two lists: [`FREE`], of which any value is harmless to memory (they shape what is drawn); [`KEPT`], whose
-//! values the proof needs. Those that take a relocation, start something, or change in the copy are in
-//! [`State::write`](super::state::State::write).
-//! Places: digest §5.7 (what others let pass) and §3.3 to §3.5. Left out of what is there: lines (1600 to
-//! 1608), sizes of queues (4024), memory of compressed colour (4E54 to 4E7C), waiting for the display (0218,
-//! 6538).
+//! One list, [`ROWS`]. A bit stands in it because it was shown to be harmless to memory and to others: it shapes
+//! what is drawn inside targets that are checked, it stays in memories of the chip that are cleared between
+//! clients, or the proof counts with it (then the register has a slot). Every other bit must be zero, whether it is
+//! reserved, unknown or known to hurt. Sources of the bits: digest §2.3 and §3.3 to §3.5, and AMD's register pages
+//! where those are silent; what upstream's checker lets pass (digest §5.7) is not a reason. Registers that take a
+//! relocation, start something, or change in the copy are in [`State::write`](super::state::State::write).
 //!
-//! They become one table with a byte for each register, since most of a stream is packets of one register
-//! each: a write is looked up once and, where it needs no more, stored without asking which list it was.
+//! Left out of what others let pass: lines (1600 to 1608), sizes of queues (4024), memory of compressed colour
+//! (4E54 to 4E7C), waiting for the display (0218, 6538). Registers that clients write along with others, and whose
+//! bits nobody describes, may be zero.
+//!
+//! The list becomes one table with two bytes for each register, since most of a stream is packets of one register
+//! each: a write is looked up once, its bits are compared, and it is stored without asking whether anybody needs it.
 
 use super::slot::{self, Kept};
 use static_assertions::const_assert;
 
-/// First and last register of each stretch, in order.
-pub(super) const FREE: &[(u32, u32)] = &[
-    // Brush and colours of the 2D engine; comparing of colours is in the state.
-    (0x1474, 0x1484),
-    (0x15c4, 0x15cc),
-    (0x15d8, 0x15dc),
-    (0x16cc, 0x16cc),
-    // Clip rectangles only ever take away.
-    (0x16e8, 0x16f4),
-    // Flush of the 2D engine's cache.
-    (0x1714, 0x1714),
-    (0x1d98, 0x1dac),
-    (0x2080, 0x2080),
-    (0x2090, 0x2094),
-    (0x20b0, 0x20b0),
-    (0x2140, 0x2140),
-    (0x2150, 0x216c),
-    (0x2180, 0x21c4),
-    (0x21dc, 0x21fc),
-    // The vertex engine's memory.
-    (0x2200, 0x2208),
-    (0x2218, 0x226c),
-    (0x2284, 0x2288),
-    (0x2290, 0x22dc),
-    (0x2500, 0x257c),
-    (0x342c, 0x342c),
-    (0x4000, 0x4008),
-    (0x4010, 0x4014),
-    (0x401c, 0x401c),
-    (0x4074, 0x40b0),
-    (0x4100, 0x4100),
-    (0x4114, 0x4120),
-    (0x4200, 0x420c),
-    (0x4214, 0x4214),
-    (0x421c, 0x421c),
-    (0x4230, 0x4238),
-    // The pixel shaders' memory.
-    (0x4250, 0x4258),
-    (0x4260, 0x4268),
-    (0x4278, 0x4280),
-    (0x4288, 0x4298),
-    (0x42a0, 0x42b8),
-    (0x42c0, 0x42c4),
-    (0x4300, 0x4304),
-    (0x4320, 0x435c),
-    (0x43a8, 0x43a8),
-    // Clip rectangles.
-    (0x43b0, 0x43d0),
-    (0x43e8, 0x43e8),
-    (0x4440, 0x447c),
-    (0x4580, 0x4604),
-    (0x4620, 0x4624),
-    (0x4630, 0x4638),
-    (0x4640, 0x467c),
-    (0x46b4, 0x46b4),
-    (0x46c0, 0x46c4),
-    (0x4bc0, 0x4bd8),
-    (0x4be0, 0x4be0),
-    (0x4c00, 0x4dfc),
-    (0x4e10, 0x4e24),
-    (0x4e48, 0x4e50),
-    (0x4ea0, 0x4ea4),
-    (0x4ef8, 0x4efc),
-    (0x4f14, 0x4f18),
-    (0x4f28, 0x4f28),
-    (0x4f58, 0x4f58),
-    (0x4fd4, 0x4fd4),
-];
+/// First and last register of a stretch, the slot of the first, and the bits that each may have.
+type Row = (u32, u32, u8, u32);
 
-/// All bits of a register.
-const ALL: u64 = u32::MAX as u64;
+/// No rule asks for the value.
+const FREE: u8 = slot::NOBODYS;
+/// All bits.
+const ALL: u32 = u32::MAX;
+/// Zero alone.
+const NONE: u32 = 0;
+/// Two coordinates of 14 bits.
+const CORNER: u32 = 0x3fff_3fff;
+/// Two addresses of instructions, or one and a count.
+const PAIR: u32 = 0x01ff_01ff;
+
 /// `WAIT_UNTIL`: engines being idle or clean, which they will be. Others may never come.
 const WAITS: u32 = 1 << 9 | 0x1f << 14 | 1 << 28;
-/// `RB3D_CCTL`: compressed colour.
-const COMPRESSED: u64 = 1 << 10;
-/// `ZB_BW_CNTL`: hierarchy of depth, compression, fast clears: memory of the chip's own that is shared.
-const HIERARCHY: u64 = 1 << 0 | 1 << 2 | 1 << 3 | 1 << 4;
+/// `DP_GUI_MASTER_CNTL`, without reserved bits (15, 29), the third bit of the source's type (27), and the phase of a
+/// brush (31).
+pub(super) const BLIT_CONTROL: u32 = !(1 << 15 | 1 << 27 | 1 << 29 | 1 << 31);
+/// `CLR_CMP_CNTL`: two functions, and which of them counts (digest §2.5).
+pub(super) const BLIT_COMPARE: u32 = 0x0300_0707;
+/// `RB3D_COLORPITCH`: pitch, tiles, order of bytes, format.
+pub(super) const COLOUR_PITCH: u32 = 0x01ff_3ffe;
+/// `ZB_DEPTHPITCH`: pitch, tiles, order of bytes.
+pub(super) const DEPTH_PITCH: u32 = 0x001f_3ffc;
 
-/// Not bits, but an object that says how what is behind the register is tiled.
-const TILED: u64 = 1 << 33;
-
-/// First and last register of each stretch, the slot of the first, and bits that must be zero. Some have registers
-/// in them that nobody asks for, as those that clients write along with them.
-const KEPT: &[(u32, u32, u8, u64)] = &[
-    (0x146c, 0x146c, slot::BLIT_CONTROL, 0),
-    (0x15c0, 0x15c0, slot::BLIT_COMPARE, 0),
-    (0x1720, 0x1720, slot::WAIT, !WAITS as u64),
-    (0x172c, 0x172c, slot::SWAP, ALL & !3),
-    (0x2088, 0x2088, slot::VERTICES, 0),
-    (0x208c, 0x208c, slot::INDEX_OFFSET, 0),
-    (0x20b4, 0x20b4, slot::VERTEX_SIZE, 0),
-    // And the next, MIN_INDEX.
-    (0x2134, 0x2138, slot::MAX_INDEX, 0),
-    (0x4020, 0x4020, slot::SAMPLES, 0),
-    (0x4028, 0x4028, slot::ZERO, ALL),
-    (0x4104, 0x4104, slot::TEXTURES_ON, 0),
-    (0x42c8, 0x42c8, slot::PIPES, 0),
-    (0x43a4, 0x43a4, slot::HYPERZ, 1),
-    (0x43e0, 0x43e4, slot::SCISSORS, 0),
-    (0x4400, 0x443c, slot::TX_FILTER, 0),
-    (0x4480, 0x44bc, slot::TX_SIZE, 0),
-    (0x44c0, 0x44fc, slot::TX_FORMAT, 0),
-    (0x4500, 0x453c, slot::TX_PITCH, 0),
-    (0x46a4, 0x46b0, slot::OUT_FORMAT, 0),
-    (0x4e00, 0x4e00, slot::COLOUR_CONTROL, COMPRESSED),
-    (0x4e04, 0x4e0c, slot::BLEND, 0),
-    (0x4e38, 0x4e44, slot::COLOUR_PITCH, TILED),
-    (0x4e84, 0x4e84, slot::RESOLVED_PITCH, 0),
-    (0x4e88, 0x4e88, slot::RESOLVE, 0),
-    (0x4f00, 0x4f08, slot::DEPTH_CONTROL, 0),
-    (0x4f10, 0x4f10, slot::DEPTH_FORMAT, 0),
-    (0x4f1c, 0x4f1c, slot::BANDWIDTH, HIERARCHY),
-    (0x4f24, 0x4f24, slot::DEPTH_PITCH, TILED),
-    (0x4f30, 0x4f34, slot::ZERO, ALL),
-    (0x4f44, 0x4f44, slot::ZERO, ALL),
-    (0x4f54, 0x4f54, slot::ZERO, ALL),
+/// In the order of registers.
+#[rustfmt::skip]
+pub(super) const ROWS: &[Row] = &[
+    // The 2D engine. Phase of the brush, its colours and pattern: what is written, not where.
+    (0x1474, 0x1474, FREE, 0x001f_1f1f),
+    (0x1478, 0x1484, FREE, ALL),
+    // Colours and mask of comparing, colours of bits from the host, the mask of writes: the same.
+    (0x15c4, 0x15cc, FREE, ALL),
+    (0x15d8, 0x15dc, FREE, ALL),
+    (0x16cc, 0x16cc, FREE, ALL),
+    // Clip rectangles only ever take away.
+    (0x16e8, 0x16f4, FREE, CORNER),
+    // Flush of the 2D engine's cache: 3:0.
+    (0x1714, 0x1714, FREE, 0xf),
+    (0x1720, 0x1720, FREE, WAITS),
+    // Order of bytes from the host: 1:0.
+    (0x172c, 0x172c, FREE, 3),
+    // Viewport: floats. Where vertices come to lie is bounded by the scissor.
+    (0x1d98, 0x1dac, FREE, ALL),
+    // VAP_CNTL: how many vertices are under way, the clip space.
+    (0x2080, 0x2080, FREE, 0x00fc_0fff),
+    (0x2088, 0x2088, slot::VERTICES, 0x00ff_ffff),
+    (0x208c, 0x208c, slot::INDEX_OFFSET, 0x01ff_ffff),
+    // What a vertex has when it leaves: position, colours, size of a point; components of eight textures.
+    (0x2090, 0x2090, FREE, 0x0001_001f),
+    (0x2094, 0x2094, FREE, 0x00ff_ffff),
+    (0x20b0, 0x20b0, FREE, 0xf3f),
+    (0x20b4, 0x20b4, slot::VERTEX_SIZE, 0x7f),
+    (0x2134, 0x2138, slot::MAX_INDEX, 0x00ff_ffff),
+    // Order of bytes of what is fetched, and the way past the vertex shader.
+    (0x2140, 0x2140, FREE, 0x103),
+    // Types of the elements of a vertex: fetched is what arrays say, however it is read.
+    (0x2150, 0x216c, FREE, ALL),
+    (0x2180, 0x2180, FREE, 0x0001_ffff),
+    (0x2184, 0x2184, FREE, 0x0003_ffff),
+    // For vertices by registers, of which no draw passes.
+    (0x2188, 0x21c4, FREE, NONE),
+    (0x21dc, 0x21fc, FREE, ALL),
+    // The vertex engine's memory: place and data. Its programs reach vectors of the chip alone (§6.5).
+    (0x2200, 0x2200, FREE, 0x7ff),
+    (0x2204, 0x2208, FREE, ALL),
+    (0x2218, 0x2218, FREE, 0x7777_7777),
+    (0x221c, 0x221c, FREE, 0x0037_c03f),
+    (0x2220, 0x222c, FREE, ALL),
+    // Flow control as R3xx has it.
+    (0x2230, 0x226c, FREE, NONE),
+    // Any write flushes.
+    (0x2284, 0x2284, FREE, ALL),
+    // Clocks until vertices that wait for others go on; more than others use may be a hang.
+    (0x2288, 0x2288, FREE, 0xffff),
+    (0x2290, 0x22cc, FREE, 0x8000_ffff),
+    (0x22d0, 0x22d0, FREE, 0x3fff_ffff),
+    (0x22d4, 0x22d4, FREE, 0x00ff_00ff),
+    (0x22d8, 0x22d8, FREE, 0x3ff),
+    (0x22dc, 0x22dc, FREE, ALL),
+    (0x2500, 0x257c, FREE, ALL),
+    // As 1714.
+    (0x342c, 0x342c, FREE, 0xf),
+    // Raster. Formats as R3xx has them; what is stuffed into textures; places of samples in a pixel; sources.
+    (0x4000, 0x4004, FREE, NONE),
+    (0x4008, 0x4008, FREE, 0xffff_0007),
+    (0x4010, 0x4010, FREE, ALL),
+    (0x4014, 0x4014, FREE, 0x0fff_ffff),
+    (0x401c, 0x401c, FREE, 0xfff),
+    (0x4020, 0x4020, slot::SAMPLES, 7),
+    // A hierarchy of depth, which nobody gets; nor those of 4F30 to 4F54.
+    (0x4028, 0x4028, FREE, NONE),
+    (0x4074, 0x40b0, FREE, ALL),
+    // Drops what textures have cached, whatever is written.
+    (0x4100, 0x4100, FREE, ALL),
+    (0x4104, 0x4104, slot::TEXTURES_ON, 0xffff),
+    (0x4114, 0x4114, FREE, 0xff),
+    (0x4118, 0x4120, FREE, NONE),
+    // Points, lines, polygons: floats, sizes and rounding, all before the scissor.
+    (0x4200, 0x420c, FREE, ALL),
+    (0x4214, 0x4214, FREE, NONE),
+    (0x421c, 0x421c, FREE, ALL),
+    (0x4230, 0x4230, FREE, ALL),
+    (0x4234, 0x4234, FREE, 0x0007_ffff),
+    (0x4238, 0x4238, FREE, ALL),
+    // The pixel shaders' memory: place (8:0, 17:16) and data. Texture units that they name are checked.
+    (0x4250, 0x4250, FREE, 0x0003_01ff),
+    (0x4254, 0x4254, FREE, ALL),
+    (0x4258, 0x4258, FREE, NONE),
+    (0x4260, 0x4260, FREE, 0xffff),
+    (0x4264, 0x4268, FREE, ALL),
+    (0x4278, 0x4278, FREE, 0x3fc3_ffff),
+    (0x427c, 0x4280, FREE, ALL),
+    (0x4288, 0x4288, FREE, 0x3f3),
+    (0x428c, 0x428c, FREE, 0x3ff),
+    (0x4290, 0x4298, FREE, ALL),
+    (0x42a0, 0x42b0, FREE, ALL),
+    (0x42b4, 0x42b8, FREE, 7),
+    (0x42c0, 0x42c4, FREE, ALL),
+    // Interpolation: on the chip alone.
+    (0x4300, 0x4300, FREE, 0x0007_f7ff),
+    (0x4304, 0x4304, FREE, 0xef),
+    (0x4320, 0x435c, FREE, 0x07ff_ffff),
+    // SC_HYPERZ_EN, where bit 0 is taken away in the copy: directions and adjustment of what is off.
+    (0x43a4, 0x43a4, FREE, 0x7e),
+    (0x43a8, 0x43a8, FREE, 0x3fff_ffff),
+    // Clip rectangles only ever take away; nor does their rule, or the mask of samples, add to the scissor.
+    (0x43b0, 0x43cc, FREE, ALL),
+    (0x43d0, 0x43d0, FREE, 0xffff),
+    (0x43e0, 0x43e4, slot::SCISSORS, 0x03ff_ffff),
+    (0x43e8, 0x43e8, FREE, 0x00ff_ffff),
+    // Textures. Wrap, filters, finest level, anisotropy, logical id.
+    (0x4400, 0x443c, slot::TX_FILTER, 0xf0ff_ffff),
+    // Chroma key, rounding, bias, truncation, MACRO_SWITCH (`textures` counts for both), anisotropy, borders.
+    (0x4440, 0x447c, FREE, 0xdfe1_dfff),
+    (0x4480, 0x44bc, slot::TX_SIZE, ALL),
+    (0x44c0, 0x44fc, slot::TX_FORMAT, ALL),
+    (0x4500, 0x453c, slot::TX_PITCH, 0x000f_ffff),
+    // Colours of keys and borders.
+    (0x4580, 0x45fc, FREE, ALL),
+    // Pixel shaders: zero times anything; temporaries; constants; the range of code, on the chip; hints of sizes.
+    (0x4600, 0x4600, FREE, 2),
+    (0x4604, 0x4604, FREE, 0x7f),
+    (0x4620, 0x4620, FREE, ALL),
+    (0x4624, 0x4624, FREE, 1 << 31),
+    (0x4630, 0x4634, FREE, PAIR),
+    (0x4638, 0x4638, FREE, 0x1ff),
+    (0x4640, 0x467c, FREE, 0x03ff_ffff),
+    (0x46a4, 0x46b0, slot::OUT_FORMAT, 0x001f_ff1f),
+    (0x46b4, 0x46b4, FREE, 7),
+    // A colour of fast clears, which nobody gets.
+    (0x46c0, 0x46c4, FREE, ALL),
+    // Fog and test of alpha: colours and comparisons.
+    (0x4bc0, 0x4bc0, FREE, 7),
+    (0x4bc4, 0x4bd0, FREE, 0x3ff),
+    (0x4bd4, 0x4bd4, FREE, 0x1203_1fff),
+    (0x4bd8, 0x4bd8, FREE, 1),
+    (0x4be0, 0x4be0, FREE, 0xffff),
+    // Integer constants of shaders: count, start and step of loops. Others behind them are R3xx's.
+    (0x4c00, 0x4c7c, FREE, 0x00ff_ffff),
+    (0x4c80, 0x4dfc, FREE, NONE),
+    // RB3D_CCTL: how many targets a colour goes to (6:5), masks and formats of each (12, 14). Not comparing with
+    // what a target holds (7), nor compression (9, 10), nor 13, which nobody describes.
+    (0x4e00, 0x4e00, slot::COLOUR_CONTROL, 0x5060),
+    // RB3D_BLENDCNTL, the same for alpha, channels.
+    (0x4e04, 0x4e04, slot::BLEND, 0xff3f_703f),
+    (0x4e08, 0x4e08, FREE, 0x3f3f_7000),
+    (0x4e0c, 0x4e0c, slot::CHANNELS, 0xffff),
+    // Constants of R3xx; a colour of fast clears.
+    (0x4e10, 0x4e14, FREE, ALL),
+    (0x4e18, 0x4e18, slot::COLOUR_ROP, 0xf04),
+    // For comparing, which is off.
+    (0x4e1c, 0x4e24, FREE, NONE),
+    (0x4e38, 0x4e44, slot::COLOUR_PITCH, COLOUR_PITCH),
+    (0x4e48, 0x4e48, FREE, NONE),
+    // Flushes and frees the colour cache, in which is nothing of others: each request ends with a flush.
+    (0x4e4c, 0x4e4c, FREE, 0x1f),
+    (0x4e50, 0x4e50, FREE, 0xf),
+    (0x4e84, 0x4e84, slot::RESOLVED_PITCH, 0x3ffe),
+    (0x4e88, 0x4e88, slot::RESOLVE, 7),
+    // Thresholds and constants of blending.
+    (0x4ea0, 0x4ea4, FREE, ALL),
+    (0x4ef8, 0x4efc, FREE, ALL),
+    // Depth and stencil: what is done, functions, references and masks, format.
+    (0x4f00, 0x4f00, slot::DEPTH_CONTROL, 0x7f),
+    (0x4f04, 0x4f04, FREE, 0x0fff_ffff),
+    (0x4f08, 0x4f08, FREE, 0x00ff_ffff),
+    (0x4f10, 0x4f10, slot::DEPTH_FORMAT, 0x1f),
+    (0x4f14, 0x4f14, FREE, 1),
+    // As 4E4C, for depth.
+    (0x4f18, 0x4f18, FREE, 3),
+    // ZB_BW_CNTL: clears colour along with depth. Not hierarchies, compression or fast clears (0, 2 to 4), whose
+    // memory is shared, nor another layout of six samples (17).
+    (0x4f1c, 0x4f1c, slot::BANDWIDTH, 1 << 5),
+    (0x4f24, 0x4f24, slot::DEPTH_PITCH, DEPTH_PITCH),
+    (0x4f28, 0x4f28, FREE, ALL),
+    (0x4f30, 0x4f34, FREE, NONE),
+    (0x4f44, 0x4f44, FREE, NONE),
+    (0x4f54, 0x4f54, FREE, NONE),
+    // A count of pixels.
+    (0x4f58, 0x4f58, FREE, ALL),
+    (0x4fd4, 0x4fd4, FREE, 0x00ff_ffff),
 ];
 
 /// Registers that a packet can name: 13 bits (§5.1.1).
 pub(super) const REGISTERS: usize = 1 << 13;
 
-/// What becomes of a write, in one byte: the slot for [`KEPT`]; for [`FREE`] one which nobody asks for. From 80h on it
-/// has to be looked at: the slot of one that [`Looks`] knows more of, or 80h for registers that are in no list.
+/// What becomes of a write.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Rule(u8);
+pub(super) struct Rule {
+    /// The slot that the value goes to.
+    slot: u8,
+    /// The row of [`ROWS`], counted from one, by which [`Bits`] has what must be zero; [`Self::OTHER`] for none.
+    row: u8,
+}
 
 impl Rule {
-    /// Of [`FREE`].
-    pub(super) const FREE: Self = Self(slot::NOBODYS);
-    const OTHER: Self = Self(0x80 | slot::NOBODYS);
+    /// Of a register that is in no row.
+    const OTHER: u8 = 0;
 
     /// Of the register with this index; only its 13 bits count.
     #[inline]
@@ -151,36 +245,43 @@ impl Rule {
         RULES[index as usize % REGISTERS]
     }
 
-    /// The slot, and whether whatever is written goes there.
-    #[inline]
-    pub(super) const fn slot(self) -> (u8, bool) {
-        (self.0 & !Self::OTHER.0, self.0 < Self::OTHER.0)
+    /// The slot.
+    #[cfg(test)]
+    pub(super) const fn slot(self) -> u8 {
+        self.slot
+    }
+
+    /// Whether the register is in the list.
+    pub(super) const fn is_listed(self) -> bool {
+        self.row != Self::OTHER
     }
 
     /// Keeps what the register gets, if that is all there is to do; whether it was.
     #[inline]
-    pub(super) fn keep(self, value: u32, kept: &mut Kept, looks: &Looks) -> bool {
-        let (slot, any) = self.slot();
-        let keeps = any || looks.pass(slot, value);
+    pub(super) fn keep(self, value: u32, kept: &mut Kept, bits: &Bits) -> bool {
+        let keeps = bits.pass(self.row, value);
         if keeps {
-            kept.set(slot, value);
+            kept.set(self.slot, value);
         }
         keeps
     }
 }
 
-/// What must be zero of values that have to be looked at, by their slots, which are the first ones: bits of the register,
-/// and above them [`ALWAYS`].
-pub(super) struct Looks([u64; slot::ANY as usize]);
+/// Rows that a byte can tell apart.
+const MAX_ROWS: usize = 1 << u8::BITS;
+const_assert!(ROWS.len() < MAX_ROWS);
+
+/// What must be zero, by the row: bits of the register, and above them [`ALWAYS`].
+pub(super) struct Bits([u64; MAX_ROWS]);
 
 /// A bit that no value leaves zero.
 const ALWAYS: u64 = 1 << 32;
 
-impl Looks {
+impl Bits {
     /// Those of a stream that knows how its objects are tiled, or does not.
     pub(super) const fn of(knows_tiling: bool) -> &'static Self {
-        static KNOWS: Looks = looks(true);
-        static ASKS: Looks = looks(false);
+        static KNOWS: Bits = bits(true);
+        static ASKS: Bits = bits(false);
         match knows_tiling {
             true => &KNOWS,
             false => &ASKS,
@@ -189,14 +290,12 @@ impl Looks {
 
     /// Whether a value may be kept.
     #[inline]
-    const fn pass(&self, slot: u8, value: u32) -> bool {
-        const_assert!(slot::ANY.is_power_of_two());
-        (value as u64 | ALWAYS) & self.0[(slot % slot::ANY) as usize] == 0
+    const fn pass(&self, row: u8, value: u32) -> bool {
+        (value as u64 | ALWAYS) & self.0[row as usize] == 0
     }
 }
 
-/// How many registers from the one with this index on are kept, whatever they get, in slots that follow each other or
-/// in none: none, up to 255. A stretch of those that are in none is as good as its first one's slot.
+/// How many registers from the one with this index on may get anything, which nobody asks for: none, up to 255.
 #[inline]
 pub(super) fn stretch(index: u32) -> usize {
     STRETCHES[index as usize % REGISTERS].into()
@@ -206,29 +305,26 @@ static RULES: [Rule; REGISTERS] = rules();
 static STRETCHES: [u8; REGISTERS] = stretches();
 
 const fn rules() -> [Rule; REGISTERS] {
-    let mut all = [Rule::OTHER; REGISTERS];
+    let other = Rule {
+        slot: slot::NOBODYS,
+        row: Rule::OTHER,
+    };
+    let mut all = [other; REGISTERS];
     let mut i = 0;
-    while i < FREE.len() {
-        let (first, last) = FREE[i];
+    while i < ROWS.len() {
+        let (first, last, slot, _) = ROWS[i];
+        assert!(first <= last && (i == 0 || ROWS[i - 1].1 < first), "order");
         let mut at = first;
         while at <= last {
-            list(&mut all, at, Rule::FREE);
-            at += 4;
-        }
-        i += 1;
-    }
-    i = 0;
-    while i < KEPT.len() {
-        let (first, last, slot, bits) = KEPT[i];
-        let looked_at = if bits == 0 { 0 } else { Rule::OTHER.0 };
-        let mut at = first;
-        while at <= last {
-            let n = if slot == slot::ZERO {
+            let n = if slot == slot::NOBODYS {
                 0
             } else {
                 (at - first) / 4
             };
-            list(&mut all, at, Rule(looked_at | (slot + n as u8)));
+            all[at as usize / 4] = Rule {
+                slot: slot + n as u8,
+                row: i as u8 + 1,
+            };
             at += 4;
         }
         i += 1;
@@ -239,66 +335,40 @@ const fn rules() -> [Rule; REGISTERS] {
 const fn stretches() -> [u8; REGISTERS] {
     let mut all = [0; REGISTERS];
     let mut i = 0;
-    while i < FREE.len() {
-        let (first, last) = FREE[i];
-        stretch_from(&mut all, first, last);
-        i += 1;
-    }
-    i = 0;
-    while i < KEPT.len() {
-        let (first, last, _, bits) = KEPT[i];
-        if bits == 0 {
-            stretch_from(&mut all, first, last);
+    while i < ROWS.len() {
+        let (first, last, slot, bits) = ROWS[i];
+        let mut at = first;
+        while slot == slot::NOBODYS && bits == ALL && at <= last {
+            let length = (last - at) / 4 + 1;
+            all[at as usize / 4] = if length > 0xff { 0xff } else { length as u8 };
+            at += 4;
         }
         i += 1;
     }
     all
 }
 
-const fn stretch_from(all: &mut [u8; REGISTERS], first: u32, last: u32) {
-    let mut at = first;
-    while at <= last {
-        let length = (last - at) / 4 + 1;
-        all[at as usize / 4] = if length > 0xff { 0xff } else { length as u8 };
-        at += 4;
-    }
-}
-
-/// A register comes into the table; from one list only.
-const fn list(all: &mut [Rule; REGISTERS], register: u32, rule: Rule) {
-    let at = register as usize / 4;
-    assert!(all[at].0 == Rule::OTHER.0, "it is in two lists");
-    all[at] = rule;
-}
-
-const fn looks(knows_tiling: bool) -> Looks {
-    // What is in no list is not kept.
-    let mut all = [ALWAYS; slot::ANY as usize];
+const fn bits(knows_tiling: bool) -> Bits {
+    // What is in no row is not kept.
+    let mut all = [ALWAYS; MAX_ROWS];
     let mut i = 0;
-    while i < KEPT.len() {
-        let (first, last, slot, bits) = KEPT[i];
-        let mut at = first;
-        while bits != 0 && at <= last {
-            let n = if slot == slot::ZERO {
-                0
-            } else {
-                (at - first) as usize / 4
-            };
-            all[slot as usize + n] = match (bits == TILED, knows_tiling) {
-                (true, true) => 0,
-                (true, false) => ALWAYS,
-                (false, _) => bits,
-            };
-            at += 4;
-        }
+    while i < ROWS.len() {
+        let (_, _, slot, bits) = ROWS[i];
+        // An object says how what is behind it is tiled.
+        let is_tiled = slot == slot::COLOUR_PITCH || slot == slot::DEPTH_PITCH;
+        all[i + 1] = match is_tiled && !knows_tiling {
+            true => ALWAYS,
+            false => !bits as u64,
+        };
         i += 1;
     }
-    Looks(all)
+    Bits(all)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     fn rule(register: u32) -> Rule {
         Rule::of(register / 4)
@@ -306,75 +376,71 @@ mod tests {
 
     #[test]
     fn a_stretch_ends_where_the_list_says() {
-        // Digest §5.7: 4E48 to 4E50, 4EF8 to 4EFC, 4C00 to 4DFC; all single ones but the last.
-        for (register, more) in [(0x4e48, 2), (0x4e4c, 1), (0x4e50, 0), (0x4ef8, 1)] {
-            assert_eq!(stretch(register / 4), more + 1, "{register:x}");
+        // Digest §3.5 and AMD's pages: floats of points, of the viewport; constants of blending.
+        for (register, length) in [(0x4200, 4), (0x420c, 1), (0x1d98, 6), (0x4ef8, 2)] {
+            assert_eq!(stretch(register / 4), length, "{register:x}");
         }
-        assert_eq!(stretch(0x4c00 / 4), 128);
-        // Digest §3.5: TX_FORMAT1 of sixteen.
-        for n in 0..16 {
-            assert_eq!(stretch(0x44c0 / 4 + n), 16 - n as usize);
-        }
-        // One that is looked at, two that take a relocation, one that is in no list, a port.
-        for register in [0x4e00, 0x4e28, 0x4e38, 0x4018, 0x2084] {
+        // §6.4.10, §7.2: ports, one at a time.
+        assert_eq!(stretch(0x4254 / 4), 1);
+        assert_eq!(stretch(0x2208 / 4), 1);
+        // Some bits only, a slot, a relocation, no register of the list, a port of vertices.
+        for register in [0x4e00, 0x4480, 0x4e28, 0x4018, 0x2084] {
             assert_eq!(stretch(register / 4), 0, "{register:x}");
         }
     }
 
     #[test]
-    fn each_register_has_a_slot_of_its_own() {
+    fn each_register_that_is_asked_for_has_a_slot_of_its_own() {
+        let rows = ROWS.iter().filter(|row| row.2 != FREE);
+        let registers: BTreeSet<u32> = rows.flat_map(|row| (row.0..=row.1).step_by(4)).collect();
+        let slots: BTreeSet<u8> = registers.iter().map(|r| rule(*r).slot()).collect();
+        assert_eq!(slots.len(), registers.len());
+        assert!(!slots.contains(&slot::NOBODYS));
         let mut kept = Kept::new();
-        let looks = Looks::of(false);
-        let rows = KEPT.iter().filter(|row| row.3 == 0);
-        let registers = || rows.clone().flat_map(|row| (row.0..=row.1).step_by(4));
-        for register in registers() {
-            assert!(
-                rule(register).keep(register, &mut kept, looks),
-                "{register:x}"
-            );
-        }
-        // And those of which any value is harmless have none of these.
-        for register in FREE.iter().flat_map(|row| (row.0..=row.1).step_by(4)) {
-            assert!(rule(register).keep(1, &mut kept, looks), "{register:x}");
-        }
-        for register in registers() {
-            assert_eq!(kept.get(rule(register).0), register);
-            assert_ne!(rule(register).0, slot::NOBODYS);
+        for register in &registers {
+            assert!(rule(*register).keep(0, &mut kept, Bits::of(true)));
         }
         // Digest §3.5: the fourth texture's format, the index offset.
-        assert_eq!(kept.nth(slot::TX_FORMAT, 3), 0x44cc);
-        assert_eq!(kept.get(slot::INDEX_OFFSET), 0x208c);
+        for (register, value) in [(0x44cc, 7), (0x208c, 9)] {
+            assert!(rule(register).keep(value, &mut kept, Bits::of(true)));
+        }
+        assert_eq!(kept.nth(slot::TX_FORMAT, 3), 7);
+        assert_eq!(kept.get(slot::INDEX_OFFSET), 9);
     }
 
     #[test]
-    fn what_needs_more_is_not_kept() {
+    fn no_bit_passes_but_those_of_the_list() {
         let mut kept = Kept::new();
-        // Relocations, starts, what is no register of the list; bits that must be zero.
-        for (register, value) in [
-            (0x4e28, 0),
-            (0x143c, 0),
-            (0x2084, 0),
-            (0x1720, 1),
-            (0x4e00, 1 << 10),
-            (0x43a4, 1),
-            (0x4f54, 1 << 31),
-        ] {
-            for knows_tiling in [false, true] {
-                let looks = Looks::of(knows_tiling);
-                assert!(
-                    !rule(register).keep(value, &mut kept, looks),
-                    "{register:x}"
-                );
+        for knows_tiling in [false, true] {
+            let bits = Bits::of(knows_tiling);
+            for (first, last, _, allowed) in ROWS {
+                for register in (*first..=*last).step_by(4) {
+                    let needs_object =
+                        !knows_tiling && matches!(register, 0x4e38..=0x4e44 | 0x4f24);
+                    for bit in 0..32 {
+                        let value = 1 << bit;
+                        let passes = rule(register).keep(value, &mut kept, bits);
+                        let expected = allowed & value != 0 && !needs_object;
+                        assert_eq!(passes, expected, "{register:x} {bit}");
+                    }
+                }
             }
         }
-        // Digest §3.5: pitches of colour and depth. Whoever knows the tiles needs no object for them.
-        for register in [0x4e38, 0x4e3c, 0x4e40, 0x4e44, 0x4f24] {
+    }
+
+    /// Relocations, starts, masks of pipes, what is no register of the list.
+    #[test]
+    fn what_needs_more_is_not_kept() {
+        let mut kept = Kept::new();
+        for register in [
+            0x1428, 0x1434, 0x143c, 0x146c, 0x1598, 0x15c0, 0x16c0, 0x16d0, 0x2084, 0x42c8, 0x4540,
+            0x4be8, 0x4e28, 0x4e80, 0x4f20, 0x4f5c, 0x4018,
+        ] {
             for knows_tiling in [false, true] {
-                let looks = Looks::of(knows_tiling);
-                let keeps = rule(register).keep(register, &mut kept, looks);
-                assert_eq!(keeps, knows_tiling, "{register:x}");
+                let bits = Bits::of(knows_tiling);
+                assert!(!rule(register).is_listed());
+                assert!(!rule(register).keep(0, &mut kept, bits), "{register:x}");
             }
-            assert_eq!(kept.get(rule(register).slot().0), register);
         }
     }
 }

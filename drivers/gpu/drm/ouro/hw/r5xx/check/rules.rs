@@ -300,7 +300,7 @@ fn a_copy_that_does_not_fit_is_refused() {
     let stream = target().0;
     let mut out = vec![0; stream.len() - 1];
     let verdict = STREAMS.check(&stream, &objects(&[TARGET]), &mut out);
-    assert!(matches!(verdict, Verdict::Reject(_)));
+    assert!(matches!(verdict, Verdict::Reject { .. }));
 }
 
 #[test]

@@ -2,12 +2,13 @@
 //! What the proof depends on: the registers that it needs, as a stream has written them so far.
 //!
 //! A stream begins with the values of the [known state](crate::r5xx::known): zero for all of them but the
-//! pipes, and the targets that shaders put out nothing for.
+//! masks of pipes, the directions of blits, and the targets that shaders put out nothing for.
 
 use super::{
     super::packets::{PacketType, RegisterHeader},
     blits::Blit,
-    registers::Looks,
+    masks::Masks,
+    registers::{self, Bits, Rule},
     require,
     slot::{self, Kept},
     surface::Tiles,
@@ -18,12 +19,12 @@ use super::{
 
 /// The state.
 pub(super) struct State {
-    /// Whether RV530's register is there.
-    depth_pipes: bool,
+    /// Which pipes get what is written.
+    pub(super) masks: Masks,
     /// Registers that are values and nothing else.
     pub(super) kept: Kept,
-    /// Which of them are looked at before.
-    pub(super) looks: &'static Looks,
+    /// Which bits they may have.
+    pub(super) bits: &'static Bits,
     /// Where in the stream the last draw is.
     drawn: usize,
     /// Where the four targets are, what samples are resolved to, and depth.
@@ -45,14 +46,13 @@ impl State {
     /// The known state.
     pub(super) fn new(depth_pipes: bool, knows_tiling: bool) -> Self {
         let mut kept = Kept::new();
-        kept.set(slot::PIPES, 0xf);
         for n in 1..4 {
             kept.set_nth(slot::OUT_FORMAT, n, targets::OUT_UNUSED);
         }
         Self {
-            depth_pipes,
+            masks: Masks::new(depth_pipes),
             kept,
-            looks: Looks::of(knows_tiling),
+            bits: Bits::of(knows_tiling),
             drawn: 0,
             colours: [Place::default(); 4],
             resolved: Place::default(),
@@ -60,7 +60,7 @@ impl State {
             textures: [Place::default(); 16],
             arrays: [Array::default(); MAX_ARRAYS],
             array_count: 0,
-            blit: Blit::default(),
+            blit: Blit::new(),
         }
     }
 
@@ -74,7 +74,7 @@ impl State {
             let scissor = scissor & !SCISSOR_X | pitch.wrapping_sub(1);
             self.kept.set(slot::SCISSOR, scissor);
             let said = last_write(cursor.stream, since, at, SCISSOR);
-            cursor.put(said.ok_or(Refused)?, scissor)?;
+            cursor.put(said.ok_or(Refused::Scissor)?, scissor)?;
         }
         Ok(())
     }
@@ -103,41 +103,48 @@ impl State {
                     value & 3 | macro_tiles << 2 | micro << 3
                 };
                 // An address has no bits where the flags are.
-                require(address & 0x1f == 0)?;
-                *self.textures.get_mut(n(0x4540)).ok_or(Refused)? = place;
+                require(address & 0x1f == 0, Refused::Offset)?;
+                *self.textures.get_mut(n(0x4540)).ok_or(Refused::Register)? = place;
                 self.kept.set_nth(slot::TX_OFFSET, n(0x4540), flags);
                 cursor.put(at, address | flags)?;
                 Ok(behind)
             }
             0x4e28..=0x4e34 => {
-                let place = self.colours.get_mut(n(0x4e28)).ok_or(Refused)?;
-                relocated(place, at, value, next, cursor)
+                let place = self.colours.get_mut(n(0x4e28));
+                relocated(place.ok_or(Refused::Register)?, at, value, next, cursor)
             }
             0x4e80 => relocated(&mut self.resolved, at, value, next, cursor),
             0x4f20 => relocated(&mut self.depth, at, value, next, cursor),
-            0x4e38..=0x4e44 => self.tiled(slot::COLOUR_PITCH, n(0x4e38), at, value, next, cursor),
-            0x4f24 => self.tiled(slot::DEPTH_PITCH, 0, at, value, next, cursor),
+            0x4e38..=0x4e44 if !cursor.knows_tiling => {
+                require(value & !registers::COLOUR_PITCH == 0, Refused::Bits)?;
+                self.tiled(slot::COLOUR_PITCH, n(0x4e38), at, value, next, cursor)
+            }
+            0x4f24 if !cursor.knows_tiling => {
+                require(value & !registers::DEPTH_PITCH == 0, Refused::Bits)?;
+                self.tiled(slot::DEPTH_PITCH, 0, at, value, next, cursor)
+            }
             0x4f5c => {
                 // Each unit that is asked writes its count.
-                let units = match self.depth_pipes {
-                    true => self.kept.get(slot::DEPTH_UNITS) & 3,
-                    false => self.kept.get(slot::PIPES) & 0xf,
-                };
+                let bytes = u64::from(self.masks.counting()).wrapping_mul(4);
                 let (place, address) = Place::new(&cursor.object(next)?, value)?;
-                require(value.is_multiple_of(4))?;
-                place.holds(u64::from(units.count_ones().max(1)).wrapping_mul(4))?;
+                require(value.is_multiple_of(4), Refused::Query)?;
+                place.holds(bytes, Refused::Query)?;
                 cursor.put(at, address)?;
                 Ok(behind)
             }
-            0x4be8 if self.depth_pipes => {
-                self.kept.set(slot::DEPTH_UNITS, value);
+            0x42c8 | 0x4be8 => {
+                self.masks.write(register, value)?;
                 Ok(next)
             }
             // Whoever asks for a hierarchy does without.
-            0x43a4 => {
-                cursor.put(at, value & !1)?;
+            0x43a4 if value & 1 != 0 => {
+                let value = value & !1;
+                let listed = Rule::of(register / 4).keep(value, &mut self.kept, self.bits);
+                require(listed, Refused::Bits)?;
+                cursor.put(at, value)?;
                 Ok(next)
             }
+            _ if Rule::of(register / 4).is_listed() => Err(Refused::Bits),
             _ => self.write_2d(register, at, value, next, cursor),
         }
     }

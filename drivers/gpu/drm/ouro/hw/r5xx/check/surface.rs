@@ -58,7 +58,7 @@ impl Tiles {
             Some(Micro::Square),
             None,
         ];
-        let micro = KINDS[(micro & 3) as usize].ok_or(Refused)?;
+        let micro = KINDS[(micro & 3) as usize].ok_or(Refused::Tiling)?;
         Ok(Self {
             macro_tiles: macro_bit != 0,
             micro,
@@ -84,7 +84,7 @@ impl Tiles {
             Some(Tiling::MacroMicro) => (true, Micro::Tiled),
             Some(Tiling::Square) => (false, Micro::Square),
             Some(Tiling::MacroSquare) => (true, Micro::Square),
-            Some(Tiling::X | Tiling::Y) => return Err(Refused),
+            Some(Tiling::X | Tiling::Y) => return Err(Refused::Tiling),
         };
         Ok(Self { macro_tiles, micro })
     }
@@ -93,8 +93,8 @@ impl Tiles {
     /// block.
     pub(super) fn grain(self, pixel: u32) -> Checked<(u32, u32)> {
         let blocks = BLOCKS[self.micro as usize].get(pixel as usize);
-        let [width, rows] = *blocks.ok_or(Refused)?;
-        require(width != 0)?;
+        let [width, rows] = *blocks.ok_or(Refused::Tiling)?;
+        require(width != 0, Refused::Tiling)?;
         let blocks = if self.macro_tiles { 3 } else { 0 };
         Ok((u32::from(width) << blocks, u32::from(rows) << blocks))
     }
@@ -123,7 +123,7 @@ pub(super) const fn align(value: u64, to: u32) -> u64 {
 /// tiles.
 pub(super) fn bytes(pitch: u32, rows: u32, pixel: u32, tiles: Tiles) -> Checked<u64> {
     let (width, height) = tiles.grain(pixel)?;
-    require(pitch != 0 && is_aligned(pitch, width))?;
+    require(pitch != 0 && is_aligned(pitch, width), Refused::Tiling)?;
     padded(pitch.into(), rows, pixel, height)
 }
 
@@ -132,7 +132,7 @@ pub(super) fn padded(pitch: u64, rows: u32, pixel: u32, height: u32) -> Checked<
     pitch
         .checked_mul(pixel.into())
         .and_then(|row| row.checked_mul(align(rows.into(), height)))
-        .ok_or(Refused)
+        .ok_or(Refused::Offset)
 }
 
 #[cfg(test)]
@@ -164,7 +164,7 @@ mod tests {
             (8, Micro::Square),
             (3, Micro::Linear),
         ] {
-            assert_eq!(grain(pixel, false, micro), Err(Refused));
+            assert_eq!(grain(pixel, false, micro), Err(Refused::Tiling));
         }
     }
 
@@ -180,9 +180,9 @@ mod tests {
         assert_eq!(bytes(256, 1, 4, tiles), Ok(16384));
         assert_eq!(bytes(256, 17, 4, tiles), Ok(2 * 16384));
         // Pitches of whole tiles only.
-        assert_eq!(bytes(48, 1, 4, tiles), Err(Refused));
-        assert_eq!(bytes(0, 1, 4, tiles), Err(Refused));
+        assert_eq!(bytes(48, 1, 4, tiles), Err(Refused::Tiling));
+        assert_eq!(bytes(0, 1, 4, tiles), Err(Refused::Tiling));
         assert_eq!(bytes(8, 3, 4, Tiles::default()), Ok(96));
-        assert_eq!(bytes(12, 3, 4, Tiles::default()), Err(Refused));
+        assert_eq!(bytes(12, 3, 4, Tiles::default()), Err(Refused::Tiling));
     }
 }

@@ -15,7 +15,7 @@ use super::{
 /// they get as much for one.
 fn colour_bytes(pitch: u32) -> Checked<u32> {
     match BYTES[(pitch >> 21 & 0xf) as usize] {
-        0 => Err(Refused),
+        0 => Err(Refused::Colour),
         bytes => Ok(bytes.into()),
     }
 }
@@ -34,8 +34,10 @@ pub(super) fn with_tiles(pitch: u32, tiles: Tiles) -> u32 {
     pitch & !(7 << 16) | macro_tiles << 16 | micro << 17
 }
 
-/// `RB3D_BLENDCNTL`: the target is read.
-const BLEND_READS: u32 = 1 << 2;
+/// `RB3D_BLENDCNTL`: blending, and that the target is read for it.
+const BLENDS: u32 = 1 << 0 | 1 << 2;
+/// `RB3D_ROPCNTL`: pixels are combined with those of the target.
+const COMBINES: u32 = 1 << 2;
 /// `ZB_BW_CNTL`: clears colour along with depth.
 const CLEARS_COLOUR: u32 = 1 << 5;
 /// `RB3D_COLOR_CHANNEL_MASK`: channels of four targets.
@@ -87,11 +89,12 @@ impl State {
         pixel: u32,
         tiles: Tiles,
         samples: u64,
+        rule: Refused,
     ) -> Checked<u32> {
         let rows = (self.kept.get(slot::SCISSOR) >> 13 & 0x1fff).wrapping_add(1);
-        require(is_aligned(place.offset, tiles.alignment()))?;
+        require(is_aligned(place.offset, tiles.alignment()), rule)?;
         let bytes = surface::bytes(pitch, rows, pixel, tiles)?;
-        place.holds(bytes.checked_mul(samples).ok_or(Refused)?)?;
+        place.holds(bytes.checked_mul(samples).ok_or(rule)?, rule)?;
         Ok(pitch)
     }
 
@@ -111,12 +114,15 @@ impl State {
     fn used(&self) -> Used {
         let is = |slot, bits| self.kept.get(slot) & bits != 0;
         let clears = is(slot::BANDWIDTH, CLEARS_COLOUR);
-        let colours = is(slot::CHANNELS, CHANNELS) || is(slot::BLEND, BLEND_READS) || clears;
+        let reads = is(slot::BLEND, BLENDS) || is(slot::COLOUR_ROP, COMBINES);
+        let colours = is(slot::CHANNELS, CHANNELS) || reads || clears;
         let colours = if colours { self.put_out() } else { 0 };
+        let resolved = is(slot::RESOLVE, 1);
         Used {
-            colours,
+            // Samples of the first target are what is resolved, whichever channels are written.
+            colours: colours | u32::from(resolved),
             depth: is(slot::DEPTH_CONTROL, DEPTH_USES) || clears,
-            resolved: is(slot::RESOLVE, 1),
+            resolved,
         }
     }
 
@@ -134,26 +140,36 @@ impl State {
             colours &= colours.wrapping_sub(1);
             let pitch = self.kept.nth(slot::COLOUR_PITCH, n);
             let (tiles, pixel) = (tiles(pitch)?, colour_bytes(pitch)?);
-            require(own || pixel == colour_bytes(first)?)?;
-            let place = *self.colours.get(n).ok_or(Refused)?;
+            require(own || pixel == colour_bytes(first)?, Refused::Colour)?;
+            let place = *self.colours.get(n).ok_or(Refused::Colour)?;
+            let columns = pitch & COLOUR_COLUMNS;
             least =
-                least.min(self.covered(place, pitch & COLOUR_COLUMNS, pixel, tiles, samples)?);
+                least.min(self.covered(place, columns, pixel, tiles, samples, Refused::Colour)?);
         }
         if used.depth {
             let pixel = match self.kept.get(slot::DEPTH_FORMAT) & 0xf {
                 0 | 1 => 2,
                 2 => 4,
-                _ => return Err(Refused),
+                _ => return Err(Refused::Depth),
             };
             let pitch = self.kept.get(slot::DEPTH_PITCH);
             let columns = pitch & DEPTH_COLUMNS;
-            least = least.min(self.covered(self.depth, columns, pixel, tiles(pitch)?, samples)?);
+            let (place, tiles) = (self.depth, tiles(pitch)?);
+            least =
+                least.min(self.covered(place, columns, pixel, tiles, samples, Refused::Depth)?);
         }
         if used.resolved {
             // Pixels and tiles are those of the first target.
             let (tiles, pixel) = (tiles(first)?, colour_bytes(first)?);
             let columns = self.kept.get(slot::RESOLVED_PITCH) & COLOUR_COLUMNS;
-            least = least.min(self.covered(self.resolved, columns, pixel, tiles, 1)?);
+            least = least.min(self.covered(
+                self.resolved,
+                columns,
+                pixel,
+                tiles,
+                1,
+                Refused::Resolve,
+            )?);
         }
         Ok(least)
     }

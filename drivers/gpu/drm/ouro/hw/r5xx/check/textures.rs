@@ -19,7 +19,8 @@ use super::{
 
 /// A texture's registers.
 struct Texture {
-    /// `TX_FILTER0`: 2:0 and 5:3 what becomes of coordinates that are outside.
+    /// `TX_FILTER0`: 2:0 and 5:3 what becomes of coordinates that are outside, 20:17 the finest level, 31:28 the
+    /// logical id.
     filter: u32,
     /// `TX_FORMAT0`: 10:0 width less one, 21:11 height less one, 25:22 logarithm of the depth, 29:26 the
     /// last level, 31 whether the pitch counts.
@@ -98,7 +99,7 @@ impl Texture {
             .get(format as usize)
             .copied()
             .flatten()
-            .ok_or(Refused)
+            .ok_or(Refused::Texture)
     }
 
     fn tiles(&self) -> Checked<Tiles> {
@@ -115,8 +116,10 @@ impl Texture {
         }
     }
 
-    /// Whether all of it is inside.
-    fn check(&self) -> Checked<()> {
+    /// Whether all of it is inside, in this unit. Which of unit and logical id shaders and `TX_ENABLE` name is not
+    /// told, so they are the same.
+    fn check(&self, unit: u32) -> Checked<()> {
+        require(self.filter >> 28 == unit, Refused::TextureId)?;
         let (texels, tiles) = (self.texels()?, self.tiles()?);
         let height = self.side(self.size >> 11, self.pitch >> 16, self.filter >> 3);
         // A row of a pitch must have room for the width, or the last one would go on behind the end.
@@ -124,12 +127,13 @@ impl Texture {
         let width = match self.size >> 31 {
             0 => self.side(self.size, self.pitch >> 15, REPEATS),
             _ => {
-                require(self.side(self.size, self.pitch >> 15, CLAMPS) <= pitch)?;
+                let width = self.side(self.size, self.pitch >> 15, CLAMPS);
+                require(width <= pitch, Refused::Texture)?;
                 pitch
             }
         };
         let kind = self.format >> 25 & 3;
-        require(kind != 3)?;
+        require(kind != 3, Refused::Texture)?;
         let depth = if kind == 1 {
             1 << (self.size >> 22 & 0xf)
         } else {
@@ -144,6 +148,8 @@ impl Texture {
         };
         let more = (1u32 << texels.side).wrapping_sub(1);
         let last = self.size >> 26 & 0xf;
+        // Behind the last level is nothing.
+        require(self.filter >> 17 & 0xf <= last, Refused::TextureLevel)?;
         let rounds = (last > 0 || depth > 1 || faces > 1) && !height.is_power_of_two();
         let mut total = 0u64;
         for level in 0..last.wrapping_add(1) {
@@ -164,10 +170,11 @@ impl Texture {
             total = layer
                 .checked_mul(layers)
                 .and_then(|bytes| total.checked_add(bytes))
-                .ok_or(Refused)?;
+                .ok_or(Refused::Texture)?;
         }
-        require(surface::is_aligned(self.place.offset, tiles.alignment()))?;
-        self.place.holds(total)
+        let aligned = surface::is_aligned(self.place.offset, tiles.alignment());
+        require(aligned, Refused::Texture)?;
+        self.place.holds(total, Refused::Texture)
     }
 }
 
@@ -176,7 +183,8 @@ impl State {
     pub(super) fn sampled(&self) -> Checked<()> {
         let mut on = self.kept.get(slot::TEXTURES_ON) & 0xffff;
         while on != 0 {
-            let n = on.trailing_zeros() as usize;
+            let unit = on.trailing_zeros();
+            let n = unit as usize;
             on &= on.wrapping_sub(1);
             let register = |slot| self.kept.nth(slot, n);
             let texture = Texture {
@@ -185,9 +193,9 @@ impl State {
                 format: register(slot::TX_FORMAT),
                 pitch: register(slot::TX_PITCH),
                 offset: register(slot::TX_OFFSET),
-                place: *self.textures.get(n).ok_or(Refused)?,
+                place: *self.textures.get(n).ok_or(Refused::Texture)?,
             };
-            texture.check()?;
+            texture.check(unit)?;
         }
         Ok(())
     }

@@ -21,7 +21,8 @@ pub(super) struct Array {
     stride: u8,
 }
 
-/// `VAP_VF_CNTL`: what is drawn (digest §2.6).
+/// `VAP_VF_CNTL`: what is drawn (digest §2.6). Bits without a name here are refused: reserved ones; 12, by which
+/// vertices are not used again; 13, by which an index is two, of which nobody tells what is clamped.
 #[bitfield(u32)]
 #[derive(PartialEq, Eq)]
 struct Draw {
@@ -32,14 +33,14 @@ struct Draw {
     #[bits(2)]
     walk: u8,
     #[bits(5)]
-    __: u8,
+    low: u8,
     /// Bit 11: indices have 32 bits.
     wide: bool,
     #[bits(2)]
-    __: u8,
+    dual: u8,
     /// Bit 14: their number is in `VAP_ALT_NUM_VERTICES`.
     alternative: bool,
-    __: bool,
+    high: bool,
     /// Bits 31:16: how many vertices.
     vertices: u16,
 }
@@ -52,11 +53,17 @@ const WALK_LIST: u8 = 2;
 /// [`Draw::walk`]: in the packet.
 const WALK_EMBEDDED: u8 = 3;
 
+/// [`Draw::primitive`], one bit each: points to strips of triangles (1 to 6), loops, quads and polygons (12 to 15).
+/// Not 0, by which nothing is started, 7, which takes words of flags with its indices, nor 8 to 11, which are none.
+const PRIMITIVES: u32 = 0x7e | 0xf000;
+
 /// Header of `INDX_BUFFER`, the packet that hands a draw the indices in a buffer: three dwords.
 const INDX_BUFFER: u32 = 0xc002_3300;
 /// First dword of `INDX_BUFFER`: all to one register (31), skip nothing (18:16), the port of indices (12:0).
 /// Nothing else may be written by that way (weakness 1).
 const TO_INDEX_PORT: u32 = 0x8000_0810;
+/// Dwords that the size of `INDX_BUFFER` can say: 23 bits (digest §2.6).
+const MAX_INDEX_DWORDS: u32 = (1 << 23) - 1;
 /// Dwords of vertices that the document gives `3D_DRAW_IMMD_2`.
 const MAX_EMBEDDED: usize = 16_381;
 
@@ -68,22 +75,23 @@ impl State {
         at: usize,
         len: usize,
     ) -> Checked<usize> {
-        let number = *cursor.body(at, len)?.first().ok_or(Refused)?;
+        let number = *cursor.body(at, len)?.first().ok_or(Refused::Length)?;
         // Bit 5 asks to fetch early.
-        require(number & !0x3f == 0)?;
+        require(number & !0x3f == 0, Refused::Array)?;
         let number = (number & 0x1f) as usize;
-        require((1..=MAX_ARRAYS).contains(&number))?;
+        require((1..=MAX_ARRAYS).contains(&number), Refused::Array)?;
         // A dword of what they are for each two, and one of where for each one.
-        require(len == 1 + number + number.div_ceil(2))?;
+        let dwords = 1 + number + number.div_ceil(2);
+        require(len == dwords, Refused::Length)?;
         let mut next = at.wrapping_add(len);
         let mut arrays = [Array::default(); MAX_ARRAYS];
         for (n, array) in arrays.iter_mut().take(number).enumerate() {
             let pair = at + 1 + n / 2 * 3;
-            let what = *cursor.stream.get(pair).ok_or(Refused)?;
+            let what = *cursor.stream.get(pair).ok_or(Refused::Truncated)?;
             let what = if n % 2 == 0 { what } else { what >> 16 };
             let place_at = pair + 1 + n % 2;
-            let offset = *cursor.stream.get(place_at).ok_or(Refused)?;
-            require(offset.is_multiple_of(4))?;
+            let offset = *cursor.stream.get(place_at).ok_or(Refused::Truncated)?;
+            require(offset.is_multiple_of(4), Refused::Array)?;
             let object = cursor.object(next)?;
             next = next.wrapping_add(RELOCATION_DWORDS);
             let (place, address) = Place::new(&object, offset)?;
@@ -93,7 +101,7 @@ impl State {
                 count: (what & 0x7f) as u8,
                 stride: (what >> 8 & 0x7f) as u8,
             };
-            require(array.count != 0)?;
+            require(array.count != 0, Refused::Array)?;
         }
         self.arrays = arrays;
         self.array_count = number;
@@ -104,10 +112,12 @@ impl State {
     /// (digest garble 8).
     fn count(&self, draw: Draw) -> Checked<u32> {
         let count = match draw.alternative() {
-            true => self.kept.get(slot::VERTICES) & 0xff_ffff,
+            true => self.kept.get(slot::VERTICES),
             false => draw.vertices().into(),
         };
-        require(count != 0 && draw.primitive() != 0)?;
+        let unknown = u8::from(draw.high()) | draw.low() | draw.dual();
+        let known = unknown == 0 && PRIMITIVES & 1 << draw.primitive() != 0;
+        require(count != 0 && known, Refused::Draw)?;
         Ok(count)
     }
 
@@ -116,15 +126,16 @@ impl State {
     fn fetched(&self, first: u32, last: u32) -> Checked<()> {
         // 25 bits, with a sign.
         let offset = (self.kept.get(slot::INDEX_OFFSET) << 7) as i32 >> 7;
-        require(i64::from(first) + i64::from(offset) >= 0)?;
+        let begins = i64::from(first) + i64::from(offset) >= 0;
+        require(begins && self.array_count != 0, Refused::Array)?;
         let last = u64::from(last).wrapping_add(u64::from(offset.max(0).unsigned_abs()));
-        require(self.array_count != 0)?;
         for array in self.arrays.iter().take(self.array_count) {
-            let dwords = last
+            let bytes = last
                 .checked_mul(array.stride.into())
                 .and_then(|d| d.checked_add(array.count.into()))
-                .ok_or(Refused)?;
-            array.place.holds(dwords.checked_mul(4).ok_or(Refused)?)?;
+                .and_then(|d| d.checked_mul(4))
+                .ok_or(Refused::Array)?;
+            array.place.holds(bytes, Refused::Array)?;
         }
         Ok(())
     }
@@ -143,16 +154,11 @@ impl State {
         at: usize,
         body: &[u32],
     ) -> Checked<()> {
-        let draw = Draw::from_bits(*body.first().ok_or(Refused)?);
-        require(draw.walk() == WALK_LIST)?;
+        let draw = Draw::from_bits(*body.first().ok_or(Refused::Length)?);
+        require(draw.walk() == WALK_LIST, Refused::Draw)?;
         let count = self.count(draw)?;
         // Whether these are clamped, too, is not told: then a limit from below is a vertex as well.
-        self.fetched(
-            0,
-            count
-                .wrapping_sub(1)
-                .max(self.kept.get(slot::MIN_INDEX) & 0xff_ffff),
-        )?;
+        self.fetched(0, count.wrapping_sub(1).max(self.kept.get(slot::MIN_INDEX)))?;
         self.surroundings(cursor, at)
     }
 
@@ -163,13 +169,14 @@ impl State {
         at: usize,
         body: &[u32],
     ) -> Checked<()> {
-        let (draw, vertices) = body.split_first().ok_or(Refused)?;
+        let (draw, vertices) = body.split_first().ok_or(Refused::Length)?;
         let draw = Draw::from_bits(*draw);
-        require(draw.walk() == WALK_EMBEDDED && vertices.len() <= MAX_EMBEDDED)?;
-        let size = self.kept.get(slot::VERTEX_SIZE) & 0x7f;
-        require(size != 0)?;
+        let fits = vertices.len() <= MAX_EMBEDDED;
+        require(draw.walk() == WALK_EMBEDDED && fits, Refused::Draw)?;
+        let size = self.kept.get(slot::VERTEX_SIZE);
+        require(size != 0, Refused::Draw)?;
         let dwords = u64::from(self.count(draw)?).wrapping_mul(size.into());
-        require(dwords == vertices.len() as u64)?;
+        require(dwords == vertices.len() as u64, Refused::Length)?;
         self.surroundings(cursor, at)
     }
 
@@ -182,9 +189,9 @@ impl State {
         body: &[u32],
         next: usize,
     ) -> Checked<usize> {
-        let (draw, indices) = body.split_first().ok_or(Refused)?;
+        let (draw, indices) = body.split_first().ok_or(Refused::Length)?;
         let draw = Draw::from_bits(*draw);
-        require(draw.walk() == WALK_INDICES)?;
+        require(draw.walk() == WALK_INDICES, Refused::Draw)?;
         let count = self.count(draw)?;
         let dwords = if draw.wide() {
             count
@@ -193,15 +200,15 @@ impl State {
         };
         // The chip clamps indices to these two (§6.2), in either order.
         let limits = [
-            self.kept.get(slot::MIN_INDEX) & 0xff_ffff,
-            self.kept.get(slot::MAX_INDEX) & 0xff_ffff,
+            self.kept.get(slot::MIN_INDEX),
+            self.kept.get(slot::MAX_INDEX),
         ];
         self.fetched(limits[0].min(limits[1]), limits[0].max(limits[1]))?;
         self.surroundings(cursor, at)?;
         if indices.is_empty() {
             return from_buffer(cursor, next, dwords);
         }
-        require(dwords as usize == indices.len())?;
+        require(dwords as usize == indices.len(), Refused::Indices)?;
         Ok(next)
     }
 }
@@ -209,22 +216,23 @@ impl State {
 /// `INDX_BUFFER`: so many dwords of indices, for the draw before it.
 fn from_buffer(cursor: &mut Cursor<'_>, mut at: usize, wanted: u32) -> Checked<usize> {
     loop {
-        let header = *cursor.stream.get(at).ok_or(Refused)?;
+        let header = *cursor.stream.get(at).ok_or(Refused::Indices)?;
         at = at.wrapping_add(1);
         match PacketType::of(header) {
             PacketType::Filler => {}
             _ if header == INDX_BUFFER => break,
-            _ => return Err(Refused),
+            _ => return Err(Refused::Indices),
         }
     }
     let [to, offset, size] = *cursor.body(at, 3)? else {
-        return Err(Refused);
+        return Err(Refused::Truncated);
     };
     let relocation = at.wrapping_add(3);
-    require(to == TO_INDEX_PORT && offset.is_multiple_of(4) && size == wanted)?;
+    let whole = to == TO_INDEX_PORT && offset.is_multiple_of(4) && size == wanted;
+    require(whole && size <= MAX_INDEX_DWORDS, Refused::Indices)?;
     let object = cursor.object(relocation)?;
     let (place, address) = Place::new(&object, offset)?;
-    place.holds(u64::from(size).wrapping_mul(4))?;
+    place.holds(u64::from(size).wrapping_mul(4), Refused::Indices)?;
     cursor.put(at.wrapping_add(1), address)?;
     Ok(relocation.wrapping_add(RELOCATION_DWORDS))
 }
