@@ -23,6 +23,11 @@
 
 MODULE_IMPORT_NS("DMA_BUF");
 
+void ouro_drm_dbg(const struct device *dev, const void *args)
+{
+	drm_dev_dbg(dev, DRM_UT_DRIVER, "%pA", args);
+}
+
 void ouro_fence_get(struct dma_fence *fence)
 {
 	dma_fence_get(fence);

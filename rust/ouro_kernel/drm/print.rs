@@ -3,7 +3,7 @@
 //! Where DRM prints to: fdinfo, debugfs, the log.
 
 use core::{marker::PhantomData, ptr::NonNull};
-use kernel::{bindings, fmt, prelude::*};
+use kernel::{bindings, device, fmt, prelude::*};
 
 use crate::raw;
 
@@ -41,4 +41,11 @@ impl Printer<'_> {
             )
         }
     }
+}
+
+/// Prints to the log if drivers' messages of DRM are on (`drm.debug=2`), as `drm_dbg()` does:
+/// `print::debug(dev, fmt!("refused by {rule}\n"))`. Any context.
+pub fn debug(dev: &device::Device, args: fmt::Arguments<'_>) {
+    // SAFETY: The device is valid by the reference; `%pA` takes a pointer to `fmt::Arguments`.
+    unsafe { raw::ouro_drm_dbg(dev.as_raw(), core::ptr::from_ref(&args).cast::<c_void>()) }
 }

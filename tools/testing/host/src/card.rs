@@ -20,6 +20,7 @@ use ouro_hw::{
     generation::{BringUpError, Events, Layout, ResetScope, Topology},
     gt::Gt,
     io::Hw,
+    page_table::PageTable,
     ring::{Commands, Ring},
     types::{CacheLevel, DmaAddr, GgttAddr, GpuAddr, MemoryKind, Page, Seqno, PAGE_SIZE},
     Checker, Engine,
@@ -190,9 +191,9 @@ impl Card {
             card.write_entry(n, card.topo.pages.invalid());
         }
         let desc = card.engine().desc();
-        card.ring_at = card.system(desc.ring_bytes);
+        card.ring_at = card.commands(desc.ring_bytes);
         card.status_at = card.system(PAGE_SIZE);
-        card.stream_at = card.system(MAX_STREAM * 4);
+        card.stream_at = card.commands(MAX_STREAM * 4);
         card.mem.ring = GgttAddr(card.ring_at.addr);
         card.mem.status = GgttAddr(card.status_at.addr);
         card.mem.scratch = GgttAddr(card.system(PAGE_SIZE).addr);
@@ -201,12 +202,18 @@ impl Card {
         card.engine()
             .known_state(&mut commands)
             .expect("as many as are said");
-        card.known_at = card.object(commands.as_slice());
+        card.known_at = card.commands(commands.len() as u32 * 4);
+        card.put(card.known_at, 0, commands.as_slice());
         Ok(card)
     }
 
     fn hw(&self) -> Hw<'_> {
         self.windows.hw()
+    }
+
+    /// The kernel's commands: the ring, the known state, the copy of a stream.
+    pub fn kernels(&self) -> [Object; 3] {
+        [self.ring_at, self.known_at, self.stream_at]
     }
 
     /// The engine.
@@ -245,6 +252,15 @@ impl Card {
 
     /// Zeroed memory of the system's, mapped, with a hole behind it.
     pub fn system(&mut self, bytes: u32) -> Object {
+        self.map(bytes, |_, entry| entry)
+    }
+
+    /// The same for commands of the kernel's, which the card only reads.
+    fn commands(&mut self, bytes: u32) -> Object {
+        self.map(bytes, |pages, entry| pages.read_only(entry))
+    }
+
+    fn map(&mut self, bytes: u32, as_is: impl Fn(&dyn PageTable, u64) -> u64) -> Object {
         let object = Object {
             addr: self.next_addr,
             bytes,
@@ -253,7 +269,7 @@ impl Card {
         let pages = bytes.div_ceil(PAGE_SIZE);
         for n in 0..pages {
             let page = page(self.next_bus + u64::from(n * PAGE_SIZE));
-            let entry = self.topo.pages.entry(page);
+            let entry = as_is(self.topo.pages, self.topo.pages.entry(page));
             self.write_entry(object.addr / PAGE_SIZE + n, entry);
         }
         self.chip.generation.gtt_flush(&self.hw());

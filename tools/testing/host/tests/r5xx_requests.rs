@@ -349,3 +349,33 @@ fn the_number_comes_when_the_work_is_done() {
     }
     card.assert_lawful();
 }
+
+/// Digest §4.4, §5.2: a write through an entry without bit 2 is discarded where the table checks that.
+#[test]
+fn no_batch_writes_the_kernels_own_commands() {
+    let mut card = Card::new("rv515");
+    let own = card.system(PAGE);
+    // Fills by registers, past the checker: one pixel of the place itself.
+    let hostile = |at: u32| {
+        let offset = at / 1024;
+        [
+            &set(0x146c, 0x52f0_36d2)[..],
+            &set(0x147c, 0x0bad_beef),
+            &set(0x142c, 4 << 22 | offset),
+            &set(0x1438, 0),
+            &set(0x1598, 1 << 16 | 1),
+        ]
+        .concat()
+    };
+    for object in card.kernels() {
+        let batch = Some(card.place(&hostile(object.addr)));
+        card.submit(&Job { batch, ..NOTHING });
+        assert!(card.run());
+        assert_ne!(card.dword(object, 0), 0x0bad_beef, "{:x}", object.addr);
+    }
+    // The same stream reaches what may be written.
+    let batch = Some(card.place(&hostile(own.addr)));
+    card.submit(&Job { batch, ..NOTHING });
+    assert!(card.run());
+    assert_eq!(card.dword(own, 0), 0x0bad_beef);
+}

@@ -31,7 +31,12 @@ pub trait PageTable: Sync {
     fn entry_bytes(&self) -> u32;
     /// The entry of a page, for reading and writing.
     fn entry(&self, page: Page) -> u64;
-    /// The same for more than a page, of which `page` is the first. `None` where the format has none, or the
+    /// An entry of [`entry`](Self::entry), for reading alone, where the format and the chip can tell: for what the
+    /// kernel has the device read and nobody write. Else the entry as it is.
+    fn read_only(&self, entry: u64) -> u64 {
+        entry
+    }
+    /// The entry for more than a page, of which `page` is the first. `None` where the format has none, or the
     /// memory is not aligned to it. (A [`Leaf::Run`] has 16 entries, each with its own page's address: this
     /// is the first, and the others are a page further each.)
     fn leaf(&self, page: Page, leaf: Leaf) -> Option<u64> {

@@ -392,9 +392,10 @@ impl Exec {
                 Ok((batch, None))
             }
             Source::Stream(stream) => {
-                let checker = self.gpu.hardware().topology().checker.ok_or(EINVAL)?;
+                let hardware = self.gpu.hardware();
+                let checker = hardware.topology().checker.ok_or(EINVAL)?;
                 let pool = self.gpu.pool().ok_or(EINVAL)?;
-                match stream.check(checker, pool, &self.objects) {
+                match stream.check(hardware.dev(), checker, pool, &self.objects) {
                     Ok((shadow, len)) => {
                         let batch = Batch {
                             addr: shadow.addr(),

@@ -11,7 +11,7 @@ use ouro_hw::{
 use ouro_kernel::{pages::DmaPages, pci::DmaDevice};
 
 use super::line;
-use crate::vm::{Mapping, Space};
+use crate::vm::{Mapping, Owner, Space};
 
 /// Commands that give all state a known value. They stand in memory that nobody writes again.
 pub(super) struct Known {
@@ -37,7 +37,7 @@ impl Known {
         hw.known_state(&mut commands).map_err(|_| EINVAL)?;
         let bytes = (commands.len() * 4) as u32;
         let private = (hw.desc().private_dwords.min(commands.len()) * 4) as u32;
-        let (memory, mapping) = line::pages(space, dma, bytes.div_ceil(PAGE_SIZE))?;
+        let (memory, mapping) = line::pages(space, dma, bytes.div_ceil(PAGE_SIZE), Owner::Commands)?;
         memory.view().write_words(0, commands.as_slice())?;
         let from = |skip: u32| Batch {
             addr: GpuAddr(mapping.addr().0 + u64::from(skip)),

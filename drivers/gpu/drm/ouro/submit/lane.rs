@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     hardware::Hardware,
-    vm::{Mapping, Shared, Space},
+    vm::{Mapping, Owner, Shared, Space},
 };
 
 /// A context on an engine.
@@ -54,7 +54,8 @@ impl Lane {
     ) -> Result<Arc<Self>> {
         let images = hw.images().ok_or(EINVAL)?;
         let line = Line::new(hardware, hw, global, dma)?;
-        let (image, mapping) = line::pages(global, dma, images.bytes().div_ceil(PAGE_SIZE))?;
+        let pages = images.bytes().div_ceil(PAGE_SIZE);
+        let (image, mapping) = line::pages(global, dma, pages, Owner::Kernel)?;
         let this = Self {
             images,
             what: FirstImage {

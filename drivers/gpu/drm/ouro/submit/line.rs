@@ -24,6 +24,7 @@ pub(super) fn pages(
     space: &Arc<Space>,
     dma: &Arc<DmaDevice>,
     count: u32,
+    owner: Owner<'_>,
 ) -> Result<(DmaPages, Mapping)> {
     let memory = DmaPages::new(dma, count as usize, Caching::WriteBack)?;
     let mapping = space.map(
@@ -33,7 +34,7 @@ pub(super) fn pages(
             rather: None,
         },
         count.into(),
-        Owner::Kernel,
+        owner,
         Looks::system(CacheLevel::Coherent),
         memory.addresses().iter().copied(),
     )?;
@@ -62,9 +63,9 @@ impl Line {
         dma: &Arc<DmaDevice>,
     ) -> Result<Arc<Self>> {
         let desc = hw.desc();
-        let (ring, ring_at) = pages(space, dma, desc.ring_bytes / 4096)?;
-        let (status, status_at) = pages(space, dma, 1)?;
-        let (scratch, scratch_at) = pages(space, dma, 1)?;
+        let (ring, ring_at) = pages(space, dma, desc.ring_bytes / 4096, Owner::Commands)?;
+        let (status, status_at) = pages(space, dma, 1, Owner::Kernel)?;
+        let (scratch, scratch_at) = pages(space, dma, 1, Owner::Kernel)?;
         let this = Self {
             memory: EngineMemory {
                 ring: ring_at.ggtt(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Where batches lie that were checked: copies that no user space reaches.
+//! Where batches lie that were checked: copies that no user space reaches, nor the device writes where its table
+//! can say so.
 //!
 //! One piece of memory, mapped once, is shared out page by page. So a submission writes no table
 //! entries for its copy.
@@ -55,7 +56,8 @@ impl Pool {
             align: PAGE_SIZE.into(),
             rather: None,
         };
-        let mapping = backing.bind(space, anywhere, 0, Owner::Kernel, CacheLevel::Coherent)?;
+        let (owner, cache) = (Owner::Commands, CacheLevel::Coherent);
+        let mapping = backing.bind(space, anywhere, 0, owner, cache)?;
         Arc::pin_init(
             try_pin_init!(Self {
                 mapping,

@@ -6,12 +6,13 @@
 //! addresses of the objects in it. It is made when the objects have their places, and these stay until
 //! it has run: whatever moves an object waits for its fences.
 
-use kernel::{prelude::*, sync::Arc};
+use kernel::{device::Device, fmt, prelude::*, sync::Arc};
 use ouro_hw::{
     checker::{self, Resolve, Verdict},
     fence_regs::Tiling,
     Checker,
 };
+use ouro_kernel::drm::print;
 
 use super::{
     exec::Entry,
@@ -78,11 +79,13 @@ impl Stream {
         })
     }
 
-    /// Checks it. The objects have their addresses. Returns what may run, and its bytes.
+    /// Checks it. The objects have their addresses. Returns what may run, and its bytes. The log says which rule
+    /// refused it, at which dword (`drm.debug=2`).
     ///
     /// Errors: `EINVAL` if it is refused, `ENOSPC` if there is no room for the copy yet, `ENOMEM`.
     pub(super) fn check(
         &mut self,
+        dev: &Device,
         checker: &dyn Checker,
         pool: &Arc<Pool>,
         objects: &[Entry],
@@ -94,8 +97,12 @@ impl Stream {
         };
         let len = match checker.check(&self.dwords, &named, &mut self.copy) {
             Verdict::Copy(len) => len,
-            Verdict::Reject(at) => {
-                pr_debug!("a batch is refused at dword {at}\n");
+            Verdict::Reject { at, rule } => {
+                let dword = self.dwords.get(at).copied().unwrap_or(0);
+                print::debug(
+                    dev,
+                    fmt!("command stream refused at dword {at} ({dword:#010x}): {rule}\n"),
+                );
                 return Err(EINVAL);
             }
             // Where user space is not confined, its own dwords never run.

@@ -92,6 +92,9 @@ pub(super) enum Reach {
 pub(crate) enum Owner<'a> {
     /// The kernel's: no user batch reaches them.
     Kernel,
+    /// The kernel's commands, a ring or copies of batches that were checked: the device reads them, and nobody but
+    /// the CPU writes them. Where the format of entries can tell, theirs say so.
+    Commands,
     /// An object's, which may be asked to make room.
     Object(&'a Object),
     /// A context's image, which may be asked, too. No user batch reaches it.
@@ -350,14 +353,14 @@ impl Space {
     ) -> Result<Mapping> {
         // Batches leave the aperture to the CPU as long as they can.
         let above = match owner {
-            Owner::Kernel | Owner::Image(_) => self.global.as_ref().map_or(0, |g| g.kernel_start()),
+            Owner::Kernel | Owner::Commands | Owner::Image(_) => self.global.as_ref().map_or(0, |g| g.kernel_start()),
             Owner::Object(_) | Owner::Move => {
                 self.hardware.topology().aperture / u64::from(PAGE_SIZE)
             }
             Owner::View => 0,
         };
         let (reach, entrance) = match owner {
-            Owner::Kernel | Owner::View => (Reach::Kernel, None),
+            Owner::Kernel | Owner::Commands | Owner::View => (Reach::Kernel, None),
             Owner::Object(object) => (Reach::Everyone, Some(Entrance::object(object)?)),
             Owner::Image(image) => (Reach::Kernel, Some(Entrance::image(image)?)),
             Owner::Move => (Reach::Everyone, None),
@@ -408,7 +411,14 @@ impl Space {
             ended: false,
         };
         let entries = addresses.take(usize::try_from(count).unwrap_or(usize::MAX));
-        let entries = entries.map(|address| self.entry(address, looks));
+        let reads = matches!(owner, Owner::Commands);
+        let entries = entries.map(|address| {
+            let entry = self.entry(address, looks);
+            match reads {
+                true => self.format.read_only(entry),
+                false => entry,
+            }
+        });
         match &self.global {
             Some(global) => {
                 let filled = &mut mapping.filled;

@@ -32,6 +32,11 @@ const ERROR: u32 = 0x18;
 const ENABLE: u32 = 1 << 0;
 /// [`CNTL`]: accesses that are not mapped are discarded.
 const DISCARD: u32 = 3 << 1;
+/// [`CNTL`]: the bits of an entry that let it be read and written count (`CHK_RW_VALID`). Others leave this off, and
+/// have those bits in their entries all the same; here it keeps the ring and checked copies from being written.
+const CHECK: u32 = 1 << 5;
+/// [`CNTL`] in use.
+const ON: u32 = DISCARD | CHECK | ENABLE;
 /// [`CNTL`]: drops the cache.
 const INVALIDATE: u32 = 1 << 8;
 
@@ -54,7 +59,7 @@ pub(super) fn enable(hw: &Hw<'_>) {
     ] {
         write_pcie(r, reg, value);
     }
-    write_pcie(r, CNTL, DISCARD | ENABLE);
+    write_pcie(r, CNTL, ON);
     flush(hw);
 }
 
@@ -64,8 +69,8 @@ pub(super) fn flush(hw: &Hw<'_>) {
     let r = hw.regs;
     select_pcie(r, CNTL);
     for _ in 0..2 {
-        r.write32_flush(regs::PCIE_DATA, DISCARD | ENABLE | INVALIDATE);
-        r.write32(regs::PCIE_DATA, DISCARD | ENABLE);
+        r.write32_flush(regs::PCIE_DATA, ON | INVALIDATE);
+        r.write32(regs::PCIE_DATA, ON);
     }
 }
 
@@ -84,6 +89,7 @@ mod tests {
     use crate::mock::{Access, Mock};
     use std::vec::Vec;
 
+    /// Digest §5.2: 0 on, 2:1 discard, 5 the bits of entries are checked.
     #[test]
     fn it_is_enabled_in_the_order_of_digest_5_2() {
         let mock = Mock::default();
@@ -102,7 +108,7 @@ mod tests {
                 (0x11, 0x8008_0000),
                 (0x12, 0),
                 (0x18, 0),
-                (0x10, 0x7),
+                (0x10, 0x27),
             ]
         );
     }
@@ -116,12 +122,12 @@ mod tests {
             mock.take(),
             [
                 w(0x30, 0x10),
-                w(0x34, 0x107),
+                w(0x34, 0x127),
                 r(0x34),
-                w(0x34, 0x7),
-                w(0x34, 0x107),
+                w(0x34, 0x27),
+                w(0x34, 0x127),
                 r(0x34),
-                w(0x34, 0x7),
+                w(0x34, 0x27),
             ]
         );
     }

@@ -6,7 +6,8 @@
 //! | address 39:32 | address 31:12 | read | write | 0 | not snooped |
 //! ```
 //!
-//! There is one level. The card's own memory has addresses without it.
+//! There is one level. The card's own memory has addresses without it. Whether bits 3 and 2 are looked at is a bit
+//! of [`super::gart`], which is set.
 
 use crate::{
     page_table::PageTable,
@@ -60,6 +61,13 @@ impl PageTable for Entries {
         }
     }
 
+    fn read_only(&self, entry: u64) -> u64 {
+        Entry::from_bits(entry as u32)
+            .with_write(false)
+            .into_bits()
+            .into()
+    }
+
     /// Neither to be read nor written, as others leave what they do not use (digest §4.4).
     fn invalid(&self) -> u64 {
         Entry::new().with_unsnooped(true).into_bits().into()
@@ -99,6 +107,9 @@ mod tests {
         assert_eq!(entry(0xff_ffff_f000, CacheLevel::Coherent), 0xffff_fffc);
         assert_eq!(entry(0xab_0000_0000, CacheLevel::Coherent), 0xab00_000c);
         assert_eq!(ENTRIES.invalid(), 1);
+        // Bit 2 lets it be written.
+        assert_eq!(ENTRIES.read_only(0x0012_345c), 0x0012_3458);
+        assert_eq!(ENTRIES.read_only(0xffff_fffd), 0xffff_fff9);
         let local = Page {
             memory: MemoryKind::Local,
             ..page(0x1234_5000, CacheLevel::Coherent)
