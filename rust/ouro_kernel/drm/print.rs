@@ -5,7 +5,7 @@
 use core::{marker::PhantomData, ptr::NonNull};
 use kernel::{bindings, device, fmt, prelude::*};
 
-use crate::raw;
+use crate::{pci::raw_device, raw};
 
 /// A `struct drm_printer`.
 ///
@@ -46,6 +46,7 @@ impl Printer<'_> {
 /// Prints to the log if drivers' messages of DRM are on (`drm.debug=2`), as `drm_dbg()` does:
 /// `print::debug(dev, fmt!("refused by {rule}\n"))`. Any context.
 pub fn debug(dev: &device::Device, args: fmt::Arguments<'_>) {
+    let args = core::ptr::from_ref(&args).cast::<c_void>();
     // SAFETY: The device is valid by the reference; `%pA` takes a pointer to `fmt::Arguments`.
-    unsafe { raw::ouro_drm_dbg(dev.as_raw(), core::ptr::from_ref(&args).cast::<c_void>()) }
+    unsafe { raw::ouro_drm_dbg(raw_device(dev), args) }
 }

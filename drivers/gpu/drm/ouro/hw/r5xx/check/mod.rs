@@ -49,7 +49,7 @@ use super::packets::{CommandHeader, PacketType, RegisterHeader, FILLER};
 use crate::checker::{Checker, Object, Resolve, Verdict};
 use rectangles::Rectangles;
 use refused::{require, Checked, Refused};
-use registers::{stretch, Bits, Rule, REGISTERS};
+use registers::{Rules, REGISTERS};
 use slot::Kept;
 use state::State;
 
@@ -229,8 +229,7 @@ fn reject(at: usize, rule: Refused) -> Verdict {
 }
 
 /// Goes over packets of type 0 that need no more than their bits to be compared and their values to be kept: of up to
-/// four registers, or of any number of which any value is harmless; and over fillers and relocations that nobody
-/// took. All masks are full. Returns where the first other packet begins, or the stream ends.
+/// four registers, or of any number in one row of the list; and over fillers and relocations that nobody took. All masks are full. Returns where the first other packet begins, or the stream ends.
 ///
 /// Not inlined, so that what it needs is in the processor's registers: a stream's time is spent here.
 #[inline(never)]
@@ -238,11 +237,11 @@ fn plain(state: &mut State, stream: &[u32], mut at: usize) -> usize {
     let [_, values @ ..] = stream else {
         return at;
     };
-    let State { kept, bits, .. } = state;
+    let State { kept, rules, .. } = state;
     while let (Some(value), Some(header)) = (values.get(at), stream.get(at)) {
         // A header with nothing in it but the register: one dword follows (§5.1.1).
         if (*header as usize) < REGISTERS {
-            if !Rule::of(*header).keep(*value, kept, bits) {
+            if !rules.at(*header).keep(*value, kept) {
                 break;
             }
             at = at.wrapping_add(2);
@@ -250,10 +249,10 @@ fn plain(state: &mut State, stream: &[u32], mut at: usize) -> usize {
         }
         // Two registers, or up to four: as above, the processor need not wait for the count to go on.
         let behind = match header >> INDEX_BITS {
-            8 => keep::<2>(kept, bits, *header, stream, at),
-            16 => keep::<3>(kept, bits, *header, stream, at),
-            24 => keep::<4>(kept, bits, *header, stream, at),
-            _ => pass(*header, stream, at),
+            8 => keep::<2>(kept, rules, *header, stream, at),
+            16 => keep::<3>(kept, rules, *header, stream, at),
+            24 => keep::<4>(kept, rules, *header, stream, at),
+            _ => pass(rules, *header, stream, at),
         };
         match behind {
             Some(behind) => at = behind,
@@ -268,23 +267,34 @@ fn plain(state: &mut State, stream: &[u32], mut at: usize) -> usize {
 #[inline(always)]
 fn keep<const N: usize>(
     kept: &mut Kept,
-    bits: &Bits,
+    rules: &Rules,
     header: u32,
     stream: &[u32],
     at: usize,
 ) -> Option<usize> {
     let values: &[u32; N] = stream.get(at.wrapping_add(1)..)?.first_chunk()?;
-    let mut keeps = true;
-    for (register, value) in (header..).zip(values) {
-        keeps &= Rule::of(register).keep(*value, kept, bits);
+    let behind = at.wrapping_add(1 + N);
+    let rule = rules.at(header);
+    if rule.length() >= N {
+        // All are in one row, so one mask is for all of them, and their slots follow each other.
+        if !rule.pass_all(values) {
+            return None;
+        }
+        kept.set_all(rule.slot(), values);
+        return Some(behind);
     }
-    keeps.then_some(at.wrapping_add(1 + N))
+    for (register, value) in (header..).zip(values) {
+        if !rules.at(register).keep(*value, kept) {
+            return None;
+        }
+    }
+    Some(behind)
 }
 
-/// Where the next packet begins, if the one at `at` has any number of registers of which any value is harmless, or
-/// none.
+/// Where the next packet begins, if the one at `at` has any number of registers of one row whose bits are all right
+/// and whose values nobody asks for, or none.
 #[inline(always)]
-fn pass(header: u32, stream: &[u32], at: usize) -> Option<usize> {
+fn pass(rules: &Rules, header: u32, stream: &[u32], at: usize) -> Option<usize> {
     if header >> 30 != 0 {
         return match header {
             RELOCATION => Some(at.wrapping_add(RELOCATION_DWORDS)),
@@ -294,12 +304,15 @@ fn pass(header: u32, stream: &[u32], at: usize) -> Option<usize> {
     }
     // Nothing is above the count.
     let more = (header >> 16) as usize;
-    let free = stretch(header);
-    let last = at.wrapping_add(more).wrapping_add(1);
+    let rule = rules.at(header);
+    let first = at.wrapping_add(1);
+    let behind = first.wrapping_add(more).wrapping_add(1);
     let header = RegisterHeader::from_bits(header);
-    let is_free = if header.one() { 0 } else { more } < free;
-    let is_plain = header.reserved() == 0 && is_free && last < stream.len();
-    is_plain.then_some(last.wrapping_add(1))
+    let in_row = if header.one() { 0 } else { more } < rule.length();
+    let values = stream.get(first..behind)?;
+    let is_free = rule.slot() == slot::NOBODYS && in_row;
+    let passes = header.reserved() == 0 && is_free && rule.pass_all(values);
+    passes.then_some(behind)
 }
 
 /// Checks a packet whose body begins at `at`, and its relocations. Returns where the next one begins, as those do
@@ -354,7 +367,7 @@ fn register(
     require((index as usize) < REGISTERS, Refused::Register)?;
     let register = index.wrapping_mul(4);
     state.masks.pass(register)?;
-    if Rule::of(index).keep(value, &mut state.kept, state.bits) {
+    if state.rules.at(index).keep(value, &mut state.kept) {
         return Ok(next);
     }
     state.write(register, at, value, next, cursor)

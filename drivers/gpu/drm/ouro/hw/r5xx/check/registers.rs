@@ -12,11 +12,10 @@
 //! (4E54 to 4E7C), waiting for the display (0218, 6538). Registers that clients write along with others, and whose
 //! bits nobody describes, may be zero.
 //!
-//! The list becomes one table with two bytes for each register, since most of a stream is packets of one register
+//! The list becomes one table with eight bytes for each register, since most of a stream is packets of one register
 //! each: a write is looked up once, its bits are compared, and it is stored without asking whether anybody needs it.
 
 use super::slot::{self, Kept};
-use static_assertions::const_assert;
 
 /// First and last register of a stretch, the slot of the first, and the bits that each may have.
 type Row = (u32, u32, u8, u32);
@@ -226,94 +225,93 @@ pub(super) const ROWS: &[Row] = &[
 /// Registers that a packet can name: 13 bits (§5.1.1).
 pub(super) const REGISTERS: usize = 1 << 13;
 
-/// What becomes of a write.
+/// What becomes of a write: 31:0 the bits that must be zero, 32 whether there is more to do in any case ([`ALWAYS`]),
+/// 47:40 the slot that the value goes to, 63:56 how many registers from this one on are in the same row, up to 255:
+/// none if it is in no row.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Rule {
-    /// The slot that the value goes to.
-    slot: u8,
-    /// The row of [`ROWS`], counted from one, by which [`Bits`] has what must be zero; [`Self::OTHER`] for none.
-    row: u8,
-}
+pub(super) struct Rule(u64);
+
+/// A bit that no value leaves zero.
+const ALWAYS: u64 = 1 << 32;
+const SLOT_SHIFT: u32 = 40;
+const LENGTH_SHIFT: u32 = 56;
 
 impl Rule {
     /// Of a register that is in no row.
-    const OTHER: u8 = 0;
-
-    /// Of the register with this index; only its 13 bits count.
-    #[inline]
-    pub(super) fn of(index: u32) -> Self {
-        RULES[index as usize % REGISTERS]
-    }
+    const OTHER: Self = Self(ALWAYS);
 
     /// The slot.
-    #[cfg(test)]
+    #[inline]
     pub(super) const fn slot(self) -> u8 {
-        self.slot
+        (self.0 >> SLOT_SHIFT) as u8
+    }
+
+    /// Registers from this one on that are in the same row.
+    #[inline]
+    pub(super) const fn length(self) -> usize {
+        (self.0 >> LENGTH_SHIFT) as usize
     }
 
     /// Whether the register is in the list.
     pub(super) const fn is_listed(self) -> bool {
-        self.row != Self::OTHER
+        self.length() != 0
+    }
+
+    /// Whether a value may be kept, and that is all there is to do.
+    #[inline]
+    fn passes(self, value: u32) -> bool {
+        (u64::from(value) | ALWAYS) & self.0 == 0
+    }
+
+    /// Whether all of some values may be kept.
+    #[inline]
+    pub(super) fn pass_all(self, values: &[u32]) -> bool {
+        let zero = self.0 as u32;
+        let all = || values.iter().fold(0, |all, value| all | (value & zero)) == 0;
+        self.0 & ALWAYS == 0 && (zero == 0 || all())
     }
 
     /// Keeps what the register gets, if that is all there is to do; whether it was.
     #[inline]
-    pub(super) fn keep(self, value: u32, kept: &mut Kept, bits: &Bits) -> bool {
-        let keeps = bits.pass(self.row, value);
+    pub(super) fn keep(self, value: u32, kept: &mut Kept) -> bool {
+        let keeps = self.passes(value);
         if keeps {
-            kept.set(self.slot, value);
+            kept.set(self.slot(), value);
         }
         keeps
     }
 }
 
-/// Rows that a byte can tell apart.
-const MAX_ROWS: usize = 1 << u8::BITS;
-const_assert!(ROWS.len() < MAX_ROWS);
+/// What becomes of writes to each register.
+pub(super) struct Rules([Rule; REGISTERS]);
 
-/// What must be zero, by the row: bits of the register, and above them [`ALWAYS`].
-pub(super) struct Bits([u64; MAX_ROWS]);
-
-/// A bit that no value leaves zero.
-const ALWAYS: u64 = 1 << 32;
-
-impl Bits {
+impl Rules {
     /// Those of a stream that knows how its objects are tiled, or does not.
     pub(super) const fn of(knows_tiling: bool) -> &'static Self {
-        static KNOWS: Bits = bits(true);
-        static ASKS: Bits = bits(false);
+        static KNOWS: Rules = rules(true);
+        static ASKS: Rules = rules(false);
         match knows_tiling {
             true => &KNOWS,
             false => &ASKS,
         }
     }
 
-    /// Whether a value may be kept.
+    /// Of the register with this index; only its 13 bits count.
     #[inline]
-    const fn pass(&self, row: u8, value: u32) -> bool {
-        (value as u64 | ALWAYS) & self.0[row as usize] == 0
+    pub(super) fn at(&self, index: u32) -> Rule {
+        self.0[index as usize % REGISTERS]
     }
 }
 
-/// How many registers from the one with this index on may get anything, which nobody asks for: none, up to 255.
-#[inline]
-pub(super) fn stretch(index: u32) -> usize {
-    STRETCHES[index as usize % REGISTERS].into()
-}
-
-static RULES: [Rule; REGISTERS] = rules();
-static STRETCHES: [u8; REGISTERS] = stretches();
-
-const fn rules() -> [Rule; REGISTERS] {
-    let other = Rule {
-        slot: slot::NOBODYS,
-        row: Rule::OTHER,
-    };
-    let mut all = [other; REGISTERS];
+const fn rules(knows_tiling: bool) -> Rules {
+    let mut all = [Rule::OTHER; REGISTERS];
     let mut i = 0;
     while i < ROWS.len() {
-        let (first, last, slot, _) = ROWS[i];
+        let (first, last, slot, bits) = ROWS[i];
         assert!(first <= last && (i == 0 || ROWS[i - 1].1 < first), "order");
+        // An object says how what is behind it is tiled.
+        let is_tiled = slot == slot::COLOUR_PITCH || slot == slot::DEPTH_PITCH;
+        let more = if is_tiled && !knows_tiling { ALWAYS } else { 0 };
         let mut at = first;
         while at <= last {
             let n = if slot == slot::NOBODYS {
@@ -321,48 +319,16 @@ const fn rules() -> [Rule; REGISTERS] {
             } else {
                 (at - first) / 4
             };
-            all[at as usize / 4] = Rule {
-                slot: slot + n as u8,
-                row: i as u8 + 1,
-            };
-            at += 4;
-        }
-        i += 1;
-    }
-    all
-}
-
-const fn stretches() -> [u8; REGISTERS] {
-    let mut all = [0; REGISTERS];
-    let mut i = 0;
-    while i < ROWS.len() {
-        let (first, last, slot, bits) = ROWS[i];
-        let mut at = first;
-        while slot == slot::NOBODYS && bits == ALL && at <= last {
+            let slot = (slot as u32 + n) as u64;
             let length = (last - at) / 4 + 1;
-            all[at as usize / 4] = if length > 0xff { 0xff } else { length as u8 };
+            let length = if length > 0xff { 0xff } else { length as u64 };
+            let place = length << LENGTH_SHIFT | slot << SLOT_SHIFT;
+            all[at as usize / 4] = Rule(place | more | !bits as u64);
             at += 4;
         }
         i += 1;
     }
-    all
-}
-
-const fn bits(knows_tiling: bool) -> Bits {
-    // What is in no row is not kept.
-    let mut all = [ALWAYS; MAX_ROWS];
-    let mut i = 0;
-    while i < ROWS.len() {
-        let (_, _, slot, bits) = ROWS[i];
-        // An object says how what is behind it is tiled.
-        let is_tiled = slot == slot::COLOUR_PITCH || slot == slot::DEPTH_PITCH;
-        all[i + 1] = match is_tiled && !knows_tiling {
-            true => ALWAYS,
-            false => !bits as u64,
-        };
-        i += 1;
-    }
-    Bits(all)
+    Rules(all)
 }
 
 #[cfg(test)]
@@ -371,21 +337,27 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn rule(register: u32) -> Rule {
-        Rule::of(register / 4)
+        Rules::of(true).at(register / 4)
     }
 
     #[test]
-    fn a_stretch_ends_where_the_list_says() {
+    fn a_row_ends_where_the_list_says() {
         // Digest §3.5 and AMD's pages: floats of points, of the viewport; constants of blending.
-        for (register, length) in [(0x4200, 4), (0x420c, 1), (0x1d98, 6), (0x4ef8, 2)] {
-            assert_eq!(stretch(register / 4), length, "{register:x}");
+        for (register, length) in [
+            (0x4200, 4),
+            (0x420c, 1),
+            (0x1d98, 6),
+            (0x4ef8, 2),
+            (0x2290, 16),
+        ] {
+            assert_eq!(rule(register).length(), length, "{register:x}");
         }
         // §6.4.10, §7.2: ports, one at a time.
-        assert_eq!(stretch(0x4254 / 4), 1);
-        assert_eq!(stretch(0x2208 / 4), 1);
-        // Some bits only, a slot, a relocation, no register of the list, a port of vertices.
-        for register in [0x4e00, 0x4480, 0x4e28, 0x4018, 0x2084] {
-            assert_eq!(stretch(register / 4), 0, "{register:x}");
+        assert_eq!(rule(0x4254).length(), 1);
+        assert_eq!(rule(0x2208).length(), 1);
+        // A relocation, no register of the list, a port of vertices.
+        for register in [0x4e28, 0x4018, 0x2084] {
+            assert_eq!(rule(register).length(), 0, "{register:x}");
         }
     }
 
@@ -398,11 +370,11 @@ mod tests {
         assert!(!slots.contains(&slot::NOBODYS));
         let mut kept = Kept::new();
         for register in &registers {
-            assert!(rule(*register).keep(0, &mut kept, Bits::of(true)));
+            assert!(rule(*register).keep(0, &mut kept));
         }
         // Digest §3.5: the fourth texture's format, the index offset.
         for (register, value) in [(0x44cc, 7), (0x208c, 9)] {
-            assert!(rule(register).keep(value, &mut kept, Bits::of(true)));
+            assert!(rule(register).keep(value, &mut kept));
         }
         assert_eq!(kept.nth(slot::TX_FORMAT, 3), 7);
         assert_eq!(kept.get(slot::INDEX_OFFSET), 9);
@@ -412,14 +384,14 @@ mod tests {
     fn no_bit_passes_but_those_of_the_list() {
         let mut kept = Kept::new();
         for knows_tiling in [false, true] {
-            let bits = Bits::of(knows_tiling);
+            let rules = Rules::of(knows_tiling);
             for (first, last, _, allowed) in ROWS {
                 for register in (*first..=*last).step_by(4) {
                     let needs_object =
                         !knows_tiling && matches!(register, 0x4e38..=0x4e44 | 0x4f24);
                     for bit in 0..32 {
                         let value = 1 << bit;
-                        let passes = rule(register).keep(value, &mut kept, bits);
+                        let passes = rules.at(register / 4).keep(value, &mut kept);
                         let expected = allowed & value != 0 && !needs_object;
                         assert_eq!(passes, expected, "{register:x} {bit}");
                     }
@@ -437,9 +409,9 @@ mod tests {
             0x4be8, 0x4e28, 0x4e80, 0x4f20, 0x4f5c, 0x4018,
         ] {
             for knows_tiling in [false, true] {
-                let bits = Bits::of(knows_tiling);
-                assert!(!rule(register).is_listed());
-                assert!(!rule(register).keep(0, &mut kept, bits), "{register:x}");
+                let rule = Rules::of(knows_tiling).at(register / 4);
+                assert!(!rule.is_listed());
+                assert!(!rule.keep(0, &mut kept), "{register:x}");
             }
         }
     }

@@ -4,11 +4,14 @@
 
 use static_assertions::const_assert;
 
-/// Of what is kept for nobody.
+/// Registers of a packet that is kept whole where it stands.
+pub(super) const SHORT: usize = 4;
+
+/// Of what is kept for nobody: the first of as many.
 pub(super) const NOBODYS: u8 = 0;
 
 /// `VAP_ALT_NUM_VERTICES`.
-pub(super) const VERTICES: u8 = NOBODYS + 1;
+pub(super) const VERTICES: u8 = NOBODYS + SHORT as u8;
 /// `VAP_INDEX_OFFSET`.
 pub(super) const INDEX_OFFSET: u8 = VERTICES + 1;
 /// `VAP_VTX_SIZE`.
@@ -64,13 +67,13 @@ pub(super) const TX_OFFSET: u8 = TX_PITCH + 16;
 const SLOTS: usize = 0x80;
 const_assert!(TX_OFFSET as usize + 16 <= SLOTS);
 
-/// The values.
-pub(super) struct Kept([u32; SLOTS]);
+/// The values, with room behind them for the last of several that are kept at once.
+pub(super) struct Kept([u32; SLOTS + SHORT]);
 
 impl Kept {
     /// All are zero.
     pub(super) const fn new() -> Self {
-        Self([0; SLOTS])
+        Self([0; SLOTS + SHORT])
     }
 
     /// The value in a slot.
@@ -81,6 +84,16 @@ impl Kept {
     /// Puts a value into a slot.
     pub(super) const fn set(&mut self, slot: u8, value: u32) {
         self.0[slot as usize % SLOTS] = value;
+    }
+
+    /// Puts some values into the slots from one on.
+    #[inline]
+    pub(super) fn set_all<const N: usize>(&mut self, slot: u8, values: &[u32; N]) {
+        const { assert!(N <= SHORT) };
+        let slots = self.0.get_mut(slot as usize % SLOTS..);
+        if let Some(slots) = slots.and_then(|s| s.first_chunk_mut()) {
+            *slots = *values;
+        }
     }
 
     /// The value of number `n` of those that begin with a slot.

@@ -8,7 +8,7 @@ use super::{
     super::packets::{PacketType, RegisterHeader},
     blits::Blit,
     masks::Masks,
-    registers::{self, Bits, Rule},
+    registers::{self, Rules},
     require,
     slot::{self, Kept},
     surface::Tiles,
@@ -23,8 +23,8 @@ pub(super) struct State {
     pub(super) masks: Masks,
     /// Registers that are values and nothing else.
     pub(super) kept: Kept,
-    /// Which bits they may have.
-    pub(super) bits: &'static Bits,
+    /// Which they are, and the bits that they may have.
+    pub(super) rules: &'static Rules,
     /// Where in the stream the last draw is.
     drawn: usize,
     /// Where the four targets are, what samples are resolved to, and depth.
@@ -52,7 +52,7 @@ impl State {
         Self {
             masks: Masks::new(depth_pipes),
             kept,
-            bits: Bits::of(knows_tiling),
+            rules: Rules::of(knows_tiling),
             drawn: 0,
             colours: [Place::default(); 4],
             resolved: Place::default(),
@@ -139,12 +139,12 @@ impl State {
             // Whoever asks for a hierarchy does without.
             0x43a4 if value & 1 != 0 => {
                 let value = value & !1;
-                let listed = Rule::of(register / 4).keep(value, &mut self.kept, self.bits);
+                let listed = self.rules.at(register / 4).keep(value, &mut self.kept);
                 require(listed, Refused::Bits)?;
                 cursor.put(at, value)?;
                 Ok(next)
             }
-            _ if Rule::of(register / 4).is_listed() => Err(Refused::Bits),
+            _ if self.rules.at(register / 4).is_listed() => Err(Refused::Bits),
             _ => self.write_2d(register, at, value, next, cursor),
         }
     }
