@@ -22,7 +22,9 @@ pub struct Tally {
     pub streams: u64,
     /// Those that passed.
     pub passed: u64,
-    /// Commands in those, by opcode.
+    /// Rules that refused the others.
+    pub rules: BTreeMap<&'static str, u64>,
+    /// Commands in those that passed, by opcode.
     pub commands: BTreeMap<u32, u64>,
     /// Registers in those.
     pub registers: BTreeSet<u32>,
@@ -71,8 +73,12 @@ impl Bench {
             stream_knows: made.knows,
         };
         self.tally.streams += 1;
-        let Ok(copy) = self.card.check(&made.stream, &named) else {
-            return;
+        let copy = match self.card.check(&made.stream, &named) {
+            Ok(copy) => copy,
+            Err(refusal) => {
+                *self.tally.rules.entry(refusal.rule).or_default() += 1;
+                return;
+            }
         };
         self.tally.passed += 1;
         self.count(&made.stream);

@@ -28,9 +28,10 @@ fn most_streams_pass_and_every_command_does() {
     }
     let tally = &bench.tally;
     println!(
-        "{} of {} streams passed; {} registers; commands: {:x?}; bytes: {:?}",
+        "{} of {} streams passed; rules: {:?}; {} registers; commands: {:x?}; bytes: {:?}",
         tally.passed,
         tally.streams,
+        tally.rules,
         tally.registers.len(),
         tally.commands,
         tally.bytes,

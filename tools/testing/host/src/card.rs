@@ -397,15 +397,15 @@ impl Card {
         Seqno(self.dword(self.status_at, self.engine().desc().seqno_at / 4))
     }
 
-    /// Checks a stream. The copy that may run, or the dword that it is refused for.
-    pub fn check(&self, stream: &[u32], named: &Named) -> Result<Vec<u32>, usize> {
+    /// Checks a stream. The copy that may run, or why there is none.
+    pub fn check(&self, stream: &[u32], named: &Named) -> Result<Vec<u32>, Refusal> {
         let mut copy = vec![0; stream.len()];
         match self.checker().check(stream, named, &mut copy) {
             Verdict::Copy(len) => {
                 copy.truncate(len);
                 Ok(copy)
             }
-            Verdict::Reject { at, .. } => Err(at),
+            Verdict::Reject { at, rule } => Err(Refusal { at, rule }),
             Verdict::Original => panic!("nobody is confined"),
         }
     }
@@ -419,7 +419,7 @@ impl Card {
 
     /// A client's stream goes its way: checked, copied, run to its end. If it is refused, the dword that it
     /// is refused for.
-    pub fn exec(&mut self, client: u32, stream: &[u32], named: &Named) -> Result<(), usize> {
+    pub fn exec(&mut self, client: u32, stream: &[u32], named: &Named) -> Result<(), Refusal> {
         let copy = self.check(stream, named)?;
         let batch = Some(self.place(&copy));
         self.work(&Job {
@@ -463,6 +463,15 @@ fn page(bus: u64) -> Page {
         memory: MemoryKind::System,
         cache: CacheLevel::Coherent,
     }
+}
+
+/// Why a stream is refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    /// The dword at which the command stands that is the reason.
+    pub at: usize,
+    /// The rule that it broke.
+    pub rule: &'static str,
 }
 
 /// What a stream's relocations name.

@@ -29,8 +29,8 @@ fn what_r300_sends_is_taken_whole_and_touches_its_objects_alone() {
         let objects: Vec<Object> = objects.map(|(place, bytes)| place.cut(*bytes)).collect();
         card.gpu.take_accesses();
         let named = Named::new(&objects);
-        if let Err(at) = card.check(&stream.dwords, &named) {
-            panic!("stream {n} is refused at {at}");
+        if let Err(refusal) = card.check(&stream.dwords, &named) {
+            panic!("stream {n}: {refusal:?}");
         }
         assert_eq!(card.exec(1, &stream.dwords, &named), Ok(()));
         assert!(!card.gpu.vap_stuck(), "stream {n}");

@@ -2,8 +2,9 @@
 //! Command streams for an R5xx that make sense, most of the time: by a grammar of state, draws and blits.
 //!
 //! Each piece is laid out so that what it needs ends with the object that it is in, as far as the generator
-//! knows; some are moved beyond that on purpose, and some dwords of some streams are changed afterwards. Forms
-//! of packets are the document's (§5.1, §5.2), registers the digest's (§3.3 to §3.5, §4.1).
+//! knows; some are moved beyond that on purpose, and some dwords of some streams are changed afterwards. What
+//! one may do out of order is done so now and then: masks of pipes that hide a write, controls and comparisons of the
+//! 2D engine before and behind each other, bits that change how pixels lie in memory. Forms of packets are the document's (§5.1, §5.2), registers the digest's (§3.3 to §3.5, §4.1).
 
 mod three_d;
 mod two_d;
@@ -79,28 +80,37 @@ fn align_of(tiles: Tiles) -> u32 {
     }
 }
 
-/// Stretches of registers that only shape what is drawn: some of the list of digest §5.7.
-const SHAPES: [(u32, u32); 20] = [
-    (0x1d98, 0x1dac),
-    (0x2090, 0x2094),
-    (0x20b0, 0x20b0),
-    (0x2150, 0x216c),
-    (0x2180, 0x21c4),
-    (0x21dc, 0x21fc),
-    (0x2218, 0x226c),
-    (0x2290, 0x22dc),
-    (0x2500, 0x257c),
-    (0x4008, 0x4008),
-    (0x4200, 0x420c),
-    (0x4260, 0x4268),
-    (0x42a0, 0x42b8),
-    (0x4300, 0x4304),
-    (0x43b0, 0x43d0),
-    (0x4440, 0x447c),
-    (0x4580, 0x45bc),
-    (0x4640, 0x467c),
-    (0x4c00, 0x4dfc),
-    (0x4e10, 0x4e24),
+/// Stretches of registers that only shape what is drawn, and their bits: some of the list of digest §5.7; fields by
+/// digest §3.3 to §3.5 and AMD's register pages.
+const SHAPES: [(u32, u32, u32); 27] = [
+    (0x1d98, 0x1dac, u32::MAX),
+    (0x2090, 0x2090, 0x0001_001f),
+    (0x2094, 0x2094, 0x00ff_ffff),
+    (0x20b0, 0x20b0, 0xf3f),
+    (0x2150, 0x216c, u32::MAX),
+    (0x2180, 0x2180, 0x0001_ffff),
+    (0x21dc, 0x21fc, u32::MAX),
+    (0x2220, 0x222c, u32::MAX),
+    (0x2290, 0x22cc, 0x8000_ffff),
+    (0x2500, 0x257c, u32::MAX),
+    (0x4008, 0x4008, 0xffff_0007),
+    (0x4074, 0x40b0, u32::MAX),
+    (0x4200, 0x420c, u32::MAX),
+    (0x4264, 0x4268, u32::MAX),
+    (0x42a0, 0x42b0, u32::MAX),
+    (0x4300, 0x4300, 0x0007_f7ff),
+    (0x4320, 0x435c, 0x07ff_ffff),
+    (0x43b0, 0x43cc, u32::MAX),
+    (0x4440, 0x447c, 0xdfe1_dfff),
+    (0x4580, 0x45bc, u32::MAX),
+    (0x4640, 0x467c, 0x03ff_ffff),
+    (0x4c00, 0x4c7c, 0x00ff_ffff),
+    // Nobody describes these.
+    (0x2188, 0x21c4, 0),
+    (0x2230, 0x226c, 0),
+    (0x4118, 0x4120, 0),
+    (0x4c80, 0x4dfc, 0),
+    (0x4e1c, 0x4e24, 0),
 ];
 
 /// The generator.
@@ -152,7 +162,7 @@ pub fn make(s: &mut Source<'_>) -> Made {
     for _ in 0..pieces {
         generator.piece();
     }
-    if generator.s.below(3) == 2 {
+    if generator.s.below(4) == 3 {
         generator.spoil();
     }
     generator.made
@@ -241,7 +251,8 @@ impl Generator<'_, '_> {
     }
 
     fn piece(&mut self) {
-        match self.s.below(12) {
+        match self.s.below(13) {
+            12 => self.behind_masks(),
             0 => self.shapes(),
             1 => self.nothing(),
             2 => self.wait(),
@@ -256,15 +267,17 @@ impl Generator<'_, '_> {
     /// Registers that have no say in what memory is touched.
     fn shapes(&mut self) {
         for _ in 0..self.some(6) {
-            let (first, last) = SHAPES[self.s.below(SHAPES.len() as u64) as usize];
+            let (first, last, bits) = SHAPES[self.s.below(SHAPES.len() as u64) as usize];
+            let bits = if self.one_in(200) { u32::MAX } else { bits };
             let register = first + 4 * self.s.below(u64::from((last - first) / 4) + 1) as u32;
             let room = (last - register) / 4 + 1;
-            let values: Vec<u32> = (0..self.some(room)).map(|_| self.s.odd() as u32).collect();
+            let values = (0..self.some(room)).map(|_| self.s.odd() as u32 & bits);
+            let values: Vec<u32> = values.collect();
             self.set(register, &values);
         }
         // A memory of the engines, through one register over and over (15).
         let (index, data) = [(0x2200, 0x2208), (0x4250, 0x4254)][self.s.below(2) as usize];
-        let place = self.s.below(1024) as u32;
+        let place = self.s.below(512) as u32;
         self.set(index, &[place]);
         let dwords = 4 * self.some(16);
         self.put(&[(dwords - 1) << 16 | 1 << 15 | (data / 4)]);

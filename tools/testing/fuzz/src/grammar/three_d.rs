@@ -35,17 +35,53 @@ const TEXELS: [(u32, u32, u32); 14] = [
     (0x10, 16, 4),
 ];
 impl Generator<'_, '_> {
-    /// A count of pixels, which each of up to four units writes.
+    /// A count of pixels, which each of up to four units writes: all at once, or one after the other by the mask of
+    /// pipes. Mostly, the mask is full again behind it.
     pub(super) fn query(&mut self) {
-        if self.s.flag() {
-            let units = self.s.below(16) as u32;
-            self.set(0x42c8, &[units]);
-        }
         self.set(0x4f58, &[0]);
-        let object = self.object_with(16, 0);
-        let offset = self.offset(object, 16, 4);
-        self.set(0x4f5c, &[offset]);
-        self.relocation(object);
+        let masks = match self.s.below(3) {
+            0 => vec![None],
+            1 => vec![Some(self.s.below(16) as u32)],
+            _ => (0..=self.s.below(4)).map(|n| Some(1 << n)).collect(),
+        };
+        for mask in &masks {
+            if let Some(mask) = mask {
+                self.set(0x42c8, &[*mask]);
+            }
+            let object = self.object_with(16, 0);
+            let offset = self.offset(object, 16, 4);
+            self.set(0x4f5c, &[offset]);
+            self.relocation(object);
+        }
+        if masks[0].is_some() && !self.one_in(64) {
+            self.set(0x42c8, &[0xf]);
+        }
+    }
+
+    /// A write that the masks of pipes keep from some, or all: of a scissor, a place, a pitch, or a whole scene; and
+    /// one before it that they get. Seldom, as it is refused.
+    pub(super) fn behind_masks(&mut self) {
+        if !self.one_in(12) {
+            return self.scene(true);
+        }
+        self.targets();
+        let mask = self.s.below(16) as u32;
+        let (columns, rows) = self.extent;
+        match self.s.below(3) {
+            0 => self.set(0x43e4, &[0x1fff << 13 | (columns - 1)]),
+            1 => self.set(0x4e38, &[6 << 21 | 0x1ffe]),
+            _ => {}
+        }
+        self.set(0x42c8, &[mask]);
+        match self.s.below(3) {
+            0 => self.set(0x43e4, &[(rows - 1) << 13 | (columns - 1)]),
+            1 => self.targets(),
+            _ => self.scene(true),
+        }
+        if !self.one_in(4) {
+            self.set(0x42c8, &[0xf]);
+        }
+        self.scene(true);
     }
 
     /// Targets, textures, arrays; and a draw, or none.
@@ -103,6 +139,14 @@ impl Generator<'_, '_> {
         self.set(0x46a4, &formats);
         let channels = if self.one_in(8) { 0 } else { 0xffff };
         self.set(0x4e0c, &[channels]);
+        // What changes how pixels lie in memory, or what of it is read.
+        let bit = self.s.below(18);
+        match self.s.below(250) {
+            0 => self.set(0x4e00, &[1 << [7, 9, 10, 13][bit as usize % 4]]),
+            1 => self.set(0x4f1c, &[1 << bit]),
+            2 => self.set(0x4e18, &[0x604]),
+            _ => {}
+        }
         let blend = self.s.below(2) as u32;
         self.set(0x4e04, &[blend << 2 | blend]);
         let mut first = (0, (0, 0));
@@ -116,7 +160,6 @@ impl Generator<'_, '_> {
         let depth = self.s.below(3) == 2;
         let uses = if depth { 1 + self.s.below(7) as u32 } else { 0 };
         self.set(0x4f00, &[uses]);
-        self.set(0x4f1c, &[0]);
         if depth {
             self.depth();
         }
@@ -237,7 +280,18 @@ impl Generator<'_, '_> {
             total += columns * rows * bytes * layers;
         }
         let offset = self.offset(object, total, align_of(tiles));
-        self.set(0x4400 + 4 * unit, &[wraps[1] << 3 | wraps[0]]);
+        // The logical id is the unit, and the finest level one that there is; mostly.
+        let id = if self.one_in(120) {
+            self.s.below(16) as u32
+        } else {
+            unit
+        };
+        let finest = match self.s.below(120) {
+            0 => self.s.below(16) as u32,
+            n => (n as u32 % (levels + 1)).min(15),
+        };
+        let filter = id << 28 | finest << 17 | wraps[1] << 3 | wraps[0];
+        self.set(0x4400 + 4 * unit, &[filter]);
         // Where macro tiles end.
         let switch = self.s.below(2) as u32;
         self.set(0x4440 + 4 * unit, &[switch << 22]);
@@ -296,7 +350,15 @@ impl Generator<'_, '_> {
 
     /// What is drawn (digest §2.6), with the number of vertices here or in the other register.
     fn control(&mut self, walk: u32, vertices: u32) -> u32 {
-        let primitive = [1, 2, 3, 4, 5, 6, 12, 13, 14, 15][self.s.below(10) as usize];
+        let primitive = match self.s.below(200) {
+            0 => self.s.below(16) as u32,
+            n => [1, 2, 3, 4, 5, 6, 12, 13, 14, 15][n as usize % 10],
+        };
+        // Indices that are two, or are not used again; bits that mean nothing.
+        let primitive = match self.s.below(200) {
+            0 => primitive | 1 << [6, 10, 12, 13, 15][self.s.below(5) as usize],
+            _ => primitive,
+        };
         if self.one_in(5) {
             self.set(0x2088, &[vertices]);
             let other = self.s.below(1 << 16) as u32;

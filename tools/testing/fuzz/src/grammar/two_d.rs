@@ -50,13 +50,24 @@ impl Generator<'_, '_> {
         let (columns, rows) = (self.some(120), self.some(60));
         let rop = self.rop();
         let brush = [13, 13, 15, self.s.below(16) as u32][self.s.below(4) as usize];
-        self.set(0x146c, &[0x5200_3003 | rop << 16 | code << 8 | brush << 4]);
+        let control = 0x5200_3003 | rop << 16 | code << 8 | brush << 4;
+        self.set(0x146c, &[control]);
         let colours = [self.s.u32(), self.s.u32(), self.s.u32(), self.s.u32()];
         self.set(0x1478, &colours);
         self.set(0x16cc, &[u32::MAX]);
         self.set(0x16ec, &[0, 0x1fff_1fff]);
+        if self.one_in(12) {
+            self.act(control);
+        }
         let (right, down) = (!self.one_in(4), !self.one_in(4));
-        self.set(0x16c0, &[u32::from(right) | u32::from(down) << 1]);
+        let directions = u32::from(right) | u32::from(down) << 1;
+        // Bits 4:3 tile the destination.
+        let tiles = if self.one_in(48) {
+            self.s.below(4) as u32
+        } else {
+            0
+        };
+        self.set(0x16c0, &[directions | tiles << 3]);
         for (register, corner) in [(0x1428, 0x1434), (0x142c, 0x1438)] {
             let flat = self.flat((columns, rows), pixel, register == 0x1428);
             self.set(register, &[flat.value]);
@@ -65,11 +76,39 @@ impl Generator<'_, '_> {
             let from = if right { x } else { x + columns - 1 };
             let top = if down { y } else { y + rows - 1 };
             self.set(corner, &[top << 16 | from]);
+            if self.one_in(24) {
+                self.act(control);
+            }
         }
         if self.s.flag() {
             self.set(0x143c, &[rows << 16 | columns]);
         } else {
             self.set(0x1598, &[columns << 16 | rows]);
+        }
+    }
+
+    /// What acts when it is written: a control that loads default surfaces (bits 0 and 1 clear) or clears the functions
+    /// of comparing (28), functions that are set again; in any order. The control is as before at the end, mostly.
+    fn act(&mut self, control: u32) {
+        for _ in 0..self.some(4) {
+            match self.s.below(3) {
+                0 => {
+                    let bits = self.s.below(4) as u32 | (self.s.below(2) as u32) << 28;
+                    self.set(0x146c, &[control & !(3 | 1 << 28) | bits]);
+                }
+                1 => {
+                    let function = [0, 1, 4, 5, 7][self.s.below(5) as usize];
+                    let (which, shift) = (self.s.below(3) as u32, 8 * self.s.below(2));
+                    self.set(0x15c0, &[which << 24 | function << shift]);
+                }
+                _ => {
+                    let colours = [self.s.u32(), self.s.u32(), self.s.u32()];
+                    self.set(0x15c4, &colours);
+                }
+            }
+        }
+        if !self.one_in(6) {
+            self.set(0x146c, &[control]);
         }
     }
 
