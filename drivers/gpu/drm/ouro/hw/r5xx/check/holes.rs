@@ -2,7 +2,7 @@
 //! Holes that reading this checker found, and another one has as well or not: `weakness_n_…` goes on where
 //! the list of digest §5.7 ends. Each stream here was let pass once, on the chips it concerns.
 
-use super::{tests::*, *};
+use super::{registers, tests::*, *};
 use std::{vec, vec::Vec};
 
 /// A scissor of 8192 rows of 64 columns, and of 64.
@@ -31,7 +31,8 @@ fn weakness_15_no_write_passes_that_some_pipes_do_not_see() {
         );
         let hidden = masks(target()).set(0x42c8, &[0xf]);
         assert_eq!(refused(hidden.and(draw())), Some("pipe-mask"));
-        assert_eq!(refused(target().and(masks(draw()))), Some("pipe-mask"));
+        let drawn = target().and(masks(draw())).set(0x42c8, &[0xf]);
+        assert_eq!(refused(drawn), Some("pipe-mask"));
         let ends = target().and(draw()).and(masks(new()));
         assert_eq!(refused(ends.clone()), Some("pipe-mask"));
         assert_eq!(ends.check(&objects(&both)), Err(ends.0.len()));
@@ -280,6 +281,33 @@ fn weakness_23_no_bit_passes_that_changes_how_pixels_lie_in_memory() {
     assert_eq!(pitch.check(&asks), Err(0));
     let pitch = new().set(0x4e38, &[6 << 21 | 64]).object(0);
     assert!(pitch.check(&asks).is_ok());
+}
+
+/// The bits are each register's own, in packets that go from one row of the list to the next.
+#[test]
+fn weakness_23_bits_are_compared_in_packets_of_several() {
+    let of = |register: u32| {
+        let row = registers::ROWS
+            .iter()
+            .find(|r| (r.0..=r.1).contains(&register));
+        row.map(|r| r.3)
+    };
+    let mut pairs = 0;
+    for register in (0x1400..0x5000).step_by(4) {
+        let (Some(_), Some(allowed)) = (of(register), of(register + 4)) else {
+            continue;
+        };
+        pairs += 1;
+        for bit in 0..32 {
+            let stream = new().set(register, &[0, 1 << bit]);
+            assert_eq!(
+                stream.passes(&[]),
+                allowed & 1 << bit != 0,
+                "{register:x} {bit}"
+            );
+        }
+    }
+    assert!(pairs > 400);
 }
 
 /// Each rule has a name of its own, for the log.
