@@ -58,6 +58,10 @@ pub enum Kind {
     GarbageStatus,
     /// The engine's TLB forgets everything.
     ForgetTlb,
+    /// The card comes out of a power-on without its firmware having run.
+    Unposted,
+    /// The memory controller says that it is busy.
+    BusyMc,
 }
 
 /// All kinds with their names and window codes.
@@ -85,6 +89,8 @@ pub const KINDS: &[(Kind, &str)] = &[
     (Kind::BusyFifo, "busy-fifo"),
     (Kind::GarbageStatus, "garbage-status"),
     (Kind::ForgetTlb, "forget-tlb"),
+    (Kind::Unposted, "unposted"),
+    (Kind::BusyMc, "busy-mc"),
 ];
 
 impl Kind {

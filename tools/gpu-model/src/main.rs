@@ -7,6 +7,7 @@ use gpu_model::chaos::Chaos;
 use gpu_model::dma::DmaMemory;
 use gpu_model::fault::Fault;
 use gpu_model::model::{self, GpuModel, Options};
+use gpu_model::r5xx::Real;
 use gpu_model::server::{self, VfioIrq};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -63,6 +64,10 @@ struct Args {
     /// No MSI capability, where a chip can do without: interrupts are INTx only.
     #[arg(long)]
     no_msi: bool,
+    /// What an R5xx does as real cards do: "all", or some of forgets, master, pipes, leftovers, foreign,
+    /// with commas between.
+    #[arg(long, value_name = "HABITS", default_value_t)]
+    real: Real,
     /// Report equal memory channels, so that address bit 6 of tiled surfaces is swizzled.
     #[arg(long)]
     swizzle: bool,
@@ -159,6 +164,7 @@ fn run(args: Args) -> anyhow::Result<u8> {
         aperture_mb: args.aperture_mb,
         vram_mb: args.vram_mb,
         no_msi: args.no_msi,
+        real: args.real,
         swizzle: args.swizzle,
         strict: args.strict,
     };

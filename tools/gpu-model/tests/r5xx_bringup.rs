@@ -79,7 +79,7 @@ fn what_a_driver_reads_first() {
     for (name, pipes) in [("rv515", 0x100), ("r520", 0x3f00), ("r580", 0x3f00)] {
         let rig = Rig::bare(config(name));
         for (offset, expected) in [
-            (0x0e40, 0x40),
+            (0x0e40, 0x1000_0140),
             (0x402c, pipes),
             (0x00f8, 16 << 20),
             (0x0108, 8 << 20),

@@ -583,5 +583,5 @@ fn the_kernels_own_streams() {
     assert_eq!(rig.guest(WRITE_BACK + 4), 42);
     assert!(rig.level());
     rig.clean();
-    assert_eq!(rig.reg(0xe40), 0x40);
+    assert_eq!(rig.reg(0xe40), 0x1000_0140);
 }

@@ -2,6 +2,7 @@
 //! What can be chosen about a modelled R5xx, and its PCI configuration space (digest §5.1, §5.4).
 
 use super::chip::Chip;
+use super::real::Real;
 use crate::pci::PciConfig;
 use crate::window::{self, WINDOW};
 
@@ -26,6 +27,8 @@ pub struct R5xxConfig {
     pub keep_accesses: usize,
     /// The chip reaches guest memory only while bus mastering is on.
     pub watch_bus_master: bool,
+    /// Habits of real cards.
+    pub real: Real,
 }
 
 impl R5xxConfig {
@@ -41,6 +44,7 @@ impl R5xxConfig {
             keep_events: 65536,
             keep_accesses: 65536,
             watch_bus_master: false,
+            real: Real::default(),
         }
     }
 }

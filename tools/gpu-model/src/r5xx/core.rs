@@ -9,6 +9,7 @@ use super::indirect::Indirect;
 use super::later::Later;
 use super::lint::Rule;
 use super::mc::Mc;
+use super::real::Pipes;
 use super::regs::{self, reg};
 use super::vram::Vram;
 use crate::clock::Clock;
@@ -67,6 +68,8 @@ pub(crate) struct Core {
     pub later: Later,
     pub window: Window,
     pub removed: bool,
+    /// The step of the pipes' set-up after which nobody has seen the drawing side idle.
+    pub pipes_step: Option<Pipes>,
 }
 
 impl Core {
@@ -92,6 +95,7 @@ impl Core {
             later: Later::default(),
             window: Window::default(),
             removed: false,
+            pipes_step: None,
             cfg,
         };
         core.power_on();
@@ -114,10 +118,13 @@ impl Core {
         self.later = Later::default();
         self.msi_armed = true;
         self.removed = false;
+        self.pipes_step = None;
         let top = (self.cfg.vram - 1) >> 16;
         self.mc_ind_write(self.cfg.chip.mc.fb_location, (top << 16) as u32);
         self.gart_changed();
         self.mc.flush();
+        self.post();
+        self.leave_behind();
         self.surfaces_changed();
         self.bus_master_changed();
         self.update_line();

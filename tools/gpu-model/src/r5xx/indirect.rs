@@ -8,6 +8,7 @@ use super::core::Core;
 use super::mc::{Gart, Unmapped};
 use super::regs::reg;
 use crate::counters::Counter;
+use crate::fault::Kind;
 
 /// PCIE registers.
 mod pcie {
@@ -68,6 +69,12 @@ impl Indirect {
         all
     }
 
+    /// The GART's registers are at their reset values again.
+    pub fn forget_gart(&mut self) {
+        let registers = self.pcie.iter_mut().take(pcie::ERROR + 1);
+        registers.skip(pcie::GART_CNTL).for_each(|r| *r = 0);
+    }
+
     /// The first failed access stays until software writes the register; the layout is not known:
     /// the page's address, bit 0 a write, bit 1 valid.
     pub fn latch_gart_error(&mut self, addr: u64, write: bool) {
@@ -105,7 +112,11 @@ impl Core {
             self.notes.count(Counter::TlbFlushes);
             self.mc.flush();
         }
+        let was_on = self.mc.gart.enabled;
         self.gart_changed();
+        if self.mc.gart.enabled && !was_on {
+            self.watch_gart_on();
+        }
     }
 
     /// Takes over the GART's registers.
@@ -132,7 +143,12 @@ impl Core {
     pub fn mc_data_read(&mut self) -> u32 {
         let n = self.get(reg::MC_IND_INDEX) & 0xffff;
         self.mc_named(n, false);
-        self.indirect.mc.get(n as usize).copied().unwrap_or(0)
+        let value = self.indirect.mc.get(n as usize).copied().unwrap_or(0);
+        let (status, idle) = self.cfg.chip.mc.status;
+        if n == u32::from(status) && self.notes.inject(Kind::BusyMc, "").is_some() {
+            return value & !idle;
+        }
+        value
     }
 
     /// MC_IND_DATA is written: only with the index's write bit.
@@ -184,6 +200,7 @@ impl Core {
     pub fn pll_write(&mut self, data: u32) {
         let index = self.get(reg::CLOCK_CNTL_INDEX);
         if index & PLL_WRITE != 0 {
+            self.watch_clocks(index & (PLL as u32 - 1), data);
             self.indirect.pll[index as usize & (PLL - 1)] = data;
         }
     }

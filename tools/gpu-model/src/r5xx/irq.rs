@@ -10,6 +10,8 @@ use crate::trace::Event;
 
 /// Bits of GEN_INT_STATUS and, where they can be enabled, of GEN_INT_CNTL.
 pub mod bit {
+    /// Something of the display, which other registers tell. Nothing here has any.
+    pub const DISPLAY: u32 = 1 << 0;
     /// The drawing engines went idle.
     pub const GUI_IDLE: u32 = 1 << 19;
     /// Software interrupt.
@@ -48,7 +50,7 @@ impl Core {
     /// GEN_INT_STATUS is written: ones clear, but for the one that raises. `from_stream` says that
     /// the command processor does it.
     pub fn int_status_written(&mut self, data: u32, from_stream: bool) {
-        let left = self.get(reg::GEN_INT_STATUS) & !data;
+        let left = self.get(reg::GEN_INT_STATUS) & !(data & !self.foreign_events());
         self.set(reg::GEN_INT_STATUS, left);
         if data & bit::SW_INT_SET != 0 {
             self.notes.count(Counter::SwInterrupts);

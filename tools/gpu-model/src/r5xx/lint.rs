@@ -118,4 +118,18 @@ rules! {
     DmaAbort = "dma-abort",
     /// A swap code whose meaning nobody knows (§4.7).
     DmaSwap = "dma-swap",
+    /// The GART is switched on over memory of a card that was not posted: its table is noise.
+    GartOverNoise = "gart-over-noise",
+    /// The GART is switched on, and its table lies where a surface turns bytes about for the CPU.
+    TableInSurface = "table-in-surface",
+    /// The GART is switched on, and the VGA's window still leads to an address that is not video memory.
+    VgaMemory = "vga-memory",
+    /// The command processor or the memory controller is reset while bus mastering is on.
+    ResetMastering = "reset-mastering",
+    /// A register of the pipes' set-up is written while something is drawn.
+    PipesBusy = "pipes-busy",
+    /// Two steps of the pipes' set-up, and nobody has seen RBBM_STATUS idle between them.
+    PipesUnwaited = "pipes-unwaited",
+    /// Clocks go to a pipe that is not in use: it was asked for before the chip knew it.
+    PipeClock = "pipe-clock",
 }

@@ -13,6 +13,9 @@ use crate::trace::Event;
 /// RBBM_STATUS (digest §3.2).
 mod status {
     pub const FIFO_FREE: u32 = 64;
+    /// A request that is under way, and the host's side busy: the read itself. Every log of these chips
+    /// has 0x10000140 after a reset.
+    pub const READING: u32 = 1 << 8 | 1 << 28;
     pub const CP_STREAM: u32 = 1 << 16;
     pub const E2: u32 = 1 << 17;
     pub const RB2D: u32 = 1 << 18;
@@ -104,6 +107,7 @@ impl Core {
                 self.garbled(value)
             }
             reg::DMA_GUI_STATUS | reg::DMA_VID_STATUS => self.dma_status(offset),
+            reg::DST_PIPE_CONFIG => self.pipe_config(),
             reg::DSTCACHE_CTLSTAT | reg::RB2D_DSTCACHE_CTLSTAT if self.gfx.busy_2d() => {
                 self.get(offset) | CACHE_BUSY
             }
@@ -143,7 +147,7 @@ impl Core {
 
     /// RBBM_STATUS: who is busy, and the room in the command FIFO.
     fn rbbm_status(&mut self) -> u32 {
-        let mut value = status::FIFO_FREE;
+        let mut value = status::FIFO_FREE | status::READING;
         let mut any = false;
         let mut show = |busy: bool, bits: u32| {
             if busy {
@@ -157,6 +161,8 @@ impl Core {
         show(self.cp_busy(), status::CP_STREAM);
         if any {
             value |= status::GUI_ACTIVE;
+        } else {
+            self.pipes_step = None;
         }
         value
     }
@@ -183,6 +189,7 @@ impl Core {
             Some(_) => {}
         }
         let old = self.get(offset);
+        self.watch_pipes(offset, origin);
         match offset {
             reg::GEN_INT_STATUS => {
                 self.int_status_written(data, matches!(origin, Origin::Cp(_)));

@@ -17,6 +17,7 @@
 //! | `three_d/` | draws: what they consume and would access |
 //! | `dma.rs` | the two DMA channels |
 //! | `lint.rs` | rules that are watched |
+//! | `real.rs` | what real cards do and a kind one spares its driver |
 //! | `core.rs`, `device.rs`, `bus.rs` | the state; the device as a library: [`R5xx`]; as a transport sees it |
 
 pub mod access;
@@ -37,6 +38,7 @@ pub mod mc;
 pub(crate) mod microcode;
 pub(crate) mod mmio;
 pub(crate) mod packet;
+pub mod real;
 pub mod regs;
 pub(crate) mod reset;
 pub mod rom;
@@ -53,3 +55,4 @@ pub use config::R5xxConfig;
 pub use cp::Lockup;
 pub use device::{R5xx, StepResult};
 pub use lint::Rule;
+pub use real::Real;

@@ -25,6 +25,8 @@ pub mod reg {
     pub const RBBM_SOFT_RESET: u32 = 0x00f0;
     pub const CONFIG_MEMSIZE: u32 = 0x00f8;
     pub const CONFIG_APER_SIZE: u32 = 0x0108;
+    pub const VGA_MEMORY_BASE: u32 = 0x0310;
+    pub const VGA_HDP_CONTROL: u32 = 0x0328;
     pub const HOST_PATH_CNTL: u32 = 0x0130;
     pub const HDP_FB_LOCATION: u32 = 0x0134;
     pub const MSI_REARM_EN: u32 = 0x0160;
@@ -123,10 +125,13 @@ pub mod reg {
     pub const VAP_PVS_STATE_FLUSH: u32 = 0x2284;
     pub const RB2D_DSTCACHE_MODE: u32 = 0x3428;
     pub const RB2D_DSTCACHE_CTLSTAT: u32 = 0x342c;
+    pub const GB_TILE_CONFIG: u32 = 0x4018;
     pub const GB_PIPE_SELECT: u32 = 0x402c;
     pub const TX_ENABLE: u32 = 0x4104;
     pub const GA_US_VECTOR_INDEX: u32 = 0x4250;
     pub const GA_US_VECTOR_DATA: u32 = 0x4254;
+    pub const GA_ENHANCE: u32 = 0x4274;
+    pub const SU_REG_DEST: u32 = 0x42c8;
     pub const SC_SCISSOR0: u32 = 0x43e0;
     pub const SC_SCISSOR1: u32 = 0x43e4;
     pub const TX_FILTER1: u32 = 0x4440;
@@ -362,7 +367,8 @@ const TABLE: &[Range] = &[
     draw(0x4260, 0x4268, "GA_LINE"),
     setup(0x4274, "GA_ENHANCE"),
     draw(0x4278, 0x4298, "GA_COLOR_CONTROL to GA_FOG_OFFSET"),
-    draw(0x42a0, 0x42c8, "SU"),
+    draw(0x42a0, 0x42c4, "SU"),
+    draw(0x42c8, 0x42c8, "SU_REG_DEST").bits(15).value(15),
     draw(0x4300, 0x4304, "RS_COUNT, RS_INST_COUNT"),
     draw(0x4320, 0x435c, "RS_INST"),
     draw(0x43a4, 0x43e8, "SC"),
@@ -439,11 +445,16 @@ pub fn merge(offset: u32, old: u32, data: u32) -> u32 {
     }
 }
 
+/// What a register has after a reset.
+pub fn reset_value(offset: u32) -> u32 {
+    map().get(offset).map_or(0, |r| r.reset)
+}
+
 /// All registers at their reset values.
 pub fn power_on() -> Vec<u32> {
     let mut values = vec![0; (MMIO_SIZE / 4) as usize];
     for (n, v) in values.iter_mut().enumerate() {
-        *v = map().get(4 * n as u32).map_or(0, |r| r.reset);
+        *v = reset_value(4 * n as u32);
     }
     values
 }

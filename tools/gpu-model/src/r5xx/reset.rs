@@ -16,12 +16,14 @@ pub(crate) mod block {
     pub const VAP: u32 = 1 << 2;
     pub const E2: u32 = 1 << 5;
     pub const RB: u32 = 1 << 6;
+    pub const MC: u32 = 1 << 8;
     pub const GA: u32 = 1 << 13;
 }
 
 impl Core {
     /// RBBM_SOFT_RESET is written.
     pub fn soft_reset(&mut self, value: u32) {
+        self.watch_reset(value);
         if self.notes.inject(Kind::StuckReset, "").is_some() {
             return;
         }
@@ -35,6 +37,9 @@ impl Core {
     pub fn soft_reset_now(&mut self, value: u32) {
         if value != 0 {
             self.notes.count(Counter::Resets);
+        }
+        if value & block::MC != 0 {
+            self.reset_mc();
         }
         if value & block::CP != 0 {
             self.reset_cp();

@@ -277,6 +277,7 @@ impl Core {
         if old >> 28 == new >> 28 || new >> 28 == 0 {
             return;
         }
+        self.need_pipes(reg::CP_CSQ_CNTL);
         let streams = &self.cp.streams;
         let packet = streams.all.iter().any(|s| s.packet.is_some());
         let queued = streams.queue.iter().any(|q| !q.is_empty());

@@ -11,12 +11,15 @@
 use super::surface::Surface;
 use crate::card_memory::CardMemory;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// The memory of a card.
 pub struct Vram {
     stored: CardMemory,
     surfaces: RwLock<Vec<Surface>>,
+    /// Nobody has set the memory up: it answers, but with nothing that was stored.
+    noise: AtomicU64,
 }
 
 impl Vram {
@@ -28,6 +31,7 @@ impl Vram {
         Ok(Vram {
             stored: CardMemory::private(size)?,
             surfaces: RwLock::default(),
+            noise: AtomicU64::new(0),
         })
     }
 
@@ -39,6 +43,7 @@ impl Vram {
         Ok(Vram {
             stored: CardMemory::shared("gpu-model-vram", 0, size)?,
             surfaces: RwLock::default(),
+            noise: AtomicU64::new(0),
         })
     }
 
@@ -64,12 +69,40 @@ impl Vram {
 
     /// Reads as the CPU, through the surfaces. Bytes that do not exist read zero.
     pub fn cpu_read(&self, offset: u64, buf: &mut [u8]) {
+        if self.is_noise() {
+            for b in buf {
+                let n = self.noise.fetch_add(1, Ordering::Relaxed);
+                *b = (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8;
+            }
+            return;
+        }
         self.stored.read(offset, buf);
     }
 
     /// Writes as the CPU, through the surfaces. Bytes that do not exist are dropped.
     pub fn cpu_write(&self, offset: u64, data: &[u8]) {
-        self.stored.write(offset, data);
+        if !self.is_noise() {
+            self.stored.write(offset, data);
+        }
+    }
+
+    /// Whether the memory answers with noise and keeps nothing, as that of a card that was not posted. A
+    /// guest that has it mapped finds garbage that it can write over; the chip does not see what it wrote.
+    pub fn set_noise(&self, on: bool) {
+        self.noise.store(on.into(), Ordering::Relaxed);
+    }
+
+    /// True while it does.
+    pub fn is_noise(&self) -> bool {
+        self.noise.load(Ordering::Relaxed) != 0
+    }
+
+    /// True if a surface turns the bytes at an offset about for the CPU.
+    pub fn is_reordered(&self, offset: u64) -> bool {
+        let surfaces = self.surfaces.read().unwrap_or_else(PoisonError::into_inner);
+        surfaces
+            .iter()
+            .any(|s| (s.start..s.end()).contains(&offset))
     }
 
     /// Reads as the chip: bytes where the tile formula puts them. All of the range must exist.
