@@ -528,8 +528,9 @@ fn the_kernels_own_streams() {
         0,
         0x1002,
         0,
+        // SU_REG_DEST: as many bits as there are pipes.
         0x10b2,
-        0,
+        1,
         0x823,
         0,
         0x1393,

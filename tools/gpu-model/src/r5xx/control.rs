@@ -4,9 +4,10 @@
 use super::access::Unit;
 use super::core::{Core, Origin};
 use super::cp::{Lockup, Wait};
-use super::gfx;
+use super::gfx::{self, Cache};
 use super::lint::Rule;
 use super::microcode::SEMAPHORES;
+use super::pipes::Reach;
 use super::regs::reg;
 
 /// WAIT_UNTIL (digest §3.2).
@@ -24,6 +25,9 @@ mod until {
 const RESYNC: usize = 8;
 /// RB3D_DSTCACHE_CTLSTAT: a pulse when the colour caches are done (digest §3.5).
 const DC_FINISH: u32 = 1 << 4;
+/// The colour caches are flushed: 1:0 = 2. ZB_ZCACHE_CTLSTAT: bit 0.
+const DC_FLUSH: u32 = 2;
+const ZC_FLUSH: u32 = 1;
 
 impl Core {
     /// WAIT_UNTIL is written. The gate is between the command processor and its clients: who writes
@@ -171,9 +175,12 @@ impl Core {
     }
 
     /// RB3D_DSTCACHE_CTLSTAT: flush, free, and a pulse that lets a resync value out.
-    pub fn colour_cache(&mut self, data: u32) {
-        self.gfx.flush_colour(data);
-        if data & DC_FINISH != 0 {
+    pub fn colour_cache(&mut self, data: u32, reach: Reach) {
+        self.watch_reach(reg::RB3D_DSTCACHE_CTLSTAT, reach);
+        if data & DC_FLUSH != 0 {
+            self.flush_pixels(Cache::Colour, reach);
+        }
+        if data & DC_FINISH != 0 && reach.mask != 0 {
             if let Some((scratch, value)) = self.cp.resync.pop_front() {
                 self.set(reg::SCRATCH_REG0 + 4 * scratch, value);
                 self.scratch_written(scratch);
@@ -181,9 +188,18 @@ impl Core {
         }
     }
 
+    /// ZB_ZCACHE_CTLSTAT: flush, free.
+    pub fn depth_cache(&mut self, data: u32, reach: Reach) {
+        self.watch_reach(reg::ZB_ZCACHE_CTLSTAT, reach);
+        if data & ZC_FLUSH != 0 {
+            self.flush_pixels(Cache::Depth, reach);
+        }
+    }
+
     /// The software interrupt is raised by a stream: all that it tells of must be in memory (§4.9: a
     /// scratch register says only that the stream was parsed so far).
     pub fn watch_fence(&mut self) {
+        self.watch_missed();
         let what = match self.gfx.unfinished() {
             gfx::Unfinished::Nothing => return,
             gfx::Unfinished::Busy => "a unit is busy",

@@ -9,7 +9,8 @@ use super::indirect::Indirect;
 use super::later::Later;
 use super::lint::Rule;
 use super::mc::Mc;
-use super::real::Pipes;
+use super::pipes::Pipes;
+use super::real::Setup;
 use super::regs::{self, reg};
 use super::vram::Vram;
 use crate::clock::Clock;
@@ -60,6 +61,7 @@ pub(crate) struct Core {
     pub mc: Mc,
     pub cp: Cp,
     pub gfx: Gfx,
+    pub pipes: Pipes,
     pub dma: Dma,
     pub pci: PciConfig,
     pub irq: Arc<dyn IrqSink>,
@@ -69,7 +71,7 @@ pub(crate) struct Core {
     pub window: Window,
     pub removed: bool,
     /// The step of the pipes' set-up after which nobody has seen the drawing side idle.
-    pub pipes_step: Option<Pipes>,
+    pub pipes_step: Option<Setup>,
 }
 
 impl Core {
@@ -87,6 +89,7 @@ impl Core {
             mc: Mc::new(vram, memory, cfg.keep_accesses),
             cp: Cp::default(),
             gfx: Gfx::default(),
+            pipes: Pipes::default(),
             dma: Dma::default(),
             pci: pci_config(&cfg),
             irq,
@@ -108,12 +111,14 @@ impl Core {
         self.pci = pci_config(&self.cfg);
         self.values = regs::power_on();
         self.set(reg::GB_PIPE_SELECT, self.cfg.chip.pipe_select);
+        self.set(reg::GB_PIPE_SELECT2, (1 << self.cfg.chip.z_pipes) - 1);
         self.set(reg::CONFIG_MEMSIZE, self.cfg.vram as u32);
         // Half of what HDP_APER_CNTL lets the CPU see (digest §5.2).
         self.set(reg::CONFIG_APER_SIZE, (self.cfg.aperture / 2) as u32);
         self.indirect = Indirect::new(self.cfg.chip);
         self.cp = Cp::default();
         self.gfx = Gfx::default();
+        self.pipes = Pipes::default();
         self.dma = Dma::default();
         self.later = Later::default();
         self.msi_armed = true;

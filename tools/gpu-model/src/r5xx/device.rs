@@ -350,6 +350,17 @@ impl R5xx {
         self.core().gfx.vap_stuck()
     }
 
+    /// A register as one pipe has it: SU_REG_DEST and FG_ZBREG_DEST say which of them a write reaches.
+    pub fn pipe_register(&self, pipe: usize, offset: u32) -> u32 {
+        self.core().pipe_value(pipe, offset)
+    }
+
+    /// A dword of the pixel shaders' memory in one pipe: of the code, six for each of 512 instructions, or
+    /// of the constants, four for each of 256. `None` where there is none.
+    pub fn shader_dword(&self, pipe: usize, constant: bool, at: usize) -> Option<u32> {
+        self.core().us_dword(pipe, constant, at)
+    }
+
     /// Number of GART translations that are cached.
     pub fn cached_translations(&self) -> usize {
         self.core().mc.cached()

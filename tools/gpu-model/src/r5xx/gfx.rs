@@ -5,10 +5,12 @@
 //! Both drawing engines take their work from one queue, in order. They begin only when the command
 //! processor can go no further: what does not wait for them is too early.
 
+use super::access::{Access, Unit};
 use super::core::{Core, Step};
 use super::cp::Wait;
 use super::irq;
 use super::lint::Rule;
+use super::pipes::Reach;
 use super::regs::reg;
 use super::{three_d, two_d};
 use crate::counters::Counter;
@@ -36,6 +38,54 @@ pub(crate) enum Unfinished {
     Dirty,
 }
 
+/// The caches of pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cache {
+    Colour,
+    Depth,
+}
+
+/// Ranges of pixels that are remembered until they are flushed; more are not told.
+const REMEMBERED: usize = 256;
+
+/// Pixels that were drawn, in the caches of the pipes.
+#[derive(Default)]
+struct Pixels {
+    /// Pipes that hold some, a bit each.
+    dirty: u8,
+    /// Where they go.
+    to: Vec<Access>,
+    /// A flush has gone by pipes that hold some.
+    missed: bool,
+}
+
+impl Pixels {
+    fn drawn(&mut self, draw: &three_d::Draw, unit: Unit, all: u8) {
+        self.dirty |= all;
+        let room = REMEMBERED.saturating_sub(self.to.len());
+        let writes = draw.accesses().iter().filter(|a| a.write && a.unit == unit);
+        self.to.extend(writes.take(room));
+    }
+
+    /// A flush reaches some pipes. What comes to memory now and should have long before.
+    fn flush(&mut self, reach: Reach) -> Vec<Access> {
+        if self.dirty == 0 {
+            return Vec::new();
+        }
+        self.dirty &= !reach.mask;
+        let late = if self.missed && reach.mask != 0 {
+            self.to.clone()
+        } else {
+            Vec::new()
+        };
+        self.missed = self.dirty != 0;
+        if !self.missed {
+            self.to.clear();
+        }
+        late
+    }
+}
+
 /// The drawing side of the chip.
 #[derive(Default)]
 pub(crate) struct Gfx {
@@ -47,8 +97,8 @@ pub(crate) struct Gfx {
     /// DEFAULT_OFFSET or DEFAULT_PITCH were written.
     pub default_set: bool,
     dirty_2d: bool,
-    dirty_colour: bool,
-    dirty_depth: bool,
+    colour: Pixels,
+    depth: Pixels,
     /// An injected hang of the 2D engine.
     hung: bool,
     not_before: u64,
@@ -99,25 +149,11 @@ impl Gfx {
         }
     }
 
-    /// The colour cache is flushed: 1:0 = 2 (digest §3.5).
-    pub fn flush_colour(&mut self, data: u32) {
-        if data & 2 != 0 {
-            self.dirty_colour = false;
-        }
-    }
-
-    /// The depth cache is flushed.
-    pub fn flush_depth(&mut self, data: u32) {
-        if data & 1 != 0 {
-            self.dirty_depth = false;
-        }
-    }
-
     /// What is not in memory yet.
     pub fn unfinished(&self) -> Unfinished {
         if self.busy_2d() || self.busy_3d() {
             Unfinished::Busy
-        } else if self.dirty_2d || self.dirty_colour || self.dirty_depth {
+        } else if self.dirty_2d || self.colour.dirty != 0 || self.depth.dirty != 0 {
             Unfinished::Dirty
         } else {
             Unfinished::Nothing
@@ -140,13 +176,43 @@ impl Core {
             }
             Job::Three(draw) => {
                 self.notes.count(Counter::Draws3d);
-                self.gfx.dirty_colour |= draw.writes_colour();
-                self.gfx.dirty_depth |= draw.writes_depth();
+                let (colour, depth) = (draw.writes_colour(), draw.writes_depth());
+                if colour {
+                    let all = self.reach(reg::RB3D_DSTCACHE_CTLSTAT).all;
+                    self.gfx.colour.drawn(draw, Unit::Color, all);
+                }
+                if depth {
+                    let all = self.reach(reg::ZB_ZCACHE_CTLSTAT).all;
+                    self.gfx.depth.drawn(draw, Unit::Depth, all);
+                }
             }
         }
         self.gfx.queue.push_back(job);
         if !self.gfx.room() && self.cp.wait.is_none() {
             self.cp.wait = Some(Wait::Draw);
+        }
+    }
+
+    /// A cache of pixels is flushed, in the pipes that the write reaches. What an earlier flush has missed
+    /// is written now, to wherever it was drawn.
+    pub fn flush_pixels(&mut self, cache: Cache, reach: Reach) {
+        let pixels = match cache {
+            Cache::Colour => &mut self.gfx.colour,
+            Cache::Depth => &mut self.gfx.depth,
+        };
+        for access in pixels.flush(reach) {
+            self.mc.touch(access);
+        }
+    }
+
+    /// A fence is written: no pipe may hold pixels that a flush has missed.
+    pub fn watch_missed(&mut self) {
+        let gfx = &self.gfx;
+        if gfx.colour.missed || gfx.depth.missed {
+            let (colour, depth) = (gfx.colour.dirty, gfx.depth.dirty);
+            self.notes.lint(Rule::FlushMissed, || {
+                format!("a fence, and pipes {colour:#x} hold colour, {depth:#x} depth")
+            });
         }
     }
 

@@ -118,6 +118,9 @@ rules! {
     DmaAbort = "dma-abort",
     /// A swap code whose meaning nobody knows (§4.7).
     DmaSwap = "dma-swap",
+    /// A flush, an invalidation or a wipe does not reach all pipes (SU_REG_DEST, FG_ZBREG_DEST), or a fence
+    /// is written while pixels of a pipe that one has missed are not in memory.
+    FlushMissed = "flush-missed",
     /// The GART is switched on over memory of a card that was not posted: its table is noise.
     GartOverNoise = "gart-over-noise",
     /// The GART is switched on, and its table lies where a surface turns bytes about for the CPU.

@@ -189,6 +189,7 @@ impl Core {
             Some(_) => {}
         }
         let old = self.get(offset);
+        let reach = self.reach(offset);
         self.watch_pipes(offset, origin);
         match offset {
             reg::GEN_INT_STATUS => {
@@ -207,7 +208,7 @@ impl Core {
                 self.push_data(offset, data);
                 return;
             }
-            _ => self.set(offset, regs::merge(offset, old, data)),
+            _ => self.store(offset, data, reach),
         }
         match offset {
             reg::MM_DATA => self.mm_write(data),
@@ -229,21 +230,27 @@ impl Core {
             reg::DMA_GUI_STATUS | reg::DMA_VID_STATUS => self.dma_abort(offset, data),
             reg::CP_ME_RAM_ADDR..=reg::CP_ME_RAM_DATAL => self.me_write(offset, data),
             reg::SURFACE_CNTL..reg::SURFACE_END => self.surface_written(offset, old),
-            reg::SCRATCH_REG0..=0x15fc => self.scratch_written((offset - reg::SCRATCH_REG0) / 4),
+            reg::SCRATCH_REG0..=0x15fc => {
+                if matches!(origin, Origin::Cp(_)) && !self.notes.client {
+                    self.watch_missed();
+                }
+                self.scratch_written((offset - reg::SCRATCH_REG0) / 4)
+            }
             reg::DST_HEIGHT_WIDTH | reg::DST_WIDTH_HEIGHT => self.rectangle_trigger(offset),
             reg::DST_LINE_END => self.line_trigger(),
             reg::SRC_PITCH_OFFSET | reg::DST_PITCH_OFFSET => self.gfx.named_2d(offset),
             reg::DEFAULT_OFFSET | reg::DEFAULT_PITCH => self.gfx.default_set = true,
             reg::DP_GUI_MASTER_CNTL => self.master_control(data),
             reg::DSTCACHE_CTLSTAT | reg::RB2D_DSTCACHE_CTLSTAT => self.gfx.flush_2d(data),
-            reg::RB3D_DSTCACHE_CTLSTAT => self.colour_cache(data),
-            reg::ZB_ZCACHE_CTLSTAT => self.gfx.flush_depth(data),
+            reg::RB3D_DSTCACHE_CTLSTAT => self.colour_cache(data, reach),
+            reg::ZB_ZCACHE_CTLSTAT => self.depth_cache(data, reach),
+            reg::TX_INVALTAGS => self.watch_reach(offset, reach),
             reg::WAIT_UNTIL => self.wait_until(data, origin),
             reg::VAP_VF_CNTL => self.vf_cntl_written(data),
             reg::VAP_PVS_VECTOR_INDX => self.pvs_index(data),
             reg::VAP_PVS_VECTOR_DATA | reg::VAP_PVS_VECTOR_DATA_128 => self.pvs_write(data),
-            reg::GA_US_VECTOR_INDEX | reg::GA_US_VECTOR_DATA => self.us_write(offset, data),
-            reg::ZB_ZPASS_ADDR => self.zpass(data),
+            reg::GA_US_VECTOR_INDEX | reg::GA_US_VECTOR_DATA => self.us_write(offset, data, reach),
+            reg::ZB_ZPASS_ADDR => self.zpass(data, reach),
             _ => {}
         }
     }

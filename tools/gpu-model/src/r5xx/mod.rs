@@ -14,6 +14,7 @@
 //! | `packet.rs`, `control.rs` | type-3 packets; those that wait or decide |
 //! | `gfx.rs` | the queue of drawing work, and who waits for it |
 //! | `two_d/` | the 2D engine |
+//! | `pipes.rs` | which pipes a register write reaches |
 //! | `three_d/` | draws: what they consume and would access |
 //! | `dma.rs` | the two DMA channels |
 //! | `lint.rs` | rules that are watched |
@@ -38,6 +39,7 @@ pub mod mc;
 pub(crate) mod microcode;
 pub(crate) mod mmio;
 pub(crate) mod packet;
+pub(crate) mod pipes;
 pub mod real;
 pub mod regs;
 pub(crate) mod reset;

@@ -88,7 +88,7 @@ impl fmt::Display for Real {
 
 /// Steps of the pipes' set-up (digest §5.2, "pipes").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pipes {
+pub(crate) enum Setup {
     /// GA_ENHANCE.
     Enhance,
     /// Which pipes there are and how the screen is cut: SU_REG_DEST, GB_TILE_CONFIG, GB_PIPE_SELECT.
@@ -97,12 +97,12 @@ pub(crate) enum Pipes {
     TwoD,
 }
 
-impl Pipes {
-    fn of(offset: u32) -> Option<Pipes> {
+impl Setup {
+    fn of(offset: u32) -> Option<Setup> {
         match offset {
-            reg::GA_ENHANCE => Some(Pipes::Enhance),
-            reg::SU_REG_DEST | reg::GB_TILE_CONFIG | reg::GB_PIPE_SELECT => Some(Pipes::Select),
-            reg::DST_PIPE_CONFIG | reg::RB2D_DSTCACHE_MODE => Some(Pipes::TwoD),
+            reg::GA_ENHANCE => Some(Setup::Enhance),
+            reg::SU_REG_DEST | reg::GB_TILE_CONFIG | reg::GB_PIPE_SELECT => Some(Setup::Select),
+            reg::DST_PIPE_CONFIG | reg::RB2D_DSTCACHE_MODE => Some(Setup::TwoD),
             _ => None,
         }
     }
@@ -215,7 +215,7 @@ impl Core {
 
     /// A register of the pipes' set-up is written.
     pub fn watch_pipes(&mut self, offset: u32, origin: Origin) {
-        let Some(step) = Pipes::of(offset).filter(|_| self.cfg.real.pipes) else {
+        let Some(step) = Setup::of(offset).filter(|_| self.cfg.real.pipes) else {
             return;
         };
         // A stream's queries take pipes away and give them back, in the order of drawing.

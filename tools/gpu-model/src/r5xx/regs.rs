@@ -127,7 +127,9 @@ pub mod reg {
     pub const RB2D_DSTCACHE_CTLSTAT: u32 = 0x342c;
     pub const GB_TILE_CONFIG: u32 = 0x4018;
     pub const GB_PIPE_SELECT: u32 = 0x402c;
+    pub const TX_INVALTAGS: u32 = 0x4100;
     pub const TX_ENABLE: u32 = 0x4104;
+    pub const GB_PIPE_SELECT2: u32 = 0x4124;
     pub const GA_US_VECTOR_INDEX: u32 = 0x4250;
     pub const GA_US_VECTOR_DATA: u32 = 0x4254;
     pub const GA_ENHANCE: u32 = 0x4274;
@@ -140,6 +142,7 @@ pub mod reg {
     pub const TX_FORMAT2: u32 = 0x4500;
     pub const TX_OFFSET: u32 = 0x4540;
     pub const US_OUT_FMT0: u32 = 0x46a4;
+    pub const FG_ZBREG_DEST: u32 = 0x4be8;
     pub const RB3D_CCTL: u32 = 0x4e00;
     pub const RB3D_BLENDCNTL: u32 = 0x4e04;
     pub const RB3D_COLOR_CHANNEL_MASK: u32 = 0x4e0c;
@@ -380,7 +383,8 @@ const TABLE: &[Range] = &[
     draw(0x46a4, 0x46b4, "US_OUT_FMT"),
     draw(0x46c0, 0x46c4, "US_W_FMT"),
     draw(0x4bc0, 0x4bd8, "FG"),
-    draw(0x4be0, 0x4be8, "FG_ALPHA"),
+    draw(0x4be0, 0x4be4, "FG_ALPHA"),
+    draw(0x4be8, 0x4be8, "FG_ZBREG_DEST").bits(3).value(3),
     draw(0x4c00, 0x4dfc, "US_ALU_CONST"),
     draw(0x4e00, 0x4e24, "RB3D"),
     draw(0x4e28, 0x4e48, "RB3D_COLOROFFSET, RB3D_COLORPITCH"),

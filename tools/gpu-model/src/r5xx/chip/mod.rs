@@ -7,6 +7,7 @@
 mod r520;
 mod r580;
 mod rv515;
+mod rv530;
 
 /// Where a chip keeps things in its memory controller's indirect registers (digest §5.2), and what
 /// is idle or fixed there.
@@ -35,15 +36,20 @@ pub struct Chip {
     pub mc: McLayout,
     /// GB_PIPE_SELECT (0x402c) as fused: 13:12 pipes - 1, 11:8 which.
     pub pipe_select: u32,
+    /// Z pipes behind the pixel pipe, where they are counted apart (GB_PIPE_SELECT2, 0x4124); else 0.
+    pub z_pipes: u32,
 }
 
 impl Chip {
-    /// All chips.
+    /// The chips that are served.
     pub const ALL: &'static [&'static Chip] = &[&rv515::CHIP, &r520::CHIP, &r580::CHIP];
+    /// One more, for what it alone has.
+    pub const RV530: &'static Chip = &rv530::CHIP;
 
     /// The chip with a name.
     pub fn named(name: &str) -> Option<&'static Chip> {
-        Self::ALL.iter().copied().find(|c| c.name == name)
+        let all = Self::ALL.iter().copied().chain([Self::RV530]);
+        all.into_iter().find(|c| c.name == name)
     }
 
     /// Number of pixel pipes.

@@ -18,4 +18,5 @@ pub(super) const CHIP: Chip = Chip {
     mc: MC,
     // Four pipes.
     pipe_select: 0x0000_3f00,
+    z_pipes: 0,
 };

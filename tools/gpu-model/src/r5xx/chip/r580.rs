@@ -10,4 +10,5 @@ pub(super) const CHIP: Chip = Chip {
     revision: 0,
     mc: MC,
     pipe_select: 0x0000_3f00,
+    z_pipes: 0,
 };

@@ -16,4 +16,5 @@ pub(super) const CHIP: Chip = Chip {
     },
     // One pipe.
     pipe_select: 0x0000_0100,
+    z_pipes: 0,
 };

@@ -6,6 +6,7 @@
 
 use crate::r5xx::core::Core;
 use crate::r5xx::lint::Rule;
+use crate::r5xx::pipes::{Reach, MOST};
 use crate::r5xx::regs::reg;
 
 /// Vectors of the vertex engine, of 16 bytes: code, constants, and what the clipper wants.
@@ -27,10 +28,54 @@ pub(crate) struct Memories {
     at: u32,
     lane: usize,
     partial: [u32; 4],
-    us: Vec<u32>,
-    us_constants: Vec<u32>,
-    us_at: usize,
-    us_constant: bool,
+    /// The pixel engine of pipe 0.
+    us: Us,
+    /// Those of other pipes, while they differ from it.
+    others: [Option<Box<Us>>; MOST - 1],
+}
+
+/// The memories of a pixel engine.
+#[derive(Clone, PartialEq, Eq)]
+struct Us {
+    code: Vec<u32>,
+    constants: Vec<u32>,
+    at: usize,
+    constant: bool,
+}
+
+impl Default for Us {
+    fn default() -> Self {
+        Us {
+            code: vec![0; US_CODE],
+            constants: vec![0; US_CONSTANTS],
+            at: 0,
+            constant: false,
+        }
+    }
+}
+
+impl Us {
+    fn index(&mut self, data: u32) {
+        self.constant = data >> 16 & 1 != 0;
+        let size = if self.constant { 4 } else { 6 };
+        self.at = (data & 0x1ff) as usize * size;
+    }
+
+    /// Stores a dword; where there is none, says which.
+    fn data(&mut self, data: u32) -> Option<usize> {
+        let at = self.at;
+        self.at += 1;
+        let memory = if self.constant {
+            &mut self.constants
+        } else {
+            &mut self.code
+        };
+        match memory.get_mut(at) {
+            Some(v) => *v = data,
+            None => return Some(at),
+        }
+        None
+    }
 }
 
 impl Default for Memories {
@@ -40,10 +85,8 @@ impl Default for Memories {
             at: 0,
             lane: 0,
             partial: [0; 4],
-            us: vec![0; US_CODE],
-            us_constants: vec![0; US_CONSTANTS],
-            us_at: 0,
-            us_constant: false,
+            us: Us::default(),
+            others: [const { None }; MOST - 1],
         }
     }
 }
@@ -100,27 +143,50 @@ impl Core {
     }
 
     /// GA_US_VECTOR_INDEX or GA_US_VECTOR_DATA: 8:0 index, 16 constants; six dwords of an instruction
-    /// or four of a constant follow each other.
-    pub fn us_write(&mut self, offset: u32, data: u32) {
+    /// or four of a constant follow each other. Each pipe has memories of its own.
+    pub fn us_write(&mut self, offset: u32, data: u32, reach: Reach) {
+        self.watch_reach(offset, reach);
         let m = &mut self.gfx.three.memories;
-        if offset == reg::GA_US_VECTOR_INDEX {
-            m.us_constant = data >> 16 & 1 != 0;
-            let size = if m.us_constant { 4 } else { 6 };
-            m.us_at = (data & 0x1ff) as usize * size;
-            return;
+        if reach.missed() != 0 {
+            for (n, other) in (1..MOST).zip(&mut m.others) {
+                if reach.all >> n & 1 != 0 && other.is_none() {
+                    *other = Some(Box::new(m.us.clone()));
+                }
+            }
         }
-        let at = m.us_at;
-        m.us_at += 1;
-        let memory = if m.us_constant {
-            &mut m.us_constants
-        } else {
-            &mut m.us
-        };
-        match memory.get_mut(at) {
-            Some(v) => *v = data,
-            None => self
-                .notes
-                .lint(Rule::ShaderAddress, || format!("pixel dword {at}")),
+        let mut outside = None;
+        let others = m.others.iter_mut().map(Option::as_deref_mut);
+        let engines = [Some(&mut m.us)].into_iter().chain(others).enumerate();
+        for (_, us) in engines.filter(|(n, _)| reach.mask >> n & 1 != 0) {
+            let Some(us) = us else { continue };
+            if offset == reg::GA_US_VECTOR_INDEX {
+                us.index(data);
+            } else {
+                outside = us.data(data).or(outside);
+            }
         }
+        // Those that have come to hold the same are one again; looked at once for each run of dwords.
+        if offset == reg::GA_US_VECTOR_INDEX && reach.missed() == 0 {
+            for other in &mut m.others {
+                if other.as_deref() == Some(&m.us) {
+                    *other = None;
+                }
+            }
+        }
+        if let Some(at) = outside {
+            self.notes
+                .lint(Rule::ShaderAddress, || format!("pixel dword {at}"));
+        }
+    }
+
+    /// A dword of a pipe's pixel engine: of its code, or of its constants.
+    pub fn us_dword(&self, pipe: usize, constant: bool, at: usize) -> Option<u32> {
+        let m = &self.gfx.three.memories;
+        let other = pipe
+            .checked_sub(1)
+            .and_then(|n| m.others.get(n)?.as_deref());
+        let us = other.unwrap_or(&m.us);
+        let memory = if constant { &us.constants } else { &us.code };
+        memory.get(at).copied()
     }
 }

@@ -109,6 +109,11 @@ impl Draw {
         self.colour
     }
 
+    /// All that it touches.
+    pub fn accesses(&self) -> &[Access] {
+        &self.accesses
+    }
+
     pub fn writes_depth(&self) -> bool {
         self.depth
     }
@@ -207,12 +212,17 @@ impl Core {
             Walk::List => self.fetch_list(p.vertices, &mut accesses),
             Walk::State | Walk::Data => {}
         }
-        let targets = self.targets();
-        self.surface_accesses(&targets, &mut accesses);
+        let (mut colour, mut depth) = (false, false);
+        self.each_pipe(|core| {
+            let targets = core.targets();
+            core.surface_accesses(&targets, &mut accesses);
+            colour |= targets.writes_colour();
+            depth |= targets.writes_depth();
+        });
         let draw = Draw {
             client: self.notes.client,
-            colour: targets.writes_colour(),
-            depth: targets.writes_depth(),
+            colour,
+            depth,
             accesses,
         };
         self.queue(Job::Three(Box::new(draw)));

@@ -10,6 +10,7 @@ use super::push;
 use crate::r5xx::access::{Access, Unit};
 use crate::r5xx::core::Core;
 use crate::r5xx::lint::Rule;
+use crate::r5xx::pipes::Reach;
 use crate::r5xx::regs::reg;
 use crate::r5xx::tile::{Layout, Micro, MACRO_BYTES, MICRO_BYTES};
 
@@ -138,7 +139,7 @@ impl Core {
         self.depth_target(&mut t.surfaces);
         self.resolve_target(&mut t.surfaces);
         for n in 0..TEXTURES {
-            if self.get(reg::TX_ENABLE) >> n & 1 != 0 {
+            if self.seen(reg::TX_ENABLE) >> n & 1 != 0 {
                 t.textures.extend(self.texture(n));
             }
         }
@@ -148,30 +149,30 @@ impl Core {
     /// SC_SCISSOR0 and 1: x in 12:0, y in 25:13; the lower right corner is inside (digest §3.5).
     fn scissor(&self) -> Option<Area> {
         let corner = |v: u32| (u64::from(v & 0x1fff), u64::from(v >> 13 & 0x1fff));
-        let (x0, y0) = corner(self.get(reg::SC_SCISSOR0));
-        let (x1, y1) = corner(self.get(reg::SC_SCISSOR1));
+        let (x0, y0) = corner(self.seen(reg::SC_SCISSOR0));
+        let (x1, y1) = corner(self.seen(reg::SC_SCISSOR1));
         (x1 >= x0 && y1 >= y0).then_some(Area { x0, y0, x1, y1 })
     }
 
     fn colour_targets(&mut self, out: &mut Vec<Target>) {
-        let control = self.get(reg::RB3D_CCTL);
+        let control = self.seen(reg::RB3D_CCTL);
         // The first one's pixels go to so many; shaders put out pixels of their own for others, unless they are
         // told that there is no such target (US_OUT_FMT 4:0 15).
         let repeated = (control >> 5 & 3) + 1;
-        let first = self.get(reg::RB3D_COLORPITCH0) >> 21 & 15;
-        let mask = self.get(reg::RB3D_COLOR_CHANNEL_MASK);
-        let read = self.get(reg::RB3D_BLENDCNTL) & 4 != 0;
+        let first = self.seen(reg::RB3D_COLORPITCH0) >> 21 & 15;
+        let mask = self.seen(reg::RB3D_COLOR_CHANNEL_MASK);
+        let read = self.seen(reg::RB3D_BLENDCNTL) & 4 != 0;
         // The clear of depth and colour together does not look at the mask.
-        let clears = self.get(reg::ZB_BW_CNTL) >> 5 & 1 != 0;
+        let clears = self.seen(reg::ZB_BW_CNTL) >> 5 & 1 != 0;
         for n in 0..COLOURS {
-            if n >= repeated && self.get(reg::US_OUT_FMT0 + 4 * n) & 31 == OUT_UNUSED {
+            if n >= repeated && self.seen(reg::US_OUT_FMT0 + 4 * n) & 31 == OUT_UNUSED {
                 continue;
             }
             let write = mask >> (4 * n) & 15 != 0 || clears;
             if !write && !read {
                 continue;
             }
-            let pitch = self.get(reg::RB3D_COLORPITCH0 + 4 * n);
+            let pitch = self.seen(reg::RB3D_COLORPITCH0 + 4 * n);
             // Without bit 14 all targets have the first one's format.
             let format = if control >> 14 & 1 != 0 {
                 pitch >> 21 & 15
@@ -183,7 +184,7 @@ impl Core {
                     .lint(Rule::Format, || format!("colour {pitch:#010x}"));
                 continue;
             };
-            let base = self.get(reg::RB3D_COLOROFFSET0 + 4 * n);
+            let base = self.seen(reg::RB3D_COLOROFFSET0 + 4 * n);
             let tiles = pitch >> 16;
             let micro = tiles >> 1 & 3;
             // 2 x 2 blocks are for textures and the host only (§2.2).
@@ -199,12 +200,12 @@ impl Core {
     }
 
     fn depth_target(&mut self, out: &mut Vec<Target>) {
-        let control = self.get(reg::ZB_CNTL);
+        let control = self.seen(reg::ZB_CNTL);
         let (stencil, depth, writes) = (control & 1 != 0, control & 2 != 0, control & 4 != 0);
         if !stencil && !depth {
             return;
         }
-        let bytes = match self.get(reg::ZB_FORMAT) & 15 {
+        let bytes = match self.seen(reg::ZB_FORMAT) & 15 {
             0 | 1 => 2,
             2 => 4,
             other => {
@@ -212,8 +213,8 @@ impl Core {
                 return;
             }
         };
-        let pitch = self.get(reg::ZB_DEPTHPITCH);
-        let base = self.get(reg::ZB_DEPTHOFFSET);
+        let pitch = self.seen(reg::ZB_DEPTHPITCH);
+        let base = self.seen(reg::ZB_DEPTHOFFSET);
         let tiles = pitch >> 16;
         let micro = tiles >> 1 & 3;
         // Neither 8 x 4 nor 8 x 2 blocks for depth (§2.2).
@@ -229,15 +230,15 @@ impl Core {
     }
 
     fn resolve_target(&mut self, out: &mut Vec<Target>) {
-        if self.get(reg::RB3D_AARESOLVE_CTL) & 1 == 0 {
+        if self.seen(reg::RB3D_AARESOLVE_CTL) & 1 == 0 {
             return;
         }
-        let format = self.get(reg::RB3D_COLORPITCH0) >> 21 & 15;
+        let format = self.seen(reg::RB3D_COLORPITCH0) >> 21 & 15;
         let Some(bytes) = colour_bytes(format) else {
             return;
         };
-        let pitch = u64::from(self.get(reg::RB3D_AARESOLVE_PITCH) & 0x3ffe) * bytes;
-        let base = self.get(reg::RB3D_AARESOLVE_OFFSET);
+        let pitch = u64::from(self.seen(reg::RB3D_AARESOLVE_PITCH) & 0x3ffe) * bytes;
+        let base = self.seen(reg::RB3D_AARESOLVE_OFFSET);
         let known = Some(Layout::linear(pitch));
         self.add_target(out, Unit::Resolve, base, bytes, known, (false, true));
     }
@@ -284,11 +285,11 @@ impl Core {
     /// All that lies in a texture: every level and face (fields from digest §5.7).
     fn texture(&mut self, n: u32) -> Option<Access> {
         let (f0, f1, f2) = (
-            self.get(reg::TX_FORMAT0 + 4 * n),
-            self.get(reg::TX_FORMAT1 + 4 * n),
-            self.get(reg::TX_FORMAT2 + 4 * n),
+            self.seen(reg::TX_FORMAT0 + 4 * n),
+            self.seen(reg::TX_FORMAT1 + 4 * n),
+            self.seen(reg::TX_FORMAT2 + 4 * n),
         );
-        let offset = self.get(reg::TX_OFFSET + 4 * n);
+        let offset = self.seen(reg::TX_OFFSET + 4 * n);
         let Some(mut texels) = texels(f1 & 31) else {
             self.notes
                 .lint(Rule::Format, || format!("texture {n}: {f1:#010x}"));
@@ -317,7 +318,7 @@ impl Core {
                 .lint(Rule::UnsupportedTiling, || format!("texture {n}"));
             return None;
         };
-        let early = self.get(reg::TX_FILTER1 + 4 * n) & MACRO_SWITCH != 0;
+        let early = self.seen(reg::TX_FILTER1 + 4 * n) & MACRO_SWITCH != 0;
         let mut size = 0u64;
         for level in 0..=levels {
             let down = |v: u64| (v >> level).max(1);
@@ -363,10 +364,16 @@ impl Core {
 
     /// ZB_ZPASS_ADDR is written: the counted pixels go there, one dword of each selected pipe; they
     /// share an address (digest §3.5). Nothing is drawn here, so none were counted.
-    pub fn zpass(&mut self, data: u32) {
+    pub fn zpass(&mut self, data: u32, reach: Reach) {
+        if reach.mask == 0 {
+            return;
+        }
         let at = u64::from(data & !3);
-        self.mc
-            .write(Unit::ZPass, at, &self.get(reg::ZB_ZPASS_DATA).to_le_bytes());
+        self.mc.write(
+            Unit::ZPass,
+            at,
+            &self.seen(reg::ZB_ZPASS_DATA).to_le_bytes(),
+        );
     }
 }
 
