@@ -65,7 +65,7 @@ struct Args {
     #[arg(long)]
     no_msi: bool,
     /// What an R5xx does as real cards do: "all", or some of forgets, master, pipes, leftovers, foreign,
-    /// with commas between.
+    /// directed, with commas between.
     #[arg(long, value_name = "HABITS", default_value_t)]
     real: Real,
     /// Report equal memory channels, so that address bit 6 of tiled surfaces is swizzled.

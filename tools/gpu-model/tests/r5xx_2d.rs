@@ -651,11 +651,11 @@ fn transparent_copies() {
             set_pixel(&rig, x as u32, 0, s);
             set_pixel(&rig, x as u32, 1, d);
         }
-        // Bit 28 would clear the functions before the packet sets them.
+        // Bit 28 would clear the functions before the packet sets them, or mean that nothing is compared.
         rig.run(&packet(
             TRANS_BITBLT,
             &[
-                COPY,
+                COPY & !(1 << 28),
                 PLACE,
                 PLACE,
                 control,

@@ -521,6 +521,8 @@ fn textures() {
         let (rig, all) = drawn_with(&[
             type0(0x4104, 1),
             1 << 2,
+            type0(0x4408, 1),
+            2 << 28,
             type0(0x4488, 1),
             f0,
             type0(0x44c8, 1),

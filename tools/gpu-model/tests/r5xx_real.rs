@@ -27,7 +27,7 @@ fn habits_have_names() {
     assert!("forgetful".parse::<Real>().is_err());
     assert_eq!(
         Real::all().to_string(),
-        "forgets,master,pipes,leftovers,foreign"
+        "forgets,master,pipes,leftovers,foreign,directed"
     );
 }
 

@@ -241,6 +241,8 @@ impl Core {
             reg::SRC_PITCH_OFFSET | reg::DST_PITCH_OFFSET => self.gfx.named_2d(offset),
             reg::DEFAULT_OFFSET | reg::DEFAULT_PITCH => self.gfx.default_set = true,
             reg::DP_GUI_MASTER_CNTL => self.master_control(data),
+            reg::DP_CNTL => self.gfx.two.directions = None,
+            reg::DP_CNTL_XDIR_YDIR_YMAJOR => self.gfx.directions_2d(data),
             reg::DSTCACHE_CTLSTAT | reg::RB2D_DSTCACHE_CTLSTAT => self.gfx.flush_2d(data),
             reg::RB3D_DSTCACHE_CTLSTAT => self.colour_cache(data, reach),
             reg::ZB_ZCACHE_CTLSTAT => self.depth_cache(data, reach),

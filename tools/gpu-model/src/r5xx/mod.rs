@@ -17,6 +17,7 @@
 //! | `pipes.rs` | which pipes a register write reaches |
 //! | `three_d/` | draws: what they consume and would access |
 //! | `dma.rs` | the two DMA channels |
+//! | `disputed.rs` | registers that are understood in two ways |
 //! | `lint.rs` | rules that are watched |
 //! | `real.rs` | what real cards do and a kind one spares its driver |
 //! | `core.rs`, `device.rs`, `bus.rs` | the state; the device as a library: [`R5xx`]; as a transport sees it |
@@ -29,6 +30,7 @@ pub(crate) mod control;
 pub(crate) mod core;
 pub(crate) mod cp;
 pub mod device;
+pub(crate) mod disputed;
 pub(crate) mod dma;
 pub(crate) mod gfx;
 pub(crate) mod indirect;

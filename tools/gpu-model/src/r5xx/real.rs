@@ -34,15 +34,20 @@ pub struct Real {
     /// GEN_INT_STATUS shows events of the display and of drawing, whose interrupts are off: ones do not
     /// clear them.
     pub foreign: bool,
+    /// Packets of rectangles go as DP_CNTL says, like operations by registers: to the left and upwards their
+    /// place is the far corner. No source says whether they do. A driver that states DP_CNTL before its
+    /// copies need not know.
+    pub directed: bool,
 }
 
 /// All habits by their names on the command line.
-const NAMES: [(&str, fn(&mut Real) -> &mut bool); 5] = [
+const NAMES: [(&str, fn(&mut Real) -> &mut bool); 6] = [
     ("forgets", |r| &mut r.forgets),
     ("master", |r| &mut r.master),
     ("pipes", |r| &mut r.pipes),
     ("leftovers", |r| &mut r.leftovers),
     ("foreign", |r| &mut r.foreign),
+    ("directed", |r| &mut r.directed),
 ];
 
 impl Real {
@@ -58,7 +63,7 @@ impl Real {
 
 /// A habit that nobody has heard of.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("habit {0:?}: expected \"all\", or some of forgets, master, pipes, leftovers, foreign with commas between")]
+#[error("habit {0:?}: expected \"all\", or some of forgets, master, pipes, leftovers, foreign, directed with commas between")]
 pub struct ParseRealError(String);
 
 impl FromStr for Real {

@@ -134,8 +134,10 @@ pub mod reg {
     pub const GA_US_VECTOR_DATA: u32 = 0x4254;
     pub const GA_ENHANCE: u32 = 0x4274;
     pub const SU_REG_DEST: u32 = 0x42c8;
+    pub const GB_AA_CONFIG: u32 = 0x4020;
     pub const SC_SCISSOR0: u32 = 0x43e0;
     pub const SC_SCISSOR1: u32 = 0x43e4;
+    pub const TX_FILTER0: u32 = 0x4400;
     pub const TX_FILTER1: u32 = 0x4440;
     pub const TX_FORMAT0: u32 = 0x4480;
     pub const TX_FORMAT1: u32 = 0x44c0;

@@ -121,6 +121,30 @@ impl Layout {
         }
     }
 
+    /// Offset and length of everything in columns `x` (bytes) and rows `y`, whose second ends are outside: rows
+    /// where it is linear, runs of whole blocks where it is micro-tiled, else of whole tiles.
+    pub fn ranges(
+        &self,
+        (x0, x1): (u64, u64),
+        (y0, y1): (u64, u64),
+    ) -> impl Iterator<Item = (u64, u64)> + use<> {
+        let layout = *self;
+        let (rows, columns, bytes) = if layout.macro_tiled {
+            (layout.row_unit(), layout.pitch_unit(), MACRO_BYTES)
+        } else if layout.micro == Micro::Linear {
+            (1, 1, 1)
+        } else {
+            (layout.micro.height(), layout.micro.width(), MICRO_BYTES)
+        };
+        let empty = x1 <= x0 || y1 <= y0;
+        let end = if empty { 0 } else { y1.div_ceil(rows) };
+        let (first, last) = (x0 / columns, x1.div_ceil(columns));
+        (y0 / rows..end).map(move |row| {
+            let start = layout.offset(first * columns, row * rows);
+            (start, last.saturating_sub(first) * bytes)
+        })
+    }
+
     /// The inverse of [`Self::offset`]: column in bytes and row of the byte stored at `offset`.
     pub fn position(&self, offset: u64) -> (u64, u64) {
         if self.pitch == 0 {

@@ -13,6 +13,7 @@ pub(crate) use memories::Memories;
 
 use super::access::{Access, Unit};
 use super::core::Core;
+use super::disputed::Disputed;
 use super::gfx::Job;
 use super::lint::Rule;
 use super::regs::reg;
@@ -58,6 +59,17 @@ impl VfCntl {
     /// Indices of 32 bits.
     pub fn wide(self) -> bool {
         self.0 >> 11 & 1 != 0
+    }
+
+    /// An index is two: one for the first array, one for the others.
+    pub fn dual(self) -> bool {
+        self.0 >> 13 & 1 != 0
+    }
+
+    /// Types of primitives that no source describes: one whose indices come with words of flags, and four
+    /// that are reserved.
+    pub fn is_odd(self) -> bool {
+        (7..=11).contains(&(self.0 & 15))
     }
 
     fn alternative_count(self) -> bool {
@@ -208,6 +220,9 @@ impl Core {
                 let indices = p.indices.iter().map(|i| u64::from(*i));
                 let list: Vec<u64> = indices.take(p.vertices as usize).collect();
                 self.fetch_vertices(&list, &mut accesses);
+                if p.control.dual() {
+                    self.fetch_halves(&list, &mut accesses);
+                }
             }
             Walk::List => self.fetch_list(p.vertices, &mut accesses),
             Walk::State | Walk::Data => {}
@@ -226,6 +241,10 @@ impl Core {
             accesses,
         };
         self.queue(Job::Three(Box::new(draw)));
+        if p.control.is_odd() {
+            self.dispute(Disputed::Primitive);
+            self.vap_locks_up("primitives that nobody knows");
+        }
     }
 
     /// Reports what a draw touches, at its turn.
@@ -288,6 +307,21 @@ impl Core {
                         push(out, fetch(array, *vertex, *vertex));
                     }
                 }
+            }
+        }
+    }
+
+    /// Indices of which each is two: 23:16 for the first array, 15:0 for the others. Nobody says that the
+    /// limits hold for them.
+    fn fetch_halves(&mut self, list: &[u64], out: &mut Vec<Access>) {
+        self.dispute(Disputed::DualIndex);
+        for (n, array) in self.arrays().into_iter().enumerate() {
+            let half = |i: &u64| if n == 0 { i >> 16 & 0xff } else { i & 0xffff };
+            let mut vertices: Vec<u64> = list.iter().map(half).collect();
+            vertices.sort_unstable();
+            vertices.dedup();
+            for vertex in vertices {
+                push(out, fetch(array, vertex, vertex));
             }
         }
     }

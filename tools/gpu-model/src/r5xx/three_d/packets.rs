@@ -4,6 +4,8 @@
 use super::{VfCntl, Walk};
 use crate::r5xx::access::Unit;
 use crate::r5xx::core::{Core, Origin};
+use crate::r5xx::cp::Lockup;
+use crate::r5xx::disputed::Disputed;
 use crate::r5xx::lint::Rule;
 use crate::r5xx::packet::{op, Misfit, Reader};
 use crate::r5xx::regs::reg;
@@ -112,6 +114,11 @@ impl Core {
             let client = std::mem::take(&mut self.notes.client);
             self.notes.lint(Rule::IndexPort, || format!("{head:#010x}"));
             self.notes.client = client;
+        }
+        if size == 0 {
+            self.dispute(Disputed::NoIndices);
+            self.lock_up(Lockup::Wait);
+            return Ok(());
         }
         let mover = Mover {
             at: u64::from(base & !3),

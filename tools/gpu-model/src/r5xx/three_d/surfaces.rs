@@ -9,6 +9,7 @@
 use super::push;
 use crate::r5xx::access::{Access, Unit};
 use crate::r5xx::core::Core;
+use crate::r5xx::disputed::Disputed;
 use crate::r5xx::lint::Rule;
 use crate::r5xx::pipes::Reach;
 use crate::r5xx::regs::reg;
@@ -39,6 +40,8 @@ struct Target {
     layout: Layout,
     read: bool,
     write: bool,
+    /// Samples of a pixel, which make everything so many times as large.
+    samples: u64,
 }
 
 /// Everything that a draw can touch besides vertices.
@@ -138,12 +141,46 @@ impl Core {
         self.colour_targets(&mut t.surfaces);
         self.depth_target(&mut t.surfaces);
         self.resolve_target(&mut t.surfaces);
+        let sampled = self.sampled();
         for n in 0..TEXTURES {
-            if self.seen(reg::TX_ENABLE) >> n & 1 != 0 {
+            if sampled >> n & 1 != 0 {
                 t.textures.extend(self.texture(n));
             }
         }
         t
+    }
+
+    /// Units that textures are taken from, a bit each: those that are enabled, and those that the enabled ids
+    /// lead to, the first of each id.
+    fn sampled(&mut self) -> u32 {
+        let enabled = self.seen(reg::TX_ENABLE) & 0xffff;
+        let id = |core: &Core, n: u32| core.seen(reg::TX_FILTER0 + 4 * n) >> 28;
+        let mut named = 0;
+        for wanted in (0..TEXTURES).filter(|n| enabled >> n & 1 != 0) {
+            if let Some(unit) = (0..TEXTURES).find(|n| id(self, *n) == wanted) {
+                named |= 1 << unit;
+            }
+        }
+        if named != enabled {
+            self.dispute(Disputed::TextureId);
+        }
+        enabled | named
+    }
+
+    /// Slots of samples for each pixel of a target: those of GB_AA_CONFIG (0 on; 2:1 two, three, four, six).
+    /// Six take eight unless they follow each other (ZB_BW_CNTL 17; digest of 3D, §12.5).
+    fn samples(&self) -> u64 {
+        let config = self.seen(reg::GB_AA_CONFIG);
+        if config & 1 == 0 {
+            return 1;
+        }
+        match config >> 1 & 3 {
+            0 => 2,
+            1 => 3,
+            2 => 4,
+            _ if self.seen(reg::ZB_BW_CNTL) >> 17 & 1 != 0 => 8,
+            _ => 6,
+        }
     }
 
     /// SC_SCISSOR0 and 1: x in 12:0, y in 25:13; the lower right corner is inside (digest §3.5).
@@ -162,6 +199,10 @@ impl Core {
         let first = self.seen(reg::RB3D_COLORPITCH0) >> 21 & 15;
         let mask = self.seen(reg::RB3D_COLOR_CHANNEL_MASK);
         let read = self.seen(reg::RB3D_BLENDCNTL) & 4 != 0;
+        let resolved = self.seen(reg::RB3D_AARESOLVE_CTL) & 1 != 0;
+        if control >> 9 & 1 != 0 {
+            self.dispute(Disputed::Compression);
+        }
         // The clear of depth and colour together does not look at the mask.
         let clears = self.seen(reg::ZB_BW_CNTL) >> 5 & 1 != 0;
         for n in 0..COLOURS {
@@ -169,8 +210,13 @@ impl Core {
                 continue;
             }
             let write = mask >> (4 * n) & 15 != 0 || clears;
+            // A resolve reads its samples.
+            let read = read || (resolved && n == 0);
             if !write && !read {
                 continue;
+            }
+            if resolved && n == 0 && mask & 15 == 0 {
+                self.dispute(Disputed::Resolve);
             }
             let pitch = self.seen(reg::RB3D_COLORPITCH0 + 4 * n);
             // Without bit 14 all targets have the first one's format.
@@ -279,6 +325,11 @@ impl Core {
             layout,
             read,
             write,
+            samples: if unit == Unit::Resolve {
+                1
+            } else {
+                self.samples()
+            },
         });
     }
 
@@ -302,7 +353,12 @@ impl Core {
         let width = u64::from((f0 & 0x7ff) | (f2 >> 15 & 1) << 11) + 1;
         let height = u64::from((f0 >> 11 & 0x7ff) | (f2 >> 16 & 1) << 11) + 1;
         let depth = 1u64 << (f0 >> 22 & 15);
-        let levels = f0 >> 26 & 15;
+        let finest = self.seen(reg::TX_FILTER0 + 4 * n) >> 17 & 15;
+        let last = f0 >> 26 & 15;
+        if finest > last {
+            self.dispute(Disputed::FinestLevel);
+        }
+        let levels = last.max(finest);
         let pitch = (f0 >> 31 != 0).then_some(u64::from(f2 & 0x3fff) + 1);
         let (layers, shrink) = match f1 >> 25 & 3 {
             1 => (depth, true),
@@ -327,7 +383,7 @@ impl Core {
                 w = w.next_power_of_two();
             }
             // As users of the chip lay out what has more than one level or layer.
-            if levels > 0 || layers > 1 {
+            if last > 0 || layers > 1 {
                 h = h.next_power_of_two();
             }
             if let Texels::Blocks(_) = texels {
@@ -393,24 +449,11 @@ fn push_surface(out: &mut Vec<Access>, a: Access) {
 
 /// Address and length of everything in an area of a surface.
 fn ranges(target: &Target, area: Area) -> Vec<(u64, u64)> {
-    let layout = target.layout;
-    let (x0, x1) = (area.x0 * target.bytes, (area.x1 + 1) * target.bytes);
-    // Units of rows that lie together, and of columns.
-    let (rows, columns, bytes) = if layout.macro_tiled {
-        (layout.row_unit(), layout.pitch_unit(), MACRO_BYTES)
-    } else if layout.micro == Micro::Linear {
-        (1, 1, 1)
-    } else {
-        (layout.micro.height(), layout.micro.width(), MICRO_BYTES)
-    };
-    let first_row = area.y0 / rows;
-    let last_row = area.y1 / rows;
-    let (first, last) = (x0 / columns, (x1 - 1) / columns);
-    (first_row..=last_row)
-        .map(|row| {
-            let start = target.base + layout.offset(first * columns, row * rows);
-            (start, (last - first + 1) * bytes)
-        })
+    let x = (area.x0 * target.bytes, (area.x1 + 1) * target.bytes);
+    let ranges = target.layout.ranges(x, (area.y0, area.y1 + 1));
+    let n = target.samples;
+    ranges
+        .map(|(o, len)| (target.base + o * n, len * n))
         .collect()
 }
 
@@ -430,6 +473,7 @@ mod tests {
             },
             read: false,
             write: true,
+            samples: 1,
         }
     }
 

@@ -11,14 +11,17 @@
 mod brush;
 mod packets;
 mod raster;
+mod readings;
 
 pub(crate) use brush::Brush;
+use readings::{surfaces, Also};
 
+use super::access::Access;
 use super::core::Core;
 use super::gfx::{Gfx, Job};
 use super::lint::Rule;
 use super::regs::reg;
-use super::tile::{Layout, Micro};
+use super::tile::Layout;
 
 /// GUI_CONTROL, which is the image of DP_GUI_MASTER_CNTL (§5.2.2).
 #[derive(Clone, Copy, Debug)]
@@ -125,6 +128,18 @@ pub(crate) struct Compare {
     pub mask: u32,
 }
 
+impl Compare {
+    /// Whether the source decides (CMP_ENABLE 1 or 2, and a function that looks at it).
+    fn uses_source(&self) -> bool {
+        self.control >> 24 & 3 != 0 && self.control & 7 >= 4
+    }
+
+    /// Whether pixels may stay as they are.
+    fn is_on(&self) -> bool {
+        self.control & 0x707 != 0
+    }
+}
+
 /// Colours of a mono source, and how its bits lie.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mono {
@@ -184,6 +199,10 @@ pub(crate) struct Op {
     pub compare: Compare,
     pub write_mask: u32,
     pub pieces: Vec<Piece>,
+    /// Other readings.
+    pub also: Also,
+    /// What those would touch, until it is told.
+    pub others: Vec<Access>,
     /// The piece under way, and its rows that are done.
     pub piece: usize,
     pub row: u32,
@@ -207,9 +226,28 @@ pub(crate) struct State {
     /// SRC_PITCH_OFFSET and DST_PITCH_OFFSET hold the defaults.
     default_src: bool,
     default_dst: bool,
+    /// Directions by DP_CNTL_XDIR_YDIR_YMAJOR since the last write of DP_CNTL: to the left, upwards.
+    pub directions: Option<(bool, bool)>,
+}
+
+impl Op {
+    /// Whether some bits of a pixel stay as they are.
+    fn is_masked(&self) -> bool {
+        let pixel = if self.bytes == 4 {
+            !0
+        } else {
+            (1 << (8 * self.bytes)) - 1
+        };
+        self.write_mask & pixel != pixel
+    }
 }
 
 impl Gfx {
+    /// DP_CNTL_XDIR_YDIR_YMAJOR was written: 31 and 15 are the directions, as 0 and 1 of DP_CNTL.
+    pub fn directions_2d(&mut self, data: u32) {
+        self.two.directions = Some((data >> 31 == 0, data >> 15 & 1 == 0));
+    }
+
     /// SRC_PITCH_OFFSET or DST_PITCH_OFFSET was written.
     pub fn named_2d(&mut self, offset: u32) {
         if offset == reg::SRC_PITCH_OFFSET {
@@ -279,25 +317,12 @@ impl Core {
             self.notes
                 .lint(Rule::DefaultUnset, || format!("{offset:#06x}"));
         }
-        let micro = if value >> 31 != 0 {
-            Micro::tiled(bytes)
-        } else {
-            Some(Micro::Linear)
-        };
-        let surface = Surface {
-            base: u64::from(value & 0x3f_ffff) << 10,
-            layout: Layout {
-                macro_tiled: value >> 30 & 1 != 0,
-                micro: micro?,
-                pitch: u64::from(value >> 22 & 0xff) * 64,
-            },
-        };
-        let aligned = !surface.layout.macro_tiled || surface.base.is_multiple_of(2048);
-        if !surface.layout.pitch_ok() || !aligned {
+        let (surface, others) = surfaces(value, bytes)?;
+        if !others.is_empty() {
             self.notes
                 .lint(Rule::PitchOffset, || format!("{value:#010x}"));
         }
-        surface.layout.pitch_ok().then_some(surface)
+        Some(surface)
     }
 
     /// An operation as the registers have it now, without its pieces. `None` if it cannot be done.
@@ -309,9 +334,19 @@ impl Core {
         }
         let bytes = control.bytes_per_pixel()?;
         let dst = self.surface_2d(reg::DST_PITCH_OFFSET, bytes)?;
-        let uses_source = brush::uses_source(control.rop());
+        let compare = Compare {
+            control: self.get(reg::CLR_CMP_CNTL),
+            src: self.get(reg::CLR_CMP_CLR_SRC),
+            dst: self.get(reg::CLR_CMP_CLR_DST),
+            mask: self.get(reg::CLR_CMP_MSK),
+        };
         let load = control.load();
-        let src = if uses_source && load == Some(Load::Memory) {
+        let host = matches!(load, Some(Load::Host(_)));
+        let drawn = brush::uses_source(control.rop());
+        // Who compares looks at the source, though the operation has none.
+        let compared = compare.uses_source() && !host && !drawn;
+        let uses_source = drawn || compared;
+        let src = if compared || (drawn && load == Some(Load::Memory)) {
             Some(self.surface_2d(reg::SRC_PITCH_OFFSET, bytes)?)
         } else {
             None
@@ -325,12 +360,6 @@ impl Core {
                 lsb_first: control.lsb_first(),
                 byte_aligned: load == Some(Load::Host(true)),
             });
-        let compare = Compare {
-            control: self.get(reg::CLR_CMP_CNTL),
-            src: self.get(reg::CLR_CMP_CLR_SRC),
-            dst: self.get(reg::CLR_CMP_CLR_DST),
-            mask: self.get(reg::CLR_CMP_MSK),
-        };
         let known_src = matches!(compare.control & 7, 0 | 1 | 4 | 5 | 7);
         let known_dst = matches!(compare.control >> 8 & 7, 0 | 1 | 4 | 5);
         if !known_src || !known_dst || compare.control >> 24 & 3 == 3 {
@@ -340,7 +369,7 @@ impl Core {
         let corner = |v: u32| ((v & 0x3fff) as i32, (v >> 16 & 0x3fff) as i32);
         let (left, top) = corner(self.get(reg::SC_TOP_LEFT));
         let (right, bottom) = corner(self.get(reg::SC_BOTTOM_RIGHT));
-        Some(Op {
+        let mut op = Op {
             client: self.notes.client,
             bytes,
             rop: control.rop(),
@@ -358,15 +387,34 @@ impl Core {
             compare,
             write_mask: self.get(reg::DP_WRITE_MSK),
             pieces: Vec::new(),
+            also: Also::default(),
+            others: Vec::new(),
             piece: 0,
             row: 0,
-        })
+        };
+        self.other_surfaces(control, bytes, &mut op);
+        Some(op)
     }
 
     /// Queues an operation if there is something in it.
-    fn queue_2d(&mut self, op: Op) {
+    fn queue_2d(&mut self, mut op: Op) {
         if !op.pieces.is_empty() {
+            self.compared_source(&mut op);
+            op.others = self.other_accesses(&op);
             self.queue(Job::Two(Box::new(op)));
+        }
+    }
+
+    /// An area whose pixels are compared with a source that its operation does not have: it is where
+    /// SRC_Y_X says.
+    fn compared_source(&mut self, op: &mut Op) {
+        let at = self.get(reg::SRC_Y_X);
+        for piece in &mut op.pieces {
+            if let (Piece::Rect { from, .. }, Some(_)) = (piece, op.src) {
+                if matches!(from, From::Nothing) {
+                    *from = From::Memory(signed14(at), signed14(at >> 16));
+                }
+            }
         }
     }
 
@@ -384,33 +432,41 @@ impl Core {
         };
         let direction = self.get(reg::DP_CNTL);
         let (left, up) = (direction & 1 == 0, direction & 2 == 0);
-        // The corner is the one where drawing begins.
-        let corner = |v: u32| {
-            let x = signed14(v) - if left { w as i32 - 1 } else { 0 };
-            let y = signed14(v >> 16) - if up { h as i32 - 1 } else { 0 };
-            (x, y)
-        };
-        let (x, y) = corner(self.get(reg::DST_Y_X));
-        let (sx, sy) = corner(self.get(reg::SRC_Y_X));
+        let (dst, src) = (self.get(reg::DST_Y_X), self.get(reg::SRC_Y_X));
         if w == 0 || h == 0 {
             return;
         }
-        let uses_source = brush::uses_source(op.rop);
-        let from = if uses_source && op.src.is_some() {
-            From::Memory(sx, sy)
-        } else {
-            From::Nothing
+        let from_memory = op.src.is_some();
+        let piece = |(left, up): (bool, bool)| {
+            // The corner is the one where drawing begins.
+            let corner = |v: u32| {
+                let x = signed14(v) - if left { w as i32 - 1 } else { 0 };
+                let y = signed14(v >> 16) - if up { h as i32 - 1 } else { 0 };
+                (x, y)
+            };
+            let (x, y) = corner(dst);
+            let (sx, sy) = corner(src);
+            let from = if from_memory {
+                From::Memory(sx, sy)
+            } else {
+                From::Nothing
+            };
+            Piece::Rect {
+                x,
+                y,
+                w,
+                h,
+                from,
+                up,
+                left,
+            }
         };
-        op.pieces.push(Piece::Rect {
-            x,
-            y,
-            w,
-            h,
-            from,
-            up,
-            left,
-        });
-        if uses_source && op.src.is_none() {
+        op.pieces.push(piece((left, up)));
+        let other = self.gfx.two.directions;
+        op.also
+            .pieces
+            .extend(other.filter(|d| *d != (left, up)).map(piece));
+        if brush::uses_source(op.rop) && op.src.is_none() {
             // It waits for the host's data.
             let need = host_dwords(w, h, op.bytes, op.mono);
             self.gfx.two.host = Some(HostBlit {

@@ -138,6 +138,27 @@ impl Core {
         (self.coordinate(v >> 16), self.coordinate(v & 0xffff))
     }
 
+    /// DP_CNTL: to the left, upwards.
+    fn directions(&self) -> (bool, bool) {
+        let d = self.get(reg::DP_CNTL);
+        (d & 1 == 0, d & 2 == 0)
+    }
+
+    /// How far a rectangle's upper left corner is from the place that a packet names, on a card whose
+    /// packets go as DP_CNTL says.
+    fn corner(&self, w: u32, h: u32) -> (i32, i32) {
+        let (left, up) = self.directions();
+        let far = |on: bool, n: u32| {
+            let on = on && self.cfg.real.directed;
+            if on {
+                n as i32 - 1
+            } else {
+                0
+            }
+        };
+        (far(left, w), far(up, h))
+    }
+
     fn paint(&mut self, opcode: u8, r: &mut Reader<'_>, op: &mut Op) -> Result<(), Misfit> {
         self.check_area(op);
         while !r.is_empty() {
@@ -148,7 +169,9 @@ impl Core {
                 (x, y, (right - x).max(0) as u32, (bottom - y).max(0) as u32)
             } else {
                 let (x, y) = self.xy(place);
-                (x, y, size >> 16, size & 0xffff)
+                let (w, h) = (size >> 16, size & 0xffff);
+                let (dx, dy) = self.corner(w, h);
+                (x - dx, y - dy, w, h)
             };
             op.pieces.push(Piece::Rect {
                 x,
@@ -167,20 +190,28 @@ impl Core {
         loop {
             let (src, dst, size) = (r.next()?, r.next()?, r.next()?);
             let ((sx, sy), (x, y)) = (self.xy(src), self.xy(dst));
+            let (w, h) = (size >> 16 & 0x3fff, size & 0x3fff);
+            let (dx, dy) = self.corner(w, h);
+            let (sx, sy, x, y) = (sx - dx, sy - dy, x - dx, y - dy);
             let from = if uses_source(op.rop) {
                 From::Memory(sx, sy)
             } else {
                 From::Nothing
             };
+            let (left, up) = if self.cfg.real.directed {
+                self.directions()
+            } else {
+                (x > sx, y > sy)
+            };
             // The document does not say how overlap is handled: as if all were read first.
             op.pieces.push(Piece::Rect {
                 x,
                 y,
-                w: size >> 16 & 0x3fff,
-                h: size & 0x3fff,
+                w,
+                h,
                 from,
-                up: y > sy,
-                left: x > sx,
+                up,
+                left,
             });
             if opcode != op::BITBLT_MULTI || r.is_empty() {
                 break;

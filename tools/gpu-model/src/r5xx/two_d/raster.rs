@@ -56,6 +56,9 @@ fn decide(compare: &Compare, bytes: u32, source: u32, destination: u32) -> (bool
 impl Core {
     /// Goes on with an operation; true when it is done.
     pub fn draw_2d(&mut self, op: &mut Op) -> bool {
+        for access in std::mem::take(&mut op.others) {
+            self.mc.touch(access);
+        }
         let mut left = BUDGET;
         while let Some(piece) = op.pieces.get(op.piece).cloned() {
             let drawn = match &piece {
@@ -211,9 +214,7 @@ impl Core {
         } else {
             (1 << (8 * op.bytes)) - 1
         };
-        let needed = uses_destination(op.rop)
-            || op.compare.control & 0x707 != 0
-            || op.write_mask & pixel != pixel;
+        let needed = uses_destination(op.rop) || op.compare.is_on() || op.is_masked();
         let destination = if needed {
             self.load_span(&op.dst, op.bytes, span)
         } else {
