@@ -357,7 +357,7 @@ fn primitives_that_nobody_knows() {
 #[test]
 fn an_index_buffer_of_nothing() {
     let rig = Rig::new();
-    let header = 0x8000_0000 | 0x2040 / 4;
+    let header = 0x8000_0810;
     let draw = packet(0x36, &[1 << 16 | 1 << 11 | 1 << 4 | 4]);
     let buffer = packet(0x33, &[header, GTT + INDIRECT as u32 + 0x1000, 1 << 23]);
     rig.run_indirect(&[draw, buffer].concat());

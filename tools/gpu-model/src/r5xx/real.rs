@@ -40,8 +40,11 @@ pub struct Real {
     pub directed: bool,
 }
 
+/// A habit's place.
+type Habit = fn(&mut Real) -> &mut bool;
+
 /// All habits by their names on the command line.
-const NAMES: [(&str, fn(&mut Real) -> &mut bool); 6] = [
+const NAMES: [(&str, Habit); 6] = [
     ("forgets", |r| &mut r.forgets),
     ("master", |r| &mut r.master),
     ("pipes", |r| &mut r.pipes),
@@ -140,10 +143,10 @@ impl Core {
     pub fn leave_behind(&mut self) {
         let real = self.cfg.real;
         if real.leftovers {
-            // One picture of 1024 by 256 pixels of 32 bits, in tiles of both kinds.
+            // One picture of 1024 by 256 pixels of 32 bits, in tiles of both kinds: 200h times 8 bytes in a row.
             self.set(reg::SURFACE0_LOWER, 0);
             self.set(reg::SURFACE0_LOWER + 4, 0xf_ffff);
-            self.set(reg::SURFACE0_LOWER + 8, 3 << 16 | 4096 / 8);
+            self.set(reg::SURFACE0_LOWER + 8, 3 << 16 | 0x200);
         }
         if real.foreign {
             self.set(reg::GEN_INT_STATUS, bit::DISPLAY | bit::GUI_IDLE);
