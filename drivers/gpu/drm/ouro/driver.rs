@@ -10,7 +10,7 @@
 //! then the DRM device is unplugged; open files keep the core, which reaches no register any more.
 
 use kernel::{
-    device::{Bound, Core},
+    device::{self, Bound, Core},
     firmware::Firmware,
     irq::IrqReturn,
     pci,
@@ -101,7 +101,9 @@ struct Surroundings {
     config: Config,
     bridge: Option<Function>,
     bars: [u64; 6],
-    iommu: bool,
+    dma: Arc<DmaDevice>,
+    /// For the log.
+    dev: ARef<device::Device>,
 }
 
 impl Platform for Surroundings {
@@ -118,7 +120,15 @@ impl Platform for Surroundings {
     }
 
     fn iommu(&self) -> bool {
-        self.iommu
+        self.dma.is_translated()
+    }
+
+    fn set_master(&self, on: bool) {
+        self.dma.set_master(on);
+    }
+
+    fn warn(&self, what: &'static str) {
+        dev_warn!(self.dev, "{what}\n");
     }
 }
 
@@ -269,7 +279,8 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip) -> Result<Arc<Gpu
             config: Config::new(pdev)?,
             bridge: Function::find(0, 0, 0),
             bars,
-            iommu: dma.is_translated(),
+            dma: dma.clone(),
+            dev: pdev.as_ref().into(),
         },
         GFP_KERNEL,
     )?;

@@ -67,6 +67,12 @@ impl Platform for Garbage<'_> {
     fn iommu(&self) -> bool {
         self.bytes.borrow_mut().flag()
     }
+
+    fn set_master(&self, _: bool) {
+        self.count();
+    }
+
+    fn warn(&self, _: &'static str) {}
 }
 
 /// Time: every wait looks a few times.

@@ -49,6 +49,10 @@ impl Platform for Card {
     fn iommu(&self) -> bool {
         false
     }
+
+    fn set_master(&self, _: bool) {}
+
+    fn warn(&self, _: &'static str) {}
 }
 
 /// What it has.

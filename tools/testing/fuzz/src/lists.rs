@@ -62,6 +62,10 @@ impl Platform for Arc {
     fn iommu(&self) -> bool {
         false
     }
+
+    fn set_master(&self, _: bool) {}
+
+    fn warn(&self, _: &'static str) {}
 }
 
 /// What it has.

@@ -10,7 +10,7 @@ use gpu_model::{
 };
 use ouro_hw::io::{AtomicWait, Hw, Platform, Registers, SleepWait, Timeout};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// What the adapter needs of a model, beside what all of them have.
 pub trait Device: GpuModel {
@@ -141,7 +141,14 @@ pub struct Board<D> {
     pub bars: [u64; 2],
     /// Whether an IOMMU is said to be there.
     pub iommu: bool,
+    /// What was said for the log.
+    pub warned: Mutex<Vec<&'static str>>,
 }
+
+/// Configuration space: the command register, with memory space and mastering of the bus.
+const COMMAND: u8 = 4;
+const MEMORY: u8 = 1 << 1;
+const MASTER: u8 = 1 << 2;
 
 impl<D: Device> Platform for Board<D> {
     fn config32(&self, offset: u16) -> u32 {
@@ -161,6 +168,13 @@ impl<D: Device> Platform for Board<D> {
     }
     fn iommu(&self) -> bool {
         self.iommu
+    }
+    fn set_master(&self, on: bool) {
+        let command = if on { MEMORY | MASTER } else { MEMORY };
+        self.gpu.config_write(COMMAND.into(), &[command, 0]);
+    }
+    fn warn(&self, what: &'static str) {
+        self.warned.lock().expect("nobody panicked").push(what);
     }
 }
 
@@ -251,6 +265,7 @@ impl<D: Device> Windows<D> {
                 gpu: gpu.clone(),
                 bars,
                 iommu,
+                warned: Mutex::default(),
             },
             firmware: Vec::new(),
         }

@@ -30,6 +30,11 @@ pub trait Platform {
     fn bar_len(&self, bar: u8) -> u64;
     /// Whether an IOMMU translates the device's accesses.
     fn iommu(&self) -> bool;
+    /// Lets the device be master of the bus, or not: without it, it reaches no memory, and sends no
+    /// message. Process context.
+    fn set_master(&self, on: bool);
+    /// A line for the log: something is not as it should be, and the backend goes on all the same.
+    fn warn(&self, what: &'static str);
 }
 
 /// The condition did not come true in time.

@@ -22,6 +22,8 @@ pub(crate) enum Access {
     W64(u32, u64),
     /// So many microseconds were let pass.
     Pause(u32),
+    /// It may be master of the bus, or not.
+    Master(bool),
 }
 
 /// The device, its surroundings and its clock.
@@ -42,6 +44,8 @@ pub(crate) struct Mock {
     pub(crate) iommu: Cell<bool>,
     /// Whether the device was pulled out: it reads all ones.
     pub(crate) gone: Cell<bool>,
+    /// What was said for the log.
+    pub(crate) warned: RefCell<Vec<&'static str>>,
 }
 
 /// How often a wait looks before it gives up.
@@ -145,6 +149,14 @@ impl Platform for Mock {
 
     fn iommu(&self) -> bool {
         self.iommu.get()
+    }
+
+    fn set_master(&self, on: bool) {
+        self.log.borrow_mut().push(Access::Master(on));
+    }
+
+    fn warn(&self, what: &'static str) {
+        self.warned.borrow_mut().push(what);
     }
 }
 
