@@ -7,14 +7,17 @@
 //! ```
 //!
 //! What is latched while nobody waits is cleared when it is armed. Nothing of the display is let through.
+//!
+//! The line may be shared: what is latched and not armed has not raised it, and is not ours. Other bits are
+//! left as they are; some are cleared elsewhere.
 
 use super::regs;
 use crate::{generation::Events, gt::Gt, io::Hw};
 
 /// The word of [`Gt::irq`] that holds what is armed.
 const ARMED: usize = 0;
-/// Bits of [`regs::GEN_INT_STATUS`] that an acknowledgement leaves: faults, which a report reads; and the
-/// one that would raise the interrupt.
+/// Bits of [`regs::GEN_INT_STATUS`] that are not cleared when all is: faults, which a report reads; and
+/// the one that would raise the interrupt.
 const KEEP: u32 = regs::SW_INT_FIRE | FAULTS;
 /// Faults that are latched there.
 pub(super) const FAULTS: u32 = regs::MC_PROBE_FAULT | regs::MC_PROTECTION_FAULT;
@@ -50,24 +53,29 @@ pub(super) fn arm(hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
         gt.counts.irq_arms = gt.counts.irq_arms.wrapping_add(1);
         // What completed before is seen by the caller's next look: its number was written first.
         hw.regs.write32(regs::GEN_INT_STATUS, regs::SW_INT);
+        // A message that is on its way will find nothing to acknowledge.
+        hw.regs.write32(regs::MSI_REARM_EN, 1);
         hw.regs.write32_flush(regs::GEN_INT_CNTL, new);
     } else {
         hw.regs.write32(regs::GEN_INT_CNTL, new);
     }
 }
 
-/// Takes the events off the device. One read, and two writes if it was ours. The second one lets the
+/// Takes the events off the device. Two reads, and two writes if it was ours. The second one lets the
 /// next message be sent (digest §5.2); on the line it does nothing.
 pub(super) fn ack(hw: &Hw<'_>) -> Events {
     let status = hw.regs.read32(regs::GEN_INT_STATUS);
-    if status == u32::MAX || status & !KEEP == 0 {
+    if status == u32::MAX || status & regs::SW_INT == 0 {
         return Events::default();
     }
-    hw.regs.write32(regs::GEN_INT_STATUS, status & !KEEP);
+    if hw.regs.read32(regs::GEN_INT_CNTL) & regs::SW_INT == 0 {
+        return Events::default();
+    }
+    hw.regs.write32(regs::GEN_INT_STATUS, regs::SW_INT);
     hw.regs.write32(regs::MSI_REARM_EN, 1);
     Events {
         ours: true,
-        completed: u32::from(status & regs::SW_INT != 0),
+        completed: 1,
         errors: u32::from(status & FAULTS != 0),
     }
 }
@@ -84,7 +92,10 @@ mod tests {
         let (r, w) = (Access::R, Access::W);
         arm(&mock.hw(), &mut gt, 0, true);
         let bit = 1 << 25;
-        assert_eq!(mock.take(), [w(0x44, bit), w(0x40, bit), r(0x40)]);
+        assert_eq!(
+            mock.take(),
+            [w(0x44, bit), w(0x160, 1), w(0x40, bit), r(0x40)]
+        );
         arm(&mock.hw(), &mut gt, 0, true);
         assert_eq!(mock.take(), []);
         arm(&mock.hw(), &mut gt, 0, false);
@@ -112,12 +123,15 @@ mod tests {
         let mock = Mock::default();
         // Row "IRQ": bit 25 is ours; 26 would raise it; 16 is a fault that stays.
         mock.set(0x44, 1 << 25 | 1 << 26 | 1 << 16 | 1);
+        mock.set(0x40, 1 << 25);
         let events = ack(&mock.hw());
         assert_eq!(
             mock.take(),
             [
                 Access::R(0x44),
-                Access::W(0x44, 1 << 25 | 1),
+                Access::R(0x40),
+                // Bit 0 is of the display, and none of ours.
+                Access::W(0x44, 1 << 25),
                 Access::W(0x160, 1)
             ]
         );
@@ -133,11 +147,18 @@ mod tests {
 
     #[test]
     fn others_interrupts_and_gone_cards_are_left_alone() {
-        for status in [0, 1 << 26, 1 << 16, 0xffff_ffff] {
+        // Bits 0 and 19: of the display, and an engine that went idle.
+        for status in [0, 1 << 26, 1 << 16, 1, 1 << 19, 0xffff_ffff] {
             let mock = Mock::default();
             mock.set(0x44, status);
+            mock.set(0x40, 1 << 25);
             assert_eq!(ack(&mock.hw()), Events::default());
             assert_eq!(mock.take(), [Access::R(0x44)]);
         }
+        // Ours is latched whenever a request is done; nobody waits for it.
+        let mock = Mock::default();
+        mock.set(0x44, 1 << 25);
+        assert_eq!(ack(&mock.hw()), Events::default());
+        assert_eq!(mock.take(), [Access::R(0x44), Access::R(0x40)]);
     }
 }
