@@ -17,25 +17,36 @@ const PCI_ID: u16 = 0x00;
 const PCI_REVISION: u16 = 0x08;
 /// Configuration space: the first capability, bits 7:0.
 const PCI_CAPABILITIES: u16 = 0x34;
-/// A capability's number: PCI Express.
+/// A capability's number: AGP.
+const CAPABILITY_AGP: u8 = 0x02;
+/// The same of PCI Express.
 const CAPABILITY_EXPRESS: u8 = 0x10;
 /// Capabilities that fit into configuration space.
 const CAPABILITIES: usize = 48;
 
-/// Whether it is on PCI Express: only then it has the table (digest §5.1).
-fn is_express(platform: &dyn Platform) -> bool {
+/// Whether it has a capability.
+fn has_capability(platform: &dyn Platform, wanted: u8) -> bool {
     let mut at = platform.config32(PCI_CAPABILITIES) & 0xfc;
     for _ in 0..CAPABILITIES {
         if at < 0x40 {
             return false;
         }
         let capability = platform.config32(at as u16);
-        if capability as u8 == CAPABILITY_EXPRESS {
+        if capability as u8 == wanted {
             return true;
         }
         at = capability >> 8 & 0xfc;
     }
     false
+}
+
+/// Whether its firmware has set it up: it has memory then.
+fn posted(size: u32) -> Result<(), BringUpError> {
+    match size {
+        u32::MAX => Err(BringUpError::Gone),
+        0 => Err(BringUpError::Unsupported("not set up by its firmware")),
+        _ => Ok(()),
+    }
 }
 
 /// Looks what the card has.
@@ -44,12 +55,15 @@ pub(super) fn probe(family: &R5xx, hw: &Hw<'_>) -> Result<Topology, BringUpError
     if hw.platform.config32(PCI_ID) == u32::MAX || size == u32::MAX {
         return Err(BringUpError::Gone);
     }
-    if !is_express(hw.platform) {
+    // Boards for AGP have a bridge in front of a chip that says both (digest §5.1): what is behind it is no
+    // PCI Express. Without that there is no table.
+    if has_capability(hw.platform, CAPABILITY_AGP) {
+        return Err(BringUpError::Unsupported("a board for AGP"));
+    }
+    if !has_capability(hw.platform, CAPABILITY_EXPRESS) {
         return Err(BringUpError::NoTranslationTable);
     }
-    if size == 0 {
-        return Err(BringUpError::Unsupported("not set up by its firmware"));
-    }
+    posted(size)?;
     // Twice the register: the bit that makes it so is set at the start (digest §5.2).
     let half = u64::from(hw.regs.read32(regs::CONFIG_APER_SIZE));
     let window = hw.platform.bar_len(super::MEMORY_BAR);
@@ -170,6 +184,14 @@ pub(super) mod tests {
         no_aperture.set(0x108, 0);
         let agp = card();
         agp.config(0x58, 0x0001_0002);
+        // A bridge: both, in either order.
+        let bridge = card();
+        bridge.config(0x58, 0x0001_6010);
+        bridge.config(0x60, 0x0030_0002);
+        let egdirb = card();
+        egdirb.config(0x50, 0x0002_5802);
+        let plain = card();
+        plain.config(0x58, 0x0001_0001);
         let circle = card();
         circle.config(0x58, 0x0001_5005);
         let gone = card();
@@ -183,7 +205,10 @@ pub(super) mod tests {
                 no_aperture,
                 BringUpError::Unsupported("size of the aperture"),
             ),
-            (agp, BringUpError::NoTranslationTable),
+            (agp, BringUpError::Unsupported("a board for AGP")),
+            (bridge, BringUpError::Unsupported("a board for AGP")),
+            (egdirb, BringUpError::Unsupported("a board for AGP")),
+            (plain, BringUpError::NoTranslationTable),
             (circle, BringUpError::NoTranslationTable),
             (gone, BringUpError::Gone),
         ] {
