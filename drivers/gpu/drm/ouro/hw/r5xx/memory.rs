@@ -34,6 +34,10 @@ pub(super) const TABLE_BYTES: u32 = TABLE_ENTRIES * 4;
 /// which is zero and is what unmapped reads give.
 pub(super) const RESERVED: u32 = TABLE_BYTES + PAGE_SIZE;
 
+/// An address where nothing is, for what should not be anywhere: writes go nowhere, as the table discards
+/// them (`gart`).
+pub(super) const NOWHERE: u32 = 0x4000_0000;
+
 /// The address of a byte of the card's memory.
 pub(super) const fn local(offset: u32) -> GgttAddr {
     GgttAddr(LOCAL_BASE.wrapping_add(offset))
@@ -192,5 +196,7 @@ mod tests {
         assert!(u64::from(LOCAL_BASE) + LOCAL_MAX <= 0xffff_0000);
         assert_eq!((TABLE_BYTES, RESERVED), (0x8_0000, 0x8_1000));
         assert_eq!(local(0x1000), GgttAddr(0x8000_1000));
+        // Behind what the table maps, before the card's memory.
+        assert_eq!(NOWHERE, 0x4000_0000);
     }
 }
