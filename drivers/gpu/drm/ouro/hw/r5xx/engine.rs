@@ -4,7 +4,7 @@
 //! Order of starting: §4.8, §4.12, digest §5.2.
 
 use super::{
-    copy, emit, errors, known, microcode,
+    copy, emit, errors, idle, known, microcode,
     packets::FILLER,
     regs::{self, RbCntl},
     reset,
@@ -30,6 +30,8 @@ const SCRATCH_MASK: u32 = 1;
 /// Byte offset, in the status page, of the read pointer (digest §4.3). Nobody here reads it; an error
 /// state has it.
 const RPTR_AT: u32 = 1024;
+/// Microseconds until the pointers are taken over. The document gives none; the others wait so long.
+const POINTERS_MICROS: u32 = 10;
 /// Microseconds until all that was submitted is done, when nothing is wrong.
 const IDLE_MICROS: u32 = 100_000;
 
@@ -87,10 +89,11 @@ impl Engine for CommandProcessor {
         &self,
         hw: &Hw<'_>,
         mem: &EngineMemory,
-        _wait: &dyn SleepWait,
+        wait: &dyn SleepWait,
     ) -> Result<(), BringUpError> {
         let r = hw.regs;
         reset::halt(hw);
+        idle::engines(hw, wait)?;
         microcode::load(hw)?;
         r.write32(regs::CP_RB_WPTR_DELAY, 0);
         let control = ring_control();
@@ -105,6 +108,7 @@ impl Engine for CommandProcessor {
         r.write32(regs::SCRATCH_ADDR, mem.status.0);
         r.write32(regs::SCRATCH_UMSK, SCRATCH_MASK);
         r.write32(regs::CP_RB_CNTL, control.into_bits());
+        wait.pause(POINTERS_MICROS);
         r.write32(regs::CP_CSQ_MODE, regs::CSQ_MODE_STARTS);
         r.write32_flush(regs::CP_CSQ_CNTL, regs::CSQ_PRIBM_INDBM);
         match r.read32(regs::CP_RB_RPTR) {
@@ -198,6 +202,7 @@ mod tests {
     fn a_ring_is_started_in_the_order_of_digest_5_2() {
         let mut mock = Mock::default();
         mock.firmware = vec![0; 8];
+        mock.set(0xe40, 0x40);
         COMMAND_PROCESSOR.start(&mock.hw(), &MEM, &mock).unwrap();
         let log = mock.take();
         let (r, w) = (Access::R, Access::W);
@@ -217,6 +222,7 @@ mod tests {
                 w(0x774, 0x0002_0000),
                 w(0x770, 1),
                 w(0x704, 0x0004_090f),
+                Access::Pause(10),
                 w(0x744, 0x4d4d),
                 w(0x740, 0x4000_0000),
                 r(0x740),
@@ -225,6 +231,10 @@ mod tests {
         );
         // Both streams are off before (§4.8).
         assert_eq!(log[..2], [w(0x740, 0), w(0x744, 0)]);
+        // The engines are idle before the microcode's memory is written.
+        let looked = log.iter().position(|a| *a == r(0xe40)).unwrap();
+        let loaded = log.iter().position(|a| *a == w(0x7d4, 0)).unwrap();
+        assert_eq!((looked, loaded), (7, 8));
     }
 
     #[test]

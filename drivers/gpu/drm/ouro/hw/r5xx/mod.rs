@@ -6,7 +6,7 @@
 //! section (`digest §3.1`) or row of its checklist (`row C10`), which says where each value is from.
 //!
 //! One file for each concept: `topology` says what a card has; `display`, `memory`, `pipes`, `gart`,
-//! `indirect` and `reset` bring it up; `microcode` and `engine` start the command processor, `packets`,
+//! `indirect`, `idle` and `reset` bring it up; `microcode` and `engine` start the command processor, `packets`,
 //! `emit` and `copy` fill its ring, `known` is the state that each batch begins with; `interrupts` and
 //! `errors` (`names`: of their bits) say what came of it; `pte` and `surfaces` are formats; `check` is the
 //! checker of what user space sends.
@@ -20,6 +20,7 @@ mod emit;
 mod engine;
 mod errors;
 mod gart;
+mod idle;
 mod indirect;
 mod interrupts;
 mod known;
@@ -141,7 +142,8 @@ impl Generation for R5xx {
         display::off(hw, wait);
         reset::if_busy(hw, wait)?;
         memory::set_up(self.controller, hw, topo, wait)?;
-        pipes::set_up(self.depth_pipes, hw);
+        pipes::set_up(self.depth_pipes, hw, wait)?;
+        memory::wait_idle(self.controller, hw, wait)?;
         gart::enable(hw);
         errors::forget(hw);
         Ok(())

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 //! How many pipes there are, and telling all units of it (digest §5.2, "pipes").
+//!
+//! Between the steps the engines are waited for, where the others do: see `idle`.
 
 use super::{
+    idle,
     indirect::change_clock,
     regs::{self, PipeSelect, TileConfig},
 };
-use crate::{generation::Pipes, io::Hw};
+use crate::{
+    generation::{BringUpError, Pipes},
+    io::{Hw, SleepWait},
+};
 
 /// [`regs::GB_TILE_CONFIG`]: the code of one to four pipes.
 const PIPE_CODES: [u8; 4] = [0, 3, 6, 7];
@@ -39,9 +45,15 @@ pub(super) fn count(depth_pipes: bool, hw: &Hw<'_>) -> Pipes {
 }
 
 /// Tells all units.
-pub(super) fn set_up(depth_pipes: bool, hw: &Hw<'_>) {
+pub(super) fn set_up(
+    depth_pipes: bool,
+    hw: &Hw<'_>,
+    wait: &dyn SleepWait,
+) -> Result<(), BringUpError> {
     let r = hw.regs;
+    idle::engines(hw, wait)?;
     r.write32(regs::GA_ENHANCE, ENHANCE_ALL);
+    idle::engines(hw, wait)?;
     let fuses = PipeSelect::from_bits(r.read32(regs::GB_PIPE_SELECT));
     let more = usize::from(fuses.count_less_one());
     if depth_pipes {
@@ -58,20 +70,25 @@ pub(super) fn set_up(depth_pipes: bool, hw: &Hw<'_>) {
         .with_pipes(PIPE_CODES.get(more).copied().unwrap_or(0))
         .with_size(TILE_16);
     r.write32(regs::GB_TILE_CONFIG, tiles.into_bits());
-    let pipes = r.read32(regs::DST_PIPE_CONFIG);
-    let current = pipes >> PIPE_CURRENT_SHIFT & 3;
-    r.write32(regs::DST_PIPE_CONFIG, pipes | PIPE_AUTO_CONFIG);
+    idle::engines(hw, wait)?;
+    let config = r.read32(regs::DST_PIPE_CONFIG);
+    r.write32(regs::DST_PIPE_CONFIG, config | PIPE_AUTO_CONFIG);
     let mode = r.read32(regs::RB2D_DSTCACHE_MODE);
     r.write32(regs::RB2D_DSTCACHE_MODE, mode | DSTCACHE_MODE);
+    idle::engines(hw, wait)?;
+    // Which one it is may have changed with the configuration.
+    let current = r.read32(regs::DST_PIPE_CONFIG) >> PIPE_CURRENT_SHIFT & 3;
     let clocks = 1u32.wrapping_shl(current) | u32::from(fuses.enabled()) << 4;
     change_clock(r, PIPE_CLOCKS, |_| clocks);
+    idle::engines(hw, wait)?;
     r.write32(regs::ISYNC_CNTL, ISYNC);
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mock::Mock;
+    use crate::mock::{Access, Mock};
 
     #[test]
     fn one_to_four_pipes() {
@@ -86,7 +103,9 @@ mod tests {
             mock.set(0x402c, fuses);
             // Pipe 2 is current.
             mock.set(0x170c, 0x0000_0008);
-            set_up(false, &mock.hw());
+            mock.set(0xe40, 0x40);
+            set_up(false, &mock.hw(), &mock).unwrap();
+            assert!(mock.warned.borrow().is_empty());
             assert_eq!(mock.written(0x4274), [0xf]);
             assert_eq!(mock.written(0x42c8), [dest]);
             assert_eq!(mock.written(0x4018), [tiles]);
@@ -101,7 +120,48 @@ mod tests {
     #[test]
     fn rv530_has_another_queue() {
         let mock = Mock::default();
-        set_up(true, &mock.hw());
+        set_up(true, &mock.hw(), &mock).unwrap();
         assert_eq!(mock.written(0x4128), [0xff]);
+    }
+
+    #[test]
+    fn engines_are_waited_for_between_the_steps() {
+        let mock = Mock::default();
+        mock.set(0xe40, 0x40);
+        mock.set(0x402c, 0x0000_0100);
+        // The pipe that is selected is another one when it is found by itself: number 1.
+        mock.script(0x170c, &[0x0000_0000, 0x8000_0004]);
+        set_up(false, &mock.hw(), &mock).unwrap();
+        let (r, w) = (Access::R, Access::W);
+        assert_eq!(
+            mock.take(),
+            [
+                r(0xe40),
+                w(0x4274, 0xf),
+                r(0xe40),
+                r(0x402c),
+                w(0x42c8, 1),
+                w(0x4018, 0x11),
+                r(0xe40),
+                r(0x170c),
+                w(0x170c, 0x8000_0000),
+                r(0x3428),
+                w(0x3428, 0x0002_0100),
+                r(0xe40),
+                r(0x170c),
+                // Clock register 0d: pipe 1 selected, pipe 0 there.
+                r(0x8),
+                w(0x8, 0xd),
+                r(0xc),
+                w(0x8, 0x8d),
+                w(0xc, 0x12),
+                w(0x8, 0),
+                r(0xe40),
+                w(0x1724, 0x33),
+            ]
+        );
+        mock.gone.set(true);
+        let r = set_up(false, &mock.hw(), &mock);
+        assert_eq!(r, Err(BringUpError::Gone));
     }
 }
