@@ -130,6 +130,7 @@ impl Gpu {
         let recovery = Recovery::new(
             hardware.clone(),
             space.clone(),
+            surfaces.clone(),
             dma.clone(),
             retirer.clone(),
             &engines,

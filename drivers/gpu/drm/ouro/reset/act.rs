@@ -169,6 +169,10 @@ impl Recovery {
             }
         }
         if scope == !0 {
+            if let Some(surfaces) = &self.surfaces {
+                // Those that are there still are not touched.
+                surfaces.fences().restore();
+            }
             self.hardware.irq_on();
         }
         Ok(())

@@ -44,7 +44,7 @@ use crate::{
         replay::Lost,
         Context, Engine, Request, Retirer,
     },
-    vm::Space,
+    vm::{Space, Surfaces},
 };
 
 /// Milliseconds that a request has which nobody wants any more.
@@ -133,6 +133,8 @@ struct Held {
 pub(crate) struct Recovery {
     hardware: Arc<Hardware>,
     space: Arc<Space>,
+    /// Fences over memory of the device's own.
+    surfaces: Option<Arc<Surfaces>>,
     dma: Arc<DmaDevice>,
     retirer: Arc<Retirer>,
     engines: KVec<Arc<Engine>>,
@@ -157,6 +159,7 @@ impl Recovery {
     pub(crate) fn new(
         hardware: Arc<Hardware>,
         space: Arc<Space>,
+        surfaces: Option<Arc<Surfaces>>,
         dma: Arc<DmaDevice>,
         retirer: Arc<Retirer>,
         engines: &[Arc<Engine>],
@@ -174,6 +177,7 @@ impl Recovery {
             try_pin_init!(Self {
                 hardware,
                 space,
+                surfaces,
                 dma,
                 retirer,
                 engines: list,

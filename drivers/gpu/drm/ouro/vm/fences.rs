@@ -6,9 +6,9 @@
 //! nothing but registers is touched, so that they can be written anew wherever that is needed:
 //!
 //! * when the device is started, and on resume, [`Fences::restore`] is called;
-//! * a reset of engines leaves fences alone on the chips so far (SNB PRM V1P2 §4.5.4.1.1: "unaffected
-//!   by graphics reset"). On a chip that loses them, whoever resets calls `restore()` after it; it
-//!   neither sleeps nor allocates. Until then the CPU sees tiles.
+//! * a reset of engines leaves fences alone where the document says so (SNB PRM V1P2 §4.5.4.1.1:
+//!   "unaffected by graphics reset"). Of those over the device's own memory none says it: whoever resets calls
+//!   `restore()` after it, which neither sleeps nor allocates. Until then the CPU sees tiles.
 
 use kernel::{
     new_spinlock_irq,

@@ -140,12 +140,13 @@ impl Generation for R5xx {
         let _ = layout;
         interrupts::off(hw);
         display::off(hw, wait);
-        reset::if_busy(hw, wait)?;
+        reset::if_busy(self.controller, hw, wait)?;
         memory::set_up(self.controller, hw, topo, wait)?;
         pipes::set_up(self.depth_pipes, hw, wait)?;
         memory::wait_idle(self.controller, hw, wait)?;
         gart::enable(hw);
         errors::forget(hw);
+        hw.platform.set_master(true);
         Ok(())
     }
 
@@ -186,8 +187,9 @@ impl Generation for R5xx {
         wait: &dyn SleepWait,
     ) -> Result<(), BringUpError> {
         match what {
-            ResetScope::All | ResetScope::Engine(0) => reset::reset(hw, wait),
-            ResetScope::Engine(_) => Err(BringUpError::Unsupported("no such engine")),
+            ResetScope::All => reset::reset(self.controller, hw, wait),
+            // What a reset may have lost is told again by a start of the whole card.
+            ResetScope::Engine(_) => Err(BringUpError::Unsupported("reset of an engine alone")),
         }
     }
 

@@ -138,6 +138,8 @@ pub(super) const HDP_READ_BUFFER_INVALIDATE: u32 = 1 << 27;
 pub(super) const CSQ_PRIBM_INDBM: u32 = 4 << 28;
 /// [`CP_CSQ_MODE`]: where the parts of the queue begin (digest §5.2).
 pub(super) const CSQ_MODE_STARTS: u32 = 0x0000_4d4d;
+/// [`RBBM_STATUS`]: the command processor's stream is.
+pub(super) const CP_STREAM_BUSY: u32 = 1 << 16;
 /// [`RBBM_STATUS`]: anything of the 2D or 3D engine is busy.
 pub(super) const GUI_ACTIVE: u32 = 1 << 31;
 /// [`RBBM_STATUS`]: setup is busy.

@@ -99,6 +99,11 @@ impl FenceRegs for Surfaces {
             None => [0; 3],
         };
         let at = SURFACE0_LOWER.wrapping_add(u32::from(n).wrapping_mul(16));
+        let registers = [at, at.wrapping_add(4), at.wrapping_add(8)];
+        if region.is_some() && registers.map(|reg| regs.read32(reg)) == [lower, upper, info] {
+            // It is there still, and may be in use: written anew after a reset.
+            return Ok(());
+        }
         // Without tiles first and with them last, so that no mixture of two ever acts.
         regs.write32(at.wrapping_add(8), 0);
         regs.write32(at, lower);
@@ -130,16 +135,19 @@ mod tests {
         let mock = Mock::default();
         let r = region(0x8010_0000, 0x4_0000, 4096, Tiling::MacroMicro);
         SURFACES.set(&mock, 1, Some(&r)).unwrap();
-        let w = Access::W;
+        let (r, w) = (Access::R, Access::W);
+        let looks = [r(0xb14), r(0xb18), r(0xb1c)];
+        let log = mock.take();
+        assert_eq!(log[..3], looks);
         assert_eq!(
-            mock.take(),
+            log[3..],
             [
                 w(0xb1c, 0),
                 w(0xb14, 0x0010_0000),
                 w(0xb18, 0x0013_ffff),
                 // Bits 16 macro, 17 micro; 4096 / 8.
                 w(0xb1c, 0x0003_0200),
-                Access::R(0xb1c),
+                r(0xb1c),
             ]
         );
         SURFACES.set(&mock, 7, None).unwrap();
@@ -147,6 +155,21 @@ mod tests {
         assert_eq!(mock.written(0xb7c), [0, 0]);
         assert_eq!(SURFACES.set(&mock, 8, None), Err(BadRegion));
         assert_eq!(SURFACES.count(), 8);
+    }
+
+    #[test]
+    fn a_surface_that_is_there_still_is_not_touched() {
+        let mock = Mock::default();
+        let r = region(0x8010_0000, 0x4_0000, 4096, Tiling::MacroMicro);
+        mock.set(0xb14, 0x0010_0000);
+        mock.set(0xb18, 0x0013_ffff);
+        mock.set(0xb1c, 0x0003_0200);
+        SURFACES.set(&mock, 1, Some(&r)).unwrap();
+        assert!(!mock.take().iter().any(|a| matches!(a, Access::W(..))));
+        // One bit of it was lost.
+        mock.set(0xb1c, 0x0001_0200);
+        SURFACES.set(&mock, 1, Some(&r)).unwrap();
+        assert_eq!(mock.written(0xb1c), [0, 0x0003_0200]);
     }
 
     #[test]
