@@ -104,6 +104,7 @@ impl Gpu {
         tables: Option<Arc<TableStore>>,
     ) -> Result<Arc<Self>> {
         let _awake = Awake::new(&hardware)?;
+        hardware.prepare()?;
         let space = Space::new(hardware.clone(), &dma)?;
         hardware.start(space.layout().ok_or(EINVAL)?)?;
         let aperture = match aperture {

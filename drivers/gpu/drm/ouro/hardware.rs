@@ -260,6 +260,20 @@ impl Hardware {
         started
     }
 
+    /// Makes the place of the global table fit to be written, for the first time or again; before that and
+    /// after it the table is off, until [`start`](Self::start). Fences may be lost by it. The device is
+    /// awake. Sleeps. Errors: `ENODEV` and others if the device is not what it was, or not set up.
+    pub(crate) fn prepare(&self) -> Result {
+        let generation = self.generation();
+        self.with_gt(|hw, _| generation.gtt_on(hw, false));
+        generation
+            .prepare(&self.hw(), &self.topology, &Waits)
+            .map_err(|e| {
+                dev_err!(self.dev, "{}\n", Words(e));
+                errno(e)
+            })
+    }
+
     /// Lets no interrupt through, and leaves none pending.
     pub(crate) fn irq_off(&self) {
         self.with_gt(|hw, gt| self.generation().irq_off(hw, gt));
@@ -288,9 +302,15 @@ impl Hardware {
     /// Resets the device, and brings it up again as far as [`start`](Self::start) does; fences stay
     /// as they are. No interrupt comes until [`irq_on`](Self::irq_on). The device is awake. Sleeps.
     pub(crate) fn restart(&self, layout: &Layout) -> Result {
-        self.generation()
+        let generation = self.generation();
+        // Others may write entries meanwhile, and let them take effect: that is under the same lock.
+        self.with_gt(|hw, _| generation.gtt_on(hw, false));
+        generation
             .start(&self.hw(), &self.topology, layout, &Waits)
-            .map_err(|e| self.no_reset(e))
+            .map_err(|e| self.no_reset(e))?;
+        mmio::wmb();
+        self.with_gt(|hw, _| generation.gtt_on(hw, true));
+        Ok(())
     }
 
     fn no_reset(&self, error: BringUpError) -> Error {

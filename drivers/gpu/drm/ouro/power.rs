@@ -189,14 +189,16 @@ impl Gpu {
     }
 
     /// The opposite of [`suspend`](Self::suspend). What contexts held is in memory; the next
-    /// request of each restores it. If the device does not come back, whatever was published fails
-    /// with `EIO`, and nothing is taken any more.
+    /// request of each restores it. If the device does not come back, as a card whose firmware did not set
+    /// it up again, it is given up: it loses the bus, whatever was published fails with `EIO`, and nothing
+    /// is taken any more. Errors: `EIO`.
     pub(crate) fn resume(&self) -> Result {
-        self.wake_up().inspect_err(|_| {
+        self.wake_up().map_err(|_| {
             if let Some(aperture) = self.aperture() {
                 aperture.close();
             }
-            self.lose_all(EIO);
+            self.recovery().lose();
+            EIO
         })
     }
 
@@ -216,6 +218,8 @@ impl Gpu {
     fn wake_up(&self) -> Result {
         let _awake = Awake::new(self.hardware())?;
         self.hardware().resume()?;
+        // The card's firmware may not have set it up: then the table has no place.
+        self.hardware().prepare()?;
         self.space().restore();
         if let Some(tables) = self.tables() {
             tables.restore();

@@ -140,7 +140,7 @@ pub fn run(bytes: &[u8]) {
     };
     let mut gt = Gt::default();
     for call in calls {
-        match call % 18 {
+        match call % 20 {
             0 => drop(generation.wake(&hw, &mut gt, &Time)),
             1 => generation.sleep(&hw, &mut gt),
             2 => {
@@ -169,6 +169,8 @@ pub fn run(bytes: &[u8]) {
             9 => drop(generation.reset(&hw, ResetScope::All, &Time)),
             10 => drop(generation.reset(&hw, ResetScope::Engine(n), &Time)),
             11 => generation.gtt_flush(&hw),
+            17 => generation.gtt_on(&hw, tail & 1 != 0),
+            18 => drop(generation.prepare(&hw, topo, &Time)),
             12 => {
                 let report = generation.errors(&hw, &mut gt, topo);
                 assert!(

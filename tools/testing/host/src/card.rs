@@ -4,13 +4,13 @@
 //! There is one ring and no context. Objects are in the system's memory, through the table, or in the
 //! card's own, with a page that is nobody's behind each of them. User space's streams go the whole way: they
 //! are checked, and the copy runs behind the known state, of which a client that follows itself gets the
-//! last part only.
+//! last part only. The card has all habits of real ones, unless a test wants another.
 
 use crate::adapter::{Line, Time, Windows};
 use gpu_model::{
     memory::VecMemory,
     model::GpuModel,
-    r5xx::{Chip as Model, R5xx, R5xxConfig},
+    r5xx::{Chip as Model, R5xx, R5xxConfig, Real},
 };
 use ouro_hw::{
     checker::{self, Resolve, Verdict},
@@ -103,6 +103,8 @@ pub struct Card {
     /// The number of the last request.
     pub seqno: Seqno,
     layout: Layout,
+    /// What is in the table.
+    table: Vec<u64>,
     ring: Ring,
     ring_at: Object,
     status_at: Object,
@@ -120,11 +122,18 @@ fn microcode() -> Vec<u8> {
     words.flat_map(u32::to_be_bytes).collect()
 }
 
+/// A card as they are.
+pub fn config(name: &str) -> R5xxConfig {
+    let mut config = R5xxConfig::new(Model::named(name).expect("a model"));
+    config.real = Real::all();
+    config.watch_bus_master = true;
+    config
+}
+
 impl Card {
     /// One that runs, with nothing armed.
     pub fn new(name: &str) -> Self {
-        let model = Model::named(name).expect("a model");
-        Self::with(R5xxConfig::new(model))
+        Self::with(config(name))
     }
 
     /// The same with the device's choices.
@@ -168,6 +177,7 @@ impl Card {
                 scratch: page(SCRATCH),
                 directory: None,
             },
+            table: vec![0; topo.gtt_entries as usize],
             ring: Ring::new(topo.engines[0].desc().ring_bytes),
             gpu,
             memory,
@@ -187,6 +197,7 @@ impl Card {
             next_bus: POOL,
             next_local: 0,
         };
+        card.prepare()?;
         for n in 0..card.topo.gtt_entries {
             card.write_entry(n, card.topo.pages.invalid());
         }
@@ -226,10 +237,28 @@ impl Card {
         self.topo.checker.expect("this chip confines nobody")
     }
 
+    /// Makes the place of the table fit to be written.
+    pub fn prepare(&self) -> Result<(), BringUpError> {
+        let generation = self.chip.generation;
+        generation.gtt_on(&self.hw(), false);
+        generation.prepare(&self.hw(), &self.topo, &self.time)
+    }
+
+    /// Brings the device up after sleep: it has forgotten its registers and its memory.
+    pub fn resume(&mut self) -> Result<(), BringUpError> {
+        self.prepare()?;
+        for (n, entry) in (0..).zip(self.table.clone()) {
+            self.write_entry(n, entry);
+        }
+        self.start()
+    }
+
     /// Brings the device up: for the first time, or after a reset.
     pub fn start(&mut self) -> Result<(), BringUpError> {
         let generation = self.chip.generation;
+        generation.gtt_on(&self.hw(), false);
         generation.start(&self.windows.hw(), &self.topo, &self.layout, &self.time)?;
+        generation.gtt_on(&self.hw(), true);
         self.ring.clear();
         self.last_client = None;
         self.engine()
@@ -245,7 +274,8 @@ impl Card {
         self.start()
     }
 
-    fn write_entry(&self, index: u32, entry: u64) {
+    fn write_entry(&mut self, index: u32, entry: u64) {
+        self.table[index as usize] = entry;
         let at = index * self.topo.pages.entry_bytes();
         self.hw().gtt.write32(at, entry as u32);
     }

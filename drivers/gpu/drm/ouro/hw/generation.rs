@@ -230,13 +230,16 @@ pub enum ResetScope {
 
 /// A generation: stateless, one static object.
 ///
-/// In order: [`wake`] with a fresh [`Gt`], [`probe`], [`start`], each engine's start, [`irq_on`],
-/// work, [`sleep`]. The device is awake whenever `probe`, `start`, `reset`, `errors` or a function of
-/// an engine is called; the interrupt functions, `gtt_flush`, `stop` and fences do without.
+/// In order: [`wake`] with a fresh [`Gt`], [`probe`], [`prepare`], the global table is written, [`start`]
+/// and [`gtt_on`], each engine's start, [`irq_on`], work, [`sleep`]. The device is awake whenever `probe`,
+/// `prepare`, `start`, `reset`, `errors` or a function of an engine is called; the interrupt functions,
+/// `gtt_on`, `gtt_flush`, `stop` and fences do without.
 ///
 /// [`wake`]: Generation::wake
 /// [`probe`]: Generation::probe
+/// [`prepare`]: Generation::prepare
 /// [`start`]: Generation::start
+/// [`gtt_on`]: Generation::gtt_on
 /// [`irq_on`]: Generation::irq_on
 /// [`sleep`]: Generation::sleep
 pub trait Generation: Sync {
@@ -254,10 +257,24 @@ pub trait Generation: Sync {
     /// Looks what the chip has. Changes nothing in it.
     fn probe(&self, hw: &Hw<'_>, chip: &Chip) -> Result<Topology, BringUpError>;
 
+    /// Makes the place of the global table fit to be written, and proves that it is memory: before it is
+    /// written for the first time, and again on resume. The table is off ([`gtt_on`](Self::gtt_on)). Fences
+    /// may be lost by it.
+    fn prepare(
+        &self,
+        hw: &Hw<'_>,
+        topo: &Topology,
+        wait: &dyn SleepWait,
+    ) -> Result<(), BringUpError> {
+        let _ = (hw, topo, wait);
+        Ok(())
+    }
+
     /// Brings the device from any state into one where engines can be started: awake as long as this
     /// runs and after it, reset, workarounds, swizzle, tables; all interrupts masked. Also after a reset
-    /// of all and on resume. The tables are filled. Fences stay as they are: the core sets or clears
-    /// each of them when it starts or resumes a device.
+    /// of all and on resume. The tables are filled; the global one is off while this runs, where it can be
+    /// ([`gtt_on`](Self::gtt_on)). Fences stay as they are: the core sets or clears each of them when it
+    /// starts or resumes a device, and sets them anew after a reset of all.
     fn start(
         &self,
         hw: &Hw<'_>,
@@ -293,9 +310,15 @@ pub trait Generation: Sync {
         wait: &dyn SleepWait,
     ) -> Result<(), BringUpError>;
 
+    /// Switches the global table on or off, where it can be off: on when its entries are good and the device
+    /// was started. Under the lock of the `Gt`, as [`gtt_flush`](Generation::gtt_flush).
+    fn gtt_on(&self, hw: &Hw<'_>, on: bool) {
+        let _ = (hw, on);
+    }
+
     /// After entries of the global table were written: lets the CPU's and the command streamers'
     /// accesses see them. (Engines' caches of entries are flushed by each request's prologue, where the
-    /// engines have caches of their own.) Under the lock of the `Gt`.
+    /// engines have caches of their own.) A table that is off stays off. Under the lock of the `Gt`.
     fn gtt_flush(&self, hw: &Hw<'_>);
 
     /// The value of a register of 64 bits that user space may read; `None` for any other one. The

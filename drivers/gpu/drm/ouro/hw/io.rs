@@ -31,7 +31,9 @@ pub trait Platform {
     /// Whether an IOMMU translates the device's accesses.
     fn iommu(&self) -> bool;
     /// Lets the device be master of the bus, or not: without it, it reaches no memory, and sends no
-    /// message. Process context.
+    /// message. Process context. The core lets it before it probes a device; whoever takes it away in
+    /// [`prepare`](crate::Generation::prepare) or [`reset`](crate::Generation::reset) gives it back at the
+    /// end of [`start`](crate::Generation::start).
     fn set_master(&self, on: bool);
     /// A line for the log: something is not as it should be, and the backend goes on all the same.
     fn warn(&self, what: &'static str);

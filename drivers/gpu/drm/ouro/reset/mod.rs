@@ -433,6 +433,13 @@ impl Recovery {
         self.retirer.wind();
     }
 
+    /// The device did not come back from sleep: it is given up, and stays so. Process context.
+    pub(crate) fn lose(&self) {
+        // That it fails is what is wanted.
+        let _ = self.locked(|inner, held| self.wedge(inner, held));
+        self.retirer.wind();
+    }
+
     /// From now on nothing is reset: the device goes to sleep, or away. Waits for a reset that is
     /// under way.
     pub(crate) fn rest(&self) {

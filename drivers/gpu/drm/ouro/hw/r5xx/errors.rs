@@ -59,10 +59,9 @@ pub(super) fn report(hw: &Hw<'_>) -> Report {
     report
 }
 
-/// Forgets errors of before, at bring-up.
+/// Forgets faults of before, at bring-up. The table's record is cleared when that is switched on.
 pub(super) fn forget(hw: &Hw<'_>) {
     hw.regs.write32(regs::GEN_INT_STATUS, interrupts::FAULTS);
-    let _ = gart::take_error(hw.regs);
 }
 
 #[cfg(test)]

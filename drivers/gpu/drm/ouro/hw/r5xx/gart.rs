@@ -5,6 +5,9 @@
 //! Entries are in the card's memory, written through the CPU's window on it, and repeated in a cache of
 //! the card that is dropped by a bit. The index of that register stays selected when nothing else is done,
 //! but is written each time: others share it.
+//!
+//! It is on only while its entries are good: off before they are written for the first time, and while the
+//! card is started. To drop the cache does not switch it on.
 
 use super::{
     indirect::{read_pcie, select_pcie, write_pcie},
@@ -40,6 +43,11 @@ const ON: u32 = DISCARD | CHECK | ENABLE;
 /// [`CNTL`]: drops the cache.
 const INVALIDATE: u32 = 1 << 8;
 
+/// Switches it off: what was left on would read entries that are about to be written over.
+pub(super) fn disable(hw: &Hw<'_>) {
+    write_pcie(hw.regs, CNTL, DISCARD);
+}
+
 /// Switches it on. The entries are written.
 pub(super) fn enable(hw: &Hw<'_>) {
     let r = hw.regs;
@@ -60,14 +68,22 @@ pub(super) fn enable(hw: &Hw<'_>) {
         write_pcie(r, reg, value);
     }
     write_pcie(r, CNTL, ON);
-    flush(hw);
+    drop_cache(r);
 }
 
-/// Drops the card's cache of entries. Twice, since once was not enough for others (digest §5.2); each
-/// time it is read, so that the bit has been set before it is cleared.
+/// Drops the card's cache of entries, if it is on.
 pub(super) fn flush(hw: &Hw<'_>) {
     let r = hw.regs;
     select_pcie(r, CNTL);
+    let control = r.read32(regs::PCIE_DATA);
+    if control & ENABLE != 0 && control != u32::MAX {
+        drop_cache(r);
+    }
+}
+
+/// Drops the cache; its register is selected. Twice, since once was not enough for others (digest §5.2);
+/// each time it is read, so that the bit has been set before it is cleared.
+fn drop_cache(r: &dyn Registers) {
     for _ in 0..2 {
         r.write32_flush(regs::PCIE_DATA, ON | INVALIDATE);
         r.write32(regs::PCIE_DATA, ON);
@@ -114,14 +130,30 @@ mod tests {
     }
 
     #[test]
+    fn a_table_that_is_off_stays_off() {
+        let mock = Mock::default();
+        mock.set(0x34, 0x27);
+        disable(&mock.hw());
+        let (r, w) = (Access::R, Access::W);
+        assert_eq!(mock.take(), [w(0x30, 0x10), w(0x34, 0x6)]);
+        flush(&mock.hw());
+        assert_eq!(mock.take(), [w(0x30, 0x10), r(0x34)]);
+        mock.gone.set(true);
+        flush(&mock.hw());
+        assert_eq!(mock.take(), [w(0x30, 0x10), r(0x34)]);
+    }
+
+    #[test]
     fn a_flush_is_done_twice_and_seen_each_time() {
         let mock = Mock::default();
+        mock.set(0x34, 0x27);
         flush(&mock.hw());
         let (r, w) = (Access::R, Access::W);
         assert_eq!(
             mock.take(),
             [
                 w(0x30, 0x10),
+                r(0x34),
                 w(0x34, 0x127),
                 r(0x34),
                 w(0x34, 0x27),

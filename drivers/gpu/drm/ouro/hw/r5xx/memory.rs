@@ -11,6 +11,10 @@
 //! address that was never set, zero, is in a page that the table gives to nobody.
 //!
 //! The families have two kinds of registers for it (digest trap 2).
+//!
+//! The table lies in the card's memory, which works only when somebody has set it up: a table read from
+//! memory that does not would be noise, and send the card's accesses anywhere. So memory is proved
+//! ([`prove`]) before the table is written, and looked at ([`look`]) before the table is used.
 
 use super::{
     indirect::{change_clock, read_mc, write_mc},
@@ -131,18 +135,75 @@ pub(super) fn set_up(
     }
     // What commands write later on, to the bit.
     hw.regs.write32(regs::HOST_PATH_CNTL, topo.card);
-    // What unmapped reads give.
+    match read_mc(hw.regs, controller.local) {
+        u32::MAX => Err(BringUpError::Gone),
+        found if found == place => Ok(()),
+        _ => Err(BringUpError::Unsupported(
+            "its memory controller takes no place for its memory",
+        )),
+    }
+}
+
+/// How many dwords are tried.
+const TRIED: u32 = 64;
+/// Makes of its place what is written there: another value in each, and no run of equal bits.
+const PATTERN: u32 = 0x5aa5_c33c;
+
+/// Writes to dwords that are so far from each other, the first of them at `first`, and reads all of them
+/// when all are written: once a value of their place, once its opposite. Zero is left.
+fn holds(hw: &Hw<'_>, first: u32, apart: u32) -> bool {
+    let places = || (0..TRIED).map(|n| first.wrapping_add(n.wrapping_mul(apart)));
+    let mut good = true;
+    for flip in [PATTERN, !PATTERN] {
+        for at in places() {
+            hw.gtt.write32(at, at ^ flip);
+        }
+        good &= places().all(|at| hw.gtt.read32(at) == at ^ flip);
+    }
+    for at in places() {
+        hw.gtt.write32(at, 0);
+    }
+    good && places().all(|at| hw.gtt.read32(at) == 0)
+}
+
+/// The failure of a card whose memory does not work.
+const NO_MEMORY: BringUpError = BringUpError::Unsupported(
+    "its memory does not keep what is written: not set up by its firmware",
+);
+
+/// Proves that the place of the table is memory, before there is a table, all over it. The page behind it
+/// becomes zero: what unmapped reads give.
+pub(super) fn prove(hw: &Hw<'_>) -> Result<(), BringUpError> {
+    const APART: u32 = TABLE_BYTES / TRIED;
+    // The last dword of each part.
+    if !holds(hw, APART - 4, APART) {
+        return Err(NO_MEMORY);
+    }
     for at in (TABLE_BYTES..RESERVED).step_by(4) {
         hw.gtt.write32(at, 0);
     }
-    Ok(())
+    look(hw)
+}
+
+/// Looks whether memory is as it was: a reset of its controller may have ended that. The page behind the
+/// table has to be zero still, and to keep what is written.
+pub(super) fn look(hw: &Hw<'_>) -> Result<(), BringUpError> {
+    const APART: u32 = PAGE_SIZE / TRIED;
+    let mut dwords = (TABLE_BYTES..RESERVED).step_by(APART as usize);
+    if !dwords.all(|at| hw.gtt.read32(at) == 0) {
+        return Err(BringUpError::Unsupported("its memory has lost the table"));
+    }
+    match holds(hw, TABLE_BYTES, APART) {
+        true => Ok(()),
+        false => Err(NO_MEMORY),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        mock::Mock,
+        mock::{Access, Mock},
         r5xx::topology::{self, tests::card},
     };
     use std::vec::Vec;
@@ -163,8 +224,9 @@ mod tests {
             let mock = card();
             let topo = topology::probe(family, &mock.hw()).unwrap();
             mock.take();
-            // Idle: RV515 bit 4 of 8, others bit 1 of 0.
-            mock.fix(0x74, if indices[0] == 1 { 0x10 } else { 0x2 });
+            // Idle: RV515 bit 4 of 8, others bit 1 of 0. Then the place is read back.
+            let idle = if indices[0] == 1 { 0x10 } else { 0x2 };
+            mock.script(0x74, &[0, idle, 0x8fff_8000]);
             set_up(controller, &mock.hw(), &topo, &mock).unwrap();
             let values = [0x8fff_8000, 0xffff_ffff, 0, 0];
             let expected: Vec<_> = indices
@@ -182,10 +244,7 @@ mod tests {
             assert_eq!(mock.written(0x134), [0x8000]);
             // HOST_PATH_CNTL as it was, with bit 23.
             assert_eq!(mock.written(0x130), [0x0080_0040]);
-            // The page of zeros.
-            assert_eq!(mock.written(0x8_0000), [0]);
-            assert_eq!(mock.written(0x8_0ffc), [0]);
-            assert!(mock.written(0x7_fffc).is_empty() && mock.written(0x8_1000).is_empty());
+            assert!(mock.warned.borrow().is_empty());
             // Clocks: bit 7 writes.
             let clocks: Vec<_> = mock
                 .written(0x8)
@@ -198,19 +257,77 @@ mod tests {
     }
 
     #[test]
-    fn a_controller_that_is_busy_is_told_of_and_one_that_is_gone_ends_it() {
+    fn a_controller_that_is_busy_is_told_of_and_no_more() {
         let mock = card();
         let topo = topology::probe(&crate::r5xx::R520, &mock.hw()).unwrap();
-        mock.fix(0x74, 0x10);
-        let r = set_up(&R520, &mock.hw(), &topo, &mock);
-        assert_eq!(r, Ok(()));
+        // Never idle: bit 1 is not set. The last one is the place.
+        mock.script(0x74, &[0x10, 0x10, 0x10, 0x10, 0x10, 0x8fff_8000]);
+        assert_eq!(set_up(&R520, &mock.hw(), &topo, &mock), Ok(()));
         assert_eq!(
             mock.warned.take(),
             ["the memory controller is not idle: MC_STATUS"]
         );
+        assert_eq!(mc_writes(&mock)[0], (0xff_0004, 0x8fff_8000));
+    }
+
+    #[test]
+    fn a_controller_that_is_gone_or_takes_no_place_ends_it() {
+        let mock = card();
+        let topo = topology::probe(&crate::r5xx::R520, &mock.hw()).unwrap();
+        // Idle, and what was there before.
+        mock.script(0x74, &[0x2, 0x0fff_0000]);
+        let r = set_up(&R520, &mock.hw(), &topo, &mock);
+        assert!(matches!(r, Err(BringUpError::Unsupported(_))));
         mock.gone.set(true);
         let r = set_up(&R520, &mock.hw(), &topo, &mock);
         assert_eq!(r, Err(BringUpError::Gone));
+    }
+
+    #[test]
+    fn memory_is_tried_all_over_the_table_and_the_page_behind_it_is_zero() {
+        let mock = Mock::default();
+        // What was there before.
+        mock.set(0x8_0000, 0x1111_1111);
+        mock.set(0x8_0ffc, 0x2222_2222);
+        prove(&mock.hw()).unwrap();
+        // 64 parts of 8 KiB; a place and 5aa5c33ch, then its opposite, then nothing.
+        assert_eq!(mock.written(0x1ffc), [0x5aa5_dcc0, 0xa55a_233f, 0]);
+        assert_eq!(mock.written(0x7_fffc), [0x5aa2_3cc0, 0xa55d_c33f, 0]);
+        assert_eq!(mock.written(0x8_0ffc), [0]);
+        assert_eq!(mock.written(0x8_0000), [0, 0x5aad_c33c, 0xa552_3cc3, 0]);
+        assert!(mock.written(0x8_1000).is_empty());
+        // All are written before one is read.
+        let log = mock.take();
+        let first = log.iter().position(|a| matches!(a, Access::R(_))).unwrap();
+        assert_eq!(first, 64);
+    }
+
+    #[test]
+    fn memory_that_does_not_keep_values_is_found_out() {
+        // The last part of the table; the page of zeros; everything.
+        for broken in [0x7_fffc, 0x8_0040] {
+            let mock = Mock::default();
+            mock.fix(broken, 0);
+            assert_eq!(prove(&mock.hw()), Err(NO_MEMORY), "{broken:x}");
+        }
+        let mock = Mock::default();
+        mock.gone.set(true);
+        assert_eq!(prove(&mock.hw()), Err(NO_MEMORY));
+    }
+
+    #[test]
+    fn memory_that_is_as_it_was_is_left_so() {
+        let mock = Mock::default();
+        mock.set(0, 0x1234_500f);
+        look(&mock.hw()).unwrap();
+        assert!(mock.written(0).is_empty() && mock.written(0x7_fffc).is_empty());
+        assert_eq!(mock.written(0x8_0fc0), [0x5aad_ccfc, 0xa552_3303, 0]);
+        mock.take();
+        // A bit of the page behind the table.
+        mock.set(0x8_0440, 0x10);
+        let lost = Err(BringUpError::Unsupported("its memory has lost the table"));
+        assert_eq!(look(&mock.hw()), lost);
+        assert!(!mock.take().iter().any(|a| matches!(a, Access::W(..))));
     }
 
     #[test]

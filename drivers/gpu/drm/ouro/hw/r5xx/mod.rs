@@ -85,6 +85,17 @@ pub static R520: R5xx = R5xx {
     checker: &check::STREAMS,
 };
 
+impl R5xx {
+    /// Makes it quiet, whoever had it before, and tells it where memory is. It is not master of the bus then.
+    fn take(&self, hw: &Hw<'_>, topo: &Topology, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+        topology::unchanged(hw, topo)?;
+        interrupts::off(hw);
+        display::off(hw, wait);
+        reset::if_busy(self.controller, hw, wait)?;
+        memory::set_up(self.controller, hw, topo, wait)
+    }
+}
+
 /// The base address register of the card's memory (digest §5.1).
 const MEMORY_BAR: u8 = 0;
 /// The same of the registers.
@@ -130,6 +141,17 @@ impl Generation for R5xx {
         topology::probe(self, hw)
     }
 
+    fn prepare(
+        &self,
+        hw: &Hw<'_>,
+        topo: &Topology,
+        wait: &dyn SleepWait,
+    ) -> Result<(), BringUpError> {
+        self.take(hw, topo, wait)?;
+        surfaces::clear(hw);
+        memory::prove(hw)
+    }
+
     fn start(
         &self,
         hw: &Hw<'_>,
@@ -138,13 +160,10 @@ impl Generation for R5xx {
         wait: &dyn SleepWait,
     ) -> Result<(), BringUpError> {
         let _ = layout;
-        interrupts::off(hw);
-        display::off(hw, wait);
-        reset::if_busy(self.controller, hw, wait)?;
-        memory::set_up(self.controller, hw, topo, wait)?;
+        self.take(hw, topo, wait)?;
+        memory::look(hw)?;
         pipes::set_up(self.depth_pipes, hw, wait)?;
         memory::wait_idle(self.controller, hw, wait)?;
-        gart::enable(hw);
         errors::forget(hw);
         hw.platform.set_master(true);
         Ok(())
@@ -190,6 +209,14 @@ impl Generation for R5xx {
             ResetScope::All => reset::reset(self.controller, hw, wait),
             // What a reset may have lost is told again by a start of the whole card.
             ResetScope::Engine(_) => Err(BringUpError::Unsupported("reset of an engine alone")),
+        }
+    }
+
+    fn gtt_on(&self, hw: &Hw<'_>, on: bool) {
+        if on {
+            gart::enable(hw);
+        } else {
+            gart::disable(hw);
         }
     }
 

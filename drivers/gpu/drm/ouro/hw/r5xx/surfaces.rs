@@ -8,7 +8,7 @@
 use super::memory;
 use crate::{
     fence_regs::{BadRegion, FenceRegion, FenceRegs, Tiling},
-    io::Registers,
+    io::{Hw, Registers},
     types::PAGE_SIZE,
 };
 use bitfield_struct::bitfield;
@@ -16,6 +16,8 @@ use static_assertions::const_assert_eq;
 
 /// How many there are.
 const COUNT: u8 = 8;
+/// Whether there are surfaces at all, and how bytes of what is in none are swapped (digest §3.2).
+const SURFACE_CNTL: u32 = 0x0b00;
 /// Lower bound of the first; the upper bound and [`Info`] follow, the next one is 16 bytes on.
 const SURFACE0_LOWER: u32 = 0x0b04;
 /// Bytes in which pitches are counted.
@@ -72,6 +74,16 @@ fn encode(region: &FenceRegion) -> Result<[u32; 3], BadRegion> {
         (_, Some(upper)) => Ok([lower, upper, info.into_bits()]),
         (_, None) => Err(BadRegion),
     }
+}
+
+/// Clears what others left, before anything is written through the window: the table would be written in
+/// tiles, or its bytes in another order.
+pub(super) fn clear(hw: &Hw<'_>) {
+    for n in 0..COUNT {
+        // An empty one is always good.
+        let _ = SURFACES.set(hw.regs, n, None);
+    }
+    hw.regs.write32_flush(SURFACE_CNTL, 0);
 }
 
 impl FenceRegs for Surfaces {
@@ -170,6 +182,21 @@ mod tests {
         mock.set(0xb1c, 0x0001_0200);
         SURFACES.set(&mock, 1, Some(&r)).unwrap();
         assert_eq!(mock.written(0xb1c), [0, 0x0003_0200]);
+    }
+
+    #[test]
+    fn what_others_left_is_cleared() {
+        let mock = Mock::default();
+        // Translation off, bytes swapped.
+        mock.set(0xb00, 0x0030_0100);
+        for n in 0..8 {
+            mock.set(0xb0c + 16 * n, 0x0001_0020);
+        }
+        clear(&mock.hw());
+        for n in 0..8 {
+            assert_eq!(mock.read32(0xb0c + 16 * n), 0, "{n}");
+        }
+        assert_eq!(mock.written(0xb00), [0]);
     }
 
     #[test]

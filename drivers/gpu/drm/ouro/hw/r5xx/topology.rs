@@ -49,6 +49,18 @@ fn posted(size: u32) -> Result<(), BringUpError> {
     }
 }
 
+/// Whether it is still what [`probe`] found: after sleep, or a reset, nobody may have set it up.
+pub(super) fn unchanged(hw: &Hw<'_>, topo: &Topology) -> Result<(), BringUpError> {
+    let size = hw.regs.read32(regs::CONFIG_MEMSIZE);
+    posted(size)?;
+    let found = u64::from(size).min(memory::LOCAL_MAX);
+    let local = topo.local.map(|l| l.size.saturating_add(l.window_at));
+    match local == Some(found) {
+        true => Ok(()),
+        false => Err(BringUpError::Unsupported("its memory has another size")),
+    }
+}
+
 /// Looks what the card has.
 pub(super) fn probe(family: &R5xx, hw: &Hw<'_>) -> Result<Topology, BringUpError> {
     let size = hw.regs.read32(regs::CONFIG_MEMSIZE);
@@ -173,6 +185,24 @@ pub(super) mod tests {
             let local = probe(&r5xx::R520, &mock.hw()).unwrap().local.unwrap();
             assert_eq!(local.size + local.window_at, size);
             assert_eq!(local.cpu_visible + local.window_at, visible);
+        }
+    }
+
+    #[test]
+    fn a_card_that_lost_its_memory_is_another_one() {
+        let mock = card();
+        let topo = probe(&r5xx::RV515, &mock.hw()).unwrap();
+        assert_eq!(unchanged(&mock.hw(), &topo), Ok(()));
+        for (size, error) in [
+            (0, BringUpError::Unsupported("not set up by its firmware")),
+            (
+                128 << 20,
+                BringUpError::Unsupported("its memory has another size"),
+            ),
+            (u32::MAX, BringUpError::Gone),
+        ] {
+            mock.set(0xf8, size);
+            assert_eq!(unchanged(&mock.hw(), &topo), Err(error));
         }
     }
 
