@@ -30,6 +30,7 @@ enum {
 	FAULT_STUCK_RESET = 5,
 	FAULT_REMOVE = 6,
 	FAULT_LOSE_MESSAGE = 16,
+	FAULT_UNPOSTED = 24,
 	/* may be added: once */
 	FAULT_ONCE = 1 << 12,
 };
