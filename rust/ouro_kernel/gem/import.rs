@@ -147,7 +147,8 @@ impl Attachment {
     ///
     /// `locked` is the reservation of the buffer, which is that of the object.
     ///
-    /// Errors: `EINVAL` if it is another one; `ENODEV` after the unbind; those of the exporter.
+    /// Errors: `EINVAL` if it is another one, or if what the exporter gives is not whole pages for all
+    /// of the buffer; `ENODEV` after the unbind; `ENOMEM`; those of the exporter.
     pub fn map(self: &Arc<Self>, locked: &Locked<'_>) -> Result<ImportMap> {
         if !core::ptr::eq::<Resv>(&**locked, self.buf().resv()) {
             return Err(EINVAL);

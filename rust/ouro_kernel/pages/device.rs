@@ -66,7 +66,7 @@ pub(super) enum Memory {
     Imported {
         /// What it was mapped with.
         attachment: Arc<Attachment>,
-        /// Valid while it is mapped; afterwards only an address.
+        /// The exporter's: read while it is made, and then nothing but what unmaps it.
         table: *mut bindings::sg_table,
     },
 }

@@ -2,6 +2,7 @@
 
 //! What addresses the device has for pages.
 
+use core::marker::PhantomData;
 use kernel::{bindings, error::to_result, prelude::*, sync::Arc};
 
 use super::{
@@ -57,7 +58,13 @@ impl DmaMap {
 
     /// The runs of successive addresses, in the order of the pages.
     pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
-        runs(&self.mapped)
+        let table = match self.mapped.memory() {
+            Memory::Table(table) => table.get(),
+            Memory::Pages(_) | Memory::Imported { .. } => core::ptr::null_mut(),
+        };
+        // SAFETY: Null, or the table that `mapped` owns, which is not changed while that is shared:
+        // who unmaps it leaves the addresses in it.
+        runs(unsafe { segments(table) })
     }
 
     /// Each page with its address: (index, address), from the page `first` on.
@@ -66,33 +73,64 @@ impl DmaMap {
     }
 }
 
-/// The runs of a table.
-pub(super) fn runs(mapped: &Mapped) -> impl Iterator<Item = Run> + '_ {
-    let table = match mapped.memory() {
-        Memory::Table(table) => table.get(),
-        Memory::Imported { table, .. } => *table,
-        Memory::Pages(_) => core::ptr::null_mut(),
-    };
-    // SAFETY: Null, or a table that lives as long as `mapped`, and is not changed while that is
-    // shared.
-    let (mut sg, mut left) =
+/// The entries of a table of addresses.
+pub(super) struct Segments<'a> {
+    next: *mut bindings::scatterlist,
+    left: usize,
+    _table: PhantomData<&'a ()>,
+}
+
+/// The addresses in a table with their lengths in bytes; none if it is null.
+///
+/// # Safety
+///
+/// `table` is null, or was mapped and is not freed or changed as long as `'a`.
+pub(super) unsafe fn segments<'a>(table: *mut bindings::sg_table) -> Segments<'a> {
+    // SAFETY: By the requirement of this function.
+    let (next, left) =
         unsafe { table.as_ref() }.map_or((core::ptr::null_mut(), 0), |t| (t.sgl, t.nents));
-    let mut page = 0;
-    core::iter::from_fn(move || {
-        if left == 0 || sg.is_null() {
+    Segments {
+        next,
+        left: left as usize,
+        _table: PhantomData,
+    }
+}
+
+impl Iterator for Segments<'_> {
+    type Item = (u64, usize);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.left == 0 || self.next.is_null() {
             return None;
         }
-        // SAFETY: The list of a mapped table has `nents` entries.
-        let (address, len) = unsafe { (bindings::sg_dma_address(sg), bindings::sg_dma_len(sg)) };
+        let sg = self.next;
+        self.left -= 1;
+        // SAFETY: The list of a table that was mapped has `nents` entries, and this is one of them.
+        unsafe {
+            self.next = bindings::sg_next(sg);
+            Some((
+                bindings::sg_dma_address(sg),
+                bindings::sg_dma_len(sg) as usize,
+            ))
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Segments<'_> {}
+
+/// The runs of our own tables, whose entries are whole pages.
+fn runs(segments: Segments<'_>) -> impl Iterator<Item = Run> + '_ {
+    segments.scan(0, |page, (address, len)| {
         let run = Run {
-            page,
+            page: *page,
             address,
-            pages: len as usize / PAGE_SIZE,
+            pages: len / PAGE_SIZE,
         };
-        page += run.pages;
-        left -= 1;
-        // SAFETY: As above.
-        sg = unsafe { bindings::sg_next(sg) };
+        *page += run.pages;
         Some(run)
     })
 }

@@ -7,17 +7,22 @@ use kernel::{bindings, prelude::*, sync::Arc};
 
 use super::{
     device::{DmaDevice, Mapped, Memory, Room},
-    dma::{addresses, runs, Run},
+    dma::{addresses, segments, Run},
+    PAGE_SIZE,
 };
 use crate::{gem::Attachment, raw, resv::Locked};
 
 /// A mapped attachment.
+///
+/// The table is the exporter's, and gone when the unbind has unmapped it: what it says is copied
+/// while it is there.
 ///
 /// # Invariants
 ///
 /// `mapped` is the table of `attachment`, on the list of `dma` or unmapped.
 pub(crate) struct Imported {
     mapped: Option<Arc<Mapped>>,
+    runs: KVVec<Run>,
     attachment: Arc<Attachment>,
     dma: Arc<DmaDevice>,
 }
@@ -25,7 +30,8 @@ pub(crate) struct Imported {
 impl Imported {
     /// Takes over what was mapped.
     ///
-    /// Errors: `ENODEV` after the unbind, `ENOMEM`; then it is unmapped again.
+    /// Errors: `ENODEV` after the unbind, `ENOMEM`, `EINVAL` if the table does not hold whole pages,
+    /// or not all of the buffer; then it is unmapped again.
     ///
     /// # Safety
     ///
@@ -42,19 +48,23 @@ impl Imported {
             attachment: attachment.clone(),
             table,
         };
-        let mapped = match Room::new() {
-            // SAFETY: By the requirement of this function.
-            Ok(room) => unsafe { dma.try_add(room, memory) },
-            Err(e) => Err((e, None)),
-        };
-        match mapped {
+        // SAFETY: By the requirement of this function: it is mapped, and unmapped below or later.
+        let taken = unsafe { copy(table, attachment.buf().size()) }
+            .and_then(|runs| Ok((runs, Room::new()?)))
+            .and_then(|(runs, room)| {
+                // SAFETY: By the requirement of this function.
+                let mapped = unsafe { dma.try_add(room, memory) };
+                Ok((runs, mapped.map_err(|(e, _)| e)?))
+            });
+        match taken {
             // INVARIANT: On the list.
-            Ok(mapped) => Ok(Self {
+            Ok((runs, mapped)) => Ok(Self {
                 mapped: Some(mapped),
+                runs,
                 attachment,
                 dma,
             }),
-            Err((e, _)) => {
+            Err(e) => {
                 // SAFETY: By the requirement of this function; nobody else has it.
                 unsafe { unmap(&attachment, table) };
                 Err(e)
@@ -69,7 +79,7 @@ impl Imported {
 
     /// The runs of successive addresses.
     pub(crate) fn runs(&self) -> impl Iterator<Item = Run> + '_ {
-        self.mapped.iter().flat_map(|mapped| runs(mapped))
+        self.runs.iter().copied()
     }
 
     /// Each page with its address, from the page `first` on.
@@ -91,6 +101,37 @@ impl Imported {
             unsafe { unmap(&self.attachment, *table) };
         }
     }
+}
+
+/// What a table of `bytes` bytes says. What goes beyond them is left out.
+///
+/// Errors: `ENOMEM`, `EINVAL` if it does not hold whole pages, or not so many bytes.
+///
+/// # Safety
+///
+/// It is mapped, and stays so during the call.
+unsafe fn copy(table: *mut bindings::sg_table, bytes: usize) -> Result<KVVec<Run>> {
+    let pages = bytes.div_ceil(PAGE_SIZE);
+    // SAFETY: By the requirement of this function.
+    let list = unsafe { segments(table) };
+    let mut runs = KVVec::with_capacity(list.len(), GFP_KERNEL)?;
+    let mut page = 0;
+    for (address, len) in list {
+        if address % PAGE_SIZE as u64 != 0 || len % PAGE_SIZE != 0 {
+            return Err(EINVAL);
+        }
+        let run = Run {
+            page,
+            address,
+            pages: (len / PAGE_SIZE).min(pages - page),
+        };
+        page += run.pages;
+        runs.push(run, GFP_KERNEL)?;
+    }
+    if page != pages {
+        return Err(EINVAL);
+    }
+    Ok(runs)
 }
 
 /// Unmaps an attachment.

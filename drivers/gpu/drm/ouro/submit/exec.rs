@@ -161,11 +161,13 @@ impl Exec {
     }
 
     fn attempt(&mut self, publish: &mut dyn Publish) -> Result {
-        self.gpu.working()?;
         let mut awake = None;
         let mut context = None;
         let mut relief = Relief::new();
         loop {
+            // Each time: what an earlier round has waited for may have taken longer than the device was
+            // there.
+            self.gpu.working()?;
             if awake.is_none() {
                 awake = Some(Awake::new(self.gpu.hardware())?);
             }

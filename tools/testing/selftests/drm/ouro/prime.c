@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -512,6 +513,78 @@ TEST_F(prime, unbind_with_shared_buffers)
 	close(buffer);
 	close(self->fd);
 	EXPECT_EQ(0xcafe, peek(&b.map[0]));
+	buffer_free(self->vgem, &b);
+	ASSERT_EQ(0, device_bind(&place));
+	/* for the teardown, and to see that it works */
+	ASSERT_EQ(0, gpu_open(&self->gpu));
+	self->fd = self->gpu.fd;
+	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, gem_create(self->fd, PAGE), 0, 1));
+}
+
+/* A batch that wants an import at another address than it has. */
+struct elsewhere {
+	const struct gpu *gpu;
+	__u32 handle;
+	__u64 address;
+	__u32 entered;
+	int got;
+};
+
+static void *use_elsewhere(void *argument)
+{
+	struct elsewhere *e = argument;
+	struct batch batch;
+	struct drm_i915_gem_exec_object2 *object;
+
+	batch_init(&batch);
+	object = batch_object(&batch, e->handle);
+	object->flags |= EXEC_OBJECT_PINNED;
+	object->offset = e->address;
+	batch_end(&batch, e->gpu->backend);
+	poke(&e->entered, 1);
+	e->got = batch_run(e->gpu->fd, &batch, e->gpu->engines[0].ring, 0);
+	return NULL;
+}
+
+/*
+ * A batch waits for the other device until it can have the buffer elsewhere, and the card goes
+ * meanwhile. What the exporter had made for the card went with it: the batch must not look at it.
+ */
+TEST_F(prime, unbind_while_an_import_is_to_move)
+{
+	struct elsewhere e = { .gpu = &self->gpu, .address = 256 << 20 };
+	struct place place;
+	struct buffer b;
+	pthread_t thread;
+	int fence, got;
+
+	if (!self->gpu.ouro)
+		SKIP(return, "the driver is not ours to unbind");
+	if (self->gpu.speaks == &radeon)
+		SKIP(return, "no addresses are chosen here");
+	ASSERT_EQ(0, device_of(self->fd, &place));
+	/* in many pieces, so that there is something to follow */
+	ASSERT_EQ(0, buffer_make(self->vgem, &b, 64));
+	e.handle = import(self->fd, b.fd);
+	ASSERT_NE(0, e.handle);
+	use_elsewhere(&e);
+	ASSERT_EQ(0, e.got);
+	ASSERT_EQ(0, gem_wait(self->fd, e.handle, -1));
+	fence = attach(self->vgem, b.handle, true);
+	ASSERT_LT(0, fence);
+	e.address = 512 << 20;
+	e.entered = 0;
+	ASSERT_EQ(0, pthread_create(&thread, NULL, use_elsewhere, &e));
+	while (!peek(&e.entered))
+		usleep(1000);
+	usleep(200000);
+	EXPECT_EQ(0, device_unbind(&place));
+	/* by itself, vgem lets go of its fences after ten seconds */
+	got = signal_fence(self->vgem, fence);
+	EXPECT_TRUE(got == 0 || got == -ETIMEDOUT);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(-ENODEV, e.got);
+	close(self->fd);
 	buffer_free(self->vgem, &b);
 	ASSERT_EQ(0, device_bind(&place));
 	/* for the teardown, and to see that it works */
