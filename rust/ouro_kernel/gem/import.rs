@@ -73,8 +73,8 @@ impl DmaBuf {
     ///
     /// Errors: `ENODEV` after the unbind, `ENOMEM`, those of the exporter.
     pub fn attach(&self, dma: &Arc<DmaDevice>) -> Result<Arc<Attachment>> {
-        dma.check_bound()?;
-        // SAFETY: Both live; the buffer gets a reference below, as long as it is attached.
+        drop(dma.enter()?);
+        // SAFETY: Both live, and nothing is mapped; the buffer gets a reference below, as long as it is attached.
         let attach = from_err_ptr(unsafe { raw::dma_buf_attach(self.as_raw(), dma.raw()) })?;
         let attach = NonNull::new(attach).ok_or(ENOMEM)?;
         // SAFETY: By the invariant.
@@ -143,26 +143,22 @@ impl Attachment {
     }
 
     /// Gets the addresses that our device has for the buffer. The exporter may have to move the
-    /// memory first. Sleeps.
+    /// memory first: that is waited for. Sleeps.
     ///
     /// `locked` is the reservation of the buffer, which is that of the object.
     ///
-    /// Errors: `EINVAL` if it is another one, or if what the exporter gives is not whole pages for all
-    /// of the buffer; `ENODEV` after the unbind; `ENOMEM`; those of the exporter.
+    /// Errors: `EBUSY` if the exporter is moving it already: wait for the fences up to
+    /// [`Usage::Kernel`](crate::resv::Usage::Kernel), with nothing locked. `EINVAL` if it is another
+    /// reservation, or if what the exporter gives is not whole pages for all of the buffer; `ENODEV`
+    /// after the unbind; `ENOMEM`; those of the exporter.
     pub fn map(self: &Arc<Self>, locked: &Locked<'_>) -> Result<ImportMap> {
         if !core::ptr::eq::<Resv>(&**locked, self.buf().resv()) {
             return Err(EINVAL);
         }
-        // SAFETY: The reservation is locked.
-        let table = from_err_ptr(unsafe {
-            raw::dma_buf_map_attachment(
-                self.as_raw(),
-                bindings::dma_data_direction::DMA_BIDIRECTIONAL,
-            )
-        })?;
-        // SAFETY: Just mapped, by the attachment.
-        let imported = unsafe { Imported::new(self.clone(), table, self.dma.clone(), locked)? };
-        Ok(ImportMap(imported))
+        // SAFETY: By the invariant; the reservation was compared.
+        Ok(ImportMap(unsafe {
+            Imported::new(self, &self.dma, locked)?
+        }))
     }
 
     /// Lets `f` access the buffer through the kernel's address space. Who calls has waited for whom
@@ -227,7 +223,7 @@ impl Drop for Attachment {
 /// The addresses that our device has for a buffer of someone else's. The unbind of our device
 /// unmaps it, if it is still there.
 ///
-/// Dropping it locks the reservation; whoever has that locked uses [`ImportMap::unmap()`].
+/// Dropping it locks the reservation: not for who has that locked.
 pub struct ImportMap(Imported);
 
 impl ImportMap {
@@ -239,17 +235,6 @@ impl ImportMap {
     /// Each page with its address: (index, address), from the page `first` on.
     pub fn addresses(&self, first: usize) -> impl Iterator<Item = (usize, u64)> + '_ {
         self.0.addresses(first)
-    }
-
-    /// Ends it. `locked` is the reservation of the buffer.
-    ///
-    /// Errors: `EINVAL` if it is another one; then it stays as it is.
-    pub fn unmap(self, locked: &Locked<'_>) -> core::result::Result<(), Self> {
-        if !core::ptr::eq::<Resv>(&**locked, self.0.attachment().buf().resv()) {
-            return Err(self);
-        }
-        self.0.unmap_locked();
-        Ok(())
     }
 }
 

@@ -8,9 +8,9 @@ use kernel::{
     device::{self, Core},
     error::to_result,
     list::{impl_list_arc_safe, impl_list_item, List, ListArc, ListLinks},
-    new_mutex, pci,
+    new_condvar, new_mutex, pci,
     prelude::*,
-    sync::{aref::ARef, Arc, Mutex, UniqueArc},
+    sync::{aref::ARef, Arc, CondVar, Mutex, UniqueArc},
     types::Opaque,
 };
 
@@ -35,11 +35,12 @@ impl Table {
     pub(super) unsafe fn new(
         pages: *const *mut bindings::page,
         n: u32,
-        dma: &DmaDevice,
+        bonded: &Bonded<'_>,
     ) -> Result<Self> {
         let table = KBox::new(Opaque::zeroed(), GFP_KERNEL)?;
+        let dev = bonded.raw();
         // SAFETY: By the requirement of this function; the array is only read.
-        to_result(unsafe { raw::ouro_sg_from_pages(table.get(), pages.cast_mut(), n, dma.raw()) })?;
+        to_result(unsafe { raw::ouro_sg_from_pages(table.get(), pages.cast_mut(), n, dev) })?;
         Ok(Self(table))
     }
 
@@ -76,7 +77,7 @@ impl Memory {
     ///
     /// # Safety
     ///
-    /// It is mapped for this device, which nobody else unmaps.
+    /// It is mapped for this device, and nobody else unmaps it. The device is bound until this returns.
     pub(super) unsafe fn unmap(&self, dev: *mut bindings::device) {
         match self {
             // SAFETY: By the requirement of this function.
@@ -144,13 +145,20 @@ impl Mapped {
 /// All that is mapped for a device.
 struct State {
     bound: bool,
+    /// How many are mapping or unmapping now: the end of the bond waits for them.
+    inside: usize,
     mapped: List<Mapped>,
 }
 
 /// The device as the other end of DMA: what [`pages`](crate::pages) maps for.
 ///
-/// The unbind takes the bus from the device, and unmaps whatever is mapped then, after the driver
-/// has stopped it. Nothing new is mapped afterwards (`ENODEV`).
+/// Addresses for a device are the bus's, which has them as long as the device is bound. Whoever maps or
+/// unmaps is counted while it does. The unbind takes the bus from the device, lets nobody begin any
+/// more (`ENODEV`), unmaps whatever is mapped, after the driver has stopped it, and waits for those who
+/// have begun.
+///
+/// None of these waits for the device, so that the unbind ends. One of them may wait for an exporter
+/// ([`Attachment::map()`](crate::gem::Attachment::map)): only for what that itself does while it maps.
 #[pin_data]
 pub struct DmaDevice {
     pdev: ARef<pci::Device>,
@@ -158,6 +166,48 @@ pub struct DmaDevice {
     /// Held for the list alone; nothing allocates under it.
     #[pin]
     state: Mutex<State>,
+    /// Somebody has gone who was counted.
+    #[pin]
+    gone: CondVar,
+}
+
+/// The bond of a device: it is bound as long as this lives. Not to be kept while waiting for anything
+/// that the unbind may have to end.
+pub(crate) struct Bonded<'a>(&'a DmaDevice);
+
+impl Bonded<'_> {
+    /// The C device.
+    pub(crate) fn raw(&self) -> *mut bindings::device {
+        self.0.raw()
+    }
+
+    /// Takes over what was just mapped.
+    ///
+    /// # Safety
+    ///
+    /// `memory` is mapped for this device, by what [`Memory::unmap()`] undoes.
+    pub(super) unsafe fn add(&self, room: Room, memory: Memory) -> Arc<Mapped> {
+        let Ok(item) = room.0.pin_init_with(pin_init!(Mapped {
+            links <- ListLinks::new(),
+            ended <- Completion::new(),
+            memory,
+        }));
+        let item = ListArc::from(item);
+        let arc = item.clone_arc();
+        // If the bond is being ended, that waits for us, and then looks at the list again.
+        self.0.state.lock().mapped.push_back(item);
+        arc
+    }
+}
+
+impl Drop for Bonded<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock();
+        state.inside -= 1;
+        if !state.bound && state.inside == 0 {
+            self.0.gone.notify_all();
+        }
+    }
 }
 
 impl DmaDevice {
@@ -184,8 +234,10 @@ impl DmaDevice {
                 bits,
                 state <- new_mutex!(State {
                     bound: true,
+                    inside: 0,
                     mapped: List::new(),
                 }),
+                gone <- new_condvar!(),
             }),
             GFP_KERNEL,
         )?;
@@ -198,10 +250,13 @@ impl DmaDevice {
         (*self.pdev).as_ref()
     }
 
-    /// Lets the device be master of the bus, or not: without it, it reaches no memory. Not after the
-    /// unbind. Process context; allocates nothing.
+    /// Lets the device be master of the bus, or not: without it, it reaches no memory. Nothing after the
+    /// unbind, when it may be somebody else's. Process context; allocates nothing.
     pub fn set_master(&self, on: bool) {
-        // SAFETY: The device has a reference.
+        let Ok(_bonded) = self.enter() else {
+            return;
+        };
+        // SAFETY: The device is bound.
         unsafe {
             if on {
                 bindings::pci_set_master(raw_pci(&self.pdev));
@@ -216,16 +271,19 @@ impl DmaDevice {
         self.bits
     }
 
-    /// Whether memory must come from below 4 GiB.
+    /// Whether memory must come from below 4 GiB. Not after the unbind: the device reaches none then.
     pub fn needs_low_memory(&self) -> bool {
-        // SAFETY: The device has a reference.
-        unsafe { raw::ouro_dma_below_4g(self.raw()) }
+        self.enter()
+            // SAFETY: The device is bound.
+            .is_ok_and(|bonded| unsafe { raw::ouro_dma_below_4g(bonded.raw()) })
     }
 
-    /// Whether an IOMMU translates the device's addresses; not one that passes them through.
+    /// Whether an IOMMU translates the device's addresses; not one that passes them through, and not
+    /// after the unbind.
     pub fn is_translated(&self) -> bool {
-        // SAFETY: The device has a reference.
-        unsafe { raw::ouro_dma_translated(self.raw()) }
+        self.enter()
+            // SAFETY: The device is bound, and as long as it is, it stays where it is in the IOMMU.
+            .is_ok_and(|bonded| unsafe { raw::ouro_dma_translated(bonded.raw()) })
     }
 
     /// The C device.
@@ -234,91 +292,56 @@ impl DmaDevice {
         raw_device(dev)
     }
 
-    /// `ENODEV` after the unbind. It may come right after.
-    pub(crate) fn check_bound(&self) -> Result {
-        if self.state.lock().bound {
-            Ok(())
-        } else {
-            Err(ENODEV)
-        }
-    }
-
-    /// Takes over what was just mapped.
+    /// Keeps the device bound for a moment.
     ///
-    /// Errors: `ENODEV` if the device was unbound meanwhile; then it is unmapped again.
-    ///
-    /// # Safety
-    ///
-    /// `memory` is mapped for this device, by what [`Memory::unmap()`] undoes.
-    pub(super) unsafe fn add(&self, room: Room, memory: Memory) -> Result<Arc<Mapped>> {
-        // SAFETY: By the requirement of this function.
-        unsafe { self.try_add(room, memory) }.map_err(|(e, item)| {
-            if let Some(item) = item {
-                // SAFETY: By the requirement of this function; nobody else has it.
-                unsafe { item.memory.unmap(self.raw()) };
-            }
-            e
-        })
-    }
-
-    /// [`DmaDevice::add()`], but that it is the caller who unmaps it again.
-    ///
-    /// # Safety
-    ///
-    /// As for [`DmaDevice::add()`].
-    pub(super) unsafe fn try_add(
-        &self,
-        room: Room,
-        memory: Memory,
-    ) -> core::result::Result<Arc<Mapped>, (Error, Option<Arc<Mapped>>)> {
-        let Ok(item) = room.0.pin_init_with(pin_init!(Mapped {
-            links <- ListLinks::new(),
-            ended <- Completion::new(),
-            memory,
-        }));
-        let item = ListArc::from(item);
-        let arc = item.clone_arc();
+    /// Errors: `ENODEV` from the unbind on.
+    pub(crate) fn enter(&self) -> Result<Bonded<'_>> {
         let mut state = self.state.lock();
         if !state.bound {
-            return Err((ENODEV, Some(arc)));
+            return Err(ENODEV);
         }
-        state.mapped.push_back(item);
-        Ok(arc)
+        state.inside += 1;
+        Ok(Bonded(self))
     }
 
-    /// Takes an item off the list. `false`: the unbind has it.
-    pub(super) fn take_off(&self, item: &Mapped) -> bool {
+    /// Takes an item off the list, to unmap it. `None`: the unbind has it.
+    fn take_off(&self, item: &Mapped) -> Option<Bonded<'_>> {
         let mut state = self.state.lock();
         // SAFETY: An item is on the list of the device that it was mapped for, or on none.
-        unsafe { state.mapped.remove(item) }.is_some()
+        unsafe { state.mapped.remove(item) }?;
+        // The unbind does not end before the list is empty, and nobody is inside.
+        state.inside += 1;
+        Some(Bonded(self))
     }
 
     /// Unmaps what was taken over, or waits until the unbind has done so. Sleeps.
     pub(super) fn remove(&self, item: &Mapped) {
-        if self.take_off(item) {
+        match self.take_off(item) {
             // SAFETY: It was on the list, hence is mapped, and is ours alone now.
-            unsafe { item.memory.unmap(self.raw()) };
-        } else {
-            let _ = item.ended.wait(Interruptible::No, wait::FOREVER);
+            Some(bonded) => unsafe { item.memory.unmap(bonded.raw()) },
+            None => drop(item.ended.wait(Interruptible::No, wait::FOREVER)),
         }
     }
 }
 
 impl EndWithBond for DmaDevice {
     fn end(&self) {
+        self.state.lock().bound = false;
         // What was not stopped before cannot reach memory any more.
-        // SAFETY: The device has a reference.
+        // SAFETY: The device is bound until this returns.
         unsafe { bindings::pci_clear_master(raw_pci(&self.pdev)) };
         loop {
-            let item = {
-                let mut state = self.state.lock();
-                state.bound = false;
-                state.mapped.pop_front()
+            let mut state = self.state.lock();
+            let Some(item) = state.mapped.pop_front() else {
+                if state.inside == 0 {
+                    break;
+                }
+                self.gone.wait(&mut state);
+                continue;
             };
-            let Some(item) = item else {
-                break;
-            };
-            // SAFETY: It was on the list, hence is mapped, and is ours alone now.
+            drop(state);
+            // SAFETY: It was on the list, hence is mapped, and is ours alone now. The device is bound
+            // until this returns.
             unsafe { item.memory.unmap(self.raw()) };
             item.ended.complete_all();
         }

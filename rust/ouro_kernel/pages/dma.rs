@@ -37,16 +37,16 @@ pub struct Run {
 
 impl DmaMap {
     pub(super) fn new(pages: Arc<Pages>, dma: Arc<DmaDevice>) -> Result<Self> {
-        dma.check_bound()?;
         let n = u32::try_from(pages.len())?;
         let room = Room::new()?;
+        let bonded = dma.enter()?;
         // SAFETY: The pages are held by `pages`, which goes after the table.
-        let table = unsafe { Table::new(pages.raw().as_ptr(), n, &dma)? };
-        // SAFETY: The table was just made. If the device is being unbound, it is still there, and
-        // `add()` unmaps it again.
-        to_result(unsafe { raw::ouro_dma_map_sgtable(dma.raw(), table.get()) })?;
+        let table = unsafe { Table::new(pages.raw().as_ptr(), n, &bonded)? };
+        // SAFETY: The table was just made, and the device is bound.
+        to_result(unsafe { raw::ouro_dma_map_sgtable(bonded.raw(), table.get()) })?;
         // SAFETY: Just mapped.
-        let mapped = unsafe { dma.add(room, Memory::Table(table))? };
+        let mapped = unsafe { bonded.add(room, Memory::Table(table)) };
+        drop(bonded);
         // INVARIANT: Made, mapped and on the list.
         Ok(Self { mapped, pages, dma })
     }

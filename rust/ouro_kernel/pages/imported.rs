@@ -3,14 +3,18 @@
 //! Buffers of others, mapped for our device: the part of [`gem::ImportMap`](crate::gem::ImportMap)
 //! that the list of the device knows.
 
-use kernel::{bindings, prelude::*, sync::Arc};
+use kernel::{bindings, error::from_err_ptr, prelude::*, sync::Arc};
 
 use super::{
     device::{DmaDevice, Mapped, Memory, Room},
     dma::{addresses, segments, Run},
     PAGE_SIZE,
 };
-use crate::{gem::Attachment, raw, resv::Locked};
+use crate::{
+    gem::Attachment,
+    raw,
+    resv::{Locked, Usage},
+};
 
 /// A mapped attachment.
 ///
@@ -19,62 +23,65 @@ use crate::{gem::Attachment, raw, resv::Locked};
 ///
 /// # Invariants
 ///
-/// `mapped` is the table of `attachment`, on the list of `dma` or unmapped.
+/// `mapped` is the table of an attachment, on the list of `dma` or unmapped.
 pub(crate) struct Imported {
-    mapped: Option<Arc<Mapped>>,
+    mapped: Arc<Mapped>,
     runs: KVVec<Run>,
-    attachment: Arc<Attachment>,
     dma: Arc<DmaDevice>,
 }
 
 impl Imported {
-    /// Takes over what was mapped.
+    /// Maps an attachment of `dma`.
     ///
-    /// Errors: `ENODEV` after the unbind, `ENOMEM`, `EINVAL` if the table does not hold whole pages,
-    /// or not all of the buffer; then it is unmapped again.
+    /// Errors: `ENODEV` after the unbind, `ENOMEM`, those of the exporter; `EBUSY` if the exporter is
+    /// moving the buffer; `EINVAL` if what it gives is not whole pages for all of the buffer.
     ///
     /// # Safety
     ///
-    /// `table` is that of the attachment, of `dma`, just mapped. `locked` is the reservation of
-    /// the buffer.
+    /// `attachment` is one of `dma`. `locked` is the reservation of the buffer.
     pub(crate) unsafe fn new(
-        attachment: Arc<Attachment>,
-        table: *mut bindings::sg_table,
-        dma: Arc<DmaDevice>,
+        attachment: &Arc<Attachment>,
+        dma: &Arc<DmaDevice>,
         locked: &Locked<'_>,
     ) -> Result<Self> {
-        let _ = locked;
+        let room = Room::new()?;
+        // The exporter's call waits for such fences, with the reservation locked and the device kept
+        // bound. Those that there are already are for the caller to wait for, who can do it with
+        // neither; those that the exporter makes in the call are signalled by itself, soon.
+        if !locked.test_signaled(Usage::Kernel) {
+            return Err(EBUSY);
+        }
+        let bonded = dma.enter()?;
+        // SAFETY: The reservation is locked, and the device is bound.
+        let table = from_err_ptr(unsafe {
+            raw::dma_buf_map_attachment(
+                attachment.as_raw(),
+                bindings::dma_data_direction::DMA_BIDIRECTIONAL,
+            )
+        })?;
+        // SAFETY: Just mapped, and unmapped below or later.
+        let runs = unsafe { copy(table, attachment.buf().size()) }.inspect_err(|_| {
+            // SAFETY: As above; nobody else has it, and the reservation is locked.
+            unsafe {
+                raw::dma_buf_unmap_attachment(
+                    attachment.as_raw(),
+                    table,
+                    bindings::dma_data_direction::DMA_BIDIRECTIONAL,
+                )
+            }
+        })?;
         let memory = Memory::Imported {
             attachment: attachment.clone(),
             table,
         };
-        // SAFETY: By the requirement of this function: it is mapped, and unmapped below or later.
-        let taken = unsafe { copy(table, attachment.buf().size()) }
-            .and_then(|runs| Ok((runs, Room::new()?)))
-            .and_then(|(runs, room)| {
-                // SAFETY: By the requirement of this function.
-                let mapped = unsafe { dma.try_add(room, memory) };
-                Ok((runs, mapped.map_err(|(e, _)| e)?))
-            });
-        match taken {
-            // INVARIANT: On the list.
-            Ok((runs, mapped)) => Ok(Self {
-                mapped: Some(mapped),
-                runs,
-                attachment,
-                dma,
-            }),
-            Err(e) => {
-                // SAFETY: By the requirement of this function; nobody else has it.
-                unsafe { unmap(&attachment, table) };
-                Err(e)
-            }
-        }
-    }
-
-    /// The attachment.
-    pub(crate) fn attachment(&self) -> &Arc<Attachment> {
-        &self.attachment
+        // SAFETY: Just mapped.
+        let mapped = unsafe { bonded.add(room, memory) };
+        // INVARIANT: Mapped and on the list.
+        Ok(Self {
+            mapped,
+            runs,
+            dma: dma.clone(),
+        })
     }
 
     /// The runs of successive addresses.
@@ -85,21 +92,6 @@ impl Imported {
     /// Each page with its address, from the page `first` on.
     pub(crate) fn addresses(&self, first: usize) -> impl Iterator<Item = (usize, u64)> + '_ {
         addresses(self.runs(), first)
-    }
-
-    /// Unmaps it. The caller has the reservation of the buffer locked.
-    pub(crate) fn unmap_locked(mut self) {
-        let Some(mapped) = self.mapped.take() else {
-            return;
-        };
-        if !self.dma.take_off(&mapped) {
-            // The unbind does it, when it gets the lock: the list had a reference.
-            return;
-        }
-        if let Memory::Imported { table, .. } = mapped.memory() {
-            // SAFETY: It was on the list, hence is mapped; the caller has the lock.
-            unsafe { unmap(&self.attachment, *table) };
-        }
     }
 }
 
@@ -134,26 +126,8 @@ unsafe fn copy(table: *mut bindings::sg_table, bytes: usize) -> Result<KVVec<Run
     Ok(runs)
 }
 
-/// Unmaps an attachment.
-///
-/// # Safety
-///
-/// It is mapped; the reservation of the buffer is locked.
-unsafe fn unmap(attachment: &Attachment, table: *mut bindings::sg_table) {
-    // SAFETY: By the requirement of this function.
-    unsafe {
-        raw::dma_buf_unmap_attachment(
-            attachment.as_raw(),
-            table,
-            bindings::dma_data_direction::DMA_BIDIRECTIONAL,
-        )
-    }
-}
-
 impl Drop for Imported {
     fn drop(&mut self) {
-        if let Some(mapped) = self.mapped.take() {
-            self.dma.remove(&mapped);
-        }
+        self.dma.remove(&self.mapped);
     }
 }

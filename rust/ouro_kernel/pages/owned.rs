@@ -218,7 +218,6 @@ impl DmaPages {
     /// Errors: `ENODEV` after the unbind, `ENOMEM`, `EIO` if the device cannot reach the memory,
     /// `EINVAL` for none.
     pub fn new(dma: &Arc<DmaDevice>, n: usize, caching: Caching) -> Result<Self> {
-        dma.check_bound()?;
         if n == 0 {
             return Err(EINVAL);
         }
@@ -249,21 +248,22 @@ impl DmaPages {
         let view = Window(NonNull::new(view.cast()).ok_or(ENOMEM)?);
 
         let mut addresses = KVVec::with_capacity(n, GFP_KERNEL)?;
+        let bonded = dma.enter()?;
         for &page in &pages.list {
-            // SAFETY: The page is ours. If the device is being unbound, it is still there, and
-            // `add()` unmaps the page again.
-            let address = unsafe { raw::ouro_dma_map_page(dma.raw(), page) };
+            // SAFETY: The page is ours, and the device is bound.
+            let address = unsafe { raw::ouro_dma_map_page(bonded.raw(), page) };
             // SAFETY: As above.
-            if unsafe { raw::ouro_dma_mapping_error(dma.raw(), address) } {
-                // SAFETY: What is in it was mapped here.
-                unsafe { Memory::Pages(addresses).unmap(dma.raw()) };
+            if unsafe { raw::ouro_dma_mapping_error(bonded.raw(), address) } {
+                // SAFETY: What is in it was mapped here, and the device is bound.
+                unsafe { Memory::Pages(addresses).unmap(bonded.raw()) };
                 return Err(EIO);
             }
             // There is room.
             let _ = addresses.push_within_capacity(address);
         }
         // SAFETY: Just mapped.
-        let mapped = unsafe { dma.add(room, Memory::Pages(addresses))? };
+        let mapped = unsafe { bonded.add(room, Memory::Pages(addresses)) };
+        drop(bonded);
         // INVARIANT: Made, mapped and on the list.
         Ok(Self {
             view,

@@ -38,6 +38,8 @@ pub(crate) enum Given<'a> {
 pub(crate) enum BindError {
     /// It must not be moved before its fences are signalled.
     Busy,
+    /// The other device whose buffer it is is moving it.
+    Moving,
     /// It has no memory, and this region no room for it: somebody has to leave.
     Full(Arc<Region>),
     /// Any other reason.

@@ -278,7 +278,10 @@ pub(crate) fn present(object: &Object) -> Option<Arc<Backing>> {
 }
 
 /// A buffer of another device gets addresses for ours, if it has none.
-pub(super) fn adopt_import(object: &Object, locked: &Locked<'_>) -> Result {
+pub(super) fn adopt_import(
+    object: &Object,
+    locked: &Locked<'_>,
+) -> core::result::Result<(), BindError> {
     let buffer = object.attachment().ok_or(EINVAL)?;
     // Not under the state, which the exporter, being one of ours, may have to lock of its own. The
     // reservation keeps others out.
@@ -288,12 +291,16 @@ pub(super) fn adopt_import(object: &Object, locked: &Locked<'_>) -> Result {
             return Ok(());
         }
         if state.advice != Advice::Need {
-            return Err(EFAULT);
+            return Err(EFAULT.into());
         }
     }
     object.gpu().usable()?;
+    // A map would wait for these with the lock held.
+    if !locked.test_signaled(Usage::Kernel) {
+        return Err(BindError::Moving);
+    }
     let backing = Backing::foreign(buffer, locked, object.bytes())?;
-    settle_in(object, &mut object.state.lock(), &backing)
+    Ok(settle_in(object, &mut object.state.lock(), &backing)?)
 }
 
 /// Pages of a process become the object's, in place of those that are not any more.

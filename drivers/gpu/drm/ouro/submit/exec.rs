@@ -503,8 +503,13 @@ enum Order {
 
 /// Some fence of an object that is not signalled.
 pub(super) fn wait_for(object: &Object) -> Stop {
+    wait_for_up_to(object, Usage::Bookkeep)
+}
+
+/// The same, of those up to `usage`.
+pub(super) fn wait_for_up_to(object: &Object, usage: Usage) -> Stop {
     let mut fences = KVVec::new();
-    match object.resv().collect(Usage::Bookkeep, &mut fences) {
+    match object.resv().collect(usage, &mut fences) {
         Ok(()) => Stop::Wait(fences.pop()),
         Err(e) => Stop::Failed(e),
     }

@@ -14,7 +14,7 @@ use kernel::{
 use ouro_core::sort::sort_by_key;
 use ouro_kernel::resv::{HasResv, LockedSet, Usage};
 
-use super::exec::{wait_for, Entry, Stop};
+use super::exec::{wait_for, wait_for_up_to, Entry, Stop};
 use crate::{
     gem::{
         bind::{self, BindError, Given},
@@ -98,6 +98,7 @@ fn place_one(
                 return Ok(());
             }
             Err(BindError::Busy) => return Err(wait_for(&entry.object)),
+            Err(BindError::Moving) => return Err(wait_for_up_to(&entry.object, Usage::Kernel)),
             Err(BindError::Full(region)) => {
                 return Err(send_away(&region, entries, i, set, &mut tries.attempts))
             }
@@ -295,7 +296,7 @@ fn evict(
             Err(BindError::Busy) => {
                 busy.get_or_insert(victim);
             }
-            Err(BindError::Full(_)) => {}
+            Err(BindError::Full(_) | BindError::Moving) => {}
             Err(BindError::Failed(e)) => return Err(e.into()),
         }
     }
@@ -375,7 +376,7 @@ pub(crate) fn evict_all(space: &Arc<Space>) {
 fn unbind(object: &Object, space: &Arc<Space>) -> core::result::Result<(), Stop> {
     bind::unbind(object, space).map_err(|e| match e {
         BindError::Busy => wait_for(object),
-        BindError::Full(_) => Stop::Wait(None),
+        BindError::Full(_) | BindError::Moving => Stop::Wait(None),
         BindError::Failed(e) => e.into(),
     })
 }
