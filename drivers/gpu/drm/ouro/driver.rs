@@ -13,10 +13,10 @@ use kernel::{
     device::{self, Bound, Core},
     firmware::Firmware,
     irq::IrqReturn,
-    pci,
+    new_mutex, pci,
     prelude::*,
     str::CString,
-    sync::{aref::ARef, Arc},
+    sync::{aref::ARef, Arc, Mutex},
 };
 use ouro_hw::{
     chips,
@@ -145,9 +145,9 @@ impl IrqHandler for Handler {
     }
 }
 
-/// What is bound to the PCI device. The core is shut down first, when this is dropped.
-pub(crate) struct Binding {
-    gpu: Arc<Gpu>,
+/// What a device has while it works.
+#[derive(Default)]
+struct Parts {
     registration: Option<drm::Registration<Ouro>>,
     /// Their folders in sysfs.
     engines: Option<sysfs::Engines>,
@@ -155,18 +155,42 @@ pub(crate) struct Binding {
     irq: Option<Irq<Handler>>,
 }
 
-impl Drop for Binding {
-    fn drop(&mut self) {
+/// What is bound to the PCI device.
+pub(crate) struct Binding {
+    gpu: Arc<Gpu>,
+    /// Nothing after the end.
+    parts: Pin<KBox<Mutex<Option<Parts>>>>,
+}
+
+impl Binding {
+    fn add(&self, what: impl FnOnce(&mut Parts)) {
+        if let Some(parts) = &mut *self.parts.lock() {
+            what(parts);
+        }
+    }
+
+    /// The device is stopped and let go of, if that was not done before.
+    fn end(&self) {
+        let Some(parts) = self.parts.lock().take() else {
+            return;
+        };
         // Memory of objects stays as it is from here on.
-        self.shrinker = None;
+        drop(parts.shrinker);
         self.gpu.shutdown();
-        self.engines = None;
-        self.registration = None;
-        self.irq = None;
+        drop(parts.engines);
+        drop(parts.registration);
+        drop(parts.irq);
         if let Some(tables) = self.gpu.tables() {
             tables.close();
         }
         self.gpu.hardware().close();
+    }
+}
+
+impl Drop for Binding {
+    fn drop(&mut self) {
+        // For a probe that fails.
+        self.end();
     }
 }
 
@@ -367,31 +391,39 @@ impl pci::Driver for Ouro {
     ) -> impl PinInit<Self::Data<'bound>, Error> + 'bound {
         let chip = chips::lookup(pdev.vendor_id().as_raw(), pdev.device_id()).ok_or(ENODEV)?;
         dev_info!(pdev, "{} ({})\n", chip.name, chip.generation.name());
+        let parts = KBox::pin_init(new_mutex!(Some(Parts::default())), GFP_KERNEL)?;
         let gpu = bring_up(pdev, chip)?;
         // From here on a failure shuts the device down.
-        let mut binding = Binding {
+        let binding = Binding {
             gpu: gpu.clone(),
-            registration: None,
-            engines: None,
-            shrinker: None,
-            irq: None,
+            parts,
         };
         let handler = Arc::new(Handler(gpu.clone()), GFP_KERNEL)?;
         let msi = gpu.hardware().topology().msi;
         let irq = Irq::request(pdev, c"ouro", msi, handler)?;
         dev_info!(pdev, "interrupts by {}\n", irq.kind().name());
-        binding.irq = Some(irq);
+        binding.add(|parts| parts.irq = Some(irq));
         gpu.prove()?;
 
-        binding.shrinker = Some(Shrinker::new(c"drm-ouro", gpu.reclaim().clone())?);
+        let shrinker = Shrinker::new(c"drm-ouro", gpu.reclaim().clone())?;
+        binding.add(|parts| parts.shrinker = Some(shrinker));
         let drm = device(pdev, &gpu)?;
         debugfs::add(&drm);
         let registration = drm.register()?;
         registration.binary::<ErrorFile>()?;
         gpu.recovery().events().begin(registration.device().clone());
-        binding.engines = Some(sysfs::engines(&registration, &gpu)?);
-        binding.registration = Some(registration);
+        let engines = sysfs::engines(&registration, &gpu)?;
+        binding.add(|parts| {
+            parts.engines = Some(engines);
+            parts.registration = Some(registration);
+        });
         Ok(binding)
+    }
+
+    /// The bus still has the device for us: it is powered, and no other driver's in its IOMMU group has
+    /// it. Later, when what this returned is dropped, neither holds.
+    fn unbind<'bound>(_: &'bound pci::Device<Core<'_>>, this: Pin<&Self::Data<'bound>>) {
+        this.end();
     }
 }
 
