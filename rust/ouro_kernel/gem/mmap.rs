@@ -22,7 +22,7 @@ use kernel::{
     },
 };
 
-use super::{Dead, DriverObject, Object};
+use super::{DriverObject, Object};
 use crate::{drm::Device, raw};
 
 /// How many kinds of mappings an object can have: 0 to `KINDS - 1`, with a meaning that is the
@@ -303,11 +303,15 @@ unsafe fn remove_node<T: DriverObject>(obj: &Object<T>, node: *mut Node) {
 }
 
 /// Frees the offsets of an object.
-pub(super) fn free_nodes<T: DriverObject>(dead: &Dead<T>) {
+///
+/// # Safety
+///
+/// The object has no references.
+pub(super) unsafe fn free_nodes<T: DriverObject>(dead: &Object<T>) {
     for slot in &dead.nodes {
         let node = slot.xchg(core::ptr::null_mut(), ordering::Full);
         if !node.is_null() {
-            // SAFETY: The object has no references: no mappings, and lookups fail.
+            // SAFETY: By the requirement of this function there are no mappings, and lookups fail.
             unsafe { remove_node(dead, node) };
         }
     }

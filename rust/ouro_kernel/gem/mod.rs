@@ -443,8 +443,8 @@ impl<T: DriverObject> Object<T> {
 
 /// An object that nobody has a reference of any more. Dropping it frees it.
 ///
-/// It derefs to the [`Object`], of which no new `ARef` may be made: it is borrowed for that
-/// reason, and an `ARef` of it would be a bug that the reference count reports.
+/// It derefs to the driver's data only: an [`Object`] can be referenced, and this one must not be any
+/// more.
 ///
 /// # Invariants
 ///
@@ -455,21 +455,26 @@ pub struct Dead<T: DriverObject>(NonNull<Object<T>>);
 unsafe impl<T: DriverObject> Send for Dead<T> {}
 
 impl<T: DriverObject> Deref for Dead<T> {
-    type Target = Object<T>;
+    type Target = T;
 
-    fn deref(&self) -> &Object<T> {
-        // SAFETY: By the invariant.
-        unsafe { self.0.as_ref() }
+    fn deref(&self) -> &T {
+        &self.object().data
     }
 }
 
 impl<T: DriverObject> Dead<T> {
+    /// The object, without references.
+    fn object(&self) -> &Object<T> {
+        // SAFETY: By the invariant.
+        unsafe { self.0.as_ref() }
+    }
+
     /// Lets a worker of [`release`] call [`DriverObject::free_late()`]. Any context, allocates
     /// nothing.
     pub fn defer(self) {
         let this = core::mem::ManuallyDrop::new(self);
         // SAFETY: By the invariant; the object stays until the work has run, which takes over.
-        let queued = unsafe { release::queue(this.late.get()) };
+        let queued = unsafe { release::queue(this.object().late.get()) };
         if !queued {
             // There is no guard, hence no worker.
             T::free_late(Dead(this.0));
@@ -480,7 +485,8 @@ impl<T: DriverObject> Dead<T> {
 impl<T: DriverObject> Drop for Dead<T> {
     fn drop(&mut self) {
         let ptr = self.0.as_ptr();
-        mmap::free_nodes(self);
+        // SAFETY: By the invariant there are no references.
+        unsafe { mmap::free_nodes(self.object()) };
         // SAFETY: By the invariant. The device goes last, since the C object needs its space of
         // offsets; the memory is from `Object::new()`.
         unsafe {

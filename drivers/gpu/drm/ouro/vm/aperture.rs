@@ -103,6 +103,10 @@ impl From<Error> for Refused {
 /// when it is freed.
 type Key = (usize, u64);
 
+fn id(object: &Bo) -> usize {
+    core::ptr::from_ref(object).addr()
+}
+
 /// A part of an object in the aperture.
 struct View {
     mapping: Mapping,
@@ -227,7 +231,7 @@ impl Aperture {
         let row = shape.tiled.map_or(1, |t| t.row());
         let parts = Parts::new(backing.len().into(), row, self.pages.into());
         let part = parts.of(wanted as u64).ok_or(FaultError::Bus)?;
-        let key = (core::ptr::from_ref::<Object>(object).addr(), part.index);
+        let key = (id(object), part.index);
         let mut inner = self.inner.lock();
         if !inner.open {
             return Err(Refused::Closed);
@@ -423,7 +427,7 @@ impl Aperture {
 
     /// Takes away all views of an object: its pages or their order are about to change, or it ends. The
     /// caller holds the object's lock, or the object has no references.
-    pub(crate) fn revoke(&self, object: &Object) {
+    pub(crate) fn revoke(&self, object: &Bo) {
         if object.views() != 0 {
             let mut inner = self.inner.lock();
             while let Some(first) = view_of(&inner, object) {
@@ -433,7 +437,7 @@ impl Aperture {
     }
 
     /// [`revoke`](Self::revoke) for reclaim: waits for nothing. Returns whether all views are gone.
-    pub(crate) fn try_revoke(&self, object: &Object) -> bool {
+    pub(crate) fn try_revoke(&self, object: &Bo) -> bool {
         if object.views() == 0 {
             return true;
         }
@@ -465,8 +469,8 @@ impl Aperture {
 }
 
 /// The first view of an object.
-fn view_of(inner: &Inner, object: &Object) -> Option<u32> {
-    let id = core::ptr::from_ref::<Object>(object).addr();
+fn view_of(inner: &Inner, object: &Bo) -> Option<u32> {
+    let id = id(object);
     let found = inner.parts.cursor_lower_bound(&(id, 0))?;
     let (key, first) = found.current();
     (key.0 == id).then_some(*first)

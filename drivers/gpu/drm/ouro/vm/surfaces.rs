@@ -48,8 +48,8 @@ pub(crate) struct Surfaces {
     inner: Mutex<Inner>,
 }
 
-fn id(object: &Object) -> usize {
-    core::ptr::from_ref::<Object>(object).addr()
+fn id(object: &Bo) -> usize {
+    core::ptr::from_ref(object).addr()
 }
 
 impl Surfaces {
@@ -113,7 +113,7 @@ impl Surfaces {
 
     /// An object moves, ends, or is tiled in another way. No entry of user space leads to it; the caller holds
     /// its lock, or it has no references.
-    pub(crate) fn release(&self, object: &Object) {
+    pub(crate) fn release(&self, object: &Bo) {
         let mut inner = self.inner.lock();
         let mut holders = inner.holders.iter_mut().enumerate();
         let found = holders.find(|(_, holder)| holder.as_ref().is_some_and(|h| h.id == id(object)));
