@@ -682,6 +682,11 @@ unsigned long ouro_total_pages(void)
 	return totalram_pages();
 }
 
+bool ouro_bar_is_memory(struct pci_dev *pdev, int bar)
+{
+	return pci_resource_flags(pdev, bar) & IORESOURCE_MEM;
+}
+
 int ouro_take_from_firmware(struct pci_dev *pdev, const char *name)
 {
 	return aperture_remove_conflicting_pci_devices(pdev, name);

@@ -172,6 +172,7 @@ void ouro_task_comm(char *buf);
 int ouro_task_pid(void);
 bool ouro_task_is_killed(void);
 unsigned long ouro_total_pages(void);
+bool ouro_bar_is_memory(struct pci_dev *pdev, int bar);
 int ouro_take_from_firmware(struct pci_dev *pdev, const char *name);
 int ouro_access_ok(unsigned long addr, unsigned long size);
 

@@ -16,7 +16,8 @@ use kernel::{
 };
 
 use crate::{
-    pci::{end_with_bond, EndWithBond},
+    pages::Frame,
+    pci::{end_with_bond, Claim, EndWithBond},
     Caching,
 };
 
@@ -36,9 +37,9 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    fn map(start: u64, len: usize, caching: Caching) -> Result<Self> {
-        // SAFETY: The caller, `Bar::map()`, gives a range of a BAR of a bound device. Cached
-        // device memory is asked for by nobody.
+    fn map(claim: &Claim, caching: Caching) -> Result<Self> {
+        let (start, len) = (claim.start(), usize::try_from(claim.len())?);
+        // SAFETY: By the invariant of the claim it is a range of a memory BAR. It is not mapped cached.
         let addr = unsafe {
             match caching {
                 Caching::WriteCombining => bindings::ioremap_wc(start, len),
@@ -205,37 +206,26 @@ impl EndWithBond for Gate {
 /// A part of a BAR.
 pub struct Bar {
     gate: Arc<Gate>,
-    start: u64,
-    len: usize,
+    claim: Claim,
 }
 
 impl Bar {
-    /// Maps `len` bytes of a BAR from `offset` on; 0 is all that follow. The caller has claimed
-    /// the BAR by [`request_region()`](crate::pci::request_region).
+    /// Maps what was claimed of a BAR of this device.
     ///
-    /// Errors: `EINVAL` if the BAR has not so many bytes; `ENOMEM`.
-    pub fn map(
-        pdev: &pci::Device<Bound>,
-        bar: u32,
-        offset: u64,
-        len: usize,
-        caching: Caching,
-    ) -> Result<Self> {
-        let size = pdev.resource_len(bar)?;
-        let rest = size.checked_sub(offset).ok_or(EINVAL)?;
-        let len = if len == 0 { rest as usize } else { len };
-        if len == 0 || len as u64 > rest {
+    /// Errors: `EINVAL` if it is of another one; `ENOMEM`.
+    pub fn map(pdev: &pci::Device<Bound>, claim: Claim, caching: Caching) -> Result<Self> {
+        if !claim.is_of(pdev) {
             return Err(EINVAL);
         }
-        let start = pdev.resource_start(bar)? + offset;
+        let part = &claim;
         let gate = Arc::pin_init::<Error>(
             try_pin_init!(Gate {
-                mapping <- Revocable::new(Mapping::map(start, len, caching)?),
+                mapping <- Revocable::new(Mapping::map(part, caching)?),
             }? Error),
             GFP_KERNEL,
         )?;
         end_with_bond(pdev, gate.clone())?;
-        Ok(Self { gate, start, len })
+        Ok(Self { gate, claim })
     }
 
     /// Opens the gate for several accesses, in which the caller must not sleep. `None` after the
@@ -254,19 +244,20 @@ impl Bar {
         self.access().is_none()
     }
 
-    /// The bus address of its first byte, for page frames of user space's mappings.
-    pub fn bus_address(&self) -> u64 {
-        self.start
+    /// The frame of a page of it, for mappings of user space. `None` outside, and after the unbind.
+    pub fn frame(&self, page: usize) -> Option<Frame<'_>> {
+        self.claim.frame(page)
     }
 
     /// The length in bytes.
     pub fn len(&self) -> usize {
-        self.len
+        // It is mapped, hence so many.
+        self.claim.len() as usize
     }
 
     /// Whether there is nothing in it: never.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.claim.is_empty()
     }
 
     /// Reads 32 bits; ones if that is not possible: revoked, outside, not aligned.

@@ -22,7 +22,10 @@ use kernel::{
 };
 
 pub use crate::pages::DmaDevice;
-use crate::raw;
+use crate::{
+    pages::{Frame, PAGE_SIZE},
+    raw,
+};
 
 /// The C device.
 pub(crate) fn raw_pci<Ctx: device::DeviceContext>(
@@ -255,6 +258,73 @@ struct Region {
     held: Atomic<bool>,
 }
 
+/// A BAR that is ours until the device is unbound, or a part of it: what [`Bar`](crate::mmio::Bar)s are
+/// mapped from, and page frames of user space's mappings come from.
+///
+/// # Invariants
+///
+/// `start` and `len` are a range of the memory of the BAR of `region`, which was claimed.
+#[derive(Clone)]
+pub struct Claim {
+    region: Arc<Region>,
+    start: u64,
+    len: u64,
+}
+
+impl Claim {
+    /// What follows `offset` bytes, or `len` of it; 0 is all.
+    ///
+    /// Errors: `EINVAL` if that is nothing, or more than there is.
+    pub fn part(&self, offset: u64, len: u64) -> Result<Self> {
+        let rest = self.len.checked_sub(offset).ok_or(EINVAL)?;
+        let len = if len == 0 { rest } else { len };
+        if len == 0 || len > rest {
+            return Err(EINVAL);
+        }
+        // INVARIANT: It lies in what is ours.
+        Ok(Self {
+            region: self.region.clone(),
+            start: self.start + offset,
+            len,
+        })
+    }
+
+    /// The bytes.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are none: never.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The bus address of the first.
+    pub(crate) fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Whether it is of this device.
+    pub(crate) fn is_of(&self, pdev: &pci::Device<Bound>) -> bool {
+        core::ptr::eq(raw_pci(&self.region.pdev), raw_pci(pdev))
+    }
+
+    /// The frame of a page. `None` outside, for what begins within a page, and after the unbind.
+    pub fn frame(&self, page: usize) -> Option<Frame<'_>> {
+        const SIZE: u64 = PAGE_SIZE as u64;
+        let offset = (page as u64).checked_mul(SIZE)?;
+        if self.start % SIZE != 0 || offset.checked_add(SIZE)? > self.len {
+            return None;
+        }
+        if !self.region.held.load(ordering::Acquire) {
+            return None;
+        }
+        // SAFETY: By the invariant it is of the BAR. Entries that were made before the unbind it takes
+        // away, before the BAR is somebody else's: it unplugs the DRM device.
+        Some(unsafe { Frame::new(((self.start + offset) / SIZE) as usize) })
+    }
+}
+
 impl EndWithBond for Region {
     fn end(&self) {
         if self.held.xchg(false, ordering::Full) {
@@ -276,9 +346,11 @@ pub fn take_from_firmware(pdev: &pci::Device<Bound>, name: &'static CStr) -> Res
 
 /// Claims a whole BAR, until the device is unbound.
 ///
-/// Errors: `EBUSY` if someone else has it, `EINVAL` if there is none, `ENOMEM`.
-pub fn request_region(pdev: &pci::Device<Bound>, bar: u32, name: &'static CStr) -> Result {
-    if pdev.resource_len(bar)? == 0 {
+/// Errors: `EBUSY` if someone else has it, `EINVAL` if there is none, or it is one of ports; `ENOMEM`.
+pub fn request_region(pdev: &pci::Device<Bound>, bar: u32, name: &'static CStr) -> Result<Claim> {
+    let (start, len) = (pdev.resource_start(bar)?, pdev.resource_len(bar)?);
+    // SAFETY: The device is bound, and has a resource of this number, or there was an error above.
+    if len == 0 || !unsafe { raw::ouro_bar_is_memory(raw_pci(pdev), bar as c_int) } {
         return Err(EINVAL);
     }
     let region = Arc::new(
@@ -294,8 +366,9 @@ pub fn request_region(pdev: &pci::Device<Bound>, bar: u32, name: &'static CStr) 
         bindings::pci_request_region(raw_pci(pdev), bar as c_int, name.as_char_ptr())
     })?;
     region.held.store(true, ordering::Relaxed);
-    let held = region.clone();
-    end_with_bond(pdev, region).inspect_err(|_| held.end())
+    end_with_bond(pdev, region.clone()).inspect_err(|_| region.end())?;
+    // INVARIANT: All of the BAR, which was just claimed.
+    Ok(Claim { region, start, len })
 }
 
 /// The cache mode of a BAR, until the device is unbound.

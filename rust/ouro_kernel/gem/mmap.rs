@@ -23,7 +23,7 @@ use kernel::{
 };
 
 use super::{DriverObject, Object};
-use crate::{drm::Device, raw};
+use crate::{drm::Device, pages::Frame, raw};
 
 /// How many kinds of mappings an object can have: 0 to `KINDS - 1`, with a meaning that is the
 /// driver's.
@@ -106,28 +106,30 @@ impl Fault<'_> {
     }
 
     /// Maps the wanted page to a page frame.
-    pub fn insert(&mut self, pfn: usize) -> core::result::Result<(), FaultError> {
-        self.insert_at(self.page, pfn)
+    ///
+    /// The caller locks whatever keeps the frame the object's, here and below.
+    pub fn insert(&mut self, frame: Frame<'_>) -> core::result::Result<(), FaultError> {
+        self.insert_at(self.page, frame)
     }
 
     /// Maps the wanted page, and the others of `pages` that are with it in a block of `BLOCK` pages, so
-    /// that they need no faults of their own. `pfn` is the frame of a page of the object, if it has one.
+    /// that they need no faults of their own. `frame` is that of a page of the object, if it has one.
     ///
-    /// The caller locks whatever keeps the frames the object's. Errors: that of the wanted page.
-    pub fn insert_around<const BLOCK: usize>(
+    /// Errors: that of the wanted page.
+    pub fn insert_around<'f, const BLOCK: usize>(
         &mut self,
         pages: Range<usize>,
-        pfn: impl Fn(usize) -> Option<usize>,
+        frame: impl Fn(usize) -> Option<Frame<'f>>,
     ) -> core::result::Result<(), FaultError> {
         const { assert!(BLOCK != 0) };
         let wanted = self.page;
-        self.insert(pfn(wanted).ok_or(FaultError::Bus)?)?;
+        self.insert(frame(wanted).ok_or(FaultError::Bus)?)?;
         let window = self.window();
         let start = wanted - wanted % BLOCK;
         let end = start.saturating_add(BLOCK).min(pages.end).min(window.end);
         for page in start.max(pages.start).max(window.start)..end {
             // A neighbour that does not come now comes by a fault of its own.
-            match pfn(page) {
+            match frame(page) {
                 Some(frame) if page != wanted => {
                     if self.insert_at(page, frame).is_err() {
                         break;
@@ -140,9 +142,7 @@ impl Fault<'_> {
     }
 
     /// Maps any page of [`Fault::window()`] to a page frame.
-    ///
-    /// The caller locks whatever keeps the frame the object's.
-    fn insert_at(&mut self, page: usize, pfn: usize) -> core::result::Result<(), FaultError> {
+    fn insert_at(&mut self, page: usize, frame: Frame<'_>) -> core::result::Result<(), FaultError> {
         if !self.window().contains(&page) {
             return Err(FaultError::Bus);
         }
@@ -151,8 +151,8 @@ impl Fault<'_> {
         } else {
             self.address - ((self.page - page) << PAGE_SHIFT)
         };
-        // SAFETY: By the invariant, and `address` is inside.
-        match unsafe { raw::ouro_insert_pfn(self.vma.as_ptr(), address, pfn) } {
+        // SAFETY: By the invariant, and `address` is inside. The frame is one to show.
+        match unsafe { raw::ouro_insert_pfn(self.vma.as_ptr(), address, frame.pfn()) } {
             bindings::vm_fault_reason_VM_FAULT_NOPAGE => Ok(()),
             bindings::vm_fault_reason_VM_FAULT_OOM => Err(FaultError::NoMemory),
             _ => Err(FaultError::Bus),

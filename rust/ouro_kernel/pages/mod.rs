@@ -6,6 +6,7 @@
 //!   pages where they are; [`DmaMap`] lets the device reach them.
 //! - [`DmaPages`] is memory of the driver: rings, status pages, contexts, tables. It is zeroed,
 //!   mapped for the CPU and for the device, and stays.
+//! - [`Frame`] is what user space's mappings show of either, or of a BAR.
 //!
 //! All DMA is coherent (`DMA_ATTR_REQUIRE_COHERENT`): a platform that would put a bounce buffer in
 //! between makes the mapping fail instead.
@@ -22,10 +23,36 @@ pub(crate) use self::imported::Imported;
 pub use self::owned::{DmaPages, View};
 pub use self::shmem::{Pages, Shmem, Vmap};
 
+use core::marker::PhantomData;
+
 use crate::raw;
 
 /// The size of a page, in bytes.
 pub const PAGE_SIZE: usize = kernel::page::PAGE_SIZE;
+
+/// The frame of a page that user space's mappings may show. It can be had only from what owns the page,
+/// and as long as that is there.
+///
+/// Of what becomes of an entry that was made of it, the frame knows nothing: who gives up the page, or
+/// lets it become another object's, takes it out of all mappings first
+/// ([`Object::unmap_user()`](crate::gem::Object::unmap_user)).
+#[derive(Clone, Copy)]
+pub struct Frame<'a>(usize, PhantomData<&'a ()>);
+
+impl Frame<'_> {
+    /// # Safety
+    ///
+    /// `pfn` is the frame of a page that belongs to an object of ours, or of a BAR of ours, for as long
+    /// as the result lives.
+    pub(crate) unsafe fn new(pfn: usize) -> Self {
+        Self(pfn, PhantomData)
+    }
+
+    /// Its number.
+    pub(crate) fn pfn(self) -> usize {
+        self.0
+    }
+}
 
 /// Writes the cache lines of `len` bytes back to memory, and drops them.
 pub(crate) fn clflush(addr: *mut u8, len: usize) {

@@ -8,7 +8,7 @@ use kernel::{bindings, prelude::*, sync::Arc};
 use super::{
     clflush,
     device::{DmaDevice, Mapped, Memory, Room},
-    PAGE_SIZE,
+    Frame, PAGE_SIZE,
 };
 use crate::{raw, Caching};
 
@@ -297,12 +297,12 @@ impl DmaPages {
     }
 
     /// The frame of a page, for mappings of user space.
-    pub fn pfn(&self, page: usize) -> Option<usize> {
-        // SAFETY: By the invariant.
+    pub fn frame(&self, page: usize) -> Option<Frame<'_>> {
+        // SAFETY: By the invariant, as long as `self`.
         self.pages
             .list
             .get(page)
-            .map(|&p| unsafe { raw::ouro_page_to_pfn(p) })
+            .map(|&p| unsafe { Frame::new(raw::ouro_page_to_pfn(p)) })
     }
 
     /// The memory.

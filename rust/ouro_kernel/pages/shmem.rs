@@ -15,7 +15,7 @@ use kernel::{
     uaccess::{UserPtr, UserSlice},
 };
 
-use super::{clflush, DmaMap, View, PAGE_SIZE};
+use super::{clflush, DmaMap, Frame, View, PAGE_SIZE};
 use crate::{pci::DmaDevice, raw, Caching};
 
 /// Zeroed memory of the size of an object, which the kernel may swap out while nobody holds its
@@ -223,11 +223,11 @@ impl Pages {
     }
 
     /// The frame of a page, for mappings of user space.
-    pub fn pfn(&self, index: usize) -> Option<usize> {
-        // SAFETY: By the invariant.
+    pub fn frame(&self, index: usize) -> Option<Frame<'_>> {
+        // SAFETY: By the invariant, as long as `self`.
         self.list
             .get(index)
-            .map(|&p| unsafe { raw::ouro_page_to_pfn(p) })
+            .map(|&p| unsafe { Frame::new(raw::ouro_page_to_pfn(p)) })
     }
 
     /// Lets the device reach all pages. The map has to go before the pages do.

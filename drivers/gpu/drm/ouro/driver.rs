@@ -32,8 +32,8 @@ use ouro_kernel::{
     irq::{Irq, IrqHandler},
     mmio::Bar,
     pci::{
-        enable_mem, request_region, reserve_write_combining, take_from_firmware, Config, DmaDevice,
-        Function,
+        enable_mem, request_region, reserve_write_combining, take_from_firmware, Claim, Config,
+        DmaDevice, Function,
     },
     pm,
     shrinker::Shrinker,
@@ -194,16 +194,38 @@ impl Drop for Binding {
     }
 }
 
-fn window(pdev: &pci::Device<Bound>, place: Place, caching: Caching) -> Result<Window> {
-    let bar = u32::from(place.bar);
-    let offset = u64::from(place.start);
-    Ok(Window::new(Bar::map(
-        pdev,
-        bar,
-        offset,
-        place.len as usize,
-        caching,
-    )?))
+/// The BARs of a device that were claimed.
+struct Claims<'a> {
+    pdev: &'a pci::Device<Bound>,
+    bars: [Option<Claim>; 6],
+}
+
+impl<'a> Claims<'a> {
+    fn new(pdev: &'a pci::Device<Bound>) -> Self {
+        Self {
+            pdev,
+            bars: [const { None }; 6],
+        }
+    }
+
+    /// A BAR, claimed by this name unless it was before. Errors: those of [`request_region`].
+    fn bar(&mut self, bar: u8, name: &'static CStr) -> Result<Claim> {
+        let claimed = self.bars.get_mut(usize::from(bar)).ok_or(EINVAL)?;
+        match claimed {
+            Some(claim) => Ok(claim.clone()),
+            None => {
+                let claim = request_region(self.pdev, bar.into(), name)?;
+                *claimed = Some(claim.clone());
+                Ok(claim)
+            }
+        }
+    }
+
+    /// A part of one.
+    fn window(&mut self, place: Place, name: &'static CStr) -> Result<Claim> {
+        self.bar(place.bar, name)?
+            .part(place.start.into(), place.len.into())
+    }
 }
 
 /// Bytes of the device's own memory for tables, at most.
@@ -218,12 +240,17 @@ struct Own {
     tables: Option<Arc<TableStore>>,
 }
 
-/// The device's own memory, of which the CPU sees what is in `place`.
-fn own_memory(pdev: &pci::Device<Bound>, place: Place, memory: LocalMemory) -> Result<Own> {
-    let start = u64::from(place.start) + memory.window_at;
+/// The device's own memory, of which the CPU sees what is in a part of `bar` from `start` on.
+fn own_memory(
+    pdev: &pci::Device<Bound>,
+    bar: &Claim,
+    start: u64,
+    memory: LocalMemory,
+) -> Result<Own> {
+    let start = start + memory.window_at;
     let map = |from: u64, to: u64| {
-        let (at, len) = (start + from, (to - from) as usize);
-        Bar::map(pdev, place.bar.into(), at, len, Caching::WriteCombining)
+        let part = bar.part(start + from, to - from)?;
+        Bar::map(pdev, part, Caching::WriteCombining)
     };
     // Where there are entries, the first part of it is for tables: these the CPU has to see.
     let (first, reach) = match memory.at {
@@ -272,27 +299,24 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip) -> Result<Arc<Gpu
     let dma = DmaDevice::new(pdev, chip.generation.dma_bits().into())?;
     // The tables are about to be written over: what shows a picture through them must stop.
     take_from_firmware(pdev, c"ouro")?;
-    request_region(pdev, windows.regs.bar.into(), c"ouro registers")?;
-    if windows.gtt.bar != windows.regs.bar {
-        request_region(pdev, windows.gtt.bar.into(), c"ouro tables")?;
-    }
-    if let Some(local) = windows.local {
-        if local.bar != windows.gtt.bar && local.bar != windows.regs.bar {
-            request_region(pdev, local.bar.into(), c"ouro memory")?;
-        }
-    }
+    let mut claims = Claims::new(pdev);
+    let regs = claims.window(windows.regs, c"ouro registers")?;
+    let gtt = claims.window(windows.gtt, c"ouro tables")?;
+    let local = match windows.local {
+        Some(place) => Some((claims.bar(place.bar, c"ouro memory")?, place.start.into())),
+        None => None,
+    };
     let aperture = match windows.aperture {
         Some(aperture) => {
-            let bar = aperture.bar.into();
-            request_region(pdev, bar, c"ouro aperture")?;
+            let window = claims.bar(aperture.bar, c"ouro aperture")?;
             // Before user space has pages of it.
-            reserve_write_combining(pdev, bar)?;
-            Some(pdev.resource_start(bar)? + u64::from(aperture.start))
+            reserve_write_combining(pdev, aperture.bar.into())?;
+            Some(window.part(aperture.start.into(), 0)?)
         }
         None => None,
     };
-    let regs = window(pdev, windows.regs, Caching::Uncached)?;
-    let gtt = window(pdev, windows.gtt, Caching::WriteCombining)?;
+    let regs = Window::new(Bar::map(pdev, regs, Caching::Uncached)?);
+    let gtt = Window::new(Bar::map(pdev, gtt, Caching::WriteCombining)?);
 
     let mut bars = [0; 6];
     for (i, len) in (0..).zip(bars.iter_mut()) {
@@ -311,8 +335,8 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip) -> Result<Arc<Gpu
     let firmware = microcode(pdev, chip)?;
     let hardware = Hardware::new(pdev.as_ref().into(), chip, regs, gtt, platform, firmware)?;
     let hardware = Arc::pin_init(hardware, GFP_KERNEL)?;
-    let own = match (windows.local, hardware.topology().local) {
-        (Some(place), Some(memory)) => own_memory(pdev, place, memory)?,
+    let own = match (local, hardware.topology().local) {
+        (Some((bar, start)), Some(memory)) => own_memory(pdev, &bar, start, memory)?,
         _ => Own::default(),
     };
     Gpu::new(hardware, dma, aperture, own.objects, own.tables)

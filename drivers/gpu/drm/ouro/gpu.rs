@@ -19,7 +19,10 @@ use kernel::{
     time::{delay::fsleep, Delta},
 };
 use ouro_hw::{generation::Space as Kind, types::EngineId, EngineClass};
-use ouro_kernel::{pci::DmaDevice, userptr::Gate};
+use ouro_kernel::{
+    pci::{Claim, DmaDevice},
+    userptr::Gate,
+};
 
 use crate::{
     gem::{
@@ -94,12 +97,12 @@ pub(crate) struct Counts {
 
 impl Gpu {
     /// Brings a device up: tables, and the memory of its engines, which [`prove`](Self::prove) starts.
-    /// `aperture` is the bus address of that window, if there is one, and `local` the device's own memory, of
+    /// `aperture` is that window on the bus, if there is one, and `local` the device's own memory, of
     /// which `tables` is a part.
     pub(crate) fn new(
         hardware: Arc<Hardware>,
         dma: Arc<DmaDevice>,
-        aperture: Option<u64>,
+        aperture: Option<Claim>,
         local: Option<Local>,
         tables: Option<Arc<TableStore>>,
     ) -> Result<Arc<Self>> {
@@ -108,7 +111,7 @@ impl Gpu {
         let space = Space::new(hardware.clone(), &dma)?;
         hardware.start(space.layout().ok_or(EINVAL)?)?;
         let aperture = match aperture {
-            Some(bus) => Some(Aperture::new(hardware.clone(), space.clone(), bus)?),
+            Some(window) => Some(Aperture::new(hardware.clone(), space.clone(), window)?),
             None => None,
         };
         let surfaces = match (&aperture, &local) {

@@ -25,7 +25,7 @@ use ouro_hw::types::{CacheLevel, GpuAddr, MemoryKind, PAGE_SIZE};
 use ouro_kernel::{
     fence::Fence,
     gem::{Attachment, ImportMap},
-    pages::{DmaMap, DmaPages, Pages, Shmem},
+    pages::{DmaMap, DmaPages, Frame, Pages, Shmem},
     pci::DmaDevice,
     resv::Locked,
     task, work, Caching,
@@ -244,11 +244,11 @@ impl Backing {
     }
 
     /// The frame of a page, for user space; `None` where there is none, or the CPU cannot see it.
-    pub(crate) fn pfn(&self, page: usize) -> Option<usize> {
+    pub(crate) fn frame(&self, page: usize) -> Option<Frame<'_>> {
         match &self.memory {
-            Memory::Pages(map) => map.pages().pfn(page),
+            Memory::Pages(map) => map.pages().frame(page),
             Memory::Kernel(_) | Memory::Foreign(_) => None,
-            Memory::Blocks(blocks) => blocks.pfn(page),
+            Memory::Blocks(blocks) => blocks.frame(page),
         }
     }
 

@@ -7,7 +7,10 @@
 
 use kernel::{prelude::*, sync::Arc};
 use ouro_hw::types::{DmaAddr, GpuAddr, MemoryKind, PAGE_SIZE};
-use ouro_kernel::{mmio::Bar, pages::View};
+use ouro_kernel::{
+    mmio::Bar,
+    pages::{Frame, View},
+};
 
 use super::region::{Local, Reach, Region, Store};
 use crate::vm::population::Departed;
@@ -142,15 +145,11 @@ impl Blocks {
     }
 
     /// The frame of a page; `None` also where the CPU does not see it.
-    pub(super) fn pfn(&self, page: usize) -> Option<usize> {
+    pub(super) fn frame(&self, page: usize) -> Option<Frame<'_>> {
         let place = self.place(page)?;
         match self.store()? {
-            Store::Simulated(memory) => memory.pfn(place),
-            Store::Device(local) => {
-                let at = place * PAGE_SIZE as usize;
-                let seen = at < local.window.len();
-                seen.then(|| (local.window.bus_address() as usize + at) / PAGE_SIZE as usize)
-            }
+            Store::Simulated(memory) => memory.frame(place),
+            Store::Device(local) => local.window.frame(place),
         }
     }
 

@@ -203,11 +203,11 @@ impl gem::DriverObject for Bo {
 fn show_page(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(), FaultError> {
     for _ in 0..HIDDEN_TRIES {
         let (mut state, backing) = contents::settled(object)?;
-        let pfn = backing.pfn(fault.page());
+        let frame = backing.frame(fault.page());
         if backing.is_windowed() {
             // The window is closed at the unbind, after all of this was taken away from user space.
             object.gpu().usable()?;
-            if pfn.is_none() {
+            if frame.is_none() {
                 drop(state);
                 leave::uncover(object)?;
                 continue;
@@ -219,7 +219,7 @@ fn show_page(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(),
             _ => None,
         };
         let pages = 0..backing.len() as usize;
-        let insert = || fault.insert_around::<AROUND>(pages, |page| backing.pfn(page));
+        let insert = || fault.insert_around::<AROUND>(pages, |page| backing.frame(page));
         return match (region, object.gpu().surfaces()) {
             (Some(region), Some(surfaces)) => surfaces.show(object, region, insert),
             _ => insert(),

@@ -52,7 +52,7 @@ pub(super) fn fault(
             Err(Refused::Closed) => {
                 // The device is gone: what is left is the memory, as it is.
                 let (_state, backing) = contents::settled(object)?;
-                return fault.insert(backing.pfn(fault.page()).ok_or(FaultError::Bus)?);
+                return fault.insert(backing.frame(fault.page()).ok_or(FaultError::Bus)?);
             }
         }
     }

@@ -31,7 +31,10 @@ use ouro_hw::{
     fence_regs::{FenceRegion, Tiling},
     types::{CacheLevel, GgttAddr, GpuAddr, PAGE_SIZE},
 };
-use ouro_kernel::gem::{Fault, FaultError, Weak};
+use ouro_kernel::{
+    gem::{Fault, FaultError, Weak},
+    pci::Claim,
+};
 
 use super::{fences::Fences, Mapping, Owner, Place, Space};
 use crate::{
@@ -140,8 +143,8 @@ struct Inner {
 pub(crate) struct Aperture {
     hardware: Arc<Hardware>,
     space: Arc<Space>,
-    /// The bus address of its first byte.
-    bus: u64,
+    /// Its bytes on the bus.
+    window: Claim,
     pages: u32,
     #[pin]
     fences: Fences,
@@ -163,8 +166,12 @@ pub(crate) struct Counts {
 }
 
 impl Aperture {
-    /// The window at bus address `bus`. Its fences are empty.
-    pub(crate) fn new(hardware: Arc<Hardware>, space: Arc<Space>, bus: u64) -> Result<Arc<Self>> {
+    /// The window with these bytes on the bus. Its fences are empty.
+    pub(crate) fn new(
+        hardware: Arc<Hardware>,
+        space: Arc<Space>,
+        window: Claim,
+    ) -> Result<Arc<Self>> {
         let topology = hardware.topology();
         let pages = topology
             .aperture
@@ -180,7 +187,7 @@ impl Aperture {
                 fences <- Fences::new(hardware.clone())?,
                 hardware,
                 space,
-                bus,
+                window,
                 pages,
                 inner <- new_mutex!(Inner {
                     views: RBTree::new(),
@@ -250,9 +257,9 @@ impl Aperture {
         }
 
         let pages = part.pages.start as usize..part.pages.end as usize;
-        let base = (self.bus + u64::from(first) * u64::from(PAGE_SIZE)) / u64::from(PAGE_SIZE);
         fault.insert_around::<AROUND>(pages.clone(), |page| {
-            Some(base as usize + page.checked_sub(pages.start)?)
+            let page = page.checked_sub(pages.start)?;
+            self.window.frame(first as usize + page)
         })?;
         Ok(())
     }
