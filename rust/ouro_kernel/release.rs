@@ -82,7 +82,13 @@ impl Guard {
             pending: Atomic::new(0),
         }));
         // SAFETY: The state is at its place for good, and `run_after_rcu` fits its work.
-        unsafe { crate::work::init_raw(&raw mut (*state).work, run_after_rcu) };
+        unsafe {
+            crate::work::init_raw(
+                &raw mut (*state).work,
+                run_after_rcu,
+                kernel::static_lock_class!(),
+            )
+        };
         // SAFETY: From a box.
         let this = Self(unsafe { NonNull::new_unchecked(state) });
         if STATE

@@ -6,13 +6,14 @@
 //! `WorkItem`). What it lacks: a [`Queue`] that is ours, and [`cancel_sync()`], [`flush()`] and
 //! their friends for work on an `Arc<T>`.
 
-use core::{ops::Deref, ptr::NonNull};
+use core::ptr::NonNull;
 use kernel::{
     bindings,
     prelude::*,
-    sync::Arc,
+    static_lock_class,
+    sync::{Arc, LockClassKey},
     time::Jiffies,
-    workqueue::{self, HasDelayedWork, HasWork, Work, WorkItem},
+    workqueue::{self, HasDelayedWork, HasWork, RawWorkItem, Work, WorkItem},
 };
 
 use crate::{raw, release};
@@ -45,11 +46,13 @@ impl core::ops::BitOr for Flags {
 
 /// A work queue of our own.
 ///
-/// It derefs to [`kernel::workqueue::Queue`]: `enqueue()`, `enqueue_delayed()`.
-///
 /// Dropping it does not wait: the queue is destroyed by a worker of [`release`], after what is on
 /// it has run, because the last owner may well be a work item of the queue itself. Use
-/// [`Queue::drain()`] to wait.
+/// [`Queue::flush()`] to wait. That worker makes progress when memory is short: a queue that is dropped
+/// while something is on it has to be [`Flags::MEM_RECLAIM`], or the kernel complains.
+///
+/// An item that waits for its time is not on the queue yet, and nothing waits for it: [`enqueue_delayed()`]
+/// wants one that keeps the queue. Hence this does not deref to [`workqueue::Queue`], which takes any.
 ///
 /// # Invariants
 ///
@@ -94,27 +97,26 @@ impl Queue {
         })
     }
 
+    /// The queue as the kernel crate has it. An item of it that waits for its time keeps the queue.
+    fn inner(&self) -> &workqueue::Queue {
+        // SAFETY: By the invariant it lives as long as `self`.
+        unsafe { workqueue::Queue::from_raw(self.wq.as_ptr()) }
+    }
+
+    /// Lets an item run. Any context.
+    ///
+    /// What it returns says whether it is on a queue already.
+    pub fn enqueue<W, const ID: u64>(&self, item: W) -> W::EnqueueOutput
+    where
+        W: RawWorkItem<ID> + Send + 'static,
+    {
+        self.inner().enqueue(item)
+    }
+
     /// Waits for all items that are on the queue now. Not from one of its own items.
     pub fn flush(&self) {
         // SAFETY: By the invariant.
         unsafe { raw::ouro_flush_workqueue(self.wq.as_ptr()) }
-    }
-
-    /// Waits until the queue is empty. Only its own items may queue more meanwhile: what anyone
-    /// else queues is refused with a warning, so stop them first, or use [`Queue::flush()`]. Not
-    /// from one of its own items.
-    pub fn drain(&self) {
-        // SAFETY: By the invariant.
-        unsafe { bindings::drain_workqueue(self.wq.as_ptr()) }
-    }
-}
-
-impl Deref for Queue {
-    type Target = workqueue::Queue;
-
-    fn deref(&self) -> &workqueue::Queue {
-        // SAFETY: By the invariant it lives as long as `self`.
-        unsafe { workqueue::Queue::from_raw(self.wq.as_ptr()) }
     }
 }
 
@@ -126,7 +128,7 @@ impl Drop for Queue {
         let reaper = KBox::into_raw(reaper);
         // SAFETY: The reaper stays where it is until `reap` has run; it is used once.
         unsafe {
-            init_raw(&raw mut (*reaper).work, reap);
+            init_raw(&raw mut (*reaper).work, reap, static_lock_class!());
             if !release::queue(&raw mut (*reaper).work) {
                 // Without a guard there is nobody else to do it.
                 destroy(reaper);
@@ -159,7 +161,7 @@ unsafe fn destroy(reaper: *mut Reaper) {
     }
 }
 
-/// Initialises a work item that has no type of its own.
+/// Initialises a work item that has no type of its own, and `key` for lockdep.
 ///
 /// # Safety
 ///
@@ -167,6 +169,7 @@ unsafe fn destroy(reaper: *mut Reaper) {
 pub(crate) unsafe fn init_raw(
     work: *mut bindings::work_struct,
     func: unsafe extern "C" fn(*mut bindings::work_struct),
+    key: Pin<&'static LockClassKey>,
 ) {
     // SAFETY: By the requirement of this function.
     unsafe {
@@ -175,7 +178,7 @@ pub(crate) unsafe fn init_raw(
             Some(func),
             false,
             c"ouro_kernel".as_char_ptr(),
-            kernel::static_lock_class!().as_ptr(),
+            key.as_ptr(),
         )
     }
 }
@@ -255,28 +258,20 @@ where
     pending
 }
 
-/// Lets an item run after `delay` jiffies, whether it waits already or not. Any context.
+/// Lets an item run after `delay` jiffies, on a queue that is a part of it. Any context.
 ///
-/// Returns whether it was waiting, and got a new time.
-pub fn mod_delayed<T, const ID: u64>(queue: &Queue, item: Arc<T>, delay: Jiffies) -> bool
+/// Errors: the item, if it waits, or is on a queue, already.
+pub fn enqueue_delayed<T, const ID: u64>(
+    item: Arc<T>,
+    queue: impl for<'a> FnOnce(&'a T) -> &'a Queue,
+    delay: Jiffies,
+) -> core::result::Result<(), Arc<T>>
 where
     T: HasDelayedWork<T, ID> + WorkItem<ID, Pointer = Arc<T>> + Send + Sync + 'static,
 {
-    let work = raw_delayed::<T, ID>(&item);
-    // The queue's reference: taken before the item can run.
-    let ptr = Arc::into_raw(item);
-    // SAFETY: `queue` lives; the work was initialised with its owner, whom the reference keeps.
-    let pending = unsafe {
-        bindings::mod_delayed_work_on(
-            bindings::wq_misc_consts_WORK_CPU_UNBOUND as c_int,
-            queue.wq.as_ptr(),
-            work,
-            delay,
-        )
-    };
-    if pending {
-        // SAFETY: The queue had a reference from before; this one is one too many.
-        drop(unsafe { Arc::from_raw(ptr) });
-    }
-    pending
+    let wq = queue(&item).wq;
+    // SAFETY: The queue lives as long as the item is shared, whatever part of it has it. The item is
+    // shared as long as it waits; then it is on the queue, whose end waits for it.
+    let queue = unsafe { workqueue::Queue::from_raw(wq.as_ptr()) };
+    queue.enqueue_delayed::<_, ID>(item, delay)
 }

@@ -332,6 +332,7 @@ impl<T: DriverObject> Object<T> {
             work::init_raw(
                 Opaque::cast_into(&raw const (*ptr).late),
                 Self::late_callback,
+                kernel::static_lock_class!(),
             );
             let obj = Opaque::cast_into(&raw const (*ptr).obj);
             (*obj).funcs = const { &Self::FUNCS };

@@ -25,7 +25,7 @@ mod kunit {
         release,
         resv::{self, Acquired, HasResv, Usage},
         time,
-        wait::{Interruptible, Waited},
+        wait::{Completion, Interruptible, Waited},
         work,
     };
 
@@ -310,7 +310,7 @@ mod kunit {
             assert_eq!(locker.rounds.load(ordering::Relaxed), ROUNDS);
             assert_eq!(locker.failed.load(ordering::Relaxed), 0);
         }
-        queue.drain();
+        queue.flush();
         drop((a, b, one, two));
         assert_eq!(counts.freed.load(ordering::Relaxed), 2);
         Ok(())
@@ -335,9 +335,28 @@ mod kunit {
         assert_eq!(running.runs.load(ordering::Relaxed), 1);
         assert_eq!(waiting.runs.load(ordering::Relaxed), 0);
         // The queue has given all references back.
-        queue.drain();
+        queue.flush();
         assert!(Arc::into_unique_or_drop(waiting).is_some());
         assert!(Arc::into_unique_or_drop(running).is_some());
+        Ok(())
+    }
+
+    #[test]
+    fn a_delayed_item_keeps_its_queue() -> Result {
+        let done = Arc::pin_init(Completion::new(), GFP_KERNEL)?;
+        let item = Later::new(&done)?;
+        assert!(work::enqueue_delayed(item, |i| &i.queue, time::ms(50)).is_ok());
+        // Nobody but the timer has it now.
+        let wait = done.wait(Interruptible::No, time::ms(GUARD_MS))?;
+        assert!(matches!(wait, Waited::Done(_)));
+        // One that is taken back before its time is our own again.
+        let item = Later::new(&done)?;
+        assert!(work::enqueue_delayed(item.clone(), |i| &i.queue, time::ms(GUARD_MS)).is_ok());
+        assert!(work::enqueue_delayed(item.clone(), |i| &i.queue, 0).is_err());
+        assert!(work::cancel_delayed_sync(&item));
+        assert!(Arc::into_unique_or_drop(item).is_some());
+        // Queues are destroyed by a worker.
+        release::settle();
         Ok(())
     }
 }

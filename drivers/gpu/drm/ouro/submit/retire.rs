@@ -357,9 +357,8 @@ impl Retirer {
         // Under the lock: what is queued before the end is cancelled, and nothing is after it.
         let incoming = self.incoming.lock();
         if !incoming.closed {
-            let _ = self
-                .queue
-                .enqueue_delayed::<_, 1>(self.clone(), time::ms(TICK_MS));
+            let tick = time::ms(TICK_MS);
+            let _ = work::enqueue_delayed::<_, 1>(self.clone(), |r| &r.queue, tick);
         }
     }
 
@@ -373,7 +372,7 @@ impl Retirer {
         let incoming = self.incoming.lock();
         if !incoming.closed {
             let delay = time::ms(ms as u32);
-            let _ = self.queue.enqueue_delayed::<_, 2>(self.clone(), delay);
+            let _ = work::enqueue_delayed::<_, 2>(self.clone(), |r| &r.queue, delay);
         }
     }
 

@@ -4,14 +4,14 @@
 //! threads that lock, work that takes until it is let go.
 
 use kernel::{
-    faux, impl_has_work, new_work,
+    faux, impl_has_delayed_work, impl_has_work, new_delayed_work, new_work,
     prelude::*,
     sync::{
         aref::ARef,
         atomic::{ordering, Atomic},
         Arc,
     },
-    workqueue::{Work, WorkItem},
+    workqueue::{DelayedWork, Work, WorkItem},
 };
 use ouro_kernel::{
     drm::{self, ioctl, Device, DriverInfo, UnregisteredDevice},
@@ -22,7 +22,7 @@ use ouro_kernel::{
     task::Client,
     time,
     wait::{Completion, Interruptible},
-    Caching,
+    work, Caching,
 };
 
 /// Long enough for anything that is not stuck.
@@ -302,5 +302,42 @@ impl WorkItem for Slow {
         this.started.complete_all();
         let _ = this.go.wait(Interruptible::No, time::ms(GUARD_MS));
         this.runs.fetch_add(1, ordering::Relaxed);
+    }
+}
+
+/// A work item that has its own queue, and waits for its time.
+#[pin_data]
+pub(super) struct Later {
+    pub(super) queue: work::Queue,
+    done: Arc<Completion>,
+    #[pin]
+    tick: DelayedWork<Later>,
+}
+
+impl_has_delayed_work! {
+    impl HasDelayedWork<Self> for Later { self.tick }
+}
+
+impl Later {
+    pub(super) fn new(done: &Arc<Completion>) -> Result<Arc<Self>> {
+        // It goes with the item, while that still runs.
+        let flags = work::Flags::MEM_RECLAIM | work::Flags::UNBOUND;
+        let queue = work::Queue::new(c"ouro-test", flags, 1)?;
+        Arc::pin_init(
+            pin_init!(Self {
+                queue,
+                done: done.clone(),
+                tick <- new_delayed_work!("Later"),
+            }),
+            GFP_KERNEL,
+        )
+    }
+}
+
+impl WorkItem for Later {
+    type Pointer = Arc<Self>;
+
+    fn run(this: Arc<Self>) {
+        this.done.complete_all();
     }
 }
