@@ -4,8 +4,9 @@
 //!
 //! Some things are freed late: the data of a fence after an RCU grace period, an object by a
 //! worker because its last reference went away in a place that may not sleep, a work queue by
-//! someone who is not its own worker. All of that runs on one work queue of the module, and
-//! [`Guard`], which the module owns, waits for it.
+//! someone who is not its own worker. All of that runs on work queues of the module, and
+//! [`Guard`], which the module owns, waits for it. What waits for a grace period has a queue of its own:
+//! who waits for an object to be freed ([`flush()`]) need not wait for that.
 
 use core::ptr::NonNull;
 use kernel::{
@@ -18,8 +19,10 @@ use crate::raw;
 
 /// The state while a [`Guard`] lives.
 struct State {
-    /// The queue.
+    /// The queue of what ends at once.
     wq: NonNull<bindings::workqueue_struct>,
+    /// That of `work`.
+    rcu_wq: NonNull<bindings::workqueue_struct>,
     /// Entries that are dropped after a grace period.
     after_rcu: bindings::llist_head,
     /// The work that drops them.
@@ -54,7 +57,7 @@ impl AfterRcu {
     }
 }
 
-/// Owns the queue of the module. To be a field of the module that is dropped last.
+/// Owns the queues of the module. To be a field of the module that is dropped last.
 ///
 /// Dropping it waits for all that was handed over, and for the callbacks of RCU, so that no code
 /// of the module runs any more.
@@ -66,17 +69,16 @@ unsafe impl Send for Guard {}
 unsafe impl Sync for Guard {}
 
 impl Guard {
-    /// Makes the queue.
+    /// Makes the queues.
     ///
-    /// Errors: `EBUSY` if there is one already, `ENOMEM`.
+    /// Errors: `EBUSY` if there are some already, `ENOMEM`.
     pub fn new(name: &'static CStr) -> Result<Self> {
         let state = KBox::new_uninit(GFP_KERNEL)?;
-        let flags = bindings::wq_flags_WQ_UNBOUND | bindings::wq_flags_WQ_MEM_RECLAIM;
-        // SAFETY: `name` is a C string.
-        let wq = unsafe { raw::ouro_alloc_workqueue(name.as_char_ptr(), flags, 0) };
-        let wq = NonNull::new(wq).ok_or(ENOMEM)?;
+        let wq = RawQueue::new(name)?;
+        let rcu_wq = RawQueue::new(name)?;
         let state = KBox::into_raw(state.write(State {
-            wq,
+            wq: wq.keep(),
+            rcu_wq: rcu_wq.keep(),
             after_rcu: pin_init::zeroed(),
             work: pin_init::zeroed(),
             pending: Atomic::new(0),
@@ -95,11 +97,8 @@ impl Guard {
             .cmpxchg(core::ptr::null_mut(), state, ordering::Full)
             .is_err()
         {
-            // SAFETY: Nobody else has seen the queue and the state.
-            unsafe {
-                bindings::destroy_workqueue(wq.as_ptr());
-                drop(KBox::from_raw(state));
-            }
+            // SAFETY: Nobody else has seen the queues and the state.
+            unsafe { destroy(state) };
             core::mem::forget(this);
             return Err(EBUSY);
         }
@@ -114,10 +113,11 @@ impl Drop for Guard {
         // `drain_workqueue()`, which refuses work that comes from elsewhere.) Nobody outside can:
         // the module is on its way out, so that there is no device, file or buffer of its any
         // more.
-        // SAFETY: `new()` made the state and the queue.
+        // SAFETY: `new()` made the state and the queues.
         unsafe {
             loop {
                 bindings::rcu_barrier();
+                raw::ouro_flush_workqueue((*state).rcu_wq.as_ptr());
                 raw::ouro_flush_workqueue((*state).wq.as_ptr());
                 if (*state).pending.load(ordering::Acquire) == 0 {
                     break;
@@ -127,9 +127,46 @@ impl Drop for Guard {
             bindings::synchronize_rcu();
             bindings::rcu_barrier();
             // Waits for the last instructions of the last work.
-            bindings::destroy_workqueue((*state).wq.as_ptr());
-            drop(KBox::from_raw(state));
+            destroy(state);
         }
+    }
+}
+
+/// A queue that is destroyed when this is dropped.
+struct RawQueue(NonNull<bindings::workqueue_struct>);
+
+impl RawQueue {
+    fn new(name: &'static CStr) -> Result<Self> {
+        let flags = bindings::wq_flags_WQ_UNBOUND | bindings::wq_flags_WQ_MEM_RECLAIM;
+        // SAFETY: `name` is a C string.
+        let wq = unsafe { raw::ouro_alloc_workqueue(name.as_char_ptr(), flags, 0) };
+        Ok(Self(NonNull::new(wq).ok_or(ENOMEM)?))
+    }
+
+    /// Somebody else destroys it.
+    fn keep(self) -> NonNull<bindings::workqueue_struct> {
+        core::mem::ManuallyDrop::new(self).0
+    }
+}
+
+impl Drop for RawQueue {
+    fn drop(&mut self) {
+        // SAFETY: Made by `new()`, and nothing is on it.
+        unsafe { bindings::destroy_workqueue(self.0.as_ptr()) }
+    }
+}
+
+/// Destroys the queues of a state, and frees it.
+///
+/// # Safety
+///
+/// It is from a box, which the caller gives away, and nobody queues anything any more.
+unsafe fn destroy(state: *mut State) {
+    // SAFETY: By the requirement of this function.
+    unsafe {
+        bindings::destroy_workqueue((*state).rcu_wq.as_ptr());
+        bindings::destroy_workqueue((*state).wq.as_ptr());
+        drop(KBox::from_raw(state));
     }
 }
 
@@ -188,7 +225,7 @@ pub(crate) unsafe fn after_rcu(entry: *mut AfterRcu) {
         if raw::ouro_llist_add(entry.cast(), &raw mut (*state).after_rcu) {
             bindings::queue_work_on(
                 bindings::wq_misc_consts_WORK_CPU_UNBOUND as c_int,
-                (*state).wq.as_ptr(),
+                (*state).rcu_wq.as_ptr(),
                 &raw mut (*state).work,
             );
         }
@@ -224,13 +261,25 @@ pub(crate) unsafe fn queue(work: *mut bindings::work_struct) -> bool {
     }
 }
 
-/// Waits for what was handed over so far. Sleeps.
-///
-/// For tests, and for an unbind that wants to see memory come back.
+/// Waits for what was handed over so far, but for what waits for a grace period: for objects that
+/// were deferred. Sleeps.
 pub fn flush() {
     let state = STATE.load(ordering::Acquire);
     if !state.is_null() {
         // SAFETY: As in `queue()`.
         unsafe { raw::ouro_flush_workqueue((*state).wq.as_ptr()) };
     }
+}
+
+/// Waits for all that was handed over so far: the data of fences, too, and what that handed over in
+/// turn. Sleeps.
+///
+/// For tests, and for an unbind that wants to see memory come back.
+pub fn settle() {
+    let state = STATE.load(ordering::Acquire);
+    if !state.is_null() {
+        // SAFETY: As in `queue()`.
+        unsafe { raw::ouro_flush_workqueue((*state).rcu_wq.as_ptr()) };
+    }
+    flush();
 }

@@ -130,7 +130,7 @@ impl DebugFile<Ouro> for DropCaches {
             gpu.reclaim().give_back_all();
         }
         if what & (DROP_FREED | DROP_RCU) != 0 {
-            release::flush();
+            release::settle();
             gpu.retirer().retire();
         }
         Ok(())

@@ -271,6 +271,6 @@ impl Gpu {
         self.retirer().close();
         self.recovery().end();
         self.hardware().park();
-        release::flush();
+        release::settle();
     }
 }

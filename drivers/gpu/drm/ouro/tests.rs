@@ -86,7 +86,7 @@ mod kunit {
         let f = fence(&timeline, 1)?;
         f.signal();
         drop(f);
-        release::flush();
+        release::settle();
         // The last reference is this one.
         assert!(Arc::into_unique_or_drop(timeline).is_some());
         Ok(())
@@ -186,7 +186,7 @@ mod kunit {
         let late = Object::<TestObject>::new(&dev, 4097, (counts.clone(), true))?;
         assert_eq!(late.size(), 8192);
         drop(late);
-        release::flush();
+        release::settle();
         assert_eq!(counts.freed.load(ordering::Relaxed), 2);
         assert_eq!(counts.late.load(ordering::Relaxed), 1);
         assert!(Object::<TestObject>::new(&dev, 0, (counts.clone(), true)).is_err());
@@ -211,7 +211,7 @@ mod kunit {
         drop(again);
         assert_eq!(counts.freed.load(ordering::Relaxed), 1);
         assert!(weak.upgrade().is_none());
-        release::flush();
+        release::settle();
         assert!(weak.clone().upgrade().is_none());
         Ok(())
     }
