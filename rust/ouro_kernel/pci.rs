@@ -58,7 +58,12 @@ impl<T: EndWithBond> Drop for Ender<T> {
 
 /// Lets the unbind of a device end something. Later ones are ended first.
 pub(crate) fn end_with_bond<T: EndWithBond>(pdev: &pci::Device<Bound>, what: Arc<T>) -> Result {
-    devres::register(pdev.as_ref(), Ender(what), GFP_KERNEL)
+    end_with_device(pdev.as_ref(), what)
+}
+
+/// The same, of a device of any bus.
+pub(crate) fn end_with_device<T: EndWithBond>(dev: &device::Device<Bound>, what: Arc<T>) -> Result {
+    devres::register(dev, Ender(what), GFP_KERNEL)
 }
 
 /// Whether a device is still bound.

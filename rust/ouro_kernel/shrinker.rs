@@ -30,7 +30,8 @@ pub fn swap_pages() -> usize {
     usize::try_from(pages).unwrap_or(0)
 }
 
-/// A registered shrinker.
+/// A registered shrinker. It does not end with the unbind by itself: to be dropped, and not forgotten,
+/// before the module goes, whose code it calls.
 ///
 /// # Invariants
 ///

@@ -90,7 +90,8 @@ struct Inner<T: Invalidate> {
     user: Arc<T>,
 }
 
-/// A range of addresses of a process.
+/// A range of addresses of a process. To be dropped, and not forgotten, before the module goes, whose
+/// code the memory management calls for it: what belongs to an open file, or to an object, is.
 ///
 /// # Invariants
 ///

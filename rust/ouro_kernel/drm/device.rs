@@ -14,12 +14,17 @@ use kernel::{
     alloc::allocator::Kmalloc,
     bindings, device,
     error::{from_err_ptr, to_result},
+    new_mutex,
     prelude::*,
-    sync::aref::{ARef, AlwaysRefCounted},
+    sync::{
+        aref::{ARef, AlwaysRefCounted},
+        Arc, Mutex,
+    },
     types::{NotThreadSafe, Opaque},
 };
 
 use super::{driver::Tables, Driver, Personality};
+use crate::pci::{end_with_device, raw_device, EndWithBond};
 
 /// A DRM device with the data of its driver, to which it derefs.
 ///
@@ -178,31 +183,78 @@ impl<D: Driver> UnregisteredDevice<D> {
 
     /// Shows the device to user space. Files may be opened before this returns.
     ///
-    /// The registration has to be dropped before the driver is unbound: keep it in the data of
-    /// the bus device.
+    /// `parent` is the device that it was made for; its unbind ends the registration, if that is still
+    /// there.
     ///
-    /// Errors: those of `drm_dev_register()`.
-    pub fn register(self) -> Result<Registration<D>> {
-        // SAFETY: By the invariant.
-        to_result(unsafe { bindings::drm_dev_register(self.0.as_raw(), 0) })?;
-        Ok(Registration(self.0))
+    /// Errors: those of `drm_dev_register()`; `EINVAL` for another parent; `ENOMEM`.
+    pub fn register(self, parent: &device::Device<device::Bound>) -> Result<Registration<D>> {
+        if !core::ptr::eq(raw_device(parent), raw_device(self.0.parent())) {
+            return Err(EINVAL);
+        }
+        let shown = Arc::pin_init(
+            pin_init!(Shown {
+                dev: self.0,
+                unplugged <- new_mutex!(false),
+            }),
+            GFP_KERNEL,
+        )?;
+        // SAFETY: By the invariant of what this was made of.
+        to_result(unsafe { bindings::drm_dev_register(shown.dev.as_raw(), 0) })?;
+        // From here on, who drops it unplugs it.
+        let this = Registration(shown.clone());
+        end_with_device(parent, shown)?;
+        Ok(this)
+    }
+}
+
+/// A device that was registered.
+#[pin_data]
+struct Shown<D: Driver> {
+    dev: ARef<Device<D>>,
+    #[pin]
+    unplugged: Mutex<bool>,
+}
+
+impl<D: Driver> EndWithBond for Shown<D> {
+    fn end(&self) {
+        // Whoever comes second waits until it is done.
+        let mut unplugged = self.unplugged.lock();
+        if !core::mem::replace(&mut *unplugged, true) {
+            // SAFETY: It was registered, and is unplugged once.
+            unsafe { bindings::drm_dev_unplug(self.dev.as_raw()) }
+        }
     }
 }
 
 /// A device that user space sees. Dropping it unplugs the device: no new ioctl, open or map, all
-/// mappings taken away; open files stay.
-pub struct Registration<D: Driver>(ARef<Device<D>>);
+/// mappings taken away; open files stay. So does the unbind of the parent, at its end: a driver that has
+/// an order of its own drops this first.
+pub struct Registration<D: Driver>(Arc<Shown<D>>);
 
 impl<D: Driver> Registration<D> {
     /// The device.
     pub fn device(&self) -> &ARef<Device<D>> {
-        &self.0
+        &self.0.dev
+    }
+
+    /// Runs `f` with the device in sysfs, which is there until `f` returns.
+    ///
+    /// Errors: `ENODEV` if it is not any more; those of `f`.
+    pub(super) fn with_kdev<R>(
+        &self,
+        f: impl FnOnce(*mut bindings::device) -> Result<R>,
+    ) -> Result<R> {
+        let unplugged = self.0.unplugged.lock();
+        if *unplugged {
+            return Err(ENODEV);
+        }
+        // SAFETY: A registered device has a primary minor, and this one is not unplugged under the lock.
+        f(unsafe { (*(*self.0.dev.as_raw()).primary).kdev })
     }
 }
 
 impl<D: Driver> Drop for Registration<D> {
     fn drop(&mut self) {
-        // SAFETY: It was registered, and is unplugged once.
-        unsafe { bindings::drm_dev_unplug(self.0.as_raw()) }
+        self.0.end();
     }
 }

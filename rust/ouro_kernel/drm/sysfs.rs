@@ -99,39 +99,38 @@ unsafe fn device_of<'a, D: Driver>(kdev: *mut bindings::device) -> &'a Device<D>
 impl<D: Driver> Registration<D> {
     /// Adds a folder. `name` is copied. It should be dropped before the registration.
     ///
-    /// Errors: `ENOMEM`, also where there is such a folder.
+    /// Errors: `ENOMEM`, also where there is such a folder; `ENODEV` after the unbind.
     pub fn folder(&self, name: &CStr) -> Result<Folder<D>> {
         // SAFETY: The device is registered.
-        unsafe { Folder::new(self.device(), name, &raw mut (*self.kdev()).kobj) }
-    }
-
-    /// The device that the attributes belong to.
-    fn kdev(&self) -> *mut bindings::device {
-        // SAFETY: A registered device has a primary minor.
-        unsafe { (*(*self.device().as_raw()).primary).kdev }
+        self.with_kdev(|kdev| unsafe { Folder::new(self.device(), name, &raw mut (*kdev).kobj) })
     }
 
     /// Adds a value in text.
     ///
-    /// Errors: `EEXIST`, `ENOMEM`.
+    /// Errors: `EEXIST`, `ENOMEM`; `ENODEV` after the unbind.
     pub fn attribute<A: Attribute<D>>(&self) -> Result {
         // SAFETY: The device is registered, and takes its attributes along. The attribute lives
         // for ever.
-        to_result(unsafe {
-            bindings::device_create_file(self.kdev(), const { &TextOps::<D, A>::ATTR })
+        self.with_kdev(|kdev| {
+            to_result(unsafe {
+                bindings::device_create_file(kdev, const { &TextOps::<D, A>::ATTR })
+            })
         })
     }
 
     /// Adds bytes of any length.
     ///
-    /// Errors: `EEXIST`, `ENOMEM`.
+    /// Errors: `EEXIST`, `ENOMEM`; `ENODEV` after the unbind.
     pub fn binary<B: Binary<D>>(&self) -> Result {
-        // SAFETY: As for `attribute()`.
-        to_result(unsafe {
-            bindings::sysfs_create_bin_file(
-                &raw mut (*self.kdev()).kobj,
-                const { &BinaryOps::<D, B>::ATTR },
-            )
+        self.with_kdev(|kdev| {
+            // SAFETY: The device is registered, and takes its attributes along. The attribute lives
+            // for ever.
+            to_result(unsafe {
+                bindings::sysfs_create_bin_file(
+                    &raw mut (*kdev).kobj,
+                    const { &BinaryOps::<D, B>::ATTR },
+                )
+            })
         })
     }
 }
@@ -289,7 +288,8 @@ struct Entry<D: Driver> {
     number: usize,
 }
 
-/// A folder of values. Dropping it takes them away, and waits for whoever reads or writes one.
+/// A folder of values. Dropping it takes them away, and waits for whoever reads or writes one. To be
+/// dropped, and not forgotten, before the module goes: what reads them is code of the module.
 ///
 /// # Invariants
 ///

@@ -433,7 +433,7 @@ impl pci::Driver for Ouro {
         binding.add(|parts| parts.shrinker = Some(shrinker));
         let drm = device(pdev, &gpu)?;
         debugfs::add(&drm);
-        let registration = drm.register()?;
+        let registration = drm.register(pdev.as_ref())?;
         registration.binary::<ErrorFile>()?;
         gpu.recovery().events().begin(registration.device().clone());
         let engines = sysfs::engines(&registration, &gpu)?;
