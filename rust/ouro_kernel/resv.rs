@@ -217,21 +217,58 @@ impl<'a> Locked<'a> {
         Self(resv)
     }
 
-    /// Makes room for `n` more fences. Allocates.
+    /// Makes room for `n` more fences, not none. Allocates.
     ///
-    /// The room is lost when the lock is given up.
-    ///
-    /// Errors: `ENOMEM`.
-    pub fn reserve_fences(&self, n: u32) -> Result {
-        // SAFETY: By the invariant.
-        to_result(unsafe { raw::dma_resv_reserve_fences(self.0.as_raw(), n) })
+    /// Errors: `ENOMEM`, `EINVAL` for none.
+    pub fn reserve_fences(&self, n: u32) -> Result<Slots<'_>> {
+        // INVARIANT: It is locked while `self` is borrowed.
+        Locked(self.0).into_slots(n)
     }
 
-    /// Adds a fence, for which there must be room ([`Locked::reserve_fences()`]; without it the
-    /// kernel stops with a BUG). It replaces earlier fences of its context. Cannot fail.
-    pub fn add_fence(&self, fence: &Fence, usage: Usage) {
-        // SAFETY: By the invariant; the list takes a reference of its own.
-        unsafe { raw::dma_resv_add_fence(self.0.as_raw(), fence.as_raw(), usage.raw()) }
+    /// The same, for who has the lock by value.
+    ///
+    /// Errors: as [`Locked::reserve_fences()`].
+    pub fn into_slots(self, n: u32) -> Result<Slots<'a>> {
+        if n == 0 {
+            return Err(EINVAL);
+        }
+        // SAFETY: By the invariant.
+        to_result(unsafe { raw::dma_resv_reserve_fences(self.0.as_raw(), n) })?;
+        // INVARIANT: Just made.
+        Ok(Slots {
+            locked: self,
+            left: n,
+        })
+    }
+}
+
+/// Room for fences in a reservation that is locked.
+///
+/// Room is not added up: where there are several of one reservation, all that is added through them has
+/// to find its place in the greatest. The kernel stops with a BUG where it does not.
+///
+/// # Invariants
+///
+/// There was room for `left` more fences when the last one was added, or since it was made; hence a list.
+pub struct Slots<'a> {
+    locked: Locked<'a>,
+    left: u32,
+}
+
+impl Slots<'_> {
+    /// Adds a fence. It replaces earlier fences of its context. Allocates nothing, and does not sleep.
+    ///
+    /// Errors: `EINVAL`, and nothing is added, if it is made of others, or if there is no room left. Never
+    /// for a fence of ours that there was room made for.
+    pub fn add_fence(&mut self, fence: &Fence, usage: Usage) -> Result {
+        if fence.is_container() {
+            return Err(EINVAL);
+        }
+        self.left = self.left.checked_sub(1).ok_or(EINVAL)?;
+        // SAFETY: By the invariant of `locked` it is locked, and by that of `self` it has a list; which
+        // takes a reference of its own.
+        unsafe { raw::dma_resv_add_fence(self.locked.0.as_raw(), fence.as_raw(), usage.raw()) };
+        Ok(())
     }
 }
 
@@ -298,6 +335,9 @@ pub enum Acquired {
     /// It is locked now.
     New,
     /// It was locked by us before: the object was named twice, or shares its reservation.
+    ///
+    /// Such an object adds no lock of its own: who leaves out in a later round the object that brought
+    /// the lock, leaves out this one's, too. Then [`LockedSet::locked()`] says so.
     Already,
 }
 

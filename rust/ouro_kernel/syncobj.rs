@@ -90,8 +90,15 @@ impl Syncobj {
     }
 
     /// Adds a point to the timeline. Allocates nothing.
-    pub fn add_point(&self, node: ChainNode, fence: &Fence, point: u64) {
+    ///
+    /// Errors: `EINVAL`, and nothing is added, for a fence that is made of others: dropping such a chain
+    /// would go as deep as it was nested. Never for a fence of ours.
+    pub fn add_point(&self, node: ChainNode, fence: &Fence, point: u64) -> Result {
+        if fence.is_container() {
+            return Err(EINVAL);
+        }
         // SAFETY: By the invariant; the memory of the node is given away.
-        unsafe { raw::drm_syncobj_add_point(self.0.get(), node.into_raw(), fence.as_raw(), point) }
+        unsafe { raw::drm_syncobj_add_point(self.0.get(), node.into_raw(), fence.as_raw(), point) };
+        Ok(())
     }
 }

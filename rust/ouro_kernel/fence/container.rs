@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Fences made of fences: arrays (all of them) and chains (the points of a timeline).
+//! Fences made of fences: arrays (all of them), which others make, and chains (the points of a timeline).
 //!
 //! C headers: `include/linux/dma-fence-array.h`, `include/linux/dma-fence-chain.h`
 
 use core::ptr::NonNull;
-use kernel::{bindings, prelude::*, sync::aref::ARef};
+use kernel::{bindings, prelude::*};
 
 use super::Fence;
 use crate::raw;
@@ -31,40 +31,6 @@ impl Fence {
         }
         // SAFETY: The fence is valid; `part` is called during this call alone, with `call`.
         unsafe { raw::ouro_fence_each(self.as_raw(), Some(part::<F>), (&raw mut call).cast()) }
-    }
-
-    /// A fence that is signaled when all of `fences` are.
-    ///
-    /// Errors: `EINVAL` for none at all, `ENOMEM`.
-    pub fn array(fences: KVec<ARef<Fence>>) -> Result<ARef<Fence>> {
-        let n = c_int::try_from(fences.len())?;
-        if n == 0 {
-            return Err(EINVAL);
-        }
-        let mut raw_fences: KVec<*mut bindings::dma_fence> =
-            KVec::with_capacity(fences.len(), GFP_KERNEL)?;
-        for fence in &fences {
-            raw_fences.push(fence.as_raw(), GFP_KERNEL)?;
-        }
-        let (ptr, len, cap) = raw_fences.into_raw_parts();
-        // SAFETY: `ptr` is an array of `n` fences from kmalloc, with a reference each; the call
-        // takes over all of that if it succeeds.
-        let array = unsafe { raw::ouro_fence_array(n, ptr) };
-        // SAFETY: The array comes with its first reference.
-        match unsafe { Fence::take(array) } {
-            Some(array) => {
-                for fence in fences {
-                    // Owned by the array from now on.
-                    let _ = ARef::into_raw(fence);
-                }
-                Ok(array)
-            }
-            None => {
-                // SAFETY: Not taken over; it is the vector that was taken apart above.
-                drop(unsafe { KVec::from_raw_parts(ptr, len, cap) });
-                Err(ENOMEM)
-            }
-        }
     }
 }
 

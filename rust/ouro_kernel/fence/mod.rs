@@ -5,7 +5,7 @@
 //! - [`Fence`] is anyone's fence, seen by who waits for it.
 //! - [`DriverFence`] is one of ours, owned by who signals it.
 //! - [`Callback`] is a call at the time of the signal, whose memory was there before.
-//! - [`ChainNode`] and [`Fence::array()`] put fences together.
+//! - [`ChainNode`] puts fences together.
 //!
 //! C header: `include/linux/dma-fence.h`
 

@@ -150,31 +150,6 @@ mod kunit {
     }
 
     #[test]
-    fn array_waits_for_all() -> Result {
-        let timeline = Timeline::new()?;
-        let a = fence(&timeline, 1)?;
-        let b = fence(&timeline, 1)?;
-        let mut list: KVec<ARef<Fence>> = KVec::new();
-        list.push((&*a).into(), GFP_KERNEL)?;
-        list.push((&*b).into(), GFP_KERNEL)?;
-        let array = Fence::array(list)?;
-        assert!(array.is_container());
-        let counter = Counter::new()?;
-        let Ok(armed) = Callback::new()?.arm(array.clone(), counter.clone()) else {
-            return Err(EINVAL);
-        };
-        a.signal();
-        assert!(!array.is_signaled());
-        b.signal();
-        let wait = array.wait(Interruptible::No, time::ms(GUARD_MS))?;
-        assert!(matches!(wait, Waited::Done(_)));
-        drop(armed);
-        assert_eq!(counter.calls.load(ordering::Relaxed), 1);
-        assert!(Fence::array(KVec::new()).is_err());
-        Ok(())
-    }
-
-    #[test]
     fn object_is_freed_at_once_or_late() -> Result {
         let bus = faux::Registration::new(c"ouro-test-free", None)?;
         let dev = device(&bus)?;
@@ -253,8 +228,10 @@ mod kunit {
         {
             let guard = obj.resv().lock(Interruptible::No)?;
             assert!(obj.resv().try_lock().is_none());
-            guard.reserve_fences(1)?;
-            guard.add_fence(&f, Usage::Read);
+            let mut slots = guard.reserve_fences(1)?;
+            slots.add_fence(&f, Usage::Read)?;
+            // There was room for one.
+            assert_eq!(slots.add_fence(&f, Usage::Read), Err(EINVAL));
         }
         // A reader does not wait for a reader, a writer does.
         assert!(obj.resv().test_signaled(Usage::for_access(false)));

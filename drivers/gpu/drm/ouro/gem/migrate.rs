@@ -19,7 +19,7 @@ use ouro_hw::{
 };
 use ouro_kernel::{
     fence::{self, Fence},
-    resv::{HasResv, Locked, Usage},
+    resv::{HasResv, Locked, Slots, Usage},
 };
 
 use super::{bind, bo::State, contents, region::Region, shrink::Listed, Backing, Object};
@@ -167,12 +167,12 @@ fn run(
     let way = Way::new(object, &state, to)?;
     let mut after = KVVec::new();
     object.resv().collect(Usage::Bookkeep, &mut after)?;
-    locked.reserve_fences(1)?;
+    let slots = locked.reserve_fences(1)?;
     let Some(plan) = Plan::new(gpu, engine, way, after)? else {
         return Ok(None);
     };
     let listed = gpu.reclaim().enlist(object, &plan.new, state.worth())?;
-    Ok(Some(plan.begin(object, locked, &mut state, listed)))
+    Ok(Some(plan.begin(object, slots, &mut state, listed)))
 }
 
 /// Whether an object is not moved: it is there already, may not leave, or has nothing to be moved.
@@ -375,7 +375,7 @@ impl<'a> Plan<'a> {
     fn begin(
         self,
         object: &Object,
-        locked: &Locked<'_>,
+        mut slots: Slots<'_>,
         state: &mut State,
         listed: Option<Listed>,
     ) -> ARef<Fence> {
@@ -400,7 +400,8 @@ impl<'a> Plan<'a> {
         }
         object.show_status(state);
         let _signalling = fence::signalling();
-        locked.add_fence(&done, Usage::Kernel);
+        // There is room.
+        let _ = slots.add_fence(&done, Usage::Kernel);
         if !fresh {
             gpu.count_moved(object.bytes());
         }

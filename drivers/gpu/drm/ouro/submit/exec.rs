@@ -24,7 +24,7 @@ use ouro_hw::{
 use ouro_kernel::{
     fence::{self, Fence},
     release,
-    resv::{self, Acquired, HasResv, LockError, Locked, LockedSet, Resv, Usage},
+    resv::{self, Acquired, HasResv, LockError, Locked, LockedSet, Resv, Slots, Usage},
     wait::{Interruptible, FOREVER},
 };
 
@@ -124,11 +124,13 @@ pub(crate) struct Exec {
 }
 
 /// What comes before a request.
-struct Before {
+struct Before<'a> {
     /// What must be signalled.
     after: KVVec<ARef<Fence>>,
     /// What must be emitted.
     lead: Option<ARef<Fence>>,
+    /// Room for its fence, in the reservation of each object.
+    slots: KVVec<Slots<'a>>,
 }
 
 /// The locks are to be dropped for a wait.
@@ -249,7 +251,11 @@ impl Exec {
         self.relocate(locked)?;
 
         // Everything that can fail.
-        let Before { mut after, lead } = self.before(locked)?;
+        let Before {
+            mut after,
+            lead,
+            mut slots,
+        } = self.before(locked)?;
         let mut objects =
             KVVec::with_capacity(self.objects.len(), GFP_KERNEL).map_err(Error::from)?;
         for entry in self.objects.iter() {
@@ -323,15 +329,14 @@ impl Exec {
 
         // From here on nothing fails.
         let fence = prepared.publish(&self.gpu, |fence| {
-            for (i, entry) in self.objects.iter().enumerate() {
+            for (entry, slots) in self.objects.iter().zip(slots.iter_mut()) {
                 let usage = if entry.write {
                     Usage::Write
                 } else {
                     Usage::Read
                 };
-                if let Ok(resv) = self.resv(locked, i) {
-                    resv.add_fence(fence, usage);
-                }
+                // There is room.
+                let _ = slots.add_fence(fence, usage);
             }
             drop(shut);
             publish.publish(fence);
@@ -344,7 +349,7 @@ impl Exec {
 
     /// What must be signalled first, by what user space says and by what others do with the objects, where
     /// there is room for one more fence then; and what must be emitted first.
-    fn before(&self, locked: &LockedSet<Object>) -> Result<Before> {
+    fn before<'a>(&self, locked: &'a LockedSet<Object>) -> Result<Before<'a>> {
         let mut after: KVVec<ARef<Fence>> = KVVec::new();
         for fence in self.after.iter() {
             self.depend(&mut after, fence)?;
@@ -361,10 +366,11 @@ impl Exec {
             None => None,
         };
         let mut fences: KVVec<ARef<Fence>> = KVVec::new();
+        let mut slots = KVVec::with_capacity(self.objects.len(), GFP_KERNEL)?;
         for (i, entry) in self.objects.iter().enumerate() {
             // Objects that share a reservation may read and write.
-            let slots = 1 + u32::from(entry.object.attachment().is_some());
-            self.resv(locked, i)?.reserve_fences(slots)?;
+            let n = 1 + u32::from(entry.object.attachment().is_some());
+            slots.push(self.resv(locked, i)?.into_slots(n)?, GFP_KERNEL)?;
             let resv = entry.object.resv();
             let usage = match entry.unordered {
                 // Out of order with others, but not with the memory's own moves.
@@ -378,7 +384,7 @@ impl Exec {
         for fence in fences.iter() {
             self.depend(&mut after, fence)?;
         }
-        Ok(Before { after, lead })
+        Ok(Before { after, lead, slots })
     }
 
     /// What is run, and the copy that it is, where it is one.

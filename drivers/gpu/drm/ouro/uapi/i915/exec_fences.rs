@@ -57,7 +57,8 @@ impl Publish for Signals {
                 Signal::Binary(syncobj) => syncobj.replace_fence(Some(fence)),
                 Signal::Point(syncobj, point, node) => {
                     if let Some(node) = node.take() {
-                        syncobj.add_point(node, fence, *point);
+                        // It is a request's, and not made of others.
+                        let _ = syncobj.add_point(node, fence, *point);
                     }
                 }
             }
