@@ -66,11 +66,6 @@ void ouro_fence_set_error(struct dma_fence *fence, int error)
 		dma_fence_set_error(fence, error);
 }
 
-bool ouro_fence_is_later(struct dma_fence *a, struct dma_fence *b)
-{
-	return dma_fence_is_later(a, b);
-}
-
 bool ouro_fence_is_container(struct dma_fence *fence)
 {
 	return dma_fence_is_container(fence);
@@ -103,15 +98,6 @@ struct dma_fence_chain *ouro_fence_chain_alloc(void)
 void ouro_fence_chain_free(struct dma_fence_chain *chain)
 {
 	dma_fence_chain_free(chain);
-}
-
-/* Takes over the array (from kmalloc) and the references in it, if it succeeds. */
-struct dma_fence *ouro_fence_array(int n, struct dma_fence **fences)
-{
-	struct dma_fence_array *array;
-
-	array = dma_fence_array_create(n, fences, dma_fence_context_alloc(1), 1);
-	return array ? &array->base : NULL;
 }
 
 void ouro_ww_acquire_init(struct ww_acquire_ctx *ctx)
@@ -457,6 +443,16 @@ void *ouro_kmap(struct page *page)
 void ouro_kunmap(void *addr)
 {
 	kunmap_local(addr);
+}
+
+void ouro_copy(void *to, const void *from, size_t n)
+{
+	memcpy(to, from, n);
+}
+
+void ouro_fill(void *to, unsigned char byte, size_t n)
+{
+	memset(to, byte, n);
 }
 
 bool ouro_dma_mapping_error(struct device *dev, dma_addr_t addr)

@@ -53,7 +53,6 @@ void ouro_fence_put(struct dma_fence *fence);
 bool ouro_fence_is_signaled(struct dma_fence *fence);
 bool ouro_fence_signal(struct dma_fence *fence, int error);
 void ouro_fence_set_error(struct dma_fence *fence, int error);
-bool ouro_fence_is_later(struct dma_fence *a, struct dma_fence *b);
 bool ouro_fence_is_container(struct dma_fence *fence);
 void ouro_fence_each(struct dma_fence *fence, void (*call)(struct dma_fence *fence, void *data),
 		     void *data);
@@ -61,7 +60,6 @@ bool ouro_fence_begin_signalling(void);
 void ouro_fence_end_signalling(bool cookie);
 struct dma_fence_chain *ouro_fence_chain_alloc(void);
 void ouro_fence_chain_free(struct dma_fence_chain *chain);
-struct dma_fence *ouro_fence_array(int n, struct dma_fence **fences);
 
 /* dma_resv and its tickets */
 void ouro_ww_acquire_init(struct ww_acquire_ctx *ctx);
@@ -120,6 +118,8 @@ struct page *ouro_alloc_page(bool below_4g);
 void *ouro_vmap(struct page **pages, unsigned int n, unsigned int caching);
 void *ouro_kmap(struct page *page);
 void ouro_kunmap(void *addr);
+void ouro_copy(void *to, const void *from, size_t n);
+void ouro_fill(void *to, unsigned char byte, size_t n);
 bool ouro_dma_mapping_error(struct device *dev, dma_addr_t addr);
 dma_addr_t ouro_dma_map_page(struct device *dev, struct page *page);
 void ouro_dma_unmap_page(struct device *dev, dma_addr_t addr);

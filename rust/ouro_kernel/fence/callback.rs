@@ -20,12 +20,12 @@ pub trait Waker: Send + Sync + 'static {
     fn fence_signaled(&self, fence: &Fence);
 }
 
-/// What the C callback is embedded in.
+/// What the C callback is embedded in. While that is on a fence, this is only shared: a call may look at
+/// it at any time.
 #[repr(C)]
 struct Inner<W: Waker> {
     cb: Opaque<bindings::dma_fence_cb>,
-    /// Both set from arming to dropping.
-    fence: Option<ARef<Fence>>,
+    /// Set before arming.
     waker: Option<Arc<W>>,
 }
 
@@ -40,8 +40,11 @@ pub struct Callback<W: Waker>(KBox<Inner<W>>);
 ///
 /// # Invariants
 ///
-/// The callback was added to the fence in it, or is not on any list.
-pub struct Armed<W: Waker>(KBox<Inner<W>>);
+/// The callback was added to `fence`.
+pub struct Armed<W: Waker> {
+    inner: KBox<Inner<W>>,
+    fence: ARef<Fence>,
+}
 
 // SAFETY: The callback has its place on the heap, under the lock of the fence.
 unsafe impl<W: Waker> Send for Callback<W> {}
@@ -60,7 +63,6 @@ impl<W: Waker> Callback<W> {
         Ok(Self(KBox::new(
             Inner {
                 cb: Opaque::zeroed(),
-                fence: None,
                 waker: None,
             },
             GFP_KERNEL,
@@ -76,18 +78,19 @@ impl<W: Waker> Callback<W> {
         fence: ARef<Fence>,
         waker: Arc<W>,
     ) -> core::result::Result<Armed<W>, Self> {
-        let raw_fence = fence.as_raw();
-        self.0.fence = Some(fence);
         self.0.waker = Some(waker);
         // SAFETY: The fence is valid; the callback stays in its box until it was removed, and is
         // on no list.
-        let ret =
-            unsafe { raw::dma_fence_add_callback(raw_fence, self.0.cb.get(), Some(called::<W>)) };
+        let ret = unsafe {
+            raw::dma_fence_add_callback(fence.as_raw(), self.0.cb.get(), Some(called::<W>))
+        };
         if ret == 0 {
             // INVARIANT: Added.
-            Ok(Armed(self.0))
+            Ok(Armed {
+                inner: self.0,
+                fence,
+            })
         } else {
-            self.0.fence = None;
             self.0.waker = None;
             Err(self)
         }
@@ -102,8 +105,8 @@ unsafe extern "C" fn called<W: Waker>(
     cb: *mut bindings::dma_fence_cb,
 ) {
     let cb: *const Opaque<bindings::dma_fence_cb> = Opaque::cast_from(cb);
-    // SAFETY: By the requirement of this function. Whoever wants to free it, removes it first,
-    // and so waits for the lock that is held here.
+    // SAFETY: By the requirement of this function. Whoever wants to free or change it, removes it
+    // first, and so waits for the lock that is held here; until then it is shared.
     let inner = unsafe { &*kernel::container_of!(cb, Inner<W>, cb) };
     if let Some(waker) = &inner.waker {
         // SAFETY: The caller holds a reference of the fence.
@@ -113,36 +116,15 @@ unsafe extern "C" fn called<W: Waker>(
 
 impl<W: Waker> Armed<W> {
     /// The fence that is waited for.
-    pub fn fence(&self) -> Option<&Fence> {
-        self.0.fence.as_deref()
-    }
-
-    /// Makes sure that there is no call any more, and gives the memory back.
-    ///
-    /// The flag says whether the call was prevented: `false` if it has happened.
-    pub fn disarm(mut self) -> (Callback<W>, bool) {
-        let prevented = self.remove();
-        // Take the box out without running `drop`.
-        let this = core::mem::ManuallyDrop::new(self);
-        // SAFETY: `this` is not used any more.
-        (Callback(unsafe { core::ptr::read(&this.0) }), prevented)
-    }
-
-    /// Removes the callback from its fence.
-    fn remove(&mut self) -> bool {
-        let Some(fence) = self.0.fence.take() else {
-            return false;
-        };
-        // SAFETY: By the invariant. The lock of the fence is taken, so that a running call is
-        // over when this returns.
-        let prevented = unsafe { raw::dma_fence_remove_callback(fence.as_raw(), self.0.cb.get()) };
-        self.0.waker = None;
-        prevented
+    pub fn fence(&self) -> &Fence {
+        &self.fence
     }
 }
 
 impl<W: Waker> Drop for Armed<W> {
     fn drop(&mut self) {
-        self.remove();
+        // SAFETY: By the invariant. The lock of the fence is taken, so that a running call is
+        // over when this returns; until then nothing but a shared reference is made.
+        unsafe { raw::dma_fence_remove_callback(self.fence.as_raw(), self.inner.cb.get()) };
     }
 }

@@ -13,7 +13,10 @@ use kernel::{
     bindings,
     error::Error,
     prelude::*,
-    sync::{rcu, Arc, ArcBorrow},
+    sync::{
+        atomic::{ordering, Atomic},
+        rcu, Arc, ArcBorrow,
+    },
 };
 
 use super::Fence;
@@ -123,8 +126,10 @@ impl<T: FenceOps> PreparedFence<T> {
 
     /// Gives the fence its number. Cannot fail. The caller shows it to others afterwards.
     pub fn publish(self, seqno: u64) -> DriverFence<T> {
-        // SAFETY: By the invariant; nobody reads the number of a fence that is not published.
-        unsafe { (*self.0.ptr.as_ptr()).fence.seqno = seqno };
+        // SAFETY: By the invariant; whoever has the fence already reads the number as this is written,
+        // and C does not before somebody can wait.
+        let number = unsafe { Atomic::from_ptr(&raw mut (*self.0.ptr.as_ptr()).fence.seqno) };
+        number.store(seqno, ordering::Relaxed);
         self.0
     }
 }

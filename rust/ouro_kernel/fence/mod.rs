@@ -21,7 +21,10 @@ use core::{marker::PhantomData, ptr::NonNull};
 use kernel::{
     bindings,
     prelude::*,
-    sync::aref::{ARef, AlwaysRefCounted},
+    sync::{
+        aref::{ARef, AlwaysRefCounted},
+        atomic::{ordering, Atomic},
+    },
     time::Jiffies,
     types::Opaque,
 };
@@ -115,15 +118,9 @@ impl Fence {
 
     /// Its number in its context. Of ours: 0 until it is published.
     pub fn seqno(&self) -> u64 {
-        // SAFETY: Set before anyone else sees the fence.
-        unsafe { (*self.as_raw()).seqno }
-    }
-
-    /// Whether it comes after `other`. `false` if they are of different contexts.
-    pub fn is_later(&self, other: &Fence) -> bool {
-        self.context() == other.context()
-            // SAFETY: By the invariant of both.
-            && unsafe { raw::ouro_fence_is_later(self.as_raw(), other.as_raw()) }
+        // SAFETY: By the invariant. Ours is written so, once, and anyone else's not any more.
+        let number = unsafe { Atomic::from_ptr(&raw mut (*self.as_raw()).seqno) };
+        number.load(ordering::Relaxed)
     }
 
     /// Whether it is made of other fences (array, chain).

@@ -520,8 +520,11 @@ unsafe extern "C" fn access_callback<T: DriverObject>(
         // SAFETY: By the requirement of this function.
         Access::Write(unsafe { core::slice::from_raw_parts(buf.cast(), len) })
     } else {
-        // SAFETY: As above.
-        Access::Read(unsafe { core::slice::from_raw_parts_mut(buf.cast(), len) })
+        // SAFETY: As above. Nobody has written the page before.
+        Access::Read(unsafe {
+            core::ptr::write_bytes(buf.cast::<u8>(), 0, len);
+            core::slice::from_raw_parts_mut(buf.cast(), len)
+        })
     };
     match T::access(obj, offset, access) {
         // It was an `int`.

@@ -55,7 +55,22 @@ impl Frame<'_> {
 }
 
 /// Writes the cache lines of `len` bytes back to memory, and drops them.
-pub(crate) fn clflush(addr: *mut u8, len: usize) {
-    // SAFETY: The callers give mapped memory of that length.
+///
+/// # Safety
+///
+/// It is mapped memory of that length.
+unsafe fn clflush(addr: *mut u8, len: usize) {
+    // SAFETY: By the requirement of this function.
     unsafe { raw::drm_clflush_virt_range(addr.cast(), len) }
+}
+
+/// Copies bytes of which others may write some meanwhile: the GPU, user space. Which of these come along
+/// is open. It is done in C, whose memory model in the kernel knows of them; Rust's would call it a race.
+///
+/// # Safety
+///
+/// Both are mapped memory of `len` bytes, and apart.
+unsafe fn copy(to: *mut u8, from: *const u8, len: usize) {
+    // SAFETY: By the requirement of this function.
+    unsafe { raw::ouro_copy(to.cast(), from.cast(), len) }
 }

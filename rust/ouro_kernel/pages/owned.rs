@@ -6,7 +6,7 @@ use core::{marker::PhantomData, ptr::NonNull};
 use kernel::{bindings, prelude::*, sync::Arc};
 
 use super::{
-    clflush,
+    clflush, copy,
     device::{DmaDevice, Mapped, Memory, Room},
     Frame, PAGE_SIZE,
 };
@@ -99,9 +99,8 @@ impl View<'_> {
     /// Errors: `EINVAL` if the range is not inside.
     pub fn read(&self, offset: usize, out: &mut [u8]) -> Result {
         let from = self.range(offset, out.len())?;
-        // SAFETY: By the invariant; the ranges are apart. What changes meanwhile, is copied as
-        // it comes.
-        unsafe { core::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };
+        // SAFETY: By the invariant; the ranges are apart.
+        unsafe { copy(out.as_mut_ptr(), from, out.len()) };
         Ok(())
     }
 
@@ -111,7 +110,7 @@ impl View<'_> {
     pub fn write(&self, offset: usize, data: &[u8]) -> Result {
         let to = self.range(offset, data.len())?;
         // SAFETY: As in `read()`.
-        unsafe { core::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
+        unsafe { copy(to, data.as_ptr(), data.len()) };
         Ok(())
     }
 
@@ -135,7 +134,7 @@ impl View<'_> {
     pub fn fill(&self, offset: usize, len: usize, byte: u8) -> Result {
         let to = self.range(offset, len)?;
         // SAFETY: By the invariant.
-        unsafe { core::ptr::write_bytes(to, byte, len) };
+        unsafe { raw::ouro_fill(to.cast(), byte, len) };
         Ok(())
     }
 
@@ -143,7 +142,8 @@ impl View<'_> {
     ///
     /// Errors: `EINVAL` if the range is not inside.
     pub fn clflush(&self, offset: usize, len: usize) -> Result {
-        clflush(self.range(offset, len)?, len);
+        // SAFETY: By the invariant.
+        unsafe { clflush(self.range(offset, len)?, len) };
         Ok(())
     }
 

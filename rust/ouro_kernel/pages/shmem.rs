@@ -12,10 +12,9 @@ use kernel::{
         atomic::{ordering, Atomic},
         Arc,
     },
-    uaccess::{UserPtr, UserSlice},
 };
 
-use super::{clflush, DmaMap, Frame, View, PAGE_SIZE};
+use super::{clflush, copy, DmaMap, Frame, View, PAGE_SIZE};
 use crate::{pci::DmaDevice, raw, Caching};
 
 /// Zeroed memory of the size of an object, which the kernel may swap out while nobody holds its
@@ -286,9 +285,8 @@ impl Pages {
     pub fn read(&self, offset: usize, out: &mut [u8]) -> Result {
         let to = out.as_mut_ptr();
         self.each(offset, out.len(), |from, range| {
-            // SAFETY: Both ranges are valid, and apart. Whoever else writes the page writes
-            // bytes; which of them are copied, is undefined for all involved.
-            unsafe { core::ptr::copy_nonoverlapping(from, to.add(range.start), range.len()) };
+            // SAFETY: Both ranges are valid, and apart.
+            unsafe { copy(to.add(range.start), from, range.len()) };
             Ok(())
         })
     }
@@ -300,7 +298,7 @@ impl Pages {
         self.each(offset, data.len(), |to, range| {
             let from = data.get(range).ok_or(EINVAL)?;
             // SAFETY: As in `read()`.
-            unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
+            unsafe { copy(to, from.as_ptr(), from.len()) };
             Ok(())
         })
     }
@@ -349,11 +347,15 @@ impl Pages {
     ///
     /// Errors: `EINVAL` if the range is not inside; `EFAULT`, with part of it copied.
     pub fn copy_to_user(&self, offset: usize, address: u64, len: usize) -> Result {
-        let mut writer = UserSlice::new(UserPtr::from_addr(address as usize), len).writer();
         self.each(offset, len, |from, range| {
-            // SAFETY: Mapped memory of the page; see `read()` for who else may use it.
-            let from = unsafe { core::slice::from_raw_parts(from, range.len()) };
-            writer.write_slice(from)
+            let to = address.checked_add(range.start as u64).ok_or(EFAULT)?;
+            let to = core::ptr::without_provenance_mut(to as usize);
+            // SAFETY: Mapped memory of the page, which is not made a slice: others write it. The other
+            // address is checked.
+            match unsafe { bindings::copy_to_user(to, from.cast(), range.len()) } {
+                0 => Ok(()),
+                _ => Err(EFAULT),
+            }
         })
     }
 
@@ -362,7 +364,8 @@ impl Pages {
     /// Errors: `EINVAL` if the range is not inside.
     pub fn clflush(&self, offset: usize, len: usize) -> Result {
         self.each(offset, len, |addr, range| {
-            clflush(addr, range.len());
+            // SAFETY: Mapped memory of the page.
+            unsafe { clflush(addr, range.len()) };
             Ok(())
         })
     }

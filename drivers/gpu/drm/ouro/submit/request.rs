@@ -431,7 +431,7 @@ impl Request {
 
     /// What it waits for, or has waited for.
     pub(super) fn awaited(&self) -> impl Iterator<Item = &Fence> {
-        let armed = self.armed.iter().filter_map(|call| call.fence());
+        let armed = self.armed.iter().map(|call| call.fence());
         Iterator::chain(armed, self.leads.iter().flatten().map(|lead| &**lead))
     }
 
