@@ -607,26 +607,6 @@ void ouro_wmb(void)
 	wmb();
 }
 
-void ouro_mb(void)
-{
-	/* As above, for reads as well. */
-	mb();
-}
-
-void ouro_cpu_relax(void)
-{
-	cpu_relax();
-}
-
-/* Time left (at least 1) when the condition holds, 0 after the time, -ERESTARTSYS. */
-long ouro_wait(struct wait_queue_head *wq, bool (*condition)(void *data), void *data,
-	       bool intr, long timeout)
-{
-	if (intr)
-		return wait_event_interruptible_timeout(*wq, condition(data), timeout);
-	return wait_event_timeout(*wq, condition(data), timeout);
-}
-
 unsigned long ouro_ms_to_jiffies(unsigned int ms)
 {
 	return msecs_to_jiffies(ms);

@@ -153,10 +153,6 @@ void ouro_unreserve_wc(resource_size_t start, resource_size_t size);
 
 /* barriers, time, waiting */
 void ouro_wmb(void);
-void ouro_mb(void);
-void ouro_cpu_relax(void);
-long ouro_wait(struct wait_queue_head *wq, bool (*condition)(void *data), void *data,
-	       bool intr, long timeout);
 unsigned long ouro_ms_to_jiffies(unsigned int ms);
 unsigned long ouro_jiffies(void);
 

@@ -143,7 +143,8 @@ impl<T: IrqHandler> Irq<T> {
         drop(slot);
         let this = Self(request.clone());
         if let Err(e) = end_with_bond(pdev, request) {
-            // Frees the handler; the vectors are the caller's.
+            // What devres did not take it has ended, vectors and all; the caller frees them again, which
+        // does nothing then.
             this.0.free_handler();
             return Err(e);
         }
@@ -153,15 +154,6 @@ impl<T: IrqHandler> Irq<T> {
     /// How it comes.
     pub fn kind(&self) -> IrqKind {
         self.0.kind
-    }
-
-    /// Waits until no handler is running. Sleeps.
-    pub fn synchronize(&self) {
-        let slot = self.0.handler.lock();
-        if slot.is_some() {
-            // SAFETY: The interrupt is requested.
-            unsafe { bindings::synchronize_irq(self.0.irq) }
-        }
     }
 
     /// Gives the interrupt back, and drops the handler: no call any more when this returns.

@@ -64,20 +64,6 @@ impl Mapping {
         Some(self.addr.wrapping_add(offset).cast())
     }
 
-    /// Reads 8 bits; ones outside of the mapping.
-    pub fn read8(&self, offset: usize) -> u8 {
-        // SAFETY: By the invariant.
-        self.at(offset, 1)
-            .map_or(!0, |p| unsafe { bindings::readb(p) })
-    }
-
-    /// Reads 16 bits; ones outside of the mapping or at an odd offset.
-    pub fn read16(&self, offset: usize) -> u16 {
-        // SAFETY: By the invariant.
-        self.at(offset, 2)
-            .map_or(!0, |p| unsafe { bindings::readw(p) })
-    }
-
     /// Reads 32 bits; ones outside of the mapping or at an offset that is no multiple of 4.
     pub fn read32(&self, offset: usize) -> u32 {
         // SAFETY: By the invariant.
@@ -98,14 +84,6 @@ impl Mapping {
         if let Some(p) = self.at(offset, 1) {
             // SAFETY: By the invariant.
             unsafe { bindings::writeb(value, p) }
-        }
-    }
-
-    /// Writes 16 bits; nothing outside of the mapping or at an odd offset.
-    pub fn write16(&self, offset: usize, value: u16) {
-        if let Some(p) = self.at(offset, 2) {
-            // SAFETY: By the invariant.
-            unsafe { bindings::writew(value, p) }
         }
     }
 
@@ -270,16 +248,6 @@ impl Bar {
         self.access().map_or(!0, |m| m.read64(offset))
     }
 
-    /// Reads 16 bits, as [`Bar::read32()`].
-    pub fn read16(&self, offset: usize) -> u16 {
-        self.access().map_or(!0, |m| m.read16(offset))
-    }
-
-    /// Reads 8 bits, as [`Bar::read32()`].
-    pub fn read8(&self, offset: usize) -> u8 {
-        self.access().map_or(!0, |m| m.read8(offset))
-    }
-
     /// Writes 32 bits; nothing if that is not possible.
     pub fn write32(&self, offset: usize, value: u32) {
         if let Some(m) = self.access() {
@@ -314,20 +282,6 @@ impl Bar {
                 m.write64(at, value);
                 at = at.saturating_add(8);
             }
-        }
-    }
-
-    /// Writes 16 bits, as [`Bar::write32()`].
-    pub fn write16(&self, offset: usize, value: u16) {
-        if let Some(m) = self.access() {
-            m.write16(offset, value)
-        }
-    }
-
-    /// Writes 8 bits, as [`Bar::write32()`].
-    pub fn write8(&self, offset: usize, value: u8) {
-        if let Some(m) = self.access() {
-            m.write8(offset, value)
         }
     }
 }
@@ -367,10 +321,4 @@ impl Bar {
 pub fn wmb() {
     // SAFETY: No requirement.
     unsafe { crate::raw::ouro_wmb() }
-}
-
-/// [`wmb()`] for reads and writes.
-pub fn mb() {
-    // SAFETY: No requirement.
-    unsafe { crate::raw::ouro_mb() }
 }

@@ -105,64 +105,16 @@ impl Config {
         })
     }
 
-    /// Reads 8 bits.
-    pub fn read8(&self, offset: u16) -> u8 {
-        let mut value = !0;
-        if self.bond.holds() {
-            // SAFETY: The device has a reference. What fails reads ones.
-            unsafe {
-                bindings::pci_read_config_byte(raw_pci(&self.pdev), offset.into(), &mut value)
-            };
-        }
-        value
-    }
-
-    /// Reads 16 bits; `offset` must be even.
-    pub fn read16(&self, offset: u16) -> u16 {
-        let mut value = !0;
-        if self.bond.holds() {
-            // SAFETY: As in `read8()`.
-            unsafe {
-                bindings::pci_read_config_word(raw_pci(&self.pdev), offset.into(), &mut value)
-            };
-        }
-        value
-    }
-
     /// Reads 32 bits; `offset` must be a multiple of 4.
     pub fn read32(&self, offset: u16) -> u32 {
         let mut value = !0;
         if self.bond.holds() {
-            // SAFETY: As in `read8()`.
+            // SAFETY: The device has a reference. What fails reads ones.
             unsafe {
                 bindings::pci_read_config_dword(raw_pci(&self.pdev), offset.into(), &mut value)
             };
         }
         value
-    }
-
-    /// Writes 8 bits.
-    pub fn write8(&self, offset: u16, value: u8) {
-        if self.bond.holds() {
-            // SAFETY: The device has a reference.
-            unsafe { bindings::pci_write_config_byte(raw_pci(&self.pdev), offset.into(), value) };
-        }
-    }
-
-    /// Writes 16 bits.
-    pub fn write16(&self, offset: u16, value: u16) {
-        if self.bond.holds() {
-            // SAFETY: The device has a reference.
-            unsafe { bindings::pci_write_config_word(raw_pci(&self.pdev), offset.into(), value) };
-        }
-    }
-
-    /// Writes 32 bits.
-    pub fn write32(&self, offset: u16, value: u32) {
-        if self.bond.holds() {
-            // SAFETY: The device has a reference.
-            unsafe { bindings::pci_write_config_dword(raw_pci(&self.pdev), offset.into(), value) };
-        }
     }
 }
 
@@ -187,32 +139,12 @@ impl Function {
         NonNull::new(ptr).map(Self)
     }
 
-    /// Reads 16 bits; ones if that fails.
-    pub fn read16(&self, offset: u16) -> u16 {
-        let mut value = !0;
-        // SAFETY: By the invariant.
-        unsafe { bindings::pci_read_config_word(self.0.as_ptr(), offset.into(), &mut value) };
-        value
-    }
-
     /// Reads 32 bits; ones if that fails.
     pub fn read32(&self, offset: u16) -> u32 {
         let mut value = !0;
         // SAFETY: By the invariant.
         unsafe { bindings::pci_read_config_dword(self.0.as_ptr(), offset.into(), &mut value) };
         value
-    }
-
-    /// Writes 32 bits.
-    pub fn write32(&self, offset: u16, value: u32) {
-        // SAFETY: By the invariant.
-        unsafe { bindings::pci_write_config_dword(self.0.as_ptr(), offset.into(), value) };
-    }
-
-    /// Writes 16 bits.
-    pub fn write16(&self, offset: u16, value: u16) {
-        // SAFETY: By the invariant.
-        unsafe { bindings::pci_write_config_word(self.0.as_ptr(), offset.into(), value) };
     }
 }
 

@@ -33,9 +33,3 @@ pub fn monotonic_ns() -> u64 {
     // SAFETY: No requirement.
     (unsafe { bindings::ktime_get() }) as u64
 }
-
-/// Tells the CPU that this is a loop that waits for something.
-pub fn cpu_relax() {
-    // SAFETY: No requirement.
-    unsafe { raw::ouro_cpu_relax() }
-}

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Waiting: a queue of waiters that anyone may wake, and completions with a time.
-//!
-//! `kernel::sync::CondVar` wants a lock around its condition. [`WaitQueue`] wants none: the
-//! condition is looked at between announcing oneself and going to sleep.
+//! Waiting: completions with a time, and how waits end.
 
-use kernel::{bindings, prelude::*, sync::LockClassKey, time::Jiffies, types::Opaque};
-
-use crate::raw;
+use kernel::{bindings, prelude::*, time::Jiffies, types::Opaque};
 
 /// How a wait ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,85 +39,6 @@ pub(crate) fn waited(ret: c_long) -> Result<Waited> {
 /// The time as the kernel's waits take it, which is signed.
 pub(crate) fn timeout(jiffies: Jiffies) -> c_long {
     jiffies.min(FOREVER) as c_long
-}
-
-/// A queue of waiters.
-#[pin_data]
-pub struct WaitQueue {
-    #[pin]
-    head: Opaque<bindings::wait_queue_head>,
-}
-
-// SAFETY: A wait queue has its own lock.
-unsafe impl Send for WaitQueue {}
-// SAFETY: As above.
-unsafe impl Sync for WaitQueue {}
-
-/// Initialises a [`WaitQueue`](crate::wait::WaitQueue), with a lock class of its own.
-#[macro_export]
-macro_rules! new_wait_queue {
-    () => {
-        $crate::wait::WaitQueue::new(::kernel::optional_name!(), ::kernel::static_lock_class!())
-    };
-}
-pub use new_wait_queue;
-
-impl WaitQueue {
-    /// Makes one; use [`new_wait_queue!`].
-    pub fn new(name: &'static CStr, key: Pin<&'static LockClassKey>) -> impl PinInit<Self> {
-        pin_init!(Self {
-            head <- Opaque::ffi_init(|head| {
-                // SAFETY: `head` is to be initialised, at the place where it stays.
-                unsafe { bindings::__init_waitqueue_head(head, name.as_char_ptr(), key.as_ptr()) }
-            }),
-        })
-    }
-
-    /// Sleeps until `condition` holds, for at most `jiffies`.
-    ///
-    /// The condition is evaluated by this thread, at the start and after each wake-up; it must
-    /// not sleep. With a time of 0 it is evaluated once.
-    ///
-    /// Errors: `ERESTARTSYS` if a signal came first.
-    pub fn wait<F: FnMut() -> bool>(
-        &self,
-        interruptible: Interruptible,
-        jiffies: Jiffies,
-        mut condition: F,
-    ) -> Result<Waited> {
-        /// # Safety
-        ///
-        /// `data` is an `F` that nobody else uses.
-        unsafe extern "C" fn call<F: FnMut() -> bool>(data: *mut c_void) -> bool {
-            // SAFETY: By the requirement of this function.
-            let f = unsafe { &mut *data.cast::<F>() };
-            f()
-        }
-        // SAFETY: The queue is initialised; `condition` outlives the call, which alone uses it.
-        let ret = unsafe {
-            raw::ouro_wait(
-                self.head.get(),
-                Some(call::<F>),
-                (&raw mut condition).cast(),
-                interruptible == Interruptible::Yes,
-                timeout(jiffies),
-            )
-        };
-        waited(ret)
-    }
-
-    /// Wakes all waiters. Any context.
-    pub fn wake_all(&self) {
-        // SAFETY: The queue is initialised. Mode 3 is `TASK_NORMAL`.
-        unsafe {
-            bindings::__wake_up(
-                self.head.get(),
-                bindings::TASK_INTERRUPTIBLE | bindings::TASK_UNINTERRUPTIBLE,
-                0,
-                core::ptr::null_mut(),
-            )
-        };
-    }
 }
 
 /// A `struct completion`, with times.

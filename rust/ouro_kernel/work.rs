@@ -3,8 +3,8 @@
 //! Work queues of our own, and cancelling.
 //!
 //! Work items are those of the kernel crate (`kernel::new_work!`, `impl_has_work!`,
-//! `WorkItem`). What it lacks: a [`Queue`] that is ours, and [`cancel_sync()`], [`flush()`] and
-//! their friends for work on an `Arc<T>`.
+//! `WorkItem`). What it lacks: a [`Queue`] that is ours, and [`cancel_sync()`] and
+//! [`cancel_delayed_sync()`] for work on an `Arc<T>`.
 
 use core::ptr::NonNull;
 use kernel::{
@@ -221,17 +221,6 @@ where
         unsafe { take_back(item) };
     }
     pending
-}
-
-/// Waits until the item has run, if it is on a queue. Sleeps. Not from the item itself.
-///
-/// Returns whether there was something to wait for.
-pub fn flush<T, const ID: u64>(item: &Arc<T>) -> bool
-where
-    T: HasWork<T, ID> + WorkItem<ID, Pointer = Arc<T>> + Send + Sync,
-{
-    // SAFETY: The work was initialised with its owner, and lives as long as `item`.
-    unsafe { bindings::flush_work(raw_work::<T, ID>(item)) }
 }
 
 /// The `delayed_work` of an item.

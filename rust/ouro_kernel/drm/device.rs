@@ -101,15 +101,6 @@ impl<D: Driver> Device<D> {
         }
     }
 
-    /// `ENODEV` if the device was unbound.
-    pub fn check_plugged(&self) -> Result {
-        if self.is_unplugged() {
-            Err(ENODEV)
-        } else {
-            Ok(())
-        }
-    }
-
     /// # Safety
     ///
     /// Called by the DRM core when the last reference of a finished device is gone.

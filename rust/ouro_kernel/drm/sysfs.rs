@@ -11,24 +11,6 @@ use kernel::{bindings, error::to_result, fmt, prelude::*, sync::aref::ARef};
 use super::{Device, Driver, Registration};
 use crate::{pages::PAGE_SIZE, raw};
 
-/// A value in text.
-pub trait Attribute<D: Driver>: 'static {
-    /// Its name.
-    const NAME: &'static CStr;
-
-    /// Whether root may write it.
-    const WRITABLE: bool = false;
-
-    /// Somebody reads it. The text ends in a newline.
-    fn show(dev: &Device<D>, out: &mut Text<'_>) -> Result;
-
-    /// Somebody writes it.
-    fn store(dev: &Device<D>, data: &[u8]) -> Result {
-        let _ = (dev, data);
-        Err(EINVAL)
-    }
-}
-
 /// Bytes of any length.
 pub trait Binary<D: Driver>: 'static {
     /// Its name.
@@ -105,19 +87,6 @@ impl<D: Driver> Registration<D> {
         self.with_kdev(|kdev| unsafe { Folder::new(self.device(), name, &raw mut (*kdev).kobj) })
     }
 
-    /// Adds a value in text.
-    ///
-    /// Errors: `EEXIST`, `ENOMEM`; `ENODEV` after the unbind.
-    pub fn attribute<A: Attribute<D>>(&self) -> Result {
-        // SAFETY: The device is registered, and takes its attributes along. The attribute lives
-        // for ever.
-        self.with_kdev(|kdev| {
-            to_result(unsafe {
-                bindings::device_create_file(kdev, const { &TextOps::<D, A>::ATTR })
-            })
-        })
-    }
-
     /// Adds bytes of any length.
     ///
     /// Errors: `EEXIST`, `ENOMEM`; `ENODEV` after the unbind.
@@ -132,63 +101,6 @@ impl<D: Driver> Registration<D> {
                 )
             })
         })
-    }
-}
-
-/// The operations of a text.
-struct TextOps<D: Driver, A: Attribute<D>>(PhantomData<(D, A)>);
-
-impl<D: Driver, A: Attribute<D>> TextOps<D, A> {
-    const ATTR: bindings::device_attribute = bindings::device_attribute {
-        attr: attribute(A::NAME, A::WRITABLE),
-        __bindgen_anon_1: bindings::device_attribute__bindgen_ty_1 {
-            show: Some(Self::show),
-        },
-        __bindgen_anon_2: bindings::device_attribute__bindgen_ty_2 {
-            store: if A::WRITABLE { Some(Self::store) } else { None },
-        },
-    };
-
-    /// # Safety
-    ///
-    /// Called by sysfs for an attribute of ours.
-    unsafe extern "C" fn show(
-        kdev: *mut bindings::device,
-        _attr: *mut bindings::device_attribute,
-        page: *mut c_char,
-    ) -> isize {
-        let mut text = Text {
-            page,
-            len: 0,
-            _life: PhantomData,
-        };
-        // SAFETY: By the requirement of this function.
-        match A::show(unsafe { device_of(kdev) }, &mut text) {
-            Ok(()) => text.len as isize,
-            Err(e) => e.to_errno() as isize,
-        }
-    }
-
-    /// # Safety
-    ///
-    /// Called by sysfs for an attribute of ours.
-    unsafe extern "C" fn store(
-        kdev: *mut bindings::device,
-        _attr: *mut bindings::device_attribute,
-        data: *const c_char,
-        len: usize,
-    ) -> isize {
-        // SAFETY: By the requirement of this function.
-        let (dev, data) = unsafe {
-            (
-                device_of(kdev),
-                core::slice::from_raw_parts(data.cast(), len),
-            )
-        };
-        match A::store(dev, data) {
-            Ok(()) => len as isize,
-            Err(e) => e.to_errno() as isize,
-        }
     }
 }
 

@@ -47,12 +47,4 @@ impl<T: DriverObject> Object<T> {
         }
         Ok(objects)
     }
-
-    /// Takes a handle away from the file.
-    ///
-    /// Errors: `EINVAL` if it is none.
-    pub fn delete_handle(file: &File<T::Driver>, handle: u32) -> Result {
-        // SAFETY: The file is open.
-        to_result(unsafe { bindings::drm_gem_handle_delete(file.as_raw(), handle) })
-    }
 }

@@ -248,14 +248,7 @@ impl<T: DriverObject> Object<T> {
         }
     }
 
-    /// [`Object::unmap_user()`] for one kind.
-    pub fn unmap_user_kind(&self, kind: u8) {
-        if let Some(slot) = self.nodes.get(usize::from(kind)) {
-            Self::unmap_slot(self, slot);
-        }
-    }
-
-    /// [`Object::unmap_user_kind()`] for some of the pages; what of `pages` the object does not
+    /// [`Object::unmap_user()`] for one kind, and some of the pages; what of `pages` the object does not
     /// have is left out.
     pub fn unmap_user_pages(&self, kind: u8, pages: Range<usize>) {
         let Some(slot) = self.nodes.get(usize::from(kind)) else {
