@@ -201,10 +201,6 @@ struct file *ouro_sync_file_create(struct dma_fence *fence)
 	return sync_file ? sync_file->file : NULL;
 }
 
-/*
- * The object that owns all these offsets, with a reference, or NULL. Its count
- * may be zero already: then it is on its way out, and waits for this lock.
- */
 /* Each object that the file has a handle of, under a spinlock. */
 void ouro_file_objects(struct drm_file *file, void (*each)(struct drm_gem_object *obj, void *data),
 		       void *data)
@@ -218,6 +214,10 @@ void ouro_file_objects(struct drm_file *file, void (*each)(struct drm_gem_object
 	spin_unlock(&file->table_lock);
 }
 
+/*
+ * The object that owns all these offsets, with a reference, or NULL. Its count
+ * may be zero already: then it is on its way out, and waits for this lock.
+ */
 struct drm_gem_object *ouro_gem_at_offset(struct drm_device *dev, unsigned long start,
 					  unsigned long pages)
 {
@@ -515,6 +515,8 @@ bool ouro_dma_translated(struct device *dev)
 int ouro_notifier_insert(struct mmu_interval_notifier *notifier, unsigned long address,
 			 unsigned long size, const struct mmu_interval_notifier_ops *ops)
 {
+	if (!current->mm)
+		return -EFAULT;
 	return mmu_interval_notifier_insert(notifier, current->mm, address, size, ops);
 }
 
@@ -533,13 +535,15 @@ bool ouro_notifier_may_wait(const struct mmu_notifier_range *range)
 	return mmu_notifier_range_blockable(range);
 }
 
-/* 0 if all of it is mapped to memory that has pages. */
+/* 0 if all of it is mapped to memory that has pages. A thread of the kernel has none. */
 int ouro_user_probe(unsigned long address, unsigned long size)
 {
 	VMA_ITERATOR(vmi, current->mm, address);
 	unsigned long end = address + size;
 	struct vm_area_struct *vma;
 
+	if (!current->mm)
+		return -EFAULT;
 	if (mmap_read_lock_killable(current->mm))
 		return -EINTR;
 	for_each_vma_range(vmi, vma, end) {
@@ -560,8 +564,11 @@ bool ouro_mm_is_current(struct mm_struct *mm)
 struct mm_struct *ouro_pin_account(unsigned long n, bool limited)
 {
 	struct mm_struct *mm = current->mm;
-	u64 pinned = atomic64_add_return(n, &mm->pinned_vm);
+	u64 pinned;
 
+	if (!mm)
+		return NULL;
+	pinned = atomic64_add_return(n, &mm->pinned_vm);
 	if (limited && pinned > rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT && !capable(CAP_IPC_LOCK)) {
 		atomic64_sub(n, &mm->pinned_vm);
 		return NULL;

@@ -144,7 +144,7 @@ impl<T: IrqHandler> Irq<T> {
         let this = Self(request.clone());
         if let Err(e) = end_with_bond(pdev, request) {
             // What devres did not take it has ended, vectors and all; the caller frees them again, which
-        // does nothing then.
+            // does nothing then.
             this.0.free_handler();
             return Err(e);
         }

@@ -87,8 +87,8 @@ impl EndWithBond for Bond {
     }
 }
 
-/// The configuration space of the device, for as long as it is bound; then all reads are ones, and
-/// writes go nowhere.
+/// The configuration space of the device, for as long as it is bound; then all reads are ones. A read
+/// that is under way when the unbind comes is not waited for: it reads what is there.
 pub struct Config {
     pdev: ARef<pci::Device>,
     bond: Arc<Bond>,

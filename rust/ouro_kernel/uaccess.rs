@@ -17,7 +17,7 @@ pub fn read_array<T: FromBytes>(address: u64, n: usize) -> Result<KVVec<T>> {
     let bytes = n.checked_mul(size_of::<T>()).ok_or(EINVAL)?;
     // Look before allocating what user space asks for.
     check(address, bytes)?;
-    let mut out: KVVec<T> = KVVec::with_capacity(n, GFP_KERNEL)?;
+    let mut out: KVVec<T> = KVVec::with_capacity(n, GFP_KERNEL | __GFP_NOWARN)?;
     let mut reader = UserSlice::new(UserPtr::from_addr(address as usize), bytes).reader();
     // The room as bytes, of which all are written or none counts.
     let room = out.spare_capacity_mut();

@@ -72,10 +72,11 @@ impl Gate {
 /// Whether all of a range of addresses of the calling process is memory that could be pinned: now,
 /// without pinning it.
 ///
-/// Errors: `EFAULT` if something is not there, or is no memory with pages; `EINTR` when killed.
+/// Errors: `EFAULT` if something is not there, or is no memory with pages, or if a thread of the kernel
+/// calls; `EINTR` when killed.
 pub fn probe(address: u64, size: usize) -> Result {
     crate::uaccess::check(address, size)?;
-    // SAFETY: The calling process has memory; any addresses will do.
+    // SAFETY: Any addresses will do; a thread of the kernel, which has no memory, gets an error.
     to_result(unsafe { raw::ouro_user_probe(address as usize, size) })
 }
 
@@ -116,7 +117,7 @@ impl<T: Invalidate> UserRange<T> {
     /// Watches a range of the calling process. It holds `user` until it is dropped.
     ///
     /// Errors: `EINVAL` if address or size are not of whole pages, or zero; `EFAULT` if it
-    /// cannot be user memory; `ENOMEM`.
+    /// cannot be user memory, or a thread of the kernel calls; `ENOMEM`.
     pub fn new(address: u64, size: usize, gate: Arc<Gate>, user: Arc<T>) -> Result<Self> {
         let address = usize::try_from(address)?;
         if size == 0 || address % PAGE_SIZE != 0 || size % PAGE_SIZE != 0 {
@@ -131,8 +132,8 @@ impl<T: Invalidate> UserRange<T> {
             },
             GFP_KERNEL_ACCOUNT,
         )?);
-        // SAFETY: The notifier is at its place until it was removed; the calling process has
-        // memory.
+        // SAFETY: The notifier is at its place until it was removed. A thread of the kernel gets an
+        // error.
         let ret = to_result(unsafe {
             raw::ouro_notifier_insert((*inner).notifier.get(), address, size, const { &Self::OPS })
         });

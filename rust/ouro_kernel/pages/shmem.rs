@@ -72,9 +72,13 @@ impl Shmem {
 
     /// Gets all pages, from swap if they are there, and holds them. Sleeps; may go to reclaim.
     ///
+    /// That reclaim need not look at them is a mark of the file's, not a count: where there are two
+    /// [`Pages`] of it for a while, it looks again when the first goes, and finds them in use.
+    ///
     /// Errors: `ENOMEM`, `EIO` from swap, `EINTR` when killed.
     pub fn get_pages(&self) -> Result<Pages> {
-        let mut list = KVVec::with_capacity(self.pages, GFP_KERNEL_ACCOUNT)?;
+        // There may be more of them than one allocation can ever count.
+        let mut list = KVVec::with_capacity(self.pages, GFP_KERNEL_ACCOUNT | __GFP_NOWARN)?;
         let file = self.clone();
         // SAFETY: By the invariant.
         unsafe { raw::ouro_shmem_pin(self.file.as_ptr()) };
@@ -87,7 +91,8 @@ impl Shmem {
             // SAFETY: By the invariant; the page comes with a reference.
             let page = from_err_ptr(unsafe { raw::ouro_shmem_page(self.file.as_ptr(), index) });
             match page {
-                Ok(page) => list.push(page, GFP_KERNEL_ACCOUNT)?,
+                // There is room.
+                Ok(page) => drop(list.push_within_capacity(page)),
                 Err(e) => {
                     // What was got so far goes back with `pages`.
                     pages.list = list;
@@ -161,8 +166,9 @@ unsafe impl Sync for Pages {}
 impl Pages {
     /// Pins user memory of the calling process; see [`UserRange`](crate::userptr::UserRange).
     pub(crate) fn pin_user(address: usize, n: usize, write: bool, limited: bool) -> Result<Self> {
-        let mut list = KVVec::with_capacity(n, GFP_KERNEL_ACCOUNT)?;
-        // SAFETY: No requirement; comes with a reference, and counts `n` pages.
+        let mut list = KVVec::with_capacity(n, GFP_KERNEL_ACCOUNT | __GFP_NOWARN)?;
+        // SAFETY: No requirement; comes with a reference, and counts `n` pages. A thread of the kernel
+        // has no memory to pin, and gets nothing.
         let mm = unsafe { raw::ouro_pin_account(n, limited) };
         let mm = NonNull::new(mm).ok_or(ENOMEM)?;
         let mut done = 0;
