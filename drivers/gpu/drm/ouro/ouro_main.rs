@@ -19,33 +19,22 @@
 //! The backends are the crate `ouro_hw`, structures without kernel `ouro_core`, and what the kernel
 //! crate lacks `ouro_kernel`, where all `unsafe` is.
 
-#[deny(unsafe_code)]
+#![deny(unsafe_code)]
+
 mod debugfs;
 mod driver;
-#[deny(unsafe_code)]
 mod fdinfo;
-#[deny(unsafe_code)]
 mod file;
-#[deny(unsafe_code)]
 mod gem;
-#[deny(unsafe_code)]
 mod gpu;
-#[deny(unsafe_code)]
 mod hardware;
-#[deny(unsafe_code)]
 mod power;
-#[deny(unsafe_code)]
 mod report;
-#[deny(unsafe_code)]
 mod reset;
-#[deny(unsafe_code)]
 mod submit;
-#[deny(unsafe_code)]
 mod sysfs;
 mod tests;
-#[deny(unsafe_code)]
 mod uapi;
-#[deny(unsafe_code)]
 mod vm;
 
 use kernel::{driver::Registration, prelude::*, InPlaceModule, ModuleMetadata, ThisModule};
