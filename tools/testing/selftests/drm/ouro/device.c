@@ -238,19 +238,30 @@ int model_pull(const struct place *place)
 	return got ? got : config(place, true, WINDOW_CONTROL, &word);
 }
 
+int device_remove(const struct place *place)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), DEVICES "%s/remove", place->name);
+	return write_text(path, "1");
+}
+
+int device_rescan(const struct place *place)
+{
+	int got = write_text("/sys/bus/pci/rescan", "1");
+
+	return got ? got : wait_for_node(place);
+}
+
 int model_put_back(const struct place *place)
 {
 	__u32 word = PUT_BACK;
-	char path[128];
 	int got = config(place, true, WINDOW_CONTROL, &word);
 
 	/* it has forgotten its BARs: the bus finds it anew */
-	snprintf(path, sizeof(path), DEVICES "%s/remove", place->name);
 	if (!got)
-		got = write_text(path, "1");
-	if (!got)
-		got = write_text("/sys/bus/pci/rescan", "1");
-	return got ? got : wait_for_node(place);
+		got = device_remove(place);
+	return got ? got : device_rescan(place);
 }
 
 /* i915_wedged of the device. */

@@ -22,6 +22,11 @@ int device_unbind(const struct place *place);
 /* Gives the device to the driver; back when its render node is there. */
 int device_bind(const struct place *place);
 
+/* Takes the device off the bus; back when nothing of it is left there. */
+int device_remove(const struct place *place);
+/* Finds it again; back when its render node is there. */
+int device_rescan(const struct place *place);
+
 /* Faults of a model, by the codes of Documentation/gpu/ouro/model.rst ("The counters window"). */
 enum {
 	FAULT_NONE = 0,

@@ -573,4 +573,73 @@ TEST_F(unbind, while_others_submit)
 	TH_LOG("%u times unbound, %u requests meanwhile", times, done);
 }
 
+/* Memory is mapped for the device, and given back, all the while. */
+static void *map_and_free(void *argument)
+{
+	struct busy *b = argument;
+	__u32 value = b->number, handle;
+	unsigned int i;
+
+	for (i = 0; !peek(&b->stop); i++) {
+		handle = gem_create(b->gpu->fd, (1 + i % 32) * PAGE);
+		if (!handle)
+			continue;
+		/* the first touch gets pages and addresses for them */
+		if (gem_write(b->gpu->fd, handle, 0, &value, 4) == 0)
+			__atomic_fetch_add(&b->done, 1, __ATOMIC_RELAXED);
+		gem_close(b->gpu->fd, handle);
+		/* now and then all of it at once, by the end of a file */
+		if (i % 8 == 7) {
+			struct gpu gpu;
+
+			if (gpu_open(&gpu) == 0) {
+				handle = gem_create(gpu.fd, 8 * PAGE);
+				gem_write(gpu.fd, handle, 0, &value, 4);
+			}
+			gpu_close(&gpu);
+		}
+	}
+	return NULL;
+}
+
+/*
+ * The device leaves the bus while memory is mapped for it and given back. A kernel with
+ * CONFIG_DMA_API_DEBUG says so if anything is still mapped when the driver has gone.
+ */
+TEST_F(unbind, removed_while_others_map_and_free)
+{
+	unsigned int times = rounds("OURO_REMOVALS", 8, 4), i, k, done = 0;
+	struct gpu gpu;
+
+	gpu_close(&self->gpu);
+	self->gpu.fd = -1;
+	for (i = 0; i < times; i++) {
+		struct busy busy[4] = {};
+
+		ASSERT_EQ(0, gpu_open(&gpu));
+		for (k = 0; k < ARRAY_LEN(busy); k++) {
+			busy[k].gpu = &gpu;
+			busy[k].number = k;
+			ASSERT_EQ(0, pthread_create(&busy[k].thread, NULL, map_and_free, &busy[k]));
+		}
+		for (k = 0; k < ARRAY_LEN(busy); k++)
+			while (!__atomic_load_n(&busy[k].done, __ATOMIC_RELAXED))
+				usleep(1000);
+		usleep(3000 * i);
+		EXPECT_EQ(0, device_remove(&self->place));
+		cover("remove");
+		usleep(5000);
+		for (k = 0; k < ARRAY_LEN(busy); k++)
+			poke(&busy[k].stop, 1);
+		for (k = 0; k < ARRAY_LEN(busy); k++) {
+			pthread_join(busy[k].thread, NULL);
+			done += busy[k].done;
+		}
+		gpu_close(&gpu);
+		ASSERT_EQ(0, device_rescan(&self->place));
+	}
+	EXPECT_LE(4 * times, done);
+	TH_LOG("%u times removed, %u objects meanwhile", times, done);
+}
+
 TEST_HARNESS_MAIN
