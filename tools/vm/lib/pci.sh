@@ -4,10 +4,47 @@
 #
 # shellcheck shell=bash
 
+PCI_DEVICES=${OURO_PCI_DEVICES:-/sys/bus/pci/devices}
+# Where the kernel looks for firmware, and the file of R5xx cards: the driver's module names it too.
+FIRMWARE_DIRS=${OURO_FIRMWARE_DIRS:-/lib/firmware/updates /lib/firmware}
+R5XX_FIRMWARE=radeon/R520_cp.bin
+
+# firmware_find NAME: the file on this machine, plain or compressed; nothing if there is none.
+firmware_find() {
+    local dir suffix
+    for dir in $FIRMWARE_DIRS; do
+        for suffix in '' .xz .zst; do
+            if [ -s "$dir/$1$suffix" ]; then
+                echo "$dir/$1$suffix"
+                return
+            fi
+        done
+    done
+}
+
+# pci_firmware ADDRESS [DIR]: what the card needs from this machine, below DIR, plain; ends if it is not here.
+# Without DIR it is only looked for.
+pci_firmware() {
+    local file to=${2:+$2/$R5XX_FIRMWARE}
+    [ "$(cat "$PCI_DEVICES/$1/vendor")" = 0x1002 ] || return 0
+    file=$(firmware_find "$R5XX_FIRMWARE")
+    [ -n "$file" ] || die "the card $1 needs the file $R5XX_FIRMWARE, which is in none of: $FIRMWARE_DIRS" \
+        "it is not free software: Debian's package firmware-amd-graphics has it (section non-free-firmware)," \
+        "elsewhere linux-firmware: sudo apt-get install firmware-amd-graphics"
+    [ -n "$to" ] || return 0
+    mkdir -p "${to%/*}"
+    case $file in
+        *.xz) xz -dc "$file" >"$to" ;;
+        *.zst) zstd -dcq "$file" >"$to" ;;
+        *) cp "$file" "$to" ;;
+    esac || die "cannot unpack $file"
+    [ -s "$to" ] || die "$file is empty"
+}
+
 # pci_known ADDRESS: ends with the reason if there is no such device that could
 # be a card of ours: at once, before half an hour of set-up.
 pci_known() {
-    local address=$1 sys=/sys/bus/pci/devices/$1
+    local address=$1 sys=$PCI_DEVICES/$1
     [[ $address =~ ^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$ ]] ||
         die "PCI=$address is no PCI address" "write it as lspci -D does: 0000:01:00.0"
     [ -d "$sys" ] || die "there is no PCI device $address on this machine" "lspci -D names them"
@@ -16,12 +53,13 @@ pci_known() {
         *) die "the device $address ($(cat "$sys/vendor"):$(cat "$sys/device")) is not one that ouro drives: it draws nothing" \
             "lspci -D names the devices" ;;
     esac
+    pci_firmware "$address"
 }
 
 # pci_check ADDRESS MODULE: ends with the reason if the card cannot be given
 # to a guest. MODULE is ouro.ko: its own table says what it drives.
 pci_check() {
-    local address=$1 module=$2 sys=/sys/bus/pci/devices/$1 group other driver
+    local address=$1 module=$2 sys=$PCI_DEVICES/$1 group other driver
     pci_known "$address"
     pci_supported "$sys" "$module" ||
         die "the device $address ($(cat "$sys/vendor"):$(cat "$sys/device")) is not one that ouro drives"

@@ -63,6 +63,7 @@ module! {
     authors: ["The ouro authors"],
     description: "DRM driver for documented GPUs",
     license: "GPL",
+    firmware: ["radeon/R520_cp.bin"],
     params: {
         hang_ms: u32 {
             default: 3000,
