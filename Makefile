@@ -2,8 +2,12 @@
 # The door to everything: each target is a script of tools/vm. Kbuild, beside
 # this file, is what the kernel's build reads.
 
-GPU ?= snb
-KERNEL ?= plain
+# said NAME: what make's own command line says of it. A shell may have a GPU or KERNEL of its own in its
+# environment, for other programs; it is not meant for us.
+said = $(if $(filter command,$(origin $(1))),$($(1)))
+gpu := $(if $(filter command,$(origin GPU)),$(GPU),snb)
+kernel := $(if $(filter command,$(origin KERNEL)),$(KERNEL),plain)
+option = $(if $(call said,$(1)),--$(2) "$($(1))")
 vm := $(CURDIR)/tools/vm
 kbuild_args := $(foreach name,W CLIPPY V,$(if $($(name)),$(name)=$($(name))))
 
@@ -16,39 +20,41 @@ module:
 	@$(vm)/module $(if $(KDIR),--kdir "$(KDIR)",--default) $(kbuild_args)
 
 kernel:
-	@$(vm)/setup kernel@$(KERNEL)
-	@echo "$$($(vm)/setup --print kernel@$(KERNEL))/out"
+	@$(vm)/setup kernel@$(kernel)
+	@echo "$$($(vm)/setup --print kernel@$(kernel))/out"
 
 install:
-	@KDIR="$(KDIR)" INSTALL_MOD_PATH="$(INSTALL_MOD_PATH)" $(vm)/module --install
+	@KDIR="$(KDIR)" INSTALL_MOD_PATH="$(INSTALL_MOD_PATH)" $(vm)/install
+
+uninstall:
+	@KDIR="$(KDIR)" INSTALL_MOD_PATH="$(INSTALL_MOD_PATH)" $(vm)/install --remove
 
 run:
-	@$(vm)/run --gpu "$(GPU)" --kernel "$(KERNEL)" $(if $(PCI),--pci "$(PCI)")
+	@$(vm)/run --gpu "$(gpu)" --kernel "$(kernel)" $(call option,PCI,pci)
 
 shell:
-	@$(vm)/run --gpu "$(GPU)" --kernel "$(KERNEL)" $(if $(PCI),--pci "$(PCI)") --shell
+	@$(vm)/run --gpu "$(gpu)" --kernel "$(kernel)" $(call option,PCI,pci) --shell
 
 check:
-	@$(vm)/check all $(if $(filter command,$(origin GPU)),--gpu "$(GPU)")
+	@$(vm)/check all $(call option,GPU,gpu)
 
 check-host:
 	@$(vm)/check host
 
 check-vm:
-	@$(vm)/check vm --gpu "$(GPU)" $(if $(filter command line environment,$(origin KERNEL)),--kernel "$(KERNEL)")
+	@$(vm)/check vm --gpu "$(gpu)" $(call option,KERNEL,kernel)
 
 check-peer:
-	@$(vm)/check peer --gpu "$(GPU)"
+	@$(vm)/check peer --gpu "$(gpu)"
 
 check-clients:
-	@$(vm)/check clients --gpu "$(GPU)"
+	@$(vm)/check clients --gpu "$(gpu)"
 
 check-igt:
-	@$(vm)/igt --gpu "$(GPU)" --kernel "$(KERNEL)" $(if $(LIST),--list "$(LIST)") $(if $(DRIVER),--driver "$(DRIVER)") \
-		$(if $(LIMIT),--limit "$(LIMIT)")
+	@$(vm)/igt --gpu "$(gpu)" --kernel "$(kernel)" $(call option,LIST,list) $(call option,DRIVER,driver) $(call option,LIMIT,limit)
 
 check-mesa:
-	@$(vm)/mesa --gpu "$(GPU)" --kernel "$(KERNEL)" $(if $(DRIVER),--driver "$(DRIVER)")
+	@$(vm)/mesa --gpu "$(gpu)" --kernel "$(kernel)" $(call option,DRIVER,driver)
 
 check-setup:
 	@$(vm)/check setup
@@ -57,10 +63,10 @@ mutants:
 	@$(vm)/mutants
 
 fuzz:
-	@$(vm)/fuzz $(if $(LIMIT),--seconds "$(LIMIT)") $(TARGET)
+	@$(vm)/fuzz $(call option,LIMIT,seconds) $(call said,TARGET)
 
 bench:
-	@$(vm)/bench --gpu "$(GPU)"
+	@$(vm)/bench --gpu "$(gpu)"
 
 # The build folder only: root, kernels and Cargo's target outlive it in the cache.
 clean:
@@ -70,4 +76,4 @@ help:
 	@$(vm)/help
 
 .DEFAULT_GOAL := module
-.PHONY: module kernel install run shell check check-host check-vm check-peer check-clients check-igt check-mesa check-setup mutants fuzz bench clean help
+.PHONY: module kernel install uninstall run shell check check-host check-vm check-peer check-clients check-igt check-mesa check-setup mutants fuzz bench clean help

@@ -8,19 +8,32 @@ set -euo pipefail
 
 VM_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 OURO_TOP=$(cd "$VM_DIR/../.." && pwd -P)
-if [ -z "${OURO_CACHE:-}" ]; then
+
+# head_of SCRIPT: what its head says of it.
+head_of() {
+    awk 'NR > 2 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$1"
+}
+case ${1:-} in
+    --help | -h) [ "${BASH_SOURCE[1]:-}" != "$0" ] || { head_of "$0"; exit 0; } ;;
+esac
+
+# OURO_CACHELESS: set by a script that does without.
+if [ -z "${OURO_CACHE:-}" ] && [ -z "${OURO_CACHELESS:-}" ]; then
     [ -n "${XDG_CACHE_HOME:-${HOME:-}}" ] || {
         echo "ouro: neither OURO_CACHE nor HOME is set: say OURO_CACHE=/some/folder make ..." >&2
         exit 1
     }
     OURO_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/ouro
 fi
-mkdir -p "$OURO_CACHE" 2>/dev/null || {
-    echo "ouro: cannot make the cache folder $OURO_CACHE: set OURO_CACHE to a folder you can write to" >&2
-    exit 1
-}
-OURO_CACHE=$(cd "$OURO_CACHE" && pwd -P)
-export OURO_CACHE OURO_TOP VM_DIR
+if [ -z "${OURO_CACHELESS:-}" ]; then
+    mkdir -p "$OURO_CACHE" 2>/dev/null || {
+        echo "ouro: cannot make the cache folder $OURO_CACHE: set OURO_CACHE to a folder you can write to" >&2
+        exit 1
+    }
+    OURO_CACHE=$(cd "$OURO_CACHE" && pwd -P)
+    export OURO_CACHE
+fi
+export OURO_TOP VM_DIR
 
 # A line for the person at the terminal; results go to stdout, these to stderr.
 say() {
@@ -36,6 +49,15 @@ die() {
         printf '      %s\n' "$line" >&2
     done
     exit 1
+}
+
+# needs_value "$@": the first of them is an option, and has something behind it.
+needs_value() {
+    [ $# -ge 2 ] || die "${0##*/}: $1 needs a value" "tools/vm/${0##*/} --help"
+}
+
+unknown_option() {
+    die "${0##*/}: unknown option $1" "tools/vm/${0##*/} --help"
 }
 
 # Twelve hex digits for what comes on stdin: names things in the cache.

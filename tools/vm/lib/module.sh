@@ -44,36 +44,101 @@ module_cached() {
     exec {lock}>&-
 }
 
-# kdir_fit KDIR: nothing if a Rust DRM module can be built against it with the
-# compiler here; else says why not, and ends.
-kdir_fit() {
-    local kdir=$1 config=$1/.config want have
-    local remedy="'make kernel' builds a kernel that fits, for the guest"
-    [ -d "$kdir" ] || die "KDIR: no such folder: $kdir" "install this kernel's headers, or: $remedy"
+# What the module needs of a kernel's configuration: the symbol, and why. Kernels of `make kernel` have all.
+KDIR_SYMBOLS='CONFIG_MODULES|modules
+CONFIG_PCI|its devices
+CONFIG_RUST|Rust in the kernel
+CONFIG_CC_IS_CLANG|built with LLVM=1: bindgen reads what clang compiles
+CONFIG_DRM|with m the kernel crate has no drm module
+CONFIG_RUST_FW_LOADER_ABSTRACTIONS|the kernel crate loads firmware
+CONFIG_MMU_NOTIFIER|memory of a process as a buffer object; without a prompt: CONFIG_KVM, CONFIG_DRM_I915 and others select it'
+
+# llvm_tool NAME: what the kernel's make calls it, by LLVM.
+llvm_tool() {
+    case ${LLVM:-1} in
+        1) echo "$1" ;;
+        */) echo "$LLVM$1" ;;
+        *) echo "$1$LLVM" ;;
+    esac
+}
+
+# kdir_lacks KDIR: why no Rust DRM module can be built against it, a line each; nothing if it can, with the
+# right compilers.
+kdir_lacks() {
+    local kdir=$1 config=$1/.config symbol why have release
+    [ -d "$kdir" ] || { echo "no such folder: $kdir"; return; }
     [ -e "$config" ] || config=$kdir/include/config/auto.conf
-    [ -e "$config" ] || die "$kdir is no configured kernel build" "$remedy"
-    grep -qx 'CONFIG_RUST=y' "$config" || die "the kernel of $kdir has no Rust (CONFIG_RUST=y)" "$remedy"
-    grep -qx 'CONFIG_DRM=y' "$config" ||
-        die "the kernel of $kdir has not DRM=y: the kernel crate has no drm module then" "$remedy"
+    [ -e "$config" ] || { echo "it is no configured kernel build: it has no .config"; return; }
+    release=$(cat "$kdir/include/config/kernel.release" 2>/dev/null) || true
+    case $release in
+        "$KERNEL_SERIES" | "$KERNEL_SERIES"[.-]*) ;;
+        '') echo "it was not built: include/config/kernel.release is missing" ;;
+        *) echo "it is Linux $release; the driver is written for $KERNEL_SERIES" ;;
+    esac
+    while IFS='|' read -r symbol why; do
+        have=$(sed -n "s/^$symbol=//p" "$config")
+        [ "$have" = y ] || echo "$symbol=y is missing${have:+ (it is $have)}: $why"
+    done <<<"$KDIR_SYMBOLS"
     compgen -G "$kdir/rust/libkernel.rmeta" >/dev/null ||
-        die "$kdir lacks the Rust metadata (rust/libkernel.rmeta); distributions' header packages do" \
-            "build that kernel from its source, and name its output folder as KDIR; or: $remedy"
-    command -v rustc >/dev/null 2>&1 || die "no rustc on this machine" "install the one that built the kernel"
-    want=$(sed -n 's/^CONFIG_RUSTC_VERSION_TEXT="\(.*\)"$/\1/p' "$config")
-    have=$(rustc --version)
+        echo "rust/libkernel.rmeta is missing: header packages of distributions lack the Rust metadata"
+}
+
+# tools_lack KDIR: the same for the compilers of this machine.
+tools_lack() {
+    local kdir=$1 config=$1/.config tool want have
+    [ -e "$config" ] || config=$kdir/include/config/auto.conf
+    for tool in make cargo "$(llvm_tool clang)" "$(llvm_tool ld.lld)" bindgen; do
+        command -v "$tool" >/dev/null 2>&1 || echo "no $tool on this machine"
+    done
+    if ! have=$(rustc --version 2>/dev/null); then
+        echo "no rustc on this machine: it must be the one that built the kernel"
+        return
+    fi
+    want=$(sed -n 's/^CONFIG_RUSTC_VERSION_TEXT="\(.*\)"$/\1/p' "$config" 2>/dev/null) || true
     [ -z "$want" ] || [ "$want" = "$have" ] ||
-        die "the kernel of $kdir was built with '$want', here is '$have': they must be the same"
+        echo "the kernel was built with '$want', here is '$have': they must be the same"
+}
+
+# kdir_fit KDIR: nothing if a Rust DRM module can be built against it with the
+# compilers here; else says all that is in the way, and ends.
+kdir_fit() {
+    local kdir=$1 lacks=()
+    mapfile -t lacks < <(kdir_lacks "$kdir")
+    [ ${#lacks[@]} = 0 ] || die "no ouro.ko for the kernel of $kdir:" "${lacks[@]}" \
+        "kernels of distributions do not fit: build Linux $KERNEL_SERIES with tools/vm/kernel/drm.config in its" \
+        "configuration, boot it, and name its output folder as KDIR (Documentation/gpu/ouro/hardware.rst);" \
+        "'make kernel' builds one that has all of this, but for the guest: without drivers of a real machine"
+    mapfile -t lacks < <(tools_lack "$kdir")
+    [ ${#lacks[@]} = 0 ] || die "no ouro.ko for the kernel of $kdir:" "${lacks[@]}"
+}
+
+# kdir_variant KDIR: which kernel of the cache it is, if it is one.
+kdir_variant() {
+    local variant
+    [ -e "$(step_dir root)/toolchain" ] && [ -e "$(step_dir source)/version" ] || return 0
+    for variant in $KERNEL_VARIANTS; do
+        if step_ready "kernel@$variant" && [ "$(realpath -m "$(kernel_out "$variant")")" = "$1" ]; then echo "$variant"; fi
+    done
 }
 
 # module_foreign KDIR MAKE-ARGUMENT...: against another kernel, with the
-# compilers of this machine.
+# compilers of this machine; against one of the cache with those that built it.
+# The module is in build/module/kdir.
 module_foreign() {
-    local kdir objects
+    local kdir objects variant
     kdir=$(realpath -m "$1")
     shift
-    kdir_fit "$kdir"
+    variant=$(kdir_variant "$kdir")
+    [ -n "$variant" ] || kdir_fit "$kdir"
     objects=$OURO_TOP/build/module/${MODULE_DIR:-kdir}
+    # objects of another kernel's module are of no use
+    [ "$(cat "$objects/.kdir" 2>/dev/null)" = "$kdir" ] || rm -rf "$objects"
     mkdir -p "$objects"
+    echo "$kdir" >"$objects/.kdir"
+    if [ -n "$variant" ]; then
+        MODULE_DIR=${MODULE_DIR:-kdir} module_cached "$variant" "$@"
+        return
+    fi
     CARGO_TARGET_DIR=$OURO_TOP/build/target
     export CARGO_TARGET_DIR
     crate_inputs env
@@ -81,31 +146,18 @@ module_foreign() {
         OURO_BITFIELD_SO="$BITFIELD_SO" OURO_SA_SRC="$SA_SRC" "$@" modules
 }
 
-# module_install: into the running kernel's module folder, or below
-# INSTALL_MOD_PATH, where any kernel's may be: for a package, say.
-module_install() {
-    local running kdir release built module=$OURO_TOP/build/module/kdir/ouro.ko stage=${INSTALL_MOD_PATH:-}
-    running=$(uname -r)
-    kdir=$(realpath -m "${KDIR:-/lib/modules/$running/build}")
-    [ -n "$stage" ] || [ -d "/lib/modules/$running" ] ||
-        die "/lib/modules/$running is not there: modules of the running kernel have no place on this machine" \
-            "INSTALL_MOD_PATH=DIR KDIR=DIR puts another kernel's below a folder"
-    kdir_fit "$kdir"
-    release=$(cat "$kdir/include/config/kernel.release" 2>/dev/null || echo unknown)
-    [ -n "$stage" ] || [ "$release" = "$running" ] ||
-        die "$kdir is not the running kernel ($running), but $release" \
-            "boot that kernel, or name the running one's build folder as KDIR"
-    [ -e "$module" ] || die "ouro.ko is not built for it yet" "make KDIR=$kdir"
-    built=$(tr '\0' '\n' <"$module" | sed -n 's/^vermagic=\([^ ]*\).*/\1/p')
-    [ "$built" = "$release" ] || die "build/module/kdir/ouro.ko is for Linux $built, not $release" "make KDIR=$kdir"
-    if [ -n "$stage" ]; then
-        install -D -m 644 "$module" "$stage/lib/modules/$release/updates/ouro.ko" ||
-            die "cannot write below INSTALL_MOD_PATH=$stage"
-        say "installed: $stage/lib/modules/$release/updates/ouro.ko; depmod $release where it is used"
-        return
+# module_default MAKE-ARGUMENT...: for the running kernel if it fits, else for the guest's if there is one.
+module_default() {
+    local kdir why
+    kdir=/lib/modules/$(uname -r)/build
+    why=$(kdir_lacks "$kdir"; tools_lack "$kdir")
+    if [ -n "$why" ] && [ -e "$(step_dir root)/toolchain" ] && [ -e "$(step_dir source)/version" ] &&
+        step_ready kernel@plain; then
+        module_cached plain "$@"
+        say "built: build/module/plain/ouro.ko, for the guest's kernel; the running one cannot take it:"
+        sed 's/^/    /' <<<"$why" >&2
+    else
+        module_foreign "$kdir" "$@"
+        say "built: build/module/kdir/ouro.ko"
     fi
-    am_root || die "installing needs root" "sudo make install"
-    install -D -m 644 "$module" "/lib/modules/$release/updates/ouro.ko"
-    depmod "$release"
-    say "installed: /lib/modules/$release/updates/ouro.ko"
 }
