@@ -9,7 +9,6 @@
 #include <linux/dma-fence-unwrap.h>
 #include <linux/folio_batch.h>
 #include <linux/io.h>
-#include <linux/iommu.h>
 #include <linux/mman.h>
 #include <linux/module.h>
 #include <linux/pagemap.h>
@@ -504,12 +503,20 @@ bool ouro_dma_below_4g(struct device *dev)
 	return dma_get_required_mask(dev) > dma_get_mask(dev);
 }
 
-/* Whether addresses on the bus are other than those of memory. */
-bool ouro_dma_translated(struct device *dev)
+/* Whether an IOMMU is between the device and memory, in whatever mode. */
+bool ouro_dma_has_iommu(struct device *dev)
 {
-	struct iommu_domain *domain = iommu_get_domain_for_dev(dev);
+	return device_iommu_mapped(dev);
+}
 
-	return domain && domain->type != IOMMU_DOMAIN_IDENTITY;
+/* Whether a hypervisor is below this kernel: what it has between device and memory is not seen. */
+bool ouro_is_guest(void)
+{
+#ifdef CONFIG_X86
+	return boot_cpu_has(X86_FEATURE_HYPERVISOR);
+#else
+	return false;
+#endif
 }
 
 int ouro_notifier_insert(struct mmu_interval_notifier *notifier, unsigned long address,

@@ -129,7 +129,8 @@ void ouro_dma_set_max_seg_size(struct device *dev, unsigned int size);
 int ouro_sg_from_pages(struct sg_table *sgt, struct page **pages, unsigned int n,
 		       struct device *dev);
 bool ouro_dma_below_4g(struct device *dev);
-bool ouro_dma_translated(struct device *dev);
+bool ouro_dma_has_iommu(struct device *dev);
+bool ouro_is_guest(void);
 
 /* memory of a process */
 int ouro_notifier_insert(struct mmu_interval_notifier *notifier, unsigned long address,

@@ -271,6 +271,13 @@ impl EndWithBond for Region {
     }
 }
 
+/// Whether this kernel is a hypervisor's guest: what the host has between a device that it passed
+/// through and memory is not seen.
+pub fn is_guest() -> bool {
+    // SAFETY: No requirement.
+    unsafe { raw::ouro_is_guest() }
+}
+
 /// Takes the device from whoever shows the firmware's picture on it: a generic driver that draws into
 /// one of the BARs is removed, and gives the BAR back. Nothing happens if there is none. `name` is who
 /// takes it, for the log. Before any BAR is claimed.

@@ -278,12 +278,12 @@ impl DmaDevice {
             .is_ok_and(|bonded| unsafe { raw::ouro_dma_below_4g(bonded.raw()) })
     }
 
-    /// Whether an IOMMU translates the device's addresses; not one that passes them through, and not
-    /// after the unbind.
-    pub fn is_translated(&self) -> bool {
+    /// Whether this kernel knows an IOMMU between the device and memory, also one that passes addresses
+    /// through; not after the unbind.
+    pub fn has_iommu(&self) -> bool {
         self.enter()
             // SAFETY: The device is bound, and as long as it is, it stays where it is in the IOMMU.
-            .is_ok_and(|bonded| unsafe { raw::ouro_dma_translated(bonded.raw()) })
+            .is_ok_and(|bonded| unsafe { raw::ouro_dma_has_iommu(bonded.raw()) })
     }
 
     /// The C device.

@@ -30,7 +30,9 @@ wait_for() {
 }
 bind() { echo "$device" >"$driver/bind" && wait_for has_node; }
 unbind() { echo "$device" >"$driver/unbind" && wait_for has_none; }
-reload() { rmmod ouro && insmod /lib/modules/ouro.ko && wait_for has_node; }
+# with the arguments it was loaded with at first
+# shellcheck disable=SC2046 # words
+reload() { rmmod ouro && insmod $(sed -n 's|^ouro.ko|/lib/modules/&|p' /etc/modules) && wait_for has_node; }
 
 # As often as OURO_LOADS says. KUnit has had its turn: from here on no suite's name fits.
 often=${OURO_LOADS:-50}

@@ -20,9 +20,9 @@ use kernel::{
 };
 use ouro_hw::{
     chips,
-    generation::{LocalMemory, Window as Place},
+    generation::{LocalMemory, Space, Window as Place},
     types::{DmaAddr, GpuAddr, PAGE_SIZE},
-    Chip, Platform,
+    Chip, Iommu, Platform,
 };
 use ouro_kernel::{
     drm::{
@@ -32,7 +32,7 @@ use ouro_kernel::{
     irq::{Irq, IrqHandler},
     mmio::Bar,
     pci::{
-        enable_mem, request_region, reserve_write_combining, take_from_firmware, Claim, Config,
+        enable_mem, is_guest, request_region, reserve_write_combining, take_from_firmware, Claim, Config,
         DmaDevice, Function,
     },
     pm,
@@ -51,6 +51,8 @@ use crate::{
     },
     gpu::Gpu,
     hardware::{Hardware, Window},
+    module_parameters,
+    report::Words,
     reset::ErrorFile,
     sysfs,
     uapi::{dumb, i915::I915, radeon::Radeon},
@@ -102,6 +104,7 @@ struct Surroundings {
     bridge: Option<Function>,
     bars: [u64; 6],
     dma: Arc<DmaDevice>,
+    iommu: Iommu,
     /// For the log.
     dev: ARef<device::Device>,
 }
@@ -120,7 +123,7 @@ impl Platform for Surroundings {
     }
 
     fn iommu(&self) -> bool {
-        self.dma.is_translated()
+        self.iommu.may_translate()
     }
 
     fn set_master(&self, on: bool) {
@@ -322,12 +325,18 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip) -> Result<Arc<Gpu
     for (i, len) in (0..).zip(bars.iter_mut()) {
         *len = pdev.resource_len(i).unwrap_or(0);
     }
+    let iommu = Iommu::between(
+        module_parameters::iommu.value(),
+        dma.has_iommu(),
+        is_guest(),
+    );
     let platform = KBox::new(
         Surroundings {
             config: Config::new(pdev)?,
             bridge: Function::find(0, 0, 0),
             bars,
             dma: dma.clone(),
+            iommu,
             dev: pdev.as_ref().into(),
         },
         GFP_KERNEL,
@@ -335,7 +344,15 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip) -> Result<Arc<Gpu
     let firmware = microcode(pdev, chip)?;
     let hardware = Hardware::new(pdev.as_ref().into(), chip, regs, gtt, platform, firmware)?;
     let hardware = Arc::pin_init(hardware, GFP_KERNEL)?;
-    let own = match (local, hardware.topology().local) {
+    let topology = hardware.topology();
+    // Where contexts have images, their batches could have a table beside the global one.
+    if iommu.may_translate()
+        && topology.context.is_some()
+        && matches!(topology.space, Space::Global)
+    {
+        dev_info!(pdev, "no PPGTT: {}\n", Words(iommu));
+    }
+    let own = match (local, topology.local) {
         (Some((bar, start)), Some(memory)) => own_memory(pdev, &bar, start, memory)?,
         _ => Own::default(),
     };

@@ -69,6 +69,10 @@ module! {
             default: 3000,
             description: "Milliseconds that a request may take before its engine is asked or reset (0: any)",
         },
+        iommu: u32 {
+            default: 2,
+            description: "Whether an IOMMU is between GPU and memory, as in a guest with a card passed through (0: no, 1: yes, 2: see)",
+        },
         test_region_mb: u32 {
             default: 0,
             description: "Megabytes of a simulated region of device memory, for tests",

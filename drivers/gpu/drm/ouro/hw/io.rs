@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //! How a backend reaches the world: registers, the platform around the device, and time.
 
+use core::fmt;
+
 /// A window of registers. Offsets are in bytes from its start.
 ///
 /// A card that is gone reads all ones and ignores writes; so does an offset out of range. Writes are
@@ -28,7 +30,7 @@ pub trait Platform {
     fn bridge32(&self, offset: u16) -> u32;
     /// Bytes of one of the device's base address registers, 0 where there is none.
     fn bar_len(&self, bar: u8) -> u64;
-    /// Whether an IOMMU translates the device's accesses.
+    /// Whether an IOMMU may translate the device's accesses: [`Iommu::between`].
     fn iommu(&self) -> bool;
     /// Lets the device be master of the bus, or not: without it, it reaches no memory, and sends no
     /// message. Process context. The core lets it before it probes a device; whoever takes it away in
@@ -37,6 +39,46 @@ pub trait Platform {
     fn set_master(&self, on: bool);
     /// A line for the log: something is not as it should be, and the backend goes on all the same.
     fn warn(&self, what: &'static str);
+}
+
+/// What is known of an IOMMU between the device and memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Iommu {
+    /// There is none.
+    Absent,
+    /// There is one, in whatever mode: what upstream takes as reason enough (UW27).
+    Present,
+    /// The kernel is a guest: of the host's IOMMU, without which no device is passed through, nothing
+    /// is seen (UW27).
+    Hidden,
+}
+
+impl Iommu {
+    /// What is between, by the administrator's word (0: none; 1: one), or else by whether the kernel knows
+    /// one and whether it is a guest.
+    pub const fn between(word: u32, known: bool, guest: bool) -> Self {
+        match (word, known, guest) {
+            (0, _, _) => Iommu::Absent,
+            (1, _, _) | (_, true, _) => Iommu::Present,
+            (_, false, true) => Iommu::Hidden,
+            (_, false, false) => Iommu::Absent,
+        }
+    }
+
+    /// Whether the device's accesses may be translated.
+    pub const fn may_translate(self) -> bool {
+        !matches!(self, Iommu::Absent)
+    }
+}
+
+impl fmt::Display for Iommu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Iommu::Absent => "no IOMMU",
+            Iommu::Present => "behind an IOMMU",
+            Iommu::Hidden => "in a guest, whose host's IOMMU is not seen",
+        })
+    }
 }
 
 /// The condition did not come true in time.
@@ -72,4 +114,28 @@ pub struct Hw<'a> {
     /// What [`Topology::card`](crate::generation::Topology::card) says; 0 as long as the card was not
     /// probed.
     pub card: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Iommu;
+
+    #[test]
+    fn a_guest_and_any_iommu_count_as_translated() {
+        // the administrator's word, what the kernel knows, whether it is a guest (UW27)
+        for (word, known, guest, iommu) in [
+            (2, false, false, Iommu::Absent),
+            (2, true, false, Iommu::Present),
+            (2, false, true, Iommu::Hidden),
+            (2, true, true, Iommu::Present),
+            (0, true, true, Iommu::Absent),
+            (0, false, true, Iommu::Absent),
+            (1, false, false, Iommu::Present),
+            (7, false, true, Iommu::Hidden),
+        ] {
+            assert_eq!(Iommu::between(word, known, guest), iommu);
+        }
+        assert!(Iommu::Present.may_translate() && Iommu::Hidden.may_translate());
+        assert!(!Iommu::Absent.may_translate());
+    }
 }

@@ -55,6 +55,6 @@ pub use engine::{Emit, Engine, EngineDesc, EngineMemory, PortEvent, PortKind, Su
 pub use fence_regs::FenceRegs;
 pub use generation::{Events, Generation, ResetScope, Topology};
 pub use gt::Gt;
-pub use io::{AtomicWait, Hw, Platform, Registers, SleepWait};
+pub use io::{AtomicWait, Hw, Iommu, Platform, Registers, SleepWait};
 pub use page_table::PageTable;
 pub use types::*;

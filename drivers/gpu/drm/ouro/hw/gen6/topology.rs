@@ -45,7 +45,8 @@ pub(super) fn probe(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
     if !APERTURES.contains(&aperture) || aperture > reach {
         return Err(BringUpError::Unsupported("size of the aperture"));
     }
-    // With an IOMMU, translation by the directory does not work (G-47).
+    // Behind an IOMMU, translation by the directory does not work (G-47), also where only the host of
+    // this guest sees one (UW27).
     let space = if hw.platform.iommu() {
         Space::Global
     } else {
