@@ -174,7 +174,8 @@ struct drm_ouro_stats {
 	__u64 contexts;
 	/** @fences: requests not yet retired */
 	__u64 fences;
-	/** @table_flushes: writes that let changed table entries take effect: one for each
+	/**
+	 * @table_flushes: writes that let changed table entries take effect: one for each
 	 * submission that is the first after objects were bound or unbound
 	 */
 	__u64 table_flushes;
