@@ -274,6 +274,28 @@ check_small() {
     model_rules "$name"
 }
 
+# check_global GPU KERNEL: where the driver may not have tables beside the global one, because it is in a guest:
+# this is one, and is told of no IOMMU. GPU_GLOBAL names the tests.
+check_global() {
+    local gpu=$1 kernel=$2 name=$1/$2/global tests program
+    gpu_read "$gpu"
+    results_begin "vm-$gpu-$kernel-global"
+    mkdir -p "$VM_LOG"
+    tests=$VM_LOG/tests-$gpu-$kernel-global
+    rm -rf "$tests"
+    mkdir -p "$tests"
+    for program in $GPU_GLOBAL; do cp "$SELFTESTS/$program" "$tests/"; done
+    guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --module-args iommu=2 \
+        --tests "$tests" --add "$VM_DIR/guest-tests/run-tests.sh" -- sh /bin/run-tests.sh
+    if grep -q "ouro .*: no PPGTT: in a guest, whose host's IOMMU is not seen" "$GUEST_DIR/dmesg.txt"; then
+        result PASS "$name/no-ppgtt"
+    else
+        result FAIL "$name/no-ppgtt" "the log does not say so: see ${GUEST_DIR#"$OURO_TOP"/}/dmesg.txt"
+    fi
+    guest_results "$name"
+    model_rules "$name"
+}
+
 # check_none: the module without a GPU.
 check_none() {
     results_begin vm-none
