@@ -176,6 +176,17 @@ check_tree() {
     expect host/shellcheck "$HOST_LOG/shellcheck.log" enter shellcheck -x -e SC1091,SC2001,SC2012,SC2015,SC2016,SC2153,SC2319 $(cat "$HOST_LOG/scripts")
 }
 
+# What is read: each page as a renderer has it, and the comments of our own header as the kernel's documents take them.
+check_docs() {
+    results_begin host-docs
+    local log=$HOST_LOG/rst.log pages header=include/uapi/drm/ouro_drm.h
+    mapfile -t pages < <(cd "$OURO_TOP" && git ls-files '*.rst')
+    (cd "$OURO_TOP" && enter python3 tools/vm/lib/rst.py "${pages[@]}") >"$log" 2>&1 || true
+    results_tap host/docs "$log" || result FAIL host/docs "it did not run: see ${log#"$OURO_TOP"/}"
+    expect "host/docs/$header" "$HOST_LOG/kernel-doc.log" \
+        enter python3 "$(step_dir source)/linux/tools/docs/kernel-doc" -none -Wall -Werror "$OURO_TOP/$header"
+}
+
 # The set-up's own tests: the real engine with cheap steps.
 check_engine() {
     results_begin host-setup

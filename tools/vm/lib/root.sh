@@ -13,7 +13,7 @@ ROOT_PACKAGES=(
     rustc rust-src cargo rustfmt rust-clippy bindgen
     clang-19 lld-19 llvm-19 gcc libc6-dev make flex bison bc
     libelf-dev libssl-dev dwarves cpio kmod rsync git patch
-    xz-utils zstd perl python3 file
+    xz-utils zstd perl python3 python3-docutils file
     qemu-system-x86 busybox-static strace
     libdrm-dev shellcheck codespell
 )
