@@ -57,7 +57,11 @@ module_install() {
     fi
     if [ "$built" != "$release" ]; then
         mapfile -t why < <(kdir_lacks "${KDIR:-/lib/modules/$release/build}")
-        [ ${#why[@]} -gt 0 ] || why=("first, as yourself: $make")
+        if [ ${#why[@]} -gt 0 ]; then
+            why+=("kernels of distributions do not fit: what does is in Documentation/gpu/ouro/hardware.rst")
+        else
+            why=("first, as yourself: $make")
+        fi
         [ -z "$built" ] || why=("build/module/kdir/ouro.ko is for Linux $built" "${why[@]}")
         if [ -z "${KDIR:-}" ]; then why+=("a kernel that was built elsewhere: make KDIR=DIR, then make install KDIR=DIR"); fi
         die "there is no ouro.ko for Linux $release:" "${why[@]}"
