@@ -9,6 +9,9 @@ set -euo pipefail
 VM_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 OURO_TOP=$(cd "$VM_DIR/../.." && pwd -P)
 
+# Where chroot and depmod are: an ordinary user's PATH may lack it.
+PATH=$PATH:/usr/sbin:/sbin
+
 # head_of SCRIPT: what its head says of it.
 head_of() {
     awk 'NR > 2 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$1"
