@@ -117,32 +117,38 @@ results_cover() {
     sed -nE 's/^[#[:space:]]*cover: *//p' "$1" >>"$RESULTS/$UNIT.cover" 2>/dev/null || true
 }
 
-# again JOB...: the job of UNIT, once more, if all that went wrong in it is a few assertions of tests: guests on
-# a busy machine stand still at any point, for seconds. What comes right now counts as passed, and is
-# listed at the end of the check; what fails twice has failed. A complaint of the kernel, a broken rule of the
-# model, a program that died: these are not asked again. A guest of the upstream driver that stood still is:
-# some have not come back from their shutdown, all tests done, and nobody knows why yet.
+# peers_only NAMES: whether there are some, a line each, and all are of the upstream driver: GPU/peer, GPU/peer/TEST.
+peers_only() { [ -n "$1" ] && ! grep -qvE '^[^/]+/peer(/|$)' <<<"$1"; }
+
+# told_again NAME REASON: for the list at the end, of what was asked again, and why.
+told_again() { printf '%s: %s\n' "$1" "$2" >>"$RESULTS/$UNIT.again"; }
+
+# again JOB...: the job of UNIT, once more, if all that went wrong in it is of the upstream driver, and no more than
+# a few assertions of its tests, or a guest that stood still: some have not come back from their shutdown, all tests
+# done, and nobody knows why yet. What comes right now counts as passed; each is listed at the end. What fails twice
+# has failed. Nothing of our own driver is asked again, nor a complaint of the kernel or a program that died.
 again() {
     local unit=$UNIT first=$RESULTS/$UNIT.first failed hard
     failed=$(grep '^FAIL' "$RESULTS/$unit.tsv" | cut -f2 || true)
-    hard=$(awk -F'\t' '$1 == "FAIL" && !($2 ~ /\/peer(\/|$)/ && $3 ~ /^ *timed out/) {print $2}' "$RESULTS/$unit.tsv")
-    if [ -z "$failed" ] || [ "$(wc -l <<<"$failed")" -gt 4 ] ||
+    hard=$(awk -F'\t' '$1 == "FAIL" && $3 !~ /^ *timed out/ {print $2}' "$RESULTS/$unit.tsv")
+    if ! peers_only "$failed" || [ "$(wc -l <<<"$failed")" -gt 4 ] ||
         grep -qE '/(guest-and-dmesg|exit|no-gpu|build)$|/rules/|/kunit' <<<"$hard"; then
         return 0
     fi
-    say "asking again: $*"
+    say "asking the upstream driver again: $*"
     cp "$RESULTS/$unit.tsv" "$first"
     mv "$RESULTS/$unit.cover" "$first-cover"
-    # the programs: the third from GPU/KERNEL/PROGRAM/TEST; guests look at it
+    # guest_run looks at it: the first guest's traces stay
     # shellcheck disable=SC2034
-    AGAIN=$(cut -d/ -f3 <<<"$failed" | sort -u | xargs)
+    AGAIN=yes
     "$@"
     unset AGAIN
     cat "$first-cover" >>"$RESULTS/$unit.cover"
     awk -F'\t' -v OFS='\t' '
         NR == FNR { second[$2] = $1; line[$2] = $0; next }
         { first[$2] = 1 }
-        $1 == "FAIL" && second[$2] == "PASS" { print "PASS", $2, ""; print $2 ": " $3 >again; next }
+        $1 == "FAIL" { print $2 ": " $3 (second[$2] == "PASS" ? "" : " (and the second time)") >>again }
+        $1 == "FAIL" && second[$2] == "PASS" { print "PASS", $2, ""; next }
         { print }
         END { for (name in second) if (!(name in first)) print line[name] }
         ' again="$RESULTS/$unit.again" "$RESULTS/$unit.tsv" "$first" >"$first-merged"
@@ -162,7 +168,7 @@ results_total() {
         grep '^SKIP' <<<"$all" | awk -F'\t' '{print "  " $2 ": " $3}' >&2
     fi
     if cat "$RESULTS"/*.again >/dev/null 2>&1; then
-        say "failed at first, came right when asked again (a reason to look at them):"
+        say "the upstream driver was asked again for:"
         sed 's/^/  /' "$RESULTS"/*.again >&2
     fi
     if [ "$failed" -gt 0 ]; then
