@@ -182,6 +182,16 @@ int device_preempt_ms(const struct gpu *gpu, unsigned int ms)
 	return got ? got : write_text(path, text);
 }
 
+int device_limits(const struct gpu *gpu, unsigned int hang_ms)
+{
+	int got = device_hang_ms(gpu, hang_ms);
+
+	if (!got)
+		got = device_preempt_ms(gpu, hang_ms / 2);
+	/* engines without lists cannot be asked */
+	return got == -ENOENT ? 0 : got;
+}
+
 int device_loaded_hang_ms(const struct gpu *gpu)
 {
 	char path[128], text[16] = "";

@@ -64,6 +64,8 @@ enum { HANG_MS_DEFAULT = 3000, PREEMPT_MS_DEFAULT = HANG_MS_DEFAULT / 2, SLICE_M
 int device_hang_ms(const struct gpu *gpu, unsigned int ms);
 /* How long an engine may keep what it is asked to let go of; until the driver is bound anew. */
 int device_preempt_ms(const struct gpu *gpu, unsigned int ms);
+/* Both, as the driver has them by itself: half as long for that as for a request. */
+int device_limits(const struct gpu *gpu, unsigned int hang_ms);
 /* How long a context has an engine while others of its priority wait; 0: to its end. */
 int device_slice_ms(const struct gpu *gpu, const char *engine, unsigned int ms);
 /* hang_ms as the driver was loaded, whatever was set since; or a negative errno. */

@@ -37,7 +37,7 @@ FIXTURE_SETUP(lift)
 		SKIP(return, "nobody takes an engine away here");
 	/* what ends a batch without end would let the others run */
 	if (self->gpu.ouro)
-		ASSERT_EQ(0, device_hang_ms(&self->gpu, 4 * PATIENCE / 1000000));
+		ASSERT_EQ(0, device_limits(&self->gpu, 4 * PATIENCE / 1000000));
 	self->noise = context_create(self->fd);
 	self->low = context_create(self->fd);
 	self->high = context_create(self->fd);
@@ -59,7 +59,7 @@ FIXTURE_TEARDOWN(lift)
 		spin_free(&self->spins[i]);
 	}
 	if (self->gpu.ouro)
-		device_hang_ms(&self->gpu, HANG_MS_DEFAULT);
+		device_limits(&self->gpu, HANG_MS_DEFAULT);
 	gpu_close(&self->gpu);
 }
 
@@ -101,6 +101,20 @@ static int store_on(const struct gpu *gpu, unsigned int n, __u32 context, __u64 
 	if (!got)
 		*fence = eb.rsvd2 >> 32;
 	gem_close(gpu->fd, batch);
+	return got;
+}
+
+/*
+ * Waits for a batch of the first engine that is more urgent than all others, behind a fence or not: then
+ * the engine has a list that was made after all that was submitted, or became ready, before it.
+ */
+static int list_taken(const struct gpu *gpu, __u64 flag, int before, int *done)
+{
+	__u32 context = context_create(gpu->fd);
+	int got = context_priority(gpu->fd, context, HIGH + 2);
+
+	if (!got)
+		got = store_on(gpu, 0, context, flag, before, gem_create(gpu->fd, PAGE), 1, done);
 	return got;
 }
 
@@ -184,7 +198,7 @@ TEST_F(lift, nobody_comes_between)
 {
 	__u32 top = context_create(self->fd), middle = context_create(self->fd);
 	__u32 a = gem_create(self->fd, PAGE), target = gem_create(self->fd, PAGE);
-	int low_done = -1, high_done = -1, middle_done = -1;
+	int low_done = -1, high_done = -1, middle_done = -1, taken = -1;
 	struct spin spin;
 	unsigned int i;
 
@@ -197,8 +211,9 @@ TEST_F(lift, nobody_comes_between)
 		ASSERT_EQ(0, store_on(&self->gpu, 0, self->low, 0, 0, a, 0x81, &low_done));
 		ASSERT_EQ(0, store_on(&self->gpu, 0, self->high, I915_EXEC_FENCE_IN, low_done,
 				      target, 0x82, &high_done));
-		/* the engine may be about to take a new list */
-		usleep(20000);
+		/* until then the engine may have an older list, in which the high one is not */
+		ASSERT_EQ(0, list_taken(&self->gpu, 0, 0, &taken));
+		ASSERT_EQ(1, fence_status(taken));
 		spin_stop(&spin);
 		EXPECT_EQ(1, fence_status(middle_done));
 		EXPECT_EQ(1, fence_status(high_done));
@@ -207,6 +222,7 @@ TEST_F(lift, nobody_comes_between)
 		close(low_done);
 		close(high_done);
 		close(middle_done);
+		close(taken);
 	}
 }
 
@@ -219,7 +235,8 @@ TEST_F(lift, a_context_comes_as_one)
 	enum { N = 150 };
 	__u32 top = context_create(self->fd), middle = context_create(self->fd);
 	__u32 a = gem_create(self->fd, PAGE), target = gem_create(self->fd, PAGE);
-	int timeline = sw_timeline(), foreign, low_done = -1, middle_done = -1, done[N];
+	int timeline = sw_timeline(), foreign, low_done = -1, middle_done = -1, taken = -1;
+	int done[N];
 	struct spin spin;
 	unsigned int i;
 
@@ -241,8 +258,10 @@ TEST_F(lift, a_context_comes_as_one)
 		ASSERT_EQ(0, store_on(&self->gpu, 0, self->high, 0, 0, target, 0x1000 + i,
 				      &done[i]));
 	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], top, 0, NULL, &spin));
+	/* the fence's last waiter */
+	ASSERT_EQ(0, list_taken(&self->gpu, I915_EXEC_FENCE_IN, foreign, &taken));
 	ASSERT_EQ(0, sw_signal(timeline));
-	usleep(20000);
+	ASSERT_EQ(1, fence_status(taken));
 	spin_stop(&spin);
 	EXPECT_EQ(1, fence_status(middle_done));
 	EXPECT_EQ(1, fence_status(done[N - 1]));
@@ -253,6 +272,7 @@ TEST_F(lift, a_context_comes_as_one)
 		close(done[i]);
 	close(low_done);
 	close(middle_done);
+	close(taken);
 	close(foreign);
 	close(timeline);
 }

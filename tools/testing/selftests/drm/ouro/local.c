@@ -490,7 +490,7 @@ TEST_F(local, the_blitter_dies)
 	ASSERT_EQ(0, device_of(self->fd, &place));
 	if (model_fault(&place, FAULT_NONE))
 		SKIP(return, "not a model: its blitter works");
-	ASSERT_EQ(0, device_hang_ms(&self->gpu, HANG_MS_DEFAULT));
+	ASSERT_EQ(0, device_limits(&self->gpu, HANG_MS_DEFAULT));
 	/* all of the memory has been somebody's */
 	for (i = 0; i < 2; i++) {
 		leaves = create_local(self->fd, size);

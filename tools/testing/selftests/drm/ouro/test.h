@@ -19,9 +19,9 @@
 #define SECONDS_DEBUG 900
 
 /*
- * Milliseconds after which a batch without end is stopped. Tests keep one running while they do
- * something else, which takes seconds on a slow machine, and must not be taken for one that hangs.
- * A test about hangs defines HANGS, and has the driver's default.
+ * Milliseconds after which a batch without end is stopped; half of them has one that is asked to let
+ * go. Tests keep one running while they do something else, which takes seconds on a slow machine, and
+ * must not be taken for one that hangs. A test about hangs defines HANGS, and has the driver's default.
  */
 #ifdef HANGS
 #define HANG_MS HANG_MS_DEFAULT
@@ -93,7 +93,7 @@ static inline void gpu_setup(struct __test_metadata *_metadata, struct gpu *gpu)
 		TH_LOG("no render node of a driver that is known here: %s", strerror(-got));
 	}
 	if (gpu->ouro)
-		ASSERT_EQ(0, device_hang_ms(gpu, HANG_MS));
+		ASSERT_EQ(0, device_limits(gpu, HANG_MS));
 }
 
 #ifdef TOPIC

@@ -434,7 +434,7 @@ TEST_F(userptr, a_process_ends_while_its_batch_does_not)
 
 	if (!self->gpu.ouro)
 		SKIP(return, "another driver may wait for as long as the batch likes");
-	ASSERT_EQ(0, device_hang_ms(&self->gpu, HANG_MS_DEFAULT));
+	ASSERT_EQ(0, device_limits(&self->gpu, HANG_MS_DEFAULT));
 	for (how = 0; how < WAYS; how++) {
 		int status, ready[2];
 		char done = 0;
