@@ -11,7 +11,7 @@ mesa_words() {
     case $1 in
         snb) echo SNB ;;
         dg2) echo DG2 video drawn-copies ;;
-        rv515 | r520 | r580) echo "${1^^} timestamps native-fences video" ;;
+        rv515 | r520 | r580) echo "${1^^} timestamps native-fences video drawn-tiles" ;;
         *) die "what does Mesa call the GPU $1?" ;;
     esac
 }
