@@ -78,10 +78,10 @@ static void paint(uint32_t *texels, int n, uint32_t seed)
 }
 
 /*
- * A texture goes up and comes down through tiled memory. drawn-tiles: from a buffer to its tiles and back,
- * both by drawing, which the model skips. What comes back then is whatever is in the second buffer: if the
- * first one is idle by then, Mesa takes that one again, with all texels still in it, and else a new one, with
- * zeros. Nothing can be compared there.
+ * A texture goes up and comes down through tiled memory. drawn-tiles: from a buffer to its tiles
+ * and back, both by drawing, which the model skips. What comes back then is whatever is in the
+ * second buffer: if the first one is idle by then, Mesa takes that one again, with all texels
+ * still in it, and else a new one, with zeros. Nothing can be compared there.
  */
 static void textures(void)
 {
@@ -123,10 +123,10 @@ static void draw_from_it(void)
 }
 
 /*
- * A texture of one row, which is not tiled anywhere: while nobody uses it, Mesa's drivers write and
- * read it with the processor, and each texel is compared. While it is used, what is written goes to a
- * buffer first, and is copied from there by drawing: the model skips that, and the texels of before must
- * be there still, each one.
+ * A texture of one row, which is not tiled anywhere: while nobody uses it, Mesa's drivers write
+ * and read it with the processor, and each texel is compared. While it is used, what is written
+ * goes to a buffer first, and is copied from there by drawing: the model skips that, and the
+ * texels of before must be there still, each one.
  */
 static void row_of_texels(void)
 {

@@ -38,10 +38,10 @@ static void *stay_awake(void *unused)
 }
 
 /*
- * A batch without end of one client, work of another behind it on the same ring: it is stopped, and
- * that is done, within five seconds with the driver's own settings. A machine that does other work
- * stops a guest for seconds now and then: these do not count, and what is late is tried again, since the
- * model alone may have been stopped.
+ * A batch without end of one client, work of another behind it on the same ring: it is stopped,
+ * and that is done, within five seconds with the driver's own settings. A machine that does other
+ * work stops a guest for seconds now and then: these do not count, and what is late is tried
+ * again, since the model alone may have been stopped.
  */
 TEST_F(hang, others_get_on_within_five_seconds)
 {

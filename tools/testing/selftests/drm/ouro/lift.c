@@ -105,8 +105,8 @@ static int store_on(const struct gpu *gpu, unsigned int n, __u32 context, __u64 
 }
 
 /*
- * Waits for a batch of the first engine that is more urgent than all others, behind a fence or not: then
- * the engine has a list that was made after all that was submitted, or became ready, before it.
+ * A batch of the first engine that is more urgent than all others, behind a fence or not. When it
+ * is done, the engine has a list that was made after all that was submitted, or ready, before it.
  */
 static int list_taken(const struct gpu *gpu, __u64 flag, int before, int *done)
 {

@@ -307,7 +307,7 @@ TEST_F(preempt, who_gives_no_way_is_stopped)
 		EXPECT_TRUE(counts_on(&innocent));
 		before = peek(innocent.count);
 		ASSERT_EQ(0, counting_start(self->fd, guilty, false, &endless));
-		/* it has the engine, and keeps it; from here on nobody else has to let go in time */
+		/* it has the engine, and keeps it; from here on nobody else is asked */
 		EXPECT_TRUE(counts_on(&endless));
 		if (self->gpu.ouro)
 			ASSERT_EQ(0, device_limits(&self->gpu, HANG_MS_DEFAULT));

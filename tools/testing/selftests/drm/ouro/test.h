@@ -19,9 +19,10 @@
 #define SECONDS_DEBUG 900
 
 /*
- * Milliseconds after which a batch without end is stopped; half of them has one that is asked to let
- * go. Tests keep one running while they do something else, which takes seconds on a slow machine, and
- * must not be taken for one that hangs. A test about hangs defines HANGS, and has the driver's default.
+ * Milliseconds after which a batch without end is stopped; half of them has one that is asked to
+ * let go. Tests keep one running while they do something else, which takes seconds on a slow
+ * machine, and must not be taken for one that hangs. A test about hangs defines HANGS, and has the
+ * driver's default.
  */
 #ifdef HANGS
 #define HANG_MS HANG_MS_DEFAULT
