@@ -121,6 +121,34 @@ TEST_F(query, engines)
 	}
 }
 
+/*
+ * The room is a number without a sign: what an error has left there is much room, and the next thing
+ * that is wrong is told.
+ */
+TEST_F(query, an_error_left_in_the_length_is_room)
+{
+	struct drm_i915_query_item item = { .query_id = DRM_I915_QUERY_MEMORY_REGIONS };
+	struct drm_i915_query query = one(&item);
+	__u8 *info;
+	__s32 size;
+
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	size = item.length;
+	ASSERT_LT(0, size);
+	item.data_ptr = BAD_POINTER;
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	EXPECT_EQ(-EFAULT, item.length);
+	item.data_ptr = ~0ull;
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	EXPECT_EQ(-EFAULT, item.length);
+	info = calloc(1, size);
+	ASSERT_NE(NULL, info);
+	item.data_ptr = U64(info);
+	GOOD(self->fd, DRM_IOCTL_I915_QUERY, &query);
+	EXPECT_EQ(size, item.length);
+	free(info);
+}
+
 TEST_F(query, memory_regions)
 {
 	struct drm_i915_query_item item = { .query_id = DRM_I915_QUERY_MEMORY_REGIONS };

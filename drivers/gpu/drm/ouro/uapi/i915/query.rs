@@ -63,9 +63,11 @@ where
     let each = size_of::<E>();
     let total = entries.len() * each + head;
     let total_i32 = i32::try_from(total).map_err(|_| EINVAL)?;
-    match item.length {
+    // The error of a call is where the room for the next one is: programs that try again leave it there.
+    // Upstream takes it for a large number.
+    match item.length as u32 {
         0 => return Ok(total_i32),
-        n if n < total_i32 => return Err(EINVAL),
+        n if n < total_i32 as u32 => return Err(EINVAL),
         _ => {}
     }
     let there: KVVec<u32> = uaccess::read_array(item.data_ptr, head / 4)?;
