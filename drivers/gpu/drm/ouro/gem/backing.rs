@@ -137,7 +137,7 @@ impl Backing {
         Self::again(dma, &Shmem::new(all.ok_or(ENOMEM)?, dma)?, state)
     }
 
-    /// The pages of an object that had some, with their contents. Errors: as [`pages`](Self::pages);
+    /// The pages of an object that had some, with their contents, or will have its first. Errors: as [`pages`](Self::pages);
     /// `EINTR`.
     pub(crate) fn again(dma: &Arc<DmaDevice>, shmem: &Shmem, state: u32) -> Result<Arc<Self>> {
         if shmem.len() > task::total_pages() {
@@ -147,11 +147,23 @@ impl Backing {
         Self::with_state(Memory::Pages(pages.map(dma.clone())?), state)
     }
 
-    /// Zeroed pages for an object in a region.
+    /// Zeroed pages for an object in a region; those of `fresh` if it is the system's, and there is that.
     ///
-    /// Errors: `ENOSPC` if the region has not so many; as [`pages`](Self::pages).
-    pub(crate) fn in_region(gpu: &Gpu, region: &Arc<Region>, object: &Object) -> Result<Arc<Self>> {
-        Self::for_purpose(gpu, region, object, Purpose::Fresh)
+    /// Errors: `ENOSPC` if the region has not so many; as [`pages`](Self::pages), and then nothing stays in
+    /// `fresh`.
+    pub(crate) fn in_region(
+        gpu: &Gpu,
+        region: &Arc<Region>,
+        object: &Object,
+        fresh: Option<&Shmem>,
+    ) -> Result<Arc<Self>> {
+        match (region.kind(), fresh) {
+            (Kind::System, Some(shmem)) => {
+                let memory = Self::again(gpu.dma_device(), shmem, object.state_pages());
+                memory.inspect_err(|_| shmem.truncate())
+            }
+            _ => Self::for_purpose(gpu, region, object, Purpose::Fresh),
+        }
     }
 
     /// Pages in a region for a move of an object, which writes all of them.

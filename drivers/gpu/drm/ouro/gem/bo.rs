@@ -90,6 +90,9 @@ pub(super) struct State {
     pub(super) listed: Option<Listed>,
     /// Where the contents are, if the backing was let go of.
     pub(super) swapped: Option<Shmem>,
+    /// What its first memory will be of, where that is the system's. A file each: who makes an object hears
+    /// that there are no more of them, since who touches it could only be killed for that.
+    pub(super) fresh: Option<Shmem>,
     /// Of memory of a process: when the backing was what the process has.
     pub(super) sequence: Option<Sequence>,
     /// How often others have asked that the pages stay where they are.
@@ -119,6 +122,7 @@ impl State {
     pub(super) fn moved(&mut self, to: Arc<Backing>, listed: Option<Listed>) -> Bindings {
         self.backing = Some(to);
         self.listed = listed;
+        self.fresh = None;
         core::mem::take(&mut self.bindings)
     }
 
@@ -187,11 +191,14 @@ pub(crate) struct Args {
     pub(super) placements: Placements,
     pub(super) align: u64,
     pub(super) user: Option<userptr::Range>,
+    /// See [`State::fresh`].
+    pub(super) fresh: Option<Shmem>,
 }
 
 /// Makes an object of at least `size` bytes, at addresses that are multiples of `align`, a power of two.
 ///
-/// Errors: `EINVAL` for no size, `E2BIG` for one that cannot be, `ENOMEM`.
+/// Errors: `EINVAL` for no size, `E2BIG` for one that cannot be, `ENFILE` if the system has no more files,
+/// `ENOMEM`.
 pub(crate) fn create(
     dev: &Device,
     size: u64,
@@ -209,11 +216,19 @@ pub(crate) fn create(
     if size > MAX_SIZE {
         return Err(E2BIG);
     }
+    // What is compressed begins in the device's memory.
+    let fresh = match placements.iter().next() {
+        Some(SYSTEM) if !placements.is_compressible() => {
+            Some(Shmem::new(size as usize, gpu.dma_device())?)
+        }
+        _ => None,
+    };
     let args = Args {
         gpu: gpu.clone(),
         placements,
         align,
         user: None,
+        fresh,
     };
     Object::new(dev, size as usize, args)
 }
@@ -226,6 +241,7 @@ impl Bo {
             placements,
             align,
             user,
+            fresh,
         } = args;
         let region = placements.iter().next().unwrap_or(SYSTEM) as u32;
         // A card sees what the CPU's caches hold of the system's memory, too.
@@ -251,6 +267,7 @@ impl Bo {
                 backing: None,
                 listed: None,
                 swapped: None,
+                fresh,
                 sequence: None,
                 pins: 0,
                 advice: Advice::Need,

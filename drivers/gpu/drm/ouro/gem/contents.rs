@@ -69,7 +69,7 @@ pub(super) fn backing_of(
     let mut full = None;
     for region in object.placements().iter() {
         let region = gpu.regions().get(region).ok_or(EINVAL)?;
-        match Backing::in_region(gpu, region, object) {
+        match Backing::in_region(gpu, region, object, state.fresh.as_ref()) {
             Ok(backing) => {
                 settle_in(object, state, &backing)?;
                 return Ok(backing);
@@ -92,6 +92,7 @@ pub(super) fn settle_in(object: &Object, state: &mut State, backing: &Arc<Backin
     state.listed = gpu.reclaim().enlist(object, backing, state.worth())?;
     gpu.count_pages(i64::from(backing.len()));
     state.backing = Some(backing.clone());
+    state.fresh = None;
     object.show_status(state);
     Ok(())
 }
@@ -155,6 +156,7 @@ fn purge(state: &mut State) {
     }
     // The last reference of the file truncates it.
     state.swapped = None;
+    state.fresh = None;
     state.advice = Advice::Purged;
 }
 

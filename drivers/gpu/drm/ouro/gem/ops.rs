@@ -107,6 +107,7 @@ impl gem::DriverObject for Bo {
             placements: Placements::system(),
             align: 1,
             user: None,
+            fresh: None,
         };
         Object::import(dev, attachment, args)
     }
@@ -122,7 +123,8 @@ impl gem::DriverObject for Bo {
             None if state.swapped.is_none() && state.advice == Advice::Need => {
                 object.gpu().usable()?;
                 let region = object.gpu().regions().get(SYSTEM).ok_or(EINVAL)?;
-                let backing = Backing::in_region(object.gpu(), region, object)?;
+                let backing =
+                    Backing::in_region(object.gpu(), region, object, state.fresh.as_ref())?;
                 contents::settle_in(object, &mut state, &backing)?;
                 backing
             }

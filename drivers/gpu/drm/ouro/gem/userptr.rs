@@ -85,6 +85,7 @@ pub(crate) fn create(dev: &Device, address: u64, size: u64) -> Result<ARef<Objec
         placements: Placements::system(),
         align: 1,
         user: Some(range),
+        fresh: None,
     };
     let object = Object::new(dev, size as usize, args)?;
     watch.object.populate(object.downgrade());

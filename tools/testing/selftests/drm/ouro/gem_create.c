@@ -2,7 +2,10 @@
 /* DRM_IOCTL_I915_GEM_CREATE and DRM_IOCTL_GEM_CLOSE. */
 #define TOPIC gem_create
 #define ANY_I915
+#include <sys/wait.h>
+
 #include "test.h"
+#include "files.h"
 
 TEST_F(gem_create, sizes_are_whole_pages)
 {
@@ -102,6 +105,72 @@ TEST_F(gem_create, pages_come_with_use)
 	other = gem_create(self->fd, PAGE);
 	EXPECT_NE(0, other);
 	EXPECT_EQ(0, gem_close(self->fd, other));
+}
+
+/* How many files there are in the system, and may be; or negative errnos. */
+static int files(int *limit)
+{
+	char text[64];
+	int got = file_read("/proc/sys/fs/file-nr", text, sizeof(text));
+	int used, unused;
+
+	if (got < 0)
+		return got;
+	return sscanf(text, "%d %d %d", &used, &unused, limit) == 3 ? used : -EIO;
+}
+
+static bool limit_files(int n)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%d", n);
+	return file_write("/proc/sys/fs/file-max", text) > 0;
+}
+
+/* What comes of GEM_CREATE for somebody who is not root, when all files are taken. */
+static int create_without_files(int fd)
+{
+	struct drm_i915_gem_create create = { .size = PAGE };
+	unsigned int i;
+	int got = 0;
+
+	if (setgid(65534) || setuid(65534))
+		return errno;
+	/* an object that is made in spite of that is kept: it may have been the last file */
+	for (i = 0; i < 512 && !got; i++) {
+		while (open("/dev/null", O_RDONLY) >= 0)
+			;
+		if (errno != ENFILE)
+			return errno;
+		create.handle = 0;
+		got = call(fd, DRM_IOCTL_I915_GEM_CREATE, &create);
+	}
+	cover("DRM_IOCTL_I915_GEM_CREATE");
+	return -got;
+}
+
+/* An object in the memory of the system is a file of it. Who makes one is told that there are no more. */
+TEST_F(gem_create, without_files_there_are_none)
+{
+	int limit, used, status;
+	pid_t child;
+
+	if (geteuid())
+		SKIP(return, "only root can set a limit");
+	used = files(&limit);
+	ASSERT_LT(0, used);
+	ASSERT_TRUE(limit_files(used + 200));
+	child = fork();
+	if (!child)
+		_exit(create_without_files(self->fd));
+	if (child > 0)
+		waitpid(child, &status, 0);
+	ASSERT_TRUE(limit_files(limit));
+	ASSERT_LT(0, child);
+	ASSERT_TRUE(WIFEXITED(status));
+	EXPECT_EQ(ENFILE, WEXITSTATUS(status));
+	/* and then there are some again */
+	EXPECT_NE(0, gem_create(self->fd, PAGE));
 }
 
 TEST_HARNESS_MAIN
