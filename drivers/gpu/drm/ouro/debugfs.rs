@@ -66,7 +66,10 @@ fn ask_for_reset(gpu: &Gpu, mask: u32) -> Result {
 /// Adds them.
 pub(crate) fn add(dev: &UnregisteredDevice<Ouro>) {
     let folder = dev.debug_folder();
-    folder.file::<DropCaches>().file::<Wedged>();
+    folder
+        .file::<DropCaches>()
+        .file::<Objects>()
+        .file::<Wedged>();
     folder
         .folder(c"i915_params")
         .file::<ResetParam>()
@@ -133,6 +136,22 @@ impl DebugFile<Ouro> for DropCaches {
             release::settle();
             gpu.retirer().retire();
         }
+        Ok(())
+    }
+}
+
+/// `i915_gem_objects`: how many objects there are. IGT reads the first number, to see whether some are
+/// left over.
+struct Objects;
+
+impl DebugFile<Ouro> for Objects {
+    const NAME: &'static CStr = c"i915_gem_objects";
+
+    fn show(dev: &Device, m: &SeqFile) -> Result {
+        let counts = dev.gpu().counts();
+        let (objects, bytes) = (counts.objects, counts.object_bytes);
+        seq_print!(m, "{objects} objects, {bytes} bytes\n");
+        seq_print!(m, "{} pages of them have memory\n", counts.object_pages);
         Ok(())
     }
 }

@@ -127,6 +127,47 @@ TEST_F(files, drop_caches_waits_for_work)
 	spin_free(&spin);
 }
 
+/* The first number, once what is on its way to be freed is: 0x5c, as IGT does it; or a negative errno. */
+static int objects(int fd)
+{
+	char path[128], text[4096];
+	int got;
+
+	debug_path(fd, "i915_gem_drop_caches", path, sizeof(path));
+	got = file_write(path, "0x5c");
+	if (got < 0)
+		return got;
+	debug_path(fd, "i915_gem_objects", path, sizeof(path));
+	cover("debugfs i915_gem_objects");
+	got = file_read(path, text, sizeof(text));
+	return got < 0 ? got : atoi(text);
+}
+
+/* Objects that the GPU has used are counted, and nothing is left of them. */
+TEST_F(files, objects_are_counted)
+{
+	__u32 handles[3];
+	unsigned int i;
+	int before;
+
+	/* what comes with the first use of an engine stays */
+	handles[0] = gem_create(self->fd, PAGE);
+	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, handles[0], 0, 1));
+	ASSERT_EQ(0, gem_wait(self->fd, handles[0], -1));
+	ASSERT_EQ(0, gem_close(self->fd, handles[0]));
+	before = objects(self->fd);
+	ASSERT_LE(0, before);
+	for (i = 0; i < ARRAY_LEN(handles); i++) {
+		handles[i] = gem_create(self->fd, PAGE);
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, handles[i], 0, i));
+		ASSERT_EQ(0, gem_wait(self->fd, handles[i], -1));
+	}
+	EXPECT_LE(before + ARRAY_LEN(handles), objects(self->fd));
+	for (i = 0; i < ARRAY_LEN(handles); i++)
+		ASSERT_EQ(0, gem_close(self->fd, handles[i]));
+	EXPECT_EQ(before, objects(self->fd));
+}
+
 TEST_F(files, reset_parameter_is_kept)
 {
 	char path[128], was[64], text[64];
