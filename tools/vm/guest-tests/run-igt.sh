@@ -82,7 +82,8 @@ while IFS= read -r name; do
     [ -z "$dynamic" ] || set -- "$@" --dynamic-subtest "$dynamic"
     log=/out/logs/$name.txt root=/root
     case $name in
-        *suspend*)
+        # S0, S3 and S4 at the end of a name, or before the name of an engine
+        *suspend* | *hibernate* | *-S[034] | *-S[034][-@]*)
             # IGT would load it from what is away then
             chroot /root modprobe vgem
             memory_root "$tests/$program"
