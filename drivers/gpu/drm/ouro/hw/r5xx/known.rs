@@ -88,8 +88,24 @@ pub(super) const BLOCKS: &[Block] = &[
     (0x43a4, 0x43a8, 0),
     (0x43b0, 0x43d0, 0),
     (0x43e0, 0x43e8, 0),
-    // Textures: filters, sizes, formats, pitches, places, keys, borders.
-    (0x4400, 0x45fc, 0),
+    // Textures: each has its own logical id (31:28); filters, sizes, formats, pitches, places, keys, borders.
+    (0x4400, 0x4400, 0),
+    (0x4404, 0x4404, 1 << 28),
+    (0x4408, 0x4408, 2 << 28),
+    (0x440c, 0x440c, 3 << 28),
+    (0x4410, 0x4410, 4 << 28),
+    (0x4414, 0x4414, 5 << 28),
+    (0x4418, 0x4418, 6 << 28),
+    (0x441c, 0x441c, 7 << 28),
+    (0x4420, 0x4420, 8 << 28),
+    (0x4424, 0x4424, 9 << 28),
+    (0x4428, 0x4428, 10 << 28),
+    (0x442c, 0x442c, 11 << 28),
+    (0x4430, 0x4430, 12 << 28),
+    (0x4434, 0x4434, 13 << 28),
+    (0x4438, 0x4438, 14 << 28),
+    (0x443c, 0x443c, 15 << 28),
+    (0x4440, 0x45fc, 0),
     // Pixel shaders.
     (0x4600, 0x4604, 0),
     (0x4620, 0x4624, 0),
@@ -309,6 +325,15 @@ pub(super) mod tests {
             }
             let all = written_from(depth_pipes, 0);
             assert_eq!(all.contains_key(&0x4be8), depth_pipes);
+        }
+    }
+
+    /// AMD's page of `TX_FILTER0`: 31:28.
+    #[test]
+    fn each_texture_has_its_own_logical_id() {
+        let all = written_always();
+        for unit in 0..16u32 {
+            assert_eq!(all[&(0x4400 + 4 * unit)], [unit << 28]);
         }
     }
 

@@ -211,6 +211,12 @@ fn weakness_20_the_logical_id_of_a_texture_is_its_unit() {
             let refusal = texture(unit, id << 28, 0).refusal(&[TARGET, 48]);
             let expected = (id != unit).then_some("texture-id");
             assert_eq!(refusal, expected, "{unit} {id}");
+            // Of a unit that is off, too.
+            let other = (unit + 1) % 16;
+            let off = new().set(0x4400 + 4 * other, &[id << 28]);
+            let refusal = off.and(texture(unit, unit << 28, 0)).refusal(&[TARGET, 48]);
+            let expected = (id != other).then_some("texture-id");
+            assert_eq!(refusal, expected, "{other} {id}");
         }
     }
 }

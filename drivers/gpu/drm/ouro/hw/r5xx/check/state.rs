@@ -2,7 +2,7 @@
 //! What the proof depends on: the registers that it needs, as a stream has written them so far.
 //!
 //! A stream begins with the values of the [known state](crate::r5xx::known): zero for all of them but the
-//! masks of pipes, the directions of blits, and the targets that shaders put out nothing for.
+//! masks of pipes, the directions of blits, the targets that shaders put out nothing for, and textures' logical ids.
 
 use super::{
     super::packets::{PacketType, RegisterHeader},
@@ -12,7 +12,7 @@ use super::{
     require,
     slot::{self, Kept},
     surface::Tiles,
-    targets,
+    targets, textures,
     vertices::{Array, MAX_ARRAYS},
     Checked, Cursor, Place, Refused, RELOCATION_DWORDS,
 };
@@ -48,6 +48,9 @@ impl State {
         let mut kept = Kept::new();
         for n in 1..4 {
             kept.set_nth(slot::OUT_FORMAT, n, targets::OUT_UNUSED);
+        }
+        for n in 0..textures::UNITS {
+            kept.set_nth(slot::TX_FILTER, n, (n as u32) << textures::ID_SHIFT);
         }
         Self {
             masks: Masks::new(depth_pipes),

@@ -35,6 +35,10 @@ struct Texture {
     place: Place,
 }
 
+/// Texture units.
+pub(super) const UNITS: usize = 16;
+/// `TX_FILTER0`: where the logical id is.
+pub(super) const ID_SHIFT: u32 = 28;
 /// `TX_FILTER0`: one of the ways to clamp.
 const CLAMPS: u32 = 2;
 /// `TX_FILTER0`: the plain repetition.
@@ -116,10 +120,8 @@ impl Texture {
         }
     }
 
-    /// Whether all of it is inside, in this unit. Which of unit and logical id shaders and `TX_ENABLE` name is not
-    /// told, so they are the same.
-    fn check(&self, unit: u32) -> Checked<()> {
-        require(self.filter >> 28 == unit, Refused::TextureId)?;
+    /// Whether all of it is inside.
+    fn check(&self) -> Checked<()> {
         let (texels, tiles) = (self.texels()?, self.tiles()?);
         let height = self.side(self.size >> 11, self.pitch >> 16, self.filter >> 3);
         // A row of a pitch must have room for the width, or the last one would go on behind the end.
@@ -181,10 +183,18 @@ impl Texture {
 impl State {
     /// Whether all that a draw may sample is inside.
     pub(super) fn sampled(&self) -> Checked<()> {
-        let mut on = self.kept.get(slot::TEXTURES_ON) & 0xffff;
+        let mut on = self.kept.get(slot::TEXTURES_ON);
+        if on == 0 {
+            return Ok(());
+        }
+        // Whether it is units or logical ids that shaders and `TX_ENABLE` name is not told. So they are the same, of
+        // units that are off as well: one of those with the id of another would be sampled in its place.
+        for unit in 0..UNITS {
+            let id = self.kept.nth(slot::TX_FILTER, unit) >> ID_SHIFT;
+            require(id as usize == unit, Refused::TextureId)?;
+        }
         while on != 0 {
-            let unit = on.trailing_zeros();
-            let n = unit as usize;
+            let n = on.trailing_zeros() as usize;
             on &= on.wrapping_sub(1);
             let register = |slot| self.kept.nth(slot, n);
             let texture = Texture {
@@ -195,7 +205,7 @@ impl State {
                 offset: register(slot::TX_OFFSET),
                 place: *self.textures.get(n).ok_or(Refused::Texture)?,
             };
-            texture.check(unit)?;
+            texture.check()?;
         }
         Ok(())
     }
