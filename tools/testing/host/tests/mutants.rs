@@ -32,7 +32,7 @@ fn tests_in(dir: &Path, module: &str, found: &mut BTreeSet<String>) {
         let source = fs::read_to_string(&path).expect("a source");
         let (mut is_test, mut tests) = (false, "");
         for line in source.lines().map(str::trim) {
-            if line == "mod tests {" {
+            if line.ends_with("mod tests {") {
                 tests = "tests::";
             } else if line == "#[test]" {
                 is_test = true;
