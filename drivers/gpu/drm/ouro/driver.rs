@@ -32,8 +32,8 @@ use ouro_kernel::{
     irq::{Irq, IrqHandler},
     mmio::Bar,
     pci::{
-        enable_mem, is_guest, request_region, reserve_write_combining, take_from_firmware, Claim, Config,
-        DmaDevice, Function,
+        enable_mem, is_guest, request_region, reserve_write_combining, take_from_firmware, Claim,
+        Config, DmaDevice, Function,
     },
     pm,
     shrinker::Shrinker,

@@ -37,7 +37,8 @@ impl Known {
         hw.known_state(&mut commands).map_err(|_| EINVAL)?;
         let bytes = (commands.len() * 4) as u32;
         let private = (hw.desc().private_dwords.min(commands.len()) * 4) as u32;
-        let (memory, mapping) = line::pages(space, dma, bytes.div_ceil(PAGE_SIZE), Owner::Commands)?;
+        let (memory, mapping) =
+            line::pages(space, dma, bytes.div_ceil(PAGE_SIZE), Owner::Commands)?;
         memory.view().write_words(0, commands.as_slice())?;
         let from = |skip: u32| Batch {
             addr: GpuAddr(mapping.addr().0 + u64::from(skip)),

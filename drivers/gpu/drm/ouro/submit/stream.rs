@@ -6,7 +6,7 @@
 //! addresses of the objects in it. It is made when the objects have their places, and these stay until
 //! it has run: whatever moves an object waits for its fences.
 
-use kernel::{device::Device, fmt, prelude::*, sync::Arc};
+use kernel::{device::Device, prelude::*, sync::Arc};
 use ouro_hw::{
     checker::{self, Resolve, Verdict},
     fence_regs::Tiling,

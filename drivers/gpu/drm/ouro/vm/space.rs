@@ -353,7 +353,9 @@ impl Space {
     ) -> Result<Mapping> {
         // Batches leave the aperture to the CPU as long as they can.
         let above = match owner {
-            Owner::Kernel | Owner::Commands | Owner::Image(_) => self.global.as_ref().map_or(0, |g| g.kernel_start()),
+            Owner::Kernel | Owner::Commands | Owner::Image(_) => {
+                self.global.as_ref().map_or(0, |g| g.kernel_start())
+            }
             Owner::Object(_) | Owner::Move => {
                 self.hardware.topology().aperture / u64::from(PAGE_SIZE)
             }
