@@ -75,6 +75,8 @@ fn address_mask(register: u32) -> Option<u32> {
 /// Looks at a copy: nothing but what is allowed, and no address that is not an object's.
 fn audit(copy: &[u32], sizes: &[u64]) {
     let mut at = 0;
+    // SU_REG_DEST: which pipes get what is written.
+    let mut pipes = 0xf;
     while at < copy.len() {
         let header = copy[at];
         let len = (header >> 16 & 0x3fff) as usize + 1;
@@ -92,6 +94,11 @@ fn audit(copy: &[u32], sizes: &[u64]) {
                     assert!(!(0x2000..0x2080).contains(&register), "{register:x}");
                     assert!(!(0x20c0..0x2130).contains(&register), "{register:x}");
                     assert_ne!(register, 0x2084);
+                    let asks = matches!(register, 0x42c8 | 0x4f58 | 0x4f5c);
+                    assert!(asks || pipes == 0xf, "{register:x} for {pipes:x}");
+                    if register == 0x42c8 {
+                        pipes = *value;
+                    }
                     if let Some(mask) = address_mask(register) {
                         assert!(is_inside((value & !mask).into(), 1, sizes), "{register:x}");
                     }
@@ -102,6 +109,7 @@ fn audit(copy: &[u32], sizes: &[u64]) {
                     register += if header & 0x8000 == 0 { 4 } else { 0 };
                 }
             }
+            3 if header >> 8 & 0xff != 0x10 && pipes != 0xf => panic!("a command for {pipes:x}"),
             3 => match header >> 8 & 0xff {
                 0x10 | 0x28 | 0x29 | 0x2a | 0x34 | 0x35 | 0x36 => {}
                 0x2f => {
@@ -129,6 +137,7 @@ fn audit(copy: &[u32], sizes: &[u64]) {
         at += 1 + len;
     }
     assert_eq!(at, copy.len());
+    assert_eq!(pipes, 0xf, "what follows is for all");
 }
 
 /// Registers that matter most, and any.
@@ -174,6 +183,15 @@ fn piece() -> impl Strategy<Value = Vec<u32>> {
         4 => (register(), value(), relocation()).prop_map(|(r, v, o)| [vec![r, v], o].concat()),
         1 => (0x4e28u32..0x4e30, 0u32..4096).prop_map(|(r, v)| vec![r / 4, v & !31, 0xc000_1000, 0]),
         1 => relocation(),
+        // Masks of pipes: a count for some of them, and now and then something else.
+        1 => (0u32..16, register(), value(), 0u32..4).prop_map(|(mask, r, v, kind)| {
+            let stream = new().set(0x42c8, &[mask]);
+            match kind {
+                0 => stream.set(r * 4, &[v]).set(0x42c8, &[0xf]).0,
+                1 => stream.0,
+                _ => stream.set(0x4f5c, &[v & 0xffc]).object(0).set(0x42c8, &[0xf]).0,
+            }
+        }),
         4 => (prop_oneof![
             0u32..0x2000,
             proptest::sample::select(&SHORT[..]).prop_map(|r| r / 4),
