@@ -75,12 +75,34 @@ if [ ! -e /out/exit ]; then
     echo $? >/out/exit.new
 fi
 
+# holders MODULE: who keeps it: its count, the modules on it, and who has something of a DRM device or a file of no
+# folder (dma-buf, sync_file, perf) open or mapped, is in the module's code, is at work, or cannot be woken.
+holders() {
+    echo "$1: $(cat "/sys/module/$1/refcnt") references, modules on it: $(ls "/sys/module/$1/holders")"
+    # a thread may outlive the one that its process is named by
+    for task in /proc/[0-9]*/task/[0-9]*; do
+        open=$(ls -l "$task/fd" 2>/dev/null | sed -nE 's/^.* -> ((\/dev\/dri|anon_inode:|\/dmabuf:).*)$/\1/p' |
+            sort | uniq -c | xargs)
+        mapped=$(grep -c -E ' (/dev/dri/|/dmabuf:|anon_inode:)' "$task/maps" 2>/dev/null)
+        stack=$(cat "$task/stack" 2>/dev/null)
+        state=$(sed -nE 's/^State:[[:space:]]*//p' "$task/status" 2>/dev/null)
+        case "$open ${mapped:-0}, $state, $stack" in
+            " 0, "[!DR]*) case $stack in *"[$1]"*) ;; *) continue ;; esac ;;
+        esac
+        # /proc/PID/stat: parent, group, session; a name in it may have blanks
+        echo "${task##*/} $(cat "$task/comm"), $state, parent, group and session $(sed -E 's/^.*\) . //' "$task/stat" |
+            cut -d' ' -f1-3): ${open:-nothing} open, $mapped mapped"
+        echo "$stack" | sed 's/^/    /'
+    done
+} 2>/dev/null
+
 if [ -n "$UNLOAD" ] && [ -d "/sys/module/$UNLOAD" ]; then
     # A client that was killed for its time may take a while to die.
     tries=${CLIENTS:+30}
     until rmmod "$UNLOAD"; do
         if [ "${tries:-0}" = 0 ]; then
-            echo "cannot unload $UNLOAD" >>/out/guest-errors
+            echo "cannot unload $UNLOAD (holders.txt says who keeps it)" >>/out/guest-errors
+            holders "$UNLOAD" >/out/holders.txt 2>&1
             break
         fi
         tries=$((tries - 1))
