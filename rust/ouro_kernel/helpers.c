@@ -22,9 +22,9 @@
 
 MODULE_IMPORT_NS("DMA_BUF");
 
-void ouro_drm_dbg(const struct device *dev, const void *args)
+void ouro_drm_dbg(const struct device *dev, const char *format, const void *args)
 {
-	drm_dev_dbg(dev, DRM_UT_DRIVER, "%pA", args);
+	drm_dev_dbg(dev, DRM_UT_DRIVER, format, args);
 }
 
 void ouro_fence_get(struct dma_fence *fence)

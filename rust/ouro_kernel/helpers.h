@@ -47,7 +47,7 @@
 int ouro_sysfs_value(struct kobject *kobj, struct kobj_attribute *attr);
 
 /* dma_fence */
-void ouro_drm_dbg(const struct device *dev, const void *args);
+void ouro_drm_dbg(const struct device *dev, const char *format, const void *args);
 void ouro_fence_get(struct dma_fence *fence);
 void ouro_fence_put(struct dma_fence *fence);
 bool ouro_fence_is_signaled(struct dma_fence *fence);

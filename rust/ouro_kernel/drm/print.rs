@@ -48,5 +48,5 @@ impl Printer<'_> {
 pub fn debug(dev: &device::Device, args: fmt::Arguments<'_>) {
     let args = core::ptr::from_ref(&args).cast::<c_void>();
     // SAFETY: The device is valid by the reference; `%pA` takes a pointer to `fmt::Arguments`.
-    unsafe { raw::ouro_drm_dbg(raw_device(dev), args) }
+    unsafe { raw::ouro_drm_dbg(raw_device(dev), c"%pA".as_char_ptr(), args) }
 }

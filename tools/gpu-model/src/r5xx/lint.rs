@@ -118,7 +118,7 @@ rules! {
     DmaAbort = "dma-abort",
     /// A swap code whose meaning nobody knows (§4.7).
     DmaSwap = "dma-swap",
-    /// A register is used whose meaning is disputed, in a way that makes a difference ([`super::disputed`]).
+    /// A register is used whose meaning is disputed, in a way that makes a difference (`disputed.rs` has the list).
     Disputed = "disputed",
     /// A flush, an invalidation or a wipe does not reach all pipes (SU_REG_DEST, FG_ZBREG_DEST), or a fence
     /// is written while pixels of a pipe that one has missed are not in memory.

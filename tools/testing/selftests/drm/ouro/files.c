@@ -127,7 +127,10 @@ TEST_F(files, drop_caches_waits_for_work)
 	spin_free(&spin);
 }
 
-/* The first number, once what is on its way to be freed is: 0x5c, as IGT does it; or a negative errno. */
+/*
+ * The first number, once what is on its way to be freed is (0x5c, as IGT does
+ * it); or a negative errno.
+ */
 static int objects(int fd)
 {
 	char path[128], text[4096];

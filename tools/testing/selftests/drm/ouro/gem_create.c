@@ -149,7 +149,10 @@ static int create_without_files(int fd)
 	return -got;
 }
 
-/* An object in the memory of the system is a file of it. Who makes one is told that there are no more. */
+/*
+ * An object in the memory of the system is a file of it. Who makes one is told
+ * that there are no more.
+ */
 TEST_F(gem_create, without_files_there_are_none)
 {
 	int limit, used, status;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A client with very many contexts is killed. They end with it, and are not waited for one by one: how
- * long that took is printed, not judged. What the driver says is the event: tests wait until its count of
- * contexts is what it was.
+ * A client with very many contexts is killed. They end with it, and are not
+ * waited for one by one: how long that took is printed, not judged. What the
+ * driver says is the event: tests wait until its count of contexts is what it
+ * was.
  */
 #define TOPIC leaving
 #define ANY_I915
@@ -14,7 +15,10 @@
 
 #include "test.h"
 
-/* Contexts that never ran anything, and such as have; the memory of a card has room for fewer of these. */
+/*
+ * Contexts that never ran anything, and such as have; the memory of a card has
+ * room for fewer of these.
+ */
 #define IDLE_CONTEXTS rounds("OURO_CONTEXTS", 40000, 2000)
 #define USED_CONTEXTS (IDLE_CONTEXTS / 4)
 #define USED_ON_CARDS 200u
@@ -90,8 +94,8 @@ static void leave(struct __test_metadata *_metadata, int fd, unsigned int count,
 		usleep(1000);
 	gone = now_ms();
 	EXPECT_EQ(before, alive(fd));
-	printf("# leaving: %u contexts%s: the client is gone after %llu ms, they are after %llu ms\n", count,
-	       run ? " that have run" : "", (unsigned long long)(closed - killed),
+	printf("# leaving: %u contexts%s: client gone after %llu ms, contexts after %llu ms\n",
+	       count, run ? " that have run" : "", (unsigned long long)(closed - killed),
 	       (unsigned long long)(gone - killed));
 }
 

@@ -122,8 +122,8 @@ TEST_F(query, engines)
 }
 
 /*
- * The room is a number without a sign: what an error has left there is much room, and the next thing
- * that is wrong is told.
+ * The room is a number without a sign: what an error has left there is much
+ * room, and the next thing that is wrong is told.
  */
 TEST_F(query, an_error_left_in_the_length_is_room)
 {
