@@ -331,21 +331,25 @@ static struct drm_i915_reset_stats reset_stats(int fd, __u32 context)
 /* gen12.rst, "Asking instead of a limit": who lets go when asked has as long as it likes. */
 TEST_F(discrete, endless_work_that_lets_go_goes_on)
 {
-	/* it has as long to let go when it is asked: longer than machines stand still */
-	enum { LIMIT = 6000 };
+	/*
+	 * It has as long to let go when it is asked: longer than machines stand
+	 * still. Where that cannot be set, a machine that does will be taken for
+	 * an engine that hangs: so it is over sooner there.
+	 */
+	const unsigned int limit = self->gpu.ouro ? 6000 : 1500;
 	const struct engine at_0 = { .name = "0" };
 	__u32 contexts[2];
 	struct spin spins[2];
 	unsigned int i;
 
 	if (self->gpu.ouro)
-		ASSERT_EQ(0, device_hang_ms(&self->gpu, LIMIT));
+		ASSERT_EQ(0, device_hang_ms(&self->gpu, limit));
 	/* one alone, then two by turns */
 	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
 	for (i = 0; i < 2; i++) {
 		contexts[i] = context_on(self->fd, copy_engine);
 		ASSERT_EQ(0, spin_start(&self->gpu, &at_0, contexts[i], 0, NULL, &spins[i]));
-		usleep(LIMIT * 2 * 1000);
+		usleep(limit * 2 * 1000);
 	}
 	for (i = 0; i < 2; i++) {
 		EXPECT_EQ(1, gem_busy(self->fd, spins[i].handle));
