@@ -89,8 +89,9 @@ pub(super) struct Blit {
     pub(super) surfaces: [Option<Surface>; 2],
     /// Their corners, as `SRC_Y_X` and `DST_Y_X` have them.
     pub(super) corners: [Option<u32>; 2],
-    /// Whether columns go to the right, and rows down.
-    pub(super) directions: [bool; 2],
+    /// Whether columns go to the right, and rows down: by `DP_CNTL` alone, and by whichever of its two registers was
+    /// written last. That the other one is the same bits is not told, so a blit is inside by both.
+    pub(super) directions: [[bool; 2]; 2],
 }
 
 impl Blit {
@@ -104,7 +105,7 @@ impl Blit {
             },
             surfaces: [None; 2],
             corners: [None; 2],
-            directions: [true; 2],
+            directions: [[true; 2]; 2],
         }
     }
 
@@ -238,8 +239,8 @@ impl State {
                 };
             }
             // Of both, directions alone: other bits tile the destination (4:3 of the first).
-            0x16c0 => self.blit.directions = directions(value, DP_CNTL)?,
-            0x16d0 => self.blit.directions = directions(value, DP_CNTL_DIRECTIONS)?,
+            0x16c0 => self.blit.directions = [directions(value, DP_CNTL)?; 2],
+            0x16d0 => self.blit.directions[1] = directions(value, DP_CNTL_DIRECTIONS)?,
             _ => return Err(Refused::Register),
         }
         Ok(next)
@@ -264,7 +265,10 @@ impl State {
         let [from, to] = core::mem::take(&mut blit.corners);
         let size = (columns, rows);
         let to_surface = destination.ok_or(Refused::Surface)?;
-        to_surface.holds(to.ok_or(Refused::Surface)?, size, blit.directions, pixel)?;
+        let to = to.ok_or(Refused::Surface)?;
+        for directions in blit.directions {
+            to_surface.holds(to, size, directions, pixel)?;
+        }
         // Bits of the code in which the source's bit makes a difference.
         let rop = control.rop();
         let depends = ((rop >> 2) ^ rop) & 0x33 != 0;
@@ -273,7 +277,10 @@ impl State {
             let surface = source.ok_or(Refused::Surface)?;
             // Blocks in a source are not for the 2D engine (digest §5.7).
             require(surface.tiles.micro == Micro::Linear, Refused::Tiling)?;
-            surface.holds(from.ok_or(Refused::Surface)?, size, blit.directions, pixel)?;
+            let from = from.ok_or(Refused::Surface)?;
+            for directions in blit.directions {
+                surface.holds(from, size, directions, pixel)?;
+            }
         }
         Ok(())
     }
@@ -355,12 +362,14 @@ mod tests {
                 .set(0x1438, &[4 << 16 | 9])
                 .set(0x1598, &[5 << 16 | 3])
         };
-        // Rows 4 to 6 going down, 2 to 4 going up.
-        for (register, down, up) in [(0x16c0, 3, 1), (0x16d0, 1 << 31 | 1 << 15, 1 << 31)] {
+        // Rows 4 to 6 going down, 2 to 4 going up. By the other register alone: both.
+        for (register, down, up, rows) in
+            [(0x16c0, 3, 1, 5), (0x16d0, 1 << 31 | 1 << 15, 1 << 31, 7)]
+        {
             assert!(stream(register, down).passes(&[7 * 256]));
             assert!(!stream(register, down).passes(&[7 * 256 - 1]));
-            assert!(stream(register, up).passes(&[5 * 256]));
-            assert!(!stream(register, up).passes(&[5 * 256 - 1]));
+            assert!(stream(register, up).passes(&[rows * 256]));
+            assert!(!stream(register, up).passes(&[rows * 256 - 1]));
         }
         // To the left, from column 9: ten columns, not eleven.
         let left = |columns: u32| {

@@ -87,7 +87,7 @@ impl State {
         let rest = body;
         let whole = !rest.is_empty() && rest.len().is_multiple_of(unit);
         require(whole && rest.len() / unit <= most, Refused::Length)?;
-        require(self.blit.directions == [true; 2], Refused::BlitControl)?;
+        require(self.blit.directions == [[true; 2]; 2], Refused::BlitControl)?;
         self.blit.control(control);
         for rectangle in rest.chunks_exact(unit) {
             let (from, to, size) = match *rectangle {
