@@ -119,13 +119,9 @@ impl Engine for CommandProcessor {
     }
 
     fn stop(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
-        let status = poll::Named {
-            offset: regs::RBBM_STATUS,
-            name: "RBBM_STATUS",
-        };
         let tail = hw.regs.read32(regs::CP_RB_WPTR);
         let idle = |v: u32| v & regs::GUI_ACTIVE == 0 && hw.regs.read32(regs::CP_RB_RPTR) == tail;
-        let stopped = poll::sleeping(hw.regs, wait, status, IDLE_MICROS, &idle);
+        let stopped = poll::sleeping(hw.regs, wait, idle::STATUS, IDLE_MICROS, &idle);
         if stopped != Err(BringUpError::Gone) {
             reset::halt(hw);
             hw.regs.write32(regs::SCRATCH_UMSK, 0);

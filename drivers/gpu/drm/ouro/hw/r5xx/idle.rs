@@ -12,7 +12,8 @@ use crate::{
     poll,
 };
 
-const STATUS: poll::Named = poll::Named {
+/// What the units do.
+pub(super) const STATUS: poll::Named = poll::Named {
     offset: regs::RBBM_STATUS,
     name: "RBBM_STATUS",
 };

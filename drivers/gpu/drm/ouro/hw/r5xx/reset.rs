@@ -9,6 +9,7 @@
 //! machine stop when the command processor was reset (digest §5.2).
 
 use super::{
+    idle,
     memory::{self, Controller},
     regs::{self, RbCntl},
 };
@@ -18,10 +19,6 @@ use crate::{
     poll,
 };
 
-const STATUS: poll::Named = poll::Named {
-    offset: regs::RBBM_STATUS,
-    name: "RBBM_STATUS",
-};
 /// Blocks that are reset one after the other, and what of [`regs::RBBM_STATUS`] says that they are busy.
 const UNITS: [(u32, u32); 2] = [
     (
@@ -62,7 +59,7 @@ fn cut_off(hw: &Hw<'_>, wait: &dyn SleepWait) {
 fn pulse(hw: &Hw<'_>, wait: &dyn SleepWait, blocks: u32, busy: u32) -> Result<(), BringUpError> {
     hw.regs.write32_flush(regs::RBBM_SOFT_RESET, blocks);
     wait.pause(SETTLE_MICROS);
-    let held = poll::sleeping(hw.regs, wait, STATUS, HOLD_MICROS, &|v| v & busy == 0);
+    let held = poll::sleeping(hw.regs, wait, idle::STATUS, HOLD_MICROS, &|v| v & busy == 0);
     hw.regs.write32_flush(regs::RBBM_SOFT_RESET, 0);
     wait.pause(SETTLE_MICROS);
     match held {
@@ -96,7 +93,7 @@ pub(super) fn reset(
     wait.pause(SETTLE_MICROS);
     // Others look at the first two alone; but who was reset does not fetch.
     let idle = |v| v & (regs::GA_BUSY | regs::VAP_BUSY | regs::CP_STREAM_BUSY) == 0;
-    poll::sleeping(hw.regs, wait, STATUS, HOLD_MICROS, &idle).map(|_| ())
+    poll::sleeping(hw.regs, wait, idle::STATUS, HOLD_MICROS, &idle).map(|_| ())
 }
 
 /// The same where anything is busy; else stops what may be running, and takes the bus from it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Holes that reading this checker found, and another one has as well or not: `weakness_n_…` goes on where
-//! the list of digest §5.7 ends. Each stream here was let pass once, on the chips it concerns.
+//! Streams that an earlier version of this checker accepted, on the chips they concern, and that leave their
+//! objects, hang the chip or hurt the next client. `weakness_15_…` to `weakness_23_…` go on where the list of
+//! another checker's weaknesses ends (digest §5.7; `tests`). Number 15 is a weakness of that one as well.
 
 use super::{registers, tests::*, *};
 use std::{vec, vec::Vec};

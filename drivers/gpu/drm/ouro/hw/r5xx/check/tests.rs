@@ -226,6 +226,11 @@ fn weakness_3_a_list_of_arrays_is_as_long_as_it_says() {
         }
     }
     assert!(!load(1 | 1 << 6, 3, 1).passes(&[4096]));
+    // Bits that are in no field (digest §4.7).
+    for bit in [7, 15] {
+        let stream = new().command(0x2f, &[1, 0x404 | 1 << bit, 0]).object(0);
+        assert!(!stream.passes(&[4096]), "{bit}");
+    }
     // An element of nothing.
     assert!(!new()
         .command(0x2f, &[1, 0x400, 0])

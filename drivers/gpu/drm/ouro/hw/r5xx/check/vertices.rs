@@ -89,6 +89,8 @@ impl State {
             let pair = at + 1 + n / 2 * 3;
             let what = *cursor.stream.get(pair).ok_or(Refused::Truncated)?;
             let what = if n % 2 == 0 { what } else { what >> 16 };
+            // Two fields of seven bits.
+            require(what & 0x8080 == 0, Refused::Array)?;
             let place_at = pair + 1 + n % 2;
             let offset = *cursor.stream.get(place_at).ok_or(Refused::Truncated)?;
             require(offset.is_multiple_of(4), Refused::Array)?;
