@@ -238,18 +238,26 @@ check_pair() {
     model_rules "$name"
 }
 
+# tests_for NAME PROGRAM...: a folder with those of the kselftests, for a guest of that name.
+tests_for() {
+    local tests=$VM_LOG/tests-$1 program
+    shift
+    rm -rf "$tests"
+    mkdir -p "$tests"
+    for program; do cp "$SELFTESTS/$program" "$tests/"; done
+    echo "$tests"
+}
+
 # check_chaos GPU KERNEL: the model on a bad day (model.rst, "Chaos"), the same one each time: all is late,
 # told twice or not at all, and must come out right. GPU_CHAOS names the tests, which wait for what they
 # want, however long that takes.
 check_chaos() {
-    local gpu=$1 kernel=$2 name=$1/$2/chaos tests program
+    local gpu=$1 kernel=$2 name=$1/$2/chaos tests
     gpu_read "$gpu"
     results_begin "vm-$gpu-$kernel-chaos"
     mkdir -p "$VM_LOG"
-    tests=$VM_LOG/tests-$gpu-$kernel-chaos
-    rm -rf "$tests"
-    mkdir -p "$tests"
-    for program in $GPU_CHAOS; do cp "$SELFTESTS/$program" "$tests/"; done
+    # shellcheck disable=SC2086 # words
+    tests=$(tests_for "$gpu-$kernel-chaos" $GPU_CHAOS)
     guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --model-args "--chaos ${OURO_SEED:-2026}" \
         --tests "$tests" --add "$VM_DIR/guest-tests/run-tests.sh" -- sh /bin/run-tests.sh
     guest_results "$name"
@@ -258,14 +266,12 @@ check_chaos() {
 # check_small GPU KERNEL: a card with little memory, of which the CPU sees a half: objects leave it, and
 # come back, all the time. GPU_SMALL names the tests.
 check_small() {
-    local gpu=$1 kernel=$2 name=$1/$2/small tests program
+    local gpu=$1 kernel=$2 name=$1/$2/small tests
     gpu_read "$gpu"
     results_begin "vm-$gpu-$kernel-small"
     mkdir -p "$VM_LOG"
-    tests=$VM_LOG/tests-$gpu-$kernel-small
-    rm -rf "$tests"
-    mkdir -p "$tests"
-    for program in $GPU_SMALL; do cp "$SELFTESTS/$program" "$tests/"; done
+    # shellcheck disable=SC2086 # words
+    tests=$(tests_for "$gpu-$kernel-small" $GPU_SMALL)
     guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --model-args "--vram-mb 32 --aperture-mb 16" \
         --tests "$tests" --add "$VM_DIR/guest-tests/run-tests.sh" -- sh /bin/run-tests.sh
     guest_results "$name"
@@ -275,14 +281,12 @@ check_small() {
 # check_global GPU KERNEL: where the driver may not have tables beside the global one, because it is in a guest:
 # this is one, and is told of no IOMMU. GPU_GLOBAL names the tests.
 check_global() {
-    local gpu=$1 kernel=$2 name=$1/$2/global tests program
+    local gpu=$1 kernel=$2 name=$1/$2/global tests
     gpu_read "$gpu"
     results_begin "vm-$gpu-$kernel-global"
     mkdir -p "$VM_LOG"
-    tests=$VM_LOG/tests-$gpu-$kernel-global
-    rm -rf "$tests"
-    mkdir -p "$tests"
-    for program in $GPU_GLOBAL; do cp "$SELFTESTS/$program" "$tests/"; done
+    # shellcheck disable=SC2086 # words
+    tests=$(tests_for "$gpu-$kernel-global" $GPU_GLOBAL)
     guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --module-args iommu=2 \
         --tests "$tests" --add "$VM_DIR/guest-tests/run-tests.sh" -- sh /bin/run-tests.sh
     if grep -q "ouro .*: no PPGTT: in a guest, whose host's IOMMU is not seen" "$GUEST_DIR/dmesg.txt"; then
@@ -335,10 +339,9 @@ check_peer() {
 
     # the kselftests of what both drivers promise hold for the upstream driver too, or they test our own
     # habits; the others are about limits, files and resets in which the two differ
-    local tests=$VM_LOG/tests-$gpu-peer program
-    rm -rf "$tests"
-    mkdir -p "$tests"
-    for program in $(<"$(peer_file peer-kselftests '')"); do cp "$SELFTESTS/$program" "$tests/"; done
+    local tests
+    # shellcheck disable=SC2046 # words
+    tests=$(tests_for "$gpu-peer" $(<"$(peer_file peer-kselftests '')"))
     # Without time slices: in a list behind a batch that cannot be taken off, work for either of two engines
     # has the upstream driver reset one after 640 ms, where on a faster machine the other had taken it.
     local slices='for f in /sys/class/drm/card*/engine/*/timeslice_duration_ms; do [ ! -e "$f" ] || echo 0 >"$f"; done'
