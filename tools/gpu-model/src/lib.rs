@@ -16,6 +16,7 @@ pub mod counters;
 pub mod dg2;
 pub mod dma;
 pub mod fault;
+pub mod habits;
 pub mod intel;
 pub mod memory;
 pub mod model;

@@ -7,7 +7,6 @@ use gpu_model::chaos::Chaos;
 use gpu_model::dma::DmaMemory;
 use gpu_model::fault::Fault;
 use gpu_model::model::{self, GpuModel, Options};
-use gpu_model::r5xx::Real;
 use gpu_model::server::{self, VfioIrq};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -64,10 +63,10 @@ struct Args {
     /// No MSI capability, where a chip can do without: interrupts are INTx only.
     #[arg(long)]
     no_msi: bool,
-    /// What an R5xx does as real cards do: "all", or some of forgets, master, pipes, leftovers, foreign,
-    /// directed, with commas between.
-    #[arg(long, value_name = "HABITS", default_value_t)]
-    real: Real,
+    /// What the model does as real cards do: "all", or some of its habits, with commas between; a wrong
+    /// name prints those that there are.
+    #[arg(long, value_name = "HABITS", default_value = "")]
+    real: String,
     /// Report equal memory channels, so that address bit 6 of tiled surfaces is swizzled.
     #[arg(long)]
     swizzle: bool,

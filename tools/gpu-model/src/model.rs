@@ -101,8 +101,8 @@ pub struct Options {
     pub vram_mb: Option<u32>,
     /// Leave out the MSI capability, where a chip can do without.
     pub no_msi: bool,
-    /// Habits of real cards that an R5xx has.
-    pub real: crate::r5xx::Real,
+    /// Habits of real cards, by their names with commas between.
+    pub real: String,
     /// Equal memory channels: address bit 6 is swizzled.
     pub swizzle: bool,
     /// Megabytes of page-table entries, where the chip has a choice.
@@ -127,7 +127,7 @@ impl Default for Options {
             aperture_mb: None,
             vram_mb: None,
             no_msi: false,
-            real: crate::r5xx::Real::default(),
+            real: String::new(),
             swizzle: false,
             gtt_mb: 2,
             strict: false,

@@ -2,6 +2,7 @@
 //! What can be chosen about a modelled DG2, and its PCI configuration space (digest §5.1, §5.2).
 
 use super::engine::EngineId;
+use super::real::Real;
 use crate::pci::PciConfig;
 use crate::window::{self, WINDOW};
 
@@ -31,6 +32,8 @@ pub struct Dg2Config {
     pub asleep_fifo: bool,
     /// A save leaves the tail in the image as it is, and does not write the one that the engine had.
     pub image_tails: bool,
+    /// Habits of real machines.
+    pub real: Real,
     /// A piece of work takes at least this long, in nanoseconds.
     pub delay_ns: u64,
     /// Seed for garbage.
@@ -55,6 +58,7 @@ impl Default for Dg2Config {
             prefetch: false,
             asleep_fifo: false,
             image_tails: false,
+            real: Real::default(),
             delay_ns: 0,
             seed: 0,
             keep_events: 65536,

@@ -47,6 +47,7 @@ pub(crate) mod ppgtt;
 pub(crate) mod predicate;
 pub(crate) mod prefetch;
 pub mod privilege;
+pub mod real;
 pub mod regs;
 pub(crate) mod reset;
 pub(crate) mod semaphore;

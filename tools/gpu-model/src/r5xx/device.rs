@@ -112,7 +112,7 @@ impl R5xx {
             keep_events: 0,
             keep_accesses: 0,
             watch_bus_master: true,
-            real: options.real,
+            real: options.real.parse()?,
             ..R5xxConfig::new(chip)
         };
         let vram = if options.trap_gtt || options.no_msi {

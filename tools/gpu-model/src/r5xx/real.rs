@@ -12,85 +12,30 @@ use super::regs::{self, reg};
 use super::reset::block;
 use crate::fault::Kind;
 use crate::pci;
-use std::fmt;
-use std::str::FromStr;
 
-/// Habits of real cards, all off in a kind one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Real {
-    /// A soft reset of the memory controller forgets where memory is, the GART, the host's path and the
-    /// pipes' set-up. Upstream programs all of it after each reset.
-    pub forgets: bool,
-    /// Bus mastering is watched: it must be off while the command processor or the memory controller is
-    /// reset. Upstream takes it away first, since the computer can lock up for good.
-    pub master: bool,
-    /// The set-up of the pipes is watched: its registers are written while drawing is idle, the drawing
-    /// side is seen idle between its steps, and the clocks go to the pipe that is in use. Upstream waits
-    /// three times; without, some cards lock up.
-    pub pipes: bool,
-    /// Firmware leaves its surfaces on over the beginning of video memory, and the VGA's window on memory
-    /// open at address 0. Upstream clears surfaces at the very beginning, and moves the window.
-    pub leftovers: bool,
-    /// GEN_INT_STATUS shows events of the display and of drawing, whose interrupts are off: ones do not
-    /// clear them.
-    pub foreign: bool,
-    /// Packets of rectangles go as DP_CNTL says, like operations by registers: to the left and upwards their
-    /// place is the far corner. No source says whether they do. A driver that states DP_CNTL before its
-    /// copies need not know.
-    pub directed: bool,
-}
-
-/// A habit's place.
-type Habit = fn(&mut Real) -> &mut bool;
-
-/// All habits by their names on the command line.
-const NAMES: [(&str, Habit); 6] = [
-    ("forgets", |r| &mut r.forgets),
-    ("master", |r| &mut r.master),
-    ("pipes", |r| &mut r.pipes),
-    ("leftovers", |r| &mut r.leftovers),
-    ("foreign", |r| &mut r.foreign),
-    ("directed", |r| &mut r.directed),
-];
-
-impl Real {
-    /// A card with all of them.
-    pub fn all() -> Self {
-        let mut real = Real::default();
-        for (_, habit) in NAMES {
-            *habit(&mut real) = true;
-        }
-        real
-    }
-}
-
-/// A habit that nobody has heard of.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("habit {0:?}: expected \"all\", or some of forgets, master, pipes, leftovers, foreign, directed with commas between")]
-pub struct ParseRealError(String);
-
-impl FromStr for Real {
-    type Err = ParseRealError;
-
-    fn from_str(s: &str) -> Result<Self, Self::Err> {
-        let mut real = Real::default();
-        for name in s.split(',').filter(|n| !n.is_empty()) {
-            match NAMES.iter().find(|n| n.0 == name) {
-                Some((_, habit)) => *habit(&mut real) = true,
-                None if name == "all" => real = Real::all(),
-                None => return Err(ParseRealError(name.to_owned())),
-            }
-        }
-        Ok(real)
-    }
-}
-
-impl fmt::Display for Real {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut copy = *self;
-        let on = NAMES.iter().filter(|(_, habit)| *habit(&mut copy));
-        let names: Vec<&str> = on.map(|(name, _)| *name).collect();
-        f.write_str(&names.join(","))
+crate::habits! {
+    /// Habits of real cards, all off in a kind one.
+    pub struct Real {
+        /// A soft reset of the memory controller forgets where memory is, the GART, the host's path and the
+        /// pipes' set-up. Upstream programs all of it after each reset.
+        forgets,
+        /// Bus mastering is watched: it must be off while the command processor or the memory controller is
+        /// reset. Upstream takes it away first, since the computer can lock up for good.
+        master,
+        /// The set-up of the pipes is watched: its registers are written while drawing is idle, the drawing
+        /// side is seen idle between its steps, and the clocks go to the pipe that is in use. Upstream waits
+        /// three times; without, some cards lock up.
+        pipes,
+        /// Firmware leaves its surfaces on over the beginning of video memory, and the VGA's window on memory
+        /// open at address 0. Upstream clears surfaces at the very beginning, and moves the window.
+        leftovers,
+        /// GEN_INT_STATUS shows events of the display and of drawing, whose interrupts are off: ones do not
+        /// clear them.
+        foreign,
+        /// Packets of rectangles go as DP_CNTL says, like operations by registers: to the left and upwards their
+        /// place is the far corner. No source says whether they do. A driver that states DP_CNTL before its
+        /// copies need not know.
+        directed,
     }
 }
 

@@ -2,6 +2,7 @@
 //! What can be chosen about a modelled Sandy Bridge, and its PCI configuration space
 //! (digest G-01..G-05; peer digest A.2).
 
+use super::real::Real;
 use crate::pci::PciConfig;
 use crate::window::{self, WINDOW};
 
@@ -23,6 +24,8 @@ pub struct SnbConfig {
     pub gtt_mb: u32,
     /// Bytes of aperture: 64, 128, 256 or 512 MB (§4.4); less, for tests.
     pub aperture: u64,
+    /// Habits of real machines.
+    pub real: Real,
     /// A piece of work takes at least this long, in nanoseconds.
     pub delay_ns: u64,
     /// Seed for garbage.
@@ -54,6 +57,7 @@ impl Default for SnbConfig {
             device_id: 0x0116,
             gtt_mb: 2,
             aperture: 256 << 20,
+            real: Real::default(),
             delay_ns: 0,
             seed: 0,
             asleep_fifo: false,

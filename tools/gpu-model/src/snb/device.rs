@@ -97,6 +97,7 @@ impl Snb {
             "the page table is 1 or 2 MB"
         );
         let cfg = SnbConfig {
+            real: options.real.parse()?,
             gtt_mb: options.gtt_mb,
             aperture: u64::from(aperture_mb) << 20,
             swizzle: options.swizzle,

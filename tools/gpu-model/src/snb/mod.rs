@@ -36,6 +36,7 @@ pub mod lint;
 pub(crate) mod mi_exec;
 pub(crate) mod mmio;
 pub mod mmu;
+pub mod real;
 pub mod regs;
 pub(crate) mod window;
 
