@@ -20,7 +20,7 @@ use kernel::{
 };
 use ouro_hw::{
     chips,
-    generation::{LocalMemory, Space, Window as Place},
+    generation::{LocalMemory, Mapping, Space, Window as Place},
     types::{DmaAddr, GpuAddr, PAGE_SIZE},
     Chip, Iommu, Platform,
 };
@@ -231,6 +231,13 @@ impl<'a> Claims<'a> {
     }
 }
 
+fn caching(mapping: Mapping) -> Caching {
+    match mapping {
+        Mapping::Uncached => Caching::Uncached,
+        Mapping::WriteCombining => Caching::WriteCombining,
+    }
+}
+
 /// Bytes of the device's own memory for tables, at most.
 const MAX_TABLES: u64 = 64 << 20;
 
@@ -318,8 +325,9 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip) -> Result<Arc<Gpu
         }
         None => None,
     };
-    let regs = Window::new(Bar::map(pdev, regs, Caching::Uncached)?);
-    let gtt = Window::new(Bar::map(pdev, gtt, Caching::WriteCombining)?);
+    let map = |claim, place: Place| Bar::map(pdev, claim, caching(place.mapping));
+    let regs = Window::new(map(regs, windows.regs)?);
+    let gtt = Window::new(map(gtt, windows.gtt)?);
 
     let mut bars = [0; 6];
     for (i, len) in (0..).zip(bars.iter_mut()) {

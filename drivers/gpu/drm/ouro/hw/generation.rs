@@ -13,9 +13,9 @@ use crate::{
     report::Report,
     types::{EngineId, GgttAddr, Page},
 };
-use core::fmt;
+use core::{fmt, ops::Range};
 
-/// Where the windows of a device are: `(BAR, first byte, bytes)`.
+/// Where a window of a device is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
     /// Number of the base address register.
@@ -24,18 +24,29 @@ pub struct Window {
     pub start: u32,
     /// Bytes, or 0 for all that follow.
     pub len: u32,
+    /// How the CPU maps it.
+    pub mapping: Mapping,
+}
+
+/// How the CPU maps a window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mapping {
+    /// Each access by itself, and in order.
+    Uncached,
+    /// Writes may be put together, and come late.
+    WriteCombining,
 }
 
 /// The windows, as the driver maps them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Windows {
-    /// Registers, uncached.
+    /// Registers.
     pub regs: Window,
     /// The translation table.
     pub gtt: Window,
-    /// The aperture, write-combined, where there is one: it shows what the global table maps.
+    /// The aperture, where there is one: it shows what the global table maps.
     pub aperture: Option<Window>,
-    /// The device's own memory, write-combined, where it has some. The table's window may be a part
+    /// The device's own memory, where it has some. The table's window may be a part
     /// of it.
     pub local: Option<Window>,
 }
@@ -55,6 +66,18 @@ pub struct LocalMemory {
     /// Bytes of its smallest piece, of which sizes and addresses are multiples there: a power of two, and
     /// at least a page.
     pub grain: u32,
+}
+
+/// What a plane of the display shows, as the firmware left it: a range of the global table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Scanout {
+    /// The first entry that the plane fetches through.
+    pub first: u32,
+    /// How many there are.
+    pub entries: u32,
+    /// The bytes of the device's own memory that these entries lead to, and what lies between them; `None`
+    /// if they lead to the system's memory.
+    pub local: Option<Range<u64>>,
 }
 
 /// How batches are translated.
@@ -257,6 +280,14 @@ pub trait Generation: Sync {
     /// Looks what the chip has. Changes nothing in it.
     fn probe(&self, hw: &Hw<'_>, chip: &Chip) -> Result<Topology, BringUpError>;
 
+    /// Finds the planes of the display that the firmware left on, before anything of the device is written.
+    /// The core keeps their entries and memory as they are, as long as the driver is bound and after it, so
+    /// that the picture stays. A backend that switches the display off in [`start`](Self::start) names none.
+    /// The device is awake.
+    fn scanouts(&self, hw: &Hw<'_>, topo: &Topology, found: &mut dyn FnMut(Scanout)) {
+        let _ = (hw, topo, found);
+    }
+
     /// Makes the place of the global table fit to be written, and proves that it is memory: before it is
     /// written for the first time, and again on resume. The table is off ([`gtt_on`](Self::gtt_on)). Fences
     /// may be lost by it.
@@ -320,6 +351,24 @@ pub trait Generation: Sync {
     /// accesses see them. (Engines' caches of entries are flushed by each request's prologue, where the
     /// engines have caches of their own.) A table that is off stays off. Under the lock of the `Gt`.
     fn gtt_flush(&self, hw: &Hw<'_>);
+
+    /// Whether units may hold entries longer than the invalidations in requests say, so that memory changes
+    /// hands only after [`invalidate_tlbs`](Self::invalidate_tlbs).
+    fn holds_entries(&self) -> bool {
+        false
+    }
+
+    /// Throws away each copy of a table's entry that a unit holds, by registers: afterwards none of them
+    /// reaches a page that was unmapped before. The device is awake. One at a time. Sleeps.
+    fn invalidate_tlbs(
+        &self,
+        hw: &Hw<'_>,
+        topo: &Topology,
+        wait: &dyn SleepWait,
+    ) -> Result<(), BringUpError> {
+        let _ = (hw, topo, wait);
+        Ok(())
+    }
 
     /// The value of a register of 64 bits that user space may read; `None` for any other one. The
     /// device is awake.

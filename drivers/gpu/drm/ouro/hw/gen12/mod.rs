@@ -39,7 +39,9 @@ mod topology;
 
 use crate::{
     chips::Chip,
-    generation::{BringUpError, Events, Generation, Layout, ResetScope, Topology, Window, Windows},
+    generation::{
+        BringUpError, Events, Generation, Layout, Mapping, ResetScope, Topology, Window, Windows,
+    },
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
     poll,
@@ -69,17 +71,20 @@ impl Generation for Gen12 {
                 bar: REGISTER_BAR,
                 start: 0,
                 len: TABLE_AT,
+                mapping: Mapping::Uncached,
             },
             gtt: Window {
                 bar: REGISTER_BAR,
                 start: TABLE_AT,
                 len: 0,
+                mapping: Mapping::WriteCombining,
             },
             aperture: None,
             local: Some(Window {
                 bar: MEMORY_BAR,
                 start: 0,
                 len: 0,
+                mapping: Mapping::WriteCombining,
             }),
         }
     }

@@ -36,7 +36,9 @@ mod workarounds;
 
 use crate::{
     chips::Chip,
-    generation::{BringUpError, Events, Generation, Layout, ResetScope, Topology, Window, Windows},
+    generation::{
+        BringUpError, Events, Generation, Layout, Mapping, ResetScope, Topology, Window, Windows,
+    },
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
     poll,
@@ -63,16 +65,19 @@ impl Generation for Gen6 {
                 bar: 0,
                 start: 0,
                 len: REGISTER_BYTES,
+                mapping: Mapping::Uncached,
             },
             gtt: Window {
                 bar: 0,
                 start: REGISTER_BYTES,
                 len: 0,
+                mapping: Mapping::WriteCombining,
             },
             aperture: Some(Window {
                 bar: topology::APERTURE_BAR,
                 start: 0,
                 len: 0,
+                mapping: Mapping::WriteCombining,
             }),
             local: None,
         }

@@ -39,7 +39,9 @@ use crate::{
     checker::Checker,
     chips::Chip,
     engine::Engine,
-    generation::{BringUpError, Events, Generation, Layout, ResetScope, Topology, Window, Windows},
+    generation::{
+        BringUpError, Events, Generation, Layout, Mapping, ResetScope, Topology, Window, Windows,
+    },
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
     report::Report,
@@ -112,18 +114,21 @@ impl Generation for R5xx {
                 bar: REGISTER_BAR,
                 start: 0,
                 len: 0,
+                mapping: Mapping::Uncached,
             },
             // The table is the first thing in the card's memory.
             gtt: Window {
                 bar: MEMORY_BAR,
                 start: 0,
                 len: memory::RESERVED,
+                mapping: Mapping::WriteCombining,
             },
             aperture: None,
             local: Some(Window {
                 bar: MEMORY_BAR,
                 start: 0,
                 len: 0,
+                mapping: Mapping::WriteCombining,
             }),
         }
     }
