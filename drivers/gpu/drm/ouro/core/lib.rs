@@ -3,7 +3,8 @@
 //! the host: who gets which addresses ([`range`]), what a ring takes next ([`port`]), what
 //! a relocation writes ([`relocation`]), whether an engine hangs ([`hang`]), how long it may take to
 //! become idle ([`patience`]), sorting ([`sort`]), how memory is shown as text ([`ascii85`]), which part of an
-//! object a view of it shows ([`view`]). Where contexts are listed: who runs next ([`sched`]), what of that an
+//! object a view of it shows ([`view`]), what must not be given out ([`disjoint`]), what the module's parameters
+//! say ([`choice`]). Where contexts are listed: who runs next ([`sched`]), what of that an
 //! engine has ([`list`]), what it says of them ([`events`]), and which of several engines runs one ([`roam`]).
 //!
 //! Nothing here allocates by itself, takes a lock or waits. Memory comes through [`range::Arena`].
@@ -16,6 +17,8 @@
 extern crate std;
 
 pub mod ascii85;
+pub mod choice;
+pub mod disjoint;
 pub mod events;
 pub mod hang;
 mod heap;
