@@ -509,6 +509,21 @@ bool ouro_dma_has_iommu(struct device *dev)
 	return device_iommu_mapped(dev);
 }
 
+/* A parameter that is text. The kernel crate's module! has those that are numbers. */
+#define OURO_TEXT_PARAM(name, bytes, text)			\
+	static char ouro_text_##name[bytes];			\
+	module_param_string(name, ouro_text_##name, bytes, 0444); \
+	MODULE_PARM_DESC(name, text);				\
+	const char *ouro_param_##name(void)			\
+	{							\
+		return ouro_text_##name;			\
+	}
+
+OURO_TEXT_PARAM(probe, 256,
+		"Devices to bind: PCI ids as 8086:0126 with commas between, or * for all (none if not given)");
+OURO_TEXT_PARAM(stop_after, 16,
+		"The last step of bringing up a device: probe, table, ring or request (all of them if not given)");
+
 /* Whether a hypervisor is below this kernel: what it has between device and memory is not seen. */
 bool ouro_is_guest(void)
 {

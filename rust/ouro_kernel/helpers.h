@@ -131,6 +131,8 @@ int ouro_sg_from_pages(struct sg_table *sgt, struct page **pages, unsigned int n
 bool ouro_dma_below_4g(struct device *dev);
 bool ouro_dma_has_iommu(struct device *dev);
 bool ouro_is_guest(void);
+const char *ouro_param_probe(void);
+const char *ouro_param_stop_after(void);
 
 /* memory of a process */
 int ouro_notifier_insert(struct mmu_interval_notifier *notifier, unsigned long address,

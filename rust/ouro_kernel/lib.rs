@@ -23,6 +23,7 @@
 //! | [`release`] | what must end before the module goes |
 //! | [`pm`] | suspend, resume and shutdown of a PCI driver |
 //! | [`userptr`] | memory of a process |
+//! | [`param`] | parameters that are text |
 //! | [`coredump`] | reports |
 //! | [`task`], [`time`], [`uaccess`] | small things |
 
@@ -34,6 +35,7 @@ pub mod irq;
 pub mod list;
 pub mod mmio;
 pub mod pages;
+pub mod param;
 pub mod pci;
 pub mod pm;
 mod raw;

@@ -211,7 +211,8 @@ impl Drop for Bonded<'_> {
 }
 
 impl DmaDevice {
-    /// Lets the device reach `bits` bits of addresses, 1 to 64, and be master of the bus.
+    /// Lets the device reach `bits` bits of addresses, 1 to 64; not yet be master of the bus
+    /// ([`set_master()`](Self::set_master)): what it was doing may still be going on.
     ///
     /// To be called once, in `probe`, before anything is mapped.
     ///
@@ -227,7 +228,6 @@ impl DmaDevice {
         to_result(unsafe { bindings::dma_set_mask_and_coherent(raw_dev, mask) })?;
         // SAFETY: As above. A segment may be as long as there are pages.
         unsafe { raw::ouro_dma_set_max_seg_size(raw_dev, u32::MAX) };
-        pdev.set_master();
         let this = Arc::pin_init(
             pin_init!(Self {
                 pdev: pdev.into(),

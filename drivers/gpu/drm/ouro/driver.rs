@@ -9,6 +9,7 @@
 //! the core is shut down first, so that everything published is signalled and every wait ends, and
 //! then the DRM device is unplugged; open files keep the core, which reaches no register any more.
 
+use core::ops::Range;
 use kernel::{
     device::{self, Bound, Core},
     firmware::Firmware,
@@ -17,6 +18,10 @@ use kernel::{
     prelude::*,
     str::CString,
     sync::{aref::ARef, Arc, Mutex},
+};
+use ouro_core::{
+    choice::{self, Step},
+    disjoint::Disjoint,
 };
 use ouro_hw::{
     chips,
@@ -31,6 +36,7 @@ use ouro_kernel::{
     },
     irq::{Irq, IrqHandler},
     mmio::Bar,
+    param,
     pci::{
         enable_mem, is_guest, request_region, reserve_write_combining, take_from_firmware, Claim,
         Config, DmaDevice, Function,
@@ -50,9 +56,9 @@ use crate::{
         Bo,
     },
     gpu::Gpu,
-    hardware::{Hardware, Window},
+    hardware::{Hardware, Look, Window, PLANES},
     module_parameters,
-    report::Words,
+    report::{self, Words},
     reset::ErrorFile,
     sysfs,
     uapi::{dumb, i915::I915, radeon::Radeon},
@@ -186,6 +192,8 @@ impl Binding {
         if let Some(tables) = self.gpu.tables() {
             tables.close();
         }
+        // Pages of objects outlive the driver as long as files are open, and then have other owners.
+        self.gpu.space().retract();
         self.gpu.hardware().close();
     }
 }
@@ -250,35 +258,71 @@ struct Own {
     tables: Option<Arc<TableStore>>,
 }
 
-/// The device's own memory, of which the CPU sees what is in a part of `bar` from `start` on.
+/// The device's own memory, of which the CPU sees what is in a part of `bar` from `start` on. Of it, `lit`
+/// is the display's.
+///
+/// Errors: `ENOSPC` if the display leaves no room for tables; `ENOMEM`.
 fn own_memory(
     pdev: &pci::Device<Bound>,
     bar: &Claim,
     start: u64,
     memory: LocalMemory,
+    lit: &Disjoint<PLANES>,
 ) -> Result<Own> {
     let start = start + memory.window_at;
-    let map = |from: u64, to: u64| {
-        let part = bar.part(start + from, to - from)?;
+    let map = |range: Range<u64>| {
+        let part = bar.part(start + range.start, range.end - range.start)?;
         Bar::map(pdev, part, Caching::WriteCombining)
     };
-    // Where there are entries, the first part of it is for tables: these the CPU has to see.
-    let (first, reach) = match memory.at {
-        Some(at) => (0, Reach::Direct(GpuAddr(at.0.into()))),
+    let grain = u64::from(memory.grain);
+    // Where there are entries, the first part of it that is free is for tables: these the CPU has to see.
+    let (tables, first, reach) = match memory.at {
+        Some(at) => (None, 0, Reach::Direct(GpuAddr(at.0.into()))),
         None => {
-            let first = (memory.cpu_visible / 8).min(MAX_TABLES) & !u64::from(memory.grain - 1);
-            (first, Reach::Entries(DmaAddr(first)))
+            let size = (memory.cpu_visible / 8).min(MAX_TABLES) & !(grain - 1);
+            let mut at = 0;
+            while let Some(over) = lit.hit(&(at..at + size)) {
+                at = over.end.next_multiple_of(grain);
+                if at
+                    .checked_add(size)
+                    .is_none_or(|end| end > memory.cpu_visible)
+                {
+                    dev_err!(
+                        pdev,
+                        "the picture of the firmware leaves no room for tables\n"
+                    );
+                    return Err(ENOSPC);
+                }
+            }
+            let end = at + size;
+            (Some(at..end), end, Reach::Entries(DmaAddr(end)))
         }
     };
-    let tables = match first {
-        0 => None,
-        to => Some(TableStore::new(map(0, to)?, 0)?),
+    let tables = match tables {
+        Some(range) if !range.is_empty() => {
+            let at = range.start;
+            Some(TableStore::new(map(range)?, at)?)
+        }
+        _ => None,
     };
+    // Whole pieces, by pages from the first one on.
+    let mut kept = Disjoint::default();
+    for range in lit.iter() {
+        let (from, end) = (range.start.max(first), range.end.min(memory.size));
+        if from < end {
+            let (from, end) = (
+                (from - first) & !(grain - 1),
+                (end - first).next_multiple_of(grain),
+            );
+            kept.add(from / u64::from(PAGE_SIZE)..end / u64::from(PAGE_SIZE));
+        }
+    }
     let objects = Local {
-        window: map(first, memory.cpu_visible)?,
+        window: map(first..memory.cpu_visible)?,
         size: memory.size - first,
         reach,
         grain: memory.grain / PAGE_SIZE,
+        lit: kept,
     };
     Ok(Own {
         objects: Some(objects),
@@ -303,31 +347,40 @@ fn microcode(pdev: &pci::Device<Core<'_>>, chip: &Chip) -> Result<KVVec<u8>> {
     Ok(bytes)
 }
 
-fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip) -> Result<Arc<Gpu>> {
+/// How far a device is brought up.
+struct Way {
+    /// For the log.
+    dev: ARef<device::Device>,
+    last: Option<Step>,
+}
+
+impl Way {
+    /// Ends here if this is the last step that the administrator wants.
+    ///
+    /// Errors: `ECANCELED`, then.
+    fn after(&self, step: Step) -> Result {
+        if self.last != Some(step) {
+            return Ok(());
+        }
+        dev_info!(
+            self.dev,
+            "stop_after={}: the device is let go of again\n",
+            Words(step)
+        );
+        Err(ECANCELED)
+    }
+}
+
+/// Brings a device up to its first request. Nobody loses it who shows a picture on it, until it is accepted;
+/// it is not master of the bus, until whatever it was doing has ended.
+fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip, way: &Way) -> Result<Arc<Gpu>> {
     let windows = chip.generation.windows();
     enable_mem(pdev)?;
     let dma = DmaDevice::new(pdev, chip.generation.dma_bits().into())?;
-    // The tables are about to be written over: what shows a picture through them must stop.
-    take_from_firmware(pdev, c"ouro")?;
     let mut claims = Claims::new(pdev);
-    let regs = claims.window(windows.regs, c"ouro registers")?;
-    let gtt = claims.window(windows.gtt, c"ouro tables")?;
-    let local = match windows.local {
-        Some(place) => Some((claims.bar(place.bar, c"ouro memory")?, place.start.into())),
-        None => None,
-    };
-    let aperture = match windows.aperture {
-        Some(aperture) => {
-            let window = claims.bar(aperture.bar, c"ouro aperture")?;
-            // Before user space has pages of it.
-            reserve_write_combining(pdev, aperture.bar.into())?;
-            Some(window.part(aperture.start.into(), 0)?)
-        }
-        None => None,
-    };
     let map = |claim, place: Place| Bar::map(pdev, claim, caching(place.mapping));
+    let regs = claims.window(windows.regs, c"ouro registers")?;
     let regs = Window::new(map(regs, windows.regs)?);
-    let gtt = Window::new(map(gtt, windows.gtt)?);
 
     let mut bars = [0; 6];
     for (i, len) in (0..).zip(bars.iter_mut()) {
@@ -350,9 +403,8 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip) -> Result<Arc<Gpu
         GFP_KERNEL,
     )?;
     let firmware = microcode(pdev, chip)?;
-    let hardware = Hardware::new(pdev.as_ref().into(), chip, regs, gtt, platform, firmware)?;
-    let hardware = Arc::pin_init(hardware, GFP_KERNEL)?;
-    let topology = hardware.topology();
+    let look = Look::new(pdev.as_ref(), chip, &regs, &*platform, &firmware)?;
+    let topology = *look.topology();
     // Where contexts have images, their batches could have a table beside the global one.
     if iommu.may_translate()
         && topology.context.is_some()
@@ -360,11 +412,70 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip) -> Result<Arc<Gpu
     {
         dev_info!(pdev, "no PPGTT: {}\n", Words(iommu));
     }
+    if way.last.is_some() {
+        report::topology(pdev.as_ref(), &topology);
+    }
+    way.after(Step::Probe)?;
+
+    // It is accepted. What shows a picture on it has the other BARs until here.
+    take_from_firmware(pdev, c"ouro")?;
+    let gtt = claims.window(windows.gtt, c"ouro tables")?;
+    let gtt = Window::new(map(gtt, windows.gtt)?);
+    let local = match windows.local {
+        Some(place) => Some((claims.bar(place.bar, c"ouro memory")?, place.start.into())),
+        None => None,
+    };
+    let aperture = match windows.aperture {
+        Some(aperture) => {
+            let window = claims.bar(aperture.bar, c"ouro aperture")?;
+            // Before user space has pages of it.
+            reserve_write_combining(pdev, aperture.bar.into())?;
+            Some(window.part(aperture.start.into(), 0)?)
+        }
+        None => None,
+    };
+    let hardware = Hardware::new(pdev.as_ref().into(), look, regs, gtt, platform, firmware)?;
+    let hardware = Arc::pin_init(hardware, GFP_KERNEL)?;
+    let lit = hardware.lit();
+    for range in lit.entries.iter() {
+        let (from, end) = (
+            range.start * u64::from(PAGE_SIZE),
+            range.end * u64::from(PAGE_SIZE),
+        );
+        dev_info!(
+            pdev,
+            "the firmware's picture stays: GGTT {from:#x} to {end:#x}\n"
+        );
+    }
     let own = match (local, topology.local) {
-        (Some((bar, start)), Some(memory)) => own_memory(pdev, &bar, start, memory)?,
+        (Some((bar, start)), Some(memory)) => own_memory(pdev, &bar, start, memory, &lit.local)?,
         _ => Own::default(),
     };
-    Gpu::new(hardware, dma, aperture, own.objects, own.tables)
+    Gpu::new(hardware, dma, aperture, own.objects, own.tables, &lit)
+}
+
+/// Whether the administrator wants the driver to have this device, and how far it is to be brought up.
+///
+/// Errors: `ENODEV` if it is not for us, `EINVAL` if a parameter makes no sense; the log says so.
+fn wanted(pdev: &pci::Device<Bound>) -> Result<Option<Step>> {
+    let (vendor, device) = (pdev.vendor_id().as_raw(), pdev.device_id());
+    let unknown = |name: &str, word: &str, what: &str| {
+        dev_err!(pdev, "{name}={word}: {what}\n");
+        EINVAL
+    };
+    let named = choice::names(param::probe(), vendor, device).map_err(|word| {
+        let known = "no PCI id such as 8086:0126, nor * for all that there are";
+        unknown("probe", word.0, known)
+    })?;
+    if !named {
+        dev_info!(
+            pdev,
+            "left alone; for ouro to have it: modprobe ouro probe={vendor:04x}:{device:04x}\n"
+        );
+        return Err(ENODEV);
+    }
+    Step::named(param::stop_after())
+        .map_err(|word| unknown("stop_after", word.0, "none of probe, table, ring, request"))
 }
 
 macro_rules! ids {
@@ -439,20 +550,34 @@ impl pci::Driver for Ouro {
         _info: Option<&'bound Self::IdInfo>,
     ) -> impl PinInit<Self::Data<'bound>, Error> + 'bound {
         let chip = chips::lookup(pdev.vendor_id().as_raw(), pdev.device_id()).ok_or(ENODEV)?;
+        let way = Way {
+            dev: pdev.as_ref().into(),
+            last: wanted(pdev)?,
+        };
         dev_info!(pdev, "{} ({})\n", chip.name, chip.generation.name());
         let parts = KBox::pin_init(new_mutex!(Some(Parts::default())), GFP_KERNEL)?;
-        let gpu = bring_up(pdev, chip)?;
+        let gpu = bring_up(pdev, chip, &way)?;
         // From here on a failure shuts the device down.
         let binding = Binding {
             gpu: gpu.clone(),
             parts,
         };
+        way.after(Step::Table)?;
         let handler = Arc::new(Handler(gpu.clone()), GFP_KERNEL)?;
         let msi = gpu.hardware().topology().msi;
         let irq = Irq::request(pdev, c"ouro", msi, handler)?;
         dev_info!(pdev, "interrupts by {}\n", irq.kind().name());
         binding.add(|parts| parts.irq = Some(irq));
+        if way.last == Some(Step::Ring) {
+            gpu.start_engines()?;
+            report::engines(&gpu);
+        }
+        way.after(Step::Ring)?;
         gpu.prove()?;
+        if way.last == Some(Step::Request) {
+            report::engines(&gpu);
+        }
+        way.after(Step::Request)?;
 
         let shrinker = Shrinker::new(c"drm-ouro", gpu.reclaim().clone())?;
         binding.add(|parts| parts.shrinker = Some(shrinker));

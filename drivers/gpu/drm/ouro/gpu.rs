@@ -29,7 +29,7 @@ use crate::{
         region::{self, Local, Region},
         shrink::Reclaim,
     },
-    hardware::Hardware,
+    hardware::{Hardware, Lit},
     reset::Recovery,
     submit::{pool::Pool, request::Awake, Context, Engine, Retirer},
     vm::{Aperture, Space, Surfaces, TableStore},
@@ -98,18 +98,21 @@ pub(crate) struct Counts {
 impl Gpu {
     /// Brings a device up: tables, and the memory of its engines, which [`prove`](Self::prove) starts.
     /// `aperture` is that window on the bus, if there is one, and `local` the device's own memory, of
-    /// which `tables` is a part.
+    /// which `tables` is a part. Entries of `lit` stay as they are. The device is master of the bus afterwards.
     pub(crate) fn new(
         hardware: Arc<Hardware>,
         dma: Arc<DmaDevice>,
         aperture: Option<Claim>,
         local: Option<Local>,
         tables: Option<Arc<TableStore>>,
+        lit: &Lit,
     ) -> Result<Arc<Self>> {
         let _awake = Awake::new(&hardware)?;
         hardware.prepare()?;
-        let space = Space::new(hardware.clone(), &dma)?;
+        let space = Space::new(hardware.clone(), &dma, lit)?;
         hardware.start(space.layout().ok_or(EINVAL)?)?;
+        // What it was doing before it was reset may have reached any page.
+        dma.set_master(true);
         let aperture = match aperture {
             Some(window) => Some(Aperture::new(hardware.clone(), space.clone(), window)?),
             None => None,

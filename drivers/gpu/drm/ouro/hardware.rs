@@ -17,10 +17,12 @@ use kernel::{
     },
     time::{delay, Delta, Instant, Monotonic},
 };
+use ouro_core::disjoint::Disjoint;
 use ouro_hw::{
-    generation::{BringUpError, Layout, ResetScope},
+    generation::{BringUpError, Layout, ResetScope, Scanout},
     io::Timeout,
     report::Report,
+    types::PAGE_SIZE,
     AtomicWait, Chip, Events, Generation, Gt, Hw, Platform, Registers, SleepWait, Topology,
 };
 use ouro_kernel::{
@@ -124,6 +126,82 @@ pub(crate) fn errno(error: BringUpError) -> Error {
     }
 }
 
+/// The window of a table that is not mapped yet.
+struct Unmapped;
+
+impl Registers for Unmapped {
+    fn read32(&self, _offset: u32) -> u32 {
+        !0
+    }
+
+    fn write32(&self, _offset: u32, _value: u32) {}
+
+    fn write64(&self, _offset: u32, _value: u64) {}
+}
+
+/// A device that was woken, and asked what it has. No memory of it was touched, nor its table.
+pub(crate) struct Look {
+    chip: &'static Chip,
+    gt: Gt,
+    topology: Topology,
+}
+
+impl Look {
+    /// Looks at a device, by its registers alone. One that is refused is let asleep again.
+    ///
+    /// Errors: `ENODEV` if it is gone, or cannot be used as it is set up; `ETIMEDOUT`. The log says why.
+    pub(crate) fn new(
+        dev: &Device,
+        chip: &'static Chip,
+        regs: &Window,
+        platform: &dyn Platform,
+        firmware: &[u8],
+    ) -> Result<Self> {
+        let mut gt = Gt::default();
+        let hw = Hw {
+            regs,
+            gtt: &Unmapped,
+            platform,
+            firmware,
+            card: 0,
+        };
+        let topology = chip
+            .generation
+            .wake(&hw, &mut gt, &Waits)
+            .and_then(|()| chip.generation.probe(&hw, chip));
+        match topology {
+            Ok(topology) => Ok(Self { chip, gt, topology }),
+            Err(e) => {
+                if gt.awake {
+                    chip.generation.sleep(&hw, &mut gt);
+                }
+                dev_err!(dev, "{}\n", Words(e));
+                Err(errno(e))
+            }
+        }
+    }
+
+    /// What it has.
+    pub(crate) fn topology(&self) -> &Topology {
+        &self.topology
+    }
+}
+
+/// Planes of the display that are kept apart from each other; more of them are kept together.
+pub(crate) const PLANES: usize = 8;
+
+/// Ranges of entries of the global table.
+pub(crate) type EntryRanges = Disjoint<PLANES>;
+
+/// What the firmware left on the screen, which stays there.
+#[derive(Default)]
+pub(crate) struct Lit {
+    /// Entries of the global table.
+    pub(crate) entries: EntryRanges,
+    /// Bytes of the device's own memory.
+    pub(crate) local: Disjoint<PLANES>,
+}
+
 /// A device, as its backend sees it.
 #[pin_data]
 pub(crate) struct Hardware {
@@ -162,32 +240,16 @@ const REPORT_PAUSE_NS: u64 = 1_000_000_000;
 const STARTS: u32 = 3;
 
 impl Hardware {
-    /// Takes the windows of a chip, and looks what it has. `firmware` is the file that the backend names.
+    /// Takes a device that was looked at.
     pub(crate) fn new(
         dev: ARef<Device>,
-        chip: &'static Chip,
+        look: Look,
         regs: Window,
         gtt: Window,
         platform: KBox<dyn Platform + Send + Sync>,
         firmware: KVVec<u8>,
     ) -> Result<impl PinInit<Self, Error>> {
-        let mut gt = Gt::default();
-        let topology = {
-            let hw = Hw {
-                regs: &regs,
-                gtt: &gtt,
-                platform: &*platform,
-                firmware: &firmware,
-                card: 0,
-            };
-            chip.generation
-                .wake(&hw, &mut gt, &Waits)
-                .and_then(|()| chip.generation.probe(&hw, chip))
-                .map_err(|e| {
-                    dev_err!(dev, "{}\n", Words(e));
-                    errno(e)
-                })?
-        };
+        let Look { chip, gt, topology } = look;
         Ok(try_pin_init!(Self {
             dev,
             chip,
@@ -241,6 +303,25 @@ impl Hardware {
     pub(crate) fn with_gt<R>(&self, f: impl FnOnce(&Hw<'_>, &mut Gt) -> R) -> R {
         let mut gt = self.gt.lock();
         f(&self.hw(), &mut gt)
+    }
+
+    /// Finds what planes of the display show. Before anything of the device is written. The device is awake.
+    pub(crate) fn lit(&self) -> Lit {
+        let mut lit = Lit::default();
+        let entries = u64::from(self.topology.gtt_entries);
+        let found = &mut |scanout: Scanout| {
+            let first = u64::from(scanout.first);
+            let end = (first + u64::from(scanout.entries)).min(entries);
+            lit.entries.add(first..end);
+            if let Some(bytes) = scanout.local {
+                let page = u64::from(PAGE_SIZE);
+                let end = bytes.end.checked_next_multiple_of(page);
+                lit.local.add(bytes.start & !(page - 1)..end.unwrap_or(u64::MAX));
+            }
+        };
+        self.generation()
+            .scanouts(&self.hw(), &self.topology, found);
+        lit
     }
 
     /// Brings the device up, whatever it was doing before; engines are started after it. Fences stay
@@ -371,6 +452,30 @@ impl Hardware {
         }
     }
 
+    /// Reads an entry of the global table. Slow.
+    pub(crate) fn read_gtt(&self, index: u32) -> u64 {
+        if self.topology.pages.entry_bytes() == 8 {
+            self.gtt.bar.read64(index as usize * 8)
+        } else {
+            self.gtt.bar.read32(index as usize * 4).into()
+        }
+    }
+
+    /// Throws away the copies of entries that units of the device hold, where they do so longer than requests
+    /// say: afterwards none of them reaches a page that was unmapped before. One at a time. Sleeps.
+    ///
+    /// Errors: `ENODEV`, `ETIMEDOUT`: then they may hold some.
+    pub(crate) fn invalidate_tlbs(&self) -> Result {
+        let generation = self.generation();
+        if !generation.holds_entries() {
+            return Ok(());
+        }
+        self.get()?;
+        let done = generation.invalidate_tlbs(&self.hw(), &self.topology, &Waits);
+        self.put();
+        done.map_err(errno)
+    }
+
     /// Entries of the global table were written; they are to take effect by
     /// [`flush_gtt`](Self::flush_gtt).
     pub(crate) fn gtt_written(&self) {
@@ -448,10 +553,15 @@ impl Hardware {
             .map_err(errno)
     }
 
+    /// Nothing reaches the global table from here on.
+    pub(crate) fn close_table(&self) {
+        self.gtt.close();
+    }
+
     /// The device is going away: nothing reaches it from here on.
     pub(crate) fn close(&self) {
         self.regs.close();
-        self.gtt.close();
+        self.close_table();
     }
 
     /// What has happened so far.

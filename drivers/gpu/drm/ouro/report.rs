@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The device's errors and faults, and names of the backends, in the log.
+//! The device's errors and faults, what it has and does, and names of the backends, in the log.
 
 use core::fmt::{self, Write as _};
 use kernel::{device::Device, prelude::*};
-use ouro_hw::report::Report;
+use ouro_hw::{
+    generation::{Space, Topology},
+    report::{Activity, Report},
+};
+
+use crate::{gpu::Gpu, submit::request::Awake};
 
 /// What a type of the backends is in words, for the kernel's macros.
 pub(crate) struct Words<T>(pub(crate) T);
@@ -46,19 +51,75 @@ impl fmt::Write for Lines<'_> {
     }
 }
 
-/// Prints a report, if there is anything in it.
-pub(crate) fn print(dev: &Device, report: &Report) {
-    if !report.is_error() {
-        return;
-    }
+/// Prints what has lines of text.
+fn lines(dev: &Device, write: impl FnOnce(&mut Lines<'_>) -> fmt::Result) {
     let mut lines = Lines {
         dev,
         line: [0; 160],
         len: 0,
     };
     // The writer never fails.
-    let _ = write!(lines, "{report}");
+    let _ = write(&mut lines);
     if lines.len != 0 {
         lines.flush();
     }
+}
+
+/// Prints a report, if there is anything in it.
+pub(crate) fn print(dev: &Device, report: &Report) {
+    if report.is_error() {
+        lines(dev, |to| write!(to, "{report}"));
+    }
+}
+
+/// Prints what a device has, for somebody who tries the driver on it for the first time.
+pub(crate) fn topology(dev: &Device, topology: &Topology) {
+    lines(dev, |to| {
+        write!(to, "revision {:#x}, engines", topology.revision)?;
+        for n in 0..topology.engines.len() {
+            match topology.name(n) {
+                Some(id) => write!(to, " {id}")?,
+                None => to.write_str(" ?")?,
+            }
+        }
+        let space = match topology.space {
+            Space::Global => "no PPGTT",
+            Space::Aliasing { .. } => "aliasing PPGTT",
+            Space::PerContext { .. } => "a PPGTT for each context",
+        };
+        let entries = topology.gtt_entries;
+        writeln!(to, "\nGGTT of {entries} entries, {space}")?;
+        let (aperture, stolen) = (topology.aperture >> 20, topology.stolen_bytes >> 20);
+        writeln!(to, "aperture {aperture} MiB, stolen memory {stolen} MiB")?;
+        if let Some(local) = topology.local {
+            let (size, visible) = (local.size >> 20, local.cpu_visible >> 20);
+            writeln!(to, "local memory {size} MiB, of which the CPU sees {visible} MiB")?;
+        }
+        let (llc, hz, msi) = (topology.llc, topology.timestamp_hz, topology.msi);
+        writeln!(to, "LLC {llc}, timestamps {hz} Hz, MSI {msi}, swizzle {:?}", topology.swizzle)
+    });
+}
+
+/// Prints what the engines are doing, and which errors the device has latched. The device is awake.
+pub(crate) fn engines(gpu: &Gpu) {
+    let hardware = gpu.hardware();
+    let (Ok(_awake), hw) = (Awake::new(hardware), hardware.hw()) else {
+        return;
+    };
+    for (n, engine) in hardware.topology().engines.iter().enumerate() {
+        let id = Words(hardware.topology().name(n).unwrap_or(engine.desc().id));
+        let Activity {
+            head,
+            tail,
+            acthd,
+            units: [first, second],
+            idle,
+            waiting,
+        } = engine.activity(&hw);
+        dev_info!(
+            hardware.dev(),
+            "{id}: HEAD {head:#x} TAIL {tail:#x} ACTHD {acthd:#x} INSTDONE {first:#x} {second:#x}, idle {idle}, waiting {waiting}\n"
+        );
+    }
+    print(hardware.dev(), &hardware.take_errors());
 }

@@ -12,13 +12,14 @@ use kernel::{
     prelude::*,
     sync::{aref::ARef, Arc, Mutex},
 };
-use ouro_core::range::Want;
+use ouro_core::{disjoint::Disjoint, range::Want};
 use ouro_hw::types::{DmaAddr, GpuAddr, MemoryKind, PAGE_SIZE};
 use ouro_kernel::{mmio::Bar, pages::DmaPages, pci::DmaDevice, task, Caching};
 
 use super::{blocks::Blocks, Object};
 use crate::{
     gpu::Gpu,
+    hardware::PLANES,
     vm::population::{Entrance, Population, Victim},
 };
 
@@ -131,6 +132,8 @@ pub(crate) struct Local {
     pub(crate) reach: Reach,
     /// Pages of its smallest piece.
     pub(crate) grain: u32,
+    /// Pages that no object gets: what planes of the display show.
+    pub(crate) lit: Disjoint<PLANES>,
 }
 
 /// How the GPU reaches memory of the device's own.
@@ -215,7 +218,10 @@ pub(crate) fn all(dma: &Arc<DmaDevice>, local: Option<Local>) -> Result<KVec<Arc
     let mut all = KVec::with_capacity(MAX, GFP_KERNEL)?;
     all.push(Region::system()?, GFP_KERNEL)?;
     if let Some(local) = local {
-        all.push(Region::local(Store::Device(local), 0)?, GFP_KERNEL)?;
+        let lit = local.lit.clone();
+        let region = Region::local(Store::Device(local), 0)?;
+        region.keep(&lit)?;
+        all.push(region, GFP_KERNEL)?;
     }
     let bytes = (crate::module_parameters::test_region_mb.value() as usize) << 20;
     if bytes != 0 {
@@ -256,6 +262,22 @@ impl Region {
             blocks: Some(blocks),
         };
         Ok(Arc::new(this, GFP_KERNEL)?)
+    }
+
+    /// Takes these pages for ever. Errors: `ENOMEM`.
+    fn keep(&self, lit: &Disjoint<PLANES>) -> Result {
+        let Some(blocky) = &self.blocks else {
+            return Ok(());
+        };
+        let pages = u64::from(blocky.store.pages());
+        let mut population = blocky.population.lock();
+        for range in lit.iter() {
+            let end = range.end.min(pages);
+            if range.start < end {
+                population.take_at(range.start, end - range.start)?;
+            }
+        }
+        Ok(())
     }
 
     /// What it is of.

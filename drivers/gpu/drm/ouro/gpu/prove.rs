@@ -60,6 +60,13 @@ impl Gpu {
         Ok(())
     }
 
+    /// Starts the engines, and asks nothing of them. For a device that goes no further.
+    pub(crate) fn start_engines(&self) -> Result {
+        let _awake = Awake::new(&self.hardware)?;
+        self.hardware.flush_gtt();
+        self.engines.iter().try_for_each(|engine| engine.start())
+    }
+
     /// Lets an engine run a context, and looks where it reports that. Errors: `EIO` if it does not run it.
     fn find_reports(&self, engine: &Arc<Engine>) -> Result<EventArea> {
         let guess = engine.hw().desc().events.ok_or(EINVAL)?;

@@ -33,7 +33,8 @@ pub trait Platform {
     /// Whether an IOMMU may translate the device's accesses: [`Iommu::between`].
     fn iommu(&self) -> bool;
     /// Lets the device be master of the bus, or not: without it, it reaches no memory, and sends no
-    /// message. Process context. The core lets it before it probes a device; whoever takes it away in
+    /// message. Process context. The core lets it when [`start`](crate::Generation::start) has returned for the
+    /// first time: until then an engine may go on with what it was doing before. Whoever takes it away in
     /// [`prepare`](crate::Generation::prepare) or [`reset`](crate::Generation::reset) gives it back at the
     /// end of [`start`](crate::Generation::start).
     fn set_master(&self, on: bool);

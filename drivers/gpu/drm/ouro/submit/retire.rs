@@ -6,8 +6,9 @@
 //! context. Memory that the GPU could reach has been taken out of the tables when it comes here,
 //! and is kept until every engine has completed what it was running at that time: each request
 //! begins by throwing away the engine's own copies of table entries, so that from then on nothing
-//! can reach the pages, and another owner may get them. No memory needs a mark of its own for that:
-//! it gathers in one batch while another one waits.
+//! can reach the pages, and another owner may get them. Where units hold copies longer than that, they
+//! are invalidated by registers, once for all that was waiting. No memory needs a mark of its own: it
+//! gathers in one batch while another one waits.
 //!
 //! A slow tick runs as long as anything is unfinished. It retires what nobody waits for, since no
 //! interrupt is armed then, looks whether an engine hangs, and lets the device sleep when all is done.
@@ -432,8 +433,31 @@ impl Retirer {
                 self.wind();
                 return;
             }
+            // After the end no engine runs, and there is none.
+            if !engines.is_empty() && !self.copies_are_gone() {
+                drop(engines);
+                drop(quarantine);
+                self.wind();
+                return;
+            }
             while let Some(memory) = quarantine.closed.pop_front() {
                 memory.into_arc().end(&self.late);
+            }
+        }
+    }
+
+    /// Whether no unit holds copies of entries that were taken out of the tables. Of a device that does not
+    /// say so, they may: until it was reset, or is gone.
+    fn copies_are_gone(&self) -> bool {
+        match self.hardware.invalidate_tlbs() {
+            Ok(()) => true,
+            Err(e) if e == ENODEV => true,
+            Err(e) => {
+                dev_warn!(
+                    self.hardware.dev(),
+                    "TLBs are not invalidated ({e:?}): memory is kept\n"
+                );
+                false
             }
         }
     }

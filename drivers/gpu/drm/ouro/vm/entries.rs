@@ -11,7 +11,7 @@ use kernel::{
 };
 
 /// Entries that are written at a time: the device's window is opened once for all of them.
-const RUN: usize = 64;
+pub(super) const RUN: usize = 64;
 
 /// Calls `write` with entries that follow each other from `first` on, a run at a time.
 pub(super) fn in_runs(

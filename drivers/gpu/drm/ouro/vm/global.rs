@@ -14,11 +14,11 @@ use ouro_hw::{
 use ouro_kernel::{pages::DmaPages, pci::DmaDevice, Caching};
 
 use super::{
-    entries::{in_runs, Entries},
+    entries::{in_runs, Entries, RUN},
     population::Population,
     space::Reach,
 };
-use crate::hardware::Hardware;
+use crate::hardware::{EntryRanges, Hardware};
 
 /// Bytes of an entry of the tables that repeat it.
 const ENTRY: usize = 4;
@@ -31,15 +31,21 @@ pub(super) struct Global {
     layout: Layout,
     /// What is in it.
     table: Entries,
+    /// The entries that planes of the display fetch through: they stay as the firmware has left them.
+    lit: EntryRanges,
     entries: u32,
 }
 
 impl Global {
     /// Makes the scratch page and the tables. The slots for their directory are taken from `population`.
+    /// Nothing is written to the entries of `lit`.
+    ///
+    /// Errors: `EIO` if the device does not keep what is written to the table; `ENOSPC`, `ENOMEM`.
     pub(super) fn new(
         hardware: &Hardware,
         dma: &Arc<DmaDevice>,
         population: &mut Population,
+        lit: &EntryRanges,
     ) -> Result<Self> {
         let topology = hardware.topology();
         let entries = topology.gtt_entries;
@@ -71,9 +77,16 @@ impl Global {
                 directory,
             },
             table: Entries::new(entries, topology.pages.entry_bytes())?,
+            lit: lit.clone(),
             entries,
         };
+        for index in this.lit.iter().flat_map(|range| range.clone()) {
+            // It fits: they are entries of the table.
+            this.table
+                .set(index as u32, hardware.read_gtt(index as u32));
+        }
         this.fill(hardware);
+        this.check(hardware)?;
         Ok(this)
     }
 
@@ -87,12 +100,11 @@ impl Global {
         kernel_start(self.entries)
     }
 
-    /// Writes every entry anew: the scratch page, and the directory. (What is mapped must be mapped again
-    /// by its owners.)
+    /// Writes every entry: the scratch page, and the directory. What planes show is left alone.
     fn fill(&self, hardware: &Hardware) {
         let pages = hardware.topology().pages;
         let scratch = pages.entry(self.layout.scratch);
-        self.holes(hardware, 0, self.entries, Reach::Kernel);
+        self.everywhere(hardware, scratch);
         if let Some(slot) = self.layout.directory {
             let tables = self.tables.iter().flat_map(|tables| tables.addresses());
             let entries =
@@ -101,6 +113,37 @@ impl Global {
         }
         hardware.gtt_written();
         hardware.flush_gtt();
+    }
+
+    /// Writes an entry to every place that no plane shows.
+    fn everywhere(&self, hardware: &Hardware, entry: u64) {
+        for range in self.lit.rest(0..self.entries.into()) {
+            // They fit: they are entries of the table.
+            let (first, count) = (range.start as u32, (range.end - range.start) as u32);
+            let entries = (0..count).map(|_| entry);
+            self.write(hardware, first, entries, Reach::Kernel);
+        }
+    }
+
+    /// Reads an entry of each run back. Writes to the table's window are posted, and some devices drop those
+    /// that they do not like: what is there instead leads to memory of others.
+    fn check(&self, hardware: &Hardware) -> Result {
+        for index in (0..self.entries).step_by(RUN) {
+            let (wanted, found) = (self.table.get(index), hardware.read_gtt(index));
+            if found != wanted {
+                dev_err!(
+                    hardware.dev(),
+                    "the global table does not keep entry {index}: {wanted:#x} was written, it reads {found:#x}\n"
+                );
+                return Err(EIO);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes everything out of the table but what planes show. It is not to be used any more.
+    pub(super) fn retract(&self, hardware: &Hardware) {
+        self.everywhere(hardware, hardware.topology().pages.invalid());
     }
 
     /// Writes the table as it was, since the device has forgotten it.

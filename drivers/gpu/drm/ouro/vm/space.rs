@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     gem::{bind, Object},
-    hardware::Hardware,
+    hardware::{Hardware, Lit},
     submit::{image::Image, Retirer},
 };
 
@@ -252,11 +252,27 @@ impl Drop for Mapping {
 
 impl Space {
     /// Makes the global space of a device: scratch page, tables, and the slots for their directory.
-    pub(crate) fn new(hardware: Arc<Hardware>, dma: &Arc<DmaDevice>) -> Result<Arc<Self>> {
+    ///
+    /// Entries of `lit` stay as the firmware has left them.
+    ///
+    /// Errors: `EIO` if the device does not keep what is written to the table; `ENOSPC`, `ENOMEM`.
+    pub(crate) fn new(
+        hardware: Arc<Hardware>,
+        dma: &Arc<DmaDevice>,
+        lit: &Lit,
+    ) -> Result<Arc<Self>> {
         let entries = u64::from(hardware.topology().gtt_entries);
-        // Page 0 stays free, so that an address of zero is always a mistake.
-        let mut population = Population::new(1..entries)?;
-        let global = Global::new(&hardware, dma, &mut population)?;
+        // Page 0 stays free, so that an address of zero is always a mistake; so does the last one, behind
+        // which engines fetch ahead: the upstream driver has seen them hang there.
+        let within = 1..entries.saturating_sub(1);
+        let mut population = Population::new(within.clone())?;
+        for range in lit.entries.iter() {
+            let (first, end) = (range.start.max(within.start), range.end.min(within.end));
+            if first < end {
+                population.take_at(first, end - first)?;
+            }
+        }
+        let global = Global::new(&hardware, dma, &mut population, &lit.entries)?;
         let format = hardware.topology().pages;
         let inner = Inner {
             population,
@@ -333,6 +349,20 @@ impl Space {
         drop(inner);
         self.hardware.gtt_written();
         self.hardware.flush_gtt();
+    }
+
+    /// Takes everything out of the global table but what planes of the display show, and lets nobody write
+    /// to it any more: no entry leads to a page that somebody else may get.
+    pub(crate) fn retract(&self) {
+        // Whoever unmaps something later has to find the window closed.
+        let inner = self.inner.lock();
+        if let Some(global) = &self.global {
+            global.retract(&self.hardware);
+        }
+        self.hardware.gtt_written();
+        self.hardware.flush_gtt();
+        self.hardware.close_table();
+        drop(inner);
     }
 
     /// Maps `count` pages, whose addresses follow each other in `addresses`; where these end, the
