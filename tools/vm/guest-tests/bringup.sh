@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# In the guest: the driver's first meeting with a card that shows a picture. TAP. ouro.ko is not loaded. $1: what
+# the log says of a card that is refused, whose picture must stay; nothing: it is accepted.
+
+. /bin/check.sh
+
+refused=${1:-}
+driver=/sys/bus/pci/drivers/ouro
+id='' place=
+for device in /sys/bus/pci/devices/*; do
+    case $(cat "$device/class") in
+        0x03*)
+            id=$(cat "$device/vendor"):$(cat "$device/device") place=${device##*/}
+            # the first memory that has room for a picture
+            while read -r start end _; do
+                [ $((end - start)) -lt $((0x7fffff)) ] || { at=$start && break; }
+            done <"$device/resource"
+            ;;
+    esac
+done
+id=${id#0x}
+id=${id%:*}:${id#*:0x}
+
+log() { dmesg | grep "ouro $place: " | tail -n +"$((seen + 1))"; }
+# grep -c fails where it counts none
+mark() { seen=$(dmesg | grep -c "ouro $place: ") || true; }
+bound() { test -e "$driver/$place"; }
+picture() { test -e /sys/bus/platform/devices/ouro-framebuffer; }
+# load WORDS...: the module with these parameters
+load() { mark && insmod /lib/modules/ouro.ko iommu=0 "$@"; }
+
+# said TEXT: not bound, the picture is there, and the log says why; gone again
+said() {
+    log | grep -F "$1" || { log && return 1; }
+    ! bound && picture && rmmod ouro && picture
+}
+not_named() { load && said "left alone; for ouro to have it: modprobe ouro probe=$id"; }
+another() { load probe=8086:ffff,1002:ffff && said "left alone"; }
+no_id() { load "probe=$id,card0" && said "probe=card0: no PCI id"; }
+no_step() { load "probe=$id" stop_after=half && said "stop_after=half: none of probe, table, ring, request"; }
+is_refused() { load "probe=$id" && said "$refused"; }
+looked_at() {
+    load "probe=$id" stop_after=probe && log | grep -q "GGTT of [0-9]* entries" &&
+        said "stop_after=probe: the device is let go of again"
+}
+# stops STEP: it got so far, had the picture's place, and has let go of all
+stops() {
+    load "probe=$id" "stop_after=$1" && log | grep -F "stop_after=$1: the device is let go of again" || return 1
+    case $1 in ring | request) log | grep -q ": HEAD 0x.* TAIL 0x.* ACTHD 0x" || return 1 ;; esac
+    ! bound && ! picture && rmmod ouro
+}
+accepted() {
+    load "probe=$id" && bound || return 1
+    tries=100
+    until ls /dev/dri/renderD* || [ "$tries" = 0 ]; do tries=$((tries - 1)) && usleep 100000; done
+    ouro-draw --out /tmp && rmmod ouro
+}
+
+check_begin
+check "a card is there" test -n "$place"
+check "the firmware's picture is on it" insmod /lib/modules/ouro_framebuffer.ko "start=$at" "size=$((0x300000))"
+check "a card that probe= does not name is left alone" not_named
+check "so it is if that names others" another
+check "a word that is no PCI id binds nothing" no_id
+check "a step that does not exist binds nothing" no_step
+if [ -n "$refused" ]; then
+    check "a card that is refused keeps its picture" is_refused
+    check "so it does at the second try" is_refused
+else
+    check "stop_after=probe leaves the picture" looked_at
+    for step in table ring request; do check "stop_after=$step lets go of the card" stops "$step"; done
+    check "then it is bound, draws and goes" accepted
+fi
+check "nothing of the module is left" test ! -e /sys/module/ouro
+check_end
