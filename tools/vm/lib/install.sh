@@ -74,7 +74,9 @@ module_install() {
         die "cannot write below $place/lib/modules"
     modules_known "$place" "$release"
     say "installed: $place/lib/modules/$release/updates/ouro.ko"
-    [ -n "${INSTALL_MOD_PATH:-}" ] || say "it takes its cards at the next boot, or by: modprobe ouro; make uninstall takes it away"
+    [ -z "${INSTALL_MOD_PATH:-}" ] || return 0
+    say "it has no card until you name one by its PCI id: modprobe ouro probe=8086:0126 (Documentation/gpu/ouro/hardware.rst)"
+    say "make uninstall takes it away"
 }
 
 # module_remove: out of every kernel, since who looks for the way back may have booted another; of KDIR's alone.
