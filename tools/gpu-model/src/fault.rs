@@ -62,6 +62,12 @@ pub enum Kind {
     Unposted,
     /// The memory controller says that it is busy.
     BusyMc,
+    /// MI_MODE does not show that an engine is idle, though its ring is empty.
+    StuckIdle,
+    /// RING_HEAD of a ring that is off does not take what is written.
+    DeafHead,
+    /// The bit of a sync flush stays for `value` microseconds, or 3000.
+    StuckFlush,
 }
 
 /// All kinds with their names and window codes.
@@ -91,6 +97,9 @@ pub const KINDS: &[(Kind, &str)] = &[
     (Kind::ForgetTlb, "forget-tlb"),
     (Kind::Unposted, "unposted"),
     (Kind::BusyMc, "busy-mc"),
+    (Kind::StuckIdle, "stuck-idle"),
+    (Kind::DeafHead, "deaf-head"),
+    (Kind::StuckFlush, "stuck-flush"),
 ];
 
 impl Kind {

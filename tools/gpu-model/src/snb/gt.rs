@@ -18,6 +18,8 @@ const FIFO_ENTRIES: u64 = 64;
 const FIFO_OVERFLOW: u32 = 1 << 2;
 /// Thread status while the GT sleeps: bits 2:0 are zero only in C0 (G-17).
 const ASLEEP: u32 = 3;
+/// A sync flush whose bit stays does so for longer than upstream waits (2 ms).
+const STUCK_FLUSH_US: u64 = 3000;
 /// RC6 voltage that needs no correction (peer digest A.3: at least 0x29).
 const RC6_VIDS: u32 = 0x2d;
 
@@ -301,7 +303,25 @@ impl Core {
         if v & TLB != 0 {
             self.flush_tlb(e);
         }
-        self.set_ring(e, ring::INSTPM, v & !(SYNC | TLB));
+        self.set_ring(e, ring::INSTPM, v & !TLB);
+        // A flush whose bit stays has been done all the same: upstream goes on after 2 ms.
+        match self.inject(Kind::StuckFlush, e.name()) {
+            Some(us) => {
+                let us = if us == 0 { STUCK_FLUSH_US } else { us };
+                self.later.flushed = Some((self.in_us(us), e));
+            }
+            None => self.flush_shows(e),
+        }
+    }
+
+    /// A sync flush shows that it is done.
+    pub fn flush_shows(&mut self, e: EngineId) {
+        const SYNC: u32 = 1 << 5;
+        let v = self.ring(e, ring::INSTPM);
+        if v & SYNC == 0 {
+            return;
+        }
+        self.set_ring(e, ring::INSTPM, v & !SYNC);
         self.toggle_status(e, crate::snb::irq::bit::SYNC_STATUS);
     }
 

@@ -14,6 +14,8 @@ pub(crate) struct Later {
     pub pcode: Option<(u64, u32)>,
     /// The GT is awake.
     pub wake: Option<u64>,
+    /// The bit of an engine's sync flush is cleared.
+    pub flushed: Option<(u64, EngineId)>,
     interrupts: Vec<(u64, EngineId, u32)>,
 }
 
@@ -51,6 +53,9 @@ impl Core {
         let now = self.notes.clock.now();
         if self.later.wake.take_if(|at| *at <= now).is_some() {
             self.gt.awake = true;
+        }
+        if let Some((_, e)) = self.later.flushed.take_if(|f| f.0 <= now) {
+            self.flush_shows(e);
         }
         if let Some((_, data)) = self.later.pcode.take_if(|p| p.0 <= now) {
             self.pcode_now(data);

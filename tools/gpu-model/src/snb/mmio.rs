@@ -163,7 +163,10 @@ impl Core {
             ring::CTL => stored | self.wait_bits(e),
             // Bit 0 shows a wait, on the render ring only (VCS PRM 1.1.4).
             ring::HEAD if e == EngineId::Rcs => stored | (self.wait_bits(e) >> 11 & 1),
-            ring::MI_MODE => stored | u32::from(self.is_idle(e)) << 9,
+            ring::MI_MODE => {
+                let idle = self.is_idle(e) && self.inject(Kind::StuckIdle, e.name()).is_none();
+                stored | u32::from(idle) << 9
+            }
             ring::INSTDONE if !self.is_idle(e) => !1,
             ring::INSTDONE => !0,
             ring::ACTHD => match self.engine(e).batch {
@@ -243,6 +246,15 @@ impl Core {
         match offset {
             ring::RNCID_LO | ring::RNCID_HI if e == EngineId::Vcs => self.rncid_written(offset),
             ring::TAIL => self.tail_written(e, old),
+            // A real one that does not take its head reads START there.
+            ring::HEAD
+                if !enabled
+                    && origin == Origin::Cpu
+                    && self.ring(e, ring::START) != 0
+                    && self.inject(Kind::DeafHead, e.name()).is_some() =>
+            {
+                self.set_ring(e, ring::HEAD, self.ring(e, ring::START));
+            }
             ring::HEAD
                 if enabled
                     && origin == Origin::Cpu
