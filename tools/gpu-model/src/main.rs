@@ -67,6 +67,9 @@ struct Args {
     /// name prints those that there are.
     #[arg(long, value_name = "HABITS", default_value = "")]
     real: String,
+    /// The device sits behind an IOMMU that translates: a Sandy Bridge must not use its per-process tables.
+    #[arg(long)]
+    vtd: bool,
     /// Report equal memory channels, so that address bit 6 of tiled surfaces is swizzled.
     #[arg(long)]
     swizzle: bool,
@@ -164,6 +167,7 @@ fn run(args: Args) -> anyhow::Result<u8> {
         vram_mb: args.vram_mb,
         no_msi: args.no_msi,
         real: args.real,
+        vtd: args.vtd,
         swizzle: args.swizzle,
         strict: args.strict,
     };

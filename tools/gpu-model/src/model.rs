@@ -103,6 +103,8 @@ pub struct Options {
     pub no_msi: bool,
     /// Habits of real cards, by their names with commas between.
     pub real: String,
+    /// Whether the device sits behind an IOMMU that translates.
+    pub vtd: bool,
     /// Equal memory channels: address bit 6 is swizzled.
     pub swizzle: bool,
     /// Megabytes of page-table entries, where the chip has a choice.
@@ -128,6 +130,7 @@ impl Default for Options {
             vram_mb: None,
             no_msi: false,
             real: String::new(),
+            vtd: false,
             swizzle: false,
             gtt_mb: 2,
             strict: false,

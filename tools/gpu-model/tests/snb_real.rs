@@ -6,10 +6,15 @@
 mod snb_rig;
 
 use gpu_model::fault::{Fault, Kind};
+use gpu_model::snb::lint::Rule;
 use gpu_model::snb::{EngineId, SnbConfig};
 use snb_rig::Rig;
 
 impl Rig {
+    fn count(&self, rule: Rule) -> u64 {
+        self.gpu.lint_count(rule)
+    }
+
     /// So much later.
     fn later(&self, ns: u64) {
         let clock = self.gpu.clock();
@@ -66,4 +71,20 @@ fn a_sync_flush_may_seem_stuck() {
     rig.set(0x20c0, 0x0220_0220);
     assert_eq!(rig.reg(0x20c0) & 1 << 5, 0);
     rig.clean();
+}
+
+/// Behind an IOMMU nothing of the per-process table may be used (upstream: "Disabling ppGTT for VT-d").
+#[test]
+fn no_process_tables_behind_an_iommu() {
+    let rig = Rig::with(SnbConfig {
+        vtd: true,
+        ..SnbConfig::default()
+    });
+    rig.set(0x2520, 0x0200_0000);
+    rig.set(0x2228, 0);
+    rig.clean();
+    rig.set(0x2220, 0xffff_ffff);
+    rig.set(0x2228, 0x0100_0000);
+    rig.set(0x2520, 0x0200_0200);
+    assert_eq!(rig.count(Rule::PpgttBehindIommu), 3);
 }

@@ -20,6 +20,8 @@ pub enum FifoDrain {
 pub struct SnbConfig {
     /// PCI device id: 0x0116 is the mobile GT2.
     pub device_id: u16,
+    /// The device sits behind an IOMMU that translates.
+    pub vtd: bool,
     /// Megabytes of global page-table entries (GGMS): 1 or 2, for 1 or 2 GB of addresses.
     pub gtt_mb: u32,
     /// Bytes of aperture: 64, 128, 256 or 512 MB (§4.4); less, for tests.
@@ -55,6 +57,7 @@ impl Default for SnbConfig {
     fn default() -> Self {
         SnbConfig {
             device_id: 0x0116,
+            vtd: false,
             gtt_mb: 2,
             aperture: 256 << 20,
             real: Real::default(),

@@ -98,6 +98,7 @@ impl Snb {
         );
         let cfg = SnbConfig {
             real: options.real.parse()?,
+            vtd: options.vtd,
             gtt_mb: options.gtt_mb,
             aperture: u64::from(aperture_mb) << 20,
             swizzle: options.swizzle,

@@ -100,6 +100,8 @@ rules! {
     ErrorPersists = "error-persists",
     /// A pcode command that is not known (G-40).
     UnknownPcode = "unknown-pcode",
+    /// The per-process table was used behind an IOMMU (choice `vtd`).
+    PpgttBehindIommu = "ppgtt-behind-iommu",
     /// A blitter command that its chapter forbids.
     Blt = "blt",
 }

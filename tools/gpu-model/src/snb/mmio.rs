@@ -276,10 +276,29 @@ impl Core {
             ring::EIR => self.clear_errors(e, data),
             ring::EMR => self.latch_errors(e),
             ring::INSTPM => self.instpm_written(e, old, new, origin),
-            ring::PP_DIR_BASE => self.load_directory(e),
+            ring::PP_DCLV if new != 0 => self.behind_iommu("PP_DCLV"),
+            ring::PP_DIR_BASE => {
+                self.load_directory(e);
+                if new != 0 {
+                    self.behind_iommu("PP_DIR_BASE");
+                }
+            }
             ring::PSMI_CTL => self.psmi_written(e, old, new),
-            0x520 if e == EngineId::Rcs => self.cx.ppgtt = new & (1 << 9) != 0,
+            0x520 if e == EngineId::Rcs => {
+                self.cx.ppgtt = new & (1 << 9) != 0;
+                if self.cx.ppgtt {
+                    self.behind_iommu("GFX_MODE");
+                }
+            }
             _ => {}
+        }
+    }
+
+    /// Something of the per-process table is used: not behind an IOMMU, where real machines freeze (upstream
+    /// goes without it there).
+    fn behind_iommu(&mut self, what: &str) {
+        if self.cfg.vtd {
+            self.lint(Rule::PpgttBehindIommu, || what.to_owned());
         }
     }
 
