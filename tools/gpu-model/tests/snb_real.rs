@@ -8,7 +8,7 @@ mod snb_rig;
 use gpu_model::fault::{Fault, Kind};
 use gpu_model::snb::lint::Rule;
 use gpu_model::snb::{EngineId, SnbConfig};
-use snb_rig::Rig;
+use snb_rig::{Rig, BATCH};
 
 impl Rig {
     fn count(&self, rule: Rule) -> u64 {
@@ -87,4 +87,48 @@ fn no_process_tables_behind_an_iommu() {
     rig.set(0x2228, 0x0100_0000);
     rig.set(0x2520, 0x0200_0200);
     assert_eq!(rig.count(Rule::PpgttBehindIommu), 3);
+}
+
+/// GM45: DMA_FADD is eight lines ahead of the line that is executed. Ironlake: in a ring 284 bytes, which is in the
+/// fifth line.
+#[test]
+fn the_streamer_reads_ahead() {
+    let rig = Rig::new();
+    // A batch that ends seven lines before a page that is not mapped.
+    let last = BATCH + 0x1000 - 448;
+    rig.put(last, &[0x0500_0000]);
+    rig.gpu.gtt_write((BATCH >> 12) + 1, 0);
+    rig.set(0x101008, 1);
+    rig.run(EngineId::Rcs, &[0x1880_0000, last]);
+    assert_eq!(rig.reg(0x4094) & 0xffff_f001, BATCH + 0x1000 | 1);
+    // Eight lines before it there is nothing to see.
+    rig.set(0x4094, 0);
+    let early = BATCH + 0x1000 - 512;
+    rig.put(early, &[0x0500_0000]);
+    rig.run(EngineId::Rcs, &[0x1880_0000, early]);
+    assert_eq!(rig.reg(0x4094), 0);
+    // A batch that waits for itself shows where it reads: 0x50064 is in the line at 0x50040.
+    rig.put(BATCH + 0x64, &[0x1880_0000, BATCH + 0x64]);
+    rig.submit(EngineId::Rcs, &[0x1880_0000, BATCH + 0x64]);
+    assert!(!rig.gpu.run_until_idle(3));
+    assert_eq!(rig.reg(0x2074), 0x50064);
+    assert_eq!(rig.reg(0x2078), 0x50240);
+}
+
+/// The ring's end does not turn the streamer back; at rest it reads where it will be given more
+/// (TGLxe: FADDR is START + TAIL).
+#[test]
+fn the_streamer_reads_past_its_ring() {
+    let rig = Rig::new();
+    assert_eq!(rig.reg(0x22078), 0x30000);
+    rig.run(EngineId::Bcs, &[0; 16]);
+    assert_eq!(rig.reg(0x22078), 0x30040);
+    // 0x31000 is the page after the blitter's ring.
+    rig.gpu.gtt_write(0x31, 0);
+    rig.set(0x101008, 1);
+    rig.run(EngineId::Bcs, &[0; 0xec0 / 4]);
+    assert_eq!(rig.reg(0x22030), 0xf00);
+    assert_eq!(rig.reg(0x4294), 0, "320 bytes before the end");
+    rig.run(EngineId::Bcs, &[0; 4]);
+    assert_eq!(rig.reg(0x4294) & 0xffff_f001, 0x0003_1001);
 }

@@ -270,7 +270,7 @@ fn active_head_and_batch_address() {
     rig.submit(EngineId::Bcs, &[0, 0, 0x1880_0000, BATCH]);
     rig.gpu.step(EngineId::Bcs);
     assert_eq!(rig.reg(0x22074), 0x4, "offset in the ring");
-    assert_eq!(rig.reg(0x22078), 0x30004, "fetch address");
+    assert_eq!(rig.reg(0x22078), 0x30140, "fetch address: five lines on");
     assert_eq!(rig.reg(0x22140), 0);
     rig.gpu.step(EngineId::Bcs);
     rig.gpu.step(EngineId::Bcs);

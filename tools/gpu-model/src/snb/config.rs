@@ -43,7 +43,7 @@ pub struct SnbConfig {
     pub big_pages: bool,
     /// Equal memory channels, so that address bit 6 is swizzled (G-31).
     pub swizzle: bool,
-    /// The streamer fetches one cacheline ahead of a batch (§5.3.4.2).
+    /// The streamer reads ahead in batches and rings (§5.3.4.2).
     pub prefetch: bool,
     /// Events that the recorder keeps.
     pub keep_events: usize,

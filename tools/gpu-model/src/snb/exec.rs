@@ -5,6 +5,7 @@
 
 use crate::counters::Counter;
 use crate::fault::Kind;
+use crate::intel::pte::PAGE;
 use crate::intel::tlb::{Client, Space};
 use crate::intel::{cmd3d, mi};
 use crate::snb::blit::BlitJob;
@@ -12,6 +13,7 @@ use crate::snb::core::{source, Core};
 use crate::snb::engine::{Batch, EngineId, FlushPrelude, Stop, Wait};
 use crate::snb::irq::bit;
 use crate::snb::lint::Rule;
+use crate::snb::mmu::{MemoryContext, Mmu};
 use crate::snb::regs::ring;
 use crate::trace::Event;
 
@@ -243,9 +245,7 @@ impl Core {
         // The header was fetched once: memory that changed in between, or a fault of the second
         // fetch, must not make another command of it.
         d[0] = header;
-        if in_batch {
-            self.prefetch(e, space, at.wrapping_add(len as u32 * 4));
-        }
+        self.prefetch(e, space, at, at.wrapping_add(len as u32 * 4));
         if self.engine(e).stop != Stop::Running {
             return Step::Stopped;
         }
@@ -290,13 +290,52 @@ impl Core {
         self.notes.counters.add(counter, n);
     }
 
-    /// The streamer reads ahead of the command that it is at, of which `end` is the end.
-    fn prefetch(&mut self, e: EngineId, space: Space, end: u32) {
+    /// The streamer reads ahead of the command at `at`, of which `end` is the end, at least a line behind
+    /// it. In a ring it does not turn back at the end.
+    fn prefetch(&mut self, e: EngineId, space: Space, at: u32, end: u32) {
+        if !self.cfg.prefetch {
+            return;
+        }
+        let last = (self.ahead(e, at) - 1).max(u64::from(end) + 63);
+        let pages = u64::from(end) / u64::from(PAGE)..=last / u64::from(PAGE);
+        let touch = |mmu: &mut Mmu, cx: &MemoryContext| {
+            for page in pages {
+                let va = (page * u64::from(PAGE)) as u32;
+                mmu.touch(cx, Client::Stream, space, source::CS_READ, va);
+            }
+        };
+        if self.engine(e).batch.is_some() {
+            self.with_mmu(e, touch);
+        } else if let Some(mmu) = &mut self.engines[e as usize].mmu {
+            // No opportunity for injected faults: those are accesses that somebody uses.
+            touch(mmu, &self.cx);
+            let (faults, notes) = (mmu.take_faults(), mmu.take_notes());
+            self.after_access(e, faults, notes);
+        }
+    }
+
+    /// Up to where the streamer has read ahead when it is at `at`: eight lines in a batch (GM45, a real
+    /// machine's error record; §5.3.4.2 says one at least), five in a ring (Ironlake, the same: 284 bytes).
+    fn ahead(&self, e: EngineId, at: u32) -> u64 {
+        let lines = match self.engines[e as usize].batch {
+            Some(_) => 8,
+            None => 5,
+        };
+        u64::from(at & !63) + lines * 64
+    }
+
+    /// DMA_FADD: where the streamer reads next. At rest that is behind all that it was given.
+    pub fn fetch_address(&mut self, e: EngineId) -> u32 {
+        let (at, _) = self.fetch_place(e);
+        if self.engine(e).batch.is_none() && self.is_idle(e) {
+            return self
+                .ring(e, ring::START)
+                .wrapping_add(self.ring(e, ring::TAIL));
+        }
         if self.cfg.prefetch {
-            let ahead = end.wrapping_add(63);
-            self.with_mmu(e, |mmu, cx| {
-                mmu.touch(cx, Client::Stream, space, source::CS_READ, ahead)
-            });
+            self.ahead(e, at) as u32
+        } else {
+            at
         }
     }
 
@@ -309,7 +348,7 @@ impl Core {
         let zeros = rest.chunks_exact(4).take_while(|c| **c == [0; 4]).count();
         // The one at `at` was fetched before; memory may have changed since.
         let n = zeros.max(1);
-        self.prefetch(e, space, at.wrapping_add(n as u32 * 4));
+        self.prefetch(e, space, at, at.wrapping_add(n as u32 * 4));
         if self.engine(e).stop != Stop::Running {
             return Step::Stopped;
         }

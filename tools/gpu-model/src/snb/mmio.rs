@@ -173,12 +173,7 @@ impl Core {
                 Some(b) => b.address,
                 None => self.ring(e, ring::HEAD),
             },
-            ring::DMA_FADD => match self.engine(e).batch {
-                Some(b) => b.address,
-                None => self
-                    .ring(e, ring::START)
-                    .wrapping_add(self.ring(e, ring::HEAD) & 0x1f_fffc),
-            },
+            ring::DMA_FADD => self.fetch_address(e),
             ring::BB_ADDR => self.engine(e).batch.map_or(0, |b| b.address & !7 | 1),
             ring::BB_STATE => self
                 .engine(e)
