@@ -18,9 +18,9 @@ impl Core {
             .map_or(offset, |f| f.detile(offset, swizzle))
     }
 
-    fn aperture_physical(&self, offset: u32) -> Option<u64> {
+    fn aperture_physical(&mut self, offset: u32) -> Option<u64> {
         let ga = self.aperture_address(offset);
-        let pte = Pte(self.cx.gtt.get(ga / PAGE));
+        let pte = Pte(self.aperture_entry(ga / PAGE));
         pte.valid().then(|| pte.address() | u64::from(ga % PAGE))
     }
 

@@ -87,13 +87,16 @@ impl GpuModel for Snb {
     }
 
     fn report(&self) -> Value {
-        let core = self.core();
+        let mut core = self.core();
+        core.look_at_screen_for_good();
         let device = format!("8086:{:04x}", core.cfg.device_id);
         core.notes.report("snb", &device)
     }
 
     fn strict_failure(&self) -> bool {
-        self.core().notes.strict_failure()
+        let mut core = self.core();
+        core.look_at_screen_for_good();
+        core.notes.strict_failure()
     }
 }
 

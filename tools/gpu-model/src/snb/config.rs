@@ -80,6 +80,10 @@ impl Default for SnbConfig {
 pub const GGC: usize = 0x50;
 /// Offset of the base of stolen memory.
 pub const BDSM: usize = 0x5c;
+/// Where stolen memory is, if there is any: below the place of devices, and above all memory of a guest.
+pub const STOLEN_BASE: u32 = 0xbda0_0000;
+/// Its size.
+pub const STOLEN_SIZE: u64 = 32 << 20;
 /// Offset of the advanced-features capability, whose control byte starts a function-level reset.
 pub const AF_CAP: usize = 0xa4;
 /// Offset of the byte whose bit 0 starts a function-level reset.
@@ -96,9 +100,13 @@ pub fn pci_config(cfg: &SnbConfig) -> PciConfig {
     c.bar64(0, BAR0_SIZE, false);
     c.bar64(2, cfg.aperture, true);
     c.bar_io(4, BAR4_SIZE);
-    // GGMS in 9:8; no stolen memory in 7:3.
-    c.put(GGC, &(((cfg.gtt_mb & 3) << 8) as u16).to_le_bytes());
-    c.put(BDSM, &[0; 4]);
+    // GGMS in 9:8; stolen memory in 7:3, in units of 32 MB.
+    let stolen = u32::from(cfg.real.lit);
+    c.put(
+        GGC,
+        &(((cfg.gtt_mb & 3) << 8 | stolen << 3) as u16).to_le_bytes(),
+    );
+    c.put(BDSM, &(stolen * STOLEN_BASE).to_le_bytes());
     // ASLS: scratch for the firmware's OpRegion address; there is none.
     c.allow(0xfc, &[0xff; 4]);
     c.msi(0x90);

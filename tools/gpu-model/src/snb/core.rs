@@ -19,7 +19,9 @@ use crate::snb::engine::{Engine, EngineId, ENGINES};
 use crate::snb::gt::Gt;
 use crate::snb::later::Later;
 use crate::snb::lint::Rule;
+use crate::snb::lit::{Screen, WithStolen};
 use crate::snb::mmu::{MemoryContext, Mmu};
+use crate::snb::real::{Left, PowerOn};
 use crate::snb::regs::{self, reg, MMIO_SIZE};
 use crate::trace::Event;
 use crate::window::Window;
@@ -59,6 +61,10 @@ pub(crate) struct Core {
     pub blitter: Blitter,
     pub window: Window,
     pub removed: bool,
+    /// What firmware has left, and what is late.
+    pub left: Left,
+    /// The picture that firmware has left.
+    pub screen: Screen,
     /// Engines whose registers another engine has written, as a mask.
     pub kicked: u8,
 }
@@ -71,6 +77,11 @@ impl Core {
         irq: Arc<dyn IrqSink>,
         clock: Clock,
     ) -> Self {
+        let memory: Arc<dyn GuestMemory> = if cfg.real.lit {
+            Arc::new(WithStolen(memory))
+        } else {
+            memory
+        };
         let mut core = Core {
             pci: crate::snb::config::pci_config(&cfg),
             values: vec![0; (MMIO_SIZE / 4) as usize],
@@ -90,16 +101,19 @@ impl Core {
             blitter: Blitter::default(),
             window: Window::default(),
             removed: false,
+            left: Left::default(),
+            screen: Screen::default(),
             kicked: 0,
             cfg,
         };
-        core.power_on();
+        core.power_on(PowerOn::Cold);
         core
     }
 
     /// Power-on state: everything, fences and configuration space as well (§5.9). Counters, lints
     /// and faults to come are the test's and stay.
-    pub fn power_on(&mut self) {
+    pub fn power_on(&mut self, cause: PowerOn) {
+        self.look_at_screen_for_good();
         self.pci = crate::snb::config::pci_config(&self.cfg);
         let alias = (reg::MCHBAR / 4) as usize..(reg::MCHBAR_END / 4) as usize;
         self.values[alias].fill(0);
@@ -131,6 +145,7 @@ impl Core {
         self.cx.ppgtt = false;
         self.removed = false;
         self.poison_render();
+        self.leave_behind(cause);
         self.update_line();
     }
 

@@ -14,6 +14,7 @@ use crate::snb::core::Core;
 use crate::snb::engine::{Engine, EngineId, Stop, ENGINES};
 use crate::snb::exec::Step;
 use crate::snb::lint::Rule;
+use crate::snb::real::PowerOn;
 use crate::snb::regs::{reg, ring, MMIO_SIZE};
 use crate::trace::Event;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -246,7 +247,7 @@ impl Snb {
 
     /// Power-on state.
     pub fn power_on(&self) {
-        self.core().power_on();
+        self.core().power_on(PowerOn::Bus);
         self.shared.wake_all();
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Display registers: no display is modelled. They read zero, drop writes and are counted; the
-//! upstream driver then finds no connector and comes up clean (peer digest A.1, list I.1).
+//! upstream driver then finds no connector and comes up clean (peer digest A.1, list I.1). `lit` makes
+//! a pipe and its plane of some of them.
 //!
 //! The display engine's interrupt registers 0x44000.. are real; see `irq`. The south interrupt
 //! registers are storage.
@@ -20,15 +21,39 @@ pub const REGISTERS: &[(u32, &str)] = &[
     (0x04_510c, "watermark 3"),
     (0x04_5110, "watermark 4"),
     (0x04_5120, "watermark sprite"),
+    (0x06_0000, "pipe A horizontal total"),
+    (0x06_0004, "pipe A horizontal blank"),
+    (0x06_0008, "pipe A horizontal sync"),
+    (0x06_000c, "pipe A vertical total"),
+    (0x06_0010, "pipe A vertical blank"),
+    (0x06_0014, "pipe A vertical sync"),
+    (0x06_001c, "pipe A source size"),
+    (0x06_101c, "pipe B source size"),
     (0x06_4000, "display port A"),
+    (0x07_0000, "pipe A line"),
     (0x07_0008, "pipe A"),
+    (0x07_0040, "pipe A frame"),
     (0x07_0080, "cursor A"),
+    (0x07_0084, "cursor A base"),
+    (0x07_0088, "cursor A place"),
     (0x07_00c0, "cursor B"),
+    (0x07_00c4, "cursor B base"),
+    (0x07_00c8, "cursor B place"),
     (0x07_0180, "plane A"),
+    (0x07_0184, "plane A offset"),
+    (0x07_0188, "plane A stride"),
     (0x07_019c, "plane A surface"),
+    (0x07_01a4, "plane A tile offset"),
+    (0x07_01ac, "plane A live surface"),
+    (0x07_1000, "pipe B line"),
     (0x07_1008, "pipe B"),
+    (0x07_1040, "pipe B frame"),
     (0x07_1180, "plane B"),
+    (0x07_1184, "plane B offset"),
+    (0x07_1188, "plane B stride"),
     (0x07_119c, "plane B surface"),
+    (0x07_11a4, "plane B tile offset"),
+    (0x07_11ac, "plane B live surface"),
     (0x07_2180, "sprite A"),
     (0x07_3180, "sprite B"),
     (0x07_8000, "virtual GPU signature"),

@@ -100,6 +100,10 @@ impl Core {
         if self.ring(e, ring::CTL) & 1 == 0 {
             return Step::Idle;
         }
+        // A ring that was found running reads nothing before DMA is allowed.
+        if self.reset_coming(e) || self.found_running(e) && !self.masters() {
+            return Step::Stopped;
+        }
         if self.ring(e, ring::MI_MODE) & (1 << 8) != 0 {
             return Step::Stopped;
         }

@@ -26,8 +26,10 @@ const RC6_VIDS: u32 = 0x2d;
 /// State of the GT that is in no register.
 #[derive(Default)]
 pub(crate) struct Gt {
-    /// Forcewake is held and acknowledged.
+    /// Forcewake is acknowledged.
     pub awake: bool,
+    /// Forcewake is asked for.
+    pub asked: bool,
     /// Entries in the FIFO, and when that was so.
     fifo: u64,
     fifo_at: u64,
@@ -45,9 +47,10 @@ impl Core {
 
     /// A forcewake request: only bit 0 counts (G-15).
     pub fn forcewake(&mut self, data: u32) {
-        if data & 1 == 0 {
-            self.gt.awake = false;
+        self.gt.asked = data & 1 != 0;
+        if !self.gt.asked {
             self.later.wake = None;
+            self.release_well();
         } else if self.gt.awake || self.later.wake.is_some() {
             // Asked for already.
         } else if self.inject(Kind::StuckForcewake, "").is_none() {
@@ -56,6 +59,11 @@ impl Core {
                 None => self.gt.awake = true,
             }
         }
+    }
+
+    /// True while registers answer: forcewake is acknowledged, and the well is not about to sleep.
+    pub fn gt_held(&self) -> bool {
+        self.gt.awake && self.later.sleep.is_none()
     }
 
     /// What the acknowledge register shows.
@@ -127,7 +135,9 @@ impl Core {
             self.later.reset = Some((self.in_us(us), mask));
             return;
         }
-        self.reset_now(mask);
+        if !self.reset_is_late(mask) {
+            self.reset_now(mask);
+        }
     }
 
     /// The reset that GDRST asked for.
@@ -140,6 +150,7 @@ impl Core {
         }
         if mask & 1 != 0 {
             self.reset_registers(|d| d == Domain::Gt);
+            self.firmware_bits();
         }
         self.update_line();
     }
@@ -154,6 +165,7 @@ impl Core {
         self.set(reg::GTISR, self.get(reg::GTISR) & !bits);
         match e {
             EngineId::Rcs => {
+                self.left.ring = false;
                 self.cx.ppgtt = false;
                 self.poison_render();
             }

@@ -107,10 +107,12 @@ impl Core {
 
     /// Recomputes the interrupt line and tells the sink when it changed.
     pub fn update_line(&mut self) {
-        let pending = self.get(reg::GTIIR) & self.get(reg::GTIER)
-            | self.get(reg::PMIIR) & self.get(reg::PMIER)
-            | self.get(reg::DEIIR) & self.get(reg::DEIER) & !MASTER_ENABLE;
-        let line = self.get(reg::DEIER) & MASTER_ENABLE != 0 && pending != 0 && !self.removed;
+        let pending = [
+            self.get(reg::GTIIR) & self.get(reg::GTIER),
+            self.get(reg::PMIIR) & self.get(reg::PMIER),
+            self.get(reg::DEIIR) & self.get(reg::DEIER) & !MASTER_ENABLE,
+        ];
+        let line = self.get(reg::DEIER) & MASTER_ENABLE != 0 && pending != [0; 3] && !self.removed;
         if line == self.line {
             return;
         }
@@ -118,6 +120,7 @@ impl Core {
         if line {
             self.count(Counter::Interrupts);
             self.record(|| Event::Interrupt);
+            self.watch_message(pending);
             if self.inject(Kind::LoseMsg, "").is_some() {
                 return;
             }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What an injected fault has put off: a reset, a mailbox command, the acknowledge of forcewake,
-//! interrupts. Each becomes true at the first register access or engine step after its time.
+//! What an injected fault or a habit has put off: a reset, a mailbox command, the acknowledge of
+//! forcewake, a sync flush's bit, interrupts. Each becomes true at the first register access or engine step after its time.
 
 use crate::snb::core::Core;
 use crate::snb::engine::EngineId;
@@ -14,6 +14,8 @@ pub(crate) struct Later {
     pub pcode: Option<(u64, u32)>,
     /// The GT is awake.
     pub wake: Option<u64>,
+    /// The GT sleeps, and the acknowledge is down.
+    pub sleep: Option<u64>,
     /// The bit of an engine's sync flush is cleared.
     pub flushed: Option<(u64, EngineId)>,
     interrupts: Vec<(u64, EngineId, u32)>,
@@ -51,6 +53,10 @@ impl Core {
     /// Makes true what has come due.
     pub fn settle(&mut self) {
         let now = self.notes.clock.now();
+        self.look_at_screen();
+        if let Some(at) = self.later.sleep.take_if(|at| *at <= now) {
+            self.fall_asleep(at);
+        }
         if self.later.wake.take_if(|at| *at <= now).is_some() {
             self.gt.awake = true;
         }

@@ -100,6 +100,18 @@ rules! {
     ErrorPersists = "error-persists",
     /// A pcode command that is not known (G-40).
     UnknownPcode = "unknown-pcode",
+    /// An entry was changed that a plane scans out (habit `lit`).
+    ScanoutLost = "scanout-lost",
+    /// A plane scans out memory that is somebody else's by now (`lit`).
+    ScanoutFreed = "scanout-freed",
+    /// DMA was allowed while a ring ran that was found running (`running`).
+    DmaBeforeReset = "dma-before-reset",
+    /// Bits that firmware had set were cleared (`bits`).
+    BitsLost = "bits-lost",
+    /// The GT may sleep, after work, in the standby that firmware had set up (`rc6`).
+    StandbyLeft = "standby-left",
+    /// Messages without end for a source that nobody clears (`pending`).
+    IrqStorm = "irq-storm",
     /// The per-process table was used behind an IOMMU (choice `vtd`).
     PpgttBehindIommu = "ppgtt-behind-iommu",
     /// A blitter command that its chapter forbids.

@@ -23,10 +23,11 @@ impl Core {
     pub fn cpu_read(&mut self, offset: u32) -> u32 {
         self.count_access(offset, false);
         self.settle();
+        self.flush_arrives();
         if self.gone() {
             return !0;
         }
-        let value = if offset < GT_LIMIT && !self.gt.awake && !Self::always_on(offset) {
+        let value = if offset < GT_LIMIT && !self.gt_held() && !Self::always_on(offset) {
             self.lint(Rule::AsleepRead, || format!("{offset:#07x}"));
             0
         } else {
@@ -44,11 +45,12 @@ impl Core {
             return;
         }
         self.record(|| Event::Write { offset, value });
+        self.left.met = true;
         if offset < GT_LIMIT && !Self::always_on(offset) {
             if !self.fifo_take() {
                 return;
             }
-            if !self.gt.awake {
+            if !self.gt_held() {
                 self.lint(Rule::AsleepWrite, || format!("{offset:#07x} {value:#010x}"));
                 if !self.cfg.asleep_fifo {
                     return;
@@ -119,17 +121,17 @@ impl Core {
         };
         if domain == Domain::Display {
             self.count(Counter::DisplayAccesses);
-            return if display::STORED.contains(&offset) {
-                self.get(offset)
-            } else {
-                0
-            };
+            if display::STORED.contains(&offset) || self.keeps_bits(offset) {
+                return self.get(offset);
+            }
+            return self.screen_read(offset).unwrap_or(0);
         }
         if let Some(e) = EngineId::of_block(offset) {
             return self.ring_read(e, offset - e.base());
         }
         match offset {
             reg::GTFIFOCTL => self.fifo_room(),
+            reg::GDRST => self.gdrst_read(),
             reg::FORCEWAKE_ACK => self.forcewake_ack(),
             reg::GT_THREAD_STATUS => self.thread_status(),
             _ => self.get(offset),
@@ -195,7 +197,11 @@ impl Core {
         };
         if domain == Domain::Display {
             self.count(Counter::DisplayAccesses);
-            if display::STORED.contains(&offset) {
+            if self.screen_write(offset, data) {
+                return;
+            }
+            if display::STORED.contains(&offset) || self.keeps_bits(offset) {
+                self.watch_bits(offset, self.get(offset), data);
                 self.set(offset, data);
             }
             return;
@@ -203,6 +209,9 @@ impl Core {
         let old = self.get(offset);
         let new = apply(write, old, data);
         self.set(offset, new);
+        if origin == Origin::Cpu {
+            self.watch_bits(offset, old, new);
+        }
         if let Some(e) = EngineId::of_block(offset) {
             self.ring_written(e, offset - e.base(), old, new, data, origin);
             return;
@@ -215,10 +224,12 @@ impl Core {
             0x4094 | 0x4194 | 0x4294 if data & 1 == 0 => self.set(offset, 0),
             reg::GDRST => self.graphics_reset(data),
             reg::FORCEWAKE => self.forcewake(data),
-            reg::GFX_FLSH_CNTL if data & 1 != 0 => self.flush_global_tlbs(),
+            reg::GFX_FLSH_CNTL if data & 1 != 0 => self.flush_written(),
+            reg::RC_CONTROL => self.standby_taken(),
             reg::PCODE_MAILBOX => self.pcode(data),
             reg::DEIIR | reg::DEIER | reg::GTIIR | reg::GTIER | reg::PMIIR | reg::PMIER => {
-                self.update_line()
+                self.watch_clear(offset, data);
+                self.update_line();
             }
             0x10_0000..=0x10_007f => self.fence_written(offset),
             _ => {}
@@ -240,7 +251,13 @@ impl Core {
         }
         match offset {
             ring::RNCID_LO | ring::RNCID_HI if e == EngineId::Vcs => self.rncid_written(offset),
-            ring::TAIL => self.tail_written(e, old),
+            ring::TAIL => {
+                if origin == Origin::Cpu && enabled {
+                    self.watch_work();
+                }
+                self.tail_written(e, old);
+            }
+            ring::HEAD if self.found_running(e) => {}
             // A real one that does not take its head reads START there.
             ring::HEAD
                 if !enabled
@@ -345,6 +362,7 @@ impl Core {
         }
         if old & 1 != 0
             && new & 1 == 0
+            && !self.found_running(e)
             && self.ring(e, ring::HEAD) & 0x1f_fffc != self.ring(e, ring::TAIL)
         {
             self.lint(Rule::DisabledNonEmpty, || e.name().to_owned());
@@ -354,6 +372,9 @@ impl Core {
         }
         if old & 1 != 0 && new & 1 == 0 {
             // A disabled streamer is out of its batch; what it had loaded is void.
+            if e == EngineId::Rcs {
+                self.left.ring = false;
+            }
             let engine = self.engine(e);
             engine.batch = None;
             engine.wait = None;

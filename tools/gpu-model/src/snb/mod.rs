@@ -12,6 +12,7 @@
 //! | `mmu.rs`, `aperture.rs` | translation for engines and for the CPU |
 //! | `engine.rs`, `exec.rs` | command streamers |
 //! | `mi_exec.rs`, `flush.rs`, `context.rs`, `blit.rs` | commands |
+//! | `real.rs`, `lit.rs` | habits of real machines; the picture that firmware has left |
 //! | `lint.rs` | rules that are watched |
 //! | `window.rs` | the configuration space |
 //! | `device.rs` | the device as a library: [`Snb`] |
@@ -33,6 +34,7 @@ pub(crate) mod gt;
 pub mod irq;
 pub(crate) mod later;
 pub mod lint;
+pub(crate) mod lit;
 pub(crate) mod mi_exec;
 pub(crate) mod mmio;
 pub mod mmu;
@@ -43,3 +45,4 @@ pub(crate) mod window;
 pub use config::{FifoDrain, SnbConfig};
 pub use device::{Snb, StepResult};
 pub use engine::{EngineId, ENGINES};
+pub use real::Real;

@@ -72,6 +72,7 @@ pub mod reg {
     pub const DONE_REG: u32 = 0x40b0;
     pub const GDRST: u32 = 0x941c;
     pub const RC_CONTROL: u32 = 0xa090;
+    pub const PMINTRMSK: u32 = 0xa168;
     pub const FORCEWAKE: u32 = 0xa18c;
     pub const GAC_ECO_BITS: u32 = 0x1_4090;
     pub const GAB_CTL: u32 = 0x2_4000;
@@ -315,7 +316,7 @@ impl Table {
             (0xa0b8, "RC6_THRESHOLD", 0, ALL, Chip),
             (0xa0bc, "RC6p_THRESHOLD", 0, ALL, Chip),
             (0xa0c0, "RC6pp_THRESHOLD", 0, ALL, Chip),
-            (0xa168, "PMINTRMSK", 0xffff_ffff, ALL, Chip),
+            (reg::PMINTRMSK, "PMINTRMSK", 0xffff_ffff, ALL, Chip),
             (reg::FORCEWAKE, "FORCEWAKE", 0, Write::Bits(0), Chip),
             (reg::DEISR, "DEISR", 0, Write::ReadOnly, Chip),
             (reg::DEIMR, "DEIMR", 0xffff_ffff, ALL, Chip),

@@ -3,6 +3,7 @@
 
 use crate::snb::core::Core;
 use crate::snb::engine::ENGINES;
+use crate::snb::real::PowerOn;
 use crate::window::{command, Action, Reach, COMMAND, SIZE, WINDOW};
 
 impl Core {
@@ -17,7 +18,7 @@ impl Core {
         };
         let action = self.window.write(offset, data, reach);
         if matches!(action, Some(Action::Return | Action::ReturnAndPull)) && self.removed {
-            self.power_on();
+            self.power_on(PowerOn::Cold);
         }
         if matches!(action, Some(Action::Pull | Action::ReturnAndPull)) {
             self.remove();
@@ -56,11 +57,13 @@ impl Core {
             self.window_write(at, dword);
             return;
         }
+        let mastered = self.masters();
         self.pci.write(offset, data);
+        self.watch_master(mastered);
         let flr = crate::snb::config::AF_CONTROL;
         if let Some(control) = flr.checked_sub(offset).and_then(|i| data.get(i)) {
             if control & 1 != 0 {
-                self.power_on();
+                self.power_on(PowerOn::Function);
             }
         }
     }

@@ -67,18 +67,25 @@ pub fn block(e: EngineId) -> u32 {
 }
 
 impl Rig {
-    /// Awake, page table filled, nothing else.
-    pub fn bare(cfg: SnbConfig) -> Rig {
+    /// As it is found, asleep.
+    pub fn found(cfg: SnbConfig) -> Rig {
         let memory = Arc::new(VecMemory::new(MEMORY));
         let irq = Arc::new(CountIrq::default());
         let gpu = Snb::new(cfg, memory.clone(), irq.clone());
+        Rig { gpu, memory, irq }
+    }
+
+    /// Awake, page table filled, nothing else.
+    pub fn bare(cfg: SnbConfig) -> Rig {
+        let rig = Rig::found(cfg);
+        let gpu = &rig.gpu;
         gpu.mmio_write32(0xa18c, 0x0001_0001);
         for page in 1..(MEMORY as u32 / 4096) {
             // Cached in the LLC (2 in bits 2:1), valid.
             gpu.gtt_write(page, (page << 12) | 0x5);
         }
         gpu.mmio_write32(0x101008, 1);
-        Rig { gpu, memory, irq }
+        rig
     }
 
     /// All three rings enabled and empty, 4 KB each; status pages set; interrupts masked.
