@@ -505,7 +505,7 @@ fn the_streamer_reads_ahead() {
     rig.gpu.gtt_write((BATCH >> 12) + 1, 0);
     rig.set(0x101008, 1);
     rig.run(EngineId::Rcs, &[0x1880_0000, last]);
-    assert_eq!(rig.reg(0x4094) & 0xffff_f001, BATCH + 0x1000 | 1);
+    assert_eq!(rig.reg(0x4094) & 0xffff_f001, (BATCH + 0x1000) | 1);
     // Eight lines before it there is nothing to see.
     rig.set(0x4094, 0);
     let early = BATCH + 0x1000 - 512;
