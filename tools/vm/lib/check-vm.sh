@@ -345,7 +345,7 @@ check_peer() {
     local attempt
     for attempt in 1 2 3; do
         guest_run "$name" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 600 \
-            --model-args "$GPU_HABITS $GPU_PEER_SLOW" --module-args "$GPU_PEER_MODULE" --add "$BIN_DIR/ouro-draw" \
+            --model-args "$GPU_HABITS $GPU_PEER_REAL $GPU_PEER_SLOW" --module-args "$GPU_PEER_MODULE" --add "$BIN_DIR/ouro-draw" \
             --add "$SELFTESTS/radeon_memory" --add "$SELFTESTS/discrete" --add "$file:peer.sh" -- sh /bin/peer.sh
         if [ "$attempt" = 3 ] || ! grep -q '^not ok .* has no complaint' "$GUEST_DIR/output.txt"; then break; fi
         say "the upstream $driver complained; the guest runs again:"
@@ -365,7 +365,7 @@ check_peer() {
     local slices='for f in /sys/class/drm/card*/engine/*/timeslice_duration_ms; do [ ! -e "$f" ] || echo 0 >"$f"; done'
     for attempt in 1 2 3; do
         guest_run "$name/kselftest" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 600 \
-            --model-args "$GPU_HABITS" --module-args "$GPU_PEER_MODULE" --add "$VM_DIR/guest-tests/run-tests.sh" \
+            --model-args "$GPU_HABITS $GPU_PEER_REAL" --module-args "$GPU_PEER_MODULE" --add "$VM_DIR/guest-tests/run-tests.sh" \
             --tests "$tests" -- sh -c "$slices; sh /bin/run-tests.sh"
         # i915 gives up if its first contexts take more than a fifth of a second
         grep -qs 'declaring it wedged' "$GUEST_DIR/dmesg.txt" || break

@@ -6,6 +6,7 @@
 #   GPU_COSTS    engines whose cost of submission is judged
 #   GPU_HABITS   arguments of the model that the upstream driver needs
 #   GPU_PEER_MODULE  arguments of the upstream driver
+#   GPU_PEER_REAL  habits of real machines that the model has while the upstream driver is tried
 #   GPU_PEER_SLOW  more of the model's, where it is asked whether it waits
 #   GPU_LEFT_OUT kselftests that take too long there, or are about other cards of the interface
 #   GPU_ONLY     the kselftests that run there, if not all do
@@ -38,7 +39,7 @@ gpu_known() {
 # there is on the debug kernel, in one guest (the picture alone takes minutes of work there); GPU_PICTURE: it is drawn.
 gpu_read() {
     GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE=''
-    GPU_PEER_SLOW='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_ONLY_DEBUG='' GPU_PAIR='' GPU_CHAOS=''
+    GPU_PEER_REAL='' GPU_PEER_SLOW='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_ONLY_DEBUG='' GPU_PAIR='' GPU_CHAOS=''
     GPU_SMALL='' GPU_GLOBAL='' GPU_WAITS='' GPU_PICTURE=yes
     GPU_FIRST='' GPU_REFUSED='' GPU_REFUSED_MODEL=''
     . "$VM_DIR/gpus/$1"
