@@ -53,7 +53,7 @@ impl Core {
     /// Makes true what has come due.
     pub fn settle(&mut self) {
         let now = self.notes.clock.now();
-        self.look_at_screen();
+        self.frame_passes();
         if let Some(at) = self.later.sleep.take_if(|at| *at <= now) {
             self.fall_asleep(at);
         }

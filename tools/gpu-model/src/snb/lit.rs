@@ -147,8 +147,17 @@ impl Core {
         });
     }
 
-    /// The plane fetches: at each vertical blank that has passed, and whenever somebody looks, since
-    /// entries are memory that the guest changes unseen.
+    /// Looks when a frame has passed: an engine's every command would be too often.
+    pub fn frame_passes(&mut self) {
+        let now = self.notes.clock.now();
+        let due = self.screen.latch.is_some_and(|at| at <= now);
+        if self.screen.lit && (due || now / PERIOD > self.screen.frame) {
+            self.look_at_screen();
+        }
+    }
+
+    /// The plane fetches: at each vertical blank that has passed, and whenever the CPU accesses a register,
+    /// since entries are memory that the guest changes unseen.
     pub fn look_at_screen(&mut self) {
         if !self.screen.lit {
             return;

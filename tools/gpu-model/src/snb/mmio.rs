@@ -23,6 +23,7 @@ impl Core {
     pub fn cpu_read(&mut self, offset: u32) -> u32 {
         self.count_access(offset, false);
         self.settle();
+        self.look_at_screen();
         self.flush_arrives();
         if self.gone() {
             return !0;
@@ -41,6 +42,7 @@ impl Core {
     pub fn cpu_write(&mut self, offset: u32, value: u32) {
         self.count_access(offset, true);
         self.settle();
+        self.look_at_screen();
         if self.gone() {
             return;
         }
