@@ -66,13 +66,14 @@ fn registers_follow_their_context() {
 
 #[test]
 fn ccid_shows_the_current_context() {
-    // Digest G-28: valid bit 0, extended restore 2, extended save 3, address 31:12.
+    // Digest G-28: valid bit 0, extended restore 2, extended save 3, address 31:12. A real machine's shows
+    // bit 8 of the command too (SNB387: 7fdf310dh).
     let rig = Rig::new();
     assert_eq!(rig.reg(0x2180) & 1, 0);
     rig.run(RCS, &new(A));
-    assert_eq!(rig.reg(0x2180), 0x000a_0009);
+    assert_eq!(rig.reg(0x2180), 0x000a_0109);
     rig.run(RCS, &again(A));
-    assert_eq!(rig.reg(0x2180), 0x000a_000d, "loaded always (§5.8.1.2)");
+    assert_eq!(rig.reg(0x2180), 0x000a_010d, "loaded always (§5.8.1.2)");
     assert_eq!(
         rig.gpu.counter(Counter::ContextSwitches),
         1,

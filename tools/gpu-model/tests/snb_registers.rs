@@ -112,6 +112,7 @@ fn registers_below_0x40000_need_the_gt_awake() {
     assert_eq!(gpu.mmio_read32(0x13805c) & 7, 0);
     assert_eq!(gpu.mmio_read32(0x20a8), 0xffff_ffff);
     assert_eq!(gpu.mmio_read32(0x2038), 0, "the write was lost");
+    assert_eq!(gpu.mmio_read32(0xa18c), 1, "as on a real machine");
     // Only bit 0 of the request counts.
     gpu.mmio_write32(0xa18c, 0x0001_0000);
     assert_eq!(gpu.mmio_read32(0x130090) & 1, 0);

@@ -91,7 +91,8 @@ impl Core {
         }
         let current = self.ring(e, ring::CCID);
         let valid = current & 1 != 0;
-        let next = address | flags & (EXT_SAVE | EXT_RESTORE) | 1;
+        // Bit 8 stays as well (SNB387, a real machine's error record: 7fdf310dh).
+        let next = address | flags & (EXT_SAVE | EXT_RESTORE | 1 << 8) | 1;
         if valid && current & 0xffff_f000 == address && !force {
             self.set_ring(e, ring::CCID, next);
             return Flow::Next;

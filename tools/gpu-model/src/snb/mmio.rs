@@ -134,6 +134,8 @@ impl Core {
         match offset {
             reg::GTFIFOCTL => self.fifo_room(),
             reg::GDRST => self.gdrst_read(),
+            // Reads back what was asked (SNB387, a real machine's error record).
+            reg::FORCEWAKE => u32::from(self.gt.asked),
             reg::FORCEWAKE_ACK => self.forcewake_ack(),
             reg::GT_THREAD_STATUS => self.thread_status(),
             _ => self.get(offset),
