@@ -12,7 +12,7 @@ use crate::{
     io::{Hw, SleepWait},
 };
 
-/// A register of the render engine, with what is written.
+/// A register, with what is written, or the bits that are set.
 struct Fix {
     offset: u32,
     value: u32,
@@ -54,8 +54,8 @@ pub(super) const CACHE_MODE_0: u32 = masked(
     gt_reg::CACHE_MODE_0_STC_EVICT | gt_reg::CACHE_MODE_0_OPERATIONAL_FLUSH,
 );
 
-/// Units whose clocks are not gated: bits 5 (blitter) and 7 (command streamer); bits 12 (colour cache)
-/// and 11 (pixel back end).
+/// Units whose clocks are not gated, beside those that the firmware says: bits 5 (blitter) and 7 (command
+/// streamer); bits 12 (colour cache) and 11 (pixel back end).
 const UNGATED: [Fix; 2] = [
     Fix {
         offset: gt_reg::UCGCTL1,
@@ -67,26 +67,26 @@ const UNGATED: [Fix; 2] = [
     },
 ];
 
-fn apply(hw: &Hw<'_>, fixes: &[Fix]) {
-    for fix in fixes {
-        hw.regs.write32(fix.offset, fix.value);
-    }
-}
-
 /// Applies those that hold for the whole device, and turns render standby off: the device is kept
-/// awake while it works (G-39).
+/// awake while it works (G-39). The firmware may know of more units that must not be gated: what it has set
+/// stays (UW47).
 pub(super) fn device(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
     fifo::room(hw, 4, wait)?;
     hw.regs.write32(gt_reg::RC_CONTROL, 0);
     hw.regs.write32(gt_reg::RC_STATE, 0);
-    apply(hw, &UNGATED);
+    for fix in UNGATED {
+        let old = hw.regs.read32(fix.offset);
+        hw.regs.write32(fix.offset, old | fix.value);
+    }
     Ok(())
 }
 
 /// Applies the render engine's, after a reset of it.
 pub(super) fn render(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
     fifo::room(hw, 6, wait)?;
-    apply(hw, &RENDER);
+    for fix in RENDER {
+        hw.regs.write32(fix.offset, fix.value);
+    }
     Ok(())
 }
 
@@ -128,9 +128,21 @@ mod tests {
                 Access::R(0x12_0008),
                 Access::W(0xa090, 0),
                 Access::W(0xa094, 0),
+                Access::R(0x9400),
                 Access::W(0x9400, 0xa0),
+                Access::R(0x9404),
                 Access::W(0x9404, 0x1800),
             ]
         );
+    }
+
+    #[test]
+    fn clocks_that_the_firmware_does_not_gate_stay_so() {
+        let mock = device_with_room();
+        mock.set(0x9400, 0x8000_0080);
+        mock.set(0x9404, 0x0000_0002);
+        device(&mock.hw(), &mock).unwrap();
+        assert_eq!(mock.written(0x9400), [0x8000_00a0]);
+        assert_eq!(mock.written(0x9404), [0x1802]);
     }
 }
