@@ -241,14 +241,11 @@ impl Machine {
         engine.start(&self.windows.hw(), &self.ports[n].mem, &self.time)
     }
 
-    /// Resets and starts again.
-    pub fn reset(&mut self, scope: ResetScope) -> Result<(), BringUpError> {
+    /// Resets all engines, and starts again.
+    pub fn reset(&mut self) -> Result<(), BringUpError> {
         let generation = self.chip.generation;
-        generation.reset(&self.windows.hw(), scope, &self.time)?;
-        match scope {
-            ResetScope::All => self.start(),
-            ResetScope::Engine(n) => self.start_engine(n),
-        }
+        generation.reset(&self.windows.hw(), ResetScope::All, &self.time)?;
+        self.start()
     }
 
     fn write_entry(&self, index: u32, entry: u64) {

@@ -176,18 +176,27 @@ fn a_device_that_does_not_wake_up_says_so() {
 fn a_reset_of_all_brings_everything_back() {
     let mut m = Machine::default();
     let before = m.gpu.counter(Counter::Resets);
-    m.reset(ResetScope::All).unwrap();
+    m.reset().unwrap();
     assert!(m.gpu.counter(Counter::Resets) > before);
     every_engine_works(&mut m);
     m.assert_lawful();
 }
 
 #[test]
-fn a_reset_of_one_engine_leaves_the_others() {
+fn no_engine_is_reset_alone() {
+    // UW46.
     for n in [RCS, BCS, VCS] {
         let mut m = Machine::default();
         every_engine_works(&mut m);
-        m.reset(ResetScope::Engine(n)).unwrap();
+        assert_eq!(m.topo.engines[n].desc().reset_group, None);
+        let before = m.gpu.counter(Counter::Resets);
+        let r = m
+            .chip
+            .generation
+            .reset(&m.hw(), ResetScope::Engine(n), &m.time);
+        let unsupported = BringUpError::Unsupported("reset of an engine alone");
+        assert_eq!(r, Err(unsupported));
+        assert_eq!(m.gpu.counter(Counter::Resets), before);
         every_engine_works(&mut m);
         m.assert_lawful();
     }
@@ -197,7 +206,7 @@ fn a_reset_of_one_engine_leaves_the_others() {
 fn a_stuck_reset_is_told() {
     let mut m = Machine::default();
     m.gpu.inject(Fault::once(Kind::StuckReset).forever());
-    let r = m.reset(ResetScope::All);
+    let r = m.reset();
     assert_eq!(r, Err(BringUpError::Timeout("GDRST")));
 }
 

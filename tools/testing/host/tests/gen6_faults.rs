@@ -9,7 +9,6 @@ use gpu_model::{
 use ouro_cross::machine::{Machine, Work, BCS, ENGINES, RCS, VCS};
 use ouro_hw::{
     engine::{Privilege, Switch},
-    generation::ResetScope,
     report::{FaultKind, PageFault, Report},
 };
 
@@ -198,7 +197,7 @@ fn a_bad_instruction_stops_the_engine_until_it_is_reset() {
         // No storm while it is not reset yet.
         assert!(!m.line.level());
 
-        m.reset(ResetScope::Engine(n)).unwrap();
+        m.reset().unwrap();
         m.work(n, &EMPTY);
         let report = errors(&m);
         assert!(!report.is_error(), "{report}");
@@ -208,18 +207,16 @@ fn a_bad_instruction_stops_the_engine_until_it_is_reset() {
 
 #[test]
 fn an_error_after_a_reset_interrupts_again() {
-    for scope in [ResetScope::Engine(BCS), ResetScope::All] {
-        let mut m = Machine::default();
-        for _ in 0..3 {
-            let messages = m.line.messages();
-            let batch = m.object(&[0x2000_0000, END]);
-            m.submit(BCS, &Work::batch(batch.addr)).unwrap();
-            m.run();
-            assert_eq!(m.line.messages(), messages + 1);
-            assert_eq!(m.interrupt().errors, 1 << BCS);
-            assert!(errors(&m).is_error());
-            m.reset(scope).unwrap();
-        }
+    let mut m = Machine::default();
+    for _ in 0..3 {
+        let messages = m.line.messages();
+        let batch = m.object(&[0x2000_0000, END]);
+        m.submit(BCS, &Work::batch(batch.addr)).unwrap();
+        m.run();
+        assert_eq!(m.line.messages(), messages + 1);
+        assert_eq!(m.interrupt().errors, 1 << BCS);
+        assert!(errors(&m).is_error());
+        m.reset().unwrap();
     }
 }
 
@@ -252,21 +249,19 @@ fn a_context_switch_in_a_batch_is_an_error() {
 #[test]
 fn a_hang_is_seen_and_reset() {
     for (n, name) in [(RCS, "rcs"), (BCS, "bcs"), (VCS, "vcs")] {
-        for scope in [ResetScope::Engine(n), ResetScope::All] {
-            let mut m = Machine::default();
-            m.gpu.inject(Fault::once(Kind::Hang).on(name));
-            m.submit(n, &EMPTY).unwrap();
-            m.run();
-            assert_eq!(m.done(n).0, 0);
-            let activity = m.topo.engines[n].activity(&m.hw());
-            assert!(!activity.idle);
-            assert_ne!(activity.head, activity.tail);
-            m.reset(scope).unwrap();
-            assert_eq!(m.done(n).0, 0);
-            m.work(n, &EMPTY);
-        }
+        let mut m = Machine::default();
+        m.gpu.inject(Fault::once(Kind::Hang).on(name));
+        m.submit(n, &EMPTY).unwrap();
+        m.run();
+        assert_eq!(m.done(n).0, 0);
+        let activity = m.topo.engines[n].activity(&m.hw());
+        assert!(!activity.idle);
+        assert_ne!(activity.head, activity.tail);
+        m.reset().unwrap();
+        assert_eq!(m.done(n).0, 0);
+        m.work(n, &EMPTY);
     }
-    covered("hang, each engine, each reset");
+    covered("hang, each engine");
 }
 
 #[test]
@@ -283,7 +278,7 @@ fn a_loop_is_a_hang_too() {
     assert!((u64::from(at.addr)..u64::from(at.addr) + 16).contains(&activity.acthd));
     let said = errors(&m).engines[BCS].unwrap();
     assert!(said.batch.is_some());
-    m.reset(ResetScope::Engine(BCS)).unwrap();
+    m.reset().unwrap();
     m.work(BCS, &EMPTY);
     covered("endless batch");
 }
@@ -317,7 +312,7 @@ fn a_semaphore_that_nobody_signals_needs_a_reset() {
     let engine = m.topo.engines[RCS];
     assert!(engine.activity(&m.hw()).waiting);
     assert!(!engine.kick(&m.hw()));
-    m.reset(ResetScope::Engine(RCS)).unwrap();
+    m.reset().unwrap();
     m.work(RCS, &EMPTY);
     covered("wait for a semaphore that nobody signals");
 }
@@ -341,7 +336,7 @@ fn injected(n: usize, name: &str, skip: u64) {
         let found = fault(&report, other).is_some();
         assert_eq!(found, other == n, "access {skip} of {name}");
     }
-    m.reset(ResetScope::All).unwrap();
+    m.reset().unwrap();
     m.work(n, &Work::batch(batch.addr));
     assert_eq!(m.dword(target, 0), 1);
 }
@@ -359,7 +354,7 @@ fn an_unloaded_directory_is_fatal_and_reset_loads_it_again() {
     assert_eq!(m.done(BCS).0, 0);
     let report = errors(&m);
     assert!(report.is_error(), "{report}");
-    m.reset(ResetScope::Engine(BCS)).unwrap();
+    m.reset().unwrap();
     m.work(BCS, &Work::batch(batch.addr));
     assert_eq!(m.dword(target, 0), 1);
     covered("directory that is not loaded");

@@ -5,7 +5,6 @@ use gpu_model::{counters::Counter, snb::SnbConfig};
 use ouro_cross::machine::{Machine, Object, Setup};
 use ouro_hw::{
     fence_regs::{BadRegion, FenceRegion, Tiling},
-    generation::ResetScope,
     types::GgttAddr,
 };
 
@@ -106,7 +105,7 @@ fn fences_survive_a_reset_of_all() {
     let mut m = Machine::default();
     let surface = m.alloc(PAGES);
     set(&m, 2, Some(&region(surface, Tiling::X))).unwrap();
-    m.reset(ResetScope::All).unwrap();
+    m.reset().unwrap();
     poke(&m, surface, 2048, 513, 9, 0x5a);
     assert_eq!(byte(&m, surface, 0x5201), 0x5a);
     m.assert_lawful();

@@ -3,10 +3,9 @@
 //! the price of a submission stays what it is.
 
 use gpu_model::counters::Counter;
-use ouro_cross::machine::{Machine, Object, Work, BCS, RCS, VCS};
+use ouro_cross::machine::{Machine, Object, Work, RCS};
 use ouro_hw::{
     engine::{Privilege, Switch},
-    generation::ResetScope,
     ring::Commands,
     types::GgttAddr,
 };
@@ -27,8 +26,8 @@ enum Step {
     Move,
     /// The device sleeps for a while.
     Sleep,
-    /// An engine that can be reset alone is.
-    Reset { engine: usize },
+    /// The device is reset; what is loaded on it was saved before.
+    Reset,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -40,7 +39,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (engine, 1u32..12).prop_map(|(engine, requests)| Step::Flight { engine, requests }),
         1 => Just(Step::Move),
         1 => Just(Step::Sleep),
-        1 => (BCS..=VCS).prop_map(|engine| Step::Reset { engine }),
+        1 => Just(Step::Reset),
     ]
 }
 
@@ -53,6 +52,8 @@ const EMPTY: Work<'static> = Work {
 /// A machine with three contexts of the golden state, and a page to store into.
 struct Clients {
     m: Machine,
+    /// What is loaded when no context is.
+    home: Object,
     contexts: Vec<Object>,
     /// What each context has in bits 8 and 6 of CACHE_MODE_0.
     kept: Vec<u32>,
@@ -98,6 +99,7 @@ impl Clients {
             places: [target.bus, other.bus],
             kept: vec![0; contexts.len()],
             m,
+            home,
             contexts,
             target,
             batch,
@@ -172,11 +174,9 @@ impl Clients {
                     .wake(&self.m.windows.hw(), &mut self.m.gt, &self.m.time)
                     .expect("it wakes up");
             }
-            Step::Reset { engine } => {
-                assert!(self.m.topo.engines[engine].desc().reset_group.is_some());
-                self.m
-                    .reset(ResetScope::Engine(engine))
-                    .expect("it is reset");
+            Step::Reset => {
+                self.m.work(RCS, &Work::switch(self.home.addr, false));
+                self.m.reset().expect("it is reset");
             }
         }
     }

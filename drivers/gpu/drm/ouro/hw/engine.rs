@@ -97,7 +97,7 @@ pub struct EngineMemory {
     /// A page that flushes write to and nobody reads.
     pub scratch: GgttAddr,
     /// The first slot of the directory, where the space is [`Space::Aliasing`]: what
-    /// [`Layout::directory`] says, once more, since a reset of one engine loses it.
+    /// [`Layout::directory`] says, once more, since it is loaded when an engine starts.
     ///
     /// [`Space::Aliasing`]: crate::generation::Space::Aliasing
     /// [`Layout::directory`]: crate::generation::Layout::directory

@@ -7,7 +7,7 @@
 use super::{
     blt, commands, emit, errors, fifo, golden, gt_regs as gt_reg, poll,
     regs::{self, masked, Base, RingCtl, RingHead},
-    submit, translation, workarounds,
+    submit, translation,
 };
 use crate::{
     engine::{Emit, Engine, EngineDesc, EngineMemory, PageCopy, PortKind, Submission},
@@ -78,12 +78,7 @@ const fn desc(
         fill_pages: 0,
         seqno_at: SEQNO_AT,
         contexts,
-        // The render engine's block of registers holds the mode of all engines' translation.
-        reset_group: match class {
-            EngineClass::Render => None,
-            EngineClass::Copy => Some(1),
-            _ => Some(2),
-        },
+        reset_group: None,
         events: None,
     }
 }
@@ -239,11 +234,6 @@ impl Engine for RingEngine {
             return Err(BringUpError::Unsupported("a ring at address 0"));
         }
         self.halt(hw, IDLE_MICROS, wait)?;
-        if self.kind == Kind::Render {
-            // Its block of registers is lost when it is reset alone.
-            workarounds::render(hw, wait)?;
-            translation::mode(hw, mem.directory.is_some());
-        }
         fifo::room(hw, 20, wait)?;
         self.write_flush(hw, regs::HWS_PGA, mem.status.0);
         // One change of status at most may be written to the status page (VCS §1.1.6.1). The render
@@ -434,19 +424,13 @@ mod tests {
     }
 
     #[test]
-    fn render_sets_its_mode_again() {
-        let mock = device(0x2000);
-        RENDER.start(&mock.hw(), &MEM, &mock).unwrap();
-        // G-19: 13 explicit invalidation, 9 directory.
-        assert_eq!(mock.written(0x2520), [0x2200_2200]);
+    fn without_a_directory_none_is_loaded() {
         let mock = device(0x2000);
         let mem = EngineMemory {
             directory: None,
-            card: 0,
             ..MEM
         };
         RENDER.start(&mock.hw(), &mem, &mock).unwrap();
-        assert_eq!(mock.written(0x2520), [0x2200_2000]);
         assert_eq!(mock.written(0x2228), []);
         assert_eq!(mock.written(0x2220), []);
     }
@@ -499,9 +483,8 @@ mod tests {
         assert_eq!(RINGS.map(|e| e.desc().seqno_at), [0x100; 3]);
         // G-27: only the render engine has contexts.
         assert_eq!(RINGS.map(|e| e.desc().contexts), [true, false, false]);
-        let groups = RINGS.map(|e| e.desc().reset_group);
-        assert_eq!(groups[0], None);
-        assert!(groups[1].is_some() && groups[2].is_some() && groups[1] != groups[2]);
+        // UW46: none is reset alone.
+        assert_eq!(RINGS.map(|e| e.desc().reset_group), [None; 3]);
         // Digest 2.5: only the blitter copies; a row is a page, and rows are numbered with 16 bits,
         // of which one is the sign.
         assert_eq!(RINGS.map(|e| e.desc().copy_pages), [0, 32767, 0]);

@@ -68,12 +68,6 @@ pub(super) const GT_BLITTER_ERROR: u32 = 1 << 25;
 pub(super) const GDRST: u32 = 0x941c;
 /// Bit 0: everything.
 pub(super) const GDRST_FULL: u32 = 1 << 0;
-/// Bit 1: the render engine.
-pub(super) const GDRST_RENDER: u32 = 1 << 1;
-/// Bit 2: the video engine.
-pub(super) const GDRST_MEDIA: u32 = 1 << 2;
-/// Bit 3: the blitter.
-pub(super) const GDRST_BLITTER: u32 = 1 << 3;
 
 // --- Translation (G-18, G-19, G-21) ---
 

@@ -101,7 +101,7 @@ impl Generation for Gen6 {
     ) -> Result<(), BringUpError> {
         forcewake::hold(hw, wait)?;
         interrupts::off(hw);
-        reset::reset(hw, ResetScope::All, wait)?;
+        reset::reset(hw, wait)?;
         errors::forget(hw);
         workarounds::device(hw, wait)?;
         workarounds::render(hw, wait)?;
@@ -145,7 +145,10 @@ impl Generation for Gen6 {
         what: ResetScope,
         wait: &dyn SleepWait,
     ) -> Result<(), BringUpError> {
-        reset::reset(hw, what, wait)
+        match what {
+            ResetScope::All => reset::reset(hw, wait),
+            ResetScope::Engine(_) => Err(BringUpError::Unsupported("reset of an engine alone")),
+        }
     }
 
     fn gtt_flush(&self, hw: &Hw<'_>) {

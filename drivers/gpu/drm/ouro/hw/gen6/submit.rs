@@ -7,7 +7,7 @@
 
 use super::{
     engine::{Kind, RingEngine},
-    fifo, gt_regs as gt_reg, poll,
+    fifo, poll,
     regs::{self, masked},
 };
 use crate::{
@@ -99,15 +99,6 @@ pub(super) fn kick(engine: &RingEngine, hw: &Hw<'_>) -> bool {
     // All other bits are as they were, so this changes nothing else.
     hw.regs.write32_flush(offset, value);
     true
-}
-
-/// The engine's bit in the reset register (G-24).
-pub(super) const fn reset_bit(kind: Kind) -> u32 {
-    match kind {
-        Kind::Render => gt_reg::GDRST_RENDER,
-        Kind::Blitter => gt_reg::GDRST_BLITTER,
-        Kind::Video => gt_reg::GDRST_MEDIA,
-    }
 }
 
 #[cfg(test)]
