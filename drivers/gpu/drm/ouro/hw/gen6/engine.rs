@@ -146,6 +146,8 @@ const HUNG_MICROS: u32 = 1_000;
 const FLUSH_MICROS: u32 = 2_000;
 /// Microseconds until a ring register reads what was written (digest, peers' trace).
 const RING_MICROS: u32 = 5_000;
+/// The same of the head, which is written again and again meanwhile (UW36).
+const HEAD_MICROS: u32 = 50_000;
 
 impl RingEngine {
     const fn named(&self, reg: u32, name: &'static str) -> poll::Named {
@@ -167,41 +169,82 @@ impl RingEngine {
         hw.regs.read32(self.base.at(reg))
     }
 
+    /// Puts the head to an offset. A write of it may be lost after a reset, so it is written until it reads
+    /// back (UW36).
+    fn put_head(
+        &self,
+        hw: &Hw<'_>,
+        to: u32,
+        micros: u32,
+        wait: &dyn SleepWait,
+    ) -> Result<(), BringUpError> {
+        let head = self.named(regs::RING_HEAD, "RING_HEAD");
+        let there = |v| {
+            let there = RingHead::from_bits(v).offset() == to;
+            if !there {
+                self.write(hw, regs::RING_HEAD, to);
+            }
+            there
+        };
+        self.write(hw, regs::RING_HEAD, to);
+        poll::sleeping(hw.regs, wait, head, micros, &there)?;
+        Ok(())
+    }
+
     /// Stops it (G-25). Disabling a ring that is not empty is undefined (§5.3.4.2), so the head is
-    /// put to the tail first.
-    fn halt(&self, hw: &Hw<'_>, micros: u32, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+    /// put to the tail first. `micros` are for the engine, and for the head.
+    fn halt(
+        &self,
+        hw: &Hw<'_>,
+        micros: [u32; 2],
+        wait: &dyn SleepWait,
+    ) -> Result<(), BringUpError> {
+        let [idle_micros, head_micros] = micros;
         fifo::room(hw, 8, wait)?;
         self.write(hw, regs::MI_MODE, masked(regs::MI_MODE_STOP, 0));
         let mode = self.named(regs::MI_MODE, "MI_MODE");
         let idle = |v| v & regs::MI_MODE_IDLE != 0;
-        let stopped = poll::sleeping(hw.regs, wait, mode, micros, &idle);
+        let stopped = poll::sleeping(hw.regs, wait, mode, idle_micros, &idle);
         if stopped == Err(BringUpError::Gone) {
             return Err(BringUpError::Gone);
         }
-        let tail = self.read(hw, regs::RING_TAIL);
-        self.write_flush(hw, regs::RING_HEAD, tail);
+        let tail = self.read(hw, regs::RING_TAIL) & regs::RING_TAIL_MASK;
+        let head = RingHead::from_bits(self.read(hw, regs::RING_HEAD));
+        let emptied = self.put_head(hw, tail, head_micros, wait);
         self.write_flush(hw, regs::RING_CTL, 0);
-        self.write_flush(hw, regs::RING_HEAD, 0);
+        let zeroed = self.put_head(hw, 0, head_micros, wait);
         self.write_flush(hw, regs::RING_TAIL, 0);
         self.write_flush(hw, regs::IMR, u32::MAX);
-        stopped.map(|_| ())
+        // An engine may not say that it is idle although its ring was empty (UW17).
+        if head.offset() != tail {
+            stopped?;
+        }
+        emptied.and(zeroed)
     }
 
     /// Stops it before a reset: whether it was idle does not matter.
     pub(super) fn halt_hung(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
-        match self.halt(hw, HUNG_MICROS, wait) {
+        match self.halt(hw, [HUNG_MICROS; 2], wait) {
             Err(BringUpError::Timeout(_)) => Ok(()),
             other => other,
         }
     }
 
-    /// Drops what the command streamer has cached, while the ring is stopped (§5.3.11.2, VCS §4.7).
+    /// Drops what the command streamer has cached, while the ring is stopped (§5.3.11.2, VCS §4.7). It is
+    /// known not to end now and then, and the upstream driver goes on then (UW35).
     fn sync_flush(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
         let both = regs::INSTPM_SYNC_FLUSH | regs::INSTPM_TLB_INVALIDATE;
-        self.write(hw, regs::INSTPM, masked(both, 0));
         let instpm = self.named(regs::INSTPM, "INSTPM");
         let flushed = |v| v & u32::from(regs::INSTPM_SYNC_FLUSH) == 0;
-        poll::sleeping(hw.regs, wait, instpm, FLUSH_MICROS, &flushed)?;
+        for _ in 0..2 {
+            self.write(hw, regs::INSTPM, masked(both, 0));
+            match poll::sleeping(hw.regs, wait, instpm, FLUSH_MICROS, &flushed) {
+                Err(BringUpError::Timeout(_)) => {}
+                other => return other.map(|_| ()),
+            }
+        }
+        hw.platform
+            .warn("a command streamer does not end its flush: it may have old translations");
         Ok(())
     }
 
@@ -233,7 +276,7 @@ impl Engine for RingEngine {
         if mem.ring.0 == 0 {
             return Err(BringUpError::Unsupported("a ring at address 0"));
         }
-        self.halt(hw, IDLE_MICROS, wait)?;
+        self.halt(hw, [IDLE_MICROS, HEAD_MICROS], wait)?;
         fifo::room(hw, 20, wait)?;
         self.write_flush(hw, regs::HWS_PGA, mem.status.0);
         // One change of status at most may be written to the status page (VCS §1.1.6.1). The render
@@ -251,10 +294,7 @@ impl Engine for RingEngine {
             translation::load_directory(hw, self.base, slot);
         }
         // Enabling does not reset the head (§5.3.4.2).
-        self.write(hw, regs::RING_HEAD, 0);
-        let head = self.named(regs::RING_HEAD, "RING_HEAD");
-        let at_start = |v| RingHead::from_bits(v).offset() == 0;
-        poll::sleeping(hw.regs, wait, head, RING_MICROS, &at_start)?;
+        self.put_head(hw, 0, HEAD_MICROS, wait)?;
         self.write_flush(hw, regs::RING_TAIL, 0);
 
         let pages = RING_BYTES / crate::types::PAGE_SIZE;
@@ -267,12 +307,14 @@ impl Engine for RingEngine {
         poll::sleeping(hw.regs, wait, ctl, RING_MICROS, &enabled)?;
         self.write(hw, regs::MI_MODE, masked(0, regs::MI_MODE_STOP));
         // Still empty; and the read empties the write FIFO.
+        let head = self.named(regs::RING_HEAD, "RING_HEAD");
+        let at_start = |v| RingHead::from_bits(v).offset() == 0;
         poll::sleeping(hw.regs, wait, head, RING_MICROS, &at_start)?;
         Ok(())
     }
 
     fn stop(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
-        self.halt(hw, IDLE_MICROS, wait)
+        self.halt(hw, [IDLE_MICROS, HEAD_MICROS], wait)
     }
 
     fn emit(
@@ -357,6 +399,7 @@ mod tests {
                 w(0x2_209c, 0x0100_0100),
                 r(0x2_209c),
                 r(0x2_2030),
+                r(0x2_2034),
                 w(0x2_2034, 0x48),
                 r(0x2_2034),
                 w(0x2_203c, 0),
@@ -437,26 +480,76 @@ mod tests {
 
     #[test]
     fn what_does_not_answer_is_named() {
-        for (reg, name, bad) in [
-            (0x2_209c, "MI_MODE", 0),
-            (0x2_20c0, "INSTPM", 0x20),
-            (0x2_2034, "RING_HEAD", 0x40),
-            (0x2_203c, "RING_CTL", 0),
-        ] {
+        for (reg, name, bad) in [(0x2_2034, "RING_HEAD", 0x40), (0x2_203c, "RING_CTL", 0)] {
             let mock = device(0x2_2000);
             mock.fix(reg, bad);
             let r = BLITTER.start(&mock.hw(), &MEM, &mock);
             assert_eq!(r, Err(BringUpError::Timeout(name)));
         }
+        // Something is left in its ring, and it does not stop.
+        let mock = device(0x2_2000);
+        mock.fix(0x2_209c, 0);
+        mock.set(0x2_2030, 0x48);
+        let r = BLITTER.start(&mock.hw(), &MEM, &mock);
+        assert_eq!(r, Err(BringUpError::Timeout("MI_MODE")));
+    }
+
+    #[test]
+    fn an_engine_with_an_empty_ring_is_idle_whatever_it_says() {
+        // UW17: bit 9 of MI_MODE stays clear; the head, which counts wraps above bit 20, is at the tail.
+        let mock = device(0x2_2000);
+        mock.fix(0x2_209c, 0);
+        mock.set(0x2_2030, 0x48);
+        mock.set(0x2_2034, 0x0020_0048);
+        assert_eq!(BLITTER.start(&mock.hw(), &MEM, &mock), Ok(()));
+        mock.set(0x2_2030, 0x48);
+        mock.set(0x2_2034, 0x0020_0048);
+        assert_eq!(BLITTER.stop(&mock.hw(), &mock), Ok(()));
+    }
+
+    #[test]
+    fn a_head_that_does_not_move_is_written_again() {
+        // UW36: the first two writes are lost, when the ring is emptied and when it starts.
+        let mock = device(0x2_2000);
+        mock.set(0x2_2030, 0x48);
+        mock.script(0x2_2034, &[0x40, 0x40, 0x40, 0x48, 0x48, 0, 0x48, 0x48, 0]);
+        assert_eq!(BLITTER.start(&mock.hw(), &MEM, &mock), Ok(()));
+        assert_eq!(mock.written(0x2_2034), [0x48, 0x48, 0x48, 0, 0, 0, 0, 0]);
+        // It is off only when the head is at the tail.
+        let log = mock.take();
+        let off = log.iter().position(|a| *a == Access::W(0x2_203c, 0));
+        let before = &log[..off.unwrap()];
+        assert_eq!(before.last(), Some(&Access::R(0x2_2034)));
+    }
+
+    #[test]
+    fn a_flush_that_does_not_end_is_tried_twice_and_then_said() {
+        // UW35.
+        let mock = device(0x2_2000);
+        mock.fix(0x2_20c0, 0x20);
+        assert_eq!(BLITTER.start(&mock.hw(), &MEM, &mock), Ok(()));
+        assert_eq!(mock.written(0x2_20c0), [0x0220_0220; 2]);
+        assert_eq!(mock.warned.borrow().len(), 1);
+        // The second time helps: nothing is said.
+        let mock = device(0x2_2000);
+        mock.script(0x2_20c0, &[0x20; 4]);
+        assert_eq!(BLITTER.start(&mock.hw(), &MEM, &mock), Ok(()));
+        assert_eq!(mock.written(0x2_20c0), [0x0220_0220; 2]);
+        assert_eq!(mock.warned.borrow().len(), 0);
     }
 
     #[test]
     fn a_hung_engine_is_cut_off_and_says_so() {
         let mock = device(0x2_2000);
         mock.fix(0x2_209c, 0);
+        mock.set(0x2_2030, 0x48);
         let r = BLITTER.stop(&mock.hw(), &mock);
         assert_eq!(r, Err(BringUpError::Timeout("MI_MODE")));
         assert_eq!(mock.written(0x2_203c), [0]);
+        mock.set(0x2_2030, 0x48);
+        assert_eq!(BLITTER.halt_hung(&mock.hw(), &mock), Ok(()));
+        // Nor does its head move.
+        mock.fix(0x2_2034, 0x40);
         assert_eq!(BLITTER.halt_hung(&mock.hw(), &mock), Ok(()));
         mock.gone.set(true);
         assert_eq!(
