@@ -229,6 +229,8 @@ pub(crate) struct Hardware {
     /// How often entries were written, and how many of these times have taken effect.
     gtt_written: Atomic<u64>,
     gtt_flushed: Atomic<u64>,
+    /// The same, where that was waited for.
+    gtt_settled: Atomic<u64>,
     gtt_flushes: Atomic<u64>,
     /// When errors were printed last, in nanoseconds.
     reported: Atomic<u64>,
@@ -266,6 +268,7 @@ impl Hardware {
             pte_writes: Atomic::new(0),
             gtt_written: Atomic::new(0),
             gtt_flushed: Atomic::new(0),
+            gtt_settled: Atomic::new(0),
             gtt_flushes: Atomic::new(0),
             reported: Atomic::new(0),
         }? Error))
@@ -482,20 +485,31 @@ impl Hardware {
         self.gtt_written.fetch_add(1, ordering::Full);
     }
 
-    /// Lets what was written to the global table take effect, if anything was since the last time.
-    /// Any context.
+    /// Lets what was written to the global table take effect for work that is submitted after it, if
+    /// anything was since the last time. Any context.
     pub(crate) fn flush_gtt(&self) {
+        self.take_effect(&self.gtt_flushed, |hw| self.generation().gtt_flush(hw));
+    }
+
+    /// The same for whatever comes after it: what was written has taken effect. Any context.
+    pub(crate) fn settle_gtt(&self) {
+        self.take_effect(&self.gtt_settled, |hw| self.generation().gtt_settle(hw));
+    }
+
+    fn take_effect(&self, done: &Atomic<u64>, flush: impl FnOnce(&Hw<'_>)) {
         let wanted = self.gtt_written.load(ordering::Acquire);
-        if self.gtt_flushed.load(ordering::Acquire) >= wanted {
+        if done.load(ordering::Acquire) >= wanted {
             return;
         }
         self.with_gt(|hw, _| {
             let written = self.gtt_written.load(ordering::Acquire);
-            if self.gtt_flushed.load(ordering::Relaxed) < written {
+            if done.load(ordering::Relaxed) < written {
                 // Table entries may linger in the CPU's write-combining buffers.
                 mmio::wmb();
-                self.generation().gtt_flush(hw);
+                flush(hw);
+                // Whichever it was, nobody need flush it again for submission.
                 self.gtt_flushed.store(written, ordering::Release);
+                done.store(written, ordering::Release);
                 self.gtt_flushes.fetch_add(1, ordering::Relaxed);
             }
         });

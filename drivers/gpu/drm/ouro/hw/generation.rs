@@ -256,7 +256,7 @@ pub enum ResetScope {
 /// In order: [`wake`] with a fresh [`Gt`], [`probe`], [`prepare`], the global table is written, [`start`]
 /// and [`gtt_on`], each engine's start, [`irq_on`], work, [`sleep`]. The device is awake whenever `probe`,
 /// `prepare`, `start`, `reset`, `errors` or a function of an engine is called; the interrupt functions,
-/// `gtt_on`, `gtt_flush`, `stop` and fences do without.
+/// `gtt_on`, `gtt_flush`, `gtt_settle`, `stop` and fences do without.
 ///
 /// [`wake`]: Generation::wake
 /// [`probe`]: Generation::probe
@@ -351,6 +351,13 @@ pub trait Generation: Sync {
     /// accesses see them. (Engines' caches of entries are flushed by each request's prologue, where the
     /// engines have caches of their own.) A table that is off stays off. Under the lock of the `Gt`.
     fn gtt_flush(&self, hw: &Hw<'_>);
+
+    /// The same, and it has taken effect when this returns: before the CPU reaches the entries by another way
+    /// than registers, and before memory that they led to changes hands. Submission does with
+    /// [`gtt_flush`](Self::gtt_flush), which may be posted: the write that starts the work comes behind it.
+    fn gtt_settle(&self, hw: &Hw<'_>) {
+        self.gtt_flush(hw);
+    }
 
     /// Whether units may hold entries longer than the invalidations in requests say, so that memory changes
     /// hands only after [`invalidate_tlbs`](Self::invalidate_tlbs).

@@ -417,7 +417,7 @@ impl Retirer {
                     marks,
                 } = &mut *quarantine;
                 closed.push_all_back(open);
-                self.hardware.flush_gtt();
+                self.hardware.settle_gtt();
                 for (mark, engine) in marks.iter_mut().zip(engines.iter()) {
                     *mark = engine.last_emitted();
                 }

@@ -301,7 +301,7 @@ impl Aperture {
             }
         };
         // Before the CPU can reach it.
-        self.hardware.flush_gtt();
+        self.hardware.settle_gtt();
         let first = mapping.ggtt().page();
         let view = View {
             mapping,

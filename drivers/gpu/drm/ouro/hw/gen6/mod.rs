@@ -155,6 +155,10 @@ impl Generation for Gen6 {
         translation::flush(hw);
     }
 
+    fn gtt_settle(&self, hw: &Hw<'_>) {
+        translation::settle(hw);
+    }
+
     fn user_register(&self, hw: &Hw<'_>, offset: u32) -> Option<u64> {
         user_regs::read(hw, offset)
     }

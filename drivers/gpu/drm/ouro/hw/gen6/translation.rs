@@ -55,6 +55,12 @@ pub(super) fn flush(hw: &Hw<'_>) {
     hw.regs.write32(gt_reg::GFX_FLSH_CNTL, 1);
 }
 
+/// The same, and waits until the device has done it (G-18, UW24). The aperture is decoded apart from the
+/// registers: what the CPU does there does not wait for a posted write.
+pub(super) fn settle(hw: &Hw<'_>) {
+    hw.regs.write32_flush(gt_reg::GFX_FLSH_CNTL, 1);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,5 +113,16 @@ mod tests {
         let mock = Mock::default();
         flush(&mock.hw());
         assert_eq!(mock.take(), [Access::W(0x10_1008, 1)]);
+    }
+
+    #[test]
+    fn a_flush_that_is_waited_for_is_read_back() {
+        // G-18, UW24.
+        let mock = Mock::default();
+        crate::generation::Generation::gtt_settle(&crate::gen6::GEN6, &mock.hw());
+        assert_eq!(
+            mock.take(),
+            [Access::W(0x10_1008, 1), Access::R(0x10_1008)]
+        );
     }
 }
