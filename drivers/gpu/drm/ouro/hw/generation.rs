@@ -283,7 +283,7 @@ pub trait Generation: Sync {
     /// Finds the planes of the display that the firmware left on, before anything of the device is written.
     /// The core keeps their entries and memory as they are, as long as the driver is bound and after it, so
     /// that the picture stays. A backend that switches the display off in [`start`](Self::start) names none.
-    /// The device is awake.
+    /// The device is awake. Ranges may overlap.
     fn scanouts(&self, hw: &Hw<'_>, topo: &Topology, found: &mut dyn FnMut(Scanout)) {
         let _ = (hw, topo, found);
     }

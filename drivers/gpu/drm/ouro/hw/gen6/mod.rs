@@ -6,14 +6,15 @@
 //! which says where each value is from. What is the same for the video engine of the next generation is
 //! cited as `VCS §n`, that engine's document.
 //!
-//! One file for each concept: `topology` says what a chip has; `forcewake`, `fifo`, `reset`,
-//! `workarounds`, `translation` and `swizzle` bring it up; `engine` starts a ring, `emit` and
+//! One file for each concept: `topology` says what a chip has, `display` what the firmware left on;
+//! `forcewake`, `fifo`, `reset`, `workarounds`, `translation` and `swizzle` bring it up; `engine` starts a ring, `emit` and
 //! `commands` fill it (`blt`: those of the blitter), `submit` moves its tail; `interrupts` and `errors` say what came of
 //! it; `pte`, `fences`, `context` and `golden` are formats in memory and registers.
 
 mod blt;
 mod commands;
 mod context;
+mod display;
 mod emit;
 mod engine;
 mod errors;
@@ -37,7 +38,8 @@ mod workarounds;
 use crate::{
     chips::Chip,
     generation::{
-        BringUpError, Events, Generation, Layout, Mapping, ResetScope, Topology, Window, Windows,
+        BringUpError, Events, Generation, Layout, Mapping, ResetScope, Scanout, Topology, Window,
+        Windows,
     },
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
@@ -90,6 +92,10 @@ impl Generation for Gen6 {
 
     fn probe(&self, hw: &Hw<'_>, _chip: &Chip) -> Result<Topology, BringUpError> {
         topology::probe(hw)
+    }
+
+    fn scanouts(&self, hw: &Hw<'_>, topo: &Topology, found: &mut dyn FnMut(Scanout)) {
+        display::scanouts(hw, topo.gtt_entries, found);
     }
 
     fn start(

@@ -120,9 +120,6 @@ mod tests {
         // G-18, UW24.
         let mock = Mock::default();
         crate::generation::Generation::gtt_settle(&crate::gen6::GEN6, &mock.hw());
-        assert_eq!(
-            mock.take(),
-            [Access::W(0x10_1008, 1), Access::R(0x10_1008)]
-        );
+        assert_eq!(mock.take(), [Access::W(0x10_1008, 1), Access::R(0x10_1008)]);
     }
 }
