@@ -253,6 +253,8 @@ pub struct Windows<D> {
     pub board: Board<D>,
     /// The file that the device needs.
     pub firmware: Vec<u8>,
+    /// What its backend has found out about it.
+    pub card: u32,
 }
 
 impl<D: Device> Windows<D> {
@@ -268,6 +270,7 @@ impl<D: Device> Windows<D> {
                 warned: Mutex::default(),
             },
             firmware: Vec::new(),
+            card: 0,
         }
     }
 
@@ -278,7 +281,7 @@ impl<D: Device> Windows<D> {
             gtt: &self.table,
             platform: &self.board,
             firmware: &self.firmware,
-            card: 0,
+            card: self.card,
         }
     }
 }

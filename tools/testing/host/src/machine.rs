@@ -160,12 +160,13 @@ impl Machine {
         // Memory space and bus mastering, as the PCI core enables them.
         gpu.config_write_at(4, &[6, 0]);
         let bars = [4 << 20, setup.config.aperture];
-        let windows = Windows::new(&gpu, bars, setup.iommu);
+        let mut windows = Windows::new(&gpu, bars, setup.iommu);
         let time = Time(gpu.clone());
         let chip = chips::lookup(chips::INTEL, setup.config.device_id).expect("a known chip");
         let mut gt = Gt::default();
         chip.generation.wake(&windows.hw(), &mut gt, &time)?;
         let topo = chip.generation.probe(&windows.hw(), chip)?;
+        windows.card = topo.card;
         let scratch = Page {
             addr: DmaAddr(SCRATCH),
             memory: MemoryKind::System,

@@ -6,6 +6,7 @@
 //! retired, so that neither submitting nor an interrupt has to wait for it.
 
 use super::{
+    frequency,
     gt_regs::{self as gt_reg, FORCEWAKE_ON},
     poll,
     regs::masked,
@@ -51,6 +52,7 @@ pub(super) fn wake(hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<()
     poll::spinning(hw.regs, wait, ACK, ACK_MICROS, &is_awake)?;
     poll::spinning(hw.regs, wait, THREADS, THREADS_MICROS, &in_c0)?;
     clear_lost(hw);
+    frequency::fast(hw);
     gt.awake = true;
     gt.counts.wakes = gt.counts.wakes.wrapping_add(1);
     // So that the first submission finds counted room and need not read.
@@ -60,6 +62,7 @@ pub(super) fn wake(hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<()
 /// Lets it sleep.
 pub(super) fn sleep(hw: &Hw<'_>, gt: &mut Gt) {
     if gt.awake {
+        frequency::slow(hw);
         hw.regs.write32(gt_reg::FORCEWAKE, masked(0, FORCEWAKE_ON));
         gt.awake = false;
         gt.fifo = 0;
@@ -184,6 +187,31 @@ mod tests {
         sleep(&mock.hw(), &mut gt);
         assert_eq!(mock.take(), [Access::W(0xa18c, 0x0001_0000)]);
         assert_eq!((gt.awake, gt.fifo), (false, 0));
+    }
+
+    #[test]
+    fn the_clock_is_fast_while_it_is_awake() {
+        let mock = device();
+        let hw = Hw {
+            card: 0x000d_001a,
+            ..mock.hw()
+        };
+        let mut gt = Gt::default();
+        wake(&hw, &mut gt, &mock).unwrap();
+        let log = mock.take();
+        // Before the room in the FIFO is counted.
+        assert_eq!(
+            log[log.len() - 2..],
+            [Access::W(0xa008, 0x3400_0000), Access::R(0x12_0008)]
+        );
+        sleep(&hw, &mut gt);
+        assert_eq!(
+            mock.take(),
+            [
+                Access::W(0xa008, 0x1a00_0000),
+                Access::W(0xa18c, 0x0001_0000)
+            ]
+        );
     }
 
     #[test]

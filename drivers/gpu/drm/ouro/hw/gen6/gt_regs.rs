@@ -177,6 +177,29 @@ pub(super) const RC_CONTROL: u32 = 0xa090;
 /// Render standby state.
 pub(super) const RC_STATE: u32 = 0xa094;
 
+// --- The clock of the engines: see [`super::frequency`] ---
+
+/// What clocks there are, through the alias of the memory controller.
+pub(super) const RP_STATE_CAP: u32 = 0x14_5998;
+/// The clock that is asked for.
+pub(super) const RPNSWREQ: u32 = 0xa008;
+/// Idle for so long.
+pub(super) const RP_DOWN_TIMEOUT: u32 = 0xa010;
+/// What the unit counts, and whether.
+pub(super) const RP_CONTROL: u32 = 0xa024;
+/// Busy for so much of an interval.
+pub(super) const RP_UP_THRESHOLD: u32 = 0xa02c;
+/// Busy for so little of an interval.
+pub(super) const RP_DOWN_THRESHOLD: u32 = 0xa030;
+/// The interval of the former.
+pub(super) const RP_UP_INTERVAL: u32 = 0xa068;
+/// The interval of the latter.
+pub(super) const RP_DOWN_INTERVAL: u32 = 0xa06c;
+/// Idle for so long that it counts.
+pub(super) const RP_IDLE_HYSTERESIS: u32 = 0xa070;
+/// Which of the unit's interrupts are not sent.
+pub(super) const PM_INTERRUPT_MASK: u32 = 0xa168;
+
 // --- Tiling (G-31, §4.5.4.1.1) ---
 
 /// Fence n is the 64 bits at `FENCE + 8 n` (§4.5.4.1.1).

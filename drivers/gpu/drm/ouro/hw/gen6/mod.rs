@@ -7,7 +7,8 @@
 //! cited as `VCS §n`, that engine's document.
 //!
 //! One file for each concept: `topology` says what a chip has, `display` what the firmware left on;
-//! `forcewake`, `fifo`, `reset`, `workarounds`, `translation` and `swizzle` bring it up; `engine` starts a ring, `emit` and
+//! `forcewake`, `fifo`, `frequency`, `reset`, `workarounds`, `translation` and `swizzle` bring it up;
+//! `engine` starts a ring, `emit` and
 //! `commands` fill it (`blt`: those of the blitter), `submit` moves its tail; `interrupts` and `errors` say what came of
 //! it; `pte`, `fences`, `context` and `golden` are formats in memory and registers.
 
@@ -21,6 +22,7 @@ mod errors;
 mod fences;
 mod fifo;
 mod forcewake;
+mod frequency;
 mod golden;
 mod gt_regs;
 mod interrupts;
@@ -111,6 +113,7 @@ impl Generation for Gen6 {
         errors::forget(hw);
         workarounds::device(hw, wait)?;
         workarounds::render(hw, wait)?;
+        frequency::start(hw, wait)?;
         swizzle::apply(hw, topo.swizzle);
         translation::enable(hw, layout.directory.is_some());
         translation::flush(hw);

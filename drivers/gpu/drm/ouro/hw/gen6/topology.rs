@@ -5,6 +5,7 @@ use super::{
     context,
     engine::ENGINES,
     fences::FENCES,
+    frequency,
     gt_regs::{self as gt_reg, ContextSize, Ggc},
     pte, swizzle,
 };
@@ -70,7 +71,7 @@ pub(super) fn probe(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
         msi: true,
         pipes: Pipes::default(),
         shaders: None,
-        card: 0,
+        card: frequency::detect(hw),
         llc: true,
         timestamp_hz: TIMESTAMP_HZ,
         context_bytes,
@@ -95,6 +96,7 @@ mod tests {
         mock.aperture.set(256 << 20);
         mock.set(0x21a0, 0x0a10_d7ed);
         mock.set(0x14_5004, 0x10);
+        mock.set(0x14_5998, 0x0007_111a);
         mock
     }
 
@@ -119,6 +121,7 @@ mod tests {
         assert_eq!(t.engines[1].desc().id.class, EngineClass::Copy);
         assert_eq!(t.local, None);
         assert_eq!(t.fences.unwrap().count(), 16);
+        assert_eq!(t.card, 0x0007_001a);
         assert!(t.context.is_some());
         // Nothing was written.
         assert!(mock.take().iter().all(|a| matches!(a, Access::R(_))));
