@@ -84,7 +84,10 @@ fn every_engine_completes_an_empty_request() {
 fn with_an_iommu_there_is_no_directory() {
     let mut m = Machine::new(&Setup {
         iommu: true,
-        ..Setup::default()
+        config: SnbConfig {
+            vtd: true,
+            ..Setup::default().config
+        },
     });
     assert!(m.layout.directory.is_none());
     let target = m.alloc(1);
@@ -98,6 +101,7 @@ fn with_an_iommu_there_is_no_directory() {
         },
     );
     assert_eq!(m.dword(target, 0), 0x55);
+    m.assert_lawful();
 }
 
 #[test]
@@ -199,6 +203,54 @@ fn no_engine_is_reset_alone() {
         assert_eq!(m.gpu.counter(Counter::Resets), before);
         every_engine_works(&mut m);
         m.assert_lawful();
+    }
+}
+
+/// The names of the engines in the model's faults.
+const NAMES: [&str; 3] = ["rcs", "bcs", "vcs"];
+
+#[test]
+fn an_engine_that_never_says_that_it_is_idle_is_used_all_the_same() {
+    for name in NAMES {
+        let mut m = Machine::stopped(&Setup::default()).unwrap();
+        m.gpu
+            .inject(Fault::once(Kind::StuckIdle).on(name).forever());
+        m.start().unwrap();
+        every_engine_works(&mut m);
+        m.reset().unwrap();
+        every_engine_works(&mut m);
+    }
+}
+
+#[test]
+fn a_head_that_does_not_take_what_is_written_is_written_again() {
+    // Logs of real machines: after a reset it reads the ring's address until it was written some times.
+    for name in NAMES {
+        let mut m = Machine::default();
+        m.gpu
+            .inject(format!("deaf-head:{name}x5").parse().expect("a fault"));
+        m.reset().unwrap();
+        every_engine_works(&mut m);
+        m.assert_lawful();
+    }
+    let mut m = Machine::default();
+    m.gpu.inject(Fault::once(Kind::DeafHead).forever());
+    assert_eq!(m.reset(), Err(BringUpError::Timeout("RING_HEAD")));
+}
+
+#[test]
+fn a_flush_that_does_not_end_is_said_and_no_more() {
+    for name in NAMES {
+        let mut m = Machine::default();
+        m.gpu.inject(Fault::once(Kind::StuckFlush).on(name));
+        m.reset().unwrap();
+        assert_eq!(m.windows.board.warned.lock().unwrap().len(), 0);
+        every_engine_works(&mut m);
+        m.gpu
+            .inject(Fault::once(Kind::StuckFlush).on(name).forever());
+        m.reset().unwrap();
+        assert_eq!(m.windows.board.warned.lock().unwrap().len(), 1);
+        every_engine_works(&mut m);
     }
 }
 
