@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The machine: device, memory, tables, one ring for each engine.
+//! The machine: device, memory, tables, one ring for each engine. The device has all habits of real ones,
+//! unless a test wants another.
 
 use crate::adapter::{Line, Time, Windows};
 use gpu_model::{
     memory::VecMemory,
-    snb::{EngineId, Snb, SnbConfig},
+    snb::{EngineId, Real, Snb, SnbConfig},
 };
 use ouro_hw::{
     chips::{self, Chip},
     engine::{Batch, Emit, EngineMemory, Privilege, Submission, Switch},
-    generation::{BringUpError, Events, Layout, ResetScope, Space, Topology},
+    generation::{BringUpError, Events, Layout, ResetScope, Scanout, Space, Topology},
     gt::Gt,
     io::Hw,
     ring::{Commands, Ring},
@@ -25,8 +26,8 @@ pub const SCRATCH: u64 = 0x1000;
 const TABLES: u64 = 0x10_0000;
 /// Bus address of the first page that is handed out.
 const POOL: u64 = 0x40_0000;
-/// First address that is handed out in the global table.
-const FIRST_ADDR: u32 = 0x10_0000;
+/// First address that is handed out in the global table: behind what firmware shows.
+const FIRST_ADDR: u32 = 0x40_0000;
 
 /// The engines as the model numbers them, in the topology's order.
 pub const ENGINES: [EngineId; 3] = [EngineId::Rcs, EngineId::Bcs, EngineId::Vcs];
@@ -131,6 +132,7 @@ impl Default for Setup {
         Self {
             config: SnbConfig {
                 gtt_mb: 1,
+                real: Real::all(),
                 ..SnbConfig::default()
             },
             iommu: false,
@@ -157,8 +159,8 @@ impl Machine {
         let memory = Arc::new(VecMemory::new(MEMORY));
         let line = Arc::new(Line::default());
         let gpu = Arc::new(Snb::new(setup.config.clone(), memory.clone(), line.clone()));
-        // Memory space and bus mastering, as the PCI core enables them.
-        gpu.config_write_at(4, &[6, 0]);
+        // Memory space, as the PCI core enables it.
+        gpu.config_write_at(4, &[2, 0]);
         let bars = [4 << 20, setup.config.aperture];
         let mut windows = Windows::new(&gpu, bars, setup.iommu);
         let time = Time(gpu.clone());
@@ -167,6 +169,9 @@ impl Machine {
         chip.generation.wake(&windows.hw(), &mut gt, &time)?;
         let topo = chip.generation.probe(&windows.hw(), chip)?;
         windows.card = topo.card;
+        let mut shown = Vec::new();
+        chip.generation
+            .scanouts(&windows.hw(), &topo, &mut |s| shown.push(s));
         let scratch = Page {
             addr: DmaAddr(SCRATCH),
             memory: MemoryKind::System,
@@ -195,7 +200,7 @@ impl Machine {
             next_addr: FIRST_ADDR,
             next_bus: POOL,
         };
-        machine.fill_tables();
+        machine.fill_tables(&shown);
         for n in 0..machine.topo.engines.len() {
             let desc = machine.topo.engines[n].desc();
             let ring = machine.alloc(desc.ring_bytes / PAGE_SIZE);
@@ -228,6 +233,8 @@ impl Machine {
         let hw = self.windows.hw();
         let generation = self.chip.generation;
         generation.start(&hw, &self.topo, &self.layout, &self.time)?;
+        // Not before: a ring of the kernel before may still run.
+        hw.platform.set_master(true);
         for n in 0..self.ports.len() {
             self.start_engine(n)?;
         }
@@ -262,10 +269,14 @@ impl Machine {
         }
     }
 
-    /// Fills the tables with the scratch page, and the directory with tables.
-    fn fill_tables(&self) {
+    /// Fills the tables with the scratch page, but for what is shown, and the directory with tables.
+    fn fill_tables(&self, shown: &[Scanout]) {
         let scratch = self.topo.pages.entry(self.layout.scratch);
-        for index in 0..self.topo.gtt_entries {
+        let kept = |index: u32| {
+            let shows = |s: &Scanout| (s.first..s.first + s.entries).contains(&index);
+            shown.iter().any(shows)
+        };
+        for index in (0..self.topo.gtt_entries).filter(|index| !kept(*index)) {
             self.write_entry(index, scratch);
         }
         let (Some(slot), Space::Aliasing { directories, .. }) =

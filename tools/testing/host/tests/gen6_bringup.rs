@@ -31,7 +31,7 @@ fn the_topology_is_the_models() {
             config: SnbConfig {
                 gtt_mb: mb,
                 swizzle,
-                ..SnbConfig::default()
+                ..Setup::default().config
             },
             ..Setup::default()
         };
