@@ -140,7 +140,7 @@ pub fn run(bytes: &[u8]) {
     };
     let mut gt = Gt::default();
     for call in calls {
-        match call % 20 {
+        match call % 22 {
             0 => drop(generation.wake(&hw, &mut gt, &Time)),
             1 => generation.sleep(&hw, &mut gt),
             2 => {
@@ -171,6 +171,11 @@ pub fn run(bytes: &[u8]) {
             11 => generation.gtt_flush(&hw),
             17 => generation.gtt_on(&hw, tail & 1 != 0),
             18 => drop(generation.prepare(&hw, topo, &Time)),
+            20 => generation.gtt_settle(&hw),
+            21 => generation.scanouts(&hw, topo, &mut |s| {
+                let end = u64::from(s.first) + u64::from(s.entries);
+                assert!(s.entries != 0 && end <= u64::from(topo.gtt_entries));
+            }),
             12 => {
                 let report = generation.errors(&hw, &mut gt, topo);
                 assert!(
