@@ -70,6 +70,13 @@ struct Args {
     /// The device sits behind an IOMMU that translates: a Sandy Bridge must not use its per-process tables.
     #[arg(long)]
     vtd: bool,
+    /// A DG2 as it is sold, which is what it is unless told otherwise: firmware has locked the registers that
+    /// give its engines to the GuC. Of this and the next, the last one counts.
+    #[arg(long, overrides_with = "unlocked")]
+    locked: bool,
+    /// A DG2 whose execlists are for software.
+    #[arg(long, overrides_with = "locked")]
+    unlocked: bool,
     /// Report equal memory channels, so that address bit 6 of tiled surfaces is swizzled.
     #[arg(long)]
     swizzle: bool,
@@ -168,6 +175,7 @@ fn run(args: Args) -> anyhow::Result<u8> {
         no_msi: args.no_msi,
         real: args.real,
         vtd: args.vtd,
+        unlocked: args.unlocked && !args.locked,
         swizzle: args.swizzle,
         strict: args.strict,
     };

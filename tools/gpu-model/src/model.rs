@@ -105,6 +105,8 @@ pub struct Options {
     pub real: String,
     /// Whether the device sits behind an IOMMU that translates.
     pub vtd: bool,
+    /// Whether a DG2's firmware has left execlists to software; a card that is sold has not.
+    pub unlocked: bool,
     /// Equal memory channels: address bit 6 is swizzled.
     pub swizzle: bool,
     /// Megabytes of page-table entries, where the chip has a choice.
@@ -131,6 +133,7 @@ impl Default for Options {
             no_msi: false,
             real: String::new(),
             vtd: false,
+            unlocked: false,
             swizzle: false,
             gtt_mb: 2,
             strict: false,

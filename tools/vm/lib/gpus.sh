@@ -4,9 +4,10 @@
 #   GPU_KERNELS  kernels on which `make check` has it; none: ouro is not tried there yet
 #   GPU_PARTS    what else it has: peer (the upstream driver), igt, mesa
 #   GPU_COSTS    engines whose cost of submission is judged
+#   GPU_MODEL    arguments of the model in every guest
 #   GPU_HABITS   arguments of the model that the upstream driver needs
 #   GPU_PEER_MODULE  arguments of the upstream driver
-#   GPU_PEER_REAL  habits of real machines that the model has while the upstream driver is tried
+#   GPU_PEER_REAL  arguments of the model: habits of real machines that the model has while the upstream driver is tried
 #   GPU_PEER_SLOW  more of the model's, where it is asked whether it waits
 #   GPU_LEFT_OUT kselftests that take too long there, or are about other cards of the interface
 #   GPU_ONLY     the kselftests that run there, if not all do
@@ -39,7 +40,7 @@ gpu_known() {
 # there is on the debug kernel, in one guest (the picture alone takes minutes of work there); GPU_PICTURE: it is drawn.
 gpu_read() {
     GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE=''
-    GPU_PEER_REAL='' GPU_PEER_SLOW='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_ONLY_DEBUG='' GPU_PAIR='' GPU_CHAOS=''
+    GPU_MODEL='' GPU_PEER_REAL='' GPU_PEER_SLOW='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_ONLY_DEBUG='' GPU_PAIR='' GPU_CHAOS=''
     GPU_SMALL='' GPU_GLOBAL='' GPU_WAITS='' GPU_PICTURE=yes
     GPU_FIRST='' GPU_REFUSED='' GPU_REFUSED_MODEL=''
     . "$VM_DIR/gpus/$1"
@@ -47,6 +48,13 @@ gpu_read() {
         GPU_ONLY=$GPU_ONLY_DEBUG GPU_WAITS='' GPU_PICTURE=''
     fi
 }
+
+# gpu_model_args NAME: GPU_MODEL of it; a model may have none.
+gpu_model_args() (
+    [ -e "$VM_DIR/gpus/$1" ] || return 0
+    gpu_read "$1"
+    echo "$GPU_MODEL"
+)
 
 # gpu_has NAME PART
 gpu_has() {

@@ -121,6 +121,7 @@ impl Dg2 {
         anyhow::ensure!(!options.no_msi, "a DG2 has MSI");
         let cfg = Dg2Config {
             real: options.real.parse()?,
+            locked: !options.unlocked,
             lmem: u64::from(lmem_mb) << 20,
             aperture: u64::from(aperture_mb) << 20,
             asleep_fifo: options.asleep_fifo,
