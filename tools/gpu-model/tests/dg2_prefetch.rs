@@ -88,3 +88,86 @@ fn fetching_ahead_is_no_access() {
     assert_eq!(r.at(0x2_0004), 9);
     r.clean();
 }
+
+/// Two requests of one context, with the batch's address bound to another page in between. Each request
+/// invalidates before it starts the batch; `bracketed` with the pre-parser off meanwhile (MI_ARB_CHECK).
+fn rebound(r: &Rig, bracketed: bool) -> u32 {
+    let invalidate = [0x1304_0001, 0, 0];
+    let request = match bracketed {
+        true => [
+            &[0x0280_0101],
+            &invalidate[..],
+            &[0x0280_0100],
+            &start(USER + 0x8_0000),
+        ]
+        .concat(),
+        false => [&invalidate[..], &start(USER + 0x8_0000)].concat(),
+    };
+    r.batch(0x8_0000, &[0x1000_0002, 0x40, 1, 1]);
+    r.batch(0x9_0000, &[0x1000_0002, 0x40, 1, 2]);
+    r.run(E, &request);
+    assert_eq!(r.at(0x10_0040), 1);
+    r.put_local64(ROOT + 0x3000 + 8 * 0x80, 0x19_0003);
+    r.run(E, &request);
+    r.clean();
+    r.at(0x10_0040)
+}
+
+#[test]
+fn the_pre_parser_runs_past_an_invalidation() {
+    assert_eq!(rebound(&rig(true), false), 1);
+    assert_eq!(rebound(&rig(true), true), 2);
+    assert_eq!(rebound(&rig(false), false), 2);
+    // GFX_MODE bit 10 has it off for all.
+    let r = rig(true);
+    r.eset(E, 0x29c, 0x0400_0400);
+    assert_eq!(rebound(&r, false), 2);
+}
+
+/// What an engine has seen by the old table it does not see anew, when its context comes again: only an
+/// invalidation or another context helps.
+#[test]
+fn a_context_that_comes_again_keeps_its_translations() {
+    for (other, seen) in [(false, 1), (true, 2)] {
+        let r = rig(false);
+        r.batch(0x8_0000, &[0x1000_0002, 0x40, 1, 1]);
+        r.batch(0x9_0000, &[0x1000_0002, 0x40, 1, 2]);
+        r.run(E, &start(USER + 0x8_0000));
+        r.put_local64(ROOT + 0x3000 + 8 * 0x80, 0x19_0003);
+        if other {
+            r.context(1);
+            r.append(1, &[NOOP, NOOP]);
+            r.load(E, &[descriptor(1)]);
+            r.settle();
+        }
+        r.run(E, &start(USER + 0x8_0000));
+        assert_eq!(r.at(0x10_0040), seen, "another context in between: {other}");
+        r.clean();
+    }
+}
+
+/// A command of the ring that changes the one behind it: dword 10 of the ring.
+#[test]
+fn the_ring_is_fetched_ahead() {
+    for (prefetch, stored) in [(true, 1), (false, 2)] {
+        let r = rig(prefetch);
+        let change = [&store(0x101_0000 + 40, 2)[..], &[0x1300_0001, 0, 0]].concat();
+        r.run(E, &[&change[..], &store(SYSTEM + 0x2_0004, 1)].concat());
+        assert_eq!(r.at(0x2_0004), stored);
+        r.clean();
+    }
+}
+
+/// A batch that starts itself is fetched in each round: who ends it by writing into it is heard.
+#[test]
+fn a_loop_sees_its_end() {
+    let r = rig(true);
+    r.put(0x18_0000, &[ARB_CHECK, 0x1880_0101, 0x8_0000, 1]);
+    r.context(0);
+    r.append(0, &start(USER + 0x8_0000));
+    r.load(E, &[descriptor(0)]);
+    assert!(!r.gpu.run_until_idle(50));
+    r.put(0x18_0000, &[BATCH_END]);
+    r.settle();
+    r.clean();
+}

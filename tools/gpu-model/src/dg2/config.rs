@@ -26,7 +26,7 @@ pub struct Dg2Config {
     pub locked: bool,
     /// Posted stores arrive as late as they may; else at once.
     pub late_stores: bool,
-    /// Commands are fetched ahead of their execution.
+    /// Commands are fetched ahead of their execution, and the pre-parser goes into batches before that.
     pub prefetch: bool,
     /// Writes to a sleeping well reach their register all the same.
     pub asleep_fifo: bool,
@@ -55,7 +55,7 @@ impl Default for Dg2Config {
             status_base: 0x10,
             locked: false,
             late_stores: true,
-            prefetch: false,
+            prefetch: true,
             asleep_fifo: false,
             image_tails: false,
             real: Real::default(),

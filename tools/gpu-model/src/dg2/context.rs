@@ -148,7 +148,6 @@ impl Core {
         engine.preparser = true;
         engine.fetched.forget();
         engine.partial_reported = false;
-        self.flush_tlb(e);
         // What the image leaves out is not the last context's.
         self.set_ering(e, ring::BB_HEAD, 0);
         let Ok(image) = self.read_image(e, d) else {
@@ -158,6 +157,11 @@ impl Core {
         let Some(mut at) = self.restore_part(e, &image, 0, RING_CONTEXT, &mut stack) else {
             return;
         };
+        // Nothing says that what comes again has been forgotten.
+        let space = Some((d.lrca(), self.root(e)));
+        if std::mem::replace(&mut self.engine(e).translated, space) != space {
+            self.flush_tlb(e);
+        }
         self.engine(e).since = ticks(self.notes.clock.now());
         let inhibit = self.ering(e, ring::CTX_CONTROL) & 1 != 0;
         let indirect = self.ering(e, ring::INDIRECT_CTX);

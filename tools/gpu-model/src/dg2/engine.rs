@@ -278,6 +278,8 @@ pub(crate) struct Engine {
     pub signalled: bool,
     pub posted: Posted,
     pub tlb: Tlb,
+    /// Whose translations these are: image and root of the context that was restored last.
+    pub translated: Option<(u64, u64)>,
     pub fetched: Fetched,
     /// Events latched for the interrupt tree.
     pub events: u32,
@@ -313,6 +315,7 @@ impl Engine {
             signalled: false,
             posted: Posted::default(),
             tlb: Tlb::default(),
+            translated: None,
             fetched: Fetched::default(),
             events: 0,
             fault_next: false,

@@ -251,6 +251,7 @@ impl Core {
                 .lint(Rule::TailBackwards, || format!("{} {tail:#x}", e.name()));
         }
         self.set_ering(e, ring::TAIL, tail);
+        self.engine(e).fetched.forget();
         Ok(())
     }
 

@@ -97,7 +97,7 @@ mod kind {
 
 impl Core {
     /// Root of the running context's table.
-    fn root(&self, e: EngineId) -> u64 {
+    pub fn root(&self, e: EngineId) -> u64 {
         u64::from(self.ering(e, ring::PDP0)) | u64::from(self.ering(e, ring::PDP0 + 4)) << 32
     }
 

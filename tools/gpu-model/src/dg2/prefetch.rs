@@ -1,39 +1,86 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Fetching ahead (DG2 PRM Vol 8 "Command Fetch", "Advanced Command Prefetch", "Self-Modifying
-//! Code"). Only where it is asked for ([`super::Dg2Config::prefetch`]): a program that changes commands
-//! which were fetched already then runs the old ones, as it may on the chip.
+//! Code"), from the ring and from batches: who changes commands that were fetched already runs the old
+//! ones, as on the chip.
 //!
 //! Lines of 64 bytes are fetched, sixteen of them from the one that is executed on: the depth that the
-//! document gives as the largest. The pre-parser goes on at the target of a batch start that is among
-//! them, unless it is off. What was fetched is forgotten when another context is restored, when the
-//! ring is extended, and, but for a target that the pre-parser has seen, at a jump.
+//! document gives as the largest. (Other chips were seen with DMA_FADD 8 lines ahead, Gen4, and 31, Gen3; of
+//! DG2 nobody has published any.)
+//! In the ring nothing is fetched behind the tail, nor across the ring's end. What was fetched is forgotten
+//! at a jump, when a context is restored and when the ring is extended.
+//!
+//! The pre-parser runs through what was fetched and goes on at the target of the first batch start that it
+//! finds: eight lines there are fetched before the commands in between are executed, and by the translations of
+//! that moment, which the engine keeps. An invalidation that stands in between comes too late for them. Only
+//! MI_ARB_CHECK that turns the pre-parser off holds it up, until one turns it on again.
 
 use super::core::Core;
 use super::engine::EngineId;
 use super::mem::{Faulted, Space};
 use super::mi::{op, opcode};
 use super::regs::ring;
+use std::collections::VecDeque;
 
 /// Bytes of a line.
 const LINE: u64 = 64;
 /// Lines that are fetched from where the streamer stands.
-const AHEAD: u64 = 16;
+const AHEAD: usize = 16;
+/// Lines that the pre-parser fetches behind a batch start.
+const TARGET: usize = 8;
 /// Bit 10 of GFX_MODE keeps the pre-parser off for all contexts.
 const GLOBAL_OFF: u32 = 1 << 10;
+/// MI_ARB_CHECK: bit 8 lets bit 0 through, which turns the pre-parser off (T4).
+const PREPARSER_OFF: u32 = 1 << 8 | 1 << 0;
 
-/// A line as it was when it was fetched.
-struct Line {
+/// Lines that follow each other, as they were when they were fetched.
+struct Lines {
     space: Space,
-    at: u64,
-    bytes: [u8; LINE as usize],
+    /// Address of the first.
+    first: u64,
+    bytes: VecDeque<[u8; LINE as usize]>,
+}
+
+impl Lines {
+    fn new(space: Space, va: u64) -> Self {
+        let (first, bytes) = (va & !(LINE - 1), VecDeque::new());
+        Lines {
+            space,
+            first,
+            bytes,
+        }
+    }
+
+    /// Where the next line would lie.
+    fn end(&self) -> u64 {
+        self.first.wrapping_add(LINE * self.bytes.len() as u64)
+    }
+
+    fn line(&self, space: Space, at: u64) -> Option<&[u8; LINE as usize]> {
+        if space != self.space || at < self.first {
+            return None;
+        }
+        self.bytes.get(((at - self.first) / LINE) as usize)
+    }
+
+    fn dword(&self, at: u64) -> Option<u32> {
+        let skip = (at % LINE) as usize;
+        let b = self.line(self.space, at)?.get(skip..skip + 4)?;
+        Some(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+    }
 }
 
 /// What an engine has fetched.
 #[derive(Default)]
 pub(crate) struct Fetched {
-    lines: Vec<Line>,
-    /// Where the stream is expected next; anything else is a jump.
-    next: Option<(Space, u64)>,
+    /// Of the stream that is executed.
+    stream: Option<Lines>,
+    /// The command that is executed, and the one behind it; anything else is a jump.
+    here: u64,
+    next: u64,
+    /// How far the pre-parser has come.
+    parsed: u64,
+    /// What it has found behind the batch start that it stands at.
+    target: Option<Lines>,
 }
 
 impl Fetched {
@@ -42,12 +89,21 @@ impl Fetched {
         *self = Fetched::default();
     }
 
-    fn find(&self, space: Space, at: u64) -> Option<&Line> {
-        self.lines.iter().find(|l| l.space == space && l.at == at)
+    /// The stream goes on elsewhere: what the pre-parser has found there is all that is known of it.
+    pub fn jump(&mut self, space: Space, to: u64) {
+        let found = |l: &Lines| l.space == space && l.first == to & !(LINE - 1);
+        self.stream = self.target.take().filter(found);
+        (self.here, self.next, self.parsed) = (to, to, to);
     }
 }
 
 impl Core {
+    /// The streamer has jumped, to where it stands now.
+    pub fn fetch_elsewhere(&mut self, e: EngineId) {
+        let (at, space) = self.place(e);
+        self.engine(e).fetched.jump(space, at);
+    }
+
     /// Bytes of the stream, as they were fetched.
     pub fn fetch_bytes(
         &mut self,
@@ -56,9 +112,7 @@ impl Core {
         va: u64,
         buf: &mut [u8],
     ) -> Result<(), Faulted> {
-        // The ring's end is where it is written next: nothing behind it may be old.
-        if !self.cfg.prefetch || self.engine(e).frames.is_empty() {
-            self.engine(e).fetched.forget();
+        if !self.cfg.prefetch {
             return self.load(e, space, va, buf);
         }
         let mut done = 0;
@@ -66,79 +120,94 @@ impl Core {
             let here = va.wrapping_add(done as u64);
             let (line, skip) = (here & !(LINE - 1), (here % LINE) as usize);
             let n = (LINE as usize - skip).min(buf.len() - done);
-            if self.engine(e).fetched.find(space, line).is_none() {
-                let mut bytes = [0; LINE as usize];
-                self.load(e, space, line, &mut bytes)?;
-                let at = line;
-                self.engine(e).fetched.lines.push(Line { space, at, bytes });
-            }
-            if let Some(found) = self.engine(e).fetched.find(space, line) {
-                buf[done..done + n].copy_from_slice(&found.bytes[skip..skip + n]);
-            }
+            let fetched = self.engine(e).fetched.stream.as_ref();
+            let bytes = match fetched.and_then(|l| l.line(space, line)) {
+                Some(bytes) => *bytes,
+                None => {
+                    let mut bytes = [0; LINE as usize];
+                    self.load(e, space, line, &mut bytes)?;
+                    let stream = &mut self.engine(e).fetched.stream;
+                    if !matches!(stream, Some(l) if l.space == space && l.end() == line) {
+                        *stream = Some(Lines::new(space, line));
+                    }
+                    if let Some(lines) = stream {
+                        lines.bytes.push_back(bytes);
+                    }
+                    bytes
+                }
+            };
+            buf[done..done + n].copy_from_slice(&bytes[skip..skip + n]);
             done += n;
         }
         Ok(())
     }
 
-    /// Fetches what lies ahead of a command, before it is executed.
+    /// Fetches what lies ahead of a command of `len` dwords, before it is executed.
     pub fn fetch_ahead(&mut self, e: EngineId, len: usize) {
         if !self.cfg.prefetch {
             return;
         }
-        let Some(frame) = self.engine(e).frames.last().copied() else {
+        let (at, space) = self.place(e);
+        let limit = self.stream_ends(e);
+        let fetched = &mut self.engine(e).fetched;
+        if at != fetched.here && at != fetched.next {
+            // Around the ring's end.
+            (fetched.target, fetched.parsed) = (None, at);
+        }
+        (fetched.here, fetched.next) = (at, at.wrapping_add(4 * len as u64));
+        if fetched.parsed < at {
+            // It stood at a batch that was not taken, or was off.
+            (fetched.target, fetched.parsed) = (None, at);
+        }
+        let Some(mut lines) = fetched.stream.take_if(|l| l.line(space, at).is_some()) else {
             return;
         };
-        let preparser = self.engine(e).preparser && self.ering(e, ring::GFX_MODE) & GLOBAL_OFF == 0;
-        let here = (frame.space, frame.addr);
-        let fetched = &mut self.engine(e).fetched;
-        if fetched.next != Some(here) && !preparser {
-            fetched.lines.clear();
+        while lines.first < at & !(LINE - 1) {
+            lines.bytes.pop_front();
+            lines.first += LINE;
         }
-        fetched.next = Some((frame.space, frame.addr + 4 * len as u64));
-        self.fetch_lines(e, frame.space, frame.addr);
-        if preparser {
-            self.look_into_batches(e, frame.space, frame.addr);
+        self.fetch_lines(e, &mut lines, AHEAD, limit);
+        if self.engine(e).preparser && self.ering(e, ring::GFX_MODE) & GLOBAL_OFF == 0 {
+            self.parse_ahead(e, &lines, limit);
         }
-        // What lies behind will not come again.
-        let from = frame.addr & !(LINE - 1);
-        let fetched = &mut self.engine(e).fetched;
-        let most = 4 * AHEAD as usize;
-        fetched
-            .lines
-            .retain(|l| l.space != frame.space || l.at >= from || l.at + LINE * AHEAD < from);
-        let spare = fetched.lines.len().saturating_sub(most);
-        fetched.lines.drain(..spare);
+        self.engine(e).fetched.stream = Some(lines);
     }
 
-    /// Fetches the lines from an address on, as far as they are mapped; no fault is latched for what
-    /// nobody has asked for.
-    fn fetch_lines(&mut self, e: EngineId, space: Space, va: u64) {
-        for i in 0..AHEAD {
-            let at = (va & !(LINE - 1)).wrapping_add(i * LINE);
-            if self.engine(e).fetched.find(space, at).is_some() {
-                continue;
-            }
+    /// Where the stream ends for certain: a ring at its tail, or at its own end.
+    fn stream_ends(&self, e: EngineId) -> u64 {
+        if !self.engines[e as usize].frames.is_empty() {
+            return u64::MAX;
+        }
+        let head = self.ering(e, ring::HEAD) & 0x1f_fffc;
+        let tail = self.ering(e, ring::TAIL);
+        let end = if tail >= head {
+            tail
+        } else {
+            self.ring_size(e)
+        };
+        u64::from(self.ering(e, ring::START)) + u64::from(end)
+    }
+
+    /// Fetches the lines that are missing, as far as they are mapped; no fault is latched for what nobody has
+    /// asked for.
+    fn fetch_lines(&mut self, e: EngineId, lines: &mut Lines, count: usize, limit: u64) {
+        while lines.bytes.len() < count && lines.end() < limit {
             let mut bytes = [0; LINE as usize];
-            if !self.peek(e, space, at, &mut bytes) {
+            if !self.peek(e, lines.space, lines.end(), &mut bytes) {
                 return;
             }
-            self.engine(e).fetched.lines.push(Line { space, at, bytes });
+            lines.bytes.push_back(bytes);
         }
     }
 
     /// The pre-parser: finds the next start of a batch among what was fetched, and goes there.
-    fn look_into_batches(&mut self, e: EngineId, space: Space, va: u64) {
-        let mut at = va;
-        for _ in 0..LINE * AHEAD / 4 {
-            let dword = |core: &Core, at: u64| {
-                let found = core.engines[e as usize]
-                    .fetched
-                    .find(space, at & !(LINE - 1))?;
-                let skip = (at % LINE) as usize;
-                let b = found.bytes.get(skip..skip + 4)?;
-                Some(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-            };
-            let Some(header) = dword(self, at) else {
+    fn parse_ahead(&mut self, e: EngineId, lines: &Lines, limit: u64) {
+        if self.engine(e).fetched.target.is_some() {
+            return;
+        }
+        loop {
+            let at = self.engine(e).fetched.parsed;
+            let Some(header) = lines.dword(at).filter(|_| at < limit) else {
                 return;
             };
             let Some((_, len)) = Self::decode(e, header) else {
@@ -146,17 +215,21 @@ impl Core {
             };
             match (header >> 29, opcode(header)) {
                 (0, op::BATCH_BUFFER_START) => {
-                    let (Some(low), Some(high)) = (dword(self, at + 4), dword(self, at + 8)) else {
+                    let (low, high) = (lines.dword(at + 4), lines.dword(at + 8));
+                    let (Some(low), Some(high)) = (low, high) else {
                         return;
                     };
                     let target = u64::from(low & !7) | u64::from(high & 0xffff) << 32;
-                    let global = space == Space::Ggtt && header & 1 << 8 == 0;
+                    let global = lines.space == Space::Ggtt && header & 1 << 8 == 0;
                     let to = if global { Space::Ggtt } else { Space::Ppgtt };
-                    self.fetch_lines(e, to, target);
+                    let mut found = Lines::new(to, target);
+                    self.fetch_lines(e, &mut found, TARGET, u64::MAX);
+                    self.engine(e).fetched.target = Some(found);
                     return;
                 }
                 (0, op::BATCH_BUFFER_END) => return,
-                _ => at += 4 * len as u64,
+                (0, op::ARB_CHECK) if header & PREPARSER_OFF == PREPARSER_OFF => return,
+                _ => self.engine(e).fetched.parsed = at.wrapping_add(4 * len as u64),
             }
         }
     }

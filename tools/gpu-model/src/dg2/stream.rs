@@ -240,7 +240,7 @@ impl Core {
     }
 
     /// Where the next command is.
-    fn place(&self, e: EngineId) -> (u64, Space) {
+    pub fn place(&self, e: EngineId) -> (u64, Space) {
         match self.engine_ref(e).frames.last() {
             Some(f) => (f.addr, f.space),
             None => {
@@ -411,6 +411,9 @@ impl Core {
             Flow::Return => {
                 self.engine(e).frames.pop();
             }
+        }
+        if matches!(flow, Flow::Call(_) | Flow::Chain(..) | Flow::Return) {
+            self.fetch_elsewhere(e);
         }
         let engine = &mut self.engines[e as usize];
         if !engine.frames.is_empty() {
