@@ -57,7 +57,8 @@ pub static GEN12: Gen12 = Gen12;
 const REGISTER_BAR: u8 = 0;
 /// The same of the local memory.
 const MEMORY_BAR: u8 = 2;
-/// Where the table begins, behind the registers (digest §4.6).
+/// Where the table begins, behind the registers (digest §4.6). The device drops what is written to it in more
+/// than a quadword at once, as a flush of combined writes is; the upstream driver maps it uncached, too.
 const TABLE_AT: u32 = 8 << 20;
 
 impl Generation for Gen12 {
@@ -77,7 +78,7 @@ impl Generation for Gen12 {
                 bar: REGISTER_BAR,
                 start: TABLE_AT,
                 len: 0,
-                mapping: Mapping::WriteCombining,
+                mapping: Mapping::Uncached,
             },
             aperture: None,
             local: Some(Window {
@@ -267,6 +268,9 @@ mod tests {
             (0, 0, 8 << 20)
         );
         assert_eq!((windows.gtt.bar, windows.gtt.start), (0, 8 << 20));
+        // §4.6: accesses of more than a quadword are dropped.
+        assert_eq!(windows.gtt.mapping, Mapping::Uncached);
+        assert_eq!(windows.regs.mapping, Mapping::Uncached);
         assert_eq!(windows.local.map(|w| w.bar), Some(2));
         assert!(windows.aperture.is_none());
         assert_eq!(GEN12.dma_bits(), 46);
