@@ -106,7 +106,7 @@ fn every_engine_stores_for_a_program() {
 fn the_ring_goes_round() {
     let mut bench = Bench::default();
     let context = bench.context(1);
-    // 16 KiB; a request without a batch has 12 dwords.
+    // 16 KiB; a request without a batch has 14 dwords.
     for _ in 0..1000 {
         bench.work(context, &Work::default());
     }

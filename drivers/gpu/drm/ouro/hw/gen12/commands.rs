@@ -19,6 +19,10 @@ pub(super) const PREDICATE_OFF: u32 = 0x01 << 23;
 pub(super) const USER_INTERRUPT: u32 = 0x02 << 23;
 /// `MI_ARB_CHECK`: a point where another context may take over (row 6, F2).
 pub(super) const ARB_CHECK: u32 = 0x05 << 23;
+/// `MI_ARB_CHECK` that has the pre-parser stop (row 6: bit 8 says that bit 0 counts; T4).
+pub(super) const PARSE_AHEAD_OFF: u32 = ARB_CHECK | 1 << 8 | 1;
+/// `MI_ARB_CHECK` that has it go on.
+pub(super) const PARSE_AHEAD_ON: u32 = ARB_CHECK | 1 << 8;
 /// `MI_ARB_ON_OFF`: from here on no other context may take over (row 8, F7).
 pub(super) const ARB_OFF: u32 = 0x08 << 23;
 /// `MI_ARB_ON_OFF`: from here on another context may.

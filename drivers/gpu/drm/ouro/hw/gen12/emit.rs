@@ -3,20 +3,26 @@
 //!
 //! ```text
 //! render, compute                           blitter, video
+//!   MI_ARB_CHECK  pre-parser off              MI_ARB_CHECK  pre-parser off
 //!   PIPE_CONTROL  drop TLB and read caches    MI_FLUSH_DW   drop TLB (and video caches)
+//!   MI_ARB_CHECK  pre-parser on               MI_ARB_CHECK  pre-parser on
 //!   the kernel's own commands                 the kernel's own commands
 //!   MI_ARB_ON_OFF on                          MI_ARB_ON_OFF on
 //!   MI_BATCH_BUFFER_START                     MI_BATCH_BUFFER_START
 //!   MI_SET_PREDICATE off                      MI_SET_PREDICATE off
 //!   MI_ARB_ON_OFF off                         MI_ARB_ON_OFF off
 //!   PIPE_CONTROL  depth (render only)
-//!   PIPE_CONTROL  flush the write caches
+//!   PIPE_CONTROL  flush the write caches,
+//!                 drop TLB
 //!   PIPE_CONTROL  store the number            MI_FLUSH_DW   store the number
 //!   MI_USER_INTERRUPT                         MI_USER_INTERRUPT
 //!   MI_ARB_ON_OFF on, MI_ARB_CHECK            MI_ARB_ON_OFF on, MI_ARB_CHECK
 //! ```
 //!
 //! * The switch to the context is the list's affair (B8).
+//! * The pre-parser runs ahead, through the start of a batch too (T1, T3): past the command that drops
+//!   translations, it would fetch by those that are to be dropped. So it is off around that command (T5),
+//!   as in the upstream driver. Render and compute drop them behind a batch once more, as upstream does.
 //! * A batch may leave predication on, and then all that follows would be skipped, the number and the
 //!   interrupt too (N3); the command that turns it off is not (M2).
 //! * From the end of the batch to the interrupt nobody takes over: a context that is done says so first.
@@ -30,8 +36,8 @@
 
 use super::{
     commands::{
-        BatchStart, Flush, PipeControl, ARB_CHECK, ARB_OFF, ARB_ON, NOOP, PREDICATE_OFF,
-        USER_INTERRUPT,
+        BatchStart, Flush, PipeControl, ARB_CHECK, ARB_OFF, ARB_ON, NOOP, PARSE_AHEAD_OFF,
+        PARSE_AHEAD_ON, PREDICATE_OFF, USER_INTERRUPT,
     },
     engine::SEQNO_AT,
 };
@@ -46,14 +52,14 @@ const fn has_pipeline(class: EngineClass) -> bool {
     matches!(class, EngineClass::Render | EngineClass::Compute)
 }
 
-/// Dwords that [`request`] writes at most, beside the kernel's own commands: invalidation, batch, flush,
-/// number, end, and one to make them even.
+/// Dwords that [`request`] writes at most, beside the kernel's own commands: invalidation between two
+/// switches of the pre-parser, batch, flush, number, end, and one to make them even.
 pub(super) const fn dwords(class: EngineClass) -> usize {
     let flushes = match has_pipeline(class) {
         true => 6 + 6 + 6 + 6,
         false => 4 + 4,
     };
-    flushes + 6 + 3 + 1
+    2 + flushes + 6 + 3 + 1
 }
 
 /// The bits that an engine has, of some of `PIPE_CONTROL`'s.
@@ -71,7 +77,9 @@ pub(super) fn request(
     mem: &EngineMemory,
     out: &mut Commands<'_>,
 ) -> Result<(), Overflow> {
+    out.put(&[PARSE_AHEAD_OFF])?;
     invalidate(class, mem, out)?;
+    out.put(&[PARSE_AHEAD_ON])?;
     out.put(request.inline)?;
     if let Some(batch) = request.batch {
         let user = batch.privilege == Privilege::User;
@@ -137,6 +145,7 @@ fn finish(
         let flags = PipeControl::TILE_FLUSH
             | PipeControl::L3_FLUSH
             | PipeControl::COMMAND_STALL
+            | PipeControl::TLB_INVALIDATE
             | PipeControl::RENDER_FLUSH
             | PipeControl::DATA_FLUSH
             | PipeControl::DEPTH_FLUSH;
@@ -200,8 +209,11 @@ mod tests {
     fn blitter_request_dword_by_dword() {
         #[rustfmt::skip]
         let expected = [
+            // T4, row 6: bit 0 switches off, bit 8 has it count.
+            0x0280_0101,
             // Bits 18 TLB, 15:14 store; bit 2 of the address.
             0x1304_4002, 0x0003_0004, 0, 0,
+            0x0280_0100,
             // On; bit 8 the context's own space; predication off; off.
             0x0400_0001, 0x1880_0101, 0x0040_0000, 0x7f00, 0x0080_0000, 0x0400_0000,
             0x1300_4002, 0x0002_0204, 0, 0x1234,
@@ -211,20 +223,22 @@ mod tests {
         assert_eq!(emitted(EngineClass::VideoEnhance, Some(BATCH)), expected);
         // Video drops its caches too: bit 7.
         let video = emitted(EngineClass::Video, Some(BATCH));
-        assert_eq!(video[0], 0x1304_4082);
-        assert_eq!(video[1..], expected[1..]);
+        assert_eq!(video[1], 0x1304_4082);
+        assert_eq!((video[0], &video[2..]), (expected[0], &expected[2..]));
     }
 
     #[test]
     fn render_request_dword_by_dword() {
         #[rustfmt::skip]
         let expected = [
+            0x0280_0101,
             // Bits 29, 24, 20, 18, 15:14, 11, 10, 4, 3, 2.
             0x7a00_0004, 0x2114_4c1c, 0x0003_0000, 0, 0, 0,
+            0x0280_0100,
             0x0400_0001, 0x1880_0101, 0x0040_0000, 0x7f00, 0x0080_0000, 0x0400_0000,
             0x7a00_0004, 0x0000_0001, 0, 0, 0, 0,
-            // Header bit 9; bits 28, 27, 20, 12, 5, 0.
-            0x7a00_0204, 0x1810_1021, 0, 0, 0, 0,
+            // Header bit 9; bits 28, 27, 20, 18, 12, 5, 0.
+            0x7a00_0204, 0x1814_1021, 0, 0, 0, 0,
             0x7a00_0004, 0x0110_4000, 0x0002_0200, 0, 0x1234, 0,
             0x0100_0000, 0x0400_0001, 0x0280_0000, 0,
         ];
@@ -235,8 +249,10 @@ mod tests {
     fn compute_has_no_bit_of_the_3d_pipeline() {
         #[rustfmt::skip]
         let expected = [
+            0x0280_0101,
             0x7a00_0004, 0x2114_4c0c, 0x0003_0000, 0, 0, 0,
-            0x7a00_0204, 0x0810_0020, 0, 0, 0, 0,
+            0x0280_0100,
+            0x7a00_0204, 0x0814_0020, 0, 0, 0, 0,
             0x7a00_0004, 0x0110_4000, 0x0002_0200, 0, 0x1234, 0,
             0x0100_0000, 0x0400_0001, 0x0280_0000, 0,
         ];
@@ -251,7 +267,7 @@ mod tests {
             ..BATCH
         };
         let dwords = emitted(EngineClass::Copy, Some(kernel));
-        assert_eq!(dwords[5..8], [0x1880_0001, 0x1000, 0]);
+        assert_eq!(dwords[7..10], [0x1880_0001, 0x1000, 0]);
     }
 
     const CLASSES: [EngineClass; 5] = [
