@@ -59,26 +59,48 @@ fn units(hw: &Hw<'_>) -> impl Iterator<Item = Unit> {
     [GT, RENDER].into_iter().chain(media)
 }
 
-/// Asks for a unit, and waits for the answer with `answered`.
-fn ask(
-    hw: &Hw<'_>,
-    unit: &Unit,
-    answered: &dyn Fn(poll::Named, u16) -> Result<u32, BringUpError>,
-) -> Result<(), BringUpError> {
-    let want = |bit: u16| {
-        hw.regs.write32(unit.request, masked(bit, 0));
-        answered(unit.answer, bit).map(|_| ())
+/// Waits until a unit's answer has a bit, or has it no more.
+type Answered<'a> = dyn Fn(poll::Named, u16, bool) -> Result<u32, BringUpError> + 'a;
+
+const fn says(answer: u32, bit: u16, on: bool) -> bool {
+    (answer & bit as u32 != 0) == on
+}
+
+/// Writes the driver's bit of a request, and waits for the answer.
+fn ask(hw: &Hw<'_>, unit: &Unit, on: bool, answered: &Answered<'_>) -> Result<(), BringUpError> {
+    let write = |bit: u16, on| {
+        let value = if on { masked(bit, 0) } else { masked(0, bit) };
+        hw.regs.write32(unit.request, value);
     };
-    match want(DRIVER) {
-        // A request can be lost on the way out of sleep; another one wakes it, and the first is seen.
+    write(DRIVER, on);
+    match answered(unit.answer, DRIVER, on) {
+        // An answer can be lost where the request meets a wake-up of the device's own; another request is
+        // answered, and the first one's answer is seen with it.
         Err(BringUpError::Timeout(_)) => {
-            want(FALLBACK)?;
-            let seen = answered(unit.answer, DRIVER).map(|_| ());
-            hw.regs.write32(unit.request, masked(0, FALLBACK));
-            seen
+            write(FALLBACK, true);
+            let seen = answered(unit.answer, FALLBACK, true)
+                .and_then(|_| answered(unit.answer, DRIVER, on));
+            write(FALLBACK, false);
+            seen.map(|_| ())
         }
-        other => other,
+        other => other.map(|_| ()),
     }
+}
+
+/// Wakes a unit that was let go. The answer to a request of before goes late: it would be taken for one to
+/// this request, and the unit be written to while it falls asleep.
+fn rouse(hw: &Hw<'_>, unit: &Unit, answered: &Answered<'_>) -> Result<(), BringUpError> {
+    let now = hw.regs.read32(unit.answer.offset);
+    if now != u32::MAX && says(now, DRIVER, true) {
+        match ask(hw, unit, false, answered) {
+            Err(BringUpError::Timeout(_)) => {
+                hw.platform
+                    .warn("a unit of the card did not go to sleep when it was let go");
+            }
+            other => other?,
+        }
+    }
+    ask(hw, unit, true, answered)
 }
 
 /// Wakes it.
@@ -87,8 +109,8 @@ pub(super) fn wake(hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<()
         return Ok(());
     }
     for unit in units(hw) {
-        ask(hw, &unit, &|answer, bit| {
-            poll::spinning(hw.regs, wait, answer, MICROS, &|v| v & u32::from(bit) != 0)
+        rouse(hw, &unit, &|answer, bit, on| {
+            poll::spinning(hw.regs, wait, answer, MICROS, &|v| says(v, bit, on))
         })?;
     }
     gt.awake = true;
@@ -107,11 +129,12 @@ pub(super) fn sleep(hw: &Hw<'_>, gt: &mut Gt) {
 }
 
 /// Makes sure that it is awake and stays so, where `Gt` cannot be had: a reset may have lost requests, and
-/// what the card has was not known when it was first woken.
+/// what the card has was not known when it was first woken. Units that are asked for already are not let go:
+/// others may be at work in them.
 pub(super) fn hold(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
     for unit in units(hw) {
-        ask(hw, &unit, &|answer, bit| {
-            poll::sleeping(hw.regs, wait, answer, MICROS, &|v| v & u32::from(bit) != 0)
+        ask(hw, &unit, true, &|answer, bit, on| {
+            poll::sleeping(hw.regs, wait, answer, MICROS, &|v| says(v, bit, on))
         })?;
     }
     Ok(())
@@ -131,10 +154,21 @@ mod tests {
         (0xa564, 0x0d74),
     ];
 
+    /// One that sleeps, and answers at once.
     fn device() -> Mock {
         let mock = Mock::default();
         for (_, answer) in ALL {
             mock.fix(answer, 1);
+            mock.script(answer, &[0]);
+        }
+        mock
+    }
+
+    /// One that is awake.
+    fn awake() -> Mock {
+        let mock = device();
+        for (_, answer) in ALL {
+            mock.script(answer, &[]);
         }
         mock
     }
@@ -153,7 +187,13 @@ mod tests {
         wake(&probed(&mock), &mut gt, &mock).unwrap();
         let expected: std::vec::Vec<_> = ALL
             .iter()
-            .flat_map(|(request, answer)| [Access::W(*request, 0x0001_0001), Access::R(*answer)])
+            .flat_map(|(request, answer)| {
+                [
+                    Access::R(*answer),
+                    Access::W(*request, 0x0001_0001),
+                    Access::R(*answer),
+                ]
+            })
             .collect();
         assert_eq!(mock.take(), expected);
         assert_eq!((gt.awake, gt.counts.wakes), (true, 1));
@@ -169,14 +209,45 @@ mod tests {
     fn before_a_card_is_known_media_is_left_alone() {
         let mock = device();
         wake(&mock.hw(), &mut Gt::default(), &mock).unwrap();
-        assert_eq!(mock.take().len(), 4);
+        assert_eq!(mock.take().len(), 6);
+        let mock = awake();
         hold(&probed(&mock), &mock).unwrap();
         assert_eq!(mock.take().len(), 12);
     }
 
     #[test]
-    fn a_lost_request_is_helped() {
+    fn an_answer_of_before_is_waited_away() {
         let mock = device();
+        // It was let go a moment ago: the answer stands, goes, and comes anew.
+        mock.script(0x13_0044, &[1, 1, 1, 0, 0, 1]);
+        wake(&mock.hw(), &mut Gt::default(), &mock).unwrap();
+        let (r, w) = (Access::R(0x13_0044), |v| Access::W(0xa188, v));
+        let (off, on) = (w(0x0001_0000), w(0x0001_0001));
+        assert_eq!(mock.take()[..8], [r, off, r, r, r, on, r, r]);
+        assert!(mock.warned.borrow().is_empty());
+        // While it is held, it is not let go.
+        let mock = awake();
+        hold(&mock.hw(), &mock).unwrap();
+        assert_eq!(mock.written(0xa188), [0x0001_0001]);
+    }
+
+    #[test]
+    fn one_that_does_not_fall_asleep_is_told_of() {
+        let mock = awake();
+        let mut gt = Gt::default();
+        mock.fix(0x13_0044, 0x8001);
+        wake(&mock.hw(), &mut gt, &mock).unwrap();
+        assert_eq!(
+            mock.written(0xa188),
+            [0x0001_0000, 0x8000_8000, 0x8000_0000, 0x0001_0001]
+        );
+        assert_eq!(mock.warned.borrow().len(), 2);
+        assert!(gt.awake);
+    }
+
+    #[test]
+    fn a_lost_request_is_helped() {
+        let mock = awake();
         mock.fix(0x13_0044, 0x8001);
         mock.script(0x13_0044, &[0, 0, 0, 0, 0x8000]);
         hold(&mock.hw(), &mock).unwrap();
