@@ -10,7 +10,8 @@
 //! One file for each concept: `fuses` says which engines there are, `topology` what else; `pcode`,
 //! `forcewake`, `steering`, `mocs` and `reset` bring a card up, `engine` and `settings` an engine. `descriptor`, `image` and
 //! `lri` are contexts; `submit` loads lists of them, `status` reads what became of those. `commands`, `emit`
-//! and `blt` fill rings; `pte` are entries of tables; `interrupts` and `errors` (`names`: of their bits) say
+//! and `blt` fill rings; `pte` are entries of tables, `tlb` drops copies of them;
+//! `interrupts` and `errors` (`names`: of their bits) say
 //! what happened.
 
 mod blt;
@@ -35,6 +36,7 @@ mod settings;
 mod status;
 mod steering;
 mod submit;
+mod tlb;
 mod topology;
 
 use crate::{
@@ -154,6 +156,19 @@ impl Generation for Gen12 {
     /// Nothing: entries are written past all caches, in order with what starts work, and the device keeps
     /// none across that (digest §4.6).
     fn gtt_flush(&self, _hw: &Hw<'_>) {}
+
+    fn holds_entries(&self) -> bool {
+        true
+    }
+
+    fn invalidate_tlbs(
+        &self,
+        hw: &Hw<'_>,
+        _topo: &Topology,
+        wait: &dyn SleepWait,
+    ) -> Result<(), BringUpError> {
+        tlb::invalidate(hw, wait)
+    }
 
     /// The clock of the render engine, which user space may read (row P6).
     fn user_register(&self, hw: &Hw<'_>, offset: u32) -> Option<u64> {
