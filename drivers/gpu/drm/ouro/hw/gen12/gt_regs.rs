@@ -173,6 +173,9 @@ pub(super) const PCODE_DATA1: u32 = 0x13_812c;
 pub(super) const TILE_INTERRUPT: u32 = 0x19_0008;
 /// Second level (§5.8).
 pub(super) const MASTER_INTERRUPT: u32 = 0x19_0010;
+/// Bits 1:0 of [`MASTER_INTERRUPT`]: the two words of engines. The others are of the display (16), the
+/// graphics unit's miscellany (29) and the power controller (30).
+pub(super) const MASTER_WORDS: u32 = 0b11;
 /// Bit 31 of both.
 pub(super) const INTERRUPT_ENABLE: u32 = 1 << 31;
 /// Bit 0 of [`TILE_INTERRUPT`]: tile 0.
@@ -211,6 +214,24 @@ pub(super) const ENABLE_RENDER_COPY: u32 = 0x19_0030;
 pub(super) const ENABLE_VIDEO: u32 = 0x19_0034;
 /// The same: compute in bits 31:16.
 pub(super) const ENABLE_COMPUTE: u32 = 0x19_0048;
+
+/// Enables and masks of what is no engine but among the words: the GuC, the power manager, the cipher unit and
+/// the system controller. (These and the next two are of the upstream driver, `gt/intel_gt_regs.h` and
+/// `intel_gmd_interrupt_regs.h`, Linux 7.3.)
+pub(super) const UNITS_INTERRUPT: [(u32, u32); 4] = [
+    (0x19_0038, 0x19_00e8),
+    (0x19_003c, 0x19_00ec),
+    (0x19_0040, 0x19_00f0),
+    (0x19_0044, 0x19_00f4),
+];
+/// Bit 31 lets all interrupts of the display through.
+pub(super) const DISPLAY_INTERRUPT: u32 = 0x4_4200;
+/// Of the graphics unit's miscellany and of the power controller: mask, enable, and what is pending, which ones
+/// clear.
+pub(super) const OTHERS_INTERRUPT: [(u32, u32, u32); 2] = [
+    (0x4_44f4, 0x4_44fc, 0x4_44f8),
+    (0x4_44e4, 0x4_44ec, 0x4_44e8),
+];
 
 #[cfg(test)]
 mod tests {

@@ -10,6 +10,10 @@
 //! waking; where two engines share a mask, both are let through. Errors and reports on contexts always are:
 //! without the latter no next list would be loaded.
 //!
+//! What is no engine's — the display's, the power controller's, the GuC's — is masked at its own registers, as
+//! firmware or another driver may have left it open, and nobody here would ever clear it: its bit would raise
+//! interrupts for ever. One that shows all the same is not ours, so that the kernel can see that nobody cares.
+//!
 //! Which of an engine's interrupts it was is latched in an identity register, one engine at a time, after
 //! its bit was written to a selector.
 
@@ -95,6 +99,22 @@ fn value(hw: &Hw<'_>, mask: Mask, armed: u32) -> u32 {
     }
 }
 
+/// Masks, and clears, what is no engine's.
+fn mask_others(hw: &Hw<'_>) {
+    for (enable, mask) in gt_reg::UNITS_INTERRUPT {
+        hw.regs.write32(enable, 0);
+        hw.regs.write32(mask, u32::MAX);
+    }
+    hw.regs.write32(gt_reg::DISPLAY_INTERRUPT, 0);
+    for (mask, enable, pending) in gt_reg::OTHERS_INTERRUPT {
+        hw.regs.write32(mask, u32::MAX);
+        hw.regs.write32(enable, 0);
+        // Twice: a second event may stand behind the first one.
+        hw.regs.write32(pending, u32::MAX);
+        hw.regs.write32_flush(pending, u32::MAX);
+    }
+}
+
 /// Shuts the gate, masks and disables all, and clears what is pending.
 pub(super) fn off(hw: &Hw<'_>) {
     hw.regs.write32_flush(gt_reg::TILE_INTERRUPT, 0);
@@ -108,6 +128,7 @@ pub(super) fn off(hw: &Hw<'_>) {
     for mask in MASKS {
         hw.regs.write32(mask, u32::MAX);
     }
+    mask_others(hw);
     for (word, _) in words() {
         hw.regs.write32(word, u32::MAX);
     }
@@ -227,6 +248,29 @@ fn add(hw: &Hw<'_>, events: &mut Events, told: Identity) {
     }
 }
 
+/// The bits of [`gt_reg::MASTER_INTERRUPT`] that are no engine's.
+fn others(hw: &Hw<'_>) -> u32 {
+    match hw.regs.read32(gt_reg::MASTER_INTERRUPT) {
+        u32::MAX => 0,
+        master => master & !(gt_reg::INTERRUPT_ENABLE | gt_reg::MASTER_WORDS),
+    }
+}
+
+/// Bits that are no engine's were cleared: one that comes back is held up by its source. That is masked. Whether
+/// it helped is looked at, so that a line is written once and not with each interrupt.
+fn quieten(hw: &Hw<'_>) {
+    if others(hw) == 0 {
+        return;
+    }
+    mask_others(hw);
+    hw.regs
+        .write32(gt_reg::MASTER_INTERRUPT, !gt_reg::INTERRUPT_ENABLE);
+    if others(hw) == 0 {
+        hw.platform
+            .warn("an interrupt that is no engine's was left open, and is masked now");
+    }
+}
+
 /// Takes the events off the device. Each word is cleared behind the identities of its bits, and raises the
 /// next interrupt if an engine has more to say by then.
 pub(super) fn ack(hw: &Hw<'_>) -> Events {
@@ -237,7 +281,6 @@ pub(super) fn ack(hw: &Hw<'_>) -> Events {
         return events;
     }
     if tile & !gt_reg::INTERRUPT_ENABLE != 0 {
-        events.ours = true;
         hw.regs
             .write32(gt_reg::TILE_INTERRUPT, tile & !gt_reg::INTERRUPT_ENABLE);
     }
@@ -245,6 +288,7 @@ pub(super) fn ack(hw: &Hw<'_>) -> Events {
         let master = hw.regs.read32(gt_reg::MASTER_INTERRUPT);
         hw.regs
             .write32(gt_reg::MASTER_INTERRUPT, master & !gt_reg::INTERRUPT_ENABLE);
+        events.ours = master & gt_reg::MASTER_WORDS != 0;
         let mut rounds = ROUNDS;
         for (n, (word, (selector, identity))) in words().enumerate() {
             if master.wrapping_shr(n as u32) & 1 == 0 {
@@ -261,6 +305,9 @@ pub(super) fn ack(hw: &Hw<'_>) -> Events {
                 }
             }
             hw.regs.write32(word, bits & !left);
+        }
+        if master & !(gt_reg::INTERRUPT_ENABLE | gt_reg::MASTER_WORDS) != 0 {
+            quieten(hw);
         }
     }
     hw.regs
@@ -291,6 +338,19 @@ mod tests {
         off(&probed(&mock));
         let log = mock.take();
         assert_eq!(log[..2], [W(0x19_0008, 0), R(0x19_0008)]);
+        // What is no engine's: upstream's reset of GuC, power manager, cipher unit, system controller.
+        for (enable, mask) in [(0x38, 0xe8), (0x3c, 0xec), (0x40, 0xf0), (0x44, 0xf4)] {
+            assert!(log.contains(&W(0x19_0000 + enable, 0)));
+            assert!(log.contains(&W(0x19_0000 + mask, 0xffff_ffff)));
+        }
+        // The display's gate; miscellany at 444F0h, power controller at 444E0h: status, mask, identity, enable.
+        assert!(log.contains(&W(0x4_4200, 0)));
+        for block in [0x4_44f0, 0x4_44e0] {
+            assert!(log.contains(&W(block + 4, 0xffff_ffff)));
+            assert!(log.contains(&W(block + 12, 0)));
+            let cleared = W(block + 8, 0xffff_ffff);
+            assert_eq!(log.iter().filter(|a| **a == cleared).count(), 2);
+        }
         for enable in [0x19_0030, 0x19_0034, 0x19_0048] {
             assert!(log.contains(&W(enable, 0)));
         }
@@ -453,6 +513,43 @@ mod tests {
         mock.gone.set(true);
         assert_eq!(ack(&probed(&mock)), Events::default());
         assert_eq!(mock.take(), [W(0x19_0008, 0), R(0x19_0008)]);
+    }
+
+    /// Bit 16 is the display's, 29 the miscellany's, 30 the power controller's (§5.8).
+    #[test]
+    fn what_is_no_engines_is_not_ours_and_is_masked() {
+        for bit in [16, 29, 30] {
+            let mock = Mock::default();
+            mock.script(0x19_0008, &[1]);
+            // It is there, comes back, and is gone when its source is masked.
+            mock.script(0x19_0010, &[1 << bit, 1 << bit, 0]);
+            assert_eq!(ack(&probed(&mock)), Events::default());
+            assert_eq!(mock.written(0x19_0010), [1 << bit, 0x7fff_ffff]);
+            for masked in [0x4_44f4, 0x4_44e4, 0x19_00e8] {
+                assert_eq!(mock.written(masked), [0xffff_ffff]);
+            }
+            assert_eq!(mock.written(0x4_4200), [0]);
+            assert_eq!(mock.warned.borrow().len(), 1);
+            assert_eq!(mock.take().last(), Some(&W(0x19_0008, 0x8000_0000)));
+        }
+    }
+
+    #[test]
+    fn what_goes_by_itself_or_never_is_not_told_of() {
+        let mock = Mock::default();
+        // Beside an engine's, and gone at the second look.
+        mock.script(0x19_0008, &[1]);
+        mock.script(0x19_0010, &[1 << 16 | 1, 0]);
+        assert!(ack(&probed(&mock)).ours);
+        assert_eq!(mock.written(0x4_4200), []);
+        // It stays whatever is done.
+        mock.script(0x19_0008, &[1]);
+        mock.fix(0x19_0010, 1 << 16);
+        assert!(!ack(&probed(&mock)).ours);
+        // A tile that this card does not have.
+        mock.script(0x19_0008, &[2]);
+        assert_eq!(ack(&probed(&mock)), Events::default());
+        assert!(mock.warned.borrow().is_empty());
     }
 
     #[test]
