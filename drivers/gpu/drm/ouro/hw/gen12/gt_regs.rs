@@ -51,8 +51,6 @@ pub(super) struct Steer {
 }
 const_assert_eq!(core::mem::size_of::<Steer>(), 4);
 
-/// Cache control of 64 indices (§3.3 row 3).
-pub(super) const GLOBAL_MOCS: u32 = 0x4000;
 /// Cache control of eight kinds of pages (§3.3 row 5).
 pub(super) const PAT_INDEX: u32 = 0x4800;
 /// Size of the local memory (§3.3 row 6).

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Cache control: by index, which commands name, and by kind of page, which entries name (digest §5.4).
+//!
+//! Of an index there is what L3 does. What the last level of cache does with it (the registers at 4000h) is for
+//! parts that share it with a CPU: the upstream driver does not write these on a card.
 
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
@@ -55,10 +58,6 @@ const KINDS: [u32; 8] = [3, 1, 2, 0, 3, 3, 3, 3];
 
 /// Sets all. Writes go to all instances ([`super::steering`]).
 pub(super) fn set(hw: &Hw<'_>) {
-    for index in 0..INDICES {
-        let at = gt_reg::GLOBAL_MOCS.wrapping_add(index.wrapping_mul(4));
-        hw.regs.write32(at, 0);
-    }
     for pair in 0..INDICES / 2 {
         let first = pair.wrapping_mul(2);
         let (low, high) = (l3(first), l3(first.wrapping_add(1)));
@@ -88,15 +87,13 @@ mod tests {
         let mock = Mock::default();
         set(&mock.hw());
         let log = mock.take();
-        assert_eq!(log.len(), 64 + 32 + 8);
-        assert_eq!(log[0], Access::W(0x4000, 0));
-        assert_eq!(log[63], Access::W(0x40fc, 0));
-        assert_eq!(log[64], Access::W(0xb020, 0x00d0_0090));
-        assert_eq!(log[65], Access::W(0xb024, 0x00b0_0050));
-        assert_eq!(log[95], Access::W(0xb09c, 0x00b0_00b0));
+        assert_eq!(log.len(), 32 + 8);
+        assert_eq!(log[0], Access::W(0xb020, 0x00d0_0090));
+        assert_eq!(log[1], Access::W(0xb024, 0x00b0_0050));
+        assert_eq!(log[31], Access::W(0xb09c, 0x00b0_00b0));
         // 0 back, 1 combined, 2 through, 3 uncached, 4 to 7 back, in the numbers of that register.
         assert_eq!(
-            log[96..100],
+            log[32..36],
             [
                 Access::W(0x4800, 3),
                 Access::W(0x4804, 1),
@@ -104,6 +101,6 @@ mod tests {
                 Access::W(0x480c, 0)
             ]
         );
-        assert_eq!(log[103], Access::W(0x481c, 3));
+        assert_eq!(log[39], Access::W(0x481c, 3));
     }
 }

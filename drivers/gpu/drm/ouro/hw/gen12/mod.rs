@@ -248,7 +248,7 @@ mod tests {
         mock.take();
         generation.start(&hw, &topo, &layout, &mock).unwrap();
         // Interrupts off, awake, set up, reset, steered, cached: in this order.
-        let order = [0x19_0008, 0xa188, 0x13_8124, 0x941c, 0x0fd0, 0x4000, 0x4800];
+        let order = [0x19_0008, 0xa188, 0x13_8124, 0x941c, 0x0fd0, 0xb020, 0x4800];
         let log = mock.take();
         let first = |reg| {
             log.iter()
