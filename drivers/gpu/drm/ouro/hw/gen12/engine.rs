@@ -8,7 +8,7 @@ use super::{
     blt, commands, emit, errors,
     image::Images,
     mocs, poll,
-    regs::{self, masked, Base, BlitCctl, StatusPointers},
+    regs::{self, masked, Base, BlitCctl, RingHead, StatusPointers},
     settings, status, submit,
 };
 use crate::{
@@ -164,13 +164,25 @@ impl ListEngine {
         hw.regs.read32(self.base.at(reg))
     }
 
-    /// Has its parser stop, and waits until it has (J13).
+    /// Has its parser stop and fetch nothing ahead (workaround 22011802037), and waits until it has (J13).
+    /// One whose ring is empty has, whatever it says: upstream has seen that the idle bit does not come.
     fn halt(&self, hw: &Hw<'_>, micros: u32, wait: &dyn SleepWait) -> Result<(), BringUpError> {
         self.write(hw, regs::MI_MODE, masked(regs::MI_MODE_STOP, 0));
+        let no_prefetch = masked(regs::GFX_MODE_NO_PREFETCH, 0);
+        self.write(hw, regs::GFX_MODE, no_prefetch);
         let mode = self.named(regs::MI_MODE, "MI_MODE");
         let stopped = |v| v & regs::MI_MODE_IDLE != 0;
-        poll::sleeping(hw.regs, wait, mode, micros, &stopped)?;
-        Ok(())
+        match poll::sleeping(hw.regs, wait, mode, micros, &stopped) {
+            Err(BringUpError::Timeout(_)) if self.is_empty(hw) => Ok(()),
+            other => other.map(|_| ()),
+        }
+    }
+
+    /// Whether its ring has been read to its end.
+    fn is_empty(&self, hw: &Hw<'_>) -> bool {
+        let head = RingHead::from_bits(self.read(hw, regs::RING_HEAD));
+        let tail = self.read(hw, regs::RING_TAIL);
+        head.offset() == tail & regs::RING_TAIL_OFFSET
     }
 
     /// Stops it before a reset: whether it could does not matter.
@@ -187,7 +199,6 @@ impl ListEngine {
         self.write(hw, regs::EMR, u32::MAX);
         self.write(hw, regs::EIR, u32::MAX);
         self.write(hw, regs::EMR, !regs::ERROR_INSTRUCTION);
-        self.write(hw, regs::CSB_INTERRUPT_MASK, 0);
         let vector = regs::VECTOR_USER | regs::VECTOR_ERROR | regs::VECTOR_SWITCH;
         self.write(hw, regs::IMR, !u32::from(vector));
     }
@@ -213,7 +224,8 @@ impl Engine for ListEngine {
         for element in 0..u32::from(ELEMENTS) {
             submit::element(self, hw, element, 0);
         }
-        self.write(hw, regs::GFX_MODE, masked(regs::GFX_MODE_LISTS, 0));
+        let mode = masked(regs::GFX_MODE_LISTS, regs::GFX_MODE_NO_PREFETCH);
+        self.write(hw, regs::GFX_MODE, mode);
         settings::apply(self, hw);
         // The first report is entry 0 (E19).
         let last = status::ENTRIES.wrapping_sub(1);
@@ -225,7 +237,9 @@ impl Engine for ListEngine {
             masked(pointers.into_bits(), none),
         );
         self.unmask(hw);
-        self.write(hw, regs::MI_MODE, masked(0, regs::MI_MODE_STOP));
+        // Batches are nested as ever, which user space counts on: first images are made of this (D6).
+        let mode = masked(0, regs::MI_MODE_STOP | regs::MI_MODE_NESTED);
+        self.write(hw, regs::MI_MODE, mode);
         if self.read(hw, regs::HWS_PGA) == u32::MAX {
             return Err(BringUpError::Gone);
         }
@@ -310,10 +324,12 @@ impl Engine for ListEngine {
         errors::activity(self, hw)
     }
 
-    /// The upper half keeps the number of the last context; what is known of the lower one is that something
-    /// is set in it while one runs (E21).
+    /// The upper half keeps the number of the last context. Of the lower one it is known that something is set
+    /// in it while one runs (E21), and that idle engines have said 18001h: bit 15 is what the maker's own
+    /// harness takes for the end of all work.
     fn running(&self, hw: &Hw<'_>) -> Option<u32> {
-        if self.read(hw, regs::EXECLIST_STATUS) == 0 {
+        let status = self.read(hw, regs::EXECLIST_STATUS);
+        if status == 0 || status & regs::EXECLIST_STATUS_IDLE != 0 {
             return None;
         }
         super::descriptor::id_of(self.read(hw, regs::EXECLIST_STATUS_HI))
@@ -378,6 +394,8 @@ mod tests {
         let (r, w) = (Access::R, Access::W);
         let mut expected = Vec::from([
             w(0x2_209c, 0x0100_0100),
+            // T4: bit 10.
+            w(0x2_229c, 0x0400_0400),
             r(0x2_209c),
             w(0x2_2098, 0xffff_ffff),
             w(0x2_2080, 0x0002_0000),
@@ -387,8 +405,8 @@ mod tests {
             expected.extend([w(0x2_2510 + 8 * n, 0), w(0x2_2514 + 8 * n, 0)]);
         }
         expected.extend([
-            // A5: bit 3.
-            w(0x2_229c, 0x0008_0008),
+            // A5: bit 3 on; T4: bit 10 off.
+            w(0x2_229c, 0x0408_0008),
             // Index 1, as 2, for reads (6:0) and writes (13:7).
             w(0x2_20c4, 0x3fff_0102),
             // P1: the watchdog stops.
@@ -399,14 +417,14 @@ mod tests {
         expected.extend([
             // E19: both pointers are 11.
             w(0x2_23a0, 0xffff_0b0b),
-            // I9: forget, then all but instruction errors masked. E3: no reason masked.
+            // I9: forget, then all but instruction errors masked.
             w(0x2_20b4, 0xffff_ffff),
             w(0x2_20b0, 0xffff_ffff),
             w(0x2_20b4, 0xffff_fffe),
-            w(0x2_2218, 0),
             // Bits 0, 3 and 8.
             w(0x2_20a8, !0x109),
-            w(0x2_209c, 0x0100_0000),
+            // Goes on; bit 12: nothing is nested deeper.
+            w(0x2_209c, 0x1100_0000),
             r(0x2_2080),
         ]);
         assert_eq!(mock.take(), expected);
@@ -415,6 +433,9 @@ mod tests {
     #[test]
     fn one_that_does_not_stop_is_named() {
         let mock = Mock::default();
+        // Head and tail: bits 20:2 and 20:3 are offsets.
+        mock.set(0x2_2034, 0x0020_0040);
+        mock.set(0x2_2030, 0x48);
         let r = BCS0.start(&mock.hw(), &MEM, &mock);
         assert_eq!(r, Err(BringUpError::Timeout("MI_MODE")));
         let r = BCS0.stop(&mock.hw(), &mock);
@@ -423,6 +444,16 @@ mod tests {
         mock.gone.set(true);
         let r = BCS0.start(&mock.hw(), &MEM, &mock);
         assert_eq!(r, Err(BringUpError::Gone));
+    }
+
+    #[test]
+    fn one_with_nothing_to_do_has_stopped_whatever_it_says() {
+        let mock = Mock::default();
+        // MI_MODE's bit 9 never comes; the head is where the tail is, after a turn of the ring.
+        mock.set(0x2_2034, 0x0020_0048);
+        mock.set(0x2_2030, 0x48);
+        assert_eq!(BCS0.start(&mock.hw(), &MEM, &mock), Ok(()));
+        assert_eq!(BCS0.stop(&mock.hw(), &mock), Ok(()));
     }
 
     #[test]
@@ -445,6 +476,10 @@ mod tests {
         mock.set(0x2_2238, 5 << 7);
         assert_eq!(BCS0.running(&mock.hw()), Some(5));
         mock.set(0x2_2238, 0xffff << 7);
+        assert_eq!(BCS0.running(&mock.hw()), None);
+        // An idle engine: bits 16, 15 and 0, and the last context still in the upper half.
+        mock.set(0x2_2238, 5 << 7);
+        mock.set(0x2_2234, 0x1_8001);
         assert_eq!(BCS0.running(&mock.hw()), None);
         // Nothing runs any more.
         mock.set(0x2_2238, 5 << 7);

@@ -96,6 +96,9 @@ pub(super) const GDRST_ENHANCE: u32 = 1 << 13;
 /// Bit 17 of [`GDRST`]: the scaler of the first two decoders and the first enhancer; the others follow.
 pub(super) const GDRST_SCALER: u32 = 1 << 17;
 
+/// Units of power that are awake (the upstream driver's `gt/intel_gt_regs.h`, Linux 7.3).
+pub(super) const WELL_STATUS: u32 = 0xa2a0;
+
 /// L3 cache control of 64 indices, two in a dword (§3.3 row 14).
 pub(super) const LNCF_MOCS: u32 = 0xb020;
 

@@ -92,7 +92,10 @@ fn ring_context(what: &FirstImage) -> Option<(Ring, Space)> {
 /// Registers of the engine context that a copy must not inherit: whether the parser stands still, and the
 /// offset of batches (digest §5.11).
 const CLEARED: [(u32, u32); 2] = [
-    (regs::MI_MODE, masked(0, regs::MI_MODE_STOP)),
+    (
+        regs::MI_MODE,
+        masked(0, regs::MI_MODE_STOP | regs::MI_MODE_NESTED),
+    ),
     (regs::BB_OFFSET, 0),
 ];
 
@@ -313,8 +316,8 @@ mod tests {
         let (fresh, state) = (first(), &image[1024..]);
         assert_eq!(state[3], 0x0009_0008, "the engine context is read");
         assert_eq!(state[4..0x34], fresh[1024 + 4..1024 + 0x34]);
-        // §5.11: MI_MODE at 0x70 does not stop, BB_OFFSET at 0x80 is zero.
-        assert_eq!((state[0x71], state[0x81]), (0x0100_0000, 0));
+        // §5.11: MI_MODE at 0x70 does not stop (8) or nest deeper (12), BB_OFFSET at 0x80 is zero.
+        assert_eq!((state[0x71], state[0x81]), (0x1100_0000, 0));
         assert_eq!(state[0x63], 0x5a5a_0000);
         assert_eq!(state[0xcf], 0x5a5a_0036);
     }

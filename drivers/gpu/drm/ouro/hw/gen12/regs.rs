@@ -27,6 +27,8 @@ pub(super) const fn masked(set: u16, clear: u16) -> u32 {
 
 /// Tail of the running context's ring: a byte offset, bits 20:3 (row 2).
 pub(super) const RING_TAIL: u32 = 0x30;
+/// These bits.
+pub(super) const RING_TAIL_OFFSET: u32 = 0x1f_fff8;
 /// Head of the running context's ring (row 3).
 pub(super) const RING_HEAD: u32 = 0x34;
 
@@ -106,6 +108,9 @@ pub(super) const HWSTAM: u32 = 0x98;
 pub(super) const MI_MODE: u32 = 0x9c;
 /// Bit 8 of [`MI_MODE`]: the parser stops at the next command.
 pub(super) const MI_MODE_STOP: u16 = 1 << 8;
+/// Bit 12 of [`MI_MODE`]: a batch that another one starts may start a third, and bits of the command mean
+/// something else for that. On at power-on (the upstream driver's word).
+pub(super) const MI_MODE_NESTED: u16 = 1 << 12;
 /// Bit 9 of [`MI_MODE`]: it has stopped. Read only.
 pub(super) const MI_MODE_IDLE: u32 = 1 << 9;
 
@@ -195,10 +200,10 @@ pub(super) struct BlitCctl {
 }
 const_assert_eq!(core::mem::size_of::<BlitCctl>(), 4);
 
-/// Reasons of which no report is made: none (row 54, E3).
-pub(super) const CSB_INTERRUPT_MASK: u32 = 0x218;
 /// Not zero while a context runs; which bits say what is not known (row 57, E21).
 pub(super) const EXECLIST_STATUS: u32 = 0x234;
+/// Bit 15 of [`EXECLIST_STATUS`]: nothing runs.
+pub(super) const EXECLIST_STATUS_IDLE: u32 = 1 << 15;
 /// The context that runs, as the upper half of its descriptor (row 57, E21).
 pub(super) const EXECLIST_STATUS_HI: u32 = 0x238;
 
@@ -216,6 +221,8 @@ pub(super) const PDP: [u32; 4] = [0x270, 0x278, 0x280, 0x288];
 pub(super) const GFX_MODE: u32 = 0x29c;
 /// Bit 3 of [`GFX_MODE`]: work comes by lists, not by the ring registers (A5).
 pub(super) const GFX_MODE_LISTS: u16 = 1 << 3;
+/// Bit 10 of [`GFX_MODE`]: nothing is fetched ahead (T4).
+pub(super) const GFX_MODE_NO_PREFETCH: u16 = 1 << 10;
 
 /// A semaphore's token (row 66, G5).
 pub(super) const SEMAPHORE_TOKEN: u32 = 0x2b4;

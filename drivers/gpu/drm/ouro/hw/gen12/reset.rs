@@ -23,18 +23,21 @@ const GDRST: poll::Named = poll::Named {
     offset: gt_reg::GDRST,
     name: "GDRST",
 };
+const WELLS: poll::Named = poll::Named {
+    offset: gt_reg::WELL_STATUS,
+    name: "PWRGT_DOMAIN_STATUS",
+};
 /// Microseconds that one takes: ten times what the digest has.
 const RESET_MICROS: u32 = 20_000;
 /// Microseconds until an engine is ready: ten times what the digest has.
 const READY_MICROS: u32 = 7_000;
-/// Microseconds until an engine's last message about sleep is through.
-const IDLE_MICROS: u32 = 5_000;
-/// Bits 13:9 of such a register, where its upper half says that they count.
-const IDLE_PENDING: u32 = 0x3e00;
+/// Microseconds until units that an engine's commands have asked for are awake: ten times what upstream waits.
+const WELL_MICROS: u32 = 50_000;
 
-/// Whether an engine has such a message on its way.
-const fn is_pending(value: u32) -> bool {
-    value & (value >> 16) & IDLE_PENDING != 0
+/// The units of power that an engine's commands have asked for and that have not answered yet, by their bits in
+/// [`gt_reg::WELL_STATUS`]: bits 13:9 of its register, where the upper half says that they count.
+const fn asked(value: u32) -> u32 {
+    (value & (value >> 16)) >> 9 & 0x1f
 }
 
 /// What a timeout does not change: it is reset all the same.
@@ -48,12 +51,14 @@ fn at_best(result: Result<u32, BringUpError>) -> Result<(), BringUpError> {
 /// Stops an engine, and has it be ready.
 fn prepare(engine: &ListEngine, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
     engine.halt_hung(hw, wait)?;
-    let idle = poll::Named {
-        offset: engine.idle,
-        name: "MSG_IDLE",
-    };
-    let through = |v| !is_pending(v);
-    at_best(poll::sleeping(hw.regs, wait, idle, IDLE_MICROS, &through))?;
+    // Workaround 22011802037: a command that wakes a unit must not be under way.
+    let wells = asked(hw.regs.read32(engine.idle));
+    if wells != 0 {
+        wait.pause(1);
+        let awake = |v| v & wells == wells;
+        at_best(poll::sleeping(hw.regs, wait, WELLS, WELL_MICROS, &awake))?;
+        wait.pause(1);
+    }
     let ctl = engine.named(regs::RESET_CTL, "RESET_CTL");
     let now = engine.read(hw, regs::RESET_CTL);
     if now == u32::MAX {
@@ -159,8 +164,9 @@ mod tests {
         assert_eq!(
             mock.take(),
             [
-                // Stop; messages through; request, ready.
+                // Stop, and fetch nothing; no unit asked for; request, ready.
                 w(0x2_209c, 0x0100_0100),
+                w(0x2_229c, 0x0400_0400),
                 r(0x2_209c),
                 r(0x800c),
                 r(0x2_20d0),
@@ -237,17 +243,20 @@ mod tests {
     }
 
     #[test]
-    fn messages_about_sleep_are_waited_for() {
+    fn units_that_commands_have_asked_for_are_waited_for() {
         let mock = device();
-        // Bits 13:9, where their masks are set.
-        mock.script(0x800c, &[0x0200_0200, 0x0000_0200]);
+        // Bits 13:9, where their masks are set: 9 and 11; 10 does not count.
+        mock.set(0x800c, 0x0a00_0e00);
+        // As bits 0 and 2.
+        mock.script(0xa2a0, &[0b010, 0b011, 0b111]);
         reset(&probed(&mock), ResetScope::Engine(1), &mock).unwrap();
-        let looks = mock
-            .take()
-            .iter()
-            .filter(|a| **a == Access::R(0x800c))
-            .count();
-        assert_eq!(looks, 2);
+        let (r, pause) = (Access::R, Access::Pause(1));
+        let log = mock.take();
+        let at = log.iter().position(|a| *a == r(0x800c)).unwrap();
+        assert_eq!(
+            log[at + 1..at + 6],
+            [pause, r(0xa2a0), r(0xa2a0), r(0xa2a0), pause]
+        );
     }
 
     #[test]
