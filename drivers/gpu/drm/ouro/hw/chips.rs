@@ -98,25 +98,33 @@ pub const RADEONS: &[Chip] = &[
     rv560(0x7297),
 ];
 
-const fn arc(device: u16, name: &'static str) -> Chip {
+const fn arc(device: u16, name: &'static str, part: &'static gen12::Gen12) -> Chip {
     Chip {
         vendor: INTEL,
         device,
         name,
-        generation: &gen12::GEN12,
+        generation: part,
     }
 }
 
 const fn g10(device: u16) -> Chip {
-    arc(device, "DG2-G10")
+    arc(device, "DG2-G10", &gen12::G10)
 }
 
 const fn g11(device: u16) -> Chip {
-    arc(device, "DG2-G11")
+    arc(device, "DG2-G11", &gen12::G11)
 }
 
 const fn g12(device: u16) -> Chip {
-    arc(device, "DG2-G12")
+    arc(device, "DG2-G12", &gen12::G12)
+}
+
+const fn m150(device: u16) -> Chip {
+    arc(device, "ATS-M150", &gen12::ATS_M150)
+}
+
+const fn m75(device: u16) -> Chip {
+    arc(device, "ATS-M75", &gen12::ATS_M75)
 }
 
 /// DG2 and ATS-M (digest of Gen12, §5.1).
@@ -127,7 +135,7 @@ pub const ARCS: &[Chip] = &[
     g11(0x56a5), g11(0x56a6), g11(0x56b0), g11(0x56b1), g11(0x56ba), g11(0x56bb), g11(0x56bc),
     g11(0x56bd), g11(0x5693), g11(0x5694), g11(0x5695),
     g12(0x56a3), g12(0x56a4), g12(0x56b2), g12(0x56b3), g12(0x5696), g12(0x5697),
-    arc(0x56c0, "ATS-M150"), arc(0x56c2, "ATS-M150"), arc(0x56c1, "ATS-M75"),
+    m150(0x56c0), m150(0x56c2), m75(0x56c1),
 ];
 
 /// All chips that have a backend.

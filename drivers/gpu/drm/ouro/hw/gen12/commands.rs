@@ -79,6 +79,11 @@ impl LoadRegister {
     pub(super) const fn encode(self) -> [u32; 3] {
         [mi(0x22, 3) | Self::OWN, self.offset & 0x7f_fffc, self.value]
     }
+
+    /// The dwords for a register of the device's, by its own offset.
+    pub(super) const fn encode_absolute(self) -> [u32; 3] {
+        [mi(0x22, 3), self.offset & 0x7f_fffc, self.value]
+    }
 }
 
 /// `MI_FLUSH_DW`: the flush of all engines but render and compute, with a store of a dword behind it

@@ -9,7 +9,7 @@ use super::{
     image::Images,
     mocs, poll,
     regs::{self, masked, Base, BlitCctl, RingHead, StatusPointers},
-    settings, status, submit,
+    settings, status, submit, workarounds,
 };
 use crate::{
     context::Context,
@@ -87,10 +87,9 @@ const fn engine(
             ring_bytes: RING_BYTES,
             noop: commands::NOOP,
             emit_dwords: emit::dwords(class),
-            golden_dwords: if matches!(class, EngineClass::Copy) {
-                4
-            } else {
-                0
+            golden_dwords: match class {
+                EngineClass::Copy => 4,
+                _ => workarounds::golden_dwords(class),
             },
             known_dwords: 0,
             private_dwords: 0,
@@ -289,10 +288,10 @@ impl Engine for ListEngine {
     }
 
     /// What is not in an image before the device has written one, and has no good value: how the blitter's
-    /// own accesses are cached.
+    /// own accesses are cached. On render, workarounds.
     fn golden(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
         if self.class() != EngineClass::Copy {
-            return Ok(());
+            return workarounds::golden(self.class(), out);
         }
         let uncached = mocs::UNCACHED << 1;
         let cctl = BlitCctl::new()
@@ -465,8 +464,12 @@ mod tests {
         assert_eq!(out.as_slice(), [0x1108_0001, 0x204, 0x202, 0]);
         assert_eq!(out.len(), BCS0.desc().golden_dwords);
         let mut out = Commands::new(&mut buf);
+        CCS0.golden(&mut out).unwrap();
+        assert_eq!((out.len(), CCS0.desc().golden_dwords), (0, 0));
+        let mut buf = [7; 32];
+        let mut out = Commands::new(&mut buf);
         RCS0.golden(&mut out).unwrap();
-        assert_eq!((out.len(), RCS0.desc().golden_dwords), (0, 0));
+        assert_eq!(out.len(), RCS0.desc().golden_dwords);
     }
 
     #[test]

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Which engines a card has (A2, digest §5.3).
 //!
-//! They are a set: bit n is the n-th of [`ALL`]. It is what [`Topology::card`] and [`Hw::card`] say, so that
-//! all parts count engines alike. Of the compute engines the first one is used, which then has all slices.
+//! They are a set: bit n is the n-th of [`ALL`]. It is what [`Topology::card`] and [`Hw::card`] say (beside
+//! [`super::parts`]), so that all of the backend counts engines alike.
+//!
+//! Of the compute engines the first one is used, and has all slices: not by itself, as the chip would share
+//! them out by load, but because each slice is given to it and sharing is off (workaround 14019159160,
+//! [`slices`]).
 //!
 //! [`Topology::card`]: crate::generation::Topology::card
 
@@ -88,6 +92,23 @@ pub(super) fn read(hw: &Hw<'_>) -> u32 {
     set
 }
 
+/// Bits of [`gt_reg::CCS_MODE`] for each slice, and what they say of one that no engine has.
+const SLICE: (u32, u16) = (3, 0b111);
+
+/// What [`gt_reg::CCS_MODE`] is to be: for each slice that is there, the compute engine that is used.
+pub(super) fn slices(hw: &Hw<'_>) -> u16 {
+    let fuse = hw.regs.read32(gt_reg::COMPUTE_DSS);
+    let engine = match fuse {
+        0 => SLICE.1,
+        _ => (hw.card >> COMPUTE.0 & 0xf).trailing_zeros() as u16 & SLICE.1,
+    };
+    let each = (0u32..).zip(fuse.to_le_bytes());
+    each.fold(0, |mode, (n, subslices)| {
+        let of = if subslices != 0 { engine } else { SLICE.1 };
+        mode | of << (n * SLICE.0)
+    })
+}
+
 /// Reads which subslices there are, and what each has: 16 units at most, which eight bits switch in pairs
 /// (digest §3.3 row 9; that they are pairs follows from the number of a DG2's units alone).
 pub(super) fn shaders(hw: &Hw<'_>) -> Shaders {
@@ -112,7 +133,7 @@ pub(super) fn engines(set: u32) -> &'static [&'static dyn Engine] {
 }
 
 /// The engines of this card, each with its number in the topology.
-pub(super) fn numbered(hw: &Hw<'_>) -> impl Iterator<Item = (usize, &'static ListEngine)> {
+pub(super) fn numbered(hw: &Hw<'_>) -> impl Iterator<Item = (usize, &'static ListEngine)> + Clone {
     let set = hw.card;
     ALL.iter()
         .filter(move |e| set >> e.slot & 1 != 0)
@@ -169,6 +190,26 @@ mod tests {
         assert_eq!(names(0x0002_0004, 0), ["rcs0", "bcs0", "vcs2", "vecs1"]);
         // Others are not DG2's.
         assert_eq!(names(0xfffc_fffa, 0), ["rcs0", "bcs0"]);
+    }
+
+    /// Upstream's `intel_gt_apply_ccs_mode`: three bits for each slice, 7 where there is none.
+    #[test]
+    fn all_slices_are_given_to_the_first_compute_engine() {
+        for (fuse, engine, mode) in [
+            (0xffff_ffff, 0, 0o0000),
+            (0x0000_00ff, 0, 0o7770),
+            (0x00ff_ff00, 1, 0o7117),
+            (0x0100_0000, 3, 0o3777),
+            (0, 0, 0o7777),
+        ] {
+            let mock = Mock::default();
+            mock.set(0x9144, fuse);
+            let hw = Hw {
+                card: 0b11 | 1 << (2 + engine),
+                ..mock.hw()
+            };
+            assert_eq!(slices(&hw), mode, "{fuse:x}");
+        }
     }
 
     #[test]

@@ -148,6 +148,13 @@ const_assert_eq!(core::mem::size_of::<FaultData1>(), 4);
 pub(super) const RCU_MODE: u32 = 0x1_4800;
 /// Bit 0 of [`RCU_MODE`]: they do.
 pub(super) const RCU_MODE_COMPUTE: u16 = 1 << 0;
+/// Bit 1 of [`RCU_MODE`]: slices are theirs as [`CCS_MODE`] says, not by load. (This bit and the next register
+/// are of the upstream driver, `gt/intel_gt_regs.h`, Linux 7.3, and of the maker's harness.)
+pub(super) const RCU_MODE_FIXED: u16 = 1 << 1;
+/// Which compute engine has which slice: three bits for each of four; masked by 27:16.
+pub(super) const CCS_MODE: u32 = 0x1_4804;
+/// Bits of [`CCS_MODE`] that there are.
+pub(super) const CCS_MODE_ALL: u16 = 0xfff;
 
 /// State of the device as a whole (§3.3 row 19).
 pub(super) const GU_CNTL: u32 = 0x10_1010;

@@ -7,12 +7,11 @@
 //! streamers, come from the project's digest of it, cited by section (`digest §4.1`) or row of its checklist
 //! (`row B4`, or `B4` alone), which says where each value is from.
 //!
-//! One file for each concept: `fuses` says which engines there are, `topology` what else; `pcode`,
-//! `forcewake`, `steering`, `mocs` and `reset` bring a card up, `engine` and `settings` an engine. `descriptor`, `image` and
-//! `lri` are contexts; `submit` loads lists of them, `status` reads what became of those. `commands`, `emit`
-//! and `blt` fill rings; `pte` are entries of tables, `tlb` drops copies of them;
-//! `interrupts` and `errors` (`names`: of their bits) say
-//! what happened.
+//! One file for each concept: `parts` and `fuses` say which card it is and which engines there are, `topology`
+//! what else; `pcode`, `forcewake`, `steering`, `mocs` and `reset` bring a card up, `engine` and `settings` an
+//! engine, `workarounds` (`faults`: the tables) both. `descriptor`, `image` and `lri` are contexts; `submit` loads
+//! lists of them, `status` reads what became of those. `commands`, `emit` and `blt` fill rings; `pte` are entries
+//! of tables, `tlb` drops copies of them; `interrupts` and `errors` (`names`: of their bits) say what happened.
 
 mod blt;
 mod commands;
@@ -20,6 +19,7 @@ mod descriptor;
 mod emit;
 mod engine;
 mod errors;
+mod faults;
 mod forcewake;
 mod fuses;
 mod gt_regs;
@@ -28,6 +28,7 @@ mod interrupts;
 mod lri;
 mod mocs;
 mod names;
+mod parts;
 mod pcode;
 mod pte;
 mod regs;
@@ -38,6 +39,7 @@ mod steering;
 mod submit;
 mod tlb;
 mod topology;
+mod workarounds;
 
 use crate::{
     chips::Chip,
@@ -50,10 +52,20 @@ use crate::{
     report::Report,
 };
 
-/// The generation.
-pub struct Gen12;
-/// The one object.
-pub static GEN12: Gen12 = Gen12;
+use parts::Parts;
+
+/// The generation, of a part.
+pub struct Gen12(Parts);
+/// DG2-G10.
+pub static G10: Gen12 = Gen12(Parts::G10);
+/// DG2-G11.
+pub static G11: Gen12 = Gen12(Parts::G11);
+/// DG2-G12.
+pub static G12: Gen12 = Gen12(Parts::G12);
+/// ATS-M150: the first part, for servers.
+pub static ATS_M150: Gen12 = Gen12(Parts::G10.and(Parts::SERVER));
+/// ATS-M75: the second one.
+pub static ATS_M75: Gen12 = Gen12(Parts::G11.and(Parts::SERVER));
 
 /// The base address register of registers and the global table (digest §5.2).
 const REGISTER_BAR: u8 = 0;
@@ -97,7 +109,7 @@ impl Generation for Gen12 {
     }
 
     fn probe(&self, hw: &Hw<'_>, _chip: &Chip) -> Result<Topology, BringUpError> {
-        topology::probe(hw)
+        topology::probe(hw, self.0)
     }
 
     fn start(
@@ -112,6 +124,7 @@ impl Generation for Gen12 {
         pcode::ready(hw, wait)?;
         reset::reset(hw, ResetScope::All, wait)?;
         steering::set(hw);
+        workarounds::set_card(hw);
         mocs::set(hw);
         Ok(())
     }
@@ -247,8 +260,10 @@ mod tests {
         };
         mock.take();
         generation.start(&hw, &topo, &layout, &mock).unwrap();
-        // Interrupts off, awake, set up, reset, steered, cached: in this order.
-        let order = [0x19_0008, 0xa188, 0x13_8124, 0x941c, 0x0fd0, 0xb020, 0x4800];
+        // Interrupts off, awake, set up, reset, steered, mended, cached: in this order.
+        let order = [
+            0x19_0008, 0xa188, 0x13_8124, 0x941c, 0x0fd0, 0xcf54, 0xb020, 0x4800,
+        ];
         let log = mock.take();
         let first = |reg| {
             log.iter()
@@ -266,8 +281,8 @@ mod tests {
         for engine in topo.engines {
             engine.start(&hw, &mem, &mock).unwrap();
         }
-        // Compute on.
-        assert_eq!(mock.written(0x1_4800), [0x0001_0001]);
+        // Compute on, slices fixed.
+        assert_eq!(mock.written(0x1_4800), [0x0003_0003]);
         generation.irq_on(&hw, &mut gt);
         assert!(!generation.errors(&hw, &mut gt, &topo).is_error());
         generation.stop(&hw);
@@ -277,7 +292,7 @@ mod tests {
 
     #[test]
     fn windows_are_those_of_5_2() {
-        let windows = GEN12.windows();
+        let windows = G10.windows();
         assert_eq!(
             (windows.regs.bar, windows.regs.start, windows.regs.len),
             (0, 0, 8 << 20)
@@ -288,7 +303,7 @@ mod tests {
         assert_eq!(windows.regs.mapping, Mapping::Uncached);
         assert_eq!(windows.local.map(|w| w.bar), Some(2));
         assert!(windows.aperture.is_none());
-        assert_eq!(GEN12.dma_bits(), 46);
+        assert_eq!(G10.dma_bits(), 46);
     }
 
     #[test]
@@ -296,10 +311,10 @@ mod tests {
         let mock = Mock::default();
         mock.script(0x235c, &[1, 2]);
         mock.script(0x2358, &[0xffff_ffff, 3]);
-        assert_eq!(GEN12.user_register(&mock.hw(), 0x2358), Some(0x2_0000_0003));
+        assert_eq!(G10.user_register(&mock.hw(), 0x2358), Some(0x2_0000_0003));
         mock.set(0x235c, 7);
         mock.set(0x2358, 9);
-        assert_eq!(GEN12.user_register(&mock.hw(), 0x2358), Some(0x7_0000_0009));
-        assert_eq!(GEN12.user_register(&mock.hw(), 0x235c), None);
+        assert_eq!(G10.user_register(&mock.hw(), 0x2358), Some(0x7_0000_0009));
+        assert_eq!(G10.user_register(&mock.hw(), 0x235c), None);
     }
 }

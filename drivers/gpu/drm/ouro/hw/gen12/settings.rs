@@ -2,14 +2,14 @@
 //! What registers are set to each time that an engine starts: after power-on, a reset, a sleep. No image
 //! holds them (D19, R4), or a first image is made of what they hold (D6).
 //!
-//! One list for all engines. Workarounds that are registers belong into it; the documents at hand name none
-//! that is needed without the GuC. What is set is read back ([`lost`]): a register that does not keep it is
-//! told of.
+//! One list for all engines, and behind it the workarounds ([`super::workarounds`]). What is set is read back
+//! ([`lost`]): a register that does not keep it is told of.
 
 use super::{
     engine::ListEngine,
-    gt_regs as gt_reg, mocs,
+    faults, fuses, gt_regs as gt_reg, mocs,
     regs::{self, masked, CmdCctl},
+    workarounds,
 };
 use crate::{
     io::Hw,
@@ -25,15 +25,28 @@ enum Place {
     Card(u32),
 }
 
-/// What it is to hold.
+/// What it holds.
 #[derive(Clone, Copy)]
-enum Value {
+enum Held {
     /// A dword.
     Dword(u32),
     /// Of a masked register, bits that are set, and bits that are clear.
     Bits(u16, u16),
-    /// The offset of another register of the engine.
-    Register(u32),
+}
+
+/// What it is to hold.
+#[derive(Clone, Copy)]
+enum Value {
+    /// This.
+    Fixed(Held),
+    /// The offset of one of the registers that are open; where there are no more, of this one of the engine.
+    Open(u32),
+    /// Of a masked register, the slices of compute, of these bits.
+    Slices(u16),
+}
+
+const fn bits(set: u16, clear: u16) -> Value {
+    Value::Fixed(Held::Bits(set, clear))
 }
 
 /// A register that is set.
@@ -55,73 +68,104 @@ const CACHING: (u16, u16) = {
 };
 
 /// All of them, in the order in which they are written.
-static SETTINGS: [Setting; 4] = [
+static SETTINGS: [Setting; 5] = [
     Setting {
         name: "CMD_CCTL",
         on: ALL,
         at: Place::Engine(regs::CMD_CCTL, 1),
-        to: Value::Bits(CACHING.0, CACHING.1),
+        to: bits(CACHING.0, CACHING.1),
     },
     // P1: zero would start it. Its interrupt is masked, whatever a batch makes of it.
     Setting {
         name: "PR_CTR_CTL",
         on: ALL,
         at: Place::Engine(regs::WATCHDOG_CONTROL, 1),
-        to: Value::Dword(regs::WATCHDOG_STOP),
+        to: Value::Fixed(Held::Dword(regs::WATCHDOG_STOP)),
     },
-    // Q23: what others have opened for batches is shut. Each slot opens something; this, they may write anyway.
+    // Q23: what others have opened for batches is shut. Each slot opens something: what user space sets by the
+    // maker's advice, or what it may write anyway.
     Setting {
         name: "FORCE_TO_NONPRIV",
         on: ALL,
         at: Place::Engine(regs::NONPRIVILEGED, regs::NONPRIVILEGED_SLOTS),
-        to: Value::Register(regs::NOPID),
+        to: Value::Open(regs::NOPID),
     },
-    // Render and compute are reset together, and one may be all that the card has.
+    // Render and compute are reset together, and one may be all that the card has. Slices are not shared out by
+    // load (workaround 14019159160).
     Setting {
         name: "RCU_MODE",
         on: &[Render, Compute],
         at: Place::Card(gt_reg::RCU_MODE),
-        to: Value::Bits(gt_reg::RCU_MODE_COMPUTE, 0),
+        to: bits(gt_reg::RCU_MODE_COMPUTE | gt_reg::RCU_MODE_FIXED, 0),
+    },
+    Setting {
+        name: "CCS_MODE",
+        on: &[Render, Compute],
+        at: Place::Card(gt_reg::CCS_MODE),
+        to: Value::Slices(gt_reg::CCS_MODE_ALL),
     },
 ];
 
-/// Those of an engine: each with its register's offset.
-fn of(engine: &ListEngine) -> impl Iterator<Item = (&'static Setting, u32)> + '_ {
+/// What the n-th register of a setting is to hold.
+fn held(engine: &ListEngine, hw: &Hw<'_>, setting: &Setting, n: u32) -> Held {
+    match setting.to {
+        Value::Fixed(held) => held,
+        Value::Open(other) => {
+            let open = faults::open(engine.class()).get(n as usize).copied();
+            Held::Dword(open.unwrap_or(engine.base.at(other)))
+        }
+        Value::Slices(all) => {
+            let slices = fuses::slices(hw);
+            Held::Bits(slices, all & !slices)
+        }
+    }
+}
+
+/// Those of an engine: each with its register's offset, and what that is to hold.
+fn of<'a>(
+    engine: &'a ListEngine,
+    hw: &'a Hw<'_>,
+) -> impl Iterator<Item = (&'static Setting, u32, Held)> + 'a {
     let its = SETTINGS.iter().filter(|s| s.on.contains(&engine.class()));
-    its.flat_map(|setting| {
+    its.flat_map(move |setting| {
         let (first, n) = match setting.at {
             Place::Engine(reg, n) => (engine.base.at(reg), n),
             Place::Card(offset) => (offset, 1),
         };
-        (0..n).map(move |i| (setting, first.wrapping_add(i.wrapping_mul(4))))
+        (0..n).map(move |i| {
+            let offset = first.wrapping_add(i.wrapping_mul(4));
+            (setting, offset, held(engine, hw, setting, i))
+        })
     })
 }
 
 /// Sets them. The parser stands still.
 pub(super) fn apply(engine: &ListEngine, hw: &Hw<'_>) {
-    for (setting, offset) in of(engine) {
-        let value = match setting.to {
-            Value::Dword(value) => value,
-            Value::Bits(set, clear) => masked(set, clear),
-            Value::Register(reg) => engine.base.at(reg),
+    for (_, offset, held) in of(engine, hw) {
+        let value = match held {
+            Held::Dword(value) => value,
+            Held::Bits(set, clear) => masked(set, clear),
         };
         hw.regs.write32(offset, value);
     }
+    workarounds::set_engine(engine, hw);
 }
 
 /// The name of one that does not hold what it was set to. A card that is gone loses nothing.
 pub(super) fn lost(engine: &ListEngine, hw: &Hw<'_>) -> Option<&'static str> {
-    let mut all = of(engine);
-    let found = all.find(|(setting, offset)| {
+    let mut all = of(engine, hw);
+    let found = all.find(|(_, offset, held)| {
         let now = hw.regs.read32(*offset);
-        let kept = match setting.to {
-            Value::Dword(value) => now == value,
-            Value::Bits(set, clear) => now & u32::from(set | clear) == u32::from(set),
-            Value::Register(reg) => now == engine.base.at(reg),
+        let kept = match *held {
+            Held::Dword(value) => now == value,
+            Held::Bits(set, clear) => now & u32::from(set | clear) == u32::from(set),
         };
         !kept && now != u32::MAX
     });
-    found.map(|(setting, _)| setting.name)
+    match found {
+        Some((setting, ..)) => Some(setting.name),
+        None => workarounds::lost(engine, hw),
+    }
 }
 
 #[cfg(test)]
@@ -140,13 +184,21 @@ mod tests {
             // P1: one stops and clears it.
             assert_eq!(mock.written(base + 0x178), [1]);
             for slot in 0..12 {
-                assert_eq!(mock.written(base + 0x4d0 + 4 * slot), [base + 0x94]);
+                // Upstream's `dg2_whitelist_build`.
+                let open = match (engine.class(), slot) {
+                    (Render, 0) => 0x7304,
+                    (Render, 1) => 0x7010,
+                    _ => base + 0x94,
+                };
+                assert_eq!(mock.written(base + 0x4d0 + 4 * slot), [open]);
             }
-            let compute: &[u32] = match engine.class() {
-                Render | Compute => &[0x0001_0001],
-                _ => &[],
+            // Bits 0 and 1; no slice is there, so all are 7.
+            let compute: [&[u32]; 2] = match engine.class() {
+                Render | Compute => [&[0x0003_0003], &[0x0fff_0fff]],
+                _ => [&[], &[]],
             };
-            assert_eq!(mock.written(0x1_4800), compute);
+            assert_eq!(mock.written(0x1_4800), compute[0]);
+            assert_eq!(mock.written(0x1_4804), compute[1]);
         }
     }
 
@@ -157,10 +209,13 @@ mod tests {
             let mock = Mock::default();
             mock.set(0x20c4, 0x8102);
             mock.set(0x2178, 1);
-            for slot in 0..12 {
+            mock.set(0x24d0, 0x7304);
+            mock.set(0x24d4, 0x7010);
+            for slot in 2..12 {
                 mock.set(0x24d0 + 4 * slot, 0x2094);
             }
             mock.set(0x1_4800, 3);
+            mock.set(0x1_4804, 0xfff);
             mock
         };
         assert_eq!(lost(rcs, &good().hw()), None);
@@ -171,6 +226,8 @@ mod tests {
             (0x24d0, 0, "FORCE_TO_NONPRIV"),
             (0x24fc, 0x2098, "FORCE_TO_NONPRIV"),
             (0x1_4800, 2, "RCU_MODE"),
+            (0x1_4800, 1, "RCU_MODE"),
+            (0x1_4804, 0xff8, "CCS_MODE"),
         ] {
             let mock = good();
             mock.set(offset, value);

@@ -6,6 +6,7 @@ use super::{
     engine::BCS0,
     fuses,
     gt_regs::{self as gt_reg, RpmConfig},
+    parts::Parts,
     pte,
 };
 use crate::{
@@ -63,8 +64,8 @@ fn is_locked(hw: &Hw<'_>) -> bool {
 }
 
 /// Looks what the card has.
-pub(super) fn probe(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
-    let found = look(hw);
+pub(super) fn probe(hw: &Hw<'_>, parts: Parts) -> Result<Topology, BringUpError> {
+    let found = look(hw, parts);
     // It may have gone at any time, and what was read then says nothing.
     if hw.platform.config32(PCI_ID) == u32::MAX || hw.regs.read32(gt_reg::GU_CNTL) == u32::MAX {
         return Err(BringUpError::Gone);
@@ -72,7 +73,7 @@ pub(super) fn probe(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
     found
 }
 
-fn look(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
+fn look(hw: &Hw<'_>, parts: Parts) -> Result<Topology, BringUpError> {
     if hw.regs.read32(gt_reg::GU_CNTL) & gt_reg::GU_CNTL_MEMORY == 0 {
         return Err(BringUpError::Unsupported(
             "its memory was not set up by its firmware",
@@ -92,7 +93,7 @@ fn look(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
     if visible == 0 {
         return Err(BringUpError::Unsupported("no window to its memory"));
     }
-    let card = fuses::read(hw);
+    let card = fuses::read(hw) | parts.card();
     Ok(Topology {
         engines: fuses::engines(card),
         gtt_entries,
@@ -148,9 +149,14 @@ mod tests {
     #[test]
     fn a_card_is_what_its_registers_say() {
         let mock = device();
-        let topo = probe(&mock.hw()).unwrap();
+        let topo = probe(&mock.hw(), Parts::G10).unwrap();
         assert_eq!(topo.engines.len(), 7);
-        assert_eq!(topo.card, 0b11_1100_0111);
+        assert_eq!(topo.card & 0x3ff, 0b11_1100_0111);
+        let hw = Hw {
+            card: topo.card,
+            ..mock.hw()
+        };
+        assert_eq!(Parts::of(&hw), Parts::G10);
         // §4.6: 8 MiB of table are 4 GiB.
         assert_eq!(topo.gtt_entries, 1 << 20);
         assert_eq!(topo.timestamp_hz, 3_000_000);
@@ -194,7 +200,7 @@ mod tests {
         for reg in [0xc050, 0xc340] {
             let mock = device();
             mock.set(reg, 1);
-            let Err(BringUpError::Unsupported(why)) = probe(&mock.hw()) else {
+            let Err(BringUpError::Unsupported(why)) = probe(&mock.hw(), Parts::G10) else {
                 panic!("refused");
             };
             assert!(why.contains("execlists"), "{why}");
@@ -206,7 +212,7 @@ mod tests {
         let no_table = device();
         no_table.config(0x50, 0);
         assert_eq!(
-            probe(&no_table.hw()).err(),
+            probe(&no_table.hw(), Parts::G10).err(),
             Some(BringUpError::NoTranslationTable)
         );
         for (reg, value) in [
@@ -218,20 +224,29 @@ mod tests {
             let mock = device();
             mock.set(reg, value);
             assert!(
-                matches!(probe(&mock.hw()), Err(BringUpError::Unsupported(_))),
+                matches!(
+                    probe(&mock.hw(), Parts::G10),
+                    Err(BringUpError::Unsupported(_))
+                ),
                 "{reg:x}"
             );
         }
         let hidden = device();
         hidden.aperture.set(0);
-        assert!(probe(&hidden.hw()).is_err());
+        assert!(probe(&hidden.hw(), Parts::G10).is_err());
         let gone = device();
         gone.gone.set(true);
-        assert_eq!(probe(&gone.hw()).err(), Some(BringUpError::Gone));
+        assert_eq!(
+            probe(&gone.hw(), Parts::G10).err(),
+            Some(BringUpError::Gone)
+        );
         // Behind the first look.
         let going = device();
         going.script(0x10_1010, &[0x80, u32::MAX]);
-        assert_eq!(probe(&going.hw()).err(), Some(BringUpError::Gone));
+        assert_eq!(
+            probe(&going.hw(), Parts::G10).err(),
+            Some(BringUpError::Gone)
+        );
     }
 
     #[test]

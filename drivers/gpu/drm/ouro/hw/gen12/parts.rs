@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Which of the three parts of DG2 a card has, and whether it is one for servers: what some workarounds depend
+//! on ([`super::workarounds`]). The table of PCI ids says it (digest §5.1), by a generation for each; behind that
+//! it is a set of bits in [`Hw::card`].
+//!
+//! No workaround asks for a stepping: the upstream driver has dropped those of cards that were never sold.
+
+use crate::io::Hw;
+
+/// A set of parts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Parts(u8);
+
+/// First bit of [`Hw::card`] that is one of a part; below are engines.
+const FIRST: u32 = 12;
+
+impl Parts {
+    /// DG2-G10.
+    pub(super) const G10: Self = Self(1 << 0);
+    /// DG2-G11.
+    pub(super) const G11: Self = Self(1 << 1);
+    /// DG2-G12.
+    pub(super) const G12: Self = Self(1 << 2);
+    /// A card for servers (ATS-M), which has one of the parts above.
+    pub(super) const SERVER: Self = Self(1 << 3);
+    /// Any of them.
+    pub(super) const ALL: Self = Self(0b1111);
+
+    /// Those of both.
+    pub(super) const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// What this card is. One that was not probed is none.
+    pub(super) fn of(hw: &Hw<'_>) -> Self {
+        Self((hw.card >> FIRST) as u8 & Self::ALL.0)
+    }
+
+    /// As bits of [`Hw::card`].
+    pub(super) const fn card(self) -> u32 {
+        (self.0 as u32) << FIRST
+    }
+
+    /// Whether one of them is among `these`.
+    pub(super) const fn any(self, these: Self) -> bool {
+        self.0 & these.0 != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::Mock;
+
+    #[test]
+    fn a_card_keeps_what_it_is() {
+        let mock = Mock::default();
+        let card = |card| Hw { card, ..mock.hw() };
+        let server = Parts::G11.and(Parts::SERVER);
+        let hw = card(server.card() | 0x3ff);
+        assert_eq!(Parts::of(&hw), server);
+        assert!(Parts::of(&hw).any(Parts::G11));
+        assert!(!Parts::of(&hw).any(Parts::G10.and(Parts::G12)));
+        assert!(!Parts::of(&card(0x3ff)).any(Parts::ALL));
+    }
+}
