@@ -8,7 +8,7 @@
 //! (`row B4`, or `B4` alone), which says where each value is from.
 //!
 //! One file for each concept: `parts` and `fuses` say which card it is and which engines there are, `topology`
-//! what else; `pcode`, `forcewake`, `steering`, `mocs` and `reset` bring a card up, `engine` and `settings` an
+//! what else, `planes` what is on the screen; `pcode`, `forcewake`, `steering`, `mocs` and `reset` bring a card up, `engine` and `settings` an
 //! engine, `workarounds` (`faults`: the tables) both. `descriptor`, `image` and `lri` are contexts; `submit` loads
 //! lists of them, `status` reads what became of those. `commands`, `emit` and `blt` fill rings; `pte` are entries
 //! of tables, `tlb` drops copies of them; `interrupts` and `errors` (`names`: of their bits) say what happened.
@@ -30,6 +30,7 @@ mod mocs;
 mod names;
 mod parts;
 mod pcode;
+mod planes;
 mod pte;
 mod regs;
 mod reset;
@@ -44,7 +45,8 @@ mod workarounds;
 use crate::{
     chips::Chip,
     generation::{
-        BringUpError, Events, Generation, Layout, Mapping, ResetScope, Topology, Window, Windows,
+        BringUpError, Events, Generation, Layout, Mapping, ResetScope, Scanout, Topology, Window,
+        Windows,
     },
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
@@ -110,6 +112,10 @@ impl Generation for Gen12 {
 
     fn probe(&self, hw: &Hw<'_>, _chip: &Chip) -> Result<Topology, BringUpError> {
         topology::probe(hw, self.0)
+    }
+
+    fn scanouts(&self, hw: &Hw<'_>, topo: &Topology, found: &mut dyn FnMut(Scanout)) {
+        planes::find(hw, topo, found);
     }
 
     fn start(

@@ -35,6 +35,27 @@ struct Global {
 }
 const_assert_eq!(core::mem::size_of::<Global>(), 8);
 
+/// What an entry of the global table leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Behind {
+    /// Nothing.
+    Nothing,
+    /// A page of the system's.
+    System,
+    /// A page of local memory, at this byte.
+    Local(u64),
+}
+
+/// What an entry that others have written leads to.
+pub(super) fn behind(raw: u64) -> Behind {
+    let entry = Global::from_bits(raw);
+    match (entry.present(), entry.local()) {
+        (false, _) => Behind::Nothing,
+        (true, false) => Behind::System,
+        (true, true) => Behind::Local(entry.frame() << 12),
+    }
+}
+
 /// An entry of a context's tables: for a page, or for a table below.
 #[bitfield(u64)]
 #[derive(PartialEq, Eq)]
@@ -217,6 +238,14 @@ mod tests {
         assert_eq!(OWN.leaf(LOCAL, Leaf::Table), Some(0x1_0020_089b));
         assert_eq!(OWN.leaf(SYSTEM, Leaf::Run), Some(0x12_3456_0103));
         assert_eq!(OWN.leaf(SYSTEM, Leaf::Table), None, "not aligned");
+    }
+
+    #[test]
+    fn entries_of_others_are_read() {
+        assert_eq!(behind(0x1234_5002), Behind::Nothing);
+        assert_eq!(behind(0x1234_5001), Behind::System);
+        // Bits 45:12, whatever else is set.
+        assert_eq!(behind(0xffff_c003_1234_5fff), Behind::Local(0x3_1234_5000));
     }
 
     #[test]
