@@ -55,6 +55,11 @@ fn clock(config: u32) -> u32 {
     crystal >> 3u8.wrapping_sub(config.shift())
 }
 
+/// What the log says of a card that is locked: what it is, what it means, and what was done.
+const LOCKED: &str = "its firmware has locked it to the GuC, as that of most cards that are sold does: it takes \
+    work from that processor's firmware, which this driver does not load, and not by execlists. It is left as it \
+    was; another driver can use it";
+
 /// Whether the firmware has fixed the memory of its own processor: then work goes through that alone, and
 /// lists are not taken (§5.13).
 fn is_locked(hw: &Hw<'_>) -> bool {
@@ -76,22 +81,24 @@ pub(super) fn probe(hw: &Hw<'_>, parts: Parts) -> Result<Topology, BringUpError>
 fn look(hw: &Hw<'_>, parts: Parts) -> Result<Topology, BringUpError> {
     if hw.regs.read32(gt_reg::GU_CNTL) & gt_reg::GU_CNTL_MEMORY == 0 {
         return Err(BringUpError::Unsupported(
-            "its memory was not set up by its firmware",
+            "its firmware did not set up its memory, of which tables and images are made",
         ));
     }
     if is_locked(hw) {
-        return Err(BringUpError::Unsupported(
-            "its firmware has locked the GuC's memory: it takes work from the GuC alone, not by execlists",
-        ));
+        return Err(BringUpError::Unsupported(LOCKED));
     }
     let entries = table_entries(hw.platform.config32(PCI_TABLE));
     let gtt_entries = entries.ok_or(BringUpError::NoTranslationTable)?;
     let range = hw.regs.read32(gt_reg::TILE0_ADDR_RANGE);
     let compression = hw.regs.read32(gt_reg::FLAT_CCS_BASE_ADDR);
-    let size = memory(range, compression).ok_or(BringUpError::Unsupported("size of its memory"))?;
+    let size = memory(range, compression).ok_or(BringUpError::Unsupported(
+        "its memory has no size that can be",
+    ))?;
     let visible = hw.platform.bar_len(MEMORY_BAR).min(size);
     if visible == 0 {
-        return Err(BringUpError::Unsupported("no window to its memory"));
+        return Err(BringUpError::Unsupported(
+            "the firmware gave its memory no address: no window to it",
+        ));
     }
     let card = fuses::read(hw) | parts.card();
     Ok(Topology {
@@ -203,7 +210,12 @@ mod tests {
             let Err(BringUpError::Unsupported(why)) = probe(&mock.hw(), Parts::G10) else {
                 panic!("refused");
             };
-            assert!(why.contains("execlists"), "{why}");
+            for word in ["locked", "GuC", "execlists", "left as it was"] {
+                assert!(why.contains(word), "{why}");
+            }
+            assert!(!why.contains("  "), "{why}");
+            let log = mock.take();
+            assert!(log.iter().all(|a| matches!(a, crate::mock::Access::R(_))));
         }
     }
 
