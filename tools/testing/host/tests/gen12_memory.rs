@@ -91,6 +91,57 @@ fn spaces_do_not_see_each_other() {
     bench.assert_lawful();
 }
 
+/// The pre-parser fetches a batch's beginning by the entry that it finds: T3, and the upstream driver switches
+/// it off around each invalidation.
+#[test]
+fn a_batch_that_is_bound_anew_is_the_one_that_runs() {
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    for n in 0..bench.ports.len() {
+        let context = bench.context_in(n, space.tree, 0, None);
+        let (page, addr) = space.page(&mut bench);
+        let old = space.program(&mut bench, &[&program::store(addr, 1)]);
+        bench.work(context, &Work::batch(old));
+        assert_eq!(bench.dword(page, 0), 1);
+        // Another object gets the batch's address.
+        let new = bench.system(4096);
+        let dwords = [&program::store(addr, 2)[..], &[program::END, program::NOOP]].concat();
+        bench.put(new, 0, &dwords);
+        bench.map(&space.tree, old, new);
+        bench.work(context, &Work::batch(old));
+        assert_eq!(bench.dword(page, 0), 2, "engine {n}");
+    }
+    bench.assert_lawful();
+}
+
+#[test]
+fn translations_are_dropped_by_registers() {
+    let mut bench = Bench::default();
+    let space = Space::new(&mut bench);
+    for n in 0..bench.ports.len() {
+        let context = bench.context_in(n, space.tree, 0, None);
+        let (old, gate_at) = space.page(&mut bench);
+        let new = bench.system(4096);
+        let wait = space.program(&mut bench, &[&program::wait(gate_at, 1)]);
+        bench.submit(context, &Work::batch(wait));
+        bench.run_for(2_000);
+        // The page has another owner, whom the engine must not see.
+        bench.map(&space.tree, gate_at, new);
+        bench.put(new, 0, &[1]);
+        bench.run_for(20_000);
+        assert_eq!(bench.done(context), Seqno(0), "it holds the old entry");
+        bench.put(old, 0, &[0]);
+        let generation = bench.chip.generation;
+        assert!(generation.holds_entries());
+        generation
+            .invalidate_tlbs(&bench.hw(), &bench.topo, &bench.time)
+            .unwrap();
+        bench.run();
+        assert_eq!(bench.done(context), Seqno(1), "engine {n}");
+    }
+    bench.assert_lawful();
+}
+
 #[test]
 fn a_new_entry_is_seen_by_the_next_request() {
     let mut bench = Bench::default();
