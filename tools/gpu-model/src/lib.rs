@@ -18,6 +18,7 @@ pub mod dma;
 pub mod fault;
 pub mod habits;
 pub mod intel;
+pub mod ledger;
 pub mod memory;
 pub mod model;
 pub mod notes;

@@ -41,6 +41,9 @@ struct Args {
     /// Write every register access and executed command here, one line each.
     #[arg(long)]
     trace: Option<PathBuf>,
+    /// Write here, at the end, which registers the driver wrote, and what: a line of JSON for each.
+    #[arg(long)]
+    registers: Option<PathBuf>,
     /// Write counters and findings here, as JSON, at the end.
     #[arg(long)]
     report: Option<PathBuf>,
@@ -111,6 +114,7 @@ enum SavedTails {
 struct Ending {
     model: Arc<dyn GpuModel>,
     report: Option<PathBuf>,
+    registers: Option<PathBuf>,
     strict: bool,
     done: Mutex<Option<u8>>,
 }
@@ -130,6 +134,12 @@ impl Ending {
                 code = 1;
             }
         }
+        if let Some(path) = &self.registers {
+            if let Err(e) = write_registers(path, &*self.model) {
+                eprintln!("gpu-model: {e:#}");
+                code = 1;
+            }
+        }
         *done = Some(code);
         code
     }
@@ -138,10 +148,20 @@ impl Ending {
 fn write_report(path: &Path, model: &dyn GpuModel, failed: bool) -> anyhow::Result<()> {
     let mut report = model.report();
     report["strict_failed"] = serde_json::json!(failed);
-    let text = serde_json::to_string_pretty(&report)?;
-    // Complete or not there: a reader must never see half of it.
+    write_whole(path, serde_json::to_string_pretty(&report)? + "\n")
+}
+
+fn write_registers(path: &Path, model: &dyn GpuModel) -> anyhow::Result<()> {
+    let text = model
+        .registers()
+        .with_context(|| format!("{} does not note its registers", model.name()))?;
+    write_whole(path, text)
+}
+
+/// Complete or not there: a reader must never see half of it.
+fn write_whole(path: &Path, text: String) -> anyhow::Result<()> {
     let part = path.with_extension("part");
-    std::fs::write(&part, text + "\n").with_context(|| format!("{}", part.display()))?;
+    std::fs::write(&part, text).with_context(|| format!("{}", part.display()))?;
     std::fs::rename(&part, path).with_context(|| format!("{}", path.display()))
 }
 
@@ -164,6 +184,7 @@ fn run(args: Args) -> anyhow::Result<u8> {
         seed: args.seed,
         faults: args.fault,
         chaos: args.chaos,
+        registers: args.registers.is_some(),
         trace,
         trap_gtt: args.trap_gtt,
         asleep_fifo: args.asleep_writes == AsleepWrites::Fifo,
@@ -186,6 +207,7 @@ fn run(args: Args) -> anyhow::Result<u8> {
     let ending = Arc::new(Ending {
         model: model.clone(),
         report: args.report,
+        registers: args.registers,
         strict: args.strict,
         done: Mutex::new(None),
     });

@@ -73,6 +73,10 @@ pub trait GpuModel: Send + Sync {
     fn report(&self) -> Value;
     /// True when something happened that `--strict` does not forgive.
     fn strict_failure(&self) -> bool;
+    /// Who wrote which register, if [`Options::registers`] asked for it and the model can tell.
+    fn registers(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What a server may ask of any model.
@@ -85,6 +89,8 @@ pub struct Options {
     pub faults: Vec<crate::fault::Fault>,
     /// Faults at random.
     pub chaos: Option<crate::chaos::Chaos>,
+    /// Whether it is written down who wrote which register.
+    pub registers: bool,
     /// File for the trace.
     pub trace: Option<std::fs::File>,
     /// Whether page-table entries, or video memory, are trapped instead of shared with the guest.
@@ -123,6 +129,7 @@ impl Default for Options {
             seed: 0,
             faults: Vec::new(),
             chaos: None,
+            registers: false,
             trace: None,
             trap_gtt: false,
             asleep_fifo: false,

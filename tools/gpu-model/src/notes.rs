@@ -6,6 +6,9 @@ use crate::chaos::Chaos;
 use crate::clock::Clock;
 use crate::counters::{Counter, Counters};
 use crate::fault::{Faults, Kind};
+use crate::intel::regfile::Write;
+use crate::ledger::{By, Ledger};
+use crate::pci::{self, PciConfig};
 use crate::trace::{Event, Recorder};
 use serde_json::{json, Map, Value};
 use std::collections::BTreeMap;
@@ -58,6 +61,8 @@ pub struct Notes<R> {
     pub undocumented: BTreeMap<u32, (u64, u64)>,
     /// The command being executed is a program's, not the driver's.
     pub client: bool,
+    /// Who wrote which register, if anybody asks.
+    pub ledger: Option<Ledger>,
     random: u64,
 }
 
@@ -79,6 +84,7 @@ impl<R: NamedRule> Notes<R> {
             client_lints: BTreeMap::new(),
             undocumented: BTreeMap::new(),
             client: false,
+            ledger: None,
             random: seed.wrapping_mul(2).wrapping_add(0x9e37_79b9_7f4a_7c15) | 1,
         }
     }
@@ -131,6 +137,35 @@ impl<R: NamedRule> Notes<R> {
             tracing::warn!("{what} of undocumented register {offset:#08x}");
         }
         self.record(|| Event::Undocumented { offset, write });
+    }
+
+    /// From here on, commands are a program's or the driver's.
+    pub fn run_as(&mut self, client: bool) {
+        self.client = client;
+        if let (true, Some(ledger)) = (client, &mut self.ledger) {
+            ledger.program();
+        }
+    }
+
+    /// The CPU reads a register that there is.
+    pub fn note_read(&mut self, offset: u32) {
+        if let Some(ledger) = &mut self.ledger {
+            ledger.read(offset);
+        }
+    }
+
+    /// A register that holds `old` is written, unless a program's command does it.
+    pub fn note_write(&mut self, offset: u32, by: By, rule: Write, old: u32, data: u32) {
+        if let (false, Some(ledger)) = (self.client, &mut self.ledger) {
+            ledger.write(offset, by, rule, old, data);
+        }
+    }
+
+    /// The guest has written the configuration space: whether the card may reach memory.
+    pub fn note_config(&mut self, config: &PciConfig) {
+        if let Some(ledger) = &mut self.ledger {
+            ledger.bus_master(config.word(pci::COMMAND) & pci::COMMAND_MASTER != 0);
+        }
     }
 
     /// The time in so many microseconds.

@@ -41,6 +41,7 @@ impl Core {
             return;
         }
         self.pci.write(offset, data);
+        self.notes.note_config(&self.pci);
         self.bus_master_changed();
     }
 
@@ -144,6 +145,11 @@ impl GpuModel for Dg2 {
 
     fn strict_failure(&self) -> bool {
         self.core().notes.strict_failure()
+    }
+
+    fn registers(&self) -> Option<String> {
+        let core = self.core();
+        Some(core.notes.ledger.as_ref()?.lines("dg2"))
     }
 }
 

@@ -15,6 +15,7 @@ use super::regs::{self, ring, ticks};
 use super::stream::{Frame, FrameKind};
 use crate::counters::Counter;
 use crate::intel::regfile::{apply, Write};
+use crate::ledger::By;
 
 /// Dwords of the ring context: six cachelines, whatever the prose says (digest D3).
 const RING_CONTEXT: usize = 0x60;
@@ -320,7 +321,10 @@ impl Core {
                 let Some(def) = regs::map().get(offset) else {
                     return false;
                 };
-                let new = apply(def.write, self.get(offset), value);
+                let old = self.get(offset);
+                self.notes
+                    .note_write(offset, By::Image, def.write, old, value);
+                let new = apply(def.write, old, value);
                 self.set(offset, new);
             }
         }

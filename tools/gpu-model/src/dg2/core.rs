@@ -12,6 +12,7 @@ use super::lmem::Lmem;
 use super::mem::Memories;
 use super::regs::{self, reg, ring, ticks, MMIO_SIZE};
 use crate::clock::Clock;
+use crate::ledger::By;
 use crate::memory::GuestMemory;
 use crate::model::IrqSink;
 use crate::notes::Notes;
@@ -26,6 +27,16 @@ pub(crate) enum Origin {
     Cpu,
     /// A command streamer.
     Cs(EngineId),
+}
+
+impl Origin {
+    /// As the list of writes has it.
+    pub fn by(self) -> By {
+        match self {
+            Origin::Cpu => By::Cpu,
+            Origin::Cs(_) => By::Command,
+        }
+    }
 }
 
 /// The whole device behind one lock.

@@ -151,6 +151,7 @@ impl Dg2 {
                 .into_iter()
                 .for_each(|f| notes.faults.push(f));
             notes.chaos = options.chaos;
+            notes.ledger = options.registers.then(Default::default);
             if let Some(file) = options.trace {
                 notes.trace.set_file(file);
             }

@@ -14,6 +14,7 @@ impl Core {
     /// A dword read by the CPU.
     pub fn cpu_read(&mut self, offset: u32) -> u32 {
         self.count_access(offset, false);
+        self.notes.note_read(offset);
         self.settle();
         if self.gone() {
             return !0;
@@ -151,7 +152,10 @@ impl Core {
         let Some(def) = regs::map().get(offset) else {
             return;
         };
-        let new = apply(def.write, self.get(offset), data);
+        let old = self.get(offset);
+        self.notes
+            .note_write(offset, origin.by(), def.write, old, data);
+        let new = apply(def.write, old, data);
         self.set(offset, new);
         if let Some(e) = EngineId::of_block(offset) {
             self.engine_written(e, offset - e.base(), data, origin);

@@ -180,7 +180,7 @@ impl Core {
         if let Some(value) = self.notes.inject(Kind::SpuriousError, e.name()) {
             self.error(e, (value as u32).max(1));
         }
-        self.notes.client = !self.privileged(e);
+        self.notes.run_as(!self.privileged(e));
         let step = self.run_command(e);
         self.notes.client = false;
         step.unwrap_or(Step::Stopped)

@@ -98,6 +98,11 @@ impl GpuModel for Snb {
         core.look_at_screen_for_good();
         core.notes.strict_failure()
     }
+
+    fn registers(&self) -> Option<String> {
+        let core = self.core();
+        Some(core.notes.ledger.as_ref()?.lines("snb"))
+    }
 }
 
 impl Snb {

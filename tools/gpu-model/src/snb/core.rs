@@ -8,6 +8,7 @@ use crate::fault::Kind;
 use crate::intel::gtt::PteArray;
 use crate::intel::regfile::Domain;
 use crate::intel::tlb::{Client, Space, Tlb};
+use crate::ledger::By;
 use crate::memory::GuestMemory;
 use crate::model::IrqSink;
 use crate::notes::Notes;
@@ -43,6 +44,16 @@ pub(crate) enum Origin {
     Cpu,
     /// A command streamer.
     Cs(EngineId),
+}
+
+impl Origin {
+    /// As the list of writes has it.
+    pub fn by(self) -> By {
+        match self {
+            Origin::Cpu => By::Cpu,
+            Origin::Cs(_) => By::Command,
+        }
+    }
 }
 
 /// The whole device behind one lock.

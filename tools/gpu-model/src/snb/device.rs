@@ -128,6 +128,7 @@ impl Snb {
                 .into_iter()
                 .for_each(|f| core.notes.faults.push(f));
             core.notes.chaos = options.chaos;
+            core.notes.ledger = options.registers.then(Default::default);
             if let Some(file) = options.trace {
                 core.notes.trace.set_file(file);
             }

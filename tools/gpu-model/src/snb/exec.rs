@@ -145,7 +145,7 @@ impl Core {
             return Step::Stopped;
         }
         self.misfire(e);
-        self.notes.client = self.unprivileged(e);
+        self.notes.run_as(self.unprivileged(e));
         let step = self.run_command(e);
         self.notes.client = false;
         step

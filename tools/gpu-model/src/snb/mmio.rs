@@ -22,6 +22,7 @@ impl Core {
     /// A dword read by the CPU.
     pub fn cpu_read(&mut self, offset: u32) -> u32 {
         self.count_access(offset, false);
+        self.notes.note_read(offset);
         self.settle();
         self.look_at_screen();
         self.flush_arrives();
@@ -199,6 +200,8 @@ impl Core {
             self.undocumented(offset, true);
             return;
         };
+        let old = self.get(offset);
+        self.notes.note_write(offset, origin.by(), write, old, data);
         if domain == Domain::Display {
             self.count(Counter::DisplayAccesses);
             if self.screen_write(offset, data) {
@@ -210,7 +213,6 @@ impl Core {
             }
             return;
         }
-        let old = self.get(offset);
         let new = apply(write, old, data);
         self.set(offset, new);
         if origin == Origin::Cpu {

@@ -66,5 +66,6 @@ impl Core {
                 self.power_on(PowerOn::Function);
             }
         }
+        self.notes.note_config(&self.pci);
     }
 }
