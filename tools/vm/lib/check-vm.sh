@@ -7,12 +7,12 @@
 VM_LOG=$OURO_TOP/build/check/vm
 
 # guest_run NAME GUEST-ARGUMENT...: one guest; NAME/guest says whether it came
-# through, and with a clean kernel log.
+# through, and with a clean kernel log. If REGISTERS says so, the models list registers.
 guest_run() {
     local name=$1 dir=$VM_LOG/${1//\//-}${AGAIN:+-again}
     shift
     rm -rf "$dir"
-    if "$VM_DIR/guest" --out "$dir" "$@" 2>"$VM_LOG/${name//\//-}.err"; then
+    if "$VM_DIR/guest" --out "$dir" ${REGISTERS:+--registers} "$@" 2>"$VM_LOG/${name//\//-}.err"; then
         result PASS "$name/guest-and-dmesg"
     else
         result FAIL "$name/guest-and-dmesg" "$(tr '\n' ';' <"$VM_LOG/${name//\//-}.err" | cut -c1-300)"
@@ -331,6 +331,23 @@ peer_file() {
     echo "$file"
 }
 
+# What ouro and the upstream driver write to the card, and a reason for each difference: a file for each GPU.
+PEER_LISTS=$OURO_TOP/tools/testing/peer
+
+# registers_wanted GPU: yes, if its registers are looked at.
+registers_wanted() { if [ -e "$PEER_LISTS/reasons-$1" ]; then echo yes; fi; }
+
+# check_registers GPU PEER-GUEST: what the upstream driver wrote in that guest against what ouro writes in a small
+# one: it loads, each engine has work, it unloads.
+check_registers() {
+    local gpu=$1 peer=$2 name=$1/registers log=$VM_LOG/registers-$1.tap
+    guest_run "$name" --gpu "$gpu" --kernel plain --timeout 600 --model-args "$GPU_HABITS" \
+        --add "$SELFTESTS/engines" -- engines
+    enter "$BIN_DIR/ouro-peer" --peer "$peer/model-0.registers" --ours "$GUEST_DIR/model-0.registers" \
+        --reasons "$PEER_LISTS/reasons-$gpu" --order "$PEER_LISTS/order-$gpu" >"$log" 2>&1 || true
+    results_tap "$name" "$log" || result FAIL "$name" "no TAP: see ${log#"$OURO_TOP"/}: $(tail -n 1 "$log")"
+}
+
 # check_peer GPU: the upstream driver on our model.
 check_peer() {
     local gpu=$1 name=$1/peer driver file
@@ -342,7 +359,8 @@ check_peer() {
     # It complains of what takes longer than a card would, and a machine that
     # stands still for a moment does the same to it. What is wrong with the
     # model, it says each time.
-    local attempt
+    local attempt REGISTERS
+    REGISTERS=$(registers_wanted "$gpu")
     for attempt in 1 2 3; do
         guest_run "$name" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 600 \
             --model-args "$GPU_HABITS $GPU_PEER_REAL $GPU_PEER_SLOW" --module-args "$GPU_PEER_MODULE" --add "$BIN_DIR/ouro-draw" \
@@ -354,6 +372,8 @@ check_peer() {
     done
     results_tap "$name" "$GUEST_DIR/output.txt" || result FAIL "$name" "no result: see ${GUEST_DIR#"$OURO_TOP"/}/output.txt"
     results_cover "$GUEST_DIR/output.txt"
+    [ -z "$REGISTERS" ] || check_registers "$gpu" "$GUEST_DIR"
+    REGISTERS=''
 
     # the kselftests of what both drivers promise hold for the upstream driver too, or they test our own
     # habits; the others are about limits, files and resets in which the two differ

@@ -29,7 +29,8 @@ n=0
 for gpu in $OURO_GUEST_GPUS; do
     socket=/run/gpu$n
     # shellcheck disable=SC2086 # words
-    "$OURO_GUEST_MODEL" --gpu "$gpu" --socket "$socket" --report "$out/model-$n.json" $OURO_GUEST_MODEL_ARGS >"$out/model-$n.log" 2>&1 </dev/null &
+    "$OURO_GUEST_MODEL" --gpu "$gpu" --socket "$socket" --report "$out/model-$n.json" \
+        ${OURO_GUEST_REGISTERS:+--registers "$out/model-$n.registers"} $OURO_GUEST_MODEL_ARGS >"$out/model-$n.log" 2>&1 </dev/null &
     model=$!
     children+=("$model")
     models+=("$model")

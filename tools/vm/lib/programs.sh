@@ -29,6 +29,10 @@ build_model() {
     cargo_program gpu-model
 }
 
+build_peer() {
+    cargo_program ouro-peer
+}
+
 # Static: the guest has no libraries.
 build_draw() {
     RUSTFLAGS="-C target-feature=+crt-static" cargo_program ouro-draw --target x86_64-unknown-linux-gnu
