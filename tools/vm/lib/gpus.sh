@@ -5,6 +5,7 @@
 #   GPU_PARTS    what else it has: peer (the upstream driver), igt, mesa
 #   GPU_COSTS    engines whose cost of submission is judged
 #   GPU_MODEL    arguments of the model in every guest
+#   GPU_REAL     the same with our own driver: habits of real machines
 #   GPU_HABITS   arguments of the model that the upstream driver needs
 #   GPU_PEER_MODULE  arguments of the upstream driver
 #   GPU_PEER_REAL  arguments of the model: habits of real machines that the model has while the upstream driver is tried
@@ -40,7 +41,7 @@ gpu_known() {
 # there is on the debug kernel, in one guest (the picture alone takes minutes of work there); GPU_PICTURE: it is drawn.
 gpu_read() {
     GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE=''
-    GPU_MODEL='' GPU_PEER_REAL='' GPU_PEER_SLOW='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_ONLY_DEBUG='' GPU_PAIR='' GPU_CHAOS=''
+    GPU_MODEL='' GPU_REAL='' GPU_PEER_REAL='' GPU_PEER_SLOW='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_ONLY_DEBUG='' GPU_PAIR='' GPU_CHAOS=''
     GPU_SMALL='' GPU_GLOBAL='' GPU_WAITS='' GPU_PICTURE=yes
     GPU_FIRST='' GPU_REFUSED='' GPU_REFUSED_MODEL=''
     . "$VM_DIR/gpus/$1"
@@ -49,11 +50,12 @@ gpu_read() {
     fi
 }
 
-# gpu_model_args NAME: GPU_MODEL of it; a model may have none.
+# gpu_model_args NAME KERNEL: GPU_MODEL of it, and GPU_REAL with our own driver; a model may have none.
 gpu_model_args() (
     [ -e "$VM_DIR/gpus/$1" ] || return 0
     gpu_read "$1"
-    echo "$GPU_MODEL"
+    [ "$2" != peer ] || GPU_REAL=''
+    echo "$GPU_MODEL $GPU_REAL"
 )
 
 # gpu_has NAME PART

@@ -243,6 +243,9 @@ TEST_F(aperture, objects_larger_than_views_and_the_aperture)
 	}
 }
 
+/* The first addresses may be those of the picture that the firmware has left. */
+#define PICTURE (4 * MIB)
+
 /* A view gives way to a batch that must have its addresses, and comes back. */
 TEST_F(aperture, views_give_way_to_pinned_objects)
 {
@@ -263,7 +266,7 @@ TEST_F(aperture, views_give_way_to_pinned_objects)
 		SKIP(return, "the chip has no aperture");
 	ASSERT_NE(NULL, map);
 	ASSERT_EQ(0, gem_write(self->fd, objects[1].handle, 0, words, sizeof(words)));
-	for (at = PAGE; at + size <= aperture; at += size / 2 + PAGE) {
+	for (at = PICTURE + PAGE; at + size <= aperture; at += size / 2 + PAGE) {
 		poke(&map[n], n + 1);
 		objects[0].offset = at;
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
@@ -296,8 +299,7 @@ TEST_F(aperture, objects_of_batches_give_way_to_views)
 	if (aperture == 0 || aperture > 64 * MIB)
 		SKIP(return, "an aperture of 64 MiB is filled; this one has %llu", aperture / MIB);
 	for (at = 0; at < aperture; at += whole) {
-		/* page 0 is nobody's */
-		__u64 skip = at ? 0 : PAGE;
+		__u64 skip = at ? 0 : PICTURE;
 
 		big[n] = gem_create(self->fd, whole - skip);
 		objects[n].handle = big[n];
