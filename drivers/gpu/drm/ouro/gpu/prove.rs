@@ -19,7 +19,7 @@ use super::{Gpu, State};
 use crate::report::Words;
 use crate::submit::{
     request::{Awake, Work},
-    Engine,
+    Context, Engine,
 };
 
 /// Looks for the first report of an engine, each after 100 microseconds.
@@ -111,20 +111,35 @@ impl Gpu {
         }
     }
 
-    /// Lets the device save the state of a context that has only ever held first values.
+    /// Lets the device save the state of a context that has only ever held first values. Nothing of a 3D
+    /// pipe's state was ever tried before: a card that hangs on it has first values in registers alone.
     fn record_golden(&self, engine: &Arc<Engine>) -> Result {
-        let first = self.new_context(None)?;
-        for context in [&first, &self.kernel_context] {
-            context.make_image(|| self.new_image(), false)?;
+        self.kernel_context.make_image(|| self.new_image(), false)?;
+        let mut first = self.first_context(engine, Work::Golden)?;
+        if first.is_none() {
+            dev_warn!(
+                self.hardware.dev(),
+                "{}: hangs on its first values, contexts start with less\n",
+                Words(engine.hw().desc().id)
+            );
+            first = self.first_context(engine, Work::GoldenRegisters)?;
         }
-        self.run(engine, &first, Work::Golden)?;
-        // The switch away is what saves it.
-        let fence = self.run(engine, &self.kernel_context, Work::Nothing)?;
-        self.finish(engine, &fence)?;
+        let first = first.ok_or(EIO)?;
         let golden = self.new_image()?;
         golden.copy_from(first.image().ok_or(EINVAL)?);
         self.recovery.golden().populate(golden);
         Ok(())
+    }
+
+    /// A context whose image the device has saved after that work. `None` if it hung, and was reset.
+    fn first_context(&self, engine: &Arc<Engine>, work: Work) -> Result<Option<Arc<Context>>> {
+        let first = self.new_context(None)?;
+        first.make_image(|| self.new_image(), false)?;
+        let done = self.run(engine, &first, work)?;
+        // The switch away is what saves it.
+        let fence = self.run(engine, &self.kernel_context, Work::Nothing)?;
+        self.finish(engine, &fence)?;
+        Ok(matches!(done.status(), Some(Ok(()))).then_some(first))
     }
 
     /// Lets the device save the state of a context that has only ever held first values, on an engine that

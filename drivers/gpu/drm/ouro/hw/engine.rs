@@ -286,6 +286,12 @@ pub trait Engine: Sync {
     /// Commands that give all state that contexts hold a legal value, for the first image.
     fn golden(&self, out: &mut Commands<'_>) -> Result<(), Overflow>;
 
+    /// What is left of [`golden`](Engine::golden) for a card that hangs on it: commands that load registers
+    /// alone.
+    fn golden_registers(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        self.golden(out)
+    }
+
     /// Commands that give all state that batches can change one and the same value, where no contexts keep
     /// it apart: [`EngineDesc::known_dwords`] of them. They are many, so the core writes them once, to memory
     /// that only the engine reads, and names that in [`Emit::known`] with each batch of user space. A

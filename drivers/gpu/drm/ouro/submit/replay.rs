@@ -178,6 +178,12 @@ impl Engine {
         }
         for request in flight.iter() {
             request.tracker.taken_back();
+            if let (Work::Golden | Work::GoldenRegisters, Some(context)) =
+                (request.work, request.context.as_ref())
+            {
+                // It is the first to switch to its context, of which nothing was saved before.
+                context.context().forget_saved();
+            }
         }
         lost.requests.push_all_back(&mut flight);
     }

@@ -301,6 +301,8 @@ pub(crate) enum Work {
     Nothing,
     /// The state that contexts hold is given its first values.
     Golden,
+    /// Registers of it are: the rest stays as a reset makes it.
+    GoldenRegisters,
     /// What user space has written.
     Batch(Batch),
     /// A copy of pages, on an engine that can.

@@ -145,10 +145,14 @@ impl Engine {
         f: impl FnOnce(Option<Batch>, &[u32], &mut [u32]) -> Option<T>,
     ) -> Option<T> {
         match self.work(request) {
-            Work::Golden => {
+            work @ (Work::Golden | Work::GoldenRegisters) => {
                 let mut golden = [0; MAX_GOLDEN];
                 let mut golden = Commands::new(&mut golden);
-                self.hw.golden(&mut golden).ok()?;
+                match work {
+                    Work::Golden => self.hw.golden(&mut golden),
+                    _ => self.hw.golden_registers(&mut golden),
+                }
+                .ok()?;
                 f(None, golden.as_slice(), &mut [0; MAX_EMIT + MAX_GOLDEN])
             }
             Work::Copy(copy) => {

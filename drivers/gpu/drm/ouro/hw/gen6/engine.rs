@@ -343,6 +343,13 @@ impl Engine for RingEngine {
         }
     }
 
+    fn golden_registers(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        match self.kind {
+            Kind::Render => golden::registers(out),
+            Kind::Blitter | Kind::Video => Ok(()),
+        }
+    }
+
     fn copy(&self, copy: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overflow> {
         match self.kind {
             Kind::Blitter => blt::copy(copy, out),

@@ -123,12 +123,19 @@ const STATES: &[State] = &[
 /// Dwords of [`commands`].
 pub(super) const DWORDS: usize = 204;
 
-/// Writes the commands.
-pub(super) fn commands(out: &mut Commands<'_>) -> Result<(), Overflow> {
+/// Writes those that load registers. The rest of the state is then as a reset makes it: not what the document
+/// asks for, but of all these commands it is the 3D ones that no chip is known to have had in this order.
+pub(super) fn registers(out: &mut Commands<'_>) -> Result<(), Overflow> {
     out.put(&[REGISTERS.header()])?;
     for pair in REGISTERS.pairs() {
         out.put(&pair)?;
     }
+    Ok(())
+}
+
+/// Writes the commands.
+pub(super) fn commands(out: &mut Commands<'_>) -> Result<(), Overflow> {
+    registers(out)?;
     for s in STATES {
         // The length field counts the dwords after the first two; a command of one dword has none.
         out.put(&[s.header | s.dwords.saturating_sub(2)])?;
@@ -166,6 +173,18 @@ mod tests {
         // G-38: INSTPM bit 7 set, CACHE_MODE_0 bits 5 and 0 clear.
         assert_eq!(
             golden()[..5],
+            [0x1100_0003, 0x20c0, 0x0080_0080, 0x2120, 0x0021_0000]
+        );
+    }
+
+    #[test]
+    fn they_can_be_had_alone() {
+        let engine: &dyn crate::engine::Engine = &crate::gen6::engine::RENDER;
+        let mut buf = [0; 16];
+        let mut out = Commands::new(&mut buf);
+        engine.golden_registers(&mut out).unwrap();
+        assert_eq!(
+            out.as_slice(),
             [0x1100_0003, 0x20c0, 0x0080_0080, 0x2120, 0x0021_0000]
         );
     }
