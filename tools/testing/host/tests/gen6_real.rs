@@ -2,7 +2,10 @@
 //! Sandy Bridge as firmware, or the kernel before, leaves it, and as late as real ones are: the backend
 //! against a modelled chip that has these habits (all other tests of this backend run on one, too).
 
-use gpu_model::snb::{lint::Rule, SnbConfig};
+use gpu_model::{
+    counters::Counter,
+    snb::{lint::Rule, SnbConfig},
+};
 use ouro_cross::machine::{Machine, Object, Setup, Work, BCS, RCS, VCS};
 use ouro_hw::{
     generation::Scanout,
@@ -149,4 +152,26 @@ fn a_view_is_shown_when_its_entry_has_taken_effect() {
     assert_eq!(look(&m, one), 1);
     m.chip.generation.gtt_settle(&m.hw());
     assert_eq!(look(&m, one), 2);
+}
+
+#[test]
+fn the_clock_is_asked_for_on_each_way() {
+    let mut m = found("rc6");
+    // 650 to 1300 MHz.
+    m.windows.card = 0x000d_001a;
+    m.start().unwrap();
+    work(&mut m);
+    assert_eq!(m.gpu.mmio_read32(0xa008), 0x3400_0000);
+    assert_eq!(m.gpu.mmio_read32(0xa168), 0xffff_fffb);
+    let generation = m.chip.generation;
+    m.gpu.clear_counters();
+    generation.sleep(&m.windows.hw(), &mut m.gt);
+    // The clock, and the request to stay awake.
+    assert_eq!(m.gpu.counter(Counter::RegWrites), 2);
+    generation
+        .wake(&m.windows.hw(), &mut m.gt, &m.time)
+        .unwrap();
+    work(&mut m);
+    assert_eq!(m.gpu.mmio_read32(0xa008), 0x3400_0000);
+    m.assert_lawful();
 }
