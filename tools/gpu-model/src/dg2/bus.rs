@@ -10,6 +10,7 @@ use super::lint::Rule;
 use super::regs::MMIO_SIZE;
 use crate::counters::Counter;
 use crate::model::{GpuModel, Region, SharedArea};
+use crate::pci;
 use crate::window::{command, Action, Reach, COMMAND, SIZE, WINDOW};
 use serde_json::Value;
 
@@ -40,8 +41,10 @@ impl Core {
             self.window_write(at, dword);
             return;
         }
+        let before = self.pci.word(pci::COMMAND);
         self.pci.write(offset, data);
         self.notes.note_config(&self.pci);
+        self.watch_mastering(before);
         self.bus_master_changed();
     }
 
@@ -139,6 +142,7 @@ impl GpuModel for Dg2 {
     }
 
     fn report(&self) -> Value {
+        self.core().look_at_picture();
         let device = format!("8086:{:04x}", self.cfg.device_id);
         self.core().notes.report("dg2", &device)
     }
@@ -172,6 +176,13 @@ impl Dg2 {
             self.core().notes.lint(Rule::BadAccess, || {
                 format!("read {offset:#x}+{}", buf.len())
             });
+        }
+        if offset >= ggtt::OFFSET && buf.len() > 8 {
+            self.core()
+                .notes
+                .lint(Rule::TableWidth, || format!("{offset:#x}+{}", buf.len()));
+            buf.fill(0xff);
+            return;
         }
         // Narrow reads see their part of the dword.
         let mut at = 0;
@@ -220,7 +231,8 @@ impl Dg2 {
         if offset >= ggtt::OFFSET && data.len() > 8 {
             self.core()
                 .notes
-                .lint(Rule::GgttAccess, || format!("{offset:#x}+{}", data.len()));
+                .lint(Rule::TableWidth, || format!("{offset:#x}+{}", data.len()));
+            return;
         }
         for (i, c) in data.chunks_exact(4).enumerate() {
             let at = offset + 4 * i as u64;

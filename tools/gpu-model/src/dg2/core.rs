@@ -4,12 +4,15 @@
 use super::config::{pci_config, Dg2Config};
 use super::engine::{Engine, EngineId, ENGINES};
 use super::forcewake::Wells;
+use super::foreign::Foreign;
 use super::ggtt::Ggtt;
 use super::irq::Tree;
 use super::later::Later;
 use super::lint::Rule;
+use super::lit::Picture;
 use super::lmem::Lmem;
 use super::mem::Memories;
+use super::real::Left;
 use super::regs::{self, reg, ring, ticks, MMIO_SIZE};
 use crate::clock::Clock;
 use crate::ledger::By;
@@ -54,6 +57,10 @@ pub(crate) struct Core {
     pub later: Later,
     pub window: Window,
     pub removed: bool,
+    /// What firmware and a kernel before have left.
+    pub left: Left,
+    pub foreign: Foreign,
+    pub picture: Picture,
     /// A reset that an injected fault keeps from being done.
     pub stuck_reset: bool,
 }
@@ -85,6 +92,9 @@ impl Core {
             later: Later::default(),
             window: Window::default(),
             removed: false,
+            left: Left::default(),
+            foreign: Foreign::default(),
+            picture: Picture::default(),
             stuck_reset: false,
             cfg,
         };
@@ -104,6 +114,7 @@ impl Core {
         self.removed = false;
         self.stuck_reset = false;
         self.set_fuses();
+        self.leave_behind();
         self.bus_master_changed();
         self.update_line();
     }

@@ -295,6 +295,9 @@ pub(crate) struct Engine {
     /// The watchdog's counter, and the tick up to which it has counted.
     pub watchdog: u32,
     pub watched: u64,
+    /// It was loaded, and ran a program, since it was reset.
+    pub loaded: bool,
+    pub programmed: bool,
     /// What of a large operation is still to do.
     pub blit: Option<super::blt::Job>,
 }
@@ -327,6 +330,8 @@ impl Engine {
             since: 0,
             watchdog: 0,
             watched: 0,
+            loaded: false,
+            programmed: false,
             blit: None,
         }
     }

@@ -129,6 +129,7 @@ impl Core {
             return;
         }
         self.notes.count(Counter::Loads);
+        self.watch_first_load(e);
         self.engine(e).excused = false;
         if self.engine(e).pending.is_some() {
             self.notes.count(Counter::LoadsUnacknowledged);

@@ -111,7 +111,12 @@ pub(crate) struct Wells {
     acknowledge: [u32; WELLS],
     /// When an acknowledge that a fault has put off comes.
     later: [Option<u64>; WELLS],
+    /// When a well that was released falls asleep, and its acknowledge with it.
+    falls: [Option<u64>; WELLS],
 }
+
+/// Nanoseconds until it does, and until it is awake again if somebody has asked for it meanwhile.
+const FALL: u64 = 20_000;
 
 impl Wells {
     /// True while somebody keeps the well awake.
@@ -121,12 +126,18 @@ impl Wells {
 
     /// Whether an acknowledge is to come.
     pub fn any_later(&self) -> bool {
-        self.later.iter().any(Option::is_some)
+        self.later.iter().chain(&self.falls).any(Option::is_some)
     }
 
     /// The next time at which an acknowledge comes.
     pub fn settle(&mut self, now: u64) {
         for i in 0..WELLS {
+            if let Some(at) = self.falls[i].take_if(|at| *at <= now) {
+                self.acknowledge[i] = 0;
+                if self.request[i] != 0 {
+                    self.later[i] = Some(at + FALL);
+                }
+            }
             if self.later[i].take_if(|at| *at <= now).is_some() {
                 self.acknowledge[i] = self.request[i];
             }
@@ -156,6 +167,16 @@ impl Core {
         let new = (old & !mask) | (data & mask);
         self.wells.request[i] = new;
         self.wells.later[i] = None;
+        if self.cfg.real.late_wake {
+            if self.wells.falls[i].is_some() {
+                // Too late: what still shows is the acknowledge of before.
+                return true;
+            }
+            if new == 0 && old != 0 {
+                self.wells.falls[i] = Some(self.notes.clock.now() + FALL);
+                return true;
+            }
+        }
         if new & !old != 0 {
             if self.notes.inject(Kind::StuckForcewake, "").is_some() {
                 return true;

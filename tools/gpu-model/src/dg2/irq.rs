@@ -104,6 +104,7 @@ impl Core {
 
     /// Recomputes the line and tells the sink when it changed.
     pub fn update_line(&mut self) {
+        self.foreign_rises();
         let line = self.tree.enabled && self.tree.tile && !self.removed;
         if line == self.line {
             return;
@@ -115,6 +116,7 @@ impl Core {
         }
         self.notes.count(Counter::Interrupts);
         self.notes.record(|| Event::Interrupt);
+        self.foreign_message();
         if self.notes.inject(Kind::LoseMsg, "").is_some() {
             return;
         }
@@ -135,6 +137,7 @@ impl Core {
             reg::INTR_DW1 => self.tree.banks[1],
             reg::IDENTITY0 => self.tree.identity[0],
             reg::IDENTITY1 => self.tree.identity[1],
+            reg::DISPLAY_INT_CTL => self.display_pending(),
             _ => return None,
         })
     }
@@ -170,6 +173,10 @@ impl Core {
 
     /// A selector is written: the engine's events become the identity, and are pending no more.
     fn select(&mut self, bank: usize, data: u32) {
+        if let Some(identity) = self.foreign_selected(bank, data) {
+            self.tree.identity[bank] = VALID | identity;
+            return;
+        }
         let chosen = ENGINES
             .into_iter()
             .find(|e| e.interrupt() == (bank, data.trailing_zeros()));

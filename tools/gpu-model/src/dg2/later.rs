@@ -40,11 +40,12 @@ impl Core {
     /// Makes true what has come due. That there is nothing to come is the rule, and costs no look at the clock:
     /// it would cost more than a command.
     pub fn settle(&mut self) {
-        if self.later.is_empty() && !self.wells.any_later() {
+        if self.later.is_empty() && !self.wells.any_later() && !self.is_lit() {
             return;
         }
         let now = self.notes.clock.now();
         self.wells.settle(now);
+        self.scan_out(now);
         if let Some((_, data)) = self.later.pcode.take_if(|p| p.0 <= now) {
             self.pcode_now(data);
         }

@@ -11,8 +11,6 @@ rules! {
     AsleepWrite = "asleep-write",
     /// An access that is not an aligned dword or quadword.
     BadAccess = "bad-access",
-    /// A GGTT entry written other than by an aligned quadword or dword (digest §4.6).
-    GgttAccess = "ggtt-access",
     /// Load while execlists are off (A5): nothing starts.
     LoadDisabled = "load-disabled",
     /// Load of a queue without a valid element while nothing runs (B4).
@@ -61,6 +59,20 @@ rules! {
     EndInRing = "end-in-ring",
     /// A batch address that is no quadword's (J3).
     BatchAddress = "batch-address",
+    /// A source that is no engine has interrupted a hundred times, and nobody has masked or cleared it.
+    IrqStorm = "irq-storm",
+    /// Bits that firmware had set were cleared by who changed others of the register.
+    BitsLost = "bits-lost",
+    /// The global table was changed under a picture that is shown.
+    ScanoutLost = "scanout-lost",
+    /// Local memory was written that a picture lies in.
+    ScanoutFreed = "scanout-freed",
+    /// Bus mastering was switched on while an engine may still run what a kernel before has left.
+    DmaBeforeReset = "dma-before-reset",
+    /// A register is not as the upstream driver would have it, when an engine is loaded.
+    WorkaroundMissing = "workaround-missing",
+    /// The global table was accessed by more than a quadword: such an access is lost.
+    TableWidth = "table-width",
     /// A reserved value in a command.
     Reserved = "reserved",
     /// An ALU instruction or operand that the tables do not have (O3).

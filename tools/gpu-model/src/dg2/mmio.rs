@@ -97,7 +97,7 @@ impl Core {
         if let Some(value) = self.tree_read(offset).or(self.forcewake_read(offset)) {
             return value;
         }
-        self.get(offset)
+        self.frame_count(offset).unwrap_or_else(|| self.get(offset))
     }
 
     fn engine_read(&mut self, e: EngineId, offset: u32) -> u32 {
@@ -157,6 +157,7 @@ impl Core {
             .note_write(offset, origin.by(), def.write, old, data);
         let new = apply(def.write, old, data);
         self.set(offset, new);
+        self.watch_bits(offset, old);
         if let Some(e) = EngineId::of_block(offset) {
             self.engine_written(e, offset - e.base(), data, origin);
             return;
@@ -179,7 +180,10 @@ impl Core {
             }
             reg::GU_CNTL => self.card_reset(data),
             reg::PCODE_MAILBOX => self.pcode(data),
-            _ => {}
+            _ => {
+                self.foreign_written(offset);
+                self.display_written(offset);
+            }
         }
     }
 

@@ -17,6 +17,7 @@
 //! | `transfer.rs`, `semaphore.rs`, `atomic.rs`, `alu.rs`, `flush.rs` | commands that move data, wait, compute, flush |
 //! | `blt.rs`, `blt_old.rs`, `tile.rs` | the blitter |
 //! | `lint.rs` | rules that are watched |
+//! | `real.rs`, `foreign.rs`, `lit.rs`, `workarounds.rs` | what real machines do and a kind model does not |
 //! | `core.rs`, `device.rs`, `bus.rs` | the state; the device as a library: [`Dg2`]; as a transport sees it |
 
 pub(crate) mod alu;
@@ -33,10 +34,12 @@ pub mod engine;
 pub mod execlist;
 pub(crate) mod flush;
 pub mod forcewake;
+pub(crate) mod foreign;
 pub mod ggtt;
 pub mod irq;
 pub(crate) mod later;
 pub mod lint;
+pub(crate) mod lit;
 pub mod lmem;
 pub(crate) mod mem;
 pub mod mi;
@@ -58,8 +61,10 @@ pub mod tile;
 pub(crate) mod tlb;
 pub(crate) mod transfer;
 pub(crate) mod watchdog;
+pub(crate) mod workarounds;
 
 pub use config::Dg2Config;
 pub use device::{Dg2, StepResult};
 pub use engine::{Class, EngineId, ENGINES};
 pub use lint::Rule;
+pub use real::Real;

@@ -1,7 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What real machines with a DG2 do and a kind model spares its driver.
+//! What real machines with a DG2 do and a kind model spares its driver: each habit can be chosen for
+//! itself.
+//!
+//! None of it stands in the document. Each is what the upstream driver takes care of ([`Real`]). Where a
+//! habit has more to it, it has a file: [`super::foreign`], [`super::lit`], [`super::workarounds`].
+
+use super::core::Core;
+use super::engine::EngineId;
+use super::lint::Rule;
+use super::regs::ring;
+use crate::pci;
 
 crate::habits! {
     /// Habits of real machines, all off in a kind one.
-    pub struct Real {}
+    pub struct Real {
+        /// Firmware leaves interrupts on of what is not an engine, and events of it pending. Upstream masks
+        /// and clears all of them before it lets any interrupt out.
+        foreign,
+        /// A well falls asleep 20 microseconds after its release, and its acknowledge shows until then. Who
+        /// asks for it in between takes that for an answer. Upstream waits for the acknowledge to fall first.
+        late_wake,
+        /// Registers that are changed by reading them first hold bits that firmware has set.
+        bits,
+        /// The picture of the firmware is on: a plane reads local memory through the global table.
+        lit,
+        /// The kernel before has left an engine running. Upstream resets all before it lets the card reach
+        /// memory.
+        running,
+        /// Workarounds are asked for at the first load of an engine, and of contexts at the first program.
+        workarounds,
+    }
+}
+
+/// What a kernel before this one has left.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Left {
+    /// The render engine runs a context of its.
+    pub running: bool,
+    /// Nothing has reset the GT since then.
+    pub unreset: bool,
+}
+
+impl Core {
+    /// At power-on: what firmware and a kernel before leave behind, besides what they must.
+    pub fn leave_behind(&mut self) {
+        let real = self.cfg.real;
+        self.left = Left {
+            running: real.running,
+            unreset: real.running,
+        };
+        if real.running {
+            self.set_ering(EngineId::Rcs, ring::EXECLIST_STATUS, 1);
+            self.set_ering(EngineId::Rcs, ring::CTL, 1);
+        }
+        self.leave_interrupts();
+        self.leave_picture();
+        self.firmware_bits();
+    }
+
+    /// The command register of the configuration space is written. `before` is what it was.
+    pub fn watch_mastering(&mut self, before: u16) {
+        let on = self.pci.word(pci::COMMAND) & !before & pci::COMMAND_MASTER != 0;
+        if on && self.left.unreset {
+            self.notes.lint(Rule::DmaBeforeReset, String::new);
+        }
+    }
 }

@@ -99,6 +99,7 @@ pub mod reg {
     pub const GU_CNTL_PROTECTED: u32 = 0x10_100c;
     pub const GU_CNTL: u32 = 0x10_1010;
     pub const GU_DEBUG: u32 = 0x10_1018;
+    pub const DISPLAY_INT_CTL: u32 = 0x4_4200;
     pub const DSMBASE: u32 = 0x10_80c0;
     pub const GSMBASE: u32 = 0x10_8100;
     pub const PCODE_MAILBOX: u32 = 0x13_8124;

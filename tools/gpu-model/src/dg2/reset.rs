@@ -98,7 +98,9 @@ impl Core {
         }
         if full {
             self.reset_registers(|d| d == Domain::Gt);
+            self.left.unreset = false;
         }
+        self.firmware_bits();
         self.update_line();
     }
 
@@ -106,6 +108,7 @@ impl Core {
     /// The submission queue stays (B9), and so does the request of RESET_CTL until it is taken back.
     fn reset_engine(&mut self, e: EngineId) {
         self.notes.count(Counter::Resets);
+        self.left.running &= e != EngineId::Rcs;
         let control = self.ering(e, ring::RESET_CTL) & REQUEST;
         self.reset_registers(|d| d == Domain::Engine(e as u8));
         self.set_ering(e, ring::RESET_CTL, control | control << 1);
@@ -140,6 +143,7 @@ impl Core {
             self.notes.count(Counter::Resets);
             let pci = self.pci.clone();
             self.power_on();
+            self.darken();
             self.pci = pci;
             self.bus_master_changed();
             self.set(reg::GU_DEBUG, 1 << 31);

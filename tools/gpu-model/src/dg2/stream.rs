@@ -107,7 +107,8 @@ impl Core {
     pub fn is_idle(&self, e: EngineId) -> bool {
         let engine = self.engine_ref(e);
         let stopped = self.ering(e, ring::MI_MODE) & 1 << 8 != 0;
-        engine.stop == Stop::Running && (stopped || engine.current.is_none())
+        let left = self.left.running && e == EngineId::Rcs;
+        engine.stop == Stop::Running && (stopped || engine.current.is_none() && !left)
     }
 
     /// Does at most one thing of an engine: a switch, a command, a part of a blit.
@@ -397,6 +398,9 @@ impl Core {
             Flow::Next | Flow::Yield => self.move_on(e, bytes),
             Flow::Call(frame) => {
                 self.move_on(e, bytes);
+                if !frame.privileged {
+                    self.watch_first_program(e);
+                }
                 if frame.kind == FrameKind::First {
                     self.engine(e).pace.begin();
                 }

@@ -5,6 +5,7 @@
 use super::engine::{Class, EngineId, ENGINES};
 use super::regs::{reg, ring, MMIO_SIZE, RPM_CONFIG0_VALUE};
 use super::storage;
+use super::workarounds::MASKED as MASKED_WORKAROUNDS;
 use crate::intel::regfile::{Domain, RegDef, RegMap, Write};
 use std::sync::OnceLock;
 
@@ -321,7 +322,14 @@ const GT: &[(u32, u32, &str, u32, Write, Domain)] = &[
         Domain::Gt,
     ),
     (0x1_4800, 1, "RCU_MODE", 0, MASKED, Domain::Gt),
-    (0x1_4804, 1, "CCS_MODE", 0, ALL, Domain::Gt),
+    (
+        0x1_4804,
+        1,
+        "CCS_MODE",
+        0,
+        Write::Masked(0x0fff),
+        Domain::Gt,
+    ),
     (0x4_44e0, 1, "PCU_ISR", 0, Write::ReadOnly, Domain::Chip),
     (0x4_44e4, 1, "PCU_IMR", 0xffff_ffff, ALL, Domain::Chip),
     (
@@ -503,7 +511,44 @@ impl Table {
             domain,
         }));
     }
+
+    /// The display: interrupts, power wells, pipes and planes are storage ([`super::lit`]).
+    fn display(&mut self) {
+        let chip = Domain::Chip;
+        self.add(
+            reg::DISPLAY_INT_CTL,
+            1,
+            "DISPLAY_INT_CTL",
+            0,
+            Write::Bits(1 << 31),
+            chip,
+        );
+        for base in INTERRUPT_SETS {
+            self.add(*base, 1, "display ISR", 0, Write::ReadOnly, chip);
+            self.add(base + 4, 1, "display IMR", !0, ALL, chip);
+            self.add(base + 8, 1, "display IIR", 0, Write::Clear(!0), chip);
+            self.add(base + 12, 1, "display IER", 0, ALL, chip);
+        }
+        self.add(0x4_5400, 4, "PWR_WELL_CTL", 0, ALL, chip);
+        for pipe in 0..4 {
+            self.add(0x6_0000 + 0x1000 * pipe, 12, "transcoder", 0, ALL, chip);
+            self.add(
+                0x7_0000 + 0x1000 * pipe,
+                0x180,
+                "pipe and planes",
+                0,
+                ALL,
+                chip,
+            );
+        }
+    }
 }
+
+/// Sets of ISR, IMR, IIR and IER of the display: of its four pipes, of ports, of the rest, of plugs, of the
+/// south display.
+const INTERRUPT_SETS: &[u32] = &[
+    0x4_4400, 0x4_4410, 0x4_4420, 0x4_4430, 0x4_4440, 0x4_4460, 0x4_4470, 0xc_4000,
+];
 
 /// All definitions. Engine registers of absent engines are among them; see `mmio`.
 pub fn map() -> &'static RegMap {
@@ -550,6 +595,10 @@ pub fn map() -> &'static RegMap {
         for (at, n) in storage::UPSTREAM {
             t.add(*at, *n, "register of upstream", 0, ALL, Domain::Gt);
         }
+        for at in MASKED_WORKAROUNDS {
+            t.add(*at, 1, "register of a workaround", 0, MASKED, Domain::Gt);
+        }
+        t.display();
         RegMap::new(MMIO_SIZE, t.0)
     })
 }
