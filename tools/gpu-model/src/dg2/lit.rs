@@ -74,7 +74,9 @@ impl Core {
         let local = self.picture_at();
         let bytes = u64::from(4 * WIDTH * HEIGHT);
         for at in (0..bytes).step_by(PAGE as usize) {
-            self.mem.ggtt.set((GLOBAL + at) / PAGE, local + at | ENTRY);
+            self.mem
+                .ggtt
+                .set((GLOBAL + at) / PAGE, (local + at) | ENTRY);
             let page: Vec<u8> = (local + at..local + at + PAGE)
                 .step_by(8)
                 .flat_map(|at| pattern(at).to_le_bytes())

@@ -598,6 +598,8 @@ pub fn map() -> &'static RegMap {
         for at in MASKED_WORKAROUNDS {
             t.add(*at, 1, "register of a workaround", 0, MASKED, Domain::Gt);
         }
+        // Outside of the GT: upstream writes it once, before its resets.
+        t.add(0x10_1014, 1, "XEHP_CLOCK_GATE_DIS", 0, ALL, Domain::Chip);
         t.display();
         RegMap::new(MMIO_SIZE, t.0)
     })
