@@ -94,7 +94,6 @@ pub(crate) const UPSTREAM: &[(u32, u32)] = &[
     (0xb188, 1),
     (0xcf2c, 4),
     (0xcf54, 1),
-    (0x10_1014, 1),
     // Of the render and compute engines, and of their contexts.
     (0x2024, 1),
     (0x20e0, 1),
