@@ -177,6 +177,15 @@ impl Store {
         }
     }
 
+    /// Pages among the first `count` that objects can get.
+    fn usable(&self, count: u32) -> u64 {
+        let all = 0..u64::from(count);
+        match self {
+            Store::Simulated(_) => all.end,
+            Store::Device(local) => local.lit.rest(all).map(|r| r.end - r.start).sum(),
+        }
+    }
+
     /// Pages that the CPU sees: the first ones.
     fn visible(&self) -> u32 {
         match self {
@@ -290,19 +299,19 @@ impl Region {
         self.instance
     }
 
-    /// Bytes.
+    /// Bytes that objects can have.
     pub(crate) fn size(&self) -> u64 {
         let pages = match &self.blocks {
-            Some(blocks) => blocks.store.pages() as usize,
-            None => task::total_pages(),
+            Some(blocks) => blocks.store.usable(blocks.store.pages()),
+            None => task::total_pages() as u64,
         };
-        pages as u64 * u64::from(PAGE_SIZE)
+        pages * u64::from(PAGE_SIZE)
     }
 
-    /// Bytes that the CPU sees.
+    /// Those of them that the CPU sees.
     pub(crate) fn visible(&self) -> u64 {
         match &self.blocks {
-            Some(blocks) => u64::from(blocks.store.visible()) * u64::from(PAGE_SIZE),
+            Some(blocks) => blocks.store.usable(blocks.store.visible()) * u64::from(PAGE_SIZE),
             None => self.size(),
         }
     }
