@@ -105,6 +105,8 @@ pub fn run(bytes: &[u8]) {
 fn images(s: &mut Source<'_>, engine: &dyn Engine) {
     let context = engine.images().expect("each engine has its own");
     let what = FirstImage {
+        image: GgttAddr(s.u32() & 0xffff_f000),
+        card: s.u32(),
         ring: GgttAddr(s.u32() & 0xffff_f000),
         ring_bytes: 0x1000 << s.below(12),
         root: s.flag().then(|| DmaAddr(s.odd() & !0xfff)),

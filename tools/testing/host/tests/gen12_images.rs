@@ -23,6 +23,20 @@ const BASES: [u32; 7] = [
 /// Steps of a run that does not come to rest.
 const SOME: usize = 2_000;
 
+/// K4: what is run within a restore. DRAW_WATERMARK at 26C0h is 3FFh (upstream's workaround 16014892111).
+#[test]
+fn render_is_told_what_its_registers_forget() {
+    let mut bench = Bench::default();
+    let rcs = bench.first(EngineClass::Render);
+    let (a, b) = (bench.context(rcs), bench.context(rcs));
+    bench.work(a, &Work::default());
+    bench.work(b, &Work::default());
+    bench.hw().regs.write32(0x26c0, 0);
+    bench.work(a, &Work::default());
+    assert_eq!(bench.hw().regs.read32(0x26c0), 0x3ff);
+    bench.assert_lawful();
+}
+
 /// Dword `n` of the page with the registers.
 fn state(image: &[u32], n: usize) -> u32 {
     image[1024 + n]

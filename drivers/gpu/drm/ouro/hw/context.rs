@@ -15,6 +15,10 @@ pub enum Release {
 /// What a first image of a list engine's context says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FirstImage {
+    /// Where the image is and stays, as long as it is one of this context.
+    pub image: GgttAddr,
+    /// What [`Topology::card`](crate::generation::Topology::card) says.
+    pub card: u32,
     /// The context's ring.
     pub ring: GgttAddr,
     /// Bytes of it: a power of two.

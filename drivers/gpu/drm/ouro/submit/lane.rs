@@ -59,6 +59,8 @@ impl Lane {
         let this = Self {
             images,
             what: FirstImage {
+                image: mapping.ggtt(),
+                card: hardware.topology().card,
                 ring: line.memory().ring,
                 ring_bytes: hw.desc().ring_bytes,
                 root: space.space().root(),

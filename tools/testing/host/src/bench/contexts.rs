@@ -25,6 +25,8 @@ impl Bench {
         let scratch = self.system(PAGE_SIZE);
         let image = self.local(images.bytes());
         let what = FirstImage {
+            image: GgttAddr(image.addr),
+            card: self.topo.card,
             ring: GgttAddr(ring_at.addr),
             ring_bytes: desc.ring_bytes,
             root: Some(tree.root()),
@@ -141,6 +143,8 @@ impl Bench {
         let engine = self.topo.engines[it.engine];
         let images = engine.images().expect("it has images");
         let what = FirstImage {
+            image: GgttAddr(it.image.addr),
+            card: self.topo.card,
             ring: it.mem.ring,
             ring_bytes: engine.desc().ring_bytes,
             root: Some(it.tree.root()),

@@ -112,6 +112,7 @@ const fn engine(
         idle,
         images: Images {
             base: Base(base),
+            class,
             pages: if pipeline { 14 } else { 2 },
         },
     }

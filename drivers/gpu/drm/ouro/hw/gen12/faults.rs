@@ -5,7 +5,7 @@
 //! DG2, to what, on which parts, and when (`gt/intel_workarounds.c`; `gt/intel_gt_regs.h` and
 //! `gt/intel_engine_regs.h` for where they are). The order is that of its functions. What it does elsewhere is
 //! elsewhere here, too: 14016712196 in `emit`, 22011802037 in `engine` and `reset`, 14019159160 in `settings`.
-//! What it does by commands within each restore of a context is not done (`Documentation/gpu/ouro/gen12.rst`).
+//! What it does by commands within each restore of a context is in `restore`.
 
 use super::{
     parts::Parts,
@@ -154,6 +154,11 @@ pub(super) static CONTEXT: [Row; 8] = [
     of(RENDER, row("18019271663", "CACHE_MODE_1", Card(0x7004), enable(NO_MSAA_REDUCTION))),
     of(RENDER, row("14019877138", "XEHP_PSS_CHICKEN", Card(0x7044), enable(FD_END_COLLECT))),
 ];
+
+/// DRAW_WATERMARK, which is loaded within each restore ([`super::restore`]).
+pub(super) const WATERMARK: u32 = 0x26c0;
+/// What it is to be: bits 9:0, of vertices.
+pub(super) const VERTEX_WATERMARK: u32 = 0x3ff;
 
 /// Registers that batches of an engine may write: user space sets them by the maker's advice.
 pub(super) const fn open(class: EngineClass) -> &'static [u32] {

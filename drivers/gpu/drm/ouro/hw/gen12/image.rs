@@ -5,6 +5,8 @@
 //! page 0   the context's own status page: the device's, and nobody else's
 //! page 1   00 ring context: ring, batch, address space
 //!          60 engine context: general registers, predicates, clocks; on render and compute more behind
+//! last     on render and compute, a page that is no part of the context: commands that are run within each
+//!          restore ([`super::restore`])
 //! ```
 //!
 //! A first image has a ring context and says that there is no engine context to be read (D6): the device
@@ -14,11 +16,13 @@
 use super::{
     commands, descriptor,
     lri::{Load, Registers},
+    parts::Parts,
     regs::{self, masked, Base, RingCtl},
+    restore,
 };
 use crate::{
     context::{Context, FirstImage, Release},
-    types::{DmaAddr, GgttAddr, PAGE_SIZE},
+    types::{DmaAddr, EngineClass, GgttAddr, PAGE_SIZE},
 };
 
 /// Dwords of a page.
@@ -32,7 +36,9 @@ const TAIL: u32 = 0x07;
 pub(super) struct Images {
     /// Where its registers are: an image names them with it.
     pub(super) base: Base,
-    /// Pages of an image (digest §5.10).
+    /// Class of the engine.
+    pub(super) class: EngineClass,
+    /// Pages of a context (digest §5.10).
     pub(super) pages: u32,
 }
 
@@ -43,9 +49,22 @@ type Ring = Pairs<15>;
 /// The clock, and the address space.
 type Space = Pairs<9>;
 
+/// What is run within a restore, as the ring context names it: address with the number of lines, and where in the
+/// restore, in lines at bits 15:6 (K4). Zero for nothing.
+#[derive(Default)]
+struct Within {
+    at: u32,
+    offset: u32,
+}
+
+/// Where, in lines of the engine context: in front of its general registers (K4).
+const WITHIN_OFFSET: u32 = 0xd << 6;
+/// Lines of the commands.
+const WITHIN_LINES: u32 = 1;
+
 /// What the ring context of `what` says: registers in the order of the image, in two loads (D4, D5).
 /// `None` where the ring has a size that it cannot have (J1), or there is no address space.
-fn ring_context(what: &FirstImage) -> Option<(Ring, Space)> {
+fn ring_context(what: &FirstImage, within: &Within) -> Option<(Ring, Space)> {
     let DmaAddr(root) = what.root?;
     let pages = what.ring_bytes / PAGE_SIZE;
     if !what.ring_bytes.is_power_of_two() || pages == 0 || pages > 512 || what.ring.0 == 0 {
@@ -67,8 +86,8 @@ fn ring_context(what: &FirstImage) -> Option<(Ring, Space)> {
         (regs::BB_ADDR, 0),
         (regs::BB_STATE, regs::BB_STATE_OWN_SPACE),
         (regs::BB_PER_CTX_PTR, 0),
-        (regs::INDIRECT_CTX, 0),
-        (regs::INDIRECT_CTX_OFFSET, 0),
+        (regs::INDIRECT_CTX, within.at),
+        (regs::INDIRECT_CTX_OFFSET, within.offset),
         (regs::CCID, 0),
         (regs::SEMAPHORE_TOKEN, 0),
         (regs::PRT_BB_STATE[0], 0),
@@ -120,9 +139,37 @@ impl Images {
         }
     }
 
-    /// Page 1 of a first image.
+    /// Whether there is a page for commands behind the context.
+    const fn has_commands(&self) -> bool {
+        matches!(self.class, EngineClass::Render | EngineClass::Compute)
+    }
+
+    /// What is run within a restore of `what`.
+    fn within(&self, what: &FirstImage) -> Within {
+        let Some(_) = restore::commands(self.class, Parts::of_card(what.card)) else {
+            return Within::default();
+        };
+        let behind = self.pages.wrapping_mul(PAGE_SIZE);
+        Within {
+            at: what.image.0.wrapping_add(behind) | WITHIN_LINES,
+            offset: WITHIN_OFFSET,
+        }
+    }
+
+    /// Writes these commands, behind the context. `state` is what [`Images::state`] gives.
+    fn put_commands(&self, what: &FirstImage, state: &mut [u32]) {
+        let behind = (self.pages as usize)
+            .wrapping_sub(1)
+            .wrapping_mul(PAGE_DWORDS);
+        let line = restore::commands(self.class, Parts::of_card(what.card));
+        if let (Some(line), Some(to)) = (line, state.get_mut(behind..)) {
+            put(&mut to.iter_mut(), &line);
+        }
+    }
+
+    /// Page 1 of a first image, and what follows.
     fn first(&self, what: &FirstImage, state: &mut [u32]) -> Option<()> {
-        let (mut first, second) = ring_context(what)?;
+        let (mut first, second) = ring_context(what, &self.within(what))?;
         let control = masked(regs::CTX_NO_SYNC_SWITCH | regs::CTX_RESTORE_INHIBIT, 0);
         first[0].1 = control;
         state.fill(commands::NOOP);
@@ -133,12 +180,13 @@ impl Images {
         self.load(&mut to, &first);
         put(&mut to, &[commands::NOOP]);
         self.load(&mut to, &second);
+        self.put_commands(what, state);
         Some(())
     }
 
     /// Page 1 of a copy of what the device saved.
     fn copy(&self, what: &FirstImage, state: &mut [u32]) -> Option<()> {
-        let (first, second) = ring_context(what)?;
+        let (first, second) = ring_context(what, &self.within(what))?;
         let all = || first.iter().chain(&second).chain(&CLEARED);
         let mut seen = 0u32;
         let mut places = [(0usize, 0u32); 15 + 9 + CLEARED.len()];
@@ -163,6 +211,7 @@ impl Images {
                 *state.get_mut(*at)? = *value;
             }
         }
+        self.put_commands(what, state);
         Some(())
     }
 }
@@ -173,7 +222,8 @@ impl Context for Images {
     }
 
     fn bytes(&self) -> u32 {
-        self.pages.wrapping_mul(PAGE_SIZE)
+        let pages = self.pages.wrapping_add(self.has_commands() as u32);
+        pages.wrapping_mul(PAGE_SIZE)
     }
 
     fn release(&self) -> Release {
@@ -211,9 +261,17 @@ mod tests {
 
     const BLITTER: Images = Images {
         base: Base(0x2_2000),
+        class: EngineClass::Copy,
         pages: 2,
     };
+    const RENDER: Images = Images {
+        base: Base(0x2000),
+        class: EngineClass::Render,
+        pages: 14,
+    };
     const WHAT: FirstImage = FirstImage {
+        image: GgttAddr(0x0045_6000),
+        card: Parts::G11.card(),
         ring: GgttAddr(0x0012_3000),
         ring_bytes: 0x4000,
         root: Some(DmaAddr(0x2_3456_7000)),
@@ -250,6 +308,47 @@ mod tests {
         // The tail's value is dword 07.
         assert_eq!(BLITTER.tail_at(), Some(0x1000 + 7 * 4));
         assert_eq!(image[1024 + 6], 0x2_2030);
+    }
+
+    /// K4: address and lines, and 0Dh in bits 15:6.
+    #[test]
+    fn render_runs_commands_within_its_restore() {
+        let mut image = vec![0; 15 * 1024];
+        assert!(RENDER.first_image(&WHAT, &mut image));
+        let registers = [
+            image[1024 + 0x14..][..2].to_vec(),
+            image[1024 + 0x16..][..2].to_vec(),
+        ];
+        assert_eq!(registers, [[0x21c4, 0x0046_4001], [0x21c8, 0x340]]);
+        // They stand at 45_6000h + 14 pages.
+        assert_eq!(image[14 * 1024..][..3], [0x1100_0001, 0x26c0, 0x3ff]);
+        assert_eq!(image[14 * 1024 + 6], 0x7a00_0004);
+        // A copy has its own, whatever stands in the template.
+        let mut copy = image.clone();
+        for (n, register) in [(0, 0x9c), (1, 0x158)] {
+            copy[1024 + 0x61..][..1].fill(0x1108_1003);
+            copy[1024 + 0x62 + 2 * n] = 0x2000 + register;
+        }
+        copy[1024 + 0x60] = 0;
+        copy[14 * 1024..].fill(0x0bad_0bad);
+        let what = FirstImage {
+            image: GgttAddr(0x0080_0000),
+            ..WHAT
+        };
+        assert!(RENDER.later_image(&what, &mut copy));
+        assert_eq!(copy[1024 + 0x15], 0x0080_e001);
+        assert_eq!(copy[14 * 1024..][..16], image[14 * 1024..][..16]);
+        // Compute has some on the second part only.
+        let compute = Images {
+            class: EngineClass::Compute,
+            ..RENDER
+        };
+        let what = FirstImage {
+            card: Parts::G10.card(),
+            ..WHAT
+        };
+        assert!(compute.first_image(&what, &mut image));
+        assert_eq!((image[1024 + 0x15], image[1024 + 0x17]), (0, 0));
     }
 
     #[test]
@@ -341,11 +440,8 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_5_10() {
-        let render = Images {
-            base: Base(0x2000),
-            pages: 14,
-        };
-        assert_eq!((render.bytes(), BLITTER.bytes()), (0xe000, 0x2000));
+        // 14 pages, and one for commands; 2.
+        assert_eq!((RENDER.bytes(), BLITTER.bytes()), (0xf000, 0x2000));
         assert_eq!(BLITTER.release(), Release::Event);
     }
 

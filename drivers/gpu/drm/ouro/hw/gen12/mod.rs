@@ -9,7 +9,7 @@
 //!
 //! One file for each concept: `parts` and `fuses` say which card it is and which engines there are, `topology`
 //! what else, `planes` what is on the screen; `pcode`, `forcewake`, `steering`, `mocs` and `reset` bring a card up, `engine` and `settings` an
-//! engine, `workarounds` (`faults`: the tables) both. `descriptor`, `image` and `lri` are contexts; `submit` loads
+//! engine, `workarounds` (`faults`: the tables) both. `descriptor`, `image`, `restore` and `lri` are contexts; `submit` loads
 //! lists of them, `status` reads what became of those. `commands`, `emit` and `blt` fill rings; `pte` are entries
 //! of tables, `tlb` drops copies of them; `interrupts` and `errors` (`names`: of their bits) say what happened.
 
@@ -34,6 +34,7 @@ mod planes;
 mod pte;
 mod regs;
 mod reset;
+mod restore;
 mod settings;
 mod status;
 mod steering;

@@ -33,7 +33,12 @@ impl Parts {
 
     /// What this card is. One that was not probed is none.
     pub(super) fn of(hw: &Hw<'_>) -> Self {
-        Self((hw.card >> FIRST) as u8 & Self::ALL.0)
+        Self::of_card(hw.card)
+    }
+
+    /// The same of [`Hw::card`].
+    pub(super) const fn of_card(card: u32) -> Self {
+        Self((card >> FIRST) as u8 & Self::ALL.0)
     }
 
     /// As bits of [`Hw::card`].

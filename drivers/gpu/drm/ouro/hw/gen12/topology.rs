@@ -23,8 +23,8 @@ const PCI_REVISION: u16 = 0x08;
 const PCI_TABLE: u16 = 0x50;
 /// The base address register of the local memory (§5.2).
 const MEMORY_BAR: u8 = 2;
-/// Bytes of the largest image: render's and compute's (§5.10).
-const CONTEXT_BYTES: u32 = 14 * 4096;
+/// Bytes of the largest image: render's and compute's (§5.10), and a page of commands behind it.
+const CONTEXT_BYTES: u32 = 15 * 4096;
 /// Local memory is given out in pages of this size (§4.5).
 const MEMORY_PAGE: u64 = 64 << 10;
 

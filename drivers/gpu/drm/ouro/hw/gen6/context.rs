@@ -71,6 +71,8 @@ mod tests {
     fn nobody_makes_an_image() {
         let mut image = [7; 4];
         let what = FirstImage {
+            image: GgttAddr(0x2000),
+            card: 0,
             ring: GgttAddr(0x1000),
             ring_bytes: 4096,
             root: None,

@@ -363,6 +363,8 @@ impl<'a> Core<'a> {
     fn client(&mut self, priority: i32) -> usize {
         let (image, ring, status) = (self.page(), self.page(), self.page());
         let what = FirstImage {
+            image: GgttAddr(0x0040_0000),
+            card: 0,
             ring: GgttAddr(ring),
             ring_bytes: self.engine.desc().ring_bytes,
             root: Some(DmaAddr(0x1_0000_0000)),
