@@ -2,7 +2,8 @@
 //! The tables of workarounds ([`super::workarounds`]).
 //!
 //! The document at hand names none. The witness is the upstream driver, Linux 7.3: which registers it sets on
-//! DG2, to what, on which parts, and when (`gt/intel_workarounds.c`; `gt/intel_gt_regs.h` and
+//! DG2, to what, on which parts, and when (`gt/intel_workarounds.c`, and the first row `intel_clock_gating.c`;
+//! `gt/intel_gt_regs.h` and
 //! `gt/intel_engine_regs.h` for where they are). The order is that of its functions. What it does elsewhere is
 //! elsewhere here, too: 14016712196 in `emit`, 22011802037 in `engine` and `reset`, 14019159160 in `settings`.
 //! What it does by commands within each restore of a context is in `restore`.
@@ -96,7 +97,8 @@ const fn choose(all: u16, value: u16) -> Change {
 
 /// What a reset of all loses.
 #[rustfmt::skip]
-pub(super) static CARD: [Row; 13] = [
+pub(super) static CARD: [Row; 14] = [
+    row("22010954014", "XEHP_CLOCK_GATE_DIS", Card(0x10_1014), set(SIDEBAND_CLOCK)),
     row(TUNING, "XEHP_L3SCQREG7", Card(0xb188), set(BLEND_FILL_UNCACHED)),
     row(TUNING, "XEHP_SQCM", Card(0x8724), set(ACCESS_OF_32)),
     of(VIDEO, row("14011060649", "VDBOX_CGCTL3F10", Own(0x3f10), set(IECP_CLOCK))),
@@ -172,6 +174,7 @@ pub(super) const fn open(class: EngineClass) -> &'static [u32] {
 // The bits and fields, by what they do.
 const BLEND_FILL_UNCACHED: u32 = 1 << 3;
 const ACCESS_OF_32: u32 = 1 << 30;
+const SIDEBAND_CLOCK: u32 = 1 << 17;
 const IECP_CLOCK: u32 = 1 << 22;
 const CG3DDISCFEG_CLOCK: u32 = 1 << 17;
 const DSS_ROUTER_CLOCK: u32 = 1 << 28;

@@ -285,10 +285,11 @@ mod tests {
         writes.collect()
     }
 
-    /// Offsets and bits of upstream's `dg2_gt_workarounds_init` and `gt_tuning_settings`.
+    /// Offsets and bits of upstream's `dg2_init_clock_gating`, `gt_tuning_settings` and `dg2_gt_workarounds_init`.
     #[test]
     fn the_cards_are_those_of_upstream() {
         let common = [
+            (0x10_1014, 0x0002_0000),
             (0xb188, 0x0000_0008),
             (0x8724, 0x4000_0000),
             // Videos 0 and 2.
@@ -307,7 +308,7 @@ mod tests {
         assert_eq!(written(Parts::G12, 0, set_card), common);
         let of_g10 = [(0x9434, 0x0002_0000), (0x9524, 0x1000_0000)];
         let mut all = common.to_vec();
-        all.splice(4..4, of_g10);
+        all.splice(5..5, of_g10);
         assert_eq!(written(Parts::G10, 0, set_card), all);
     }
 
