@@ -14,7 +14,7 @@ use crate::{
 };
 use gpu_model::{
     clock::Clock,
-    dg2::{Dg2, Dg2Config},
+    dg2::{Dg2, Dg2Config, Real},
     memory::VecMemory,
     model::GpuModel,
 };
@@ -27,7 +27,7 @@ use ouro_hw::{
     chips::{self, Chip},
     context::FirstImage,
     engine::{Batch, Emit, EngineMemory, ListEntry, PortEvent, Privilege, Submission, Switch},
-    generation::{BringUpError, Events, Layout, ResetScope, Space, Topology},
+    generation::{BringUpError, Events, Layout, ResetScope, Scanout, Space, Topology},
     gt::Gt,
     io::Hw,
     page_table::{Leaf, PageTable},
@@ -157,6 +157,8 @@ pub struct Logical {
     ring_at: Object,
     status: Object,
     pending: VecDeque<Pending>,
+    /// Whether it has run nothing, and has no template.
+    is_fresh: bool,
 }
 
 /// A request that is not known to have completed.
@@ -198,6 +200,8 @@ pub struct Bench {
     pub kernel: Tree,
     /// The format of tables.
     pub tables: &'static dyn PageTable,
+    /// What the firmware left on: its entries and memory stay as they are.
+    pub lit: Vec<Scanout>,
     next_addr: u32,
     next_bus: u64,
     seen: u64,
@@ -228,9 +232,17 @@ impl events::Page for StatusPage<'_> {
     }
 }
 
+/// A card as they are, but for the lock that its firmware sets.
+pub fn config() -> Dg2Config {
+    Dg2Config {
+        real: Real::all(),
+        ..Dg2Config::default()
+    }
+}
+
 impl Default for Bench {
     fn default() -> Self {
-        Self::new(Dg2Config::default())
+        Self::new(config())
     }
 }
 
@@ -254,8 +266,8 @@ impl Bench {
         let (aperture, device) = (config.aperture, config.device_id);
         let gpu = Dg2::new(config, memory.clone(), line.clone()).expect("there is memory");
         let gpu = Arc::new(gpu);
-        // Memory space and bus mastering, as the PCI core enables them.
-        gpu.config_write(4, &[6, 0]);
+        // Memory space, as the PCI core enables it.
+        gpu.config_write(4, &[2, 0]);
         prepare(&gpu);
         let windows = Windows::new(&gpu, [REGISTERS, aperture], false);
         let time = Time(gpu.clone());
@@ -267,7 +279,14 @@ impl Bench {
             panic!("contexts have tables of their own");
         };
         let size = topo.local.expect("it has memory of its own").cpu_visible;
-        let mut local = Local::new(&gpu, size);
+        let mut lit = Vec::new();
+        let looks = Hw {
+            card: topo.card,
+            ..windows.hw()
+        };
+        chip.generation
+            .scanouts(&looks, &topo, &mut |scanout| lit.push(scanout));
+        let mut local = Local::new(&gpu, size, &lit);
         let kernel = Tree::new(&mut local);
         let mut bench = Self {
             gpu,
@@ -284,6 +303,7 @@ impl Bench {
             kernel,
             tables,
             next_addr: FIRST_ADDR,
+            lit,
             next_bus: POOL,
             seen: 0,
         };
@@ -348,6 +368,8 @@ impl Bench {
         };
         let generation = self.chip.generation;
         generation.start(&self.hw(), &self.topo, &layout, &self.time)?;
+        // Not before: an engine that others left running would reach memory.
+        self.hw().platform.set_master(true);
         for n in 0..self.ports.len() {
             self.start_engine(n)?;
         }
@@ -466,9 +488,20 @@ impl Bench {
     }
 
     fn next(&mut self, bytes: u32) -> u32 {
-        let addr = self.next_addr;
         // A hole behind each.
-        self.next_addr += bytes.next_multiple_of(ALIGN) + ALIGN;
+        let all = bytes.next_multiple_of(ALIGN) + ALIGN;
+        let shown = |addr: u32| {
+            let of = |s: &&Scanout| {
+                let (first, end) = (s.first * PAGE_SIZE, (s.first + s.entries) * PAGE_SIZE);
+                addr < end && first < addr + all
+            };
+            self.lit.iter().find(of)
+        };
+        let mut addr = self.next_addr;
+        while let Some(scanout) = shown(addr) {
+            addr = ((scanout.first + scanout.entries) * PAGE_SIZE).next_multiple_of(ALIGN);
+        }
+        self.next_addr = addr + all;
         addr
     }
 

@@ -3,22 +3,26 @@
 
 use gpu_model::dg2::Dg2;
 use ouro_hw::{
+    generation::Scanout,
     page_table::{Leaf, PageTable},
     types::{CacheLevel, DmaAddr, MemoryKind, Page, PAGE_SIZE},
 };
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// The memory, given out from its beginning on and never taken back.
 pub struct Local {
     gpu: Arc<Dg2>,
     next: u64,
     end: u64,
+    /// What the firmware's picture is in.
+    shown: Vec<Range<u64>>,
 }
 
 impl Local {
-    /// `size` bytes of it.
-    pub fn new(gpu: &Arc<Dg2>, size: u64) -> Self {
+    /// `size` bytes of it, without what is shown.
+    pub fn new(gpu: &Arc<Dg2>, size: u64, lit: &[Scanout]) -> Self {
         Self {
+            shown: lit.iter().filter_map(|s| s.local.clone()).collect(),
             gpu: gpu.clone(),
             next: 0,
             end: size,
@@ -27,7 +31,15 @@ impl Local {
 
     /// Zeroed bytes, aligned to a power of two.
     pub fn take(&mut self, bytes: u64, align: u64) -> u64 {
-        let at = self.next.next_multiple_of(align);
+        let mut at = self.next.next_multiple_of(align);
+        let shown = |at: u64| {
+            self.shown
+                .iter()
+                .find(|s| at < s.end && s.start < at + bytes)
+        };
+        while let Some(shown) = shown(at) {
+            at = shown.end.next_multiple_of(align);
+        }
         self.next = at + bytes;
         assert!(self.next <= self.end, "the card has more memory");
         self.put(at, &vec![0; bytes as usize / 4]);

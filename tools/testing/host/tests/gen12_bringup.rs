@@ -235,3 +235,16 @@ fn asleep_and_awake() {
     assert!(bench.engine(blitter).activity(&bench.hw()).idle);
     bench.assert_lawful();
 }
+
+/// The model's card shows 1024 by 768 pixels of 32 bits from 80_0000h of the global table on.
+#[test]
+fn the_firmwares_picture_is_found_and_stays() {
+    let mut bench = Bench::default();
+    let lit: Vec<_> = bench.lit.iter().map(|s| (s.first, s.entries)).collect();
+    assert_eq!(lit, [(0x800, 768)]);
+    let local = bench.lit[0].local.clone().expect("in the card's memory");
+    assert_eq!(local.end - local.start, 768 * 4096);
+    let context = bench.context(1);
+    bench.work(context, &Work::default());
+    bench.assert_lawful();
+}

@@ -78,6 +78,7 @@ impl Bench {
             ring_at,
             status,
             pending: VecDeque::new(),
+            is_fresh: template.is_none(),
         });
         self.contexts.len() - 1
     }
@@ -94,6 +95,13 @@ impl Bench {
         let engine = self.topo.engines[it.engine];
         it.seqno = it.seqno.next();
         let seqno = it.seqno;
+        // A context without a template begins with what the core makes the template by.
+        let mut golden = vec![0; engine.desc().golden_dwords];
+        let mut out = Commands::new(&mut golden);
+        if core::mem::take(&mut it.is_fresh) && engine.desc().id.class == EngineClass::Render {
+            engine.golden(&mut out).expect("as many as are said");
+        }
+        let inline = [out.as_slice(), work.inline].concat();
         let request = Emit {
             switch: Switch::Stay,
             known: None,
@@ -102,10 +110,10 @@ impl Bench {
                 len: 0,
                 privilege: Privilege::User,
             }),
-            inline: work.inline,
+            inline: &inline,
             seqno: it.seqno,
         };
-        let mut buf = vec![0; engine.desc().emit_dwords + work.inline.len()];
+        let mut buf = vec![0; engine.desc().emit_dwords + inline.len()];
         let mut out = Commands::new(&mut buf);
         engine
             .emit(&request, &it.mem, &mut out)
