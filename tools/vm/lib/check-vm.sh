@@ -341,7 +341,7 @@ registers_wanted() { if [ -e "$PEER_LISTS/reasons-$1" ]; then echo yes; fi; }
 # one: it loads, each engine has work, it unloads.
 check_registers() {
     local gpu=$1 peer=$2 name=$1/registers log=$VM_LOG/registers-$1.tap
-    guest_run "$name" --gpu "$gpu" --kernel plain --timeout 600 --model-args "$GPU_HABITS" \
+    guest_run "$name" --gpu "$gpu" --kernel plain --timeout 600 --model-args "$GPU_HABITS $GPU_PEER_REAL" \
         --add "$SELFTESTS/engines" -- engines
     enter "$BIN_DIR/ouro-peer" --peer "$peer/model-0.registers" --ours "$GUEST_DIR/model-0.registers" \
         --reasons "$PEER_LISTS/reasons-$gpu" --order "$PEER_LISTS/order-$gpu" >"$log" 2>&1 || true
