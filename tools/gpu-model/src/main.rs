@@ -68,7 +68,12 @@ struct Args {
     no_msi: bool,
     /// What the model does as real cards do: "all", or some of its habits, with commas between; a wrong
     /// name prints those that there are.
-    #[arg(long, value_name = "HABITS", default_value = "", overrides_with = "real")]
+    #[arg(
+        long,
+        value_name = "HABITS",
+        default_value = "",
+        overrides_with = "real"
+    )]
     real: String,
     /// The device sits behind an IOMMU that translates: a Sandy Bridge must not use its per-process tables.
     #[arg(long)]
