@@ -222,7 +222,7 @@ impl Context for Images {
     }
 
     fn bytes(&self) -> u32 {
-        let pages = self.pages.wrapping_add(self.has_commands() as u32);
+        let pages = self.pages.wrapping_add(u32::from(self.has_commands()));
         pages.wrapping_mul(PAGE_SIZE)
     }
 
