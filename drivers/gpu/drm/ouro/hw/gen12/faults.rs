@@ -117,7 +117,7 @@ pub(super) static CARD: [Row; 14] = [
 
 /// What a reset of an engine loses: of render, all that render and compute share, as they are reset together.
 #[rustfmt::skip]
-pub(super) static ENGINE: [Row; 18] = [
+pub(super) static ENGINE: [Row; 19] = [
     of(RENDER, row(TUNING, "RT_CTRL", Card(0xe530), field(STACK_IDS, STACK_IDS_512))),
     // The oldest thread first is best elsewhere.
     only(Parts::SERVER, of(RENDER, row(TUNING, "ROW_CHICKEN4", Card(0xe48c), choose(THREAD_ORDER, THREADS_IN_TURN)))),
@@ -140,6 +140,8 @@ pub(super) static ENGINE: [Row; 18] = [
     of(RENDER, row("22010960976", "XEHP_HDC_CHICKEN0", Card(0xe5f0), choose(L1_FLUSH_EVENTS, 0))),
     of(RENDER, unread(row("14015150844", "XEHP_HDC_CHICKEN0", Card(0xe5f0), enable(NO_ATOMIC_CHAINS)))),
     of(RENDER, row("18019627453", "CS_DEBUG_MODE1", Card(0x20ec), enable(NO_FF_CLOCK_GATE))),
+    // What batches say of preemption within 3D commands (CS_CHICKEN1) counts for nothing else.
+    of(RENDER, row(TUNING, "FF_SLICE_CS_CHICKEN1", Card(0x20e0), enable(PREEMPTION_BY_CONTEXT))),
     // 16018063123, too.
     of(COPY, row("16018031267", "ECOSKPD", Own(0x1d0), choose(BLITTER_ORDER, BLITTERS_IN_TURN))),
 ];
@@ -172,6 +174,7 @@ pub(super) const fn open(class: EngineClass) -> &'static [u32] {
 }
 
 // The bits and fields, by what they do.
+const PREEMPTION_BY_CONTEXT: u16 = 1 << 14;
 const BLEND_FILL_UNCACHED: u32 = 1 << 3;
 const ACCESS_OF_32: u32 = 1 << 30;
 const SIDEBAND_CLOCK: u32 = 1 << 17;

@@ -322,7 +322,7 @@ mod tests {
         assert_eq!(registers, [[0x21c4, 0x0046_4001], [0x21c8, 0x340]]);
         // They stand at 45_6000h + 14 pages.
         assert_eq!(image[14 * 1024..][..3], [0x1100_0001, 0x26c0, 0x3ff]);
-        assert_eq!(image[14 * 1024 + 6], 0x7a00_0004);
+        assert_eq!(image[14 * 1024 + 3], 0x7a00_0004);
         // A copy has its own, whatever stands in the template.
         let mut copy = image.clone();
         for (n, register) in [(0, 0x9c), (1, 0x158)] {

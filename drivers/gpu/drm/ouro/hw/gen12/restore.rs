@@ -3,14 +3,13 @@
 //! restore itself. They stand behind the context in its image, so each context has its own.
 //!
 //! Which ones, and for what, is the upstream driver's word (`gt/intel_lrc.c`, `gt/intel_gt_regs.h`, Linux 7.3).
-//! It also loads the context's clock there, which nobody reads here, by a general register that it then has to
-//! load as well; `CMD_CCTL` has the same value in all contexts and is no concern of an image.
+//! It also loads the context's clock there, which nobody reads here, and the cache control of command buffers, by
+//! a general register that it then has to load as well.
 
 use super::{
     commands::{LoadRegister, PipeControl, NOOP},
     faults::{VERTEX_WATERMARK, WATERMARK},
     parts::Parts,
-    regs, settings,
 };
 use crate::types::EngineClass;
 
@@ -36,11 +35,6 @@ pub(super) fn commands(class: EngineClass, parts: Parts) -> Option<[u32; LINE]> 
             value: VERTEX_WATERMARK,
         };
         put(&watermark.encode_absolute());
-        let caching = LoadRegister {
-            offset: regs::CMD_CCTL,
-            value: settings::caching(),
-        };
-        put(&caching.encode());
     }
     if drops {
         let drop = PipeControl {
@@ -61,11 +55,11 @@ mod tests {
     #[test]
     fn commands_are_those_of_upstream() {
         let mut render = [0; 16];
-        render[..6].copy_from_slice(&[0x1100_0001, 0x26c0, 0x3ff, 0x1108_0001, 0xc4, 0x3fff_0102]);
+        render[..3].copy_from_slice(&[0x1100_0001, 0x26c0, 0x3ff]);
         assert_eq!(commands(EngineClass::Render, Parts::G10), Some(render));
         assert_eq!(commands(EngineClass::Render, Parts::G12), Some(render));
         // Bit 11: instructions.
-        render[6..8].copy_from_slice(&[0x7a00_0004, 0x800]);
+        render[3..5].copy_from_slice(&[0x7a00_0004, 0x800]);
         let server = Parts::G11.and(Parts::SERVER);
         assert_eq!(commands(EngineClass::Render, Parts::G11), Some(render));
         assert_eq!(commands(EngineClass::Render, server), Some(render));

@@ -67,11 +67,6 @@ const CACHING: (u16, u16) = {
     (cctl.into_bits(), all.into_bits() & !cctl.into_bits())
 };
 
-/// The same as a write of [`regs::CMD_CCTL`].
-pub(super) const fn caching() -> u32 {
-    masked(CACHING.0, CACHING.1)
-}
-
 /// All of them, in the order in which they are written.
 static SETTINGS: [Setting; 5] = [
     Setting {

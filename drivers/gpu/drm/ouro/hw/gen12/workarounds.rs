@@ -344,6 +344,7 @@ mod tests {
             // Bits 13:11 cleared, bit 3 set.
             (0xe5f0, 0x3808_0008),
             (0x20ec, 0x0002_0002),
+            (0x20e0, 0x4000_4000),
             (0xb158, 0x7f),
             (0x6604, 0x0004_0000),
         ];
@@ -389,7 +390,7 @@ mod tests {
             let cards: Vec<u32> = CARD.iter().map(|row| row.offset(engine)).collect();
             writes.retain(|(at, _)| !cards.contains(at) && at & 0xfff != 0xf10);
             match engine.class() {
-                EngineClass::Render => assert_eq!(writes.len(), 11),
+                EngineClass::Render => assert_eq!(writes.len(), 12),
                 // Bits 12:11 are 1.
                 EngineClass::Copy => assert_eq!(writes, [(0x2_21d0, 0x1800_0800)]),
                 _ => assert_eq!(writes, []),
@@ -444,6 +445,7 @@ mod tests {
                 (0xe4f4, 0x8000),
                 (0xe5f0, 0),
                 (0x20ec, 2),
+                (0x20e0, 0x4000),
                 (0xe420, 0),
             ] {
                 mock.set(offset, value);
