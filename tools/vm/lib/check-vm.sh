@@ -279,7 +279,8 @@ check_small() {
 }
 
 # check_global GPU KERNEL: where the driver may not have tables beside the global one, because it is in a guest:
-# this is one, and is told of no IOMMU. GPU_GLOBAL names the tests.
+# this is one, and is told of no IOMMU. The model sits behind one that translates, and names each use of another
+# table. GPU_GLOBAL names the tests.
 check_global() {
     local gpu=$1 kernel=$2 name=$1/$2/global tests
     gpu_read "$gpu"
@@ -287,7 +288,7 @@ check_global() {
     mkdir -p "$VM_LOG"
     # shellcheck disable=SC2086 # words
     tests=$(tests_for "$gpu-$kernel-global" $GPU_GLOBAL)
-    guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --module-args iommu=2 \
+    guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --module-args iommu=2 --model-args --vtd \
         --tests "$tests" --add "$VM_DIR/guest-tests/run-tests.sh" -- sh /bin/run-tests.sh
     if grep -q "ouro .*: no PPGTT: in a guest, whose host's IOMMU is not seen" "$GUEST_DIR/dmesg.txt"; then
         result PASS "$name/no-ppgtt"
