@@ -310,6 +310,17 @@ check_first() {
         --add "$VM_DIR/guest-tests/bringup.sh" -- sh /bin/bringup.sh
     results_tap "$name" "$GUEST_DIR/output.txt" || result FAIL "$name" "no TAP: see output.txt"
     model_rules "$name"
+    if [ -n "$GPU_LATE" ]; then
+        guest_run "$name/late" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --model-args "$GPU_LATE" \
+            --tests "$(tests_for "$gpu-$kernel-late" context)" --add "$VM_DIR/guest-tests/run-tests.sh" -- sh /bin/run-tests.sh
+        guest_results "$name/late"
+        model_rules "$name/late"
+        if grep -q "ouro .*: $GPU_LATE_SAYS" "$GUEST_DIR/dmesg.txt"; then
+            result PASS "$name/late/log"
+        else
+            result FAIL "$name/late/log" "the log does not say so: see ${GUEST_DIR#"$OURO_TOP"/}/dmesg.txt"
+        fi
+    fi
     [ -n "$GPU_REFUSED" ] || return
     guest_run "$name/refused" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --no-load \
         --model-args "$GPU_REFUSED_MODEL" --add "$VM_DIR/guest-tests/bringup.sh" -- sh /bin/bringup.sh "$GPU_REFUSED"
