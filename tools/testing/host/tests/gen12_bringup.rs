@@ -14,6 +14,7 @@ use ouro_hw::{
     engine::EventArea,
     generation::{BringUpError, ResetScope},
     types::{EngineClass, Seqno},
+    SleepWait,
 };
 
 #[test]
@@ -233,6 +234,25 @@ fn asleep_and_awake() {
     bench.work(context, &Work::default());
     let blitter = bench.first(EngineClass::Copy);
     assert!(bench.engine(blitter).activity(&bench.hw()).idle);
+    bench.assert_lawful();
+}
+
+/// A unit that is let go falls asleep 20 us later, also if it is asked for meanwhile, and wakes 20 us after that
+/// (habit `late_wake`): what its answer says until then is about the request of before.
+#[test]
+fn an_answer_of_before_wakes_nothing() {
+    let mut bench = Bench::default();
+    // Its submission queue is not among the registers that wake their unit (digest §5.5).
+    let compute = bench.first(EngineClass::Compute);
+    let context = bench.context(compute);
+    bench.work(context, &Work::default());
+    let generation = bench.chip.generation;
+    let mut gt = bench.gt.clone();
+    generation.sleep(&bench.hw(), &mut gt);
+    generation.wake(&bench.hw(), &mut gt, &bench.time).unwrap();
+    bench.gt = gt;
+    bench.time.pause(30);
+    bench.work(context, &Work::default());
     bench.assert_lawful();
 }
 
