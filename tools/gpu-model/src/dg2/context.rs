@@ -13,6 +13,7 @@ use super::lint::Rule;
 use super::mem::{Faulted, Space};
 use super::regs::{self, ring, ticks};
 use super::stream::{Frame, FrameKind};
+use super::workarounds;
 use crate::counters::Counter;
 use crate::intel::regfile::{apply, Write};
 use crate::ledger::By;
@@ -105,6 +106,15 @@ const BACK_END: [u32; 15] = [
     0x508,
     0x580,
 ];
+
+/// Dword of the render engine's image where registers of the pipeline stand that a context sets once
+/// ([`workarounds::in_images`]): a place of the model's own.
+const PIPELINE: usize = 0x111;
+
+/// Whether it is one of these registers.
+fn is_held(e: EngineId, offset: u32) -> bool {
+    e == EngineId::Rcs && workarounds::in_images().any(|held| held == offset)
+}
 
 /// First register of an engine's TRTT bank (digest §3.3 row 4).
 fn trtt_bank(e: EngineId) -> u32 {
@@ -302,7 +312,7 @@ impl Core {
                 Some(at) if at < 24 => trtt_bank(e) + at,
                 _ => return false,
             }
-        } else if EngineId::of_block(named) == Some(e) {
+        } else if EngineId::of_block(named) == Some(e) || is_held(e, named) {
             named
         } else {
             return false;
@@ -434,6 +444,13 @@ impl Core {
         if e.is_3d() {
             self.list(e, &mut d, 0xf1, 0x1108_101d, &BACK_END);
         }
+        if e == EngineId::Rcs {
+            d[PIPELINE] = 0x1100_100f;
+            for (i, offset) in workarounds::in_images().enumerate() {
+                d[PIPELINE + 1 + 2 * i] = offset;
+                d[PIPELINE + 2 + 2 * i] = self.saved(offset);
+            }
+        }
         d
     }
 
@@ -441,20 +458,23 @@ impl Core {
     fn list(&mut self, e: EngineId, d: &mut [u32], at: usize, header: u32, registers: &[u32]) {
         d[at] = header;
         for (i, local) in registers.iter().enumerate() {
-            let offset = e.base() + local;
-            let masked = matches!(
-                regs::map().get(offset).map(|r| r.write),
-                Some(Write::Masked(_))
-            );
             let value = match *local {
                 ring::CTX_TIMESTAMP => self.context_timestamp(e),
                 ring::TIMESTAMP => self.timestamp() as u32,
-                _ if masked => 0xffff_0000 | self.get(offset),
-                _ => self.get(offset),
+                _ => self.saved(e.base() + local),
             };
             d[at + 1 + 2 * i] = *local | if header & CS_MMIO != 0 { e.base() } else { 0 };
             d[at + 2 + 2 * i] = value;
         }
+    }
+
+    /// A register as an image has it: of a masked one, with all of its mask.
+    fn saved(&self, offset: u32) -> u32 {
+        let masked = matches!(
+            regs::map().get(offset).map(|r| r.write),
+            Some(Write::Masked(_))
+        );
+        self.get(offset) | if masked { 0xffff_0000 } else { 0 }
     }
 
     /// Shows the innermost batch in BB_HEAD and BB_STATE.

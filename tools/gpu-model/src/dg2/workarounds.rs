@@ -208,6 +208,13 @@ const WORKAROUNDS: &[Workaround] = &[
     (0x7044, 1 << 5, 1 << 5, "14019877138", ALL, When::Context),
 ];
 
+/// Registers that the render engine's images hold: upstream sets them once, for the image that all contexts begin
+/// with. No document says where they stand there.
+pub(crate) fn in_images() -> impl Iterator<Item = u32> {
+    let held = WORKAROUNDS.iter().filter(|w| w.5 == When::Context);
+    held.map(|w| w.0)
+}
+
 /// Registers that upstream reads before it writes them: bits that must stay, bits that a workaround takes away,
 /// and what they stand for here. No source has their values as firmware leaves them: these are any that are not a
 /// workaround's own.
