@@ -509,20 +509,24 @@ bool ouro_dma_has_iommu(struct device *dev)
 	return device_iommu_mapped(dev);
 }
 
-/* A parameter that is text. The kernel crate's module! has those that are numbers. */
-#define OURO_TEXT_PARAM(name, bytes, text)			\
-	static char ouro_text_##name[bytes];			\
-	module_param_string(name, ouro_text_##name, bytes, 0444); \
-	MODULE_PARM_DESC(name, text);				\
-	const char *ouro_param_##name(void)			\
-	{							\
-		return ouro_text_##name;			\
-	}
+/* Parameters that are text. The kernel crate's module! has those that are numbers. */
+static char ouro_probe[256];
+module_param_string(probe, ouro_probe, sizeof(ouro_probe), 0444);
+MODULE_PARM_DESC(probe, "Devices to bind: PCI ids as 8086:0126 with commas between, or * for all (none if not given)");
 
-OURO_TEXT_PARAM(probe, 256,
-		"Devices to bind: PCI ids as 8086:0126 with commas between, or * for all (none if not given)");
-OURO_TEXT_PARAM(stop_after, 16,
-		"The last step of bringing up a device: probe, table, ring or request (all of them if not given)");
+const char *ouro_param_probe(void)
+{
+	return ouro_probe;
+}
+
+static char ouro_stop_after[16];
+module_param_string(stop_after, ouro_stop_after, sizeof(ouro_stop_after), 0444);
+MODULE_PARM_DESC(stop_after, "The last step of bringing up a device: probe, table, ring or request (all of them if not given)");
+
+const char *ouro_param_stop_after(void)
+{
+	return ouro_stop_after;
+}
 
 /* Whether a hypervisor is below this kernel: what it has between device and memory is not seen. */
 bool ouro_is_guest(void)

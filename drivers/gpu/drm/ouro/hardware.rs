@@ -319,7 +319,8 @@ impl Hardware {
             if let Some(bytes) = scanout.local {
                 let page = u64::from(PAGE_SIZE);
                 let end = bytes.end.checked_next_multiple_of(page);
-                lit.local.add(bytes.start & !(page - 1)..end.unwrap_or(u64::MAX));
+                lit.local
+                    .add(bytes.start & !(page - 1)..end.unwrap_or(u64::MAX));
             }
         };
         self.generation()

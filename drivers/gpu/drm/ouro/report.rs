@@ -93,10 +93,17 @@ pub(crate) fn topology(dev: &Device, topology: &Topology) {
         writeln!(to, "aperture {aperture} MiB, stolen memory {stolen} MiB")?;
         if let Some(local) = topology.local {
             let (size, visible) = (local.size >> 20, local.cpu_visible >> 20);
-            writeln!(to, "local memory {size} MiB, of which the CPU sees {visible} MiB")?;
+            writeln!(
+                to,
+                "local memory {size} MiB, of which the CPU sees {visible} MiB"
+            )?;
         }
         let (llc, hz, msi) = (topology.llc, topology.timestamp_hz, topology.msi);
-        writeln!(to, "LLC {llc}, timestamps {hz} Hz, MSI {msi}, swizzle {:?}", topology.swizzle)
+        writeln!(
+            to,
+            "LLC {llc}, timestamps {hz} Hz, MSI {msi}, swizzle {:?}",
+            topology.swizzle
+        )
     });
 }
 

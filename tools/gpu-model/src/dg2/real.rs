@@ -3,7 +3,7 @@
 //! itself.
 //!
 //! None of it stands in the document. Each is what the upstream driver takes care of ([`Real`]). Where a
-//! habit has more to it, it has a file: [`super::foreign`], [`super::lit`], [`super::workarounds`].
+//! habit has more to it, it has a file: `foreign.rs`, `lit.rs`, `workarounds.rs`.
 
 use super::core::Core;
 use super::engine::EngineId;

@@ -117,11 +117,7 @@ impl Gpu {
         self.kernel_context.make_image(|| self.new_image(), false)?;
         let mut first = self.first_context(engine, Work::Golden)?;
         if first.is_none() {
-            dev_warn!(
-                self.hardware.dev(),
-                "{}: hangs on its first values, contexts start with less\n",
-                Words(engine.hw().desc().id)
-            );
+            self.hung_at_first(engine);
             first = self.first_context(engine, Work::GoldenRegisters)?;
         }
         let first = first.ok_or(EIO)?;
@@ -129,6 +125,14 @@ impl Gpu {
         golden.copy_from(first.image().ok_or(EINVAL)?);
         self.recovery.golden().populate(golden);
         Ok(())
+    }
+
+    fn hung_at_first(&self, engine: &Engine) {
+        dev_warn!(
+            self.hardware.dev(),
+            "{}: hangs on its first values, contexts start with less\n",
+            Words(engine.hw().desc().id)
+        );
     }
 
     /// A context whose image the device has saved after that work. `None` if it hung, and was reset.
@@ -145,9 +149,15 @@ impl Gpu {
     /// Lets the device save the state of a context that has only ever held first values, on an engine that
     /// takes lists of contexts.
     fn record_first_image(&self, engine: &Arc<Engine>) -> Result {
-        let first = self.new_context(None)?;
+        let mut first = self.new_context(None)?;
         let fence = self.run(engine, &first, Work::Golden)?;
         self.finish(engine, &fence)?;
+        if !matches!(fence.status(), Some(Ok(()))) {
+            self.hung_at_first(engine);
+            first = self.new_context(None)?;
+            let fence = self.run(engine, &first, Work::GoldenRegisters)?;
+            self.finish(engine, &fence)?;
+        }
         let seat = first.seat(engine).ok_or(EINVAL)?;
         // Without anything to do, the engine is idle, and has saved it.
         let begin = time::monotonic_ns();
