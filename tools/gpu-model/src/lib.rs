@@ -13,6 +13,7 @@ pub mod card_memory;
 pub mod chaos;
 pub mod clock;
 pub mod counters;
+pub mod device;
 pub mod dg2;
 pub mod dma;
 pub mod fault;

@@ -6,6 +6,7 @@
 
 use crate::blt::{self, BltCaps, BltError, BltMemory, BltState, BltStats};
 use crate::counters::Counter;
+use crate::device::Job;
 use crate::fault::Kind;
 use crate::intel::tlb::{Client, Space};
 use crate::memory::lock;
@@ -38,7 +39,7 @@ impl Blitter {
 }
 
 /// A blit under way.
-pub(crate) struct BlitJob {
+pub struct BlitJob {
     command: Vec<u32>,
     state: BltState,
     caps: BltCaps,
@@ -95,9 +96,9 @@ impl BltMemory for View<'_> {
     }
 }
 
-impl BlitJob {
+impl Job for Box<BlitJob> {
     /// Does the blit. The device need not be locked.
-    pub fn run(&mut self) {
+    fn run(&mut self) {
         let mut view = View {
             mmu: &mut self.mmu,
             cx: &self.cx,

@@ -4,6 +4,7 @@
 
 use crate::clock::Clock;
 use crate::counters::Counter;
+use crate::device::PowerOn;
 use crate::fault::Kind;
 use crate::intel::gtt::PteArray;
 use crate::intel::regfile::Domain;
@@ -22,7 +23,7 @@ use crate::snb::later::Later;
 use crate::snb::lint::Rule;
 use crate::snb::lit::{Screen, WithStolen};
 use crate::snb::mmu::{MemoryContext, Mmu};
-use crate::snb::real::{Left, PowerOn};
+use crate::snb::real::Left;
 use crate::snb::regs::{self, reg, MMIO_SIZE};
 use crate::trace::Event;
 use crate::window::Window;

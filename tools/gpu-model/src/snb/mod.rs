@@ -14,7 +14,6 @@
 //! | `mi_exec.rs`, `flush.rs`, `context.rs`, `blit.rs` | commands |
 //! | `real.rs`, `lit.rs` | habits of real machines; the picture that firmware has left |
 //! | `lint.rs` | rules that are watched |
-//! | `window.rs` | the configuration space |
 //! | `device.rs` | the device as a library: [`Snb`] |
 //! | `bus.rs` | the device as a transport sees it |
 
@@ -40,9 +39,9 @@ pub(crate) mod mmio;
 pub mod mmu;
 pub mod real;
 pub mod regs;
-pub(crate) mod window;
 
+pub use crate::device::StepResult;
 pub use config::{FifoDrain, SnbConfig};
-pub use device::{Snb, StepResult};
+pub use device::Snb;
 pub use engine::{EngineId, ENGINES};
 pub use real::Real;

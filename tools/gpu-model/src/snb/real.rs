@@ -7,6 +7,7 @@
 //! (`stuck-idle`), a head that does not take what is written (`deaf-head`), a sync flush whose bit stays
 //! (`stuck-flush`).
 
+use crate::device::PowerOn;
 use crate::pci;
 use crate::snb::core::Core;
 use crate::snb::engine::EngineId;
@@ -41,18 +42,6 @@ crate::habits! {
         /// GDRST keeps its bits for some reads, and the reset is done with the last. Upstream polls it.
         late_reset,
     }
-}
-
-/// What sets the device to its power-on state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PowerOn {
-    /// Power: firmware has run, and no driver since.
-    Cold,
-    /// A reset by the bus. Before the first driver this is the same; after it the machine has slept, and
-    /// nobody lights the screen again or has a ring running.
-    Bus,
-    /// A function-level reset, after which no firmware runs.
-    Function,
 }
 
 /// Bits that firmware has set in registers that the upstream driver reads before it writes: which
