@@ -1,65 +1,104 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The device as a library: accesses of a CPU on one side, the engines run step by step or by a
-//! thread on the other. One thread runs them all in turn, so that a semaphore of one is seen by
-//! another.
+//! The device as a library: what is a DG2's own of it. One thread runs all engines in turn, so that a
+//! semaphore of one is seen by another.
 
 use super::config::Dg2Config;
 use super::core::Core;
-use super::engine::{EngineId, Stop, ENGINES};
+use super::engine::{EngineId, Stop, ENGINES, NAMES};
 use super::ggtt::Ggtt;
 use super::lint::Rule;
 use super::lmem::Lmem;
 use super::regs::{reg, ring, MMIO_SIZE};
-use super::stream::Step;
-use crate::chaos::Chaos;
 use crate::clock::Clock;
 use crate::counters::Counter;
-use crate::fault::Fault;
-use crate::memory::{lock, GuestMemory};
+use crate::device::{Chip, Device, Parts, PowerOn, StepResult};
+use crate::memory::GuestMemory;
 use crate::model::{IrqSink, Options};
-use crate::trace::Event;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
-use std::thread::JoinHandle;
-use std::time::Duration;
-
-/// What one step of an engine did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepResult {
-    /// Something.
-    Ran,
-    /// There is nothing to do.
-    Idle,
-    /// It waits for memory or a register to change.
-    Waiting,
-    /// It is stopped: by request, an error, a fault, a hang.
-    Stopped,
-    /// It goes on at this time (nanoseconds of the device's clock).
-    NotBefore(u64),
-}
-
-struct Shared {
-    core: Mutex<Core>,
-    changed: Condvar,
-    quit: AtomicBool,
-}
+use crate::pci::{self, PciConfig};
+use std::convert::Infallible;
+use std::sync::Arc;
 
 /// A modelled DG2.
-pub struct Dg2 {
-    shared: Arc<Shared>,
+pub type Dg2 = Device<Dg2Chip>;
+
+/// Its state, of which nobody outside knows more.
+pub struct Dg2Chip(pub(super) Core);
+
+/// What lies behind its BARs.
+pub struct Bars {
     pub(super) cfg: Dg2Config,
     pub(super) ggtt: Arc<Ggtt>,
     pub(super) lmem: Arc<Lmem>,
-    clock: Clock,
-    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// How long the thread sleeps while an engine waits for memory to change.
-const POLL: Duration = Duration::from_millis(1);
 /// Local memory of a server's card, unless told otherwise.
 const LMEM_MB: u32 = 256;
 /// So much of it is filled with garbage at first.
 const GARBAGE: u64 = 32 << 20;
+
+impl Chip for Dg2Chip {
+    type Rule = Rule;
+    type Engine = EngineId;
+    type Job = Infallible;
+    type Bars = Bars;
+
+    const THREADS: &'static [&'static [EngineId]] = &[&ENGINES];
+    const NAMES: &'static [&'static str] = &NAMES;
+    const MMIO_SIZE: u32 = MMIO_SIZE;
+    const BAD_ACCESS: Rule = Rule::BadAccess;
+
+    fn parts(&mut self) -> Parts<'_, Rule> {
+        Parts {
+            notes: &mut self.0.notes,
+            pci: &mut self.0.pci,
+            window: &mut self.0.window,
+            delay_ns: &mut self.0.cfg.delay_ns,
+            line: self.0.line,
+            removed: self.0.removed,
+        }
+    }
+
+    fn step(&mut self, e: EngineId) -> Result<StepResult, Infallible> {
+        Ok(self.0.step(e))
+    }
+
+    fn finish(&mut self, _: EngineId, job: Infallible) -> StepResult {
+        match job {}
+    }
+
+    fn cpu_read(&mut self, offset: u32) -> u32 {
+        self.0.cpu_read(offset)
+    }
+
+    fn cpu_write(&mut self, offset: u32, value: u32) {
+        self.0.cpu_write(offset, value);
+    }
+
+    fn starts(offset: u32) -> u32 {
+        let starts = match EngineId::of_block(offset) {
+            Some(e) => matches!(
+                offset - e.base(),
+                ring::EXECLIST_CONTROL | ring::MI_MODE | ring::GFX_MODE
+            ),
+            None => offset == reg::GDRST,
+        };
+        u32::from(starts)
+    }
+
+    fn config_written(&mut self, before: &PciConfig, _: usize, _: &[u8]) {
+        self.0.notes.note_config(&self.0.pci);
+        self.0.watch_mastering(before.word(pci::COMMAND));
+        self.0.bus_master_changed();
+    }
+
+    fn power_on(&mut self, _: PowerOn) {
+        self.0.power_on();
+    }
+
+    fn remove(&mut self) {
+        self.0.remove();
+    }
+}
 
 impl Dg2 {
     /// A device in process: hand-driven clock, no thread.
@@ -93,7 +132,8 @@ impl Dg2 {
         clock: Clock,
     ) -> anyhow::Result<Self> {
         let lmem = Lmem::private(cfg.lmem)?;
-        Ok(Self::build(cfg, Ggtt::private()?, lmem, memory, irq, clock))
+        let ggtt = Ggtt::private()?;
+        Ok(Self::with_memory(cfg, ggtt, lmem, memory, irq, clock))
     }
 
     /// A device for a server: real time, local memory and global table shared with the guest unless
@@ -142,24 +182,12 @@ impl Dg2 {
             (Ggtt::shared()?, Lmem::shared(cfg.lmem)?)
         };
         lmem.fill_with_garbage(cfg.seed, GARBAGE);
-        let device = Self::build(cfg, ggtt, lmem, memory, irq, Clock::real());
-        {
-            let mut core = device.core();
-            let notes = &mut core.notes;
-            options
-                .faults
-                .into_iter()
-                .for_each(|f| notes.faults.push(f));
-            notes.chaos = options.chaos;
-            notes.ledger = options.registers.then(Default::default);
-            if let Some(file) = options.trace {
-                notes.trace.set_file(file);
-            }
-        }
+        let device = Self::with_memory(cfg, ggtt, lmem, memory, irq, Clock::real());
+        device.obey(options);
         Ok(device)
     }
 
-    fn build(
+    fn with_memory(
         cfg: Dg2Config,
         ggtt: Ggtt,
         lmem: Lmem,
@@ -167,291 +195,64 @@ impl Dg2 {
         irq: Arc<dyn IrqSink>,
         clock: Clock,
     ) -> Self {
-        let (ggtt, lmem) = (Arc::new(ggtt), Arc::new(lmem));
+        let bars = Bars {
+            cfg,
+            ggtt: Arc::new(ggtt),
+            lmem: Arc::new(lmem),
+        };
         let core = Core::new(
-            cfg.clone(),
-            ggtt.clone(),
-            lmem.clone(),
+            bars.cfg.clone(),
+            bars.ggtt.clone(),
+            bars.lmem.clone(),
             memory,
             irq,
             clock.clone(),
         );
-        Dg2 {
-            shared: Arc::new(Shared {
-                core: Mutex::new(core),
-                changed: Condvar::new(),
-                quit: AtomicBool::new(false),
-            }),
-            cfg,
-            ggtt,
-            lmem,
-            clock,
-            thread: Mutex::new(None),
-        }
-    }
-
-    pub(super) fn core(&self) -> std::sync::MutexGuard<'_, Core> {
-        lock(&self.shared.core)
-    }
-
-    pub(super) fn wake(&self) {
-        self.shared.changed.notify_all();
-    }
-
-    /// The device's clock.
-    pub fn clock(&self) -> &Clock {
-        &self.clock
-    }
-
-    /// A register read: 32 bits.
-    pub fn mmio_read32(&self, offset: u32) -> u32 {
-        let mut core = self.core();
-        if !offset.is_multiple_of(4) || offset >= MMIO_SIZE {
-            core.notes
-                .lint(Rule::BadAccess, || format!("read {offset:#x}"));
-            return 0;
-        }
-        core.cpu_read(offset)
-    }
-
-    /// A register write: 32 bits.
-    pub fn mmio_write32(&self, offset: u32, value: u32) {
-        let mut core = self.core();
-        if !offset.is_multiple_of(4) || offset >= MMIO_SIZE {
-            core.notes
-                .lint(Rule::BadAccess, || format!("write {offset:#x}"));
-            return;
-        }
-        core.cpu_write(offset, value);
-        drop(core);
-        // A thread that is woken for nothing costs the guest more than the write.
-        let starts = match EngineId::of_block(offset) {
-            Some(e) => matches!(
-                offset - e.base(),
-                ring::EXECLIST_CONTROL | ring::MI_MODE | ring::GFX_MODE
-            ),
-            None => offset == reg::GDRST,
-        };
-        if starts {
-            self.wake();
-        }
+        Device::build(Dg2Chip(core), bars, clock)
     }
 
     /// One entry of the global table.
     pub fn ggtt_read(&self, index: u64) -> u64 {
-        self.ggtt.get(index).0
+        self.bars.ggtt.get(index).0
     }
 
     /// Sets one entry of the global table.
     pub fn ggtt_write(&self, index: u64, value: u64) {
-        self.ggtt.set(index, value);
+        self.bars.ggtt.set(index, value);
     }
 
     /// Reads local memory through BAR2.
     pub fn lmem_read(&self, offset: u64, buf: &mut [u8]) {
-        let mut core = self.core();
+        let core = &mut self.core().0;
         core.notes.count(Counter::ApertureReads);
         if core.removed {
             buf.fill(0xff);
         } else {
-            self.lmem.read(offset, buf);
+            self.bars.lmem.read(offset, buf);
         }
     }
 
     /// Writes local memory through BAR2.
     pub fn lmem_write(&self, offset: u64, data: &[u8]) {
-        let mut core = self.core();
+        let core = &mut self.core().0;
         core.notes.count(Counter::ApertureWrites);
         if !core.removed {
-            self.lmem.write(offset, data);
+            self.bars.lmem.write(offset, data);
         }
-    }
-
-    /// Power-on state.
-    pub fn power_on(&self) {
-        self.core().power_on();
-        self.wake();
     }
 
     /// Does at most one thing of an engine.
     pub fn step(&self, e: EngineId) -> StepResult {
-        match self.core().step(e) {
-            Step::Ran => StepResult::Ran,
-            Step::Idle => StepResult::Idle,
-            Step::Waiting => StepResult::Waiting,
-            Step::Stopped => StepResult::Stopped,
-            Step::NotBefore(t) => StepResult::NotBefore(t),
-        }
-    }
-
-    /// Runs all engines in turn, and the clock with them, until none can go on, or `max_steps` steps
-    /// were taken. Returns true in the first case.
-    pub fn run_until_idle(&self, max_steps: usize) -> bool {
-        let mut steps = 0;
-        loop {
-            let mut ran = false;
-            let mut next: Option<u64> = None;
-            for e in ENGINES {
-                match self.step(e) {
-                    StepResult::Ran => ran = true,
-                    StepResult::NotBefore(t) => next = Some(next.map_or(t, |n| n.min(t))),
-                    _ => {}
-                }
-            }
-            match next {
-                _ if ran => {}
-                Some(t) if self.clock.is_manual() => self.clock.advance_to(t),
-                _ => return true,
-            }
-            steps += 1;
-            if steps >= max_steps {
-                return false;
-            }
-        }
-    }
-
-    /// Starts the engines' thread, if it does not run already. Only for a device in real time.
-    pub fn start_engines(&self) {
-        let mut thread = lock(&self.thread);
-        if thread.is_some() {
-            return;
-        }
-        self.shared.quit.store(false, Ordering::SeqCst);
-        let shared = self.shared.clone();
-        *thread = Some(std::thread::spawn(move || shared.run()));
-    }
-
-    /// Stops the thread and waits for it.
-    pub fn stop_engines(&self) {
-        let thread = lock(&self.thread).take();
-        self.shared.quit.store(true, Ordering::SeqCst);
-        // Under the lock, so that the thread is not between its look at `quit` and its sleep.
-        drop(self.core());
-        self.wake();
-        if let Some(t) = thread {
-            // A thread that panicked has said so on standard error.
-            let _ = t.join();
-        }
-    }
-
-    /// Injects a fault.
-    pub fn inject(&self, fault: Fault) {
-        self.core().notes.faults.push(fault);
-    }
-
-    /// Begins chaos, or ends it.
-    pub fn set_chaos(&self, chaos: Option<Chaos>) {
-        self.core().notes.chaos = chaos;
-    }
-
-    /// Changes the delay of a piece of work, in nanoseconds.
-    pub fn set_delay(&self, ns: u64) {
-        self.core().cfg.delay_ns = ns;
-    }
-
-    /// One counter.
-    pub fn counter(&self, c: Counter) -> u64 {
-        self.core().notes.counters.get(c)
-    }
-
-    /// All counters zero again.
-    pub fn clear_counters(&self) {
-        self.core().notes.counters.clear();
-    }
-
-    /// How often a rule was broken, by the driver or by a program.
-    pub fn lint_count(&self, rule: Rule) -> u64 {
-        let core = self.core();
-        let of = |lints: &std::collections::BTreeMap<Rule, u64>| lints.get(&rule).copied();
-        of(&core.notes.lints).unwrap_or(0) + of(&core.notes.client_lints).unwrap_or(0)
-    }
-
-    /// The rules that the driver broke, with their counts.
-    pub fn lints(&self) -> Vec<(Rule, u64)> {
-        let core = self.core();
-        core.notes.lints.iter().map(|(r, n)| (*r, *n)).collect()
-    }
-
-    /// The rules that programs broke, with their counts.
-    pub fn client_lints(&self) -> Vec<(Rule, u64)> {
-        let core = self.core();
-        let lints = core.notes.client_lints.iter();
-        lints.map(|(r, n)| (*r, *n)).collect()
-    }
-
-    /// Undocumented registers that were accessed: offset, reads, writes.
-    pub fn undocumented(&self) -> Vec<(u32, u64, u64)> {
-        let core = self.core();
-        let all = core.notes.undocumented.iter();
-        all.map(|(o, n)| (*o, n.0, n.1)).collect()
-    }
-
-    /// The events since the last call.
-    pub fn take_events(&self) -> Vec<Event> {
-        self.core().notes.trace.take()
+        self.step_of(e)
     }
 
     /// Why an engine does not go on.
     pub fn stop_reason(&self, e: EngineId) -> Stop {
-        self.core().engine(e).stop
+        self.core().0.engine(e).stop
     }
 
     /// Number of translations that an engine remembers.
     pub fn cached_translations(&self, e: EngineId) -> usize {
-        self.core().engine(e).tlb.len()
-    }
-
-    /// The level of the interrupt line.
-    pub fn line(&self) -> bool {
-        self.core().line
-    }
-
-    /// Pulls the card out.
-    pub fn remove(&self) {
-        self.core().remove();
-        self.wake();
-    }
-}
-
-impl Drop for Dg2 {
-    fn drop(&mut self) {
-        self.stop_engines();
-    }
-}
-
-impl Shared {
-    /// The engines' thread: each in turn does one thing, and register accesses come in between.
-    fn run(&self) {
-        let mut core = lock(&self.core);
-        while !self.quit.load(Ordering::SeqCst) {
-            let mut ran = false;
-            let mut sleep = None;
-            for e in ENGINES {
-                let at_most = match core.step(e) {
-                    Step::Ran => {
-                        ran = true;
-                        drop(core);
-                        core = lock(&self.core);
-                        continue;
-                    }
-                    Step::Idle | Step::Stopped => continue,
-                    Step::Waiting => POLL,
-                    Step::NotBefore(t) => {
-                        Duration::from_nanos(t.saturating_sub(core.notes.clock.now()))
-                    }
-                };
-                sleep = Some(sleep.map_or(at_most, |s: Duration| s.min(at_most)));
-            }
-            if ran {
-                continue;
-            }
-            core = match sleep {
-                None => self.changed.wait(core).unwrap_or_else(|p| p.into_inner()),
-                Some(time) => {
-                    let woken = self.changed.wait_timeout(core, time);
-                    woken.unwrap_or_else(|p| p.into_inner()).0
-                }
-            };
-        }
+        self.core().0.engine(e).tlb.len()
     }
 }

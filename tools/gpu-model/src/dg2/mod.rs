@@ -63,8 +63,9 @@ pub(crate) mod transfer;
 pub(crate) mod watchdog;
 pub(crate) mod workarounds;
 
+pub use crate::device::StepResult;
 pub use config::Dg2Config;
-pub use device::{Dg2, StepResult};
+pub use device::Dg2;
 pub use engine::{Class, EngineId, ENGINES};
 pub use lint::Rule;
 pub use real::Real;

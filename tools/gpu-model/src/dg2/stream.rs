@@ -12,23 +12,9 @@ use super::mem::{Faulted, Space};
 use super::mi::{self, op};
 use super::regs::ring;
 use crate::counters::Counter;
+pub(crate) use crate::device::StepResult as Step;
 use crate::fault::Kind;
 use crate::trace::Event;
-
-/// What one step of an engine did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    /// Something.
-    Ran,
-    /// There is nothing to do.
-    Idle,
-    /// It waits for memory or a register to change.
-    Waiting,
-    /// It is stopped: by request, an error, a fault, a hang.
-    Stopped,
-    /// It goes on at this time.
-    NotBefore(u64),
-}
 
 /// What a batch is to the one that started it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
