@@ -15,6 +15,7 @@ use super::regs::{self, reg};
 use super::vram::Vram;
 use crate::clock::Clock;
 use crate::counters::Counter;
+pub(crate) use crate::device::StepResult as Step;
 use crate::fault::Kind;
 use crate::memory::GuestMemory;
 use crate::model::IrqSink;
@@ -25,21 +26,6 @@ use std::sync::Arc;
 
 /// The engines by name: of faults, and of the counters window in this order.
 pub const ENGINES: [&str; 3] = ["cp", "2d", "dma"];
-
-/// What one step did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    /// Something.
-    Ran,
-    /// There is nothing to do.
-    Idle,
-    /// It waits for something that the host or another engine must do.
-    Waiting,
-    /// It is locked up or held in reset.
-    Stopped,
-    /// It will go on at this time.
-    NotBefore(u64),
-}
 
 /// Who accesses a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

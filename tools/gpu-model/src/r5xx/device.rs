@@ -1,60 +1,95 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The device as a library: accesses of a CPU on one side, the engines run step by step or by a
-//! thread on the other.
+//! The device as a library: what is an R5xx's own of it. There is one stepper for all engines.
 
 use super::access::Access;
-use super::chip::Chip;
 use super::config::{R5xxConfig, MMIO_SIZE};
-use super::core::{Core, Step};
+use super::core::{Core, ENGINES};
 use super::cp::Lockup;
 use super::lint::Rule;
 use super::regs::{self, reg};
 use super::vram::Vram;
-use crate::chaos::Chaos;
 use crate::clock::Clock;
 use crate::counters::Counter;
-use crate::fault::Fault;
-use crate::memory::{lock, GuestMemory};
+use crate::device::{Chip, Device, Parts, PowerOn, StepResult};
+use crate::memory::GuestMemory;
 use crate::model::{IrqSink, Options};
-use crate::trace::Event;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
-use std::thread::JoinHandle;
-use std::time::Duration;
-
-/// What one step of the engines did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepResult {
-    /// Something.
-    Ran,
-    /// There is nothing to do.
-    Idle,
-    /// The command processor waits.
-    Waiting,
-    /// It is locked up, or held in reset.
-    Stopped,
-    /// Something will begin at this time (nanoseconds of the device's clock).
-    NotBefore(u64),
-}
-
-struct Shared {
-    core: Mutex<Core>,
-    changed: Condvar,
-    quit: AtomicBool,
-}
+use crate::pci::PciConfig;
+use std::convert::Infallible;
+use std::sync::Arc;
 
 /// A modelled R5xx.
-pub struct R5xx {
-    shared: Arc<Shared>,
+pub type R5xx = Device<R5xxChip>;
+
+/// Its state, of which nobody outside knows more.
+pub struct R5xxChip(pub(super) Core);
+
+/// What lies behind its BARs.
+pub struct Bars {
     pub(super) cfg: R5xxConfig,
     pub(super) vram: Arc<Vram>,
     pub(super) rom: [u8; super::rom::SIZE],
-    clock: Clock,
-    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// How long the thread sleeps while it waits for memory to change.
-const POLL: Duration = Duration::from_millis(1);
+impl Chip for R5xxChip {
+    type Rule = Rule;
+    type Engine = ();
+    type Job = Infallible;
+    type Bars = Bars;
+
+    const THREADS: &'static [&'static [()]] = &[&[()]];
+    const NAMES: &'static [&'static str] = &ENGINES;
+    const MMIO_SIZE: u32 = MMIO_SIZE;
+    const BAD_ACCESS: Rule = Rule::BadAccess;
+
+    fn parts(&mut self) -> Parts<'_, Rule> {
+        Parts {
+            notes: &mut self.0.notes,
+            pci: &mut self.0.pci,
+            window: &mut self.0.window,
+            delay_ns: &mut self.0.cfg.delay_ns,
+            line: self.0.line,
+            removed: self.0.removed,
+        }
+    }
+
+    fn step(&mut self, (): ()) -> Result<StepResult, Infallible> {
+        Ok(self.0.step())
+    }
+
+    fn finish(&mut self, (): (), job: Infallible) -> StepResult {
+        match job {}
+    }
+
+    fn cpu_read(&mut self, offset: u32) -> u32 {
+        self.0.cpu_read(offset)
+    }
+
+    fn cpu_write(&mut self, offset: u32, value: u32) {
+        self.0.cpu_write(offset, value);
+    }
+
+    /// What can set the engines going are the registers of the command processor, of resets and of
+    /// drawing.
+    fn starts(offset: u32) -> u32 {
+        let display = regs::class(offset) == Some(regs::Class::Display);
+        u32::from(offset == reg::RBBM_SOFT_RESET || (offset >= reg::CP_RB_BASE && !display))
+    }
+
+    fn config_written(&mut self, before: &PciConfig, _: usize, _: &[u8]) {
+        self.0.bus_master_changed();
+        if before.msi_enabled() != self.0.pci.msi_enabled() {
+            self.0.interrupt_path_changed();
+        }
+    }
+
+    fn power_on(&mut self, _: PowerOn) {
+        self.0.power_on();
+    }
+
+    fn remove(&mut self) {
+        self.0.remove();
+    }
+}
 
 impl R5xx {
     /// A device in process: hand-driven clock, no thread.
@@ -67,7 +102,7 @@ impl R5xx {
         irq: Arc<dyn IrqSink>,
     ) -> anyhow::Result<Self> {
         let vram = Vram::private(cfg.vram)?;
-        Ok(Self::build(cfg, vram, memory, irq, Clock::manual()))
+        Ok(Self::with_memory(cfg, vram, memory, irq, Clock::manual()))
     }
 
     /// A device in process that runs by itself, in real time; see [`Self::start_engines`].
@@ -80,7 +115,7 @@ impl R5xx {
         irq: Arc<dyn IrqSink>,
     ) -> anyhow::Result<Self> {
         let vram = Vram::private(cfg.vram)?;
-        Ok(Self::build(cfg, vram, memory, irq, Clock::real()))
+        Ok(Self::with_memory(cfg, vram, memory, irq, Clock::real()))
     }
 
     /// A device for a server: real time, video memory shared with the guest unless it is trapped or
@@ -90,7 +125,7 @@ impl R5xx {
     /// # Errors
     /// When the shared memory cannot be had, or a size is none.
     pub fn for_server(
-        chip: &'static Chip,
+        chip: &'static super::chip::Chip,
         options: Options,
         memory: Arc<dyn GuestMemory>,
         irq: Arc<dyn IrqSink>,
@@ -121,294 +156,85 @@ impl R5xx {
             Vram::shared(cfg.vram)?
         };
         vram.fill_with_garbage(cfg.seed);
-        let device = Self::build(cfg, vram, memory, irq, Clock::real());
-        {
-            let mut core = device.core();
-            let notes = &mut core.notes;
-            options
-                .faults
-                .into_iter()
-                .for_each(|f| notes.faults.push(f));
-            notes.chaos = options.chaos;
-            if let Some(file) = options.trace {
-                notes.trace.set_file(file);
-            }
-        }
+        let device = Self::with_memory(cfg, vram, memory, irq, Clock::real());
+        device.obey(Options {
+            // There is no list of writes.
+            registers: false,
+            ..options
+        });
         Ok(device)
     }
 
-    fn build(
+    fn with_memory(
         cfg: R5xxConfig,
         vram: Vram,
         memory: Arc<dyn GuestMemory>,
         irq: Arc<dyn IrqSink>,
         clock: Clock,
     ) -> Self {
-        let vram = Arc::new(vram);
-        let rom = super::rom::image(cfg.chip);
-        let core = Core::new(cfg.clone(), vram.clone(), memory, irq, clock.clone());
-        R5xx {
-            shared: Arc::new(Shared {
-                core: Mutex::new(core),
-                changed: Condvar::new(),
-                quit: AtomicBool::new(false),
-            }),
+        let bars = Bars {
+            rom: super::rom::image(cfg.chip),
+            vram: Arc::new(vram),
             cfg,
-            vram,
-            rom,
-            clock,
-            thread: Mutex::new(None),
-        }
-    }
-
-    pub(super) fn core(&self) -> std::sync::MutexGuard<'_, Core> {
-        lock(&self.shared.core)
-    }
-
-    pub(super) fn wake(&self) {
-        self.shared.changed.notify_all();
-    }
-
-    /// The device's clock.
-    pub fn clock(&self) -> &Clock {
-        &self.clock
-    }
-
-    /// A register read: 32 bits.
-    pub fn mmio_read32(&self, offset: u32) -> u32 {
-        let mut core = self.core();
-        if !offset.is_multiple_of(4) || offset >= MMIO_SIZE {
-            core.notes
-                .lint(Rule::BadAccess, || format!("read {offset:#x}"));
-            return 0;
-        }
-        core.cpu_read(offset)
-    }
-
-    /// A register write: 32 bits.
-    pub fn mmio_write32(&self, offset: u32, value: u32) {
-        let mut core = self.core();
-        if !offset.is_multiple_of(4) || offset >= MMIO_SIZE {
-            core.notes
-                .lint(Rule::BadAccess, || format!("write {offset:#x}"));
-            return;
-        }
-        core.cpu_write(offset, value);
-        drop(core);
-        // A thread that is woken for nothing costs the guest more than the write. What can set the
-        // engines going are the registers of the command processor, of resets and of drawing.
-        let display = regs::class(offset) == Some(regs::Class::Display);
-        if offset == reg::RBBM_SOFT_RESET || (offset >= reg::CP_RB_BASE && !display) {
-            self.wake();
-        }
+        };
+        let (cfg, vram) = (bars.cfg.clone(), bars.vram.clone());
+        let core = Core::new(cfg, vram, memory, irq, clock.clone());
+        Device::build(R5xxChip(core), bars, clock)
     }
 
     /// Reads video memory through BAR0.
     pub fn aperture_read(&self, offset: u64, buf: &mut [u8]) {
-        let mut core = self.core();
+        let core = &mut self.core().0;
         core.notes.count(Counter::ApertureReads);
         if core.removed {
             buf.fill(0xff);
         } else {
-            self.vram.cpu_read(offset, buf);
+            self.bars.vram.cpu_read(offset, buf);
         }
     }
 
     /// Writes video memory through BAR0.
     pub fn aperture_write(&self, offset: u64, data: &[u8]) {
-        let mut core = self.core();
+        let core = &mut self.core().0;
         core.notes.count(Counter::ApertureWrites);
         if !core.removed {
-            self.vram.cpu_write(offset, data);
+            self.bars.vram.cpu_write(offset, data);
         }
-    }
-
-    /// Power-on state.
-    pub fn power_on(&self) {
-        self.core().power_on();
-        self.wake();
     }
 
     /// Does at most one thing: a packet, a part of drawing or of a DMA transfer.
     pub fn step(&self) -> StepResult {
-        match self.core().step() {
-            Step::Ran => StepResult::Ran,
-            Step::Idle => StepResult::Idle,
-            Step::Waiting => StepResult::Waiting,
-            Step::Stopped => StepResult::Stopped,
-            Step::NotBefore(t) => StepResult::NotBefore(t),
-        }
-    }
-
-    /// Runs the engines, and the clock with them, until they cannot go on, or `max_steps` steps were
-    /// taken. Returns true in the first case.
-    pub fn run_until_idle(&self, max_steps: usize) -> bool {
-        for _ in 0..max_steps {
-            match self.step() {
-                StepResult::Ran => {}
-                StepResult::NotBefore(t) if self.clock.is_manual() => self.clock.advance_to(t),
-                _ => return true,
-            }
-        }
-        false
-    }
-
-    /// Starts the engines' thread, if it does not run already. Only for a device in real time.
-    pub fn start_engines(&self) {
-        let mut thread = lock(&self.thread);
-        if thread.is_some() {
-            return;
-        }
-        self.shared.quit.store(false, Ordering::SeqCst);
-        let shared = self.shared.clone();
-        *thread = Some(std::thread::spawn(move || shared.run()));
-    }
-
-    /// Stops the thread and waits for it.
-    pub fn stop_engines(&self) {
-        let thread = lock(&self.thread).take();
-        self.shared.quit.store(true, Ordering::SeqCst);
-        // Under the lock, so that the thread is not between its look at `quit` and its sleep.
-        drop(self.core());
-        self.wake();
-        if let Some(t) = thread {
-            // A thread that panicked has said so on standard error.
-            let _ = t.join();
-        }
-    }
-
-    /// Injects a fault.
-    pub fn inject(&self, fault: Fault) {
-        self.core().notes.faults.push(fault);
-    }
-
-    /// Begins chaos, or ends it.
-    pub fn set_chaos(&self, chaos: Option<Chaos>) {
-        self.core().notes.chaos = chaos;
-    }
-
-    /// Changes the delay of a piece of work, in nanoseconds.
-    pub fn set_delay(&self, ns: u64) {
-        self.core().cfg.delay_ns = ns;
-    }
-
-    /// One counter.
-    pub fn counter(&self, c: Counter) -> u64 {
-        self.core().notes.counters.get(c)
-    }
-
-    /// All counters zero again.
-    pub fn clear_counters(&self) {
-        self.core().notes.counters.clear();
-    }
-
-    /// How often a rule was broken, by the driver or by a program.
-    pub fn lint_count(&self, rule: Rule) -> u64 {
-        let core = self.core();
-        let of = |lints: &std::collections::BTreeMap<Rule, u64>| lints.get(&rule).copied();
-        of(&core.notes.lints).unwrap_or(0) + of(&core.notes.client_lints).unwrap_or(0)
-    }
-
-    /// The rules that the driver broke, with their counts.
-    pub fn lints(&self) -> Vec<(Rule, u64)> {
-        let core = self.core();
-        core.notes.lints.iter().map(|(r, n)| (*r, *n)).collect()
-    }
-
-    /// The rules that programs broke in indirect buffers, with their counts.
-    pub fn client_lints(&self) -> Vec<(Rule, u64)> {
-        let core = self.core();
-        let lints = core.notes.client_lints.iter();
-        lints.map(|(r, n)| (*r, *n)).collect()
-    }
-
-    /// Undocumented registers that were accessed: offset, reads, writes. Those behind PCIE_INDEX are
-    /// counted from 0x10000, those behind MC_IND_INDEX from 0x20000.
-    pub fn undocumented(&self) -> Vec<(u32, u64, u64)> {
-        let core = self.core();
-        let all = core.notes.undocumented.iter();
-        all.map(|(o, n)| (*o, n.0, n.1)).collect()
-    }
-
-    /// The events since the last call.
-    pub fn take_events(&self) -> Vec<Event> {
-        self.core().notes.trace.take()
+        self.step_of(())
     }
 
     /// The memory accesses since the last call, and how many did not fit in the list.
     pub fn take_accesses(&self) -> (Vec<Access>, u64) {
-        self.core().mc.log.take()
+        self.core().0.mc.log.take()
     }
 
     /// Why the command processor does not run.
     pub fn lockup(&self) -> Option<Lockup> {
-        self.core().cp.lockup
+        self.core().0.cp.lockup
     }
 
     /// True once the vertex processor got another number of dwords than it wanted.
     pub fn vap_stuck(&self) -> bool {
-        self.core().gfx.vap_stuck()
+        self.core().0.gfx.vap_stuck()
     }
 
     /// A register as one pipe has it: SU_REG_DEST and FG_ZBREG_DEST say which of them a write reaches.
     pub fn pipe_register(&self, pipe: usize, offset: u32) -> u32 {
-        self.core().pipe_value(pipe, offset)
+        self.core().0.pipe_value(pipe, offset)
     }
 
     /// A dword of the pixel shaders' memory in one pipe: of the code, six for each of 512 instructions, or
     /// of the constants, four for each of 256. `None` where there is none.
     pub fn shader_dword(&self, pipe: usize, constant: bool, at: usize) -> Option<u32> {
-        self.core().us_dword(pipe, constant, at)
+        self.core().0.us_dword(pipe, constant, at)
     }
 
     /// Number of GART translations that are cached.
     pub fn cached_translations(&self) -> usize {
-        self.core().mc.cached()
-    }
-
-    /// The level of the interrupt line.
-    pub fn line(&self) -> bool {
-        self.core().line
-    }
-
-    /// Pulls the card out.
-    pub fn remove(&self) {
-        self.core().remove();
-        self.wake();
-    }
-}
-
-impl Drop for R5xx {
-    fn drop(&mut self) {
-        self.stop_engines();
-    }
-}
-
-impl Shared {
-    /// The engines' thread: a step at a time, so that register accesses come in between.
-    fn run(&self) {
-        let mut core = lock(&self.core);
-        while !self.quit.load(Ordering::SeqCst) {
-            let sleep = match core.step() {
-                Step::Ran => {
-                    drop(core);
-                    core = lock(&self.core);
-                    continue;
-                }
-                Step::Idle | Step::Stopped => None,
-                Step::Waiting => Some(POLL),
-                Step::NotBefore(t) => {
-                    let left = t.saturating_sub(core.notes.clock.now());
-                    Some(Duration::from_nanos(left))
-                }
-            };
-            core = match sleep {
-                None => self.changed.wait(core).unwrap_or_else(|p| p.into_inner()),
-                Some(time) => {
-                    let woken = self.changed.wait_timeout(core, time);
-                    woken.unwrap_or_else(|p| p.into_inner()).0
-                }
-            };
-        }
+        self.core().0.mc.cached()
     }
 }

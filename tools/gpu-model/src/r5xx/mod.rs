@@ -53,10 +53,11 @@ pub mod tile;
 pub(crate) mod two_d;
 pub mod vram;
 
+pub use crate::device::StepResult;
 pub use access::{Access, Unit};
 pub use chip::Chip;
 pub use config::R5xxConfig;
 pub use cp::Lockup;
-pub use device::{R5xx, StepResult};
+pub use device::R5xx;
 pub use lint::Rule;
 pub use real::Real;
