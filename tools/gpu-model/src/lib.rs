@@ -19,6 +19,7 @@ pub mod dma;
 pub mod fault;
 pub mod habits;
 pub mod intel;
+pub(crate) mod later;
 pub mod ledger;
 pub mod memory;
 pub mod model;

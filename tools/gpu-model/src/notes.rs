@@ -8,6 +8,7 @@ use crate::counters::{Counter, Counters};
 use crate::fault::{Faults, Kind};
 use crate::intel::regfile::Write;
 use crate::ledger::{By, Ledger};
+use crate::model::IrqSink;
 use crate::pci::{self, PciConfig};
 use crate::trace::{Event, Recorder};
 use serde_json::{json, Map, Value};
@@ -193,6 +194,23 @@ impl<R: NamedRule> Notes<R> {
         self.trace
             .push(now, Event::Injected(what.trim_end().to_owned()));
         Some(value)
+    }
+
+    /// The interrupt line rises.
+    pub fn line_rises(&mut self) {
+        self.count(Counter::Interrupts);
+        self.record(|| Event::Interrupt);
+    }
+
+    /// The message of a line that has risen: an injected fault loses it, or sends it twice.
+    pub fn send(&mut self, irq: &dyn IrqSink) {
+        if self.inject(Kind::LoseMsg, "").is_some() {
+            return;
+        }
+        if self.inject(Kind::DupIrq, "").is_some() {
+            irq.set_line(true);
+        }
+        irq.set_line(true);
     }
 
     /// The next pseudo-random number (xorshift*), from the seed.

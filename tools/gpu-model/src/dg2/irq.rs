@@ -10,9 +10,7 @@ use super::core::Core;
 use super::engine::{EngineId, ENGINES};
 use super::lint::Rule;
 use super::regs::{reg, ring};
-use crate::counters::Counter;
 use crate::fault::Kind;
-use crate::trace::Event;
 
 /// Bits of an engine's interrupt vector ("Engine Interrupt Vector Definition Table"; 11 from the digest,
 /// §5.8).
@@ -57,7 +55,7 @@ impl Core {
             }
             if let Some(us) = self.notes.inject(Kind::LateIrq, e.name()) {
                 let at = self.notes.in_us(us);
-                self.later.interrupt(at, e, bits);
+                self.later.interrupts.push(at, (e, bits));
                 return;
             }
         }
@@ -114,16 +112,9 @@ impl Core {
             self.irq.set_line(false);
             return;
         }
-        self.notes.count(Counter::Interrupts);
-        self.notes.record(|| Event::Interrupt);
+        self.notes.line_rises();
         self.foreign_message();
-        if self.notes.inject(Kind::LoseMsg, "").is_some() {
-            return;
-        }
-        if self.notes.inject(Kind::DupIrq, "").is_some() {
-            self.irq.set_line(true);
-        }
-        self.irq.set_line(true);
+        self.notes.send(&*self.irq);
     }
 
     /// A register of the tree is read; `None` if it is none that has state here.

@@ -4,9 +4,7 @@
 
 use super::core::Core;
 use super::engine::EngineId;
-
-/// Interrupts that can be late at the same time; more of them are swallowed.
-const MOST: usize = 4096;
+use crate::later::Interrupts;
 
 /// Things to come, with the time of each in nanoseconds of the device's clock.
 #[derive(Default)]
@@ -15,24 +13,18 @@ pub(crate) struct Later {
     pub reset: Option<(u64, u32)>,
     /// A mailbox command.
     pub pcode: Option<(u64, u32)>,
-    interrupts: Vec<(u64, EngineId, u32)>,
+    /// Events of engines.
+    pub interrupts: Interrupts<(EngineId, u32)>,
 }
 
 impl Later {
-    /// Events of an engine.
-    pub fn interrupt(&mut self, at: u64, e: EngineId, bits: u32) {
-        if self.interrupts.len() < MOST {
-            self.interrupts.push((at, e, bits));
-        }
-    }
-
     fn is_empty(&self) -> bool {
-        self.reset.is_none() && self.pcode.is_none() && self.interrupts.is_empty()
+        self.reset.is_none() && self.pcode.is_none() && self.next().is_none()
     }
 
     /// When the next interrupt comes.
     pub fn next(&self) -> Option<u64> {
-        self.interrupts.iter().map(|i| i.0).min()
+        self.interrupts.next(|_| true)
     }
 }
 
@@ -52,13 +44,7 @@ impl Core {
         if let Some((_, data)) = self.later.reset.take_if(|r| r.0 <= now) {
             self.reset_now(data);
         }
-        if self.later.interrupts.is_empty() {
-            return;
-        }
-        let all = std::mem::take(&mut self.later.interrupts);
-        let (due, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|i| i.0 <= now);
-        self.later.interrupts = rest;
-        for (_, e, bits) in due {
+        for (e, bits) in self.later.interrupts.due(now) {
             self.event_now(e, bits);
         }
     }

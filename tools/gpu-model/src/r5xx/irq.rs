@@ -6,7 +6,6 @@ use super::core::Core;
 use super::regs::reg;
 use crate::counters::Counter;
 use crate::fault::Kind;
-use crate::trace::Event;
 
 /// Bits of GEN_INT_STATUS and, where they can be enabled, of GEN_INT_CNTL.
 pub mod bit {
@@ -35,7 +34,7 @@ impl Core {
         }
         if let Some(us) = self.notes.inject(Kind::LateIrq, engine) {
             let at = self.notes.in_us(us);
-            self.later.interrupt(at, bits);
+            self.later.interrupts.push(at, bits);
             return;
         }
         self.interrupt_now(bits);
@@ -82,8 +81,7 @@ impl Core {
         }
         self.line = line;
         if line {
-            self.notes.count(Counter::Interrupts);
-            self.notes.record(|| Event::Interrupt);
+            self.notes.line_rises();
         }
         self.send(line);
     }
@@ -110,12 +108,6 @@ impl Core {
         if !std::mem::take(&mut self.msi_armed) {
             return;
         }
-        if self.notes.inject(Kind::LoseMsg, "").is_some() {
-            return;
-        }
-        if self.notes.inject(Kind::DupIrq, "").is_some() {
-            self.irq.set_line(true);
-        }
-        self.irq.set_line(true);
+        self.notes.send(&*self.irq);
     }
 }

@@ -3,9 +3,7 @@
 //! register access or step after its time.
 
 use super::core::Core;
-
-/// Interrupts that can be late at the same time; more of them are swallowed.
-const MOST: usize = 4096;
+use crate::later::Interrupts;
 
 /// Things to come, with the time of each in nanoseconds of the device's clock.
 #[derive(Default)]
@@ -13,21 +11,18 @@ pub(crate) struct Later {
     /// The value that RBBM_SOFT_RESET will have.
     pub reset: Option<(u64, u32)>,
     /// Bits of GEN_INT_STATUS.
-    interrupts: Vec<(u64, u32)>,
+    pub interrupts: Interrupts<u32>,
 }
 
 impl Later {
-    /// An interrupt, as bits of GEN_INT_STATUS.
-    pub fn interrupt(&mut self, at: u64, bits: u32) {
-        if self.interrupts.len() < MOST {
-            self.interrupts.push((at, bits));
-        }
-    }
-
     /// When the next thing becomes true.
     pub fn next(&self) -> Option<u64> {
         let reset = self.reset.iter().map(|r| r.0);
-        self.interrupts.iter().map(|i| i.0).chain(reset).min()
+        self.interrupts
+            .next(|_| true)
+            .into_iter()
+            .chain(reset)
+            .min()
     }
 }
 
@@ -41,10 +36,7 @@ impl Core {
         if let Some((_, value)) = self.later.reset.take_if(|r| r.0 <= now) {
             self.soft_reset_now(value);
         }
-        let all = std::mem::take(&mut self.later.interrupts);
-        let (due, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|i| i.0 <= now);
-        self.later.interrupts = rest;
-        for (_, bits) in due {
+        for bits in self.later.interrupts.due(now) {
             self.interrupt_now(bits);
         }
     }

@@ -83,7 +83,9 @@ impl Core {
     /// Executes at most one command of an engine.
     pub fn step(&mut self, e: EngineId) -> Step {
         self.settle();
-        match (self.step_now(e), self.later.next_interrupt(e)) {
+        let step = self.step_now(e);
+        let late = self.later.interrupts.next(|i| i.0 == e);
+        match (step, late) {
             // An engine at rest that still owes an interrupt.
             (Step::Idle | Step::Stopped, Some(at)) => Step::NotBefore(at),
             (step, _) => step,

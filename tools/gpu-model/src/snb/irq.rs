@@ -3,13 +3,11 @@
 //! master enable to the line, and into the status page (SNB PRM V1P2 §5.4–5.6; VCS PRM 1.1.6;
 //! digest G-11..G-14).
 
-use crate::counters::Counter;
 use crate::fault::Kind;
 use crate::intel::tlb::Space;
 use crate::snb::core::Core;
 use crate::snb::engine::EngineId;
 use crate::snb::regs::{reg, ring};
-use crate::trace::Event;
 
 /// Ring-local interrupt bits (VCS PRM 1.1.6; digest G-12).
 pub mod bit {
@@ -37,7 +35,7 @@ impl Core {
             }
             if let Some(us) = self.inject(Kind::LateIrq, e.name()) {
                 let at = self.in_us(us);
-                self.later.interrupt(at, e, local);
+                self.later.interrupts.push(at, (e, local));
                 return;
             }
         }
@@ -118,16 +116,11 @@ impl Core {
         }
         self.line = line;
         if line {
-            self.count(Counter::Interrupts);
-            self.record(|| Event::Interrupt);
+            self.notes.line_rises();
             self.watch_message(pending);
-            if self.inject(Kind::LoseMsg, "").is_some() {
-                return;
-            }
-            if self.inject(Kind::DupIrq, "").is_some() {
-                self.irq.set_line(true);
-            }
+            self.notes.send(&*self.irq);
+        } else {
+            self.irq.set_line(false);
         }
-        self.irq.set_line(line);
     }
 }

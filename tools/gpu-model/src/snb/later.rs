@@ -2,6 +2,7 @@
 //! What an injected fault or a habit has put off: a reset, a mailbox command, the acknowledge of
 //! forcewake, a sync flush's bit, interrupts. Each becomes true at the first register access or engine step after its time.
 
+use crate::later::Interrupts;
 use crate::snb::core::Core;
 use crate::snb::engine::EngineId;
 
@@ -18,35 +19,8 @@ pub(crate) struct Later {
     pub sleep: Option<u64>,
     /// The bit of an engine's sync flush is cleared.
     pub flushed: Option<(u64, EngineId)>,
-    interrupts: Vec<(u64, EngineId, u32)>,
-}
-
-/// Interrupts that can be late at the same time; more of them are swallowed, as a mask would.
-const MOST: usize = 4096;
-
-impl Later {
-    /// An interrupt of an engine, as a ring-local status bit.
-    pub fn interrupt(&mut self, at: u64, e: EngineId, local: u32) {
-        if self.interrupts.len() < MOST {
-            self.interrupts.push((at, e, local));
-        }
-    }
-
-    /// When the next late interrupt of an engine comes.
-    pub fn next_interrupt(&self, e: EngineId) -> Option<u64> {
-        let mine = self.interrupts.iter().filter(|i| i.1 == e);
-        mine.map(|i| i.0).min()
-    }
-
-    fn due_interrupts(&mut self, now: u64) -> Vec<(u64, EngineId, u32)> {
-        if self.interrupts.is_empty() {
-            return Vec::new();
-        }
-        let all = std::mem::take(&mut self.interrupts);
-        let (due, rest) = all.into_iter().partition(|i| i.0 <= now);
-        self.interrupts = rest;
-        due
-    }
+    /// Interrupts of engines, as ring-local status bits.
+    pub interrupts: Interrupts<(EngineId, u32)>,
 }
 
 impl Core {
@@ -69,7 +43,7 @@ impl Core {
         if let Some((_, mask)) = self.later.reset.take_if(|r| r.0 <= now) {
             self.reset_now(mask);
         }
-        for (_, e, local) in self.later.due_interrupts(now) {
+        for (e, local) in self.later.interrupts.due(now) {
             self.blink(e, local);
         }
     }
