@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The backends of ouro: everything that knows a register, a command or a table entry.
 //!
-//! One folder per generation (`gen6/`, ...), and beside them the traits through which the core
-//! of the driver uses them. This crate knows no kernel: registers, memory and time come in through
+//! One folder per generation (`gen6/`, ...), what several of Intel's share in `intel/`, and beside them the
+//! traits through which the core of the driver uses them. This crate knows no kernel: registers, memory and time come in through
 //! [`io`], so that the same code runs in the module, in host unit tests, under Miri and fuzzers,
 //! and against a modelled GPU in one process. It does not allocate, take locks or know a process.
 //!
@@ -35,6 +35,7 @@ pub mod gen12;
 pub mod gen6;
 pub mod generation;
 pub mod gt;
+mod intel;
 pub mod io;
 pub mod page_table;
 mod poll;

@@ -12,6 +12,7 @@
 use super::commands::{split, NOOP};
 use crate::{
     engine::{PageCopy, PageFill},
+    intel::blt::{header, COPY_32},
     ring::{Commands, Overflow},
     types::{EngineClass, GgttAddr, GpuAddr, MemoryKind, PAGE_SIZE},
 };
@@ -30,13 +31,6 @@ pub(super) const fn state_bytes(class: EngineClass) -> u32 {
     }
 }
 
-/// The header of a blitter command (D:Command Header: client 2).
-const fn header(opcode: u32, dwords: u32) -> u32 {
-    2 << 29 | opcode << 22 | dwords.wrapping_sub(2)
-}
-
-/// Bits 26:24 of the second dword are 3: 32 bits to a pixel.
-const COPY_32: u32 = 3 << 24;
 /// Bits 20:19 of the header are 2: 32 bits to a pixel.
 const FILL_32: u32 = 2 << 19;
 /// Bit 31 of the destination's dword 6: it is in system memory.

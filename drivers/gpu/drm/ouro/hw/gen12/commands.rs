@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Commands that the driver itself writes: one type each, made into dwords by `encode`.
+//! Commands that the driver itself writes, beside those of all of Intel's machines ([`crate::intel::mi`]): one
+//! type each, made into dwords by `encode`.
 //!
 //! The document names them and leaves their bits out; those are from digest §2.1 and §2.2, cited by row. A
 //! header is `opcode << 23 | flags | dwords - 2`.
 
-use crate::types::{GgttAddr, GpuAddr};
+pub(super) use crate::intel::mi::{mi, Flush, NOOP, USER_INTERRUPT};
+use crate::{
+    intel::mi::batch_start,
+    types::{GgttAddr, GpuAddr},
+};
 
-/// The header of a memory interface command of `dwords` dwords.
-pub(super) const fn mi(opcode: u32, dwords: u32) -> u32 {
-    (opcode << 23) | dwords.wrapping_sub(2)
-}
-
-/// `MI_NOOP` (row 1).
-pub(super) const NOOP: u32 = 0;
 /// `MI_SET_PREDICATE` of mode 0: nothing after it is skipped (row 2).
 pub(super) const PREDICATE_OFF: u32 = 0x01 << 23;
-/// `MI_USER_INTERRUPT` (row 3).
-pub(super) const USER_INTERRUPT: u32 = 0x02 << 23;
 /// `MI_ARB_CHECK`: a point where another context may take over (row 6, F2).
 pub(super) const ARB_CHECK: u32 = 0x05 << 23;
 /// `MI_ARB_CHECK` that has the pre-parser stop (row 6: bit 8 says that bit 0 counts; T4).
@@ -46,9 +42,6 @@ pub(super) struct BatchStart {
 }
 
 impl BatchStart {
-    /// Bit 8: no privilege, the context's own address space (J8).
-    const USER: u32 = 1 << 8;
-
     /// One at `addr`, a quadword (J3), or `None` where no command can say that address.
     pub(super) fn at(addr: GpuAddr, user: bool) -> Option<Self> {
         let addr = split(addr).filter(|_| addr.0.is_multiple_of(8))?;
@@ -57,8 +50,7 @@ impl BatchStart {
 
     /// The dwords.
     pub(super) const fn encode(self) -> [u32; 3] {
-        let user = if self.user { Self::USER } else { 0 };
-        [mi(0x31, 3) | user, self.addr[0], self.addr[1]]
+        [batch_start(3, self.user), self.addr[0], self.addr[1]]
     }
 }
 
@@ -83,46 +75,6 @@ impl LoadRegister {
     /// The dwords for a register of the device's, by its own offset.
     pub(super) const fn encode_absolute(self) -> [u32; 3] {
         [mi(0x22, 3), self.offset & 0x7f_fffc, self.value]
-    }
-}
-
-/// `MI_FLUSH_DW`: the flush of all engines but render and compute, with a store of a dword behind it
-/// (row 27). It is not posted: what was written before is seen when the store is (S2, S3).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Flush {
-    /// Whether translations are dropped.
-    pub(super) invalidate_tlb: bool,
-    /// Whether the caches of the video pipeline are dropped.
-    pub(super) invalidate_video: bool,
-    /// Where to store, aligned to 8 and with bit 5 clear (an erratum, G7), and what.
-    pub(super) store: (GgttAddr, u32),
-}
-
-impl Flush {
-    /// Bit 18: translations.
-    const TLB: u32 = 1 << 18;
-    /// Bits 15:14 are 1: store the data.
-    const STORE: u32 = 1 << 14;
-    /// Bit 7: caches of the video pipeline.
-    const VIDEO: u32 = 1 << 7;
-    /// Bit 2 of the address: one of the global table.
-    const GLOBAL: u32 = 1 << 2;
-
-    /// The dwords.
-    pub(super) const fn encode(self) -> [u32; 4] {
-        let mut flags = Self::STORE;
-        if self.invalidate_tlb {
-            flags |= Self::TLB;
-        }
-        if self.invalidate_video {
-            flags |= Self::VIDEO;
-        }
-        [
-            mi(0x26, 4) | flags,
-            (self.store.0 .0 & 0xffff_ffd8) | Self::GLOBAL,
-            0,
-            self.store.1,
-        ]
     }
 }
 
@@ -250,13 +202,13 @@ mod tests {
             store: (GgttAddr(0x0040_0200), 9),
         };
         // Row 27: bits 18, 15:14, 7; length 2; bit 2 of the address.
-        assert_eq!(flush.encode(), [0x1304_4082, 0x0040_0204, 0, 9]);
+        assert_eq!(flush.encode_wide(), [0x1304_4082, 0x0040_0204, 0, 9]);
         // G7: bit 5 must be clear, whoever asks.
         let odd = Flush {
             store: (GgttAddr(0x0040_0220), 9),
             ..flush
         };
-        assert_eq!(odd.encode()[1] & 0x20, 0);
+        assert_eq!(odd.encode_wide()[1] & 0x20, 0);
     }
 
     #[test]

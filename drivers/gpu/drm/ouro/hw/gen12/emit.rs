@@ -104,7 +104,7 @@ fn invalidate(
                 invalidate_video: class == EngineClass::Video,
                 store: (mem.scratch, 0),
             }
-            .encode(),
+            .encode_wide(),
         );
     }
     let flags = PipeControl::COMMAND_INVALIDATE
@@ -158,7 +158,7 @@ fn finish(
                 invalidate_video: false,
                 store: number,
             }
-            .encode(),
+            .encode_wide(),
         )?;
     }
     out.put(&[USER_INTERRUPT, ARB_ON, ARB_CHECK])?;

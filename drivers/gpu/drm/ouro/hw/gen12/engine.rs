@@ -182,7 +182,7 @@ impl ListEngine {
     fn is_empty(&self, hw: &Hw<'_>) -> bool {
         let head = RingHead::from_bits(self.read(hw, regs::RING_HEAD));
         let tail = self.read(hw, regs::RING_TAIL);
-        head.offset() == tail & regs::RING_TAIL_OFFSET
+        head.offset() == tail & regs::RING_TAIL_MASK
     }
 
     /// Stops it before a reset: whether it could does not matter.

@@ -1,129 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Registers that each engine has, at offsets from the engine's base.
+//! Registers that each engine of this generation has, beside those that all of Intel's have
+//! ([`crate::intel::ring_regs`]), at offsets from the engine's base.
 //!
 //! The document names most of them and prints offsets where they stand in an image; offsets and bits are
 //! those of digest §3.2, which is cited by its row.
 
+pub(super) use crate::intel::ring_regs::*;
+
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
 
-/// Where an engine's block of registers starts, in bytes (digest §3.1).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Base(pub(super) u32);
-
-impl Base {
-    /// The offset of one of the registers below in this engine.
-    pub(super) const fn at(self, reg: u32) -> u32 {
-        self.0.wrapping_add(reg)
-    }
-}
-
-/// A write that sets the bits `set` and clears the bits `clear` of a masked register: bits 31:16
-/// say which of bits 15:0 change (digest §3).
-pub(super) const fn masked(set: u16, clear: u16) -> u32 {
-    let mask = set | clear;
-    ((mask as u32) << 16) | set as u32
-}
-
-/// Tail of the running context's ring: a byte offset, bits 20:3 (row 2).
-pub(super) const RING_TAIL: u32 = 0x30;
-/// These bits.
-pub(super) const RING_TAIL_OFFSET: u32 = 0x1f_fff8;
-/// Head of the running context's ring (row 3).
-pub(super) const RING_HEAD: u32 = 0x34;
-
-/// [`RING_HEAD`].
-#[bitfield(u32)]
-#[derive(PartialEq, Eq)]
-pub(super) struct RingHead {
-    #[bits(2)]
-    __: u8,
-    /// Bits 20:2: dword that is fetched next.
-    #[bits(19)]
-    pub(super) dword: u32,
-    /// Bits 31:21: how often the head went past the end.
-    #[bits(11)]
-    pub(super) wraps: u16,
-}
-const_assert_eq!(core::mem::size_of::<RingHead>(), 4);
-
-impl RingHead {
-    /// The byte offset.
-    pub(super) const fn offset(self) -> u32 {
-        self.dword() << 2
-    }
-}
-
-/// Address of the running context's ring in the global table, bits 31:12 (row 4).
-pub(super) const RING_START: u32 = 0x38;
-/// Control of the running context's ring (row 5).
-pub(super) const RING_CTL: u32 = 0x3c;
-
-/// [`RING_CTL`].
-#[bitfield(u32)]
-#[derive(PartialEq, Eq)]
-pub(super) struct RingCtl {
-    /// Bit 0: commands are fetched.
-    pub(super) enable: bool,
-    /// Bits 2:1: automatic report of the head. Off.
-    #[bits(2)]
-    pub(super) report: u8,
-    #[bits(7)]
-    __: u8,
-    /// Bit 10: waits for a semaphore.
-    pub(super) semaphore_wait: bool,
-    /// Bit 11: waits for an event.
-    pub(super) event_wait: bool,
-    /// Bits 20:12: pages of the ring, less one.
-    #[bits(9)]
-    pub(super) pages_less_one: u16,
-    #[bits(11)]
-    __: u16,
-}
-const_assert_eq!(core::mem::size_of::<RingCtl>(), 4);
-
-/// Address that commands are fetched from, bits 63:32 (row 9).
+/// The upper half of [`DMA_FADD`], bits 63:32 (row 9).
 pub(super) const DMA_FADD_UDW: u32 = 0x60;
-/// The same, bits 31:0 (row 11).
-pub(super) const DMA_FADD: u32 = 0x78;
-/// Address of the command that is executed, bits 63:32 (row 9).
+/// The upper half of [`ACTHD`], bits 63:32 (row 9).
 pub(super) const ACTHD_UDW: u32 = 0x5c;
-/// The same, bits 31:0 (row 11).
-pub(super) const ACTHD: u32 = 0x74;
-/// What the parser choked on (row 10).
-pub(super) const IPEIR: u32 = 0x64;
-/// Header of the instruction that is executed or failed (row 10, L7).
-pub(super) const IPEHR: u32 = 0x68;
-/// Units that are done (row 11).
-pub(super) const INSTDONE: u32 = 0x6c;
-/// State of the parser (row 11).
-pub(super) const INSTPS: u32 = 0x70;
 
 /// Address of the engine's own status page in the global table (row 12, H1).
 pub(super) const HWS_PGA: u32 = 0x80;
-/// Which changes of the interrupt status are not written to the status page: all (row 16, H4).
-pub(super) const HWSTAM: u32 = 0x98;
 
-/// Mode of the engine; masked (row 17).
-pub(super) const MI_MODE: u32 = 0x9c;
-/// Bit 8 of [`MI_MODE`]: the parser stops at the next command.
-pub(super) const MI_MODE_STOP: u16 = 1 << 8;
 /// Bit 12 of [`MI_MODE`]: a batch that another one starts may start a third, and bits of the command mean
 /// something else for that. On at power-on (the upstream driver's word).
 pub(super) const MI_MODE_NESTED: u16 = 1 << 12;
-/// Bit 9 of [`MI_MODE`]: it has stopped. Read only.
-pub(super) const MI_MODE_IDLE: u32 = 1 << 9;
-
-/// Interrupts of the engine that are masked: those with a one (row 19).
-pub(super) const IMR: u32 = 0xa8;
-/// Errors that are latched; writing ones clears (row 21, I11).
-pub(super) const EIR: u32 = 0xb0;
-/// Errors that are not latched: those with a one (row 21, I10).
-pub(super) const EMR: u32 = 0xb4;
-/// Errors that persist (row 21).
-pub(super) const ESR: u32 = 0xb8;
-/// Bit 0 of the three: an instruction is not one (I13).
-pub(super) const ERROR_INSTRUCTION: u32 = 1 << 0;
 
 /// The number that no-ops leave (row 23, L6).
 pub(super) const NOPID: u32 = 0x94;
@@ -161,9 +58,7 @@ pub(super) const BB_STATE: u32 = 0x110;
 pub(super) const BB_STATE_OWN_SPACE: u32 = 1 << 5;
 /// What runs in front of every restore of a context, low and high (row 31, K2).
 pub(super) const PRT_BB_STATE: [u32; 2] = [0x120, 0x124];
-/// Address in the batch, bits 31:0 and 63:32 (row 34).
-pub(super) const BB_ADDR: u32 = 0x140;
-/// The same, bits 63:32.
+/// The upper half of [`BB_ADDR`], bits 63:32.
 pub(super) const BB_ADDR_UDW: u32 = 0x168;
 /// An offset that batches may have added to their addresses (row 39, J10).
 pub(super) const BB_OFFSET: u32 = 0x158;

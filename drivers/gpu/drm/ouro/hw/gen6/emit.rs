@@ -23,11 +23,12 @@
 //! command with a store only (§5.3.10.5, VCS §1.2.7), before the batch and its context.
 
 use super::{
-    commands::{BatchStart, Flush, PipeControl, SetContext, StoreStatus, NOOP, USER_INTERRUPT},
+    commands::PipeControl,
     engine::{Kind, SEQNO_AT, STATUS_SCRATCH_AT},
 };
 use crate::{
     engine::{Emit, EngineMemory, Privilege, Switch},
+    intel::mi::{BatchStart, Flush, SetContext, StoreStatus, NOOP, USER_INTERRUPT},
     ring::{Commands, Overflow},
     types::{GgttAddr, Seqno},
 };

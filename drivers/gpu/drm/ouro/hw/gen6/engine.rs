@@ -5,7 +5,7 @@
 //! stopping: G-25, §5.3.4.2.
 
 use super::{
-    blt, commands, emit, errors, fifo, golden, gt_regs as gt_reg, poll,
+    emit, errors, fifo, golden, gt_regs as gt_reg, poll,
     regs::{self, masked, Base, RingCtl, RingHead},
     submit, translation,
 };
@@ -13,6 +13,7 @@ use crate::{
     engine::{Emit, Engine, EngineDesc, EngineMemory, PageCopy, PortKind, Submission},
     generation::BringUpError,
     gt::Gt,
+    intel::{blt, mi::NOOP},
     io::{AtomicWait, Hw, SleepWait},
     report::Activity,
     ring::{Commands, Overflow},
@@ -65,7 +66,7 @@ const fn desc(
         registers: base.0,
         port: PortKind::Ring,
         ring_bytes: RING_BYTES,
-        noop: commands::NOOP,
+        noop: NOOP,
         emit_dwords: emit,
         golden_dwords: golden,
         known_dwords: 0,

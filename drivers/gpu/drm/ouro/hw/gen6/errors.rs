@@ -60,7 +60,7 @@ fn page_fault(value: u32) -> Option<PageFault> {
 /// What an engine has to say. Changes nothing.
 fn report_engine(engine: &RingEngine, hw: &Hw<'_>) -> EngineReport {
     let read = |reg| hw.regs.read32(engine.base.at(reg));
-    let batch = BatchAddr::from_bits(read(regs::BBADDR));
+    let batch = BatchAddr::from_bits(read(regs::BB_ADDR));
     let activity = activity(engine, hw);
     let [instdone, more_instdone] = activity.units;
     EngineReport {

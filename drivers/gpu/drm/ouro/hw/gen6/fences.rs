@@ -1,121 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Detiling fences (SNB PRM V1P2 §4.5.4.1.1).
-//!
-//! They hold for the CPU's accesses through the aperture only. Each is 64 bits, written in two
-//! halves: it is made invalid first and valid last, so that no mixture of two ever acts.
+//! The detiling fences that there are (SNB PRM V1P2 §4.5.4.1.1).
 
-use super::gt_regs::FENCE;
-use crate::{
-    fence_regs::{BadRegion, FenceRegion, FenceRegs, Tiling},
-    io::Registers,
-    types::PAGE_SIZE,
+use crate::intel::fences::Fences;
+
+/// They are at 0x10_0000, 16 of them, with strides up to 128 KiB.
+pub(super) static FENCES: Fences = Fences {
+    at: 0x10_0000,
+    count: 16,
+    max_stride: 128 * 1024,
 };
-use bitfield_struct::bitfield;
-use static_assertions::const_assert_eq;
-
-/// How many there are.
-const COUNT: u8 = 16;
-/// Bytes of a row of an X tile, of which a stride is a multiple.
-const X_STRIDE: u32 = 512;
-/// Bytes of a row of a Y tile.
-const Y_STRIDE: u32 = 128;
-/// Largest stride, in bytes.
-const MAX_STRIDE: u32 = 128 * 1024;
-/// Bytes in which the register counts a stride.
-const STRIDE_UNIT: u32 = 128;
-
-/// A fence register.
-#[bitfield(u64)]
-#[derive(PartialEq, Eq)]
-struct Fence {
-    /// Bit 0.
-    valid: bool,
-    /// Bit 1: Y tiles, not X.
-    y: bool,
-    #[bits(10)]
-    __: u16,
-    /// Bits 31:12: first page.
-    #[bits(20)]
-    first: u32,
-    /// Bits 41:32: stride in 128 bytes, less one.
-    #[bits(10)]
-    stride_less_one: u16,
-    #[bits(2)]
-    __: u8,
-    /// Bits 63:44: last page, which is in it.
-    #[bits(20)]
-    last: u32,
-}
-const_assert_eq!(core::mem::size_of::<Fence>(), 8);
-
-/// The fences.
-pub(super) struct Fences;
-
-/// The fences' one object.
-pub(super) static FENCES: Fences = Fences;
-
-/// What the register holds for a region.
-fn encode(region: &FenceRegion) -> Result<Fence, BadRegion> {
-    let unit = match region.tiling {
-        Tiling::X => X_STRIDE,
-        Tiling::Y => Y_STRIDE,
-        _ => return Err(BadRegion),
-    };
-    let stride_fits =
-        region.stride != 0 && region.stride.is_multiple_of(unit) && region.stride <= MAX_STRIDE;
-    let whole_pages = (region.start.0 | region.len).is_multiple_of(PAGE_SIZE) && region.len != 0;
-    if !stride_fits || !whole_pages {
-        return Err(BadRegion);
-    }
-    let last_byte = region
-        .start
-        .0
-        .checked_add(region.len.wrapping_sub(1))
-        .ok_or(BadRegion)?;
-    let stride = (region.stride / STRIDE_UNIT).wrapping_sub(1);
-    Ok(Fence::new()
-        .with_valid(true)
-        .with_y(region.tiling == Tiling::Y)
-        .with_first(region.start.page())
-        .with_stride_less_one(stride as u16)
-        .with_last(last_byte / PAGE_SIZE))
-}
-
-impl FenceRegs for Fences {
-    fn count(&self) -> u8 {
-        COUNT
-    }
-
-    fn check(&self, region: &FenceRegion) -> Result<(), BadRegion> {
-        encode(region).map(|_| ())
-    }
-
-    fn set(
-        &self,
-        regs: &dyn Registers,
-        n: u8,
-        region: Option<&FenceRegion>,
-    ) -> Result<(), BadRegion> {
-        if n >= COUNT {
-            return Err(BadRegion);
-        }
-        let value = match region {
-            Some(region) => encode(region)?.into_bits(),
-            None => 0,
-        };
-        let low = FENCE.wrapping_add(u32::from(n).wrapping_mul(8));
-        let high = low.wrapping_add(4);
-        regs.write32_flush(low, 0);
-        regs.write32(high, (value >> 32) as u32);
-        regs.write32_flush(low, value as u32);
-        Ok(())
-    }
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
+        fence_regs::{BadRegion, FenceRegion, FenceRegs, Tiling},
+        intel::fences::Fence,
         mock::{Access, Mock},
         types::GgttAddr,
     };
@@ -132,7 +32,9 @@ mod tests {
 
     #[test]
     fn the_example_of_digest_4_4() {
-        let f = encode(&region(0x10_0000, 0x4_0000, 2048, Tiling::X)).unwrap();
+        let f = FENCES
+            .encode(&region(0x10_0000, 0x4_0000, 2048, Tiling::X))
+            .unwrap();
         assert_eq!(f.into_bits(), 0x0013_f00f_0010_0001);
     }
 
@@ -151,7 +53,7 @@ mod tests {
                 0xffff_f3ff_ffff_e001,
             ),
         ] {
-            assert_eq!(encode(&r).map(Fence::into_bits), Ok(value));
+            assert_eq!(FENCES.encode(&r).map(Fence::into_bits), Ok(value));
             assert_eq!(FENCES.check(&r), Ok(()));
         }
     }
@@ -214,7 +116,7 @@ mod tests {
             let (tiling, unit) = if y { (Tiling::Y, 128) } else { (Tiling::X, 512) };
             let stride = units * unit;
             let r = region(first << 12, pages << 12, stride, tiling);
-            match encode(&r) {
+            match FENCES.encode(&r) {
                 Ok(f) => {
                     let f = f.into_bits();
                     prop_assert_eq!(f & 3, 1 + 2 * u64::from(y));

@@ -10,12 +10,14 @@
 //! are left as a reset makes them.
 
 use super::{
-    commands::LoadRegisters,
     gt_regs::CACHE_MODE_0,
     regs::{masked, Base, INSTPM, INSTPM_FORCE_ORDERING},
     workarounds,
 };
-use crate::ring::{Commands, Overflow};
+use crate::{
+    intel::mi::LoadRegisters,
+    ring::{Commands, Overflow},
+};
 
 /// Registers that contexts save and that are not as after a reset.
 const REGISTERS: LoadRegisters<2> = LoadRegisters([

@@ -202,8 +202,6 @@ pub(super) const PM_INTERRUPT_MASK: u32 = 0xa168;
 
 // --- Tiling (G-31, §4.5.4.1.1) ---
 
-/// Fence n is the 64 bits at `FENCE + 8 n` (§4.5.4.1.1).
-pub(super) const FENCE: u32 = 0x10_0000;
 /// Tile control of the CPU's accesses.
 pub(super) const TILECTL: u32 = 0x10_1000;
 /// Bit 0 of [`TILECTL`]: swizzle.

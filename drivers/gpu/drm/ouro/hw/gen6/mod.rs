@@ -12,7 +12,6 @@
 //! `commands` fill it (`blt`: those of the blitter), `submit` moves its tail; `interrupts` and `errors` say what came of
 //! it; `pte`, `fences`, `context` and `golden` are formats in memory and registers.
 
-mod blt;
 mod commands;
 mod context;
 mod display;

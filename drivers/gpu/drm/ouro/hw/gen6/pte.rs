@@ -1,91 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Entries of the translation tables, and where the directory is (SNB PRM V1P2 §2.2.2.1, §2.3).
-//!
-//! An entry is 32 bits for a page of 4 KiB, the same in the global table and behind the directory:
-//!
-//! ```text
-//! 31            12 11            4  3    2:1     0
-//! | address 31:12 | address 39:32 | GFDT | cache | valid |
-//! ```
+//! How entries of the translation tables say what is cached (SNB PRM V1P2 §2.2.2.1).
 //!
 //! The document describes the cache field in two ways that contradict each other; what is written
-//! here is what works: 1 for uncached, 2 for the shared last-level cache (digest §6.2). It does so
-//! for the directory entry's upper address bits too; 11:4 are used.
+//! here is what works: 1 for uncached, 2 for the shared last-level cache (digest §6.2).
 
-use crate::{
-    page_table::PageTable,
-    types::{CacheLevel, DmaAddr, GgttAddr, Page, PAGE_SIZE},
-};
+use crate::intel::pte::Entries;
 
-/// Entries of the directory: 2 GiB (§4.6; the figure in §2.3 has more, which do not work).
-pub(super) const DIRECTORY_ENTRIES: u32 = 512;
-/// Entries of a table behind a directory entry: one page of them (§2.3).
-pub(super) const TABLE_ENTRIES: u32 = PAGE_SIZE / 4;
-/// Slots of the global table in 64 bytes, to which the directory is aligned (§2.3.1).
-pub(super) const DIRECTORY_ALIGN: u32 = 16;
-
-/// Bit 0: the entry is used.
-const VALID: u32 = 1 << 0;
 /// Bits 2:1 are 1: past the last-level cache.
 const UNCACHED: u32 = 1 << 1;
 /// Bits 2:1 are 2: in the last-level cache, which the CPU shares.
 const CACHED: u32 = 2 << 1;
 
-/// Bits 31:12 and 39:32 of an address where an entry has them.
-const fn address(addr: DmaAddr) -> u32 {
-    let low = (addr.0 as u32) & 0xffff_f000;
-    let high = ((addr.0 >> 28) as u32) & 0xff0;
-    low | high
-}
-
-/// What [`super::regs::PP_DIR_BASE`] holds for a directory in the slots from `slot` on: bits 31:16 are
-/// its place in the table's array in units of 64 bytes (§2.3).
-pub(super) const fn directory_base(slot: GgttAddr) -> u32 {
-    let bytes = slot.page().wrapping_mul(4);
-    (bytes / 64) << 16
-}
-
 /// The format.
-pub(super) struct Entries;
-
-/// The format's one object.
-pub(super) static ENTRIES: Entries = Entries;
-
-impl PageTable for Entries {
-    fn entry_bytes(&self) -> u32 {
-        4
-    }
-
-    fn entry(&self, page: Page) -> u64 {
-        let cache = match page.cache {
-            CacheLevel::None => UNCACHED,
-            CacheLevel::Coherent => CACHED,
-        };
-        u64::from(address(page.addr) | cache | VALID)
-    }
-
-    fn invalid(&self) -> u64 {
-        0
-    }
-
-    fn entries_per_table(&self) -> u32 {
-        TABLE_ENTRIES
-    }
-
-    fn directory_entry(&self, table: DmaAddr) -> Option<u64> {
-        // Bit 1 would make its pages 32 KiB.
-        Some(u64::from(address(table) | VALID))
-    }
-
-    fn directory_base(&self, slot: GgttAddr) -> Option<u32> {
-        Some(directory_base(slot))
-    }
-}
+pub(super) static ENTRIES: Entries = Entries {
+    uncached: UNCACHED,
+    cached: CACHED,
+};
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::MemoryKind;
+    use crate::{
+        intel::pte::directory_base,
+        page_table::PageTable,
+        types::{CacheLevel, DmaAddr, GgttAddr, MemoryKind, Page},
+    };
     use proptest::prelude::*;
 
     fn page(addr: u64, cache: CacheLevel) -> Page {

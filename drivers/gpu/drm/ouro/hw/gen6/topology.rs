@@ -7,10 +7,12 @@ use super::{
     fences::FENCES,
     frequency,
     gt_regs::{self as gt_reg, ContextSize, Ggc},
-    pte, swizzle,
+    pte::ENTRIES,
+    swizzle,
 };
 use crate::{
     generation::{BringUpError, Pipes, Space, Topology},
+    intel::pte,
     io::Hw,
     types::PAGE_SIZE,
 };
@@ -59,7 +61,7 @@ pub(super) fn probe(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
     Ok(Topology {
         engines: &ENGINES,
         gtt_entries,
-        pages: &pte::ENTRIES,
+        pages: &ENTRIES,
         space,
         aperture,
         fences: Some(&FENCES),

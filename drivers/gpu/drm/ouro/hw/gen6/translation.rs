@@ -7,10 +7,10 @@
 
 use super::{
     gt_regs::{self as gt_reg, GFX_MODE_EXPLICIT_TLB, GFX_MODE_PPGTT},
-    pte,
     regs::{self, masked, Base},
 };
 use crate::{
+    intel::pte,
     io::{Hw, Registers},
     types::GgttAddr,
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The blitter's commands that the driver itself writes: a copy of pages.
+//! The blitter's commands: their header, and the copy of pages on machines whose addresses have 32 bits.
 //!
-//! Layout: digest §2.5. A page is a row of 1024 pixels of four bytes, so that one command copies as many
-//! pages as a surface has rows.
+//! Layout: §2.5 of the digest of Sandy Bridge. A page is a row of 1024 pixels of four bytes, so that one command
+//! copies as many pages as a surface has rows.
 
 use crate::{
     engine::PageCopy,
@@ -11,7 +11,15 @@ use crate::{
 };
 
 /// Rows of a surface: coordinates have 16 bits, of which one is the sign.
-pub(super) const MAX_ROWS: u32 = 0x7fff;
+pub(crate) const MAX_ROWS: u32 = 0x7fff;
+
+/// The header of a blitter command of `dwords` dwords: client 2.
+pub(crate) const fn header(opcode: u32, dwords: u32) -> u32 {
+    (2 << 29) | (opcode << 22) | dwords.wrapping_sub(2)
+}
+
+/// Bits 25:24 of the second dword of a copy are 3: 32 bits to a pixel.
+pub(crate) const COPY_32: u32 = 3 << 24;
 
 /// `XY_SRC_COPY_BLT` of linear surfaces, four bytes a pixel, all of them written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,20 +31,18 @@ struct CopyRows {
 }
 
 impl CopyRows {
-    /// Client 2, opcode 0x53, eight dwords.
-    const HEADER: u32 = (2 << 29) | (0x53 << 22) | 6;
     /// Bits 21 and 20: alpha and colours are written.
     const ALL_BYTES: u32 = 3 << 20;
-    /// Bits 25:24 are 3: four bytes a pixel. Bits 23:16: the source, as it is.
-    const COPY_32: u32 = (3 << 24) | (0xcc << 16);
+    /// Bits 23:16: the source, as it is.
+    const SOURCE: u32 = 0xcc << 16;
     /// Pixels of a row.
     const WIDTH: u32 = PAGE_SIZE / 4;
 
     /// The dwords.
     const fn encode(self) -> [u32; 8] {
         [
-            Self::HEADER | Self::ALL_BYTES,
-            Self::COPY_32 | PAGE_SIZE,
+            header(0x53, 8) | Self::ALL_BYTES,
+            COPY_32 | Self::SOURCE | PAGE_SIZE,
             0,
             ((self.rows as u32) << 16) | Self::WIDTH,
             self.to.0,
@@ -48,7 +54,7 @@ impl CopyRows {
 }
 
 /// Writes a copy of pages.
-pub(super) fn copy(copy: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overflow> {
+pub(crate) fn copy(copy: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overflow> {
     let rows = match u16::try_from(copy.pages) {
         Ok(rows) if rows != 0 && copy.pages <= MAX_ROWS => rows,
         _ => return Err(Overflow),
