@@ -1,92 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The three engines: what is fixed about them, how they are started and stopped.
-//!
-//! They share a register layout at different bases (SNB PRM V1P2 §1). Order of starting: G-26; of
-//! stopping: G-25, §5.3.4.2.
+//! The three engines: what is fixed about them.
 
 use super::{
-    emit, errors, fifo, golden, gt_regs as gt_reg, poll,
-    regs::{self, masked, Base, RingCtl, RingHead},
-    submit, translation,
+    golden, gt_regs as gt_reg, names,
+    regs::{Base, HWS_PGA},
+    CHIP,
 };
 use crate::{
-    engine::{Emit, Engine, EngineDesc, EngineMemory, PageCopy, PortKind, Submission},
-    generation::BringUpError,
-    gt::Gt,
-    intel::{blt, mi::NOOP},
-    io::{AtomicWait, Hw, SleepWait},
-    report::Activity,
-    ring::{Commands, Overflow},
-    types::{EngineClass, EngineId},
+    engine::Engine,
+    intel::ring::{
+        emit,
+        engine::{desc, Kind, RingEngine},
+    },
+    types::EngineClass,
 };
 
-/// Byte offset, in the status page, of the number of the last completed request. The first sixteen
-/// dwords are the device's (§5.5), others up to 0xc0 are kept free by custom (digest §4.6). Bit 5 is clear
-/// (VCS §1.2.7).
-pub(super) const SEQNO_AT: u32 = 0x100;
-/// Byte offset, in the status page, of a dword that is written and never read (digest §4.6).
-pub(super) const STATUS_SCRATCH_AT: u32 = 0x200;
-/// Bytes of a ring: a little more than two hundred requests. G-46 tells of 16 KB, which a client that
-/// does not wait fills in 60.
-const RING_BYTES: u32 = 64 * 1024;
-
-/// What engines differ in beyond their registers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
-    /// 3D and media; the only one with contexts.
-    Render,
-    /// The blitter.
-    Blitter,
-    /// Video decoding.
-    Video,
-}
-
-/// An engine with one ring.
-pub(super) struct RingEngine {
-    pub(super) desc: EngineDesc,
-    pub(super) kind: Kind,
-    pub(super) base: Base,
-    /// The register of its first page fault (§5.7.2.1).
-    pub(super) fault: u32,
-    /// Its user interrupt in the interrupt registers (G-12).
-    pub(super) user: u32,
-    /// Its error interrupt in the interrupt registers (G-12).
-    pub(super) error: u32,
-}
-
-const fn desc(
-    class: EngineClass,
-    base: Base,
-    contexts: bool,
-    emit: usize,
-    golden: usize,
-) -> EngineDesc {
-    EngineDesc {
-        id: EngineId { class, instance: 0 },
-        registers: base.0,
-        port: PortKind::Ring,
-        ring_bytes: RING_BYTES,
-        noop: NOOP,
-        emit_dwords: emit,
-        golden_dwords: golden,
-        known_dwords: 0,
-        private_dwords: 0,
-        copy_pages: match class {
-            EngineClass::Copy => blt::MAX_ROWS,
-            _ => 0,
-        },
-        state_bytes: 0,
-        fill_pages: 0,
-        seqno_at: SEQNO_AT,
-        contexts,
-        reset_group: None,
-        events: None,
-    }
-}
-
 /// The render engine.
-pub(super) static RENDER: RingEngine = RingEngine {
-    desc: desc(
+pub(crate) static RENDER: RingEngine = RingEngine {
+    chip: &CHIP,
+    desc: &desc(
         EngineClass::Render,
         Base::RENDER,
         true,
@@ -95,14 +27,19 @@ pub(super) static RENDER: RingEngine = RingEngine {
     ),
     kind: Kind::Render,
     base: Base::RENDER,
+    status_page: Base::RENDER.at(HWS_PGA),
     fault: gt_reg::FAULT_RENDER,
     user: gt_reg::GT_RENDER_USER,
     error: gt_reg::GT_RENDER_ERROR,
+    handshake: false,
+    golden: Some([golden::commands, golden::registers]),
+    names: names::of(Kind::Render),
 };
 
 /// The blitter.
-pub(super) static BLITTER: RingEngine = RingEngine {
-    desc: desc(
+pub(crate) static BLITTER: RingEngine = RingEngine {
+    chip: &CHIP,
+    desc: &desc(
         EngineClass::Copy,
         Base::BLITTER,
         false,
@@ -111,14 +48,19 @@ pub(super) static BLITTER: RingEngine = RingEngine {
     ),
     kind: Kind::Blitter,
     base: Base::BLITTER,
+    status_page: Base::BLITTER.at(HWS_PGA),
     fault: gt_reg::FAULT_BLITTER,
     user: gt_reg::GT_BLITTER_USER,
     error: gt_reg::GT_BLITTER_ERROR,
+    handshake: false,
+    golden: None,
+    names: names::of(Kind::Blitter),
 };
 
 /// The video engine.
-pub(super) static VIDEO: RingEngine = RingEngine {
-    desc: desc(
+pub(crate) static VIDEO: RingEngine = RingEngine {
+    chip: &CHIP,
+    desc: &desc(
         EngineClass::Video,
         Base::VIDEO,
         false,
@@ -127,9 +69,13 @@ pub(super) static VIDEO: RingEngine = RingEngine {
     ),
     kind: Kind::Video,
     base: Base::VIDEO,
+    status_page: Base::VIDEO.at(HWS_PGA),
     fault: gt_reg::FAULT_VIDEO,
     user: gt_reg::GT_VIDEO_USER,
     error: gt_reg::GT_VIDEO_ERROR,
+    handshake: true,
+    golden: None,
+    names: names::of(Kind::Video),
 };
 
 /// All of them, in the order of the topology.
@@ -137,240 +83,12 @@ pub(super) static RINGS: [&RingEngine; 3] = [&RENDER, &BLITTER, &VIDEO];
 /// The same, as the core sees them.
 pub(super) static ENGINES: [&dyn Engine; 3] = [&RENDER, &BLITTER, &VIDEO];
 
-/// Errors that are reported: all that the chip knows.
-const ERRORS: u32 = regs::ERROR_INSTRUCTION | regs::ERROR_PAGE_TABLE;
-/// Microseconds until an engine that was told to stop is idle, when nothing is wrong (G-25).
-const IDLE_MICROS: u32 = 100_000;
-/// The same before a reset, where it does not matter much (G-25).
-const HUNG_MICROS: u32 = 1_000;
-/// Microseconds of a synchronous flush (digest, peers' trace).
-const FLUSH_MICROS: u32 = 2_000;
-/// Microseconds until a ring register reads what was written (digest, peers' trace).
-const RING_MICROS: u32 = 5_000;
-/// The same of the head, which is written again and again meanwhile (UW36).
-const HEAD_MICROS: u32 = 50_000;
-
-impl RingEngine {
-    const fn named(&self, reg: u32, name: &'static str) -> poll::Named {
-        poll::Named {
-            offset: self.base.at(reg),
-            name,
-        }
-    }
-
-    fn write(&self, hw: &Hw<'_>, reg: u32, value: u32) {
-        hw.regs.write32(self.base.at(reg), value);
-    }
-
-    fn write_flush(&self, hw: &Hw<'_>, reg: u32, value: u32) {
-        hw.regs.write32_flush(self.base.at(reg), value);
-    }
-
-    fn read(&self, hw: &Hw<'_>, reg: u32) -> u32 {
-        hw.regs.read32(self.base.at(reg))
-    }
-
-    /// Puts the head to an offset. A write of it may be lost after a reset, so it is written until it reads
-    /// back (UW36).
-    fn put_head(
-        &self,
-        hw: &Hw<'_>,
-        to: u32,
-        micros: u32,
-        wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
-        let head = self.named(regs::RING_HEAD, "RING_HEAD");
-        let there = |v| {
-            let there = RingHead::from_bits(v).offset() == to;
-            if !there {
-                self.write(hw, regs::RING_HEAD, to);
-            }
-            there
-        };
-        self.write(hw, regs::RING_HEAD, to);
-        poll::sleeping(hw.regs, wait, head, micros, &there)?;
-        Ok(())
-    }
-
-    /// Stops it (G-25). Disabling a ring that is not empty is undefined (§5.3.4.2), so the head is
-    /// put to the tail first. `micros` are for the engine, and for the head.
-    fn halt(
-        &self,
-        hw: &Hw<'_>,
-        micros: [u32; 2],
-        wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
-        let [idle_micros, head_micros] = micros;
-        fifo::room(hw, 8, wait)?;
-        self.write(hw, regs::MI_MODE, masked(regs::MI_MODE_STOP, 0));
-        let mode = self.named(regs::MI_MODE, "MI_MODE");
-        let idle = |v| v & regs::MI_MODE_IDLE != 0;
-        let stopped = poll::sleeping(hw.regs, wait, mode, idle_micros, &idle);
-        if stopped == Err(BringUpError::Gone) {
-            return Err(BringUpError::Gone);
-        }
-        let tail = self.read(hw, regs::RING_TAIL) & regs::RING_TAIL_MASK;
-        let head = RingHead::from_bits(self.read(hw, regs::RING_HEAD));
-        let emptied = self.put_head(hw, tail, head_micros, wait);
-        self.write_flush(hw, regs::RING_CTL, 0);
-        let zeroed = self.put_head(hw, 0, head_micros, wait);
-        self.write_flush(hw, regs::RING_TAIL, 0);
-        self.write_flush(hw, regs::IMR, u32::MAX);
-        // An engine may not say that it is idle although its ring was empty (UW17).
-        if head.offset() != tail {
-            stopped?;
-        }
-        emptied.and(zeroed)
-    }
-
-    /// Stops it before a reset: whether it was idle does not matter.
-    pub(super) fn halt_hung(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
-        match self.halt(hw, [HUNG_MICROS; 2], wait) {
-            Err(BringUpError::Timeout(_)) => Ok(()),
-            other => other,
-        }
-    }
-
-    /// Drops what the command streamer has cached, while the ring is stopped (§5.3.11.2, VCS §4.7). It is
-    /// known not to end now and then, and the upstream driver goes on then (UW35).
-    fn sync_flush(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
-        let both = regs::INSTPM_SYNC_FLUSH | regs::INSTPM_TLB_INVALIDATE;
-        let instpm = self.named(regs::INSTPM, "INSTPM");
-        let flushed = |v| v & u32::from(regs::INSTPM_SYNC_FLUSH) == 0;
-        for _ in 0..2 {
-            self.write(hw, regs::INSTPM, masked(both, 0));
-            match poll::sleeping(hw.regs, wait, instpm, FLUSH_MICROS, &flushed) {
-                Err(BringUpError::Timeout(_)) => {}
-                other => return other.map(|_| ()),
-            }
-        }
-        hw.platform
-            .warn("a command streamer does not end its flush: it may have old translations");
-        Ok(())
-    }
-
-    /// Lets through what the engine has to report: completions and errors (§5.6, §5.7.1).
-    fn unmask(&self, hw: &Hw<'_>) {
-        let old = self.read(hw, regs::EIR);
-        self.write(hw, regs::EIR, old);
-        self.write(hw, regs::EMR, !ERRORS);
-        self.write(hw, regs::IMR, !(self.user | self.error));
-    }
-}
-
-impl Engine for RingEngine {
-    fn desc(&self) -> &'static EngineDesc {
-        match self.kind {
-            Kind::Render => &RENDER.desc,
-            Kind::Blitter => &BLITTER.desc,
-            Kind::Video => &VIDEO.desc,
-        }
-    }
-
-    fn start(
-        &self,
-        hw: &Hw<'_>,
-        mem: &EngineMemory,
-        wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
-        // A ring at address 0 does not work (G-46).
-        if mem.ring.0 == 0 {
-            return Err(BringUpError::Unsupported("a ring at address 0"));
-        }
-        self.halt(hw, [IDLE_MICROS, HEAD_MICROS], wait)?;
-        fifo::room(hw, 20, wait)?;
-        self.write_flush(hw, regs::HWS_PGA, mem.status.0);
-        // One change of status at most may be written to the status page (VCS §1.1.6.1). The render
-        // engine writes its user interrupt there, as others have it (G-26); nobody reads it.
-        let unreported = match self.kind {
-            Kind::Render => 1,
-            Kind::Blitter | Kind::Video => 0,
-        };
-        self.write(hw, regs::HWSTAM, u32::MAX ^ unreported);
-        self.sync_flush(hw, wait)?;
-        self.unmask(hw);
-
-        self.write(hw, regs::RING_START, mem.ring.0);
-        if let Some(slot) = mem.directory {
-            translation::load_directory(hw, self.base, slot);
-        }
-        // Enabling does not reset the head (§5.3.4.2).
-        self.put_head(hw, 0, HEAD_MICROS, wait)?;
-        self.write_flush(hw, regs::RING_TAIL, 0);
-
-        let pages = RING_BYTES / crate::types::PAGE_SIZE;
-        let enable = RingCtl::new()
-            .with_pages_less_one(pages.wrapping_sub(1) as u16)
-            .with_enable(true);
-        self.write(hw, regs::RING_CTL, enable.into_bits());
-        let ctl = self.named(regs::RING_CTL, "RING_CTL");
-        let enabled = |v| RingCtl::from_bits(v).enable();
-        poll::sleeping(hw.regs, wait, ctl, RING_MICROS, &enabled)?;
-        self.write(hw, regs::MI_MODE, masked(0, regs::MI_MODE_STOP));
-        // Still empty; and the read empties the write FIFO.
-        let head = self.named(regs::RING_HEAD, "RING_HEAD");
-        let at_start = |v| RingHead::from_bits(v).offset() == 0;
-        poll::sleeping(hw.regs, wait, head, RING_MICROS, &at_start)?;
-        Ok(())
-    }
-
-    fn stop(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
-        self.halt(hw, [IDLE_MICROS, HEAD_MICROS], wait)
-    }
-
-    fn emit(
-        &self,
-        request: &Emit<'_>,
-        mem: &EngineMemory,
-        out: &mut Commands<'_>,
-    ) -> Result<(), Overflow> {
-        emit::request(self.kind, request, mem, out)
-    }
-
-    fn submit(
-        &self,
-        hw: &Hw<'_>,
-        gt: &mut Gt,
-        what: Submission<'_>,
-        wait: &dyn AtomicWait,
-    ) -> Result<(), BringUpError> {
-        submit::submit(self, hw, gt, what, wait)
-    }
-
-    fn golden(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
-        match self.kind {
-            Kind::Render => golden::commands(out),
-            Kind::Blitter | Kind::Video => Ok(()),
-        }
-    }
-
-    fn golden_registers(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
-        match self.kind {
-            Kind::Render => golden::registers(out),
-            Kind::Blitter | Kind::Video => Ok(()),
-        }
-    }
-
-    fn copy(&self, copy: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overflow> {
-        match self.kind {
-            Kind::Blitter => blt::copy(copy, out),
-            Kind::Render | Kind::Video => Err(Overflow),
-        }
-    }
-
-    fn activity(&self, hw: &Hw<'_>) -> Activity {
-        errors::activity(self, hw)
-    }
-
-    fn kick(&self, hw: &Hw<'_>) -> bool {
-        submit::kick(self, hw)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
+        engine::EngineMemory,
+        generation::BringUpError,
         mock::{Access, Mock},
         types::GgttAddr,
     };

@@ -9,9 +9,10 @@
 //! the interrupts stay masked. The unit that counts is set up all the same, since the request is one of its
 //! registers, and since bad intervals are known to freeze a machine.
 
-use super::{fifo, gt_regs as gt_reg};
+use super::{gt_regs as gt_reg, CHIP};
 use crate::{
     generation::BringUpError,
+    intel::ring::fifo,
     io::{Hw, SleepWait},
 };
 use bitfield_struct::bitfield;
@@ -103,7 +104,7 @@ pub(super) fn slow(hw: &Hw<'_>) {
 /// Sets the unit up, and asks for the highest clock. Where there is nothing to choose, the unit stays as it
 /// is, but for its interrupts.
 pub(super) fn start(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
-    fifo::room(hw, 9, wait)?;
+    fifo::room(&CHIP, hw, 9, wait)?;
     let settings = match hw.card {
         0 => SETTINGS.split_at(SETTINGS.len() - 1).1,
         _ => &SETTINGS,

@@ -101,25 +101,6 @@ pub(super) const FAULT_VIDEO: u32 = 0x4194;
 /// First page fault of the blitter (§5.7.2.1).
 pub(super) const FAULT_BLITTER: u32 = 0x4294;
 
-/// The fault registers (§5.7.2.1).
-#[bitfield(u32)]
-#[derive(PartialEq, Eq)]
-pub(super) struct Fault {
-    /// Bit 0: there was one. Writing zero makes room for the next.
-    pub(super) valid: bool,
-    /// Bits 2:1: reserved.
-    #[bits(2)]
-    pub(super) kind: u8,
-    /// Bits 10:3: the unit that asked.
-    pub(super) source: u8,
-    /// Bit 11: the global table was used, not the directory.
-    pub(super) global: bool,
-    /// Bits 31:12: the page.
-    #[bits(20)]
-    pub(super) page: u32,
-}
-const_assert_eq!(core::mem::size_of::<Fault>(), 4);
-
 /// Errors of translation, device wide.
 pub(super) const ERROR_GEN6: u32 = 0x40a0;
 /// Page table errors of the render engine's block (G-23).
@@ -248,16 +229,6 @@ const_assert_eq!(core::mem::size_of::<Ggc>(), 4);
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_fault_decodes() {
-        // §5.7.2.1: 31:12 page, 11 global, 10:3 source, 0 valid.
-        let f = Fault::from_bits(0x0123_4000 | 0x800 | (0x42 << 3) | 1);
-        assert!(f.valid() && f.global());
-        assert_eq!((f.page(), f.source(), f.kind()), (0x1234, 0x42, 0));
-        let f = Fault::from_bits(0x0000_0006);
-        assert_eq!((f.kind(), f.valid(), f.global()), (3, false, false));
-    }
 
     #[test]
     fn context_sizes_decode() {

@@ -6,30 +6,22 @@
 //! which says where each value is from. What is the same for the video engine of the next generation is
 //! cited as `VCS §n`, that engine's document.
 //!
-//! One file for each concept: `topology` says what a chip has, `display` what the firmware left on;
-//! `forcewake`, `fifo`, `frequency`, `reset`, `workarounds`, `translation` and `swizzle` bring it up;
-//! `engine` starts a ring, `emit` and
-//! `commands` fill it (`blt`: those of the blitter), `submit` moves its tail; `interrupts` and `errors` say what came of
-//! it; `pte`, `fences`, `context` and `golden` are formats in memory and registers.
+//! What machines with a ring per engine have in common is in [`crate::intel::ring`]; `chip` says what this one is
+//! among them, `engine` what its three engines are. Its own, one file for each concept: `topology` says what a chip
+//! has, `display` what the firmware left on; `frequency`, `workarounds`, `translation` and `swizzle` bring it up;
+//! `pte`, `fences`, `context` and `golden` are formats in memory and registers (`names`: of their bits).
 
-mod commands;
+mod chip;
 mod context;
 mod display;
-mod emit;
-mod engine;
-mod errors;
+pub(crate) mod engine;
 mod fences;
-mod fifo;
-mod forcewake;
 mod frequency;
 mod golden;
 mod gt_regs;
-mod interrupts;
-mod names;
+pub(crate) mod names;
 mod pte;
 mod regs;
-mod reset;
-mod submit;
 mod swizzle;
 mod topology;
 mod translation;
@@ -43,10 +35,12 @@ use crate::{
         Windows,
     },
     gt::Gt,
+    intel::ring::{errors, forcewake, interrupts, reset},
     io::{AtomicWait, Hw, SleepWait},
-    poll,
     report::Report,
 };
+
+pub(crate) use chip::CHIP;
 
 /// Bytes of registers, and the place of the table's window behind them (G-02).
 const REGISTER_BYTES: u32 = 2 << 20;
@@ -106,10 +100,10 @@ impl Generation for Gen6 {
         layout: &Layout,
         wait: &dyn SleepWait,
     ) -> Result<(), BringUpError> {
-        forcewake::hold(hw, wait)?;
-        interrupts::off(hw);
-        reset::reset(hw, wait)?;
-        errors::forget(hw);
+        forcewake::hold(&CHIP, hw, wait)?;
+        interrupts::off(&CHIP, hw);
+        reset::reset(&CHIP, hw, wait)?;
+        errors::forget(&CHIP, hw);
         workarounds::device(hw, wait)?;
         workarounds::render(hw, wait)?;
         frequency::start(hw, wait)?;
@@ -120,31 +114,31 @@ impl Generation for Gen6 {
     }
 
     fn stop(&self, hw: &Hw<'_>) {
-        interrupts::off(hw);
+        interrupts::off(&CHIP, hw);
     }
 
     fn wake(&self, hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<(), BringUpError> {
-        forcewake::wake(hw, gt, wait)
+        forcewake::wake(&CHIP, hw, gt, wait)
     }
 
     fn sleep(&self, hw: &Hw<'_>, gt: &mut Gt) {
-        forcewake::sleep(hw, gt);
+        forcewake::sleep(&CHIP, hw, gt);
     }
 
     fn irq_on(&self, hw: &Hw<'_>, gt: &mut Gt) {
-        interrupts::on(hw, gt);
+        interrupts::on(&CHIP, hw, gt);
     }
 
     fn irq_off(&self, hw: &Hw<'_>, _gt: &mut Gt) {
-        interrupts::off(hw);
+        interrupts::off(&CHIP, hw);
     }
 
     fn irq_arm(&self, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
-        interrupts::arm(hw, gt, engine, on);
+        interrupts::arm(&CHIP, hw, gt, engine, on);
     }
 
     fn irq_ack(&self, hw: &Hw<'_>) -> Events {
-        interrupts::ack(hw)
+        interrupts::ack(&CHIP, hw)
     }
 
     fn reset(
@@ -154,7 +148,7 @@ impl Generation for Gen6 {
         wait: &dyn SleepWait,
     ) -> Result<(), BringUpError> {
         match what {
-            ResetScope::All => reset::reset(hw, wait),
+            ResetScope::All => reset::reset(&CHIP, hw, wait),
             ResetScope::Engine(_) => Err(BringUpError::Unsupported("reset of an engine alone")),
         }
     }
@@ -172,6 +166,6 @@ impl Generation for Gen6 {
     }
 
     fn errors(&self, hw: &Hw<'_>, _gt: &mut Gt, _topo: &Topology) -> Report {
-        errors::report(hw)
+        errors::report(&CHIP, hw)
     }
 }

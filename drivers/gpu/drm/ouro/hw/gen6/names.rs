@@ -4,14 +4,16 @@
 //! Errors: SNB PRM V1P2 §5.7. Units: digest G-42 (from the public XML of these registers). Units that make faults
 //! are known for video only (VCS §1.1.9.4.6, G-45).
 
-use super::engine::Kind;
-use crate::report::{BitName, Names};
+use crate::{
+    intel::ring::engine::Kind,
+    report::{BitName, Names},
+};
 
 /// Bits of the error registers (§5.7.1, §5.7.2).
 const ERRORS: &[BitName] = &[(0, "instruction"), (4, "page table")];
 
 /// Bits of [`super::gt_regs::ERROR_GEN6`] (G-23).
-pub(super) const TRANSLATION: &[BitName] = &[
+pub(crate) const TRANSLATION: &[BitName] = &[
     (0, "page"),
     (1, "context page"),
     (2, "directory entry"),
@@ -175,7 +177,7 @@ static VIDEO: Names = Names {
 };
 
 /// The names for an engine.
-pub(super) const fn of(kind: Kind) -> &'static Names {
+pub(crate) const fn of(kind: Kind) -> &'static Names {
     match kind {
         Kind::Render => &RENDER,
         Kind::Blitter => &BLITTER,

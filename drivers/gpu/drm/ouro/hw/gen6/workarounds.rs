@@ -4,11 +4,13 @@
 //! Those in registers that a context saves are here and in its first image too ([`super::golden`]).
 
 use super::{
-    fifo, gt_regs as gt_reg,
+    gt_regs as gt_reg,
     regs::{masked, Base, MI_MODE, MI_MODE_ASYNC_FLIP, MI_MODE_VS_TIMER},
+    CHIP,
 };
 use crate::{
     generation::BringUpError,
+    intel::ring::fifo,
     io::{Hw, SleepWait},
 };
 
@@ -71,7 +73,7 @@ const UNGATED: [Fix; 2] = [
 /// awake while it works (G-39). The firmware may know of more units that must not be gated: what it has set
 /// stays (UW47).
 pub(super) fn device(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
-    fifo::room(hw, 4, wait)?;
+    fifo::room(&CHIP, hw, 4, wait)?;
     hw.regs.write32(gt_reg::RC_CONTROL, 0);
     hw.regs.write32(gt_reg::RC_STATE, 0);
     for fix in UNGATED {
@@ -83,7 +85,7 @@ pub(super) fn device(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpErr
 
 /// Applies the render engine's, after a reset of it.
 pub(super) fn render(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
-    fifo::room(hw, 6, wait)?;
+    fifo::room(&CHIP, hw, 6, wait)?;
     for fix in RENDER {
         hw.regs.write32(fix.offset, fix.value);
     }

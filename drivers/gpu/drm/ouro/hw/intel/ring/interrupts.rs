@@ -13,13 +13,36 @@
 //! The message is sent when the line behind the gate rises. The gate is shut while the identity
 //! bits are cleared and then opened, so that what came in between raises the line again.
 
-use super::{
-    engine::{RingEngine, RINGS},
-    gt_regs as gt_reg,
-};
+use super::{engine::RingEngine, RingChip};
 use crate::{generation::Events, gt::Gt, io::Hw};
 
-/// The word of [`Gt::irq`] that holds the armed bits of [`gt_reg::GTIMR`].
+/// A mask, an identity and an enable register that belong together.
+pub(crate) struct Bank {
+    /// Ones do not get into the identity.
+    pub(crate) mask: u32,
+    /// What happened; cleared by ones.
+    pub(crate) identity: u32,
+    /// Ones get on to the gate. None where the gate is that register itself.
+    pub(crate) enable: Option<u32>,
+}
+
+/// The registers through which engines interrupt.
+pub(crate) struct Interrupts {
+    /// The register through which all get out of the device.
+    pub(crate) gate: u32,
+    /// Its bit.
+    pub(crate) open: u32,
+    /// The engines' mask: ones do not get into the identity.
+    pub(crate) mask: u32,
+    /// The engines' identity; cleared by ones.
+    pub(crate) identity: u32,
+    /// The engines' enable: ones get on to the gate.
+    pub(crate) enable: u32,
+    /// Others, which stay off.
+    pub(crate) others: &'static [Bank],
+}
+
+/// The word of [`Gt::irq`] that holds the armed bits of [`Interrupts::mask`].
 const ARMED: usize = 0;
 
 const fn user(engine: &RingEngine) -> u32 {
@@ -31,8 +54,8 @@ const fn error(engine: &RingEngine) -> u32 {
 }
 
 /// One bit of each engine.
-fn all(bit: fn(&RingEngine) -> u32) -> u32 {
-    RINGS.iter().fold(0, |bits, e| bits | bit(e))
+fn all(chip: &RingChip, bit: fn(&RingEngine) -> u32) -> u32 {
+    chip.engines.iter().fold(0, |bits, e| bits | bit(e))
 }
 
 fn armed(gt: &Gt) -> u32 {
@@ -41,34 +64,38 @@ fn armed(gt: &Gt) -> u32 {
 
 /// Masks and disables all, and clears what is pending. An identity register keeps a second event
 /// behind the one that shows, so it is cleared twice (G6-126).
-pub(super) fn off(hw: &Hw<'_>) {
-    hw.regs.write32_flush(gt_reg::DEIER, 0);
-    for (mask, enable, identity) in [
-        (gt_reg::GTIMR, Some(gt_reg::GTIER), gt_reg::GTIIR),
-        (gt_reg::PMIMR, Some(gt_reg::PMIER), gt_reg::PMIIR),
-        (gt_reg::DEIMR, None, gt_reg::DEIIR),
-    ] {
-        hw.regs.write32_flush(mask, u32::MAX);
-        if let Some(enable) = enable {
+pub(crate) fn off(chip: &RingChip, hw: &Hw<'_>) {
+    let irq = &chip.interrupts;
+    hw.regs.write32_flush(irq.gate, 0);
+    let engines = Bank {
+        mask: irq.mask,
+        identity: irq.identity,
+        enable: Some(irq.enable),
+    };
+    for bank in core::iter::once(&engines).chain(irq.others) {
+        hw.regs.write32_flush(bank.mask, u32::MAX);
+        if let Some(enable) = bank.enable {
             hw.regs.write32(enable, 0);
         }
         for _ in 0..2 {
-            hw.regs.write32_flush(identity, u32::MAX);
+            hw.regs.write32_flush(bank.identity, u32::MAX);
         }
     }
 }
 
 /// Lets errors through, and what is armed.
-pub(super) fn on(hw: &Hw<'_>, gt: &mut Gt) {
-    off(hw);
-    hw.regs.write32(gt_reg::GTIMR, !(all(error) | armed(gt)));
-    hw.regs.write32(gt_reg::GTIER, all(error) | all(user));
-    hw.regs.write32_flush(gt_reg::DEIER, gt_reg::DEIER_MASTER);
+pub(crate) fn on(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) {
+    let irq = &chip.interrupts;
+    let (errors, users) = (all(chip, error), all(chip, user));
+    off(chip, hw);
+    hw.regs.write32(irq.mask, !(errors | armed(gt)));
+    hw.regs.write32(irq.enable, errors | users);
+    hw.regs.write32_flush(irq.gate, irq.open);
 }
 
 /// Arms or disarms an engine's completion interrupt.
-pub(super) fn arm(hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
-    let Some(bit) = RINGS.get(engine).map(|e| user(e)) else {
+pub(crate) fn arm(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
+    let Some(bit) = chip.engines.get(engine).map(|e| user(e)) else {
         return;
     };
     let old = armed(gt);
@@ -79,19 +106,20 @@ pub(super) fn arm(hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
     if let Some(word) = gt.irq.get_mut(ARMED) {
         *word = new;
     }
-    let mask = !(all(error) | new);
+    let at = chip.interrupts.mask;
+    let mask = !(all(chip, error) | new);
     if on {
         gt.counts.irq_arms = gt.counts.irq_arms.wrapping_add(1);
         // Read back: a completion after the caller's next look must find it open.
-        hw.regs.write32_flush(gt_reg::GTIMR, mask);
+        hw.regs.write32_flush(at, mask);
     } else {
-        hw.regs.write32(gt_reg::GTIMR, mask);
+        hw.regs.write32(at, mask);
     }
 }
 
 /// Engines, by number, that have one of their bits in `identity`.
-fn engines(identity: u32, bit: fn(&RingEngine) -> u32) -> u32 {
-    RINGS
+fn engines(chip: &RingChip, identity: u32, bit: fn(&RingEngine) -> u32) -> u32 {
+    chip.engines
         .iter()
         .enumerate()
         .filter(|(_, e)| identity & bit(e) != 0)
@@ -99,30 +127,34 @@ fn engines(identity: u32, bit: fn(&RingEngine) -> u32) -> u32 {
 }
 
 /// Takes the events off the device. One read, and three writes if it was ours.
-pub(super) fn ack(hw: &Hw<'_>) -> Events {
-    let identity = hw.regs.read32(gt_reg::GTIIR);
+pub(crate) fn ack(chip: &RingChip, hw: &Hw<'_>) -> Events {
+    let irq = &chip.interrupts;
+    let identity = hw.regs.read32(irq.identity);
     if identity == 0 || identity == u32::MAX {
         return Events::default();
     }
-    hw.regs.write32(gt_reg::DEIER, 0);
-    hw.regs.write32(gt_reg::GTIIR, identity);
-    hw.regs.write32(gt_reg::DEIER, gt_reg::DEIER_MASTER);
+    hw.regs.write32(irq.gate, 0);
+    hw.regs.write32(irq.identity, identity);
+    hw.regs.write32(irq.gate, irq.open);
     Events {
         ours: true,
-        completed: engines(identity, user),
-        errors: engines(identity, error),
+        completed: engines(chip, identity, user),
+        errors: engines(chip, identity, error),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mock::{Access, Mock};
+    use crate::{
+        gen6::CHIP,
+        mock::{Access, Mock},
+    };
 
     #[test]
     fn all_is_masked_and_cleared_twice() {
         let mock = Mock::default();
-        off(&mock.hw());
+        off(&CHIP, &mock.hw());
         let (r, w) = (Access::R, Access::W);
         let all = 0xffff_ffff;
         assert_eq!(
@@ -157,7 +189,7 @@ mod tests {
     #[test]
     fn on_lets_errors_through_and_opens_the_gate_last() {
         let mock = Mock::default();
-        on(&mock.hw(), &mut Gt::default());
+        on(&CHIP, &mock.hw(), &mut Gt::default());
         let log = mock.take();
         assert_eq!(
             log[log.len() - 4..],
@@ -177,7 +209,7 @@ mod tests {
         let mock = Mock::default();
         let mut gt = Gt::default();
         for (engine, open) in [(0, 0x0200_8009u32), (1, 0x0240_8009), (2, 0x0240_9009)] {
-            arm(&mock.hw(), &mut gt, engine, true);
+            arm(&CHIP, &mock.hw(), &mut gt, engine, true);
             assert_eq!(
                 mock.take(),
                 [Access::W(0x4_4014, !open), Access::R(0x4_4014)]
@@ -185,12 +217,12 @@ mod tests {
         }
         assert_eq!(gt.counts.irq_arms, 3);
         // Armed already.
-        arm(&mock.hw(), &mut gt, 1, true);
+        arm(&CHIP, &mock.hw(), &mut gt, 1, true);
         assert_eq!(mock.take(), []);
         // Disarming need not be seen at once.
-        arm(&mock.hw(), &mut gt, 0, false);
+        arm(&CHIP, &mock.hw(), &mut gt, 0, false);
         assert_eq!(mock.take(), [Access::W(0x4_4014, !0x0240_9008)]);
-        arm(&mock.hw(), &mut gt, 0, false);
+        arm(&CHIP, &mock.hw(), &mut gt, 0, false);
         assert_eq!(mock.take(), []);
         assert_eq!(gt.counts.irq_arms, 3);
     }
@@ -199,7 +231,7 @@ mod tests {
     fn an_engine_that_is_not_there_arms_nothing() {
         let mock = Mock::default();
         let mut gt = Gt::default();
-        arm(&mock.hw(), &mut gt, 3, true);
+        arm(&CHIP, &mock.hw(), &mut gt, 3, true);
         assert_eq!((mock.take().len(), gt), (0, Gt::default()));
     }
 
@@ -207,10 +239,10 @@ mod tests {
     fn what_is_armed_stays_armed_across_off_and_on() {
         let mock = Mock::default();
         let mut gt = Gt::default();
-        arm(&mock.hw(), &mut gt, 2, true);
-        off(&mock.hw());
+        arm(&CHIP, &mock.hw(), &mut gt, 2, true);
+        off(&CHIP, &mock.hw());
         mock.take();
-        on(&mock.hw(), &mut gt);
+        on(&CHIP, &mock.hw(), &mut gt);
         assert_eq!(mock.written(0x4_4014), [0xffff_ffff, !0x0200_9008]);
     }
 
@@ -219,7 +251,7 @@ mod tests {
         let mock = Mock::default();
         // Completions of blitter and render, error of video.
         mock.set(0x4_4018, 0x0040_8001);
-        let events = ack(&mock.hw());
+        let events = ack(&CHIP, &mock.hw());
         assert_eq!(
             events,
             Events {
@@ -251,7 +283,7 @@ mod tests {
         ] {
             let mock = Mock::default();
             mock.set(0x4_4018, identity);
-            let events = ack(&mock.hw());
+            let events = ack(&CHIP, &mock.hw());
             assert_eq!((events.completed, events.errors), (completed, errors));
         }
     }
@@ -261,7 +293,7 @@ mod tests {
         for identity in [0, 0xffff_ffff] {
             let mock = Mock::default();
             mock.set(0x4_4018, identity);
-            assert_eq!(ack(&mock.hw()), Events::default());
+            assert_eq!(ack(&CHIP, &mock.hw()), Events::default());
             assert_eq!(mock.take(), [Access::R(0x4_4018)]);
         }
     }

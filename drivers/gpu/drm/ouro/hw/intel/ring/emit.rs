@@ -23,8 +23,8 @@
 //! command with a store only (§5.3.10.5, VCS §1.2.7), before the batch and its context.
 
 use super::{
-    commands::PipeControl,
     engine::{Kind, SEQNO_AT, STATUS_SCRATCH_AT},
+    pipe_control::PipeControl,
 };
 use crate::{
     engine::{Emit, EngineMemory, Privilege, Switch},
@@ -37,12 +37,12 @@ use crate::{
 const STORES: usize = 8;
 
 /// Dwords that [`request`] writes at most for the render engine, beside the kernel's own commands.
-pub(super) const RENDER_DWORDS: usize = 15 + 4 + 2 + 15 + 3 * STORES + 5 + 1 + 2;
+pub(crate) const RENDER_DWORDS: usize = 15 + 4 + 2 + 15 + 3 * STORES + 5 + 1 + 2;
 /// The same for the other engines.
-pub(super) const OTHER_DWORDS: usize = 4 + 2 + 4 + 3 * STORES + 4 + 1 + 1;
+pub(crate) const OTHER_DWORDS: usize = 4 + 2 + 4 + 3 * STORES + 4 + 1 + 1;
 
 /// Writes a request.
-pub(super) fn request(
+pub(crate) fn request(
     kind: Kind,
     request: &Emit<'_>,
     mem: &EngineMemory,

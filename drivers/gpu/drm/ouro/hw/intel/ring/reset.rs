@@ -6,40 +6,44 @@
 //! the mode of all engines' translation. Fences and the tables survive a reset, cached translations too:
 //! starting an engine drops those (SNB PRM V1P2 §5.9, VCS digest trap 3).
 
-use super::{engine::RINGS, forcewake, gt_regs as gt_reg, poll};
+use super::{forcewake, RingChip};
 use crate::{
     generation::BringUpError,
     io::{Hw, SleepWait},
+    poll,
 };
 
-const GDRST: poll::Named = poll::Named {
-    offset: gt_reg::GDRST,
-    name: "GDRST",
-};
 /// Microseconds that one takes (G-24).
 const RESET_MICROS: u32 = 2_000;
 /// Microseconds to leave it alone afterwards (G-24).
 const SETTLE_MICROS: u32 = 50;
 
 /// Resets all engines, and keeps the device awake.
-pub(super) fn reset(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
-    for engine in RINGS {
+pub(crate) fn reset(
+    chip: &RingChip,
+    hw: &Hw<'_>,
+    wait: &dyn SleepWait,
+) -> Result<(), BringUpError> {
+    for engine in chip.engines {
         engine.halt_hung(hw, wait)?;
     }
-    let done = |v| v & gt_reg::GDRST_FULL == 0;
+    let done = |v| v & chip.reset_all == 0;
     // Twice: the first one may be lost on the way into power saving (G-24).
     for _ in 0..2 {
-        hw.regs.write32(GDRST.offset, gt_reg::GDRST_FULL);
-        poll::sleeping(hw.regs, wait, GDRST, RESET_MICROS, &done)?;
+        hw.regs.write32(chip.reset.offset, chip.reset_all);
+        poll::sleeping(hw.regs, wait, chip.reset, RESET_MICROS, &done)?;
     }
     wait.pause(SETTLE_MICROS);
-    forcewake::hold(hw, wait)
+    forcewake::hold(chip, hw, wait)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mock::{Access, Mock};
+    use crate::{
+        gen6::CHIP,
+        mock::{Access, Mock},
+    };
 
     fn device() -> Mock {
         let mock = Mock::default();
@@ -56,7 +60,7 @@ mod tests {
     fn a_full_reset_stops_all_and_is_done_twice() {
         let mock = device();
         mock.script(0x941c, &[1, 0]);
-        reset(&mock.hw(), &mock).unwrap();
+        reset(&CHIP, &mock.hw(), &mock).unwrap();
         for base in [0x2000, 0x1_2000, 0x2_2000] {
             assert_eq!(mock.written(base + 0x9c), [0x0100_0100]);
             assert_eq!(mock.written(base + 0x3c), [0]);
@@ -83,7 +87,7 @@ mod tests {
     fn hung_engines_do_not_keep_it_from_resetting() {
         let mock = device();
         mock.fix(0x2_209c, 0);
-        reset(&mock.hw(), &mock).unwrap();
+        reset(&CHIP, &mock.hw(), &mock).unwrap();
         assert_eq!(mock.written(0x941c), [1, 1]);
     }
 
@@ -91,10 +95,10 @@ mod tests {
     fn a_reset_that_does_not_end_is_named() {
         let mock = device();
         mock.fix(0x941c, 1);
-        let r = reset(&mock.hw(), &mock);
+        let r = reset(&CHIP, &mock.hw(), &mock);
         assert_eq!(r, Err(BringUpError::Timeout("GDRST")));
         mock.gone.set(true);
-        let r = reset(&mock.hw(), &mock);
+        let r = reset(&CHIP, &mock.hw(), &mock);
         assert_eq!(r, Err(BringUpError::Gone));
     }
 }

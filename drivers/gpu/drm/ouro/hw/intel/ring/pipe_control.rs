@@ -7,41 +7,41 @@ use crate::{intel::mi::GLOBAL, types::GgttAddr};
 
 /// `PIPE_CONTROL`: the flush of the render engine (§5.3.8, digest §2.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct PipeControl {
+pub(crate) struct PipeControl {
     /// What to flush, invalidate and wait for: constants of this type.
-    pub(super) flags: u32,
+    pub(crate) flags: u32,
     /// A quadword to store behind it, as with [`crate::intel::mi::Flush::store`].
-    pub(super) store: Option<(GgttAddr, u32)>,
+    pub(crate) store: Option<(GgttAddr, u32)>,
 }
 
 impl PipeControl {
     /// Bit 0: write back the depth cache.
-    pub(super) const DEPTH_FLUSH: u32 = 1 << 0;
+    pub(crate) const DEPTH_FLUSH: u32 = 1 << 0;
     /// Bit 1: wait for pixels before this one.
-    pub(super) const SCOREBOARD_STALL: u32 = 1 << 1;
+    pub(crate) const SCOREBOARD_STALL: u32 = 1 << 1;
     /// Bit 2: drop cached state.
-    pub(super) const STATE_INVALIDATE: u32 = 1 << 2;
+    pub(crate) const STATE_INVALIDATE: u32 = 1 << 2;
     /// Bit 3: drop cached constants.
-    pub(super) const CONSTANT_INVALIDATE: u32 = 1 << 3;
+    pub(crate) const CONSTANT_INVALIDATE: u32 = 1 << 3;
     /// Bit 4: drop cached vertices.
-    pub(super) const VERTEX_INVALIDATE: u32 = 1 << 4;
+    pub(crate) const VERTEX_INVALIDATE: u32 = 1 << 4;
     /// Bit 5: write back the data cache.
-    pub(super) const DATA_FLUSH: u32 = 1 << 5;
+    pub(crate) const DATA_FLUSH: u32 = 1 << 5;
     /// Bit 10: drop cached textures.
-    pub(super) const TEXTURE_INVALIDATE: u32 = 1 << 10;
+    pub(crate) const TEXTURE_INVALIDATE: u32 = 1 << 10;
     /// Bit 11: drop cached instructions.
-    pub(super) const INSTRUCTION_INVALIDATE: u32 = 1 << 11;
+    pub(crate) const INSTRUCTION_INVALIDATE: u32 = 1 << 11;
     /// Bit 12: write back the render target cache.
-    pub(super) const RENDER_FLUSH: u32 = 1 << 12;
+    pub(crate) const RENDER_FLUSH: u32 = 1 << 12;
     /// Bits 15:14 are 1: store the data.
     const STORE: u32 = 1 << 14;
     /// Bit 18: drop translations. Only with a store.
-    pub(super) const TLB_INVALIDATE: u32 = 1 << 18;
+    pub(crate) const TLB_INVALIDATE: u32 = 1 << 18;
     /// Bit 20: the parser waits too.
-    pub(super) const COMMAND_STALL: u32 = 1 << 20;
+    pub(crate) const COMMAND_STALL: u32 = 1 << 20;
 
     /// The dwords. The header is of the 3D client: type 3, subtype 3, opcode 2, subopcode 0.
-    pub(super) const fn encode(self) -> [u32; 5] {
+    pub(crate) const fn encode(self) -> [u32; 5] {
         let header = 0x7a00_0000 | 3;
         match self.store {
             Some((addr, value)) => [

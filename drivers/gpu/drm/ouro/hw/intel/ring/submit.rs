@@ -6,8 +6,8 @@
 //! write and its own look at the tail, or it would not see it.
 
 use super::{
-    engine::{Kind, RingEngine},
-    fifo, poll,
+    engine::RingEngine,
+    fifo,
     regs::{self, masked},
 };
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
     generation::BringUpError,
     gt::Gt,
     io::{AtomicWait, Hw},
+    poll,
     types::RingOffset,
 };
 
@@ -26,7 +27,7 @@ const HANDSHAKE_WRITES: u32 = 5;
 const AWAKE_MICROS: u32 = 1_000;
 
 /// Starts the work up to a tail.
-pub(super) fn submit(
+pub(crate) fn submit(
     engine: &RingEngine,
     hw: &Hw<'_>,
     gt: &mut Gt,
@@ -39,17 +40,13 @@ pub(super) fn submit(
     if !gt.awake {
         return Err(BringUpError::Unsupported("asleep"));
     }
-    match engine.kind {
-        Kind::Render | Kind::Blitter => {
-            fifo::take(hw, gt, TAIL_WRITES, wait)?;
-            write_tail(engine, hw, gt, tail);
-            Ok(())
-        }
-        Kind::Video => {
-            fifo::take(hw, gt, HANDSHAKE_WRITES, wait)?;
-            with_handshake(engine, hw, gt, tail, wait)
-        }
+    if engine.handshake {
+        fifo::take(engine.chip, hw, gt, HANDSHAKE_WRITES, wait)?;
+        return with_handshake(engine, hw, gt, tail, wait);
     }
+    fifo::take(engine.chip, hw, gt, TAIL_WRITES, wait)?;
+    write_tail(engine, hw, gt, tail);
+    Ok(())
 }
 
 fn write_tail(engine: &RingEngine, hw: &Hw<'_>, gt: &mut Gt, tail: RingOffset) {
@@ -90,7 +87,7 @@ fn with_handshake(
 ///
 /// A one in bit 11 does it (the document speaks of a write-enable bit beside it, which is a former
 /// generation's; digest §6.2). A wait for a semaphore cannot be ended: only a reset helps.
-pub(super) fn kick(engine: &RingEngine, hw: &Hw<'_>) -> bool {
+pub(crate) fn kick(engine: &RingEngine, hw: &Hw<'_>) -> bool {
     let offset = engine.base.at(regs::RING_CTL);
     let value = hw.regs.read32(offset);
     if value == u32::MAX || !regs::RingCtl::from_bits(value).event_wait() {

@@ -5,11 +5,10 @@
 //! one is kept until it is cleared here. An instruction error stops the engine until it is reset.
 
 use super::{
-    engine::{Kind, RingEngine, RINGS},
+    engine::{Kind, RingEngine},
     fifo,
-    gt_regs::{self as gt_reg, Fault},
-    names,
-    regs::{self, BatchAddr, RingCtl, RingHead},
+    regs::{self, BatchAddr, Fault, RingCtl, RingHead},
+    RingChip,
 };
 use crate::{
     io::Hw,
@@ -30,7 +29,7 @@ fn units(engine: &RingEngine, hw: &Hw<'_>) -> [u32; 2] {
 }
 
 /// What an engine does now.
-pub(super) fn activity(engine: &RingEngine, hw: &Hw<'_>) -> Activity {
+pub(crate) fn activity(engine: &RingEngine, hw: &Hw<'_>) -> Activity {
     let read = |reg| hw.regs.read32(engine.base.at(reg));
     let head = RingHead::from_bits(read(regs::RING_HEAD)).offset();
     let tail = read(regs::RING_TAIL) & regs::RING_TAIL_MASK;
@@ -76,14 +75,14 @@ fn report_engine(engine: &RingEngine, hw: &Hw<'_>) -> EngineReport {
         fetch: read(regs::DMA_FADD).into(),
         batch: batch.valid().then_some(u64::from(batch.dword()) << 2),
         fault: page_fault(hw.regs.read32(engine.fault)),
-        names: names::of(engine.kind),
+        names: engine.names,
     }
 }
 
 /// Clears what a report showed, from the source to the interrupt (§5.7.3). Where the write FIFO has no
 /// room, nothing is cleared now, and the next report shows it again.
 fn clear_engine(engine: &RingEngine, hw: &Hw<'_>, report: &EngineReport) {
-    if !report.is_error() || !fifo::has_room(hw, CLEAR_WRITES) {
+    if !report.is_error() || !fifo::has_room(engine.chip, hw, CLEAR_WRITES) {
         return;
     }
     if report.fault.is_some() {
@@ -96,8 +95,8 @@ fn clear_engine(engine: &RingEngine, hw: &Hw<'_>, report: &EngineReport) {
     let at = |reg| engine.base.at(reg);
     hw.regs.write32(at(regs::IPEIR), report.ipeir);
     if engine.kind == Kind::Render {
-        let tables = hw.regs.read32(gt_reg::PGTBL_ER);
-        hw.regs.write32(gt_reg::PGTBL_ER, tables);
+        let tables = hw.regs.read32(engine.chip.table_errors);
+        hw.regs.write32(engine.chip.table_errors, tables);
     }
     // All bits at once.
     hw.regs.write32(at(regs::EIR), report.eir);
@@ -109,18 +108,19 @@ fn clear_engine(engine: &RingEngine, hw: &Hw<'_>, report: &EngineReport) {
         hw.regs.write32(at(regs::EMR), mask | stuck);
         hw.regs.write32(at(regs::EIR), stuck);
     }
-    hw.regs.write32(gt_reg::GTIIR, engine.error);
+    hw.regs
+        .write32(engine.chip.interrupts.identity, engine.error);
 }
 
 /// Reads the errors of all engines, and clears them.
-pub(super) fn report(hw: &Hw<'_>) -> Report {
+pub(crate) fn report(chip: &RingChip, hw: &Hw<'_>) -> Report {
     let mut report = Report {
         // Which kinds of translation failed, since the last reset: it is not said how to clear it.
-        global: hw.regs.read32(gt_reg::ERROR_GEN6),
-        global_names: names::TRANSLATION,
+        global: hw.regs.read32(chip.translation_errors),
+        global_names: chip.translation_names,
         ..Report::default()
     };
-    for (slot, engine) in report.engines.iter_mut().zip(RINGS) {
+    for (slot, engine) in report.engines.iter_mut().zip(chip.engines) {
         let said = report_engine(engine, hw);
         clear_engine(engine, hw, &said);
         *slot = Some(said);
@@ -129,8 +129,8 @@ pub(super) fn report(hw: &Hw<'_>) -> Report {
 }
 
 /// Forgets errors and faults of before, at bring-up.
-pub(super) fn forget(hw: &Hw<'_>) {
-    for engine in RINGS {
+pub(crate) fn forget(chip: &RingChip, hw: &Hw<'_>) {
+    for engine in chip.engines {
         clear_engine(engine, hw, &report_engine(engine, hw));
     }
 }
@@ -139,7 +139,10 @@ pub(super) fn forget(hw: &Hw<'_>) {
 mod tests {
     use super::*;
     use crate::{
-        gen6::engine::{BLITTER, RENDER, VIDEO},
+        gen6::{
+            engine::{BLITTER, RENDER, VIDEO},
+            names, CHIP,
+        },
         mock::{Access, Mock},
         types::{EngineClass, EngineId},
     };
@@ -213,15 +216,15 @@ mod tests {
         let mock = device();
         mock.set(0x12_0008, 20);
         mock.set(0x20b0, 1);
-        assert!(report(&mock.hw()).is_error());
-        assert!(report(&mock.hw()).is_error());
+        assert!(report(&CHIP, &mock.hw()).is_error());
+        assert!(report(&CHIP, &mock.hw()).is_error());
         assert_eq!(mock.written(0x20b0), []);
     }
 
     #[test]
     fn a_silent_device_is_read_and_not_written() {
         let mock = device();
-        let r = report(&mock.hw());
+        let r = report(&CHIP, &mock.hw());
         assert!(!r.is_error());
         assert!(r.engines[..3].iter().all(Option::is_some));
         assert!(r.engines[3..].iter().all(Option::is_none));
@@ -238,7 +241,7 @@ mod tests {
         mock.set(0x2064, 0x55);
         mock.set(0x2024, 0x66);
         mock.fix(0x4094, 0x0010_0801);
-        report(&mock.hw());
+        report(&CHIP, &mock.hw());
         let writes: std::vec::Vec<_> = mock
             .take()
             .into_iter()
@@ -262,7 +265,7 @@ mod tests {
         let mock = device();
         mock.fix(0x1_20b0, 0x10);
         mock.set(0x1_20b4, 0xffff_ffee);
-        let r = report(&mock.hw());
+        let r = report(&CHIP, &mock.hw());
         assert_eq!(r.engines[2].unwrap().eir, 0x10);
         assert_eq!(mock.written(0x1_20b0), [0x10, 0x10]);
         assert_eq!(mock.written(0x1_20b4), [0xffff_fffe]);
@@ -287,7 +290,7 @@ mod tests {
             mock.set(base + 0x140, 0x0010_0041);
             mock.set(fault, 0x0020_0001);
             mock.set(0x40a0, 0x101);
-            let r = report(&mock.hw());
+            let r = report(&CHIP, &mock.hw());
             let e = r.engines[n].unwrap();
             assert_eq!((e.id, r.global), (engine.desc.id, 0x101));
             assert_eq!((e.eir, e.esr, e.ipeir, e.ipehr), (1, 2, 3, 4));
@@ -377,7 +380,7 @@ mod tests {
         let mock = device();
         mock.script(0x20b0, &[1, 0]);
         mock.set(0x4294, 1);
-        forget(&mock.hw());
+        forget(&CHIP, &mock.hw());
         assert_eq!(mock.written(0x20b0), [1]);
         assert_eq!(mock.written(0x4294), [0]);
         assert_eq!(mock.written(0x4194), []);

@@ -5,18 +5,36 @@
 //! for each write would cost more than the write; so the entries are counted down and the number is
 //! read again only when they have run out. Some entries are kept for whoever writes without counting.
 
-use super::{gt_regs as gt_reg, poll};
+use super::RingChip;
 use crate::{
     generation::BringUpError,
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
+    poll,
 };
 use core::cell::Cell;
 
-const GTFIFOCTL: poll::Named = poll::Named {
-    offset: gt_reg::GTFIFOCTL,
-    name: "GTFIFOCTL",
-};
+/// Where the FIFO says how it is.
+pub(crate) struct Fifo {
+    /// The register with the free entries.
+    pub(crate) control: poll::Named,
+    /// Its bits that count them.
+    pub(crate) free: u32,
+    /// Accesses that were lost; cleared by ones.
+    pub(crate) lost: u32,
+}
+
+impl Fifo {
+    /// Free entries, less the reserve, in what the register says.
+    const fn free(&self, value: u32) -> u32 {
+        (value & self.free).saturating_sub(RESERVED)
+    }
+}
+
+/// The FIFO of a machine that has one.
+fn of(chip: &RingChip) -> Option<&Fifo> {
+    chip.wake.as_ref().map(|wake| &wake.fifo)
+}
 
 /// Entries that are never counted as free (G-16).
 const RESERVED: u32 = 20;
@@ -24,58 +42,73 @@ const RESERVED: u32 = 20;
 /// Microseconds in which the FIFO makes room. It drains in far less.
 const DRAIN_MICROS: u32 = 5_000;
 
-/// Free entries, less the reserve, in what the register says.
-const fn free(value: u32) -> u32 {
-    (value & gt_reg::GTFIFO_FREE).saturating_sub(RESERVED)
-}
-
 /// Takes `n` entries off the counted ones; reads the room when there are not enough.
-pub(super) fn take(
+pub(crate) fn take(
+    chip: &RingChip,
     hw: &Hw<'_>,
     gt: &mut Gt,
     n: u32,
     wait: &dyn AtomicWait,
 ) -> Result<(), BringUpError> {
+    let Some(fifo) = of(chip) else {
+        return Ok(());
+    };
     if gt.fifo < n {
         let reads = Cell::new(0u64);
-        let value = poll::spinning(hw.regs, wait, GTFIFOCTL, DRAIN_MICROS, &|v| {
+        let value = poll::spinning(hw.regs, wait, fifo.control, DRAIN_MICROS, &|v| {
             reads.set(reads.get().wrapping_add(1));
-            free(v) >= n
+            fifo.free(v) >= n
         });
         gt.counts.fifo_reads = gt.counts.fifo_reads.wrapping_add(reads.get());
-        gt.fifo = free(value?);
+        gt.fifo = fifo.free(value?);
     }
     gt.fifo = gt.fifo.saturating_sub(n);
     Ok(())
 }
 
 /// Reads the room, as there is now.
-pub(super) fn refill(hw: &Hw<'_>, gt: &mut Gt) -> Result<(), BringUpError> {
-    let value = hw.regs.read32(GTFIFOCTL.offset);
+pub(crate) fn refill(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) -> Result<(), BringUpError> {
+    let Some(fifo) = of(chip) else {
+        return Ok(());
+    };
+    let value = hw.regs.read32(fifo.control.offset);
     if value == u32::MAX {
         return Err(BringUpError::Gone);
     }
     gt.counts.fifo_reads = gt.counts.fifo_reads.wrapping_add(1);
-    gt.fifo = free(value);
+    gt.fifo = fifo.free(value);
     Ok(())
 }
 
 /// Waits for room for `n` writes that are not counted, at most 40.
-pub(super) fn room(hw: &Hw<'_>, n: u32, wait: &dyn SleepWait) -> Result<(), BringUpError> {
-    poll::sleeping(hw.regs, wait, GTFIFOCTL, DRAIN_MICROS, &|v| free(v) >= n)?;
+pub(crate) fn room(
+    chip: &RingChip,
+    hw: &Hw<'_>,
+    n: u32,
+    wait: &dyn SleepWait,
+) -> Result<(), BringUpError> {
+    if let Some(fifo) = of(chip) {
+        let enough = |v| fifo.free(v) >= n;
+        poll::sleeping(hw.regs, wait, fifo.control, DRAIN_MICROS, &enough)?;
+    }
     Ok(())
 }
 
 /// Whether there is room for `n` writes that are not counted, where it is not worth waiting.
-pub(super) fn has_room(hw: &Hw<'_>, n: u32) -> bool {
-    let value = hw.regs.read32(GTFIFOCTL.offset);
-    value != u32::MAX && free(value) >= n
+pub(crate) fn has_room(chip: &RingChip, hw: &Hw<'_>, n: u32) -> bool {
+    of(chip).is_none_or(|fifo| {
+        let value = hw.regs.read32(fifo.control.offset);
+        value != u32::MAX && fifo.free(value) >= n
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mock::{Access, Mock};
+    use crate::{
+        gen6::CHIP,
+        mock::{Access, Mock},
+    };
 
     #[test]
     fn entries_are_counted_down_and_read_again_when_they_run_out() {
@@ -84,11 +117,11 @@ mod tests {
         mock.set(0x12_0008, 0x40);
         let mut gt = Gt::default();
         for _ in 0..44 {
-            take(&mock.hw(), &mut gt, 1, &mock).unwrap();
+            take(&CHIP, &mock.hw(), &mut gt, 1, &mock).unwrap();
         }
         assert_eq!(mock.take(), [Access::R(0x12_0008)]);
         assert_eq!((gt.fifo, gt.counts.fifo_reads), (0, 1));
-        take(&mock.hw(), &mut gt, 1, &mock).unwrap();
+        take(&CHIP, &mock.hw(), &mut gt, 1, &mock).unwrap();
         assert_eq!(mock.take(), [Access::R(0x12_0008)]);
         assert_eq!((gt.fifo, gt.counts.fifo_reads), (43, 2));
     }
@@ -98,7 +131,7 @@ mod tests {
         let mock = Mock::default();
         mock.script(0x12_0008, &[20, 20, 21]);
         let mut gt = Gt::default();
-        take(&mock.hw(), &mut gt, 1, &mock).unwrap();
+        take(&CHIP, &mock.hw(), &mut gt, 1, &mock).unwrap();
         assert_eq!(mock.take(), [Access::R(0x12_0008); 3]);
         assert_eq!((gt.fifo, gt.counts.fifo_reads), (0, 3));
     }
@@ -109,11 +142,11 @@ mod tests {
         mock.set(0x12_0008, 0x3f00_0f80 | 20);
         let mut gt = Gt::default();
         let late = Err(BringUpError::Timeout("GTFIFOCTL"));
-        assert_eq!(take(&mock.hw(), &mut gt, 1, &mock), late);
-        assert_eq!(room(&mock.hw(), 1, &mock), late);
-        assert!(!has_room(&mock.hw(), 1));
+        assert_eq!(take(&CHIP, &mock.hw(), &mut gt, 1, &mock), late);
+        assert_eq!(room(&CHIP, &mock.hw(), 1, &mock), late);
+        assert!(!has_room(&CHIP, &mock.hw(), 1));
         mock.set(0x12_0008, 21);
-        assert!(has_room(&mock.hw(), 1));
+        assert!(has_room(&CHIP, &mock.hw(), 1));
     }
 
     #[test]
@@ -121,8 +154,11 @@ mod tests {
         let mock = Mock::default();
         mock.gone.set(true);
         let mut gt = Gt::default();
-        assert_eq!(take(&mock.hw(), &mut gt, 1, &mock), Err(BringUpError::Gone));
-        assert_eq!(room(&mock.hw(), 1, &mock), Err(BringUpError::Gone));
-        assert!(!has_room(&mock.hw(), 1));
+        assert_eq!(
+            take(&CHIP, &mock.hw(), &mut gt, 1, &mock),
+            Err(BringUpError::Gone)
+        );
+        assert_eq!(room(&CHIP, &mock.hw(), 1, &mock), Err(BringUpError::Gone));
+        assert!(!has_room(&CHIP, &mock.hw(), 1));
     }
 }

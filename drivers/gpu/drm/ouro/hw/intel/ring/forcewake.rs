@@ -6,25 +6,59 @@
 //! retired, so that neither submitting nor an interrupt has to wait for it.
 
 use super::{
-    frequency,
-    gt_regs::{self as gt_reg, FORCEWAKE_ON},
-    poll,
+    fifo::{self, Fifo},
     regs::masked,
+    RingChip,
 };
 use crate::{
     generation::BringUpError,
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
+    poll,
 };
 
-const ACK: poll::Named = poll::Named {
-    offset: gt_reg::FORCEWAKE_ACK,
-    name: "FORCEWAKE_ACK",
-};
-const THREADS: poll::Named = poll::Named {
-    offset: gt_reg::GT_THREAD_STATUS,
-    name: "GT_THREAD_STATUS",
-};
+/// How a machine is kept awake.
+pub(crate) struct Forcewake {
+    /// The register that asks for it; masked.
+    pub(crate) request: u32,
+    /// Its bit.
+    pub(crate) on: u16,
+    /// The register whose bit 0 answers.
+    pub(crate) answer: poll::Named,
+    /// The register that says what its threads do.
+    pub(crate) threads: poll::Named,
+    /// Bits of that while threads are not in C0.
+    pub(crate) not_c0: u32,
+    /// What writes go through while it is awake.
+    pub(crate) fifo: Fifo,
+    /// Raises the clock, as soon as it is awake.
+    pub(crate) fast: fn(&Hw<'_>),
+    /// Lowers the clock, before it sleeps.
+    pub(crate) slow: fn(&Hw<'_>),
+}
+
+impl Forcewake {
+    fn ask(&self, hw: &Hw<'_>, on: bool) {
+        let value = if on {
+            masked(self.on, 0)
+        } else {
+            masked(0, self.on)
+        };
+        hw.regs.write32(self.request, value);
+    }
+
+    const fn in_c0(&self, status: u32) -> bool {
+        status & self.not_c0 == 0
+    }
+
+    /// Forgets accesses that were lost before (G-16): they were not ours.
+    fn clear_lost(&self, hw: &Hw<'_>) {
+        let lost = hw.regs.read32(self.fifo.lost);
+        if lost != 0 {
+            hw.regs.write32(self.fifo.lost, lost);
+        }
+    }
+}
 /// Microseconds in which it wakes up, or is let go (G-15).
 const ACK_MICROS: u32 = 50_000;
 /// Microseconds in which its threads are in C0 (G-17).
@@ -34,62 +68,64 @@ const fn is_awake(ack: u32) -> bool {
     ack & 1 != 0
 }
 
-const fn in_c0(status: u32) -> bool {
-    status & gt_reg::GT_THREAD_NOT_C0 == 0
-}
-
 /// Wakes it, unless it is awake.
-pub(super) fn wake(hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<(), BringUpError> {
+pub(crate) fn wake(
+    chip: &RingChip,
+    hw: &Hw<'_>,
+    gt: &mut Gt,
+    wait: &dyn AtomicWait,
+) -> Result<(), BringUpError> {
     if gt.awake {
         return Ok(());
     }
-    // An answer to a request of before would be taken for one to ours.
-    if is_awake(hw.regs.read32(ACK.offset)) {
-        hw.regs.write32(gt_reg::FORCEWAKE, masked(0, FORCEWAKE_ON));
-        poll::spinning(hw.regs, wait, ACK, ACK_MICROS, &|v| !is_awake(v))?;
+    if let Some(w) = &chip.wake {
+        // An answer to a request of before would be taken for one to ours.
+        if is_awake(hw.regs.read32(w.answer.offset)) {
+            w.ask(hw, false);
+            poll::spinning(hw.regs, wait, w.answer, ACK_MICROS, &|v| !is_awake(v))?;
+        }
+        w.ask(hw, true);
+        poll::spinning(hw.regs, wait, w.answer, ACK_MICROS, &is_awake)?;
+        poll::spinning(hw.regs, wait, w.threads, THREADS_MICROS, &|v| w.in_c0(v))?;
+        w.clear_lost(hw);
+        (w.fast)(hw);
     }
-    hw.regs.write32(gt_reg::FORCEWAKE, masked(FORCEWAKE_ON, 0));
-    poll::spinning(hw.regs, wait, ACK, ACK_MICROS, &is_awake)?;
-    poll::spinning(hw.regs, wait, THREADS, THREADS_MICROS, &in_c0)?;
-    clear_lost(hw);
-    frequency::fast(hw);
     gt.awake = true;
     gt.counts.wakes = gt.counts.wakes.wrapping_add(1);
     // So that the first submission finds counted room and need not read.
-    super::fifo::refill(hw, gt)
+    fifo::refill(chip, hw, gt)
 }
 
 /// Lets it sleep.
-pub(super) fn sleep(hw: &Hw<'_>, gt: &mut Gt) {
+pub(crate) fn sleep(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) {
     if gt.awake {
-        frequency::slow(hw);
-        hw.regs.write32(gt_reg::FORCEWAKE, masked(0, FORCEWAKE_ON));
+        if let Some(w) = &chip.wake {
+            (w.slow)(hw);
+            w.ask(hw, false);
+        }
         gt.awake = false;
         gt.fifo = 0;
     }
 }
 
 /// Makes sure that it is awake and stays so, where `Gt` cannot be had: a reset may have lost the request.
-pub(super) fn hold(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
-    hw.regs.write32(gt_reg::FORCEWAKE, masked(FORCEWAKE_ON, 0));
-    poll::sleeping(hw.regs, wait, ACK, ACK_MICROS, &is_awake)?;
-    poll::sleeping(hw.regs, wait, THREADS, THREADS_MICROS, &in_c0)?;
-    clear_lost(hw);
-    Ok(())
-}
-
-/// Forgets accesses that were lost before (G-16): they were not ours.
-fn clear_lost(hw: &Hw<'_>) {
-    let lost = hw.regs.read32(gt_reg::GTFIFODBG);
-    if lost != 0 {
-        hw.regs.write32(gt_reg::GTFIFODBG, lost);
+pub(crate) fn hold(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+    if let Some(w) = &chip.wake {
+        w.ask(hw, true);
+        poll::sleeping(hw.regs, wait, w.answer, ACK_MICROS, &is_awake)?;
+        poll::sleeping(hw.regs, wait, w.threads, THREADS_MICROS, &|v| w.in_c0(v))?;
+        w.clear_lost(hw);
     }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mock::{Access, Mock};
+    use crate::{
+        gen6::CHIP,
+        mock::{Access, Mock},
+    };
 
     /// A device that answers at once.
     fn device() -> Mock {
@@ -104,7 +140,7 @@ mod tests {
     fn it_is_woken_in_the_documented_order() {
         let mock = device();
         let mut gt = Gt::default();
-        wake(&mock.hw(), &mut gt, &mock).unwrap();
+        wake(&CHIP, &mock.hw(), &mut gt, &mock).unwrap();
         assert_eq!(
             mock.take(),
             [
@@ -127,7 +163,7 @@ mod tests {
             awake: true,
             ..Gt::default()
         };
-        wake(&mock.hw(), &mut gt, &mock).unwrap();
+        wake(&CHIP, &mock.hw(), &mut gt, &mock).unwrap();
         assert_eq!(mock.take(), []);
         assert_eq!(gt.counts.wakes, 0);
     }
@@ -136,7 +172,7 @@ mod tests {
     fn an_old_answer_is_not_taken_for_ours() {
         let mock = device();
         mock.script(0x13_0090, &[1, 1, 0, 0, 1]);
-        wake(&mock.hw(), &mut Gt::default(), &mock).unwrap();
+        wake(&CHIP, &mock.hw(), &mut Gt::default(), &mock).unwrap();
         assert_eq!(
             mock.take()[..7],
             [
@@ -155,7 +191,7 @@ mod tests {
     fn lost_accesses_are_cleared() {
         let mock = device();
         mock.set(0x12_0000, 0x5);
-        wake(&mock.hw(), &mut Gt::default(), &mock).unwrap();
+        wake(&CHIP, &mock.hw(), &mut Gt::default(), &mock).unwrap();
         assert_eq!(mock.written(0x12_0000), [5]);
     }
 
@@ -163,16 +199,19 @@ mod tests {
     fn a_device_that_does_not_wake_up_is_named() {
         let mock = Mock::default();
         let mut gt = Gt::default();
-        let r = wake(&mock.hw(), &mut gt, &mock);
+        let r = wake(&CHIP, &mock.hw(), &mut gt, &mock);
         assert_eq!(r, Err(BringUpError::Timeout("FORCEWAKE_ACK")));
         assert!(!gt.awake);
         let mock = device();
         mock.fix(0x13_805c, 4);
-        let r = wake(&mock.hw(), &mut gt, &mock);
+        let r = wake(&CHIP, &mock.hw(), &mut gt, &mock);
         assert_eq!(r, Err(BringUpError::Timeout("GT_THREAD_STATUS")));
         assert!(!gt.awake);
         mock.gone.set(true);
-        assert_eq!(wake(&mock.hw(), &mut gt, &mock), Err(BringUpError::Gone));
+        assert_eq!(
+            wake(&CHIP, &mock.hw(), &mut gt, &mock),
+            Err(BringUpError::Gone)
+        );
     }
 
     #[test]
@@ -183,8 +222,8 @@ mod tests {
             fifo: 9,
             ..Gt::default()
         };
-        sleep(&mock.hw(), &mut gt);
-        sleep(&mock.hw(), &mut gt);
+        sleep(&CHIP, &mock.hw(), &mut gt);
+        sleep(&CHIP, &mock.hw(), &mut gt);
         assert_eq!(mock.take(), [Access::W(0xa18c, 0x0001_0000)]);
         assert_eq!((gt.awake, gt.fifo), (false, 0));
     }
@@ -197,14 +236,14 @@ mod tests {
             ..mock.hw()
         };
         let mut gt = Gt::default();
-        wake(&hw, &mut gt, &mock).unwrap();
+        wake(&CHIP, &hw, &mut gt, &mock).unwrap();
         let log = mock.take();
         // Before the room in the FIFO is counted.
         assert_eq!(
             log[log.len() - 2..],
             [Access::W(0xa008, 0x3400_0000), Access::R(0x12_0008)]
         );
-        sleep(&hw, &mut gt);
+        sleep(&CHIP, &hw, &mut gt);
         assert_eq!(
             mock.take(),
             [
@@ -218,7 +257,7 @@ mod tests {
     fn hold_asks_again() {
         let mock = device();
         mock.script(0x13_0090, &[]);
-        hold(&mock.hw(), &mock).unwrap();
+        hold(&CHIP, &mock.hw(), &mock).unwrap();
         assert_eq!(
             mock.take(),
             [

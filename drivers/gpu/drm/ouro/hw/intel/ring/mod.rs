@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Machines with a ring per engine: what the driver does with one, whichever it is.
+//!
+//! What one has stands in its [`RingChip`], which is passed in: `engine` starts and stops rings, `emit` and
+//! `pipe_control` fill them, `submit` moves a tail; `forcewake` and `fifo` keep the device within reach, `reset`
+//! brings it back; `interrupts` and `errors` say what came of it. `regs` are the registers of an engine.
+
+pub(crate) mod emit;
+pub(crate) mod engine;
+pub(crate) mod errors;
+pub(crate) mod fifo;
+pub(crate) mod forcewake;
+pub(crate) mod interrupts;
+pub(crate) mod pipe_control;
+pub(crate) mod regs;
+pub(crate) mod reset;
+pub(crate) mod submit;
+
+use engine::RingEngine;
+use forcewake::Forcewake;
+use interrupts::Interrupts;
+
+use crate::{io::Hw, poll, report::BitName, types::GgttAddr};
+use regs::Base;
+
+/// In what machines with a ring per engine differ, beyond what [`RingEngine`] says of each engine.
+pub(crate) struct RingChip {
+    /// Its engines, in the order of the topology.
+    pub(crate) engines: &'static [&'static RingEngine],
+    /// How it is kept awake, if it ever sleeps.
+    pub(crate) wake: Option<Forcewake>,
+    /// The registers through which engines interrupt.
+    pub(crate) interrupts: Interrupts,
+    /// The register that resets.
+    pub(crate) reset: poll::Named,
+    /// Its bits that reset all engines at once.
+    pub(crate) reset_all: u32,
+    /// Which kinds of translation failed, on any engine.
+    pub(crate) translation_errors: u32,
+    /// What its bits are called.
+    pub(crate) translation_names: &'static [BitName],
+    /// Errors of the translation tables, in the render engine's block.
+    pub(crate) table_errors: u32,
+    /// Loads an engine's directory, whose ring is stopped.
+    pub(crate) load_directory: fn(&Hw<'_>, Base, GgttAddr),
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Registers that each engine of machines with a ring per engine has, beside those that all of Intel's have
+//! ([`crate::intel::ring_regs`]), at offsets from the engine's base.
+//!
+//! What they do: SNB PRM V1P2 §5.3 to §5.9, which gives no offsets. Offsets and bits: G-10, G-37 and G-42 of the
+//! digest.
+
+pub(crate) use crate::intel::ring_regs::*;
+
+use bitfield_struct::bitfield;
+use static_assertions::const_assert_eq;
+
+/// Power state messages; masked (G-37, V-14). Used on the video engine only.
+pub(crate) const PSMI_CTL: u32 = 0x50;
+/// Bit 0 of [`PSMI_CTL`]: the engine sends no message that it goes to sleep.
+pub(crate) const PSMI_NO_SLEEP: u16 = 1 << 0;
+/// Bit 3 of [`PSMI_CTL`]: the engine is asleep. Read only.
+pub(crate) const PSMI_ASLEEP: u32 = 1 << 3;
+
+/// More units that are done; on the render engine only (G-42).
+pub(crate) const INSTDONE_2: u32 = 0x7c;
+
+/// Bit 4 of the error registers: an error of the translation tables, which only a reset clears
+/// (§5.7.2).
+pub(crate) const ERROR_PAGE_TABLE: u32 = 1 << 4;
+
+/// Parser mode; masked, saved with a context on the render engine (§5.8, G-10).
+pub(crate) const INSTPM: u32 = 0xc0;
+/// Bit 5 of [`INSTPM`]: flush now. Clears itself (§5.3.11.2).
+pub(crate) const INSTPM_SYNC_FLUSH: u16 = 1 << 5;
+
+/// Bit 9 of [`INSTPM`]: that flush drops translations too (G-10).
+pub(crate) const INSTPM_TLB_INVALIDATE: u16 = 1 << 9;
+
+/// [`BB_ADDR`] (VCS §1.1.7).
+#[bitfield(u32)]
+#[derive(PartialEq, Eq)]
+pub(crate) struct BatchAddr {
+    /// Bit 0: a batch is executed.
+    pub(crate) valid: bool,
+    #[bits(1)]
+    __: u8,
+    /// Bits 31:2: the dword.
+    #[bits(30)]
+    pub(crate) dword: u32,
+}
+const_assert_eq!(core::mem::size_of::<BatchAddr>(), 4);
+
+/// Two words that wake the video engine when they are written (G-37).
+pub(crate) const RNCID: u32 = 0x198;
+
+/// The fault registers (§5.7.2.1).
+#[bitfield(u32)]
+#[derive(PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// Bit 0: there was one. Writing zero makes room for the next.
+    pub(crate) valid: bool,
+    /// Bits 2:1: reserved.
+    #[bits(2)]
+    pub(crate) kind: u8,
+    /// Bits 10:3: the unit that asked.
+    pub(crate) source: u8,
+    /// Bit 11: the global table was used, not the directory.
+    pub(crate) global: bool,
+    /// Bits 31:12: the page.
+    #[bits(20)]
+    pub(crate) page: u32,
+}
+const_assert_eq!(core::mem::size_of::<Fault>(), 4);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_decodes() {
+        // §5.7.2.1: 31:12 page, 11 global, 10:3 source, 0 valid.
+        let f = Fault::from_bits(0x0123_4000 | 0x800 | (0x42 << 3) | 1);
+        assert!(f.valid() && f.global());
+        assert_eq!((f.page(), f.source(), f.kind()), (0x1234, 0x42, 0));
+        let f = Fault::from_bits(0x0000_0006);
+        assert_eq!((f.kind(), f.valid(), f.global()), (3, false, false));
+    }
+}
