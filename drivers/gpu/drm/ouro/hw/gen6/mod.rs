@@ -6,7 +6,7 @@
 //! which says where each value is from. What is the same for the video engine of the next generation is
 //! cited as `VCS §n`, that engine's document.
 //!
-//! What machines with a ring per engine have in common is in [`crate::intel::ring`]; `chip` says what this one is
+//! What machines with a ring per engine have in common is in `intel::ring`; `chip` says what this one is
 //! among them, `engine` what its three engines are. Its own, one file for each concept: `topology` says what a chip
 //! has, `display` what the firmware left on; `frequency`, `workarounds`, `translation` and `swizzle` bring it up;
 //! `pte`, `fences`, `context` and `golden` are formats in memory and registers (`names`: of their bits).
