@@ -7,7 +7,7 @@
 
 pub(super) use crate::intel::mi::{mi, Flush, NOOP, USER_INTERRUPT};
 use crate::{
-    intel::mi::batch_start,
+    intel::{mi::batch_start, pipe_bits},
     types::{GgttAddr, GpuAddr},
 };
 
@@ -83,7 +83,7 @@ impl LoadRegister {
 pub(super) struct PipeControl {
     /// Bit 9 of the header: the pipeline of untyped data is flushed.
     pub(super) data_pipeline: bool,
-    /// What is flushed and dropped, and what waits.
+    /// What is flushed and dropped, and what waits: those of [`pipe_bits`], and those below.
     pub(super) flags: u32,
     /// Where to store, a quadword of the global table, and the low half of what; the upper one is zero.
     pub(super) store: Option<(GgttAddr, u32)>,
@@ -96,34 +96,14 @@ impl PipeControl {
     pub(super) const TILE_FLUSH: u32 = 1 << 28;
     /// Bit 27: L3 is flushed.
     pub(super) const L3_FLUSH: u32 = 1 << 27;
-    /// Bit 20: the parser waits until it is done.
-    pub(super) const COMMAND_STALL: u32 = 1 << 20;
-    /// Bit 18: translations are dropped.
-    pub(super) const TLB_INVALIDATE: u32 = 1 << 18;
-    /// Bit 12: the colour cache is flushed. 3D.
-    pub(super) const RENDER_FLUSH: u32 = 1 << 12;
-    /// Bit 11: the instruction cache is dropped.
-    pub(super) const INSTRUCTION_INVALIDATE: u32 = 1 << 11;
-    /// Bit 10: the texture cache is dropped.
-    pub(super) const TEXTURE_INVALIDATE: u32 = 1 << 10;
-    /// Bit 5: the data cache is flushed.
-    pub(super) const DATA_FLUSH: u32 = 1 << 5;
-    /// Bit 4: the vertex cache is dropped. 3D.
-    pub(super) const VERTEX_INVALIDATE: u32 = 1 << 4;
-    /// Bit 3: constants are dropped.
-    pub(super) const CONSTANT_INVALIDATE: u32 = 1 << 3;
-    /// Bit 2: state is dropped.
-    pub(super) const STATE_INVALIDATE: u32 = 1 << 2;
-    /// Bit 0: the depth cache is flushed. 3D.
-    pub(super) const DEPTH_FLUSH: u32 = 1 << 0;
-    /// Those of the bits above that an engine without a 3D pipeline does not have.
-    pub(super) const ONLY_3D: u32 =
-        Self::TILE_FLUSH | Self::RENDER_FLUSH | Self::VERTEX_INVALIDATE | Self::DEPTH_FLUSH;
+    /// Those of all bits that an engine without a 3D pipeline does not have.
+    pub(super) const ONLY_3D: u32 = Self::TILE_FLUSH
+        | pipe_bits::RENDER_FLUSH
+        | pipe_bits::VERTEX_INVALIDATE
+        | pipe_bits::DEPTH_FLUSH;
 
     /// Bit 24: the address is one of the global table.
     const GLOBAL: u32 = 1 << 24;
-    /// Bits 15:14 are 1: store the data.
-    const STORE: u32 = 1 << 14;
     /// Bit 9 of the header.
     const DATA_PIPELINE: u32 = 1 << 9;
 
@@ -138,7 +118,7 @@ impl PipeControl {
         match self.store {
             Some((at, value)) => [
                 header,
-                self.flags | Self::STORE | Self::GLOBAL,
+                self.flags | pipe_bits::STORE | Self::GLOBAL,
                 at.0 & 0xffff_fff8,
                 0,
                 value,
@@ -215,7 +195,7 @@ mod tests {
     fn a_pipe_control_has_six_dwords() {
         let stall = PipeControl {
             data_pipeline: true,
-            flags: PipeControl::COMMAND_STALL,
+            flags: pipe_bits::COMMAND_STALL,
             store: Some((GgttAddr(0x0040_0200), 9)),
         };
         // §2.2 row 1: header bit 9; flags 24, 20, 15:14.
@@ -225,7 +205,7 @@ mod tests {
         );
         let depth = PipeControl {
             data_pipeline: false,
-            flags: PipeControl::DEPTH_FLUSH,
+            flags: pipe_bits::DEPTH_FLUSH,
             store: None,
         };
         assert_eq!(depth.encode(), [0x7a00_0004, 1, 0, 0, 0, 0]);

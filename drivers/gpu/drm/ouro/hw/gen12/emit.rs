@@ -43,6 +43,7 @@ use super::{
 };
 use crate::{
     engine::{Emit, EngineMemory, Privilege},
+    intel::pipe_bits,
     ring::{Commands, Overflow},
     types::{EngineClass, GgttAddr, Seqno},
 };
@@ -108,13 +109,13 @@ fn invalidate(
         );
     }
     let flags = PipeControl::COMMAND_INVALIDATE
-        | PipeControl::TLB_INVALIDATE
-        | PipeControl::INSTRUCTION_INVALIDATE
-        | PipeControl::TEXTURE_INVALIDATE
-        | PipeControl::VERTEX_INVALIDATE
-        | PipeControl::CONSTANT_INVALIDATE
-        | PipeControl::STATE_INVALIDATE
-        | PipeControl::COMMAND_STALL;
+        | pipe_bits::TLB_INVALIDATE
+        | pipe_bits::INSTRUCTION_INVALIDATE
+        | pipe_bits::TEXTURE_INVALIDATE
+        | pipe_bits::VERTEX_INVALIDATE
+        | pipe_bits::CONSTANT_INVALIDATE
+        | pipe_bits::STATE_INVALIDATE
+        | pipe_bits::COMMAND_STALL;
     out.put(
         &PipeControl {
             data_pipeline: false,
@@ -140,17 +141,17 @@ fn finish(
             store,
         };
         if class == EngineClass::Render {
-            out.put(&pipe(false, PipeControl::DEPTH_FLUSH, None).encode())?;
+            out.put(&pipe(false, pipe_bits::DEPTH_FLUSH, None).encode())?;
         }
         let flags = PipeControl::TILE_FLUSH
             | PipeControl::L3_FLUSH
-            | PipeControl::COMMAND_STALL
-            | PipeControl::TLB_INVALIDATE
-            | PipeControl::RENDER_FLUSH
-            | PipeControl::DATA_FLUSH
-            | PipeControl::DEPTH_FLUSH;
+            | pipe_bits::COMMAND_STALL
+            | pipe_bits::TLB_INVALIDATE
+            | pipe_bits::RENDER_FLUSH
+            | pipe_bits::DATA_FLUSH
+            | pipe_bits::DEPTH_FLUSH;
         out.put(&pipe(true, bits_of(class, flags), None).encode())?;
-        out.put(&pipe(false, PipeControl::COMMAND_STALL, Some(number)).encode())?;
+        out.put(&pipe(false, pipe_bits::COMMAND_STALL, Some(number)).encode())?;
     } else {
         out.put(
             &Flush {

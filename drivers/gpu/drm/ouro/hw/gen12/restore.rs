@@ -11,7 +11,7 @@ use super::{
     faults::{VERTEX_WATERMARK, WATERMARK},
     parts::Parts,
 };
-use crate::types::EngineClass;
+use crate::{intel::pipe_bits, types::EngineClass};
 
 /// Dwords of a line, of which the commands are so many.
 const LINE: usize = 16;
@@ -39,7 +39,7 @@ pub(super) fn commands(class: EngineClass, parts: Parts) -> Option<[u32; LINE]> 
     if drops {
         let drop = PipeControl {
             data_pipeline: false,
-            flags: PipeControl::INSTRUCTION_INVALIDATE,
+            flags: pipe_bits::INSTRUCTION_INVALIDATE,
             store: None,
         };
         put(&drop.encode());

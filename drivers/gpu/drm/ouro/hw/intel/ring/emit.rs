@@ -28,7 +28,10 @@ use super::{
 };
 use crate::{
     engine::{Emit, EngineMemory, Privilege, Switch},
-    intel::mi::{BatchStart, Flush, SetContext, StoreStatus, NOOP, USER_INTERRUPT},
+    intel::{
+        mi::{BatchStart, Flush, SetContext, StoreStatus, NOOP, USER_INTERRUPT},
+        pipe_bits,
+    },
     ring::{Commands, Overflow},
     types::{GgttAddr, Seqno},
 };
@@ -67,13 +70,13 @@ fn invalidate(kind: Kind, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<
         before_flush(mem, out)?;
         return out.put(
             &PipeControl {
-                flags: PipeControl::TLB_INVALIDATE
-                    | PipeControl::INSTRUCTION_INVALIDATE
-                    | PipeControl::TEXTURE_INVALIDATE
-                    | PipeControl::VERTEX_INVALIDATE
-                    | PipeControl::CONSTANT_INVALIDATE
-                    | PipeControl::STATE_INVALIDATE
-                    | PipeControl::COMMAND_STALL,
+                flags: pipe_bits::TLB_INVALIDATE
+                    | pipe_bits::INSTRUCTION_INVALIDATE
+                    | pipe_bits::TEXTURE_INVALIDATE
+                    | pipe_bits::VERTEX_INVALIDATE
+                    | pipe_bits::CONSTANT_INVALIDATE
+                    | pipe_bits::STATE_INVALIDATE
+                    | pipe_bits::COMMAND_STALL,
                 store: Some((mem.scratch, 0)),
             }
             .encode(),
@@ -94,7 +97,7 @@ fn invalidate(kind: Kind, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<
 fn before_flush(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
     out.put(
         &PipeControl {
-            flags: PipeControl::COMMAND_STALL | PipeControl::SCOREBOARD_STALL,
+            flags: pipe_bits::COMMAND_STALL | pipe_bits::SCOREBOARD_STALL,
             store: None,
         }
         .encode(),
@@ -133,10 +136,10 @@ fn finish(
         before_flush(mem, out)?;
         out.put(
             &PipeControl {
-                flags: PipeControl::RENDER_FLUSH
-                    | PipeControl::DEPTH_FLUSH
-                    | PipeControl::DATA_FLUSH
-                    | PipeControl::COMMAND_STALL,
+                flags: pipe_bits::RENDER_FLUSH
+                    | pipe_bits::DEPTH_FLUSH
+                    | pipe_bits::DATA_FLUSH
+                    | pipe_bits::COMMAND_STALL,
                 store: Some((mem.scratch, 0)),
             }
             .encode(),
@@ -164,7 +167,7 @@ fn finish(
     if kind == Kind::Render {
         out.put(
             &PipeControl {
-                flags: PipeControl::COMMAND_STALL,
+                flags: pipe_bits::COMMAND_STALL,
                 store: Some(number),
             }
             .encode(),
