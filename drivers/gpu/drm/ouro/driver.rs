@@ -24,7 +24,7 @@ use ouro_core::{
     disjoint::Disjoint,
 };
 use ouro_hw::{
-    chips,
+    chips, for_each_chip,
     generation::{LocalMemory, Mapping, Space, Window as Place},
     types::{DmaAddr, GpuAddr, PAGE_SIZE},
     Chip, Iommu, Platform,
@@ -478,58 +478,17 @@ fn wanted(pdev: &pci::Device<Bound>) -> Result<Option<Step>> {
         .map_err(|word| unknown("stop_after", word.0, "none of probe, table, ring, request"))
 }
 
-macro_rules! ids {
-    ($($vendor:ident: [$($device:expr),* $(,)?]),* $(,)?) => {
+macro_rules! pci_ids {
+    ($($vendor:ident $name:literal $generation:path [$($device:literal),* $(,)?];)*) => {
         kernel::pci_device_table!(
             PCI_TABLE,
             <Ouro as pci::Driver>::IdInfo,
             [$($((pci::DeviceId::from_id(pci::Vendor::$vendor, $device), ())),*),*]
         );
-
-        /// The table and the chips of the backends are the same list.
-        const _: () = {
-            let ids: &[(u16, u32)] = &[$($((chips::$vendor, $device)),*),*];
-            let n = chips::SANDY_BRIDGES.len();
-            let m = n + chips::ARCS.len();
-            assert!(ids.len() == m + chips::RADEONS.len());
-            let mut i = 0;
-            while i < ids.len() {
-                let chip = if i < n {
-                    &chips::SANDY_BRIDGES[i]
-                } else if i < m {
-                    &chips::ARCS[i - n]
-                } else {
-                    &chips::RADEONS[i - m]
-                };
-                assert!(ids[i].0 == chip.vendor && ids[i].1 == chip.device as u32);
-                i += 1;
-            }
-        };
     };
 }
 
-#[rustfmt::skip]
-ids!(
-    INTEL: [
-        0x0102, 0x0106, 0x010a, 0x0112, 0x0116, 0x0122, 0x0126,
-        0x56a0, 0x56a1, 0x56a2, 0x56be, 0x56bf, 0x5690, 0x5691, 0x5692,
-        0x56a5, 0x56a6, 0x56b0, 0x56b1, 0x56ba, 0x56bb, 0x56bc, 0x56bd, 0x5693, 0x5694, 0x5695,
-        0x56a3, 0x56a4, 0x56b2, 0x56b3, 0x5696, 0x5697,
-        0x56c0, 0x56c2, 0x56c1,
-    ],
-    ATI: [
-        0x7100, 0x7101, 0x7102, 0x7103, 0x7104, 0x7105, 0x7106, 0x7108, 0x7109, 0x710a,
-        0x710b, 0x710c, 0x710e, 0x710f, 0x7140, 0x7141, 0x7142, 0x7143, 0x7144, 0x7145,
-        0x7146, 0x7147, 0x7149, 0x714a, 0x714b, 0x714c, 0x714d, 0x714e, 0x714f, 0x7151,
-        0x7152, 0x7153, 0x715e, 0x715f, 0x7180, 0x7181, 0x7183, 0x7186, 0x7187, 0x7188,
-        0x718a, 0x718b, 0x718c, 0x718d, 0x718f, 0x7193, 0x7196, 0x719b, 0x719f, 0x7200,
-        0x7210, 0x7211, 0x71c0, 0x71c1, 0x71c2, 0x71c3, 0x71c4, 0x71c5, 0x71c6, 0x71c7,
-        0x71cd, 0x71ce, 0x71d2, 0x71d4, 0x71d5, 0x71d6, 0x71da, 0x71de, 0x7240, 0x7243,
-        0x7244, 0x7245, 0x7246, 0x7247, 0x7248, 0x7249, 0x724a, 0x724b, 0x724c, 0x724d,
-        0x724e, 0x724f, 0x7284, 0x7280, 0x7288, 0x7289, 0x728b, 0x728c, 0x7281, 0x7283,
-        0x7287, 0x7290, 0x7291, 0x7293, 0x7297,
-    ],
-);
+for_each_chip!(pci_ids);
 
 /// A device that speaks the interface which user space knows for chips of its maker.
 fn device(pdev: &pci::Device<Bound>, gpu: &Arc<Gpu>) -> Result<drm::UnregisteredDevice<Ouro>> {

@@ -2,9 +2,9 @@
 //! A backend whose registers read anything: it says so, or goes on; it does not panic, and it does
 //! not wait for ever.
 
+use crate::kinds::KINDS;
 use crate::source::Source;
-use crate::{card, lists, values};
-use ouro_hw::chips::{ARCS, RADEONS, SANDY_BRIDGES};
+use ouro_hw::chips;
 use ouro_hw::engine::{EngineMemory, ListEntry, PortKind, Submission};
 use ouro_hw::fence_regs::{FenceRegion, Tiling};
 use ouro_hw::generation::{Layout, ResetScope};
@@ -106,11 +106,8 @@ pub fn run(bytes: &[u8]) {
         bytes: RefCell::new(s),
         accesses: Cell::new(0),
     };
-    let (chips, topo) = match tail % 3 {
-        0 => (SANDY_BRIDGES, values::topology()),
-        1 => (RADEONS, card::topology()),
-        _ => (ARCS, lists::topology()),
-    };
+    let kind = &KINDS[tail as usize % KINDS.len()];
+    let topo = (kind.topology)();
     let hw = Hw {
         regs: &device,
         gtt: &device,
@@ -118,7 +115,8 @@ pub fn run(bytes: &[u8]) {
         firmware: &firmware,
         card: topo.card,
     };
-    let chip = &chips[usize::from(number) % chips.len()];
+    let chips: Vec<_> = chips::of(kind.name).collect();
+    let chip = chips[usize::from(number) % chips.len()];
     let generation = chip.generation;
     let n = usize::from(number) % topo.engines.len();
     let engine = topo.engines[n];

@@ -2,54 +2,15 @@
 //! What requests become, on each backend: within the bound that the engine states, filled up as it is to be,
 //! and nothing but commands that the engine has, as the decoder's own tables know them.
 
+use crate::kinds::{Kind, KINDS};
 use crate::source::Source;
-use crate::{card, lists, values};
-use ouro_decode::command::{Engine as Class, Generation};
+use ouro_decode::command::Engine as Class;
 use ouro_decode::stream::Walk;
-use ouro_decode::{gen12, gen6, r5xx};
 use ouro_hw::engine::{
     Batch, Emit, Engine, EngineMemory, PageCopy, PageFill, Privilege, Switch, COPY_DWORDS,
 };
-use ouro_hw::generation::Topology;
 use ouro_hw::ring::Commands;
 use ouro_hw::types::{EngineClass, GgttAddr, GpuAddr, MemoryKind, Seqno};
-
-/// What is true of a backend.
-struct Kind {
-    /// What one of its chips has.
-    topology: fn() -> &'static Topology,
-    /// The decoder's tables.
-    generation: &'static Generation,
-    /// A request is a multiple of so many dwords.
-    unit: usize,
-    /// Whether its commands can name a batch.
-    names: fn(&Batch) -> bool,
-}
-
-const KINDS: [Kind; 3] = [
-    Kind {
-        topology: values::topology,
-        generation: &gen6::GENERATION,
-        unit: 2,
-        names: |b| b.addr.0 <= 0xffff_fffc && b.addr.0 % 4 == 0,
-    },
-    // Digest of its documents, 1.2: 48 bits of address.
-    Kind {
-        topology: lists::topology,
-        generation: &gen12::GENERATION,
-        unit: 2,
-        names: |b| b.addr.0 < 1 << 47 && b.addr.0 % 8 == 0,
-    },
-    // Digest of its document, 3.1: 23 bits for the size; what has none is not called.
-    Kind {
-        topology: card::topology,
-        generation: &r5xx::GENERATION,
-        unit: 16,
-        names: |b| {
-            b.addr.0 <= 0xffff_fffc && b.addr.0 % 4 == 0 && b.len % 4 == 0 && b.len >> 25 == 0
-        },
-    },
-];
 
 fn page(s: &mut Source<'_>) -> GgttAddr {
     // some of them at pieces of the card's memory

@@ -18,6 +18,7 @@ mod decode;
 mod encoders;
 pub mod grammar;
 mod hang;
+mod kinds;
 mod lists;
 mod model;
 mod ports;

@@ -11,16 +11,20 @@ use ouro_cross::{
     program::{self, Space},
 };
 use ouro_hw::{
+    chips,
     engine::EventArea,
     generation::{BringUpError, ResetScope},
     types::{EngineClass, Seqno},
     SleepWait,
 };
+use std::collections::BTreeSet;
 
 #[test]
 fn every_family_comes_up_and_answers() {
+    let mut names = BTreeSet::new();
     // One id of each family (digest §5.1).
-    for device_id in [0x56a0, 0x56a5, 0x56a3, 0x56c0, 0x56c1] {
+    for chip in chips::of("gen12").filter(|c| names.insert(c.name)) {
+        let device_id = chip.device;
         let mut bench = Bench::new(Dg2Config {
             device_id,
             ..Dg2Config::default()
@@ -29,6 +33,7 @@ fn every_family_comes_up_and_answers() {
         bench.work(context, &Work::default());
         bench.assert_lawful();
     }
+    assert_eq!(names.len(), 5);
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn the_topology_is_the_models() {
 
 #[test]
 fn all_chips_come_up() {
-    for chip in ouro_hw::chips::SANDY_BRIDGES {
+    for chip in ouro_hw::chips::of("gen6") {
         let setup = Setup {
             config: SnbConfig {
                 device_id: chip.device,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The chips: from PCI id to generation. The one place where a generation is chosen.
+//!
+//! A new chip is one row of [`for_each_chip!`]: both the table here and the list of PCI ids that the
+//! module shows to the kernel are made of these rows.
 
 use crate::{gen12, gen6, generation::Generation, r5xx};
 
@@ -21,132 +24,83 @@ pub const INTEL: u16 = 0x8086;
 /// ATI's PCI vendor id.
 pub const ATI: u16 = 0x1002;
 
-const fn snb(device: u16, name: &'static str) -> Chip {
-    Chip {
-        vendor: INTEL,
-        device,
-        name,
-        generation: &gen6::GEN6,
-    }
-}
-
-/// Sandy Bridge.
-pub const SANDY_BRIDGES: &[Chip] = &[
-    snb(0x0102, "Sandy Bridge GT1 desktop"),
-    snb(0x0106, "Sandy Bridge GT1 mobile"),
-    snb(0x010a, "Sandy Bridge GT1 server"),
-    snb(0x0112, "Sandy Bridge GT2 desktop"),
-    snb(0x0116, "Sandy Bridge GT2 mobile"),
-    snb(0x0122, "Sandy Bridge GT2+ desktop"),
-    snb(0x0126, "Sandy Bridge GT2+ mobile"),
-];
-
-const fn radeon(device: u16, name: &'static str, family: &'static r5xx::R5xx) -> Chip {
-    Chip {
-        vendor: ATI,
-        device,
-        name,
-        generation: family,
-    }
-}
-
-const fn r520(device: u16) -> Chip {
-    radeon(device, "R520", &r5xx::R520)
-}
-
-const fn rv515(device: u16) -> Chip {
-    radeon(device, "RV515", &r5xx::RV515)
-}
-
-const fn rv530(device: u16) -> Chip {
-    radeon(device, "RV530", &r5xx::RV530)
-}
-
-const fn r580(device: u16) -> Chip {
-    radeon(device, "R580", &r5xx::R520)
-}
-
-const fn rv570(device: u16) -> Chip {
-    radeon(device, "RV570", &r5xx::R520)
-}
-
-const fn rv560(device: u16) -> Chip {
-    radeon(device, "RV560", &r5xx::R520)
-}
-
-/// R5xx chips (digest §5.1).
+/// Calls a macro with the rows of all chips: vendor, name, backend, and the PCI device ids of that name.
+///
+/// The ids stand as literals, because the kernel's macro for the table of PCI ids takes nothing else. The
+/// vendor's name is [`INTEL`] or [`ATI`], and the kernel's name of it too.
+#[macro_export]
 #[rustfmt::skip]
-pub const RADEONS: &[Chip] = &[
-    r520(0x7100), r520(0x7101), r520(0x7102), r520(0x7103), r520(0x7104), r520(0x7105),
-    r520(0x7106), r520(0x7108), r520(0x7109), r520(0x710a), r520(0x710b), r520(0x710c),
-    r520(0x710e), r520(0x710f),
-    rv515(0x7140), rv515(0x7141), rv515(0x7142), rv515(0x7143), rv515(0x7144), rv515(0x7145),
-    rv515(0x7146), rv515(0x7147), rv515(0x7149), rv515(0x714a), rv515(0x714b), rv515(0x714c),
-    rv515(0x714d), rv515(0x714e), rv515(0x714f), rv515(0x7151), rv515(0x7152), rv515(0x7153),
-    rv515(0x715e), rv515(0x715f), rv515(0x7180), rv515(0x7181), rv515(0x7183), rv515(0x7186),
-    rv515(0x7187), rv515(0x7188), rv515(0x718a), rv515(0x718b), rv515(0x718c), rv515(0x718d),
-    rv515(0x718f), rv515(0x7193), rv515(0x7196), rv515(0x719b), rv515(0x719f), rv515(0x7200),
-    rv515(0x7210), rv515(0x7211),
-    rv530(0x71c0), rv530(0x71c1), rv530(0x71c2), rv530(0x71c3), rv530(0x71c4), rv530(0x71c5),
-    rv530(0x71c6), rv530(0x71c7), rv530(0x71cd), rv530(0x71ce), rv530(0x71d2), rv530(0x71d4),
-    rv530(0x71d5), rv530(0x71d6), rv530(0x71da), rv530(0x71de),
-    r580(0x7240), r580(0x7243), r580(0x7244), r580(0x7245), r580(0x7246), r580(0x7247),
-    r580(0x7248), r580(0x7249), r580(0x724a), r580(0x724b), r580(0x724c), r580(0x724d),
-    r580(0x724e), r580(0x724f), r580(0x7284),
-    rv570(0x7280), rv570(0x7288), rv570(0x7289), rv570(0x728b), rv570(0x728c),
-    rv560(0x7281), rv560(0x7283), rv560(0x7287), rv560(0x7290), rv560(0x7291), rv560(0x7293),
-    rv560(0x7297),
-];
-
-const fn arc(device: u16, name: &'static str, part: &'static gen12::Gen12) -> Chip {
-    Chip {
-        vendor: INTEL,
-        device,
-        name,
-        generation: part,
-    }
+macro_rules! for_each_chip {
+    ($callback:ident) => {
+        $callback! {
+            // Sandy Bridge.
+            INTEL "Sandy Bridge GT1 desktop" gen6::GEN6 [0x0102];
+            INTEL "Sandy Bridge GT1 mobile" gen6::GEN6 [0x0106];
+            INTEL "Sandy Bridge GT1 server" gen6::GEN6 [0x010a];
+            INTEL "Sandy Bridge GT2 desktop" gen6::GEN6 [0x0112];
+            INTEL "Sandy Bridge GT2 mobile" gen6::GEN6 [0x0116];
+            INTEL "Sandy Bridge GT2+ desktop" gen6::GEN6 [0x0122];
+            INTEL "Sandy Bridge GT2+ mobile" gen6::GEN6 [0x0126];
+            // DG2 and ATS-M (digest of Gen12, §5.1).
+            INTEL "DG2-G10" gen12::G10 [
+                0x56a0, 0x56a1, 0x56a2, 0x56be, 0x56bf, 0x5690, 0x5691, 0x5692,
+            ];
+            INTEL "DG2-G11" gen12::G11 [
+                0x56a5, 0x56a6, 0x56b0, 0x56b1, 0x56ba, 0x56bb, 0x56bc, 0x56bd, 0x5693, 0x5694,
+                0x5695,
+            ];
+            INTEL "DG2-G12" gen12::G12 [0x56a3, 0x56a4, 0x56b2, 0x56b3, 0x5696, 0x5697];
+            INTEL "ATS-M150" gen12::ATS_M150 [0x56c0, 0x56c2];
+            INTEL "ATS-M75" gen12::ATS_M75 [0x56c1];
+            // R5xx (digest §5.1).
+            ATI "R520" r5xx::R520 [
+                0x7100, 0x7101, 0x7102, 0x7103, 0x7104, 0x7105, 0x7106, 0x7108, 0x7109, 0x710a,
+                0x710b, 0x710c, 0x710e, 0x710f,
+            ];
+            ATI "RV515" r5xx::RV515 [
+                0x7140, 0x7141, 0x7142, 0x7143, 0x7144, 0x7145, 0x7146, 0x7147, 0x7149, 0x714a,
+                0x714b, 0x714c, 0x714d, 0x714e, 0x714f, 0x7151, 0x7152, 0x7153, 0x715e, 0x715f,
+                0x7180, 0x7181, 0x7183, 0x7186, 0x7187, 0x7188, 0x718a, 0x718b, 0x718c, 0x718d,
+                0x718f, 0x7193, 0x7196, 0x719b, 0x719f, 0x7200, 0x7210, 0x7211,
+            ];
+            ATI "RV530" r5xx::RV530 [
+                0x71c0, 0x71c1, 0x71c2, 0x71c3, 0x71c4, 0x71c5, 0x71c6, 0x71c7, 0x71cd, 0x71ce,
+                0x71d2, 0x71d4, 0x71d5, 0x71d6, 0x71da, 0x71de,
+            ];
+            ATI "R580" r5xx::R520 [
+                0x7240, 0x7243, 0x7244, 0x7245, 0x7246, 0x7247, 0x7248, 0x7249, 0x724a, 0x724b,
+                0x724c, 0x724d, 0x724e, 0x724f, 0x7284,
+            ];
+            ATI "RV570" r5xx::R520 [0x7280, 0x7288, 0x7289, 0x728b, 0x728c];
+            ATI "RV560" r5xx::R520 [0x7281, 0x7283, 0x7287, 0x7290, 0x7291, 0x7293, 0x7297];
+        }
+    };
 }
 
-const fn g10(device: u16) -> Chip {
-    arc(device, "DG2-G10", &gen12::G10)
+macro_rules! table {
+    ($($vendor:ident $name:literal $generation:path [$($device:literal),* $(,)?];)*) => {
+        /// All chips that have a backend.
+        pub const ALL: &[Chip] = &[$($(Chip {
+            vendor: $vendor,
+            device: $device,
+            name: $name,
+            generation: &$generation,
+        }),*),*];
+    };
 }
 
-const fn g11(device: u16) -> Chip {
-    arc(device, "DG2-G11", &gen12::G11)
-}
-
-const fn g12(device: u16) -> Chip {
-    arc(device, "DG2-G12", &gen12::G12)
-}
-
-const fn m150(device: u16) -> Chip {
-    arc(device, "ATS-M150", &gen12::ATS_M150)
-}
-
-const fn m75(device: u16) -> Chip {
-    arc(device, "ATS-M75", &gen12::ATS_M75)
-}
-
-/// DG2 and ATS-M (digest of Gen12, §5.1).
-#[rustfmt::skip]
-pub const ARCS: &[Chip] = &[
-    g10(0x56a0), g10(0x56a1), g10(0x56a2), g10(0x56be), g10(0x56bf),
-    g10(0x5690), g10(0x5691), g10(0x5692),
-    g11(0x56a5), g11(0x56a6), g11(0x56b0), g11(0x56b1), g11(0x56ba), g11(0x56bb), g11(0x56bc),
-    g11(0x56bd), g11(0x5693), g11(0x5694), g11(0x5695),
-    g12(0x56a3), g12(0x56a4), g12(0x56b2), g12(0x56b3), g12(0x5696), g12(0x5697),
-    m150(0x56c0), m150(0x56c2), m75(0x56c1),
-];
-
-/// All chips that have a backend.
-const ALL: &[&[Chip]] = &[SANDY_BRIDGES, RADEONS, ARCS];
+for_each_chip!(table);
 
 /// The chip of a PCI id.
 pub fn lookup(vendor: u16, device: u16) -> Option<&'static Chip> {
     ALL.iter()
-        .copied()
-        .flatten()
         .find(|c| c.vendor == vendor && c.device == device)
+}
+
+/// The chips of a backend, by the name that [`Generation::name`] gives.
+pub fn of(generation: &str) -> impl Iterator<Item = &'static Chip> + '_ {
+    ALL.iter()
+        .filter(move |c| c.generation.name() == generation)
 }
 
 #[cfg(test)]
@@ -156,16 +110,15 @@ mod tests {
 
     #[test]
     fn each_id_is_one_chip() {
-        let all = ALL.iter().copied().flatten();
-        let ids: BTreeSet<_> = all.clone().map(|c| (c.vendor, c.device)).collect();
-        assert_eq!(ids.len(), all.count());
+        let ids: BTreeSet<_> = ALL.iter().map(|c| (c.vendor, c.device)).collect();
+        assert_eq!(ids.len(), ALL.len());
     }
 
     #[test]
     fn arcs_have_the_ids_of_digest_5_1() {
-        let of = |name| ARCS.iter().filter(|c| c.name == name).count();
+        let named = |name| of("gen12").filter(|c| c.name == name).count();
         let families = ["DG2-G10", "DG2-G11", "DG2-G12", "ATS-M150", "ATS-M75"];
-        assert_eq!(families.map(of), [8, 11, 6, 2, 1]);
+        assert_eq!(families.map(named), [8, 11, 6, 2, 1]);
         for (device, name) in [
             (0x56a0, "DG2-G10"),
             (0x5692, "DG2-G10"),
@@ -181,9 +134,9 @@ mod tests {
 
     #[test]
     fn families_have_the_ids_of_digest_5_1() {
-        let of = |name| RADEONS.iter().filter(|c| c.name == name).count();
+        let named = |name| of("r5xx").filter(|c| c.name == name).count();
         let families = ["R520", "RV515", "RV530", "R580", "RV570", "RV560"];
-        assert_eq!(families.map(of), [14, 38, 16, 15, 5, 7]);
+        assert_eq!(families.map(named), [14, 38, 16, 15, 5, 7]);
         for (device, name) in [
             (0x7100, "R520"),
             (0x7140, "RV515"),
