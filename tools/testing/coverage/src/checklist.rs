@@ -19,6 +19,8 @@ pub struct Part {
 pub struct Checklist {
     /// What its tables' names begin with.
     pub name: &'static str,
+    /// The backend that drives its chips.
+    pub backend: &'static str,
     /// Its page, in `Documentation/gpu/ouro`.
     pub page: &'static str,
     /// What stands at the top of the page.
@@ -43,6 +45,7 @@ impl Checklist {
 /// Sandy Bridge.
 pub const SNB: Checklist = Checklist {
     name: "snb",
+    backend: "gen6",
     page: "coverage.rst",
     title: "Coverage of Sandy Bridge",
     about: "\
@@ -79,6 +82,7 @@ const fn part(prefix: &'static str, rows: usize, heading: &'static str) -> Part 
 /// R5xx.
 pub const R5XX: Checklist = Checklist {
     name: "r5xx",
+    backend: "r5xx",
     page: "coverage-r5xx.rst",
     title: "Coverage of R5xx",
     about: "\
@@ -106,6 +110,7 @@ revision 1.3). Registers, which the document leaves out, have no rows of their o
 /// Gen12.5.
 pub const GEN12: Checklist = Checklist {
     name: "gen12",
+    backend: "gen12",
     page: "coverage-gen12.rst",
     title: "Coverage of Gen12.5",
     about: "\
@@ -153,5 +158,13 @@ mod tests {
         assert_eq!((r5xx.len(), &*r5xx[10], &*r5xx[11]), (237, "A11", "B1"));
         let gen12 = GEN12.names();
         assert_eq!((gen12.len(), &*gen12[6], &*gen12[253]), (254, "B1", "U6"));
+    }
+
+    #[test]
+    fn each_chip_has_a_checklist() {
+        for chip in ouro_hw::chips::ALL {
+            let backend = chip.generation.name();
+            assert!(ALL.iter().any(|c| c.backend == backend), "{}", chip.name);
+        }
     }
 }
