@@ -244,8 +244,7 @@ impl Bo {
             fresh,
         } = args;
         let region = placements.iter().next().unwrap_or(SYSTEM) as u32;
-        // A card sees what the CPU's caches hold of the system's memory, too.
-        let cache = if gpu.hardware().topology().llc || gpu.is_discrete() {
+        let cache = if gpu.hardware().topology().snoops() {
             CacheLevel::Coherent
         } else {
             CacheLevel::None

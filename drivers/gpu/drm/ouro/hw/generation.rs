@@ -185,6 +185,15 @@ pub struct Topology {
 }
 
 impl Topology {
+    /// Whether the device snoops the CPU's caches when it reads or writes system memory in which a page is
+    /// [`Coherent`](crate::types::CacheLevel::Coherent): then neither the kernel nor a process flushes anything.
+    ///
+    /// A device that shares the last cache with the CPU does, and a card with memory of its own, as all of
+    /// PCI Express. [`Topology::llc`] says more: that it is the same cache.
+    pub fn snoops(&self) -> bool {
+        self.llc || self.local.is_some()
+    }
+
     /// What user space calls an engine: its class, and its number among those of the class that this card has.
     pub fn name(&self, engine: usize) -> Option<EngineId> {
         let class = self.engines.get(engine)?.desc().id.class;

@@ -157,6 +157,7 @@ pub(super) mod tests {
         );
         assert_eq!((t.engines.len(), t.fences.unwrap().count()), (1, 8));
         assert!(t.context.is_none() && matches!(t.space, Space::Global) && t.llc);
+        assert!(t.snoops());
         // Digest §5.2: bit 23 set, bit 27 is a pulse.
         assert_eq!(t.card, 0x0080_0040);
         // Digest §5.3.

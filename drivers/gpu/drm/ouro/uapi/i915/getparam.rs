@@ -53,8 +53,8 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         }
         abi::I915_PARAM_MMAP_VERSION => 1,
         abi::I915_PARAM_MMAP_GTT_VERSION => 4,
-        // Memory of processes is for chips that share the CPU's caches.
-        abi::I915_PARAM_HAS_USERPTR_PROBE => (topology.llc || gpu.is_discrete()).into(),
+        // A process does not flush its memory.
+        abi::I915_PARAM_HAS_USERPTR_PROBE => topology.snoops().into(),
         abi::I915_PARAM_MMAP_GTT_COHERENT => topology.llc.into(),
 
         // What this driver can do on every chip.

@@ -16,8 +16,7 @@ use crate::{
 pub(super) fn userptr(dev: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_userptr) -> Result {
     const FLAGS: u32 =
         abi::I915_USERPTR_READ_ONLY | abi::I915_USERPTR_PROBE | abi::I915_USERPTR_UNSYNCHRONIZED;
-    // A card of its own looks into the CPU's caches, as all of PCI Express does.
-    if !file.gpu().hardware().topology().llc && !file.gpu().is_discrete() {
+    if !file.gpu().hardware().topology().snoops() {
         // The process does not know when to flush.
         return Err(ENODEV);
     }
