@@ -6,7 +6,6 @@
 //!
 //! C header: `include/linux/pci.h`
 
-use core::ptr::NonNull;
 use kernel::{
     bindings,
     device::{self, Bound},
@@ -115,43 +114,6 @@ impl Config {
             };
         }
         value
-    }
-}
-
-/// Another function on the bus, such as the host bridge: only its configuration space.
-///
-/// # Invariants
-///
-/// The pointer comes with a reference.
-pub struct Function(NonNull<bindings::pci_dev>);
-
-// SAFETY: A PCI device is reference counted, and its configuration space has a lock.
-unsafe impl Send for Function {}
-// SAFETY: As above.
-unsafe impl Sync for Function {}
-
-impl Function {
-    /// The function of an address in domain 0; the host bridge is (0, 0, 0).
-    pub fn find(bus: u8, device: u8, function: u8) -> Option<Self> {
-        let devfn = u32::from(device & 0x1f) << 3 | u32::from(function & 7);
-        // SAFETY: No requirement; returns a reference.
-        let ptr = unsafe { bindings::pci_get_domain_bus_and_slot(0, bus.into(), devfn) };
-        NonNull::new(ptr).map(Self)
-    }
-
-    /// Reads 32 bits; ones if that fails.
-    pub fn read32(&self, offset: u16) -> u32 {
-        let mut value = !0;
-        // SAFETY: By the invariant.
-        unsafe { bindings::pci_read_config_dword(self.0.as_ptr(), offset.into(), &mut value) };
-        value
-    }
-}
-
-impl Drop for Function {
-    fn drop(&mut self) {
-        // SAFETY: By the invariant.
-        unsafe { bindings::pci_dev_put(self.0.as_ptr()) }
     }
 }
 

@@ -39,7 +39,7 @@ use ouro_kernel::{
     param,
     pci::{
         enable_mem, is_guest, request_region, reserve_write_combining, take_from_firmware, Claim,
-        Config, DmaDevice, Function,
+        Config, DmaDevice,
     },
     pm,
     shrinker::Shrinker,
@@ -107,7 +107,6 @@ impl drm::Driver for Ouro {
 /// What surrounds the device.
 struct Surroundings {
     config: Config,
-    bridge: Option<Function>,
     bars: [u64; 6],
     dma: Arc<DmaDevice>,
     iommu: Iommu,
@@ -118,10 +117,6 @@ struct Surroundings {
 impl Platform for Surroundings {
     fn config32(&self, offset: u16) -> u32 {
         self.config.read32(offset)
-    }
-
-    fn bridge32(&self, offset: u16) -> u32 {
-        self.bridge.as_ref().map_or(!0, |b| b.read32(offset))
     }
 
     fn bar_len(&self, bar: u8) -> u64 {
@@ -394,7 +389,6 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip, way: &Way) -> Res
     let platform = KBox::new(
         Surroundings {
             config: Config::new(pdev)?,
-            bridge: Function::find(0, 0, 0),
             bars,
             dma: dma.clone(),
             iommu,

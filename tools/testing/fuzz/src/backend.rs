@@ -56,10 +56,6 @@ impl Platform for Garbage<'_> {
         self.bytes.borrow_mut().u32()
     }
 
-    fn bridge32(&self, _: u16) -> u32 {
-        self.bytes.borrow_mut().u32()
-    }
-
     fn bar_len(&self, _: u8) -> u64 {
         self.bytes.borrow_mut().odd()
     }

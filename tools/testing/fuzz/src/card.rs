@@ -38,10 +38,6 @@ impl Platform for Card {
         }
     }
 
-    fn bridge32(&self, _: u16) -> u32 {
-        0
-    }
-
     fn bar_len(&self, _: u8) -> u64 {
         MEMORY.into()
     }

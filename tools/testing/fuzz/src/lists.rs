@@ -51,10 +51,6 @@ impl Platform for Arc {
         }
     }
 
-    fn bridge32(&self, _: u16) -> u32 {
-        0
-    }
-
     fn bar_len(&self, _: u8) -> u64 {
         256 << 20
     }

@@ -156,9 +156,6 @@ impl<D: Device> Platform for Board<D> {
         self.gpu.config_read(offset.into(), &mut dword);
         u32::from_le_bytes(dword)
     }
-    fn bridge32(&self, _offset: u16) -> u32 {
-        0
-    }
     fn bar_len(&self, bar: u8) -> u64 {
         match bar {
             0 => self.bars[0],

@@ -26,8 +26,6 @@ pub trait Registers {
 pub trait Platform {
     /// Reads 32 bits of the device's own configuration space; `offset` is a multiple of 4.
     fn config32(&self, offset: u16) -> u32;
-    /// Reads 32 bits of the host bridge's configuration space (0:00.0).
-    fn bridge32(&self, offset: u16) -> u32;
     /// Bytes of one of the device's base address registers, 0 where there is none.
     fn bar_len(&self, bar: u8) -> u64;
     /// Whether an IOMMU may translate the device's accesses: [`Iommu::between`].

@@ -135,10 +135,6 @@ impl Platform for Mock {
         self.config.borrow().get(&offset).copied().unwrap_or(0)
     }
 
-    fn bridge32(&self, _offset: u16) -> u32 {
-        0
-    }
-
     fn bar_len(&self, bar: u8) -> u64 {
         match bar {
             0 => self.memory.get(),
