@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What `kernel::pci` lacks: configuration space from `'static` code and of other functions, the
-//! DMA mask as a number, regions by name, and things that end with the bond of device and driver
-//! wherever they are kept.
+//! What `kernel::pci` lacks: configuration space from `'static` code, the DMA mask as a number, regions
+//! by name, and things that end with the bond of device and driver wherever they are kept.
 //!
 //! C header: `include/linux/pci.h`
 

@@ -67,7 +67,6 @@ fn tables(s: &mut Source<'_>) {
         pages.directory_entry(page.addr),
         pages.directory_entry_of(page),
     );
-    let _ = pages.directory_base(GgttAddr(s.u32()));
 }
 
 fn fences(s: &mut Source<'_>) {

@@ -3,15 +3,6 @@
 
 use crate::types::{DmaAddr, GgttAddr};
 
-/// When an image may be touched again after its context was switched away from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Release {
-    /// When a later request of another context on the same engine has completed.
-    NextRequest,
-    /// When the device says so in an event.
-    Event,
-}
-
 /// What a first image of a list engine's context says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FirstImage {
@@ -36,8 +27,6 @@ pub trait Context: Sync {
     fn bytes(&self) -> u32 {
         0
     }
-    /// When an image is free.
-    fn release(&self) -> Release;
     /// Writes a first image for list engines; ring engines get a copy of a golden image instead.
     /// Returns false if the backend has no such image, or `image` is too short for it.
     fn first_image(&self, what: &FirstImage, image: &mut [u32]) -> bool;

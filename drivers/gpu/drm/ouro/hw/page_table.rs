@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Formats of translation tables.
 
-use crate::types::{DmaAddr, GgttAddr, MemoryKind, Page};
+use crate::types::{DmaAddr, MemoryKind, Page};
 
 /// How much an entry maps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,6 +56,4 @@ pub trait PageTable: Sync {
             MemoryKind::Local => None,
         }
     }
-    /// What the base register holds for a directory in the slots of the global table from `slot` on.
-    fn directory_base(&self, slot: GgttAddr) -> Option<u32>;
 }

@@ -21,7 +21,7 @@ use super::{
     restore,
 };
 use crate::{
-    context::{Context, FirstImage, Release},
+    context::{Context, FirstImage},
     types::{DmaAddr, EngineClass, GgttAddr, PAGE_SIZE},
 };
 
@@ -224,10 +224,6 @@ impl Context for Images {
     fn bytes(&self) -> u32 {
         let pages = self.pages.wrapping_add(u32::from(self.has_commands()));
         pages.wrapping_mul(PAGE_SIZE)
-    }
-
-    fn release(&self) -> Release {
-        Release::Event
     }
 
     fn first_image(&self, what: &FirstImage, image: &mut [u32]) -> bool {
@@ -442,7 +438,6 @@ mod tests {
     fn sizes_are_those_of_5_10() {
         // 14 pages, and one for commands; 2.
         assert_eq!((RENDER.bytes(), BLITTER.bytes()), (0xf000, 0x2000));
-        assert_eq!(BLITTER.release(), Release::Event);
     }
 
     proptest! {

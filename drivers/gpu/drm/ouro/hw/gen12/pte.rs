@@ -11,7 +11,7 @@ use static_assertions::const_assert_eq;
 
 use crate::{
     page_table::{Leaf, PageTable},
-    types::{CacheLevel, DmaAddr, GgttAddr, MemoryKind, Page, PAGE_SIZE},
+    types::{CacheLevel, DmaAddr, MemoryKind, Page, PAGE_SIZE},
 };
 
 /// Bits of an address that the device puts on the bus.
@@ -127,10 +127,6 @@ impl PageTable for GlobalTable {
     fn directory_entry(&self, _table: DmaAddr) -> Option<u64> {
         None
     }
-
-    fn directory_base(&self, _slot: GgttAddr) -> Option<u32> {
-        None
-    }
 }
 
 /// The format of a context's tables.
@@ -195,10 +191,6 @@ impl PageTable for OwnTables {
             .into_bits();
         (table.memory == MemoryKind::Local).then_some(entry)
     }
-
-    fn directory_base(&self, _slot: GgttAddr) -> Option<u32> {
-        None
-    }
 }
 
 #[cfg(test)]
@@ -253,7 +245,6 @@ mod tests {
         assert_eq!(OWN.directory_entry_of(LOCAL), Some(0x1_0020_0003));
         assert_eq!(OWN.directory_entry_of(SYSTEM), None);
         assert_eq!(OWN.directory_entry(DmaAddr(0x1000)), None);
-        assert_eq!(OWN.directory_base(GgttAddr(0)), None);
         assert_eq!((OWN.entry_bytes(), OWN.entries_per_table()), (8, 512));
     }
 

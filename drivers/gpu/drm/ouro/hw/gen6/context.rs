@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Context images (SNB PRM V1P2 §5.8): how large, where, and when one may be touched.
+//! Context images (SNB PRM V1P2 §5.8): how large, and where.
 //!
 //! What is in an image is the device's secret (§5.8.1.3.1): nobody makes one. The first image is
 //! what the device saves after the golden commands ran, and others start as copies of it.
 
 use super::gt_regs::ContextSize;
 use crate::{
-    context::{Context, FirstImage, Release},
+    context::{Context, FirstImage},
     types::PAGE_SIZE,
 };
 
@@ -31,11 +31,6 @@ pub(super) fn bytes(size: ContextSize) -> u32 {
 impl Context for Images {
     fn alignment(&self) -> u32 {
         PAGE_SIZE
-    }
-
-    fn release(&self) -> Release {
-        // The save is part of the switch to the next one (§5.8.1.2).
-        Release::NextRequest
     }
 
     fn first_image(&self, _what: &FirstImage, _image: &mut [u32]) -> bool {
@@ -81,6 +76,5 @@ mod tests {
         assert_eq!(IMAGES.descriptor(GgttAddr(0x1000), 1), None);
         assert_eq!(image, [7; 4]);
         assert_eq!(IMAGES.alignment(), 4096);
-        assert_eq!(IMAGES.release(), Release::NextRequest);
     }
 }

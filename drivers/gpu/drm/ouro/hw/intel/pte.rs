@@ -72,8 +72,4 @@ impl PageTable for Entries {
         // Bit 1 would make its pages 32 KiB.
         Some(u64::from(address(table) | VALID))
     }
-
-    fn directory_base(&self, slot: GgttAddr) -> Option<u32> {
-        Some(directory_base(slot))
-    }
 }

@@ -11,7 +11,7 @@
 
 use crate::{
     page_table::PageTable,
-    types::{CacheLevel, DmaAddr, GgttAddr, MemoryKind, Page},
+    types::{CacheLevel, DmaAddr, MemoryKind, Page},
 };
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
@@ -80,10 +80,6 @@ impl PageTable for Entries {
     fn directory_entry(&self, _table: DmaAddr) -> Option<u64> {
         None
     }
-
-    fn directory_base(&self, _slot: GgttAddr) -> Option<u32> {
-        None
-    }
 }
 
 #[cfg(test)]
@@ -116,7 +112,6 @@ mod tests {
         };
         assert_eq!(ENTRIES.entry(local), 1);
         assert_eq!(ENTRIES.directory_entry_of(local), None);
-        assert_eq!(ENTRIES.directory_base(GgttAddr(0)), None);
     }
 
     proptest! {

@@ -181,9 +181,6 @@ impl PageTable for Gart {
     fn directory_entry(&self, _table: DmaAddr) -> Option<u64> {
         None
     }
-    fn directory_base(&self, _slot: GgttAddr) -> Option<u32> {
-        None
-    }
 }
 
 // --- The device ---

@@ -3,7 +3,7 @@
 
 use super::{op, Memory, Parser};
 use crate::{
-    context::{Context, FirstImage, Release},
+    context::{Context, FirstImage},
     engine::{
         Emit, Engine, EngineDesc, EngineMemory, EventArea, ListEntry, PortEvent, PortKind,
         Submission,
@@ -150,9 +150,6 @@ impl Context for Images {
     fn alignment(&self) -> u32 {
         4096
     }
-    fn release(&self) -> Release {
-        Release::Event
-    }
     fn first_image(&self, what: &FirstImage, image: &mut [u32]) -> bool {
         let Some(image) = image.get_mut(..4) else {
             return false;
@@ -189,9 +186,6 @@ impl PageTable for Levels {
     }
     fn directory_entry_of(&self, table: Page) -> Option<u64> {
         Some(self.entry(table))
-    }
-    fn directory_base(&self, _slot: GgttAddr) -> Option<u32> {
-        None
     }
 }
 
@@ -496,7 +490,6 @@ fn an_image_is_released_by_an_event_and_not_by_a_number() {
     let memory = Memory::new(64);
     let mut core = Core::new(&memory);
     let n = core.client(0);
-    assert_eq!(core.images.release(), Release::Event);
     core.queue(n, &[]);
     core.submit();
     // The number is stored by the first of the two commands; the context is still loaded then.
