@@ -22,6 +22,9 @@ fn text<const N: usize>(s: &str) -> [u8; N] {
     out
 }
 
+/// `OURO_DEVICE` describes the device: its chip, its backend, its address widths.
+///
+/// Errors: `EINVAL` for flags or padding.
 pub(super) fn device(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_device) -> Result {
     require(arg.flags == 0 && arg.pad == 0)?;
     let gpu = file.gpu();
@@ -57,6 +60,9 @@ fn list<T: IntoBytes + Immutable>(arg: &mut abi::drm_ouro_list, entries: &KVec<T
     Ok(())
 }
 
+/// `OURO_ENGINES` lists the engines with their counters.
+///
+/// Errors: `EINVAL` for a stride that is not the size of an entry; `EFAULT`, `ENOMEM`.
 pub(super) fn engines(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) -> Result {
     let mut entries = KVec::new();
     for engine in file.gpu().engines() {
@@ -84,6 +90,9 @@ pub(super) fn engines(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) 
     list(arg, &entries)
 }
 
+/// `OURO_REGIONS` lists the memory regions with what is used of them.
+///
+/// Errors: those of [`engines`].
 pub(super) fn regions(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) -> Result {
     let gpu = file.gpu();
     let mut entries = KVec::new();
@@ -108,6 +117,9 @@ pub(super) fn regions(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) 
     list(arg, &entries)
 }
 
+/// `OURO_STATS` returns counters of the driver.
+///
+/// Errors: `EINVAL` for flags or padding.
 pub(super) fn stats(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_stats) -> Result {
     require(arg.flags == 0 && arg.pad == 0)?;
     let gpu = file.gpu();

@@ -18,6 +18,12 @@ const MIN_PRIORITY: i64 = abi::I915_CONTEXT_MIN_USER_PRIORITY as i64;
 const MAX_PRIORITY: i64 = abi::I915_CONTEXT_MAX_USER_PRIORITY as i64;
 const DEFAULT_PRIORITY: i64 = abi::I915_CONTEXT_DEFAULT_PRIORITY as i64;
 
+/// `GEM_CONTEXT_CREATE` and `GEM_CONTEXT_CREATE_EXT` create a context and apply each extension
+/// `SETPARAM` to it.
+///
+/// Errors: `EINVAL` for an unknown flag or extension, and for a context number in an extension;
+/// `E2BIG` for too many extensions; `EFAULT`; `EIO` if the client is banned or the device has been
+/// given up; `ENOSPC` for too many contexts of the file; those of [`setparam`].
 pub(super) fn create(
     _: &Device,
     file: &DrmFile,
@@ -49,6 +55,9 @@ pub(super) fn create(
     Ok(())
 }
 
+/// `GEM_CONTEXT_DESTROY` removes a context from the file; requests that are published go on.
+///
+/// Errors: `EINVAL` for padding, `ENOENT` for an unknown context and for the default one.
 pub(super) fn destroy(
     _: &Device,
     file: &DrmFile,
@@ -62,6 +71,11 @@ pub(super) fn destroy(
     file.inner().remove_context(arg.ctx_id)
 }
 
+/// `GEM_CONTEXT_GETPARAM` reads one parameter of a context.
+///
+/// Errors: `ENOENT` for an unknown context; `ENODEV` for `SSEU` and `PROTECTED_CONTENT`, and for
+/// `VM` where there is one address space; `ENOSPC` for `VM` if the file has too many numbers of
+/// address spaces; `EINVAL` for other parameters.
 pub(super) fn getparam(
     _: &Device,
     file: &DrmFile,
@@ -94,6 +108,13 @@ pub(super) fn getparam(
     Ok(())
 }
 
+/// `GEM_CONTEXT_SETPARAM` changes one parameter of a context.
+///
+/// Errors: `ENOENT` for an unknown context, engine or address space; `EINVAL` for an unknown
+/// parameter, a wrong size or value, and what a context takes only once or only at its creation;
+/// `ENODEV` for what the chip does not have; `EPERM` for `BANNABLE` without `CAP_SYS_ADMIN`;
+/// `EEXIST` for a virtual engine at a place that is no gap; `E2BIG` for too many extensions;
+/// `EFAULT`.
 pub(super) fn setparam(
     _: &Device,
     file: &DrmFile,
@@ -120,6 +141,11 @@ fn require_own_spaces(client: &File) -> Result {
     }
 }
 
+/// `GEM_VM_CREATE` creates an address space that contexts can share.
+///
+/// Errors: `ENODEV` where there is one address space, whatever else is wrong; `EINVAL` for a flag
+/// or any extension; `EFAULT`; `ENOSPC` for too many numbers of the file, or without room for the
+/// tables.
 pub(super) fn vm_create(
     _: &Device,
     file: &DrmFile,
@@ -134,6 +160,9 @@ pub(super) fn vm_create(
     Ok(())
 }
 
+/// `GEM_VM_DESTROY` gives up the number of an address space; contexts keep the space.
+///
+/// Errors: `EINVAL` for flags or extensions, `ENOENT` for an unknown address space.
 pub(super) fn vm_destroy(
     _: &Device,
     file: &DrmFile,

@@ -19,6 +19,9 @@ use crate::{
 /// Extensions that one call may chain: more than there are. A longer chain is a loop.
 const MAX_CHAIN: usize = 8;
 
+/// `GEM_CREATE` creates an object in system memory, of whole pages.
+///
+/// Errors: `EINVAL` for no size, `E2BIG` for more than [`bo::MAX_SIZE`], `ENOMEM`.
 pub(super) fn create(dev: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_create) -> Result {
     let object = bo::create(dev, arg.size, 1, Placements::system())?;
     arg.handle = object.create_handle(file)?;
@@ -27,8 +30,12 @@ pub(super) fn create(dev: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_c
     Ok(())
 }
 
-/// `GEM_CREATE_EXT`. Errors: `EINVAL` for what is unknown or makes no sense, `EFAULT`, `ENODEV` for
-/// protected contents and tables of caching policies, which no chip here has; those of [`create`].
+/// `GEM_CREATE_EXT` creates an object; the extension `MEMORY_REGIONS` says where it may live.
+///
+/// Errors: `EINVAL` for an unknown flag, extension or region, for one that is given twice, and for
+/// `NEEDS_CPU_ACCESS` without both kinds of memory; `E2BIG` for too many extensions; `EFAULT`;
+/// `ENODEV` for protected contents and tables of caching policies, which no chip here has; those of
+/// [`create`].
 pub(super) fn create_ext(
     dev: &Device,
     file: &DrmFile,

@@ -63,6 +63,15 @@ const PAGE: u64 = 4096;
 /// Where addresses end that have 32 bits.
 const LOW: u64 = 1 << 32;
 
+/// `GEM_EXECBUFFER2` and `GEM_EXECBUFFER2_WR` submit a batch: they look up its objects, place and
+/// relocate them, and publish a request to the engine.
+///
+/// Errors: `EINVAL` for unknown flags, for a batch that does not lie in its object or that the
+/// batch writes, and for relocations and addresses that cannot be; `EPERM` for `SECURE`; `ENOENT`
+/// for an unknown context, handle or syncobj; `EIO` if the context is banned or the device has been
+/// given up; `ENOSPC` if the objects do not fit into the address space together; `EAGAIN` on a
+/// non-blocking file whose context has too many requests in flight; `EFAULT`, `ENOMEM`,
+/// `ERESTARTSYS`, `ENODEV`.
 pub(super) fn execbuffer2(
     _: &Device,
     file: &DrmFile,

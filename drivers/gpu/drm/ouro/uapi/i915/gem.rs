@@ -42,6 +42,12 @@ fn wait_idle(object: &Object, all: bool) -> Result {
         .map(|_| ())
 }
 
+/// `GEM_PREAD` copies bytes of an object to the caller's memory, when the GPU has stopped writing
+/// the object.
+///
+/// Errors: `EOPNOTSUPP` on cards with memory of their own; `ENOENT`; `EINVAL` for a range that is
+/// not in the object, and for memory of a process; `EFAULT`, `ENOMEM`, `ERESTARTSYS`, `EINTR` if
+/// the caller has been killed.
 pub(super) fn pread(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_pread) -> Result {
     integrated(file, EOPNOTSUPP)?;
     if arg.size == 0 {
@@ -53,6 +59,10 @@ pub(super) fn pread(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_prea
     access::read(&object, arg.offset, arg.size, arg.data_ptr)
 }
 
+/// `GEM_PWRITE` copies bytes of the caller's memory to an object, when the GPU has stopped using
+/// the object.
+///
+/// Errors: those of [`pread`].
 pub(super) fn pwrite(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_pwrite) -> Result {
     integrated(file, EOPNOTSUPP)?;
     if arg.size == 0 {
@@ -64,6 +74,11 @@ pub(super) fn pwrite(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_pwr
     access::write(&object, arg.offset, arg.size, arg.data_ptr)
 }
 
+/// `GEM_MMAP` maps an object into the caller's address space, cached or write-combined.
+///
+/// Errors: `EOPNOTSUPP` on cards with memory of their own; `EINVAL` for an unknown flag or a range
+/// that is empty, not in the object, or not of whole pages; `ENOENT`; `ENXIO` for a buffer of
+/// another device and for memory of a process; those of `mmap`.
 pub(super) fn mmap(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_mmap) -> Result {
     integrated(file, EOPNOTSUPP)?;
     let kind = match u32::try_from(arg.flags).map_err(|_| EINVAL)? {
@@ -82,6 +97,10 @@ pub(super) fn mmap(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_mmap)
     Ok(())
 }
 
+/// `GEM_MMAP_OFFSET` and `GEM_MMAP_GTT` return the offset at which `mmap` shows an object.
+///
+/// Errors: `EINVAL` for an extension or an unknown kind of mapping; `EFAULT`; `ENOENT`; `ENODEV`
+/// for a kind that the chip does not have, and for memory of a process.
 pub(super) fn mmap_offset(
     _: &Device,
     file: &DrmFile,
@@ -134,6 +153,12 @@ pub(super) fn mmap_offset(
     Ok(())
 }
 
+/// `GEM_SET_DOMAIN` gives an object its memory and waits until the CPU may read it, or write it
+/// with a write domain.
+///
+/// Errors: `ENODEV` on cards with memory of their own; `EINVAL` for a domain other than `CPU`,
+/// `GTT` and `WC`, and for a write domain that is not the one read domain; `ENOENT`; `EFAULT` if
+/// the contents were thrown away; `ENOMEM`, `ERESTARTSYS`.
 pub(super) fn set_domain(
     _: &Device,
     file: &DrmFile,
@@ -159,6 +184,9 @@ pub(super) fn set_domain(
     Ok(())
 }
 
+/// `GEM_SW_FINISH` does nothing: there is no display that shows an object.
+///
+/// Errors: `ENOENT`.
 pub(super) fn sw_finish(
     _: &Device,
     file: &DrmFile,
@@ -168,6 +196,12 @@ pub(super) fn sw_finish(
     lookup(file, arg.handle).map(|_| ())
 }
 
+/// `GEM_SET_CACHING` chooses whether the GPU snoops the CPU's caches for an object, when nothing
+/// uses the object.
+///
+/// Errors: `ENODEV` on cards with memory of their own, and for `CACHED` without a last cache that
+/// is shared; `EINVAL` for an unknown level; `ENOENT`; `ENXIO` for memory of a process, unless
+/// `CACHED`; `ERESTARTSYS`.
 pub(super) fn set_caching(
     _: &Device,
     file: &DrmFile,
@@ -192,6 +226,9 @@ pub(super) fn set_caching(
     bind::set_cache(&object, cache)
 }
 
+/// `GEM_GET_CACHING` returns what [`set_caching`] chose; `DISPLAY` reads as `NONE`.
+///
+/// Errors: `ENODEV` on cards with memory of their own, `ENOENT`.
 pub(super) fn get_caching(
     _: &Device,
     file: &DrmFile,
@@ -205,6 +242,10 @@ pub(super) fn get_caching(
     Ok(())
 }
 
+/// `GEM_MADVISE` says whether the contents of an object are needed, and returns whether they are
+/// still there.
+///
+/// Errors: `EINVAL` for anything but `WILLNEED` and `DONTNEED`, `ENOENT`.
 pub(super) fn madvise(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_madvise) -> Result {
     let needed = match arg.madv {
         abi::I915_MADV_WILLNEED => true,
@@ -215,6 +256,10 @@ pub(super) fn madvise(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_ma
     Ok(())
 }
 
+/// `GEM_THROTTLE` waits for the requests of the file that were published more than [`AHEAD_NS`]
+/// ago.
+///
+/// Errors: `EIO` if the device has been given up; `ENOMEM`, `ERESTARTSYS`.
 pub(super) fn throttle(_: &Device, file: &DrmFile, _: &mut ()) -> Result {
     file.gpu().working()?;
     let before = time::monotonic_ns().saturating_sub(AHEAD_NS);
@@ -233,6 +278,9 @@ pub(super) fn throttle(_: &Device, file: &DrmFile, _: &mut ()) -> Result {
     Ok(())
 }
 
+/// `GEM_BUSY` returns the classes of the engines that read an object, and the one that writes it.
+///
+/// Errors: `ENOENT`, `ENOMEM`.
 pub(super) fn busy(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_busy) -> Result {
     let object = lookup(file, arg.handle)?;
     // Readers by class in the upper half; the class of the writer plus one in the lower.
@@ -266,6 +314,10 @@ pub(super) fn busy(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_busy)
     Ok(())
 }
 
+/// `GEM_WAIT` waits until the GPU has stopped using an object, and returns what is left of the
+/// timeout.
+///
+/// Errors: `EINVAL` for a flag, `ENOENT`, `ETIME` if the object is still busy, `ERESTARTSYS`.
 pub(super) fn wait(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_wait) -> Result {
     require(arg.flags == 0)?;
     let object = lookup(file, arg.bo_handle)?;
@@ -287,6 +339,9 @@ pub(super) fn wait(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_wait)
     }
 }
 
+/// `GEM_GET_APERTURE` returns the size of the address space, and how many of its bytes are free.
+///
+/// Errors: none of its own.
 pub(super) fn get_aperture(
     _: &Device,
     file: &DrmFile,

@@ -13,6 +13,10 @@ use crate::{
     reset::Allowed,
 };
 
+/// `GETPARAM` writes one number about the device through a pointer.
+///
+/// Errors: `EINVAL` for an unknown parameter, `ENODEV` for one that this chip or driver has no
+/// value for, `EFAULT`.
 pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getparam) -> Result {
     let gpu = file.gpu();
     let topology = gpu.hardware().topology();

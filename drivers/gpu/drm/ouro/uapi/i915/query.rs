@@ -18,6 +18,11 @@ use crate::{
 /// Items of one call.
 const MAX_ITEMS: u32 = 1024;
 
+/// `QUERY` answers each item, or writes the item's own error to its length.
+///
+/// Errors: `EINVAL` for a flag, for too many items and for an item whose id is 0; `EFAULT` for an
+/// item that cannot be read or written. What is wrong with an item's question stands in the item
+/// and fails no call.
 pub(super) fn query(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_query) -> Result {
     require(arg.flags == 0)?;
     require(arg.num_items <= MAX_ITEMS)?;

@@ -11,8 +11,10 @@ use crate::{
     submit::request::Awake,
 };
 
-/// Errors: `EINVAL` for a register that user space may not read, or another flag than
-/// `I915_REG_READ_8B_WA`; `ENODEV`.
+/// `REG_READ` reads a register that user space may read.
+///
+/// Errors: `EINVAL` for any other register, and for another flag than `I915_REG_READ_8B_WA`;
+/// `ENODEV`.
 pub(super) fn read(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_reg_read) -> Result {
     // Registers are aligned, and flags stand in the bits that are free. The one that is known asks
     // for two reads of 32 bits, as they are made here anyway.

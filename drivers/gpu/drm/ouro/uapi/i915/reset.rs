@@ -9,7 +9,9 @@ use ouro_uapi::i915 as abi;
 use super::require;
 use crate::driver::{Device, DrmFile};
 
-/// Errors: `EINVAL` for flags or padding, `ENOENT` for a context that is not there.
+/// `GET_RESET_STATS` returns how many batches of a context hung, or were lost with one that did.
+///
+/// Errors: `EINVAL` for flags or padding, `ENOENT` for an unknown context.
 pub(super) fn stats(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_reset_stats) -> Result {
     require(arg.flags == 0 && arg.pad == 0)?;
     let client = file.inner();

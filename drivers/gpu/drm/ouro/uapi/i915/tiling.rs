@@ -60,6 +60,11 @@ fn wanted(fences: &dyn FenceRegs, mode: u32, stride: u32) -> Result<Option<Tiled
     Ok(Some(Tiled { tiling, stride }))
 }
 
+/// `GEM_SET_TILING` sets the tiling and the stride with which a detiling fence shows an object in
+/// the aperture.
+///
+/// Errors: `EOPNOTSUPP` on a chip without fences; `ENOENT`; `ENXIO` for memory of a process;
+/// `EINVAL` for an unknown mode, and for a stride that no fence can undo.
 pub(super) fn set_tiling(
     _: &Device,
     file: &DrmFile,
@@ -80,6 +85,10 @@ pub(super) fn set_tiling(
     Ok(())
 }
 
+/// `GEM_GET_TILING` returns the tiling of an object, and which address bits the chip mixes into bit
+/// 6 of it.
+///
+/// Errors: `EOPNOTSUPP` on a chip without fences, `ENOENT`.
 pub(super) fn get_tiling(
     _: &Device,
     file: &DrmFile,

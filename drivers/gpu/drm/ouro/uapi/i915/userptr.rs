@@ -13,6 +13,12 @@ use crate::{
     gem::{bo, userptr},
 };
 
+/// `GEM_USERPTR` creates an object that is memory of the calling process.
+///
+/// Errors: `ENODEV` on a device that does not snoop, and for `READ_ONLY` and `UNSYNCHRONIZED`;
+/// `EINVAL` for an unknown flag, no size, and what is not of whole pages; `E2BIG` for more than
+/// [`bo::MAX_SIZE`]; `EFAULT` for a range that cannot be user memory, and with `PROBE` for one that
+/// is not mapped; `ENOMEM`.
 pub(super) fn userptr(dev: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_userptr) -> Result {
     const FLAGS: u32 =
         abi::I915_USERPTR_READ_ONLY | abi::I915_USERPTR_PROBE | abi::I915_USERPTR_UNSYNCHRONIZED;

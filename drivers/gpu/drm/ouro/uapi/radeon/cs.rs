@@ -55,8 +55,11 @@ impl Publish for Quiet {
     fn publish(&mut self, _: &Fence) {}
 }
 
-/// Errors: `EINVAL` for a stream that is refused, and for chunks that make no sense; `ENOENT` for an
-/// unknown handle; `EFAULT`, `ENOMEM`, `ENOSPC`, `ERESTARTSYS`, `EIO`, `ENODEV`.
+/// `CS` submits a stream of packets: the checker reads the copied stream, and what passes is
+/// published as a request.
+///
+/// Errors: `EINVAL` for a stream that the checker refuses, and for chunks that make no sense;
+/// `ENOENT` for an unknown handle; `EFAULT`, `ENOMEM`, `ENOSPC`, `ERESTARTSYS`, `EIO`, `ENODEV`.
 pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Result {
     let chunks = Chunks::read(arg)?;
     let client = file.inner();

@@ -29,6 +29,9 @@ fn lookup(file: &DrmFile, handle: u32) -> Result<ARef<Object>> {
     Object::lookup(file, handle)
 }
 
+/// `GEM_INFO` returns the sizes of the GART and of the VRAM, and how much VRAM the CPU sees.
+///
+/// Errors: none of its own.
 pub(super) fn info(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_info) -> Result {
     let gpu = file.gpu();
     let vram = domain::vram(gpu).map(|(_, region)| region);
@@ -40,8 +43,10 @@ pub(super) fn info(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_inf
     Ok(())
 }
 
-/// `GEM_CREATE`. Errors: `EINVAL` for domains, flags or an alignment that cannot be, `ENOMEM` for more
-/// than the table can ever map.
+/// `GEM_CREATE` creates an object in one of the domains that user space names.
+///
+/// Errors: `EINVAL` for domains, flags or an alignment that cannot be; `ENOMEM` for more than the
+/// GART can map.
 pub(super) fn create(dev: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_create) -> Result {
     const FLAGS: u32 = abi::RADEON_GEM_NO_BACKING_STORE
         | abi::RADEON_GEM_GTT_UC
@@ -67,7 +72,9 @@ pub(super) fn create(dev: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem
     Ok(())
 }
 
-/// `GEM_MMAP`. Errors: `EPERM` for memory of a process, which has it at hand; `ENOENT`.
+/// `GEM_MMAP` returns the offset at which `mmap` shows an object.
+///
+/// Errors: `EPERM` for memory of a process, which has it at hand; `ENOENT`.
 pub(super) fn mmap(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_mmap) -> Result {
     let object = lookup(file, arg.handle)?;
     if object.user().is_some() {
@@ -98,8 +105,10 @@ fn wait(object: &Object) -> Result {
     }
 }
 
-/// `SET_DOMAIN`. The next batch says where it wants the object; only the CPU has to wait. Errors:
-/// `EINVAL` for domains that are none, `ENOENT`; those of [`wait_idle`].
+/// `GEM_SET_DOMAIN` waits until the CPU may use an object. The next batch says in which domain it
+/// wants it.
+///
+/// Errors: `EINVAL` for unknown domains, `ENOENT`; those of [`wait_idle`].
 pub(super) fn set_domain(
     _: &Device,
     file: &DrmFile,
@@ -117,7 +126,9 @@ pub(super) fn set_domain(
     Ok(())
 }
 
-/// `WAIT_IDLE`. Errors: `ENOENT`, `EBUSY` after thirty seconds, `ERESTARTSYS`.
+/// `GEM_WAIT_IDLE` waits until the GPU has stopped using an object.
+///
+/// Errors: `ENOENT`, `EBUSY` after thirty seconds, `ERESTARTSYS`.
 pub(super) fn wait_idle(
     _: &Device,
     file: &DrmFile,
@@ -126,7 +137,9 @@ pub(super) fn wait_idle(
     wait(&*lookup(file, arg.handle)?)
 }
 
-/// `BUSY`. Errors: `EBUSY` if something uses the object, `ENOENT`. The domain is told in any case.
+/// `GEM_BUSY` returns the domain of an object, and fails while the GPU uses it.
+///
+/// Errors: `EBUSY` if the GPU uses the object, `ENOENT`. The domain is returned in any case.
 pub(super) fn busy(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_busy) -> Result {
     let object = lookup(file, arg.handle)?;
     arg.domain = domain::of(&object);
@@ -137,7 +150,9 @@ pub(super) fn busy(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_bus
     }
 }
 
-/// `GEM_OP`. Errors: `ENOENT`, `EPERM` for memory of a process, `EINVAL` for what is unknown.
+/// `GEM_OP` reads or changes the initial domain of an object.
+///
+/// Errors: `ENOENT`, `EPERM` for memory of a process, `EINVAL` for an unknown operation.
 pub(super) fn op(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_op) -> Result {
     let object = lookup(file, arg.handle)?;
     if object.user().is_some() {

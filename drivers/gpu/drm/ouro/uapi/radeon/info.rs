@@ -22,7 +22,9 @@ enum Answer {
     Long(u64),
 }
 
-/// Errors: `EINVAL` for what these chips do not have or nobody knows, `EFAULT`.
+/// `INFO` writes one number about the device through a pointer.
+///
+/// Errors: `EINVAL` for an unknown request and for what these chips do not have, `EFAULT`.
 pub(super) fn info(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_info) -> Result {
     match answer(file.gpu(), arg)? {
         Answer::Word(word) => uaccess::write(arg.value, &word),

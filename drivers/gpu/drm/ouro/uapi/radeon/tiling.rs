@@ -69,7 +69,9 @@ fn seen(topology: &Topology, arg: &abi::drm_radeon_gem_set_tiling) -> Option<Til
     Some(Tiled { tiling, stride })
 }
 
-/// `SET_TILING`. Errors: `EINVAL` for flags that these chips do not have, `ENOENT`.
+/// `GEM_SET_TILING` sets the tiling and the pitch of an object.
+///
+/// Errors: `EINVAL` for flags that these chips do not have, `ENOENT`.
 pub(super) fn set_tiling(
     _: &Device,
     file: &DrmFile,
@@ -82,7 +84,9 @@ pub(super) fn set_tiling(
     Ok(())
 }
 
-/// `GET_TILING`. Errors: `ENOENT`.
+/// `GEM_GET_TILING` returns the tiling and the pitch of an object.
+///
+/// Errors: `ENOENT`.
 pub(super) fn get_tiling(
     _: &Device,
     file: &DrmFile,

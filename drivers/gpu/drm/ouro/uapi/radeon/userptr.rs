@@ -13,9 +13,11 @@ use crate::{
     gem::userptr,
 };
 
-/// Errors: `EINVAL` for flags that are none, for half a page, and for pages that are only to be read,
-/// which no table of these chips protects; `EACCES` unless the memory is said to be anonymous and its
-/// changes are followed, by which user space finds out that there is this ioctl; `EFAULT`, `ENOMEM`.
+/// `GEM_USERPTR` creates an object that is memory of the calling process.
+///
+/// Errors: `EINVAL` for unknown flags, for what is not of whole pages, and for `READONLY`, which no
+/// table of these chips protects; `EACCES` without `ANONONLY` and `REGISTER`, by which user space
+/// finds out that there is this ioctl; `EFAULT`, `ENOMEM`.
 pub(super) fn userptr(
     dev: &Device,
     file: &DrmFile,
