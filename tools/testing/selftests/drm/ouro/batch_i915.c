@@ -36,7 +36,10 @@ static const struct backend backends[] = {
 	  /* INSTPM, CACHE_MODE_0 and _1, IA_VERTICES_COUNT, CL_INVOCATION_COUNT, PS_DEPTH_COUNT */
 	  { 0x20c0, 0x2120, 0x2124, 0x2310, 0x2338, 0x2350 },
 	  /* XY_SRC_COPY_BLT: 32 bits, one row of 1024, copied as it is */
-	  8, { 0x54f00006, 0x03cc1000, 0, 0x00010400, 0, 0, 0x1000, 0 }, 4, 7 },
+	  8, { 0x54f00006, 0x03cc1000, 0, 0x00010400, 0, 0, 0x1000, 0 }, 4, 7,
+	  /* all memory is the system's */
+	  .has_local = false, .has_shader_query = false, .has_read_only_pages = false,
+	  .has_later_exec_flags = false },
 };
 
 /* Chips of a backend, for drivers that do not name it: PCI device ids. */

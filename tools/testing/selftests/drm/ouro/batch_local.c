@@ -51,6 +51,10 @@ static const struct backend backend = {
 	.copy_page = { 0x50800008, 0x03001000, 0, 0x00010400, 0, 0, 0, 0x1000, 0, 0 },
 	.copy_to = 4,
 	.copy_from = 8,
+	.has_local = true,
+	.has_shader_query = true,
+	.has_read_only_pages = true,
+	.has_later_exec_flags = true,
 };
 
 static const struct engine all_engines[] = {

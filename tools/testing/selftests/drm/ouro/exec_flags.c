@@ -184,7 +184,7 @@ TEST_F(exec_flags, of_the_call)
 	unsigned int i, good = 0, bad = 0, files = 0;
 	struct call first;
 
-	if (strcmp(self->gpu.backend->name, "gen6"))
+	if (self->gpu.backend->has_later_exec_flags)
 		SKIP(return, "other chips have other ones");
 	call_init(&first, &self->gpu);
 	ASSERT_LE(0, first.sync_file);

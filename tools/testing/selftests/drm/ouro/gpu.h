@@ -78,6 +78,15 @@ struct backend {
 	__u32 copy_page[10];
 	unsigned int copy_to;
 	unsigned int copy_from;
+	/*
+	 * What chips of this backend have, for tests about what others refuse: memory of the
+	 * card's own, shaders that a query counts, pages of a process that batches cannot write,
+	 * other flags of EXECBUFFER2 than Gen6.
+	 */
+	bool has_local;
+	bool has_shader_query;
+	bool has_read_only_pages;
+	bool has_later_exec_flags;
 };
 
 /* Memory that others change: the GPU, another thread, another mapping. */

@@ -85,7 +85,7 @@ TEST_F(userptr, arguments)
 		BAD(self->fd, DRM_IOCTL_I915_GEM_USERPTR, &arg, cases[i].error);
 	}
 	BAD(self->fd, DRM_IOCTL_I915_GEM_USERPTR, NULL, EFAULT);
-	if (!strcmp(self->gpu.backend->name, "gen6"))
+	if (!self->gpu.backend->has_read_only_pages)
 		EXPECT_EQ(-ENODEV, make(self->fd, memory, PAGE, I915_USERPTR_READ_ONLY, &handle));
 	EXPECT_EQ(1, getparam(self->fd, I915_PARAM_HAS_USERPTR_PROBE));
 	EXPECT_EQ(0, make(self->fd, memory, 4 * PAGE, I915_USERPTR_PROBE, &handle));
