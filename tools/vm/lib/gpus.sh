@@ -21,6 +21,8 @@
 #   GPU_FIRST    kernels on which a card that shows a picture meets the driver for the first time
 #   GPU_LATE     faults of the model with which such a card comes up all the same, and
 #   GPU_LATE_SAYS  words of the log, then
+#   GPU_MESA     part of what Mesa calls the renderer, then what Mesa does not have on such a chip, and refused=N if the
+#                kernel is known to refuse N streams
 #   GPU_REFUSED  words of the log with which such a card is refused, and
 #   GPU_REFUSED_MODEL  arguments of the model for that
 #
@@ -45,7 +47,7 @@ gpu_read() {
     GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE=''
     GPU_MODEL='' GPU_REAL='' GPU_PEER_REAL='' GPU_PEER_SLOW='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_ONLY_DEBUG='' GPU_PAIR='' GPU_CHAOS=''
     GPU_SMALL='' GPU_GLOBAL='' GPU_WAITS='' GPU_PICTURE=yes
-    GPU_FIRST='' GPU_LATE='' GPU_LATE_SAYS='' GPU_REFUSED='' GPU_REFUSED_MODEL=''
+    GPU_FIRST='' GPU_LATE='' GPU_LATE_SAYS='' GPU_REFUSED='' GPU_REFUSED_MODEL='' GPU_MESA=''
     . "$VM_DIR/gpus/$1"
     if [ "${2:-}" = debug ] && [ -n "$GPU_ONLY_DEBUG" ]; then
         GPU_ONLY=$GPU_ONLY_DEBUG GPU_WAITS='' GPU_PICTURE=''

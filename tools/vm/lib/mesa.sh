@@ -5,16 +5,12 @@
 
 MESA_BIN=$OURO_TOP/build/mesa
 
-# mesa_words GPU: part of what Mesa calls the renderer, then what Mesa does not
-# have on such a chip, and refused=N if the kernel is known to refuse N streams.
-mesa_words() {
-    case $1 in
-        snb) echo SNB ;;
-        dg2) echo DG2 video drawn-copies ;;
-        rv515 | r520 | r580) echo "${1^^} timestamps native-fences video drawn-tiles" ;;
-        *) die "what does Mesa call the GPU $1?" ;;
-    esac
-}
+# mesa_words GPU: GPU_MESA of it.
+mesa_words() (
+    gpu_read "$1"
+    [ -n "$GPU_MESA" ] || die "what does Mesa call the GPU $1?" "GPU_MESA of tools/vm/gpus/$1"
+    echo "$GPU_MESA"
+)
 
 build_mesa() {
     mkdir -p "$MESA_BIN"
