@@ -17,7 +17,7 @@ pub use bus::Bus;
 use crate::chaos::Chaos;
 use crate::clock::Clock;
 use crate::counters::Counter;
-use crate::fault::Fault;
+use crate::fault::{Fault, Kind};
 use crate::memory::lock;
 use crate::model::Options;
 use crate::notes::{NamedRule, Notes};
@@ -112,9 +112,11 @@ pub trait Chip: Sized + Send + 'static {
     fn step(&mut self, e: Self::Engine) -> Result<StepResult, Self::Job>;
     /// Takes over what was done with the device unlocked.
     fn finish(&mut self, e: Self::Engine, job: Self::Job) -> StepResult;
-    /// A dword read by the CPU.
+    /// The CPU begins an access to a register: counts it, and makes true what has come due.
+    fn begin_access(&mut self, offset: u32, write: bool);
+    /// What the CPU reads.
     fn cpu_read(&mut self, offset: u32) -> u32;
-    /// A dword write by the CPU.
+    /// What the CPU writes, with its effects.
     fn cpu_write(&mut self, offset: u32, value: u32);
     /// Threads that a register write of the CPU can set going, as a mask. A thread that is woken for
     /// nothing costs the guest more than the write.
@@ -176,13 +178,30 @@ impl<C: Chip> Device<C> {
         there
     }
 
+    /// True once the card has been pulled; each access is an opportunity to do so.
+    fn gone(core: &mut C) -> bool {
+        let parts = core.parts();
+        if !parts.removed && parts.notes.inject(Kind::Remove, "").is_some() {
+            core.remove();
+        }
+        core.parts().removed
+    }
+
     /// A register read: 32 bits.
     pub fn mmio_read32(&self, offset: u32) -> u32 {
         let mut core = self.core();
         if !Self::has_register(&mut core, "read", offset) {
             return 0;
         }
-        core.cpu_read(offset)
+        core.parts().notes.note_read(offset);
+        core.begin_access(offset, false);
+        if Self::gone(&mut core) {
+            return !0;
+        }
+        let value = core.cpu_read(offset);
+        let notes = core.parts().notes;
+        notes.record(|| Event::Read { offset, value });
+        value
     }
 
     /// A register write: 32 bits.
@@ -191,7 +210,12 @@ impl<C: Chip> Device<C> {
         if !Self::has_register(&mut core, "write", offset) {
             return;
         }
-        core.cpu_write(offset, value);
+        core.begin_access(offset, true);
+        if !Self::gone(&mut core) {
+            let notes = core.parts().notes;
+            notes.record(|| Event::Write { offset, value });
+            core.cpu_write(offset, value);
+        }
         drop(core);
         self.shared.wake(C::starts(offset));
     }

@@ -66,6 +66,11 @@ impl Chip for Dg2Chip {
         match job {}
     }
 
+    fn begin_access(&mut self, offset: u32, write: bool) {
+        self.0.count_access(offset, write);
+        self.0.settle();
+    }
+
     fn cpu_read(&mut self, offset: u32) -> u32 {
         self.0.cpu_read(offset)
     }

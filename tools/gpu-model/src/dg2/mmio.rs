@@ -8,48 +8,25 @@ use super::regs::{self, reg, ring, ticks};
 use crate::counters::Counter;
 use crate::fault::Kind;
 use crate::intel::regfile::apply;
-use crate::trace::Event;
 
 impl Core {
     /// A dword read by the CPU.
     pub fn cpu_read(&mut self, offset: u32) -> u32 {
-        self.count_access(offset, false);
-        self.notes.note_read(offset);
-        self.settle();
-        if self.gone() {
-            return !0;
-        }
-        let value = if self.reachable(offset, false) {
+        if self.reachable(offset, false) {
             self.reg_read(offset)
         } else {
             0
-        };
-        self.notes.record(|| Event::Read { offset, value });
-        value
+        }
     }
 
     /// A dword write by the CPU.
     pub fn cpu_write(&mut self, offset: u32, value: u32) {
-        self.count_access(offset, true);
-        self.settle();
-        if self.gone() {
-            return;
-        }
-        self.notes.record(|| Event::Write { offset, value });
         if self.reachable(offset, true) {
             self.reg_write(offset, value, Origin::Cpu);
         }
     }
 
-    /// True once the card has been pulled; each access is an opportunity to do so.
-    fn gone(&mut self) -> bool {
-        if !self.removed && self.notes.inject(Kind::Remove, "").is_some() {
-            self.remove();
-        }
-        self.removed
-    }
-
-    fn count_access(&mut self, offset: u32, write: bool) {
+    pub fn count_access(&mut self, offset: u32, write: bool) {
         let pick = |r, w| if write { w } else { r };
         let notes = &mut self.notes;
         notes.count(pick(Counter::RegReads, Counter::RegWrites));

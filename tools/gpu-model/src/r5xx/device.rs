@@ -3,7 +3,7 @@
 
 use super::access::Access;
 use super::config::{R5xxConfig, MMIO_SIZE};
-use super::core::{Core, ENGINES};
+use super::core::{Core, Origin, ENGINES};
 use super::cp::Lockup;
 use super::lint::Rule;
 use super::regs::{self, reg};
@@ -60,12 +60,18 @@ impl Chip for R5xxChip {
         match job {}
     }
 
+    fn begin_access(&mut self, offset: u32, write: bool) {
+        self.0.count_access(offset, write);
+        self.0.settle();
+    }
+
     fn cpu_read(&mut self, offset: u32) -> u32 {
-        self.0.cpu_read(offset)
+        self.0.reg_read(offset)
     }
 
     fn cpu_write(&mut self, offset: u32, value: u32) {
-        self.0.cpu_write(offset, value);
+        self.0.reg_write(offset, value, Origin::Cpu);
+        self.0.after_access();
     }
 
     /// What can set the engines going are the registers of the command processor, of resets and of

@@ -8,7 +8,6 @@ use super::regs::{self, reg, Class};
 use super::surface;
 use crate::counters::Counter;
 use crate::fault::Kind;
-use crate::trace::Event;
 
 /// RBBM_STATUS (digest §3.2).
 mod status {
@@ -29,39 +28,7 @@ mod status {
 const CACHE_BUSY: u32 = 1 << 31;
 
 impl Core {
-    /// A dword read by the CPU.
-    pub fn cpu_read(&mut self, offset: u32) -> u32 {
-        self.count_access(offset, false);
-        self.settle();
-        if self.gone() {
-            return !0;
-        }
-        let value = self.reg_read(offset);
-        self.notes.record(|| Event::Read { offset, value });
-        value
-    }
-
-    /// A dword write by the CPU.
-    pub fn cpu_write(&mut self, offset: u32, value: u32) {
-        self.count_access(offset, true);
-        self.settle();
-        if self.gone() {
-            return;
-        }
-        self.notes.record(|| Event::Write { offset, value });
-        self.reg_write(offset, value, Origin::Cpu);
-        self.after_access();
-    }
-
-    /// True once the card has been pulled; each access is an opportunity to do so.
-    fn gone(&mut self) -> bool {
-        if !self.removed && self.notes.inject(Kind::Remove, "").is_some() {
-            self.remove();
-        }
-        self.removed
-    }
-
-    fn count_access(&mut self, offset: u32, write: bool) {
+    pub fn count_access(&mut self, offset: u32, write: bool) {
         self.notes.count(if write {
             Counter::RegWrites
         } else {

@@ -83,6 +83,10 @@ impl Chip for SnbChip {
             .unwrap_or(StepResult::Ran)
     }
 
+    fn begin_access(&mut self, offset: u32, write: bool) {
+        self.0.begin_access(offset, write);
+    }
+
     fn cpu_read(&mut self, offset: u32) -> u32 {
         self.0.cpu_read(offset)
     }

@@ -11,7 +11,6 @@ use crate::snb::engine::{EngineId, Stop};
 use crate::snb::later::Later;
 use crate::snb::lint::Rule;
 use crate::snb::regs::{self, reg, ring, FENCES, GT_LIMIT};
-use crate::trace::Event;
 
 /// Period of the time stamp in nanoseconds (VCS PRM 1.1.9.5).
 const TIMESTAMP_NS: u64 = 80;
@@ -19,35 +18,27 @@ const TIMESTAMP_NS: u64 = 80;
 const TIMESTAMP_MASK: u64 = (1 << 36) - 1;
 
 impl Core {
-    /// A dword read by the CPU.
-    pub fn cpu_read(&mut self, offset: u32) -> u32 {
-        self.count_access(offset, false);
-        self.notes.note_read(offset);
+    /// The CPU begins an access.
+    pub fn begin_access(&mut self, offset: u32, write: bool) {
+        self.count_access(offset, write);
         self.settle();
         self.look_at_screen();
-        self.flush_arrives();
-        if self.gone() {
-            return !0;
+        if !write {
+            self.flush_arrives();
         }
-        let value = if offset < GT_LIMIT && !self.gt_held() && !Self::always_on(offset) {
+    }
+
+    /// A dword read by the CPU.
+    pub fn cpu_read(&mut self, offset: u32) -> u32 {
+        if offset < GT_LIMIT && !self.gt_held() && !Self::always_on(offset) {
             self.lint(Rule::AsleepRead, || format!("{offset:#07x}"));
-            0
-        } else {
-            self.reg_read(offset)
-        };
-        self.record(|| Event::Read { offset, value });
-        value
+            return 0;
+        }
+        self.reg_read(offset)
     }
 
     /// A dword write by the CPU.
     pub fn cpu_write(&mut self, offset: u32, value: u32) {
-        self.count_access(offset, true);
-        self.settle();
-        self.look_at_screen();
-        if self.gone() {
-            return;
-        }
-        self.record(|| Event::Write { offset, value });
         self.left.met = true;
         if offset < GT_LIMIT && !Self::always_on(offset) {
             if !self.fifo_take() {
@@ -61,14 +52,6 @@ impl Core {
             }
         }
         self.reg_write(offset, value, Origin::Cpu);
-    }
-
-    /// True once the card has been pulled; each access is an opportunity to do so.
-    fn gone(&mut self) -> bool {
-        if !self.removed && self.inject(Kind::Remove, "").is_some() {
-            self.remove();
-        }
-        self.removed
     }
 
     /// Pulls the card.
