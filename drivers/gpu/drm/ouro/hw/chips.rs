@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The chips: from PCI id to generation. The one place where a generation is chosen.
 //!
-//! A new chip is one row of [`for_each_chip!`]: both the table here and the list of PCI ids that the
+//! A new chip is one row of `for_each_chip!`: both the table here and the list of PCI ids that the
 //! module shows to the kernel are made of these rows.
 
 use crate::{gen12, gen6, generation::Generation, r5xx};
