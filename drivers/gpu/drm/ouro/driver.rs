@@ -56,7 +56,8 @@ use crate::{
         Bo,
     },
     gpu::Gpu,
-    hardware::{Hardware, Look, Window, PLANES},
+    hardware::{Hardware, Window},
+    look::{Lit, Look, PLANES},
     module_parameters,
     report::{self, Words},
     reset::ErrorFile,
@@ -398,7 +399,7 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip, way: &Way) -> Res
     )?;
     let firmware = microcode(pdev, chip)?;
     let look = Look::new(pdev.as_ref(), chip, &regs, &*platform, &firmware)?;
-    let topology = *look.topology();
+    let topology = look.topology;
     // Where contexts have images, their batches could have a table beside the global one.
     if iommu.may_translate()
         && topology.context.is_some()
@@ -430,7 +431,7 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip, way: &Way) -> Res
     };
     let hardware = Hardware::new(pdev.as_ref().into(), look, regs, gtt, platform, firmware)?;
     let hardware = Arc::pin_init(hardware, GFP_KERNEL)?;
-    let lit = hardware.lit();
+    let lit = Lit::find(&hardware);
     for range in lit.entries.iter() {
         let (from, end) = (
             range.start * u64::from(PAGE_SIZE),

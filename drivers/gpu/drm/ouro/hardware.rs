@@ -17,12 +17,10 @@ use kernel::{
     },
     time::{delay, Delta, Instant, Monotonic},
 };
-use ouro_core::disjoint::Disjoint;
 use ouro_hw::{
-    generation::{BringUpError, Layout, ResetScope, Scanout},
+    generation::{BringUpError, Layout, ResetScope},
     io::Timeout,
     report::Report,
-    types::PAGE_SIZE,
     AtomicWait, Chip, Events, Generation, Gt, Hw, Platform, Registers, SleepWait, Topology,
 };
 use ouro_kernel::{
@@ -30,7 +28,10 @@ use ouro_kernel::{
     time,
 };
 
-use crate::report::{self, Words};
+use crate::{
+    look::Look,
+    report::{self, Words},
+};
 
 /// A window of registers, with a count of its accesses.
 pub(crate) struct Window {
@@ -124,82 +125,6 @@ pub(crate) fn errno(error: BringUpError) -> Error {
         BringUpError::Gone => ENODEV,
         BringUpError::Timeout(_) => ETIMEDOUT,
     }
-}
-
-/// The window of a table that is not mapped yet.
-struct Unmapped;
-
-impl Registers for Unmapped {
-    fn read32(&self, _offset: u32) -> u32 {
-        !0
-    }
-
-    fn write32(&self, _offset: u32, _value: u32) {}
-
-    fn write64(&self, _offset: u32, _value: u64) {}
-}
-
-/// A device that was woken, and asked what it has. No memory of it was touched, nor its table.
-pub(crate) struct Look {
-    chip: &'static Chip,
-    gt: Gt,
-    topology: Topology,
-}
-
-impl Look {
-    /// Looks at a device, by its registers alone. One that is refused is let asleep again.
-    ///
-    /// Errors: `ENODEV` if it is gone, or cannot be used as it is set up; `ETIMEDOUT`. The log says why.
-    pub(crate) fn new(
-        dev: &Device,
-        chip: &'static Chip,
-        regs: &Window,
-        platform: &dyn Platform,
-        firmware: &[u8],
-    ) -> Result<Self> {
-        let mut gt = Gt::default();
-        let hw = Hw {
-            regs,
-            gtt: &Unmapped,
-            platform,
-            firmware,
-            card: 0,
-        };
-        let topology = chip
-            .generation
-            .wake(&hw, &mut gt, &Waits)
-            .and_then(|()| chip.generation.probe(&hw, chip));
-        match topology {
-            Ok(topology) => Ok(Self { chip, gt, topology }),
-            Err(e) => {
-                if gt.awake {
-                    chip.generation.sleep(&hw, &mut gt);
-                }
-                dev_err!(dev, "{}\n", Words(e));
-                Err(errno(e))
-            }
-        }
-    }
-
-    /// What it has.
-    pub(crate) fn topology(&self) -> &Topology {
-        &self.topology
-    }
-}
-
-/// Planes of the display that are kept apart from each other; more of them are kept together.
-pub(crate) const PLANES: usize = 8;
-
-/// Ranges of entries of the global table.
-pub(crate) type EntryRanges = Disjoint<PLANES>;
-
-/// What the firmware left on the screen, which stays there.
-#[derive(Default)]
-pub(crate) struct Lit {
-    /// Entries of the global table.
-    pub(crate) entries: EntryRanges,
-    /// Bytes of the device's own memory.
-    pub(crate) local: Disjoint<PLANES>,
 }
 
 /// A device, as its backend sees it.
@@ -306,26 +231,6 @@ impl Hardware {
     pub(crate) fn with_gt<R>(&self, f: impl FnOnce(&Hw<'_>, &mut Gt) -> R) -> R {
         let mut gt = self.gt.lock();
         f(&self.hw(), &mut gt)
-    }
-
-    /// Finds what planes of the display show. Before anything of the device is written. The device is awake.
-    pub(crate) fn lit(&self) -> Lit {
-        let mut lit = Lit::default();
-        let entries = u64::from(self.topology.gtt_entries);
-        let found = &mut |scanout: Scanout| {
-            let first = u64::from(scanout.first);
-            let end = (first + u64::from(scanout.entries)).min(entries);
-            lit.entries.add(first..end);
-            if let Some(bytes) = scanout.local {
-                let page = u64::from(PAGE_SIZE);
-                let end = bytes.end.checked_next_multiple_of(page);
-                lit.local
-                    .add(bytes.start & !(page - 1)..end.unwrap_or(u64::MAX));
-            }
-        };
-        self.generation()
-            .scanouts(&self.hw(), &self.topology, found);
-        lit
     }
 
     /// Brings the device up, whatever it was doing before; engines are started after it. Fences stay

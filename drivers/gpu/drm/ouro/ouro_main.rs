@@ -5,6 +5,7 @@
 //! | part | what |
 //! | --- | --- |
 //! | [`driver`] | PCI and DRM: probe, unbind, power |
+//! | [`look`] | what a device is and shows before it is changed |
 //! | [`hardware`] | the device as its backend sees it |
 //! | [`gpu`] | the device as the core sees it |
 //! | [`power`] | how it sleeps, wakes and ends |
@@ -28,6 +29,7 @@ mod file;
 mod gem;
 mod gpu;
 mod hardware;
+mod look;
 mod power;
 mod report;
 mod reset;

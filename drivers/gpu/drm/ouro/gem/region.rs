@@ -19,7 +19,7 @@ use ouro_kernel::{mmio::Bar, pages::DmaPages, pci::DmaDevice, task, Caching};
 use super::{blocks::Blocks, Object};
 use crate::{
     gpu::Gpu,
-    hardware::PLANES,
+    look::PLANES,
     vm::population::{Entrance, Population, Victim},
 };
 

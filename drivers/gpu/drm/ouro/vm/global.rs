@@ -18,7 +18,7 @@ use super::{
     population::Population,
     space::Reach,
 };
-use crate::hardware::{EntryRanges, Hardware};
+use crate::{hardware::Hardware, look::EntryRanges};
 
 /// Bytes of an entry of the tables that repeat it.
 const ENTRY: usize = 4;

@@ -29,7 +29,8 @@ use super::{
 };
 use crate::{
     gem::{bind, Object},
-    hardware::{Hardware, Lit},
+    hardware::Hardware,
+    look::Lit,
     submit::{image::Image, Retirer},
 };
 
