@@ -43,10 +43,8 @@ pub trait Bus: Chip {
     fn rest(device: &Device<Self>, at: u64) -> u32 {
         Self::dword(device, at)
     }
-    /// Looks once more at what a driver must leave alone, before a report.
+    /// Looks once more at what a driver must leave alone, before a report or a judgement.
     fn look(&mut self) {}
-    /// The same before the question whether `--strict` is broken.
-    fn look_strictly(&mut self) {}
 }
 
 /// A config read, with the window and the pending interrupt filled in.
@@ -243,7 +241,7 @@ impl<C: Bus> GpuModel for Device<C> {
 
     fn strict_failure(&self) -> bool {
         let mut core = self.core();
-        core.look_strictly();
+        core.look();
         core.parts().notes.strict_failure()
     }
 

@@ -70,8 +70,4 @@ impl Bus for SnbChip {
     fn look(&mut self) {
         self.0.look_at_screen_for_good();
     }
-
-    fn look_strictly(&mut self) {
-        self.0.look_at_screen_for_good();
-    }
 }
