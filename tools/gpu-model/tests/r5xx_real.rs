@@ -200,6 +200,24 @@ fn pipes_are_not_set_up_under_a_draw() {
     assert_eq!(rig.gpu.lint_count(Rule::PipesBusy), 1);
 }
 
+/// A reset that is lost leaves the chip as busy as it was; after one that is not it is watched again.
+#[test]
+fn pipes_after_a_lost_reset() {
+    let rig = with("pipes");
+    rig.set(0x2084, 0x0003_0000 | 3 << 4 | 4);
+    rig.gpu.inject(Fault::once(Kind::StuckReset));
+    rig.set(0xf0, 1 << 2);
+    rig.set(0xf0, 0);
+    assert_eq!(rig.reg(0xe40) >> 31, 1);
+    rig.set(0x4018, 0x11);
+    assert_eq!(rig.gpu.lint_count(Rule::PipesBusy), 0);
+    // The command processor alone: the draw goes on.
+    rig.set(0xf0, 1);
+    rig.set(0xf0, 0);
+    rig.set(0x4018, 0x11);
+    assert_eq!(rig.gpu.lint_count(Rule::PipesBusy), 1);
+}
+
 /// A table that is written while firmware's surface lies over it comes out in another order.
 #[test]
 fn a_table_under_firmwares_surface() {

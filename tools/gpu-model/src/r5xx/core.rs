@@ -58,6 +58,8 @@ pub(crate) struct Core {
     pub removed: bool,
     /// The step of the pipes' set-up after which nobody has seen the drawing side idle.
     pub pipes_step: Option<Setup>,
+    /// A fault has swallowed the last reset: what was busy is so still.
+    pub reset_lost: bool,
 }
 
 impl Core {
@@ -85,6 +87,7 @@ impl Core {
             window: Window::default(),
             removed: false,
             pipes_step: None,
+            reset_lost: false,
             cfg,
         };
         core.power_on();
@@ -110,6 +113,7 @@ impl Core {
         self.msi_armed = true;
         self.removed = false;
         self.pipes_step = None;
+        self.reset_lost = false;
         let top = (self.cfg.vram - 1) >> 16;
         self.mc_ind_write(self.cfg.chip.mc.fb_location, (top << 16) as u32);
         self.gart_changed();

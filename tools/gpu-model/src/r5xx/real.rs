@@ -166,9 +166,11 @@ impl Core {
         }
     }
 
-    /// A register of the pipes' set-up is written.
+    /// A register of the pipes' set-up is written. After a reset that a fault has swallowed the chip may be busy
+    /// for good, and nothing is told of it: upstream goes on, too, with a warning.
     pub fn watch_pipes(&mut self, offset: u32, origin: Origin) {
-        let Some(step) = Setup::of(offset).filter(|_| self.cfg.real.pipes) else {
+        let watched = self.cfg.real.pipes && !self.reset_lost;
+        let Some(step) = Setup::of(offset).filter(|_| watched) else {
             return;
         };
         // A stream's queries take pipes away and give them back, in the order of drawing.

@@ -25,8 +25,11 @@ impl Core {
     pub fn soft_reset(&mut self, value: u32) {
         self.watch_reset(value);
         if self.notes.inject(Kind::StuckReset, "").is_some() {
+            self.reset_lost = true;
             return;
         }
+        // Its end is none: zero lets go of the blocks.
+        self.reset_lost &= value == 0;
         match self.notes.inject(Kind::LateReset, "") {
             Some(us) => self.later.reset = Some((self.notes.in_us(us), value)),
             None => self.soft_reset_now(value),
