@@ -410,7 +410,10 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip, way: &Way) -> Res
     if way.last.is_some() {
         report::topology(pdev.as_ref(), &topology);
     }
-    way.after(Step::Probe)?;
+    if let Err(e) = way.after(Step::Probe) {
+        look.leave(&regs, &*platform);
+        return Err(e);
+    }
 
     // It is accepted. What shows a picture on it has the other BARs until here.
     take_from_firmware(pdev, c"ouro")?;

@@ -111,6 +111,20 @@ impl Gpu {
         let _awake = Awake::new(&hardware)?;
         hardware.prepare()?;
         let space = Space::new(hardware.clone(), &dma, lit)?;
+        Self::on(hardware, dma, space.clone(), aperture, local, tables)
+            // The scratch page is about to be freed.
+            .inspect_err(|_| space.retract())
+    }
+
+    /// The rest of [`new`](Self::new): the table is written.
+    fn on(
+        hardware: Arc<Hardware>,
+        dma: Arc<DmaDevice>,
+        space: Arc<Space>,
+        aperture: Option<Claim>,
+        local: Option<Local>,
+        tables: Option<Arc<TableStore>>,
+    ) -> Result<Arc<Self>> {
         hardware.start(space.layout().ok_or(EINVAL)?)?;
         // What it was doing before it was reset may have reached any page.
         dma.set_master(true);

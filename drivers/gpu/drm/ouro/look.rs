@@ -57,13 +57,29 @@ impl Look {
         match topology {
             Ok(topology) => Ok(Self { chip, gt, topology }),
             Err(e) => {
-                if gt.awake {
-                    chip.generation.sleep(&hw, &mut gt);
-                }
+                doze(chip, &hw, &mut gt);
                 dev_err!(dev, "{}\n", Words(e));
                 Err(errno(e))
             }
         }
+    }
+
+    /// Lets the device go, asleep again.
+    pub(crate) fn leave(mut self, regs: &Window, platform: &dyn Platform) {
+        let hw = Hw {
+            regs,
+            gtt: &Unmapped,
+            platform,
+            firmware: &[],
+            card: self.topology.card,
+        };
+        doze(self.chip, &hw, &mut self.gt);
+    }
+}
+
+fn doze(chip: &Chip, hw: &Hw<'_>, gt: &mut Gt) {
+    if gt.awake {
+        chip.generation.sleep(hw, gt);
     }
 }
 

@@ -81,6 +81,8 @@ pub(crate) struct Retirer {
     /// As `engines`.
     #[pin]
     recovery: Mutex<Option<Arc<Recovery>>>,
+    /// Whether it was said that units hold copies of entries.
+    copies_held: Atomic<bool>,
     /// Engines that have reported errors, a bit each.
     errors: Atomic<u32>,
     #[pin]
@@ -198,6 +200,7 @@ impl Retirer {
                 }, "ouro_quarantine"),
                 engines <- new_mutex!(KVec::new(), "ouro_retirer_engines"),
                 recovery <- new_mutex!(None, "ouro_retirer_recovery"),
+                copies_held: Atomic::new(false),
                 errors: Atomic::new(0),
                 gate <- Gate::new(),
                 exchange <- Exchange::new(),
@@ -449,17 +452,18 @@ impl Retirer {
     /// Whether no unit holds copies of entries that were taken out of the tables. Of a device that does not
     /// say so, they may: until it was reset, or is gone.
     fn copies_are_gone(&self) -> bool {
-        match self.hardware.invalidate_tlbs() {
-            Ok(()) => true,
-            Err(e) if e == ENODEV => true,
-            Err(e) => {
-                dev_warn!(
-                    self.hardware.dev(),
-                    "TLBs are not invalidated ({e:?}): memory is kept\n"
-                );
-                false
-            }
+        let gone = match self.hardware.invalidate_tlbs() {
+            Err(e) if e != ENODEV => Err(e),
+            _ => Ok(()),
+        };
+        let said = self.copies_held.xchg(gone.is_err(), ordering::Relaxed);
+        if let (Err(e), false) = (gone, said) {
+            dev_warn!(
+                self.hardware.dev(),
+                "TLBs are not invalidated ({e:?}): memory is kept\n"
+            );
         }
+        gone.is_ok()
     }
 
     /// Lets go of everything: no engine runs any more, and nothing new comes. Process context.

@@ -86,7 +86,8 @@ impl Global {
                 .set(index as u32, hardware.read_gtt(index as u32));
         }
         this.fill(hardware);
-        this.check(hardware)?;
+        this.check(hardware)
+            .inspect_err(|_| this.retract(hardware))?;
         Ok(this)
     }
 
