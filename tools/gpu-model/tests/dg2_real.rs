@@ -277,9 +277,9 @@ fn an_engine_that_was_left_running() {
 const GT: u64 = 11;
 /// Of the blitter: 221D0h.
 const COPY: u64 = 1;
-/// Of the render engine: E18Ch, E4F4h, E5F0h, 20ECh; and with compute engines: E530h, E18Ch, E7CCh three times,
+/// Of the render engine: E18Ch, E4F4h, E5F0h, 20ECh, 20E0h; and with compute engines: E530h, E18Ch, E7CCh three times,
 /// 83B4h, E7C8h, E48Ch, 14800h.
-const RENDER: u64 = 4 + 9;
+const RENDER: u64 = 5 + 9;
 /// Of its contexts: 6208h, B158h, 6604h, 731Ch, 83A4h, 703Ch, 7004h, 7044h.
 const CONTEXT: u64 = 8;
 

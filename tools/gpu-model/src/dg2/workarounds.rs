@@ -92,6 +92,7 @@ const WORKAROUNDS: &[Workaround] = &[
     (0xe5f0, 7 << 11, 0, "22010960976, 14013347512", ALL, When::Render),
     (0xe5f0, 1 << 3, 1 << 3, "14015150844", ALL, When::Render),
     (0x20ec, 1 << 1, 1 << 1, "18019627453", ALL, When::Render),
+    (0x20e0, 1 << 14, 1 << 14, "tuning: contexts choose preemption in 3D commands", ALL, When::Render),
     // Render and compute engines.
     (0xe530, 3 << 5, 2 << 5, "tuning: stack ids of ray tracing", ALL, When::Compute),
     (0xe18c, 1 << 0, 1 << 0, "border colours of indirect state", ALL, When::Compute),
