@@ -218,6 +218,22 @@ fn pipes_after_a_lost_reset() {
     assert_eq!(rig.gpu.lint_count(Rule::PipesBusy), 1);
 }
 
+/// Of a status that is garbage nobody can see that the chip is busy; the next one that is not is believed.
+#[test]
+fn pipes_after_a_status_that_is_garbage() {
+    let rig = with("pipes");
+    rig.set(0x2084, 0x0003_0000 | 3 << 4 | 4);
+    rig.gpu.inject(Fault::once(Kind::GarbageRead));
+    rig.reg(0xe40);
+    rig.set(0x4274, 0xf);
+    rig.set(0x4018, 0x11);
+    assert_eq!(rig.gpu.lint_count(Rule::PipesBusy), 0);
+    assert_eq!(rig.gpu.lint_count(Rule::PipesUnwaited), 0);
+    assert_eq!(rig.reg(0xe40) >> 31, 1);
+    rig.set(0x4018, 0x11);
+    assert_eq!(rig.gpu.lint_count(Rule::PipesBusy), 1);
+}
+
 /// A table that is written while firmware's surface lies over it comes out in another order.
 #[test]
 fn a_table_under_firmwares_surface() {

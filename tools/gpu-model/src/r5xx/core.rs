@@ -60,6 +60,8 @@ pub(crate) struct Core {
     pub pipes_step: Option<Setup>,
     /// A fault has swallowed the last reset: what was busy is so still.
     pub reset_lost: bool,
+    /// A fault has made nonsense of what RBBM_STATUS said last: it may have looked idle.
+    pub status_garbled: bool,
 }
 
 impl Core {
@@ -88,6 +90,7 @@ impl Core {
             removed: false,
             pipes_step: None,
             reset_lost: false,
+            status_garbled: false,
             cfg,
         };
         core.power_on();
@@ -114,6 +117,7 @@ impl Core {
         self.removed = false;
         self.pipes_step = None;
         self.reset_lost = false;
+        self.status_garbled = false;
         let top = (self.cfg.vram - 1) >> 16;
         self.mc_ind_write(self.cfg.chip.mc.fb_location, (top << 16) as u32);
         self.gart_changed();

@@ -71,7 +71,9 @@ impl Core {
             }
             reg::RBBM_STATUS => {
                 let value = self.rbbm_status();
-                self.garbled(value)
+                let told = self.garbled(value);
+                self.status_garbled = told != value;
+                told
             }
             reg::DMA_GUI_STATUS | reg::DMA_VID_STATUS => self.dma_status(offset),
             reg::DST_PIPE_CONFIG => self.pipe_config(),

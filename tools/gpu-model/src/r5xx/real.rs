@@ -166,10 +166,10 @@ impl Core {
         }
     }
 
-    /// A register of the pipes' set-up is written. After a reset that a fault has swallowed the chip may be busy
-    /// for good, and nothing is told of it: upstream goes on, too, with a warning.
+    /// A register of the pipes' set-up is written. Nothing is told if a fault keeps the chip busy, by a reset
+    /// that it swallows (upstream goes on, too, with a warning), or hides that it is, in RBBM_STATUS.
     pub fn watch_pipes(&mut self, offset: u32, origin: Origin) {
-        let watched = self.cfg.real.pipes && !self.reset_lost;
+        let watched = self.cfg.real.pipes && !self.reset_lost && !self.status_garbled;
         let Some(step) = Setup::of(offset).filter(|_| watched) else {
             return;
         };
@@ -197,6 +197,9 @@ impl Core {
 
     fn pipes_unwaited(&mut self, offset: u32) {
         self.pipes_step = None;
+        if self.reset_lost || self.status_garbled {
+            return;
+        }
         self.notes
             .lint(Rule::PipesUnwaited, || format!("{offset:#06x}"));
     }
