@@ -248,7 +248,7 @@ mod tests {
         // Bits 13:9, where their masks are set: 9 and 11; 10 does not count.
         mock.set(0x800c, 0x0a00_0e00);
         // As bits 0 and 2.
-        mock.script(0xa2a0, &[0b010, 0b011, 0b111]);
+        mock.script(0xa2a0, &[0b010, 0b011, 0b101]);
         reset(&probed(&mock), ResetScope::Engine(1), &mock).unwrap();
         let (r, pause) = (Access::R, Access::Pause(1));
         let log = mock.take();
