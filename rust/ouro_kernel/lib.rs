@@ -16,6 +16,7 @@
 //! | [`fence`] | `dma_fence`: ours, anyone's, callbacks, containers |
 //! | [`resv`] | `dma_resv` and locking many of them |
 //! | [`syncobj`], [`sync_file`] | fences that user space holds |
+//! | [`bond`] | the time that a device is bound |
 //! | [`pci`], [`mmio`], [`irq`] | the device: configuration, registers, interrupts |
 //! | [`work`], [`wait`] | own work queues and cancelling; waiting |
 //! | [`shrinker`] | giving memory back |
@@ -27,6 +28,7 @@
 //! | [`coredump`] | reports |
 //! | [`task`], [`time`], [`uaccess`] | small things |
 
+pub mod bond;
 pub mod coredump;
 pub mod drm;
 pub mod fence;

@@ -43,9 +43,9 @@ pub unsafe trait Member: ListItem<0> {
 /// Makes a type with a field of type [`Membership`] a [`Member`].
 #[macro_export]
 macro_rules! impl_member {
-    (impl Member for $t:ty { self.$field:ident }) => {
+    (impl$({$($generics:tt)*})? Member for $t:ty { self.$field:ident }) => {
         // SAFETY: It is that field.
-        unsafe impl $crate::list::Member for $t {
+        unsafe impl$(<$($generics)*>)? $crate::list::Member for $t {
             fn membership(&self) -> &$crate::list::Membership {
                 &self.$field
             }

@@ -2,23 +2,21 @@
 
 //! The device as the other end of DMA, and all that is mapped for it.
 
-use core::mem::MaybeUninit;
 use kernel::{
     bindings,
     device::{self, Core},
     error::to_result,
-    list::{impl_list_arc_safe, impl_list_item, List, ListArc, ListLinks},
-    new_condvar, new_mutex, pci,
+    pci,
     prelude::*,
-    sync::{aref::ARef, Arc, CondVar, Mutex, UniqueArc},
+    sync::{aref::ARef, Arc},
     types::Opaque,
 };
 
 use crate::{
+    bond::{self, Bond, Inside},
     gem::Attachment,
     pci::{end_with_bond, raw_device, raw_pci, EndWithBond},
     raw,
-    wait::{self, Completion, Interruptible},
 };
 
 /// A table of all pages of an object.
@@ -100,55 +98,16 @@ impl Memory {
     }
 }
 
-/// Memory for a [`Mapped`].
-pub(super) struct Room(UniqueArc<MaybeUninit<Mapped>>);
+// SAFETY: A table and the exporter's are only read while they are mapped, and freed by whoever has it alone.
+unsafe impl Send for Memory {}
+// SAFETY: As above.
+unsafe impl Sync for Memory {}
 
-impl Room {
-    /// Allocates it.
-    ///
-    /// Errors: `ENOMEM`.
-    pub(super) fn new() -> Result<Self> {
-        Ok(Self(UniqueArc::new_uninit(GFP_KERNEL)?))
-    }
-}
+/// Room for a [`Mapped`].
+pub(super) type Room = bond::Room<Memory>;
 
 /// Something that is mapped, or was until the unbind.
-#[pin_data]
-pub(super) struct Mapped {
-    #[pin]
-    links: ListLinks,
-    /// Completed when the unbind has unmapped it.
-    #[pin]
-    ended: Completion,
-    memory: Memory,
-}
-
-impl_list_arc_safe! {
-    impl ListArcSafe<0> for Mapped { untracked; }
-}
-impl_list_item! {
-    impl ListItem<0> for Mapped { using ListLinks { self.links }; }
-}
-
-// SAFETY: The memory is not changed while it is shared; the links are under the lock of the list.
-unsafe impl Send for Mapped {}
-// SAFETY: As above.
-unsafe impl Sync for Mapped {}
-
-impl Mapped {
-    /// What is mapped.
-    pub(super) fn memory(&self) -> &Memory {
-        &self.memory
-    }
-}
-
-/// All that is mapped for a device.
-struct State {
-    bound: bool,
-    /// How many are mapping or unmapping now: the end of the bond waits for them.
-    inside: usize,
-    mapped: List<Mapped>,
-}
+pub(super) type Mapped = bond::Item<Memory>;
 
 /// The device as the other end of DMA: what [`pages`](crate::pages) maps for.
 ///
@@ -163,22 +122,21 @@ struct State {
 pub struct DmaDevice {
     pdev: ARef<pci::Device>,
     bits: u32,
-    /// Held for the list alone; nothing allocates under it.
     #[pin]
-    state: Mutex<State>,
-    /// Somebody has gone who was counted.
-    #[pin]
-    gone: CondVar,
+    bond: Bond<Memory>,
 }
 
 /// The bond of a device: it is bound as long as this lives. Not to be kept while waiting for anything
 /// that the unbind may have to end.
-pub(crate) struct Bonded<'a>(&'a DmaDevice);
+pub(crate) struct Bonded<'a> {
+    device: &'a DmaDevice,
+    inside: Inside<'a, Memory>,
+}
 
 impl Bonded<'_> {
     /// The C device.
     pub(crate) fn raw(&self) -> *mut bindings::device {
-        self.0.raw()
+        self.device.raw()
     }
 
     /// Takes over what was just mapped.
@@ -187,26 +145,7 @@ impl Bonded<'_> {
     ///
     /// `memory` is mapped for this device, by what [`Memory::unmap()`] undoes.
     pub(super) unsafe fn add(&self, room: Room, memory: Memory) -> Arc<Mapped> {
-        let Ok(item) = room.0.pin_init_with(pin_init!(Mapped {
-            links <- ListLinks::new(),
-            ended <- Completion::new(),
-            memory,
-        }));
-        let item = ListArc::from(item);
-        let arc = item.clone_arc();
-        // If the bond is being ended, that waits for us, and then looks at the list again.
-        self.0.state.lock().mapped.push_back(item);
-        arc
-    }
-}
-
-impl Drop for Bonded<'_> {
-    fn drop(&mut self) {
-        let mut state = self.0.state.lock();
-        state.inside -= 1;
-        if !state.bound && state.inside == 0 {
-            self.0.gone.notify_all();
-        }
+        self.inside.add(room, memory)
     }
 }
 
@@ -232,12 +171,7 @@ impl DmaDevice {
             pin_init!(Self {
                 pdev: pdev.into(),
                 bits,
-                state <- new_mutex!(State {
-                    bound: true,
-                    inside: 0,
-                    mapped: List::new(),
-                }),
-                gone <- new_condvar!(),
+                bond <- Bond::new(),
             }),
             GFP_KERNEL,
         )?;
@@ -296,54 +230,29 @@ impl DmaDevice {
     ///
     /// Errors: `ENODEV` from the unbind on.
     pub(crate) fn enter(&self) -> Result<Bonded<'_>> {
-        let mut state = self.state.lock();
-        if !state.bound {
-            return Err(ENODEV);
-        }
-        state.inside += 1;
-        Ok(Bonded(self))
-    }
-
-    /// Takes an item off the list, to unmap it. `None`: the unbind has it.
-    fn take_off(&self, item: &Mapped) -> Option<Bonded<'_>> {
-        let mut state = self.state.lock();
-        // SAFETY: An item is on the list of the device that it was mapped for, or on none.
-        unsafe { state.mapped.remove(item) }?;
-        // The unbind does not end before the list is empty, and nobody is inside.
-        state.inside += 1;
-        Some(Bonded(self))
+        Ok(Bonded {
+            device: self,
+            inside: self.bond.enter()?,
+        })
     }
 
     /// Unmaps what was taken over, or waits until the unbind has done so. Sleeps.
     pub(super) fn remove(&self, item: &Mapped) {
-        match self.take_off(item) {
-            // SAFETY: It was on the list, hence is mapped, and is ours alone now.
-            Some(bonded) => unsafe { item.memory.unmap(bonded.raw()) },
-            None => drop(item.ended.wait(Interruptible::No, wait::FOREVER)),
-        }
+        // SAFETY: What is on the list is mapped, and the bond gives it to one of us alone, while the device
+        // is bound.
+        self.bond
+            .undo(item, |memory| unsafe { memory.unmap(self.raw()) });
     }
 }
 
 impl EndWithBond for DmaDevice {
     fn end(&self) {
-        self.state.lock().bound = false;
-        // What was not stopped before cannot reach memory any more.
-        // SAFETY: The device is bound until this returns.
-        unsafe { bindings::pci_clear_master(raw_pci(&self.pdev)) };
-        loop {
-            let mut state = self.state.lock();
-            let Some(item) = state.mapped.pop_front() else {
-                if state.inside == 0 {
-                    break;
-                }
-                self.gone.wait(&mut state);
-                continue;
-            };
-            drop(state);
-            // SAFETY: It was on the list, hence is mapped, and is ours alone now. The device is bound
-            // until this returns.
-            unsafe { item.memory.unmap(self.raw()) };
-            item.ended.complete_all();
-        }
+        self.bond.end(
+            // What was not stopped before cannot reach memory any more.
+            // SAFETY: The device is bound until this returns.
+            || unsafe { bindings::pci_clear_master(raw_pci(&self.pdev)) },
+            // SAFETY: As in `remove()`; the device is bound until this returns.
+            |memory| unsafe { memory.unmap(self.raw()) },
+        );
     }
 }

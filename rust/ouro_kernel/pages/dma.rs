@@ -58,7 +58,7 @@ impl DmaMap {
 
     /// The runs of successive addresses, in the order of the pages.
     pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
-        let table = match self.mapped.memory() {
+        let table = match self.mapped.made() {
             Memory::Table(table) => table.get(),
             Memory::Pages(_) | Memory::Imported { .. } => core::ptr::null_mut(),
         };

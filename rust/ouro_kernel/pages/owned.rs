@@ -290,7 +290,7 @@ impl DmaPages {
 
     /// The addresses of all pages.
     pub fn addresses(&self) -> &[u64] {
-        match self.mapped.memory() {
+        match self.mapped.made() {
             Memory::Pages(addresses) => addresses,
             Memory::Table(_) | Memory::Imported { .. } => &[],
         }

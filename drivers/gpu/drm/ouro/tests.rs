@@ -6,6 +6,7 @@
 // Without KUnit there is nobody who uses all this.
 #![cfg(CONFIG_KUNIT = "y")]
 
+mod bond;
 mod fixture;
 mod list;
 
