@@ -2,7 +2,7 @@
 /*
  * What Rust cannot reach through kernel::bindings: static inlines, macros and
  * headers that the kernel crate does not include. Read by the compiler for
- * helpers.c, and by bindgen, which takes the functions alone.
+ * helpers.c and helpers_memory.c, and by bindgen, which takes the functions alone.
  */
 #ifndef _OURO_KERNEL_HELPERS_H_
 #define _OURO_KERNEL_HELPERS_H_

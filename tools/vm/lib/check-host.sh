@@ -130,7 +130,7 @@ tree_lacks() {
 
 check_tree() {
     results_begin host-tree
-    local file bad hosts=debian
+    local file bad lines hosts=debian
     # put together here, or this line would be found itself
     hosts+='|crates|pypi|npmjs'
     tree_lacks host/tree/hosts "://[a-z.]*($hosts)[.]" "a package registry's host name" . ':!Cargo.lock' ':!*.lock'
@@ -151,6 +151,16 @@ check_tree() {
         result PASS host/tree/unsafe
     else
         result FAIL host/tree/unsafe "outside rust/ouro_kernel, and not in tools/vm/unsafe: $(xargs <<<"$bad")"
+    fi
+
+    # A file is read in one sitting.
+    bad=$(cd "$OURO_TOP" && git ls-files '*.rs' '*.c' '*.h' '*.sh' '*.py' tools/vm | sort -u | while IFS= read -r file; do
+        lines=$(wc -l <"$file")
+        [ "$lines" -le 600 ] || echo "$file ($lines)"; done | xargs)
+    if [ -z "$bad" ]; then
+        result PASS host/tree/length
+    else
+        result FAIL host/tree/length "more than 600 lines: $bad"
     fi
 
     # A model may be there before the driver's backend is: then guests do not run on it yet.

@@ -390,3 +390,8 @@ impl Rig {
         assert_eq!(self.gpu.undocumented(), vec![], "undocumented registers");
     }
 }
+
+/// A semaphore in poll mode that waits for a global dword to be this value or more.
+pub fn wait(va: u64, value: u32) -> [u32; 6] {
+    [0x0e40_9003, value, va as u32, 0, 0, NOOP]
+}

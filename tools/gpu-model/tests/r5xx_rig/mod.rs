@@ -8,6 +8,9 @@
 
 #![allow(dead_code)]
 
+pub mod canvas;
+pub mod draw;
+
 use gpu_model::memory::VecMemory;
 use gpu_model::model::IrqSink;
 use gpu_model::r5xx::{Chip, R5xx, R5xxConfig};

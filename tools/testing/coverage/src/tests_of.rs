@@ -4,6 +4,7 @@
 //! | name | where |
 //! | --- | --- |
 //! | `gen6::pte::tests::name` | `hw/gen6/pte.rs` of the driver (or `core/`), or `hw/gen6/pte/tests.rs` |
+//! | `sched::tests::turns::name` | `core/sched/tests/turns.rs` |
 //! | `gen6_requests::name` | `tools/testing/host/tests/gen6_requests.rs` |
 //! | `snb_rings::name` | `tools/gpu-model/tests/snb_rings.rs` |
 //! | `intel/pte.rs::name` | `tools/gpu-model/src/intel/pte.rs` |
@@ -28,9 +29,12 @@ impl TestNames {
             let dir = top.join("drivers/gpu/drm/ouro").join(dir);
             names.folder(&dir, &dir, |at, name| {
                 let module = at.trim_end_matches(".rs").replace('/', "::");
-                // Tests may have a file of their own.
-                let module = module.trim_end_matches("::tests");
-                format!("{module}::tests::{name}")
+                // Tests may have a file or a folder of their own.
+                if module.split("::").any(|part| part == "tests") {
+                    format!("{module}::{name}")
+                } else {
+                    format!("{module}::tests::{name}")
+                }
             })?;
         }
         for dir in ["tools/testing/host/tests", "tools/gpu-model/tests"] {

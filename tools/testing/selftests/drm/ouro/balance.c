@@ -11,6 +11,7 @@
 #define TOPIC balance
 #define ONLY_CARDS
 #include "test.h"
+#include "balance.h"
 #include "batch_local.h"
 
 /* General register 0 of an engine, from its own registers on: it is in each context's image. */
@@ -25,47 +26,6 @@ enum { UNKNOWN = 0x1f800000 };
 /* What is free has done it by then (nanoseconds), and what is not has not (microseconds). */
 #define SOON 30000000000ll
 #define NOT_YET_US 200000
-
-/* Why a test is skipped: what i915_drm.h leaves open, others say later, or not at all. */
-#define NOT_OURS "another driver answers in its own way"
-
-#define CLASS(c, i) { I915_ENGINE_CLASS_##c, i }
-
-static const struct i915_engine_class_instance gap = {
-	(__u16)I915_ENGINE_CLASS_INVALID,
-	(__u16)I915_ENGINE_CLASS_INVALID_NONE,
-};
-
-/* Places of the contexts here. */
-enum { VIRTUAL, FIRST, SECOND, RENDER, PLACES };
-
-static const struct i915_engine_class_instance video[2] = { CLASS(VIDEO, 0), CLASS(VIDEO, 1) };
-
-struct list {
-	__u64 extensions;
-	struct i915_engine_class_instance engines[PLACES];
-};
-
-/* A context with this list; 0 or a negative errno. */
-static int with_list(int fd, struct list *list, __u32 *context)
-{
-	struct drm_i915_gem_context_create_ext_setparam set = {
-		.base.name = I915_CONTEXT_CREATE_EXT_SETPARAM,
-		.param = { .param = I915_CONTEXT_PARAM_ENGINES,
-			   .size = sizeof(*list),
-			   .value = U64(list) },
-	};
-	struct drm_i915_gem_context_create_ext create = {
-		.flags = I915_CONTEXT_CREATE_FLAGS_USE_EXTENSIONS,
-		.extensions = U64(&set),
-	};
-	int got;
-
-	cover("DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT");
-	got = call(fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT, &create);
-	*context = create.ctx_id;
-	return got;
-}
 
 /* A context whose first place is both video engines, with each of them behind; 0: none. */
 static __u32 balanced(int fd)
@@ -601,155 +561,6 @@ TEST_F(balance, while_engines_are_reset)
 		EXPECT_EQ(0, gem_wait(self->fd, target, SOON));
 		EXPECT_EQ(0, reset_stats(self->fd, contexts[i]).batch_active);
 		EXPECT_EQ(STEPS, gem_read32(self->fd, target, 8 * i));
-	}
-}
-
-/* The errno of a batch of one object that is not there: ENOENT if the engine is. */
-static int probe(int fd, __u32 context, __u64 place)
-{
-	struct drm_i915_gem_exec_object2 object = {};
-	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(&object),
-					       .buffer_count = 1,
-					       .flags = place,
-					       .rsvd1 = context };
-
-	return call(fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
-}
-
-TEST_F(balance, arguments)
-{
-	I915_DEFINE_CONTEXT_ENGINES_LOAD_BALANCE(good, 2) = {
-		.base.name = I915_CONTEXT_ENGINES_EXT_LOAD_BALANCE,
-		.num_siblings = 2,
-		.engines = { video[0], video[1] },
-	};
-	struct list list = { .engines = { gap, video[0], gap, CLASS(RENDER, 0) } };
-	typeof(good) ext = good, second = good;
-	__u32 context;
-
-	list.extensions = U64(&ext);
-	EXPECT_EQ(0, with_list(self->fd, &list, &context));
-	EXPECT_EQ(-ENOENT, probe(self->fd, context, 0));
-	EXPECT_EQ(-EINVAL, probe(self->fd, context, 2));
-	/* two of them */
-	ext.base.next_extension = U64(&second);
-	second.engine_index = 2;
-	EXPECT_EQ(0, with_list(self->fd, &list, &context));
-	EXPECT_EQ(-ENOENT, probe(self->fd, context, 2));
-	/* the place is taken, by the first one or in the list; or is none */
-	second.engine_index = 0;
-	EXPECT_EQ(-EEXIST, with_list(self->fd, &list, &context));
-	ext = good;
-	ext.engine_index = 1;
-	EXPECT_EQ(-EEXIST, with_list(self->fd, &list, &context));
-	ext.engine_index = PLACES;
-	EXPECT_EQ(-EINVAL, with_list(self->fd, &list, &context));
-	ext.engine_index = 0xffff;
-	EXPECT_EQ(-EINVAL, with_list(self->fd, &list, &context));
-	ext = good;
-	ext.flags = 1;
-	EXPECT_EQ(-EINVAL, with_list(self->fd, &list, &context));
-	ext = good;
-	ext.mbz64 = 1ull << 63;
-	EXPECT_EQ(-EINVAL, with_list(self->fd, &list, &context));
-	ext = good;
-	ext.base.flags = 1;
-	EXPECT_EQ(-EINVAL, with_list(self->fd, &list, &context));
-	/* none: a gap as before. One: that one */
-	ext = good;
-	ext.num_siblings = 0;
-	EXPECT_EQ(0, with_list(self->fd, &list, &context));
-	EXPECT_EQ(-EINVAL, probe(self->fd, context, 0));
-	ext.num_siblings = 1;
-	EXPECT_EQ(0, with_list(self->fd, &list, &context));
-	EXPECT_EQ(-ENOENT, probe(self->fd, context, 0));
-	/* engines that are not there, gaps */
-	ext = good;
-	ext.engines[1].engine_instance = 77;
-	EXPECT_EQ(-EINVAL, with_list(self->fd, &list, &context));
-	ext.engines[1] = gap;
-	EXPECT_EQ(-EINVAL, with_list(self->fd, &list, &context));
-}
-
-/* What has no order, or no sense. */
-TEST_F(balance, sets_that_cannot_be)
-{
-	I915_DEFINE_CONTEXT_ENGINES_LOAD_BALANCE(ext, 2) = {
-		.base.name = I915_CONTEXT_ENGINES_EXT_LOAD_BALANCE,
-		.num_siblings = 2,
-		.engines = { video[0], CLASS(RENDER, 0) },
-	};
-	struct list list = { .extensions = U64(&ext), .engines = { gap, gap, gap, gap } };
-	__u32 context;
-
-	if (!self->gpu.ouro)
-		SKIP(return, NOT_OURS);
-	EXPECT_EQ(-EINVAL, with_list(self->fd, &list, &context));
-	/* one of them twice */
-	ext.engines[1] = video[0];
-	EXPECT_EQ(-EINVAL, with_list(self->fd, &list, &context));
-	ext.num_siblings = 0xffff;
-	EXPECT_EQ(-EINVAL, with_list(self->fd, &list, &context));
-	list.extensions = BAD_POINTER;
-	EXPECT_EQ(-EFAULT, with_list(self->fd, &list, &context));
-}
-
-/* Pairs that run together are for chips with less engines. */
-TEST_F(balance, bonds)
-{
-	I915_DEFINE_CONTEXT_ENGINES_BOND(bond, 1) = {
-		.base.name = I915_CONTEXT_ENGINES_EXT_BOND,
-		.master = video[0],
-		.virtual_index = FIRST,
-		.num_bonds = 1,
-		.engines = { video[1] },
-	};
-	struct list list = { .extensions = U64(&bond),
-			     .engines = { gap, video[0], video[1], CLASS(RENDER, 0) } };
-	__u32 context;
-
-	EXPECT_EQ(-ENODEV, with_list(self->fd, &list, &context));
-	/* whatever is wrong with them */
-	bond.flags = 1;
-	EXPECT_EQ(-ENODEV, with_list(self->fd, &list, &context));
-}
-
-/* Batches that begin together are not offered; what could not be anyway is said first. */
-TEST_F(balance, parallel_submission)
-{
-	I915_DEFINE_CONTEXT_ENGINES_PARALLEL_SUBMIT(good, 2) = {
-		.base.name = I915_CONTEXT_ENGINES_EXT_PARALLEL_SUBMIT,
-		.width = 2,
-		.num_siblings = 1,
-		.engines = { video[0], video[1] },
-	};
-	struct list list = { .engines = { gap, video[0], video[1], CLASS(RENDER, 0) } };
-	typeof(good) bad[10];
-	unsigned int i;
-	__u32 context;
-
-	if (!self->gpu.ouro)
-		SKIP(return, NOT_OURS);
-	list.extensions = U64(&good);
-	EXPECT_EQ(-ENODEV, with_list(self->fd, &list, &context));
-	for (i = 0; i < ARRAY_LEN(bad); i++)
-		bad[i] = good;
-	bad[0].engine_index = PLACES;
-	bad[1].engine_index = FIRST;
-	bad[2].width = 1;
-	bad[3].num_siblings = 0;
-	bad[4].mbz16 = 1;
-	bad[5].flags = 1;
-	bad[6].mbz64[2] = 1;
-	bad[7].engines[1].engine_instance = 77;
-	bad[8].engines[1].engine_class = I915_ENGINE_CLASS_RENDER;
-	bad[9].engines[1] = video[0];
-	for (i = 0; i < ARRAY_LEN(bad); i++) {
-		list.extensions = U64(&bad[i]);
-		EXPECT_EQ(-EINVAL, with_list(self->fd, &list, &context))
-		{
-			TH_LOG("case %u", i);
-		}
 	}
 }
 

@@ -14,7 +14,7 @@ static int an_object(struct state *s)
 }
 
 /* With memory, and a mark in it. */
-static int a_full_object(struct state *s)
+int calls_full_object(struct state *s)
 {
 	__u32 mark = MARK;
 	int got = an_object(s);
@@ -22,7 +22,7 @@ static int a_full_object(struct state *s)
 	return got ? got : gem_write(s->fd, s->handle, 0, &mark, 4);
 }
 
-static void drop_object(struct state *s)
+void calls_drop_object(struct state *s)
 {
 	gem_close(s->fd, s->handle);
 }
@@ -162,14 +162,14 @@ static void unmap(struct state *s)
 
 static int object_mapped_wb(struct state *s)
 {
-	int got = a_full_object(s);
+	int got = calls_full_object(s);
 
 	return got ? got : do_map(s, I915_MMAP_OFFSET_WB);
 }
 
 static int object_mapped_gtt(struct state *s)
 {
-	int got = a_full_object(s);
+	int got = calls_full_object(s);
 
 	return got ? got : do_map(s, I915_MMAP_OFFSET_GTT);
 }
@@ -186,7 +186,7 @@ static int do_touch(struct state *s)
 static void drop_mapped(struct state *s)
 {
 	unmap(s);
-	drop_object(s);
+	calls_drop_object(s);
 }
 
 static int do_mmap_legacy(struct state *s)
@@ -282,7 +282,7 @@ static void drop_busy(struct state *s)
 	spin_stop(&s->spin);
 	gem_wait(s->fd, s->handle, -1);
 	spin_free(&s->spin);
-	drop_object(s);
+	calls_drop_object(s);
 }
 
 static int do_context(struct state *s)
@@ -404,7 +404,7 @@ static int an_exported_object(struct state *s)
 	int got = gpu_open(&s->other);
 
 	if (!got)
-		got = a_full_object(s);
+		got = calls_full_object(s);
 	return got ? got : do_export(s);
 }
 
@@ -425,7 +425,7 @@ static void undo_import(struct state *s)
 static void drop_exported(struct state *s)
 {
 	close(s->file);
-	drop_object(s);
+	calls_drop_object(s);
 	gpu_close(&s->other);
 }
 
@@ -437,166 +437,26 @@ static int do_map_export(struct state *s)
 	return peek(s->map) == MARK ? 0 : -EIO;
 }
 
-/* An object without memory: on a card, one whose memory is to be the card's. */
-static __u32 an_untouched_object(struct state *s)
-{
-	int handle;
-
-	if (!is_card(s->gpu))
-		return gem_create(s->fd, SIZE);
-	handle = create_local(s->fd, SIZE);
-	return handle < 0 ? 0 : handle;
-}
-
-/* A batch that stores to an object with memory, and to one that has none yet. */
-static int a_batch(struct state *s)
-{
-	const struct engine *engine = &s->gpu->engines[0];
-	struct batch *b = s->batch;
-	int got = a_full_object(s);
-
-	if (got)
-		return got;
-	s->second = an_untouched_object(s);
-	batch_init(b);
-	batch_store(b, store_for(s->gpu, engine, 4), s->handle, 64, 0x1234);
-	batch_store(b, store_for(s->gpu, engine, 4), s->second, 64, 0x1234);
-	batch_end(b, s->gpu->backend);
-	s->file = -1;
-	s->context = 0;
-	/* the batch's object is the last one of the list */
-	if (!s->second || !batch_finish(s->fd, b, &s->eb))
-		return -ENOMEM;
-	s->eb.flags = engine->ring;
-	return 0;
-}
-
-/* The first one of a context, which gets its image; with fences in, out and in an array. */
-static int a_batch_with_fences(struct state *s)
-{
-	struct drm_syncobj_create create = { .flags = DRM_SYNCOBJ_CREATE_SIGNALED };
-	int got = a_batch(s);
-
-	if (!got)
-		got = call(s->fd, DRM_IOCTL_SYNCOBJ_CREATE, &create);
-	if (got)
-		return got;
-	s->syncobj = create.handle;
-	s->context = context_create(s->fd);
-	if (!s->context)
-		return -ENOMEM;
-	s->fences[0] = (struct drm_i915_gem_exec_fence){
-		.handle = s->syncobj, .flags = I915_EXEC_FENCE_WAIT | I915_EXEC_FENCE_SIGNAL
-	};
-	s->eb.rsvd1 = s->context;
-	s->eb.cliprects_ptr = U64(s->fences);
-	s->eb.num_cliprects = 1;
-	s->eb.flags |= I915_EXEC_FENCE_ARRAY | I915_EXEC_FENCE_OUT;
-	return 0;
-}
-
-static int a_batch_with_timelines(struct state *s)
-{
-	int got = a_batch_with_fences(s);
-
-	if (got)
-		return got;
-	s->fences[0].flags = I915_EXEC_FENCE_SIGNAL;
-	s->points[0] = 5;
-	s->timeline = (struct drm_i915_gem_execbuffer_ext_timeline_fences){
-		.base.name = DRM_I915_GEM_EXECBUFFER_EXT_TIMELINE_FENCES,
-		.fence_count = 1,
-		.handles_ptr = U64(s->fences),
-		.values_ptr = U64(s->points),
-	};
-	s->eb.flags &= ~I915_EXEC_FENCE_ARRAY;
-	s->eb.flags |= I915_EXEC_USE_EXTENSIONS;
-	s->eb.num_cliprects = 0;
-	s->eb.cliprects_ptr = U64(&s->timeline);
-	return 0;
-}
-
-/* Behind endless work: its dependencies are more than none. */
-static int a_batch_behind_work(struct state *s)
-{
-	const struct engine *last = &s->gpu->engines[s->gpu->n_engines - 1];
-	int got = a_batch(s);
-
-	return got ? got : spin_start(s->gpu, last, 0, s->second, NULL, &s->spin);
-}
-
-/* An object that is user memory. */
-static int a_batch_of_user_memory(struct state *s)
-{
-	struct drm_i915_gem_userptr make = { .user_ptr = U64(s->room), .user_size = ROOM };
-	struct batch *b = s->batch;
-	int got = a_batch(s);
-
-	if (got)
-		return got;
-	got = call(s->fd, DRM_IOCTL_I915_GEM_USERPTR, &make);
-	if (got)
-		return got;
-	gem_close(s->fd, s->second);
-	/* in the place of the second one */
-	b->objects[1].handle = make.handle;
-	b->relocs[1].target_handle = make.handle;
-	s->second = make.handle;
-	return 0;
-}
-
-int calls_exec(struct state *s)
-{
-	int got = call(s->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, &s->eb);
-
-	if (!got && s->eb.flags & I915_EXEC_FENCE_OUT)
-		s->file = s->eb.rsvd2 >> 32;
-	return got;
-}
-
-static void drop_batch(struct state *s)
-{
-	spin_stop(&s->spin);
-	gem_wait(s->fd, s->handle, -1);
-	spin_free(&s->spin);
-	if (s->file >= 0)
-		close(s->file);
-	if (s->context) {
-		context_destroy(s->fd, s->context);
-		/* an engine keeps what it has loaded until it has loaded another one */
-		store(s->gpu, &s->gpu->engines[0], 0, s->handle, 128, 0);
-		gem_wait(s->fd, s->handle, -1);
-	}
-	if (s->syncobj) {
-		struct drm_syncobj_destroy destroy = { .handle = s->syncobj };
-
-		call(s->fd, DRM_IOCTL_SYNCOBJ_DESTROY, &destroy);
-	}
-	gem_close(s->fd, s->batch->objects[s->batch->n_objects - 1].handle);
-	gem_close(s->fd, s->second);
-	drop_object(s);
-}
-
 const struct subject subjects[] = {
 	{ "open", NULL, do_open, undo_open, NULL, false, NULL },
 	{ "GEM_CREATE", NULL, do_create, undo_create, NULL, false, untold_object },
 	{ "GEM_CREATE_EXT", NULL, do_create_ext, undo_create, NULL, true, untold_object },
-	{ "GEM_PWRITE", an_object, do_pwrite, NULL, drop_object, false, NULL },
-	{ "GEM_PREAD", an_object, do_pread, NULL, drop_object, false, NULL },
-	{ "GEM_SET_DOMAIN", an_object, do_set_domain, NULL, drop_object, false, NULL },
-	{ "GEM_SET_DOMAIN with memory", a_full_object, do_set_domain, NULL, drop_object, false,
+	{ "GEM_PWRITE", an_object, do_pwrite, NULL, calls_drop_object, false, NULL },
+	{ "GEM_PREAD", an_object, do_pread, NULL, calls_drop_object, false, NULL },
+	{ "GEM_SET_DOMAIN", an_object, do_set_domain, NULL, calls_drop_object, false, NULL },
+	{ "GEM_SET_DOMAIN with memory", calls_full_object, do_set_domain, NULL, calls_drop_object, false,
 	  NULL },
-	{ "GEM_MMAP_OFFSET", an_object, do_mmap_offset, NULL, drop_object, false, NULL },
-	{ "mmap", an_object, map_wc, unmap, drop_object, false, NULL },
+	{ "GEM_MMAP_OFFSET", an_object, do_mmap_offset, NULL, calls_drop_object, false, NULL },
+	{ "mmap", an_object, map_wc, unmap, calls_drop_object, false, NULL },
 	{ "fault, cached", object_mapped_wb, do_touch, NULL, drop_mapped, false, NULL },
 	{ "fault, aperture", object_mapped_gtt, do_touch, NULL, drop_mapped, true, NULL },
-	{ "GEM_MMAP", an_object, do_mmap_legacy, unmap, drop_object, true, untold_mapping },
-	{ "GEM_SW_FINISH", an_object, do_sw_finish, NULL, drop_object, true, NULL },
-	{ "GEM_SET_CACHING", a_full_object, do_set_caching, NULL, drop_object, true, NULL },
-	{ "GEM_GET_CACHING", a_full_object, do_get_caching, NULL, drop_object, true, NULL },
-	{ "GEM_SET_TILING", a_full_object, do_set_tiling, NULL, drop_object, true, NULL },
-	{ "GEM_GET_TILING", a_full_object, do_get_tiling, NULL, drop_object, true, NULL },
-	{ "GEM_MADVISE", a_full_object, do_madvise, NULL, drop_object, true, NULL },
+	{ "GEM_MMAP", an_object, do_mmap_legacy, unmap, calls_drop_object, true, untold_mapping },
+	{ "GEM_SW_FINISH", an_object, do_sw_finish, NULL, calls_drop_object, true, NULL },
+	{ "GEM_SET_CACHING", calls_full_object, do_set_caching, NULL, calls_drop_object, true, NULL },
+	{ "GEM_GET_CACHING", calls_full_object, do_get_caching, NULL, calls_drop_object, true, NULL },
+	{ "GEM_SET_TILING", calls_full_object, do_set_tiling, NULL, calls_drop_object, true, NULL },
+	{ "GEM_GET_TILING", calls_full_object, do_get_tiling, NULL, calls_drop_object, true, NULL },
+	{ "GEM_MADVISE", calls_full_object, do_madvise, NULL, calls_drop_object, true, NULL },
 	{ "GEM_USERPTR", NULL, do_userptr, undo_create, NULL, true, untold_object },
 	{ "GEM_BUSY", a_busy_object, do_busy, NULL, drop_busy, false, NULL },
 	{ "GEM_WAIT", a_busy_object, do_wait, NULL, drop_busy, false, NULL },
@@ -609,20 +469,20 @@ const struct subject subjects[] = {
 	{ "CONTEXT_CREATE", NULL, do_context, undo_context, NULL, false, untold_context },
 	{ "CONTEXT_SETPARAM, _GETPARAM", NULL, do_context_param, NULL, NULL, false, NULL },
 	{ "GET_RESET_STATS", NULL, do_reset_stats, NULL, NULL, true, NULL },
-	{ "PRIME_HANDLE_TO_FD", a_full_object, do_export, undo_export, drop_object, false,
+	{ "PRIME_HANDLE_TO_FD", calls_full_object, do_export, undo_export, calls_drop_object, false,
 	  untold_file },
 	{ "PRIME_FD_TO_HANDLE", an_exported_object, do_import, undo_import, drop_exported, false,
 	  untold_import },
 	{ "mmap of a dma-buf", an_exported_object, do_map_export, unmap, drop_exported, false,
 	  NULL },
-	{ "EXECBUFFER2", a_batch, calls_exec, NULL, drop_batch, false, NULL },
-	{ "EXECBUFFER2, fences", a_batch_with_fences, calls_exec, NULL, drop_batch, false,
+	{ "EXECBUFFER2", calls_batch, calls_exec, NULL, calls_drop_batch, false, NULL },
+	{ "EXECBUFFER2, fences", calls_batch_with_fences, calls_exec, NULL, calls_drop_batch, false,
 	  untold_file },
-	{ "EXECBUFFER2, timelines", a_batch_with_timelines, calls_exec, NULL, drop_batch, false,
+	{ "EXECBUFFER2, timelines", calls_batch_with_timelines, calls_exec, NULL, calls_drop_batch, false,
 	  untold_file },
-	{ "EXECBUFFER2, dependencies", a_batch_behind_work, calls_exec, NULL, drop_batch, false,
+	{ "EXECBUFFER2, dependencies", calls_batch_behind_work, calls_exec, NULL, calls_drop_batch, false,
 	  NULL },
-	{ "EXECBUFFER2, user memory", a_batch_of_user_memory, calls_exec, NULL, drop_batch, true,
+	{ "EXECBUFFER2, user memory", calls_batch_of_user_memory, calls_exec, NULL, calls_drop_batch, true,
 	  NULL },
 };
 

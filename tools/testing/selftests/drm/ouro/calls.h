@@ -45,6 +45,18 @@ struct subject {
 
 enum { ROOM = 16 * PAGE, SIZE = 8 * PAGE, MARK = 0x0badcafe };
 
+/* An object with memory, and a mark in it; and how it goes. */
+int calls_full_object(struct state *s);
+void calls_drop_object(struct state *s);
+
+/* Batches, and how each of them goes. */
+int calls_batch(struct state *s);
+int calls_batch_with_fences(struct state *s);
+int calls_batch_with_timelines(struct state *s);
+int calls_batch_behind_work(struct state *s);
+int calls_batch_of_user_memory(struct state *s);
+void calls_drop_batch(struct state *s);
+
 /* The call of EXECBUFFER2: sends the batch of a state; 0, or an errno below it. */
 int calls_exec(struct state *s);
 

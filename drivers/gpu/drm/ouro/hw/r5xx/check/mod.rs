@@ -27,6 +27,8 @@
 
 mod blits;
 #[cfg(test)]
+mod by_hand;
+#[cfg(test)]
 mod holes;
 mod masks;
 #[cfg(test)]

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Whose turn it is: slices, urgent work, asking, cancelling.
+
+use super::*;
+
+#[test]
+fn endless_contexts_share_the_engine() {
+    let random = &mut Random(1);
+    let mut core = Core::new();
+    let (a, b) = (core.client(), core.client());
+    let (a, b) = (core.context(a, 0), core.context(b, 0));
+    core.publish(a, ENDLESS, 1);
+    core.publish(b, ENDLESS, 1);
+    for _ in 0..2_000 {
+        core.tick(random);
+    }
+    let (a, b) = (core.device.ran[a], core.device.ran[b]);
+    // Two slices and what it takes to preempt: less than that apart; and the engine was never idle.
+    assert!(a.abs_diff(b) <= 2 * POLICY.slice + URGENT, "{a} and {b}");
+    assert!(a + b >= 1_990, "{a} and {b}");
+    // A slice is a turn: so many loads and no more.
+    assert!((100..=200).contains(&core.loads), "{} loads", core.loads);
+}
+
+#[test]
+fn without_slices_who_is_first_goes_on_to_its_end() {
+    let random = &mut Random(6);
+    let mut core = Core::new();
+    let (a, b, c) = (core.client(), core.client(), core.client());
+    let (a, b, c) = (core.context(a, 0), core.context(b, 0), core.context(c, 1));
+    core.sched.set_slice(0);
+    core.publish(a, ENDLESS, 1);
+    core.publish(b, ENDLESS, 1);
+    for _ in 0..5 * POLICY.patience {
+        core.tick(random);
+    }
+    assert_eq!(core.device.ran[b], 0);
+    // What is more urgent does not wait for that.
+    core.publish(c, 1, 0);
+    for _ in 0..URGENT {
+        core.tick(random);
+    }
+    assert_eq!(core.device.ran[c], 1);
+    assert_eq!(core.sched.next(core.now), None);
+    // Slices again: they share.
+    core.sched.set_slice(POLICY.slice);
+    core.schedule();
+    let before = [core.device.ran[a], core.device.ran[b]];
+    for _ in 0..10 * (POLICY.slice + URGENT) {
+        core.tick(random);
+    }
+    assert!(core.device.ran[a] > before[0] && core.device.ran[b] > before[1]);
+}
+
+#[test]
+fn who_is_asked_goes_on_when_the_engine_has_answered() {
+    let random = &mut Random(3);
+    let mut core = Core::new();
+    let client = core.client();
+    let n = core.context(client, 0);
+    core.publish(n, ENDLESS, 1);
+    for k in 0..10 {
+        for _ in 0..100 {
+            core.tick(random);
+        }
+        assert_eq!(core.sched.owed(), None);
+        let loads = core.loads;
+        core.sched.ask();
+        core.schedule();
+        assert_eq!(core.sched.owed(), Some(core.now));
+        for _ in 0..URGENT {
+            core.tick(random);
+        }
+        assert_eq!((core.loads - loads, core.sched.owed()), (1, None), "{k}");
+        assert_eq!(core.device.running, Some(1));
+    }
+    assert!(core.device.ran[n] >= 1000 - 10 * URGENT);
+}
+
+#[test]
+fn who_is_cancelled_leaves_and_may_come_back() {
+    let random = &mut Random(5);
+    let mut core = Core::new();
+    let client = core.client();
+    let (n, other) = (core.context(client, 0), core.context(client, 0));
+    core.publish(n, ENDLESS, 1);
+    core.publish(other, ENDLESS, 1);
+    for k in 0..10 {
+        for _ in 0..50 {
+            core.tick(random);
+        }
+        core.cancel(n);
+        for _ in 0..URGENT {
+            core.tick(random);
+        }
+        let context = core.all[n].context;
+        assert!(!core.sched.is_held(context), "{k}");
+        let ran = core.device.ran[n];
+        for _ in 0..100 {
+            core.tick(random);
+        }
+        assert_eq!((core.device.running, core.device.ran[n]), (Some(2), ran));
+        core.all[n].cancelled = false;
+        core.sched.resume(context, core.now);
+        core.schedule();
+        for _ in 0..100 {
+            core.tick(random);
+        }
+        assert!(core.device.ran[n] > ran, "{k}");
+    }
+}
+
+#[test]
+fn who_does_not_let_go_owes_an_answer() {
+    let random = &mut Random(4);
+    let mut core = Core::new();
+    let client = core.client();
+    let (n, urgent) = (core.context(client, 0), core.context(client, 1));
+    core.publish(n, ENDLESS, ENDLESS);
+    for _ in 0..10 {
+        core.tick(random);
+    }
+    assert_eq!(core.sched.owed(), None);
+    let since = core.now;
+    core.publish(urgent, 1, 0);
+    for _ in 0..100 {
+        core.tick(random);
+        assert_eq!(core.sched.owed(), Some(since));
+    }
+    core.sched.reset(core.now);
+    assert_eq!(core.sched.owed(), None);
+}
+
+#[test]
+fn clients_share_and_not_contexts() {
+    let random = &mut Random(2);
+    let mut core = Core::new();
+    let (few, many) = (core.client(), core.client());
+    let one = core.context(few, 0);
+    core.publish(one, ENDLESS, 1);
+    for _ in 0..7 {
+        let n = core.context(many, 0);
+        core.publish(n, ENDLESS, 1);
+    }
+    for _ in 0..4_000 {
+        core.tick(random);
+    }
+    let few = core.device.ran[0];
+    let many: u64 = core.device.ran[1..].iter().sum();
+    assert!(
+        few.abs_diff(many) <= 2 * POLICY.slice + URGENT,
+        "{few} and {many}"
+    );
+    // And the contexts of one client share what it has.
+    let (least, most) = core.device.ran[1..]
+        .iter()
+        .fold((u64::MAX, 0), |(l, m), r| (l.min(*r), m.max(*r)));
+    assert!(most - least <= 3 * POLICY.slice, "{least} to {most}");
+}
+
+#[test]
+fn who_was_away_gets_no_credit() {
+    let random = &mut Random(3);
+    let mut core = Core::new();
+    let (a, b) = (core.client(), core.client());
+    let (a, b) = (core.context(a, 0), core.context(b, 0));
+    core.publish(a, ENDLESS, 0);
+    for _ in 0..1_000 {
+        core.tick(random);
+    }
+    core.publish(b, ENDLESS, 0);
+    let before = core.device.ran[a];
+    for _ in 0..400 {
+        core.tick(random);
+    }
+    let (a, b) = (core.device.ran[a] - before, core.device.ran[b]);
+    let bound = POLICY.credit + 2 * POLICY.slice + URGENT;
+    assert!(a.abs_diff(b) <= bound, "{a} and {b}");
+}
+
+#[test]
+fn urgent_work_takes_the_engine_away_and_gives_it_back() {
+    let random = &mut Random(4);
+    let mut core = Core::new();
+    let (a, b) = (core.client(), core.client());
+    let (low, high) = (core.context(a, 0), core.context(b, 5));
+    core.publish(low, ENDLESS, GAP);
+    for _ in 0..20 {
+        core.tick(random);
+    }
+    core.publish(high, 50, GAP);
+    for _ in 0..URGENT + 50 + URGENT {
+        core.tick(random);
+    }
+    assert_eq!(core.device.ran[high], 50);
+    assert_eq!(core.device.running, Some(low as u32 + 1));
+    // Raised above the other one, it is not sent away any more.
+    core.set_priority(low, 6);
+    core.publish(high, 50, GAP);
+    for _ in 0..POLICY.patience {
+        core.tick(random);
+    }
+    assert_eq!(core.device.ran[high], 50);
+}
+
+#[test]
+fn low_work_gets_a_slice_in_a_pause() {
+    let random = &mut Random(5);
+    let mut core = Core::new();
+    let (a, b) = (core.client(), core.client());
+    let (low, high) = (core.context(a, -5), core.context(b, 5));
+    core.publish(high, ENDLESS, 0);
+    core.publish(low, ENDLESS, 0);
+    for _ in 0..10_000 {
+        core.tick(random);
+    }
+    let low = core.device.ran[low];
+    // A slice after each 100 ticks of waiting, and what it takes to preempt it.
+    assert!(
+        (10_000 / 130 * 10 - 20..=10_000 / 110 * (10 + URGENT)).contains(&low),
+        "{low}"
+    );
+}
+
+#[test]
+fn one_context_is_never_kept_waiting() {
+    let random = &mut Random(6);
+    let mut core = Core::new();
+    let client = core.client();
+    let n = core.context(client, 0);
+    for _ in 0..100 {
+        let was_free = !core.sched.port().is_loading();
+        let loads = core.loads;
+        core.publish(n, 5, 0);
+        assert_eq!(core.loads - loads, u64::from(was_free));
+        core.tick(random);
+    }
+    assert!(core.loads <= core.acknowledged + 1);
+    core.drain(random);
+    assert_eq!(core.device.ran[n], 500);
+}
+
+#[test]
+fn what_is_held_stays() {
+    let random = &mut Random(7);
+    let mut core = Core::new();
+    let client = core.client();
+    let n = core.context(client, 0);
+    core.publish(n, ENDLESS, 0);
+    let context = core.all[n].context;
+    assert!(core.sched.is_held(context));
+    assert!(!core.sched.remove_context(context));
+    core.cancel(n);
+    core.drain(random);
+    assert!(!core.sched.remove_client(core.clients[client]));
+    assert!(core.sched.remove_context(context));
+    assert!(!core.sched.remove_context(context), "once");
+    assert!(core.sched.remove_client(core.clients[client]));
+    // What is gone does nothing.
+    core.sched.publish(context, RingOffset(8), 0);
+    assert_eq!(core.sched.schedule(0), None);
+    // Its place is used again, under another name.
+    let client = core.sched.add_client().unwrap();
+    let what = What {
+        id: 1,
+        descriptor: 1,
+        priority: 0,
+        roams: false,
+    };
+    let other = core.sched.add_context(client, &what).unwrap();
+    assert_ne!(other.key(), context.key());
+    assert!(!core.sched.is_held(other));
+}
+
+#[test]
+fn a_full_arena_is_said_so() {
+    let mut sched = Scheduler::new(Vec::new(), DEPTH, 12, POLICY);
+    assert_eq!(sched.add_client(), Err(NoPlace));
+    sched.arena_mut().resize(2, Item::default());
+    let client = sched.add_client().unwrap();
+    let what = What {
+        id: 1,
+        descriptor: 1,
+        priority: 0,
+        roams: false,
+    };
+    let context = sched.add_context(client, &what).unwrap();
+    assert_eq!(sched.add_context(client, &what), Err(NoPlace));
+    assert!(sched.remove_context(context));
+    assert!(sched.add_context(client, &what).is_ok());
+}
+
+#[test]
+fn after_a_reset_all_runs_again() {
+    let random = &mut Random(8);
+    let mut core = Core::new();
+    let client = core.client();
+    let (a, b) = (core.context(client, 0), core.context(client, 0));
+    core.publish(a, 30, 0);
+    core.publish(b, 30, 0);
+    for _ in 0..5 {
+        core.tick(random);
+    }
+    core.device.queue.clear();
+    core.device.pending = None;
+    core.device.running = None;
+    core.device.events.clear();
+    core.interrupt = None;
+    core.sched.reset(core.now);
+    core.acknowledged = core.loads;
+    assert!(core.sched.port().is_idle());
+    let load = core.sched.schedule(core.now).expect("all of it");
+    assert!(load.entries().len() == 2 && load.entries().iter().all(|e| e.restore));
+    core.loads += 1;
+    core.device.load(load.entries());
+    core.drain(random);
+}

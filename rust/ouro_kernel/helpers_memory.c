@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Static inlines and macros of the kernel as functions, for Rust (helpers.c): memory of the kernel, of the
+ * device and of processes.
+ */
+#include <linux/folio_batch.h>
+#include <linux/io.h>
+#include <linux/pagemap.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+
+#include "helpers.h"
+
+/* Memory is accounted when it is used, not when it is promised. */
+struct file *ouro_shmem_file(const char *name, loff_t size)
+{
+	return shmem_file_setup(name, size, mk_vma_flags(VMA_NORESERVE_BIT));
+}
+
+void ouro_shmem_discard(struct file *file)
+{
+	shmem_truncate_range(file_inode(file), 0, (loff_t)-1);
+}
+
+struct page *ouro_shmem_page(struct file *file, unsigned long index)
+{
+	return shmem_read_mapping_page(file->f_mapping, index);
+}
+
+void ouro_shmem_limit(struct file *file, bool below_4g)
+{
+	gfp_t gfp = GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
+
+	if (below_4g)
+		gfp = (gfp & ~__GFP_HIGHMEM) | __GFP_DMA32;
+	mapping_set_gfp_mask(file->f_mapping, gfp);
+}
+
+/* Reclaim need not look at pages that somebody holds for a long time. */
+void ouro_shmem_pin(struct file *file)
+{
+	mapping_set_unevictable(file->f_mapping);
+}
+
+/* What reclaim has put aside meanwhile it does not look at again by itself. */
+void ouro_shmem_unpin(struct file *file, struct page **pages, size_t n, bool dirty)
+{
+	struct folio_batch batch;
+	size_t i;
+
+	mapping_clear_unevictable(file->f_mapping);
+	folio_batch_init(&batch);
+	for (i = 0; i < n; i++) {
+		if (dirty)
+			set_page_dirty(pages[i]);
+		mark_page_accessed(pages[i]);
+		if (folio_batch_add(&batch, page_folio(pages[i])) && i + 1 < n)
+			continue;
+		check_move_unevictable_folios(&batch);
+		folio_batch_release(&batch);
+	}
+}
+
+unsigned long ouro_page_to_pfn(struct page *page)
+{
+	return page_to_pfn(page);
+}
+
+struct page *ouro_alloc_page(bool below_4g)
+{
+	return alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO | (below_4g ? __GFP_DMA32 : 0));
+}
+
+void *ouro_vmap(struct page **pages, unsigned int n, unsigned int caching)
+{
+	pgprot_t prot = PAGE_KERNEL;
+
+	if (caching == OURO_CACHE_WC)
+		prot = pgprot_writecombine(prot);
+	else if (caching == OURO_CACHE_UC)
+		prot = pgprot_noncached(prot);
+	return vmap(pages, n, VM_MAP, prot);
+}
+
+void *ouro_kmap(struct page *page)
+{
+	return kmap_local_page(page);
+}
+
+void ouro_kunmap(void *addr)
+{
+	kunmap_local(addr);
+}
+
+void ouro_copy(void *to, const void *from, size_t n)
+{
+	memcpy(to, from, n);
+}
+
+void ouro_fill(void *to, unsigned char byte, size_t n)
+{
+	memset(to, byte, n);
+}
+
+bool ouro_dma_mapping_error(struct device *dev, dma_addr_t addr)
+{
+	return dma_mapping_error(dev, addr);
+}
+
+/* Both sides write, neither side syncs: a bounce buffer in between is a failure. */
+dma_addr_t ouro_dma_map_page(struct device *dev, struct page *page)
+{
+	return dma_map_page_attrs(dev, page, 0, PAGE_SIZE, DMA_BIDIRECTIONAL,
+				  DMA_ATTR_REQUIRE_COHERENT);
+}
+
+void ouro_dma_unmap_page(struct device *dev, dma_addr_t addr)
+{
+	dma_unmap_page_attrs(dev, addr, PAGE_SIZE, DMA_BIDIRECTIONAL,
+			     DMA_ATTR_REQUIRE_COHERENT);
+}
+
+int ouro_dma_map_sgtable(struct device *dev, struct sg_table *sgt)
+{
+	return dma_map_sgtable(dev, sgt, DMA_BIDIRECTIONAL, DMA_ATTR_REQUIRE_COHERENT);
+}
+
+void ouro_dma_unmap_sgtable(struct device *dev, struct sg_table *sgt)
+{
+	dma_unmap_sgtable(dev, sgt, DMA_BIDIRECTIONAL, DMA_ATTR_REQUIRE_COHERENT);
+}
+
+int ouro_sg_from_pages(struct sg_table *sgt, struct page **pages, unsigned int n,
+		       struct device *dev)
+{
+	size_t limit = min_t(size_t, dma_max_mapping_size(dev), UINT_MAX);
+
+	limit = max_t(size_t, limit & PAGE_MASK, PAGE_SIZE);
+	return sg_alloc_table_from_pages_segment(sgt, pages, n, 0, (unsigned long)n << PAGE_SHIFT,
+						 limit, GFP_KERNEL);
+}
+
+void ouro_dma_set_max_seg_size(struct device *dev, unsigned int size)
+{
+	dma_set_max_seg_size(dev, size);
+}
+
+/* Whether memory must lie below 4 GiB for the device to reach it. */
+bool ouro_dma_below_4g(struct device *dev)
+{
+	return dma_get_required_mask(dev) > dma_get_mask(dev);
+}
+
+/* Whether an IOMMU is between the device and memory, in whatever mode. */
+bool ouro_dma_has_iommu(struct device *dev)
+{
+	return device_iommu_mapped(dev);
+}
+
+int ouro_notifier_insert(struct mmu_interval_notifier *notifier, unsigned long address,
+			 unsigned long size, const struct mmu_interval_notifier_ops *ops)
+{
+	if (!current->mm)
+		return -EFAULT;
+	return mmu_interval_notifier_insert(notifier, current->mm, address, size, ops);
+}
+
+void ouro_notifier_set(struct mmu_interval_notifier *notifier, unsigned long sequence)
+{
+	mmu_interval_set_seq(notifier, sequence);
+}
+
+bool ouro_notifier_retry(struct mmu_interval_notifier *notifier, unsigned long sequence)
+{
+	return mmu_interval_read_retry(notifier, sequence);
+}
+
+bool ouro_notifier_may_wait(const struct mmu_notifier_range *range)
+{
+	return mmu_notifier_range_blockable(range);
+}
+
+/* 0 if all of it is mapped to memory that has pages. A thread of the kernel has none. */
+int ouro_user_probe(unsigned long address, unsigned long size)
+{
+	VMA_ITERATOR(vmi, current->mm, address);
+	unsigned long end = address + size;
+	struct vm_area_struct *vma;
+
+	if (!current->mm)
+		return -EFAULT;
+	if (mmap_read_lock_killable(current->mm))
+		return -EINTR;
+	for_each_vma_range(vmi, vma, end) {
+		if (vma->vm_start > address || vma->vm_flags & (VM_IO | VM_PFNMAP | VM_MIXEDMAP))
+			break;
+		address = vma->vm_end;
+	}
+	mmap_read_unlock(current->mm);
+	return address < end ? -EFAULT : 0;
+}
+
+bool ouro_mm_is_current(struct mm_struct *mm)
+{
+	return mm == current->mm;
+}
+
+/* Counts pages as pinned by the calling process; gives a reference of its memory, or NULL. */
+struct mm_struct *ouro_pin_account(unsigned long n, bool limited)
+{
+	struct mm_struct *mm = current->mm;
+	u64 pinned;
+
+	if (!mm)
+		return NULL;
+	pinned = atomic64_add_return(n, &mm->pinned_vm);
+	if (limited && pinned > rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT && !capable(CAP_IPC_LOCK)) {
+		atomic64_sub(n, &mm->pinned_vm);
+		return NULL;
+	}
+	mmgrab(mm);
+	return mm;
+}
+
+void ouro_pin_uncount(struct mm_struct *mm, unsigned long n)
+{
+	atomic64_sub(n, &mm->pinned_vm);
+}
+
+int ouro_pin_user(unsigned long address, int n, bool write, struct page **pages)
+{
+	return pin_user_pages_fast(address, n, FOLL_LONGTERM | (write ? FOLL_WRITE : 0), pages);
+}
+
+void ouro_unpin_user(struct page **pages, unsigned long n, bool dirty)
+{
+	unpin_user_pages_dirty_lock(pages, n, dirty);
+}
