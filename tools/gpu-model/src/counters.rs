@@ -66,7 +66,7 @@ counters! {
     ConfigWrites = "config_writes",
     /// Accesses to registers that no document names.
     Undocumented = "undocumented",
-    /// Rules broken by the driver (see `snb::lint`).
+    /// Rules broken by the driver (see `ring::lint`).
     Lints = "lints",
     /// Rising edges of the interrupt line.
     Interrupts = "interrupts",

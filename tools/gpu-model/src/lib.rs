@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Modelled GPUs: software that behaves as the hardware documents say, on a PCI bus.
 //!
-//! A model is a library first: [`snb::Snb`], [`r5xx::R5xx`] and [`dg2::Dg2`] can be driven in process, command by
+//! A model is a library first: [`ring::RingGpu`], [`r5xx::R5xx`] and [`dg2::Dg2`] can be driven in process, command by
 //! command, without QEMU. [`server`] is one door into it, speaking vfio-user. Nothing here is shared with the
 //! driver: the model is a second, independent reading of the documents.
 
@@ -27,8 +27,8 @@ pub mod notes;
 pub mod pace;
 pub mod pci;
 pub mod r5xx;
+pub mod ring;
 pub mod server;
-pub mod snb;
 pub mod tiling;
 pub mod trace;
 pub mod window;

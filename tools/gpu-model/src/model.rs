@@ -162,7 +162,9 @@ pub fn build(
     irq: Arc<dyn IrqSink>,
 ) -> Option<anyhow::Result<Arc<dyn GpuModel>>> {
     match name {
-        "snb" => Some(crate::snb::Snb::for_server(options, memory, irq).map(|m| Arc::new(m) as _)),
+        "snb" => {
+            Some(crate::ring::RingGpu::for_server(options, memory, irq).map(|m| Arc::new(m) as _))
+        }
         "dg2" => Some(crate::dg2::Dg2::for_server(options, memory, irq).map(|m| Arc::new(m) as _)),
         _ => crate::r5xx::Chip::named(name).map(|chip| {
             crate::r5xx::R5xx::for_server(chip, options, memory, irq).map(|m| Arc::new(m) as _)

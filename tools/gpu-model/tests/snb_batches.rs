@@ -5,9 +5,9 @@
 mod snb_rig;
 
 use gpu_model::counters::Counter;
-use gpu_model::snb::engine::Stop;
-use gpu_model::snb::lint::Rule;
-use gpu_model::snb::{EngineId, SnbConfig, StepResult, ENGINES};
+use gpu_model::ring::engine::Stop;
+use gpu_model::ring::lint::Rule;
+use gpu_model::ring::{EngineId, RingConfig, StepResult, ENGINES};
 use snb_rig::{block, Rig, BATCH, TARGET};
 use std::collections::BTreeSet;
 
@@ -132,9 +132,9 @@ fn noops_in_a_row_take_few_steps() {
     // §5.9: MI_NOOP does nothing, and may pad a batch; there are programs that send a megabyte of it.
     // Who keeps events sees each by itself.
     for e in ENGINES {
-        let rig = Rig::with(SnbConfig {
+        let rig = Rig::with(RingConfig {
             keep_events: 0,
-            ..SnbConfig::default()
+            ..RingConfig::default()
         });
         let mut batch = vec![0; 3000];
         // One with bit 22 is run: it has a number.
@@ -158,9 +158,9 @@ fn noops_in_a_row_take_few_steps() {
 #[test]
 fn a_batch_that_runs_in_circles_is_found_at_many_places() {
     // ACTHD of an engine that works moves (§5.3.7): who looks now and then must not think that it stands.
-    let rig = Rig::with(SnbConfig {
+    let rig = Rig::with(RingConfig {
         keep_events: 0,
-        ..SnbConfig::default()
+        ..RingConfig::default()
     });
     let mut batch = vec![0; 62];
     batch.extend([START, BATCH]);

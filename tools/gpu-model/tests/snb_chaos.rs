@@ -6,8 +6,8 @@ mod snb_rig;
 
 use gpu_model::chaos::Chaos;
 use gpu_model::counters::Counter;
-use gpu_model::snb::engine::Stop;
-use gpu_model::snb::EngineId;
+use gpu_model::ring::engine::Stop;
+use gpu_model::ring::EngineId;
 use snb_rig::{Rig, TARGET};
 
 const RCS: EngineId = EngineId::Rcs;
@@ -69,7 +69,7 @@ fn work(seed: u64) -> (Vec<u32>, u64) {
     rig.unmask_interrupts();
     rig.gpu.set_chaos(Some(Chaos::new(seed, false)));
     for n in 0..200 {
-        for (i, e) in gpu_model::snb::ENGINES.into_iter().enumerate() {
+        for (i, e) in gpu_model::ring::ENGINES.into_iter().enumerate() {
             let at = TARGET + 4 * (n % 64) + 0x100 * i as u32;
             rig.run(e, &[STORE_GLOBAL, 0, at, n, 0x0100_0000, 0]);
         }

@@ -5,9 +5,9 @@
 mod snb_rig;
 
 use gpu_model::counters::Counter;
-use gpu_model::snb::engine::Stop;
-use gpu_model::snb::lint::Rule;
-use gpu_model::snb::{EngineId, SnbConfig, ENGINES};
+use gpu_model::ring::engine::Stop;
+use gpu_model::ring::lint::Rule;
+use gpu_model::ring::{EngineId, RingConfig, ENGINES};
 use snb_rig::{block, Rig, TARGET};
 
 const BCS: EngineId = EngineId::Bcs;
@@ -44,7 +44,7 @@ fn store_data_index_rules() {
     rig.run(RCS, &[0x1080_0001, 0x40, 1]);
     assert_eq!(rig.gpu.lint_count(Rule::StatusPageReserved), 1);
     // §5.9: before the address is set.
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     rig.set(0x22038, 0x30000);
     rig.set(0x2203c, 1);
     rig.run(BCS, &[0x1080_0001, 0x100, 1]);
@@ -466,9 +466,9 @@ fn tiled_blits_and_bit_six() {
         (true, 0, 0x200),
         (true, 0x0010_0010, 0x240),
     ] {
-        let rig = Rig::with(SnbConfig {
+        let rig = Rig::with(RingConfig {
             swizzle,
-            ..SnbConfig::default()
+            ..RingConfig::default()
         });
         rig.set(0x4030, enable);
         rig.run(

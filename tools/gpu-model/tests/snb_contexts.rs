@@ -4,9 +4,9 @@
 mod snb_rig;
 
 use gpu_model::counters::Counter;
-use gpu_model::snb::engine::Stop;
-use gpu_model::snb::lint::Rule;
-use gpu_model::snb::{EngineId, SnbConfig};
+use gpu_model::ring::engine::Stop;
+use gpu_model::ring::lint::Rule;
+use gpu_model::ring::{EngineId, RingConfig};
 use snb_rig::{Rig, BATCH, TARGET};
 
 const RCS: EngineId = EngineId::Rcs;
@@ -233,9 +233,9 @@ fn images_are_in_the_global_table() {
 fn undefined_after_reset() {
     // §5.9: context state is; here it is garbage from the seed, so that nobody relies on it.
     let counts = |seed| {
-        let rig = Rig::with(SnbConfig {
+        let rig = Rig::with(RingConfig {
             seed,
-            ..SnbConfig::default()
+            ..RingConfig::default()
         });
         rig.set(0x2310, 0);
         rig.set(0x941c, 1);

@@ -5,8 +5,8 @@ mod snb_rig;
 
 use gpu_model::counters::Counter;
 use gpu_model::fault::{Fault, Kind, KINDS};
-use gpu_model::snb::engine::Stop;
-use gpu_model::snb::{EngineId, SnbConfig, StepResult};
+use gpu_model::ring::engine::Stop;
+use gpu_model::ring::{EngineId, RingConfig, StepResult};
 use snb_rig::{status_page, Rig, BATCH, TARGET};
 
 const RCS: EngineId = EngineId::Rcs;
@@ -158,9 +158,9 @@ fn removal() {
 
 #[test]
 fn extra_delay() {
-    let rig = Rig::with(SnbConfig {
+    let rig = Rig::with(RingConfig {
         delay_ns: 100,
-        ..SnbConfig::default()
+        ..RingConfig::default()
     });
     rig.gpu.inject(Fault::once(Kind::Delay).on("rcs").value(3));
     rig.submit(RCS, &[0x0100_0000, 0]);
@@ -172,9 +172,9 @@ fn extra_delay() {
 
 #[test]
 fn garbage_in_the_status_page() {
-    let rig = Rig::with(SnbConfig {
+    let rig = Rig::with(RingConfig {
         seed: 42,
-        ..SnbConfig::default()
+        ..RingConfig::default()
     });
     rig.gpu.inject(Fault::once(Kind::Garbage).on("bcs"));
     rig.run(BCS, &[0x1320_4001, 0x100, 7]);
@@ -185,9 +185,9 @@ fn garbage_in_the_status_page() {
 
 #[test]
 fn garbage_from_a_status_register() {
-    let rig = Rig::with(SnbConfig {
+    let rig = Rig::with(RingConfig {
         seed: 42,
-        ..SnbConfig::default()
+        ..RingConfig::default()
     });
     let good = rig.reg(0x206c);
     rig.gpu.inject(Fault::once(Kind::GarbageRead).on("rcs"));
@@ -197,7 +197,7 @@ fn garbage_from_a_status_register() {
 
 #[test]
 fn gt_that_does_not_wake() {
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     rig.set(0xa18c, 0x0001_0000);
     rig.gpu.inject(Fault::once(Kind::StuckForcewake));
     rig.set(0xa18c, 0x0001_0001);
@@ -208,7 +208,7 @@ fn gt_that_does_not_wake() {
 
 #[test]
 fn fifo_without_room() {
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     rig.gpu.inject(Fault::once(Kind::FifoFull));
     assert_eq!(rig.reg(0x120008) & 0x7f, 0);
     assert_eq!(rig.reg(0x120008) & 0x7f, 64);
@@ -216,7 +216,7 @@ fn fifo_without_room() {
 
 #[test]
 fn mailbox_that_stays_busy() {
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     rig.gpu.inject(Fault::once(Kind::StuckPcode));
     rig.set(0x138124, 0x8000_0005);
     assert_eq!(rig.reg(0x138124), 0x8000_0005);
@@ -227,9 +227,9 @@ fn mailbox_that_stays_busy() {
 #[test]
 fn the_same_seed_gives_the_same_garbage() {
     let garbage = |seed| {
-        let rig = Rig::with(SnbConfig {
+        let rig = Rig::with(RingConfig {
             seed,
-            ..SnbConfig::default()
+            ..RingConfig::default()
         });
         rig.gpu.inject(Fault::once(Kind::Garbage));
         rig.run(RCS, &[0x1080_0001, 0x100, 7]);
@@ -317,7 +317,7 @@ fn a_pause_before_a_command() {
 
 #[test]
 fn gt_that_wakes_slowly() {
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     rig.set(0xa18c, 0x0001_0000);
     rig.gpu.inject(Fault::once(Kind::SlowWake).value(3));
     rig.set(0xa18c, 0x0001_0001);
@@ -335,7 +335,7 @@ fn gt_that_wakes_slowly() {
 
 #[test]
 fn slow_mailbox_and_busy_fifo() {
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     rig.gpu.inject(Fault::once(Kind::SlowPcode).value(4));
     rig.set(0x138124, 0x8000_0005);
     assert_eq!(rig.reg(0x138124), 0x8000_0005);
@@ -385,7 +385,7 @@ fn a_fault_in_any_fetch_of_any_engine_is_survived() {
         &[0x1100_0001, 0x2358, 0],
         &[0x1880_0100, BATCH],
     ];
-    for e in gpu_model::snb::ENGINES {
+    for e in gpu_model::ring::ENGINES {
         for command in COMMANDS {
             for k in 0..12 {
                 let rig = Rig::new();

@@ -4,8 +4,8 @@
 
 mod snb_rig;
 
-use gpu_model::snb::lint::Rule;
-use gpu_model::snb::{EngineId, SnbConfig};
+use gpu_model::ring::lint::Rule;
+use gpu_model::ring::{EngineId, RingConfig};
 use snb_rig::{block, status_page, Rig, BATCH, TARGET};
 
 const RCS: EngineId = EngineId::Rcs;
@@ -261,7 +261,7 @@ fn mi_flush_must_be_enabled() {
 #[test]
 fn post_sync_to_global_memory_from_a_user_batch_is_done_and_counted() {
     // Nothing in the documents names PIPE_CONTROL among the restricted commands.
-    let rig = Rig::with(SnbConfig::default());
+    let rig = Rig::with(RingConfig::default());
     rig.put(BATCH, &[0x7a00_0002, 0x4000, TARGET | 4, 8, 0x0500_0000]);
     rig.run(RCS, &[0x1880_0100, BATCH]);
     assert_eq!(rig.at(TARGET), 8);

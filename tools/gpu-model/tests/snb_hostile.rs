@@ -10,8 +10,8 @@ use gpu_model::dma::DmaMemory;
 use gpu_model::fault::{Fault, Kind};
 use gpu_model::memory::GuestMemory;
 use gpu_model::model::{self, NoIrq, Options};
+use gpu_model::ring::{RingConfig, RingGpu};
 use gpu_model::server::{serve, VfioIrq};
-use gpu_model::snb::{Snb, SnbConfig};
 use hostile_rig::{access, noise};
 use proptest::prelude::*;
 use snb_rig::Rig;
@@ -61,7 +61,7 @@ proptest! {
 
     #[test]
     fn any_access_of_any_region(all in proptest::collection::vec(access(), 1..200)) {
-        let rig = Rig::with(SnbConfig { keep_events: 16, ..SnbConfig::default() });
+        let rig = Rig::with(RingConfig { keep_events: 16, ..RingConfig::default() });
         for a in &all {
             a.apply(&rig.gpu);
         }
@@ -104,10 +104,10 @@ fn garbage_on_running_engines_while_memory_goes() {
         let mut random = noise(seed);
         let memory = Arc::new(DmaMemory::new());
         let file = memfd(MEMORY);
-        let gpu = Snb::in_real_time(
-            SnbConfig {
+        let gpu = RingGpu::in_real_time(
+            RingConfig {
                 keep_events: 16,
-                ..SnbConfig::default()
+                ..RingConfig::default()
             },
             memory.clone(),
             Arc::new(NoIrq),
@@ -164,7 +164,7 @@ fn an_endless_blit_does_not_keep_the_model_from_ending() {
     memory
         .map(0, 1 << 20, 0, true, Some(file.try_clone().expect("fd")))
         .expect("maps");
-    let gpu = Snb::in_real_time(SnbConfig::default(), memory, Arc::new(NoIrq));
+    let gpu = RingGpu::in_real_time(RingConfig::default(), memory, Arc::new(NoIrq));
     gpu.mmio_write32(0xa18c, 1);
     // All addresses are one page, so that no access faults.
     for page in 0..0x8_0000 {
@@ -197,8 +197,8 @@ fn what_a_guest_can_pile_up_is_bounded() {
     rig.gpu
         .inject(Fault::once(Kind::LateIrq).forever().value(u64::MAX));
     for _ in 0..64 {
-        rig.submit(gpu_model::snb::EngineId::Rcs, &[0x0100_0000; 64]);
-        while rig.gpu.step(gpu_model::snb::EngineId::Rcs) == gpu_model::snb::StepResult::Ran {}
+        rig.submit(gpu_model::ring::EngineId::Rcs, &[0x0100_0000; 64]);
+        while rig.gpu.step(gpu_model::ring::EngineId::Rcs) == gpu_model::ring::StepResult::Ran {}
     }
 }
 

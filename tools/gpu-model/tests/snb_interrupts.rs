@@ -5,8 +5,8 @@
 mod snb_rig;
 
 use gpu_model::counters::Counter;
-use gpu_model::snb::lint::Rule;
-use gpu_model::snb::{EngineId, ENGINES};
+use gpu_model::ring::lint::Rule;
+use gpu_model::ring::{EngineId, ENGINES};
 use snb_rig::{block, status_page, Rig};
 
 /// MI_USER_INTERRUPT.

@@ -6,8 +6,8 @@ mod snb_rig;
 
 use gpu_model::memory::{GuestMemory, VecMemory};
 use gpu_model::model::NoIrq;
-use gpu_model::snb::lint::Rule;
-use gpu_model::snb::{EngineId, Snb, SnbConfig, ENGINES};
+use gpu_model::ring::lint::Rule;
+use gpu_model::ring::{EngineId, RingConfig, RingGpu, ENGINES};
 use snb_rig::{Rig, BATCH, TARGET};
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ fn page_faults_are_silent_and_the_first_is_kept() {
 fn forty_bit_addresses() {
     // §2.2.2.1: bits 11:4 of an entry are address bits 39:32.
     let memory = Arc::new(VecMemory::at(0xab_0000_0000, 1 << 20));
-    let gpu = Snb::new(SnbConfig::default(), memory.clone(), Arc::new(NoIrq));
+    let gpu = RingGpu::new(RingConfig::default(), memory.clone(), Arc::new(NoIrq));
     gpu.mmio_write32(0xa18c, 1);
     gpu.gtt_write(1, 0x0000_0ab5);
     gpu.gtt_write(2, 0x0000_1ab5);
@@ -303,9 +303,9 @@ fn blit_faults_are_latched() {
 fn big_pages() {
     // §2.3: PDE bit 1; a client of big pages takes address 14:0 as the offset.
     let setup = |big| {
-        let rig = Rig::with(SnbConfig {
+        let rig = Rig::with(RingConfig {
             big_pages: big,
-            ..SnbConfig::default()
+            ..RingConfig::default()
         });
         ppgtt(&rig, 0x22000);
         rig.gpu.gtt_write(0x400, 0x0010_0003);
@@ -437,9 +437,9 @@ fn fence_rules() {
 #[test]
 fn fences_and_bit_six() {
     // Digest G-31: equal channels, TILECTL bit 0: X folds bits 9 and 10 into 6.
-    let rig = Rig::with(SnbConfig {
+    let rig = Rig::with(RingConfig {
         swizzle: true,
-        ..SnbConfig::default()
+        ..RingConfig::default()
     });
     rig.set(0x100004, 0x0008_3003);
     rig.set(0x100000, 0x0008_0001);
@@ -455,9 +455,9 @@ fn fences_and_bit_six() {
 #[test]
 fn the_table_has_its_size() {
     // GGMS (digest G-03).
-    let rig = Rig::bare(SnbConfig {
+    let rig = Rig::bare(RingConfig {
         gtt_mb: 1,
-        ..SnbConfig::default()
+        ..RingConfig::default()
     });
     rig.gpu.gtt_write(262_143, 0x1234_5005);
     rig.gpu.gtt_write(262_144, 0x1234_5005);
@@ -491,7 +491,7 @@ fn graphics_data_type_changes_no_address() {
 fn nothing_is_mapped_at_first() {
     // §5.9: accesses of engines fail until the table is filled. The ring reads zeros, no-operations.
     let memory = Arc::new(VecMemory::new(1 << 20));
-    let gpu = Snb::new(SnbConfig::default(), memory.clone(), Arc::new(NoIrq));
+    let gpu = RingGpu::new(RingConfig::default(), memory.clone(), Arc::new(NoIrq));
     gpu.mmio_write32(0xa18c, 1);
     memory
         .put_dwords(0x1000, &[STORE_GLOBAL, 0, 0x2000, 1])

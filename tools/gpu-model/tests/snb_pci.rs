@@ -7,7 +7,7 @@ mod snb_rig;
 use gpu_model::counters::{Counter, NAMES};
 use gpu_model::fault::Kind;
 use gpu_model::model::GpuModel;
-use gpu_model::snb::{EngineId, SnbConfig};
+use gpu_model::ring::{EngineId, RingConfig};
 use snb_rig::{Rig, TARGET};
 
 fn dword(rig: &Rig, at: usize) -> u32 {
@@ -22,22 +22,22 @@ fn put(rig: &Rig, at: usize, v: u32) {
 
 #[test]
 fn identity() {
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     assert_eq!(dword(&rig, 0), 0x0116_8086);
     assert_eq!(dword(&rig, 8) >> 8, 0x03_8000, "class: display, other");
     assert_eq!(dword(&rig, 0x50) & 0x300, 0x200, "GGMS: 2 MB of entries");
     assert_eq!(dword(&rig, 0x50) & 0xf8, 0, "no stolen memory");
     assert_eq!(dword(&rig, 0x5c), 0);
-    let rig = Rig::bare(SnbConfig {
+    let rig = Rig::bare(RingConfig {
         gtt_mb: 1,
-        ..SnbConfig::default()
+        ..RingConfig::default()
     });
     assert_eq!(dword(&rig, 0x50) & 0x300, 0x100);
 }
 
 #[test]
 fn bars() {
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     for at in (0x10..0x28).step_by(4) {
         put(&rig, at, 0xffff_ffff);
     }
@@ -57,9 +57,9 @@ fn bars() {
     let sizes: Vec<(u32, u64)> = rig.gpu.regions().iter().map(|r| (r.bar, r.size)).collect();
     assert_eq!(sizes, [(0, 4 << 20), (2, 256 << 20), (4, 64)]);
     for (aperture, mask) in [(64u64, 0xfc00_000c), (128, 0xf800_000c), (512, 0xe000_000c)] {
-        let rig = Rig::bare(SnbConfig {
+        let rig = Rig::bare(RingConfig {
             aperture: aperture << 20,
-            ..SnbConfig::default()
+            ..RingConfig::default()
         });
         put(&rig, 0x18, 0xffff_ffff);
         assert_eq!(dword(&rig, 0x18), mask, "{aperture} MB");
@@ -69,7 +69,7 @@ fn bars() {
 #[test]
 fn capabilities() {
     // MSI, power management, advanced features, the window; then the end.
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     let mut at = (dword(&rig, 0x34) & 0xff) as usize;
     let mut seen = Vec::new();
     while at != 0 {
@@ -132,7 +132,7 @@ fn the_window_injects_faults() {
     rig.submit(EngineId::Bcs, &[0x0100_0000, 0]);
     assert_eq!(
         rig.gpu.step(EngineId::Bcs),
-        gpu_model::snb::StepResult::NotBefore(2000)
+        gpu_model::ring::StepResult::NotBefore(2000)
     );
     // Code 1 is hang, on any engine, after one command; code 0 forgets it.
     put(&rig, 0xc8, 0x0001_1001);

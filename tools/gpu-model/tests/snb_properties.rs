@@ -4,7 +4,7 @@
 
 mod snb_rig;
 
-use gpu_model::snb::{EngineId, SnbConfig, ENGINES};
+use gpu_model::ring::{EngineId, RingConfig, ENGINES};
 use gpu_model::window::{command, COMMAND, WINDOW};
 use proptest::prelude::*;
 use snb_rig::{block, ring_base, Rig, BATCH};
@@ -94,7 +94,7 @@ proptest! {
 
     #[test]
     fn any_accesses(accesses in proptest::collection::vec(access(), 1..200)) {
-        let rig = Rig::with(SnbConfig { keep_events: 16, ..SnbConfig::default() });
+        let rig = Rig::with(RingConfig { keep_events: 16, ..RingConfig::default() });
         for a in &accesses {
             apply(&rig, a);
         }
@@ -154,7 +154,7 @@ proptest! {
         ppgtt in any::<bool>(),
     ) {
         let e: EngineId = ENGINES[engine];
-        let rig = Rig::with(SnbConfig { keep_events: 16, ..SnbConfig::default() });
+        let rig = Rig::with(RingConfig { keep_events: 16, ..RingConfig::default() });
         if ppgtt {
             rig.set(block(e) + 0x220, 0xffff_ffff);
             rig.set(block(e) + 0x228, 0x0040_0000);

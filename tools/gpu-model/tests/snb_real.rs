@@ -8,17 +8,17 @@ mod snb_rig;
 
 use gpu_model::fault::{Fault, Kind};
 use gpu_model::model::GpuModel;
-use gpu_model::snb::lint::Rule;
-use gpu_model::snb::{EngineId, Real, SnbConfig};
+use gpu_model::ring::lint::Rule;
+use gpu_model::ring::{EngineId, Real, RingConfig};
 use snb_rig::{Rig, BATCH, TARGET};
 
 /// Nanoseconds of a frame and a bit.
 const FRAME: u64 = 17_000_000;
 
-fn config(habits: &str) -> SnbConfig {
-    SnbConfig {
+fn config(habits: &str) -> RingConfig {
+    RingConfig {
         real: habits.parse().expect("habits"),
-        ..SnbConfig::default()
+        ..RingConfig::default()
     }
 }
 
@@ -443,7 +443,7 @@ fn an_empty_ring_may_not_look_idle() {
 /// Logs of real machines: "head 02001000 ... start 02001000".
 #[test]
 fn a_head_may_not_take_what_is_written() {
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     rig.set(0x2038, 0x0000_1000);
     assert_eq!(rig.reg(0x2034), 0);
     rig.gpu.inject("deaf-head:rcsx2".parse().expect("a fault"));
@@ -481,9 +481,9 @@ fn a_sync_flush_may_seem_stuck() {
 /// Behind an IOMMU nothing of the per-process table may be used (upstream: "Disabling ppGTT for VT-d").
 #[test]
 fn no_process_tables_behind_an_iommu() {
-    let rig = Rig::with(SnbConfig {
+    let rig = Rig::with(RingConfig {
         vtd: true,
-        ..SnbConfig::default()
+        ..RingConfig::default()
     });
     rig.set(0x2520, 0x0200_0000);
     rig.set(0x2228, 0);

@@ -7,22 +7,22 @@ mod snb_rig;
 use gpu_model::counters::Counter;
 use gpu_model::memory::VecMemory;
 use gpu_model::model::NoIrq;
-use gpu_model::snb::lint::Rule;
-use gpu_model::snb::{EngineId, FifoDrain, Snb, SnbConfig, ENGINES};
+use gpu_model::ring::lint::Rule;
+use gpu_model::ring::{EngineId, FifoDrain, RingConfig, RingGpu, ENGINES};
 use snb_rig::{block, Rig, TARGET};
 use std::sync::Arc;
 
 /// All three engines.
 const BASES: [u32; 3] = [0x2000, 0x12000, 0x22000];
 
-fn asleep(cfg: SnbConfig) -> Snb {
-    Snb::new(cfg, Arc::new(VecMemory::new(4096)), Arc::new(NoIrq))
+fn asleep(cfg: RingConfig) -> RingGpu {
+    RingGpu::new(cfg, Arc::new(VecMemory::new(4096)), Arc::new(NoIrq))
 }
 
 #[test]
 fn reset_values() {
     // SNB PRM V1P2 §5.9; VCS PRM 1.1 tables.
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     for b in BASES {
         assert_eq!(rig.reg(b + 0x3c), 0, "ring disabled");
         assert_eq!(rig.reg(b + 0xa8), 0xffff_ffff, "IMR");
@@ -56,7 +56,7 @@ fn reset_values() {
 #[test]
 fn masked_registers_need_their_mask_bits() {
     // VCS PRM 1.1.2.2: 31:16 enable, and read zero.
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     for r in [
         0x2520, 0x20c0, 0x120c0, 0x220c0, 0x2084, 0x2090, 0x20d0, 0x2120, 0x20e4, 0x4030,
     ] {
@@ -78,7 +78,7 @@ fn masked_registers_need_their_mask_bits() {
 
 #[test]
 fn read_only_registers() {
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     for b in BASES {
         for o in [0x68, 0x6c, 0x70, 0x74, 0x110, 0x140] {
             let before = rig.reg(b + o);
@@ -93,14 +93,14 @@ fn read_only_registers() {
 #[test]
 fn context_size_has_all_fields_in_lines_of_64_bytes() {
     // Digest G-27: 29:24 power, 23:18 ring, 17:12 render, 11:6 extended, 5:0 pipelined.
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     assert_eq!(rig.reg(0x21a0), 0x0429_47ed);
 }
 
 #[test]
 fn registers_below_0x40000_need_the_gt_awake() {
     // Digest G-15.
-    let gpu = asleep(SnbConfig::default());
+    let gpu = asleep(RingConfig::default());
     assert_eq!(gpu.mmio_read32(0x20a8), 0, "asleep: reads zero");
     gpu.mmio_write32(0x2038, 0x5000);
     assert_eq!(gpu.mmio_read32(0x130090), 0);
@@ -129,9 +129,9 @@ fn registers_below_0x40000_need_the_gt_awake() {
 
 #[test]
 fn asleep_writes_can_go_through_the_fifo() {
-    let gpu = asleep(SnbConfig {
+    let gpu = asleep(RingConfig {
         asleep_fifo: true,
-        ..SnbConfig::default()
+        ..RingConfig::default()
     });
     gpu.mmio_write32(0x2038, 0x5000);
     assert_eq!(gpu.lint_count(Rule::AsleepWrite), 1);
@@ -142,7 +142,7 @@ fn asleep_writes_can_go_through_the_fifo() {
 #[test]
 fn fifo_counts_writes() {
     // Digest G-16: free entries in 6:0, error bits in GTFIFODBG.
-    let gpu = asleep(SnbConfig::default());
+    let gpu = asleep(RingConfig::default());
     gpu.mmio_write32(0xa18c, 1);
     assert_eq!(gpu.mmio_read32(0x120008) & 0x7f, 64);
     for _ in 0..64 {
@@ -164,9 +164,9 @@ fn fifo_counts_writes() {
 
 #[test]
 fn fifo_drains_with_time() {
-    let gpu = asleep(SnbConfig {
+    let gpu = asleep(RingConfig {
         fifo: FifoDrain::Timed(100),
-        ..SnbConfig::default()
+        ..RingConfig::default()
     });
     gpu.mmio_write32(0xa18c, 1);
     for _ in 0..10 {
@@ -240,7 +240,7 @@ fn reset_of_one_engine() {
 #[test]
 fn mailbox() {
     // Digest G-40: bit 31 busy, status in 7:0; peer digest A.3: voltages of at least 0x29.
-    let gpu = asleep(SnbConfig::default());
+    let gpu = asleep(RingConfig::default());
     gpu.mmio_write32(0x138128, 0);
     gpu.mmio_write32(0x138124, 0x8000_0005);
     assert_eq!(gpu.mmio_read32(0x138124), 0);
@@ -254,7 +254,7 @@ fn mailbox() {
 fn mchbar_alias() {
     // §3: aligned word, dword and quadword for the CPU; digest G-31: unequal memory, no swizzle.
     use gpu_model::model::GpuModel;
-    let gpu = asleep(SnbConfig::default());
+    let gpu = asleep(RingConfig::default());
     assert_eq!(
         (gpu.mmio_read32(0x145004), gpu.mmio_read32(0x145008)),
         (0x10, 0)
@@ -272,9 +272,9 @@ fn mchbar_alias() {
     gpu.mmio_write64(0x148008, 0x1111_2222_3333_4444);
     assert_eq!(gpu.mmio_read64(0x148008), 0x1111_2222_3333_4444);
     assert_eq!(gpu.lints(), vec![]);
-    let gpu = asleep(SnbConfig {
+    let gpu = asleep(RingConfig {
         swizzle: true,
-        ..SnbConfig::default()
+        ..RingConfig::default()
     });
     assert_eq!(gpu.mmio_read32(0x145004), gpu.mmio_read32(0x145008));
 }
@@ -282,7 +282,7 @@ fn mchbar_alias() {
 #[test]
 fn unaligned_and_narrow_accesses_are_reported() {
     use gpu_model::model::GpuModel;
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     rig.set(0x2094, 0x0012_3456);
     let mut b = [0; 1];
     rig.gpu.bar_read(0, 0x2095, &mut b);
@@ -295,7 +295,7 @@ fn unaligned_and_narrow_accesses_are_reported() {
 
 #[test]
 fn undocumented_registers_are_counted() {
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     assert_eq!(rig.reg(0x2ffc), 0);
     rig.set(0x2ffc, 7);
     assert_eq!(rig.reg(0x2ffc), 0);
@@ -311,7 +311,7 @@ fn undocumented_registers_are_counted() {
 
 #[test]
 fn display_registers_read_zero() {
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     rig.set(0x70180, 0xffff_ffff);
     assert_eq!(rig.reg(0x70180), 0);
     rig.set(0xe1100, 0x8000_0000);
@@ -335,7 +335,7 @@ fn everything_the_upstream_driver_touches_is_there() {
         c4004 c4008 c400c c4030 c4040 c5100 c5110 c6014 c6018 c6040-c604c c6200 c6204 c7204 e1100 \
         e1140 e1150 e1160 e1180 e4200 e4300 f0060 f0064 f1060 f1064 \
         2068 206c 2070 2074 2078 2140 40a0 40b0 4030 101000 2180 207c 2518";
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     let hex = |s: &str| u32::from_str_radix(s, 16).expect("hex");
     let mut n = 0;
     for word in list.split_whitespace() {
@@ -352,7 +352,7 @@ fn everything_the_upstream_driver_touches_is_there() {
 #[test]
 fn timestamp_ticks_in_80_ns() {
     // VCS PRM 1.1.9.5: 36 bits; survives a graphics reset.
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     rig.gpu.clock().advance_to(80 * 0x1_2345_6789);
     for b in BASES {
         assert_eq!(rig.gpu.mmio_read64(b + 0x358), 0x1_2345_6789);

@@ -5,8 +5,8 @@
 mod snb_rig;
 
 use gpu_model::counters::Counter;
-use gpu_model::snb::lint::Rule;
-use gpu_model::snb::{EngineId, SnbConfig, StepResult, ENGINES};
+use gpu_model::ring::lint::Rule;
+use gpu_model::ring::{EngineId, RingConfig, StepResult, ENGINES};
 use snb_rig::{block, status_page, Rig, BATCH, TARGET};
 
 /// MI_STORE_DATA_IMM through the global table: 0x20 << 23, bit 22, length 2.
@@ -44,7 +44,7 @@ fn store_data_index_lands_in_the_status_page() {
 #[test]
 fn nothing_runs_before_the_ring_is_enabled() {
     // §5.3.4.2: valid gates; enabling a non-empty ring is legal and changes no other field.
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     rig.put(0x30000, &[STORE_GLOBAL, 0, TARGET, 7]);
     rig.set(0x22038, 0x30000);
     rig.set(0x22034, 0);
@@ -61,7 +61,7 @@ fn nothing_runs_before_the_ring_is_enabled() {
 #[test]
 fn register_masks() {
     // VCS PRM 1.1.4: TAIL 20:3, START 31:12, CTL 20:12 and 8, 2:0.
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     for e in ENGINES {
         let b = block(e);
         rig.set(b + 0x38, 0xffff_ffff);
@@ -78,7 +78,7 @@ fn register_masks() {
 #[test]
 fn writing_start_clears_head() {
     // G45 PRM 5.3.4.2: offset and wrap count.
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     rig.set(0x2034, 0xffe0_0100);
     rig.set(0x2038, 0x10000);
     assert_eq!(rig.reg(0x2034), 0);
@@ -213,7 +213,7 @@ fn head_report_on_request() {
 #[test]
 fn head_report_by_itself() {
     // CTL bits 2:1 = 1: at each 64 KB; a ring of 128 KB.
-    let rig = Rig::bare(SnbConfig::default());
+    let rig = Rig::bare(RingConfig::default());
     rig.set(0x4080, 0x40000);
     rig.set(0x2038, 0x200000);
     rig.set(0x203c, 0x0001_f003);
@@ -285,9 +285,9 @@ fn active_head_and_batch_address() {
 
 #[test]
 fn work_is_delayed_as_told() {
-    let rig = Rig::with(SnbConfig {
+    let rig = Rig::with(RingConfig {
         delay_ns: 5000,
-        ..SnbConfig::default()
+        ..RingConfig::default()
     });
     rig.submit(
         EngineId::Rcs,

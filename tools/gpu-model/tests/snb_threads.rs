@@ -5,7 +5,7 @@
 mod snb_rig;
 
 use gpu_model::memory::VecMemory;
-use gpu_model::snb::{Snb, SnbConfig};
+use gpu_model::ring::{RingConfig, RingGpu};
 use snb_rig::CountIrq;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 struct Running {
-    gpu: Snb,
+    gpu: RingGpu,
     memory: Arc<VecMemory>,
     irq: Arc<CountIrq>,
     tail: u32,
@@ -25,7 +25,7 @@ impl Running {
     fn new() -> Running {
         let memory = Arc::new(VecMemory::new(8 << 20));
         let irq = Arc::new(CountIrq::default());
-        let gpu = Snb::in_real_time(SnbConfig::default(), memory.clone(), irq.clone());
+        let gpu = RingGpu::in_real_time(RingConfig::default(), memory.clone(), irq.clone());
         gpu.mmio_write32(0xa18c, 1);
         for page in 1..2048 {
             gpu.gtt_write(page, (page << 12) | 5);

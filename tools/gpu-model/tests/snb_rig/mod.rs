@@ -9,7 +9,7 @@
 
 use gpu_model::memory::VecMemory;
 use gpu_model::model::IrqSink;
-use gpu_model::snb::{EngineId, Snb, SnbConfig};
+use gpu_model::ring::{EngineId, RingConfig, RingGpu};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl IrqSink for CountIrq {
 
 /// The bench.
 pub struct Rig {
-    pub gpu: Snb,
+    pub gpu: RingGpu,
     pub memory: Arc<VecMemory>,
     pub irq: Arc<CountIrq>,
 }
@@ -68,15 +68,15 @@ pub fn block(e: EngineId) -> u32 {
 
 impl Rig {
     /// As it is found, asleep.
-    pub fn found(cfg: SnbConfig) -> Rig {
+    pub fn found(cfg: RingConfig) -> Rig {
         let memory = Arc::new(VecMemory::new(MEMORY));
         let irq = Arc::new(CountIrq::default());
-        let gpu = Snb::new(cfg, memory.clone(), irq.clone());
+        let gpu = RingGpu::new(cfg, memory.clone(), irq.clone());
         Rig { gpu, memory, irq }
     }
 
     /// Awake, page table filled, nothing else.
-    pub fn bare(cfg: SnbConfig) -> Rig {
+    pub fn bare(cfg: RingConfig) -> Rig {
         let rig = Rig::found(cfg);
         let gpu = &rig.gpu;
         gpu.mmio_write32(0xa18c, 0x0001_0001);
@@ -90,13 +90,13 @@ impl Rig {
 
     /// All three rings enabled and empty, 4 KB each; status pages set; interrupts masked.
     pub fn new() -> Rig {
-        Self::with(SnbConfig::default())
+        Self::with(RingConfig::default())
     }
 
     /// The same with choices.
-    pub fn with(cfg: SnbConfig) -> Rig {
+    pub fn with(cfg: RingConfig) -> Rig {
         let rig = Self::bare(cfg);
-        for e in gpu_model::snb::ENGINES {
+        for e in gpu_model::ring::ENGINES {
             rig.start_ring(e);
         }
         rig
@@ -120,7 +120,7 @@ impl Rig {
 
     /// Lets all interrupts of all rings through to the line.
     pub fn unmask_interrupts(&self) {
-        for e in gpu_model::snb::ENGINES {
+        for e in gpu_model::ring::ENGINES {
             self.gpu.mmio_write32(block(e) + 0xa8, 0);
         }
         self.gpu.mmio_write32(0x44014, 0);

@@ -6,7 +6,7 @@ use gpu_model::{
     dg2::Dg2,
     model::{GpuModel, IrqSink},
     r5xx::R5xx,
-    snb::Snb,
+    ring::RingGpu,
 };
 use ouro_hw::io::{AtomicWait, Hw, Platform, Registers, SleepWait, Timeout};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -33,7 +33,7 @@ pub trait Device: GpuModel {
     fn time(&self) -> &Clock;
 }
 
-impl Device for Snb {
+impl Device for RingGpu {
     fn read(&self, offset: u32) -> u32 {
         self.mmio_read32(offset)
     }

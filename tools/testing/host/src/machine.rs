@@ -5,7 +5,7 @@
 use crate::adapter::{Line, Time, Windows};
 use gpu_model::{
     memory::VecMemory,
-    snb::{EngineId, Real, Snb, SnbConfig},
+    ring::{EngineId, Real, RingConfig, RingGpu},
 };
 use ouro_hw::{
     chips::{self, Chip},
@@ -95,15 +95,15 @@ pub struct Port {
 /// The machine.
 pub struct Machine {
     /// The device.
-    pub gpu: Arc<Snb>,
+    pub gpu: Arc<RingGpu>,
     /// Its memory.
     pub memory: Arc<VecMemory>,
     /// Where its interrupts go.
     pub line: Arc<Line>,
     /// Its windows.
-    pub windows: Windows<Snb>,
+    pub windows: Windows<RingGpu>,
     /// Time.
-    pub time: Time<Snb>,
+    pub time: Time<RingGpu>,
     /// The chip.
     pub chip: &'static Chip,
     /// What it has.
@@ -122,7 +122,7 @@ pub struct Machine {
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The device's choices.
-    pub config: SnbConfig,
+    pub config: RingConfig,
     /// Whether there is an IOMMU.
     pub iommu: bool,
 }
@@ -130,10 +130,10 @@ pub struct Setup {
 impl Default for Setup {
     fn default() -> Self {
         Self {
-            config: SnbConfig {
+            config: RingConfig {
                 gtt_mb: 1,
                 real: Real::all(),
-                ..SnbConfig::default()
+                ..RingConfig::default()
             },
             iommu: false,
         }
@@ -158,7 +158,11 @@ impl Machine {
     pub fn stopped(setup: &Setup) -> Result<Self, BringUpError> {
         let memory = Arc::new(VecMemory::new(MEMORY));
         let line = Arc::new(Line::default());
-        let gpu = Arc::new(Snb::new(setup.config.clone(), memory.clone(), line.clone()));
+        let gpu = Arc::new(RingGpu::new(
+            setup.config.clone(),
+            memory.clone(),
+            line.clone(),
+        ));
         // Memory space, as the PCI core enables it.
         gpu.config_write_at(4, &[2, 0]);
         let bars = [4 << 20, setup.config.aperture];

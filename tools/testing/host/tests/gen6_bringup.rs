@@ -4,7 +4,7 @@
 use gpu_model::{
     counters::Counter,
     fault::{Fault, Kind},
-    snb::SnbConfig,
+    ring::RingConfig,
 };
 use ouro_cross::machine::{Machine, Setup, Work, BCS, RCS, VCS};
 use ouro_hw::{
@@ -28,7 +28,7 @@ fn a_device_comes_up_without_breaking_a_rule() {
 fn the_topology_is_the_models() {
     for (mb, swizzle, entries) in [(1, false, 262_144), (2, true, 524_288)] {
         let setup = Setup {
-            config: SnbConfig {
+            config: RingConfig {
                 gtt_mb: mb,
                 swizzle,
                 ..Setup::default().config
@@ -54,7 +54,7 @@ fn the_topology_is_the_models() {
 fn all_chips_come_up() {
     for chip in ouro_hw::chips::of("gen6") {
         let setup = Setup {
-            config: SnbConfig {
+            config: RingConfig {
                 device_id: chip.device,
                 ..Setup::default().config
             },
@@ -84,7 +84,7 @@ fn every_engine_completes_an_empty_request() {
 fn with_an_iommu_there_is_no_directory() {
     let mut m = Machine::new(&Setup {
         iommu: true,
-        config: SnbConfig {
+        config: RingConfig {
             vtd: true,
             ..Setup::default().config
         },
@@ -109,7 +109,7 @@ fn every_aperture_is_taken() {
     // SNB PRM V1P2 §4.4.
     for mib in [64, 128, 256, 512] {
         let setup = Setup {
-            config: SnbConfig {
+            config: RingConfig {
                 aperture: mib << 20,
                 ..Setup::default().config
             },

@@ -4,7 +4,7 @@
 use gpu_model::{
     counters::Counter,
     fault::{Fault, Kind},
-    snb::engine::Stop,
+    ring::engine::Stop,
 };
 use ouro_cross::machine::{Machine, Work, BCS, ENGINES, RCS, VCS};
 use ouro_hw::{

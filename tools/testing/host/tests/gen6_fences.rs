@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Sandy Bridge: detiling fences that the driver sets, seen by a CPU through the modelled aperture.
 
-use gpu_model::{counters::Counter, snb::SnbConfig};
+use gpu_model::{counters::Counter, ring::RingConfig};
 use ouro_cross::machine::{Machine, Object, Setup};
 use ouro_hw::{
     fence_regs::{BadRegion, FenceRegion, Tiling},
@@ -116,7 +116,7 @@ fn with_equal_channels_bit_6_is_swizzled() {
     // G-31: X tiles by bits 9 and 10, Y tiles by bit 9.
     for (tiling, x, y, plain) in [(Tiling::X, 513, 9, 0x5201u64), (Tiling::Y, 145, 33, 0x5211)] {
         let setup = Setup {
-            config: SnbConfig {
+            config: RingConfig {
                 swizzle: true,
                 ..Setup::default().config
             },

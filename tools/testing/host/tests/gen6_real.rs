@@ -4,7 +4,7 @@
 
 use gpu_model::{
     counters::Counter,
-    snb::{lint::Rule, SnbConfig},
+    ring::{lint::Rule, RingConfig},
 };
 use ouro_cross::machine::{Machine, Object, Setup, Work, BCS, RCS, VCS};
 use ouro_hw::{
@@ -15,7 +15,7 @@ use ouro_hw::{
 /// A device with such habits, probed only.
 fn found(habits: &str) -> Machine {
     let setup = Setup {
-        config: SnbConfig {
+        config: RingConfig {
             real: habits.parse().expect("habits"),
             ..Setup::default().config
         },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Sandy Bridge: requests, rings, batches and contexts, run by the modelled chip.
 
-use gpu_model::{counters::Counter, snb::SnbConfig, trace::Event};
+use gpu_model::{counters::Counter, ring::RingConfig, trace::Event};
 use ouro_cross::machine::{Machine, Object, Setup, Work, BCS, ENGINES, RCS, VCS};
 use ouro_hw::{
     engine::{Privilege, Switch},
@@ -157,7 +157,7 @@ fn a_number_is_stored_after_the_work_and_before_the_interrupt() {
     let mut was_done = false;
     let mut messages = 0;
     loop {
-        let stop = !matches!(m.gpu.step(ENGINES[BCS]), gpu_model::snb::StepResult::Ran);
+        let stop = !matches!(m.gpu.step(ENGINES[BCS]), gpu_model::ring::StepResult::Ran);
         let done = m.done(BCS).0 == 1;
         if done && !was_done {
             assert_eq!(m.dword(target, 0), 1, "the work is done first");
@@ -197,7 +197,7 @@ fn one_posted_write_and_no_read_starts_render_and_blitter() {
 #[test]
 fn the_video_engine_is_woken_around_its_tail() {
     let setup = Setup {
-        config: SnbConfig {
+        config: RingConfig {
             vcs_wake_reads: 3,
             ..Setup::default().config
         },
@@ -443,7 +443,7 @@ fn a_hole_reads_scratch_and_nobody_else_is_hurt() {
 #[test]
 fn a_completion_delay_changes_nothing_but_time() {
     let setup = Setup {
-        config: SnbConfig {
+        config: RingConfig {
             delay_ns: 50_000,
             ..Setup::default().config
         },

@@ -5,7 +5,7 @@ use super::access;
 use crate::source::Source;
 use gpu_model::memory::VecMemory;
 use gpu_model::model::NoIrq;
-use gpu_model::snb::{Snb, SnbConfig, ENGINES};
+use gpu_model::ring::{RingConfig, RingGpu, ENGINES};
 use std::sync::Arc;
 
 /// Guest memory; rings at 0x10000, 0x20000 and 0x30000, garbage from 0x40000 on.
@@ -14,11 +14,11 @@ const MEMORY: usize = 512 << 10;
 /// Takes any bytes.
 pub fn run(s: &mut Source<'_>) {
     let memory = Arc::new(VecMemory::new(MEMORY));
-    let config = SnbConfig {
+    let config = RingConfig {
         keep_events: 16,
-        ..SnbConfig::default()
+        ..RingConfig::default()
     };
-    let gpu = Snb::new(config, memory.clone(), Arc::new(NoIrq));
+    let gpu = RingGpu::new(config, memory.clone(), Arc::new(NoIrq));
     gpu.mmio_write32(0xa18c, 0x0001_0001);
     for page in 1..=128 {
         gpu.gtt_write(page, page << 12 | 5);

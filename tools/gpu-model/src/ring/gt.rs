@@ -6,11 +6,11 @@ use crate::counters::Counter;
 use crate::fault::Kind;
 use crate::intel::regfile::Domain;
 use crate::intel::tlb::Space;
-use crate::snb::config::FifoDrain;
-use crate::snb::core::Core;
-use crate::snb::engine::{EngineId, ENGINES};
-use crate::snb::lint::Rule;
-use crate::snb::regs::{reg, ring};
+use crate::ring::config::FifoDrain;
+use crate::ring::core::Core;
+use crate::ring::engine::{EngineId, ENGINES};
+use crate::ring::lint::Rule;
+use crate::ring::regs::{reg, ring};
 
 /// Entries of the write FIFO.
 const FIFO_ENTRIES: u64 = 64;
@@ -334,14 +334,14 @@ impl Core {
             return;
         }
         self.set_ring(e, ring::INSTPM, v & !SYNC);
-        self.toggle_status(e, crate::snb::irq::bit::SYNC_STATUS);
+        self.toggle_status(e, crate::ring::irq::bit::SYNC_STATUS);
     }
 
     /// Undefined things after a reset: the statistics and the context address (§5.9).
     pub fn poison_render(&mut self) {
         let garbage = self.random();
         self.render.poison(garbage);
-        for (offset, _) in crate::snb::regs::STATISTICS {
+        for (offset, _) in crate::ring::regs::STATISTICS {
             let v = self.random();
             self.set(*offset, v as u32);
             self.set(offset + 4, (v >> 32) as u32);

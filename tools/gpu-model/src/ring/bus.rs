@@ -3,11 +3,11 @@
 
 use crate::device::Bus;
 use crate::model::{Region, SharedArea};
-use crate::snb::config::{BAR0_SIZE, BAR4_SIZE};
-use crate::snb::device::{Bars, Snb, SnbChip};
-use crate::snb::regs::{reg, MMIO_SIZE};
+use crate::ring::config::{BAR0_SIZE, BAR4_SIZE};
+use crate::ring::device::{Bars, RingChip, RingGpu};
+use crate::ring::regs::{reg, MMIO_SIZE};
 
-impl Bus for SnbChip {
+impl Bus for RingChip {
     fn name(_bars: &Bars) -> &'static str {
         "snb"
     }
@@ -30,7 +30,7 @@ impl Bus for SnbChip {
         ]
     }
 
-    fn read(device: &Snb, bar: u32, offset: u64, buf: &mut [u8]) {
+    fn read(device: &RingGpu, bar: u32, offset: u64, buf: &mut [u8]) {
         match bar {
             0 => device.dwords_read(offset, buf),
             2 => device.aperture_read(offset as u32, buf),
@@ -39,7 +39,7 @@ impl Bus for SnbChip {
         }
     }
 
-    fn write(device: &Snb, bar: u32, offset: u64, data: &[u8]) {
+    fn write(device: &RingGpu, bar: u32, offset: u64, data: &[u8]) {
         match bar {
             0 => device.dwords_write(offset, data),
             2 => device.aperture_write(offset as u32, data),
@@ -48,14 +48,14 @@ impl Bus for SnbChip {
     }
 
     /// Registers below 2 MB, page-table entries above.
-    fn dword(device: &Snb, at: u64) -> u32 {
+    fn dword(device: &RingGpu, at: u64) -> u32 {
         match (at as u32).checked_sub(MMIO_SIZE) {
             None => device.mmio_read32(at as u32),
             Some(pte) => device.gtt_read(pte / 4),
         }
     }
 
-    fn set_dword(device: &Snb, at: u64, value: u32) {
+    fn set_dword(device: &RingGpu, at: u64, value: u32) {
         match (at as u32).checked_sub(MMIO_SIZE) {
             None => device.mmio_write32(at as u32, value),
             Some(pte) => device.gtt_write(pte / 4, value),

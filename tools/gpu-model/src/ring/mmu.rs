@@ -9,7 +9,7 @@ use crate::intel::gtt::PteArray;
 use crate::intel::pte::{Pde, Pte, PAGE};
 use crate::intel::tlb::{Client, Space, Tlb};
 use crate::memory::GuestMemory;
-use crate::snb::lint::Rule;
+use crate::ring::lint::Rule;
 use std::sync::Arc;
 
 /// Entries in a page directory; 512 of them can be enabled, 2 GB (§4.6).

@@ -14,17 +14,17 @@ use crate::memory::GuestMemory;
 use crate::model::IrqSink;
 use crate::notes::Notes;
 use crate::pci::PciConfig;
-use crate::snb::blit::Blitter;
-use crate::snb::config::SnbConfig;
-use crate::snb::context::RenderState;
-use crate::snb::engine::{Engine, EngineId, ENGINES};
-use crate::snb::gt::Gt;
-use crate::snb::later::Later;
-use crate::snb::lint::Rule;
-use crate::snb::lit::{Screen, WithStolen};
-use crate::snb::mmu::{MemoryContext, Mmu};
-use crate::snb::real::Left;
-use crate::snb::regs::{self, reg, MMIO_SIZE};
+use crate::ring::blit::Blitter;
+use crate::ring::config::RingConfig;
+use crate::ring::context::RenderState;
+use crate::ring::engine::{Engine, EngineId, ENGINES};
+use crate::ring::gt::Gt;
+use crate::ring::later::Later;
+use crate::ring::lint::Rule;
+use crate::ring::lit::{Screen, WithStolen};
+use crate::ring::mmu::{MemoryContext, Mmu};
+use crate::ring::real::Left;
+use crate::ring::regs::{self, reg, MMIO_SIZE};
 use crate::trace::Event;
 use crate::window::Window;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl Origin {
 
 /// The whole device behind one lock.
 pub(crate) struct Core {
-    pub cfg: SnbConfig,
+    pub cfg: RingConfig,
     pub values: Vec<u32>,
     pub cx: MemoryContext,
     pub engines: [Engine; 3],
@@ -83,7 +83,7 @@ pub(crate) struct Core {
 
 impl Core {
     pub fn new(
-        cfg: SnbConfig,
+        cfg: RingConfig,
         gtt: Arc<dyn PteArray>,
         memory: Arc<dyn GuestMemory>,
         irq: Arc<dyn IrqSink>,
@@ -95,7 +95,7 @@ impl Core {
             memory
         };
         let mut core = Core {
-            pci: crate::snb::config::pci_config(&cfg),
+            pci: crate::ring::config::pci_config(&cfg),
             values: vec![0; (MMIO_SIZE / 4) as usize],
             cx: MemoryContext {
                 gtt,
@@ -126,7 +126,7 @@ impl Core {
     /// and faults to come are the test's and stay.
     pub fn power_on(&mut self, cause: PowerOn) {
         self.look_at_screen_for_good();
-        self.pci = crate::snb::config::pci_config(&self.cfg);
+        self.pci = crate::ring::config::pci_config(&self.cfg);
         let alias = (reg::MCHBAR / 4) as usize..(reg::MCHBAR_END / 4) as usize;
         self.values[alias].fill(0);
         self.reset_registers(|_| true);
@@ -283,7 +283,7 @@ impl Core {
     pub fn after_access(
         &mut self,
         e: EngineId,
-        faults: Vec<crate::snb::mmu::MmuFault>,
+        faults: Vec<crate::ring::mmu::MmuFault>,
         notes: Vec<(Rule, u32)>,
     ) {
         for (rule, va) in notes {

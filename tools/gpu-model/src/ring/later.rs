@@ -3,8 +3,8 @@
 //! forcewake, a sync flush's bit, interrupts. Each becomes true at the first register access or engine step after its time.
 
 use crate::later::Interrupts;
-use crate::snb::core::Core;
-use crate::snb::engine::EngineId;
+use crate::ring::core::Core;
+use crate::ring::engine::EngineId;
 
 /// Things to come, with the time of each in nanoseconds of the device's clock.
 #[derive(Default)]

@@ -5,8 +5,8 @@
 
 use crate::counters::Counter;
 use crate::intel::pte::{Pte, PAGE};
-use crate::snb::core::Core;
-use crate::snb::regs::{reg, FENCES};
+use crate::ring::core::Core;
+use crate::ring::regs::{reg, FENCES};
 
 impl Core {
     /// The graphics address behind a byte of the aperture: the lowest fence that covers it decides.

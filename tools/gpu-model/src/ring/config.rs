@@ -15,9 +15,9 @@ pub enum FifoDrain {
     OnRead,
 }
 
-/// Choices. [`SnbConfig::default`] is the strict one for tests in process.
+/// Choices. [`RingConfig::default`] is the strict one for tests in process.
 #[derive(Clone, Debug)]
-pub struct SnbConfig {
+pub struct RingConfig {
     /// PCI device id: 0x0116 is the mobile GT2.
     pub device_id: u16,
     /// The device sits behind an IOMMU that translates.
@@ -53,9 +53,9 @@ pub struct SnbConfig {
     pub strict: bool,
 }
 
-impl Default for SnbConfig {
+impl Default for RingConfig {
     fn default() -> Self {
-        SnbConfig {
+        RingConfig {
             device_id: 0x0116,
             vtd: false,
             gtt_mb: 2,
@@ -95,7 +95,7 @@ pub const BAR0_SIZE: u64 = 4 << 20;
 pub const BAR4_SIZE: u32 = 64;
 
 /// The configuration space at power-on.
-pub fn pci_config(cfg: &SnbConfig) -> PciConfig {
+pub fn pci_config(cfg: &RingConfig) -> PciConfig {
     let mut c = PciConfig::new(0x8086, cfg.device_id, 0x09, 0x03_8000, (0x8086, 0x2010));
     c.bar64(0, BAR0_SIZE, false);
     c.bar64(2, cfg.aperture, true);

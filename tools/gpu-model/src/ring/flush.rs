@@ -6,12 +6,12 @@
 //! its store, and its interrupt, in this order.
 
 use crate::counters::Counter;
-use crate::snb::core::Core;
-use crate::snb::engine::{EngineId, FlushPrelude};
-use crate::snb::exec::Flow;
-use crate::snb::irq::bit;
-use crate::snb::lint::Rule;
-use crate::snb::regs::{reg, ring};
+use crate::ring::core::Core;
+use crate::ring::engine::{EngineId, FlushPrelude};
+use crate::ring::exec::Flow;
+use crate::ring::irq::bit;
+use crate::ring::lint::Rule;
+use crate::ring::regs::{reg, ring};
 
 /// Bits of PIPE_CONTROL, dword 1.
 mod pc {
@@ -185,7 +185,7 @@ impl Core {
 
     /// Global snapshot reset: all but PS_DEPTH_COUNT and the time stamp (G45 PRM 1.7).
     fn reset_statistics(&mut self) {
-        for (offset, _) in crate::snb::regs::STATISTICS {
+        for (offset, _) in crate::ring::regs::STATISTICS {
             if *offset != reg::PS_DEPTH_COUNT {
                 self.set(*offset, 0);
                 self.set(offset + 4, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The device as a library: what is a Sandy Bridge's own of it. Each engine has a thread of its own.
+//! The device as a library: what is a ring streamer's own of it. Each engine has a thread of its own.
 
 use crate::clock::Clock;
 use crate::counters::Counter;
@@ -8,20 +8,20 @@ use crate::intel::gtt::{HeapPtes, PteArray, SharedPtes};
 use crate::memory::GuestMemory;
 use crate::model::{IrqSink, Options};
 use crate::pci::{self, PciConfig};
-use crate::snb::blit::BlitJob;
-use crate::snb::config::{FifoDrain, SnbConfig, AF_CONTROL, BAR0_SIZE};
-use crate::snb::core::Core;
-use crate::snb::engine::{Engine, EngineId, Stop};
-use crate::snb::exec::Step;
-use crate::snb::lint::Rule;
-use crate::snb::regs::{reg, ring, MMIO_SIZE};
+use crate::ring::blit::BlitJob;
+use crate::ring::config::{FifoDrain, RingConfig, AF_CONTROL, BAR0_SIZE};
+use crate::ring::core::Core;
+use crate::ring::engine::{Engine, EngineId, Stop};
+use crate::ring::exec::Step;
+use crate::ring::lint::Rule;
+use crate::ring::regs::{reg, ring, MMIO_SIZE};
 use std::sync::Arc;
 
-/// A modelled Sandy Bridge.
-pub type Snb = Device<SnbChip>;
+/// A modelled GPU with ring buffers.
+pub type RingGpu = Device<RingChip>;
 
 /// Its state, of which nobody outside knows more.
-pub struct SnbChip(pub(super) Core);
+pub struct RingChip(pub(super) Core);
 
 /// What lies behind its BARs.
 pub struct Bars {
@@ -43,7 +43,7 @@ const STARTERS: [u32; 7] = [
     ring::MI_MODE,
 ];
 
-impl Chip for SnbChip {
+impl Chip for RingChip {
     type Rule = Rule;
     type Engine = EngineId;
     type Job = Box<BlitJob>;
@@ -151,9 +151,9 @@ impl Step {
     }
 }
 
-impl Snb {
+impl RingGpu {
     /// A device in process: hand-driven clock, no threads, page-table entries in plain memory.
-    pub fn new(cfg: SnbConfig, memory: Arc<dyn GuestMemory>, irq: Arc<dyn IrqSink>) -> Self {
+    pub fn new(cfg: RingConfig, memory: Arc<dyn GuestMemory>, irq: Arc<dyn IrqSink>) -> Self {
         let gtt = Arc::new(HeapPtes::new(cfg.gtt_mb << 18));
         Self::with_table(cfg, gtt, None, memory, irq, Clock::manual())
     }
@@ -161,11 +161,11 @@ impl Snb {
     /// A device in process that runs by itself: real time, FIFO draining with it; see
     /// [`Self::start_engines`].
     pub fn in_real_time(
-        cfg: SnbConfig,
+        cfg: RingConfig,
         memory: Arc<dyn GuestMemory>,
         irq: Arc<dyn IrqSink>,
     ) -> Self {
-        let cfg = SnbConfig {
+        let cfg = RingConfig {
             fifo: FifoDrain::Timed(100),
             ..cfg
         };
@@ -191,7 +191,7 @@ impl Snb {
             (1..=2).contains(&options.gtt_mb),
             "the page table is 1 or 2 MB"
         );
-        let cfg = SnbConfig {
+        let cfg = RingConfig {
             real: options.real.parse()?,
             vtd: options.vtd,
             gtt_mb: options.gtt_mb,
@@ -204,7 +204,7 @@ impl Snb {
             keep_events: 0,
             watch_bus_master: true,
             strict: options.strict,
-            ..SnbConfig::default()
+            ..RingConfig::default()
         };
         let count = cfg.gtt_mb << 18;
         let (gtt, file): (Arc<dyn PteArray>, _) = if options.trap_gtt {
@@ -220,7 +220,7 @@ impl Snb {
     }
 
     fn with_table(
-        cfg: SnbConfig,
+        cfg: RingConfig,
         gtt: Arc<dyn PteArray>,
         file: Option<Arc<std::os::fd::OwnedFd>>,
         memory: Arc<dyn GuestMemory>,
@@ -234,7 +234,7 @@ impl Snb {
             device_id: cfg.device_id,
         };
         let core = Core::new(cfg, gtt, memory, irq, clock.clone());
-        Device::build(SnbChip(core), bars, clock)
+        Device::build(RingChip(core), bars, clock)
     }
 
     /// A register read: 64 bits, low half first.

@@ -9,10 +9,10 @@
 
 use crate::device::PowerOn;
 use crate::pci;
-use crate::snb::core::Core;
-use crate::snb::engine::EngineId;
-use crate::snb::lint::Rule;
-use crate::snb::regs::{reg, ring};
+use crate::ring::core::Core;
+use crate::ring::engine::EngineId;
+use crate::ring::lint::Rule;
+use crate::ring::regs::{reg, ring};
 use std::collections::HashMap;
 
 crate::habits! {

@@ -7,11 +7,11 @@
 
 use crate::counters::Counter;
 use crate::intel::tlb::Space;
-use crate::snb::core::Core;
-use crate::snb::engine::EngineId;
-use crate::snb::exec::Flow;
-use crate::snb::lint::Rule;
-use crate::snb::regs::{reg, ring, CXT_SIZE_VALUE, STATISTICS};
+use crate::ring::core::Core;
+use crate::ring::engine::EngineId;
+use crate::ring::exec::Flow;
+use crate::ring::lint::Rule;
+use crate::ring::regs::{reg, ring, CXT_SIZE_VALUE, STATISTICS};
 
 /// MI registers saved with a context (§5.8.1.4): all masked.
 const SAVED: [u32; 4] = [

@@ -7,7 +7,7 @@ use crate::intel::mi;
 use crate::intel::tlb::Tlb;
 use crate::memory::lock;
 use crate::pace::Pace;
-use crate::snb::mmu::Mmu;
+use crate::ring::mmu::Mmu;
 use std::sync::{Arc, Mutex};
 
 /// An engine.

@@ -5,9 +5,9 @@
 
 use crate::fault::Kind;
 use crate::intel::tlb::Space;
-use crate::snb::core::Core;
-use crate::snb::engine::EngineId;
-use crate::snb::regs::{reg, ring};
+use crate::ring::core::Core;
+use crate::ring::engine::EngineId;
+use crate::ring::regs::{reg, ring};
 
 /// Ring-local interrupt bits (VCS PRM 1.1.6; digest G-12).
 pub mod bit {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Sandy Bridge (Gen6): 8086:0116 and its relatives.
+//! Intel chips whose engines read commands from ring buffers: Sandy Bridge (Gen6), 8086:0116 and its relatives.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -14,7 +14,7 @@
 //! | `mi_exec.rs`, `flush.rs`, `context.rs`, `blit.rs` | commands |
 //! | `real.rs`, `lit.rs` | habits of real machines; the picture that firmware has left |
 //! | `lint.rs` | rules that are watched |
-//! | `device.rs` | the device as a library: [`Snb`] |
+//! | `device.rs` | the device as a library: [`RingGpu`] |
 //! | `bus.rs` | the device as a transport sees it |
 
 pub(crate) mod aperture;
@@ -41,7 +41,7 @@ pub mod real;
 pub mod regs;
 
 pub use crate::device::StepResult;
-pub use config::{FifoDrain, SnbConfig};
-pub use device::Snb;
+pub use config::{FifoDrain, RingConfig};
+pub use device::RingGpu;
 pub use engine::{EngineId, ENGINES};
 pub use real::Real;

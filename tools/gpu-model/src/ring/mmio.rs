@@ -5,12 +5,12 @@ use crate::counters::Counter;
 use crate::fault::Kind;
 use crate::intel::fence::Fence;
 use crate::intel::regfile::{apply, Domain};
-use crate::snb::core::{Core, Origin};
-use crate::snb::display;
-use crate::snb::engine::{EngineId, Stop};
-use crate::snb::later::Later;
-use crate::snb::lint::Rule;
-use crate::snb::regs::{self, reg, ring, FENCES, GT_LIMIT};
+use crate::ring::core::{Core, Origin};
+use crate::ring::display;
+use crate::ring::engine::{EngineId, Stop};
+use crate::ring::later::Later;
+use crate::ring::lint::Rule;
+use crate::ring::regs::{self, reg, ring, FENCES, GT_LIMIT};
 
 /// Period of the time stamp in nanoseconds (VCS PRM 1.1.9.5).
 const TIMESTAMP_NS: u64 = 80;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! A picture that firmware has left on the screen ([`Real::lit`](crate::snb::real::Real::lit)): pipe A and
+//! A picture that firmware has left on the screen ([`Real::lit`](crate::ring::real::Real::lit)): pipe A and
 //! its plane, as far as a driver must know them to keep the picture or to turn it off.
 //!
 //! Offsets and bits are those that the upstream driver uses; values are of a real machine's planes
@@ -8,9 +8,9 @@
 
 use crate::intel::pte::{Pte, PAGE};
 use crate::memory::{GuestMemory, MemoryError};
-use crate::snb::config::{STOLEN_BASE, STOLEN_SIZE};
-use crate::snb::core::Core;
-use crate::snb::lint::Rule;
+use crate::ring::config::{STOLEN_BASE, STOLEN_SIZE};
+use crate::ring::core::Core;
+use crate::ring::lint::Rule;
 use std::sync::Arc;
 
 /// The line that is drawn.

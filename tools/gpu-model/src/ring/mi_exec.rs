@@ -9,12 +9,12 @@ use crate::fault::Kind;
 use crate::intel::mi::{self, op};
 use crate::intel::pte::PAGE;
 use crate::intel::tlb::Space;
-use crate::snb::core::{Core, Origin};
-use crate::snb::engine::{Batch, EngineId, Wait};
-use crate::snb::exec::Flow;
-use crate::snb::irq::bit;
-use crate::snb::lint::Rule;
-use crate::snb::regs::{reg, ring};
+use crate::ring::core::{Core, Origin};
+use crate::ring::engine::{Batch, EngineId, Wait};
+use crate::ring::exec::Flow;
+use crate::ring::irq::bit;
+use crate::ring::lint::Rule;
+use crate::ring::regs::{reg, ring};
 
 impl Core {
     /// Executes one MI command.

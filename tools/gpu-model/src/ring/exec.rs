@@ -8,13 +8,13 @@ use crate::fault::Kind;
 use crate::intel::pte::PAGE;
 use crate::intel::tlb::{Client, Space};
 use crate::intel::{cmd3d, mi};
-use crate::snb::blit::BlitJob;
-use crate::snb::core::{source, Core};
-use crate::snb::engine::{Batch, EngineId, FlushPrelude, Stop, Wait};
-use crate::snb::irq::bit;
-use crate::snb::lint::Rule;
-use crate::snb::mmu::{MemoryContext, Mmu};
-use crate::snb::regs::ring;
+use crate::ring::blit::BlitJob;
+use crate::ring::core::{source, Core};
+use crate::ring::engine::{Batch, EngineId, FlushPrelude, Stop, Wait};
+use crate::ring::irq::bit;
+use crate::ring::lint::Rule;
+use crate::ring::mmu::{MemoryContext, Mmu};
+use crate::ring::regs::ring;
 use crate::trace::Event;
 
 /// MI_NOOPs are gone over together up to the next multiple of so many bytes.
@@ -213,7 +213,7 @@ impl Core {
     fn decode(&self, e: EngineId, header: u32) -> Option<(&'static str, usize)> {
         match (header >> 29, e) {
             (0, _) => mi::decode(header, e.mask()).map(|(d, n)| (d.name, n)),
-            (2, EngineId::Bcs) => crate::snb::blit::length(header).map(|n| ("BLT", n)),
+            (2, EngineId::Bcs) => crate::ring::blit::length(header).map(|n| ("BLT", n)),
             (3, EngineId::Rcs) => cmd3d::render(header),
             (3, EngineId::Vcs) => cmd3d::video(header),
             _ => None,

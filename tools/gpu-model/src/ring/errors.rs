@@ -4,12 +4,12 @@
 
 use crate::counters::Counter;
 use crate::intel::tlb::Space;
-use crate::snb::core::Core;
-use crate::snb::engine::{EngineId, Stop};
-use crate::snb::irq::bit;
-use crate::snb::lint::Rule;
-use crate::snb::mmu::{FaultKind, MmuFault};
-use crate::snb::regs::{reg, ring};
+use crate::ring::core::Core;
+use crate::ring::engine::{EngineId, Stop};
+use crate::ring::irq::bit;
+use crate::ring::lint::Rule;
+use crate::ring::mmu::{FaultKind, MmuFault};
+use crate::ring::regs::{reg, ring};
 
 /// EIR bit 0: instruction error.
 pub const EIR_INSTRUCTION: u32 = 1 << 0;

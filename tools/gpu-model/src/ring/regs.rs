@@ -7,7 +7,7 @@
 //! driver touches is marked so and is plain storage or zero.
 
 use crate::intel::regfile::{Domain, RegDef, RegMap, Write};
-use crate::snb::engine::{EngineId, ENGINES};
+use crate::ring::engine::{EngineId, ENGINES};
 use std::sync::OnceLock;
 
 /// Size of the register half of BAR0.
