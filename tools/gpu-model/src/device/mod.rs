@@ -120,7 +120,7 @@ pub trait Chip: Sized + Send + 'static {
     fn cpu_write(&mut self, offset: u32, value: u32);
     /// Threads that a register write of the CPU can set going, as a mask. A thread that is woken for
     /// nothing costs the guest more than the write.
-    fn starts(offset: u32) -> u32;
+    fn starts(bars: &Self::Bars, offset: u32) -> u32;
     /// Threads that a step may have set going, as a mask.
     fn started(&mut self) -> u32 {
         0
@@ -217,7 +217,7 @@ impl<C: Chip> Device<C> {
             core.cpu_write(offset, value);
         }
         drop(core);
-        self.shared.wake(C::starts(offset));
+        self.shared.wake(C::starts(&self.bars, offset));
     }
 
     /// Power-on state.

@@ -79,7 +79,7 @@ impl Chip for Dg2Chip {
         self.0.cpu_write(offset, value);
     }
 
-    fn starts(offset: u32) -> u32 {
+    fn starts(_bars: &Self::Bars, offset: u32) -> u32 {
         let starts = match EngineId::of_block(offset) {
             Some(e) => matches!(
                 offset - e.base(),

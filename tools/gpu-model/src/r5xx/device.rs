@@ -76,7 +76,7 @@ impl Chip for R5xxChip {
 
     /// What can set the engines going are the registers of the command processor, of resets and of
     /// drawing.
-    fn starts(offset: u32) -> u32 {
+    fn starts(_bars: &Self::Bars, offset: u32) -> u32 {
         let display = regs::class(offset) == Some(regs::Class::Display);
         u32::from(offset == reg::RBBM_SOFT_RESET || (offset >= reg::CP_RB_BASE && !display))
     }

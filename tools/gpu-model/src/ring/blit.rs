@@ -20,9 +20,9 @@ use crate::ring::regs::{reg, ring};
 use crate::tiling::Swizzle;
 use std::sync::{Arc, Mutex};
 
-/// Length of a blitter command; `None` for an opcode that Gen6 does not have.
-pub(crate) fn length(header: u32) -> Option<usize> {
-    blt::length(header)
+/// Name and length of a blitter command; `None` for an opcode that there is not.
+pub(crate) fn decode(header: u32) -> Option<(&'static str, usize)> {
+    blt::length(header).map(|n| ("BLT", n))
 }
 
 /// What the blitter keeps from command to command.
@@ -145,9 +145,12 @@ impl Core {
             command,
             state: self.blitter.state,
             caps,
-            space: self.space(false),
+            space: self.space(e, false),
             mmu,
-            cx: self.cx.clone(),
+            cx: MemoryContext {
+                ppgtt: self.ppgtt(e),
+                ..self.cx.clone()
+            },
             generation,
             stopped,
             result: Ok(BltStats::default()),

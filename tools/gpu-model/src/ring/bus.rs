@@ -8,8 +8,8 @@ use crate::ring::device::{Bars, RingChip, RingGpu};
 use crate::ring::regs::{reg, MMIO_SIZE};
 
 impl Bus for RingChip {
-    fn name(_bars: &Bars) -> &'static str {
-        "snb"
+    fn name(bars: &Bars) -> &'static str {
+        bars.chip.name
     }
 
     fn ids(bars: &Bars) -> (u16, u16) {

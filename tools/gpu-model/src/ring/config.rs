@@ -2,6 +2,7 @@
 //! What can be chosen about a modelled Sandy Bridge, and its PCI configuration space
 //! (digest G-01..G-05; peer digest A.2).
 
+use super::chip::{self, Chip};
 use super::real::Real;
 use crate::pci::PciConfig;
 use crate::window::{self, WINDOW};
@@ -18,7 +19,9 @@ pub enum FifoDrain {
 /// Choices. [`RingConfig::default`] is the strict one for tests in process.
 #[derive(Clone, Debug)]
 pub struct RingConfig {
-    /// PCI device id: 0x0116 is the mobile GT2.
+    /// The chip.
+    pub chip: &'static Chip,
+    /// PCI device id.
     pub device_id: u16,
     /// The device sits behind an IOMMU that translates.
     pub vtd: bool,
@@ -56,7 +59,8 @@ pub struct RingConfig {
 impl Default for RingConfig {
     fn default() -> Self {
         RingConfig {
-            device_id: 0x0116,
+            chip: &chip::SNB,
+            device_id: chip::SNB.ids[0],
             vtd: false,
             gtt_mb: 2,
             aperture: 256 << 20,

@@ -71,8 +71,7 @@ fn bytes(dwords: &[u32]) -> Vec<u8> {
 
 impl Core {
     /// MI_SET_CONTEXT, step by step as §5.8.1.2 has it.
-    pub fn set_context(&mut self, d: &[u32]) -> Flow {
-        let e = EngineId::Rcs;
+    pub fn set_context(&mut self, e: EngineId, d: &[u32]) -> Flow {
         if self.engine(e).batch.is_some() {
             self.lint(Rule::RingOnly, || "MI_SET_CONTEXT".to_owned());
             self.instruction_error(e, d[0]);
@@ -99,19 +98,18 @@ impl Core {
         }
         self.count(Counter::ContextSwitches);
         if valid {
-            self.save_context(current);
+            self.save_context(e, current);
         }
         // The switch flushes caches and TLBs (§5.3.8, §5.3.10).
         self.flush_tlb(e);
         if !inhibit {
-            self.restore_context(next);
+            self.restore_context(e, next);
         }
         self.set_ring(e, ring::CCID, next);
         Flow::Next
     }
 
-    fn save_context(&mut self, ccid: u32) {
-        let e = EngineId::Rcs;
+    fn save_context(&mut self, e: EngineId, ccid: u32) {
         let (main, extended) = sizes();
         let mut image = vec![0u32, 0];
         for offset in SAVED {
@@ -141,8 +139,7 @@ impl Core {
         }
     }
 
-    fn restore_context(&mut self, ccid: u32) {
-        let e = EngineId::Rcs;
+    fn restore_context(&mut self, e: EngineId, ccid: u32) {
         let (main, _) = sizes();
         let base = ccid & 0xffff_f000;
         let mut raw = vec![0u8; main];

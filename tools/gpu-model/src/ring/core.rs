@@ -15,9 +15,10 @@ use crate::model::IrqSink;
 use crate::notes::Notes;
 use crate::pci::PciConfig;
 use crate::ring::blit::Blitter;
+use crate::ring::chip::EngineRow;
 use crate::ring::config::RingConfig;
 use crate::ring::context::RenderState;
-use crate::ring::engine::{Engine, EngineId, ENGINES};
+use crate::ring::engine::{Engine, EngineId};
 use crate::ring::gt::Gt;
 use crate::ring::later::Later;
 use crate::ring::lint::Rule;
@@ -37,6 +38,9 @@ pub(crate) mod source {
     pub const BLT_READ: u32 = 0x01;
     pub const BLT_WRITE: u32 = 0x09;
 }
+
+/// Bit of an engine's mode register: the per-process table is on (§4.6).
+pub(crate) const PPGTT_ENABLE: u32 = 1 << 9;
 
 /// Who accesses a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +66,7 @@ pub(crate) struct Core {
     pub cfg: RingConfig,
     pub values: Vec<u32>,
     pub cx: MemoryContext,
-    pub engines: [Engine; 3],
+    pub engines: Vec<Engine>,
     pub pci: PciConfig,
     pub irq: Arc<dyn IrqSink>,
     pub line: bool,
@@ -103,7 +107,7 @@ impl Core {
                 ppgtt: false,
                 big_pages: cfg.big_pages,
             },
-            engines: ENGINES.map(Engine::new),
+            engines: cfg.chip.engines.iter().map(|e| Engine::new(e.id)).collect(),
             irq,
             line: false,
             notes: Notes::new(clock, cfg.seed, cfg.keep_events),
@@ -137,7 +141,7 @@ impl Core {
         };
         self.set(reg::MAD_DIMM_C0, dimm[0]);
         self.set(reg::MAD_DIMM_C1, dimm[1]);
-        for e in ENGINES {
+        for e in self.cfg.chip.engines.iter().map(|row| row.id) {
             self.engines[e as usize].stop_blit();
             let old = &self.engines[e as usize];
             let (busy, generation) = (old.busy, old.generation + 1);
@@ -154,7 +158,6 @@ impl Core {
         self.gt = Gt::default();
         self.later = Later::default();
         self.blitter.reset();
-        self.cx.ppgtt = false;
         self.removed = false;
         self.poison_render();
         self.leave_behind(cause);
@@ -173,14 +176,19 @@ impl Core {
         }
     }
 
+    /// What the chip says of an engine.
+    pub fn row(&self, e: EngineId) -> &'static EngineRow {
+        self.cfg.chip.engine(e)
+    }
+
     /// A register of an engine's block.
     pub fn ring(&self, e: EngineId, offset: u32) -> u32 {
-        self.get(e.base() + offset)
+        self.get(self.row(e).base + offset)
     }
 
     /// Stores a register of an engine's block.
     pub fn set_ring(&mut self, e: EngineId, offset: u32, value: u32) {
-        self.set(e.base() + offset, value);
+        self.set(self.row(e).base + offset, value);
     }
 
     pub fn engine(&mut self, e: EngineId) -> &mut Engine {
@@ -225,9 +233,14 @@ impl Core {
         self.notes.random()
     }
 
+    /// True while an engine's per-process table is on.
+    pub fn ppgtt(&self, e: EngineId) -> bool {
+        self.get(self.row(e).mode) & PPGTT_ENABLE != 0
+    }
+
     /// Space that an operand of an MI command lives in, by its "use global GTT" bit (§4.6.2).
-    pub fn space(&self, global: bool) -> Space {
-        if global || !self.cx.ppgtt {
+    pub fn space(&self, e: EngineId, global: bool) -> Space {
+        if global || !self.ppgtt(e) {
             Space::Ggtt
         } else {
             Space::Ppgtt
@@ -269,6 +282,7 @@ impl Core {
                 mmu.flush();
             }
         }
+        self.cx.ppgtt = self.ppgtt(e);
         let mut spare = None;
         let mmu = match &mut self.engines[e as usize].mmu {
             Some(m) => m,

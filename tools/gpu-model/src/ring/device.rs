@@ -9,6 +9,7 @@ use crate::memory::GuestMemory;
 use crate::model::{IrqSink, Options};
 use crate::pci::{self, PciConfig};
 use crate::ring::blit::BlitJob;
+use crate::ring::chip;
 use crate::ring::config::{FifoDrain, RingConfig, AF_CONTROL, BAR0_SIZE};
 use crate::ring::core::Core;
 use crate::ring::engine::{Engine, EngineId, Stop};
@@ -29,6 +30,7 @@ pub struct Bars {
     /// The file behind the table, if it is shared with the guest.
     pub(super) file: Option<Arc<std::os::fd::OwnedFd>>,
     pub(super) aperture: u64,
+    pub(super) chip: &'static chip::Chip,
     pub(super) device_id: u16,
 }
 
@@ -49,6 +51,7 @@ impl Chip for RingChip {
     type Job = Box<BlitJob>;
     type Bars = Bars;
 
+    /// All that a chip can have: one that it lacks is idle.
     const THREADS: &'static [&'static [EngineId]] =
         &[&[EngineId::Rcs], &[EngineId::Vcs], &[EngineId::Bcs]];
     const NAMES: &'static [&'static str] = &[
@@ -72,6 +75,9 @@ impl Chip for RingChip {
     }
 
     fn step(&mut self, e: EngineId) -> Result<StepResult, Box<BlitJob>> {
+        if e as usize >= self.0.engines.len() {
+            return Ok(StepResult::Idle);
+        }
         self.0.step(e).done()
     }
 
@@ -95,9 +101,9 @@ impl Chip for RingChip {
         self.0.cpu_write(offset, value);
     }
 
-    fn starts(offset: u32) -> u32 {
-        match EngineId::of_block(offset) {
-            Some(e) if STARTERS.contains(&(offset - e.base())) => 1 << e as u32,
+    fn starts(bars: &Bars, offset: u32) -> u32 {
+        match bars.chip.of_block(offset) {
+            Some(row) if STARTERS.contains(&(offset - row.base)) => 1 << row.id as u32,
             None if offset == reg::GDRST => !0,
             _ => 0,
         }
@@ -231,6 +237,7 @@ impl RingGpu {
             gtt: gtt.clone(),
             file,
             aperture: cfg.aperture,
+            chip: cfg.chip,
             device_id: cfg.device_id,
         };
         let core = Core::new(cfg, gtt, memory, irq, clock.clone());

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The three command streamers of Sandy Bridge and where their registers are
-//! (SNB PRM V1P2 §1; offsets from the digest, G-06..G-12 and VCS PRM 1.1.1).
+//! Command streamers: their names, and the state of one that no register shows. Where its registers are and
+//! what it can do is in the row of its chip ([`super::chip::EngineRow`]).
 
-use crate::counters::Counter;
 use crate::intel::mi;
 use crate::intel::tlb::Tlb;
 use crate::memory::lock;
@@ -14,7 +13,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum EngineId {
-    /// Render.
+    /// Render: the one with the 3D state.
     Rcs = 0,
     /// Video codec.
     Vcs = 1,
@@ -22,19 +21,10 @@ pub enum EngineId {
     Bcs = 2,
 }
 
-/// All engines.
+/// All engines that a chip can have.
 pub const ENGINES: [EngineId; 3] = [EngineId::Rcs, EngineId::Vcs, EngineId::Bcs];
 
 impl EngineId {
-    /// Base of its register block.
-    pub const fn base(self) -> u32 {
-        match self {
-            EngineId::Rcs => 0x02000,
-            EngineId::Vcs => 0x12000,
-            EngineId::Bcs => 0x22000,
-        }
-    }
-
     /// Its short name.
     pub const fn name(self) -> &'static str {
         match self {
@@ -44,62 +34,12 @@ impl EngineId {
         }
     }
 
-    /// Distance from ring-local interrupt bits to those of the GT block (digest G-12).
-    pub const fn irq_shift(self) -> u32 {
-        match self {
-            EngineId::Rcs => 0,
-            EngineId::Vcs => 12,
-            EngineId::Bcs => 22,
-        }
-    }
-
-    /// Its page-fault register (§5.7.2.1).
-    pub const fn fault_reg(self) -> u32 {
-        match self {
-            EngineId::Rcs => 0x4094,
-            EngineId::Vcs => 0x4194,
-            EngineId::Bcs => 0x4294,
-        }
-    }
-
-    /// Its status-page address register (digest G-08).
-    pub const fn hws_pga(self) -> u32 {
-        self.base() + 0x2080
-    }
-
-    /// Its bit in GDRST (digest G-24).
-    pub const fn reset_bit(self) -> u32 {
-        match self {
-            EngineId::Rcs => 1 << 1,
-            EngineId::Vcs => 1 << 2,
-            EngineId::Bcs => 1 << 3,
-        }
-    }
-
     /// Its bit in command tables.
     pub const fn mask(self) -> u8 {
         match self {
             EngineId::Rcs => mi::RCS,
             EngineId::Vcs => mi::VCS,
             EngineId::Bcs => mi::BCS,
-        }
-    }
-
-    /// The engine whose 4 KB register block holds `offset`.
-    pub fn of_block(offset: u32) -> Option<EngineId> {
-        ENGINES.into_iter().find(|e| offset & !0xfff == e.base())
-    }
-
-    /// The engine with this short name.
-    pub fn from_name(name: &str) -> Option<EngineId> {
-        ENGINES.into_iter().find(|e| e.name() == name)
-    }
-
-    pub(crate) const fn counter(self, rcs: Counter, vcs: Counter, bcs: Counter) -> Counter {
-        match self {
-            EngineId::Rcs => rcs,
-            EngineId::Vcs => vcs,
-            EngineId::Bcs => bcs,
         }
     }
 }

@@ -81,7 +81,7 @@ impl Core {
     pub fn page_fault(&mut self, e: EngineId, fault: MmuFault) {
         self.count(Counter::PageFaults);
         let global = fault.space == Space::Ggtt;
-        let record = e.fault_reg();
+        let record = self.row(e).fault;
         if self.get(record) & 1 == 0 {
             let value = (fault.address & 0xffff_f000)
                 | u32::from(global) << 11
@@ -94,7 +94,7 @@ impl Core {
                 fault.kind
             );
         }
-        let on_status_page = global && fault.address & 0xffff_f000 == self.get(e.hws_pga());
+        let on_status_page = global && fault.address & 0xffff_f000 == self.get(self.row(e).hws_pga);
         let bits = match fault.kind {
             FaultKind::InvalidDirectory => error::INVALID_DIRECTORY,
             FaultKind::UnloadedDirectory => error::UNLOADED_DIRECTORY,

@@ -175,7 +175,7 @@ impl Core {
     /// Where the next command is: its graphics address and the space it is fetched through.
     fn fetch_place(&mut self, e: EngineId) -> (u32, Space) {
         match self.engine(e).batch {
-            Some(b) => (b.address, self.space(!b.non_secure)),
+            Some(b) => (b.address, self.space(e, !b.non_secure)),
             None => {
                 let head = self.ring(e, ring::HEAD) & 0x1f_fffc;
                 (
@@ -211,11 +211,11 @@ impl Core {
 
     /// Name and length of a command by its header; `None` if this engine has no such command.
     fn decode(&self, e: EngineId, header: u32) -> Option<(&'static str, usize)> {
-        match (header >> 29, e) {
-            (0, _) => mi::decode(header, e.mask()).map(|(d, n)| (d.name, n)),
-            (2, EngineId::Bcs) => crate::ring::blit::length(header).map(|n| ("BLT", n)),
-            (3, EngineId::Rcs) => cmd3d::render(header),
-            (3, EngineId::Vcs) => cmd3d::video(header),
+        let row = self.row(e);
+        match header >> 29 {
+            0 => mi::decode(header, e.mask()).map(|(d, n)| (d.name, n)),
+            2 => row.two_d?(header),
+            3 => row.three_d?(header),
             _ => None,
         }
     }
@@ -288,11 +288,7 @@ impl Core {
 
     /// So many commands were run.
     fn count_commands(&mut self, e: EngineId, n: u64) {
-        let counter = e.counter(
-            Counter::RcsCommands,
-            Counter::VcsCommands,
-            Counter::BcsCommands,
-        );
+        let counter = self.row(e).counters.commands;
         self.notes.counters.add(counter, n);
     }
 
@@ -311,8 +307,10 @@ impl Core {
             }
         };
         if self.engine(e).batch.is_some() {
-            self.with_mmu(e, touch);
-        } else if let Some(mmu) = &mut self.engines[e as usize].mmu {
+            return self.with_mmu(e, touch);
+        }
+        self.cx.ppgtt = self.ppgtt(e);
+        if let Some(mmu) = &mut self.engines[e as usize].mmu {
             // No opportunity for injected faults: those are accesses that somebody uses.
             touch(mmu, &self.cx);
             let (faults, notes) = (mmu.take_faults(), mmu.take_notes());
@@ -395,7 +393,7 @@ impl Core {
     /// off 3D state (bit 1), 3D rendering (bit 2) and media (bit 3) commands (§5.3.3).
     fn skip(&mut self, e: EngineId, name: &str, d: &[u32]) -> Flow {
         self.count(Counter::SkippedCommands);
-        if e != EngineId::Rcs {
+        if !self.row(e).renders {
             return Flow::Next;
         }
         let off = self.ring(e, ring::INSTPM);

@@ -35,7 +35,7 @@ impl Core {
     /// PIPE_CONTROL.
     pub fn pipe_control(&mut self, e: EngineId, d: &[u32]) -> Flow {
         let flags = d.get(1).copied().unwrap_or(0);
-        self.pipe_control_rules(flags);
+        self.pipe_control_rules(e, flags);
         let op = post_sync(flags);
         if flags & pc::TLB != 0 {
             if op == 0 {
@@ -75,7 +75,7 @@ impl Core {
     }
 
     /// The rules of the 3D volume that the digest quotes in §2.4.
-    fn pipe_control_rules(&mut self, flags: u32) {
+    fn pipe_control_rules(&mut self, e: EngineId, flags: u32) {
         let op = post_sync(flags);
         if flags & pc::CS_STALL != 0 {
             let reasons =
@@ -84,7 +84,7 @@ impl Core {
                 self.lint(Rule::BareStall, || format!("PIPE_CONTROL {flags:#x}"));
             }
         }
-        let prelude = self.engine(EngineId::Rcs).prelude;
+        let prelude = self.engine(e).prelude;
         let flushes = flags & (pc::WRITE_FLUSH | pc::DEPTH_STALL) != 0;
         if flushes && prelude != FlushPrelude::PostSynced {
             self.lint(Rule::FlushPrelude, || {
@@ -92,7 +92,7 @@ impl Core {
             });
         }
         let stalls = flags & (pc::CS_STALL | pc::SCOREBOARD) == pc::CS_STALL | pc::SCOREBOARD;
-        self.engine(EngineId::Rcs).prelude = match prelude {
+        self.engine(e).prelude = match prelude {
             _ if flushes => FlushPrelude::None,
             FlushPrelude::Stalled if op != 0 => FlushPrelude::PostSynced,
             FlushPrelude::PostSynced => FlushPrelude::PostSynced,
@@ -159,9 +159,9 @@ impl Core {
         if global && self.unprivileged(e) {
             self.count(Counter::PrivilegeViolations);
         }
-        let space = self.space(global);
+        let space = self.space(e, global);
         // The kernel keeps its fence in the status page and names it by address too.
-        let page = self.get(e.hws_pga());
+        let page = self.get(self.row(e).hws_pga);
         if global && address & 0xffff_f000 == page {
             self.status_page_store(e, address & 0xff8, data);
         } else {

@@ -6,9 +6,10 @@ use crate::counters::Counter;
 use crate::fault::Kind;
 use crate::intel::regfile::Domain;
 use crate::intel::tlb::Space;
+use crate::ring::chip::EngineRow;
 use crate::ring::config::FifoDrain;
 use crate::ring::core::Core;
-use crate::ring::engine::{EngineId, ENGINES};
+use crate::ring::engine::EngineId;
 use crate::ring::lint::Rule;
 use crate::ring::regs::{reg, ring};
 
@@ -143,9 +144,9 @@ impl Core {
     /// The reset that GDRST asked for.
     pub fn reset_now(&mut self, mask: u32) {
         self.set(reg::GDRST, 0);
-        for e in ENGINES {
-            if mask & (1 | e.reset_bit()) != 0 {
-                self.reset_engine(e);
+        for row in self.cfg.chip.engines {
+            if mask & (1 | row.reset_bit) != 0 {
+                self.reset_engine(row);
             }
         }
         if mask & 1 != 0 {
@@ -157,20 +158,22 @@ impl Core {
 
     /// Resets one engine: its registers and streamer, not its TLB (VCS PRM 1.1.3.5), nor fences
     /// (§4.5.4.1.1), nor the interrupt block.
-    fn reset_engine(&mut self, e: EngineId) {
+    fn reset_engine(&mut self, row: &EngineRow) {
+        let e = row.id;
         self.count(Counter::Resets);
         self.engine(e).reset();
         self.reset_registers(|d| d == Domain::Engine(e as u8));
-        let bits = 0x1ff << e.irq_shift();
+        let bits = 0x1ff << row.irq_shift;
         self.set(reg::GTISR, self.get(reg::GTISR) & !bits);
-        match e {
-            EngineId::Rcs => {
-                self.left.ring = false;
-                self.cx.ppgtt = false;
-                self.poison_render();
-            }
-            EngineId::Bcs => self.blitter.reset(),
-            EngineId::Vcs => self.gt.vcs_countdown = 0,
+        if row.renders {
+            self.left.ring = false;
+            self.poison_render();
+        }
+        if row.two_d.is_some() {
+            self.blitter.reset();
+        }
+        if row.sleeps {
+            self.gt.vcs_countdown = 0;
         }
     }
 
@@ -218,10 +221,10 @@ impl Core {
     /// PSMI_CTL as read: bit 3 shows that the video engine sleeps.
     pub fn psmi_read(&mut self, e: EngineId) -> u32 {
         let stored = self.ring(e, ring::PSMI_CTL);
-        if e != EngineId::Vcs {
+        if !self.row(e).sleeps {
             return stored;
         }
-        let asleep = self.vcs_asleep();
+        let asleep = self.vcs_asleep(e);
         if stored & 1 != 0 {
             self.gt.vcs_countdown = self.gt.vcs_countdown.saturating_sub(1);
         }
@@ -230,7 +233,7 @@ impl Core {
 
     /// PSMI_CTL changed: setting bit 0 of an idle video engine begins to wake it.
     pub fn psmi_written(&mut self, e: EngineId, old: u32, new: u32) {
-        if e == EngineId::Vcs && old & 1 == 0 && new & 1 != 0 {
+        if self.row(e).sleeps && old & 1 == 0 && new & 1 != 0 {
             self.gt.vcs_rncid = 0;
             self.gt.vcs_countdown = if self.is_idle(e) {
                 self.cfg.vcs_wake_reads
@@ -256,11 +259,11 @@ impl Core {
     }
 
     /// True while a tail write would not be noticed.
-    pub fn vcs_asleep(&self) -> bool {
-        if self.ring(EngineId::Vcs, ring::PSMI_CTL) & 1 != 0 {
+    pub fn vcs_asleep(&self, e: EngineId) -> bool {
+        if self.ring(e, ring::PSMI_CTL) & 1 != 0 {
             self.gt.vcs_countdown > 0
         } else {
-            self.is_idle(EngineId::Vcs)
+            self.is_idle(e)
         }
     }
 

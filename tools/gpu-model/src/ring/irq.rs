@@ -50,7 +50,7 @@ impl Core {
 
     /// Changes a status bit to a level.
     pub fn set_status(&mut self, e: EngineId, local: u32, level: bool) {
-        let mask = 1 << (local + e.irq_shift());
+        let mask = 1 << (local + self.row(e).irq_shift);
         let old = self.get(reg::GTISR);
         let new = if level { old | mask } else { old & !mask };
         if new == old {
@@ -62,10 +62,9 @@ impl Core {
             self.set(reg::GTIIR, self.get(reg::GTIIR) | mask);
             self.update_line();
         }
-        // Any change, in either direction (§5.5). The video engine also wants its mask open
-        // (VCS PRM 1.1.6.1).
-        let reported =
-            self.ring(e, ring::HWSTAM) & mask == 0 && !(e == EngineId::Vcs && ring_masked);
+        // Any change, in either direction (§5.5).
+        let reported = self.ring(e, ring::HWSTAM) & mask == 0
+            && !(self.row(e).reports_unmasked && ring_masked);
         if reported {
             self.write_status_image(e);
         }
@@ -73,19 +72,16 @@ impl Core {
 
     /// Inverts a status bit.
     pub fn toggle_status(&mut self, e: EngineId, local: u32) {
-        let mask = 1 << (local + e.irq_shift());
+        let mask = 1 << (local + self.row(e).irq_shift);
         let level = self.get(reg::GTISR) & mask == 0;
         self.set_status(e, local, level);
     }
 
     /// Writes the status bits, in ring-local positions, to dword 0 of the status page.
     fn write_status_image(&mut self, e: EngineId) {
-        let mut image = (self.get(reg::GTISR) >> e.irq_shift()) & 0x1ff;
-        if e == EngineId::Vcs {
-            // Context switch, counter, notify and user are never reported (VCS PRM 1.1.6).
-            image &= !0x151;
-        }
-        let page = self.get(e.hws_pga());
+        let row = self.row(e);
+        let image = (self.get(reg::GTISR) >> row.irq_shift) & 0x1ff & !row.unreported;
+        let page = self.get(row.hws_pga);
         self.store(e, Space::Ggtt, page, &image.to_le_bytes());
     }
 

@@ -28,11 +28,7 @@ impl Core {
                 Flow::Next
             }
             op::USER_INTERRUPT => {
-                self.count(e.counter(
-                    Counter::RcsUserInterrupts,
-                    Counter::VcsUserInterrupts,
-                    Counter::BcsUserInterrupts,
-                ));
+                self.count(self.row(e).counters.interrupts);
                 self.pulse(e, bit::USER);
                 self.engine(e).work_begins = true;
                 Flow::Next
@@ -62,7 +58,7 @@ impl Core {
             }
             op::DISPLAY_FLIP => self.display_flip(e, d),
             op::SEMAPHORE_MBOX => self.semaphore(e, d),
-            op::SET_CONTEXT => self.set_context(d),
+            op::SET_CONTEXT => self.set_context(e, d),
             op::STORE_DATA_IMM => self.store_imm(e, d),
             op::STORE_DATA_INDEX => self.store_index(e, d),
             op::LOAD_REGISTER_IMM => self.load_register(e, d),
@@ -103,16 +99,12 @@ impl Core {
 
     fn wait_for_event(&mut self, e: EngineId, h: u32) -> Flow {
         let code = (h >> 16) & 0xf;
-        let events = if e == EngineId::Rcs {
-            h & 0x2f2f
-        } else {
-            h & 0xffff
-        };
+        let row = self.row(e);
+        let events = h & row.events;
         if (events.count_ones() + u32::from(code != 0)) > 1 {
             self.lint(Rule::ManyEvents, || format!("{} {h:#010x}", e.name()));
         }
-        let codes = if e == EngineId::Vcs { 5 } else { 8 };
-        if code > codes {
+        if code > row.conditions.count_ones() {
             self.lint(Rule::Reserved, || {
                 format!("{} condition code {code}", e.name())
             });
@@ -183,7 +175,7 @@ impl Core {
             return Flow::Next;
         }
         let global = d[0] & (1 << 22) != 0 && !self.unprivileged(e);
-        let space = self.space(global);
+        let space = self.space(e, global);
         let mut b = [0; 8];
         self.load(e, space, d[2] & !7, &mut b);
         let both = u64::from_le_bytes(b);
@@ -218,7 +210,7 @@ impl Core {
             self.instruction_error(e, d[0]);
             return Flow::Stop;
         }
-        let space = self.space(global);
+        let space = self.space(e, global);
         let address = d[2] & !3;
         if d.len() == 5 {
             if address & 7 != 0 {
@@ -264,7 +256,7 @@ impl Core {
 
     /// A store into the status page, always through the global table.
     pub fn status_page_store(&mut self, e: EngineId, offset: u32, data: &[u8]) {
-        let page = self.get(e.hws_pga());
+        let page = self.get(self.row(e).hws_pga);
         if page == 0x1fff_f000 {
             self.lint(Rule::StatusPageUnset, || e.name().to_owned());
         }
@@ -334,7 +326,7 @@ impl Core {
         } else {
             self.reg_read(offset)
         };
-        let space = self.space(global);
+        let space = self.space(e, global);
         self.store(e, space, d[2] & !3, &value.to_le_bytes());
         Flow::Next
     }
@@ -358,7 +350,7 @@ impl Core {
         if global && self.denied(e, "MI_REPORT_PERF_COUNT") {
             return Flow::Next;
         }
-        let space = self.space(global);
+        let space = self.space(e, global);
         let mut report = [0u8; 64];
         report[..4].copy_from_slice(&d[2].to_le_bytes());
         report[4..8].copy_from_slice(&(self.timestamp() as u32).to_le_bytes());
@@ -383,8 +375,8 @@ impl Core {
                 return Flow::Next;
             }
             let offset = match (h >> 16) & 3 {
-                0 => e.base() + ring::SYNC0,
-                2 => e.base() + ring::SYNC1,
+                0 => self.row(e).base + ring::SYNC0,
+                2 => self.row(e).base + ring::SYNC1,
                 n => {
                     self.lint(Rule::Reserved, || {
                         format!("{} semaphore select {n}", e.name())
@@ -400,7 +392,7 @@ impl Core {
         }
         // In a non-privileged batch the global bit counts as clear.
         let global = h & (1 << 22) != 0 && !self.unprivileged(e);
-        let space = self.space(global);
+        let space = self.space(e, global);
         let address = d[2] & !3;
         if h & COMPARE != 0 && self.load32(e, space, address) <= d[1] {
             return Flow::Wait(Wait::SemaphoreMemory);

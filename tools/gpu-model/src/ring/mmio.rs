@@ -5,7 +5,7 @@ use crate::counters::Counter;
 use crate::fault::Kind;
 use crate::intel::fence::Fence;
 use crate::intel::regfile::{apply, Domain};
-use crate::ring::core::{Core, Origin};
+use crate::ring::core::{Core, Origin, PPGTT_ENABLE};
 use crate::ring::display;
 use crate::ring::engine::{EngineId, Stop};
 use crate::ring::later::Later;
@@ -71,18 +71,10 @@ impl Core {
         if offset < GT_LIMIT {
             self.count(pick(Counter::GtReads, Counter::GtWrites));
         }
-        if let Some(e) = EngineId::of_block(offset) {
-            self.count(e.counter(
-                pick(Counter::RcsReads, Counter::RcsWrites),
-                pick(Counter::VcsReads, Counter::VcsWrites),
-                pick(Counter::BcsReads, Counter::BcsWrites),
-            ));
-            if write && offset - e.base() == ring::TAIL {
-                self.count(e.counter(
-                    Counter::RcsTailWrites,
-                    Counter::VcsTailWrites,
-                    Counter::BcsTailWrites,
-                ));
+        if let Some(row) = self.cfg.chip.of_block(offset) {
+            self.count(pick(row.counters.reads, row.counters.writes));
+            if write && offset - row.base == ring::TAIL {
+                self.count(row.counters.tails);
             }
         }
         match offset {
@@ -112,8 +104,8 @@ impl Core {
             }
             return self.screen_read(offset).unwrap_or(0);
         }
-        if let Some(e) = EngineId::of_block(offset) {
-            return self.ring_read(e, offset - e.base());
+        if let Some(row) = self.cfg.chip.of_block(offset) {
+            return self.ring_read(row.id, offset - row.base);
         }
         match offset {
             reg::GTFIFOCTL => self.fifo_room(),
@@ -151,8 +143,7 @@ impl Core {
         let stored = self.ring(e, offset);
         match offset {
             ring::CTL => stored | self.wait_bits(e),
-            // Bit 0 shows a wait, on the render ring only (VCS PRM 1.1.4).
-            ring::HEAD if e == EngineId::Rcs => stored | (self.wait_bits(e) >> 11 & 1),
+            ring::HEAD if self.row(e).head_waits => stored | (self.wait_bits(e) >> 11 & 1),
             ring::MI_MODE => {
                 let idle = self.is_idle(e) && self.inject(Kind::StuckIdle, e.name()).is_none();
                 stored | u32::from(idle) << 9
@@ -201,8 +192,10 @@ impl Core {
         if origin == Origin::Cpu {
             self.watch_bits(offset, old, new);
         }
-        if let Some(e) = EngineId::of_block(offset) {
-            self.ring_written(e, offset - e.base(), old, new, data, origin);
+        let chip = self.cfg.chip;
+        if let Some(row) = chip.of_block(offset) {
+            self.ring_written(row.id, offset - row.base, old, new, data, origin);
+            self.mode_written(offset, new);
             return;
         }
         // Sync status of the three rings.
@@ -210,7 +203,9 @@ impl Core {
             self.lint(Rule::SyncStatusEnabled, || format!("{new:#x}"));
         }
         match offset {
-            0x4094 | 0x4194 | 0x4294 if data & 1 == 0 => self.set(offset, 0),
+            _ if data & 1 == 0 && chip.engines.iter().any(|e| e.fault == offset) => {
+                self.set(offset, 0);
+            }
             reg::GDRST => self.graphics_reset(data),
             reg::FORCEWAKE => self.forcewake(data),
             reg::GFX_FLSH_CNTL if data & 1 != 0 => self.flush_written(),
@@ -239,7 +234,7 @@ impl Core {
             self.kicked |= e.mask();
         }
         match offset {
-            ring::RNCID_LO | ring::RNCID_HI if e == EngineId::Vcs => self.rncid_written(offset),
+            ring::RNCID_LO | ring::RNCID_HI if self.row(e).sleeps => self.rncid_written(offset),
             ring::TAIL => {
                 if origin == Origin::Cpu && enabled {
                     self.watch_work();
@@ -285,13 +280,15 @@ impl Core {
                 }
             }
             ring::PSMI_CTL => self.psmi_written(e, old, new),
-            0x520 if e == EngineId::Rcs => {
-                self.cx.ppgtt = new & (1 << 9) != 0;
-                if self.cx.ppgtt {
-                    self.behind_iommu("GFX_MODE");
-                }
-            }
             _ => {}
+        }
+    }
+
+    /// A register of an engine's block was written: one that switches the per-process table on?
+    fn mode_written(&mut self, offset: u32, new: u32) {
+        let modes = self.cfg.chip.engines.iter().map(|e| e.mode);
+        if new & PPGTT_ENABLE != 0 && modes.into_iter().any(|mode| mode == offset) {
+            self.behind_iommu("GFX_MODE");
         }
     }
 
@@ -325,7 +322,7 @@ impl Core {
         {
             self.lint(Rule::NoBusMaster, || e.name().to_owned());
         }
-        if e == EngineId::Vcs {
+        if self.row(e).sleeps {
             // It slept unless it had work before, or was woken and has shown itself awake.
             let engine = &self.engines[e as usize];
             let working = engine.batch.is_some() || engine.wait.is_some() || head != old;
@@ -361,7 +358,7 @@ impl Core {
         }
         if old & 1 != 0 && new & 1 == 0 {
             // A disabled streamer is out of its batch; what it had loaded is void.
-            if e == EngineId::Rcs {
+            if self.row(e).renders {
                 self.left.ring = false;
             }
             let engine = self.engine(e);
@@ -374,9 +371,9 @@ impl Core {
         const SYNC: u32 = 1 << 5;
         const TLB: u32 = 1 << 9;
         if new & SYNC != 0 {
-            // The video engine must be stopped and idle (VCS PRM 1.1.3.5); elsewhere the streamer
+            // Where the engine need not be stopped and idle (VCS PRM 1.1.3.5), the streamer
             // sees the bit before its next command (§5.3.11.2).
-            let running = e == EngineId::Vcs && !self.is_idle(e);
+            let running = self.row(e).flush_stopped && !self.is_idle(e);
             if old & SYNC == 0 && origin == Origin::Cpu && running {
                 self.lint(Rule::SyncFlushRunning, || e.name().to_owned());
             }

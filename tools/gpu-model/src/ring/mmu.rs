@@ -50,7 +50,7 @@ pub struct MemoryContext {
     pub gtt: Arc<dyn PteArray>,
     /// Guest memory.
     pub memory: Arc<dyn GuestMemory>,
-    /// GFX_MODE bit 9.
+    /// The per-process table of the engine that asks is on.
     pub ppgtt: bool,
     /// Whether data clients see the 32 KB pages of a directory entry with bit 1 (§2.3). Which
     /// clients do is nowhere said.

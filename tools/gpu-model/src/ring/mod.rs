@@ -3,6 +3,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
+//! | `chip/` | the chips, a file each: what differs between them |
 //! | `config.rs` | choices, PCI configuration space |
 //! | `regs.rs`, `display.rs` | the register file |
 //! | `mmio.rs` | register accesses and their effects |
@@ -20,6 +21,7 @@
 pub(crate) mod aperture;
 pub(crate) mod blit;
 mod bus;
+pub mod chip;
 pub mod config;
 pub(crate) mod context;
 pub(crate) mod core;
@@ -41,6 +43,7 @@ pub mod real;
 pub mod regs;
 
 pub use crate::device::StepResult;
+pub use chip::Chip;
 pub use config::{FifoDrain, RingConfig};
 pub use device::RingGpu;
 pub use engine::{EngineId, ENGINES};

@@ -211,7 +211,7 @@ impl Core {
 
     /// True if an engine's ring was found running.
     pub fn found_running(&self, e: EngineId) -> bool {
-        self.left.ring && e == EngineId::Rcs
+        self.left.ring && self.row(e).renders
     }
 
     /// The CPU has written RC_CONTROL: standby is the driver's from now on.
@@ -312,7 +312,7 @@ impl Core {
             && self
                 .later
                 .reset
-                .is_some_and(|r| r.1 & (1 | e.reset_bit()) != 0)
+                .is_some_and(|r| r.1 & (1 | self.row(e).reset_bit) != 0)
     }
 
     /// A message is about to be sent for these sources: GT, power management, display.

@@ -7,7 +7,8 @@
 //! driver touches is marked so and is plain storage or zero.
 
 use crate::intel::regfile::{Domain, RegDef, RegMap, Write};
-use crate::ring::engine::{EngineId, ENGINES};
+use crate::ring::chip::{EngineRow, SNB};
+use crate::ring::engine::EngineId;
 use std::sync::OnceLock;
 
 /// Size of the register half of BAR0.
@@ -142,16 +143,14 @@ impl Table {
         });
     }
 
-    fn engine(&mut self, id: EngineId) {
+    fn engine(&mut self, engine: &EngineRow) {
         use ring::*;
         const ALL: Write = Write::Bits(0xffff_ffff);
-        let base = id.base();
-        let domain = Domain::Engine(id as u8);
-        let tag = id.name().to_uppercase();
-        // The video engine implements five of the eight condition codes (VCS PRM 1.1.2.2).
-        let codes = if id == EngineId::Vcs { 0x1f } else { 0xff };
+        let base = engine.base;
+        let domain = Domain::Engine(engine.id as u8);
+        let tag = engine.id.name().to_uppercase();
         let rows: &[(u32, &str, u32, Write)] = &[
-            (EXCC, "EXCC", 0, Write::Masked(codes)),
+            (EXCC, "EXCC", 0, Write::Masked(engine.conditions)),
             (TAIL, "RING_TAIL", 0, Write::Bits(0x001f_fff8)),
             (HEAD, "RING_HEAD", 0, Write::Bits(0xffff_fffc)),
             (START, "RING_START", 0, Write::Bits(0xffff_f000)),
@@ -215,14 +214,14 @@ impl Table {
             domain,
         );
         self.add(
-            id.hws_pga(),
+            engine.hws_pga,
             &format!("{tag} HWS_PGA"),
             0x1fff_f000,
             Write::Bits(0xffff_f000),
             domain,
         );
         self.add(
-            id.fault_reg(),
+            engine.fault,
             &format!("{tag} FAULT"),
             0,
             Write::Bits(0),
@@ -407,8 +406,8 @@ pub fn map() -> &'static RegMap {
         for (offset, name) in super::display::REGISTERS {
             t.add(*offset, name, 0, Write::ReadOnly, Domain::Display);
         }
-        for id in ENGINES {
-            t.engine(id);
+        for engine in SNB.engines {
+            t.engine(engine);
         }
         t.render();
         t.gt();
