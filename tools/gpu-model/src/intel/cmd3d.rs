@@ -4,10 +4,11 @@
 //! Header: 28:27 sub-type, 26:24 opcode, 23:16 sub-opcode, length in 7:0 (media on the render
 //! engine 15:0; on the video engine 11:0, or 15:0 for opcode 6), bias two (digest §2.2).
 
-/// A command of the render engine: bits 28:16 of the header, name, dwords if always one.
-struct Def(u32, &'static str, bool);
+/// A command of the render engine: bits 31:16 of the header, name, whether it is always one dword.
+pub struct Def(pub u32, pub &'static str, pub bool);
 
-const RENDER: &[Def] = &[
+/// All commands of Gen6.
+pub const GEN6: &[Def] = &[
     Def(0x6101, "STATE_BASE_ADDRESS", false),
     Def(0x6102, "STATE_SIP", false),
     Def(0x6904, "PIPELINE_SELECT", true),
@@ -66,9 +67,9 @@ fn sub_type(header: u32) -> u32 {
     (header >> 27) & 3
 }
 
-/// Name and length of a client-3 command on the render engine; `None` if there is none.
-pub fn render(header: u32) -> Option<(&'static str, usize)> {
-    let def = RENDER.iter().find(|d| d.0 == header >> 16)?;
+/// Name and length of a client-3 command on the render engine by a chip's table; `None` if there is none.
+pub fn render(table: &'static [Def], header: u32) -> Option<(&'static str, usize)> {
+    let def = table.iter().find(|d| d.0 == header >> 16)?;
     let len = match (def.2, sub_type(header)) {
         (true, _) => 1,
         (false, 2) => (header & 0xffff) as usize + 2,
@@ -93,17 +94,17 @@ mod tests {
 
     #[test]
     fn literal_headers() {
-        assert_eq!(render(0x7a00_0002), Some(("PIPE_CONTROL", 4)));
-        assert_eq!(render(0x7a00_0003), Some(("PIPE_CONTROL", 5)));
-        assert_eq!(render(0x6904_0000), Some(("PIPELINE_SELECT", 1)));
-        assert_eq!(render(0x6101_0008), Some(("STATE_BASE_ADDRESS", 10)));
-        assert_eq!(render(0x7b00_0004), Some(("3DPRIMITIVE", 6)));
-        assert_eq!(render(0x7000_0006), Some(("MEDIA_VFE_STATE", 8)));
+        assert_eq!(render(GEN6, 0x7a00_0002), Some(("PIPE_CONTROL", 4)));
+        assert_eq!(render(GEN6, 0x7a00_0003), Some(("PIPE_CONTROL", 5)));
+        assert_eq!(render(GEN6, 0x6904_0000), Some(("PIPELINE_SELECT", 1)));
+        assert_eq!(render(GEN6, 0x6101_0008), Some(("STATE_BASE_ADDRESS", 10)));
+        assert_eq!(render(GEN6, 0x7b00_0004), Some(("3DPRIMITIVE", 6)));
+        assert_eq!(render(GEN6, 0x7000_0006), Some(("MEDIA_VFE_STATE", 8)));
         assert_eq!(
-            render(0x7907_001f),
+            render(GEN6, 0x7907_001f),
             Some(("3DSTATE_POLY_STIPPLE_PATTERN", 33))
         );
-        assert_eq!(render(0x7fff_0000), None);
+        assert_eq!(render(GEN6, 0x7fff_0000), None);
         assert_eq!(video(0x6800_0000), Some(("MFX_WAIT", 1)));
         assert_eq!(video(0x7000_0002), Some(("MFX", 4)));
         assert_eq!(video(0x7600_1000), Some(("MFX", 0x1002)));

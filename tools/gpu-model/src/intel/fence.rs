@@ -5,7 +5,35 @@
 
 use crate::tiling::{self, Swizzle, Tiling};
 
-/// A decoded fence register of Gen6 (64 bits).
+/// A chip's fence registers: 64 bits each, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct FenceUnit {
+    /// Offset of the first.
+    pub base: u32,
+    /// How many there are.
+    pub count: u32,
+    /// Bits that are stored: of the low half and of the high half.
+    pub stored: [u32; 2],
+    /// What a value means; `None` unless valid.
+    pub decode: fn(u64) -> Option<Fence>,
+}
+
+impl FenceUnit {
+    /// Offsets of all of them.
+    pub fn range(&self) -> std::ops::Range<u32> {
+        self.base..self.base + 8 * self.count
+    }
+}
+
+/// Sixteen fences (§4.5.4.1.1).
+pub const GEN6: FenceUnit = FenceUnit {
+    base: 0x10_0000,
+    count: 16,
+    stored: [0xffff_f003, 0xffff_f3ff],
+    decode: |v| Fence::decode(v, 0x3ff),
+};
+
+/// A decoded fence register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fence {
     /// First byte of the region.
@@ -19,8 +47,8 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// Decodes a register; `None` unless valid (bit 0).
-    pub fn decode(v: u64) -> Option<Fence> {
+    /// Decodes a register whose pitch has the bits of `pitch` in the high half; `None` unless valid (bit 0).
+    pub fn decode(v: u64, pitch: u32) -> Option<Fence> {
         if v & 1 == 0 {
             return None;
         }
@@ -29,7 +57,7 @@ impl Fence {
         Some(Fence {
             start: lo & 0xffff_f000,
             last: (hi & 0xffff_f000) | 0xfff,
-            pitch: ((hi & 0x3ff) + 1) * 128,
+            pitch: ((hi & pitch) + 1) * 128,
             y_walk: lo & 2 != 0,
         })
     }
@@ -77,7 +105,7 @@ mod tests {
     #[test]
     fn decodes_the_example_of_the_digest() {
         // §4.5.4.1.1: start 0x100000, size 0x40000, stride 2048, X walk.
-        let f = Fence::decode(0x0013_F00F_0010_0001).expect("valid");
+        let f = (GEN6.decode)(0x0013_F00F_0010_0001).expect("valid");
         assert_eq!(
             f,
             Fence {
@@ -87,7 +115,7 @@ mod tests {
                 y_walk: false
             }
         );
-        assert!(Fence::decode(0x0013_F00F_0010_0000).is_none());
+        assert!((GEN6.decode)(0x0013_F00F_0010_0000).is_none());
         assert!(f.contains(0x10_0000) && f.contains(0x13_ffff) && !f.contains(0x14_0000));
     }
 

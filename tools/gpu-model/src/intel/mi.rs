@@ -10,7 +10,8 @@ pub const RCS: u8 = 1;
 pub const VCS: u8 = 2;
 /// Bit mask of engines: blitter.
 pub const BCS: u8 = 4;
-const ALL: u8 = RCS | VCS | BCS;
+/// All engines.
+pub const ALL: u8 = RCS | VCS | BCS;
 
 /// Opcodes, bits 28:23 of the header.
 pub mod op {
@@ -60,7 +61,8 @@ pub struct MiDef {
     pub length_mask: u32,
 }
 
-const fn one(op: u32, name: &'static str, engines: u8) -> MiDef {
+/// A command of one dword.
+pub const fn one(op: u32, name: &'static str, engines: u8) -> MiDef {
     MiDef {
         op,
         name,
@@ -71,7 +73,8 @@ const fn one(op: u32, name: &'static str, engines: u8) -> MiDef {
     }
 }
 
-const fn many(
+/// A command with a length field.
+pub const fn many(
     op: u32,
     name: &'static str,
     engines: u8,
@@ -173,10 +176,10 @@ pub fn opcode(header: u32) -> u32 {
     (header >> 23) & 0x3f
 }
 
-/// Finds the command of `header` on an engine (one of [`RCS`], [`VCS`], [`BCS`]) and its length in
-/// dwords. `None` when the engine has no such command or the length is not one it can have.
-pub fn decode(header: u32, engine: u8) -> Option<(&'static MiDef, usize)> {
-    let def = GEN6
+/// Finds the command of `header` in a chip's table, on an engine (one of [`RCS`], [`VCS`], [`BCS`]), and its
+/// length in dwords. `None` when the engine has no such command or the length is not one it can have.
+pub fn decode(table: &'static [MiDef], header: u32, engine: u8) -> Option<(&'static MiDef, usize)> {
+    let def = table
         .iter()
         .find(|d| d.op == opcode(header) && d.engines & engine != 0)?;
     let len = if def.op < 0x10 {
@@ -220,7 +223,7 @@ mod tests {
             (0x1b00_0001, RCS, "MI_CONDITIONAL_BATCH_BUFFER_END", 3),
         ];
         for (header, engine, name, len) in cases {
-            let (def, n) = decode(*header, *engine).unwrap_or_else(|| panic!("{name}"));
+            let (def, n) = decode(GEN6, *header, *engine).unwrap_or_else(|| panic!("{name}"));
             assert_eq!((def.name, n), (*name, *len), "{header:08x}");
         }
     }
@@ -228,23 +231,23 @@ mod tests {
     #[test]
     fn foreign_and_unknown_commands() {
         assert!(
-            decode(0x1300_0001, RCS).is_none(),
+            decode(GEN6, 0x1300_0001, RCS).is_none(),
             "MI_FLUSH_DW is not a render command"
         );
         assert!(
-            decode(0x0c00_0000, BCS).is_none(),
+            decode(GEN6, 0x0c00_0000, BCS).is_none(),
             "MI_SET_CONTEXT is for the render ring"
         );
         assert!(
-            decode(0x0200_0000, VCS).is_none(),
+            decode(GEN6, 0x0200_0000, VCS).is_none(),
             "MI_FLUSH is a render command"
         );
         assert!(
-            decode(0x1480_0001, RCS).is_none(),
+            decode(GEN6, 0x1480_0001, RCS).is_none(),
             "MI_LOAD_REGISTER_MEM came later"
         );
         assert!(
-            decode(0x1000_0009, RCS).is_none(),
+            decode(GEN6, 0x1000_0009, RCS).is_none(),
             "no store of so many dwords"
         );
     }

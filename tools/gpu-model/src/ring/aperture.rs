@@ -6,13 +6,13 @@
 use crate::counters::Counter;
 use crate::intel::pte::{Pte, PAGE};
 use crate::ring::core::Core;
-use crate::ring::regs::{reg, FENCES};
+use crate::ring::regs::reg;
 
 impl Core {
     /// The graphics address behind a byte of the aperture: the lowest fence that covers it decides.
     fn aperture_address(&self, offset: u32) -> u32 {
         let swizzle = self.cfg.swizzle && self.get(reg::TILECTL) & 1 != 0;
-        (0..FENCES)
+        (0..self.cfg.chip.fences.count)
             .filter_map(|n| self.fence(n))
             .find(|f| f.contains(offset) && f.pitch_ok())
             .map_or(offset, |f| f.detile(offset, swizzle))
@@ -21,7 +21,8 @@ impl Core {
     fn aperture_physical(&mut self, offset: u32) -> Option<u64> {
         let ga = self.aperture_address(offset);
         let pte = Pte(self.aperture_entry(ga / PAGE));
-        pte.valid().then(|| pte.address() | u64::from(ga % PAGE))
+        pte.valid()
+            .then(|| self.cx.pte.address(pte) | u64::from(ga % PAGE))
     }
 
     /// Splits an access so that neither a page nor a 16-byte column of a tile is crossed.

@@ -104,6 +104,7 @@ impl Core {
             cx: MemoryContext {
                 gtt,
                 memory,
+                pte: cfg.chip.pte,
                 ppgtt: false,
                 big_pages: cfg.big_pages,
             },

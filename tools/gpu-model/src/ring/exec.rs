@@ -213,7 +213,7 @@ impl Core {
     fn decode(&self, e: EngineId, header: u32) -> Option<(&'static str, usize)> {
         let row = self.row(e);
         match header >> 29 {
-            0 => mi::decode(header, e.mask()).map(|(d, n)| (d.name, n)),
+            0 => mi::decode(self.cfg.chip.mi, header, e.mask()).map(|(d, n)| (d.name, n)),
             2 => row.two_d?(header),
             3 => row.three_d?(header),
             _ => None,
@@ -318,13 +318,10 @@ impl Core {
         }
     }
 
-    /// Up to where the streamer has read ahead when it is at `at`: eight lines in a batch (GM45, a real
-    /// machine's error record; §5.3.4.2 says one at least), five in a ring (Ironlake, the same: 284 bytes).
+    /// Up to where the streamer has read ahead when it is at `at`.
     fn ahead(&self, e: EngineId, at: u32) -> u64 {
-        let lines = match self.engines[e as usize].batch {
-            Some(_) => 8,
-            None => 5,
-        };
+        let in_batch = self.engines[e as usize].batch.is_some();
+        let lines = self.cfg.chip.ahead[usize::from(in_batch)];
         u64::from(at & !63) + lines * 64
     }
 

@@ -31,6 +31,17 @@ fn post_sync(flags: u32) -> u32 {
     (flags >> 14) & 3
 }
 
+/// Where a post-sync store goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// An address of the global table.
+    Global,
+    /// An address of the per-process table, if it is on.
+    Process,
+    /// An offset in the status page.
+    StatusPage,
+}
+
 impl Core {
     /// PIPE_CONTROL.
     pub fn pipe_control(&mut self, e: EngineId, d: &[u32]) -> Flow {
@@ -61,12 +72,13 @@ impl Core {
         };
         if let Some(data) = data {
             let address = d.get(2).copied().unwrap_or(0);
-            self.post_sync_store(
-                e,
-                flags & pc::STORE_INDEX != 0,
-                address,
-                &data.to_le_bytes(),
-            );
+            let (at, bit) = self.cfg.chip.pipe_control.global;
+            let place = match flags & pc::STORE_INDEX {
+                0 if d.get(at).is_some_and(|d| d & bit != 0) => Place::Global,
+                0 => Place::Process,
+                _ => Place::StatusPage,
+            };
+            self.post_sync_store(e, place, address, &data.to_le_bytes());
         }
         if flags & pc::NOTIFY != 0 {
             self.pulse(e, bit::NOTIFY);
@@ -86,7 +98,8 @@ impl Core {
         }
         let prelude = self.engine(e).prelude;
         let flushes = flags & (pc::WRITE_FLUSH | pc::DEPTH_STALL) != 0;
-        if flushes && prelude != FlushPrelude::PostSynced {
+        let wanted = self.cfg.chip.pipe_control.prelude;
+        if wanted && flushes && prelude != FlushPrelude::PostSynced {
             self.lint(Rule::FlushPrelude, || {
                 format!("PIPE_CONTROL {flags:#x}, seen so far: {prelude:?}")
             });
@@ -131,7 +144,12 @@ impl Core {
                 self.lint(Rule::FlushDwBit5, || format!("{} {:#x}", e.name(), d[1]));
             }
             let bytes = if wide { &bytes[..] } else { &bytes[..4] };
-            self.post_sync_store(e, h & (1 << 21) != 0, d[1], bytes);
+            let place = match h & (1 << 21) {
+                0 if d[1] & 4 != 0 => Place::Global,
+                0 => Place::Process,
+                _ => Place::StatusPage,
+            };
+            self.post_sync_store(e, place, d[1], bytes);
         }
         if h & (1 << 8) != 0 {
             self.pulse(e, bit::NOTIFY);
@@ -139,13 +157,12 @@ impl Core {
         Flow::Next
     }
 
-    /// A post-sync store: address in 31:3, bit 2 selects the global table, or an offset into the
-    /// status page.
+    /// A post-sync store: address in 31:3, or an offset into the status page.
     ///
     /// From a non-secure batch the global form is counted but done: user programs of this chip
     /// depend on it, and nothing in the documents names PIPE_CONTROL among the restricted commands.
-    fn post_sync_store(&mut self, e: EngineId, index: bool, address: u32, data: &[u8]) {
-        if index {
+    fn post_sync_store(&mut self, e: EngineId, place: Place, address: u32, data: &[u8]) {
+        if place == Place::StatusPage {
             let offset = address & 0xff8;
             if offset < 64 {
                 self.lint(Rule::StatusPageReserved, || {
@@ -155,7 +172,7 @@ impl Core {
             self.status_page_store(e, offset, data);
             return;
         }
-        let global = address & 4 != 0;
+        let global = place == Place::Global;
         if global && self.unprivileged(e) {
             self.count(Counter::PrivilegeViolations);
         }

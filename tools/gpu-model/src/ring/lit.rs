@@ -206,10 +206,11 @@ impl Core {
         };
         let freed = (live.first..live.first + live.entries.len() as u32).find(|i| {
             let pte = Pte(self.cx.gtt.get(*i));
-            if !pte.valid() || stolen(pte.address()) {
+            let address = self.cx.pte.address(pte);
+            if !pte.valid() || stolen(address) {
                 return false;
             }
-            gone || self.cx.memory.read(pte.address(), &mut [0; 4]).is_err()
+            gone || self.cx.memory.read(address, &mut [0; 4]).is_err()
         });
         if let Some(page) = freed {
             self.screen.freed = true;

@@ -316,7 +316,7 @@ impl Core {
         if global && self.denied(e, "MI_STORE_REGISTER_MEM") {
             return Flow::Next;
         }
-        let fence = (reg::FENCE..reg::FENCE + 0x80).contains(&offset);
+        let fence = self.cfg.chip.fences.range().contains(&offset);
         let value = if self.cs_mchbar(e, offset) {
             0
         } else if fence || offset == 0x2020 {

@@ -10,7 +10,7 @@ use crate::ring::display;
 use crate::ring::engine::{EngineId, Stop};
 use crate::ring::later::Later;
 use crate::ring::lint::Rule;
-use crate::ring::regs::{self, reg, ring, FENCES, GT_LIMIT};
+use crate::ring::regs::{self, reg, ring, GT_LIMIT};
 
 /// Period of the time stamp in nanoseconds (VCS PRM 1.1.9.5).
 const TIMESTAMP_NS: u64 = 80;
@@ -81,7 +81,9 @@ impl Core {
             reg::FORCEWAKE | reg::FORCEWAKE_ACK => self.count(Counter::ForcewakeAccesses),
             reg::GTFIFOCTL if !write => self.count(Counter::FifoReads),
             reg::DEISR..=reg::PMIER => self.count(Counter::IrqAccesses),
-            0x10_0000..=0x10_007f if write => self.count(Counter::FenceWrites),
+            _ if write && self.cfg.chip.fences.range().contains(&offset) => {
+                self.count(Counter::FenceWrites);
+            }
             _ => {}
         }
     }
@@ -215,7 +217,7 @@ impl Core {
                 self.watch_clear(offset, data);
                 self.update_line();
             }
-            0x10_0000..=0x10_007f => self.fence_written(offset),
+            _ if chip.fences.range().contains(&offset) => self.fence_written(offset),
             _ => {}
         }
     }
@@ -389,12 +391,13 @@ impl Core {
     }
 
     fn fence_written(&mut self, offset: u32) {
-        let n = (offset - reg::FENCE) / 8;
+        let fences = &self.cfg.chip.fences;
+        let n = (offset - fences.base) / 8;
         let Some(fence) = self.fence(n) else { return };
         if !fence.pitch_ok() {
             self.lint(Rule::FencePitch, || format!("{n} {fence:?}"));
         }
-        for m in (0..FENCES).filter(|m| *m != n) {
+        for m in (0..fences.count).filter(|m| *m != n) {
             if self.fence(m).is_some_and(|f| f.overlaps(&fence)) {
                 self.lint(Rule::FenceOverlap, || format!("{n} and {m}"));
             }
@@ -403,7 +406,8 @@ impl Core {
 
     /// A decoded fence, if valid.
     pub fn fence(&self, n: u32) -> Option<Fence> {
-        let at = reg::FENCE + 8 * n;
-        Fence::decode(u64::from(self.get(at)) | u64::from(self.get(at + 4)) << 32)
+        let fences = &self.cfg.chip.fences;
+        let at = fences.base + 8 * n;
+        (fences.decode)(u64::from(self.get(at)) | u64::from(self.get(at + 4)) << 32)
     }
 }

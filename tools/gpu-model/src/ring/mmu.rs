@@ -6,7 +6,7 @@
 //! collected and latched into registers afterwards.
 
 use crate::intel::gtt::PteArray;
-use crate::intel::pte::{Pde, Pte, PAGE};
+use crate::intel::pte::{Pde, Pte, PteFormat, PAGE};
 use crate::intel::tlb::{Client, Space, Tlb};
 use crate::memory::GuestMemory;
 use crate::ring::lint::Rule;
@@ -50,6 +50,8 @@ pub struct MemoryContext {
     pub gtt: Arc<dyn PteArray>,
     /// Guest memory.
     pub memory: Arc<dyn GuestMemory>,
+    /// What its entries look like.
+    pub pte: PteFormat,
     /// The per-process table of the engine that asks is on.
     pub ppgtt: bool,
     /// Whether data clients see the 32 KB pages of a directory entry with bit 1 (§2.3). Which
@@ -158,7 +160,7 @@ impl Mmu {
                 }
                 let entry = |n: u32| {
                     let mut b = [0; 4];
-                    let at = pde.table() + u64::from(n) * 4;
+                    let at = cx.pte.table(pde) + u64::from(n) * 4;
                     cx.memory.read(at, &mut b).map_err(|_| FaultKind::BadData)?;
                     Ok(u32::from_le_bytes(b))
                 };
@@ -169,10 +171,9 @@ impl Mmu {
                 // Eight consecutive entries describe one naturally aligned 32 KB page (§2.3).
                 let first = entry((va >> 12) & 0x3f8)?;
                 let part = (va >> 12) & 7;
-                let base = Pte(first).address() & !0x7fff;
-                if Pte(first).address() != base
-                    || Pte(own).address() != base + u64::from(part) * 4096
-                {
+                let address = |entry| cx.pte.address(Pte(entry));
+                let base = address(first) & !0x7fff;
+                if address(first) != base || address(own) != base + u64::from(part) * 4096 {
                     self.note(Rule::BigPageUneven, va);
                 }
                 if cx.big_pages && client == Client::Data {
@@ -214,8 +215,8 @@ impl Mmu {
             None => {
                 let pte = self.walk(cx, client, space, va);
                 if let Ok(pte) = pte {
-                    // Cacheability 0 is reserved, 3 not for Gen6 (§2.2.2.1, §2.3.2.1).
-                    if Pte(pte).valid() && matches!(Pte(pte).cacheability(), 0 | 3) {
+                    // §2.2.2.1, §2.3.2.1.
+                    if Pte(pte).valid() && cx.pte.is_reserved(Pte(pte)) {
                         self.note(Rule::PteReserved, va);
                     }
                     self.tlb.fill(client, space, page, pte);
@@ -224,7 +225,9 @@ impl Mmu {
             }
         };
         let kind = match pte {
-            Ok(pte) if Pte(pte).valid() => return Some(Pte(pte).address() | u64::from(va % PAGE)),
+            Ok(pte) if Pte(pte).valid() => {
+                return Some(cx.pte.address(Pte(pte)) | u64::from(va % PAGE))
+            }
             Ok(_) => FaultKind::Page,
             Err(kind) => kind,
         };

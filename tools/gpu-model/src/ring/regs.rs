@@ -89,7 +89,6 @@ pub mod reg {
     pub const PMIMR: u32 = 0x4_4024;
     pub const PMIIR: u32 = 0x4_4028;
     pub const PMIER: u32 = 0x4_402c;
-    pub const FENCE: u32 = 0x10_0000;
     pub const TILECTL: u32 = 0x10_1000;
     pub const GFX_FLSH_CNTL: u32 = 0x10_1008;
     pub const STOLEN_RESERVED: u32 = 0x10_82c0;
@@ -107,9 +106,6 @@ pub mod reg {
     pub const MAD_DIMM_C1: u32 = 0x14_5008;
     pub const RP_STATE_CAP: u32 = 0x14_5998;
 }
-
-/// Number of fence registers (§4.5.4.1.1).
-pub const FENCES: u32 = 16;
 
 /// CXT_SIZE in lines of 64 bytes: power 4, ring 10, render 20, extended 31, pipelined 45. The
 /// chip's own value is in no document; ring + extended + pipelined make 5504 bytes, two pages.
@@ -379,21 +375,17 @@ impl Table {
         for (offset, name, reset, write, domain) in rows {
             self.add(*offset, name, *reset, *write, *domain);
         }
-        for n in 0..FENCES {
-            self.add(
-                reg::FENCE + 8 * n,
-                &format!("FENCE_{n}"),
-                0,
-                Write::Bits(0xffff_f003),
-                Chip,
-            );
-            self.add(
-                reg::FENCE + 8 * n + 4,
-                &format!("FENCE_{n} (high)"),
-                0,
-                Write::Bits(0xffff_f3ff),
-                Chip,
-            );
+        let fences = &SNB.fences;
+        for n in 0..fences.count {
+            for (half, name) in ["", " (high)"].into_iter().enumerate() {
+                self.add(
+                    fences.base + 8 * n + 4 * half as u32,
+                    &format!("FENCE_{n}{name}"),
+                    0,
+                    Write::Bits(fences.stored[half]),
+                    Chip,
+                );
+            }
         }
     }
 }

@@ -7,6 +7,9 @@ pub use snb::SNB;
 
 use super::engine::EngineId;
 use crate::counters::Counter;
+use crate::intel::fence::FenceUnit;
+use crate::intel::mi::MiDef;
+use crate::intel::pte::PteFormat;
 
 /// Gives the name of a command and its length in dwords by its header; `None` if there is none.
 pub type Decode = fn(header: u32) -> Option<(&'static str, usize)>;
@@ -100,6 +103,24 @@ pub struct Chip {
     pub ids: &'static [u16],
     /// Its engines, in the order of [`EngineId`].
     pub engines: &'static [EngineRow],
+    /// Commands of client 0, the memory interface's.
+    pub mi: &'static [MiDef],
+    /// Where flags of PIPE_CONTROL are, and what it wants before it.
+    pub pipe_control: PipeControl,
+    /// What entries of its page tables look like.
+    pub pte: PteFormat,
+    /// Its fences.
+    pub fences: FenceUnit,
+    /// Lines of 64 bytes that a streamer has read ahead: in a ring, in a batch.
+    pub ahead: [u64; 2],
+}
+
+/// What differs about PIPE_CONTROL.
+pub struct PipeControl {
+    /// The dword and the bit in it that send a post-sync store through the global table.
+    pub global: (usize, u32),
+    /// A flush of the write cache or a depth stall wants a stall and a post-sync store before it.
+    pub prelude: bool,
 }
 
 impl Chip {

@@ -2,8 +2,8 @@
 //! Sandy Bridge (Gen6; SNB PRM V1P2). Offsets that it leaves out are from the digest (G-nn); what is said of
 //! an engine's block is from the VCS PRM.
 
-use super::{Chip, EngineCounters, EngineRow};
-use crate::intel::cmd3d;
+use super::{Chip, EngineCounters, EngineRow, PipeControl};
+use crate::intel::{cmd3d, fence, mi, pte};
 use crate::ring::blit;
 use crate::ring::engine::EngineId;
 use crate::ring::regs::reg;
@@ -13,6 +13,17 @@ pub static SNB: Chip = Chip {
     name: "snb",
     ids: &[0x0116, 0x0102, 0x0112, 0x0122, 0x0106, 0x0126, 0x010a],
     engines: &[RCS, VCS, BCS],
+    mi: mi::GEN6,
+    // Digest §2.4.
+    pipe_control: PipeControl {
+        global: (2, 1 << 2),
+        prelude: true,
+    },
+    pte: pte::GEN6,
+    fences: fence::GEN6,
+    // Eight lines in a batch (GM45, a real machine's error record; §5.3.4.2 says one at least), five in a ring
+    // (Ironlake, the same: 284 bytes).
+    ahead: [5, 8],
 };
 
 const RCS: EngineRow = EngineRow {
@@ -37,7 +48,7 @@ const RCS: EngineRow = EngineRow {
     head_waits: true,
     renders: true,
     two_d: None,
-    three_d: Some(cmd3d::render),
+    three_d: Some(|header| cmd3d::render(cmd3d::GEN6, header)),
     counters: EngineCounters::RCS,
 };
 
