@@ -15,7 +15,7 @@ use ouro_kernel::{
 };
 
 use crate::{
-    driver::{Device, Ouro},
+    device::{Device, Ouro},
     gpu::Gpu,
     reset::{self, Why},
     submit,

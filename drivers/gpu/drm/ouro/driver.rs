@@ -49,13 +49,14 @@ use ouro_kernel::{
 
 use crate::{
     debugfs,
+    device::{Device, DrmFile, Ouro},
     file::File,
     gem::{
         region::{Local, Reach},
         shrink::Reclaim,
         Bo,
     },
-    gpu::Gpu,
+    gpu::{activity, Gpu},
     hardware::{Hardware, Window},
     look::{Lit, Look, PLANES},
     module_parameters,
@@ -65,14 +66,6 @@ use crate::{
     uapi::{dumb, i915::I915, radeon::Radeon},
     vm::TableStore,
 };
-
-/// The driver.
-pub(crate) struct Ouro;
-
-/// A DRM device.
-pub(crate) type Device = drm::Device<Ouro>;
-/// An open file.
-pub(crate) type DrmFile = drm::File<Ouro>;
 
 /// What a DRM device has.
 pub(crate) struct Data {
@@ -527,12 +520,12 @@ impl pci::Driver for Ouro {
         binding.add(|parts| parts.irq = Some(irq));
         if way.last == Some(Step::Ring) {
             gpu.start_engines()?;
-            report::engines(&gpu);
+            activity::print(&gpu);
         }
         way.after(Step::Ring)?;
         gpu.prove()?;
         if way.last == Some(Step::Request) {
-            report::engines(&gpu);
+            activity::print(&gpu);
         }
         way.after(Step::Request)?;
 

@@ -3,18 +3,14 @@
 //! What `/proc/<pid>/fdinfo/<fd>` says of a client: the time that engines have worked for it, and
 //! its memory (the kernel's `Documentation/gpu/drm-usage-stats.rst`).
 //!
-//! Time is measured without touching the device: a request has its engine from when it was emitted,
-//! or the one before it was seen to be done, until it is itself seen to be done.
+//! How time is measured is in [`busy`](crate::submit::busy).
 
-use kernel::{
-    prelude::*,
-    sync::atomic::{ordering, Atomic},
-};
+use kernel::prelude::*;
 use ouro_hw::EngineClass;
 use ouro_kernel::drm::Printer;
 
 use crate::{
-    driver::DrmFile,
+    device::DrmFile,
     gem::region::{self, Region},
 };
 
@@ -26,32 +22,6 @@ const CLASSES: [(EngineClass, &str); 5] = [
     (EngineClass::VideoEnhance, "video-enhance"),
     (EngineClass::Compute, "compute"),
 ];
-
-/// The time that engines have worked for a client.
-pub(crate) struct Busy {
-    /// Nanoseconds, by class.
-    ns: [Atomic<u64>; CLASSES.len()],
-}
-
-impl Busy {
-    pub(crate) fn new() -> Self {
-        Self {
-            ns: core::array::from_fn(|_| Atomic::new(0)),
-        }
-    }
-
-    /// An engine has worked for so many nanoseconds. Any context.
-    pub(crate) fn add(&self, class: EngineClass, ns: u64) {
-        if let Some(sum) = self.ns.get(class as usize) {
-            sum.fetch_add(ns, ordering::Relaxed);
-        }
-    }
-
-    fn get(&self, class: EngineClass) -> u64 {
-        let sum = self.ns.get(class as usize);
-        sum.map_or(0, |sum| sum.load(ordering::Relaxed))
-    }
-}
 
 /// Prints it all. `name` is how the interface calls a region.
 pub(crate) fn show(file: &DrmFile, printer: &mut Printer<'_>, name: fn(&Region) -> &'static CStr) {

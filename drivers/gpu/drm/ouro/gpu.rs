@@ -7,6 +7,7 @@
 //! [`power`](crate::power). After [`Gpu::shutdown`] everything answers `ENODEV`, and nothing
 //! waits.
 
+pub(crate) mod activity;
 mod contexts;
 mod prove;
 
@@ -28,12 +29,13 @@ use crate::{
     gem::{
         region::{self, Local, Region},
         shrink::Reclaim,
+        view::{Aperture, Surfaces},
     },
     hardware::Hardware,
     look::Lit,
     reset::Recovery,
     submit::{pool::Pool, request::Awake, Context, Engine, Retirer},
-    vm::{Aperture, Space, Surfaces, TableStore},
+    vm::{Space, TableStore},
 };
 
 /// Others wait for what the kernel does: it is more urgent than all that they can ask for.

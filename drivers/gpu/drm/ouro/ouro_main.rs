@@ -5,6 +5,7 @@
 //! | part | what |
 //! | --- | --- |
 //! | [`driver`] | PCI and DRM: probe, unbind, power |
+//! | [`device`] | the types by which the DRM core knows the driver |
 //! | [`look`] | what a device is and shows before it is changed |
 //! | [`hardware`] | the device as its backend sees it |
 //! | [`gpu`] | the device as the core sees it |
@@ -23,6 +24,7 @@
 #![deny(unsafe_code)]
 
 mod debugfs;
+mod device;
 mod driver;
 mod fdinfo;
 mod file;
@@ -46,7 +48,7 @@ use ouro_kernel::{pm::Adapter, release};
 #[pin_data]
 struct Module {
     #[pin]
-    _driver: Registration<Adapter<driver::Ouro>>,
+    _driver: Registration<Adapter<device::Ouro>>,
     _guard: release::Guard,
 }
 

@@ -6,10 +6,8 @@ use core::fmt::{self, Write as _};
 use kernel::{device::Device, prelude::*};
 use ouro_hw::{
     generation::{Space, Topology},
-    report::{Activity, Report},
+    report::Report,
 };
-
-use crate::{gpu::Gpu, submit::request::Awake};
 
 /// What a type of the backends is in words, for the kernel's macros.
 pub(crate) struct Words<T>(pub(crate) T);
@@ -105,28 +103,4 @@ pub(crate) fn topology(dev: &Device, topology: &Topology) {
             topology.swizzle
         )
     });
-}
-
-/// Prints what the engines are doing, and which errors the device has latched. The device is awake.
-pub(crate) fn engines(gpu: &Gpu) {
-    let hardware = gpu.hardware();
-    let (Ok(_awake), hw) = (Awake::new(hardware), hardware.hw()) else {
-        return;
-    };
-    for (n, engine) in hardware.topology().engines.iter().enumerate() {
-        let id = Words(hardware.topology().name(n).unwrap_or(engine.desc().id));
-        let Activity {
-            head,
-            tail,
-            acthd,
-            units: [first, second],
-            idle,
-            waiting,
-        } = engine.activity(&hw);
-        dev_info!(
-            hardware.dev(),
-            "{id}: HEAD {head:#x} TAIL {tail:#x} ACTHD {acthd:#x} INSTDONE {first:#x} {second:#x}, idle {idle}, waiting {waiting}\n"
-        );
-    }
-    print(hardware.dev(), &hardware.take_errors());
 }

@@ -11,7 +11,7 @@ use ouro_kernel::drm::{
 };
 
 use crate::{
-    driver::{Device, Ouro},
+    device::{Device, Ouro},
     gpu::Gpu,
     reset,
     submit::lists::SLICE_MS,

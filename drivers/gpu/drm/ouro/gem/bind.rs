@@ -20,9 +20,10 @@ use super::{
     contents::{self, NoBacking},
     region::Region,
     userptr::Pinned,
+    view::Tiled,
     Object,
 };
-use crate::vm::{Owner, Place, Space, Tiled};
+use crate::vm::{Owner, Place, Space};
 
 /// What a batch brings along for an object.
 pub(crate) enum Given<'a> {

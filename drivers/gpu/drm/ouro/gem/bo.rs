@@ -28,12 +28,14 @@ use super::{
     notes::Notes,
     region::{Placements, SYSTEM},
     shrink::{Listed, Worth},
-    userptr, Backing,
+    userptr,
+    view::Tiled,
+    Backing,
 };
 use crate::{
-    driver::Device,
+    device::Device,
     gpu::Gpu,
-    vm::{Bindings, Space, Tiled},
+    vm::{Bindings, Space},
 };
 
 /// An object as the DRM core knows it.

@@ -16,7 +16,7 @@ mod ops;
 pub(crate) mod region;
 pub(crate) mod shrink;
 pub(crate) mod userptr;
-mod view;
+pub(crate) mod view;
 
 pub(crate) use backing::Backing;
 pub(crate) use bo::{Bo, Object};

@@ -25,7 +25,7 @@ use super::{
     region::{Placements, SYSTEM},
     view, Backing, Bo, Object,
 };
-use crate::driver::{Device, Ouro};
+use crate::device::{Device, Ouro};
 
 /// How often a fault moves an object to where the CPU sees it, before it lets others do something.
 const HIDDEN_TRIES: u32 = 4;

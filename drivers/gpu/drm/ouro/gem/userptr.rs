@@ -24,7 +24,7 @@ use ouro_kernel::{
 };
 
 use super::{bo, contents, region::Placements, Backing, Bo, Object};
-use crate::{driver::Device, submit::lift};
+use crate::{device::Device, submit::lift};
 
 /// For how long the process waits before what it waits for is pressed to end.
 const PATIENCE_MS: u32 = 500;

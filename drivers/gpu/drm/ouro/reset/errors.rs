@@ -12,7 +12,7 @@ use ouro_kernel::{coredump, drm::sysfs::Binary, pci::DmaDevice, work};
 
 use super::{state::ErrorState, text};
 use crate::{
-    driver::{Device, Ouro},
+    device::{Device, Ouro},
     hardware::Hardware,
 };
 

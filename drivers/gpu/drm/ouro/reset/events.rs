@@ -17,7 +17,7 @@ use kernel::{
 };
 use ouro_kernel::work;
 
-use crate::driver::Device;
+use crate::device::Device;
 
 /// What there is to tell.
 #[derive(Clone, Copy)]

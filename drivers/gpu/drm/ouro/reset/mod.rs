@@ -37,6 +37,7 @@ use ouro_hw::report::MAX_ENGINES;
 use ouro_kernel::{pci::DmaDevice, time};
 
 use crate::{
+    gem::view::Surfaces,
     hardware::Hardware,
     report::Words,
     submit::{
@@ -44,7 +45,7 @@ use crate::{
         replay::Lost,
         Context, Engine, Request, Retirer,
     },
-    vm::{Space, Surfaces},
+    vm::Space,
 };
 
 /// Milliseconds that a request has which nobody wants any more.

@@ -20,7 +20,7 @@ use kernel::{
 };
 use ouro_kernel::task::Client;
 
-use crate::fdinfo::Busy;
+use super::busy::Busy;
 
 /// Nanoseconds within which hangs count together.
 const WINDOW_NS: u64 = 60_000_000_000;

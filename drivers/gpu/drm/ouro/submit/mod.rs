@@ -11,6 +11,7 @@
 //! Fences are signalled with none of them held.
 
 pub(crate) mod balanced;
+pub(crate) mod busy;
 pub(crate) mod context;
 pub(crate) mod engine;
 pub(crate) mod exec;

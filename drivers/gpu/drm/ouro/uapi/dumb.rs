@@ -7,7 +7,7 @@ use kernel::prelude::*;
 use ouro_kernel::drm::dumb::{Buffer, Picture};
 
 use crate::{
-    driver::{Device, DrmFile},
+    device::{Device, DrmFile},
     gem::{
         bo::{self, kind},
         region::Placements,

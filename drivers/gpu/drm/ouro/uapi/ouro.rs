@@ -9,7 +9,7 @@ use zerocopy::{Immutable, IntoBytes};
 
 use super::require;
 use crate::{
-    driver::{Device, DrmFile},
+    device::{Device, DrmFile},
     gem::region::Kind,
 };
 

@@ -2,21 +2,16 @@
 
 //! Address spaces: who is where, and the tables that say so to the GPU.
 
-pub(crate) mod aperture;
 mod binding;
 mod bindings;
 mod entries;
-mod fences;
 mod global;
 mod levels;
 pub(crate) mod population;
 pub(crate) mod space;
 mod store;
-mod surfaces;
 
-pub(crate) use aperture::{Aperture, Tiled};
 pub(crate) use binding::Binding;
 pub(crate) use bindings::Bindings;
 pub(crate) use space::{Looks, Mapping, Owner, Place, Shared, Space};
 pub(crate) use store::TableStore;
-pub(crate) use surfaces::Surfaces;

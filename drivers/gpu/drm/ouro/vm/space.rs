@@ -103,7 +103,7 @@ pub(crate) enum Owner<'a> {
     /// An object's, for the time of a move. The engine that copies may see it through any table.
     Move,
     /// An object's once more, for the CPU's eyes: no batch reaches them there. The
-    /// [aperture](super::Aperture) is asked to make room.
+    /// aperture is asked to make room.
     View,
 }
 

@@ -8,7 +8,7 @@ use ouro_uapi::i915 as abi;
 
 use super::{engines, extension, require};
 use crate::{
-    driver::{Device, DrmFile},
+    device::{Device, DrmFile},
     file::File,
     submit::Context,
 };

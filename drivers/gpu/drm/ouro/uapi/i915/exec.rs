@@ -17,7 +17,7 @@ use super::{
     require,
 };
 use crate::{
-    driver::{Device, DrmFile},
+    device::{Device, DrmFile},
     gem::{region, Object},
     gpu::Gpu,
     submit::{

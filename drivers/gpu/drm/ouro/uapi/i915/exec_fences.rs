@@ -12,7 +12,7 @@ use ouro_kernel::{
 use ouro_uapi::i915 as abi;
 
 use super::{exec::MAX_COUNT, extension, require};
-use crate::{driver::DrmFile, submit::exec::Publish};
+use crate::{device::DrmFile, submit::exec::Publish};
 
 /// A syncobj that gets the fence: as it is, or as a point of its timeline.
 enum Signal {

@@ -14,7 +14,7 @@ use ouro_uapi::i915 as abi;
 
 use super::{engine_class, require};
 use crate::{
-    driver::{Device, DrmFile},
+    device::{Device, DrmFile},
     gem::{access, bind, bo::kind, contents, Object},
     submit::Tracker,
 };

@@ -9,7 +9,7 @@ use ouro_uapi::i915 as abi;
 
 use super::engine_class;
 use crate::{
-    driver::{Device, DrmFile},
+    device::{Device, DrmFile},
     reset::Allowed,
 };
 

@@ -22,7 +22,7 @@ use ouro_uapi::{i915 as abi, ouro as ouro_abi};
 
 use super::{ouro, require};
 use crate::{
-    driver::{DrmFile, Ouro},
+    device::{DrmFile, Ouro},
     fdinfo,
     gem::region::{Kind, Region},
 };

@@ -10,7 +10,7 @@ use zerocopy::{Immutable, IntoBytes};
 
 use super::{engine_class, require};
 use crate::{
-    driver::{Device, DrmFile},
+    device::{Device, DrmFile},
     file::File,
     gem::region::Kind,
 };

@@ -7,7 +7,7 @@ use ouro_kernel::task;
 use ouro_uapi::i915 as abi;
 
 use super::require;
-use crate::driver::{Device, DrmFile};
+use crate::device::{Device, DrmFile};
 
 /// `GET_RESET_STATS` returns how many batches of a context hung, or were lost with one that did.
 ///

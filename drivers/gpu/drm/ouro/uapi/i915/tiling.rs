@@ -13,9 +13,8 @@ use ouro_hw::{
 use ouro_uapi::i915 as abi;
 
 use crate::{
-    driver::{Device, DrmFile},
-    gem::{bind, Object},
-    vm::Tiled,
+    device::{Device, DrmFile},
+    gem::{bind, view::Tiled, Object},
 };
 
 /// The fences of the chip. Without them there is no tiling to speak of.

@@ -9,7 +9,7 @@ use ouro_uapi::i915 as abi;
 
 use super::require;
 use crate::{
-    driver::{Device, DrmFile},
+    device::{Device, DrmFile},
     gem::{bo, userptr},
 };
 

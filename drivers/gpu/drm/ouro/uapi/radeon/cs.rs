@@ -15,7 +15,7 @@ use super::{
     require, tiling,
 };
 use crate::{
-    driver::{Device, DrmFile},
+    device::{Device, DrmFile},
     gem::Object,
     gpu::Gpu,
     submit::{

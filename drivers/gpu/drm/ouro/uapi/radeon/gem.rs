@@ -15,7 +15,7 @@ use super::{
     require,
 };
 use crate::{
-    driver::{Device, DrmFile},
+    device::{Device, DrmFile},
     gem::{
         bo::{self, kind},
         Object,

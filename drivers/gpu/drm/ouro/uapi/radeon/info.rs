@@ -9,7 +9,7 @@ use ouro_uapi::radeon as abi;
 
 use super::{domain, require};
 use crate::{
-    driver::{Device, DrmFile},
+    device::{Device, DrmFile},
     gpu::Gpu,
 };
 

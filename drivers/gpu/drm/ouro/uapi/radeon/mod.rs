@@ -18,7 +18,7 @@ use ouro_uapi::{ouro as ouro_abi, radeon as abi};
 
 use super::{ouro, require};
 use crate::{
-    driver::{DrmFile, Ouro},
+    device::{DrmFile, Ouro},
     fdinfo,
     gem::region::{Kind, Region},
 };

@@ -13,9 +13,8 @@ use ouro_uapi::radeon as abi;
 
 use super::require;
 use crate::{
-    driver::{Device, DrmFile},
-    gem::{bind, Object},
-    vm::Tiled,
+    device::{Device, DrmFile},
+    gem::{bind, view::Tiled, Object},
 };
 
 /// What there is on these chips.

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! A fault in a mapping through the aperture.
+//! How the CPU sees objects through the aperture: the window itself ([`aperture`]), detiling of the
+//! device's own memory ([`surfaces`]), the fences of both ([`fences`]), and here the page fault.
 //!
 //! Mostly it is the [`Aperture`]'s business. What is left to do here is to make room where objects
 //! that batches have put into the aperture are in the way of a view: with no lock held but
 //! `mmap_lock`, since each of them has its own.
+
+mod aperture;
+mod fences;
+mod surfaces;
+
+pub(crate) use aperture::{Aperture, Tiled};
+pub(crate) use surfaces::Surfaces;
 
 use kernel::{
     sync::aref::ARef,
@@ -19,14 +27,8 @@ use ouro_kernel::{
 };
 
 use super::{bind, contents, Object};
-use crate::{
-    gpu::Gpu,
-    vm::{
-        aperture::{Refused, Shape},
-        population::Victim,
-        Aperture,
-    },
-};
+use crate::{gpu::Gpu, vm::population::Victim};
+use aperture::{Refused, Shape};
 
 /// How often the whole aperture is searched. What is in the way for a moment, since it is locked or
 /// on its way out, is gone by then.

@@ -36,10 +36,13 @@ use ouro_kernel::{
     pci::Claim,
 };
 
-use super::{fences::Fences, Mapping, Owner, Place, Space};
+use super::{
+    super::{bo::kind, Backing, Bo, Object},
+    fences::Fences,
+};
 use crate::{
-    gem::{bo::kind, Backing, Bo, Object},
     hardware::Hardware,
+    vm::{Mapping, Owner, Place, Space},
 };
 
 /// Pages that one fault maps at most: the reach of one page of the CPU's tables.

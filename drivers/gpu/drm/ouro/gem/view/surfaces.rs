@@ -17,11 +17,11 @@ use kernel::{
 use ouro_hw::fence_regs::FenceRegion;
 use ouro_kernel::gem::{FaultError, Weak};
 
-use super::fences::Fences;
-use crate::{
-    gem::{Bo, Object},
-    hardware::Hardware,
+use super::{
+    super::{Bo, Object},
+    fences::Fences,
 };
+use crate::hardware::Hardware;
 
 /// Who has a fence.
 struct Holder {

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What the engines of a device are doing, in the log: for a device that is not brought up further.
+
+use kernel::prelude::*;
+use ouro_hw::report::Activity;
+
+use super::Gpu;
+use crate::{
+    report::{self, Words},
+    submit::request::Awake,
+};
+
+/// Prints what the engines are doing, and which errors the device has latched. The device is awake.
+pub(crate) fn print(gpu: &Gpu) {
+    let hardware = gpu.hardware();
+    let (Ok(_awake), hw) = (Awake::new(hardware), hardware.hw()) else {
+        return;
+    };
+    for (n, engine) in hardware.topology().engines.iter().enumerate() {
+        let id = Words(hardware.topology().name(n).unwrap_or(engine.desc().id));
+        let Activity {
+            head,
+            tail,
+            acthd,
+            units: [first, second],
+            idle,
+            waiting,
+        } = engine.activity(&hw);
+        dev_info!(
+            hardware.dev(),
+            "{id}: HEAD {head:#x} TAIL {tail:#x} ACTHD {acthd:#x} INSTDONE {first:#x} {second:#x}, idle {idle}, waiting {waiting}\n"
+        );
+    }
+    report::print(hardware.dev(), &hardware.take_errors());
+}
