@@ -61,8 +61,7 @@ use crate::{
     look::{Lit, Look, PLANES},
     module_parameters,
     report::{self, Words},
-    reset::ErrorFile,
-    sysfs,
+    sysfs::{self, ErrorFile},
     uapi::{dumb, i915::I915, radeon::Radeon},
     vm::TableStore,
 };

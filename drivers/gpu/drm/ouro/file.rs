@@ -14,8 +14,7 @@ use ouro_kernel::task::Client;
 
 use crate::{
     gpu::Gpu,
-    submit::{context::parts, guilt::Holder, quota::Quota, Context},
-    vm::Shared,
+    submit::{context::parts, guilt::Holder, own_space::OwnSpace, quota::Quota, Context},
 };
 
 /// Contexts that a client may have, and address spaces. More of them is a mistake, or an attack.
@@ -112,7 +111,7 @@ pub(crate) struct File {
     contexts: Mutex<Ids<Open>>,
     /// The address spaces that it has by themselves.
     #[pin]
-    spaces: Mutex<Ids<Arc<Shared>>>,
+    spaces: Mutex<Ids<Arc<OwnSpace>>>,
     _leave: Leave,
 }
 
@@ -201,13 +200,13 @@ impl File {
     }
 
     /// The address space of a number. Errors: `ENOENT`.
-    pub(crate) fn space(&self, id: u32) -> Result<Arc<Shared>> {
+    pub(crate) fn space(&self, id: u32) -> Result<Arc<OwnSpace>> {
         self.spaces.lock().by_id.get(&id).cloned().ok_or(ENOENT)
     }
 
     /// Adds an address space, which may have other numbers already, and returns its number. Errors: `ENOSPC`
     /// if there are too many, `ENOMEM`.
-    pub(crate) fn add_space(&self, space: Arc<Shared>) -> Result<u32> {
+    pub(crate) fn add_space(&self, space: Arc<OwnSpace>) -> Result<u32> {
         self.spaces.lock().add(space)
     }
 

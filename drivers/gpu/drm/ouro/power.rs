@@ -8,8 +8,8 @@ use ouro_hw::generation::ResetScope;
 use ouro_kernel::{fence::Fence, release};
 
 use crate::{
-    gem::leave,
-    gpu::{Gpu, State},
+    gem::{leave, State},
+    gpu::Gpu,
     reset::Why,
     submit::{
         quiet::Looks,
@@ -268,7 +268,7 @@ impl Gpu {
         }
         self.hardware().stop();
         self.lose_all(ENODEV);
-        self.retirer().close();
+        self.close();
         self.recovery().end();
         self.hardware().park();
         release::settle();

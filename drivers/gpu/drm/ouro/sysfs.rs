@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! `/sys/class/drm/card<n>/engine/<name>/`: what each engine is, as tools for i915 look it up.
+//! `/sys/class/drm/card<n>/engine/<name>/`: what each engine is, as tools for i915 look it up; and
+//! `/sys/class/drm/card<n>/error`.
 //! `Documentation/gpu/ouro/uapi.rst` lists the files.
 
 use kernel::{prelude::*, str::CString, sync::Arc};
 use ouro_hw::{types::EngineId, EngineClass};
 use ouro_kernel::drm::{
-    sysfs::{Folder, Text, Value},
+    sysfs::{Binary, Folder, Text, Value},
     Registration,
 };
 
@@ -243,6 +244,24 @@ impl Value<Ouro> for FirstTimeslice {
 
     fn show(_: &Device, _: usize, out: &mut Text<'_>) -> Result {
         out.print(fmt!("{}\n", SLICE_MS));
+        Ok(())
+    }
+}
+
+/// `error`: the error state of the first engine that hung, until somebody writes to the file.
+pub(crate) struct ErrorFile;
+
+impl Binary<Ouro> for ErrorFile {
+    const NAME: &'static CStr = c"error";
+    const WRITABLE: bool = true;
+    const PRIVATE: bool = true;
+
+    fn read(dev: &Device, offset: u64, out: &mut [u8]) -> Result<usize> {
+        dev.gpu().recovery().errors().read(offset, out)
+    }
+
+    fn write(dev: &Device, _: u64, _: &[u8]) -> Result {
+        dev.gpu().recovery().errors().clear();
         Ok(())
     }
 }

@@ -2,8 +2,8 @@
 
 //! Memory that the GPU can reach: of an object, or of the kernel's own.
 //!
-//! It belongs to one owner at a time, and ends in the retirer's quarantine
-//! ([`Retirer::bury`](crate::submit::Retirer::bury)): its pages are given back when no engine can
+//! It belongs to one owner at a time, and ends in the quarantine of who runs requests
+//! ([`Runner::bury`]): its pages are given back when no engine can
 //! reach them any more.
 
 use core::ops::Range;
@@ -34,13 +34,9 @@ use ouro_kernel::{
 use super::{
     blocks::Blocks,
     region::{Kind, Purpose, Region},
-    Object,
+    Binding, BoDevice, Mapping, Object, Owner, Runner, Space,
 };
-use crate::{
-    gpu::Gpu,
-    submit::Retirer,
-    vm::{Binding, Looks, Mapping, Owner, Place, Space},
-};
+use crate::vm::{Looks, Place};
 
 /// What it is made of.
 pub(crate) enum Memory {
@@ -152,7 +148,7 @@ impl Backing {
     /// Errors: `ENOSPC` if the region has not so many; as [`pages`](Self::pages), and then nothing stays in
     /// `fresh`.
     pub(crate) fn in_region(
-        gpu: &Gpu,
+        gpu: &BoDevice,
         region: &Arc<Region>,
         object: &Object,
         fresh: Option<&Shmem>,
@@ -169,12 +165,16 @@ impl Backing {
     /// Pages in a region for a move of an object, which writes all of them.
     ///
     /// Errors: as [`in_region`](Self::in_region).
-    pub(super) fn target(gpu: &Gpu, region: &Arc<Region>, object: &Object) -> Result<Arc<Self>> {
+    pub(crate) fn target(
+        gpu: &BoDevice,
+        region: &Arc<Region>,
+        object: &Object,
+    ) -> Result<Arc<Self>> {
         Self::for_purpose(gpu, region, object, Purpose::Target)
     }
 
     fn for_purpose(
-        gpu: &Gpu,
+        gpu: &BoDevice,
         region: &Arc<Region>,
         object: &Object,
         purpose: Purpose,
@@ -242,8 +242,14 @@ impl Backing {
         }
     }
 
+    /// Returns whether it is in a region.
+    pub(crate) fn lives_in(&self, gpu: &BoDevice, region: &Arc<Region>) -> bool {
+        self.region(gpu.regions())
+            .is_some_and(|r| Arc::ptr_eq(r, region))
+    }
+
     /// Whether the CPU sees it through a window of the device's, or not at all.
-    pub(super) fn is_windowed(&self) -> bool {
+    pub(crate) fn is_windowed(&self) -> bool {
         matches!(&self.memory, Memory::Blocks(blocks) if blocks.is_windowed())
     }
 
@@ -265,13 +271,13 @@ impl Backing {
     }
 
     /// A move is about to give it the object's contents. Once.
-    pub(super) fn arrives(&self, fence: ARef<Fence>) {
+    pub(crate) fn arrives(&self, fence: ARef<Fence>) {
         self.arrival.populate(fence);
     }
 
     /// That move has ended. Where the contents could not be had, what is in it is somebody else's: nobody is
     /// to see it any more. The `former` memory, if there was one, still has them.
-    pub(super) fn arrived(&self, contents: core::result::Result<(), Option<Arc<Backing>>>) {
+    pub(crate) fn arrived(&self, contents: core::result::Result<(), Option<Arc<Backing>>>) {
         if let Err(former) = contents {
             if let Some(former) = former {
                 self.former.populate(former);
@@ -293,7 +299,7 @@ impl Backing {
 
     /// Whether nobody is to see it, or not yet: the move has failed, and the CPU has not done what it
     /// should have, or cannot.
-    pub(super) fn is_hidden(&self) -> bool {
+    pub(crate) fn is_hidden(&self) -> bool {
         if self.arrived.load(ordering::Acquire) {
             return self.is_spoiled();
         }
@@ -305,12 +311,12 @@ impl Backing {
     /// hidden any more. Sleeps; reservations may be held.
     ///
     /// Errors: `EIO` if the CPU cannot, `ERESTARTSYS`.
-    pub(super) fn catch_up(&self, gpu: &Gpu) -> Result {
+    pub(super) fn catch_up(&self, gpu: &BoDevice) -> Result {
         if self.is_spoiled() {
             return Err(EIO);
         }
         // Whoever retires the move does it.
-        gpu.retirer().retire();
+        gpu.runner().retire();
         fsleep(Delta::from_micros(200));
         match kernel::current!().signal_pending() {
             true => Err(ERESTARTSYS),
@@ -344,9 +350,9 @@ impl Backing {
 
     /// Lets go of it, when it has no address any more: at once if no engine can have a copy of its
     /// entries. Waits for nothing.
-    pub(crate) fn let_go(self: Arc<Self>, retirer: &Arc<Retirer>) {
+    pub(crate) fn let_go(self: Arc<Self>, runner: &Arc<dyn Runner>) {
         if self.reached.load(ordering::Relaxed) {
-            retirer.bury(self);
+            runner.bury(self);
         }
     }
 
@@ -356,7 +362,7 @@ impl Backing {
     }
 
     /// Number of pages behind the object's, which have its state of compression while it is here.
-    pub(super) fn state_pages(&self) -> u32 {
+    pub(crate) fn state_pages(&self) -> u32 {
         self.state
     }
 
@@ -390,7 +396,7 @@ impl Backing {
     /// lost when it moved.
     pub(crate) fn bind_object(
         &self,
-        gpu: &Gpu,
+        gpu: &BoDevice,
         space: &Arc<Space>,
         place: Place,
         pad: u64,

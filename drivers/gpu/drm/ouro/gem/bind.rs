@@ -21,9 +21,9 @@ use super::{
     region::Region,
     userptr::Pinned,
     view::Tiled,
-    Object,
+    Object, Owner, Resident, Space,
 };
-use crate::vm::{Owner, Place, Space};
+use crate::vm::Place;
 
 /// What a batch brings along for an object.
 pub(crate) enum Given<'a> {
@@ -102,7 +102,8 @@ pub(crate) fn bind(
         }
         state.bindings.remove(space);
     }
-    let owner = Owner::Object(object);
+    let who = Resident::Object(object.downgrade());
+    let owner = Owner::Tenant(&who);
     state.bindings.make_room()?;
     let binding = backing.bind_object(object.gpu(), space, place, pad, owner, state.cache)?;
     let addr = binding.addr();
@@ -167,7 +168,7 @@ pub(crate) fn set_tiled(object: &Object, tiled: Option<Tiled>) {
 
 /// Takes user space's entries for an object, and its fence over the device's own memory. The caller holds the
 /// object's lock.
-pub(super) fn hide(object: &Object) {
+pub(crate) fn hide(object: &Object) {
     object.unmap_user();
     if let Some(surfaces) = object.gpu().surfaces() {
         surfaces.release(object);

@@ -8,11 +8,15 @@
 use kernel::{prelude::*, sync::Arc};
 use ouro_hw::types::{DmaAddr, GpuAddr, MemoryKind, PAGE_SIZE};
 use ouro_kernel::{
+    gem::Weak,
     mmio::Bar,
     pages::{Frame, View},
 };
 
-use super::region::{Local, Reach, Region, Store};
+use super::{
+    region::{Local, Reach, Region, Store},
+    Bo,
+};
 use crate::vm::population::Departed;
 
 /// The way of the CPU to a region's memory. Offsets are bytes from the region's first one.
@@ -215,7 +219,7 @@ impl Drop for Blocks {
             return;
         };
         for (first, count) in self.runs.iter() {
-            let departed: Departed = blocky
+            let departed: Departed<Weak<Bo>> = blocky
                 .population
                 .lock()
                 .give((*first).into(), (*count).into());

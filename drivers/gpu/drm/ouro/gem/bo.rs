@@ -6,7 +6,7 @@
 //! GPU ([`bind`](super::bind)). It may have to give up the address for others while it is idle; the
 //! memory stays until the last reference is gone. That moment may come in any context, so that what
 //! has to be done then is left to a worker, which gives the pages to the
-//! [`Retirer`](crate::submit::Retirer). What the DRM core asks of it is in [`ops`](super::ops).
+//! [`Runner`](super::Runner). What the DRM core asks of it is in [`ops`](super::ops).
 //!
 //! Locks: the reservation, then [`Bo::state`]. User memory is touched under neither.
 
@@ -24,19 +24,15 @@ use ouro_hw::types::{CacheLevel, PAGE_SIZE};
 use ouro_kernel::{gem, pages::Shmem, userptr::Sequence};
 
 use super::{
-    bind, migrate,
+    bind,
     notes::Notes,
     region::{Placements, SYSTEM},
     shrink::{Listed, Worth},
     userptr,
     view::Tiled,
-    Backing,
+    Backing, Bindings, BoDevice, Space,
 };
-use crate::{
-    device::Device,
-    gpu::Gpu,
-    vm::{Bindings, Space},
-};
+use crate::device::Device;
 
 /// An object as the DRM core knows it.
 pub(crate) type Object = gem::Object<Bo>;
@@ -58,7 +54,7 @@ pub(crate) mod kind {
 
 /// What user space has said of the contents.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Advice {
+pub(crate) enum Advice {
     /// They are needed.
     Need,
     /// They may be thrown away when memory is short.
@@ -84,7 +80,7 @@ pub(super) struct Seen {
 }
 
 /// What is under [`Bo::state`].
-pub(super) struct State {
+pub(crate) struct State {
     // The addresses go before the pages.
     pub(super) bindings: Bindings,
     pub(super) backing: Option<Arc<Backing>>,
@@ -110,18 +106,18 @@ pub(super) struct State {
 
 impl State {
     /// Its memory, if it has any.
-    pub(super) fn backing(&self) -> Option<&Arc<Backing>> {
+    pub(crate) fn backing(&self) -> Option<&Arc<Backing>> {
         self.backing.as_ref()
     }
 
     /// How the GPU caches it.
-    pub(super) fn cache(&self) -> CacheLevel {
+    pub(crate) fn cache(&self) -> CacheLevel {
         self.cache
     }
 
     /// It has been moved, to where it is listed so. Returns the addresses that it had, which are needed
     /// until the copy is done.
-    pub(super) fn moved(&mut self, to: Arc<Backing>, listed: Option<Listed>) -> Bindings {
+    pub(crate) fn moved(&mut self, to: Arc<Backing>, listed: Option<Listed>) -> Bindings {
         self.backing = Some(to);
         self.listed = listed;
         self.fresh = None;
@@ -129,17 +125,17 @@ impl State {
     }
 
     /// Whether it never had any memory.
-    pub(super) fn is_untouched(&self) -> bool {
+    pub(crate) fn is_untouched(&self) -> bool {
         self.backing.is_none() && self.swapped.is_none() && self.advice == Advice::Need
     }
 
     /// Whether others have the pages, so that they must stay where they are.
-    pub(super) fn is_pinned(&self) -> bool {
+    pub(crate) fn is_pinned(&self) -> bool {
         self.pins != 0
     }
 
     /// Of what worth the contents are to user space.
-    pub(super) fn worth(&self) -> Worth {
+    pub(crate) fn worth(&self) -> Worth {
         match self.advice {
             Advice::Need => Worth::Kept,
             Advice::DontNeed | Advice::Purged => Worth::Nothing,
@@ -148,10 +144,10 @@ impl State {
 }
 
 /// An object in the statistics.
-struct Counted(Arc<Gpu>, i64);
+struct Counted(Arc<BoDevice>, i64);
 
 impl Counted {
-    fn new(gpu: &Arc<Gpu>, bytes: u64) -> Self {
+    fn new(gpu: &Arc<BoDevice>, bytes: u64) -> Self {
         gpu.count_object(1, bytes as i64);
         Self(gpu.clone(), bytes as i64)
     }
@@ -166,7 +162,7 @@ impl Drop for Counted {
 /// What ouro adds to an object.
 #[pin_data]
 pub(crate) struct Bo {
-    gpu: Arc<Gpu>,
+    gpu: Arc<BoDevice>,
     bytes: u64,
     placements: Placements,
     /// What its address is a multiple of.
@@ -189,7 +185,7 @@ pub(crate) struct Bo {
 
 /// What an object is made of.
 pub(crate) struct Args {
-    pub(super) gpu: Arc<Gpu>,
+    pub(super) gpu: Arc<BoDevice>,
     pub(super) placements: Placements,
     pub(super) align: u64,
     pub(super) user: Option<userptr::Range>,
@@ -207,7 +203,7 @@ pub(crate) fn create(
     align: u64,
     placements: Placements,
 ) -> Result<ARef<Object>> {
-    let gpu = dev.gpu();
+    let gpu = dev.gpu().bo_device();
     // What is rounded up beyond the last number is no size at all.
     let size = size
         .checked_next_multiple_of(placements.grain(gpu))
@@ -285,7 +281,7 @@ impl Bo {
     }
 
     /// The device.
-    pub(crate) fn gpu(&self) -> &Arc<Gpu> {
+    pub(crate) fn gpu(&self) -> &Arc<BoDevice> {
         &self.gpu
     }
 
@@ -300,7 +296,7 @@ impl Bo {
     }
 
     /// What its size and its addresses are multiples of, wherever it may live: a power of two.
-    pub(super) fn grain(&self) -> u64 {
+    pub(crate) fn grain(&self) -> u64 {
         self.placements.grain(&self.gpu)
     }
 
@@ -319,7 +315,7 @@ impl Bo {
             return 0;
         }
         let pages = self.bytes / u64::from(PAGE_SIZE);
-        let bytes = pages * u64::from(migrate::state_bytes(&self.gpu));
+        let bytes = pages * u64::from(self.gpu.state_bytes());
         // It is less than the object, whose pages are counted so.
         bytes.div_ceil(PAGE_SIZE.into()) as u32
     }
@@ -329,7 +325,7 @@ impl Bo {
         &self.placements
     }
 
-    pub(super) fn lock_state(&self) -> Guard<'_, State, MutexBackend> {
+    pub(crate) fn lock_state(&self) -> Guard<'_, State, MutexBackend> {
         self.state.lock()
     }
 
@@ -367,13 +363,13 @@ impl Bo {
         };
         let pages = backing.len();
         self.gpu.count_pages(-i64::from(pages));
-        backing.let_go(self.gpu.retirer());
+        backing.let_go(self.gpu.runner());
         self.show_status(state);
         pages as usize
     }
 
     /// What the statistics say from here on. To be called whenever memory comes, goes or moves.
-    pub(super) fn show_status(&self, state: &State) {
+    pub(crate) fn show_status(&self, state: &State) {
         let regions = self.gpu.regions();
         let region = match &state.backing {
             Some(backing) => backing

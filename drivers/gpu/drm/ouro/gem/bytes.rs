@@ -66,7 +66,7 @@ impl Backing {
     }
 
     /// Sets it to zero, with the CPU. Slow. Errors: `EINVAL` if the CPU does not see all of it.
-    pub(super) fn clear(&self) -> Result {
+    pub(crate) fn clear(&self) -> Result {
         match self.memory() {
             Memory::Blocks(blocks) => blocks.clear(),
             Memory::Pages(_) | Memory::Kernel(_) | Memory::Foreign(_) => Err(EINVAL),

@@ -100,7 +100,7 @@ pub(super) fn settle_in(object: &Object, state: &mut State, backing: &Arc<Backin
 /// An object whose contents were lost on their way gets the memory back that still has them; one that was
 /// to be zero has none again, and is zero when it is touched next. Not while something uses it. Its
 /// reservation is locked. Errors: `ENOMEM`.
-pub(super) fn go_back(object: &Object, state: &mut State) -> Result {
+pub(crate) fn go_back(object: &Object, state: &mut State) -> Result {
     let lost = state.backing.as_ref().filter(|b| b.is_spoiled());
     let Some(lost) = lost.filter(|_| object.resv().test_signaled(Usage::Bookkeep)) else {
         return Ok(());
@@ -115,7 +115,7 @@ pub(super) fn go_back(object: &Object, state: &mut State) -> Result {
     state.bindings.clear();
     state.listed = listed;
     if let Some(lost) = state.backing.replace(former) {
-        lost.let_go(gpu.retirer());
+        lost.let_go(gpu.runner());
     }
     object.show_status(state);
     Ok(())

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 
 //! Why objects change their region: the CPU or another device wants to see them, the device is about to
-//! forget its memory, or others want the room. How they do is in [`migrate`](super::migrate).
+//! forget its memory, or others want the room. How they do is
+//! the business of a [`Mover`](super::Mover).
 
 use kernel::{
     prelude::*,
@@ -16,13 +17,13 @@ use ouro_kernel::{
     wait::{Interruptible, Waited, FOREVER},
 };
 
-use super::{
-    bo, contents,
-    migrate::{lives_in, start},
-    region::Region,
-    Backing, Object,
-};
-use crate::gpu::Gpu;
+use super::{bo, contents, region::Region, Backing, BoDevice, Object};
+
+/// Moves an object into another region: as [`Mover::start`](super::Mover::start).
+fn start(object: &Object, locked: &Locked<'_>, to: &Arc<Region>) -> Result<Option<ARef<Fence>>> {
+    object.gpu().usable()?;
+    object.gpu().mover()?.start(object, locked, to)
+}
 
 /// Milliseconds that an object has to leave memory that the device is about to forget: what it waits
 /// for may have to be reset first.
@@ -46,7 +47,7 @@ pub(super) fn uncover(object: &Object) -> Result {
 pub(super) fn come_home(object: &Object, locked: &Locked<'_>) -> Result {
     let gpu = object.gpu();
     let system = gpu.regions().first().ok_or(EINVAL)?;
-    let away = |b: Arc<Backing>| b.is_hidden() || !lives_in(gpu, &b, system);
+    let away = |b: Arc<Backing>| b.is_hidden() || !b.lives_in(gpu, system);
     if contents::present(object).is_some_and(away) {
         gpu.working()?;
         start(object, locked, system)?;
@@ -64,7 +65,7 @@ pub(super) fn come_home(object: &Object, locked: &Locked<'_>) -> Result {
 /// User space is frozen.
 ///
 /// Errors: `EBUSY` if some cannot leave in time; those of [`start`].
-pub(crate) fn rescue(gpu: &Gpu) -> Result {
+pub(crate) fn rescue(gpu: &BoDevice) -> Result {
     let system = gpu.regions().first().ok_or(EINVAL)?;
     for region in gpu.regions().iter().filter(|r| r.is_windowed()) {
         let mut page = 0;
@@ -78,7 +79,7 @@ pub(crate) fn rescue(gpu: &Gpu) -> Result {
                 match left {
                     // Copies that are done still have their addresses.
                     Err(e) if e == ENOSPC && attempts.are_left(gpu) => {
-                        gpu.retirer().retire();
+                        gpu.runner().retire();
                         fsleep(Delta::from_micros(200));
                     }
                     left => break left?,
@@ -97,7 +98,7 @@ pub(crate) fn rescue(gpu: &Gpu) -> Result {
 
 /// The windows to the device's own memory are about to be closed: user space loses what it sees there.
 /// The device says already that it is gone, so that no page comes back.
-pub(crate) fn close_windows(gpu: &Gpu) {
+pub(crate) fn close_windows(gpu: &BoDevice) {
     for region in gpu.regions().iter().filter(|r| r.is_windowed()) {
         let mut page = 0;
         while let Some((next, object)) = region.object_from(page) {
@@ -156,7 +157,7 @@ pub(crate) fn leave(
 /// Nothing is locked.
 ///
 /// Errors: `ENOMEM` if none can leave, `ERESTARTSYS`, `ENODEV`.
-pub(super) fn make_room(gpu: &Gpu, region: &Arc<Region>, attempts: &mut Attempts) -> Result {
+pub(super) fn make_room(gpu: &BoDevice, region: &Arc<Region>, attempts: &mut Attempts) -> Result {
     gpu.usable()?;
     // Twice round: the first time, those that were used lately are spared.
     for _ in 0..region.population().saturating_add(1).saturating_mul(2) {
@@ -183,7 +184,7 @@ pub(super) fn make_room(gpu: &Gpu, region: &Arc<Region>, attempts: &mut Attempts
         return Err(ENOMEM);
     }
     release::flush();
-    gpu.retirer().retire();
+    gpu.runner().retire();
     fsleep(Delta::from_micros(200));
     Ok(())
 }
@@ -203,10 +204,10 @@ impl Attempts {
     }
 
     /// Whether another look makes sense.
-    pub(crate) fn are_left(&mut self, gpu: &Gpu) -> bool {
-        let retirer = gpu.retirer();
-        if retirer.is_empty() {
-            let step = match retirer.live() {
+    pub(crate) fn are_left(&mut self, gpu: &BoDevice) -> bool {
+        let runner = gpu.runner();
+        if runner.is_empty() {
+            let step = match runner.live() {
                 0 => Self::BUSY / Self::IDLE,
                 _ => 1,
             };

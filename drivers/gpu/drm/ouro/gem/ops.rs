@@ -96,7 +96,7 @@ impl gem::DriverObject for Bo {
     }
 
     fn import(dev: &Device, buffer: &DmaBuf) -> Result<ARef<Object>> {
-        let gpu = dev.gpu();
+        let gpu = dev.gpu().bo_device();
         gpu.usable()?;
         if buffer.size() as u64 > MAX_SIZE {
             return Err(E2BIG);

@@ -14,13 +14,12 @@ use kernel::{
 };
 use ouro_core::{disjoint::Disjoint, range::Want};
 use ouro_hw::types::{DmaAddr, GpuAddr, MemoryKind, PAGE_SIZE};
-use ouro_kernel::{mmio::Bar, pages::DmaPages, pci::DmaDevice, task, Caching};
+use ouro_kernel::{gem::Weak, mmio::Bar, pages::DmaPages, pci::DmaDevice, task, Caching};
 
-use super::{blocks::Blocks, Object};
+use super::{blocks::Blocks, Bo, BoDevice, Object};
 use crate::{
-    gpu::Gpu,
     look::PLANES,
-    vm::population::{Entrance, Population, Victim},
+    vm::population::{Entrance, Population},
 };
 
 /// Regions that a device can have.
@@ -99,7 +98,7 @@ impl Placements {
     }
 
     /// Bytes of the largest of the smallest pieces that they have.
-    pub(super) fn grain(&self, gpu: &Gpu) -> u64 {
+    pub(super) fn grain(&self, gpu: &BoDevice) -> u64 {
         let regions = self.iter().filter_map(|i| gpu.regions().get(i));
         regions.fold(PAGE_SIZE.into(), |most, r| r.grain().max(most))
     }
@@ -200,7 +199,7 @@ impl Store {
 pub(super) struct Blocky {
     pub(super) store: Store,
     #[pin]
-    pub(super) population: Mutex<Population>,
+    pub(super) population: Mutex<Population<Weak<Bo>>>,
 }
 
 /// A region.
@@ -317,13 +316,13 @@ impl Region {
     }
 
     /// Whether the CPU sees it through a window of the device's.
-    pub(super) fn is_windowed(&self) -> bool {
+    pub(crate) fn is_windowed(&self) -> bool {
         let store = self.blocks.as_ref().map(|b| &b.store);
         matches!(store, Some(Store::Device(_)))
     }
 
     /// What entries and commands say of its memory.
-    pub(super) fn memory_kind(&self) -> MemoryKind {
+    pub(crate) fn memory_kind(&self) -> MemoryKind {
         match self.is_windowed() {
             true => MemoryKind::Local,
             false => MemoryKind::System,
@@ -364,7 +363,7 @@ impl Region {
         while blocks.len() < pages {
             piece = piece.min(pages - blocks.len());
             blocks.make_room()?;
-            let entrance = Entrance::object(object)?;
+            let entrance = Entrance::new(object.downgrade())?;
             let taken = {
                 let mut population = blocky.population.lock();
                 let anywhere = Want {
@@ -403,14 +402,14 @@ impl Region {
 
     /// The next object that may be asked to leave: as [`Population::next_victim`].
     pub(crate) fn next_victim(&self) -> Option<ARef<Object>> {
-        object(self.blocks.as_ref()?.population.lock().next_victim()?)
+        self.blocks.as_ref()?.population.lock().next_victim()
     }
 
     /// The first object at or behind a page, and the page behind its start; `None`: there is none.
     pub(super) fn object_from(&self, page: u32) -> Option<(u32, ARef<Object>)> {
         let blocks = self.blocks.as_ref()?;
-        let (start, victim) = blocks.population.lock().resident_from(page.into())?;
-        Some(((start as u32).wrapping_add(1), object(victim)?))
+        let (start, object) = blocks.population.lock().resident_from(page.into())?;
+        Some(((start as u32).wrapping_add(1), object))
     }
 
     /// Pieces that are taken: no fewer than there are objects.
@@ -418,13 +417,5 @@ impl Region {
         self.blocks
             .as_ref()
             .map_or(0, |b| b.population.lock().taken())
-    }
-}
-
-fn object(victim: Victim) -> Option<ARef<Object>> {
-    match victim {
-        Victim::Object(object) => Some(object),
-        // Images live in system memory.
-        Victim::Image(_) => None,
     }
 }

@@ -27,8 +27,7 @@ use ouro_kernel::{
     shrinker::{self, Shrink},
 };
 
-use super::{contents, Backing, Bo, Object};
-use crate::gpu::Gpu;
+use super::{contents, Backing, Bo, BoDevice, Object};
 
 /// Objects that one call looks at, at most: it must not take long.
 const LOOKS: usize = 256;
@@ -210,17 +209,17 @@ impl Relief {
     /// Nothing is locked. Sleeps.
     ///
     /// Errors: `ERESTARTSYS`.
-    pub(crate) fn relieve(&mut self, gpu: &Gpu, bytes: u64) -> Result<bool> {
+    pub(crate) fn relieve(&mut self, gpu: &BoDevice, bytes: u64) -> Result<bool> {
         let pages = (bytes / 4096).clamp(1, Self::PAGES) as usize;
         if self.0 == 0 || gpu.reclaim().scan(pages).is_none() {
             return Ok(false);
         }
         self.0 -= 1;
-        let retirer = gpu.retirer();
+        let runner = gpu.runner();
         for _ in 0..Self::LOOKS {
             release::flush();
-            retirer.retire();
-            if retirer.is_empty() {
+            runner.retire();
+            if runner.is_empty() {
                 break;
             }
             fsleep(Delta::from_micros(200));

@@ -24,7 +24,7 @@ use ouro_kernel::{
 };
 
 use super::{bo, contents, region::Placements, Backing, Bo, Object};
-use crate::{device::Device, submit::lift};
+use crate::device::Device;
 
 /// For how long the process waits before what it waits for is pressed to end.
 const PATIENCE_MS: u32 = 500;
@@ -52,7 +52,10 @@ impl Invalidate for Watch {
             let _ = object
                 .resv()
                 .wait(Usage::Bookkeep, Interruptible::No, jiffies);
-            object.resv().each(Usage::Bookkeep, lift::press);
+            let runner = object.gpu().runner();
+            object
+                .resv()
+                .each(Usage::Bookkeep, |fence| runner.press(fence));
             jiffies = FOREVER;
         }
         true
@@ -66,7 +69,7 @@ pub(crate) type Range = UserRange<Watch>;
 ///
 /// Errors: `EINVAL`, `E2BIG`, `EFAULT` for a range that cannot be, `ENOMEM`.
 pub(crate) fn create(dev: &Device, address: u64, size: u64) -> Result<ARef<Object>> {
-    let gpu = dev.gpu();
+    let gpu = dev.gpu().bo_device();
     gpu.usable()?;
     let watch = Arc::new(
         Watch {

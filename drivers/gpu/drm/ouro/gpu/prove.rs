@@ -15,11 +15,14 @@ use ouro_kernel::{
     wait::{Interruptible, Waited},
 };
 
-use super::{Gpu, State};
-use crate::report::Words;
-use crate::submit::{
-    request::{Awake, Work},
-    Context, Engine,
+use super::Gpu;
+use crate::{
+    gem::State,
+    report::Words,
+    submit::{
+        request::{Awake, Work},
+        Context, Engine,
+    },
 };
 
 /// Looks for the first report of an engine, each after 100 microseconds.
@@ -33,27 +36,28 @@ impl Gpu {
     ///
     /// Errors: `EIO` if an engine does not answer.
     pub(crate) fn prove(&self) -> Result {
-        let _awake = Awake::new(&self.hardware)?;
-        self.hardware.flush_gtt();
-        if let Some(engine) = self.engines.iter().find(|e| e.has_lists()) {
+        let _awake = Awake::new(self.hardware())?;
+        self.hardware().flush_gtt();
+        if let Some(engine) = self.engines().iter().find(|e| e.has_lists()) {
             let area = self.find_reports(engine)?;
-            for engine in self.engines.iter() {
+            for engine in self.engines().iter() {
                 engine.set_reports(area);
             }
             // It begins again, with somebody who listens.
-            self.hardware.restart(self.space.layout().ok_or(EINVAL)?)?;
+            self.hardware()
+                .restart(self.space().layout().ok_or(EINVAL)?)?;
         }
-        for engine in self.engines.iter() {
+        for engine in self.engines().iter() {
             engine.start()?;
         }
-        self.hardware.irq_on();
-        for engine in self.engines.iter() {
+        self.hardware().irq_on();
+        for engine in self.engines().iter() {
             if engine.has_lists() {
                 self.record_first_image(engine)?;
             } else if self.has_images(engine) {
                 self.record_golden(engine)?;
             }
-            let fence = self.run(engine, &self.kernel_context, Work::Nothing)?;
+            let fence = self.run(engine, self.kernel_context(), Work::Nothing)?;
             self.finish(engine, &fence)?;
         }
         self.advance_state(State::Running);
@@ -62,9 +66,9 @@ impl Gpu {
 
     /// Starts the engines, and asks nothing of them. For a device that goes no further.
     pub(crate) fn start_engines(&self) -> Result {
-        let _awake = Awake::new(&self.hardware)?;
-        self.hardware.flush_gtt();
-        self.engines.iter().try_for_each(|engine| engine.start())
+        let _awake = Awake::new(self.hardware())?;
+        self.hardware().flush_gtt();
+        self.engines().iter().try_for_each(|engine| engine.start())
     }
 
     /// Lets an engine run a context, and looks where it reports that. Errors: `EIO` if it does not run it.
@@ -76,7 +80,7 @@ impl Gpu {
         let done = engine.wait_until(|| fence.is_signaled());
         if done.is_err() {
             dev_err!(
-                self.hardware.dev(),
+                self.hardware().dev(),
                 "{}: no answer\n",
                 Words(engine.hw().desc().id)
             );
@@ -89,7 +93,7 @@ impl Gpu {
             fsleep(Delta::from_micros(100));
         }
         dev_warn!(
-            self.hardware.dev(),
+            self.hardware().dev(),
             "{}: events are at no known place, {:#x} is taken for it\n",
             Words(engine.hw().desc().id),
             guess.at
@@ -102,7 +106,7 @@ impl Gpu {
             Waited::Done(_) => Ok(()),
             Waited::TimedOut => {
                 dev_err!(
-                    self.hardware.dev(),
+                    self.hardware().dev(),
                     "{}: no answer\n",
                     Words(engine.hw().desc().id)
                 );
@@ -114,7 +118,8 @@ impl Gpu {
     /// Lets the device save the state of a context that has only ever held first values. Nothing of a 3D
     /// pipe's state was ever tried before: a card that hangs on it has first values in registers alone.
     fn record_golden(&self, engine: &Arc<Engine>) -> Result {
-        self.kernel_context.make_image(|| self.new_image(), false)?;
+        self.kernel_context()
+            .make_image(|| self.new_image(), false)?;
         let mut first = self.first_context(engine, Work::Golden)?;
         if first.is_none() {
             self.hung_at_first(engine);
@@ -123,13 +128,13 @@ impl Gpu {
         let first = first.ok_or(EIO)?;
         let golden = self.new_image()?;
         golden.copy_from(first.image().ok_or(EINVAL)?);
-        self.recovery.golden().populate(golden);
+        self.golden().populate(golden);
         Ok(())
     }
 
     fn hung_at_first(&self, engine: &Engine) {
         dev_warn!(
-            self.hardware.dev(),
+            self.hardware().dev(),
             "{}: hangs on its first values, contexts start with less\n",
             Words(engine.hw().desc().id)
         );
@@ -141,7 +146,7 @@ impl Gpu {
         first.make_image(|| self.new_image(), false)?;
         let done = self.run(engine, &first, work)?;
         // The switch away is what saves it.
-        let fence = self.run(engine, &self.kernel_context, Work::Nothing)?;
+        let fence = self.run(engine, self.kernel_context(), Work::Nothing)?;
         self.finish(engine, &fence)?;
         Ok(matches!(done.status(), Some(Ok(()))).then_some(first))
     }
@@ -165,7 +170,7 @@ impl Gpu {
             let ms = time::monotonic_ns().saturating_sub(begin) / 1_000_000;
             if ms > FIRST_REQUEST_MS.into() {
                 let id = Words(engine.hw().desc().id);
-                dev_err!(self.hardware.dev(), "{}: a context is not saved\n", id);
+                dev_err!(self.hardware().dev(), "{}: a context is not saved\n", id);
                 return Err(EIO);
             }
             fsleep(Delta::from_micros(100));

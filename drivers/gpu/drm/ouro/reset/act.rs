@@ -121,7 +121,7 @@ impl Recovery {
             }
             state.add_request(request);
         }
-        for engine in self.engines.iter().filter(|e| has(scope, e)) {
+        for engine in self.executor.engines().iter().filter(|e| has(scope, e)) {
             let engine: &Engine = engine;
             // Where contexts are listed, it is the ring of the one that hangs.
             let line = held.request.as_ref().map(|r| r.tracker.line());
@@ -140,36 +140,38 @@ impl Recovery {
     /// The engines that are reset with one.
     fn reset_with(&self, engine: &Engine) -> u32 {
         let group = engine.hw().desc().reset_group;
-        let all = self.engines.iter();
+        let all = self.executor.engines().iter();
         all.filter(|e| e.hw().desc().reset_group == group)
             .fold(0, |set, e| set | bit(e))
     }
 
     fn freeze(&self, scope: u32) {
-        for engine in self.engines.iter().filter(|e| has(scope, e)) {
+        for engine in self.executor.engines().iter().filter(|e| has(scope, e)) {
             engine.freeze();
         }
     }
 
     /// Tries to reset the engines of a scope, and starts them again. They are frozen.
     fn attempt(&self, inner: &mut Inner, scope: u32) -> Result {
-        let first = self.engines.iter().find(|e| has(scope, e));
+        let first = self.executor.engines().iter().find(|e| has(scope, e));
         match first {
             Some(one) if scope != !0 => self.hardware.reset(ResetScope::Engine(one.index())),
-            _ => self.hardware.restart(self.space.layout().ok_or(EINVAL)?),
+            _ => self
+                .hardware
+                .restart(self.executor.space().layout().ok_or(EINVAL)?),
         }?;
-        for engine in self.engines.iter().filter(|e| has(scope, e)) {
+        for engine in self.executor.engines().iter().filter(|e| has(scope, e)) {
             if let Some(lost) = inner.lost.get_mut(engine.index()) {
                 engine.take_back(lost, false);
             }
             engine.start()?;
             if engine.hw().desc().contexts {
                 // What it held was not saved, and nobody else's image waits for its first save.
-                self.kernel_context.forget_saved();
+                self.executor.kernel_context().forget_saved();
             }
         }
         if scope == !0 {
-            if let Some(surfaces) = &self.surfaces {
+            if let Some(surfaces) = self.executor.surfaces() {
                 // Those that are there still are not touched.
                 surfaces.fences().restore();
             }
@@ -211,7 +213,7 @@ impl Recovery {
             if let (true, Some(image), Some(golden)) = (
                 engine.hw().desc().contexts,
                 context.image(),
-                self.golden.as_ref(),
+                self.executor.golden().as_ref(),
             ) {
                 if context.holder().is_some() {
                     image.copy_from(golden);
@@ -223,7 +225,7 @@ impl Recovery {
 
     /// Lets the engines of a scope work again.
     fn go_on(&self, inner: &mut Inner, scope: u32, held: &mut Held) {
-        for engine in self.engines.iter().filter(|e| has(scope, e)) {
+        for engine in self.executor.engines().iter().filter(|e| has(scope, e)) {
             let at = engine.index();
             if let (Some(lost), Some(held), Some(watch)) = (
                 inner.lost.get_mut(at),
@@ -245,17 +247,17 @@ impl Recovery {
             self.hardware.dev(),
             "given up: nothing runs on it any more\n"
         );
-        self.wedged.store(true, ordering::Release);
+        self.executor.set_wedged(true);
         // It may go on with what it was doing: not in memory that others get.
-        self.dma.set_master(false);
+        self.executor.dma_device().set_master(false);
         // What one of them signals must not let others run.
-        for engine in self.engines.iter() {
+        for engine in self.executor.engines().iter() {
             engine.close(EIO);
         }
-        if let Some(engine) = self.engines.first() {
+        if let Some(engine) = self.executor.engines().first() {
             engine.exchange().settle();
         }
-        for engine in self.engines.iter() {
+        for engine in self.executor.engines().iter() {
             if let (Some(lost), Some(held)) = (
                 inner.lost.get_mut(engine.index()),
                 held.contexts.get_mut(engine.index()),
@@ -272,18 +274,18 @@ impl Recovery {
     pub(super) fn unwedge(&self, inner: &mut Inner, held: &mut Held) -> Result {
         let _signalling = fence::signalling();
         self.freeze(!0);
-        self.dma.set_master(true);
+        self.executor.dma_device().set_master(true);
         self.hardware.flush_gtt();
         if self.attempt(inner, !0).is_err() {
-            self.dma.set_master(false);
+            self.executor.dma_device().set_master(false);
             return Err(EIO);
         }
         self.resets.fetch_add(1, ordering::Relaxed);
-        for engine in self.engines.iter() {
+        for engine in self.executor.engines().iter() {
             engine.reopen();
         }
         self.go_on(inner, !0, held);
-        self.wedged.store(false, ordering::Release);
+        self.executor.set_wedged(false);
         self.events.tell(Event::Reset);
         self.events.tell(Event::Over);
         dev_info!(self.hardware.dev(), "back again\n");

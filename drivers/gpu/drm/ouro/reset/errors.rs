@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Where the error state is kept, and how it is read: `/sys/class/drm/card<n>/error`, and devcoredump.
+//! Where the error state is kept until it is read, and what devcoredump gets of it.
 
 use kernel::{
     impl_has_work, new_mutex, new_work,
@@ -8,13 +8,10 @@ use kernel::{
     sync::{Arc, Mutex},
     workqueue::{self, Work, WorkItem},
 };
-use ouro_kernel::{coredump, drm::sysfs::Binary, pci::DmaDevice, work};
+use ouro_kernel::{coredump, pci::DmaDevice, work};
 
 use super::{state::ErrorState, text};
-use crate::{
-    device::{Device, Ouro},
-    hardware::Hardware,
-};
+use crate::hardware::Hardware;
 
 /// What is read when there is nothing to tell.
 const NOTHING: &[u8] = b"No error state collected\n";
@@ -92,7 +89,7 @@ impl Errors {
     }
 
     /// Copies some of the text; returns how much.
-    fn read(&self, offset: u64, out: &mut [u8]) -> Result<usize> {
+    pub(crate) fn read(&self, offset: u64, out: &mut [u8]) -> Result<usize> {
         let mut rendered = self.text.lock();
         let state = self.state.lock().clone();
         let text: &[u8] = match state {
@@ -119,29 +116,11 @@ impl Errors {
     }
 
     /// Forgets it: the next one is kept.
-    fn clear(&self) {
+    pub(crate) fn clear(&self) {
         let mut rendered = self.text.lock();
         let state = self.state.lock().take();
         *rendered = None;
         drop(rendered);
         drop(state);
-    }
-}
-
-/// The file `error`.
-pub(crate) struct ErrorFile;
-
-impl Binary<Ouro> for ErrorFile {
-    const NAME: &'static CStr = c"error";
-    const WRITABLE: bool = true;
-    const PRIVATE: bool = true;
-
-    fn read(dev: &Device, offset: u64, out: &mut [u8]) -> Result<usize> {
-        dev.gpu().recovery().errors().read(offset, out)
-    }
-
-    fn write(dev: &Device, _: u64, _: &[u8]) -> Result {
-        dev.gpu().recovery().errors().clear();
-        Ok(())
     }
 }

@@ -21,7 +21,6 @@ mod events;
 mod state;
 mod text;
 
-pub(crate) use self::errors::ErrorFile;
 use self::{errors::Errors, events::Events, state::ErrorState};
 
 use kernel::{
@@ -29,23 +28,17 @@ use kernel::{
     prelude::*,
     sync::{
         atomic::{ordering, Atomic},
-        Arc, Mutex, SetOnce,
+        Arc, Mutex,
     },
 };
 use ouro_core::hang::{Answer, Verdict, Watch};
 use ouro_hw::report::MAX_ENGINES;
-use ouro_kernel::{pci::DmaDevice, time};
+use ouro_kernel::time;
 
 use crate::{
-    gem::view::Surfaces,
     hardware::Hardware,
     report::Words,
-    submit::{
-        image::{Image, InUse},
-        replay::Lost,
-        Context, Engine, Request, Retirer,
-    },
-    vm::Space,
+    submit::{in_use::InUse, replay::Lost, retire::Watch as LookAfter, Engine, Executor, Request},
 };
 
 /// Milliseconds that a request has which nobody wants any more.
@@ -132,16 +125,8 @@ struct Held {
 /// Finds and resets engines that hang.
 #[pin_data]
 pub(crate) struct Recovery {
+    executor: Arc<Executor>,
     hardware: Arc<Hardware>,
-    space: Arc<Space>,
-    /// Fences over memory of the device's own.
-    surfaces: Option<Arc<Surfaces>>,
-    dma: Arc<DmaDevice>,
-    retirer: Arc<Retirer>,
-    engines: KVec<Arc<Engine>>,
-    kernel_context: Arc<Context>,
-    /// The image that every context starts from.
-    golden: SetOnce<Arc<Image>>,
     /// Milliseconds that a request may take; 0 for as long as it likes.
     hang_ms: Atomic<u32>,
     /// Milliseconds for which an engine may keep what it is asked to let go of; 0: it is not asked.
@@ -149,7 +134,6 @@ pub(crate) struct Recovery {
     /// As i915 numbers it: 0 none, 1 all together, else each by itself.
     allowed: Atomic<u32>,
     resets: Atomic<u64>,
-    wedged: Atomic<bool>,
     errors: Arc<Errors>,
     events: Arc<Events>,
     #[pin]
@@ -157,38 +141,21 @@ pub(crate) struct Recovery {
 }
 
 impl Recovery {
-    pub(crate) fn new(
-        hardware: Arc<Hardware>,
-        space: Arc<Space>,
-        surfaces: Option<Arc<Surfaces>>,
-        dma: Arc<DmaDevice>,
-        retirer: Arc<Retirer>,
-        engines: &[Arc<Engine>],
-        kernel_context: Arc<Context>,
-    ) -> Result<Arc<Self>> {
-        if engines.len() > MAX_ENGINES {
+    /// Makes what looks after the engines of `executor`. Errors: `EINVAL` for too many engines, `ENOMEM`.
+    pub(crate) fn new(executor: Arc<Executor>) -> Result<Arc<Self>> {
+        if executor.engines().len() > MAX_ENGINES {
             return Err(EINVAL);
         }
-        let mut list = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
-        for engine in engines {
-            list.push(engine.clone(), GFP_KERNEL)?;
-        }
-        let errors = Errors::new(hardware.clone(), dma.clone())?;
+        let hardware = executor.hardware().clone();
+        let errors = Errors::new(hardware.clone(), executor.dma_device().clone())?;
         Arc::pin_init(
             try_pin_init!(Self {
+                executor,
                 hardware,
-                space,
-                surfaces,
-                dma,
-                retirer,
-                engines: list,
-                kernel_context,
-                golden: SetOnce::new(),
                 hang_ms: Atomic::new(default_hang_ms()),
                 preempt_ms: Atomic::new(default_preempt_ms()),
                 allowed: Atomic::new(3),
                 resets: Atomic::new(0),
-                wedged: Atomic::new(false),
                 errors,
                 events: Events::new()?,
                 inner <- new_mutex!(Inner {
@@ -199,11 +166,6 @@ impl Recovery {
             }? Error),
             GFP_KERNEL,
         )
-    }
-
-    /// The image that every context starts from.
-    pub(crate) fn golden(&self) -> &SetOnce<Arc<Image>> {
-        &self.golden
     }
 
     /// What engines were doing that hung.
@@ -229,7 +191,7 @@ impl Recovery {
 
     /// Whether the device was given up.
     pub(crate) fn is_wedged(&self) -> bool {
-        self.wedged.load(ordering::Acquire)
+        self.executor.is_wedged()
     }
 
     /// How far a reset may go. For tests.
@@ -273,28 +235,6 @@ impl Recovery {
         self.preempt_ms.store(ms, ordering::Relaxed);
     }
 
-    /// Looks after the engines. Called every now and then while anything is unfinished. Process
-    /// context.
-    pub(crate) fn tick(&self) {
-        // Whoever waits learns by a fence what became of it.
-        let _ = self.locked(|inner, held| {
-            if inner.resting || self.is_wedged() {
-                return Ok(());
-            }
-            self.check(inner, held)
-        });
-    }
-
-    /// The engines of the mask report errors: one that has stopped is found sooner. Process context.
-    pub(crate) fn alarm(&self, mask: u32) {
-        let mut inner = self.inner.lock();
-        for engine in self.engines.iter().filter(|e| has(mask, e)) {
-            if let Some(watch) = inner.watches.get_mut(engine.index()) {
-                watch.alarm();
-            }
-        }
-    }
-
     /// Does something under the lock; what engines held is let go of after it.
     fn locked(&self, f: impl FnOnce(&mut Inner, &mut Held) -> Result) -> Result {
         let mut held = Held::default();
@@ -307,7 +247,7 @@ impl Recovery {
     fn check(&self, inner: &mut Inner, held: &mut Held) -> Result {
         let ns = time::monotonic_ns();
         let now = ns / 1_000_000;
-        for engine in self.engines.iter() {
+        for engine in self.executor.engines().iter() {
             engine.count(ns);
             if self.hang_ms() == 0 {
                 engine.unwatch();
@@ -397,7 +337,7 @@ impl Recovery {
         let mut done = Ok(());
         // One reset brings all of a wedged device back.
         let mask = if self.is_wedged() { 1 } else { mask };
-        for engine in self.engines.iter().filter(|e| has(mask, e)) {
+        for engine in self.executor.engines().iter().filter(|e| has(mask, e)) {
             let this = self.locked(|inner, held| {
                 if inner.resting {
                     return Err(EBUSY);
@@ -418,7 +358,7 @@ impl Recovery {
             });
             done = done.and(this);
         }
-        self.retirer.wind();
+        self.executor.retirer().wind();
         done
     }
 
@@ -431,14 +371,14 @@ impl Recovery {
             }
             self.wedge(inner, held)
         });
-        self.retirer.wind();
+        self.executor.retirer().wind();
     }
 
     /// The device did not come back from sleep: it is given up, and stays so. Process context.
     pub(crate) fn lose(&self) {
         // That it fails is what is wanted.
         let _ = self.locked(|inner, held| self.wedge(inner, held));
-        self.retirer.wind();
+        self.executor.retirer().wind();
     }
 
     /// From now on nothing is reset: the device goes to sleep, or away. Waits for a reset that is
@@ -452,6 +392,27 @@ impl Recovery {
         let mut inner = self.inner.lock();
         inner.resting = false;
         inner.watches = [Watch::default(); MAX_ENGINES];
+    }
+}
+
+impl LookAfter for Recovery {
+    fn tick(&self) {
+        // Whoever waits learns by a fence what became of it.
+        let _ = self.locked(|inner, held| {
+            if inner.resting || self.is_wedged() {
+                return Ok(());
+            }
+            self.check(inner, held)
+        });
+    }
+
+    fn alarm(&self, mask: u32) {
+        let mut inner = self.inner.lock();
+        for engine in self.executor.engines().iter().filter(|e| has(mask, e)) {
+            if let Some(watch) = inner.watches.get_mut(engine.index()) {
+                watch.alarm();
+            }
+        }
     }
 }
 

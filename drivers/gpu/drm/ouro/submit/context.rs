@@ -25,15 +25,15 @@ use ouro_kernel::{
 use super::{
     balanced::Balanced,
     guilt::{Guilt, Holder},
-    image::{Image, Owned},
     lane::Seat,
     line::Line,
+    own_space::OwnSpace,
     quota::Quota,
     recent::Recent,
     standing::{Params, Standing},
     Engine,
 };
-use crate::vm::Shared;
+use crate::gem::image::{Image, Owned};
 
 /// The requests of a context on one engine.
 pub(crate) struct Timeline {
@@ -121,7 +121,7 @@ pub(crate) struct Context {
     /// By engine, where contexts are listed: its place there.
     seats: KVec<SetOnce<Seat>>,
     /// Where its batches are, if that is not the space of all.
-    space: SetOnce<Arc<Shared>>,
+    space: SetOnce<Arc<OwnSpace>>,
     /// Whether the image holds a state that can be restored.
     saved: Atomic<bool>,
     #[pin]
@@ -132,7 +132,7 @@ pub(crate) struct Context {
     selector: Mutex<Selector>,
     /// Makes image, places and space, each once. Until then, the space that user space has chosen.
     #[pin]
-    making: Mutex<Option<Arc<Shared>>>,
+    making: Mutex<Option<Arc<OwnSpace>>>,
 }
 
 /// Keys are never used twice.
@@ -336,15 +336,15 @@ impl Context {
     }
 
     /// Where its batches are, if that is not the space of all.
-    pub(crate) fn space(&self) -> Option<&Arc<Shared>> {
+    pub(crate) fn space(&self) -> Option<&Arc<OwnSpace>> {
         self.space.as_ref()
     }
 
     /// The same; it gets the one that was chosen for it, or a new one, if it has none. Process context.
     pub(crate) fn make_space(
         &self,
-        make: impl FnOnce() -> Result<Arc<Shared>>,
-    ) -> Result<&Arc<Shared>> {
+        make: impl FnOnce() -> Result<Arc<OwnSpace>>,
+    ) -> Result<&Arc<OwnSpace>> {
         let mut chosen = self.making.lock();
         if self.space.as_ref().is_none() {
             let space = match chosen.take() {
@@ -357,7 +357,7 @@ impl Context {
     }
 
     /// Its batches shall be in this space. Errors: `EINVAL` if it has one already. Process context.
-    pub(crate) fn choose_space(&self, space: Arc<Shared>) -> Result {
+    pub(crate) fn choose_space(&self, space: Arc<OwnSpace>) -> Result {
         let mut chosen = self.making.lock();
         if self.space.as_ref().is_some() {
             return Err(EINVAL);

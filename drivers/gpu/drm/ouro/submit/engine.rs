@@ -30,9 +30,9 @@ use super::{
     Retirer,
 };
 use crate::{
+    gem::Space,
     hardware::{errno, Hardware, Waits},
     report::Words,
-    vm::Space,
 };
 
 /// Dwords that a request takes in a ring at most, on any engine, without the golden state.

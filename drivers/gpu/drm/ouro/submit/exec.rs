@@ -30,7 +30,7 @@ use ouro_kernel::{
 
 use super::{
     balanced::Target,
-    image::InUse,
+    in_use::InUse,
     lift,
     pool::Shadow,
     publish::{Draft, Parts},
@@ -39,7 +39,7 @@ use super::{
     request::{Awake, Captured, Evidence, Tracker, Work},
     room::{self, Tries},
     stream::Stream,
-    Context,
+    Context, Executor,
 };
 use crate::{
     gem::{
@@ -48,7 +48,6 @@ use crate::{
         userptr::{self, Pinned},
         Object,
     },
-    gpu::Gpu,
     vm::Place,
 };
 
@@ -103,7 +102,7 @@ pub(crate) enum Source {
 
 /// A batch to run.
 pub(crate) struct Exec {
-    pub(crate) gpu: Arc<Gpu>,
+    pub(crate) gpu: Arc<Executor>,
     pub(crate) target: Target,
     pub(crate) context: Arc<Context>,
     pub(crate) objects: KVVec<Entry>,
@@ -246,7 +245,7 @@ impl Exec {
             entry.placed = false;
         }
         let space = self.gpu.space_of(&self.context)?;
-        room::place(space, &mut self.objects, locked, &mut self.tries)?;
+        room::place(&self.gpu, space, &mut self.objects, locked, &mut self.tries)?;
         let locked = &*locked;
         self.relocate(locked)?;
 

@@ -11,7 +11,7 @@ use ouro_hw::{
 use ouro_kernel::{pages::DmaPages, pci::DmaDevice};
 
 use super::line;
-use crate::vm::{Mapping, Owner, Space};
+use crate::gem::{Mapping, Owner, Space};
 
 /// Commands that give all state a known value. They stand in memory that nobody writes again.
 pub(super) struct Known {

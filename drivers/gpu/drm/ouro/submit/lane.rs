@@ -17,12 +17,13 @@ use ouro_kernel::{pages::DmaPages, pci::DmaDevice};
 use super::{
     balanced::Siblings,
     line::{self, Line},
+    own_space::OwnSpace,
     seats::Who,
     Context, Engine,
 };
 use crate::{
+    gem::{Mapping, Owner, Space},
     hardware::Hardware,
-    vm::{Mapping, Owner, Shared, Space},
 };
 
 /// A context on an engine.
@@ -37,7 +38,7 @@ pub(crate) struct Lane {
     _mapping: Mapping,
     image: DmaPages,
     /// Keeps the tables.
-    _space: Arc<Shared>,
+    _space: Arc<OwnSpace>,
 }
 
 impl Lane {
@@ -49,7 +50,7 @@ impl Lane {
         hw: &dyn ouro_hw::Engine,
         global: &Arc<Space>,
         dma: &Arc<DmaDevice>,
-        space: Arc<Shared>,
+        space: Arc<OwnSpace>,
         golden: Option<&[u32]>,
     ) -> Result<Arc<Self>> {
         let images = hw.images().ok_or(EINVAL)?;

@@ -31,7 +31,7 @@ use ouro_kernel::{
 };
 
 use super::{
-    image::InUse,
+    in_use::InUse,
     lists::{Lists, Place},
     request::{Request, Tracker},
     Engine,

@@ -14,8 +14,9 @@ use ouro_hw::{
 use ouro_kernel::{pages::DmaPages, pci::DmaDevice, Caching};
 
 use crate::{
+    gem::{Mapping, Owner, Space},
     hardware::Hardware,
-    vm::{Looks, Mapping, Owner, Place, Space},
+    vm::{Looks, Place},
 };
 
 /// Pages that only the kernel and the GPU see, with an address in the global table. Errors: `ENOSPC`,

@@ -17,10 +17,10 @@ use ouro_hw::types::{CacheLevel, GpuAddr, PAGE_SIZE};
 use ouro_kernel::pci::DmaDevice;
 
 use crate::{
-    gem::Backing,
+    gem::{Backing, Mapping, Owner, Space},
     vm::{
         population::{Departed, Population},
-        Mapping, Owner, Place, Space,
+        Place,
     },
 };
 
@@ -34,7 +34,7 @@ pub(crate) struct Pool {
     mapping: Mapping,
     backing: Arc<Backing>,
     #[pin]
-    population: Mutex<Population>,
+    population: Mutex<Population<()>>,
 }
 
 /// Some pages of it, until this is dropped.
@@ -114,7 +114,7 @@ impl Shadow {
 
 impl Drop for Shadow {
     fn drop(&mut self) {
-        let departed: Departed = self
+        let departed: Departed<()> = self
             .pool
             .population
             .lock()

@@ -17,17 +17,15 @@ use super::{
     balanced::Target,
     context::Timeline,
     follow::Follower,
-    image::InUse,
+    in_use::InUse,
     line::Line,
+    moves::Moving,
     pool::Shadow,
     quota::Share,
     request::{Awake, Evidence, Request, Tracker, Work, MAX_LEADS},
+    Executor,
 };
-use crate::{
-    gem::{migrate::Moving, Object},
-    gpu::Gpu,
-    vm::Bindings,
-};
+use crate::gem::{Bindings, Object};
 
 /// What a request is made of.
 pub(crate) struct Parts {
@@ -157,7 +155,7 @@ impl Prepared<'_> {
 
     /// Publishes it, and lets it go once all that it waits for is signalled. `tell` passes its fence on
     /// to whoever shall wait for it, and must not fail, sleep or allocate. Returns the fence.
-    pub(crate) fn publish(mut self, gpu: &Gpu, tell: impl FnOnce(&Fence)) -> ARef<Fence> {
+    pub(crate) fn publish(mut self, gpu: &Executor, tell: impl FnOnce(&Fence)) -> ARef<Fence> {
         let _signalling = fence::signalling();
         let tracker = self.tracker.clone_arc();
         let fence: ARef<Fence> = (&*self.request.fence).into();

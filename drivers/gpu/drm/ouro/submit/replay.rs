@@ -19,7 +19,7 @@ use kernel::{
 use ouro_hw::types::{RingOffset, Seqno};
 use ouro_kernel::time;
 
-use super::{image::InUse, lists::Lists, port::Port, request::Work, Context, Engine, Request};
+use super::{in_use::InUse, lists::Lists, port::Port, request::Work, Context, Engine, Request};
 
 /// What was on an engine when it was reset.
 pub(crate) struct Lost {

@@ -34,16 +34,17 @@ use ouro_kernel::{
 use super::{
     balanced::{Siblings, Target},
     follow::{Follower, Followers},
-    image::InUse,
+    in_use::InUse,
     lift::Urgency,
     line::Line,
+    moves::Moving,
     pool::Shadow,
     publish::Parts,
     quota::Share,
     Engine,
 };
 use crate::{
-    gem::{migrate::Moving, Backing, Object},
+    gem::{Backing, Object},
     hardware::Hardware,
 };
 

@@ -25,17 +25,21 @@ use kernel::{
     workqueue::{DelayedWork, Work, WorkItem},
 };
 use ouro_hw::types::Seqno;
-use ouro_kernel::{time, work};
+use ouro_kernel::{fence::Fence, time, work};
 
 use super::{
     balanced::Siblings,
     follow::Gate,
     lift::{self, Visits},
+    own_space::Emptying,
     request::Tracker,
     transfer::Exchange,
     Engine, Request,
 };
-use crate::{gem::Backing, hardware::Hardware, reset::Recovery, vm::Space};
+use crate::{
+    gem::{Backing, Runner},
+    hardware::Hardware,
+};
 
 /// Milliseconds from one tick to the next.
 const TICK_MS: u32 = 50;
@@ -64,6 +68,40 @@ struct Incoming {
     closed: bool,
 }
 
+/// Looks after engines that hang.
+pub(crate) trait Watch: Send + Sync {
+    /// Looks at the engines. Called every now and then while anything is unfinished. Process context.
+    fn tick(&self);
+
+    /// The engines of the mask (bit n: the n-th) report errors. Process context.
+    fn alarm(&self, mask: u32);
+}
+
+/// The retirer as objects see it.
+pub(crate) struct Service(pub(crate) Arc<Retirer>);
+
+impl Runner for Service {
+    fn bury(&self, memory: Arc<Backing>) {
+        self.0.bury(memory);
+    }
+
+    fn retire(&self) {
+        self.0.retire();
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn live(&self) -> i64 {
+        self.0.live()
+    }
+
+    fn press(&self, fence: &Fence) {
+        lift::press(fence);
+    }
+}
+
 /// The worker.
 #[pin_data]
 pub(crate) struct Retirer {
@@ -80,7 +118,7 @@ pub(crate) struct Retirer {
     engines: Mutex<KVec<Arc<Engine>>>,
     /// As `engines`.
     #[pin]
-    recovery: Mutex<Option<Arc<Recovery>>>,
+    watch: Mutex<Option<Arc<dyn Watch>>>,
     /// Whether it was said that units hold copies of entries.
     copies_held: Atomic<bool>,
     /// Engines that have reported errors, a bit each.
@@ -145,9 +183,9 @@ impl WorkItem<1> for Retirer {
             idle
         };
         lift::spread(this.pressed());
-        let recovery = this.recovery.lock().clone();
-        if let (false, Some(recovery)) = (idle, recovery) {
-            recovery.tick();
+        let watch = this.watch.lock().clone();
+        if let (false, Some(watch)) = (idle, watch) {
+            watch.tick();
         }
         this.retire();
         if !idle || !this.is_empty() {
@@ -199,7 +237,7 @@ impl Retirer {
                     marks: KVec::new(),
                 }, "ouro_quarantine"),
                 engines <- new_mutex!(KVec::new(), "ouro_retirer_engines"),
-                recovery <- new_mutex!(None, "ouro_retirer_recovery"),
+                watch <- new_mutex!(None, "ouro_retirer_watch"),
                 copies_held: Atomic::new(false),
                 errors: Atomic::new(0),
                 gate <- Gate::new(),
@@ -216,7 +254,7 @@ impl Retirer {
     }
 
     /// Says which engines there are, and who looks after them.
-    pub(crate) fn set_engines(&self, engines: &[Arc<Engine>], recovery: Arc<Recovery>) -> Result {
+    pub(crate) fn set_engines(&self, engines: &[Arc<Engine>], watch: Arc<dyn Watch>) -> Result {
         let mut marks = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
         let mut list = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
         let mut partners = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
@@ -227,7 +265,7 @@ impl Retirer {
         }
         *self.engines.lock() = list;
         self.exchange.set_engines(partners);
-        *self.recovery.lock() = Some(recovery);
+        *self.watch.lock() = Some(watch);
         self.quarantine.lock().marks = marks;
         Ok(())
     }
@@ -274,9 +312,9 @@ impl Retirer {
         if self.hardware.get().is_ok() {
             self.hardware.report_errors();
             self.hardware.put();
-            let recovery = self.recovery.lock().clone();
-            if let Some(recovery) = recovery {
-                recovery.alarm(engines);
+            let watch = self.watch.lock().clone();
+            if let Some(watch) = watch {
+                watch.alarm(engines);
             }
             self.wind();
         }
@@ -351,7 +389,7 @@ impl Retirer {
     }
 
     /// A space that nobody will use any more is emptied. Any context that may sleep.
-    pub(crate) fn empty(&self, space: Arc<Space>) {
+    pub(super) fn empty(&self, space: Arc<Emptying>) {
         // It is on its way already, or it is not.
         let _ = self.late.enqueue::<_, 0>(space);
     }
@@ -473,8 +511,8 @@ impl Retirer {
         work::cancel_delayed_sync::<Self, 2>(self);
         self.engines.lock().clear();
         self.exchange.set_engines(KVec::new());
-        let recovery = self.recovery.lock().take();
-        drop(recovery);
+        let watch = self.watch.lock().take();
+        drop(watch);
         drop(self.pressed());
         self.settle();
         self.retire();

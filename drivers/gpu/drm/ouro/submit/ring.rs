@@ -19,7 +19,7 @@ use ouro_kernel::{mmio, time};
 
 use super::{
     engine::{Arming, MAX_EMIT, MAX_GOLDEN},
-    image::InUse,
+    in_use::InUse,
     request::{Request, Work},
     Engine,
 };

@@ -14,17 +14,18 @@ use kernel::{
 use ouro_core::sort::sort_by_key;
 use ouro_kernel::resv::{HasResv, LockedSet, Usage};
 
-use super::exec::{wait_for, wait_for_up_to, Entry, Stop};
+use super::{
+    exec::{wait_for, wait_for_up_to, Entry, Stop},
+    moves, Executor,
+};
 use crate::{
     gem::{
         bind::{self, BindError, Given},
         leave::{self, Attempts},
-        migrate,
         region::Region,
-        Object,
+        Object, Space, Victim,
     },
-    gpu::Gpu,
-    vm::{population::Victim, Place, Space},
+    vm::Place,
 };
 
 /// Objects that a batch may send away for the sake of speed: it runs without that, too.
@@ -56,6 +57,7 @@ impl Tries {
 
 /// Gives every object of a batch memory and an address.
 pub(super) fn place(
+    gpu: &Executor,
     space: &Arc<Space>,
     entries: &mut [Entry],
     set: &mut LockedSet<Object>,
@@ -66,7 +68,7 @@ pub(super) fn place(
     for first in [true, false] {
         for i in 0..entries.len() {
             if entries.get(i).is_some_and(|e| fixed(e) == first) {
-                place_one(space, entries, i, set, tries)?;
+                place_one(gpu, space, entries, i, set, tries)?;
             }
         }
     }
@@ -74,13 +76,14 @@ pub(super) fn place(
 }
 
 fn place_one(
+    gpu: &Executor,
     space: &Arc<Space>,
     entries: &mut [Entry],
     i: usize,
     set: &mut LockedSet<Object>,
     tries: &mut Tries,
 ) -> core::result::Result<(), Stop> {
-    to_region(entries, i, set, tries)?;
+    to_region(gpu, entries, i, set, tries)?;
     // Each round frees some room, or is the last.
     loop {
         let entry = entries.get(i).ok_or(EINVAL)?;
@@ -128,6 +131,7 @@ fn place_one(
 
 /// Lets an object move to the region where it should be. That it stays where it is, is no error.
 fn to_region(
+    gpu: &Executor,
     entries: &[Entry],
     i: usize,
     set: &mut LockedSet<Object>,
@@ -146,11 +150,10 @@ fn to_region(
     if !entry.object.placements().iter().any(|n| n == wanted) {
         return Ok(());
     }
-    let gpu = entry.object.gpu();
     let Some(region) = gpu.regions().get(wanted) else {
         return Ok(());
     };
-    match migrate::settle(&entry.object, &locked, region) {
+    match moves::settle(gpu, &entry.object, &locked, region) {
         Err(e) if e == ENOSPC && tries.sendings != 0 => {
             let stop = match send_away(region, entries, i, set, &mut tries.attempts) {
                 // Nobody can leave.
@@ -159,7 +162,7 @@ fn to_region(
             };
             match stop {
                 // What others had there is on its way back, and nobody was sent away.
-                Stop::Wait(None) if tries.looks != 0 && !gpu.retirer().is_empty() => {
+                Stop::Wait(None) if tries.looks != 0 && !gpu.runner().is_empty() => {
                     tries.looks -= 1
                 }
                 _ => tries.sendings -= 1,
@@ -324,7 +327,7 @@ fn scatter(space: &Arc<Space>, entries: &mut [Entry]) -> core::result::Result<()
 
 /// Takes the address of one view, or of one idle object, for the kernel's own pages. Nothing is
 /// locked. False: there is none.
-pub(super) fn evict_one(gpu: &Gpu) -> bool {
+pub(super) fn evict_one(gpu: &Executor) -> bool {
     if gpu.aperture().is_some_and(|a| a.evict_one()) {
         return true;
     }

@@ -8,12 +8,12 @@
 use kernel::sync::Arc;
 use ouro_hw::types::{GgttAddr, GpuAddr};
 
-use super::{Mapping, Space};
+use super::{population::Tenant, Mapping, Space};
 
 /// Where the GPU sees an object, as long as this lives.
-pub(crate) enum Binding {
+pub(crate) enum Binding<T: Tenant> {
     /// At a range of its own.
-    Mapped(Mapping),
+    Mapped(Mapping<T>),
     /// Where its memory is.
     Direct {
         /// Its first byte.
@@ -23,7 +23,7 @@ pub(crate) enum Binding {
     },
 }
 
-impl Binding {
+impl<T: Tenant> Binding<T> {
     /// Its first byte.
     pub(crate) fn addr(&self) -> GpuAddr {
         match self {
@@ -50,7 +50,7 @@ impl Binding {
     }
 
     /// Whether it is in a space; where there is memory without a table, there is one space.
-    pub(super) fn is_in(&self, space: &Arc<Space>) -> bool {
+    pub(super) fn is_in(&self, space: &Arc<Space<T>>) -> bool {
         match self {
             Binding::Mapped(mapping) => Arc::ptr_eq(mapping.space(), space),
             Binding::Direct { .. } => true,

@@ -4,12 +4,12 @@
 
 use kernel::{prelude::*, sync::Arc};
 
-use super::{Binding, Space};
+use super::{population::Tenant, Binding, Space};
 
 /// The places, each in another space. Mostly there is one.
-pub(crate) struct Bindings(KVec<Binding>);
+pub(crate) struct Bindings<T: Tenant>(KVec<Binding<T>>);
 
-impl Bindings {
+impl<T: Tenant> Bindings<T> {
     /// None.
     pub(crate) const fn new() -> Self {
         Self(KVec::new())
@@ -21,7 +21,7 @@ impl Bindings {
     }
 
     /// The one in a space.
-    pub(crate) fn get(&self, space: &Arc<Space>) -> Option<&Binding> {
+    pub(crate) fn get(&self, space: &Arc<Space<T>>) -> Option<&Binding<T>> {
         self.0.iter().find(|b| b.is_in(space))
     }
 
@@ -31,12 +31,12 @@ impl Bindings {
     }
 
     /// One in a space where there is none.
-    pub(crate) fn add(&mut self, binding: Binding) -> Result {
+    pub(crate) fn add(&mut self, binding: Binding<T>) -> Result {
         Ok(self.0.push(binding, GFP_KERNEL)?)
     }
 
     /// Ends the one in a space.
-    pub(crate) fn remove(&mut self, space: &Arc<Space>) {
+    pub(crate) fn remove(&mut self, space: &Arc<Space<T>>) {
         self.0.retain(|b| !b.is_in(space));
     }
 
@@ -57,7 +57,7 @@ impl Bindings {
     }
 }
 
-impl Default for Bindings {
+impl<T: Tenant> Default for Bindings<T> {
     fn default() -> Self {
         Self::new()
     }

@@ -15,7 +15,7 @@ use ouro_kernel::{pages::DmaPages, pci::DmaDevice, Caching};
 
 use super::{
     entries::{in_runs, Entries, RUN},
-    population::Population,
+    population::{Population, Tenant},
     space::Reach,
 };
 use crate::{hardware::Hardware, look::EntryRanges};
@@ -44,7 +44,7 @@ impl Global {
     pub(super) fn new(
         hardware: &Hardware,
         dma: &Arc<DmaDevice>,
-        population: &mut Population,
+        population: &mut Population<impl Tenant>,
         lit: &EntryRanges,
     ) -> Result<Self> {
         let topology = hardware.topology();

@@ -13,5 +13,5 @@ mod store;
 
 pub(crate) use binding::Binding;
 pub(crate) use bindings::Bindings;
-pub(crate) use space::{Looks, Mapping, Owner, Place, Shared, Space};
+pub(crate) use space::{Looks, Mapping, Owner, Place, Space};
 pub(crate) use store::TableStore;

@@ -9,15 +9,8 @@
 use kernel::{
     prelude::*,
     rbtree::{RBTree, RBTreeNode, RBTreeNodeReservation},
-    sync::{aref::ARef, Arc},
 };
 use ouro_core::range::{Arena, NoRange, Node, Ranges, Want};
-use ouro_kernel::gem::Weak;
-
-use crate::{
-    gem::{Bo, Object},
-    submit::image::Image,
-};
 
 /// Nodes of the range allocator.
 struct Nodes(KVVec<Node>);
@@ -32,72 +25,62 @@ impl Arena for Nodes {
     }
 }
 
-/// Who can be asked to make room.
-pub(crate) enum Victim {
-    Object(ARef<Object>),
-    Image(Arc<Image>),
+/// Somebody who can have pages, and be asked to give them back. What it is, the floors above know: buffer
+/// objects and context images.
+pub(crate) trait Tenant: Clone + Unpin {
+    /// A reference that keeps it.
+    type Kept;
+
+    /// Returns a reference that keeps it; `None` if it is going away by itself.
+    fn upgrade(&self) -> Option<Self::Kept>;
 }
 
-/// Who has pages.
-enum Who {
-    Object(Weak<Bo>),
-    Image(Arc<Image>),
-}
+/// Nobody is asked.
+impl Tenant for () {
+    type Kept = ();
 
-impl Who {
-    fn upgrade(&self) -> Option<Victim> {
-        match self {
-            Who::Object(object) => object.upgrade().map(Victim::Object),
-            Who::Image(image) => Some(Victim::Image(image.clone())),
-        }
+    fn upgrade(&self) -> Option<()> {
+        None
     }
 }
 
 /// Somebody who has pages.
-struct Resident {
+struct Resident<T> {
     count: u64,
-    who: Who,
+    who: T,
 }
 
 /// What it takes to enter somebody: allocated before a lock is taken.
-pub(crate) struct Entrance {
-    who: Who,
-    node: RBTreeNodeReservation<u64, Resident>,
+pub(crate) struct Entrance<T> {
+    who: T,
+    node: RBTreeNodeReservation<u64, Resident<T>>,
 }
 
-impl Entrance {
-    /// For an object.
-    pub(crate) fn object(object: &Object) -> Result<Self> {
+impl<T: Tenant> Entrance<T> {
+    /// Allocates what it takes to enter a tenant. Errors: `ENOMEM`.
+    pub(crate) fn new(who: T) -> Result<Self> {
         Ok(Self {
-            who: Who::Object(object.downgrade()),
-            node: RBTreeNodeReservation::new(GFP_KERNEL)?,
-        })
-    }
-
-    /// For an image, which is kept as long as it has pages.
-    pub(crate) fn image(image: &Arc<Image>) -> Result<Self> {
-        Ok(Self {
-            who: Who::Image(image.clone()),
+            who,
             node: RBTreeNodeReservation::new(GFP_KERNEL)?,
         })
     }
 }
 
 /// What is left of somebody who has gone: to be dropped without a lock.
-pub(crate) struct Departed {
-    _node: Option<RBTreeNode<u64, Resident>>,
+pub(crate) struct Departed<T> {
+    _node: Option<RBTreeNode<u64, Resident<T>>>,
 }
 
 /// The pages, and who has them.
-pub(crate) struct Population {
+pub(crate) struct Population<T> {
     ranges: Ranges<Nodes>,
     /// By their first page.
-    residents: RBTree<u64, Resident>,
+    residents: RBTree<u64, Resident<T>>,
     /// Where the next victim is looked for.
     hand: u64,
 }
 
-impl Population {
+impl<T: Tenant> Population<T> {
     /// All pages of a range, free. Errors: `ENOMEM`.
     pub(crate) fn new(pages: core::ops::Range<u64>) -> Result<Self> {
         let mut nodes = Nodes(KVVec::new());
@@ -146,14 +129,14 @@ impl Population {
     }
 
     /// Somebody has taken `count` pages from `first` on.
-    pub(crate) fn enter(&mut self, first: u64, count: u64, entrance: Entrance) {
+    pub(crate) fn enter(&mut self, first: u64, count: u64, entrance: Entrance<T>) {
         let Entrance { who, node } = entrance;
         self.residents
             .insert(node.into_node(first, Resident { count, who }));
     }
 
     /// Gives back what was taken.
-    pub(crate) fn give(&mut self, first: u64, count: u64) -> Departed {
+    pub(crate) fn give(&mut self, first: u64, count: u64) -> Departed<T> {
         self.ranges.give(first, count);
         Departed {
             _node: self.residents.remove_node(&first),
@@ -171,9 +154,9 @@ impl Population {
     }
 
     /// Somebody who has pages among `count` from `first` on.
-    pub(crate) fn occupant(&self, first: u64, count: u64) -> Option<Victim> {
+    pub(crate) fn occupant(&self, first: u64, count: u64) -> Option<T::Kept> {
         let mut end = first.checked_add(count)?;
-        let look = |(start, resident): (&u64, &Resident)| {
+        let look = |(start, resident): (&u64, &Resident<T>)| {
             let in_the_way = start.wrapping_add(resident.count) > first;
             (*start, in_the_way, resident.who.upgrade())
         };
@@ -195,7 +178,7 @@ impl Population {
     }
 
     /// The first one that starts at a page or behind it, and where that is.
-    pub(crate) fn resident_from(&mut self, page: u64) -> Option<(u64, Victim)> {
+    pub(crate) fn resident_from(&mut self, page: u64) -> Option<(u64, T::Kept)> {
         let mut from = page;
         loop {
             let next = self.residents.cursor_lower_bound(&from)?;
@@ -208,7 +191,7 @@ impl Population {
     }
 
     /// The next one that may be asked to make room. After as many calls as there are, all of them had their turn. `None`: there is none from here to the end.
-    pub(crate) fn next_victim(&mut self) -> Option<Victim> {
+    pub(crate) fn next_victim(&mut self) -> Option<T::Kept> {
         let mut from = self.hand;
         loop {
             let next = self

@@ -8,10 +8,9 @@
 //! [`Global`]). On others contexts have spaces of their own ([`Levels`]).
 
 use kernel::{
-    impl_has_work, new_mutex, new_work,
+    new_mutex,
     prelude::*,
     sync::{Arc, Mutex},
-    workqueue::{Work, WorkItem},
 };
 use ouro_core::range::Want;
 use ouro_hw::{
@@ -24,15 +23,10 @@ use ouro_kernel::pci::DmaDevice;
 use super::{
     global::Global,
     levels::Levels,
-    population::{Departed, Entrance, Population, Victim},
+    population::{Departed, Entrance, Population, Tenant},
     store::TableStore,
 };
-use crate::{
-    gem::{bind, Object},
-    hardware::Hardware,
-    look::Lit,
-    submit::{image::Image, Retirer},
-};
+use crate::{hardware::Hardware, look::Lit};
 
 /// Where a mapping may go.
 #[derive(Clone, Copy)]
@@ -89,23 +83,30 @@ pub(super) enum Reach {
 }
 
 /// Whose pages are mapped.
-#[derive(Clone, Copy)]
-pub(crate) enum Owner<'a> {
+pub(crate) enum Owner<'a, T: Tenant> {
     /// The kernel's: no user batch reaches them.
     Kernel,
     /// The kernel's commands, a ring or copies of batches that were checked: the device reads them, and nobody but
     /// the CPU writes them. Where the format of entries can tell, theirs say so.
     Commands,
-    /// An object's, which may be asked to make room.
-    Object(&'a Object),
-    /// A context's image, which may be asked, too. No user batch reaches it.
-    Image(&'a Arc<Image>),
+    /// A tenant's, which may be asked to make room. User batches reach it.
+    Tenant(&'a T),
+    /// A tenant's that no user batch reaches.
+    Hidden(&'a T),
     /// An object's, for the time of a move. The engine that copies may see it through any table.
     Move,
     /// An object's once more, for the CPU's eyes: no batch reaches them there. The
     /// aperture is asked to make room.
     View,
 }
+
+impl<T: Tenant> Clone for Owner<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Tenant> Copy for Owner<'_, T> {}
 
 /// What the entries of a mapping say of all its pages.
 #[derive(Clone, Copy)]
@@ -127,72 +128,28 @@ impl Looks {
 }
 
 /// What the lock protects.
-struct Inner {
-    population: Population,
+struct Inner<T> {
+    population: Population<T>,
     /// The tables, if they are its own.
     levels: Option<Levels>,
 }
 
 /// An address space.
 #[pin_data]
-pub(crate) struct Space {
+pub(crate) struct Space<T: Tenant> {
     hardware: Arc<Hardware>,
     /// The tables, if it is the global one.
     global: Option<Global>,
     /// The format of entries.
     format: &'static dyn PageTable,
     #[pin]
-    inner: Mutex<Inner>,
+    inner: Mutex<Inner<T>>,
     pages: u64,
-    #[pin]
-    emptying: Work<Space>,
-}
-
-impl_has_work! {
-    impl HasWork<Space> for Space { self.emptying }
-}
-
-/// Empties a space that nobody will use any more.
-impl WorkItem for Space {
-    type Pointer = Arc<Space>;
-
-    fn run(this: Arc<Space>) {
-        for _ in 0..this.population().saturating_add(1).saturating_mul(2) {
-            if let Some(Victim::Object(object)) = this.next_victim() {
-                bind::forget(&object, &this);
-            }
-        }
-    }
-}
-
-/// A space of contexts. When the last of them goes, what is in it loses its address there.
-pub(crate) struct Shared {
-    space: Arc<Space>,
-    retirer: Arc<Retirer>,
-}
-
-impl Shared {
-    pub(crate) fn new(space: Arc<Space>, retirer: &Arc<Retirer>) -> Self {
-        Self {
-            space,
-            retirer: retirer.clone(),
-        }
-    }
-
-    pub(crate) fn space(&self) -> &Arc<Space> {
-        &self.space
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        self.retirer.empty(self.space.clone());
-    }
 }
 
 /// A range of a space, with pages in it. Dropped: the range is free, and the scratch page in it.
-pub(crate) struct Mapping {
-    space: Arc<Space>,
+pub(crate) struct Mapping<T: Tenant> {
+    space: Arc<Space<T>>,
     /// First page, and pages.
     first: u64,
     count: u64,
@@ -202,7 +159,7 @@ pub(crate) struct Mapping {
     ended: bool,
 }
 
-impl Mapping {
+impl<T: Tenant> Mapping<T> {
     /// Where it is.
     pub(crate) fn addr(&self) -> GpuAddr {
         GpuAddr(self.first * u64::from(PAGE_SIZE))
@@ -219,7 +176,7 @@ impl Mapping {
     }
 
     /// The space that it is in.
-    pub(super) fn space(&self) -> &Arc<Space> {
+    pub(super) fn space(&self) -> &Arc<Space<T>> {
         &self.space
     }
 
@@ -239,7 +196,7 @@ impl Mapping {
     }
 }
 
-impl Drop for Mapping {
+impl<T: Tenant> Drop for Mapping<T> {
     fn drop(&mut self) {
         if !self.ended {
             // Under the lock: `restore()` must not bring back what is taken out here.
@@ -251,7 +208,7 @@ impl Drop for Mapping {
     }
 }
 
-impl Space {
+impl<T: Tenant> Space<T> {
     /// Makes the global space of a device: scratch page, tables, and the slots for their directory.
     ///
     /// Entries of `lit` stay as the firmware has left them.
@@ -304,7 +261,7 @@ impl Space {
         hardware: Arc<Hardware>,
         global: Option<Global>,
         format: &'static dyn PageTable,
-        inner: Inner,
+        inner: Inner<T>,
         pages: u64,
     ) -> Result<Arc<Self>> {
         Arc::pin_init(
@@ -314,7 +271,6 @@ impl Space {
                 format,
                 inner <- new_mutex!(inner, "ouro_space"),
                 pages,
-                emptying <- new_work!("ouro_space"),
             }? Error),
             GFP_KERNEL,
         )
@@ -378,24 +334,24 @@ impl Space {
         self: &Arc<Self>,
         place: Place,
         count: u64,
-        owner: Owner<'_>,
+        owner: Owner<'_, T>,
         looks: Looks,
         addresses: impl Iterator<Item = u64>,
-    ) -> Result<Mapping> {
+    ) -> Result<Mapping<T>> {
         // Batches leave the aperture to the CPU as long as they can.
         let above = match owner {
-            Owner::Kernel | Owner::Commands | Owner::Image(_) => {
+            Owner::Kernel | Owner::Commands | Owner::Hidden(_) => {
                 self.global.as_ref().map_or(0, |g| g.kernel_start())
             }
-            Owner::Object(_) | Owner::Move => {
+            Owner::Tenant(_) | Owner::Move => {
                 self.hardware.topology().aperture / u64::from(PAGE_SIZE)
             }
             Owner::View => 0,
         };
         let (reach, entrance) = match owner {
             Owner::Kernel | Owner::Commands | Owner::View => (Reach::Kernel, None),
-            Owner::Object(object) => (Reach::Everyone, Some(Entrance::object(object)?)),
-            Owner::Image(image) => (Reach::Kernel, Some(Entrance::image(image)?)),
+            Owner::Tenant(who) => (Reach::Everyone, Some(Entrance::new(who.clone())?)),
+            Owner::Hidden(who) => (Reach::Kernel, Some(Entrance::new(who.clone())?)),
             Owner::Move => (Reach::Everyone, None),
         };
         let first = {
@@ -484,7 +440,7 @@ impl Space {
     }
 
     /// Writes entries into tables of its own.
-    fn fill(&self, mapping: &mut Mapping, entries: impl Iterator<Item = u64>) -> Result {
+    fn fill(&self, mapping: &mut Mapping<T>, entries: impl Iterator<Item = u64>) -> Result {
         // Not while the lock is held: where the addresses come from is not known here.
         for entry in entries {
             let mut inner = self.inner.lock();
@@ -496,13 +452,13 @@ impl Space {
     }
 
     /// Somebody in the way of `count` pages at `addr`.
-    pub(crate) fn occupant(&self, addr: GpuAddr, count: u64) -> Option<Victim> {
+    pub(crate) fn occupant(&self, addr: GpuAddr, count: u64) -> Option<T::Kept> {
         let first = addr.0 / u64::from(PAGE_SIZE);
         self.inner.lock().population.occupant(first, count)
     }
 
     /// The next one that may be asked to make room: as [`Population::next_victim`].
-    pub(crate) fn next_victim(&self) -> Option<Victim> {
+    pub(crate) fn next_victim(&self) -> Option<T::Kept> {
         self.inner.lock().population.next_victim()
     }
 
@@ -511,7 +467,7 @@ impl Space {
         self.inner.lock().population.taken()
     }
 
-    fn take_out(&self, inner: &mut Inner, mapping: &Mapping) -> Departed {
+    fn take_out(&self, inner: &mut Inner<T>, mapping: &Mapping<T>) -> Departed<T> {
         let Mapping {
             first,
             count,

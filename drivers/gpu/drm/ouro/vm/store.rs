@@ -49,7 +49,7 @@ impl Kept {
 
 /// What the lock protects.
 struct Inner {
-    population: Population,
+    population: Population<()>,
     /// By page, a bit that says whether it is taken.
     taken: KVVec<u64>,
     kept: Kept,

@@ -36,13 +36,11 @@ use ouro_kernel::{
     pci::Claim,
 };
 
-use super::{
-    super::{bo::kind, Backing, Bo, Object},
-    fences::Fences,
-};
+use super::fences::Fences;
 use crate::{
+    gem::{bo::kind, Backing, Bo, Mapping, Object, Owner, Space},
     hardware::Hardware,
-    vm::{Mapping, Owner, Place, Space},
+    vm::Place,
 };
 
 /// Pages that one fault maps at most: the reach of one page of the CPU's tables.

@@ -26,8 +26,7 @@ use ouro_kernel::{
     wait::Interruptible,
 };
 
-use super::{bind, contents, Object};
-use crate::{gpu::Gpu, vm::population::Victim};
+use super::{bind, contents, BoDevice, Object, Victim};
 use aperture::{Refused, Shape};
 
 /// How often the whole aperture is searched. What is in the way for a moment, since it is locked or
@@ -93,7 +92,7 @@ impl Search {
     /// Errors: `Retry` for a signal; `Bus` if what is in the way does not move.
     fn make_room(
         &mut self,
-        gpu: &Gpu,
+        gpu: &BoDevice,
         aperture: &Aperture,
         pages: u32,
     ) -> core::result::Result<(), FaultError> {
@@ -126,7 +125,7 @@ impl Search {
     }
 
     /// Moves objects and images in a stretch away. False: some stay, or there are none.
-    fn clear(&mut self, gpu: &Gpu, at: u32, pages: u32) -> bool {
+    fn clear(&mut self, gpu: &BoDevice, at: u32, pages: u32) -> bool {
         let start = GpuAddr(u64::from(at) * u64::from(PAGE_SIZE));
         let mut moved = false;
         while let Some(victim) = gpu.space().occupant(start, pages.into()) {

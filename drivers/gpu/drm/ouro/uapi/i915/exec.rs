@@ -125,7 +125,7 @@ pub(super) fn execbuffer2(
 
     let share = gpu.share(client.quota(), &context, &target, !file.is_nonblocking())?;
     let mut exec = Exec {
-        gpu: gpu.clone(),
+        gpu: gpu.executor().clone(),
         target,
         context,
         objects,

@@ -78,7 +78,7 @@ pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Re
     let target = Target::One(engine);
     let share = gpu.share(client.quota(), &context, &target, !file.is_nonblocking())?;
     let mut exec = Exec {
-        gpu: gpu.clone(),
+        gpu: gpu.executor().clone(),
         target,
         context,
         objects,

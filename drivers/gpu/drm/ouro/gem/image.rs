@@ -2,8 +2,8 @@
 
 //! The image of a context: where the hardware keeps its state while another one is loaded.
 //!
-//! It has an address in the global table while a request needs it, or an engine holds it
-//! ([`InUse`]). Otherwise it may have to give that up for others, like an object; the state stays in
+//! It has an address in the global table while somebody [pins](Image::pin) it: a request that needs it, or
+//! an engine that holds it. Otherwise it may have to give that up for others, like an object; the state stays in
 //! memory.
 
 use core::ops::Deref;
@@ -18,18 +18,16 @@ use kernel::{
 use ouro_hw::types::{CacheLevel, GgttAddr, PAGE_SIZE};
 use ouro_kernel::pci::DmaDevice;
 
-use super::{Context, Retirer};
-use crate::{
-    gem::{backing::Memory, Backing},
-    vm::{Mapping, Owner, Place, Space},
-};
+use super::{backing::Memory, Backing, Mapping, Owner, Resident, Runner, Space};
+use crate::vm::Place;
 
 /// An image.
 #[pin_data]
 pub(crate) struct Image {
     space: Arc<Space>,
     memory: Arc<Backing>,
-    retirer: Arc<Retirer>,
+    /// Where the memory goes.
+    runner: Arc<dyn Runner>,
     align: u32,
     /// How many need its address. From zero only under `mapping`.
     uses: Atomic<u32>,
@@ -46,7 +44,7 @@ impl Image {
     pub(crate) fn new(
         space: &Arc<Space>,
         dma: &Arc<DmaDevice>,
-        retirer: &Arc<Retirer>,
+        runner: &Arc<dyn Runner>,
         bytes: u32,
         align: u32,
     ) -> Result<Arc<Self>> {
@@ -55,7 +53,7 @@ impl Image {
             try_pin_init!(Self {
                 space: space.clone(),
                 memory,
-                retirer: retirer.clone(),
+                runner: runner.clone(),
                 align,
                 uses: Atomic::new(0),
                 used: Atomic::new(false),
@@ -81,7 +79,7 @@ impl Image {
     /// Keeps an address until [`unpin`](Self::unpin). Process context.
     ///
     /// Errors: `ENOSPC` if there is no room for one; `ENOMEM`.
-    fn pin(self: &Arc<Self>) -> Result {
+    pub(crate) fn pin(self: &Arc<Self>) -> Result {
         self.used.store(true, ordering::Relaxed);
         let mut uses = self.uses.load(ordering::Relaxed);
         while uses > 0 {
@@ -97,7 +95,8 @@ impl Image {
                 align: u64::from(self.align),
                 rather: None,
             };
-            let (owner, cache) = (Owner::Image(self), CacheLevel::Coherent);
+            let who = Resident::Image(self.clone());
+            let (owner, cache) = (Owner::Hidden(&who), CacheLevel::Coherent);
             let new = self.memory.bind(&self.space, place, 0, owner, cache)?;
             self.address.store(new.ggtt().0, ordering::Relaxed);
             *mapping = Some(new);
@@ -106,13 +105,19 @@ impl Image {
         Ok(())
     }
 
-    /// Any context.
-    fn unpin(&self) {
+    /// Keeps the address once more, which somebody keeps already. Any context.
+    pub(crate) fn pin_again(&self) {
+        // It is more than zero.
+        self.uses.fetch_add(1, ordering::Full);
+    }
+
+    /// The opposite of [`pin`](Self::pin). Any context.
+    pub(crate) fn unpin(&self) {
         self.uses.fetch_sub(1, ordering::Full);
     }
 
     /// Where it is; somebody keeps it there.
-    fn address(&self) -> Option<GgttAddr> {
+    pub(crate) fn address(&self) -> Option<GgttAddr> {
         match self.address.load(ordering::Relaxed) {
             0 => None,
             address => Some(GgttAddr(address)),
@@ -160,66 +165,6 @@ impl Drop for Owned {
         // The space knows it as long as it has an address.
         let mapping = self.0.mapping.lock().take();
         drop(mapping);
-        self.0.retirer.bury(self.0.memory.clone());
-    }
-}
-
-/// A context that a request runs in, or that an engine holds: its image stays where it is.
-pub(crate) struct InUse {
-    context: Arc<Context>,
-    image: Option<Arc<Image>>,
-}
-
-impl InUse {
-    /// A context, and its image if the engine wants one. Process context.
-    ///
-    /// Errors: those of finding room for the image: `ENOSPC`, `ENOMEM`.
-    pub(crate) fn new(context: &Arc<Context>, image: Option<&Arc<Image>>) -> Result<Self> {
-        if let Some(image) = image {
-            image.pin()?;
-        }
-        Ok(Self {
-            context: context.clone(),
-            image: image.cloned(),
-        })
-    }
-
-    /// The context.
-    pub(crate) fn context(&self) -> &Arc<Context> {
-        &self.context
-    }
-
-    /// Where its image is, if it has one.
-    pub(crate) fn image(&self) -> Option<GgttAddr> {
-        self.image.as_ref()?.address()
-    }
-}
-
-impl Clone for InUse {
-    fn clone(&self) -> Self {
-        if let Some(image) = &self.image {
-            // It is more than zero.
-            image.uses.fetch_add(1, ordering::Full);
-        }
-        Self {
-            context: self.context.clone(),
-            image: self.image.clone(),
-        }
-    }
-}
-
-impl Deref for InUse {
-    type Target = Context;
-
-    fn deref(&self) -> &Context {
-        &self.context
-    }
-}
-
-impl Drop for InUse {
-    fn drop(&mut self) {
-        if let Some(image) = &self.image {
-            image.unpin();
-        }
+        self.0.runner.bury(self.0.memory.clone());
     }
 }

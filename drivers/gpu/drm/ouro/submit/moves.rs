@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Moving objects from one region to another.
+//! Moving objects from one region to another. Why they do is in [`leave`](crate::gem::leave).
 //!
 //! A move is a request on an engine that can copy pages, in the context of the kernel's own where it has
 //! one. It waits for all that uses the object, and whatever comes after it waits for it: its fence stands
@@ -22,16 +22,19 @@ use ouro_kernel::{
     resv::{HasResv, Locked, Slots, Usage},
 };
 
-use super::{bind, bo::State, contents, region::Region, shrink::Listed, Backing, Object};
+use super::{
+    balanced::Target,
+    executor::Executor,
+    publish::{Draft, Parts, Prepared},
+    request::{Awake, Work},
+    Engine, Retirer,
+};
 use crate::{
-    gpu::Gpu,
-    submit::{
-        balanced::Target,
-        publish::{Draft, Parts, Prepared},
-        request::{Awake, Work},
-        Engine, Retirer,
+    gem::{
+        bind, bo::State, contents, region::Region, shrink::Listed, Backing, Binding, Bindings,
+        Mover, Object, Owner,
     },
-    vm::{Binding, Bindings, Owner, Place},
+    vm::Place,
 };
 
 /// Largest object that enters memory of the device's own: to leave it, it needs addresses twice.
@@ -89,52 +92,39 @@ impl Drop for Moving {
     }
 }
 
-/// Bytes of a page's state of compression, which moves carry; 0 where there is none.
-pub(super) fn state_bytes(gpu: &Gpu) -> u32 {
-    copier(gpu).map_or(0, |engine| engine.hw().desc().state_bytes)
-}
-
 /// The engine that copies pages, where there is one.
-fn copier(gpu: &Gpu) -> Option<&Arc<Engine>> {
+fn copier(gpu: &Executor) -> Option<&Arc<Engine>> {
     let mut engines = gpu.engines().iter();
     engines.find(|e| e.hw().desc().copy_pages != 0)
 }
 
-/// Whether memory is in a region.
-pub(super) fn lives_in(gpu: &Gpu, memory: &Backing, region: &Arc<Region>) -> bool {
-    memory
-        .region(gpu.regions())
-        .is_some_and(|r| Arc::ptr_eq(r, region))
+impl Mover for Executor {
+    fn start(
+        &self,
+        object: &Object,
+        locked: &Locked<'_>,
+        to: &Arc<Region>,
+    ) -> Result<Option<ARef<Fence>>> {
+        run(self, object, locked, to, Untouched::Stays)
+    }
 }
 
-/// Moves an object into another region. `locked` is its reservation.
+/// Moves an object as [`Mover::start`]; what has no memory yet gets some there, too.
 ///
-/// Returns the fence of the move; `None` if it is there already, or has no memory yet. Errors:
-/// `ENOSPC` if the region has not so many pages, or the address space no room for the copy; `ENODEV`
-/// without an engine that copies; `ENOMEM`.
-pub(crate) fn start(
+/// Errors: those of [`Mover::start`] and of [`contents::begin`].
+pub(super) fn settle(
+    gpu: &Executor,
     object: &Object,
     locked: &Locked<'_>,
     to: &Arc<Region>,
 ) -> Result<Option<ARef<Fence>>> {
-    run(object, locked, to, Untouched::Stays)
-}
-
-/// The same; what has no memory yet gets some there, too.
-///
-/// Errors: those of [`start`] and of [`contents::begin`].
-pub(crate) fn settle(
-    object: &Object,
-    locked: &Locked<'_>,
-    to: &Arc<Region>,
-) -> Result<Option<ARef<Fence>>> {
-    let fills = copier(object.gpu()).is_some_and(|e| e.hw().desc().fill_pages != 0);
+    let fills = copier(gpu).is_some_and(|e| e.hw().desc().fill_pages != 0);
     if fills && to.is_windowed() {
-        return run(object, locked, to, Untouched::IsFilled);
+        return run(gpu, object, locked, to, Untouched::IsFilled);
     }
     // What was never touched is zero, and goes there as that.
     contents::begin(object)?;
-    start(object, locked, to)
+    gpu.start(object, locked, to)
 }
 
 /// What becomes of an object that has no memory yet.
@@ -148,12 +138,12 @@ enum Untouched {
 
 /// A move, from first to last: what may fail is planned, and then it begins.
 fn run(
+    gpu: &Executor,
     object: &Object,
     locked: &Locked<'_>,
     to: &Arc<Region>,
     untouched: Untouched,
 ) -> Result<Option<ARef<Fence>>> {
-    let gpu = object.gpu();
     gpu.usable()?;
     let engine = copier(gpu).ok_or(ENODEV)?;
     let mut state = object.lock_state();
@@ -164,7 +154,7 @@ fn run(
     if to.is_windowed() && object.bytes() > LARGEST {
         return Err(ENOSPC);
     }
-    let way = Way::new(object, &state, to)?;
+    let way = Way::new(gpu, object, &state, to)?;
     let mut after = KVVec::new();
     object.resv().collect(Usage::Bookkeep, &mut after)?;
     let slots = locked.reserve_fences(1)?;
@@ -172,14 +162,14 @@ fn run(
         return Ok(None);
     };
     let listed = gpu.reclaim().enlist(object, &plan.new, state.worth())?;
-    Ok(Some(plan.begin(object, slots, &mut state, listed)))
+    Ok(Some(plan.begin(gpu, object, slots, &mut state, listed)))
 }
 
 /// Whether an object is not moved: it is there already, may not leave, or has nothing to be moved.
 fn stays(object: &Object, state: &State, to: &Arc<Region>, untouched: Untouched) -> bool {
     match state.backing() {
         // What was lost on its way is not worth the way.
-        Some(old) => state.is_pinned() || lives_in(object.gpu(), old, to) || old.is_hidden(),
+        Some(old) => state.is_pinned() || old.lives_in(object.gpu(), to) || old.is_hidden(),
         None => {
             let foreign = object.attachment().is_some() || object.user().is_some();
             untouched == Untouched::Stays || foreign || !state.is_untouched()
@@ -239,9 +229,8 @@ struct Way {
 }
 
 impl Way {
-    /// Errors: those of [`start`].
-    fn new(object: &Object, state: &State, to: &Arc<Region>) -> Result<Self> {
-        let gpu = object.gpu();
+    /// Errors: those of [`Mover::start`].
+    fn new(gpu: &Executor, object: &Object, state: &State, to: &Arc<Region>) -> Result<Self> {
         let old = state.backing().cloned();
         let new = Backing::target(gpu, to, object)?;
         let space = gpu.space_of(gpu.kernel_context())?;
@@ -277,7 +266,10 @@ impl Way {
                 let mapping = side.bind_part(space, anywhere, pages, span, Owner::Move, cache)?;
                 let at = mapping.ggtt();
                 mappings.push(Binding::Mapped(mapping), GFP_KERNEL)?;
-                Some((at, state_bytes(gpu)))
+                Some((
+                    at,
+                    copier(gpu).map_or(0, |engine| engine.hw().desc().state_bytes),
+                ))
             }
             _ => None,
         };
@@ -308,9 +300,9 @@ struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     /// Makes the requests, which wait for `after`. `None` if there is no page to move. Errors: those of
-    /// [`start`].
+    /// [`Mover::start`].
     fn new(
-        gpu: &Gpu,
+        gpu: &Executor,
         engine: &'a Arc<Engine>,
         way: Way,
         mut after: KVVec<ARef<Fence>>,
@@ -374,6 +366,7 @@ impl<'a> Plan<'a> {
     /// the fence of the move.
     fn begin(
         self,
+        gpu: &Executor,
         object: &Object,
         mut slots: Slots<'_>,
         state: &mut State,
@@ -385,7 +378,6 @@ impl<'a> Plan<'a> {
             new,
             fresh,
         } = self;
-        let gpu = object.gpu();
         // User space finds nothing there until the copy is done: faults wait for it.
         bind::hide(object);
         if let Some(aperture) = gpu.aperture() {

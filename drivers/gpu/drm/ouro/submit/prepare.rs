@@ -10,28 +10,26 @@ use kernel::{
 };
 use ouro_kernel::{fence::Fence, time, wait::Interruptible};
 
-use super::Gpu;
-use crate::{
-    submit::{
-        balanced::{Siblings, Target},
-        guilt::Holder,
-        image::{Image, InUse},
-        lane::{Lane, Seat},
-        publish::{Draft, Parts},
-        quota::{Quota, Share},
-        request::{Awake, Work},
-        Context, Engine,
-    },
-    vm::{Shared, Space},
+use super::{
+    balanced::{Siblings, Target},
+    guilt::Holder,
+    in_use::InUse,
+    lane::{Lane, Seat},
+    own_space::OwnSpace,
+    publish::{Draft, Parts},
+    quota::{Quota, Share},
+    request::{Awake, Work},
+    Context, Engine, Executor,
 };
+use crate::gem::{image::Image, Space};
 
 /// Milliseconds after which a client that has used up its quota looks whether that is still so.
 const QUOTA_LOOK_MS: u32 = 20;
 
-impl Gpu {
+impl Executor {
     /// Makes a context of a client, or of the kernel.
     pub(crate) fn new_context(&self, holder: Option<&Arc<Holder>>) -> Result<Arc<Context>> {
-        Context::new(self.engines.len(), &self.contexts, holder.cloned())
+        Context::new(self.engines().len(), self.contexts(), holder.cloned())
     }
 
     /// Gives a context what it needs to run on an engine, or on each of several. Process context.
@@ -56,7 +54,7 @@ impl Gpu {
         let image = match context.image() {
             Some(image) => image,
             None => {
-                let golden = self.recovery.golden().as_ref().ok_or(EIO)?;
+                let golden = self.golden().as_ref().ok_or(EIO)?;
                 context.make_image(
                     || {
                         let image = self.new_image()?;
@@ -72,17 +70,17 @@ impl Gpu {
 
     /// Whether the engine swaps images of contexts when it is told to in its ring.
     pub(crate) fn has_images(&self, engine: &Engine) -> bool {
-        let has = self.hardware.topology().context.is_some() && engine.hw().desc().contexts;
+        let has = self.hardware().topology().context.is_some() && engine.hw().desc().contexts;
         has && !engine.has_lists()
     }
 
-    pub(super) fn new_image(&self) -> Result<Arc<Image>> {
-        let topology = self.hardware.topology();
+    pub(crate) fn new_image(&self) -> Result<Arc<Image>> {
+        let topology = self.hardware().topology();
         let align = topology.context.ok_or(ENODEV)?.alignment();
         Image::new(
-            &self.space,
-            &self.dma,
-            &self.retirer,
+            self.space(),
+            self.dma_device(),
+            self.runner(),
             topology.context_bytes,
             align,
         )
@@ -106,10 +104,10 @@ impl Gpu {
             let lane = match other {
                 Some(lane) => lane,
                 None => Lane::new(
-                    &self.hardware,
+                    self.hardware(),
                     engine.hw(),
-                    &self.space,
-                    &self.dma,
+                    self.space(),
+                    self.dma_device(),
                     space,
                     engine.golden()?.as_deref(),
                 )?,
@@ -121,20 +119,20 @@ impl Gpu {
 
     /// Whether contexts have spaces of their own.
     pub(crate) fn has_own_spaces(&self) -> bool {
-        self.tables.is_some()
+        self.tables().is_some()
     }
 
     /// The space that a context's batches are in. Process context. Errors: `ENOSPC` if there is no room
     /// for its tables, `ENOMEM`.
     pub(crate) fn space_of<'a>(&'a self, context: &'a Context) -> Result<&'a Arc<Space>> {
-        if self.tables.is_none() {
-            return Ok(&self.space);
+        if self.tables().is_none() {
+            return Ok(self.space());
         }
         Ok(self.own_space(context)?.space())
     }
 
     /// The space of its own that a context has. Errors: as [`new_space`](Self::new_space).
-    pub(crate) fn own_space<'a>(&self, context: &'a Context) -> Result<&'a Arc<Shared>> {
+    pub(crate) fn own_space<'a>(&self, context: &'a Context) -> Result<&'a Arc<OwnSpace>> {
         if let Some(space) = context.space() {
             return Ok(space);
         }
@@ -143,10 +141,10 @@ impl Gpu {
 
     /// Makes a space for contexts. Errors: `ENODEV` where they have none of their own, `ENOSPC` if there is
     /// no room for its tables, `ENOMEM`.
-    pub(crate) fn new_space(&self) -> Result<Arc<Shared>> {
-        let tables = self.tables.as_ref().ok_or(ENODEV)?;
-        let space = Space::own(self.hardware.clone(), &self.dma, tables)?;
-        Ok(Arc::new(Shared::new(space, &self.retirer), GFP_KERNEL)?)
+    pub(crate) fn new_space(&self) -> Result<Arc<OwnSpace>> {
+        let tables = self.tables().ok_or(ENODEV)?;
+        let space = Space::own(self.hardware().clone(), self.dma_device(), tables)?;
+        OwnSpace::new(space, self.retirer())
     }
 
     /// Runs a request of the kernel's own.
@@ -156,7 +154,7 @@ impl Gpu {
         context: &Arc<Context>,
         work: Work,
     ) -> Result<ARef<Fence>> {
-        let awake = Awake::new(&self.hardware)?;
+        let awake = Awake::new(self.hardware())?;
         let target = Target::One(engine.clone());
         let in_use = self.prepare(context, &target)?;
         let mut timelines = context.timelines().lock();
@@ -193,7 +191,7 @@ impl Gpu {
             }
             self.working()?;
             target.advance();
-            self.retirer.retire();
+            self.retirer().retire();
             // What is done may not have been retired yet.
             if !core::mem::replace(&mut looked, true) {
                 continue;
