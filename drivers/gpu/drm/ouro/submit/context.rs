@@ -23,10 +23,9 @@ use ouro_kernel::{
 };
 
 use super::{
-    balanced::Balanced,
     guilt::{Guilt, Holder},
-    lane::Seat,
     line::Line,
+    lists::{balanced::Balanced, lane::Seat},
     own_space::OwnSpace,
     quota::Quota,
     recent::Recent,

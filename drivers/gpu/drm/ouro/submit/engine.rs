@@ -20,13 +20,11 @@ use ouro_kernel::{fence, list::MemberList, pci::DmaDevice, time};
 
 use super::{
     guilt::Holder,
-    known::Known,
     line::Line,
-    lists::Lists,
+    lists::{transfer::Load, Lists},
     port::Port,
     request::{Request, Tracker},
-    ring::RingQueue,
-    transfer::Load,
+    ring::{known::Known, RingQueue},
     Retirer,
 };
 use crate::{
@@ -55,7 +53,7 @@ pub(crate) struct Engine {
     pub(super) queue: SpinLockIrq<Queue>,
     /// Requests that follow others, which were emitted, and are about to be told.
     pub(super) expected: Atomic<u32>,
-    /// How busy it is, for work that could be its own or another one's ([`super::transfer`]).
+    /// How busy it is, for work that could be its own or another one's ([`super::lists::transfer`]).
     pub(super) load: Load,
     pub(super) submitted: Atomic<u64>,
     completed: Atomic<u64>,
@@ -87,7 +85,7 @@ pub(super) struct Queue {
     pub(super) paused: bool,
     /// Nothing is emitted for now: the engine is being reset.
     pub(super) resetting: bool,
-    /// Nothing is listed for now: so many are about to signal what comes first ([`super::lift`]).
+    /// Nothing is listed for now: so many are about to signal what comes first ([`super::lists::lift`]).
     pub(super) signalling: u32,
     /// Contexts on their way here from other engines.
     pub(super) arriving: u32,

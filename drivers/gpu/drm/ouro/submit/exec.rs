@@ -29,9 +29,8 @@ use ouro_kernel::{
 };
 
 use super::{
-    balanced::Target,
     in_use::InUse,
-    lift,
+    lists::{balanced::Target, lift},
     pool::Shadow,
     publish::{Draft, Parts},
     quota::Share,

@@ -7,10 +7,9 @@
 //! written into the ring when there is room, and is done when the number in the status page says
 //! so. What it held goes to the [`Retirer`], in process context again.
 //!
-//! Locks, outermost first: a fence's own, the exchange ([`transfer`]), [`Engine`]'s queue, the device's `Gt`.
+//! Locks, outermost first: a fence's own, the exchange ([`lists::transfer`]), [`Engine`]'s queue, the device's `Gt`.
 //! Fences are signalled with none of them held.
 
-pub(crate) mod balanced;
 pub(crate) mod busy;
 pub(crate) mod context;
 pub(crate) mod engine;
@@ -19,13 +18,9 @@ mod executor;
 pub(crate) mod follow;
 pub(crate) mod guilt;
 pub(crate) mod in_use;
-mod known;
-pub(crate) mod lane;
-pub(crate) mod lift;
 pub(crate) mod line;
 pub(crate) mod lists;
 pub(crate) mod moves;
-mod oust;
 pub(crate) mod own_space;
 pub(crate) mod pool;
 mod port;
@@ -36,15 +31,12 @@ pub(crate) mod quota;
 mod recent;
 pub(crate) mod relocate;
 pub(crate) mod replay;
-mod reports;
 pub(crate) mod request;
 pub(crate) mod retire;
 mod ring;
 pub(crate) mod room;
-mod seats;
 mod standing;
 pub(crate) mod stream;
-pub(crate) mod transfer;
 
 pub(crate) use context::Context;
 pub(crate) use engine::Engine;

@@ -23,8 +23,8 @@ use ouro_kernel::{
 };
 
 use super::{
-    balanced::Target,
     executor::Executor,
+    lists::balanced::Target,
     publish::{Draft, Parts, Prepared},
     request::{Awake, Work},
     Engine, Retirer,

@@ -11,10 +11,12 @@ use kernel::{
 use ouro_kernel::{fence::Fence, time, wait::Interruptible};
 
 use super::{
-    balanced::{Siblings, Target},
     guilt::Holder,
     in_use::InUse,
-    lane::{Lane, Seat},
+    lists::{
+        balanced::{Siblings, Target},
+        lane::{Lane, Seat},
+    },
     own_space::OwnSpace,
     publish::{Draft, Parts},
     quota::{Quota, Share},

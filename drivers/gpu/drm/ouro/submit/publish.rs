@@ -14,11 +14,11 @@ use kernel::{
 use ouro_kernel::fence::{self, Callback, Fence, PreparedFence};
 
 use super::{
-    balanced::Target,
     context::Timeline,
     follow::Follower,
     in_use::InUse,
     line::Line,
+    lists::balanced::Target,
     moves::Moving,
     pool::Shadow,
     quota::Share,

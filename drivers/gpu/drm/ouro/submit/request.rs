@@ -32,11 +32,13 @@ use ouro_kernel::{
 };
 
 use super::{
-    balanced::{Siblings, Target},
     follow::{Follower, Followers},
     in_use::InUse,
-    lift::Urgency,
     line::Line,
+    lists::{
+        balanced::{Siblings, Target},
+        lift::Urgency,
+    },
     moves::Moving,
     pool::Shadow,
     publish::Parts,
@@ -65,7 +67,7 @@ pub(crate) struct Tracker {
     pub(super) urgency: Urgency,
     #[pin]
     links: ListLinks,
-    /// For who lifts it ([`super::lift`]).
+    /// For who lifts it ([`super::lists::lift`]).
     #[pin]
     lift_links: ListLinks<1>,
     #[pin]

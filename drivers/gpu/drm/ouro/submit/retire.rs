@@ -28,12 +28,14 @@ use ouro_hw::types::Seqno;
 use ouro_kernel::{fence::Fence, time, work};
 
 use super::{
-    balanced::Siblings,
     follow::Gate,
-    lift::{self, Visits},
+    lists::{
+        balanced::Siblings,
+        lift::{self, Visits},
+        transfer::Exchange,
+    },
     own_space::Emptying,
     request::Tracker,
-    transfer::Exchange,
     Engine, Request,
 };
 use crate::{

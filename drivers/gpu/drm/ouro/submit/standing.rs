@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What is so of a context as a whole, though its work may be in several parts ([`super::balanced`]): what
+//! What is so of a context as a whole, though its work may be in several parts ([`super::lists::balanced`]): what
 //! user space has set, who it belongs to, what it has done.
 
 use kernel::{

@@ -12,8 +12,8 @@ use super::{engine_class, extension, require};
 use crate::{
     gpu::Gpu,
     submit::{
-        balanced::{Balanced, Target},
         context::{EngineMap, Slot},
+        lists::balanced::{Balanced, Target},
         Context, Engine,
     },
 };

@@ -19,8 +19,8 @@ use crate::{
     gem::Object,
     gpu::Gpu,
     submit::{
-        balanced::Target,
         exec::{Entry, Exec, Publish, Source},
+        lists::balanced::Target,
         room::Tries,
         stream::{Name, Stream},
     },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
 //! Contexts come to an engine that takes lists of them, and go: their places at its port
-//! ([`super::lists`]), which grow in number without a lock held, and what they start from.
+//! ([`super`]), which grow in number without a lock held, and what they start from.
 
 use core::{mem, ptr};
 use kernel::{list::List, prelude::*, sync::Arc};
@@ -10,13 +10,11 @@ use ouro_hw::{ring::Ring, types::Seqno};
 use ouro_kernel::time;
 
 use super::{
+    super::{engine::Queue, port::Port, Context, Engine},
     balanced::Siblings,
-    engine::Queue,
     lane::Lane,
-    lists::{Lists, Party, Place},
     oust::Ousted,
-    port::Port,
-    Context, Engine,
+    Lists, Party, Place,
 };
 
 /// Places that there are at first.
@@ -26,15 +24,15 @@ const MAX_ID: usize = 0xfffe;
 
 /// Whose a context is, and how urgent.
 #[derive(Clone, Copy)]
-pub(super) struct Who {
+pub(in crate::submit) struct Who {
     /// A number that its holder has alone.
-    pub(super) holder: usize,
-    pub(super) priority: i32,
+    pub(in crate::submit) holder: usize,
+    pub(in crate::submit) priority: i32,
 }
 
 impl Who {
     /// Of a context as it is now.
-    pub(super) fn of(context: &Context) -> Self {
+    pub(in crate::submit) fn of(context: &Context) -> Self {
         // Of the kernel's own contexts it is the same one, which is nobody's address.
         let holder = context.holder().map_or(0, |h| ptr::from_ref(h).addr());
         Self {
@@ -124,7 +122,7 @@ impl Lists {
     }
 
     /// The opposite of [`join`](Self::join).
-    pub(super) fn leave(&mut self, holder: usize) {
+    pub(in crate::submit) fn leave(&mut self, holder: usize) {
         let mut parties = self.parties.iter_mut();
         let Some(at) = parties.position(|p| p.holder == holder) else {
             return;
@@ -185,7 +183,7 @@ impl Lists {
     }
 
     /// A context starts anew.
-    pub(super) fn forget(&mut self, id: u32) {
+    pub(in crate::submit) fn forget(&mut self, id: u32) {
         let golden = &self.golden;
         let place = id
             .checked_sub(1)
@@ -196,7 +194,11 @@ impl Lists {
     }
 
     /// The first image, and room for one: from now on contexts start from it.
-    pub(super) fn set_golden(&mut self, golden: &mut KVVec<u32>, buffer: &mut KVVec<u32>) {
+    pub(in crate::submit) fn set_golden(
+        &mut self,
+        golden: &mut KVVec<u32>,
+        buffer: &mut KVVec<u32>,
+    ) {
         mem::swap(&mut self.golden, golden);
         mem::swap(&mut self.buffer, buffer);
     }
@@ -205,7 +207,7 @@ impl Lists {
 impl Engine {
     /// Takes a context in, which `siblings` may have as well. Returns its number. Errors: `ENOSPC` if there are
     /// too many, `ENOMEM`, `EINVAL` without lists.
-    pub(super) fn admit(
+    pub(in crate::submit) fn admit(
         &self,
         lane: &Arc<Lane>,
         who: Who,
@@ -241,7 +243,7 @@ impl Engine {
     }
 
     /// A context is gone: nothing of it is under way. The engine lets go of it.
-    pub(super) fn dismiss(&self, id: u32) {
+    pub(in crate::submit) fn dismiss(&self, id: u32) {
         let Some(at) = id.checked_sub(1) else {
             return;
         };
@@ -324,7 +326,7 @@ impl Engine {
 
 impl Queue {
     /// The port, if it is one of lists.
-    pub(super) fn lists(&mut self) -> Option<&mut Lists> {
+    pub(in crate::submit) fn lists(&mut self) -> Option<&mut Lists> {
         match &mut self.port {
             Port::Lists(lists) => Some(lists),
             Port::Ring(_) => None,

@@ -34,27 +34,29 @@ use ouro_hw::{
 use ouro_kernel::time;
 
 use super::{
+    super::{
+        engine::Queue,
+        follow::Gate,
+        request::{Request, Tracker},
+        Engine,
+    },
     balanced::Siblings,
-    engine::Queue,
-    follow::Gate,
-    lists::{Lists, Place},
     oust::Ousted,
-    request::{Request, Tracker},
-    Engine,
+    Lists, Place,
 };
 
 /// Rounds of transfers before others have their turn. What is left is seen after the next look at an engine.
 const MAX_ROUNDS: u32 = 16;
 
 /// How busy an engine is.
-pub(super) struct Load {
+pub(in crate::submit) struct Load {
     level: Atomic<i64>,
     /// Contexts that have something to do.
     contexts: Atomic<u32>,
 }
 
 impl Load {
-    pub(super) fn new() -> Self {
+    pub(in crate::submit) fn new() -> Self {
         Self {
             level: Atomic::new(Level::Free.into_bits()),
             contexts: Atomic::new(0),
@@ -100,7 +102,7 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    pub(super) fn new() -> impl PinInit<Self> {
+    pub(in crate::submit) fn new() -> impl PinInit<Self> {
         pin_init!(Self {
             used: Atomic::new(false),
             waiting: Atomic::new(0),
@@ -109,7 +111,7 @@ impl Exchange {
     }
 
     /// Says which engines there are. Process context.
-    pub(super) fn set_engines(&self, mut engines: KVec<Arc<Engine>>) {
+    pub(in crate::submit) fn set_engines(&self, mut engines: KVec<Arc<Engine>>) {
         core::mem::swap(&mut *self.engines.lock(), &mut engines);
     }
 
@@ -119,7 +121,7 @@ impl Exchange {
     }
 
     /// A request of a virtual engine waits for nothing any more. Any context; no lock of an engine is held.
-    pub(super) fn unblock(&self, siblings: &Siblings, tracker: &Tracker) {
+    pub(in crate::submit) fn unblock(&self, siblings: &Siblings, tracker: &Tracker) {
         let _exchange = self.engines.lock();
         calm(siblings);
         let number = siblings.now();
@@ -129,7 +131,7 @@ impl Exchange {
     }
 
     /// Makes what transfers can be made now. Any context; no lock of an engine is held.
-    pub(super) fn run(&self, gate: &Gate) {
+    pub(in crate::submit) fn run(&self, gate: &Gate) {
         for _ in 0..MAX_ROUNDS {
             if self.waiting.load(ordering::Acquire) == 0 || !self.round() {
                 return;
@@ -218,7 +220,7 @@ impl Engine {
     }
 
     /// It is about to be one of a virtual engine's: from now on it says how busy it is.
-    pub(super) fn take_part(&self) {
+    pub(in crate::submit) fn take_part(&self) {
         self.exchange().used.store(true, ordering::Release);
         if let Some(lists) = self.queue.lock().lists() {
             lists.show(self);
@@ -351,7 +353,7 @@ impl Lists {
     }
 
     /// Notes how busy the engine is, and whether something waits that others could do.
-    pub(super) fn show(&mut self, engine: &Engine) {
+    pub(in crate::submit) fn show(&mut self, engine: &Engine) {
         let exchange = engine.exchange();
         if !exchange.used.load(ordering::Acquire) {
             return;

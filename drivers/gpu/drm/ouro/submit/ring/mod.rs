@@ -5,6 +5,8 @@
 //! That is late, since what a switch of contexts costs depends on what the engine will hold then. However
 //! many requests go in, the device is told once.
 
+pub(in crate::submit) mod known;
+
 use kernel::{
     list::{List, ListArc},
     prelude::*,
@@ -26,19 +28,19 @@ use super::{
 use crate::{hardware::Waits, report::Words};
 
 /// What is under the lock of an engine with a ring.
-pub(super) struct RingQueue {
-    pub(super) port: RingPort,
+pub(in crate::submit) struct RingQueue {
+    pub(in crate::submit) port: RingPort,
     /// Ready to be emitted, in order.
-    pub(super) ready: List<Request>,
+    pub(in crate::submit) ready: List<Request>,
     /// Emitted, in order.
-    pub(super) flight: List<Request>,
+    pub(in crate::submit) flight: List<Request>,
     /// The context whose image the engine holds when all that was emitted has run.
-    pub(super) loaded: Option<InUse>,
+    pub(in crate::submit) loaded: Option<InUse>,
 }
 
 impl RingQueue {
     /// That of an empty ring of so many bytes.
-    pub(super) fn new(bytes: u32) -> Self {
+    pub(in crate::submit) fn new(bytes: u32) -> Self {
         Self {
             port: RingPort::new(bytes),
             ready: List::new(),
@@ -48,7 +50,7 @@ impl RingQueue {
     }
 
     /// Writes what is ready into the ring, as far as there is room, and tells the device once.
-    pub(super) fn pump(
+    pub(in crate::submit) fn pump(
         &mut self,
         engine: &Engine,
         arming: &mut Arming,
@@ -95,7 +97,11 @@ impl RingQueue {
     }
 
     /// Calls `each` for what is done, in order, and takes it off.
-    pub(super) fn advance(&mut self, engine: &Engine, mut each: impl FnMut(ListArc<Request>)) {
+    pub(in crate::submit) fn advance(
+        &mut self,
+        engine: &Engine,
+        mut each: impl FnMut(ListArc<Request>),
+    ) {
         let progress = engine.line.progress();
         while let Some(first) = self.flight.iter().next() {
             if !first.tracker.seqno().is_some_and(|s| progress.passed(s)) {
@@ -139,7 +145,7 @@ impl Engine {
 
     /// Does something with what a request has to do: its batch, the kernel's own commands, and a buffer in
     /// which both have room.
-    pub(super) fn with_work<T>(
+    pub(in crate::submit) fn with_work<T>(
         &self,
         request: &Request,
         f: impl FnOnce(Option<Batch>, &[u32], &mut [u32]) -> Option<T>,

@@ -12,11 +12,14 @@ use kernel::list::List;
 use ouro_hw::types::RingOffset;
 use ouro_kernel::time;
 
-use super::{lists::Lists, port::Port, Engine};
+use super::{
+    super::{port::Port, Engine},
+    Lists,
+};
 
 /// Whether an engine is to let go of a context that nobody wants any more.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ousted {
+pub(in crate::submit) enum Ousted {
     No,
     /// It is given lists without it.
     Asked,
@@ -51,7 +54,7 @@ impl Lists {
     }
 
     /// What the engine was to let go of, and has, is ready again.
-    pub(super) fn settle(&mut self) {
+    pub(in crate::submit) fn settle(&mut self) {
         for at in self.active.iter() {
             let place = self.places.get_mut(*at as usize).and_then(|p| p.as_mut());
             let Some(place) = place.filter(|p| p.ousted == Ousted::Asked) else {

@@ -15,11 +15,13 @@ use ouro_hw::{
 use ouro_kernel::{pages::DmaPages, pci::DmaDevice};
 
 use super::{
+    super::{
+        line::{self, Line},
+        own_space::OwnSpace,
+        Context, Engine,
+    },
     balanced::Siblings,
-    line::{self, Line},
-    own_space::OwnSpace,
     seats::Who,
-    Context, Engine,
 };
 use crate::{
     gem::{Mapping, Owner, Space},
@@ -96,17 +98,17 @@ impl Lane {
     }
 
     /// Bytes of the ring.
-    pub(super) fn ring_bytes(&self) -> u32 {
+    pub(in crate::submit) fn ring_bytes(&self) -> u32 {
         self.what.ring_bytes
     }
 
     /// What stands for it in a list. `None` for a number that none can have.
-    pub(super) fn descriptor(&self, id: u32) -> Option<u64> {
+    pub(in crate::submit) fn descriptor(&self, id: u32) -> Option<u64> {
         self.images.descriptor(self.at, id)
     }
 
     /// Says up to where there are commands.
-    pub(super) fn set_tail(&self, tail: RingOffset) {
+    pub(in crate::submit) fn set_tail(&self, tail: RingOffset) {
         self.image.write32(self.tail_at, tail.0);
     }
 
@@ -127,7 +129,7 @@ impl Lane {
     /// Puts the ring to its beginning, after the engine was reset. What else the image holds stays, unless
     /// it is none, or is to be `forgotten`: then it is made of `golden`. `buffer` has room for it. Waits for
     /// nothing.
-    pub(super) fn rewind(&self, golden: &[u32], forgotten: bool, buffer: &mut [u32]) {
+    pub(in crate::submit) fn rewind(&self, golden: &[u32], forgotten: bool, buffer: &mut [u32]) {
         let Some(dwords) = buffer.get_mut(..self.image.len() * PAGE_SIZE as usize / 4) else {
             return;
         };

@@ -31,10 +31,12 @@ use ouro_kernel::{
 };
 
 use super::{
-    in_use::InUse,
-    lists::{Lists, Place},
-    request::{Request, Tracker},
-    Engine,
+    super::{
+        in_use::InUse,
+        request::{Request, Tracker},
+        Engine,
+    },
+    Lists, Place,
 };
 
 /// None at all.
@@ -43,7 +45,7 @@ const NONE: i32 = i32::MIN;
 const PRESSED: i32 = i32::MAX;
 
 /// How urgent a request is, and what waits for it.
-pub(super) struct Urgency {
+pub(in crate::submit) struct Urgency {
     /// Number of the place of its context, where contexts are listed; else zero.
     seat: Atomic<u32>,
     /// How urgent its context was when it was submitted.
@@ -55,7 +57,7 @@ pub(super) struct Urgency {
 }
 
 impl Urgency {
-    pub(super) fn new() -> Self {
+    pub(in crate::submit) fn new() -> Self {
         Self {
             seat: Atomic::new(0),
             own: Atomic::new(NONE),
@@ -65,7 +67,7 @@ impl Urgency {
     }
 
     /// That of a request in a context. Nobody waits for it yet.
-    pub(super) fn begin(&self, context: Option<&InUse>, engine: &Engine) {
+    pub(in crate::submit) fn begin(&self, context: Option<&InUse>, engine: &Engine) {
         let seat = context.and_then(|c| c.seat(engine));
         self.sit(seat.map_or(0, |seat| seat.id()));
         // The kernel's own work is more urgent than clients' may be. What it waits for is not, for that.
@@ -77,7 +79,7 @@ impl Urgency {
     }
 
     /// The number of its context's place, where contexts are listed; else zero.
-    pub(super) fn sit(&self, seat: u32) {
+    pub(in crate::submit) fn sit(&self, seat: u32) {
         self.seat.store(seat, ordering::Relaxed);
     }
 
@@ -92,7 +94,7 @@ impl Urgency {
     }
 
     /// How urgent it is, and what waits for it.
-    pub(super) fn rank(&self) -> Rank {
+    pub(in crate::submit) fn rank(&self) -> Rank {
         Rank {
             own: self.own(),
             lifted: self.lifted(),
@@ -100,7 +102,7 @@ impl Urgency {
     }
 
     /// What it was lifted to.
-    pub(super) fn lifted(&self) -> Option<i32> {
+    pub(in crate::submit) fn lifted(&self) -> Option<i32> {
         Some(self.lifted.load(ordering::Relaxed)).filter(|l| *l != NONE)
     }
 
@@ -128,13 +130,13 @@ impl Urgency {
 
 /// How urgent a request is by itself, and what waits for it, if anything does that matters.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Rank {
-    pub(super) own: i32,
-    pub(super) lifted: Option<i32>,
+pub(in crate::submit) struct Rank {
+    pub(in crate::submit) own: i32,
+    pub(in crate::submit) lifted: Option<i32>,
 }
 
 /// Requests that may have been lifted.
-pub(super) type Visits = List<Tracker, 1>;
+pub(in crate::submit) type Visits = List<Tracker, 1>;
 
 fn visit(list: &mut Visits, tracker: Arc<Tracker>) {
     // Else somebody is about to visit it, and will see what it is lifted to.
@@ -144,7 +146,7 @@ fn visit(list: &mut Visits, tracker: Arc<Tracker>) {
 }
 
 /// What the request of this fence waits for becomes as urgent as that. Process context, no locks.
-pub(super) fn lift(fence: &Fence) {
+pub(in crate::submit) fn lift(fence: &Fence) {
     let Some(tracker) = fence::timeline::<Tracker>(fence) else {
         return;
     };
@@ -174,7 +176,7 @@ pub(crate) fn press(fence: &Fence) {
 }
 
 /// What these requests wait for becomes as urgent as they are. Process context, no locks.
-pub(super) fn spread(mut list: Visits) {
+pub(in crate::submit) fn spread(mut list: Visits) {
     while let Some(tracker) = list.pop_front() {
         let tracker = tracker.into_arc();
         // Who lifts it from now on finds it in no list; what it was lifted to before is seen here.
@@ -202,7 +204,7 @@ pub(super) fn spread(mut list: Visits) {
 impl Engine {
     /// Whether these are signalled before the engine is given anything else: what waits for one that was
     /// lifted becomes ready by that, and is more urgent than what was behind it.
-    pub(super) fn comes_first(&self, done: &List<Request>) -> bool {
+    pub(in crate::submit) fn comes_first(&self, done: &List<Request>) -> bool {
         let lifted = |request: ArcBorrow<'_, Request>| request.tracker.urgency.lifted().is_some();
         self.has_lists() && done.iter().any(lifted)
     }
@@ -235,13 +237,13 @@ impl Engine {
 
 impl Lists {
     /// Whether the context that runs has a request that is pressed.
-    pub(super) fn is_pressed(&self) -> bool {
+    pub(in crate::submit) fn is_pressed(&self) -> bool {
         let running = self.running();
         running.is_some_and(|place| place.lifted == Some(PRESSED))
     }
 
     /// A request of such a rank is about to be in a place.
-    pub(super) fn raise(&mut self, at: u32, Rank { own, lifted }: Rank) {
+    pub(in crate::submit) fn raise(&mut self, at: u32, Rank { own, lifted }: Rank) {
         let place = self.places.get_mut(at as usize).and_then(|p| p.as_mut());
         let Some(place) = place else { return };
         // What made it more urgent may be done.
@@ -260,7 +262,7 @@ impl Lists {
 
     /// A place is as urgent as any of its requests, since they run in their order, and as what waits for any.
     /// Returns whether that is another priority than before.
-    pub(super) fn rank(&mut self, at: u32, now: u64) -> bool {
+    pub(in crate::submit) fn rank(&mut self, at: u32, now: u64) -> bool {
         let place = self.places.get_mut(at as usize).and_then(|p| p.as_mut());
         let Some(place) = place else {
             return false;
@@ -303,7 +305,7 @@ impl Place {
     }
 
     /// How urgent the first of its requests is by itself.
-    pub(super) fn first_own(&self) -> Option<i32> {
+    pub(in crate::submit) fn first_own(&self) -> Option<i32> {
         Some(self.requests().next()?.tracker.urgency.own())
     }
 }

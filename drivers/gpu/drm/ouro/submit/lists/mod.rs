@@ -8,10 +8,18 @@
 //! them is read from its status page ([`reports`](super::reports)), in the interrupt, at each submission
 //! and by the tick.
 //!
-//! A context has one ring, status page and image, whatever engines it is known to ([`super::balanced`]). So
+//! A context has one ring, status page and image, whatever engines it is known to ([`balanced`]). So
 //! there are two numbers of a request, both given at emission: the one that is written into the status page is
 //! one more than that of the context's last request, and goes along to another engine; and among the requests
 //! of its engine it has one that says who came first there.
+
+pub(crate) mod balanced;
+pub(crate) mod lane;
+pub(crate) mod lift;
+mod oust;
+mod reports;
+mod seats;
+pub(crate) mod transfer;
 
 use core::mem;
 use kernel::{
@@ -30,9 +38,8 @@ use ouro_hw::{
 };
 use ouro_kernel::{mmio, time};
 
-use super::{
-    balanced::Siblings, engine::Arming, lane::Lane, oust::Ousted, request::Request, Engine,
-};
+use self::{balanced::Siblings, lane::Lane, oust::Ousted};
+use super::{engine::Arming, request::Request, Engine};
 use crate::{hardware::Waits, report::Words};
 
 const MS: u64 = 1_000_000;
@@ -51,7 +58,7 @@ const POLICY: Policy = Policy {
 const MAX_PASSED: u64 = 200 * MS;
 
 /// Where the scheduler keeps what it knows.
-pub(super) struct Places(pub(super) KVVec<Item>);
+pub(in crate::submit) struct Places(pub(in crate::submit) KVVec<Item>);
 
 impl sched::Arena for Places {
     fn items(&self) -> &[Item] {
@@ -64,37 +71,37 @@ impl sched::Arena for Places {
 }
 
 /// A context's place.
-pub(super) struct Place {
-    pub(super) lane: Arc<Lane>,
-    pub(super) context: sched::Context,
+pub(in crate::submit) struct Place {
+    pub(in crate::submit) lane: Arc<Lane>,
+    pub(in crate::submit) context: sched::Context,
     /// Whose it is: a number that the holder of the context has alone.
-    pub(super) holder: usize,
+    pub(in crate::submit) holder: usize,
     /// Of several engines, the others; as long as there is the context.
-    pub(super) siblings: Option<Arc<Siblings>>,
-    pub(super) ring: Ring,
+    pub(in crate::submit) siblings: Option<Arc<Siblings>>,
+    pub(in crate::submit) ring: Ring,
     /// The number of the last request that was emitted, as the status page gets it.
-    pub(super) last: Seqno,
+    pub(in crate::submit) last: Seqno,
     /// Ready, but there was no room.
-    pub(super) ready: List<Request>,
+    pub(in crate::submit) ready: List<Request>,
     /// In the ring, in order.
-    pub(super) flight: List<Request>,
+    pub(in crate::submit) flight: List<Request>,
     /// Whether it is among those that have requests.
-    pub(super) active: bool,
+    pub(in crate::submit) active: bool,
     /// How urgent its requests are by themselves, as the scheduler was told.
-    pub(super) own: i32,
+    pub(in crate::submit) own: i32,
     /// How urgent what waits for its requests is, as the scheduler was told.
-    pub(super) lifted: Option<i32>,
+    pub(in crate::submit) lifted: Option<i32>,
     /// Whether some of its requests wait for room, as the scheduler was told.
-    pub(super) full: bool,
+    pub(in crate::submit) full: bool,
     /// Whether its image is not what it was when the engine took it, which was reset.
-    pub(super) stale: bool,
+    pub(in crate::submit) stale: bool,
     /// Whether the engine is to let go of it, which nobody wants any more.
-    pub(super) ousted: Ousted,
+    pub(in crate::submit) ousted: Ousted,
 }
 
 impl Place {
     /// Whether its first request is done, and not taken off yet.
-    pub(super) fn is_first_done(&self) -> bool {
+    pub(in crate::submit) fn is_first_done(&self) -> bool {
         let first = self.flight.iter().next().and_then(|r| r.tracker.seqno());
         first.is_some_and(|seqno| self.lane.line().progress().passed(seqno))
     }
@@ -102,43 +109,43 @@ impl Place {
 
 /// A client, as the scheduler knows it: all contexts of one file share what is its.
 #[derive(Clone, Copy)]
-pub(super) struct Party {
-    pub(super) holder: usize,
-    pub(super) client: Client,
+pub(in crate::submit) struct Party {
+    pub(in crate::submit) holder: usize,
+    pub(in crate::submit) client: Client,
     /// Places that it has.
-    pub(super) places: u32,
+    pub(in crate::submit) places: u32,
 }
 
 /// The port.
-pub(super) struct Lists {
-    pub(super) sched: Scheduler<Places>,
+pub(in crate::submit) struct Lists {
+    pub(in crate::submit) sched: Scheduler<Places>,
     /// By the number of the context, less one.
-    pub(super) places: KVVec<Option<Place>>,
+    pub(in crate::submit) places: KVVec<Option<Place>>,
     // There is room in each of these for all places.
-    pub(super) parties: KVVec<Party>,
-    pub(super) free: KVVec<u32>,
+    pub(in crate::submit) parties: KVVec<Party>,
+    pub(in crate::submit) free: KVVec<u32>,
     /// Places with requests.
-    pub(super) active: KVVec<u32>,
+    pub(in crate::submit) active: KVVec<u32>,
     /// Places of contexts that are gone, but not from the engine.
-    pub(super) leaving: KVVec<u32>,
+    pub(in crate::submit) leaving: KVVec<u32>,
     /// What the engine has let go of.
-    pub(super) gone: KVVec<Arc<Lane>>,
+    pub(in crate::submit) gone: KVVec<Arc<Lane>>,
     /// What it says of contexts; nothing is read before it is known where that is.
-    pub(super) events: Option<Events>,
+    pub(in crate::submit) events: Option<Events>,
     /// The number of the last request emitted, among those of the engine.
-    pub(super) last: Seqno,
+    pub(in crate::submit) last: Seqno,
     /// Up to when it was counted who had the engine for how long, in nanoseconds.
     counted: u64,
     /// It does not do what it was told.
-    pub(super) broken: bool,
+    pub(in crate::submit) broken: bool,
     /// The image that contexts start from, and room for one.
-    pub(super) golden: KVVec<u32>,
-    pub(super) buffer: KVVec<u32>,
+    pub(in crate::submit) golden: KVVec<u32>,
+    pub(in crate::submit) buffer: KVVec<u32>,
 }
 
 impl Lists {
     /// A port of a list of `depth`. Errors: `ENOMEM`.
-    pub(super) fn new(depth: u8, area: EventArea) -> Result<Self> {
+    pub(in crate::submit) fn new(depth: u8, area: EventArea) -> Result<Self> {
         let places = Places(KVVec::new());
         Ok(Self {
             sched: Scheduler::new(places, depth, area.entries, POLICY),
@@ -157,12 +164,12 @@ impl Lists {
         })
     }
 
-    pub(super) fn place(&mut self, at: u32) -> Option<&mut Place> {
+    pub(in crate::submit) fn place(&mut self, at: u32) -> Option<&mut Place> {
         self.places.get_mut(at as usize)?.as_mut()
     }
 
     /// The place of the context that runs now, or that has waited first.
-    pub(super) fn running(&self) -> Option<&Place> {
+    pub(in crate::submit) fn running(&self) -> Option<&Place> {
         let place = |at: u32| {
             let place = self.places.get(at as usize)?.as_ref();
             place.filter(|p| !p.flight.is_empty())
@@ -175,7 +182,7 @@ impl Lists {
 
     /// Whoever has the engine has had it since this was called last. To be called often, and before that is
     /// another one.
-    pub(super) fn count(&mut self, now: u64) {
+    pub(in crate::submit) fn count(&mut self, now: u64) {
         let passed = now.saturating_sub(self.counted);
         self.counted = self.counted.max(now);
         if let Some(first) = self.first().filter(|_| passed != 0) {
@@ -184,19 +191,19 @@ impl Lists {
     }
 
     /// The oldest request of the context that runs.
-    pub(super) fn first(&self) -> Option<ArcBorrow<'_, Request>> {
+    pub(in crate::submit) fn first(&self) -> Option<ArcBorrow<'_, Request>> {
         self.running()?.flight.iter().next()
     }
 
     /// The oldest request of each context.
-    pub(super) fn firsts(&self) -> impl Iterator<Item = ArcBorrow<'_, Request>> {
+    pub(in crate::submit) fn firsts(&self) -> impl Iterator<Item = ArcBorrow<'_, Request>> {
         let places = self.active.iter();
         let places = places.filter_map(|at| self.places.get(*at as usize)?.as_ref());
         places.filter_map(|place| place.flight.iter().next())
     }
 
     /// Whether no request is emitted and not taken off.
-    pub(super) fn is_quiet(&self) -> bool {
+    pub(in crate::submit) fn is_quiet(&self) -> bool {
         let mut places = self.active.iter();
         places.all(|at| {
             let place = self.places.get(*at as usize).and_then(|p| p.as_ref());
@@ -205,12 +212,12 @@ impl Lists {
     }
 
     /// Whether there are no requests.
-    pub(super) fn is_idle(&self) -> bool {
+    pub(in crate::submit) fn is_idle(&self) -> bool {
         self.active.is_empty()
     }
 
     /// Whether some wait for room.
-    pub(super) fn wants_room(&self) -> bool {
+    pub(in crate::submit) fn wants_room(&self) -> bool {
         let mut places = self.active.iter();
         places.any(|at| {
             let place = self.places.get(*at as usize).and_then(|p| p.as_ref());
@@ -219,12 +226,12 @@ impl Lists {
     }
 
     /// The number of the last request emitted, among those of the engine.
-    pub(super) fn last(&self) -> Seqno {
+    pub(in crate::submit) fn last(&self) -> Seqno {
         self.last
     }
 
     /// All requests up to this number are done, or have gone to another engine.
-    pub(super) fn progress(&self) -> Seqno {
+    pub(in crate::submit) fn progress(&self) -> Seqno {
         let mut least = self.last;
         for at in self.active.iter() {
             let Some(place) = self.places.get(*at as usize).and_then(|p| p.as_ref()) else {
@@ -244,7 +251,10 @@ impl Lists {
     }
 
     /// A request is ready.
-    pub(super) fn push(&mut self, request: ListArc<Request>) -> Result<(), ListArc<Request>> {
+    pub(in crate::submit) fn push(
+        &mut self,
+        request: ListArc<Request>,
+    ) -> Result<(), ListArc<Request>> {
         let at = request.seat().and_then(|id| id.checked_sub(1));
         let Some(at) = at.filter(|at| self.place(*at).is_some()) else {
             return Err(request);
@@ -258,7 +268,7 @@ impl Lists {
     }
 
     /// A context has requests.
-    pub(super) fn activate(&mut self, at: u32) {
+    pub(in crate::submit) fn activate(&mut self, at: u32) {
         if let Some(false) = self.place(at).map(|p| mem::replace(&mut p.active, true)) {
             // There is room.
             drop(self.active.push_within_capacity(at));
@@ -352,7 +362,7 @@ impl Lists {
     }
 
     /// The n-th of those that are active is not any more. Their order means nothing.
-    pub(super) fn pass_over(&mut self, n: usize) {
+    pub(in crate::submit) fn pass_over(&mut self, n: usize) {
         let other = self.active.pop();
         if let (Some(slot), Some(other)) = (self.active.get_mut(n), other) {
             *slot = other;
@@ -403,7 +413,7 @@ impl Lists {
     }
 
     /// Takes a context out that is gone. False: the engine has it.
-    pub(super) fn remove(&mut self, at: u32) -> bool {
+    pub(in crate::submit) fn remove(&mut self, at: u32) -> bool {
         let Some(slot) = self.places.get_mut(at as usize) else {
             return true;
         };
@@ -457,7 +467,7 @@ impl Lists {
     }
 
     /// What is ready is emitted, as far as there is room.
-    pub(super) fn emit(
+    pub(in crate::submit) fn emit(
         &mut self,
         engine: &Engine,
         arming: &mut Arming,
@@ -470,7 +480,7 @@ impl Lists {
     }
 
     /// What was emitted goes to the engine.
-    pub(super) fn go_on(&mut self, engine: &Engine) {
+    pub(in crate::submit) fn go_on(&mut self, engine: &Engine) {
         let now = time::monotonic_ns();
         self.listen(engine, now);
         let first = self.tell(now);
@@ -486,7 +496,7 @@ impl Lists {
     }
 
     /// Calls `each` for what is done, in the order of each context, and takes it off.
-    pub(super) fn advance(
+    pub(in crate::submit) fn advance(
         &mut self,
         engine: &Engine,
         now: u64,

@@ -19,7 +19,7 @@ use kernel::{
     },
 };
 
-use super::{Context, Engine};
+use super::super::{Context, Engine};
 
 /// One of the engines.
 struct Sibling {
@@ -63,27 +63,27 @@ impl Siblings {
     }
 
     /// The one of a number.
-    pub(super) fn at(&self, number: u32) -> &Arc<Engine> {
+    pub(in crate::submit) fn at(&self, number: u32) -> &Arc<Engine> {
         &self.sibling(number).engine
     }
 
     /// The number of the virtual engine's place on the one of a number.
-    pub(super) fn seat(&self, number: u32) -> u32 {
+    pub(in crate::submit) fn seat(&self, number: u32) -> u32 {
         self.sibling(number).seat.load(ordering::Relaxed)
     }
 
     /// It has got this place there.
-    pub(super) fn set_seat(&self, number: u32, seat: u32) {
+    pub(in crate::submit) fn set_seat(&self, number: u32, seat: u32) {
         self.sibling(number).seat.store(seat, ordering::Relaxed);
     }
 
     /// The number of the one that has the requests.
-    pub(super) fn now(&self) -> u32 {
+    pub(in crate::submit) fn now(&self) -> u32 {
         self.now.load(ordering::Acquire)
     }
 
     /// Another one has them. To be called by who has the device's exchange.
-    pub(super) fn set_now(&self, number: u32) {
+    pub(in crate::submit) fn set_now(&self, number: u32) {
         self.now.store(number, ordering::Release);
     }
 }

@@ -10,15 +10,15 @@ use ouro_hw::{
 };
 use ouro_kernel::{pages::DmaPages, pci::DmaDevice};
 
-use super::line;
+use super::super::line;
 use crate::gem::{Mapping, Owner, Space};
 
 /// Commands that give all state a known value. They stand in memory that nobody writes again.
-pub(super) struct Known {
+pub(in crate::submit) struct Known {
     /// Before another client's batch: all of them.
-    pub(super) first: Batch,
+    pub(in crate::submit) first: Batch,
     /// Before one more of the same client: without those that only keep clients apart.
-    pub(super) again: Batch,
+    pub(in crate::submit) again: Batch,
     _mapping: Mapping,
     _memory: DmaPages,
 }
@@ -26,7 +26,7 @@ pub(super) struct Known {
 impl Known {
     /// Lets an engine write them, as so many dwords at most. Errors: `ENOSPC` if there are no addresses
     /// for them, `ENOMEM`.
-    pub(super) fn new(
+    pub(in crate::submit) fn new(
         hw: &'static dyn ouro_hw::Engine,
         space: &Arc<Space>,
         dma: &Arc<DmaDevice>,

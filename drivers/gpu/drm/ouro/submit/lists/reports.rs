@@ -13,7 +13,10 @@ use ouro_core::events::{Events, Look, Page};
 use ouro_hw::{engine::EventArea, types::PAGE_SIZE};
 use ouro_kernel::{pages::DmaPages, time};
 
-use super::{lists::Lists, port::Port, Engine};
+use super::{
+    super::{port::Port, Engine},
+    Lists,
+};
 use crate::report::Words;
 
 /// Looks for an entry whose number is there already, a microsecond each.
@@ -41,7 +44,7 @@ fn blank(page: &DmaPages) {
 
 impl Lists {
     /// The engine is about to be started: it has nothing.
-    pub(super) fn restart(&mut self, engine: &Engine) {
+    pub(in crate::submit) fn restart(&mut self, engine: &Engine) {
         match &mut self.events {
             Some(events) => events.restart(&mut Status(engine.line.status())),
             None => blank(engine.line.status()),
@@ -51,7 +54,7 @@ impl Lists {
     }
 
     /// Reads what the engine says of contexts.
-    pub(super) fn listen(&mut self, engine: &Engine, now: u64) {
+    pub(in crate::submit) fn listen(&mut self, engine: &Engine, now: u64) {
         let mut page = Status(engine.line.status());
         let mut looks = 0;
         while !self.broken {
