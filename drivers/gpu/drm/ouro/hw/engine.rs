@@ -190,6 +190,9 @@ pub struct PageFill {
 /// Dwords that [`Engine::copy`] and [`Engine::fill`] write at most, on any engine.
 pub const COPY_DWORDS: usize = 44;
 
+/// Dwords that [`Engine::restart_streams`] writes at most, on any engine.
+pub const STREAM_DWORDS: usize = 10;
+
 /// What starts work.
 #[derive(Clone, Copy)]
 pub enum Submission<'a> {
@@ -299,6 +302,14 @@ pub trait Engine: Sync {
     fn known_state(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
         let _ = out;
         Ok(())
+    }
+
+    /// Commands by which the streams of vertices that shaders write start at the beginning of their buffers: at most
+    /// [`STREAM_DWORDS`], to stand before a batch. Pure. [`Overflow`] also where the engine has no registers that
+    /// say where its streams are.
+    fn restart_streams(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        let _ = out;
+        Err(Overflow)
     }
 
     /// Commands that copy pages: at most [`COPY_DWORDS`]. Pure. [`Overflow`] also where the engine

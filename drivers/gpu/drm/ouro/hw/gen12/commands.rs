@@ -5,7 +5,7 @@
 //! The document names them and leaves their bits out; those are from digest §2.1 and §2.2, cited by row. A
 //! header is `opcode << 23 | flags | dwords - 2`.
 
-pub(super) use crate::intel::mi::{mi, Flush, NOOP, USER_INTERRUPT};
+pub(super) use crate::intel::mi::{mi, Flush, ARB_OFF, ARB_ON, NOOP, USER_INTERRUPT};
 use crate::{
     intel::{mi::batch_start, pipe_bits},
     types::{GgttAddr, GpuAddr},
@@ -19,10 +19,6 @@ pub(super) const ARB_CHECK: u32 = 0x05 << 23;
 pub(super) const PARSE_AHEAD_OFF: u32 = ARB_CHECK | 1 << 8 | 1;
 /// `MI_ARB_CHECK` that has it go on.
 pub(super) const PARSE_AHEAD_ON: u32 = ARB_CHECK | 1 << 8;
-/// `MI_ARB_ON_OFF`: from here on no other context may take over (row 8, F7).
-pub(super) const ARB_OFF: u32 = 0x08 << 23;
-/// `MI_ARB_ON_OFF`: from here on another context may.
-pub(super) const ARB_ON: u32 = ARB_OFF | 1;
 /// `MI_BATCH_BUFFER_END` with the bit that marks the end of an image (row 9, D15).
 pub(super) const IMAGE_END: u32 = 0x0a << 23 | 1;
 

@@ -15,7 +15,10 @@ use super::{
     workarounds,
 };
 use crate::{
-    intel::mi::LoadRegisters,
+    intel::{
+        mi::LoadRegisters,
+        ring::golden::{self, state, State, CHANGE},
+    },
     ring::{Commands, Overflow},
 };
 
@@ -24,25 +27,6 @@ const REGISTERS: LoadRegisters<2> = LoadRegisters([
     (Base::RENDER.at(INSTPM), masked(INSTPM_FORCE_ORDERING, 0)),
     (CACHE_MODE_0, workarounds::CACHE_MODE_0),
 ]);
-
-/// A 3D command: header without length, dwords in all, and those dwords after the header that
-/// are not zero, by number.
-struct State {
-    header: u32,
-    dwords: u32,
-    set: &'static [(u32, u32)],
-}
-
-const fn state(header: u32, dwords: u32, set: &'static [(u32, u32)]) -> State {
-    State {
-        header,
-        dwords,
-        set,
-    }
-}
-
-/// Bit 0 of an address or pointer: change it.
-const CHANGE: u32 = 1;
 
 /// The commands, in order.
 const STATES: &[State] = &[
@@ -128,30 +112,19 @@ pub(super) const DWORDS: usize = 204;
 /// Writes those that load registers. The rest of the state is then as a reset makes it: not what the document
 /// asks for, but of all these commands it is the 3D ones that no chip is known to have had in this order.
 pub(super) fn registers(out: &mut Commands<'_>) -> Result<(), Overflow> {
-    out.put(&[REGISTERS.header()])?;
-    for pair in REGISTERS.pairs() {
-        out.put(&pair)?;
-    }
-    Ok(())
+    golden::registers(out, REGISTERS)
 }
 
 /// Writes the commands.
 pub(super) fn commands(out: &mut Commands<'_>) -> Result<(), Overflow> {
     registers(out)?;
-    for s in STATES {
-        // The length field counts the dwords after the first two; a command of one dword has none.
-        out.put(&[s.header | s.dwords.saturating_sub(2)])?;
-        for n in 1..s.dwords {
-            let value = s.set.iter().find(|(at, _)| *at == n).map_or(0, |(_, v)| *v);
-            out.put(&[value])?;
-        }
-    }
-    Ok(())
+    golden::states(out, STATES)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::intel::ring::golden::headers;
     use std::vec::Vec;
 
     fn golden() -> Vec<u32> {
@@ -189,22 +162,6 @@ mod tests {
             out.as_slice(),
             [0x1100_0003, 0x20c0, 0x0080_0080, 0x2120, 0x0021_0000]
         );
-    }
-
-    /// Walks the stream by the length rule of digest §2.2 and returns the headers.
-    fn headers(stream: &[u32]) -> Vec<u32> {
-        let mut found = Vec::new();
-        let mut at = 0;
-        while at < stream.len() {
-            let header = stream[at];
-            found.push(header);
-            at += match header >> 16 {
-                0x6904 | 0x680b => 1,
-                _ => (header & 0xff) as usize + 2,
-            };
-        }
-        assert_eq!(at, stream.len());
-        found
     }
 
     #[test]

@@ -7,165 +7,49 @@
 //! cited as `VCS §n`, that engine's document.
 //!
 //! What machines with a ring per engine have in common is in `intel::ring`; `chip` says what this one is
-//! among them, `engine` what its three engines are. Its own, one file for each concept: `topology` says what a chip
-//! has, `display` what the firmware left on; `frequency`, `workarounds`, `translation` and `swizzle` bring it up;
-//! `pte`, `fences`, `context` and `golden` are formats in memory and registers (`names`: of their bits).
+//! among them, `engine` what its three engines are, `emit` what their requests are made of. What it shares with the
+//! next generation is in `intel::processor`. Its own, one file for each concept: `workarounds` and `translation`
+//! bring it up; `pte`, `fences`, `context` and `golden` are formats in memory and registers (`names`: of their
+//! bits); `display` is where the firmware's planes are.
 
 mod chip;
 mod context;
 mod display;
+mod emit;
 pub(crate) mod engine;
 mod fences;
-mod frequency;
 mod golden;
 mod gt_regs;
 pub(crate) mod names;
 mod pte;
 mod regs;
-mod swizzle;
-mod topology;
 mod translation;
-mod user_regs;
 mod workarounds;
 
-use crate::{
-    chips::Chip,
-    generation::{
-        BringUpError, Events, Generation, Layout, Mapping, ResetScope, Scanout, Topology, Window,
-        Windows,
-    },
-    gt::Gt,
-    intel::ring::{errors, forcewake, interrupts, reset},
-    io::{AtomicWait, Hw, SleepWait},
-    report::Report,
-};
+use crate::intel::processor::{topology::Parts, Processor};
 
 pub(crate) use chip::CHIP;
-
-/// Bytes of registers, and the place of the table's window behind them (G-02).
-const REGISTER_BYTES: u32 = 2 << 20;
+#[cfg(test)]
+pub(crate) use display::PIPES;
 
 /// The generation.
-pub struct Gen6;
-
-/// The generation's one object.
-pub static GEN6: Gen6 = Gen6;
-
-impl Generation for Gen6 {
-    fn name(&self) -> &'static str {
-        "gen6"
-    }
-
-    fn windows(&self) -> Windows {
-        Windows {
-            regs: Window {
-                bar: 0,
-                start: 0,
-                len: REGISTER_BYTES,
-                mapping: Mapping::Uncached,
-            },
-            gtt: Window {
-                bar: 0,
-                start: REGISTER_BYTES,
-                len: 0,
-                mapping: Mapping::WriteCombining,
-            },
-            aperture: Some(Window {
-                bar: topology::APERTURE_BAR,
-                start: 0,
-                len: 0,
-                mapping: Mapping::WriteCombining,
-            }),
-            local: None,
-        }
-    }
-
-    /// G-05.
-    fn dma_bits(&self) -> u8 {
-        40
-    }
-
-    fn probe(&self, hw: &Hw<'_>, _chip: &Chip) -> Result<Topology, BringUpError> {
-        topology::probe(hw)
-    }
-
-    fn scanouts(&self, hw: &Hw<'_>, topo: &Topology, found: &mut dyn FnMut(Scanout)) {
-        display::scanouts(hw, topo.gtt_entries, found);
-    }
-
-    fn start(
-        &self,
-        hw: &Hw<'_>,
-        topo: &Topology,
-        layout: &Layout,
-        wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
-        forcewake::hold(&CHIP, hw, wait)?;
-        interrupts::off(&CHIP, hw);
-        reset::reset(&CHIP, hw, wait)?;
-        errors::forget(&CHIP, hw);
-        workarounds::device(hw, wait)?;
-        workarounds::render(hw, wait)?;
-        frequency::start(hw, wait)?;
-        swizzle::apply(hw, topo.swizzle);
-        translation::enable(hw, layout.directory.is_some());
-        translation::flush(hw);
-        Ok(())
-    }
-
-    fn stop(&self, hw: &Hw<'_>) {
-        interrupts::off(&CHIP, hw);
-    }
-
-    fn wake(&self, hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<(), BringUpError> {
-        forcewake::wake(&CHIP, hw, gt, wait)
-    }
-
-    fn sleep(&self, hw: &Hw<'_>, gt: &mut Gt) {
-        forcewake::sleep(&CHIP, hw, gt);
-    }
-
-    fn irq_on(&self, hw: &Hw<'_>, gt: &mut Gt) {
-        interrupts::on(&CHIP, hw, gt);
-    }
-
-    fn irq_off(&self, hw: &Hw<'_>, _gt: &mut Gt) {
-        interrupts::off(&CHIP, hw);
-    }
-
-    fn irq_arm(&self, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
-        interrupts::arm(&CHIP, hw, gt, engine, on);
-    }
-
-    fn irq_ack(&self, hw: &Hw<'_>) -> Events {
-        interrupts::ack(&CHIP, hw)
-    }
-
-    fn reset(
-        &self,
-        hw: &Hw<'_>,
-        what: ResetScope,
-        wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
-        match what {
-            ResetScope::All => reset::reset(&CHIP, hw, wait),
-            ResetScope::Engine(_) => Err(BringUpError::Unsupported("reset of an engine alone")),
-        }
-    }
-
-    fn gtt_flush(&self, hw: &Hw<'_>) {
-        translation::flush(hw);
-    }
-
-    fn gtt_settle(&self, hw: &Hw<'_>) {
-        translation::settle(hw);
-    }
-
-    fn user_register(&self, hw: &Hw<'_>, offset: u32) -> Option<u64> {
-        user_regs::read(hw, offset)
-    }
-
-    fn errors(&self, hw: &Hw<'_>, _gt: &mut Gt, _topo: &Topology) -> Report {
-        errors::report(&CHIP, hw)
-    }
-}
+pub static GEN6: Processor = Processor {
+    name: "gen6",
+    chip: &CHIP,
+    parts: Parts {
+        engines: &engine::ENGINES,
+        pages: &pte::ENTRIES,
+        fences: &fences::FENCES,
+        // A batch without privilege is confined by the chip (§5.3.7.6, G-44).
+        checker: None,
+        context_bytes: context::detect,
+        directory_behind_iommu: false,
+        way: |_| 0,
+    },
+    display: &display::PIPES,
+    device: workarounds::DEVICE,
+    render: workarounds::RENDER,
+    swizzle: gt_regs::ARB_MODE_SWIZZLE,
+    translation: translation::SETTINGS,
+    mode: translation::mode,
+};

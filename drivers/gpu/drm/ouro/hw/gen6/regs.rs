@@ -2,23 +2,13 @@
 //! Registers that each engine of this generation has, beside those that others have too
 //! ([`crate::intel::ring::regs`]), at offsets from the engine's base.
 //!
-//! Offsets and bits: G-08, G-10, G-20 and G-38 of the digest.
+//! Offsets and bits: G-08 and G-38 of the digest.
 
 pub(super) use crate::intel::ring::regs::*;
 
 /// Bit 6 of [`MI_MODE`]: the timer that dispatches vertex shaders (G-38). Render only.
 pub(super) const MI_MODE_VS_TIMER: u16 = 1 << 6;
-/// Bit 14 of [`MI_MODE`]: no tuning for asynchronous flips (G-38). Render only.
-pub(super) const MI_MODE_ASYNC_FLIP: u16 = 1 << 14;
 
-/// Bit 7 of [`INSTPM`]: keeps the order of memory accesses (G-38). Render only.
-pub(super) const INSTPM_FORCE_ORDERING: u16 = 1 << 7;
-
-/// Which groups of sixteen directory entries are loaded: bit n for entries 16n to 16n + 15
-/// (G-20, VCS §1.1.2.1). Reset 0: none.
-pub(super) const PP_DIR_DCLV: u32 = 0x220;
-/// Where the directory is in the global table's array (§2.3, G-20); see [`crate::intel::pte`]. Writing it loads it.
-pub(super) const PP_DIR_BASE: u32 = 0x228;
 /// Address of the status page in the global table, bits 31:12 (§5.5, G-08). After reset 0x1fff_f000,
 /// which is nowhere (§5.9). Only this generation has it here.
 pub(super) const HWS_PGA: u32 = 0x2080;

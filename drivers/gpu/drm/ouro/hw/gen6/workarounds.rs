@@ -6,48 +6,26 @@
 use super::{
     gt_regs as gt_reg,
     regs::{masked, Base, MI_MODE, MI_MODE_ASYNC_FLIP, MI_MODE_VS_TIMER},
-    CHIP,
 };
-use crate::{
-    generation::BringUpError,
-    intel::ring::fifo,
-    io::{Hw, SleepWait},
-};
+use crate::intel::ring::fixes::Fix;
 
-/// A register, with what is written, or the bits that are set.
-struct Fix {
-    offset: u32,
-    value: u32,
-}
-
-/// The render engine's. All are masked registers.
-const RENDER: [Fix; 5] = [
+/// The render engine's, after a reset of it.
+pub(super) const RENDER: &[Fix] = &[
     // Bit 14: no tuning for asynchronous flips. Bit 6: single vertices are dispatched after a time.
-    Fix {
-        offset: Base::RENDER.at(MI_MODE),
-        value: masked(MI_MODE_ASYNC_FLIP | MI_MODE_VS_TIMER, 0),
-    },
+    Fix::masked(
+        Base::RENDER.at(MI_MODE),
+        MI_MODE_ASYNC_FLIP | MI_MODE_VS_TIMER,
+        0,
+    ),
     // Bit 10: no planes of hierarchical depth with four samples.
-    Fix {
-        offset: gt_reg::CHICKEN_3D,
-        value: masked(1 << 10, 0),
-    },
+    Fix::masked(gt_reg::CHICKEN_3D, 1 << 10, 0),
     // Bits 5 and 1: no fast clipping and culling in the strips-and-fans unit.
-    Fix {
-        offset: gt_reg::CHICKEN3_3D,
-        value: masked((1 << 5) | (1 << 1), 0),
-    },
+    Fix::masked(gt_reg::CHICKEN3_3D, (1 << 5) | (1 << 1), 0),
     // Bits 9 and 7 are 1 and 0: pixels go to the slices in blocks of 16 by 4.
-    Fix {
-        offset: gt_reg::GT_MODE,
-        value: masked(1 << 9, 1 << 7),
-    },
+    Fix::masked(gt_reg::GT_MODE, 1 << 9, 1 << 7),
     // Bit 5 clear: the other policy of eviction from the stencil cache is not supported. Bit 0 clear: no
     // operational flush of the render cache.
-    Fix {
-        offset: gt_reg::CACHE_MODE_0,
-        value: CACHE_MODE_0,
-    },
+    Fix::write(gt_reg::CACHE_MODE_0, CACHE_MODE_0),
 ];
 
 /// What contexts have in `CACHE_MODE_0`.
@@ -56,46 +34,26 @@ pub(super) const CACHE_MODE_0: u32 = masked(
     gt_reg::CACHE_MODE_0_STC_EVICT | gt_reg::CACHE_MODE_0_OPERATIONAL_FLUSH,
 );
 
-/// Units whose clocks are not gated, beside those that the firmware says: bits 5 (blitter) and 7 (command
-/// streamer); bits 12 (colour cache) and 11 (pixel back end).
-const UNGATED: [Fix; 2] = [
-    Fix {
-        offset: gt_reg::UCGCTL1,
-        value: (1 << 5) | (1 << 7),
-    },
-    Fix {
-        offset: gt_reg::UCGCTL2,
-        value: (1 << 12) | (1 << 11),
-    },
-];
-
-/// Applies those that hold for the whole device, and turns render standby off: the device is kept
-/// awake while it works (G-39). The firmware may know of more units that must not be gated: what it has set
+/// Those that hold for the whole device. Render standby is off: the device is kept awake while it works (G-39).
+/// Units whose clocks are not gated: the firmware may know of more that must not be, and what it has set
 /// stays (UW47).
-pub(super) fn device(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
-    fifo::room(&CHIP, hw, 4, wait)?;
-    hw.regs.write32(gt_reg::RC_CONTROL, 0);
-    hw.regs.write32(gt_reg::RC_STATE, 0);
-    for fix in UNGATED {
-        let old = hw.regs.read32(fix.offset);
-        hw.regs.write32(fix.offset, old | fix.value);
-    }
-    Ok(())
-}
-
-/// Applies the render engine's, after a reset of it.
-pub(super) fn render(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
-    fifo::room(&CHIP, hw, 6, wait)?;
-    for fix in RENDER {
-        hw.regs.write32(fix.offset, fix.value);
-    }
-    Ok(())
-}
+pub(super) const DEVICE: &[Fix] = &[
+    Fix::write(gt_reg::RC_CONTROL, 0),
+    Fix::write(gt_reg::RC_STATE, 0),
+    // Bits 5 (blitter) and 7 (command streamer).
+    Fix::bits(gt_reg::UCGCTL1, (1 << 5) | (1 << 7), 0),
+    // Bits 12 (colour cache) and 11 (pixel back end).
+    Fix::bits(gt_reg::UCGCTL2, (1 << 12) | (1 << 11), 0),
+];
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mock::{Access, Mock};
+    use crate::{
+        gen6::CHIP,
+        intel::ring::fixes,
+        mock::{Access, Mock},
+    };
 
     fn device_with_room() -> Mock {
         let mock = Mock::default();
@@ -106,7 +64,7 @@ mod tests {
     #[test]
     fn the_render_engines_are_those_of_g_38() {
         let mock = device_with_room();
-        render(&mock.hw(), &mock).unwrap();
+        fixes::apply(&CHIP, &mock.hw(), RENDER, &mock).unwrap();
         assert_eq!(
             mock.take(),
             [
@@ -123,7 +81,7 @@ mod tests {
     #[test]
     fn the_devices_are_those_of_g_38_and_g_39() {
         let mock = device_with_room();
-        device(&mock.hw(), &mock).unwrap();
+        fixes::apply(&CHIP, &mock.hw(), DEVICE, &mock).unwrap();
         assert_eq!(
             mock.take(),
             [
@@ -143,7 +101,7 @@ mod tests {
         let mock = device_with_room();
         mock.set(0x9400, 0x8000_0080);
         mock.set(0x9404, 0x0000_0002);
-        device(&mock.hw(), &mock).unwrap();
+        fixes::apply(&CHIP, &mock.hw(), DEVICE, &mock).unwrap();
         assert_eq!(mock.written(0x9400), [0x8000_00a0]);
         assert_eq!(mock.written(0x9404), [0x1802]);
     }

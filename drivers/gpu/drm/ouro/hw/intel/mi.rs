@@ -18,6 +18,11 @@ pub(crate) const NOOP: u32 = 0;
 /// `MI_USER_INTERRUPT`: raises the engine's user interrupt; nothing if it is still raised (§5.4.6).
 pub(crate) const USER_INTERRUPT: u32 = 0x02 << 23;
 
+/// `MI_ARB_ON_OFF`: nobody else may take the engine over from here on (DG2: row 8; VCS §1.2.3).
+pub(crate) const ARB_OFF: u32 = 0x08 << 23;
+/// `MI_ARB_ON_OFF`: others may again.
+pub(crate) const ARB_ON: u32 = ARB_OFF | 1;
+
 /// Bit 2 of an address, in the commands that have it: it is one of the global table.
 pub(crate) const GLOBAL: u32 = 1 << 2;
 
@@ -142,6 +147,24 @@ impl Flush {
     /// Bit 7: caches of the video pipeline.
     const VIDEO: u32 = 1 << 7;
 
+    /// One that flushes and stores a number, and drops nothing.
+    pub(crate) const fn storing(at: GgttAddr, number: u32) -> Self {
+        Self {
+            invalidate_tlb: false,
+            invalidate_video: false,
+            store: (at, number),
+        }
+    }
+
+    /// One that drops translations, and the caches of the `video` pipeline; it stores 0 at `scratch`.
+    pub(crate) const fn dropping(video: bool, scratch: GgttAddr) -> Self {
+        Self {
+            invalidate_tlb: true,
+            invalidate_video: video,
+            store: (scratch, 0),
+        }
+    }
+
     const fn header(self) -> u32 {
         let mut flags = Self::STORE;
         if self.invalidate_tlb {
@@ -175,6 +198,7 @@ mod tests {
     #[test]
     fn headers_are_those_of_digest_2_3() {
         assert_eq!(USER_INTERRUPT, 0x0100_0000);
+        assert_eq!((ARB_OFF, ARB_ON), (0x0400_0000, 0x0400_0001));
         assert_eq!(mi(0x18, 2), 0x0c00_0000);
         assert_eq!(mi(0x31, 2), 0x1880_0000);
         assert_eq!(mi(0x22, 3), 0x1100_0001);

@@ -5,7 +5,8 @@
 //! stopping: G-25, §5.3.4.2.
 
 use super::{
-    emit, errors, fifo,
+    emit::{self, Recipe},
+    errors, fifo,
     regs::{self, masked, Base, RingCtl, RingHead},
     submit, RingChip,
 };
@@ -59,25 +60,37 @@ pub(crate) struct RingEngine {
     pub(crate) status_page: u32,
     /// The register of its first page fault (§5.7.2.1).
     pub(crate) fault: u32,
+    /// The register with the second word of units that are done, where it has one.
+    pub(crate) more_units: Option<u32>,
+    /// The bit that resets it alone, where the chip does that.
+    pub(crate) reset: Option<u32>,
     /// Its user interrupt in the interrupt registers (G-12).
     pub(crate) user: u32,
     /// Its error interrupt in the interrupt registers (G-12).
     pub(crate) error: u32,
+    /// Its errors that are reported: those that it has.
+    pub(crate) errors: u32,
+    /// What its requests are made of.
+    pub(crate) recipe: &'static Recipe,
     /// Whether it must be kept awake around a write of its tail (G-37).
     pub(crate) handshake: bool,
+    /// Commands by which the streams that shaders write start at the beginning of their buffers, where it has such
+    /// streams.
+    pub(crate) streams: Option<Write>,
     /// Commands that give all state a legal value, and those of them that load registers.
     pub(crate) golden: Option<[Write; 2]>,
     /// What its bits are called.
     pub(crate) names: &'static Names,
 }
 
-/// What the core knows of an engine.
+/// What the core knows of an engine. `golden` are the dwords of its golden commands.
 pub(crate) const fn desc(
     class: EngineClass,
     base: Base,
     contexts: bool,
-    emit: usize,
+    recipe: &Recipe,
     golden: usize,
+    reset_group: Option<u8>,
 ) -> EngineDesc {
     EngineDesc {
         id: EngineId { class, instance: 0 },
@@ -85,7 +98,7 @@ pub(crate) const fn desc(
         port: PortKind::Ring,
         ring_bytes: RING_BYTES,
         noop: NOOP,
-        emit_dwords: emit,
+        emit_dwords: recipe.dwords,
         golden_dwords: golden,
         known_dwords: 0,
         private_dwords: 0,
@@ -97,13 +110,11 @@ pub(crate) const fn desc(
         fill_pages: 0,
         seqno_at: SEQNO_AT,
         contexts,
-        reset_group: None,
+        reset_group,
         events: None,
     }
 }
 
-/// Errors that are reported: all that the chip knows.
-const ERRORS: u32 = regs::ERROR_INSTRUCTION | regs::ERROR_PAGE_TABLE;
 /// Microseconds until an engine that was told to stop is idle, when nothing is wrong (G-25).
 const IDLE_MICROS: u32 = 100_000;
 /// The same before a reset, where it does not matter much (G-25).
@@ -218,7 +229,7 @@ impl RingEngine {
     fn unmask(&self, hw: &Hw<'_>) {
         let old = self.read(hw, regs::EIR);
         self.write(hw, regs::EIR, old);
-        self.write(hw, regs::EMR, !ERRORS);
+        self.write(hw, regs::EMR, !self.errors);
         self.write(hw, regs::IMR, !(self.user | self.error));
     }
 }
@@ -285,7 +296,7 @@ impl Engine for RingEngine {
         mem: &EngineMemory,
         out: &mut Commands<'_>,
     ) -> Result<(), Overflow> {
-        emit::request(self.kind, request, mem, out)
+        emit::request(self.recipe, request, mem, out)
     }
 
     fn submit(
@@ -304,6 +315,10 @@ impl Engine for RingEngine {
 
     fn golden_registers(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
         self.golden.map_or(Ok(()), |[_, registers]| registers(out))
+    }
+
+    fn restart_streams(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        self.streams.map_or(Err(Overflow), |commands| commands(out))
     }
 
     fn copy(&self, copy: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overflow> {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     io::Hw,
-    report::{Activity, EngineReport, FaultKind, PageFault, Report},
+    report::{Activity, EngineReport, PageFault, Report},
 };
 
 /// Writes through the FIFO that clear an engine's errors.
@@ -20,12 +20,8 @@ const CLEAR_WRITES: u32 = 6;
 
 /// Which units are done; all of the second word where there is none.
 fn units(engine: &RingEngine, hw: &Hw<'_>) -> [u32; 2] {
-    let read = |reg| hw.regs.read32(engine.base.at(reg));
-    let more = match engine.kind {
-        Kind::Render => read(regs::INSTDONE_2),
-        Kind::Blitter | Kind::Video => u32::MAX,
-    };
-    [read(regs::INSTDONE), more]
+    let more = engine.more_units.map_or(u32::MAX, |at| hw.regs.read32(at));
+    [hw.regs.read32(engine.base.at(regs::INSTDONE)), more]
 }
 
 /// What an engine does now.
@@ -45,14 +41,13 @@ pub(crate) fn activity(engine: &RingEngine, hw: &Hw<'_>) -> Activity {
 }
 
 /// The decoded fault register.
-fn page_fault(value: u32) -> Option<PageFault> {
+fn page_fault(chip: &RingChip, value: u32) -> Option<PageFault> {
     let fault = Fault::from_bits(value);
     fault.valid().then_some(PageFault {
         addr: u64::from(fault.page()) << 12,
         global: fault.global(),
         source: fault.source(),
-        // The kind is told by later generations only (digest §3.1).
-        kind: FaultKind::InvalidEntry,
+        kind: *chip.fault_kinds.get(usize::from(fault.kind()))?,
     })
 }
 
@@ -74,7 +69,7 @@ fn report_engine(engine: &RingEngine, hw: &Hw<'_>) -> EngineReport {
         instps: read(regs::INSTPS),
         fetch: read(regs::DMA_FADD).into(),
         batch: batch.valid().then_some(u64::from(batch.dword()) << 2),
-        fault: page_fault(hw.regs.read32(engine.fault)),
+        fault: page_fault(engine.chip, hw.regs.read32(engine.fault)),
         names: engine.names,
     }
 }
@@ -144,6 +139,7 @@ mod tests {
             names, CHIP,
         },
         mock::{Access, Mock},
+        report::FaultKind,
         types::{EngineClass, EngineId},
     };
     use std::string::ToString;
@@ -185,7 +181,7 @@ mod tests {
 
     #[test]
     fn every_field_of_a_fault_decodes() {
-        assert_eq!(page_fault(0x1234_5ffe), None);
+        assert_eq!(page_fault(&CHIP, 0x1234_5ffe), None);
         // §5.7.2.1: 31:12 page, 11 global, 10:3 source, 0 valid.
         for (value, addr, global, source) in [
             (0x0000_0001u32, 0u64, false, 0u8),
@@ -200,7 +196,7 @@ mod tests {
                 source,
                 kind: FaultKind::InvalidEntry,
             };
-            assert_eq!(page_fault(value), Some(fault));
+            assert_eq!(page_fault(&CHIP, value), Some(fault));
         }
     }
 
@@ -369,7 +365,7 @@ mod tests {
         }
         let video = EngineReport {
             names: names::of(Kind::Video),
-            fault: page_fault(0x0000_1043),
+            fault: page_fault(&CHIP, 0x0000_1043),
             ..base
         };
         assert!(video.to_string().contains("by unit 8 (VCS write)"));

@@ -17,14 +17,35 @@ use crate::{
     poll,
 };
 
-/// How a machine is kept awake.
-pub(crate) struct Forcewake {
+/// A way in which a machine can be asked to stay awake.
+pub(crate) struct Way {
     /// The register that asks for it; masked.
     pub(crate) request: u32,
     /// Its bit.
     pub(crate) on: u16,
     /// The register whose bit 0 answers.
     pub(crate) answer: poll::Named,
+    /// Whether the machine is one that goes this way. It is awake.
+    pub(crate) works: fn(&Hw<'_>) -> bool,
+}
+
+impl Way {
+    fn ask(&self, hw: &Hw<'_>, on: bool) {
+        let value = if on {
+            masked(self.on, 0)
+        } else {
+            masked(0, self.on)
+        };
+        hw.regs.write32(self.request, value);
+    }
+}
+
+/// How a machine is kept awake.
+pub(crate) struct Forcewake {
+    /// The ways that there are: the first that works is the machine's. One at least.
+    pub(crate) ways: &'static [Way],
+    /// The number of the machine's own way, from 0 on; `None` where that was not looked at yet.
+    pub(crate) known: fn(&Hw<'_>) -> Option<usize>,
     /// The register that says what its threads do.
     pub(crate) threads: poll::Named,
     /// Bits of that while threads are not in C0.
@@ -38,13 +59,45 @@ pub(crate) struct Forcewake {
 }
 
 impl Forcewake {
-    fn ask(&self, hw: &Hw<'_>, on: bool) {
-        let value = if on {
-            masked(self.on, 0)
-        } else {
-            masked(0, self.on)
-        };
-        hw.regs.write32(self.request, value);
+    /// The machine's way, where it is known.
+    fn way(&self, hw: &Hw<'_>) -> Option<&'static Way> {
+        match (self.ways, (self.known)(hw)) {
+            ([only], _) => Some(only),
+            (ways, known) => ways.get(known?),
+        }
+    }
+
+    /// Asks in one way, and waits until it is awake.
+    fn wake_by(&self, way: &Way, hw: &Hw<'_>, wait: &dyn AtomicWait) -> Result<(), BringUpError> {
+        // An answer to a request of before would be taken for one to ours.
+        if is_awake(hw.regs.read32(way.answer.offset)) {
+            way.ask(hw, false);
+            poll::spinning(hw.regs, wait, way.answer, ACK_MICROS, &|v| !is_awake(v))?;
+        }
+        way.ask(hw, true);
+        poll::spinning(hw.regs, wait, way.answer, ACK_MICROS, &is_awake)?;
+        poll::spinning(hw.regs, wait, self.threads, THREADS_MICROS, &|v| {
+            self.in_c0(v)
+        })?;
+        Ok(())
+    }
+
+    /// Tries one way after the other until one wakes it that is the machine's.
+    fn find(&self, hw: &Hw<'_>, wait: &dyn AtomicWait) -> Result<(), BringUpError> {
+        // What the firmware has asked for keeps it awake whatever is asked now.
+        for way in self.ways {
+            way.ask(hw, false);
+        }
+        let mut found = Err(BringUpError::Timeout("FORCEWAKE"));
+        for way in self.ways {
+            found = self.wake_by(way, hw, wait);
+            match found {
+                Ok(()) if (way.works)(hw) => return Ok(()),
+                Err(BringUpError::Gone) => return found,
+                _ => way.ask(hw, false),
+            }
+        }
+        found.and(Err(BringUpError::Unsupported("how it is woken")))
     }
 
     const fn in_c0(&self, status: u32) -> bool {
@@ -79,14 +132,10 @@ pub(crate) fn wake(
         return Ok(());
     }
     if let Some(w) = &chip.wake {
-        // An answer to a request of before would be taken for one to ours.
-        if is_awake(hw.regs.read32(w.answer.offset)) {
-            w.ask(hw, false);
-            poll::spinning(hw.regs, wait, w.answer, ACK_MICROS, &|v| !is_awake(v))?;
+        match w.way(hw) {
+            Some(way) => w.wake_by(way, hw, wait)?,
+            None => w.find(hw, wait)?,
         }
-        w.ask(hw, true);
-        poll::spinning(hw.regs, wait, w.answer, ACK_MICROS, &is_awake)?;
-        poll::spinning(hw.regs, wait, w.threads, THREADS_MICROS, &|v| w.in_c0(v))?;
         w.clear_lost(hw);
         (w.fast)(hw);
     }
@@ -101,7 +150,10 @@ pub(crate) fn sleep(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) {
     if gt.awake {
         if let Some(w) = &chip.wake {
             (w.slow)(hw);
-            w.ask(hw, false);
+            match w.way(hw) {
+                Some(way) => way.ask(hw, false),
+                None => w.ways.iter().for_each(|way| way.ask(hw, false)),
+            }
         }
         gt.awake = false;
         gt.fifo = 0;
@@ -111,8 +163,10 @@ pub(crate) fn sleep(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) {
 /// Makes sure that it is awake and stays so, where `Gt` cannot be had: a reset may have lost the request.
 pub(crate) fn hold(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
     if let Some(w) = &chip.wake {
-        w.ask(hw, true);
-        poll::sleeping(hw.regs, wait, w.answer, ACK_MICROS, &is_awake)?;
+        let way = w.way(hw).or(w.ways.first());
+        let way = way.ok_or(BringUpError::Unsupported("how it is woken"))?;
+        way.ask(hw, true);
+        poll::sleeping(hw.regs, wait, way.answer, ACK_MICROS, &is_awake)?;
         poll::sleeping(hw.regs, wait, w.threads, THREADS_MICROS, &|v| w.in_c0(v))?;
         w.clear_lost(hw);
     }

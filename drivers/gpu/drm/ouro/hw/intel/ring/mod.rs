@@ -2,14 +2,17 @@
 //! Machines with a ring per engine: what the driver does with one, whichever it is.
 //!
 //! What one has stands in its [`RingChip`], which is passed in: `engine` starts and stops rings, `emit` and
-//! `pipe_control` fill them, `submit` moves a tail; `forcewake` and `fifo` keep the device within reach, `reset`
-//! brings it back; `interrupts` and `errors` say what came of it. `regs` are the registers of an engine.
+//! `pipe_control` fill them, `submit` moves a tail; `forcewake` and `fifo` keep the device within reach, `fixes` set
+//! it up, `reset` brings it back, `golden` gives contexts their first state; `interrupts` and `errors` say what came
+//! of it. `regs` are the registers of an engine.
 
 pub(crate) mod emit;
 pub(crate) mod engine;
 pub(crate) mod errors;
 pub(crate) mod fifo;
+pub(crate) mod fixes;
 pub(crate) mod forcewake;
+pub(crate) mod golden;
 pub(crate) mod interrupts;
 pub(crate) mod pipe_control;
 pub(crate) mod regs;
@@ -20,7 +23,12 @@ use engine::RingEngine;
 use forcewake::Forcewake;
 use interrupts::Interrupts;
 
-use crate::{io::Hw, poll, report::BitName, types::GgttAddr};
+use crate::{
+    io::Hw,
+    poll,
+    report::{BitName, FaultKind},
+    types::GgttAddr,
+};
 use regs::Base;
 
 /// In what machines with a ring per engine differ, beyond what [`RingEngine`] says of each engine.
@@ -39,6 +47,8 @@ pub(crate) struct RingChip {
     pub(crate) translation_errors: u32,
     /// What its bits are called.
     pub(crate) translation_names: &'static [BitName],
+    /// What the kinds of a page fault are, by their number in its register.
+    pub(crate) fault_kinds: [FaultKind; 4],
     /// Errors of the translation tables, in the render engine's block.
     pub(crate) table_errors: u32,
     /// Loads an engine's directory, whose ring is stopped.

@@ -20,6 +20,15 @@ pub(crate) const PSMI_ASLEEP: u32 = 1 << 3;
 /// More units that are done; on the render engine only (G-42).
 pub(crate) const INSTDONE_2: u32 = 0x7c;
 
+/// Bit 14 of [`MI_MODE`]: no tuning for asynchronous flips (G-38). Render only.
+pub(crate) const MI_MODE_ASYNC_FLIP: u16 = 1 << 14;
+
+/// Which groups of sixteen directory entries are loaded: bit n for entries 16n to 16n + 15
+/// (G-20, VCS §1.1.2.1). Reset 0: none.
+pub(crate) const PP_DIR_DCLV: u32 = 0x220;
+/// Where the directory is in the global table's array (§2.3, G-20); see [`crate::intel::pte`]. Writing it loads it.
+pub(crate) const PP_DIR_BASE: u32 = 0x228;
+
 /// Bit 4 of the error registers: an error of the translation tables, which only a reset clears
 /// (§5.7.2).
 pub(crate) const ERROR_PAGE_TABLE: u32 = 1 << 4;
@@ -29,6 +38,8 @@ pub(crate) const INSTPM: u32 = 0xc0;
 /// Bit 5 of [`INSTPM`]: flush now. Clears itself (§5.3.11.2).
 pub(crate) const INSTPM_SYNC_FLUSH: u16 = 1 << 5;
 
+/// Bit 7 of [`INSTPM`]: keeps the order of memory accesses (G-38). Render only.
+pub(crate) const INSTPM_FORCE_ORDERING: u16 = 1 << 7;
 /// Bit 9 of [`INSTPM`]: that flush drops translations too (G-10).
 pub(crate) const INSTPM_TLB_INVALIDATE: u16 = 1 << 9;
 
@@ -55,7 +66,7 @@ pub(crate) const RNCID: u32 = 0x198;
 pub(crate) struct Fault {
     /// Bit 0: there was one. Writing zero makes room for the next.
     pub(crate) valid: bool,
-    /// Bits 2:1: reserved.
+    /// Bits 2:1: reserved, or what failed (V-17).
     #[bits(2)]
     pub(crate) kind: u8,
     /// Bits 10:3: the unit that asked.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Reset (G-24, G-25): of all engines at once.
+//! Reset (G-24, G-25): of all engines at once, or of one where the chip can.
 //!
-//! The register has a bit for each engine. Nobody is known to use them on this chip: the upstream driver
-//! resets one engine from the next generation on (UW46), and here the render engine's block of registers holds
+//! The register has a bit for each engine. Nobody is known to use them on Gen6: the upstream driver
+//! resets one engine from the next generation on (UW46), and there the render engine's block of registers holds
 //! the mode of all engines' translation. Fences and the tables survive a reset, cached translations too:
 //! starting an engine drops those (SNB PRM V1P2 §5.9, VCS digest trap 3).
 
-use super::{forcewake, RingChip};
+use super::{engine::RingEngine, forcewake, RingChip};
 use crate::{
     generation::BringUpError,
     io::{Hw, SleepWait},
@@ -18,6 +18,23 @@ const RESET_MICROS: u32 = 2_000;
 /// Microseconds to leave it alone afterwards (G-24).
 const SETTLE_MICROS: u32 = 50;
 
+/// Resets what `bits` name, and keeps the device awake. What is in there has been halted.
+fn domains(
+    chip: &RingChip,
+    hw: &Hw<'_>,
+    bits: u32,
+    wait: &dyn SleepWait,
+) -> Result<(), BringUpError> {
+    let done = |v| v & bits == 0;
+    // Twice: the first one may be lost on the way into power saving (G-24), or end too early (UW15).
+    for _ in 0..2 {
+        hw.regs.write32(chip.reset.offset, bits);
+        poll::sleeping(hw.regs, wait, chip.reset, RESET_MICROS, &done)?;
+    }
+    wait.pause(SETTLE_MICROS);
+    forcewake::hold(chip, hw, wait)
+}
+
 /// Resets all engines, and keeps the device awake.
 pub(crate) fn reset(
     chip: &RingChip,
@@ -27,14 +44,22 @@ pub(crate) fn reset(
     for engine in chip.engines {
         engine.halt_hung(hw, wait)?;
     }
-    let done = |v| v & chip.reset_all == 0;
-    // Twice: the first one may be lost on the way into power saving (G-24).
-    for _ in 0..2 {
-        hw.regs.write32(chip.reset.offset, chip.reset_all);
-        poll::sleeping(hw.regs, wait, chip.reset, RESET_MICROS, &done)?;
-    }
-    wait.pause(SETTLE_MICROS);
-    forcewake::hold(chip, hw, wait)
+    domains(chip, hw, chip.reset_all, wait)
+}
+
+/// Resets one engine while others work, and keeps the device awake.
+///
+/// Errors: [`BringUpError::Unsupported`] where the chip does not, or has no such engine.
+pub(crate) fn alone(
+    engine: &RingEngine,
+    hw: &Hw<'_>,
+    wait: &dyn SleepWait,
+) -> Result<(), BringUpError> {
+    let bit = engine
+        .reset
+        .ok_or(BringUpError::Unsupported("reset of an engine alone"))?;
+    engine.halt_hung(hw, wait)?;
+    domains(engine.chip, hw, bit, wait)
 }
 
 #[cfg(test)]

@@ -9,29 +9,14 @@
 //! the interrupts stay masked. The unit that counts is set up all the same, since the request is one of its
 //! registers, and since bad intervals are known to freeze a machine.
 
-use super::{gt_regs as gt_reg, CHIP};
+use super::{card::Card, gt_regs as gt_reg};
 use crate::{
     generation::BringUpError,
-    intel::ring::fifo,
+    intel::ring::{fifo, RingChip},
     io::{Hw, SleepWait},
 };
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
-
-/// What the chip can, in units of 50 MHz.
-#[bitfield(u32)]
-#[derive(PartialEq, Eq)]
-pub(super) struct Frequencies {
-    /// Bits 7:0: the highest.
-    highest: u8,
-    /// Bits 15:8: the one that it can always have. Not asked for.
-    steady: u8,
-    /// Bits 23:16: the lowest.
-    lowest: u8,
-    #[bits(8)]
-    __: u8,
-}
-const_assert_eq!(core::mem::size_of::<Frequencies>(), 4);
 
 /// A request for a clock. Bits 24:0 stay 0: no offset, and turbo as eager as it gets.
 #[bitfield(u32)]
@@ -67,18 +52,15 @@ const SETTINGS: [(u32, u32); 8] = [
     (gt_reg::PM_INTERRUPT_MASK, !(1 << 2)),
 ];
 
-/// What [`crate::Topology::card`] says of this chip: its clocks, or 0 if there is nothing to choose.
-pub(super) fn detect(hw: &Hw<'_>) -> u32 {
-    let found = hw.regs.read32(gt_reg::RP_STATE_CAP);
-    let clocks = Frequencies::from_bits(found);
-    let choice = clocks.lowest() < clocks.highest() && clocks.highest() <= LARGEST;
-    if choice {
-        Frequencies::new()
-            .with_highest(clocks.highest())
-            .with_lowest(clocks.lowest())
-            .into_bits()
+/// The clocks of this chip, or none if there is nothing to choose.
+pub(super) fn detect(hw: &Hw<'_>) -> Card {
+    let found = Card::from_bits(hw.regs.read32(gt_reg::RP_STATE_CAP));
+    if found.lowest() < found.highest() && found.highest() <= LARGEST {
+        Card::new()
+            .with_highest(found.highest())
+            .with_lowest(found.lowest())
     } else {
-        0
+        Card::new()
     }
 }
 
@@ -89,25 +71,31 @@ fn request(hw: &Hw<'_>, frequency: u8) {
 
 /// Asks for the highest clock. Posted; the FIFO keeps room for it.
 pub(super) fn fast(hw: &Hw<'_>) {
-    if hw.card != 0 {
-        request(hw, Frequencies::from_bits(hw.card).highest());
+    let card = Card::from_bits(hw.card);
+    if card.has_choice() {
+        request(hw, card.highest());
     }
 }
 
 /// Asks for the lowest clock. Posted; the FIFO keeps room for it.
 pub(super) fn slow(hw: &Hw<'_>) {
-    if hw.card != 0 {
-        request(hw, Frequencies::from_bits(hw.card).lowest());
+    let card = Card::from_bits(hw.card);
+    if card.has_choice() {
+        request(hw, card.lowest());
     }
 }
 
 /// Sets the unit up, and asks for the highest clock. Where there is nothing to choose, the unit stays as it
 /// is, but for its interrupts.
-pub(super) fn start(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
-    fifo::room(&CHIP, hw, 9, wait)?;
-    let settings = match hw.card {
-        0 => SETTINGS.split_at(SETTINGS.len() - 1).1,
-        _ => &SETTINGS,
+pub(super) fn start(
+    chip: &RingChip,
+    hw: &Hw<'_>,
+    wait: &dyn SleepWait,
+) -> Result<(), BringUpError> {
+    fifo::room(chip, hw, 9, wait)?;
+    let settings = match Card::from_bits(hw.card).has_choice() {
+        false => SETTINGS.split_at(SETTINGS.len() - 1).1,
+        true => &SETTINGS,
     };
     for (offset, value) in settings {
         hw.regs.write32(*offset, *value);
@@ -119,7 +107,10 @@ pub(super) fn start(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mock::{Access, Mock};
+    use crate::{
+        gen6::CHIP,
+        mock::{Access, Mock},
+    };
 
     /// A device whose clocks go from 650 to 1300 MHz.
     fn hw(mock: &Mock) -> Hw<'_> {
@@ -145,7 +136,7 @@ mod tests {
         ] {
             let mock = Mock::default();
             mock.set(0x14_5998, found);
-            assert_eq!(detect(&mock.hw()), card, "{found:#x}");
+            assert_eq!(detect(&mock.hw()).into_bits(), card, "{found:#x}");
             assert_eq!(mock.take(), [Access::R(0x14_5998)]);
         }
     }
@@ -163,7 +154,7 @@ mod tests {
     #[test]
     fn the_unit_is_set_up_as_upstream_does() {
         let mock = Mock::default();
-        start(&hw(&mock), &mock).unwrap();
+        start(&CHIP, &hw(&mock), &mock).unwrap();
         let w = Access::W;
         assert_eq!(
             mock.take(),
@@ -190,7 +181,7 @@ mod tests {
         fast(&mock.hw());
         slow(&mock.hw());
         assert_eq!(mock.take(), []);
-        start(&mock.hw(), &mock).unwrap();
+        start(&CHIP, &mock.hw(), &mock).unwrap();
         assert_eq!(
             mock.take(),
             [Access::R(0x12_0008), Access::W(0xa168, 0xffff_fffb)]

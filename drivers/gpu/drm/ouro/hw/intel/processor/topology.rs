@@ -2,20 +2,39 @@
 //! What a chip has: read from configuration space and a few registers, without changing anything.
 
 use super::{
-    context,
-    engine::ENGINES,
-    fences::FENCES,
+    context::IMAGES,
     frequency,
-    gt_regs::{self as gt_reg, ContextSize, Ggc},
-    pte::ENTRIES,
+    gt_regs::{self as gt_reg, Ggc},
     swizzle,
 };
 use crate::{
+    checker::Checker,
+    engine::Engine,
+    fence_regs::FenceRegs,
     generation::{BringUpError, Pipes, Space, Topology},
     intel::pte,
     io::Hw,
+    page_table::PageTable,
     types::PAGE_SIZE,
 };
+
+/// What a generation has, whichever of its chips it is.
+pub(crate) struct Parts {
+    /// Its engines.
+    pub(crate) engines: &'static [&'static dyn Engine],
+    /// The format of its tables.
+    pub(crate) pages: &'static dyn PageTable,
+    /// Its fences.
+    pub(crate) fences: &'static dyn FenceRegs,
+    /// The checker of batches, where it has one.
+    pub(crate) checker: Option<&'static dyn Checker>,
+    /// Reads how many bytes a context image has; `None` if the device is gone.
+    pub(crate) context_bytes: fn(&Hw<'_>) -> Option<u32>,
+    /// Whether the directory works although an IOMMU translates what it says.
+    pub(crate) directory_behind_iommu: bool,
+    /// The number of the way in which the device is woken, from 1 on; 0 where there is only one.
+    pub(crate) way: fn(&Hw<'_>) -> u8,
+}
 
 /// Bytes of a MiB.
 const MIB: u64 = 1 << 20;
@@ -27,19 +46,18 @@ pub(super) const APERTURE_BAR: u8 = 2;
 const TIMESTAMP_HZ: u32 = 12_500_000;
 
 /// Looks what the chip has. It is awake.
-pub(super) fn probe(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
+pub(super) fn probe(hw: &Hw<'_>, parts: &Parts) -> Result<Topology, BringUpError> {
     let ggc = hw.platform.config32(gt_reg::PCI_GGC);
-    let sizes = hw.regs.read32(gt_reg::CXT_SIZE);
-    if ggc == u32::MAX || sizes == u32::MAX {
+    let context_bytes = (parts.context_bytes)(hw);
+    let (false, Some(context_bytes)) = (ggc == u32::MAX, context_bytes) else {
         return Err(BringUpError::Gone);
-    }
+    };
     let ggc = Ggc::from_bits(ggc);
     let gtt_entries = match ggc.table_1m() {
         0 => return Err(BringUpError::NoTranslationTable),
         n @ (1 | 2) => u32::from(n).wrapping_mul(MIB as u32 / 4),
         _ => return Err(BringUpError::Unsupported("size of the translation table")),
     };
-    let context_bytes = context::bytes(ContextSize::from_bits(sizes));
     if context_bytes == 0 {
         return Err(BringUpError::Unsupported("size of a context image"));
     }
@@ -48,9 +66,9 @@ pub(super) fn probe(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
     if !APERTURES.contains(&aperture) || aperture > reach {
         return Err(BringUpError::Unsupported("size of the aperture"));
     }
-    // Behind an IOMMU, translation by the directory does not work (G-47), also where only the host of
+    // Behind an IOMMU, translation by the directory may not work (G-47), also where only the host of
     // this guest sees one (UW27).
-    let space = if hw.platform.iommu() {
+    let space = if hw.platform.iommu() && !parts.directory_behind_iommu {
         Space::Global
     } else {
         Space::Aliasing {
@@ -59,21 +77,20 @@ pub(super) fn probe(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
         }
     };
     Ok(Topology {
-        engines: &ENGINES,
+        engines: parts.engines,
         gtt_entries,
-        pages: &ENTRIES,
+        pages: parts.pages,
         space,
         aperture,
-        fences: Some(&FENCES),
-        context: Some(&context::IMAGES),
-        // A batch without privilege is confined by the chip (§5.3.7.6, G-44).
-        checker: None,
+        fences: Some(parts.fences),
+        context: Some(&IMAGES),
+        checker: parts.checker,
         local: None,
         swizzle: swizzle::detect(hw),
         msi: true,
         pipes: Pipes::default(),
         shaders: None,
-        card: frequency::detect(hw),
+        card: frequency::detect(hw).with_way((parts.way)(hw)).into_bits(),
         llc: true,
         timestamp_hz: TIMESTAMP_HZ,
         context_bytes,
@@ -86,10 +103,15 @@ pub(super) fn probe(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
 mod tests {
     use super::*;
     use crate::{
+        gen6::GEN6,
         generation::Swizzle,
         mock::{Access, Mock},
         types::EngineClass,
     };
+
+    fn probe(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
+        super::probe(hw, &GEN6.parts)
+    }
 
     fn chip() -> Mock {
         let mock = Mock::default();

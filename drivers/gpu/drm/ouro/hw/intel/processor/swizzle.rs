@@ -2,11 +2,8 @@
 //! Bit-6 swizzle: with memory of the same size on both channels, addresses of tiled surfaces are spread
 //! over them by exclusive-or of higher bits into bit 6 (G-31). The document does not speak of it.
 
-use super::{
-    gt_regs::{self as gt_reg, ARB_MODE_SWIZZLE},
-    regs::masked,
-};
-use crate::{generation::Swizzle, io::Hw};
+use super::gt_regs as gt_reg;
+use crate::{generation::Swizzle, intel::ring::regs::masked, io::Hw};
 
 /// What the memory asks for. The registers are the memory controller's, through the alias (§3).
 pub(super) fn detect(hw: &Hw<'_>) -> Swizzle {
@@ -19,8 +16,9 @@ pub(super) fn detect(hw: &Hw<'_>) -> Swizzle {
     }
 }
 
-/// Makes CPU, engines and display do it, where it is asked for.
-pub(super) fn apply(hw: &Hw<'_>, swizzle: Swizzle) {
+/// Makes CPU, engines and display do it, where it is asked for. `engines` is the bit of the arbiter's mode that
+/// has the engines do it.
+pub(super) fn apply(hw: &Hw<'_>, swizzle: Swizzle, engines: u16) {
     if swizzle == Swizzle::None {
         return;
     }
@@ -30,8 +28,7 @@ pub(super) fn apply(hw: &Hw<'_>, swizzle: Swizzle) {
     let tile = hw.regs.read32(gt_reg::TILECTL);
     hw.regs
         .write32(gt_reg::TILECTL, tile | gt_reg::TILECTL_SWIZZLE);
-    hw.regs
-        .write32(gt_reg::ARB_MODE, masked(ARB_MODE_SWIZZLE, 0));
+    hw.regs.write32(gt_reg::ARB_MODE, masked(engines, 0));
 }
 
 #[cfg(test)]
@@ -62,7 +59,7 @@ mod tests {
         let mock = Mock::default();
         mock.set(0x4_5000, 0x5);
         mock.set(0x10_1000, 0x6);
-        apply(&mock.hw(), Swizzle::Bit9_10);
+        apply(&mock.hw(), Swizzle::Bit9_10, 1 << 4);
         assert_eq!(
             mock.take(),
             [
@@ -73,7 +70,7 @@ mod tests {
                 Access::W(0x4030, 0x0010_0010),
             ]
         );
-        apply(&mock.hw(), Swizzle::None);
+        apply(&mock.hw(), Swizzle::None, 1 << 4);
         assert_eq!(mock.take(), []);
     }
 }

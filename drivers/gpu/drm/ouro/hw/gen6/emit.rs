@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What a request becomes in a ring, of what this generation's engines do.
+//!
+//! ```text
+//! render                                     video, blitter
+//!   PIPE_CONTROL  stall                        MI_FLUSH_DW   drop TLB (and video caches)
+//!   PIPE_CONTROL  store to scratch
+//!   PIPE_CONTROL  drop TLB and read caches
+//!   MI_NOOP, MI_SET_CONTEXT, MI_NOOP, MI_NOOP  -
+//!   the kernel's own commands                  the kernel's own commands
+//!   MI_BATCH_BUFFER_START                      MI_BATCH_BUFFER_START
+//!   PIPE_CONTROL  stall                        MI_FLUSH_DW   flush
+//!   PIPE_CONTROL  store to scratch
+//!   PIPE_CONTROL  flush the write caches
+//!   8 x MI_STORE_DATA_INDEX                    8 x MI_STORE_DATA_INDEX
+//!   PIPE_CONTROL  store the number             MI_FLUSH_DW   store the number
+//!   MI_USER_INTERRUPT, MI_NOOP                 MI_USER_INTERRUPT, MI_NOOP
+//! ```
+//!
+//! The eight stores are SNB PRM V1P2 §5.3.8: a pipeline flush does not push all cycles out to where
+//! others see them, and a number stored right behind it could be seen before the data. The stall and
+//! the store before each `PIPE_CONTROL` that flushes are G-35 and G-36. Translations are dropped by a
+//! command with a store only (§5.3.10.5, VCS §1.2.7), before the batch and its context.
+
+use crate::{
+    engine::{EngineMemory, Switch},
+    intel::{
+        mi::{Flush, SetContext, StoreStatus, NOOP},
+        pipe_bits,
+        ring::{
+            emit::{no_switch, Recipe},
+            engine::{SEQNO_AT, STATUS_SCRATCH_AT},
+            pipe_control::PipeControl,
+        },
+    },
+    ring::{Commands, Overflow},
+    types::{GgttAddr, Seqno},
+};
+
+/// Stores behind a pipeline flush (§5.3.8).
+const STORES: usize = 8;
+
+/// The render engine's requests.
+pub(super) static RENDER: Recipe = Recipe {
+    invalidate: drop_render,
+    switch,
+    finish: finish_render,
+    dwords: (15 + 4 + 15 + 3 * STORES + 5 + Recipe::AROUND).next_multiple_of(2),
+};
+/// The blitter's.
+pub(super) static BLITTER: Recipe = Recipe {
+    invalidate: drop_blitter,
+    switch: no_switch,
+    finish: finish_other,
+    dwords: OTHER_DWORDS,
+};
+/// The video engine's.
+pub(super) static VIDEO: Recipe = Recipe {
+    invalidate: drop_video,
+    switch: no_switch,
+    finish: finish_other,
+    dwords: OTHER_DWORDS,
+};
+/// Dwords of the engines without a 3D pipeline.
+const OTHER_DWORDS: usize = 4 + 4 + 3 * STORES + 4 + Recipe::AROUND;
+
+fn drop_render(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    before_flush(mem, out)?;
+    out.put(
+        &PipeControl {
+            flags: pipe_bits::TLB_INVALIDATE
+                | pipe_bits::INSTRUCTION_INVALIDATE
+                | pipe_bits::TEXTURE_INVALIDATE
+                | pipe_bits::VERTEX_INVALIDATE
+                | pipe_bits::CONSTANT_INVALIDATE
+                | pipe_bits::STATE_INVALIDATE
+                | pipe_bits::COMMAND_STALL,
+            store: Some((mem.scratch, 0)),
+        }
+        .encode(),
+    )
+}
+
+fn drop_blitter(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    out.put(&Flush::dropping(false, mem.scratch).encode())
+}
+
+fn drop_video(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    out.put(&Flush::dropping(true, mem.scratch).encode())
+}
+
+/// What must stand before a `PIPE_CONTROL` that flushes: one with a store, and before that one
+/// that stalls (G-35).
+fn before_flush(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    out.put(
+        &PipeControl {
+            flags: pipe_bits::COMMAND_STALL | pipe_bits::SCOREBOARD_STALL,
+            store: None,
+        }
+        .encode(),
+    )?;
+    out.put(
+        &PipeControl {
+            flags: 0,
+            store: Some((mem.scratch, 0)),
+        }
+        .encode(),
+    )
+}
+
+/// Loads another context. No-ops stand on both sides (digest §2.3), and keep the quadword.
+fn switch(to: Switch, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    let Switch::To { image, saved } = to else {
+        return Ok(());
+    };
+    let set = SetContext {
+        image,
+        restore: saved,
+    };
+    out.put(&[NOOP])?;
+    out.put(&set.encode())?;
+    out.put(&[NOOP])
+}
+
+fn finish_render(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    before_flush(mem, out)?;
+    out.put(
+        &PipeControl {
+            flags: pipe_bits::RENDER_FLUSH
+                | pipe_bits::DEPTH_FLUSH
+                | pipe_bits::DATA_FLUSH
+                | pipe_bits::COMMAND_STALL,
+            store: Some((mem.scratch, 0)),
+        }
+        .encode(),
+    )?;
+    let_it_be_seen(out)?;
+    out.put(
+        &PipeControl {
+            flags: pipe_bits::COMMAND_STALL,
+            store: Some((number_at(mem), seqno.0)),
+        }
+        .encode(),
+    )
+}
+
+fn finish_other(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    out.put(&Flush::storing(mem.scratch, 0).encode())?;
+    let_it_be_seen(out)?;
+    out.put(&Flush::storing(number_at(mem), seqno.0).encode())
+}
+
+/// Where the number of the last completed request is.
+fn number_at(mem: &EngineMemory) -> GgttAddr {
+    GgttAddr(mem.status.0.wrapping_add(SEQNO_AT))
+}
+
+/// The stores behind a flush (§5.3.8).
+fn let_it_be_seen(out: &mut Commands<'_>) -> Result<(), Overflow> {
+    let stall = StoreStatus {
+        offset: STATUS_SCRATCH_AT,
+        value: 0,
+    };
+    for _ in 0..STORES {
+        out.put(&stall.encode())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        engine::{Batch, Emit, Privilege},
+        intel::ring::{emit::request, engine::Kind},
+        types::GpuAddr,
+    };
+    use proptest::prelude::*;
+    use std::{vec, vec::Vec};
+
+    const MEM: EngineMemory = EngineMemory {
+        ring: GgttAddr(0x0001_0000),
+        status: GgttAddr(0x0002_0000),
+        scratch: GgttAddr(0x0003_0000),
+        directory: None,
+        card: 0,
+    };
+
+    fn recipe(kind: Kind) -> &'static Recipe {
+        match kind {
+            Kind::Render => &RENDER,
+            Kind::Blitter => &BLITTER,
+            Kind::Video => &VIDEO,
+        }
+    }
+
+    fn emitted(kind: Kind, r: &Emit<'_>) -> Vec<u32> {
+        let mut buf = [0xdead_beef; 256];
+        let mut out = Commands::new(&mut buf);
+        request(recipe(kind), r, &MEM, &mut out).unwrap();
+        out.as_slice().to_vec()
+    }
+
+    const USER_BATCH: Batch = Batch {
+        addr: GpuAddr(0x0040_0000),
+        len: 64,
+        privilege: Privilege::User,
+    };
+
+    #[test]
+    fn render_request_dword_by_dword() {
+        let dwords = emitted(
+            Kind::Render,
+            &Emit {
+                switch: Switch::To {
+                    image: GgttAddr(0x0100_0000),
+                    saved: true,
+                },
+                batch: Some(USER_BATCH),
+                known: None,
+                inline: &[],
+                seqno: Seqno(0x1234),
+            },
+        );
+        #[rustfmt::skip]
+        let expected: &[u32] = &[
+            // G-36: command stall and scoreboard; store to scratch with the global bit; invalidate.
+            0x7a00_0003, 0x0010_0002, 0, 0, 0,
+            0x7a00_0003, 0x0000_4000, 0x0003_0004, 0, 0,
+            // Bits 20 command stall, 18 TLB, 15:14 store, 11 instruction, 10 texture, 4 vertex,
+            // 3 constant, 2 state.
+            0x7a00_0003, 0x0014_4c1c, 0x0003_0004, 0, 0,
+            // G-29.
+            0, 0x0c00_0000, 0x0100_010c, 0,
+            // Bit 8: no privilege.
+            0x1880_0100, 0x0040_0000,
+            // G-35: the same two before the flush.
+            0x7a00_0003, 0x0010_0002, 0, 0, 0,
+            0x7a00_0003, 0x0000_4000, 0x0003_0004, 0, 0,
+            // Bits 20 command stall, 15:14 store, 12 render target, 5 data, 0 depth.
+            0x7a00_0003, 0x0010_5021, 0x0003_0004, 0, 0,
+            // §5.3.8: eight stores.
+            0x1080_0001, 0x200, 0, 0x1080_0001, 0x200, 0, 0x1080_0001, 0x200, 0, 0x1080_0001, 0x200, 0,
+            0x1080_0001, 0x200, 0, 0x1080_0001, 0x200, 0, 0x1080_0001, 0x200, 0, 0x1080_0001, 0x200, 0,
+            0x7a00_0003, 0x0010_4000, 0x0002_0104, 0x1234, 0,
+            0x0100_0000,
+        ];
+        assert_eq!(dwords, expected);
+    }
+
+    #[test]
+    fn blitter_request_dword_by_dword() {
+        let dwords = emitted(
+            Kind::Blitter,
+            &Emit {
+                switch: Switch::Stay,
+                batch: Some(USER_BATCH),
+                known: None,
+                inline: &[],
+                seqno: Seqno(7),
+            },
+        );
+        #[rustfmt::skip]
+        let expected: &[u32] = &[
+            // Bits 18 TLB, 15:14 store.
+            0x1304_4002, 0x0003_0004, 0, 0,
+            0x1880_0100, 0x0040_0000,
+            0x1300_4002, 0x0003_0004, 0, 0,
+            0x1080_0001, 0x200, 0, 0x1080_0001, 0x200, 0, 0x1080_0001, 0x200, 0, 0x1080_0001, 0x200, 0,
+            0x1080_0001, 0x200, 0, 0x1080_0001, 0x200, 0, 0x1080_0001, 0x200, 0, 0x1080_0001, 0x200, 0,
+            0x1300_4002, 0x0002_0104, 7, 0,
+            0x0100_0000, 0,
+        ];
+        assert_eq!(dwords, expected);
+    }
+
+    #[test]
+    fn video_drops_its_pipeline_caches_too() {
+        let r = Emit {
+            switch: Switch::Stay,
+            batch: Some(USER_BATCH),
+            known: None,
+            inline: &[],
+            seqno: Seqno(7),
+        };
+        let video = emitted(Kind::Video, &r);
+        // Bits 18 TLB, 15:14 store, 7 video pipeline.
+        assert_eq!(video[..4], [0x1304_4082, 0x0003_0004, 0, 0]);
+        assert_eq!(video[4..], emitted(Kind::Blitter, &r)[4..]);
+    }
+
+    #[test]
+    fn the_kernels_batch_keeps_its_privilege() {
+        for kind in [Kind::Render, Kind::Blitter, Kind::Video] {
+            let dwords = emitted(
+                kind,
+                &Emit {
+                    switch: Switch::Stay,
+                    batch: Some(Batch {
+                        privilege: Privilege::Kernel,
+                        ..USER_BATCH
+                    }),
+                    known: None,
+                    inline: &[],
+                    seqno: Seqno(7),
+                },
+            );
+            assert!(dwords.windows(2).any(|w| w == [0x1880_0000, 0x0040_0000]));
+            assert!(!dwords.contains(&0x1880_0100));
+        }
+    }
+
+    #[test]
+    fn a_fresh_context_comes_before_the_inline_commands() {
+        let dwords = emitted(
+            Kind::Render,
+            &Emit {
+                switch: Switch::To {
+                    image: GgttAddr(0x0100_0000),
+                    saved: false,
+                },
+                batch: None,
+                known: None,
+                inline: &[0x6904_0000, 0x1100_0001, 0x2120, 0x0021_0000],
+                seqno: Seqno(7),
+            },
+        );
+        assert_eq!(
+            dwords[15..23],
+            [
+                0,
+                0x0c00_0000,
+                0x0100_0109,
+                0,
+                0x6904_0000,
+                0x1100_0001,
+                0x2120,
+                0x0021_0000
+            ]
+        );
+        assert!(!dwords.contains(&0x1880_0100));
+    }
+
+    #[test]
+    fn an_engine_without_contexts_switches_none() {
+        let stay = Emit {
+            switch: Switch::Stay,
+            batch: Some(USER_BATCH),
+            known: None,
+            inline: &[],
+            seqno: Seqno(7),
+        };
+        let to = Emit {
+            switch: Switch::To {
+                image: GgttAddr(0x0100_0000),
+                saved: true,
+            },
+            ..stay
+        };
+        assert_eq!(emitted(Kind::Blitter, &to), emitted(Kind::Blitter, &stay));
+        assert_eq!(emitted(Kind::Video, &to), emitted(Kind::Video, &stay));
+    }
+
+    #[test]
+    fn an_address_that_does_not_fit_is_refused() {
+        let mut buf = [0; 256];
+        let r = Emit {
+            switch: Switch::Stay,
+            batch: Some(Batch {
+                addr: GpuAddr(0x1_0000_0000),
+                ..USER_BATCH
+            }),
+            known: None,
+            inline: &[],
+            seqno: Seqno(7),
+        };
+        for kind in [Kind::Render, Kind::Blitter, Kind::Video] {
+            assert_eq!(
+                request(recipe(kind), &r, &MEM, &mut Commands::new(&mut buf)),
+                Err(Overflow)
+            );
+        }
+    }
+
+    fn kinds() -> impl Strategy<Value = Kind> {
+        prop_oneof![Just(Kind::Render), Just(Kind::Blitter), Just(Kind::Video)]
+    }
+
+    proptest! {
+        /// §5.3.4.2: the tail is a quadword. And the room that the core reserves is enough.
+        #[test]
+        fn a_request_ends_on_a_quadword_within_its_bound(
+            kind in kinds(),
+            inline in 0usize..40,
+            batch: bool,
+            context: Option<bool>,
+            seqno: u32,
+        ) {
+            let inline = vec![0; inline];
+            let r = Emit {
+                switch: context.map_or(Switch::Stay, |saved| Switch::To {
+                    image: GgttAddr(0x1000),
+                    saved,
+                }),
+                batch: batch.then_some(USER_BATCH),
+                known: None,
+                inline: &inline,
+                seqno: Seqno(seqno),
+            };
+            let bound = inline.len() + match kind {
+                Kind::Render => 68,
+                _ => 40,
+            };
+            let mut buf = vec![0; bound];
+            let mut out = Commands::new(&mut buf);
+            prop_assert_eq!(request(recipe(kind), &r, &MEM, &mut out), Ok(()));
+            prop_assert_eq!(out.len() % 2, 0);
+            // The interrupt is the last command, the number the one before it.
+            let all = out.as_slice();
+            let end = if all[all.len() - 1] == 0 { all.len() - 2 } else { all.len() - 1 };
+            prop_assert_eq!(all[end], 0x0100_0000);
+            prop_assert_eq!(&all[end - 3..end], &[0x0002_0104, seqno, 0]);
+        }
+
+        /// Less room than needed is an error and no panic.
+        #[test]
+        fn too_little_room_is_an_error(kind in kinds(), room in 0usize..38) {
+            let mut buf = vec![0; room];
+            let r = Emit {
+                switch: Switch::Stay,
+                batch: Some(USER_BATCH),
+                known: None,
+                inline: &[],
+                seqno: Seqno(1),
+            };
+            prop_assert_eq!(request(recipe(kind), &r, &MEM, &mut Commands::new(&mut buf)), Err(Overflow));
+        }
+    }
+
+    #[test]
+    fn the_bounds_are_even() {
+        assert_eq!([RENDER.dwords, BLITTER.dwords, VIDEO.dwords], [68, 40, 40]);
+    }
+}

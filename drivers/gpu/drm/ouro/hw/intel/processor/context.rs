@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Context images (SNB PRM V1P2 §5.8): where they are.
+//!
+//! What is in an image is the device's secret (§5.8.1.3.1): nobody makes one. The first image is
+//! what the device saves after the golden commands ran, and others start as copies of it.
+
+use crate::{
+    context::{Context, FirstImage},
+    types::PAGE_SIZE,
+};
+
+/// Bytes of a line, in which a chip counts the parts of an image (G-27).
+pub(crate) const LINE: u32 = 64;
+
+/// The images of the render engine.
+pub(super) struct Images;
+
+/// The images' one object.
+pub(super) static IMAGES: Images = Images;
+
+impl Context for Images {
+    fn alignment(&self) -> u32 {
+        PAGE_SIZE
+    }
+
+    fn first_image(&self, _what: &FirstImage, _image: &mut [u32]) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::GgttAddr;
+
+    #[test]
+    fn nobody_makes_an_image() {
+        let mut image = [7; 4];
+        let what = FirstImage {
+            image: GgttAddr(0x2000),
+            card: 0,
+            ring: GgttAddr(0x1000),
+            ring_bytes: 4096,
+            root: None,
+        };
+        assert!(!IMAGES.first_image(&what, &mut image));
+        assert_eq!(IMAGES.descriptor(GgttAddr(0x1000), 1), None);
+        assert_eq!(image, [7; 4]);
+        assert_eq!(IMAGES.alignment(), 4096);
+    }
+}

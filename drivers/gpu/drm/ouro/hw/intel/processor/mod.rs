@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Graphics in the processor itself, beside its memory controller and its last cache: what Sandy Bridge and Ivy
+//! Bridge share beyond being machines with a ring per engine ([`super::ring`]).
+//!
+//! [`Processor`] is their [`Generation`]: how they are found, brought up, woken and reset is one for both. A
+//! generation says in it what it has. `topology` says what a chip has, `display` what the firmware left on;
+//! `frequency`, `translation` and `swizzle` bring it up. `gt_regs` are registers that all engines share.
+
+pub(crate) mod card;
+pub(crate) mod context;
+pub(crate) mod display;
+mod frequency;
+pub(crate) mod gt_regs;
+pub(crate) mod names;
+mod swizzle;
+pub(crate) mod topology;
+pub(crate) mod translation;
+mod user_regs;
+
+use crate::{
+    chips,
+    generation::{
+        BringUpError, Events, Generation, Layout, Mapping, ResetScope, Scanout, Topology, Window,
+        Windows,
+    },
+    gt::Gt,
+    intel::ring::{
+        engine::{Kind, RingEngine},
+        errors,
+        fifo::Fifo,
+        fixes::{self, Fix},
+        forcewake::{self, Forcewake, Way},
+        interrupts::{self, Bank, Interrupts},
+        regs::Base,
+        reset, RingChip,
+    },
+    io::{AtomicWait, Hw, SleepWait},
+    poll::Named,
+    report::{BitName, FaultKind, Report},
+    types::GgttAddr,
+};
+use card::Card;
+use display::Pipes;
+use gt_regs as gt_reg;
+use topology::Parts;
+
+/// Bytes of registers, and the place of the table's window behind them (G-02).
+const REGISTER_BYTES: u32 = 2 << 20;
+
+/// What generations differ in among machines with a ring per engine.
+pub(crate) struct Chip {
+    /// The engines, in the order of the topology.
+    pub(crate) engines: &'static [&'static RingEngine],
+    /// How it may be asked to stay awake.
+    pub(crate) ways: &'static [Way],
+    /// What the bits of the device's error register are called.
+    pub(crate) translation_names: &'static [BitName],
+    /// What the kinds of a page fault are.
+    pub(crate) fault_kinds: [FaultKind; 4],
+    /// Loads an engine's directory, whose ring is stopped.
+    pub(crate) load_directory: fn(&Hw<'_>, Base, GgttAddr),
+}
+
+/// The way to ask for the power well that each of these chips has (G-15).
+pub(crate) const LEGACY_WAKE: Way = Way {
+    request: gt_reg::FORCEWAKE,
+    on: gt_reg::FORCEWAKE_ON,
+    answer: Named {
+        offset: gt_reg::FORCEWAKE_ACK,
+        name: "FORCEWAKE_ACK",
+    },
+    works: |_| true,
+};
+
+/// The description of a chip as a machine with a ring per engine.
+pub(crate) const fn chip(own: Chip) -> RingChip {
+    RingChip {
+        engines: own.engines,
+        wake: Some(Forcewake {
+            ways: own.ways,
+            known: |hw| usize::from(Card::from_bits(hw.card).way()).checked_sub(1),
+            threads: Named {
+                offset: gt_reg::GT_THREAD_STATUS,
+                name: "GT_THREAD_STATUS",
+            },
+            not_c0: gt_reg::GT_THREAD_NOT_C0,
+            fifo: Fifo {
+                control: Named {
+                    offset: gt_reg::GTFIFOCTL,
+                    name: "GTFIFOCTL",
+                },
+                free: gt_reg::GTFIFO_FREE,
+                lost: gt_reg::GTFIFODBG,
+            },
+            fast: frequency::fast,
+            slow: frequency::slow,
+        }),
+        interrupts: Interrupts {
+            gate: gt_reg::DEIER,
+            open: gt_reg::DEIER_MASTER,
+            mask: gt_reg::GTIMR,
+            identity: gt_reg::GTIIR,
+            enable: gt_reg::GTIER,
+            others: &[
+                Bank {
+                    mask: gt_reg::PMIMR,
+                    identity: gt_reg::PMIIR,
+                    enable: Some(gt_reg::PMIER),
+                },
+                // The gate is their enable register.
+                Bank {
+                    mask: gt_reg::DEIMR,
+                    identity: gt_reg::DEIIR,
+                    enable: None,
+                },
+            ],
+        },
+        reset: Named {
+            offset: gt_reg::GDRST,
+            name: "GDRST",
+        },
+        reset_all: gt_reg::GDRST_FULL,
+        translation_errors: gt_reg::ERROR_GEN6,
+        translation_names: own.translation_names,
+        fault_kinds: own.fault_kinds,
+        table_errors: gt_reg::PGTBL_ER,
+        load_directory: own.load_directory,
+    }
+}
+
+/// A generation of such graphics.
+pub struct Processor {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What it is among machines with a ring per engine.
+    pub(crate) chip: &'static RingChip,
+    /// What it has.
+    pub(crate) parts: Parts,
+    /// Where the firmware's planes are.
+    pub(crate) display: &'static Pipes,
+    /// Workarounds of the whole device.
+    pub(crate) device: &'static [Fix],
+    /// Those of the render engine, which a reset of it undoes.
+    pub(crate) render: &'static [Fix],
+    /// The bit of the arbiter's mode that has the engines swizzle.
+    pub(crate) swizzle: u16,
+    /// Caching and faults of translations.
+    pub(crate) translation: &'static [Fix],
+    /// Says whether batches are translated by the directory, where that is one mode for all engines.
+    pub(crate) mode: fn(&Hw<'_>, bool),
+}
+
+impl Generation for Processor {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn windows(&self) -> Windows {
+        Windows {
+            regs: Window {
+                bar: 0,
+                start: 0,
+                len: REGISTER_BYTES,
+                mapping: Mapping::Uncached,
+            },
+            gtt: Window {
+                bar: 0,
+                start: REGISTER_BYTES,
+                len: 0,
+                mapping: Mapping::WriteCombining,
+            },
+            aperture: Some(Window {
+                bar: topology::APERTURE_BAR,
+                start: 0,
+                len: 0,
+                mapping: Mapping::WriteCombining,
+            }),
+            local: None,
+        }
+    }
+
+    /// G-05.
+    fn dma_bits(&self) -> u8 {
+        40
+    }
+
+    fn probe(&self, hw: &Hw<'_>, _chip: &chips::Chip) -> Result<Topology, BringUpError> {
+        topology::probe(hw, &self.parts)
+    }
+
+    fn scanouts(&self, hw: &Hw<'_>, topo: &Topology, found: &mut dyn FnMut(Scanout)) {
+        display::scanouts(hw, self.display, topo.gtt_entries, found);
+    }
+
+    fn start(
+        &self,
+        hw: &Hw<'_>,
+        topo: &Topology,
+        layout: &Layout,
+        wait: &dyn SleepWait,
+    ) -> Result<(), BringUpError> {
+        let chip = self.chip;
+        forcewake::hold(chip, hw, wait)?;
+        interrupts::off(chip, hw);
+        reset::reset(chip, hw, wait)?;
+        errors::forget(chip, hw);
+        fixes::apply(chip, hw, self.device, wait)?;
+        fixes::apply(chip, hw, self.render, wait)?;
+        frequency::start(chip, hw, wait)?;
+        swizzle::apply(hw, topo.swizzle, self.swizzle);
+        fixes::apply(chip, hw, self.translation, wait)?;
+        (self.mode)(hw, layout.directory.is_some());
+        translation::flush(hw);
+        Ok(())
+    }
+
+    fn stop(&self, hw: &Hw<'_>) {
+        interrupts::off(self.chip, hw);
+    }
+
+    fn wake(&self, hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<(), BringUpError> {
+        forcewake::wake(self.chip, hw, gt, wait)
+    }
+
+    fn sleep(&self, hw: &Hw<'_>, gt: &mut Gt) {
+        forcewake::sleep(self.chip, hw, gt);
+    }
+
+    fn irq_on(&self, hw: &Hw<'_>, gt: &mut Gt) {
+        interrupts::on(self.chip, hw, gt);
+    }
+
+    fn irq_off(&self, hw: &Hw<'_>, _gt: &mut Gt) {
+        interrupts::off(self.chip, hw);
+    }
+
+    fn irq_arm(&self, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
+        interrupts::arm(self.chip, hw, gt, engine, on);
+    }
+
+    fn irq_ack(&self, hw: &Hw<'_>) -> Events {
+        interrupts::ack(self.chip, hw)
+    }
+
+    fn reset(
+        &self,
+        hw: &Hw<'_>,
+        what: ResetScope,
+        wait: &dyn SleepWait,
+    ) -> Result<(), BringUpError> {
+        let ResetScope::Engine(n) = what else {
+            return reset::reset(self.chip, hw, wait);
+        };
+        let engine = self.chip.engines.get(n).copied();
+        let engine = engine.ok_or(BringUpError::Unsupported("an engine that is not there"))?;
+        reset::alone(engine, hw, wait)?;
+        match engine.kind {
+            Kind::Render => fixes::apply(self.chip, hw, self.render, wait),
+            Kind::Blitter | Kind::Video => Ok(()),
+        }
+    }
+
+    fn gtt_flush(&self, hw: &Hw<'_>) {
+        translation::flush(hw);
+    }
+
+    fn gtt_settle(&self, hw: &Hw<'_>) {
+        translation::settle(hw);
+    }
+
+    fn user_register(&self, hw: &Hw<'_>, offset: u32) -> Option<u64> {
+        user_regs::read(hw, offset)
+    }
+
+    fn errors(&self, hw: &Hw<'_>, _gt: &mut Gt, _topo: &Topology) -> Report {
+        errors::report(self.chip, hw)
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Loading a directory, and making changes of tables seen (SNB PRM V1P2 §2.2 to §2.3, G-18 to G-20).
+//!
+//! The directory is aliasing: it maps every address to what the global table maps it to, since the
+//! engines' caches of translations cannot tell the two apart (§2.3.4). One directory serves all
+//! contexts, so no request changes it; it is loaded when an engine is started.
+
+use super::gt_regs as gt_reg;
+use crate::{
+    intel::{
+        pte,
+        ring::regs::{self, Base},
+    },
+    io::Hw,
+    types::GgttAddr,
+};
+
+/// All groups of directory entries are loaded (§2.3, G-20).
+const ALL_GROUPS: u32 = u32::MAX;
+
+/// Loads an engine's directory (G-20). Its ring is stopped: the entries are cached (§2.3.1).
+pub(crate) fn load_directory(hw: &Hw<'_>, engine: Base, slot: GgttAddr) {
+    // The groups first: writing the base loads them (VCS §1.1.2.1).
+    hw.regs.write32(engine.at(regs::PP_DIR_DCLV), ALL_GROUPS);
+    hw.regs
+        .write32(engine.at(regs::PP_DIR_BASE), pte::directory_base(slot));
+}
+
+/// Drops the translations of the CPU's and the command streamers' accesses (G-18). Posted: it
+/// reaches the device after the entries and before the tail that is written next.
+pub(super) fn flush(hw: &Hw<'_>) {
+    hw.regs.write32(gt_reg::GFX_FLSH_CNTL, 1);
+}
+
+/// The same, and waits until the device has done it (G-18, UW24). The aperture is decoded apart from the
+/// registers: what the CPU does there does not wait for a posted write.
+pub(super) fn settle(hw: &Hw<'_>) {
+    hw.regs.write32_flush(gt_reg::GFX_FLSH_CNTL, 1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::{Access, Mock};
+
+    #[test]
+    fn a_directory_is_loaded_group_mask_first() {
+        let mock = Mock::default();
+        load_directory(&mock.hw(), Base::VIDEO, GgttAddr(0x0020_0000));
+        assert_eq!(
+            mock.take(),
+            [
+                Access::W(0x1_2220, 0xffff_ffff),
+                Access::W(0x1_2228, 0x0020_0000)
+            ]
+        );
+    }
+
+    #[test]
+    fn a_flush_is_one_posted_write() {
+        let mock = Mock::default();
+        flush(&mock.hw());
+        assert_eq!(mock.take(), [Access::W(0x10_1008, 1)]);
+    }
+
+    #[test]
+    fn a_flush_that_is_waited_for_is_read_back() {
+        // G-18, UW24.
+        let mock = Mock::default();
+        crate::generation::Generation::gtt_settle(&crate::gen6::GEN6, &mock.hw());
+        assert_eq!(mock.take(), [Access::W(0x10_1008, 1), Access::R(0x10_1008)]);
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Registers that must be other than after a reset: workarounds and settings, as lists of what changes.
+
+use super::{fifo, regs::masked, RingChip};
+use crate::{
+    generation::BringUpError,
+    io::{Hw, SleepWait},
+};
+
+/// What becomes of a register.
+#[derive(Clone, Copy)]
+enum Change {
+    /// It gets a value.
+    Write(u32),
+    /// These bits are set and those are cleared; others stay as somebody, perhaps the firmware, has set them.
+    Bits { set: u32, clear: u32 },
+}
+
+/// A register and its change.
+#[derive(Clone, Copy)]
+pub(crate) struct Fix {
+    offset: u32,
+    change: Change,
+}
+
+impl Fix {
+    /// The register gets a value.
+    pub(crate) const fn write(offset: u32, value: u32) -> Self {
+        Self {
+            offset,
+            change: Change::Write(value),
+        }
+    }
+
+    /// Bits of a masked register are set and cleared, by one write.
+    pub(crate) const fn masked(offset: u32, set: u16, clear: u16) -> Self {
+        Self::write(offset, masked(set, clear))
+    }
+
+    /// Bits are set and cleared, and the register is read for the others.
+    pub(crate) const fn bits(offset: u32, set: u32, clear: u32) -> Self {
+        Self {
+            offset,
+            change: Change::Bits { set, clear },
+        }
+    }
+
+    /// Does it.
+    fn apply(&self, hw: &Hw<'_>) {
+        let value = match self.change {
+            Change::Write(value) => value,
+            Change::Bits { set, clear } => (hw.regs.read32(self.offset) & !clear) | set,
+        };
+        hw.regs.write32(self.offset, value);
+    }
+}
+
+/// Applies a list, in its order. The device is awake.
+pub(crate) fn apply(
+    chip: &RingChip,
+    hw: &Hw<'_>,
+    fixes: &[Fix],
+    wait: &dyn SleepWait,
+) -> Result<(), BringUpError> {
+    fifo::room(chip, hw, fixes.len() as u32, wait)?;
+    for fix in fixes {
+        fix.apply(hw);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        gen6::CHIP,
+        mock::{Access, Mock},
+    };
+
+    #[test]
+    fn each_kind_of_change_is_one_write() {
+        let mock = Mock::default();
+        mock.set(0x12_0008, 0x40);
+        mock.set(0x9404, 0x8000_0402);
+        let fixes = [
+            Fix::write(0xb01c, 0x1234_5678),
+            Fix::masked(0x2090, 1 << 10, 1 << 2),
+            Fix::bits(0x9404, 1 << 13, 1 << 10),
+        ];
+        apply(&CHIP, &mock.hw(), &fixes, &mock).unwrap();
+        assert_eq!(
+            mock.take(),
+            [
+                Access::R(0x12_0008),
+                Access::W(0xb01c, 0x1234_5678),
+                Access::W(0x2090, 0x0404_0400),
+                Access::R(0x9404),
+                Access::W(0x9404, 0x8000_2002),
+            ]
+        );
+    }
+
+    #[test]
+    fn without_room_nothing_is_written() {
+        let mock = Mock::default();
+        let fixes = [Fix::write(0xb01c, 1)];
+        assert!(apply(&CHIP, &mock.hw(), &fixes, &mock).is_err());
+        assert_eq!(mock.written(0xb01c), []);
+    }
+}
