@@ -33,6 +33,7 @@ pub mod engine;
 pub mod fence_regs;
 pub mod gen12;
 pub mod gen6;
+pub mod gen7;
 pub mod generation;
 pub mod gt;
 mod intel;

@@ -17,8 +17,30 @@ pub(crate) struct PipeControl {
     pub(crate) store: Option<(GgttAddr, u32)>,
 }
 
+/// Bit 7 of the flags: what was flushed has reached memory when the store behind is done. From Gen7 on (V-10).
+pub(crate) const FLUSH_ENABLE: u32 = 1 << 7;
+/// Bit 16 of the flags: state of the media pipeline is dropped. From Gen7 on.
+pub(crate) const MEDIA_STATE_CLEAR: u32 = 1 << 16;
+/// Bit 24 of the flags: the store goes through the global table. From Gen7 on; before, the address says it.
+const STORE_GLOBAL: u32 = 1 << 24;
+
 impl PipeControl {
-    /// The dwords. The header is of the 3D client: type 3, subtype 3, opcode 2, subopcode 0.
+    /// The dwords, as Gen7 has them: a dword is stored, and the flags say that its address is one of the global
+    /// table. The header is of the 3D client: type 3, subtype 3, opcode 2, subopcode 0.
+    pub(crate) const fn encode_dword(self) -> [u32; 4] {
+        let header = 0x7a00_0000 | 2;
+        match self.store {
+            Some((addr, value)) => [
+                header,
+                self.flags | pipe_bits::STORE | STORE_GLOBAL,
+                addr.0 & 0xffff_fffc,
+                value,
+            ],
+            None => [header, self.flags, 0, 0],
+        }
+    }
+
+    /// The dwords, as Gen6 has them. The header is of the 3D client: type 3, subtype 3, opcode 2, subopcode 0.
     pub(crate) const fn encode(self) -> [u32; 5] {
         let header = 0x7a00_0000 | 3;
         match self.store {
@@ -51,6 +73,21 @@ mod tests {
             store: None,
         };
         assert_eq!(p.encode(), [0x7a00_0003, 0x0010_0002, 0, 0, 0]);
+    }
+
+    #[test]
+    fn on_gen7_the_global_bit_is_a_flag() {
+        // Bits 7, 16 and 24 of dword 1: the public XML of Gen7's commands.
+        let p = PipeControl {
+            flags: pipe_bits::COMMAND_STALL | FLUSH_ENABLE | MEDIA_STATE_CLEAR,
+            store: Some((GgttAddr(0x3000), 5)),
+        };
+        assert_eq!(p.encode_dword(), [0x7a00_0002, 0x0111_4080, 0x3000, 5]);
+        let p = PipeControl {
+            flags: pipe_bits::COMMAND_STALL | pipe_bits::SCOREBOARD_STALL,
+            store: None,
+        };
+        assert_eq!(p.encode_dword(), [0x7a00_0002, 0x0010_0002, 0, 0]);
     }
 
     #[test]

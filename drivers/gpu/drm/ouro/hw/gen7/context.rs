@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0
+//! How large a context image is. Video and blitter have none (V-16).
+
+use super::regs::{ContextSize, CXT_SIZE};
+use crate::{intel::processor::context::LINE, io::Hw, types::PAGE_SIZE};
+
+/// Bytes of an image, in whole pages: the extended part and that of vertex fetching, as the upstream driver counts
+/// them.
+fn bytes(size: ContextSize) -> u32 {
+    let lines = u32::from(size.extended()).wrapping_add(size.vertex().into());
+    lines.wrapping_mul(LINE).next_multiple_of(PAGE_SIZE)
+}
+
+/// Bytes of an image, as the chip says it; `None` if it is gone.
+pub(super) fn detect(hw: &Hw<'_>) -> Option<u32> {
+    let sizes = hw.regs.read32(CXT_SIZE);
+    (sizes != u32::MAX).then(|| bytes(ContextSize::from_bits(sizes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::Mock;
+
+    #[test]
+    fn two_parts_count() {
+        for (value, size) in [
+            (0, Some(0)),
+            (1, Some(4096)),
+            // 64 lines of 64 bytes are a page.
+            (0x3f, Some(4096)),
+            ((1 << 9) | 0x3f, Some(4096)),
+            ((2 << 9) | 0x3f, Some(8192)),
+            ((0x7f << 9) | 0x3f, Some(12288)),
+            // The power, ring, render and GT1 parts do not count.
+            (0xffff_01c0, Some(0)),
+            (u32::MAX, None),
+        ] {
+            let mock = Mock::default();
+            mock.set(0x21a8, value);
+            assert_eq!(detect(&mock.hw()), size, "{value:#x}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Where the registers of the display's three pipes are: as the upstream driver has them.
+
+use crate::intel::processor::display::{Pipe, Pipes};
+
+const fn pipe(n: u32) -> Pipe {
+    /// Bytes from one pipe's registers to those of the next.
+    const STEP: u32 = 0x1000;
+    let at = n.wrapping_mul(STEP);
+    Pipe {
+        source: 0x6_001c + at,
+        config: 0x7_0008 + at,
+        cursor: 0x7_0080 + at,
+        primary: 0x7_0180 + at,
+        sprite: 0x7_0280 + at,
+    }
+}
+
+/// The pipes. The plane for VGA is on the first one.
+pub(super) static PIPES: Pipes = Pipes {
+    pipes: &[pipe(0), pipe(1), pipe(2)],
+    vga_second: 0,
+};
+
+#[cfg(test)]
+mod tests {
+    use crate::{gen7::GT2, generation::Generation, mock::Mock};
+    use std::vec::Vec;
+
+    #[test]
+    fn what_each_pipe_shows_is_found() {
+        for n in 0..3 {
+            let mock = Mock::default();
+            mock.config(0x50, 0x0200);
+            mock.set(0x21a8, 1);
+            mock.aperture.set(256 << 20);
+            let topo = GT2.probe(&mock.hw(), &crate::chips::ALL[0]).unwrap();
+            mock.set(0x4_1000, 0x2000_0000);
+            mock.set(0x7_0008 + n * 0x1000, 0x8000_0000);
+            // A sprite of 640 by 480, and a cursor of 64 by 64 in colours.
+            mock.set(0x7_0280 + n * 0x1000, 0x8000_0000);
+            mock.set(0x7_0288 + n * 0x1000, 4096);
+            mock.set(0x7_0290 + n * 0x1000, 0x01df_027f);
+            mock.set(0x7_029c + n * 0x1000, 0x0080_0000);
+            mock.set(0x7_0080 + n * 0x1000, 0x27);
+            mock.set(0x7_0084 + n * 0x1000, 0x0030_0000);
+            let mut found = Vec::new();
+            GT2.scanouts(&mock.hw(), &topo, &mut |s| found.push((s.first, s.entries)));
+            let mut expected = [(0x800, 480), (0x300, 4)].to_vec();
+            if n == 0 {
+                expected.push((0, 64));
+            }
+            assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What a request becomes in a ring, of what this generation's engines do.
+//!
+//! ```text
+//! render                                     video, blitter
+//!   PIPE_CONTROL  stall                        MI_FLUSH_DW   drop TLB (and video caches)
+//!   PIPE_CONTROL  drop TLB and read caches
+//!   MI_ARB_ON_OFF, MI_NOOP, MI_SET_CONTEXT,    -
+//!     MI_NOOP, MI_ARB_ON_OFF
+//!   the kernel's own commands                  the kernel's own commands
+//!   MI_BATCH_BUFFER_START                      MI_BATCH_BUFFER_START
+//!   PIPE_CONTROL  flush the write caches,      MI_FLUSH_DW   store the number, drop TLB
+//!                 store the number             32 x MI_STORE_DATA_INDEX of the number
+//!                                              MI_FLUSH_DW   flush
+//!   MI_USER_INTERRUPT, MI_NOOP                 MI_USER_INTERRUPT, MI_NOOP
+//! ```
+//!
+//! A `PIPE_CONTROL` that drops state must follow one that stalls the parser, and each fourth one that does more than
+//! drop must stall it: all do (UW41). Others may not take the engine over while it swaps contexts
+//! (`WaProgramMiArbOnOffAroundMiSetContext`). On the engines without a 3D pipeline the interrupt may overtake the
+//! number, unless it is stored again and again and a flush stands behind that (V-10, UW42). Translations are dropped
+//! by a command with a store only (VCS §1.2.7), whose address has bit 5 clear (an erratum, VCS-066).
+
+use super::regs::SO_WRITE_OFFSET;
+use crate::{
+    engine::{EngineMemory, Switch},
+    intel::{
+        mi::{Flush, LoadRegisters, SetContext, StoreStatus, ARB_OFF, ARB_ON, NOOP},
+        pipe_bits,
+        ring::{
+            emit::{no_switch, Recipe},
+            engine::SEQNO_AT,
+            golden,
+            pipe_control::{PipeControl, FLUSH_ENABLE, MEDIA_STATE_CLEAR},
+        },
+    },
+    ring::{Commands, Overflow},
+    types::{GgttAddr, Seqno},
+};
+
+/// How often the number is stored behind the flush that stores it (V-10).
+const STORES: usize = 32;
+
+/// The render engine's requests.
+pub(super) static RENDER: Recipe = Recipe {
+    invalidate: drop_render,
+    switch,
+    finish: finish_render,
+    dwords: (8 + 6 + 4 + Recipe::AROUND).next_multiple_of(2),
+};
+/// The blitter's.
+pub(super) static BLITTER: Recipe = Recipe {
+    invalidate: |mem, out| out.put(&Flush::dropping(false, mem.scratch).encode()),
+    switch: no_switch,
+    finish: finish_other,
+    dwords: OTHER_DWORDS,
+};
+/// The video engine's.
+pub(super) static VIDEO: Recipe = Recipe {
+    invalidate: |mem, out| out.put(&Flush::dropping(true, mem.scratch).encode()),
+    switch: no_switch,
+    finish: finish_other,
+    dwords: OTHER_DWORDS,
+};
+/// Dwords of the engines without a 3D pipeline.
+const OTHER_DWORDS: usize = (4 + 4 + 3 * STORES + 4 + Recipe::AROUND).next_multiple_of(2);
+
+fn drop_render(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    out.put(
+        &PipeControl {
+            flags: pipe_bits::COMMAND_STALL | pipe_bits::SCOREBOARD_STALL,
+            store: None,
+        }
+        .encode_dword(),
+    )?;
+    out.put(
+        &PipeControl {
+            flags: pipe_bits::TLB_INVALIDATE
+                | pipe_bits::INSTRUCTION_INVALIDATE
+                | pipe_bits::TEXTURE_INVALIDATE
+                | pipe_bits::VERTEX_INVALIDATE
+                | pipe_bits::CONSTANT_INVALIDATE
+                | pipe_bits::STATE_INVALIDATE
+                | MEDIA_STATE_CLEAR
+                | pipe_bits::COMMAND_STALL,
+            store: Some((mem.scratch, 0)),
+        }
+        .encode_dword(),
+    )
+}
+
+fn switch(to: Switch, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    let Switch::To { image, saved } = to else {
+        return Ok(());
+    };
+    let set = SetContext {
+        image,
+        restore: saved,
+    };
+    out.put(&[ARB_OFF, NOOP])?;
+    out.put(&set.encode())?;
+    out.put(&[NOOP, ARB_ON])
+}
+
+/// Where the number of the last completed request is.
+fn number_at(mem: &EngineMemory) -> GgttAddr {
+    GgttAddr(mem.status.0.wrapping_add(SEQNO_AT))
+}
+
+fn finish_render(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    out.put(
+        &PipeControl {
+            flags: pipe_bits::RENDER_FLUSH
+                | pipe_bits::DEPTH_FLUSH
+                | pipe_bits::DATA_FLUSH
+                | FLUSH_ENABLE
+                | pipe_bits::COMMAND_STALL,
+            store: Some((number_at(mem), seqno.0)),
+        }
+        .encode_dword(),
+    )
+}
+
+fn finish_other(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    let store = Flush {
+        invalidate_tlb: true,
+        ..Flush::storing(number_at(mem), seqno.0)
+    };
+    out.put(&store.encode())?;
+    let again = StoreStatus {
+        offset: SEQNO_AT,
+        value: seqno.0,
+    };
+    for _ in 0..STORES {
+        out.put(&again.encode())?;
+    }
+    out.put(&Flush::storing(mem.scratch, 0).encode())
+}
+
+/// Has the four streams that shaders write start at the beginning of their buffers.
+pub(super) fn restart_streams(out: &mut Commands<'_>) -> Result<(), Overflow> {
+    const OFFSETS: LoadRegisters<4> = LoadRegisters([
+        (SO_WRITE_OFFSET, 0),
+        (SO_WRITE_OFFSET + 4, 0),
+        (SO_WRITE_OFFSET + 8, 0),
+        (SO_WRITE_OFFSET + 12, 0),
+    ]);
+    golden::registers(out, OFFSETS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        engine::{Batch, Emit, Privilege},
+        intel::ring::emit::request,
+        types::GpuAddr,
+    };
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    const MEM: EngineMemory = EngineMemory {
+        ring: GgttAddr(0x0001_0000),
+        status: GgttAddr(0x0002_0000),
+        scratch: GgttAddr(0x0003_0000),
+        directory: None,
+        card: 0,
+    };
+    const STAY: Emit<'_> = Emit {
+        switch: Switch::Stay,
+        batch: Some(Batch {
+            addr: GpuAddr(0x0040_0000),
+            len: 64,
+            privilege: Privilege::User,
+        }),
+        known: None,
+        inline: &[],
+        seqno: Seqno(0x1234),
+    };
+
+    fn emitted(recipe: &Recipe, r: &Emit<'_>) -> Vec<u32> {
+        let mut buf = [0xdead_beef; 256];
+        let mut out = Commands::new(&mut buf);
+        request(recipe, r, &MEM, &mut out).unwrap();
+        out.as_slice().to_vec()
+    }
+
+    #[test]
+    fn render_request_dword_by_dword() {
+        let switch = Switch::To {
+            image: GgttAddr(0x0100_0000),
+            saved: true,
+        };
+        #[rustfmt::skip]
+        let expected: &[u32] = &[
+            // UW41: stalls of the parser (20) and the scoreboard (1).
+            0x7a00_0002, 0x0010_0002, 0, 0,
+            // Bits 24 global, 20 stall, 18 TLB, 16 media state, 15:14 store, 11 instruction, 10 texture, 4 vertex,
+            // 3 constant, 2 state.
+            0x7a00_0002, 0x0115_4c1c, 0x0003_0000, 0,
+            0x0400_0000, 0, 0x0c00_0000, 0x0100_010c, 0, 0x0400_0001,
+            // Bit 8: no privilege.
+            0x1880_0100, 0x0040_0000,
+            // Bits 24 global, 20 stall, 15:14 store, 12 render target, 7 flush, 5 data, 0 depth.
+            0x7a00_0002, 0x0110_50a1, 0x0002_0100, 0x1234,
+            0x0100_0000, 0,
+        ];
+        assert_eq!(emitted(&RENDER, &Emit { switch, ..STAY }), expected);
+        let fresh = Switch::To {
+            image: GgttAddr(0x0100_0000),
+            saved: false,
+        };
+        let fresh = Emit {
+            switch: fresh,
+            ..STAY
+        };
+        assert_eq!(emitted(&RENDER, &fresh)[11], 0x0100_0109);
+        assert_eq!(emitted(&RENDER, &STAY).len(), 16);
+    }
+
+    #[test]
+    fn other_requests_dword_by_dword() {
+        // VCS §1.2.7: bits 18 TLB, 15:14 store, 7 video pipeline; the address' bit 2 is the global table.
+        for (recipe, drop) in [(&BLITTER, 0x1304_4002), (&VIDEO, 0x1304_4082)] {
+            let mut expected = [
+                drop,
+                0x0003_0004,
+                0,
+                0,
+                0x1880_0100,
+                0x0040_0000,
+                0x1304_4002,
+                0x0002_0104,
+                0x1234,
+                0,
+            ]
+            .to_vec();
+            // V-10: 32 stores of the number into the status page.
+            for _ in 0..32 {
+                expected.extend([0x1080_0001, 0x100, 0x1234]);
+            }
+            expected.extend([0x1300_4002, 0x0003_0004, 0, 0, 0x0100_0000, 0]);
+            assert_eq!(emitted(recipe, &STAY), expected);
+        }
+    }
+
+    #[test]
+    fn no_flush_stores_where_bit_5_is_set() {
+        // VCS-066.
+        for recipe in [&BLITTER, &VIDEO] {
+            let all = emitted(recipe, &STAY);
+            let flushes = all.windows(2).filter(|w| w[0] >> 23 == 0x26);
+            assert!(flushes.clone().count() == 3 && flushes.clone().all(|w| w[1] & 0x20 == 0));
+        }
+    }
+
+    #[test]
+    fn streams_start_at_the_beginning() {
+        // M70: SO_WRITE_OFFSET0 to 3; length 2n - 1.
+        let mut buf = [0; crate::engine::STREAM_DWORDS];
+        let mut out = Commands::new(&mut buf);
+        restart_streams(&mut out).unwrap();
+        assert_eq!(
+            out.as_slice(),
+            [0x1100_0007, 0x5280, 0, 0x5284, 0, 0x5288, 0, 0x528c, 0]
+        );
+    }
+
+    proptest! {
+        /// VCS-030: the tail is a quadword. And the room that the core reserves is enough.
+        #[test]
+        fn a_request_ends_on_a_quadword_within_its_bound(
+            kind in 0usize..3,
+            inline in 0usize..40,
+            batch: bool,
+            context: Option<bool>,
+        ) {
+            let recipe = [&RENDER, &BLITTER, &VIDEO][kind];
+            let r = Emit {
+                switch: context.map_or(Switch::Stay, |saved| Switch::To {
+                    image: GgttAddr(0x1000),
+                    saved,
+                }),
+                batch: STAY.batch.filter(|_| batch),
+                inline: &[0; 40][..inline],
+                ..STAY
+            };
+            let all = emitted(recipe, &r);
+            prop_assert_eq!(all.len() % 2, 0);
+            prop_assert!(all.len() <= inline + [22, 112, 112][kind]);
+        }
+    }
+
+    #[test]
+    fn the_bounds_are_even() {
+        assert_eq!(
+            [RENDER.dwords, BLITTER.dwords, VIDEO.dwords],
+            [22, 112, 112]
+        );
+    }
+}

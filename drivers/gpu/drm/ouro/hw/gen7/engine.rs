@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The three engines: what is fixed about them.
+
+use super::{emit, golden, names, regs, CHIP};
+use crate::{
+    engine::Engine,
+    intel::ring::{
+        engine::{desc, Kind, RingEngine},
+        regs::{Base, ERROR_INSTRUCTION, ERROR_PAGE_TABLE},
+    },
+    types::EngineClass,
+};
+
+/// The render engine.
+static RENDER: RingEngine = RingEngine {
+    chip: &CHIP,
+    desc: &desc(
+        EngineClass::Render,
+        Base::RENDER,
+        true,
+        &emit::RENDER,
+        golden::DWORDS,
+        Some(0),
+    ),
+    kind: Kind::Render,
+    base: Base::RENDER,
+    status_page: regs::HWS_PGA_RENDER,
+    fault: regs::FAULT_RENDER,
+    more_units: Some(regs::SC_INSTDONE),
+    reset: Some(regs::GDRST_RENDER),
+    user: regs::GT_RENDER_USER,
+    error: regs::GT_RENDER_ERROR,
+    errors: ERROR_INSTRUCTION | ERROR_PAGE_TABLE,
+    recipe: &emit::RENDER,
+    handshake: false,
+    streams: Some(emit::restart_streams),
+    golden: Some([golden::commands, golden::registers]),
+    names: names::of(Kind::Render),
+};
+
+/// The blitter.
+static BLITTER: RingEngine = RingEngine {
+    chip: &CHIP,
+    desc: &desc(
+        EngineClass::Copy,
+        Base::BLITTER,
+        false,
+        &emit::BLITTER,
+        0,
+        Some(1),
+    ),
+    kind: Kind::Blitter,
+    base: Base::BLITTER,
+    status_page: regs::HWS_PGA_BLITTER,
+    fault: regs::FAULT_BLITTER,
+    more_units: None,
+    reset: Some(regs::GDRST_BLITTER),
+    user: regs::GT_BLITTER_USER,
+    error: regs::GT_BLITTER_ERROR,
+    errors: ERROR_INSTRUCTION | ERROR_PAGE_TABLE,
+    recipe: &emit::BLITTER,
+    handshake: false,
+    streams: None,
+    golden: None,
+    names: names::of(Kind::Blitter),
+};
+
+/// The video engine. Its wake-up before a tail was needed on the former generation only (V-13), and of errors it has
+/// one (VCS-080, VCS-081).
+static VIDEO: RingEngine = RingEngine {
+    chip: &CHIP,
+    desc: &desc(
+        EngineClass::Video,
+        Base::VIDEO,
+        false,
+        &emit::VIDEO,
+        0,
+        Some(2),
+    ),
+    kind: Kind::Video,
+    base: Base::VIDEO,
+    status_page: regs::HWS_PGA_VIDEO,
+    fault: regs::FAULT_VIDEO,
+    more_units: None,
+    reset: Some(regs::GDRST_VIDEO),
+    user: regs::GT_VIDEO_USER,
+    error: regs::GT_VIDEO_ERROR,
+    errors: ERROR_INSTRUCTION,
+    recipe: &emit::VIDEO,
+    handshake: false,
+    streams: None,
+    golden: None,
+    names: names::of(Kind::Video),
+};
+
+/// All of them, in the order of the topology.
+pub(super) static RINGS: [&RingEngine; 3] = [&RENDER, &BLITTER, &VIDEO];
+/// The same, as the core sees them.
+pub(super) static ENGINES: [&dyn Engine; 3] = [&RENDER, &BLITTER, &VIDEO];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        engine::{EngineMemory, Submission},
+        gen7::{GT1, GT2},
+        generation::{BringUpError, Generation, Layout, ResetScope, Space},
+        gt::Gt,
+        mock::{Access, Mock},
+        ring::Commands,
+        types::{CacheLevel, DmaAddr, GgttAddr, MemoryKind, Page, RingOffset},
+    };
+    use std::vec::Vec;
+
+    const MEM: EngineMemory = EngineMemory {
+        ring: GgttAddr(0x0001_0000),
+        status: GgttAddr(0x0002_0000),
+        scratch: GgttAddr(0x0003_0000),
+        directory: Some(GgttAddr(0x0010_0000)),
+        card: 0,
+    };
+
+    /// An idle, awake device.
+    fn device() -> Mock {
+        let mock = Mock::default();
+        mock.set(0x12_0008, 0x40);
+        mock.fix(0x13_0040, 1);
+        mock.fix(0x941c, 0);
+        for base in [0x2000, 0x1_2000, 0x2_2000] {
+            mock.fix(base + 0x9c, 0x200);
+            mock.fix(base + 0xc0, 0);
+        }
+        mock
+    }
+
+    #[test]
+    fn video_starts_as_the_document_says() {
+        let mock = device();
+        VIDEO.start(&mock.hw(), &MEM, &mock).unwrap();
+        let order = [
+            // VCS-019: stopped; VCS-011: status page; VCS-071: nothing reported; VCS-022, 023: flush.
+            (0x1_209c, 0x0100_0100),
+            (0x4180, 0x0002_0000),
+            (0x1_2098, 0xffff_ffff),
+            (0x1_20c0, 0x0220_0220),
+            // VCS-080: bit 0 alone; VCS-074: bits 12 and 15.
+            (0x1_20b4, 0xffff_fffe),
+            (0x1_20a8, 0xffff_6fff),
+            // VCS-033, 004, 007, 034: start, groups, base, mode, 16 pages and on; VCS-019.
+            (0x1_2038, 0x0001_0000),
+            (0x1_2220, 0xffff_ffff),
+            (0x1_2228, 0x0010_0000),
+            (0x1_229c, 0x0200_0200),
+            (0x1_203c, 0xf001),
+            (0x1_209c, 0x0100_0000),
+        ];
+        let log = mock.take();
+        let mut rest = log.as_slice();
+        for (at, value) in order {
+            let found = rest.iter().position(|a| *a == Access::W(at, value));
+            let found = found.unwrap_or_else(|| panic!("{at:#x}"));
+            rest = &rest[found + 1..];
+        }
+    }
+
+    #[test]
+    fn each_engine_has_its_own_registers() {
+        // V-09, VCS-071 and UW's HWSTAM: render reports its user interrupt.
+        for (engine, base, page, hwstam) in [
+            (&RENDER, 0x2000, 0x4080, 0xffff_fffe),
+            (&BLITTER, 0x2_2000, 0x4280, 0xffff_ffff),
+            (&VIDEO, 0x1_2000, 0x4180, 0xffff_ffff),
+        ] {
+            let mock = device();
+            engine.start(&mock.hw(), &MEM, &mock).unwrap();
+            assert_eq!(mock.written(page), [0x0002_0000]);
+            assert_eq!(mock.written(base + 0x98), [hwstam]);
+            assert_eq!(mock.written(base + 0x29c), [0x0200_0200]);
+        }
+    }
+
+    #[test]
+    fn starting_work_is_one_posted_write() {
+        for (engine, at) in [(&RENDER, 0x2030), (&BLITTER, 0x2_2030), (&VIDEO, 0x1_2030)] {
+            let mock = device();
+            let mut gt = Gt {
+                awake: true,
+                fifo: 40,
+                ..Gt::default()
+            };
+            let tail = Submission::Tail(RingOffset(0x1238));
+            engine.submit(&mock.hw(), &mut gt, tail, &mock).unwrap();
+            assert_eq!(mock.take(), [Access::W(at, 0x1238)]);
+        }
+    }
+
+    #[test]
+    fn an_engine_is_reset_alone() {
+        // V-15: bits 1, 2 and 3, in the order of the topology: render, blitter, video.
+        for (n, bit, base) in [(0, 2, 0x2000), (1, 8, 0x2_2000), (2, 4, 0x1_2000)] {
+            let mock = device();
+            GT2.reset(&mock.hw(), ResetScope::Engine(n), &mock).unwrap();
+            assert_eq!(mock.written(0x941c), [bit, bit]);
+            assert_eq!(mock.written(base + 0x3c), [0]);
+            // Nothing of the others is touched.
+            for other in [0x2000u32, 0x1_2000, 0x2_2000]
+                .iter()
+                .filter(|b| **b != base)
+            {
+                assert!((0..0x100).all(|at| mock.written(other + at).is_empty()));
+            }
+            // What a reset of the render engine undoes is done again, of this chip.
+            assert_eq!(mock.written(0x2090).len(), usize::from(n == 0));
+            assert_eq!(mock.written(0xe100), []);
+            assert_eq!(mock.written(0xb01c), []);
+        }
+        let mock = device();
+        GT1.reset(&mock.hw(), ResetScope::Engine(0), &mock).unwrap();
+        assert_eq!(mock.written(0xe100), [0x0008_0008]);
+        assert_eq!(
+            GT1.reset(&mock.hw(), ResetScope::Engine(3), &mock),
+            Err(BringUpError::Unsupported("an engine that is not there"))
+        );
+    }
+
+    #[test]
+    fn engines_say_that_they_are_reset_alone() {
+        assert_eq!(
+            RINGS.map(|e| e.desc().reset_group),
+            [Some(0), Some(1), Some(2)]
+        );
+        assert_eq!(RINGS.map(|e| e.desc().contexts), [true, false, false]);
+        assert_eq!(RINGS.map(|e| e.desc().copy_pages), [0, 32767, 0]);
+        let restarts = |e: &RingEngine| {
+            let mut buf = [0; crate::engine::STREAM_DWORDS];
+            e.restart_streams(&mut Commands::new(&mut buf)).is_ok()
+        };
+        assert_eq!(RINGS.map(restarts), [true, false, false]);
+    }
+
+    #[test]
+    fn a_device_is_brought_up() {
+        let mock = device();
+        mock.config(0x50, 0x0200);
+        mock.set(0x21a8, 0x3f);
+        mock.set(0xa180, 0x20);
+        mock.aperture.set(256 << 20);
+        mock.iommu.set(true);
+        let topo = GT2.probe(&mock.hw(), &crate::chips::ALL[0]).unwrap();
+        // An IOMMU does not matter; bits 31:24 of the card's word are the way that wakes it.
+        assert!(matches!(
+            topo.space,
+            Space::Aliasing {
+                directories: 512,
+                align: 16
+            }
+        ));
+        assert_eq!((topo.context_bytes, topo.card), (4096, 0x0100_0000));
+        assert_eq!((topo.timestamp_hz, topo.llc), (12_500_000, true));
+        assert_eq!(topo.fences.map(|f| f.count()), Some(32));
+        // Equal channels: swizzle, which the engines do by bit 5.
+        let layout = Layout {
+            scratch: Page {
+                addr: DmaAddr(0x1000),
+                memory: MemoryKind::System,
+                cache: CacheLevel::Coherent,
+            },
+            directory: MEM.directory,
+        };
+        let hw = crate::io::Hw {
+            card: topo.card,
+            ..mock.hw()
+        };
+        mock.take();
+        GT2.start(&hw, &topo, &layout, &mock).unwrap();
+        let log = mock.take();
+        let at = |write| log.iter().position(|a| *a == write).unwrap();
+        let order: Vec<_> = [
+            // Awake, reset, the device's and the render engine's workarounds, swizzle, tables, flush.
+            Access::W(0xa188, 0x0001_0001),
+            Access::W(0x941c, 1),
+            Access::W(0xb01c, 0x3c47_ff8c),
+            Access::W(0x229c, 0x2800_2800),
+            Access::W(0x4030, 0x0020_0020),
+            Access::W(0x1_4090, 0x300),
+            Access::W(0x10_1008, 1),
+        ]
+        .map(at)
+        .to_vec();
+        assert!(order.is_sorted());
+        assert!(!log.iter().any(|a| matches!(a, Access::W(0x2520, _))));
+    }
+}

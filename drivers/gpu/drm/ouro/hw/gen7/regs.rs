@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Registers that only this generation has, or has elsewhere, beside those of [`crate::intel::ring::regs`] and
+//! [`crate::intel::processor::gt_regs`].
+//!
+//! Rows of the digest as each says; where none is given, offset and bits are the upstream driver's.
+
+pub(super) use crate::intel::{processor::gt_regs::*, ring::regs::*};
+
+use bitfield_struct::bitfield;
+use static_assertions::const_assert_eq;
+
+// --- Of each engine, from its base ---
+
+/// Mode of the engine; masked (VCS §1.1.3.4: `MFX_MODE`; V-06).
+pub(super) const MODE: u32 = 0x29c;
+/// Bit 9 of [`MODE`]: batches are translated by the directory (VCS-007).
+pub(super) const MODE_PPGTT: u16 = 1 << 9;
+/// Bit 13 of [`MODE`]: translations are dropped only by commands that say so. Render only (V-06).
+pub(super) const MODE_EXPLICIT_TLB: u16 = 1 << 13;
+/// Bit 11 of [`MODE`]: replay. Render only (V-06).
+pub(super) const MODE_REPLAY: u16 = 1 << 11;
+
+// --- Status pages (VCS §1.1.2.2.1, V-09): not among the engines' registers ---
+
+/// Address of the render engine's status page in the global table, bits 31:12.
+pub(super) const HWS_PGA_RENDER: u32 = 0x4080;
+/// The video engine's (VCS-011).
+pub(super) const HWS_PGA_VIDEO: u32 = 0x4180;
+/// The blitter's.
+pub(super) const HWS_PGA_BLITTER: u32 = 0x4280;
+
+// --- Waking it (V-04) ---
+
+/// Bit 0: stay awake; masked. Several may ask, each by a bit of its own.
+pub(super) const FORCEWAKE_MT: u32 = 0xa188;
+/// Bit 0: it is awake.
+pub(super) const FORCEWAKE_MT_ACK: u32 = 0x13_0040;
+/// Says whether several may ask.
+pub(super) const ECOBUS: u32 = 0xa180;
+/// Bit 5 of [`ECOBUS`]: they may.
+pub(super) const ECOBUS_MT: u32 = 1 << 5;
+
+// --- Reset (V-15) ---
+
+/// Bit 1 of [`GDRST`]: the render engine.
+pub(super) const GDRST_RENDER: u32 = 1 << 1;
+/// Bit 2 of [`GDRST`]: the video engine.
+pub(super) const GDRST_VIDEO: u32 = 1 << 2;
+/// Bit 3 of [`GDRST`]: the blitter.
+pub(super) const GDRST_BLITTER: u32 = 1 << 3;
+
+// --- Translation (V-24) ---
+
+/// Bits 9:8 of [`GAC_ECO_BITS`]: fetch 64 bytes of a table.
+pub(super) const GAC_ECO_BITS_64_BYTES: u32 = 3 << 8;
+/// Bit 3 of [`GAM_ECOCHK`]: tables are in the last-level cache.
+pub(super) const GAM_ECOCHK_LLC: u32 = 1 << 3;
+/// Bit 4 of [`GAM_ECOCHK`]: they are graphics data, which others do not see.
+pub(super) const GAM_ECOCHK_GFDT: u32 = 1 << 4;
+
+// --- The render engine ---
+
+/// Which units of the slices are done: the second word after `INSTDONE` (M70: `SC_INSTDONE`).
+pub(super) const SC_INSTDONE: u32 = 0x7100;
+/// Where the first of four streams of vertices is written next, in its buffer; a dword each (M70).
+pub(super) const SO_WRITE_OFFSET: u32 = 0x5280;
+/// Bytes of the parts of a context image.
+pub(super) const CXT_SIZE: u32 = 0x21a8;
+
+/// [`CXT_SIZE`], in lines of 64 bytes.
+#[bitfield(u32)]
+#[derive(PartialEq, Eq)]
+pub(super) struct ContextSize {
+    /// Bits 5:0: state of vertex fetching.
+    #[bits(6)]
+    pub(super) vertex: u8,
+    #[bits(3)]
+    __: u8,
+    /// Bits 15:9: the extended part.
+    #[bits(7)]
+    pub(super) extended: u8,
+    #[bits(16)]
+    __: u16,
+}
+const_assert_eq!(core::mem::size_of::<ContextSize>(), 4);
+
+// --- Workarounds and settings: see [`super::workarounds`] ---
+
+/// 3D chicken bits; masked.
+pub(super) const CHICKEN3_3D: u32 = 0x2090;
+/// How threads of the fixed functions are given out.
+pub(super) const FF_THREAD_MODE: u32 = 0x20a0;
+/// Cache mode; masked, saved with a context.
+pub(super) const CACHE_MODE_0: u32 = 0x7000;
+/// More of it; masked, saved with a context.
+pub(super) const CACHE_MODE_1: u32 = 0x7004;
+/// How pixels are spread over the slices; masked.
+pub(super) const GT_MODE: u32 = 0x7008;
+/// Chicken bits of what slices share; masked.
+pub(super) const COMMON_SLICE_CHICKEN1: u32 = 0x7010;
+/// How much of the last-level cache is shared.
+pub(super) const MBCUNIT_SNPCR: u32 = 0x900c;
+/// Chicken bits of the way to memory.
+pub(super) const SQ_CHICKEN_MBCUNIT: u32 = 0x9030;
+/// Control of the L3 cache.
+pub(super) const L3CNTLREG1: u32 = 0xb01c;
+/// Its chicken bits.
+pub(super) const L3_CHICKEN_MODE: u32 = 0xb030;
+/// Its queue.
+pub(super) const L3SQCREG4: u32 = 0xb034;
+/// Chicken bits of half a slice; masked. On GT1.
+pub(super) const HALF_SLICE_CHICKEN1: u32 = 0xe100;
+/// Chicken bits of a row of units; masked.
+pub(super) const ROW_CHICKEN2: u32 = 0xe4f4;
+/// Those of the second row, which only GT2 has; masked.
+pub(super) const ROW_CHICKEN2_GT2: u32 = 0xf4f4;
+
+/// Bit 5 of [`ARB_MODE`]: swizzle.
+pub(super) const ARB_MODE_SWIZZLE: u16 = 1 << 5;

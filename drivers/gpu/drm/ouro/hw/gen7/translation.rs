@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Switching translation on: each engine has a mode of its own (VCS-003 to VCS-007, V-05, V-24).
+
+use super::regs::{
+    masked, Base, GAC_ECO_BITS, GAC_ECO_BITS_64_BYTES, GAM_ECOCHK, GAM_ECOCHK_GFDT, GAM_ECOCHK_LLC,
+    MODE, MODE_PPGTT,
+};
+use crate::{
+    intel::{processor::translation, ring::fixes::Fix},
+    io::Hw,
+    types::GgttAddr,
+};
+
+/// Caching of translations, for all engines (V-24).
+pub(super) const SETTINGS: &[Fix] = &[
+    Fix::bits(GAC_ECO_BITS, GAC_ECO_BITS_64_BYTES, 0),
+    Fix::bits(GAM_ECOCHK, GAM_ECOCHK_LLC, GAM_ECOCHK_GFDT),
+];
+
+/// Loads an engine's directory, and has it translate by that (VCS-004, VCS-007). Its ring is stopped.
+pub(super) fn load_directory(hw: &Hw<'_>, engine: Base, slot: GgttAddr) {
+    translation::load_directory(hw, engine, slot);
+    hw.regs.write32(engine.at(MODE), masked(MODE_PPGTT, 0));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        gen7::CHIP,
+        intel::ring::fixes,
+        mock::{Access, Mock},
+    };
+
+    #[test]
+    fn tables_are_fetched_as_v_24_says() {
+        let mock = Mock::default();
+        mock.set(0x12_0008, 0x40);
+        mock.set(0x1_4090, 0x1);
+        mock.set(0x4090, 0x14);
+        fixes::apply(&CHIP, &mock.hw(), SETTINGS, &mock).unwrap();
+        assert_eq!(mock.written(0x1_4090), [0x301]);
+        assert_eq!(mock.written(0x4090), [0xc]);
+    }
+
+    #[test]
+    fn groups_base_and_mode_in_this_order() {
+        // VCS-004, V-05: slot 0x200, 64 bytes each 16 slots; MFX_MODE bit 9.
+        let mock = Mock::default();
+        load_directory(&mock.hw(), Base::VIDEO, GgttAddr(0x0020_0000));
+        assert_eq!(
+            mock.take(),
+            [
+                Access::W(0x1_2220, 0xffff_ffff),
+                Access::W(0x1_2228, 0x0020_0000),
+                Access::W(0x1_229c, 0x0200_0200),
+            ]
+        );
+    }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Bits that must be other than after a reset, each with its reason; and the set-up of the L3 cache.
+//!
+//! No document of this generation is there for these registers: all are the upstream driver's, whose names of the
+//! workarounds stand beside them. Those in registers that a context saves are in its first image
+//! ([`super::golden`]). The chicken bits of the display's planes are left out: nothing is shown.
+
+use super::regs::{
+    Base, CHICKEN3_3D, COMMON_SLICE_CHICKEN1, FF_THREAD_MODE, GT_MODE, HALF_SLICE_CHICKEN1,
+    L3CNTLREG1, L3SQCREG4, L3_CHICKEN_MODE, MBCUNIT_SNPCR, MI_MODE, MI_MODE_ASYNC_FLIP, MODE,
+    MODE_EXPLICIT_TLB, MODE_REPLAY, RC_CONTROL, RC_STATE, ROW_CHICKEN2, ROW_CHICKEN2_GT2,
+    SQ_CHICKEN_MBCUNIT, UCGCTL2,
+};
+use crate::intel::ring::fixes::Fix;
+
+/// Render standby is off: the device is kept awake while it works.
+const RC_OFF: [Fix; 2] = [Fix::write(RC_CONTROL, 0), Fix::write(RC_STATE, 0)];
+/// Bit 13, `WaDisableRCZUnitClockGating`: the clock of the depth cache is not gated. Others stay (UW47).
+const UNGATED: Fix = Fix::bits(UCGCTL2, 1 << 13, 0);
+/// Bit 11, `WaCatErrorRejectionIssue`.
+const REJECTION: Fix = Fix::bits(SQ_CHICKEN_MBCUNIT, 1 << 11, 0);
+/// Bits 22:21 are 1: a middle share of the last-level cache.
+const CACHE_SHARE: Fix = Fix::bits(MBCUNIT_SNPCR, 1 << 21, 1 << 22);
+/// Bit 10 clear, `WaDisableRHWOOptimizationForRenderHang`.
+const RHWO: Fix = Fix::masked(COMMON_SLICE_CHICKEN1, 0, 1 << 10);
+/// `WaApplyL3ControlAndL3ChickenMode`; bit 27 clear, `WaForceL3Serialization`.
+const L3: [Fix; 3] = [
+    Fix::write(L3CNTLREG1, 0x3c47_ff8c),
+    Fix::write(L3_CHICKEN_MODE, 0x2000_0000),
+    Fix::bits(L3SQCREG4, 0, 1 << 27),
+];
+/// Bit 0: clocks of idle units are not gated with those of a row.
+const ROW: Fix = Fix::masked(ROW_CHICKEN2, 1 << 0, 0);
+
+/// Those of the whole device, on GT1.
+pub(super) const DEVICE_GT1: &[Fix] = &[
+    RC_OFF[0],
+    RC_OFF[1],
+    ROW,
+    UNGATED,
+    REJECTION,
+    CACHE_SHARE,
+    RHWO,
+    L3[0],
+    L3[1],
+    L3[2],
+];
+/// On GT2, whose second row must be told too.
+pub(super) const DEVICE_GT2: &[Fix] = &[
+    RC_OFF[0],
+    RC_OFF[1],
+    ROW,
+    Fix::masked(ROW_CHICKEN2_GT2, 1 << 0, 0),
+    UNGATED,
+    REJECTION,
+    CACHE_SHARE,
+    RHWO,
+    L3[0],
+    L3[1],
+    L3[2],
+];
+
+/// Bit 10, `WaDisableEarlyCull`.
+const EARLY_CULL: Fix = Fix::masked(CHICKEN3_3D, 1 << 10, 0);
+/// Bits 18:16, 14:12 and 6:4 are 0, `WaVSThreadDispatchOverride`: the hardware gives out threads of all kinds.
+const THREADS: Fix = Fix::bits(FF_THREAD_MODE, 0, 0x7_7070);
+/// Bits 13 and 11, `WaBCSVCSTlbInvalidationMode`.
+const TLB_MODE: Fix = Fix::masked(Base::RENDER.at(MODE), MODE_EXPLICIT_TLB | MODE_REPLAY, 0);
+/// Bits 9 and 7 are 1 and 0: pixels go to the slices in blocks of 16 by 4.
+const BLOCKS: Fix = Fix::masked(GT_MODE, 1 << 9, 1 << 7);
+/// Bit 14, `WaDisableAsyncFlipPerfMode`.
+const ASYNC_FLIP: Fix = Fix::masked(Base::RENDER.at(MI_MODE), MI_MODE_ASYNC_FLIP, 0);
+
+/// The render engine's, after a reset of it, on GT1.
+pub(super) const RENDER_GT1: &[Fix] = &[
+    EARLY_CULL,
+    THREADS,
+    // Bit 3, WaDisablePSDDualDispatchEnable.
+    Fix::masked(HALF_SLICE_CHICKEN1, 1 << 3, 0),
+    TLB_MODE,
+    BLOCKS,
+    ASYNC_FLIP,
+];
+/// On GT2.
+pub(super) const RENDER_GT2: &[Fix] = &[EARLY_CULL, THREADS, TLB_MODE, BLOCKS, ASYNC_FLIP];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        gen7::CHIP,
+        intel::ring::fixes,
+        mock::{Access, Mock},
+    };
+    use std::vec::Vec;
+
+    /// What a list writes, on a device that reads `ones` in one register.
+    fn written(list: &[Fix], ones: u32) -> Vec<(u32, u32)> {
+        let mock = Mock::default();
+        mock.set(0x12_0008, 0x40);
+        mock.set(ones, u32::MAX);
+        fixes::apply(&CHIP, &mock.hw(), list, &mock).unwrap();
+        let writes = mock.take().into_iter().filter_map(|a| match a {
+            Access::W(at, value) => Some((at, value)),
+            _ => None,
+        });
+        writes.collect()
+    }
+
+    #[test]
+    fn the_devices_are_upstreams() {
+        let gt2 = [
+            (0xa090, 0),
+            (0xa094, 0),
+            (0xe4f4, 0x0001_0001),
+            (0xf4f4, 0x0001_0001),
+            (0x9404, 0x2000),
+            (0x9030, 0x800),
+            (0x900c, 0x0020_0000),
+            (0x7010, 0x0400_0000),
+            (0xb01c, 0x3c47_ff8c),
+            (0xb030, 0x2000_0000),
+            (0xb034, 0),
+        ];
+        assert_eq!(written(DEVICE_GT2, 0), gt2);
+        let gt1: Vec<_> = gt2.into_iter().filter(|w| w.0 != 0xf4f4).collect();
+        assert_eq!(written(DEVICE_GT1, 0), gt1);
+    }
+
+    #[test]
+    fn the_render_engines_are_upstreams() {
+        let gt1 = [
+            (0x2090, 0x0400_0400),
+            (0x20a0, 0),
+            (0xe100, 0x0008_0008),
+            (0x229c, 0x2800_2800),
+            (0x7008, 0x0280_0200),
+            (0x209c, 0x4000_4000),
+        ];
+        assert_eq!(written(RENDER_GT1, 0), gt1);
+        let gt2: Vec<_> = gt1.into_iter().filter(|w| w.0 != 0xe100).collect();
+        assert_eq!(written(RENDER_GT2, 0), gt2);
+    }
+
+    #[test]
+    fn bits_of_others_stay() {
+        for (at, value) in [
+            (0x9404, u32::MAX),
+            (0x9030, u32::MAX),
+            (0x900c, 0xffbf_ffff),
+            (0xb034, 0xf7ff_ffff),
+        ] {
+            assert!(written(DEVICE_GT2, at).contains(&(at, value)), "{at:#x}");
+        }
+        assert!(written(RENDER_GT2, 0x20a0).contains(&(0x20a0, 0xfff8_8f8f)));
+    }
+}
