@@ -59,6 +59,8 @@ pub struct EngineDesc {
     pub port: PortKind,
     /// Bytes of its ring: a power of two.
     pub ring_bytes: u32,
+    /// Where addresses end that its ring may have.
+    pub ring_end: u64,
     /// The dword that does nothing: what a ring is filled up with to its end.
     pub noop: u32,
     /// Dwords that [`Engine::emit`] writes at most, beside [`Emit::inline`].

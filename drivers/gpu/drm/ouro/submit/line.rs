@@ -27,18 +27,35 @@ pub(super) fn pages(
     count: u32,
     owner: Owner<'_>,
 ) -> Result<(DmaPages, Mapping)> {
+    pages_below(space, dma, count, owner, u64::MAX)
+}
+
+/// The same, with an address below `end`; the higher the better, out of the way of fixed addresses.
+fn pages_below(
+    space: &Arc<Space>,
+    dma: &Arc<DmaDevice>,
+    count: u32,
+    owner: Owner<'_>,
+    end: u64,
+) -> Result<(DmaPages, Mapping)> {
     let memory = DmaPages::new(dma, count as usize, Caching::WriteBack)?;
-    let mapping = space.map(
-        Place::Within {
-            range: (0, u64::MAX),
-            align: 4096,
-            rather: None,
-        },
-        count.into(),
-        owner,
-        Looks::system(CacheLevel::Coherent),
-        memory.addresses().iter().copied(),
-    )?;
+    let map = |start| {
+        space.map(
+            Place::Within {
+                range: (start, end),
+                align: 4096,
+                rather: None,
+            },
+            count.into(),
+            owner,
+            Looks::system(CacheLevel::Coherent),
+            memory.addresses().iter().copied(),
+        )
+    };
+    let mapping = match end {
+        u64::MAX => map(0),
+        _ => map(end - end / 32).or_else(|_| map(0)),
+    }?;
     Ok((memory, mapping))
 }
 
@@ -64,7 +81,8 @@ impl Line {
         dma: &Arc<DmaDevice>,
     ) -> Result<Arc<Self>> {
         let desc = hw.desc();
-        let (ring, ring_at) = pages(space, dma, desc.ring_bytes / 4096, Owner::Commands)?;
+        let (count, owner) = (desc.ring_bytes / 4096, Owner::Commands);
+        let (ring, ring_at) = pages_below(space, dma, count, owner, desc.ring_end)?;
         let (status, status_at) = pages(space, dma, 1, Owner::Kernel)?;
         let (scratch, scratch_at) = pages(space, dma, 1, Owner::Kernel)?;
         let this = Self {

@@ -85,6 +85,7 @@ const fn engine(
             registers: base,
             port: PortKind::List { depth: ELEMENTS },
             ring_bytes: RING_BYTES,
+            ring_end: u64::MAX,
             noop: commands::NOOP,
             emit_dwords: emit::dwords(class),
             golden_dwords: match class {

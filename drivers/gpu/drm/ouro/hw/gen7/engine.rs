@@ -3,7 +3,7 @@
 
 use super::{emit, golden, names, regs, CHIP};
 use crate::{
-    engine::Engine,
+    engine::{Engine, EngineDesc},
     intel::ring::{
         engine::{desc, Kind, RingEngine},
         regs::{Base, ERROR_INSTRUCTION, ERROR_PAGE_TABLE},
@@ -11,17 +11,23 @@ use crate::{
     types::EngineClass,
 };
 
+/// Bits 31:29 of a ring's address are zero: it lies below 512 MiB (VCS-033). The upstream driver has rings anywhere.
+const RING_END: u64 = 512 << 20;
+
 /// The render engine.
 static RENDER: RingEngine = RingEngine {
     chip: &CHIP,
-    desc: &desc(
-        EngineClass::Render,
-        Base::RENDER,
-        true,
-        &emit::RENDER,
-        golden::DWORDS,
-        Some(0),
-    ),
+    desc: &EngineDesc {
+        ring_end: RING_END,
+        ..desc(
+            EngineClass::Render,
+            Base::RENDER,
+            true,
+            &emit::RENDER,
+            golden::DWORDS,
+            Some(0),
+        )
+    },
     kind: Kind::Render,
     base: Base::RENDER,
     status_page: regs::HWS_PGA_RENDER,
@@ -41,14 +47,17 @@ static RENDER: RingEngine = RingEngine {
 /// The blitter.
 static BLITTER: RingEngine = RingEngine {
     chip: &CHIP,
-    desc: &desc(
-        EngineClass::Copy,
-        Base::BLITTER,
-        false,
-        &emit::BLITTER,
-        0,
-        Some(1),
-    ),
+    desc: &EngineDesc {
+        ring_end: RING_END,
+        ..desc(
+            EngineClass::Copy,
+            Base::BLITTER,
+            false,
+            &emit::BLITTER,
+            0,
+            Some(1),
+        )
+    },
     kind: Kind::Blitter,
     base: Base::BLITTER,
     status_page: regs::HWS_PGA_BLITTER,
@@ -69,14 +78,17 @@ static BLITTER: RingEngine = RingEngine {
 /// one (VCS-080, VCS-081).
 static VIDEO: RingEngine = RingEngine {
     chip: &CHIP,
-    desc: &desc(
-        EngineClass::Video,
-        Base::VIDEO,
-        false,
-        &emit::VIDEO,
-        0,
-        Some(2),
-    ),
+    desc: &EngineDesc {
+        ring_end: RING_END,
+        ..desc(
+            EngineClass::Video,
+            Base::VIDEO,
+            false,
+            &emit::VIDEO,
+            0,
+            Some(2),
+        )
+    },
     kind: Kind::Video,
     base: Base::VIDEO,
     status_page: regs::HWS_PGA_VIDEO,
@@ -229,6 +241,7 @@ mod tests {
             RINGS.map(|e| e.desc().reset_group),
             [Some(0), Some(1), Some(2)]
         );
+        assert_eq!(RINGS.map(|e| e.desc().ring_end), [0x2000_0000; 3]);
         assert_eq!(RINGS.map(|e| e.desc().contexts), [true, false, false]);
         assert_eq!(RINGS.map(|e| e.desc().copy_pages), [0, 32767, 0]);
         let restarts = |e: &RingEngine| {

@@ -65,6 +65,7 @@ static DESC: EngineDesc = EngineDesc {
     registers: regs::CP_RB_BASE,
     port: PortKind::Ring,
     ring_bytes: RING_BYTES,
+    ring_end: u64::MAX,
     noop: FILLER,
     emit_dwords: emit::DWORDS,
     golden_dwords: 0,

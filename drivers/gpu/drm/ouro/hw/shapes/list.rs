@@ -49,6 +49,7 @@ static DESC: EngineDesc = EngineDesc {
     registers: 0,
     port: PortKind::List { depth: DEPTH },
     ring_bytes: RING_BYTES,
+    ring_end: u64::MAX,
     emit_dwords: 8,
     noop: op::NOOP,
     golden_dwords: 2,

@@ -97,6 +97,7 @@ pub(crate) const fn desc(
         registers: base.0,
         port: PortKind::Ring,
         ring_bytes: RING_BYTES,
+        ring_end: u64::MAX,
         noop: NOOP,
         emit_dwords: recipe.dwords,
         golden_dwords: golden,
