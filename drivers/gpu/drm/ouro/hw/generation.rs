@@ -194,6 +194,11 @@ impl Topology {
         self.llc || self.local.is_some()
     }
 
+    /// Whether an engine that hangs is reset while others work.
+    pub fn resets_engines(&self) -> bool {
+        self.engines.iter().all(|e| e.desc().reset_group.is_some())
+    }
+
     /// What user space calls an engine: its class, and its number among those of the class that this card has.
     pub fn name(&self, engine: usize) -> Option<EngineId> {
         let class = self.engines.get(engine)?.desc().id.class;

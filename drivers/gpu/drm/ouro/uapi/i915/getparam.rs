@@ -84,8 +84,12 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         | abi::I915_PARAM_HAS_EXEC_CAPTURE
         | abi::I915_PARAM_HAS_EXEC_TIMELINE_FENCES => 1,
 
-        // Of all engines; 2 would say that each can be reset by itself.
-        abi::I915_PARAM_HAS_GPU_RESET => (gpu.recovery().allowed() != Allowed::None).into(),
+        // 2 says that a hung engine is reset while the others work, 1 that all are reset together.
+        abi::I915_PARAM_HAS_GPU_RESET => match gpu.recovery().allowed() {
+            Allowed::None => 0,
+            Allowed::Engine if topology.resets_engines() => 2,
+            Allowed::All | Allowed::Engine => 1,
+        },
 
         abi::I915_PARAM_HAS_SCHEDULER if gpu.has_scheduler() => {
             (abi::I915_SCHEDULER_CAP_ENABLED

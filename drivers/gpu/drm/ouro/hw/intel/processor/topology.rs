@@ -147,6 +147,8 @@ mod tests {
         assert_eq!(t.fences.unwrap().count(), 16);
         assert_eq!(t.card, 0x0007_001a);
         assert!(t.context.is_some());
+        // UW46.
+        assert!(!t.resets_engines());
         // Nothing was written.
         assert!(mock.take().iter().all(|a| matches!(a, Access::R(_))));
     }
