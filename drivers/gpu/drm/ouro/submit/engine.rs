@@ -15,7 +15,11 @@ use kernel::{
         Arc, SpinLockIrq,
     },
 };
-use ouro_hw::{engine::PortKind, types::Seqno};
+use ouro_hw::{
+    engine::{PortKind, STREAM_DWORDS},
+    ring::Commands,
+    types::Seqno,
+};
 use ouro_kernel::{fence, list::MemberList, pci::DmaDevice, time};
 
 use super::{
@@ -212,6 +216,14 @@ impl Engine {
     /// Whether it takes lists of contexts.
     pub(crate) fn has_lists(&self) -> bool {
         matches!(self.hw.desc().port, PortKind::List { .. })
+    }
+
+    /// Whether it has streams that shaders write, which may start anew:
+    /// [`Work::BatchOfNewStreams`](super::request::Work::BatchOfNewStreams).
+    pub(crate) fn has_streams(&self) -> bool {
+        let mut commands = [0; STREAM_DWORDS];
+        let mut commands = Commands::new(&mut commands);
+        self.hw.restart_streams(&mut commands).is_ok()
     }
 
     /// The number up to which all requests are done.

@@ -106,6 +106,8 @@ pub(crate) struct Exec {
     pub(crate) context: Arc<Context>,
     pub(crate) objects: KVVec<Entry>,
     pub(crate) source: Source,
+    /// The streams that shaders write start at the beginning of their buffers. The engine has some.
+    pub(crate) new_streams: bool,
     /// User space says that its presumed addresses stand in the objects: what has not moved needs
     /// no relocation.
     pub(crate) trust_presumed: bool,
@@ -296,7 +298,10 @@ impl Exec {
         let mut prepared = draft.complete(
             Parts {
                 context: context.take(),
-                work: Work::Batch(batch),
+                work: match self.new_streams {
+                    false => Work::Batch(batch),
+                    true => Work::BatchOfNewStreams(batch),
+                },
                 objects,
                 evidence,
                 shadow,

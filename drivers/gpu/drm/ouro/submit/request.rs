@@ -308,6 +308,9 @@ pub(crate) enum Work {
     GoldenRegisters,
     /// What user space has written.
     Batch(Batch),
+    /// The same, and the streams that shaders write start at the beginning of their buffers, on an engine that has
+    /// such streams.
+    BatchOfNewStreams(Batch),
     /// A copy of pages, on an engine that can.
     Copy(PageCopy),
     /// Pages are set to a value, on an engine that can.
@@ -464,7 +467,7 @@ impl Request {
     /// What user space wants it to run.
     pub(crate) fn batch(&self) -> Option<Batch> {
         match self.work {
-            Work::Batch(batch) => Some(batch),
+            Work::Batch(batch) | Work::BatchOfNewStreams(batch) => Some(batch),
             _ => None,
         }
     }

@@ -91,6 +91,17 @@ TEST_F(exec_args, flags_of_other_chips)
 	FAILS(I915_EXEC_SECURE, EPERM);
 }
 
+/* Only Gen7 has registers for it, and only its render engine. */
+TEST_F(exec_args, streams_start_anew)
+{
+	if (strcmp(self->gpu.backend->name, "gen7"))
+		SKIP(return, "Gen7 alone has the flag GEN7_SOL_RESET");
+	RUNS(I915_EXEC_GEN7_SOL_RESET);
+	RUNS(I915_EXEC_RENDER | I915_EXEC_GEN7_SOL_RESET);
+	FAILS(I915_EXEC_BLT | I915_EXEC_GEN7_SOL_RESET, EINVAL);
+	FAILS(I915_EXEC_BSD | I915_EXEC_GEN7_SOL_RESET, EINVAL);
+}
+
 TEST_F(exec_args, rings)
 {
 	__u64 ring;

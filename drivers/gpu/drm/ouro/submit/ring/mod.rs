@@ -14,7 +14,7 @@ use kernel::{
 };
 use ouro_core::port::{ContextKey, RingPort};
 use ouro_hw::{
-    engine::{Batch, Emit, Submission, Switch, COPY_DWORDS},
+    engine::{Batch, Emit, Submission, Switch, COPY_DWORDS, STREAM_DWORDS},
     ring::Commands,
 };
 use ouro_kernel::{mmio, time};
@@ -120,7 +120,8 @@ impl Engine {
     /// Whether any request fits, in the room of what is done too.
     fn has_room(&self, queue: &mut RingQueue) -> bool {
         let desc = self.hw.desc();
-        let most = desc.emit_dwords + desc.golden_dwords.max(COPY_DWORDS);
+        let inline = desc.golden_dwords.max(COPY_DWORDS).max(STREAM_DWORDS);
+        let most = desc.emit_dwords + inline;
         if !queue.port.has_room(most) {
             let mut tail = None;
             for request in queue.flight.iter() {
@@ -174,6 +175,13 @@ impl Engine {
                 f(None, commands.as_slice(), &mut [0; MAX_EMIT + COPY_DWORDS])
             }
             Work::Batch(batch) => f(Some(batch), &[], &mut [0; MAX_EMIT]),
+            Work::BatchOfNewStreams(batch) => {
+                let mut commands = [0; STREAM_DWORDS];
+                let mut commands = Commands::new(&mut commands);
+                self.hw.restart_streams(&mut commands).ok()?;
+                let buffer = &mut [0; MAX_EMIT + STREAM_DWORDS];
+                f(Some(batch), commands.as_slice(), buffer)
+            }
             Work::Nothing => f(None, &[], &mut [0; MAX_EMIT]),
         }
     }

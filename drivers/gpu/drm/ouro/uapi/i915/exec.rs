@@ -34,6 +34,7 @@ const FLAGS: u64 = (abi::I915_EXEC_RING_MASK
     | abi::I915_EXEC_NO_RELOC
     | abi::I915_EXEC_HANDLE_LUT
     | abi::I915_EXEC_BSD_MASK
+    | abi::I915_EXEC_GEN7_SOL_RESET
     | abi::I915_EXEC_FENCE_IN
     | abi::I915_EXEC_FENCE_OUT
     | abi::I915_EXEC_FENCE_SUBMIT
@@ -66,8 +67,9 @@ const LOW: u64 = 1 << 32;
 /// `GEM_EXECBUFFER2` and `GEM_EXECBUFFER2_WR` submit a batch: they look up its objects, place and
 /// relocate them, and publish a request to the engine.
 ///
-/// Errors: `EINVAL` for unknown flags, for a batch that does not lie in its object or that the
-/// batch writes, and for relocations and addresses that cannot be; `EPERM` for `SECURE`; `ENOENT`
+/// Errors: `EINVAL` for unknown flags and those of other engines, for a batch that does not lie in
+/// its object or that the batch writes, and for relocations and addresses that cannot be; `EPERM` for
+/// `SECURE`; `ENOENT`
 /// for an unknown context, handle or syncobj; `EIO` if the context is banned or the device has been
 /// given up; `ENOSPC` if the objects do not fit into the address space together; `EAGAIN` on a
 /// non-blocking file whose context has too many requests in flight; `EFAULT`, `ENOMEM`,
@@ -101,6 +103,8 @@ pub(super) fn execbuffer2(
 
     let Selected { context, target } =
         engines::select(gpu, client.context(arg.rsvd1 as u32)?, flags)?;
+    let new_streams = flags & u64::from(abi::I915_EXEC_GEN7_SOL_RESET) != 0;
+    require(!new_streams || target.engine().has_streams())?;
     gpu.working()?;
     if context.is_banned() {
         return Err(EIO);
@@ -134,6 +138,7 @@ pub(super) fn execbuffer2(
             start,
             len: len.min(u64::from(u32::MAX)) as u32,
         },
+        new_streams,
         trust_presumed: flags & u64::from(abi::I915_EXEC_NO_RELOC) != 0,
         after,
         lead,

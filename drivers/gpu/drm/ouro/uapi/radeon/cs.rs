@@ -83,6 +83,7 @@ pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Re
         context,
         objects,
         source: Source::Stream(stream),
+        new_streams: false,
         // Addresses are filled into the copy.
         trust_presumed: true,
         after: KVVec::new(),
