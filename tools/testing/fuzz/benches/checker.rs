@@ -59,7 +59,8 @@ fn least(mut f: impl FnMut()) -> f64 {
 }
 
 fn checker(c: &mut Criterion) {
-    let checker = ouro_fuzz::topology().checker.expect("it confines nobody");
+    let engine = ouro_fuzz::topology().engines[0];
+    let checker = engine.checker().expect("it confines nobody");
     let streams = recorded::r300();
     let dwords: usize = streams.iter().map(|s| s.dwords.len()).sum();
     let most = streams.iter().map(|s| s.dwords.len()).max();

@@ -234,7 +234,7 @@ impl Card {
 
     /// The checker.
     pub fn checker(&self) -> &'static dyn Checker {
-        self.topo.checker.expect("this chip confines nobody")
+        self.engine().checker().expect("this chip confines nobody")
     }
 
     /// Makes the place of the table fit to be written.
@@ -436,7 +436,7 @@ impl Card {
                 Ok(copy)
             }
             Verdict::Reject { at, rule } => Err(Refusal { at, rule }),
-            Verdict::Original => panic!("nobody is confined"),
+            verdict => panic!("nobody is confined: {verdict:?}"),
         }
     }
 

@@ -2,6 +2,7 @@
 //! An engine: what starts it, what a request becomes in its ring, what starts the work.
 
 use crate::{
+    checker::Checker,
     context::Context,
     generation::BringUpError,
     gt::Gt,
@@ -285,6 +286,12 @@ pub trait Engine: Sync {
     /// Its images, where engines of a chip have different ones; else
     /// [`Topology::context`](crate::generation::Topology::context) has them.
     fn images(&self) -> Option<&'static dyn Context> {
+        None
+    }
+
+    /// The checker of the batches that user space sends to this engine; `None` where the chip confines them, and
+    /// they run as they are.
+    fn checker(&self) -> Option<&'static dyn Checker> {
         None
     }
 

@@ -2,7 +2,6 @@
 //! A generation as a whole: what it has, how it is brought up, its interrupts and resets.
 
 use crate::{
-    checker::Checker,
     chips::Chip,
     context::Context,
     engine::Engine,
@@ -157,8 +156,6 @@ pub struct Topology {
     pub fences: Option<&'static dyn FenceRegs>,
     /// Hardware contexts, where the chip has them.
     pub context: Option<&'static dyn Context>,
-    /// The checker of what user space sends, where the chip does not confine it.
-    pub checker: Option<&'static dyn Checker>,
     /// Memory of the device's own, beside the system's.
     pub local: Option<LocalMemory>,
     /// Bit-6 swizzle.
@@ -197,6 +194,12 @@ impl Topology {
     /// Whether an engine that hangs is reset while others work.
     pub fn resets_engines(&self) -> bool {
         self.engines.iter().all(|e| e.desc().reset_group.is_some())
+    }
+
+    /// Whether a batch without privilege reaches only the objects that its address space maps, so that it may run as
+    /// user space wrote it. By the global table it reaches what all have.
+    pub fn confines(&self) -> bool {
+        !matches!(self.space, Space::Global)
     }
 
     /// What user space calls an engine: its class, and its number among those of the class that this card has.

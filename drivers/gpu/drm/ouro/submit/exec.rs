@@ -404,7 +404,7 @@ impl Exec {
             }
             Source::Stream(stream) => {
                 let hardware = self.gpu.hardware();
-                let checker = hardware.topology().checker.ok_or(EINVAL)?;
+                let checker = self.target.engine().hw().checker().ok_or(EINVAL)?;
                 let pool = self.gpu.pool().ok_or(EINVAL)?;
                 match stream.check(hardware.dev(), checker, pool, &self.objects) {
                     Ok((shadow, len)) => {

@@ -85,9 +85,10 @@ impl Executor {
             let engine = Engine::new(hardware.clone(), &space, &dma, index, retirer.clone())?;
             engines.push(engine, GFP_KERNEL)?;
         }
-        let pool = match hardware.topology().checker {
-            Some(_) => Some(Pool::new(&space, &dma)?),
-            None => None,
+        let mut hws = hardware.topology().engines.iter();
+        let pool = match hws.any(|hw| hw.checker().is_some()) {
+            true => Some(Pool::new(&space, &dma)?),
+            false => None,
         };
         Ok(Arc::new(
             Self {

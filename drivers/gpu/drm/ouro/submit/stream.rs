@@ -8,7 +8,7 @@
 
 use kernel::{device::Device, prelude::*, sync::Arc};
 use ouro_hw::{
-    checker::{self, Resolve, Verdict},
+    checker::{self, Plan, Resolve},
     fence_regs::Tiling,
     Checker,
 };
@@ -95,9 +95,13 @@ impl Stream {
             knows_tiling: self.knows_tiling,
             objects,
         };
-        let len = match checker.check(&self.dwords, &named, &mut self.copy) {
-            Verdict::Copy(len) => len,
-            Verdict::Reject { at, rule } => {
+        // Where user space is not confined, its own dwords never run.
+        let verdict = checker.check(&self.dwords, &named, &mut self.copy);
+        let copy = match verdict.plan(false) {
+            Plan::Patched(len) => self.copy.get(..len),
+            Plan::Unchanged(len) => self.dwords.get(..len),
+            Plan::Object => None,
+            Plan::Refuse { at, rule } => {
                 let dword = self.dwords.get(at).copied().unwrap_or(0);
                 print::debug(
                     dev,
@@ -105,10 +109,8 @@ impl Stream {
                 );
                 return Err(EINVAL);
             }
-            // Where user space is not confined, its own dwords never run.
-            Verdict::Original => return Err(EINVAL),
         };
-        let copy = self.copy.get(..len).ok_or(EINVAL)?;
-        Ok((pool.keep(copy)?, (len * 4) as u32))
+        let copy = copy.ok_or(EINVAL)?;
+        Ok((pool.keep(copy)?, size_of_val(copy) as u32))
     }
 }

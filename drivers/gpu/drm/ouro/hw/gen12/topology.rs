@@ -112,7 +112,6 @@ fn look(hw: &Hw<'_>, parts: Parts) -> Result<Topology, BringUpError> {
         aperture: 0,
         fences: None,
         context: Some(&BCS0.images as &dyn Context),
-        checker: None,
         local: Some(LocalMemory {
             size,
             cpu_visible: visible,

@@ -41,7 +41,6 @@ pub static GEN6: Processor = Processor {
         pages: &pte::ENTRIES,
         fences: &fences::FENCES,
         // A batch without privilege is confined by the chip (§5.3.7.6, G-44).
-        checker: None,
         context_bytes: context::detect,
         directory_behind_iommu: false,
         way: |_| 0,

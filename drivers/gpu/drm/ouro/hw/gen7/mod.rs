@@ -39,7 +39,6 @@ const fn processor(device: &'static [Fix], render: &'static [Fix]) -> Processor 
             engines: &engine::ENGINES,
             pages: &pte::ENTRIES,
             fences: &fences::FENCES,
-            checker: None,
             context_bytes: context::detect,
             // The upstream driver uses it there on this generation.
             directory_behind_iommu: true,

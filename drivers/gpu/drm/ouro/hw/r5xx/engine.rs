@@ -4,12 +4,13 @@
 //! Order of starting: §4.8, §4.12, digest §5.2.
 
 use super::{
-    copy, emit, errors, idle, known, microcode,
+    check, copy, emit, errors, idle, known, microcode,
     packets::FILLER,
     regs::{self, RbCntl},
     reset,
 };
 use crate::{
+    checker::Checker,
     engine::{Emit, Engine, EngineDesc, EngineMemory, PageCopy, PortKind, Submission},
     generation::BringUpError,
     gt::Gt,
@@ -84,6 +85,14 @@ static DESC: EngineDesc = EngineDesc {
 impl Engine for CommandProcessor {
     fn desc(&self) -> &'static EngineDesc {
         &DESC
+    }
+
+    fn checker(&self) -> Option<&'static dyn Checker> {
+        let streams = match self.depth_pipes {
+            true => &check::WITH_DEPTH_PIPES,
+            false => &check::STREAMS,
+        };
+        Some(streams)
     }
 
     fn start(

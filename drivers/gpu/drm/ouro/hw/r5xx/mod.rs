@@ -36,7 +36,6 @@ mod surfaces;
 mod topology;
 
 use crate::{
-    checker::Checker,
     chips::Chip,
     engine::Engine,
     generation::{
@@ -58,8 +57,6 @@ pub struct R5xx {
     depth_pipes: bool,
     /// The engine.
     engines: &'static [&'static dyn Engine],
-    /// The checker.
-    checker: &'static dyn Checker,
 }
 
 /// RV515.
@@ -68,7 +65,6 @@ pub static RV515: R5xx = R5xx {
     msi: false,
     depth_pipes: false,
     engines: &engine::ENGINES,
-    checker: &check::STREAMS,
 };
 /// RV530.
 pub static RV530: R5xx = R5xx {
@@ -76,7 +72,6 @@ pub static RV530: R5xx = R5xx {
     msi: true,
     depth_pipes: true,
     engines: &engine::WITH_DEPTH_PIPES,
-    checker: &check::WITH_DEPTH_PIPES,
 };
 /// R520, R580, RV560 and RV570.
 pub static R520: R5xx = R5xx {
@@ -84,7 +79,6 @@ pub static R520: R5xx = R5xx {
     msi: true,
     depth_pipes: false,
     engines: &engine::ENGINES,
-    checker: &check::STREAMS,
 };
 
 impl R5xx {

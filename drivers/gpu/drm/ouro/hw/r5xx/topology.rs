@@ -94,7 +94,6 @@ pub(super) fn probe(family: &R5xx, hw: &Hw<'_>) -> Result<Topology, BringUpError
         aperture: 0,
         fences: Some(&surfaces::SURFACES),
         context: None,
-        checker: Some(family.checker),
         local: Some(LocalMemory {
             size: size.saturating_sub(reserved),
             cpu_visible: visible.saturating_sub(reserved),

@@ -3,7 +3,7 @@
 
 use super::{op, Memory, Parser};
 use crate::{
-    checker::{Checker, Object, Resolve, Verdict},
+    checker::{Checker, Object, Plan, Resolve, Verdict},
     engine::{
         Batch, Emit, Engine, EngineDesc, EngineMemory, PortKind, Privilege, Submission, Switch,
     },
@@ -55,6 +55,9 @@ static DESC: EngineDesc = EngineDesc {
 impl Engine for BareEngine {
     fn desc(&self) -> &'static EngineDesc {
         &DESC
+    }
+    fn checker(&self) -> Option<&'static dyn Checker> {
+        Some(&STORES)
     }
     fn start(
         &self,
@@ -245,7 +248,6 @@ struct Core<'a> {
     mock: Mock,
     gt: Gt,
     engine: &'static dyn Engine,
-    checker: Option<&'static dyn Checker>,
     mem: EngineMemory,
     ring: Ring,
     seqno: Seqno,
@@ -271,7 +273,6 @@ impl<'a> Core<'a> {
             mock: Mock::default(),
             gt: Gt::default(),
             engine: &ENGINE,
-            checker: Some(&STORES),
             mem: EngineMemory {
                 ring: GgttAddr(0x1000),
                 status: GgttAddr(0x2000),
@@ -305,10 +306,11 @@ impl<'a> Core<'a> {
     /// A client's request: checked, copied, run to its end.
     fn exec(&mut self, stream: &[u32], objects: &Objects) -> Result<(), usize> {
         let mut copy = vec![0; stream.len()];
-        let len = match self.checker.map(|c| c.check(stream, objects, &mut copy)) {
-            Some(Verdict::Copy(len)) => len,
-            Some(Verdict::Reject { at, .. }) => return Err(at),
-            Some(Verdict::Original) | None => panic!("this chip confines nobody"),
+        let checker = self.engine.checker().expect("this chip confines nobody");
+        let len = match checker.check(stream, objects, &mut copy).plan(false) {
+            Plan::Patched(len) => len,
+            Plan::Refuse { at, .. } => return Err(at),
+            plan => panic!("this chip confines nobody: {plan:?}"),
         };
         let shadow = self.page();
         self.memory.put(shadow, &copy[..len]);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Two invented chips that keep the traits honest: what a ring machine does not need is used here.
+//! Invented chips that keep the traits honest: what a ring machine does not need is used here.
 //!
 //! [`list`] has a list port of eight contexts, each with a ring of its own, images that are released
 //! by an event, address spaces of several levels for each context, and memory of its own. [`bare`]
 //! has one ring and no contexts: known state is set before every batch, and every batch is a checked
-//! copy. Each is driven as the core drives a chip: through the traits, and
+//! copy. [`guarded`] confines its clients more than they need: one of its engines has a checker, and what passes
+//! runs with privilege. Each is driven as the core drives a chip: through the traits, and
 //! without asking which one it is.
 
 mod bare;
+mod guarded;
 mod list;
 
 use crate::types::PAGE_SIZE;

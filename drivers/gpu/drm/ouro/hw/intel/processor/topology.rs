@@ -8,7 +8,6 @@ use super::{
     swizzle,
 };
 use crate::{
-    checker::Checker,
     engine::Engine,
     fence_regs::FenceRegs,
     generation::{BringUpError, Pipes, Space, Topology},
@@ -26,8 +25,6 @@ pub(crate) struct Parts {
     pub(crate) pages: &'static dyn PageTable,
     /// Its fences.
     pub(crate) fences: &'static dyn FenceRegs,
-    /// The checker of batches, where it has one.
-    pub(crate) checker: Option<&'static dyn Checker>,
     /// Reads how many bytes a context image has; `None` if the device is gone.
     pub(crate) context_bytes: fn(&Hw<'_>) -> Option<u32>,
     /// Whether the directory works although an IOMMU translates what it says.
@@ -84,7 +81,6 @@ pub(super) fn probe(hw: &Hw<'_>, parts: &Parts) -> Result<Topology, BringUpError
         aperture,
         fences: Some(parts.fences),
         context: Some(&IMAGES),
-        checker: parts.checker,
         local: None,
         swizzle: swizzle::detect(hw),
         msi: true,

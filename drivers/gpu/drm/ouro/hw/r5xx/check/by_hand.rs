@@ -82,7 +82,7 @@ impl Stream {
                 Ok(out)
             }
             Verdict::Reject { at, .. } => Err(at),
-            Verdict::Original => panic!("nothing is confined"),
+            verdict => panic!("nothing is confined: {verdict:?}"),
         }
     }
 
