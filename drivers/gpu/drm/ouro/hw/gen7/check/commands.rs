@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Commands, one row each: how long one is, and what is asked of it.
+//!
+//! A table is searched from its beginning, so a row stands before those that are for more headers. Lengths and
+//! demands are those of upstream's version 10 (Linux 7.3; V-19, V-20), as user space was written for them; where
+//! a row asks for more, it says why. Formats: VCS §1.2; for the other engines §2 of the digest of Sandy Bridge, whose
+//! rules of the header are the same.
+
+/// How many dwords a command has, by its header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Length {
+    /// Always so many.
+    Fixed(usize),
+    /// Two more than these bits of the header say.
+    Field(u32),
+}
+
+impl Length {
+    /// Of a command with this header.
+    #[inline]
+    pub(super) const fn of(self, header: u32) -> usize {
+        match self {
+            Length::Fixed(dwords) => dwords,
+            Length::Field(mask) => (header & mask) as usize + 2,
+        }
+    }
+}
+
+/// Bits of a command's dword, and what they must be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bits {
+    /// Which dword. Where the command is too short to have it, the bits do not hold.
+    pub at: usize,
+    /// Which bits.
+    pub mask: u32,
+    /// Their value.
+    pub value: u32,
+    /// Asked for only if one of these bits of that dword is set.
+    pub when: Option<(usize, u32)>,
+}
+
+impl Bits {
+    const fn clear(at: usize, mask: u32) -> Self {
+        Self::equal(at, mask, 0)
+    }
+
+    const fn equal(at: usize, mask: u32, value: u32) -> Self {
+        Self {
+            at,
+            mask,
+            value,
+            when: None,
+        }
+    }
+
+    const fn when(self, at: usize, mask: u32) -> Self {
+        Self {
+            when: Some((at, mask)),
+            ..self
+        }
+    }
+
+    /// Whether the bits are as they must be.
+    pub(super) fn hold(&self, command: &[u32]) -> bool {
+        if let Some((at, mask)) = self.when {
+            if command.get(at).is_none_or(|dword| dword & mask == 0) {
+                return true;
+            }
+        }
+        command
+            .get(self.at)
+            .is_some_and(|dword| dword & self.mask == self.value)
+    }
+}
+
+/// What is asked of a command.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rule {
+    /// Nothing.
+    Pass,
+    /// Upstream asks nothing, this driver does not vouch for it.
+    Doubt,
+    /// It is not for user space.
+    Refuse,
+    /// Its registers, each followed by a value, are in the engine's list, with the bits that may be set.
+    Load,
+    /// Its one register is in the list.
+    Move {
+        /// Whether the register is written, from memory.
+        loads: bool,
+    },
+}
+
+/// A command.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Row {
+    /// What it is called.
+    pub name: &'static str,
+    /// What its header has in the bits of `mask`.
+    pub value: u32,
+    /// The bits of a header that tell it from others.
+    pub mask: u32,
+    /// Its length.
+    pub length: Length,
+    /// What is asked of it.
+    pub rule: Rule,
+    /// Bits without which it is not for user space.
+    pub must: &'static [Bits],
+    /// Bits without which this driver does not vouch for it.
+    pub should: &'static [Bits],
+}
+
+impl Row {
+    const fn new(name: &'static str, value: u32, mask: u32, length: Length, rule: Rule) -> Self {
+        Self {
+            name,
+            value,
+            mask,
+            length,
+            rule,
+            must: &[],
+            should: &[],
+        }
+    }
+
+    /// A memory interface command: bits 31:23.
+    const fn mi(name: &'static str, opcode: u32, length: Length, rule: Rule) -> Self {
+        Self::new(name, opcode << 23, 0xff80_0000, length, rule)
+    }
+
+    /// A command of the pipelines: bits 31:16.
+    const fn gfx(name: &'static str, header: u32, length: Length, rule: Rule) -> Self {
+        Self::new(name, header << 16, 0xffff_0000, length, rule)
+    }
+
+    /// A command of the blitter: bits 31:22.
+    const fn blt(name: &'static str, opcode: u32, length: Length) -> Self {
+        let value = 2 << 29 | opcode << 22;
+        Self::new(name, value, 0xffc0_0000, length, Rule::Pass)
+    }
+
+    const fn must(self, must: &'static [Bits]) -> Self {
+        Self { must, ..self }
+    }
+
+    const fn should(self, should: &'static [Bits]) -> Self {
+        Self { should, ..self }
+    }
+}
+
+use Length::{Field, Fixed};
+use Rule::{Doubt, Load, Move, Pass, Refuse};
+
+/// Bit 22 of a header: an address is one of the global table.
+const GLOBAL: u32 = 1 << 22;
+/// An address of the batch's own space.
+const OWN: &[Bits] = &[Bits::clear(0, GLOBAL)];
+/// The length of three dwords, which upstream takes for granted: the chip may go by it.
+const THREE: &[Bits] = &[Bits::equal(0, 0xff, 1)];
+/// Four or five dwords, and no reserved bits, 21:8 (VCS §1.2.12).
+const STORE_LENGTH: &[Bits] = &[Bits::equal(0, 0x003f_fffe, 2)];
+/// Pairs, all bytes of which are written (VCS §1.2.8: a part is not defined).
+const PAIRS: &[Bits] = &[Bits::equal(0, 1, 1), Bits::clear(0, 0xf00)];
+/// Other bits of a command that ends a batch, or of one that has none (VCS §1.2.2).
+const NO_BITS: &[Bits] = &[Bits::clear(0, 0x007f_ffff)];
+
+const NOOP: Row = Row::mi("MI_NOOP", 0x00, Fixed(1), Pass);
+/// The core's own interrupts count completions.
+const USER_INTERRUPT: Row = Row::mi("MI_USER_INTERRUPT", 0x02, Fixed(1), Refuse);
+/// An event that never comes stops the engine for all.
+const WAIT_FOR_EVENT: Row = Row::mi("MI_WAIT_FOR_EVENT", 0x03, Fixed(1), Refuse);
+/// Takes up a new head that only the driver could have set (VCS-049).
+const ARB_CHECK: Row = Row::mi("MI_ARB_CHECK", 0x05, Fixed(1), Pass).should(NO_BITS);
+/// Writes the ring's head to the status page, in a dword that nobody reads (V-22).
+const REPORT_HEAD: Row = Row::mi("MI_REPORT_HEAD", 0x07, Fixed(1), Pass).should(NO_BITS);
+/// Keeps the engine from those who want to have it (VCS-051).
+const ARB_ON_OFF: Row = Row::mi("MI_ARB_ON_OFF", 0x08, Fixed(1), Refuse);
+/// With bit 0, flushes from outside wait until it is taken back, those of an IOMMU too (VCS-068).
+const SUSPEND_FLUSH: Row =
+    Row::mi("MI_SUSPEND_FLUSH", 0x0b, Fixed(1), Pass).should(&[Bits::clear(0, 1)]);
+/// A name of the process, for a debugger.
+const SET_APPID: Row = Row::mi("MI_SET_APPID", 0x0e, Fixed(1), Pass);
+/// The display is not the client's.
+const DISPLAY_FLIP: Row = Row::mi("MI_DISPLAY_FLIP", 0x14, Field(0xff), Refuse);
+/// It may write the global table, and wait for ever.
+const SEMAPHORE_MBOX: Row = Row::mi("MI_SEMAPHORE_MBOX", 0x16, Field(0xff), Refuse);
+/// The status page has the numbers of requests.
+const STORE_DWORD_INDEX: Row = Row::mi("MI_STORE_DWORD_INDEX", 0x21, Field(0xff), Refuse);
+const LOAD_REGISTER_IMM: Row =
+    Row::mi("MI_LOAD_REGISTER_IMM", 0x22, Field(0xff), Load).should(PAIRS);
+const STORE_REGISTER_MEM: Row = Row::mi(
+    "MI_STORE_REGISTER_MEM",
+    0x24,
+    Fixed(3),
+    Move { loads: false },
+)
+.must(OWN)
+.should(THREE);
+const LOAD_REGISTER_MEM: Row =
+    Row::mi("MI_LOAD_REGISTER_MEM", 0x29, Fixed(3), Move { loads: true })
+        .must(OWN)
+        .should(THREE);
+/// What it starts was not copied.
+const BATCH_BUFFER_START: Row = Row::mi("MI_BATCH_BUFFER_START", 0x31, Field(0xff), Refuse);
+/// Ends the batch if a value in memory says so.
+const CONDITIONAL_END: Row = Row::mi("MI_CONDITIONAL_BATCH_BUFFER_END", 0x36, Field(0xff), Pass)
+    .must(OWN)
+    .should(THREE);
+/// Entries of the table are the driver's.
+const fn update_gtt(mask: u32) -> Row {
+    Row::mi("MI_UPDATE_GTT", 0x23, Field(mask), Refuse)
+}
+/// The mask differs between engines, and with it what upstream calls too long.
+const fn store_data(mask: u32) -> Row {
+    Row::mi("MI_STORE_DATA_IMM", 0x20, Field(mask), Pass)
+        .must(OWN)
+        .should(STORE_LENGTH)
+}
+/// Neither notifies (bit 8), nor stores in the global table (bit 2 of the address) or in the status page (bit 21), if
+/// it stores at all (bits 15:14). Upstream's name of bit 22 is protected memory, which nobody describes.
+const FLUSH_DW: Row = Row::mi("MI_FLUSH_DW", 0x26, Field(0x3f), Pass)
+    .must(&[
+        Bits::clear(0, 1 << 8),
+        Bits::clear(1, 1 << 2).when(0, 3 << 14),
+        Bits::clear(0, 1 << 21).when(0, 3 << 14),
+    ])
+    .should(&[Bits::clear(0, 1 << 22)]);
+/// Every other one: the chip may not have it, and then nobody knows how long it is.
+const OTHER_MI: Row = Row::new("an MI command", 0, 0xe000_0000, Field(0x3f), Doubt);
+
+/// The render engine's, in order of search.
+#[rustfmt::skip]
+pub static RENDER_ROWS: &[Row] = &[
+    NOOP,
+    USER_INTERRUPT,
+    WAIT_FOR_EVENT,
+    // Flushes the engine's own caches.
+    Row::mi("MI_FLUSH", 0x04, Fixed(1), Pass),
+    ARB_CHECK,
+    REPORT_HEAD,
+    ARB_ON_OFF,
+    SUSPEND_FLUSH,
+    // Whether the next draws are left out.
+    Row::mi("MI_PREDICATE", 0x0c, Fixed(1), Pass),
+    // Which topologies are left out.
+    Row::mi("MI_TOPOLOGY_FILTER", 0x0d, Fixed(1), Pass),
+    SET_APPID,
+    DISPLAY_FLIP,
+    SEMAPHORE_MBOX,
+    // Contexts are the driver's.
+    Row::mi("MI_SET_CONTEXT", 0x18, Field(0xff), Refuse),
+    // Clears the context's URB.
+    Row::mi("MI_URB_CLEAR", 0x19, Field(0xff), Pass).should(&[Bits::clear(0, 0xff)]),
+    store_data(0x3f),
+    STORE_DWORD_INDEX,
+    LOAD_REGISTER_IMM,
+    update_gtt(0xff),
+    STORE_REGISTER_MEM,
+    Row::mi("MI_CLFLUSH", 0x27, Field(0x3ff), Pass).must(OWN),
+    // The address is one of the own space (bit 0 of its dword).
+    Row::mi("MI_REPORT_PERF_COUNT", 0x28, Field(0x3f), Pass)
+        .must(&[Bits::clear(1, 1)])
+        .should(THREE),
+    LOAD_REGISTER_MEM,
+    BATCH_BUFFER_START,
+    CONDITIONAL_END,
+    OTHER_MI,
+    // 28:27 = 1: commands of one dword. The two that there are, and others that upstream gives a length.
+    Row::gfx("3DSTATE_VF_STATISTICS", 0x680b, Fixed(1), Pass),
+    Row::gfx("PIPELINE_SELECT", 0x6904, Fixed(1), Pass),
+    Row::new("a command of one dword", 0x6800_0000, 0xf800_0000, Field(0xff), Doubt),
+    // Threads get no access to registers (bits 4:3 of dword 2).
+    Row::gfx("MEDIA_VFE_STATE", 0x7000, Field(0xffff), Pass).must(&[Bits::clear(2, 0x18)]),
+    // Bits 15:8 are not of the length.
+    Row::gfx("GPGPU_OBJECT", 0x7104, Field(0xff), Pass),
+    Row::gfx("GPGPU_WALKER", 0x7105, Field(0xff), Pass),
+    Row::new("a media command", 0x7000_0000, 0xf800_0000, Field(0xffff), Pass),
+    Row::gfx("3DSTATE_SO_DECL_LIST", 0x7917, Field(0x1ff), Pass),
+    // Neither loads a register (bit 23) nor notifies (bit 8), and does not store in the global table (bit 24) or in the
+    // status page (bit 21), if it stores at all (bits 15:14).
+    Row::gfx("PIPE_CONTROL", 0x7a00, Field(0xff), Pass).must(&[
+        Bits::clear(1, 1 << 23 | 1 << 8),
+        Bits::clear(1, 1 << 24 | 1 << 21).when(1, 3 << 14),
+    ]),
+    // All other state and draws: their addresses are of the own space.
+    Row::new("a 3D command", 0x6000_0000, 0xe000_0000, Field(0xff), Pass),
+];
+
+/// The video engine's, in order of search.
+#[rustfmt::skip]
+pub static VIDEO_ROWS: &[Row] = &[
+    NOOP,
+    USER_INTERRUPT,
+    WAIT_FOR_EVENT,
+    ARB_CHECK,
+    REPORT_HEAD,
+    ARB_ON_OFF,
+    SUSPEND_FLUSH,
+    SET_APPID,
+    SEMAPHORE_MBOX,
+    store_data(0xff),
+    STORE_DWORD_INDEX,
+    LOAD_REGISTER_IMM,
+    update_gtt(0x3f),
+    STORE_REGISTER_MEM,
+    FLUSH_DW,
+    LOAD_REGISTER_MEM,
+    BATCH_BUFFER_START,
+    CONDITIONAL_END,
+    OTHER_MI,
+    // It has a length, but never more than the one dword (V-19).
+    Row::gfx("MFX_WAIT", 0x6800, Fixed(1), Pass),
+    // Codecs (V-20): 26:24 = 6 have longer ones.
+    Row::new("a codec command", 0x7600_0000, 0xff00_0000, Field(0xffff), Pass),
+    Row::new("a codec command", 0x7000_0000, 0xf800_0000, Field(0xfff), Pass),
+    // This engine has no 3D pipeline.
+    Row::new("a 3D command", 0x6000_0000, 0xe000_0000, Field(0xff), Doubt),
+];
+
+/// The blitter's, in order of search. Opcodes of blits: §2.5 of the digest of Sandy Bridge.
+#[rustfmt::skip]
+pub static BLITTER_ROWS: &[Row] = &[
+    NOOP,
+    USER_INTERRUPT,
+    WAIT_FOR_EVENT,
+    ARB_CHECK,
+    REPORT_HEAD,
+    SUSPEND_FLUSH,
+    DISPLAY_FLIP,
+    SEMAPHORE_MBOX,
+    store_data(0x3ff),
+    STORE_DWORD_INDEX,
+    LOAD_REGISTER_IMM,
+    update_gtt(0x3f),
+    STORE_REGISTER_MEM,
+    FLUSH_DW,
+    LOAD_REGISTER_MEM,
+    BATCH_BUFFER_START,
+    OTHER_MI,
+    // State of the blits behind it, with no address but that of a pattern.
+    Row::blt("XY_SETUP_BLT", 0x01, Field(0xff)),
+    Row::blt("XY_SETUP_CLIP_BLT", 0x03, Field(0xff)),
+    Row::blt("XY_SETUP_MONO_PATTERN_SL_BLT", 0x11, Field(0xff)),
+    Row::blt("XY_PIXEL_BLT", 0x24, Field(0xff)),
+    Row::blt("XY_SCANLINES_BLT", 0x25, Field(0xff)),
+    Row::blt("XY_TEXT_BLT", 0x26, Field(0xff)),
+    Row::blt("XY_TEXT_IMMEDIATE_BLT", 0x31, Field(0xff)),
+    // Bits 7:6 are not of the length.
+    Row::blt("COLOR_BLT", 0x40, Field(0x3f)),
+    Row::blt("SRC_COPY_BLT", 0x43, Field(0x3f)),
+    Row::blt("XY_COLOR_BLT", 0x50, Field(0xff)),
+    Row::blt("XY_PAT_BLT", 0x51, Field(0xff)),
+    Row::blt("XY_MONO_PAT_BLT", 0x52, Field(0xff)),
+    Row::blt("XY_SRC_COPY_BLT", 0x53, Field(0xff)),
+    Row::blt("XY_MONO_SRC_COPY_BLT", 0x54, Field(0xff)),
+    Row::blt("XY_FULL_BLT", 0x55, Field(0xff)),
+    Row::blt("XY_FULL_MONO_SRC_BLT", 0x56, Field(0xff)),
+    Row::blt("XY_FULL_MONO_PATTERN_BLT", 0x57, Field(0xff)),
+    Row::blt("XY_FULL_MONO_PATTERN_MONO_SRC_BLT", 0x58, Field(0xff)),
+    Row::blt("XY_MONO_PAT_FIXED_BLT", 0x59, Field(0xff)),
+    Row::blt("XY_MONO_SRC_COPY_IMMEDIATE_BLT", 0x71, Field(0xff)),
+    Row::blt("XY_PAT_BLT_IMMEDIATE", 0x72, Field(0xff)),
+    Row::blt("XY_SRC_COPY_CHROMA_BLT", 0x73, Field(0xff)),
+    Row::blt("XY_FULL_IMMEDIATE_PATTERN_BLT", 0x74, Field(0xff)),
+    Row::blt("XY_FULL_MONO_SRC_IMMEDIATE_PATTERN_BLT", 0x75, Field(0xff)),
+    Row::blt("XY_PAT_CHROMA_BLT", 0x76, Field(0xff)),
+    Row::blt("XY_PAT_CHROMA_BLT_IMMEDIATE", 0x77, Field(0xff)),
+    // There is no other one.
+    Row::new("a blit", 2 << 29, 0xe000_0000, Field(0xff), Doubt),
+];
