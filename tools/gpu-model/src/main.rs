@@ -56,6 +56,9 @@ struct Args {
     /// Megabytes of global page table: 1 or 2.
     #[arg(long, default_value_t = 2)]
     gtt_mb: u32,
+    /// PCI device id in hexadecimal, of a chip that is sold under several: one of a Sandy Bridge's.
+    #[arg(long, value_parser = parse_id)]
+    id: Option<u16>,
     /// Megabytes of aperture: a power of two up to 512. An Intel chip has 64 at least. [default: 256;
     /// on an R5xx, as much as there is video memory]
     #[arg(long)]
@@ -97,6 +100,11 @@ struct Args {
     /// What a DG2's engines write to an image as its tail when they save it.
     #[arg(long, value_enum, default_value_t = SavedTails::Register)]
     saved_tails: SavedTails,
+}
+
+/// A device id in hexadecimal, with 0x before it or without.
+fn parse_id(text: &str) -> Result<u16, std::num::ParseIntError> {
+    u16::from_str_radix(text.trim_start_matches("0x"), 16)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -204,6 +212,7 @@ fn run(args: Args) -> anyhow::Result<u8> {
         unlocked: args.unlocked && !args.locked,
         swizzle: args.swizzle,
         strict: args.strict,
+        device_id: args.id,
     };
     let memory = Arc::new(DmaMemory::new());
     let irq = Arc::new(VfioIrq::default());

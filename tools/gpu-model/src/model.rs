@@ -117,6 +117,8 @@ pub struct Options {
     pub swizzle: bool,
     /// Megabytes of page-table entries, where the chip has a choice.
     pub gtt_mb: u32,
+    /// PCI device id, of a chip that is sold under several; `None` for the usual one.
+    pub device_id: Option<u16>,
     /// Whether broken rules and undocumented accesses make the process fail.
     pub strict: bool,
 }
@@ -143,6 +145,7 @@ impl Default for Options {
             unlocked: false,
             swizzle: false,
             gtt_mb: 2,
+            device_id: None,
             strict: false,
         }
     }
@@ -162,12 +165,15 @@ pub fn build(
     irq: Arc<dyn IrqSink>,
 ) -> Option<anyhow::Result<Arc<dyn GpuModel>>> {
     match name {
-        "snb" => {
-            Some(crate::ring::RingGpu::for_server(options, memory, irq).map(|m| Arc::new(m) as _))
-        }
         "dg2" => Some(crate::dg2::Dg2::for_server(options, memory, irq).map(|m| Arc::new(m) as _)),
-        _ => crate::r5xx::Chip::named(name).map(|chip| {
-            crate::r5xx::R5xx::for_server(chip, options, memory, irq).map(|m| Arc::new(m) as _)
-        }),
+        _ => {
+            if let Some(chip) = crate::ring::Chip::named(name) {
+                let model = crate::ring::RingGpu::for_server(chip, options, memory, irq);
+                return Some(model.map(|m| Arc::new(m) as _));
+            }
+            let chip = crate::r5xx::Chip::named(name)?;
+            let model = crate::r5xx::R5xx::for_server(chip, options, memory, irq);
+            Some(model.map(|m| Arc::new(m) as _))
+        }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What can be chosen about a modelled Sandy Bridge, and its PCI configuration space
+//! What can be chosen about a modelled chip, and its PCI configuration space
 //! (digest G-01..G-05; peer digest A.2).
 
 use super::chip::{self, Chip};
@@ -16,7 +16,7 @@ pub enum FifoDrain {
     OnRead,
 }
 
-/// Choices. [`RingConfig::default`] is the strict one for tests in process.
+/// Choices. [`RingConfig::default`] is the strict one for tests in process, of a Sandy Bridge.
 #[derive(Clone, Debug)]
 pub struct RingConfig {
     /// The chip.
@@ -58,9 +58,16 @@ pub struct RingConfig {
 
 impl Default for RingConfig {
     fn default() -> Self {
+        Self::of(&chip::SNB)
+    }
+}
+
+impl RingConfig {
+    /// The strict one of a chip.
+    pub fn of(chip: &'static Chip) -> Self {
         RingConfig {
-            chip: &chip::SNB,
-            device_id: chip::SNB.ids[0],
+            chip,
+            device_id: chip.ids[0],
             vtd: false,
             gtt_mb: 2,
             aperture: 256 << 20,

@@ -11,15 +11,8 @@ use crate::ring::core::Core;
 use crate::ring::engine::EngineId;
 use crate::ring::exec::Flow;
 use crate::ring::lint::Rule;
-use crate::ring::regs::{reg, ring, CXT_SIZE_VALUE, STATISTICS};
+use crate::ring::regs::ring;
 
-/// MI registers saved with a context (§5.8.1.4): all masked.
-const SAVED: [u32; 4] = [
-    0x2000 + ring::INSTPM,
-    reg::CACHE_MODE_0,
-    reg::CACHE_MODE_1,
-    reg::MI_ARB_STATE,
-];
 /// Signature of a saved image.
 const MAGIC: u32 = 0x5842_5453;
 /// Signature of its extended part.
@@ -51,12 +44,6 @@ impl RenderState {
             commands: 0,
         };
     }
-}
-
-/// Bytes of the ring and pipelined parts, and of the extended part, by CXT_SIZE.
-fn sizes() -> (usize, usize) {
-    let field = |shift: u32| ((CXT_SIZE_VALUE >> shift) & 0x3f) as usize * 64;
-    (field(18) + field(0), field(6))
 }
 
 fn checksum(dwords: &[u32]) -> u32 {
@@ -110,12 +97,13 @@ impl Core {
     }
 
     fn save_context(&mut self, e: EngineId, ccid: u32) {
-        let (main, extended) = sizes();
+        let layout = &self.cfg.chip.context;
+        let (main, extended) = (layout.main, layout.extended);
         let mut image = vec![0u32, 0];
-        for offset in SAVED {
-            image.extend([offset, 0xffff_0000 | self.get(offset)]);
+        for offset in layout.saved {
+            image.extend([*offset, 0xffff_0000 | self.get(*offset)]);
         }
-        for (offset, _) in STATISTICS {
+        for (offset, _) in layout.statistics {
             image.extend([*offset, self.get(*offset), offset + 4, self.get(offset + 4)]);
         }
         let pairs = (image.len() as u32 - 2) / 2;
@@ -140,7 +128,8 @@ impl Core {
     }
 
     fn restore_context(&mut self, e: EngineId, ccid: u32) {
-        let (main, _) = sizes();
+        let layout = &self.cfg.chip.context;
+        let main = layout.main;
         let base = ccid & 0xffff_f000;
         let mut raw = vec![0u8; main];
         self.load(e, Space::Ggtt, base, &mut raw);
@@ -148,7 +137,7 @@ impl Core {
             .chunks_exact(4)
             .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]))
             .collect();
-        let pairs = SAVED.len() + 2 * STATISTICS.len();
+        let pairs = layout.saved.len() + 2 * layout.statistics.len();
         let end = 2 + 2 * pairs;
         let good = image[1] == 0x22 << 23 | (2 * pairs as u32 - 1)
             && image[end] == MAGIC
@@ -168,7 +157,7 @@ impl Core {
         }
         for pair in image[2..end].chunks_exact(2) {
             // As the embedded command would, without the effects of an outside write.
-            let value = if SAVED.contains(&pair[0]) {
+            let value = if layout.saved.contains(&pair[0]) {
                 pair[1] & 0xffff
             } else {
                 pair[1]

@@ -25,7 +25,7 @@ use crate::ring::lint::Rule;
 use crate::ring::lit::{Screen, WithStolen};
 use crate::ring::mmu::{MemoryContext, Mmu};
 use crate::ring::real::Left;
-use crate::ring::regs::{self, reg, MMIO_SIZE};
+use crate::ring::regs::{reg, MMIO_SIZE};
 use crate::trace::Event;
 use crate::window::Window;
 use std::sync::Arc;
@@ -161,6 +161,7 @@ impl Core {
         self.blitter.reset();
         self.removed = false;
         self.poison_render();
+        (self.cfg.chip.hooks.power_on)(self);
         self.leave_behind(cause);
         self.update_line();
     }
@@ -311,7 +312,7 @@ impl Core {
 
     /// Sets all registers of the domains that `which` selects to their reset values.
     pub fn reset_registers(&mut self, which: impl Fn(Domain) -> bool) {
-        for d in regs::map().iter() {
+        for d in self.cfg.chip.map().iter() {
             if which(d.domain) {
                 self.values[(d.offset / 4) as usize] = d.reset;
             }

@@ -184,6 +184,7 @@ impl RingGpu {
     /// # Errors
     /// When the shared memory cannot be had.
     pub fn for_server(
+        chip: &'static chip::Chip,
         options: Options,
         memory: Arc<dyn GuestMemory>,
         irq: Arc<dyn IrqSink>,
@@ -197,7 +198,15 @@ impl RingGpu {
             (1..=2).contains(&options.gtt_mb),
             "the page table is 1 or 2 MB"
         );
+        let device_id = options.device_id.unwrap_or(chip.ids[0]);
+        anyhow::ensure!(
+            chip.ids.contains(&device_id),
+            "{} has no device id {device_id:04x}; it has {:04x?}",
+            chip.name,
+            chip.ids
+        );
         let cfg = RingConfig {
+            device_id,
             real: options.real.parse()?,
             vtd: options.vtd,
             gtt_mb: options.gtt_mb,
@@ -210,7 +219,7 @@ impl RingGpu {
             keep_events: 0,
             watch_bus_master: true,
             strict: options.strict,
-            ..RingConfig::default()
+            ..RingConfig::of(chip)
         };
         let count = cfg.gtt_mb << 18;
         let (gtt, file): (Arc<dyn PteArray>, _) = if options.trap_gtt {

@@ -202,7 +202,7 @@ impl Core {
 
     /// Global snapshot reset: all but PS_DEPTH_COUNT and the time stamp (G45 PRM 1.7).
     fn reset_statistics(&mut self) {
-        for (offset, _) in crate::ring::regs::STATISTICS {
+        for (offset, _) in self.cfg.chip.context.statistics {
             if *offset != reg::PS_DEPTH_COUNT {
                 self.set(*offset, 0);
                 self.set(offset + 4, 0);

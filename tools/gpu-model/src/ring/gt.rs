@@ -4,7 +4,7 @@
 
 use crate::counters::Counter;
 use crate::fault::Kind;
-use crate::intel::regfile::Domain;
+use crate::intel::regfile::{apply, Domain, Write};
 use crate::intel::tlb::Space;
 use crate::ring::chip::EngineRow;
 use crate::ring::config::FifoDrain;
@@ -13,8 +13,6 @@ use crate::ring::engine::EngineId;
 use crate::ring::lint::Rule;
 use crate::ring::regs::{reg, ring};
 
-/// Entries of the write FIFO.
-const FIFO_ENTRIES: u64 = 64;
 /// GTFIFODBG: a write found the FIFO full.
 const FIFO_OVERFLOW: u32 = 1 << 2;
 /// Thread status while the GT sleeps: bits 2:0 are zero only in C0 (G-17).
@@ -29,8 +27,10 @@ const RC6_VIDS: u32 = 0x2d;
 pub(crate) struct Gt {
     /// Forcewake is acknowledged.
     pub awake: bool,
-    /// Forcewake is asked for.
-    pub asked: bool,
+    /// Forcewake is asked for, a bit for each thread; without threads bit 0.
+    pub asked: u32,
+    /// What was asked for last.
+    acked: u32,
     /// Entries in the FIFO, and when that was so.
     fifo: u64,
     fifo_at: u64,
@@ -42,14 +42,51 @@ pub(crate) struct Gt {
 
 impl Core {
     /// True for the few registers below 0x40000 that answer while the GT sleeps.
-    pub fn always_on(offset: u32) -> bool {
-        matches!(offset, reg::FORCEWAKE | reg::GDRST)
+    pub fn always_on(&self, offset: u32) -> bool {
+        self.cfg.chip.always_on.contains(&offset)
     }
 
-    /// A forcewake request: only bit 0 counts (G-15).
-    pub fn forcewake(&mut self, data: u32) {
-        self.gt.asked = data & 1 != 0;
-        if !self.gt.asked {
+    /// A register of forcewake was written. With threads in force the other register does nothing, and the
+    /// other way round; without them only bit 0 counts (G-15).
+    pub fn forcewake_written(&mut self, offset: u32, data: u32) {
+        let wake = &self.cfg.chip.forcewake;
+        let threads = self.threads_in_force();
+        self.gt.asked = match &wake.threads {
+            Some(t) if threads && offset == t.request => {
+                apply(Write::Masked(0xffff), self.gt.asked, data)
+            }
+            _ if !threads && offset == wake.request => data & 1,
+            _ => return,
+        };
+        self.forcewake();
+    }
+
+    /// True if forcewake is asked for by threads.
+    fn threads_in_force(&self) -> bool {
+        let threads = self.cfg.chip.forcewake.threads.as_ref();
+        threads.is_some_and(|t| self.get(t.enable.0) & t.enable.1 != 0)
+    }
+
+    /// What a register of forcewake shows. A request reads back what was asked (SNB387, a real machine's error
+    /// record).
+    pub fn forcewake_read(&self, offset: u32) -> u32 {
+        let wake = &self.cfg.chip.forcewake;
+        let threads = self.threads_in_force();
+        let acked = if self.gt.awake { self.gt.acked } else { 0 };
+        match &wake.threads {
+            Some(t) if threads && offset == t.request => self.gt.asked,
+            Some(t) if threads && offset == t.ack => acked,
+            _ if !threads && offset == wake.request => self.gt.asked,
+            _ if !threads && offset == wake.ack => acked,
+            _ => 0,
+        }
+    }
+
+    fn forcewake(&mut self) {
+        if self.gt.asked != 0 {
+            self.gt.acked = self.gt.asked;
+        }
+        if self.gt.asked == 0 {
             self.later.wake = None;
             self.release_well();
         } else if self.gt.awake || self.later.wake.is_some() {
@@ -67,11 +104,6 @@ impl Core {
         self.gt.awake && self.later.sleep.is_none()
     }
 
-    /// What the acknowledge register shows.
-    pub fn forcewake_ack(&self) -> u32 {
-        u32::from(self.gt.awake)
-    }
-
     /// What the thread-status register shows.
     pub fn thread_status(&self) -> u32 {
         if self.gt.awake {
@@ -83,8 +115,11 @@ impl Core {
 
     /// A CPU write to a GT register takes a FIFO entry; false when there was none.
     pub fn fifo_take(&mut self) -> bool {
+        let Some(entries) = self.cfg.chip.fifo else {
+            return true;
+        };
         self.fifo_drain(false);
-        if self.gt.fifo >= FIFO_ENTRIES {
+        if self.gt.fifo >= entries {
             self.lint(Rule::FifoOverflow, String::new);
             self.set(reg::GTFIFODBG, self.get(reg::GTFIFODBG) | FIFO_OVERFLOW);
             return false;
@@ -111,7 +146,7 @@ impl Core {
     /// GTFIFOCTL: free entries in bits 6:0.
     pub fn fifo_room(&mut self) -> u32 {
         self.fifo_drain(true);
-        let mut free = FIFO_ENTRIES - self.gt.fifo;
+        let mut free = self.cfg.chip.fifo.unwrap_or(0) - self.gt.fifo;
         if self.inject(Kind::FifoFull, "").is_some() {
             free = 0;
         }
@@ -175,6 +210,7 @@ impl Core {
         if row.sleeps {
             self.gt.vcs_countdown = 0;
         }
+        (self.cfg.chip.hooks.reset)(self, e);
     }
 
     /// The pcode mailbox: runs a command when bit 31 is written, at once.
@@ -344,7 +380,7 @@ impl Core {
     pub fn poison_render(&mut self) {
         let garbage = self.random();
         self.render.poison(garbage);
-        for (offset, _) in crate::ring::regs::STATISTICS {
+        for (offset, _) in self.cfg.chip.context.statistics {
             let v = self.random();
             self.set(*offset, v as u32);
             self.set(offset + 4, (v >> 32) as u32);

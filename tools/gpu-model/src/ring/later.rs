@@ -28,6 +28,7 @@ impl Core {
     pub fn settle(&mut self) {
         let now = self.notes.clock.now();
         self.frame_passes();
+        (self.cfg.chip.hooks.settle)(self, now);
         if let Some(at) = self.later.sleep.take_if(|at| *at <= now) {
             self.fall_asleep(at);
         }

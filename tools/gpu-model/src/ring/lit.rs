@@ -51,8 +51,6 @@ const ACTIVE: u32 = 1 << 30;
 /// Nanoseconds from one vertical blank to the next, and lines between.
 const PERIOD: u64 = 16_666_667;
 const LINES: u64 = 806;
-/// DEIIR: a vertical blank of pipe A.
-const VBLANK: u32 = 1 << 7;
 
 /// What is scanned out.
 struct Live {
@@ -179,7 +177,7 @@ impl Core {
         if frame > self.screen.frame {
             self.screen.frame = frame;
             if self.screen.live.is_some() {
-                self.display_event(VBLANK);
+                self.display_event(self.cfg.chip.display_events.vblank);
                 self.freed_pages(false);
             }
         }

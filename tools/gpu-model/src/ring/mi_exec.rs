@@ -19,6 +19,9 @@ use crate::ring::regs::{reg, ring};
 impl Core {
     /// Executes one MI command.
     pub fn run_mi(&mut self, e: EngineId, d: &[u32]) -> Flow {
+        if let Some(flow) = (self.cfg.chip.hooks.command)(self, e, d) {
+            return flow;
+        }
         let h = d[0];
         match mi::opcode(h) {
             op::NOOP => {
@@ -193,13 +196,14 @@ impl Core {
             return Flow::Next;
         }
         let plane = (d[0] >> 20) & 3;
-        if plane > 1 {
+        let flips = &self.cfg.chip.display_events.flips;
+        let Some(flip) = flips.get(plane as usize) else {
             self.lint(Rule::Reserved, || format!("flip of plane {plane}"));
             return Flow::Next;
-        }
+        };
         // Pending and done at once, as nothing scans out; the identity bit is set by the falling
-        // edge (§5.4.4). Bit 26 is plane A.
-        self.display_event(1 << (26 + plane));
+        // edge (§5.4.4).
+        self.display_event(*flip);
         Flow::Next
     }
 

@@ -8,6 +8,7 @@ use crate::intel::regfile::{apply, Domain};
 use crate::ring::core::{Core, Origin, PPGTT_ENABLE};
 use crate::ring::display;
 use crate::ring::engine::{EngineId, Stop};
+use crate::ring::irq::bit;
 use crate::ring::later::Later;
 use crate::ring::lint::Rule;
 use crate::ring::regs::{self, reg, ring, GT_LIMIT};
@@ -30,7 +31,7 @@ impl Core {
 
     /// A dword read by the CPU.
     pub fn cpu_read(&mut self, offset: u32) -> u32 {
-        if offset < GT_LIMIT && !self.gt_held() && !Self::always_on(offset) {
+        if offset < GT_LIMIT && !self.gt_held() && !self.always_on(offset) {
             self.lint(Rule::AsleepRead, || format!("{offset:#07x}"));
             return 0;
         }
@@ -40,7 +41,7 @@ impl Core {
     /// A dword write by the CPU.
     pub fn cpu_write(&mut self, offset: u32, value: u32) {
         self.left.met = true;
-        if offset < GT_LIMIT && !Self::always_on(offset) {
+        if offset < GT_LIMIT && !self.always_on(offset) {
             if !self.fifo_take() {
                 return;
             }
@@ -78,7 +79,7 @@ impl Core {
             }
         }
         match offset {
-            reg::FORCEWAKE | reg::FORCEWAKE_ACK => self.count(Counter::ForcewakeAccesses),
+            _ if self.cfg.chip.forcewake.has(offset) => self.count(Counter::ForcewakeAccesses),
             reg::GTFIFOCTL if !write => self.count(Counter::FifoReads),
             reg::DEISR..=reg::PMIER => self.count(Counter::IrqAccesses),
             _ if write && self.cfg.chip.fences.range().contains(&offset) => {
@@ -95,7 +96,7 @@ impl Core {
 
     /// What a register shows. Shared by the CPU and MI_STORE_REGISTER_MEM.
     pub fn reg_read(&mut self, offset: u32) -> u32 {
-        let Some((_, domain)) = regs::lookup(offset) else {
+        let Some((_, domain)) = regs::lookup(self.cfg.chip, offset) else {
             self.undocumented(offset, false);
             return 0;
         };
@@ -106,15 +107,16 @@ impl Core {
             }
             return self.screen_read(offset).unwrap_or(0);
         }
+        if let Some(value) = (self.cfg.chip.hooks.read)(self, offset) {
+            return value;
+        }
         if let Some(row) = self.cfg.chip.of_block(offset) {
             return self.ring_read(row.id, offset - row.base);
         }
         match offset {
-            reg::GTFIFOCTL => self.fifo_room(),
+            reg::GTFIFOCTL if self.cfg.chip.fifo.is_some() => self.fifo_room(),
             reg::GDRST => self.gdrst_read(),
-            // Reads back what was asked (SNB387, a real machine's error record).
-            reg::FORCEWAKE => u32::from(self.gt.asked),
-            reg::FORCEWAKE_ACK => self.forcewake_ack(),
+            _ if self.cfg.chip.forcewake.has(offset) => self.forcewake_read(offset),
             reg::GT_THREAD_STATUS => self.thread_status(),
             _ => self.get(offset),
         }
@@ -172,7 +174,7 @@ impl Core {
 
     /// A register write with its effects. Shared by the CPU and the command streamers.
     pub fn reg_write(&mut self, offset: u32, data: u32, origin: Origin) {
-        let Some((write, domain)) = regs::lookup(offset) else {
+        let Some((write, domain)) = regs::lookup(self.cfg.chip, offset) else {
             self.undocumented(offset, true);
             return;
         };
@@ -198,10 +200,20 @@ impl Core {
         if let Some(row) = chip.of_block(offset) {
             self.ring_written(row.id, offset - row.base, old, new, data, origin);
             self.mode_written(offset, new);
-            return;
+        } else {
+            self.gt_written(offset, new, data);
         }
-        // Sync status of the three rings.
-        if offset == reg::GTIER && new & 0x0100_4004 != 0 {
+        (chip.hooks.written)(self, offset, old, new, origin);
+    }
+
+    /// A register outside the engines' blocks was written.
+    fn gt_written(&mut self, offset: u32, new: u32, data: u32) {
+        let chip = self.cfg.chip;
+        let sync = chip
+            .engines
+            .iter()
+            .fold(0, |bits, e| bits | 1 << (bit::SYNC_STATUS + e.irq_shift));
+        if offset == reg::GTIER && new & sync != 0 {
             self.lint(Rule::SyncStatusEnabled, || format!("{new:#x}"));
         }
         match offset {
@@ -209,7 +221,7 @@ impl Core {
                 self.set(offset, 0);
             }
             reg::GDRST => self.graphics_reset(data),
-            reg::FORCEWAKE => self.forcewake(data),
+            _ if chip.forcewake.has(offset) => self.forcewake_written(offset, data),
             reg::GFX_FLSH_CNTL if data & 1 != 0 => self.flush_written(),
             reg::RC_CONTROL => self.standby_taken(),
             reg::PCODE_MAILBOX => self.pcode(data),

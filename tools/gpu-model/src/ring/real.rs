@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What real machines with a Sandy Bridge do and a kind model spares its driver: what firmware or a
+//! What real machines do and a kind model spares its driver: what firmware or a
 //! kernel before this one has left, and what takes effect late. Each habit can be chosen for itself.
 //!
 //! None of it stands in the documents. Each is what the upstream driver takes care of, and how
@@ -43,38 +43,6 @@ crate::habits! {
         late_reset,
     }
 }
-
-/// Bits that firmware has set in registers that the upstream driver reads before it writes: which
-/// bits a machine's firmware sets is nowhere said, so they are any that upstream does not set.
-pub const FIRMWARE_BITS: &[(u32, u32, &str)] = &[
-    (0x9400, 1 << 16, "UCGCTL1: upstream adds two units"),
-    (
-        reg::TILECTL,
-        1 << 3,
-        "TILECTL: upstream adds bit 0 if memory is swizzled",
-    ),
-    (
-        reg::GAM_ECOCHK,
-        1 << 1,
-        "GAM_ECOCHK: upstream adds bits 10, 4 and 3",
-    ),
-    (
-        reg::GAC_ECO_BITS,
-        1 << 4,
-        "GAC_ECO_BITS: upstream adds bits 13, 9 and 8",
-    ),
-    (reg::GAB_CTL, 1 << 4, "GAB_CTL: upstream adds bit 8"),
-    (
-        0x4_2000,
-        1 << 3,
-        "display chicken 1: upstream adds bits 22 and 21",
-    ),
-    (
-        0x4_2004,
-        1 << 3,
-        "display chicken 2: upstream adds bits 25, 22 and 21",
-    ),
-];
 
 /// RC_CONTROL with standby on: hardware control, evaluation mode, RC6 (what upstream writes as well).
 const STANDBY: u32 = 0x8804_0000;
@@ -170,7 +138,7 @@ impl Core {
     /// Firmware's bits, after whatever has set registers to their reset values.
     pub fn firmware_bits(&mut self) {
         if self.left.bits {
-            for (offset, bits, _) in FIRMWARE_BITS {
+            for (offset, bits, _) in self.cfg.chip.firmware_bits {
                 self.set(*offset, self.get(*offset) | bits);
             }
         }
@@ -178,7 +146,13 @@ impl Core {
 
     /// True if a display register keeps what is written, for the bits that firmware has set there.
     pub fn keeps_bits(&self, offset: u32) -> bool {
-        self.left.bits && FIRMWARE_BITS.iter().any(|row| row.0 == offset)
+        self.left.bits
+            && self
+                .cfg
+                .chip
+                .firmware_bits
+                .iter()
+                .any(|row| row.0 == offset)
     }
 
     /// The CPU has written a register in which firmware has set bits.
@@ -186,7 +160,13 @@ impl Core {
         if !self.left.bits {
             return;
         }
-        if let Some((_, bits, _)) = FIRMWARE_BITS.iter().find(|row| row.0 == offset) {
+        if let Some((_, bits, _)) = self
+            .cfg
+            .chip
+            .firmware_bits
+            .iter()
+            .find(|row| row.0 == offset)
+        {
             if old & bits & !new != 0 {
                 self.lint(Rule::BitsLost, || {
                     format!("{offset:#07x} {old:#x} -> {new:#x}")
@@ -248,7 +228,7 @@ impl Core {
     /// The well has fallen asleep. If it was asked for meanwhile, it wakes now.
     pub fn fall_asleep(&mut self, at: u64) {
         self.gt.awake = false;
-        if self.gt.asked {
+        if self.gt.asked != 0 {
             self.later.wake = Some(at + WELL_US * 1000);
         }
     }

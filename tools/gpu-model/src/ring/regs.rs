@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The register file of Sandy Bridge: every register that a document or the digest names, with its
-//! reset value and write rule. Effects beyond storing are in `mmio`.
+//! The register file: every register that a document or the digest names, with its reset value and write
+//! rule. Here is what the family shares; the rest is in the chips' files. Effects beyond storing are in `mmio`.
 //!
 //! Sources: SNB PRM V1P2 §3, §4.5.4, §5.4–5.9; VCS PRM 1.1 for the engine block; offsets that the
 //! documents leave out from the digest of Gen6, §5 (G-nn). What no document names but the upstream
 //! driver touches is marked so and is plain storage or zero.
 
+use crate::intel::fence::FenceUnit;
 use crate::intel::regfile::{Domain, RegDef, RegMap, Write};
-use crate::ring::chip::{EngineRow, SNB};
+use crate::ring::chip::{Chip, EngineRow};
 use crate::ring::engine::EngineId;
-use std::sync::OnceLock;
 
 /// Size of the register half of BAR0.
 pub const MMIO_SIZE: u32 = 2 << 20;
@@ -107,23 +107,216 @@ pub mod reg {
     pub const RP_STATE_CAP: u32 = 0x14_5998;
 }
 
-/// CXT_SIZE in lines of 64 bytes: power 4, ring 10, render 20, extended 31, pipelined 45. The
-/// chip's own value is in no document; ring + extended + pipelined make 5504 bytes, two pages.
-pub const CXT_SIZE_VALUE: u32 = 4 << 24 | 10 << 18 | 20 << 12 | 31 << 6 | 45;
+/// A register of every engine's block: offset in the block, name, value after a reset, write rule.
+pub struct BlockRow(pub u32, pub &'static str, pub u32, pub Write);
 
-/// Pairs of statistics registers saved with a context (64 bits each).
-pub const STATISTICS: &[(u32, &str)] = &[
-    (0x2280, "SO_PRIM_STORAGE_NEEDED"),
-    (0x2288, "SO_NUM_PRIMS_WRITTEN"),
-    (0x2310, "IA_VERTICES_COUNT"),
-    (0x2318, "IA_PRIMITIVES_COUNT"),
-    (0x2320, "VS_INVOCATION_COUNT"),
-    (0x2328, "GS_INVOCATION_COUNT"),
-    (0x2330, "GS_PRIMITIVES_COUNT"),
-    (0x2338, "CL_INVOCATION_COUNT"),
-    (0x2340, "CL_PRIMITIVES_COUNT"),
-    (0x2348, "PS_INVOCATION_COUNT"),
-    (0x2350, "PS_DEPTH_COUNT"),
+/// A register at a place of its own: offset, name, value after a reset, write rule, and what resets it.
+pub struct Row(pub u32, pub &'static str, pub u32, pub Write, pub Domain);
+
+/// All bits are stored.
+pub const ALL: Write = Write::Bits(0xffff_ffff);
+/// Sixteen bits with a mask above.
+pub const MASKED: Write = Write::Masked(0xffff);
+
+/// What every engine's block has, besides EXCC, PSMI_CTL and the time.
+pub const BLOCK: &[BlockRow] = &[
+    BlockRow(ring::TAIL, "RING_TAIL", 0, Write::Bits(0x001f_fff8)),
+    BlockRow(ring::HEAD, "RING_HEAD", 0, Write::Bits(0xffff_fffc)),
+    BlockRow(ring::START, "RING_START", 0, Write::Bits(0xffff_f000)),
+    BlockRow(ring::CTL, "RING_CTL", 0, Write::Bits(0x001f_f107)),
+    BlockRow(ring::SYNC0, "SYNC_0", 0, ALL),
+    BlockRow(ring::SYNC1, "SYNC_1", 0, ALL),
+    BlockRow(ring::MAX_IDLE, "RING_MAX_IDLE", 0, ALL),
+    BlockRow(ring::IPEIR, "IPEIR", 0, ALL),
+    BlockRow(ring::IPEHR, "IPEHR", 0, Write::ReadOnly),
+    BlockRow(ring::INSTDONE, "INSTDONE", 0xffff_ffff, Write::ReadOnly),
+    BlockRow(ring::INSTPS, "INSTPS", 0, Write::ReadOnly),
+    BlockRow(ring::ACTHD, "ACTHD", 0, Write::ReadOnly),
+    BlockRow(ring::DMA_FADD, "DMA_FADD", 0, Write::ReadOnly),
+    BlockRow(ring::NOPID, "NOPID", 0, Write::Bits(0x003f_ffff)),
+    BlockRow(ring::HWSTAM, "HWSTAM", 0xffff_ffff, ALL),
+    BlockRow(ring::MI_MODE, "MI_MODE", 0, Write::Masked(0xfdff)),
+    BlockRow(ring::IMR, "IMR", 0xffff_ffff, ALL),
+    BlockRow(ring::EIR, "EIR", 0, Write::ReadOnly),
+    BlockRow(ring::EMR, "EMR", 0x0000_ffff, Write::Bits(0xffff)),
+    BlockRow(ring::ESR, "ESR", 0, Write::ReadOnly),
+    BlockRow(ring::INSTPM, "INSTPM", 0, Write::Masked(0xffff)),
+    BlockRow(ring::BB_STATE, "BB_STATE", 0, Write::ReadOnly),
+    BlockRow(ring::UHPTR, "UHPTR", 0, Write::Bits(0x001f_fff9)),
+    BlockRow(ring::BB_ADDR, "BB_ADDR", 0, Write::ReadOnly),
+    BlockRow(ring::RNCID_LO, "RNCID", 0, ALL),
+    BlockRow(ring::RNCID_HI, "RNCID (high)", 0, ALL),
+    BlockRow(ring::PP_DCLV, "PP_DIR_DCLV", 0, ALL),
+    BlockRow(ring::PP_DCLV_HI, "PP_DIR_DCLV (high)", 0, Write::ReadOnly),
+    BlockRow(
+        ring::PP_DIR_BASE,
+        "PP_DIR_BASE",
+        0,
+        Write::Bits(0xffff_0000),
+    ),
+    BlockRow(
+        ring::PP_DIR_BASE_READ,
+        "PP_DIR_BASE_READ",
+        0,
+        Write::ReadOnly,
+    ),
+];
+
+/// What every chip's GT has outside its engines.
+pub const GT: &[Row] = &[
+    Row(
+        reg::ARB_MODE,
+        "ARB_MODE",
+        0,
+        Write::Masked(0xffff),
+        Domain::Gt,
+    ),
+    Row(reg::GAM_ECOCHK, "GAM_ECOCHK", 0, ALL, Domain::Gt),
+    Row(reg::ERROR_GEN6, "ERROR", 0, ALL, Domain::Gt),
+    Row(reg::DONE_REG, "DONE", 0, Write::ReadOnly, Domain::Gt),
+    Row(0x1_4050, "GAC_ARB_CTL", 0x0040_0002, ALL, Domain::Gt),
+    Row(reg::GAC_ECO_BITS, "GAC_ECO_BITS", 0, ALL, Domain::Gt),
+    Row(reg::GAB_CTL, "GAB_CTL", 0, ALL, Domain::Gt),
+    Row(0x9400, "UCGCTL1", 0, ALL, Domain::Chip),
+    Row(0x9404, "UCGCTL2", 0, ALL, Domain::Chip),
+    Row(reg::GDRST, "GDRST", 0, Write::Bits(0), Domain::Chip),
+    Row(0xa008, "RPNSWREQ", 0, ALL, Domain::Chip),
+    Row(0xa00c, "RC_VIDEO_FREQ", 0, ALL, Domain::Chip),
+    Row(0xa010, "RP_DOWN_TIMEOUT", 0, ALL, Domain::Chip),
+    Row(0xa014, "RP_INTERRUPT_LIMITS", 0, ALL, Domain::Chip),
+    Row(0xa01c, "RPSTAT1", 0, Write::ReadOnly, Domain::Chip),
+    Row(0xa024, "RP_CONTROL", 0, ALL, Domain::Chip),
+    Row(0xa02c, "RP_UP_THRESHOLD", 0, ALL, Domain::Chip),
+    Row(0xa030, "RP_DOWN_THRESHOLD", 0, ALL, Domain::Chip),
+    Row(0xa050, "RP_CUR_UP_EI", 0, Write::ReadOnly, Domain::Chip),
+    Row(0xa054, "RP_CUR_UP", 0, Write::ReadOnly, Domain::Chip),
+    Row(0xa058, "RP_PREV_UP", 0, Write::ReadOnly, Domain::Chip),
+    Row(0xa05c, "RP_CUR_DOWN_EI", 0, Write::ReadOnly, Domain::Chip),
+    Row(0xa060, "RP_CUR_DOWN", 0, Write::ReadOnly, Domain::Chip),
+    Row(0xa064, "RP_PREV_DOWN", 0, Write::ReadOnly, Domain::Chip),
+    Row(0xa068, "RP_UP_EI", 0, ALL, Domain::Chip),
+    Row(0xa06c, "RP_DOWN_EI", 0, ALL, Domain::Chip),
+    Row(0xa070, "RP_IDLE_HYSTERSIS", 0, ALL, Domain::Chip),
+    Row(reg::RC_CONTROL, "RC_CONTROL", 0, ALL, Domain::Chip),
+    Row(0xa094, "RC_STATE", 0, ALL, Domain::Chip),
+    Row(0xa098, "RC1_WAKE_RATE_LIMIT", 0, ALL, Domain::Chip),
+    Row(0xa09c, "RC6_WAKE_RATE_LIMIT", 0, ALL, Domain::Chip),
+    Row(0xa0a0, "RC6pp_WAKE_RATE_LIMIT", 0, ALL, Domain::Chip),
+    Row(0xa0a8, "RC_EVALUATION_INTERVAL", 0, ALL, Domain::Chip),
+    Row(0xa0ac, "RC_IDLE_HYSTERSIS", 0, ALL, Domain::Chip),
+    Row(0xa0b0, "RC_SLEEP", 0, ALL, Domain::Chip),
+    Row(0xa0b4, "RC1e_THRESHOLD", 0, ALL, Domain::Chip),
+    Row(0xa0b8, "RC6_THRESHOLD", 0, ALL, Domain::Chip),
+    Row(0xa0bc, "RC6p_THRESHOLD", 0, ALL, Domain::Chip),
+    Row(0xa0c0, "RC6pp_THRESHOLD", 0, ALL, Domain::Chip),
+    Row(reg::PMINTRMSK, "PMINTRMSK", 0xffff_ffff, ALL, Domain::Chip),
+    Row(reg::FORCEWAKE, "FORCEWAKE", 0, Write::Bits(0), Domain::Chip),
+    Row(reg::DEISR, "DEISR", 0, Write::ReadOnly, Domain::Chip),
+    Row(reg::DEIMR, "DEIMR", 0xffff_ffff, ALL, Domain::Chip),
+    Row(
+        reg::DEIIR,
+        "DEIIR",
+        0,
+        Write::Clear(0xffff_ffff),
+        Domain::Chip,
+    ),
+    Row(reg::DEIER, "DEIER", 0, ALL, Domain::Chip),
+    Row(reg::GTISR, "GTISR", 0, Write::ReadOnly, Domain::Chip),
+    Row(reg::GTIMR, "GTIMR", 0xffff_ffff, ALL, Domain::Chip),
+    Row(
+        reg::GTIIR,
+        "GTIIR",
+        0,
+        Write::Clear(0xffff_ffff),
+        Domain::Chip,
+    ),
+    Row(reg::GTIER, "GTIER", 0, ALL, Domain::Chip),
+    Row(reg::PMISR, "PMISR", 0, Write::ReadOnly, Domain::Chip),
+    Row(reg::PMIMR, "PMIMR", 0xffff_ffff, ALL, Domain::Chip),
+    Row(
+        reg::PMIIR,
+        "PMIIR",
+        0,
+        Write::Clear(0xffff_ffff),
+        Domain::Chip,
+    ),
+    Row(reg::PMIER, "PMIER", 0, ALL, Domain::Chip),
+    Row(reg::TILECTL, "TILECTL", 0, ALL, Domain::Chip),
+    Row(
+        reg::GFX_FLSH_CNTL,
+        "GFX_FLSH_CNTL",
+        0,
+        Write::Bits(0),
+        Domain::Chip,
+    ),
+    Row(
+        reg::STOLEN_RESERVED,
+        "STOLEN_RESERVED",
+        0,
+        Write::ReadOnly,
+        Domain::Chip,
+    ),
+    Row(
+        reg::GTFIFODBG,
+        "GTFIFODBG",
+        0,
+        Write::Clear(0x7f),
+        Domain::Chip,
+    ),
+    Row(
+        reg::GTFIFOCTL,
+        "GTFIFOCTL",
+        0,
+        Write::Bits(0xffff_ff80),
+        Domain::Chip,
+    ),
+    Row(
+        reg::FORCEWAKE_ACK,
+        "FORCEWAKE_ACK",
+        0,
+        Write::ReadOnly,
+        Domain::Chip,
+    ),
+    Row(
+        reg::GT_THREAD_STATUS,
+        "GT_THREAD_STATUS",
+        0,
+        Write::ReadOnly,
+        Domain::Chip,
+    ),
+    Row(
+        0x13_8104,
+        "GT_GFX_RC6_LOCKED",
+        0,
+        Write::ReadOnly,
+        Domain::Chip,
+    ),
+    Row(
+        reg::RC6_STATUS,
+        "GT_GFX_RC6",
+        0,
+        Write::ReadOnly,
+        Domain::Chip,
+    ),
+    Row(0x13_810c, "GT_GFX_RC6p", 0, Write::ReadOnly, Domain::Chip),
+    Row(0x13_8110, "GT_GFX_RC6pp", 0, Write::ReadOnly, Domain::Chip),
+    Row(
+        reg::PCODE_MAILBOX,
+        "PCODE_MAILBOX",
+        0,
+        Write::Bits(0),
+        Domain::Chip,
+    ),
+    Row(reg::PCODE_DATA, "PCODE_DATA", 0, ALL, Domain::Chip),
+    Row(reg::PCODE_DATA1, "PCODE_DATA1", 0, ALL, Domain::Chip),
+    // Written inside the chip by a sync flush; harmless from outside (VCS PRM 1.1.3.5).
+    Row(
+        0x4_f100,
+        "configuration write of a TLB flush",
+        0,
+        Write::ReadOnly,
+        Domain::Chip,
+    ),
 ];
 
 struct Table(Vec<RegDef>);
@@ -139,46 +332,19 @@ impl Table {
         });
     }
 
-    fn engine(&mut self, engine: &EngineRow) {
+    fn engine(&mut self, block: &[BlockRow], engine: &EngineRow) {
         use ring::*;
-        const ALL: Write = Write::Bits(0xffff_ffff);
         let base = engine.base;
         let domain = Domain::Engine(engine.id as u8);
         let tag = engine.id.name().to_uppercase();
-        let rows: &[(u32, &str, u32, Write)] = &[
-            (EXCC, "EXCC", 0, Write::Masked(engine.conditions)),
-            (TAIL, "RING_TAIL", 0, Write::Bits(0x001f_fff8)),
-            (HEAD, "RING_HEAD", 0, Write::Bits(0xffff_fffc)),
-            (START, "RING_START", 0, Write::Bits(0xffff_f000)),
-            (CTL, "RING_CTL", 0, Write::Bits(0x001f_f107)),
-            (SYNC0, "SYNC_0", 0, ALL),
-            (SYNC1, "SYNC_1", 0, ALL),
-            (MAX_IDLE, "RING_MAX_IDLE", 0, ALL),
-            (IPEIR, "IPEIR", 0, ALL),
-            (IPEHR, "IPEHR", 0, Write::ReadOnly),
-            (INSTDONE, "INSTDONE", 0xffff_ffff, Write::ReadOnly),
-            (INSTPS, "INSTPS", 0, Write::ReadOnly),
-            (ACTHD, "ACTHD", 0, Write::ReadOnly),
-            (DMA_FADD, "DMA_FADD", 0, Write::ReadOnly),
-            (NOPID, "NOPID", 0, Write::Bits(0x003f_ffff)),
-            (HWSTAM, "HWSTAM", 0xffff_ffff, ALL),
-            (MI_MODE, "MI_MODE", 0, Write::Masked(0xfdff)),
-            (IMR, "IMR", 0xffff_ffff, ALL),
-            (EIR, "EIR", 0, Write::ReadOnly),
-            (EMR, "EMR", 0x0000_ffff, Write::Bits(0xffff)),
-            (ESR, "ESR", 0, Write::ReadOnly),
-            (INSTPM, "INSTPM", 0, Write::Masked(0xffff)),
-            (BB_STATE, "BB_STATE", 0, Write::ReadOnly),
-            (UHPTR, "UHPTR", 0, Write::Bits(0x001f_fff9)),
-            (BB_ADDR, "BB_ADDR", 0, Write::ReadOnly),
-            (RNCID_LO, "RNCID", 0, ALL),
-            (RNCID_HI, "RNCID (high)", 0, ALL),
-            (PP_DCLV, "PP_DIR_DCLV", 0, ALL),
-            (PP_DCLV_HI, "PP_DIR_DCLV (high)", 0, Write::ReadOnly),
-            (PP_DIR_BASE, "PP_DIR_BASE", 0, Write::Bits(0xffff_0000)),
-            (PP_DIR_BASE_READ, "PP_DIR_BASE_READ", 0, Write::ReadOnly),
-        ];
-        for (offset, name, reset, write) in rows {
+        self.add(
+            base + EXCC,
+            &format!("{tag} EXCC"),
+            0,
+            Write::Masked(engine.conditions),
+            domain,
+        );
+        for BlockRow(offset, name, reset, write) in block {
             self.add(
                 base + offset,
                 &format!("{tag} {name}"),
@@ -225,157 +391,7 @@ impl Table {
         );
     }
 
-    fn render(&mut self) {
-        let d = Domain::Engine(EngineId::Rcs as u8);
-        const M: Write = Write::Masked(0xffff);
-        const ALL: Write = Write::Bits(0xffff_ffff);
-        let rows: &[(u32, &str, u32, Write)] = &[
-            (reg::PGTBL_ER, "PGTBL_ER", 0, Write::ReadOnly),
-            (reg::INSTDONE_2, "INSTDONE_2", 0xffff_ffff, Write::ReadOnly),
-            (0x2084, "3D_CHICKEN", 0, M),
-            (0x208c, "3D_CHICKEN2", 0, M),
-            (0x2090, "3D_CHICKEN3", 0, M),
-            (reg::GT_MODE, "GT_MODE", 0, M),
-            (reg::MI_ARB_STATE, "MI_ARB_STATE", 0, M),
-            (reg::CACHE_MODE_0, "CACHE_MODE_0", 0, M),
-            (reg::CACHE_MODE_1, "CACHE_MODE_1", 0, M),
-            (0x2000 + ring::CCID, "CCID", 0, ALL),
-            (reg::CXT_SIZE, "CXT_SIZE", CXT_SIZE_VALUE, Write::ReadOnly),
-            (reg::GFX_MODE, "GFX_MODE", 0, M),
-        ];
-        for (offset, name, reset, write) in rows {
-            self.add(*offset, name, *reset, *write, d);
-        }
-        for (offset, name) in STATISTICS {
-            self.add(*offset, name, 0, ALL, d);
-            self.add(offset + 4, &format!("{name} (high)"), 0, ALL, d);
-        }
-        // Video: no documented bits (VCS PRM 1.1.3.9).
-        self.add(
-            0x1_20a0,
-            "GAC_MODE",
-            0,
-            M,
-            Domain::Engine(EngineId::Vcs as u8),
-        );
-    }
-
-    fn gt(&mut self) {
-        use Domain::{Chip, Gt};
-        const ALL: Write = Write::Bits(0xffff_ffff);
-        let rows: &[(u32, &str, u32, Write, Domain)] = &[
-            (reg::ARB_MODE, "ARB_MODE", 0, Write::Masked(0xffff), Gt),
-            (reg::GAM_ECOCHK, "GAM_ECOCHK", 0, ALL, Gt),
-            (reg::ERROR_GEN6, "ERROR", 0, ALL, Gt),
-            (reg::DONE_REG, "DONE", 0, Write::ReadOnly, Gt),
-            // The upstream driver takes the blitter's fault register for this one.
-            (
-                0x4394,
-                "fault register of no Gen6 engine",
-                0,
-                Write::ReadOnly,
-                Gt,
-            ),
-            (0x1_4050, "GAC_ARB_CTL", 0x0040_0002, ALL, Gt),
-            (reg::GAC_ECO_BITS, "GAC_ECO_BITS", 0, ALL, Gt),
-            (reg::GAB_CTL, "GAB_CTL", 0, ALL, Gt),
-            (0x9400, "UCGCTL1", 0, ALL, Chip),
-            (0x9404, "UCGCTL2", 0, ALL, Chip),
-            (reg::GDRST, "GDRST", 0, Write::Bits(0), Chip),
-            (0xa008, "RPNSWREQ", 0, ALL, Chip),
-            (0xa00c, "RC_VIDEO_FREQ", 0, ALL, Chip),
-            (0xa010, "RP_DOWN_TIMEOUT", 0, ALL, Chip),
-            (0xa014, "RP_INTERRUPT_LIMITS", 0, ALL, Chip),
-            (0xa01c, "RPSTAT1", 0, Write::ReadOnly, Chip),
-            (0xa024, "RP_CONTROL", 0, ALL, Chip),
-            (0xa02c, "RP_UP_THRESHOLD", 0, ALL, Chip),
-            (0xa030, "RP_DOWN_THRESHOLD", 0, ALL, Chip),
-            (0xa050, "RP_CUR_UP_EI", 0, Write::ReadOnly, Chip),
-            (0xa054, "RP_CUR_UP", 0, Write::ReadOnly, Chip),
-            (0xa058, "RP_PREV_UP", 0, Write::ReadOnly, Chip),
-            (0xa05c, "RP_CUR_DOWN_EI", 0, Write::ReadOnly, Chip),
-            (0xa060, "RP_CUR_DOWN", 0, Write::ReadOnly, Chip),
-            (0xa064, "RP_PREV_DOWN", 0, Write::ReadOnly, Chip),
-            (0xa068, "RP_UP_EI", 0, ALL, Chip),
-            (0xa06c, "RP_DOWN_EI", 0, ALL, Chip),
-            (0xa070, "RP_IDLE_HYSTERSIS", 0, ALL, Chip),
-            (reg::RC_CONTROL, "RC_CONTROL", 0, ALL, Chip),
-            (0xa094, "RC_STATE", 0, ALL, Chip),
-            (0xa098, "RC1_WAKE_RATE_LIMIT", 0, ALL, Chip),
-            (0xa09c, "RC6_WAKE_RATE_LIMIT", 0, ALL, Chip),
-            (0xa0a0, "RC6pp_WAKE_RATE_LIMIT", 0, ALL, Chip),
-            (0xa0a8, "RC_EVALUATION_INTERVAL", 0, ALL, Chip),
-            (0xa0ac, "RC_IDLE_HYSTERSIS", 0, ALL, Chip),
-            (0xa0b0, "RC_SLEEP", 0, ALL, Chip),
-            (0xa0b4, "RC1e_THRESHOLD", 0, ALL, Chip),
-            (0xa0b8, "RC6_THRESHOLD", 0, ALL, Chip),
-            (0xa0bc, "RC6p_THRESHOLD", 0, ALL, Chip),
-            (0xa0c0, "RC6pp_THRESHOLD", 0, ALL, Chip),
-            (reg::PMINTRMSK, "PMINTRMSK", 0xffff_ffff, ALL, Chip),
-            (reg::FORCEWAKE, "FORCEWAKE", 0, Write::Bits(0), Chip),
-            (reg::DEISR, "DEISR", 0, Write::ReadOnly, Chip),
-            (reg::DEIMR, "DEIMR", 0xffff_ffff, ALL, Chip),
-            (reg::DEIIR, "DEIIR", 0, Write::Clear(0xffff_ffff), Chip),
-            (reg::DEIER, "DEIER", 0, ALL, Chip),
-            (reg::GTISR, "GTISR", 0, Write::ReadOnly, Chip),
-            (reg::GTIMR, "GTIMR", 0xffff_ffff, ALL, Chip),
-            (reg::GTIIR, "GTIIR", 0, Write::Clear(0xffff_ffff), Chip),
-            (reg::GTIER, "GTIER", 0, ALL, Chip),
-            (reg::PMISR, "PMISR", 0, Write::ReadOnly, Chip),
-            (reg::PMIMR, "PMIMR", 0xffff_ffff, ALL, Chip),
-            (reg::PMIIR, "PMIIR", 0, Write::Clear(0xffff_ffff), Chip),
-            (reg::PMIER, "PMIER", 0, ALL, Chip),
-            (reg::TILECTL, "TILECTL", 0, ALL, Chip),
-            (reg::GFX_FLSH_CNTL, "GFX_FLSH_CNTL", 0, Write::Bits(0), Chip),
-            (
-                reg::STOLEN_RESERVED,
-                "STOLEN_RESERVED",
-                0,
-                Write::ReadOnly,
-                Chip,
-            ),
-            (reg::GTFIFODBG, "GTFIFODBG", 0, Write::Clear(0x7f), Chip),
-            (
-                reg::GTFIFOCTL,
-                "GTFIFOCTL",
-                0,
-                Write::Bits(0xffff_ff80),
-                Chip,
-            ),
-            (
-                reg::FORCEWAKE_ACK,
-                "FORCEWAKE_ACK",
-                0,
-                Write::ReadOnly,
-                Chip,
-            ),
-            (
-                reg::GT_THREAD_STATUS,
-                "GT_THREAD_STATUS",
-                0,
-                Write::ReadOnly,
-                Chip,
-            ),
-            (0x13_8104, "GT_GFX_RC6_LOCKED", 0, Write::ReadOnly, Chip),
-            (reg::RC6_STATUS, "GT_GFX_RC6", 0, Write::ReadOnly, Chip),
-            (0x13_810c, "GT_GFX_RC6p", 0, Write::ReadOnly, Chip),
-            (0x13_8110, "GT_GFX_RC6pp", 0, Write::ReadOnly, Chip),
-            (reg::PCODE_MAILBOX, "PCODE_MAILBOX", 0, Write::Bits(0), Chip),
-            (reg::PCODE_DATA, "PCODE_DATA", 0, ALL, Chip),
-            (reg::PCODE_DATA1, "PCODE_DATA1", 0, ALL, Chip),
-            // Written inside the chip by a sync flush; harmless from outside (VCS PRM 1.1.3.5).
-            (
-                0x4_f100,
-                "configuration write of a TLB flush",
-                0,
-                Write::ReadOnly,
-                Chip,
-            ),
-        ];
-        for (offset, name, reset, write, domain) in rows {
-            self.add(*offset, name, *reset, *write, *domain);
-        }
-        let fences = &SNB.fences;
+    fn fences(&mut self, fences: &FenceUnit) {
         for n in 0..fences.count {
             for (half, name) in ["", " (high)"].into_iter().enumerate() {
                 self.add(
@@ -383,40 +399,44 @@ impl Table {
                     &format!("FENCE_{n}{name}"),
                     0,
                     Write::Bits(fences.stored[half]),
-                    Chip,
+                    Domain::Chip,
                 );
             }
         }
     }
 }
 
-/// The register map; built once.
-pub fn map() -> &'static RegMap {
-    static MAP: OnceLock<RegMap> = OnceLock::new();
-    MAP.get_or_init(|| {
-        let mut t = Table(Vec::new());
-        for (offset, name) in super::display::REGISTERS {
-            t.add(*offset, name, 0, Write::ReadOnly, Domain::Display);
-        }
-        for engine in SNB.engines {
-            t.engine(engine);
-        }
-        t.render();
-        t.gt();
-        RegMap::new(MMIO_SIZE, t.0)
-    })
+/// A chip's register map; built once.
+pub(super) fn map(chip: &Chip) -> RegMap {
+    let mut t = Table(Vec::new());
+    for (offset, name) in chip.display {
+        t.add(*offset, name, 0, Write::ReadOnly, Domain::Display);
+    }
+    for engine in chip.engines {
+        t.engine(chip.block, engine);
+    }
+    for (offset, name) in chip.context.statistics {
+        let domain = Domain::Engine(EngineId::Rcs as u8);
+        t.add(*offset, name, 0, ALL, domain);
+        t.add(offset + 4, &format!("{name} (high)"), 0, ALL, domain);
+    }
+    for Row(offset, name, reset, write, domain) in chip.registers.iter().copied().flatten() {
+        t.add(*offset, name, *reset, *write, *domain);
+    }
+    t.fences(&chip.fences);
+    RegMap::new(MMIO_SIZE, t.0)
 }
 
-/// The definition of a register; `None` if no document names it.
+/// The definition of a chip's register; `None` if no document names it.
 ///
 /// The MCHBAR alias keeps the attributes of the host bridge's window (§3): storage, but for the
 /// sizes of the memory modules and the frequency capability, which are filled in at power-on.
-pub fn lookup(offset: u32) -> Option<(Write, Domain)> {
+pub fn lookup(chip: &Chip, offset: u32) -> Option<(Write, Domain)> {
     match offset {
         reg::MAD_DIMM_C0 | reg::MAD_DIMM_C1 | reg::RP_STATE_CAP => {
             Some((Write::ReadOnly, Domain::Chip))
         }
-        reg::MCHBAR..reg::MCHBAR_END => Some((Write::Bits(0xffff_ffff), Domain::Chip)),
-        _ => map().get(offset).map(|d| (d.write, d.domain)),
+        reg::MCHBAR..reg::MCHBAR_END => Some((ALL, Domain::Chip)),
+        _ => chip.map().get(offset).map(|d| (d.write, d.domain)),
     }
 }

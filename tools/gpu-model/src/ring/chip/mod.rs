@@ -5,11 +5,16 @@ mod snb;
 
 pub use snb::SNB;
 
+use super::core::{Core, Origin};
 use super::engine::EngineId;
+use super::exec::Flow;
+use super::regs::{self, BlockRow, Row};
 use crate::counters::Counter;
 use crate::intel::fence::FenceUnit;
 use crate::intel::mi::MiDef;
 use crate::intel::pte::PteFormat;
+use crate::intel::regfile::RegMap;
+use std::sync::OnceLock;
 
 /// Gives the name of a command and its length in dwords by its header; `None` if there is none.
 pub type Decode = fn(header: u32) -> Option<(&'static str, usize)>;
@@ -113,6 +118,115 @@ pub struct Chip {
     pub fences: FenceUnit,
     /// Lines of 64 bytes that a streamer has read ahead: in a ring, in a batch.
     pub ahead: [u64; 2],
+    /// How the GT is woken.
+    pub forcewake: Forcewake,
+    /// Registers of the GT that answer while it sleeps.
+    pub always_on: &'static [u32],
+    /// Entries of the FIFO of writes to the GT, if it has one.
+    pub fifo: Option<u64>,
+    /// What a context image holds.
+    pub context: ContextImage,
+    /// Bits of the display's events.
+    pub display_events: DisplayEvents,
+    /// Display registers: offset and a plain word about each.
+    pub display: &'static [(u32, &'static str)],
+    /// Registers of each engine's block.
+    pub block: &'static [BlockRow],
+    /// All other registers. A later row of an offset replaces an earlier.
+    pub registers: &'static [&'static [Row]],
+    /// Bits that firmware has set (habit `bits`): offset, bits, what upstream does there.
+    pub firmware_bits: &'static [(u32, u32, &'static str)],
+    /// What the chip does that no row says.
+    pub(crate) hooks: Hooks,
+    /// Its register map.
+    pub map: Map,
+}
+
+/// How the GT is woken.
+pub struct Forcewake {
+    /// The register of which bit 0 asks.
+    pub request: u32,
+    /// The register of which bit 0 acknowledges.
+    pub ack: u32,
+    /// Registers with a bit for each of sixteen threads, which the chip may have in place of them.
+    pub threads: Option<Threads>,
+}
+
+impl Forcewake {
+    /// True if a register belongs to it.
+    pub fn has(&self, offset: u32) -> bool {
+        let threads = self.threads.as_ref().map(|t| [t.request, t.ack]);
+        [self.request, self.ack].contains(&offset) || threads.is_some_and(|t| t.contains(&offset))
+    }
+}
+
+/// Forcewake of several threads.
+pub struct Threads {
+    /// The register that asks: bits 31:16 say which of 15:0 change.
+    pub request: u32,
+    /// The register that acknowledges, bit by bit.
+    pub ack: u32,
+    /// The register and its bit that say that these registers are in force.
+    pub enable: (u32, u32),
+}
+
+/// What a context image holds.
+pub struct ContextImage {
+    /// Bytes of its main part.
+    pub main: usize,
+    /// Bytes of its extended part.
+    pub extended: usize,
+    /// Registers that are saved, all of them masked.
+    pub saved: &'static [u32],
+    /// Pairs of statistics registers, saved too: 64 bits each. They are reset with the render engine.
+    pub statistics: &'static [(u32, &'static str)],
+}
+
+/// Bits of the display's interrupt registers.
+pub struct DisplayEvents {
+    /// A vertical blank of pipe A.
+    pub vblank: u32,
+    /// A flip of plane A is done, of plane B, and so on.
+    pub flips: &'static [u32],
+}
+
+/// What a chip does that no row says. All see the state after what every chip does.
+pub(crate) struct Hooks {
+    /// A register that is not the display's is read: its value, unless it reads as every chip's.
+    pub read: fn(&mut Core, offset: u32) -> Option<u32>,
+    /// A register that is not the display's was written: what it held and what it holds.
+    pub written: fn(&mut Core, offset: u32, old: u32, new: u32, Origin),
+    /// An MI command of a streamer: where the stream goes, unless it is as every chip's.
+    pub command: fn(&mut Core, EngineId, &[u32]) -> Option<Flow>,
+    /// An engine was reset.
+    pub reset: fn(&mut Core, EngineId),
+    /// The device is at its power-on state, but for what firmware leaves.
+    pub power_on: fn(&mut Core),
+    /// Time has passed: called before each access and each step.
+    pub settle: fn(&mut Core, now: u64),
+}
+
+impl Hooks {
+    /// Nothing.
+    pub const NONE: Hooks = Hooks {
+        read: |_, _| None,
+        written: |_, _, _, _, _| {},
+        command: |_, _, _| None,
+        reset: |_, _| {},
+        power_on: |_| {},
+        settle: |_, _| {},
+    };
+}
+
+/// A register map that is built when it is first asked for.
+pub struct Map(OnceLock<RegMap>);
+
+impl Map {
+    /// Not built yet.
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Self {
+        Map(OnceLock::new())
+    }
 }
 
 /// What differs about PIPE_CONTROL.
@@ -124,12 +238,9 @@ pub struct PipeControl {
 }
 
 impl Chip {
-    /// The chips that are served.
-    pub const ALL: &'static [&'static Chip] = &[&SNB];
-
     /// The chip with a name.
     pub fn named(name: &str) -> Option<&'static Chip> {
-        Self::ALL.iter().copied().find(|c| c.name == name)
+        CHIPS.iter().copied().find(|c| c.name == name)
     }
 
     /// An engine's row.
@@ -137,11 +248,19 @@ impl Chip {
         &self.engines[e as usize]
     }
 
+    /// Its registers.
+    pub fn map(&self) -> &RegMap {
+        self.map.0.get_or_init(|| regs::map(self))
+    }
+
     /// The engine whose register block holds `offset`.
     pub fn of_block(&self, offset: u32) -> Option<&'static EngineRow> {
         self.engines.iter().find(|e| offset & !0xfff == e.base)
     }
 }
+
+/// The chips that are served.
+pub static CHIPS: &[&Chip] = &[&SNB];
 
 impl std::fmt::Debug for Chip {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -155,7 +274,7 @@ mod tests {
 
     #[test]
     fn engines_are_in_order() {
-        for chip in Chip::ALL {
+        for chip in CHIPS {
             for (i, row) in chip.engines.iter().enumerate() {
                 assert_eq!(row.id as usize, i, "{}", chip.name);
             }

@@ -2,11 +2,16 @@
 //! Sandy Bridge (Gen6; SNB PRM V1P2). Offsets that it leaves out are from the digest (G-nn); what is said of
 //! an engine's block is from the VCS PRM.
 
-use super::{Chip, EngineCounters, EngineRow, PipeControl};
+use super::{
+    Chip, ContextImage, DisplayEvents, EngineCounters, EngineRow, Forcewake, Hooks, Map,
+    PipeControl,
+};
+use crate::intel::regfile::{Domain, Write};
 use crate::intel::{cmd3d, fence, mi, pte};
 use crate::ring::blit;
+use crate::ring::display;
 use crate::ring::engine::EngineId;
-use crate::ring::regs::reg;
+use crate::ring::regs::{self, reg, ring, Row, ALL, MASKED};
 
 /// 8086:0116 is the mobile GT2.
 pub static SNB: Chip = Chip {
@@ -24,6 +29,35 @@ pub static SNB: Chip = Chip {
     // Eight lines in a batch (GM45, a real machine's error record; §5.3.4.2 says one at least), five in a ring
     // (Ironlake, the same: 284 bytes).
     ahead: [5, 8],
+    forcewake: Forcewake {
+        request: reg::FORCEWAKE,
+        ack: reg::FORCEWAKE_ACK,
+        threads: None,
+    },
+    always_on: &[reg::FORCEWAKE, reg::GDRST],
+    fifo: Some(64),
+    context: ContextImage {
+        main: (cxt_size(18) + cxt_size(0)) * 64,
+        extended: cxt_size(6) * 64,
+        saved: &[
+            0x2000 + ring::INSTPM,
+            reg::CACHE_MODE_0,
+            reg::CACHE_MODE_1,
+            reg::MI_ARB_STATE,
+        ],
+        statistics: STATISTICS,
+    },
+    display_events: DisplayEvents {
+        vblank: 1 << 7,
+        // §5.4.4.
+        flips: &[1 << 26, 1 << 27],
+    },
+    display: display::REGISTERS,
+    block: regs::BLOCK,
+    registers: &[regs::GT, REGISTERS],
+    firmware_bits: FIRMWARE_BITS,
+    hooks: Hooks::NONE,
+    map: Map::new(),
 };
 
 const RCS: EngineRow = EngineRow {
@@ -98,3 +132,106 @@ const BCS: EngineRow = EngineRow {
     three_d: None,
     counters: EngineCounters::BCS,
 };
+
+/// CXT_SIZE in lines of 64 bytes: power 4, ring 10, render 20, extended 31, pipelined 45. The
+/// chip's own value is in no document; ring + extended + pipelined make 5504 bytes, two pages.
+const CXT_SIZE_VALUE: u32 = 4 << 24 | 10 << 18 | 20 << 12 | 31 << 6 | 45;
+
+/// A field of CXT_SIZE.
+const fn cxt_size(shift: u32) -> usize {
+    (CXT_SIZE_VALUE >> shift & 0x3f) as usize
+}
+
+/// Pairs of statistics registers saved with a context (64 bits each).
+const STATISTICS: &[(u32, &str)] = &[
+    (0x2280, "SO_PRIM_STORAGE_NEEDED"),
+    (0x2288, "SO_NUM_PRIMS_WRITTEN"),
+    (0x2310, "IA_VERTICES_COUNT"),
+    (0x2318, "IA_PRIMITIVES_COUNT"),
+    (0x2320, "VS_INVOCATION_COUNT"),
+    (0x2328, "GS_INVOCATION_COUNT"),
+    (0x2330, "GS_PRIMITIVES_COUNT"),
+    (0x2338, "CL_INVOCATION_COUNT"),
+    (0x2340, "CL_PRIMITIVES_COUNT"),
+    (0x2348, "PS_INVOCATION_COUNT"),
+    (0x2350, "PS_DEPTH_COUNT"),
+];
+
+/// Reset with the render engine.
+const RENDER: Domain = Domain::Engine(EngineId::Rcs as u8);
+
+/// Registers that are this chip's own.
+const REGISTERS: &[Row] = &[
+    Row(reg::PGTBL_ER, "PGTBL_ER", 0, Write::ReadOnly, RENDER),
+    Row(
+        reg::INSTDONE_2,
+        "INSTDONE_2",
+        0xffff_ffff,
+        Write::ReadOnly,
+        RENDER,
+    ),
+    Row(0x2084, "3D_CHICKEN", 0, MASKED, RENDER),
+    Row(0x208c, "3D_CHICKEN2", 0, MASKED, RENDER),
+    Row(0x2090, "3D_CHICKEN3", 0, MASKED, RENDER),
+    Row(reg::GT_MODE, "GT_MODE", 0, MASKED, RENDER),
+    Row(reg::MI_ARB_STATE, "MI_ARB_STATE", 0, MASKED, RENDER),
+    Row(reg::CACHE_MODE_0, "CACHE_MODE_0", 0, MASKED, RENDER),
+    Row(reg::CACHE_MODE_1, "CACHE_MODE_1", 0, MASKED, RENDER),
+    Row(0x2000 + ring::CCID, "CCID", 0, ALL, RENDER),
+    Row(
+        reg::CXT_SIZE,
+        "CXT_SIZE",
+        CXT_SIZE_VALUE,
+        Write::ReadOnly,
+        RENDER,
+    ),
+    Row(reg::GFX_MODE, "GFX_MODE", 0, MASKED, RENDER),
+    // Video: no documented bits (VCS PRM 1.1.3.9).
+    Row(
+        0x1_20a0,
+        "GAC_MODE",
+        0,
+        MASKED,
+        Domain::Engine(EngineId::Vcs as u8),
+    ),
+    // The upstream driver takes the blitter's fault register for this one.
+    Row(
+        0x4394,
+        "fault register of no Gen6 engine",
+        0,
+        Write::ReadOnly,
+        Domain::Gt,
+    ),
+];
+
+/// Bits that firmware has set in registers that the upstream driver reads before it writes: which
+/// bits a machine's firmware sets is nowhere said, so they are any that upstream does not set.
+const FIRMWARE_BITS: &[(u32, u32, &str)] = &[
+    (0x9400, 1 << 16, "UCGCTL1: upstream adds two units"),
+    (
+        reg::TILECTL,
+        1 << 3,
+        "TILECTL: upstream adds bit 0 if memory is swizzled",
+    ),
+    (
+        reg::GAM_ECOCHK,
+        1 << 1,
+        "GAM_ECOCHK: upstream adds bits 10, 4 and 3",
+    ),
+    (
+        reg::GAC_ECO_BITS,
+        1 << 4,
+        "GAC_ECO_BITS: upstream adds bits 13, 9 and 8",
+    ),
+    (reg::GAB_CTL, 1 << 4, "GAB_CTL: upstream adds bit 8"),
+    (
+        0x4_2000,
+        1 << 3,
+        "display chicken 1: upstream adds bits 22 and 21",
+    ),
+    (
+        0x4_2004,
+        1 << 3,
+        "display chicken 2: upstream adds bits 25, 22 and 21",
+    ),
+];
