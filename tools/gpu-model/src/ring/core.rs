@@ -312,7 +312,7 @@ impl Core {
 
     /// Sets all registers of the domains that `which` selects to their reset values.
     pub fn reset_registers(&mut self, which: impl Fn(Domain) -> bool) {
-        for d in self.cfg.chip.map().iter() {
+        for d in (self.cfg.chip.map)().iter() {
             if which(d.domain) {
                 self.values[(d.offset / 4) as usize] = d.reset;
             }

@@ -55,18 +55,11 @@ pub mod ring {
     pub const PP_DIR_BASE_READ: u32 = 0x518;
 }
 
-/// Offsets of single registers.
+/// Offsets of single registers that are at the same place on all chips.
 pub mod reg {
     #![allow(missing_docs)]
     pub const PGTBL_ER: u32 = 0x2024;
-    pub const INSTDONE_2: u32 = 0x207c;
-    pub const GT_MODE: u32 = 0x20d0;
-    pub const MI_ARB_STATE: u32 = 0x20e4;
-    pub const CACHE_MODE_0: u32 = 0x2120;
-    pub const CACHE_MODE_1: u32 = 0x2124;
-    pub const CXT_SIZE: u32 = 0x21a0;
     pub const PS_DEPTH_COUNT: u32 = 0x2350;
-    pub const GFX_MODE: u32 = 0x2520;
     pub const ARB_MODE: u32 = 0x4030;
     pub const GAM_ECOCHK: u32 = 0x4090;
     pub const ERROR_GEN6: u32 = 0x40a0;
@@ -437,6 +430,6 @@ pub fn lookup(chip: &Chip, offset: u32) -> Option<(Write, Domain)> {
             Some((Write::ReadOnly, Domain::Chip))
         }
         reg::MCHBAR..reg::MCHBAR_END => Some((ALL, Domain::Chip)),
-        _ => chip.map().get(offset).map(|d| (d.write, d.domain)),
+        _ => (chip.map)().get(offset).map(|d| (d.write, d.domain)),
     }
 }

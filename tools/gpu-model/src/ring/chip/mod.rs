@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 //! What differs between the chips: one file each, and the list of them.
 
+/// The function that gives the register map of a chip, a constant.
+macro_rules! register_map {
+    ($chip:expr) => {
+        || {
+            static MAP: std::sync::OnceLock<crate::intel::regfile::RegMap> =
+                std::sync::OnceLock::new();
+            MAP.get_or_init(|| crate::ring::regs::map(&$chip))
+        }
+    };
+}
+
+#[cfg(test)]
+mod invented;
 mod snb;
 
 pub use snb::SNB;
@@ -8,18 +21,18 @@ pub use snb::SNB;
 use super::core::{Core, Origin};
 use super::engine::EngineId;
 use super::exec::Flow;
-use super::regs::{self, BlockRow, Row};
+use super::regs::{BlockRow, Row};
 use crate::counters::Counter;
 use crate::intel::fence::FenceUnit;
 use crate::intel::mi::MiDef;
 use crate::intel::pte::PteFormat;
 use crate::intel::regfile::RegMap;
-use std::sync::OnceLock;
 
 /// Gives the name of a command and its length in dwords by its header; `None` if there is none.
 pub type Decode = fn(header: u32) -> Option<(&'static str, usize)>;
 
 /// One engine of a chip.
+#[derive(Clone, Copy)]
 pub struct EngineRow {
     /// Which.
     pub id: EngineId,
@@ -60,6 +73,7 @@ pub struct EngineRow {
 }
 
 /// The counters of an engine.
+#[derive(Clone, Copy)]
 pub struct EngineCounters {
     /// Register reads of the CPU.
     pub reads: Counter,
@@ -101,6 +115,7 @@ impl EngineCounters {
 }
 
 /// One chip.
+#[derive(Clone, Copy)]
 pub struct Chip {
     /// Name on the command line.
     pub name: &'static str,
@@ -138,11 +153,12 @@ pub struct Chip {
     pub firmware_bits: &'static [(u32, u32, &'static str)],
     /// What the chip does that no row says.
     pub(crate) hooks: Hooks,
-    /// Its register map.
-    pub map: Map,
+    /// Its register map, built when it is first asked for (`register_map!`).
+    pub map: fn() -> &'static RegMap,
 }
 
 /// How the GT is woken.
+#[derive(Clone, Copy)]
 pub struct Forcewake {
     /// The register of which bit 0 asks.
     pub request: u32,
@@ -161,6 +177,7 @@ impl Forcewake {
 }
 
 /// Forcewake of several threads.
+#[derive(Clone, Copy)]
 pub struct Threads {
     /// The register that asks: bits 31:16 say which of 15:0 change.
     pub request: u32,
@@ -171,6 +188,7 @@ pub struct Threads {
 }
 
 /// What a context image holds.
+#[derive(Clone, Copy)]
 pub struct ContextImage {
     /// Bytes of its main part.
     pub main: usize,
@@ -183,6 +201,7 @@ pub struct ContextImage {
 }
 
 /// Bits of the display's interrupt registers.
+#[derive(Clone, Copy)]
 pub struct DisplayEvents {
     /// A vertical blank of pipe A.
     pub vblank: u32,
@@ -191,6 +210,7 @@ pub struct DisplayEvents {
 }
 
 /// What a chip does that no row says. All see the state after what every chip does.
+#[derive(Clone, Copy)]
 pub(crate) struct Hooks {
     /// A register that is not the display's is read: its value, unless it reads as every chip's.
     pub read: fn(&mut Core, offset: u32) -> Option<u32>,
@@ -218,18 +238,8 @@ impl Hooks {
     };
 }
 
-/// A register map that is built when it is first asked for.
-pub struct Map(OnceLock<RegMap>);
-
-impl Map {
-    /// Not built yet.
-    #[allow(clippy::new_without_default)]
-    pub const fn new() -> Self {
-        Map(OnceLock::new())
-    }
-}
-
 /// What differs about PIPE_CONTROL.
+#[derive(Clone, Copy)]
 pub struct PipeControl {
     /// The dword and the bit in it that send a post-sync store through the global table.
     pub global: (usize, u32),
@@ -248,11 +258,6 @@ impl Chip {
         &self.engines[e as usize]
     }
 
-    /// Its registers.
-    pub fn map(&self) -> &RegMap {
-        self.map.0.get_or_init(|| regs::map(self))
-    }
-
     /// The engine whose register block holds `offset`.
     pub fn of_block(&self, offset: u32) -> Option<&'static EngineRow> {
         self.engines.iter().find(|e| offset & !0xfff == e.base)
@@ -260,7 +265,7 @@ impl Chip {
 }
 
 /// The chips that are served.
-pub static CHIPS: &[&Chip] = &[&SNB];
+pub const CHIPS: &[&Chip] = &[&SNB];
 
 impl std::fmt::Debug for Chip {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

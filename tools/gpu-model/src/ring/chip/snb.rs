@@ -3,8 +3,7 @@
 //! an engine's block is from the VCS PRM.
 
 use super::{
-    Chip, ContextImage, DisplayEvents, EngineCounters, EngineRow, Forcewake, Hooks, Map,
-    PipeControl,
+    Chip, ContextImage, DisplayEvents, EngineCounters, EngineRow, Forcewake, Hooks, PipeControl,
 };
 use crate::intel::regfile::{Domain, Write};
 use crate::intel::{cmd3d, fence, mi, pte};
@@ -13,8 +12,16 @@ use crate::ring::display;
 use crate::ring::engine::EngineId;
 use crate::ring::regs::{self, reg, ring, Row, ALL, MASKED};
 
+const INSTDONE_2: u32 = 0x207c;
+const GT_MODE: u32 = 0x20d0;
+const MI_ARB_STATE: u32 = 0x20e4;
+const CACHE_MODE_0: u32 = 0x2120;
+const CACHE_MODE_1: u32 = 0x2124;
+const CXT_SIZE: u32 = 0x21a0;
+const GFX_MODE: u32 = 0x2520;
+
 /// 8086:0116 is the mobile GT2.
-pub static SNB: Chip = Chip {
+pub const SNB: Chip = Chip {
     name: "snb",
     ids: &[0x0116, 0x0102, 0x0112, 0x0122, 0x0106, 0x0126, 0x010a],
     engines: &[RCS, VCS, BCS],
@@ -41,9 +48,9 @@ pub static SNB: Chip = Chip {
         extended: cxt_size(6) * 64,
         saved: &[
             0x2000 + ring::INSTPM,
-            reg::CACHE_MODE_0,
-            reg::CACHE_MODE_1,
-            reg::MI_ARB_STATE,
+            CACHE_MODE_0,
+            CACHE_MODE_1,
+            MI_ARB_STATE,
         ],
         statistics: STATISTICS,
     },
@@ -57,7 +64,7 @@ pub static SNB: Chip = Chip {
     registers: &[regs::GT, REGISTERS],
     firmware_bits: FIRMWARE_BITS,
     hooks: Hooks::NONE,
-    map: Map::new(),
+    map: register_map!(SNB),
 };
 
 const RCS: EngineRow = EngineRow {
@@ -71,7 +78,7 @@ const RCS: EngineRow = EngineRow {
     hws_pga: 0x0_4080,
     // G-24.
     reset_bit: 1 << 1,
-    mode: reg::GFX_MODE,
+    mode: GFX_MODE,
     conditions: 0xff,
     events: 0x2f2f,
     unreported: 0,
@@ -93,7 +100,7 @@ const VCS: EngineRow = EngineRow {
     fault: 0x4194,
     hws_pga: 0x1_4080,
     reset_bit: 1 << 2,
-    mode: reg::GFX_MODE,
+    mode: GFX_MODE,
     // Five of the eight (VCS PRM 1.1.2.2).
     conditions: 0x1f,
     events: 0xffff,
@@ -119,7 +126,7 @@ const BCS: EngineRow = EngineRow {
     fault: 0x4294,
     hws_pga: 0x2_4080,
     reset_bit: 1 << 3,
-    mode: reg::GFX_MODE,
+    mode: GFX_MODE,
     conditions: 0xff,
     events: 0xffff,
     unreported: 0,
@@ -164,7 +171,7 @@ const RENDER: Domain = Domain::Engine(EngineId::Rcs as u8);
 const REGISTERS: &[Row] = &[
     Row(reg::PGTBL_ER, "PGTBL_ER", 0, Write::ReadOnly, RENDER),
     Row(
-        reg::INSTDONE_2,
+        INSTDONE_2,
         "INSTDONE_2",
         0xffff_ffff,
         Write::ReadOnly,
@@ -173,19 +180,19 @@ const REGISTERS: &[Row] = &[
     Row(0x2084, "3D_CHICKEN", 0, MASKED, RENDER),
     Row(0x208c, "3D_CHICKEN2", 0, MASKED, RENDER),
     Row(0x2090, "3D_CHICKEN3", 0, MASKED, RENDER),
-    Row(reg::GT_MODE, "GT_MODE", 0, MASKED, RENDER),
-    Row(reg::MI_ARB_STATE, "MI_ARB_STATE", 0, MASKED, RENDER),
-    Row(reg::CACHE_MODE_0, "CACHE_MODE_0", 0, MASKED, RENDER),
-    Row(reg::CACHE_MODE_1, "CACHE_MODE_1", 0, MASKED, RENDER),
+    Row(GT_MODE, "GT_MODE", 0, MASKED, RENDER),
+    Row(MI_ARB_STATE, "MI_ARB_STATE", 0, MASKED, RENDER),
+    Row(CACHE_MODE_0, "CACHE_MODE_0", 0, MASKED, RENDER),
+    Row(CACHE_MODE_1, "CACHE_MODE_1", 0, MASKED, RENDER),
     Row(0x2000 + ring::CCID, "CCID", 0, ALL, RENDER),
     Row(
-        reg::CXT_SIZE,
+        CXT_SIZE,
         "CXT_SIZE",
         CXT_SIZE_VALUE,
         Write::ReadOnly,
         RENDER,
     ),
-    Row(reg::GFX_MODE, "GFX_MODE", 0, MASKED, RENDER),
+    Row(GFX_MODE, "GFX_MODE", 0, MASKED, RENDER),
     // Video: no documented bits (VCS PRM 1.1.3.9).
     Row(
         0x1_20a0,
