@@ -120,6 +120,17 @@ pub enum Tail {
     Layout(fn(&[u32], usize) -> &'static [Field]),
 }
 
+/// A rule that a command may break: told where the dword is that breaks it.
+#[derive(Clone, Copy, Debug)]
+pub struct Warning {
+    /// The dword at which it is told.
+    pub dword: usize,
+    /// True if these dwords of a whole command break it.
+    pub broken: fn(&[u32]) -> bool,
+    /// What is wrong.
+    pub text: &'static str,
+}
+
 /// Where a stream goes after a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
@@ -129,6 +140,8 @@ pub enum Flow {
     End,
     /// To the batch at the address in dword 1.
     Batch,
+    /// The same; and back, if the header has bit 22: a batch of the second level.
+    Nested,
     /// To the batch at the address in dwords 1 and 2; and back, if the header has bit 22.
     Wide,
     /// To what is at the address in dword 1, of as many dwords as dword 2 says, and back.
@@ -152,6 +165,8 @@ pub struct Command {
     pub tail: Tail,
     /// Where the stream goes.
     pub flow: Flow,
+    /// What may be wrong with it.
+    pub warnings: &'static [Warning],
 }
 
 impl Command {
@@ -165,6 +180,7 @@ impl Command {
             fields: [&[], &[], &[]],
             tail: Tail::Nothing,
             flow: Flow::On,
+            warnings: &[],
         }
     }
 
@@ -186,6 +202,11 @@ impl Command {
     /// The same, from which the stream goes elsewhere.
     pub const fn flow(self, flow: Flow) -> Self {
         Command { flow, ..self }
+    }
+
+    /// The same with rules that it may break.
+    pub const fn warn(self, warnings: &'static [Warning]) -> Self {
+        Command { warnings, ..self }
     }
 
     /// All its fields.
@@ -217,6 +238,15 @@ impl Generation {
     pub fn find(&self, engine: Engine, header: u32) -> Option<&'static Command> {
         let mut all = (self.commands)(engine).iter().copied().flatten();
         all.find(|c| header & c.mask == c.header)
+    }
+}
+
+/// A rule: `text` is told at a dword if `broken` finds that the command breaks it.
+pub const fn warning(dword: usize, text: &'static str, broken: fn(&[u32]) -> bool) -> Warning {
+    Warning {
+        dword,
+        broken,
+        text,
     }
 }
 

@@ -3,8 +3,8 @@
 //!
 //! [`state`] reads the text that `Documentation/gpu/ouro/error-state.rst` describes, [`report`] prints
 //! it. [`stream`] cuts dwords into commands and [`mod@print`] writes them, a line for each dword. What the
-//! commands of a chip are is in a table of each generation: [`gen6`], [`gen12`], [`r5xx`]. The tables are this program's
-//! own, written from the documents: they share nothing with the driver or the models.
+//! commands of a chip are is in a table of each generation: [`gen6`], [`gen7`], [`gen12`], [`r5xx`]. The
+//! tables are this program's own, written from the documents: they share nothing with the driver or the models.
 //!
 //! Everything here takes whatever bytes it is given: they may come from a GPU that wrote nonsense.
 
@@ -15,6 +15,7 @@ pub mod command;
 pub mod digits;
 pub mod gen12;
 pub mod gen6;
+pub mod gen7;
 pub mod print;
 pub mod r5xx;
 pub mod report;
@@ -24,7 +25,12 @@ pub mod stream;
 use command::{Engine, Generation};
 
 /// All generations; a new one is a file and a line here.
-pub const GENERATIONS: &[&Generation] = &[&gen6::GENERATION, &gen12::GENERATION, &r5xx::GENERATION];
+pub const GENERATIONS: &[&Generation] = &[
+    &gen6::GENERATION,
+    &gen7::GENERATION,
+    &gen12::GENERATION,
+    &r5xx::GENERATION,
+];
 
 /// The generation with a name, as an error state gives it.
 pub fn generation(name: &str) -> Option<&'static Generation> {

@@ -169,6 +169,10 @@ impl Printer<'_> {
             let mine = c.fields().filter(|f| f.dword == n);
             parts.extend(mine.filter_map(|f| self.field(f, dword)));
             parts.extend(self.tail(c, item.dwords, n, dword));
+            // Of a command that is cut off nothing can be said.
+            let rules = c.warnings.iter().filter(|w| w.dword == n && !item.is_cut());
+            let broken = rules.filter(|w| (w.broken)(item.dwords));
+            parts.extend(broken.map(|w| format!("WRONG: {}", w.text)));
         }
         let text = parts.join(", ");
         match (n, text.is_empty()) {

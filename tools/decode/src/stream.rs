@@ -53,7 +53,7 @@ impl Item<'_> {
     pub fn batch(&self) -> Option<u64> {
         let low = u64::from(*self.dwords.get(1)? & !3);
         match self.flow() {
-            Flow::Batch => Some(low),
+            Flow::Batch | Flow::Nested => Some(low),
             Flow::Wide => Some(low | u64::from(*self.dwords.get(2)?) << 32),
             Flow::On | Flow::End | Flow::Call => None,
         }
@@ -67,7 +67,7 @@ impl Item<'_> {
             .is_some_and(|header| header & 1 << 22 != 0);
         match self.flow() {
             Flow::On => false,
-            Flow::Wide => !returns,
+            Flow::Wide | Flow::Nested => !returns,
             Flow::End | Flow::Batch | Flow::Call => true,
         }
     }

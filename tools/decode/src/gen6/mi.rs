@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Memory-interface commands of Gen6: client 0, opcode in 28:23 (G45 PRM 1.2–1.25 for the layouts;
-//! SNB PRM V1P2 §5.3 for what they do; IVB PRM V1P3 1.2 for MI_FLUSH_DW).
+//! SNB PRM V1P2 §5.3 for what they do; IVB PRM V1P3 1.2 for MI_FLUSH_DW). Those that Gen7 has as well,
+//! unchanged or with more to say, are constants of their own.
 
 use crate::command::{
     address, bits, choice, flag, hex, number, Command, Field, Flow, Length, Show, Tail,
@@ -9,21 +10,148 @@ use crate::command::{
 /// Bits 31:23: client and opcode.
 const MASK: u32 = 0xff80_0000;
 
-const fn mi(name: &'static str, opcode: u32, length: Length, fields: &'static [Field]) -> Command {
+/// A command of this client.
+pub const fn mi(
+    name: &'static str,
+    opcode: u32,
+    length: Length,
+    fields: &'static [Field],
+) -> Command {
     Command::new(name, MASK, opcode << 23, length).with(fields)
 }
 
-const GLOBAL: Field = flag(0, 22, "global table");
+/// The operand is in the global table.
+pub const GLOBAL: Field = flag(0, 22, "global table");
 
-const POST_SYNC: &[(u32, &str)] = &[
-    (0, "none"),
-    (1, "store immediate"),
-    (2, "store depth count"),
-    (3, "store time stamp"),
-];
+const POST_SYNC: &[(u32, &str)] = &[(0, "none"), (1, "store immediate"), (3, "store time stamp")];
 
-/// Commands of every engine.
-pub const COMMANDS: &[Command] = &[
+/// A wait for an event of the display or for a condition.
+pub const WAIT_FOR_EVENT: Command = mi(
+    "MI_WAIT_FOR_EVENT",
+    0x03,
+    Length::One,
+    &[
+        flag(0, 0, "pipe A scan line"),
+        flag(0, 1, "plane A flip"),
+        flag(0, 2, "sprite A flip"),
+        flag(0, 3, "pipe A vertical blank"),
+        flag(0, 5, "pipe A horizontal blank"),
+        flag(0, 8, "pipe B scan line"),
+        flag(0, 9, "plane B flip"),
+        flag(0, 10, "sprite B flip"),
+        flag(0, 11, "pipe B vertical blank"),
+        flag(0, 13, "pipe B horizontal blank"),
+        number(0, 19, 16, "condition code"),
+    ],
+);
+
+/// A signal, or a wait for one.
+pub const SEMAPHORE_MBOX: Command = mi(
+    "MI_SEMAPHORE_MBOX",
+    0x16,
+    Length::Upto(7),
+    &[
+        GLOBAL,
+        flag(0, 21, "update"),
+        flag(0, 20, "compare"),
+        flag(0, 18, "with a register"),
+        number(0, 17, 16, "register select"),
+        hex(1, 31, 0, "data"),
+        address(2, 31, 2, "address"),
+    ],
+);
+
+/// A store of one or two dwords.
+pub const STORE_DATA_IMM: Command = mi(
+    "MI_STORE_DATA_IMM",
+    0x20,
+    Length::Upto(5),
+    &[GLOBAL, address(2, 31, 2, "address")],
+)
+.tail(Tail::Data(3, "data"));
+
+/// A store into the status page.
+pub const STORE_DATA_INDEX: Command = mi(
+    "MI_STORE_DATA_INDEX",
+    0x21,
+    Length::Upto(7),
+    &[bits(
+        1,
+        11,
+        2,
+        "byte offset in the status page",
+        Show::Address,
+    )],
+)
+.tail(Tail::Data(2, "data"));
+
+/// Values for registers.
+pub const LOAD_REGISTER_IMM: Command = mi(
+    "MI_LOAD_REGISTER_IMM",
+    0x22,
+    Length::Upto(7),
+    &[bits(0, 11, 8, "bytes not written", Show::Some)],
+)
+.tail(Tail::Registers);
+
+/// Entries of the global table.
+pub const UPDATE_GTT: Command = mi(
+    "MI_UPDATE_GTT",
+    0x23,
+    Length::Upto(5),
+    &[GLOBAL, address(1, 31, 12, "first page")],
+)
+.tail(Tail::Data(2, "table entry"));
+
+/// A store of a register.
+pub const STORE_REGISTER_MEM: Command = mi(
+    "MI_STORE_REGISTER_MEM",
+    0x24,
+    Length::Upto(7),
+    &[
+        GLOBAL,
+        bits(1, 22, 2, "register", Show::Register),
+        address(2, 31, 2, "address"),
+    ],
+);
+
+/// A batch.
+pub const BATCH_BUFFER_START: Command = mi(
+    "MI_BATCH_BUFFER_START",
+    0x31,
+    Length::Upto(7),
+    &[
+        choice(
+            0,
+            8,
+            8,
+            "as",
+            &[
+                (0, "secure, global table"),
+                (1, "non-secure, per-process table"),
+            ],
+        ),
+        flag(0, 11, "clear command buffer enable"),
+        address(1, 31, 2, "batch"),
+    ],
+)
+.flow(Flow::Batch);
+
+/// The end of a batch, unless a value in memory exceeds another.
+pub const CONDITIONAL_BATCH_BUFFER_END: Command = mi(
+    "MI_CONDITIONAL_BATCH_BUFFER_END",
+    0x36,
+    Length::Upto(7),
+    &[
+        GLOBAL,
+        flag(0, 21, "compare"),
+        hex(1, 31, 0, "data"),
+        address(2, 31, 3, "address"),
+    ],
+);
+
+/// Commands of every engine, the same on Gen7.
+pub const COMMON: &[Command] = &[
     mi(
         "MI_NOOP",
         0x00,
@@ -31,24 +159,6 @@ pub const COMMANDS: &[Command] = &[
         &[flag(0, 22, "write id"), bits(0, 21, 0, "id", Show::Some)],
     ),
     mi("MI_USER_INTERRUPT", 0x02, Length::One, &[]),
-    mi(
-        "MI_WAIT_FOR_EVENT",
-        0x03,
-        Length::One,
-        &[
-            flag(0, 0, "pipe A scan line"),
-            flag(0, 1, "plane A flip"),
-            flag(0, 2, "sprite A flip"),
-            flag(0, 3, "pipe A vertical blank"),
-            flag(0, 5, "pipe A horizontal blank"),
-            flag(0, 8, "pipe B scan line"),
-            flag(0, 9, "plane B flip"),
-            flag(0, 10, "sprite B flip"),
-            flag(0, 11, "pipe B vertical blank"),
-            flag(0, 13, "pipe B horizontal blank"),
-            number(0, 19, 16, "condition code"),
-        ],
-    ),
     mi("MI_ARB_CHECK", 0x05, Length::One, &[]),
     mi("MI_REPORT_HEAD", 0x07, Length::One, &[]),
     mi(
@@ -70,95 +180,19 @@ pub const COMMANDS: &[Command] = &[
             &[(0, "resumed"), (1, "suspended")],
         )],
     ),
-    mi(
-        "MI_SEMAPHORE_MBOX",
-        0x16,
-        Length::Upto(7),
-        &[
-            GLOBAL,
-            flag(0, 21, "update"),
-            flag(0, 20, "compare"),
-            flag(0, 18, "with a register"),
-            number(0, 17, 16, "register select"),
-            hex(1, 31, 0, "data"),
-            address(2, 31, 2, "address"),
-        ],
-    ),
-    mi(
-        "MI_STORE_DATA_IMM",
-        0x20,
-        Length::Upto(5),
-        &[GLOBAL, address(2, 31, 2, "address")],
-    )
-    .tail(Tail::Data(3, "data")),
-    mi(
-        "MI_STORE_DATA_INDEX",
-        0x21,
-        Length::Upto(7),
-        &[bits(
-            1,
-            11,
-            2,
-            "byte offset in the status page",
-            Show::Address,
-        )],
-    )
-    .tail(Tail::Data(2, "data")),
-    mi(
-        "MI_LOAD_REGISTER_IMM",
-        0x22,
-        Length::Upto(7),
-        &[bits(0, 11, 8, "bytes not written", Show::Some)],
-    )
-    .tail(Tail::Registers),
-    mi(
-        "MI_UPDATE_GTT",
-        0x23,
-        Length::Upto(5),
-        &[GLOBAL, address(1, 31, 12, "first page")],
-    )
-    .tail(Tail::Data(2, "table entry")),
-    mi(
-        "MI_STORE_REGISTER_MEM",
-        0x24,
-        Length::Upto(7),
-        &[
-            GLOBAL,
-            bits(1, 22, 2, "register", Show::Register),
-            address(2, 31, 2, "address"),
-        ],
-    ),
-    mi(
-        "MI_BATCH_BUFFER_START",
-        0x31,
-        Length::Upto(7),
-        &[
-            choice(
-                0,
-                8,
-                8,
-                "as",
-                &[
-                    (0, "secure, global table"),
-                    (1, "non-secure, per-process table"),
-                ],
-            ),
-            flag(0, 11, "clear command buffer enable"),
-            address(1, 31, 2, "batch"),
-        ],
-    )
-    .flow(Flow::Batch),
-    mi(
-        "MI_CONDITIONAL_BATCH_BUFFER_END",
-        0x36,
-        Length::Upto(7),
-        &[
-            GLOBAL,
-            flag(0, 21, "compare"),
-            hex(1, 31, 0, "data"),
-            address(2, 31, 3, "address"),
-        ],
-    ),
+];
+
+/// Commands of every engine that are Gen6's own, or that Gen7 says more about.
+pub const OWN: &[Command] = &[
+    WAIT_FOR_EVENT,
+    SEMAPHORE_MBOX,
+    STORE_DATA_IMM,
+    STORE_DATA_INDEX,
+    LOAD_REGISTER_IMM,
+    UPDATE_GTT,
+    STORE_REGISTER_MEM,
+    BATCH_BUFFER_START,
+    CONDITIONAL_BATCH_BUFFER_END,
 ];
 
 /// Commands of the render engine alone.
@@ -256,7 +290,7 @@ pub const RENDER: &[Command] = &[
 ];
 
 /// The flush of the video engine and the blitter.
-pub const FLUSHING: &[Command] = &[mi(
+pub const FLUSH_DW: Command = mi(
     "MI_FLUSH_DW",
     0x26,
     Length::Upto(5),
@@ -272,4 +306,4 @@ pub const FLUSHING: &[Command] = &[mi(
         flag(1, 2, "global table"),
     ],
 )
-.tail(Tail::Data(2, "data"))];
+.tail(Tail::Data(2, "data"));

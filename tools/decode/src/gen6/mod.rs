@@ -5,11 +5,11 @@
 //! V1P2 §5.3; that volume has no bit layouts, so these are from the G45 PRM Vol 1b chapters 1 and 8
 //! and the IVB PRM Vol 1 Part 3 where they are the same, and from the upstream driver's headers.
 
-mod blt;
-mod mi;
-mod registers;
-mod render;
-mod video;
+pub(crate) mod blt;
+pub(crate) mod mi;
+pub(crate) mod registers;
+pub(crate) mod render;
+pub(crate) mod video;
 
 use crate::command::{Command, Engine, Generation, Length};
 use std::borrow::Cow;
@@ -27,16 +27,16 @@ pub static GENERATION: Generation = Generation {
 
 fn commands(engine: Engine) -> &'static [&'static [Command]] {
     match engine {
-        Engine::Render => &[mi::COMMANDS, mi::RENDER, render::COMMANDS],
-        Engine::Video => &[mi::COMMANDS, mi::FLUSHING, video::COMMANDS],
-        Engine::Blitter => &[mi::COMMANDS, mi::FLUSHING, blt::COMMANDS],
+        Engine::Render => &[mi::COMMON, mi::OWN, mi::RENDER, render::COMMON, render::OWN],
+        Engine::Video => &[mi::COMMON, mi::OWN, &[mi::FLUSH_DW], video::COMMANDS],
+        Engine::Blitter => &[mi::COMMON, mi::OWN, &[mi::FLUSH_DW], blt::COMMANDS],
         // There are none of these.
-        Engine::Enhance | Engine::Compute => &[mi::COMMANDS],
+        Engine::Enhance | Engine::Compute => &[mi::COMMON, mi::OWN],
     }
 }
 
 /// Lengths by client alone: MI below 10h has one dword, all others count in their header.
-fn unknown(engine: Engine, header: u32) -> (Length, &'static str) {
+pub(crate) fn unknown(engine: Engine, header: u32) -> (Length, &'static str) {
     match (header >> 29, engine) {
         (0, _) if header >> 23 < 0x10 => (Length::One, "unknown MI command"),
         (0, _) => (Length::Upto(5), "unknown MI command"),

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Names of registers that commands load and store, by byte offset. Each engine has a block of its
 //! own at 0x2000, 0x12000 or 0x22000 (the upstream driver's headers; SNB PRM V1P2 §5 has the names).
+//! Those of `COMMON` are Gen7's as well.
 
-/// Makes the table: for each engine the registers of its block, then those that only one has.
+/// Makes the table that is named: for each engine the registers of its block, then those that only one
+/// has.
 macro_rules! table {
-    (block [$($offset:literal $name:literal)*] single [$($at:literal $single:literal)*]) => {
-        const TABLE: &[(u32, &str)] = &[
+    ($table:ident: block [$($offset:literal $name:literal)*] single [$($at:literal $single:literal)*]) => {
+        /// Byte offsets and names of registers.
+        pub const $table: &[(u32, &str)] = &[
             $((0x2000 + $offset, concat!("rcs ", $name)),)*
             $((0x12000 + $offset, concat!("vcs ", $name)),)*
             $((0x22000 + $offset, concat!("bcs ", $name)),)*
@@ -13,9 +16,10 @@ macro_rules! table {
         ];
     };
 }
+pub(crate) use table;
 
 table! {
-    block [
+    COMMON: block [
         0x028 "EXCC"
         0x030 "RING_TAIL"
         0x034 "RING_HEAD"
@@ -48,25 +52,36 @@ table! {
     single [
         0x0207c "rcs INSTDONE_1"
         0x020e4 "rcs MI_ARB_STATE"
-        0x02120 "rcs CACHE_MODE_0"
-        0x021a0 "rcs CXT_SIZE"
         0x02350 "rcs PS_DEPTH_COUNT"
-        0x02520 "rcs GFX_MODE"
         0x04080 "rcs HWS_PGA"
-        0x14080 "vcs HWS_PGA"
-        0x24080 "bcs HWS_PGA"
         0x04094 "rcs FAULT"
         0x04194 "vcs FAULT"
         0x04294 "bcs FAULT"
         0x0941c "GDRST"
-        0x12198 "vcs RNCID"
         0x22200 "bcs BCS_SWCTRL"
     ]
 }
 
+table! {
+    OWN: block [] single [
+        0x02120 "rcs CACHE_MODE_0"
+        0x021a0 "rcs CXT_SIZE"
+        0x02520 "rcs GFX_MODE"
+        0x14080 "vcs HWS_PGA"
+        0x24080 "bcs HWS_PGA"
+        0x12198 "vcs RNCID"
+    ]
+}
+
+/// The name in one of several tables.
+pub fn find(tables: &[&[(u32, &'static str)]], offset: u32) -> Option<&'static str> {
+    let mut all = tables.iter().copied().flatten();
+    all.find(|r| r.0 == offset).map(|r| r.1)
+}
+
 /// A register's name.
 pub fn name(offset: u32) -> Option<&'static str> {
-    TABLE.iter().find(|r| r.0 == offset).map(|r| r.1)
+    find(&[COMMON, OWN], offset)
 }
 
 #[cfg(test)]
