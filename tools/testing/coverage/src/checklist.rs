@@ -143,8 +143,27 @@ backend is tested on the host, and the driver binds these cards (:doc:`gen12` sa
     ],
 };
 
+/// Gen7.
+pub const GEN7: Checklist = Checklist {
+    name: "gen7",
+    backend: "gen7",
+    page: "coverage-gen7.rst",
+    title: "Coverage of Gen7",
+    about: "\
+Each row is one mechanism that the hardware document describes (Ivy Bridge PRM, volume 1 part 5: the
+video engine's command streamer, whose rings, batches and registers the render engine and the blitter
+share). What is known from elsewhere, as the forcewake of several threads, has no rows of its own.
+",
+    parts: &[Part {
+        prefix: "VCS-",
+        digits: 3,
+        rows: 101,
+        heading: "Command streamers",
+    }],
+};
+
 /// All of them.
-pub const ALL: [&Checklist; 3] = [&SNB, &R5XX, &GEN12];
+pub const ALL: [&Checklist; 4] = [&SNB, &R5XX, &GEN12, &GEN7];
 
 #[cfg(test)]
 mod tests {
@@ -156,6 +175,8 @@ mod tests {
         assert_eq!((snb.len(), &*snb[0], &*snb[166]), (216, "G6-001", "G-01"));
         let r5xx = R5XX.names();
         assert_eq!((r5xx.len(), &*r5xx[10], &*r5xx[11]), (237, "A11", "B1"));
+        let gen7 = GEN7.names();
+        assert_eq!((gen7.len(), &*gen7[100]), (101, "VCS-101"));
         let gen12 = GEN12.names();
         assert_eq!((gen12.len(), &*gen12[6], &*gen12[253]), (254, "B1", "U6"));
     }

@@ -18,7 +18,7 @@ mod checklist;
 mod page;
 mod tests_of;
 
-pub use checklist::{Checklist, ALL, GEN12, R5XX, SNB};
+pub use checklist::{Checklist, ALL, GEN12, GEN7, R5XX, SNB};
 pub use page::page;
 pub use tests_of::TestNames;
 
@@ -144,7 +144,7 @@ fn table(
     read().with_context(|| path.display().to_string())
 }
 
-/// Reads and joins the tables of a generation. One whose model has no table yet goes without.
+/// Reads and joins the tables of a generation. One whose driver or model has no table yet goes without.
 ///
 /// Errors: a table cannot be read, or a row is missing, or is there twice.
 pub fn rows(top: &Path, list: &Checklist) -> Result<Vec<Row>> {
@@ -152,7 +152,10 @@ pub fn rows(top: &Path, list: &Checklist) -> Result<Vec<Row>> {
     let all = list.names();
     let file = |what: &str| dir.join(format!("{}-{what}.csv", list.name));
     let names = table(&file("rows"), b'|', &["row", "mechanism"], &all)?;
-    let driver = table(&file("driver"), b',', &["row", "where", "test"], &all)?;
+    let driver = match file("driver") {
+        path if path.exists() => table(&path, b',', &["row", "where", "test"], &all)?,
+        _ => BTreeMap::new(),
+    };
     let model = match file("model") {
         path if path.exists() => table(&path, b'|', &["row", "model", "tests"], &all)?,
         _ => BTreeMap::new(),
@@ -160,7 +163,11 @@ pub fn rows(top: &Path, list: &Checklist) -> Result<Vec<Row>> {
     let row = |id: &String| Row {
         id: id.clone(),
         mechanism: names[id][1].clone(),
-        driver: Side::new(&driver[id][1], "not:", &driver[id][2]),
+        driver: driver
+            .get(id)
+            .map_or(Side::new("not: no backend yet", "not:", ""), |d| {
+                Side::new(&d[1], "not:", &d[2])
+            }),
         model: model.get(id).map(|m| Side::new(&m[1], "n/a:", &m[2])),
     };
     Ok(all.iter().map(row).collect())
