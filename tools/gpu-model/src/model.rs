@@ -152,7 +152,7 @@ impl Default for Options {
 }
 
 /// All models, by name.
-pub const NAMES: &[&str] = &["snb", "rv515", "r520", "r580", "dg2"];
+pub const NAMES: &[&str] = &["snb", "ivb", "rv515", "r520", "r580", "dg2"];
 
 /// Builds the model called `name`; `None` if there is none.
 ///

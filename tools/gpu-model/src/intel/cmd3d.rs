@@ -7,8 +7,8 @@
 /// A command of the render engine: bits 31:16 of the header, name, whether it is always one dword.
 pub struct Def(pub u32, pub &'static str, pub bool);
 
-/// All commands of Gen6.
-pub const GEN6: &[Def] = &[
+/// Commands that Gen6 and Gen7 have.
+pub const COMMON: &[Def] = &[
     Def(0x6101, "STATE_BASE_ADDRESS", false),
     Def(0x6102, "STATE_SIP", false),
     Def(0x6904, "PIPELINE_SELECT", true),
@@ -22,13 +22,9 @@ pub const GEN6: &[Def] = &[
     Def(0x7100, "MEDIA_OBJECT", false),
     Def(0x7102, "MEDIA_OBJECT_PRT", false),
     Def(0x7103, "MEDIA_OBJECT_WALKER", false),
-    Def(0x7801, "3DSTATE_BINDING_TABLE_POINTERS", false),
-    Def(0x7802, "3DSTATE_SAMPLER_STATE_POINTERS", false),
-    Def(0x7805, "3DSTATE_URB", false),
     Def(0x7808, "3DSTATE_VERTEX_BUFFERS", false),
     Def(0x7809, "3DSTATE_VERTEX_ELEMENTS", false),
     Def(0x780a, "3DSTATE_INDEX_BUFFER", false),
-    Def(0x780d, "3DSTATE_VIEWPORT_STATE_POINTERS", false),
     Def(0x780e, "3DSTATE_CC_STATE_POINTERS", false),
     Def(0x780f, "3DSTATE_SCISSOR_STATE_POINTERS", false),
     Def(0x7810, "3DSTATE_VS", false),
@@ -43,22 +39,77 @@ pub const GEN6: &[Def] = &[
     Def(0x7900, "3DSTATE_DRAWING_RECTANGLE", false),
     Def(0x7902, "3DSTATE_SAMPLER_PALETTE_LOAD0", false),
     Def(0x7904, "3DSTATE_CHROMA_KEY", false),
-    Def(0x7905, "3DSTATE_DEPTH_BUFFER", false),
     Def(0x7906, "3DSTATE_POLY_STIPPLE_OFFSET", false),
     Def(0x7907, "3DSTATE_POLY_STIPPLE_PATTERN", false),
     Def(0x7908, "3DSTATE_LINE_STIPPLE", false),
     Def(0x790a, "3DSTATE_AA_LINE_PARAMETERS", false),
-    Def(0x790b, "3DSTATE_GS_SVB_INDEX", false),
     Def(0x790c, "3DSTATE_SAMPLER_PALETTE_LOAD1", false),
     Def(0x790d, "3DSTATE_MULTISAMPLE", false),
-    Def(0x790e, "3DSTATE_STENCIL_BUFFER", false),
-    Def(0x790f, "3DSTATE_HIER_DEPTH_BUFFER", false),
-    Def(0x7910, "3DSTATE_CLEAR_PARAMS", false),
     Def(0x7911, "3DSTATE_MONOFILTER_SIZE", false),
     Def(PIPE_CONTROL, "PIPE_CONTROL", false),
     Def(0x7b00, "3DPRIMITIVE", false),
 ];
 
+/// Those of Gen6 that Gen7 has elsewhere, or in another shape.
+pub const GEN6: &[Def] = &[
+    Def(0x7801, "3DSTATE_BINDING_TABLE_POINTERS", false),
+    Def(0x7802, "3DSTATE_SAMPLER_STATE_POINTERS", false),
+    Def(0x7805, "3DSTATE_URB", false),
+    Def(0x780d, "3DSTATE_VIEWPORT_STATE_POINTERS", false),
+    Def(0x7905, "3DSTATE_DEPTH_BUFFER", false),
+    Def(0x790b, "3DSTATE_GS_SVB_INDEX", false),
+    Def(0x790e, "3DSTATE_STENCIL_BUFFER", false),
+    Def(0x790f, "3DSTATE_HIER_DEPTH_BUFFER", false),
+    Def(0x7910, "3DSTATE_CLEAR_PARAMS", false),
+];
+
+/// Those of Gen7 (names and opcodes are the upstream driver's).
+pub const GEN7: &[Def] = &[
+    Def(0x6103, "SWTESS_BASE_ADDRESS", false),
+    Def(0x6104, "GPGPU_CSR_BASE_ADDRESS", false),
+    Def(0x7104, "GPGPU_OBJECT", false),
+    Def(0x7105, "GPGPU_WALKER", false),
+    Def(0x7804, "3DSTATE_CLEAR_PARAMS", false),
+    Def(0x7805, "3DSTATE_DEPTH_BUFFER", false),
+    Def(0x7806, "3DSTATE_STENCIL_BUFFER", false),
+    Def(0x7807, "3DSTATE_HIER_DEPTH_BUFFER", false),
+    Def(0x7819, "3DSTATE_CONSTANT_HS", false),
+    Def(0x781a, "3DSTATE_CONSTANT_DS", false),
+    Def(0x781b, "3DSTATE_HS", false),
+    Def(0x781c, "3DSTATE_TE", false),
+    Def(0x781d, "3DSTATE_DS", false),
+    Def(0x781e, "3DSTATE_STREAMOUT", false),
+    Def(0x781f, "3DSTATE_SBE", false),
+    Def(0x7820, "3DSTATE_PS", false),
+    Def(0x7821, "3DSTATE_VIEWPORT_STATE_POINTERS_SF_CLIP", false),
+    Def(0x7823, "3DSTATE_VIEWPORT_STATE_POINTERS_CC", false),
+    Def(0x7824, "3DSTATE_BLEND_STATE_POINTERS", false),
+    Def(0x7825, "3DSTATE_DEPTH_STENCIL_STATE_POINTERS", false),
+    Def(0x7826, "3DSTATE_BINDING_TABLE_POINTERS_VS", false),
+    Def(0x7827, "3DSTATE_BINDING_TABLE_POINTERS_HS", false),
+    Def(0x7828, "3DSTATE_BINDING_TABLE_POINTERS_DS", false),
+    Def(0x7829, "3DSTATE_BINDING_TABLE_POINTERS_GS", false),
+    Def(0x782a, "3DSTATE_BINDING_TABLE_POINTERS_PS", false),
+    Def(0x782b, "3DSTATE_SAMPLER_STATE_POINTERS_VS", false),
+    Def(0x782c, "3DSTATE_SAMPLER_STATE_POINTERS_HS", false),
+    Def(0x782d, "3DSTATE_SAMPLER_STATE_POINTERS_DS", false),
+    Def(0x782e, "3DSTATE_SAMPLER_STATE_POINTERS_GS", false),
+    Def(0x782f, "3DSTATE_SAMPLER_STATE_POINTERS_PS", false),
+    Def(0x7830, "3DSTATE_URB_VS", false),
+    Def(0x7831, "3DSTATE_URB_HS", false),
+    Def(0x7832, "3DSTATE_URB_DS", false),
+    Def(0x7833, "3DSTATE_URB_GS", false),
+    Def(0x7912, "3DSTATE_PUSH_CONSTANT_ALLOC_VS", false),
+    Def(0x7913, "3DSTATE_PUSH_CONSTANT_ALLOC_HS", false),
+    Def(0x7914, "3DSTATE_PUSH_CONSTANT_ALLOC_DS", false),
+    Def(0x7915, "3DSTATE_PUSH_CONSTANT_ALLOC_GS", false),
+    Def(0x7916, "3DSTATE_PUSH_CONSTANT_ALLOC_PS", false),
+    Def(SO_DECL_LIST, "3DSTATE_SO_DECL_LIST", false),
+    Def(0x7918, "3DSTATE_SO_BUFFER", false),
+];
+
+/// Bits 31:16 of the one whose length has nine bits.
+const SO_DECL_LIST: u32 = 0x7917;
 /// Bits 31:16 of a PIPE_CONTROL header.
 pub const PIPE_CONTROL: u32 = 0x7a00;
 
@@ -67,11 +118,13 @@ fn sub_type(header: u32) -> u32 {
     (header >> 27) & 3
 }
 
-/// Name and length of a client-3 command on the render engine by a chip's table; `None` if there is none.
-pub fn render(table: &'static [Def], header: u32) -> Option<(&'static str, usize)> {
-    let def = table.iter().find(|d| d.0 == header >> 16)?;
+/// Name and length of a client-3 command on the render engine by a chip's tables; `None` if there is none.
+pub fn render(tables: &[&'static [Def]], header: u32) -> Option<(&'static str, usize)> {
+    let mut all = tables.iter().copied().flatten();
+    let def = all.find(|d| d.0 == header >> 16)?;
     let len = match (def.2, sub_type(header)) {
         (true, _) => 1,
+        _ if def.0 == SO_DECL_LIST => (header & 0x1ff) as usize + 2,
         (false, 2) => (header & 0xffff) as usize + 2,
         (false, _) => (header & 0xff) as usize + 2,
     };
@@ -92,19 +145,35 @@ pub fn video(header: u32) -> Option<(&'static str, usize)> {
 mod tests {
     use super::*;
 
+    const SNB: &[&[Def]] = &[COMMON, GEN6];
+
+    #[test]
+    fn headers_of_gen7() {
+        let ivb: &[&[Def]] = &[COMMON, GEN7];
+        assert_eq!(render(ivb, 0x7820_0006), Some(("3DSTATE_PS", 8)));
+        assert_eq!(render(ivb, 0x7805_0005), Some(("3DSTATE_DEPTH_BUFFER", 7)));
+        assert_eq!(
+            render(ivb, 0x7917_0101),
+            Some(("3DSTATE_SO_DECL_LIST", 0x103))
+        );
+        assert_eq!(render(ivb, 0x7a00_0002), Some(("PIPE_CONTROL", 4)));
+        assert_eq!(render(ivb, 0x7905_0005), None, "Gen6's place");
+        assert_eq!(render(SNB, 0x7820_0006), None);
+    }
+
     #[test]
     fn literal_headers() {
-        assert_eq!(render(GEN6, 0x7a00_0002), Some(("PIPE_CONTROL", 4)));
-        assert_eq!(render(GEN6, 0x7a00_0003), Some(("PIPE_CONTROL", 5)));
-        assert_eq!(render(GEN6, 0x6904_0000), Some(("PIPELINE_SELECT", 1)));
-        assert_eq!(render(GEN6, 0x6101_0008), Some(("STATE_BASE_ADDRESS", 10)));
-        assert_eq!(render(GEN6, 0x7b00_0004), Some(("3DPRIMITIVE", 6)));
-        assert_eq!(render(GEN6, 0x7000_0006), Some(("MEDIA_VFE_STATE", 8)));
+        assert_eq!(render(SNB, 0x7a00_0002), Some(("PIPE_CONTROL", 4)));
+        assert_eq!(render(SNB, 0x7a00_0003), Some(("PIPE_CONTROL", 5)));
+        assert_eq!(render(SNB, 0x6904_0000), Some(("PIPELINE_SELECT", 1)));
+        assert_eq!(render(SNB, 0x6101_0008), Some(("STATE_BASE_ADDRESS", 10)));
+        assert_eq!(render(SNB, 0x7b00_0004), Some(("3DPRIMITIVE", 6)));
+        assert_eq!(render(SNB, 0x7000_0006), Some(("MEDIA_VFE_STATE", 8)));
         assert_eq!(
-            render(GEN6, 0x7907_001f),
+            render(SNB, 0x7907_001f),
             Some(("3DSTATE_POLY_STIPPLE_PATTERN", 33))
         );
-        assert_eq!(render(GEN6, 0x7fff_0000), None);
+        assert_eq!(render(SNB, 0x7fff_0000), None);
         assert_eq!(video(0x6800_0000), Some(("MFX_WAIT", 1)));
         assert_eq!(video(0x7000_0002), Some(("MFX", 4)));
         assert_eq!(video(0x7600_1000), Some(("MFX", 0x1002)));

@@ -33,6 +33,14 @@ pub const GEN6: FenceUnit = FenceUnit {
     decode: |v| Fence::decode(v, 0x3ff),
 };
 
+/// 32 fences, of which the pitch is 256 KB at most (digest of Gen7, V-03).
+pub const GEN7: FenceUnit = FenceUnit {
+    count: 32,
+    stored: [0xffff_f003, 0xffff_f7ff],
+    decode: |v| Fence::decode(v, 0x7ff),
+    ..GEN6
+};
+
 /// A decoded fence register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fence {
@@ -117,6 +125,14 @@ mod tests {
         );
         assert!((GEN6.decode)(0x0013_F00F_0010_0000).is_none());
         assert!(f.contains(0x10_0000) && f.contains(0x13_ffff) && !f.contains(0x14_0000));
+    }
+
+    #[test]
+    fn a_pitch_of_256_kb() {
+        // Digest of Gen7, V-03.
+        let f = (GEN7.decode)(0x0013_f7ff_0010_0003).expect("valid");
+        assert_eq!((f.pitch, f.y_walk), (256 << 10, true));
+        assert_eq!(GEN7.range(), 0x10_0000..0x10_0100);
     }
 
     #[test]

@@ -25,6 +25,9 @@ pub mod op {
     pub const ARB_ON_OFF: u32 = 0x08;
     pub const BATCH_BUFFER_END: u32 = 0x0a;
     pub const SUSPEND_FLUSH: u32 = 0x0b;
+    pub const PREDICATE: u32 = 0x0c;
+    pub const TOPOLOGY_FILTER: u32 = 0x0d;
+    pub const SET_APPID: u32 = 0x0e;
     pub const OVERLAY_FLIP: u32 = 0x11;
     pub const LOAD_SCAN_LINES_INCL: u32 = 0x12;
     pub const LOAD_SCAN_LINES_EXCL: u32 = 0x13;
@@ -40,6 +43,7 @@ pub mod op {
     pub const FLUSH_DW: u32 = 0x26;
     pub const CLFLUSH: u32 = 0x27;
     pub const REPORT_PERF_COUNT: u32 = 0x28;
+    pub const LOAD_REGISTER_MEM: u32 = 0x29;
     pub const BATCH_BUFFER_START: u32 = 0x31;
     pub const CONDITIONAL_BATCH_BUFFER_END: u32 = 0x36;
 }
@@ -92,7 +96,7 @@ pub const fn many(
     }
 }
 
-/// All commands of Gen6.
+/// All commands of Gen6; Gen7 has them too.
 pub const GEN6: &[MiDef] = &[
     one(op::NOOP, "MI_NOOP", ALL),
     one(op::USER_INTERRUPT, "MI_USER_INTERRUPT", ALL),
@@ -171,17 +175,35 @@ pub const GEN6: &[MiDef] = &[
     ),
 ];
 
+/// What Gen7 adds: from memory (VCS PRM 1.2.18), and for the render engine (the upstream driver's headers).
+pub const GEN7: &[MiDef] = &[
+    one(op::PREDICATE, "MI_PREDICATE", RCS),
+    one(op::TOPOLOGY_FILTER, "MI_TOPOLOGY_FILTER", RCS),
+    one(op::SET_APPID, "MI_SET_APPID", RCS),
+    many(
+        op::LOAD_REGISTER_MEM,
+        "MI_LOAD_REGISTER_MEM",
+        ALL,
+        3,
+        3,
+        0xff,
+    ),
+];
+
 /// The opcode of a header.
 pub fn opcode(header: u32) -> u32 {
     (header >> 23) & 0x3f
 }
 
-/// Finds the command of `header` in a chip's table, on an engine (one of [`RCS`], [`VCS`], [`BCS`]), and its
+/// Finds the command of `header` in a chip's tables, on an engine (one of [`RCS`], [`VCS`], [`BCS`]), and its
 /// length in dwords. `None` when the engine has no such command or the length is not one it can have.
-pub fn decode(table: &'static [MiDef], header: u32, engine: u8) -> Option<(&'static MiDef, usize)> {
-    let def = table
-        .iter()
-        .find(|d| d.op == opcode(header) && d.engines & engine != 0)?;
+pub fn decode(
+    tables: &[&'static [MiDef]],
+    header: u32,
+    engine: u8,
+) -> Option<(&'static MiDef, usize)> {
+    let mut all = tables.iter().copied().flatten();
+    let def = all.find(|d| d.op == opcode(header) && d.engines & engine != 0)?;
     let len = if def.op < 0x10 {
         1
     } else {
@@ -223,7 +245,7 @@ mod tests {
             (0x1b00_0001, RCS, "MI_CONDITIONAL_BATCH_BUFFER_END", 3),
         ];
         for (header, engine, name, len) in cases {
-            let (def, n) = decode(GEN6, *header, *engine).unwrap_or_else(|| panic!("{name}"));
+            let (def, n) = decode(&[GEN6], *header, *engine).unwrap_or_else(|| panic!("{name}"));
             assert_eq!((def.name, n), (*name, *len), "{header:08x}");
         }
     }
@@ -231,24 +253,40 @@ mod tests {
     #[test]
     fn foreign_and_unknown_commands() {
         assert!(
-            decode(GEN6, 0x1300_0001, RCS).is_none(),
+            decode(&[GEN6], 0x1300_0001, RCS).is_none(),
             "MI_FLUSH_DW is not a render command"
         );
         assert!(
-            decode(GEN6, 0x0c00_0000, BCS).is_none(),
+            decode(&[GEN6], 0x0c00_0000, BCS).is_none(),
             "MI_SET_CONTEXT is for the render ring"
         );
         assert!(
-            decode(GEN6, 0x0200_0000, VCS).is_none(),
+            decode(&[GEN6], 0x0200_0000, VCS).is_none(),
             "MI_FLUSH is a render command"
         );
         assert!(
-            decode(GEN6, 0x1480_0001, RCS).is_none(),
+            decode(&[GEN6], 0x1480_0001, RCS).is_none(),
             "MI_LOAD_REGISTER_MEM came later"
         );
         assert!(
-            decode(GEN6, 0x1000_0009, RCS).is_none(),
+            decode(&[GEN6], 0x1000_0009, RCS).is_none(),
             "no store of so many dwords"
+        );
+    }
+
+    #[test]
+    fn what_gen7_adds() {
+        // VCS PRM 1.2.18: opcode 29h, length 1.
+        let both: &[&[MiDef]] = &[GEN6, GEN7];
+        for engine in [RCS, VCS, BCS] {
+            let (def, n) = decode(both, 0x29 << 23 | 1, engine).expect("on all");
+            assert_eq!((def.name, n), ("MI_LOAD_REGISTER_MEM", 3));
+        }
+        assert!(decode(both, 0x0600_0000, RCS).is_some());
+        assert!(decode(both, 0x0600_0000, VCS).is_none(), "3D alone");
+        assert!(
+            decode(both, 0x0500_0000, VCS).is_some(),
+            "and those of Gen6"
         );
     }
 }

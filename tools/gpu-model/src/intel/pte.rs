@@ -54,6 +54,12 @@ pub const GEN6: PteFormat = PteFormat {
     reserved: 0b1001,
 };
 
+/// The same; a cacheability of 3 is L3 and LLC (digest of Gen7, 4.1).
+pub const GEN7: PteFormat = PteFormat {
+    reserved: 0b0001,
+    ..GEN6
+};
+
 impl PteFormat {
     /// The bus address of a page.
     pub fn address(self, pte: Pte) -> u64 {

@@ -53,6 +53,13 @@ impl Tlb {
         }
     }
 
+    /// Pages that the streams have cached, in order, with the space of each.
+    pub fn stream_pages(&self) -> Vec<(Space, u32)> {
+        let mut pages: Vec<_> = self.stream.iter().map(|(p, c)| (c.space, *p)).collect();
+        pages.sort_unstable_by_key(|(space, page)| (*space == Space::Ppgtt, *page));
+        pages
+    }
+
     /// Caches a translation, an invalid one as well.
     pub fn fill(&mut self, client: Client, space: Space, page: u32, pte: u32) {
         let entry = Cached { pte, space };

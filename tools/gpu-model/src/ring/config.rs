@@ -38,6 +38,8 @@ pub struct RingConfig {
     /// Writes to a sleeping GT go through the FIFO and take effect, as the upstream driver expects;
     /// else they are dropped. Both ways they are reported.
     pub asleep_fifo: bool,
+    /// Forcewake of several threads is off, where a chip has it.
+    pub legacy_forcewake: bool,
     /// How the FIFO drains.
     pub fifo: FifoDrain,
     /// Reads of PSMI_CTL that still show the video engine asleep after it was told to wake.
@@ -75,6 +77,7 @@ impl RingConfig {
             delay_ns: 0,
             seed: 0,
             asleep_fifo: false,
+            legacy_forcewake: false,
             fifo: FifoDrain::OnRead,
             vcs_wake_reads: 1,
             big_pages: false,

@@ -256,6 +256,13 @@ impl Core {
         });
     }
 
+    /// Translates an address as an engine's command streamer, without using what is there; faults are latched.
+    pub fn touch(&mut self, e: EngineId, space: Space, va: u32) {
+        self.with_mmu(e, |mmu, cx| {
+            mmu.touch(cx, Client::Stream, space, source::CS_WRITE, va)
+        });
+    }
+
     /// One dword of guest memory as an engine's command streamer sees it.
     pub fn load32(&mut self, e: EngineId, space: Space, va: u32) -> u32 {
         let mut b = [0; 4];

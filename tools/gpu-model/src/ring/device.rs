@@ -316,6 +316,11 @@ impl RingGpu {
             .map_or(0, |m| m.cached())
     }
 
+    /// A filter of the video engine has counted: what a register of its statistics shows next.
+    pub fn set_statistics(&self, offset: u32, value: u32) {
+        self.core().0.set_statistics(offset, value);
+    }
+
     /// Raises power-management events (bits of PMISR).
     pub fn raise_pm(&self, bits: u32) {
         self.core().0.pm_event(bits);

@@ -7,6 +7,7 @@ use crate::intel::tlb::Tlb;
 use crate::memory::lock;
 use crate::pace::Pace;
 use crate::ring::mmu::Mmu;
+use crate::ring::watchdog::Watchdog;
 use std::sync::{Arc, Mutex};
 
 /// An engine.
@@ -105,8 +106,12 @@ pub struct Engine {
     pub wait: Option<Wait>,
     /// The batch it is in; `None` while it reads the ring.
     pub batch: Option<Batch>,
+    /// In a batch of the second level: where its end returns to, the ring or a batch.
+    pub caller: Option<Option<Batch>>,
     /// MI_ARB_ON_OFF.
     pub arbitration: bool,
+    /// That it was off when the ring ran empty has been told.
+    pub arbitration_told: bool,
     /// The next command that is no padding begins a piece of work, which is delayed first. Work
     /// ends with a user interrupt, or when the ring is empty.
     pub work_begins: bool,
@@ -136,6 +141,10 @@ pub struct Engine {
     pub expect_noop: bool,
     /// A wait was cancelled through RING_CTL bit 11.
     pub wait_cancelled: bool,
+    /// The register that its last load wrote.
+    pub loaded: Option<u32>,
+    /// Its watchdog.
+    pub watchdog: Watchdog,
     /// Counts resets, so that work that was under way knows it is void.
     pub generation: u64,
 }
@@ -149,7 +158,9 @@ impl Engine {
             stop: Stop::Running,
             wait: None,
             batch: None,
+            caller: None,
             arbitration: true,
+            arbitration_told: false,
             work_begins: true,
             not_before: 0,
             pace: Pace::default(),
@@ -164,6 +175,8 @@ impl Engine {
             directory_pending: false,
             expect_noop: false,
             wait_cancelled: false,
+            loaded: None,
+            watchdog: Watchdog::default(),
             generation: 0,
         }
     }

@@ -86,6 +86,7 @@ impl Core {
             let value = (fault.address & 0xffff_f000)
                 | u32::from(global) << 11
                 | (fault.source & 0xff) << 3
+                | self.fault_type(fault.kind) << 1
                 | 1;
             self.set(record, value);
             tracing::info!(
@@ -103,8 +104,8 @@ impl Core {
         };
         self.set(reg::ERROR_GEN6, self.get(reg::ERROR_GEN6) | bits);
         match fault.kind {
-            FaultKind::BadData => {
-                // "Invalid PTE data": the entry points to no memory (§5.7.2, table 5-3).
+            // "Invalid PTE data": the entry points to no memory (§5.7.2, table 5-3).
+            FaultKind::BadData if self.row(e).table_errors => {
                 self.set(reg::PGTBL_ER, self.get(reg::PGTBL_ER) | 1);
                 self.raise_error(e, EIR_PAGE_TABLE);
             }
@@ -112,7 +113,31 @@ impl Core {
             _ => {}
         }
         if !global && !on_status_page {
-            self.pulse(e, bit::PAGE_FAULT);
+            if self.cfg.chip.ways.status_levels {
+                self.set_status(e, bit::PAGE_FAULT, true);
+            } else {
+                self.pulse(e, bit::PAGE_FAULT);
+            }
+        }
+    }
+
+    /// A fault's type in its record: 0 page, 1 invalid entry of the directory, 2 one that was not loaded.
+    fn fault_type(&self, kind: FaultKind) -> u32 {
+        match kind {
+            _ if !self.cfg.chip.ways.fault_types => 0,
+            FaultKind::InvalidDirectory => 1,
+            FaultKind::UnloadedDirectory => 2,
+            FaultKind::Page | FaultKind::BadData | FaultKind::Injected => 0,
+        }
+    }
+
+    /// A record of a fault is cleared: nothing is pending any more.
+    pub fn fault_cleared(&mut self, record: u32) {
+        self.set(record, 0);
+        if self.cfg.chip.ways.status_levels {
+            for row in self.cfg.chip.engines.iter().filter(|r| r.fault == record) {
+                self.set_status(row.id, bit::PAGE_FAULT, false);
+            }
         }
     }
 }

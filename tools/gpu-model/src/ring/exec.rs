@@ -43,7 +43,9 @@ pub(crate) enum Flow {
     Next,
     /// Into a batch buffer; the ring continues after this command.
     Batch(Batch),
-    /// Back to the ring.
+    /// Into a batch of the second level; its end comes back behind this command.
+    Call(Batch),
+    /// Back to the ring, or from the second level to where it was called.
     EndBatch,
     /// To another place in the ring (UHPTR).
     RingHead(u32),
@@ -51,6 +53,14 @@ pub(crate) enum Flow {
     Wait(Wait),
     /// Nowhere: the streamer has stopped at this command.
     Stop,
+}
+
+/// A step that only time makes another one of.
+fn earliest(step: Step, one: Option<u64>, other: Option<u64>) -> Step {
+    match one.into_iter().chain(other).min() {
+        Some(at) => Step::NotBefore(at),
+        None => step,
+    }
 }
 
 impl Core {
@@ -85,10 +95,12 @@ impl Core {
         self.settle();
         let step = self.step_now(e);
         let late = self.later.interrupts.next(|i| i.0 == e);
-        match (step, late) {
+        let watchdog = self.watchdog_due(e);
+        match step {
             // An engine at rest that still owes an interrupt.
-            (Step::Idle | Step::Stopped, Some(at)) => Step::NotBefore(at),
-            (step, _) => step,
+            Step::Idle | Step::Stopped => earliest(step, late, watchdog),
+            Step::Waiting => earliest(step, None, watchdog),
+            step => step,
         }
     }
 
@@ -116,6 +128,7 @@ impl Core {
             }
             if head == self.ring(e, ring::TAIL) {
                 self.engine(e).work_begins = true;
+                self.watch_arbitration(e);
                 // An empty ring is an arbitration point (§5.3.7.4).
                 return if self.take_pending_head(e) {
                     Step::Ran
@@ -151,6 +164,15 @@ impl Core {
         let step = self.run_command(e);
         self.notes.client = false;
         step
+    }
+
+    /// A ring has run empty.
+    fn watch_arbitration(&mut self, e: EngineId) {
+        let engine = self.engine(e);
+        let off = !engine.arbitration && !std::mem::replace(&mut engine.arbitration_told, true);
+        if off && self.cfg.chip.ways.arbitration_at_end {
+            self.lint(Rule::ArbitrationOff, || e.name().to_owned());
+        }
     }
 
     /// Opportunities for what an engine says without a reason.
@@ -429,11 +451,16 @@ impl Core {
                 }
                 self.engine(e).batch = Some(target);
             }
-            Flow::EndBatch => self.engine(e).batch = None,
-            Flow::Next | Flow::Wait(_) => match &mut self.engine(e).batch {
-                Some(b) => b.address = b.address.wrapping_add(bytes),
-                None => self.advance_ring(e, bytes),
-            },
+            Flow::Call(target) => {
+                self.pass(e, bytes);
+                let engine = self.engine(e);
+                engine.caller = Some(engine.batch.replace(target));
+            }
+            Flow::EndBatch => {
+                let engine = self.engine(e);
+                engine.batch = engine.caller.take().flatten();
+            }
+            Flow::Next | Flow::Wait(_) => self.pass(e, bytes),
         }
         let engine = &mut self.engines[e as usize];
         if engine.batch.is_some() {
@@ -442,6 +469,14 @@ impl Core {
             }
         }
         Step::Ran
+    }
+
+    /// Goes over so many bytes of the batch or the ring.
+    fn pass(&mut self, e: EngineId, bytes: u32) {
+        match &mut self.engine(e).batch {
+            Some(b) => b.address = b.address.wrapping_add(bytes),
+            None => self.advance_ring(e, bytes),
+        }
     }
 
     fn advance_ring(&mut self, e: EngineId, bytes: u32) {
@@ -455,6 +490,7 @@ impl Core {
             new_wraps = wraps.wrapping_add(0x20_0000);
         }
         self.set_ring(e, ring::HEAD, new_wraps | head);
+        self.forget_pending_head(e, head);
         // Automatic report at boundaries of 64 KB (1) or 128 KB (3) (§5.3.4.2; VCS PRM 1.1.4).
         let boundary = match (self.ring(e, ring::CTL) >> 1) & 3 {
             1 => 64 << 10,
@@ -463,6 +499,15 @@ impl Core {
         };
         if new_wraps != wraps || old / boundary != head / boundary {
             self.report_head(e);
+        }
+    }
+
+    /// MI_MODE bit 11: the pending head is no more valid where the head comes to it (VCS PRM 1.1.3.3).
+    fn forget_pending_head(&mut self, e: EngineId, head: u32) {
+        let pending = self.ring(e, ring::UHPTR);
+        let wanted = self.cfg.chip.ways.mode_bits && self.ring(e, ring::MI_MODE) & (1 << 11) != 0;
+        if wanted && pending & 1 != 0 && pending & 0x1f_fff8 == head {
+            self.set_ring(e, ring::UHPTR, pending & !1);
         }
     }
 

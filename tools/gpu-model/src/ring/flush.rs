@@ -124,11 +124,18 @@ impl Core {
         if h & (1 << 18) != 0 {
             if op == 1 || op == 3 {
                 self.flush_tlb(e);
+                // Bit 13 of the mode register (VCS PRM 1.2.7).
+                if self.get(self.row(e).mode) & (1 << 13) != 0 {
+                    self.flush_cycle();
+                }
             } else {
                 self.lint(Rule::TlbWithoutPostSync, || {
                     format!("{} MI_FLUSH_DW {h:#010x}", e.name())
                 });
             }
+        }
+        if h & (1 << 17) != 0 && self.cfg.chip.ways.gfdt_store && op != 1 && op != 3 {
+            self.lint(Rule::GfdtWithoutStore, || format!("{} {h:#010x}", e.name()));
         }
         let quad = d.len() == 4;
         let data = match op {

@@ -354,6 +354,7 @@ impl Core {
         if v & TLB != 0 {
             self.flush_tlb(e);
         }
+        self.flush_cycle();
         self.set_ring(e, ring::INSTPM, v & !TLB);
         // A flush whose bit stays has been done all the same: upstream goes on after 2 ms.
         match self.inject(Kind::StuckFlush, e.name()) {
@@ -373,7 +374,14 @@ impl Core {
             return;
         }
         self.set_ring(e, ring::INSTPM, v & !SYNC);
-        self.toggle_status(e, crate::ring::irq::bit::SYNC_STATUS);
+        self.flush_done(e);
+    }
+
+    /// A flush that the chip tells itself: a write inside of it, of which the number is shown.
+    pub fn flush_cycle(&mut self) {
+        if self.cfg.chip.ways.flush_cycles {
+            self.set(reg::FLUSH_CYCLE, self.get(reg::FLUSH_CYCLE).wrapping_add(1));
+        }
     }
 
     /// Undefined things after a reset: the statistics and the context address (§5.9).

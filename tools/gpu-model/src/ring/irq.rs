@@ -7,6 +7,7 @@ use crate::fault::Kind;
 use crate::intel::tlb::Space;
 use crate::ring::core::Core;
 use crate::ring::engine::EngineId;
+use crate::ring::lint::Rule;
 use crate::ring::regs::{reg, ring};
 
 /// Ring-local interrupt bits (VCS PRM 1.1.6; digest G-12).
@@ -19,6 +20,8 @@ pub mod bit {
     pub const MASTER_ERROR: u32 = 3;
     /// PIPE_CONTROL or MI_FLUSH_DW with notify.
     pub const NOTIFY: u32 = 4;
+    /// The watchdog's threshold is exceeded.
+    pub const TIMEOUT: u32 = 6;
     /// A page fault in the per-process table.
     pub const PAGE_FAULT: u32 = 7;
 }
@@ -67,6 +70,39 @@ impl Core {
             && !(self.row(e).reports_unmasked && ring_masked);
         if reported {
             self.write_status_image(e);
+        }
+    }
+
+    /// A sync flush of an engine is done.
+    pub fn flush_done(&mut self, e: EngineId) {
+        if !self.cfg.chip.ways.status_levels {
+            self.toggle_status(e, bit::SYNC_STATUS);
+            return;
+        }
+        // Set by each; the driver clears it before the next if the status page is to show it.
+        let mask = 1 << (bit::SYNC_STATUS + self.row(e).irq_shift);
+        if self.get(reg::GTISR) & mask != 0 && self.ring(e, ring::HWSTAM) & mask == 0 {
+            self.lint(Rule::SyncStatusKept, || e.name().to_owned());
+        }
+        self.set_status(e, bit::SYNC_STATUS, true);
+    }
+
+    /// Ones are written to GTIIR: a sync status that is a level goes with its bit.
+    pub fn status_cleared(&mut self, ones: u32) {
+        if !self.cfg.chip.ways.status_levels {
+            return;
+        }
+        for row in self.cfg.chip.engines {
+            if ones >> (bit::SYNC_STATUS + row.irq_shift) & 1 != 0 {
+                self.set_status(row.id, bit::SYNC_STATUS, false);
+            }
+        }
+    }
+
+    /// HWSTAM of an engine is written: one bit at most is let through (VCS PRM 1.1.6.1).
+    pub fn watch_reported(&mut self, e: EngineId, value: u32) {
+        if self.cfg.chip.ways.one_reported && (!value).count_ones() > 1 {
+            self.lint(Rule::ManyReported, || format!("{} {value:#010x}", e.name()));
         }
     }
 

@@ -114,6 +114,23 @@ rules! {
     IrqStorm = "irq-storm",
     /// The per-process table was used behind an IOMMU (choice `vtd`).
     PpgttBehindIommu = "ppgtt-behind-iommu",
+    /// A batch of the second level where there may be none, or a command that may not be in one (VCS PRM
+    /// 1.2.5, 1.2.6).
+    SecondLevel = "second-level",
+    /// An operand of the per-process table while that is off (VCS PRM 1.2.11, 1.2.12, 1.2.18).
+    GlobalBit = "global-bit",
+    /// GFDT in MI_FLUSH_DW without a store (VCS PRM 1.2.7).
+    GfdtWithoutStore = "gfdt-without-store",
+    /// PP_DIR_BASE was written while PP_DCLV lets nothing through (VCS PRM 1.1.4).
+    DirectoryUnloaded = "directory-unloaded",
+    /// Reports of the head at each page, with a ring (VCS PRM 1.1.4).
+    ReportInRingMode = "report-in-ring-mode",
+    /// HWSTAM lets more than one bit through (VCS PRM 1.1.6.1).
+    ManyReported = "many-reported",
+    /// Sync status was not cleared before the next flush that the status page is to show (VCS PRM 1.1.6).
+    SyncStatusKept = "sync-status-kept",
+    /// The preemption hint, which is for validation alone (VCS PRM 1.1.3.10).
+    PreemptionHint = "preemption-hint",
     /// A blitter command that its chapter forbids.
     Blt = "blt",
 }

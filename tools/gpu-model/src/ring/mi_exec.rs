@@ -9,6 +9,7 @@ use crate::fault::Kind;
 use crate::intel::mi::{self, op};
 use crate::intel::pte::PAGE;
 use crate::intel::tlb::Space;
+use crate::ring::chip::GlobalStore;
 use crate::ring::core::{Core, Origin};
 use crate::ring::engine::{Batch, EngineId, Wait};
 use crate::ring::exec::Flow;
@@ -47,15 +48,19 @@ impl Core {
             }
             op::ARB_ON_OFF => {
                 if !self.denied(e, "MI_ARB_ON_OFF") {
-                    self.engine(e).arbitration = h & 1 != 0;
+                    let engine = self.engine(e);
+                    engine.arbitration = h & 1 != 0;
+                    engine.arbitration_told = false;
                 }
                 Flow::Next
             }
             op::BATCH_BUFFER_END => self.batch_end(e),
             op::SUSPEND_FLUSH => {
-                self.engine(e).suspended_sync = h & 1 != 0;
-                if h & 1 == 0 {
-                    self.sync_flush(e);
+                self.suspend_flush(e, h & 1 != 0);
+                if h & 1 == 0 && self.cfg.chip.ways.mode_bits {
+                    // "this bit will get cleared by MI_SUSPEND_FLUSH as well" (VCS PRM 1.1.3.3).
+                    let mode = self.ring(e, ring::MI_MODE);
+                    self.set_ring(e, ring::MI_MODE, mode & !(1 << 15));
                 }
                 Flow::Next
             }
@@ -65,6 +70,7 @@ impl Core {
             op::STORE_DATA_IMM => self.store_imm(e, d),
             op::STORE_DATA_INDEX => self.store_index(e, d),
             op::LOAD_REGISTER_IMM => self.load_register(e, d),
+            op::LOAD_REGISTER_MEM => self.load_register_mem(e, d),
             op::UPDATE_GTT => self.update_gtt(e, d),
             op::STORE_REGISTER_MEM => self.store_register(e, d),
             op::FLUSH_DW => self.flush_dw(e, d),
@@ -128,9 +134,30 @@ impl Core {
         Flow::Next
     }
 
+    /// Flushes are suspended, or what was suspended is done (VCS PRM 1.2.14).
+    pub fn suspend_flush(&mut self, e: EngineId, suspend: bool) {
+        self.engine(e).suspended_sync = suspend;
+        if !suspend {
+            self.sync_flush(e);
+        }
+    }
+
+    /// Reports a rule of batches of two levels (VCS PRM 1.2.5, 1.2.6).
+    fn second_level(&mut self, e: EngineId, what: &str) {
+        self.lint(Rule::SecondLevel, || format!("{} {what}", e.name()));
+    }
+
     fn batch_start(&mut self, e: EngineId, d: &[u32]) -> Flow {
         let address = d[1] & !3;
         let wanted = d[0] & (1 << 8) != 0;
+        if self.engine(e).caller.is_some() {
+            // "not supported": what it does is not said.
+            self.second_level(e, "chains");
+            return Flow::Next;
+        }
+        if self.cfg.chip.ways.second_level && d[0] & (1 << 22) != 0 {
+            return self.batch_call(e, address, wanted);
+        }
         match self.engine(e).batch {
             None => {
                 self.count(Counter::Batches);
@@ -156,6 +183,34 @@ impl Core {
         }
     }
 
+    /// A batch of the second level (VCS PRM 1.2.6).
+    fn batch_call(&mut self, e: EngineId, address: u32, wanted: bool) -> Flow {
+        let non_secure = match self.engine(e).batch {
+            None => {
+                self.second_level(e, "is called by the ring");
+                self.count(Counter::Batches);
+                self.engine(e).pace.begin();
+                wanted
+            }
+            Some(first) => {
+                if first.non_secure && wanted {
+                    self.second_level(e, "is called by a non-secure batch");
+                }
+                if first.non_secure && !wanted {
+                    self.lint(Rule::ChainedPrivilege, || {
+                        format!("{} {address:#x}", e.name())
+                    });
+                }
+                self.engine(e).pace.jump();
+                wanted || first.non_secure
+            }
+        };
+        Flow::Call(Batch {
+            address,
+            non_secure,
+        })
+    }
+
     fn batch_end(&mut self, e: EngineId) -> Flow {
         if self.engine(e).batch.is_none() {
             self.lint(Rule::Reserved, || {
@@ -163,7 +218,7 @@ impl Core {
             });
             return Flow::Next;
         }
-        if !self.engine(e).arbitration {
+        if !self.engine(e).arbitration && !self.cfg.chip.ways.arbitration_at_end {
             self.lint(Rule::ArbitrationOff, || e.name().to_owned());
             self.engine(e).arbitration = true;
         }
@@ -175,6 +230,10 @@ impl Core {
             self.lint(Rule::Reserved, || {
                 format!("{} conditional end in the ring", e.name())
             });
+            return Flow::Next;
+        }
+        if self.engine(e).caller.is_some() {
+            self.second_level(e, "ends by a condition");
             return Flow::Next;
         }
         let global = d[0] & (1 << 22) != 0 && !self.unprivileged(e);
@@ -209,10 +268,19 @@ impl Core {
 
     fn store_imm(&mut self, e: EngineId, d: &[u32]) -> Flow {
         let global = d[0] & (1 << 22) != 0;
+        self.watch_global_bit(e, global);
         if global && self.denied(e, "MI_STORE_DATA_IMM") {
-            // §5.3.7.6: fatal.
-            self.instruction_error(e, d[0]);
-            return Flow::Stop;
+            return match self.cfg.chip.ways.global_store {
+                // §5.3.7.6: fatal.
+                GlobalStore::Error => {
+                    self.instruction_error(e, d[0]);
+                    Flow::Stop
+                }
+                GlobalStore::Dropped => {
+                    self.touch(e, Space::Ggtt, d[2] & !3);
+                    Flow::Next
+                }
+            };
         }
         let space = self.space(e, global);
         let address = d[2] & !3;
@@ -261,7 +329,7 @@ impl Core {
     /// A store into the status page, always through the global table.
     pub fn status_page_store(&mut self, e: EngineId, offset: u32, data: &[u8]) {
         let page = self.get(self.row(e).hws_pga);
-        if page == 0x1fff_f000 {
+        if page == self.cfg.chip.ways.status_page {
             self.lint(Rule::StatusPageUnset, || e.name().to_owned());
         }
         if self.inject(Kind::Garbage, e.name()).is_some() {
@@ -286,6 +354,11 @@ impl Core {
         let keep = (0..4)
             .filter(|i| d[0] & (0x100 << i) != 0)
             .fold(0u32, |m, i| m | 0xff << (8 * i));
+        if self.cfg.chip.ways.whole_registers && keep != 0 && keep != !0 {
+            self.lint(Rule::Reserved, || {
+                format!("{} bytes of a register {:#010x}", e.name(), d[0])
+            });
+        }
         for pair in d[1..].chunks_exact(2) {
             let offset = pair[0] & 0x7f_fffc;
             if self.cs_mchbar(e, offset) || disabled {
@@ -301,8 +374,48 @@ impl Core {
                 pair[1] & !keep | self.get(offset) & keep
             };
             self.reg_write(offset, data, Origin::Cs(e));
+            self.engine(e).loaded = Some(offset);
         }
         Flow::Next
+    }
+
+    /// MI_LOAD_REGISTER_MEM (VCS PRM 1.2.18). Whether the streamer waits for it (bit 21) makes no difference:
+    /// it is done.
+    fn load_register_mem(&mut self, e: EngineId, d: &[u32]) -> Flow {
+        let global = d[0] & (1 << 22) != 0;
+        self.watch_global_bit(e, global);
+        // A register is loaded, and perhaps global memory read.
+        if self.denied(e, "MI_LOAD_REGISTER_MEM") {
+            return Flow::Next;
+        }
+        let offset = d[1] & 0x7f_fffc;
+        let space = self.space(e, global);
+        let value = self.load32(e, space, d[2] & !3);
+        let disabled = self.ring(e, ring::CTL) & (1 << 8) != 0;
+        if !self.cs_mchbar(e, offset) && !disabled {
+            self.notes.counters.inc(Counter::CsRegWrites);
+            self.reg_write(offset, value, Origin::Cs(e));
+        }
+        Flow::Next
+    }
+
+    /// Reports an operand of the per-process table while that is off, where a chip minds.
+    fn watch_global_bit(&mut self, e: EngineId, global: bool) {
+        if self.cfg.chip.ways.global_bit && !global && !self.ppgtt(e) {
+            self.lint(Rule::GlobalBit, || e.name().to_owned());
+        }
+    }
+
+    /// True for a register that MI_STORE_REGISTER_MEM does not reach (VCS PRM 1.2.11): from 0x40000 to
+    /// 0xbffff it reads what was loaded just before.
+    fn out_of_reach(&mut self, e: EngineId, offset: u32) -> bool {
+        let loaded = self.engine(e).loaded.take() == Some(offset);
+        self.cfg.chip.ways.store_limits
+            && match offset {
+                0x8800..0x8900 => true,
+                0x4_0000..0xc_0000 => !loaded,
+                _ => offset >= 0xc_0000,
+            }
     }
 
     /// The MCHBAR alias works for the CPU only (§3).
@@ -317,13 +430,18 @@ impl Core {
     fn store_register(&mut self, e: EngineId, d: &[u32]) -> Flow {
         let offset = d[1] & 0x7f_fffc;
         let global = d[0] & (1 << 22) != 0;
+        self.watch_global_bit(e, global);
         if global && self.denied(e, "MI_STORE_REGISTER_MEM") {
+            if self.cfg.chip.ways.global_store == GlobalStore::Dropped {
+                self.touch(e, Space::Ggtt, d[2] & !3);
+            }
             return Flow::Next;
         }
+        let far = self.out_of_reach(e, offset);
         let fence = self.cfg.chip.fences.range().contains(&offset);
         let value = if self.cs_mchbar(e, offset) {
             0
-        } else if fence || offset == 0x2020 {
+        } else if fence || far || offset == 0x2020 {
             // Undefined data (VCS PRM 1.2.11).
             self.lint(Rule::SrmForbidden, || format!("{} {offset:#x}", e.name()));
             self.random() as u32
@@ -339,7 +457,13 @@ impl Core {
         if self.denied(e, "MI_UPDATE_GTT") {
             return Flow::Next;
         }
-        self.lint(Rule::UpdateGtt, || format!("{} {:#010x}", e.name(), d[0]));
+        let documented = self.cfg.chip.ways.update_gtt;
+        if !documented || d[0] & (1 << 22) == 0 {
+            self.lint(Rule::UpdateGtt, || format!("{} {:#010x}", e.name(), d[0]));
+        }
+        if documented && d[0] & (1 << 22) == 0 {
+            return Flow::Next;
+        }
         let first = d[1] / PAGE;
         for (i, pte) in d[2..].iter().enumerate() {
             self.cx.gtt.set(first.wrapping_add(i as u32), *pte);
@@ -367,6 +491,12 @@ impl Core {
         const COMPARE: u32 = 1 << 20;
         const REGISTER: u32 = 1 << 18;
         let h = d[0];
+        if h & (UPDATE | COMPARE) == 0 {
+            // Without 20, 21 "must be set" (VCS PRM 1.2.10).
+            self.lint(Rule::Reserved, || {
+                format!("{} semaphore {h:#010x}", e.name())
+            });
+        }
         if h & REGISTER != 0 {
             if h & UPDATE != 0 {
                 // Must be clear with bit 18 (VCS PRM 1.2.10); the register named by DW2 is written.

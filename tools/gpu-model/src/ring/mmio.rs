@@ -7,10 +7,11 @@ use crate::intel::fence::Fence;
 use crate::intel::regfile::{apply, Domain};
 use crate::ring::core::{Core, Origin, PPGTT_ENABLE};
 use crate::ring::display;
-use crate::ring::engine::{EngineId, Stop};
+use crate::ring::engine::{Batch, EngineId, Stop};
 use crate::ring::irq::bit;
 use crate::ring::later::Later;
 use crate::ring::lint::Rule;
+use crate::ring::mmu::Mmu;
 use crate::ring::regs::{self, reg, ring, GT_LIMIT};
 
 /// Period of the time stamp in nanoseconds (VCS PRM 1.1.9.5).
@@ -159,16 +160,28 @@ impl Core {
                 None => self.ring(e, ring::HEAD),
             },
             ring::DMA_FADD => self.fetch_address(e),
-            ring::BB_ADDR => self.engine(e).batch.map_or(0, |b| b.address & !7 | 1),
-            ring::BB_STATE => self
-                .engine(e)
-                .batch
-                .map_or(0, |b| u32::from(b.non_secure) << 5),
+            ring::BB_ADDR => self.levels(e).0.map_or(0, |b| b.address & !7 | 1),
+            ring::BB_STATE => {
+                let bit = |batch: Option<Batch>| u32::from(batch.is_some_and(|b| b.non_secure));
+                let (first, second) = self.levels(e);
+                bit(first) << 5 | bit(second) << 6
+            }
+            ring::SECOND_BATCH => self.levels(e).1.map_or(stored, |b| b.address & !3),
+            ring::CNTR => self.watchdog_read(e),
             ring::PP_DIR_BASE_READ => self.ring(e, ring::PP_DIR_BASE),
             ring::PSMI_CTL => self.psmi_read(e),
             ring::TIMESTAMP => self.timestamp() as u32,
             0x35c => (self.timestamp() >> 32) as u32,
             _ => stored,
+        }
+    }
+
+    /// The batches of the first and the second level that an engine is in.
+    fn levels(&self, e: EngineId) -> (Option<Batch>, Option<Batch>) {
+        let engine = &self.engines[e as usize];
+        match engine.caller {
+            Some(first) => (first, engine.batch),
+            None => (engine.batch, None),
         }
     }
 
@@ -218,7 +231,7 @@ impl Core {
         }
         match offset {
             _ if data & 1 == 0 && chip.engines.iter().any(|e| e.fault == offset) => {
-                self.set(offset, 0);
+                self.fault_cleared(offset);
             }
             reg::GDRST => self.graphics_reset(data),
             _ if chip.forcewake.has(offset) => self.forcewake_written(offset, data),
@@ -227,6 +240,9 @@ impl Core {
             reg::PCODE_MAILBOX => self.pcode(data),
             reg::DEIIR | reg::DEIER | reg::GTIIR | reg::GTIER | reg::PMIIR | reg::PMIER => {
                 self.watch_clear(offset, data);
+                if offset == reg::GTIIR {
+                    self.status_cleared(data);
+                }
                 self.update_line();
             }
             _ if chip.fences.range().contains(&offset) => self.fence_written(offset),
@@ -285,9 +301,18 @@ impl Core {
             ring::CTL => self.ctl_written(e, old, new, data),
             ring::EIR => self.clear_errors(e, data),
             ring::EMR => self.latch_errors(e),
+            ring::HWSTAM => self.watch_reported(e, new),
+            ring::MI_MODE if (old ^ new) & (1 << 15) != 0 && self.cfg.chip.ways.mode_bits => {
+                self.suspend_flush(e, new & (1 << 15) != 0);
+            }
+            ring::CNTR => self.watchdog_written(e, data),
+            ring::HINT => self.lint(Rule::PreemptionHint, || format!("{new:#x}")),
             ring::INSTPM => self.instpm_written(e, old, new, origin),
             ring::PP_DCLV if new != 0 => self.behind_iommu("PP_DCLV"),
             ring::PP_DIR_BASE => {
+                if new != 0 && self.ring(e, ring::PP_DCLV) == 0 && self.cfg.chip.ways.groups_first {
+                    self.lint(Rule::DirectoryUnloaded, || e.name().to_owned());
+                }
                 self.load_directory(e);
                 if new != 0 {
                     self.behind_iommu("PP_DIR_BASE");
@@ -363,6 +388,7 @@ impl Core {
         if old & 1 != 0
             && new & 1 == 0
             && !self.found_running(e)
+            && !self.cfg.chip.ways.disabled_at_will
             && self.ring(e, ring::HEAD) & 0x1f_fffc != self.ring(e, ring::TAIL)
         {
             self.lint(Rule::DisabledNonEmpty, || e.name().to_owned());
@@ -375,9 +401,18 @@ impl Core {
             if self.row(e).renders {
                 self.left.ring = false;
             }
+            let empty = self.ring(e, ring::HEAD) & 0x1f_fffc == self.ring(e, ring::TAIL);
+            let void = empty && self.cfg.chip.ways.disabled_at_will;
             let engine = self.engine(e);
             engine.batch = None;
+            engine.caller = None;
             engine.wait = None;
+            if void {
+                engine.mmu.as_mut().map(Mmu::unload);
+            }
+        }
+        if new & 6 == 4 && old & 6 != 4 && self.cfg.chip.ways.disabled_at_will {
+            self.lint(Rule::ReportInRingMode, || e.name().to_owned());
         }
     }
 

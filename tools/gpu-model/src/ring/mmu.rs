@@ -85,6 +85,16 @@ impl Mmu {
         Mmu::new(self.tlb)
     }
 
+    /// The directory that was loaded is void.
+    pub fn unload(&mut self) {
+        self.directory.fill(None);
+    }
+
+    /// Pages that the stream's TLB holds, in order, with the space of each.
+    pub fn stream_pages(&self) -> Vec<(Space, u32)> {
+        self.tlb.stream_pages()
+    }
+
     /// Forgets all cached translations.
     pub fn flush(&mut self) {
         self.tlb.flush();

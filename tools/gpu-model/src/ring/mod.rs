@@ -14,6 +14,7 @@
 //! | `engine.rs`, `exec.rs` | command streamers |
 //! | `mi_exec.rs`, `flush.rs`, `context.rs`, `blit.rs` | commands |
 //! | `real.rs`, `lit.rs` | habits of real machines; the picture that firmware has left |
+//! | `media.rs`, `watchdog.rs` | what the video engine has besides: statistics, TLBs shown, a timer |
 //! | `lint.rs` | rules that are watched |
 //! | `device.rs` | the device as a library: [`RingGpu`] |
 //! | `bus.rs` | the device as a transport sees it |
@@ -36,11 +37,13 @@ pub mod irq;
 pub(crate) mod later;
 pub mod lint;
 pub(crate) mod lit;
+pub(crate) mod media;
 pub(crate) mod mi_exec;
 pub(crate) mod mmio;
 pub mod mmu;
 pub mod real;
 pub mod regs;
+pub(crate) mod watchdog;
 
 pub use crate::device::StepResult;
 pub use chip::Chip;

@@ -48,10 +48,14 @@ pub mod ring {
     pub const CCID: u32 = 0x180;
     pub const RNCID_LO: u32 = 0x198;
     pub const RNCID_HI: u32 = 0x19c;
+    pub const SECOND_BATCH: u32 = 0x144;
+    pub const CNTR: u32 = 0x178;
+    pub const THRSH: u32 = 0x17c;
     pub const PP_DCLV: u32 = 0x220;
     pub const PP_DCLV_HI: u32 = 0x224;
     pub const PP_DIR_BASE: u32 = 0x228;
     pub const TIMESTAMP: u32 = 0x358;
+    pub const HINT: u32 = 0x4c8;
     pub const PP_DIR_BASE_READ: u32 = 0x518;
 }
 
@@ -70,6 +74,7 @@ pub mod reg {
     pub const FORCEWAKE: u32 = 0xa18c;
     pub const GAC_ECO_BITS: u32 = 0x1_4090;
     pub const GAB_CTL: u32 = 0x2_4000;
+    pub const FLUSH_CYCLE: u32 = 0x4_f100;
     pub const DEISR: u32 = 0x4_4000;
     pub const DEIMR: u32 = 0x4_4004;
     pub const DEIIR: u32 = 0x4_4008;
@@ -106,6 +111,10 @@ pub struct BlockRow(pub u32, pub &'static str, pub u32, pub Write);
 /// A register at a place of its own: offset, name, value after a reset, write rule, and what resets it.
 pub struct Row(pub u32, pub &'static str, pub u32, pub Write, pub Domain);
 
+/// Registers one after the other: offset of the first, how many, their name, write rule, what resets them. All
+/// are zero then.
+pub struct Array(pub u32, pub u32, pub &'static str, pub Write, pub Domain);
+
 /// All bits are stored.
 pub const ALL: Write = Write::Bits(0xffff_ffff);
 /// Sixteen bits with a mask above.
@@ -137,8 +146,6 @@ pub const BLOCK: &[BlockRow] = &[
     BlockRow(ring::BB_STATE, "BB_STATE", 0, Write::ReadOnly),
     BlockRow(ring::UHPTR, "UHPTR", 0, Write::Bits(0x001f_fff9)),
     BlockRow(ring::BB_ADDR, "BB_ADDR", 0, Write::ReadOnly),
-    BlockRow(ring::RNCID_LO, "RNCID", 0, ALL),
-    BlockRow(ring::RNCID_HI, "RNCID (high)", 0, ALL),
     BlockRow(ring::PP_DCLV, "PP_DIR_DCLV", 0, ALL),
     BlockRow(ring::PP_DCLV_HI, "PP_DIR_DCLV (high)", 0, Write::ReadOnly),
     BlockRow(
@@ -304,7 +311,7 @@ pub const GT: &[Row] = &[
     Row(reg::PCODE_DATA1, "PCODE_DATA1", 0, ALL, Domain::Chip),
     // Written inside the chip by a sync flush; harmless from outside (VCS PRM 1.1.3.5).
     Row(
-        0x4_f100,
+        reg::FLUSH_CYCLE,
         "configuration write of a TLB flush",
         0,
         Write::ReadOnly,
@@ -325,7 +332,7 @@ impl Table {
         });
     }
 
-    fn engine(&mut self, block: &[BlockRow], engine: &EngineRow) {
+    fn engine(&mut self, chip: &Chip, engine: &EngineRow) {
         use ring::*;
         let base = engine.base;
         let domain = Domain::Engine(engine.id as u8);
@@ -337,7 +344,7 @@ impl Table {
             Write::Masked(engine.conditions),
             domain,
         );
-        for BlockRow(offset, name, reset, write) in block {
+        for BlockRow(offset, name, reset, write) in chip.block.iter().copied().flatten() {
             self.add(
                 base + offset,
                 &format!("{tag} {name}"),
@@ -371,7 +378,7 @@ impl Table {
         self.add(
             engine.hws_pga,
             &format!("{tag} HWS_PGA"),
-            0x1fff_f000,
+            chip.ways.status_page,
             Write::Bits(0xffff_f000),
             domain,
         );
@@ -406,7 +413,7 @@ pub(super) fn map(chip: &Chip) -> RegMap {
         t.add(*offset, name, 0, Write::ReadOnly, Domain::Display);
     }
     for engine in chip.engines {
-        t.engine(chip.block, engine);
+        t.engine(chip, engine);
     }
     for (offset, name) in chip.context.statistics {
         let domain = Domain::Engine(EngineId::Rcs as u8);
@@ -415,6 +422,11 @@ pub(super) fn map(chip: &Chip) -> RegMap {
     }
     for Row(offset, name, reset, write, domain) in chip.registers.iter().copied().flatten() {
         t.add(*offset, name, *reset, *write, *domain);
+    }
+    for Array(first, count, name, write, domain) in chip.arrays.iter().copied().flatten() {
+        for n in 0..*count {
+            t.add(first + 4 * n, &format!("{name}[{n}]"), 0, *write, *domain);
+        }
     }
     t.fences(&chip.fences);
     RegMap::new(MMIO_SIZE, t.0)

@@ -81,10 +81,10 @@ const INVENTED: Chip = Chip {
         },
         ..Hooks::NONE
     },
-    mi: &[
+    mi: &[&[
         crate::intel::mi::one(0, "MI_NOOP", crate::intel::mi::ALL),
         crate::intel::mi::many(0x29, "MI_OWN", crate::intel::mi::ALL, 2, 2, 0x3f),
-    ],
+    ]],
     map: register_map!(INVENTED),
     ..SNB
 };

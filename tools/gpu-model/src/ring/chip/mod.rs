@@ -14,13 +14,18 @@ macro_rules! register_map {
 
 #[cfg(test)]
 mod invented;
+mod ivb;
 mod snb;
+mod ways;
 
+pub use ivb::IVB;
 pub use snb::SNB;
+pub use ways::{GlobalStore, Ways};
 
 use super::core::{Core, Origin};
 use super::engine::EngineId;
 use super::exec::Flow;
+pub use super::regs::Array;
 use super::regs::{BlockRow, Row};
 use crate::counters::Counter;
 use crate::intel::fence::FenceUnit;
@@ -68,6 +73,10 @@ pub struct EngineRow {
     pub two_d: Option<Decode>,
     /// Commands of client 3: 3D, media, video.
     pub three_d: Option<Decode>,
+    /// An entry that points to no memory is an error in bit 4 of its EIR.
+    pub table_errors: bool,
+    /// It has a watchdog, CNTR and THRSH.
+    pub watchdog: bool,
     /// What is counted of it.
     pub counters: EngineCounters,
 }
@@ -123,8 +132,10 @@ pub struct Chip {
     pub ids: &'static [u16],
     /// Its engines, in the order of [`EngineId`].
     pub engines: &'static [EngineRow],
+    /// What its streamers do their own way.
+    pub ways: Ways,
     /// Commands of client 0, the memory interface's.
-    pub mi: &'static [MiDef],
+    pub mi: &'static [&'static [MiDef]],
     /// Where flags of PIPE_CONTROL are, and what it wants before it.
     pub pipe_control: PipeControl,
     /// What entries of its page tables look like.
@@ -145,10 +156,12 @@ pub struct Chip {
     pub display_events: DisplayEvents,
     /// Display registers: offset and a plain word about each.
     pub display: &'static [(u32, &'static str)],
-    /// Registers of each engine's block.
-    pub block: &'static [BlockRow],
+    /// Registers of each engine's block. A later row of an offset replaces an earlier.
+    pub block: &'static [&'static [BlockRow]],
     /// All other registers. A later row of an offset replaces an earlier.
     pub registers: &'static [&'static [Row]],
+    /// Registers in rows.
+    pub arrays: &'static [&'static [Array]],
     /// Bits that firmware has set (habit `bits`): offset, bits, what upstream does there.
     pub firmware_bits: &'static [(u32, u32, &'static str)],
     /// What the chip does that no row says.
@@ -265,7 +278,7 @@ impl Chip {
 }
 
 /// The chips that are served.
-pub const CHIPS: &[&Chip] = &[&SNB];
+pub const CHIPS: &[&Chip] = &[&SNB, &IVB];
 
 impl std::fmt::Debug for Chip {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

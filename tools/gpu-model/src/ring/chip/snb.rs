@@ -4,13 +4,14 @@
 
 use super::{
     Chip, ContextImage, DisplayEvents, EngineCounters, EngineRow, Forcewake, Hooks, PipeControl,
+    Ways,
 };
 use crate::intel::regfile::{Domain, Write};
 use crate::intel::{cmd3d, fence, mi, pte};
 use crate::ring::blit;
 use crate::ring::display;
 use crate::ring::engine::EngineId;
-use crate::ring::regs::{self, reg, ring, Row, ALL, MASKED};
+use crate::ring::regs::{self, reg, ring, BlockRow, Row, ALL, MASKED};
 
 const INSTDONE_2: u32 = 0x207c;
 const GT_MODE: u32 = 0x20d0;
@@ -25,7 +26,8 @@ pub const SNB: Chip = Chip {
     name: "snb",
     ids: &[0x0116, 0x0102, 0x0112, 0x0122, 0x0106, 0x0126, 0x010a],
     engines: &[RCS, VCS, BCS],
-    mi: mi::GEN6,
+    ways: Ways::GEN6,
+    mi: &[mi::GEN6],
     // Digest §2.4.
     pipe_control: PipeControl {
         global: (2, 1 << 2),
@@ -60,8 +62,9 @@ pub const SNB: Chip = Chip {
         flips: &[1 << 26, 1 << 27],
     },
     display: display::REGISTERS,
-    block: regs::BLOCK,
+    block: &[regs::BLOCK, RNCID],
     registers: &[regs::GT, REGISTERS],
+    arrays: &[],
     firmware_bits: FIRMWARE_BITS,
     hooks: Hooks::NONE,
     map: register_map!(SNB),
@@ -89,7 +92,9 @@ const RCS: EngineRow = EngineRow {
     head_waits: true,
     renders: true,
     two_d: None,
-    three_d: Some(|header| cmd3d::render(cmd3d::GEN6, header)),
+    three_d: Some(|header| cmd3d::render(&[cmd3d::COMMON, cmd3d::GEN6], header)),
+    table_errors: true,
+    watchdog: false,
     counters: EngineCounters::RCS,
 };
 
@@ -116,6 +121,8 @@ const VCS: EngineRow = EngineRow {
     renders: false,
     two_d: None,
     three_d: Some(cmd3d::video),
+    table_errors: true,
+    watchdog: false,
     counters: EngineCounters::VCS,
 };
 
@@ -137,6 +144,8 @@ const BCS: EngineRow = EngineRow {
     renders: false,
     two_d: Some(blit::decode),
     three_d: None,
+    table_errors: true,
+    watchdog: false,
     counters: EngineCounters::BCS,
 };
 
@@ -162,6 +171,12 @@ const STATISTICS: &[(u32, &str)] = &[
     (0x2340, "CL_PRIMITIVES_COUNT"),
     (0x2348, "PS_INVOCATION_COUNT"),
     (0x2350, "PS_DEPTH_COUNT"),
+];
+
+/// The context id that an engine is woken with (G-37).
+const RNCID: &[BlockRow] = &[
+    BlockRow(ring::RNCID_LO, "RNCID", 0, ALL),
+    BlockRow(ring::RNCID_HI, "RNCID (high)", 0, ALL),
 ];
 
 /// Reset with the render engine.
