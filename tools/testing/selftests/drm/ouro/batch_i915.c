@@ -5,7 +5,9 @@
  * Commands of gen6: G45 PRM Vol 1b §1 and §8.9 for MI and blitter commands,
  * Sandy Bridge PRM Vol 1 Part 3 and Vol 2 Part 1 for MI_FLUSH_DW and
  * PIPE_CONTROL. Addresses are those of the batch's own space, but for the one
- * PIPE_CONTROL whose bit 2 says that it is a global one.
+ * PIPE_CONTROL whose bit 2 says that it is a global one. Gen7: IHD-OS-V1 Pt 5
+ * (May 2012) §1.2, where the video engine has MI_STORE_DATA_IMM too; its
+ * PIPE_CONTROL says by a flag that an address is global, which is not for users.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,6 +29,16 @@ static const struct store_command gen6_stores[] = {
 	{ "COLOR_BLT", BCS, 5, { 0x50300003, 0x03f00040, 0x00010004 }, 3, 0, 4, 4, 0 },
 };
 
+static const struct store_command gen7_stores[] = {
+	{ "MI_STORE_DATA_IMM", RCS | BCS | VCS, 4, { 0x10000002 }, 2, 0, 3, 4, 0 },
+	{ "MI_STORE_DATA_IMM qword", RCS | BCS | VCS, 5, { 0x10000003 }, 2, 0, 3, 8, 0 },
+	{ "PIPE_CONTROL", RCS, 5, { 0x7a000003, 1 << 14 }, 2, 0, 3, 8, 0 },
+	{ "MI_FLUSH_DW", BCS | VCS, 3, { 0x13004001 }, 1, 0, 2, 4, 0 },
+	{ "MI_FLUSH_DW qword", BCS | VCS, 4, { 0x13004002 }, 1, 0, 2, 8, 0 },
+	{ "XY_COLOR_BLT", BCS, 6, { 0x54300004, 0x03f00040, 0, 0x00010001 }, 4, 0, 5, 4, 0 },
+	{ "COLOR_BLT", BCS, 5, { 0x50300003, 0x03f00040, 0x00010004 }, 3, 0, 4, 4, 0 },
+};
+
 static const struct backend backends[] = {
 	{ "gen6", 0, 0x05000000, 0x18800100, gen6_stores, ARRAY_LEN(gen6_stores),
 	  /* MI, opcode 3fh; MI_WAIT_FOR_EVENT, vertical blank of pipe A */
@@ -40,6 +52,13 @@ static const struct backend backends[] = {
 	  /* all memory is the system's */
 	  .has_local = false, .has_shader_query = false, .has_read_only_pages = false,
 	  .has_later_exec_flags = false },
+	{ "gen7", 0, 0x05000000, 0x18800100, gen7_stores, ARRAY_LEN(gen7_stores),
+	  0x1f800000, 0x01800008, 0x11000001, 0x12000001,
+	  /* IA_VERTICES_COUNT, CL_INVOCATION_COUNT, PS_INVOCATION_COUNT, SO_WRITE_OFFSET0: users may */
+	  { 0x2310, 0x2338, 0x2348, 0x5280 },
+	  8, { 0x54f00006, 0x03cc1000, 0, 0x00010400, 0, 0, 0x1000, 0 }, 4, 7,
+	  .has_local = false, .has_shader_query = false, .has_read_only_pages = false,
+	  .has_later_exec_flags = true },
 };
 
 /* Chips of a backend, for drivers that do not name it: PCI device ids. */
@@ -49,6 +68,8 @@ static const struct {
 } chips[] = {
 	{ "gen6", 0x0102 }, { "gen6", 0x0106 }, { "gen6", 0x010a }, { "gen6", 0x0112 },
 	{ "gen6", 0x0116 }, { "gen6", 0x0122 }, { "gen6", 0x0126 },
+	{ "gen7", 0x0152 }, { "gen7", 0x0156 }, { "gen7", 0x015a }, { "gen7", 0x0162 },
+	{ "gen7", 0x0166 }, { "gen7", 0x016a },
 };
 
 static const struct engine all_engines[] = {

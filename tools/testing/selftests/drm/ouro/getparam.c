@@ -59,6 +59,17 @@ static const struct {
 	{ "gen6", I915_PARAM_CMD_PARSER_VERSION, 0 },
 	{ "gen6", I915_PARAM_HAS_SCHEDULER, 0 },
 	{ "gen6", I915_PARAM_CS_TIMESTAMP_FREQUENCY, 12500000 },
+	{ "gen7", I915_PARAM_NUM_FENCES_AVAIL, 32 },
+	{ "gen7", I915_PARAM_HAS_BSD, 1 },
+	{ "gen7", I915_PARAM_HAS_BLT, 1 },
+	{ "gen7", I915_PARAM_HAS_VEBOX, 0 },
+	{ "gen7", I915_PARAM_HAS_BSD2, 0 },
+	{ "gen7", I915_PARAM_HAS_LLC, 1 },
+	{ "gen7", I915_PARAM_HAS_ALIASING_PPGTT, 1 },
+	{ "gen7", I915_PARAM_HAS_SECURE_BATCHES, 0 },
+	{ "gen7", I915_PARAM_HAS_SCHEDULER, 0 },
+	{ "gen7", I915_PARAM_HAS_GPU_RESET, 2 },
+	{ "gen7", I915_PARAM_CS_TIMESTAMP_FREQUENCY, 12500000 },
 };
 
 TEST_F(getparam, values_of_the_backend)

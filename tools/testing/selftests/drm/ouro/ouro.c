@@ -55,6 +55,8 @@ static const struct documented {
 } documented[] = {
 	/* Sandy Bridge PRM Vol 1 Part 2 §4.6: 2 GB; an entry holds 40 bits of address */
 	{ "gen6", 40, 2ull << 30, 3, 0 },
+	/* IHD-OS-V1 Pt 5 (May 2012) §1.1.2: 512 directory entries, 2 GB; digest of it, §4.1 */
+	{ "gen7", 40, 2ull << 30, 3, 0 },
 	/* digest of DG2, §4.5 and §5.2 */
 	{ "gen12", 46, 1ull << 48, 0, 0 },
 	/* digest of "R5xx Acceleration", §4.4 and §5.2 */
