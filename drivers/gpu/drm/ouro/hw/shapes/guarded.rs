@@ -84,6 +84,7 @@ const fn desc(instance: u8) -> EngineDesc {
         registers: 0,
         port: PortKind::Ring,
         ring_bytes: 4096,
+        ring_end: u64::MAX,
         noop: 0,
         emit_dwords: 4,
         golden_dwords: 0,
