@@ -36,6 +36,8 @@ pub(crate) static RENDER: RingEngine = RingEngine {
     handshake: false,
     streams: None,
     golden: Some([golden::commands, golden::registers]),
+    // A batch without privilege is confined by the chip (§5.3.7.6, G-44).
+    checker: None,
     names: names::of(Kind::Render),
 };
 
@@ -63,6 +65,7 @@ pub(crate) static BLITTER: RingEngine = RingEngine {
     handshake: false,
     streams: None,
     golden: None,
+    checker: None,
     names: names::of(Kind::Blitter),
 };
 
@@ -90,6 +93,7 @@ pub(crate) static VIDEO: RingEngine = RingEngine {
     handshake: true,
     streams: None,
     golden: None,
+    checker: None,
     names: names::of(Kind::Video),
 };
 

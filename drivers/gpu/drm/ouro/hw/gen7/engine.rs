@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The three engines: what is fixed about them.
 
-use super::{emit, golden, names, regs, CHIP};
+use super::{check, emit, golden, names, regs, CHIP};
 use crate::{
     engine::{Engine, EngineDesc},
     intel::ring::{
@@ -41,6 +41,7 @@ static RENDER: RingEngine = RingEngine {
     handshake: false,
     streams: Some(emit::restart_streams),
     golden: Some([golden::commands, golden::registers]),
+    checker: Some(&check::RENDER),
     names: names::of(Kind::Render),
 };
 
@@ -71,6 +72,7 @@ static BLITTER: RingEngine = RingEngine {
     handshake: false,
     streams: None,
     golden: None,
+    checker: Some(&check::BLITTER),
     names: names::of(Kind::Blitter),
 };
 
@@ -102,6 +104,7 @@ static VIDEO: RingEngine = RingEngine {
     handshake: false,
     streams: None,
     golden: None,
+    checker: Some(&check::VIDEO),
     names: names::of(Kind::Video),
 };
 
@@ -249,6 +252,9 @@ mod tests {
             e.restart_streams(&mut Commands::new(&mut buf)).is_ok()
         };
         assert_eq!(RINGS.map(restarts), [true, false, false]);
+        // V-19: each engine has a checker, of version 10.
+        let version = |e: &RingEngine| e.checker().map(|c| c.version());
+        assert_eq!(RINGS.map(version), [Some(10); 3]);
     }
 
     #[test]

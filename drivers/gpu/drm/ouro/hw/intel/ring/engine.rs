@@ -11,6 +11,7 @@ use super::{
     submit, RingChip,
 };
 use crate::{
+    checker::Checker,
     engine::{Emit, Engine, EngineDesc, EngineMemory, PageCopy, PortKind, Submission},
     generation::BringUpError,
     gt::Gt,
@@ -79,6 +80,8 @@ pub(crate) struct RingEngine {
     pub(crate) streams: Option<Write>,
     /// Commands that give all state a legal value, and those of them that load registers.
     pub(crate) golden: Option<[Write; 2]>,
+    /// The checker of users' batches, where it has one.
+    pub(crate) checker: Option<&'static dyn Checker>,
     /// What its bits are called.
     pub(crate) names: &'static Names,
 }
@@ -308,6 +311,10 @@ impl Engine for RingEngine {
         wait: &dyn AtomicWait,
     ) -> Result<(), BringUpError> {
         submit::submit(self, hw, gt, what, wait)
+    }
+
+    fn checker(&self) -> Option<&'static dyn Checker> {
+        self.checker
     }
 
     fn golden(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
