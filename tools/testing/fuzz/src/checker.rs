@@ -51,7 +51,9 @@ pub fn run(bytes: &[u8]) {
 
 /// Whether a stream passes; if so, it may.
 fn passes(stream: &[u32], objects: &Objects) -> bool {
-    let checker = topology().engines[0].checker().expect("this chip confines nobody");
+    let checker = topology().engines[0]
+        .checker()
+        .expect("this chip confines nobody");
     let mut copy = vec![0; stream.len()];
     match checker.check(stream, objects, &mut copy) {
         Verdict::Copy(len) => {

@@ -16,6 +16,7 @@ pub use card::topology;
 mod checker;
 mod decode;
 mod encoders;
+pub mod gen7;
 pub mod grammar;
 mod hang;
 mod kinds;
@@ -53,6 +54,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "encoders",
         run: encoders::run,
+    },
+    Target {
+        name: "gen7-parser",
+        run: gen7::run,
     },
     Target {
         name: "hang",

@@ -11,7 +11,8 @@ macro_rules! bounded {
             $(
                 #[test]
                 fn $name(bytes in proptest::collection::vec(any::<u8>(), 0..1500)) {
-                    let target = target(stringify!($name)).expect("in the list");
+                    let name = stringify!($name).replace('_', "-");
+                    let target = target(&name).expect("in the list");
                     (target.run)(&bytes);
                 }
             )*
@@ -19,11 +20,11 @@ macro_rules! bounded {
 
         #[test]
         fn every_target_is_here() {
-            let here = [$(stringify!($name)),*];
+            let here = [$(stringify!($name).replace('_', "-")),*];
             let all: Vec<_> = ouro_fuzz::TARGETS.iter().map(|t| t.name).collect();
             assert_eq!(all, here);
         }
     };
 }
 
-bounded!(backend checker decode encoders hang lists model ports ranges streams values);
+bounded!(backend checker decode encoders gen7_parser hang lists model ports ranges streams values);

@@ -3,8 +3,8 @@
 //!
 //! A batch without privilege cannot load a register on this chip, but OpenGL needs that (transform feedback, counters,
 //! conditional rendering). So the core copies a batch, and the copy runs with privilege from the global table if
-//! each of its commands is one that this checker vouches for. The copy's addresses stay those of the batch's own address
-//! space, since a command reaches the global table only by a bit that the checker wants clear (V-19).
+//! each of its commands is one that this checker vouches for. The copy's addresses stay those of the batch's own
+//! address space, since a command reaches the global table only by a bit that the checker wants clear (V-19).
 //!
 //! A batch is read command by command, from its first dword to the first `MI_BATCH_BUFFER_END`:
 //!
@@ -20,9 +20,9 @@
 //! | starts another batch, which was not checked | runs without privilege | the same |
 //! | is not vouched for by this driver, but by upstream | runs without privilege | with privilege |
 //!
-//! User space sees no difference to upstream's parser (version 10 of its rules; Linux 7.3) but in the last line: the error
-//! of `EXECBUFFER2` is the same for every batch. A command that is not vouched for therefore does not end the walk:
-//! its length counts, and a later command may still be an error. The reasons not to vouch are that the chip may
+//! User space sees no difference to upstream's parser (version 10 of its rules; Linux 7.3) but in the last line: the
+//! error of `EXECBUFFER2` is the same for every batch. A command that is not vouched for therefore does not end the
+//! walk: its length counts, and a later command may still be an error. The reasons not to vouch are that the chip may
 //! take the command for longer or shorter than upstream does, so that dwords which nobody has checked would
 //! run; that bits are reserved; and that what the command changes outlives the batch.
 //!

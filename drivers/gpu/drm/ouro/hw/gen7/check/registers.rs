@@ -97,8 +97,8 @@ pub static RENDER_REGISTERS: &[Register] = &[
 pub static BLITTER_REGISTERS: &[Register] = &[
     RENDER_TIMESTAMP,
     OLD_VIDEO_TIMESTAMP,
-    // BCS_SWCTRL: whether source and target are tiled in Y (bits 0, 1), each bit under its mask (16, 17). No context keeps
-    // it, so the other bits, which nobody describes, are not vouched for.
+    // BCS_SWCTRL: whether source and target are tiled in Y (bits 0, 1), each bit under its mask (16, 17). No context
+    // keeps it, so the other bits, which nobody describes, are not vouched for.
     Register::masked(0x22200, 0x0003_0003),
     BLITTER_TIMESTAMP,
 ];

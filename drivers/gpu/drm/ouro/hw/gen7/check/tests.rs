@@ -137,8 +137,8 @@ fn memory_interface_commands() {
         // MI_NOOP, also one that writes the register of no-ops (bit 22).
         (&[0x0000_0000], [y, y, y]),
         (&[0x0040_1234], [y, y, y]),
-        // MI_USER_INTERRUPT, MI_WAIT_FOR_EVENT, MI_ARB_ON_OFF. (On the blitter upstream takes the last one for two dwords
-        // and lets it pass.)
+        // MI_USER_INTERRUPT, MI_WAIT_FOR_EVENT, MI_ARB_ON_OFF. (On the blitter upstream takes the last one for
+        // three dwords and lets it pass.)
         (&[0x0100_0000], [n, n, n]),
         (&[0x0180_0002], [n, n, n]),
         (&[0x0400_0001, 0, 0], [n, n, n]),
