@@ -102,11 +102,7 @@ pub const NAMED: &[(&str, &[&str], &str)] = &[
         &["gen7"],
         "the uAPI's name of a parameter",
     ),
-    (
-        "uapi/i915/exec.rs",
-        &["gen7"],
-        "the uAPI's name of a flag",
-    ),
+    ("uapi/i915/exec.rs", &["gen7"], "the uAPI's name of a flag"),
     ("uapi/mod.rs", &["i915", "radeon"], "the uAPIs' names"),
     ("sysfs.rs", &["i915"], "files as the uAPI has them"),
     ("debugfs.rs", &["i915"], "files as programs look for them"),
