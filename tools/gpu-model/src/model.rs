@@ -164,6 +164,10 @@ pub fn build(
     memory: Arc<dyn GuestMemory>,
     irq: Arc<dyn IrqSink>,
 ) -> Option<anyhow::Result<Arc<dyn GpuModel>>> {
+    let several = crate::ring::Chip::named(name).is_some();
+    if options.device_id.is_some() && !several && NAMES.contains(&name) {
+        return Some(Err(anyhow::anyhow!("{name} has one device id")));
+    }
     match name {
         "dg2" => Some(crate::dg2::Dg2::for_server(options, memory, irq).map(|m| Arc::new(m) as _)),
         _ => {

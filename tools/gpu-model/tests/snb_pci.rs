@@ -6,9 +6,11 @@ mod snb_rig;
 
 use gpu_model::counters::{Counter, NAMES};
 use gpu_model::fault::Kind;
-use gpu_model::model::GpuModel;
+use gpu_model::memory::VecMemory;
+use gpu_model::model::{build, GpuModel, NoIrq, Options};
 use gpu_model::ring::{EngineId, RingConfig};
 use snb_rig::{Rig, TARGET};
+use std::sync::Arc;
 
 fn dword(rig: &Rig, at: usize) -> u32 {
     let mut b = [0; 4];
@@ -33,6 +35,34 @@ fn identity() {
         ..RingConfig::default()
     });
     assert_eq!(dword(&rig, 0x50) & 0x300, 0x100);
+}
+
+#[test]
+fn device_ids() {
+    // Desktop GT1, desktop GT2, mobile GT1, server (the kernel's list of Sandy Bridge's ids).
+    let id = |gpu: &str, id| {
+        let options = Options {
+            device_id: Some(id),
+            ..Options::default()
+        };
+        let memory = Arc::new(VecMemory::new(4096));
+        let model = build(gpu, options, memory, Arc::new(NoIrq)).expect("a model");
+        model.map(|m| {
+            let mut b = [0; 4];
+            m.config_read(0, &mut b);
+            u32::from_le_bytes(b)
+        })
+    };
+    for (which, dword) in [
+        (0x0102, 0x0102_8086),
+        (0x0112, 0x0112_8086),
+        (0x0106, 0x0106_8086),
+        (0x010a, 0x010a_8086),
+    ] {
+        assert_eq!(id("snb", which).expect("an id of the chip"), dword);
+    }
+    assert!(id("snb", 0x0162).is_err(), "an Ivy Bridge");
+    assert!(id("dg2", 0x56a0).is_err(), "no choice");
 }
 
 #[test]
