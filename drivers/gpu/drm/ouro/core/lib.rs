@@ -5,7 +5,7 @@
 //! become idle ([`patience`]), sorting ([`sort`]), how memory is shown as text ([`ascii85`]), which part of an
 //! object a view of it shows ([`view`]), what must not be given out ([`disjoint`]), what the module's parameters
 //! say ([`choice`]). Where contexts are listed: who runs next ([`sched`]), what of that an
-//! engine has ([`list`]), what it says of them ([`events`]), and which of several engines runs one ([`roam`]).
+//! engine has ([`list`]), what it says of them ([`events`]), and which of several engines runs one ([`balance`]).
 //!
 //! Nothing here allocates by itself, takes a lock or waits. Memory comes through [`range::Arena`].
 
@@ -17,6 +17,7 @@
 extern crate std;
 
 pub mod ascii85;
+pub mod balance;
 pub mod choice;
 pub mod disjoint;
 pub mod events;
@@ -27,7 +28,6 @@ pub mod patience;
 pub mod port;
 pub mod range;
 pub mod relocation;
-pub mod roam;
 pub mod sched;
 pub mod sort;
 pub mod view;

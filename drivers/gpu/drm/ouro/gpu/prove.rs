@@ -176,6 +176,6 @@ impl Gpu {
             fsleep(Delta::from_micros(100));
             engine.advance();
         }
-        engine.set_golden(seat.lane().read()?)
+        engine.set_golden(seat.logical_ring().read()?)
     }
 }

@@ -268,7 +268,7 @@ impl Recovery {
                 GRACE_MS
             };
             if asks {
-                engine.oust(ns, grace * 1_000_000);
+                engine.cancel_revoked(ns, grace * 1_000_000);
             }
             let oldest = engine.oldest();
             let revoked = oldest.is_some_and(|o| o.revoked);

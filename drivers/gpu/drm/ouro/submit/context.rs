@@ -23,13 +23,13 @@ use ouro_kernel::{
 };
 
 use super::{
+    context_state::{ContextState, Params},
     guilt::{Guilt, Holder},
     line::Line,
-    lists::{balanced::Balanced, lane::Seat},
+    lists::{balanced::Balanced, logical_ring::Seat},
     own_space::OwnSpace,
     quota::Quota,
     recent::Recent,
-    standing::{Params, Standing},
     Engine,
 };
 use crate::gem::image::{Image, Owned};
@@ -126,7 +126,7 @@ pub(crate) struct Context {
     #[pin]
     timelines: Mutex<KVec<Timeline>>,
     /// What its parts have in common.
-    standing: Arc<Standing>,
+    state: Arc<ContextState>,
     #[pin]
     selector: Mutex<Selector>,
     /// Makes image, places and space, each once. Until then, the space that user space has chosen.
@@ -144,16 +144,16 @@ impl Context {
         alive: &Arc<Atomic<i64>>,
         holder: Option<Arc<Holder>>,
     ) -> Result<Arc<Self>> {
-        Self::with(engines, Standing::new(alive, holder)?)
+        Self::with(engines, ContextState::new(alive, holder)?)
     }
 
     /// A part of it, with timelines and a state of its own, which has no part itself. Its space is to be
     /// this one's.
     pub(super) fn part(&self) -> Result<Arc<Self>> {
-        Self::with(self.seats.len(), self.standing.clone())
+        Self::with(self.seats.len(), self.state.clone())
     }
 
-    fn with(engines: usize, standing: Arc<Standing>) -> Result<Arc<Self>> {
+    fn with(engines: usize, state: Arc<ContextState>) -> Result<Arc<Self>> {
         let mut timelines = KVec::with_capacity(engines, GFP_KERNEL)?;
         let mut seats = KVec::with_capacity(engines, GFP_KERNEL)?;
         let fences = fence::alloc_contexts(engines as u32);
@@ -178,7 +178,7 @@ impl Context {
                 space: SetOnce::new(),
                 saved: Atomic::new(false),
                 timelines <- new_mutex!(timelines, "ouro_timelines"),
-                standing,
+                state,
                 selector <- new_mutex!(Selector::Open, "ouro_context_selector"),
                 making <- new_mutex!(None, "ouro_image"),
             }? Error),
@@ -198,18 +198,18 @@ impl Context {
 
     /// All its batches are to run in the order in which they are submitted. There is none yet.
     pub(crate) fn set_in_order(&self) {
-        self.standing.in_order.set(true);
+        self.state.in_order.set(true);
     }
 
     /// The last batch on any engine, if they are in order. To be locked inside of the timelines.
     pub(super) fn last(&self) -> Option<&Mutex<Option<ARef<Fence>>>> {
-        let standing = &self.standing;
-        standing.in_order.get().then_some(&standing.last)
+        let state = &self.state;
+        state.in_order.get().then_some(&state.last)
     }
 
     /// What user space has set.
     pub(crate) fn params(&self) -> &Params {
-        &self.standing.params
+        &self.state.params
     }
 
     /// What user space calls the engines here, if it has said so.
@@ -252,33 +252,33 @@ impl Context {
 
     /// Who it belongs to.
     pub(crate) fn holder(&self) -> Option<&Holder> {
-        self.standing.holder.as_deref()
+        self.state.holder.as_deref()
     }
 
     /// What it has done, and what was done to it.
     pub(crate) fn guilt(&self) -> &Guilt {
-        &self.standing.guilt
+        &self.state.guilt
     }
 
     /// A request of it has hung. Called under the lock of whoever resets engines.
     pub(crate) fn has_hung(&self) {
-        let standing = &self.standing;
-        let banned = standing.guilt.hung(
+        let state = &self.state;
+        let banned = state.guilt.hung(
             time::monotonic_ns(),
-            standing.params.bannable.get(),
-            standing.params.recoverable.get(),
+            state.params.bannable.get(),
+            state.params.recoverable.get(),
         );
-        if let (true, Some(holder)) = (banned, &standing.holder) {
+        if let (true, Some(holder)) = (banned, &state.holder) {
             holder.context_banned(time::monotonic_ns());
         }
     }
 
     /// Nothing of it is run any more that is not on an engine yet. Any context.
     pub(crate) fn is_banned(&self) -> bool {
-        let standing = &self.standing;
-        standing.guilt.is_banned()
+        let state = &self.state;
+        state.guilt.is_banned()
             || self.is_revoked()
-            || standing.holder.as_ref().is_some_and(|o| o.is_banned())
+            || state.holder.as_ref().is_some_and(|o| o.is_banned())
     }
 
     /// Whether it was closed, and what it has published shall not go on.
@@ -288,22 +288,22 @@ impl Context {
 
     /// When that was, in nanoseconds.
     pub(super) fn revoked(&self) -> Option<u64> {
-        self.standing.revoked.get()
+        self.state.revoked.get()
     }
 
     /// Nobody has it any more: what it has published goes on only if it is persistent, and
     /// somebody watches it. Any context.
     pub(crate) fn close(&self, watched: bool) {
-        self.standing.closed.set(true);
-        if !(watched && self.standing.params.persistent.get()) {
-            self.standing.revoked.set();
+        self.state.closed.set(true);
+        if !(watched && self.state.params.persistent.get()) {
+            self.state.revoked.set();
         }
     }
 
     /// Nobody watches it any more: if nobody has it either, what it has published does not go on. Any context.
     pub(super) fn unwatch(&self) {
-        if self.standing.closed.get() {
-            self.standing.revoked.set();
+        if self.state.closed.get() {
+            self.state.revoked.set();
         }
     }
 
@@ -329,7 +329,7 @@ impl Context {
     /// Where the commands of its requests on an engine go, once it is prepared for that.
     pub(crate) fn line(&self, engine: &Engine) -> Arc<Line> {
         match self.seat(engine) {
-            Some(seat) => seat.lane().line().clone(),
+            Some(seat) => seat.logical_ring().line().clone(),
             None => engine.line().clone(),
         }
     }
@@ -369,12 +369,12 @@ impl Context {
 
     /// How urgent requests are that are submitted now, where that matters: more is more.
     pub(crate) fn priority(&self) -> i32 {
-        self.standing.priority.load(ordering::Relaxed)
+        self.state.priority.load(ordering::Relaxed)
     }
 
     /// Sets [`priority`](Self::priority).
     pub(crate) fn set_priority(&self, priority: i32) {
-        self.standing.priority.store(priority, ordering::Relaxed);
+        self.state.priority.store(priority, ordering::Relaxed);
     }
 
     /// Its image, if it has one.

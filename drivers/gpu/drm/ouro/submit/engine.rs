@@ -25,10 +25,10 @@ use ouro_kernel::{fence, list::MemberList, pci::DmaDevice, time};
 use super::{
     guilt::Holder,
     line::Line,
-    lists::{transfer::Load, Lists},
+    lists::{balance::Load, Lists},
     port::Port,
     request::{Request, Tracker},
-    ring::{known::Known, RingQueue},
+    ring::{null_state::NullState, RingQueue},
     Retirer,
 };
 use crate::{
@@ -51,13 +51,13 @@ pub(crate) struct Engine {
     /// Its own ring and status page. Where contexts are listed, the former is not used.
     pub(super) line: Arc<Line>,
     /// What undoes the state that other batches left, where no context does.
-    pub(super) known: Option<Known>,
+    pub(super) null_state: Option<NullState>,
     pub(super) retirer: Arc<Retirer>,
     #[pin]
     pub(super) queue: SpinLockIrq<Queue>,
     /// Requests that follow others, which were emitted, and are about to be told.
     pub(super) expected: Atomic<u32>,
-    /// How busy it is, for work that could be its own or another one's ([`super::lists::transfer`]).
+    /// How busy it is, for work that could be its own or another one's ([`super::lists::balance`]).
     pub(super) load: Load,
     pub(super) submitted: Atomic<u64>,
     completed: Atomic<u64>,
@@ -89,7 +89,7 @@ pub(super) struct Queue {
     pub(super) paused: bool,
     /// Nothing is emitted for now: the engine is being reset.
     pub(super) resetting: bool,
-    /// Nothing is listed for now: so many are about to signal what comes first ([`super::lists::lift`]).
+    /// Nothing is listed for now: so many are about to signal what comes first ([`super::lists::inherit`]).
     pub(super) signalling: u32,
     /// Contexts on their way here from other engines.
     pub(super) arriving: u32,
@@ -130,16 +130,16 @@ impl Engine {
             PortKind::Ring => Port::Ring(RingQueue::new(desc.ring_bytes)),
             PortKind::List { depth } => Port::Lists(Lists::new(depth, desc.events.ok_or(EINVAL)?)?),
         };
-        let known = match desc.known_dwords {
+        let null_state = match desc.known_dwords {
             0 => None,
-            dwords => Some(Known::new(hw, space, dma, dwords)?),
+            dwords => Some(NullState::new(hw, space, dma, dwords)?),
         };
         Arc::pin_init(
             try_pin_init!(Self {
                 hw,
                 index,
                 line,
-                known,
+                null_state,
                 retirer,
                 queue <- new_spinlock_irq!(Queue {
                     port,

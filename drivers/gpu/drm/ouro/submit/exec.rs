@@ -29,14 +29,14 @@ use ouro_kernel::{
 };
 
 use super::{
+    evict::{self, Tries},
     in_use::InUse,
-    lists::{balanced::Target, lift},
+    lists::{balanced::Target, inherit},
     pool::Shadow,
     publish::{Draft, Parts},
     quota::Share,
     relocate::Relocation,
     request::{Awake, Captured, Evidence, Tracker, Work},
-    room::{self, Tries},
     stream::Stream,
     Context, Executor,
 };
@@ -176,7 +176,7 @@ impl Exec {
             if context.is_none() {
                 context = loop {
                     match self.gpu.prepare(&self.context, &self.target) {
-                        Err(e) if e == ENOSPC && room::evict_one(&self.gpu) => {}
+                        Err(e) if e == ENOSPC && evict::evict_one(&self.gpu) => {}
                         done => break Some(done?),
                     }
                 };
@@ -203,7 +203,7 @@ impl Exec {
             match self.locked(&mut locked, &mut awake, &mut context, publish) {
                 Ok(fence) => {
                     drop(locked);
-                    lift::lift(&fence);
+                    inherit::inherit(&fence);
                     break;
                 }
                 // Without its share, what was allocated went with the request.
@@ -246,7 +246,7 @@ impl Exec {
             entry.placed = false;
         }
         let space = self.gpu.space_of(&self.context)?;
-        room::place(&self.gpu, space, &mut self.objects, locked, &mut self.tries)?;
+        evict::place(&self.gpu, space, &mut self.objects, locked, &mut self.tries)?;
         let locked = &*locked;
         self.relocate(locked)?;
 

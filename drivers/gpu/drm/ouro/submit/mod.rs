@@ -7,12 +7,14 @@
 //! written into the ring when there is room, and is done when the number in the status page says
 //! so. What it held goes to the [`Retirer`], in process context again.
 //!
-//! Locks, outermost first: a fence's own, the exchange ([`lists::transfer`]), [`Engine`]'s queue, the device's `Gt`.
+//! Locks, outermost first: a fence's own, the exchange ([`lists::balance`]), [`Engine`]'s queue, the device's `Gt`.
 //! Fences are signalled with none of them held.
 
 pub(crate) mod busy;
 pub(crate) mod context;
+mod context_state;
 pub(crate) mod engine;
+pub(crate) mod evict;
 pub(crate) mod exec;
 mod executor;
 pub(crate) mod follow;
@@ -34,13 +36,11 @@ pub(crate) mod replay;
 pub(crate) mod request;
 pub(crate) mod retire;
 mod ring;
-pub(crate) mod room;
-mod standing;
 pub(crate) mod stream;
 
 pub(crate) use context::Context;
 pub(crate) use engine::Engine;
+pub(crate) use evict::evict_all;
 pub(crate) use executor::Executor;
 pub(crate) use request::{Request, Tracker};
 pub(crate) use retire::Retirer;
-pub(crate) use room::evict_all;

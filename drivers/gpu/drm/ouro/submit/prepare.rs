@@ -15,7 +15,7 @@ use super::{
     in_use::InUse,
     lists::{
         balanced::{Siblings, Target},
-        lane::{Lane, Seat},
+        logical_ring::{LogicalRing, Seat},
     },
     own_space::OwnSpace,
     publish::{Draft, Parts},
@@ -100,12 +100,12 @@ impl Executor {
             return Ok(());
         }
         let other = siblings.and_then(|(_, s)| s.all().find_map(|(_, e)| context.seat(e)));
-        let other = other.map(|seat| seat.lane().clone());
+        let other = other.map(|seat| seat.logical_ring().clone());
         let space = self.own_space(context)?.clone();
         context.make_seat(engine, || {
-            let lane = match other {
-                Some(lane) => lane,
-                None => Lane::new(
+            let logical_ring = match other {
+                Some(logical_ring) => logical_ring,
+                None => LogicalRing::new(
                     self.hardware(),
                     engine.hw(),
                     self.space(),
@@ -114,7 +114,7 @@ impl Executor {
                     engine.golden()?.as_deref(),
                 )?,
             };
-            Seat::new(engine, lane, context, siblings)
+            Seat::new(engine, logical_ring, context, siblings)
         })?;
         Ok(())
     }

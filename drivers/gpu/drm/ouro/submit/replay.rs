@@ -303,7 +303,9 @@ impl Lists {
                 continue;
             }
             place.ring.clear();
-            place.lane.rewind(&self.golden, false, &mut self.buffer);
+            place
+                .logical_ring
+                .rewind(&self.golden, false, &mut self.buffer);
             self.sched.publish(place.context, RingOffset(0), now);
             self.sched.completed(place.context, RingOffset(0), now);
             self.sched.touched(place.context, now);
@@ -334,7 +336,7 @@ impl Lists {
             all.push_all_back(&mut place.ready);
             place.active = false;
             if place.lifted.take().is_some() {
-                self.sched.lift(place.context, None, now);
+                self.sched.inherit(place.context, None, now);
             }
         }
         self.active.clear();

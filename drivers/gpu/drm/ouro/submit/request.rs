@@ -37,7 +37,7 @@ use super::{
     line::Line,
     lists::{
         balanced::{Siblings, Target},
-        lift::Urgency,
+        inherit::Urgency,
     },
     moves::Moving,
     pool::Shadow,
@@ -67,7 +67,7 @@ pub(crate) struct Tracker {
     pub(super) urgency: Urgency,
     #[pin]
     links: ListLinks,
-    /// For who lifts it ([`super::lists::lift`]).
+    /// For who lifts it ([`super::lists::inherit`]).
     #[pin]
     lift_links: ListLinks<1>,
     #[pin]

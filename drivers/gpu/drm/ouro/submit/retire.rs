@@ -30,9 +30,9 @@ use ouro_kernel::{fence::Fence, time, work};
 use super::{
     follow::Gate,
     lists::{
+        balance::Exchange,
         balanced::Siblings,
-        lift::{self, Visits},
-        transfer::Exchange,
+        inherit::{self, Visits},
     },
     own_space::Emptying,
     request::Tracker,
@@ -100,7 +100,7 @@ impl Runner for Service {
     }
 
     fn press(&self, fence: &Fence) {
-        lift::press(fence);
+        inherit::press(fence);
     }
 }
 
@@ -184,7 +184,7 @@ impl WorkItem<1> for Retirer {
             }
             idle
         };
-        lift::spread(this.pressed());
+        inherit::spread(this.pressed());
         let watch = this.watch.lock().clone();
         if let (false, Some(watch)) = (idle, watch) {
             watch.tick();

@@ -228,7 +228,7 @@ impl<A: Arena> Scheduler<A> {
 
     /// What waits for it is as urgent as this, or nothing that matters waits: from the next decision on it is
     /// as urgent as that, if that is more than its own priority.
-    pub fn lift(&mut self, context: Context, lifted: Option<i32>, now: u64) {
+    pub fn inherit(&mut self, context: Context, lifted: Option<i32>, now: u64) {
         if let Some(state) = self.store.state(context) {
             state.lifted = lifted;
             self.rank(context, now);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The scheduler on a list in place of an engine: some schedules by hand, and thousands at random.
 
-mod lift;
-mod roam;
+mod balance;
+mod inherit;
 mod turns;
 
 use super::*;
-use lift::Blocked;
+use inherit::Blocked;
 use ouro_hw::engine::ListEntry;
 use std::{collections::VecDeque, vec, vec::Vec};
 
@@ -283,7 +283,7 @@ impl Core {
         self.all[n].since = self.now;
         self.sched
             .set_priority(self.all[n].context, priority, self.now);
-        self.lift();
+        self.inherit();
         self.schedule();
     }
 

@@ -5,7 +5,7 @@
 //!
 //! A virtual engine is a part of its context: a context to the engines, with one order of requests, one ring
 //! and one image. It is known to each of its engines ([`super::seats`]), and one of them has its requests at a
-//! time: which, is settled when they are ready, and anew whenever they have to wait ([`super::transfer`]).
+//! time: which, is settled when they are ready, and anew whenever they have to wait ([`super::balance`]).
 //!
 //! An engine that is in a list a second time is a virtual engine of one: so each place has an order of requests
 //! and a state of its own.

@@ -13,13 +13,13 @@
 //! one more than that of the context's last request, and goes along to another engine; and among the requests
 //! of its engine it has one that says who came first there.
 
+pub(crate) mod balance;
 pub(crate) mod balanced;
-pub(crate) mod lane;
-pub(crate) mod lift;
-mod oust;
+mod cancel;
+pub(crate) mod inherit;
+pub(crate) mod logical_ring;
 mod reports;
 mod seats;
-pub(crate) mod transfer;
 
 use core::mem;
 use kernel::{
@@ -38,7 +38,7 @@ use ouro_hw::{
 };
 use ouro_kernel::{mmio, time};
 
-use self::{balanced::Siblings, lane::Lane, oust::Ousted};
+use self::{balanced::Siblings, cancel::Cancelled, logical_ring::LogicalRing};
 use super::{engine::Arming, request::Request, Engine};
 use crate::{hardware::Waits, report::Words};
 
@@ -72,7 +72,7 @@ impl sched::Arena for Places {
 
 /// A context's place.
 pub(in crate::submit) struct Place {
-    pub(in crate::submit) lane: Arc<Lane>,
+    pub(in crate::submit) logical_ring: Arc<LogicalRing>,
     pub(in crate::submit) context: sched::Context,
     /// Whose it is: a number that the holder of the context has alone.
     pub(in crate::submit) holder: usize,
@@ -96,14 +96,14 @@ pub(in crate::submit) struct Place {
     /// Whether its image is not what it was when the engine took it, which was reset.
     pub(in crate::submit) stale: bool,
     /// Whether the engine is to let go of it, which nobody wants any more.
-    pub(in crate::submit) ousted: Ousted,
+    pub(in crate::submit) cancelled: Cancelled,
 }
 
 impl Place {
     /// Whether its first request is done, and not taken off yet.
     pub(in crate::submit) fn is_first_done(&self) -> bool {
         let first = self.flight.iter().next().and_then(|r| r.tracker.seqno());
-        first.is_some_and(|seqno| self.lane.line().progress().passed(seqno))
+        first.is_some_and(|seqno| self.logical_ring.line().progress().passed(seqno))
     }
 }
 
@@ -129,7 +129,7 @@ pub(in crate::submit) struct Lists {
     /// Places of contexts that are gone, but not from the engine.
     pub(in crate::submit) leaving: KVVec<u32>,
     /// What the engine has let go of.
-    pub(in crate::submit) gone: KVVec<Arc<Lane>>,
+    pub(in crate::submit) gone: KVVec<Arc<LogicalRing>>,
     /// What it says of contexts; nothing is read before it is known where that is.
     pub(in crate::submit) events: Option<Events>,
     /// The number of the last request emitted, among those of the engine.
@@ -326,7 +326,7 @@ impl Lists {
             let Some(place) = self.places.get_mut(at as usize).and_then(|p| p.as_mut()) else {
                 continue;
             };
-            let progress = place.lane.line().progress();
+            let progress = place.logical_ring.line().progress();
             let mut tail = None;
             let mut falls = false;
             let mut own = None;
@@ -378,7 +378,7 @@ impl Lists {
             let Some(place) = self.places.get(*at as usize).and_then(|p| p.as_ref()) else {
                 continue;
             };
-            let progress = place.lane.line().progress();
+            let progress = place.logical_ring.line().progress();
             let mut tail = None;
             let mut left = false;
             for request in place.flight.iter() {
@@ -426,7 +426,7 @@ impl Lists {
         if let Some(place) = slot.take() {
             self.leave(place.holder);
             // There is room.
-            drop(self.gone.push_within_capacity(place.lane));
+            drop(self.gone.push_within_capacity(place.logical_ring));
             drop(self.free.push_within_capacity(at));
         }
         true
@@ -441,7 +441,7 @@ impl Lists {
         let tails = || {
             for (entry, id) in load.entries().iter().zip(load.ids()) {
                 if let Some(place) = place(id) {
-                    place.lane.set_tail(entry.tail);
+                    place.logical_ring.set_tail(entry.tail);
                 }
             }
             // The commands, and the tails in the images.
@@ -540,7 +540,7 @@ fn emit(
     number: Seqno,
     now: u64,
 ) -> Option<RingOffset> {
-    let line = place.lane.line();
+    let line = place.logical_ring.line();
     engine.with_work(request, |batch, inline, buffer| {
         let mut commands = Commands::new(buffer);
         let seqno = place.last.next();

@@ -12,8 +12,8 @@ use ouro_kernel::time;
 use super::{
     super::{engine::Queue, port::Port, Context, Engine},
     balanced::Siblings,
-    lane::Lane,
-    oust::Ousted,
+    cancel::Cancelled,
+    logical_ring::LogicalRing,
     Lists, Party, Place,
 };
 
@@ -49,7 +49,7 @@ struct Growth {
     free: KVVec<u32>,
     active: KVVec<u32>,
     leaving: KVVec<u32>,
-    gone: KVVec<Arc<Lane>>,
+    gone: KVVec<Arc<LogicalRing>>,
     items: KVVec<Item>,
     count: usize,
 }
@@ -145,13 +145,13 @@ impl Lists {
     fn enter(
         &mut self,
         at: u32,
-        lane: &Arc<Lane>,
+        logical_ring: &Arc<LogicalRing>,
         who: Who,
         siblings: Option<&Arc<Siblings>>,
     ) -> Option<u32> {
         let Who { holder, priority } = who;
         let id = at.checked_add(1)?;
-        let descriptor = lane.descriptor(id)?;
+        let descriptor = logical_ring.descriptor(id)?;
         let client = self.join(holder)?;
         let what = What {
             id,
@@ -164,11 +164,11 @@ impl Lists {
             return None;
         };
         *self.places.get_mut(at as usize)? = Some(Place {
-            lane: lane.clone(),
+            logical_ring: logical_ring.clone(),
             context,
             holder,
             siblings: siblings.cloned(),
-            ring: Ring::new(lane.ring_bytes()),
+            ring: Ring::new(logical_ring.ring_bytes()),
             last: Seqno(0),
             ready: List::new(),
             full: false,
@@ -177,7 +177,7 @@ impl Lists {
             own: priority,
             lifted: None,
             stale: false,
-            ousted: Ousted::No,
+            cancelled: Cancelled::No,
         });
         Some(id)
     }
@@ -189,7 +189,7 @@ impl Lists {
             .checked_sub(1)
             .and_then(|at| self.places.get(at as usize));
         if let Some(Some(place)) = place {
-            place.lane.rewind(golden, true, &mut self.buffer);
+            place.logical_ring.rewind(golden, true, &mut self.buffer);
         }
     }
 
@@ -209,7 +209,7 @@ impl Engine {
     /// too many, `ENOMEM`, `EINVAL` without lists.
     pub(in crate::submit) fn admit(
         &self,
-        lane: &Arc<Lane>,
+        logical_ring: &Arc<LogicalRing>,
         who: Who,
         siblings: Option<&Arc<Siblings>>,
     ) -> Result<u32> {
@@ -218,7 +218,7 @@ impl Engine {
                 let mut queue = self.queue.lock();
                 let lists = queue.lists().ok_or(EINVAL)?;
                 if let Some(at) = lists.free.pop() {
-                    let taken = lists.enter(at, lane, who, siblings);
+                    let taken = lists.enter(at, logical_ring, who, siblings);
                     if taken.is_none() {
                         drop(lists.free.push_within_capacity(at));
                     }

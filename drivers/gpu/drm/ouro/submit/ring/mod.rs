@@ -5,7 +5,7 @@
 //! That is late, since what a switch of contexts costs depends on what the engine will hold then. However
 //! many requests go in, the device is told once.
 
-pub(in crate::submit) mod known;
+pub(in crate::submit) mod null_state;
 
 use kernel::{
     list::{List, ListArc},
@@ -206,7 +206,7 @@ impl Engine {
         buffer: &mut [u32],
     ) -> Option<ouro_hw::RingOffset> {
         let context = request.context.as_ref().filter(|_| self.hw.desc().contexts);
-        let key = match &self.known {
+        let key = match &self.null_state {
             // Of other requests than batches nothing is left behind.
             Some(_) => batch.map(|_| {
                 let client = request.context.as_ref();
@@ -223,7 +223,7 @@ impl Engine {
             _ => Switch::Stay,
         };
 
-        let known = self.known.as_ref().filter(|_| batch.is_some());
+        let known = self.null_state.as_ref().filter(|_| batch.is_some());
         let mut commands = Commands::new(buffer);
         let seqno = queue.port.next_seqno();
         let emit = Emit {

@@ -21,9 +21,9 @@ use crate::{
     gem::{region, Object},
     gpu::Gpu,
     submit::{
+        evict::Tries,
         exec::{Entry, Exec, Source},
         relocate::Relocation,
-        room::Tries,
     },
     vm::Place,
 };

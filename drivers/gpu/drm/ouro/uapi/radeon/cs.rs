@@ -19,9 +19,9 @@ use crate::{
     gem::Object,
     gpu::Gpu,
     submit::{
+        evict::Tries,
         exec::{Entry, Exec, Publish, Source},
         lists::balanced::Target,
-        room::Tries,
         stream::{Name, Stream},
     },
     vm::Place,

@@ -26,7 +26,7 @@ use kernel::{
         Arc, SpinLockIrq,
     },
 };
-use ouro_core::roam::{self, Level};
+use ouro_core::balance::{self, Level};
 use ouro_hw::{
     ring::Ring,
     types::{RingOffset, Seqno},
@@ -41,7 +41,7 @@ use super::{
         Engine,
     },
     balanced::Siblings,
-    oust::Ousted,
+    cancel::Cancelled,
     Lists, Place,
 };
 
@@ -178,7 +178,7 @@ fn calm(siblings: &Siblings) {
     // That one first, so that of several it stays there.
     let order = siblings.all().filter(|(n, _)| *n == now);
     let order = Iterator::chain(order, siblings.all().filter(|(n, _)| *n != now));
-    let best = roam::calmest(order.map(|(number, engine)| {
+    let best = balance::calmest(order.map(|(number, engine)| {
         let load = &engine.load;
         (number, load.level(), load.contexts.load(ordering::Relaxed))
     }));
@@ -261,7 +261,7 @@ impl Engine {
             };
             let now = siblings.now();
             let others = siblings.all().filter(|(number, _)| *number != now);
-            let taker = roam::taker(others.map(|(n, e)| (n, e.load.level())), priority);
+            let taker = balance::taker(others.map(|(n, e)| (n, e.load.level())), priority);
             if let Some(to) = taker.filter(|_| best.as_ref().is_none_or(|(p, ..)| *p < priority)) {
                 best = Some((priority, siblings.clone(), to));
             }
@@ -396,7 +396,7 @@ impl Lists {
         }
         place.full = false;
         if place.lifted.take().is_some() {
-            self.sched.lift(place.context, None, now);
+            self.sched.inherit(place.context, None, now);
         }
         if core::mem::take(&mut place.active) {
             if let Some(n) = self.active.iter().position(|other| *other == at) {
@@ -441,6 +441,6 @@ impl Place {
 
     /// Whether it may go to another engine, if this one has not its image.
     fn may_leave(&self) -> bool {
-        self.ousted == Ousted::No && !self.is_first_done()
+        self.cancelled == Cancelled::No && !self.is_first_done()
     }
 }

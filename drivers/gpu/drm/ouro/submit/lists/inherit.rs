@@ -146,7 +146,7 @@ fn visit(list: &mut Visits, tracker: Arc<Tracker>) {
 }
 
 /// What the request of this fence waits for becomes as urgent as that. Process context, no locks.
-pub(in crate::submit) fn lift(fence: &Fence) {
+pub(in crate::submit) fn inherit(fence: &Fence) {
     let Some(tracker) = fence::timeline::<Tracker>(fence) else {
         return;
     };
@@ -256,7 +256,7 @@ impl Lists {
         if lifted > place.lifted {
             place.lifted = lifted;
             let now = time::monotonic_ns();
-            self.sched.lift(place.context, lifted, now);
+            self.sched.inherit(place.context, lifted, now);
         }
     }
 
@@ -273,7 +273,7 @@ impl Lists {
         if changed {
             (place.own, place.lifted) = (own, lifted);
             self.sched.set_priority(place.context, own, now);
-            self.sched.lift(place.context, lifted, now);
+            self.sched.inherit(place.context, lifted, now);
         }
         changed
     }
@@ -282,7 +282,7 @@ impl Lists {
 impl Place {
     /// Its requests that are not done.
     fn requests(&self) -> impl Iterator<Item = ArcBorrow<'_, Request>> {
-        let progress = self.lane.line().progress();
+        let progress = self.logical_ring.line().progress();
         let is_done =
             move |r: &ArcBorrow<'_, Request>| r.tracker.seqno().is_some_and(|s| progress.passed(s));
         self.flight.iter().skip_while(is_done).chain(&self.ready)

@@ -97,7 +97,7 @@ impl Drop for Alive {
 
 /// All of it.
 #[pin_data]
-pub(super) struct Standing {
+pub(super) struct ContextState {
     pub(super) params: Params,
     pub(super) priority: Atomic<i32>,
     /// Who it belongs to; nobody, if it is the kernel's.
@@ -115,7 +115,7 @@ pub(super) struct Standing {
     _alive: Alive,
 }
 
-impl Standing {
+impl ContextState {
     /// That of a new context, which `alive` counts.
     pub(super) fn new(alive: &Arc<Atomic<i64>>, holder: Option<Arc<Holder>>) -> Result<Arc<Self>> {
         Arc::pin_init(

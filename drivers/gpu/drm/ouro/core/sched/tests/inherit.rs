@@ -63,7 +63,7 @@ impl Core {
                 }
             }
         }
-        self.lift();
+        self.inherit();
     }
 
     /// How urgent a request is that waits: as its context, or what waits for it.
@@ -77,7 +77,7 @@ impl Core {
     }
 
     /// Tells the scheduler how urgent what waits for each context is.
-    pub(super) fn lift(&mut self) {
+    pub(super) fn inherit(&mut self) {
         for n in 0..self.all.len() {
             let waits =
                 |b: &&Blocked| matches!(b.on, On::Tail(m, t) if m == n && t > self.all[n].seen);
@@ -87,7 +87,7 @@ impl Core {
             if one.lifted != lifted {
                 one.lifted = lifted;
                 one.since = self.now;
-                self.sched.lift(one.context, lifted, self.now);
+                self.sched.inherit(one.context, lifted, self.now);
             }
         }
     }
@@ -161,16 +161,16 @@ fn less_than_its_own_priority_lifts_nothing() {
     let [one, other] = contexts(&mut core, [5, 0]);
     let context = core.all[one].context;
     core.publish(one, ENDLESS, GAP);
-    core.sched.lift(context, Some(-5), core.now);
+    core.sched.inherit(context, Some(-5), core.now);
     core.publish(other, ENDLESS, GAP);
     ticks(&mut core, URGENT);
     assert_eq!(core.device.ran[other], 0);
     // Its own may change meanwhile, and counts again behind it.
-    core.sched.lift(context, Some(3), core.now);
+    core.sched.inherit(context, Some(3), core.now);
     core.sched.set_priority(context, -1, core.now);
     ticks(&mut core, URGENT);
     assert_eq!(core.device.ran[other], 0);
-    core.sched.lift(context, None, core.now);
+    core.sched.inherit(context, None, core.now);
     core.schedule();
     ticks(&mut core, URGENT);
     assert_eq!(core.device.running, Some(other as u32 + 1));

@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// A context on an engine.
-pub(crate) struct Lane {
+pub(crate) struct LogicalRing {
     line: Arc<Line>,
     images: &'static dyn Images,
     what: FirstImage,
@@ -43,7 +43,7 @@ pub(crate) struct Lane {
     _space: Arc<OwnSpace>,
 }
 
-impl Lane {
+impl LogicalRing {
     /// One in a space of contexts. Its image is a copy of `golden`, if there is one, or one of a context
     /// that has never run. Errors: `ENOSPC` without room in the global table, `ENOMEM`, `EINVAL` for an
     /// engine without lists.
@@ -151,7 +151,7 @@ impl Lane {
 /// A context's place on an engine. Dropped: the engine lets go of it, and then its memory is free.
 pub(crate) struct Seat {
     engine: Arc<Engine>,
-    lane: Arc<Lane>,
+    logical_ring: Arc<LogicalRing>,
     id: u32,
 }
 
@@ -160,24 +160,24 @@ impl Seat {
     /// if there are too many contexts, `ENOMEM`, `EINVAL` for an engine without lists.
     pub(crate) fn new(
         engine: &Arc<Engine>,
-        lane: Arc<Lane>,
+        logical_ring: Arc<LogicalRing>,
         context: &Context,
         siblings: Option<(u32, &Arc<Siblings>)>,
     ) -> Result<Self> {
-        let id = engine.admit(&lane, Who::of(context), siblings.map(|s| s.1))?;
+        let id = engine.admit(&logical_ring, Who::of(context), siblings.map(|s| s.1))?;
         if let Some((number, siblings)) = siblings {
             siblings.set_seat(number, id);
         }
         Ok(Self {
             engine: engine.clone(),
-            lane,
+            logical_ring,
             id,
         })
     }
 
     /// What it has there.
-    pub(crate) fn lane(&self) -> &Arc<Lane> {
-        &self.lane
+    pub(crate) fn logical_ring(&self) -> &Arc<LogicalRing> {
+        &self.logical_ring
     }
 
     /// Its number on the engine.

@@ -19,7 +19,7 @@ use super::{
 
 /// Whether an engine is to let go of a context that nobody wants any more.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::submit) enum Ousted {
+pub(in crate::submit) enum Cancelled {
     No,
     /// It is given lists without it.
     Asked,
@@ -30,11 +30,11 @@ pub(in crate::submit) enum Ousted {
 impl Lists {
     /// The engine is to let go of contexts that were revoked, if their batch has run for `grace` nanoseconds,
     /// or that is as long ago. Returns whether there are any that were not found before.
-    fn oust(&mut self, now: u64, grace: u64) -> bool {
+    fn cancel_revoked(&mut self, now: u64, grace: u64) -> bool {
         let mut any = false;
         for at in self.active.iter() {
             let place = self.places.get_mut(*at as usize).and_then(|p| p.as_mut());
-            let Some(place) = place.filter(|p| p.ousted == Ousted::No) else {
+            let Some(place) = place.filter(|p| p.cancelled == Cancelled::No) else {
                 continue;
             };
             let Some(first) = place.flight.iter().next() else {
@@ -45,7 +45,7 @@ impl Lists {
             };
             let ran = first.emitted.lock().ran;
             if ran.max(now.saturating_sub(since)) >= grace {
-                place.ousted = Ousted::Asked;
+                place.cancelled = Cancelled::Asked;
                 self.sched.cancel(place.context, now);
                 any = true;
             }
@@ -57,7 +57,7 @@ impl Lists {
     pub(in crate::submit) fn settle(&mut self) {
         for at in self.active.iter() {
             let place = self.places.get_mut(*at as usize).and_then(|p| p.as_mut());
-            let Some(place) = place.filter(|p| p.ousted == Ousted::Asked) else {
+            let Some(place) = place.filter(|p| p.cancelled == Cancelled::Asked) else {
                 continue;
             };
             let context = place.context;
@@ -74,8 +74,10 @@ impl Lists {
             all.push_all_back(&mut place.ready);
             mem::swap(&mut all, &mut place.ready);
             place.ring.clear();
-            place.lane.rewind(&self.golden, true, &mut self.buffer);
-            place.ousted = Ousted::Done;
+            place
+                .logical_ring
+                .rewind(&self.golden, true, &mut self.buffer);
+            place.cancelled = Cancelled::Done;
             self.sched.publish(context, RingOffset(0), now);
             self.sched.completed(context, RingOffset(0), now);
             self.sched.touched(context, now);
@@ -87,10 +89,10 @@ impl Lists {
 impl Engine {
     /// Takes off the engine what has run for `grace` nanoseconds, or has waited for as long, since nobody wants
     /// it any more. Where the engine takes lists; any context.
-    pub(crate) fn oust(&self, now: u64, grace: u64) {
+    pub(crate) fn cancel_revoked(&self, now: u64, grace: u64) {
         let mut queue = self.queue.lock();
         if let Port::Lists(lists) = &mut queue.port {
-            if lists.oust(now, grace) {
+            if lists.cancel_revoked(now, grace) {
                 self.pump(&mut queue);
             }
         }

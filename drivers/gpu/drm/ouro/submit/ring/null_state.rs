@@ -14,7 +14,7 @@ use super::super::line;
 use crate::gem::{Mapping, Owner, Space};
 
 /// Commands that give all state a known value. They stand in memory that nobody writes again.
-pub(in crate::submit) struct Known {
+pub(in crate::submit) struct NullState {
     /// Before another client's batch: all of them.
     pub(in crate::submit) first: Batch,
     /// Before one more of the same client: without those that only keep clients apart.
@@ -23,7 +23,7 @@ pub(in crate::submit) struct Known {
     _memory: DmaPages,
 }
 
-impl Known {
+impl NullState {
     /// Lets an engine write them, as so many dwords at most. Errors: `ENOSPC` if there are no addresses
     /// for them, `ENOMEM`.
     pub(in crate::submit) fn new(

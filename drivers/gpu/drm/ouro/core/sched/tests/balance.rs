@@ -2,7 +2,7 @@
 //! Contexts that two engines could run.
 
 use super::*;
-use crate::roam::{self, Level};
+use crate::balance::{self, Level};
 use core::array;
 
 /// Ticks for which an engine may have nothing to do before what waits elsewhere is its own: its last events
@@ -61,7 +61,7 @@ impl Pair {
                 continue;
             }
             let (to, priority) = (1 - from, self.cores[from].all[n].priority);
-            if roam::taker([((), self.level(to))].into_iter(), priority).is_none() {
+            if balance::taker([((), self.level(to))].into_iter(), priority).is_none() {
                 continue;
             }
             self.transfer(n, to);
