@@ -78,6 +78,9 @@ struct Args {
         overrides_with = "real"
     )]
     real: String,
+    /// An Ivy Bridge whose forcewake is one thread's alone, as a Sandy Bridge's is.
+    #[arg(long)]
+    legacy_forcewake: bool,
     /// The device sits behind an IOMMU that translates: a Sandy Bridge must not use its per-process tables.
     #[arg(long)]
     vtd: bool,
@@ -208,6 +211,7 @@ fn run(args: Args) -> anyhow::Result<u8> {
         vram_mb: args.vram_mb,
         no_msi: args.no_msi,
         real: args.real,
+        legacy_forcewake: args.legacy_forcewake,
         vtd: args.vtd,
         unlocked: args.unlocked && !args.locked,
         swizzle: args.swizzle,

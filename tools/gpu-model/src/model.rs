@@ -109,6 +109,8 @@ pub struct Options {
     pub no_msi: bool,
     /// Habits of real cards, by their names with commas between.
     pub real: String,
+    /// Whether forcewake of several threads is off, where a chip has it.
+    pub legacy_forcewake: bool,
     /// Whether the device sits behind an IOMMU that translates.
     pub vtd: bool,
     /// Whether a DG2's firmware has left execlists to software; a card that is sold has not.
@@ -141,6 +143,7 @@ impl Default for Options {
             vram_mb: None,
             no_msi: false,
             real: String::new(),
+            legacy_forcewake: false,
             vtd: false,
             unlocked: false,
             swizzle: false,

@@ -86,6 +86,22 @@ fn forcewake_of_one_thread() {
     rig.set(0xa18c, 0);
     assert_eq!(rig.reg(0x13_0090), 0);
     rig.clean();
+    // As a server's option.
+    for legacy_forcewake in [false, true] {
+        let options = Options {
+            legacy_forcewake,
+            ..Options::default()
+        };
+        let memory = Arc::new(VecMemory::new(1 << 20));
+        let model = gpu_model::model::build("ivb", options, memory, Arc::new(NoIrq));
+        let model = model.expect("there is one").expect("made");
+        for (at, value) in [(0xa188, 0x0001_0001u32), (0xa18c, 1)] {
+            model.bar_write(0, at, &value.to_le_bytes());
+        }
+        let mut ack = [0; 4];
+        model.bar_read(0, 0x13_0090, &mut ack);
+        assert_eq!(ack[0], u8::from(legacy_forcewake));
+    }
 }
 
 #[test]

@@ -5,9 +5,7 @@
 mod ivb_rig;
 
 use gpu_model::ring::lint::Rule;
-use ivb_rig::{
-    block, status_page, Rig, BATCH, BCS, END, ENGINES, RCS, START_NS, STORE, TARGET, VCS,
-};
+use ivb_rig::{block, status_page, Rig, BATCH, BCS, END, ENGINES, RCS, START_NS, TARGET, VCS};
 
 /// MI_FLUSH_DW of so many dwords.
 const fn flush(bits: u32, dwords: u32) -> u32 {
@@ -207,5 +205,28 @@ fn pipe_control_names_its_table_in_a_flag() {
     rig.run(RCS, &[0x7a00_0002, 1 << 20 | 1 << 14, 0x2018, 7]);
     assert_eq!((rig.at(TARGET + 0x18), rig.at(TARGET + 0x1c)), (7, 0));
     rig.clean();
-    let _ = STORE;
+}
+
+#[test]
+fn pipe_controls_that_must_stall() {
+    // The upstream driver's way on Ivy Bridge: every fourth one has bit 20, and the one before an
+    // invalidation of the state cache (bit 2) has it too.
+    const STALL: u32 = 1 << 20 | 1 << 1;
+    let pipe = |flags: u32| [0x7a00_0002, flags, 0, 0];
+    let rig = Rig::new();
+    let flush = pipe(1 << 12);
+    rig.run(
+        RCS,
+        &[flush, flush, flush, pipe(STALL), flush, flush].concat(),
+    );
+    // Invalidations of what is read do not count.
+    rig.run(RCS, &[pipe(1 << 10), pipe(1 << 3), flush].concat());
+    rig.clean();
+    rig.run(RCS, &flush);
+    assert_eq!(rig.gpu.lint_count(Rule::FourthPipeControl), 1);
+    let rig = Rig::new();
+    rig.run(RCS, &[pipe(STALL), pipe(STALL | 1 << 2)].concat());
+    rig.clean();
+    rig.run(RCS, &[flush, pipe(STALL | 1 << 2)].concat());
+    assert_eq!(rig.gpu.lint_count(Rule::StateCacheStall), 1);
 }

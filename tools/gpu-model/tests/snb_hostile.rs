@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! A hostile guest in front of the modelled Sandy Bridge: accesses of every place, size and value,
+//! A hostile guest in front of the modelled Sandy Bridge and Ivy Bridge: accesses of every place, size and value,
 //! garbage on rings with the engines on their threads, memory that comes and goes under them, a
 //! client that leaves in the middle of a message. The model answers, stays small and ends.
 
@@ -10,6 +10,7 @@ use gpu_model::dma::DmaMemory;
 use gpu_model::fault::{Fault, Kind};
 use gpu_model::memory::GuestMemory;
 use gpu_model::model::{self, NoIrq, Options};
+use gpu_model::ring::chip::CHIPS;
 use gpu_model::ring::{RingConfig, RingGpu};
 use gpu_model::server::{serve, VfioIrq};
 use hostile_rig::{access, noise};
@@ -56,12 +57,22 @@ fn memfd(size: u64) -> File {
     fd.into()
 }
 
+/// Forcewake of one thread, or of several: a chip hears one of them.
+fn wake(gpu: &RingGpu) {
+    gpu.mmio_write32(0xa18c, 1);
+    gpu.mmio_write32(0xa188, 0x0001_0001);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_access_of_any_region(all in proptest::collection::vec(access(), 1..200)) {
-        let rig = Rig::with(RingConfig { keep_events: 16, ..RingConfig::default() });
+    fn any_access_of_any_region(
+        all in proptest::collection::vec(access(), 1..200),
+        chip in proptest::sample::select(CHIPS),
+    ) {
+        let rig = Rig::with(RingConfig { keep_events: 16, ..RingConfig::of(chip) });
+        wake(&rig.gpu);
         for a in &all {
             a.apply(&rig.gpu);
         }
@@ -107,12 +118,12 @@ fn garbage_on_running_engines_while_memory_goes() {
         let gpu = RingGpu::in_real_time(
             RingConfig {
                 keep_events: 16,
-                ..RingConfig::default()
+                ..RingConfig::of(CHIPS[seed as usize % CHIPS.len()])
             },
             memory.clone(),
             Arc::new(NoIrq),
         );
-        gpu.mmio_write32(0xa18c, 1);
+        wake(&gpu);
         for page in 0..256 {
             // Some of it valid, some past the end of memory.
             gpu.gtt_write(page, (random() % 300) << 12 | 5);

@@ -209,6 +209,7 @@ impl RingGpu {
             device_id,
             real: options.real.parse()?,
             vtd: options.vtd,
+            legacy_forcewake: options.legacy_forcewake,
             gtt_mb: options.gtt_mb,
             aperture: u64::from(aperture_mb) << 20,
             swizzle: options.swizzle,

@@ -123,6 +123,8 @@ pub struct Engine {
     pub rested: bool,
     /// PIPE_CONTROL rules.
     pub prelude: FlushPrelude,
+    /// How many PIPE_CONTROLs since the last that stalled the streamer.
+    pub unstalled: u32,
     /// VCS only: the tail was written while the engine slept, so it did not notice (digest G-37).
     pub missed_tail: bool,
     /// A partial command at the tail has been reported.
@@ -166,6 +168,7 @@ impl Engine {
             pace: Pace::default(),
             rested: false,
             prelude: FlushPrelude::None,
+            unstalled: 0,
             missed_tail: false,
             partial_reported: false,
             suspended_sync: false,

@@ -17,6 +17,9 @@ use crate::ring::regs::{reg, ring};
 mod pc {
     pub const DEPTH_FLUSH: u32 = 1 << 0;
     pub const SCOREBOARD: u32 = 1 << 1;
+    pub const STATE_INVALIDATE: u32 = 1 << 2;
+    /// State, constants, vertices, textures, instructions.
+    pub const READ_INVALIDATES: u32 = 1 << 2 | 1 << 3 | 1 << 4 | 1 << 10 | 1 << 11;
     pub const NOTIFY: u32 = 1 << 8;
     pub const WRITE_FLUSH: u32 = 1 << 12;
     pub const DEPTH_STALL: u32 = 1 << 13;
@@ -96,6 +99,7 @@ impl Core {
                 self.lint(Rule::BareStall, || format!("PIPE_CONTROL {flags:#x}"));
             }
         }
+        self.stall_rules(e, flags);
         let prelude = self.engine(e).prelude;
         let flushes = flags & (pc::WRITE_FLUSH | pc::DEPTH_STALL) != 0;
         let wanted = self.cfg.chip.pipe_control.prelude;
@@ -111,6 +115,30 @@ impl Core {
             FlushPrelude::PostSynced => FlushPrelude::PostSynced,
             _ if stalls => FlushPrelude::Stalled,
             other => other,
+        };
+    }
+
+    /// Where a chip minds how often the streamer is stalled. One that only invalidates what is read does not
+    /// count.
+    fn stall_rules(&mut self, e: EngineId, flags: u32) {
+        if !self.cfg.chip.pipe_control.stalls {
+            return;
+        }
+        let stalls = flags & pc::CS_STALL != 0;
+        let before = self.engine(e).unstalled;
+        if flags & pc::STATE_INVALIDATE != 0 && before != 0 {
+            self.lint(Rule::StateCacheStall, || format!("PIPE_CONTROL {flags:#x}"));
+        }
+        let counts = flags & !pc::READ_INVALIDATES != 0;
+        if !stalls && counts && before + 1 >= 4 {
+            self.lint(Rule::FourthPipeControl, || {
+                format!("PIPE_CONTROL {flags:#x}")
+            });
+        }
+        self.engine(e).unstalled = match before {
+            _ if stalls => 0,
+            n if counts => (n + 1) % 4,
+            n => n,
         };
     }
 

@@ -131,6 +131,11 @@ rules! {
     SyncStatusKept = "sync-status-kept",
     /// The preemption hint, which is for validation alone (VCS PRM 1.1.3.10).
     PreemptionHint = "preemption-hint",
+    /// PIPE_CONTROL invalidates the state cache, and the last did not stall the streamer (the upstream driver's
+    /// way on Ivy Bridge).
+    StateCacheStall = "state-cache-stall",
+    /// Four PIPE_CONTROLs in a row that do not stall the streamer (ditto).
+    FourthPipeControl = "fourth-pipe-control",
     /// A blitter command that its chapter forbids.
     Blt = "blt",
 }

@@ -112,7 +112,8 @@ impl Core {
         }
         if real.pending {
             self.set(reg::DEIMR, !DISPLAY_ENABLED);
-            self.set(reg::DEIER, DISPLAY_ENABLED);
+            // A chip may have its master bit on from the start.
+            self.set(reg::DEIER, self.get(reg::DEIER) | DISPLAY_ENABLED);
             self.set(reg::DEIIR, DISPLAY_PENDING);
             self.set(reg::PMIMR, !PM_PENDING);
             self.set(reg::PMIER, PM_PENDING);

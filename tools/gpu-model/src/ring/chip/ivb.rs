@@ -20,10 +20,11 @@ pub const IVB: Chip = Chip {
     engines: &[RCS, VCS, BCS],
     ways: Ways::GEN7,
     mi: &[mi::GEN6, mi::GEN7],
-    // A.9.
+    // A.9; what it wants is what the upstream driver does (gen7_emit_flush_rcs).
     pipe_control: PipeControl {
         global: (1, 1 << 24),
         prelude: false,
+        stalls: true,
     },
     pte: pte::GEN7,
     fences: fence::GEN7,
@@ -59,6 +60,9 @@ pub const IVB: Chip = Chip {
     hooks: Hooks {
         read: Core::media_read,
         power_on: |core| {
+            // There is a display if firmware has left a picture on it.
+            let strap = if core.cfg.real.lit { FUSE_LOCK } else { 0 };
+            core.set(SFUSE_STRAP, strap);
             let threads = if core.cfg.legacy_forcewake {
                 0
             } else {
@@ -77,6 +81,9 @@ const FORCEWAKE_MT: u32 = 0xa188;
 const FORCEWAKE_MT_ACK: u32 = 0x13_0040;
 const ECOBUS: u32 = 0xa180;
 const MT_ENABLE: u32 = 1 << 5;
+/// Zero says that the display is fused off; the lock bit, that it is not (A.9).
+const SFUSE_STRAP: u32 = 0xc_2014;
+const FUSE_LOCK: u32 = 1 << 13;
 const CACHE_MODE_0: u32 = 0x7000;
 const CACHE_MODE_1: u32 = 0x7004;
 
@@ -342,8 +349,7 @@ const REGISTERS: &[Row] = &[
         Write::ReadOnly,
         Domain::Display,
     ),
-    // Zero: fused off (A.9).
-    Row(0xc_2014, "SFUSE_STRAP", 0, Write::ReadOnly, Domain::Display),
+    Row(SFUSE_STRAP, "SFUSE_STRAP", 0, Write::ReadOnly, Domain::Chip),
 ];
 
 /// Stream output: 64 bits each for four streams, and an offset for each.

@@ -258,6 +258,8 @@ pub struct PipeControl {
     pub global: (usize, u32),
     /// A flush of the write cache or a depth stall wants a stall and a post-sync store before it.
     pub prelude: bool,
+    /// Every fourth one stalls the streamer, and so does the one before an invalidation of the state cache.
+    pub stalls: bool,
 }
 
 impl Chip {

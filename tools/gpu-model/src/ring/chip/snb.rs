@@ -32,6 +32,7 @@ pub const SNB: Chip = Chip {
     pipe_control: PipeControl {
         global: (2, 1 << 2),
         prelude: true,
+        stalls: false,
     },
     pte: pte::GEN6,
     fences: fence::GEN6,

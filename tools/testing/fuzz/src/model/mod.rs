@@ -3,17 +3,19 @@
 
 mod dg2;
 mod r5xx;
-mod snb;
+mod ring;
 
 use crate::source::Source;
 use gpu_model::model::GpuModel;
+use gpu_model::ring::chip;
 
 /// Takes any bytes.
 pub fn run(bytes: &[u8]) {
     let mut s = Source::new(bytes);
-    match s.u8() % 3 {
-        0 => snb::run(&mut s),
-        1 => dg2::run(&mut s),
+    match s.u8() % 4 {
+        0 => ring::run(&mut s, &chip::SNB),
+        1 => ring::run(&mut s, &chip::IVB),
+        2 => dg2::run(&mut s),
         _ => r5xx::run(&mut s),
     }
 }

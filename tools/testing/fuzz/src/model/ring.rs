@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Sandy Bridge: rings, registers and its table.
+//! Sandy Bridge and Ivy Bridge: rings, registers and the table.
 
 use super::access;
 use crate::source::Source;
 use gpu_model::memory::VecMemory;
 use gpu_model::model::NoIrq;
-use gpu_model::ring::{RingConfig, RingGpu, ENGINES};
+use gpu_model::ring::{Chip, RingConfig, RingGpu, ENGINES};
 use std::sync::Arc;
 
 /// Guest memory; rings at 0x10000, 0x20000 and 0x30000, garbage from 0x40000 on.
 const MEMORY: usize = 512 << 10;
 
 /// Takes any bytes.
-pub fn run(s: &mut Source<'_>) {
+pub fn run(s: &mut Source<'_>, chip: &'static Chip) {
     let memory = Arc::new(VecMemory::new(MEMORY));
     let config = RingConfig {
         keep_events: 16,
-        ..RingConfig::default()
+        ..RingConfig::of(chip)
     };
     let gpu = RingGpu::new(config, memory.clone(), Arc::new(NoIrq));
-    gpu.mmio_write32(0xa18c, 0x0001_0001);
+    wake(&gpu);
     for page in 1..=128 {
         gpu.gtt_write(page, page << 12 | 5);
     }
@@ -53,6 +53,12 @@ pub fn run(s: &mut Source<'_>) {
         }
     }
     gpu.power_on();
-    gpu.mmio_write32(0xa18c, 1);
+    wake(&gpu);
     assert_eq!(gpu.mmio_read32(0x203c), 0);
+}
+
+/// Forcewake of one thread, or of several: a chip hears one of them.
+fn wake(gpu: &RingGpu) {
+    gpu.mmio_write32(0xa18c, 0x0001_0001);
+    gpu.mmio_write32(0xa188, 0x0001_0001);
 }
