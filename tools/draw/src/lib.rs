@@ -20,7 +20,7 @@ pub mod picture {
     /// How a chip draws the picture, for its heading.
     fn manner(chip: &str) -> &'static str {
         match chip {
-            "Sandy Bridge" => "drawn by three rings",
+            "Sandy Bridge" | "Ivy Bridge" => "drawn by three rings",
             _ if chip.starts_with("DG2") || chip.starts_with("ATS-M") => {
                 "drawn by lists of contexts"
             }
@@ -37,6 +37,7 @@ pub mod picture {
     pub fn chip_of_model(name: &str) -> String {
         match name {
             "snb" => "Sandy Bridge".to_owned(),
+            "ivb" => "Ivy Bridge".to_owned(),
             _ => name.to_uppercase(),
         }
     }
@@ -75,6 +76,7 @@ pub mod picture {
             ];
             assert_eq!(chips, ["Sandy Bridge", "RV515", "DG2"]);
             assert_eq!(chip_of_model("snb"), chips[0]);
+            assert_eq!(chip_of_model("ivb"), chip("Ivy Bridge GT2 desktop"));
             let heads = chips.each_ref().map(|c| head(c));
             assert!(heads[0] != heads[1] && heads[1] != heads[2] && heads[0] != heads[2]);
             assert!(heads.iter().all(|h| h.iter().any(|byte| *byte != 0)));

@@ -336,3 +336,23 @@ fn blits() {
     assert_eq!(rig.at(TARGET), 0xabcd);
     rig.clean();
 }
+
+#[test]
+fn blits_into_y_tiles() {
+    // BCS_SWCTRL 22200h bit 1: a tiled destination (bit 11 of the header) is Y-tiled, of which the columns
+    // are 16 bytes wide and 32 rows high; X rows are 512 bytes.
+    for (control, at) in [(0x0002_0000, 16), (0x0002_0002, 512)] {
+        let rig = Rig::new();
+        let fill = [
+            0x5430_0804,
+            3 << 24 | 0xf0 << 16 | 128,
+            4,
+            1 << 16 | 5,
+            TARGET,
+            0xabcd,
+        ];
+        rig.run(BCS, &[&[LRI, 0x2_2200, control, 0][..], &fill].concat());
+        assert_eq!(rig.at(TARGET + at), 0xabcd, "{control:#x}");
+        rig.clean();
+    }
+}

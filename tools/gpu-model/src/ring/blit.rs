@@ -129,6 +129,7 @@ impl Core {
         self.engine(e).blit = Some(stopped.clone());
         let swizzled = self.cfg.swizzle && self.get(reg::ARB_MODE) & (1 << 4) != 0;
         let caps = BltCaps {
+            swctrl: self.cfg.chip.tiled_by.map(|offset| self.get(offset)),
             swizzle_x: if swizzled {
                 Swizzle::Bit9And10
             } else {

@@ -28,6 +28,7 @@ pub const IVB: Chip = Chip {
     },
     pte: pte::GEN7,
     fences: fence::GEN7,
+    tiled_by: Some(BCS_SWCTRL),
     // As its elder: no record of a machine is at hand.
     ahead: [5, 8],
     // V-04.
@@ -76,6 +77,8 @@ pub const IVB: Chip = Chip {
     map: register_map!(IVB),
 };
 
+/// How the blitter's operands are tiled: no document at hand has it, the upstream driver lets programs write it.
+const BCS_SWCTRL: u32 = 0x2_2200;
 /// Forcewake of several threads, and the register whose bit says that it is in force (V-04).
 const FORCEWAKE_MT: u32 = 0xa188;
 const FORCEWAKE_MT_ACK: u32 = 0x13_0040;
@@ -311,6 +314,7 @@ const REGISTERS: &[Row] = &[
         Write::ReadOnly,
         Domain::Chip,
     ),
+    Row(BCS_SWCTRL, "BCS_SWCTRL", 0, MASKED, BLITTER),
     // Upstream takes the blitter's fault register for this one.
     Row(
         0x4394,

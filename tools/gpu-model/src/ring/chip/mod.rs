@@ -142,6 +142,8 @@ pub struct Chip {
     pub pte: PteFormat,
     /// Its fences.
     pub fences: FenceUnit,
+    /// The register that says how the blitter's tiled operands are tiled (BCS_SWCTRL); without it, X.
+    pub tiled_by: Option<u32>,
     /// Lines of 64 bytes that a streamer has read ahead: in a ring, in a batch.
     pub ahead: [u64; 2],
     /// How the GT is woken.

@@ -36,6 +36,7 @@ pub const SNB: Chip = Chip {
     },
     pte: pte::GEN6,
     fences: fence::GEN6,
+    tiled_by: None,
     // Eight lines in a batch (GM45, a real machine's error record; §5.3.4.2 says one at least), five in a ring
     // (Ironlake, the same: 284 bytes).
     ahead: [5, 8],
