@@ -13,7 +13,7 @@ use kernel::{
 use ouro_kernel::task::Client;
 
 use crate::{
-    gpu::Gpu,
+    gpu::{tenants::Stay, Gpu},
     submit::{context::parts, guilt::Holder, own_space::OwnSpace, quota::Quota, Context},
 };
 
@@ -112,6 +112,9 @@ pub(crate) struct File {
     /// The address spaces that it has by themselves.
     #[pin]
     spaces: Mutex<Ids<Arc<OwnSpace>>>,
+    /// That it may run batches, once it has, where users are kept apart.
+    #[pin]
+    stay: Mutex<Option<Stay>>,
     _leave: Leave,
 }
 
@@ -132,9 +135,22 @@ impl File {
                 quota,
                 contexts <- new_mutex!(Ids::new(), "ouro_contexts"),
                 spaces <- new_mutex!(Ids::new(), "ouro_spaces"),
+                stay <- new_mutex!(None, "ouro_stay"),
             }? Error),
             GFP_KERNEL,
         )
+    }
+
+    /// Before it runs a batch: says whether it may. Errors: `EACCES` if another user has a device that does not keep
+    /// users apart.
+    pub(crate) fn admit(&self) -> Result {
+        if let Some(tenants) = self.gpu.tenants() {
+            let mut stay = self.stay.lock();
+            if stay.is_none() {
+                *stay = Some(tenants.admit()?);
+            }
+        }
+        Ok(())
     }
 
     /// The device.

@@ -10,12 +10,14 @@
 
 pub(crate) mod activity;
 mod prove;
+pub(crate) mod tenants;
 
 use core::ops::Deref;
 use kernel::{prelude::*, sync::Arc};
 use ouro_hw::{generation::Space as Kind, types::EngineId, EngineClass};
 use ouro_kernel::pci::{Claim, DmaDevice};
 
+use self::tenants::Tenants;
 use crate::{
     gem::{region::Local, Space},
     hardware::Hardware,
@@ -30,6 +32,8 @@ pub(crate) struct Gpu {
     executor: Arc<Executor>,
     recovery: Arc<Recovery>,
     revision: u8,
+    /// Where one user at a time has the device: who.
+    tenants: Option<Arc<Tenants>>,
 }
 
 /// What is below.
@@ -87,6 +91,7 @@ impl Gpu {
         // What it was doing before it was reset may have reached any page.
         dma.set_master(true);
         let revision = hardware.topology().revision;
+        let tenants = Tenants::new(&hardware)?;
         let executor = Executor::new(hardware, dma, space, aperture, local, tables)?;
         let recovery = Recovery::new(executor.clone())?;
         let gpu = Arc::new(
@@ -94,6 +99,7 @@ impl Gpu {
                 executor,
                 recovery,
                 revision,
+                tenants,
             },
             GFP_KERNEL,
         )?;
@@ -140,6 +146,11 @@ impl Gpu {
     pub(crate) fn engine(&self, class: EngineClass, instance: u8) -> Option<Arc<Engine>> {
         let is = |e: &&Arc<Engine>| self.name_of(e) == Some(EngineId { class, instance });
         self.engines().iter().find(is).cloned()
+    }
+
+    /// Who has the device, where that is one user at a time.
+    pub(crate) fn tenants(&self) -> Option<&Arc<Tenants>> {
+        self.tenants.as_ref()
     }
 
     /// Who looks after engines that hang.

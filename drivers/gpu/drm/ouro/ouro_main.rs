@@ -77,6 +77,10 @@ module! {
             default: 2,
             description: "Whether an IOMMU is between GPU and memory, as in a guest with a card passed through (0: no, 1: yes, 2: see)",
         },
+        share: u32 {
+            default: 0,
+            description: "Whether several users may run batches at a time on a GPU in which these find what others' left in registers (0: no, 1: yes)",
+        },
         test_region_mb: u32 {
             default: 0,
             description: "Megabytes of a simulated region of device memory, for tests",

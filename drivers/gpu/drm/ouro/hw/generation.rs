@@ -394,6 +394,12 @@ pub trait Generation: Sync {
         Ok(())
     }
 
+    /// Whether a batch finds in registers what another's batch left there, whatever contexts they are of, and
+    /// nothing here clears them: then the core lets one user at a time run batches.
+    fn keeps_leftovers(&self) -> bool {
+        false
+    }
+
     /// The value of a register of 64 bits that user space may read; `None` for any other one. The
     /// device is awake.
     fn user_register(&self, hw: &Hw<'_>, offset: u32) -> Option<u64> {

@@ -4,6 +4,8 @@
  * ring selection, the batch's range, hostile pointers and counts. The order of
  * the checks is that of i915: flags, secure, fences, context, engine, objects.
  */
+#include <sys/wait.h>
+
 #define ANY_I915
 #include "test.h"
 
@@ -100,6 +102,46 @@ TEST_F(exec_args, streams_start_anew)
 	RUNS(I915_EXEC_RENDER | I915_EXEC_GEN7_SOL_RESET);
 	FAILS(I915_EXEC_BLT | I915_EXEC_GEN7_SOL_RESET, EINVAL);
 	FAILS(I915_EXEC_BSD | I915_EXEC_GEN7_SOL_RESET, EINVAL);
+}
+
+/*
+ * Another user's batch, while root's file has run one: on Gen7 it would find what root's left in
+ * registers (CVE-2019-14615), and is refused. When root's files are closed the device is free.
+ */
+TEST_F(exec_args, one_user_at_a_time)
+{
+	bool apart = self->gpu.ouro && !strcmp(self->gpu.backend->name, "gen7");
+	struct gpu other;
+	unsigned int round;
+	pid_t child;
+	int status;
+
+	ASSERT_EQ(0, gpu_open(&other));
+	for (round = 0; round < 2; round++) {
+		int expected = apart && round == 0 ? EACCES : 0;
+
+		if (round == 0)
+			RUNS(I915_EXEC_DEFAULT);
+		else
+			gpu_close(&self->gpu);
+		child = fork();
+		ASSERT_LE(0, child);
+		if (!child) {
+			struct drm_i915_gem_exec_object2 object = {};
+			struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(&object),
+							       .buffer_count = 1 };
+			__u32 end = self->gpu.backend->batch_end;
+
+			object.handle = gem_create(other.fd, PAGE);
+			if (setuid(65534) || gem_write(other.fd, object.handle, 0, &end, 4))
+				_exit(255);
+			_exit(-call(other.fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb));
+		}
+		ASSERT_EQ(child, waitpid(child, &status, 0));
+		EXPECT_EQ(expected, WEXITSTATUS(status));
+	}
+	gpu_close(&other);
+	ASSERT_EQ(0, gpu_open(&self->gpu));
 }
 
 TEST_F(exec_args, rings)

@@ -50,5 +50,7 @@ pub static GEN6: Processor = Processor {
     render: workarounds::RENDER,
     swizzle: gt_regs::ARB_MODE_SWIZZLE,
     translation: translation::SETTINGS,
+    // Nobody is known to clear any on this chip.
+    leftovers: false,
     mode: translation::mode,
 };

@@ -277,7 +277,7 @@ mod tests {
         assert_eq!((topo.context_bytes, topo.card), (4096, 0x0100_0000));
         assert_eq!((topo.timestamp_hz, topo.llc), (12_500_000, true));
         assert_eq!(topo.fences.map(|f| f.count()), Some(32));
-        assert!(topo.resets_engines());
+        assert!(topo.resets_engines() && GT2.keeps_leftovers());
         // Equal channels: swizzle, which the engines do by bit 5.
         let layout = Layout {
             scratch: Page {

@@ -50,6 +50,9 @@ const fn processor(device: &'static [Fix], render: &'static [Fix]) -> Processor 
         render,
         swizzle: regs::ARB_MODE_SWIZZLE,
         translation: translation::SETTINGS,
+        // CVE-2019-14615. The upstream driver clears them by a program on the execution units, which no document
+        // describes here.
+        leftovers: true,
         // Each engine has a mode of its own, which is set when the directory is loaded.
         mode: |_, _| (),
     }

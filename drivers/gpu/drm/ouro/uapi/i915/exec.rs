@@ -69,7 +69,7 @@ const LOW: u64 = 1 << 32;
 ///
 /// Errors: `EINVAL` for unknown flags and those of other engines, for a batch that does not lie in
 /// its object or that the batch writes, and for relocations and addresses that cannot be; `EPERM` for
-/// `SECURE`; `ENOENT`
+/// `SECURE`; `EACCES` if another user has a device that does not keep users apart; `ENOENT`
 /// for an unknown context, handle or syncobj; `EIO` if the context is banned or the device has been
 /// given up; `ENOSPC` if the objects do not fit into the address space together; `EAGAIN` on a
 /// non-blocking file whose context has too many requests in flight; `EFAULT`, `ENOMEM`,
@@ -105,6 +105,7 @@ pub(super) fn execbuffer2(
         engines::select(gpu, client.context(arg.rsvd1 as u32)?, flags)?;
     let new_streams = flags & u64::from(abi::I915_EXEC_GEN7_SOL_RESET) != 0;
     require(!new_streams || target.engine().has_streams())?;
+    client.admit()?;
     gpu.working()?;
     if context.is_banned() {
         return Err(EIO);

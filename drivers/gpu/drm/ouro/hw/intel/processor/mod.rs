@@ -146,6 +146,8 @@ pub struct Processor {
     pub(crate) swizzle: u16,
     /// Caching and faults of translations.
     pub(crate) translation: &'static [Fix],
+    /// Whether registers of its execution units keep what a batch left, for whoever comes next.
+    pub(crate) leftovers: bool,
     /// Says whether batches are translated by the directory, where that is one mode for all engines.
     pub(crate) mode: fn(&Hw<'_>, bool),
 }
@@ -266,6 +268,10 @@ impl Generation for Processor {
 
     fn gtt_settle(&self, hw: &Hw<'_>) {
         translation::settle(hw);
+    }
+
+    fn keeps_leftovers(&self) -> bool {
+        self.leftovers
     }
 
     fn user_register(&self, hw: &Hw<'_>, offset: u32) -> Option<u64> {
