@@ -2,7 +2,7 @@
 //! The backends: for each one what one of its chips has, and what is true of its commands.
 
 use crate::{card, lists, values};
-use ouro_decode::{command::Generation, gen12, gen6, r5xx};
+use ouro_decode::{command::Generation, gen12, gen6, gen7, r5xx};
 use ouro_hw::{engine::Batch, generation::Topology};
 
 /// What is true of a backend.
@@ -20,11 +20,19 @@ pub struct Kind {
 }
 
 /// All of them.
-pub const KINDS: [Kind; 3] = [
+pub const KINDS: [Kind; 4] = [
     Kind {
         name: "gen6",
         topology: values::topology,
         generation: &gen6::GENERATION,
+        unit: 2,
+        names: |b| b.addr.0 <= 0xffff_fffc && b.addr.0 % 4 == 0,
+    },
+    // VCS §1.2.6.
+    Kind {
+        name: "gen7",
+        topology: values::ivb_topology,
+        generation: &gen7::GENERATION,
         unit: 2,
         names: |b| b.addr.0 <= 0xffff_fffc && b.addr.0 % 4 == 0,
     },

@@ -5,7 +5,7 @@
 use crate::adapter::{Line, Time, Windows};
 use gpu_model::{
     memory::VecMemory,
-    ring::{EngineId, Real, RingConfig, RingGpu},
+    ring::{chip, EngineId, Real, RingConfig, RingGpu},
 };
 use ouro_hw::{
     chips::{self, Chip},
@@ -134,6 +134,20 @@ impl Default for Setup {
                 gtt_mb: 1,
                 real: Real::all(),
                 ..RingConfig::default()
+            },
+            iommu: false,
+        }
+    }
+}
+
+impl Setup {
+    /// An Ivy Bridge (GT2), with a table of 1 MiB.
+    pub fn ivb() -> Self {
+        Self {
+            config: RingConfig {
+                gtt_mb: 1,
+                real: Real::all(),
+                ..RingConfig::of(&chip::IVB)
             },
             iommu: false,
         }

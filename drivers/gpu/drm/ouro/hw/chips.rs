@@ -4,7 +4,7 @@
 //! A new chip is one row of `for_each_chip!`: both the table here and the list of PCI ids that the
 //! module shows to the kernel are made of these rows.
 
-use crate::{gen12, gen6, generation::Generation, r5xx};
+use crate::{gen12, gen6, gen7, generation::Generation, r5xx};
 
 /// A chip.
 #[derive(Clone, Copy)]
@@ -41,6 +41,13 @@ macro_rules! for_each_chip {
             INTEL "Sandy Bridge GT2 mobile" gen6::GEN6 [0x0116];
             INTEL "Sandy Bridge GT2+ desktop" gen6::GEN6 [0x0122];
             INTEL "Sandy Bridge GT2+ mobile" gen6::GEN6 [0x0126];
+            // Ivy Bridge (digest of its video engine, V-01).
+            INTEL "Ivy Bridge GT1 desktop" gen7::GT1 [0x0152];
+            INTEL "Ivy Bridge GT1 mobile" gen7::GT1 [0x0156];
+            INTEL "Ivy Bridge GT1 server" gen7::GT1 [0x015a];
+            INTEL "Ivy Bridge GT2 desktop" gen7::GT2 [0x0162];
+            INTEL "Ivy Bridge GT2 mobile" gen7::GT2 [0x0166];
+            INTEL "Ivy Bridge GT2 server" gen7::GT2 [0x016a];
             // DG2 and ATS-M (digest of Gen12, §5.1).
             INTEL "DG2-G10" gen12::G10 [
                 0x56a0, 0x56a1, 0x56a2, 0x56be, 0x56bf, 0x5690, 0x5691, 0x5692,
@@ -106,12 +113,24 @@ pub fn of(generation: &str) -> impl Iterator<Item = &'static Chip> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
+    use std::{collections::BTreeSet, vec::Vec};
 
     #[test]
     fn each_id_is_one_chip() {
         let ids: BTreeSet<_> = ALL.iter().map(|c| (c.vendor, c.device)).collect();
         assert_eq!(ids.len(), ALL.len());
+    }
+
+    #[test]
+    fn ivy_bridges_have_the_ids_of_v_01() {
+        let ids: Vec<_> = of("gen7").map(|c| (c.vendor, c.device)).collect();
+        let expected = [0x152, 0x156, 0x15a, 0x162, 0x166, 0x16a].map(|id| (0x8086, id));
+        assert_eq!(ids, expected);
+        let larger = |id| lookup(0x8086, id).unwrap().name.contains("GT2");
+        assert_eq!(
+            expected.map(|(_, id)| larger(id)),
+            [false, false, false, true, true, true]
+        );
     }
 
     #[test]
