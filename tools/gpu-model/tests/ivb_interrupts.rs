@@ -4,13 +4,18 @@
 
 mod ivb_rig;
 
+use gpu_model::fault::{Fault, Kind};
+use gpu_model::memory::VecMemory;
 use gpu_model::ring::engine::Stop;
 use gpu_model::ring::lint::Rule;
-use gpu_model::ring::StepResult;
+use gpu_model::ring::{RingGpu, StepResult};
 use ivb_rig::{
-    block, status_page, Rig, BATCH, BCS, ENGINES, LRI, RCS, START_NS, STORE, STORE_GLOBAL, TARGET,
-    VCS,
+    block, status_page, CountIrq, Rig, BATCH, BCS, ENGINES, LRI, RCS, START_NS, STORE,
+    STORE_GLOBAL, TARGET, VCS,
 };
+use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// MI_USER_INTERRUPT.
 const USER: [u32; 2] = [0x0100_0000, 0];
@@ -238,4 +243,54 @@ fn an_engine_that_waits_is_woken_for_its_watchdog() {
     assert_eq!(rig.gpu.step(VCS), StepResult::Ran);
     // Ten clocks are more than nine.
     assert_eq!(rig.gpu.step(VCS), StepResult::NotBefore(800));
+}
+
+#[test]
+fn a_hung_engine_is_told_of() {
+    // 1.1.6: "Driver needs to attempt hang recovery": the counter goes on while the engine does not, and
+    // a reset of the engine (digest V-15) ends both.
+    let rig = Rig::new();
+    rig.unmask_interrupts();
+    rig.submit(VCS, &[LRI, 0x1217c, 99, LRI, 0x12178, 0, 0, 0]);
+    assert_eq!(rig.gpu.step(VCS), StepResult::Ran);
+    assert_eq!(rig.gpu.step(VCS), StepResult::Ran);
+    rig.gpu.inject(Fault::once(Kind::Hang));
+    assert_eq!(rig.gpu.step(VCS), StepResult::NotBefore(8000));
+    assert_eq!(rig.gpu.stop_reason(VCS), Stop::Hung);
+    rig.gpu.clock().advance_to(8000);
+    rig.gpu.step(VCS);
+    assert_eq!((rig.reg(0x44018), rig.messages()), (1 << 18, 1));
+    rig.set(0x44018, 1 << 18);
+    rig.set(0x941c, 1 << 2);
+    rig.start_ring(VCS);
+    rig.run(VCS, &[STORE_GLOBAL, 0, TARGET, 3]);
+    assert_eq!((rig.at(TARGET), rig.reg(0x44018)), (3, 0));
+    rig.clean();
+}
+
+#[test]
+fn a_watchdog_that_the_cpu_starts_wakes_its_engine() {
+    // In real time, with nothing to do: 10 ms.
+    let irq = Arc::new(CountIrq::default());
+    let memory = Arc::new(VecMemory::new(ivb_rig::MEMORY));
+    let gpu = RingGpu::in_real_time(Rig::choices(), memory, irq.clone());
+    gpu.start_engines();
+    gpu.mmio_write32(0xa188, 0x0001_0001);
+    for (offset, value) in [
+        (0x120a8, !(1 << 18)),
+        (0x44014, !(1 << 18)),
+        (0x4401c, 1 << 18),
+        (0x1217c, 125_000),
+        (0x12178, 0),
+    ] {
+        gpu.mmio_write32(offset, value);
+    }
+    for _ in 0..5000 {
+        if irq.0.load(Ordering::SeqCst) > 0 {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(irq.0.load(Ordering::SeqCst), 1, "one message");
+    gpu.stop_engines();
 }

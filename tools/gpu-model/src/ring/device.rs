@@ -35,7 +35,7 @@ pub struct Bars {
 }
 
 /// Registers of an engine's block whose change can set a resting streamer going.
-const STARTERS: [u32; 7] = [
+const STARTERS: [u32; 9] = [
     ring::EXCC,
     ring::TAIL,
     ring::HEAD,
@@ -43,6 +43,8 @@ const STARTERS: [u32; 7] = [
     ring::SYNC0,
     ring::SYNC1,
     ring::MI_MODE,
+    ring::CNTR,
+    ring::THRSH,
 ];
 
 impl Chip for RingChip {
