@@ -11,9 +11,9 @@
 use core::mem::MaybeUninit;
 use kernel::{
     list::{impl_list_arc_safe, impl_list_item, ListArc, ListLinks},
-    new_condvar, new_mutex,
     prelude::*,
-    sync::{Arc, CondVar, Mutex, UniqueArc},
+    static_lock_class,
+    sync::{Arc, CondVar, LockClassKey, Mutex, UniqueArc},
 };
 
 use crate::{
@@ -114,16 +114,30 @@ impl<T> Drop for Inside<'_, T> {
     }
 }
 
+// The classes of the locks, for lockdep. In a generic function the class is one for all types, but the literal of its
+// name is another one for each, which lockdep takes for a mistake.
+static STATE: &CStr = c"ouro_bond";
+static GONE: &CStr = c"ouro_bond_gone";
+
+fn state_class() -> Pin<&'static LockClassKey> {
+    static_lock_class!()
+}
+
+fn gone_class() -> Pin<&'static LockClassKey> {
+    static_lock_class!()
+}
+
 impl<T> Bond<T> {
     /// A bond that has begun.
     pub fn new() -> impl PinInit<Self> {
+        let state = State {
+            bound: true,
+            inside: 0,
+            made: MemberList::new(),
+        };
         pin_init!(Self {
-            state <- new_mutex!(State {
-                bound: true,
-                inside: 0,
-                made: MemberList::new(),
-            }),
-            gone <- new_condvar!(),
+            state <- Mutex::new(state, STATE, state_class()),
+            gone <- CondVar::new(GONE, gone_class()),
         })
     }
 

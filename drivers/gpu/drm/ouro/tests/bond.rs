@@ -58,7 +58,9 @@ impl WorkItem for Ender {
 
 impl Ender {
     fn new() -> Result<Arc<Self>> {
-        let queue = work::Queue::new(c"ouro-test", work::Flags::UNBOUND, 1)?;
+        // It goes with the item, while that still runs.
+        let flags = work::Flags::MEM_RECLAIM | work::Flags::UNBOUND;
+        let queue = work::Queue::new(c"ouro-test", flags, 1)?;
         Arc::pin_init(
             pin_init!(Self {
                 work <- new_work!("Ender"),
