@@ -91,6 +91,11 @@ fn a_picture_needs_a_display() {
     let rig = Rig::found(config("lit"));
     assert_eq!(rig.reg(0xc_2014), 0x2000);
     assert_eq!(rig.reg(0x7_0008) >> 30, 3, "pipe A is on");
+    // Three pipes, of which the others are dark; sprites are at 280h and not in the third pipe's place.
+    for offset in [0x7_1008, 0x7_2008, 0x7_0280, 0x7_1280, 0x7_2280, 0x7_2180] {
+        assert_eq!(rig.reg(offset), 0, "{offset:#x}");
+    }
+    rig.clean();
     // The vertical blank of pipe A is bit 0 of the display's interrupts.
     rig.set(0x4_4004, 0);
     rig.gpu.clock().advance_to(17_000_000);

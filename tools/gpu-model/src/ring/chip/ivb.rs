@@ -55,7 +55,7 @@ pub const IVB: Chip = Chip {
     },
     display: display::REGISTERS,
     block: &[regs::BLOCK, BLOCK],
-    registers: &[regs::GT, REGISTERS],
+    registers: &[regs::GT, REGISTERS, DISPLAY],
     arrays: &[STREAM_OUT, media::ARRAYS],
     firmware_bits: FIRMWARE_BITS,
     hooks: Hooks {
@@ -354,6 +354,38 @@ const REGISTERS: &[Row] = &[
         Domain::Display,
     ),
     Row(SFUSE_STRAP, "SFUSE_STRAP", 0, Write::ReadOnly, Domain::Chip),
+];
+
+/// A display register: it reads zero, and drops what is written.
+const fn shown(offset: u32, name: &'static str) -> Row {
+    Row(offset, name, 0, Write::ReadOnly, Domain::Display)
+}
+
+/// What the display has more than its elder's: a third pipe, and sprites and a cursor elsewhere (offsets as the
+/// upstream driver has them).
+const DISPLAY: &[Row] = &[
+    shown(0x6_201c, "pipe C source size"),
+    shown(0x7_0280, "sprite A"),
+    shown(0x7_029c, "sprite A surface"),
+    shown(0x7_1080, "cursor B"),
+    shown(0x7_1084, "cursor B base"),
+    shown(0x7_1088, "cursor B place"),
+    shown(0x7_1280, "sprite B"),
+    shown(0x7_129c, "sprite B surface"),
+    shown(0x7_2000, "pipe C line"),
+    shown(0x7_2008, "pipe C"),
+    shown(0x7_2040, "pipe C frame"),
+    shown(0x7_2080, "cursor C"),
+    shown(0x7_2084, "cursor C base"),
+    shown(0x7_2088, "cursor C place"),
+    shown(0x7_2180, "plane C"),
+    shown(0x7_2184, "plane C offset"),
+    shown(0x7_2188, "plane C stride"),
+    shown(0x7_219c, "plane C surface"),
+    shown(0x7_21a4, "plane C tile offset"),
+    shown(0x7_21ac, "plane C live surface"),
+    shown(0x7_2280, "sprite C"),
+    shown(0x7_229c, "sprite C surface"),
 ];
 
 /// Stream output: 64 bits each for four streams, and an offset for each.
