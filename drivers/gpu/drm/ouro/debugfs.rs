@@ -69,6 +69,7 @@ pub(crate) fn add(dev: &UnregisteredDevice<Ouro>) {
     folder
         .file::<DropCaches>()
         .file::<Objects>()
+        .file::<Batches>()
         .file::<Wedged>();
     folder
         .folder(c"i915_params")
@@ -152,6 +153,19 @@ impl DebugFile<Ouro> for Objects {
         let (objects, bytes) = (counts.objects, counts.object_bytes);
         seq_print!(m, "{objects} objects, {bytes} bytes\n");
         seq_print!(m, "{} pages of them have memory\n", counts.object_pages);
+        Ok(())
+    }
+}
+
+/// `ouro_batches`: what became of batches that were checked before they ran. Two zeros where none are.
+struct Batches;
+
+impl DebugFile<Ouro> for Batches {
+    const NAME: &'static CStr = c"ouro_batches";
+
+    fn show(dev: &Device, m: &SeqFile) -> Result {
+        let (copies, originals) = dev.gpu().pool().map_or((0, 0), |pool| pool.counts());
+        seq_print!(m, "{copies} copies\n{originals} originals\n");
         Ok(())
     }
 }

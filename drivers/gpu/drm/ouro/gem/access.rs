@@ -109,6 +109,17 @@ fn put(object: &Object, offset: usize, bytes: &[u8]) -> Result {
     backing.write(offset, bytes)
 }
 
+/// Reads bytes of an object that nobody writes but the CPU. `locked` is its reservation.
+///
+/// Errors: `EINVAL` outside of the object; as for [`contents::backing`].
+pub(crate) fn peek(object: &Object, locked: &Locked<'_>, offset: u64, bytes: &mut [u8]) -> Result {
+    range(object, offset, bytes.len() as u64)?;
+    if let Some(buffer) = object.attachment() {
+        return buffer.with_view(locked, |view| view.read(offset as usize, bytes));
+    }
+    contents::backing(object)?.read(offset as usize, bytes)
+}
+
 /// Writes bytes of the kernel's own into an object that is idle. `locked` is its reservation.
 pub(crate) fn poke(object: &Object, locked: &Locked<'_>, offset: u64, bytes: &[u8]) -> Result {
     range(object, offset, bytes.len() as u64)?;

@@ -96,6 +96,14 @@ pub enum Plan {
 }
 
 impl Verdict {
+    /// The dword and the rule that decided, where a batch does not pass.
+    pub const fn reason(self) -> Option<(usize, &'static str)> {
+        match self {
+            Verdict::Copy(_) | Verdict::Unchanged(_) => None,
+            Verdict::Original { at, rule } | Verdict::Reject { at, rule } => Some((at, rule)),
+        }
+    }
+
     /// What becomes of a batch. `confined`: it lies in an object, from which it can run without privilege, and the
     /// chip then keeps it away from what it may not reach.
     pub const fn plan(self, confined: bool) -> Plan {
@@ -146,6 +154,8 @@ mod tests {
             (Verdict::Unchanged(3), false, Plan::Unchanged(3)),
         ] {
             assert_eq!(verdict.plan(confined), plan);
+            let passes = matches!(plan, Plan::Patched(_) | Plan::Unchanged(_));
+            assert_eq!(verdict.reason(), (!passes).then_some((7, "r")));
         }
     }
 

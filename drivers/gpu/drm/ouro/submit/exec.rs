@@ -17,10 +17,7 @@ use kernel::{
     time::{delay::fsleep, Delta},
 };
 use ouro_core::sort::sort_by_key;
-use ouro_hw::{
-    engine::{Batch, Privilege},
-    types::GpuAddr,
-};
+use ouro_hw::types::GpuAddr;
 use ouro_kernel::{
     fence::{self, Fence},
     release,
@@ -29,20 +26,19 @@ use ouro_kernel::{
 };
 
 use super::{
+    batch::Ready,
     evict::{self, Tries},
     in_use::InUse,
     lists::{balanced::Target, inherit},
-    pool::Shadow,
     publish::{Draft, Parts},
     quota::Share,
     relocate::Relocation,
-    request::{Awake, Captured, Evidence, Tracker, Work},
+    request::{Awake, Tracker, Work},
     stream::Stream,
     Context, Executor,
 };
 use crate::{
     gem::{
-        contents,
         shrink::Relief,
         userptr::{self, Pinned},
         Object,
@@ -86,7 +82,7 @@ pub(crate) trait Publish {
 
 /// Where the commands are.
 pub(crate) enum Source {
-    /// In an object, and run as they are.
+    /// In an object. They run as they are, unless the engine has a checker.
     Object {
         /// Its place in [`Exec::objects`].
         index: usize,
@@ -94,8 +90,10 @@ pub(crate) enum Source {
         start: u64,
         /// Bytes.
         len: u32,
+        /// Whether the checker is asked, where the engine has one; else they run without privilege.
+        check: bool,
     },
-    /// In the kernel, to be checked.
+    /// In the kernel, to be checked: the engine has a checker.
     Stream(Stream),
 }
 
@@ -263,7 +261,11 @@ impl Exec {
                 .push(entry.object.clone(), GFP_KERNEL)
                 .map_err(Error::from)?;
         }
-        let (batch, shadow) = self.batch()?;
+        let Ready {
+            batch,
+            shadow,
+            passed,
+        } = self.ready(locked)?;
         let evidence = self.evidence(shadow.as_ref())?;
 
         // The numbers of a timeline are in the order of publication.
@@ -347,6 +349,9 @@ impl Exec {
         if let Some(last) = last.as_mut() {
             **last = Some(fence.clone());
         }
+        if let (Some(passed), Some(pool)) = (passed, self.gpu.pool()) {
+            pool.count(passed);
+        }
         Ok(fence)
     }
 
@@ -388,70 +393,6 @@ impl Exec {
             self.depend(&mut after, fence)?;
         }
         Ok(Before { after, lead, slots })
-    }
-
-    /// What is run, and the copy that it is, where it is one.
-    fn batch(&mut self) -> Result<(Batch, Option<Shadow>), Stop> {
-        match &mut self.source {
-            Source::Object { index, start, len } => {
-                let object = self.objects.get(*index).ok_or(EINVAL)?;
-                let batch = Batch {
-                    addr: GpuAddr(object.address.0.wrapping_add(*start)),
-                    len: *len,
-                    privilege: Privilege::User,
-                };
-                Ok((batch, None))
-            }
-            Source::Stream(stream) => {
-                let hardware = self.gpu.hardware();
-                let checker = self.target.engine().hw().checker().ok_or(EINVAL)?;
-                let pool = self.gpu.pool().ok_or(EINVAL)?;
-                match stream.check(hardware.dev(), checker, pool, &self.objects) {
-                    Ok((shadow, len)) => {
-                        let batch = Batch {
-                            addr: shadow.addr(),
-                            len,
-                            privilege: Privilege::Kernel,
-                        };
-                        Ok((batch, Some(shadow)))
-                    }
-                    // What is under way gives it back.
-                    Err(e) if e == ENOSPC => Err(Stop::Wait(None)),
-                    Err(e) => Err(e.into()),
-                }
-            }
-        }
-    }
-
-    /// What is kept of the objects, should the batch hang.
-    fn evidence(&self, shadow: Option<&Shadow>) -> Result<Evidence> {
-        let captured = |entry: &Entry| -> Result<Captured> {
-            let backing = contents::present(&entry.object).ok_or(EINVAL)?;
-            Ok(Captured {
-                address: entry.address,
-                pages: 0..backing.len(),
-                backing,
-            })
-        };
-        let batch = match (&self.source, shadow) {
-            (Source::Object { index, .. }, _) => {
-                Some(captured(self.objects.get(*index).ok_or(EINVAL)?)?)
-            }
-            (Source::Stream(_), Some(shadow)) => Some(Captured {
-                address: shadow.addr(),
-                pages: shadow.pages(),
-                backing: shadow.backing().clone(),
-            }),
-            (Source::Stream(_), None) => None,
-        };
-        let mut evidence = Evidence {
-            batch,
-            user: KVVec::new(),
-        };
-        for entry in self.objects.iter().filter(|e| e.capture) {
-            evidence.user.push(captured(entry)?, GFP_KERNEL)?;
-        }
-        Ok(evidence)
     }
 
     /// The reservation of object `i`, which is locked.

@@ -10,6 +10,7 @@
 //! Locks, outermost first: a fence's own, the exchange ([`lists::balance`]), [`Engine`]'s queue, the device's `Gt`.
 //! Fences are signalled with none of them held.
 
+mod batch;
 pub(crate) mod busy;
 pub(crate) mod context;
 mod context_state;

@@ -4,13 +4,17 @@
 //! can say so.
 //!
 //! One piece of memory, mapped once, is shared out page by page. So a submission writes no table
-//! entries for its copy.
+//! entries for its copy. It is in the global table alone: tables that repeat that for batches leave the kernel's own
+//! memory out.
 
 use core::ops::Range;
 use kernel::{
     new_mutex,
     prelude::*,
-    sync::{Arc, Mutex},
+    sync::{
+        atomic::{ordering, Atomic},
+        Arc, Mutex,
+    },
 };
 use ouro_core::range::Want;
 use ouro_hw::types::{CacheLevel, GpuAddr, PAGE_SIZE};
@@ -35,6 +39,13 @@ pub(crate) struct Pool {
     backing: Arc<Backing>,
     #[pin]
     population: Mutex<Population<()>>,
+    /// Where the next batch is copied to be checked. What takes it leaves an empty one for others.
+    #[pin]
+    scratch: Mutex<KVVec<u32>>,
+    /// Batches in objects that passed, since the driver was bound.
+    copies: Atomic<u64>,
+    /// Those that did not, and ran without privilege.
+    originals: Atomic<u64>,
 }
 
 /// Some pages of it, until this is dropped.
@@ -45,8 +56,10 @@ pub(crate) struct Shadow {
 }
 
 impl Pool {
-    /// The largest batch, in dwords. There is room for several of them.
+    /// The largest stream, in dwords. There is room for several of them.
     pub(crate) const MAX_DWORDS: usize = (PAGES as usize / 8) * (PAGE_SIZE as usize / 4);
+    /// The largest batch that is copied from an object, in dwords: 512 KiB, twice what clients send.
+    pub(crate) const MAX_BATCH_DWORDS: usize = (PAGES as usize / 4) * (PAGE_SIZE as usize / 4);
 
     /// Makes the pool. Errors: `ENOMEM`, `ENOSPC`.
     pub(crate) fn new(space: &Arc<Space>, dma: &Arc<DmaDevice>) -> Result<Arc<Self>> {
@@ -63,6 +76,9 @@ impl Pool {
                 mapping,
                 backing,
                 population <- new_mutex!(Population::new(0..u64::from(PAGES))?, "ouro_pool"),
+                scratch <- new_mutex!(KVVec::new(), "ouro_scratch"),
+                copies: Atomic::new(0),
+                originals: Atomic::new(0),
             }? Error),
             GFP_KERNEL,
         )
@@ -71,7 +87,7 @@ impl Pool {
     /// Keeps a copy of a batch. Errors: `ENOSPC` as long as others have the room, `EINVAL` for one that
     /// is larger than any may be, `ENOMEM`.
     pub(crate) fn keep(self: &Arc<Self>, dwords: &[u32]) -> Result<Shadow> {
-        if dwords.is_empty() || dwords.len() > Self::MAX_DWORDS {
+        if dwords.is_empty() || dwords.len() > Self::MAX_BATCH_DWORDS {
             return Err(EINVAL);
         }
         let count = (dwords.len() * 4).div_ceil(PAGE_SIZE as usize) as u32;
@@ -88,6 +104,43 @@ impl Pool {
         };
         self.backing.write_words(shadow.offset(), dwords)?;
         Ok(shadow)
+    }
+
+    /// Lets `f` use so many dwords of memory. What is in them at first says nothing. They are kept for the next
+    /// one, so that hardly any submission allocates. Errors: `ENOMEM`; those of `f`.
+    pub(super) fn with_scratch<R>(
+        &self,
+        dwords: usize,
+        f: impl FnOnce(&mut [u32]) -> Result<R>,
+    ) -> Result<R> {
+        let mut scratch = core::mem::take(&mut *self.scratch.lock());
+        if scratch.len() < dwords {
+            scratch.resize(dwords, 0, GFP_KERNEL)?;
+        }
+        let done = f(scratch.get_mut(..dwords).ok_or(EINVAL)?);
+        let mut kept = self.scratch.lock();
+        if kept.len() < scratch.len() {
+            core::mem::swap(&mut *kept, &mut scratch);
+        }
+        // The smaller one goes without the lock.
+        drop(kept);
+        done
+    }
+
+    /// Counts a batch that was checked and published.
+    pub(super) fn count(&self, passed: bool) {
+        let count = match passed {
+            true => &self.copies,
+            false => &self.originals,
+        };
+        count.fetch_add(1, ordering::Relaxed);
+    }
+
+    /// Returns how many batches in objects ran as copies with privilege, and how many as they were without, since
+    /// the driver was bound.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let load = |count: &Atomic<u64>| count.load(ordering::Relaxed);
+        (load(&self.copies), load(&self.originals))
     }
 }
 

@@ -255,6 +255,15 @@ mod tests {
         // V-19: each engine has a checker, of version 10.
         let version = |e: &RingEngine| e.checker().map(|c| c.version());
         assert_eq!(RINGS.map(version), [Some(10); 3]);
+        // Each by its own rules: MFX_WAIT is the video engine's, PIPELINE_SELECT and MI_PREDICATE the render engine's.
+        let passes = |e: &RingEngine, command| {
+            let placed = crate::checker::Placed { goes_on: false };
+            let verdict = e.checker().map(|c| c.check(&[command, 0x0500_0000], &placed, &mut []));
+            verdict == Some(crate::checker::Verdict::Unchanged(2))
+        };
+        assert_eq!(RINGS.map(|e| passes(e, 0x6904_0000)), [true, false, false]);
+        assert_eq!(RINGS.map(|e| passes(e, 0x6800_0000)), [false, false, true]);
+        assert_eq!(RINGS.map(|e| passes(e, 0x0680_0000)), [true, false, false]);
     }
 
     #[test]

@@ -138,6 +138,8 @@ pub(super) fn execbuffer2(
             index: batch,
             start,
             len: len.min(u64::from(u32::MAX)) as u32,
+            // Of what has no length, nobody says where it ends.
+            check: arg.batch_len != 0,
         },
         new_streams,
         trust_presumed: flags & u64::from(abi::I915_EXEC_NO_RELOC) != 0,

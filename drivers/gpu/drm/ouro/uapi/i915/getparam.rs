@@ -91,6 +91,12 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
             Allowed::All | Allowed::Engine => 1,
         },
 
+        // The rules by which batches are checked; 0 where they are not.
+        abi::I915_PARAM_CMD_PARSER_VERSION => {
+            let checkers = topology.engines.iter().filter_map(|e| e.checker());
+            checkers.map(|c| i32::from(c.version())).max().unwrap_or(0)
+        }
+
         abi::I915_PARAM_HAS_SCHEDULER if gpu.has_scheduler() => {
             (abi::I915_SCHEDULER_CAP_ENABLED
                 | abi::I915_SCHEDULER_CAP_PRIORITY
@@ -101,7 +107,6 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         // What it cannot.
         abi::I915_PARAM_HAS_SEMAPHORES
         | abi::I915_PARAM_HAS_SECURE_BATCHES
-        | abi::I915_PARAM_CMD_PARSER_VERSION
         | abi::I915_PARAM_HAS_RESOURCE_STREAMER
         | abi::I915_PARAM_HAS_POOLED_EU
         | abi::I915_PARAM_MIN_EU_IN_POOL
