@@ -52,6 +52,8 @@ static int run_word(const struct gpu *gpu, const struct engine *engine, __u32 co
 	b.words[b.n++] = word;
 	batch_end(&b, gpu->backend);
 	handle = batch_finish(gpu->fd, &b, &eb);
+	/* where batches are checked, the word would be an error; not of a batch without a length */
+	eb.batch_len = 0;
 	eb.flags = engine->ring | I915_EXEC_FENCE_OUT;
 	eb.rsvd1 = context;
 	got = call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, &eb);
