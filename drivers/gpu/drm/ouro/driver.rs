@@ -25,7 +25,7 @@ use ouro_core::{
 };
 use ouro_hw::{
     chips, for_each_chip,
-    generation::{LocalMemory, Mapping, Space, Window as Place},
+    generation::{LocalMemory, Mapping, Translation, Window as Place},
     types::{DmaAddr, GpuAddr, PAGE_SIZE},
     Chip, Iommu, Platform,
 };
@@ -395,7 +395,7 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip, way: &Way) -> Res
     // Where contexts have images, their batches could have a table beside the global one.
     if iommu.may_translate()
         && topology.context.is_some()
-        && matches!(topology.space, Space::Global)
+        && matches!(topology.space, Translation::Global)
     {
         dev_info!(pdev, "no PPGTT: {}\n", Words(iommu));
     }

@@ -14,7 +14,7 @@ pub(crate) mod tenants;
 
 use core::ops::Deref;
 use kernel::{prelude::*, sync::Arc};
-use ouro_hw::{generation::Space as Kind, types::EngineId, EngineClass};
+use ouro_hw::{generation::Translation, types::EngineId, EngineClass};
 use ouro_kernel::pci::{Claim, DmaDevice};
 
 use self::tenants::Tenants;
@@ -116,15 +116,15 @@ impl Gpu {
     /// Bytes of a space that batches are in.
     pub(crate) fn space_size(&self) -> u64 {
         match self.hardware().topology().space {
-            Kind::PerContext { bits, .. } => 1 << bits,
-            Kind::Global | Kind::Aliasing { .. } => self.space().size(),
+            Translation::PerContext { bits, .. } => 1 << bits,
+            Translation::Global | Translation::Aliasing { .. } => self.space().size(),
         }
     }
 
     /// Whether it is a card with memory of its own whose interface is the narrow one of such cards.
     pub(crate) fn is_discrete(&self) -> bool {
         let topology = self.hardware().topology();
-        topology.local.is_some() && matches!(topology.space, Kind::PerContext { .. })
+        topology.local.is_some() && matches!(topology.space, Translation::PerContext { .. })
     }
 
     /// Whether engines take what is most urgent first.

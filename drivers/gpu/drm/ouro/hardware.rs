@@ -18,7 +18,7 @@ use kernel::{
     time::{delay, Delta, Instant, Monotonic},
 };
 use ouro_hw::{
-    generation::{BringUpError, Layout, ResetScope},
+    generation::{DeviceError, Layout, ResetScope},
     io::Timeout,
     report::Report,
     AtomicWait, Chip, Events, Generation, Gt, Hw, Platform, Registers, SleepWait, Topology,
@@ -119,11 +119,11 @@ impl SleepWait for Waits {
 }
 
 /// The error that user space, or the log, gets of a failed bring-up.
-pub(crate) fn errno(error: BringUpError) -> Error {
+pub(crate) fn errno(error: DeviceError) -> Error {
     match error {
-        BringUpError::NoTranslationTable | BringUpError::Unsupported(_) => ENODEV,
-        BringUpError::Gone => ENODEV,
-        BringUpError::Timeout(_) => ETIMEDOUT,
+        DeviceError::NoTranslationTable | DeviceError::Unsupported(_) => ENODEV,
+        DeviceError::Gone => ENODEV,
+        DeviceError::Timeout(_) => ETIMEDOUT,
     }
 }
 
@@ -303,7 +303,7 @@ impl Hardware {
         Ok(())
     }
 
-    fn no_reset(&self, error: BringUpError) -> Error {
+    fn no_reset(&self, error: DeviceError) -> Error {
         dev_err!(self.dev, "reset failed: {}\n", Words(error));
         errno(error)
     }

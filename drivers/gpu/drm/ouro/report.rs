@@ -5,7 +5,7 @@
 use core::fmt::{self, Write as _};
 use kernel::{device::Device, prelude::*};
 use ouro_hw::{
-    generation::{Space, Topology},
+    generation::{Topology, Translation},
     report::Report,
 };
 
@@ -81,9 +81,9 @@ pub(crate) fn topology(dev: &Device, topology: &Topology) {
             }
         }
         let space = match topology.space {
-            Space::Global => "no PPGTT",
-            Space::Aliasing { .. } => "aliasing PPGTT",
-            Space::PerContext { .. } => "a PPGTT for each context",
+            Translation::Global => "no PPGTT",
+            Translation::Aliasing { .. } => "aliasing PPGTT",
+            Translation::PerContext { .. } => "a PPGTT for each context",
         };
         let entries = topology.gtt_entries;
         writeln!(to, "\nGGTT of {entries} entries, {space}")?;

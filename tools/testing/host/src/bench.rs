@@ -27,7 +27,7 @@ use ouro_hw::{
     chips::{self, Chip},
     context::FirstImage,
     engine::{Batch, Emit, EngineMemory, ListEntry, PortEvent, Privilege, Submission, Switch},
-    generation::{BringUpError, Events, Layout, ResetScope, Scanout, Space, Topology},
+    generation::{DeviceError, Events, Layout, ResetScope, Scanout, Topology, Translation},
     gt::Gt,
     io::Hw,
     page_table::{Leaf, PageTable},
@@ -255,12 +255,12 @@ impl Bench {
     }
 
     /// One that was probed only.
-    pub fn stopped(config: Dg2Config) -> Result<Self, BringUpError> {
+    pub fn stopped(config: Dg2Config) -> Result<Self, DeviceError> {
         Self::prepared(config, &|_| {})
     }
 
     /// The same, of a card that `prepare` has changed before it is probed.
-    pub fn prepared(config: Dg2Config, prepare: &dyn Fn(&Dg2)) -> Result<Self, BringUpError> {
+    pub fn prepared(config: Dg2Config, prepare: &dyn Fn(&Dg2)) -> Result<Self, DeviceError> {
         let memory = Arc::new(VecMemory::new(MEMORY));
         let line = Arc::new(Line::default());
         let (aperture, device) = (config.aperture, config.device_id);
@@ -275,7 +275,7 @@ impl Bench {
         let mut gt = Gt::default();
         chip.generation.wake(&windows.hw(), &mut gt, &time)?;
         let topo = chip.generation.probe(&windows.hw(), chip)?;
-        let Space::PerContext { tables, .. } = topo.space else {
+        let Translation::PerContext { tables, .. } = topo.space else {
             panic!("contexts have tables of their own");
         };
         let size = topo.local.expect("it has memory of its own").cpu_visible;
@@ -361,7 +361,7 @@ impl Bench {
     }
 
     /// Brings the device up: for the first time, or after a reset of all.
-    pub fn start(&mut self) -> Result<(), BringUpError> {
+    pub fn start(&mut self) -> Result<(), DeviceError> {
         let layout = Layout {
             scratch: page(MemoryKind::System, SCRATCH),
             directory: None,
@@ -378,7 +378,7 @@ impl Bench {
     }
 
     /// Starts one engine. What it had runs again.
-    pub fn start_engine(&mut self, n: usize) -> Result<(), BringUpError> {
+    pub fn start_engine(&mut self, n: usize) -> Result<(), DeviceError> {
         let port = &mut self.ports[n];
         let mut page = StatusPage(&self.memory, port.status.at);
         port.events.restart(&mut page);
@@ -427,7 +427,7 @@ impl Bench {
     }
 
     /// Resets and starts again. What was on the engines begins anew, without what had completed.
-    pub fn reset(&mut self, scope: ResetScope) -> Result<(), BringUpError> {
+    pub fn reset(&mut self, scope: ResetScope) -> Result<(), DeviceError> {
         let generation = self.chip.generation;
         generation.reset(&self.hw(), scope, &self.time)?;
         let engines: Vec<usize> = match scope {

@@ -17,7 +17,7 @@ use ouro_hw::{
     chips::{self, Chip},
     engine::{Batch, Emit, EngineMemory, Privilege, Submission, Switch},
     fence_regs::Tiling,
-    generation::{BringUpError, Events, Layout, ResetScope, Topology},
+    generation::{DeviceError, Events, Layout, ResetScope, Topology},
     gt::Gt,
     io::Hw,
     page_table::PageTable,
@@ -144,7 +144,7 @@ impl Card {
     }
 
     /// One that was probed only.
-    pub fn stopped(config: R5xxConfig) -> Result<Self, BringUpError> {
+    pub fn stopped(config: R5xxConfig) -> Result<Self, DeviceError> {
         let memory = Arc::new(VecMemory::new(MEMORY));
         let line = Arc::new(Line::default());
         let aperture = config.aperture;
@@ -238,14 +238,14 @@ impl Card {
     }
 
     /// Makes the place of the table fit to be written.
-    pub fn prepare(&self) -> Result<(), BringUpError> {
+    pub fn prepare(&self) -> Result<(), DeviceError> {
         let generation = self.chip.generation;
         generation.gtt_on(&self.hw(), false);
         generation.prepare(&self.hw(), &self.topo, &self.time)
     }
 
     /// Brings the device up after sleep: it has forgotten its registers and its memory.
-    pub fn resume(&mut self) -> Result<(), BringUpError> {
+    pub fn resume(&mut self) -> Result<(), DeviceError> {
         self.prepare()?;
         for (n, entry) in (0..).zip(self.table.clone()) {
             self.write_entry(n, entry);
@@ -254,7 +254,7 @@ impl Card {
     }
 
     /// Brings the device up: for the first time, or after a reset.
-    pub fn start(&mut self) -> Result<(), BringUpError> {
+    pub fn start(&mut self) -> Result<(), DeviceError> {
         let generation = self.chip.generation;
         generation.gtt_on(&self.hw(), false);
         generation.start(&self.windows.hw(), &self.topo, &self.layout, &self.time)?;
@@ -268,7 +268,7 @@ impl Card {
     }
 
     /// Resets and starts again.
-    pub fn reset(&mut self) -> Result<(), BringUpError> {
+    pub fn reset(&mut self) -> Result<(), DeviceError> {
         let generation = self.chip.generation;
         generation.reset(&self.windows.hw(), ResetScope::All, &self.time)?;
         self.start()

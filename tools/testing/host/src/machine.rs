@@ -10,7 +10,7 @@ use gpu_model::{
 use ouro_hw::{
     chips::{self, Chip},
     engine::{Batch, Emit, EngineMemory, Privilege, Submission, Switch},
-    generation::{BringUpError, Events, Layout, ResetScope, Scanout, Space, Topology},
+    generation::{DeviceError, Events, Layout, ResetScope, Scanout, Topology, Translation},
     gt::Gt,
     io::Hw,
     ring::{Commands, Ring},
@@ -169,7 +169,7 @@ impl Machine {
     }
 
     /// A machine whose device was probed only.
-    pub fn stopped(setup: &Setup) -> Result<Self, BringUpError> {
+    pub fn stopped(setup: &Setup) -> Result<Self, DeviceError> {
         let memory = Arc::new(VecMemory::new(MEMORY));
         let line = Arc::new(Line::default());
         let gpu = Arc::new(RingGpu::new(
@@ -196,13 +196,13 @@ impl Machine {
             cache: CacheLevel::Coherent,
         };
         let directory = match topo.space {
-            Space::Aliasing {
+            Translation::Aliasing {
                 directories, align, ..
             } => {
                 let slot = (topo.gtt_entries - directories) / align * align;
                 Some(GgttAddr(slot * PAGE_SIZE))
             }
-            Space::Global | Space::PerContext { .. } => None,
+            Translation::Global | Translation::PerContext { .. } => None,
         };
         let mut machine = Self {
             gpu,
@@ -247,7 +247,7 @@ impl Machine {
     }
 
     /// Brings the device up: for the first time, or after a reset of all.
-    pub fn start(&mut self) -> Result<(), BringUpError> {
+    pub fn start(&mut self) -> Result<(), DeviceError> {
         let hw = self.windows.hw();
         let generation = self.chip.generation;
         generation.start(&hw, &self.topo, &self.layout, &self.time)?;
@@ -261,14 +261,14 @@ impl Machine {
     }
 
     /// Starts one engine with an empty ring.
-    pub fn start_engine(&mut self, n: usize) -> Result<(), BringUpError> {
+    pub fn start_engine(&mut self, n: usize) -> Result<(), DeviceError> {
         self.ports[n].ring.clear();
         let engine = self.topo.engines[n];
         engine.start(&self.windows.hw(), &self.ports[n].mem, &self.time)
     }
 
     /// Resets all engines, and starts again.
-    pub fn reset(&mut self) -> Result<(), BringUpError> {
+    pub fn reset(&mut self) -> Result<(), DeviceError> {
         let generation = self.chip.generation;
         generation.reset(&self.windows.hw(), ResetScope::All, &self.time)?;
         self.start()
@@ -297,7 +297,7 @@ impl Machine {
         for index in (0..self.topo.gtt_entries).filter(|index| !kept(*index)) {
             self.write_entry(index, scratch);
         }
-        let (Some(slot), Space::Aliasing { directories, .. }) =
+        let (Some(slot), Translation::Aliasing { directories, .. }) =
             (self.layout.directory, self.topo.space)
         else {
             return;
@@ -408,7 +408,7 @@ impl Machine {
     }
 
     /// Emits and starts a request, without running it.
-    pub fn submit(&mut self, n: usize, work: &Work<'_>) -> Result<Seqno, BringUpError> {
+    pub fn submit(&mut self, n: usize, work: &Work<'_>) -> Result<Seqno, DeviceError> {
         let tail = self.queue(n, work);
         let engine = self.topo.engines[n];
         engine.submit(&self.windows.hw(), &mut self.gt, tail, &self.time)?;

@@ -13,7 +13,7 @@ use ouro_cross::{
 use ouro_hw::{
     chips,
     engine::EventArea,
-    generation::{BringUpError, ResetScope},
+    generation::{DeviceError, ResetScope},
     types::{EngineClass, Seqno},
     SleepWait,
 };
@@ -89,7 +89,7 @@ fn a_locked_card_is_refused() {
         locked: true,
         ..Dg2Config::default()
     });
-    let Err(BringUpError::Unsupported(why)) = bench.map(|_| ()) else {
+    let Err(DeviceError::Unsupported(why)) = bench.map(|_| ()) else {
         panic!("it is refused");
     };
     assert!(why.contains("GuC"), "{why}");
@@ -192,9 +192,9 @@ fn a_card_that_is_gone_is_found_out() {
     let mut bench = Bench::default();
     let context = bench.context(1);
     bench.gpu.remove();
-    assert_eq!(bench.start(), Err(BringUpError::Gone));
-    assert_eq!(bench.reset(ResetScope::All), Err(BringUpError::Gone));
-    assert_eq!(bench.reset(ResetScope::Engine(1)), Err(BringUpError::Gone));
+    assert_eq!(bench.start(), Err(DeviceError::Gone));
+    assert_eq!(bench.reset(ResetScope::All), Err(DeviceError::Gone));
+    assert_eq!(bench.reset(ResetScope::Engine(1)), Err(DeviceError::Gone));
     bench.submit(context, &Work::default());
     bench.run();
     assert_eq!(bench.done(context), Seqno(0));
@@ -215,7 +215,7 @@ fn a_card_that_does_not_wake_is_named() {
         });
     };
     let bench = Bench::prepared(Dg2Config::default(), &stuck);
-    let error = BringUpError::Timeout("FORCEWAKE_ACK_GT");
+    let error = DeviceError::Timeout("FORCEWAKE_ACK_GT");
     assert_eq!(bench.map(|_| ()).err(), Some(error));
 }
 
@@ -223,7 +223,7 @@ fn a_card_that_does_not_wake_is_named() {
 fn a_mailbox_that_stays_busy_is_named() {
     let mut bench = Bench::stopped(Dg2Config::default()).unwrap();
     bench.gpu.inject(Fault::once(Kind::StuckPcode));
-    assert!(matches!(bench.start(), Err(BringUpError::Timeout(_))));
+    assert!(matches!(bench.start(), Err(DeviceError::Timeout(_))));
 }
 
 #[test]

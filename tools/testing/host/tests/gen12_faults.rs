@@ -11,7 +11,7 @@ use ouro_cross::{
     program::{self, Space, USER},
 };
 use ouro_hw::{
-    generation::{BringUpError, ResetScope},
+    generation::{DeviceError, ResetScope},
     report::Report,
     types::Seqno,
 };
@@ -202,7 +202,7 @@ fn a_reset_that_never_ends_is_told() {
         times: 0,
         ..Fault::once(Kind::StuckReset)
     });
-    let stuck = BringUpError::Timeout("GDRST");
+    let stuck = DeviceError::Timeout("GDRST");
     assert_eq!(bench.reset(ResetScope::All), Err(stuck));
     assert_eq!(bench.reset(ResetScope::Engine(BCS)), Err(stuck));
 }

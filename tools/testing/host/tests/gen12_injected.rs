@@ -12,7 +12,7 @@ use ouro_cross::{
     program::{self, Space},
 };
 use ouro_hw::{
-    generation::{BringUpError, ResetScope},
+    generation::{DeviceError, ResetScope},
     types::Seqno,
 };
 
@@ -153,7 +153,7 @@ fn registers_that_read_garbage_hang_nothing() {
             // It stops, or is said not to have.
             let reset = bench.reset(ResetScope::All);
             assert!(
-                matches!(reset, Ok(()) | Err(BringUpError::Timeout(_))),
+                matches!(reset, Ok(()) | Err(DeviceError::Timeout(_))),
                 "{kind:?} {reset:?}"
             );
             bench.reset(ResetScope::All).unwrap();
@@ -174,12 +174,12 @@ fn a_card_that_goes_away_at_any_time_is_found_out() {
         let mut bench = match bench {
             Ok(bench) => bench,
             Err(error) => {
-                assert_eq!(error, BringUpError::Gone, "at {skip}");
+                assert_eq!(error, DeviceError::Gone, "at {skip}");
                 continue;
             }
         };
         if let Err(error) = bench.start() {
-            assert_eq!(error, BringUpError::Gone, "at {skip}");
+            assert_eq!(error, DeviceError::Gone, "at {skip}");
             continue;
         }
         // It went behind the last look, or will do so.
@@ -191,7 +191,7 @@ fn a_card_that_goes_away_at_any_time_is_found_out() {
         }
         assert_eq!(
             bench.reset(ResetScope::All),
-            Err(BringUpError::Gone),
+            Err(DeviceError::Gone),
             "at {skip}"
         );
     }

@@ -8,7 +8,7 @@ use gpu_model::{
 };
 use ouro_cross::machine::{Machine, Setup, Work, BCS, RCS, VCS};
 use ouro_hw::{
-    generation::{BringUpError, ResetScope, Space, Swizzle},
+    generation::{DeviceError, ResetScope, Swizzle, Translation},
     gt::Gt,
 };
 
@@ -44,7 +44,7 @@ fn the_topology_is_the_models() {
         };
         assert_eq!(m.topo.swizzle, expected);
         assert!(m.topo.context_bytes >= 4096);
-        assert!(matches!(m.topo.space, Space::Aliasing { .. }));
+        assert!(matches!(m.topo.space, Translation::Aliasing { .. }));
         assert_eq!(m.topo.revision, 9);
         m.assert_lawful();
     }
@@ -160,7 +160,7 @@ fn nothing_is_submitted_to_a_sleeping_device() {
             inline: &[],
         },
     );
-    assert_eq!(r, Err(BringUpError::Unsupported("asleep")));
+    assert_eq!(r, Err(DeviceError::Unsupported("asleep")));
     m.assert_lawful();
 }
 
@@ -172,7 +172,7 @@ fn a_device_that_does_not_wake_up_says_so() {
     m.gpu.inject(Fault::once(Kind::StuckForcewake).forever());
     // The old request is let go first; its answer goes away, and the new one never comes.
     let r = generation.wake(&m.windows.hw(), &mut gt, &m.time);
-    assert_eq!(r, Err(BringUpError::Timeout("FORCEWAKE_ACK")));
+    assert_eq!(r, Err(DeviceError::Timeout("FORCEWAKE_ACK")));
     assert!(!gt.awake);
 }
 
@@ -198,7 +198,7 @@ fn no_engine_is_reset_alone() {
             .chip
             .generation
             .reset(&m.hw(), ResetScope::Engine(n), &m.time);
-        let unsupported = BringUpError::Unsupported("reset of an engine alone");
+        let unsupported = DeviceError::Unsupported("reset of an engine alone");
         assert_eq!(r, Err(unsupported));
         assert_eq!(m.gpu.counter(Counter::Resets), before);
         every_engine_works(&mut m);
@@ -235,7 +235,7 @@ fn a_head_that_does_not_take_what_is_written_is_written_again() {
     }
     let mut m = Machine::default();
     m.gpu.inject(Fault::once(Kind::DeafHead).forever());
-    assert_eq!(m.reset(), Err(BringUpError::Timeout("RING_HEAD")));
+    assert_eq!(m.reset(), Err(DeviceError::Timeout("RING_HEAD")));
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn a_stuck_reset_is_told() {
     let mut m = Machine::default();
     m.gpu.inject(Fault::once(Kind::StuckReset).forever());
     let r = m.reset();
-    assert_eq!(r, Err(BringUpError::Timeout("GDRST")));
+    assert_eq!(r, Err(DeviceError::Timeout("GDRST")));
 }
 
 #[test]
@@ -280,36 +280,33 @@ fn a_card_that_is_gone_is_gone_everywhere() {
     m.gpu.remove();
     let generation = m.chip.generation;
     let hw = m.windows.hw();
-    assert_eq!(
-        generation.probe(&hw, m.chip).err(),
-        Some(BringUpError::Gone)
-    );
+    assert_eq!(generation.probe(&hw, m.chip).err(), Some(DeviceError::Gone));
     assert_eq!(
         generation.start(&hw, &m.topo, &m.layout, &m.time),
-        Err(BringUpError::Gone)
+        Err(DeviceError::Gone)
     );
     for n in [RCS, BCS, VCS] {
         let engine = m.topo.engines[n];
-        assert_eq!(engine.stop(&hw, &m.time), Err(BringUpError::Gone));
+        assert_eq!(engine.stop(&hw, &m.time), Err(DeviceError::Gone));
         assert_eq!(
             engine.start(&hw, &m.ports[n].mem, &m.time),
-            Err(BringUpError::Gone)
+            Err(DeviceError::Gone)
         );
         assert!(!engine.kick(&hw));
     }
     assert_eq!(
         generation.reset(&hw, ResetScope::All, &m.time),
-        Err(BringUpError::Gone)
+        Err(DeviceError::Gone)
     );
     assert!(!generation.irq_ack(&hw).ours);
     let mut gt = Gt::default();
     assert_eq!(
         generation.wake(&hw, &mut gt, &m.time),
-        Err(BringUpError::Gone)
+        Err(DeviceError::Gone)
     );
     // A posted write to a card that is gone is lost silently; running out of counted room is not.
     m.gt.fifo = 0;
-    assert_eq!(m.submit(BCS, &Work::batch(0x1000)), Err(BringUpError::Gone));
+    assert_eq!(m.submit(BCS, &Work::batch(0x1000)), Err(DeviceError::Gone));
     generation.stop(&m.windows.hw());
 }
 

@@ -263,7 +263,7 @@ fn a_full_fifo_is_waited_for_and_then_told() {
     let r = m.submit(RCS, &EMPTY);
     assert_eq!(
         r,
-        Err(ouro_hw::generation::BringUpError::Timeout("GTFIFOCTL"))
+        Err(ouro_hw::generation::DeviceError::Timeout("GTFIFOCTL"))
     );
     m.assert_lawful();
 }

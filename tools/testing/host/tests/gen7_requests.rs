@@ -4,7 +4,7 @@
 use ouro_cross::machine::{Machine, Setup, Work, BCS, RCS, VCS};
 use ouro_hw::{
     engine::{Privilege, Switch},
-    generation::{ResetScope, Space},
+    generation::{ResetScope, Translation},
     ring::Commands,
 };
 
@@ -67,7 +67,7 @@ fn register(m: &mut Machine, offset: u32) -> u32 {
 fn all_chips_come_up_and_work() {
     for chip in ouro_hw::chips::of("gen7") {
         let mut m = Machine::new(&setup(chip.device));
-        assert!(matches!(m.topo.space, Space::Aliasing { .. }));
+        assert!(matches!(m.topo.space, Translation::Aliasing { .. }));
         assert_eq!(m.topo.fences.map(|f| f.count()), Some(32));
         every_engine_works(&mut m);
         lawful(&m);
@@ -80,7 +80,7 @@ fn behind_an_iommu_there_is_a_directory_all_the_same() {
         iommu: true,
         ..setup(0x0162)
     });
-    assert!(matches!(m.topo.space, Space::Aliasing { .. }));
+    assert!(matches!(m.topo.space, Translation::Aliasing { .. }));
     every_engine_works(&mut m);
     lawful(&m);
 }

@@ -15,7 +15,7 @@ use ouro_cross::{
     card::{config, Job},
     Card,
 };
-use ouro_hw::{generation::BringUpError, types::Seqno, Platform};
+use ouro_hw::{generation::DeviceError, types::Seqno, Platform};
 
 const CHIPS: [&str; 3] = ["rv515", "r520", "r580"];
 
@@ -102,8 +102,8 @@ fn bring_up_again_and_again() {
 fn a_card_that_is_gone_is_found_out() {
     let mut card = Card::new("rv515");
     card.gpu.remove();
-    assert_eq!(card.start(), Err(BringUpError::Gone));
-    assert_eq!(card.reset(), Err(BringUpError::Gone));
+    assert_eq!(card.start(), Err(DeviceError::Gone));
+    assert_eq!(card.reset(), Err(DeviceError::Gone));
     card.submit(&NOTHING);
     card.run();
     assert_eq!(card.done(), Seqno(0));
@@ -148,7 +148,7 @@ fn always(kind: Kind) -> Fault {
 
 #[test]
 fn a_card_that_is_not_posted_gets_no_table() {
-    let gone = Err(BringUpError::Unsupported("not set up by its firmware"));
+    let gone = Err(DeviceError::Unsupported("not set up by its firmware"));
     for name in CHIPS {
         // It sleeps, and nobody runs its firmware when it wakes.
         let mut card = Card::new(name);

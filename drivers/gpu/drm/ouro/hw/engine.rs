@@ -4,7 +4,7 @@
 use crate::{
     checker::Checker,
     context::Context,
-    generation::BringUpError,
+    generation::DeviceError,
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
     report::Activity,
@@ -99,10 +99,10 @@ pub struct EngineMemory {
     pub status: GgttAddr,
     /// A page that flushes write to and nobody reads.
     pub scratch: GgttAddr,
-    /// The first slot of the directory, where the space is [`Space::Aliasing`]: what
+    /// The first slot of the directory, where the space is [`Translation::Aliasing`]: what
     /// [`Layout::directory`] says, once more, since it is loaded when an engine starts.
     ///
-    /// [`Space::Aliasing`]: crate::generation::Space::Aliasing
+    /// [`Translation::Aliasing`]: crate::generation::Translation::Aliasing
     /// [`Layout::directory`]: crate::generation::Layout::directory
     pub directory: Option<GgttAddr>,
     /// What [`Topology::card`](crate::generation::Topology::card) says.
@@ -237,16 +237,16 @@ pub trait Engine: Sync {
         hw: &Hw<'_>,
         mem: &EngineMemory,
         wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError>;
+    ) -> Result<(), DeviceError>;
     /// The name of a register that does not hold what [`start`](Engine::start) has set it to, if there is one.
     /// Reads registers. The device is awake.
     fn lost(&self, hw: &Hw<'_>) -> Option<&'static str> {
         let _ = hw;
         None
     }
-    /// Stops it, in whatever state it is. The device is awake. A [`BringUpError::Timeout`] says that
+    /// Stops it, in whatever state it is. The device is awake. A [`DeviceError::Timeout`] says that
     /// it was not idle: it was cut off, and only a reset makes it usable again.
-    fn stop(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError>;
+    fn stop(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError>;
 
     /// Writes what a request becomes: invalidate, context, batch start, flush, store of the
     /// number, interrupt. Pure. Ends on a quadword. An engine whose description says that it has no
@@ -267,7 +267,7 @@ pub trait Engine: Sync {
         gt: &mut Gt,
         what: Submission<'_>,
         wait: &dyn AtomicWait,
-    ) -> Result<(), BringUpError>;
+    ) -> Result<(), DeviceError>;
 
     /// Decodes an entry of [`EngineDesc::events`]. Pure. `None` for one that says nothing about
     /// contexts, and where there are none.

@@ -81,7 +81,7 @@ pub struct Scanout {
 
 /// How batches are translated.
 #[derive(Clone, Copy)]
-pub enum Space {
+pub enum Translation {
     /// By the global table, which all share.
     Global,
     /// By a table of tables that repeats the global one, entry for entry (the same address means
@@ -149,7 +149,7 @@ pub struct Topology {
     /// The format of the global table, and of those that repeat it.
     pub pages: &'static dyn PageTable,
     /// How batches are translated.
-    pub space: Space,
+    pub space: Translation,
     /// Bytes of the aperture that the CPU sees.
     pub aperture: u64,
     /// Detiling fences, where the chip has them.
@@ -199,7 +199,7 @@ impl Topology {
     /// Whether a batch without privilege reaches only the objects that its address space maps, so that it may run as
     /// user space wrote it. By the global table it reaches what all have.
     pub fn confines(&self) -> bool {
-        !matches!(self.space, Space::Global)
+        !matches!(self.space, Translation::Global)
     }
 
     /// What user space calls an engine: its class, and its number among those of the class that this card has.
@@ -216,13 +216,13 @@ impl Topology {
 pub struct Layout {
     /// The page behind every hole.
     pub scratch: Page,
-    /// The first slot of the global table that holds the directory, where [`Space::Aliasing`].
+    /// The first slot of the global table that holds the directory, where [`Translation::Aliasing`].
     pub directory: Option<GgttAddr>,
 }
 
 /// Why a card cannot be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum BringUpError {
+pub enum DeviceError {
     /// The firmware gave it no translation table.
     NoTranslationTable,
     /// It reads all ones.
@@ -233,15 +233,15 @@ pub enum BringUpError {
     Unsupported(&'static str),
 }
 
-impl fmt::Display for BringUpError {
+impl fmt::Display for DeviceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BringUpError::NoTranslationTable => {
+            DeviceError::NoTranslationTable => {
                 f.write_str("no translation table from the firmware")
             }
-            BringUpError::Gone => f.write_str("it is gone: registers read all ones"),
-            BringUpError::Timeout(register) => write!(f, "no answer in time: {register}"),
-            BringUpError::Unsupported(what) => write!(f, "not supported: {what}"),
+            DeviceError::Gone => f.write_str("it is gone: registers read all ones"),
+            DeviceError::Timeout(register) => write!(f, "no answer in time: {register}"),
+            DeviceError::Unsupported(what) => write!(f, "not supported: {what}"),
         }
     }
 }
@@ -295,7 +295,7 @@ pub trait Generation: Sync {
     /// Bits of an address that the device can put on the bus.
     fn dma_bits(&self) -> u8;
     /// Looks what the chip has. Changes nothing in it.
-    fn probe(&self, hw: &Hw<'_>, chip: &Chip) -> Result<Topology, BringUpError>;
+    fn probe(&self, hw: &Hw<'_>, chip: &Chip) -> Result<Topology, DeviceError>;
 
     /// Finds the planes of the display that the firmware left on, before anything of the device is written.
     /// The core keeps their entries and memory as they are, as long as the driver is bound and after it, so
@@ -313,7 +313,7 @@ pub trait Generation: Sync {
         hw: &Hw<'_>,
         topo: &Topology,
         wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         let _ = (hw, topo, wait);
         Ok(())
     }
@@ -329,12 +329,12 @@ pub trait Generation: Sync {
         topo: &Topology,
         layout: &Layout,
         wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError>;
+    ) -> Result<(), DeviceError>;
     /// Leaves the device quiet: interrupts off, nothing pending.
     fn stop(&self, hw: &Hw<'_>);
 
     /// Wakes the device, so that posted writes reach it. Nothing if it is awake.
-    fn wake(&self, hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<(), BringUpError>;
+    fn wake(&self, hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<(), DeviceError>;
     /// Lets it sleep.
     fn sleep(&self, hw: &Hw<'_>, gt: &mut Gt);
 
@@ -351,12 +351,8 @@ pub trait Generation: Sync {
 
     /// Resets. The engines must be started again after it; after a reset of all, run
     /// [`start`](Generation::start) first.
-    fn reset(
-        &self,
-        hw: &Hw<'_>,
-        what: ResetScope,
-        wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError>;
+    fn reset(&self, hw: &Hw<'_>, what: ResetScope, wait: &dyn SleepWait)
+        -> Result<(), DeviceError>;
 
     /// Switches the global table on or off, where it can be off: on when its entries are good and the device
     /// was started. Under the lock of the `Gt`, as [`gtt_flush`](Generation::gtt_flush).
@@ -389,7 +385,7 @@ pub trait Generation: Sync {
         hw: &Hw<'_>,
         topo: &Topology,
         wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         let _ = (hw, topo, wait);
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! None of the registers that are waited for can read all ones while the card is there.
 
 use crate::{
-    generation::BringUpError,
+    generation::DeviceError,
     io::{AtomicWait, Registers, SleepWait},
 };
 
@@ -22,9 +22,9 @@ fn look(
     regs: &dyn Registers,
     reg: Named,
     done: &dyn Fn(u32) -> bool,
-) -> Option<Result<u32, BringUpError>> {
+) -> Option<Result<u32, DeviceError>> {
     match regs.read32(reg.offset) {
-        u32::MAX => Some(Err(BringUpError::Gone)),
+        u32::MAX => Some(Err(DeviceError::Gone)),
         value if done(value) => Some(Ok(value)),
         _ => None,
     }
@@ -37,8 +37,8 @@ pub(crate) fn sleeping(
     reg: Named,
     micros: u32,
     done: &dyn Fn(u32) -> bool,
-) -> Result<u32, BringUpError> {
-    let mut result = Err(BringUpError::Timeout(reg.name));
+) -> Result<u32, DeviceError> {
+    let mut result = Err(DeviceError::Timeout(reg.name));
     // Whether it was in time is in `result` too.
     let _ = wait.poll(micros, &mut || match look(regs, reg, done) {
         Some(r) => {
@@ -57,8 +57,8 @@ pub(crate) fn spinning(
     reg: Named,
     micros: u32,
     done: &dyn Fn(u32) -> bool,
-) -> Result<u32, BringUpError> {
-    let mut result = Err(BringUpError::Timeout(reg.name));
+) -> Result<u32, DeviceError> {
+    let mut result = Err(DeviceError::Timeout(reg.name));
     let _ = wait.spin(micros, &mut || match look(regs, reg, done) {
         Some(r) => {
             result = r;
@@ -92,13 +92,13 @@ mod tests {
     #[test]
     fn late_and_gone_differ() {
         let mock = Mock::default();
-        let late = Err(BringUpError::Timeout("REG"));
+        let late = Err(DeviceError::Timeout("REG"));
         assert_eq!(sleeping(&mock, &mock, REG, 1, &|v| v == 7), late);
         assert_eq!(spinning(&mock, &mock, REG, 1, &|v| v == 7), late);
         mock.gone.set(true);
         mock.take();
         // Even where all ones would be taken for an answer, and without waiting.
-        let gone = Err(BringUpError::Gone);
+        let gone = Err(DeviceError::Gone);
         assert_eq!(sleeping(&mock, &mock, REG, 1, &|_| true), gone);
         assert_eq!(spinning(&mock, &mock, REG, 1, &|_| true), gone);
         assert_eq!(mock.take(), [Access::R(0x40); 2]);

@@ -8,7 +8,7 @@
 use kernel::{prelude::*, sync::Arc};
 use ouro_core::range::Want;
 use ouro_hw::{
-    generation::{Layout, Space as Kind},
+    generation::{Layout, Translation},
     types::{CacheLevel, DmaAddr, GgttAddr, MemoryKind, Page, PAGE_SIZE},
 };
 use ouro_kernel::{pages::DmaPages, pci::DmaDevice, Caching};
@@ -53,7 +53,7 @@ impl Global {
         let page = system(scratch.address(0).ok_or(EINVAL)?);
         let mut tables = None;
         let mut directory = None;
-        if let Kind::Aliasing { directories, align } = topology.space {
+        if let Translation::Aliasing { directories, align } = topology.space {
             let pages = DmaPages::new(dma, directories as usize, Caching::WriteBack)?;
             let filled = topology.pages.entry(page) as u32;
             for at in (0..pages.len() * PAGE_SIZE as usize).step_by(ENTRY) {

@@ -14,7 +14,7 @@ use kernel::{
 };
 use ouro_core::range::Want;
 use ouro_hw::{
-    generation::{Layout, Space as Kind},
+    generation::{Layout, Translation},
     page_table::{Leaf, PageTable},
     types::{CacheLevel, DmaAddr, GgttAddr, GpuAddr, MemoryKind, Page, PAGE_SIZE},
 };
@@ -246,7 +246,7 @@ impl<T: Tenant> Space<T> {
         dma: &Arc<DmaDevice>,
         store: &Arc<TableStore>,
     ) -> Result<Arc<Self>> {
-        let Kind::PerContext { bits, tables } = hardware.topology().space else {
+        let Translation::PerContext { bits, tables } = hardware.topology().space else {
             return Err(ENODEV);
         };
         let pages = 1u64 << (bits - PAGE_SIZE.ilog2() as u8);

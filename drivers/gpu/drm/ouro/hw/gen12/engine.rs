@@ -17,7 +17,7 @@ use crate::{
         Emit, Engine, EngineDesc, EngineMemory, EventArea, PageCopy, PageFill, PortEvent, PortKind,
         Submission,
     },
-    generation::BringUpError,
+    generation::DeviceError,
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
     report::Activity,
@@ -167,14 +167,14 @@ impl ListEngine {
 
     /// Has its parser stop and fetch nothing ahead (workaround 22011802037), and waits until it has (J13).
     /// One whose ring is empty has, whatever it says: upstream has seen that the idle bit does not come.
-    fn halt(&self, hw: &Hw<'_>, micros: u32, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+    fn halt(&self, hw: &Hw<'_>, micros: u32, wait: &dyn SleepWait) -> Result<(), DeviceError> {
         self.write(hw, regs::MI_MODE, masked(regs::MI_MODE_STOP, 0));
         let no_prefetch = masked(regs::GFX_MODE_NO_PREFETCH, 0);
         self.write(hw, regs::GFX_MODE, no_prefetch);
         let mode = self.named(regs::MI_MODE, "MI_MODE");
         let stopped = |v| v & regs::MI_MODE_IDLE != 0;
         match poll::sleeping(hw.regs, wait, mode, micros, &stopped) {
-            Err(BringUpError::Timeout(_)) if self.is_empty(hw) => Ok(()),
+            Err(DeviceError::Timeout(_)) if self.is_empty(hw) => Ok(()),
             other => other.map(|_| ()),
         }
     }
@@ -187,9 +187,9 @@ impl ListEngine {
     }
 
     /// Stops it before a reset: whether it could does not matter.
-    pub(super) fn halt_hung(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+    pub(super) fn halt_hung(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
         match self.halt(hw, HUNG_MICROS, wait) {
-            Err(BringUpError::Timeout(_)) => Ok(()),
+            Err(DeviceError::Timeout(_)) => Ok(()),
             other => other,
         }
     }
@@ -217,7 +217,7 @@ impl Engine for ListEngine {
         hw: &Hw<'_>,
         mem: &EngineMemory,
         wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         self.halt(hw, STOP_MICROS, wait)?;
         self.write(hw, regs::HWSTAM, u32::MAX);
         self.write(hw, regs::HWS_PGA, mem.status.0);
@@ -242,7 +242,7 @@ impl Engine for ListEngine {
         let mode = masked(0, regs::MI_MODE_STOP | regs::MI_MODE_NESTED);
         self.write(hw, regs::MI_MODE, mode);
         if self.read(hw, regs::HWS_PGA) == u32::MAX {
-            return Err(BringUpError::Gone);
+            return Err(DeviceError::Gone);
         }
         Ok(())
     }
@@ -251,7 +251,7 @@ impl Engine for ListEngine {
         settings::lost(self, hw)
     }
 
-    fn stop(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+    fn stop(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
         let stopped = self.halt(hw, STOP_MICROS, wait);
         self.write(hw, regs::IMR, u32::MAX);
         stopped
@@ -272,7 +272,7 @@ impl Engine for ListEngine {
         gt: &mut Gt,
         what: Submission<'_>,
         _wait: &dyn AtomicWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         submit::submit(self, hw, gt, what)
     }
 
@@ -438,13 +438,13 @@ mod tests {
         mock.set(0x2_2034, 0x0020_0040);
         mock.set(0x2_2030, 0x48);
         let r = BCS0.start(&mock.hw(), &MEM, &mock);
-        assert_eq!(r, Err(BringUpError::Timeout("MI_MODE")));
+        assert_eq!(r, Err(DeviceError::Timeout("MI_MODE")));
         let r = BCS0.stop(&mock.hw(), &mock);
-        assert_eq!(r, Err(BringUpError::Timeout("MI_MODE")));
+        assert_eq!(r, Err(DeviceError::Timeout("MI_MODE")));
         assert_eq!(mock.written(0x2_20a8), [0xffff_ffff]);
         mock.gone.set(true);
         let r = BCS0.start(&mock.hw(), &MEM, &mock);
-        assert_eq!(r, Err(BringUpError::Gone));
+        assert_eq!(r, Err(DeviceError::Gone));
     }
 
     #[test]

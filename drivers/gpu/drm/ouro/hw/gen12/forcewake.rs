@@ -7,7 +7,7 @@
 
 use super::{engine::Well, fuses, poll, regs::masked};
 use crate::{
-    generation::BringUpError,
+    generation::DeviceError,
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
 };
@@ -60,14 +60,14 @@ fn units(hw: &Hw<'_>) -> impl Iterator<Item = Unit> {
 }
 
 /// Waits until a unit's answer has a bit, or has it no more.
-type Answered<'a> = dyn Fn(poll::Named, u16, bool) -> Result<u32, BringUpError> + 'a;
+type Answered<'a> = dyn Fn(poll::Named, u16, bool) -> Result<u32, DeviceError> + 'a;
 
 const fn says(answer: u32, bit: u16, on: bool) -> bool {
     (answer & bit as u32 != 0) == on
 }
 
 /// Writes the driver's bit of a request, and waits for the answer.
-fn ask(hw: &Hw<'_>, unit: &Unit, on: bool, answered: &Answered<'_>) -> Result<(), BringUpError> {
+fn ask(hw: &Hw<'_>, unit: &Unit, on: bool, answered: &Answered<'_>) -> Result<(), DeviceError> {
     let write = |bit: u16, on| {
         let value = if on { masked(bit, 0) } else { masked(0, bit) };
         hw.regs.write32(unit.request, value);
@@ -76,7 +76,7 @@ fn ask(hw: &Hw<'_>, unit: &Unit, on: bool, answered: &Answered<'_>) -> Result<()
     match answered(unit.answer, DRIVER, on) {
         // An answer can be lost where the request meets a wake-up of the device's own; another request is
         // answered, and the first one's answer is seen with it.
-        Err(BringUpError::Timeout(_)) => {
+        Err(DeviceError::Timeout(_)) => {
             write(FALLBACK, true);
             let seen = answered(unit.answer, FALLBACK, true)
                 .and_then(|_| answered(unit.answer, DRIVER, on));
@@ -89,11 +89,11 @@ fn ask(hw: &Hw<'_>, unit: &Unit, on: bool, answered: &Answered<'_>) -> Result<()
 
 /// Wakes a unit that was let go. The answer to a request of before goes late: it would be taken for one to
 /// this request, and the unit be written to while it falls asleep.
-fn rouse(hw: &Hw<'_>, unit: &Unit, answered: &Answered<'_>) -> Result<(), BringUpError> {
+fn rouse(hw: &Hw<'_>, unit: &Unit, answered: &Answered<'_>) -> Result<(), DeviceError> {
     let now = hw.regs.read32(unit.answer.offset);
     if now != u32::MAX && says(now, DRIVER, true) {
         match ask(hw, unit, false, answered) {
-            Err(BringUpError::Timeout(_)) => {
+            Err(DeviceError::Timeout(_)) => {
                 hw.platform
                     .warn("a unit of the card did not go to sleep when it was let go");
             }
@@ -104,7 +104,7 @@ fn rouse(hw: &Hw<'_>, unit: &Unit, answered: &Answered<'_>) -> Result<(), BringU
 }
 
 /// Wakes it.
-pub(super) fn wake(hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<(), BringUpError> {
+pub(super) fn wake(hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<(), DeviceError> {
     if gt.awake {
         return Ok(());
     }
@@ -131,7 +131,7 @@ pub(super) fn sleep(hw: &Hw<'_>, gt: &mut Gt) {
 /// Makes sure that it is awake and stays so, where `Gt` cannot be had: a reset may have lost requests, and
 /// what the card has was not known when it was first woken. Units that are asked for already are not let go:
 /// others may be at work in them.
-pub(super) fn hold(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+pub(super) fn hold(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     for unit in units(hw) {
         ask(hw, &unit, true, &|answer, bit, on| {
             poll::sleeping(hw.regs, wait, answer, MICROS, &|v| says(v, bit, on))
@@ -263,9 +263,9 @@ mod tests {
         mock.fix(0x0d84, 0);
         let mut gt = Gt::default();
         let r = wake(&mock.hw(), &mut gt, &mock);
-        assert_eq!(r, Err(BringUpError::Timeout("FORCEWAKE_ACK_RENDER")));
+        assert_eq!(r, Err(DeviceError::Timeout("FORCEWAKE_ACK_RENDER")));
         assert!(!gt.awake);
         mock.gone.set(true);
-        assert_eq!(wake(&mock.hw(), &mut gt, &mock), Err(BringUpError::Gone));
+        assert_eq!(wake(&mock.hw(), &mut gt, &mock), Err(DeviceError::Gone));
     }
 }

@@ -46,7 +46,7 @@ mod workarounds;
 use crate::{
     chips::Chip,
     generation::{
-        BringUpError, Events, Generation, Layout, Mapping, ResetScope, Scanout, Topology, Window,
+        DeviceError, Events, Generation, Layout, Mapping, ResetScope, Scanout, Topology, Window,
         Windows,
     },
     gt::Gt,
@@ -111,7 +111,7 @@ impl Generation for Gen12 {
         pte::DMA_BITS
     }
 
-    fn probe(&self, hw: &Hw<'_>, _chip: &Chip) -> Result<Topology, BringUpError> {
+    fn probe(&self, hw: &Hw<'_>, _chip: &Chip) -> Result<Topology, DeviceError> {
         topology::probe(hw, self.0)
     }
 
@@ -125,7 +125,7 @@ impl Generation for Gen12 {
         _topo: &Topology,
         _layout: &Layout,
         wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         interrupts::off(hw);
         forcewake::hold(hw, wait)?;
         pcode::ready(hw, wait)?;
@@ -140,7 +140,7 @@ impl Generation for Gen12 {
         interrupts::off(hw);
     }
 
-    fn wake(&self, hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<(), BringUpError> {
+    fn wake(&self, hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<(), DeviceError> {
         forcewake::wake(hw, gt, wait)
     }
 
@@ -169,7 +169,7 @@ impl Generation for Gen12 {
         hw: &Hw<'_>,
         what: ResetScope,
         wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         reset::reset(hw, what, wait)
     }
 
@@ -186,7 +186,7 @@ impl Generation for Gen12 {
         hw: &Hw<'_>,
         _topo: &Topology,
         wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         tlb::invalidate(hw, wait)
     }
 

@@ -3,7 +3,7 @@
 
 use super::{gt_regs as gt_reg, poll};
 use crate::{
-    generation::BringUpError,
+    generation::DeviceError,
     io::{Hw, SleepWait},
 };
 
@@ -24,7 +24,7 @@ const DONE_MICROS: u32 = 10_000_000;
 const PAUSE_MICROS: u32 = 100_000;
 
 /// Asks once.
-fn is_done(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<bool, BringUpError> {
+fn is_done(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<bool, DeviceError> {
     let free = |v: u32| v & gt_reg::PCODE_BUSY == 0;
     poll::sleeping(hw.regs, wait, MAILBOX, COMMAND_MICROS, &free)?;
     hw.regs.write32(gt_reg::PCODE_DATA, 0);
@@ -36,14 +36,14 @@ fn is_done(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<bool, BringUpError> {
 }
 
 /// Waits until the device is set up.
-pub(super) fn ready(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+pub(super) fn ready(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     for _ in 0..DONE_MICROS / PAUSE_MICROS {
         if is_done(hw, wait)? {
             return Ok(());
         }
         wait.pause(PAUSE_MICROS);
     }
-    Err(BringUpError::Timeout("PCODE_DATA"))
+    Err(DeviceError::Timeout("PCODE_DATA"))
 }
 
 #[cfg(test)]
@@ -86,11 +86,11 @@ mod tests {
         mock.fix(0x13_8124, 0);
         mock.fix(0x13_8128, 0);
         let r = ready(&mock.hw(), &mock);
-        assert_eq!(r, Err(BringUpError::Timeout("PCODE_DATA")));
+        assert_eq!(r, Err(DeviceError::Timeout("PCODE_DATA")));
         mock.fix(0x13_8124, 0x8000_0000);
         let r = ready(&mock.hw(), &mock);
-        assert_eq!(r, Err(BringUpError::Timeout("PCODE_MAILBOX")));
+        assert_eq!(r, Err(DeviceError::Timeout("PCODE_MAILBOX")));
         mock.gone.set(true);
-        assert_eq!(ready(&mock.hw(), &mock), Err(BringUpError::Gone));
+        assert_eq!(ready(&mock.hw(), &mock), Err(DeviceError::Gone));
     }
 }

@@ -14,7 +14,7 @@ use super::{
     regs::{self, masked},
 };
 use crate::{
-    generation::{BringUpError, ResetScope},
+    generation::{DeviceError, ResetScope},
     io::{Hw, SleepWait},
     types::{EngineClass, EngineId},
 };
@@ -41,15 +41,15 @@ const fn asked(value: u32) -> u32 {
 }
 
 /// What a timeout does not change: it is reset all the same.
-fn at_best(result: Result<u32, BringUpError>) -> Result<(), BringUpError> {
+fn at_best(result: Result<u32, DeviceError>) -> Result<(), DeviceError> {
     match result {
-        Ok(_) | Err(BringUpError::Timeout(_)) => Ok(()),
+        Ok(_) | Err(DeviceError::Timeout(_)) => Ok(()),
         Err(other) => Err(other),
     }
 }
 
 /// Stops an engine, and has it be ready.
-fn prepare(engine: &ListEngine, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+fn prepare(engine: &ListEngine, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     engine.halt_hung(hw, wait)?;
     // Workaround 22011802037: a command that wakes a unit must not be under way.
     let wells = asked(hw.regs.read32(engine.idle));
@@ -62,7 +62,7 @@ fn prepare(engine: &ListEngine, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(),
     let ctl = engine.named(regs::RESET_CTL, "RESET_CTL");
     let now = engine.read(hw, regs::RESET_CTL);
     if now == u32::MAX {
-        return Err(BringUpError::Gone);
+        return Err(DeviceError::Gone);
     }
     let catastrophe = u32::from(regs::RESET_CATASTROPHE);
     if now & catastrophe != 0 {
@@ -101,12 +101,12 @@ pub(super) fn reset(
     hw: &Hw<'_>,
     scope: ResetScope,
     wait: &dyn SleepWait,
-) -> Result<(), BringUpError> {
+) -> Result<(), DeviceError> {
     let group = match scope {
         ResetScope::All => None,
         ResetScope::Engine(n) => match fuses::numbered(hw).nth(n) {
             Some((_, e)) => e.desc.reset_group,
-            None => return Err(BringUpError::Unsupported("no such engine")),
+            None => return Err(DeviceError::Unsupported("no such engine")),
         },
     };
     let these =
@@ -273,12 +273,12 @@ mod tests {
     fn what_cannot_be_reset_is_named() {
         let mock = device();
         let engine = |n| reset(&probed(&mock), ResetScope::Engine(n), &mock);
-        assert_eq!(engine(2), Err(BringUpError::Unsupported("no such engine")));
+        assert_eq!(engine(2), Err(DeviceError::Unsupported("no such engine")));
         mock.fix(0x941c, 1);
         let r = reset(&probed(&mock), ResetScope::All, &mock);
-        assert_eq!(r, Err(BringUpError::Timeout("GDRST")));
+        assert_eq!(r, Err(DeviceError::Timeout("GDRST")));
         mock.gone.set(true);
         let r = reset(&probed(&mock), ResetScope::All, &mock);
-        assert_eq!(r, Err(BringUpError::Gone));
+        assert_eq!(r, Err(DeviceError::Gone));
     }
 }

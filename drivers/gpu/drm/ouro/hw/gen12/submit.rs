@@ -10,7 +10,7 @@ use super::{
     engine::{ListEngine, ELEMENTS},
     regs::{self, ListControl},
 };
-use crate::{engine::Submission, generation::BringUpError, gt::Gt, io::Hw};
+use crate::{engine::Submission, generation::DeviceError, gt::Gt, io::Hw};
 
 /// Writes an element, its low dword first (B3).
 pub(super) fn element(engine: &ListEngine, hw: &Hw<'_>, n: u32, descriptor: u64) {
@@ -26,18 +26,18 @@ pub(super) fn submit(
     hw: &Hw<'_>,
     gt: &mut Gt,
     what: Submission<'_>,
-) -> Result<(), BringUpError> {
+) -> Result<(), DeviceError> {
     let Submission::List { entries, tails } = what else {
-        return Err(BringUpError::Unsupported("a list port takes no tail"));
+        return Err(DeviceError::Unsupported("a list port takes no tail"));
     };
     if entries.len() > usize::from(ELEMENTS) {
-        return Err(BringUpError::Unsupported("more contexts than elements"));
+        return Err(DeviceError::Unsupported("more contexts than elements"));
     }
     if !gt.awake {
-        return Err(BringUpError::Unsupported("the device is asleep"));
+        return Err(DeviceError::Unsupported("the device is asleep"));
     }
     let Some(used) = gt.listed.get_mut(usize::from(engine.slot)) else {
-        return Err(BringUpError::Unsupported("no such engine"));
+        return Err(DeviceError::Unsupported("no such engine"));
     };
     let before = core::mem::replace(used, entries.len() as u8);
     let mut n = 0u32;

@@ -12,7 +12,7 @@
 
 use super::{engine::ListEngine, fuses, poll, regs::masked};
 use crate::{
-    generation::BringUpError,
+    generation::DeviceError,
     io::{Hw, SleepWait},
     types::EngineClass,
 };
@@ -39,7 +39,7 @@ const fn bit(engine: &ListEngine) -> u16 {
 }
 
 /// Has all engines drop all, and waits until they have.
-pub(super) fn invalidate(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+pub(super) fn invalidate(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     for (_, engine) in fuses::numbered(hw) {
         let (register, is_masked) = of(engine.class());
         let ask = match is_masked {
@@ -119,7 +119,7 @@ mod tests {
             let mock = device();
             mock.fix(register, stuck);
             let r = invalidate(&probed(&mock), &mock);
-            assert_eq!(r, Err(BringUpError::Timeout(name)));
+            assert_eq!(r, Err(DeviceError::Timeout(name)));
         }
         let mock = device();
         // Another engine's bit is another engine's.
@@ -127,6 +127,6 @@ mod tests {
         assert_eq!(invalidate(&probed(&mock), &mock), Ok(()));
         mock.gone.set(true);
         let r = invalidate(&probed(&mock), &mock);
-        assert_eq!(r, Err(BringUpError::Gone));
+        assert_eq!(r, Err(DeviceError::Gone));
     }
 }

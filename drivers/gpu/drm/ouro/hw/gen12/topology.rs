@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     context::Context,
-    generation::{BringUpError, LocalMemory, Pipes, Space, Swizzle, Topology},
+    generation::{DeviceError, LocalMemory, Pipes, Swizzle, Topology, Translation},
     io::Hw,
 };
 
@@ -69,34 +69,34 @@ fn is_locked(hw: &Hw<'_>) -> bool {
 }
 
 /// Looks what the card has.
-pub(super) fn probe(hw: &Hw<'_>, parts: Parts) -> Result<Topology, BringUpError> {
+pub(super) fn probe(hw: &Hw<'_>, parts: Parts) -> Result<Topology, DeviceError> {
     let found = look(hw, parts);
     // It may have gone at any time, and what was read then says nothing.
     if hw.platform.config32(PCI_ID) == u32::MAX || hw.regs.read32(gt_reg::GU_CNTL) == u32::MAX {
-        return Err(BringUpError::Gone);
+        return Err(DeviceError::Gone);
     }
     found
 }
 
-fn look(hw: &Hw<'_>, parts: Parts) -> Result<Topology, BringUpError> {
+fn look(hw: &Hw<'_>, parts: Parts) -> Result<Topology, DeviceError> {
     if hw.regs.read32(gt_reg::GU_CNTL) & gt_reg::GU_CNTL_MEMORY == 0 {
-        return Err(BringUpError::Unsupported(
+        return Err(DeviceError::Unsupported(
             "its firmware did not set up its memory, of which tables and images are made",
         ));
     }
     if is_locked(hw) {
-        return Err(BringUpError::Unsupported(LOCKED));
+        return Err(DeviceError::Unsupported(LOCKED));
     }
     let entries = table_entries(hw.platform.config32(PCI_TABLE));
-    let gtt_entries = entries.ok_or(BringUpError::NoTranslationTable)?;
+    let gtt_entries = entries.ok_or(DeviceError::NoTranslationTable)?;
     let range = hw.regs.read32(gt_reg::TILE0_ADDR_RANGE);
     let compression = hw.regs.read32(gt_reg::FLAT_CCS_BASE_ADDR);
-    let size = memory(range, compression).ok_or(BringUpError::Unsupported(
+    let size = memory(range, compression).ok_or(DeviceError::Unsupported(
         "its memory has no size that can be",
     ))?;
     let visible = hw.platform.bar_len(MEMORY_BAR).min(size);
     if visible == 0 {
-        return Err(BringUpError::Unsupported(
+        return Err(DeviceError::Unsupported(
             "the firmware gave its memory no address: no window to it",
         ));
     }
@@ -105,7 +105,7 @@ fn look(hw: &Hw<'_>, parts: Parts) -> Result<Topology, BringUpError> {
         engines: fuses::engines(card),
         gtt_entries,
         pages: &pte::GLOBAL,
-        space: Space::PerContext {
+        space: Translation::PerContext {
             bits: 48,
             tables: &pte::OWN,
         },
@@ -206,7 +206,7 @@ mod tests {
         for reg in [0xc050, 0xc340] {
             let mock = device();
             mock.set(reg, 1);
-            let Err(BringUpError::Unsupported(why)) = probe(&mock.hw(), Parts::G10) else {
+            let Err(DeviceError::Unsupported(why)) = probe(&mock.hw(), Parts::G10) else {
                 panic!("refused");
             };
             for word in ["locked", "GuC", "execlists", "left as it was"] {
@@ -224,7 +224,7 @@ mod tests {
         no_table.config(0x50, 0);
         assert_eq!(
             probe(&no_table.hw(), Parts::G10).err(),
-            Some(BringUpError::NoTranslationTable)
+            Some(DeviceError::NoTranslationTable)
         );
         for (reg, value) in [
             (0x10_1010, 0),
@@ -237,7 +237,7 @@ mod tests {
             assert!(
                 matches!(
                     probe(&mock.hw(), Parts::G10),
-                    Err(BringUpError::Unsupported(_))
+                    Err(DeviceError::Unsupported(_))
                 ),
                 "{reg:x}"
             );
@@ -247,16 +247,13 @@ mod tests {
         assert!(probe(&hidden.hw(), Parts::G10).is_err());
         let gone = device();
         gone.gone.set(true);
-        assert_eq!(
-            probe(&gone.hw(), Parts::G10).err(),
-            Some(BringUpError::Gone)
-        );
+        assert_eq!(probe(&gone.hw(), Parts::G10).err(), Some(DeviceError::Gone));
         // Behind the first look.
         let going = device();
         going.script(0x10_1010, &[0x80, u32::MAX]);
         assert_eq!(
             probe(&going.hw(), Parts::G10).err(),
-            Some(BringUpError::Gone)
+            Some(DeviceError::Gone)
         );
     }
 

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use crate::{
         engine::EngineMemory,
-        generation::BringUpError,
+        generation::DeviceError,
         mock::{Access, Mock},
         types::GgttAddr,
     };
@@ -229,14 +229,14 @@ mod tests {
             let mock = device(0x2_2000);
             mock.fix(reg, bad);
             let r = BLITTER.start(&mock.hw(), &MEM, &mock);
-            assert_eq!(r, Err(BringUpError::Timeout(name)));
+            assert_eq!(r, Err(DeviceError::Timeout(name)));
         }
         // Something is left in its ring, and it does not stop.
         let mock = device(0x2_2000);
         mock.fix(0x2_209c, 0);
         mock.set(0x2_2030, 0x48);
         let r = BLITTER.start(&mock.hw(), &MEM, &mock);
-        assert_eq!(r, Err(BringUpError::Timeout("MI_MODE")));
+        assert_eq!(r, Err(DeviceError::Timeout("MI_MODE")));
     }
 
     #[test]
@@ -289,7 +289,7 @@ mod tests {
         mock.fix(0x2_209c, 0);
         mock.set(0x2_2030, 0x48);
         let r = BLITTER.stop(&mock.hw(), &mock);
-        assert_eq!(r, Err(BringUpError::Timeout("MI_MODE")));
+        assert_eq!(r, Err(DeviceError::Timeout("MI_MODE")));
         assert_eq!(mock.written(0x2_203c), [0]);
         mock.set(0x2_2030, 0x48);
         assert_eq!(BLITTER.halt_hung(&mock.hw(), &mock), Ok(()));
@@ -297,11 +297,8 @@ mod tests {
         mock.fix(0x2_2034, 0x40);
         assert_eq!(BLITTER.halt_hung(&mock.hw(), &mock), Ok(()));
         mock.gone.set(true);
-        assert_eq!(
-            BLITTER.halt_hung(&mock.hw(), &mock),
-            Err(BringUpError::Gone)
-        );
-        assert_eq!(BLITTER.stop(&mock.hw(), &mock), Err(BringUpError::Gone));
+        assert_eq!(BLITTER.halt_hung(&mock.hw(), &mock), Err(DeviceError::Gone));
+        assert_eq!(BLITTER.stop(&mock.hw(), &mock), Err(DeviceError::Gone));
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub(super) static CHIP: RingChip = processor::chip(processor::Chip {
 mod tests {
     use crate::{
         gen7::GT2,
-        generation::{BringUpError, Generation},
+        generation::{DeviceError, Generation},
         gt::Gt,
         io::Hw,
         mock::{Access, Mock},
@@ -121,12 +121,12 @@ mod tests {
         let mock = device(0);
         assert_eq!(
             GT2.wake(&mock.hw(), &mut Gt::default(), &mock),
-            Err(BringUpError::Timeout("FORCEWAKE_ACK"))
+            Err(DeviceError::Timeout("FORCEWAKE_ACK"))
         );
         mock.gone.set(true);
         assert_eq!(
             GT2.wake(&mock.hw(), &mut Gt::default(), &mock),
-            Err(BringUpError::Gone)
+            Err(DeviceError::Gone)
         );
     }
 

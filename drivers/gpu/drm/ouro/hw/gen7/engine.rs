@@ -119,7 +119,7 @@ mod tests {
     use crate::{
         engine::{EngineMemory, Submission},
         gen7::{GT1, GT2},
-        generation::{BringUpError, Generation, Layout, ResetScope, Space},
+        generation::{DeviceError, Generation, Layout, ResetScope, Translation},
         gt::Gt,
         mock::{Access, Mock},
         ring::Commands,
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(mock.written(0xe100), [0x0008_0008]);
         assert_eq!(
             GT1.reset(&mock.hw(), ResetScope::Engine(3), &mock),
-            Err(BringUpError::Unsupported("an engine that is not there"))
+            Err(DeviceError::Unsupported("an engine that is not there"))
         );
     }
 
@@ -258,7 +258,9 @@ mod tests {
         // Each by its own rules: MFX_WAIT is the video engine's, PIPELINE_SELECT and MI_PREDICATE the render engine's.
         let passes = |e: &RingEngine, command| {
             let placed = crate::checker::Placed { goes_on: false };
-            let verdict = e.checker().map(|c| c.check(&[command, 0x0500_0000], &placed, &mut []));
+            let verdict = e
+                .checker()
+                .map(|c| c.check(&[command, 0x0500_0000], &placed, &mut []));
             verdict == Some(crate::checker::Verdict::Unchanged(2))
         };
         assert_eq!(RINGS.map(|e| passes(e, 0x6904_0000)), [true, false, false]);
@@ -278,7 +280,7 @@ mod tests {
         // An IOMMU does not matter; bits 31:24 of the card's word are the way that wakes it.
         assert!(matches!(
             topo.space,
-            Space::Aliasing {
+            Translation::Aliasing {
                 directories: 512,
                 align: 16
             }

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     checker::Checker,
     engine::{Emit, Engine, EngineDesc, EngineMemory, PageCopy, PortKind, Submission},
-    generation::BringUpError,
+    generation::DeviceError,
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
     poll,
@@ -100,7 +100,7 @@ impl Engine for CommandProcessor {
         hw: &Hw<'_>,
         mem: &EngineMemory,
         wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         let r = hw.regs;
         reset::halt(hw);
         idle::engines(hw, wait)?;
@@ -123,16 +123,16 @@ impl Engine for CommandProcessor {
         r.write32_flush(regs::CP_CSQ_CNTL, regs::CSQ_PRIBM_INDBM);
         match r.read32(regs::CP_RB_RPTR) {
             0 => Ok(()),
-            u32::MAX => Err(BringUpError::Gone),
-            _ => Err(BringUpError::Timeout("CP_RB_RPTR")),
+            u32::MAX => Err(DeviceError::Gone),
+            _ => Err(DeviceError::Timeout("CP_RB_RPTR")),
         }
     }
 
-    fn stop(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+    fn stop(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
         let tail = hw.regs.read32(regs::CP_RB_WPTR);
         let idle = |v: u32| v & regs::GUI_ACTIVE == 0 && hw.regs.read32(regs::CP_RB_RPTR) == tail;
         let stopped = poll::sleeping(hw.regs, wait, idle::STATUS, IDLE_MICROS, &idle);
-        if stopped != Err(BringUpError::Gone) {
+        if stopped != Err(DeviceError::Gone) {
             reset::halt(hw);
             hw.regs.write32(regs::SCRATCH_UMSK, 0);
         }
@@ -154,12 +154,12 @@ impl Engine for CommandProcessor {
         gt: &mut Gt,
         what: Submission<'_>,
         _wait: &dyn AtomicWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         let Submission::Tail(tail) = what else {
-            return Err(BringUpError::Unsupported("a ring takes no list"));
+            return Err(DeviceError::Unsupported("a ring takes no list"));
         };
         if !gt.awake {
-            return Err(BringUpError::Unsupported("asleep"));
+            return Err(DeviceError::Unsupported("asleep"));
         }
         gt.counts.port_writes = gt.counts.port_writes.wrapping_add(1);
         // Pointers count dwords (digest trap 7).
@@ -247,7 +247,7 @@ mod tests {
     fn without_microcode_it_does_not_start() {
         let mock = Mock::default();
         let r = COMMAND_PROCESSOR.start(&mock.hw(), &MEM, &mock);
-        assert_eq!(r, Err(BringUpError::Unsupported("microcode")));
+        assert_eq!(r, Err(DeviceError::Unsupported("microcode")));
         assert_eq!(mock.written(0x740), [0], "off");
     }
 
@@ -286,12 +286,12 @@ mod tests {
             mock.set(0x714, 0);
             mock.fix(0x710, head);
             let r = COMMAND_PROCESSOR.stop(&mock.hw(), &mock);
-            assert_eq!(r, Err(BringUpError::Timeout("RBBM_STATUS")));
+            assert_eq!(r, Err(DeviceError::Timeout("RBBM_STATUS")));
             assert_eq!(mock.written(0x740), [0]);
             mock.take();
         }
         mock.gone.set(true);
         let r = COMMAND_PROCESSOR.stop(&mock.hw(), &mock);
-        assert_eq!(r, Err(BringUpError::Gone));
+        assert_eq!(r, Err(DeviceError::Gone));
     }
 }

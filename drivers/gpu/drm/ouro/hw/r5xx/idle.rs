@@ -7,7 +7,7 @@
 
 use super::regs;
 use crate::{
-    generation::BringUpError,
+    generation::DeviceError,
     io::{Hw, SleepWait},
     poll,
 };
@@ -24,10 +24,10 @@ const ALL_FREE: u32 = 64;
 const IDLE_MICROS: u32 = 100_000;
 
 /// Waits until both engines are idle and the queue before them is empty. Fails only if the card is gone.
-pub(super) fn engines(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+pub(super) fn engines(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     let idle = |v: u32| v & FREE >= ALL_FREE && v & regs::GUI_ACTIVE == 0;
     match poll::sleeping(hw.regs, wait, STATUS, IDLE_MICROS, &idle) {
-        Err(BringUpError::Timeout(_)) => {
+        Err(DeviceError::Timeout(_)) => {
             hw.platform.warn("the engines are not idle: RBBM_STATUS");
             Ok(())
         }
@@ -60,6 +60,6 @@ mod tests {
         }
         let mock = Mock::default();
         mock.gone.set(true);
-        assert_eq!(engines(&mock.hw(), &mock), Err(BringUpError::Gone));
+        assert_eq!(engines(&mock.hw(), &mock), Err(DeviceError::Gone));
     }
 }

@@ -21,7 +21,7 @@ use super::{
     regs,
 };
 use crate::{
-    generation::{BringUpError, Topology},
+    generation::{DeviceError, Topology},
     io::{Hw, SleepWait},
     types::{GgttAddr, PAGE_SIZE},
 };
@@ -95,7 +95,7 @@ pub(super) fn wait_idle(
     controller: &Controller,
     hw: &Hw<'_>,
     wait: &dyn SleepWait,
-) -> Result<(), BringUpError> {
+) -> Result<(), DeviceError> {
     if wait
         .poll(IDLE_MICROS, &mut || is_idle(controller, hw))
         .is_ok()
@@ -103,7 +103,7 @@ pub(super) fn wait_idle(
         return Ok(());
     }
     if read_mc(hw.regs, controller.status.0) == u32::MAX {
-        return Err(BringUpError::Gone);
+        return Err(DeviceError::Gone);
     }
     hw.platform
         .warn("the memory controller is not idle: MC_STATUS");
@@ -116,7 +116,7 @@ pub(super) fn set_up(
     hw: &Hw<'_>,
     topo: &Topology,
     wait: &dyn SleepWait,
-) -> Result<(), BringUpError> {
+) -> Result<(), DeviceError> {
     for clock in CLOCKS {
         change_clock(hw.regs, clock, |v| v | 1);
     }
@@ -136,9 +136,9 @@ pub(super) fn set_up(
     // What commands write later on, to the bit.
     hw.regs.write32(regs::HOST_PATH_CNTL, topo.card);
     match read_mc(hw.regs, controller.local) {
-        u32::MAX => Err(BringUpError::Gone),
+        u32::MAX => Err(DeviceError::Gone),
         found if found == place => Ok(()),
-        _ => Err(BringUpError::Unsupported(
+        _ => Err(DeviceError::Unsupported(
             "its memory controller takes no place for its memory",
         )),
     }
@@ -167,13 +167,13 @@ fn holds(hw: &Hw<'_>, first: u32, apart: u32) -> bool {
 }
 
 /// The failure of a card whose memory does not work.
-const NO_MEMORY: BringUpError = BringUpError::Unsupported(
+const NO_MEMORY: DeviceError = DeviceError::Unsupported(
     "its memory does not keep what is written: not set up by its firmware",
 );
 
 /// Proves that the place of the table is memory, before there is a table, all over it. The page behind it
 /// becomes zero: what unmapped reads give.
-pub(super) fn prove(hw: &Hw<'_>) -> Result<(), BringUpError> {
+pub(super) fn prove(hw: &Hw<'_>) -> Result<(), DeviceError> {
     const APART: u32 = TABLE_BYTES / TRIED;
     // The last dword of each part.
     if !holds(hw, APART - 4, APART) {
@@ -187,11 +187,11 @@ pub(super) fn prove(hw: &Hw<'_>) -> Result<(), BringUpError> {
 
 /// Looks whether memory is as it was: a reset of its controller may have ended that. The page behind the
 /// table has to be zero still, and to keep what is written.
-pub(super) fn look(hw: &Hw<'_>) -> Result<(), BringUpError> {
+pub(super) fn look(hw: &Hw<'_>) -> Result<(), DeviceError> {
     const APART: u32 = PAGE_SIZE / TRIED;
     let mut dwords = (TABLE_BYTES..RESERVED).step_by(APART as usize);
     if !dwords.all(|at| hw.gtt.read32(at) == 0) {
-        return Err(BringUpError::Unsupported("its memory has lost the table"));
+        return Err(DeviceError::Unsupported("its memory has lost the table"));
     }
     match holds(hw, TABLE_BYTES, APART) {
         true => Ok(()),
@@ -277,10 +277,10 @@ mod tests {
         // Idle, and what was there before.
         mock.script(0x74, &[0x2, 0x0fff_0000]);
         let r = set_up(&R520, &mock.hw(), &topo, &mock);
-        assert!(matches!(r, Err(BringUpError::Unsupported(_))));
+        assert!(matches!(r, Err(DeviceError::Unsupported(_))));
         mock.gone.set(true);
         let r = set_up(&R520, &mock.hw(), &topo, &mock);
-        assert_eq!(r, Err(BringUpError::Gone));
+        assert_eq!(r, Err(DeviceError::Gone));
     }
 
     #[test]
@@ -325,7 +325,7 @@ mod tests {
         mock.take();
         // A bit of the page behind the table.
         mock.set(0x8_0440, 0x10);
-        let lost = Err(BringUpError::Unsupported("its memory has lost the table"));
+        let lost = Err(DeviceError::Unsupported("its memory has lost the table"));
         assert_eq!(look(&mock.hw()), lost);
         assert!(!mock.take().iter().any(|a| matches!(a, Access::W(..))));
     }

@@ -5,7 +5,7 @@
 //! upper 8 bits first (digest §4.6). Nothing in it can be checked but its length.
 
 use super::regs;
-use crate::{generation::BringUpError, io::Hw};
+use crate::{generation::DeviceError, io::Hw};
 
 /// The file; one for all families (digest §5.2).
 pub(super) const FILE: &str = "radeon/R520_cp.bin";
@@ -15,10 +15,10 @@ const WORDS: usize = 256;
 const WORD_BYTES: usize = 8;
 
 /// Loads it. The command processor is stopped.
-pub(super) fn load(hw: &Hw<'_>) -> Result<(), BringUpError> {
+pub(super) fn load(hw: &Hw<'_>) -> Result<(), DeviceError> {
     let (words, rest) = hw.firmware.as_chunks::<WORD_BYTES>();
     if words.is_empty() || !rest.is_empty() || words.len() > WORDS {
-        return Err(BringUpError::Unsupported("microcode"));
+        return Err(DeviceError::Unsupported("microcode"));
     }
     hw.regs.write32(regs::CP_ME_RAM_ADDR, 0);
     for [h3, h2, h1, h0, l3, l2, l1, l0] in words {
@@ -62,7 +62,7 @@ mod tests {
         for len in [0, 7, 8 * 256 + 8, 8 * 256 - 4] {
             let mut mock = Mock::default();
             mock.firmware = vec![0; len];
-            let refused = Err(BringUpError::Unsupported("microcode"));
+            let refused = Err(DeviceError::Unsupported("microcode"));
             assert_eq!(load(&mock.hw()), refused, "{len} bytes");
             assert_eq!(mock.take(), []);
         }

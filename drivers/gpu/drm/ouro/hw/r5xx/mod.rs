@@ -39,7 +39,7 @@ use crate::{
     chips::Chip,
     engine::Engine,
     generation::{
-        BringUpError, Events, Generation, Layout, Mapping, ResetScope, Topology, Window, Windows,
+        DeviceError, Events, Generation, Layout, Mapping, ResetScope, Topology, Window, Windows,
     },
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
@@ -83,7 +83,7 @@ pub static R520: R5xx = R5xx {
 
 impl R5xx {
     /// Makes it quiet, whoever had it before, and tells it where memory is. It is not master of the bus then.
-    fn take(&self, hw: &Hw<'_>, topo: &Topology, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+    fn take(&self, hw: &Hw<'_>, topo: &Topology, wait: &dyn SleepWait) -> Result<(), DeviceError> {
         topology::unchanged(hw, topo)?;
         interrupts::off(hw);
         display::off(hw, wait);
@@ -136,7 +136,7 @@ impl Generation for R5xx {
         40
     }
 
-    fn probe(&self, hw: &Hw<'_>, _chip: &Chip) -> Result<Topology, BringUpError> {
+    fn probe(&self, hw: &Hw<'_>, _chip: &Chip) -> Result<Topology, DeviceError> {
         topology::probe(self, hw)
     }
 
@@ -145,7 +145,7 @@ impl Generation for R5xx {
         hw: &Hw<'_>,
         topo: &Topology,
         wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         self.take(hw, topo, wait)?;
         surfaces::clear(hw);
         memory::prove(hw)
@@ -157,7 +157,7 @@ impl Generation for R5xx {
         topo: &Topology,
         layout: &Layout,
         wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         let _ = layout;
         self.take(hw, topo, wait)?;
         memory::look(hw)?;
@@ -172,7 +172,7 @@ impl Generation for R5xx {
         interrupts::off(hw);
     }
 
-    fn wake(&self, _hw: &Hw<'_>, gt: &mut Gt, _wait: &dyn AtomicWait) -> Result<(), BringUpError> {
+    fn wake(&self, _hw: &Hw<'_>, gt: &mut Gt, _wait: &dyn AtomicWait) -> Result<(), DeviceError> {
         // There is nothing to hold: clocks are forced on (`memory::set_up`).
         gt.awake = true;
         Ok(())
@@ -203,11 +203,11 @@ impl Generation for R5xx {
         hw: &Hw<'_>,
         what: ResetScope,
         wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         match what {
             ResetScope::All => reset::reset(self.controller, hw, wait),
             // What a reset may have lost is told again by a start of the whole card.
-            ResetScope::Engine(_) => Err(BringUpError::Unsupported("reset of an engine alone")),
+            ResetScope::Engine(_) => Err(DeviceError::Unsupported("reset of an engine alone")),
         }
     }
 

@@ -9,7 +9,7 @@ use super::{
     regs::{self, PipeSelect, TileConfig},
 };
 use crate::{
-    generation::{BringUpError, Pipes},
+    generation::{DeviceError, Pipes},
     io::{Hw, SleepWait},
 };
 
@@ -49,7 +49,7 @@ pub(super) fn set_up(
     depth_pipes: bool,
     hw: &Hw<'_>,
     wait: &dyn SleepWait,
-) -> Result<(), BringUpError> {
+) -> Result<(), DeviceError> {
     let r = hw.regs;
     idle::engines(hw, wait)?;
     r.write32(regs::GA_ENHANCE, ENHANCE_ALL);
@@ -162,6 +162,6 @@ mod tests {
         );
         mock.gone.set(true);
         let r = set_up(false, &mock.hw(), &mock);
-        assert_eq!(r, Err(BringUpError::Gone));
+        assert_eq!(r, Err(DeviceError::Gone));
     }
 }

@@ -14,7 +14,7 @@ use super::{
     regs::{self, RbCntl},
 };
 use crate::{
-    generation::BringUpError,
+    generation::DeviceError,
     io::{Hw, SleepWait},
     poll,
 };
@@ -56,14 +56,14 @@ fn cut_off(hw: &Hw<'_>, wait: &dyn SleepWait) {
 }
 
 /// Holds blocks as long as they are busy, but not for ever, and lets them go.
-fn pulse(hw: &Hw<'_>, wait: &dyn SleepWait, blocks: u32, busy: u32) -> Result<(), BringUpError> {
+fn pulse(hw: &Hw<'_>, wait: &dyn SleepWait, blocks: u32, busy: u32) -> Result<(), DeviceError> {
     hw.regs.write32_flush(regs::RBBM_SOFT_RESET, blocks);
     wait.pause(SETTLE_MICROS);
     let held = poll::sleeping(hw.regs, wait, idle::STATUS, HOLD_MICROS, &|v| v & busy == 0);
     hw.regs.write32_flush(regs::RBBM_SOFT_RESET, 0);
     wait.pause(SETTLE_MICROS);
     match held {
-        Err(BringUpError::Gone) => Err(BringUpError::Gone),
+        Err(DeviceError::Gone) => Err(DeviceError::Gone),
         // What counts is whether it works in the end.
         _ => Ok(()),
     }
@@ -74,9 +74,9 @@ pub(super) fn reset(
     controller: &Controller,
     hw: &Hw<'_>,
     wait: &dyn SleepWait,
-) -> Result<(), BringUpError> {
+) -> Result<(), DeviceError> {
     if hw.regs.read32(regs::RBBM_STATUS) == u32::MAX {
-        return Err(BringUpError::Gone);
+        return Err(DeviceError::Gone);
     }
     cut_off(hw, wait);
     for (blocks, busy) in UNITS {
@@ -101,9 +101,9 @@ pub(super) fn if_busy(
     controller: &Controller,
     hw: &Hw<'_>,
     wait: &dyn SleepWait,
-) -> Result<(), BringUpError> {
+) -> Result<(), DeviceError> {
     match hw.regs.read32(regs::RBBM_STATUS) {
-        u32::MAX => Err(BringUpError::Gone),
+        u32::MAX => Err(DeviceError::Gone),
         status if status & regs::GUI_ACTIVE != 0 => reset(controller, hw, wait),
         _ => {
             cut_off(hw, wait);
@@ -209,13 +209,13 @@ mod tests {
             let mock = card();
             mock.fix(0xe40, 1 << bit | 1 << 31);
             let r = reset(&memory::RV515, &mock.hw(), &mock);
-            assert_eq!(r, Err(BringUpError::Timeout("RBBM_STATUS")));
+            assert_eq!(r, Err(DeviceError::Timeout("RBBM_STATUS")));
             // It does not get the bus back.
             assert!(!mock.take().contains(&Access::Master(true)));
         }
         let mock = Mock::default();
         mock.gone.set(true);
-        let gone = Err(BringUpError::Gone);
+        let gone = Err(DeviceError::Gone);
         assert_eq!(reset(&memory::RV515, &mock.hw(), &mock), gone);
         assert_eq!(if_busy(&memory::RV515, &mock.hw(), &mock), gone);
         assert!(!mock.take().iter().any(|a| matches!(a, Access::W(..))));

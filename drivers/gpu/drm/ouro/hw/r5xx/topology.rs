@@ -6,7 +6,7 @@
 
 use super::{memory, pipes, pte, regs, surfaces, R5xx};
 use crate::{
-    generation::{BringUpError, LocalMemory, Space, Swizzle, Topology},
+    generation::{DeviceError, LocalMemory, Swizzle, Topology, Translation},
     io::{Hw, Platform},
     types::PAGE_SIZE,
 };
@@ -41,39 +41,39 @@ fn has_capability(platform: &dyn Platform, wanted: u8) -> bool {
 }
 
 /// Whether its firmware has set it up: it has memory then.
-fn posted(size: u32) -> Result<(), BringUpError> {
+fn posted(size: u32) -> Result<(), DeviceError> {
     match size {
-        u32::MAX => Err(BringUpError::Gone),
-        0 => Err(BringUpError::Unsupported("not set up by its firmware")),
+        u32::MAX => Err(DeviceError::Gone),
+        0 => Err(DeviceError::Unsupported("not set up by its firmware")),
         _ => Ok(()),
     }
 }
 
 /// Whether it is still what [`probe`] found: after sleep, or a reset, nobody may have set it up.
-pub(super) fn unchanged(hw: &Hw<'_>, topo: &Topology) -> Result<(), BringUpError> {
+pub(super) fn unchanged(hw: &Hw<'_>, topo: &Topology) -> Result<(), DeviceError> {
     let size = hw.regs.read32(regs::CONFIG_MEMSIZE);
     posted(size)?;
     let found = u64::from(size).min(memory::LOCAL_MAX);
     let local = topo.local.map(|l| l.size.saturating_add(l.window_at));
     match local == Some(found) {
         true => Ok(()),
-        false => Err(BringUpError::Unsupported("its memory has another size")),
+        false => Err(DeviceError::Unsupported("its memory has another size")),
     }
 }
 
 /// Looks what the card has.
-pub(super) fn probe(family: &R5xx, hw: &Hw<'_>) -> Result<Topology, BringUpError> {
+pub(super) fn probe(family: &R5xx, hw: &Hw<'_>) -> Result<Topology, DeviceError> {
     let size = hw.regs.read32(regs::CONFIG_MEMSIZE);
     if hw.platform.config32(PCI_ID) == u32::MAX || size == u32::MAX {
-        return Err(BringUpError::Gone);
+        return Err(DeviceError::Gone);
     }
     // Boards for AGP have a bridge in front of a chip that says both (digest §5.1): what is behind it is no
     // PCI Express. Without that there is no table.
     if has_capability(hw.platform, CAPABILITY_AGP) {
-        return Err(BringUpError::Unsupported("a board for AGP"));
+        return Err(DeviceError::Unsupported("a board for AGP"));
     }
     if !has_capability(hw.platform, CAPABILITY_EXPRESS) {
-        return Err(BringUpError::NoTranslationTable);
+        return Err(DeviceError::NoTranslationTable);
     }
     posted(size)?;
     // Twice the register: the bit that makes it so is set at the start (digest §5.2).
@@ -83,14 +83,14 @@ pub(super) fn probe(family: &R5xx, hw: &Hw<'_>) -> Result<Topology, BringUpError
     let visible = half.saturating_mul(2).min(window).min(size);
     let reserved = u64::from(memory::RESERVED);
     if visible <= reserved {
-        return Err(BringUpError::Unsupported("size of the aperture"));
+        return Err(DeviceError::Unsupported("size of the aperture"));
     }
     let path = hw.regs.read32(regs::HOST_PATH_CNTL);
     Ok(Topology {
         engines: family.engines,
         gtt_entries: memory::TABLE_ENTRIES,
         pages: &pte::ENTRIES,
-        space: Space::Global,
+        space: Translation::Global,
         aperture: 0,
         fences: Some(&surfaces::SURFACES),
         context: None,
@@ -155,7 +155,7 @@ pub(super) mod tests {
             })
         );
         assert_eq!((t.engines.len(), t.fences.unwrap().count()), (1, 8));
-        assert!(t.context.is_none() && matches!(t.space, Space::Global) && t.llc);
+        assert!(t.context.is_none() && matches!(t.space, Translation::Global) && t.llc);
         assert!(t.snoops());
         // Digest §5.2: bit 23 set, bit 27 is a pulse.
         assert_eq!(t.card, 0x0080_0040);
@@ -194,12 +194,12 @@ pub(super) mod tests {
         let topo = probe(&r5xx::RV515, &mock.hw()).unwrap();
         assert_eq!(unchanged(&mock.hw(), &topo), Ok(()));
         for (size, error) in [
-            (0, BringUpError::Unsupported("not set up by its firmware")),
+            (0, DeviceError::Unsupported("not set up by its firmware")),
             (
                 128 << 20,
-                BringUpError::Unsupported("its memory has another size"),
+                DeviceError::Unsupported("its memory has another size"),
             ),
-            (u32::MAX, BringUpError::Gone),
+            (u32::MAX, DeviceError::Gone),
         ] {
             mock.set(0xf8, size);
             assert_eq!(unchanged(&mock.hw(), &topo), Err(error));
@@ -229,18 +229,18 @@ pub(super) mod tests {
         for (mock, error) in [
             (
                 not_posted,
-                BringUpError::Unsupported("not set up by its firmware"),
+                DeviceError::Unsupported("not set up by its firmware"),
             ),
             (
                 no_aperture,
-                BringUpError::Unsupported("size of the aperture"),
+                DeviceError::Unsupported("size of the aperture"),
             ),
-            (agp, BringUpError::Unsupported("a board for AGP")),
-            (bridge, BringUpError::Unsupported("a board for AGP")),
-            (egdirb, BringUpError::Unsupported("a board for AGP")),
-            (plain, BringUpError::NoTranslationTable),
-            (circle, BringUpError::NoTranslationTable),
-            (gone, BringUpError::Gone),
+            (agp, DeviceError::Unsupported("a board for AGP")),
+            (bridge, DeviceError::Unsupported("a board for AGP")),
+            (egdirb, DeviceError::Unsupported("a board for AGP")),
+            (plain, DeviceError::NoTranslationTable),
+            (circle, DeviceError::NoTranslationTable),
+            (gone, DeviceError::Gone),
         ] {
             assert_eq!(probe(&r5xx::R520, &mock.hw()).err(), Some(error));
         }

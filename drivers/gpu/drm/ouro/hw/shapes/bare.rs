@@ -7,7 +7,7 @@ use crate::{
     engine::{
         Batch, Emit, Engine, EngineDesc, EngineMemory, PortKind, Privilege, Submission, Switch,
     },
-    generation::BringUpError,
+    generation::DeviceError,
     gt::Gt,
     io::{AtomicWait, Hw, Registers, SleepWait},
     mock::Mock,
@@ -64,11 +64,11 @@ impl Engine for BareEngine {
         hw: &Hw<'_>,
         _mem: &EngineMemory,
         _wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         hw.regs.write32(WRITE_POINTER, 0);
         Ok(())
     }
-    fn stop(&self, _hw: &Hw<'_>, _wait: &dyn SleepWait) -> Result<(), BringUpError> {
+    fn stop(&self, _hw: &Hw<'_>, _wait: &dyn SleepWait) -> Result<(), DeviceError> {
         Ok(())
     }
     fn emit(
@@ -96,9 +96,9 @@ impl Engine for BareEngine {
         gt: &mut Gt,
         what: Submission<'_>,
         _wait: &dyn AtomicWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         let Submission::Tail(tail) = what else {
-            return Err(BringUpError::Unsupported("a ring takes no list"));
+            return Err(DeviceError::Unsupported("a ring takes no list"));
         };
         // In dwords, as this chip counts.
         hw.regs.write32(WRITE_POINTER, tail.0 / 4);

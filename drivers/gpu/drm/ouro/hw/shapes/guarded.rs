@@ -8,7 +8,7 @@ use crate::{
     engine::{
         Batch, Emit, Engine, EngineDesc, EngineMemory, PortKind, Privilege, Submission, Switch,
     },
-    generation::BringUpError,
+    generation::DeviceError,
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
     report::Activity,
@@ -113,10 +113,10 @@ impl Engine for Guarded {
         _hw: &Hw<'_>,
         _mem: &EngineMemory,
         _wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         Ok(())
     }
-    fn stop(&self, _hw: &Hw<'_>, _wait: &dyn SleepWait) -> Result<(), BringUpError> {
+    fn stop(&self, _hw: &Hw<'_>, _wait: &dyn SleepWait) -> Result<(), DeviceError> {
         Ok(())
     }
     fn emit(
@@ -135,7 +135,7 @@ impl Engine for Guarded {
         _gt: &mut Gt,
         _what: Submission<'_>,
         _wait: &dyn AtomicWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         Ok(())
     }
     fn golden(&self, _out: &mut Commands<'_>) -> Result<(), Overflow> {

@@ -8,7 +8,7 @@ use crate::{
         Emit, Engine, EngineDesc, EngineMemory, EventArea, ListEntry, PortEvent, PortKind,
         Submission,
     },
-    generation::{BringUpError, LocalMemory, Space},
+    generation::{DeviceError, LocalMemory, Translation},
     gt::Gt,
     io::{AtomicWait, Hw, Registers, SleepWait},
     mock::Mock,
@@ -74,7 +74,7 @@ impl Engine for ListEngine {
         hw: &Hw<'_>,
         _mem: &EngineMemory,
         _wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         // What stands in the elements after a reset would be run.
         for n in 0..u32::from(DEPTH) {
             hw.regs.write64(ELEMENTS + 8 * n, 0);
@@ -82,7 +82,7 @@ impl Engine for ListEngine {
         Ok(())
     }
 
-    fn stop(&self, _hw: &Hw<'_>, _wait: &dyn SleepWait) -> Result<(), BringUpError> {
+    fn stop(&self, _hw: &Hw<'_>, _wait: &dyn SleepWait) -> Result<(), DeviceError> {
         Ok(())
     }
 
@@ -111,9 +111,9 @@ impl Engine for ListEngine {
         gt: &mut Gt,
         what: Submission<'_>,
         _wait: &dyn AtomicWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         let Submission::List { entries, tails } = what else {
-            return Err(BringUpError::Unsupported("a list port takes no tail"));
+            return Err(DeviceError::Unsupported("a list port takes no tail"));
         };
         for n in 0..usize::from(DEPTH) {
             let descriptor = entries.get(n).map_or(0, |e| e.descriptor);
@@ -576,11 +576,11 @@ fn entries_tell_where_a_page_or_a_table_is() {
 #[test]
 fn a_topology_can_say_all_that() {
     // Levels follow from the bits of an address: 12 of a page, 9 for each level.
-    let space = Space::PerContext {
+    let space = Translation::PerContext {
         bits: 48,
         tables: &LEVELS,
     };
-    let Space::PerContext { bits, .. } = space else {
+    let Translation::PerContext { bits, .. } = space else {
         panic!("per context");
     };
     let per_level = LEVELS.entries_per_table().trailing_zeros();

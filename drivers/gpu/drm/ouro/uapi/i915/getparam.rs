@@ -3,7 +3,7 @@
 //! `GETPARAM`: one number for one question. What is not known here answers `EINVAL`.
 
 use kernel::prelude::*;
-use ouro_hw::{generation::Space, EngineClass};
+use ouro_hw::{generation::Translation, EngineClass};
 use ouro_kernel::uaccess;
 use ouro_uapi::i915 as abi;
 
@@ -33,9 +33,9 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         abi::I915_PARAM_HAS_BSD2 => second_video.into(),
         abi::I915_PARAM_HAS_LLC => topology.llc.into(),
         abi::I915_PARAM_HAS_ALIASING_PPGTT => match topology.space {
-            Space::Global => 0,
-            Space::Aliasing { .. } => 1,
-            Space::PerContext { bits, .. } => {
+            Translation::Global => 0,
+            Translation::Aliasing { .. } => 1,
+            Translation::PerContext { bits, .. } => {
                 if bits > 32 {
                     3
                 } else {

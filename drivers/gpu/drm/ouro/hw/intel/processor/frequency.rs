@@ -11,7 +11,7 @@
 
 use super::{card::Card, gt_regs as gt_reg};
 use crate::{
-    generation::BringUpError,
+    generation::DeviceError,
     intel::ring::{fifo, RingChip},
     io::{Hw, SleepWait},
 };
@@ -87,11 +87,7 @@ pub(super) fn slow(hw: &Hw<'_>) {
 
 /// Sets the unit up, and asks for the highest clock. Where there is nothing to choose, the unit stays as it
 /// is, but for its interrupts.
-pub(super) fn start(
-    chip: &RingChip,
-    hw: &Hw<'_>,
-    wait: &dyn SleepWait,
-) -> Result<(), BringUpError> {
+pub(super) fn start(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     fifo::room(chip, hw, 9, wait)?;
     let settings = match Card::from_bits(hw.card).has_choice() {
         false => SETTINGS.split_at(SETTINGS.len() - 1).1,

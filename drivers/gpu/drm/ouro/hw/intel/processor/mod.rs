@@ -20,7 +20,7 @@ mod user_regs;
 use crate::{
     chips,
     generation::{
-        BringUpError, Events, Generation, Layout, Mapping, ResetScope, Scanout, Topology, Window,
+        DeviceError, Events, Generation, Layout, Mapping, ResetScope, Scanout, Topology, Window,
         Windows,
     },
     gt::Gt,
@@ -186,7 +186,7 @@ impl Generation for Processor {
         40
     }
 
-    fn probe(&self, hw: &Hw<'_>, _chip: &chips::Chip) -> Result<Topology, BringUpError> {
+    fn probe(&self, hw: &Hw<'_>, _chip: &chips::Chip) -> Result<Topology, DeviceError> {
         topology::probe(hw, &self.parts)
     }
 
@@ -200,7 +200,7 @@ impl Generation for Processor {
         topo: &Topology,
         layout: &Layout,
         wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         let chip = self.chip;
         forcewake::hold(chip, hw, wait)?;
         interrupts::off(chip, hw);
@@ -220,7 +220,7 @@ impl Generation for Processor {
         interrupts::off(self.chip, hw);
     }
 
-    fn wake(&self, hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<(), BringUpError> {
+    fn wake(&self, hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<(), DeviceError> {
         forcewake::wake(self.chip, hw, gt, wait)
     }
 
@@ -249,12 +249,12 @@ impl Generation for Processor {
         hw: &Hw<'_>,
         what: ResetScope,
         wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         let ResetScope::Engine(n) = what else {
             return reset::reset(self.chip, hw, wait);
         };
         let engine = self.chip.engines.get(n).copied();
-        let engine = engine.ok_or(BringUpError::Unsupported("an engine that is not there"))?;
+        let engine = engine.ok_or(DeviceError::Unsupported("an engine that is not there"))?;
         reset::alone(engine, hw, wait)?;
         match engine.kind {
             Kind::Render => fixes::apply(self.chip, hw, self.render, wait),

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     engine::Engine,
     fence_regs::FenceRegs,
-    generation::{BringUpError, Pipes, Space, Topology},
+    generation::{DeviceError, Pipes, Topology, Translation},
     intel::pte,
     io::Hw,
     page_table::PageTable,
@@ -43,32 +43,32 @@ pub(super) const APERTURE_BAR: u8 = 2;
 const TIMESTAMP_HZ: u32 = 12_500_000;
 
 /// Looks what the chip has. It is awake.
-pub(super) fn probe(hw: &Hw<'_>, parts: &Parts) -> Result<Topology, BringUpError> {
+pub(super) fn probe(hw: &Hw<'_>, parts: &Parts) -> Result<Topology, DeviceError> {
     let ggc = hw.platform.config32(gt_reg::PCI_GGC);
     let context_bytes = (parts.context_bytes)(hw);
     let (false, Some(context_bytes)) = (ggc == u32::MAX, context_bytes) else {
-        return Err(BringUpError::Gone);
+        return Err(DeviceError::Gone);
     };
     let ggc = Ggc::from_bits(ggc);
     let gtt_entries = match ggc.table_1m() {
-        0 => return Err(BringUpError::NoTranslationTable),
+        0 => return Err(DeviceError::NoTranslationTable),
         n @ (1 | 2) => u32::from(n).wrapping_mul(MIB as u32 / 4),
-        _ => return Err(BringUpError::Unsupported("size of the translation table")),
+        _ => return Err(DeviceError::Unsupported("size of the translation table")),
     };
     if context_bytes == 0 {
-        return Err(BringUpError::Unsupported("size of a context image"));
+        return Err(DeviceError::Unsupported("size of a context image"));
     }
     let aperture = hw.platform.bar_len(APERTURE_BAR);
     let reach = u64::from(gtt_entries).wrapping_mul(PAGE_SIZE.into());
     if !APERTURES.contains(&aperture) || aperture > reach {
-        return Err(BringUpError::Unsupported("size of the aperture"));
+        return Err(DeviceError::Unsupported("size of the aperture"));
     }
     // Behind an IOMMU, translation by the directory may not work (G-47), also where only the host of
     // this guest sees one (UW27).
     let space = if hw.platform.iommu() && !parts.directory_behind_iommu {
-        Space::Global
+        Translation::Global
     } else {
-        Space::Aliasing {
+        Translation::Aliasing {
             directories: pte::DIRECTORY_ENTRIES,
             align: pte::DIRECTORY_ALIGN,
         }
@@ -105,7 +105,7 @@ mod tests {
         types::EngineClass,
     };
 
-    fn probe(hw: &Hw<'_>) -> Result<Topology, BringUpError> {
+    fn probe(hw: &Hw<'_>) -> Result<Topology, DeviceError> {
         super::probe(hw, &GEN6.parts)
     }
 
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!((t.swizzle, t.timestamp_hz), (Swizzle::None, 12_500_000));
         assert!(matches!(
             t.space,
-            Space::Aliasing {
+            Translation::Aliasing {
                 directories: 512,
                 align: 16
             }
@@ -158,7 +158,10 @@ mod tests {
     fn with_an_iommu_there_is_one_table() {
         let mock = chip();
         mock.iommu.set(true);
-        assert!(matches!(probe(&mock.hw()).unwrap().space, Space::Global));
+        assert!(matches!(
+            probe(&mock.hw()).unwrap().space,
+            Translation::Global
+        ));
     }
 
     #[test]
@@ -177,9 +180,9 @@ mod tests {
         };
         assert_eq!(
             error(&|m| m.config(0x50, 0)),
-            Some(BringUpError::NoTranslationTable)
+            Some(DeviceError::NoTranslationTable)
         );
-        let unsupported = |what| Some(BringUpError::Unsupported(what));
+        let unsupported = |what| Some(DeviceError::Unsupported(what));
         assert_eq!(
             error(&|m| m.config(0x50, 0x300)),
             unsupported("size of the translation table")
@@ -194,10 +197,10 @@ mod tests {
                 unsupported("size of the aperture")
             );
         }
-        assert_eq!(error(&|m| m.gone.set(true)), Some(BringUpError::Gone));
+        assert_eq!(error(&|m| m.gone.set(true)), Some(DeviceError::Gone));
         assert_eq!(
             error(&|m| m.config(0x50, u32::MAX)),
-            Some(BringUpError::Gone)
+            Some(DeviceError::Gone)
         );
     }
 }

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     checker::Checker,
     engine::{Emit, Engine, EngineDesc, EngineMemory, PageCopy, PortKind, Submission},
-    generation::BringUpError,
+    generation::DeviceError,
     gt::Gt,
     intel::{blt, mi::NOOP},
     io::{AtomicWait, Hw, SleepWait},
@@ -158,7 +158,7 @@ impl RingEngine {
         to: u32,
         micros: u32,
         wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         let head = self.named(regs::RING_HEAD, "RING_HEAD");
         let there = |v| {
             let there = RingHead::from_bits(v).offset() == to;
@@ -174,20 +174,15 @@ impl RingEngine {
 
     /// Stops it (G-25). Disabling a ring that is not empty is undefined (§5.3.4.2), so the head is
     /// put to the tail first. `micros` are for the engine, and for the head.
-    fn halt(
-        &self,
-        hw: &Hw<'_>,
-        micros: [u32; 2],
-        wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
+    fn halt(&self, hw: &Hw<'_>, micros: [u32; 2], wait: &dyn SleepWait) -> Result<(), DeviceError> {
         let [idle_micros, head_micros] = micros;
         fifo::room(self.chip, hw, 8, wait)?;
         self.write(hw, regs::MI_MODE, masked(regs::MI_MODE_STOP, 0));
         let mode = self.named(regs::MI_MODE, "MI_MODE");
         let idle = |v| v & regs::MI_MODE_IDLE != 0;
         let stopped = poll::sleeping(hw.regs, wait, mode, idle_micros, &idle);
-        if stopped == Err(BringUpError::Gone) {
-            return Err(BringUpError::Gone);
+        if stopped == Err(DeviceError::Gone) {
+            return Err(DeviceError::Gone);
         }
         let tail = self.read(hw, regs::RING_TAIL) & regs::RING_TAIL_MASK;
         let head = RingHead::from_bits(self.read(hw, regs::RING_HEAD));
@@ -204,23 +199,23 @@ impl RingEngine {
     }
 
     /// Stops it before a reset: whether it was idle does not matter.
-    pub(crate) fn halt_hung(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+    pub(crate) fn halt_hung(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
         match self.halt(hw, [HUNG_MICROS; 2], wait) {
-            Err(BringUpError::Timeout(_)) => Ok(()),
+            Err(DeviceError::Timeout(_)) => Ok(()),
             other => other,
         }
     }
 
     /// Drops what the command streamer has cached, while the ring is stopped (§5.3.11.2, VCS §4.7). It is
     /// known not to end now and then, and the upstream driver goes on then (UW35).
-    fn sync_flush(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+    fn sync_flush(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
         let both = regs::INSTPM_SYNC_FLUSH | regs::INSTPM_TLB_INVALIDATE;
         let instpm = self.named(regs::INSTPM, "INSTPM");
         let flushed = |v| v & u32::from(regs::INSTPM_SYNC_FLUSH) == 0;
         for _ in 0..2 {
             self.write(hw, regs::INSTPM, masked(both, 0));
             match poll::sleeping(hw.regs, wait, instpm, FLUSH_MICROS, &flushed) {
-                Err(BringUpError::Timeout(_)) => {}
+                Err(DeviceError::Timeout(_)) => {}
                 other => return other.map(|_| ()),
             }
         }
@@ -248,10 +243,10 @@ impl Engine for RingEngine {
         hw: &Hw<'_>,
         mem: &EngineMemory,
         wait: &dyn SleepWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         // A ring at address 0 does not work (G-46).
         if mem.ring.0 == 0 {
-            return Err(BringUpError::Unsupported("a ring at address 0"));
+            return Err(DeviceError::Unsupported("a ring at address 0"));
         }
         self.halt(hw, [IDLE_MICROS, HEAD_MICROS], wait)?;
         fifo::room(self.chip, hw, 20, wait)?;
@@ -290,7 +285,7 @@ impl Engine for RingEngine {
         Ok(())
     }
 
-    fn stop(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+    fn stop(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
         self.halt(hw, [IDLE_MICROS, HEAD_MICROS], wait)
     }
 
@@ -309,7 +304,7 @@ impl Engine for RingEngine {
         gt: &mut Gt,
         what: Submission<'_>,
         wait: &dyn AtomicWait,
-    ) -> Result<(), BringUpError> {
+    ) -> Result<(), DeviceError> {
         submit::submit(self, hw, gt, what, wait)
     }
 

@@ -7,7 +7,7 @@
 
 use super::RingChip;
 use crate::{
-    generation::BringUpError,
+    generation::DeviceError,
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
     poll,
@@ -49,7 +49,7 @@ pub(crate) fn take(
     gt: &mut Gt,
     n: u32,
     wait: &dyn AtomicWait,
-) -> Result<(), BringUpError> {
+) -> Result<(), DeviceError> {
     let Some(fifo) = of(chip) else {
         return Ok(());
     };
@@ -67,13 +67,13 @@ pub(crate) fn take(
 }
 
 /// Reads the room, as there is now.
-pub(crate) fn refill(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) -> Result<(), BringUpError> {
+pub(crate) fn refill(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) -> Result<(), DeviceError> {
     let Some(fifo) = of(chip) else {
         return Ok(());
     };
     let value = hw.regs.read32(fifo.control.offset);
     if value == u32::MAX {
-        return Err(BringUpError::Gone);
+        return Err(DeviceError::Gone);
     }
     gt.counts.fifo_reads = gt.counts.fifo_reads.wrapping_add(1);
     gt.fifo = fifo.free(value);
@@ -86,7 +86,7 @@ pub(crate) fn room(
     hw: &Hw<'_>,
     n: u32,
     wait: &dyn SleepWait,
-) -> Result<(), BringUpError> {
+) -> Result<(), DeviceError> {
     if let Some(fifo) = of(chip) {
         let enough = |v| fifo.free(v) >= n;
         poll::sleeping(hw.regs, wait, fifo.control, DRAIN_MICROS, &enough)?;
@@ -141,7 +141,7 @@ mod tests {
         let mock = Mock::default();
         mock.set(0x12_0008, 0x3f00_0f80 | 20);
         let mut gt = Gt::default();
-        let late = Err(BringUpError::Timeout("GTFIFOCTL"));
+        let late = Err(DeviceError::Timeout("GTFIFOCTL"));
         assert_eq!(take(&CHIP, &mock.hw(), &mut gt, 1, &mock), late);
         assert_eq!(room(&CHIP, &mock.hw(), 1, &mock), late);
         assert!(!has_room(&CHIP, &mock.hw(), 1));
@@ -156,9 +156,9 @@ mod tests {
         let mut gt = Gt::default();
         assert_eq!(
             take(&CHIP, &mock.hw(), &mut gt, 1, &mock),
-            Err(BringUpError::Gone)
+            Err(DeviceError::Gone)
         );
-        assert_eq!(room(&CHIP, &mock.hw(), 1, &mock), Err(BringUpError::Gone));
+        assert_eq!(room(&CHIP, &mock.hw(), 1, &mock), Err(DeviceError::Gone));
         assert!(!has_room(&CHIP, &mock.hw(), 1));
     }
 }

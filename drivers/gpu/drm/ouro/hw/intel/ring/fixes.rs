@@ -3,7 +3,7 @@
 
 use super::{fifo, regs::masked, RingChip};
 use crate::{
-    generation::BringUpError,
+    generation::DeviceError,
     io::{Hw, SleepWait},
 };
 
@@ -61,7 +61,7 @@ pub(crate) fn apply(
     hw: &Hw<'_>,
     fixes: &[Fix],
     wait: &dyn SleepWait,
-) -> Result<(), BringUpError> {
+) -> Result<(), DeviceError> {
     fifo::room(chip, hw, fixes.len() as u32, wait)?;
     for fix in fixes {
         fix.apply(hw);

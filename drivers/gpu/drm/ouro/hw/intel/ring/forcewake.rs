@@ -11,7 +11,7 @@ use super::{
     RingChip,
 };
 use crate::{
-    generation::BringUpError,
+    generation::DeviceError,
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
     poll,
@@ -68,7 +68,7 @@ impl Forcewake {
     }
 
     /// Asks in one way, and waits until it is awake.
-    fn wake_by(&self, way: &Way, hw: &Hw<'_>, wait: &dyn AtomicWait) -> Result<(), BringUpError> {
+    fn wake_by(&self, way: &Way, hw: &Hw<'_>, wait: &dyn AtomicWait) -> Result<(), DeviceError> {
         // An answer to a request of before would be taken for one to ours.
         if is_awake(hw.regs.read32(way.answer.offset)) {
             way.ask(hw, false);
@@ -83,21 +83,21 @@ impl Forcewake {
     }
 
     /// Tries one way after the other until one wakes it that is the machine's.
-    fn find(&self, hw: &Hw<'_>, wait: &dyn AtomicWait) -> Result<(), BringUpError> {
+    fn find(&self, hw: &Hw<'_>, wait: &dyn AtomicWait) -> Result<(), DeviceError> {
         // What the firmware has asked for keeps it awake whatever is asked now.
         for way in self.ways {
             way.ask(hw, false);
         }
-        let mut found = Err(BringUpError::Timeout("FORCEWAKE"));
+        let mut found = Err(DeviceError::Timeout("FORCEWAKE"));
         for way in self.ways {
             found = self.wake_by(way, hw, wait);
             match found {
                 Ok(()) if (way.works)(hw) => return Ok(()),
-                Err(BringUpError::Gone) => return found,
+                Err(DeviceError::Gone) => return found,
                 _ => way.ask(hw, false),
             }
         }
-        found.and(Err(BringUpError::Unsupported("how it is woken")))
+        found.and(Err(DeviceError::Unsupported("how it is woken")))
     }
 
     const fn in_c0(&self, status: u32) -> bool {
@@ -127,7 +127,7 @@ pub(crate) fn wake(
     hw: &Hw<'_>,
     gt: &mut Gt,
     wait: &dyn AtomicWait,
-) -> Result<(), BringUpError> {
+) -> Result<(), DeviceError> {
     if gt.awake {
         return Ok(());
     }
@@ -161,10 +161,10 @@ pub(crate) fn sleep(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) {
 }
 
 /// Makes sure that it is awake and stays so, where `Gt` cannot be had: a reset may have lost the request.
-pub(crate) fn hold(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), BringUpError> {
+pub(crate) fn hold(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     if let Some(w) = &chip.wake {
         let way = w.way(hw).or(w.ways.first());
-        let way = way.ok_or(BringUpError::Unsupported("how it is woken"))?;
+        let way = way.ok_or(DeviceError::Unsupported("how it is woken"))?;
         way.ask(hw, true);
         poll::sleeping(hw.regs, wait, way.answer, ACK_MICROS, &is_awake)?;
         poll::sleeping(hw.regs, wait, w.threads, THREADS_MICROS, &|v| w.in_c0(v))?;
@@ -254,17 +254,17 @@ mod tests {
         let mock = Mock::default();
         let mut gt = Gt::default();
         let r = wake(&CHIP, &mock.hw(), &mut gt, &mock);
-        assert_eq!(r, Err(BringUpError::Timeout("FORCEWAKE_ACK")));
+        assert_eq!(r, Err(DeviceError::Timeout("FORCEWAKE_ACK")));
         assert!(!gt.awake);
         let mock = device();
         mock.fix(0x13_805c, 4);
         let r = wake(&CHIP, &mock.hw(), &mut gt, &mock);
-        assert_eq!(r, Err(BringUpError::Timeout("GT_THREAD_STATUS")));
+        assert_eq!(r, Err(DeviceError::Timeout("GT_THREAD_STATUS")));
         assert!(!gt.awake);
         mock.gone.set(true);
         assert_eq!(
             wake(&CHIP, &mock.hw(), &mut gt, &mock),
-            Err(BringUpError::Gone)
+            Err(DeviceError::Gone)
         );
     }
 

@@ -8,7 +8,7 @@
 
 use super::{engine::RingEngine, forcewake, RingChip};
 use crate::{
-    generation::BringUpError,
+    generation::DeviceError,
     io::{Hw, SleepWait},
     poll,
 };
@@ -24,7 +24,7 @@ fn domains(
     hw: &Hw<'_>,
     bits: u32,
     wait: &dyn SleepWait,
-) -> Result<(), BringUpError> {
+) -> Result<(), DeviceError> {
     let done = |v| v & bits == 0;
     // Twice: the first one may be lost on the way into power saving (G-24), or end too early (UW15).
     for _ in 0..2 {
@@ -36,11 +36,7 @@ fn domains(
 }
 
 /// Resets all engines, and keeps the device awake.
-pub(crate) fn reset(
-    chip: &RingChip,
-    hw: &Hw<'_>,
-    wait: &dyn SleepWait,
-) -> Result<(), BringUpError> {
+pub(crate) fn reset(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     for engine in chip.engines {
         engine.halt_hung(hw, wait)?;
     }
@@ -49,15 +45,15 @@ pub(crate) fn reset(
 
 /// Resets one engine while others work, and keeps the device awake.
 ///
-/// Errors: [`BringUpError::Unsupported`] where the chip does not, or has no such engine.
+/// Errors: [`DeviceError::Unsupported`] where the chip does not, or has no such engine.
 pub(crate) fn alone(
     engine: &RingEngine,
     hw: &Hw<'_>,
     wait: &dyn SleepWait,
-) -> Result<(), BringUpError> {
+) -> Result<(), DeviceError> {
     let bit = engine
         .reset
-        .ok_or(BringUpError::Unsupported("reset of an engine alone"))?;
+        .ok_or(DeviceError::Unsupported("reset of an engine alone"))?;
     engine.halt_hung(hw, wait)?;
     domains(engine.chip, hw, bit, wait)
 }
@@ -121,9 +117,9 @@ mod tests {
         let mock = device();
         mock.fix(0x941c, 1);
         let r = reset(&CHIP, &mock.hw(), &mock);
-        assert_eq!(r, Err(BringUpError::Timeout("GDRST")));
+        assert_eq!(r, Err(DeviceError::Timeout("GDRST")));
         mock.gone.set(true);
         let r = reset(&CHIP, &mock.hw(), &mock);
-        assert_eq!(r, Err(BringUpError::Gone));
+        assert_eq!(r, Err(DeviceError::Gone));
     }
 }

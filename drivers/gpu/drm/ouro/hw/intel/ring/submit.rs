@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     engine::Submission,
-    generation::BringUpError,
+    generation::DeviceError,
     gt::Gt,
     io::{AtomicWait, Hw},
     poll,
@@ -33,12 +33,12 @@ pub(crate) fn submit(
     gt: &mut Gt,
     what: Submission<'_>,
     wait: &dyn AtomicWait,
-) -> Result<(), BringUpError> {
+) -> Result<(), DeviceError> {
     let Submission::Tail(tail) = what else {
-        return Err(BringUpError::Unsupported("a ring takes no list"));
+        return Err(DeviceError::Unsupported("a ring takes no list"));
     };
     if !gt.awake {
-        return Err(BringUpError::Unsupported("asleep"));
+        return Err(DeviceError::Unsupported("asleep"));
     }
     if engine.handshake {
         fifo::take(engine.chip, hw, gt, HANDSHAKE_WRITES, wait)?;
@@ -63,7 +63,7 @@ fn with_handshake(
     gt: &mut Gt,
     tail: RingOffset,
     wait: &dyn AtomicWait,
-) -> Result<(), BringUpError> {
+) -> Result<(), DeviceError> {
     let psmi = poll::Named {
         offset: engine.base.at(regs::PSMI_CTL),
         name: "PSMI_CTL",
@@ -166,7 +166,7 @@ mod tests {
         let mut gt = awake();
         assert_eq!(
             submit(&VIDEO, &mock.hw(), &mut gt, tail(0x40), &mock),
-            Err(BringUpError::Timeout("PSMI_CTL"))
+            Err(DeviceError::Timeout("PSMI_CTL"))
         );
         let log = mock.take();
         assert_eq!(
@@ -209,7 +209,7 @@ mod tests {
         let mock = Mock::default();
         for engine in [&RENDER, &BLITTER, &VIDEO] {
             let r = submit(engine, &mock.hw(), &mut Gt::default(), tail(8), &mock);
-            assert_eq!(r, Err(BringUpError::Unsupported("asleep")));
+            assert_eq!(r, Err(DeviceError::Unsupported("asleep")));
         }
         assert_eq!(mock.take(), []);
     }
