@@ -269,7 +269,7 @@ TEST_F(context, images_make_room)
 	__u32 target = gem_create(self->fd, PAGE), wall = gem_create(self->fd, PAGE), ids[96];
 	/* rings and tables; on Gen7 also memory that batches are copied to, which stays */
 	bool copies = !strcmp(self->gpu.backend->name, "gen7");
-	unsigned long fixed = copies ? 9ul << 19 : 4ul << 20;
+	unsigned long fixed = copies ? 6ul << 20 : 4ul << 20;
 	struct drm_i915_gem_exec_object2 *object;
 	unsigned int c, round;
 	struct batch batch;
