@@ -91,7 +91,12 @@ pub fn store(by: Storer, store: &Store) -> Packet {
             .with_post_sync(post_sync)
             .into_bits()
     };
-    let pipe = PipeFlags::new().with_post_sync(1).into_bits();
+    // It stalls the streamer, as each fourth one in a row has to on Ivy Bridge.
+    let pipe = PipeFlags::new()
+        .with_post_sync(1)
+        .with_cs_stall(true)
+        .with_stall_at_scoreboard(true)
+        .into_bits();
     let (name, dword, dwords) = match by {
         Storer::RenderDword => ("MI_STORE_DATA_IMM", 2, vec![header(0x20, 2, 0), 0, 0, low]),
         Storer::RenderQword => (
@@ -144,12 +149,12 @@ mod tests {
             ),
             (
                 Storer::PipeControl,
-                &[0x7a00_0003, 0x4000, 0, 0x5566_7788, 0x1122_3344],
+                &[0x7a00_0003, 0x10_4002, 0, 0x5566_7788, 0x1122_3344],
                 2,
             ),
             (
                 Storer::PipeControlGlobal,
-                &[0x7a00_0003, 0x4000, 4, 0x5566_7788, 0x1122_3344],
+                &[0x7a00_0003, 0x10_4002, 4, 0x5566_7788, 0x1122_3344],
                 2,
             ),
             (

@@ -187,6 +187,9 @@ const STATISTICS: &[(u32, &str)] = &[
     (0x2340, "CL_PRIMITIVES_COUNT"),
     (0x2348, "PS_INVOCATION_COUNT"),
     (0x2350, "PS_DEPTH_COUNT"),
+    // Two of 32 bits each. User space that has contexts relies on them to be saved.
+    (0x5280, "SO_WRITE_OFFSET0, 1"),
+    (0x5288, "SO_WRITE_OFFSET2, 3"),
 ];
 
 /// Registers of each engine's block that differ from the family's (VCS PRM 1.1.3, 1.1.4.1).

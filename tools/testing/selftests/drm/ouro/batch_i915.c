@@ -32,7 +32,8 @@ static const struct store_command gen6_stores[] = {
 static const struct store_command gen7_stores[] = {
 	{ "MI_STORE_DATA_IMM", RCS | BCS | VCS, 4, { 0x10000002 }, 2, 0, 3, 4, 0 },
 	{ "MI_STORE_DATA_IMM qword", RCS | BCS | VCS, 5, { 0x10000003 }, 2, 0, 3, 8, 0 },
-	{ "PIPE_CONTROL", RCS, 5, { 0x7a000003, 1 << 14 }, 2, 0, 3, 8, 0 },
+	/* the streamer stalls: each fourth one has to */
+	{ "PIPE_CONTROL", RCS, 5, { 0x7a000003, 1 << 20 | 1 << 14 | 1 << 1 }, 2, 0, 3, 8, 0 },
 	{ "MI_FLUSH_DW", BCS | VCS, 3, { 0x13004001 }, 1, 0, 2, 4, 0 },
 	{ "MI_FLUSH_DW qword", BCS | VCS, 4, { 0x13004002 }, 1, 0, 2, 8, 0 },
 	{ "XY_COLOR_BLT", BCS, 6, { 0x54300004, 0x03f00040, 0, 0x00010001 }, 4, 0, 5, 4, 0 },
@@ -51,14 +52,14 @@ static const struct backend backends[] = {
 	  8, { 0x54f00006, 0x03cc1000, 0, 0x00010400, 0, 0, 0x1000, 0 }, 4, 7,
 	  /* all memory is the system's */
 	  .has_local = false, .has_shader_query = false, .has_read_only_pages = false,
-	  .has_later_exec_flags = false },
+	  .has_later_exec_flags = false, .widest_tiles = 128 * 1024 },
 	{ "gen7", 0, 0x05000000, 0x18800100, gen7_stores, ARRAY_LEN(gen7_stores),
 	  0x1f800000, 0x01800008, 0x11000001, 0x12000001,
 	  /* IA_VERTICES_COUNT, CL_INVOCATION_COUNT, PS_INVOCATION_COUNT, SO_WRITE_OFFSET0: users may */
 	  { 0x2310, 0x2338, 0x2348, 0x5280 },
 	  8, { 0x54f00006, 0x03cc1000, 0, 0x00010400, 0, 0, 0x1000, 0 }, 4, 7,
 	  .has_local = false, .has_shader_query = false, .has_read_only_pages = false,
-	  .has_later_exec_flags = true },
+	  .has_later_exec_flags = true, .widest_tiles = 256 * 1024 },
 };
 
 /* Chips of a backend, for drivers that do not name it: PCI device ids. */

@@ -87,6 +87,8 @@ struct backend {
 	bool has_shader_query;
 	bool has_read_only_pages;
 	bool has_later_exec_flags;
+	/* bytes of the widest row of tiles that a fence undoes; 0: the chip has no fences */
+	__u32 widest_tiles;
 };
 
 /* Memory that others change: the GPU, another thread, another mapping. */

@@ -105,7 +105,6 @@ pub(super) fn execbuffer2(
         engines::select(gpu, client.context(arg.rsvd1 as u32)?, flags)?;
     let new_streams = flags & u64::from(abi::I915_EXEC_GEN7_SOL_RESET) != 0;
     require(!new_streams || target.engine().has_streams())?;
-    client.admit()?;
     gpu.working()?;
     if context.is_banned() {
         return Err(EIO);
@@ -127,6 +126,8 @@ pub(super) fn execbuffer2(
     };
     require(start.checked_add(len).is_some_and(|end| end <= batch_size))?;
     require(len != 0)?;
+    // Last of all, as a call that asks what there is does not make its caller the device's user.
+    client.admit()?;
 
     let share = gpu.share(client.quota(), &context, &target, !file.is_nonblocking())?;
     let mut exec = Exec {
