@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Static inlines and macros of the kernel as functions, for Rust (helpers.c): memory of the kernel, of the
- * device and of processes.
+ * Static inlines and macros of the kernel as functions, for Rust (helpers.c):
+ * memory of the kernel, of the device and of processes.
  */
 #include <linux/folio_batch.h>
 #include <linux/io.h>

@@ -55,7 +55,10 @@ static const struct backend backends[] = {
 	  .has_later_exec_flags = false, .widest_tiles = 128 * 1024 },
 	{ "gen7", 0, 0x05000000, 0x18800100, gen7_stores, ARRAY_LEN(gen7_stores),
 	  0x1f800000, 0x01800008, 0x11000001, 0x12000001,
-	  /* IA_VERTICES_COUNT, CL_INVOCATION_COUNT, PS_INVOCATION_COUNT, SO_WRITE_OFFSET0: users may */
+	  /*
+	   * What users may load: IA_VERTICES_COUNT, CL_INVOCATION_COUNT,
+	   * PS_INVOCATION_COUNT, SO_WRITE_OFFSET0
+	   */
 	  { 0x2310, 0x2338, 0x2348, 0x5280 },
 	  8, { 0x54f00006, 0x03cc1000, 0, 0x00010400, 0, 0, 0x1000, 0 }, 4, 7,
 	  .has_local = false, .has_shader_query = false, .has_read_only_pages = false,

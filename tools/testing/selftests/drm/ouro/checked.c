@@ -97,11 +97,13 @@ static __u32 offset_now(struct gpu *gpu)
 	return value;
 }
 
-#define CHECKED_ONLY()                                                         \
-	do {                                                                   \
-		if (getparam(self->fd, I915_PARAM_CMD_PARSER_VERSION) <= 0)    \
-			SKIP(return, "batches are not checked on this device"); \
-	} while (0)
+/* Why a test is skipped. */
+#define NOT_CHECKED "batches are not checked on this device"
+
+static bool is_checked(int fd)
+{
+	return getparam(fd, I915_PARAM_CMD_PARSER_VERSION) > 0;
+}
 
 /* A batch, what it stores, and whether it ran as a copy. */
 #define RAN_AS(copied, original)                                                 \
@@ -116,7 +118,8 @@ static __u32 offset_now(struct gpu *gpu)
 
 TEST_F(checked, version)
 {
-	CHECKED_ONLY();
+	if (!is_checked(self->fd))
+		SKIP(return, NOT_CHECKED);
 	EXPECT_EQ(10, getparam(self->fd, I915_PARAM_CMD_PARSER_VERSION));
 }
 
@@ -126,7 +129,8 @@ TEST_F(checked, a_listed_register_is_loaded)
 	__u32 target;
 	struct batch b;
 
-	CHECKED_ONLY();
+	if (!is_checked(self->fd))
+		SKIP(return, NOT_CHECKED);
 	target = gem_create(self->fd, PAGE);
 	counts(&self->gpu, &copies, &originals);
 	batch_init(&b);
@@ -147,7 +151,8 @@ TEST_F(checked, what_does_not_pass_runs_without_privilege)
 	unsigned long copies, originals;
 	unsigned int i;
 
-	CHECKED_ONLY();
+	if (!is_checked(self->fd))
+		SKIP(return, NOT_CHECKED);
 	for (i = 0; i < 3; i++) {
 		__u32 target = gem_create(self->fd, PAGE);
 		struct batch b;
@@ -188,7 +193,8 @@ TEST_F(checked, a_batch_without_length_has_no_privilege)
 	unsigned long copies, originals;
 	struct batch b;
 
-	CHECKED_ONLY();
+	if (!is_checked(self->fd))
+		SKIP(return, NOT_CHECKED);
 	batch_init(&b);
 	load(&b, OFFSET, 0x100);
 	ASSERT_EQ(0, run(&self->gpu, &b, true));
@@ -216,7 +222,8 @@ TEST_F(checked, what_makes_no_sense_is_an_error)
 	};
 	unsigned int i, e;
 
-	CHECKED_ONLY();
+	if (!is_checked(self->fd))
+		SKIP(return, NOT_CHECKED);
 	for (e = 0; e < self->gpu.n_engines; e++) {
 		for (i = 0; i < ARRAY_LEN(bad); i++) {
 			struct drm_i915_gem_exec_object2 object = {
@@ -244,7 +251,8 @@ TEST_F(checked, a_chain_has_no_privilege)
 	__u32 target, second;
 	struct batch b;
 
-	CHECKED_ONLY();
+	if (!is_checked(self->fd))
+		SKIP(return, NOT_CHECKED);
 	target = gem_create(self->fd, PAGE);
 	second = gem_create(self->fd, PAGE);
 	batch_init(&b);
@@ -281,7 +289,8 @@ TEST_F(checked, a_batch_that_writes_itself_runs_as_it_was)
 	};
 	unsigned int i;
 
-	CHECKED_ONLY();
+	if (!is_checked(self->fd))
+		SKIP(return, NOT_CHECKED);
 	objects[0].handle = gem_create(self->fd, PAGE);
 	objects[1].handle = gem_create(self->fd, PAGE);
 	relocs[0].target_handle = objects[1].handle;
@@ -324,7 +333,8 @@ TEST_F(checked, a_batch_that_another_one_writes_is_waited_for)
 	struct batch b;
 	pid_t stopper;
 
-	CHECKED_ONLY();
+	if (!is_checked(self->fd))
+		SKIP(return, NOT_CHECKED);
 	objects[0].handle = gem_create(self->fd, PAGE);
 	objects[1].handle = gem_create(self->fd, PAGE);
 	ASSERT_EQ(0, gem_write(self->fd, objects[1].handle, 0, words, sizeof(words)));
@@ -368,7 +378,8 @@ TEST_F(checked, long_batches)
 	unsigned long copies, originals;
 	unsigned int i;
 
-	CHECKED_ONLY();
+	if (!is_checked(self->fd))
+		SKIP(return, NOT_CHECKED);
 	if (!self->gpu.ouro)
 		SKIP(return, "another driver has no such bound");
 	for (i = 0; i < ARRAY_LEN(cases); i++) {
