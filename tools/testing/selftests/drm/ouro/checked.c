@@ -400,7 +400,10 @@ TEST_F(checked, long_batches)
 		counts(&self->gpu, &copies, &originals);
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
 		RAN_AS(cases[i].copied, !cases[i].copied);
-		EXPECT_EQ(cases[i].copied ? words[2] : before, offset_now(&self->gpu));
+		if (cases[i].copied)
+			EXPECT_EQ(words[2], offset_now(&self->gpu));
+		else
+			EXPECT_EQ(before, offset_now(&self->gpu));
 		gem_close(self->fd, object.handle);
 	}
 }
