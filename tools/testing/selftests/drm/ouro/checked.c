@@ -393,7 +393,7 @@ TEST_F(checked, long_batches)
 						       .batch_start_offset = 64,
 						       .batch_len = cases[i].len,
 						       .flags = self->gpu.engines[0].ring };
-		const __u32 before = offset_now(&self->gpu);
+		__u32 expected = offset_now(&self->gpu);
 
 		ASSERT_EQ(0, gem_write(self->fd, object.handle, 64, words, sizeof(words)));
 		ASSERT_EQ(0, gem_write(self->fd, object.handle, 64 + cases[i].end, &end, 4));
@@ -401,9 +401,8 @@ TEST_F(checked, long_batches)
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
 		RAN_AS(cases[i].copied, !cases[i].copied);
 		if (cases[i].copied)
-			EXPECT_EQ(words[2], offset_now(&self->gpu));
-		else
-			EXPECT_EQ(before, offset_now(&self->gpu));
+			expected = words[2];
+		EXPECT_EQ(expected, offset_now(&self->gpu));
 		gem_close(self->fd, object.handle);
 	}
 }
