@@ -263,6 +263,23 @@ fn streams_cannot_tell_the_spaces_apart() {
 }
 
 #[test]
+fn who_asked_for_an_entry_answers_for_it() {
+    // §2.3.4: a batch reaches an address of the per-process table that the ring uses by the global one.
+    let rig = Rig::new();
+    ppgtt(&rig, 0x22000);
+    rig.put(BATCH, &[STORE_LOCAL, 0, TARGET + 4, 2, 0x0500_0000, 0]);
+    let ring = [0x1880_0100, BATCH, STORE_GLOBAL, 0, TARGET, 1];
+    rig.run(EngineId::Bcs, &ring);
+    assert_eq!((rig.at(0x80000), rig.at(0x180000)), (0, 1));
+    assert_eq!(rig.gpu.lints(), vec![]);
+    assert_eq!(rig.gpu.client_lints(), vec![(Rule::TlbAlias, 1)]);
+    // One that the per-process table does not say any more was the driver's to invalidate.
+    rig.put(0x100000 + 0x80 * 4, &[(0x190 << 12) | 5]);
+    rig.run(EngineId::Bcs, &[STORE_GLOBAL, 0, TARGET, 1]);
+    assert_eq!(rig.gpu.lints(), vec![(Rule::TlbAlias, 1)]);
+}
+
+#[test]
 fn blits_use_the_per_process_table() {
     // §2.3: all but MI commands. XY_COLOR_BLT, 32 bits, 4 x 1 pixels, ROP F0.
     let rig = Rig::new();

@@ -32,6 +32,8 @@ pub struct Cached {
     pub pte: u32,
     /// Where it came from.
     pub space: Space,
+    /// A program's batch asked for it, by an address of its own choice; not a ring, nor what is read ahead.
+    pub program: bool,
 }
 
 /// The translation caches of one engine.
@@ -61,8 +63,7 @@ impl Tlb {
     }
 
     /// Caches a translation, an invalid one as well.
-    pub fn fill(&mut self, client: Client, space: Space, page: u32, pte: u32) {
-        let entry = Cached { pte, space };
+    pub fn fill(&mut self, client: Client, page: u32, entry: Cached) {
         match client {
             Client::Stream => {
                 if self.stream.len() >= CAPACITY {
@@ -74,7 +75,7 @@ impl Tlb {
                 if self.data.len() >= CAPACITY {
                     self.data.clear();
                 }
-                self.data.insert((space, page), entry);
+                self.data.insert((entry.space, page), entry);
             }
         }
     }
@@ -109,12 +110,17 @@ mod tests {
     #[test]
     fn streams_are_tagged_by_address_alone() {
         let mut t = Tlb::default();
-        t.fill(Client::Stream, Space::Ggtt, 5, 0x1001);
+        let entry = Cached {
+            pte: 0x1001,
+            space: Space::Ggtt,
+            program: false,
+        };
+        t.fill(Client::Stream, 5, entry);
         let hit = t
             .get(Client::Stream, Space::Ppgtt, 5)
             .expect("hits over spaces");
         assert_eq!((hit.pte, hit.space), (0x1001, Space::Ggtt));
-        t.fill(Client::Data, Space::Ggtt, 5, 0x1001);
+        t.fill(Client::Data, 5, entry);
         assert!(t.get(Client::Data, Space::Ppgtt, 5).is_none());
         t.flush_space(Space::Ppgtt);
         assert_eq!(t.len(), 2);

@@ -150,6 +150,7 @@ impl Core {
             mmu,
             cx: MemoryContext {
                 ppgtt: self.ppgtt(e),
+                program: self.engine(e).batch.is_some(),
                 ..self.cx.clone()
             },
             generation,

@@ -23,7 +23,7 @@ use crate::ring::gt::Gt;
 use crate::ring::later::Later;
 use crate::ring::lint::Rule;
 use crate::ring::lit::{Screen, WithStolen};
-use crate::ring::mmu::{MemoryContext, Mmu};
+use crate::ring::mmu::{MemoryContext, Mmu, Note};
 use crate::ring::real::Left;
 use crate::ring::regs::{reg, MMIO_SIZE};
 use crate::trace::Event;
@@ -106,6 +106,7 @@ impl Core {
                 memory,
                 pte: cfg.chip.pte,
                 ppgtt: false,
+                program: false,
                 big_pages: cfg.big_pages,
             },
             engines: cfg.chip.engines.iter().map(|e| Engine::new(e.id)).collect(),
@@ -292,6 +293,7 @@ impl Core {
             }
         }
         self.cx.ppgtt = self.ppgtt(e);
+        self.cx.program = self.engine(e).batch.is_some();
         let mut spare = None;
         let mmu = match &mut self.engines[e as usize].mmu {
             Some(m) => m,
@@ -307,11 +309,14 @@ impl Core {
         &mut self,
         e: EngineId,
         faults: Vec<crate::ring::mmu::MmuFault>,
-        notes: Vec<(Rule, u32)>,
+        notes: Vec<Note>,
     ) {
-        for (rule, va) in notes {
-            self.lint(rule, || format!("{} {va:#x}", e.name()));
+        let client = self.notes.client;
+        for note in notes {
+            self.notes.client = client || note.program;
+            self.lint(note.rule, || format!("{} {:#x}", e.name(), note.address));
         }
+        self.notes.client = client;
         for f in faults {
             self.page_fault(e, f);
         }

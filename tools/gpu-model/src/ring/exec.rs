@@ -329,9 +329,17 @@ impl Core {
             }
         };
         if self.engine(e).batch.is_some() {
-            return self.with_mmu(e, touch);
+            return self.with_mmu(e, |mmu, cx| {
+                // Where a batch lies is the driver's choice, and so is what lies behind it.
+                let cx = MemoryContext {
+                    program: false,
+                    ..cx.clone()
+                };
+                touch(mmu, &cx)
+            });
         }
         self.cx.ppgtt = self.ppgtt(e);
+        self.cx.program = false;
         if let Some(mmu) = &mut self.engines[e as usize].mmu {
             // No opportunity for injected faults: those are accesses that somebody uses.
             touch(mmu, &self.cx);

@@ -7,7 +7,7 @@
 
 use crate::intel::gtt::PteArray;
 use crate::intel::pte::{Pde, Pte, PteFormat, PAGE};
-use crate::intel::tlb::{Client, Space, Tlb};
+use crate::intel::tlb::{Cached, Client, Space, Tlb};
 use crate::memory::GuestMemory;
 use crate::ring::lint::Rule;
 use std::sync::Arc;
@@ -54,9 +54,22 @@ pub struct MemoryContext {
     pub pte: PteFormat,
     /// The per-process table of the engine that asks is on.
     pub ppgtt: bool,
+    /// The access is of a program's batch.
+    pub program: bool,
     /// Whether data clients see the 32 KB pages of a directory entry with bit 1 (§2.3). Which
     /// clients do is nowhere said.
     pub big_pages: bool,
+}
+
+/// A rule that an access broke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Which.
+    pub rule: Rule,
+    /// The address.
+    pub address: u32,
+    /// It was a program's doing, whoever makes the access that shows it.
+    pub program: bool,
 }
 
 /// Translation state of one engine.
@@ -64,7 +77,7 @@ pub struct Mmu {
     tlb: Tlb,
     directory: Vec<Option<Pde>>,
     faults: Vec<MmuFault>,
-    notes: Vec<(Rule, u32)>,
+    notes: Vec<Note>,
     inject: bool,
 }
 
@@ -120,8 +133,8 @@ impl Mmu {
         std::mem::take(&mut self.faults)
     }
 
-    /// Takes the rules that were broken since the last call, with the address of each.
-    pub fn take_notes(&mut self) -> Vec<(Rule, u32)> {
+    /// Takes the rules that were broken since the last call.
+    pub fn take_notes(&mut self) -> Vec<Note> {
         std::mem::take(&mut self.notes)
     }
 
@@ -133,10 +146,14 @@ impl Mmu {
         }
     }
 
-    fn note(&mut self, rule: Rule, va: u32) {
+    fn note(&mut self, rule: Rule, address: u32, program: bool) {
         // Bounded: a blit over a bad range must not collect one note per page for ever.
         if self.notes.len() < 64 {
-            self.notes.push((rule, va));
+            self.notes.push(Note {
+                rule,
+                address,
+                program,
+            });
         }
     }
 
@@ -184,7 +201,7 @@ impl Mmu {
                 let address = |entry| cx.pte.address(Pte(entry));
                 let base = address(first) & !0x7fff;
                 if address(first) != base || address(own) != base + u64::from(part) * 4096 {
-                    self.note(Rule::BigPageUneven, va);
+                    self.note(Rule::BigPageUneven, va, false);
                 }
                 if cx.big_pages && client == Client::Data {
                     return Ok((first & 0xffff_8fff) | (part << 12));
@@ -218,7 +235,9 @@ impl Mmu {
         let pte = match self.tlb.get(client, space, page) {
             Some(hit) => {
                 if hit.space != space && self.walk(cx, client, space, va) != Ok(hit.pte) {
-                    self.note(Rule::TlbAlias, va);
+                    // An entry that is stale as well is the driver's, who did not invalidate it.
+                    let kept = self.walk(cx, client, hit.space, va) == Ok(hit.pte);
+                    self.note(Rule::TlbAlias, va, hit.program && kept);
                 }
                 Ok(hit.pte)
             }
@@ -227,9 +246,14 @@ impl Mmu {
                 if let Ok(pte) = pte {
                     // §2.2.2.1, §2.3.2.1.
                     if Pte(pte).valid() && cx.pte.is_reserved(Pte(pte)) {
-                        self.note(Rule::PteReserved, va);
+                        self.note(Rule::PteReserved, va, false);
                     }
-                    self.tlb.fill(client, space, page, pte);
+                    let entry = Cached {
+                        pte,
+                        space,
+                        program: cx.program,
+                    };
+                    self.tlb.fill(client, page, entry);
                 }
                 pte
             }
