@@ -266,7 +266,7 @@ impl BoDevice {
     }
 
     /// Returns the bytes of a page's state of compression, which moves carry; 0 where there is none.
-    pub(super) fn state_bytes(&self) -> u32 {
+    pub(crate) fn state_bytes(&self) -> u32 {
         let mut engines = self.hardware.topology().engines.iter();
         let copier = engines.find(|engine| engine.desc().copy_pages != 0);
         copier.map_or(0, |engine| engine.desc().state_bytes)

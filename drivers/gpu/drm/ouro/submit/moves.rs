@@ -266,10 +266,7 @@ impl Way {
                 let mapping = side.bind_part(space, anywhere, pages, span, Owner::Move, cache)?;
                 let at = mapping.ggtt();
                 mappings.push(Binding::Mapped(mapping), GFP_KERNEL)?;
-                Some((
-                    at,
-                    copier(gpu).map_or(0, |engine| engine.hw().desc().state_bytes),
-                ))
+                Some((at, gpu.state_bytes()))
             }
             _ => None,
         };
