@@ -13,7 +13,7 @@ use kernel::{
 use ouro_kernel::task::Client;
 
 use crate::{
-    gpu::{tenants::Stay, Gpu},
+    gpu::{single_user::Stay, Gpu},
     submit::{context::parts, guilt::Holder, own_space::OwnSpace, quota::Quota, Context},
 };
 
@@ -144,10 +144,10 @@ impl File {
     /// Before it runs a batch: says whether it may. Errors: `EACCES` if another user has a device that does not keep
     /// users apart.
     pub(crate) fn admit(&self) -> Result {
-        if let Some(tenants) = self.gpu.tenants() {
+        if let Some(single_user) = self.gpu.single_user() {
             let mut stay = self.stay.lock();
             if stay.is_none() {
-                *stay = Some(tenants.admit()?);
+                *stay = Some(single_user.admit()?);
             }
         }
         Ok(())

@@ -4,20 +4,20 @@
 //!
 //! It is `'static` and outlives the binding of the driver: open files keep it. How it shows that it
 //! works is in [`prove`], what contexts need in
-//! [`prepare`](crate::submit), how it sleeps and ends in
+//! [`prepare`](crate::submit::prepare), how it sleeps and ends in
 //! [`power`](crate::power). After [`Gpu::shutdown`] everything answers `ENODEV`, and nothing
 //! waits.
 
 pub(crate) mod activity;
 mod prove;
-pub(crate) mod tenants;
+pub(crate) mod single_user;
 
 use core::ops::Deref;
 use kernel::{prelude::*, sync::Arc};
 use ouro_hw::{generation::Translation, types::EngineId, EngineClass};
 use ouro_kernel::pci::{Claim, DmaDevice};
 
-use self::tenants::Tenants;
+use self::single_user::SingleUser;
 use crate::{
     gem::{region::Local, Space},
     hardware::Hardware,
@@ -33,7 +33,7 @@ pub(crate) struct Gpu {
     recovery: Arc<Recovery>,
     revision: u8,
     /// Where one user at a time has the device: who.
-    tenants: Option<Arc<Tenants>>,
+    single_user: Option<Arc<SingleUser>>,
 }
 
 /// What is below.
@@ -91,7 +91,7 @@ impl Gpu {
         // What it was doing before it was reset may have reached any page.
         dma.set_master(true);
         let revision = hardware.topology().revision;
-        let tenants = Tenants::new(&hardware)?;
+        let single_user = SingleUser::new(&hardware)?;
         let executor = Executor::new(hardware, dma, space, aperture, local, tables)?;
         let recovery = Recovery::new(executor.clone())?;
         let gpu = Arc::new(
@@ -99,7 +99,7 @@ impl Gpu {
                 executor,
                 recovery,
                 revision,
-                tenants,
+                single_user,
             },
             GFP_KERNEL,
         )?;
@@ -149,8 +149,8 @@ impl Gpu {
     }
 
     /// Who has the device, where that is one user at a time.
-    pub(crate) fn tenants(&self) -> Option<&Arc<Tenants>> {
-        self.tenants.as_ref()
+    pub(crate) fn single_user(&self) -> Option<&Arc<SingleUser>> {
+        self.single_user.as_ref()
     }
 
     /// Who looks after engines that hang.

@@ -38,7 +38,7 @@ use ouro_kernel::time;
 use crate::{
     hardware::Hardware,
     report::Words,
-    submit::{in_use::InUse, replay::Lost, retire::Watch as LookAfter, Engine, Executor, Request},
+    submit::{in_use::InUse, replay::Lost, retire::HangCheck, Engine, Executor, Request},
 };
 
 /// Milliseconds that a request has which nobody wants any more.
@@ -395,7 +395,7 @@ impl Recovery {
     }
 }
 
-impl LookAfter for Recovery {
+impl HangCheck for Recovery {
     fn tick(&self) {
         // Whoever waits learns by a fence what became of it.
         let _ = self.locked(|inner, held| {

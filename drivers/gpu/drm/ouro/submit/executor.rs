@@ -17,7 +17,7 @@ use kernel::{
 
 use super::{
     pool::Pool,
-    retire::{Service, Watch},
+    retire::{HangCheck, Service},
     Context, Engine, Retirer,
 };
 use crate::{
@@ -104,10 +104,10 @@ impl Executor {
         )?)
     }
 
-    /// Lets the retirer know the engines and `watch`, and objects who moves them. They know each other until
+    /// Lets the retirer know the engines and `hang_check`, and objects who moves them. They know each other until
     /// [`close`](Self::close). Errors: `ENOMEM`.
-    pub(crate) fn open(self: &Arc<Self>, watch: Arc<dyn Watch>) -> Result {
-        self.retirer.set_engines(&self.engines, watch)?;
+    pub(crate) fn open(self: &Arc<Self>, hang_check: Arc<dyn HangCheck>) -> Result {
+        self.retirer.set_engines(&self.engines, hang_check)?;
         self.set_mover(Some(self.clone()));
         Ok(())
     }

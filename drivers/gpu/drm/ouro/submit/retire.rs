@@ -71,7 +71,7 @@ struct Incoming {
 }
 
 /// Looks after engines that hang.
-pub(crate) trait Watch: Send + Sync {
+pub(crate) trait HangCheck: Send + Sync {
     /// Looks at the engines. Called every now and then while anything is unfinished. Process context.
     fn tick(&self);
 
@@ -120,7 +120,7 @@ pub(crate) struct Retirer {
     engines: Mutex<KVec<Arc<Engine>>>,
     /// As `engines`.
     #[pin]
-    watch: Mutex<Option<Arc<dyn Watch>>>,
+    hang_check: Mutex<Option<Arc<dyn HangCheck>>>,
     /// Whether it was said that units hold copies of entries.
     copies_held: Atomic<bool>,
     /// Engines that have reported errors, a bit each.
@@ -185,9 +185,9 @@ impl WorkItem<1> for Retirer {
             idle
         };
         inherit::spread(this.pressed());
-        let watch = this.watch.lock().clone();
-        if let (false, Some(watch)) = (idle, watch) {
-            watch.tick();
+        let hang_check = this.hang_check.lock().clone();
+        if let (false, Some(hang_check)) = (idle, hang_check) {
+            hang_check.tick();
         }
         this.retire();
         if !idle || !this.is_empty() {
@@ -239,7 +239,7 @@ impl Retirer {
                     marks: KVec::new(),
                 }, "ouro_quarantine"),
                 engines <- new_mutex!(KVec::new(), "ouro_retirer_engines"),
-                watch <- new_mutex!(None, "ouro_retirer_watch"),
+                hang_check <- new_mutex!(None, "ouro_retirer_hang_check"),
                 copies_held: Atomic::new(false),
                 errors: Atomic::new(0),
                 gate <- Gate::new(),
@@ -256,7 +256,7 @@ impl Retirer {
     }
 
     /// Says which engines there are, and who looks after them.
-    pub(crate) fn set_engines(&self, engines: &[Arc<Engine>], watch: Arc<dyn Watch>) -> Result {
+    pub(crate) fn set_engines(&self, engines: &[Arc<Engine>], hang_check: Arc<dyn HangCheck>) -> Result {
         let mut marks = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
         let mut list = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
         let mut partners = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
@@ -267,7 +267,7 @@ impl Retirer {
         }
         *self.engines.lock() = list;
         self.exchange.set_engines(partners);
-        *self.watch.lock() = Some(watch);
+        *self.hang_check.lock() = Some(hang_check);
         self.quarantine.lock().marks = marks;
         Ok(())
     }
@@ -314,9 +314,9 @@ impl Retirer {
         if self.hardware.get().is_ok() {
             self.hardware.report_errors();
             self.hardware.put();
-            let watch = self.watch.lock().clone();
-            if let Some(watch) = watch {
-                watch.alarm(engines);
+            let hang_check = self.hang_check.lock().clone();
+            if let Some(hang_check) = hang_check {
+                hang_check.alarm(engines);
             }
             self.wind();
         }
@@ -513,8 +513,8 @@ impl Retirer {
         work::cancel_delayed_sync::<Self, 2>(self);
         self.engines.lock().clear();
         self.exchange.set_engines(KVec::new());
-        let watch = self.watch.lock().take();
-        drop(watch);
+        let hang_check = self.hang_check.lock().take();
+        drop(hang_check);
         drop(self.pressed());
         self.settle();
         self.retire();

@@ -17,7 +17,7 @@ use kernel::{
 use crate::{hardware::Hardware, module_parameters};
 
 /// The user who has the device.
-struct Tenant {
+struct User {
     uid: Kuid,
     /// Files through which batches run.
     files: usize,
@@ -25,49 +25,49 @@ struct Tenant {
 
 /// The place of the user who has the device.
 #[pin_data]
-pub(crate) struct Tenants {
+pub(crate) struct SingleUser {
     #[pin]
-    tenant: Mutex<Option<Tenant>>,
+    user: Mutex<Option<User>>,
 }
 
-impl Tenants {
+impl SingleUser {
     /// Makes one for a device whose users are to be kept apart; `None` for others. Errors: `ENOMEM`.
     pub(super) fn new(hardware: &Hardware) -> Result<Option<Arc<Self>>> {
         if !hardware.generation().keeps_leftovers() || module_parameters::share.value() != 0 {
             return Ok(None);
         }
-        let tenants = Arc::pin_init(
+        let single_user = Arc::pin_init(
             pin_init!(Self {
-                tenant <- new_mutex!(None, "ouro_tenants"),
+                user <- new_mutex!(None, "ouro_single_user"),
             }),
             GFP_KERNEL,
         )?;
-        Ok(Some(tenants))
+        Ok(Some(single_user))
     }
 
     /// Lets a file of the calling user run batches. Errors: `EACCES` if another user has the device.
     pub(crate) fn admit(self: &Arc<Self>) -> Result<Stay> {
         let uid = current!().uid();
-        let mut tenant = self.tenant.lock();
-        match &mut *tenant {
-            Some(tenant) if tenant.uid == uid => tenant.files += 1,
+        let mut user = self.user.lock();
+        match &mut *user {
+            Some(user) if user.uid == uid => user.files += 1,
             Some(_) => return Err(EACCES),
-            none => *none = Some(Tenant { uid, files: 1 }),
+            none => *none = Some(User { uid, files: 1 }),
         }
         Ok(Stay(self.clone()))
     }
 }
 
 /// A file that runs batches.
-pub(crate) struct Stay(Arc<Tenants>);
+pub(crate) struct Stay(Arc<SingleUser>);
 
 impl Drop for Stay {
     fn drop(&mut self) {
-        let mut tenant = self.0.tenant.lock();
-        if let Some(Tenant { files, .. }) = &mut *tenant {
+        let mut user = self.0.user.lock();
+        if let Some(User { files, .. }) = &mut *user {
             *files -= 1;
             if *files == 0 {
-                *tenant = None;
+                *user = None;
             }
         }
     }
