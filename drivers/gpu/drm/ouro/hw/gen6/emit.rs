@@ -28,8 +28,8 @@ use crate::{
         mi::{Flush, SetContext, StoreStatus, NOOP},
         pipe_bits,
         ring::{
-            emit::{no_switch, Recipe},
-            engine::{SEQNO_AT, STATUS_SCRATCH_AT},
+            emit::{no_switch, number_at, Recipe},
+            engine::STATUS_SCRATCH_AT,
             pipe_control::PipeControl,
         },
     },
@@ -148,11 +148,6 @@ fn finish_other(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Res
     out.put(&Flush::storing(mem.scratch, 0).encode())?;
     let_it_be_seen(out)?;
     out.put(&Flush::storing(number_at(mem), seqno.0).encode())
-}
-
-/// Where the number of the last completed request is.
-fn number_at(mem: &EngineMemory) -> GgttAddr {
-    GgttAddr(mem.status.0.wrapping_add(SEQNO_AT))
 }
 
 /// The stores behind a flush (§5.3.8).

@@ -8,7 +8,10 @@ use super::{
 };
 use crate::{
     engine::Engine,
-    intel::ring::engine::{desc, Kind, RingEngine},
+    intel::{
+        processor,
+        ring::engine::{desc, Kind, RingEngine},
+    },
     types::EngineClass,
 };
 
@@ -38,7 +41,7 @@ pub(crate) static RENDER: RingEngine = RingEngine {
     golden: Some([golden::commands, golden::registers]),
     // A batch without privilege is confined by the chip (§5.3.7.6, G-44).
     checker: None,
-    names: names::of(Kind::Render),
+    names: &names::RENDER,
 };
 
 /// The blitter.
@@ -66,7 +69,7 @@ pub(crate) static BLITTER: RingEngine = RingEngine {
     streams: None,
     golden: None,
     checker: None,
-    names: names::of(Kind::Blitter),
+    names: &processor::names::BLITTER,
 };
 
 /// The video engine.
@@ -94,7 +97,7 @@ pub(crate) static VIDEO: RingEngine = RingEngine {
     streams: None,
     golden: None,
     checker: None,
-    names: names::of(Kind::Video),
+    names: &processor::names::VIDEO,
 };
 
 /// All of them, in the order of the topology.

@@ -4,10 +4,7 @@
 //! Errors: SNB PRM V1P2 §5.7. Units: digest G-42 (from the public XML of these registers).
 
 use crate::{
-    intel::{
-        processor::names::{BLITTER, ERRORS, VIDEO},
-        ring::engine::Kind,
-    },
+    intel::processor::names::ERRORS,
     report::{BitName, Names},
 };
 
@@ -94,21 +91,13 @@ const RENDER_MORE_UNITS: &[BitName] = &[
     (31, "GAM"),
 ];
 
-static RENDER: Names = Names {
+/// The render engine's.
+pub(crate) static RENDER: Names = Names {
     errors: ERRORS,
     units: RENDER_UNITS,
     more_units: RENDER_MORE_UNITS,
     sources: &[],
 };
-
-/// The names for an engine.
-pub(crate) const fn of(kind: Kind) -> &'static Names {
-    match kind {
-        Kind::Render => &RENDER,
-        Kind::Blitter => &BLITTER,
-        Kind::Video => &VIDEO,
-    }
-}
 
 #[cfg(test)]
 mod tests {

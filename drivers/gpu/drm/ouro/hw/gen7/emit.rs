@@ -28,7 +28,7 @@ use crate::{
         mi::{Flush, LoadRegisters, SetContext, StoreStatus, ARB_OFF, ARB_ON, NOOP},
         pipe_bits,
         ring::{
-            emit::{no_switch, Recipe},
+            emit::{no_switch, number_at, Recipe},
             engine::SEQNO_AT,
             golden,
             pipe_control::{PipeControl, FLUSH_ENABLE, MEDIA_STATE_CLEAR},
@@ -100,11 +100,6 @@ fn switch(to: Switch, out: &mut Commands<'_>) -> Result<(), Overflow> {
     out.put(&[ARB_OFF, NOOP])?;
     out.put(&set.encode())?;
     out.put(&[NOOP, ARB_ON])
-}
-
-/// Where the number of the last completed request is.
-fn number_at(mem: &EngineMemory) -> GgttAddr {
-    GgttAddr(mem.status.0.wrapping_add(SEQNO_AT))
 }
 
 fn finish_render(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {

@@ -4,9 +4,12 @@
 use super::{check, emit, golden, names, regs, CHIP};
 use crate::{
     engine::{Engine, EngineDesc},
-    intel::ring::{
-        engine::{desc, Kind, RingEngine},
-        regs::{Base, ERROR_INSTRUCTION, ERROR_PAGE_TABLE},
+    intel::{
+        processor,
+        ring::{
+            engine::{desc, Kind, RingEngine},
+            regs::{Base, ERROR_INSTRUCTION, ERROR_PAGE_TABLE},
+        },
     },
     types::EngineClass,
 };
@@ -42,7 +45,7 @@ static RENDER: RingEngine = RingEngine {
     streams: Some(emit::restart_streams),
     golden: Some([golden::commands, golden::registers]),
     checker: Some(&check::RENDER),
-    names: names::of(Kind::Render),
+    names: &names::RENDER,
 };
 
 /// The blitter.
@@ -73,7 +76,7 @@ static BLITTER: RingEngine = RingEngine {
     streams: None,
     golden: None,
     checker: Some(&check::BLITTER),
-    names: names::of(Kind::Blitter),
+    names: &processor::names::BLITTER,
 };
 
 /// The video engine. Its wake-up before a tail was needed on the former generation only (V-13), and of errors it has
@@ -105,7 +108,7 @@ static VIDEO: RingEngine = RingEngine {
     streams: None,
     golden: None,
     checker: Some(&check::VIDEO),
-    names: names::of(Kind::Video),
+    names: &processor::names::VIDEO,
 };
 
 /// All of them, in the order of the topology.

@@ -160,7 +160,12 @@ mod tests {
 
     #[test]
     fn the_promised_number_of_dwords() {
-        assert_eq!(golden().len(), DWORDS);
+        // 7 of registers, and the lengths of M70 below.
+        assert_eq!(golden().len(), 247);
+        assert_eq!(
+            commands(&mut Commands::new(&mut [0; DWORDS - 1])),
+            Err(Overflow)
+        );
     }
 
     #[test]

@@ -4,10 +4,7 @@
 //! Units: the public XML of this generation's registers (`INSTDONE_1`, `SC_INSTDONE`).
 
 use crate::{
-    intel::{
-        processor::names::{BLITTER, ERRORS, VIDEO},
-        ring::engine::Kind,
-    },
+    intel::processor::names::ERRORS,
     report::{BitName, Names},
 };
 
@@ -67,21 +64,13 @@ const SLICE_UNITS: &[BitName] = &[
     (16, "VSC"),
 ];
 
-static RENDER: Names = Names {
+/// The render engine's.
+pub(super) static RENDER: Names = Names {
     errors: ERRORS,
     units: RENDER_UNITS,
     more_units: SLICE_UNITS,
     sources: &[],
 };
-
-/// The names for an engine.
-pub(super) const fn of(kind: Kind) -> &'static Names {
-    match kind {
-        Kind::Render => &RENDER,
-        Kind::Blitter => &BLITTER,
-        Kind::Video => &VIDEO,
-    }
-}
 
 #[cfg(test)]
 mod tests {

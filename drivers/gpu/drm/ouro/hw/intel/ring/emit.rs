@@ -12,9 +12,12 @@
 
 use crate::{
     engine::{Emit, EngineMemory, Privilege, Switch},
-    intel::mi::{BatchStart, NOOP, USER_INTERRUPT},
+    intel::{
+        mi::{BatchStart, NOOP, USER_INTERRUPT},
+        ring::engine::SEQNO_AT,
+    },
     ring::{Commands, Overflow},
-    types::Seqno,
+    types::{GgttAddr, Seqno},
 };
 
 /// How the engines of a chip do what a request needs around its batch: where they differ.
@@ -32,6 +35,11 @@ pub(crate) struct Recipe {
 impl Recipe {
     /// Dwords beside those of the three parts: the start of a batch, the interrupt, and a no-op.
     pub(crate) const AROUND: usize = 2 + 1 + 1;
+}
+
+/// Where the number of the last completed request is: in the status page.
+pub(crate) fn number_at(mem: &EngineMemory) -> GgttAddr {
+    GgttAddr(mem.status.0.wrapping_add(SEQNO_AT))
 }
 
 /// For [`Recipe::switch`] of an engine without contexts.

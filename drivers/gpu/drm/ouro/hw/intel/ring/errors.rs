@@ -319,7 +319,7 @@ mod tests {
             fetch: 0,
             batch: None,
             fault: None,
-            names: names::of(Kind::Render),
+            names: &names::RENDER,
         };
         for (eir, word) in [(1, "(instruction)"), (0x10, "(page table)"), (2, "(bit 1)")] {
             let text = EngineReport { eir, ..base }.to_string();
@@ -364,7 +364,7 @@ mod tests {
             assert!(text.contains(word), "{text}");
         }
         let video = EngineReport {
-            names: names::of(Kind::Video),
+            names: &crate::intel::processor::names::VIDEO,
             fault: page_fault(&CHIP, 0x0000_1043),
             ..base
         };
