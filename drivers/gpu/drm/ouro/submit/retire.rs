@@ -256,7 +256,11 @@ impl Retirer {
     }
 
     /// Says which engines there are, and who looks after them.
-    pub(crate) fn set_engines(&self, engines: &[Arc<Engine>], hang_check: Arc<dyn HangCheck>) -> Result {
+    pub(crate) fn set_engines(
+        &self,
+        engines: &[Arc<Engine>],
+        hang_check: Arc<dyn HangCheck>,
+    ) -> Result {
         let mut marks = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
         let mut list = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
         let mut partners = KVec::with_capacity(engines.len(), GFP_KERNEL)?;

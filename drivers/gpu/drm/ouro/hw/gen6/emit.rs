@@ -34,7 +34,7 @@ use crate::{
         },
     },
     ring::{Commands, Overflow},
-    types::{GgttAddr, Seqno},
+    types::Seqno,
 };
 
 /// Stores behind a pipeline flush (§5.3.8).
@@ -168,7 +168,7 @@ mod tests {
     use crate::{
         engine::{Batch, Emit, Privilege},
         intel::ring::{emit::request, engine::Kind},
-        types::GpuAddr,
+        types::{GgttAddr, GpuAddr},
     };
     use proptest::prelude::*;
     use std::{vec, vec::Vec};

@@ -35,7 +35,7 @@ use crate::{
         },
     },
     ring::{Commands, Overflow},
-    types::{GgttAddr, Seqno},
+    types::Seqno,
 };
 
 /// How often the number is stored behind the flush that stores it (V-10).
@@ -149,7 +149,7 @@ mod tests {
     use crate::{
         engine::{Batch, Emit, Privilege},
         intel::ring::emit::request,
-        types::GpuAddr,
+        types::{GgttAddr, GpuAddr},
     };
     use proptest::prelude::*;
     use std::vec::Vec;
