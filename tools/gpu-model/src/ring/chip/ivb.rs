@@ -3,15 +3,15 @@
 //! is from the digest of Gen7 (V-nn) and that of upstream as a peer (A.9, I.3).
 
 use super::{
-    Array, Chip, ContextImage, DisplayEvents, EngineCounters, EngineRow, Forcewake, Hooks,
-    PipeControl, Threads, Ways,
+    Array, Chip, ContextImage, DisplayEvents, EngineRow, Forcewake, Hooks, PipeControl, Threads,
+    Ways, SNB,
 };
 use crate::intel::regfile::{Domain, Write};
 use crate::intel::{cmd3d, fence, mi, pte};
 use crate::ring::core::Core;
 use crate::ring::engine::EngineId;
 use crate::ring::regs::{self, reg, ring, BlockRow, Row, ALL, MASKED};
-use crate::ring::{blit, display, media};
+use crate::ring::{display, media};
 
 /// 8086:0162 is the desktop GT2 (V-01).
 pub const IVB: Chip = Chip {
@@ -90,78 +90,39 @@ const FUSE_LOCK: u32 = 1 << 13;
 const CACHE_MODE_0: u32 = 0x7000;
 const CACHE_MODE_1: u32 = 0x7004;
 
+/// Bases, interrupts and fault registers are Sandy Bridge's (VCS PRM 1.1.1, 1.1.6; V-17), and so is what an engine
+/// decodes but for the 3D commands.
 const RCS: EngineRow = EngineRow {
-    id: EngineId::Rcs,
-    base: 0x0_2000,
-    irq_shift: 0,
-    // V-17; the others' as on Gen6.
-    fault: 0x4094,
     // V-09.
     hws_pga: 0x4080,
-    // V-15.
-    reset_bit: 1 << 1,
     // V-06.
     mode: 0x0_229c,
-    conditions: 0xff,
-    events: 0x2f2f,
-    unreported: 0,
     reports_unmasked: true,
     flush_stopped: true,
-    sleeps: false,
-    // VCS PRM 1.1.4.
-    head_waits: true,
-    renders: true,
-    two_d: None,
     three_d: Some(|header| cmd3d::render(&[cmd3d::COMMON, cmd3d::GEN7], header)),
-    table_errors: true,
-    watchdog: false,
-    counters: EngineCounters::RCS,
+    ..SNB.engines[0]
 };
 
 const VCS: EngineRow = EngineRow {
-    id: EngineId::Vcs,
-    // VCS PRM 1.1.1.
-    base: 0x1_2000,
-    // VCS PRM 1.1.6.
-    irq_shift: 12,
-    fault: 0x4194,
     // VCS PRM 1.1.2.2.1.
     hws_pga: 0x4180,
-    reset_bit: 1 << 2,
     // VCS PRM 1.1.3.4.
     mode: 0x1_229c,
-    // VCS PRM 1.1.2.2.
-    conditions: 0x1f,
-    events: 0xffff,
-    // Context switch, counter, notify and user (VCS PRM 1.1.6).
-    unreported: 0x151,
-    head_waits: false,
-    renders: false,
-    two_d: None,
-    three_d: Some(cmd3d::video),
+    // V-13.
+    sleeps: false,
     // VCS PRM 1.1.6.3.
     table_errors: false,
     // VCS PRM 1.1.5.
     watchdog: true,
-    counters: EngineCounters::VCS,
-    ..RCS
+    ..SNB.engines[1]
 };
 
 const BCS: EngineRow = EngineRow {
-    id: EngineId::Bcs,
-    base: 0x2_2000,
-    irq_shift: 22,
-    fault: 0x4294,
     hws_pga: 0x4280,
-    reset_bit: 1 << 3,
     mode: 0x2_229c,
-    events: 0xffff,
-    head_waits: false,
-    renders: false,
-    two_d: Some(blit::decode),
-    three_d: None,
-    counters: EngineCounters::BCS,
-    ..RCS
+    reports_unmasked: true,
+    flush_stopped: true,
+    ..SNB.engines[2]
 };
 
 /// CXT_SIZE in lines of 64 bytes: extended 90 in 15:9, VF state 45 in 5:0 (A.9). The chip's own value is in no

@@ -135,20 +135,13 @@ const BCS: EngineRow = EngineRow {
     fault: 0x4294,
     hws_pga: 0x2_4080,
     reset_bit: 1 << 3,
-    mode: GFX_MODE,
-    conditions: 0xff,
     events: 0xffff,
-    unreported: 0,
-    reports_unmasked: false,
-    flush_stopped: false,
-    sleeps: false,
     head_waits: false,
     renders: false,
     two_d: Some(blit::decode),
     three_d: None,
-    table_errors: true,
-    watchdog: false,
     counters: EngineCounters::BCS,
+    ..RCS
 };
 
 /// CXT_SIZE in lines of 64 bytes: power 4, ring 10, render 20, extended 31, pipelined 45. The
