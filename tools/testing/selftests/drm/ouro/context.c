@@ -267,9 +267,8 @@ TEST_F(context, images_make_room)
 	struct drm_i915_gem_context_param space = { .param = I915_CONTEXT_PARAM_GTT_SIZE };
 	const struct engine *engine = &self->gpu.engines[0];
 	__u32 target = gem_create(self->fd, PAGE), wall = gem_create(self->fd, PAGE), ids[96];
-	/* rings and tables; on Gen7 also memory that batches are copied to, which stays */
-	bool copies = !strcmp(self->gpu.backend->name, "gen7");
-	unsigned long fixed = copies ? 6ul << 20 : 4ul << 20;
+	/* rings and tables; and memory that batches are copied to, which stays */
+	unsigned long fixed = self->gpu.backend->has_checker ? 6ul << 20 : 4ul << 20;
 	struct drm_i915_gem_exec_object2 *object;
 	unsigned int c, round;
 	struct batch batch;

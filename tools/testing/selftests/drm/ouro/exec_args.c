@@ -96,7 +96,7 @@ TEST_F(exec_args, flags_of_other_chips)
 /* Only Gen7 has registers for it, and only its render engine. */
 TEST_F(exec_args, streams_start_anew)
 {
-	if (strcmp(self->gpu.backend->name, "gen7"))
+	if (!self->gpu.backend->has_streams)
 		SKIP(return, "Gen7 alone has the flag GEN7_SOL_RESET");
 	RUNS(I915_EXEC_GEN7_SOL_RESET);
 	RUNS(I915_EXEC_RENDER | I915_EXEC_GEN7_SOL_RESET);
@@ -110,7 +110,7 @@ TEST_F(exec_args, streams_start_anew)
  */
 TEST_F(exec_args, one_user_at_a_time)
 {
-	bool apart = self->gpu.ouro && !strcmp(self->gpu.backend->name, "gen7");
+	bool apart = self->gpu.ouro && self->gpu.backend->has_one_user;
 	struct gpu other;
 	unsigned int round;
 	pid_t child;

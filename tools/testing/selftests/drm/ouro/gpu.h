@@ -87,6 +87,10 @@ struct backend {
 	bool has_shader_query;
 	bool has_read_only_pages;
 	bool has_later_exec_flags;
+	/* batches are copied and checked, streams start anew, one user has it at a time */
+	bool has_checker;
+	bool has_streams;
+	bool has_one_user;
 	/* bytes of the widest row of tiles that a fence undoes; 0: the chip has no fences */
 	__u32 widest_tiles;
 };
