@@ -126,6 +126,15 @@ impl<A: Arena> Ranges<A> {
         self.node(self.root).map_or(0, |n| n.longest)
     }
 
+    /// Returns whether nobody has any of `size` units from `start` on, and all of them are in the space.
+    pub fn is_free(&self, start: u64, size: u64) -> bool {
+        let Some(end) = start.checked_add(size) else {
+            return false;
+        };
+        self.hole_at(start)
+            .is_some_and(|(hole, len)| end <= hole + len)
+    }
+
     /// Takes the lowest range that fits (or nearly the lowest: a hole that fits at any alignment is
     /// preferred to a search).
     pub fn take(&mut self, want: &Want) -> Result<u64, NoRange> {
@@ -439,161 +448,4 @@ fn fit(start: u64, len: u64, want: &Want) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::{vec, vec::Vec};
-
-    impl Arena for Vec<Node> {
-        fn nodes(&self) -> &[Node] {
-            self
-        }
-        fn nodes_mut(&mut self) -> &mut [Node] {
-            self
-        }
-    }
-
-    fn space(nodes: usize) -> Ranges<Vec<Node>> {
-        Ranges::new(vec![Node::default(); nodes], 0x1000..0x11000)
-    }
-
-    fn anywhere(size: u64, align: u64) -> Want {
-        Want {
-            size,
-            align,
-            within: (0, u64::MAX),
-        }
-    }
-
-    #[test]
-    fn takes_the_lowest_and_merges_what_is_given_back() {
-        let mut r = space(16);
-        assert_eq!(r.take(&anywhere(0x1000, 0x1000)), Ok(0x1000));
-        assert_eq!(r.take(&anywhere(0x1000, 0x4000)), Ok(0x4000));
-        assert_eq!(r.take(&anywhere(0x2000, 1)), Ok(0x2000));
-        assert!(r.give(0x1000, 0x1000));
-        assert!(r.give(0x2000, 0x2000));
-        assert!(r.give(0x4000, 0x1000));
-        assert_eq!(r.longest(), 0x10000);
-        assert_eq!(r.free(), 0x10000);
-    }
-
-    #[test]
-    fn respects_limits() {
-        let mut r = space(16);
-        let want = Want {
-            size: 0x1000,
-            align: 1,
-            within: (0x5800, 0x7000),
-        };
-        assert_eq!(r.take(&want), Ok(0x5800));
-        assert_eq!(r.take(&want), Err(NoRange::Full));
-    }
-
-    #[test]
-    fn says_whether_it_may_be_there() {
-        let want = Want {
-            size: 0x1000,
-            align: 0x800,
-            within: (0x5800, 0x7000),
-        };
-        assert_eq!(want.at(0x5800), Some(0x5800));
-        assert_eq!(want.at(0x6000), Some(0x6000));
-        for bad in [0, 0x5000, 0x5c00, 0x6800, 0x7000, u64::MAX - 0x7ff] {
-            assert_eq!(want.at(bad), None, "{bad:#x}");
-        }
-    }
-
-    #[test]
-    fn refuses_what_is_taken_and_nonsense() {
-        let mut r = space(16);
-        assert_eq!(r.take_at(0x3000, 0x1000), Ok(()));
-        assert_eq!(r.take_at(0x3fff, 1), Err(NoRange::Full));
-        assert_eq!(r.take_at(0x2fff, 2), Err(NoRange::Full));
-        assert_eq!(r.take_at(0, 1), Err(NoRange::Full));
-        assert_eq!(r.take_at(u64::MAX, 2), Err(NoRange::Invalid));
-        assert_eq!(r.take(&anywhere(0, 1)), Err(NoRange::Invalid));
-        assert_eq!(r.take(&anywhere(1, 3)), Err(NoRange::Invalid));
-        assert!(!r.give(0x2000, 0x1000), "was free");
-        assert!(!r.give(0x3000, 0x1001), "half free");
-        assert!(r.give(0x3000, 0x1000));
-        assert!(!r.give(0x3000, 0x1000), "twice");
-    }
-
-    #[test]
-    fn a_small_arena_is_said_so_before_anything_changes() {
-        let mut r = space(3);
-        assert_eq!(r.take_at(0x3000, 0x1000), Ok(()));
-        assert_eq!(r.take_at(0x5000, 0x1000), Err(NoRange::NoNode));
-        r.arena_mut().resize(4, Node::default());
-        assert_eq!(r.take_at(0x5000, 0x1000), Ok(()));
-        assert!(r.give(0x3000, 0x1000) && r.give(0x5000, 0x1000));
-        assert_eq!(r.longest(), 0x10000);
-    }
-
-    #[test]
-    fn the_depth_stays_logarithmic() {
-        let mut r = Ranges::new(vec![Node::default(); 20_010], 0..40_000);
-        for i in 0..20_000 {
-            r.take_at(2 * i, 1).unwrap();
-        }
-        // 20,000 holes: an AVL tree is at most 1.44 * log2(20,002) = 20.6 high.
-        assert!(r.height(r.root) <= 20, "{}", r.height(r.root));
-    }
-
-    proptest! {
-        /// Against a map of units: never overlaps, never loses one, fails only when nothing fits.
-        #[test]
-        fn agrees_with_a_bitmap(ops in prop::collection::vec((0u8..4, 0u64..256, 1u64..20, 0u32..4), 1..200)) {
-            let mut map = [false; 256];
-            let mut live: Vec<(u64, u64)> = Vec::new();
-            let mut r = Ranges::new(vec![Node::default(); 300], 0..256);
-            for (op, at, size, align) in ops {
-                match op {
-                    0 | 1 => {
-                        let align = 1u64 << align;
-                        let fits = (0..256u64).step_by(align as usize).any(|s| {
-                            s + size <= 256 && !map[s as usize..(s + size) as usize].contains(&true)
-                        });
-                        match r.take(&anywhere(size, align)) {
-                            Ok(s) => {
-                                prop_assert_eq!(s % align, 0);
-                                for u in &mut map[s as usize..(s + size) as usize] {
-                                    prop_assert!(!*u);
-                                    *u = true;
-                                }
-                                live.push((s, size));
-                            }
-                            Err(e) => {
-                                prop_assert_eq!(e, NoRange::Full);
-                                prop_assert!(!fits);
-                            }
-                        }
-                    }
-                    2 => {
-                        let ok = at + size <= 256
-                            && !map[at as usize..(at + size) as usize].contains(&true);
-                        prop_assert_eq!(r.take_at(at, size).is_ok(), ok);
-                        if ok {
-                            map[at as usize..(at + size) as usize].fill(true);
-                            live.push((at, size));
-                        }
-                    }
-                    _ => {
-                        if !live.is_empty() {
-                            let (s, n) = live.swap_remove(at as usize % live.len());
-                            prop_assert!(r.give(s, n));
-                            map[s as usize..(s + n) as usize].fill(false);
-                        }
-                    }
-                }
-                prop_assert_eq!(r.free(), map.iter().filter(|u| !**u).count() as u64);
-                prop_assert_eq!(r.taken(), live.len());
-            }
-            for (s, n) in live {
-                prop_assert!(r.give(s, n));
-            }
-            prop_assert_eq!(r.longest(), 256);
-        }
-    }
-}
+mod tests;

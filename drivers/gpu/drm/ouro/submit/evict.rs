@@ -25,12 +25,12 @@ use crate::{
         region::Region,
         Object, Space, Victim,
     },
-    vm::Place,
+    vm::{population::Occupant, Place},
 };
 
 /// Objects that a batch may send away for the sake of speed: it runs without that, too.
 const MAX_SENDINGS: u32 = 8;
-/// How often it looks for memory that is on its way back, for the same sake.
+/// How often it looks for memory or addresses that are on their way back.
 const MAX_LOOKS: u32 = 200;
 
 /// What a batch has tried so far.
@@ -42,6 +42,8 @@ pub(crate) struct Tries {
     sendings: u32,
     /// How often it may still look for memory that is on its way back.
     looks: u32,
+    /// How often it may still find an address free that was somebody's a moment before.
+    vanished: u32,
 }
 
 impl Tries {
@@ -51,6 +53,7 @@ impl Tries {
             attempts: Attempts::new(),
             sendings: MAX_SENDINGS,
             looks: MAX_LOOKS,
+            vanished: MAX_LOOKS,
         }
     }
 }
@@ -109,7 +112,7 @@ fn place_one(
             Err(BindError::Failed(e)) => return Err(e.into()),
         }
         let freed = match entry.place {
-            Place::At(_) => vacate(space, entries, i, set)?,
+            Place::At(_) => vacate(space, entries, i, set, &mut tries.vanished)?,
             // Nobody is asked for what cannot be.
             Place::Within { range, .. } if entry.object.bytes().max(entry.pad) > range.1 => {
                 return Err(ENOSPC.into())
@@ -173,12 +176,14 @@ fn to_region(
     }
 }
 
-/// Moves whatever is where a fixed object must be. False: what is there cannot move.
+/// Moves whatever is where a fixed object must be. False: what is there cannot move, or nothing is there and
+/// it is not addresses that lack.
 fn vacate(
     space: &Arc<Space>,
     entries: &mut [Entry],
     i: usize,
     set: &mut LockedSet<Object>,
+    vanished: &mut u32,
 ) -> core::result::Result<bool, Stop> {
     let entry = entries.get(i).ok_or(EINVAL)?;
     let Place::At(addr) = entry.place else {
@@ -186,10 +191,16 @@ fn vacate(
     };
     let pages = entry.object.bytes().max(entry.pad) / 4096;
     let victim = match space.occupant(addr, pages) {
-        Some(Victim::Object(object)) => object,
+        Occupant::Kept(Victim::Object(object)) => object,
         // One that is in use may stay so: an idle engine keeps the last one.
-        Some(Victim::Image(image)) => return Ok(image.evict()),
-        None => return Ok(false),
+        Occupant::Kept(Victim::Image(image)) => return Ok(image.evict()),
+        Occupant::Leaving => return Err(Stop::Wait(None)),
+        // It has gone since the address was wanted, or there is no room for tables.
+        Occupant::Nobody if *vanished != 0 => {
+            *vanished -= 1;
+            return Err(Stop::Wait(None));
+        }
+        Occupant::Nobody | Occupant::Fixed => return Ok(false),
     };
     if let Some(own) = entries.iter_mut().find(|e| same(&e.object, &victim)) {
         if own.placed {
@@ -305,8 +316,8 @@ fn evict(
     }
     match busy {
         Some(object) => Err(wait_for(&object)),
-        // Whoever has locked it lets it go soon.
-        None if contended => Err(Stop::Wait(None)),
+        // Whoever has locked it lets it go soon, and who is going away has gone soon.
+        None if contended || space.anybody_leaves() => Err(Stop::Wait(None)),
         None => Ok(false),
     }
 }

@@ -35,6 +35,18 @@ pub(crate) trait Tenant: Clone + Unpin {
     fn upgrade(&self) -> Option<Self::Kept>;
 }
 
+/// Who has pages that somebody else wants.
+pub(crate) enum Occupant<K> {
+    /// One who can be asked to give them back.
+    Kept(K),
+    /// One who is going away by itself, and gives them back soon.
+    Leaving,
+    /// One who cannot be asked: they are the kernel's, or not there.
+    Fixed,
+    /// Nobody any more.
+    Nobody,
+}
+
 /// Nobody is asked.
 impl Tenant for () {
     type Kept = ();
@@ -153,28 +165,43 @@ impl<T: Tenant> Population<T> {
         self.ranges.taken()
     }
 
-    /// Somebody who has pages among `count` from `first` on.
-    pub(crate) fn occupant(&self, first: u64, count: u64) -> Option<T::Kept> {
-        let mut end = first.checked_add(count)?;
+    /// Returns who has pages among `count` from `first` on: one who can be asked, if there is any.
+    pub(crate) fn occupant(&self, first: u64, count: u64) -> Occupant<T::Kept> {
+        let Some(mut end) = first.checked_add(count) else {
+            return Occupant::Fixed;
+        };
         let look = |(start, resident): (&u64, &Resident<T>)| {
             let in_the_way = start.wrapping_add(resident.count) > first;
-            (*start, in_the_way, resident.who.upgrade())
+            in_the_way.then(|| (*start, resident.who.upgrade()))
         };
+        let mut leaves = false;
         loop {
             // The last one that starts before the end is in the way, or none is.
-            let (start, in_the_way, who) = match self.residents.cursor_lower_bound(&end) {
-                Some(next) => next.peek_prev().map(look),
+            let last = match self.residents.cursor_lower_bound(&end) {
+                Some(next) => next.peek_prev().and_then(look),
                 None => self
                     .residents
                     .cursor_back()
-                    .map(|last| look(last.current())),
-            }?;
-            if !in_the_way || who.is_some() {
-                return who.filter(|_| in_the_way);
+                    .and_then(|last| look(last.current())),
+            };
+            match last {
+                Some((_, Some(who))) => return Occupant::Kept(who),
+                Some((start, None)) => {
+                    leaves = true;
+                    end = start;
+                }
+                None if leaves => return Occupant::Leaving,
+                None if self.ranges.is_free(first, count) => return Occupant::Nobody,
+                None => return Occupant::Fixed,
             }
-            // It is going away by itself, but not gone yet.
-            end = start;
         }
+    }
+
+    /// Returns whether anybody is going away, and has pages still. Linear in those who have some.
+    pub(crate) fn anybody_leaves(&self) -> bool {
+        self.residents
+            .values()
+            .any(|resident| resident.who.upgrade().is_none())
     }
 
     /// The first one that starts at a page or behind it, and where that is.
@@ -190,7 +217,8 @@ impl<T: Tenant> Population<T> {
         }
     }
 
-    /// The next one that may be asked to make room. After as many calls as there are, all of them had their turn. `None`: there is none from here to the end.
+    /// The next one that may be asked to make room. After as many calls as there are, all of them had their
+    /// turn. `None`: there is none from here to the end.
     pub(crate) fn next_victim(&mut self) -> Option<T::Kept> {
         let mut from = self.hand;
         loop {

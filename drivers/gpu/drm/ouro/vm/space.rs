@@ -23,7 +23,7 @@ use ouro_kernel::pci::DmaDevice;
 use super::{
     global::Global,
     levels::Levels,
-    population::{Departed, Entrance, Population, Tenant},
+    population::{Departed, Entrance, Occupant, Population, Tenant},
     store::TableStore,
 };
 use crate::{hardware::Hardware, look::Lit};
@@ -451,10 +451,15 @@ impl<T: Tenant> Space<T> {
         Ok(())
     }
 
-    /// Somebody in the way of `count` pages at `addr`.
-    pub(crate) fn occupant(&self, addr: GpuAddr, count: u64) -> Option<T::Kept> {
+    /// Returns who is in the way of `count` pages at `addr`.
+    pub(crate) fn occupant(&self, addr: GpuAddr, count: u64) -> Occupant<T::Kept> {
         let first = addr.0 / u64::from(PAGE_SIZE);
         self.inner.lock().population.occupant(first, count)
+    }
+
+    /// Returns whether anybody is going away, and has addresses still. Linear in those who have some.
+    pub(crate) fn anybody_leaves(&self) -> bool {
+        self.inner.lock().population.anybody_leaves()
     }
 
     /// The next one that may be asked to make room: as [`Population::next_victim`].

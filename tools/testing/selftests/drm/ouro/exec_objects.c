@@ -3,6 +3,8 @@
  * DRM_IOCTL_I915_GEM_EXECBUFFER2: the objects of a submission. Handles, flags,
  * alignment, addresses given by the kernel and by the caller.
  */
+#include <pthread.h>
+
 #define TOPIC exec_objects
 #define ANY_I915
 #include "test.h"
@@ -297,6 +299,58 @@ TEST_F(exec_objects, pinned_objects_push_others_away)
 		objects[0].flags = EXEC_OBJECT_PINNED;
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
 		EXPECT_EQ(place, objects[0].offset);
+	}
+}
+
+#define CROWD 8
+#define CROWD_ROUNDS 150
+
+/* One of those who want the same addresses, each time for objects that are new. */
+struct claimant {
+	const struct gpu *gpu;
+	unsigned int done;
+	int error;
+};
+
+static void *claim(void *arg)
+{
+	struct claimant *claimant = arg;
+	int fd = claimant->gpu->fd;
+	unsigned int i;
+
+	for (; claimant->done < CROWD_ROUNDS && !claimant->error; claimant->done++) {
+		struct drm_i915_gem_exec_object2 objects[CROWD + 1] = {};
+		struct drm_i915_gem_execbuffer2 eb = of(objects, CROWD + 1);
+
+		for (i = 0; i < CROWD; i++) {
+			objects[i].handle = gem_create(fd, PAGE);
+			objects[i].flags = EXEC_OBJECT_PINNED;
+			objects[i].offset = (320ull << 20) + i * PAGE;
+		}
+		objects[CROWD].handle = end_batch(claimant->gpu);
+		claimant->error = call(fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+		/* they leave when their request is retired, each at a time of its own */
+		for (i = 0; i <= CROWD; i++)
+			gem_close(fd, objects[i].handle);
+	}
+	return NULL;
+}
+
+/* An address whose object has been closed is free as soon as the request is done, not full. */
+TEST_F(exec_objects, addresses_of_closed_objects_are_free)
+{
+	struct claimant claimants[2] = { { .gpu = &self->gpu }, { .gpu = &self->gpu } };
+	pthread_t threads[2];
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, claim, &claimants[i]));
+	for (i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(0, claimants[i].error);
+		EXPECT_EQ(CROWD_ROUNDS, claimants[i].done);
 	}
 }
 

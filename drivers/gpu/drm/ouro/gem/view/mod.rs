@@ -27,6 +27,7 @@ use ouro_kernel::{
 };
 
 use super::{bind, contents, BoDevice, Object, Victim};
+use crate::vm::population::Occupant;
 use aperture::{Refused, Shape};
 
 /// How often the whole aperture is searched. What is in the way for a moment, since it is locked or
@@ -128,7 +129,7 @@ impl Search {
     fn clear(&mut self, gpu: &BoDevice, at: u32, pages: u32) -> bool {
         let start = GpuAddr(u64::from(at) * u64::from(PAGE_SIZE));
         let mut moved = false;
-        while let Some(victim) = gpu.space().occupant(start, pages.into()) {
+        while let Occupant::Kept(victim) = gpu.space().occupant(start, pages.into()) {
             let object = match victim {
                 Victim::Object(object) => object,
                 Victim::Image(image) if image.evict() => {
