@@ -18,6 +18,7 @@ use kernel::{
     time::{delay, Delta, Instant, Monotonic},
 };
 use ouro_hw::{
+    coherence::{KernelMapping, KernelUse},
     generation::{DeviceError, Layout, ResetScope},
     io::Timeout,
     report::Report,
@@ -25,7 +26,7 @@ use ouro_hw::{
 };
 use ouro_kernel::{
     mmio::{self, Bar},
-    time,
+    time, Caching,
 };
 
 use crate::{
@@ -115,6 +116,14 @@ impl SleepWait for Waits {
 
     fn pause(&self, micros: u32) {
         delay::fsleep(Delta::from_micros(i64::from(micros)));
+    }
+}
+
+/// How the CPU maps a page of the kernel's own.
+pub(crate) fn caching(mapping: KernelMapping) -> Caching {
+    match mapping.write_combined {
+        true => Caching::WriteCombining,
+        false => Caching::WriteBack,
     }
 }
 
@@ -210,6 +219,11 @@ impl Hardware {
 
     pub(crate) fn topology(&self) -> &Topology {
         &self.topology
+    }
+
+    /// How pages of the kernel's own are mapped.
+    pub(crate) fn kernel_mapping(&self, what: KernelUse) -> KernelMapping {
+        self.topology.coherence.kernel(what)
     }
 
     pub(crate) fn generation(&self) -> &'static dyn Generation {

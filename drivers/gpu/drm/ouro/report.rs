@@ -96,11 +96,11 @@ pub(crate) fn topology(dev: &Device, topology: &Topology) {
                 "local memory {size} MiB, of which the CPU sees {visible} MiB"
             )?;
         }
-        let (llc, hz, msi) = (topology.llc, topology.timestamp_hz, topology.msi);
+        let (hz, msi) = (topology.timestamp_hz, topology.msi);
         writeln!(
             to,
-            "LLC {llc}, timestamps {hz} Hz, MSI {msi}, swizzle {:?}",
-            topology.swizzle
+            "coherence {:?}, timestamps {hz} Hz, MSI {msi}, swizzle {:?}",
+            topology.coherence, topology.swizzle
         )
     });
 }

@@ -5,7 +5,7 @@
 use crate::kinds::KINDS;
 use crate::source::Source;
 use ouro_hw::chips;
-use ouro_hw::engine::{EngineMemory, ListEntry, PortKind, Submission};
+use ouro_hw::engine::{EngineMemory, ListEntry, PortKind, StatusPage, Submission};
 use ouro_hw::fence_regs::{FenceRegion, Tiling};
 use ouro_hw::generation::{Layout, ResetScope};
 use ouro_hw::gt::Gt;
@@ -118,7 +118,7 @@ pub fn run(bytes: &[u8]) {
     let engine = topo.engines[n];
     let mem = EngineMemory {
         ring: GgttAddr(0x10_0000),
-        status: GgttAddr(0x12_0000),
+        status: StatusPage::Ggtt(GgttAddr(0x12_0000)),
         scratch: GgttAddr(0x12_1000),
         directory: Some(GgttAddr(0x20_0000)),
         card: 0,

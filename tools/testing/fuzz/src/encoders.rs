@@ -7,7 +7,7 @@ use crate::source::Source;
 use ouro_decode::command::Engine as Class;
 use ouro_decode::stream::Walk;
 use ouro_hw::engine::{
-    Batch, Emit, Engine, EngineMemory, PageCopy, PageFill, Privilege, Switch, COPY_DWORDS,
+    Batch, Emit, Engine, EngineMemory, PageCopy, PageFill, Privilege, StatusPage, Switch, COPY_DWORDS,
 };
 use ouro_hw::ring::Commands;
 use ouro_hw::types::{EngineClass, GgttAddr, GpuAddr, MemoryKind, Seqno};
@@ -55,7 +55,7 @@ fn requests(s: &mut Source<'_>, kind: &Kind, engine: &dyn Engine) {
     let desc = engine.desc();
     let mem = EngineMemory {
         ring: page(s),
-        status: page(s),
+        status: StatusPage::Ggtt(page(s)),
         scratch: page(s),
         directory: s.flag().then(|| page(s)),
         card: s.u32(),

@@ -11,7 +11,7 @@ use ouro_core::sched::{Arena, Item, Policy, Scheduler, What};
 use ouro_hw::chips;
 use ouro_hw::context::FirstImage;
 use ouro_hw::engine::{
-    Batch, Emit, Engine, EngineMemory, PageFill, PortEvent, Privilege, Switch, COPY_DWORDS,
+    Batch, Emit, Engine, EngineMemory, PageFill, PortEvent, Privilege, StatusPage, Switch, COPY_DWORDS,
 };
 use ouro_hw::generation::Topology;
 use ouro_hw::io::{Hw, Platform, Registers};
@@ -129,7 +129,7 @@ fn requests(s: &mut Source<'_>, engine: &dyn Engine) {
     let page = |s: &mut Source<'_>| GgttAddr(s.u32() & 0xffff_f000);
     let mem = EngineMemory {
         ring: page(s),
-        status: page(s),
+        status: StatusPage::Ggtt(page(s)),
         scratch: page(s),
         directory: None,
         card: topology().card,

@@ -15,7 +15,7 @@ use gpu_model::{
 use ouro_hw::{
     checker::{self, Resolve, Verdict},
     chips::{self, Chip},
-    engine::{Batch, Emit, EngineMemory, Privilege, Submission, Switch},
+    engine::{Batch, Emit, EngineMemory, Privilege, StatusPage, Submission, Switch},
     fence_regs::Tiling,
     generation::{DeviceError, Events, Layout, ResetScope, Topology},
     gt::Gt,
@@ -168,7 +168,7 @@ impl Card {
         let mut card = Self {
             mem: EngineMemory {
                 ring: GgttAddr(0),
-                status: GgttAddr(0),
+                status: StatusPage::Ggtt(GgttAddr(0)),
                 scratch: GgttAddr(0),
                 directory: None,
                 card: topo.card,
@@ -206,7 +206,7 @@ impl Card {
         card.status_at = card.system(PAGE_SIZE);
         card.stream_at = card.commands(MAX_STREAM * 4);
         card.mem.ring = GgttAddr(card.ring_at.addr);
-        card.mem.status = GgttAddr(card.status_at.addr);
+        card.mem.status = StatusPage::Ggtt(GgttAddr(card.status_at.addr));
         card.mem.scratch = GgttAddr(card.system(PAGE_SIZE).addr);
         let mut known = vec![0; desc.known_dwords];
         let mut commands = Commands::new(&mut known);

@@ -9,7 +9,7 @@ use gpu_model::{
 };
 use ouro_hw::{
     chips::{self, Chip},
-    engine::{Batch, Emit, EngineMemory, Privilege, Submission, Switch},
+    engine::{Batch, Emit, EngineMemory, Privilege, StatusPage, Submission, Switch},
     generation::{DeviceError, Events, Layout, ResetScope, Scanout, Topology, Translation},
     gt::Gt,
     io::Hw,
@@ -227,7 +227,7 @@ impl Machine {
             machine.ports.push(Port {
                 mem: EngineMemory {
                     ring: GgttAddr(ring.addr),
-                    status: GgttAddr(status.addr),
+                    status: StatusPage::Ggtt(GgttAddr(status.addr)),
                     scratch: GgttAddr(scratch.addr),
                     directory,
                     card: 0,

@@ -46,7 +46,7 @@ fn it_is_what_the_model_says() {
     // §4.6: 8 MiB of entries.
     assert_eq!(bench.topo.gtt_entries, 1 << 20);
     assert_eq!(bench.topo.revision, 8);
-    assert!(bench.topo.snoops() && !bench.topo.llc);
+    assert_eq!(bench.topo.coherence, ouro_hw::Coherence::Bus);
     let names = bench.topo.engines.iter().map(|e| e.desc().id.to_string());
     // §5.3: of the compute engines the first one is used.
     assert!(names.eq(["rcs0", "bcs0", "ccs0", "vcs0", "vcs2", "vecs0", "vecs1"]));

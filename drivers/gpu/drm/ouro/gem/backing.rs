@@ -21,14 +21,17 @@ use kernel::{
     time::{delay::fsleep, Delta},
     workqueue::{Work, WorkItem},
 };
-use ouro_hw::types::{CacheLevel, GpuAddr, MemoryKind, PAGE_SIZE};
+use ouro_hw::{
+    coherence::KernelMapping,
+    types::{CacheLevel, GpuAddr, MemoryKind, PAGE_SIZE},
+};
 use ouro_kernel::{
     fence::Fence,
     gem::{Attachment, ImportMap},
     pages::{DmaMap, DmaPages, Frame, Pages, Shmem},
     pci::DmaDevice,
     resv::Locked,
-    task, work, Caching,
+    task, work,
 };
 
 use super::{
@@ -36,7 +39,10 @@ use super::{
     region::{Kind, Purpose, Region},
     Binding, BoDevice, Mapping, Object, Owner, Runner, Space,
 };
-use crate::vm::{Looks, Place};
+use crate::{
+    hardware::caching,
+    vm::{Looks, Place},
+};
 
 /// What it is made of.
 pub(crate) enum Memory {
@@ -324,13 +330,13 @@ impl Backing {
         }
     }
 
-    /// Zeroed pages of the kernel's own.
-    pub(crate) fn kernel(dma: &Arc<DmaDevice>, pages: usize) -> Result<Arc<Self>> {
-        Self::new(Memory::Kernel(DmaPages::new(
-            dma,
-            pages,
-            Caching::WriteBack,
-        )?))
+    /// Zeroed pages of the kernel's own, which the CPU has so mapped. Errors: `ENOMEM`, `EIO`, `ENODEV`.
+    pub(crate) fn kernel(
+        dma: &Arc<DmaDevice>,
+        pages: usize,
+        mapping: KernelMapping,
+    ) -> Result<Arc<Self>> {
+        Self::new(Memory::Kernel(DmaPages::new(dma, pages, caching(mapping))?))
     }
 
     /// Where the contents stay when this is let go of; `None` if they do not.

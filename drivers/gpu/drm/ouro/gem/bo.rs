@@ -242,10 +242,10 @@ impl Bo {
             fresh,
         } = args;
         let region = placements.iter().next().unwrap_or(SYSTEM) as u32;
-        let cache = if gpu.hardware().topology().snoops() {
-            CacheLevel::Coherent
-        } else {
-            CacheLevel::None
+        // A process flushes nothing: there is none of its memory where nothing is snooped.
+        let cache = match user {
+            Some(_) => CacheLevel::Coherent,
+            None => gpu.coherence().default_cache(),
         };
         try_pin_init!(Self {
             _counted: Counted::new(&gpu, bytes),

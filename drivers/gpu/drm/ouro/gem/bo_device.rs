@@ -14,6 +14,7 @@ use kernel::{
         Arc, Mutex,
     },
 };
+use ouro_hw::Coherence;
 use ouro_kernel::{
     fence::Fence,
     pci::{Claim, DmaDevice},
@@ -207,6 +208,11 @@ impl BoDevice {
     /// Returns the device as its backend sees it.
     pub(crate) fn hardware(&self) -> &Arc<Hardware> {
         &self.hardware
+    }
+
+    /// Returns what the device sees of the CPU's caches.
+    pub(crate) fn coherence(&self) -> Coherence {
+        self.hardware.topology().coherence
     }
 
     /// Returns the global space.

@@ -15,7 +15,10 @@ use kernel::{
         Arc, Mutex,
     },
 };
-use ouro_hw::types::{CacheLevel, GgttAddr, PAGE_SIZE};
+use ouro_hw::{
+    coherence::KernelUse,
+    types::{GgttAddr, PAGE_SIZE},
+};
 use ouro_kernel::pci::DmaDevice;
 
 use super::{backing::Memory, Backing, Mapping, Owner, Resident, Runner, Space};
@@ -48,7 +51,8 @@ impl Image {
         bytes: u32,
         align: u32,
     ) -> Result<Arc<Self>> {
-        let memory = Backing::kernel(dma, bytes.div_ceil(PAGE_SIZE) as usize)?;
+        let pages = bytes.div_ceil(PAGE_SIZE) as usize;
+        let memory = Backing::kernel(dma, pages, space.kernel_mapping(KernelUse::Image))?;
         Arc::pin_init(
             try_pin_init!(Self {
                 space: space.clone(),
@@ -96,7 +100,8 @@ impl Image {
                 rather: None,
             };
             let who = Resident::Image(self.clone());
-            let (owner, cache) = (Owner::Hidden(&who), CacheLevel::Coherent);
+            let cache = self.space.kernel_mapping(KernelUse::Image).cache;
+            let owner = Owner::Hidden(&who);
             let new = self.memory.bind(&self.space, place, 0, owner, cache)?;
             self.address.store(new.ggtt().0, ordering::Relaxed);
             *mapping = Some(new);

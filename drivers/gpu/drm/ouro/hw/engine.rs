@@ -9,7 +9,7 @@ use crate::{
     io::{AtomicWait, Hw, SleepWait},
     report::Activity,
     ring::{Commands, Overflow},
-    types::{EngineId, GgttAddr, GpuAddr, MemoryKind, RingOffset, Seqno},
+    types::{DmaAddr, EngineId, GgttAddr, GpuAddr, MemoryKind, RingOffset, Seqno},
 };
 
 /// How work reaches an engine.
@@ -89,14 +89,56 @@ pub struct EngineDesc {
     pub events: Option<EventArea>,
 }
 
+/// Where a chip wants the status pages of its engines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StatusPlace {
+    /// Anywhere in the global table.
+    Table,
+    /// In the global table, below the end of the aperture.
+    Aperture,
+    /// In system memory below 4 GiB, by its address on the bus: no table leads there.
+    Bus,
+}
+
+/// A status page: the page in which an engine says how far it has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StatusPage {
+    /// By its address in the global table.
+    Ggtt(GgttAddr),
+    /// By its address on the bus, below 4 GiB.
+    Bus(DmaAddr),
+}
+
+impl StatusPage {
+    /// Its address in the global table; `None` where the engine has it by its address on the bus.
+    pub const fn ggtt(self) -> Option<GgttAddr> {
+        match self {
+            StatusPage::Ggtt(addr) => Some(addr),
+            StatusPage::Bus(_) => None,
+        }
+    }
+
+    /// A place in it, for a command that names it in the global table. [`Overflow`] where it is not there.
+    pub(crate) fn at(self, offset: u32) -> Result<GgttAddr, Overflow> {
+        let page = self.ggtt().ok_or(Overflow)?;
+        Ok(GgttAddr(page.0.wrapping_add(offset)))
+    }
+
+    /// Its address in the global table, for a register. [`DeviceError::Unsupported`] where it is not there.
+    pub(crate) fn in_table(self) -> Result<GgttAddr, DeviceError> {
+        self.ggtt()
+            .ok_or(DeviceError::Unsupported("a status page by its bus address"))
+    }
+}
+
 /// Memory that the core has given an engine; on a list engine, a context's own for that engine. All
 /// of it is in the global table, and zero at first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EngineMemory {
     /// The ring; `ring_bytes` of the description.
     pub ring: GgttAddr,
-    /// The status page.
-    pub status: GgttAddr,
+    /// The status page, where [`Topology::status`](crate::generation::Topology::status) wants it.
+    pub status: StatusPage,
     /// A page that flushes write to and nobody reads.
     pub scratch: GgttAddr,
     /// The first slot of the directory, where the space is [`Translation::Aliasing`]: what

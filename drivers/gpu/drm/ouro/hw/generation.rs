@@ -3,8 +3,9 @@
 
 use crate::{
     chips::Chip,
+    coherence::Coherence,
     context::Context,
-    engine::Engine,
+    engine::{Engine, StatusPlace},
     fence_regs::FenceRegs,
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
@@ -110,6 +111,31 @@ pub enum Swizzle {
     None,
     /// X tiles by bits 9 and 10, Y tiles by bit 9.
     Bit9_10,
+    /// X tiles by bits 9, 10 and 11, Y tiles by bits 9 and 11.
+    Bit9_10_11,
+    /// X tiles by bits 9, 10 and 17, Y tiles by bits 9 and 17: the last one is of the page's address in memory.
+    Bit9_10_17,
+    /// Nobody knows how; perhaps by bits of the page's address in memory.
+    Unknown,
+}
+
+impl Swizzle {
+    /// Whether the order of bytes depends on where in memory a page is: then the page of a tiled object whose
+    /// contents are needed stays where it is.
+    pub const fn depends_on_memory(self) -> bool {
+        matches!(self, Swizzle::Bit9_10_17 | Swizzle::Unknown)
+    }
+}
+
+/// Who may send batches that run with privilege.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SecureBatches {
+    /// The current master of the device, if it is an administrator.
+    Master,
+    /// Nobody.
+    Nobody,
+    /// Nobody: its interface does not know them any more.
+    Unknown,
 }
 
 /// How many units draw, where user space asks for that.
@@ -160,8 +186,10 @@ pub struct Topology {
     pub local: Option<LocalMemory>,
     /// Bit-6 swizzle.
     pub swizzle: Swizzle,
-    /// Whether the CPU and the GPU see the same caches.
-    pub llc: bool,
+    /// What the device sees of the CPU's caches.
+    pub coherence: Coherence,
+    /// Where engines have their status pages.
+    pub status: StatusPlace,
     /// Ticks of the timestamp register in a second.
     pub timestamp_hz: u32,
     /// Bytes of a context image, of the largest one where engines differ; 0 where there are none.
@@ -182,15 +210,6 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Whether the device snoops the CPU's caches when it reads or writes system memory in which a page is
-    /// [`Coherent`](crate::types::CacheLevel::Coherent): then neither the kernel nor a process flushes anything.
-    ///
-    /// A device that shares the last cache with the CPU does, and a card with memory of its own, as all of
-    /// PCI Express. [`Topology::llc`] says more: that it is the same cache.
-    pub fn snoops(&self) -> bool {
-        self.llc || self.local.is_some()
-    }
-
     /// Whether an engine that hangs is reset while others work.
     pub fn resets_engines(&self) -> bool {
         self.engines.iter().all(|e| e.desc().reset_group.is_some())
@@ -292,8 +311,18 @@ pub trait Generation: Sync {
     fn firmware(&self) -> Option<&'static str> {
         None
     }
-    /// Bits of an address that the device can put on the bus.
+    /// Bits of an address that the device can put on the bus: all memory that it is given is below. Where chips of a
+    /// generation differ in it, each has an object of its own.
     fn dma_bits(&self) -> u8;
+    /// Who may send batches that run with privilege.
+    fn secure_batches(&self) -> SecureBatches {
+        SecureBatches::Nobody
+    }
+    /// Whether a reset of all empties the fences over the aperture: then the core writes them anew after
+    /// [`start`](Self::start).
+    fn reset_empties_fences(&self) -> bool {
+        false
+    }
     /// Looks what the chip has. Changes nothing in it.
     fn probe(&self, hw: &Hw<'_>, chip: &Chip) -> Result<Topology, DeviceError>;
 

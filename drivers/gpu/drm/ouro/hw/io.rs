@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! How a backend reaches the world: registers, the platform around the device, and time.
 
+use crate::types::DmaAddr;
 use core::fmt;
 
 /// A window of registers. Offsets are in bytes from its start.
@@ -26,6 +27,38 @@ pub trait Registers {
 pub trait Platform {
     /// Reads 32 bits of the device's own configuration space; `offset` is a multiple of 4.
     fn config32(&self, offset: u16) -> u32;
+    /// Reads 8 bits of it.
+    fn config8(&self, offset: u16) -> u8 {
+        (self.config32(offset & !3) >> (8 * (offset & 3))) as u8
+    }
+    /// Writes 8 bits of it. Any context.
+    fn config_write8(&self, offset: u16, value: u8) {
+        let _ = (offset, value);
+    }
+    /// Reads 32 bits of the host bridge's configuration space; ones where there is none. `offset` is a multiple
+    /// of 4.
+    fn bridge32(&self, offset: u16) -> u32 {
+        let _ = offset;
+        !0
+    }
+    /// Writes 32 bits of it. Any context.
+    fn bridge_write32(&self, offset: u16, value: u32) {
+        let _ = (offset, value);
+    }
+    /// Opens the page on the bus by which the chipset's write buffers are flushed: at `at` if the firmware has given
+    /// it an address, else at one below 4 GiB that nobody has. Returns where it is, for the chipset's register;
+    /// `None` if there is no room for it. Once it is open it stays where it is until the driver is unbound, and each
+    /// call returns that. Process context.
+    ///
+    /// The chipset may forget the address when the system sleeps: a backend calls this in
+    /// [`start`](crate::Generation::start), and writes what it returns.
+    fn flush_page(&self, at: Option<DmaAddr>) -> Option<DmaAddr> {
+        let _ = at;
+        None
+    }
+    /// Has the chipset write what its buffers hold to memory, before the device reads it: a posted write of 1 to
+    /// that page; nothing if it is not open. Before a tail write, and after table entries. Any context.
+    fn flush_chipset(&self) {}
     /// Bytes of one of the device's base address registers, 0 where there is none.
     fn bar_len(&self, bar: u8) -> u64;
     /// Whether an IOMMU may translate the device's accesses: [`Iommu::between`].

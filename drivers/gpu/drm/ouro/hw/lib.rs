@@ -28,6 +28,7 @@ extern crate std;
 
 pub mod checker;
 pub mod chips;
+pub mod coherence;
 pub mod context;
 pub mod engine;
 pub mod fence_regs;
@@ -52,8 +53,12 @@ mod shapes;
 
 pub use checker::Checker;
 pub use chips::Chip;
+pub use coherence::Coherence;
 pub use context::Context;
-pub use engine::{Emit, Engine, EngineDesc, EngineMemory, PortEvent, PortKind, Submission};
+pub use engine::{
+    Emit, Engine, EngineDesc, EngineMemory, PortEvent, PortKind, StatusPage, StatusPlace,
+    Submission,
+};
 pub use fence_regs::FenceRegs;
 pub use generation::{Events, Generation, ResetScope, Topology};
 pub use gt::Gt;

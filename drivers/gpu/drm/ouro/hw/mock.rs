@@ -5,6 +5,7 @@
 //! test fixed it.
 
 use crate::io::{AtomicWait, Hw, Platform, Registers, SleepWait, Timeout};
+use crate::types::DmaAddr;
 use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -24,6 +25,12 @@ pub(crate) enum Access {
     Pause(u32),
     /// It may be master of the bus, or not.
     Master(bool),
+    /// A write of 8 bits of configuration space.
+    Config(u16, u8),
+    /// A write of 32 bits of the host bridge's.
+    Bridge(u16, u32),
+    /// The write by which the chipset is flushed.
+    FlushChipset,
 }
 
 /// The device, its surroundings and its clock.
@@ -34,6 +41,9 @@ pub(crate) struct Mock {
     scripts: RefCell<BTreeMap<u32, VecDeque<u32>>>,
     fixed: RefCell<BTreeSet<u32>>,
     config: RefCell<BTreeMap<u16, u32>>,
+    bridge: RefCell<BTreeMap<u16, u32>>,
+    /// Where the page is by which the chipset is flushed, once it is open.
+    flush_page: Cell<Option<DmaAddr>>,
     /// Bytes of the aperture's BAR.
     pub(crate) aperture: Cell<u64>,
     /// Bytes of the BAR of its own memory.
@@ -47,6 +57,9 @@ pub(crate) struct Mock {
     /// What was said for the log.
     pub(crate) warned: RefCell<Vec<&'static str>>,
 }
+
+/// A page on the bus that nobody has.
+pub(crate) const FREE_PAGE: DmaAddr = DmaAddr(0xdf00_0000);
 
 /// How often a wait looks before it gives up.
 const LOOKS: usize = 4;
@@ -73,6 +86,11 @@ impl Mock {
     /// Says what configuration space reads.
     pub(crate) fn config(&self, offset: u16, value: u32) {
         self.config.borrow_mut().insert(offset, value);
+    }
+
+    /// Says what the host bridge's configuration space reads.
+    pub(crate) fn bridge(&self, offset: u16, value: u32) {
+        self.bridge.borrow_mut().insert(offset, value);
     }
 
     /// What was done since the last call.
@@ -133,6 +151,35 @@ impl Registers for Mock {
 impl Platform for Mock {
     fn config32(&self, offset: u16) -> u32 {
         self.config.borrow().get(&offset).copied().unwrap_or(0)
+    }
+
+    fn config_write8(&self, offset: u16, value: u8) {
+        self.log.borrow_mut().push(Access::Config(offset, value));
+        let shift = 8 * (offset & 3);
+        let mut config = self.config.borrow_mut();
+        let dword = config.entry(offset & !3).or_default();
+        *dword = *dword & !(0xff << shift) | u32::from(value) << shift;
+    }
+
+    fn bridge32(&self, offset: u16) -> u32 {
+        self.bridge.borrow().get(&offset).copied().unwrap_or(0)
+    }
+
+    fn bridge_write32(&self, offset: u16, value: u32) {
+        self.log.borrow_mut().push(Access::Bridge(offset, value));
+        self.bridge.borrow_mut().insert(offset, value);
+    }
+
+    fn flush_page(&self, at: Option<DmaAddr>) -> Option<DmaAddr> {
+        let open = self.flush_page.get().or(at);
+        self.flush_page.set(open.or(Some(FREE_PAGE)));
+        self.flush_page.get()
+    }
+
+    fn flush_chipset(&self) {
+        if self.flush_page.get().is_some() {
+            self.log.borrow_mut().push(Access::FlushChipset);
+        }
     }
 
     fn bar_len(&self, bar: u8) -> u64 {

@@ -171,6 +171,10 @@ impl Recovery {
             }
         }
         if scope == !0 {
+            let emptied = self.hardware.generation().reset_empties_fences();
+            if let Some(aperture) = self.executor.aperture().filter(|_| emptied) {
+                aperture.fences().restore();
+            }
             if let Some(surfaces) = self.executor.surfaces() {
                 // Those that are there still are not touched.
                 surfaces.fences().restore();

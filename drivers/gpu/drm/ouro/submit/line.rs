@@ -7,15 +7,16 @@
 
 use kernel::{prelude::*, sync::Arc};
 use ouro_hw::{
-    engine::EngineMemory,
+    coherence::KernelUse,
+    engine::{EngineMemory, StatusPage, StatusPlace},
     ring::Slot,
-    types::{CacheLevel, GgttAddr, Seqno},
+    types::{DmaAddr, GgttAddr, Seqno},
 };
-use ouro_kernel::{pages::DmaPages, pci::DmaDevice, Caching};
+use ouro_kernel::{pages::DmaPages, pci::DmaDevice};
 
 use crate::{
     gem::{Mapping, Owner, Space},
-    hardware::Hardware,
+    hardware::{caching, Hardware},
     vm::{Looks, Place},
 };
 
@@ -25,9 +26,9 @@ pub(super) fn pages(
     space: &Arc<Space>,
     dma: &Arc<DmaDevice>,
     count: u32,
-    owner: Owner<'_>,
+    what: KernelUse,
 ) -> Result<(DmaPages, Mapping)> {
-    pages_below(space, dma, count, owner, u64::MAX)
+    pages_below(space, dma, count, what, u64::MAX)
 }
 
 /// The same, with an address below `end`; the higher the better, out of the way of fixed addresses.
@@ -35,10 +36,15 @@ fn pages_below(
     space: &Arc<Space>,
     dma: &Arc<DmaDevice>,
     count: u32,
-    owner: Owner<'_>,
+    what: KernelUse,
     end: u64,
 ) -> Result<(DmaPages, Mapping)> {
-    let memory = DmaPages::new(dma, count as usize, Caching::WriteBack)?;
+    let kernel = space.kernel_mapping(what);
+    let memory = DmaPages::new(dma, count as usize, caching(kernel))?;
+    let owner = match what {
+        KernelUse::Commands => Owner::Commands,
+        _ => Owner::Kernel,
+    };
     let map = |start| {
         space.map(
             Place::Within {
@@ -48,7 +54,7 @@ fn pages_below(
             },
             count.into(),
             owner,
-            Looks::system(CacheLevel::Coherent),
+            Looks::system(kernel.cache),
             memory.addresses().iter().copied(),
         )
     };
@@ -59,6 +65,32 @@ fn pages_below(
     Ok((memory, mapping))
 }
 
+/// A status page where the chip wants it; without a mapping if it is known by its bus address. Errors: as
+/// [`pages`]; `EIO` if there is no memory that it can be in.
+fn status_page(
+    hardware: &Hardware,
+    space: &Arc<Space>,
+    dma: &Arc<DmaDevice>,
+) -> Result<(DmaPages, Option<Mapping>, StatusPage)> {
+    let topology = hardware.topology();
+    let (what, end) = match topology.status {
+        StatusPlace::Table => (KernelUse::Status, u64::MAX),
+        StatusPlace::Aperture => (KernelUse::Status, topology.aperture),
+        StatusPlace::Bus => {
+            let kernel = hardware.kernel_mapping(KernelUse::Status);
+            let memory = DmaPages::new(dma, 1, caching(kernel))?;
+            let addr = memory.address(0).ok_or(EINVAL)?;
+            if addr >> 32 != 0 {
+                return Err(EIO);
+            }
+            return Ok((memory, None, StatusPage::Bus(DmaAddr(addr))));
+        }
+    };
+    let (memory, mapping) = pages_below(space, dma, 1, what, end)?;
+    let page = StatusPage::Ggtt(mapping.ggtt());
+    Ok((memory, Some(mapping), page))
+}
+
 /// A ring and its status page.
 pub(crate) struct Line {
     memory: EngineMemory,
@@ -66,7 +98,7 @@ pub(crate) struct Line {
     seqno_at: usize,
     noop: u32,
     // The addresses go before the pages.
-    _mappings: [Mapping; 3],
+    _mappings: (Mapping, Mapping, Option<Mapping>),
     ring: DmaPages,
     status: DmaPages,
     _scratch: DmaPages,
@@ -81,21 +113,21 @@ impl Line {
         dma: &Arc<DmaDevice>,
     ) -> Result<Arc<Self>> {
         let desc = hw.desc();
-        let (count, owner) = (desc.ring_bytes / 4096, Owner::Commands);
-        let (ring, ring_at) = pages_below(space, dma, count, owner, desc.ring_end)?;
-        let (status, status_at) = pages(space, dma, 1, Owner::Kernel)?;
-        let (scratch, scratch_at) = pages(space, dma, 1, Owner::Kernel)?;
+        let count = desc.ring_bytes / 4096;
+        let (ring, ring_at) = pages_below(space, dma, count, KernelUse::Commands, desc.ring_end)?;
+        let (status, status_at, status_page) = status_page(hardware, space, dma)?;
+        let (scratch, scratch_at) = pages(space, dma, 1, KernelUse::Scratch)?;
         let this = Self {
             memory: EngineMemory {
                 ring: ring_at.ggtt(),
-                status: status_at.ggtt(),
+                status: status_page,
                 scratch: scratch_at.ggtt(),
                 directory: space.layout().and_then(|l| l.directory),
                 card: hardware.topology().card,
             },
             seqno_at: desc.seqno_at as usize,
             noop: desc.noop,
-            _mappings: [ring_at, status_at, scratch_at],
+            _mappings: (ring_at, scratch_at, status_at),
             ring,
             status,
             _scratch: scratch,

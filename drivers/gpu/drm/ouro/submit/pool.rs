@@ -17,7 +17,10 @@ use kernel::{
     },
 };
 use ouro_core::range::Want;
-use ouro_hw::types::{CacheLevel, GpuAddr, PAGE_SIZE};
+use ouro_hw::{
+    coherence::KernelUse,
+    types::{GpuAddr, PAGE_SIZE},
+};
 use ouro_kernel::pci::DmaDevice;
 
 use crate::{
@@ -63,14 +66,14 @@ impl Pool {
 
     /// Makes the pool. Errors: `ENOMEM`, `ENOSPC`.
     pub(crate) fn new(space: &Arc<Space>, dma: &Arc<DmaDevice>) -> Result<Arc<Self>> {
-        let backing = Backing::kernel(dma, PAGES as usize)?;
+        let kernel = space.kernel_mapping(KernelUse::Commands);
+        let backing = Backing::kernel(dma, PAGES as usize, kernel)?;
         let anywhere = Place::Within {
             range: (0, u64::MAX),
             align: PAGE_SIZE.into(),
             rather: None,
         };
-        let (owner, cache) = (Owner::Commands, CacheLevel::Coherent);
-        let mapping = backing.bind(space, anywhere, 0, owner, cache)?;
+        let mapping = backing.bind(space, anywhere, 0, Owner::Commands, kernel.cache)?;
         Arc::pin_init(
             try_pin_init!(Self {
                 mapping,

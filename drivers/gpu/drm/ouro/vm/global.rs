@@ -8,17 +8,21 @@
 use kernel::{prelude::*, sync::Arc};
 use ouro_core::range::Want;
 use ouro_hw::{
+    coherence::KernelUse,
     generation::{Layout, Translation},
     types::{CacheLevel, DmaAddr, GgttAddr, MemoryKind, Page, PAGE_SIZE},
 };
-use ouro_kernel::{pages::DmaPages, pci::DmaDevice, Caching};
+use ouro_kernel::{pages::DmaPages, pci::DmaDevice};
 
 use super::{
     entries::{in_runs, Entries, RUN},
     population::{Population, Tenant},
     space::Reach,
 };
-use crate::{hardware::Hardware, look::EntryRanges};
+use crate::{
+    hardware::{caching, Hardware},
+    look::EntryRanges,
+};
 
 /// Bytes of an entry of the tables that repeat it.
 const ENTRY: usize = 4;
@@ -49,12 +53,17 @@ impl Global {
     ) -> Result<Self> {
         let topology = hardware.topology();
         let entries = topology.gtt_entries;
-        let scratch = DmaPages::new(dma, 1, Caching::WriteBack)?;
-        let page = system(scratch.address(0).ok_or(EINVAL)?);
+        let kernel = hardware.kernel_mapping(KernelUse::Scratch);
+        let scratch = DmaPages::new(dma, 1, caching(kernel))?;
+        let page = Page {
+            cache: kernel.cache,
+            ..system(scratch.address(0).ok_or(EINVAL)?)
+        };
         let mut tables = None;
         let mut directory = None;
         if let Translation::Aliasing { directories, align } = topology.space {
-            let pages = DmaPages::new(dma, directories as usize, Caching::WriteBack)?;
+            let kernel = hardware.kernel_mapping(KernelUse::Tables);
+            let pages = DmaPages::new(dma, directories as usize, caching(kernel))?;
             let filled = topology.pages.entry(page) as u32;
             for at in (0..pages.len() * PAGE_SIZE as usize).step_by(ENTRY) {
                 pages.write32(at, filled);

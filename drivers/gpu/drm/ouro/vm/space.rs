@@ -14,6 +14,7 @@ use kernel::{
 };
 use ouro_core::range::Want;
 use ouro_hw::{
+    coherence::{KernelMapping, KernelUse},
     generation::{Layout, Translation},
     page_table::{Leaf, PageTable},
     types::{CacheLevel, DmaAddr, GgttAddr, GpuAddr, MemoryKind, Page, PAGE_SIZE},
@@ -274,6 +275,11 @@ impl<T: Tenant> Space<T> {
             }? Error),
             GFP_KERNEL,
         )
+    }
+
+    /// How pages of the kernel's own are mapped.
+    pub(crate) fn kernel_mapping(&self, what: KernelUse) -> KernelMapping {
+        self.hardware.kernel_mapping(what)
     }
 
     /// Where the tables are, of the global space.

@@ -45,7 +45,7 @@ use crate::{
     engine::{Emit, EngineMemory, Privilege},
     intel::pipe_bits,
     ring::{Commands, Overflow},
-    types::{EngineClass, GgttAddr, Seqno},
+    types::{EngineClass, Seqno},
 };
 
 /// Whether an engine flushes by `PIPE_CONTROL`.
@@ -133,7 +133,7 @@ fn finish(
     mem: &EngineMemory,
     out: &mut Commands<'_>,
 ) -> Result<(), Overflow> {
-    let number = (GgttAddr(mem.status.0.wrapping_add(SEQNO_AT)), seqno.0);
+    let number = (mem.status.at(SEQNO_AT)?, seqno.0);
     if has_pipeline(class) {
         let pipe = |data_pipeline, flags, store| PipeControl {
             data_pipeline,
@@ -174,6 +174,7 @@ mod tests {
     use super::*;
     use crate::{
         engine::{Batch, Switch},
+        types::GgttAddr,
         types::GpuAddr,
     };
     use proptest::prelude::*;
@@ -181,7 +182,7 @@ mod tests {
 
     const MEM: EngineMemory = EngineMemory {
         ring: GgttAddr(0x0001_0000),
-        status: GgttAddr(0x0002_0000),
+        status: crate::StatusPage::Ggtt(GgttAddr(0x0002_0000)),
         scratch: GgttAddr(0x0003_0000),
         directory: None,
         card: 0,

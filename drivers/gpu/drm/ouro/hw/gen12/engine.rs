@@ -220,7 +220,7 @@ impl Engine for ListEngine {
     ) -> Result<(), DeviceError> {
         self.halt(hw, STOP_MICROS, wait)?;
         self.write(hw, regs::HWSTAM, u32::MAX);
-        self.write(hw, regs::HWS_PGA, mem.status.0);
+        self.write(hw, regs::HWS_PGA, mem.status.in_table()?.0);
         // What stands in the elements would be run by the next load (B4).
         for element in 0..u32::from(ELEMENTS) {
             submit::element(self, hw, element, 0);
@@ -348,7 +348,7 @@ mod tests {
 
     const MEM: EngineMemory = EngineMemory {
         ring: GgttAddr(0x0001_0000),
-        status: GgttAddr(0x0002_0000),
+        status: crate::StatusPage::Ggtt(GgttAddr(0x0002_0000)),
         scratch: GgttAddr(0x0003_0000),
         directory: None,
         card: 0,

@@ -46,8 +46,8 @@ mod workarounds;
 use crate::{
     chips::Chip,
     generation::{
-        DeviceError, Events, Generation, Layout, Mapping, ResetScope, Scanout, Topology, Window,
-        Windows,
+        DeviceError, Events, Generation, Layout, Mapping, ResetScope, Scanout, SecureBatches,
+        Topology, Window, Windows,
     },
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
@@ -109,6 +109,10 @@ impl Generation for Gen12 {
 
     fn dma_bits(&self) -> u8 {
         pte::DMA_BITS
+    }
+
+    fn secure_batches(&self) -> SecureBatches {
+        SecureBatches::Unknown
     }
 
     fn probe(&self, hw: &Hw<'_>, _chip: &Chip) -> Result<Topology, DeviceError> {
@@ -218,7 +222,7 @@ mod tests {
     use super::*;
     use crate::{
         chips,
-        engine::EngineMemory,
+        engine::{EngineMemory, StatusPage},
         mock::{Access, Mock},
         types::{CacheLevel, DmaAddr, GgttAddr, MemoryKind, Page},
     };
@@ -280,7 +284,7 @@ mod tests {
         assert!(places.is_sorted(), "{places:?}");
         let mem = EngineMemory {
             ring: GgttAddr(0),
-            status: GgttAddr(0x1000),
+            status: StatusPage::Ggtt(GgttAddr(0x1000)),
             scratch: GgttAddr(0x2000),
             directory: None,
             card: topo.card,

@@ -10,7 +10,9 @@ use super::{
     pte,
 };
 use crate::{
+    coherence::Coherence,
     context::Context,
+    engine::StatusPlace,
     generation::{DeviceError, LocalMemory, Pipes, Swizzle, Topology, Translation},
     io::Hw,
 };
@@ -120,7 +122,8 @@ fn look(hw: &Hw<'_>, parts: Parts) -> Result<Topology, DeviceError> {
             grain: MEMORY_PAGE as u32,
         }),
         swizzle: Swizzle::None,
-        llc: false,
+        coherence: Coherence::Bus,
+        status: StatusPlace::Table,
         timestamp_hz: clock(hw.regs.read32(gt_reg::RPM_CONFIG0)),
         context_bytes: CONTEXT_BYTES,
         stolen_bytes: 0,
@@ -166,7 +169,8 @@ mod tests {
         // §4.6: 8 MiB of table are 4 GiB.
         assert_eq!(topo.gtt_entries, 1 << 20);
         assert_eq!(topo.timestamp_hz, 3_000_000);
-        assert_eq!((topo.revision, topo.msi, topo.llc), (8, true, false));
+        assert_eq!((topo.revision, topo.msi), (8, true));
+        assert_eq!(topo.coherence, Coherence::Bus);
         let local = topo.local.unwrap();
         // 0x3f800 pages of 64 KiB.
         assert_eq!(

@@ -138,7 +138,7 @@ fn finish_render(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Re
     out.put(
         &PipeControl {
             flags: pipe_bits::COMMAND_STALL,
-            store: Some((number_at(mem), seqno.0)),
+            store: Some((number_at(mem)?, seqno.0)),
         }
         .encode(),
     )
@@ -147,7 +147,7 @@ fn finish_render(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Re
 fn finish_other(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
     out.put(&Flush::storing(mem.scratch, 0).encode())?;
     let_it_be_seen(out)?;
-    out.put(&Flush::storing(number_at(mem), seqno.0).encode())
+    out.put(&Flush::storing(number_at(mem)?, seqno.0).encode())
 }
 
 /// The stores behind a flush (§5.3.8).
@@ -175,7 +175,7 @@ mod tests {
 
     const MEM: EngineMemory = EngineMemory {
         ring: GgttAddr(0x0001_0000),
-        status: GgttAddr(0x0002_0000),
+        status: crate::StatusPage::Ggtt(GgttAddr(0x0002_0000)),
         scratch: GgttAddr(0x0003_0000),
         directory: None,
         card: 0,

@@ -110,7 +110,7 @@ fn finish_render(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Re
                 | pipe_bits::DATA_FLUSH
                 | FLUSH_ENABLE
                 | pipe_bits::COMMAND_STALL,
-            store: Some((number_at(mem), seqno.0)),
+            store: Some((number_at(mem)?, seqno.0)),
         }
         .encode_dword(),
     )
@@ -119,7 +119,7 @@ fn finish_render(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Re
 fn finish_other(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
     let store = Flush {
         invalidate_tlb: true,
-        ..Flush::storing(number_at(mem), seqno.0)
+        ..Flush::storing(number_at(mem)?, seqno.0)
     };
     out.put(&store.encode())?;
     let again = StoreStatus {
@@ -156,7 +156,7 @@ mod tests {
 
     const MEM: EngineMemory = EngineMemory {
         ring: GgttAddr(0x0001_0000),
-        status: GgttAddr(0x0002_0000),
+        status: crate::StatusPage::Ggtt(GgttAddr(0x0002_0000)),
         scratch: GgttAddr(0x0003_0000),
         directory: None,
         card: 0,

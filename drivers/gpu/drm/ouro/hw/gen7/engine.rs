@@ -120,7 +120,7 @@ pub(super) static ENGINES: [&dyn Engine; 3] = [&RENDER, &BLITTER, &VIDEO];
 mod tests {
     use super::*;
     use crate::{
-        engine::{EngineMemory, Submission},
+        engine::{EngineMemory, StatusPage, Submission},
         gen7::{GT1, GT2},
         generation::{DeviceError, Generation, Layout, ResetScope, Translation},
         gt::Gt,
@@ -132,7 +132,7 @@ mod tests {
 
     const MEM: EngineMemory = EngineMemory {
         ring: GgttAddr(0x0001_0000),
-        status: GgttAddr(0x0002_0000),
+        status: StatusPage::Ggtt(GgttAddr(0x0002_0000)),
         scratch: GgttAddr(0x0003_0000),
         directory: Some(GgttAddr(0x0010_0000)),
         card: 0,
@@ -289,7 +289,8 @@ mod tests {
             }
         ));
         assert_eq!((topo.context_bytes, topo.card), (4096, 0x0100_0000));
-        assert_eq!((topo.timestamp_hz, topo.llc), (12_500_000, true));
+        assert_eq!(topo.timestamp_hz, 12_500_000);
+        assert_eq!(topo.coherence, crate::Coherence::Llc);
         assert_eq!(topo.fences.map(|f| f.count()), Some(32));
         assert!(topo.resets_engines() && GT2.keeps_leftovers());
         // Equal channels: swizzle, which the engines do by bit 5.

@@ -114,8 +114,9 @@ impl Engine for CommandProcessor {
         r.write32(regs::CP_RB_CNTL, set.into_bits());
         r.write32(regs::CP_RB_RPTR_WR, 0);
         r.write32(regs::CP_RB_WPTR, 0);
-        r.write32(regs::CP_RB_RPTR_ADDR, mem.status.0.wrapping_add(RPTR_AT));
-        r.write32(regs::SCRATCH_ADDR, mem.status.0);
+        let status = mem.status.in_table()?;
+        r.write32(regs::CP_RB_RPTR_ADDR, status.0.wrapping_add(RPTR_AT));
+        r.write32(regs::SCRATCH_ADDR, status.0);
         r.write32(regs::SCRATCH_UMSK, SCRATCH_MASK);
         r.write32(regs::CP_RB_CNTL, control.into_bits());
         wait.pause(POINTERS_MICROS);
@@ -198,7 +199,7 @@ mod tests {
 
     const MEM: EngineMemory = EngineMemory {
         ring: GgttAddr(0x0001_0000),
-        status: GgttAddr(0x0002_0000),
+        status: crate::StatusPage::Ggtt(GgttAddr(0x0002_0000)),
         scratch: GgttAddr(0x0003_0000),
         directory: None,
         card: 0,

@@ -6,6 +6,8 @@
 
 use super::{memory, pipes, pte, regs, surfaces, R5xx};
 use crate::{
+    coherence::Coherence,
+    engine::StatusPlace,
     generation::{DeviceError, LocalMemory, Swizzle, Topology, Translation},
     io::{Hw, Platform},
     types::PAGE_SIZE,
@@ -102,8 +104,8 @@ pub(super) fn probe(family: &R5xx, hw: &Hw<'_>) -> Result<Topology, DeviceError>
             grain: PAGE_SIZE,
         }),
         swizzle: Swizzle::None,
-        // By snooping, which each entry asks for.
-        llc: true,
+        coherence: Coherence::Bus,
+        status: StatusPlace::Table,
         timestamp_hz: 0,
         context_bytes: 0,
         stolen_bytes: 0,
@@ -155,8 +157,9 @@ pub(super) mod tests {
             })
         );
         assert_eq!((t.engines.len(), t.fences.unwrap().count()), (1, 8));
-        assert!(t.context.is_none() && matches!(t.space, Translation::Global) && t.llc);
-        assert!(t.snoops());
+        assert!(t.context.is_none() && matches!(t.space, Translation::Global));
+        assert_eq!(t.coherence, Coherence::Bus);
+        assert!(t.coherence.snoops());
         // Digest §5.2: bit 23 set, bit 27 is a pulse.
         assert_eq!(t.card, 0x0080_0040);
         // Digest §5.3.

@@ -5,7 +5,8 @@ use super::{op, Memory, Parser};
 use crate::{
     checker::{Checker, Object, Plan, Resolve, Verdict},
     engine::{
-        Batch, Emit, Engine, EngineDesc, EngineMemory, PortKind, Privilege, Submission, Switch,
+        Batch, Emit, Engine, EngineDesc, EngineMemory, PortKind, Privilege, StatusPage, Submission,
+        Switch,
     },
     generation::DeviceError,
     gt::Gt,
@@ -83,7 +84,8 @@ impl Engine for BareEngine {
             let addr = u32::try_from(batch.addr.0).map_err(|_| Overflow)?;
             out.put(&[op::CALL | (batch.len / 4), addr])?;
         }
-        out.put(&[op::STORE, mem.status.0 + DESC.seqno_at, request.seqno.0])?;
+        let number = mem.status.at(DESC.seqno_at)?;
+        out.put(&[op::STORE, number.0, request.seqno.0])?;
         out.put(&[op::INTERRUPT])?;
         if out.len() % 2 == 1 {
             out.put(&[op::NOOP])?;
@@ -275,7 +277,7 @@ impl<'a> Core<'a> {
             engine: &ENGINE,
             mem: EngineMemory {
                 ring: GgttAddr(0x1000),
-                status: GgttAddr(0x2000),
+                status: StatusPage::Ggtt(GgttAddr(0x2000)),
                 scratch: GgttAddr(0),
                 directory: None,
                 card: 0,
@@ -339,7 +341,8 @@ impl<'a> Core<'a> {
             .unwrap();
         self.gt = gt;
         self.device.run(self.memory, self.mem.ring.0);
-        let at = self.mem.status.0 + self.engine.desc().seqno_at;
+        let status = self.mem.status.ggtt().unwrap();
+        let at = status.0 + self.engine.desc().seqno_at;
         assert_eq!(Seqno(self.memory.get(at)), self.seqno);
         self.ring.retire(slot.tail);
         self.next = shadow;

@@ -6,7 +6,7 @@ use crate::{
     context::{Context, FirstImage},
     engine::{
         Emit, Engine, EngineDesc, EngineMemory, EventArea, ListEntry, PortEvent, PortKind,
-        Submission,
+        StatusPage, Submission,
     },
     generation::{DeviceError, LocalMemory, Translation},
     gt::Gt,
@@ -97,7 +97,8 @@ impl Engine for ListEngine {
         if let Some(batch) = request.batch {
             out.put(&[op::CALL | (batch.len / 4), batch.addr.0 as u32])?;
         }
-        out.put(&[op::STORE, mem.status.0 + DESC.seqno_at, request.seqno.0])?;
+        let number = mem.status.at(DESC.seqno_at)?;
+        out.put(&[op::STORE, number.0, request.seqno.0])?;
         out.put(&[op::INTERRUPT])?;
         if out.len() % 2 == 1 {
             out.put(&[op::NOOP])?;
@@ -334,7 +335,7 @@ impl<'a> Core<'a> {
         };
         let mem = EngineMemory {
             ring: GgttAddr(0),
-            status: GgttAddr(0x1000),
+            status: StatusPage::Ggtt(GgttAddr(0x1000)),
             scratch: GgttAddr(0),
             directory: None,
             card: 0,
@@ -373,7 +374,7 @@ impl<'a> Core<'a> {
             image,
             mem: EngineMemory {
                 ring: GgttAddr(ring),
-                status: GgttAddr(status),
+                status: StatusPage::Ggtt(GgttAddr(status)),
                 scratch: GgttAddr(0),
                 directory: None,
                 card: 0,
@@ -407,7 +408,7 @@ impl<'a> Core<'a> {
 
     fn done(&self, n: usize) -> bool {
         let client = &self.clients[n];
-        let at = client.mem.status.0 + self.engine.desc().seqno_at;
+        let at = client.mem.status.ggtt().unwrap().0 + self.engine.desc().seqno_at;
         Seqno(self.memory.get(at)).passed(client.seqno)
     }
 

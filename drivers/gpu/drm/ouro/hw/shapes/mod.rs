@@ -8,6 +8,7 @@
 //! runs with privilege. Each is driven as the core drives a chip: through the traits, and
 //! without asking which one it is.
 
+mod apart;
 mod bare;
 mod guarded;
 mod list;

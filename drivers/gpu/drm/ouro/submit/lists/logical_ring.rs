@@ -9,6 +9,7 @@
 
 use kernel::{prelude::*, sync::Arc};
 use ouro_hw::{
+    coherence::KernelUse,
     context::{Context as Images, FirstImage},
     types::{GgttAddr, RingOffset, PAGE_SIZE},
 };
@@ -24,7 +25,7 @@ use super::{
     seats::Who,
 };
 use crate::{
-    gem::{Mapping, Owner, Space},
+    gem::{Mapping, Space},
     hardware::Hardware,
 };
 
@@ -58,7 +59,7 @@ impl LogicalRing {
         let images = hw.images().ok_or(EINVAL)?;
         let line = Line::new(hardware, hw, global, dma)?;
         let pages = images.bytes().div_ceil(PAGE_SIZE);
-        let (image, mapping) = line::pages(global, dma, pages, Owner::Kernel)?;
+        let (image, mapping) = line::pages(global, dma, pages, KernelUse::Image)?;
         let this = Self {
             images,
             what: FirstImage {

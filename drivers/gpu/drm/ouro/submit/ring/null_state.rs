@@ -4,6 +4,7 @@
 
 use kernel::{prelude::*, sync::Arc};
 use ouro_hw::{
+    coherence::KernelUse,
     engine::{Batch, Privilege},
     ring::Commands,
     types::{GpuAddr, PAGE_SIZE},
@@ -11,7 +12,7 @@ use ouro_hw::{
 use ouro_kernel::{pages::DmaPages, pci::DmaDevice};
 
 use super::super::line;
-use crate::gem::{Mapping, Owner, Space};
+use crate::gem::{Mapping, Space};
 
 /// Commands that give all state a known value. They stand in memory that nobody writes again.
 pub(in crate::submit) struct NullState {
@@ -38,7 +39,7 @@ impl NullState {
         let bytes = (commands.len() * 4) as u32;
         let private = (hw.desc().private_dwords.min(commands.len()) * 4) as u32;
         let (memory, mapping) =
-            line::pages(space, dma, bytes.div_ceil(PAGE_SIZE), Owner::Commands)?;
+            line::pages(space, dma, bytes.div_ceil(PAGE_SIZE), KernelUse::Commands)?;
         memory.view().write_words(0, commands.as_slice())?;
         let from = |skip: u32| Batch {
             addr: GpuAddr(mapping.addr().0 + u64::from(skip)),

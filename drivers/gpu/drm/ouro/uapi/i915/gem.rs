@@ -199,8 +199,8 @@ pub(super) fn sw_finish(
 /// `GEM_SET_CACHING` chooses whether the GPU snoops the CPU's caches for an object, when nothing
 /// uses the object.
 ///
-/// Errors: `ENODEV` on cards with memory of their own, and for `CACHED` without a last cache that
-/// is shared; `EINVAL` for an unknown level; `ENOENT`; `ENXIO` for memory of a process, unless
+/// Errors: `ENODEV` on cards with memory of their own, and for `CACHED` where the GPU sees nothing of
+/// the CPU's caches; `EINVAL` for an unknown level; `ENOENT`; `ENXIO` for memory of a process, unless
 /// `CACHED`; `ERESTARTSYS`.
 pub(super) fn set_caching(
     _: &Device,
@@ -209,7 +209,7 @@ pub(super) fn set_caching(
 ) -> Result {
     integrated(file, ENODEV)?;
     let cache = match arg.caching {
-        abi::I915_CACHING_CACHED if file.gpu().hardware().topology().llc => CacheLevel::Coherent,
+        abi::I915_CACHING_CACHED if file.gpu().coherence().snoops() => CacheLevel::Coherent,
         abi::I915_CACHING_CACHED => return Err(ENODEV),
         // No chip here writes through for the display, so that it is as good as uncached.
         abi::I915_CACHING_NONE | abi::I915_CACHING_DISPLAY => CacheLevel::None,

@@ -31,7 +31,7 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         abi::I915_PARAM_HAS_BLT => has(EngineClass::Copy).into(),
         abi::I915_PARAM_HAS_VEBOX => has(EngineClass::VideoEnhance).into(),
         abi::I915_PARAM_HAS_BSD2 => second_video.into(),
-        abi::I915_PARAM_HAS_LLC => topology.llc.into(),
+        abi::I915_PARAM_HAS_LLC => topology.coherence.is_llc().into(),
         abi::I915_PARAM_HAS_ALIASING_PPGTT => match topology.space {
             Translation::Global => 0,
             Translation::Aliasing { .. } => 1,
@@ -58,8 +58,9 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         abi::I915_PARAM_MMAP_VERSION => 1,
         abi::I915_PARAM_MMAP_GTT_VERSION => 4,
         // A process does not flush its memory.
-        abi::I915_PARAM_HAS_USERPTR_PROBE => topology.snoops().into(),
-        abi::I915_PARAM_MMAP_GTT_COHERENT => topology.llc.into(),
+        abi::I915_PARAM_HAS_USERPTR_PROBE => topology.coherence.snoops().into(),
+        // What is written through an aperture is in memory when the next batch begins.
+        abi::I915_PARAM_MMAP_GTT_COHERENT => (topology.aperture != 0).into(),
 
         // What this driver can do on every chip.
         abi::I915_PARAM_HAS_GEM

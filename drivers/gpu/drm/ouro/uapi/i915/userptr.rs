@@ -22,7 +22,7 @@ use crate::{
 pub(super) fn userptr(dev: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_userptr) -> Result {
     const FLAGS: u32 =
         abi::I915_USERPTR_READ_ONLY | abi::I915_USERPTR_PROBE | abi::I915_USERPTR_UNSYNCHRONIZED;
-    if !file.gpu().hardware().topology().snoops() {
+    if !file.gpu().coherence().snoops() {
         // The process does not know when to flush.
         return Err(ENODEV);
     }

@@ -8,7 +8,9 @@ use super::{
     swizzle,
 };
 use crate::{
+    coherence::Coherence,
     engine::Engine,
+    engine::StatusPlace,
     fence_regs::FenceRegs,
     generation::{DeviceError, Pipes, Topology, Translation},
     intel::pte,
@@ -87,7 +89,8 @@ pub(super) fn probe(hw: &Hw<'_>, parts: &Parts) -> Result<Topology, DeviceError>
         pipes: Pipes::default(),
         shaders: None,
         card: frequency::detect(hw).with_way((parts.way)(hw)).into_bits(),
-        llc: true,
+        coherence: Coherence::Llc,
+        status: StatusPlace::Table,
         timestamp_hz: TIMESTAMP_HZ,
         context_bytes,
         stolen_bytes: u64::from(ggc.stolen_32m()).wrapping_mul(32 * MIB),
@@ -128,7 +131,7 @@ mod tests {
         // G-03: 2 MiB of entries, 2 x 32 MiB stolen.
         assert_eq!((t.gtt_entries, t.stolen_bytes), (524_288, 64 << 20));
         assert_eq!((t.aperture, t.revision), (256 << 20, 9));
-        assert_eq!((t.context_bytes, t.llc), (8192, true));
+        assert_eq!((t.context_bytes, t.coherence), (8192, Coherence::Llc));
         assert_eq!((t.swizzle, t.timestamp_hz), (Swizzle::None, 12_500_000));
         assert!(matches!(
             t.space,

@@ -38,8 +38,8 @@ impl Recipe {
 }
 
 /// Where the number of the last completed request is: in the status page.
-pub(crate) fn number_at(mem: &EngineMemory) -> GgttAddr {
-    GgttAddr(mem.status.0.wrapping_add(SEQNO_AT))
+pub(crate) fn number_at(mem: &EngineMemory) -> Result<GgttAddr, Overflow> {
+    mem.status.at(SEQNO_AT)
 }
 
 /// For [`Recipe::switch`] of an engine without contexts.

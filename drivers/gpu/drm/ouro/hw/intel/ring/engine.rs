@@ -250,7 +250,8 @@ impl Engine for RingEngine {
         }
         self.halt(hw, [IDLE_MICROS, HEAD_MICROS], wait)?;
         fifo::room(self.chip, hw, 20, wait)?;
-        hw.regs.write32_flush(self.status_page, mem.status.0);
+        let status = mem.status.in_table()?;
+        hw.regs.write32_flush(self.status_page, status.0);
         // One change of status at most may be written to the status page (VCS §1.1.6.1). The render
         // engine writes its user interrupt there, as others have it (G-26); nobody reads it.
         let unreported = match self.kind {
