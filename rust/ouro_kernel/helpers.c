@@ -4,6 +4,7 @@
  * here does one thing that C alone can say; whatever can be written in Rust
  * stands there.
  */
+#include <drm/drm_auth.h>
 #include <linux/aperture.h>
 #include <linux/devcoredump.h>
 #include <linux/dma-fence-unwrap.h>
@@ -11,6 +12,7 @@
 #include <linux/mman.h>
 #include <linux/module.h>
 #include <linux/pagemap.h>
+#include <linux/pci.h>
 #include <linux/pgtable.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
@@ -462,6 +464,24 @@ bool ouro_task_is_killed(void)
 unsigned long ouro_total_pages(void)
 {
 	return totalram_pages();
+}
+
+/* Comes with a reference; NULL if there is none. */
+struct pci_dev *ouro_host_bridge(struct pci_dev *pdev)
+{
+	return pci_get_domain_bus_and_slot(pci_domain_nr(pdev->bus), 0, PCI_DEVFN(0, 0));
+}
+
+/* A page of the bridge's bus, below 4 GiB, that nobody has. */
+int ouro_bus_page(struct pci_dev *bridge, struct resource *page)
+{
+	return pci_bus_alloc_resource(bridge->bus, page, PAGE_SIZE, PAGE_SIZE, PCIBIOS_MIN_MEM, 0,
+				      NULL, NULL);
+}
+
+bool ouro_is_current_master(struct drm_file *file)
+{
+	return drm_is_current_master(file);
 }
 
 bool ouro_bar_is_memory(struct pci_dev *pdev, int bar)

@@ -18,6 +18,7 @@
 //! | [`syncobj`], [`sync_file`] | fences that user space holds |
 //! | [`bond`] | the time that a device is bound |
 //! | [`pci`], [`mmio`], [`irq`] | the device: configuration, registers, interrupts |
+//! | [`bridge`] | the host bridge: configuration, the page that flushes it |
 //! | [`work`], [`wait`] | own work queues and cancelling; waiting |
 //! | [`shrinker`] | giving memory back |
 //! | [`list`] | a list whose members leave it in any order |
@@ -29,6 +30,7 @@
 //! | [`task`], [`time`], [`uaccess`] | small things |
 
 pub mod bond;
+pub mod bridge;
 pub mod coredump;
 pub mod drm;
 pub mod fence;

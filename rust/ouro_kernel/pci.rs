@@ -114,6 +114,16 @@ impl Config {
         }
         value
     }
+
+    /// Writes 8 bits; nothing after the unbind.
+    pub fn write8(&self, offset: u16, value: u8) {
+        if self.bond.holds() {
+            // SAFETY: The device has a reference.
+            unsafe {
+                bindings::pci_write_config_byte(raw_pci(&self.pdev), offset.into(), value);
+            }
+        }
+    }
 }
 
 /// A device that is enabled until it is unbound.

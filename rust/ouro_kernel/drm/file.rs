@@ -140,6 +140,12 @@ impl<D: Driver> File<D> {
         }
     }
 
+    /// Whether it is the current master of the device: the one that would show pictures. Sleeps.
+    pub fn is_current_master(&self) -> bool {
+        // SAFETY: By the invariant.
+        unsafe { raw::ouro_is_current_master(self.as_raw()) }
+    }
+
     /// Whether calls of the caller's descriptor shall fail rather than wait (`O_NONBLOCK`).
     pub fn is_nonblocking(&self) -> bool {
         // SAFETY: By the invariant; an open file has a `struct file`, whose flags may change any

@@ -27,7 +27,7 @@ use ouro_hw::{
     chips, for_each_chip,
     generation::{LocalMemory, Mapping, Translation, Window as Place},
     types::{DmaAddr, GpuAddr, PAGE_SIZE},
-    Chip, Iommu, Platform,
+    Chip, Iommu,
 };
 use ouro_kernel::{
     drm::{
@@ -39,7 +39,7 @@ use ouro_kernel::{
     param,
     pci::{
         enable_mem, is_guest, request_region, reserve_write_combining, take_from_firmware, Claim,
-        Config, DmaDevice,
+        DmaDevice,
     },
     pm,
     shrinker::Shrinker,
@@ -60,6 +60,7 @@ use crate::{
     hardware::{Hardware, Window},
     look::{Lit, Look, PLANES},
     module_parameters,
+    platform::Surroundings,
     report::{self, Words},
     sysfs::{self, ErrorFile},
     uapi::{dumb, i915::I915, radeon::Radeon},
@@ -94,38 +95,6 @@ impl drm::Driver for Ouro {
 
     fn dumb_offset(file: &DrmFile, handle: u32) -> Result<u64> {
         dumb::offset(file, handle)
-    }
-}
-
-/// What surrounds the device.
-struct Surroundings {
-    config: Config,
-    bars: [u64; 6],
-    dma: Arc<DmaDevice>,
-    iommu: Iommu,
-    /// For the log.
-    dev: ARef<device::Device>,
-}
-
-impl Platform for Surroundings {
-    fn config32(&self, offset: u16) -> u32 {
-        self.config.read32(offset)
-    }
-
-    fn bar_len(&self, bar: u8) -> u64 {
-        self.bars.get(usize::from(bar)).copied().unwrap_or(0)
-    }
-
-    fn iommu(&self) -> bool {
-        self.iommu.may_translate()
-    }
-
-    fn set_master(&self, on: bool) {
-        self.dma.set_master(on);
-    }
-
-    fn warn(&self, what: &'static str) {
-        dev_warn!(self.dev, "{what}\n");
     }
 }
 
@@ -379,16 +348,7 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip, way: &Way) -> Res
         dma.has_iommu(),
         is_guest(),
     );
-    let platform = KBox::new(
-        Surroundings {
-            config: Config::new(pdev)?,
-            bars,
-            dma: dma.clone(),
-            iommu,
-            dev: pdev.as_ref().into(),
-        },
-        GFP_KERNEL,
-    )?;
+    let platform = Surroundings::new(pdev, bars, dma.clone(), iommu)?;
     let firmware = microcode(pdev, chip)?;
     let look = Look::new(pdev.as_ref(), chip, &regs, &*platform, &firmware)?;
     let topology = look.topology;

@@ -32,6 +32,7 @@ mod gem;
 mod gpu;
 mod hardware;
 mod look;
+mod platform;
 mod power;
 mod report;
 mod reset;
