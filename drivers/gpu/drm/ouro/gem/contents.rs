@@ -177,6 +177,16 @@ pub(super) fn give_back(object: &Object, worth: Worth) -> usize {
     if state.listed.is_none() || state.pins != 0 || state.worth() != worth {
         return 0;
     }
+    // In another page the same bytes would be in another order.
+    let ordered = object
+        .gpu()
+        .hardware()
+        .topology()
+        .swizzle
+        .depends_on_memory();
+    if ordered && state.tiled.is_some() && worth == Worth::Kept {
+        return 0;
+    }
     // What was lost on its way must not come back as if it were whole.
     if state.backing.as_ref().is_some_and(|b| b.is_hidden()) {
         return 0;

@@ -65,12 +65,16 @@ impl Exec {
     pub(super) fn ready(&mut self, locked: &LockedSet<Object>) -> Result<Ready, Stop> {
         let checker = self.target.engine().hw().checker();
         match &mut self.source {
-            Source::Object { check: true, .. } => {
+            Source::Object {
+                check: true,
+                secure: false,
+                ..
+            } => {
                 if let Some(checker) = checker {
                     return self.checked(checker, locked);
                 }
             }
-            Source::Object { check: false, .. } => {}
+            Source::Object { .. } => {}
             Source::Stream(stream) => {
                 let dev = self.gpu.hardware().dev();
                 let (checker, pool) = checker.zip(self.gpu.pool()).ok_or(EINVAL)?;
@@ -82,10 +86,14 @@ impl Exec {
         self.original(None)
     }
 
-    /// The batch as user space wrote it, without privilege.
+    /// The batch as user space wrote it, without privilege unless it was sent with some.
     fn original(&self, passed: Option<bool>) -> Result<Ready, Stop> {
         let Source::Object {
-            index, start, len, ..
+            index,
+            start,
+            len,
+            secure,
+            ..
         } = self.source
         else {
             return Err(EINVAL.into());
@@ -95,7 +103,10 @@ impl Exec {
             batch: Batch {
                 addr: GpuAddr(object.address.0.wrapping_add(start)),
                 len,
-                privilege: Privilege::User,
+                privilege: match secure {
+                    true => Privilege::Kernel,
+                    false => Privilege::User,
+                },
             },
             shadow: None,
             passed,

@@ -92,6 +92,8 @@ pub(crate) enum Source {
         len: u32,
         /// Whether the checker is asked, where the engine has one; else they run without privilege.
         check: bool,
+        /// Whether they run with privilege, unchecked: their sender may do everything.
+        secure: bool,
     },
     /// In the kernel, to be checked: the engine has a checker.
     Stream(Stream),

@@ -7,8 +7,12 @@
 
 use kernel::prelude::*;
 use ouro_core::sort::sort_by_key;
-use ouro_hw::types::GpuAddr;
-use ouro_kernel::{sync_file, uaccess};
+use ouro_hw::{generation::SecureBatches, types::GpuAddr};
+use ouro_kernel::{
+    sync_file,
+    task::{self, Capability},
+    uaccess,
+};
 use ouro_uapi::i915 as abi;
 
 use super::{
@@ -68,8 +72,8 @@ const LOW: u64 = 1 << 32;
 /// relocate them, and publish a request to the engine.
 ///
 /// Errors: `EINVAL` for unknown flags and those of other engines, for a batch that does not lie in
-/// its object or that the batch writes, and for relocations and addresses that cannot be; `EPERM` for
-/// `SECURE`; `EACCES` if another user has a device that does not keep users apart; `ENOENT`
+/// its object or that the batch writes, and for relocations and addresses that cannot be; `EPERM` or `ENODEV` for
+/// `SECURE` ([`may_be_secure`]); `EACCES` if another user has a device that does not keep users apart; `ENOENT`
 /// for an unknown context, handle or syncobj; `EIO` if the context is banned or the device has been
 /// given up; `ENOSPC` if the objects do not fit into the address space together; `EAGAIN` on a
 /// non-blocking file whose context has too many requests in flight; `EFAULT`, `ENOMEM`,
@@ -83,6 +87,10 @@ pub(super) fn execbuffer2(
     let gpu = client.gpu();
     let flags = arg.flags;
     check(arg)?;
+    let secure = flags & u64::from(abi::I915_EXEC_SECURE) != 0;
+    if secure {
+        may_be_secure(file)?;
+    }
 
     let mut after = KVVec::new();
     let mut signals = Signals::new(flags & u64::from(abi::I915_EXEC_FENCE_OUT) != 0);
@@ -141,6 +149,7 @@ pub(super) fn execbuffer2(
             len: len.min(u64::from(u32::MAX)) as u32,
             // Of what has no length, nobody says where it ends.
             check: arg.batch_len != 0,
+            secure,
         },
         new_streams,
         trust_presumed: flags & u64::from(abi::I915_EXEC_NO_RELOC) != 0,
@@ -205,11 +214,24 @@ fn check(arg: &abi::drm_i915_gem_execbuffer2) -> Result {
     require(arg.DR1 == 0 && (arg.DR4 == 0 || arg.DR4 == u32::MAX))?;
     require(arg.rsvd1 & !u64::from(abi::I915_EXEC_CONTEXT_ID_MASK) == 0)?;
     require((arg.batch_start_offset | arg.batch_len) & 7 == 0)?;
-    if has(abi::I915_EXEC_SECURE) {
-        // No batch of user space runs with privilege on these chips.
-        return Err(EPERM);
-    }
     Ok(())
+}
+
+/// Whether this file may send a batch that runs with privilege, and by which it could reach everything.
+///
+/// Errors: `ENODEV` for chips whose interface knows no such batches any more; `EPERM` if nobody may, or the file is
+/// not that of the device's current master and an administrator.
+fn may_be_secure(file: &DrmFile) -> Result {
+    match file.gpu().hardware().generation().secure_batches() {
+        SecureBatches::Unknown => Err(ENODEV),
+        SecureBatches::Nobody => Err(EPERM),
+        SecureBatches::Master => {
+            match file.is_current_master() && task::capable(Capability::SysAdmin) {
+                true => Ok(()),
+                false => Err(EPERM),
+            }
+        }
+    }
 }
 
 /// An address as user space sees it: bit 47 is repeated in the bits above it.

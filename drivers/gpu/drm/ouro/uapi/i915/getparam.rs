@@ -3,8 +3,14 @@
 //! `GETPARAM`: one number for one question. What is not known here answers `EINVAL`.
 
 use kernel::prelude::*;
-use ouro_hw::{generation::Translation, EngineClass};
-use ouro_kernel::uaccess;
+use ouro_hw::{
+    generation::{SecureBatches, Translation},
+    EngineClass,
+};
+use ouro_kernel::{
+    task::{self, Capability},
+    uaccess,
+};
 use ouro_uapi::i915 as abi;
 
 use super::engine_class;
@@ -105,9 +111,15 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         }
         abi::I915_PARAM_HAS_SCHEDULER => 0,
 
+        // Whether the caller may send batches that run with privilege, once it is the device's master.
+        abi::I915_PARAM_HAS_SECURE_BATCHES => {
+            let secure = gpu.hardware().generation().secure_batches();
+            let may = secure == SecureBatches::Master && task::capable(Capability::SysAdmin);
+            may.into()
+        }
+
         // What it cannot.
         abi::I915_PARAM_HAS_SEMAPHORES
-        | abi::I915_PARAM_HAS_SECURE_BATCHES
         | abi::I915_PARAM_HAS_RESOURCE_STREAMER
         | abi::I915_PARAM_HAS_POOLED_EU
         | abi::I915_PARAM_MIN_EU_IN_POOL

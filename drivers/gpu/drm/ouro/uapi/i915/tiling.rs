@@ -22,12 +22,27 @@ fn fences(topology: &Topology) -> Result<&'static dyn FenceRegs> {
     topology.fences.ok_or(EOPNOTSUPP)
 }
 
-/// Which address bits the chip mixes into bit 6 of such an object.
+/// Which address bits the chip mixes into bit 6 of such an object, as far as they are bits of its own offsets.
+/// Programs give up where they are told that nobody knows: that is for [`physical_swizzle`] to say.
 fn swizzle(topology: &Topology, tiling: Option<Tiling>) -> u32 {
+    let Some(tiling @ (Tiling::X | Tiling::Y)) = tiling else {
+        return abi::I915_BIT_6_SWIZZLE_NONE;
+    };
     match (topology.swizzle, tiling) {
-        (Swizzle::Bit9_10, Some(Tiling::X)) => abi::I915_BIT_6_SWIZZLE_9_10,
-        (Swizzle::Bit9_10, Some(Tiling::Y)) => abi::I915_BIT_6_SWIZZLE_9,
-        _ => abi::I915_BIT_6_SWIZZLE_NONE,
+        (Swizzle::None | Swizzle::Unknown, _) => abi::I915_BIT_6_SWIZZLE_NONE,
+        (Swizzle::Bit9_10 | Swizzle::Bit9_10_17, Tiling::X) => abi::I915_BIT_6_SWIZZLE_9_10,
+        (Swizzle::Bit9_10 | Swizzle::Bit9_10_17, _) => abi::I915_BIT_6_SWIZZLE_9,
+        (Swizzle::Bit9_10_11, Tiling::X) => abi::I915_BIT_6_SWIZZLE_9_10_11,
+        (Swizzle::Bit9_10_11, _) => abi::I915_BIT_6_SWIZZLE_9_11,
+    }
+}
+
+/// Which bits they are for who looks at the memory itself. Where one of them is of the page's address in memory,
+/// nobody can tell a program: the interface keeps that from it.
+fn physical_swizzle(topology: &Topology, tiling: Option<Tiling>) -> u32 {
+    match tiling {
+        Some(_) if topology.swizzle.depends_on_memory() => abi::I915_BIT_6_SWIZZLE_UNKNOWN,
+        _ => swizzle(topology, tiling),
     }
 }
 
@@ -84,8 +99,8 @@ pub(super) fn set_tiling(
     Ok(())
 }
 
-/// `GEM_GET_TILING` returns the tiling of an object, and which address bits the chip mixes into bit
-/// 6 of it.
+/// `GEM_GET_TILING` returns the tiling of an object, which address bits the chip mixes into bit 6 of it, and which
+/// of them a program must undo that maps the memory itself: unknown, where these are bits of its address in memory.
 ///
 /// Errors: `EOPNOTSUPP` on a chip without fences, `ENOENT`.
 pub(super) fn get_tiling(
@@ -99,7 +114,6 @@ pub(super) fn get_tiling(
     let tiling = object.tiled().map(|t| t.tiling);
     arg.tiling_mode = mode(tiling);
     arg.swizzle_mode = swizzle(topology, tiling);
-    // No chip here depends on where the pages of an object happen to be.
-    arg.phys_swizzle_mode = arg.swizzle_mode;
+    arg.phys_swizzle_mode = physical_swizzle(topology, tiling);
     Ok(())
 }
