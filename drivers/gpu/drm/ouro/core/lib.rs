@@ -3,8 +3,9 @@
 //! the host: who gets which addresses ([`range`]), what a ring takes next ([`port`]), what
 //! a relocation writes ([`relocation`]), whether an engine hangs ([`hang`]), how long it may take to
 //! become idle ([`patience`]), sorting ([`sort`]), how memory is shown as text ([`ascii85`]), which part of an
-//! object a view of it shows ([`view`]), what must not be given out ([`disjoint`]), what the module's parameters
-//! say ([`choice`]). Where contexts are listed: who runs next ([`sched`]), what of that an
+//! object a view of it shows ([`view`]), what must not be given out ([`disjoint`]), which lines of the CPU's
+//! caches are flushed when ([`coherence`]), what the module's parameters say ([`choice`]). Where contexts are
+//! listed: who runs next ([`sched`]), what of that an
 //! engine has ([`list`]), what it says of them ([`events`]), and which of several engines runs one ([`balance`]).
 //!
 //! Nothing here allocates by itself, takes a lock or waits. Memory comes through [`range::Arena`].
@@ -19,6 +20,7 @@ extern crate std;
 pub mod ascii85;
 pub mod balance;
 pub mod choice;
+pub mod coherence;
 pub mod disjoint;
 pub mod events;
 pub mod hang;

@@ -1,0 +1,615 @@
+// SPDX-License-Identifier: GPL-2.0
+//! An object on a machine whose CPU has a cache that evicts and fetches lines whenever it likes.
+//!
+//! [`World`] is memory, the CPU's cache before it, and a device that sees memory alone. [`Object`] does with
+//! [`CpuCaches`] what the driver does at each of its calls. [`Client`] does what a program may do, by the rules of the
+//! interface, and knows what each byte must be. Nothing may ever be read otherwise; and if one kind of flush is left
+//! out, something is.
+
+use super::*;
+use ouro_hw::types::CacheLevel;
+use std::{
+    collections::BTreeMap,
+    string::{String, ToString},
+    vec,
+    vec::Vec,
+};
+
+const PAGE: u64 = 4096;
+const PAGES: u64 = 4;
+const BYTES: u64 = PAGES * PAGE;
+const STEPS: u32 = 100_000;
+
+/// Numbers without a pattern (xorshift).
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    /// Some bytes of the object: few or many, on a line's border or not.
+    fn range(&mut self) -> Range<u64> {
+        let most = [8, 200, 2 * PAGE][self.below(3) as usize];
+        let mut start = self.below(BYTES);
+        let mut len = 1 + self.below(most);
+        if self.below(3) == 0 {
+            start &= !(LINE - 1);
+            len = len.next_multiple_of(LINE);
+        }
+        start..(start + len).min(BYTES)
+    }
+}
+
+struct Line {
+    bytes: [u8; LINE as usize],
+    dirty: bool,
+}
+
+/// Memory of the object, and the cache before it.
+struct World {
+    memory: Vec<u8>,
+    /// By the number of the line in the object.
+    cache: Vec<Option<Line>>,
+    dice: Dice,
+    /// The one that is left out, if any.
+    left_out: Option<Cause>,
+    flushed: BTreeMap<&'static str, u64>,
+}
+
+impl World {
+    fn line_of(memory: &[u8], at: u64) -> [u8; LINE as usize] {
+        let first = (at / LINE * LINE) as usize;
+        memory[first..first + LINE as usize].try_into().unwrap()
+    }
+
+    /// A line is not in the cache any more.
+    fn evict(&mut self, number: u64) {
+        if let Some(Line { bytes, dirty: true }) = self.cache[number as usize].take() {
+            let first = (number * LINE) as usize;
+            self.memory[first..first + LINE as usize].copy_from_slice(&bytes);
+        }
+    }
+
+    /// Some lines are evicted, and some are fetched that nobody has asked for.
+    fn noise(&mut self) {
+        for _ in 0..self.dice.below(24) {
+            let number = self.dice.below(BYTES / LINE);
+            match self.cache[number as usize] {
+                Some(_) => self.evict(number),
+                None => drop(self.fetch(number)),
+            }
+        }
+    }
+
+    fn fetch(&mut self, number: u64) -> &mut Line {
+        let memory = &self.memory;
+        self.cache[number as usize].get_or_insert_with(|| Line {
+            bytes: Self::line_of(memory, number * LINE),
+            dirty: false,
+        })
+    }
+
+    fn flush(&mut self, range: Range<u64>, cause: Cause) -> Result<(), ()> {
+        assert_eq!(range.start % LINE, 0, "{cause:?}");
+        assert!(range.end <= BYTES && range.start < range.end, "{cause:?}");
+        if self.left_out == Some(cause) {
+            return Ok(());
+        }
+        *self.flushed.entry(cause.name()).or_default() += lines(&range);
+        for number in range.start / LINE..range.end.div_ceil(LINE) {
+            self.evict(number);
+        }
+        Ok(())
+    }
+
+    /// Another object's lines are in it now.
+    fn empty_cache(&mut self) {
+        self.cache.fill_with(|| None);
+    }
+
+    /// The CPU reads through its cache.
+    fn load(&mut self, at: u64) -> u8 {
+        self.fetch(at / LINE).bytes[(at % LINE) as usize]
+    }
+
+    fn store(&mut self, at: u64, byte: u8) {
+        let line = self.fetch(at / LINE);
+        line.bytes[(at % LINE) as usize] = byte;
+        line.dirty = true;
+    }
+
+    /// The device, or the CPU past its cache.
+    fn peek(&self, at: u64) -> u8 {
+        self.memory[at as usize]
+    }
+
+    fn poke(&mut self, at: u64, byte: u8) {
+        self.memory[at as usize] = byte;
+    }
+
+    /// A device that snoops.
+    fn snoop(&mut self, at: u64) {
+        self.evict(at / LINE);
+    }
+}
+
+/// How user space sees it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Domain {
+    /// Through the cache.
+    Cpu,
+    /// Past it: write-combined, or through the aperture.
+    Uncached,
+}
+
+/// An object, and what the driver does with it.
+struct Object {
+    coherence: Coherence,
+    cache: CacheLevel,
+    caches: CpuCaches,
+    /// Where the contents are while it has no pages.
+    swapped: Option<Vec<u8>>,
+    /// Pages of write-back mappings; whether there is one past the cache.
+    mapped: [bool; PAGES as usize],
+    mapped_uncached: bool,
+}
+
+impl Object {
+    fn is_apart(&self) -> bool {
+        self.cache == CacheLevel::None
+    }
+
+    /// It gets pages that were somebody else's: memory and cache hold what that one has left.
+    fn settle(&mut self, world: &mut World) {
+        let Some(contents) = self.swapped.take() else {
+            return;
+        };
+        for at in 0..BYTES {
+            let byte = world.dice.next() as u8;
+            world.poke(at, byte);
+        }
+        world.empty_cache();
+        for (at, byte) in (0..).zip(&contents) {
+            world.store(at, *byte);
+        }
+        world.noise();
+        if self.is_apart() {
+            let flush = |range, cause| world.flush(range, cause);
+            self.caches.populated(BYTES, flush).unwrap();
+        }
+    }
+
+    fn release(&mut self, world: &mut World) {
+        if self.swapped.is_some() {
+            return;
+        }
+        if self.is_apart() {
+            let flush = |range, cause| world.flush(range, cause);
+            self.caches.released(BYTES, true, flush).unwrap();
+        }
+        self.mapped = [false; PAGES as usize];
+        self.mapped_uncached = false;
+        self.swapped = Some((0..BYTES).map(|at| world.load(at)).collect());
+    }
+
+    fn set_domain(&mut self, world: &mut World, domain: Domain, write: bool) {
+        self.settle(world);
+        if self.is_apart() {
+            let coherence = self.coherence;
+            let flush = |range, cause| world.flush(range, cause);
+            match domain {
+                Domain::Cpu => self.caches.cpu_domain(BYTES, write, flush),
+                Domain::Uncached => self.caches.uncached(coherence, write, flush),
+            }
+            .unwrap();
+        }
+    }
+
+    /// A page is touched in a mapping.
+    fn fault(&mut self, world: &mut World, domain: Domain, page: u64) {
+        let mapped = match domain {
+            Domain::Cpu => &mut self.mapped[page as usize],
+            Domain::Uncached => &mut self.mapped_uncached,
+        };
+        if core::mem::replace(mapped, true) || !self.is_apart() {
+            return;
+        }
+        match domain {
+            Domain::Cpu => self.caches.shown(page * PAGE..(page + 1) * PAGE),
+            Domain::Uncached => {
+                let flush = |range, cause| world.flush(range, cause);
+                self.caches.uncached(self.coherence, true, flush).unwrap();
+            }
+        }
+    }
+
+    /// Copies in: by `PWRITE`, or a relocation.
+    fn write(&mut self, world: &mut World, range: Range<u64>, bytes: &[u8]) {
+        self.settle(world);
+        let world = core::cell::RefCell::new(world);
+        let write = || {
+            for (at, byte) in range.clone().zip(bytes) {
+                world.borrow_mut().store(at, *byte);
+            }
+            world.borrow_mut().noise();
+            Ok(())
+        };
+        match self.is_apart() {
+            true => {
+                let flush = |range, cause| world.borrow_mut().flush(range, cause);
+                self.caches.write(&range, flush, write)
+            }
+            false => write(),
+        }
+        .unwrap();
+    }
+
+    fn read(&mut self, world: &mut World, range: Range<u64>) -> Vec<u8> {
+        self.settle(world);
+        if self.is_apart() {
+            let flush = |range, cause| world.flush(range, cause);
+            self.caches.read(&range, flush).unwrap();
+        }
+        range.map(|at| world.load(at)).collect()
+    }
+
+    /// A batch is published.
+    fn bind(&mut self, world: &mut World, writes: bool) {
+        self.settle(world);
+        if self.is_apart() {
+            let flush = |range, cause| world.flush(range, cause);
+            self.caches.batch(flush).unwrap();
+            if writes {
+                self.caches.batch_writes(self.coherence);
+            }
+        }
+    }
+
+    fn set_cache(&mut self, world: &mut World, cache: CacheLevel) {
+        if cache == self.cache {
+            return;
+        }
+        if self.swapped.is_none() {
+            match cache {
+                CacheLevel::None => self.caches = CpuCaches::of_unknown(BYTES),
+                CacheLevel::Coherent => {
+                    let flush = |range, cause| world.flush(range, cause);
+                    self.caches.joined(BYTES, flush).unwrap();
+                    // A view of it in the aperture is taken away.
+                    self.mapped_uncached = false;
+                }
+            }
+        }
+        self.cache = cache;
+    }
+}
+
+/// A program, and what it must find.
+struct Client {
+    world: World,
+    object: Object,
+    truth: Vec<u8>,
+}
+
+/// What went wrong: who has read a byte that it should not have.
+type Wrong = String;
+
+impl Client {
+    fn new(coherence: Coherence, seed: u64, left_out: Option<Cause>) -> Self {
+        Self {
+            world: World {
+                memory: vec![0; BYTES as usize],
+                cache: (0..BYTES / LINE).map(|_| None).collect(),
+                dice: Dice(seed),
+                left_out,
+                flushed: BTreeMap::new(),
+            },
+            object: Object {
+                coherence,
+                cache: coherence.default_cache(),
+                caches: CpuCaches::default(),
+                swapped: Some(vec![0; BYTES as usize]),
+                mapped: [false; PAGES as usize],
+                mapped_uncached: false,
+            },
+            truth: vec![0; BYTES as usize],
+        }
+    }
+
+    fn bytes(&mut self, n: usize) -> Vec<u8> {
+        (0..n).map(|_| self.world.dice.next() as u8).collect()
+    }
+
+    fn is_true(&self, who: &str, at: u64, byte: u8) -> Result<(), Wrong> {
+        match self.truth[at as usize] == byte {
+            true => Ok(()),
+            false => Err(who.to_string()),
+        }
+    }
+
+    /// Reads and writes through a mapping.
+    fn touch(&mut self, domain: Domain, write: bool) -> Result<(), Wrong> {
+        if domain == Domain::Uncached && !self.object.coherence.shows_in_aperture(self.object.cache)
+        {
+            return Ok(());
+        }
+        self.object.set_domain(&mut self.world, domain, write);
+        for _ in 0..1 + self.world.dice.below(3) {
+            let range = self.world.dice.range();
+            for at in range {
+                self.object.fault(&mut self.world, domain, at / PAGE);
+                let byte = match domain {
+                    Domain::Cpu => self.world.load(at),
+                    Domain::Uncached => self.world.peek(at),
+                };
+                self.is_true("a mapping", at, byte)?;
+                if write {
+                    let byte = self.world.dice.next() as u8;
+                    self.truth[at as usize] = byte;
+                    match domain {
+                        Domain::Cpu => self.world.store(at, byte),
+                        Domain::Uncached => self.world.poke(at, byte),
+                    }
+                }
+            }
+            self.world.noise();
+        }
+        Ok(())
+    }
+
+    /// A batch reads some bytes, and writes some.
+    fn batch(&mut self, writes: bool) -> Result<(), Wrong> {
+        self.object.bind(&mut self.world, writes);
+        let snoops = !self.object.is_apart();
+        for _ in 0..1 + self.world.dice.below(4) {
+            self.world.noise();
+            for at in self.world.dice.range() {
+                if snoops {
+                    self.world.snoop(at);
+                }
+                self.is_true("a batch", at, self.world.peek(at))?;
+                if writes {
+                    let byte = self.world.dice.next() as u8;
+                    self.truth[at as usize] = byte;
+                    self.world.poke(at, byte);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self) -> Result<(), Wrong> {
+        self.world.noise();
+        match self.world.dice.below(16) {
+            0 | 1 => {
+                let range = self.world.dice.range();
+                let bytes = self.bytes((range.end - range.start) as usize);
+                self.object.write(&mut self.world, range.clone(), &bytes);
+                self.truth[range.start as usize..range.end as usize].copy_from_slice(&bytes);
+            }
+            2..=4 => {
+                let range = self.world.dice.range();
+                let found = self.object.read(&mut self.world, range.clone());
+                for (at, byte) in range.zip(found) {
+                    self.is_true("a copy", at, byte)?;
+                }
+            }
+            5 => self.touch(Domain::Cpu, false)?,
+            6 => self.touch(Domain::Cpu, true)?,
+            7 => self.touch(Domain::Uncached, false)?,
+            8 => self.touch(Domain::Uncached, true)?,
+            9 => {
+                // A relocation, and the batch that wants it.
+                let at = self.world.dice.below(BYTES / 4) * 4;
+                let bytes = self.bytes(4);
+                self.object.write(&mut self.world, at..at + 4, &bytes);
+                self.truth[at as usize..at as usize + 4].copy_from_slice(&bytes);
+                self.batch(false)?;
+            }
+            10 => self.batch(false)?,
+            11 | 12 => self.batch(true)?,
+            13 if self.world.dice.below(4) == 0 => self.object.release(&mut self.world),
+            14 if self.object.coherence == Coherence::Snoop && self.world.dice.below(8) == 0 => {
+                let cache = match self.object.cache {
+                    CacheLevel::None => CacheLevel::Coherent,
+                    CacheLevel::Coherent => CacheLevel::None,
+                };
+                self.object.set_cache(&mut self.world, cache);
+            }
+            15 => {
+                // Another device's driver, through a buffer of ours.
+                self.object.set_domain(&mut self.world, Domain::Cpu, false);
+                if self.object.is_apart() {
+                    self.object.caches.lent(BYTES);
+                }
+                for at in self.world.dice.range() {
+                    let byte = self.world.load(at);
+                    self.is_true("a borrower", at, byte)?;
+                    let byte = self.world.dice.next() as u8;
+                    self.world.store(at, byte);
+                    self.truth[at as usize] = byte;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, steps: u32) -> Result<(), (u32, Wrong)> {
+        for n in 0..steps {
+            self.step().map_err(|wrong| (n, wrong))?;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn no_byte_is_wrong() {
+    for (coherence, seed) in [(Coherence::None, 1), (Coherence::Snoop, 2)] {
+        let mut client = Client::new(coherence, seed, None);
+        assert_eq!(client.run(STEPS), Ok(()), "{coherence:?}");
+        // A hang is the one reason that has no step here.
+        let causes = Cause::ALL.iter().filter(|c| **c != Cause::Capture);
+        for cause in causes {
+            let lines = client.world.flushed.get(cause.name()).copied();
+            assert!(lines.is_some_and(|n| n > 1000), "{cause:?}: {lines:?}");
+        }
+    }
+}
+
+#[test]
+fn each_kind_of_flush_is_needed() {
+    for cause in Cause::ALL.into_iter().filter(|c| *c != Cause::Capture) {
+        let mut client = Client::new(Coherence::None, 3, Some(cause));
+        assert!(client.run(STEPS).is_err(), "{cause:?} can be left out");
+    }
+}
+
+#[test]
+fn nothing_is_flushed_where_all_is_snooped() {
+    for coherence in [Coherence::Llc, Coherence::Bus] {
+        let mut client = Client::new(coherence, 4, None);
+        // The aperture and write-combined mappings are another matter there: what is past the cache is not snooped.
+        for n in 0..STEPS / 10 {
+            match n % 4 {
+                0 => client.batch(true).unwrap(),
+                1 => client.touch(Domain::Cpu, true).unwrap(),
+                2 => client.object.release(&mut client.world),
+                _ => {
+                    let found = client.object.read(&mut client.world, 0..BYTES);
+                    assert_eq!(found, client.truth);
+                }
+            }
+        }
+        assert!(client.world.flushed.is_empty());
+    }
+}
+
+/// What a call flushes.
+#[derive(Default)]
+struct Flushed(Vec<(Range<u64>, Cause)>);
+
+impl Flushed {
+    fn add(&mut self, range: Range<u64>, cause: Cause) -> Result<(), ()> {
+        self.0.push((range, cause));
+        Ok(())
+    }
+
+    fn take(&mut self) -> Vec<(Range<u64>, Cause)> {
+        core::mem::take(&mut self.0)
+    }
+}
+
+#[test]
+fn ranges_are_flushed_and_not_objects() {
+    let mut flushed = Flushed::default();
+    let mut caches = CpuCaches::default();
+    let none = Coherence::None;
+    let mebi = 1 << 20;
+    caches.populated(mebi, |r, c| flushed.add(r, c)).unwrap();
+    assert_eq!(flushed.take(), [(0..mebi, Cause::Populate)]);
+    // A batch of an object that nobody touched.
+    caches.batch(|r, c| flushed.add(r, c)).unwrap();
+    assert_eq!(flushed.take(), []);
+    // A relocation: one line, and two across a border.
+    let write = |caches: &CpuCaches, range: Range<u64>, flushed: &mut Flushed| {
+        caches
+            .write(&range, |r, c| flushed.add(r, c), || Ok(()))
+            .unwrap();
+    };
+    write(&caches, 100..104, &mut flushed);
+    assert_eq!(flushed.take(), [(64..128, Cause::Write)]);
+    // 4 KiB are 64 lines.
+    write(&caches, 4096..8192, &mut flushed);
+    assert_eq!(flushed.take(), [(4096..8192, Cause::Write)]);
+    assert_eq!(lines(&(4096..8192)), 64);
+    // When the device has written, the rest of the lines at both ends comes from memory.
+    caches.batch_writes(none);
+    write(&caches, 4090..8196, &mut flushed);
+    assert_eq!(
+        flushed.take(),
+        [
+            (4032..4096, Cause::Write),
+            (8192..8256, Cause::Write),
+            (4032..8256, Cause::Write)
+        ]
+    );
+    caches.read(&(100..101), |r, c| flushed.add(r, c)).unwrap();
+    assert_eq!(flushed.take(), [(64..128, Cause::Read)]);
+    // User space wants to see it: all lines, once.
+    for expected in [&[(0..mebi, Cause::Domain)][..], &[]] {
+        caches
+            .cpu_domain(mebi, true, |r, c| flushed.add(r, c))
+            .unwrap();
+        assert_eq!(flushed.take(), expected);
+    }
+    caches.read(&(100..101), |r, c| flushed.add(r, c)).unwrap();
+    assert_eq!(flushed.take(), []);
+    // It may write what it was shown.
+    caches.shown(8192..12288);
+    caches.batch(|r, c| flushed.add(r, c)).unwrap();
+    caches
+        .cpu_domain(mebi, true, |r, c| flushed.add(r, c))
+        .unwrap();
+    caches
+        .uncached(none, false, |r, c| flushed.add(r, c))
+        .unwrap();
+    assert_eq!(
+        flushed.take(),
+        [(8192..12288, Cause::Batch), (8192..12288, Cause::Uncached)]
+    );
+}
+
+#[test]
+fn a_flush_that_fails_is_still_to_be_done() {
+    let mut caches = CpuCaches::default();
+    assert_eq!(caches.populated(4096, |_, _| Err(5)), Err(5));
+    assert!(caches.is_dirty());
+    assert_eq!(caches.batch(|_, _| Err(6)), Err(6));
+    assert_eq!(caches.batch(|_, _| Ok::<(), u8>(())), Ok(()));
+    assert!(!caches.is_dirty());
+    caches.batch_writes(Coherence::Snoop);
+    assert_eq!(caches.cpu_domain(4096, false, |_, _| Err(7)), Err(7));
+    assert_eq!(caches.released(4096, true, |_, _| Err(8)), Err(8));
+    // What nobody needs is not flushed.
+    assert_eq!(caches.released(4096, false, |_, _| Err(9)), Ok(()));
+}
+
+#[test]
+fn lines_are_those_that_a_range_has_a_part_of() {
+    for (range, expected) in [
+        (0..0, 0),
+        (0..1, 1),
+        (63..65, 2),
+        (64..128, 1),
+        (1..4096, 64),
+    ] {
+        assert_eq!(lines(&range), expected, "{range:?}");
+    }
+    assert_eq!(LINE, 64);
+}
+
+/// A batch that reads an object which shares the last-level cache, but is not cached there: it reads memory.
+#[test]
+fn with_a_shared_cache_only_writes_are_flushed() {
+    let mut caches = CpuCaches::of_unknown(4096);
+    let mut flushed = Flushed::default();
+    caches.batch(|r, c| flushed.add(r, c)).unwrap();
+    caches.batch_writes(Coherence::Llc);
+    caches
+        .uncached(Coherence::Llc, true, |r, c| flushed.add(r, c))
+        .unwrap();
+    caches.read(&(0..64), |r, c| flushed.add(r, c)).unwrap();
+    caches
+        .cpu_domain(4096, false, |r, c| flushed.add(r, c))
+        .unwrap();
+    assert_eq!(flushed.take(), [(0..4096, Cause::Batch)]);
+}
