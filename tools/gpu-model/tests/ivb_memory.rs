@@ -5,9 +5,14 @@
 mod ivb_rig;
 
 use gpu_model::counters::Counter;
+use gpu_model::intel::tlb::Space;
 use gpu_model::ring::engine::Stop;
 use gpu_model::ring::lint::Rule;
-use ivb_rig::{block, Rig, BATCH, BCS, END, ENGINES, LRI, RCS, START_NS, STORE, TARGET, VCS};
+use gpu_model::ring::{RingConfig, Wrote};
+use ivb_rig::{
+    block, Rig, BATCH, BCS, END, ENGINES, LRI, RCS, START, START_NS, STORE, STORE_GLOBAL, TARGET,
+    VCS,
+};
 
 /// Page tables of processes.
 const TABLE: u32 = 0x100000;
@@ -266,5 +271,77 @@ fn fences() {
         assert_eq!(rig.reg(0x10_0004 + 8 * n), 0x13_f7ff + (n << 20));
     }
     assert_eq!(rig.reg(0x10_0000 + 8 * 31), 0x0200_0001);
+    rig.clean();
+}
+
+#[test]
+fn writes_of_batches_are_listed() {
+    let memory = |space, address, bytes| Wrote::Memory {
+        space,
+        address,
+        bytes,
+    };
+    let register = |offset, value| Wrote::Register { offset, value };
+    for e in ENGINES {
+        let rig = Rig::with(RingConfig {
+            keep_writes: 16,
+            ..Rig::choices()
+        });
+        process(&rig, TABLE, TARGET);
+        rig.process_table(e, SLOT, TABLE, !0);
+        let commands = [
+            &[LRI, block(e) + 0x94, 3][..],
+            &[STORE, 0, 0x2000, 7],
+            &[STORE_GLOBAL, 0, TARGET + 0x1000, 7],
+            // 1.2.9: a register, named by bits 22:2, to memory.
+            &[0x1200_0001, block(e) + 0x94, 0x2008],
+            // MI_UPDATE_GTT of one entry (1.2.16, bit 22).
+            &[0x11c0_0001, 0x0030_0000, 0],
+        ]
+        .concat();
+        // What a ring does is not a batch's.
+        rig.run(e, &commands);
+        assert_eq!(rig.gpu.take_writes(), (vec![], 0));
+        rig.put(BATCH, &[&commands[..], &[END]].concat());
+        rig.run(e, &[START, BATCH]);
+        let privileged = [
+            register(block(e) + 0x94, 3),
+            memory(Space::Ppgtt, 0x2000, 4),
+            memory(Space::Ggtt, TARGET + 0x1000, 4),
+            memory(Space::Ppgtt, 0x2008, 4),
+            Wrote::Entry(0x300),
+        ];
+        assert_eq!(rig.gpu.take_writes(), (privileged.to_vec(), 0), "{e:?}");
+        // Without privilege what is refused is not listed, as it is not done.
+        rig.run(e, &[START_NS, 0x1000]);
+        let own = [
+            memory(Space::Ppgtt, 0x2000, 4),
+            memory(Space::Ppgtt, 0x2008, 4),
+        ];
+        assert_eq!(rig.gpu.take_writes(), (own.to_vec(), 0), "{e:?}");
+    }
+}
+
+#[test]
+fn writes_of_blits_are_listed() {
+    let rig = Rig::with(RingConfig {
+        keep_writes: 16,
+        ..Rig::choices()
+    });
+    process(&rig, TABLE, TARGET);
+    rig.process_table(BCS, SLOT, TABLE, !0);
+    // XY_COLOR_BLT, 8 bits a pixel, rows of 64 bytes; 8 of them in each of two rows (digest of Gen6, 2.5).
+    rig.put(
+        BATCH,
+        &[0x5400_0004, 0x00f0_0040, 0, 0x0002_0008, 0x2000, 0x5a, END],
+    );
+    rig.run(BCS, &[START, BATCH]);
+    let rows = [0x2000, 0x2040].map(|address| Wrote::Memory {
+        space: Space::Ppgtt,
+        address,
+        bytes: 8,
+    });
+    assert_eq!(rig.gpu.take_writes(), (rows.to_vec(), 0));
+    assert_eq!(rig.at(TARGET + 0x44), 0x5a5a_5a5a);
     rig.clean();
 }

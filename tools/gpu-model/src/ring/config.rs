@@ -52,6 +52,8 @@ pub struct RingConfig {
     pub prefetch: bool,
     /// Events that the recorder keeps.
     pub keep_events: usize,
+    /// Writes of batches that are kept for [`super::RingGpu::take_writes`]; 0 for none.
+    pub keep_writes: usize,
     /// A tail write while bus mastering is off is reported.
     pub watch_bus_master: bool,
     /// Whether broken rules and undocumented accesses count as failure.
@@ -84,6 +86,7 @@ impl RingConfig {
             swizzle: false,
             prefetch: true,
             keep_events: 65536,
+            keep_writes: 0,
             watch_bus_master: false,
             strict: false,
         }

@@ -26,6 +26,7 @@ use crate::ring::lit::{Screen, WithStolen};
 use crate::ring::mmu::{MemoryContext, Mmu, Note};
 use crate::ring::real::Left;
 use crate::ring::regs::{reg, MMIO_SIZE};
+use crate::ring::writes::WriteLog;
 use crate::trace::Event;
 use crate::window::Window;
 use std::sync::Arc;
@@ -108,6 +109,7 @@ impl Core {
                 ppgtt: false,
                 program: false,
                 big_pages: cfg.big_pages,
+                writes: WriteLog::new(cfg.keep_writes),
             },
             engines: cfg.chip.engines.iter().map(|e| Engine::new(e.id)).collect(),
             irq,

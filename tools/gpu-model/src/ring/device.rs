@@ -16,6 +16,7 @@ use crate::ring::engine::{Engine, EngineId, Stop};
 use crate::ring::exec::Step;
 use crate::ring::lint::Rule;
 use crate::ring::regs::{reg, ring, MMIO_SIZE};
+use crate::ring::writes::Wrote;
 use std::sync::Arc;
 
 /// A modelled GPU with ring buffers.
@@ -302,6 +303,12 @@ impl RingGpu {
     /// Executes at most one command of an engine.
     pub fn step(&self, e: EngineId) -> StepResult {
         self.step_of(e)
+    }
+
+    /// What commands of batches wrote since the last call, and the number of writes that did not fit
+    /// ([`RingConfig::keep_writes`]).
+    pub fn take_writes(&self) -> (Vec<Wrote>, u64) {
+        self.core().0.cx.writes.take()
     }
 
     /// Why an engine does not run.

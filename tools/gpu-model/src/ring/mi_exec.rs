@@ -16,6 +16,7 @@ use crate::ring::exec::Flow;
 use crate::ring::irq::bit;
 use crate::ring::lint::Rule;
 use crate::ring::regs::{reg, ring};
+use crate::ring::writes::Wrote;
 
 impl Core {
     /// Executes one MI command.
@@ -466,7 +467,11 @@ impl Core {
         }
         let first = d[1] / PAGE;
         for (i, pte) in d[2..].iter().enumerate() {
-            self.cx.gtt.set(first.wrapping_add(i as u32), *pte);
+            let index = first.wrapping_add(i as u32);
+            if self.engine(e).batch.is_some() {
+                self.cx.writes.push(Wrote::Entry(index));
+            }
+            self.cx.gtt.set(index, *pte);
         }
         self.flush_global_tlbs();
         Flow::Next

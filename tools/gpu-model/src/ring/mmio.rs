@@ -13,6 +13,7 @@ use crate::ring::later::Later;
 use crate::ring::lint::Rule;
 use crate::ring::mmu::Mmu;
 use crate::ring::regs::{self, reg, ring, GT_LIMIT};
+use crate::ring::writes::Wrote;
 
 /// Period of the time stamp in nanoseconds (VCS PRM 1.1.9.5).
 const TIMESTAMP_NS: u64 = 80;
@@ -187,6 +188,10 @@ impl Core {
 
     /// A register write with its effects. Shared by the CPU and the command streamers.
     pub fn reg_write(&mut self, offset: u32, data: u32, origin: Origin) {
+        if matches!(origin, Origin::Cs(e) if self.engine(e).batch.is_some()) {
+            let value = data;
+            self.cx.writes.push(Wrote::Register { offset, value });
+        }
         let Some((write, domain)) = regs::lookup(self.cfg.chip, offset) else {
             self.undocumented(offset, true);
             return;

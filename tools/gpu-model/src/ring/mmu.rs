@@ -10,6 +10,7 @@ use crate::intel::pte::{Pde, Pte, PteFormat, PAGE};
 use crate::intel::tlb::{Cached, Client, Space, Tlb};
 use crate::memory::GuestMemory;
 use crate::ring::lint::Rule;
+use crate::ring::writes::{WriteLog, Wrote};
 use std::sync::Arc;
 
 /// Entries in a page directory; 512 of them can be enabled, 2 GB (§4.6).
@@ -59,6 +60,8 @@ pub struct MemoryContext {
     /// Whether data clients see the 32 KB pages of a directory entry with bit 1 (§2.3). Which
     /// clients do is nowhere said.
     pub big_pages: bool,
+    /// Where writes of programs are listed.
+    pub writes: WriteLog,
 }
 
 /// A rule that an access broke.
@@ -335,6 +338,13 @@ impl Mmu {
         va: u32,
         data: &[u8],
     ) {
+        if cx.program {
+            cx.writes.push(Wrote::Memory {
+                space: if cx.ppgtt { space } else { Space::Ggtt },
+                address: va,
+                bytes: data.len() as u32,
+            });
+        }
         self.pages(
             cx,
             (client, space, source),

@@ -16,6 +16,7 @@
 //! | `real.rs`, `lit.rs` | habits of real machines; the picture that firmware has left |
 //! | `media.rs`, `watchdog.rs` | what the video engine has besides: statistics, TLBs shown, a timer |
 //! | `lint.rs` | rules that are watched |
+//! | `writes.rs` | what batches wrote, for tests of checkers |
 //! | `device.rs` | the device as a library: [`RingGpu`] |
 //! | `bus.rs` | the device as a transport sees it |
 
@@ -44,6 +45,7 @@ pub mod mmu;
 pub mod real;
 pub mod regs;
 pub(crate) mod watchdog;
+pub mod writes;
 
 pub use crate::device::StepResult;
 pub use chip::Chip;
@@ -51,3 +53,4 @@ pub use config::{FifoDrain, RingConfig};
 pub use device::RingGpu;
 pub use engine::{EngineId, ENGINES};
 pub use real::Real;
+pub use writes::Wrote;
