@@ -2,7 +2,7 @@
 //! Lengths and names of 3D and media commands (client 3), which the models parse and skip.
 //!
 //! Header: 28:27 sub-type, 26:24 opcode, 23:16 sub-opcode, length in 7:0 (media on the render
-//! engine 15:0; on the video engine 11:0, or 15:0 for opcode 6), bias two (digest §2.2).
+//! engine 15:0, but for [`GPGPU`]; on the video engine 11:0, or 15:0 for opcode 6), bias two (digest §2.2).
 
 /// A command of the render engine: bits 31:16 of the header, name, whether it is always one dword.
 pub struct Def(pub u32, pub &'static str, pub bool);
@@ -108,6 +108,9 @@ pub const GEN7: &[Def] = &[
     Def(0x7918, "3DSTATE_SO_BUFFER", false),
 ];
 
+/// Bits 31:16 of those of media whose length is 7:0; bit 8 says that they are predicated, bit 10 that a walker's
+/// size is in registers (the public XML of this generation).
+const GPGPU: [u32; 2] = [0x7104, 0x7105];
 /// Bits 31:16 of the one whose length has nine bits.
 const SO_DECL_LIST: u32 = 0x7917;
 /// Bits 31:16 of a PIPE_CONTROL header.
@@ -125,7 +128,7 @@ pub fn render(tables: &[&'static [Def]], header: u32) -> Option<(&'static str, u
     let len = match (def.2, sub_type(header)) {
         (true, _) => 1,
         _ if def.0 == SO_DECL_LIST => (header & 0x1ff) as usize + 2,
-        (false, 2) => (header & 0xffff) as usize + 2,
+        (false, 2) if !GPGPU.contains(&def.0) => (header & 0xffff) as usize + 2,
         (false, _) => (header & 0xff) as usize + 2,
     };
     Some((def.1, len))
@@ -157,6 +160,10 @@ mod tests {
             Some(("3DSTATE_SO_DECL_LIST", 0x103))
         );
         assert_eq!(render(ivb, 0x7a00_0002), Some(("PIPE_CONTROL", 4)));
+        // Predicated and indirect.
+        assert_eq!(render(ivb, 0x7105_0509), Some(("GPGPU_WALKER", 11)));
+        assert_eq!(render(ivb, 0x7104_0106), Some(("GPGPU_OBJECT", 8)));
+        assert_eq!(render(ivb, 0x7100_0100), Some(("MEDIA_OBJECT", 0x102)));
         assert_eq!(render(ivb, 0x7905_0005), None, "Gen6's place");
         assert_eq!(render(SNB, 0x7820_0006), None);
     }
