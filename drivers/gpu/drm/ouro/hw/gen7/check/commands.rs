@@ -161,6 +161,8 @@ const THREE: &[Bits] = &[Bits::equal(0, 0xff, 1)];
 const STORE_LENGTH: &[Bits] = &[Bits::equal(0, 0x003f_fffe, 2)];
 /// Pairs, all bytes of which are written (VCS §1.2.8: a part is not defined).
 const PAIRS: &[Bits] = &[Bits::equal(0, 1, 1), Bits::clear(0, 0xf00)];
+/// Bits above a length of five bits, which a chip may count.
+const SHORT: &[Bits] = &[Bits::clear(0, 0xe0)];
 /// Other bits of a command that ends a batch, or of one that has none (VCS §1.2.2).
 const NO_BITS: &[Bits] = &[Bits::clear(0, 0x007f_ffff)];
 
@@ -256,7 +258,10 @@ pub static RENDER_ROWS: &[Row] = &[
     LOAD_REGISTER_IMM,
     update_gtt(0xff),
     STORE_REGISTER_MEM,
-    Row::mi("MI_CLFLUSH", 0x27, Field(0x3ff), Pass).must(OWN),
+    // Lengths of this interface have six bits (G45); upstream takes four more.
+    Row::mi("MI_CLFLUSH", 0x27, Field(0x3ff), Pass)
+        .must(OWN)
+        .should(&[Bits::clear(0, 0x3c0)]),
     // The address is one of the own space (bit 0 of its dword).
     Row::mi("MI_REPORT_PERF_COUNT", 0x28, Field(0x3f), Pass)
         .must(&[Bits::clear(1, 1)])
@@ -271,9 +276,10 @@ pub static RENDER_ROWS: &[Row] = &[
     Row::new("a command of one dword", 0x6800_0000, 0xf800_0000, Field(0xff), Doubt),
     // Threads get no access to registers (bits 4:3 of dword 2).
     Row::gfx("MEDIA_VFE_STATE", 0x7000, Field(0xffff), Pass).must(&[Bits::clear(2, 0x18)]),
-    // Bits 15:8 are not of the length.
-    Row::gfx("GPGPU_OBJECT", 0x7104, Field(0xff), Pass),
-    Row::gfx("GPGPU_WALKER", 0x7105, Field(0xff), Pass),
+    // Bit 8, and bit 10 of a walker, are not of the length. A chip that counted the other ones, as it does in all
+    // media commands but these, would go on behind the copy.
+    Row::gfx("GPGPU_OBJECT", 0x7104, Field(0xff), Pass).should(&[Bits::clear(0, 0xfe00)]),
+    Row::gfx("GPGPU_WALKER", 0x7105, Field(0xff), Pass).should(&[Bits::clear(0, 0xfa00)]),
     Row::new("a media command", 0x7000_0000, 0xf800_0000, Field(0xffff), Pass),
     Row::gfx("3DSTATE_SO_DECL_LIST", 0x7917, Field(0x1ff), Pass),
     // Neither loads a register (bit 23) nor notifies (bit 8), and does not store in the global table (bit 24) or in the
@@ -345,9 +351,9 @@ pub static BLITTER_ROWS: &[Row] = &[
     Row::blt("XY_SCANLINES_BLT", 0x25, Field(0xff)),
     Row::blt("XY_TEXT_BLT", 0x26, Field(0xff)),
     Row::blt("XY_TEXT_IMMEDIATE_BLT", 0x31, Field(0xff)),
-    // Bits 7:6 are not of the length.
-    Row::blt("COLOR_BLT", 0x40, Field(0x3f)),
-    Row::blt("SRC_COPY_BLT", 0x43, Field(0x3f)),
+    // Upstream takes bits 5:0 for the length, G45's document (§8.9.1, §8.9.2) 4:0, and other blits have 7:0.
+    Row::blt("COLOR_BLT", 0x40, Field(0x3f)).should(SHORT),
+    Row::blt("SRC_COPY_BLT", 0x43, Field(0x3f)).should(SHORT),
     Row::blt("XY_COLOR_BLT", 0x50, Field(0xff)),
     Row::blt("XY_PAT_BLT", 0x51, Field(0xff)),
     Row::blt("XY_MONO_PAT_BLT", 0x52, Field(0xff)),

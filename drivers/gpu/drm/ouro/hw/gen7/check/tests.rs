@@ -202,6 +202,12 @@ fn memory_interface_commands() {
         let got = ALL.map(|engine| passes(engine, commands));
         assert_eq!(got, *expected, "{commands:x?}");
     }
+    // MI_CLFLUSH of 41h dwords, and of 42h, whose length has a seventh bit.
+    for (dwords, good) in [(0x41, true), (0x42, false)] {
+        let mut lines = vec![0; dwords];
+        lines[0] = 0x1380_0000 | (dwords as u32 - 2);
+        assert_eq!(passes(&RENDER, &lines), good);
+    }
 }
 
 /// Every register that a batch may load, as upstream's lists have them, dword by dword.
@@ -345,6 +351,20 @@ fn commands_of_the_pipelines() {
     let walker = [0x7105_0109, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     assert!(passes(&RENDER, &walker));
     assert_eq!(refused(&VIDEO, &[&walker[..], &[END]].concat()), 0);
+    // It may be indirect (bit 10). Its other bits, and those of a GPGPU_OBJECT, are reserved above the length.
+    for (bit, walks) in [
+        (1 << 8, [true, true]),
+        (1 << 9, [false; 2]),
+        (1 << 10, [false, true]),
+        (1 << 11, [false; 2]),
+        (1 << 15, [false; 2]),
+    ] {
+        let object = [0x7104_0006 | bit, 0, 0, 0, 0, 0, 0, 0];
+        let mut walker = walker;
+        walker[0] = 0x7105_0009 | bit;
+        let got = [passes(&RENDER, &object), passes(&RENDER, &walker)];
+        assert_eq!(got, walks, "{bit:x}");
+    }
     // A list of declarations has nine bits of length: 0x102 + 2 dwords.
     let mut list = vec![0; 0x104];
     list[0] = 0x7917_0102;
@@ -369,10 +389,19 @@ fn blits() {
         ],
         &[0x5000_0003, 0x03f0_0100, 0x0010_0040, 0x1000, 7],
         &[0x50c0_0004, 0x03cc_0100, 0x0010_0040, 0x1000, 0x100, 0x2000],
-        // Bits 7:6 are not of the length of the last two.
-        &[0x5000_00c3, 0x03f0_0100, 0x0010_0040, 0x1000, 7],
     ] {
         assert!(passes(&BLITTER, good), "{good:x?}");
+    }
+    // Bits 7:5 may be of the length of the last two: what the chip would run then, nobody has looked at. They count
+    // as upstream counts them.
+    for (header, padding) in [(0x5000_0083, 0), (0x5000_0043, 0), (0x5000_0023, 0x20)] {
+        let fill = [header, 0x03f0_0100, 0x0010_0040, 0x1000, 7];
+        let padded = [&fill[..], &[0; 0x20][..padding]].concat();
+        assert!(!passes(&BLITTER, &padded), "{header:x}");
+        let header = header + 0x00c0_0001;
+        let copy = [header, 0x03cc_0100, 0x0010_0040, 0x1000, 0x100, 0x2000];
+        let padded = [&copy[..], &[0; 0x20][..padding]].concat();
+        assert!(!passes(&BLITTER, &padded), "{header:x}");
     }
     // There is no blit 0x7f.
     assert!(!passes(&BLITTER, &[0x5fc0_0000, 0]));
