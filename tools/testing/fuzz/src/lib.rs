@@ -56,6 +56,10 @@ pub const TARGETS: &[Target] = &[
         run: encoders::run,
     },
     Target {
+        name: "gen7-copies",
+        run: gen7::copies::run,
+    },
+    Target {
         name: "gen7-parser",
         run: gen7::run,
     },

@@ -7,6 +7,7 @@
 //! 3. A copy that runs with privilege has no command, bit or register but those that may be there, as the chip
 //!    reads it: the walk goes by the lengths that the chip is known to have, and not by upstream's.
 
+pub mod copies;
 mod table;
 
 use crate::source::Source;
@@ -17,6 +18,9 @@ use table::{Engine, Registers, Table};
 
 /// A batch's end.
 const END: u32 = 0x0500_0000;
+/// The register that says how blits are tiled, which no context keeps, and its bits that are known.
+const BCS_SWCTRL: u32 = 0x2_2200;
+const BCS_SWCTRL_BITS: u32 = 0x0003_0003;
 
 /// All tables.
 struct Oracle {
@@ -103,7 +107,7 @@ impl Oracle {
     fn audit_load(&self, command: &[u32]) {
         assert_eq!(command.len() % 2, 1, "{command:x?}");
         for pair in command[1..].chunks(2) {
-            assert!(pair[0] != 0x2_2200 || pair[1] & !0x0003_0003 == 0);
+            assert!(pair[0] != BCS_SWCTRL || pair[1] & !BCS_SWCTRL_BITS == 0);
         }
     }
 }
@@ -134,12 +138,16 @@ pub fn attempt(bytes: &[u8]) -> Fate {
     judge(engine, &batch)
 }
 
-fn judge(engine: Engine, batch: &[u32]) -> Fate {
-    let checker = match engine {
+fn checker(engine: Engine) -> &'static dyn Checker {
+    match engine {
         Engine::Render => &check::RENDER,
         Engine::Video => &check::VIDEO,
         Engine::Blitter => &check::BLITTER,
-    };
+    }
+}
+
+fn judge(engine: Engine, batch: &[u32]) -> Fate {
+    let checker = checker(engine);
     let outcome = oracle().outcome(engine, batch);
     let verdict = checker.check(batch, &Placed { goes_on: false }, &mut []);
     let say = || format!("{verdict:?}, upstream {outcome:?}, {engine:?}: {batch:x?}");

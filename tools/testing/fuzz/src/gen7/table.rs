@@ -166,10 +166,17 @@ impl Registers {
         Self(rows.collect())
     }
 
-    fn have(&self, engine: Engine, offset: u32) -> bool {
+    /// Whether an engine may have a register at an offset.
+    pub(super) fn have(&self, engine: Engine, offset: u32) -> bool {
         self.0.iter().any(|(engines, first, last)| {
             engines.contains(engine.letter()) && (*first..=*last).contains(&offset)
         })
+    }
+
+    /// Rows of an engine: the first and the last byte.
+    pub(super) fn of(&self, engine: Engine) -> Vec<(u32, u32)> {
+        let own = self.0.iter().filter(|row| row.0.contains(engine.letter()));
+        own.map(|row| (row.1, row.2)).collect()
     }
 
     /// The first one of each row.
