@@ -10,8 +10,14 @@ use ouro_core::{
     relocation,
     sched::{self, Context, Item, Policy, Scheduler, What},
 };
-use ouro_hw::{engine::PortEvent, types::RingOffset};
+use ouro_hw::{
+    checker::{Checker, Placed, Verdict},
+    engine::PortEvent,
+    gen7::check::RENDER,
+    types::RingOffset,
+};
 use std::collections::VecDeque;
+use std::hint::black_box;
 use std::io;
 use std::path::Path;
 use std::process::Command;
@@ -36,7 +42,12 @@ pub enum Case {
     Waiting,
     /// Clients that all wait for the engine. (Lists of contexts.)
     WaitingClients,
+    /// KiB of a batch that is copied, and checked before it runs with privilege. (A ring of Gen7.)
+    Checked,
 }
+
+/// KiB of a batch whose check is counted.
+pub const BATCH_KIB: u32 = 16;
 
 impl Case {
     /// In words.
@@ -48,7 +59,14 @@ impl Case {
             Self::Clients => "clients",
             Self::Waiting => "contexts that wait",
             Self::WaitingClients => "clients that wait",
+            Self::Checked => "KiB of a batch, checked",
         }
+    }
+
+    /// Those of which a submission must not cost more, however much there is.
+    pub fn alive() -> impl Iterator<Item = Self> {
+        let all = Self::value_variants().iter().copied();
+        all.filter(|case| *case != Self::Checked)
     }
 
     /// Instructions of a submission with `n` of them, as `program` (this crate's) runs it; an error as of
@@ -71,6 +89,7 @@ impl Case {
             Self::Clients => measured(&mut OnLists::new(n, 1, false), mark),
             Self::Waiting => measured(&mut OnLists::new(1, n, true), mark),
             Self::WaitingClients => measured(&mut OnLists::new(n, 1, true), mark),
+            Self::Checked => measured(&mut OnChecked::new(n), mark),
         }
     }
 }
@@ -294,5 +313,53 @@ impl Submit for OnLists {
             self.publish(n);
             self.finish();
         }
+    }
+}
+
+/// Commands of a 3D batch: a flush, registers of transform feedback, state, a draw. The state is of eight commands,
+/// as long as these are on the average; formats of the public XML of this generation.
+const DRAW: [&[u32]; 12] = [
+    &[0x7a00_0003, 0x0010_1001, 0, 0, 0],
+    &[0x1100_0003, 0x5280, 0, 0x5284, 0],
+    &[0x7826_0000, 0x100],
+    &[0x782a_0000, 0x200],
+    &[0x7815_0005, 0, 0, 0x1000, 0, 0, 0],
+    &[0x7817_0005, 0, 0, 0x2000, 0, 0, 0],
+    &[0x7810_0004, 0x3000, 0, 0, 0, 0],
+    &[0x7820_0006, 0x4000, 0, 0, 0, 0, 0, 0],
+    &[0x7808_0003, 0, 0x5000, 0x6000, 0],
+    &[0x7809_0003, 0, 0, 0, 0],
+    &[0x7902_0000, 0],
+    &[0x7b00_0005, 4, 3, 0, 1, 0, 0],
+];
+
+/// A batch of Gen7 that is copied and checked.
+struct OnChecked {
+    object: Vec<u32>,
+    copy: Vec<u32>,
+}
+
+impl OnChecked {
+    fn new(kib: u32) -> Self {
+        let dwords = kib as usize * 256;
+        let draw = DRAW.concat();
+        let mut object: Vec<u32> = draw.iter().copied().cycle().take(dwords).collect();
+        // What is left of the last draw is no whole one.
+        let whole = (dwords - 1) / draw.len() * draw.len();
+        object[whole..].fill(0);
+        object[dwords - 1] = 0x0500_0000;
+        Self {
+            copy: vec![0; dwords],
+            object,
+        }
+    }
+}
+
+impl Submit for OnChecked {
+    fn submit(&mut self, _n: u64) {
+        self.copy.copy_from_slice(black_box(&self.object));
+        let copy = black_box(&self.copy);
+        let verdict = RENDER.check(copy, &Placed { goes_on: false }, &mut []);
+        assert_eq!(verdict, Verdict::Unchanged(copy.len()));
     }
 }

@@ -2,8 +2,11 @@
 //! Prints what a submission costs beside 1 to 10,000 of everything. With a case and a number it runs that
 //! case, to be counted.
 
-use clap::{Parser, ValueEnum};
-use ouro_cost::{cases::Case, count};
+use clap::Parser;
+use ouro_cost::{
+    cases::{Case, BATCH_KIB},
+    count,
+};
 use std::io;
 
 /// Instructions of a submission, in the core's own structures.
@@ -30,12 +33,14 @@ fn main() -> io::Result<()> {
     }
     println!();
     let program = std::env::current_exe()?;
-    for case in Case::value_variants() {
+    for case in Case::alive() {
         print!("{:<30}", case.name());
         for n in numbers {
             print!("{:>8}", case.instructions(&program, n)?);
         }
         println!();
     }
+    let checked = Case::Checked.instructions(&program, BATCH_KIB)?;
+    println!("{BATCH_KIB} KiB of a batch, copied and checked: {checked} instructions");
     Ok(())
 }
