@@ -10,6 +10,8 @@
 #include <unistd.h>
 #include <va/va.h>
 #include <va/va_drm.h>
+#include <va/va_str.h>
+#include "checked.h"
 #include "tap.h"
 #include "usage.h"
 
@@ -98,6 +100,50 @@ static int mapped(VASurfaceID surface)
 	return vaDestroyImage(display, image.image_id) == VA_STATUS_SUCCESS && good;
 }
 
+/* The driver of the chip decodes MPEG-2; all that it names is printed. */
+static int profiles(void)
+{
+	VAProfile all[64];
+	int i, n = 0, found = 0;
+
+	if (vaMaxNumProfiles(display) > 64 ||
+	    vaQueryConfigProfiles(display, all, &n) != VA_STATUS_SUCCESS)
+		return 0;
+	for (i = 0; i < n; i++) {
+		printf("# %s\n", vaProfileStr(all[i]));
+		found += all[i] == VAProfileMPEG2Simple || all[i] == VAProfileMPEG2Main;
+	}
+	return found == 2;
+}
+
+/*
+ * Where the kernel checks batches, each of the decoder's passes: it ran as a copy, and none as it
+ * was written, which would be without privilege. Nobody else has the device meanwhile.
+ */
+static void passed_the_checker(int fd, const struct checked *before)
+{
+	static const char name[] = "its batches pass the checker, each";
+	const char *lacks = getenv("OURO_LACKS");
+	struct checked now;
+	unsigned long copies, originals;
+
+	if (!checked_are(fd)) {
+		skip(name, "batches of this chip are not checked");
+		return;
+	}
+	if (lacks && strstr(lacks, "counts")) {
+		skip(name, "the driver does not say");
+		return;
+	}
+	if (!checked_counts(fd, &now))
+		tap_bail("the driver says what became of batches");
+	copies = now.copies - before->copies;
+	originals = now.originals - before->originals;
+	printf("# %lu copies, %lu originals\n", copies, originals);
+	/* each picture is a batch at least */
+	ok(copies > PICTURES && !originals, name);
+}
+
 int main(int argc, char **argv)
 {
 	VAConfigAttrib format = { .type = VAConfigAttribRTFormat, .value = VA_RT_FORMAT_YUV420 };
@@ -105,15 +151,19 @@ int main(int argc, char **argv)
 	VAContextID context;
 	VAConfigID config;
 	VASurfaceStatus status;
-	int major, minor, i, bad = 0;
+	struct checked before;
+	int fd, major, minor, i, bad = 0;
 	long long ns;
 
 	alarm(120);
 	setenv("LIBVA_DRIVER_NAME", "i965", 1);
-	display = vaGetDisplayDRM(open(argc > 1 ? argv[1] : "/dev/dri/renderD128", O_RDWR));
+	fd = open(argc > 1 ? argv[1] : "/dev/dri/renderD128", O_RDWR);
+	checked_counts(fd, &before);
+	display = vaGetDisplayDRM(fd);
 	if (!ok(vaInitialize(display, &major, &minor) == VA_STATUS_SUCCESS, "the decoder starts"))
 		return tap_end();
 	printf("# %s\n", vaQueryVendorString(display));
+	ok(profiles(), "it names MPEG-2 among its profiles");
 	if (vaCreateConfig(display, VAProfileMPEG2Main, VAEntrypointVLD, &format, 1, &config))
 		tap_bail("it decodes MPEG-2");
 	if (vaCreateSurfaces(display, VA_RT_FORMAT_YUV420, WIDTH, HEIGHT, surface, SURFACES, NULL,
@@ -139,6 +189,7 @@ int main(int argc, char **argv)
 		skip("the video engine has worked for it", "the driver does not say");
 	else
 		ok(ns > 0, "the video engine has worked for it");
+	passed_the_checker(fd, &before);
 
 	vaDestroyContext(display, context);
 	vaDestroySurfaces(display, surface, SURFACES);
