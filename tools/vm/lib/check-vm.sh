@@ -45,18 +45,27 @@ CLIENT_RULES='blt|flush-dw-bit5|unaligned-qword|reserved|reserved-post-sync|priv
 CLIENT_RULES+='|ring-only|arbitration-off|many-events|cs-mchbar|srm-forbidden|update-gtt|bare-stall|flush-prelude'
 CLIENT_RULES+='|tlb-without-post-sync|big-page-uneven|head-write-enabled|error-persists'
 
-# model_rules NAME: by the model's report, the driver broke no rule and touched
-# no register that no document has.
+# model_rules NAME [clients]: by the model's report, the driver broke no rule and touched
+# no register that no document has. `clients`: programs that nobody here wrote have run,
+# and GPU_CLIENTS_RULES and GPU_CLIENTS_REGISTERS are theirs; the latter must be there.
 model_rules() {
-    local name=$1 file broken
+    local name=$1 clients=${2:-} file broken rules=$CLIENT_RULES registers='' unknown
+    if [ -n "$clients" ]; then
+        rules+=${GPU_CLIENTS_RULES:+|${GPU_CLIENTS_RULES// /|}} registers=$GPU_CLIENTS_REGISTERS
+    fi
     for file in "$GUEST_DIR"/model-*.json; do
         if [ ! -s "$file" ]; then
             result FAIL "$name/rules" "the model left no report"
             continue
         fi
         broken=$(awk '/"lints": \{$/ {on = 1; next} on && /\}/ {exit} on {gsub(/[",:]/, ""); print $1 "=" $2}' "$file" |
-            grep -vE "^($CLIENT_RULES)=" | xargs)
-        grep -qE '"undocumented": \[\]' "$file" || broken+=" undocumented registers"
+            grep -vE "^($rules)=" | xargs)
+        unknown=$(sed -nE 's/^ *"offset": "0x0*([0-9a-f]+)".*/\1/p' "$file" | sort | xargs)
+        if [ "$unknown" != "$registers" ]; then
+            broken+=" undocumented registers: ${unknown:-none}${registers:+, not $registers}"
+        elif [ -z "$registers" ] && ! grep -qE '"undocumented": \[\]' "$file"; then
+            broken+=" undocumented registers"
+        fi
         if [ -z "$broken" ]; then
             result PASS "$name/rules/$(basename "$file" .json)"
         else
@@ -444,7 +453,8 @@ check_mesa() {
     if ! step_ready clients@mesa; then
         result SKIP "$name" "Mesa's packages cannot be had from this mirror"
     elif expect "$name/build" "$VM_LOG/mesa-build.log" build_mesa; then
+        gpu_read "$gpu"
         mesa_run "$name" "$gpu" --kernel plain
-        model_rules "$name"
+        model_rules "$name" clients
     fi
 }

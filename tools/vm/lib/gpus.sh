@@ -23,6 +23,8 @@
 #   GPU_LATE_SAYS  words of the log, then
 #   GPU_MESA     part of what Mesa calls the renderer, then what Mesa does not have on such a chip, and refused=N if the
 #                kernel is known to refuse N streams
+#   GPU_CLIENTS_RULES  the model's rules that Mesa's own streams break there
+#   GPU_CLIENTS_REGISTERS  registers that they name and the model does not have, in order
 #   GPU_REFUSED  words of the log with which such a card is refused, and
 #   GPU_REFUSED_MODEL  arguments of the model for that
 #
@@ -48,6 +50,7 @@ gpu_read() {
     GPU_MODEL='' GPU_REAL='' GPU_PEER_REAL='' GPU_PEER_SLOW='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_ONLY_DEBUG='' GPU_PAIR='' GPU_CHAOS=''
     GPU_SMALL='' GPU_GLOBAL='' GPU_WAITS='' GPU_PICTURE=yes
     GPU_FIRST='' GPU_LATE='' GPU_LATE_SAYS='' GPU_REFUSED='' GPU_REFUSED_MODEL='' GPU_MESA=''
+    GPU_CLIENTS_RULES='' GPU_CLIENTS_REGISTERS=''
     . "$VM_DIR/gpus/$1"
     if [ "${2:-}" = debug ] && [ -n "$GPU_ONLY_DEBUG" ]; then
         GPU_ONLY=$GPU_ONLY_DEBUG GPU_WAITS='' GPU_PICTURE=''
