@@ -65,6 +65,9 @@ mutants:
 fuzz:
 	@$(vm)/fuzz $(call option,LIMIT,seconds) $(call said,TARGET)
 
+docs:
+	@$(vm)/docs
+
 bench:
 	@$(vm)/bench --gpu "$(gpu)"
 
@@ -76,4 +79,4 @@ help:
 	@$(vm)/help
 
 .DEFAULT_GOAL := module
-.PHONY: module kernel install uninstall run shell check check-host check-vm check-peer check-clients check-igt check-mesa check-setup mutants fuzz bench clean help
+.PHONY: module kernel install uninstall run shell check check-host check-vm check-peer check-clients check-igt check-mesa check-setup mutants fuzz bench docs clean help

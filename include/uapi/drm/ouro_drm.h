@@ -1,14 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
-/*
- * ioctls that every ouro device answers, whatever its chip and whichever
- * other interface (i915, radeon) it speaks. They lie at 0x50-0x5f of the
- * driver range, which both of those leave free.
- *
- * Rules of all of them: fields named pad and flags must be zero on input, or
- * the answer is -EINVAL; reserved space is zero on output; the argument is not
- * changed when an error is returned (of a list, entries may have been written
- * before bad memory was met: -EFAULT).
- */
 #ifndef _UAPI_OURO_DRM_H_
 #define _UAPI_OURO_DRM_H_
 
@@ -17,6 +7,23 @@
 #if defined(__cplusplus)
 extern "C" {
 #endif
+
+/**
+ * DOC: overview
+ *
+ * These ioctls are answered by every ouro device, whatever its chip and
+ * whichever other interface (i915, radeon) it speaks. They lie at 0x50-0x5f of
+ * the driver's range, which both of those leave free: a device that answers
+ * DRM_IOCTL_OURO_DEVICE is driven by ouro.
+ *
+ * Rules of all of them: fields named pad and flags must be zero on input, or
+ * the answer is -EINVAL; reserved space is zero on output; the argument is not
+ * changed when an error is returned (of a list, entries may have been written
+ * before bad memory was met: -EFAULT).
+ *
+ * New fields take the place of reserved space, so that sizes and numbers of
+ * ioctls stay. A field that an older driver does not know reads as zero.
+ */
 
 #define DRM_OURO_DEVICE		0x50
 #define DRM_OURO_ENGINES	0x51
@@ -201,9 +208,23 @@ struct drm_ouro_stats {
 	__u64 reserved;
 };
 
+/**
+ * define DRM_IOCTL_OURO_DEVICE - asks what the device is: &struct drm_ouro_device
+ */
 #define DRM_IOCTL_OURO_DEVICE	DRM_IOWR(DRM_COMMAND_BASE + DRM_OURO_DEVICE, struct drm_ouro_device)
+/**
+ * define DRM_IOCTL_OURO_ENGINES - lists the engines, as &struct drm_ouro_engine; takes a
+ * &struct drm_ouro_list
+ */
 #define DRM_IOCTL_OURO_ENGINES	DRM_IOWR(DRM_COMMAND_BASE + DRM_OURO_ENGINES, struct drm_ouro_list)
+/**
+ * define DRM_IOCTL_OURO_REGIONS - lists the kinds of memory, as &struct drm_ouro_region; takes
+ * a &struct drm_ouro_list
+ */
 #define DRM_IOCTL_OURO_REGIONS	DRM_IOWR(DRM_COMMAND_BASE + DRM_OURO_REGIONS, struct drm_ouro_list)
+/**
+ * define DRM_IOCTL_OURO_STATS - reads the counters: &struct drm_ouro_stats
+ */
 #define DRM_IOCTL_OURO_STATS	DRM_IOWR(DRM_COMMAND_BASE + DRM_OURO_STATS, struct drm_ouro_stats)
 
 #if defined(__cplusplus)

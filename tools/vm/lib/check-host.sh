@@ -195,6 +195,11 @@ check_docs() {
     results_tap host/docs "$log" || result FAIL host/docs "it did not run: see ${log#"$OURO_TOP"/}"
     expect "host/docs/$header" "$HOST_LOG/kernel-doc.log" \
         enter python3 "$(step_dir source)/linux/tools/docs/kernel-doc" -none -Wall -Werror "$OURO_TOP/$header"
+    if step_ready docs; then
+        expect host/docs/sphinx "$HOST_LOG/sphinx.log" docs_html "$OURO_TOP/build/docs"
+    else
+        result SKIP host/docs/sphinx "Sphinx's packages cannot be had from this mirror"
+    fi
 }
 
 # The set-up's own tests: the real engine with cheap steps.

@@ -27,34 +27,10 @@ text_clients() { echo "user space for guests: $1"; }
 mb_clients() { [ "$1" = igt ] && echo 900 || echo 1500; }
 key_clients() { { key_base; clients_packages "$1"; echo "$CLIENTS_NEWER"; echo 3; } | short_hash; }
 run_clients() {
-    local name=$1 dir=$2 tree=$2/tree mirror
-    mkdir -p "$tree" "$dir/debs"
-    root_ns tar -C "$tree" --numeric-owner --exclude='./dev/*' -xf "$(step_dir base)/base.tar"
-    mirror=$(root_ns cat "$tree/etc/apt/sources.list" | awk '$1 == "deb" {
-        for (i = 2; i <= NF; i++) if ($i ~ /^[a-z]+:\//) {print $i; exit}}')
-    [ -n "$mirror" ] || die "no mirror in the sources of the bare root"
-    {
-        echo "deb $mirror $ROOT_SUITE main"
-        echo "deb $mirror $ROOT_SUITE-updates main"
-        [ "$name" != igt ] || echo "deb $mirror sid main"
-    } | root_ns sh -c "cat >'$tree/etc/apt/sources.list'"
-    if [ "$name" = igt ]; then
-        printf 'Package: *\nPin: release n=sid\nPin-Priority: 100\n\nPackage: %s\nPin: release n=sid\nPin-Priority: 990\n' \
-            "$CLIENTS_NEWER" | root_ns sh -c "cat >'$tree/etc/apt/preferences.d/newer'"
-    fi
-    root_ns sh -c "rm -f '$tree'/etc/apt/sources.list.d/* '$tree/etc/resolv.conf' &&
-        : >'$tree/etc/hosts' && : >'$tree/etc/resolv.conf' && mkdir -p '$tree/mnt' '$tree/out' '$tree/usr/lib/modules'"
-    # shellcheck disable=SC2046,SC2016 # words; for the shell inside
-    OURO_BIND=$dir root_run "$tree" sh -ec '
-        archives=$1
-        shift
-        apt-get update
-        apt-get install -y --no-install-recommends -o APT::Sandbox::User=root -o Dir::Cache::archives="$archives" "$@"
-        apt-get clean
-        rm -rf /var/lib/apt/lists/*
-        dpkg-query -W -f "\${Package} \${Version}\n" >/usr/share/ouro-packages
-    ' sh "$dir/debs" $(clients_packages "$name")
-    rm -rf "$dir/debs"
+    local name=$1 dir=$2 newer=''
+    [ "$name" != igt ] || newer=$CLIENTS_NEWER
+    # shellcheck disable=SC2046 # words
+    small_root "$dir" "$newer" $(clients_packages "$name")
 }
 
 # clients_tree NAME: the folder that a guest mounts.

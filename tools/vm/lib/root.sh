@@ -70,6 +70,40 @@ run_root() {
     rm -rf "$OURO_CACHE/debs"
 }
 
+# small_root DIR NEWER PACKAGE...: DIR/tree, a Debian with these packages and nothing to build with. NEWER are the
+# patterns of packages that come from sid, '' for none.
+small_root() {
+    local dir=$1 newer=$2 tree=$1/tree mirror
+    shift 2
+    mkdir -p "$tree" "$dir/debs"
+    root_ns tar -C "$tree" --numeric-owner --exclude='./dev/*' -xf "$(step_dir base)/base.tar"
+    mirror=$(root_ns cat "$tree/etc/apt/sources.list" | awk '$1 == "deb" {
+        for (i = 2; i <= NF; i++) if ($i ~ /^[a-z]+:\//) {print $i; exit}}')
+    [ -n "$mirror" ] || die "no mirror in the sources of the bare root"
+    {
+        echo "deb $mirror $ROOT_SUITE main"
+        echo "deb $mirror $ROOT_SUITE-updates main"
+        [ -z "$newer" ] || echo "deb $mirror sid main"
+    } | root_ns sh -c "cat >'$tree/etc/apt/sources.list'"
+    if [ -n "$newer" ]; then
+        printf 'Package: *\nPin: release n=sid\nPin-Priority: 100\n\nPackage: %s\nPin: release n=sid\nPin-Priority: 990\n' \
+            "$newer" | root_ns sh -c "cat >'$tree/etc/apt/preferences.d/newer'"
+    fi
+    root_ns sh -c "rm -f '$tree'/etc/apt/sources.list.d/* '$tree/etc/resolv.conf' &&
+        : >'$tree/etc/hosts' && : >'$tree/etc/resolv.conf' && mkdir -p '$tree/mnt' '$tree/out' '$tree/usr/lib/modules'"
+    # shellcheck disable=SC2016 # for the shell inside
+    OURO_BIND=$dir root_run "$tree" sh -ec '
+        archives=$1
+        shift
+        apt-get update
+        apt-get install -y --no-install-recommends -o APT::Sandbox::User=root -o Dir::Cache::archives="$archives" "$@"
+        apt-get clean
+        rm -rf /var/lib/apt/lists/*
+        dpkg-query -W -f "\${Package} \${Version}\n" >/usr/share/ouro-packages
+    ' sh "$dir/debs" "$@"
+    rm -rf "$dir/debs"
+}
+
 # Run as the root of the build root's files: root itself, or the first id of
 # an ordinary user's own name space.
 root_ns() {

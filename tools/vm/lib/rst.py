@@ -35,6 +35,17 @@ class Contents(Directive):
         return []
 
 
+class KernelDoc(Directive):
+    """`kernel-doc`, which is the kernel's own: it names a file."""
+
+    required_arguments = 1
+
+    def run(self):
+        if not os.path.exists(self.arguments[0]):
+            raise self.warning("no such file: %s" % self.arguments[0])
+        return []
+
+
 def role(_name, raw, text, _line, _inliner, options=None, content=None):
     """A role of Sphinx: its text."""
     return [nodes.literal(raw, text)], []
@@ -81,6 +92,7 @@ def complaints(path, labels):
 def main(paths):
     """Judges all pages; labels may be in any of them."""
     directives.register_directive("toctree", Contents)
+    directives.register_directive("kernel-doc", KernelDoc)
     for name in ("doc", "ref"):
         roles.register_local_role(name, role)
     labels = set()
