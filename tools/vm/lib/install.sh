@@ -58,7 +58,7 @@ module_install() {
     if [ "$built" != "$release" ]; then
         mapfile -t why < <(kdir_lacks "${KDIR:-/lib/modules/$release/build}")
         if [ ${#why[@]} -gt 0 ]; then
-            why+=("kernels of distributions do not fit: what does is in Documentation/gpu/ouro/hardware.rst")
+            why+=("kernels of distributions do not fit: what does is in Documentation/gpu/ouro/install.rst")
         else
             why=("first, as yourself: $make")
         fi
@@ -75,7 +75,7 @@ module_install() {
     modules_known "$place" "$release"
     say "installed: $place/lib/modules/$release/updates/ouro.ko"
     [ -z "${INSTALL_MOD_PATH:-}" ] || return 0
-    say "it has no card until you name one by its PCI id: modprobe ouro probe=8086:0126 (Documentation/gpu/ouro/hardware.rst)"
+    say "it has no card until you name one by its PCI id: modprobe ouro probe=8086:0126 (Documentation/gpu/ouro/install.rst)"
     say "make uninstall takes it away"
 }
 

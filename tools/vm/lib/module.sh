@@ -106,7 +106,7 @@ kdir_fit() {
     mapfile -t lacks < <(kdir_lacks "$kdir")
     [ ${#lacks[@]} = 0 ] || die "no ouro.ko for the kernel of $kdir:" "${lacks[@]}" \
         "kernels of distributions do not fit: build Linux $KERNEL_SERIES with tools/vm/kernel/drm.config in its" \
-        "configuration, boot it, and name its output folder as KDIR (Documentation/gpu/ouro/hardware.rst);" \
+        "configuration, boot it, and name its output folder as KDIR (Documentation/gpu/ouro/install.rst);" \
         "'make kernel' builds one that has all of this, but for the guest: without drivers of a real machine"
     mapfile -t lacks < <(tools_lack "$kdir")
     [ ${#lacks[@]} = 0 ] || die "no ouro.ko for the kernel of $kdir:" "${lacks[@]}"

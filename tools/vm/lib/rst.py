@@ -74,6 +74,8 @@ def complaints(path, labels):
         "warning_stream": Ear(),
         "file_insertion_enabled": False,
         "raw_enabled": False,
+        # colours are Sphinx's matter
+        "syntax_highlight": "none",
     }
     # written as HTML as well: some mistakes show only then
     docutils.core.publish_string(text, source_path=path, writer_name="html5", settings_overrides=settings)
