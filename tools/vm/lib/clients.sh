@@ -25,6 +25,7 @@ CLIENTS_NEWER='igt-gpu-tools* intel-gpu-tools libdrm* libxv1'
 
 text_clients() { echo "user space for guests: $1"; }
 mb_clients() { [ "$1" = igt ] && echo 900 || echo 1500; }
+secs_clients() { [ "$1" = igt ] && echo 60 || echo 120; }
 key_clients() { { key_base; clients_packages "$1"; echo "$CLIENTS_NEWER"; echo 3; } | short_hash; }
 run_clients() {
     local name=$1 dir=$2 newer=''

@@ -8,6 +8,7 @@ DOCS_PACKAGES=(python3-sphinx)
 
 text_docs() { echo "Sphinx, for the documentation"; }
 mb_docs() { echo 600; }
+secs_docs() { echo 120; }
 key_docs() { { key_base; printf '%s\n' "${DOCS_PACKAGES[@]}" 1; } | short_hash; }
 run_docs() { small_root "$2" '' "${DOCS_PACKAGES[@]}"; }
 

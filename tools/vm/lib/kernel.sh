@@ -16,6 +16,7 @@ kernel_fragments() {
 
 text_source() { echo "kernel source $KERNEL_SERIES"; }
 mb_source() { echo 2600; }
+secs_source() { echo 12; }
 key_source() { echo "$KERNEL_SERIES ${OURO_KERNEL_SRC:-} 1" | short_hash; }
 
 # Debian's package from the first suite that has it, else the tarball that
@@ -78,6 +79,7 @@ rust_lib_src() {
 
 text_kernel() { echo "kernel, $1"; }
 mb_kernel() { [ "$1" = debug ] && echo 4000 || echo 2500; }
+secs_kernel() { [ "$1" = debug ] && echo 780 || echo 540; }
 key_kernel() {
     case " $KERNEL_VARIANTS " in
         *" $1 "*) ;;
@@ -138,6 +140,7 @@ kernel_out() { echo "$(step_dir "kernel@$1")/out"; }
 
 text_peer() { echo "peer kernel: Debian's stock kernel with its i915 and radeon"; }
 mb_peer() { echo 1200; }
+secs_peer() { echo 30; }
 key_peer() { { key_base; echo "$PEER_MODULES"; echo 1; } | short_hash; }
 
 # The stock package is only unpacked: vmlinuz, and of the modules what the
@@ -196,6 +199,7 @@ peer_modules() {
 
 text_headers() { echo "kernel headers for test programs"; }
 mb_headers() { echo 100; }
+secs_headers() { echo 15; }
 key_headers() { { cat "$(step_dir source)/version"; echo 1; } | short_hash; }
 run_headers() {
     local dir=$2 src

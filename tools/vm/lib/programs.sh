@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The programs beside the module: the model, the picture client, the
-# kselftests. Built in the root, copied to build/bin and build/selftests.
+# kselftests and the examples. Built in the root, copied to build/bin, build/selftests and build/examples.
 #
 # shellcheck shell=bash
 
@@ -9,6 +9,7 @@
 BIN_DIR=$OURO_TOP/build/bin
 MODEL_BIN=$BIN_DIR/gpu-model
 SELFTESTS=$OURO_TOP/build/selftests
+EXAMPLES=$OURO_TOP/build/examples
 
 # cargo_program PACKAGE [CARGO-ARGUMENT...]: build its binary into build/bin.
 cargo_program() {
@@ -42,6 +43,9 @@ build_selftests() {
     mkdir -p "$SELFTESTS"
     enter make -s -C "$OURO_TOP/tools/testing/selftests/drm/ouro" OUT="$SELFTESTS" \
         KSRC="$(step_dir source)/linux" HEADERS="$(step_dir headers)/include" CC=gcc -j"$(jobs_wanted)"
+    mkdir -p "$EXAMPLES"
+    enter make -s -C "$OURO_TOP/examples" OUT="$EXAMPLES" HEADERS="$(step_dir headers)/include" CC=gcc \
+        CFLAGS='-O2 -Wall -Wextra -Werror -static'
 }
 
 # The GPUs there are, one a line: the models say.
@@ -50,11 +54,19 @@ model_known() {
     enter "$MODEL_BIN" --list
 }
 
-# build_program model|draw|selftests: with one line on the terminal, and the
+# building WHAT FILE: said before what is built for the first time, since that takes a minute or more in silence.
+building() { [ -e "$2" ] || say "building: $1, for the first time ..."; }
+
+# build_program model|draw|selftests|peer: with one line on the terminal, and the
 # compiler's words only when it fails.
 build_program() {
     local what=$1 log=$OURO_TOP/build/log/$1.log begin=$SECONDS
     mkdir -p "$OURO_TOP/build/log"
+    case $what in
+        model) building "the model" "$MODEL_BIN" ;;
+        selftests) building "the kselftests" "$SELFTESTS/order" ;;
+        *) building "ouro-$what" "$BIN_DIR/ouro-$what" ;;
+    esac
     if ! "$VM_DIR/build" "$what" >"$log" 2>&1; then
         tail -n 30 "$log" | sed 's/^/    | /' >&2
         die "could not build: $what" "log: $log"
@@ -66,6 +78,7 @@ build_program() {
 build_module() {
     local log=$OURO_TOP/build/log/module-$1.log begin=$SECONDS
     mkdir -p "$OURO_TOP/build/log"
+    building "ouro.ko for the $1 kernel" "$OURO_TOP/build/module/$1/ouro.ko"
     if ! "$VM_DIR/module" "$1" >"$log" 2>&1; then
         grep -E '^error|^ +--> ' "$log" | head -n 12 | sed 's/^/    | /' >&2
         die "could not build ouro.ko for the $1 kernel" "log: $log"

@@ -27,6 +27,7 @@ root_sources() {
 
 text_base() { echo "build root: bare Debian $ROOT_SUITE"; }
 mb_base() { echo 600; }
+secs_base() { echo 25; }
 key_base() { echo "$ROOT_SUITE x86_64 1" | short_hash; }
 run_base() {
     local dir=$2 mirror mode=unshare
@@ -45,6 +46,7 @@ run_base() {
 
 text_root() { echo "build root: compilers, QEMU, tools"; }
 mb_root() { echo 5000; }
+secs_root() { echo 45; }
 key_root() { { key_base; printf '%s\n' "${ROOT_PACKAGES[@]}" 3; } | short_hash; }
 run_root() {
     local dir=$2 tree=$2/tree mirror

@@ -7,6 +7,7 @@
 #   text_NAME ARG        one line for the terminal
 #   key_NAME ARG         hash of the inputs; may look into earlier steps
 #   mb_NAME ARG          free space wanted, in MB
+#   secs_NAME ARG        how long it takes, about: seconds on two processors (setup.rst has the table)
 #   run_NAME ARG DIR     makes it in DIR
 #   resume_NAME          defined if a broken-off run may go on in its folder
 #
@@ -74,18 +75,37 @@ step_remedy() {
     fi
 }
 
+# about SECONDS: in words, since a clock would promise more than is known.
+about() {
+    if [ "$1" -lt 50 ]; then
+        echo "about $((($1 + 4) / 5 * 5)) s"
+    else
+        echo "about $((($1 + 30) / 60)) min"
+    fi
+}
+
+# step_secs STEP: what it takes, about. It is known for two processors; a kernel's build uses all there are.
+step_secs() {
+    local name=${1%%@*} arg='' secs cpus
+    [ "$1" = "$name" ] || arg=${1#*@}
+    secs=$("secs_$name" "$arg")
+    cpus=$(jobs_wanted)
+    if [ "$name" = kernel ] && [ "$cpus" != 2 ]; then secs=$((secs * 2 / cpus)); fi
+    echo "$secs"
+}
+
 # Wait for the child of a step and show that it lives.
 step_watch() {
-    local pid=$1 head=$2 begin=$SECONDS last=0 now
+    local pid=$1 head=$2 secs=$3 begin=$SECONDS last=0 now
     while kill -0 "$pid" 2>/dev/null; do
         sleep 0.2
         now=$((SECONDS - begin))
         [ "$now" -gt "$last" ] || continue
         if [ -t 2 ]; then
-            printf '\r%s  %s ' "$head" "$(clock "$now")" >&2
+            printf '\r%s  %s of %s ' "$head" "$(clock "$now")" "$(about "$secs")" >&2
             last=$now
         elif [ "$now" -ge $((last + 60)) ]; then
-            say "$head  $(clock "$now")"
+            say "$head  $(clock "$now") of $(about "$secs")"
             last=$now
         fi
     done
@@ -94,7 +114,7 @@ step_watch() {
 
 # run_step STEP HEAD: make one step if it is not there.
 run_step() {
-    local step=$1 head=$2 name=${1%%@*} arg='' dir lock log work want free rc=0 begin=$SECONDS
+    local step=$1 head=$2 name=${1%%@*} arg='' dir lock log work want free secs rc=0 begin=$SECONDS
     [ "$step" = "$name" ] || arg=${step#*@}
     dir=$(step_dir "$step") || die "cannot tell the inputs of '$step'"
     head="$head $("text_$name" "$arg")"
@@ -127,7 +147,8 @@ run_step() {
         remove_tree "$work"
     fi
     mkdir -p "$work"
-    [ -t 2 ] || say "$head ..."
+    secs=$(step_secs "$step")
+    [ -t 2 ] || say "$head: $(about "$secs") ..."
     set -m
     (
         set -e
@@ -135,7 +156,7 @@ run_step() {
     ) >"$log" 2>&1 </dev/null &
     STEP_CHILD=$!
     set +m
-    step_watch "$STEP_CHILD" "$head"
+    step_watch "$STEP_CHILD" "$head" "$secs"
     wait "$STEP_CHILD" || rc=$?
     STEP_CHILD=
     if [ "$rc" = 0 ]; then
@@ -153,13 +174,26 @@ run_step() {
     say "$head: done in $(clock $((SECONDS - begin)))"
 }
 
-# run_steps STEP...: all of them, in order, with progress.
+# run_steps STEP...: those that are not there, in order. What there is to do and how long it takes is said first.
 run_steps() {
-    local n=0 total=$# step begin=$SECONDS
-    trap step_stop INT TERM HUP
+    local n=0 total=0 secs=0 ready=0 step todo=()
     for step in "$@"; do
+        # what cannot be told yet, since it depends on a step before, is to be made
+        if step_ready "$step" 2>/dev/null; then
+            ready=$((ready + 1))
+            continue
+        fi
+        todo+=("$step")
+        secs=$((secs + $(step_secs "$step")))
+    done
+    total=${#todo[@]}
+    [ "$total" -gt 0 ] || return 0
+    say "set-up: $total $([ "$total" = 1 ] && echo step || echo steps) to make, $(about "$secs")$(
+        [ "$ready" = 0 ] || echo "; $ready from the cache")"
+    trap step_stop INT TERM HUP
+    for step in "${todo[@]}"; do
         n=$((n + 1))
-        run_step "$step" "[$n/$total, $(clock $((SECONDS - begin)))]"
+        run_step "$step" "[$n/$total]"
     done
     trap - INT TERM HUP
 }
