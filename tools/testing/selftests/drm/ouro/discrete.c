@@ -328,7 +328,7 @@ static struct drm_i915_reset_stats reset_stats(int fd, __u32 context)
 	return stats;
 }
 
-/* gen12.rst, "Asking instead of a limit": who lets go when asked has as long as it likes. */
+/* gen12.rst, "Preemption probe": who lets go when asked has as long as it likes. */
 TEST_F(discrete, endless_work_that_lets_go_goes_on)
 {
 	/*
