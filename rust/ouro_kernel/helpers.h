@@ -116,6 +116,7 @@ void ouro_shmem_unpin(struct file *file, struct page **pages, size_t n, bool dir
 unsigned long ouro_page_to_pfn(struct page *page);
 struct page *ouro_alloc_page(bool below_4g);
 void *ouro_vmap(struct page **pages, unsigned int n, unsigned int caching);
+void ouro_flush_all_caches(void);
 void *ouro_kmap(struct page *page);
 void ouro_kunmap(void *addr);
 void ouro_copy(void *to, const void *from, size_t n);

@@ -8,6 +8,7 @@
 #include <linux/pagemap.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
+#include <linux/smp.h>
 #include <linux/uaccess.h>
 
 #include "helpers.h"
@@ -81,6 +82,13 @@ void *ouro_vmap(struct page **pages, unsigned int n, unsigned int caching)
 	else if (caching == OURO_CACHE_UC)
 		prot = pgprot_noncached(prot);
 	return vmap(pages, n, VM_MAP, prot);
+}
+
+void ouro_flush_all_caches(void)
+{
+#ifdef CONFIG_X86
+	wbinvd_on_all_cpus();
+#endif
 }
 
 void *ouro_kmap(struct page *page)

@@ -64,6 +64,12 @@ unsafe fn clflush(addr: *mut u8, len: usize) {
     unsafe { raw::drm_clflush_virt_range(addr.cast(), len) }
 }
 
+/// Writes all that the CPUs' caches hold back to memory, and drops it. Slow: milliseconds. Process context.
+pub fn flush_all_caches() {
+    // SAFETY: No requirement.
+    unsafe { raw::ouro_flush_all_caches() }
+}
+
 /// Copies bytes of which others may write some meanwhile: the GPU, user space. Which of these come along
 /// is open. It is done in C, whose memory model in the kernel knows of them; Rust's would call it a race.
 ///

@@ -70,6 +70,7 @@ pub(crate) fn add(dev: &UnregisteredDevice<Ouro>) {
         .file::<DropCaches>()
         .file::<Objects>()
         .file::<Batches>()
+        .file::<Caches>()
         .file::<Wedged>();
     folder
         .folder(c"i915_params")
@@ -166,6 +167,21 @@ impl DebugFile<Ouro> for Batches {
     fn show(dev: &Device, m: &SeqFile) -> Result {
         let (copies, originals) = dev.gpu().pool().map_or((0, 0), |pool| pool.counts());
         seq_print!(m, "{copies} copies\n{originals} originals\n");
+        Ok(())
+    }
+}
+
+/// `ouro_caches`: lines of the CPU's caches that were flushed, by cause, and how often that was. Zeros where the GPU sees
+/// what is in them.
+struct Caches;
+
+impl DebugFile<Ouro> for Caches {
+    const NAME: &'static CStr = c"ouro_caches";
+
+    fn show(dev: &Device, m: &SeqFile) -> Result {
+        for (cause, lines, calls) in dev.gpu().flushed().each() {
+            seq_print!(m, "{} {lines} lines {calls} times\n", cause.name());
+        }
         Ok(())
     }
 }

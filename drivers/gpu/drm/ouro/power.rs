@@ -5,7 +5,7 @@
 use kernel::{prelude::*, sync::aref::ARef};
 use ouro_core::patience::Patience;
 use ouro_hw::generation::ResetScope;
-use ouro_kernel::{fence::Fence, release};
+use ouro_kernel::{fence::Fence, pages::flush_all_caches, release};
 
 use crate::{
     gem::{leave, State},
@@ -112,6 +112,7 @@ impl Gpu {
         for engine in self.engines().iter() {
             engine.halt();
         }
+        self.drop_caches();
         // Nothing will switch away from this one any more.
         self.kernel_context().forget_saved();
         self.hardware().irq_off();
@@ -188,6 +189,14 @@ impl Gpu {
         Ok(())
     }
 
+    /// Drops what the CPU's caches hold, where the GPU does not see that: whoever makes an image of memory, or restores
+    /// one, goes through them.
+    fn drop_caches(&self) {
+        if !self.coherence().is_whole() {
+            flush_all_caches();
+        }
+    }
+
     /// The opposite of [`suspend`](Self::suspend). What contexts held is in memory; the next
     /// request of each restores it. If the device does not come back, as a card whose firmware did not set
     /// it up again, it is given up: it loses the bus, whatever was published fails with `EIO`, and nothing
@@ -216,6 +225,7 @@ impl Gpu {
     }
 
     fn wake_up(&self) -> Result {
+        self.drop_caches();
         let _awake = Awake::new(self.hardware())?;
         self.hardware().resume()?;
         // The card's firmware may not have set it up: then the table has no place.

@@ -5,10 +5,9 @@
 //! A buffer of another device is seen through the kernel mapping that its exporter makes.
 
 use kernel::prelude::*;
-use ouro_hw::types::CacheLevel;
 use ouro_kernel::{gem::Access, resv::Locked, task, uaccess};
 
-use super::{bytes, contents, Object};
+use super::{bytes, caches, contents, Object};
 
 /// Checks that `len` bytes from `offset` lie in the object.
 pub(crate) fn range(object: &Object, offset: u64, len: u64) -> Result {
@@ -65,6 +64,7 @@ pub(crate) fn read(object: &Object, offset: u64, len: u64, to: u64) -> Result {
     }
     let backing = contents::backing(object)?;
     in_steps(offset, len, to, |at, to, len| {
+        caches::read(object, &backing, at as u64..at as u64 + len as u64)?;
         backing.copy_to_user(at, to, len)
     })
 }
@@ -104,9 +104,8 @@ pub(crate) fn write(object: &Object, offset: u64, len: u64, from: u64) -> Result
 /// Writes bytes where the object is now. Errors: as for [`contents::settled`].
 fn put(object: &Object, offset: usize, bytes: &[u8]) -> Result {
     // Under the lock, or what is written would be lost if the object moved meanwhile.
-    let (mut state, backing) = contents::settled(object)?;
-    state.unflushed |= state.cache() == CacheLevel::None;
-    backing.write(offset, bytes)
+    let (state, backing) = contents::settled(object)?;
+    caches::write(object, &state, &backing, offset, bytes)
 }
 
 /// Reads bytes of an object that nobody writes but the CPU. `locked` is its reservation.
@@ -117,7 +116,9 @@ pub(crate) fn peek(object: &Object, locked: &Locked<'_>, offset: u64, bytes: &mu
     if let Some(buffer) = object.attachment() {
         return buffer.with_view(locked, |view| view.read(offset as usize, bytes));
     }
-    contents::backing(object)?.read(offset as usize, bytes)
+    let backing = contents::backing(object)?;
+    caches::read(object, &backing, offset..offset + bytes.len() as u64)?;
+    backing.read(offset as usize, bytes)
 }
 
 /// Writes bytes of the kernel's own into an object that is idle. `locked` is its reservation.
@@ -126,9 +127,8 @@ pub(crate) fn poke(object: &Object, locked: &Locked<'_>, offset: u64, bytes: &[u
     if let Some(buffer) = object.attachment() {
         return buffer.with_view(locked, |view| view.write(offset as usize, bytes));
     }
-    let backing = contents::backing(object)?;
-    object.written();
-    backing.write(offset as usize, bytes)
+    let (state, backing) = contents::settled(object)?;
+    caches::write(object, &state, &backing, offset as usize, bytes)
 }
 
 /// Somebody looks into a mapping of the object, as a debugger does. It is shown as it is in memory:
@@ -142,7 +142,15 @@ pub(super) fn look(object: &Object, offset: usize, access: Access<'_>) -> Result
     };
     range(object, offset as u64, len as u64)?;
     match access {
-        Access::Read(bytes) => contents::backing(object)?.read(offset, bytes),
+        Access::Read(bytes) => {
+            let backing = contents::backing(object)?;
+            caches::read(
+                object,
+                &backing,
+                offset as u64..(offset + bytes.len()) as u64,
+            )?;
+            backing.read(offset, bytes)
+        }
         Access::Write(bytes) => put(object, offset, bytes),
     }
 }

@@ -17,6 +17,7 @@ use ouro_kernel::{
 
 use super::{
     bo::Advice,
+    caches,
     contents::{self, NoBacking},
     region::Region,
     userptr::Pinned,
@@ -89,10 +90,7 @@ pub(crate) fn bind(
     }
     contents::go_back(object, &mut state)?;
     let backing = contents::backing_of(object, &mut state)?;
-    if state.unflushed {
-        backing.flush_caches()?;
-        state.unflushed = false;
-    }
+    caches::batch(object, &mut state, &backing)?;
     if let Some(binding) = state.bindings.get(space) {
         if binding.len() >= pad && place.holds(binding.addr(), binding.len()) {
             return Ok(binding.addr());
@@ -142,9 +140,7 @@ pub(crate) fn set_cache(object: &Object, cache: CacheLevel) -> Result {
                 if let Some(aperture) = object.gpu().aperture() {
                     aperture.revoke(object);
                 }
-                state.cache = cache;
-                state.unflushed = cache == CacheLevel::None;
-                return Ok(());
+                return caches::change(object, &mut state, cache);
             }
         }
         object

@@ -20,6 +20,7 @@ use kernel::{
         Arc, Mutex,
     },
 };
+use ouro_core::coherence::CpuCaches;
 use ouro_hw::types::{CacheLevel, PAGE_SIZE};
 use ouro_kernel::{gem, pages::Shmem, userptr::Sequence};
 
@@ -98,8 +99,8 @@ pub(crate) struct State {
     pub(super) advice: Advice,
     /// How the GPU caches it.
     pub(super) cache: CacheLevel,
-    /// The CPU's caches may hold what is not in memory yet, and the GPU would not see it.
-    pub(super) unflushed: bool,
+    /// What the CPU's caches may hold of it, where the GPU does not see that.
+    pub(super) caches: CpuCaches,
     /// How its bytes are ordered.
     pub(super) tiled: Option<Tiled>,
 }
@@ -118,6 +119,10 @@ impl State {
     /// It has been moved, to where it is listed so. Returns the addresses that it had, which are needed
     /// until the copy is done.
     pub(crate) fn moved(&mut self, to: Arc<Backing>, listed: Option<Listed>) -> Bindings {
+        if self.cache == CacheLevel::None {
+            let bytes = u64::from(to.len()) * u64::from(PAGE_SIZE);
+            self.caches = CpuCaches::of_unknown(bytes);
+        }
         self.backing = Some(to);
         self.listed = listed;
         self.fresh = None;
@@ -269,7 +274,7 @@ impl Bo {
                 pins: 0,
                 advice: Advice::Need,
                 cache,
-                unflushed: cache == CacheLevel::None,
+                caches: CpuCaches::default(),
                 tiled: None,
             }, "ouro_bo"),
         }? Error)
@@ -344,12 +349,6 @@ impl Bo {
         self.state.lock().cache
     }
 
-    /// The CPU is about to write it through its caches, or has done so.
-    pub(crate) fn written(&self) {
-        let mut state = self.state.lock();
-        state.unflushed |= state.cache == CacheLevel::None;
-    }
-
     /// Whether a batch has used it since this was asked last.
     pub(crate) fn take_used(&self) -> bool {
         self.used.xchg(false, ordering::Relaxed)
@@ -358,6 +357,7 @@ impl Bo {
     /// The memory is not the object's any more. There is no address. Returns how many pages it was.
     pub(super) fn drop_backing(&self, state: &mut State) -> usize {
         state.listed = None;
+        state.caches = CpuCaches::default();
         let Some(backing) = state.backing.take() else {
             return 0;
         };

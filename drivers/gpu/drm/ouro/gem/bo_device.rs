@@ -23,6 +23,7 @@ use ouro_kernel::{
 };
 
 use super::{
+    caches::Flushed,
     region::{self, Local, Region},
     shrink::Reclaim,
     view::{Aperture, Surfaces},
@@ -102,6 +103,7 @@ pub(crate) struct BoDevice {
     object_pages: Atomic<i64>,
     moved: Atomic<i64>,
     moves: Atomic<i64>,
+    flushed: Flushed,
 }
 
 /// How much there is of objects.
@@ -140,7 +142,8 @@ impl BoDevice {
             }
             _ => None,
         };
-        let regions = region::all(&dma, local)?;
+        let moves = hardware.topology().coherence.is_whole();
+        let regions = region::all(&dma, local, moves)?;
         Arc::pin_init(
             try_pin_init!(Self {
                 hardware,
@@ -161,6 +164,7 @@ impl BoDevice {
                 object_pages: Atomic::new(0),
                 moved: Atomic::new(0),
                 moves: Atomic::new(0),
+                flushed: Flushed::new(),
             }? Error),
             GFP_KERNEL,
         )
@@ -203,6 +207,11 @@ impl BoDevice {
     /// The device is given up, or is back.
     pub(crate) fn set_wedged(&self, wedged: bool) {
         self.wedged.store(wedged, ordering::Release);
+    }
+
+    /// Returns what was flushed of the CPU's caches.
+    pub(crate) fn flushed(&self) -> &Flushed {
+        &self.flushed
     }
 
     /// Returns the device as its backend sees it.

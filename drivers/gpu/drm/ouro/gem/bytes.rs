@@ -73,24 +73,18 @@ impl Backing {
         }
     }
 
-    /// Writes what the CPU's caches hold of it to memory.
-    pub(crate) fn flush_caches(&self) -> Result {
+    /// Writes back what the CPU's caches hold of a range, and drops it. Errors: `EINVAL` outside.
+    pub(super) fn flush(&self, range: core::ops::Range<u64>) -> Result {
+        let (at, len) = (range.start as usize, range.end.saturating_sub(range.start));
+        let len = len as usize;
         match self.memory() {
-            Memory::Pages(map) => {
-                let pages = map.pages();
-                pages.clflush(0, pages.len() * PAGE_SIZE as usize)
-            }
-            Memory::Kernel(pages) => {
-                let view = pages.view();
-                view.clflush(0, view.len())
-            }
+            Memory::Pages(map) => map.pages().clflush(at, len),
+            Memory::Kernel(pages) => pages.view().clflush(at, len),
             // Its exporter sees to that.
             Memory::Foreign(_) => Ok(()),
-            Memory::Blocks(blocks) => blocks.each(
-                0,
-                self.len() as usize * PAGE_SIZE as usize,
-                |sight, at, range| sight.clflush(at, range.len()),
-            ),
+            Memory::Blocks(blocks) => {
+                blocks.each(at, len, |sight, at, range| sight.clflush(at, range.len()))
+            }
         }
     }
 }

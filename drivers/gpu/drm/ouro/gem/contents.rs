@@ -24,6 +24,7 @@ use ouro_kernel::{
 use super::{
     bind::BindError,
     bo::{Advice, State},
+    caches,
     leave::{self, Attempts},
     region::Region,
     shrink::{Relief, Worth},
@@ -89,6 +90,7 @@ pub(super) fn backing_of(
 /// The object gets this memory, having none. Errors: `ENOMEM`.
 pub(super) fn settle_in(object: &Object, state: &mut State, backing: &Arc<Backing>) -> Result {
     let gpu = object.gpu();
+    caches::populated(object, state, backing)?;
     state.listed = gpu.reclaim().enlist(object, backing, state.worth())?;
     gpu.count_pages(i64::from(backing.len()));
     state.backing = Some(backing.clone());
@@ -202,6 +204,8 @@ pub(super) fn give_back(object: &Object, worth: Worth) -> usize {
         return 0;
     }
     object.unmap_user();
+    // The CPU reads them when they are written to swap. It cannot fail: the range is the object's.
+    let _ = caches::released(object, state, worth == Worth::Kept);
     match worth {
         Worth::Nothing => purge(state),
         Worth::Kept => state.swapped = state.backing.as_ref().and_then(|b| b.shmem().cloned()),

@@ -9,6 +9,7 @@ mod blocks;
 pub(crate) mod bo;
 mod bo_device;
 mod bytes;
+pub(crate) mod caches;
 pub(crate) mod contents;
 pub(crate) mod image;
 pub(crate) mod leave;

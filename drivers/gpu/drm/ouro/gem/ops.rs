@@ -6,7 +6,6 @@ use kernel::{
     prelude::*,
     sync::{aref::ARef, atomic::ordering, Arc},
 };
-use ouro_hw::types::CacheLevel;
 use ouro_kernel::{
     gem::{self, Access, Dead, DmaBuf, Fault, FaultError},
     pages::Pages,
@@ -20,6 +19,7 @@ use super::{
     access,
     backing::Memory,
     bo::{kind, Advice, Args, Seen, MAX_SIZE},
+    caches,
     contents::{self, NoBacking},
     leave,
     region::{Placements, SYSTEM},
@@ -156,13 +156,7 @@ impl gem::DriverObject for Bo {
     fn begin_cpu_access(object: &Object, write: bool) -> Result {
         let usage = Usage::for_access(write);
         object.resv().wait(usage, Interruptible::Yes, FOREVER)?;
-        if object.cache() == CacheLevel::None {
-            contents::backing(object)?.flush_caches()?;
-        }
-        if write {
-            object.written();
-        }
-        Ok(())
+        caches::lend(object, write)
     }
 
     fn free(dead: Dead<Self>) {
@@ -215,7 +209,9 @@ fn show_page(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(),
                 continue;
             }
         }
-        state.unflushed |= state.cache == CacheLevel::None && fault.is_write();
+        let block = fault.page() - fault.page() % AROUND;
+        let shown = block..(block + AROUND).min(backing.len() as usize);
+        caches::map(object, &mut state, &backing, fault.kind(), shown)?;
         let region = match (state.tiled, backing.direct()) {
             (Some(tiled), Some(at)) => tiled.region(at, object.bytes()),
             _ => None,

@@ -219,10 +219,15 @@ pub(super) enum Purpose {
     Target,
 }
 
-/// The regions of a device: system memory first. `local` is what it has of its own.
+/// The regions of a device: system memory first. `local` is what it has of its own. One for tests alone is there only
+/// if it `moves` objects: copies see the CPU's caches.
 ///
 /// Errors: `ENOMEM`.
-pub(crate) fn all(dma: &Arc<DmaDevice>, local: Option<Local>) -> Result<KVec<Arc<Region>>> {
+pub(crate) fn all(
+    dma: &Arc<DmaDevice>,
+    local: Option<Local>,
+    moves: bool,
+) -> Result<KVec<Arc<Region>>> {
     let mut all = KVec::with_capacity(MAX, GFP_KERNEL)?;
     all.push(Region::system()?, GFP_KERNEL)?;
     if let Some(local) = local {
@@ -232,7 +237,7 @@ pub(crate) fn all(dma: &Arc<DmaDevice>, local: Option<Local>) -> Result<KVec<Arc
         all.push(region, GFP_KERNEL)?;
     }
     let bytes = (crate::module_parameters::test_region_mb.value() as usize) << 20;
-    if bytes != 0 {
+    if bytes != 0 && moves {
         let memory = DmaPages::new(dma, bytes / PAGE_SIZE as usize, Caching::WriteBack)?;
         let instance = all.len() as u16 - 1;
         all.push(

@@ -119,7 +119,7 @@ impl Recovery {
             if context.is_some_and(|c| c.params().no_error_capture.get()) {
                 return;
             }
-            state.add_request(request);
+            state.add_request(self.executor.bo_device(), request);
         }
         for engine in self.executor.engines().iter().filter(|e| has(scope, e)) {
             let engine: &Engine = engine;

@@ -11,6 +11,7 @@ use kernel::{
     alloc::Flags,
     prelude::*,
 };
+use ouro_core::coherence::Cause;
 use ouro_hw::{
     report::Report,
     types::{EngineId, Seqno},
@@ -19,7 +20,7 @@ use ouro_kernel::task::Client;
 
 use super::Why;
 use crate::{
-    gem::Backing,
+    gem::{caches, Backing, BoDevice},
     submit::{line::Line, request::Captured, Engine, Request},
 };
 
@@ -103,7 +104,7 @@ impl ErrorState {
     }
 
     /// Adds the request that hangs, and what it has marked.
-    pub(super) fn add_request(&mut self, request: &Request) {
+    pub(super) fn add_request(&mut self, gpu: &BoDevice, request: &Request) {
         let context = request.context.as_ref();
         self.suspect = Some(Suspect {
             seqno: request.tracker.seqno(),
@@ -115,18 +116,23 @@ impl ErrorState {
         });
         let mut room = MAX_ALL;
         for marked in request.evidence().user.iter() {
-            self.add_object(Kind::User, marked, &mut room);
+            self.add_object(gpu, Kind::User, marked, &mut room);
         }
         if let Some(batch) = &request.evidence().batch {
-            self.add_object(Kind::Batch, batch, &mut room);
+            self.add_object(gpu, Kind::Batch, batch, &mut room);
         }
     }
 
-    fn add_object(&mut self, kind: Kind, from: &Captured, room: &mut usize) {
+    fn add_object(&mut self, gpu: &BoDevice, kind: Kind, from: &Captured, room: &mut usize) {
         let backing: &Backing = &from.backing;
         let all = from.pages.len();
         let first = from.pages.start as usize * PAGE;
         let wanted = all.min(MAX_OBJECT).min(*room);
+        if from.apart {
+            // It cannot fail: they are its pages.
+            let range = first as u64..(first + wanted * PAGE) as u64;
+            let _ = caches::flush(gpu, backing, range, Cause::Capture);
+        }
         let got = self.add(kind, self.engine, from.address.0, wanted, |at, out| {
             backing.read(first + at, out)
         });

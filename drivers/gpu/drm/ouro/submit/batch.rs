@@ -166,6 +166,7 @@ impl Exec {
                 address: entry.address,
                 pages: 0..backing.len(),
                 backing,
+                apart: entry.object.is_apart(),
             })
         };
         let batch = match (&self.source, shadow) {
@@ -173,6 +174,7 @@ impl Exec {
                 address: shadow.addr(),
                 pages: shadow.pages(),
                 backing: shadow.backing().clone(),
+                apart: false,
             }),
             (Source::Object { index, .. }, None) => {
                 Some(captured(self.objects.get(*index).ok_or(EINVAL)?)?)

@@ -249,6 +249,12 @@ impl Exec {
         evict::place(&self.gpu, space, &mut self.objects, locked, &mut self.tries)?;
         let locked = &*locked;
         self.relocate(locked)?;
+        // Their reservations are locked until the request is published.
+        if !self.gpu.coherence().is_whole() {
+            for entry in self.objects.iter().filter(|e| e.write) {
+                entry.object.batch_writes();
+            }
+        }
 
         // Everything that can fail.
         let Before {

@@ -342,6 +342,8 @@ pub(crate) struct Captured {
     /// Which pages of the memory.
     pub(crate) pages: Range<u32>,
     pub(crate) backing: Arc<Backing>,
+    /// Whether the CPU's caches may hold what was there before.
+    pub(crate) apart: bool,
 }
 
 /// What is looked at when a request hangs.

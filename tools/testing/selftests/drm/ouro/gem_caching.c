@@ -2,6 +2,32 @@
 /* DRM_IOCTL_I915_GEM_SET_CACHING, _GET_CACHING and _SW_FINISH. */
 #define TOPIC gem_caching
 #include "test.h"
+#include "files.h"
+
+/* What the file says of a cause; -1 if it is not there. */
+static long flushed(int fd, const char *cause)
+{
+	char path[128], text[1024];
+	const char *line;
+	long lines = -1;
+
+	debug_path(fd, "ouro_caches", path, sizeof(path));
+	if (file_read(path, text, sizeof(text)) <= 0)
+		return -1;
+	line = strstr(text, cause);
+	if (!line || sscanf(line + strlen(cause), " %ld lines", &lines) != 1)
+		return -1;
+	return lines;
+}
+
+static int write_bytes(int fd, __u32 handle, __u64 offset, __u64 size)
+{
+	static char bytes[PAGE];
+	struct drm_i915_gem_pwrite arg = { .handle = handle, .offset = offset, .size = size,
+					   .data_ptr = (__u64)(unsigned long)bytes };
+
+	return call(fd, DRM_IOCTL_I915_GEM_PWRITE, &arg);
+}
 
 TEST_F(gem_caching, what_is_set_is_read_back)
 {
@@ -84,6 +110,65 @@ TEST_F(gem_caching, the_gpu_and_the_cpu_agree)
 			EXPECT_EQ(~value, peek(&map[1024 + e]));
 		}
 	}
+}
+
+/*
+ * An object that the GPU does not see in the CPU's caches is flushed line by line, and once; a cached
+ * one is not. Lines have 64 bytes.
+ */
+TEST_F(gem_caching, what_was_written_is_flushed_once)
+{
+	struct drm_i915_gem_caching caching = { .handle = gem_create(self->fd, 16 * PAGE),
+						.caching = I915_CACHING_NONE };
+	__u32 cached = gem_create(self->fd, 16 * PAGE);
+	struct drm_i915_gem_set_domain set = { .handle = caching.handle,
+					       .read_domains = I915_GEM_DOMAIN_CPU,
+					       .write_domain = I915_GEM_DOMAIN_CPU };
+	const struct engine *engine = &self->gpu.engines[0];
+	long populate = flushed(self->fd, "populate"), written = flushed(self->fd, "write");
+	long batch = flushed(self->fd, "batch"), uncached = flushed(self->fd, "uncached");
+	const long lines = 16 * PAGE / 64, page_lines = PAGE / 64;
+	__u32 *map;
+
+	if (populate < 0)
+		SKIP(return, "no ouro_caches in debugfs");
+	if (getparam(self->fd, I915_PARAM_HAS_LLC) != 1)
+		SKIP(return, "the batch itself is flushed where no cache is shared");
+	cover("debugfs ouro_caches");
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_SET_CACHING, &caching);
+	ASSERT_EQ(0, write_bytes(self->fd, caching.handle, 100, 4));
+	EXPECT_EQ(populate + lines, flushed(self->fd, "populate"));
+	EXPECT_EQ(written + 1, flushed(self->fd, "write"));
+	ASSERT_EQ(0, write_bytes(self->fd, caching.handle, PAGE, PAGE));
+	EXPECT_EQ(written + 1 + page_lines, flushed(self->fd, "write"));
+	ASSERT_EQ(0, store(&self->gpu, engine, 0, caching.handle, 0, 1));
+	EXPECT_EQ(batch, flushed(self->fd, "batch"));
+
+	map = gem_map(self->fd, caching.handle, 16 * PAGE, I915_MMAP_OFFSET_WB);
+	ASSERT_NE(NULL, map);
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_SET_DOMAIN, &set);
+	poke(&map[1024], 5);
+	ASSERT_EQ(0, store(&self->gpu, engine, 0, caching.handle, 0, 1));
+	EXPECT_EQ(batch + lines, flushed(self->fd, "batch"));
+	ASSERT_EQ(0, store(&self->gpu, engine, 0, caching.handle, 0, 1));
+	EXPECT_EQ(batch + lines, flushed(self->fd, "batch"));
+	EXPECT_EQ(uncached, flushed(self->fd, "uncached"));
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_SET_DOMAIN, &set);
+	set.read_domains = I915_GEM_DOMAIN_WC;
+	set.write_domain = 0;
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_SET_DOMAIN, &set);
+	EXPECT_EQ(uncached + lines, flushed(self->fd, "uncached"));
+
+	populate = flushed(self->fd, "populate");
+	written = flushed(self->fd, "write");
+	ASSERT_EQ(0, write_bytes(self->fd, cached, 100, 4));
+	ASSERT_EQ(0, store(&self->gpu, engine, 0, cached, 0, 1));
+	EXPECT_EQ(populate, flushed(self->fd, "populate"));
+	EXPECT_EQ(written, flushed(self->fd, "write"));
+	/* the GPU shares that cache: what it writes is seen without a flush */
+	EXPECT_EQ(0, flushed(self->fd, "domain"));
+	EXPECT_EQ(0, flushed(self->fd, "read"));
+	EXPECT_EQ(0, flushed(self->fd, "release"));
 }
 
 /* The entries of an object are not changed under a batch that uses it. */

@@ -26,7 +26,7 @@ use ouro_kernel::{
     wait::Interruptible,
 };
 
-use super::{bind, contents, BoDevice, Object, Victim};
+use super::{bind, bo::kind, caches, contents, BoDevice, Object, Victim};
 use crate::vm::population::Occupant;
 use aperture::{Refused, Shape};
 
@@ -66,10 +66,11 @@ fn attempt(
     fault: &mut Fault<'_>,
 ) -> core::result::Result<(), Refused> {
     let (mut state, backing) = contents::settled(object)?;
-    if state.unflushed {
-        backing.flush_caches()?;
-        state.unflushed = false;
+    if !object.gpu().coherence().shows_in_aperture(state.cache()) {
+        // It can stop the machine.
+        return Err(FaultError::Bus.into());
     }
+    caches::map(object, &mut state, &backing, kind::APERTURE, 0..0)?;
     let shape = Shape {
         cache: state.cache(),
         tiled: state.tiled,

@@ -15,7 +15,7 @@ use ouro_uapi::i915 as abi;
 use super::{engine_class, require};
 use crate::{
     device::{Device, DrmFile},
-    gem::{access, bind, bo::kind, contents, Object},
+    gem::{access, bind, bo::kind, caches, contents, Object},
     submit::Tracker,
 };
 
@@ -178,8 +178,11 @@ pub(super) fn set_domain(
     // Pages first: without memory the caller hears of it here and not by a signal later.
     wait_idle(&object, write != 0)?;
     contents::populate(&object)?;
-    if write != 0 {
-        object.written();
+    if read & abi::I915_GEM_DOMAIN_CPU != 0 {
+        caches::cpu_domain(&object, write != 0)?;
+    }
+    if read & !abi::I915_GEM_DOMAIN_CPU != 0 {
+        caches::uncached_domain(&object, write != 0)?;
     }
     Ok(())
 }

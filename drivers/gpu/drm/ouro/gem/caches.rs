@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The CPU's caches, where the GPU does not see them: when which lines of an object are flushed.
+//!
+//! What is flushed is decided by [`ouro_core::coherence`]; here it is done, and counted. An object that is
+//! [`CacheLevel::Coherent`] needs nothing of this: on a chip that shares the last-level cache with the CPU, or is on PCI
+//! Express, all are from the beginning.
+
+use core::ops::Range;
+use kernel::{
+    prelude::*,
+    sync::atomic::{ordering, Atomic},
+};
+use ouro_core::coherence::{lines, Cause, CpuCaches};
+use ouro_hw::types::{CacheLevel, PAGE_SIZE};
+use ouro_kernel::{
+    resv::{HasResv, Usage},
+    wait::{Interruptible, FOREVER},
+};
+
+use super::{
+    backing::Memory,
+    bo::{kind, State},
+    Backing, Bo, BoDevice, Object,
+};
+
+/// What was flushed since the driver was bound, by cause.
+pub(crate) struct Flushed {
+    lines: [Atomic<u64>; Cause::ALL.len()],
+    calls: [Atomic<u64>; Cause::ALL.len()],
+}
+
+impl Flushed {
+    pub(super) fn new() -> Self {
+        Self {
+            lines: [const { Atomic::new(0) }; Cause::ALL.len()],
+            calls: [const { Atomic::new(0) }; Cause::ALL.len()],
+        }
+    }
+
+    fn add(&self, cause: Cause, count: u64) {
+        let at = cause as usize;
+        if let (Some(lines), Some(calls)) = (self.lines.get(at), self.calls.get(at)) {
+            lines.fetch_add(count, ordering::Relaxed);
+            calls.fetch_add(1, ordering::Relaxed);
+        }
+    }
+
+    /// Each cause, with the lines that were flushed for it, and how often.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (Cause, u64, u64)> + '_ {
+        let counts = self.lines.iter().zip(self.calls.iter());
+        let load = |count: &Atomic<u64>| count.load(ordering::Relaxed);
+        Cause::ALL
+            .into_iter()
+            .zip(counts)
+            .map(move |(cause, (lines, calls))| (cause, load(lines), load(calls)))
+    }
+}
+
+/// Flushes a range of an object's memory.
+pub(crate) fn flush(gpu: &BoDevice, backing: &Backing, range: Range<u64>, cause: Cause) -> Result {
+    if matches!(backing.memory(), Memory::Foreign(_)) {
+        // Its exporter sees to that.
+        return Ok(());
+    }
+    gpu.flushed().add(cause, lines(&range));
+    backing.flush(range)
+}
+
+/// Whether the GPU sees nothing of the CPU's caches for it.
+fn is_apart(state: &State) -> bool {
+    state.cache == CacheLevel::None
+}
+
+/// It has got pages, which the CPU has filled.
+pub(super) fn populated(object: &Object, state: &mut State, backing: &Backing) -> Result {
+    match is_apart(state) {
+        true => state.caches.populated(object.bytes(), |range, cause| {
+            flush(object.gpu(), backing, range, cause)
+        }),
+        false => Ok(()),
+    }
+}
+
+/// A batch is about to use it.
+pub(super) fn batch(object: &Object, state: &mut State, backing: &Backing) -> Result {
+    match state.caches.is_dirty() {
+        true => state
+            .caches
+            .batch(|range, cause| flush(object.gpu(), backing, range, cause)),
+        false => Ok(()),
+    }
+}
+
+/// Its pages go; `keep`: their contents are read later. Waits for nothing.
+pub(super) fn released(object: &Object, state: &mut State, keep: bool) -> Result {
+    let Some(backing) = state.backing.clone().filter(|_| is_apart(state)) else {
+        return Ok(());
+    };
+    state.caches.released(object.bytes(), keep, |range, cause| {
+        flush(object.gpu(), &backing, range, cause)
+    })
+}
+
+/// It is to be cached otherwise, while nothing uses it. Its reservation is locked.
+pub(super) fn change(object: &Object, state: &mut State, cache: CacheLevel) -> Result {
+    if let Some(backing) = state.backing.clone() {
+        match cache {
+            CacheLevel::None => state.caches = CpuCaches::of_unknown(object.bytes()),
+            CacheLevel::Coherent => state.caches.joined(object.bytes(), |range, cause| {
+                flush(object.gpu(), &backing, range, cause)
+            })?,
+        }
+    }
+    state.cache = cache;
+    Ok(())
+}
+
+/// User space is about to see these pages of it in a mapping of this kind.
+pub(super) fn map(
+    object: &Object,
+    state: &mut State,
+    backing: &Backing,
+    of: u8,
+    pages: Range<usize>,
+) -> Result {
+    if !is_apart(state) {
+        return Ok(());
+    }
+    let page = u64::from(PAGE_SIZE);
+    match of {
+        kind::CACHED => {
+            let range = pages.start as u64 * page..pages.end as u64 * page;
+            state.caches.shown(range);
+            Ok(())
+        }
+        _ => uncached(object, state, backing, true),
+    }
+}
+
+/// User space reads it past the caches, and may `write` it so.
+fn uncached(object: &Object, state: &mut State, backing: &Backing, write: bool) -> Result {
+    let gpu = object.gpu();
+    state
+        .caches
+        .uncached(gpu.coherence(), write, |range, cause| {
+            flush(gpu, backing, range, cause)
+        })
+}
+
+/// User space says that it will read it past the caches, and `write` it.
+pub(crate) fn uncached_domain(object: &Object, write: bool) -> Result {
+    let mut state = object.state.lock();
+    match state.backing.clone().filter(|_| is_apart(&state)) {
+        Some(backing) => uncached(object, &mut state, &backing, write),
+        None => Ok(()),
+    }
+}
+
+/// User space says that it will read it through the caches, and `write` it. Waits for batches that write it.
+///
+/// Errors: `ERESTARTSYS`.
+pub(crate) fn cpu_domain(object: &Object, write: bool) -> Result {
+    let whole = object.gpu().coherence().is_whole();
+    if whole && !write {
+        return Ok(());
+    }
+    loop {
+        // No batch that writes it is published until its lines are gone.
+        let locked = match whole {
+            true => None,
+            false => Some(object.resv().lock(Interruptible::Yes)?),
+        };
+        if !whole && !object.resv().test_signaled(Usage::Write) {
+            drop(locked);
+            object
+                .resv()
+                .wait(Usage::Write, Interruptible::Yes, FOREVER)?;
+            continue;
+        }
+        let mut state = object.state.lock();
+        let Some(backing) = state.backing.clone().filter(|_| is_apart(&state)) else {
+            return Ok(());
+        };
+        return state
+            .caches
+            .cpu_domain(object.bytes(), write, |range, cause| {
+                flush(object.gpu(), &backing, range, cause)
+            });
+    }
+}
+
+/// The driver of another device is about to read it through the caches, and `write` it. As [`cpu_domain`].
+pub(super) fn lend(object: &Object, write: bool) -> Result {
+    cpu_domain(object, false)?;
+    if write {
+        let mut state = object.state.lock();
+        if is_apart(&state) {
+            state.caches.lent(object.bytes());
+        }
+    }
+    Ok(())
+}
+
+/// The kernel is about to read a range of its memory.
+pub(super) fn read(object: &Object, backing: &Backing, range: Range<u64>) -> Result {
+    if object.gpu().coherence().is_whole() {
+        return Ok(());
+    }
+    let state = object.state.lock();
+    match is_apart(&state) {
+        true => state.caches.read(&range, |range, cause| {
+            flush(object.gpu(), backing, range, cause)
+        }),
+        false => Ok(()),
+    }
+}
+
+/// The kernel writes bytes into its memory.
+pub(super) fn write(
+    object: &Object,
+    state: &State,
+    backing: &Backing,
+    offset: usize,
+    bytes: &[u8],
+) -> Result {
+    let write = || backing.write(offset, bytes);
+    if !is_apart(state) {
+        return write();
+    }
+    let range = offset as u64..offset as u64 + bytes.len() as u64;
+    state.caches.write(
+        &range,
+        |range, cause| flush(object.gpu(), backing, range, cause),
+        write,
+    )
+}
+
+impl Bo {
+    /// Whether the GPU sees nothing of the CPU's caches for it, nor the CPU what it has written behind them.
+    pub(crate) fn is_apart(&self) -> bool {
+        !self.gpu().coherence().is_whole() && self.cache() == CacheLevel::None
+    }
+
+    /// A batch that writes it is about to be published. Its reservation is locked until it is.
+    pub(crate) fn batch_writes(&self) {
+        let coherence = self.gpu().coherence();
+        if !coherence.is_whole() {
+            self.state.lock().caches.batch_writes(coherence);
+        }
+    }
+}
