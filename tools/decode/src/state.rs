@@ -77,6 +77,7 @@ const HEAD: &[&str] = &[
     "guilty",
     "request",
     "batch",
+    "directory",
     "left out",
 ];
 

@@ -17,6 +17,7 @@ use ouro_kernel::{
 use crate::{
     device::{Device, Ouro},
     gpu::Gpu,
+    report::Words,
     reset::{self, Why},
     submit,
 };
@@ -71,6 +72,7 @@ pub(crate) fn add(dev: &UnregisteredDevice<Ouro>) {
         .file::<Objects>()
         .file::<Batches>()
         .file::<Caches>()
+        .file::<Directories>()
         .file::<Wedged>();
     folder
         .folder(c"i915_params")
@@ -181,6 +183,22 @@ impl DebugFile<Ouro> for Caches {
     fn show(dev: &Device, m: &SeqFile) -> Result {
         for (cause, lines, calls) in dev.gpu().flushed().each() {
             seq_print!(m, "{} {lines} lines {calls} times\n", cause.name());
+        }
+        Ok(())
+    }
+}
+
+/// `ouro_directories`: how often requests had an engine load a directory, where contexts have their own.
+struct Directories;
+
+impl DebugFile<Ouro> for Directories {
+    const NAME: &'static CStr = c"ouro_directories";
+
+    fn show(dev: &Device, m: &SeqFile) -> Result {
+        for engine in dev.gpu().engines().iter() {
+            let id = Words(engine.hw().desc().id);
+            let loads = engine.counts().directory_loads;
+            seq_print!(m, "{id} {loads}\n");
         }
         Ok(())
     }

@@ -117,8 +117,19 @@ impl Gpu {
     pub(crate) fn space_size(&self) -> u64 {
         match self.hardware().topology().space {
             Translation::PerContext { bits, .. } => 1 << bits,
-            Translation::Global | Translation::Aliasing { .. } => self.space().size(),
+            Translation::Global
+            | Translation::Aliasing { .. }
+            | Translation::PerContextDirectory { .. } => self.space().size(),
         }
+    }
+
+    /// Whether user space may say which contexts share a space. Elsewhere it sees no difference between one space for
+    /// all, and one for each context.
+    pub(crate) fn shares_spaces(&self) -> bool {
+        matches!(
+            self.hardware().topology().space,
+            Translation::PerContext { .. }
+        )
     }
 
     /// Whether it is a card with memory of its own whose interface is the narrow one of such cards.

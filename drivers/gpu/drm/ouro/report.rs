@@ -83,7 +83,9 @@ pub(crate) fn topology(dev: &Device, topology: &Topology) {
         let space = match topology.space {
             Translation::Global => "no PPGTT",
             Translation::Aliasing { .. } => "aliasing PPGTT",
-            Translation::PerContext { .. } => "a PPGTT for each context",
+            Translation::PerContextDirectory { .. } | Translation::PerContext { .. } => {
+                "a PPGTT for each context"
+            }
         };
         let entries = topology.gtt_entries;
         writeln!(to, "\nGGTT of {entries} entries, {space}")?;

@@ -67,6 +67,7 @@ fn requests(s: &mut Source<'_>, kind: &Kind, engine: &dyn Engine) {
     let noops = [desc.noop; 6];
     let request = Emit {
         switch: if s.flag() { to } else { Switch::Stay },
+        directory: None,
         known: (desc.known_dwords != 0 && s.flag()).then(|| batch(s)),
         batch: s.flag().then(|| batch(s)),
         inline: [&[][..], &noops][usize::from(s.flag())],

@@ -137,6 +137,7 @@ fn requests(s: &mut Source<'_>, engine: &dyn Engine) {
     let request = Emit {
         switch: Switch::Stay,
         known: None,
+        directory: None,
         batch: s.flag().then(|| Batch {
             addr: GpuAddr(if s.flag() {
                 s.odd()

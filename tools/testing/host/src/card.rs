@@ -372,6 +372,7 @@ impl Card {
         self.seqno = self.seqno.next();
         let request = Emit {
             switch: Switch::Stay,
+            directory: None,
             known: job.batch.map(|_| self.known(job.client)),
             batch: job.batch.map(|(addr, bytes)| batch(addr, bytes)),
             inline: job.inline,

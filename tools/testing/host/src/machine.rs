@@ -10,7 +10,7 @@ use gpu_model::{
 use ouro_hw::{
     chips::{self, Chip},
     engine::{Batch, Emit, EngineMemory, Privilege, StatusPage, Submission, Switch},
-    generation::{DeviceError, Events, Layout, ResetScope, Scanout, Topology, Translation},
+    generation::{DeviceError, Events, Layout, ResetScope, Scanout, Topology},
     gt::Gt,
     io::Hw,
     ring::{Commands, Ring},
@@ -114,6 +114,8 @@ pub struct Machine {
     pub gt: Gt,
     /// The engines.
     pub ports: Vec<Port>,
+    /// The directory that the next request loads, if it does.
+    pub load: Option<GgttAddr>,
     next_addr: u32,
     next_bus: u64,
 }
@@ -195,15 +197,10 @@ impl Machine {
             memory: MemoryKind::System,
             cache: CacheLevel::Coherent,
         };
-        let directory = match topo.space {
-            Translation::Aliasing {
-                directories, align, ..
-            } => {
-                let slot = (topo.gtt_entries - directories) / align * align;
-                Some(GgttAddr(slot * PAGE_SIZE))
-            }
-            Translation::Global | Translation::PerContext { .. } => None,
-        };
+        let directory = topo.space.directory().map(|(directories, align)| {
+            let slot = (topo.gtt_entries - directories) / align * align;
+            GgttAddr(slot * PAGE_SIZE)
+        });
         let mut machine = Self {
             gpu,
             memory,
@@ -215,6 +212,7 @@ impl Machine {
             layout: Layout { scratch, directory },
             gt,
             ports: Vec::new(),
+            load: None,
             next_addr: FIRST_ADDR,
             next_bus: POOL,
         };
@@ -297,8 +295,8 @@ impl Machine {
         for index in (0..self.topo.gtt_entries).filter(|index| !kept(*index)) {
             self.write_entry(index, scratch);
         }
-        let (Some(slot), Translation::Aliasing { directories, .. }) =
-            (self.layout.directory, self.topo.space)
+        let (Some(slot), Some((directories, _))) =
+            (self.layout.directory, self.topo.space.directory())
         else {
             return;
         };
@@ -379,6 +377,7 @@ impl Machine {
         let request = Emit {
             switch: work.switch,
             known: None,
+            directory: self.load.take(),
             batch: work.batch.map(|(addr, privilege)| Batch {
                 addr: GpuAddr(addr.into()),
                 len: 0,

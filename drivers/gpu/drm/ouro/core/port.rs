@@ -19,12 +19,23 @@ impl ContextKey {
     pub const KERNEL: Self = Self(0);
 }
 
+/// A directory of an address space, at one place and with the entries that it had at one time: no two have the same
+/// number. An engine that has loaded it knows nothing of a later edition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Edition(pub u64);
+
+impl Edition {
+    /// That of the global space's, which never changes.
+    pub const GLOBAL: Self = Self(0);
+}
+
 /// The port of an engine with one ring.
 #[derive(Debug)]
 pub struct RingPort {
     ring: Ring,
     last: Seqno,
     loaded: Option<ContextKey>,
+    directory: Option<Edition>,
 }
 
 /// A request's place in a ring.
@@ -43,6 +54,7 @@ impl RingPort {
             ring: Ring::new(bytes),
             last: Seqno(0),
             loaded: None,
+            directory: None,
         }
     }
 
@@ -70,6 +82,16 @@ impl RingPort {
         context.is_some() && context != self.loaded
     }
 
+    /// Whether a request has to load this directory first. `None`: any will do.
+    pub fn needs_load(&self, directory: Option<Edition>) -> bool {
+        directory.is_some() && directory != self.directory
+    }
+
+    /// A request that was placed loads this directory.
+    pub fn loads(&mut self, directory: Edition) {
+        self.directory = Some(directory);
+    }
+
     /// Places a request. `None`, and nothing changes, if there is no room.
     pub fn place(&mut self, dwords: usize, context: Option<ContextKey>) -> Option<Placed> {
         let slot = self.ring.reserve(dwords)?;
@@ -92,6 +114,7 @@ impl RingPort {
     pub fn clear(&mut self) {
         self.ring.clear();
         self.loaded = None;
+        self.directory = None;
     }
 
     /// The context that is loaded when all that was placed has run.
@@ -119,6 +142,27 @@ mod tests {
         assert_eq!(p.loaded(), A);
         p.clear();
         assert!(p.needs_switch(A), "after a reset nothing is loaded");
+    }
+
+    #[test]
+    fn a_directory_is_loaded_when_it_is_another_or_has_changed() {
+        let mut p = RingPort::new(4096);
+        let (first, second) = (Some(Edition(7)), Some(Edition(8)));
+        assert!(p.needs_load(first), "at first nobody knows what is loaded");
+        assert!(!p.needs_load(None));
+        p.loads(Edition(7));
+        assert!(!p.needs_load(first), "the space stays");
+        p.place(10, A).unwrap();
+        p.place(10, B).unwrap();
+        assert!(
+            !p.needs_load(first),
+            "a switch of contexts does not change it"
+        );
+        assert!(p.needs_load(second), "it has got an entry");
+        p.loads(Edition(8));
+        assert!(p.needs_load(Some(Edition::GLOBAL)));
+        p.clear();
+        assert!(p.needs_load(second), "after a reset it is unknown");
     }
 
     #[test]

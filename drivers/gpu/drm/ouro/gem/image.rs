@@ -7,21 +7,18 @@
 //! memory.
 
 use core::ops::Deref;
-use kernel::{
-    new_mutex,
-    prelude::*,
-    sync::{
-        atomic::{ordering, Atomic},
-        Arc, Mutex,
-    },
-};
+use kernel::{prelude::*, sync::Arc};
 use ouro_hw::{
     coherence::KernelUse,
     types::{GgttAddr, PAGE_SIZE},
 };
 use ouro_kernel::pci::DmaDevice;
 
-use super::{backing::Memory, Backing, Mapping, Owner, Resident, Runner, Space};
+use super::{
+    backing::Memory,
+    pinning::{Hidden, Pinning},
+    Backing, Owner, Resident, Runner, Space,
+};
 use crate::vm::Place;
 
 /// An image.
@@ -32,14 +29,8 @@ pub(crate) struct Image {
     /// Where the memory goes.
     runner: Arc<dyn Runner>,
     align: u32,
-    /// How many need its address. From zero only under `mapping`.
-    uses: Atomic<u32>,
-    /// Whether it was used since it was last asked to make room.
-    used: Atomic<bool>,
-    /// Zero while it has none.
-    address: Atomic<u32>,
     #[pin]
-    mapping: Mutex<Option<Mapping>>,
+    pinning: Pinning,
 }
 
 impl Image {
@@ -59,10 +50,7 @@ impl Image {
                 memory,
                 runner: runner.clone(),
                 align,
-                uses: Atomic::new(0),
-                used: Atomic::new(false),
-                address: Atomic::new(0),
-                mapping <- new_mutex!(None, "ouro_image_mapping"),
+                pinning <- Pinning::new(),
             }? Error),
             GFP_KERNEL,
         )
@@ -84,67 +72,42 @@ impl Image {
     ///
     /// Errors: `ENOSPC` if there is no room for one; `ENOMEM`.
     pub(crate) fn pin(self: &Arc<Self>) -> Result {
-        self.used.store(true, ordering::Relaxed);
-        let mut uses = self.uses.load(ordering::Relaxed);
-        while uses > 0 {
-            match self.uses.cmpxchg(uses, uses + 1, ordering::Full) {
-                Ok(_) => return Ok(()),
-                Err(now) => uses = now,
-            }
-        }
-        let mut mapping = self.mapping.lock();
-        if mapping.is_none() {
+        self.pinning.pin(|| {
             let place = Place::Within {
                 range: (0, u64::MAX),
                 align: u64::from(self.align),
                 rather: None,
             };
-            let who = Resident::Image(self.clone());
+            let who = Resident::Hidden(self.clone());
             let cache = self.space.kernel_mapping(KernelUse::Image).cache;
             let owner = Owner::Hidden(&who);
-            let new = self.memory.bind(&self.space, place, 0, owner, cache)?;
-            self.address.store(new.ggtt().0, ordering::Relaxed);
-            *mapping = Some(new);
-        }
-        self.uses.fetch_add(1, ordering::Full);
-        Ok(())
+            self.memory.bind(&self.space, place, 0, owner, cache)
+        })
     }
 
     /// Keeps the address once more, which somebody keeps already. Any context.
     pub(crate) fn pin_again(&self) {
-        // It is more than zero.
-        self.uses.fetch_add(1, ordering::Full);
+        self.pinning.pin_again();
     }
 
     /// The opposite of [`pin`](Self::pin). Any context.
     pub(crate) fn unpin(&self) {
-        self.uses.fetch_sub(1, ordering::Full);
+        self.pinning.unpin();
     }
 
     /// Where it is; somebody keeps it there.
     pub(crate) fn address(&self) -> Option<GgttAddr> {
-        match self.address.load(ordering::Relaxed) {
-            0 => None,
-            address => Some(GgttAddr(address)),
-        }
+        self.pinning.address()
+    }
+}
+
+impl Hidden for Image {
+    fn take_used(&self) -> bool {
+        self.pinning.take_used()
     }
 
-    /// Whether it was used since this was asked last.
-    pub(crate) fn take_used(&self) -> bool {
-        self.used.xchg(false, ordering::Relaxed)
-    }
-
-    /// Gives up its address. False: it has none, or somebody needs it. Process context.
-    pub(crate) fn evict(&self) -> bool {
-        let gone = {
-            let mut mapping = self.mapping.lock();
-            if self.uses.load(ordering::Acquire) != 0 {
-                return false;
-            }
-            self.address.store(0, ordering::Relaxed);
-            mapping.take()
-        };
-        gone.is_some()
+    fn evict(&self) -> bool {
+        self.pinning.evict(|| ())
     }
 }
 
@@ -168,8 +131,7 @@ impl Deref for Owned {
 impl Drop for Owned {
     fn drop(&mut self) {
         // The space knows it as long as it has an address.
-        let mapping = self.0.mapping.lock().take();
-        drop(mapping);
+        drop(self.0.pinning.end());
         self.0.runner.bury(self.0.memory.clone());
     }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Who lives in an address space, and can be asked to give its address up: buffer objects and images of
-//! contexts. With that, the types of [`vm`](crate::vm) are those that the rest of the driver uses.
+//! Who lives in an address space, and can be asked to give its address up: buffer objects, images of
+//! contexts, and directories. With that, the types of [`vm`](crate::vm) are those that the rest of the driver uses.
 
 use kernel::sync::{aref::ARef, Arc};
 use ouro_kernel::gem::Weak;
 
-use super::{image::Image, Bo, Object};
+use super::{pinning::Hidden, Bo, Object};
 use crate::vm::{self, population::Tenant};
 
 /// Who has a range of a space.
@@ -14,16 +14,16 @@ use crate::vm::{self, population::Tenant};
 pub(crate) enum Resident {
     /// A buffer object, which its address does not keep.
     Object(Weak<Bo>),
-    /// An image, which is kept as long as it has an address.
-    Image(Arc<Image>),
+    /// Something of the kernel's own, which is kept as long as it has an address.
+    Hidden(Arc<dyn Hidden>),
 }
 
 /// Who can be asked to make room.
 pub(crate) enum Victim {
     /// A buffer object.
     Object(ARef<Object>),
-    /// The image of a context.
-    Image(Arc<Image>),
+    /// The image of a context, or a directory.
+    Hidden(Arc<dyn Hidden>),
 }
 
 impl Tenant for Resident {
@@ -32,7 +32,7 @@ impl Tenant for Resident {
     fn upgrade(&self) -> Option<Victim> {
         match self {
             Resident::Object(object) => object.upgrade().map(Victim::Object),
-            Resident::Image(image) => Some(Victim::Image(image.clone())),
+            Resident::Hidden(hidden) => Some(Victim::Hidden(hidden.clone())),
         }
     }
 }

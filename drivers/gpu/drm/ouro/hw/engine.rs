@@ -141,10 +141,9 @@ pub struct EngineMemory {
     pub status: StatusPage,
     /// A page that flushes write to and nobody reads.
     pub scratch: GgttAddr,
-    /// The first slot of the directory, where the space is [`Translation::Aliasing`]: what
-    /// [`Layout::directory`] says, once more, since it is loaded when an engine starts.
+    /// The first slot of the global space's directory, where there is one: what [`Layout::directory`] says, once
+    /// more, since it is loaded when an engine starts.
     ///
-    /// [`Translation::Aliasing`]: crate::generation::Translation::Aliasing
     /// [`Layout::directory`]: crate::generation::Layout::directory
     pub directory: Option<GgttAddr>,
     /// What [`Topology::card`](crate::generation::Topology::card) says.
@@ -190,6 +189,12 @@ pub enum Switch {
 pub struct Emit<'a> {
     /// The context switch.
     pub switch: Switch,
+    /// The first slot of the directory to load before the batch, where the space is
+    /// [`Translation::PerContextDirectory`]; `None`: the one that the engine has is the right one, and no entry of
+    /// it was added since it was loaded.
+    ///
+    /// [`Translation::PerContextDirectory`]: crate::generation::Translation::PerContextDirectory
+    pub directory: Option<GgttAddr>,
     /// The kernel's commands that undo what other batches left ([`Engine::known_state`]), before a batch
     /// of user space on an engine that has some; `None` elsewhere. All of them, or those behind
     /// [`EngineDesc::private_dwords`].

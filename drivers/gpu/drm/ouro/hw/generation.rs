@@ -94,6 +94,18 @@ pub enum Translation {
         /// Alignment, in entries of the global table, of the slots that hold the directory.
         align: u32,
     },
+    /// By a directory of its own for each context, which a request loads on an engine with one ring where another one
+    /// is loaded ([`Emit::directory`](crate::engine::Emit::directory)). The global space has one too, as
+    /// [`Aliasing`](Self::Aliasing): the kernel's requests have that, and an engine that was started.
+    ///
+    /// Engines keep the entries that they have loaded: one that is added is seen by what loads the directory after
+    /// that, and none that is loaded may be taken away.
+    PerContextDirectory {
+        /// Entries of a directory, each for one page of entries.
+        directories: u32,
+        /// Alignment, in entries of the global table, of the slots that hold a directory.
+        align: u32,
+    },
     /// By a tree of its own for each context.
     PerContext {
         /// Bits of an address.
@@ -101,6 +113,25 @@ pub enum Translation {
         /// The format of its tables.
         tables: &'static dyn PageTable,
     },
+}
+
+impl Translation {
+    /// How many entries the global space's directory has, and to how many slots it is aligned, where there is one.
+    pub const fn directory(&self) -> Option<(u32, u32)> {
+        match *self {
+            Translation::Aliasing { directories, align }
+            | Translation::PerContextDirectory { directories, align } => Some((directories, align)),
+            Translation::Global | Translation::PerContext { .. } => None,
+        }
+    }
+
+    /// Whether each context has a space of its own.
+    pub const fn is_per_context(&self) -> bool {
+        matches!(
+            self,
+            Translation::PerContext { .. } | Translation::PerContextDirectory { .. }
+        )
+    }
 }
 
 /// How a chip mixes higher address bits into bit 6 of tiled surfaces.
@@ -235,7 +266,8 @@ impl Topology {
 pub struct Layout {
     /// The page behind every hole.
     pub scratch: Page,
-    /// The first slot of the global table that holds the directory, where [`Translation::Aliasing`].
+    /// The first slot of the global table that holds the global space's directory, where
+    /// [`Translation::directory`] says that there is one.
     pub directory: Option<GgttAddr>,
 }
 

@@ -61,6 +61,9 @@ pub(super) struct Piece {
 pub(super) struct Suspect {
     pub(super) seqno: Option<Seqno>,
     pub(super) batch: Option<u64>,
+    /// The first slot of the directory by which it is translated, as an address of the global table's space, where
+    /// requests load directories.
+    pub(super) directory: Option<u32>,
     /// Who has opened the file; nobody for the kernel's.
     pub(super) task: Option<Client>,
     pub(super) context: u64,
@@ -109,6 +112,7 @@ impl ErrorState {
         self.suspect = Some(Suspect {
             seqno: request.tracker.seqno(),
             batch: request.batch().map(|b| b.addr.0),
+            directory: context.and_then(|c| c.directory()).map(|(slot, _)| slot.0),
             task: context.and_then(|c| c.holder()).map(|h| *h.task()),
             context: context.map_or(0, |c| c.key().0),
             // This time is not counted yet.

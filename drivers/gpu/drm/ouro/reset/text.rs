@@ -118,6 +118,9 @@ fn head(out: &mut Out, state: &ErrorState, hardware: &Hardware) -> fmt::Result {
         Some(batch) => writeln!(out, "batch: 0x{batch:016x}")?,
         None => writeln!(out, "batch: none")?,
     }
+    if let Some(directory) = suspect.directory {
+        writeln!(out, "directory: 0x{directory:08x}")?;
+    }
     writeln!(out, "left out: {}", state.left_out)
 }
 

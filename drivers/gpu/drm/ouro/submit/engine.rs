@@ -17,8 +17,9 @@ use kernel::{
 };
 use ouro_hw::{
     engine::{PortKind, STREAM_DWORDS},
+    generation::Translation,
     ring::Commands,
-    types::Seqno,
+    types::{GgttAddr, Seqno},
 };
 use ouro_kernel::{fence, list::MemberList, pci::DmaDevice, time};
 
@@ -50,6 +51,8 @@ pub(crate) struct Engine {
     index: usize,
     /// Its own ring and status page. Where contexts are listed, the former is not used.
     pub(super) line: Arc<Line>,
+    /// The global space's directory, where requests load directories.
+    pub(super) directory: Option<GgttAddr>,
     /// What undoes the state that other batches left, where no context does.
     pub(super) null_state: Option<NullState>,
     pub(super) retirer: Arc<Retirer>,
@@ -63,6 +66,8 @@ pub(crate) struct Engine {
     completed: Atomic<u64>,
     pub(super) switches: Atomic<u64>,
     pub(super) port_writes: Atomic<u64>,
+    /// Directories that were loaded by requests.
+    pub(super) directory_loads: Atomic<u64>,
 }
 
 /// Whether completions interrupt.
@@ -109,6 +114,7 @@ pub(crate) struct Counts {
     pub(crate) switches: u64,
     pub(crate) lite_restores: u64,
     pub(crate) preemptions: u64,
+    pub(crate) directory_loads: u64,
 }
 
 impl Engine {
@@ -130,6 +136,10 @@ impl Engine {
             PortKind::Ring => Port::Ring(RingQueue::new(desc.ring_bytes)),
             PortKind::List { depth } => Port::Lists(Lists::new(depth, desc.events.ok_or(EINVAL)?)?),
         };
+        let directory = match hardware.topology().space {
+            Translation::PerContextDirectory { .. } => line.memory().directory,
+            _ => None,
+        };
         let null_state = match desc.known_dwords {
             0 => None,
             dwords => Some(NullState::new(hw, space, dma, dwords)?),
@@ -138,6 +148,7 @@ impl Engine {
             try_pin_init!(Self {
                 hw,
                 index,
+                directory,
                 line,
                 null_state,
                 retirer,
@@ -160,6 +171,7 @@ impl Engine {
                 completed: Atomic::new(0),
                 switches: Atomic::new(0),
                 port_writes: Atomic::new(0),
+                directory_loads: Atomic::new(0),
                 hardware,
             }? Error),
             GFP_KERNEL,
@@ -185,6 +197,7 @@ impl Engine {
             switches: self.switches.load(ordering::Relaxed) + lists.switches,
             lite_restores: lists.lite_restores,
             preemptions: lists.preemptions,
+            directory_loads: self.directory_loads.load(ordering::Relaxed),
         }
     }
 

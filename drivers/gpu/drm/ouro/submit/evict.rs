@@ -193,7 +193,7 @@ fn vacate(
     let victim = match space.occupant(addr, pages) {
         Occupant::Kept(Victim::Object(object)) => object,
         // One that is in use may stay so: an idle engine keeps the last one.
-        Occupant::Kept(Victim::Image(image)) => return Ok(image.evict()),
+        Occupant::Kept(Victim::Hidden(hidden)) => return Ok(hidden.evict()),
         Occupant::Leaving => return Err(Stop::Wait(None)),
         // It has gone since the address was wanted, or there is no room for tables.
         Occupant::Nobody if *vanished != 0 => {
@@ -281,8 +281,8 @@ fn evict(
         // At the end of the space the hand goes back to its start.
         let victim = match space.next_victim() {
             Some(Victim::Object(object)) => object,
-            Some(Victim::Image(image)) => {
-                if !image.take_used() && image.evict() {
+            Some(Victim::Hidden(hidden)) => {
+                if !hidden.take_used() && hidden.evict() {
                     return Ok(true);
                 }
                 continue;
@@ -346,8 +346,8 @@ pub(super) fn evict_one(gpu: &Executor) -> bool {
     for _ in 0..space.population().saturating_add(1).saturating_mul(2) {
         let victim = match space.next_victim() {
             Some(Victim::Object(object)) => object,
-            Some(Victim::Image(image)) => {
-                if !image.take_used() && image.evict() {
+            Some(Victim::Hidden(hidden)) => {
+                if !hidden.take_used() && hidden.evict() {
                     return true;
                 }
                 continue;
@@ -368,7 +368,7 @@ pub(super) fn evict_one(gpu: &Executor) -> bool {
     false
 }
 
-/// Takes the addresses of all objects and images that nobody uses or locks. Nothing is locked.
+/// Takes the addresses of all objects, images and directories that nobody uses or locks. Nothing is locked.
 pub(crate) fn evict_all(space: &Arc<Space>) {
     for _ in 0..space.population().saturating_add(1) {
         match space.next_victim() {
@@ -379,8 +379,8 @@ pub(crate) fn evict_all(space: &Arc<Space>) {
                     let _ = bind::unbind(&object, space);
                 }
             }
-            Some(Victim::Image(image)) => {
-                image.evict();
+            Some(Victim::Hidden(hidden)) => {
+                hidden.evict();
             }
             None => {}
         }

@@ -1,32 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! A context in use: its image keeps its address as long as a request needs it, or an engine holds it.
+//! A context in use: its image and its directory keep their addresses as long as a request needs them, or an engine
+//! holds them.
 
 use core::ops::Deref;
 use kernel::{prelude::*, sync::Arc};
+use ouro_core::port::Edition;
 use ouro_hw::types::GgttAddr;
 
 use super::Context;
-use crate::gem::image::Image;
+use crate::gem::{image::Image, root::Root};
 
-/// A context that a request runs in, or that an engine holds: its image stays where it is.
+/// A context that a request runs in, or that an engine holds: its image and its directory stay where they are.
 pub(crate) struct InUse {
     context: Arc<Context>,
     image: Option<Arc<Image>>,
+    root: Option<Arc<Root>>,
 }
 
 impl InUse {
-    /// A context, and its image if the engine wants one. Process context.
+    /// A context, its image if the engine wants one, and the directory of its space if that has one of its own.
+    /// Process context.
     ///
-    /// Errors: those of finding room for the image: `ENOSPC`, `ENOMEM`.
-    pub(crate) fn new(context: &Arc<Context>, image: Option<&Arc<Image>>) -> Result<Self> {
+    /// Errors: those of finding room for the two: `ENOSPC`, `ENOMEM`.
+    pub(crate) fn new(
+        context: &Arc<Context>,
+        image: Option<&Arc<Image>>,
+        root: Option<&Arc<Root>>,
+    ) -> Result<Self> {
+        let mut this = Self {
+            context: context.clone(),
+            image: None,
+            root: None,
+        };
         if let Some(image) = image {
             image.pin()?;
+            this.image = Some(image.clone());
         }
-        Ok(Self {
-            context: context.clone(),
-            image: image.cloned(),
-        })
+        if let Some(root) = root {
+            root.pin()?;
+            this.root = Some(root.clone());
+        }
+        Ok(this)
     }
 
     /// The context.
@@ -38,6 +53,12 @@ impl InUse {
     pub(crate) fn image(&self) -> Option<GgttAddr> {
         self.image.as_ref()?.address()
     }
+
+    /// Where the directory of its space is, and what an engine has to have loaded of it, if it has one of its own.
+    pub(crate) fn directory(&self) -> Option<(GgttAddr, Edition)> {
+        let root = self.root.as_ref()?;
+        Some((root.slot()?, root.edition()))
+    }
 }
 
 impl Clone for InUse {
@@ -45,9 +66,13 @@ impl Clone for InUse {
         if let Some(image) = &self.image {
             image.pin_again();
         }
+        if let Some(root) = &self.root {
+            root.pin_again();
+        }
         Self {
             context: self.context.clone(),
             image: self.image.clone(),
+            root: self.root.clone(),
         }
     }
 }
@@ -64,6 +89,9 @@ impl Drop for InUse {
     fn drop(&mut self) {
         if let Some(image) = &self.image {
             image.unpin();
+        }
+        if let Some(root) = &self.root {
+            root.unpin();
         }
     }
 }

@@ -11,7 +11,13 @@ use kernel::{
 };
 
 use super::Retirer;
-use crate::gem::{bind, Space, Victim};
+use crate::{
+    gem::{
+        bind,
+        root::{Owned, Root},
+        Space, Victim,
+    },
+};
 
 /// Empties a space that nobody will use any more.
 #[pin_data]
@@ -40,13 +46,19 @@ impl WorkItem for Emptying {
 
 /// A space of contexts.
 pub(crate) struct OwnSpace {
+    /// Where its directory is, where spaces have one in the global table.
+    root: Option<Owned>,
     emptying: Arc<Emptying>,
     retirer: Arc<Retirer>,
 }
 
 impl OwnSpace {
     /// Lets contexts share a space. Errors: `ENOMEM`.
-    pub(crate) fn new(space: Arc<Space>, retirer: &Arc<Retirer>) -> Result<Arc<Self>> {
+    pub(crate) fn new(
+        space: Arc<Space>,
+        root: Option<Owned>,
+        retirer: &Arc<Retirer>,
+    ) -> Result<Arc<Self>> {
         let emptying = Arc::pin_init(
             pin_init!(Emptying {
                 space,
@@ -55,6 +67,7 @@ impl OwnSpace {
             GFP_KERNEL,
         )?;
         let this = Self {
+            root,
             emptying,
             retirer: retirer.clone(),
         };
@@ -64,6 +77,11 @@ impl OwnSpace {
     /// Returns the space itself.
     pub(crate) fn space(&self) -> &Arc<Space> {
         &self.emptying.space
+    }
+
+    /// Returns the place of its directory, where spaces have one in the global table.
+    pub(super) fn root(&self) -> Option<&Arc<Root>> {
+        self.root.as_deref()
     }
 }
 

@@ -8,6 +8,7 @@ use kernel::{
     sync::{aref::ARef, Arc},
     time::{delay::fsleep, Delta},
 };
+use ouro_hw::generation::Translation;
 use ouro_kernel::{fence::Fence, time, wait::Interruptible};
 
 use super::{
@@ -23,7 +24,7 @@ use super::{
     request::{Awake, Work},
     Context, Engine, Executor,
 };
-use crate::gem::{image::Image, Space};
+use crate::gem::{image::Image, root::{Owned, Root}, Space};
 
 /// Milliseconds after which a client that has used up its quota looks whether that is still so.
 const QUOTA_LOOK_MS: u32 = 20;
@@ -48,10 +49,11 @@ impl Executor {
                     }
                 }
             }
-            return InUse::new(context, None);
+            return InUse::new(context, None, None);
         }
+        let root = self.root_of(context)?;
         if !self.has_images(engine) {
-            return InUse::new(context, None);
+            return InUse::new(context, None, root);
         }
         let image = match context.image() {
             Some(image) => image,
@@ -67,7 +69,7 @@ impl Executor {
                 )?
             }
         };
-        InUse::new(context, Some(image))
+        InUse::new(context, Some(image), root)
     }
 
     /// Whether the engine swaps images of contexts when it is told to in its ring.
@@ -119,15 +121,32 @@ impl Executor {
         Ok(())
     }
 
+    /// The place of the directory that an engine has to load for a context; `None`: the global space's.
+    fn root_of<'a>(&self, context: &'a Context) -> Result<Option<&'a Arc<Root>>> {
+        match self.has_own_space(context) {
+            true => Ok(self.own_space(context)?.root()),
+            false => Ok(None),
+        }
+    }
+
     /// Whether contexts have spaces of their own.
     pub(crate) fn has_own_spaces(&self) -> bool {
-        self.tables().is_some()
+        self.hardware().topology().space.is_per_context()
+    }
+
+    /// Whether this one has: where engines with one ring load spaces, the kernel's own contexts have the global one.
+    fn has_own_space(&self, context: &Context) -> bool {
+        match self.hardware().topology().space {
+            Translation::PerContext { .. } => true,
+            Translation::PerContextDirectory { .. } => context.holder().is_some(),
+            Translation::Global | Translation::Aliasing { .. } => false,
+        }
     }
 
     /// The space that a context's batches are in. Process context. Errors: `ENOSPC` if there is no room
     /// for its tables, `ENOMEM`.
     pub(crate) fn space_of<'a>(&'a self, context: &'a Context) -> Result<&'a Arc<Space>> {
-        if self.tables().is_none() {
+        if !self.has_own_space(context) {
             return Ok(self.space());
         }
         Ok(self.own_space(context)?.space())
@@ -144,9 +163,14 @@ impl Executor {
     /// Makes a space for contexts. Errors: `ENODEV` where they have none of their own, `ENOSPC` if there is
     /// no room for its tables, `ENOMEM`.
     pub(crate) fn new_space(&self) -> Result<Arc<OwnSpace>> {
-        let tables = self.tables().ok_or(ENODEV)?;
-        let space = Space::own(self.hardware().clone(), self.dma_device(), tables)?;
-        OwnSpace::new(space, self.retirer())
+        let space = Space::own(self.hardware().clone(), self.dma_device(), self.tables())?;
+        let root = match self.hardware().topology().space {
+            Translation::PerContextDirectory { .. } => {
+                Some(Owned::new(self.hardware(), self.space(), &space)?)
+            }
+            _ => None,
+        };
+        OwnSpace::new(space, root, self.retirer())
     }
 
     /// Runs a request of the kernel's own.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The global table, and the tables that repeat it where batches go through such.
+//! The global table, and the tables that repeat it where batches, or the kernel's own commands, go through such.
 //!
 //! Every entry is filled at all times: with the scratch page where nothing is mapped, since the GPU
 //! fetches ahead.
@@ -9,7 +9,7 @@ use kernel::{prelude::*, sync::Arc};
 use ouro_core::range::Want;
 use ouro_hw::{
     coherence::KernelUse,
-    generation::{Layout, Translation},
+    generation::Layout,
     types::{CacheLevel, DmaAddr, GgttAddr, MemoryKind, Page, PAGE_SIZE},
 };
 use ouro_kernel::{pages::DmaPages, pci::DmaDevice};
@@ -61,7 +61,7 @@ impl Global {
         };
         let mut tables = None;
         let mut directory = None;
-        if let Translation::Aliasing { directories, align } = topology.space {
+        if let Some((directories, align)) = topology.space.directory() {
             let kernel = hardware.kernel_mapping(KernelUse::Tables);
             let pages = DmaPages::new(dma, directories as usize, caching(kernel))?;
             let filled = topology.pages.entry(page) as u32;

@@ -4,6 +4,7 @@
 
 mod binding;
 mod bindings;
+mod directory;
 mod entries;
 mod global;
 mod levels;

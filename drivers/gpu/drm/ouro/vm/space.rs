@@ -5,14 +5,14 @@
 //! There is the global one, of which the kernel's own pages are a part: rings, status pages, context
 //! images. On chips with one space for all, batches are in it too, and where they go through tables of
 //! their own, those repeat the global one for everything that user space may reach ([`Reach`],
-//! [`Global`]). On others contexts have spaces of their own ([`Levels`]).
+//! [`Global`]). On others contexts have spaces of their own ([`Levels`], [`Directory`]).
 
 use kernel::{
     new_mutex,
     prelude::*,
-    sync::{Arc, Mutex},
+    sync::{atomic::Atomic, Arc, Mutex},
 };
-use ouro_core::range::Want;
+use ouro_core::{port::Edition, range::Want};
 use ouro_hw::{
     coherence::{KernelMapping, KernelUse},
     generation::{Layout, Translation},
@@ -22,6 +22,7 @@ use ouro_hw::{
 use ouro_kernel::pci::DmaDevice;
 
 use super::{
+    directory::Directory,
     global::Global,
     levels::Levels,
     population::{Departed, Entrance, Occupant, Population, Tenant},
@@ -128,23 +129,33 @@ impl Looks {
     }
 }
 
+/// Tables of a space's own.
+pub(super) enum Own<T: Tenant> {
+    /// A tree in the device's memory.
+    Levels(Levels),
+    /// A directory, and where it is in the global table, if it is there.
+    Directory(Directory, Option<(Arc<Space<T>>, GgttAddr)>),
+}
+
 /// What the lock protects.
-struct Inner<T> {
+pub(super) struct Inner<T: Tenant> {
     population: Population<T>,
     /// The tables, if they are its own.
-    levels: Option<Levels>,
+    pub(super) own: Option<Own<T>>,
 }
 
 /// An address space.
 #[pin_data]
 pub(crate) struct Space<T: Tenant> {
-    hardware: Arc<Hardware>,
+    pub(super) hardware: Arc<Hardware>,
     /// The tables, if it is the global one.
     global: Option<Global>,
     /// The format of entries.
     format: &'static dyn PageTable,
     #[pin]
-    inner: Mutex<Inner<T>>,
+    pub(super) inner: Mutex<Inner<T>>,
+    /// The number of its directory as it is now.
+    pub(super) edition: Atomic<u64>,
     pages: u64,
 }
 
@@ -235,27 +246,43 @@ impl<T: Tenant> Space<T> {
         let format = hardware.topology().pages;
         let inner = Inner {
             population,
-            levels: None,
+            own: None,
         };
         Self::with(hardware, Some(global), format, inner, entries)
     }
 
-    /// Makes a space for contexts, on a chip where they have their own. Errors: `ENOSPC` if there is no room
-    /// for its tables, `ENOMEM`, `ENODEV` on other chips.
+    /// Makes a space for contexts, on a chip where they have their own; `store` is for tables, where they are in the
+    /// device's memory. Errors: `ENOSPC` if there is no room for its tables, `ENOMEM`, `ENODEV` on other chips.
     pub(crate) fn own(
         hardware: Arc<Hardware>,
         dma: &Arc<DmaDevice>,
-        store: &Arc<TableStore>,
+        store: Option<&Arc<TableStore>>,
     ) -> Result<Arc<Self>> {
-        let Translation::PerContext { bits, tables } = hardware.topology().space else {
-            return Err(ENODEV);
-        };
-        let pages = 1u64 << (bits - PAGE_SIZE.ilog2() as u8);
-        let inner = Inner {
-            population: Population::new(0..pages)?,
-            levels: Some(Levels::new(store, dma, tables, bits)?),
-        };
-        Self::with(hardware, None, tables, inner, pages)
+        let topology = hardware.topology();
+        match topology.space {
+            Translation::PerContext { bits, tables } => {
+                let pages = 1u64 << (bits - PAGE_SIZE.ilog2() as u8);
+                let levels = Levels::new(store.ok_or(ENODEV)?, dma, tables, bits)?;
+                let inner = Inner {
+                    population: Population::new(0..pages)?,
+                    own: Some(Own::Levels(levels)),
+                };
+                Self::with(hardware, None, tables, inner, pages)
+            }
+            Translation::PerContextDirectory { directories, .. } => {
+                let format = topology.pages;
+                let reach = u64::from(directories) * u64::from(format.entries_per_table());
+                // To user space it is the global one: as large, and without what nobody gets there.
+                let pages = reach.min(topology.gtt_entries.into());
+                let directory = Directory::new(dma, format, directories)?;
+                let inner = Inner {
+                    population: Population::new(1..pages.saturating_sub(1))?,
+                    own: Some(Own::Directory(directory, None)),
+                };
+                Self::with(hardware, None, format, inner, pages)
+            }
+            Translation::Global | Translation::Aliasing { .. } => Err(ENODEV),
+        }
     }
 
     fn with(
@@ -271,6 +298,7 @@ impl<T: Tenant> Space<T> {
                 global,
                 format,
                 inner <- new_mutex!(inner, "ouro_space"),
+                edition: Atomic::new(Edition::GLOBAL.0),
                 pages,
             }? Error),
             GFP_KERNEL,
@@ -287,9 +315,19 @@ impl<T: Tenant> Space<T> {
         self.global.as_ref().map(|g| g.layout())
     }
 
-    /// The table at the top, of a space of contexts.
+    /// The table at the top, of a space of contexts, where that is in the device's memory.
     pub(crate) fn root(&self) -> Option<DmaAddr> {
-        self.inner.lock().levels.as_ref().map(|l| l.root())
+        match &self.inner.lock().own {
+            Some(Own::Levels(levels)) => Some(levels.root()),
+            Some(Own::Directory(..)) | None => None,
+        }
+    }
+
+    /// Writes a part of a directory to slots of the global table, which somebody has a [`Mapping`] of.
+    pub(super) fn write_slots(&self, first: u32, entries: impl Iterator<Item = u64>) {
+        if let Some(global) = &self.global {
+            global.write(&self.hardware, first, entries, Reach::Kernel);
+        }
     }
 
     /// Bytes of the whole space.
@@ -450,8 +488,11 @@ impl<T: Tenant> Space<T> {
         // Not while the lock is held: where the addresses come from is not known here.
         for entry in entries {
             let mut inner = self.inner.lock();
-            let levels = inner.levels.as_mut().ok_or(EINVAL)?;
-            levels.put(mapping.first + u64::from(mapping.filled), entry)?;
+            let page = mapping.first + u64::from(mapping.filled);
+            match inner.own.as_mut().ok_or(EINVAL)? {
+                Own::Levels(levels) => levels.put(page, entry)?,
+                Own::Directory(directory, at) => self.put(directory, at, page, entry)?,
+            }
             mapping.filled += 1;
         }
         Ok(())
@@ -489,8 +530,10 @@ impl<T: Tenant> Space<T> {
         if let Some(global) = &self.global {
             global.holes(&self.hardware, first as u32, filled, reach);
         }
-        if let Some(levels) = &mut inner.levels {
-            levels.clear(first, filled);
+        match &mut inner.own {
+            Some(Own::Levels(levels)) => levels.clear(first, filled),
+            Some(Own::Directory(directory, _)) => directory.clear(first, filled),
+            None => {}
         }
         self.hardware.gtt_written();
         inner.population.give(first, count)

@@ -105,6 +105,7 @@ impl Bench {
         let request = Emit {
             switch: Switch::Stay,
             known: None,
+            directory: None,
             batch: work.batch.map(|addr| Batch {
                 addr: GpuAddr(addr),
                 len: 0,

@@ -126,18 +126,18 @@ impl Search {
         }
     }
 
-    /// Moves objects and images in a stretch away. False: some stay, or there are none.
+    /// Moves objects, images and directories in a stretch away. False: some stay, or there are none.
     fn clear(&mut self, gpu: &BoDevice, at: u32, pages: u32) -> bool {
         let start = GpuAddr(u64::from(at) * u64::from(PAGE_SIZE));
         let mut moved = false;
         while let Occupant::Kept(victim) = gpu.space().occupant(start, pages.into()) {
             let object = match victim {
                 Victim::Object(object) => object,
-                Victim::Image(image) if image.evict() => {
+                Victim::Hidden(hidden) if hidden.evict() => {
                     moved = true;
                     continue;
                 }
-                Victim::Image(_) => return false,
+                Victim::Hidden(_) => return false,
             };
             let Some(locked) = object.resv().try_lock() else {
                 return false;

@@ -197,6 +197,7 @@ mod tests {
         let r = Emit {
             switch: Switch::Stay,
             known: None,
+            directory: None,
             batch,
             inline: &[],
             seqno: Seqno(0x1234),
@@ -295,6 +296,7 @@ mod tests {
             let r = Emit {
                 switch: Switch::Stay,
                 known: None,
+                directory: None,
                 batch: batch.map(|addr| Batch { addr: GpuAddr(addr >> 14), ..BATCH }),
                 inline: &inline,
                 seqno: Seqno(seqno),

@@ -43,6 +43,7 @@ const STORES: usize = 8;
 /// The render engine's requests.
 pub(super) static RENDER: Recipe = Recipe {
     invalidate: drop_render,
+    load: None,
     switch,
     finish: finish_render,
     dwords: (15 + 4 + 15 + 3 * STORES + 5 + Recipe::AROUND).next_multiple_of(2),
@@ -50,6 +51,7 @@ pub(super) static RENDER: Recipe = Recipe {
 /// The blitter's.
 pub(super) static BLITTER: Recipe = Recipe {
     invalidate: drop_blitter,
+    load: None,
     switch: no_switch,
     finish: finish_other,
     dwords: OTHER_DWORDS,
@@ -57,6 +59,7 @@ pub(super) static BLITTER: Recipe = Recipe {
 /// The video engine's.
 pub(super) static VIDEO: Recipe = Recipe {
     invalidate: drop_video,
+    load: None,
     switch: no_switch,
     finish: finish_other,
     dwords: OTHER_DWORDS,
@@ -213,6 +216,7 @@ mod tests {
                 },
                 batch: Some(USER_BATCH),
                 known: None,
+                directory: None,
                 inline: &[],
                 seqno: Seqno(0x1234),
             },
@@ -251,6 +255,7 @@ mod tests {
                 switch: Switch::Stay,
                 batch: Some(USER_BATCH),
                 known: None,
+                directory: None,
                 inline: &[],
                 seqno: Seqno(7),
             },
@@ -275,6 +280,7 @@ mod tests {
             switch: Switch::Stay,
             batch: Some(USER_BATCH),
             known: None,
+            directory: None,
             inline: &[],
             seqno: Seqno(7),
         };
@@ -296,6 +302,7 @@ mod tests {
                         ..USER_BATCH
                     }),
                     known: None,
+                    directory: None,
                     inline: &[],
                     seqno: Seqno(7),
                 },
@@ -316,6 +323,7 @@ mod tests {
                 },
                 batch: None,
                 known: None,
+                directory: None,
                 inline: &[0x6904_0000, 0x1100_0001, 0x2120, 0x0021_0000],
                 seqno: Seqno(7),
             },
@@ -342,6 +350,7 @@ mod tests {
             switch: Switch::Stay,
             batch: Some(USER_BATCH),
             known: None,
+            directory: None,
             inline: &[],
             seqno: Seqno(7),
         };
@@ -366,6 +375,7 @@ mod tests {
                 ..USER_BATCH
             }),
             known: None,
+            directory: None,
             inline: &[],
             seqno: Seqno(7),
         };
@@ -379,6 +389,24 @@ mod tests {
 
     fn kinds() -> impl Strategy<Value = Kind> {
         prop_oneof![Just(Kind::Render), Just(Kind::Blitter), Just(Kind::Video)]
+    }
+
+    #[test]
+    fn no_request_loads_a_directory() {
+        // §2.3.4: there is one, which engines are started with.
+        let r = Emit {
+            switch: Switch::Stay,
+            directory: Some(GgttAddr(0x0040_0000)),
+            known: None,
+            batch: None,
+            inline: &[],
+            seqno: Seqno(1),
+        };
+        for recipe in [&RENDER, &BLITTER, &VIDEO] {
+            let mut buf = [0; 256];
+            let mut out = Commands::new(&mut buf);
+            assert_eq!(request(recipe, &r, &MEM, &mut out), Err(Overflow));
+        }
     }
 
     proptest! {
@@ -399,6 +427,7 @@ mod tests {
                 }),
                 batch: batch.then_some(USER_BATCH),
                 known: None,
+                directory: None,
                 inline: &inline,
                 seqno: Seqno(seqno),
             };
@@ -425,6 +454,7 @@ mod tests {
                 switch: Switch::Stay,
                 batch: Some(USER_BATCH),
                 known: None,
+                directory: None,
                 inline: &[],
                 seqno: Seqno(1),
             };

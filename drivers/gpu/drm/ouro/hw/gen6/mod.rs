@@ -43,6 +43,7 @@ pub static GEN6: Processor = Processor {
         // A batch without privilege is confined by the chip (§5.3.7.6, G-44).
         context_bytes: context::detect,
         directory_behind_iommu: false,
+        own_directories: false,
         way: |_| 0,
     },
     display: &display::PIPES,

@@ -5,6 +5,9 @@
 //! render                                     video, blitter
 //!   PIPE_CONTROL  stall                        MI_FLUSH_DW   drop TLB (and video caches)
 //!   PIPE_CONTROL  drop TLB and read caches
+//!   MI_LOAD_REGISTER_IMM  groups, directory    MI_LOAD_REGISTER_IMM  groups, directory
+//!   MI_STORE_REGISTER_MEM directory            MI_STORE_REGISTER_MEM directory
+//!   PIPE_CONTROL  both once more               MI_FLUSH_DW   drop TLB once more
 //!   MI_ARB_ON_OFF, MI_NOOP, MI_SET_CONTEXT,    -
 //!     MI_NOOP, MI_ARB_ON_OFF
 //!   the kernel's own commands                  the kernel's own commands
@@ -20,8 +23,14 @@
 //! (`WaProgramMiArbOnOffAroundMiSetContext`). On the engines without a 3D pipeline the interrupt may overtake the
 //! number, unless it is stored again and again and a flush stands behind that (V-10, UW42). Translations are dropped
 //! by a command with a store only (VCS §1.2.7), whose address has bit 5 clear (an erratum, VCS-066).
+//!
+//! The directory is loaded where another one is, or where it has got entries since (VCS-004): see
+//! [`emit_directory`].
 
-use super::regs::SO_WRITE_OFFSET;
+use super::{
+    regs::{Base, SO_WRITE_OFFSET},
+    translation::{emit_directory, LOAD_DWORDS},
+};
 use crate::{
     engine::{EngineMemory, Switch},
     intel::{
@@ -44,13 +53,15 @@ const STORES: usize = 32;
 /// The render engine's requests.
 pub(super) static RENDER: Recipe = Recipe {
     invalidate: drop_render,
+    load: Some(|slot, mem, out| emit_directory(Base::RENDER, slot, mem, out)),
     switch,
     finish: finish_render,
-    dwords: (8 + 6 + 4 + Recipe::AROUND).next_multiple_of(2),
+    dwords: (8 + LOAD_DWORDS + 8 + 6 + 4 + Recipe::AROUND).next_multiple_of(2),
 };
 /// The blitter's.
 pub(super) static BLITTER: Recipe = Recipe {
     invalidate: |mem, out| out.put(&Flush::dropping(false, mem.scratch).encode()),
+    load: Some(|slot, mem, out| emit_directory(Base::BLITTER, slot, mem, out)),
     switch: no_switch,
     finish: finish_other,
     dwords: OTHER_DWORDS,
@@ -58,12 +69,14 @@ pub(super) static BLITTER: Recipe = Recipe {
 /// The video engine's.
 pub(super) static VIDEO: Recipe = Recipe {
     invalidate: |mem, out| out.put(&Flush::dropping(true, mem.scratch).encode()),
+    load: Some(|slot, mem, out| emit_directory(Base::VIDEO, slot, mem, out)),
     switch: no_switch,
     finish: finish_other,
     dwords: OTHER_DWORDS,
 };
 /// Dwords of the engines without a 3D pipeline.
-const OTHER_DWORDS: usize = (4 + 4 + 3 * STORES + 4 + Recipe::AROUND).next_multiple_of(2);
+const OTHER_DWORDS: usize =
+    (4 + LOAD_DWORDS + 4 + 4 + 3 * STORES + 4 + Recipe::AROUND).next_multiple_of(2);
 
 fn drop_render(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
     out.put(
@@ -169,6 +182,7 @@ mod tests {
             privilege: Privilege::User,
         }),
         known: None,
+        directory: None,
         inline: &[],
         seqno: Seqno(0x1234),
     };
@@ -211,6 +225,69 @@ mod tests {
         };
         assert_eq!(emitted(&RENDER, &fresh)[11], 0x0100_0109);
         assert_eq!(emitted(&RENDER, &STAY).len(), 16);
+    }
+
+    /// Slot 400h: (400h x 4) << 10, as V-05 has it.
+    const DIRECTORY: Option<GgttAddr> = Some(GgttAddr(0x0040_0000));
+
+    #[test]
+    fn render_loads_a_directory_before_a_context() {
+        let switch = Switch::To {
+            image: GgttAddr(0x0100_0000),
+            saved: true,
+        };
+        #[rustfmt::skip]
+        let expected: &[u32] = &[
+            0x7a00_0002, 0x0010_0002, 0, 0,
+            0x7a00_0002, 0x0115_4c1c, 0x0003_0000, 0,
+            // VCS-004, VCS-040, V-05: PP_DCLV, then PP_DIR_BASE; length 2n - 1.
+            0x1100_0003, 0x2220, 0xffff_ffff, 0x2228, 0x0040_0000,
+            // VCS §1.2.11: bit 22 is the global table.
+            0x1240_0001, 0x2228, 0x0003_0000,
+            // Translations of the directory before.
+            0x7a00_0002, 0x0010_0002, 0, 0,
+            0x7a00_0002, 0x0115_4c1c, 0x0003_0000, 0,
+            0x0400_0000, 0, 0x0c00_0000, 0x0100_010c, 0, 0x0400_0001,
+            0x1880_0100, 0x0040_0000,
+            0x7a00_0002, 0x0110_50a1, 0x0002_0100, 0x1234,
+            0x0100_0000, 0,
+        ];
+        let request = Emit {
+            switch,
+            directory: DIRECTORY,
+            ..STAY
+        };
+        assert_eq!(emitted(&RENDER, &request), expected);
+        assert_eq!(expected.len(), RENDER.dwords);
+    }
+
+    #[test]
+    fn others_load_a_directory_of_their_own_engine() {
+        // VCS-002: the video engine's registers are 10000h further than the render engine's, the blitter's 20000h.
+        for (recipe, drop, base) in [
+            (&BLITTER, 0x1304_4002, 0x2_2000),
+            (&VIDEO, 0x1304_4082, 0x1_2000),
+        ] {
+            #[rustfmt::skip]
+            let expected = [
+                drop, 0x0003_0004, 0, 0,
+                0x1100_0003, base + 0x220, 0xffff_ffff, base + 0x228, 0x0040_0000,
+                0x1240_0001, base + 0x228, 0x0003_0000,
+                drop, 0x0003_0004, 0, 0,
+                0x1880_0100, 0x0040_0000,
+            ];
+            let request = Emit {
+                directory: DIRECTORY,
+                ..STAY
+            };
+            let all = emitted(recipe, &request);
+            assert_eq!(all[..expected.len()], expected);
+            assert_eq!(all.len(), recipe.dwords);
+            // Nothing of it where the directory stays.
+            let stay = emitted(recipe, &STAY);
+            assert_eq!(all.len() - stay.len(), 12);
+            assert!(!stay.contains(&(base + 0x228)));
+        }
     }
 
     #[test]
@@ -269,6 +346,7 @@ mod tests {
             inline in 0usize..40,
             batch: bool,
             context: Option<bool>,
+            load: bool,
         ) {
             let recipe = [&RENDER, &BLITTER, &VIDEO][kind];
             let r = Emit {
@@ -278,11 +356,12 @@ mod tests {
                 }),
                 batch: STAY.batch.filter(|_| batch),
                 inline: &[0; 40][..inline],
+                directory: DIRECTORY.filter(|_| load),
                 ..STAY
             };
             let all = emitted(recipe, &r);
             prop_assert_eq!(all.len() % 2, 0);
-            prop_assert!(all.len() <= inline + [22, 112, 112][kind]);
+            prop_assert!(all.len() <= inline + [38, 124, 124][kind]);
         }
     }
 
@@ -290,7 +369,7 @@ mod tests {
     fn the_bounds_are_even() {
         assert_eq!(
             [RENDER.dwords, BLITTER.dwords, VIDEO.dwords],
-            [22, 112, 112]
+            [38, 124, 124]
         );
     }
 }

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Switching translation on: each engine has a mode of its own (VCS-003 to VCS-007, V-05, V-24).
+//! Switching translation on: each engine has a mode of its own (VCS-003 to VCS-007, V-05, V-24); and loading another
+//! directory in a request.
 
 use super::regs::{
     masked, Base, GAC_ECO_BITS, GAC_ECO_BITS_64_BYTES, GAM_ECOCHK, GAM_ECOCHK_GFDT, GAM_ECOCHK_LLC,
-    MODE, MODE_PPGTT,
+    MODE, MODE_PPGTT, PP_DIR_BASE, PP_DIR_DCLV,
 };
 use crate::{
-    intel::{processor::translation, ring::fixes::Fix},
+    engine::EngineMemory,
+    intel::{
+        mi::{LoadRegisters, StoreRegister},
+        processor::translation,
+        pte,
+        ring::{fixes::Fix, golden},
+    },
     io::Hw,
+    ring::{Commands, Overflow},
     types::GgttAddr,
 };
 
@@ -21,6 +29,30 @@ pub(super) const SETTINGS: &[Fix] = &[
 pub(super) fn load_directory(hw: &Hw<'_>, engine: Base, slot: GgttAddr) {
     translation::load_directory(hw, engine, slot);
     hw.regs.write32(engine.at(MODE), masked(MODE_PPGTT, 0));
+}
+
+/// Dwords of [`emit_directory`].
+pub(super) const LOAD_DWORDS: usize = 5 + 3;
+
+/// Loads a directory when the parser gets there: all groups, then the base, which loads them (VCS-004, VCS-040). The
+/// upstream driver stores the base after that, so that the parser goes on only when it is loaded.
+pub(super) fn emit_directory(
+    engine: Base,
+    slot: GgttAddr,
+    mem: &EngineMemory,
+    out: &mut Commands<'_>,
+) -> Result<(), Overflow> {
+    let base = engine.at(PP_DIR_BASE);
+    let load = LoadRegisters([
+        (engine.at(PP_DIR_DCLV), translation::ALL_GROUPS),
+        (base, pte::directory_base(slot)),
+    ]);
+    golden::registers(out, load)?;
+    let store = StoreRegister {
+        offset: base,
+        at: mem.scratch,
+    };
+    out.put(&store.encode())
 }
 
 #[cfg(test)]

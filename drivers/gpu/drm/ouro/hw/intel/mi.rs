@@ -110,6 +110,29 @@ impl<const N: usize> LoadRegisters<N> {
     }
 }
 
+/// `MI_STORE_REGISTER_MEM`: stores a register in the global table's space (VCS §1.2.11).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct StoreRegister {
+    /// The register's offset.
+    pub(crate) offset: u32,
+    /// Where it goes: a dword.
+    pub(crate) at: GgttAddr,
+}
+
+impl StoreRegister {
+    /// Bit 22: the address is one of the global table.
+    const GLOBAL: u32 = 1 << 22;
+
+    /// The dwords.
+    pub(crate) const fn encode(self) -> [u32; 3] {
+        [
+            mi(0x24, 3) | Self::GLOBAL,
+            self.offset & 0x7f_fffc,
+            self.at.0 & 0xffff_fffc,
+        ]
+    }
+}
+
 /// `MI_STORE_DATA_INDEX`: stores a dword in the status page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct StoreStatus {

@@ -137,6 +137,7 @@ mod tests {
     const REQUEST: Emit<'_> = Emit {
         switch: Switch::Stay,
         known: Some(batch(0x0010_0000, 0x400)),
+        directory: None,
         batch: Some(batch(0x8123_4000, 64)),
         inline: &[],
         seqno: Seqno(0x1234),

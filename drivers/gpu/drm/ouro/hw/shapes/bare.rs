@@ -321,6 +321,7 @@ impl<'a> Core<'a> {
         let request = Emit {
             switch: Switch::Stay,
             known: Some(self.known),
+            directory: None,
             batch: Some(kernels(shadow, len)),
             inline: &[],
             seqno: self.seqno,

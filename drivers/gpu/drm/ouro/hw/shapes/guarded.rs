@@ -235,6 +235,7 @@ impl Core {
         let request = Emit {
             switch: Switch::Stay,
             known: None,
+            directory: None,
             batch: Some(batch),
             inline: &[],
             seqno: Seqno(1),

@@ -393,6 +393,7 @@ impl<'a> Core<'a> {
         let request = Emit {
             switch: crate::engine::Switch::Stay,
             known: None,
+            directory: None,
             batch: None,
             inline,
             seqno: client.seqno,

@@ -548,6 +548,7 @@ fn emit(
             // The engine switches by itself.
             switch: Switch::Stay,
             known: None,
+            directory: None,
             batch,
             inline,
             seqno,

@@ -12,10 +12,11 @@ use kernel::{
     prelude::*,
     sync::atomic::ordering,
 };
-use ouro_core::port::{ContextKey, RingPort};
+use ouro_core::port::{ContextKey, Edition, RingPort};
 use ouro_hw::{
     engine::{Batch, Emit, Submission, Switch, COPY_DWORDS, STREAM_DWORDS},
     ring::Commands,
+    types::GgttAddr,
 };
 use ouro_kernel::{mmio, time};
 
@@ -34,7 +35,7 @@ pub(in crate::submit) struct RingQueue {
     pub(in crate::submit) ready: List<Request>,
     /// Emitted, in order.
     pub(in crate::submit) flight: List<Request>,
-    /// The context whose image the engine holds when all that was emitted has run.
+    /// The context whose image, or whose directory, the engine holds when all that was emitted has run.
     pub(in crate::submit) loaded: Option<InUse>,
 }
 
@@ -197,6 +198,16 @@ impl Engine {
         request.work
     }
 
+    /// The directory that a request needs, where requests load them: its context's own, or the global space's. `None`:
+    /// whatever is loaded, as it reaches nothing by it.
+    fn directory_of(&self, request: &Request) -> Option<(GgttAddr, Edition)> {
+        let global = (self.directory?, Edition::GLOBAL);
+        match &request.context {
+            Some(context) => Some(context.directory().unwrap_or(global)),
+            None => matches!(request.work, Work::Copy(_) | Work::Fill(_)).then_some(global),
+        }
+    }
+
     fn emit_with(
         &self,
         queue: &mut RingQueue,
@@ -205,18 +216,20 @@ impl Engine {
         inline: &[u32],
         buffer: &mut [u32],
     ) -> Option<ouro_hw::RingOffset> {
-        let context = request.context.as_ref().filter(|_| self.hw.desc().contexts);
+        let contexts = self.hw.desc().contexts;
+        let directory = self.directory_of(request);
+        let context = request.context.as_ref();
+        let held = context.filter(|_| contexts || directory.is_some());
         let key = match &self.null_state {
             // Of other requests than batches nothing is left behind.
             Some(_) => batch.map(|_| {
-                let client = request.context.as_ref();
-                client.map_or(ContextKey::KERNEL, |c| c.key())
+                context.map_or(ContextKey::KERNEL, |c| c.key())
             }),
-            None => context.map(|c| c.key()),
+            None => held.map(|c| c.key()),
         };
         let other = queue.port.needs_switch(key);
         let switch = match context {
-            Some(context) if other => Switch::To {
+            Some(context) if contexts && other => Switch::To {
                 image: context.image()?,
                 saved: context.is_saved(),
             },
@@ -226,8 +239,11 @@ impl Engine {
         let known = self.null_state.as_ref().filter(|_| batch.is_some());
         let mut commands = Commands::new(buffer);
         let seqno = queue.port.next_seqno();
+        // Of another context always, so that what is emitted again replaces what it has replaced before.
+        let load = directory.filter(|(_, now)| other || queue.port.needs_load(Some(*now)));
         let emit = Emit {
             switch,
+            directory: load.map(|(slot, _)| slot),
             known: known.map(|k| if other { k.first } else { k.again }),
             batch,
             inline,
@@ -244,14 +260,20 @@ impl Engine {
         emitted.tail = placed.slot.tail;
         emitted.at = time::monotonic_ns();
         if switch != Switch::Stay {
-            if let Some(context) = context {
+            if let Some(context) = held {
                 // Whatever switches away from it saves it.
                 context.set_saved();
             }
             self.switches.fetch_add(1, ordering::Relaxed);
+        }
+        if let Some((_, edition)) = load {
+            queue.port.loads(edition);
+            self.directory_loads.fetch_add(1, ordering::Relaxed);
+        }
+        if let (true, Some(now)) = (switch != Switch::Stay || load.is_some(), held) {
             // A request that is emitted again follows the same ones as the first time, or none: what
             // it keeps is not let go of here.
-            if let Some(before) = core::mem::replace(&mut queue.loaded, context.cloned()) {
+            if let Some(before) = queue.loaded.replace(now.clone()) {
                 emitted.replaced = Some(before);
             }
         }

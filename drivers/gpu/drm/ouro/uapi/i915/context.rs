@@ -132,9 +132,9 @@ enum Age {
     InUse,
 }
 
-/// Errors: `ENODEV` on chips where there is one address space, and it is nobody's own.
+/// Errors: `ENODEV` on chips where user space has nothing to say about address spaces.
 fn require_own_spaces(client: &File) -> Result {
-    if client.gpu().has_own_spaces() {
+    if client.gpu().shares_spaces() {
         Ok(())
     } else {
         Err(ENODEV)
@@ -143,7 +143,7 @@ fn require_own_spaces(client: &File) -> Result {
 
 /// `GEM_VM_CREATE` creates an address space that contexts can share.
 ///
-/// Errors: `ENODEV` where there is one address space, whatever else is wrong; `EINVAL` for a flag
+/// Errors: `ENODEV` where contexts do not share address spaces, whatever else is wrong; `EINVAL` for a flag
 /// or any extension; `EFAULT`; `ENOSPC` for too many numbers of the file, or without room for the
 /// tables.
 pub(super) fn vm_create(

@@ -40,7 +40,8 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         abi::I915_PARAM_HAS_LLC => topology.coherence.is_llc().into(),
         abi::I915_PARAM_HAS_ALIASING_PPGTT => match topology.space {
             Translation::Global => 0,
-            Translation::Aliasing { .. } => 1,
+            // That contexts have their own is not told: what user space could do with that, it may not here.
+            Translation::Aliasing { .. } | Translation::PerContextDirectory { .. } => 1,
             Translation::PerContext { bits, .. } => {
                 if bits > 32 {
                     3

@@ -31,6 +31,8 @@ pub(crate) struct Parts {
     pub(crate) context_bytes: fn(&Hw<'_>) -> Option<u32>,
     /// Whether the directory works although an IOMMU translates what it says.
     pub(crate) directory_behind_iommu: bool,
+    /// Whether each context has a directory of its own, which its requests load.
+    pub(crate) own_directories: bool,
     /// The number of the way in which the device is woken, from 1 on; 0 where there is only one.
     pub(crate) way: fn(&Hw<'_>) -> u8,
 }
@@ -70,9 +72,10 @@ pub(super) fn probe(hw: &Hw<'_>, parts: &Parts) -> Result<Topology, DeviceError>
     let space = if hw.platform.iommu() && !parts.directory_behind_iommu {
         Translation::Global
     } else {
-        Translation::Aliasing {
-            directories: pte::DIRECTORY_ENTRIES,
-            align: pte::DIRECTORY_ALIGN,
+        let (directories, align) = (pte::DIRECTORY_ENTRIES, pte::DIRECTORY_ALIGN);
+        match parts.own_directories {
+            true => Translation::PerContextDirectory { directories, align },
+            false => Translation::Aliasing { directories, align },
         }
     };
     Ok(Topology {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Loading a directory, and making changes of tables seen (SNB PRM V1P2 §2.2 to §2.3, G-18 to G-20).
 //!
-//! The directory is aliasing: it maps every address to what the global table maps it to, since the
-//! engines' caches of translations cannot tell the two apart (§2.3.4). One directory serves all
-//! contexts, so no request changes it; it is loaded when an engine is started.
+//! The global space's directory is loaded when an engine is started. It is aliasing: it maps every address to what the
+//! global table maps it to, since the engines' caches of translations cannot tell the two apart (§2.3.4). On Sandy
+//! Bridge it serves all contexts, so no request changes it; on Ivy Bridge contexts have directories of their own.
 
 use super::gt_regs as gt_reg;
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// All groups of directory entries are loaded (§2.3, G-20).
-const ALL_GROUPS: u32 = u32::MAX;
+pub(crate) const ALL_GROUPS: u32 = u32::MAX;
 
 /// Loads an engine's directory (G-20). Its ring is stopped: the entries are cached (§2.3.1).
 pub(crate) fn load_directory(hw: &Hw<'_>, engine: Base, slot: GgttAddr) {

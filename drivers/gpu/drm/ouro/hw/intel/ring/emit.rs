@@ -3,6 +3,7 @@
 //!
 //! ```text
 //!   drop what may be cached of tables and memory        the recipe
+//!   load another directory, drop once more              the recipe, where contexts have their own
 //!   load another context, where the engine has them     the recipe
 //!   the kernel's own commands
 //!   MI_BATCH_BUFFER_START
@@ -20,10 +21,16 @@ use crate::{
     types::{GgttAddr, Seqno},
 };
 
+/// Loads the directory whose first slot is given.
+pub(crate) type Load = fn(GgttAddr, &EngineMemory, &mut Commands<'_>) -> Result<(), Overflow>;
+
 /// How the engines of a chip do what a request needs around its batch: where they differ.
 pub(crate) struct Recipe {
     /// Drops what the engine may have cached of memory that others changed, and its translations.
     pub(crate) invalidate: fn(&EngineMemory, &mut Commands<'_>) -> Result<(), Overflow>,
+    /// Loads another directory, where requests do; the engine is idle, and what it has cached of tables is dropped
+    /// after it.
+    pub(crate) load: Option<Load>,
     /// Loads another context; nothing on an engine without contexts.
     pub(crate) switch: fn(Switch, &mut Commands<'_>) -> Result<(), Overflow>,
     /// Flushes, and stores the number where the status page has it, so that whoever sees it sees the data.
@@ -55,6 +62,11 @@ pub(crate) fn request(
     out: &mut Commands<'_>,
 ) -> Result<(), Overflow> {
     (recipe.invalidate)(mem, out)?;
+    if let Some(slot) = request.directory {
+        recipe.load.ok_or(Overflow)?(slot, mem, out)?;
+        // Translations do not say which directory they are of.
+        (recipe.invalidate)(mem, out)?;
+    }
     (recipe.switch)(request.switch, out)?;
     out.put(request.inline)?;
     if let Some(batch) = request.batch {
