@@ -6,6 +6,7 @@ use ouro_hw::{
     engine::{Privilege, Switch},
     generation::{ResetScope, Translation},
     ring::Commands,
+    types::{CacheLevel, DmaAddr, GgttAddr, MemoryKind, Page, PAGE_SIZE},
 };
 
 /// `MI_BATCH_BUFFER_END` (VCS §1.2.4).
@@ -61,7 +62,10 @@ fn register(m: &mut Machine, offset: u32) -> u32 {
 fn all_chips_come_up_and_work() {
     for chip in ouro_hw::chips::of("gen7") {
         let mut m = Machine::new(&setup(chip.device));
-        assert!(matches!(m.topo.space, Translation::Aliasing { .. }));
+        assert!(matches!(
+            m.topo.space,
+            Translation::PerContextDirectory { .. }
+        ));
         assert_eq!(m.topo.fences.map(|f| f.count()), Some(32));
         every_engine_works(&mut m);
         lawful(&m);
@@ -74,7 +78,10 @@ fn behind_an_iommu_there_is_a_directory_all_the_same() {
         iommu: true,
         ..setup(0x0162)
     });
-    assert!(matches!(m.topo.space, Translation::Aliasing { .. }));
+    assert!(matches!(
+        m.topo.space,
+        Translation::PerContextDirectory { .. }
+    ));
     every_engine_works(&mut m);
     lawful(&m);
 }
@@ -185,6 +192,118 @@ fn sleep_and_wake() {
             .wake(&m.windows.hw(), &mut m.gt, &m.time)
             .unwrap();
         every_engine_works(&mut m);
+    }
+    lawful(&m);
+}
+
+/// A space of its own: a directory in the global table's slots, and tables behind it.
+struct Space {
+    slot: GgttAddr,
+    tables: Vec<u64>,
+}
+
+impl Space {
+    /// The `n`-th, with scratch everywhere.
+    fn new(m: &mut Machine, n: u32) -> Self {
+        let first = m.layout.directory.expect("it has one").page() - 512 * (n + 1);
+        let scratch = m.topo.pages.entry(m.layout.scratch) as u32;
+        let hole = m.alloc(1);
+        m.memory.put_dwords(hole.bus, &[scratch; 1024]).unwrap();
+        let mut this = Self {
+            slot: GgttAddr(first * PAGE_SIZE),
+            tables: vec![hole.bus; 512],
+        };
+        for index in 0..512 {
+            this.put_table(m, index, hole.bus);
+        }
+        this
+    }
+
+    fn put_table(&mut self, m: &mut Machine, index: usize, bus: u64) {
+        self.tables[index] = bus;
+        let entry = m.topo.pages.directory_entry(DmaAddr(bus)).unwrap();
+        let slot = self.slot.page() + index as u32;
+        m.hw().gtt.write32(slot * 4, entry as u32);
+        m.chip.generation.gtt_flush(&m.hw());
+    }
+
+    /// Maps a page of new memory, and returns where that is; a table is made for it if there is none.
+    fn map(&mut self, m: &mut Machine, addr: u32) -> u64 {
+        let index = (addr >> 22) as usize;
+        if self.tables[index] == self.tables[511] {
+            let table = m.alloc(1);
+            let scratch = m.topo.pages.entry(m.layout.scratch) as u32;
+            m.memory.put_dwords(table.bus, &[scratch; 1024]).unwrap();
+            self.put_table(m, index, table.bus);
+        }
+        let page = m.alloc(1).bus;
+        let entry = m.topo.pages.entry(Page {
+            addr: DmaAddr(page),
+            memory: MemoryKind::System,
+            cache: CacheLevel::Coherent,
+        });
+        let at = self.tables[index] + u64::from(addr >> 12 & 0x3ff) * 4;
+        m.memory.put_dwords(at, &[entry as u32]).unwrap();
+        page
+    }
+}
+
+#[test]
+fn a_request_loads_the_directory_of_its_space() {
+    // §5.3 row 8 of the plan: the same addresses, each its own bytes.
+    const BATCH: u32 = 0x0100_0000;
+    const TARGET: u32 = 0x0800_0000;
+    let mut m = machine();
+    let mut spaces = Vec::new();
+    for n in 0..4 {
+        let mut space = Space::new(&mut m, n);
+        let batch = space.map(&mut m, BATCH);
+        let target = space.map(&mut m, TARGET);
+        let words = [STORE, 0, TARGET + 8, 0x1230 + n, END, 0];
+        m.memory.put_dwords(batch, &words).unwrap();
+        spaces.push((space.slot, target));
+    }
+    for engine in [RCS, BCS, VCS] {
+        for _ in 0..2 {
+            for (slot, _) in &spaces {
+                m.load = Some(*slot);
+                m.work(engine, &Work::batch(BATCH));
+            }
+        }
+        for (n, (_, target)) in spaces.iter().enumerate() {
+            assert_eq!(m.memory.dword(target + 8), 0x1230 + n as u32);
+            m.memory.put_dwords(target + 8, &[0]).unwrap();
+        }
+        // It stays loaded; and the engines have theirs each.
+        m.work(engine, &Work::batch(BATCH));
+        assert_eq!(m.memory.dword(spaces[3].1 + 8), 0x1233);
+        m.memory.put_dwords(spaces[3].1 + 8, &[0]).unwrap();
+    }
+    // The global space's, which engines are started with, is as it was.
+    m.reset().unwrap();
+    every_engine_works(&mut m);
+    lawful(&m);
+}
+
+#[test]
+fn a_table_that_is_added_is_seen_by_what_loads_the_directory_again() {
+    // VCS-004: entries of the directory are loaded by a write of its base.
+    const BATCH: u32 = 0x0100_0000;
+    let mut m = machine();
+    let mut space = Space::new(&mut m, 0);
+    let batch = space.map(&mut m, BATCH);
+    for engine in [RCS, BCS, VCS] {
+        m.memory.put_dwords(batch, &[END, 0]).unwrap();
+        m.load = Some(space.slot);
+        m.work(engine, &Work::batch(BATCH));
+        let addr = 0x2000_0000 + 0x40_0000 * engine as u32;
+        let page = space.map(&mut m, addr);
+        m.memory
+            .put_dwords(batch, &[STORE, 0, addr, 0x77, END, 0])
+            .unwrap();
+        m.load = Some(space.slot);
+        m.work(engine, &Work::batch(BATCH));
+        assert_eq!(m.memory.dword(page), 0x77);
     }
     lawful(&m);
 }

@@ -55,6 +55,7 @@ static const struct backend backend = {
 	.has_shader_query = true,
 	.has_read_only_pages = true,
 	.has_later_exec_flags = true,
+	.has_own_spaces = true,
 };
 
 static const struct engine all_engines[] = {

@@ -263,6 +263,32 @@ TEST_F(isolation, an_address_is_inherited)
 	}
 }
 
+/* Where one has an object, the other has nothing, whatever it guesses. */
+TEST_F(isolation, addresses_of_others)
+{
+	enum { ADDRESS = 0x5000000 };
+	static __u32 secret[PAGE / 4], got[PAGE / 4];
+	__u32 mine = gem_create(self->gpu.fd, PAGE), to = gem_create(self->other.fd, PAGE);
+	unsigned int i;
+
+	if (!self->gpu.backend->has_own_spaces || !(self->gpu.ouro || addresses_chosen()))
+		SKIP(return, "one space is everybody's: core.rst, \"What a batch can reach\"");
+	fill_secret(secret, ARRAY_LEN(secret));
+	ASSERT_EQ(0, gem_write(self->gpu.fd, mine, 0, secret, PAGE));
+	for (i = 0; i < self->gpu.n_engines; i++)
+		ASSERT_EQ(0, store_at(&self->gpu, &self->gpu.engines[i], mine, ADDRESS, 8, SECRET));
+	ASSERT_EQ(0, gem_wait(self->gpu.fd, mine, -1));
+	ASSERT_EQ(0, copy_page(&self->other, self->blitter, to, 0, ADDRESS));
+	ASSERT_EQ(0, gem_read(self->other.fd, to, 0, got, PAGE));
+	EXPECT_TRUE(all_zero(got, ARRAY_LEN(got)));
+	/* and who has it finds it there */
+	to = gem_create(self->gpu.fd, PAGE);
+	ASSERT_EQ(0, copy_page(&self->gpu, self->blitter, to, 0, ADDRESS));
+	ASSERT_EQ(0, gem_read(self->gpu.fd, to, 0, got, PAGE));
+	secret[2] = SECRET;
+	EXPECT_EQ(0, memcmp(secret, got, PAGE));
+}
+
 /* Registers of a context: what one writes, if it may, the other does not find. */
 TEST_F(isolation, registers_of_a_context)
 {

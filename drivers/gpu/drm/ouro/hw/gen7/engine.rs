@@ -283,7 +283,7 @@ mod tests {
         // An IOMMU does not matter; bits 31:24 of the card's word are the way that wakes it.
         assert!(matches!(
             topo.space,
-            Translation::Aliasing {
+            Translation::PerContextDirectory {
                 directories: 512,
                 align: 16
             }

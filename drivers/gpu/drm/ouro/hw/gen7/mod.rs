@@ -43,7 +43,7 @@ const fn processor(device: &'static [Fix], render: &'static [Fix]) -> Processor 
             context_bytes: context::detect,
             // The upstream driver uses it there on this generation.
             directory_behind_iommu: true,
-            own_directories: false,
+            own_directories: true,
             way: chip::way,
         },
         display: &display::PIPES,
