@@ -174,12 +174,7 @@ impl Exec {
                 awake = Some(Awake::new(self.gpu.hardware())?);
             }
             if context.is_none() {
-                context = loop {
-                    match self.gpu.prepare(&self.context, &self.target) {
-                        Err(e) if e == ENOSPC && evict::evict_one(&self.gpu) => {}
-                        done => break Some(done?),
-                    }
-                };
+                context = Some(self.prepare()?);
             }
             for entry in self.objects.iter_mut() {
                 // What was pinned before may be needed to pin it anew.
@@ -233,6 +228,35 @@ impl Exec {
             }
         }
         Ok(())
+    }
+
+    /// Gives the context what it needs; who does not need an address makes room. Where all need theirs, waits until
+    /// something is retired. Nothing is locked. Errors: those of [`Executor::prepare`], `ERESTARTSYS`, `EIO`,
+    /// `ENODEV`.
+    fn prepare(&self) -> Result<InUse> {
+        loop {
+            match self.gpu.prepare(&self.context, &self.target) {
+                Err(e) if e == ENOSPC => {}
+                done => return done,
+            }
+            // Looked at before: what is retired meanwhile makes room.
+            let live = self.gpu.retirer().live();
+            if evict::evict_one(&self.gpu) {
+                continue;
+            }
+            if live == 0 {
+                return Err(ENOSPC);
+            }
+            self.gpu.working()?;
+            for engine in self.gpu.engines() {
+                engine.advance();
+            }
+            self.gpu.retirer().retire();
+            fsleep(Delta::from_micros(200));
+            if kernel::current!().signal_pending() {
+                return Err(ERESTARTSYS);
+            }
+        }
     }
 
     fn locked(
