@@ -7,7 +7,8 @@ use crate::source::Source;
 use ouro_decode::command::Engine as Class;
 use ouro_decode::stream::Walk;
 use ouro_hw::engine::{
-    Batch, Emit, Engine, EngineMemory, PageCopy, PageFill, Privilege, StatusPage, Switch, COPY_DWORDS,
+    Batch, Emit, Engine, EngineMemory, PageCopy, PageFill, Privilege, StatusPage, Switch,
+    COPY_DWORDS,
 };
 use ouro_hw::ring::Commands;
 use ouro_hw::types::{EngineClass, GgttAddr, GpuAddr, MemoryKind, Seqno};

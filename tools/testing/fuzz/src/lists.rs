@@ -11,7 +11,8 @@ use ouro_core::sched::{Arena, Item, Policy, Scheduler, What};
 use ouro_hw::chips;
 use ouro_hw::context::FirstImage;
 use ouro_hw::engine::{
-    Batch, Emit, Engine, EngineMemory, PageFill, PortEvent, Privilege, StatusPage, Switch, COPY_DWORDS,
+    Batch, Emit, Engine, EngineMemory, PageFill, PortEvent, Privilege, StatusPage, Switch,
+    COPY_DWORDS,
 };
 use ouro_hw::generation::Topology;
 use ouro_hw::io::{Hw, Platform, Registers};

@@ -26,7 +26,9 @@ use ouro_core::{
 use ouro_hw::{
     chips::{self, Chip},
     context::FirstImage,
-    engine::{Batch, Emit, EngineMemory, ListEntry, PortEvent, Privilege, StatusPage, Submission, Switch},
+    engine::{
+        Batch, Emit, EngineMemory, ListEntry, PortEvent, Privilege, StatusPage, Submission, Switch,
+    },
     generation::{DeviceError, Events, Layout, ResetScope, Scanout, Topology, Translation},
     gt::Gt,
     io::Hw,
@@ -220,9 +222,9 @@ pub const fn page(memory: MemoryKind, at: u64) -> Page {
 }
 
 /// The status page as the reader of events sees it.
-struct StatusPage<'a>(&'a VecMemory, u64);
+struct StatusMemory<'a>(&'a VecMemory, u64);
 
-impl events::Page for StatusPage<'_> {
+impl events::Page for StatusMemory<'_> {
     fn read(&self, offset: u32) -> u32 {
         self.0.dword(self.1 + u64::from(offset))
     }
@@ -380,7 +382,7 @@ impl Bench {
     /// Starts one engine. What it had runs again.
     pub fn start_engine(&mut self, n: usize) -> Result<(), DeviceError> {
         let port = &mut self.ports[n];
-        let mut page = StatusPage(&self.memory, port.status.at);
+        let mut page = StatusMemory(&self.memory, port.status.at);
         port.events.restart(&mut page);
         let engine = self.topo.engines[n];
         let hw = hw(&self.windows, self.topo.card);

@@ -239,7 +239,7 @@ impl Bench {
     pub fn listen(&mut self, n: usize) -> Result<(), Nonsense> {
         let now = self.now();
         let port = &mut self.ports[n];
-        let mut page = StatusPage(&self.memory, port.status.at);
+        let mut page = StatusMemory(&self.memory, port.status.at);
         while let Look::Event(raw) = port.events.next(&mut page).map_err(|_| Nonsense)? {
             let event = self.topo.engines[n].event(raw).ok_or(Nonsense)?;
             port.said.push(event);

@@ -6,6 +6,8 @@
 //! interface, and knows what each byte must be. Nothing may ever be read otherwise; and if one kind of flush is left
 //! out, something is.
 
+mod world;
+
 use super::*;
 use ouro_hw::types::CacheLevel;
 use std::{
@@ -14,132 +16,12 @@ use std::{
     vec,
     vec::Vec,
 };
+use world::{Dice, World};
 
 const PAGE: u64 = 4096;
 const PAGES: u64 = 4;
 const BYTES: u64 = PAGES * PAGE;
 const STEPS: u32 = 100_000;
-
-/// Numbers without a pattern (xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
-    /// Some bytes of the object: few or many, on a line's border or not.
-    fn range(&mut self) -> Range<u64> {
-        let most = [8, 200, 2 * PAGE][self.below(3) as usize];
-        let mut start = self.below(BYTES);
-        let mut len = 1 + self.below(most);
-        if self.below(3) == 0 {
-            start &= !(LINE - 1);
-            len = len.next_multiple_of(LINE);
-        }
-        start..(start + len).min(BYTES)
-    }
-}
-
-struct Line {
-    bytes: [u8; LINE as usize],
-    dirty: bool,
-}
-
-/// Memory of the object, and the cache before it.
-struct World {
-    memory: Vec<u8>,
-    /// By the number of the line in the object.
-    cache: Vec<Option<Line>>,
-    dice: Dice,
-    /// The one that is left out, if any.
-    left_out: Option<Cause>,
-    flushed: BTreeMap<&'static str, u64>,
-}
-
-impl World {
-    fn line_of(memory: &[u8], at: u64) -> [u8; LINE as usize] {
-        let first = (at / LINE * LINE) as usize;
-        memory[first..first + LINE as usize].try_into().unwrap()
-    }
-
-    /// A line is not in the cache any more.
-    fn evict(&mut self, number: u64) {
-        if let Some(Line { bytes, dirty: true }) = self.cache[number as usize].take() {
-            let first = (number * LINE) as usize;
-            self.memory[first..first + LINE as usize].copy_from_slice(&bytes);
-        }
-    }
-
-    /// Some lines are evicted, and some are fetched that nobody has asked for.
-    fn noise(&mut self) {
-        for _ in 0..self.dice.below(24) {
-            let number = self.dice.below(BYTES / LINE);
-            match self.cache[number as usize] {
-                Some(_) => self.evict(number),
-                None => drop(self.fetch(number)),
-            }
-        }
-    }
-
-    fn fetch(&mut self, number: u64) -> &mut Line {
-        let memory = &self.memory;
-        self.cache[number as usize].get_or_insert_with(|| Line {
-            bytes: Self::line_of(memory, number * LINE),
-            dirty: false,
-        })
-    }
-
-    fn flush(&mut self, range: Range<u64>, cause: Cause) -> Result<(), ()> {
-        assert_eq!(range.start % LINE, 0, "{cause:?}");
-        assert!(range.end <= BYTES && range.start < range.end, "{cause:?}");
-        if self.left_out == Some(cause) {
-            return Ok(());
-        }
-        *self.flushed.entry(cause.name()).or_default() += lines(&range);
-        for number in range.start / LINE..range.end.div_ceil(LINE) {
-            self.evict(number);
-        }
-        Ok(())
-    }
-
-    /// Another object's lines are in it now.
-    fn empty_cache(&mut self) {
-        self.cache.fill_with(|| None);
-    }
-
-    /// The CPU reads through its cache.
-    fn load(&mut self, at: u64) -> u8 {
-        self.fetch(at / LINE).bytes[(at % LINE) as usize]
-    }
-
-    fn store(&mut self, at: u64, byte: u8) {
-        let line = self.fetch(at / LINE);
-        line.bytes[(at % LINE) as usize] = byte;
-        line.dirty = true;
-    }
-
-    /// The device, or the CPU past its cache.
-    fn peek(&self, at: u64) -> u8 {
-        self.memory[at as usize]
-    }
-
-    fn poke(&mut self, at: u64, byte: u8) {
-        self.memory[at as usize] = byte;
-    }
-
-    /// A device that snoops.
-    fn snoop(&mut self, at: u64) {
-        self.evict(at / LINE);
-    }
-}
 
 /// How user space sees it.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -6,6 +6,8 @@
 //! privilege. The machine around it has a CPU cache that writes nothing back by itself, and a chipset that writes
 //! nothing on by itself: what the core does not publish, the device does not see.
 
+mod machine;
+
 use super::op;
 use crate::{
     chips::Chip,
@@ -20,8 +22,8 @@ use crate::{
         Swizzle, Topology, Translation, Window, Windows,
     },
     gt::Gt,
-    io::{AtomicWait, Hw, Platform, Registers, SleepWait},
-    mock::{Access, Mock, FREE_PAGE},
+    io::{AtomicWait, Hw, Registers, SleepWait},
+    mock::{Access, FREE_PAGE},
     page_table::PageTable,
     report::{Activity, Report},
     ring::{Commands, Overflow, Ring},
@@ -30,12 +32,8 @@ use crate::{
         PAGE_SIZE,
     },
 };
-use std::{
-    cell::{Cell, RefCell},
-    collections::BTreeMap,
-    vec,
-    vec::Vec,
-};
+use machine::{CpuPage, Machine};
+use std::vec;
 
 const TAIL: u32 = 0x30;
 const STATUS: u32 = 0x80;
@@ -290,156 +288,6 @@ impl Generation for Apart {
     }
     fn errors(&self, _hw: &Hw<'_>, _gt: &mut Gt, _topo: &Topology) -> Report {
         Report::default()
-    }
-}
-
-// --- The machine ---
-
-/// Memory by bus address, the CPU's cache before it, and the chipset's buffers between both and the device.
-#[derive(Default)]
-struct Machine {
-    /// What the device reads.
-    memory: RefCell<BTreeMap<u64, u32>>,
-    /// What the chipset has not written yet.
-    buffers: RefCell<Vec<(u64, u32)>>,
-    /// What the CPU's cache holds: it never writes anything back by itself.
-    cache: RefCell<BTreeMap<u64, u32>>,
-    /// Entries of the table: of each page its address, and whether the device snoops.
-    table: RefCell<BTreeMap<u32, u64>>,
-    registers: RefCell<BTreeMap<u32, u32>>,
-    /// Registers that were read.
-    reads: Cell<u32>,
-    head: Cell<u32>,
-    /// Registers and flushes, in their order.
-    order: RefCell<Vec<Access>>,
-    mock: Mock,
-}
-
-/// A page of the kernel's own, as the CPU has it.
-#[derive(Clone, Copy)]
-struct CpuPage {
-    at: u64,
-    write_combined: bool,
-}
-
-impl Machine {
-    fn write(&self, page: CpuPage, offset: u32, value: u32) {
-        let at = page.at + u64::from(offset);
-        match page.write_combined {
-            true => self.buffers.borrow_mut().push((at, value)),
-            false => drop(self.cache.borrow_mut().insert(at, value)),
-        }
-    }
-
-    fn read(&self, page: CpuPage, offset: u32) -> u32 {
-        let at = page.at + u64::from(offset);
-        let cached = self.cache.borrow().get(&at).copied();
-        let memory = self.memory.borrow().get(&at).copied().unwrap_or(0);
-        match page.write_combined {
-            true => memory,
-            false => cached.unwrap_or(memory),
-        }
-    }
-
-    /// What the device reads at an address of the table.
-    fn fetch(&self, addr: u32) -> u32 {
-        assert_eq!(
-            self.registers.borrow().get(&TABLE),
-            Some(&1),
-            "the table is off"
-        );
-        let entry = self.table.borrow().get(&(addr / PAGE_SIZE)).copied();
-        let entry = entry.expect("an entry");
-        assert_eq!(entry & 7, 1, "commands are not snooped");
-        let at = (entry & !0xfff) + u64::from(addr % PAGE_SIZE);
-        self.memory.borrow().get(&at).copied().unwrap_or(0)
-    }
-
-    /// What the device writes at a bus address: the CPU's line is gone.
-    fn post(&self, at: u64, value: u32) {
-        self.cache.borrow_mut().remove(&at);
-        self.memory.borrow_mut().insert(at, value);
-    }
-
-    /// The engine runs up to its tail. Returns whether batches had privilege.
-    fn run(&self, ring: u32) -> Vec<bool> {
-        let mut privileged = vec![];
-        let tail = self.registers.borrow().get(&TAIL).copied().unwrap_or(0);
-        while self.head.get() != tail {
-            let at = ring + self.head.get();
-            let header = self.fetch(at);
-            let len = match header & 0xff00_0000 {
-                op::CALL => {
-                    privileged.push(header & 1 << 16 == 0);
-                    2
-                }
-                op::STORE => {
-                    let status = self.registers.borrow()[&STATUS];
-                    let page = self.table.borrow().get(&(status / PAGE_SIZE)).copied();
-                    let page = page.map_or(status.into(), |entry| entry & !0xfff);
-                    let offset = self.fetch(at + 4);
-                    self.post(page + u64::from(offset), self.fetch(at + 8));
-                    3
-                }
-                _ => 1,
-            };
-            self.head.set((self.head.get() + 4 * len) % RING_BYTES);
-        }
-        privileged
-    }
-}
-
-impl Registers for Machine {
-    fn read32(&self, offset: u32) -> u32 {
-        self.reads.set(self.reads.get() + 1);
-        self.registers.borrow().get(&offset).copied().unwrap_or(0)
-    }
-    fn write32(&self, offset: u32, value: u32) {
-        self.order.borrow_mut().push(Access::W(offset, value));
-        self.registers.borrow_mut().insert(offset, value);
-    }
-    fn write64(&self, _offset: u32, _value: u64) {
-        panic!("there are no such registers");
-    }
-}
-
-impl Platform for Machine {
-    fn config32(&self, offset: u16) -> u32 {
-        self.mock.config32(offset)
-    }
-    fn config_write8(&self, offset: u16, value: u8) {
-        if offset == RESET_BYTE && value == RESETTING {
-            // All registers, the table's and the fences' among them.
-            self.registers.borrow_mut().clear();
-            self.head.set(0);
-        }
-        self.mock.config_write8(offset, value);
-    }
-    fn bridge32(&self, offset: u16) -> u32 {
-        self.mock.bridge32(offset)
-    }
-    fn bridge_write32(&self, offset: u16, value: u32) {
-        self.mock.bridge_write32(offset, value);
-    }
-    fn flush_page(&self, at: Option<DmaAddr>) -> Option<DmaAddr> {
-        self.mock.flush_page(at)
-    }
-    fn flush_chipset(&self) {
-        self.order.borrow_mut().push(Access::FlushChipset);
-        self.memory.borrow_mut().extend(self.buffers.take());
-    }
-    fn bar_len(&self, bar: u8) -> u64 {
-        match bar {
-            2 => 256 << 20,
-            _ => 1 << 20,
-        }
-    }
-    fn iommu(&self) -> bool {
-        false
-    }
-    fn set_master(&self, _on: bool) {}
-    fn warn(&self, what: &'static str) {
-        panic!("{what}");
     }
 }
 
