@@ -46,6 +46,7 @@ pub(super) static RENDER: Recipe = Recipe {
     load: None,
     switch,
     finish: finish_render,
+    start: 0,
     dwords: (15 + 4 + 15 + 3 * STORES + 5 + Recipe::AROUND).next_multiple_of(2),
 };
 /// The blitter's.
@@ -54,6 +55,7 @@ pub(super) static BLITTER: Recipe = Recipe {
     load: None,
     switch: no_switch,
     finish: finish_other,
+    start: 0,
     dwords: OTHER_DWORDS,
 };
 /// The video engine's.
@@ -62,6 +64,7 @@ pub(super) static VIDEO: Recipe = Recipe {
     load: None,
     switch: no_switch,
     finish: finish_other,
+    start: 0,
     dwords: OTHER_DWORDS,
 };
 /// Dwords of the engines without a 3D pipeline.

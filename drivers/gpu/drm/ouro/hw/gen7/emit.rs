@@ -56,6 +56,7 @@ pub(super) static RENDER: Recipe = Recipe {
     load: Some(|slot, mem, out| emit_directory(Base::RENDER, slot, mem, out)),
     switch,
     finish: finish_render,
+    start: 0,
     dwords: (8 + LOAD_DWORDS + 8 + 6 + 4 + Recipe::AROUND).next_multiple_of(2),
 };
 /// The blitter's.
@@ -64,6 +65,7 @@ pub(super) static BLITTER: Recipe = Recipe {
     load: Some(|slot, mem, out| emit_directory(Base::BLITTER, slot, mem, out)),
     switch: no_switch,
     finish: finish_other,
+    start: 0,
     dwords: OTHER_DWORDS,
 };
 /// The video engine's.
@@ -72,6 +74,7 @@ pub(super) static VIDEO: Recipe = Recipe {
     load: Some(|slot, mem, out| emit_directory(Base::VIDEO, slot, mem, out)),
     switch: no_switch,
     finish: finish_other,
+    start: 0,
     dwords: OTHER_DWORDS,
 };
 /// Dwords of the engines without a 3D pipeline.

@@ -15,7 +15,7 @@ pub(crate) mod names;
 mod swizzle;
 pub(crate) mod topology;
 pub(crate) mod translation;
-mod user_regs;
+pub(crate) mod user_regs;
 
 use crate::{
     chips,
@@ -25,14 +25,15 @@ use crate::{
     },
     gt::Gt,
     intel::ring::{
-        engine::{Kind, RingEngine},
+        engine::{self, Kind, RingEngine},
         errors,
         fifo::Fifo,
         fixes::{self, Fix},
         forcewake::{self, Forcewake, Way},
-        interrupts::{self, Bank, Interrupts},
+        interrupts::{self, Bank, Gate, Interrupts},
         regs::Base,
-        reset, RingChip,
+        reset::{self, Reset},
+        RingChip,
     },
     io::{AtomicWait, Hw, SleepWait},
     poll::Named,
@@ -96,8 +97,10 @@ pub(crate) const fn chip(own: Chip) -> RingChip {
             slow: frequency::slow,
         }),
         interrupts: Interrupts {
-            gate: gt_reg::DEIER,
-            open: gt_reg::DEIER_MASTER,
+            gate: Some(Gate {
+                register: gt_reg::DEIER,
+                open: gt_reg::DEIER_MASTER,
+            }),
             mask: gt_reg::GTIMR,
             identity: gt_reg::GTIIR,
             enable: gt_reg::GTIER,
@@ -115,11 +118,18 @@ pub(crate) const fn chip(own: Chip) -> RingChip {
                 },
             ],
         },
-        reset: Named {
-            offset: gt_reg::GDRST,
-            name: "GDRST",
-        },
-        reset_all: gt_reg::GDRST_FULL,
+        reset: Some(Reset {
+            register: Named {
+                offset: gt_reg::GDRST,
+                name: "GDRST",
+            },
+            all: gt_reg::GDRST_FULL,
+        }),
+        status_page: engine::in_table,
+        engine_masks: true,
+        sync_flush: true,
+        chipset_flush: false,
+        error_edge: false,
         translation_errors: gt_reg::ERROR_GEN6,
         translation_names: own.translation_names,
         fault_kinds: own.fault_kinds,

@@ -35,6 +35,8 @@ pub(crate) struct Recipe {
     pub(crate) switch: fn(Switch, &mut Commands<'_>) -> Result<(), Overflow>,
     /// Flushes, and stores the number where the status page has it, so that whoever sees it sees the data.
     pub(crate) finish: fn(Seqno, &EngineMemory, &mut Commands<'_>) -> Result<(), Overflow>,
+    /// Bits of the header of `MI_BATCH_BUFFER_START`, beside that of privilege.
+    pub(crate) start: u32,
     /// Dwords that [`request`] writes at most, beside the kernel's own commands.
     pub(crate) dwords: usize,
 }
@@ -72,7 +74,8 @@ pub(crate) fn request(
     if let Some(batch) = request.batch {
         let user = batch.privilege == Privilege::User;
         let start = BatchStart::at(batch.addr, user).ok_or(Overflow)?;
-        out.put(&start.encode())?;
+        let [header, addr] = start.encode();
+        out.put(&[header | recipe.start, addr])?;
     }
     (recipe.finish)(request.seqno, mem, out)?;
     out.put(&[USER_INTERRUPT])?;

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     checker::Checker,
-    engine::{Emit, Engine, EngineDesc, EngineMemory, PageCopy, PortKind, Submission},
+    engine::{Emit, Engine, EngineDesc, EngineMemory, PageCopy, PortKind, StatusPage, Submission},
     generation::DeviceError,
     gt::Gt,
     intel::{blt, mi::NOOP},
@@ -59,8 +59,10 @@ pub(crate) struct RingEngine {
     pub(crate) base: Base,
     /// The register with the address of its status page.
     pub(crate) status_page: u32,
-    /// The register of its first page fault (§5.7.2.1).
-    pub(crate) fault: u32,
+    /// What is not reported to the status page: its mask of status reports, where it has one (§5.5).
+    pub(crate) unreported: Option<u32>,
+    /// The register of its first page fault (§5.7.2.1), where it has one.
+    pub(crate) fault: Option<u32>,
     /// The register with the second word of units that are done, where it has one.
     pub(crate) more_units: Option<u32>,
     /// The bit that resets it alone, where the chip does that.
@@ -69,7 +71,7 @@ pub(crate) struct RingEngine {
     pub(crate) user: u32,
     /// Its error interrupt in the interrupt registers (G-12).
     pub(crate) error: u32,
-    /// Its errors that are reported: those that it has.
+    /// Its errors that are reported: those that it has; 0 where it has no error registers.
     pub(crate) errors: u32,
     /// What its requests are made of.
     pub(crate) recipe: &'static Recipe,
@@ -117,6 +119,17 @@ pub(crate) const fn desc(
         reset_group,
         events: None,
     }
+}
+
+/// [`RingEngine::unreported`] of a render engine. One change of status at most may be written to the status page
+/// (VCS §1.1.6.1): its user interrupt is, as others have it (G-26); nobody reads it.
+pub(crate) const RENDER_UNREPORTED: u32 = !1;
+/// The same of the others: nothing is.
+pub(crate) const NOTHING_REPORTED: u32 = !0;
+
+/// [`RingChip::status_page`] of chips whose status pages are in the global table.
+pub(crate) fn in_table(page: StatusPage) -> Result<u32, DeviceError> {
+    page.in_table().map(|addr| addr.0)
 }
 
 /// Microseconds until an engine that was told to stop is idle, when nothing is wrong (G-25).
@@ -190,7 +203,9 @@ impl RingEngine {
         self.write_flush(hw, regs::RING_CTL, 0);
         let zeroed = self.put_head(hw, 0, head_micros, wait);
         self.write_flush(hw, regs::RING_TAIL, 0);
-        self.write_flush(hw, regs::IMR, u32::MAX);
+        if self.chip.engine_masks {
+            self.write_flush(hw, regs::IMR, u32::MAX);
+        }
         // An engine may not say that it is idle although its ring was empty (UW17).
         if head.offset() != tail {
             stopped?;
@@ -226,10 +241,14 @@ impl RingEngine {
 
     /// Lets through what the engine has to report: completions and errors (§5.6, §5.7.1).
     fn unmask(&self, hw: &Hw<'_>) {
-        let old = self.read(hw, regs::EIR);
-        self.write(hw, regs::EIR, old);
-        self.write(hw, regs::EMR, !self.errors);
-        self.write(hw, regs::IMR, !(self.user | self.error));
+        if self.errors != 0 {
+            let old = self.read(hw, regs::EIR);
+            self.write(hw, regs::EIR, old);
+            self.write(hw, regs::EMR, !self.errors);
+        }
+        if self.chip.engine_masks {
+            self.write(hw, regs::IMR, !(self.user | self.error));
+        }
     }
 }
 
@@ -250,16 +269,14 @@ impl Engine for RingEngine {
         }
         self.halt(hw, [IDLE_MICROS, HEAD_MICROS], wait)?;
         fifo::room(self.chip, hw, 20, wait)?;
-        let status = mem.status.in_table()?;
-        hw.regs.write32_flush(self.status_page, status.0);
-        // One change of status at most may be written to the status page (VCS §1.1.6.1). The render
-        // engine writes its user interrupt there, as others have it (G-26); nobody reads it.
-        let unreported = match self.kind {
-            Kind::Render => 1,
-            Kind::Blitter | Kind::Video => 0,
-        };
-        self.write(hw, regs::HWSTAM, u32::MAX ^ unreported);
-        self.sync_flush(hw, wait)?;
+        let status = (self.chip.status_page)(mem.status)?;
+        hw.regs.write32_flush(self.status_page, status);
+        if let Some(mask) = self.unreported {
+            self.write(hw, regs::HWSTAM, mask);
+        }
+        if self.chip.sync_flush {
+            self.sync_flush(hw, wait)?;
+        }
         self.unmask(hw);
 
         self.write(hw, regs::RING_START, mem.ring.0);

@@ -55,13 +55,14 @@ fn page_fault(chip: &RingChip, value: u32) -> Option<PageFault> {
 fn report_engine(engine: &RingEngine, hw: &Hw<'_>) -> EngineReport {
     let read = |reg| hw.regs.read32(engine.base.at(reg));
     let batch = BatchAddr::from_bits(read(regs::BB_ADDR));
+    let error = |reg| if engine.errors == 0 { 0 } else { read(reg) };
     let activity = activity(engine, hw);
     let [instdone, more_instdone] = activity.units;
     EngineReport {
         id: engine.desc.id,
         activity,
-        eir: read(regs::EIR),
-        esr: read(regs::ESR),
+        eir: error(regs::EIR),
+        esr: error(regs::ESR),
         ipeir: read(regs::IPEIR),
         ipehr: read(regs::IPEHR),
         instdone,
@@ -69,7 +70,9 @@ fn report_engine(engine: &RingEngine, hw: &Hw<'_>) -> EngineReport {
         instps: read(regs::INSTPS),
         fetch: read(regs::DMA_FADD).into(),
         batch: batch.valid().then_some(u64::from(batch.dword()) << 2),
-        fault: page_fault(engine.chip, hw.regs.read32(engine.fault)),
+        fault: engine
+            .fault
+            .and_then(|at| page_fault(engine.chip, hw.regs.read32(at))),
         names: engine.names,
     }
 }
@@ -80,9 +83,9 @@ fn clear_engine(engine: &RingEngine, hw: &Hw<'_>, report: &EngineReport) {
     if !report.is_error() || !fifo::has_room(engine.chip, hw, CLEAR_WRITES) {
         return;
     }
-    if report.fault.is_some() {
+    if let (Some(at), Some(_)) = (engine.fault, &report.fault) {
         // Makes room for the next one and clears the other fields (§5.7.2.1).
-        hw.regs.write32(engine.fault, 0);
+        hw.regs.write32(at, 0);
     }
     if report.eir == 0 {
         return;
@@ -100,6 +103,10 @@ fn clear_engine(engine: &RingEngine, hw: &Hw<'_>, report: &EngineReport) {
         // Only a reset clears it, and starting the engine after one unmasks it again. Until then it
         // must not raise interrupts without end.
         let mask = hw.regs.read32(at(regs::EMR));
+        if engine.chip.error_edge {
+            // None is let through for a moment, so that another one is a new one.
+            hw.regs.write32(at(regs::EMR), u32::MAX);
+        }
         hw.regs.write32(at(regs::EMR), mask | stuck);
         hw.regs.write32(at(regs::EIR), stuck);
     }

@@ -26,12 +26,34 @@ pub(crate) struct Bank {
     pub(crate) enable: Option<u32>,
 }
 
-/// The registers through which engines interrupt.
-pub(crate) struct Interrupts {
-    /// The register through which all get out of the device.
-    pub(crate) gate: u32,
+/// A register through which all interrupts get out of a device.
+pub(crate) struct Gate {
+    /// The register.
+    pub(crate) register: u32,
     /// Its bit.
     pub(crate) open: u32,
+}
+
+impl Gate {
+    fn shut(&self, hw: &Hw<'_>) {
+        hw.regs.write32(self.register, 0);
+    }
+
+    fn open(&self, hw: &Hw<'_>) {
+        hw.regs.write32(self.register, self.open);
+    }
+
+    /// The device has what was written.
+    fn settle(&self, hw: &Hw<'_>) {
+        let _ = hw.regs.read32(self.register);
+    }
+}
+
+/// The registers through which engines interrupt.
+pub(crate) struct Interrupts {
+    /// The gate, of a chip that sends messages. One that raises a line needs none: the line is up for as long as the
+    /// identity holds anything.
+    pub(crate) gate: Option<Gate>,
     /// The engines' mask: ones do not get into the identity.
     pub(crate) mask: u32,
     /// The engines' identity; cleared by ones.
@@ -66,7 +88,10 @@ fn armed(gt: &Gt) -> u32 {
 /// behind the one that shows, so it is cleared twice (G6-126).
 pub(crate) fn off(chip: &RingChip, hw: &Hw<'_>) {
     let irq = &chip.interrupts;
-    hw.regs.write32_flush(irq.gate, 0);
+    if let Some(gate) = &irq.gate {
+        gate.shut(hw);
+        gate.settle(hw);
+    }
     let engines = Bank {
         mask: irq.mask,
         identity: irq.identity,
@@ -89,8 +114,14 @@ pub(crate) fn on(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) {
     let (errors, users) = (all(chip, error), all(chip, user));
     off(chip, hw);
     hw.regs.write32(irq.mask, !(errors | armed(gt)));
-    hw.regs.write32(irq.enable, errors | users);
-    hw.regs.write32_flush(irq.gate, irq.open);
+    match &irq.gate {
+        Some(gate) => {
+            hw.regs.write32(irq.enable, errors | users);
+            gate.open(hw);
+            gate.settle(hw);
+        }
+        None => hw.regs.write32_flush(irq.enable, errors | users),
+    }
 }
 
 /// Arms or disarms an engine's completion interrupt.
@@ -126,16 +157,20 @@ fn engines(chip: &RingChip, identity: u32, bit: fn(&RingEngine) -> u32) -> u32 {
         .fold(0, |set, (n, _)| set | 1u32.wrapping_shl(n as u32))
 }
 
-/// Takes the events off the device. One read, and three writes if it was ours.
+/// Takes the events off the device. One read, and three writes if it was ours; one where there is no gate.
 pub(crate) fn ack(chip: &RingChip, hw: &Hw<'_>) -> Events {
     let irq = &chip.interrupts;
     let identity = hw.regs.read32(irq.identity);
     if identity == 0 || identity == u32::MAX {
         return Events::default();
     }
-    hw.regs.write32(irq.gate, 0);
+    if let Some(gate) = &irq.gate {
+        gate.shut(hw);
+    }
     hw.regs.write32(irq.identity, identity);
-    hw.regs.write32(irq.gate, irq.open);
+    if let Some(gate) = &irq.gate {
+        gate.open(hw);
+    }
     Events {
         ours: true,
         completed: engines(chip, identity, user),

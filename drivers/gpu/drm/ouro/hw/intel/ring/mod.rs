@@ -22,10 +22,12 @@ pub(crate) mod submit;
 use engine::RingEngine;
 use forcewake::Forcewake;
 use interrupts::Interrupts;
+use reset::Reset;
 
 use crate::{
+    engine::StatusPage,
+    generation::DeviceError,
     io::Hw,
-    poll,
     report::{BitName, FaultKind},
     types::GgttAddr,
 };
@@ -39,10 +41,18 @@ pub(crate) struct RingChip {
     pub(crate) wake: Option<Forcewake>,
     /// The registers through which engines interrupt.
     pub(crate) interrupts: Interrupts,
-    /// The register that resets.
-    pub(crate) reset: poll::Named,
-    /// Its bits that reset all engines at once.
-    pub(crate) reset_all: u32,
+    /// The register that resets, where it is one of the device's.
+    pub(crate) reset: Option<Reset>,
+    /// What an engine's register of its status page holds for one. An error where the chip has no such pages.
+    pub(crate) status_page: fn(StatusPage) -> Result<u32, DeviceError>,
+    /// Whether each engine has a mask of its own over its interrupts.
+    pub(crate) engine_masks: bool,
+    /// Whether a stopped engine is told to drop what it has cached, when it is started.
+    pub(crate) sync_flush: bool,
+    /// Whether the chipset keeps back what the CPU has written, so that it is flushed before each tail.
+    pub(crate) chipset_flush: bool,
+    /// Whether an engine's errors raise their interrupt only when the first one comes.
+    pub(crate) error_edge: bool,
     /// Which kinds of translation failed, on any engine.
     pub(crate) translation_errors: u32,
     /// What its bits are called.

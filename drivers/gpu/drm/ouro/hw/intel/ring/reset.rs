@@ -13,23 +13,38 @@ use crate::{
     poll,
 };
 
+/// A register that resets engines.
+pub(crate) struct Reset {
+    /// The register.
+    pub(crate) register: poll::Named,
+    /// Its bits that reset all engines at once.
+    pub(crate) all: u32,
+}
+
 /// Microseconds that one takes (G-24).
 const RESET_MICROS: u32 = 2_000;
 /// Microseconds to leave it alone afterwards (G-24).
 const SETTLE_MICROS: u32 = 50;
 
+/// The register of a chip that has one.
+fn register(chip: &RingChip) -> Result<&Reset, DeviceError> {
+    let none = DeviceError::Unsupported("reset by a register");
+    chip.reset.as_ref().ok_or(none)
+}
+
 /// Resets what `bits` name, and keeps the device awake. What is in there has been halted.
 fn domains(
     chip: &RingChip,
     hw: &Hw<'_>,
+    register: poll::Named,
     bits: u32,
     wait: &dyn SleepWait,
 ) -> Result<(), DeviceError> {
     let done = |v| v & bits == 0;
     // Twice: the first one may be lost on the way into power saving (G-24), or end too early (UW15).
     for _ in 0..2 {
-        hw.regs.write32(chip.reset.offset, bits);
-        poll::sleeping(hw.regs, wait, chip.reset, RESET_MICROS, &done)?;
+        hw.regs.write32(register.offset, bits);
+        poll::sleeping(hw.regs, wait, register, RESET_MICROS, &done)?;
     }
     wait.pause(SETTLE_MICROS);
     forcewake::hold(chip, hw, wait)
@@ -37,10 +52,11 @@ fn domains(
 
 /// Resets all engines, and keeps the device awake.
 pub(crate) fn reset(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
+    let reset = register(chip)?;
     for engine in chip.engines {
         engine.halt_hung(hw, wait)?;
     }
-    domains(chip, hw, chip.reset_all, wait)
+    domains(chip, hw, reset.register, reset.all, wait)
 }
 
 /// Resets one engine while others work, and keeps the device awake.
@@ -54,8 +70,9 @@ pub(crate) fn alone(
     let bit = engine
         .reset
         .ok_or(DeviceError::Unsupported("reset of an engine alone"))?;
+    let reset = register(engine.chip)?;
     engine.halt_hung(hw, wait)?;
-    domains(engine.chip, hw, bit, wait)
+    domains(engine.chip, hw, reset.register, bit, wait)
 }
 
 #[cfg(test)]

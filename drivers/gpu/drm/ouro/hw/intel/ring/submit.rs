@@ -50,6 +50,9 @@ pub(crate) fn submit(
 }
 
 fn write_tail(engine: &RingEngine, hw: &Hw<'_>, gt: &mut Gt, tail: RingOffset) {
+    if engine.chip.chipset_flush {
+        hw.platform.flush_chipset();
+    }
     gt.counts.port_writes = gt.counts.port_writes.wrapping_add(1);
     hw.regs.write32(
         engine.base.at(regs::RING_TAIL),
