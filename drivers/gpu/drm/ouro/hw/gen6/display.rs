@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Where the registers of the display's two pipes are: as the upstream driver has them.
 
-use crate::intel::processor::display::{Pipe, Pipes};
+use crate::intel::processor::display::{Pipe, Pipes, VGA};
 
 /// The pipes.
 pub(crate) static PIPES: Pipes = Pipes {
@@ -21,5 +21,7 @@ pub(crate) static PIPES: Pipes = Pipes {
             sprite: 0x7_3180,
         },
     ],
+    choice: 0,
+    vga: VGA,
     vga_second: 1 << 29,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Where the registers of the display's three pipes are: as the upstream driver has them.
 
-use crate::intel::processor::display::{Pipe, Pipes};
+use crate::intel::processor::display::{Pipe, Pipes, VGA};
 
 const fn pipe(n: u32) -> Pipe {
     /// Bytes from one pipe's registers to those of the next.
@@ -19,6 +19,8 @@ const fn pipe(n: u32) -> Pipe {
 /// The pipes. The plane for VGA is on the first one.
 pub(super) static PIPES: Pipes = Pipes {
     pipes: &[pipe(0), pipe(1), pipe(2)],
+    choice: 0,
+    vga: VGA,
     vga_second: 0,
 };
 

@@ -2,7 +2,8 @@
 //! Detiling fences of 64 bits (SNB PRM V1P2 §4.5.4.1.1).
 //!
 //! They hold for the CPU's accesses through the aperture only. Each is 64 bits, written in two
-//! halves: it is made invalid first and valid last, so that no mixture of two ever acts.
+//! halves: it is made invalid first and valid last, so that no mixture of two ever acts. Where the fields are differs
+//! from Gen4 to Gen6; [`measure`] and [`write`] are for both, [`Fences`] are those from Gen6 on.
 
 use crate::{
     fence_regs::{BadRegion, FenceRegion, FenceRegs, Tiling},
@@ -54,32 +55,60 @@ pub(crate) struct Fences {
 impl Fences {
     /// What the register holds for a region.
     pub(crate) fn encode(&self, region: &FenceRegion) -> Result<Fence, BadRegion> {
-        let unit = match region.tiling {
-            Tiling::X => X_STRIDE,
-            Tiling::Y => Y_STRIDE,
-            _ => return Err(BadRegion),
-        };
-        let stride_fits = region.stride != 0
-            && region.stride.is_multiple_of(unit)
-            && region.stride <= self.max_stride;
-        let whole_pages =
-            (region.start.0 | region.len).is_multiple_of(PAGE_SIZE) && region.len != 0;
-        if !stride_fits || !whole_pages {
-            return Err(BadRegion);
-        }
-        let last_byte = region
-            .start
-            .0
-            .checked_add(region.len.wrapping_sub(1))
-            .ok_or(BadRegion)?;
-        let stride = (region.stride / STRIDE_UNIT).wrapping_sub(1);
+        let measure = measure(region, self.max_stride)?;
         Ok(Fence::new()
             .with_valid(true)
-            .with_y(region.tiling == Tiling::Y)
-            .with_first(region.start.page())
-            .with_stride_less_one(stride as u16)
-            .with_last(last_byte / PAGE_SIZE))
+            .with_y(measure.y)
+            .with_first(measure.first)
+            .with_stride_less_one(measure.stride_less_one)
+            .with_last(measure.last))
     }
+}
+
+/// A region as fences have it.
+pub(crate) struct Measure {
+    /// Its first page.
+    pub(crate) first: u32,
+    /// Its last page.
+    pub(crate) last: u32,
+    /// Its stride in 128 bytes, less one.
+    pub(crate) stride_less_one: u16,
+    /// Y tiles, not X.
+    pub(crate) y: bool,
+}
+
+/// Measures a region, if a fence with strides up to `max_stride` bytes can have it.
+pub(crate) fn measure(region: &FenceRegion, max_stride: u32) -> Result<Measure, BadRegion> {
+    let unit = match region.tiling {
+        Tiling::X => X_STRIDE,
+        Tiling::Y => Y_STRIDE,
+        _ => return Err(BadRegion),
+    };
+    let stride_fits =
+        region.stride != 0 && region.stride.is_multiple_of(unit) && region.stride <= max_stride;
+    let whole_pages = (region.start.0 | region.len).is_multiple_of(PAGE_SIZE) && region.len != 0;
+    if !stride_fits || !whole_pages {
+        return Err(BadRegion);
+    }
+    let last_byte = region
+        .start
+        .0
+        .checked_add(region.len.wrapping_sub(1))
+        .ok_or(BadRegion)?;
+    let stride = (region.stride / STRIDE_UNIT).wrapping_sub(1);
+    Ok(Measure {
+        first: region.start.page(),
+        last: last_byte / PAGE_SIZE,
+        stride_less_one: stride as u16,
+        y: region.tiling == Tiling::Y,
+    })
+}
+
+/// Writes a fence's register, whose low half is at `low`.
+pub(crate) fn write(regs: &dyn Registers, low: u32, value: u64) {
+    regs.write32_flush(low, 0);
+    regs.write32(low.wrapping_add(4), (value >> 32) as u32);
+    regs.write32_flush(low, value as u32);
 }
 
 impl FenceRegs for Fences {
@@ -105,10 +134,7 @@ impl FenceRegs for Fences {
             None => 0,
         };
         let low = self.at.wrapping_add(u32::from(n).wrapping_mul(8));
-        let high = low.wrapping_add(4);
-        regs.write32_flush(low, 0);
-        regs.write32(high, (value >> 32) as u32);
-        regs.write32_flush(low, value as u32);
+        write(regs, low, value);
         Ok(())
     }
 }

@@ -13,10 +13,10 @@ use crate::{
 pub(crate) const LINE: u32 = 64;
 
 /// The images of the render engine.
-pub(super) struct Images;
+pub(crate) struct Images;
 
 /// The images' one object.
-pub(super) static IMAGES: Images = Images;
+pub(crate) static IMAGES: Images = Images;
 
 impl Context for Images {
     fn alignment(&self) -> u32 {

@@ -27,7 +27,12 @@ pub(crate) struct Pipe {
 pub(crate) struct Pipes {
     /// All of them; two at least.
     pub(crate) pipes: &'static [Pipe],
-    /// Of [`VGA`]: the bit that it is on the second pipe; 0 where it is always on the first.
+    /// The bits of a primary plane's control that say on which pipe it is, by number; none where each plane is on the
+    /// pipe that has its number.
+    pub(crate) choice: u32,
+    /// The control of the plane for VGA.
+    pub(crate) vga: u32,
+    /// Of that: the bit that it is on the second pipe; 0 where it is always on the first.
     pub(crate) vga_second: u32,
 }
 
@@ -99,9 +104,9 @@ const PIXEL_BYTES: u64 = 8;
 /// Bits of a cursor's control that say its size and format; none: it is off.
 const CURSOR_MODE: u32 = 0x27;
 
-/// The VGA plane's control.
-const VGA: u32 = 0x4_1000;
-/// Bit 31 of [`VGA`]: it is off.
+/// The VGA plane's control, from Gen6 on.
+pub(crate) const VGA: u32 = 0x4_1000;
+/// Bit 31 of [`Pipes::vga`]: it is off.
 const VGA_OFF: u32 = 1 << 31;
 /// Bytes of VGA's memory.
 const VGA_BYTES: u64 = 256 << 10;
@@ -151,24 +156,33 @@ fn plane_bytes(hw: &Hw<'_>, plane: u32, tiled: bool, columns: u16, rows: u16) ->
 }
 
 /// Finds what is shown, in a table of so many entries. Reads only.
-pub(super) fn scanouts(hw: &Hw<'_>, display: &Pipes, table: u32, found: &mut dyn FnMut(Scanout)) {
+pub(crate) fn scanouts(hw: &Hw<'_>, display: &Pipes, table: u32, found: &mut dyn FnMut(Scanout)) {
     let mut show = |base: u32, bytes: u64| {
         if let Some(scanout) = entries(base, bytes, table) {
             found(scanout);
         }
     };
     let read = |offset: u32| hw.regs.read32(offset);
-    let vga = read(VGA);
+    let vga = read(display.vga);
+    let runs = |pipe: &Pipe| read(pipe.config) & PIPE_RUNS != 0;
     for (n, pipe) in display.pipes.iter().enumerate() {
-        if read(pipe.config) & PIPE_RUNS == 0 {
-            continue;
-        }
-        let plane = PlaneControl::from_bits(read(pipe.primary));
-        if plane.enable() {
+        let control = read(pipe.primary);
+        let plane = PlaneControl::from_bits(control);
+        let of = match display.choice {
+            0 => Some(pipe),
+            mask => {
+                let chosen = (control & mask) >> mask.trailing_zeros();
+                display.pipes.get(chosen as usize)
+            }
+        };
+        if let Some(of) = of.filter(|of| plane.enable() && runs(of)) {
             // Width above, height below.
-            let size = Size::from_bits(read(pipe.source));
+            let size = Size::from_bits(read(of.source));
             let bytes = plane_bytes(hw, pipe.primary, plane.tiled(), size.high(), size.low());
             show(read(pipe.primary.wrapping_add(SURFACE)), bytes);
+        }
+        if !runs(pipe) {
+            continue;
         }
         let sprite = PlaneControl::from_bits(read(pipe.sprite));
         if sprite.enable() {

@@ -7,7 +7,7 @@ use crate::io::Hw;
 const TIMESTAMP: u32 = 0x2358;
 
 /// The value of the register of 64 bits at `offset`, if user space may know it.
-pub(super) fn read(hw: &Hw<'_>, offset: u32) -> Option<u64> {
+pub(crate) fn read(hw: &Hw<'_>, offset: u32) -> Option<u64> {
     if offset != TIMESTAMP {
         return None;
     }
