@@ -33,6 +33,7 @@ pub mod context;
 pub mod engine;
 pub mod fence_regs;
 pub mod gen12;
+pub mod gen4;
 pub mod gen6;
 pub mod gen7;
 pub mod generation;

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+//! How fast the timestamp counts (G-40). The engines' own clock is the firmware's affair.
+
+use super::regs::CLKCFG;
+use crate::io::Hw;
+
+/// Ticks in a second of the upper dword, on G4X: one in 1024 ns.
+pub(super) const G4X_HZ: u32 = 976_562;
+
+/// Bits of [`CLKCFG`] that say how fast the front side bus is.
+const FSB: u32 = 7;
+/// What the bus is taken for where its code means nothing, in kHz: the fastest, as upstream has it.
+const UNKNOWN: u32 = 1_333_333;
+/// By those bits, in kHz: mobile chips.
+const MOBILE: [Option<u32>; 8] = [
+    Some(400_000),
+    Some(533_333),
+    Some(800_000),
+    Some(666_667),
+    None,
+    None,
+    Some(1_066_667),
+    Some(1_333_333),
+];
+/// Desktop chips.
+const DESKTOP: [Option<u32>; 8] = [
+    Some(1_066_667),
+    Some(533_333),
+    Some(800_000),
+    Some(666_667),
+    Some(1_333_333),
+    Some(400_000),
+    Some(1_600_000),
+    None,
+];
+
+/// Ticks in a second on 965: one in four of the bus, to a kHz.
+pub(super) fn timestamp_hz(hw: &Hw<'_>, mobile: bool) -> u32 {
+    let table = if mobile { &MOBILE } else { &DESKTOP };
+    let code = hw.regs.read32(CLKCFG) & FSB;
+    let khz = table.get(code as usize).copied().flatten();
+    let khz = khz.unwrap_or(UNKNOWN);
+    (khz.wrapping_add(2) / 4).wrapping_mul(1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::Mock;
+
+    #[test]
+    fn a_965_counts_by_its_bus() {
+        for (mobile, code, hz) in [
+            (true, 0, 100_000_000),
+            (true, 1, 133_333_000),
+            (true, 2, 200_000_000),
+            (true, 3, 166_667_000),
+            (true, 4, 333_333_000),
+            (true, 6, 266_667_000),
+            (true, 7, 333_333_000),
+            (false, 0, 266_667_000),
+            (false, 2, 200_000_000),
+            (false, 4, 333_333_000),
+            (false, 5, 100_000_000),
+            (false, 6, 400_000_000),
+            (false, 7, 333_333_000),
+            // Bits 2:0 alone.
+            (true, 0xffff_fff8, 100_000_000),
+        ] {
+            let mock = Mock::default();
+            mock.set(0x1_0c00, code);
+            assert_eq!(timestamp_hz(&mock.hw(), mobile), hz, "{mobile} {code}");
+        }
+        // 10^9 / 1024.
+        assert_eq!(G4X_HZ, 976_562);
+    }
+}

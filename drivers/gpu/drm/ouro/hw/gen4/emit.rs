@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What a request becomes in a ring, of what this generation's engines do.
+//!
+//! ```text
+//! render                                     video, G4X
+//!   MI_FLUSH      drop state and instructions  MI_FLUSH, MI_NOOP
+//!   PIPE_CONTROL  store to scratch
+//!   12 x MI_FLUSH
+//!   PIPE_CONTROL  store to scratch
+//!   MI_FLUSH      drop state and instructions
+//!   MI_NOOP, MI_SET_CONTEXT, MI_NOOP           -
+//!   the kernel's own commands                  the kernel's own commands
+//!   MI_BATCH_BUFFER_START                      MI_BATCH_BUFFER_START
+//!   MI_FLUSH                                   MI_FLUSH
+//!   16 x MI_STORE_DATA_INDEX to scratch        16 x MI_STORE_DATA_INDEX to scratch
+//!   8 x MI_STORE_DATA_INDEX of the number      8 x MI_STORE_DATA_INDEX of the number
+//!   MI_USER_INTERRUPT, MI_NOOP                 MI_USER_INTERRUPT, MI_NOOP
+//! ```
+//!
+//! A flush drops the translations of the units that draw (§5.3.10.5), and is done when the parser goes on (§5.3.11.1).
+//! What the parser and the state cache drop takes effect late: upstream found that so many flushes between two stores
+//! are enough before a batch that the CPU has just written. A store has no latency that anybody knows (§1.16), and the
+//! interrupt may come before it; so many before it keep it behind (G-22).
+
+use super::regs::Base;
+use crate::{
+    engine::{EngineMemory, Switch},
+    intel::{
+        mi::{SetContext, StoreStatus, GLOBAL, NOOP},
+        ring::{
+            emit::{no_switch, Recipe},
+            engine::{SEQNO_AT, STATUS_SCRATCH_AT},
+        },
+    },
+    ring::{Commands, Overflow},
+    types::{GgttAddr, Seqno},
+};
+use static_assertions::const_assert;
+
+/// `MI_FLUSH` (§1.7): what was drawn is in memory, and what units have read is read anew.
+const FLUSH: u32 = 0x04 << 23;
+/// Bit 1 of [`FLUSH`]: cached state and instructions are dropped.
+const STATE_INVALIDATE: u32 = 1 << 1;
+/// Bit 5 of [`FLUSH`]: pointers to indirect state are dropped, on G4X (G-23).
+const POINTERS_INVALIDATE: u32 = 1 << 5;
+/// Bit 7 of `MI_BATCH_BUFFER_START`: its address is in the global table, not one of memory (§1.5). The video engine has
+/// no such bit (§2.4).
+const IN_TABLE: u32 = 1 << 7;
+
+/// Flushes between two stores, before a batch (G-22).
+const FLUSHES: usize = 12;
+/// Stores behind a flush, before those of the number (G-22).
+const STORES_BEFORE: usize = 16;
+/// How often the number is stored (G-22).
+const STORES: usize = 8;
+
+/// `PIPE_CONTROL` (G-24): stores a quadword in the global table when what was before it is done. Its flags are in its
+/// header here: bits 15:14 are 1, store the data.
+const fn store_quadword(at: GgttAddr) -> [u32; 4] {
+    [0x7a00_0002 | (1 << 14), (at.0 & 0xffff_fff8) | GLOBAL, 0, 0]
+}
+
+/// Dwords of [`drop_render`], [`switch`] and [`finish`].
+const DROP_DWORDS: usize = 1 + 4 + FLUSHES + 4 + 1;
+const SWITCH_DWORDS: usize = 4;
+const FINISH_DWORDS: usize = 1 + 3 * (STORES_BEFORE + STORES);
+
+/// The render engine's requests, on 965.
+pub(super) static RENDER_965: Recipe = Recipe {
+    invalidate: |mem, out| drop_render(STATE_INVALIDATE, mem, out),
+    switch,
+    finish,
+    start: IN_TABLE,
+    dwords: RENDER_DWORDS,
+};
+/// On G4X.
+pub(super) static RENDER_G4X: Recipe = Recipe {
+    invalidate: |mem, out| drop_render(STATE_INVALIDATE | POINTERS_INVALIDATE, mem, out),
+    switch,
+    finish,
+    start: IN_TABLE,
+    dwords: RENDER_DWORDS,
+};
+/// The video engine's.
+pub(super) static VIDEO: Recipe = Recipe {
+    invalidate: |_, out| out.put(&[FLUSH, NOOP]),
+    switch: no_switch,
+    finish,
+    start: 0,
+    dwords: (2 + FINISH_DWORDS + Recipe::AROUND).next_multiple_of(2),
+};
+const RENDER_DWORDS: usize =
+    (DROP_DWORDS + SWITCH_DWORDS + FINISH_DWORDS + Recipe::AROUND).next_multiple_of(2);
+
+fn drop_render(flags: u32, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    out.put(&[FLUSH | flags])?;
+    out.put(&store_quadword(mem.scratch))?;
+    out.put(&[FLUSH; FLUSHES])?;
+    out.put(&store_quadword(mem.scratch))?;
+    out.put(&[FLUSH | flags])
+}
+
+/// It flushes by itself (§5.3.8), and one no-op must follow it (§1.15).
+fn switch(to: Switch, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    let Switch::To { image, saved } = to else {
+        return Ok(());
+    };
+    let set = SetContext {
+        image,
+        restore: saved,
+    };
+    out.put(&[NOOP])?;
+    out.put(&set.encode())?;
+    out.put(&[NOOP])
+}
+
+fn finish(seqno: Seqno, _mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    let store = |offset| {
+        StoreStatus {
+            offset,
+            value: seqno.0,
+        }
+        .encode()
+    };
+    out.put(&[FLUSH])?;
+    for _ in 0..STORES_BEFORE {
+        out.put(&store(STATUS_SCRATCH_AT))?;
+    }
+    for _ in 0..STORES {
+        out.put(&store(SEQNO_AT))?;
+    }
+    Ok(())
+}
+
+// The first sixteen dwords are the device's (§1.17), and G45 has reports on contexts up to dword 31 (G-10).
+const_assert!(SEQNO_AT >= 0xc0 && STATUS_SCRATCH_AT >= 0xc0);
+const_assert!(Base::RENDER.0 == 0x2000);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        engine::{Batch, Emit, Privilege, StatusPage},
+        intel::ring::emit::request,
+        types::{DmaAddr, GpuAddr},
+    };
+    use std::vec::Vec;
+
+    /// A status page by its address on the bus: no command names it.
+    const MEM: EngineMemory = EngineMemory {
+        ring: GgttAddr(0x0001_0000),
+        status: StatusPage::Bus(DmaAddr(0x0123_4000)),
+        scratch: GgttAddr(0x0003_0000),
+        directory: None,
+        card: 0,
+    };
+    const STAY: Emit<'_> = Emit {
+        switch: Switch::Stay,
+        batch: Some(Batch {
+            addr: GpuAddr(0x0040_0000),
+            len: 64,
+            privilege: Privilege::User,
+        }),
+        known: None,
+        inline: &[],
+        seqno: Seqno(0x1234),
+    };
+
+    fn emitted(recipe: &Recipe, r: &Emit<'_>) -> Vec<u32> {
+        let mut buf = [0xdead_beef; 128];
+        let mut out = Commands::new(&mut buf);
+        request(recipe, r, &MEM, &mut out).unwrap();
+        out.as_slice().to_vec()
+    }
+
+    /// MI_FLUSH; 16 stores of the number at 200h, 8 at 100h; MI_USER_INTERRUPT (G-22).
+    fn end() -> Vec<u32> {
+        let mut all = [0x0200_0000].to_vec();
+        for _ in 0..16 {
+            all.extend([0x1080_0001, 0x200, 0x1234]);
+        }
+        for _ in 0..8 {
+            all.extend([0x1080_0001, 0x100, 0x1234]);
+        }
+        all.push(0x0100_0000);
+        all
+    }
+
+    /// Before a batch, by G-22 to G-24: flushes with these flags around stores of a quadword and 12 flushes.
+    fn beginning(flush: u32) -> Vec<u32> {
+        let store = [0x7a00_4002, 0x0003_0004, 0, 0];
+        let mut all = [flush].to_vec();
+        all.extend(store);
+        all.extend([0x0200_0000; 12]);
+        all.extend(store);
+        all.push(flush);
+        all
+    }
+
+    #[test]
+    fn render_dword_by_dword() {
+        // Bit 1, and on G4X bit 5 (G-23). Batch: bit 8 no privilege, bit 7 the global table (§1.5).
+        for (recipe, flush) in [(&RENDER_965, 0x0200_0002), (&RENDER_G4X, 0x0200_0022)] {
+            let mut expected = beginning(flush);
+            expected.extend([0x1880_0180, 0x0040_0000]);
+            expected.extend(end());
+            assert_eq!(emitted(recipe, &STAY), expected);
+        }
+    }
+
+    #[test]
+    fn a_context_is_loaded_between_two_no_ops() {
+        for (saved, low) in [(true, 0x10c), (false, 0x109)] {
+            let to = Switch::To {
+                image: GgttAddr(0x0100_0000),
+                saved,
+            };
+            let all = emitted(&RENDER_G4X, &Emit { switch: to, ..STAY });
+            // §1.15: GTT (8), extended state saved (3) and restored (2), or nothing restored (0).
+            assert_eq!(all[22..26], [0, 0x0c00_0000, 0x0100_0000 | low, 0]);
+            assert_eq!(all[26], 0x1880_0180);
+            // The longest request there is.
+            assert_eq!(all.len(), 102);
+        }
+        assert_eq!((RENDER_965.dwords, RENDER_G4X.dwords), (104, 104));
+    }
+
+    #[test]
+    fn video_dword_by_dword() {
+        // §2.4: bits 22:9 and 7:6 are reserved.
+        let mut expected = [0x0200_0000, 0, 0x1880_0100, 0x0040_0000].to_vec();
+        expected.extend(end());
+        assert_eq!(emitted(&VIDEO, &STAY), expected);
+        assert_eq!((expected.len(), VIDEO.dwords), (78, 80));
+    }
+
+    #[test]
+    fn the_kernels_batches_have_privilege() {
+        let batch = Some(Batch {
+            addr: GpuAddr(0x0040_0000),
+            len: 64,
+            privilege: Privilege::Kernel,
+        });
+        let all = emitted(&RENDER_965, &Emit { batch, ..STAY });
+        assert_eq!(all[22..24], [0x1880_0080, 0x0040_0000]);
+        let all = emitted(&VIDEO, &Emit { batch, ..STAY });
+        assert_eq!(all[2], 0x1880_0000);
+    }
+
+    #[test]
+    fn every_request_ends_on_a_quadword_and_fits() {
+        for recipe in [&RENDER_965, &RENDER_G4X, &VIDEO] {
+            for inline in [&[][..], &[7], &[7, 8]] {
+                for batch in [None, STAY.batch] {
+                    let all = emitted(
+                        recipe,
+                        &Emit {
+                            batch,
+                            inline,
+                            ..STAY
+                        },
+                    );
+                    assert!(all.len().is_multiple_of(2));
+                    assert!(all.len() <= recipe.dwords + inline.len());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The detiling fences (§4.5.4.1; where they are and their fields, G-12). They hold for the CPU's accesses through the
+//! aperture only, and a reset empties them (§5.9).
+
+use crate::{
+    fence_regs::{BadRegion, FenceRegion, FenceRegs},
+    intel::fences::{measure, write},
+    io::Registers,
+};
+use bitfield_struct::bitfield;
+use static_assertions::const_assert_eq;
+
+/// The first one's register; each has 8 bytes.
+const AT: u32 = 0x3000;
+/// How many there are.
+const COUNT: u8 = 16;
+/// The greatest stride: 256 X tiles, 1024 Y tiles.
+const MAX_STRIDE: u32 = 128 * 1024;
+
+/// A fence register. Later generations have the stride in its upper half.
+#[bitfield(u64)]
+#[derive(PartialEq, Eq)]
+struct Fence {
+    /// Bit 0.
+    valid: bool,
+    /// Bit 1: Y tiles, not X.
+    y: bool,
+    /// Bits 11:2: stride in 128 bytes, less one, of both kinds of tiles.
+    #[bits(10)]
+    stride_less_one: u16,
+    /// Bits 31:12: first page.
+    #[bits(20)]
+    first: u32,
+    #[bits(12)]
+    __: u16,
+    /// Bits 63:44: last page, which is in it.
+    #[bits(20)]
+    last: u32,
+}
+const_assert_eq!(core::mem::size_of::<Fence>(), 8);
+
+fn encode(region: &FenceRegion) -> Result<Fence, BadRegion> {
+    let measure = measure(region, MAX_STRIDE)?;
+    Ok(Fence::new()
+        .with_valid(true)
+        .with_y(measure.y)
+        .with_stride_less_one(measure.stride_less_one)
+        .with_first(measure.first)
+        .with_last(measure.last))
+}
+
+/// The fences.
+pub(super) struct Fences;
+
+impl FenceRegs for Fences {
+    fn count(&self) -> u8 {
+        COUNT
+    }
+
+    fn check(&self, region: &FenceRegion) -> Result<(), BadRegion> {
+        encode(region).map(|_| ())
+    }
+
+    fn set(
+        &self,
+        regs: &dyn Registers,
+        n: u8,
+        region: Option<&FenceRegion>,
+    ) -> Result<(), BadRegion> {
+        if n >= COUNT {
+            return Err(BadRegion);
+        }
+        let value = match region {
+            Some(region) => encode(region)?.into_bits(),
+            None => 0,
+        };
+        write(regs, AT.wrapping_add(u32::from(n).wrapping_mul(8)), value);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        fence_regs::Tiling,
+        mock::{Access, Mock},
+        types::GgttAddr,
+    };
+
+    fn region(stride: u32, tiling: Tiling) -> FenceRegion {
+        FenceRegion {
+            start: GgttAddr(0x0040_0000),
+            len: 0x0010_0000,
+            stride,
+            tiling,
+        }
+    }
+
+    #[test]
+    fn a_fence_is_written_invalid_first_and_valid_last() {
+        // G-12: LO 31:12 start, 11:2 pitch/128 - 1, 1 Y, 0 valid; HI 31:12 start + size - 4096.
+        let mock = Mock::default();
+        let x = region(512, Tiling::X);
+        Fences.set(&mock, 2, Some(&x)).unwrap();
+        assert_eq!(
+            mock.take(),
+            [
+                Access::W(0x3010, 0),
+                Access::R(0x3010),
+                Access::W(0x3014, 0x004f_f000),
+                Access::W(0x3010, 0x0040_000d),
+                Access::R(0x3010),
+            ]
+        );
+        Fences.set(&mock, 15, None).unwrap();
+        assert_eq!(mock.take()[0], Access::W(0x3078, 0));
+        assert_eq!(Fences.set(&mock, 16, None), Err(BadRegion));
+        assert_eq!((mock.take(), Fences.count()), ([].to_vec(), 16));
+    }
+
+    #[test]
+    fn strides_go_to_128_kib() {
+        // §4.5.4.1: 256 X tiles of 512 bytes, 1024 Y tiles of 128.
+        for (stride, tiling, low) in [
+            (128 * 1024, Tiling::X, Some(0x0040_0ffd)),
+            (128 * 1024, Tiling::Y, Some(0x0040_0fff)),
+            (128, Tiling::Y, Some(0x0040_0003)),
+            (128 * 1024 + 512, Tiling::X, None),
+            (128 * 1024 + 128, Tiling::Y, None),
+            (128, Tiling::X, None),
+            (0, Tiling::Y, None),
+            (512, Tiling::Macro, None),
+        ] {
+            let encoded = encode(&region(stride, tiling)).map(|f| f.into_bits() as u32);
+            assert_eq!(encoded.ok(), low, "{stride}");
+            assert_eq!(Fences.check(&region(stride, tiling)).is_ok(), low.is_some());
+        }
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Reset, by a byte of configuration space (G-20). It is of all engines.
+//!
+//! On 965 it is of the whole device, and takes the display with it: so it is done after a hang only, not when the
+//! device is brought up. On G4X the engines have domains of their own. It empties the fences, and on 965 switches the
+//! table off (§5.9).
+
+use super::regs::{GDRST, VCP_NOT_GATED, VDECCLK_GATE_D};
+use crate::{
+    generation::DeviceError,
+    intel::ring::RingChip,
+    io::{Hw, SleepWait},
+};
+
+/// Bit 0 of [`GDRST`]: reset; on G4X, until it is done.
+const RESET: u8 = 1 << 0;
+/// Bit 1, on 965: it is in reset.
+const IN_RESET: u8 = 1 << 1;
+/// Bits 3:2, on G4X: render.
+const RENDER: u8 = 1 << 2;
+/// Media.
+const MEDIA: u8 = 3 << 2;
+
+/// Microseconds for each answer.
+const ANSWER_MICROS: u32 = 50_000;
+/// Microseconds that a reset lasts on 965, and to leave the device alone behind it.
+const HOLD_MICROS: u32 = 50;
+
+/// Waits until `done` accepts the register.
+fn poll(hw: &Hw<'_>, wait: &dyn SleepWait, done: &dyn Fn(u8) -> bool) -> Result<(), DeviceError> {
+    let mut result = Err(DeviceError::Timeout("GDRST"));
+    // Whether it was in time is in `result` too.
+    let _ = wait.poll(ANSWER_MICROS, &mut || {
+        match hw.platform.config8(GDRST) {
+            u8::MAX => result = Err(DeviceError::Gone),
+            value if done(value) => result = Ok(()),
+            _ => return false,
+        }
+        true
+    });
+    result
+}
+
+/// That of 965: on, until it says that it is; off, until it is not.
+pub(super) fn whole(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
+    hw.platform.config_write8(GDRST, RESET);
+    wait.pause(HOLD_MICROS);
+    let entered = poll(hw, wait, &|v| v & IN_RESET != 0);
+    // However it answered, it must not stay so.
+    hw.platform.config_write8(GDRST, 0);
+    wait.pause(HOLD_MICROS);
+    entered?;
+    poll(hw, wait, &|v| v & IN_RESET == 0)
+}
+
+/// That of G4X: media, then render.
+pub(super) fn domains(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
+    // WaVcpClkGateDisableForMediaReset.
+    let gated = hw.regs.read32(VDECCLK_GATE_D);
+    hw.regs.write32_flush(VDECCLK_GATE_D, gated | VCP_NOT_GATED);
+    let one = |domain: u8| {
+        hw.platform.config_write8(GDRST, domain | RESET);
+        poll(hw, wait, &|v| v & RESET == 0)
+    };
+    let done = one(MEDIA).and_then(|()| one(RENDER));
+    hw.platform.config_write8(GDRST, 0);
+    hw.regs
+        .write32_flush(VDECCLK_GATE_D, gated & !VCP_NOT_GATED);
+    done
+}
+
+/// Stops all engines, in whatever state they are.
+pub(super) fn halt(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
+    for engine in chip.engines {
+        engine.halt_hung(hw, wait)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        io::Platform,
+        mock::{Access, Mock},
+    };
+    use std::{cell::Cell, cell::RefCell, vec::Vec};
+
+    /// A device whose register becomes what `answer` makes of a write.
+    struct Device {
+        mock: Mock,
+        register: Cell<u8>,
+        answer: fn(u8) -> u8,
+        written: RefCell<Vec<u8>>,
+    }
+
+    impl Device {
+        fn new(answer: fn(u8) -> u8) -> Self {
+            Self {
+                mock: Mock::default(),
+                register: Cell::new(0),
+                answer,
+                written: RefCell::default(),
+            }
+        }
+
+        fn hw(&self) -> Hw<'_> {
+            Hw {
+                platform: self,
+                ..self.mock.hw()
+            }
+        }
+
+        fn written(&self) -> Vec<u8> {
+            self.written.take()
+        }
+    }
+
+    impl Platform for Device {
+        fn config32(&self, offset: u16) -> u32 {
+            self.mock.config32(offset)
+        }
+        fn config8(&self, offset: u16) -> u8 {
+            assert_eq!(offset, 0xc0);
+            self.register.get()
+        }
+        fn config_write8(&self, offset: u16, value: u8) {
+            assert_eq!(offset, 0xc0);
+            self.written.borrow_mut().push(value);
+            self.register.set((self.answer)(value));
+        }
+        fn bar_len(&self, bar: u8) -> u64 {
+            self.mock.bar_len(bar)
+        }
+        fn iommu(&self) -> bool {
+            false
+        }
+        fn set_master(&self, on: bool) {
+            self.mock.set_master(on);
+        }
+        fn warn(&self, what: &'static str) {
+            self.mock.warn(what);
+        }
+    }
+
+    #[test]
+    fn a_965_is_reset_by_hand() {
+        // G-20: 1, 50 us, status (bit 1), 0, 50 us, no status.
+        let device = Device::new(|v| if v & 1 != 0 { v | 2 } else { v });
+        whole(&device.hw(), &device.mock).unwrap();
+        assert_eq!(device.written(), [1, 0]);
+        assert_eq!(device.mock.take(), [Access::Pause(50), Access::Pause(50)]);
+    }
+
+    #[test]
+    fn a_965_that_does_not_answer_is_let_go() {
+        let late = Err(DeviceError::Timeout("GDRST"));
+        for (answer, result) in [
+            ((|v| v) as fn(u8) -> u8, late),
+            (|_| 2, late),
+            (|_| 0xff, Err(DeviceError::Gone)),
+        ] {
+            let device = Device::new(answer);
+            assert_eq!(whole(&device.hw(), &device.mock), result);
+            assert_eq!(device.written(), [1, 0]);
+        }
+    }
+
+    #[test]
+    fn a_g4x_is_reset_media_first() {
+        // G-20: 620ch bit 4; 0dh, bit 0 clears; 05h; 0; 620ch back.
+        let device = Device::new(|v| v & !1);
+        device.mock.set(0x620c, 0x8000_0001);
+        domains(&device.hw(), &device.mock).unwrap();
+        assert_eq!(device.written(), [0x0d, 0x05, 0]);
+        assert_eq!(device.mock.written(0x620c), [0x8000_0011, 0x8000_0001]);
+    }
+
+    #[test]
+    fn a_g4x_that_stays_in_reset_is_let_go() {
+        let device = Device::new(|v| v);
+        let late = Err(DeviceError::Timeout("GDRST"));
+        assert_eq!(domains(&device.hw(), &device.mock), late);
+        assert_eq!(device.written(), [0x0d, 0]);
+        assert_eq!(device.mock.written(0x620c), [0x10, 0]);
+    }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What a chip has: read from configuration space and a few registers, without changing anything.
+
+use super::{
+    clocks, context,
+    fences::Fences,
+    pte::ENTRIES,
+    regs::{Gmch, PgtblCtl, BRIDGE_GMCH, PCI_REVISION, PGTBL_CTL},
+    swizzle, translation, Gen4,
+};
+use crate::{
+    generation::{DeviceError, Pipes, Topology, Translation},
+    intel::processor::context::IMAGES,
+    io::Hw,
+    types::PAGE_SIZE,
+};
+
+/// Bytes of a MiB.
+const MIB: u64 = 1 << 20;
+/// Apertures that there are, in bytes (§4.4).
+const APERTURES: [u64; 4] = [64 * MIB, 128 * MIB, 256 * MIB, 512 * MIB];
+/// The base address registers of registers and table, and of the aperture (G-02).
+pub(super) const REGISTER_BAR: u8 = 0;
+pub(super) const APERTURE_BAR: u8 = 2;
+/// MiB that the firmware took, by the bridge's code (G-27).
+const STOLEN_MIB: [u64; 16] = [
+    0, 1, 4, 8, 16, 32, 48, 64, 128, 256, 96, 160, 224, 352, 0, 0,
+];
+
+/// Looks what the chip has.
+pub(super) fn probe(hw: &Hw<'_>, chip: &Gen4) -> Result<Topology, DeviceError> {
+    let family = chip.family;
+    let left = hw.regs.read32(PGTBL_CTL);
+    if left == u32::MAX {
+        return Err(DeviceError::Gone);
+    }
+    // Without a bridge, no code is known.
+    let bridge = match hw.platform.bridge32(BRIDGE_GMCH) {
+        u32::MAX => Gmch::new(),
+        found => Gmch::from_bits(found),
+    };
+    let control = translation::control(PgtblCtl::from_bits(left), bridge, family.table_switch);
+    let bad_table = DeviceError::Unsupported("size of the translation table");
+    let table = translation::bytes(control).ok_or(bad_table)?;
+    let window = hw.platform.bar_len(REGISTER_BAR);
+    if window < u64::from(family.table_at).saturating_add(table.into()) {
+        return Err(bad_table);
+    }
+    let gtt_entries = table / 4;
+    let context_bytes =
+        context::detect(hw).ok_or(DeviceError::Unsupported("size of a context image"))?;
+    let aperture = hw.platform.bar_len(APERTURE_BAR);
+    let reach = u64::from(gtt_entries).wrapping_mul(PAGE_SIZE.into());
+    if !APERTURES.contains(&aperture) || aperture > reach {
+        return Err(DeviceError::Unsupported("size of the aperture"));
+    }
+    let stolen = STOLEN_MIB.get(usize::from(bridge.stolen())).copied();
+    Ok(Topology {
+        engines: family.engines,
+        gtt_entries,
+        pages: &ENTRIES,
+        space: Translation::Global,
+        aperture,
+        fences: Some(&Fences),
+        context: Some(&IMAGES),
+        local: None,
+        swizzle: match chip.mobile {
+            true => swizzle::mobile(hw),
+            false => swizzle::desktop(hw),
+        },
+        coherence: family.coherence,
+        status: family.status,
+        timestamp_hz: match family.table_switch {
+            true => clocks::timestamp_hz(hw, chip.mobile),
+            false => clocks::G4X_HZ,
+        },
+        context_bytes,
+        stolen_bytes: stolen.unwrap_or(0).wrapping_mul(MIB),
+        revision: hw.platform.config32(PCI_REVISION) as u8,
+        // The line alone (G-14).
+        msi: false,
+        pipes: Pipes::default(),
+        shaders: None,
+        // What PGTBL_CTL is to hold, also after a reset.
+        card: control.into_bits(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        coherence::Coherence,
+        engine::StatusPlace,
+        gen4::{DESKTOP_965, DESKTOP_G4X, MOBILE_965, MOBILE_G4X},
+        generation::{Generation, Swizzle},
+        mock::{Access, Mock},
+    };
+
+    /// A chip with a table of 512 KiB on 965, 1 MiB on G4X, and an aperture of 256 MiB.
+    fn device(chip: &Gen4) -> Mock {
+        let mock = Mock::default();
+        let (bar, control) = match chip.family.table_switch {
+            true => (1 << 20, 0x7f80_0000),
+            false => (4 << 20, 0x7f80_0006),
+        };
+        mock.memory.set(bar);
+        mock.aperture.set(256 << 20);
+        mock.set(0x2020, control);
+        mock.set(0x21a0, 31);
+        mock.config(0x08, 0x0380_0007);
+        mock.bridge(0x50, 0x0050_0000);
+        mock
+    }
+
+    fn probe(mock: &Mock, chip: &Gen4) -> Result<Topology, DeviceError> {
+        let found = chip.probe(&mock.hw(), &crate::chips::ALL[0]);
+        assert!(mock.take().iter().all(|a| matches!(a, Access::R(_))));
+        found
+    }
+
+    #[test]
+    fn a_965_is_described() {
+        for chip in [&DESKTOP_965, &MOBILE_965] {
+            let mock = device(chip);
+            mock.set(0x1_0c00, 2);
+            let t = probe(&mock, chip).unwrap();
+            assert_eq!((t.engines.len(), t.gtt_entries), (1, 0x2_0000));
+            assert_eq!((t.coherence, t.status), (Coherence::None, StatusPlace::Bus));
+            assert_eq!((t.timestamp_hz, t.context_bytes), (200_000_000, 4096));
+            // Size 0 is 512 KiB; bit 0 is the switch.
+            assert_eq!((t.card, chip.dma_bits()), (0x7f80_0001, 32));
+            assert_eq!((t.stolen_bytes, t.revision), (32 << 20, 7));
+            assert!(matches!(t.space, Translation::Global));
+            assert!(!t.msi && !t.confines() && !t.resets_engines());
+        }
+    }
+
+    #[test]
+    fn a_g4x_is_described() {
+        for chip in [&DESKTOP_G4X, &MOBILE_G4X] {
+            let mock = device(chip);
+            mock.bridge(0x50, 0x0b80_0000);
+            let t = probe(&mock, chip).unwrap();
+            assert_eq!((t.engines.len(), t.gtt_entries), (2, 0x8_0000));
+            assert_eq!(
+                (t.coherence, t.status),
+                (Coherence::Snoop, StatusPlace::Aperture)
+            );
+            assert_eq!((t.timestamp_hz, t.stolen_bytes), (976_562, 128 << 20));
+            // Size 4: 2 MiB by the bridge.
+            assert_eq!((t.card, chip.dma_bits()), (0x7f80_0008, 36));
+            assert_eq!(t.fences.map(|f| f.count()), Some(16));
+            assert!(t.context.is_some() && t.shaders.is_none() && t.local.is_none());
+        }
+    }
+
+    #[test]
+    fn mobile_and_desktop_ask_different_registers_for_the_swizzle() {
+        for (chip, swizzle) in [
+            (&DESKTOP_965, Swizzle::Bit9_10),
+            (&DESKTOP_G4X, Swizzle::Bit9_10),
+            (&MOBILE_965, Swizzle::Bit9_10_17),
+            (&MOBILE_G4X, Swizzle::Bit9_10_17),
+        ] {
+            let mock = device(chip);
+            mock.set(0x1_0200, 0x202);
+            mock.set(0x1_0204, 0x0010_0000);
+            mock.set(0x1_0604, 0x0010_0000);
+            assert_eq!(probe(&mock, chip).unwrap().swizzle, swizzle);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_said() {
+        let error = |change: &dyn Fn(&Mock)| {
+            let mock = device(&MOBILE_G4X);
+            change(&mock);
+            probe(&mock, &MOBILE_G4X).err()
+        };
+        let unsupported = |what| Some(DeviceError::Unsupported(what));
+        assert_eq!(error(&|_| ()), None);
+        assert_eq!(error(&|m| m.gone.set(true)), Some(DeviceError::Gone));
+        let table = unsupported("size of the translation table");
+        assert_eq!(error(&|m| m.set(0x2020, 0x7f80_000c)), table);
+        assert_eq!(error(&|m| m.memory.set(2 << 20)), table);
+        let context = unsupported("size of a context image");
+        assert_eq!(error(&|m| m.set(0x21a0, 0x400)), context);
+        let aperture = unsupported("size of the aperture");
+        for bytes in [0, 32 << 20, 300 << 20, 1 << 30] {
+            assert_eq!(error(&|m| m.aperture.set(bytes)), aperture);
+        }
+        // 128 KiB of entries reach 128 MiB.
+        assert_eq!(error(&|m| m.set(0x2020, 0x7f80_0004)), aperture);
+    }
+
+    #[test]
+    fn without_a_bridge_the_register_says_the_size() {
+        let mock = device(&DESKTOP_G4X);
+        mock.bridge(0x50, u32::MAX);
+        let t = probe(&mock, &DESKTOP_G4X).unwrap();
+        assert_eq!((t.gtt_entries, t.stolen_bytes), (0x4_0000, 0));
+    }
+}
