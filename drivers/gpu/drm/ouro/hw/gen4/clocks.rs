@@ -12,25 +12,14 @@ const FSB: u32 = 7;
 /// What the bus is taken for where its code means nothing, in kHz: the fastest, as upstream has it.
 const UNKNOWN: u32 = 1_333_333;
 /// By those bits, in kHz: mobile chips.
+#[rustfmt::skip]
 const MOBILE: [Option<u32>; 8] = [
-    Some(400_000),
-    Some(533_333),
-    Some(800_000),
-    Some(666_667),
-    None,
-    None,
-    Some(1_066_667),
-    Some(1_333_333),
+    Some(400_000), Some(533_333), Some(800_000), Some(666_667), None, None, Some(1_066_667), Some(1_333_333),
 ];
 /// Desktop chips.
+#[rustfmt::skip]
 const DESKTOP: [Option<u32>; 8] = [
-    Some(1_066_667),
-    Some(533_333),
-    Some(800_000),
-    Some(666_667),
-    Some(1_333_333),
-    Some(400_000),
-    Some(1_600_000),
+    Some(1_066_667), Some(533_333), Some(800_000), Some(666_667), Some(1_333_333), Some(400_000), Some(1_600_000),
     None,
 ];
 

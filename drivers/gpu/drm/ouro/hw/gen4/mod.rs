@@ -220,6 +220,9 @@ impl Generation for Gen4 {
         }
         self.switch_table_on(hw, topo)?;
         errors::forget(chip, hw);
+        // Of before, also where nothing is in EIR.
+        hw.regs
+            .write32(regs::PGTBL_ER, hw.regs.read32(regs::PGTBL_ER));
         fixes::apply(chip, hw, self.fixes, wait)?;
         translation::open_flush_page(hw);
         translation::flush(hw);
