@@ -18,7 +18,7 @@ mod checklist;
 mod page;
 mod tests_of;
 
-pub use checklist::{Checklist, ALL, GEN12, GEN7, R5XX, SNB};
+pub use checklist::{Checklist, ALL, GEN12, GEN4, GEN7, R5XX, SNB};
 pub use page::page;
 pub use tests_of::TestNames;
 
