@@ -47,14 +47,16 @@ fn start(chip: &Gen4, mock: &Mock, topo: &Topology) -> Result<(), DeviceError> {
 fn a_965_is_brought_up_without_a_reset() {
     for (chip, clocks) in [(&DESKTOP_965, 0x7081_0000), (&MOBILE_965, 0x2000_0000)] {
         let (mock, topo) = device(chip);
+        mock.set(0x2024, 0x0100_0002);
         start(chip, &mock, &topo).unwrap();
         let log = mock.take();
         assert!(!log.iter().any(|a| matches!(a, Access::Config(..))));
         let order = [
-            // Interrupts masked, the ring stopped, the table on, clocks, the page to flush by, flushed.
+            // Interrupts masked, the ring stopped, the table on, its old errors, clocks, the page to flush by, flushed.
             Access::W(0x20a8, 0xffff_ffff),
             Access::W(0x203c, 0),
             Access::W(0x2020, 0x7f80_0001),
+            Access::W(0x2024, 0x0100_0002),
             Access::W(0x6204, clocks),
             Access::Bridge(0x70, FREE_PAGE.0 as u32 | 1),
             Access::FlushChipset,
