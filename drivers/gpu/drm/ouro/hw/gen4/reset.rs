@@ -78,42 +78,56 @@ pub(super) fn halt(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::{
         io::Platform,
         mock::{Access, Mock},
+        types::DmaAddr,
     };
-    use std::{cell::Cell, cell::RefCell, vec::Vec};
+    use std::{cell::Cell, vec::Vec};
 
     /// A device whose register becomes what `answer` makes of a write.
-    struct Device {
-        mock: Mock,
+    pub(in crate::gen4) struct Device {
+        pub(in crate::gen4) mock: Mock,
         register: Cell<u8>,
         answer: fn(u8) -> u8,
-        written: RefCell<Vec<u8>>,
     }
 
     impl Device {
-        fn new(answer: fn(u8) -> u8) -> Self {
+        pub(in crate::gen4) fn new(mock: Mock, answer: fn(u8) -> u8) -> Self {
             Self {
-                mock: Mock::default(),
+                mock,
                 register: Cell::new(0),
                 answer,
-                written: RefCell::default(),
             }
         }
 
-        fn hw(&self) -> Hw<'_> {
+        pub(in crate::gen4) fn hw(&self) -> Hw<'_> {
             Hw {
                 platform: self,
                 ..self.mock.hw()
             }
         }
+    }
 
-        fn written(&self) -> Vec<u8> {
-            self.written.take()
-        }
+    /// What was written to the register.
+    fn written(log: &[Access]) -> Vec<u8> {
+        let byte = |a: &Access| match a {
+            Access::Config(0xc0, value) => Some(*value),
+            _ => None,
+        };
+        log.iter().filter_map(byte).collect()
+    }
+
+    /// One that goes into reset when it is told to, on 965.
+    pub(in crate::gen4) fn answers_965(value: u8) -> u8 {
+        (value & 1) << 1 | value
+    }
+
+    /// One that is done at once, on G4X.
+    pub(in crate::gen4) fn answers_g4x(value: u8) -> u8 {
+        value & !1
     }
 
     impl Platform for Device {
@@ -125,9 +139,20 @@ mod tests {
             self.register.get()
         }
         fn config_write8(&self, offset: u16, value: u8) {
-            assert_eq!(offset, 0xc0);
-            self.written.borrow_mut().push(value);
+            self.mock.config_write8(offset, value);
             self.register.set((self.answer)(value));
+        }
+        fn bridge32(&self, offset: u16) -> u32 {
+            self.mock.bridge32(offset)
+        }
+        fn bridge_write32(&self, offset: u16, value: u32) {
+            self.mock.bridge_write32(offset, value);
+        }
+        fn flush_page(&self, at: Option<DmaAddr>) -> Option<DmaAddr> {
+            self.mock.flush_page(at)
+        }
+        fn flush_chipset(&self) {
+            self.mock.flush_chipset();
         }
         fn bar_len(&self, bar: u8) -> u64 {
             self.mock.bar_len(bar)
@@ -146,10 +171,11 @@ mod tests {
     #[test]
     fn a_965_is_reset_by_hand() {
         // G-20: 1, 50 us, status (bit 1), 0, 50 us, no status.
-        let device = Device::new(|v| if v & 1 != 0 { v | 2 } else { v });
+        let device = Device::new(Mock::default(), answers_965);
         whole(&device.hw(), &device.mock).unwrap();
-        assert_eq!(device.written(), [1, 0]);
-        assert_eq!(device.mock.take(), [Access::Pause(50), Access::Pause(50)]);
+        let hold = Access::Pause(50);
+        let config = |value| Access::Config(0xc0, value);
+        assert_eq!(device.mock.take(), [config(1), hold, config(0), hold]);
     }
 
     #[test]
@@ -160,28 +186,28 @@ mod tests {
             (|_| 2, late),
             (|_| 0xff, Err(DeviceError::Gone)),
         ] {
-            let device = Device::new(answer);
+            let device = Device::new(Mock::default(), answer);
             assert_eq!(whole(&device.hw(), &device.mock), result);
-            assert_eq!(device.written(), [1, 0]);
+            assert_eq!(written(&device.mock.take()), [1, 0]);
         }
     }
 
     #[test]
     fn a_g4x_is_reset_media_first() {
         // G-20: 620ch bit 4; 0dh, bit 0 clears; 05h; 0; 620ch back.
-        let device = Device::new(|v| v & !1);
+        let device = Device::new(Mock::default(), answers_g4x);
         device.mock.set(0x620c, 0x8000_0001);
         domains(&device.hw(), &device.mock).unwrap();
-        assert_eq!(device.written(), [0x0d, 0x05, 0]);
         assert_eq!(device.mock.written(0x620c), [0x8000_0011, 0x8000_0001]);
+        assert_eq!(written(&device.mock.take()), [0x0d, 0x05, 0]);
     }
 
     #[test]
     fn a_g4x_that_stays_in_reset_is_let_go() {
-        let device = Device::new(|v| v);
+        let device = Device::new(Mock::default(), |v| v);
         let late = Err(DeviceError::Timeout("GDRST"));
         assert_eq!(domains(&device.hw(), &device.mock), late);
-        assert_eq!(device.written(), [0x0d, 0]);
         assert_eq!(device.mock.written(0x620c), [0x10, 0]);
+        assert_eq!(written(&device.mock.take()), [0x0d, 0]);
     }
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Bringing a device up, as the core does it.
 
-use super::{Gen4, DESKTOP_965, DESKTOP_G4X, MOBILE_965, MOBILE_G4X};
+use super::{
+    reset::tests::{answers_965, answers_g4x, Device},
+    Gen4, DESKTOP_965, DESKTOP_G4X, MOBILE_965, MOBILE_G4X,
+};
 use crate::{
-    generation::{DeviceError, Generation, Layout, ResetScope, SecureBatches, Topology},
+    generation::{Generation, Layout, ResetScope, SecureBatches, Topology},
     gt::Gt,
     io::Hw,
     mock::{Access, Mock, FREE_PAGE},
     types::{CacheLevel, DmaAddr, MemoryKind, Page},
 };
+use std::vec::Vec;
 
 const ALL: [&Gen4; 4] = [&DESKTOP_965, &MOBILE_965, &DESKTOP_G4X, &MOBILE_G4X];
 const LAYOUT: Layout = Layout {
@@ -20,8 +24,8 @@ const LAYOUT: Layout = Layout {
     directory: None,
 };
 
-/// An idle device, and what it has.
-fn device(chip: &Gen4) -> (Mock, Topology) {
+/// An idle device whose resets end, and what it has.
+fn device(chip: &Gen4) -> (Device, Topology) {
     let mock = Mock::default();
     let g4x = !chip.family.table_switch;
     mock.memory.set(if g4x { 4 << 20 } else { 1 << 20 });
@@ -32,87 +36,106 @@ fn device(chip: &Gen4) -> (Mock, Topology) {
     }
     let topo = chip.probe(&mock.hw(), &crate::chips::ALL[0]).unwrap();
     mock.take();
-    (mock, topo)
+    let answer = if g4x { answers_g4x } else { answers_965 };
+    (Device::new(mock, answer), topo)
 }
 
-fn start(chip: &Gen4, mock: &Mock, topo: &Topology) -> Result<(), DeviceError> {
+/// Where these are in what was done when the device was started.
+fn started(chip: &Gen4, wanted: &[Access]) -> (Vec<Access>, Vec<usize>) {
+    let (device, topo) = device(chip);
+    device.mock.set(0x2024, 0x0100_0002);
     let hw = Hw {
         card: topo.card,
-        ..mock.hw()
+        ..device.hw()
     };
-    chip.start(&hw, topo, &LAYOUT, mock)
+    chip.start(&hw, &topo, &LAYOUT, &device.mock).unwrap();
+    let log = device.mock.take();
+    let place = |a: &Access| log.iter().position(|b| a == b);
+    let places = wanted
+        .iter()
+        .map(|a| place(a).unwrap_or_else(|| panic!("{a:?}")));
+    let places = places.collect();
+    (log, places)
 }
 
 #[test]
 fn a_965_is_brought_up_without_a_reset() {
     for (chip, clocks) in [(&DESKTOP_965, 0x7081_0000), (&MOBILE_965, 0x2000_0000)] {
-        let (mock, topo) = device(chip);
-        mock.set(0x2024, 0x0100_0002);
-        start(chip, &mock, &topo).unwrap();
-        let log = mock.take();
-        assert!(!log.iter().any(|a| matches!(a, Access::Config(..))));
-        let order = [
+        let (log, order) = started(
+            chip,
             // Interrupts masked, the ring stopped, the table on, its old errors, clocks, the page to flush by, flushed.
-            Access::W(0x20a8, 0xffff_ffff),
-            Access::W(0x203c, 0),
-            Access::W(0x2020, 0x7f80_0001),
-            Access::W(0x2024, 0x0100_0002),
-            Access::W(0x6204, clocks),
-            Access::Bridge(0x70, FREE_PAGE.0 as u32 | 1),
-            Access::FlushChipset,
-        ]
-        .map(|write| log.iter().position(|a| *a == write).unwrap());
+            &[
+                Access::W(0x20a8, 0xffff_ffff),
+                Access::W(0x203c, 0),
+                Access::W(0x2020, 0x7f80_0001),
+                Access::W(0x2024, 0x0100_0002),
+                Access::W(0x6204, clocks),
+                Access::Bridge(0x70, FREE_PAGE.0 as u32 | 1),
+                Access::FlushChipset,
+            ],
+        );
         assert!(order.is_sorted(), "{order:?}");
         // Of the video engine, which it has not, nothing is touched.
-        assert!(!log.iter().any(|a| matches!(
-            a,
-            Access::W(0x4000..=0x4fff, _) | Access::R(0x4000..=0x4fff)
-        )));
+        for a in log {
+            assert!(!matches!(
+                a,
+                Access::Config(..) | Access::W(0x4000..=0x4fff, _) | Access::R(0x4000..=0x4fff)
+            ));
+        }
     }
 }
 
 #[test]
 fn a_g4x_is_reset_before_it_is_set_up() {
     for chip in [&DESKTOP_G4X, &MOBILE_G4X] {
-        let (mock, topo) = device(chip);
-        // The mock's register keeps its bit 0: in reset for ever.
-        assert_eq!(
-            start(chip, &mock, &topo),
-            Err(DeviceError::Timeout("GDRST"))
+        let (_, order) = started(
+            chip,
+            // Rings stopped, both domains reset, no tables of processes, the table's size, clocks.
+            &[
+                Access::W(0x20a8, 0xffff_ffff),
+                Access::W(0x203c, 0),
+                Access::W(0x403c, 0),
+                Access::Config(0xc0, 0x0d),
+                Access::Config(0xc0, 0x05),
+                Access::W(0x20c4, 0),
+                Access::W(0x2020, 0x7f80_0006),
+                Access::W(0x2024, 0x0100_0002),
+                Access::W(0x6208, 0x2c0),
+                Access::FlushChipset,
+            ],
         );
-        let log = mock.take();
-        assert!(log.contains(&Access::Config(0xc0, 0x0d)));
-        assert!(log.contains(&Access::W(0x203c, 0)) && log.contains(&Access::W(0x403c, 0)));
-        assert!(!log.iter().any(|a| matches!(a, Access::W(0x6204, _))));
+        assert!(order.is_sorted(), "{order:?}");
     }
 }
 
 #[test]
 fn a_table_that_stays_off_is_found_before_it_is_written() {
-    let (mock, topo) = device(&DESKTOP_965);
-    mock.fix(0x2020, 0x7f80_0000);
-    assert!(DESKTOP_965.prepare(&mock.hw(), &topo, &mock).is_err());
-    let (mock, topo) = device(&MOBILE_G4X);
-    mock.fix(0x2020, 0x7f80_0006);
-    assert_eq!(MOBILE_G4X.prepare(&mock.hw(), &topo, &mock), Ok(()));
-    assert_eq!(mock.written(0x20c4), [0]);
+    for (chip, works) in [(&DESKTOP_965, false), (&MOBILE_G4X, true)] {
+        let (device, topo) = device(chip);
+        device.mock.fix(0x2020, 0x7f80_0006);
+        let prepared = chip.prepare(&device.hw(), &topo, &device.mock);
+        assert_eq!(prepared.is_ok(), works);
+    }
 }
 
 #[test]
 fn any_reset_is_of_all() {
     for what in [ResetScope::All, ResetScope::Engine(1)] {
-        let (mock, _) = device(&DESKTOP_G4X);
-        let late = Err(DeviceError::Timeout("GDRST"));
-        assert_eq!(DESKTOP_G4X.reset(&mock.hw(), what, &mock), late);
-        assert_eq!(mock.written(0x203c), [0]);
-        assert_eq!(mock.written(0x403c), [0]);
-        assert!(mock.take().contains(&Access::Config(0xc0, 0x0d)));
+        for (chip, rings, bytes) in [
+            (&DESKTOP_965, &[0x203c][..], &[1, 0][..]),
+            (&MOBILE_G4X, &[0x203c, 0x403c], &[0x0d, 0x05, 0]),
+        ] {
+            let (device, _) = device(chip);
+            chip.reset(&device.hw(), what, &device.mock).unwrap();
+            for ring in rings {
+                assert_eq!(device.mock.written(*ring), [0]);
+            }
+            let log = device.mock.take();
+            for byte in bytes {
+                assert!(log.contains(&Access::Config(0xc0, *byte)), "{byte}");
+            }
+        }
     }
-    let (mock, _) = device(&MOBILE_965);
-    assert!(MOBILE_965
-        .reset(&mock.hw(), ResetScope::All, &mock)
-        .is_err());
-    assert!(mock.take().contains(&Access::Config(0xc0, 1)));
 }
 
 #[test]
@@ -134,9 +157,10 @@ fn windows_are_those_of_g_02() {
 #[test]
 fn it_needs_no_waking() {
     for chip in ALL {
-        let (mock, _) = device(chip);
+        let (device, _) = device(chip);
+        let mock = &device.mock;
         let mut gt = Gt::default();
-        chip.wake(&mock.hw(), &mut gt, &mock).unwrap();
+        chip.wake(&mock.hw(), &mut gt, mock).unwrap();
         assert!(gt.awake);
         chip.sleep(&mock.hw(), &mut gt);
         assert!(!gt.awake);
@@ -147,7 +171,8 @@ fn it_needs_no_waking() {
 #[test]
 fn stopping_masks_all() {
     for chip in ALL {
-        let (mock, _) = device(chip);
+        let (device, _) = device(chip);
+        let mock = &device.mock;
         chip.stop(&mock.hw());
         assert_eq!(mock.written(0x20a8), [0xffff_ffff]);
         assert_eq!(mock.written(0x20a0), [0]);
@@ -161,7 +186,8 @@ fn what_user_space_is_told() {
         assert_eq!(chip.secure_batches(), SecureBatches::Master);
         assert!(chip.reset_empties_fences());
         assert!(!chip.keeps_leftovers() && !chip.holds_entries());
-        let (mock, _) = device(chip);
+        let (device, _) = device(chip);
+        let mock = &device.mock;
         mock.set(0x2358, 0x89ab_cdef);
         mock.set(0x235c, 7);
         assert_eq!(chip.user_register(&mock.hw(), 0x2358), Some(0x7_89ab_cdef));
@@ -172,7 +198,8 @@ fn what_user_space_is_told() {
 #[test]
 fn firmware_says_where_its_picture_is() {
     for chip in ALL {
-        let (mock, topo) = device(chip);
+        let (device, topo) = device(chip);
+        let mock = &device.mock;
         mock.set(0x7_1400, 0x8000_0000);
         mock.set(0x7_0008, 0x8000_0000);
         mock.set(0x6_001c, 0x03ff_02ff);
