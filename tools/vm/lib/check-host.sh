@@ -186,15 +186,39 @@ check_tree() {
     expect host/shellcheck "$HOST_LOG/shellcheck.log" enter shellcheck -x -e SC1091,SC2001,SC2012,SC2015,SC2016,SC2153,SC2319 $(cat "$HOST_LOG/scripts")
 }
 
+# dead_links FILE: what a page in Markdown points to within the tree and is not there.
+dead_links() {
+    local link
+    grep -oE '\]\([^)]+\)' "$OURO_TOP/$1" | sed 's/^](//; s/)$//; s/#.*//' | while IFS= read -r link; do
+        case $link in '' | *://*) ;; *) [ -e "$OURO_TOP/$(dirname "$1")/$link" ] || echo "$link" ;; esac
+    done
+}
+
+# abi_is_good: the kernel's tool takes the files of Documentation/ABI, and says nothing.
+abi_is_good() {
+    local said
+    said=$(enter python3 "$(step_dir source)/linux/tools/docs/get_abi.py" --dir "$OURO_TOP/Documentation/ABI" validate 2>&1) || return 1
+    echo "$said"
+    [ -z "$said" ]
+}
+
 # What is read: each page as a renderer has it, and the comments of our own header as the kernel's documents take them.
 check_docs() {
     results_begin host-docs
-    local log=$HOST_LOG/rst.log pages header=include/uapi/drm/ouro_drm.h
+    local log=$HOST_LOG/rst.log pages header=include/uapi/drm/ouro_drm.h file dead
     mapfile -t pages < <(cd "$OURO_TOP" && git ls-files '*.rst')
     (cd "$OURO_TOP" && enter python3 tools/vm/lib/rst.py "${pages[@]}") >"$log" 2>&1 || true
     results_tap host/docs "$log" || result FAIL host/docs "it did not run: see ${log#"$OURO_TOP"/}"
     expect "host/docs/$header" "$HOST_LOG/kernel-doc.log" \
         enter python3 "$(step_dir source)/linux/tools/docs/kernel-doc" -none -Wall -Werror "$OURO_TOP/$header"
+    expect host/docs/abi "$HOST_LOG/abi.log" abi_is_good
+    # a name of a packet, and what the document calls it, are no mistakes
+    expect host/docs/spelling "$HOST_LOG/spelling.log" enter codespell -L indx,preemptable,renderd \
+        "$OURO_TOP/README.md" "$OURO_TOP/Documentation" "$OURO_TOP/examples" "$OURO_TOP/tools/vm"
+    while IFS= read -r file; do
+        dead=$(dead_links "$file" | xargs)
+        if [ -z "$dead" ]; then result PASS "host/docs/links/$file"; else result FAIL "host/docs/links/$file" "$dead"; fi
+    done < <(cd "$OURO_TOP" && git ls-files '*.md')
     if step_ready docs; then
         expect host/docs/sphinx "$HOST_LOG/sphinx.log" docs_html "$OURO_TOP/build/docs"
     else
