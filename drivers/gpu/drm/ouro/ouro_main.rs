@@ -72,7 +72,7 @@ module! {
     params: {
         hang_ms: u32 {
             default: 3000,
-            description: "Milliseconds that a request may take before its engine is asked or reset (0: any)",
+            description: "Hang timeout in milliseconds: when a request takes longer, its engine is probed or reset (0: no limit)",
         },
         iommu: u32 {
             default: 2,
