@@ -17,6 +17,7 @@ pub mod device;
 pub mod dg2;
 pub mod dma;
 pub mod fault;
+pub mod gen4;
 pub mod habits;
 pub mod intel;
 pub(crate) mod later;

@@ -155,7 +155,9 @@ impl Default for Options {
 }
 
 /// All models, by name.
-pub const NAMES: &[&str] = &["snb", "ivb", "rv515", "r520", "r580", "dg2"];
+pub const NAMES: &[&str] = &[
+    "snb", "ivb", "g45", "gm45", "g965", "gm965", "rv515", "r520", "r580", "dg2",
+];
 
 /// Builds the model called `name`; `None` if there is none.
 ///

@@ -57,7 +57,7 @@ fn lists_the_models() {
     assert!(out.status.success());
     assert_eq!(
         String::from_utf8_lossy(&out.stdout),
-        "snb\nivb\nrv515\nr520\nr580\ndg2\n"
+        "snb\nivb\ng45\ngm45\ng965\ngm965\nrv515\nr520\nr580\ndg2\n"
     );
 }
 
@@ -65,7 +65,8 @@ fn lists_the_models() {
 fn refuses_what_it_does_not_know() {
     let out = run(&["--gpu", "nv50", "--socket", "/nowhere/socket"]);
     assert_eq!(out.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&out.stderr).contains("there are: snb ivb rv515 r520 r580"));
+    assert!(String::from_utf8_lossy(&out.stderr)
+        .contains("there are: snb ivb g45 gm45 g965 gm965 rv515"));
     let out = run(&["--gpu", "snb", "--socket", "/nowhere/socket"]);
     assert_eq!(out.status.code(), Some(1), "no such folder");
     for bad in [

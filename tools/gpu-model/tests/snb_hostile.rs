@@ -77,7 +77,7 @@ proptest! {
             a.apply(&rig.gpu);
         }
         rig.gpu.power_on();
-        prop_assert_eq!(rig.gpu.mmio_read32(0x44014), 0xffff_ffff);
+        prop_assert_eq!(rig.gpu.mmio_read32(chip.irq.mask), 0xffff_ffff);
     }
 
     #[test]

@@ -63,7 +63,7 @@ fn habits_have_names() {
     assert!("light".parse::<Real>().is_err());
     assert_eq!(
         Real::all().to_string(),
-        "lit,running,bits,rc6,pending,late_wake,late_flush,late_reset"
+        "lit,running,bits,rc6,pending,late_wake,late_flush,late_reset,start_in_head"
     );
 }
 

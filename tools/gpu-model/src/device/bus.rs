@@ -36,7 +36,7 @@ pub trait Bus: Chip {
         device.mmio_write32(at as u32, value);
     }
     /// True where the registers take accesses that are no aligned dwords.
-    fn narrow(_offset: u64, _len: usize) -> bool {
+    fn narrow(_bars: &Self::Bars, _offset: u64, _len: usize) -> bool {
         false
     }
     /// What a narrow write finds in the rest of its dword.
@@ -58,6 +58,13 @@ fn config_read(core: &mut impl Chip, offset: usize, buf: &mut [u8]) {
     let pending = parts.line && !parts.pci.msi_enabled();
     parts.pci.set_intx_pending(pending);
     parts.pci.read(offset, buf);
+    if let [byte] = buf {
+        if let Some(value) = core.config_byte(offset) {
+            *byte = value;
+            return;
+        }
+    }
+    let parts = core.parts();
     parts.window.overlay(offset, buf, &parts.notes.counters);
 }
 
@@ -135,7 +142,7 @@ impl<C: Bus> Device<C> {
     /// it is reported.
     pub(crate) fn check_access(&self, what: &str, offset: u64, len: usize) -> bool {
         let dwords = offset.is_multiple_of(4) && len.is_multiple_of(4);
-        let fine = dwords || C::narrow(offset, len);
+        let fine = dwords || C::narrow(&self.bars, offset, len);
         if !fine {
             let mut core = self.core();
             let notes = core.parts().notes;

@@ -127,6 +127,11 @@ pub trait Chip: Sized + Send + 'static {
     }
     /// The configuration space was written, and was `before` until then.
     fn config_written(&mut self, before: &PciConfig, offset: usize, data: &[u8]);
+    /// A byte of the configuration space that the chip answers itself, if it is read alone; it may lie where
+    /// the window is, which is read by dwords.
+    fn config_byte(&mut self, _offset: usize) -> Option<u8> {
+        None
+    }
     /// Power-on state.
     fn power_on(&mut self, cause: PowerOn);
     /// Pulls the card.

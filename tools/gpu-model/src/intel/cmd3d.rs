@@ -108,6 +108,49 @@ pub const GEN7: &[Def] = &[
     Def(0x7918, "3DSTATE_SO_BUFFER", false),
 ];
 
+/// Those of Gen4. Names, places and lengths are those of a real machine's batch (digest of witnesses GW45 to
+/// GW55) and of the user-space driver; the 3D volume is not among the documents.
+pub const GEN4: &[Def] = &[
+    Def(0x6000, "URB_FENCE", false),
+    Def(0x6001, "CS_URB_STATE", false),
+    Def(0x6002, "CONSTANT_BUFFER", false),
+    Def(0x6101, "STATE_BASE_ADDRESS", false),
+    Def(0x6102, "STATE_SIP", false),
+    Def(0x7000, "MEDIA_STATE_POINTERS", false),
+    Def(0x7100, "MEDIA_OBJECT", false),
+    Def(0x7101, "MEDIA_OBJECT_EX", false),
+    Def(0x7800, "3DSTATE_PIPELINED_POINTERS", false),
+    Def(0x7801, "3DSTATE_BINDING_TABLE_POINTERS", false),
+    Def(0x7808, "3DSTATE_VERTEX_BUFFERS", false),
+    Def(0x7809, "3DSTATE_VERTEX_ELEMENTS", false),
+    Def(0x780a, "3DSTATE_INDEX_BUFFER", false),
+    Def(0x7900, "3DSTATE_DRAWING_RECTANGLE", false),
+    Def(0x7901, "3DSTATE_CONSTANT_COLOR", false),
+    Def(0x7902, "3DSTATE_SAMPLER_PALETTE_LOAD0", false),
+    Def(0x7904, "3DSTATE_CHROMA_KEY", false),
+    Def(0x7905, "3DSTATE_DEPTH_BUFFER", false),
+    Def(0x7906, "3DSTATE_POLY_STIPPLE_OFFSET", false),
+    Def(0x7907, "3DSTATE_POLY_STIPPLE_PATTERN", false),
+    Def(0x7908, "3DSTATE_LINE_STIPPLE", false),
+    Def(0x7909, "3DSTATE_GLOBAL_DEPTH_OFFSET_CLAMP", false),
+    Def(0x790a, "3DSTATE_AA_LINE_PARAMETERS", false),
+    Def(0x790b, "3DSTATE_GS_SVB_INDEX", false),
+    Def(PIPE_CONTROL, "PIPE_CONTROL", false),
+    Def(0x7b00, "3DPRIMITIVE", false),
+];
+
+/// Those of 965G and GM965 that their successors have elsewhere (the user-space driver).
+pub const G965: &[Def] = &[
+    Def(0x6104, "PIPELINE_SELECT", true),
+    Def(0x780b, "3DSTATE_VF_STATISTICS", true),
+];
+
+/// And where G45 and GM45 have them (GW45).
+pub const G4X: &[Def] = &[
+    Def(0x6904, "PIPELINE_SELECT", true),
+    Def(0x680b, "3DSTATE_VF_STATISTICS", true),
+];
+
 /// Bits 31:16 of those of media whose length is 7:0; bit 8 says that they are predicated, bit 10 that a walker's
 /// size is in registers (the public XML of this generation).
 const GPGPU: [u32; 2] = [0x7104, 0x7105];
@@ -124,6 +167,7 @@ fn sub_type(header: u32) -> u32 {
 /// Name and length of a client-3 command on the render engine by a chip's tables; `None` if there is none.
 pub fn render(tables: &[&'static [Def]], header: u32) -> Option<(&'static str, usize)> {
     let mut all = tables.iter().copied().flatten();
+    // Flags of Gen4's PIPE_CONTROL are in the header, bits 15:8.
     let def = all.find(|d| d.0 == header >> 16)?;
     let len = match (def.2, sub_type(header)) {
         (true, _) => 1,
@@ -166,6 +210,40 @@ mod tests {
         assert_eq!(render(ivb, 0x7100_0100), Some(("MEDIA_OBJECT", 0x102)));
         assert_eq!(render(ivb, 0x7905_0005), None, "Gen6's place");
         assert_eq!(render(SNB, 0x7820_0006), None);
+    }
+
+    #[test]
+    fn headers_of_a_real_gen4_batch() {
+        // GW45 to GW54.
+        let g45: &[&[Def]] = &[GEN4, G4X];
+        for (header, name, length) in [
+            (0x6904_0000, "PIPELINE_SELECT", 1),
+            (0x680b_0000, "3DSTATE_VF_STATISTICS", 1),
+            (0x7909_0000, "3DSTATE_GLOBAL_DEPTH_OFFSET_CLAMP", 2),
+            (0x6102_0000, "STATE_SIP", 2),
+            (0x6001_0000, "CS_URB_STATE", 2),
+            (0x6101_0004, "STATE_BASE_ADDRESS", 6),
+            (0x7801_0004, "3DSTATE_BINDING_TABLE_POINTERS", 6),
+            (0x7800_0005, "3DSTATE_PIPELINED_POINTERS", 7),
+            (0x6000_3f01, "URB_FENCE", 3),
+            (0x7901_0003, "3DSTATE_CONSTANT_COLOR", 5),
+            (0x7905_0004, "3DSTATE_DEPTH_BUFFER", 6),
+            (0x7900_0002, "3DSTATE_DRAWING_RECTANGLE", 4),
+            (0x7808_000f, "3DSTATE_VERTEX_BUFFERS", 17),
+            (0x7809_0007, "3DSTATE_VERTEX_ELEMENTS", 9),
+            (0x6002_0100, "CONSTANT_BUFFER", 2),
+            (0x7b00_3804, "3DPRIMITIVE", 6),
+            (0x7b00_1c04, "3DPRIMITIVE", 6),
+        ] {
+            assert_eq!(render(g45, header), Some((name, length)), "{header:08x}");
+        }
+        // Digest G-24: four dwords, flags in the header.
+        assert_eq!(render(g45, 0x7a00_d102), Some(("PIPE_CONTROL", 4)));
+        assert_eq!(render(g45, 0x7820_0006), None, "Gen7's");
+        let g965: &[&[Def]] = &[GEN4, G965];
+        assert_eq!(render(g965, 0x6104_0000), Some(("PIPELINE_SELECT", 1)));
+        assert_eq!(render(g965, 0x6904_0000), None);
+        assert_eq!(render(g45, 0x6104_0000), None);
     }
 
     #[test]

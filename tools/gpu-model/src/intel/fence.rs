@@ -41,6 +41,15 @@ pub const GEN7: FenceUnit = FenceUnit {
     ..GEN6
 };
 
+/// Sixteen fences of which the pitch stands in the low half, up to 128 KB (G45 PRM V1b 4.5.4.1; digest of Gen4,
+/// G-12).
+pub const GEN4: FenceUnit = FenceUnit {
+    base: 0x3000,
+    count: 16,
+    stored: [0xffff_ffff, 0xffff_f000],
+    decode: Fence::decode_low,
+};
+
 /// A decoded fence register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fence {
@@ -66,6 +75,20 @@ impl Fence {
             start: lo & 0xffff_f000,
             last: (hi & 0xffff_f000) | 0xfff,
             pitch: ((hi & pitch) + 1) * 128,
+            y_walk: lo & 2 != 0,
+        })
+    }
+
+    /// Decodes a register whose pitch is in bits 11:2 of the low half; `None` unless valid (bit 0).
+    pub fn decode_low(v: u64) -> Option<Fence> {
+        if v & 1 == 0 {
+            return None;
+        }
+        let (lo, hi) = (v as u32, (v >> 32) as u32);
+        Some(Fence {
+            start: lo & 0xffff_f000,
+            last: (hi & 0xffff_f000) | 0xfff,
+            pitch: ((lo >> 2 & 0x3ff) + 1) * 128,
             y_walk: lo & 2 != 0,
         })
     }
@@ -125,6 +148,25 @@ mod tests {
         );
         assert!((GEN6.decode)(0x0013_F00F_0010_0000).is_none());
         assert!(f.contains(0x10_0000) && f.contains(0x13_ffff) && !f.contains(0x14_0000));
+    }
+
+    #[test]
+    fn fences_of_a_real_gen4() {
+        // GW16: a GM45's error record: start 0x0ce1f000, pitch 5,120, X, last page 0x0d21e000.
+        let f = (GEN4.decode)(0x0d21_e000_0ce1_f09d).expect("valid");
+        assert_eq!(
+            f,
+            Fence {
+                start: 0x0ce1_f000,
+                last: 0x0d21_efff,
+                pitch: 5120,
+                y_walk: false
+            }
+        );
+        assert_eq!(GEN4.range(), 0x3000..0x3080);
+        // G45 PRM V1b 4.5.4.1: 128 KB at most.
+        let wide = (GEN4.decode)(0x0000_0fff_0000_0fff).expect("valid");
+        assert_eq!((wide.pitch, wide.y_walk), (128 << 10, true));
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub mod op {
     pub const WAIT_FOR_EVENT: u32 = 0x03;
     pub const FLUSH: u32 = 0x04;
     pub const ARB_CHECK: u32 = 0x05;
+    pub const UNPROBE: u32 = 0x06;
     pub const REPORT_HEAD: u32 = 0x07;
     pub const ARB_ON_OFF: u32 = 0x08;
     pub const BATCH_BUFFER_END: u32 = 0x0a;
@@ -40,6 +41,7 @@ pub mod op {
     pub const LOAD_REGISTER_IMM: u32 = 0x22;
     pub const UPDATE_GTT: u32 = 0x23;
     pub const STORE_REGISTER_MEM: u32 = 0x24;
+    pub const PROBE: u32 = 0x25;
     pub const FLUSH_DW: u32 = 0x26;
     pub const CLFLUSH: u32 = 0x27;
     pub const REPORT_PERF_COUNT: u32 = 0x28;
@@ -190,6 +192,86 @@ pub const GEN7: &[MiDef] = &[
     ),
 ];
 
+/// What the render engine of every Gen4 chip has (G45 PRM V1b chapter 1), and what the video engine has of it
+/// (2.13).
+pub const GEN4: &[MiDef] = &[
+    one(op::NOOP, "MI_NOOP", RCS | VCS),
+    one(op::USER_INTERRUPT, "MI_USER_INTERRUPT", RCS | VCS),
+    one(op::WAIT_FOR_EVENT, "MI_WAIT_FOR_EVENT", RCS | VCS),
+    one(op::FLUSH, "MI_FLUSH", RCS | VCS),
+    one(op::ARB_CHECK, "MI_ARB_CHECK", RCS | VCS),
+    one(op::REPORT_HEAD, "MI_REPORT_HEAD", RCS | VCS),
+    one(op::BATCH_BUFFER_END, "MI_BATCH_BUFFER_END", RCS | VCS),
+    many(op::OVERLAY_FLIP, "MI_OVERLAY_FLIP", RCS, 2, 2, 0x3f),
+    many(
+        op::LOAD_SCAN_LINES_INCL,
+        "MI_LOAD_SCAN_LINES_INCL",
+        RCS,
+        2,
+        2,
+        0x3f,
+    ),
+    many(
+        op::LOAD_SCAN_LINES_EXCL,
+        "MI_LOAD_SCAN_LINES_EXCL",
+        RCS,
+        2,
+        2,
+        0x3f,
+    ),
+    many(op::DISPLAY_FLIP, "MI_DISPLAY_FLIP", RCS, 3, 4, 0x3f),
+    many(op::SET_CONTEXT, "MI_SET_CONTEXT", RCS, 2, 2, 0x3f),
+    many(
+        op::STORE_DATA_IMM,
+        "MI_STORE_DATA_IMM",
+        RCS | VCS,
+        4,
+        5,
+        0x3f,
+    ),
+    many(
+        op::STORE_DATA_INDEX,
+        "MI_STORE_DATA_INDEX",
+        RCS | VCS,
+        3,
+        4,
+        0x3f,
+    ),
+    // The text has one register (1.8); several go as well (digest G-30).
+    many(
+        op::LOAD_REGISTER_IMM,
+        "MI_LOAD_REGISTER_IMM",
+        RCS | VCS,
+        3,
+        65,
+        0x3f,
+    ),
+    many(
+        op::STORE_REGISTER_MEM,
+        "MI_STORE_REGISTER_MEM",
+        RCS,
+        3,
+        3,
+        0x3f,
+    ),
+    many(
+        op::BATCH_BUFFER_START,
+        "MI_BATCH_BUFFER_START",
+        RCS | VCS,
+        2,
+        2,
+        0x3f,
+    ),
+];
+
+/// What Cantiga and its relatives add (G45 PRM V1b 1.3, 1.13, 1.19).
+pub const G4X: &[MiDef] = &[
+    one(op::UNPROBE, "MI_UNPROBE", RCS),
+    one(op::ARB_ON_OFF, "MI_ARB_ON_OFF", RCS),
+    many(op::UPDATE_GTT, "MI_UPDATE_GTT", RCS, 3, 65, 0x3f),
+    many(op::PROBE, "MI_PROBE", RCS, 2, 1025, 0x3ff),
+];
+
 /// The opcode of a header.
 pub fn opcode(header: u32) -> u32 {
     (header >> 23) & 0x3f
@@ -272,6 +354,44 @@ mod tests {
             decode(&[GEN6], 0x1000_0009, RCS).is_none(),
             "no store of so many dwords"
         );
+    }
+
+    #[test]
+    fn gen4_by_product() {
+        let g965: &[&[MiDef]] = &[GEN4];
+        let g45: &[&[MiDef]] = &[GEN4, G4X];
+        // G45 PRM V1b 1.19: "[DevBW] and [DevCL]: This is not a legal command"; 1.3, 1.13: CTG+.
+        for header in [0x1180_0001, 0x0400_0001, 0x0300_0000, 0x1280_0000] {
+            assert!(decode(g965, header, RCS).is_none(), "{header:08x}");
+            assert!(decode(g45, header, RCS).is_some(), "{header:08x}");
+            assert!(decode(g45, header, VCS).is_none(), "{header:08x}");
+        }
+        // 1.13.1: ten bits of length, without dwords 0 and 1.
+        let (def, n) = decode(g45, 0x1280_03ff, RCS).expect("MI_PROBE");
+        assert_eq!((def.name, n), ("MI_PROBE", 1025));
+        // 2.13: what the video engine has.
+        for header in [
+            0x0280_0000,
+            0x0500_0000,
+            0x1880_0100,
+            0x0200_0000,
+            0x1100_0001,
+            0,
+            0x0380_0000,
+            0x1000_0002,
+            0x1080_0001,
+            0x0100_0000,
+            0x0180_0000,
+        ] {
+            assert!(decode(g45, header, VCS).is_some(), "{header:08x}");
+        }
+        for header in [0x0c00_0000, 0x0a00_0001, 0x1200_0001, 0x0900_0000] {
+            assert!(decode(g45, header, VCS).is_none(), "{header:08x}");
+        }
+        // Gen6's are not there.
+        for header in [0x1300_0001, 0x0b00_0001, 0x1480_0001, 0x0580_0000] {
+            assert!(decode(g45, header, RCS).is_none(), "{header:08x}");
+        }
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub struct PteFormat {
     pub high: u32,
     /// Values of the cacheability that are reserved, as a mask of four bits.
     pub reserved: u32,
+    /// The cacheability of memory that nobody caches.
+    pub uncached: u32,
 }
 
 /// Bits 11:4 are address bits 39:32; cacheability is 1 (uncached) or 2 (cached in the LLC), 0 and 3 are
@@ -52,12 +54,21 @@ pub struct PteFormat {
 pub const GEN6: PteFormat = PteFormat {
     high: 0xff0,
     reserved: 0b1001,
+    uncached: 1,
 };
 
 /// The same; a cacheability of 3 is L3 and LLC (digest of Gen7, 4.1).
 pub const GEN7: PteFormat = PteFormat {
     reserved: 0b0001,
     ..GEN6
+};
+
+/// Bits 7:4 are address bits 35:32; a type of 0 is unsnooped main memory, 3 is snooped, 1 and 2 are reserved
+/// (digest of Gen4, G-08; G45 PRM V1b 4.6.1).
+pub const GEN4: PteFormat = PteFormat {
+    high: 0xf0,
+    reserved: 0b0110,
+    uncached: 0,
 };
 
 impl PteFormat {
@@ -93,6 +104,15 @@ mod tests {
         assert_eq!(Pte(0x0000_0003).cacheability(), 1);
         let reserved = |pte| GEN6.is_reserved(Pte(pte));
         assert!(reserved(0x1) && !reserved(0x3) && !reserved(0x5) && reserved(0x7));
+    }
+
+    #[test]
+    fn gen4_has_36_bits_and_two_types() {
+        // G-08.
+        assert_eq!(GEN4.address(Pte(0x1234_50f1)), 0xf_1234_5000);
+        assert_eq!(GEN4.address(Pte(0x1234_5f01)), 0x0_1234_5000);
+        let reserved = |pte| GEN4.is_reserved(Pte(pte));
+        assert!(!reserved(0x1) && reserved(0x3) && reserved(0x5) && !reserved(0x7));
     }
 
     #[test]

@@ -59,7 +59,7 @@ impl Bus for R5xxChip {
     }
 
     /// CLOCK_CNTL_INDEX is written as one byte (digest §5.2); all else takes aligned dwords.
-    fn narrow(offset: u64, len: usize) -> bool {
+    fn narrow(_bars: &Self::Bars, offset: u64, len: usize) -> bool {
         offset & !3 == u64::from(reg::CLOCK_CNTL_INDEX) && offset as usize % 4 + len <= 4
     }
 

@@ -6,21 +6,26 @@
 use crate::counters::Counter;
 use crate::intel::pte::{Pte, PAGE};
 use crate::ring::core::Core;
-use crate::ring::regs::reg;
 
 impl Core {
+    /// True if memory is swizzled, and the chip lets it be.
+    pub fn swizzles(&self, switch: Option<(u32, u32)>) -> bool {
+        self.cfg.swizzle && switch.is_none_or(|(offset, bit)| self.get(offset) & bit != 0)
+    }
+
     /// The graphics address behind a byte of the aperture: the lowest fence that covers it decides.
     fn aperture_address(&self, offset: u32) -> u32 {
-        let swizzle = self.cfg.swizzle && self.get(reg::TILECTL) & 1 != 0;
+        let swizzle = self.swizzles(self.cfg.chip.swizzling.aperture);
         (0..self.cfg.chip.fences.count)
             .filter_map(|n| self.fence(n))
             .find(|f| f.contains(offset) && f.pitch_ok())
             .map_or(offset, |f| f.detile(offset, swizzle))
     }
 
-    fn aperture_physical(&mut self, offset: u32) -> Option<u64> {
+    fn aperture_physical(&mut self, offset: u32, write: bool) -> Option<u64> {
         let ga = self.aperture_address(offset);
         let pte = Pte(self.aperture_entry(ga / PAGE));
+        (self.cfg.chip.hooks.aperture)(self, ga, pte, write);
         pte.valid()
             .then(|| self.cx.pte.address(pte) | u64::from(ga % PAGE))
     }
@@ -50,7 +55,7 @@ impl Core {
         for (at, range) in Self::pieces(offset, buf.len()) {
             let part = &mut buf[range];
             part.fill(0);
-            if let Some(pa) = self.aperture_physical(at) {
+            if let Some(pa) = self.aperture_physical(at, false) {
                 if self.cx.memory.read(pa, part).is_err() {
                     part.fill(0);
                 }
@@ -65,7 +70,7 @@ impl Core {
             return;
         }
         for (at, range) in Self::pieces(offset, data.len()) {
-            if let Some(pa) = self.aperture_physical(at) {
+            if let Some(pa) = self.aperture_physical(at, true) {
                 // Memory that is not there swallows the write, as the bus would.
                 let _ = self.cx.memory.write(pa, &data[range]);
             }

@@ -9,14 +9,13 @@ use crate::counters::Counter;
 use crate::device::Job;
 use crate::fault::Kind;
 use crate::intel::tlb::{Client, Space};
-use crate::memory::lock;
+use crate::memory::{lock, GuestMemory};
 use crate::ring::core::{source, Core};
 use crate::ring::engine::{EngineId, Stop};
-use crate::ring::errors::EIR_PAGE_TABLE;
 use crate::ring::exec::{Flow, Step};
 use crate::ring::lint::Rule;
 use crate::ring::mmu::{MemoryContext, Mmu};
-use crate::ring::regs::{reg, ring};
+use crate::ring::regs::ring;
 use crate::tiling::Swizzle;
 use std::sync::{Arc, Mutex};
 
@@ -28,7 +27,7 @@ pub(crate) fn decode(header: u32) -> Option<(&'static str, usize)> {
 /// What the blitter keeps from command to command.
 #[derive(Default)]
 pub(crate) struct Blitter {
-    state: BltState,
+    pub state: BltState,
 }
 
 impl Blitter {
@@ -127,7 +126,7 @@ impl Core {
         self.engine(e).busy = true;
         let stopped = Arc::new(Mutex::new(false));
         self.engine(e).blit = Some(stopped.clone());
-        let swizzled = self.cfg.swizzle && self.get(reg::ARB_MODE) & (1 << 4) != 0;
+        let swizzled = self.swizzles(self.cfg.chip.swizzling.blitter);
         let caps = BltCaps {
             swctrl: self.cfg.chip.tiled_by.map(|offset| self.get(offset)),
             swizzle_x: if swizzled {
@@ -151,12 +150,21 @@ impl Core {
             cx: MemoryContext {
                 ppgtt: self.ppgtt(e),
                 program: self.engine(e).batch.is_some(),
+                memory: self.drawn_memory(),
                 ..self.cx.clone()
             },
             generation,
             stopped,
             result: Ok(BltStats::default()),
         }))
+    }
+
+    /// Memory as the blitter sees it: behind the render cache, where there is one.
+    fn drawn_memory(&self) -> Arc<dyn GuestMemory> {
+        match &self.own.cache {
+            Some(cache) => cache.clone(),
+            None => self.cx.memory.clone(),
+        }
     }
 
     /// Puts things back after a blit and moves on. A blit that a reset overtook changes nothing.
@@ -208,8 +216,7 @@ impl Core {
         match error {
             // The class "invalid tiling" of page-table errors (§5.7.2, table 5-3).
             BltError::InvalidTiling { .. } => {
-                self.set(reg::PGTBL_ER, self.get(reg::PGTBL_ER) | 1 << 1);
-                self.raise_error(e, EIR_PAGE_TABLE);
+                self.table_error(e, 1 << 1);
             }
             BltError::UnknownOpcode { .. } | BltError::NotBlt => self.instruction_error(e, header),
             error if error.hangs() => self.engine(e).stop = Stop::Hung,

@@ -3,9 +3,8 @@
 
 use crate::device::Bus;
 use crate::model::{Region, SharedArea};
-use crate::ring::config::{BAR0_SIZE, BAR4_SIZE};
+use crate::ring::config::BAR4_SIZE;
 use crate::ring::device::{Bars, RingChip, RingGpu};
-use crate::ring::regs::{reg, MMIO_SIZE};
 
 impl Bus for RingChip {
     fn name(bars: &Bars) -> &'static str {
@@ -18,13 +17,13 @@ impl Bus for RingChip {
 
     fn regions(bars: &Bars) -> Vec<Region> {
         let shared = bars.file.clone().map(|file| SharedArea {
-            offset: u64::from(MMIO_SIZE),
+            offset: u64::from(bars.chip.bus.table),
             size: u64::from(bars.gtt.len()) * 4,
             file,
         });
         let region = |bar, size, shared| Region { bar, size, shared };
         vec![
-            region(0, BAR0_SIZE, shared),
+            region(0, bars.chip.bus.bar0, shared),
             region(2, bars.aperture, None),
             region(4, u64::from(BAR4_SIZE), None),
         ]
@@ -47,24 +46,28 @@ impl Bus for RingChip {
         }
     }
 
-    /// Registers below 2 MB, page-table entries above.
+    /// Registers below, page-table entries above.
     fn dword(device: &RingGpu, at: u64) -> u32 {
-        match (at as u32).checked_sub(MMIO_SIZE) {
+        match (at as u32).checked_sub(device.bars.chip.bus.table) {
             None => device.mmio_read32(at as u32),
             Some(pte) => device.gtt_read(pte / 4),
         }
     }
 
     fn set_dword(device: &RingGpu, at: u64, value: u32) {
-        match (at as u32).checked_sub(MMIO_SIZE) {
+        match (at as u32).checked_sub(device.bars.chip.bus.table) {
             None => device.mmio_write32(at as u32, value),
             Some(pte) => device.gtt_write(pte / 4, value),
         }
     }
 
+    fn has_msi(bars: &Bars) -> bool {
+        bars.chip.bus.msi
+    }
+
     /// Narrow accesses reach the MCHBAR alias only (§3).
-    fn narrow(offset: u64, _len: usize) -> bool {
-        (u64::from(reg::MCHBAR)..u64::from(reg::MCHBAR_END)).contains(&offset)
+    fn narrow(bars: &Bars, offset: u64, _len: usize) -> bool {
+        u32::try_from(offset).is_ok_and(|at| bars.chip.mchbar.contains(at))
     }
 
     fn look(&mut self) {

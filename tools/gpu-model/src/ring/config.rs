@@ -67,6 +67,12 @@ impl Default for RingConfig {
 }
 
 impl RingConfig {
+    /// Number of entries of the global table.
+    pub fn entries(&self) -> u32 {
+        let kb = self.chip.bus.table_kb.unwrap_or(self.gtt_mb << 10);
+        kb << 8
+    }
+
     /// The strict one of a chip.
     pub fn of(chip: &'static Chip) -> Self {
         RingConfig {
@@ -106,17 +112,19 @@ pub const AF_CAP: usize = 0xa4;
 /// Offset of the byte whose bit 0 starts a function-level reset.
 pub const AF_CONTROL: usize = AF_CAP + 4;
 
-/// Size of BAR0: 2 MB of registers, 2 MB of page-table entries.
-pub const BAR0_SIZE: u64 = 4 << 20;
 /// Size of the I/O BAR.
 pub const BAR4_SIZE: u32 = 64;
 
 /// The configuration space at power-on.
 pub fn pci_config(cfg: &RingConfig) -> PciConfig {
     let mut c = PciConfig::new(0x8086, cfg.device_id, 0x09, 0x03_8000, (0x8086, 0x2010));
-    c.bar64(0, BAR0_SIZE, false);
+    c.bar64(0, cfg.chip.bus.bar0, false);
     c.bar64(2, cfg.aperture, true);
     c.bar_io(4, BAR4_SIZE);
+    if let Some(gen4) = cfg.chip.gen4 {
+        gen4_config(&mut c, cfg, gen4.g4x);
+        return c;
+    }
     // GGMS in 9:8; stolen memory in 7:3, in units of 32 MB.
     let stolen = u32::from(cfg.real.lit);
     c.put(
@@ -132,4 +140,25 @@ pub fn pci_config(cfg: &RingConfig) -> PciConfig {
     c.capability(AF_CAP, 0x13, &[0x06, 0x03, 0x00, 0x00]);
     c.capability(WINDOW, 0x09, &window::BODY);
     c
+}
+
+/// What Gen4 has in it: a mirror of the bridge's sizes (G-09, G-27), the size of the aperture (G-03), the base of
+/// stolen memory (G-27). No messages (G-14); the reset byte at C0h (G-20) answers to accesses of one byte, so that
+/// the window can lie where it lies on all chips.
+fn gen4_config(c: &mut PciConfig, cfg: &RingConfig, g4x: bool) {
+    // 7:4: stolen memory, of which 32 MB are 5. 11:8: the table, of which 1 MB is 1; 965 says it in PGTBL_CTL.
+    let stolen = (u16::from(cfg.real.lit) * 5) << 4;
+    let table = u16::from(g4x) << 8;
+    c.put(0x52, &(stolen | table).to_le_bytes());
+    let base = if cfg.real.lit { STOLEN_BASE } else { 0 };
+    c.put(BDSM, &base.to_le_bytes());
+    let aperture = match cfg.aperture >> 20 {
+        512 => 6,
+        256 => 2,
+        _ => 0,
+    };
+    c.put(0x62, &[aperture]);
+    c.allow(0xfc, &[0xff; 4]);
+    c.power_management(0xd0);
+    c.capability(WINDOW, 0x09, &window::BODY);
 }

@@ -5,6 +5,7 @@
 //! registers that §5.8.1.4 lists, a digest of the 3D state that was parsed, a signature and a
 //! checksum, so that an image that no save has written is found when it is restored.
 
+use crate::blt::{BltState, STATE_DWORDS};
 use crate::counters::Counter;
 use crate::intel::tlb::Space;
 use crate::ring::core::Core;
@@ -20,6 +21,8 @@ const MAGIC_EXTENDED: u32 = 0x5842_5445;
 /// Flags of a CCID and of MI_SET_CONTEXT.
 const EXT_SAVE: u32 = 1 << 3;
 const EXT_RESTORE: u32 = 1 << 2;
+/// Flag of both: a graphics address.
+const GLOBAL: u32 = 1 << 8;
 
 /// Stand-in for the 3D state: a digest of every state command since the last restore.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,21 +68,28 @@ impl Core {
             return Flow::Stop;
         }
         self.engine(e).expect_noop = true;
-        let (address, flags) = (d[1] & 0xffff_f000, d[1] & 0xfff);
+        let layout = &self.cfg.chip.context;
+        let (address, flags) = (d[1] & layout.address, d[1] & !layout.address);
         let (force, inhibit) = (flags & 2 != 0, flags & 1 != 0);
         if force && inhibit {
             self.lint(Rule::SetContextFlags, || format!("{:#x}", d[1]));
         }
-        if flags & (1 << 8) == 0 {
+        if flags & GLOBAL == 0 && !layout.physical {
             // A physical address is prohibited (§4.6.1).
             self.instruction_error(e, d[0]);
             return Flow::Stop;
         }
+        if flags & GLOBAL != 0 && layout.physical && flags & 0xf0 != 0 {
+            self.lint(Rule::SetContextFlags, || format!("{:#x}", d[1]));
+        }
+        // High bits of a physical address.
+        let kept = if flags & GLOBAL == 0 { 0xf0 } else { GLOBAL };
         let current = self.ring(e, ring::CCID);
         let valid = current & 1 != 0;
         // Bit 8 stays as well (SNB387, a real machine's error record: 7fdf310dh).
-        let next = address | flags & (EXT_SAVE | EXT_RESTORE | 1 << 8) | 1;
-        if valid && current & 0xffff_f000 == address && !force {
+        let next = address | flags & (EXT_SAVE | EXT_RESTORE | kept) | 1;
+        let same = (current ^ next) & (layout.address | kept) == 0;
+        if valid && same && !force {
             self.set_ring(e, ring::CCID, next);
             return Flow::Next;
         }
@@ -88,6 +98,7 @@ impl Core {
             self.save_context(e, current);
         }
         // The switch flushes caches and TLBs (§5.3.8, §5.3.10).
+        self.flush_render_cache();
         self.flush_tlb(e);
         if !inhibit {
             self.restore_context(e, next);
@@ -108,6 +119,9 @@ impl Core {
         }
         let pairs = (image.len() as u32 - 2) / 2;
         image[1] = 0x22 << 23 | (2 * pairs - 1);
+        if layout.blitter {
+            image.extend(self.blitter.state.save());
+        }
         let state = self.render;
         image.extend([
             MAGIC,
@@ -117,28 +131,56 @@ impl Core {
         ]);
         image.push(checksum(&image));
         image.resize(main / 4, 0);
-        let base = ccid & 0xffff_f000;
-        self.store(e, Space::Ggtt, base, &bytes(&image));
+        self.image_store(e, ccid, 0, &bytes(&image));
         if ccid & EXT_SAVE != 0 {
             let mut image = vec![MAGIC_EXTENDED, state.commands];
             image.push(checksum(&image));
             image.resize(extended / 4, 0);
-            self.store(e, Space::Ggtt, base + main as u32, &bytes(&image));
+            self.image_store(e, ccid, main as u32, &bytes(&image));
+        }
+    }
+
+    /// The address of the bus of an image that has no graphics address.
+    fn image_address(ccid: u32, mask: u32) -> Option<u64> {
+        let physical = ccid & GLOBAL == 0;
+        physical.then(|| u64::from(ccid & 0xf0) << 28 | u64::from(ccid & mask))
+    }
+
+    fn image_store(&mut self, e: EngineId, ccid: u32, offset: u32, data: &[u8]) {
+        let mask = self.cfg.chip.context.address;
+        match Self::image_address(ccid, mask) {
+            // Memory that is not there swallows the image.
+            Some(at) => drop(self.cx.memory.write(at + u64::from(offset), data)),
+            None => {
+                let at = (ccid & mask) + offset;
+                self.watch_unsnooped("context", at, data.len());
+                self.store(e, Space::Ggtt, at, data);
+            }
+        }
+    }
+
+    fn image_load(&mut self, e: EngineId, ccid: u32, offset: u32, data: &mut [u8]) {
+        let mask = self.cfg.chip.context.address;
+        match Self::image_address(ccid, mask) {
+            Some(at) => drop(self.cx.memory.read(at + u64::from(offset), data)),
+            None => self.load(e, Space::Ggtt, (ccid & mask) + offset, data),
         }
     }
 
     fn restore_context(&mut self, e: EngineId, ccid: u32) {
         let layout = &self.cfg.chip.context;
         let main = layout.main;
-        let base = ccid & 0xffff_f000;
+        let base = ccid & layout.address;
         let mut raw = vec![0u8; main];
-        self.load(e, Space::Ggtt, base, &mut raw);
+        self.image_load(e, ccid, 0, &mut raw);
         let image: Vec<u32> = raw
             .chunks_exact(4)
             .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]))
             .collect();
         let pairs = layout.saved.len() + 2 * layout.statistics.len();
-        let end = 2 + 2 * pairs;
+        let registers = 2 + 2 * pairs;
+        let blitter = if layout.blitter { STATE_DWORDS } else { 0 };
+        let end = registers + blitter;
         let good = image[1] == 0x22 << 23 | (2 * pairs as u32 - 1)
             && image[end] == MAGIC
             && checksum(&image[..end + 4]) == image[end + 4];
@@ -148,14 +190,19 @@ impl Core {
             self.poison_render();
             return;
         }
-        if ccid & EXT_RESTORE != 0
-            && self.load32(e, Space::Ggtt, base + main as u32) != MAGIC_EXTENDED
-        {
+        let mut signature = [0; 4];
+        if ccid & EXT_RESTORE != 0 {
+            self.image_load(e, ccid, main as u32, &mut signature);
+        }
+        if ccid & EXT_RESTORE != 0 && u32::from_le_bytes(signature) != MAGIC_EXTENDED {
             self.lint(Rule::ContextFabricated, || {
                 format!("{base:#x}, extended part")
             });
         }
-        for pair in image[2..end].chunks_exact(2) {
+        if let (true, Ok(state)) = (layout.blitter, image[registers..end].try_into()) {
+            self.blitter.state = BltState::restore(state);
+        }
+        for pair in image[2..registers].chunks_exact(2) {
             // As the embedded command would, without the effects of an outside write.
             let value = if layout.saved.contains(&pair[0]) {
                 pair[1] & 0xffff

@@ -25,7 +25,7 @@ use crate::ring::lint::Rule;
 use crate::ring::lit::{Screen, WithStolen};
 use crate::ring::mmu::{MemoryContext, Mmu, Note};
 use crate::ring::real::Left;
-use crate::ring::regs::{reg, MMIO_SIZE};
+use crate::ring::regs::MMIO_SIZE;
 use crate::ring::writes::WriteLog;
 use crate::trace::Event;
 use crate::window::Window;
@@ -84,6 +84,10 @@ pub(crate) struct Core {
     pub screen: Screen,
     /// Engines whose registers another engine has written, as a mask.
     pub kicked: u8,
+    /// What Gen4 has besides.
+    pub own: crate::gen4::State,
+    /// Second events of bits that are set in the identity register.
+    pub queued_events: u32,
 }
 
 impl Core {
@@ -107,6 +111,8 @@ impl Core {
                 memory,
                 pte: cfg.chip.pte,
                 ppgtt: false,
+                stream_tlb: cfg.chip.ways.stream_tlb,
+                table_on: true,
                 program: false,
                 big_pages: cfg.big_pages,
                 writes: WriteLog::new(cfg.keep_writes),
@@ -124,6 +130,8 @@ impl Core {
             left: Left::default(),
             screen: Screen::default(),
             kicked: 0,
+            queued_events: 0,
+            own: Default::default(),
             cfg,
         };
         core.power_on(PowerOn::Cold);
@@ -135,16 +143,10 @@ impl Core {
     pub fn power_on(&mut self, cause: PowerOn) {
         self.look_at_screen_for_good();
         self.pci = crate::ring::config::pci_config(&self.cfg);
-        let alias = (reg::MCHBAR / 4) as usize..(reg::MCHBAR_END / 4) as usize;
-        self.values[alias].fill(0);
+        let (first, end) = self.cfg.chip.mchbar.range;
+        self.values[(first / 4) as usize..(end / 4) as usize].fill(0);
         self.reset_registers(|_| true);
-        let dimm = if self.cfg.swizzle {
-            [0x10, 0x10]
-        } else {
-            [0x10, 0x00]
-        };
-        self.set(reg::MAD_DIMM_C0, dimm[0]);
-        self.set(reg::MAD_DIMM_C1, dimm[1]);
+        (self.cfg.chip.mchbar.memory)(self);
         for e in self.cfg.chip.engines.iter().map(|row| row.id) {
             self.engines[e as usize].stop_blit();
             let old = &self.engines[e as usize];
@@ -159,6 +161,7 @@ impl Core {
                 ..Engine::new(e)
             };
         }
+        self.queued_events = 0;
         self.gt = Gt::default();
         self.later = Later::default();
         self.blitter.reset();
@@ -240,7 +243,8 @@ impl Core {
 
     /// True while an engine's per-process table is on.
     pub fn ppgtt(&self, e: EngineId) -> bool {
-        self.get(self.row(e).mode) & PPGTT_ENABLE != 0
+        let mode = self.row(e).mode;
+        mode.is_some_and(|mode| self.get(mode) & PPGTT_ENABLE != 0)
     }
 
     /// Space that an operand of an MI command lives in, by its "use global GTT" bit (§4.6.2).

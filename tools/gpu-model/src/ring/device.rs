@@ -10,12 +10,12 @@ use crate::model::{IrqSink, Options};
 use crate::pci::{self, PciConfig};
 use crate::ring::blit::BlitJob;
 use crate::ring::chip;
-use crate::ring::config::{FifoDrain, RingConfig, AF_CONTROL, BAR0_SIZE};
+use crate::ring::config::{FifoDrain, RingConfig, AF_CONTROL};
 use crate::ring::core::Core;
 use crate::ring::engine::{Engine, EngineId, Stop};
 use crate::ring::exec::Step;
 use crate::ring::lint::Rule;
-use crate::ring::regs::{reg, ring, MMIO_SIZE};
+use crate::ring::regs::{ring, MMIO_SIZE};
 use crate::ring::writes::Wrote;
 use std::sync::Arc;
 
@@ -107,7 +107,7 @@ impl Chip for RingChip {
     fn starts(bars: &Bars, offset: u32) -> u32 {
         match bars.chip.of_block(offset) {
             Some(row) if STARTERS.contains(&(offset - row.base)) => 1 << row.id as u32,
-            None if offset == reg::GDRST => !0,
+            None if bars.chip.bus.reset == chip::ResetBy::Register(offset) => !0,
             _ => 0,
         }
     }
@@ -123,12 +123,18 @@ impl Chip for RingChip {
     fn config_written(&mut self, before: &PciConfig, offset: usize, data: &[u8]) {
         self.0
             .watch_master(before.word(pci::COMMAND) & pci::COMMAND_MASTER != 0);
+        (self.0.cfg.chip.hooks.config)(&mut self.0, offset, data);
+        let by_function = self.0.cfg.chip.bus.function_reset;
         if let Some(control) = AF_CONTROL.checked_sub(offset).and_then(|i| data.get(i)) {
-            if control & 1 != 0 {
+            if by_function && control & 1 != 0 {
                 self.0.power_on(PowerOn::Function);
             }
         }
         self.0.notes.note_config(&self.0.pci);
+    }
+
+    fn config_byte(&mut self, offset: usize) -> Option<u8> {
+        (self.0.cfg.chip.hooks.config_byte)(&mut self.0, offset)
     }
 
     fn power_on(&mut self, cause: PowerOn) {
@@ -163,7 +169,7 @@ impl Step {
 impl RingGpu {
     /// A device in process: hand-driven clock, no threads, page-table entries in plain memory.
     pub fn new(cfg: RingConfig, memory: Arc<dyn GuestMemory>, irq: Arc<dyn IrqSink>) -> Self {
-        let gtt = Arc::new(HeapPtes::new(cfg.gtt_mb << 18));
+        let gtt = Arc::new(HeapPtes::new(cfg.entries()));
         Self::with_table(cfg, gtt, None, memory, irq, Clock::manual())
     }
 
@@ -178,7 +184,7 @@ impl RingGpu {
             fifo: FifoDrain::Timed(100),
             ..cfg
         };
-        let gtt = Arc::new(HeapPtes::new(cfg.gtt_mb << 18));
+        let gtt = Arc::new(HeapPtes::new(cfg.entries()));
         Self::with_table(cfg, gtt, None, memory, irq, Clock::real())
     }
 
@@ -225,11 +231,12 @@ impl RingGpu {
             strict: options.strict,
             ..RingConfig::of(chip)
         };
-        let count = cfg.gtt_mb << 18;
+        let count = cfg.entries();
         let (gtt, file): (Arc<dyn PteArray>, _) = if options.trap_gtt {
             (Arc::new(HeapPtes::new(count)), None)
         } else {
-            let shared = SharedPtes::new(count, u64::from(MMIO_SIZE), BAR0_SIZE)?;
+            let at = u64::from(chip.bus.table);
+            let shared = SharedPtes::new(count, at, chip.bus.bar0)?;
             let file = shared.file();
             (Arc::new(shared), Some(file))
         };

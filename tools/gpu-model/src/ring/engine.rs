@@ -81,6 +81,8 @@ pub struct Batch {
     pub address: u32,
     /// Bit 8 of the MI_BATCH_BUFFER_START in the ring: non-secure, fetched through the PPGTT.
     pub non_secure: bool,
+    /// The page of the bus that it lies in, instead of graphics addresses (Gen4).
+    pub physical: Option<u64>,
 }
 
 /// How far the PIPE_CONTROL workaround sequence has come (digest §2.4).

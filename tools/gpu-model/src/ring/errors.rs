@@ -13,8 +13,6 @@ use crate::ring::regs::{reg, ring};
 
 /// EIR bit 0: instruction error.
 pub const EIR_INSTRUCTION: u32 = 1 << 0;
-/// EIR bit 4: page-table error; cleared by nothing but a reset (§5.7.2).
-pub const EIR_PAGE_TABLE: u32 = 1 << 4;
 
 /// Bits of ERROR_GEN6 (digest G-23).
 mod error {
@@ -34,11 +32,26 @@ impl Core {
         // no document.
         self.set_ring(e, ring::IPEIR, 1 | u32::from(in_batch) << 1);
         self.engine(e).stop = Stop::Error;
-        self.raise_error(e, EIR_INSTRUCTION);
+        self.raise_error(self.error_home(e), EIR_INSTRUCTION);
         tracing::info!(
             engine = e.name(),
             "instruction error, header {header:#010x}"
         );
+    }
+
+    /// The engine whose registers record an engine's errors.
+    pub fn error_home(&self, e: EngineId) -> EngineId {
+        if self.cfg.chip.irq.only {
+            EngineId::Rcs
+        } else {
+            e
+        }
+    }
+
+    /// An error of the page table: bits of PGTBL_ER, and the summary in EIR.
+    pub fn table_error(&mut self, e: EngineId, bits: u32) {
+        self.set(reg::PGTBL_ER, self.get(reg::PGTBL_ER) | bits);
+        self.raise_error(self.error_home(e), self.cfg.chip.ways.table_error);
     }
 
     /// Sets raw error bits; what EMR lets through sticks in EIR and raises the master error.
@@ -80,9 +93,12 @@ impl Core {
     /// (§5.7.2.1); the access itself read zeros or was dropped.
     pub fn page_fault(&mut self, e: EngineId, fault: MmuFault) {
         self.count(Counter::PageFaults);
+        if (self.cfg.chip.hooks.page_fault)(self, e, &fault) {
+            return;
+        }
         let global = fault.space == Space::Ggtt;
-        let record = self.row(e).fault;
-        if self.get(record) & 1 == 0 {
+        let record = self.row(e).fault.filter(|r| self.get(*r) & 1 == 0);
+        if let Some(record) = record {
             let value = (fault.address & 0xffff_f000)
                 | u32::from(global) << 11
                 | (fault.source & 0xff) << 3
@@ -106,8 +122,7 @@ impl Core {
         match fault.kind {
             // "Invalid PTE data": the entry points to no memory (§5.7.2, table 5-3).
             FaultKind::BadData if self.row(e).table_errors => {
-                self.set(reg::PGTBL_ER, self.get(reg::PGTBL_ER) | 1);
-                self.raise_error(e, EIR_PAGE_TABLE);
+                self.table_error(e, 1);
             }
             FaultKind::UnloadedDirectory => self.engine(e).stop = Stop::FatalFault,
             _ => {}
@@ -127,7 +142,7 @@ impl Core {
             _ if !self.cfg.chip.ways.fault_types => 0,
             FaultKind::InvalidDirectory => 1,
             FaultKind::UnloadedDirectory => 2,
-            FaultKind::Page | FaultKind::BadData | FaultKind::Injected => 0,
+            FaultKind::Page | FaultKind::BadData | FaultKind::TableOff | FaultKind::Injected => 0,
         }
     }
 
@@ -135,7 +150,13 @@ impl Core {
     pub fn fault_cleared(&mut self, record: u32) {
         self.set(record, 0);
         if self.cfg.chip.ways.status_levels {
-            for row in self.cfg.chip.engines.iter().filter(|r| r.fault == record) {
+            for row in self
+                .cfg
+                .chip
+                .engines
+                .iter()
+                .filter(|r| r.fault == Some(record))
+            {
                 self.set_status(row.id, bit::PAGE_FAULT, false);
             }
         }

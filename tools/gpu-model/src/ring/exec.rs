@@ -55,6 +55,13 @@ pub(crate) enum Flow {
     Stop,
 }
 
+fn dwords(bytes: &[u8]) -> Vec<u32> {
+    let dwords = bytes.chunks_exact(4);
+    dwords
+        .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]))
+        .collect()
+}
+
 /// A step that only time makes another one of.
 fn earliest(step: Step, one: Option<u64>, other: Option<u64>) -> Step {
     match one.into_iter().chain(other).min() {
@@ -213,6 +220,10 @@ impl Core {
         let (at, space) = self.fetch_place(e);
         let in_ring = self.engine(e).batch.is_none();
         let mut bytes = vec![0u8; count * 4];
+        if let Some(page) = self.engine(e).batch.and_then(|b| b.physical) {
+            return self.fetch_physical(page, at, bytes);
+        }
+        self.watch_unsnooped(e.name(), at, bytes.len());
         let size = self.ring_size(e);
         let start = self.ring(e, ring::START);
         let first = if in_ring {
@@ -225,10 +236,32 @@ impl Core {
         if first < bytes.len() {
             self.load(e, space, start, &mut bytes[first..]);
         }
-        bytes
-            .chunks_exact(4)
-            .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]))
-            .collect()
+        dwords(&bytes)
+    }
+
+    /// Fetches from a page of the bus, of which `at` has the low bits; nothing beyond its end.
+    fn fetch_physical(&mut self, page: u64, at: u32, mut bytes: Vec<u8>) -> Vec<u32> {
+        let offset = at % PAGE;
+        let inside = bytes.len().min((PAGE - offset) as usize);
+        if self
+            .cx
+            .memory
+            .read(page + u64::from(offset), &mut bytes[..inside])
+            .is_err()
+        {
+            bytes.fill(0);
+        }
+        dwords(&bytes)
+    }
+
+    /// True if a command of a batch in one page of the bus does not lie in it (Gen4).
+    fn leaves_page(&self, e: EngineId, at: u32, len: usize) -> bool {
+        let batch = self.engines[e as usize].batch;
+        batch.is_some_and(|b| {
+            let Some(page) = b.physical else { return false };
+            u64::from(at) - u64::from(at % PAGE) != page & 0xffff_f000
+                || at % PAGE + len as u32 * 4 > PAGE
+        })
     }
 
     /// Name and length of a command by its header; `None` if this engine has no such command.
@@ -251,6 +284,11 @@ impl Core {
             return Step::Stopped;
         };
         let in_batch = self.engine(e).batch.is_some();
+        if self.leaves_page(e, at, len) {
+            // 5.3.5.2: such a batch "cannot exceed one physical page".
+            self.instruction_error(e, header);
+            return Step::Stopped;
+        }
         if !in_batch && !self.ring_holds(e, len) {
             return Step::Idle;
         }
@@ -266,7 +304,8 @@ impl Core {
         }
         // A batch that runs in circles rests now and then, at any of its commands.
         let alone = self.notes.watched() || self.engine(e).pace.circles();
-        if in_batch && header == 0 && !alone {
+        let physical = self.engine(e).batch.is_some_and(|b| b.physical.is_some());
+        if in_batch && header == 0 && !alone && !physical {
             return self.go_over_noops(e, at, space);
         }
         let mut d = self.fetch(e, len);
@@ -301,8 +340,14 @@ impl Core {
         }
         let flow = match header >> 29 {
             0 => self.run_mi(e, &d),
-            2 => return self.begin_blit(e, d),
-            _ if header >> 16 == cmd3d::PIPE_CONTROL => self.pipe_control(e, &d),
+            2 => {
+                self.drawing_begins(e, true);
+                return self.begin_blit(e, d);
+            }
+            _ if header >> 16 == cmd3d::PIPE_CONTROL => {
+                let own = (self.cfg.chip.hooks.command)(self, e, &d);
+                own.unwrap_or_else(|| self.pipe_control(e, &d))
+            }
             _ => self.skip(e, name, &d),
         };
         self.advance(e, d.len(), flow)
@@ -317,7 +362,7 @@ impl Core {
     /// The streamer reads ahead of the command at `at`, of which `end` is the end, at least a line behind
     /// it. In a ring it does not turn back at the end.
     fn prefetch(&mut self, e: EngineId, space: Space, at: u32, end: u32) {
-        if !self.cfg.prefetch {
+        if !self.cfg.prefetch || self.engine(e).batch.is_some_and(|b| b.physical.is_some()) {
             return;
         }
         let last = (self.ahead(e, at) - 1).max(u64::from(end) + 63);
@@ -420,6 +465,7 @@ impl Core {
     /// off 3D state (bit 1), 3D rendering (bit 2) and media (bit 3) commands (§5.3.3).
     fn skip(&mut self, e: EngineId, name: &str, d: &[u32]) -> Flow {
         self.count(Counter::SkippedCommands);
+        self.drawing_begins(e, false);
         if !self.row(e).renders {
             return Flow::Next;
         }

@@ -153,7 +153,11 @@ impl Core {
             if op == 1 || op == 3 {
                 self.flush_tlb(e);
                 // Bit 13 of the mode register (VCS PRM 1.2.7).
-                if self.get(self.row(e).mode) & (1 << 13) != 0 {
+                if self
+                    .row(e)
+                    .mode
+                    .is_some_and(|mode| self.get(mode) & (1 << 13) != 0)
+                {
                     self.flush_cycle();
                 }
             } else {
@@ -223,7 +227,8 @@ impl Core {
 
     /// MI_FLUSH: render only, and only with MI_MODE bit 12 (digest G-09).
     pub fn mi_flush(&mut self, e: EngineId, header: u32) -> Flow {
-        if self.ring(e, ring::MI_MODE) & (1 << 12) == 0 {
+        let by_mode = self.cfg.chip.ways.flush_by_mode;
+        if by_mode && self.ring(e, ring::MI_MODE) & (1 << 12) == 0 {
             self.lint(Rule::FlushDisabled, || e.name().to_owned());
             return Flow::Next;
         }
@@ -236,7 +241,7 @@ impl Core {
     }
 
     /// Global snapshot reset: all but PS_DEPTH_COUNT and the time stamp (G45 PRM 1.7).
-    fn reset_statistics(&mut self) {
+    pub fn reset_statistics(&mut self) {
         for (offset, _) in self.cfg.chip.context.statistics {
             if *offset != reg::PS_DEPTH_COUNT {
                 self.set(*offset, 0);

@@ -43,7 +43,7 @@ pub(crate) struct Gt {
 impl Core {
     /// True for the few registers below 0x40000 that answer while the GT sleeps.
     pub fn always_on(&self, offset: u32) -> bool {
-        self.cfg.chip.always_on.contains(&offset)
+        !self.cfg.chip.forcewake.needed() || self.cfg.chip.always_on.contains(&offset)
     }
 
     /// A register of forcewake was written. With threads in force the other register does nothing, and the
@@ -101,7 +101,7 @@ impl Core {
 
     /// True while registers answer: forcewake is acknowledged, and the well is not about to sleep.
     pub fn gt_held(&self) -> bool {
-        self.gt.awake && self.later.sleep.is_none()
+        !self.cfg.chip.forcewake.needed() || self.gt.awake && self.later.sleep.is_none()
     }
 
     /// What the thread-status register shows.
@@ -188,6 +188,7 @@ impl Core {
             self.reset_registers(|d| d == Domain::Gt);
             self.firmware_bits();
         }
+        (self.cfg.chip.hooks.reset_done)(self, mask);
         self.update_line();
     }
 
@@ -198,8 +199,8 @@ impl Core {
         self.count(Counter::Resets);
         self.engine(e).reset();
         self.reset_registers(|d| d == Domain::Engine(e as u8));
-        let bits = 0x1ff << row.irq_shift;
-        self.set(reg::GTISR, self.get(reg::GTISR) & !bits);
+        let status = self.cfg.chip.irq.status;
+        self.set(status, self.get(status) & !row.irq.all());
         if row.renders {
             self.left.ring = false;
             self.poison_render();
@@ -351,7 +352,12 @@ impl Core {
         if v & SYNC == 0 || self.engine(e).suspended_sync {
             return;
         }
-        if v & TLB != 0 {
+        // Gen4: as MI_FLUSH does with all flush types (5.3.11.2).
+        let whole = self.cfg.chip.gen4.is_some();
+        if whole {
+            self.flush_render_cache();
+        }
+        if whole || v & TLB != 0 {
             self.flush_tlb(e);
         }
         self.flush_cycle();

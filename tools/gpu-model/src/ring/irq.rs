@@ -3,6 +3,7 @@
 //! master enable to the line, and into the status page (SNB PRM V1P2 §5.4–5.6; VCS PRM 1.1.6;
 //! digest G-11..G-14).
 
+use crate::counters::Counter;
 use crate::fault::Kind;
 use crate::intel::tlb::Space;
 use crate::ring::core::Core;
@@ -53,24 +54,53 @@ impl Core {
 
     /// Changes a status bit to a level.
     pub fn set_status(&mut self, e: EngineId, local: u32, level: bool) {
-        let mask = 1 << (local + self.row(e).irq_shift);
-        let old = self.get(reg::GTISR);
+        self.status_changes(e, self.row(e).irq.mask(local), level);
+    }
+
+    /// Changes bits of the status to a level.
+    pub fn status_changes(&mut self, e: EngineId, mask: u32, level: bool) {
+        let block = &self.cfg.chip.irq;
+        let old = self.get(block.status);
         let new = if level { old | mask } else { old & !mask };
         if new == old {
             return;
         }
-        self.set(reg::GTISR, new);
-        let ring_masked = self.ring(e, ring::IMR) & mask != 0;
-        if level && !ring_masked && self.get(reg::GTIMR) & mask == 0 {
-            self.set(reg::GTIIR, self.get(reg::GTIIR) | mask);
-            self.update_line();
+        self.set(block.status, new);
+        let ring_masked = !block.only && self.ring(e, ring::IMR) & mask != 0;
+        let edges = (old ^ new) & (new ^ block.falling);
+        if !ring_masked {
+            self.identify(edges & !self.get(block.mask));
         }
         // Any change, in either direction (§5.5).
-        let reported = self.ring(e, ring::HWSTAM) & mask == 0
+        let home = self.error_home(e);
+        let reported = self.ring(home, ring::HWSTAM) & mask != mask
             && !(self.row(e).reports_unmasked && ring_masked);
         if reported {
-            self.write_status_image(e);
+            self.write_status_image(home);
         }
+    }
+
+    /// Events reach the identity register.
+    fn identify(&mut self, events: u32) {
+        if events == 0 {
+            return;
+        }
+        let block = &self.cfg.chip.irq;
+        let before = self.get(block.identity);
+        if block.queues {
+            self.queued_events |= before & events;
+        }
+        self.set(block.identity, before | events);
+        self.update_line();
+    }
+
+    /// Ones are written to an identity register that keeps a second event: it shows now.
+    pub fn events_cleared(&mut self, ones: u32) {
+        let block = &self.cfg.chip.irq;
+        let back = self.queued_events & ones;
+        self.queued_events &= !ones;
+        self.set(block.identity, self.get(block.identity) | back);
+        self.update_line();
     }
 
     /// A sync flush of an engine is done.
@@ -80,7 +110,7 @@ impl Core {
             return;
         }
         // Set by each; the driver clears it before the next if the status page is to show it.
-        let mask = 1 << (bit::SYNC_STATUS + self.row(e).irq_shift);
+        let mask = self.row(e).irq.mask(bit::SYNC_STATUS);
         if self.get(reg::GTISR) & mask != 0 && self.ring(e, ring::HWSTAM) & mask == 0 {
             self.lint(Rule::SyncStatusKept, || e.name().to_owned());
         }
@@ -93,7 +123,7 @@ impl Core {
             return;
         }
         for row in self.cfg.chip.engines {
-            if ones >> (bit::SYNC_STATUS + row.irq_shift) & 1 != 0 {
+            if ones & row.irq.mask(bit::SYNC_STATUS) != 0 {
                 self.set_status(row.id, bit::SYNC_STATUS, false);
             }
         }
@@ -108,17 +138,34 @@ impl Core {
 
     /// Inverts a status bit.
     pub fn toggle_status(&mut self, e: EngineId, local: u32) {
-        let mask = 1 << (local + self.row(e).irq_shift);
-        let level = self.get(reg::GTISR) & mask == 0;
+        let level = self.get(self.cfg.chip.irq.status) & self.row(e).irq.mask(local) == 0;
         self.set_status(e, local, level);
     }
 
-    /// Writes the status bits, in ring-local positions, to dword 0 of the status page.
+    /// Writes the status bits to dword 0 of the status page: an engine's own in ring-local positions, or all of
+    /// the chip's where one block has them.
     fn write_status_image(&mut self, e: EngineId) {
         let row = self.row(e);
-        let image = (self.get(reg::GTISR) >> row.irq_shift) & 0x1ff & !row.unreported;
-        let page = self.get(row.hws_pga);
-        self.store(e, Space::Ggtt, page, &image.to_le_bytes());
+        let status = self.get(self.cfg.chip.irq.status);
+        let image = if self.cfg.chip.irq.only {
+            status
+        } else {
+            row.irq.local(status) & !row.unreported
+        };
+        self.put_in_status_page(e, 0, &image.to_le_bytes());
+    }
+
+    /// Writes into an engine's status page: by a graphics address, or by one of the bus.
+    pub fn put_in_status_page(&mut self, e: EngineId, offset: u32, data: &[u8]) {
+        let page = self.get(self.row(e).hws_pga);
+        if self.cfg.chip.ways.status_page_bits & 0xff0 == 0 {
+            self.store(e, Space::Ggtt, page + offset, data);
+            return;
+        }
+        let base = u64::from(page & 0xffff_f000) | u64::from(page & 0xf0) << 28;
+        self.count(Counter::Stores);
+        // Memory that is not there swallows the write.
+        let _ = self.cx.memory.write(base + u64::from(offset), data);
     }
 
     /// Power-management events: latched through PMIMR into PMIIR.
@@ -130,6 +177,11 @@ impl Core {
 
     /// Display events: latched through DEIMR into DEIIR.
     pub fn display_event(&mut self, bits: u32) {
+        if self.cfg.chip.irq.only {
+            self.status_changes(EngineId::Rcs, bits, true);
+            self.status_changes(EngineId::Rcs, bits, false);
+            return;
+        }
         let seen = bits & !self.get(reg::DEIMR);
         self.set(reg::DEIIR, self.get(reg::DEIIR) | seen);
         self.update_line();
@@ -137,12 +189,17 @@ impl Core {
 
     /// Recomputes the interrupt line and tells the sink when it changed.
     pub fn update_line(&mut self) {
-        let pending = [
-            self.get(reg::GTIIR) & self.get(reg::GTIER),
-            self.get(reg::PMIIR) & self.get(reg::PMIER),
-            self.get(reg::DEIIR) & self.get(reg::DEIER) & !MASTER_ENABLE,
-        ];
-        let line = self.get(reg::DEIER) & MASTER_ENABLE != 0 && pending != [0; 3] && !self.removed;
+        let block = &self.cfg.chip.irq;
+        let engines = self.get(block.identity) & self.get(block.enable);
+        let (pending, open) = if block.only {
+            ([engines, 0, 0], true)
+        } else {
+            let power = self.get(reg::PMIIR) & self.get(reg::PMIER);
+            let display = self.get(reg::DEIIR) & self.get(reg::DEIER) & !MASTER_ENABLE;
+            let master = self.get(reg::DEIER) & MASTER_ENABLE != 0;
+            ([engines, power, display], master)
+        };
+        let line = open && pending != [0; 3] && !self.removed;
         if line == self.line {
             return;
         }

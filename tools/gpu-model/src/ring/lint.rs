@@ -136,6 +136,20 @@ rules! {
     StateCacheStall = "state-cache-stall",
     /// Four PIPE_CONTROLs in a row that do not stall the streamer (ditto).
     FourthPipeControl = "fourth-pipe-control",
+    /// PIPE_CONTROL flushes the write cache with a depth stall, and so does not (G45 PRM 5.3.10.1).
+    FlushAndStall = "flush-and-stall",
+    /// The per-process table of Gen4 is used, which nobody does and the model does not have.
+    ProcessTable = "process-table",
+    /// Memory was asked for while the global table is off (G45 PRM 4.6, 5.9).
+    TableOff = "table-off",
+    /// The CPU reached a snooped page through the aperture (G45 PRM 4.3.1, 4.6.1).
+    SnoopedAperture = "snooped-aperture",
+    /// A ring, a batch or a context in snooped memory (G45 PRM 4.6.1).
+    SnoopedStream = "snooped-stream",
+    /// The media domain was reset while its clock is gated (digest of Gen4, G-20).
+    VideoClock = "video-clock",
+    /// A batch that does not begin at a multiple of 64 bytes (G45 PRM 1.5).
+    BatchAlignment = "batch-alignment",
     /// A blitter command that its chapter forbids.
     Blt = "blt",
 }

@@ -24,6 +24,8 @@ const STRIDE: u32 = 0x7_0188;
 const SURF: u32 = 0x7_019c;
 const SURF_LIVE: u32 = 0x7_01ac;
 const VGA: u32 = 0x4_1000;
+/// Where Gen4 has it.
+const VGA_GEN4: u32 = 0x7_1400;
 /// Registers that keep what is written while there is a picture, with what firmware has left.
 const LEFT: &[(u32, u32)] = &[
     // 1024 by 768, in timings of 1344 by 806.
@@ -45,6 +47,7 @@ const LEFT: &[(u32, u32)] = &[
     (SURF, 0),
     (0x7_01a4, 0),
     (VGA, 1 << 31),
+    (VGA_GEN4, 1 << 31),
 ];
 const ENABLE: u32 = 1 << 31;
 const ACTIVE: u32 = 1 << 30;
@@ -83,11 +86,22 @@ impl Core {
         for page in 0..768 {
             // Uncached, valid.
             let address = STOLEN_BASE + page * PAGE;
-            self.cx.gtt.set(page, address | 3);
+            let entry = address | self.cx.pte.uncached << 1 | 1;
+            self.cx.gtt.set(page, entry);
         }
         self.screen.lit = true;
         self.screen.armed = self.get(CNTR);
         self.latch();
+    }
+
+    /// A reset that takes the display with it.
+    pub fn dark(&mut self) {
+        if self.screen.lit {
+            for (offset, _) in LEFT {
+                self.set(*offset, 0);
+            }
+            self.screen = Screen::default();
+        }
     }
 
     /// A display register as it reads, if the picture gives it a value.

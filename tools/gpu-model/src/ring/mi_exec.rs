@@ -15,7 +15,7 @@ use crate::ring::engine::{Batch, EngineId, Wait};
 use crate::ring::exec::Flow;
 use crate::ring::irq::bit;
 use crate::ring::lint::Rule;
-use crate::ring::regs::{reg, ring};
+use crate::ring::regs::ring;
 use crate::ring::writes::Wrote;
 
 impl Core {
@@ -166,6 +166,7 @@ impl Core {
                 Flow::Batch(Batch {
                     address,
                     non_secure: wanted,
+                    physical: None,
                 })
             }
             Some(current) => {
@@ -179,6 +180,7 @@ impl Core {
                 Flow::Batch(Batch {
                     address,
                     non_secure: current.non_secure,
+                    physical: None,
                 })
             }
         }
@@ -209,6 +211,7 @@ impl Core {
         Flow::Call(Batch {
             address,
             non_secure,
+            physical: None,
         })
     }
 
@@ -335,10 +338,10 @@ impl Core {
         }
         if self.inject(Kind::Garbage, e.name()).is_some() {
             let garbage = self.random().to_le_bytes();
-            self.store(e, Space::Ggtt, page + offset, &garbage[..data.len().min(8)]);
+            self.put_in_status_page(e, offset, &garbage[..data.len().min(8)]);
             return;
         }
-        self.store(e, Space::Ggtt, page + offset, data);
+        self.put_in_status_page(e, offset, data);
     }
 
     fn load_register(&mut self, e: EngineId, d: &[u32]) -> Flow {
@@ -421,7 +424,7 @@ impl Core {
 
     /// The MCHBAR alias works for the CPU only (§3).
     fn cs_mchbar(&mut self, e: EngineId, offset: u32) -> bool {
-        let inside = (reg::MCHBAR..reg::MCHBAR_END).contains(&offset);
+        let inside = self.cfg.chip.mchbar.contains(offset);
         if inside {
             self.lint(Rule::CsMchbar, || format!("{} {offset:#x}", e.name()));
         }

@@ -15,11 +15,6 @@ use crate::ring::mmu::Mmu;
 use crate::ring::regs::{self, reg, ring, GT_LIMIT};
 use crate::ring::writes::Wrote;
 
-/// Period of the time stamp in nanoseconds (VCS PRM 1.1.9.5).
-const TIMESTAMP_NS: u64 = 80;
-/// Width of the time stamp.
-const TIMESTAMP_MASK: u64 = (1 << 36) - 1;
-
 impl Core {
     /// The CPU begins an access.
     pub fn begin_access(&mut self, offset: u32, write: bool) {
@@ -83,7 +78,7 @@ impl Core {
         match offset {
             _ if self.cfg.chip.forcewake.has(offset) => self.count(Counter::ForcewakeAccesses),
             reg::GTFIFOCTL if !write => self.count(Counter::FifoReads),
-            reg::DEISR..=reg::PMIER => self.count(Counter::IrqAccesses),
+            _ if self.cfg.chip.irq.has(offset) => self.count(Counter::IrqAccesses),
             _ if write && self.cfg.chip.fences.range().contains(&offset) => {
                 self.count(Counter::FenceWrites);
             }
@@ -91,9 +86,9 @@ impl Core {
         }
     }
 
-    /// The 36-bit time stamp in ticks of 80 ns.
+    /// The time stamp, in the chip's ticks.
     pub fn timestamp(&self) -> u64 {
-        (self.notes.clock.now() / TIMESTAMP_NS) & TIMESTAMP_MASK
+        (self.cfg.chip.timestamp)(self.notes.clock.now())
     }
 
     /// What a register shows. Shared by the CPU and MI_STORE_REGISTER_MEM.
@@ -230,12 +225,12 @@ impl Core {
         let sync = chip
             .engines
             .iter()
-            .fold(0, |bits, e| bits | 1 << (bit::SYNC_STATUS + e.irq_shift));
+            .fold(0, |bits, e| bits | e.irq.mask(bit::SYNC_STATUS));
         if offset == reg::GTIER && new & sync != 0 {
             self.lint(Rule::SyncStatusEnabled, || format!("{new:#x}"));
         }
         match offset {
-            _ if data & 1 == 0 && chip.engines.iter().any(|e| e.fault == offset) => {
+            _ if data & 1 == 0 && chip.engines.iter().any(|e| e.fault == Some(offset)) => {
                 self.fault_cleared(offset);
             }
             reg::GDRST => self.graphics_reset(data),
@@ -301,7 +296,8 @@ impl Core {
                     self.lint(Rule::RingChangedEnabled, || format!("{} START", e.name()));
                 }
                 // G45 PRM 5.3.4.2: clears head offset and wrap count.
-                self.set_ring(e, ring::HEAD, 0);
+                let shown = self.cfg.real.start_in_head && self.cfg.chip.ways.start_in_head;
+                self.set_ring(e, ring::HEAD, if shown { new } else { 0 });
             }
             ring::CTL => self.ctl_written(e, old, new, data),
             ring::EIR => self.clear_errors(e, data),
@@ -331,7 +327,7 @@ impl Core {
     /// A register of an engine's block was written: one that switches the per-process table on?
     fn mode_written(&mut self, offset: u32, new: u32) {
         let modes = self.cfg.chip.engines.iter().map(|e| e.mode);
-        if new & PPGTT_ENABLE != 0 && modes.into_iter().any(|mode| mode == offset) {
+        if new & PPGTT_ENABLE != 0 && modes.into_iter().any(|mode| mode == Some(offset)) {
             self.behind_iommu("GFX_MODE");
         }
     }

@@ -27,6 +27,8 @@ pub enum FaultKind {
     UnloadedDirectory,
     /// The entry points to no memory.
     BadData,
+    /// The table is off.
+    TableOff,
     /// Made up by a test.
     Injected,
 }
@@ -55,6 +57,10 @@ pub struct MemoryContext {
     pub pte: PteFormat,
     /// The per-process table of the engine that asks is on.
     pub ppgtt: bool,
+    /// Streams cache translations.
+    pub stream_tlb: bool,
+    /// The global table is on.
+    pub table_on: bool,
     /// The access is of a program's batch.
     pub program: bool,
     /// Whether data clients see the 32 KB pages of a directory entry with bit 1 (§2.3). Which
@@ -235,7 +241,20 @@ impl Mmu {
             });
             return None;
         }
-        let pte = match self.tlb.get(client, space, page) {
+        if !cx.table_on {
+            self.fault(MmuFault {
+                address: va,
+                space,
+                source,
+                kind: FaultKind::TableOff,
+            });
+            return None;
+        }
+        let cached = match client {
+            Client::Stream if !cx.stream_tlb => None,
+            _ => self.tlb.get(client, space, page),
+        };
+        let pte = match cached {
             Some(hit) => {
                 if hit.space != space && self.walk(cx, client, space, va) != Ok(hit.pte) {
                     // An entry that is stale as well is the driver's, who did not invalidate it.

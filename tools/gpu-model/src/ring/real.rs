@@ -41,6 +41,9 @@ crate::habits! {
         late_flush,
         /// GDRST keeps its bits for some reads, and the reset is done with the last. Upstream polls it.
         late_reset,
+        /// HEAD is not cleared when START is written, but shows START, on Gen4. Upstream writes HEAD after
+        /// START, and again until it reads zero.
+        start_in_head,
     }
 }
 
@@ -101,7 +104,7 @@ impl Core {
             self.left.bits = true;
             self.firmware_bits();
         }
-        if real.rc6 {
+        if real.rc6 && self.cfg.chip.forcewake.needed() {
             self.left.standby = true;
             self.set(reg::RC_CONTROL, STANDBY);
             // Evaluation interval, idle hysteresis and threshold, as upstream sets them.
@@ -110,7 +113,9 @@ impl Core {
             self.set(0xa0b8, 50_000);
             self.set(reg::PMINTRMSK, 0);
         }
-        if real.pending {
+        if real.pending && self.cfg.chip.irq.only {
+            (self.cfg.chip.hooks.pending)(self);
+        } else if real.pending {
             self.set(reg::DEIMR, !DISPLAY_ENABLED);
             // A chip may have its master bit on from the start.
             self.set(reg::DEIER, self.get(reg::DEIER) | DISPLAY_ENABLED);
@@ -253,7 +258,8 @@ impl Core {
 
     /// The entry that the aperture uses for a page.
     pub fn aperture_entry(&mut self, page: u32) -> u32 {
-        if !self.cfg.real.late_flush {
+        // An entry that counts as soon as it is written is never late.
+        if !self.cfg.real.late_flush || !self.cfg.chip.ways.stream_tlb {
             return self.cx.gtt.get(page);
         }
         let gtt = &self.cx.gtt;

@@ -120,7 +120,7 @@ pub const ALL: Write = Write::Bits(0xffff_ffff);
 /// Sixteen bits with a mask above.
 pub const MASKED: Write = Write::Masked(0xffff);
 
-/// What every engine's block has, besides EXCC, PSMI_CTL and the time.
+/// What every engine's block has, besides EXCC and the time.
 pub const BLOCK: &[BlockRow] = &[
     BlockRow(ring::TAIL, "RING_TAIL", 0, Write::Bits(0x001f_fff8)),
     BlockRow(ring::HEAD, "RING_HEAD", 0, Write::Bits(0xffff_fffc)),
@@ -128,6 +128,7 @@ pub const BLOCK: &[BlockRow] = &[
     BlockRow(ring::CTL, "RING_CTL", 0, Write::Bits(0x001f_f107)),
     BlockRow(ring::SYNC0, "SYNC_0", 0, ALL),
     BlockRow(ring::SYNC1, "SYNC_1", 0, ALL),
+    BlockRow(ring::PSMI_CTL, "PSMI_CTL", 0, Write::Masked(0x0007)),
     BlockRow(ring::MAX_IDLE, "RING_MAX_IDLE", 0, ALL),
     BlockRow(ring::IPEIR, "IPEIR", 0, ALL),
     BlockRow(ring::IPEHR, "IPEHR", 0, Write::ReadOnly),
@@ -369,26 +370,15 @@ impl Table {
             Domain::Chip,
         );
         self.add(
-            base + PSMI_CTL,
-            &format!("{tag} PSMI_CTL"),
-            0,
-            Write::Masked(0x0007),
-            domain,
-        );
-        self.add(
             engine.hws_pga,
             &format!("{tag} HWS_PGA"),
             chip.ways.status_page,
-            Write::Bits(0xffff_f000),
+            Write::Bits(chip.ways.status_page_bits),
             domain,
         );
-        self.add(
-            engine.fault,
-            &format!("{tag} FAULT"),
-            0,
-            Write::Bits(0),
-            domain,
-        );
+        if let Some(fault) = engine.fault {
+            self.add(fault, &format!("{tag} FAULT"), 0, Write::Bits(0), domain);
+        }
     }
 
     fn fences(&mut self, fences: &FenceUnit) {
@@ -437,11 +427,11 @@ pub(super) fn map(chip: &Chip) -> RegMap {
 /// The MCHBAR alias keeps the attributes of the host bridge's window (§3): storage, but for the
 /// sizes of the memory modules and the frequency capability, which are filled in at power-on.
 pub fn lookup(chip: &Chip, offset: u32) -> Option<(Write, Domain)> {
-    match offset {
-        reg::MAD_DIMM_C0 | reg::MAD_DIMM_C1 | reg::RP_STATE_CAP => {
-            Some((Write::ReadOnly, Domain::Chip))
-        }
-        reg::MCHBAR..reg::MCHBAR_END => Some((ALL, Domain::Chip)),
-        _ => (chip.map)().get(offset).map(|d| (d.write, d.domain)),
+    if chip.mchbar.read_only.contains(&offset) {
+        return Some((Write::ReadOnly, Domain::Chip));
     }
+    if chip.mchbar.contains(offset) {
+        return Some((ALL, Domain::Chip));
+    }
+    (chip.map)().get(offset).map(|d| (d.write, d.domain))
 }

@@ -19,15 +19,15 @@ const COUNT: u32 = 0x4_5f00;
 /// Render and video, each with a mode register in its own block.
 const ENGINES: &[EngineRow] = &[
     EngineRow {
-        mode: 0x229c,
+        mode: Some(0x229c),
         hws_pga: 0x4080,
         ..SNB.engines[0]
     },
     EngineRow {
         base: 0x6000,
-        mode: 0x629c,
+        mode: Some(0x629c),
         hws_pga: 0x4180,
-        fault: 0x4_5f10,
+        fault: Some(0x4_5f10),
         sleeps: false,
         ..SNB.engines[1]
     },

@@ -3,8 +3,8 @@
 //! is from the digest of Gen7 (V-nn) and that of upstream as a peer (A.9, I.3).
 
 use super::{
-    Array, Chip, ContextImage, DisplayEvents, EngineRow, Forcewake, Hooks, PipeControl, Threads,
-    Ways, SNB,
+    Array, BusLayout, Chip, ContextImage, DisplayEvents, EngineRow, Forcewake, Hooks, IrqBlock,
+    Mchbar, PipeControl, Swizzling, Threads, Ways, SNB,
 };
 use crate::intel::regfile::{Domain, Write};
 use crate::intel::{cmd3d, fence, mi, pte};
@@ -18,6 +18,9 @@ pub const IVB: Chip = Chip {
     name: "ivb",
     ids: &[0x0162, 0x0152, 0x015a, 0x0156, 0x0166, 0x016a],
     engines: &[RCS, VCS, BCS],
+    bus: BusLayout::GEN6,
+    irq: IrqBlock::GEN6,
+    mchbar: Mchbar::GEN6,
     ways: Ways::GEN7,
     mi: &[mi::GEN6, mi::GEN7],
     // A.9; what it wants is what the upstream driver does (gen7_emit_flush_rcs).
@@ -29,6 +32,8 @@ pub const IVB: Chip = Chip {
     pte: pte::GEN7,
     fences: fence::GEN7,
     tiled_by: Some(BCS_SWCTRL),
+    swizzling: Swizzling::GEN6,
+    timestamp: SNB.timestamp,
     // As its elder: no record of a machine is at hand.
     ahead: [5, 8],
     // V-04.
@@ -46,6 +51,9 @@ pub const IVB: Chip = Chip {
     context: ContextImage {
         main: cxt_size(0, 0x3f) * 64,
         extended: cxt_size(9, 0x7f) * 64,
+        address: 0xffff_f000,
+        physical: false,
+        blitter: false,
         saved: &[0x2000 + ring::INSTPM, CACHE_MODE_0, CACHE_MODE_1],
         statistics: STATISTICS,
     },
@@ -58,6 +66,7 @@ pub const IVB: Chip = Chip {
     registers: &[regs::GT, REGISTERS, DISPLAY],
     arrays: &[STREAM_OUT, media::ARRAYS],
     firmware_bits: FIRMWARE_BITS,
+    gen4: None,
     hooks: Hooks {
         read: Core::media_read,
         power_on: |core| {
@@ -96,7 +105,7 @@ const RCS: EngineRow = EngineRow {
     // V-09.
     hws_pga: 0x4080,
     // V-06.
-    mode: 0x0_229c,
+    mode: Some(0x0_229c),
     reports_unmasked: true,
     flush_stopped: true,
     three_d: Some(|header| cmd3d::render(&[cmd3d::COMMON, cmd3d::GEN7], header)),
@@ -107,7 +116,7 @@ const VCS: EngineRow = EngineRow {
     // VCS PRM 1.1.2.2.1.
     hws_pga: 0x4180,
     // VCS PRM 1.1.3.4.
-    mode: 0x1_229c,
+    mode: Some(0x1_229c),
     // V-13.
     sleeps: false,
     // VCS PRM 1.1.6.3.
@@ -119,7 +128,7 @@ const VCS: EngineRow = EngineRow {
 
 const BCS: EngineRow = EngineRow {
     hws_pga: 0x4280,
-    mode: 0x2_229c,
+    mode: Some(0x2_229c),
     reports_unmasked: true,
     flush_stopped: true,
     ..SNB.engines[2]

@@ -12,25 +12,30 @@ macro_rules! register_map {
     };
 }
 
+mod gen4;
 #[cfg(test)]
 mod invented;
 mod ivb;
 mod snb;
+mod unit;
 mod ways;
 
+pub use gen4::{G45, G965, GM45, GM965};
 pub use ivb::IVB;
 pub use snb::SNB;
+pub use unit::{BusLayout, IrqBits, IrqBlock, Mchbar, ResetBy, Swizzling};
 pub use ways::{GlobalStore, Ways};
 
 use super::core::{Core, Origin};
 use super::engine::EngineId;
 use super::exec::Flow;
+use super::mmu::MmuFault;
 pub use super::regs::Array;
 use super::regs::{BlockRow, Row};
 use crate::counters::Counter;
 use crate::intel::fence::FenceUnit;
 use crate::intel::mi::MiDef;
-use crate::intel::pte::PteFormat;
+use crate::intel::pte::{Pte, PteFormat};
 use crate::intel::regfile::RegMap;
 
 /// Gives the name of a command and its length in dwords by its header; `None` if there is none.
@@ -43,16 +48,16 @@ pub struct EngineRow {
     pub id: EngineId,
     /// Base of its register block of 4 KB.
     pub base: u32,
-    /// Distance from ring-local interrupt bits to those of the GT block.
-    pub irq_shift: u32,
-    /// Its page-fault register.
-    pub fault: u32,
+    /// Where its ring-local interrupt bits are in the interrupt registers.
+    pub irq: IrqBits,
+    /// Its page-fault register, if it has one.
+    pub fault: Option<u32>,
     /// Its status-page address register.
     pub hws_pga: u32,
     /// Its bit in GDRST.
     pub reset_bit: u32,
-    /// The register whose bit 9 switches its per-process table on.
-    pub mode: u32,
+    /// The register whose bit 9 switches its per-process table on, if it has such a table.
+    pub mode: Option<u32>,
     /// Condition codes of EXCC that it implements, a bit for each.
     pub conditions: u32,
     /// Bits of MI_WAIT_FOR_EVENT that name an event.
@@ -132,6 +137,12 @@ pub struct Chip {
     pub ids: &'static [u16],
     /// Its engines, in the order of [`EngineId`].
     pub engines: &'static [EngineRow],
+    /// Its place on the bus.
+    pub bus: BusLayout,
+    /// The registers that its interrupts go through.
+    pub irq: IrqBlock,
+    /// The host bridge's registers that are seen through BAR0.
+    pub mchbar: Mchbar,
     /// What its streamers do their own way.
     pub ways: Ways,
     /// Commands of client 0, the memory interface's.
@@ -144,6 +155,10 @@ pub struct Chip {
     pub fences: FenceUnit,
     /// The register that says how the blitter's tiled operands are tiled (BCS_SWCTRL); without it, X.
     pub tiled_by: Option<u32>,
+    /// What lets memory that is swizzled be swizzled.
+    pub swizzling: Swizzling,
+    /// What the time stamp shows at a time in nanoseconds.
+    pub timestamp: fn(u64) -> u64,
     /// Lines of 64 bytes that a streamer has read ahead: in a ring, in a batch.
     pub ahead: [u64; 2],
     /// How the GT is woken.
@@ -166,6 +181,8 @@ pub struct Chip {
     pub arrays: &'static [&'static [Array]],
     /// Bits that firmware has set (habit `bits`): offset, bits, what upstream does there.
     pub firmware_bits: &'static [(u32, u32, &'static str)],
+    /// How it differs from its relatives, if it is of Gen4.
+    pub gen4: Option<&'static crate::gen4::Gen4>,
     /// What the chip does that no row says.
     pub(crate) hooks: Hooks,
     /// Its register map, built when it is first asked for (`register_map!`).
@@ -184,6 +201,18 @@ pub struct Forcewake {
 }
 
 impl Forcewake {
+    /// The GT never sleeps.
+    pub const NONE: Forcewake = Forcewake {
+        request: u32::MAX,
+        ack: u32::MAX,
+        threads: None,
+    };
+
+    /// True if the GT sleeps unless it is asked to wake.
+    pub const fn needed(&self) -> bool {
+        self.request != u32::MAX
+    }
+
     /// True if a register belongs to it.
     pub fn has(&self, offset: u32) -> bool {
         let threads = self.threads.as_ref().map(|t| [t.request, t.ack]);
@@ -209,6 +238,12 @@ pub struct ContextImage {
     pub main: usize,
     /// Bytes of its extended part.
     pub extended: usize,
+    /// Bits of an image's address.
+    pub address: u32,
+    /// It can lie at an address of the bus.
+    pub physical: bool,
+    /// The blitter's state is in it.
+    pub blitter: bool,
     /// Registers that are saved, all of them masked.
     pub saved: &'static [u32],
     /// Pairs of statistics registers, saved too: 64 bits each. They are reset with the render engine.
@@ -231,8 +266,20 @@ pub(crate) struct Hooks {
     pub read: fn(&mut Core, offset: u32) -> Option<u32>,
     /// A register that is not the display's was written: what it held and what it holds.
     pub written: fn(&mut Core, offset: u32, old: u32, new: u32, Origin),
-    /// An MI command of a streamer: where the stream goes, unless it is as every chip's.
+    /// An MI command of a streamer, or PIPE_CONTROL: where the stream goes, unless it is as every chip's.
     pub command: fn(&mut Core, EngineId, &[u32]) -> Option<Flow>,
+    /// A translation failed: true if the chip has recorded it in its own way.
+    pub page_fault: fn(&mut Core, EngineId, &MmuFault) -> bool,
+    /// The CPU uses an entry for an access through the aperture: address, entry, whether it writes.
+    pub aperture: fn(&mut Core, u32, Pte, bool),
+    /// A reset is done, of these bits of GDRST.
+    pub reset_done: fn(&mut Core, u32),
+    /// A byte of the configuration space that is the chip's own is read.
+    pub config_byte: fn(&mut Core, usize) -> Option<u8>,
+    /// The configuration space was written: offset and data.
+    pub config: fn(&mut Core, usize, &[u8]),
+    /// Something that is pending and enabled from before (habit `pending`).
+    pub pending: fn(&mut Core),
     /// An engine was reset.
     pub reset: fn(&mut Core, EngineId),
     /// The device is at its power-on state, but for what firmware leaves.
@@ -247,6 +294,12 @@ impl Hooks {
         read: |_, _| None,
         written: |_, _, _, _, _| {},
         command: |_, _, _| None,
+        page_fault: |_, _, _| false,
+        aperture: |_, _, _, _| {},
+        reset_done: |_, _| {},
+        config_byte: |_, _| None,
+        config: |_, _, _| {},
+        pending: |_| {},
         reset: |_, _| {},
         power_on: |_| {},
         settle: |_, _| {},
@@ -282,7 +335,7 @@ impl Chip {
 }
 
 /// The chips that are served.
-pub const CHIPS: &[&Chip] = &[&SNB, &IVB];
+pub const CHIPS: &[&Chip] = &[&SNB, &IVB, &G45, &GM45, &G965, &GM965];
 
 impl std::fmt::Debug for Chip {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -3,8 +3,8 @@
 //! an engine's block is from the VCS PRM.
 
 use super::{
-    Chip, ContextImage, DisplayEvents, EngineCounters, EngineRow, Forcewake, Hooks, PipeControl,
-    Ways,
+    BusLayout, Chip, ContextImage, DisplayEvents, EngineCounters, EngineRow, Forcewake, Hooks,
+    IrqBits, IrqBlock, Mchbar, PipeControl, Swizzling, Ways,
 };
 use crate::intel::regfile::{Domain, Write};
 use crate::intel::{cmd3d, fence, mi, pte};
@@ -26,6 +26,9 @@ pub const SNB: Chip = Chip {
     name: "snb",
     ids: &[0x0116, 0x0102, 0x0112, 0x0122, 0x0106, 0x0126, 0x010a],
     engines: &[RCS, VCS, BCS],
+    bus: BusLayout::GEN6,
+    irq: IrqBlock::GEN6,
+    mchbar: Mchbar::GEN6,
     ways: Ways::GEN6,
     mi: &[mi::GEN6],
     // Digest §2.4.
@@ -37,6 +40,8 @@ pub const SNB: Chip = Chip {
     pte: pte::GEN6,
     fences: fence::GEN6,
     tiled_by: None,
+    swizzling: Swizzling::GEN6,
+    timestamp: ticks_of_80_ns,
     // Eight lines in a batch (GM45, a real machine's error record; §5.3.4.2 says one at least), five in a ring
     // (Ironlake, the same: 284 bytes).
     ahead: [5, 8],
@@ -50,6 +55,9 @@ pub const SNB: Chip = Chip {
     context: ContextImage {
         main: (cxt_size(18) + cxt_size(0)) * 64,
         extended: cxt_size(6) * 64,
+        address: 0xffff_f000,
+        physical: false,
+        blitter: false,
         saved: &[
             0x2000 + ring::INSTPM,
             CACHE_MODE_0,
@@ -68,6 +76,7 @@ pub const SNB: Chip = Chip {
     registers: &[regs::GT, REGISTERS],
     arrays: &[],
     firmware_bits: FIRMWARE_BITS,
+    gen4: None,
     hooks: Hooks::NONE,
     map: register_map!(SNB),
 };
@@ -76,14 +85,14 @@ const RCS: EngineRow = EngineRow {
     id: EngineId::Rcs,
     base: 0x0_2000,
     // G-12.
-    irq_shift: 0,
+    irq: IrqBits::Shifted(0),
     // §5.7.2.1.
-    fault: 0x4094,
+    fault: Some(0x4094),
     // G-08.
     hws_pga: 0x0_4080,
     // G-24.
     reset_bit: 1 << 1,
-    mode: GFX_MODE,
+    mode: Some(GFX_MODE),
     conditions: 0xff,
     events: 0x2f2f,
     unreported: 0,
@@ -103,11 +112,11 @@ const RCS: EngineRow = EngineRow {
 const VCS: EngineRow = EngineRow {
     id: EngineId::Vcs,
     base: 0x1_2000,
-    irq_shift: 12,
-    fault: 0x4194,
+    irq: IrqBits::Shifted(12),
+    fault: Some(0x4194),
     hws_pga: 0x1_4080,
     reset_bit: 1 << 2,
-    mode: GFX_MODE,
+    mode: Some(GFX_MODE),
     // Five of the eight (VCS PRM 1.1.2.2).
     conditions: 0x1f,
     events: 0xffff,
@@ -131,8 +140,8 @@ const VCS: EngineRow = EngineRow {
 const BCS: EngineRow = EngineRow {
     id: EngineId::Bcs,
     base: 0x2_2000,
-    irq_shift: 22,
-    fault: 0x4294,
+    irq: IrqBits::Shifted(22),
+    fault: Some(0x4294),
     hws_pga: 0x2_4080,
     reset_bit: 1 << 3,
     events: 0xffff,
@@ -143,6 +152,11 @@ const BCS: EngineRow = EngineRow {
     counters: EngineCounters::BCS,
     ..RCS
 };
+
+/// The time stamp: 36 bits, in ticks of 80 ns (VCS PRM 1.1.9.5).
+pub(super) fn ticks_of_80_ns(ns: u64) -> u64 {
+    (ns / 80) & ((1 << 36) - 1)
+}
 
 /// CXT_SIZE in lines of 64 bytes: power 4, ring 10, render 20, extended 31, pipelined 45. The
 /// chip's own value is in no document; ring + extended + pipelined make 5504 bytes, two pages.

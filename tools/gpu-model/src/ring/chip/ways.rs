@@ -49,6 +49,16 @@ pub struct Ways {
     pub fault_types: bool,
     /// HWS_PGA after a reset.
     pub status_page: u32,
+    /// Bits of HWS_PGA that are stored.
+    pub status_page_bits: u32,
+    /// The bit of EIR that is an error of the page table.
+    pub table_error: u32,
+    /// HEAD of real machines shows START once that is written (habit `start_in_head`).
+    pub start_in_head: bool,
+    /// Streams cache translations until they are told not to. Without it an entry that is written counts at once.
+    pub stream_tlb: bool,
+    /// MI_MODE must let MI_FLUSH through (bit 12, digest G-09).
+    pub flush_by_mode: bool,
 }
 
 impl Ways {
@@ -70,6 +80,11 @@ impl Ways {
         status_levels: false,
         fault_types: false,
         status_page: 0x1fff_f000,
+        status_page_bits: 0xffff_f000,
+        table_error: 1 << 4,
+        start_in_head: false,
+        stream_tlb: true,
+        flush_by_mode: true,
     };
 
     /// Those of Gen7. The chapter is the video engine's; the other engines are taken to be alike.
@@ -90,5 +105,6 @@ impl Ways {
         status_levels: true,
         fault_types: true,
         status_page: 0,
+        ..Ways::GEN6
     };
 }

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What Gen4 (965G, GM965, G45, GM45) does in its own way, on the ring streamer ([`crate::ring`]); registers and rows
+//! are in `ring/chip/gen4`. Written from G45 PRM V1b (chapters and tables are cited by number alone); what it leaves
+//! out is from the digest of Gen4 (G-nn).
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `mi.rs`, `store.rs` | commands of the memory interface; stores and loads among them |
+//! | `flush.rs`, `cache.rs` | MI_FLUSH, PIPE_CONTROL; the render cache |
+//! | `errors.rs` | errors of the page table and of privilege, types of entries |
+//! | `irq.rs` | the interrupt registers |
+//! | `reset.rs` | the reset by a byte of the configuration space |
+//! | `chipset.rs` | what the host bridge shows: channels, clocks, the flush page |
+
+pub(crate) mod cache;
+pub mod chipset;
+pub(crate) mod errors;
+pub(crate) mod events;
+pub(crate) mod flush;
+pub(crate) mod irq;
+pub(crate) mod mi;
+pub(crate) mod reset;
+pub(crate) mod store;
+
+use crate::ring::core::{Core, Origin};
+use crate::ring::regs::ring;
+use cache::RenderCache;
+use std::sync::Arc;
+
+/// Offsets of registers and bits in them.
+pub mod bits {
+    #![allow(missing_docs)]
+    /// The register that switches the table on, and says how large it is (G-06).
+    pub const PGTBL_CTL: u32 = 0x2020;
+    /// Those of the per-process table (G-07).
+    pub const PGTBL_CTL2: u32 = 0x20c4;
+    pub const PGTBL_STR2: u32 = 0x20c8;
+    pub const GFX_MODE: u32 = 0x2520;
+    pub const VDECCLK_GATE_D: u32 = 0x620c;
+    pub const PIPEASTAT: u32 = 0x7_0024;
+    pub const PIPEBSTAT: u32 = 0x7_1024;
+    /// Bits of the interrupt registers (G-13).
+    pub const VIDEO_USER: u32 = 1 << 25;
+    pub const NOTIFY: u32 = 1 << 18;
+    pub const DISPLAY_PORT: u32 = 1 << 17;
+    pub const MASTER_ERROR: u32 = 1 << 15;
+    pub const THERMAL: u32 = 1 << 14;
+    pub const SYNC_STATUS: u32 = 1 << 12;
+    pub const FLIP_A: u32 = 1 << 11;
+    pub const FLIP_B: u32 = 1 << 10;
+    pub const FLIP_OVERLAY: u32 = 1 << 9;
+    pub const FLIP_C: u32 = 1 << 8;
+    pub const VBLANK_A: u32 = 1 << 7;
+    pub const EVENT_A: u32 = 1 << 6;
+    pub const VBLANK_B: u32 = 1 << 5;
+    pub const EVENT_B: u32 = 1 << 4;
+    pub const USER: u32 = 1 << 1;
+    pub const ASLE: u32 = 1 << 0;
+    /// Bits of EIR (G-15).
+    pub const I965_PAGE_TABLE: u32 = 1 << 4;
+    pub const G4X_PAGE_TABLE: u32 = 1 << 5;
+    pub const G4X_MEMORY_PRIVILEGE: u32 = 1 << 4;
+    pub const G4X_COMMAND_PRIVILEGE: u32 = 1 << 3;
+}
+
+/// How the four differ.
+#[derive(Clone, Copy, Debug)]
+pub struct Gen4 {
+    /// G45 or GM45; else 965G or GM965.
+    pub g4x: bool,
+    /// GM965 or GM45.
+    pub mobile: bool,
+    /// 965G, which the document calls DevBW.
+    pub broadwater: bool,
+    /// Its display compresses.
+    pub compressor: Option<Compressor>,
+}
+
+/// A compressor of what is displayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compressor {
+    /// Run lengths, of GM965 (6).
+    Rle,
+    /// That of GM45 (7), of which the document does not have the format.
+    Dpfc,
+}
+
+/// State that no register shows.
+#[derive(Default)]
+pub(crate) struct State {
+    /// The render cache, once there is one.
+    pub cache: Option<Arc<RenderCache>>,
+    /// The last drawing was the blitter's; else the 3D pipeline's.
+    pub blitter_drew: bool,
+    /// The reset byte as it was written.
+    pub reset: reset::Byte,
+}
+
+impl Core {
+    /// How this chip of the four differs.
+    pub fn gen4(&self) -> &'static Gen4 {
+        const NONE: &Gen4 = &Gen4 {
+            g4x: false,
+            mobile: false,
+            broadwater: false,
+            compressor: None,
+        };
+        self.cfg.chip.gen4.unwrap_or(NONE)
+    }
+}
+
+/// Power-on.
+pub(crate) fn power_on(core: &mut Core) {
+    let memory = core.cx.memory.clone();
+    core.own = State {
+        cache: Some(Arc::new(RenderCache::new(memory))),
+        ..State::default()
+    };
+    // G-06: the size of the table is the firmware's to say; it lies in memory that the graphics have to themselves.
+    let code = match core.cx.gtt.len() {
+        0x8000 => 2,
+        0x1_0000 => 1,
+        0x2_0000 => 0,
+        0x4_0000 => 3,
+        0x6_0000 => 5,
+        _ => 4,
+    };
+    core.set(bits::PGTBL_CTL, code << 1);
+    errors::table_switched(core);
+}
+
+/// What a register shows, if not what it holds.
+pub(crate) fn read(core: &mut Core, offset: u32) -> Option<u32> {
+    let row = core.cfg.chip.of_block(offset)?;
+    match offset - row.base {
+        // GW08: the address of the next command in the batch, with its low two bits set.
+        ring::BB_ADDR => {
+            let batch = core.engines[row.id as usize].batch;
+            Some(batch.map_or(0, |b| b.address | 3))
+        }
+        _ => None,
+    }
+}
+
+/// A register was written.
+pub(crate) fn written(core: &mut Core, offset: u32, old: u32, new: u32, origin: Origin) {
+    match offset {
+        bits::PGTBL_CTL => errors::table_switched(core),
+        bits::PGTBL_CTL2 => errors::process_table(core, new & 1 != 0),
+        bits::GFX_MODE => errors::process_table(core, new & (1 << 9) != 0),
+        _ if core.cfg.chip.irq.has(offset) => irq::written(core, offset, old, new),
+        _ => {}
+    }
+    let _ = origin;
+}
+
+/// Time has passed.
+pub(crate) fn settle(core: &mut Core, now: u64) {
+    reset::settle(core, now);
+}
