@@ -68,6 +68,7 @@ const FINISH_DWORDS: usize = 1 + 3 * (STORES_BEFORE + STORES);
 /// The render engine's requests, on 965.
 pub(super) static RENDER_965: Recipe = Recipe {
     invalidate: |mem, out| drop_render(STATE_INVALIDATE, mem, out),
+    load: None,
     switch,
     finish,
     start: IN_TABLE,
@@ -76,6 +77,7 @@ pub(super) static RENDER_965: Recipe = Recipe {
 /// On G4X.
 pub(super) static RENDER_G4X: Recipe = Recipe {
     invalidate: |mem, out| drop_render(STATE_INVALIDATE | POINTERS_INVALIDATE, mem, out),
+    load: None,
     switch,
     finish,
     start: IN_TABLE,
@@ -84,6 +86,7 @@ pub(super) static RENDER_G4X: Recipe = Recipe {
 /// The video engine's.
 pub(super) static VIDEO: Recipe = Recipe {
     invalidate: |_, out| out.put(&[FLUSH, NOOP]),
+    load: None,
     switch: no_switch,
     finish,
     start: 0,
