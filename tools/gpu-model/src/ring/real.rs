@@ -189,7 +189,10 @@ impl Core {
     /// The PCI command register may have changed; `before` says whether DMA was allowed.
     pub fn watch_master(&mut self, before: bool) {
         match (before, self.masters()) {
-            (false, true) if self.left.ring => self.lint(Rule::DmaBeforeReset, String::new),
+            // A reset of 965 takes the display along: upstream does without it, and so may a driver.
+            (false, true) if self.left.ring && self.cfg.chip.gen4.is_none_or(|g| g.g4x) => {
+                self.lint(Rule::DmaBeforeReset, String::new)
+            }
             (true, false) => self.look_at_screen_for_good(),
             _ => {}
         }

@@ -11,6 +11,7 @@ pub const INSTPM: u32 = 0x20c0;
 pub const CACHE_MODE_0: u32 = 0x2120;
 pub const CACHE_MODE_1: u32 = 0x2124;
 pub const MI_ARB_STATE: u32 = 0x20e4;
+const PEG_BAND_GAP_DATA: u32 = 0x1_4d68;
 
 /// Reset with the render engine.
 const RENDER: Domain = Domain::Engine(EngineId::Rcs as u8);
@@ -76,7 +77,7 @@ pub const GEN4: &[Row] = &[
     Row(0x21a0, "CXT_SIZE", 47, ALL, RENDER),
     Row(0x21d0, "ECOSKPD", 0, MASKED, RENDER),
     // I.2.
-    Row(0x1_4d68, "PEG_BAND_GAP_DATA", 0, ALL, KEPT),
+    Row(PEG_BAND_GAP_DATA, "PEG_BAND_GAP_DATA", 0, ALL, KEPT),
 ];
 
 /// What 965G and GM965 have.
@@ -187,4 +188,15 @@ pub const SHOWN: &[(u32, &str)] = &[
 ];
 
 /// Bits that firmware has set in registers that upstream reads before it writes (habit `bits`; peer digest I.2).
-pub const FIRMWARE_BITS: &[(u32, u32, &str)] = &[];
+pub const FIRMWARE_BITS: &[(u32, u32, &str)] = &[
+    (
+        bits::VDECCLK_GATE_D,
+        1 << 9,
+        "VDECCLK_GATE_D: upstream adds bit 4 for a reset, and puts it back",
+    ),
+    (
+        PEG_BAND_GAP_DATA,
+        1 << 8,
+        "PEG_BAND_GAP_DATA: upstream sets the low four bits",
+    ),
+];

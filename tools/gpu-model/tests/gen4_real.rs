@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Habits of real machines on the modelled Gen4 chips: what firmware or a kernel before has left, what is late. None
+//! of it is in the document; each is what upstream takes care of (`src/ring/real.rs`).
+
+mod gen4_rig;
+
+use gen4_rig::*;
+use gpu_model::ring::chip::{Chip, G45, G965, GM45};
+use gpu_model::ring::lint::Rule;
+use gpu_model::ring::{RingConfig, StepResult};
+
+fn config(chip: &'static Chip, habits: &str) -> RingConfig {
+    RingConfig {
+        real: habits.parse().expect("habits"),
+        ..RingConfig::of(chip)
+    }
+}
+
+/// Bus mastering on (PCI 3.0 6.2.2).
+fn master(rig: &Rig) {
+    rig.gpu.config_write_at(4, &[7, 0]);
+}
+
+#[test]
+fn all_of_them_and_a_driver_that_minds() {
+    for chip in ALL {
+        let rig = Rig::found(config(chip, "all"));
+        // GW02: what a machine in use has enabled. Upstream masks, disables, clears.
+        assert!(rig.level());
+        rig.set(0x20a8, !0);
+        rig.set(0x20a0, 0);
+        rig.set(0x20a4, !0);
+        rig.set(0x20a4, !0);
+        assert!(!rig.level());
+        let late = |done: &dyn Fn() -> bool| {
+            assert!(!done(), "late");
+            let now = rig.gpu.clock().now();
+            rig.gpu.clock().advance_to(now + 50_000);
+            assert!(done());
+        };
+        if rig.g4x {
+            let gate = rig.reg(0x620c);
+            rig.set(0x620c, gate | 1 << 4);
+            rig.set_reset_byte(0x0d);
+            late(&|| rig.reset_byte() & 1 == 0);
+            rig.set_reset_byte(0x05);
+            late(&|| rig.reset_byte() & 1 == 0);
+            rig.set_reset_byte(0);
+            rig.set(0x620c, gate);
+        } else {
+            rig.set(0x203c, 0);
+        }
+        master(&rig);
+        rig.set(0x1_4d68, rig.reg(0x1_4d68) | 0xd);
+        for page in 0x300..(MEMORY as u32 / 4096) {
+            rig.gpu.gtt_write(page, (page - 0x300) << 12 | 1);
+        }
+        if !rig.g4x {
+            rig.enable_table();
+        }
+        rig.set(0x2080, if rig.g4x { 0x34_0000 } else { STATUS });
+        rig.set(0x2038, 0x31_0000);
+        rig.set(0x2034, 0);
+        assert_eq!(rig.reg(0x2034), 0);
+        rig.set(0x2030, 0);
+        rig.set(0x203c, 1);
+        rig.put(RING, &[INDEX, 0x100, 7, USER]);
+        rig.set(0x2030, 16);
+        rig.settle();
+        assert_eq!(rig.at(STATUS + 0x100), 7, "{chip:?}");
+        rig.clean();
+    }
+}
+
+#[test]
+fn the_ring_runs_before_anybody_has_started_it() {
+    let rig = Rig::found(config(&G45, "running"));
+    assert_eq!(rig.reg(0x203c), 0x0001_f001);
+    assert_eq!(rig.gpu.step(RCS), StepResult::Stopped, "DMA is not allowed");
+    master(&rig);
+    assert_eq!(rig.gpu.lint_count(Rule::DmaBeforeReset), 1);
+    let rig = Rig::found(config(&G45, "running"));
+    rig.set_reset_byte(5);
+    master(&rig);
+    rig.clean();
+    // 965: nobody resets it for this.
+    let rig = Rig::found(config(&G965, "running"));
+    master(&rig);
+    rig.clean();
+}
+
+#[test]
+fn a_picture_that_firmware_has_left() {
+    for chip in [&GM45, &G965] {
+        let rig = Rig::found(config(chip, "lit"));
+        assert_eq!(rig.reg(0x7_0008), 0xc000_0000, "pipe A");
+        assert_eq!(rig.reg(0x7_0180) >> 31, 1, "plane A");
+        // G-27: stolen memory of 32 MB is code 5 in 7:4 of 52h, its base at 5Ch. Unsnooped entries (G-08).
+        assert_eq!(rig.config(0x50) >> 20 & 0xf, 5);
+        assert_eq!(rig.gpu.gtt_read(0), rig.config(0x5c) | 1);
+        rig.clean();
+        rig.gpu.gtt_write(0, 0x1001);
+        rig.reg(0x2094);
+        assert_eq!(rig.gpu.lint_count(Rule::ScanoutLost), 1);
+        // A full reset takes it along (G-20); one of the render domain does not.
+        let rig = Rig::found(config(chip, "lit"));
+        let on = rig.g4x;
+        rig.set_reset_byte(if on { 5 } else { 1 });
+        rig.set_reset_byte(0);
+        assert_eq!(rig.reg(0x7_0008) >> 31, u32::from(on));
+    }
+}
+
+#[test]
+fn bits_that_firmware_has_set() {
+    let rig = Rig::found(config(&G45, "bits"));
+    rig.set(0x620c, rig.reg(0x620c) | 1 << 4);
+    rig.clean();
+    rig.set(0x620c, 1 << 4);
+    assert_eq!(rig.gpu.lint_count(Rule::BitsLost), 1);
+}
+
+#[test]
+fn a_late_reset_of_965() {
+    // Bit 1 follows bit 0, both ways.
+    let rig = Rig::new(&G965);
+    rig.set_reset_byte(1);
+    assert_eq!(rig.reset_byte() & 2, 2);
+    let rig = Rig::with(config(&G965, "late_reset"));
+    for (write, shows) in [(1, 2), (0, 0)] {
+        rig.set_reset_byte(write);
+        assert_ne!(rig.reset_byte() & 2, shows);
+        let now = rig.gpu.clock().now();
+        rig.gpu.clock().advance_to(now + 49_000);
+        assert_ne!(rig.reset_byte() & 2, shows);
+        rig.gpu.clock().advance_to(now + 50_000);
+        assert_eq!(rig.reset_byte() & 2, shows);
+    }
+    rig.clean();
+}
