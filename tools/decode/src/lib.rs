@@ -3,7 +3,7 @@
 //!
 //! [`state`] reads the text that `Documentation/gpu/ouro/error-state.rst` describes, [`report`] prints
 //! it. [`stream`] cuts dwords into commands and [`mod@print`] writes them, a line for each dword. What the
-//! commands of a chip are is in a table of each generation: [`gen6`], [`gen7`], [`gen12`], [`r5xx`]. The
+//! commands of a chip are is in a table of each generation: [`gen4`], [`gen6`], [`gen7`], [`gen12`], [`r5xx`]. The
 //! tables are this program's own, written from the documents: they share nothing with the driver or the models.
 //!
 //! Everything here takes whatever bytes it is given: they may come from a GPU that wrote nonsense.
@@ -14,6 +14,7 @@
 pub mod command;
 pub mod digits;
 pub mod gen12;
+pub mod gen4;
 pub mod gen6;
 pub mod gen7;
 pub mod print;
@@ -26,6 +27,7 @@ use command::{Engine, Generation};
 
 /// All generations; a new one is a file and a line here.
 pub const GENERATIONS: &[&Generation] = &[
+    &gen4::GENERATION,
     &gen6::GENERATION,
     &gen7::GENERATION,
     &gen12::GENERATION,

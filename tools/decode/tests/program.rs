@@ -106,7 +106,7 @@ fn mistakes_are_told() {
         (
             &["--what", "batch", "--generation", "gen5"],
             b"",
-            "no generation \"gen5\": gen6",
+            "no generation \"gen5\": gen4 gen6",
         ),
         (
             &["--what", "batch", "--at", "0xg"],
