@@ -72,6 +72,9 @@ pub(crate) fn aperture(core: &mut Core, address: u32, pte: Pte, write: bool) {
         core.table_error(EngineId::Rcs, stream::HOST);
         return;
     }
+    if write {
+        core.aperture_drawn(address);
+    }
     // 4.3.1, 4.6.1: such accesses are not snooped behind the table.
     if pte.cacheability() == SNOOPED {
         core.lint(Rule::SnoopedAperture, || format!("{address:#x}"));

@@ -41,6 +41,12 @@ pub(crate) fn command(core: &mut Core, e: EngineId, d: &[u32]) -> Option<Flow> {
         }
         op::UPDATE_GTT => Some(core.gen4_update_gtt(e, d)),
         op::DISPLAY_FLIP if core.drop_privileged(e, "MI_DISPLAY_FLIP", false) => Some(Flow::Next),
+        op::DISPLAY_FLIP => Some(core.gen4_flip(d)),
+        op::OVERLAY_FLIP => Some(core.overlay_flip(d)),
+        op::LOAD_SCAN_LINES_INCL => Some(core.load_scan_lines(d, true)),
+        op::LOAD_SCAN_LINES_EXCL => Some(core.load_scan_lines(d, false)),
+        op::PROBE => Some(core.probe(d)),
+        op::UNPROBE => Some(core.unprobe(h)),
         _ => None,
     }
 }

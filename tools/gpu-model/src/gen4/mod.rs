@@ -10,21 +10,30 @@
 //! | `errors.rs` | errors of the page table and of privilege, types of entries |
 //! | `irq.rs` | the interrupt registers |
 //! | `reset.rs` | the reset by a byte of the configuration space |
+//! | `display.rs`, `events.rs` | pipes that count lines; what is waited for, flips |
+//! | `fbc.rs`, `rle.rs`, `dpfc.rs` | compressors of what is displayed |
+//! | `probe.rs` | surface probing |
 //! | `chipset.rs` | what the host bridge shows: channels, clocks, the flush page |
 
 pub(crate) mod cache;
 pub mod chipset;
+pub(crate) mod display;
+pub(crate) mod dpfc;
 pub(crate) mod errors;
-pub(crate) mod events;
+pub mod events;
+pub(crate) mod fbc;
 pub(crate) mod flush;
 pub(crate) mod irq;
 pub(crate) mod mi;
+pub(crate) mod probe;
 pub(crate) mod reset;
+pub(crate) mod rle;
 pub(crate) mod store;
 
 use crate::ring::core::{Core, Origin};
 use crate::ring::regs::ring;
 use cache::RenderCache;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Offsets of registers and bits in them.
@@ -92,6 +101,12 @@ pub(crate) struct State {
     pub cache: Option<Arc<RenderCache>>,
     /// The last drawing was the blitter's; else the 3D pipeline's.
     pub blitter_drew: bool,
+    /// The display.
+    pub display: display::Display,
+    /// The compressor, of either kind.
+    pub compressor: fbc::State,
+    /// Slots that probes have filled, and the page of each.
+    pub probes: HashMap<u32, u32>,
     /// The reset byte as it was written.
     pub reset: reset::Byte,
 }
@@ -131,6 +146,9 @@ pub(crate) fn power_on(core: &mut Core) {
 
 /// What a register shows, if not what it holds.
 pub(crate) fn read(core: &mut Core, offset: u32) -> Option<u32> {
+    if let Some(value) = core.compressor_read(offset) {
+        return Some(value);
+    }
     let row = core.cfg.chip.of_block(offset)?;
     match offset - row.base {
         // GW08: the address of the next command in the batch, with its low two bits set.
@@ -149,7 +167,7 @@ pub(crate) fn written(core: &mut Core, offset: u32, old: u32, new: u32, origin: 
         bits::PGTBL_CTL2 => errors::process_table(core, new & 1 != 0),
         bits::GFX_MODE => errors::process_table(core, new & (1 << 9) != 0),
         _ if core.cfg.chip.irq.has(offset) => irq::written(core, offset, old, new),
-        _ => {}
+        _ => core.compressor_written(offset, old, new),
     }
     let _ = origin;
 }
@@ -157,4 +175,6 @@ pub(crate) fn written(core: &mut Core, offset: u32, old: u32, new: u32, origin: 
 /// Time has passed.
 pub(crate) fn settle(core: &mut Core, now: u64) {
     reset::settle(core, now);
+    core.compressor_settles(now);
+    core.display_settles(now);
 }

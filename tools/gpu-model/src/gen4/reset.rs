@@ -126,6 +126,7 @@ pub(crate) fn done(core: &mut Core, mask: u32) {
     if mask & 1 != 0 {
         core.queued_events = 0;
         core.dark();
+        super::display::dark(&mut core.own);
     }
     errors::table_switched(core);
 }

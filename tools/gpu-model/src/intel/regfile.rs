@@ -12,6 +12,8 @@ pub enum Write {
     Masked(u32),
     /// Ones in the mask clear bits.
     Clear(u32),
+    /// Bits in the first mask are stored, ones in the second clear bits.
+    Mixed(u32, u32),
 }
 
 /// What part of the chip a register belongs to; decides which reset touches it.
@@ -82,6 +84,7 @@ pub fn apply(write: Write, old: u32, data: u32) -> u32 {
             (old & !change) | (data & change)
         }
         Write::Clear(mask) => old & !(data & mask),
+        Write::Mixed(kept, cleared) => ((old & !kept) | (data & kept)) & !(data & cleared),
     }
 }
 
@@ -105,5 +108,8 @@ mod tests {
             0x1234_5fff
         );
         assert_eq!(apply(Write::ReadOnly, 7, 0xffff_ffff), 7);
+        // PIPESTAT: enables above, status that ones clear below.
+        let mixed = Write::Mixed(0xffff_0000, 0xffff);
+        assert_eq!(apply(mixed, 0x0001_0006, 0x0002_0002), 0x0002_0004);
     }
 }

@@ -8,6 +8,7 @@ use crate::blt::{self, BltCaps, BltError, BltMemory, BltState, BltStats};
 use crate::counters::Counter;
 use crate::device::Job;
 use crate::fault::Kind;
+use crate::gen4::fbc::Drawn;
 use crate::intel::tlb::{Client, Space};
 use crate::memory::{lock, GuestMemory};
 use crate::ring::core::{source, Core};
@@ -45,6 +46,8 @@ pub struct BlitJob {
     space: Space,
     mmu: Mmu,
     cx: MemoryContext,
+    /// Where it draws, if somebody wants to know.
+    drawn: Option<Drawn>,
     generation: u64,
     stopped: Arc<Mutex<bool>>,
     result: Result<BltStats, BltError>,
@@ -55,7 +58,16 @@ struct View<'a> {
     mmu: &'a mut Mmu,
     cx: &'a MemoryContext,
     space: Space,
+    drawn: &'a mut Option<Drawn>,
     stopped: &'a Mutex<bool>,
+}
+
+/// Notes the rows of X tiles, of 512 bytes each, that a write touches.
+fn note_rows(drawn: &mut Drawn, at: u32, len: usize) {
+    let last = at.saturating_add(len.max(1) as u32 - 1);
+    for row in at / 512..=last / 512 {
+        *drawn.entry(row / 8).or_insert(0) |= 1 << (row % 8);
+    }
 }
 
 impl BltMemory for View<'_> {
@@ -76,6 +88,9 @@ impl BltMemory for View<'_> {
             return;
         }
         let (client, at) = (Client::Data, addr as u32);
+        if let Some(drawn) = self.drawn {
+            note_rows(drawn, at, data.len());
+        }
         self.mmu
             .write(self.cx, client, self.space, source::BLT_WRITE, at, data);
     }
@@ -102,6 +117,7 @@ impl Job for Box<BlitJob> {
             mmu: &mut self.mmu,
             cx: &self.cx,
             space: self.space,
+            drawn: &mut self.drawn,
             stopped: &self.stopped,
         };
         self.result = blt::execute(&self.command, &mut self.state, &mut view, &self.caps);
@@ -153,6 +169,7 @@ impl Core {
                 memory: self.drawn_memory(),
                 ..self.cx.clone()
             },
+            drawn: self.watches_drawing().then(Drawn::default),
             generation,
             stopped,
             result: Ok(BltStats::default()),
@@ -173,6 +190,7 @@ impl Core {
             command,
             state,
             mut mmu,
+            drawn,
             generation,
             result,
             ..
@@ -195,6 +213,9 @@ impl Core {
         self.notes.client = self.unprivileged(e);
         self.after_access(e, faults, notes);
         self.blitter.state = state;
+        if let Some(drawn) = drawn {
+            self.cache_drawn(&drawn);
+        }
         let header = command.first().copied().unwrap_or(0);
         match result {
             Ok(stats) => {

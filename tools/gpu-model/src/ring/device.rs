@@ -338,6 +338,16 @@ impl RingGpu {
         self.core().0.set_statistics(offset, value);
     }
 
+    /// The page that a probe has put into a slot (G45).
+    pub fn probed(&self, slot: u32) -> Option<u32> {
+        self.core().0.own.probes.get(&slot).copied()
+    }
+
+    /// The line that DPFC_SLB_DATA is at (GM45).
+    pub fn slb_line(&self) -> u32 {
+        self.core().0.slb_line()
+    }
+
     /// Raises power-management events (bits of PMISR).
     pub fn raise_pm(&self, bits: u32) {
         self.core().0.pm_event(bits);

@@ -72,6 +72,8 @@ pub enum Wait {
     },
     /// MI_SEMAPHORE_MBOX until the dword in memory exceeds the value; the command is run again.
     SemaphoreMemory,
+    /// MI_WAIT_FOR_EVENT of the display; the command is run again (Gen4).
+    Display(crate::gen4::events::Awaited),
 }
 
 /// The batch buffer being executed.

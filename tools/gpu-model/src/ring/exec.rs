@@ -91,7 +91,7 @@ impl Core {
     /// RING_CTL bits 11 (event wait) and 10 (semaphore wait).
     pub fn wait_bits(&self, e: EngineId) -> u32 {
         match self.engines[e as usize].wait {
-            Some(Wait::Condition(_)) => 1 << 11,
+            Some(Wait::Condition(_) | Wait::Display(_)) => 1 << 11,
             Some(Wait::SemaphoreRegister { .. } | Wait::SemaphoreMemory) => 1 << 10,
             None => 0,
         }
@@ -106,7 +106,7 @@ impl Core {
         match step {
             // An engine at rest that still owes an interrupt.
             Step::Idle | Step::Stopped => earliest(step, late, watchdog),
-            Step::Waiting => earliest(step, None, watchdog),
+            Step::Waiting => earliest(step, self.display_wakes(e), watchdog),
             step => step,
         }
     }
@@ -196,6 +196,7 @@ impl Core {
         match wait {
             Wait::Condition(code) => self.ring(e, ring::EXCC) & (1 << code) == 0,
             Wait::SemaphoreRegister { offset, data } => self.get(offset) > data,
+            Wait::Display(awaited) => self.has_come(awaited),
             // Only memory knows: run the command again.
             Wait::SemaphoreMemory => true,
         }

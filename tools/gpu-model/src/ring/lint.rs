@@ -150,6 +150,16 @@ rules! {
     VideoClock = "video-clock",
     /// A batch that does not begin at a multiple of 64 bytes (G45 PRM 1.5).
     BatchAlignment = "batch-alignment",
+    /// An asynchronous flip of what cannot flip so (G45 PRM 1.6).
+    AsyncFlip = "async-flip",
+    /// A flip while one is pending (G45 PRM 5.4.4).
+    FlipPending = "flip-pending",
+    /// A flip of the overlay out of its order (G45 PRM 1.12.2).
+    OverlayOrder = "overlay-order",
+    /// A probed page is not there (G45 PRM 1.13).
+    ProbeFault = "probe-fault",
+    /// The compressor was given what it cannot compress, or was changed while it is on (G45 PRM 6.3, 6.4, 7.1, 7.2).
+    Compressor = "compressor",
     /// A blitter command that its chapter forbids.
     Blt = "blt",
 }

@@ -102,7 +102,8 @@ impl Core {
             if display::STORED.contains(&offset) || self.keeps_bits(offset) {
                 return self.get(offset);
             }
-            return self.screen_read(offset).unwrap_or(0);
+            let shown = self.screen_read(offset);
+            return shown.or_else(|| self.pipe_read_gen4(offset)).unwrap_or(0);
         }
         if let Some(value) = (self.cfg.chip.hooks.read)(self, offset) {
             return value;
@@ -196,6 +197,11 @@ impl Core {
         if domain == Domain::Display {
             self.count(Counter::DisplayAccesses);
             if self.screen_write(offset, data) {
+                return;
+            }
+            if self.cfg.chip.gen4.is_some() && crate::gen4::display::stores(offset) {
+                self.set(offset, data);
+                self.display_written(offset);
                 return;
             }
             if display::STORED.contains(&offset) || self.keeps_bits(offset) {

@@ -2,7 +2,7 @@
 //! Registers of Gen4. The document has few offsets (3.1 of the digest); the others are the digest's (G-nn) or the
 //! list of what upstream touches on G45 (peer digest I.2).
 
-use crate::gen4::bits;
+use crate::gen4::{bits, dpfc, fbc};
 use crate::intel::regfile::{Domain, Write};
 use crate::ring::engine::EngineId;
 use crate::ring::regs::{reg, ring, Array, BlockRow, Row, ALL, MASKED};
@@ -113,21 +113,76 @@ pub const DISPLAY: &[Row] = &[
     Row(0x6210, "RAMCLK_GATE_D", 0, ALL, KEPT),
     Row(0x6214, "DEUC", 0, ALL, KEPT),
     // 1.21, G-32: bit 17 and 18 enable, 15:0 are status that ones clear.
-    Row(0x7_0024, "PIPEASTAT", 0, Write::Bits(0xffff_0000), KEPT),
-    Row(0x7_1024, "PIPEBSTAT", 0, Write::Bits(0xffff_0000), KEPT),
+    Row(
+        0x7_0024,
+        "PIPEASTAT",
+        0,
+        Write::Mixed(0xffff_0000, 0xffff),
+        KEPT,
+    ),
+    Row(
+        0x7_1024,
+        "PIPEBSTAT",
+        0,
+        Write::Mixed(0xffff_0000, 0xffff),
+        KEPT,
+    ),
     Row(0x6_1110, "PORT_HOTPLUG_EN", 0, ALL, KEPT),
     Row(0x6_1114, "PORT_HOTPLUG_STAT", 0, Write::Clear(!0), KEPT),
     Row(0x7_0038, "DSPFW2", 0, ALL, KEPT),
 ];
 
 /// The block of the compressor of GM45 (7.2).
-pub const DPFC: &[Row] = &[];
+pub const DPFC: &[Row] = &[
+    Row(fbc::BASE, "DPFC_CB_BASE", 0, Write::Bits(0x0fff_f000), KEPT),
+    Row(
+        fbc::CONTROL,
+        "DPFC_CONTROL",
+        0,
+        Write::Bits(0xefff_86ff),
+        KEPT,
+    ),
+    Row(
+        dpfc::RECOMP,
+        "DPFC_RECOMP_CTL",
+        0,
+        Write::Bits(0x0fff_003f),
+        KEPT,
+    ),
+    Row(dpfc::STATUS, "DPFC_STATUS", 0, Write::ReadOnly, KEPT),
+    Row(0x3214, "DPFC_STATUS_2", 0, Write::ReadOnly, KEPT),
+    Row(
+        fbc::FENCE_OFFSET,
+        "DPFC_CPU_FENCE_OFFSET",
+        0,
+        Write::Bits(0x003f_ffff),
+        KEPT,
+    ),
+    Row(dpfc::SLB, "DPFC_SLB_DATA", 0, Write::Bits(0), KEPT),
+    Row(0x3220, "DPFC_DEBUG_STATUS", 0, Write::Clear(0x7f), KEPT),
+    Row(0x3224, "DPFC_EXTRA", 0, Write::Bits(1 << 31), KEPT),
+];
 
 /// The block of the compressor of GM965 (6.2.1; G-31).
-pub const FBC: &[Row] = &[];
+pub const FBC: &[Row] = &[
+    Row(fbc::BASE, "FBC_CFB_BASE", 0, Write::Bits(0xffff_f000), KEPT),
+    Row(
+        fbc::LENGTHS,
+        "FBC_LL_BASE",
+        0,
+        Write::Bits(0xffff_f000),
+        KEPT,
+    ),
+    Row(fbc::CONTROL, "FBC_CONTROL", 0, ALL, KEPT),
+    Row(fbc::COMMAND, "FBC_COMMAND", 0, Write::Bits(1), KEPT),
+    Row(fbc::STATUS, "FBC_STATUS", 0, Write::ReadOnly, KEPT),
+    Row(fbc::CONTROL2, "FBC_CONTROL2", 0, Write::Bits(0x1f), KEPT),
+    Row(fbc::FENCE_OFFSET, "FBC_YFENCE_DISP", 0, ALL, KEPT),
+    Row(fbc::MODIFICATIONS, "FBC_MOD_CTR", 0, ALL, KEPT),
+];
 
 /// Tags of GM965's compressor.
-pub const FBC_TAGS: &[Array] = &[];
+pub const FBC_TAGS: &[Array] = &[Array(fbc::TAGS, 49, "FBC_TAG", ALL, KEPT)];
 
 /// Display registers that read zero (I.2, G-32).
 pub const SHOWN: &[(u32, &str)] = &[
