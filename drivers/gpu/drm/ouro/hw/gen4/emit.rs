@@ -159,6 +159,7 @@ mod tests {
     };
     const STAY: Emit<'_> = Emit {
         switch: Switch::Stay,
+        directory: None,
         batch: Some(Batch {
             addr: GpuAddr(0x0040_0000),
             len: 64,

@@ -6,7 +6,8 @@
 use super::Memory;
 use crate::{
     engine::{
-        Batch, Emit, Engine, EngineDesc, EngineMemory, PortKind, Privilege, Submission, Switch,
+        Batch, Emit, Engine, EngineDesc, EngineMemory, PortKind, Privilege, StatusPage, Submission,
+        Switch,
     },
     generation::DeviceError,
     gt::Gt,
@@ -249,7 +250,7 @@ impl Core {
         };
         let mem = EngineMemory {
             ring: GgttAddr(0),
-            status: GgttAddr(0),
+            status: StatusPage::Ggtt(GgttAddr(0)),
             scratch: GgttAddr(0),
             directory: None,
             card: 0,

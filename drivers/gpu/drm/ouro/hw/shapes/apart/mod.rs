@@ -414,6 +414,7 @@ impl<'a> Core<'a> {
         self.seqno = self.seqno.next();
         let request = Emit {
             switch: Switch::Stay,
+            directory: None,
             known: None,
             batch: Some(Batch {
                 addr: GpuAddr(0x1000),
