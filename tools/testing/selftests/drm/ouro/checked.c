@@ -9,7 +9,11 @@
  * feedback, which a context keeps, and which only a batch with privilege loads.
  */
 #define TOPIC checked
+#include <pthread.h>
+#include <stdio.h>
+
 #include "test.h"
+#include "device.h"
 #include "files.h"
 
 #define BATCH_END 0x05000000
@@ -21,6 +25,8 @@
 /* SO_WRITE_OFFSET0; the ring's start */
 #define OFFSET 0x5280
 #define RING_START 0x2038
+/* MI_PREDICATE_RESULT: no batch may load it, nothing else does, and no context keeps it */
+#define RESULT 0x2418
 /* A batch that is longer is not copied: uapi.rst. */
 #define COPIED (512u << 10)
 
@@ -82,19 +88,24 @@ static int run(struct gpu *gpu, struct batch *b, bool sized)
 	return got;
 }
 
-/* What the register holds now. */
-static __u32 offset_now(struct gpu *gpu)
+/* What a register holds now. */
+static __u32 register_now(struct gpu *gpu, __u32 reg)
 {
 	__u32 target = gem_create(gpu->fd, PAGE), value;
 	struct batch b;
 
 	batch_init(&b);
-	load_to(&b, OFFSET, target, 0);
+	load_to(&b, reg, target, 0);
 	if (run(gpu, &b, true))
 		return ~0;
 	value = gem_read32(gpu->fd, target, 0);
 	gem_close(gpu->fd, target);
 	return value;
+}
+
+static __u32 offset_now(struct gpu *gpu)
+{
+	return register_now(gpu, OFFSET);
 }
 
 /* Why a test is skipped. */
@@ -359,6 +370,103 @@ TEST_F(checked, a_batch_that_another_one_writes_is_waited_for)
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
 	EXPECT_EQ(0x2220, gem_read32(self->fd, objects[0].handle, 0));
 	spin_free(&spin);
+}
+
+/* Another thread rewrites a batch all the time: a few of its commands are loads, one is bad. */
+enum { LOADS = 8, APART = 400, WORDS = LOADS * APART };
+struct writer {
+	__u32 *words;
+	__u32 allowed;
+	__u32 stop;
+};
+
+static void *rewrite(void *argument)
+{
+	struct writer *w = argument;
+	unsigned int i;
+
+	for (i = 0; !peek(&w->stop); i++) {
+		__u32 *load = &w->words[i % LOADS * APART];
+
+		poke(&load[1], RESULT);
+		poke(&load[1], w->allowed);
+		if (i % 5 == 0) {
+			/* a client that no engine has */
+			poke(&load[0], 0xe0000000);
+			poke(&load[0], LOAD_REGISTER);
+		}
+	}
+	return NULL;
+}
+
+/*
+ * What runs with privilege is what was checked, whatever becomes of the object meanwhile: a
+ * register that is refused keeps its value. And the answer is one of the two that such a batch can
+ * have.
+ */
+TEST_F(checked, a_batch_that_a_thread_rewrites_runs_as_it_was_checked)
+{
+	/* the second one is how blits are tiled; zero is as it was */
+	static const struct {
+		__u32 engine, allowed, value;
+	} cases[] = { { RCS, OFFSET, 0x1230 }, { BCS, 0x22200, 0 } };
+	const unsigned int times = rounds("OURO_REWRITES", 600, 200);
+	unsigned int c, i, e, invalid;
+	__u32 before;
+
+	if (!is_checked(self->fd))
+		SKIP(return, NOT_CHECKED);
+	before = register_now(&self->gpu, RESULT);
+	for (c = 0; c < ARRAY_LEN(cases); c++) {
+		struct drm_i915_gem_exec_object2 object = {};
+		struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(&object),
+						       .buffer_count = 1,
+						       .batch_len = (WORDS + 2) * 4 };
+		struct writer w = { .allowed = cases[c].allowed };
+		unsigned long copies[2], originals[2];
+		pthread_t thread;
+
+		for (e = 0; e < self->gpu.n_engines; e++)
+			if (self->gpu.engines[e].bit == cases[c].engine)
+				eb.flags = self->gpu.engines[e].ring;
+		object.handle = gem_create(self->fd, 4 * WORDS + PAGE);
+		w.words = gem_map(self->fd, object.handle, 4 * WORDS + PAGE, I915_MMAP_OFFSET_WB);
+		ASSERT_NE(NULL, w.words);
+		for (i = 0; i < WORDS; i += APART) {
+			w.words[i] = LOAD_REGISTER;
+			w.words[i + 1] = cases[c].allowed;
+			w.words[i + 2] = cases[c].value;
+		}
+		w.words[WORDS] = BATCH_END;
+		counts(&self->gpu, &copies[0], &originals[0]);
+		ASSERT_EQ(0, pthread_create(&thread, NULL, rewrite, &w));
+		for (i = 0, invalid = 0; i < times; i++) {
+			int got = call(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+
+			cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+			if (got)
+				EXPECT_EQ(-EINVAL, got);
+			invalid += got != 0;
+			if (i % 50 == 49)
+				EXPECT_EQ(before, register_now(&self->gpu, RESULT));
+		}
+		poke(&w.stop, 1);
+		pthread_join(thread, NULL);
+		counts(&self->gpu, &copies[1], &originals[1]);
+		printf("# cover: rewritten: %lu copies, %lu as they were, %u errors\n",
+		       copies[1] - copies[0], originals[1] - originals[0], invalid);
+		fflush(stdout);
+		if (self->gpu.ouro) {
+			EXPECT_LT(times / 20, copies[1] - copies[0]);
+			EXPECT_LT(times / 20, originals[1] - originals[0]);
+		}
+		EXPECT_EQ(before, register_now(&self->gpu, RESULT));
+		/* and what is allowed goes through */
+		EXPECT_EQ(0, call(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb));
+		munmap(w.words, 4 * WORDS + PAGE);
+		gem_close(self->fd, object.handle);
+	}
+	EXPECT_EQ(0x1230, offset_now(&self->gpu));
 }
 
 /* Long ones: copied up to a bound, above which they run as they are, unless they end before it. */
