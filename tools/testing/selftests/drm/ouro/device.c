@@ -13,6 +13,9 @@
 /* The window of a model in its configuration space, and what says that it is one. */
 enum {
 	WINDOW_SIGNATURE = 0xb4,
+	WINDOW_INDEX = 0xb8,
+	WINDOW_LOW = 0xbc,
+	WINDOW_HIGH = 0xc0,
 	WINDOW_CONTROL = 0xc4,
 	WINDOW_FAULT = 0xc8,
 	WINDOW_VALUE = 0xcc,
@@ -131,6 +134,27 @@ int model_fault(const struct place *place, unsigned int code)
 	if (!got && pwrite(fd, &word, 4, WINDOW_FAULT) != 4)
 		got = -EIO;
 	close(fd);
+	return got;
+}
+
+int model_counter(const struct place *place, unsigned int index, __u64 *value)
+{
+	char path[128];
+	__u32 word = 0, high = 0;
+	int fd, got = 0;
+
+	snprintf(path, sizeof(path), DEVICES "%s/%s", place->name, "config");
+	fd = open(path, O_RDWR);
+	if (fd < 0)
+		return -errno;
+	if (pread(fd, &word, 4, WINDOW_SIGNATURE) != 4 || word != SIGNATURE)
+		got = -ENOTTY;
+	word = index;
+	if (!got && (pwrite(fd, &word, 4, WINDOW_INDEX) != 4 ||
+		     pread(fd, &word, 4, WINDOW_LOW) != 4 || pread(fd, &high, 4, WINDOW_HIGH) != 4))
+		got = -EIO;
+	close(fd);
+	*value = (__u64)high << 32 | word;
 	return got;
 }
 

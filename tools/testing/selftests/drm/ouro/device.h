@@ -46,6 +46,17 @@ enum {
 /* Every opportunity from now on, unless it says otherwise. -ENOTTY: this device is no model. */
 int model_fault(const struct place *place, unsigned int code);
 
+/* Counters of a model: their indexes in its window (model.rst, "The counters window"). */
+enum {
+	COUNTER_RCS_INTERRUPTS = 27,
+	COUNTER_VCS_INTERRUPTS = 28,
+	COUNTER_BCS_INTERRUPTS = 29,
+	COUNTER_RESETS = 39,
+};
+
+/* What a model has counted: 0 or a negative errno. -ENOTTY: this device is no model. */
+int model_counter(const struct place *place, unsigned int index, __u64 *value);
+
 /* Faults of all kinds at random, by a seed; or no more (model.rst, "Chaos"). -ENOTTY as above. */
 enum chaos { CALM = 0x10, GENTLE = 0x20, HARD = 0x40 };
 int model_chaos(const struct place *place, __u32 seed, enum chaos kind);

@@ -4,6 +4,7 @@
 #define ANY_I915
 #define HANGS
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -127,6 +128,111 @@ TEST_F(hang, closed_while_nobody_watches)
 	ASSERT_EQ(0, device_hang_ms(&self->gpu, HANG_MS));
 	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, target, 0, 0xa120));
 	EXPECT_EQ(0xa120, gem_read32(self->fd, target, 0));
+}
+
+/* What the model has counted on an engine: requests that it has completed. */
+static __u64 completed(const struct place *place, const struct engine *engine)
+{
+	unsigned int index = engine->bit == RCS ? COUNTER_RCS_INTERRUPTS :
+			     engine->bit == BCS ? COUNTER_BCS_INTERRUPTS :
+						  COUNTER_VCS_INTERRUPTS;
+	__u64 value;
+
+	return model_counter(place, index, &value) ? 0 : value;
+}
+
+/*
+ * One engine hangs, and is reset alone, while each of the others completes a thousand batches and
+ * more: none of them is lost, none runs twice, and nobody else is blamed.
+ */
+TEST_F(hang, others_complete_a_thousand_batches)
+{
+	enum { BATCHES = 1000, PLACES = 512 };
+	struct drm_ouro_stats before, after;
+	unsigned int hung, e, i, n;
+	struct place place;
+	__u64 reset, resets;
+
+	if (getparam(self->fd, I915_PARAM_HAS_GPU_RESET) != 2 || !self->gpu.ouro)
+		SKIP(return, "engines are not reset alone (HAS_GPU_RESET is not 2)");
+	if (self->gpu.speaks != &i915)
+		SKIP(return, "this is about engines with a ring each");
+	ASSERT_EQ(0, device_of(self->fd, &place));
+	if (model_counter(&place, COUNTER_RESETS, &reset))
+		SKIP(return, "not a model: nobody counts what engines do");
+	ASSERT_EQ(0, device_hang_ms(&self->gpu, 1000));
+	for (hung = 0; hung < self->gpu.n_engines; hung++) {
+		__u32 guilty = context_create(self->fd), targets[8];
+		struct drm_i915_reset_stats blame = {};
+		__u64 done[8];
+		struct spin spin;
+		int fence, status = 0;
+
+		ASSERT_EQ(0, stats_settled(self->fd, &before));
+		ASSERT_EQ(0, model_counter(&place, COUNTER_RESETS, &reset));
+		for (e = 0; e < self->gpu.n_engines; e++) {
+			targets[e] = gem_create(self->fd, 8 * PLACES);
+			done[e] = completed(&place, &self->gpu.engines[e]);
+		}
+		ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[hung], guilty, 0, &fence,
+					&spin));
+		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2_WR");
+		/* to the reset, and on */
+		for (n = 0, i = 0; n < BATCHES || i < BATCHES / 4; n++) {
+			struct pollfd ended = { .fd = fence, .events = POLLIN };
+
+			for (e = 0; e < self->gpu.n_engines; e++) {
+				const struct engine *engine = &self->gpu.engines[e];
+				__u32 at = n % PLACES * 8;
+
+				if (e != hung)
+					ASSERT_EQ(0, store(&self->gpu, engine, 0, targets[e], at,
+							   n + 1));
+			}
+			i += poll(&ended, 1, 0) == 1;
+		}
+		/* some were before */
+		EXPECT_LT(i, n);
+		printf("# cover: batches beside a hang of %s: %u, and %u behind its reset\n",
+		       self->gpu.engines[hung].name, n - i, i);
+		status = fence_status(fence);
+		EXPECT_EQ(-EIO, status);
+		for (e = 0; e < self->gpu.n_engines; e++) {
+			for (i = 0; e != hung && i < PLACES; i++) {
+				__u32 last = n - (n - 1 - i) % PLACES;
+
+				EXPECT_EQ(last, gem_read32(self->fd, targets[e], 8 * i));
+			}
+			gem_close(self->fd, targets[e]);
+			/* the interrupt is behind the number that says that it is done */
+			for (i = 0; i < 1000 && completed(&place, &self->gpu.engines[e]) <
+							done[e] + (e == hung ? 1 : n); i++)
+				usleep(1000);
+			/* of the one that hung, the end without its batch, behind the reset */
+			EXPECT_EQ(e == hung ? 1 : n,
+				  completed(&place, &self->gpu.engines[e]) - done[e])
+			{
+				TH_LOG("%s, while %s hung", self->gpu.engines[e].name,
+				       self->gpu.engines[hung].name);
+			}
+		}
+		/* twice, as the first one may be lost; of three engines it would be six */
+		ASSERT_EQ(0, model_counter(&place, COUNTER_RESETS, &resets));
+		EXPECT_EQ(2, resets - reset);
+		GOOD(self->fd, DRM_IOCTL_I915_GET_RESET_STATS, &blame);
+		EXPECT_EQ(0, blame.batch_active);
+		EXPECT_EQ(0, blame.batch_pending);
+		blame.ctx_id = guilty;
+		GOOD(self->fd, DRM_IOCTL_I915_GET_RESET_STATS, &blame);
+		EXPECT_EQ(1, blame.batch_active);
+		close(fence);
+		spin_free(&spin);
+		context_destroy(self->fd, guilty);
+		ASSERT_EQ(0, stats_settled(self->fd, &after));
+		EXPECT_EQ(1, after.resets - before.resets);
+	}
+	fflush(stdout);
+	ASSERT_EQ(0, device_hang_ms(&self->gpu, HANG_MS));
 }
 
 /*
