@@ -162,10 +162,8 @@ fn let_it_be_seen(out: &mut Commands<'_>) -> Result<(), Overflow> {
         offset: STATUS_SCRATCH_AT,
         value: 0,
     };
-    for _ in 0..STORES {
-        out.put(&stall.encode())?;
-    }
-    Ok(())
+    // As one: the room is looked at once.
+    out.put([stall.encode(); STORES].as_flattened())
 }
 
 #[cfg(test)]

@@ -142,9 +142,8 @@ fn finish_other(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Res
         offset: SEQNO_AT,
         value: seqno.0,
     };
-    for _ in 0..STORES {
-        out.put(&again.encode())?;
-    }
+    // As one: the room is looked at once.
+    out.put([again.encode(); STORES].as_flattened())?;
     out.put(&Flush::storing(mem.scratch, 0).encode())
 }
 
