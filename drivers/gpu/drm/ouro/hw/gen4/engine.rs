@@ -240,6 +240,26 @@ mod tests {
     }
 
     #[test]
+    fn a_head_that_shows_the_start_is_written_until_it_does_not() {
+        // Witness GW23, GW24: on GM45 it read 02001000h behind a start of that, also after it was written once.
+        let mock = device();
+        let mem = EngineMemory {
+            ring: GgttAddr(0x0200_1000),
+            ..memory(IN_TABLE)
+        };
+        mock.script(0x2034, &[0, 0, 0, 0x0200_1000, 0x0200_1000, 0]);
+        RENDER_G4X.start(&mock.hw(), &mem, &mock).unwrap();
+        let log = mock.take();
+        let start = log
+            .iter()
+            .position(|a| *a == Access::W(0x2038, 0x0200_1000));
+        let enable = log.iter().position(|a| *a == Access::W(0x203c, 0xf001));
+        let between = &log[start.unwrap()..enable.unwrap()];
+        let written = between.iter().filter(|a| **a == Access::W(0x2034, 0));
+        assert_eq!(written.count(), 3);
+    }
+
+    #[test]
     fn video_has_a_ring_and_a_status_page_alone() {
         let mock = device();
         VIDEO_G4X

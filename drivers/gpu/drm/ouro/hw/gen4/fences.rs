@@ -120,6 +120,25 @@ mod tests {
     }
 
     #[test]
+    fn a_gm45_had_these() {
+        // Witness GW16, GW18: of a machine's error state, start, size and stride of X tiles, and the register.
+        for (start, len, stride, register) in [
+            (0x0ce1_f000, 4 << 20, 5120, 0x0d21_e000_0ce1_f09d),
+            (0x06d1_6000, 48 << 10, 512, 0x06d2_1000_06d1_600d),
+            (0x06c8_b000, 256 << 10, 1024, 0x06cc_a000_06c8_b01d),
+        ] {
+            let region = FenceRegion {
+                start: GgttAddr(start),
+                len,
+                stride,
+                tiling: Tiling::X,
+            };
+            let encoded = encode(&region).map(Fence::into_bits);
+            assert_eq!(encoded, Ok(register), "{start:#x}");
+        }
+    }
+
+    #[test]
     fn strides_go_to_128_kib() {
         // §4.5.4.1: 256 X tiles of 512 bytes, 1024 Y tiles of 128.
         for (stride, tiling, low) in [

@@ -4,7 +4,7 @@
 //! Sources: the G45 PRM, volume 1b (January 2009), cited by its section (`§5.3.4.2`) or by the row of the project's
 //! digest of it (`RNG-06`). It gives hardly any register's offset, and nothing of the table's entries, the chipset around
 //! and reset; those are in rows `G-nn` of the digest, as the upstream driver has them. 3D commands are the public XML's
-//! of this generation.
+//! of this generation. What a GM45 said of itself in an error state is cited as witness `GWnn`.
 //!
 //! One ring for all that draws, with the blitter's commands in it; one table, which all share; no cache with the CPU.
 //! What the families differ in is [`Family`], what chips differ in beyond that [`Gen4`]. `engine` says what engines
