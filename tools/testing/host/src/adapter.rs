@@ -156,6 +156,14 @@ impl<D: Device> Platform for Board<D> {
         self.gpu.config_read(offset.into(), &mut dword);
         u32::from_le_bytes(dword)
     }
+    fn config8(&self, offset: u16) -> u8 {
+        let mut byte = [0];
+        self.gpu.config_read(offset.into(), &mut byte);
+        byte[0]
+    }
+    fn config_write8(&self, offset: u16, value: u8) {
+        self.gpu.config_write(offset.into(), &[value]);
+    }
     fn bar_len(&self, bar: u8) -> u64 {
         match bar {
             0 => self.bars[0],

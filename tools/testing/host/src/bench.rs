@@ -26,9 +26,7 @@ use ouro_core::{
 use ouro_hw::{
     chips::{self, Chip},
     context::FirstImage,
-    engine::{
-        Batch, Emit, EngineMemory, ListEntry, PortEvent, Privilege, StatusPage, Submission, Switch,
-    },
+    engine::{Batch, Emit, EngineMemory, ListEntry, PortEvent, Privilege, Submission, Switch},
     generation::{DeviceError, Events, Layout, ResetScope, Scanout, Topology, Translation},
     gt::Gt,
     io::Hw,
@@ -318,7 +316,7 @@ impl Bench {
             let status = bench.system(PAGE_SIZE);
             let mem = EngineMemory {
                 ring: GgttAddr(0),
-                status: StatusPage::Ggtt(GgttAddr(status.addr)),
+                status: ouro_hw::StatusPage::Ggtt(GgttAddr(status.addr)),
                 scratch: GgttAddr(0),
                 directory: None,
                 card: bench.topo.card,

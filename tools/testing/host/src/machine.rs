@@ -9,7 +9,8 @@ use gpu_model::{
 };
 use ouro_hw::{
     chips::{self, Chip},
-    engine::{Batch, Emit, EngineMemory, Privilege, StatusPage, Submission, Switch},
+    coherence::KernelUse,
+    engine::{Batch, Emit, EngineMemory, Privilege, StatusPage, StatusPlace, Submission, Switch},
     generation::{DeviceError, Events, Layout, ResetScope, Scanout, Topology},
     gt::Gt,
     io::Hw,
@@ -181,10 +182,11 @@ impl Machine {
         ));
         // Memory space, as the PCI core enables it.
         gpu.config_write_at(4, &[2, 0]);
-        let bars = [4 << 20, setup.config.aperture];
-        let mut windows = Windows::new(&gpu, bars, setup.iommu);
-        let time = Time(gpu.clone());
         let chip = chips::lookup(chips::INTEL, setup.config.device_id).expect("a known chip");
+        // The table has as many bytes as are before it.
+        let registers = 2 * u64::from(chip.generation.windows().gtt.start);
+        let mut windows = Windows::new(&gpu, [registers, setup.config.aperture], setup.iommu);
+        let time = Time(gpu.clone());
         let mut gt = Gt::default();
         chip.generation.wake(&windows.hw(), &mut gt, &time)?;
         let topo = chip.generation.probe(&windows.hw(), chip)?;
@@ -195,7 +197,7 @@ impl Machine {
         let scratch = Page {
             addr: DmaAddr(SCRATCH),
             memory: MemoryKind::System,
-            cache: CacheLevel::Coherent,
+            cache: topo.coherence.kernel(KernelUse::Scratch).cache,
         };
         let directory = topo.space.directory().map(|(directories, align)| {
             let slot = (topo.gtt_entries - directories) / align * align;
@@ -216,16 +218,25 @@ impl Machine {
             next_addr: FIRST_ADDR,
             next_bus: POOL,
         };
+        machine
+            .chip
+            .generation
+            .prepare(&machine.windows.hw(), &machine.topo, &machine.time)?;
         machine.fill_tables(&shown);
         for n in 0..machine.topo.engines.len() {
             let desc = machine.topo.engines[n].desc();
             let ring = machine.alloc(desc.ring_bytes / PAGE_SIZE);
             let status = machine.alloc(1);
+            let cache = machine.topo.coherence.kernel(KernelUse::Status).cache;
+            machine.bind_as(status.addr, status.bus, cache);
             let scratch = machine.alloc(1);
             machine.ports.push(Port {
                 mem: EngineMemory {
                     ring: GgttAddr(ring.addr),
-                    status: StatusPage::Ggtt(GgttAddr(status.addr)),
+                    status: match machine.topo.status {
+                        StatusPlace::Bus => StatusPage::Bus(DmaAddr(status.bus)),
+                        _ => StatusPage::Ggtt(GgttAddr(status.addr)),
+                    },
                     scratch: GgttAddr(scratch.addr),
                     directory,
                     card: 0,
@@ -321,12 +332,17 @@ impl Machine {
         }
     }
 
-    /// Binds a page.
+    /// Binds a page, cached as objects are.
     pub fn bind(&self, addr: u32, bus: u64) {
+        self.bind_as(addr, bus, self.topo.coherence.default_cache());
+    }
+
+    /// Binds a page.
+    pub fn bind_as(&self, addr: u32, bus: u64, cache: CacheLevel) {
         let page = Page {
             addr: DmaAddr(bus),
             memory: MemoryKind::System,
-            cache: CacheLevel::Coherent,
+            cache,
         };
         self.write_entry(addr / PAGE_SIZE, self.topo.pages.entry(page));
         self.chip.generation.gtt_flush(&self.windows.hw());

@@ -65,7 +65,7 @@ impl Bench {
             image,
             mem: EngineMemory {
                 ring: GgttAddr(ring_at.addr),
-                status: StatusPage::Ggtt(GgttAddr(status.addr)),
+                status: ouro_hw::StatusPage::Ggtt(GgttAddr(status.addr)),
                 scratch: GgttAddr(scratch.addr),
                 directory: None,
                 card: self.topo.card,
