@@ -115,6 +115,18 @@ impl Config {
         value
     }
 
+    /// Reads 8 bits, by an access of that size.
+    pub fn read8(&self, offset: u16) -> u8 {
+        let mut value = !0;
+        if self.bond.holds() {
+            // SAFETY: The device has a reference. What fails reads ones.
+            unsafe {
+                bindings::pci_read_config_byte(raw_pci(&self.pdev), offset.into(), &mut value)
+            };
+        }
+        value
+    }
+
     /// Writes 8 bits; nothing after the unbind.
     pub fn write8(&self, offset: u16, value: u8) {
         if self.bond.holds() {

@@ -50,6 +50,10 @@ impl Platform for Surroundings {
         self.config.read32(offset)
     }
 
+    fn config8(&self, offset: u16) -> u8 {
+        self.config.read8(offset)
+    }
+
     fn config_write8(&self, offset: u16, value: u8) {
         self.config.write8(offset, value);
     }
