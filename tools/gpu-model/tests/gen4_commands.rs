@@ -36,6 +36,9 @@ fn a_batch_begins_at_a_line() {
     rig.run(RCS, &[START, BATCH + 32]);
     assert_eq!(rig.at(TARGET), 0);
     assert_eq!(rig.gpu.lint_count(Rule::BatchAlignment), 1);
+    // Arbitration control of 2 is reserved.
+    rig.run(RCS, &[START | 2 << 9, BATCH]);
+    assert_eq!(rig.gpu.lint_count(Rule::Reserved), 1);
 }
 
 #[test]
@@ -243,6 +246,9 @@ fn the_per_process_table_stays_off() {
     // GTT-09: PGTBL_CTL2; GFX_MODE bit 9 (G-17).
     let rig = Rig::new(&G45);
     rig.set(0x20c4, 0);
+    // PGTBL_STR2 (4.6.1) chooses between tables of which there is one.
+    rig.set(0x20c8, 0x3f);
+    assert_eq!(rig.reg(0x20c8), 0x3f);
     rig.clean();
     rig.set(0x20c4, 1);
     rig.set(0x2520, 0x0200_0200);
@@ -525,6 +531,31 @@ fn a_real_gm45s_requests() {
     rig.submit(RCS, &[0x6904_0000, 0]);
     rig.gpu.run_until_idle(10);
     assert_eq!(rig.gpu.step(RCS), StepResult::Stopped);
+}
+
+#[test]
+fn a_reset_forgets_the_setup() {
+    // 8.10.1: the tiling enable resets to zero. XY_SETUP_BLT with X tiles (8.9.1); then XY_PIXEL_BLT of row 1 (8.9.4),
+    // which after a reset has nothing to draw with.
+    let rig = Rig::new(&G45);
+    let setup = [
+        0x4070_0806,
+        0x03f0_0080,
+        0,
+        16 << 16 | 16,
+        TARGET,
+        0x11,
+        0,
+        0,
+    ];
+    rig.run(RCS, &setup);
+    rig.set_reset_byte(5);
+    rig.start_ring(RCS);
+    rig.run(RCS, &[0x4900_0000, 1 << 16, FLUSH]);
+    assert_eq!([TARGET + 512, TARGET + 64 * 8].map(|at| rig.at(at)), [0, 0]);
+    assert!((TARGET..TARGET + 0x2000)
+        .step_by(4)
+        .all(|at| rig.at(at) == 0));
 }
 
 #[test]

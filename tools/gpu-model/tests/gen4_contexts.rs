@@ -95,3 +95,35 @@ fn a_fabricated_context_is_found() {
     rig.run(RCS, &[0x0c00_0000, 0x6_0100, 0]);
     assert_eq!(rig.gpu.lint_count(Rule::ContextFabricated), 1);
 }
+
+#[test]
+fn contexts_are_unsnooped() {
+    // 5.3.6.1: "must reside in (unsnooped) Main Memory".
+    let rig = Rig::new(&G45);
+    rig.gpu.gtt_write(0x60, 0x6_0007);
+    rig.run(RCS, &[0x0c00_0000, 0x6_0101, 0]);
+    rig.clean();
+    rig.run(RCS, &[0x0c00_0000, 0x6_2101, 0]);
+    assert_eq!(rig.gpu.lint_count(Rule::SnoopedStream), 1);
+}
+
+#[test]
+fn groups_of_commands_that_are_off() {
+    // 5.3.3: INSTPM switches groups off (bit 1 for 3D state, G-11); what was parsed so is no state. A context's image
+    // tells.
+    let image = |off: bool, state: bool| {
+        let rig = Rig::new(&GM45);
+        rig.run(RCS, &[0x0c00_0000, 0x6_0101, 0, 0]);
+        rig.set(0x20c0, if off { 0x0002_0002 } else { 0x0002_0000 });
+        if state {
+            rig.run(RCS, &[0x7909_0000, 0x1234]);
+        }
+        rig.set(0x20c0, 0x0002_0000);
+        rig.run(RCS, &[0x0c00_0000, 0x6_2101, 0, 0]);
+        (0..512)
+            .map(|i| rig.at(0x6_0000 + 4 * i))
+            .collect::<Vec<u32>>()
+    };
+    assert_ne!(image(false, true), image(false, false));
+    assert_eq!(image(true, true), image(false, false));
+}

@@ -100,6 +100,42 @@ fn head_reports() {
 }
 
 #[test]
+fn automatic_head_reports() {
+    // 5.3.4.2: "whenever the Head Offset crosses either a 64KB or 128KB boundary"; 2:1 of the control, 1 and 3 (G-04).
+    for (code, reported) in [(0, 0), (1, 0x1_0008), (3, 0)] {
+        let rig = Rig::new(&G45);
+        rig.set(0x203c, 0);
+        rig.set(0x2038, 0x10_0000);
+        rig.set(0x2034, 0xfff8);
+        rig.set(0x2030, 0xfff8);
+        rig.set(0x203c, 0x0003_f001 | code << 1);
+        rig.run(RCS, &[0, 0, 0, 0]);
+        // At the first command behind the boundary: the report comes when it is passed.
+        let got = rig.at(STATUS + 16);
+        assert_eq!(got != 0, reported != 0, "{code}");
+        assert!(
+            reported == 0 || (0x1_0000..=reported).contains(&got),
+            "{got:#x}"
+        );
+        rig.clean();
+    }
+}
+
+#[test]
+fn a_partial_command_waits_for_its_rest() {
+    // 5.3.4.2: "submitting partial commands is UNDEFINED".
+    let rig = Rig::new(&G965);
+    rig.put(RING, &[STORE, 0, TARGET, 7]);
+    rig.set(0x2030, 8);
+    rig.settle();
+    assert_eq!((rig.at(TARGET), rig.reg(0x2034)), (0, 0));
+    assert_eq!(rig.gpu.lint_count(Rule::PartialCommand), 1);
+    rig.set(0x2030, 16);
+    rig.settle();
+    assert_eq!((rig.at(TARGET), rig.reg(0x2034)), (7, 16));
+}
+
+#[test]
 fn a_user_interrupt_is_an_edge() {
     // 5.4.7, 5.6; G-13: bit 1 for the render engine, 25 for the video engine.
     for chip in ALL {
@@ -196,6 +232,17 @@ fn rules_of_rings() {
     rig.set(0x2034, 0x20);
     rig.set(0x2030, 0x10);
     assert_eq!(rig.gpu.lint_count(Rule::HeadAboveTail), 1);
+    // "The wrap should only occur between commands."
+    let rig = Rig::new(&G45);
+    rig.set(0x203c, 0);
+    rig.set(0x2034, 0xff8);
+    rig.set(0x2030, 0xff8);
+    rig.set(0x203c, 1);
+    rig.run(RCS, &[STORE, 0, 0x8_0000, 7]);
+    assert_eq!(
+        (rig.at(0x8_0000), rig.gpu.lint_count(Rule::CommandWraps)),
+        (7, 1)
+    );
     // 5.3.4.3: uncached main memory.
     let rig = Rig::new(&G45);
     rig.gpu.gtt_write(RING >> 12, RING | 7);

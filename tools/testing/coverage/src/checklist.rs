@@ -215,10 +215,13 @@ mod tests {
         assert_eq!((snb.len(), &*snb[0], &*snb[166]), (216, "G6-001", "G-01"));
         let r5xx = R5XX.names();
         assert_eq!((r5xx.len(), &*r5xx[10], &*r5xx[11]), (237, "A11", "B1"));
+        let gen4 = GEN4.names();
+        assert_eq!(
+            (gen4.len(), &*gen4[11], &*gen4[310]),
+            (311, "DEV-12", "B2D-27")
+        );
         let gen7 = GEN7.names();
         assert_eq!((gen7.len(), &*gen7[100]), (101, "VCS-101"));
-        let gen4 = GEN4.names();
-        assert_eq!((gen4.len(), &*gen4[310]), (311, "B2D-27"));
         let gen12 = GEN12.names();
         assert_eq!((gen12.len(), &*gen12[6], &*gen12[253]), (254, "B1", "U6"));
     }
