@@ -194,6 +194,9 @@ impl Gpu {
         if events.errors != 0 {
             self.retirer().report_errors(events.errors);
         }
+        if events.overdue != 0 {
+            self.retirer().report_overdue(events.overdue);
+        }
         events.ours
     }
 }

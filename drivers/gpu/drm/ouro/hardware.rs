@@ -359,6 +359,12 @@ impl Hardware {
         self.with_gt(|hw, gt| self.generation().irq_arm(hw, gt, engine, on));
     }
 
+    /// Lets an engine's watchdog interrupt, or not. Any context.
+    pub(crate) fn watch(&self, engine: usize, on: bool) {
+        let _acking = self.acking.lock();
+        self.with_gt(|hw, gt| self.generation().irq_watch(hw, gt, engine, on));
+    }
+
     /// Writes entries of the global table, from `first` on. Not many at a time: whoever closes the window
     /// waits meanwhile.
     pub(crate) fn write_gtt(&self, first: u32, entries: &[u64]) {

@@ -72,6 +72,9 @@ fn requests(s: &mut Source<'_>, kind: &Kind, engine: &dyn Engine) {
         known: (desc.known_dwords != 0 && s.flag()).then(|| batch(s)),
         batch: s.flag().then(|| batch(s)),
         inline: [&[][..], &noops][usize::from(s.flag())],
+        watchdog: (desc.watchdog)
+            .filter(|_| s.flag())
+            .map(|limits| s.u32().clamp(limits.least, limits.most)),
         seqno: Seqno(s.u32()),
     };
     let bound = desc.emit_dwords + request.inline.len();

@@ -139,6 +139,7 @@ fn requests(s: &mut Source<'_>, engine: &dyn Engine) {
         switch: Switch::Stay,
         known: None,
         directory: None,
+        watchdog: None,
         batch: s.flag().then(|| Batch {
             addr: GpuAddr(if s.flag() {
                 s.odd()

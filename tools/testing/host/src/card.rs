@@ -376,6 +376,7 @@ impl Card {
             known: job.batch.map(|_| self.known(job.client)),
             batch: job.batch.map(|(addr, bytes)| batch(addr, bytes)),
             inline: job.inline,
+            watchdog: None,
             seqno: self.seqno,
         };
         if job.batch.is_some() {

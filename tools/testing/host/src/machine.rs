@@ -91,6 +91,8 @@ pub struct Port {
     status_bus: u64,
     /// The number of the last request.
     pub seqno: Seqno,
+    /// Microseconds that its batches may run before its watchdog interrupts.
+    pub watchdog: Option<u32>,
 }
 
 /// The machine.
@@ -245,6 +247,7 @@ impl Machine {
                 ring_bus: ring.bus,
                 status_bus: status.bus,
                 seqno: Seqno(0),
+                watchdog: None,
             });
         }
         Ok(machine)
@@ -394,6 +397,7 @@ impl Machine {
             switch: work.switch,
             known: None,
             directory: self.load.take(),
+            watchdog: port.watchdog,
             batch: work.batch.map(|(addr, privilege)| Batch {
                 addr: GpuAddr(addr.into()),
                 len: 0,

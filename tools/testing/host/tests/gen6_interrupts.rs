@@ -16,6 +16,7 @@ fn completed(n: usize) -> Events {
         ours: true,
         completed: 1 << n,
         errors: 0,
+        overdue: 0,
     }
 }
 

@@ -125,6 +125,90 @@ fn an_engine_that_loops_is_reset_while_the_others_work() {
     }
 }
 
+/// The video engine's watchdog interrupts, or not.
+fn watch(m: &mut Machine, on: bool) {
+    m.chip
+        .generation
+        .irq_watch(&m.windows.hw(), &mut m.gt, VCS, on);
+}
+
+/// VCS_CNTR (VCS §1.1.5.1): what its watchdog has counted, or all ones.
+fn count(m: &Machine) -> u32 {
+    m.hw().regs.read32(0x1_2178)
+}
+
+#[test]
+fn the_watchdog_stands_still_after_a_batch() {
+    let mut m = machine();
+    watch(&mut m, true);
+    let target = m.alloc(1);
+    // VCS §1.1.5.2: THRSH, in ticks that the model takes to be 80 ns as the backend does.
+    for (micros, ticks) in [(1_000, 12_500), (200_000, 2_500_000)] {
+        m.ports[VCS].watchdog = Some(micros);
+        let batch = m.object(&[STORE, 0, target.addr, micros, END, 0]);
+        m.work(VCS, &Work::batch(batch.addr));
+        assert_eq!(m.dword(target, 0), micros);
+        assert_eq!(m.hw().regs.read32(0x1_217c), ticks);
+        assert_eq!(count(&m), u32::MAX);
+        assert_eq!(m.interrupt(), Default::default());
+    }
+    // It is over for whoever comes next, however long that takes.
+    m.ports[VCS].watchdog = None;
+    let now = m.gpu.clock().now();
+    m.gpu.clock().advance_to(now + 1_000_000_000);
+    every_engine_works(&mut m);
+    assert_eq!(m.interrupt(), Default::default());
+    lawful(&m);
+}
+
+#[test]
+fn the_watchdog_tells_of_a_batch_that_takes_too_long() {
+    let mut m = machine();
+    let batch = m.object(&[START, 0]);
+    m.memory.put_dwords(batch.bus + 4, &[batch.addr]).unwrap();
+    for watched in [false, true] {
+        watch(&mut m, watched);
+        m.ports[VCS].watchdog = Some(2_000);
+        let before = m.done(VCS);
+        let began = m.gpu.clock().now();
+        let number = m.submit(VCS, &Work::batch(batch.addr)).unwrap();
+        let mut told = None;
+        while told.is_none() && m.gpu.clock().now() < began + 5_000_000 {
+            m.gpu.step(ouro_cross::machine::ENGINES[VCS]);
+            m.gpu.clock().advance_to(m.gpu.clock().now() + 1_000);
+            let events = m.interrupt();
+            assert_eq!((events.completed, events.errors), (0, 0));
+            told = events.ours.then_some(events.overdue);
+        }
+        // Only when it is wanted, of this engine, and not before its time.
+        assert_eq!(told, watched.then_some(1 << VCS));
+        assert!(m.gpu.clock().now() >= began + 2_000_000);
+        assert!(count(&m) < 2_000 * 1000 / 80);
+        assert_ne!(m.done(VCS), number);
+        let generation = m.chip.generation;
+        generation
+            .reset(&m.hw(), ResetScope::Engine(VCS), &m.time)
+            .unwrap();
+        m.ports[VCS].seqno = before;
+        m.ports[VCS].watchdog = None;
+        m.start_engine(VCS).unwrap();
+        assert_eq!(count(&m), u32::MAX);
+        every_engine_works(&mut m);
+        m.interrupt();
+    }
+    lawful(&m);
+}
+
+#[test]
+fn a_watchdog_that_others_have_started_stops() {
+    let mut m = machine();
+    m.hw().regs.write32(0x1_2178, 0);
+    assert_ne!(count(&m), u32::MAX);
+    m.start_engine(VCS).unwrap();
+    assert_eq!(count(&m), u32::MAX);
+    lawful(&m);
+}
+
 #[test]
 fn contexts_are_swapped_and_streams_start_anew() {
     let mut m = machine();

@@ -79,6 +79,7 @@ fn nothing_comes_while_nobody_waits_and_every_completion_when_somebody_does() {
                 ours: true,
                 completed: 1,
                 errors: 0,
+                overdue: 0,
             };
             assert_eq!(card.interrupt(), completed);
             assert!(!card.line.level() && !card.interrupt().ours);

@@ -49,6 +49,23 @@ pub struct PortEvent {
     pub new_list: bool,
 }
 
+/// What an engine's watchdog can be told: for how many microseconds a batch may run, as the backend takes its ticks to
+/// be. Ticks may be shorter than that: who is told that a batch takes too long looks at a clock of his own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WatchdogLimits {
+    /// At least.
+    pub least: u32,
+    /// At most.
+    pub most: u32,
+}
+
+impl WatchdogLimits {
+    /// Whether it can be told so many microseconds.
+    pub const fn allow(self, micros: u32) -> bool {
+        self.least <= micros && micros <= self.most
+    }
+}
+
 /// What is fixed about an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EngineDesc {
@@ -87,6 +104,8 @@ pub struct EngineDesc {
     pub reset_group: Option<u8>,
     /// Where it reports on its contexts, if its port is a list.
     pub events: Option<EventArea>,
+    /// What its watchdog can be told, if it has one that batches are given ([`Emit::watchdog`]).
+    pub watchdog: Option<WatchdogLimits>,
 }
 
 /// Where a chip wants the status pages of its engines.
@@ -203,6 +222,9 @@ pub struct Emit<'a> {
     pub batch: Option<Batch>,
     /// Commands of the kernel's own, in place of or before a batch (the golden state).
     pub inline: &'a [u32],
+    /// For how many microseconds the batch may run before the engine's watchdog interrupts, within
+    /// [`EngineDesc::watchdog`]; `None`: for as long as it likes.
+    pub watchdog: Option<u32>,
     /// The number to write when all is done.
     pub seqno: Seqno,
 }
@@ -298,7 +320,7 @@ pub trait Engine: Sync {
     /// Writes what a request becomes: invalidate, context, batch start, flush, store of the
     /// number, interrupt. Pure. Ends on a quadword. An engine whose description says that it has no
     /// contexts takes no notice of the switch. [`Overflow`] also where an address does not fit a
-    /// command.
+    /// command, or the watchdog cannot be told a time.
     fn emit(
         &self,
         request: &Emit<'_>,

@@ -307,6 +307,8 @@ pub struct Events {
     pub completed: u32,
     /// Engines that report an error.
     pub errors: u32,
+    /// Engines whose watchdog says that a batch has run for longer than it may. It may be done by now.
+    pub overdue: u32,
 }
 
 /// What to reset.
@@ -407,6 +409,11 @@ pub trait Generation: Sync {
     /// armed interrupt is armed in the device: look at the progress once more and then wait. What is
     /// armed stays so across [`irq_off`](Generation::irq_off) and [`irq_on`](Generation::irq_on).
     fn irq_arm(&self, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool);
+    /// Lets an engine's watchdog interrupt, or not, as [`irq_arm`](Generation::irq_arm) does for its completions.
+    /// Nothing where the engine has none.
+    fn irq_watch(&self, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
+        let _ = (hw, gt, engine, on);
+    }
     /// In the interrupt, with no lock: takes the events off the device.
     fn irq_ack(&self, hw: &Hw<'_>) -> Events;
 

@@ -38,7 +38,12 @@ use ouro_kernel::time;
 use crate::{
     hardware::Hardware,
     report::Words,
-    submit::{in_use::InUse, replay::Lost, retire::HangCheck, Engine, Executor, Request},
+    submit::{
+        in_use::InUse,
+        replay::{Lost, Overdue},
+        retire::HangCheck,
+        Engine, Executor, Request,
+    },
 };
 
 /// Milliseconds that a request has which nobody wants any more.
@@ -66,6 +71,8 @@ pub(crate) enum Why {
     Endless,
     /// It is asked to let go of what it runs, and does not.
     Keeps,
+    /// The request takes longer than its context allows.
+    Overdue,
     /// Nobody wants what it runs any more.
     Revoked,
     /// It has to be idle now, and is not.
@@ -82,7 +89,10 @@ impl Why {
 
     /// Whether it was seen to hang.
     fn is_hang(self) -> bool {
-        matches!(self, Self::Stuck | Self::Endless | Self::Keeps)
+        matches!(
+            self,
+            Self::Stuck | Self::Endless | Self::Keeps | Self::Overdue
+        )
     }
 
     /// Whether it was found by looking at a request, which may be over by now.
@@ -96,6 +106,7 @@ impl Why {
             Self::Stuck => "nothing moves",
             Self::Endless => "no end in sight",
             Self::Keeps => "it does not let go",
+            Self::Overdue => "longer than its context allows",
             Self::Revoked => "its client is gone",
             Self::Busy => "it does not become idle",
             Self::Asked => "asked for",
@@ -107,6 +118,8 @@ impl Why {
 struct Inner {
     watches: [Watch; MAX_ENGINES],
     lost: [Lost; MAX_ENGINES],
+    /// Engines whose watchdog has spoken, a bit each: not yet looked at, or too early.
+    overdue: u32,
     /// The device sleeps, or is gone: there is nothing to reset.
     resting: bool,
 }
@@ -161,6 +174,7 @@ impl Recovery {
                 inner <- new_mutex!(Inner {
                     watches: [Watch::default(); MAX_ENGINES],
                     lost: core::array::from_fn(|_| Lost::new()),
+                    overdue: 0,
                     resting: false,
                 }, "ouro_recovery"),
             }? Error),
@@ -241,6 +255,36 @@ impl Recovery {
         let done = f(&mut self.inner.lock(), &mut held);
         drop(held);
         done
+    }
+
+    /// Resets an engine whose watchdog has spoken, if the request that it works on has run for too long: the one that
+    /// was meant may be done. Others have their turn at the next tick. It does not matter whether hangs are
+    /// looked for: the client has asked for it. Returns whether there was a reset.
+    fn enforce(&self, inner: &mut Inner, held: &mut Held) -> Result<bool> {
+        for engine in self.executor.engines().iter() {
+            if !has(inner.overdue, engine) {
+                continue;
+            }
+            // The time of what comes next begins now at the latest.
+            engine.advance();
+            let seen = match engine.overdue(time::monotonic_ns()) {
+                // The tick looks again.
+                Overdue::NotYet => continue,
+                Overdue::Never => None,
+                Overdue::Now(number) => Some(number),
+            };
+            inner.overdue &= !bit(engine);
+            if seen.is_none() {
+                continue;
+            }
+            if self.hardware.get().is_err() {
+                self.wedge(inner, held)?;
+            }
+            let done = self.run(inner, engine, seen, Why::Overdue, held);
+            self.hardware.put();
+            return done.map(|()| true);
+        }
+        Ok(false)
     }
 
     /// Looks for an engine that hangs, and resets it. Others have their turn at the next tick.
@@ -392,6 +436,7 @@ impl Recovery {
         let mut inner = self.inner.lock();
         inner.resting = false;
         inner.watches = [Watch::default(); MAX_ENGINES];
+        inner.overdue = 0;
     }
 }
 
@@ -402,7 +447,20 @@ impl HangCheck for Recovery {
             if inner.resting || self.is_wedged() {
                 return Ok(());
             }
-            self.check(inner, held)
+            match self.enforce(inner, held)? {
+                true => Ok(()),
+                false => self.check(inner, held),
+            }
+        });
+    }
+
+    fn overdue(&self, mask: u32) {
+        let _ = self.locked(|inner, held| {
+            if inner.resting || self.is_wedged() {
+                return Ok(());
+            }
+            inner.overdue |= mask;
+            self.enforce(inner, held).map(|_| ())
         });
     }
 

@@ -12,6 +12,7 @@ use kernel::{
         Arc, Mutex,
     },
 };
+use ouro_hw::report::MAX_ENGINES;
 use ouro_kernel::{fence::Fence, time};
 
 use super::guilt::{Guilt, Holder};
@@ -26,6 +27,30 @@ pub(crate) struct Params {
     pub(crate) persistent: Flag,
     /// Whether nothing of it is kept when it hangs.
     pub(crate) no_error_capture: Flag,
+    /// For how long its batches may run.
+    pub(crate) watchdogs: Watchdogs,
+}
+
+/// For how long batches may run, by engine.
+pub(crate) struct Watchdogs([Atomic<u32>; MAX_ENGINES]);
+
+impl Watchdogs {
+    fn off() -> Self {
+        Self([const { Atomic::new(0) }; MAX_ENGINES])
+    }
+
+    /// Microseconds on an engine; `None`: as long as they like.
+    pub(crate) fn get(&self, engine: usize) -> Option<u32> {
+        let micros = self.0.get(engine)?.load(ordering::Relaxed);
+        Some(micros).filter(|m| *m != 0)
+    }
+
+    /// Sets it, for batches that are published later. The engine can be told so many microseconds.
+    pub(crate) fn set(&self, engine: usize, micros: Option<u32>) {
+        if let Some(to) = self.0.get(engine) {
+            to.store(micros.unwrap_or(0), ordering::Relaxed);
+        }
+    }
 }
 
 /// Yes or no.
@@ -52,6 +77,7 @@ impl Default for Params {
             recoverable: Flag::new(true),
             persistent: Flag::new(true),
             no_error_capture: Flag::new(false),
+            watchdogs: Watchdogs::off(),
         }
     }
 }

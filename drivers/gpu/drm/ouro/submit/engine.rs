@@ -414,6 +414,9 @@ impl Engine {
             first = self.comes_first(&done);
             queue.signalling += u32::from(first);
             self.pump(&mut queue);
+            if let Port::Ring(ring) = &mut queue.port {
+                ring.unwatch(self);
+            }
             failed.push_all_back(&mut queue.failed);
             // Those could not be emitted, or the engine takes none any more.
             error = queue.stopped.unwrap_or(EIO);

@@ -342,6 +342,7 @@ impl Exec {
                 moving: None,
                 awake: awake.take().ok_or(EINVAL)?,
                 share: self.share.take(),
+                watchdog: (self.context.params().watchdogs).get(self.target.engine().index()),
             },
             after,
         )?;

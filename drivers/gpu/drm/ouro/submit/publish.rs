@@ -41,6 +41,8 @@ pub(crate) struct Parts {
     pub(crate) awake: Awake,
     /// The client's share, if it is a client's.
     pub(crate) share: Option<Share>,
+    /// For how many microseconds its batch may run, if the engine watches that.
+    pub(crate) watchdog: Option<u32>,
 }
 
 impl Parts {
@@ -55,6 +57,7 @@ impl Parts {
             moving: None,
             awake,
             share: None,
+            watchdog: None,
         }
     }
 }

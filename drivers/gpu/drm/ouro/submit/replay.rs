@@ -86,7 +86,36 @@ pub(crate) struct Oldest {
     pub(crate) owes: Option<u64>,
 }
 
+/// Whether a request has run for longer than its context allows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Overdue {
+    /// It may run for as long as it likes; or there is none.
+    Never,
+    /// It has some time left.
+    NotYet,
+    /// It has. Its number among those of the engine.
+    Now(Seqno),
+}
+
 impl Engine {
+    /// Whether the request that it works on has run for too long at `now`, in nanoseconds, by the CPU's clock: that
+    /// of the watchdog may be another one than it is taken for. What is done has been taken off. Any context.
+    pub(crate) fn overdue(&self, now: u64) -> Overdue {
+        let queue = self.queue.lock();
+        let Some(first) = queue.port.first() else {
+            return Overdue::Never;
+        };
+        let emitted = first.emitted.lock();
+        let Some(micros) = emitted.watched else {
+            return Overdue::Never;
+        };
+        let began = emitted.at.max(queue.last_done);
+        match now.saturating_sub(began) >= u64::from(micros) * 1000 {
+            true => Overdue::Now(emitted.number),
+            false => Overdue::NotYet,
+        }
+    }
+
     /// The oldest request that was emitted and not taken off. Any context.
     pub(crate) fn oldest(&self) -> Option<Oldest> {
         let queue = self.queue.lock();
@@ -165,6 +194,7 @@ impl Engine {
                 Port::Ring(ring) => {
                     flight.push_all_back(&mut ring.flight);
                     ring.port.clear();
+                    ring.forget_watched();
                     if let Some(loaded) = ring.loaded.take() {
                         // Only the first time is there any.
                         lost.loaded.get_or_insert(loaded);

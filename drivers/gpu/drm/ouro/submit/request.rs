@@ -333,6 +333,8 @@ pub(super) struct Emitted {
     pub(super) tried: bool,
     /// It has hung: it is not run again.
     pub(super) lost: bool,
+    /// The microseconds that the engine's watchdog is told for it.
+    pub(super) watched: Option<u32>,
 }
 
 /// Memory that is kept when a request hangs.
@@ -381,6 +383,8 @@ pub(crate) struct Request {
     moving: Option<Moving>,
     _awake: Awake,
     share: Option<Share>,
+    /// For how many microseconds its batch may run.
+    pub(super) watchdog: Option<u32>,
 }
 
 impl_list_arc_safe! {
@@ -413,6 +417,7 @@ impl Request {
                     replaced: None,
                     tried: false,
                     lost: false,
+                    watched: None,
                 }, "ouro_emitted"),
                 armed,
                 leads: [const { None }; MAX_LEADS],
@@ -422,6 +427,7 @@ impl Request {
                 moving: parts.moving,
                 _awake: parts.awake,
                 share: parts.share,
+                watchdog: parts.watchdog,
             }? Error),
             GFP_KERNEL,
         )

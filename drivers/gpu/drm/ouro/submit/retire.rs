@@ -77,6 +77,10 @@ pub(crate) trait HangCheck: Send + Sync {
 
     /// The engines of the mask (bit n: the n-th) report errors. Process context.
     fn alarm(&self, mask: u32);
+
+    /// The watchdogs of the engines of the mask say that a batch has run for too long; that may be done by now.
+    /// Process context.
+    fn overdue(&self, mask: u32);
 }
 
 /// The retirer as objects see it.
@@ -125,6 +129,8 @@ pub(crate) struct Retirer {
     copies_held: Atomic<bool>,
     /// Engines that have reported errors, a bit each.
     errors: Atomic<u32>,
+    /// Engines whose watchdog has said that a batch takes too long, a bit each.
+    overdue: Atomic<u32>,
     #[pin]
     gate: Gate,
     #[pin]
@@ -160,6 +166,12 @@ impl WorkItem<0> for Retirer {
         let errors = this.errors.xchg(0, ordering::Full);
         if errors != 0 {
             this.print_errors(errors);
+        }
+        let overdue = this.overdue.xchg(0, ordering::Full);
+        let hang_check = this.hang_check.lock().clone();
+        if let (true, Some(hang_check)) = (overdue != 0, hang_check) {
+            hang_check.overdue(overdue);
+            this.wind();
         }
         this.retire();
     }
@@ -242,6 +254,7 @@ impl Retirer {
                 hang_check <- new_mutex!(None, "ouro_retirer_hang_check"),
                 copies_held: Atomic::new(false),
                 errors: Atomic::new(0),
+                overdue: Atomic::new(0),
                 gate <- Gate::new(),
                 exchange <- Exchange::new(),
                 idle_ticks: Atomic::new(0),
@@ -278,11 +291,21 @@ impl Retirer {
 
     /// The engines of the mask report errors: they are printed soon. Any context.
     pub(crate) fn report_errors(self: &Arc<Self>, mask: u32) {
+        self.report(&self.errors, mask);
+    }
+
+    /// The watchdogs of the mask's engines say that a batch has run for too long. Any context.
+    pub(crate) fn report_overdue(self: &Arc<Self>, mask: u32) {
+        self.report(&self.overdue, mask);
+    }
+
+    /// Has the worker look at the engines of the mask.
+    fn report(self: &Arc<Self>, engines: &Atomic<u32>, mask: u32) {
         let incoming = self.incoming.lock();
         if !incoming.closed {
             // Only the worker is not under the lock: at worst it looks once too often.
-            let known = self.errors.load(ordering::Relaxed);
-            self.errors.store(known | mask, ordering::Release);
+            let known = engines.load(ordering::Relaxed);
+            engines.store(known | mask, ordering::Release);
             let _ = self.queue.enqueue::<_, 0>(self.clone());
         }
     }
@@ -311,6 +334,9 @@ impl Retirer {
         }
         if events.errors != 0 {
             self.report_errors(events.errors);
+        }
+        if events.overdue != 0 {
+            self.report_overdue(events.overdue);
         }
     }
 

@@ -106,6 +106,7 @@ impl Bench {
             switch: Switch::Stay,
             known: None,
             directory: None,
+            watchdog: None,
             batch: work.batch.map(|addr| Batch {
                 addr: GpuAddr(addr),
                 len: 0,

@@ -93,6 +93,8 @@ struct backend {
 	bool has_one_user;
 	/* a context's addresses are its own; of i915 that is not told, and upstream has it on cards */
 	bool has_own_spaces;
+	/* the video engine watches how long batches take */
+	bool has_watchdog;
 	/* bytes of the widest row of tiles that a fence undoes; 0: the chip has no fences */
 	__u32 widest_tiles;
 };

@@ -106,6 +106,7 @@ const fn engine(
                 (EngineClass::VideoEnhance, _) => 2 + instance,
             }),
             events: Some(status::KERNEL),
+            watchdog: None,
         },
         base: Base(base),
         slot,

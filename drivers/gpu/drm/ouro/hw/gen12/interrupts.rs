@@ -452,7 +452,8 @@ mod tests {
             Events {
                 ours: true,
                 completed: 0b10,
-                errors: 0
+                errors: 0,
+                overdue: 0,
             }
         );
         assert_eq!(

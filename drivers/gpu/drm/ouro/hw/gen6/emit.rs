@@ -48,6 +48,7 @@ pub(super) static RENDER: Recipe = Recipe {
     finish: finish_render,
     start: 0,
     dwords: (15 + 4 + 15 + 3 * STORES + 5 + Recipe::AROUND).next_multiple_of(2),
+    watchdog: None,
 };
 /// The blitter's.
 pub(super) static BLITTER: Recipe = Recipe {
@@ -57,6 +58,7 @@ pub(super) static BLITTER: Recipe = Recipe {
     finish: finish_other,
     start: 0,
     dwords: OTHER_DWORDS,
+    watchdog: None,
 };
 /// The video engine's.
 pub(super) static VIDEO: Recipe = Recipe {
@@ -66,6 +68,7 @@ pub(super) static VIDEO: Recipe = Recipe {
     finish: finish_other,
     start: 0,
     dwords: OTHER_DWORDS,
+    watchdog: None,
 };
 /// Dwords of the engines without a 3D pipeline.
 const OTHER_DWORDS: usize = 4 + 4 + 3 * STORES + 4 + Recipe::AROUND;
@@ -218,6 +221,7 @@ mod tests {
                 batch: Some(USER_BATCH),
                 known: None,
                 directory: None,
+                watchdog: None,
                 inline: &[],
                 seqno: Seqno(0x1234),
             },
@@ -257,6 +261,7 @@ mod tests {
                 batch: Some(USER_BATCH),
                 known: None,
                 directory: None,
+                watchdog: None,
                 inline: &[],
                 seqno: Seqno(7),
             },
@@ -282,6 +287,7 @@ mod tests {
             batch: Some(USER_BATCH),
             known: None,
             directory: None,
+            watchdog: None,
             inline: &[],
             seqno: Seqno(7),
         };
@@ -304,6 +310,7 @@ mod tests {
                     }),
                     known: None,
                     directory: None,
+                    watchdog: None,
                     inline: &[],
                     seqno: Seqno(7),
                 },
@@ -325,6 +332,7 @@ mod tests {
                 batch: None,
                 known: None,
                 directory: None,
+                watchdog: None,
                 inline: &[0x6904_0000, 0x1100_0001, 0x2120, 0x0021_0000],
                 seqno: Seqno(7),
             },
@@ -352,6 +360,7 @@ mod tests {
             batch: Some(USER_BATCH),
             known: None,
             directory: None,
+            watchdog: None,
             inline: &[],
             seqno: Seqno(7),
         };
@@ -377,6 +386,7 @@ mod tests {
             }),
             known: None,
             directory: None,
+            watchdog: None,
             inline: &[],
             seqno: Seqno(7),
         };
@@ -429,6 +439,7 @@ mod tests {
                 batch: batch.then_some(USER_BATCH),
                 known: None,
                 directory: None,
+                watchdog: None,
                 inline: &inline,
                 seqno: Seqno(seqno),
             };
@@ -456,6 +467,7 @@ mod tests {
                 batch: Some(USER_BATCH),
                 known: None,
                 directory: None,
+                watchdog: None,
                 inline: &[],
                 seqno: Seqno(1),
             };

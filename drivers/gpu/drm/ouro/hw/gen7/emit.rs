@@ -11,7 +11,9 @@
 //!   MI_ARB_ON_OFF, MI_NOOP, MI_SET_CONTEXT,    -
 //!     MI_NOOP, MI_ARB_ON_OFF
 //!   the kernel's own commands                  the kernel's own commands
+//!                                              video, with a watchdog: load THRSH, CNTR
 //!   MI_BATCH_BUFFER_START                      MI_BATCH_BUFFER_START
+//!                                              video, with a watchdog: MI_FLUSH_DW, stop CNTR
 //!   PIPE_CONTROL  flush the write caches,      MI_FLUSH_DW   store the number, drop TLB
 //!                 store the number             32 x MI_STORE_DATA_INDEX of the number
 //!                                              MI_FLUSH_DW   flush
@@ -28,7 +30,7 @@
 //! [`emit_directory`].
 
 use super::{
-    regs::{Base, SO_WRITE_OFFSET},
+    regs::{self, Base, SO_WRITE_OFFSET},
     translation::{emit_directory, LOAD_DWORDS},
 };
 use crate::{
@@ -41,6 +43,7 @@ use crate::{
             engine::SEQNO_AT,
             golden,
             pipe_control::{PipeControl, FLUSH_ENABLE, MEDIA_STATE_CLEAR},
+            watchdog::Watchdog,
         },
     },
     ring::{Commands, Overflow},
@@ -58,6 +61,7 @@ pub(super) static RENDER: Recipe = Recipe {
     finish: finish_render,
     start: 0,
     dwords: (8 + LOAD_DWORDS + 8 + 6 + 4 + Recipe::AROUND).next_multiple_of(2),
+    watchdog: None,
 };
 /// The blitter's.
 pub(super) static BLITTER: Recipe = Recipe {
@@ -67,6 +71,7 @@ pub(super) static BLITTER: Recipe = Recipe {
     finish: finish_other,
     start: 0,
     dwords: OTHER_DWORDS,
+    watchdog: None,
 };
 /// The video engine's.
 pub(super) static VIDEO: Recipe = Recipe {
@@ -75,7 +80,17 @@ pub(super) static VIDEO: Recipe = Recipe {
     switch: no_switch,
     finish: finish_other,
     start: 0,
-    dwords: OTHER_DWORDS,
+    dwords: OTHER_DWORDS + Watchdog::DWORDS,
+    watchdog: Some(&WATCHDOG),
+};
+/// The video engine's watchdog. How long a tick is stands nowhere: the threshold counts "clocks [...] the engine is
+/// expected to run". It is taken to be one of the engine's time stamp, 80 ns (VCS §1.1.9.5), by which the value after a
+/// reset is 110 ms.
+static WATCHDOG: Watchdog = Watchdog {
+    counter: regs::VCS_CNTR,
+    threshold: regs::VCS_THRSH,
+    interrupt: regs::GT_VIDEO_WATCHDOG,
+    tick_ns: 80,
 };
 /// Dwords of the engines without a 3D pipeline.
 const OTHER_DWORDS: usize =
@@ -185,6 +200,7 @@ mod tests {
         }),
         known: None,
         directory: None,
+        watchdog: None,
         inline: &[],
         seqno: Seqno(0x1234),
     };
@@ -319,12 +335,56 @@ mod tests {
     }
 
     #[test]
+    fn the_watchdog_runs_for_as_long_as_the_batch() {
+        let watched = Emit {
+            watchdog: Some(200_000),
+            ..STAY
+        };
+        // Behind the flush that drops translations, and before the one that stores the number. VCS §1.1.5: 12178h
+        // counts from 0, FFFFFFFFh stops it; 1217Ch is 2,500,000 ticks of 80 ns. §1.2.8: lengths of two registers
+        // and of one. §1.2.7: the flush waits for what the batch has begun.
+        #[rustfmt::skip]
+        let expected: &[u32] = &[
+            0x1304_4082, 0x0003_0004, 0, 0,
+            0x1100_0003, 0x0001_217c, 0x0026_25a0, 0x0001_2178, 0,
+            0x1880_0100, 0x0040_0000,
+            0x1300_4002, 0x0003_0004, 0, 0,
+            0x1100_0001, 0x0001_2178, 0xffff_ffff,
+            0x1304_4002, 0x0002_0104, 0x1234, 0,
+        ];
+        assert_eq!(emitted(&VIDEO, &watched)[..22], *expected);
+        // Without a batch there is nothing to watch.
+        let nothing = Emit {
+            batch: None,
+            ..watched
+        };
+        let registers = |all: &[u32]| all.iter().filter(|w| **w >> 23 == 0x22).count();
+        assert_eq!(registers(&emitted(&VIDEO, &nothing)), 0);
+        assert_eq!(registers(&emitted(&VIDEO, &STAY)), 0);
+        // Others have none, and it cannot be told everything.
+        let refused = |recipe, watchdog| {
+            let mut buf = [0; 256];
+            let r = Emit {
+                watchdog: Some(watchdog),
+                ..STAY
+            };
+            request(recipe, &r, &MEM, &mut Commands::new(&mut buf)).is_err()
+        };
+        assert!(refused(&RENDER, 200_000) && refused(&BLITTER, 200_000));
+        assert!(refused(&VIDEO, 0) && refused(&VIDEO, 999) && refused(&VIDEO, u32::MAX));
+    }
+
+    #[test]
     fn no_flush_stores_where_bit_5_is_set() {
         // VCS-066.
-        for recipe in [&BLITTER, &VIDEO] {
-            let all = emitted(recipe, &STAY);
+        for (recipe, watchdog, number) in [
+            (&BLITTER, None, 3),
+            (&VIDEO, None, 3),
+            (&VIDEO, Some(1000), 4),
+        ] {
+            let all = emitted(recipe, &Emit { watchdog, ..STAY });
             let flushes = all.windows(2).filter(|w| w[0] >> 23 == 0x26);
-            assert!(flushes.clone().count() == 3 && flushes.clone().all(|w| w[1] & 0x20 == 0));
+            assert!(flushes.clone().count() == number && flushes.clone().all(|w| w[1] & 0x20 == 0));
         }
     }
 
@@ -349,6 +409,7 @@ mod tests {
             batch: bool,
             context: Option<bool>,
             load: bool,
+            watched: bool,
         ) {
             let recipe = [&RENDER, &BLITTER, &VIDEO][kind];
             let r = Emit {
@@ -359,11 +420,12 @@ mod tests {
                 batch: STAY.batch.filter(|_| batch),
                 inline: &[0; 40][..inline],
                 directory: DIRECTORY.filter(|_| load),
+                watchdog: (watched && kind == 2).then_some(5000),
                 ..STAY
             };
             let all = emitted(recipe, &r);
             prop_assert_eq!(all.len() % 2, 0);
-            prop_assert!(all.len() <= inline + [38, 124, 124][kind]);
+            prop_assert!(all.len() <= inline + [38, 124, 136][kind]);
         }
     }
 
@@ -371,7 +433,7 @@ mod tests {
     fn the_bounds_are_even() {
         assert_eq!(
             [RENDER.dwords, BLITTER.dwords, VIDEO.dwords],
-            [38, 124, 124]
+            [38, 124, 136]
         );
     }
 }

@@ -123,9 +123,9 @@ pub(super) static ENGINES: [&dyn Engine; 3] = [&RENDER, &BLITTER, &VIDEO];
 mod tests {
     use super::*;
     use crate::{
-        engine::{EngineMemory, StatusPage, Submission},
+        engine::{EngineMemory, StatusPage, Submission, WatchdogLimits},
         gen7::{GT1, GT2},
-        generation::{DeviceError, Generation, Layout, ResetScope, Translation},
+        generation::{DeviceError, Events, Generation, Layout, ResetScope, Translation},
         gt::Gt,
         mock::{Access, Mock},
         ring::Commands,
@@ -164,9 +164,11 @@ mod tests {
             (0x4180, 0x0002_0000),
             (0x1_2098, 0xffff_ffff),
             (0x1_20c0, 0x0220_0220),
-            // VCS-080: bit 0 alone; VCS-074: bits 12 and 15.
+            // VCS-083: the watchdog stands still.
+            (0x1_2178, 0xffff_ffff),
+            // VCS-080: bit 0 alone; VCS-074: bits 12, 15 and 18.
             (0x1_20b4, 0xffff_fffe),
-            (0x1_20a8, 0xffff_6fff),
+            (0x1_20a8, 0xfffb_6fff),
             // VCS-033, 004, 007, 034: start, groups, base, mode, 16 pages and on; VCS-019.
             (0x1_2038, 0x0001_0000),
             (0x1_2220, 0xffff_ffff),
@@ -213,6 +215,61 @@ mod tests {
             engine.submit(&mock.hw(), &mut gt, tail, &mock).unwrap();
             assert_eq!(mock.take(), [Access::W(at, 0x1238)]);
         }
+    }
+
+    #[test]
+    fn the_video_engine_alone_has_a_watchdog() {
+        // VCS §1.1.5: what 32 bits of 80 ns can say, but for all ones; the least is the driver's.
+        let limits = WatchdogLimits {
+            least: 1000,
+            most: 343_597_383,
+        };
+        assert_eq!(RINGS.map(|e| e.desc().watchdog), [None, None, Some(limits)]);
+        // The others' registers there are theirs.
+        for engine in [&RENDER, &BLITTER] {
+            let mock = device();
+            engine.start(&mock.hw(), &MEM, &mock).unwrap();
+            assert_eq!(mock.written(engine.base.0 + 0x178), []);
+        }
+    }
+
+    #[test]
+    fn the_watchdog_interrupts_while_it_is_wanted() {
+        // VCS §1.1.6: bit 18. G-12, V-07: bits 0, 12, 22 are completions, 3, 15, 25 errors.
+        let mock = device();
+        let mut gt = Gt::default();
+        GT2.irq_on(&mock.hw(), &mut gt);
+        assert_eq!(mock.written(0x4_401c), [0, 0x0244_9009]);
+        assert_eq!(mock.written(0x4_4014), [0xffff_ffff, !0x0200_8008]);
+        mock.take();
+        GT2.irq_watch(&mock.hw(), &mut gt, 2, true);
+        assert_eq!(
+            mock.take(),
+            [Access::W(0x4_4014, !0x0204_8008), Access::R(0x4_4014)]
+        );
+        // It counts for itself, and is shut alone.
+        GT2.irq_arm(&mock.hw(), &mut gt, 2, true);
+        GT2.irq_watch(&mock.hw(), &mut gt, 2, true);
+        GT2.irq_watch(&mock.hw(), &mut gt, 2, false);
+        assert_eq!(mock.written(0x4_4014), [!0x0204_9008, !0x0200_9008]);
+        assert_eq!(gt.counts.irq_arms, 1);
+        mock.take();
+        // Others have none, and there is no fourth engine.
+        for engine in [0, 1, 3] {
+            GT2.irq_watch(&mock.hw(), &mut gt, engine, true);
+        }
+        assert_eq!(mock.take(), []);
+        mock.set(0x4_4018, 0x0004_0000);
+        let events = GT2.irq_ack(&mock.hw());
+        assert_eq!(
+            events,
+            Events {
+                ours: true,
+                completed: 0,
+                errors: 0,
+                overdue: 0b100
+            }
+        );
     }
 
     #[test]

@@ -49,6 +49,15 @@ pub(super) const GDRST_VIDEO: u32 = 1 << 2;
 /// Bit 3 of [`GDRST`]: the blitter.
 pub(super) const GDRST_BLITTER: u32 = 1 << 3;
 
+// --- The video engine's watchdog (VCS §1.1.5, §1.1.6) ---
+
+/// Counts while the engine works: zero starts it, all ones stop it, and are what it reads then (VCS §1.1.5.1).
+pub(super) const VCS_CNTR: u32 = 0x1_2178;
+/// The count that is not to be exceeded: else it starts again, and interrupts (VCS §1.1.5.2). Reset 150000h.
+pub(super) const VCS_THRSH: u32 = 0x1_217c;
+/// Bit 18 of the interrupt registers: "Timeout Counter Expired" (VCS §1.1.6).
+pub(super) const GT_VIDEO_WATCHDOG: u32 = 1 << 18;
+
 // --- Translation (V-24) ---
 
 /// Bits 9:8 of [`GAC_ECO_BITS`]: fetch 64 bytes of a table.

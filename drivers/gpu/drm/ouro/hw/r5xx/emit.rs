@@ -140,6 +140,7 @@ mod tests {
         directory: None,
         batch: Some(batch(0x8123_4000, 64)),
         inline: &[],
+        watchdog: None,
         seqno: Seqno(0x1234),
     };
 

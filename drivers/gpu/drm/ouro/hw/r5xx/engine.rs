@@ -80,6 +80,7 @@ static DESC: EngineDesc = EngineDesc {
     // The blocks are reset together.
     reset_group: None,
     events: None,
+    watchdog: None,
 };
 
 impl Engine for CommandProcessor {

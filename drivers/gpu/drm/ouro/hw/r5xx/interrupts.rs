@@ -77,6 +77,7 @@ pub(super) fn ack(hw: &Hw<'_>) -> Events {
         ours: true,
         completed: 1,
         errors: u32::from(status & FAULTS != 0),
+        overdue: 0,
     }
 }
 
@@ -140,7 +141,8 @@ mod tests {
             Events {
                 ours: true,
                 completed: 1,
-                errors: 1
+                errors: 1,
+                overdue: 0,
             }
         );
     }

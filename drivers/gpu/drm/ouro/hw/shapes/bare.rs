@@ -51,6 +51,7 @@ static DESC: EngineDesc = EngineDesc {
     contexts: false,
     reset_group: Some(0),
     events: None,
+    watchdog: None,
 };
 
 impl Engine for BareEngine {
@@ -324,6 +325,7 @@ impl<'a> Core<'a> {
             directory: None,
             batch: Some(kernels(shadow, len)),
             inline: &[],
+            watchdog: None,
             seqno: self.seqno,
         };
         let mut buf = vec![0; self.engine.desc().emit_dwords];

@@ -98,6 +98,7 @@ const fn desc(instance: u8) -> EngineDesc {
         contexts: false,
         reset_group: None,
         events: None,
+        watchdog: None,
     }
 }
 static DESCS: [EngineDesc; 2] = [desc(0), desc(1)];
@@ -236,6 +237,7 @@ impl Core {
             switch: Switch::Stay,
             known: None,
             directory: None,
+            watchdog: None,
             batch: Some(batch),
             inline: &[],
             seqno: Seqno(1),

@@ -62,6 +62,7 @@ static DESC: EngineDesc = EngineDesc {
     contexts: true,
     reset_group: Some(0),
     events: Some(EVENTS),
+    watchdog: None,
 };
 
 impl Engine for ListEngine {
@@ -394,6 +395,7 @@ impl<'a> Core<'a> {
             switch: crate::engine::Switch::Stay,
             known: None,
             directory: None,
+            watchdog: None,
             batch: None,
             inline,
             seqno: client.seqno,

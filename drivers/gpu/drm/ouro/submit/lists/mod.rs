@@ -551,6 +551,7 @@ fn emit(
             directory: None,
             batch,
             inline,
+            watchdog: None,
             seqno,
         };
         engine.hw.emit(&emit, line.memory(), &mut commands).ok()?;

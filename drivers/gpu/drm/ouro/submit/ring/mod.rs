@@ -37,6 +37,10 @@ pub(in crate::submit) struct RingQueue {
     pub(in crate::submit) flight: List<Request>,
     /// The context whose image, or whose directory, the engine holds when all that was emitted has run.
     pub(in crate::submit) loaded: Option<InUse>,
+    /// How many of `flight` the engine's watchdog is told of.
+    watched: u32,
+    /// Whether the watchdog may interrupt.
+    watching: bool,
 }
 
 impl RingQueue {
@@ -47,6 +51,29 @@ impl RingQueue {
             ready: List::new(),
             flight: List::new(),
             loaded: None,
+            watched: 0,
+            watching: false,
+        }
+    }
+
+    /// Nothing is in flight any more: it was taken off.
+    pub(in crate::submit) fn forget_watched(&mut self) {
+        self.watched = 0;
+    }
+
+    /// Lets the watchdog interrupt, if any batch in flight is watched, before the engine is told of it.
+    fn watch(&mut self, engine: &Engine) {
+        if self.watched != 0 && !self.watching {
+            self.watching = true;
+            engine.hardware.watch(engine.index(), true);
+        }
+    }
+
+    /// The opposite: called when what is ready was emitted, as that may be watched as well.
+    pub(in crate::submit) fn unwatch(&mut self, engine: &Engine) {
+        if self.watched == 0 && self.watching {
+            self.watching = false;
+            engine.hardware.watch(engine.index(), false);
         }
     }
 
@@ -84,6 +111,7 @@ impl RingQueue {
             }
         }
         if let Some(tail) = tail {
+            self.watch(engine);
             // The commands before the tail.
             mmio::wmb();
             engine.port_writes.fetch_add(1, ordering::Relaxed);
@@ -111,7 +139,12 @@ impl RingQueue {
             let Some(request) = self.flight.pop_front() else {
                 break;
             };
-            self.port.completed(request.emitted.lock().tail);
+            let (tail, watched) = {
+                let emitted = request.emitted.lock();
+                (emitted.tail, emitted.watched)
+            };
+            self.port.completed(tail);
+            self.watched = (self.watched).saturating_sub(watched.is_some().into());
             each(request);
         }
     }
@@ -247,6 +280,7 @@ impl Engine {
             known: known.map(|k| if other { k.first } else { k.again }),
             batch,
             inline,
+            watchdog: request.watchdog.filter(|_| batch.is_some()),
             seqno,
         };
         self.hw
@@ -259,6 +293,8 @@ impl Engine {
         emitted.number = seqno;
         emitted.tail = placed.slot.tail;
         emitted.at = time::monotonic_ns();
+        emitted.watched = emit.watchdog;
+        queue.watched += u32::from(emit.watchdog.is_some());
         if switch != Switch::Stay {
             if let Some(context) = held {
                 // Whatever switches away from it saves it.

@@ -6,7 +6,7 @@ use kernel::{prelude::*, sync::Arc};
 use ouro_kernel::{task, uaccess};
 use ouro_uapi::i915 as abi;
 
-use super::{engines, extension, require};
+use super::{engines, extension, require, watchdog};
 use crate::{
     device::{Device, DrmFile},
     file::File,
@@ -75,7 +75,7 @@ pub(super) fn destroy(
 ///
 /// Errors: `ENOENT` for an unknown context; `ENODEV` for `SSEU` and `PROTECTED_CONTENT`, and for
 /// `VM` where there is one address space; `ENOSPC` for `VM` if the file has too many numbers of
-/// address spaces; `EINVAL` for other parameters.
+/// address spaces; those of [`watchdog::get`]; `EINVAL` for other parameters.
 pub(super) fn getparam(
     _: &Device,
     file: &DrmFile,
@@ -83,6 +83,9 @@ pub(super) fn getparam(
 ) -> Result {
     let client = file.inner();
     let context = client.context(arg.ctx_id)?;
+    if arg.param == watchdog::PARAM {
+        return watchdog::get(client.gpu(), &context, arg);
+    }
     let params = context.params();
     let value = match u32::try_from(arg.param).map_err(|_| EINVAL)? {
         abi::I915_CONTEXT_PARAM_GTT_SIZE => client.gpu().space_size(),
@@ -114,7 +117,7 @@ pub(super) fn getparam(
 /// parameter, a wrong size or value, and what a context takes only once or only at its creation;
 /// `ENODEV` for what the chip does not have; `EPERM` for `BANNABLE` without `CAP_SYS_ADMIN`;
 /// `EEXIST` for a virtual engine at a place that is no gap; `E2BIG` for too many extensions;
-/// `EFAULT`.
+/// `EFAULT`; those of [`watchdog::set`].
 pub(super) fn setparam(
     _: &Device,
     file: &DrmFile,
@@ -185,6 +188,9 @@ fn set(
     age: Age,
 ) -> Result {
     let gpu = client.gpu();
+    if arg.param == watchdog::PARAM {
+        return watchdog::set(gpu, context, arg);
+    }
     let params = context.params();
     match u32::try_from(arg.param).map_err(|_| EINVAL)? {
         abi::I915_CONTEXT_PARAM_NO_ERROR_CAPTURE => params.no_error_capture.set(flag(arg)?),

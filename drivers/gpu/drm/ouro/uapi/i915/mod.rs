@@ -15,6 +15,7 @@ mod reg_read;
 mod reset;
 mod tiling;
 mod userptr;
+mod watchdog;
 
 use kernel::prelude::*;
 use ouro_kernel::drm::{self, ioctl::RENDER_ALLOW};

@@ -250,6 +250,10 @@ impl Generation for Processor {
         interrupts::arm(self.chip, hw, gt, engine, on);
     }
 
+    fn irq_watch(&self, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
+        interrupts::watch(self.chip, hw, gt, engine, on);
+    }
+
     fn irq_ack(&self, hw: &Hw<'_>) -> Events {
         interrupts::ack(self.chip, hw)
     }

@@ -6,7 +6,9 @@
 //!   load another directory, drop once more              the recipe, where contexts have their own
 //!   load another context, where the engine has them     the recipe
 //!   the kernel's own commands
+//!   start the watchdog, where a batch is given one      the watchdog
 //!   MI_BATCH_BUFFER_START
+//!   flush, stop the watchdog                            the watchdog
 //!   flush, store the number                             the recipe
 //!   MI_USER_INTERRUPT, MI_NOOP to the quadword
 //! ```
@@ -15,7 +17,7 @@ use crate::{
     engine::{Emit, EngineMemory, Privilege, Switch},
     intel::{
         mi::{BatchStart, NOOP, USER_INTERRUPT},
-        ring::engine::SEQNO_AT,
+        ring::{engine::SEQNO_AT, watchdog::Watchdog},
     },
     ring::{Commands, Overflow},
     types::{GgttAddr, Seqno},
@@ -39,6 +41,8 @@ pub(crate) struct Recipe {
     pub(crate) start: u32,
     /// Dwords that [`request`] writes at most, beside the kernel's own commands.
     pub(crate) dwords: usize,
+    /// The watchdog, where the engine has one.
+    pub(crate) watchdog: Option<&'static Watchdog>,
 }
 
 impl Recipe {
@@ -74,8 +78,18 @@ pub(crate) fn request(
     if let Some(batch) = request.batch {
         let user = batch.privilege == Privilege::User;
         let start = BatchStart::at(batch.addr, user).ok_or(Overflow)?;
+        let watchdog = match request.watchdog {
+            Some(micros) => Some((recipe.watchdog.ok_or(Overflow)?, micros)),
+            None => None,
+        };
+        if let Some((watchdog, micros)) = watchdog {
+            watchdog.start(micros, out)?;
+        }
         let [header, addr] = start.encode();
         out.put(&[header | recipe.start, addr])?;
+        if let Some((watchdog, _)) = watchdog {
+            watchdog.stop(mem, out)?;
+        }
     }
     (recipe.finish)(request.seqno, mem, out)?;
     out.put(&[USER_INTERRUPT])?;

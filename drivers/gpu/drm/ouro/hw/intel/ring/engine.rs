@@ -118,6 +118,10 @@ pub(crate) const fn desc(
         contexts,
         reset_group,
         events: None,
+        watchdog: match recipe.watchdog {
+            Some(watchdog) => Some(watchdog.limits()),
+            None => None,
+        },
     }
 }
 
@@ -239,7 +243,12 @@ impl RingEngine {
         Ok(())
     }
 
-    /// Lets through what the engine has to report: completions and errors (§5.6, §5.7.1).
+    /// The interrupt of its watchdog; no bit where it has none.
+    pub(crate) fn overdue(&self) -> u32 {
+        self.recipe.watchdog.map_or(0, |w| w.interrupt)
+    }
+
+    /// Lets through what the engine has to report: completions and errors (§5.6, §5.7.1), and its watchdog.
     fn unmask(&self, hw: &Hw<'_>) {
         if self.errors != 0 {
             let old = self.read(hw, regs::EIR);
@@ -247,7 +256,7 @@ impl RingEngine {
             self.write(hw, regs::EMR, !self.errors);
         }
         if self.chip.engine_masks {
-            self.write(hw, regs::IMR, !(self.user | self.error));
+            self.write(hw, regs::IMR, !(self.user | self.error | self.overdue()));
         }
     }
 }
@@ -276,6 +285,11 @@ impl Engine for RingEngine {
         }
         if self.chip.sync_flush {
             self.sync_flush(hw, wait)?;
+        }
+        if let Some(watchdog) = self.recipe.watchdog {
+            // Whoever had the engine before may have started it.
+            let (counter, stopped) = watchdog.halted();
+            hw.regs.write32(counter, stopped);
         }
         self.unmask(hw);
 

@@ -8,7 +8,7 @@
 //!
 //! A request's interrupt is wanted only while somebody waits. It is stopped at `GTIMR`, which is
 //! not in the power well: arming never wakes the device and takes no room of its write FIFO.
-//! Errors are always let through.
+//! Errors are always let through. A watchdog's interrupt is stopped there too, while no batch is watched.
 //!
 //! The message is sent when the line behind the gate rises. The gate is shut while the identity
 //! bits are cleared and then opened, so that what came in between raises the line again.
@@ -75,6 +75,10 @@ const fn error(engine: &RingEngine) -> u32 {
     engine.error
 }
 
+fn overdue(engine: &RingEngine) -> u32 {
+    engine.overdue()
+}
+
 /// One bit of each engine.
 fn all(chip: &RingChip, bit: fn(&RingEngine) -> u32) -> u32 {
     chip.engines.iter().fold(0, |bits, e| bits | bit(e))
@@ -111,7 +115,8 @@ pub(crate) fn off(chip: &RingChip, hw: &Hw<'_>) {
 /// Lets errors through, and what is armed.
 pub(crate) fn on(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) {
     let irq = &chip.interrupts;
-    let (errors, users) = (all(chip, error), all(chip, user));
+    let errors = all(chip, error);
+    let users = all(chip, user) | all(chip, overdue);
     off(chip, hw);
     hw.regs.write32(irq.mask, !(errors | armed(gt)));
     match &irq.gate {
@@ -126,13 +131,24 @@ pub(crate) fn on(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) {
 
 /// Arms or disarms an engine's completion interrupt.
 pub(crate) fn arm(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
-    let Some(bit) = chip.engines.get(engine).map(|e| user(e)) else {
-        return;
-    };
+    let bit = chip.engines.get(engine).map_or(0, |e| user(e));
+    if open(chip, hw, gt, bit, on) && on {
+        gt.counts.irq_arms = gt.counts.irq_arms.wrapping_add(1);
+    }
+}
+
+/// Arms or disarms the interrupt of an engine's watchdog.
+pub(crate) fn watch(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
+    let bit = chip.engines.get(engine).map_or(0, |e| overdue(e));
+    open(chip, hw, gt, bit, on);
+}
+
+/// Opens or shuts the engines' mask for a bit. Returns whether it was not so before.
+fn open(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt, bit: u32, on: bool) -> bool {
     let old = armed(gt);
     let new = if on { old | bit } else { old & !bit };
     if new == old {
-        return;
+        return false;
     }
     if let Some(word) = gt.irq.get_mut(ARMED) {
         *word = new;
@@ -140,12 +156,12 @@ pub(crate) fn arm(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: 
     let at = chip.interrupts.mask;
     let mask = !(all(chip, error) | new);
     if on {
-        gt.counts.irq_arms = gt.counts.irq_arms.wrapping_add(1);
         // Read back: a completion after the caller's next look must find it open.
         hw.regs.write32_flush(at, mask);
     } else {
         hw.regs.write32(at, mask);
     }
+    true
 }
 
 /// Engines, by number, that have one of their bits in `identity`.
@@ -175,6 +191,7 @@ pub(crate) fn ack(chip: &RingChip, hw: &Hw<'_>) -> Events {
         ours: true,
         completed: engines(chip, identity, user),
         errors: engines(chip, identity, error),
+        overdue: engines(chip, identity, overdue),
     }
 }
 
@@ -292,7 +309,8 @@ mod tests {
             Events {
                 ours: true,
                 completed: 0b011,
-                errors: 0b100
+                errors: 0b100,
+                overdue: 0
             }
         );
         assert_eq!(

@@ -4,7 +4,7 @@
 //! What one has stands in its [`RingChip`], which is passed in: `engine` starts and stops rings, `emit` and
 //! `pipe_control` fill them, `submit` moves a tail; `forcewake` and `fifo` keep the device within reach, `fixes` set
 //! it up, `reset` brings it back, `golden` gives contexts their first state; `interrupts` and `errors` say what came
-//! of it. `regs` are the registers of an engine.
+//! of it, `watchdog` that a batch takes too long. `regs` are the registers of an engine.
 
 pub(crate) mod emit;
 pub(crate) mod engine;
@@ -18,6 +18,7 @@ pub(crate) mod pipe_control;
 pub(crate) mod regs;
 pub(crate) mod reset;
 pub(crate) mod submit;
+pub(crate) mod watchdog;
 
 use engine::RingEngine;
 use forcewake::Forcewake;

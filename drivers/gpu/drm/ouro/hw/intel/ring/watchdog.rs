@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+//! A watchdog of an engine: a counter that interrupts when a batch has run for longer than it may.
+//!
+//! Commands in the ring start it before a batch and stop it behind it (VCS §1.1.5). Between the batch and the stop
+//! stands a flush, as the parser goes on while units still work on what the batch has asked for (VCS §1.2.7).
+
+use super::golden;
+use crate::{
+    engine::{EngineMemory, WatchdogLimits},
+    intel::mi::{Flush, LoadRegisters},
+    ring::{Commands, Overflow},
+};
+
+/// Written to the counter, it starts from there (VCS §1.1.5.1).
+const START: u32 = 0;
+/// Written to the counter, it stands still, and reads so (VCS §1.1.5.1).
+const STOP: u32 = u32::MAX;
+/// The largest threshold: the count must exceed it before it is [`STOP`].
+const MOST_TICKS: u32 = STOP - 2;
+/// Microseconds that a batch is allowed at least. A batch that runs for longer interrupts each time that so much has
+/// passed, until its engine is reset: whoever wants to disturb gets no more than a thousand of these in a second.
+const LEAST_MICROS: u32 = 1_000;
+
+/// What one is made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Watchdog {
+    /// Offset of the register that counts.
+    pub(crate) counter: u32,
+    /// Offset of the register with the count that is not to be exceeded.
+    pub(crate) threshold: u32,
+    /// Its interrupt in the interrupt registers.
+    pub(crate) interrupt: u32,
+    /// Nanoseconds of a tick, as it is taken to be.
+    pub(crate) tick_ns: u32,
+}
+
+impl Watchdog {
+    /// Dwords of [`start`](Self::start) and [`stop`](Self::stop).
+    pub(crate) const DWORDS: usize = 5 + 4 + 3;
+
+    /// What it can be told.
+    pub(crate) const fn limits(&self) -> WatchdogLimits {
+        WatchdogLimits {
+            least: LEAST_MICROS,
+            most: (MOST_TICKS as u64 * self.tick_ns as u64 / 1000) as u32,
+        }
+    }
+
+    /// The threshold for so many microseconds; `None` for what it cannot be told.
+    fn ticks(&self, micros: u32) -> Option<u32> {
+        if !self.limits().allow(micros) {
+            return None;
+        }
+        let ticks = (u64::from(micros) * 1000).div_ceil(self.tick_ns.into());
+        u32::try_from(ticks).ok()
+    }
+
+    /// Commands that start it.
+    pub(crate) fn start(&self, micros: u32, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        let ticks = self.ticks(micros).ok_or(Overflow)?;
+        let load = LoadRegisters([(self.threshold, ticks), (self.counter, START)]);
+        golden::registers(out, load)
+    }
+
+    /// Commands that wait for what the batch has begun, and stop it.
+    pub(crate) fn stop(&self, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        out.put(&Flush::storing(mem.scratch, 0).encode())?;
+        golden::registers(out, LoadRegisters([(self.counter, STOP)]))
+    }
+
+    /// The write that stops it from outside: its offset and the value.
+    pub(crate) const fn halted(&self) -> (u32, u32) {
+        (self.counter, STOP)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::GgttAddr;
+
+    const DOG: Watchdog = Watchdog {
+        counter: 0x1_2178,
+        threshold: 0x1_217c,
+        interrupt: 1 << 18,
+        tick_ns: 80,
+    };
+    const MEM: EngineMemory = EngineMemory {
+        ring: GgttAddr(0x1_0000),
+        status: GgttAddr(0x2_0000),
+        scratch: GgttAddr(0x3_0000),
+        directory: None,
+        card: 0,
+    };
+
+    fn start(micros: u32) -> Result<std::vec::Vec<u32>, Overflow> {
+        let mut buf = [0; 8];
+        let mut out = Commands::new(&mut buf);
+        DOG.start(micros, &mut out)?;
+        Ok(out.as_slice().to_vec())
+    }
+
+    #[test]
+    fn it_starts_with_zero_and_stops_with_ones() {
+        // VCS §1.1.5.1, §1.1.5.2. 200 ms are 2,500,000 ticks of 80 ns.
+        assert_eq!(
+            start(200_000),
+            Ok([0x1100_0003, 0x1_217c, 0x0026_25a0, 0x1_2178, 0].to_vec())
+        );
+        let mut buf = [0; 8];
+        let mut out = Commands::new(&mut buf);
+        DOG.stop(&MEM, &mut out).unwrap();
+        assert_eq!(
+            out.as_slice(),
+            [
+                0x1300_4002,
+                0x0003_0004,
+                0,
+                0,
+                0x1100_0001,
+                0x1_2178,
+                0xffff_ffff
+            ]
+        );
+        assert_eq!(Watchdog::DWORDS, 12);
+    }
+
+    #[test]
+    fn no_count_means_something_else() {
+        assert_eq!(start(999), Err(Overflow));
+        // 1 ms are 12,500 ticks, and 1001 us 12,512.5: never less than what was asked for.
+        assert_eq!(start(1000).map(|c| c[2]), Ok(12_500));
+        assert_eq!(start(1001).map(|c| c[2]), Ok(12_513));
+        // All ones would stop it, and one more than the threshold is counted.
+        assert_eq!(start(343_597_383).map(|c| c[2]), Ok(0xffff_fff8));
+        assert_eq!(start(343_597_384), Err(Overflow));
+        assert_eq!(start(u32::MAX), Err(Overflow));
+    }
+}
