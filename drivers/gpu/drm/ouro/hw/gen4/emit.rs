@@ -73,6 +73,7 @@ pub(super) static RENDER_965: Recipe = Recipe {
     finish,
     start: IN_TABLE,
     dwords: RENDER_DWORDS,
+    watchdog: None,
 };
 /// On G4X.
 pub(super) static RENDER_G4X: Recipe = Recipe {
@@ -82,6 +83,7 @@ pub(super) static RENDER_G4X: Recipe = Recipe {
     finish,
     start: IN_TABLE,
     dwords: RENDER_DWORDS,
+    watchdog: None,
 };
 /// The video engine's.
 pub(super) static VIDEO: Recipe = Recipe {
@@ -91,6 +93,7 @@ pub(super) static VIDEO: Recipe = Recipe {
     finish,
     start: 0,
     dwords: (2 + FINISH_DWORDS + Recipe::AROUND).next_multiple_of(2),
+    watchdog: None,
 };
 const RENDER_DWORDS: usize =
     (DROP_DWORDS + SWITCH_DWORDS + FINISH_DWORDS + Recipe::AROUND).next_multiple_of(2);
@@ -160,6 +163,7 @@ mod tests {
     const STAY: Emit<'_> = Emit {
         switch: Switch::Stay,
         directory: None,
+        watchdog: None,
         batch: Some(Batch {
             addr: GpuAddr(0x0040_0000),
             len: 64,

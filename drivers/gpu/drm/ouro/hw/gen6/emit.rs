@@ -408,6 +408,7 @@ mod tests {
         let r = Emit {
             switch: Switch::Stay,
             directory: Some(GgttAddr(0x0040_0000)),
+            watchdog: None,
             known: None,
             batch: None,
             inline: &[],

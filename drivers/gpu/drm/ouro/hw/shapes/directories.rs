@@ -64,6 +64,7 @@ static DESC: EngineDesc = EngineDesc {
     state_bytes: 0,
     fill_pages: 0,
     seqno_at: 0,
+    watchdog: None,
     contexts: false,
     reset_group: None,
     events: None,
@@ -239,6 +240,7 @@ impl Core {
         let request = Emit {
             switch: Switch::Stay,
             directory: load.then_some(GgttAddr(space.slot * PAGE_SIZE)),
+            watchdog: None,
             known: None,
             batch: Some(Batch {
                 addr: GpuAddr(addr.into()),

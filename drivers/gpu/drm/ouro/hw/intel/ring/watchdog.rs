@@ -77,7 +77,7 @@ impl Watchdog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::GgttAddr;
+    use crate::{engine::StatusPage, types::GgttAddr};
 
     const DOG: Watchdog = Watchdog {
         counter: 0x1_2178,
@@ -87,7 +87,7 @@ mod tests {
     };
     const MEM: EngineMemory = EngineMemory {
         ring: GgttAddr(0x1_0000),
-        status: GgttAddr(0x2_0000),
+        status: StatusPage::Ggtt(GgttAddr(0x2_0000)),
         scratch: GgttAddr(0x3_0000),
         directory: None,
         card: 0,

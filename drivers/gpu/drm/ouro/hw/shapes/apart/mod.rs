@@ -72,6 +72,7 @@ static DESC: EngineDesc = EngineDesc {
     state_bytes: 0,
     fill_pages: 0,
     seqno_at: SEQNO_AT,
+    watchdog: None,
     contexts: false,
     reset_group: None,
     events: None,
@@ -415,6 +416,7 @@ impl<'a> Core<'a> {
         let request = Emit {
             switch: Switch::Stay,
             directory: None,
+            watchdog: None,
             known: None,
             batch: Some(Batch {
                 addr: GpuAddr(0x1000),
