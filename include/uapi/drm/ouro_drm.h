@@ -211,18 +211,20 @@ struct drm_ouro_stats {
 /**
  * define DRM_OURO_CONTEXT_PARAM_WATCHDOG - for how long batches of a context may run on an engine
  *
- * A parameter of DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, _GETPARAM and of the creation of a context, on
- * devices that answer the i915 interface. The upstream driver does not know it: -EINVAL. &value is
- * the address of a struct drm_ouro_watchdog, &size its size.
+ * A parameter of DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, _GETPARAM and of the creation of a context,
+ * on devices that answer the i915 interface. The upstream driver does not know it: -EINVAL. &value
+ * is the address of a struct drm_ouro_watchdog, &size its size.
  *
- * An engine may have a watchdog: a counter that runs as long as the batch does. When a batch exceeds
- * its limit, the engine is reset, others go on, and the context is to blame, as if it had hung: the
- * batch's fence is -EIO. That is much earlier than a hang is found, and happens also where hangs are
- * not looked for. Off (0) at first; a change counts for batches that are submitted after it.
+ * An engine may have a watchdog: a counter that runs as long as the batch does. When a batch
+ * exceeds its limit, the engine is reset, others go on, and the context is to blame, as if it had
+ * hung: the batch's fence is -EIO. That is much earlier than a hang is found, and happens also
+ * where hangs are not looked for. Off (0) at first; a change counts for batches that are submitted
+ * after it.
  *
- * No document says how long a tick of the counter is. The driver takes it to be that of the engine's
- * time stamp: 80 ns on Ivy Bridge. If it is shorter, the driver waits until the limit is over by the
- * CPU's clock; if it is longer, batches may run for longer than the limit in proportion.
+ * No document says how long a tick of the counter is. The driver takes it to be that of the
+ * engine's time stamp: 80 ns on Ivy Bridge. If it is shorter, the driver waits until the limit is
+ * over by the CPU's clock; if it is longer, batches may run for longer than the limit in
+ * proportion.
  *
  * Errors, of both calls: -ENODEV if no engine of the device has a watchdog; -EINVAL for another
  * size, flags, an engine that is not there or has none, and a limit beyond what the counter can be
@@ -240,7 +242,7 @@ struct drm_ouro_watchdog {
 	__u16 engine_instance;
 	/** @flags: in: zero */
 	__u32 flags;
-	/** @limit_us: microseconds that a batch may run, 0 for as long as it likes; out of GETPARAM */
+	/** @limit_us: microseconds that a batch may run, 0 for as long as it likes */
 	__u64 limit_us;
 };
 

@@ -134,7 +134,7 @@ pub fn run(bytes: &[u8]) {
     };
     let mut gt = Gt::default();
     for call in calls {
-        match call % 22 {
+        match call % 23 {
             0 => drop(generation.wake(&hw, &mut gt, &Time)),
             1 => generation.sleep(&hw, &mut gt),
             2 => {
@@ -155,7 +155,7 @@ pub fn run(bytes: &[u8]) {
                 let events = generation.irq_ack(&hw);
                 let all = (1u32 << topo.engines.len()) - 1;
                 assert_eq!(
-                    (events.completed | events.errors) & !all,
+                    (events.completed | events.errors | events.overdue) & !all,
                     0,
                     "no such engine"
                 );
@@ -200,7 +200,14 @@ pub fn run(bytes: &[u8]) {
                 let activity = engine.activity(&hw);
                 let _ = engine.running(&hw);
                 let _ = (engine.kick(&hw), format!("{activity:?}"));
+                let mut entries = 0;
+                engine.translations(&hw, &mut |entry| {
+                    entries += 1;
+                    assert!(entry.to_string().len() < 120, "an entry is a line");
+                });
+                assert!(entries <= 5 * 64, "there is room for so many");
             }
+            22 => generation.irq_watch(&hw, &mut gt, n, tail & 1 != 0),
             _ => {
                 if let Some(fences) = topo.fences {
                     let region = FenceRegion {

@@ -6,6 +6,7 @@ use ouro_hw::{
     engine::{Privilege, Switch},
     generation::{ResetScope, Translation},
     ring::Commands,
+    translations::TranslationEntry,
     types::{CacheLevel, DmaAddr, GgttAddr, MemoryKind, Page, PAGE_SIZE},
 };
 
@@ -207,6 +208,55 @@ fn a_watchdog_that_others_have_started_stops() {
     m.start_engine(VCS).unwrap();
     assert_eq!(count(&m), u32::MAX);
     lawful(&m);
+}
+
+#[test]
+fn a_hung_video_engine_says_what_it_fetches_and_by_which_table() {
+    // MI_BATCH_BUFFER_START, bit 8: through the process table, without privilege.
+    for (user, start) in [(true, START), (false, 0x1880_0000)] {
+        let mut m = machine();
+        let batch = m.object(&[start, 0]);
+        m.memory.put_dwords(batch.bus + 4, &[batch.addr]).unwrap();
+        let privilege = [Privilege::Kernel, Privilege::User][usize::from(user)];
+        let work = Work {
+            batch: Some((batch.addr, privilege)),
+            ..Work::batch(0)
+        };
+        m.submit(VCS, &work).unwrap();
+        assert!(!m.run());
+        let generation = m.chip.generation;
+        let report = generation.errors(&m.windows.hw(), &mut m.gt, &m.topo);
+        // VCS §1.1.7.2: no batch was called.
+        let levels = report.engines[VCS].and_then(|e| e.levels);
+        assert_eq!(levels.map(|l| l.process), Some([user, false]));
+        // VCS §1.1.9.3.1: the streamer's translations, those of the process table.
+        let mut pages: Vec<u64> = Vec::new();
+        m.topo.engines[VCS].translations(&m.hw(), &mut |entry| match entry {
+            TranslationEntry::Held {
+                buffer: "VCS and VMC",
+                page,
+                global: Some(false),
+                ..
+            } => pages.push(page),
+            other => assert!(
+                matches!(
+                    other,
+                    TranslationEntry::Held {
+                        global: Some(true),
+                        ..
+                    }
+                ),
+                "{other}"
+            ),
+        });
+        let held: Vec<u64> = if user {
+            vec![batch.addr.into()]
+        } else {
+            vec![]
+        };
+        assert_eq!(pages, held);
+        lawful(&m);
+    }
 }
 
 #[test]

@@ -32,6 +32,17 @@ pub enum Verdict {
     Gone,
 }
 
+/// Whether a request has run for longer than the `micros` microseconds that it may, at `now`. It was emitted at
+/// `emitted`, and the one before it on its ring was seen to be done at `before`: it may have begun earlier than that,
+/// and then has a little more. Times in nanoseconds.
+///
+/// The engine's watchdog has said so, but its clock may be another one than it is taken for, and what it has spoken of
+/// may be done.
+pub fn is_overdue(now: u64, emitted: u64, before: u64, micros: u32) -> bool {
+    let ran = now.saturating_sub(emitted.max(before));
+    ran >= u64::from(micros).saturating_mul(1000)
+}
+
 /// What moves while an engine works.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Seen {
@@ -201,6 +212,25 @@ mod tests {
             }
             now += 50;
         }
+    }
+
+    #[test]
+    fn a_limit_begins_with_the_request() {
+        // 200 ms from the emission, or from the end of what was before it.
+        const MS: u64 = 1_000_000;
+        for (now, emitted, before, over) in [
+            (299 * MS, 100 * MS, 0, false),
+            (300 * MS - 1, 100 * MS, 100 * MS, false),
+            (300 * MS, 100 * MS, 0, true),
+            (300 * MS, 100 * MS, 150 * MS, false),
+            (350 * MS, 100 * MS, 150 * MS, true),
+            // Clocks that were read on two processors.
+            (100 * MS, 100 * MS + 1, 0, false),
+        ] {
+            assert_eq!(is_overdue(now, emitted, before, 200_000), over, "{now}");
+        }
+        assert!(!is_overdue(4_294_967_294_999, 0, 0, u32::MAX));
+        assert!(is_overdue(4_294_967_295_000, 0, 0, u32::MAX));
     }
 
     #[test]

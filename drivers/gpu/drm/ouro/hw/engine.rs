@@ -9,6 +9,7 @@ use crate::{
     io::{AtomicWait, Hw, SleepWait},
     report::Activity,
     ring::{Commands, Overflow},
+    translations::TranslationEntry,
     types::{DmaAddr, EngineId, GgttAddr, GpuAddr, MemoryKind, RingOffset, Seqno},
 };
 
@@ -410,6 +411,11 @@ pub trait Engine: Sync {
     fn running(&self, hw: &Hw<'_>) -> Option<u32> {
         let _ = hw;
         None
+    }
+
+    /// What its units hold of the translation tables, or wait for. Reads registers. The device is awake.
+    fn translations(&self, hw: &Hw<'_>, found: &mut dyn FnMut(TranslationEntry)) {
+        let _ = (hw, found);
     }
 
     /// Ends a wait for an event that will never come. The device is awake.

@@ -45,6 +45,7 @@ mod poll;
 pub mod r5xx;
 pub mod report;
 pub mod ring;
+pub mod translations;
 pub mod types;
 
 #[cfg(test)]

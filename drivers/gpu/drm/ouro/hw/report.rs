@@ -78,6 +78,27 @@ pub struct PageFault {
     pub kind: FaultKind,
 }
 
+/// What an engine says of its batches, where one may call another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BatchLevels {
+    /// Whether commands are fetched through the process table, else the global one: of the batch that the ring has
+    /// started, and of one that this has called.
+    pub process: [bool; 2],
+    /// Address in the one that was called last.
+    pub second: u64,
+}
+
+impl fmt::Display for BatchLevels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [first, second] = self.process.map(|p| if p { "process" } else { "global" });
+        write!(
+            f,
+            "first level through the {first} table, second level at 0x{:x} through the {second} table",
+            self.second
+        )
+    }
+}
+
 /// What an engine has to say.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EngineReport {
@@ -103,6 +124,8 @@ pub struct EngineReport {
     pub fetch: u64,
     /// Address in the batch that runs, or `None` when it runs none.
     pub batch: Option<u64>,
+    /// How batches of both levels are fetched, where the engine says so.
+    pub levels: Option<BatchLevels>,
     /// The first failed translation since the last report.
     pub fault: Option<PageFault>,
     /// What the bits are called.
@@ -162,6 +185,9 @@ impl fmt::Display for EngineReport {
         )?;
         if let Some(batch) = self.batch {
             writeln!(f, "  batch: 0x{batch:x}")?;
+        }
+        if let Some(levels) = &self.levels {
+            writeln!(f, "  batches: {levels}")?;
         }
         write!(f, "  errors: 0x{:08x} (", self.eir)?;
         if self.eir == 0 {
@@ -282,6 +308,7 @@ mod tests {
             instps: 2,
             fetch: 0x12_3040,
             batch: Some(0x12_3000),
+            levels: None,
             fault: Some(PageFault {
                 addr: 0x45_6000,
                 global: true,
@@ -310,6 +337,28 @@ mod tests {
              \x20 page fault: 0x456000 through the global table, by unit 8 (reader): entry not valid\n\
              device: 0x00000101 (bit 0, unloaded directory)\n"
         );
+    }
+
+    #[test]
+    fn levels_of_batches_are_words() {
+        for (process, first, second) in [
+            ([true, false], "process", "global"),
+            ([false, true], "global", "process"),
+        ] {
+            let text = EngineReport {
+                levels: Some(BatchLevels {
+                    process,
+                    second: 0x4_5678,
+                }),
+                ..engine()
+            }
+            .to_string();
+            let line = std::format!(
+                "  batch: 0x123000\n  batches: first level through the {first} table, \
+                 second level at 0x45678 through the {second} table\n"
+            );
+            assert!(text.contains(&line), "{text}");
+        }
     }
 
     #[test]

@@ -123,6 +123,7 @@ impl Recovery {
         }
         for engine in self.executor.engines().iter().filter(|e| has(scope, e)) {
             let engine: &Engine = engine;
+            state.add_translations(engine, &self.hardware);
             // Where contexts are listed, it is the ring of the one that hangs.
             let line = held.request.as_ref().map(|r| r.tracker.line());
             match line.filter(|_| engine.has_lists()) {

@@ -14,6 +14,7 @@ use kernel::{
 use ouro_core::coherence::Cause;
 use ouro_hw::{
     report::Report,
+    translations::TranslationEntry,
     types::{EngineId, Seqno},
 };
 use ouro_kernel::task::Client;
@@ -21,6 +22,7 @@ use ouro_kernel::task::Client;
 use super::Why;
 use crate::{
     gem::{caches, Backing, BoDevice},
+    hardware::Hardware,
     submit::{line::Line, request::Captured, Engine, Request},
 };
 
@@ -80,6 +82,8 @@ pub(crate) struct ErrorState {
     pub(super) resets: u64,
     pub(super) suspect: Option<Suspect>,
     pub(super) report: KBox<Report>,
+    /// What units of engines held of the tables, or waited for.
+    pub(super) translations: KVec<(EngineId, TranslationEntry)>,
     pub(super) pieces: KVec<Piece>,
     /// Pages that did not fit.
     pub(super) left_out: usize,
@@ -101,6 +105,7 @@ impl ErrorState {
             resets,
             suspect: None,
             report: KBox::new(*report, nowait()).ok()?,
+            translations: KVec::new(),
             pieces: KVec::new(),
             left_out: 0,
         })
@@ -142,6 +147,15 @@ impl ErrorState {
         });
         *room -= got;
         self.left_out += all - got;
+    }
+
+    /// Adds what units of an engine hold of the tables, as far as there is room. The device is awake.
+    pub(super) fn add_translations(&mut self, engine: &Engine, hardware: &Hardware) {
+        let id = engine.hw().desc().id;
+        engine.hw().translations(&hardware.hw(), &mut |entry| {
+            // The log of a hang is worth something without them, too.
+            let _ = self.translations.push((id, entry), nowait());
+        });
     }
 
     /// Adds a ring of an engine.

@@ -56,6 +56,14 @@ pub(super) fn render(state: &ErrorState, hardware: &Hardware) -> Result<VVec<u8>
     // The writer keeps its failure to itself.
     let _ = head(&mut out, state, hardware);
     let _ = write!(out, "{}", &*state.report);
+    let mut before = None;
+    for (engine, entry) in state.translations.iter() {
+        if before != Some(*engine) {
+            let _ = writeln!(out, "{engine}: translations");
+            before = Some(*engine);
+        }
+        let _ = writeln!(out, "  {entry}");
+    }
     for kind in [Kind::User, Kind::Batch, Kind::Ring] {
         for piece in state.pieces.iter().filter(|p| p.kind == kind) {
             let name = match kind {

@@ -16,6 +16,7 @@ use kernel::{
     prelude::*,
     sync::{Arc, ArcBorrow},
 };
+use ouro_core::hang::is_overdue;
 use ouro_hw::types::{RingOffset, Seqno};
 use ouro_kernel::time;
 
@@ -109,8 +110,7 @@ impl Engine {
         let Some(micros) = emitted.watched else {
             return Overdue::Never;
         };
-        let began = emitted.at.max(queue.last_done);
-        match now.saturating_sub(began) >= u64::from(micros) * 1000 {
+        match is_overdue(now, emitted.at, queue.last_done, micros) {
             true => Overdue::Now(emitted.number),
             false => Overdue::NotYet,
         }

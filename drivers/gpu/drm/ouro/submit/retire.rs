@@ -168,10 +168,8 @@ impl WorkItem<0> for Retirer {
             this.print_errors(errors);
         }
         let overdue = this.overdue.xchg(0, ordering::Full);
-        let hang_check = this.hang_check.lock().clone();
-        if let (true, Some(hang_check)) = (overdue != 0, hang_check) {
-            hang_check.overdue(overdue);
-            this.wind();
+        if overdue != 0 {
+            this.enforce(overdue);
         }
         this.retire();
     }
@@ -350,6 +348,15 @@ impl Retirer {
             }
             self.wind();
         }
+    }
+
+    /// The watchdogs of the mask's engines have spoken.
+    fn enforce(self: &Arc<Self>, engines: u32) {
+        let hang_check = self.hang_check.lock().clone();
+        if let Some(hang_check) = hang_check {
+            hang_check.overdue(engines);
+        }
+        self.wind();
     }
 
     /// A request is published: the tick runs until it is retired. Any context.

@@ -233,6 +233,53 @@ TEST_F(error_state, what_is_in_it)
 	free(text);
 }
 
+/* The video engine says how it fetches batches, and that a TLB of its holds the batch's page. */
+TEST_F(error_state, the_video_engines_tables)
+{
+	__u32 marked[2] = { gem_create(self->fd, PAGE), gem_create(self->fd, PAGE) };
+	char line[128], *text, *block, *end;
+	const struct engine *video = NULL;
+	__u64 addresses[2], batch;
+	unsigned int i;
+
+	for (i = 0; i < self->gpu.n_engines; i++)
+		if (self->gpu.engines[i].bit == VCS)
+			video = &self->gpu.engines[i];
+	if (!self->gpu.ouro || !self->gpu.backend->has_tables_shown)
+		SKIP(return, "no engine here shows its tables");
+	ASSERT_NE(NULL, video);
+	ASSERT_EQ(0, clear(self->fd));
+	ASSERT_EQ(-EIO, hang(&self->gpu, video, context_create(self->fd), marked, addresses,
+			     &batch));
+	cover("sysfs error");
+	text = read_all(self->fd);
+	ASSERT_NE(NULL, text);
+	/* as user space sent it, it is without privilege */
+	block = strstr(text, "\nvcs0: ");
+	ASSERT_NE(NULL, block);
+	EXPECT_NE(NULL, strstr(block, "\n  batches: first level through the process table, "));
+	block = strstr(text, "\nvcs0: translations\n");
+	ASSERT_NE(NULL, block)
+	{
+		TH_LOG("%.3000s", text);
+	}
+	end = strstr(block, " --- ");
+	ASSERT_NE(NULL, end);
+	snprintf(line, sizeof(line), ": 0x%llx through the process table\n",
+		 (unsigned long long)batch & ~(PAGE - 1));
+	block = strstr(block, line);
+	EXPECT_TRUE(block && block < end)
+	{
+		TH_LOG("%.3000s", text);
+	}
+	/* once, and of no other engine */
+	for (i = 0, block = text; (block = strstr(block, ": translations\n")); block++)
+		i++;
+	EXPECT_EQ(1, i);
+	free(text);
+	EXPECT_EQ(0, clear(self->fd));
+}
+
 /* The second one is dropped; after clearing, the third is kept. */
 TEST_F(error_state, first_is_kept)
 {

@@ -95,6 +95,8 @@ struct backend {
 	bool has_own_spaces;
 	/* the video engine watches how long batches take */
 	bool has_watchdog;
+	/* an error state has what the video engine's units hold of the tables */
+	bool has_tables_shown;
 	/* bytes of the widest row of tiles that a fence undoes; 0: the chip has no fences */
 	__u32 widest_tiles;
 };

@@ -78,7 +78,7 @@ static void rest(__u64 us)
 	}
 }
 
-/* Where there is none, nothing that is said of it matters. The upstream driver knows no such parameter. */
+/* Where there is none, it does not matter what is said of it. Upstream knows no such parameter. */
 TEST_F(watchdog, not_on_this_chip)
 {
 	int want = self->gpu.ouro ? ENODEV : EINVAL;
@@ -355,7 +355,7 @@ TEST_F(watchdog, a_change_is_for_later_batches)
 	EXPECT_EQ(0, device_limits(&self->gpu, HANG_MS));
 }
 
-/* On other engines of the same context it does not count, whatever the context calls the engines. */
+/* On other engines of the context it does not count, whatever that calls the engines. */
 TEST_F(watchdog, it_is_the_engines_own)
 {
 	I915_DEFINE_CONTEXT_PARAM_ENGINES(list, 2) = {

@@ -75,6 +75,7 @@ fn report_of(engine: &ListEngine, hw: &Hw<'_>) -> EngineReport {
             0 => None,
             batch => Some(batch),
         },
+        levels: None,
         fault: None,
         names: &names::ENGINE,
     };

@@ -43,6 +43,7 @@ pub(crate) static RENDER: RingEngine = RingEngine {
     // A batch without privilege is confined by the chip (§5.3.7.6, G-44).
     checker: None,
     names: &names::RENDER,
+    details: None,
 };
 
 /// The blitter.
@@ -72,6 +73,7 @@ pub(crate) static BLITTER: RingEngine = RingEngine {
     golden: None,
     checker: None,
     names: &processor::names::BLITTER,
+    details: None,
 };
 
 /// The video engine.
@@ -101,6 +103,7 @@ pub(crate) static VIDEO: RingEngine = RingEngine {
     golden: None,
     checker: None,
     names: &processor::names::VIDEO,
+    details: None,
 };
 
 /// All of them, in the order of the topology.

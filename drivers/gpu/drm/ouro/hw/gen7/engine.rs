@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The three engines: what is fixed about them.
 
-use super::{check, emit, golden, names, regs, CHIP};
+use super::{check, details, emit, golden, names, regs, CHIP};
 use crate::{
     engine::{Engine, EngineDesc},
     intel::{
@@ -47,6 +47,7 @@ static RENDER: RingEngine = RingEngine {
     golden: Some([golden::commands, golden::registers]),
     checker: Some(&check::RENDER),
     names: &names::RENDER,
+    details: None,
 };
 
 /// The blitter.
@@ -79,6 +80,7 @@ static BLITTER: RingEngine = RingEngine {
     golden: None,
     checker: Some(&check::BLITTER),
     names: &processor::names::BLITTER,
+    details: None,
 };
 
 /// The video engine. Its wake-up before a tail was needed on the former generation only (V-13), and of errors it has
@@ -112,6 +114,7 @@ static VIDEO: RingEngine = RingEngine {
     golden: None,
     checker: Some(&check::VIDEO),
     names: &processor::names::VIDEO,
+    details: Some(&details::VIDEO),
 };
 
 /// All of them, in the order of the topology.

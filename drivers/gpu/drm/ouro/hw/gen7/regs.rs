@@ -58,6 +58,101 @@ pub(super) const VCS_THRSH: u32 = 0x1_217c;
 /// Bit 18 of the interrupt registers: "Timeout Counter Expired" (VCS §1.1.6).
 pub(super) const GT_VIDEO_WATCHDOG: u32 = 1 << 18;
 
+// --- What the video engine says of itself (VCS §1.1.3.1, §1.1.7.2) ---
+
+/// Address in the batch of the second level, bits 31:2 (VCS §1.1.3.1).
+pub(super) const VCS_SECOND_BATCH: u32 = 0x1_2144;
+/// How batches are fetched (VCS §1.1.7.2). Read only.
+pub(super) const VCS_BB_STATE: u32 = 0x1_2110;
+
+/// [`VCS_BB_STATE`].
+#[bitfield(u32)]
+#[derive(PartialEq, Eq)]
+pub(super) struct BatchState {
+    #[bits(5)]
+    __: u8,
+    /// Bit 5: the first level is fetched through the directory, else the global table.
+    pub(super) first_process: bool,
+    /// Bit 6: so is the second level.
+    pub(super) second_process: bool,
+    #[bits(25)]
+    __: u32,
+}
+const_assert_eq!(core::mem::size_of::<BatchState>(), 4);
+
+// --- Its translations: what TLBs hold (VCS §1.1.9.3), and what is pending (VCS §1.1.9.4) ---
+
+/// Entries of each of the arrays.
+pub(super) const TLB_ENTRIES: u8 = 64;
+/// Which entries are valid, two registers of 32 for each TLB (VCS §1.1.9.3.5 to §1.1.9.3.12: the text has the first
+/// half twice).
+pub(super) const TLB_VALID: u32 = 0x1_4780;
+/// Bytes from one TLB to the next there.
+pub(super) const TLB_VALID_STEP: u32 = 8;
+/// Their addresses, bits 31:12, a register each (VCS §1.1.9.3.1 to §1.1.9.3.4).
+pub(super) const TLB_ADDRESS: u32 = 0x1_4800;
+/// Bytes from one TLB to the next there.
+pub(super) const TLB_ADDRESS_STEP: u32 = 0x100;
+/// Arbitration of the media units; bits 5:0 are how many of the first TLB's entries are for the global table
+/// (VCS §1.1.9.2.2).
+pub(super) const GAC_ARB_CTL: u32 = 0x1_4050;
+/// Bits 5:0 of [`GAC_ARB_CTL`].
+pub(super) const GAC_GLOBAL_ENTRIES: u32 = 0x3f;
+/// Which accesses wait for translations: two registers of 32 (VCS §1.1.9.4.1, §1.1.9.4.2).
+pub(super) const PENDING_VALID: u32 = 0x1_4700;
+/// Which of them have one: two registers of 32 (VCS §1.1.9.4.3, §1.1.9.4.4).
+pub(super) const PENDING_READY: u32 = 0x1_4708;
+/// [`PendingPage`] of each (VCS §1.1.9.4.5).
+pub(super) const PENDING_PAGE: u32 = 0x1_4400;
+/// [`PendingAccess`] of each (VCS §1.1.9.4.6).
+pub(super) const PENDING_ACCESS: u32 = 0x1_4500;
+/// [`PendingOffset`] of each (VCS §1.1.9.4.7).
+pub(super) const PENDING_OFFSET: u32 = 0x1_4600;
+
+/// Section 0 of a pending access (VCS §1.1.9.4.5).
+#[bitfield(u32)]
+#[derive(PartialEq, Eq)]
+pub(super) struct PendingPage {
+    /// Bits 27:0: the page, before the translation in 19:0, or what was found.
+    #[bits(28)]
+    pub(super) page: u32,
+    /// Bits 30:28: bits of the entry that was found.
+    #[bits(3)]
+    pub(super) entry: u8,
+    /// Bit 31: with the ready bit, how far it is.
+    pub(super) status: bool,
+}
+const_assert_eq!(core::mem::size_of::<PendingPage>(), 4);
+
+/// Section 1 of a pending access (VCS §1.1.9.4.6).
+#[bitfield(u32)]
+#[derive(PartialEq, Eq)]
+pub(super) struct PendingAccess {
+    /// Bits 3:0: the lower four of five bits of the unit's number.
+    #[bits(4)]
+    pub(super) unit: u8,
+    #[bits(24)]
+    __: u32,
+    /// Bits 31:28: bits 9:6 of the address.
+    #[bits(4)]
+    pub(super) offset: u8,
+}
+const_assert_eq!(core::mem::size_of::<PendingAccess>(), 4);
+
+/// Section 2 of a pending access (VCS §1.1.9.4.7). It has bit 9 of the address once more: that of section 1 counts.
+#[bitfield(u32)]
+#[derive(PartialEq, Eq)]
+pub(super) struct PendingOffset {
+    #[bits(9)]
+    __: u16,
+    /// Bits 10:9: bits 11:10 of the address.
+    #[bits(2)]
+    pub(super) offset: u8,
+    #[bits(21)]
+    __: u32,
+}
+const_assert_eq!(core::mem::size_of::<PendingOffset>(), 4);
+
 // --- Translation (V-24) ---
 
 /// Bits 9:8 of [`GAC_ECO_BITS`]: fetch 64 bytes of a table.

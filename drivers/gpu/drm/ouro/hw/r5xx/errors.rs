@@ -53,6 +53,7 @@ pub(super) fn report(hw: &Hw<'_>) -> Report {
         instps: hw.regs.read32(regs::CP_CSQ_STAT),
         fetch: activity.acthd,
         batch: None,
+        levels: None,
         fault: None,
         names: &names::NAMES,
     });

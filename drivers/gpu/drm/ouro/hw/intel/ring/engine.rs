@@ -18,8 +18,9 @@ use crate::{
     intel::{blt, mi::NOOP},
     io::{AtomicWait, Hw, SleepWait},
     poll,
-    report::{Activity, Names},
+    report::{Activity, BatchLevels, Names},
     ring::{Commands, Overflow},
+    translations::TranslationEntry,
     types::{EngineClass, EngineId},
 };
 
@@ -46,6 +47,14 @@ pub(crate) enum Kind {
 
 /// Writes commands, or says that there is too little room.
 pub(crate) type Write = fn(&mut Commands<'_>) -> Result<(), Overflow>;
+
+/// What an engine can tell beside what all have.
+pub(crate) struct Details {
+    /// How its batches are fetched.
+    pub(crate) levels: fn(&Hw<'_>) -> BatchLevels,
+    /// See [`Engine::translations`].
+    pub(crate) translations: fn(&Hw<'_>, &mut dyn FnMut(TranslationEntry)),
+}
 
 /// An engine with one ring.
 pub(crate) struct RingEngine {
@@ -86,6 +95,8 @@ pub(crate) struct RingEngine {
     pub(crate) checker: Option<&'static dyn Checker>,
     /// What its bits are called.
     pub(crate) names: &'static Names,
+    /// What it can tell beside that.
+    pub(crate) details: Option<&'static Details>,
 }
 
 /// What the core knows of an engine. `golden` are the dwords of its golden commands.
@@ -365,6 +376,12 @@ impl Engine for RingEngine {
 
     fn activity(&self, hw: &Hw<'_>) -> Activity {
         errors::activity(self, hw)
+    }
+
+    fn translations(&self, hw: &Hw<'_>, found: &mut dyn FnMut(TranslationEntry)) {
+        if let Some(details) = self.details {
+            (details.translations)(hw, found);
+        }
     }
 
     fn kick(&self, hw: &Hw<'_>) -> bool {

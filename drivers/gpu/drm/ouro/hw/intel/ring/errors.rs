@@ -70,6 +70,7 @@ fn report_engine(engine: &RingEngine, hw: &Hw<'_>) -> EngineReport {
         instps: read(regs::INSTPS),
         fetch: read(regs::DMA_FADD).into(),
         batch: batch.valid().then_some(u64::from(batch.dword()) << 2),
+        levels: engine.details.map(|d| (d.levels)(hw)),
         fault: engine
             .fault
             .and_then(|at| page_fault(engine.chip, hw.regs.read32(at))),
@@ -325,6 +326,7 @@ mod tests {
             instps: 0,
             fetch: 0,
             batch: None,
+            levels: None,
             fault: None,
             names: &names::RENDER,
         };
