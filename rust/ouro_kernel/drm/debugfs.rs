@@ -26,6 +26,16 @@ pub trait DebugFile<D: Driver>: 'static {
     }
 }
 
+/// A file of a device that holds something while it is open. There is nothing to read, and nothing is written.
+pub trait DebugHold<D: Driver>: Send + Sized + 'static {
+    /// Its name.
+    const NAME: &'static CStr;
+
+    /// Somebody opens it. What is returned is dropped when he closes it, which may be when the device has long
+    /// been unplugged.
+    fn open(dev: &Device<D>) -> Result<Self>;
+}
+
 impl<D: Driver> UnregisteredDevice<D> {
     /// The folder of the device.
     pub fn debug_folder(&self) -> DebugFolder<'_, D> {
@@ -46,23 +56,37 @@ pub struct DebugFolder<'a, D: Driver> {
 impl<D: Driver> DebugFolder<'_, D> {
     /// Adds a file.
     pub fn file<F: DebugFile<D>>(&self) -> &Self {
+        let mode = if F::WRITABLE { 0o600 } else { 0o400 };
+        self.add(F::NAME, mode, const { &Ops::<D, F>::OPS })
+    }
+
+    /// Adds a file that holds something while it is open.
+    pub fn hold<H: DebugHold<D>>(&self) -> &Self {
+        self.add(H::NAME, 0o400, const { &HoldOps::<D, H>::OPS })
+    }
+
+    fn add(
+        &self,
+        name: &'static CStr,
+        mode: bindings::umode_t,
+        ops: &'static bindings::file_operations,
+    ) -> &Self {
         #[cfg(CONFIG_DEBUG_FS)]
-        {
-            let mode = if F::WRITABLE { 0o600 } else { 0o400 };
-            // SAFETY: The device removes its folder, and what is below it, before it goes itself.
-            // The name and the operations live for ever. debugfs copes with a folder that could
-            // not be made.
-            unsafe {
-                bindings::debugfs_create_file_full(
-                    F::NAME.as_char_ptr(),
-                    mode,
-                    self.dentry,
-                    self.dev.as_raw().cast(),
-                    core::ptr::null(),
-                    const { &Ops::<D, F>::OPS },
-                );
-            }
+        // SAFETY: The device removes its folder, and what is below it, before it goes itself.
+        // The name and the operations live for ever. debugfs copes with a folder that could
+        // not be made.
+        unsafe {
+            bindings::debugfs_create_file_full(
+                name.as_char_ptr(),
+                mode,
+                self.dentry,
+                self.dev.as_raw().cast(),
+                core::ptr::null(),
+                ops,
+            );
         }
+        #[cfg(not(CONFIG_DEBUG_FS))]
+        let _ = (name, mode, ops);
         self
     }
 
@@ -148,5 +172,42 @@ impl<D: Driver, F: DebugFile<D>> Ops<D, F> {
             Ok(()) => len as isize,
             Err(e) => e.to_errno() as isize,
         }
+    }
+}
+
+/// The operations of a file that holds something.
+struct HoldOps<D: Driver, H: DebugHold<D>>(core::marker::PhantomData<(D, H)>);
+
+impl<D: Driver, H: DebugHold<D>> HoldOps<D, H> {
+    const OPS: bindings::file_operations = bindings::file_operations {
+        owner: kernel::module::this_module::<D::Module>().as_ptr(),
+        open: Some(Self::open),
+        release: Some(Self::release),
+        ..pin_init::zeroed()
+    };
+
+    /// # Safety
+    ///
+    /// Called by debugfs for a file of ours, which is not removed meanwhile.
+    unsafe extern "C" fn open(inode: *mut bindings::inode, file: *mut bindings::file) -> c_int {
+        // SAFETY: By the requirement of this function the device is there.
+        let dev = unsafe { Device::<D>::from_raw((*inode).i_private.cast()) };
+        match H::open(dev).and_then(|held| Ok(KBox::new(held, GFP_KERNEL)?)) {
+            Ok(held) => {
+                // SAFETY: The file is being opened: nobody else has it.
+                unsafe { (*file).private_data = KBox::into_raw(held).cast() };
+                0
+            }
+            Err(e) => e.to_errno(),
+        }
+    }
+
+    /// # Safety
+    ///
+    /// Called once for a file that was opened by [`HoldOps::open()`], removed or not.
+    unsafe extern "C" fn release(_: *mut bindings::inode, file: *mut bindings::file) -> c_int {
+        // SAFETY: By the requirement of this function this is what `open()` left there.
+        drop(unsafe { KBox::from_raw((*file).private_data.cast::<H>()) });
+        0
     }
 }

@@ -17,7 +17,7 @@ pub mod ioctl;
 pub mod print;
 pub mod sysfs;
 
-pub use self::debugfs::DebugFile;
+pub use self::debugfs::{DebugFile, DebugHold};
 pub use self::device::{Device, Registration, UnregisteredDevice};
 pub use self::driver::{Driver, DriverInfo, Personality};
 pub use self::file::File;

@@ -8,9 +8,10 @@ use kernel::{
     seq_file::SeqFile,
     seq_print,
     str::{parse_int::ParseInt, BStr},
+    sync::Arc,
 };
 use ouro_kernel::{
-    drm::{DebugFile, UnregisteredDevice},
+    drm::{DebugFile, DebugHold, UnregisteredDevice},
     release,
 };
 
@@ -19,7 +20,7 @@ use crate::{
     gpu::Gpu,
     report::Words,
     reset::{self, Why},
-    submit,
+    submit::{self, request::Awake, Retirer},
 };
 
 /// A number, as C writes them, with or without the end of its line.
@@ -73,7 +74,8 @@ pub(crate) fn add(dev: &UnregisteredDevice<Ouro>) {
         .file::<Batches>()
         .file::<Caches>()
         .file::<Directories>()
-        .file::<Wedged>();
+        .file::<Wedged>()
+        .hold::<KeptAwake>();
     folder
         .folder(c"i915_params")
         .file::<ResetParam>()
@@ -267,5 +269,32 @@ impl DebugFile<Ouro> for Wedged {
             Err(_) => number::<i64>(data)? as u32,
         };
         ask_for_reset(dev.gpu(), mask)
+    }
+}
+
+/// `i915_forcewake_user`: the device is awake while it is open, for programs that map its registers.
+struct KeptAwake {
+    /// `None` when it is let go of.
+    awake: Option<Awake>,
+    retirer: Arc<Retirer>,
+}
+
+impl DebugHold<Ouro> for KeptAwake {
+    const NAME: &'static CStr = c"i915_forcewake_user";
+
+    fn open(dev: &Device) -> Result<Self> {
+        let gpu = dev.gpu();
+        Ok(Self {
+            awake: Some(Awake::new(gpu.hardware())?),
+            retirer: gpu.retirer().clone(),
+        })
+    }
+}
+
+impl Drop for KeptAwake {
+    fn drop(&mut self) {
+        self.awake = None;
+        // The device may sleep again.
+        self.retirer.wind();
     }
 }

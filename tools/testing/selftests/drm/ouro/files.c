@@ -514,4 +514,49 @@ TEST_F(files, fdinfo_stops_when_told_done)
 	}
 }
 
+/* How often the device was woken. */
+static __u64 wakes(int fd)
+{
+	struct drm_ouro_stats stats = {};
+
+	return call(fd, DRM_IOCTL_OURO_STATS, &stats) ? 0 : stats.wakes;
+}
+
+/* Works and rests until the device was woken again, or has not been for so many times. */
+static bool is_woken(struct gpu *gpu, __u32 target, unsigned int tries)
+{
+	const __u64 before = wakes(gpu->fd);
+
+	while (tries-- && wakes(gpu->fd) == before) {
+		if (store(gpu, &gpu->engines[0], 0, target, 0, 1) ||
+		    gem_wait(gpu->fd, target, -1))
+			return false;
+		usleep(200000);
+	}
+	return wakes(gpu->fd) != before;
+}
+
+/* The device falls asleep when it has nothing to do, but not while somebody has the file open. */
+TEST_F(files, a_file_keeps_the_device_awake)
+{
+	const __u32 target = gem_create(self->fd, PAGE);
+	char path[128];
+	int first, second;
+
+	if (!wakes(self->fd))
+		SKIP(return, "the driver does not say how often the device was woken");
+	debug_path(self->fd, "i915_forcewake_user", path, sizeof(path));
+	EXPECT_TRUE(is_woken(&self->gpu, target, 150));
+	first = open(path, O_RDONLY);
+	second = open(path, O_RDONLY);
+	ASSERT_LE(0, first);
+	ASSERT_LE(0, second);
+	cover("debugfs i915_forcewake_user");
+	EXPECT_FALSE(is_woken(&self->gpu, target, 10));
+	close(first);
+	EXPECT_FALSE(is_woken(&self->gpu, target, 10));
+	close(second);
+	EXPECT_TRUE(is_woken(&self->gpu, target, 150));
+}
+
 TEST_HARNESS_MAIN
