@@ -98,7 +98,7 @@ macro_rules! rows {
 /// All chips that the driver binds.
 pub const ALL: &[Chip] = for_each_chip!(rows);
 
-/// Chips that have a backend and are not in the driver's table of PCI ids, as nobody has seen the backend run yet. To
+/// Chips that have a backend and are not in the driver's table of PCI ids, as no guest has run the driver on them. To
 /// bind them, their rows go to [`for_each_chip!`](crate::for_each_chip).
 #[rustfmt::skip]
 pub const UNBOUND: &[Chip] = rows! {
