@@ -166,6 +166,8 @@ counters! {
     VecsUserInterrupts = "vecs_user_interrupts",
     /// Bytes that blitter commands wrote (DG2).
     BltBytes = "blt_bytes",
+    /// Accesses of ring streamers to pages above 4 GB.
+    HighAccesses = "high_accesses",
 }
 
 /// Number of counters.

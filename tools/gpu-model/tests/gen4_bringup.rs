@@ -4,6 +4,7 @@
 mod gen4_rig;
 
 use gen4_rig::*;
+use gpu_model::counters::Counter;
 use gpu_model::fault::Fault;
 use gpu_model::memory::VecMemory;
 use gpu_model::model::{build, NoIrq, Options, NAMES};
@@ -143,6 +144,7 @@ fn entries_have_36_bits() {
     rig.gpu.gtt_write(0x80, TARGET | 0x10 | 1);
     rig.run(RCS, &[STORE, 0, TARGET, 7]);
     assert_eq!(rig.at(TARGET), 0);
+    assert_eq!(rig.gpu.counter(Counter::HighAccesses), 1);
     assert_eq!(rig.reg(0x2024) & 2, 2, "illegal memory (G-07)");
     rig.set(0x20b4, 0);
     assert_eq!(rig.reg(0x20b0), 1 << 5, "G-15: bit 5 on G45");

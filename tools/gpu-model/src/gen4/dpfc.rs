@@ -44,7 +44,8 @@ impl Core {
             return None;
         }
         // 7.2.7: "each read advances 2 lines"; what is there is in no document.
-        self.own.compressor.dpfc.slb += 2;
+        let state = &mut self.own.compressor.dpfc;
+        state.slb = (state.slb + 2) & MOST;
         Some(0)
     }
 

@@ -216,7 +216,7 @@ impl Core {
     }
 
     fn tag(&self, pair: u32) -> u32 {
-        self.get(TAGS + 4 * (pair / 16)) >> (2 * (pair % 16)) & 3
+        self.get(TAGS + 4 * (pair / 16).min(48)) >> (2 * (pair % 16)) & 3
     }
 
     fn set_tag(&mut self, pair: u32, tag: Tag) {

@@ -31,6 +31,7 @@ pub(crate) mod rle;
 pub(crate) mod store;
 
 use crate::ring::core::{Core, Origin};
+use crate::ring::lint::Rule;
 use crate::ring::regs::ring;
 use cache::RenderCache;
 use std::collections::HashMap;
@@ -41,6 +42,8 @@ pub mod bits {
     #![allow(missing_docs)]
     /// The register that switches the table on, and says how large it is (G-06).
     pub const PGTBL_CTL: u32 = 0x2020;
+    /// The render engine's status page.
+    pub const HWS_PGA: u32 = 0x2080;
     /// Those of the per-process table (G-07).
     pub const PGTBL_CTL2: u32 = 0x20c4;
     pub const PGTBL_STR2: u32 = 0x20c8;
@@ -164,6 +167,10 @@ pub(crate) fn read(core: &mut Core, offset: u32) -> Option<u32> {
 pub(crate) fn written(core: &mut Core, offset: u32, old: u32, new: u32, origin: Origin) {
     match offset {
         bits::PGTBL_CTL => errors::table_switched(core),
+        // G-10, G-28: upstream keeps it below 4 GB.
+        bits::HWS_PGA if !core.gen4().g4x && new & 0xf0 != 0 => {
+            core.lint(Rule::HighStatusPage, || format!("{new:#x}"));
+        }
         bits::PGTBL_CTL2 => errors::process_table(core, new & 1 != 0),
         bits::GFX_MODE => errors::process_table(core, new & (1 << 9) != 0),
         _ if core.cfg.chip.irq.has(offset) => irq::written(core, offset, old, new),

@@ -197,6 +197,9 @@ impl Core {
         } = job;
         let void = self.engine(e).generation != generation;
         let (faults, notes) = (mmu.take_faults(), mmu.take_notes());
+        self.notes
+            .counters
+            .add(Counter::HighAccesses, mmu.take_high());
         if std::mem::take(&mut self.engine(e).flush_pending) {
             mmu.flush();
         }

@@ -152,7 +152,7 @@ impl Core {
             // Memory that is not there swallows the image.
             Some(at) => drop(self.cx.memory.write(at + u64::from(offset), data)),
             None => {
-                let at = (ccid & mask) + offset;
+                let at = (ccid & mask).wrapping_add(offset);
                 self.watch_unsnooped("context", at, data.len());
                 self.store(e, Space::Ggtt, at, data);
             }
@@ -163,7 +163,7 @@ impl Core {
         let mask = self.cfg.chip.context.address;
         match Self::image_address(ccid, mask) {
             Some(at) => drop(self.cx.memory.read(at + u64::from(offset), data)),
-            None => self.load(e, Space::Ggtt, (ccid & mask) + offset, data),
+            None => self.load(e, Space::Ggtt, (ccid & mask).wrapping_add(offset), data),
         }
     }
 

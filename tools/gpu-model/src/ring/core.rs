@@ -306,7 +306,8 @@ impl Core {
             None => spare.insert(Mmu::new(Tlb::default())),
         };
         f(mmu, &self.cx);
-        let (faults, notes) = (mmu.take_faults(), mmu.take_notes());
+        let (faults, notes, high) = (mmu.take_faults(), mmu.take_notes(), mmu.take_high());
+        self.notes.counters.add(Counter::HighAccesses, high);
         self.after_access(e, faults, notes);
     }
 

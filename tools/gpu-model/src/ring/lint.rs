@@ -160,6 +160,8 @@ rules! {
     ProbeFault = "probe-fault",
     /// The compressor was given what it cannot compress, or was changed while it is on (G45 PRM 6.3, 6.4, 7.1, 7.2).
     Compressor = "compressor",
+    /// The status page of a 965 lies above 4 GB (digest of Gen4, G-10).
+    HighStatusPage = "high-status-page",
     /// A blitter command that its chapter forbids.
     Blt = "blt",
 }

@@ -88,6 +88,7 @@ pub struct Mmu {
     faults: Vec<MmuFault>,
     notes: Vec<Note>,
     inject: bool,
+    high: u64,
 }
 
 impl Mmu {
@@ -99,6 +100,7 @@ impl Mmu {
             faults: Vec::new(),
             notes: Vec::new(),
             inject: false,
+            high: 0,
         }
     }
 
@@ -145,6 +147,11 @@ impl Mmu {
     /// Takes the rules that were broken since the last call.
     pub fn take_notes(&mut self) -> Vec<Note> {
         std::mem::take(&mut self.notes)
+    }
+
+    /// Takes the number of accesses above 4 GB since the last call.
+    pub fn take_high(&mut self) -> u64 {
+        std::mem::take(&mut self.high)
     }
 
     /// Collects a fault. The record keeps the first one anyway (§5.7.2.1), so a long blit over
@@ -282,7 +289,9 @@ impl Mmu {
         };
         let kind = match pte {
             Ok(pte) if Pte(pte).valid() => {
-                return Some(cx.pte.address(Pte(pte)) | u64::from(va % PAGE))
+                let page = cx.pte.address(Pte(pte));
+                self.high += u64::from(page >> 32 != 0);
+                return Some(page | u64::from(va % PAGE));
             }
             Ok(_) => FaultKind::Page,
             Err(kind) => kind,

@@ -12,11 +12,13 @@ use gpu_model::ring::chip;
 /// Takes any bytes.
 pub fn run(bytes: &[u8]) {
     let mut s = Source::new(bytes);
-    match s.u8() % 4 {
+    match s.u8() % 6 {
         0 => ring::run(&mut s, &chip::SNB),
         1 => ring::run(&mut s, &chip::IVB),
         2 => dg2::run(&mut s),
-        _ => r5xx::run(&mut s),
+        3 => r5xx::run(&mut s),
+        4 => ring::run(&mut s, &chip::GM45),
+        _ => ring::run(&mut s, &chip::GM965),
     }
 }
 

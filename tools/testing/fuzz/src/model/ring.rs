@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Sandy Bridge and Ivy Bridge: rings, registers and the table.
+//! Sandy Bridge, Ivy Bridge and Gen4: rings, registers and the table.
 
 use super::access;
 use crate::source::Source;
@@ -23,7 +23,11 @@ pub fn run(s: &mut Source<'_>, chip: &'static Chip) {
     for page in 1..=128 {
         gpu.gtt_write(page, page << 12 | 5);
     }
-    for (n, block) in [0x2000, 0x12000, 0x22000].into_iter().enumerate() {
+    // On 965 the table is off.
+    let table = gpu.mmio_read32(0x2020) | 1;
+    gpu.mmio_write32(0x2020, table);
+    let blocks: Vec<u32> = chip.engines.iter().map(|e| e.base).collect();
+    for (n, block) in blocks.iter().copied().enumerate() {
         gpu.mmio_write32(block + 0x38, (n as u32 + 1) << 16);
         gpu.mmio_write32(block + 0x3c, 1);
         gpu.mmio_read32(0x12_0008);
@@ -39,7 +43,7 @@ pub fn run(s: &mut Source<'_>, chip: &'static Chip) {
                 memory.put_dwords(at, &[dword]).expect("in memory");
             }
             3 => {
-                let block = [0x2000, 0x1_2000, 0x2_2000][s.below(3) as usize];
+                let block = blocks[s.below(3) as usize % blocks.len()];
                 gpu.mmio_write32(block + 4 * s.below(0x100) as u32, s.u32());
             }
             4 | 5 => access(s, &gpu),
