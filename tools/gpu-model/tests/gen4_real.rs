@@ -73,6 +73,28 @@ fn all_of_them_and_a_driver_that_minds() {
 }
 
 #[test]
+fn interrupts_that_are_cleared_are_no_storm() {
+    // A hundred messages for a source that nobody clears are one.
+    for (clears, storms) in [(true, 0), (false, 1)] {
+        let rig = Rig::with(config(&GM45, "pending"));
+        rig.set(0x20a0, 1 << 1);
+        rig.set(0x20a8, !(1 << 1));
+        rig.set(0x20a4, !0);
+        for _ in 0..150 {
+            rig.run(RCS, &[USER]);
+            assert!(rig.level());
+            if clears {
+                rig.set(0x20a4, 1 << 1);
+            } else {
+                rig.set(0x20a0, 0);
+                rig.set(0x20a0, 1 << 1);
+            }
+        }
+        assert_eq!(rig.gpu.lint_count(Rule::IrqStorm), storms);
+    }
+}
+
+#[test]
 fn the_ring_runs_before_anybody_has_started_it() {
     let rig = Rig::found(config(&G45, "running"));
     assert_eq!(rig.reg(0x203c), 0x0001_f001);

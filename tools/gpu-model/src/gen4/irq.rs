@@ -12,6 +12,7 @@ use crate::ring::lint::Rule;
 pub(crate) fn written(core: &mut Core, offset: u32, old: u32, new: u32) {
     let block = &core.cfg.chip.irq;
     if offset == block.identity {
+        core.watch_clear(offset, old & !new);
         core.events_cleared(old & !new);
         return;
     }

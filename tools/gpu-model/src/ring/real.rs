@@ -324,7 +324,7 @@ impl Core {
     /// An identity register is written: the sources that are cleared.
     pub fn watch_clear(&mut self, offset: u32, ones: u32) {
         let block = match offset {
-            reg::GTIIR => 0,
+            _ if offset == self.cfg.chip.irq.identity => 0,
             reg::PMIIR => 1,
             reg::DEIIR => 2,
             _ => return,
