@@ -3,6 +3,7 @@
 #define TOPIC gem_caching
 #include "test.h"
 #include "files.h"
+#include "memory.h"
 
 /* What the file says of a cause; -1 if it is not there. */
 static long flushed(int fd, const char *cause)
@@ -169,6 +170,59 @@ TEST_F(gem_caching, what_was_written_is_flushed_once)
 	EXPECT_EQ(0, flushed(self->fd, "domain"));
 	EXPECT_EQ(0, flushed(self->fd, "read"));
 	EXPECT_EQ(0, flushed(self->fd, "release"));
+}
+
+/*
+ * Where the CPU's caches are its own: what the GPU wrote is read from memory, all of an object if user
+ * space announces it, a line if the kernel copies. An object that is snooped needs none of this, and is
+ * not shown through the aperture.
+ */
+TEST_F(gem_caching, what_the_gpu_wrote_is_read_from_memory)
+{
+	struct drm_i915_gem_caching caching = { .handle = gem_create(self->fd, 16 * PAGE),
+						.caching = I915_CACHING_CACHED };
+	struct drm_i915_gem_set_domain set = { .handle = caching.handle,
+					       .read_domains = I915_GEM_DOMAIN_CPU };
+	const struct engine *engine = &self->gpu.engines[0];
+	const long lines = 16 * PAGE / 64;
+	long domain = flushed(self->fd, "domain"), copied = flushed(self->fd, "read");
+	long populate = flushed(self->fd, "populate");
+	__u32 *map, value;
+
+	if (domain < 0)
+		SKIP(return, "no ouro_caches in debugfs");
+	if (getparam(self->fd, I915_PARAM_HAS_LLC) == 1 || self->gpu.backend->has_local)
+		SKIP(return, "the GPU sees all of the CPU's caches");
+	ASSERT_EQ(0, store(&self->gpu, engine, 0, caching.handle, 0, 5));
+	/* those of the batch come too */
+	EXPECT_LE(populate + lines, flushed(self->fd, "populate"));
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_SET_DOMAIN, &set);
+	EXPECT_EQ(domain + lines, flushed(self->fd, "domain"));
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_SET_DOMAIN, &set);
+	EXPECT_EQ(domain + lines, flushed(self->fd, "domain"));
+	EXPECT_EQ(5, gem_read32(self->fd, caching.handle, 0));
+	EXPECT_EQ(copied, flushed(self->fd, "read"));
+	ASSERT_EQ(0, store(&self->gpu, engine, 0, caching.handle, 0, 6));
+	EXPECT_EQ(6, gem_read32(self->fd, caching.handle, 0));
+	EXPECT_EQ(copied + 1, flushed(self->fd, "read"));
+
+	map = gem_map(self->fd, caching.handle, 16 * PAGE, I915_MMAP_OFFSET_GTT);
+	ASSERT_NE(NULL, map);
+	EXPECT_TRUE(touch(map, false, &value));
+	if (call(self->fd, DRM_IOCTL_I915_GEM_SET_CACHING, &caching)) {
+		BAD(self->fd, DRM_IOCTL_I915_GEM_SET_CACHING, &caching, ENODEV);
+		return;
+	}
+	EXPECT_FALSE(touch(map, false, &value));
+	domain = flushed(self->fd, "domain");
+	ASSERT_EQ(0, store(&self->gpu, engine, 0, caching.handle, 0, 7));
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_SET_DOMAIN, &set);
+	EXPECT_EQ(domain, flushed(self->fd, "domain"));
+	EXPECT_EQ(7, gem_read32(self->fd, caching.handle, 0));
+	caching.caching = I915_CACHING_NONE;
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_SET_CACHING, &caching);
+	EXPECT_TRUE(touch(map, false, &value));
+	EXPECT_EQ(7, value);
 }
 
 /* The entries of an object are not changed under a batch that uses it. */
