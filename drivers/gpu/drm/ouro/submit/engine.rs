@@ -39,7 +39,7 @@ use crate::{
 };
 
 /// Dwords that a request takes in a ring at most, on any engine, without the golden state.
-pub(super) const MAX_EMIT: usize = 128;
+pub(super) const MAX_EMIT: usize = 144;
 /// Dwords of golden state at most.
 pub(super) const MAX_GOLDEN: usize = 256;
 

@@ -282,9 +282,9 @@ mod tests {
     #[test]
     fn others_load_a_directory_of_their_own_engine() {
         // VCS-002: the video engine's registers are 10000h further than the render engine's, the blitter's 20000h.
-        for (recipe, drop, base) in [
-            (&BLITTER, 0x1304_4002, 0x2_2000),
-            (&VIDEO, 0x1304_4082, 0x1_2000),
+        for (recipe, drop, base, watchdog) in [
+            (&BLITTER, 0x1304_4002, 0x2_2000, None),
+            (&VIDEO, 0x1304_4082, 0x1_2000, Some(5000)),
         ] {
             #[rustfmt::skip]
             let expected = [
@@ -300,7 +300,12 @@ mod tests {
             };
             let all = emitted(recipe, &request);
             assert_eq!(all[..expected.len()], expected);
-            assert_eq!(all.len(), recipe.dwords);
+            // There is room for both, the directory and the watchdog.
+            let longest = Emit {
+                watchdog,
+                ..request
+            };
+            assert_eq!(emitted(recipe, &longest).len(), recipe.dwords);
             // Nothing of it where the directory stays.
             let stay = emitted(recipe, &STAY);
             assert_eq!(all.len() - stay.len(), 12);
