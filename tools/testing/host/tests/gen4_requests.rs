@@ -94,7 +94,7 @@ fn contexts_are_loaded_and_start_golden() {
         let golden = Work {
             switch: Work::switch(first.addr, false).switch,
             batch: None,
-            inline: &out.as_slice().to_vec(),
+            inline: out.as_slice(),
         };
         m.work(RCS, &golden);
         m.work(RCS, &Work::switch(second.addr, false));
