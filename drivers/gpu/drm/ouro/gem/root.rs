@@ -36,11 +36,7 @@ pub(crate) struct Root {
 }
 
 impl Root {
-    fn new(
-        hardware: &Arc<Hardware>,
-        global: &Arc<Space>,
-        space: &Arc<Space>,
-    ) -> Result<Arc<Self>> {
+    fn new(hardware: &Arc<Hardware>, global: &Arc<Space>, space: &Arc<Space>) -> Result<Arc<Self>> {
         Arc::pin_init(
             try_pin_init!(Self {
                 hardware: hardware.clone(),

@@ -11,12 +11,10 @@ use kernel::{
 };
 
 use super::Retirer;
-use crate::{
-    gem::{
-        bind,
-        root::{Owned, Root},
-        Space, Victim,
-    },
+use crate::gem::{
+    bind,
+    root::{Owned, Root},
+    Space, Victim,
 };
 
 /// Empties a space that nobody will use any more.

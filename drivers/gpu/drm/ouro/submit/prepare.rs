@@ -24,7 +24,11 @@ use super::{
     request::{Awake, Work},
     Context, Engine, Executor,
 };
-use crate::gem::{image::Image, root::{Owned, Root}, Space};
+use crate::gem::{
+    image::Image,
+    root::{Owned, Root},
+    Space,
+};
 
 /// Milliseconds after which a client that has used up its quota looks whether that is still so.
 const QUOTA_LOOK_MS: u32 = 20;

@@ -63,8 +63,8 @@ static const struct backend backends[] = {
 	  8, { 0x54f00006, 0x03cc1000, 0, 0x00010400, 0, 0, 0x1000, 0 }, 4, 7,
 	  .has_local = false, .has_shader_query = false, .has_read_only_pages = false,
 	  .has_later_exec_flags = true, .has_checker = true, .has_streams = true,
-	  .has_one_user = true, .has_own_spaces = true, .has_watchdog = true, .has_tables_shown = true,
-	  .widest_tiles = 256 * 1024 },
+	  .has_one_user = true, .has_own_spaces = true, .has_watchdog = true,
+	  .has_tables_shown = true, .widest_tiles = 256 * 1024 },
 };
 
 /* Chips of a backend, for drivers that do not name it: PCI device ids. */

@@ -211,7 +211,7 @@ TEST_F(error_state, what_is_in_it)
 	EXPECT_TRUE(says(text, "batch", value));
 	/* of cards it is in the context's image */
 	EXPECT_EQ(self->gpu.backend->has_own_spaces && !addresses_chosen(),
-		  strstr(text, "\ndirectory: 0x") != NULL);
+		  !!strstr(text, "\ndirectory: 0x"));
 
 	EXPECT_EQ(PAGE / 4, memory(text, "user", addresses[0], got, BIG / 4));
 	for (i = 0; i < PAGE / 4 && !got[i]; i++)

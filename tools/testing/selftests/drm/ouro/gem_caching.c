@@ -114,8 +114,8 @@ TEST_F(gem_caching, the_gpu_and_the_cpu_agree)
 }
 
 /*
- * An object that the GPU does not see in the CPU's caches is flushed line by line, and once; a cached
- * one is not. Lines have 64 bytes.
+ * An object that the GPU does not see in the CPU's caches is flushed line by line, and once; a
+ * cached one is not. Lines have 64 bytes.
  */
 TEST_F(gem_caching, what_was_written_is_flushed_once)
 {
@@ -173,9 +173,9 @@ TEST_F(gem_caching, what_was_written_is_flushed_once)
 }
 
 /*
- * Where the CPU's caches are its own: what the GPU wrote is read from memory, all of an object if user
- * space announces it, a line if the kernel copies. An object that is snooped needs none of this, and is
- * not shown through the aperture.
+ * Where the CPU's caches are its own: what the GPU wrote is read from memory, all of an object if
+ * user space announces it, a line if the kernel copies. An object that is snooped needs none of
+ * this, and is not shown through the aperture.
  */
 TEST_F(gem_caching, what_the_gpu_wrote_is_read_from_memory)
 {

@@ -91,7 +91,7 @@ struct backend {
 	bool has_checker;
 	bool has_streams;
 	bool has_one_user;
-	/* a context's addresses are its own; of i915 that is not told, and upstream has it on cards */
+	/* a context's addresses are its own; i915 does not tell, and upstream has it on cards */
 	bool has_own_spaces;
 	/* the video engine watches how long batches take */
 	bool has_watchdog;

@@ -200,7 +200,10 @@ TEST_F(own_tables, what_is_unmapped_in_one_is_mapped_in_another)
 	EXPECT_EQ(0x53, got);
 }
 
-/* What nothing is mapped at is the space's own scratch page: nobody finds there what another one wrote. */
+/*
+ * What nothing is mapped at is the space's own scratch page: nobody finds there what another one
+ * wrote.
+ */
 TEST_F(own_tables, holes_are_the_spaces_own)
 {
 	__u32 one = context_create(self->fd), other = context_create(self->fd), got = ~0u;
@@ -217,7 +220,10 @@ TEST_F(own_tables, holes_are_the_spaces_own)
 	EXPECT_EQ(0x61, got);
 }
 
-/* Engines have the directory loaded, and one works in the space: what is added is seen by the next request of each. */
+/*
+ * Engines have the directory loaded, and one works in the space: what is added is seen by the next
+ * request of each.
+ */
 TEST_F(own_tables, a_table_is_added_while_an_engine_runs)
 {
 	__u32 context = context_create(self->fd);

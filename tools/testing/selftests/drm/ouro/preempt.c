@@ -251,7 +251,7 @@ TEST_F(preempt, more_than_a_list_holds)
 		counting_end(&c[i]);
 }
 
-/* Behind others' urgent work without end, what is not urgent gets a little (gen12.rst, "Scheduling"). */
+/* Behind urgent work without end, what is not urgent gets a little (gen12.rst, "Scheduling"). */
 TEST_F(preempt, who_waits_is_not_forgotten)
 {
 	const struct i915_engine_class_instance engine = self->engines->engines[0].engine;

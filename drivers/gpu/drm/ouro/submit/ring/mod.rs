@@ -255,9 +255,7 @@ impl Engine {
         let held = context.filter(|_| contexts || directory.is_some());
         let key = match &self.null_state {
             // Of other requests than batches nothing is left behind.
-            Some(_) => batch.map(|_| {
-                context.map_or(ContextKey::KERNEL, |c| c.key())
-            }),
+            Some(_) => batch.map(|_| context.map_or(ContextKey::KERNEL, |c| c.key())),
             None => held.map(|c| c.key()),
         };
         let other = queue.port.needs_switch(key);
