@@ -372,7 +372,10 @@ TEST_F(checked, a_batch_that_another_one_writes_is_waited_for)
 	spin_free(&spin);
 }
 
-/* Another thread rewrites a batch all the time: a few of its commands are loads, one is bad. */
+/*
+ * Another thread rewrites a batch all the time: the registers that its loads name. What runs as it is
+ * may be in any state by then, so each state of it is harmless.
+ */
 enum { LOADS = 8, APART = 400, WORDS = LOADS * APART };
 struct writer {
 	__u32 *words;
@@ -390,19 +393,13 @@ static void *rewrite(void *argument)
 
 		poke(&load[1], RESULT);
 		poke(&load[1], w->allowed);
-		if (i % 5 == 0) {
-			/* a client that no engine has */
-			poke(&load[0], 0xe0000000);
-			poke(&load[0], LOAD_REGISTER);
-		}
 	}
 	return NULL;
 }
 
 /*
  * What runs with privilege is what was checked, whatever becomes of the object meanwhile: a
- * register that is refused keeps its value. And the answer is one of the two that such a batch can
- * have.
+ * register that is refused keeps its value. And no such batch is an error.
  */
 TEST_F(checked, a_batch_that_a_thread_rewrites_runs_as_it_was_checked)
 {
@@ -411,7 +408,7 @@ TEST_F(checked, a_batch_that_a_thread_rewrites_runs_as_it_was_checked)
 		__u32 engine, allowed, value;
 	} cases[] = { { RCS, OFFSET, 0x1230 }, { BCS, 0x22200, 0 } };
 	const unsigned int times = rounds("OURO_REWRITES", 600, 200);
-	unsigned int c, i, e, invalid;
+	unsigned int c, i, e;
 	__u32 before;
 
 	if (!is_checked(self->fd))
@@ -440,21 +437,16 @@ TEST_F(checked, a_batch_that_a_thread_rewrites_runs_as_it_was_checked)
 		w.words[WORDS] = BATCH_END;
 		counts(&self->gpu, &copies[0], &originals[0]);
 		ASSERT_EQ(0, pthread_create(&thread, NULL, rewrite, &w));
-		for (i = 0, invalid = 0; i < times; i++) {
-			int got = call(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
-
-			cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
-			if (got)
-				EXPECT_EQ(-EINVAL, got);
-			invalid += got != 0;
+		for (i = 0; i < times; i++) {
+			GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
 			if (i % 50 == 49)
 				EXPECT_EQ(before, register_now(&self->gpu, RESULT));
 		}
 		poke(&w.stop, 1);
 		pthread_join(thread, NULL);
 		counts(&self->gpu, &copies[1], &originals[1]);
-		printf("# cover: rewritten: %lu copies, %lu as they were, %u errors\n",
-		       copies[1] - copies[0], originals[1] - originals[0], invalid);
+		printf("# cover: rewritten: %lu copies, %lu as they were\n",
+		       copies[1] - copies[0], originals[1] - originals[0]);
 		fflush(stdout);
 		if (self->gpu.ouro) {
 			EXPECT_LT(times / 20, copies[1] - copies[0]);

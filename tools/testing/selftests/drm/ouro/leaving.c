@@ -39,6 +39,23 @@ static __u64 alive(int fd)
 	return call(fd, DRM_IOCTL_OURO_STATS, &stats) ? ~0ull : stats.contexts;
 }
 
+/* The same, when no context of programs that have ended is on its way out any more. */
+static __u64 settled(int fd)
+{
+	unsigned int calm = 0;
+	__u64 count = alive(fd);
+
+	while (calm < 10) {
+		__u64 now;
+
+		usleep(20000);
+		now = alive(fd);
+		calm = now == count ? calm + 1 : 0;
+		count = now;
+	}
+	return count;
+}
+
 /* A client of its own makes so many, lets each of them run an empty batch or not, and says so. */
 static void be_client(unsigned int count, bool run, int tell)
 {
@@ -69,13 +86,35 @@ static void be_client(unsigned int count, bool run, int tell)
 		pause();
 }
 
-static void leave(struct __test_metadata *_metadata, int fd, unsigned int count, bool run)
+/*
+ * Each engine runs an empty batch of a context that stays: until another one comes, an engine keeps
+ * the context that it ran last, also if that has been closed.
+ */
+static void take_engines(struct __test_metadata *_metadata, const struct gpu *gpu)
 {
-	__u64 before = alive(fd), killed, closed, gone;
-	int tell[2], status;
+	struct drm_i915_gem_exec_object2 object = { .handle = gem_create(gpu->fd, PAGE) };
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(&object), .buffer_count = 1 };
+	unsigned int i;
+
+	ASSERT_EQ(0, gem_write(gpu->fd, object.handle, 0, &gpu->backend->batch_end, 4));
+	for (i = 0; i < gpu->n_engines; i++) {
+		eb.flags = gpu->engines[i].ring;
+		ASSERT_EQ(0, call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb));
+	}
+	ASSERT_EQ(0, gem_wait(gpu->fd, object.handle, -1));
+	gem_close(gpu->fd, object.handle);
+}
+
+static void leave(struct __test_metadata *_metadata, const struct gpu *gpu, unsigned int count,
+		  bool run)
+{
+	__u64 before, killed, closed, gone;
+	int fd = gpu->fd, tell[2], status;
 	__u8 good = 0;
 	pid_t child;
 
+	take_engines(_metadata, gpu);
+	before = settled(fd);
 	ASSERT_EQ(0, pipe(tell));
 	child = fork();
 	ASSERT_LE(0, child);
@@ -90,6 +129,7 @@ static void leave(struct __test_metadata *_metadata, int fd, unsigned int count,
 	ASSERT_EQ(0, kill(child, SIGKILL));
 	ASSERT_EQ(child, waitpid(child, &status, 0));
 	closed = now_ms();
+	take_engines(_metadata, gpu);
 	while (alive(fd) > before)
 		usleep(1000);
 	gone = now_ms();
@@ -103,7 +143,7 @@ TEST_F(leaving, contexts_that_never_ran)
 {
 	if (!self->gpu.ouro)
 		SKIP(return, "the upstream driver does not count contexts");
-	leave(_metadata, self->fd, IDLE_CONTEXTS, false);
+	leave(_metadata, &self->gpu, IDLE_CONTEXTS, false);
 }
 
 TEST_F(leaving, contexts_that_have_run)
@@ -114,7 +154,7 @@ TEST_F(leaving, contexts_that_have_run)
 		SKIP(return, "the upstream driver does not count contexts");
 	if (self->gpu.speaks != &i915 && count > USED_ON_CARDS)
 		count = USED_ON_CARDS;
-	leave(_metadata, self->fd, count, true);
+	leave(_metadata, &self->gpu, count, true);
 }
 
 TEST_HARNESS_MAIN
