@@ -293,6 +293,12 @@ impl Report {
             ));
         }
         line(format!("interrupts   {}", d.interrupts));
+        if d.resets != 0 {
+            line(format!(
+                "resets       {}: an engine took too long, as on a machine that is too busy; see the kernel's log",
+                d.resets
+            ));
+        }
         if let Some(swizzle) = d.swizzle {
             line(format!("swizzle      {swizzle:?}"));
         }

@@ -227,7 +227,7 @@ draw_results() {
     if grep -q '^pixels .*: all right$' "$GUEST_DIR/report.txt"; then
         result PASS "$name/draw/pixels"
     else
-        result FAIL "$name/draw/pixels" "$(grep '^WRONG' "$GUEST_DIR/report.txt" | head -n 3 | xargs)"
+        result FAIL "$name/draw/pixels" "$(grep -E '^(WRONG|resets) ' "$GUEST_DIR/report.txt" | head -n 3 | xargs)"
     fi
     submission_cost "$name"
     lists_work "$name"

@@ -64,6 +64,8 @@ pub struct Drawn {
     pub costs: Vec<EngineCost>,
     /// Interrupts from first to last.
     pub interrupts: u64,
+    /// Resets of an engine or the device meanwhile: what an engine ran then is not drawn.
+    pub resets: u64,
     /// Bit 6 of tiled addresses, where tiles may be swizzled.
     pub swizzle: Option<Swizzle>,
     /// Drawing and reading back.
@@ -73,6 +75,14 @@ pub struct Drawn {
     /// The picture's bytes.
     #[serde(skip)]
     pub picture: Vec<u8>,
+}
+
+impl Drawn {
+    /// Notes what the device has counted from `before` to `after`.
+    fn counted(&mut self, before: &uapi::drm_ouro_stats, after: &uapi::drm_ouro_stats) {
+        self.interrupts = after.interrupts - before.interrupts;
+        self.resets = after.resets - before.resets;
+    }
 }
 
 /// A driver that is not ours, as far as it can be asked.

@@ -213,7 +213,7 @@ fn is_tiled(surface: &Option<Surface>) -> bool {
 fn draw(device: &Device, scene: &Scene, expected: &Memory) -> Result<Drawn> {
     let started = Instant::now();
     let mut drawn = Drawn::default();
-    let interrupts = device.stats()?.interrupts;
+    let before = device.stats()?;
     let swizzle = probe_swizzle(device)?;
     drawn.swizzle = Some(swizzle);
 
@@ -275,7 +275,7 @@ fn draw(device: &Device, scene: &Scene, expected: &Memory) -> Result<Drawn> {
     for id in contexts {
         destroy_context(device, id)?;
     }
-    drawn.interrupts = device.stats()?.interrupts - interrupts;
+    drawn.counted(&before, &device.stats()?);
     Ok(drawn)
 }
 

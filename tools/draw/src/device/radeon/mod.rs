@@ -58,7 +58,7 @@ impl Personality for Radeon {
             ..Default::default()
         };
         let started = Instant::now();
-        let interrupts = device.stats()?.interrupts;
+        let before = device.stats()?;
         // No other driver lets 2D packets pass.
         let ways: &[Way] = if device.is_peer() {
             &[Way::Registers]
@@ -77,7 +77,7 @@ impl Personality for Radeon {
         if !device.is_peer() {
             drawn.costs.push(count_cost(device)?);
         }
-        drawn.interrupts = device.stats()?.interrupts - interrupts;
+        drawn.counted(&before, &device.stats()?);
         Ok(drawn)
     }
 }

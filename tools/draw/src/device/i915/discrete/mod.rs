@@ -94,14 +94,14 @@ pub fn draw(device: &Device, scene: &Scene) -> Result<Drawn> {
     let steps: Vec<Step> = flat.parts.into_iter().flat_map(|p| p.steps).collect();
 
     let started = Instant::now();
-    let before = Lists::now(device)?;
+    let lists = Lists::now(device)?;
     let mut drawn = Drawn {
         software_seconds,
         coverage: Coverage::of_steps(steps.iter().cycle().take(steps.len() * CONTEXTS)),
         in_software: Some((flat.in_software, flat.operations)),
         ..Default::default()
     };
-    let interrupts = device.stats()?.interrupts;
+    let before = device.stats()?;
     let mut addresses = Addresses::new();
     let mut artists = Vec::new();
     for n in 0..CONTEXTS {
@@ -157,11 +157,11 @@ pub fn draw(device: &Device, scene: &Scene) -> Result<Drawn> {
     for artist in artists {
         destroy_context(device, artist.context)?;
     }
-    drawn.interrupts = device.stats()?.interrupts - interrupts;
+    drawn.counted(&before, &device.stats()?);
     if !device.is_peer() {
         drawn.costs.push(busy::count_cost(device, &mut addresses)?);
     }
-    if let (Some(before), Some(after)) = (before, Lists::now(device)?) {
+    if let (Some(before), Some(after)) = (lists, Lists::now(device)?) {
         let contexts = (0..CONTEXTS).map(manner);
         drawn.lists = Some(Lists {
             contexts: contexts.map(|m| (m.priority, m.blits)).collect(),
