@@ -373,8 +373,8 @@ TEST_F(checked, a_batch_that_another_one_writes_is_waited_for)
 }
 
 /*
- * Another thread rewrites a batch all the time: the registers that its loads name. What runs as it is
- * may be in any state by then, so each state of it is harmless.
+ * Another thread rewrites a batch all the time: the registers that its loads name. What runs as it
+ * is may be in any state by then, so each state of it is harmless.
  */
 enum { LOADS = 8, APART = 400, WORDS = LOADS * APART };
 struct writer {
