@@ -2,7 +2,7 @@
 //! Lengths and names of 3D and media commands (client 3), which the models parse and skip.
 //!
 //! Header: 28:27 sub-type, 26:24 opcode, 23:16 sub-opcode, length in 7:0 (media on the render
-//! engine 15:0, but for [`GPGPU`]; on the video engine 11:0, or 15:0 for opcode 6), bias two (digest §2.2).
+//! engine 15:0, but for `GPGPU`; on the video engine 11:0, or 15:0 for opcode 6), bias two (digest §2.2).
 
 /// A command of the render engine: bits 31:16 of the header, name, whether it is always one dword.
 pub struct Def(pub u32, pub &'static str, pub bool);

@@ -7,7 +7,7 @@
 //! of this generation. What a GM45 said of itself in an error state is cited as witness `GWnn`.
 //!
 //! One ring for all that draws, with the blitter's commands in it; one table, which all share; no cache with the CPU.
-//! What the families differ in is [`Family`], what chips differ in beyond that [`Gen4`]. `engine` says what engines
+//! What the families differ in is `Family`, what chips differ in beyond that [`Gen4`]. `engine` says what engines
 //! there are, `emit` what their requests are made of; `topology` what a chip has; `translation`, `workarounds` and
 //! `reset` bring it up; `context`, `fences`, `golden`, `names` and `pte` are formats. `regs` are registers. Rings,
 //! interrupts and errors are those of `intel::ring`.

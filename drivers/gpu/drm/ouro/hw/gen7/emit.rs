@@ -29,6 +29,8 @@
 //! The directory is loaded where another one is, or where it has got entries since (VCS-004): see
 //! [`emit_directory`].
 
+use core::num::NonZeroU32;
+
 use super::{
     regs::{self, Base, SO_WRITE_OFFSET},
     translation::{emit_directory, LOAD_DWORDS},
@@ -83,6 +85,8 @@ pub(super) static VIDEO: Recipe = Recipe {
     dwords: OTHER_DWORDS + Watchdog::DWORDS,
     watchdog: Some(&WATCHDOG),
 };
+/// A tick of the video engine's watchdog, as it is taken to be.
+const TICK_NS: NonZeroU32 = NonZeroU32::new(80).unwrap();
 /// The video engine's watchdog. How long a tick is stands nowhere: the threshold counts "clocks [...] the engine is
 /// expected to run". It is taken to be one of the engine's time stamp, 80 ns (VCS §1.1.9.5), by which the value after a
 /// reset is 110 ms.
@@ -90,7 +94,7 @@ static WATCHDOG: Watchdog = Watchdog {
     counter: regs::VCS_CNTR,
     threshold: regs::VCS_THRSH,
     interrupt: regs::GT_VIDEO_WATCHDOG,
-    tick_ns: 80,
+    tick_ns: TICK_NS,
 };
 /// Dwords of the engines without a 3D pipeline.
 const OTHER_DWORDS: usize =

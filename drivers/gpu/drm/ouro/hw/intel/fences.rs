@@ -3,7 +3,7 @@
 //!
 //! They hold for the CPU's accesses through the aperture only. Each is 64 bits, written in two
 //! halves: it is made invalid first and valid last, so that no mixture of two ever acts. Where the fields are differs
-//! from Gen4 to Gen6; [`measure`] and [`write`] are for both, [`Fences`] are those from Gen6 on.
+//! from Gen4 to Gen6; [`measure`] and [`write()`] are for both, [`Fences`] are those from Gen6 on.
 
 use crate::{
     fence_regs::{BadRegion, FenceRegion, FenceRegs, Tiling},

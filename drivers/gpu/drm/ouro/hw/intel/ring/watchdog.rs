@@ -4,6 +4,8 @@
 //! Commands in the ring start it before a batch and stop it behind it (VCS §1.1.5). Between the batch and the stop
 //! stands a flush, as the parser goes on while units still work on what the batch has asked for (VCS §1.2.7).
 
+use core::num::{NonZeroU32, NonZeroU64};
+
 use super::golden;
 use crate::{
     engine::{EngineMemory, WatchdogLimits},
@@ -31,7 +33,7 @@ pub(crate) struct Watchdog {
     /// Its interrupt in the interrupt registers.
     pub(crate) interrupt: u32,
     /// Nanoseconds of a tick, as it is taken to be.
-    pub(crate) tick_ns: u32,
+    pub(crate) tick_ns: NonZeroU32,
 }
 
 impl Watchdog {
@@ -42,7 +44,7 @@ impl Watchdog {
     pub(crate) const fn limits(&self) -> WatchdogLimits {
         WatchdogLimits {
             least: LEAST_MICROS,
-            most: (MOST_TICKS as u64 * self.tick_ns as u64 / 1000) as u32,
+            most: (MOST_TICKS as u64 * self.tick_ns.get() as u64 / 1000) as u32,
         }
     }
 
@@ -51,7 +53,9 @@ impl Watchdog {
         if !self.limits().allow(micros) {
             return None;
         }
-        let ticks = (u64::from(micros) * 1000).div_ceil(self.tick_ns.into());
+        let tick = NonZeroU64::from(self.tick_ns);
+        // Rounded up.
+        let ticks = (u64::from(micros) * 1000 + (tick.get() - 1)) / tick;
         u32::try_from(ticks).ok()
     }
 
@@ -83,7 +87,7 @@ mod tests {
         counter: 0x1_2178,
         threshold: 0x1_217c,
         interrupt: 1 << 18,
-        tick_ns: 80,
+        tick_ns: NonZeroU32::new(80).unwrap(),
     };
     const MEM: EngineMemory = EngineMemory {
         ring: GgttAddr(0x1_0000),
