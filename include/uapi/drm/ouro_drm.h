@@ -212,8 +212,8 @@ struct drm_ouro_stats {
  * define DRM_OURO_CONTEXT_PARAM_WATCHDOG - for how long batches of a context may run on an engine
  *
  * A parameter of DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, _GETPARAM and of the creation of a context,
- * on devices that answer the i915 interface. The upstream driver does not know it: -EINVAL. &value
- * is the address of a struct drm_ouro_watchdog, &size its size.
+ * on devices that answer the i915 interface. The upstream driver does not know it: -EINVAL. Its
+ * value is the address of a &struct drm_ouro_watchdog, its size the size of that.
  *
  * An engine may have a watchdog: a counter that runs as long as the batch does. When a batch
  * exceeds its limit, the engine is reset, others go on, and the context is to blame, as if it had
