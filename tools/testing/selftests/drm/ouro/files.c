@@ -97,7 +97,9 @@ TEST_F(files, drop_caches_takes_addresses)
 	before = room(self->fd);
 	cover("debugfs i915_gem_drop_caches");
 	ASSERT_LT(0, file_write(path, "0x46"));
-	EXPECT_LE(before + size, room(self->fd));
+	/* what is left is told of the global table, where a context's own addresses are not */
+	if (!self->gpu.backend->has_own_spaces)
+		EXPECT_LE(before + size, room(self->fd));
 	EXPECT_EQ(0x1dea, gem_read32(self->fd, handle, 0));
 	/* and it gets another one */
 	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, handle, 4, 0x2dea));
