@@ -67,14 +67,14 @@ pub(crate) fn flush(gpu: &BoDevice, backing: &Backing, range: Range<u64>, cause:
     backing.flush(range)
 }
 
-/// Whether the GPU sees nothing of the CPU's caches for it.
-fn is_apart(state: &State) -> bool {
+/// Returns whether the GPU does not snoop the CPU's caches for it.
+fn is_unsnooped(state: &State) -> bool {
     state.cache == CacheLevel::None
 }
 
 /// It has got pages, which the CPU has filled.
 pub(super) fn populated(object: &Object, state: &mut State, backing: &Backing) -> Result {
-    match is_apart(state) {
+    match is_unsnooped(state) {
         true => state.caches.populated(object.bytes(), |range, cause| {
             flush(object.gpu(), backing, range, cause)
         }),
@@ -94,7 +94,7 @@ pub(super) fn batch(object: &Object, state: &mut State, backing: &Backing) -> Re
 
 /// Its pages go; `keep`: their contents are read later. Waits for nothing.
 pub(super) fn released(object: &Object, state: &mut State, keep: bool) -> Result {
-    let Some(backing) = state.backing.clone().filter(|_| is_apart(state)) else {
+    let Some(backing) = state.backing.clone().filter(|_| is_unsnooped(state)) else {
         return Ok(());
     };
     state.caches.released(object.bytes(), keep, |range, cause| {
@@ -124,7 +124,7 @@ pub(super) fn map(
     of: u8,
     pages: Range<usize>,
 ) -> Result {
-    if !is_apart(state) {
+    if !is_unsnooped(state) {
         return Ok(());
     }
     let page = u64::from(PAGE_SIZE);
@@ -151,7 +151,7 @@ fn uncached(object: &Object, state: &mut State, backing: &Backing, write: bool) 
 /// User space says that it will read it past the caches, and `write` it.
 pub(crate) fn uncached_domain(object: &Object, write: bool) -> Result {
     let mut state = object.state.lock();
-    match state.backing.clone().filter(|_| is_apart(&state)) {
+    match state.backing.clone().filter(|_| is_unsnooped(&state)) {
         Some(backing) => uncached(object, &mut state, &backing, write),
         None => Ok(()),
     }
@@ -179,7 +179,7 @@ pub(crate) fn cpu_domain(object: &Object, write: bool) -> Result {
             continue;
         }
         let mut state = object.state.lock();
-        let Some(backing) = state.backing.clone().filter(|_| is_apart(&state)) else {
+        let Some(backing) = state.backing.clone().filter(|_| is_unsnooped(&state)) else {
             return Ok(());
         };
         return state
@@ -195,7 +195,7 @@ pub(super) fn lend(object: &Object, write: bool) -> Result {
     cpu_domain(object, false)?;
     if write {
         let mut state = object.state.lock();
-        if is_apart(&state) {
+        if is_unsnooped(&state) {
             state.caches.lent(object.bytes());
         }
     }
@@ -208,7 +208,7 @@ pub(super) fn read(object: &Object, backing: &Backing, range: Range<u64>) -> Res
         return Ok(());
     }
     let state = object.state.lock();
-    match is_apart(&state) {
+    match is_unsnooped(&state) {
         true => state.caches.read(&range, |range, cause| {
             flush(object.gpu(), backing, range, cause)
         }),
@@ -225,7 +225,7 @@ pub(super) fn write(
     bytes: &[u8],
 ) -> Result {
     let write = || backing.write(offset, bytes);
-    if !is_apart(state) {
+    if !is_unsnooped(state) {
         return write();
     }
     let range = offset as u64..offset as u64 + bytes.len() as u64;
@@ -237,8 +237,9 @@ pub(super) fn write(
 }
 
 impl Bo {
-    /// Whether the GPU sees nothing of the CPU's caches for it, nor the CPU what it has written behind them.
-    pub(crate) fn is_apart(&self) -> bool {
+    /// Returns whether the CPU's caches may hold lines of it that the GPU has overwritten in memory: it is not snooped,
+    /// and its writes drop no lines.
+    pub(crate) fn may_be_stale(&self) -> bool {
         !self.gpu().coherence().is_whole() && self.cache() == CacheLevel::None
     }
 

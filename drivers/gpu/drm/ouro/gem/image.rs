@@ -16,7 +16,7 @@ use ouro_kernel::pci::DmaDevice;
 
 use super::{
     backing::Memory,
-    pinning::{Hidden, Pinning},
+    pinning::{Evictable, Pinning},
     Backing, Owner, Resident, Runner, Space,
 };
 use crate::vm::Place;
@@ -101,7 +101,7 @@ impl Image {
     }
 }
 
-impl Hidden for Image {
+impl Evictable for Image {
     fn take_used(&self) -> bool {
         self.pinning.take_used()
     }

@@ -16,7 +16,7 @@ use ouro_hw::types::GgttAddr;
 use super::Mapping;
 
 /// Somebody who can be asked to make room.
-pub(crate) trait Hidden: Send + Sync {
+pub(crate) trait Evictable: Send + Sync {
     /// Whether it was used since this was asked last.
     fn take_used(&self) -> bool;
 
@@ -88,12 +88,12 @@ impl Pinning {
         }
     }
 
-    /// As [`Hidden::take_used`].
+    /// As [`Evictable::take_used`].
     pub(super) fn take_used(&self) -> bool {
         self.used.xchg(false, ordering::Relaxed)
     }
 
-    /// As [`Hidden::evict`]. `leave` runs before the address is anybody else's.
+    /// As [`Evictable::evict`]. `leave` runs before the address is anybody else's.
     pub(super) fn evict(&self, leave: impl FnOnce()) -> bool {
         let gone = {
             let mut mapping = self.mapping.lock();

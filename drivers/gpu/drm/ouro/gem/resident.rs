@@ -6,7 +6,7 @@
 use kernel::sync::{aref::ARef, Arc};
 use ouro_kernel::gem::Weak;
 
-use super::{pinning::Hidden, Bo, Object};
+use super::{pinning::Evictable, Bo, Object};
 use crate::vm::{self, population::Tenant};
 
 /// Who has a range of a space.
@@ -15,7 +15,7 @@ pub(crate) enum Resident {
     /// A buffer object, which its address does not keep.
     Object(Weak<Bo>),
     /// Something of the kernel's own, which is kept as long as it has an address.
-    Hidden(Arc<dyn Hidden>),
+    Hidden(Arc<dyn Evictable>),
 }
 
 /// Who can be asked to make room.
@@ -23,7 +23,7 @@ pub(crate) enum Victim {
     /// A buffer object.
     Object(ARef<Object>),
     /// The image of a context, or a directory.
-    Hidden(Arc<dyn Hidden>),
+    Hidden(Arc<dyn Evictable>),
 }
 
 impl Tenant for Resident {

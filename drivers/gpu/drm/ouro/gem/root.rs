@@ -15,7 +15,7 @@ use ouro_hw::{
 };
 
 use super::{
-    pinning::{Hidden, Pinning},
+    pinning::{Evictable, Pinning},
     Owner, Resident, Space,
 };
 use crate::{
@@ -96,7 +96,7 @@ impl Root {
     }
 }
 
-impl Hidden for Root {
+impl Evictable for Root {
     fn take_used(&self) -> bool {
         self.pinning.take_used()
     }

@@ -137,7 +137,7 @@ impl ErrorState {
         let all = from.pages.len();
         let first = from.pages.start as usize * PAGE;
         let wanted = all.min(MAX_OBJECT).min(*room);
-        if from.apart {
+        if from.stale {
             // It cannot fail: they are its pages.
             let range = first as u64..(first + wanted * PAGE) as u64;
             let _ = caches::flush(gpu, backing, range, Cause::Capture);

@@ -166,7 +166,7 @@ impl Exec {
                 address: entry.address,
                 pages: 0..backing.len(),
                 backing,
-                apart: entry.object.is_apart(),
+                stale: entry.object.may_be_stale(),
             })
         };
         let batch = match (&self.source, shadow) {
@@ -174,7 +174,7 @@ impl Exec {
                 address: shadow.addr(),
                 pages: shadow.pages(),
                 backing: shadow.backing().clone(),
-                apart: false,
+                stale: false,
             }),
             (Source::Object { index, .. }, None) => {
                 Some(captured(self.objects.get(*index).ok_or(EINVAL)?)?)

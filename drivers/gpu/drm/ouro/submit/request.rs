@@ -345,7 +345,7 @@ pub(crate) struct Captured {
     pub(crate) pages: Range<u32>,
     pub(crate) backing: Arc<Backing>,
     /// Whether the CPU's caches may hold what was there before.
-    pub(crate) apart: bool,
+    pub(crate) stale: bool,
 }
 
 /// What is looked at when a request hangs.

@@ -13,14 +13,15 @@ use super::{
     },
 };
 use crate::{
-    engine::{Engine, StatusPage},
+    engine::{Engine, EngineDesc, StatusPage},
     generation::DeviceError,
     intel::ring::{
-        engine::{desc, in_table, Kind, RingEngine},
+        emit::Recipe,
+        engine::{desc, in_table, Kind, RingEngine, Write},
         interrupts::Interrupts,
         RingChip,
     },
-    report::{BitName, FaultKind},
+    report::{BitName, FaultKind, Names},
     types::EngineClass,
 };
 
@@ -75,66 +76,63 @@ pub(super) static CHIP_965: RingChip = chip(&RINGS_965, on_bus, names::TABLE);
 /// G4X.
 pub(super) static CHIP_G4X: RingChip = chip(&RINGS_G4X, in_table, names::TABLE);
 
-/// The render engine of 965.
-static RENDER_965: RingEngine = RingEngine {
-    chip: &CHIP_965,
-    desc: &desc(
-        EngineClass::Render,
-        Base::RENDER,
-        true,
-        &emit::RENDER_965,
-        golden::DWORDS_965,
-        None,
-    ),
-    kind: Kind::Render,
-    base: Base::RENDER,
-    status_page: Base::RENDER.at(HWS_PGA),
-    unreported: Some(UNREPORTED),
-    fault: None,
-    more_units: Some(Base::RENDER.at(INSTDONE_2)),
-    details: None,
-    reset: None,
-    user: RENDER_USER,
-    error: MASTER_ERROR,
-    // Those of commands stay masked, as with upstream: the engine stops, and is found to hang.
-    errors: ERROR_PAGE_TABLE | ERROR_REFRESH,
-    recipe: &emit::RENDER_965,
-    handshake: false,
-    streams: None,
-    golden: Some([golden::commands_965, golden::registers_965]),
-    checker: None,
-    names: &names::RENDER_965,
-};
+/// What both render engines have.
+const fn render(
+    chip: &'static RingChip,
+    desc: &'static EngineDesc,
+    recipe: &'static Recipe,
+    errors: u32,
+    golden: [Write; 2],
+    names: &'static Names,
+) -> RingEngine {
+    RingEngine {
+        chip,
+        desc,
+        kind: Kind::Render,
+        base: Base::RENDER,
+        status_page: Base::RENDER.at(HWS_PGA),
+        unreported: Some(UNREPORTED),
+        fault: None,
+        more_units: Some(Base::RENDER.at(INSTDONE_2)),
+        details: None,
+        reset: None,
+        user: RENDER_USER,
+        error: MASTER_ERROR,
+        errors,
+        recipe,
+        handshake: false,
+        streams: None,
+        golden: Some(golden),
+        checker: None,
+        names,
+    }
+}
+
+/// What the topology says of a render engine.
+const fn render_desc(recipe: &Recipe, golden_dwords: usize) -> EngineDesc {
+    let (class, base) = (EngineClass::Render, Base::RENDER);
+    desc(class, base, true, recipe, golden_dwords, None)
+}
+
+/// The render engine of 965. Errors of commands stay masked, as with upstream: the engine stops, and is found to hang.
+static RENDER_965: RingEngine = render(
+    &CHIP_965,
+    &render_desc(&emit::RENDER_965, golden::DWORDS_965),
+    &emit::RENDER_965,
+    ERROR_PAGE_TABLE | ERROR_REFRESH,
+    [golden::commands_965, golden::registers_965],
+    &names::RENDER_965,
+);
 
 /// That of G4X.
-static RENDER_G4X: RingEngine = RingEngine {
-    chip: &CHIP_G4X,
-    desc: &desc(
-        EngineClass::Render,
-        Base::RENDER,
-        true,
-        &emit::RENDER_G4X,
-        golden::DWORDS_G4X,
-        None,
-    ),
-    kind: Kind::Render,
-    base: Base::RENDER,
-    status_page: Base::RENDER.at(HWS_PGA),
-    unreported: Some(UNREPORTED),
-    fault: None,
-    more_units: Some(Base::RENDER.at(INSTDONE_2)),
-    details: None,
-    reset: None,
-    user: RENDER_USER,
-    error: MASTER_ERROR,
-    errors: ERROR_PAGE_TABLE_G4X | ERROR_MEMORY_PRIVILEGE | ERROR_COMMAND_PRIVILEGE | ERROR_REFRESH,
-    recipe: &emit::RENDER_G4X,
-    handshake: false,
-    streams: None,
-    golden: Some([golden::commands_g4x, golden::registers_g4x]),
-    checker: None,
-    names: &names::RENDER_G4X,
-};
+static RENDER_G4X: RingEngine = render(
+    &CHIP_G4X,
+    &render_desc(&emit::RENDER_G4X, golden::DWORDS_G4X),
+    &emit::RENDER_G4X,
+    ERROR_PAGE_TABLE_G4X | ERROR_MEMORY_PRIVILEGE | ERROR_COMMAND_PRIVILEGE | ERROR_REFRESH,
+    [golden::commands_g4x, golden::registers_g4x],
+    &names::RENDER_G4X,
+);
 
 /// The video engine. It has no report of its status, and no error registers that anybody has verified (G-15).
 static VIDEO_G4X: RingEngine = RingEngine {

@@ -5,14 +5,15 @@
 //! by an event, address spaces of several levels for each context, and memory of its own. [`bare`]
 //! has one ring and no contexts: known state is set before every batch, and every batch is a checked
 //! copy. [`guarded`] confines its clients more than they need: one of its engines has a checker, and what passes
-//! runs with privilege. [`directories`] has requests that load the address space of their client. Each is driven as the core drives a chip: through the traits, and
-//! without asking which one it is.
+//! runs with privilege. [`directories`] has requests that load the address space of their client. [`no_llc`] sees
+//! nothing of the CPU's caches. Each is driven as the core drives a chip: through the traits, and without asking which
+//! one it is.
 
-mod apart;
 mod bare;
 mod directories;
 mod guarded;
 mod list;
+mod no_llc;
 
 use crate::types::PAGE_SIZE;
 use std::{cell::RefCell, vec, vec::Vec};

@@ -48,11 +48,11 @@ const SEQNO_AT: u32 = 0xc0;
 
 // --- The backend ---
 
-struct Apart(Coherence);
-static APART: Apart = Apart(Coherence::None);
-static SNOOPING: Apart = Apart(Coherence::Snoop);
-struct ApartEngine;
-static ENGINE: ApartEngine = ApartEngine;
+struct NoLlc(Coherence);
+static NO_LLC: NoLlc = NoLlc(Coherence::None);
+static SNOOPING: NoLlc = NoLlc(Coherence::Snoop);
+struct NoLlcEngine;
+static ENGINE: NoLlcEngine = NoLlcEngine;
 static ENGINES: [&dyn Engine; 1] = [&ENGINE];
 static DESC: EngineDesc = EngineDesc {
     id: EngineId {
@@ -78,7 +78,7 @@ static DESC: EngineDesc = EngineDesc {
     events: None,
 };
 
-impl Engine for ApartEngine {
+impl Engine for NoLlcEngine {
     fn desc(&self) -> &'static EngineDesc {
         &DESC
     }
@@ -187,9 +187,9 @@ impl FenceRegs for Fences {
     }
 }
 
-impl Generation for Apart {
+impl Generation for NoLlc {
     fn name(&self) -> &'static str {
-        "apart"
+        "no-llc"
     }
     fn windows(&self) -> Windows {
         let window = |bar, start, len, mapping| Window {
@@ -450,7 +450,7 @@ impl<'a> Core<'a> {
 
 #[test]
 fn a_request_is_one_flush_and_one_tail_and_no_read() {
-    for generation in [&APART, &SNOOPING] {
+    for generation in [&NO_LLC, &SNOOPING] {
         let machine = Machine::default();
         let mut core = Core::new(&machine, generation);
         assert_eq!(core.progress(), Seqno(0));
@@ -471,7 +471,7 @@ fn a_request_is_one_flush_and_one_tail_and_no_read() {
 fn commands_in_the_cpus_cache_are_not_seen() {
     // This is what tells write-combined rings from others here.
     let machine = Machine::default();
-    let mut core = Core::new(&machine, &APART);
+    let mut core = Core::new(&machine, &NO_LLC);
     core.ring_page.write_combined = false;
     core.exec(Privilege::User);
     assert_eq!(machine.run(RING_AT), []);
@@ -481,7 +481,7 @@ fn commands_in_the_cpus_cache_are_not_seen() {
 #[test]
 fn memory_and_status_page_are_where_the_chip_reaches_them() {
     let machine = Machine::default();
-    let core = Core::new(&machine, &APART);
+    let core = Core::new(&machine, &NO_LLC);
     assert_eq!(core.mem.status, StatusPage::Bus(DmaAddr(0xffff_e000)));
     assert_eq!(core.mem.status.ggtt(), None);
     assert_eq!(machine.registers.borrow()[&STATUS], 0xffff_e000);
@@ -501,7 +501,7 @@ fn memory_and_status_page_are_where_the_chip_reaches_them() {
 #[test]
 fn the_flush_page_is_found_or_made_and_told_again() {
     let machine = Machine::default();
-    let mut core = Core::new(&machine, &APART);
+    let mut core = Core::new(&machine, &NO_LLC);
     let told = |at: DmaAddr| Access::Bridge(FLUSH_PAGE_LOW, at.0 as u32 | 1);
     let reset = [
         Access::Config(RESET_BYTE, 1),
@@ -518,14 +518,14 @@ fn the_flush_page_is_found_or_made_and_told_again() {
     // The firmware has one.
     let machine = Machine::default();
     machine.mock.bridge(FLUSH_PAGE_LOW, 0xfed1_0001);
-    let _core = Core::new(&machine, &APART);
+    let _core = Core::new(&machine, &NO_LLC);
     assert_eq!(machine.mock.take()[0], told(DmaAddr(0xfed1_0000)));
 }
 
 #[test]
 fn after_a_reset_the_table_is_on_and_the_fences_hold_what_they_held() {
     let machine = Machine::default();
-    let mut core = Core::new(&machine, &APART);
+    let mut core = Core::new(&machine, &NO_LLC);
     core.fences[1] = Some(FenceRegion {
         start: GgttAddr(0x8000),
         len: 0x1000,
@@ -549,7 +549,7 @@ fn after_a_reset_the_table_is_on_and_the_fences_hold_what_they_held() {
 #[test]
 fn a_secure_batch_has_privilege() {
     let machine = Machine::default();
-    let mut core = Core::new(&machine, &APART);
+    let mut core = Core::new(&machine, &NO_LLC);
     assert_eq!(core.generation.secure_batches(), SecureBatches::Master);
     core.exec(Privilege::Kernel);
     core.exec(Privilege::User);
@@ -558,12 +558,12 @@ fn a_secure_batch_has_privilege() {
 
 #[test]
 fn pages_of_tiled_objects_stay_where_their_address_orders_bytes() {
-    let probe = |g: &Apart| {
+    let probe = |g: &NoLlc| {
         let machine = Machine::default();
         let hw = Core::hw(&machine);
         g.probe(&hw, &crate::chips::ALL[0]).unwrap().swizzle
     };
-    assert!(probe(&APART).depends_on_memory());
+    assert!(probe(&NO_LLC).depends_on_memory());
     assert!(Swizzle::Unknown.depends_on_memory());
     for stable in [Swizzle::None, Swizzle::Bit9_10, Swizzle::Bit9_10_11] {
         assert!(!stable.depends_on_memory());
