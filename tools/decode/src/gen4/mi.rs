@@ -4,25 +4,10 @@
 use crate::command::{
     address, bits, choice, flag, number, warning, Command, Field, Flow, Length, Show, Tail, Warning,
 };
-use crate::gen6::mi::mi;
+use crate::gen6::mi::{mi, ARB_ON_OFF};
 
-/// Commands that both engines have, in one shape.
+/// Commands that both engines have, beside those of all generations.
 pub const COMMON: &[Command] = &[
-    // 1.11.
-    mi(
-        "MI_NOOP",
-        0x00,
-        Length::One,
-        &[flag(0, 22, "write id"), bits(0, 21, 0, "id", Show::Some)],
-    ),
-    // 1.20.
-    mi("MI_USER_INTERRUPT", 0x02, Length::One, &[]),
-    // 1.2.
-    mi("MI_ARB_CHECK", 0x05, Length::One, &[]),
-    // 1.14.
-    mi("MI_REPORT_HEAD", 0x07, Length::One, &[]),
-    // 1.4.
-    mi("MI_BATCH_BUFFER_END", 0x0a, Length::One, &[]).flow(Flow::End),
     // 1.17.
     mi(
         "MI_STORE_DATA_INDEX",
@@ -114,12 +99,7 @@ pub const RENDER: &[Command] = &[
     // 1.13.2.
     mi("MI_UNPROBE", 0x06, Length::One, &[number(0, 9, 0, "slot")]),
     // 1.3.
-    mi(
-        "MI_ARB_ON_OFF",
-        0x08,
-        Length::One,
-        &[choice(0, 0, 0, "arbitration", &[(0, "off"), (1, "on")])],
-    ),
+    ARB_ON_OFF,
     // 1.12; the opcode is the upstream driver's.
     mi(
         "MI_OVERLAY_FLIP",

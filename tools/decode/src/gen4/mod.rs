@@ -28,14 +28,20 @@ pub static GENERATION: Generation = Generation {
 fn commands(engine: Engine) -> &'static [&'static [Command]] {
     match engine {
         Engine::Render => &[
+            gen6::mi::ALWAYS,
             mi::COMMON,
             mi::RENDER,
             gen6::blt::COMMANDS,
             render::COMMANDS,
         ],
-        Engine::Video => &[mi::COMMON, mi::VIDEO, gen6::video::COMMANDS],
+        Engine::Video => &[
+            gen6::mi::ALWAYS,
+            mi::COMMON,
+            mi::VIDEO,
+            gen6::video::COMMANDS,
+        ],
         // There are none of these.
-        Engine::Blitter | Engine::Enhance | Engine::Compute => &[mi::COMMON],
+        Engine::Blitter | Engine::Enhance | Engine::Compute => &[gen6::mi::ALWAYS, mi::COMMON],
     }
 }
 

@@ -1,20 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //! 3D and media commands of Gen4. Of most only name and length are told.
 
-use crate::command::{address, choice, flag, number, Command, Field, Length, Tail};
-use crate::gen6::render::{media, state};
-
-const fn command(
-    name: &'static str,
-    head: u32,
-    length: Length,
-    fields: &'static [Field],
-) -> Command {
-    Command::new(name, 0xffff_0000, head << 16, length).with(fields)
-}
-
-const PIPELINE: &[Field] = &[choice(0, 1, 0, "pipeline", &[(0, "3D"), (1, "media")])];
-const COUNTS: &[Field] = &[flag(0, 0, "count")];
+use crate::command::{address, choice, flag, Command, Length, Tail};
+use crate::gen6::render::{command, media, state, COUNTS, DRAWING_RECTANGLE, PIPELINE, THEN};
 
 /// Its flags are in the header (the upstream driver's headers).
 const PIPE_CONTROL: Command = command(
@@ -22,18 +10,7 @@ const PIPE_CONTROL: Command = command(
     0x7a00,
     Length::Upto(7),
     &[
-        choice(
-            0,
-            15,
-            14,
-            "then",
-            &[
-                (0, "nothing"),
-                (1, "store immediate"),
-                (2, "store depth count"),
-                (3, "store time stamp"),
-            ],
-        ),
+        choice(0, 15, 14, "then", THEN),
         flag(0, 13, "stall for depth"),
         flag(0, 12, "flush render cache"),
         flag(0, 11, "invalidate instruction and state cache"),
@@ -65,17 +42,7 @@ pub const COMMANDS: &[Command] = &[
     state("3DSTATE_VERTEX_BUFFERS", 0x7808),
     state("3DSTATE_VERTEX_ELEMENTS", 0x7809),
     state("3DSTATE_INDEX_BUFFER", 0x780a),
-    command(
-        "3DSTATE_DRAWING_RECTANGLE",
-        0x7900,
-        Length::Upto(7),
-        &[
-            number(1, 15, 0, "left"),
-            number(1, 31, 16, "top"),
-            number(2, 15, 0, "right"),
-            number(2, 31, 16, "bottom"),
-        ],
-    ),
+    DRAWING_RECTANGLE,
     state("3DSTATE_CONSTANT_COLOR", 0x7901),
     state("3DSTATE_SAMPLER_PALETTE_LOAD0", 0x7902),
     state("3DSTATE_CHROMA_KEY", 0x7904),

@@ -150,8 +150,8 @@ pub const CONDITIONAL_BATCH_BUFFER_END: Command = mi(
     ],
 );
 
-/// Commands of every engine, the same on Gen7.
-pub const COMMON: &[Command] = &[
+/// Commands of every engine, the same from Gen4 to Gen7 (G45 PRM Vol 1b 1.11, 1.20, 1.2, 1.14, 1.4).
+pub const ALWAYS: &[Command] = &[
     mi(
         "MI_NOOP",
         0x00,
@@ -161,13 +161,20 @@ pub const COMMON: &[Command] = &[
     mi("MI_USER_INTERRUPT", 0x02, Length::One, &[]),
     mi("MI_ARB_CHECK", 0x05, Length::One, &[]),
     mi("MI_REPORT_HEAD", 0x07, Length::One, &[]),
-    mi(
-        "MI_ARB_ON_OFF",
-        0x08,
-        Length::One,
-        &[choice(0, 0, 0, "arbitration", &[(0, "off"), (1, "on")])],
-    ),
     mi("MI_BATCH_BUFFER_END", 0x0a, Length::One, &[]).flow(Flow::End),
+];
+
+/// Whether others may take the engine over (G45 PRM Vol 1b 1.3).
+pub const ARB_ON_OFF: Command = mi(
+    "MI_ARB_ON_OFF",
+    0x08,
+    Length::One,
+    &[choice(0, 0, 0, "arbitration", &[(0, "off"), (1, "on")])],
+);
+
+/// More commands of every engine, the same on Gen7.
+pub const COMMON: &[Command] = &[
+    ARB_ON_OFF,
     mi(
         "MI_SUSPEND_FLUSH",
         0x0b,

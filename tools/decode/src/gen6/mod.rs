@@ -27,11 +27,30 @@ pub static GENERATION: Generation = Generation {
 
 fn commands(engine: Engine) -> &'static [&'static [Command]] {
     match engine {
-        Engine::Render => &[mi::COMMON, mi::OWN, mi::RENDER, render::COMMON, render::OWN],
-        Engine::Video => &[mi::COMMON, mi::OWN, &[mi::FLUSH_DW], video::COMMANDS],
-        Engine::Blitter => &[mi::COMMON, mi::OWN, &[mi::FLUSH_DW], blt::COMMANDS],
+        Engine::Render => &[
+            mi::ALWAYS,
+            mi::COMMON,
+            mi::OWN,
+            mi::RENDER,
+            render::COMMON,
+            render::OWN,
+        ],
+        Engine::Video => &[
+            mi::ALWAYS,
+            mi::COMMON,
+            mi::OWN,
+            &[mi::FLUSH_DW],
+            video::COMMANDS,
+        ],
+        Engine::Blitter => &[
+            mi::ALWAYS,
+            mi::COMMON,
+            mi::OWN,
+            &[mi::FLUSH_DW],
+            blt::COMMANDS,
+        ],
         // There are none of these.
-        Engine::Enhance | Engine::Compute => &[mi::COMMON, mi::OWN],
+        Engine::Enhance | Engine::Compute => &[mi::ALWAYS, mi::COMMON, mi::OWN],
     }
 }
 

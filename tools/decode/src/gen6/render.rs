@@ -8,7 +8,8 @@ use crate::command::{address, choice, flag, number, Command, Field, Length, Tail
 /// Bits 31:16.
 const MASK: u32 = 0xffff_0000;
 
-const fn command(
+/// A command of this client, by bits 31:16 of its header.
+pub const fn command(
     name: &'static str,
     head: u32,
     length: Length,
@@ -27,6 +28,19 @@ pub const fn media(name: &'static str, head: u32) -> Command {
     command(name, head, Length::Upto(15), &[])
 }
 
+/// What PIPE_CONTROL does when all before it is done.
+pub const THEN: &[(u32, &str)] = &[
+    (0, "nothing"),
+    (1, "store immediate"),
+    (2, "store depth count"),
+    (3, "store time stamp"),
+];
+
+/// Of PIPELINE_SELECT.
+pub const PIPELINE: &[Field] = &[choice(0, 1, 0, "pipeline", &[(0, "3D"), (1, "media")])];
+/// Of 3DSTATE_VF_STATISTICS.
+pub const COUNTS: &[Field] = &[flag(0, 0, "count")];
+
 /// What PIPE_CONTROL flushes, invalidates and waits for: dword 1, the same on Gen7.
 pub const FLUSHES: &[Field] = &[
     flag(1, 0, "flush depth cache"),
@@ -41,18 +55,7 @@ pub const FLUSHES: &[Field] = &[
     flag(1, 11, "invalidate instruction cache"),
     flag(1, 12, "flush render cache"),
     flag(1, 13, "stall for depth"),
-    choice(
-        1,
-        15,
-        14,
-        "then",
-        &[
-            (0, "nothing"),
-            (1, "store immediate"),
-            (2, "store depth count"),
-            (3, "store time stamp"),
-        ],
-    ),
+    choice(1, 15, 14, "then", THEN),
     flag(1, 16, "clear generic media state"),
     flag(1, 17, "synchronize GFDT"),
     flag(1, 18, "invalidate TLB"),
@@ -70,28 +73,26 @@ pub const fn pipe_control(space: &'static [Field]) -> Command {
         .tail(Tail::Data(3, "data"))
 }
 
+/// The rectangle that drawing is clipped to.
+pub const DRAWING_RECTANGLE: Command = command(
+    "3DSTATE_DRAWING_RECTANGLE",
+    0x7900,
+    Length::Upto(7),
+    &[
+        number(1, 15, 0, "left"),
+        number(1, 31, 16, "top"),
+        number(2, 15, 0, "right"),
+        number(2, 31, 16, "bottom"),
+    ],
+);
+
 /// Those that Gen7 has as well.
 pub const COMMON: &[Command] = &[
     state("STATE_BASE_ADDRESS", 0x6101),
     state("STATE_SIP", 0x6102),
-    command(
-        "PIPELINE_SELECT",
-        0x6904,
-        Length::One,
-        &[choice(0, 1, 0, "pipeline", &[(0, "3D"), (1, "media")])],
-    ),
-    command(
-        "3DSTATE_VF_STATISTICS",
-        0x680b,
-        Length::One,
-        &[flag(0, 0, "count")],
-    ),
-    command(
-        "3DSTATE_VF_STATISTICS",
-        0x690b,
-        Length::One,
-        &[flag(0, 0, "count")],
-    ),
+    command("PIPELINE_SELECT", 0x6904, Length::One, PIPELINE),
+    command("3DSTATE_VF_STATISTICS", 0x680b, Length::One, COUNTS),
+    command("3DSTATE_VF_STATISTICS", 0x690b, Length::One, COUNTS),
     media("MEDIA_VFE_STATE", 0x7000),
     media("MEDIA_CURBE_LOAD", 0x7001),
     media("MEDIA_INTERFACE_DESCRIPTOR_LOAD", 0x7002),
@@ -114,17 +115,7 @@ pub const COMMON: &[Command] = &[
     state("3DSTATE_CONSTANT_GS", 0x7816),
     state("3DSTATE_CONSTANT_PS", 0x7817),
     state("3DSTATE_SAMPLE_MASK", 0x7818),
-    command(
-        "3DSTATE_DRAWING_RECTANGLE",
-        0x7900,
-        Length::Upto(7),
-        &[
-            number(1, 15, 0, "left"),
-            number(1, 31, 16, "top"),
-            number(2, 15, 0, "right"),
-            number(2, 31, 16, "bottom"),
-        ],
-    ),
+    DRAWING_RECTANGLE,
     state("3DSTATE_SAMPLER_PALETTE_LOAD0", 0x7902),
     state("3DSTATE_CHROMA_KEY", 0x7904),
     state("3DSTATE_POLY_STIPPLE_OFFSET", 0x7906),

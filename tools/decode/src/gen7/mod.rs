@@ -26,6 +26,7 @@ pub static GENERATION: Generation = Generation {
 fn commands(engine: Engine) -> &'static [&'static [Command]] {
     match engine {
         Engine::Render => &[
+            gen6::mi::ALWAYS,
             gen6::mi::COMMON,
             mi::COMMANDS,
             mi::WAITS,
@@ -35,6 +36,7 @@ fn commands(engine: Engine) -> &'static [&'static [Command]] {
             render::COMMANDS,
         ],
         Engine::Video => &[
+            gen6::mi::ALWAYS,
             gen6::mi::COMMON,
             mi::COMMANDS,
             mi::VIDEO,
@@ -43,6 +45,7 @@ fn commands(engine: Engine) -> &'static [&'static [Command]] {
             video::OTHERS,
         ],
         Engine::Blitter => &[
+            gen6::mi::ALWAYS,
             gen6::mi::COMMON,
             mi::COMMANDS,
             mi::WAITS,
@@ -50,7 +53,7 @@ fn commands(engine: Engine) -> &'static [&'static [Command]] {
             gen6::blt::COMMANDS,
         ],
         // There are none of these.
-        Engine::Enhance | Engine::Compute => &[gen6::mi::COMMON, mi::COMMANDS],
+        Engine::Enhance | Engine::Compute => &[gen6::mi::ALWAYS, gen6::mi::COMMON, mi::COMMANDS],
     }
 }
 
