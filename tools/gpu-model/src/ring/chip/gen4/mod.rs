@@ -163,7 +163,7 @@ pub const G965: Chip = Chip {
     },
     display: regs::SHOWN,
     block: &[regs::BLOCK],
-    registers: &[regs::GEN4, regs::DISPLAY, regs::G965],
+    registers: &[regs::GEN4, regs::DISPLAY],
     arrays: &[],
     firmware_bits: regs::FIRMWARE_BITS,
     hooks: Hooks {
@@ -192,7 +192,7 @@ pub const GM965: Chip = Chip {
         memory: gen4::chipset::mobile_channels,
         ..G965.mchbar
     },
-    registers: &[regs::GEN4, regs::DISPLAY, regs::G965, regs::FBC],
+    registers: &[regs::GEN4, regs::DISPLAY, regs::FBC],
     arrays: &[regs::FBC_TAGS],
     gen4: Some(&Gen4 {
         mobile: true,

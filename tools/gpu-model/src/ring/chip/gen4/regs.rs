@@ -80,9 +80,6 @@ pub const GEN4: &[Row] = &[
     Row(PEG_BAND_GAP_DATA, "PEG_BAND_GAP_DATA", 0, ALL, KEPT),
 ];
 
-/// What 965G and GM965 have.
-pub const G965: &[Row] = &[];
-
 /// What G45 and GM45 have more: the per-process table (GTT-09, GTT-10; G-07), which stays off.
 pub const G4X: &[Row] = &[
     Row(bits::PGTBL_CTL2, "PGTBL_CTL2", 0, ALL, ALL_OF_IT),
