@@ -19,7 +19,7 @@ pub struct FirstImage {
 }
 
 /// The images that an engine saves and restores.
-pub trait Context: Sync {
+pub trait ContextImages: Sync {
     /// Alignment of an image in the global table, in bytes.
     fn alignment(&self) -> u32;
     /// Bytes of an image, where that differs from engine to engine; else 0, and

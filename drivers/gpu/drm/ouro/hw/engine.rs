@@ -3,7 +3,7 @@
 
 use crate::{
     checker::Checker,
-    context::Context,
+    context::ContextImages,
     generation::DeviceError,
     gt::Gt,
     io::{AtomicWait, Hw, SleepWait},
@@ -355,7 +355,7 @@ pub trait Engine: Sync {
 
     /// Its images, where engines of a chip have different ones; else
     /// [`Topology::context`](crate::generation::Topology::context) has them.
-    fn images(&self) -> Option<&'static dyn Context> {
+    fn images(&self) -> Option<&'static dyn ContextImages> {
         None
     }
 

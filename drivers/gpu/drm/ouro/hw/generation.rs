@@ -4,7 +4,7 @@
 use crate::{
     chips::Chip,
     coherence::Coherence,
-    context::Context,
+    context::ContextImages,
     engine::{Engine, StatusPlace},
     fence_regs::FenceRegs,
     gt::Gt,
@@ -212,7 +212,7 @@ pub struct Topology {
     /// Detiling fences, where the chip has them.
     pub fences: Option<&'static dyn FenceRegs>,
     /// Hardware contexts, where the chip has them.
-    pub context: Option<&'static dyn Context>,
+    pub context: Option<&'static dyn ContextImages>,
     /// Memory of the device's own, beside the system's.
     pub local: Option<LocalMemory>,
     /// Bit-6 swizzle.

@@ -56,7 +56,7 @@ mod shapes;
 pub use checker::Checker;
 pub use chips::Chip;
 pub use coherence::Coherence;
-pub use context::Context;
+pub use context::ContextImages;
 pub use engine::{
     Emit, Engine, EngineDesc, EngineMemory, PortEvent, PortKind, StatusPage, StatusPlace,
     Submission,

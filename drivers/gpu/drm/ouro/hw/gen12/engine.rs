@@ -12,7 +12,7 @@ use super::{
     settings, status, submit, workarounds,
 };
 use crate::{
-    context::Context,
+    context::ContextImages,
     engine::{
         Emit, Engine, EngineDesc, EngineMemory, EventArea, PageCopy, PageFill, PortEvent, PortKind,
         Submission,
@@ -285,9 +285,9 @@ impl Engine for ListEngine {
         status::find(page)
     }
 
-    fn images(&self) -> Option<&'static dyn Context> {
+    fn images(&self) -> Option<&'static dyn ContextImages> {
         ALL.get(usize::from(self.slot))
-            .map(|e| &e.images as &'static dyn Context)
+            .map(|e| &e.images as &'static dyn ContextImages)
     }
 
     /// What is not in an image before the device has written one, and has no good value: how the blitter's

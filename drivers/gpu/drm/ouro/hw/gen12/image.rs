@@ -21,7 +21,7 @@ use super::{
     restore,
 };
 use crate::{
-    context::{Context, FirstImage},
+    context::{ContextImages, FirstImage},
     types::{DmaAddr, EngineClass, GgttAddr, PAGE_SIZE},
 };
 
@@ -216,7 +216,7 @@ impl Images {
     }
 }
 
-impl Context for Images {
+impl ContextImages for Images {
     fn alignment(&self) -> u32 {
         PAGE_SIZE
     }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     coherence::Coherence,
-    context::Context,
+    context::ContextImages,
     engine::StatusPlace,
     generation::{DeviceError, LocalMemory, Pipes, Swizzle, Topology, Translation},
     io::Hw,
@@ -113,7 +113,7 @@ fn look(hw: &Hw<'_>, parts: Parts) -> Result<Topology, DeviceError> {
         },
         aperture: 0,
         fences: None,
-        context: Some(&BCS0.images as &dyn Context),
+        context: Some(&BCS0.images as &dyn ContextImages),
         local: Some(LocalMemory {
             size,
             cpu_visible: visible,

@@ -5,7 +5,7 @@ mod device;
 
 use super::{op, Memory};
 use crate::{
-    context::{Context, FirstImage},
+    context::{ContextImages, FirstImage},
     engine::{
         Emit, Engine, EngineDesc, EngineMemory, EventArea, ListEntry, PortEvent, PortKind,
         StatusPage, Submission,
@@ -153,7 +153,7 @@ impl Engine for ListEngine {
 struct Images;
 static IMAGES: Images = Images;
 
-impl Context for Images {
+impl ContextImages for Images {
     fn alignment(&self) -> u32 {
         4096
     }
@@ -215,7 +215,7 @@ struct Core<'a> {
     mock: Mock,
     gt: Gt,
     engine: &'static dyn Engine,
-    images: &'static dyn Context,
+    images: &'static dyn ContextImages,
     clients: Vec<Client>,
     next: u32,
     seen: u32,

@@ -10,7 +10,7 @@
 use kernel::{prelude::*, sync::Arc};
 use ouro_hw::{
     coherence::KernelUse,
-    context::{Context as Images, FirstImage},
+    context::{ContextImages, FirstImage},
     types::{GgttAddr, RingOffset, PAGE_SIZE},
 };
 use ouro_kernel::{pages::DmaPages, pci::DmaDevice};
@@ -32,7 +32,7 @@ use crate::{
 /// A context on an engine.
 pub(crate) struct LogicalRing {
     line: Arc<Line>,
-    images: &'static dyn Images,
+    images: &'static dyn ContextImages,
     what: FirstImage,
     at: GgttAddr,
     /// Where in the image the engine reads the ring's tail.

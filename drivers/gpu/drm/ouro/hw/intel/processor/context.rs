@@ -5,7 +5,7 @@
 //! what the device saves after the golden commands ran, and others start as copies of it.
 
 use crate::{
-    context::{Context, FirstImage},
+    context::{ContextImages, FirstImage},
     types::PAGE_SIZE,
 };
 
@@ -18,7 +18,7 @@ pub(crate) struct Images;
 /// The images' one object.
 pub(crate) static IMAGES: Images = Images;
 
-impl Context for Images {
+impl ContextImages for Images {
     fn alignment(&self) -> u32 {
         PAGE_SIZE
     }
