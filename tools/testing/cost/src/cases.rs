@@ -8,7 +8,7 @@ use ouro_core::{
     port::{ContextKey, RingPort},
     range::{self, Ranges, Want},
     relocation,
-    sched::{self, Context, Item, Policy, Scheduler, What},
+    sched::{self, Entity, Item, Policy, Scheduler, What},
 };
 use ouro_hw::{
     checker::{Checker, Placed, Verdict},
@@ -197,7 +197,7 @@ impl Submit for OnRing {
 /// context's work when the next submission is there.
 struct OnLists {
     scheduler: Scheduler<Places<Item>>,
-    contexts: Vec<Context>,
+    entities: Vec<Entity>,
     /// What was submitted to each.
     tails: Vec<u32>,
     /// Contexts that the engine has, by their ids.
@@ -228,20 +228,20 @@ impl OnLists {
                     priority: 0,
                     roams: false,
                 };
-                let context = scheduler.add_context(client, &what);
-                all.push(context.expect("there is a place"));
+                let entity = scheduler.add_entity(client, &what);
+                all.push(entity.expect("there is a place"));
             }
         }
         let mut this = Self {
             scheduler,
             tails: vec![0; all.len()],
-            contexts: all,
+            entities: all,
             queue: VecDeque::with_capacity(16),
             now: 0,
             busy,
         };
         if busy {
-            for n in 0..this.contexts.len() {
+            for n in 0..this.entities.len() {
                 this.publish(n);
             }
         }
@@ -252,7 +252,7 @@ impl OnLists {
         self.now += 1;
         self.tails[n] += 64;
         let tail = RingOffset(self.tails[n]);
-        self.scheduler.publish(self.contexts[n], tail, self.now);
+        self.scheduler.publish(self.entities[n], tail, self.now);
         self.schedule();
     }
 
@@ -282,9 +282,8 @@ impl OnLists {
         self.now += 1;
         if let Some(n) = from {
             // Its number says how far it is; the event only that the engine has let go of it.
-            let (context, tail) = (self.contexts[n as usize], self.tails[n as usize]);
-            self.scheduler
-                .completed(context, RingOffset(tail), self.now);
+            let (entity, tail) = (self.entities[n as usize], self.tails[n as usize]);
+            self.scheduler.completed(entity, RingOffset(tail), self.now);
         }
         self.event(PortEvent {
             from,
@@ -309,7 +308,7 @@ impl Submit for OnLists {
             let done = self.finish().expect("it has work");
             self.publish(done as usize);
         } else {
-            let n = n as usize % self.contexts.len();
+            let n = n as usize % self.entities.len();
             self.publish(n);
             self.finish();
         }

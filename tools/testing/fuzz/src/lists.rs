@@ -310,7 +310,7 @@ fn scheduler(s: &mut Source<'_>) {
     let mut places = Places::default();
     places.0.resize(s.below(12) as usize, Item::default());
     let mut sched = Scheduler::new(places, 8, 12, policy);
-    let (mut clients, mut contexts) = (Vec::new(), Vec::new());
+    let (mut clients, mut entities) = (Vec::new(), Vec::new());
     let mut now = s.odd() >> 1;
     for _ in 0..s.u8() {
         now = now.saturating_add(s.below(30));
@@ -318,9 +318,9 @@ fn scheduler(s: &mut Source<'_>) {
             0 => None,
             n => Some(all[s.below(n as u64) as usize]),
         };
-        let context = some(s, &contexts);
+        let entity = some(s, &entities);
         let tail = RingOffset(8 * s.below(8) as u32);
-        match (s.u8() % 12, context) {
+        match (s.u8() % 12, entity) {
             (0, _) => clients.extend(sched.add_client()),
             (1 | 2, _) => {
                 let what = What {
@@ -330,16 +330,16 @@ fn scheduler(s: &mut Source<'_>) {
                     roams: s.below(2) == 0,
                 };
                 if let Some(client) = clients.last() {
-                    contexts.extend(sched.add_context(*client, &what));
+                    entities.extend(sched.add_entity(*client, &what));
                 }
             }
-            (3 | 4, Some(context)) => sched.publish(context, tail, now),
-            (5, Some(context)) => sched.completed(context, tail, now),
-            (6, Some(context)) => sched.set_priority(context, s.u32() as i32, now),
-            (7, Some(context)) => sched.cancel(context, now),
-            (8, Some(context)) => {
-                let held = sched.is_held(context);
-                assert!(!(sched.remove_context(context) && held));
+            (3 | 4, Some(entity)) => sched.publish(entity, tail, now),
+            (5, Some(entity)) => sched.completed(entity, tail, now),
+            (6, Some(entity)) => sched.set_priority(entity, s.u32() as i32, now),
+            (7, Some(entity)) => sched.cancel(entity, now),
+            (8, Some(entity)) => {
+                let held = sched.is_held(entity);
+                assert!(!(sched.remove_entity(entity) && held));
             }
             (9, _) => {
                 if let Some(client) = clients.pop() {

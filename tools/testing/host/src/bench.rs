@@ -146,7 +146,7 @@ pub struct Logical {
     /// What the backend is given.
     pub mem: EngineMemory,
     /// What the scheduler knows it by.
-    pub handle: sched::Context,
+    pub entity: sched::Entity,
     /// What stands for it in a list.
     pub descriptor: u64,
     /// The number of the last request.
@@ -436,7 +436,7 @@ impl Bench {
         };
         for n in engines.iter().copied() {
             self.read_numbers(n);
-            let of = |c: &Logical| c.engine == n && self.ports[n].sched.is_held(c.handle);
+            let of = |c: &Logical| c.engine == n && self.ports[n].sched.is_held(c.entity);
             let held: Vec<usize> = (0..self.contexts.len())
                 .filter(|c| of(&self.contexts[*c]))
                 .collect();

@@ -147,8 +147,8 @@ fn an_address_without_a_page_is_told() {
         let again = report(&mut bench);
         assert!(again.engines.iter().flatten().all(|e| e.fault.is_none()));
         // U3: nothing but a reset helps; the context that faulted does not run again.
-        let (handle, now) = (bench.contexts[context].handle, bench.now());
-        bench.ports[n].sched.cancel(handle, now);
+        let (entity, now) = (bench.contexts[context].entity, bench.now());
+        bench.ports[n].sched.cancel(entity, now);
         bench.reset(ResetScope::Engine(n)).unwrap();
         let other = bench.context(n);
         bench.work(other, &Work::default());
@@ -186,8 +186,8 @@ fn what_is_no_command_is_an_error_until_a_reset() {
         assert_eq!((said.eir & 1, said.ipehr), (1, bad), "{name}");
         assert_eq!(said.batch.map(|at| at & !0xfff), Some(program & !0xfff));
         assert!(said.activity.acthd & !0xfff == program & !0xfff, "{name}");
-        let (handle, now) = (bench.contexts[context].handle, bench.now());
-        bench.ports[n].sched.cancel(handle, now);
+        let (entity, now) = (bench.contexts[context].entity, bench.now());
+        bench.ports[n].sched.cancel(entity, now);
         bench.reset(ResetScope::Engine(n)).unwrap();
         let other = bench.context(n);
         bench.work(other, &Work::default());

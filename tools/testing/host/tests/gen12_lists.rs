@@ -81,7 +81,7 @@ fn idle_to_active_to_idle() {
     assert!(bench.ports[BCS].sched.port().is_idle());
     assert!(!bench.ports[BCS]
         .sched
-        .is_held(bench.contexts[context].handle));
+        .is_held(bench.contexts[context].entity));
     bench.assert_lawful();
 }
 
@@ -361,8 +361,8 @@ fn what_is_cancelled_leaves_the_engine_idle() {
     let (page, program) = endless(&mut bench, &space, true);
     bench.submit(spin, &Work::batch(program));
     bench.run_for(SOME);
-    let (handle, now) = (bench.contexts[spin].handle, bench.now());
-    bench.ports[BCS].sched.cancel(handle, now);
+    let (entity, now) = (bench.contexts[spin].entity, bench.now());
+    bench.ports[BCS].sched.cancel(entity, now);
     assert!(bench.kick(BCS));
     // B13: an empty queue sends it away; case 2.
     assert!(bench.run());
@@ -451,8 +451,8 @@ fn a_tail_that_is_lost_is_written_again() {
     // The number is read; the context is still on the engine.
     bench.interrupt();
     bench.read_events(BCS);
-    let handle = bench.contexts[first].handle;
-    assert!(bench.ports[BCS].sched.is_held(handle));
+    let entity = bench.contexts[first].entity;
+    assert!(bench.ports[BCS].sched.is_held(entity));
     let new = bench.queue(first, &Work::default());
     bench.submit(urgent, &Work::default());
     let load = bench.ports[BCS].loads.last().unwrap();

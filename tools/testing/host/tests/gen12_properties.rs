@@ -106,9 +106,9 @@ proptest! {
                     }
                 }
                 Act::Priority(n, priority) => {
-                    let (handle, now) = (bench.contexts[all[n].context].handle, bench.now());
+                    let (entity, now) = (bench.contexts[all[n].context].entity, bench.now());
                     let engine = bench.contexts[all[n].context].engine;
-                    bench.ports[engine].sched.set_priority(handle, priority, now);
+                    bench.ports[engine].sched.set_priority(entity, priority, now);
                     bench.kick(engine);
                 }
             }

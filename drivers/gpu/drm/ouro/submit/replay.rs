@@ -307,23 +307,23 @@ impl Lists {
             let first = p.flight.iter().next().map(|r| r.number());
             suspect.is_some() && first == suspect
         });
-        let hung = hung.map(|p| p.context);
-        let running = self.running().map(|p| p.context);
+        let hung = hung.map(|p| p.entity);
+        let running = self.running().map(|p| p.entity);
         let first = hung.or(running);
         let (sched, whole) = (&self.sched, whole || self.broken);
         for place in self.places.iter_mut().flatten() {
             place.stale = match whole {
-                true => sched.is_held(place.context) || !place.flight.is_empty(),
+                true => sched.is_held(place.entity) || !place.flight.is_empty(),
                 false => {
-                    let context = Some(place.context);
-                    sched.may_write(place.context) || context == running || context == hung
+                    let entity = Some(place.entity);
+                    sched.may_write(place.entity) || entity == running || entity == hung
                 }
             };
         }
         self.sched.reset(now);
         for turn in [true, false] {
             for place in self.places.iter_mut().flatten() {
-                if place.stale && (Some(place.context) == first) == turn {
+                if place.stale && (Some(place.entity) == first) == turn {
                     all.push_all_back(&mut place.flight);
                 }
             }
@@ -336,9 +336,9 @@ impl Lists {
             place
                 .logical_ring
                 .rewind(&self.golden, false, &mut self.buffer);
-            self.sched.publish(place.context, RingOffset(0), now);
-            self.sched.completed(place.context, RingOffset(0), now);
-            self.sched.touched(place.context, now);
+            self.sched.publish(place.entity, RingOffset(0), now);
+            self.sched.completed(place.entity, RingOffset(0), now);
+            self.sched.touched(place.entity, now);
         }
     }
 
@@ -366,7 +366,7 @@ impl Lists {
             all.push_all_back(&mut place.ready);
             place.active = false;
             if place.lifted.take().is_some() {
-                self.sched.inherit(place.context, None, now);
+                self.sched.inherit(place.entity, None, now);
             }
         }
         self.active.clear();

@@ -55,9 +55,9 @@ impl Bench {
             priority,
             roams: false,
         };
-        let handle = port
+        let entity = port
             .sched
-            .add_context(client, &what)
+            .add_entity(client, &what)
             .expect("there is a place");
         self.contexts.push(Logical {
             engine,
@@ -70,7 +70,7 @@ impl Bench {
                 directory: None,
                 card: self.topo.card,
             },
-            handle,
+            entity,
             descriptor,
             seqno: Seqno(0),
             tree,
@@ -129,7 +129,7 @@ impl Bench {
         let now = self.now();
         let it = &mut self.contexts[context];
         let slot = it.ring.reserve(dwords.len()).expect("the ring has room");
-        let (ring, handle, n) = (it.ring_at, it.handle, it.engine);
+        let (ring, entity, n) = (it.ring_at, it.entity, it.engine);
         if let Some((at, dwords)) = slot.pad {
             let filler = vec![self.topo.engines[n].desc().noop; dwords as usize];
             self.put(ring, at.0 / 4, &filler);
@@ -141,7 +141,7 @@ impl Bench {
             tail,
             dwords,
         });
-        self.ports[n].sched.publish(handle, tail, now);
+        self.ports[n].sched.publish(entity, tail, now);
         tail
     }
 
@@ -161,14 +161,14 @@ impl Bench {
         };
         it.ring.clear();
         let pending = std::mem::take(&mut it.pending);
-        let (handle, n, image) = (it.handle, it.engine, it.image);
+        let (entity, n, image) = (it.entity, it.engine, it.image);
         let mut dwords = self.image(context);
         let made = images.later_image(&what, &mut dwords) || images.first_image(&what, &mut dwords);
         assert!(made);
         self.put(image, 0, &dwords);
-        self.ports[n].sched.completed(handle, RingOffset(0), now);
-        self.ports[n].sched.publish(handle, RingOffset(0), now);
-        self.ports[n].sched.touched(handle, now);
+        self.ports[n].sched.completed(entity, RingOffset(0), now);
+        self.ports[n].sched.publish(entity, RingOffset(0), now);
+        self.ports[n].sched.touched(entity, now);
         for it in pending {
             self.place(context, it.seqno, it.dwords);
         }
@@ -226,7 +226,7 @@ impl Bench {
                     break;
                 };
                 it.ring.retire(pending.tail);
-                self.ports[n].sched.completed(it.handle, pending.tail, now);
+                self.ports[n].sched.completed(it.entity, pending.tail, now);
             }
         }
     }

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Who runs next on an engine that takes lists of contexts.
+//! Who runs next on an engine that takes lists of contexts. What it queues is an [`Entity`]: a context on this engine.
 //!
-//! * **Priority.** A context of higher priority runs before others, and takes the engine away from them.
-//! * **Slices.** A context runs for a slice if another one of its priority waits, and is then behind them. Without
+//! * **Priority.** An entity of higher priority runs before others, and takes the engine away from them.
+//! * **Slices.** An entity runs for a slice if another one of its priority waits, and is then behind them. Without
 //!   slices it runs until it has nothing to do, or something more urgent comes.
-//! * **Fairness.** Clients share the engine, not contexts: each has a clock that goes on while one of its
-//!   contexts runs, and of one priority the client with the least time is first. Who was away gets no credit
+//! * **Fairness.** Clients share the engine, not entities: each has a clock that goes on while one of its
+//!   entities runs, and of one priority the client with the least time is first. Who was away gets no credit
 //!   for that; who waited gets some, not more than [`Policy::credit`].
 //! * **No starvation.** A client that has waited for [`Policy::patience`] runs for a slice whatever its
 //!   priority, unless another one did so within [`Policy::pause`]. So what is urgent is held up by less
 //!   urgent work for at most a slice in each pause, and the time that it takes to preempt it. Without slices
 //!   nobody is helped so.
-//! * **Lifting.** A context that something more urgent waits for is as urgent as that, as long as the caller
+//! * **Lifting.** An entity that something more urgent waits for is as urgent as that, as long as the caller
 //!   says so: nothing in between starves both.
-//! * **Order.** Behind a context that was lifted, or that has more to do than there is room for, nothing less
-//!   urgent is listed: the engine would begin with that before it is known that the context has run, and so
+//! * **Order.** Behind an entity that was lifted, or that has more to do than there is room for, nothing less
+//!   urgent is listed: the engine would begin with that before it is known that the entity has run, and so
 //!   before who waited is ready, or what there was no room for. Nor is it with the rest of that, as long as the
 //!   engine may take the end of what it has for the end of all.
-//! * **Roaming.** A context that other engines could run as well is listed in the first place or not at all:
+//! * **Roaming.** An entity that other engines could run as well is listed in the first place or not at all:
 //!   behind others it would wait while another engine is free. [`Scheduler::waits`] says whether it does. Nor is
 //!   it listed before what runs has shown that it lets go: the engine is asked first.
 //!
 //! Free of registers and of time: the caller says what time it is, hands over events, and writes what it is
-//! given to the device. Contexts and clients live in an [`Arena`] of the caller's, which grows where
-//! allocating is allowed. Each call costs the logarithm of the number of contexts at most.
+//! given to the device. Entities and clients live in an [`Arena`] of the caller's, which grows where
+//! allocating is allowed. Each call costs the logarithm of the number of entities at most.
 //!
-//! What runs is seen from events alone ([`crate::list`]). `store` keeps contexts and clients.
+//! What runs is seen from events alone ([`crate::list`]). `store` keeps entities and clients.
 
 mod store;
 #[cfg(test)]
@@ -37,13 +37,13 @@ use crate::{
 };
 use core::cell::Cell;
 use ouro_hw::{engine::PortEvent, types::RingOffset};
-pub use store::{Arena, Client, Context, Item};
+pub use store::{Arena, Client, Entity, Item};
 use store::{State, Store};
 
 /// Times, in the caller's unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policy {
-    /// For which a context runs while another one of its priority waits; zero: there are no slices.
+    /// For which an entity runs while another one of its priority waits; zero: there are no slices.
     pub slice: u64,
     /// After which a client that waits runs for a slice, whatever its priority.
     pub patience: u64,
@@ -53,10 +53,10 @@ pub struct Policy {
     pub credit: u64,
 }
 
-/// What is fixed about a context.
+/// What is fixed about an entity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct What {
-    /// Its number in events. No other context of the engine has it.
+    /// Its number in events. No other entity of the engine has it.
     pub id: u32,
     /// What stands for it in a list.
     pub descriptor: u64,
@@ -73,7 +73,7 @@ pub struct NoPlace;
 /// Who has the engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Turn {
-    context: Context,
+    entity: Entity,
     /// When its slice began.
     since: u64,
     /// Up to when its time has been counted.
@@ -95,7 +95,7 @@ pub struct Scheduler<A> {
     owed: Option<u64>,
     /// It is to be asked whether it lets go of what it runs.
     asks: bool,
-    /// Whether what runs lets go, for a context that roams.
+    /// Whether what runs lets go, for an entity that roams.
     lets_go: LetsGo,
 }
 
@@ -125,7 +125,7 @@ impl<A: Arena> Scheduler<A> {
         }
     }
 
-    /// The arena, so that it can grow. A client takes one place, and so does a context.
+    /// The arena, so that it can grow. A client takes one place, and so does an entity.
     pub fn arena_mut(&mut self) -> &mut A {
         self.store.arena_mut()
     }
@@ -150,43 +150,43 @@ impl<A: Arena> Scheduler<A> {
         self.store.add_client().ok_or(NoPlace)
     }
 
-    /// A new context of a client, with nothing to do.
-    pub fn add_context(&mut self, client: Client, what: &What) -> Result<Context, NoPlace> {
-        self.store.add_context(client, what).ok_or(NoPlace)
+    /// A new entity of a client, with nothing to do.
+    pub fn add_entity(&mut self, client: Client, what: &What) -> Result<Entity, NoPlace> {
+        self.store.add_entity(client, what).ok_or(NoPlace)
     }
 
-    /// Forgets a context. False, and nothing changes, as long as the engine may have it: cancel it first.
-    pub fn remove_context(&mut self, context: Context) -> bool {
-        if self.is_held(context) {
+    /// Forgets an entity. False, and nothing changes, as long as the engine may have it: cancel it first.
+    pub fn remove_entity(&mut self, entity: Entity) -> bool {
+        if self.is_held(entity) {
             return false;
         }
-        self.store.remove_context(context)
+        self.store.remove_entity(entity)
     }
 
-    /// Forgets a client. False, and nothing changes, if it has contexts.
+    /// Forgets a client. False, and nothing changes, if it has entities.
     pub fn remove_client(&mut self, client: Client) -> bool {
         self.store.remove_client(client)
     }
 
-    /// Whether the engine has, or is being given, a context: then its image and ring stay where they are.
-    pub fn is_held(&self, context: Context) -> bool {
-        self.port.holds(context.key())
+    /// Whether the engine has, or is being given, an entity: then its image and ring stay where they are.
+    pub fn is_held(&self, entity: Entity) -> bool {
+        self.port.holds(entity.key())
     }
 
-    /// Whether the engine may be writing a context's image: a reset leaves it half written, or old.
-    pub fn may_write(&self, context: Context) -> bool {
-        self.port.may_write(context.key())
+    /// Whether the engine may be writing an entity's image: a reset leaves it half written, or old.
+    pub fn may_write(&self, entity: Entity) -> bool {
+        self.port.may_write(entity.key())
     }
 
-    /// Whether a context has something to do, and the engine has not got it.
-    pub fn waits(&mut self, context: Context) -> bool {
-        !self.is_held(context) && self.store.state(context).is_some_and(|s| s.is_runnable())
+    /// Whether an entity has something to do, and the engine has not got it.
+    pub fn waits(&mut self, entity: Entity) -> bool {
+        !self.is_held(entity) && self.store.state(entity).is_some_and(|s| s.is_runnable())
     }
 
-    /// Takes away what a context has to do: another engine does it. Returns its tail, and up to where it has run.
-    pub fn take_work(&mut self, context: Context, now: u64) -> (RingOffset, RingOffset) {
+    /// Takes away what an entity has to do: another engine does it. Returns its tail, and up to where it has run.
+    pub fn take_work(&mut self, entity: Entity, now: u64) -> (RingOffset, RingOffset) {
         let mut work = (RingOffset(0), RingOffset(0));
-        self.store.change(context, now, |state| {
+        self.store.change(entity, now, |state| {
             work = (state.tail, state.done);
             state.done = state.tail;
             (state.full, state.refilled) = (false, false);
@@ -195,84 +195,79 @@ impl<A: Arena> Scheduler<A> {
     }
 
     /// The opposite of [`take_work`](Self::take_work), on the other engine, whose image it has not had yet.
-    pub fn give_work(
-        &mut self,
-        context: Context,
-        (tail, done): (RingOffset, RingOffset),
-        now: u64,
-    ) {
-        self.store.change(context, now, |state| {
+    pub fn give_work(&mut self, entity: Entity, (tail, done): (RingOffset, RingOffset), now: u64) {
+        self.store.change(entity, now, |state| {
             (state.tail, state.done) = (tail, done);
             state.fresh = true;
         });
     }
 
     /// There is more to do: the commands up to `tail` are in memory.
-    pub fn publish(&mut self, context: Context, tail: RingOffset, now: u64) {
-        self.store.change(context, now, |state| state.tail = tail);
+    pub fn publish(&mut self, entity: Entity, tail: RingOffset, now: u64) {
+        self.store.change(entity, now, |state| state.tail = tail);
     }
 
-    /// A context has run up to `tail`, as its numbers say. (What follows may still run.)
-    pub fn completed(&mut self, context: Context, tail: RingOffset, now: u64) {
-        self.port.completed(context.key(), tail);
-        self.store.change(context, now, |state| state.done = tail);
+    /// An entity has run up to `tail`, as its numbers say. (What follows may still run.)
+    pub fn completed(&mut self, entity: Entity, tail: RingOffset, now: u64) {
+        self.port.completed(entity.key(), tail);
+        self.store.change(entity, now, |state| state.done = tail);
     }
 
     /// Another priority of its own, from the next decision on.
-    pub fn set_priority(&mut self, context: Context, priority: i32, now: u64) {
-        if let Some(state) = self.store.state(context) {
+    pub fn set_priority(&mut self, entity: Entity, priority: i32, now: u64) {
+        if let Some(state) = self.store.state(entity) {
             state.own = priority;
-            self.rank(context, now);
+            self.rank(entity, now);
         }
     }
 
     /// What waits for it is as urgent as this, or nothing that matters waits: from the next decision on it is
     /// as urgent as that, if that is more than its own priority.
-    pub fn inherit(&mut self, context: Context, lifted: Option<i32>, now: u64) {
-        if let Some(state) = self.store.state(context) {
+    pub fn inherit(&mut self, entity: Entity, lifted: Option<i32>, now: u64) {
+        if let Some(state) = self.store.state(entity) {
             state.lifted = lifted;
-            self.rank(context, now);
+            self.rank(entity, now);
         }
     }
 
-    /// Whether a context has more to do than was published, for want of room.
-    pub fn set_full(&mut self, context: Context, full: bool) {
-        if let Some(state) = self.store.state(context) {
+    /// Whether an entity has more to do than was published, for want of room.
+    pub fn set_full(&mut self, entity: Entity, full: bool) {
+        if let Some(state) = self.store.state(entity) {
             state.full = full;
             state.refilled |= full;
         }
     }
 
-    /// Puts a context where its priority belongs now.
-    fn rank(&mut self, context: Context, now: u64) {
-        let Some(state) = self.store.state(context) else {
+    /// Puts an entity where its priority belongs now.
+    fn rank(&mut self, entity: Entity, now: u64) {
+        let Some(state) = self.store.state(entity) else {
             return;
         };
         let priority = state.lifted.map_or(state.own, |l| l.max(state.own));
         if priority == state.priority {
             return;
         }
-        self.port.set_priority(context.key(), priority);
+        self.port.set_priority(entity.key(), priority);
         self.store
-            .change(context, now, |state| state.priority = priority);
+            .change(entity, now, |state| state.priority = priority);
     }
 
-    /// A context that is not to run any more, whatever it has to do.
-    pub fn cancel(&mut self, context: Context, now: u64) {
-        self.port.cancel(context.key());
+    /// An entity that is not to run any more, whatever it has to do.
+    pub fn cancel(&mut self, entity: Entity, now: u64) {
+        self.port.cancel(entity.key());
         self.store
-            .change(context, now, |state| state.cancelled = true);
+            .change(entity, now, |state| state.cancelled = true);
     }
 
-    /// A context that was cancelled, and that the engine has let go of, may run again.
-    pub fn resume(&mut self, context: Context, now: u64) {
+    /// An entity that was cancelled, and that the engine has let go of, may run again.
+    pub fn resume(&mut self, entity: Entity, now: u64) {
         self.store
-            .change(context, now, |state| state.cancelled = false);
+            .change(entity, now, |state| state.cancelled = false);
     }
 
     /// Its image was changed by other than the engine: it is loaded as a whole the next time.
-    pub fn touched(&mut self, context: Context, now: u64) {
-        self.store.change(context, now, |state| state.fresh = true);
+    pub fn touched(&mut self, entity: Entity, now: u64) {
+        self.store.change(entity, now, |state| state.fresh = true);
     }
 
     /// Since when the engine has owed an answer to what it was given, if it does.
@@ -301,8 +296,8 @@ impl<A: Arena> Scheduler<A> {
         }
         for released in outcome.released() {
             let Some(done) = released.done else { continue };
-            if let Some(context) = self.store.find(released.key) {
-                self.store.change(context, now, |state| state.done = done);
+            if let Some(entity) = self.store.find(released.key) {
+                self.store.change(entity, now, |state| state.done = done);
             }
         }
         self.follow(now);
@@ -313,10 +308,10 @@ impl<A: Arena> Scheduler<A> {
     pub fn reset(&mut self, now: u64) {
         (self.owed, self.asks, self.lets_go) = (None, false, LetsGo::Unknown);
         for released in self.port.reset() {
-            let Some(context) = self.store.find(released.key) else {
+            let Some(entity) = self.store.find(released.key) else {
                 continue;
             };
-            self.store.change(context, now, |state| {
+            self.store.change(entity, now, |state| {
                 state.fresh = true;
                 if let Some(done) = released.done {
                     state.done = done;
@@ -332,19 +327,19 @@ impl<A: Arena> Scheduler<A> {
         if let Some(turn) = self.turn.as_mut() {
             let ran = now.saturating_sub(turn.counted);
             turn.counted = turn.counted.max(now);
-            self.store.charge(turn.context, ran, self.policy.credit);
-            if runs == Some(turn.context) {
+            self.store.charge(turn.entity, ran, self.policy.credit);
+            if runs == Some(turn.entity) {
                 return;
             }
             self.store.waits_again(now);
         }
-        self.turn = runs.map(|context| {
-            self.store.runs(context);
+        self.turn = runs.map(|entity| {
+            self.store.runs(entity);
             Turn {
-                context,
+                entity,
                 since: now,
                 counted: now,
-                patient: self.store.take_patience(context),
+                patient: self.store.take_patience(entity),
             }
         });
     }
@@ -356,7 +351,7 @@ impl<A: Arena> Scheduler<A> {
 
     /// Whether who has the engine goes on, if it has something to do.
     fn goes_on(&mut self, turn: &Turn, now: u64) -> bool {
-        let Some(state) = self.store.state(turn.context) else {
+        let Some(state) = self.store.state(turn.entity) else {
             return false;
         };
         let (runnable, priority) = (state.is_runnable(), state.priority);
@@ -374,17 +369,17 @@ impl<A: Arena> Scheduler<A> {
     }
 
     /// The client that has waited too long, if one may be helped now.
-    fn patient(&mut self, now: u64) -> Option<Context> {
+    fn patient(&mut self, now: u64) -> Option<Entity> {
         let since_last = self.relieved.map(|t| now.saturating_sub(t));
         let allowed = self.policy.slice != 0 && since_last.is_none_or(|t| t >= self.policy.pause);
-        let (since, context) = self.store.longest()?;
-        (allowed && now.saturating_sub(since) >= self.policy.patience).then_some(context)
+        let (since, entity) = self.store.longest()?;
+        (allowed && now.saturating_sub(since) >= self.policy.patience).then_some(entity)
     }
 
-    /// What comes behind a context is as urgent as this, at least.
-    fn floor(&mut self, context: Context) -> Option<i32> {
-        let state = self.store.state(context)?;
-        state.refilled &= state.full || self.port.may_keep(context.key(), state.tail);
+    /// What comes behind an entity is as urgent as this, at least.
+    fn floor(&mut self, entity: Entity) -> Option<i32> {
+        let state = self.store.state(entity)?;
+        state.refilled &= state.full || self.port.may_keep(entity.key(), state.tail);
         (state.refilled || state.priority > state.own).then_some(state.priority)
     }
 
@@ -404,14 +399,14 @@ impl<A: Arena> Scheduler<A> {
         // What is less urgent than this waits.
         let floor = Cell::new(None);
         let any = Cell::new(false);
-        let mut take = |this: &mut Self, context: Context| {
+        let mut take = |this: &mut Self, entity: Entity| {
             if let (Some(place), Some(out)) = (places.next(), taken.next()) {
-                this.store.take(context);
+                this.store.take(entity);
                 any.set(true);
-                let own = this.floor(context);
+                let own = this.floor(entity);
                 floor.set(floor.get().max(own));
-                *place = this.store.wanted(context);
-                *out = Some(context);
+                *place = this.store.wanted(entity);
+                *out = Some(entity);
                 return true;
             }
             false
@@ -422,26 +417,26 @@ impl<A: Arena> Scheduler<A> {
             Some(turn) if turn.patient && self.goes_on(&turn, now) => None,
             _ => self.patient(now),
         };
-        if let Some(context) = relieved {
-            take(self, context);
+        if let Some(entity) = relieved {
+            take(self, entity);
         }
         if let Some(turn) = turn {
             if relieved.is_none() && self.goes_on(&turn, now) {
-                take(self, turn.context);
+                take(self, turn.entity);
             } else {
-                self.store.goes_back(turn.context);
+                self.store.goes_back(turn.entity);
             }
         }
         let mut only = false;
-        while let Some((context, priority)) = self.store.best() {
+        while let Some((entity, priority)) = self.store.best() {
             only = Some(priority) < floor.get();
-            let elsewhere = any.get() && self.store.state(context).is_some_and(|s| s.roams);
-            if only || elsewhere || !take(self, context) {
+            let elsewhere = any.get() && self.store.state(entity).is_some_and(|s| s.roams);
+            if only || elsewhere || !take(self, entity) {
                 break;
             }
         }
-        for context in out.iter().flatten() {
-            self.store.put_back(*context);
+        for entity in out.iter().flatten() {
+            self.store.put_back(*entity);
         }
         let mut list = [Wanted::NONE; MAX_LIST];
         let mut len = 0usize;
@@ -451,7 +446,7 @@ impl<A: Arena> Scheduler<A> {
         }
         let end = self.turn.and_then(|turn| self.end(&turn));
         if let Some(turn) = self.turn.as_mut() {
-            let again = list.first().is_some_and(|w| w.key == turn.context.key());
+            let again = list.first().is_some_and(|w| w.key == turn.entity.key());
             if again && end.is_some_and(|end| now >= end) {
                 // Nobody else wants the engine: another slice.
                 turn.since = now;
@@ -472,14 +467,14 @@ impl<A: Arena> Scheduler<A> {
         for wanted in list.iter().take(load.entries().len()) {
             self.store.loaded(wanted.key);
         }
-        if let Some(context) = relieved {
+        if let Some(entity) = relieved {
             self.relieved = Some(now);
-            self.store.give_patience(context);
+            self.store.give_patience(entity);
         }
         Some(load)
     }
 
-    /// If a context that roams is to take the place of one that runs: what asks that one whether it lets go, unless
+    /// If an entity that roams is to take the place of one that runs: what asks that one whether it lets go, unless
     /// it has said so.
     fn asks_first(&mut self, list: &[Wanted]) -> Option<Load> {
         let runs = self.port.running().and_then(|key| self.store.find(key));
@@ -512,7 +507,7 @@ impl<A: Arena> Scheduler<A> {
         }
         let turn = self.turn?;
         let end = self.end(&turn)?.max(now);
-        let slice = self.store.is_contended(turn.context).then_some(end);
+        let slice = self.store.is_contended(turn.entity).then_some(end);
         let relief = self.store.longest().map(|(since, _)| {
             let patience = since.saturating_add(self.policy.patience);
             let last = self.relieved;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Contexts and clients, and the orders that they stand in.
+//! Entities and clients, and the orders that they stand in.
 //!
-//! A client that has a context which could run stands among the clients, by its most urgent context and then
-//! by its time; its contexts stand among themselves, by priority and then by who was first. Clients that
+//! A client that has an entity which could run stands among the clients, by its most urgent entity and then
+//! by its time; its entities stand among themselves, by priority and then by who was first. Clients that
 //! wait stand in a row besides, the one that waits longest at its head.
 
 mod row;
@@ -20,22 +20,22 @@ use ouro_hw::types::RingOffset;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Client(Link);
 
-/// A context.
+/// A context on this engine: what is queued.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Context {
+pub struct Entity {
     link: Link,
     /// How often the place was used before.
     generation: u32,
 }
 
-impl Context {
+impl Entity {
     /// What the port knows it by.
     pub const fn key(self) -> ContextKey {
         ContextKey((self.generation as u64) << 32 | self.link as u64)
     }
 }
 
-/// Where contexts and clients live: a growable array.
+/// Where entities and clients live: a growable array.
 pub trait Arena {
     /// The places.
     fn items(&self) -> &[Item];
@@ -50,7 +50,7 @@ enum Kind {
     #[default]
     Free,
     Client(Owner),
-    Context(State),
+    Entity(State),
 }
 
 /// A place of the arena.
@@ -80,11 +80,11 @@ impl Node for Item {
 /// A client.
 #[derive(Clone, Debug, Default)]
 struct Owner {
-    /// Time for which its contexts ran.
+    /// Time for which its entities ran.
     time: u64,
-    /// The heap of its contexts that could run.
-    contexts: Link,
-    /// How many contexts it has.
+    /// The heap of its entities that could run.
+    entities: Link,
+    /// How many entities it has.
     count: u32,
     /// Whether it is in the heap of clients.
     queued: bool,
@@ -94,7 +94,7 @@ struct Owner {
     row: (Link, Link),
 }
 
-/// A context.
+/// An entity.
 #[derive(Clone, Debug)]
 pub(super) struct State {
     client: Link,
@@ -139,7 +139,7 @@ pub(super) struct Store<A> {
     clock: u64,
     /// The next number for who was first.
     turns: u64,
-    /// The client whose context has the engine.
+    /// The client whose entity has the engine.
     runs: Link,
 }
 
@@ -176,29 +176,29 @@ impl<A: Arena> Store<A> {
         }
     }
 
-    pub(super) fn state(&mut self, context: Context) -> Option<&mut State> {
-        let item = self.item(context.link)?;
+    pub(super) fn state(&mut self, entity: Entity) -> Option<&mut State> {
+        let item = self.item(entity.link)?;
         match &mut item.kind {
-            Kind::Context(state) if item.generation == context.generation => Some(state),
+            Kind::Entity(state) if item.generation == entity.generation => Some(state),
             _ => None,
         }
     }
 
-    fn context_at(&mut self, link: Link) -> Option<Context> {
+    fn entity_at(&mut self, link: Link) -> Option<Entity> {
         let item = self.item(link)?;
-        matches!(item.kind, Kind::Context(_)).then_some(Context {
+        matches!(item.kind, Kind::Entity(_)).then_some(Entity {
             link,
             generation: item.generation,
         })
     }
 
-    /// The context that the port knows by `key`.
-    pub(super) fn find(&mut self, key: ContextKey) -> Option<Context> {
-        let context = Context {
+    /// The entity that the port knows by `key`.
+    pub(super) fn find(&mut self, key: ContextKey) -> Option<Entity> {
+        let entity = Entity {
             link: key.0 as u32,
             generation: (key.0 >> 32) as u32,
         };
-        self.state(context).is_some().then_some(context)
+        self.state(entity).is_some().then_some(entity)
     }
 
     /// Puts something into a place.
@@ -239,9 +239,9 @@ impl<A: Arena> Store<A> {
         self.add(Kind::Client(owner)).map(Client)
     }
 
-    pub(super) fn add_context(&mut self, client: Client, what: &What) -> Option<Context> {
+    pub(super) fn add_entity(&mut self, client: Client, what: &What) -> Option<Entity> {
         self.owner(client.0)?;
-        let link = self.add(Kind::Context(State {
+        let link = self.add(Kind::Entity(State {
             client: client.0,
             id: what.id,
             descriptor: what.descriptor,
@@ -261,15 +261,15 @@ impl<A: Arena> Store<A> {
         }))?;
         let owner = self.owner(client.0)?;
         owner.count = owner.count.saturating_add(1);
-        self.context_at(link)
+        self.entity_at(link)
     }
 
-    pub(super) fn remove_context(&mut self, context: Context) -> bool {
-        let Some(client) = self.state(context).map(|s| s.client) else {
+    pub(super) fn remove_entity(&mut self, entity: Entity) -> bool {
+        let Some(client) = self.state(entity).map(|s| s.client) else {
             return false;
         };
-        self.leave(context);
-        self.drop_item(context.link);
+        self.leave(entity);
+        self.drop_item(entity.link);
         if let Some(owner) = self.owner(client) {
             owner.count = owner.count.saturating_sub(1);
         }
@@ -292,25 +292,25 @@ impl<A: Arena> Store<A> {
         true
     }
 
-    /// Takes a context out of the heap of its client.
-    fn leave(&mut self, context: Context) {
-        let Some(state) = self.state(context) else {
+    /// Takes an entity out of the heap of its client.
+    fn leave(&mut self, entity: Entity) {
+        let Some(state) = self.state(entity) else {
             return;
         };
         if !core::mem::take(&mut state.queued) {
             return;
         }
         let client = state.client;
-        let root = self.owner(client).map_or(0, |o| o.contexts);
-        let root = heap::remove(self.arena.items_mut(), root, context.link);
+        let root = self.owner(client).map_or(0, |o| o.entities);
+        let root = heap::remove(self.arena.items_mut(), root, entity.link);
         if let Some(owner) = self.owner(client) {
-            owner.contexts = root;
+            owner.entities = root;
         }
     }
 
-    /// Puts a context into the heap of its client, if it could run.
-    fn enter(&mut self, context: Context) {
-        let Some(state) = self.state(context) else {
+    /// Puts an entity into the heap of its client, if it could run.
+    fn enter(&mut self, entity: Entity) {
+        let Some(state) = self.state(entity) else {
             return;
         };
         if state.queued || !state.is_runnable() {
@@ -318,13 +318,13 @@ impl<A: Arena> Store<A> {
         }
         state.queued = true;
         let (client, key) = (state.client, (Reverse(state.priority), 0, state.turn));
-        if let Some(item) = self.item(context.link) {
+        if let Some(item) = self.item(entity.link) {
             item.key = key;
         }
-        let root = self.owner(client).map_or(0, |o| o.contexts);
-        let root = heap::push(self.arena.items_mut(), root, context.link);
+        let root = self.owner(client).map_or(0, |o| o.entities);
+        let root = heap::push(self.arena.items_mut(), root, entity.link);
         if let Some(owner) = self.owner(client) {
-            owner.contexts = root;
+            owner.entities = root;
         }
     }
 
@@ -333,7 +333,7 @@ impl<A: Arena> Store<A> {
         let Some(owner) = self.owner(client) else {
             return;
         };
-        let (first, time) = (owner.contexts, owner.time);
+        let (first, time) = (owner.entities, owner.time);
         if core::mem::take(&mut owner.queued) {
             self.clients = heap::remove(self.arena.items_mut(), self.clients, client);
         }
@@ -355,10 +355,10 @@ impl<A: Arena> Store<A> {
         self.turns
     }
 
-    /// Changes a context, and sees whether it could run then.
-    pub(super) fn change(&mut self, context: Context, now: u64, change: impl FnOnce(&mut State)) {
+    /// Changes an entity, and sees whether it could run then.
+    pub(super) fn change(&mut self, entity: Entity, now: u64, change: impl FnOnce(&mut State)) {
         let turn = self.next_turn();
-        let Some(state) = self.state(context) else {
+        let Some(state) = self.state(entity) else {
             return;
         };
         let (was, client) = (state.is_runnable(), state.client);
@@ -366,8 +366,8 @@ impl<A: Arena> Store<A> {
         if !was {
             state.turn = turn;
         }
-        self.leave(context);
-        self.enter(context);
+        self.leave(entity);
+        self.enter(entity);
         self.place(client);
         let clock = self.clock;
         let runs = self.runs == client;
@@ -386,55 +386,55 @@ impl<A: Arena> Store<A> {
         }
     }
 
-    /// The context that is first, and its priority.
-    pub(super) fn best(&mut self) -> Option<(Context, i32)> {
-        let first = self.owner(self.clients)?.contexts;
-        let context = self.context_at(first)?;
-        Some((context, self.state(context)?.priority))
+    /// The entity that is first, and its priority.
+    pub(super) fn best(&mut self) -> Option<(Entity, i32)> {
+        let first = self.owner(self.clients)?.entities;
+        let entity = self.entity_at(first)?;
+        Some((entity, self.state(entity)?.priority))
     }
 
-    /// Whether a context of the same or a higher priority waits, of whomever.
-    pub(super) fn is_contended(&mut self, context: Context) -> bool {
-        let Some(mine) = self.state(context).map(|s| s.priority) else {
+    /// Whether an entity of the same or a higher priority waits, of whomever.
+    pub(super) fn is_contended(&mut self, entity: Entity) -> bool {
+        let Some(mine) = self.state(entity).map(|s| s.priority) else {
             return false;
         };
-        self.take(context);
+        self.take(entity);
         let best = self.best().map(|b| b.1);
-        self.put_back(context);
+        self.put_back(entity);
         best.is_some_and(|b| b >= mine)
     }
 
-    /// Takes a context out of all orders.
-    pub(super) fn take(&mut self, context: Context) {
-        self.leave(context);
-        if let Some(client) = self.state(context).map(|s| s.client) {
+    /// Takes an entity out of all orders.
+    pub(super) fn take(&mut self, entity: Entity) {
+        self.leave(entity);
+        if let Some(client) = self.state(entity).map(|s| s.client) {
             self.place(client);
         }
     }
 
     /// Puts one back that was taken.
-    pub(super) fn put_back(&mut self, context: Context) {
-        self.enter(context);
-        if let Some(client) = self.state(context).map(|s| s.client) {
+    pub(super) fn put_back(&mut self, entity: Entity) {
+        self.enter(entity);
+        if let Some(client) = self.state(entity).map(|s| s.client) {
             self.place(client);
         }
     }
 
-    /// A context that is behind those of its priority now.
-    pub(super) fn goes_back(&mut self, context: Context) {
+    /// An entity that is behind those of its priority now.
+    pub(super) fn goes_back(&mut self, entity: Entity) {
         let turn = self.next_turn();
-        self.leave(context);
-        if let Some(state) = self.state(context) {
+        self.leave(entity);
+        if let Some(state) = self.state(entity) {
             state.turn = turn;
         }
-        self.put_back(context);
+        self.put_back(entity);
     }
 
-    /// What the port is told about a context.
-    pub(super) fn wanted(&mut self, context: Context) -> Option<Wanted> {
-        let state = self.state(context)?;
+    /// What the port is told about an entity.
+    pub(super) fn wanted(&mut self, entity: Entity) -> Option<Wanted> {
+        let state = self.state(entity)?;
         Some(Wanted {
-            key: context.key(),
+            key: entity.key(),
             id: state.id,
             priority: state.priority,
             descriptor: state.descriptor,
@@ -443,7 +443,7 @@ impl<A: Arena> Store<A> {
         })
     }
 
-    /// The engine is given a context: it has its image then.
+    /// The engine is given an entity: it has its image then.
     pub(super) fn loaded(&mut self, key: ContextKey) {
         if let Some(state) = self.find(key).and_then(|c| self.state(c)) {
             state.fresh = false;
@@ -451,9 +451,9 @@ impl<A: Arena> Store<A> {
         }
     }
 
-    /// A context ran for a time.
-    pub(super) fn charge(&mut self, context: Context, ran: u64, credit: u64) {
-        let Some(client) = self.state(context).map(|s| s.client) else {
+    /// An entity ran for a time.
+    pub(super) fn charge(&mut self, entity: Entity, ran: u64, credit: u64) {
+        let Some(client) = self.state(entity).map(|s| s.client) else {
             return;
         };
         let least = self.clock.saturating_sub(credit);
@@ -466,16 +466,16 @@ impl<A: Arena> Store<A> {
         self.place(client);
     }
 
-    /// A context is let run since its client waited long.
-    pub(super) fn give_patience(&mut self, context: Context) {
-        if let Some(state) = self.state(context) {
+    /// An entity is let run since its client waited long.
+    pub(super) fn give_patience(&mut self, entity: Entity) {
+        if let Some(state) = self.state(entity) {
             state.patient = true;
         }
     }
 
     /// Whether it is.
-    pub(super) fn take_patience(&mut self, context: Context) -> bool {
-        self.state(context)
+    pub(super) fn take_patience(&mut self, entity: Entity) -> bool {
+        self.state(entity)
             .is_some_and(|s| core::mem::take(&mut s.patient))
     }
 }

@@ -160,7 +160,7 @@ impl Random {
 }
 
 struct One {
-    context: Context,
+    entity: Entity,
     client: usize,
     /// Its own, and what the scheduler was told of what waits for it.
     priority: i32,
@@ -213,7 +213,7 @@ impl Core {
         self.clients.len() - 1
     }
 
-    fn context(&mut self, client: usize, priority: i32) -> usize {
+    fn entity(&mut self, client: usize, priority: i32) -> usize {
         self.add(client, priority, false)
     }
 
@@ -225,9 +225,9 @@ impl Core {
             priority,
             roams,
         };
-        let context = self.sched.add_context(self.clients[client], &what).unwrap();
+        let entity = self.sched.add_entity(self.clients[client], &what).unwrap();
         self.all.push(One {
-            context,
+            entity,
             client,
             priority,
             lifted: None,
@@ -269,12 +269,12 @@ impl Core {
         let tail = one.tail;
         let work = Work { tail, left, gap };
         self.device.rings[n].push_back(work);
-        self.sched.publish(one.context, RingOffset(tail), now);
+        self.sched.publish(one.entity, RingOffset(tail), now);
     }
 
     fn cancel(&mut self, n: usize) {
         self.all[n].cancelled = true;
-        self.sched.cancel(self.all[n].context, self.now);
+        self.sched.cancel(self.all[n].entity, self.now);
         self.schedule();
     }
 
@@ -282,7 +282,7 @@ impl Core {
         self.all[n].priority = priority;
         self.all[n].since = self.now;
         self.sched
-            .set_priority(self.all[n].context, priority, self.now);
+            .set_priority(self.all[n].entity, priority, self.now);
         self.inherit();
         self.schedule();
     }
@@ -310,7 +310,7 @@ impl Core {
         if first != one.seen {
             one.seen = first;
             self.sched
-                .completed(one.context, RingOffset(first), self.now);
+                .completed(one.entity, RingOffset(first), self.now);
         }
     }
 
@@ -404,7 +404,7 @@ impl Core {
             self.tick(random);
         }
         for one in &self.all {
-            assert!(!self.sched.is_held(one.context));
+            assert!(!self.sched.is_held(one.entity));
         }
     }
 }
@@ -422,17 +422,17 @@ fn schedules(seeds: core::ops::Range<u64>, ticks: u64) {
                 core.add(client, priority, random.below(4) == 0);
             }
         }
-        let contexts = core.all.len() as u64;
+        let entities = core.all.len() as u64;
         let busy = 2 + random.below(20);
         for _ in 0..ticks {
             if random.below(busy) == 0 {
-                let n = random.below(contexts) as usize;
+                let n = random.below(entities) as usize;
                 match random.below(12) {
                     0 => core.set_priority(n, random.below(3) as i32 - 1),
                     1 if random.below(4) == 0 => core.cancel(n),
                     2 => core.publish(n, ENDLESS, random.below(GAP + 1)),
                     3 | 4 => {
-                        let on = random.below(contexts) as usize;
+                        let on = random.below(entities) as usize;
                         core.publish_behind(n, on, 1 + random.below(30), random.below(GAP + 1));
                     }
                     _ => {

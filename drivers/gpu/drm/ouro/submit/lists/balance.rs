@@ -242,8 +242,8 @@ impl Engine {
         let Some((lists, at)) = queue.lists().zip(seat.checked_sub(1)) else {
             return false;
         };
-        let context = lists.place(at).filter(|p| !p.active).map(|p| p.context);
-        open && context.is_some_and(|context| !lists.sched.is_held(context))
+        let entity = lists.place(at).filter(|p| !p.active).map(|p| p.entity);
+        open && entity.is_some_and(|entity| !lists.sched.is_held(entity))
     }
 
     /// The most urgent context that waits here and that another engine would run at once, and the number of that
@@ -348,7 +348,7 @@ impl Lists {
         let at = *self.active.get(n)? as usize;
         let place = self.places.get(at)?.as_ref()?;
         let siblings = place.siblings.as_ref().filter(|_| self.active.len() > 1)?;
-        let waits = self.sched.waits(place.context) && place.may_leave();
+        let waits = self.sched.waits(place.entity) && place.may_leave();
         waits.then_some((siblings, place.priority()))
     }
 
@@ -374,13 +374,13 @@ impl Lists {
     fn give_up(&mut self, at: u32, siblings: &Siblings, to: u32) -> Option<Work> {
         let now = time::monotonic_ns();
         let place = self.places.get_mut(at as usize)?.as_mut()?;
-        if self.sched.is_held(place.context) || !place.may_leave() {
+        if self.sched.is_held(place.entity) || !place.may_leave() {
             return None;
         }
         let mut work = Work {
             ring: place.ring,
             last: place.last,
-            tails: self.sched.take_work(place.context, now),
+            tails: self.sched.take_work(place.entity, now),
             flight: List::new(),
             ready: List::new(),
             count: 0,
@@ -396,7 +396,7 @@ impl Lists {
         }
         place.full = false;
         if place.lifted.take().is_some() {
-            self.sched.inherit(place.context, None, now);
+            self.sched.inherit(place.entity, None, now);
         }
         if core::mem::take(&mut place.active) {
             if let Some(n) = self.active.iter().position(|other| *other == at) {
@@ -422,9 +422,9 @@ impl Lists {
         place.flight.push_all_back(&mut work.flight);
         place.ready.push_all_back(&mut work.ready);
         place.full = !place.ready.is_empty();
-        let (context, full) = (place.context, place.full);
-        self.sched.give_work(context, work.tails, now);
-        self.sched.set_full(context, full);
+        let (entity, full) = (place.entity, place.full);
+        self.sched.give_work(entity, work.tails, now);
+        self.sched.set_full(entity, full);
         if work.count != 0 {
             self.activate(at);
             self.rank(at, now);

@@ -46,7 +46,7 @@ impl Lists {
             let ran = first.emitted.lock().ran;
             if ran.max(now.saturating_sub(since)) >= grace {
                 place.cancelled = Cancelled::Asked;
-                self.sched.cancel(place.context, now);
+                self.sched.cancel(place.entity, now);
                 any = true;
             }
         }
@@ -60,9 +60,9 @@ impl Lists {
             let Some(place) = place.filter(|p| p.cancelled == Cancelled::Asked) else {
                 continue;
             };
-            let context = place.context;
+            let entity = place.entity;
             // What is done is taken off first.
-            if self.sched.is_held(context) || place.is_first_done() {
+            if self.sched.is_held(entity) || place.is_first_done() {
                 continue;
             }
             let now = time::monotonic_ns();
@@ -78,10 +78,10 @@ impl Lists {
                 .logical_ring
                 .rewind(&self.golden, true, &mut self.buffer);
             place.cancelled = Cancelled::Done;
-            self.sched.publish(context, RingOffset(0), now);
-            self.sched.completed(context, RingOffset(0), now);
-            self.sched.touched(context, now);
-            self.sched.resume(context, now);
+            self.sched.publish(entity, RingOffset(0), now);
+            self.sched.completed(entity, RingOffset(0), now);
+            self.sched.touched(entity, now);
+            self.sched.resume(entity, now);
         }
     }
 }

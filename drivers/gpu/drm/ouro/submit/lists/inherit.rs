@@ -250,13 +250,13 @@ impl Lists {
         if own > place.own || (own < place.own && !place.has_own(place.own)) {
             place.own = place.most_own().map_or(own, |o| o.max(own));
             let (own, now) = (place.own, time::monotonic_ns());
-            self.sched.set_priority(place.context, own, now);
+            self.sched.set_priority(place.entity, own, now);
         }
         // None is less than any.
         if lifted > place.lifted {
             place.lifted = lifted;
             let now = time::monotonic_ns();
-            self.sched.inherit(place.context, lifted, now);
+            self.sched.inherit(place.entity, lifted, now);
         }
     }
 
@@ -272,8 +272,8 @@ impl Lists {
         let changed = (own, lifted) != (place.own, place.lifted);
         if changed {
             (place.own, place.lifted) = (own, lifted);
-            self.sched.set_priority(place.context, own, now);
-            self.sched.inherit(place.context, lifted, now);
+            self.sched.set_priority(place.entity, own, now);
+            self.sched.inherit(place.entity, lifted, now);
         }
         changed
     }

@@ -73,7 +73,7 @@ impl sched::Arena for Places {
 /// A context's place.
 pub(in crate::submit) struct Place {
     pub(in crate::submit) logical_ring: Arc<LogicalRing>,
-    pub(in crate::submit) context: sched::Context,
+    pub(in crate::submit) entity: sched::Entity,
     /// Whose it is: a number that the holder of the context has alone.
     pub(in crate::submit) holder: usize,
     /// Of several engines, the others; as long as there is the context.
@@ -309,11 +309,11 @@ impl Lists {
                 }
             }
             if let Some(tail) = tail {
-                self.sched.publish(place.context, tail, now);
+                self.sched.publish(place.entity, tail, now);
             }
             let full = !place.ready.is_empty();
             if mem::replace(&mut place.full, full) != full {
-                self.sched.set_full(place.context, full);
+                self.sched.set_full(place.entity, full);
             }
         }
     }
@@ -345,7 +345,7 @@ impl Lists {
             }
             if let Some(tail) = tail {
                 place.ring.retire(tail);
-                self.sched.completed(place.context, tail, now);
+                self.sched.completed(place.entity, tail, now);
             }
             // The one behind it is of another priority: only then are all looked at.
             falls |= own == Some(place.own) && place.first_own().is_some_and(|o| o != place.own);
@@ -390,7 +390,7 @@ impl Lists {
                 first |= request.tracker.urgency.lifted().is_some();
             }
             if let Some(tail) = tail {
-                self.sched.completed(place.context, tail, now);
+                self.sched.completed(place.entity, tail, now);
                 first |= place.full && !left;
             }
         }
@@ -420,7 +420,7 @@ impl Lists {
         let Some(place) = slot else {
             return true;
         };
-        if place.active || !self.sched.remove_context(place.context) {
+        if place.active || !self.sched.remove_entity(place.entity) {
             return false;
         }
         if let Some(place) = slot.take() {

@@ -159,13 +159,13 @@ impl Lists {
             priority,
             roams: siblings.is_some(),
         };
-        let Ok(context) = self.sched.add_context(client, &what) else {
+        let Ok(entity) = self.sched.add_entity(client, &what) else {
             self.leave(holder);
             return None;
         };
         *self.places.get_mut(at as usize)? = Some(Place {
             logical_ring: logical_ring.clone(),
-            context,
+            entity,
             holder,
             siblings: siblings.cloned(),
             ring: Ring::new(logical_ring.ring_bytes()),
@@ -293,8 +293,8 @@ impl Engine {
         };
         let place = id.checked_sub(1).and_then(|at| lists.place(at));
         place
-            .map(|p| p.context)
-            .is_some_and(|c| lists.sched.is_held(c))
+            .map(|p| p.entity)
+            .is_some_and(|entity| lists.sched.is_held(entity))
     }
 
     /// The image that contexts start from, once there is one. Errors: `ENOMEM`.

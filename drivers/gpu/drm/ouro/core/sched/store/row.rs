@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The row of clients that wait for the engine, the one that waits longest at its head.
 
-use super::{Arena, Context, Store};
+use super::{Arena, Entity, Store};
 use crate::heap::Link;
 
 impl<A: Arena> Store<A> {
-    /// A client has a context that could run, and waits from now on.
+    /// A client has an entity that could run, and waits from now on.
     pub(super) fn join_row(&mut self, client: Link, now: u64) {
         let last = self.row.1;
         if let Some(owner) = self.owner(client) {
@@ -38,22 +38,22 @@ impl<A: Arena> Store<A> {
         }
     }
 
-    /// The first context of the client that waits longest, and since when.
-    pub(in crate::sched) fn longest(&mut self) -> Option<(u64, Context)> {
+    /// The first entity of the client that waits longest, and since when.
+    pub(in crate::sched) fn longest(&mut self) -> Option<(u64, Entity)> {
         let owner = self.owner(self.row.0)?;
-        let (since, first) = (owner.waits?, owner.contexts);
-        Some((since, self.context_at(first)?))
+        let (since, first) = (owner.waits?, owner.entities);
+        Some((since, self.entity_at(first)?))
     }
 
-    /// A context has the engine.
-    pub(in crate::sched) fn runs(&mut self, context: Context) {
-        if let Some(client) = self.state(context).map(|s| s.client) {
+    /// An entity has the engine.
+    pub(in crate::sched) fn runs(&mut self, entity: Entity) {
+        if let Some(client) = self.state(entity).map(|s| s.client) {
             self.leave_row(client);
             self.runs = client;
         }
     }
 
-    /// The context that had the engine has it no more.
+    /// The entity that had the engine has it no more.
     pub(in crate::sched) fn waits_again(&mut self, now: u64) {
         let client = core::mem::take(&mut self.runs);
         if self

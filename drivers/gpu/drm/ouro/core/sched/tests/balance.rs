@@ -50,7 +50,7 @@ impl Pair {
     fn waits(&mut self, n: usize) -> bool {
         let core = &mut self.cores[self.at[n].unwrap()];
         let others = (0..core.all.len()).any(|o| o != n && core.has_work(o));
-        others && core.has_work(n) && core.sched.waits(core.all[n].context)
+        others && core.has_work(n) && core.sched.waits(core.all[n].entity)
     }
 
     /// What waits goes to who would run it.
@@ -72,10 +72,10 @@ impl Pair {
         let [a, b] = &mut self.cores;
         let (from, to_core) = if to == 1 { (a, b) } else { (b, a) };
         let now = from.now;
-        assert!(!from.sched.is_held(from.all[n].context));
-        assert!(!to_core.sched.is_held(to_core.all[n].context));
+        assert!(!from.sched.is_held(from.all[n].entity));
+        assert!(!to_core.sched.is_held(to_core.all[n].entity));
         from.number(n);
-        let work = from.sched.take_work(from.all[n].context, now);
+        let work = from.sched.take_work(from.all[n].entity, now);
         assert_eq!(
             work,
             (RingOffset(from.all[n].tail), RingOffset(from.all[n].seen))
@@ -87,7 +87,7 @@ impl Pair {
         to_core.device.rings[n] = core::mem::take(&mut from.device.rings[n]);
         (to_core.all[n].tail, to_core.all[n].seen) = (from.all[n].tail, from.all[n].seen);
         to_core.all[n].since = now;
-        to_core.sched.give_work(to_core.all[n].context, work, now);
+        to_core.sched.give_work(to_core.all[n].entity, work, now);
         to_core.schedule();
         from.schedule();
         self.at[n] = Some(to);
@@ -132,9 +132,9 @@ impl Pair {
 fn it_is_listed_alone_or_first() {
     let mut core = Core::new();
     let client = core.client();
-    let here = core.context(client, 0);
+    let here = core.entity(client, 0);
     let roams = core.add(client, 0, true);
-    let other = core.context(client, 0);
+    let other = core.entity(client, 0);
     let list = |core: &mut Core| {
         let load = core.sched.schedule(core.now).expect("there is work");
         load.ids().to_vec()
@@ -144,8 +144,8 @@ fn it_is_listed_alone_or_first() {
     core.push(other, 5, 0);
     // What is behind it waits as well: it is not passed by.
     assert_eq!(list(&mut core), [here as u32 + 1]);
-    let context = core.all[roams].context;
-    assert!(core.sched.waits(context));
+    let entity = core.all[roams].entity;
+    assert!(core.sched.waits(entity));
     let taken = PortEvent {
         from: None,
         finished: false,
@@ -161,9 +161,9 @@ fn it_is_listed_alone_or_first() {
     };
     core.sched.event(&done, 2).unwrap();
     core.sched
-        .completed(core.all[here].context, RingOffset(8), 2);
+        .completed(core.all[here].entity, RingOffset(8), 2);
     assert_eq!(list(&mut core), [roams as u32 + 1, other as u32 + 1]);
-    assert!(!core.sched.waits(context), "the engine has it");
+    assert!(!core.sched.waits(entity), "the engine has it");
 }
 
 #[test]
@@ -171,15 +171,15 @@ fn work_that_is_taken_away_is_not_listed() {
     let mut core = Core::new();
     let client = core.client();
     let n = core.add(client, 0, true);
-    let context = core.all[n].context;
+    let entity = core.all[n].entity;
     core.push(n, 5, 0);
     core.push(n, 5, 0);
-    core.sched.completed(context, RingOffset(8), 0);
-    let work = core.sched.take_work(context, 0);
+    core.sched.completed(entity, RingOffset(8), 0);
+    let work = core.sched.take_work(entity, 0);
     assert_eq!(work, (RingOffset(16), RingOffset(8)));
-    assert!(!core.sched.waits(context));
+    assert!(!core.sched.waits(entity));
     assert_eq!(core.sched.schedule(0), None);
-    core.sched.give_work(context, work, 0);
+    core.sched.give_work(entity, work, 0);
     let load = core.sched.schedule(0).expect("it is back");
     let entry = load.entries()[0];
     // Another engine has written the image meanwhile.
@@ -220,11 +220,11 @@ fn no_engine_is_idle_while_something_waits() {
         for _ in 0..1 + random.below(4) {
             pair.client(random.below(3) as i32 - 1);
         }
-        let contexts = pair.at.len() as u64;
+        let entities = pair.at.len() as u64;
         let busy = 3 + random.below(20);
         for _ in 0..200 {
             if random.below(busy) == 0 {
-                let n = random.below(contexts) as usize;
+                let n = random.below(entities) as usize;
                 let core = random.below(2) as usize;
                 pair.publish(n, core, 1 + random.below(30), random.below(GAP + 1));
             }

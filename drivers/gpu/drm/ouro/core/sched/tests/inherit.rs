@@ -15,7 +15,7 @@ enum On {
 /// A request that waits for another one.
 pub(super) struct Blocked {
     number: u64,
-    context: usize,
+    entity: usize,
     pub(super) left: u64,
     gap: u64,
     on: On,
@@ -26,7 +26,7 @@ impl Core {
     /// last in its ring.
     pub(super) fn publish_behind(&mut self, n: usize, on: usize, left: u64, gap: u64) {
         let last = |this: &Self, n: usize| {
-            let waits = this.blocked.iter().rev().find(|b| b.context == n);
+            let waits = this.blocked.iter().rev().find(|b| b.entity == n);
             waits.map_or(On::Tail(n, this.all[n].tail), |b| On::Blocked(b.number))
         };
         // Those of one context are in order.
@@ -37,7 +37,7 @@ impl Core {
         let number = self.blocked.last().map_or(0, |b| b.number + 1);
         self.blocked.push(Blocked {
             number,
-            context: n,
+            entity: n,
             left,
             gap,
             on,
@@ -55,8 +55,8 @@ impl Core {
             (0..self.blocked.len()).find(|at| is_done(&self.all, self.blocked[*at].on))
         {
             let ready = self.blocked.remove(at);
-            self.push(ready.context, ready.left, ready.gap);
-            let on = On::Tail(ready.context, self.all[ready.context].tail);
+            self.push(ready.entity, ready.left, ready.gap);
+            let on = On::Tail(ready.entity, self.all[ready.entity].tail);
             for b in &mut self.blocked {
                 if b.on == On::Blocked(ready.number) {
                     b.on = on;
@@ -73,7 +73,7 @@ impl Core {
         let others = others.map(|b| self.urgency(b)).max();
         others
             .map_or(i32::MIN, |u| u)
-            .max(self.all[blocked.context].priority)
+            .max(self.all[blocked.entity].priority)
     }
 
     /// Tells the scheduler how urgent what waits for each context is.
@@ -87,7 +87,7 @@ impl Core {
             if one.lifted != lifted {
                 one.lifted = lifted;
                 one.since = self.now;
-                self.sched.inherit(one.context, lifted, self.now);
+                self.sched.inherit(one.entity, lifted, self.now);
             }
         }
     }
@@ -100,11 +100,11 @@ impl Core {
 }
 
 /// Clients with a context each, of these priorities, that nobody gets patient with.
-fn contexts<const N: usize>(core: &mut Core, priorities: [i32; N]) -> [usize; N] {
+fn entities<const N: usize>(core: &mut Core, priorities: [i32; N]) -> [usize; N] {
     core.sched.policy.patience = 1 << 40;
     priorities.map(|priority| {
         let client = core.client();
-        core.context(client, priority)
+        core.entity(client, priority)
     })
 }
 
@@ -118,7 +118,7 @@ fn ticks(core: &mut Core, n: u64) {
 #[test]
 fn what_is_waited_for_is_as_urgent_until_it_is_done() {
     let mut core = Core::new();
-    let [low, middle, high] = contexts(&mut core, [-5, 0, 5]);
+    let [low, middle, high] = entities(&mut core, [-5, 0, 5]);
     core.publish(low, 20, GAP);
     core.publish(middle, ENDLESS, GAP);
     ticks(&mut core, URGENT);
@@ -141,7 +141,7 @@ fn what_is_waited_for_is_as_urgent_until_it_is_done() {
 #[test]
 fn what_waits_itself_hands_it_on() {
     let mut core = Core::new();
-    let [between, low, first, second, high] = contexts(&mut core, [0, -5, -4, -3, 5]);
+    let [between, low, first, second, high] = entities(&mut core, [0, -5, -4, -3, 5]);
     core.publish(between, ENDLESS, GAP);
     core.publish(low, 10, GAP);
     core.publish_behind(first, low, 10, GAP);
@@ -151,26 +151,26 @@ fn what_waits_itself_hands_it_on() {
     core.publish_behind(high, second, 10, GAP);
     ticks(&mut core, 4 * (URGENT + 10 + DELAY));
     for n in [low, first, second, high] {
-        assert_eq!(core.device.ran[n], 10, "context {n}");
+        assert_eq!(core.device.ran[n], 10, "entity {n}");
     }
 }
 
 #[test]
 fn less_than_its_own_priority_lifts_nothing() {
     let mut core = Core::new();
-    let [one, other] = contexts(&mut core, [5, 0]);
-    let context = core.all[one].context;
+    let [one, other] = entities(&mut core, [5, 0]);
+    let entity = core.all[one].entity;
     core.publish(one, ENDLESS, GAP);
-    core.sched.inherit(context, Some(-5), core.now);
+    core.sched.inherit(entity, Some(-5), core.now);
     core.publish(other, ENDLESS, GAP);
     ticks(&mut core, URGENT);
     assert_eq!(core.device.ran[other], 0);
     // Its own may change meanwhile, and counts again behind it.
-    core.sched.inherit(context, Some(3), core.now);
-    core.sched.set_priority(context, -1, core.now);
+    core.sched.inherit(entity, Some(3), core.now);
+    core.sched.set_priority(entity, -1, core.now);
     ticks(&mut core, URGENT);
     assert_eq!(core.device.ran[other], 0);
-    core.sched.inherit(context, None, core.now);
+    core.sched.inherit(entity, None, core.now);
     core.schedule();
     ticks(&mut core, URGENT);
     assert_eq!(core.device.running, Some(other as u32 + 1));
@@ -179,7 +179,7 @@ fn less_than_its_own_priority_lifts_nothing() {
 #[test]
 fn nobody_comes_between_it_and_who_waited() {
     let mut core = Core::new();
-    let [low, middle, high] = contexts(&mut core, [-5, 0, 5]);
+    let [low, middle, high] = entities(&mut core, [-5, 0, 5]);
     // Ready before the others: it is listed behind them.
     core.publish(low, 20, GAP);
     core.publish_behind(high, low, 10, GAP);
@@ -196,11 +196,11 @@ fn nobody_comes_between_it_and_who_waited() {
 #[test]
 fn who_was_listed_behind_it_before_is_taken_back() {
     let mut core = Core::new();
-    let [low, other, high] = contexts(&mut core, [0, 0, 5]);
+    let [low, other, high] = entities(&mut core, [0, 0, 5]);
     core.publish(low, 60, GAP);
     core.publish(other, ENDLESS, GAP);
     ticks(&mut core, 3);
-    assert!(core.sched.is_held(core.all[other].context));
+    assert!(core.sched.is_held(core.all[other].entity));
     let ran = core.device.ran[other];
     core.publish_behind(high, low, 10, GAP);
     ticks(&mut core, 2 * URGENT + 70);
@@ -222,7 +222,7 @@ fn nobody_comes_behind_a_tail_that_may_be_lost() {
             priority,
             roams: false,
         };
-        sched.add_context(client, &what).unwrap()
+        sched.add_entity(client, &what).unwrap()
     });
     let event = |from, finished, to, new_list| PortEvent {
         from,
@@ -257,12 +257,12 @@ fn nobody_comes_behind_a_tail_that_may_be_lost() {
 #[test]
 fn nobody_comes_before_what_there_was_no_room_for() {
     let mut core = Core::new();
-    let [low, high] = contexts(&mut core, [0, 5]);
+    let [low, high] = entities(&mut core, [0, 5]);
     core.publish(high, 10, GAP);
     for _ in 0..3 {
         core.publish_behind(high, high, 10, GAP);
     }
-    core.sched.set_full(core.all[high].context, true);
+    core.sched.set_full(core.all[high].entity, true);
     core.publish(low, ENDLESS, GAP);
     let random = &mut Random(1);
     for _ in 0..4 * (10 + URGENT) {
@@ -271,7 +271,7 @@ fn nobody_comes_before_what_there_was_no_room_for() {
         assert!(ran[high] == 40 || ran[low] == 0, "at {}", core.now);
         // The last of it has room.
         if core.blocked.is_empty() {
-            core.sched.set_full(core.all[high].context, false);
+            core.sched.set_full(core.all[high].entity, false);
         }
     }
     assert_eq!(core.device.running, Some(low as u32 + 1));

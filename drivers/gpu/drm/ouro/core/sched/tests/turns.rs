@@ -8,7 +8,7 @@ fn endless_contexts_share_the_engine() {
     let random = &mut Random(1);
     let mut core = Core::new();
     let (a, b) = (core.client(), core.client());
-    let (a, b) = (core.context(a, 0), core.context(b, 0));
+    let (a, b) = (core.entity(a, 0), core.entity(b, 0));
     core.publish(a, ENDLESS, 1);
     core.publish(b, ENDLESS, 1);
     for _ in 0..2_000 {
@@ -27,7 +27,7 @@ fn without_slices_who_is_first_goes_on_to_its_end() {
     let random = &mut Random(6);
     let mut core = Core::new();
     let (a, b, c) = (core.client(), core.client(), core.client());
-    let (a, b, c) = (core.context(a, 0), core.context(b, 0), core.context(c, 1));
+    let (a, b, c) = (core.entity(a, 0), core.entity(b, 0), core.entity(c, 1));
     core.sched.set_slice(0);
     core.publish(a, ENDLESS, 1);
     core.publish(b, ENDLESS, 1);
@@ -57,7 +57,7 @@ fn who_is_asked_goes_on_when_the_engine_has_answered() {
     let random = &mut Random(3);
     let mut core = Core::new();
     let client = core.client();
-    let n = core.context(client, 0);
+    let n = core.entity(client, 0);
     core.publish(n, ENDLESS, 1);
     for k in 0..10 {
         for _ in 0..100 {
@@ -82,7 +82,7 @@ fn who_is_cancelled_leaves_and_may_come_back() {
     let random = &mut Random(5);
     let mut core = Core::new();
     let client = core.client();
-    let (n, other) = (core.context(client, 0), core.context(client, 0));
+    let (n, other) = (core.entity(client, 0), core.entity(client, 0));
     core.publish(n, ENDLESS, 1);
     core.publish(other, ENDLESS, 1);
     for k in 0..10 {
@@ -93,15 +93,15 @@ fn who_is_cancelled_leaves_and_may_come_back() {
         for _ in 0..URGENT {
             core.tick(random);
         }
-        let context = core.all[n].context;
-        assert!(!core.sched.is_held(context), "{k}");
+        let entity = core.all[n].entity;
+        assert!(!core.sched.is_held(entity), "{k}");
         let ran = core.device.ran[n];
         for _ in 0..100 {
             core.tick(random);
         }
         assert_eq!((core.device.running, core.device.ran[n]), (Some(2), ran));
         core.all[n].cancelled = false;
-        core.sched.resume(context, core.now);
+        core.sched.resume(entity, core.now);
         core.schedule();
         for _ in 0..100 {
             core.tick(random);
@@ -115,7 +115,7 @@ fn who_does_not_let_go_owes_an_answer() {
     let random = &mut Random(4);
     let mut core = Core::new();
     let client = core.client();
-    let (n, urgent) = (core.context(client, 0), core.context(client, 1));
+    let (n, urgent) = (core.entity(client, 0), core.entity(client, 1));
     core.publish(n, ENDLESS, ENDLESS);
     for _ in 0..10 {
         core.tick(random);
@@ -136,10 +136,10 @@ fn clients_share_and_not_contexts() {
     let random = &mut Random(2);
     let mut core = Core::new();
     let (few, many) = (core.client(), core.client());
-    let one = core.context(few, 0);
+    let one = core.entity(few, 0);
     core.publish(one, ENDLESS, 1);
     for _ in 0..7 {
-        let n = core.context(many, 0);
+        let n = core.entity(many, 0);
         core.publish(n, ENDLESS, 1);
     }
     for _ in 0..4_000 {
@@ -163,7 +163,7 @@ fn who_was_away_gets_no_credit() {
     let random = &mut Random(3);
     let mut core = Core::new();
     let (a, b) = (core.client(), core.client());
-    let (a, b) = (core.context(a, 0), core.context(b, 0));
+    let (a, b) = (core.entity(a, 0), core.entity(b, 0));
     core.publish(a, ENDLESS, 0);
     for _ in 0..1_000 {
         core.tick(random);
@@ -183,7 +183,7 @@ fn urgent_work_takes_the_engine_away_and_gives_it_back() {
     let random = &mut Random(4);
     let mut core = Core::new();
     let (a, b) = (core.client(), core.client());
-    let (low, high) = (core.context(a, 0), core.context(b, 5));
+    let (low, high) = (core.entity(a, 0), core.entity(b, 5));
     core.publish(low, ENDLESS, GAP);
     for _ in 0..20 {
         core.tick(random);
@@ -208,7 +208,7 @@ fn low_work_gets_a_slice_in_a_pause() {
     let random = &mut Random(5);
     let mut core = Core::new();
     let (a, b) = (core.client(), core.client());
-    let (low, high) = (core.context(a, -5), core.context(b, 5));
+    let (low, high) = (core.entity(a, -5), core.entity(b, 5));
     core.publish(high, ENDLESS, 0);
     core.publish(low, ENDLESS, 0);
     for _ in 0..10_000 {
@@ -227,7 +227,7 @@ fn one_context_is_never_kept_waiting() {
     let random = &mut Random(6);
     let mut core = Core::new();
     let client = core.client();
-    let n = core.context(client, 0);
+    let n = core.entity(client, 0);
     for _ in 0..100 {
         let was_free = !core.sched.port().is_loading();
         let loads = core.loads;
@@ -245,19 +245,19 @@ fn what_is_held_stays() {
     let random = &mut Random(7);
     let mut core = Core::new();
     let client = core.client();
-    let n = core.context(client, 0);
+    let n = core.entity(client, 0);
     core.publish(n, ENDLESS, 0);
-    let context = core.all[n].context;
-    assert!(core.sched.is_held(context));
-    assert!(!core.sched.remove_context(context));
+    let entity = core.all[n].entity;
+    assert!(core.sched.is_held(entity));
+    assert!(!core.sched.remove_entity(entity));
     core.cancel(n);
     core.drain(random);
     assert!(!core.sched.remove_client(core.clients[client]));
-    assert!(core.sched.remove_context(context));
-    assert!(!core.sched.remove_context(context), "once");
+    assert!(core.sched.remove_entity(entity));
+    assert!(!core.sched.remove_entity(entity), "once");
     assert!(core.sched.remove_client(core.clients[client]));
     // What is gone does nothing.
-    core.sched.publish(context, RingOffset(8), 0);
+    core.sched.publish(entity, RingOffset(8), 0);
     assert_eq!(core.sched.schedule(0), None);
     // Its place is used again, under another name.
     let client = core.sched.add_client().unwrap();
@@ -267,8 +267,8 @@ fn what_is_held_stays() {
         priority: 0,
         roams: false,
     };
-    let other = core.sched.add_context(client, &what).unwrap();
-    assert_ne!(other.key(), context.key());
+    let other = core.sched.add_entity(client, &what).unwrap();
+    assert_ne!(other.key(), entity.key());
     assert!(!core.sched.is_held(other));
 }
 
@@ -284,10 +284,10 @@ fn a_full_arena_is_said_so() {
         priority: 0,
         roams: false,
     };
-    let context = sched.add_context(client, &what).unwrap();
-    assert_eq!(sched.add_context(client, &what), Err(NoPlace));
-    assert!(sched.remove_context(context));
-    assert!(sched.add_context(client, &what).is_ok());
+    let entity = sched.add_entity(client, &what).unwrap();
+    assert_eq!(sched.add_entity(client, &what), Err(NoPlace));
+    assert!(sched.remove_entity(entity));
+    assert!(sched.add_entity(client, &what).is_ok());
 }
 
 #[test]
@@ -295,7 +295,7 @@ fn after_a_reset_all_runs_again() {
     let random = &mut Random(8);
     let mut core = Core::new();
     let client = core.client();
-    let (a, b) = (core.context(client, 0), core.context(client, 0));
+    let (a, b) = (core.entity(client, 0), core.entity(client, 0));
     core.publish(a, 30, 0);
     core.publish(b, 30, 0);
     for _ in 0..5 {
