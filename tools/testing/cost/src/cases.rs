@@ -112,10 +112,10 @@ trait Submit {
     fn submit(&mut self, n: u64);
 }
 
-/// Places in a vector.
-struct Places<T>(Vec<T>);
+/// What an arena has, in a vector.
+struct Items<T>(Vec<T>);
 
-impl range::Arena for Places<range::Node> {
+impl range::Arena for Items<range::Node> {
     fn nodes(&self) -> &[range::Node] {
         &self.0
     }
@@ -124,7 +124,7 @@ impl range::Arena for Places<range::Node> {
     }
 }
 
-impl sched::Arena for Places<Item> {
+impl sched::Arena for Items<Item> {
     fn items(&self) -> &[Item] {
         &self.0
     }
@@ -152,7 +152,7 @@ const RING: u32 = 128 << 10;
 /// An engine with a ring: a new object gets an address, is told to the commands that use it, has its place in
 /// the ring, and loses its address in the end; the context is another one each time.
 struct OnRing {
-    ranges: Ranges<Places<range::Node>>,
+    ranges: Ranges<Items<range::Node>>,
     port: RingPort,
     batch: Vec<u32>,
 }
@@ -160,7 +160,7 @@ struct OnRing {
 impl OnRing {
     fn new(objects: u32, apart: bool) -> Self {
         let nodes = vec![range::Node::default(); 2 * objects as usize + 8];
-        let mut ranges = Ranges::new(Places(nodes), 0..SPACE);
+        let mut ranges = Ranges::new(Items(nodes), 0..SPACE);
         let all = objects * (1 + u32::from(apart));
         let addresses: Vec<u64> = (0..all)
             .map(|_| ranges.take(&A_PAGE).expect("there is room"))
@@ -196,7 +196,7 @@ impl Submit for OnRing {
 /// An engine that takes lists, and its scheduler. The engine does at once what it is told, and has done a
 /// context's work when the next submission is there.
 struct OnLists {
-    scheduler: Scheduler<Places<Item>>,
+    scheduler: Scheduler<Items<Item>>,
     entities: Vec<Entity>,
     /// What was submitted to each.
     tails: Vec<u32>,
@@ -216,7 +216,7 @@ impl OnLists {
             pause: 1000,
             credit: 1000,
         };
-        let arena = Places(vec![Item::default(); places]);
+        let arena = Items(vec![Item::default(); places]);
         let mut scheduler = Scheduler::new(arena, 8, 12, policy);
         let mut all = Vec::new();
         for _ in 0..clients {

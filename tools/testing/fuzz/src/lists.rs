@@ -288,9 +288,9 @@ fn port(s: &mut Source<'_>) {
 }
 
 #[derive(Default)]
-struct Places(Vec<Item>);
+struct Items(Vec<Item>);
 
-impl Arena for Places {
+impl Arena for Items {
     fn items(&self) -> &[Item] {
         &self.0
     }
@@ -307,9 +307,9 @@ fn scheduler(s: &mut Source<'_>) {
         pause: s.below(50),
         credit: s.odd(),
     };
-    let mut places = Places::default();
-    places.0.resize(s.below(12) as usize, Item::default());
-    let mut sched = Scheduler::new(places, 8, 12, policy);
+    let mut items = Items::default();
+    items.0.resize(s.below(12) as usize, Item::default());
+    let mut sched = Scheduler::new(items, 8, 12, policy);
     let (mut clients, mut entities) = (Vec::new(), Vec::new());
     let mut now = s.odd() >> 1;
     for _ in 0..s.u8() {

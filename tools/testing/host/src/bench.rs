@@ -109,9 +109,9 @@ impl<'a> Work<'a> {
 
 /// Contexts and clients of a scheduler.
 #[derive(Debug)]
-pub struct Places(Vec<Item>);
+pub struct Items(Vec<Item>);
 
-impl Arena for Places {
+impl Arena for Items {
     fn items(&self) -> &[Item] {
         &self.0
     }
@@ -125,7 +125,7 @@ pub struct Port {
     /// What the backend is given.
     pub mem: EngineMemory,
     /// The scheduler.
-    pub sched: Scheduler<Places>,
+    pub sched: Scheduler<Items>,
     /// What the engine said, in order.
     pub said: Vec<PortEvent>,
     /// Lists that were loaded, in order.
@@ -558,6 +558,6 @@ fn hw(windows: &Windows<Dg2>, card: u32) -> Hw<'_> {
     }
 }
 
-fn scheduler(depth: u8, entries: u8) -> Scheduler<Places> {
-    Scheduler::new(Places(Vec::new()), depth, entries, POLICY)
+fn scheduler(depth: u8, entries: u8) -> Scheduler<Items> {
+    Scheduler::new(Items(Vec::new()), depth, entries, POLICY)
 }

@@ -117,7 +117,7 @@ pub(crate) fn parts(map: &EngineMap) -> impl Iterator<Item = &Arc<Context>> {
 pub(crate) struct Context {
     key: ContextKey,
     image: SetOnce<Owned>,
-    /// By engine, where contexts are listed: its place there.
+    /// By engine, where contexts are listed: its seat there.
     seats: KVec<SetOnce<Seat>>,
     /// Where its batches are, if that is not the space of all.
     space: SetOnce<Arc<OwnSpace>>,
@@ -307,7 +307,7 @@ impl Context {
         }
     }
 
-    /// Its place on an engine that takes lists of contexts, if it has one.
+    /// Its seat on an engine that takes lists of contexts, if it has one.
     pub(crate) fn seat(&self, engine: &Engine) -> Option<&Seat> {
         self.seats.get(engine.index())?.as_ref()
     }

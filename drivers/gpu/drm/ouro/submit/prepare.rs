@@ -94,7 +94,7 @@ impl Executor {
         )
     }
 
-    /// Gives a context a place on an engine that takes lists of contexts, if it has none; on all of several
+    /// Gives a context a seat on an engine that takes lists of contexts, if it has none; on all of several
     /// the same one. Errors: as [`prepare`](Self::prepare).
     fn seat(
         &self,

@@ -302,8 +302,8 @@ impl Lists {
         all: &mut List<Request>,
     ) {
         let now = time::monotonic_ns();
-        let mut places = self.places.iter().flatten();
-        let hung = places.find(|p| {
+        let mut contexts = self.contexts.iter().flatten();
+        let hung = contexts.find(|p| {
             let first = p.flight.iter().next().map(|r| r.number());
             suspect.is_some() && first == suspect
         });
@@ -311,34 +311,34 @@ impl Lists {
         let running = self.running().map(|p| p.entity);
         let first = hung.or(running);
         let (sched, whole) = (&self.sched, whole || self.broken);
-        for place in self.places.iter_mut().flatten() {
-            place.stale = match whole {
-                true => sched.is_held(place.entity) || !place.flight.is_empty(),
+        for listed in self.contexts.iter_mut().flatten() {
+            listed.stale = match whole {
+                true => sched.is_held(listed.entity) || !listed.flight.is_empty(),
                 false => {
-                    let entity = Some(place.entity);
-                    sched.may_write(place.entity) || entity == running || entity == hung
+                    let entity = Some(listed.entity);
+                    sched.may_write(listed.entity) || entity == running || entity == hung
                 }
             };
         }
         self.sched.reset(now);
         for turn in [true, false] {
-            for place in self.places.iter_mut().flatten() {
-                if place.stale && (Some(place.entity) == first) == turn {
-                    all.push_all_back(&mut place.flight);
+            for listed in self.contexts.iter_mut().flatten() {
+                if listed.stale && (Some(listed.entity) == first) == turn {
+                    all.push_all_back(&mut listed.flight);
                 }
             }
         }
-        for place in self.places.iter_mut().flatten() {
-            if !mem::take(&mut place.stale) {
+        for listed in self.contexts.iter_mut().flatten() {
+            if !mem::take(&mut listed.stale) {
                 continue;
             }
-            place.ring.clear();
-            place
+            listed.ring.clear();
+            listed
                 .logical_ring
                 .rewind(&self.golden, false, &mut self.buffer);
-            self.sched.publish(place.entity, RingOffset(0), now);
-            self.sched.completed(place.entity, RingOffset(0), now);
-            self.sched.touched(place.entity, now);
+            self.sched.publish(listed.entity, RingOffset(0), now);
+            self.sched.completed(listed.entity, RingOffset(0), now);
+            self.sched.touched(listed.entity, now);
         }
     }
 
@@ -346,13 +346,13 @@ impl Lists {
     pub(super) fn put_back(&mut self, all: &mut List<Request>, failed: &mut List<Request>) {
         while let Some(request) = all.pop_back() {
             let at = request.seat().and_then(|id| id.checked_sub(1));
-            let Some(at) = at.filter(|at| self.place(*at).is_some()) else {
+            let Some(at) = at.filter(|at| self.context(*at).is_some()) else {
                 failed.push_back(request);
                 continue;
             };
             self.raise(at, request.tracker.urgency.rank());
-            if let Some(place) = self.place(at) {
-                place.ready.push_front(request);
+            if let Some(listed) = self.context(at) {
+                listed.ready.push_front(request);
             }
             // Somebody may have looked meanwhile, and found nothing of it.
             self.activate(at);
@@ -362,11 +362,11 @@ impl Lists {
     /// Takes all that is ready.
     pub(super) fn take_ready(&mut self, all: &mut List<Request>) {
         let now = time::monotonic_ns();
-        for place in self.places.iter_mut().flatten() {
-            all.push_all_back(&mut place.ready);
-            place.active = false;
-            if place.lifted.take().is_some() {
-                self.sched.inherit(place.entity, None, now);
+        for listed in self.contexts.iter_mut().flatten() {
+            all.push_all_back(&mut listed.ready);
+            listed.active = false;
+            if listed.lifted.take().is_some() {
+                self.sched.inherit(listed.entity, None, now);
             }
         }
         self.active.clear();

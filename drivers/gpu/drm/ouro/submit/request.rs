@@ -466,7 +466,7 @@ impl Request {
         self.emitted.lock().number
     }
 
-    /// The number of its context's place on its engine, where contexts are listed.
+    /// The number of its context's seat on its engine, where contexts are listed.
     pub(super) fn seat(&self) -> Option<u32> {
         let context = self.context.as_ref()?;
         Some(context.seat(self.tracker.engine())?.id())

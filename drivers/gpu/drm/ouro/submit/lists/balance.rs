@@ -42,7 +42,7 @@ use super::{
     },
     balanced::Siblings,
     cancel::Cancelled,
-    Lists, Place,
+    ListedContext, Lists,
 };
 
 /// Rounds of transfers before others have their turn. What is left is seen after the next look at an engine.
@@ -242,7 +242,7 @@ impl Engine {
         let Some((lists, at)) = queue.lists().zip(seat.checked_sub(1)) else {
             return false;
         };
-        let entity = lists.place(at).filter(|p| !p.active).map(|p| p.entity);
+        let entity = lists.context(at).filter(|p| !p.active).map(|p| p.entity);
         open && entity.is_some_and(|entity| !lists.sched.is_held(entity))
     }
 
@@ -346,10 +346,10 @@ impl Lists {
     /// alone here waits for nobody, and one whose end was not seen yet may not wait at all.
     fn waits(&mut self, n: usize) -> Option<(&Arc<Siblings>, i32)> {
         let at = *self.active.get(n)? as usize;
-        let place = self.places.get(at)?.as_ref()?;
-        let siblings = place.siblings.as_ref().filter(|_| self.active.len() > 1)?;
-        let waits = self.sched.waits(place.entity) && place.may_leave();
-        waits.then_some((siblings, place.priority()))
+        let listed = self.contexts.get(at)?.as_ref()?;
+        let siblings = listed.siblings.as_ref().filter(|_| self.active.len() > 1)?;
+        let waits = self.sched.waits(listed.entity) && listed.may_leave();
+        waits.then_some((siblings, listed.priority()))
     }
 
     /// Notes how busy the engine is, and whether something waits that others could do.
@@ -358,9 +358,9 @@ impl Lists {
         if !exchange.used.load(ordering::Acquire) {
             return;
         }
-        let places = self.active.iter();
-        let places = places.filter_map(|at| self.places.get(*at as usize)?.as_ref());
-        let level = match places.map(Place::priority).max() {
+        let contexts = self.active.iter();
+        let contexts = contexts.filter_map(|at| self.contexts.get(*at as usize)?.as_ref());
+        let level = match contexts.map(ListedContext::priority).max() {
             _ if self.broken => Level::Closed,
             Some(priority) => Level::Busy(priority),
             None => Level::Free,
@@ -373,32 +373,32 @@ impl Lists {
     /// Takes all away that a context has to do. `None` if the engine has its image, or it is about to end here.
     fn give_up(&mut self, at: u32, siblings: &Siblings, to: u32) -> Option<Work> {
         let now = time::monotonic_ns();
-        let place = self.places.get_mut(at as usize)?.as_mut()?;
-        if self.sched.is_held(place.entity) || !place.may_leave() {
+        let listed = self.contexts.get_mut(at as usize)?.as_mut()?;
+        if self.sched.is_held(listed.entity) || !listed.may_leave() {
             return None;
         }
         let mut work = Work {
-            ring: place.ring,
-            last: place.last,
-            tails: self.sched.take_work(place.entity, now),
+            ring: listed.ring,
+            last: listed.last,
+            tails: self.sched.take_work(listed.entity, now),
             flight: List::new(),
             ready: List::new(),
             count: 0,
             wanted: 0,
         };
-        work.flight.push_all_back(&mut place.flight);
-        work.ready.push_all_back(&mut place.ready);
+        work.flight.push_all_back(&mut listed.flight);
+        work.ready.push_all_back(&mut listed.ready);
         for request in Iterator::chain(work.flight.iter(), work.ready.iter()) {
             work.count += 1;
             // From then on who waits is counted there.
             work.wanted += u32::from(request.tracker.is_wanted());
             request.tracker.go_to(siblings, to);
         }
-        place.full = false;
-        if place.lifted.take().is_some() {
-            self.sched.inherit(place.entity, None, now);
+        listed.full = false;
+        if listed.lifted.take().is_some() {
+            self.sched.inherit(listed.entity, None, now);
         }
-        if core::mem::take(&mut place.active) {
+        if core::mem::take(&mut listed.active) {
             if let Some(n) = self.active.iter().position(|other| *other == at) {
                 self.pass_over(n);
             }
@@ -406,23 +406,23 @@ impl Lists {
         Some(work)
     }
 
-    /// A context has this to do here now. False: it has no place here.
+    /// A context has this to do here now. False: it has no seat here.
     fn arrive(&mut self, seat: u32, work: &mut Work) -> bool {
         let now = time::monotonic_ns();
         let at = seat.wrapping_sub(1);
-        let Some(place) = self.places.get_mut(at as usize).and_then(|p| p.as_mut()) else {
+        let Some(listed) = self.contexts.get_mut(at as usize).and_then(|p| p.as_mut()) else {
             return false;
         };
-        place.ring = work.ring;
-        place.last = work.last;
+        listed.ring = work.ring;
+        listed.last = work.last;
         for request in work.flight.iter() {
             self.last = self.last.next();
             request.emitted.lock().number = self.last;
         }
-        place.flight.push_all_back(&mut work.flight);
-        place.ready.push_all_back(&mut work.ready);
-        place.full = !place.ready.is_empty();
-        let (entity, full) = (place.entity, place.full);
+        listed.flight.push_all_back(&mut work.flight);
+        listed.ready.push_all_back(&mut work.ready);
+        listed.full = !listed.ready.is_empty();
+        let (entity, full) = (listed.entity, listed.full);
         self.sched.give_work(entity, work.tails, now);
         self.sched.set_full(entity, full);
         if work.count != 0 {
@@ -433,7 +433,7 @@ impl Lists {
     }
 }
 
-impl Place {
+impl ListedContext {
     /// How urgent it is.
     fn priority(&self) -> i32 {
         self.lifted.map_or(self.own, |lifted| lifted.max(self.own))

@@ -24,7 +24,7 @@ use super::super::{Context, Engine};
 /// One of the engines.
 struct Sibling {
     engine: Arc<Engine>,
-    /// The number of the virtual engine's place there; zero before it has one.
+    /// The number of the virtual engine's seat there; zero before it has one.
     seat: Atomic<u32>,
 }
 
@@ -67,12 +67,12 @@ impl Siblings {
         &self.sibling(number).engine
     }
 
-    /// The number of the virtual engine's place on the one of a number.
+    /// The number of the virtual engine's seat on the one of a number.
     pub(in crate::submit) fn seat(&self, number: u32) -> u32 {
         self.sibling(number).seat.load(ordering::Relaxed)
     }
 
-    /// It has got this place there.
+    /// It has got this seat there.
     pub(in crate::submit) fn set_seat(&self, number: u32, seat: u32) {
         self.sibling(number).seat.store(seat, ordering::Relaxed);
     }

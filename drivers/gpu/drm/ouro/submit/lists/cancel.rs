@@ -33,11 +33,11 @@ impl Lists {
     fn cancel_revoked(&mut self, now: u64, grace: u64) -> bool {
         let mut any = false;
         for at in self.active.iter() {
-            let place = self.places.get_mut(*at as usize).and_then(|p| p.as_mut());
-            let Some(place) = place.filter(|p| p.cancelled == Cancelled::No) else {
+            let listed = self.contexts.get_mut(*at as usize).and_then(|p| p.as_mut());
+            let Some(listed) = listed.filter(|p| p.cancelled == Cancelled::No) else {
                 continue;
             };
-            let Some(first) = place.flight.iter().next() else {
+            let Some(first) = listed.flight.iter().next() else {
                 continue;
             };
             let Some(since) = first.context.as_ref().and_then(|c| c.revoked()) else {
@@ -45,8 +45,8 @@ impl Lists {
             };
             let ran = first.emitted.lock().ran;
             if ran.max(now.saturating_sub(since)) >= grace {
-                place.cancelled = Cancelled::Asked;
-                self.sched.cancel(place.entity, now);
+                listed.cancelled = Cancelled::Asked;
+                self.sched.cancel(listed.entity, now);
                 any = true;
             }
         }
@@ -56,28 +56,28 @@ impl Lists {
     /// What the engine was to let go of, and has, is ready again.
     pub(in crate::submit) fn settle(&mut self) {
         for at in self.active.iter() {
-            let place = self.places.get_mut(*at as usize).and_then(|p| p.as_mut());
-            let Some(place) = place.filter(|p| p.cancelled == Cancelled::Asked) else {
+            let listed = self.contexts.get_mut(*at as usize).and_then(|p| p.as_mut());
+            let Some(listed) = listed.filter(|p| p.cancelled == Cancelled::Asked) else {
                 continue;
             };
-            let entity = place.entity;
+            let entity = listed.entity;
             // What is done is taken off first.
-            if self.sched.is_held(entity) || place.is_first_done() {
+            if self.sched.is_held(entity) || listed.is_first_done() {
                 continue;
             }
             let now = time::monotonic_ns();
-            for request in place.flight.iter() {
+            for request in listed.flight.iter() {
                 request.tracker.taken_back();
             }
             let mut all = List::new();
-            all.push_all_back(&mut place.flight);
-            all.push_all_back(&mut place.ready);
-            mem::swap(&mut all, &mut place.ready);
-            place.ring.clear();
-            place
+            all.push_all_back(&mut listed.flight);
+            all.push_all_back(&mut listed.ready);
+            mem::swap(&mut all, &mut listed.ready);
+            listed.ring.clear();
+            listed
                 .logical_ring
                 .rewind(&self.golden, true, &mut self.buffer);
-            place.cancelled = Cancelled::Done;
+            listed.cancelled = Cancelled::Done;
             self.sched.publish(entity, RingOffset(0), now);
             self.sched.completed(entity, RingOffset(0), now);
             self.sched.touched(entity, now);

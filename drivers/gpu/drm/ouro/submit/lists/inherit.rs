@@ -36,7 +36,7 @@ use super::{
         request::{Request, Tracker},
         Engine,
     },
-    Lists, Place,
+    ListedContext, Lists,
 };
 
 /// None at all.
@@ -46,7 +46,7 @@ const PRESSED: i32 = i32::MAX;
 
 /// How urgent a request is, and what waits for it.
 pub(in crate::submit) struct Urgency {
-    /// Number of the place of its context, where contexts are listed; else zero.
+    /// Number of its context on the engine, where contexts are listed; else zero.
     seat: Atomic<u32>,
     /// How urgent its context was when it was submitted.
     own: Atomic<i32>,
@@ -78,13 +78,13 @@ impl Urgency {
         self.spread.store(spread, ordering::Relaxed);
     }
 
-    /// The number of its context's place, where contexts are listed; else zero.
+    /// The number of its context on the engine, where contexts are listed; else zero.
     pub(in crate::submit) fn sit(&self, seat: u32) {
         self.seat.store(seat, ordering::Relaxed);
     }
 
-    /// Where its context is in [`Lists::places`].
-    fn place(&self) -> Option<u32> {
+    /// Where its context is in [`Lists::contexts`].
+    fn index(&self) -> Option<u32> {
         self.seat.load(ordering::Relaxed).checked_sub(1)
     }
 
@@ -221,7 +221,7 @@ impl Engine {
             return Some(held);
         }
         let lifted = tracker.urgency.lifted();
-        let at = lifted.and_then(|_| tracker.urgency.place());
+        let at = lifted.and_then(|_| tracker.urgency.index());
         let ranked = match (at, queue.lists()) {
             (Some(at), Some(lists)) => lists.rank(at, time::monotonic_ns()),
             _ => return Some(None),
@@ -239,47 +239,47 @@ impl Lists {
     /// Whether the context that runs has a request that is pressed.
     pub(in crate::submit) fn is_pressed(&self) -> bool {
         let running = self.running();
-        running.is_some_and(|place| place.lifted == Some(PRESSED))
+        running.is_some_and(|listed| listed.lifted == Some(PRESSED))
     }
 
-    /// A request of such a rank is about to be in a place.
+    /// A request of such a rank is about to be one of a context's.
     pub(in crate::submit) fn raise(&mut self, at: u32, Rank { own, lifted }: Rank) {
-        let place = self.places.get_mut(at as usize).and_then(|p| p.as_mut());
-        let Some(place) = place else { return };
+        let listed = self.contexts.get_mut(at as usize).and_then(|p| p.as_mut());
+        let Some(listed) = listed else { return };
         // What made it more urgent may be done.
-        if own > place.own || (own < place.own && !place.has_own(place.own)) {
-            place.own = place.most_own().map_or(own, |o| o.max(own));
-            let (own, now) = (place.own, time::monotonic_ns());
-            self.sched.set_priority(place.entity, own, now);
+        if own > listed.own || (own < listed.own && !listed.has_own(listed.own)) {
+            listed.own = listed.most_own().map_or(own, |o| o.max(own));
+            let (own, now) = (listed.own, time::monotonic_ns());
+            self.sched.set_priority(listed.entity, own, now);
         }
         // None is less than any.
-        if lifted > place.lifted {
-            place.lifted = lifted;
+        if lifted > listed.lifted {
+            listed.lifted = lifted;
             let now = time::monotonic_ns();
-            self.sched.inherit(place.entity, lifted, now);
+            self.sched.inherit(listed.entity, lifted, now);
         }
     }
 
-    /// A place is as urgent as any of its requests, since they run in their order, and as what waits for any.
+    /// A context is as urgent as any of its requests, since they run in their order, and as what waits for any.
     /// Returns whether that is another priority than before.
     pub(in crate::submit) fn rank(&mut self, at: u32, now: u64) -> bool {
-        let place = self.places.get_mut(at as usize).and_then(|p| p.as_mut());
-        let Some(place) = place else {
+        let listed = self.contexts.get_mut(at as usize).and_then(|p| p.as_mut());
+        let Some(listed) = listed else {
             return false;
         };
         // Without any it stays as it was.
-        let (own, lifted) = (place.most_own().unwrap_or(place.own), place.lifts());
-        let changed = (own, lifted) != (place.own, place.lifted);
+        let (own, lifted) = (listed.most_own().unwrap_or(listed.own), listed.lifts());
+        let changed = (own, lifted) != (listed.own, listed.lifted);
         if changed {
-            (place.own, place.lifted) = (own, lifted);
-            self.sched.set_priority(place.entity, own, now);
-            self.sched.inherit(place.entity, lifted, now);
+            (listed.own, listed.lifted) = (own, lifted);
+            self.sched.set_priority(listed.entity, own, now);
+            self.sched.inherit(listed.entity, lifted, now);
         }
         changed
     }
 }
 
-impl Place {
+impl ListedContext {
     /// Its requests that are not done.
     fn requests(&self) -> impl Iterator<Item = ArcBorrow<'_, Request>> {
         let progress = self.logical_ring.line().progress();

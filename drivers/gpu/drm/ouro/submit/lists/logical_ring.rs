@@ -149,7 +149,7 @@ impl LogicalRing {
     }
 }
 
-/// A context's place on an engine. Dropped: the engine lets go of it, and then its memory is free.
+/// A context's seat on an engine. Dropped: the engine lets go of it, and then its memory is free.
 pub(crate) struct Seat {
     engine: Arc<Engine>,
     logical_ring: Arc<LogicalRing>,

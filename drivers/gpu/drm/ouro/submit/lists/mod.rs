@@ -2,7 +2,7 @@
 
 //! The port of an engine that takes lists of contexts.
 //!
-//! Each context that has been used on the engine has a place here, with a ring of its own. Requests
+//! Each context that has been used on the engine is kept here, with a ring of its own. Requests
 //! that are ready are written into the rings of their contexts at once, as far as there is room; the
 //! scheduler ([`ouro_core::sched`]) says which contexts the engine is given. What the engine says of
 //! them is read from its status page ([`reports`](super::reports)), in the interrupt, at each submission
@@ -58,9 +58,9 @@ const POLICY: Policy = Policy {
 const MAX_PASSED: u64 = 200 * MS;
 
 /// Where the scheduler keeps what it knows.
-pub(in crate::submit) struct Places(pub(in crate::submit) KVVec<Item>);
+pub(in crate::submit) struct Items(pub(in crate::submit) KVVec<Item>);
 
-impl sched::Arena for Places {
+impl sched::Arena for Items {
     fn items(&self) -> &[Item] {
         &self.0
     }
@@ -70,8 +70,8 @@ impl sched::Arena for Places {
     }
 }
 
-/// A context's place.
-pub(in crate::submit) struct Place {
+/// A context that the engine is given in lists, and its requests there.
+pub(in crate::submit) struct ListedContext {
     pub(in crate::submit) logical_ring: Arc<LogicalRing>,
     pub(in crate::submit) entity: sched::Entity,
     /// Whose it is: a number that the holder of the context has alone.
@@ -99,7 +99,7 @@ pub(in crate::submit) struct Place {
     pub(in crate::submit) cancelled: Cancelled,
 }
 
-impl Place {
+impl ListedContext {
     /// Whether its first request is done, and not taken off yet.
     pub(in crate::submit) fn is_first_done(&self) -> bool {
         let first = self.flight.iter().next().and_then(|r| r.tracker.seqno());
@@ -112,21 +112,21 @@ impl Place {
 pub(in crate::submit) struct Party {
     pub(in crate::submit) holder: usize,
     pub(in crate::submit) client: Client,
-    /// Places that it has.
-    pub(in crate::submit) places: u32,
+    /// How many contexts it has here.
+    pub(in crate::submit) contexts: u32,
 }
 
 /// The port.
 pub(in crate::submit) struct Lists {
-    pub(in crate::submit) sched: Scheduler<Places>,
+    pub(in crate::submit) sched: Scheduler<Items>,
     /// By the number of the context, less one.
-    pub(in crate::submit) places: KVVec<Option<Place>>,
-    // There is room in each of these for all places.
+    pub(in crate::submit) contexts: KVVec<Option<ListedContext>>,
+    // There is room in each of these for all contexts.
     pub(in crate::submit) parties: KVVec<Party>,
     pub(in crate::submit) free: KVVec<u32>,
-    /// Places with requests.
+    /// Those with requests.
     pub(in crate::submit) active: KVVec<u32>,
-    /// Places of contexts that are gone, but not from the engine.
+    /// Those that are gone, but not from the engine.
     pub(in crate::submit) leaving: KVVec<u32>,
     /// What the engine has let go of.
     pub(in crate::submit) gone: KVVec<Arc<LogicalRing>>,
@@ -146,10 +146,10 @@ pub(in crate::submit) struct Lists {
 impl Lists {
     /// A port of a list of `depth`. Errors: `ENOMEM`.
     pub(in crate::submit) fn new(depth: u8, area: EventArea) -> Result<Self> {
-        let places = Places(KVVec::new());
+        let items = Items(KVVec::new());
         Ok(Self {
-            sched: Scheduler::new(places, depth, area.entries, POLICY),
-            places: KVVec::new(),
+            sched: Scheduler::new(items, depth, area.entries, POLICY),
+            contexts: KVVec::new(),
             parties: KVVec::new(),
             free: KVVec::new(),
             active: KVVec::new(),
@@ -164,20 +164,20 @@ impl Lists {
         })
     }
 
-    pub(in crate::submit) fn place(&mut self, at: u32) -> Option<&mut Place> {
-        self.places.get_mut(at as usize)?.as_mut()
+    pub(in crate::submit) fn context(&mut self, at: u32) -> Option<&mut ListedContext> {
+        self.contexts.get_mut(at as usize)?.as_mut()
     }
 
-    /// The place of the context that runs now, or that has waited first.
-    pub(in crate::submit) fn running(&self) -> Option<&Place> {
-        let place = |at: u32| {
-            let place = self.places.get(at as usize)?.as_ref();
-            place.filter(|p| !p.flight.is_empty())
+    /// The context that runs now, or that has waited first.
+    pub(in crate::submit) fn running(&self) -> Option<&ListedContext> {
+        let listed = |at: u32| {
+            let listed = self.contexts.get(at as usize)?.as_ref();
+            listed.filter(|p| !p.flight.is_empty())
         };
         let running = self.sched.port().running_id();
         running
-            .and_then(|id| place(id.checked_sub(1)?))
-            .or_else(|| self.active.iter().find_map(|at| place(*at)))
+            .and_then(|id| listed(id.checked_sub(1)?))
+            .or_else(|| self.active.iter().find_map(|at| listed(*at)))
     }
 
     /// Whoever has the engine has had it since this was called last. To be called often, and before that is
@@ -197,17 +197,17 @@ impl Lists {
 
     /// The oldest request of each context.
     pub(in crate::submit) fn firsts(&self) -> impl Iterator<Item = ArcBorrow<'_, Request>> {
-        let places = self.active.iter();
-        let places = places.filter_map(|at| self.places.get(*at as usize)?.as_ref());
-        places.filter_map(|place| place.flight.iter().next())
+        let contexts = self.active.iter();
+        let contexts = contexts.filter_map(|at| self.contexts.get(*at as usize)?.as_ref());
+        contexts.filter_map(|listed| listed.flight.iter().next())
     }
 
     /// Whether no request is emitted and not taken off.
     pub(in crate::submit) fn is_quiet(&self) -> bool {
-        let mut places = self.active.iter();
-        places.all(|at| {
-            let place = self.places.get(*at as usize).and_then(|p| p.as_ref());
-            place.is_none_or(|p| p.flight.is_empty())
+        let mut contexts = self.active.iter();
+        contexts.all(|at| {
+            let listed = self.contexts.get(*at as usize).and_then(|p| p.as_ref());
+            listed.is_none_or(|p| p.flight.is_empty())
         })
     }
 
@@ -218,10 +218,10 @@ impl Lists {
 
     /// Whether some wait for room.
     pub(in crate::submit) fn wants_room(&self) -> bool {
-        let mut places = self.active.iter();
-        places.any(|at| {
-            let place = self.places.get(*at as usize).and_then(|p| p.as_ref());
-            place.is_some_and(|p| !p.ready.is_empty())
+        let mut contexts = self.active.iter();
+        contexts.any(|at| {
+            let listed = self.contexts.get(*at as usize).and_then(|p| p.as_ref());
+            listed.is_some_and(|p| !p.ready.is_empty())
         })
     }
 
@@ -234,10 +234,10 @@ impl Lists {
     pub(in crate::submit) fn progress(&self) -> Seqno {
         let mut least = self.last;
         for at in self.active.iter() {
-            let Some(place) = self.places.get(*at as usize).and_then(|p| p.as_ref()) else {
+            let Some(listed) = self.contexts.get(*at as usize).and_then(|p| p.as_ref()) else {
                 continue;
             };
-            let mut flight = place.flight.iter();
+            let mut flight = listed.flight.iter();
             let unfinished = flight.find(|r| !r.tracker.is_done());
             let unfinished = unfinished.map(|r| r.number());
             if let Some(Seqno(n)) = unfinished {
@@ -256,12 +256,12 @@ impl Lists {
         request: ListArc<Request>,
     ) -> Result<(), ListArc<Request>> {
         let at = request.seat().and_then(|id| id.checked_sub(1));
-        let Some(at) = at.filter(|at| self.place(*at).is_some()) else {
+        let Some(at) = at.filter(|at| self.context(*at).is_some()) else {
             return Err(request);
         };
         self.raise(at, request.tracker.urgency.rank());
-        if let Some(place) = self.place(at) {
-            place.ready.push_back(request);
+        if let Some(listed) = self.context(at) {
+            listed.ready.push_back(request);
         }
         self.activate(at);
         Ok(())
@@ -269,7 +269,7 @@ impl Lists {
 
     /// A context has requests.
     pub(in crate::submit) fn activate(&mut self, at: u32) {
-        if let Some(false) = self.place(at).map(|p| mem::replace(&mut p.active, true)) {
+        if let Some(false) = self.context(at).map(|p| mem::replace(&mut p.active, true)) {
             // There is room.
             drop(self.active.push_within_capacity(at));
         }
@@ -284,21 +284,21 @@ impl Lists {
                 break;
             };
             let last = &mut self.last;
-            let Some(place) = self.places.get_mut(at as usize).and_then(|p| p.as_mut()) else {
+            let Some(listed) = self.contexts.get_mut(at as usize).and_then(|p| p.as_mut()) else {
                 continue;
             };
             let mut tail = None;
             // The padding before a wrap is shorter than what caused it.
-            while place.ring.space() as usize >= most * 8 {
-                let Some(request) = place.ready.pop_front() else {
+            while listed.ring.space() as usize >= most * 8 {
+                let Some(request) = listed.ready.pop_front() else {
                     break;
                 };
                 let number = last.next();
-                match emit(engine, place, &request, number, now) {
+                match emit(engine, listed, &request, number, now) {
                     Some(end) => {
                         *last = number;
                         tail = Some(end);
-                        place.flight.push_back(request);
+                        listed.flight.push_back(request);
                     }
                     None => {
                         // Its fence may not be signalled here: this may be the callback of another.
@@ -309,11 +309,11 @@ impl Lists {
                 }
             }
             if let Some(tail) = tail {
-                self.sched.publish(place.entity, tail, now);
+                self.sched.publish(listed.entity, tail, now);
             }
-            let full = !place.ready.is_empty();
-            if mem::replace(&mut place.full, full) != full {
-                self.sched.set_full(place.entity, full);
+            let full = !listed.ready.is_empty();
+            if mem::replace(&mut listed.full, full) != full {
+                self.sched.set_full(listed.entity, full);
             }
         }
     }
@@ -323,35 +323,35 @@ impl Lists {
         let mut n = 0;
         while let Some(at) = self.active.get(n).copied() {
             n += 1;
-            let Some(place) = self.places.get_mut(at as usize).and_then(|p| p.as_mut()) else {
+            let Some(listed) = self.contexts.get_mut(at as usize).and_then(|p| p.as_mut()) else {
                 continue;
             };
-            let progress = place.logical_ring.line().progress();
+            let progress = listed.logical_ring.line().progress();
             let mut tail = None;
             let mut falls = false;
             let mut own = None;
-            while let Some(first) = place.flight.iter().next() {
+            while let Some(first) = listed.flight.iter().next() {
                 if !first.tracker.seqno().is_some_and(|s| progress.passed(s)) {
                     break;
                 }
-                let Some(request) = place.flight.pop_front() else {
+                let Some(request) = listed.flight.pop_front() else {
                     break;
                 };
                 tail = Some(request.emitted.lock().tail);
                 let rank = request.tracker.urgency.rank();
-                falls |= place.lifted.is_some() && rank.lifted == place.lifted;
+                falls |= listed.lifted.is_some() && rank.lifted == listed.lifted;
                 own = own.max(Some(rank.own));
                 each(request);
             }
             if let Some(tail) = tail {
-                place.ring.retire(tail);
-                self.sched.completed(place.entity, tail, now);
+                listed.ring.retire(tail);
+                self.sched.completed(listed.entity, tail, now);
             }
             // The one behind it is of another priority: only then are all looked at.
-            falls |= own == Some(place.own) && place.first_own().is_some_and(|o| o != place.own);
-            if place.flight.is_empty() && place.ready.is_empty() {
-                place.active = false;
-                falls |= place.lifted.is_some();
+            falls |= own == Some(listed.own) && listed.first_own().is_some_and(|o| o != listed.own);
+            if listed.flight.is_empty() && listed.ready.is_empty() {
+                listed.active = false;
+                falls |= listed.lifted.is_some();
                 n -= 1;
                 self.pass_over(n);
             }
@@ -375,13 +375,13 @@ impl Lists {
     fn tell(&mut self, now: u64) -> bool {
         let mut first = false;
         for at in self.active.iter() {
-            let Some(place) = self.places.get(*at as usize).and_then(|p| p.as_ref()) else {
+            let Some(listed) = self.contexts.get(*at as usize).and_then(|p| p.as_ref()) else {
                 continue;
             };
-            let progress = place.logical_ring.line().progress();
+            let progress = listed.logical_ring.line().progress();
             let mut tail = None;
             let mut left = false;
-            for request in place.flight.iter() {
+            for request in listed.flight.iter() {
                 if !request.tracker.seqno().is_some_and(|s| progress.passed(s)) {
                     left = true;
                     break;
@@ -390,8 +390,8 @@ impl Lists {
                 first |= request.tracker.urgency.lifted().is_some();
             }
             if let Some(tail) = tail {
-                self.sched.completed(place.entity, tail, now);
-                first |= place.full && !left;
+                self.sched.completed(listed.entity, tail, now);
+                first |= listed.full && !left;
             }
         }
         first
@@ -414,19 +414,19 @@ impl Lists {
 
     /// Takes a context out that is gone. False: the engine has it.
     pub(in crate::submit) fn remove(&mut self, at: u32) -> bool {
-        let Some(slot) = self.places.get_mut(at as usize) else {
+        let Some(slot) = self.contexts.get_mut(at as usize) else {
             return true;
         };
-        let Some(place) = slot else {
+        let Some(listed) = slot else {
             return true;
         };
-        if place.active || !self.sched.remove_entity(place.entity) {
+        if listed.active || !self.sched.remove_entity(listed.entity) {
             return false;
         }
-        if let Some(place) = slot.take() {
-            self.leave(place.holder);
+        if let Some(listed) = slot.take() {
+            self.leave(listed.holder);
             // There is room.
-            drop(self.gone.push_within_capacity(place.logical_ring));
+            drop(self.gone.push_within_capacity(listed.logical_ring));
             drop(self.free.push_within_capacity(at));
         }
         true
@@ -437,11 +437,11 @@ impl Lists {
         let Some(load) = self.sched.schedule(now) else {
             return;
         };
-        let place = |id: &u32| self.places.get(id.checked_sub(1)? as usize)?.as_ref();
+        let listed = |id: &u32| self.contexts.get(id.checked_sub(1)? as usize)?.as_ref();
         let tails = || {
             for (entry, id) in load.entries().iter().zip(load.ids()) {
-                if let Some(place) = place(id) {
-                    place.logical_ring.set_tail(entry.tail);
+                if let Some(listed) = listed(id) {
+                    listed.logical_ring.set_tail(entry.tail);
                 }
             }
             // The commands, and the tails in the images.
@@ -535,15 +535,15 @@ impl Engine {
 /// Writes a request into the ring of its context, with its number on the engine. Returns the tail after it.
 fn emit(
     engine: &Engine,
-    place: &mut Place,
+    listed: &mut ListedContext,
     request: &Request,
     number: Seqno,
     now: u64,
 ) -> Option<RingOffset> {
-    let line = place.logical_ring.line();
+    let line = listed.logical_ring.line();
     engine.with_work(request, |batch, inline, buffer| {
         let mut commands = Commands::new(buffer);
-        let seqno = place.last.next();
+        let seqno = listed.last.next();
         let emit = Emit {
             // The engine switches by itself.
             switch: Switch::Stay,
@@ -555,9 +555,9 @@ fn emit(
             seqno,
         };
         engine.hw.emit(&emit, line.memory(), &mut commands).ok()?;
-        let slot = place.ring.reserve(commands.len())?;
+        let slot = listed.ring.reserve(commands.len())?;
         line.write(&slot, commands.as_slice());
-        place.last = seqno;
+        listed.last = seqno;
         let mut emitted = request.emitted.lock();
         emitted.number = number;
         emitted.tail = slot.tail;

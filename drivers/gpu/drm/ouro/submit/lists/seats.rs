@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Contexts come to an engine that takes lists of them, and go: their places at its port
+//! Contexts come to an engine that takes lists of them, and go: their seats at its port
 //! ([`super`]), which grow in number without a lock held, and what they start from.
 
 use core::{mem, ptr};
@@ -14,10 +14,10 @@ use super::{
     balanced::Siblings,
     cancel::Cancelled,
     logical_ring::LogicalRing,
-    Lists, Party, Place,
+    ListedContext, Lists, Party,
 };
 
-/// Places that there are at first.
+/// Contexts that there is room for at first.
 const FIRST_PLACES: usize = 16;
 /// The largest number of a context: the ones above mean none.
 const MAX_ID: usize = 0xfffe;
@@ -42,9 +42,9 @@ impl Who {
     }
 }
 
-/// What is needed for more places, made with no lock held.
+/// What is needed for more contexts, made with no lock held.
 struct Growth {
-    places: KVVec<Option<Place>>,
+    contexts: KVVec<Option<ListedContext>>,
     parties: KVVec<Party>,
     free: KVVec<u32>,
     active: KVVec<u32>,
@@ -62,7 +62,7 @@ impl Growth {
             items.push(Item::default(), GFP_KERNEL)?;
         }
         Ok(Self {
-            places: KVVec::with_capacity(count, GFP_KERNEL)?,
+            contexts: KVVec::with_capacity(count, GFP_KERNEL)?,
             parties: KVVec::with_capacity(count, GFP_KERNEL)?,
             free: KVVec::with_capacity(count, GFP_KERNEL)?,
             active: KVVec::with_capacity(count, GFP_KERNEL)?,
@@ -84,17 +84,17 @@ fn carry<T: Clone>(from: &mut KVVec<T>, to: &mut KVVec<T>) {
 
 impl Lists {
     fn grow(&mut self, growth: &mut Growth) {
-        for place in self.places.iter_mut() {
-            drop(growth.places.push_within_capacity(place.take()));
+        for listed in self.contexts.iter_mut() {
+            drop(growth.contexts.push_within_capacity(listed.take()));
         }
-        mem::swap(&mut self.places, &mut growth.places);
+        mem::swap(&mut self.contexts, &mut growth.contexts);
         carry(&mut self.parties, &mut growth.parties);
         carry(&mut self.free, &mut growth.free);
         carry(&mut self.active, &mut growth.active);
         carry(&mut self.leaving, &mut growth.leaving);
         carry(&mut self.gone, &mut growth.gone);
-        for at in self.places.len()..growth.count {
-            drop(self.places.push_within_capacity(None));
+        for at in self.contexts.len()..growth.count {
+            drop(self.contexts.push_within_capacity(None));
             drop(self.free.push_within_capacity(at as u32));
         }
         let items = &mut self.sched.arena_mut().0;
@@ -107,14 +107,14 @@ impl Lists {
     /// The client that a holder is; it becomes one if it is none yet.
     fn join(&mut self, holder: usize) -> Option<Client> {
         if let Some(party) = self.parties.iter_mut().find(|p| p.holder == holder) {
-            party.places += 1;
+            party.contexts += 1;
             return Some(party.client);
         }
         let client = self.sched.add_client().ok()?;
         let party = Party {
             holder,
             client,
-            places: 1,
+            contexts: 1,
         };
         // There is room.
         drop(self.parties.push_within_capacity(party));
@@ -130,8 +130,8 @@ impl Lists {
         let Some(party) = self.parties.get_mut(at) else {
             return;
         };
-        party.places -= 1;
-        if party.places != 0 {
+        party.contexts -= 1;
+        if party.contexts != 0 {
             return;
         }
         let client = party.client;
@@ -163,7 +163,7 @@ impl Lists {
             self.leave(holder);
             return None;
         };
-        *self.places.get_mut(at as usize)? = Some(Place {
+        *self.contexts.get_mut(at as usize)? = Some(ListedContext {
             logical_ring: logical_ring.clone(),
             entity,
             holder,
@@ -185,11 +185,11 @@ impl Lists {
     /// A context starts anew.
     pub(in crate::submit) fn forget(&mut self, id: u32) {
         let golden = &self.golden;
-        let place = id
+        let listed = id
             .checked_sub(1)
-            .and_then(|at| self.places.get(at as usize));
-        if let Some(Some(place)) = place {
-            place.logical_ring.rewind(golden, true, &mut self.buffer);
+            .and_then(|at| self.contexts.get(at as usize));
+        if let Some(Some(listed)) = listed {
+            listed.logical_ring.rewind(golden, true, &mut self.buffer);
         }
     }
 
@@ -224,7 +224,7 @@ impl Engine {
                     }
                     return taken.ok_or(ENOSPC);
                 }
-                lists.places.len()
+                lists.contexts.len()
             };
             if count >= MAX_ID {
                 return Err(ENOSPC);
@@ -234,7 +234,7 @@ impl Engine {
             let mut queue = self.queue.lock();
             let lists = queue.lists().ok_or(EINVAL)?;
             // Somebody else may have been here.
-            if lists.places.len() == count {
+            if lists.contexts.len() == count {
                 lists.grow(&mut growth);
             }
             drop(queue);
@@ -255,7 +255,7 @@ impl Engine {
         };
         lists.listen(self, time::monotonic_ns());
         // They hold this engine.
-        let siblings = lists.place(at).and_then(|place| place.siblings.take());
+        let siblings = lists.context(at).and_then(|listed| listed.siblings.take());
         if !lists.remove(at) {
             // It has nothing to do there, and leaves by itself. There is room.
             drop(lists.leaving.push_within_capacity(at));
@@ -291,8 +291,8 @@ impl Engine {
         let Some(lists) = queue.lists() else {
             return false;
         };
-        let place = id.checked_sub(1).and_then(|at| lists.place(at));
-        place
+        let listed = id.checked_sub(1).and_then(|at| lists.context(at));
+        listed
             .map(|p| p.entity)
             .is_some_and(|entity| lists.sched.is_held(entity))
     }
