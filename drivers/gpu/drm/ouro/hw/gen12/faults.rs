@@ -12,7 +12,7 @@ use super::{
     parts::Parts,
     workarounds::{
         Change::{self, Fields, Masked},
-        Place::{self, Card, Own},
+        RegisterAt::{self, Card, Own},
         Row,
     },
 };
@@ -25,7 +25,7 @@ const RENDER: &[EngineClass] = &[Render];
 const COPY: &[EngineClass] = &[Copy];
 const VIDEO: &[EngineClass] = &[Video];
 
-const fn row(number: &'static str, name: &'static str, at: Place, change: Change) -> Row {
+const fn row(number: &'static str, name: &'static str, at: RegisterAt, change: Change) -> Row {
     Row {
         number,
         name,

@@ -45,9 +45,9 @@ pub(super) struct Images {
 /// Registers of a load, each with its value.
 type Pairs<const N: usize> = [(u32, u32); N];
 /// The ring, and the batch.
-type Ring = Pairs<15>;
+type RingPairs = Pairs<15>;
 /// The clock, and the address space.
-type Space = Pairs<9>;
+type SpacePairs = Pairs<9>;
 
 /// What is run within a restore, as the ring context names it: address with the number of lines, and where in the
 /// restore, in lines at bits 15:6 (K4). Zero for nothing.
@@ -64,7 +64,7 @@ const WITHIN_LINES: u32 = 1;
 
 /// What the ring context of `what` says: registers in the order of the image, in two loads (D4, D5).
 /// `None` where the ring has a size that it cannot have (J1), or there is no address space.
-fn ring_context(what: &FirstImage, within: &Within) -> Option<(Ring, Space)> {
+fn ring_context(what: &FirstImage, within: &Within) -> Option<(RingPairs, SpacePairs)> {
     let DmaAddr(root) = what.root?;
     let pages = what.ring_bytes / PAGE_SIZE;
     if !what.ring_bytes.is_power_of_two() || pages == 0 || pages > 512 || what.ring.0 == 0 {

@@ -18,7 +18,7 @@ use crate::{
 
 /// Where a register is.
 #[derive(Clone, Copy)]
-enum Place {
+enum SettingAt {
     /// At this offset from the engine's base: so many, one dword after the other.
     Engine(u32, u32),
     /// At this offset, for all engines.
@@ -53,7 +53,7 @@ const fn bits(set: u16, clear: u16) -> Value {
 struct Setting {
     name: &'static str,
     on: &'static [EngineClass],
-    at: Place,
+    at: SettingAt,
     to: Value,
 }
 
@@ -72,14 +72,14 @@ static SETTINGS: [Setting; 5] = [
     Setting {
         name: "CMD_CCTL",
         on: ALL,
-        at: Place::Engine(regs::CMD_CCTL, 1),
+        at: SettingAt::Engine(regs::CMD_CCTL, 1),
         to: bits(CACHING.0, CACHING.1),
     },
     // P1: zero would start it. Its interrupt is masked, whatever a batch makes of it.
     Setting {
         name: "PR_CTR_CTL",
         on: ALL,
-        at: Place::Engine(regs::WATCHDOG_CONTROL, 1),
+        at: SettingAt::Engine(regs::WATCHDOG_CONTROL, 1),
         to: Value::Fixed(Held::Dword(regs::WATCHDOG_STOP)),
     },
     // Q23: what others have opened for batches is shut. Each slot opens something: what user space sets by the
@@ -87,7 +87,7 @@ static SETTINGS: [Setting; 5] = [
     Setting {
         name: "FORCE_TO_NONPRIV",
         on: ALL,
-        at: Place::Engine(regs::NONPRIVILEGED, regs::NONPRIVILEGED_SLOTS),
+        at: SettingAt::Engine(regs::NONPRIVILEGED, regs::NONPRIVILEGED_SLOTS),
         to: Value::Open(regs::NOPID),
     },
     // Render and compute are reset together, and one may be all that the card has. Slices are not shared out by
@@ -95,13 +95,13 @@ static SETTINGS: [Setting; 5] = [
     Setting {
         name: "RCU_MODE",
         on: &[Render, Compute],
-        at: Place::Card(gt_reg::RCU_MODE),
+        at: SettingAt::Card(gt_reg::RCU_MODE),
         to: bits(gt_reg::RCU_MODE_COMPUTE | gt_reg::RCU_MODE_FIXED, 0),
     },
     Setting {
         name: "CCS_MODE",
         on: &[Render, Compute],
-        at: Place::Card(gt_reg::CCS_MODE),
+        at: SettingAt::Card(gt_reg::CCS_MODE),
         to: Value::Slices(gt_reg::CCS_MODE_ALL),
     },
 ];
@@ -129,8 +129,8 @@ fn of<'a>(
     let its = SETTINGS.iter().filter(|s| s.on.contains(&engine.class()));
     its.flat_map(move |setting| {
         let (first, n) = match setting.at {
-            Place::Engine(reg, n) => (engine.base.at(reg), n),
-            Place::Card(offset) => (offset, 1),
+            SettingAt::Engine(reg, n) => (engine.base.at(reg), n),
+            SettingAt::Card(offset) => (offset, 1),
         };
         (0..n).map(move |i| {
             let offset = first.wrapping_add(i.wrapping_mul(4));

@@ -31,7 +31,7 @@ use crate::{
 
 /// Where a register is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum RegisterAt {
     /// At this offset.
     Card(u32),
     /// At this offset from the base of each engine of these classes.
@@ -66,7 +66,7 @@ pub(super) struct Row {
     /// The register's name.
     pub(super) name: &'static str,
     /// Where it is.
-    pub(super) at: Place,
+    pub(super) at: RegisterAt,
     /// What is done to it.
     pub(super) change: Change,
     /// Engines with whose start, or registers, it is; none for one of the card's.
@@ -123,8 +123,8 @@ impl Row {
     /// Its offset, as far as it is `engine`'s.
     fn offset(&self, engine: &ListEngine) -> u32 {
         match self.at {
-            Place::Card(offset) => offset,
-            Place::Own(offset) => engine.base.at(offset),
+            RegisterAt::Card(offset) => offset,
+            RegisterAt::Own(offset) => engine.base.at(offset),
         }
     }
 
@@ -235,7 +235,7 @@ pub(super) fn golden(class: EngineClass, out: &mut Commands<'_>) -> Result<(), O
         return Ok(());
     }
     for row in &CONTEXT {
-        if let (Place::Card(offset), Change::Masked { set, clear }) = (row.at, row.change) {
+        if let (RegisterAt::Card(offset), Change::Masked { set, clear }) = (row.at, row.change) {
             let value = masked(set, clear);
             out.put(&LoadRegister { offset, value }.encode_absolute())?;
         }
@@ -354,7 +354,7 @@ mod tests {
         let written = |parts, held, set: &dyn Fn(&Hw<'_>)| {
             let mut writes = written(parts, held, set);
             let rows: Vec<&Row> = ENGINE.iter().chain(&CONTEXT).filter(kept).collect();
-            writes.retain(|(at, _)| rows.iter().any(|row| row.at == Place::Card(*at)));
+            writes.retain(|(at, _)| rows.iter().any(|row| row.at == RegisterAt::Card(*at)));
             writes
         };
         let set: &dyn Fn(&Hw<'_>) = &set;
@@ -479,7 +479,7 @@ mod tests {
     #[test]
     fn each_row_is_in_the_documentation() {
         for row in CARD.iter().chain(&ENGINE).chain(&CONTEXT) {
-            let (Place::Card(at) | Place::Own(at)) = row.at;
+            let (RegisterAt::Card(at) | RegisterAt::Own(at)) = row.at;
             let at = std::format!("{at:X}h");
             let found = DOCUMENT.lines().any(|line| {
                 [row.number, row.name, &at]

@@ -176,7 +176,7 @@ impl Unit {
 // --- A core ---
 
 /// A space: where its directory is, and its edition.
-struct Space {
+struct TestSpace {
     slot: u32,
     edition: u32,
 }
@@ -208,19 +208,19 @@ impl Core {
         self.next
     }
 
-    fn renew(&mut self, space: &mut Space) {
+    fn renew(&mut self, space: &mut TestSpace) {
         self.editions += 1;
         space.edition = self.editions;
     }
 
-    fn space(&mut self, slot: u32) -> Space {
-        let mut space = Space { slot, edition: 0 };
+    fn space(&mut self, slot: u32) -> TestSpace {
+        let mut space = TestSpace { slot, edition: 0 };
         self.renew(&mut space);
         space
     }
 
     /// Maps a page of new memory, and returns where that is.
-    fn map(&mut self, space: &mut Space, addr: u32) -> u32 {
+    fn map(&mut self, space: &mut TestSpace, addr: u32) -> u32 {
         let slot = (space.slot + addr / PAGE / TABLE) * 4;
         if self.memory.get(slot) == 0 {
             let table = self.alloc();
@@ -233,7 +233,7 @@ impl Core {
         page
     }
 
-    fn exec(&mut self, engine: usize, space: &Space, addr: u32) {
+    fn exec(&mut self, engine: usize, space: &TestSpace, addr: u32) {
         let load = self.loaded[engine] != Some(space.edition);
         self.loaded[engine] = Some(space.edition);
         self.loads.set(self.loads.get() + u32::from(load));
@@ -265,7 +265,7 @@ impl Core {
 }
 
 /// A space whose batch at 0 stores `value` at 20h; where that is.
-fn storing(core: &mut Core, slot: u32, value: u32) -> (Space, u32) {
+fn storing(core: &mut Core, slot: u32, value: u32) -> (TestSpace, u32) {
     let mut space = core.space(slot);
     let batch = core.map(&mut space, 0);
     let target = core.map(&mut space, 0x20);

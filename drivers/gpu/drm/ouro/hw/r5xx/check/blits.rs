@@ -14,7 +14,7 @@ use super::{
     registers, require,
     state::State,
     surface::{self, is_aligned, Micro, Tiles},
-    Checked, Cursor, Place, Refused, RELOCATION_DWORDS,
+    BoOffset, Checked, Cursor, Refused, RELOCATION_DWORDS,
 };
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
@@ -73,7 +73,7 @@ impl Compare {
 /// A surface of the 2D engine.
 #[derive(Clone, Copy)]
 pub(super) struct Surface {
-    place: Place,
+    place: BoOffset,
     /// Bytes from one row to the next.
     pitch: u32,
     tiles: Tiles,
@@ -141,7 +141,7 @@ impl Surface {
     pub(super) fn new(value: u32, next: usize, cursor: &mut Cursor<'_>) -> Checked<(Self, u32)> {
         let object = cursor.object(next)?;
         let offset = (value & 0x3f_ffff).checked_mul(OFFSET_UNIT);
-        let (place, address) = Place::new(&object, offset.ok_or(Refused::Offset)?)?;
+        let (place, address) = BoOffset::new(&object, offset.ok_or(Refused::Offset)?)?;
         require(address.is_multiple_of(OFFSET_UNIT), Refused::Offset)?;
         let tiles = match cursor.knows_tiling {
             true => Tiles::from_fields(value >> 30 & 1, value >> 31)?,

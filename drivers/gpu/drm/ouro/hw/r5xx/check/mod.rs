@@ -133,14 +133,14 @@ impl<'a> Cursor<'a> {
 
 /// An object with an offset that is inside it; at first, none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Place {
+struct BoOffset {
     /// Bytes from there to the object's end, or less if they are more than can be said; zero if there is no object.
     room: u32,
     /// The offset, for its alignment.
     offset: u32,
 }
 
-impl Place {
+impl BoOffset {
     /// Says where an offset into an object is, and the address there.
     fn new(object: &Object, offset: u32) -> Checked<(Self, u32)> {
         let room = object.bytes.checked_sub(offset.into());

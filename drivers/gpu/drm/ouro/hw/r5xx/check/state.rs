@@ -14,7 +14,7 @@ use super::{
     surface::Tiles,
     targets, textures,
     vertices::{Array, MAX_ARRAYS},
-    Checked, Cursor, Place, Refused, RELOCATION_DWORDS,
+    BoOffset, Checked, Cursor, Refused, RELOCATION_DWORDS,
 };
 
 /// The state.
@@ -28,10 +28,10 @@ pub(super) struct State {
     /// Where in the stream the last draw is.
     drawn: usize,
     /// Where the four targets are, what samples are resolved to, and depth.
-    pub(super) colours: [Place; 4],
-    pub(super) resolved: Place,
-    pub(super) depth: Place,
-    pub(super) textures: [Place; 16],
+    pub(super) colours: [BoOffset; 4],
+    pub(super) resolved: BoOffset,
+    pub(super) depth: BoOffset,
+    pub(super) textures: [BoOffset; 16],
     pub(super) arrays: [Array; MAX_ARRAYS],
     pub(super) array_count: usize,
     pub(super) blit: Blit,
@@ -57,10 +57,10 @@ impl State {
             kept,
             rules: Rules::of(knows_tiling),
             drawn: 0,
-            colours: [Place::default(); 4],
-            resolved: Place::default(),
-            depth: Place::default(),
-            textures: [Place::default(); 16],
+            colours: [BoOffset::default(); 4],
+            resolved: BoOffset::default(),
+            depth: BoOffset::default(),
+            textures: [BoOffset::default(); 16],
             arrays: [Array::default(); MAX_ARRAYS],
             array_count: 0,
             blit: Blit::new(),
@@ -98,7 +98,7 @@ impl State {
         match register {
             0x4540..=0x457c => {
                 let object = cursor.object(next)?;
-                let (place, address) = Place::new(&object, value & !0x1f)?;
+                let (place, address) = BoOffset::new(&object, value & !0x1f)?;
                 let flags = if cursor.knows_tiling {
                     value & 0x1f
                 } else {
@@ -129,7 +129,7 @@ impl State {
             0x4f5c => {
                 // Each unit that is asked writes its count.
                 let bytes = u64::from(self.masks.counting()).wrapping_mul(4);
-                let (place, address) = Place::new(&cursor.object(next)?, value)?;
+                let (place, address) = BoOffset::new(&cursor.object(next)?, value)?;
                 require(value.is_multiple_of(4), Refused::Query)?;
                 place.holds(bytes, Refused::Query)?;
                 cursor.put(at, address)?;
@@ -199,13 +199,13 @@ fn last_write(stream: &[u32], mut at: usize, end: usize, register: usize) -> Opt
 
 /// A register that is an address.
 fn relocated(
-    place: &mut Place,
+    place: &mut BoOffset,
     at: usize,
     value: u32,
     next: usize,
     cursor: &mut Cursor<'_>,
 ) -> Checked<usize> {
-    let (new, address) = Place::new(&cursor.object(next)?, value)?;
+    let (new, address) = BoOffset::new(&cursor.object(next)?, value)?;
     *place = new;
     cursor.put(at, address)?;
     Ok(next.wrapping_add(RELOCATION_DWORDS))

@@ -8,7 +8,7 @@ use super::{
     require, slot,
     state::State,
     surface::{self, is_aligned, Tiles},
-    Checked, Place, Refused,
+    BoOffset, Checked, Refused,
 };
 
 /// Bytes of a pixel by the format in `COLORPITCH` 24:21. Formats of YUV count 32 bits for two pixels in §3;
@@ -84,7 +84,7 @@ impl State {
     /// be drawn.
     fn covered(
         &self,
-        place: Place,
+        place: BoOffset,
         pitch: u32,
         pixel: u32,
         tiles: Tiles,

@@ -14,7 +14,7 @@ use super::{
     require, slot,
     state::State,
     surface::{self, Tiles},
-    Checked, Place, Refused,
+    BoOffset, Checked, Refused,
 };
 
 /// A texture's registers.
@@ -32,7 +32,7 @@ struct Texture {
     /// `TX_OFFSET`: 2 macro tiles, 4:3 blocks.
     offset: u32,
     /// Where it is.
-    place: Place,
+    place: BoOffset,
 }
 
 /// Texture units.

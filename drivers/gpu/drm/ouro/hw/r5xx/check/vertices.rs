@@ -2,7 +2,7 @@
 //! Arrays of vertices, indices, and the draws that use them (§5.2.3, §6.2, §6.4.1; digest §2.6, §4.7).
 
 use super::{
-    super::packets::PacketType, require, slot, state::State, Checked, Cursor, Place, Refused,
+    super::packets::PacketType, require, slot, state::State, BoOffset, Checked, Cursor, Refused,
     RELOCATION_DWORDS,
 };
 use bitfield_struct::bitfield;
@@ -14,7 +14,7 @@ pub(super) const MAX_ARRAYS: usize = 16;
 /// An array: its element of vertex `v` is at `place + v * stride`, both in dwords.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Array {
-    place: Place,
+    place: BoOffset,
     /// Dwords of an element.
     count: u8,
     /// Dwords from one element to the next; 0 for one that all share.
@@ -96,7 +96,7 @@ impl State {
             require(offset.is_multiple_of(4), Refused::Array)?;
             let object = cursor.object(next)?;
             next = next.wrapping_add(RELOCATION_DWORDS);
-            let (place, address) = Place::new(&object, offset)?;
+            let (place, address) = BoOffset::new(&object, offset)?;
             cursor.put(place_at, address)?;
             *array = Array {
                 place,
@@ -233,7 +233,7 @@ fn from_buffer(cursor: &mut Cursor<'_>, mut at: usize, wanted: u32) -> Checked<u
     let whole = to == TO_INDEX_PORT && offset.is_multiple_of(4) && size == wanted;
     require(whole && size <= MAX_INDEX_DWORDS, Refused::Indices)?;
     let object = cursor.object(relocation)?;
-    let (place, address) = Place::new(&object, offset)?;
+    let (place, address) = BoOffset::new(&object, offset)?;
     place.holds(u64::from(size).wrapping_mul(4), Refused::Indices)?;
     cursor.put(at.wrapping_add(1), address)?;
     Ok(relocation.wrapping_add(RELOCATION_DWORDS))
