@@ -25,7 +25,7 @@ use ouro_core::{
 };
 use ouro_hw::{
     chips, for_each_chip,
-    generation::{LocalMemory, Mapping, Translation, Window as Place},
+    generation::{LocalMemory, Mapping, Translation, Window},
     types::{DmaAddr, GpuAddr, PAGE_SIZE},
     Chip, Iommu,
 };
@@ -57,7 +57,7 @@ use crate::{
         Bo,
     },
     gpu::{activity, Gpu},
-    hardware::{Hardware, Window},
+    hardware::{CountedBar, Hardware},
     look::{Lit, Look, PLANES},
     module_parameters,
     platform::Surroundings,
@@ -190,9 +190,9 @@ impl<'a> Claims<'a> {
     }
 
     /// A part of one.
-    fn window(&mut self, place: Place, name: &'static CStr) -> Result<Claim> {
-        self.bar(place.bar, name)?
-            .part(place.start.into(), place.len.into())
+    fn window(&mut self, window: Window, name: &'static CStr) -> Result<Claim> {
+        self.bar(window.bar, name)?
+            .part(window.start.into(), window.len.into())
     }
 }
 
@@ -335,9 +335,9 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip, way: &Way) -> Res
     enable_mem(pdev)?;
     let dma = DmaDevice::new(pdev, chip.generation.dma_bits().into())?;
     let mut claims = Claims::new(pdev);
-    let map = |claim, place: Place| Bar::map(pdev, claim, caching(place.mapping));
+    let map = |claim, window: Window| Bar::map(pdev, claim, caching(window.mapping));
     let regs = claims.window(windows.regs, c"ouro registers")?;
-    let regs = Window::new(map(regs, windows.regs)?);
+    let regs = CountedBar::new(map(regs, windows.regs)?);
 
     let mut bars = [0; 6];
     for (i, len) in (0..).zip(bars.iter_mut()) {
@@ -370,9 +370,9 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip, way: &Way) -> Res
     // It is accepted. What shows a picture on it has the other BARs until here.
     take_from_firmware(pdev, c"ouro")?;
     let gtt = claims.window(windows.gtt, c"ouro tables")?;
-    let gtt = Window::new(map(gtt, windows.gtt)?);
+    let gtt = CountedBar::new(map(gtt, windows.gtt)?);
     let local = match windows.local {
-        Some(place) => Some((claims.bar(place.bar, c"ouro memory")?, place.start.into())),
+        Some(window) => Some((claims.bar(window.bar, c"ouro memory")?, window.start.into())),
         None => None,
     };
     let aperture = match windows.aperture {

@@ -34,14 +34,14 @@ use crate::{
     report::{self, Words},
 };
 
-/// A window of registers, with a count of its accesses.
-pub(crate) struct Window {
+/// A mapped window of registers, with a count of its accesses.
+pub(crate) struct CountedBar {
     bar: Bar,
     reads: Atomic<u64>,
     writes: Atomic<u64>,
 }
 
-impl Window {
+impl CountedBar {
     pub(crate) fn new(bar: Bar) -> Self {
         Self {
             bar,
@@ -66,7 +66,7 @@ impl Window {
     }
 }
 
-impl Registers for Window {
+impl Registers for CountedBar {
     fn read32(&self, offset: u32) -> u32 {
         self.reads.fetch_add(1, ordering::Relaxed);
         self.bar.read32(offset as usize)
@@ -142,8 +142,8 @@ pub(crate) struct Hardware {
     /// For the log.
     dev: ARef<Device>,
     chip: &'static Chip,
-    regs: Window,
-    gtt: Window,
+    regs: CountedBar,
+    gtt: CountedBar,
     platform: KBox<dyn Platform + Send + Sync>,
     /// The code that the device runs, where it runs any.
     firmware: KVVec<u8>,
@@ -180,8 +180,8 @@ impl Hardware {
     pub(crate) fn new(
         dev: ARef<Device>,
         look: Look,
-        regs: Window,
-        gtt: Window,
+        regs: CountedBar,
+        gtt: CountedBar,
         platform: KBox<dyn Platform + Send + Sync>,
         firmware: KVVec<u8>,
     ) -> Result<impl PinInit<Self, Error>> {

@@ -7,7 +7,7 @@ use ouro_core::disjoint::Disjoint;
 use ouro_hw::{generation::Scanout, types::PAGE_SIZE, Chip, Gt, Hw, Platform, Registers, Topology};
 
 use crate::{
-    hardware::{errno, Hardware, Waits, Window},
+    hardware::{errno, CountedBar, Hardware, Waits},
     report::Words,
 };
 
@@ -38,7 +38,7 @@ impl Look {
     pub(crate) fn new(
         dev: &Device,
         chip: &'static Chip,
-        regs: &Window,
+        regs: &CountedBar,
         platform: &dyn Platform,
         firmware: &[u8],
     ) -> Result<Self> {
@@ -65,7 +65,7 @@ impl Look {
     }
 
     /// Lets the device go, asleep again.
-    pub(crate) fn leave(mut self, regs: &Window, platform: &dyn Platform) {
+    pub(crate) fn leave(mut self, regs: &CountedBar, platform: &dyn Platform) {
         let hw = Hw {
             regs,
             gtt: &Unmapped,

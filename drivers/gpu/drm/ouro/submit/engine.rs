@@ -448,7 +448,7 @@ impl Engine {
     pub(super) fn finish(&self, request: ListArc<Request>) {
         request.fence.signal();
         // Who waited for it to be emitted waits no more, if it was not.
-        self.retirer.gate().pass(&request.tracker);
+        self.retirer.follower_queue().pass(&request.tracker);
         self.retirer.pass_on();
         if request.tracker.is_wanted() {
             let mut queue = self.queue.lock();

@@ -5,8 +5,8 @@
 //! (`I915_EXEC_FENCE_SUBMIT`).
 //!
 //! The one that is waited for, the *leader*, has a list of its followers. When it is emitted, or
-//! fails before, they go through the [`Gate`]: each is told that there is one thing less to wait
-//! for. That may emit it, and so let its own followers through; the gate makes a loop of what would
+//! fails before, they go into the [`FollowerQueue`]: each is told that there is one thing less to wait
+//! for. That may emit it, and so bring its own followers in; the queue makes a loop of what would
 //! else be a recursion as deep as user space likes.
 
 use kernel::{
@@ -95,16 +95,16 @@ struct Inner {
     busy: bool,
 }
 
-/// Where followers pass.
+/// Followers that have nothing to wait for any more, until they are told.
 #[pin_data]
-pub(crate) struct Gate {
+pub(crate) struct FollowerQueue {
     /// Whether there may be something to do, so that nobody takes the lock in vain.
     any: Atomic<bool>,
     #[pin]
     inner: SpinLockIrq<Inner>,
 }
 
-impl Gate {
+impl FollowerQueue {
     pub(crate) fn new() -> impl PinInit<Self> {
         pin_init!(Self {
             any: Atomic::new(false),
@@ -112,7 +112,7 @@ impl Gate {
                 waiting: List::new(),
                 told: List::new(),
                 busy: false,
-            }, "ouro_gate"),
+            }, "ouro_followers"),
         })
     }
 

@@ -28,7 +28,7 @@ use ouro_hw::types::Seqno;
 use ouro_kernel::{fence::Fence, time, work};
 
 use super::{
-    follow::Gate,
+    follow::FollowerQueue,
     lists::{
         balance::Exchange,
         balanced::Siblings,
@@ -132,7 +132,7 @@ pub(crate) struct Retirer {
     /// Engines whose watchdog has said that a batch takes too long, a bit each.
     overdue: Atomic<u32>,
     #[pin]
-    gate: Gate,
+    follower_queue: FollowerQueue,
     #[pin]
     exchange: Exchange,
     idle_ticks: Atomic<u32>,
@@ -253,7 +253,7 @@ impl Retirer {
                 copies_held: Atomic::new(false),
                 errors: Atomic::new(0),
                 overdue: Atomic::new(0),
-                gate <- Gate::new(),
+                follower_queue <- FollowerQueue::new(),
                 exchange <- Exchange::new(),
                 idle_ticks: Atomic::new(0),
                 ranked: Atomic::new(false),
@@ -366,9 +366,9 @@ impl Retirer {
         self.wind();
     }
 
-    /// Where requests pass that wait until another one is emitted.
-    pub(crate) fn gate(&self) -> &Gate {
-        &self.gate
+    /// Requests that waited until another one was emitted.
+    pub(crate) fn follower_queue(&self) -> &FollowerQueue {
+        &self.follower_queue
     }
 
     /// Where work goes from one engine to another.
@@ -385,8 +385,8 @@ impl Retirer {
     /// Does what the lock of an engine does not allow, after each look at one. Any context; no lock of an engine
     /// is held.
     pub(super) fn pass_on(&self) {
-        self.gate.run();
-        self.exchange.run(&self.gate);
+        self.follower_queue.run();
+        self.exchange.run(&self.follower_queue);
     }
 
     /// A client's context has another priority than the usual one.
@@ -472,7 +472,7 @@ impl Retirer {
 
     /// Lets go of all that can be let go of now. Process context.
     pub(crate) fn retire(self: &Arc<Self>) {
-        self.gate.clear();
+        self.follower_queue.clear();
         loop {
             let request = self.incoming.lock().done.pop_front();
             let Some(request) = request else { break };

@@ -36,7 +36,7 @@ use ouro_kernel::time;
 use super::{
     super::{
         engine::Queue,
-        follow::Gate,
+        follow::FollowerQueue,
         request::{Request, Tracker},
         Engine,
     },
@@ -131,12 +131,12 @@ impl Exchange {
     }
 
     /// Makes what transfers can be made now. Any context; no lock of an engine is held.
-    pub(in crate::submit) fn run(&self, gate: &Gate) {
+    pub(in crate::submit) fn run(&self, followers: &FollowerQueue) {
         for _ in 0..MAX_ROUNDS {
             if self.waiting.load(ordering::Acquire) == 0 || !self.round() {
                 return;
             }
-            gate.run();
+            followers.run();
         }
     }
 

@@ -565,7 +565,7 @@ fn emit(
         emitted.ran = 0;
         drop(emitted);
         request.tracker.emitted(seqno);
-        engine.retirer.gate().pass(&request.tracker);
+        engine.retirer.follower_queue().pass(&request.tracker);
         Some(slot.tail)
     })
 }

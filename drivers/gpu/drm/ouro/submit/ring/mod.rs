@@ -312,7 +312,7 @@ impl Engine {
             }
         }
         request.tracker.emitted(seqno);
-        self.retirer.gate().pass(&request.tracker);
+        self.retirer.follower_queue().pass(&request.tracker);
         Some(placed.slot.tail)
     }
 }
