@@ -170,12 +170,12 @@ impl Drop for Mapping {
 
 /// What the unbind revokes.
 #[pin_data]
-struct Gate {
+struct RevocableMapping {
     #[pin]
     mapping: Revocable<Mapping>,
 }
 
-impl EndWithBond for Gate {
+impl EndWithBond for RevocableMapping {
     fn end(&self) {
         self.mapping.revoke();
     }
@@ -183,7 +183,7 @@ impl EndWithBond for Gate {
 
 /// A part of a BAR.
 pub struct Bar {
-    gate: Arc<Gate>,
+    gate: Arc<RevocableMapping>,
     claim: Claim,
 }
 
@@ -197,7 +197,7 @@ impl Bar {
         }
         let part = &claim;
         let gate = Arc::pin_init::<Error>(
-            try_pin_init!(Gate {
+            try_pin_init!(RevocableMapping {
                 mapping <- Revocable::new(Mapping::map(part, caching)?),
             }? Error),
             GFP_KERNEL,

@@ -7,8 +7,8 @@
 //! more: [`Invalidate::invalidate()`] then waits until the GPU has done with them.
 //!
 //! Between pinning and publishing the process may do that too. So: [`UserRange::begin()`], then
-//! [`UserRange::pin()`], and at the point of no return, with the [`Gate`] locked, look whether
-//! [`UserRange::is_valid()`]; if so, publish before the gate is opened again.
+//! [`UserRange::pin()`], and at the point of no return, with the [`NotifierLock`] held, look whether
+//! [`UserRange::is_valid()`]; if so, publish before it is released.
 //!
 //! C header: `include/linux/mmu_notifier.h`
 
@@ -40,17 +40,21 @@ pub trait Invalidate: Send + Sync + 'static {
     fn invalidate(&self, may_wait: bool) -> bool;
 }
 
-/// Shut while somebody publishes requests that use user memory. One for each device.
+/// Held while somebody publishes requests that use user memory, and while a range becomes invalid. One for each
+/// device.
 #[pin_data]
-pub struct Gate {
+pub struct NotifierLock {
     #[pin]
     lock: SpinLock<()>,
 }
 
-/// A [`Gate`] that is shut: no range becomes invalid.
-pub struct Shut<'a>(&'a Gate, #[allow(dead_code)] Guard<'a, (), SpinLockBackend>);
+/// A [`NotifierLock`] that is held: no range becomes invalid.
+pub struct Held<'a>(
+    &'a NotifierLock,
+    #[allow(dead_code)] Guard<'a, (), SpinLockBackend>,
+);
 
-impl Gate {
+impl NotifierLock {
     /// Makes one.
     ///
     /// Errors: `ENOMEM`.
@@ -63,9 +67,9 @@ impl Gate {
         )
     }
 
-    /// Shuts it. A spinlock: nothing may sleep until the result is dropped.
-    pub fn shut(&self) -> Shut<'_> {
-        Shut(self, self.lock.lock())
+    /// Takes it. A spinlock: nothing may sleep until the result is dropped.
+    pub fn lock(&self) -> Held<'_> {
+        Held(self, self.lock.lock())
     }
 }
 
@@ -87,7 +91,7 @@ pub struct Sequence(c_ulong);
 /// What the C notifier is embedded in.
 struct Inner<T: Invalidate> {
     notifier: Opaque<bindings::mmu_interval_notifier>,
-    gate: Arc<Gate>,
+    lock: Arc<NotifierLock>,
     user: Arc<T>,
 }
 
@@ -118,7 +122,7 @@ impl<T: Invalidate> UserRange<T> {
     ///
     /// Errors: `EINVAL` if address or size are not of whole pages, or zero; `EFAULT` if it
     /// cannot be user memory, or a thread of the kernel calls; `ENOMEM`.
-    pub fn new(address: u64, size: usize, gate: Arc<Gate>, user: Arc<T>) -> Result<Self> {
+    pub fn new(address: u64, size: usize, lock: Arc<NotifierLock>, user: Arc<T>) -> Result<Self> {
         let address = usize::try_from(address)?;
         if size == 0 || address % PAGE_SIZE != 0 || size % PAGE_SIZE != 0 {
             return Err(EINVAL);
@@ -127,7 +131,7 @@ impl<T: Invalidate> UserRange<T> {
         let inner = KBox::into_raw(KBox::new(
             Inner {
                 notifier: Opaque::zeroed(),
-                gate,
+                lock,
                 user,
             },
             GFP_KERNEL_ACCOUNT,
@@ -179,13 +183,13 @@ impl<T: Invalidate> UserRange<T> {
         Sequence(unsafe { bindings::mmu_interval_read_begin(self.notifier()) })
     }
 
-    /// Whether the range is as it was at `sequence`, and stays so while the gate is shut.
+    /// Whether the range is as it was at `sequence`, and stays so while the lock is held.
     ///
-    /// `false` too if the gate is not that of this range.
-    pub fn is_valid(&self, sequence: Sequence, shut: &Shut<'_>) -> bool {
+    /// `false` too if the lock is not that of this range.
+    pub fn is_valid(&self, sequence: Sequence, held: &Held<'_>) -> bool {
         // SAFETY: By the invariant.
-        let gate = unsafe { &self.inner.as_ref().gate };
-        core::ptr::eq::<Gate>(&**gate, shut.0)
+        let lock = unsafe { &self.inner.as_ref().lock };
+        core::ptr::eq::<NotifierLock>(&**lock, held.0)
             // SAFETY: By the invariant, and under the lock that `invalidate` takes.
             && !unsafe { raw::ouro_notifier_retry(self.notifier(), sequence.0) }
     }
@@ -219,7 +223,7 @@ impl<T: Invalidate> UserRange<T> {
         // SAFETY: By the requirement of this function.
         let may_wait = unsafe { raw::ouro_notifier_may_wait(range) };
         {
-            let _shut = inner.gate.shut();
+            let _held = inner.lock.lock();
             // SAFETY: Under the lock of the readers. From here on they must not use the pages.
             unsafe { raw::ouro_notifier_set(notifier, sequence) };
         }

@@ -21,21 +21,21 @@ use crate::raw;
 #[pin_data]
 pub(super) struct Cell {
     #[pin]
-    obj: SpinLockIrq<Place>,
+    obj: SpinLockIrq<ObjectPtr>,
 }
 
 /// The pointer in a cell.
-struct Place(*mut bindings::drm_gem_object);
+struct ObjectPtr(*mut bindings::drm_gem_object);
 
 // SAFETY: An object may be used by any thread.
-unsafe impl Send for Place {}
+unsafe impl Send for ObjectPtr {}
 
 impl Cell {
     /// Makes an empty one.
     pub(super) fn new() -> Result<Arc<Self>> {
         Arc::pin_init(
             pin_init!(Self {
-                obj <- new_spinlock_irq!(Place(core::ptr::null_mut())),
+                obj <- new_spinlock_irq!(ObjectPtr(core::ptr::null_mut())),
             }),
             GFP_KERNEL_ACCOUNT,
         )

@@ -182,9 +182,9 @@ impl Drop for Owned {
 }
 
 /// The pages in the kernel's address space.
-struct Window(NonNull<u8>);
+struct Vmap(NonNull<u8>);
 
-impl Drop for Window {
+impl Drop for Vmap {
     fn drop(&mut self) {
         // SAFETY: From `ouro_vmap()`.
         unsafe { raw::vunmap(self.0.as_ptr().cast()) }
@@ -201,7 +201,7 @@ impl Drop for Window {
 /// `view` maps all of `pages`; `mapped` are their addresses, on the list of `dma` or unmapped.
 /// The fields are dropped in their order, after the drop of all of it has unmapped them.
 pub struct DmaPages {
-    view: Window,
+    view: Vmap,
     mapped: Arc<Mapped>,
     pages: Owned,
     dma: Arc<DmaDevice>,
@@ -245,7 +245,7 @@ impl DmaPages {
         }
         // SAFETY: The pages are ours; the array is only read.
         let view = unsafe { raw::ouro_vmap(pages.list.as_mut_ptr(), count as u32, caching.raw()) };
-        let view = Window(NonNull::new(view.cast()).ok_or(ENOMEM)?);
+        let view = Vmap(NonNull::new(view.cast()).ok_or(ENOMEM)?);
 
         let mut addresses = KVVec::with_capacity(n, GFP_KERNEL)?;
         let bonded = dma.enter()?;

@@ -19,7 +19,7 @@ use ouro_kernel::{
     fence::Fence,
     pci::{Claim, DmaDevice},
     resv::Locked,
-    userptr::Gate,
+    userptr::NotifierLock,
 };
 
 use super::{
@@ -90,8 +90,8 @@ pub(crate) struct BoDevice {
     /// Where objects can live; the first is system memory.
     regions: KVec<Arc<Region>>,
     reclaim: Arc<Reclaim>,
-    /// Shut while batches that use memory of processes are published.
-    gate: Arc<Gate>,
+    /// Held while batches that use memory of processes are published.
+    notifier_lock: Arc<NotifierLock>,
     runner: Arc<dyn Runner>,
     /// There is none before the engines are there, nor after they have gone.
     #[pin]
@@ -154,7 +154,7 @@ impl BoDevice {
                 dma,
                 regions,
                 reclaim: Reclaim::new()?,
-                gate: Gate::new()?,
+                notifier_lock: NotifierLock::new()?,
                 runner,
                 mover <- new_mutex!(None, "ouro_mover"),
                 state: Atomic::new(State::Starting as u32),
@@ -254,9 +254,9 @@ impl BoDevice {
         &self.regions
     }
 
-    /// Returns what is shut while batches that use memory of processes are published.
-    pub(crate) fn gate(&self) -> &Arc<Gate> {
-        &self.gate
+    /// Returns what is held while batches that use memory of processes are published.
+    pub(crate) fn notifier_lock(&self) -> &Arc<NotifierLock> {
+        &self.notifier_lock
     }
 
     /// Returns the objects whose memory can be given back.

@@ -19,7 +19,7 @@ use ouro_kernel::{
     gem::Weak,
     resv::{HasResv, Usage},
     task, time,
-    userptr::{Invalidate, Sequence, Shut, UserRange},
+    userptr::{Held, Invalidate, Sequence, UserRange},
     wait::{Interruptible, FOREVER},
 };
 
@@ -80,7 +80,7 @@ pub(crate) fn create(dev: &Device, address: u64, size: u64) -> Result<ARef<Objec
     let range = Range::new(
         address,
         usize::try_from(size)?,
-        gpu.gate().clone(),
+        gpu.notifier_lock().clone(),
         watch.clone(),
     )?;
     let args = bo::Args {
@@ -108,11 +108,11 @@ impl Pinned {
         self.new
     }
 
-    /// Whether they still are what the process has at its addresses. They stay so while `shut` lives.
-    pub(crate) fn is_valid(&self, object: &Object, shut: &Shut<'_>) -> bool {
+    /// Whether they still are what the process has at its addresses. They stay so while `held` lives.
+    pub(crate) fn is_valid(&self, object: &Object, held: &Held<'_>) -> bool {
         object
             .user()
-            .is_some_and(|range| range.is_valid(self.sequence, shut))
+            .is_some_and(|range| range.is_valid(self.sequence, held))
     }
 
     pub(super) fn backing(&self) -> &Arc<Backing> {

@@ -354,13 +354,13 @@ impl Exec {
         // What processes have lent is theirs again if they have changed it meanwhile. If not, they wait
         // from now on for what is in the reservation.
         let lent = self.objects.iter().any(|e| e.pinned.is_some());
-        let shut = lent.then(|| self.gpu.gate().shut());
-        let valid = |e: &Entry| match (&e.pinned, &shut) {
-            (Some(pinned), Some(shut)) => pinned.is_valid(&e.object, shut),
+        let held = lent.then(|| self.gpu.notifier_lock().lock());
+        let valid = |e: &Entry| match (&e.pinned, &held) {
+            (Some(pinned), Some(held)) => pinned.is_valid(&e.object, held),
             _ => true,
         };
         if !self.objects.iter().all(valid) {
-            drop(shut);
+            drop(held);
             self.share = prepared.abandon();
             return Err(Stop::Wait(None));
         }
@@ -376,7 +376,7 @@ impl Exec {
                 // There is room.
                 let _ = slots.add_fence(fence, usage);
             }
-            drop(shut);
+            drop(held);
             publish.publish(fence);
         });
         if let Some(last) = last.as_mut() {
