@@ -5,9 +5,9 @@
 use crate::{grammar, source::Source};
 use gpu_model::r5xx::{Access, Chip, R5xxConfig, Unit};
 use ouro_cross::{
-    card::{Job, Named, Object},
+    r5xx_machine::{Job, Named, Object},
     stream::{packets, Packet},
-    Card,
+    R5xxMachine,
 };
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +34,7 @@ pub struct Tally {
 
 /// A card with objects, and a count.
 pub struct Bench {
-    card: Card,
+    card: R5xxMachine,
     objects: Vec<Object>,
     /// What was seen so far.
     pub tally: Tally,
@@ -45,7 +45,7 @@ impl Default for Bench {
         let mut config = R5xxConfig::new(Chip::named("rv515").expect("a model"));
         config.keep_accesses = ACCESSES;
         config.keep_events = 0;
-        let mut card = Card::with(config);
+        let mut card = R5xxMachine::with(config);
         let objects = (0..grammar::OBJECTS).map(|n| match n % 2 {
             0 => card.local(grammar::MAX_BYTES),
             _ => card.system(grammar::MAX_BYTES),

@@ -3,7 +3,7 @@
 
 use crate::source::Source;
 use ouro_core::relocation::{self, BadRelocation};
-use ouro_cross::machine::{Machine, Setup};
+use ouro_cross::ring_machine::{RingMachine, Setup};
 use ouro_hw::fence_regs::{FenceRegion, Tiling};
 use ouro_hw::generation::Topology;
 use ouro_hw::types::{CacheLevel, DmaAddr, GgttAddr, MemoryKind, Page, Seqno};
@@ -12,13 +12,13 @@ use std::sync::OnceLock;
 /// What the modelled chip has.
 pub fn topology() -> &'static Topology {
     static TOPOLOGY: OnceLock<Topology> = OnceLock::new();
-    TOPOLOGY.get_or_init(|| Machine::default().topo)
+    TOPOLOGY.get_or_init(|| RingMachine::default().topo)
 }
 
 /// What a modelled Ivy Bridge has.
 pub fn ivb_topology() -> &'static Topology {
     static TOPOLOGY: OnceLock<Topology> = OnceLock::new();
-    TOPOLOGY.get_or_init(|| Machine::new(&Setup::ivb()).topo)
+    TOPOLOGY.get_or_init(|| RingMachine::new(&Setup::ivb()).topo)
 }
 
 /// Takes any bytes.

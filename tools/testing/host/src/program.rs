@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Programs for a DG2: commands as literals (digest §2.1, by row), at addresses of a context's own space.
 
-use crate::bench::{Bench, Object};
+use crate::dg2_machine::{Dg2Machine, Object};
 use crate::local::Tree;
 
 /// What is added to an object's address in the global table to make its address in a user's space: all four
@@ -110,9 +110,9 @@ pub struct Space {
 
 impl Space {
     /// One with nothing in it.
-    pub fn new(bench: &mut Bench) -> Self {
+    pub fn new(m: &mut Dg2Machine) -> Self {
         Self {
-            tree: Tree::new(&mut bench.local),
+            tree: Tree::new(&mut m.local),
         }
     }
 
@@ -122,34 +122,34 @@ impl Space {
     }
 
     /// Maps an object.
-    pub fn map(&self, bench: &mut Bench, object: Object) -> u64 {
+    pub fn map(&self, m: &mut Dg2Machine, object: Object) -> u64 {
         let addr = Self::addr(object);
-        bench.map(&self.tree, addr, object);
+        m.map(&self.tree, addr, object);
         addr
     }
 
     /// A page of the system's memory, and its address.
-    pub fn page(&self, bench: &mut Bench) -> (Object, u64) {
-        let object = bench.system(4096);
-        (object, self.map(bench, object))
+    pub fn page(&self, m: &mut Dg2Machine) -> (Object, u64) {
+        let object = m.system(4096);
+        (object, self.map(m, object))
     }
 
     /// Puts commands, and the end of a batch, into memory of their own.
-    pub fn program(&self, bench: &mut Bench, commands: &[&[u32]]) -> u64 {
+    pub fn program(&self, m: &mut Dg2Machine, commands: &[&[u32]]) -> u64 {
         let mut dwords = commands.concat();
         dwords.extend([END, NOOP]);
-        let object = bench.system(4 * dwords.len() as u32);
-        bench.put(object, 0, &dwords);
-        self.map(bench, object)
+        let object = m.system(4 * dwords.len() as u32);
+        m.put(object, 0, &dwords);
+        self.map(m, object)
     }
 
     /// A program that never ends: the commands over and over.
-    pub fn endless(&self, bench: &mut Bench, commands: &[&[u32]]) -> u64 {
+    pub fn endless(&self, m: &mut Dg2Machine, commands: &[&[u32]]) -> u64 {
         let mut dwords = commands.concat();
-        let object = bench.system(4096);
+        let object = m.system(4096);
         let addr = Self::addr(object);
         dwords.extend(jump(addr));
-        bench.put(object, 0, &dwords);
-        self.map(bench, object)
+        m.put(object, 0, &dwords);
+        self.map(m, object)
     }
 }

@@ -7,7 +7,7 @@ use gpu_model::{
     fault::{Fault, Kind},
 };
 use ouro_cross::{
-    bench::{Bench, Work},
+    dg2_machine::{Dg2Machine, Work},
     program::{self, Space},
 };
 use ouro_hw::{
@@ -25,71 +25,71 @@ fn every_family_comes_up_and_answers() {
     // One id of each family (digest §5.1).
     for chip in chips::of("gen12").filter(|c| names.insert(c.name)) {
         let device_id = chip.device;
-        let mut bench = Bench::new(Dg2Config {
+        let mut m = Dg2Machine::new(Dg2Config {
             device_id,
             ..Dg2Config::default()
         });
-        let context = bench.context(1);
-        bench.work(context, &Work::default());
-        bench.assert_lawful();
+        let context = m.context(1);
+        m.work(context, &Work::default());
+        m.assert_lawful();
     }
     assert_eq!(names.len(), 5);
 }
 
 #[test]
 fn it_is_what_the_model_says() {
-    let bench = Bench::default();
+    let m = Dg2Machine::default();
     // §5.2: one byte in 256 at the end is compression data.
     let usable = (64 << 20) - (64 << 20) / 256;
-    let local = bench.topo.local.unwrap();
+    let local = m.topo.local.unwrap();
     assert_eq!((local.size, local.cpu_visible), (usable, usable));
     // §4.6: 8 MiB of entries.
-    assert_eq!(bench.topo.gtt_entries, 1 << 20);
-    assert_eq!(bench.topo.revision, 8);
-    assert_eq!(bench.topo.coherence, ouro_hw::Coherence::Bus);
-    let names = bench.topo.engines.iter().map(|e| e.desc().id.to_string());
+    assert_eq!(m.topo.gtt_entries, 1 << 20);
+    assert_eq!(m.topo.revision, 8);
+    assert_eq!(m.topo.coherence, ouro_hw::Coherence::Bus);
+    let names = m.topo.engines.iter().map(|e| e.desc().id.to_string());
     // §5.3: of the compute engines the first one is used.
     assert!(names.eq(["rcs0", "bcs0", "ccs0", "vcs0", "vcs2", "vecs0", "vecs1"]));
-    bench.assert_lawful();
+    m.assert_lawful();
 }
 
 #[test]
 fn a_card_may_lack_engines() {
     use EngineId::{Bcs, Ccs2, Rcs, Vcs2, Vecs1};
     let config = Dg2Config::default().with_engines(&[Rcs, Bcs, Ccs2, Vcs2, Vecs1]);
-    let mut bench = Bench::new(config);
-    let names = bench.topo.engines.iter().map(|e| e.desc().id.to_string());
+    let mut m = Dg2Machine::new(config);
+    let names = m.topo.engines.iter().map(|e| e.desc().id.to_string());
     assert!(names.eq(["rcs0", "bcs0", "ccs2", "vcs2", "vecs1"]));
     // User space counts those that there are.
-    let names = (0..6).map_while(|n| bench.topo.name(n).map(|id| id.to_string()));
+    let names = (0..6).map_while(|n| m.topo.name(n).map(|id| id.to_string()));
     assert!(names.eq(["rcs0", "bcs0", "ccs0", "vcs0", "vecs0"]));
-    for n in 0..bench.ports.len() {
-        let context = bench.context(n);
-        bench.work(context, &Work::default());
+    for n in 0..m.ports.len() {
+        let context = m.context(n);
+        m.work(context, &Work::default());
     }
-    bench.assert_lawful();
+    m.assert_lawful();
 }
 
 #[test]
 fn a_part_of_the_memory_may_be_out_of_sight() {
-    let bench = Bench::new(Dg2Config {
+    let m = Dg2Machine::new(Dg2Config {
         aperture: 32 << 20,
         ..Dg2Config::default()
     });
-    let local = bench.topo.local.unwrap();
+    let local = m.topo.local.unwrap();
     assert_eq!(local.cpu_visible, 32 << 20);
     assert!(local.size > local.cpu_visible);
-    bench.assert_lawful();
+    m.assert_lawful();
 }
 
 #[test]
 fn a_locked_card_is_refused() {
     // §5.13 step 6.
-    let bench = Bench::stopped(Dg2Config {
+    let m = Dg2Machine::stopped(Dg2Config {
         locked: true,
         ..Dg2Config::default()
     });
-    let Err(DeviceError::Unsupported(why)) = bench.map(|_| ()) else {
+    let Err(DeviceError::Unsupported(why)) = m.map(|_| ()) else {
         panic!("it is refused");
     };
     assert!(why.contains("GuC"), "{why}");
@@ -97,73 +97,73 @@ fn a_locked_card_is_refused() {
 
 #[test]
 fn every_engine_stores_for_a_program() {
-    let mut bench = Bench::default();
-    let space = Space::new(&mut bench);
-    for n in 0..bench.ports.len() {
-        let context = bench.context_in(n, space.tree, 0, None);
-        let (page, addr) = space.page(&mut bench);
-        let program = space.program(&mut bench, &[&program::store(addr + 8, 0x600d_0000)]);
-        bench.work(context, &Work::batch(program));
-        assert_eq!(bench.dword(page, 2), 0x600d_0000, "engine {n}");
+    let mut m = Dg2Machine::default();
+    let space = Space::new(&mut m);
+    for n in 0..m.ports.len() {
+        let context = m.context_in(n, space.tree, 0, None);
+        let (page, addr) = space.page(&mut m);
+        let program = space.program(&mut m, &[&program::store(addr + 8, 0x600d_0000)]);
+        m.work(context, &Work::batch(program));
+        assert_eq!(m.dword(page, 2), 0x600d_0000, "engine {n}");
     }
-    bench.assert_lawful();
+    m.assert_lawful();
 }
 
 #[test]
 fn the_ring_goes_round() {
-    let mut bench = Bench::default();
-    let context = bench.context(1);
+    let mut m = Dg2Machine::default();
+    let context = m.context(1);
     // 16 KiB; a request without a batch has 14 dwords.
     for _ in 0..1000 {
-        bench.work(context, &Work::default());
+        m.work(context, &Work::default());
     }
-    assert_eq!(bench.done(context), Seqno(1000));
-    bench.assert_lawful();
+    assert_eq!(m.done(context), Seqno(1000));
+    m.assert_lawful();
 }
 
 #[test]
 fn a_request_is_one_load_and_no_register_is_read() {
-    let mut bench = Bench::default();
-    let context = bench.context(1);
-    bench.work(context, &Work::default());
-    let of = |bench: &Bench| {
+    let mut m = Dg2Machine::default();
+    let context = m.context(1);
+    m.work(context, &Work::default());
+    let of = |m: &Dg2Machine| {
         [
             Counter::RegReads,
             Counter::RegWrites,
             Counter::SqWrites,
             Counter::Loads,
         ]
-        .map(|c| bench.gpu.counter(c))
+        .map(|c| m.gpu.counter(c))
     };
     for _ in 0..5 {
-        let before = of(&bench);
-        bench.submit(context, &Work::default());
-        let after = of(&bench);
+        let before = of(&m);
+        m.submit(context, &Work::default());
+        let after = of(&m);
         let more: Vec<_> = after.iter().zip(before).map(|(a, b)| a - b).collect();
         // B3: the two halves of an element; B6: the load.
         assert_eq!(more, [0, 3, 2, 1]);
-        bench.run();
+        m.run();
     }
-    bench.assert_lawful();
+    m.assert_lawful();
 }
 
 #[test]
 fn bring_up_again_and_again() {
-    let mut bench = Bench::default();
+    let mut m = Dg2Machine::default();
     for n in 1..=3 {
-        let context = bench.context(1);
-        bench.work(context, &Work::default());
-        assert_eq!(bench.gpu.counter(Counter::Loads), n);
-        bench.reset(ResetScope::All).unwrap();
+        let context = m.context(1);
+        m.work(context, &Work::default());
+        assert_eq!(m.gpu.counter(Counter::Loads), n);
+        m.reset(ResetScope::All).unwrap();
     }
-    bench.assert_lawful();
+    m.assert_lawful();
 }
 
 #[test]
 fn reports_are_found_where_they_are() {
     // §4.4: the document says dwords 28h and 47h, the upstream driver 10h and 2Fh.
     for (base, at, last_at) in [(0x10, 0x40, 0xbc), (0x28, 0xa0, 0x11c)] {
-        let mut bench = Bench::new(Dg2Config {
+        let mut m = Dg2Machine::new(Dg2Config {
             status_base: base,
             ..Dg2Config::default()
         });
@@ -172,37 +172,37 @@ fn reports_are_found_where_they_are() {
             entries: 12,
             last_at,
         };
-        for n in 0..bench.ports.len() {
-            assert_eq!(bench.find_events(n), Some(area), "engine {n}");
+        for n in 0..m.ports.len() {
+            assert_eq!(m.find_events(n), Some(area), "engine {n}");
         }
-        bench.settle_events();
-        for n in 0..bench.ports.len() {
-            let context = bench.context(n);
+        m.settle_events();
+        for n in 0..m.ports.len() {
+            let context = m.context(n);
             for _ in 0..20 {
-                bench.work(context, &Work::default());
+                m.work(context, &Work::default());
             }
-            assert_eq!(bench.ports[n].said.len(), 40);
+            assert_eq!(m.ports[n].said.len(), 40);
         }
-        bench.assert_lawful();
+        m.assert_lawful();
     }
 }
 
 #[test]
 fn a_card_that_is_gone_is_found_out() {
-    let mut bench = Bench::default();
-    let context = bench.context(1);
-    bench.gpu.remove();
-    assert_eq!(bench.start(), Err(DeviceError::Gone));
-    assert_eq!(bench.reset(ResetScope::All), Err(DeviceError::Gone));
-    assert_eq!(bench.reset(ResetScope::Engine(1)), Err(DeviceError::Gone));
-    bench.submit(context, &Work::default());
-    bench.run();
-    assert_eq!(bench.done(context), Seqno(0));
-    assert!(!bench.interrupt().ours);
-    let report = bench
+    let mut m = Dg2Machine::default();
+    let context = m.context(1);
+    m.gpu.remove();
+    assert_eq!(m.start(), Err(DeviceError::Gone));
+    assert_eq!(m.reset(ResetScope::All), Err(DeviceError::Gone));
+    assert_eq!(m.reset(ResetScope::Engine(1)), Err(DeviceError::Gone));
+    m.submit(context, &Work::default());
+    m.run();
+    assert_eq!(m.done(context), Seqno(0));
+    assert!(!m.interrupt().ours);
+    let report = m
         .chip
         .generation
-        .errors(&bench.hw(), &mut bench.gt.clone(), &bench.topo);
+        .errors(&m.hw(), &mut m.gt.clone(), &m.topo);
     assert!(!report.is_error());
 }
 
@@ -214,63 +214,63 @@ fn a_card_that_does_not_wake_is_named() {
             ..Fault::once(Kind::StuckForcewake)
         });
     };
-    let bench = Bench::prepared(Dg2Config::default(), &stuck);
+    let m = Dg2Machine::prepared(Dg2Config::default(), &stuck);
     let error = DeviceError::Timeout("FORCEWAKE_ACK_GT");
-    assert_eq!(bench.map(|_| ()).err(), Some(error));
+    assert_eq!(m.map(|_| ()).err(), Some(error));
 }
 
 #[test]
 fn a_mailbox_that_stays_busy_is_named() {
-    let mut bench = Bench::stopped(Dg2Config::default()).unwrap();
-    bench.gpu.inject(Fault::once(Kind::StuckPcode));
-    assert!(matches!(bench.start(), Err(DeviceError::Timeout(_))));
+    let mut m = Dg2Machine::stopped(Dg2Config::default()).unwrap();
+    m.gpu.inject(Fault::once(Kind::StuckPcode));
+    assert!(matches!(m.start(), Err(DeviceError::Timeout(_))));
 }
 
 #[test]
 fn asleep_and_awake() {
-    let mut bench = Bench::default();
-    let context = bench.context(1);
-    let generation = bench.chip.generation;
-    bench.work(context, &Work::default());
-    let mut gt = bench.gt.clone();
-    generation.sleep(&bench.hw(), &mut gt);
+    let mut m = Dg2Machine::default();
+    let context = m.context(1);
+    let generation = m.chip.generation;
+    m.work(context, &Work::default());
+    let mut gt = m.gt.clone();
+    generation.sleep(&m.hw(), &mut gt);
     assert!(!gt.awake);
-    generation.wake(&bench.hw(), &mut gt, &bench.time).unwrap();
-    bench.gt = gt;
-    bench.work(context, &Work::default());
-    let blitter = bench.first(EngineClass::Copy);
-    assert!(bench.engine(blitter).activity(&bench.hw()).idle);
-    bench.assert_lawful();
+    generation.wake(&m.hw(), &mut gt, &m.time).unwrap();
+    m.gt = gt;
+    m.work(context, &Work::default());
+    let blitter = m.first(EngineClass::Copy);
+    assert!(m.engine(blitter).activity(&m.hw()).idle);
+    m.assert_lawful();
 }
 
 /// A unit that is let go falls asleep 20 us later, also if it is asked for meanwhile, and wakes 20 us after that
 /// (habit `late_wake`): what its answer says until then is about the request of before.
 #[test]
 fn an_answer_of_before_wakes_nothing() {
-    let mut bench = Bench::default();
+    let mut m = Dg2Machine::default();
     // Its submission queue is not among the registers that wake their unit (digest §5.5).
-    let compute = bench.first(EngineClass::Compute);
-    let context = bench.context(compute);
-    bench.work(context, &Work::default());
-    let generation = bench.chip.generation;
-    let mut gt = bench.gt.clone();
-    generation.sleep(&bench.hw(), &mut gt);
-    generation.wake(&bench.hw(), &mut gt, &bench.time).unwrap();
-    bench.gt = gt;
-    bench.time.pause(30);
-    bench.work(context, &Work::default());
-    bench.assert_lawful();
+    let compute = m.first(EngineClass::Compute);
+    let context = m.context(compute);
+    m.work(context, &Work::default());
+    let generation = m.chip.generation;
+    let mut gt = m.gt.clone();
+    generation.sleep(&m.hw(), &mut gt);
+    generation.wake(&m.hw(), &mut gt, &m.time).unwrap();
+    m.gt = gt;
+    m.time.pause(30);
+    m.work(context, &Work::default());
+    m.assert_lawful();
 }
 
 /// The model's card shows 1024 by 768 pixels of 32 bits from 80_0000h of the global table on.
 #[test]
 fn the_firmwares_picture_is_found_and_stays() {
-    let mut bench = Bench::default();
-    let lit: Vec<_> = bench.lit.iter().map(|s| (s.first, s.entries)).collect();
+    let mut m = Dg2Machine::default();
+    let lit: Vec<_> = m.lit.iter().map(|s| (s.first, s.entries)).collect();
     assert_eq!(lit, [(0x800, 768)]);
-    let local = bench.lit[0].local.clone().expect("in the card's memory");
+    let local = m.lit[0].local.clone().expect("in the card's memory");
     assert_eq!(local.end - local.start, 768 * 4096);
-    let context = bench.context(1);
-    bench.work(context, &Work::default());
-    bench.assert_lawful();
+    let context = m.context(1);
+    m.work(context, &Work::default());
+    m.assert_lawful();
 }

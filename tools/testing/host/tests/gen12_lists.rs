@@ -7,7 +7,7 @@ use gpu_model::{
     dg2::{Dg2Config, EngineId},
 };
 use ouro_cross::{
-    bench::{Bench, Object, Work},
+    dg2_machine::{Dg2Machine, Object, Work},
     program::{self, Space},
 };
 use ouro_hw::{
@@ -39,10 +39,10 @@ struct Waiter {
 }
 
 impl Waiter {
-    fn new(bench: &mut Bench, space: &Space) -> Self {
-        let (page, at) = space.page(bench);
+    fn new(m: &mut Dg2Machine, space: &Space) -> Self {
+        let (page, at) = space.page(m);
         let program = space.program(
-            bench,
+            m,
             &[
                 &program::increment(at),
                 &program::wait(at + 4, 1),
@@ -52,368 +52,360 @@ impl Waiter {
         Self { page, program }
     }
 
-    fn started(&self, bench: &Bench) -> u32 {
-        bench.dword(self.page, 0)
+    fn started(&self, m: &Dg2Machine) -> u32 {
+        m.dword(self.page, 0)
     }
 
-    fn release(&self, bench: &Bench) {
-        bench.put(self.page, 1, &[1]);
+    fn release(&self, m: &Dg2Machine) {
+        m.put(self.page, 1, &[1]);
     }
 
-    fn ended(&self, bench: &Bench) -> bool {
-        bench.dword(self.page, 2) == 0x60
+    fn ended(&self, m: &Dg2Machine) -> bool {
+        m.dword(self.page, 2) == 0x60
     }
 }
 
 #[test]
 fn idle_to_active_to_idle() {
-    let mut bench = Bench::default();
-    let context = bench.context(BCS);
-    bench.work(context, &Work::default());
+    let mut m = Dg2Machine::default();
+    let context = m.context(BCS);
+    m.work(context, &Work::default());
     // Cases 1 and 10.
     assert_eq!(
-        bench.ports[BCS].said,
+        m.ports[BCS].said,
         [
             event(None, false, Some(1), true),
             event(Some(1), true, None, false),
         ]
     );
-    assert!(bench.ports[BCS].sched.port().is_idle());
-    assert!(!bench.ports[BCS]
-        .sched
-        .is_held(bench.contexts[context].entity));
-    bench.assert_lawful();
+    assert!(m.ports[BCS].sched.port().is_idle());
+    assert!(!m.ports[BCS].sched.is_held(m.contexts[context].entity));
+    m.assert_lawful();
 }
 
 #[test]
 fn a_list_is_worked_off_in_its_order() {
-    let mut bench = Bench::default();
-    let space = Space::new(&mut bench);
-    let (page, at) = space.page(&mut bench);
+    let mut m = Dg2Machine::default();
+    let space = Space::new(&mut m);
+    let (page, at) = space.page(&mut m);
     let contexts: Vec<_> = (0..8)
-        .map(|_| bench.context_in(BCS, space.tree, 0, None))
+        .map(|_| m.context_in(BCS, space.tree, 0, None))
         .collect();
     for (n, context) in (0..).zip(&contexts) {
         // Where the counter stands goes to dword n + 1.
         let program = space.program(
-            &mut bench,
+            &mut m,
             &[
                 &program::increment(at),
                 &program::fetch(GPR0, at),
                 &program::save(GPR0, at + 4 + 4 * n),
             ],
         );
-        bench.queue(*context, &Work::batch(program));
+        m.queue(*context, &Work::batch(program));
     }
-    bench.kick(BCS);
-    assert_eq!(bench.ports[BCS].loads[0].entries().len(), 8);
-    assert!(bench.run());
+    m.kick(BCS);
+    assert_eq!(m.ports[BCS].loads[0].entries().len(), 8);
+    assert!(m.run());
     for n in 0..8 {
-        assert_eq!(bench.dword(page, 1 + n), n + 1);
+        assert_eq!(m.dword(page, 1 + n), n + 1);
     }
     // Case 1, seven times case 8, case 10.
     let mut expected = vec![event(None, false, Some(1), true)];
     expected.extend((1..8).map(|n| event(Some(n), true, Some(n + 1), false)));
     expected.push(event(Some(8), true, None, false));
-    assert_eq!(bench.ports[BCS].said, expected);
-    assert_eq!(bench.gpu.counter(Counter::Loads), 1);
-    bench.assert_lawful();
+    assert_eq!(m.ports[BCS].said, expected);
+    assert_eq!(m.gpu.counter(Counter::Loads), 1);
+    m.assert_lawful();
 }
 
 #[test]
 fn events_come_round() {
-    let mut bench = Bench::default();
-    let context = bench.context(BCS);
+    let mut m = Dg2Machine::default();
+    let context = m.context(BCS);
     // Two reports each, into twelve entries (E16).
     for _ in 0..50 {
-        bench.work(context, &Work::default());
+        m.work(context, &Work::default());
     }
-    assert_eq!(bench.ports[BCS].said.len(), 100);
-    assert_eq!(bench.gpu.counter(Counter::StatusEntries), 100);
-    bench.assert_lawful();
+    assert_eq!(m.ports[BCS].said.len(), 100);
+    assert_eq!(m.gpu.counter(Counter::StatusEntries), 100);
+    m.assert_lawful();
 }
 
 #[test]
 fn who_reads_late_misses_nothing() {
     // E16, E17: twelve entries, and the number of the last one, which says nothing after twelve more.
-    let mut bench = Bench::default();
-    let first: Vec<_> = (0..8).map(|_| bench.context(BCS)).collect();
+    let mut m = Dg2Machine::default();
+    let first: Vec<_> = (0..8).map(|_| m.context(BCS)).collect();
     let then: Vec<_> = (0..8)
-        .map(|_| bench.context_in(BCS, bench.kernel, 10, None))
+        .map(|_| m.context_in(BCS, m.kernel, 10, None))
         .collect();
     for context in &first {
-        bench.queue(*context, &Work::default());
+        m.queue(*context, &Work::default());
     }
-    bench.kick(BCS);
+    m.kick(BCS);
     // It has taken the list: that is all that is read of it, and then it works that off.
-    while bench.ports[BCS].said.is_empty() {
-        bench.gpu.run_until_idle(1);
-        bench.read_events(BCS);
+    while m.ports[BCS].said.is_empty() {
+        m.gpu.run_until_idle(1);
+        m.read_events(BCS);
     }
-    bench.gpu.run_until_idle(SOME);
+    m.gpu.run_until_idle(SOME);
     for context in &then {
-        bench.queue(*context, &Work::default());
+        m.queue(*context, &Work::default());
     }
-    assert!(bench.kick(BCS));
+    assert!(m.kick(BCS));
     // All that it was given.
-    bench.gpu.run_until_idle(SOME);
-    bench.read_events(BCS);
-    assert!(bench.run());
+    m.gpu.run_until_idle(SOME);
+    m.read_events(BCS);
+    assert!(m.run());
     for context in first.into_iter().chain(then) {
-        assert_eq!(bench.done(context), Seqno(1), "{context}");
+        assert_eq!(m.done(context), Seqno(1), "{context}");
     }
-    bench.assert_lawful();
+    m.assert_lawful();
 }
 
 #[test]
 fn what_runs_gets_its_new_tail() {
-    let mut bench = Bench::default();
-    let space = Space::new(&mut bench);
-    let context = bench.context_in(BCS, space.tree, 0, None);
-    let waiter = Waiter::new(&mut bench, &space);
-    bench.submit(context, &Work::batch(waiter.program));
-    bench.run_for(SOME);
-    assert_eq!(waiter.started(&bench), 1);
-    assert_eq!(bench.gpu.counter(Counter::LiteRestores), 0);
-    bench.submit(context, &Work::default());
-    bench.run_for(SOME);
+    let mut m = Dg2Machine::default();
+    let space = Space::new(&mut m);
+    let context = m.context_in(BCS, space.tree, 0, None);
+    let waiter = Waiter::new(&mut m, &space);
+    m.submit(context, &Work::batch(waiter.program));
+    m.run_for(SOME);
+    assert_eq!(waiter.started(&m), 1);
+    assert_eq!(m.gpu.counter(Counter::LiteRestores), 0);
+    m.submit(context, &Work::default());
+    m.run_for(SOME);
     // Case 7: reported although nothing was switched (E10). The program goes on where it was (B12).
-    assert_eq!(bench.gpu.counter(Counter::LiteRestores), 1);
-    assert_eq!(bench.ports[BCS].said.len(), 2);
-    assert_eq!(bench.ports[BCS].said[1], event(None, false, Some(1), true));
-    waiter.release(&bench);
-    assert!(bench.run());
-    assert_eq!(waiter.started(&bench), 1);
-    assert!(waiter.ended(&bench));
-    assert_eq!(bench.done(context), Seqno(2));
-    bench.assert_lawful();
+    assert_eq!(m.gpu.counter(Counter::LiteRestores), 1);
+    assert_eq!(m.ports[BCS].said.len(), 2);
+    assert_eq!(m.ports[BCS].said[1], event(None, false, Some(1), true));
+    waiter.release(&m);
+    assert!(m.run());
+    assert_eq!(waiter.started(&m), 1);
+    assert!(waiter.ended(&m));
+    assert_eq!(m.done(context), Seqno(2));
+    m.assert_lawful();
 }
 
 #[test]
 fn a_hundred_requests_to_a_busy_engine() {
-    let mut bench = Bench::default();
-    let space = Space::new(&mut bench);
-    let context = bench.context_in(BCS, space.tree, 0, None);
-    let waiter = Waiter::new(&mut bench, &space);
-    bench.submit(context, &Work::batch(waiter.program));
+    let mut m = Dg2Machine::default();
+    let space = Space::new(&mut m);
+    let context = m.context_in(BCS, space.tree, 0, None);
+    let waiter = Waiter::new(&mut m, &space);
+    m.submit(context, &Work::batch(waiter.program));
     for n in 0..100u32 {
-        let free = !bench.ports[BCS].sched.port().is_loading();
-        let before = bench.ports[BCS].loads.len();
-        bench.submit(context, &Work::default());
+        let free = !m.ports[BCS].sched.port().is_loading();
+        let before = m.ports[BCS].loads.len();
+        m.submit(context, &Work::default());
         // None is delayed while the port is free, none written while one is unacknowledged.
-        let more = bench.ports[BCS].loads.len() - before;
+        let more = m.ports[BCS].loads.len() - before;
         assert_eq!(more, usize::from(free), "request {n}");
         if n % 7 == 3 {
-            bench.run_for(SOME);
+            m.run_for(SOME);
         }
-        let acknowledged = bench.ports[BCS].said.iter().filter(|e| e.new_list);
-        assert!(bench.ports[BCS].loads.len() <= acknowledged.count() + 1);
+        let acknowledged = m.ports[BCS].said.iter().filter(|e| e.new_list);
+        assert!(m.ports[BCS].loads.len() <= acknowledged.count() + 1);
     }
-    let loads = bench.ports[BCS].loads.len() as u64;
+    let loads = m.ports[BCS].loads.len() as u64;
     assert!((10..50).contains(&loads), "{loads} loads");
-    waiter.release(&bench);
-    assert!(bench.run());
-    assert_eq!(bench.done(context), Seqno(101));
-    assert_eq!(waiter.started(&bench), 1);
+    waiter.release(&m);
+    assert!(m.run());
+    assert_eq!(m.done(context), Seqno(101));
+    assert_eq!(waiter.started(&m), 1);
     // The model's own count of the same.
-    assert_eq!(bench.gpu.counter(Counter::LoadsUnacknowledged), 0);
+    assert_eq!(m.gpu.counter(Counter::LoadsUnacknowledged), 0);
     assert_eq!(
-        bench.gpu.counter(Counter::Loads),
-        bench.gpu.counter(Counter::QueueSwitches)
+        m.gpu.counter(Counter::Loads),
+        m.gpu.counter(Counter::QueueSwitches)
     );
-    bench.assert_lawful();
+    m.assert_lawful();
 }
 
 #[test]
 fn what_is_urgent_takes_the_engine_from_a_wait() {
-    let mut bench = Bench::default();
-    let space = Space::new(&mut bench);
-    let idle = bench.context_in(BCS, space.tree, 0, None);
-    let urgent = bench.context_in(BCS, space.tree, 10, None);
-    let waiter = Waiter::new(&mut bench, &space);
-    bench.submit(idle, &Work::batch(waiter.program));
-    bench.run_for(SOME);
-    bench.submit(urgent, &Work::default());
-    bench.run_for(SOME);
-    assert_eq!(bench.done(urgent), Seqno(1));
-    assert_eq!(bench.done(idle), Seqno(0));
+    let mut m = Dg2Machine::default();
+    let space = Space::new(&mut m);
+    let idle = m.context_in(BCS, space.tree, 0, None);
+    let urgent = m.context_in(BCS, space.tree, 10, None);
+    let waiter = Waiter::new(&mut m, &space);
+    m.submit(idle, &Work::batch(waiter.program));
+    m.run_for(SOME);
+    m.submit(urgent, &Work::default());
+    m.run_for(SOME);
+    assert_eq!(m.done(urgent), Seqno(1));
+    assert_eq!(m.done(idle), Seqno(0));
     // Case 6: an unsuccessful wait (E9); then the wait goes on, not from the beginning (F8).
-    assert_eq!(
-        bench.ports[BCS].said[1],
-        event(Some(1), false, Some(2), true)
-    );
-    assert_eq!(bench.gpu.counter(Counter::Preemptions), 1);
-    waiter.release(&bench);
-    assert!(bench.run());
-    assert_eq!(bench.done(idle), Seqno(1));
-    assert_eq!((waiter.started(&bench), waiter.ended(&bench)), (1, true));
-    bench.assert_lawful();
+    assert_eq!(m.ports[BCS].said[1], event(Some(1), false, Some(2), true));
+    assert_eq!(m.gpu.counter(Counter::Preemptions), 1);
+    waiter.release(&m);
+    assert!(m.run());
+    assert_eq!(m.done(idle), Seqno(1));
+    assert_eq!((waiter.started(&m), waiter.ended(&m)), (1, true));
+    m.assert_lawful();
 }
 
 /// An endless program that counts in dword 0 and has a point where others may take over, or none.
-fn endless(bench: &mut Bench, space: &Space, check: bool) -> (Object, u64) {
-    let (page, at) = space.page(bench);
+fn endless(m: &mut Dg2Machine, space: &Space, check: bool) -> (Object, u64) {
+    let (page, at) = space.page(m);
     let check: &[u32] = if check { &[program::ARB_CHECK] } else { &[] };
-    let program = space.endless(bench, &[&program::increment(at), check]);
+    let program = space.endless(m, &[&program::increment(at), check]);
     (page, program)
 }
 
 #[test]
 fn what_is_endless_is_taken_off_where_it_allows_it() {
-    let mut bench = Bench::default();
-    let space = Space::new(&mut bench);
-    let spin = bench.context_in(BCS, space.tree, 0, None);
-    let urgent = bench.context_in(BCS, space.tree, 10, None);
-    let (page, program) = endless(&mut bench, &space, true);
-    bench.submit(spin, &Work::batch(program));
-    assert!(!bench.run_for(SOME));
+    let mut m = Dg2Machine::default();
+    let space = Space::new(&mut m);
+    let spin = m.context_in(BCS, space.tree, 0, None);
+    let urgent = m.context_in(BCS, space.tree, 10, None);
+    let (page, program) = endless(&mut m, &space, true);
+    m.submit(spin, &Work::batch(program));
+    assert!(!m.run_for(SOME));
     for n in 1..=5 {
-        let before = bench.dword(page, 0);
+        let before = m.dword(page, 0);
         assert_ne!(before, 0);
-        bench.submit(urgent, &Work::default());
+        m.submit(urgent, &Work::default());
         for _ in 0..3 {
-            assert!(!bench.run_for(SOME), "the endless one goes on");
+            assert!(!m.run_for(SOME), "the endless one goes on");
         }
-        assert_eq!(bench.done(urgent), Seqno(n));
-        assert!(bench.dword(page, 0) > before, "and from where it was");
+        assert_eq!(m.done(urgent), Seqno(n));
+        assert!(m.dword(page, 0) > before, "and from where it was");
         // Case 5.
-        let said = bench.ports[BCS].said.iter();
+        let said = m.ports[BCS].said.iter();
         let case_5 = event(Some(1), false, Some(2), true);
         assert_eq!(said.filter(|e| **e == case_5).count(), n as usize);
     }
-    assert_eq!(bench.gpu.counter(Counter::Preemptions), 5);
-    bench.assert_lawful();
+    assert_eq!(m.gpu.counter(Counter::Preemptions), 5);
+    m.assert_lawful();
 }
 
 #[test]
 fn what_allows_nothing_is_not_taken_off() {
-    let mut bench = Bench::default();
-    let space = Space::new(&mut bench);
-    let spin = bench.context_in(BCS, space.tree, 0, None);
-    let urgent = bench.context_in(BCS, space.tree, 10, None);
-    let (_, program) = endless(&mut bench, &space, false);
-    bench.submit(spin, &Work::batch(program));
-    bench.run_for(SOME);
-    bench.submit(urgent, &Work::default());
+    let mut m = Dg2Machine::default();
+    let space = Space::new(&mut m);
+    let spin = m.context_in(BCS, space.tree, 0, None);
+    let urgent = m.context_in(BCS, space.tree, 10, None);
+    let (_, program) = endless(&mut m, &space, false);
+    m.submit(spin, &Work::batch(program));
+    m.run_for(SOME);
+    m.submit(urgent, &Work::default());
     for _ in 0..5 {
-        assert!(!bench.run_for(SOME));
+        assert!(!m.run_for(SOME));
     }
     // F1: it never yields.
-    assert_eq!(bench.done(urgent), Seqno(0));
-    assert!(bench.ports[BCS].sched.port().is_loading());
-    assert_eq!(bench.gpu.counter(Counter::Preemptions), 0);
-    bench.assert_lawful();
+    assert_eq!(m.done(urgent), Seqno(0));
+    assert!(m.ports[BCS].sched.port().is_loading());
+    assert_eq!(m.gpu.counter(Counter::Preemptions), 0);
+    m.assert_lawful();
 }
 
 #[test]
 fn who_is_asked_is_saved_and_goes_on_or_owes_an_answer() {
     for lets_go in [true, false] {
-        let mut bench = Bench::default();
-        let space = Space::new(&mut bench);
-        let spin = bench.context_in(BCS, space.tree, 0, None);
-        let (page, program) = endless(&mut bench, &space, lets_go);
-        bench.submit(spin, &Work::batch(program));
-        assert!(!bench.run_for(SOME));
+        let mut m = Dg2Machine::default();
+        let space = Space::new(&mut m);
+        let spin = m.context_in(BCS, space.tree, 0, None);
+        let (page, program) = endless(&mut m, &space, lets_go);
+        m.submit(spin, &Work::batch(program));
+        assert!(!m.run_for(SOME));
         for n in 1..=5 {
-            let before = bench.dword(page, 0);
-            bench.ports[BCS].sched.ask();
-            assert_eq!(bench.kick(BCS), lets_go || n == 1, "one question at a time");
-            assert!(!bench.run_for(SOME));
-            assert_eq!(bench.ports[BCS].sched.owed().is_none(), lets_go);
-            assert!(
-                bench.dword(page, 0) > before,
-                "it goes on from where it was"
-            );
+            let before = m.dword(page, 0);
+            m.ports[BCS].sched.ask();
+            assert_eq!(m.kick(BCS), lets_go || n == 1, "one question at a time");
+            assert!(!m.run_for(SOME));
+            assert_eq!(m.ports[BCS].sched.owed().is_none(), lets_go);
+            assert!(m.dword(page, 0) > before, "it goes on from where it was");
             // Case 7, with a restore or not: the same context leaves and comes.
             let case_7 = event(None, false, Some(1), true);
-            let said = bench.ports[BCS].said.iter().skip(1);
+            let said = m.ports[BCS].said.iter().skip(1);
             let answers = if lets_go { n } else { 0 };
             assert_eq!(said.filter(|e| **e == case_7).count(), answers);
         }
-        bench.assert_lawful();
+        m.assert_lawful();
     }
 }
 
 #[test]
 fn the_kernels_commands_are_not_interrupted() {
     // From the end of a batch to its interrupt nobody takes over: a load in between is taken behind it.
-    let mut bench = Bench::default();
-    let space = Space::new(&mut bench);
-    let first = bench.context_in(BCS, space.tree, 0, None);
-    let urgent = bench.context_in(BCS, space.tree, 10, None);
-    let program = space.program(&mut bench, &[&[program::NOOP; 8]]);
+    let mut m = Dg2Machine::default();
+    let space = Space::new(&mut m);
+    let first = m.context_in(BCS, space.tree, 0, None);
+    let urgent = m.context_in(BCS, space.tree, 10, None);
+    let program = space.program(&mut m, &[&[program::NOOP; 8]]);
     for steps in 1..40 {
-        bench.submit(first, &Work::batch(program));
-        bench.gpu.run_until_idle(steps);
-        bench.submit(urgent, &Work::default());
-        assert!(bench.run(), "{steps} steps");
-        assert_eq!(bench.done(first), Seqno(steps as u32));
-        assert_eq!(bench.done(urgent), Seqno(steps as u32));
+        m.submit(first, &Work::batch(program));
+        m.gpu.run_until_idle(steps);
+        m.submit(urgent, &Work::default());
+        assert!(m.run(), "{steps} steps");
+        assert_eq!(m.done(first), Seqno(steps as u32));
+        assert_eq!(m.done(urgent), Seqno(steps as u32));
     }
-    bench.assert_lawful();
+    m.assert_lawful();
 }
 
 #[test]
 fn what_is_cancelled_leaves_the_engine_idle() {
-    let mut bench = Bench::default();
-    let space = Space::new(&mut bench);
-    let spin = bench.context_in(BCS, space.tree, 0, None);
-    let (page, program) = endless(&mut bench, &space, true);
-    bench.submit(spin, &Work::batch(program));
-    bench.run_for(SOME);
-    let (entity, now) = (bench.contexts[spin].entity, bench.now());
-    bench.ports[BCS].sched.cancel(entity, now);
-    assert!(bench.kick(BCS));
+    let mut m = Dg2Machine::default();
+    let space = Space::new(&mut m);
+    let spin = m.context_in(BCS, space.tree, 0, None);
+    let (page, program) = endless(&mut m, &space, true);
+    m.submit(spin, &Work::batch(program));
+    m.run_for(SOME);
+    let (entity, now) = (m.contexts[spin].entity, m.now());
+    m.ports[BCS].sched.cancel(entity, now);
+    assert!(m.kick(BCS));
     // B13: an empty queue sends it away; case 2.
-    assert!(bench.run());
-    let said = &bench.ports[BCS].said;
+    assert!(m.run());
+    let said = &m.ports[BCS].said;
     assert_eq!(said.last(), Some(&event(Some(1), false, None, true)));
-    assert!(bench.ports[BCS].sched.port().is_idle());
-    let stood = bench.dword(page, 0);
-    bench.run();
-    assert_eq!(bench.dword(page, 0), stood);
+    assert!(m.ports[BCS].sched.port().is_idle());
+    let stood = m.dword(page, 0);
+    m.run();
+    assert_eq!(m.dword(page, 0), stood);
     // Others go on.
-    let other = bench.context(BCS);
-    bench.work(other, &Work::default());
-    bench.assert_lawful();
+    let other = m.context(BCS);
+    m.work(other, &Work::default());
+    m.assert_lawful();
 }
 
 #[test]
 fn contexts_of_one_priority_share_by_slices() {
-    let mut bench = Bench::default();
-    let space = Space::new(&mut bench);
+    let mut m = Dg2Machine::default();
+    let space = Space::new(&mut m);
     let spins: Vec<_> = (0..3)
         .map(|_| {
-            let context = bench.context_in(BCS, space.tree, 0, None);
-            let (page, program) = endless(&mut bench, &space, true);
-            bench.submit(context, &Work::batch(program));
+            let context = m.context_in(BCS, space.tree, 0, None);
+            let (page, program) = endless(&mut m, &space, true);
+            m.submit(context, &Work::batch(program));
             page
         })
         .collect();
     let mut turns = [0u32; 3];
     for _ in 0..30 {
-        let counts: Vec<_> = spins.iter().map(|page| bench.dword(*page, 0)).collect();
-        assert!(!bench.run_for(SOME));
-        assert!(!bench.run_for(SOME));
+        let counts: Vec<_> = spins.iter().map(|page| m.dword(*page, 0)).collect();
+        assert!(!m.run_for(SOME));
+        assert!(!m.run_for(SOME));
         for (turn, (page, count)) in turns.iter_mut().zip(spins.iter().zip(counts)) {
-            *turn += u32::from(bench.dword(*page, 0) > count);
+            *turn += u32::from(m.dword(*page, 0) > count);
         }
-        assert!(bench.wait(BCS), "somebody waits");
+        assert!(m.wait(BCS), "somebody waits");
     }
     assert!(turns.iter().all(|turn| *turn >= 8), "{turns:?}");
-    bench.assert_lawful();
+    m.assert_lawful();
 }
 
 #[test]
 fn engines_work_side_by_side() {
     // A3: two wait for each other, and both at once for a third.
-    let mut bench = Bench::default();
-    let space = Space::new(&mut bench);
-    let (page, at) = space.page(&mut bench);
-    let pairs: Vec<_> = (0..bench.ports.len()).collect();
+    let mut m = Dg2Machine::default();
+    let space = Space::new(&mut m);
+    let (page, at) = space.page(&mut m);
+    let pairs: Vec<_> = (0..m.ports.len()).collect();
     let last = pairs.len() as u64 - 1;
     for n in pairs.iter().copied() {
-        let context = bench.context_in(n, space.tree, 0, None);
+        let context = m.context_in(n, space.tree, 0, None);
         let n = n as u64;
         // Each waits for the one before it; the first one is told to begin by the last.
         let before = if n == 0 { last + 1 } else { n - 1 };
@@ -425,61 +417,61 @@ fn engines_work_side_by_side() {
             commands.insert(0, program::store(at + 8 * (last + 1), 1).to_vec());
         }
         let commands: Vec<&[u32]> = commands.iter().map(Vec::as_slice).collect();
-        let program = space.program(&mut bench, &commands);
-        bench.submit(context, &Work::batch(program));
+        let program = space.program(&mut m, &commands);
+        m.submit(context, &Work::batch(program));
     }
-    assert!(bench.run());
+    assert!(m.run());
     for n in pairs {
-        assert_eq!(bench.dword(page, 2 * n as u32), 1, "engine {n}");
+        assert_eq!(m.dword(page, 2 * n as u32), 1, "engine {n}");
     }
-    for context in 0..bench.contexts.len() {
-        assert_eq!(bench.done(context), Seqno(1));
+    for context in 0..m.contexts.len() {
+        assert_eq!(m.done(context), Seqno(1));
     }
-    bench.assert_lawful();
+    m.assert_lawful();
 }
 
 #[test]
 fn a_tail_that_is_lost_is_written_again() {
     // D8: the image of what is switched away from is saved as a whole, its old tail too.
-    let mut bench = Bench::default();
-    let first = bench.context(BCS);
-    let urgent = bench.context_in(BCS, bench.kernel, 10, None);
-    bench.submit(first, &Work::default());
-    while bench.done(first) != Seqno(1) {
-        bench.gpu.run_until_idle(1);
+    let mut m = Dg2Machine::default();
+    let first = m.context(BCS);
+    let urgent = m.context_in(BCS, m.kernel, 10, None);
+    m.submit(first, &Work::default());
+    while m.done(first) != Seqno(1) {
+        m.gpu.run_until_idle(1);
     }
     // The number is read; the context is still on the engine.
-    bench.interrupt();
-    bench.read_events(BCS);
-    let entity = bench.contexts[first].entity;
-    assert!(bench.ports[BCS].sched.is_held(entity));
-    let new = bench.queue(first, &Work::default());
-    bench.submit(urgent, &Work::default());
-    let load = bench.ports[BCS].loads.last().unwrap();
+    m.interrupt();
+    m.read_events(BCS);
+    let entity = m.contexts[first].entity;
+    assert!(m.ports[BCS].sched.is_held(entity));
+    let new = m.queue(first, &Work::default());
+    m.submit(urgent, &Work::default());
+    let load = m.ports[BCS].loads.last().unwrap();
     assert_eq!(
         load.entries()[1].tail,
         new,
         "it stands behind the other one"
     );
-    assert!(bench.run());
-    assert_eq!(bench.done(urgent), Seqno(1));
-    assert_eq!(bench.done(first), Seqno(2));
-    bench.assert_lawful();
+    assert!(m.run());
+    assert_eq!(m.done(urgent), Seqno(1));
+    assert_eq!(m.done(first), Seqno(2));
+    m.assert_lawful();
 }
 
 #[test]
 fn descriptors_outlive_what_was_listed() {
     // B9: elements of a longer list would run again if they were not cleared.
-    let mut bench = Bench::new(Dg2Config::default().with_engines(&[EngineId::Rcs, EngineId::Bcs]));
-    let copy = bench.first(EngineClass::Copy);
-    let contexts: Vec<_> = (0..8).map(|_| bench.context(copy)).collect();
+    let mut m = Dg2Machine::new(Dg2Config::default().with_engines(&[EngineId::Rcs, EngineId::Bcs]));
+    let copy = m.first(EngineClass::Copy);
+    let contexts: Vec<_> = (0..8).map(|_| m.context(copy)).collect();
     for context in &contexts {
-        bench.queue(*context, &Work::default());
+        m.queue(*context, &Work::default());
     }
-    bench.kick(copy);
-    assert!(bench.run());
-    let before = bench.gpu.counter(Counter::ContextRestores);
-    bench.work(contexts[0], &Work::default());
-    assert_eq!(bench.gpu.counter(Counter::ContextRestores) - before, 1);
-    bench.assert_lawful();
+    m.kick(copy);
+    assert!(m.run());
+    let before = m.gpu.counter(Counter::ContextRestores);
+    m.work(contexts[0], &Work::default());
+    assert_eq!(m.gpu.counter(Counter::ContextRestores) - before, 1);
+    m.assert_lawful();
 }

@@ -4,7 +4,7 @@
 
 use gpu_model::counters::Counter;
 use ouro_cross::{
-    bench::{Bench, Object, Work},
+    dg2_machine::{Dg2Machine, Object, Work},
     program::{self, Corners, Space},
 };
 
@@ -53,12 +53,12 @@ struct Artist {
 }
 
 impl Artist {
-    fn new(bench: &mut Bench, space: &Space, priority: i32) -> Self {
-        let surface = bench.local(PITCH * SIDE);
+    fn new(m: &mut Dg2Machine, space: &Space, priority: i32) -> Self {
+        let surface = m.local(PITCH * SIDE);
         Self {
-            context: bench.context_in(BCS, space.tree, priority, None),
+            context: m.context_in(BCS, space.tree, priority, None),
             surface,
-            addr: space.map(bench, surface),
+            addr: space.map(m, surface),
             pixels: vec![0; (SIDE * SIDE) as usize],
         }
     }
@@ -86,7 +86,7 @@ impl Artist {
 
     fn request(
         &mut self,
-        bench: &mut Bench,
+        m: &mut Dg2Machine,
         space: &Space,
         random: &mut Random,
         sheet: (u64, &[u32]),
@@ -97,46 +97,46 @@ impl Artist {
             commands.push(vec![program::ARB_CHECK]);
         }
         let commands: Vec<&[u32]> = commands.iter().map(Vec::as_slice).collect();
-        let program = space.program(bench, &commands);
-        bench.submit(self.context, &Work::batch(program));
+        let program = space.program(m, &commands);
+        m.submit(self.context, &Work::batch(program));
     }
 }
 
 #[test]
 fn eight_contexts_draw_and_every_pixel_is_right() {
-    let mut bench = Bench::default();
+    let mut m = Dg2Machine::default();
     let random = &mut Random(2026);
-    let space = Space::new(&mut bench);
-    let sheet = bench.local(PITCH * SIDE);
-    let sheet_at = space.map(&mut bench, sheet);
+    let space = Space::new(&mut m);
+    let sheet = m.local(PITCH * SIDE);
+    let sheet_at = space.map(&mut m, sheet);
     let colours: Vec<u32> = (0..SIDE * SIDE).map(|_| random.below(u32::MAX)).collect();
-    bench.put(sheet, 0, &colours);
+    m.put(sheet, 0, &colours);
     let mut artists: Vec<_> = (0..MANY)
-        .map(|n| Artist::new(&mut bench, &space, (n % 3) as i32))
+        .map(|n| Artist::new(&mut m, &space, (n % 3) as i32))
         .collect();
     let mut left = [REQUESTS; MANY];
     while left.iter().any(|n| *n > 0) {
         let n = random.below(MANY as u32) as usize;
         if left[n] > 0 {
             left[n] -= 1;
-            artists[n].request(&mut bench, &space, random, (sheet_at, &colours));
+            artists[n].request(&mut m, &space, random, (sheet_at, &colours));
         }
-        bench.gpu.run_until_idle(random.below(60) as usize + 1);
-        bench.interrupt();
-        bench.wait(BCS);
+        m.gpu.run_until_idle(random.below(60) as usize + 1);
+        m.interrupt();
+        m.wait(BCS);
     }
-    assert!(bench.run());
+    assert!(m.run());
     for (n, artist) in artists.iter().enumerate() {
-        let done = bench.done(artist.context).0;
+        let done = m.done(artist.context).0;
         assert_eq!(done as usize, REQUESTS, "context {n}");
         for y in 0..SIDE {
             for x in 0..SIDE {
-                let found = bench.dword(artist.surface, y * SIDE + x);
+                let found = m.dword(artist.surface, y * SIDE + x);
                 assert_eq!(found, artist.pixels[index(x, y)], "context {n} at {x}, {y}");
             }
         }
     }
-    let count = |counter| bench.gpu.counter(counter);
+    let count = |counter| m.gpu.counter(counter);
     let loads = count(Counter::Loads);
     println!(
         "cover: lists: {loads} loads, {} lite restores, {} preemptions of {} requests",
@@ -145,7 +145,7 @@ fn eight_contexts_draw_and_every_pixel_is_right() {
         MANY * REQUESTS
     );
     // What the driver makes of events is what the model did.
-    let counts = bench.ports[BCS].sched.port().counts();
+    let counts = m.ports[BCS].sched.port().counts();
     assert_eq!(counts.lite_restores, count(Counter::LiteRestores));
     assert_eq!(counts.preemptions, count(Counter::Preemptions));
     assert_eq!(counts.switches, count(Counter::ContextRestores));
@@ -156,5 +156,5 @@ fn eight_contexts_draw_and_every_pixel_is_right() {
         count(Counter::BltCommands),
         (MANY * REQUESTS * COMMANDS) as u64
     );
-    bench.assert_lawful();
+    m.assert_lawful();
 }

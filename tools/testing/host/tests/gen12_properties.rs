@@ -7,7 +7,7 @@ use gpu_model::{
     dg2::{Dg2Config, EngineId},
 };
 use ouro_cross::{
-    bench::{Bench, Object, Work},
+    dg2_machine::{Dg2Machine, Object, Work},
     program::{self, Space},
 };
 use proptest::prelude::*;
@@ -51,13 +51,13 @@ struct One {
 }
 
 /// A request that counts itself and tells the count.
-fn request(bench: &mut Bench, space: &Space, one: &One, waits: bool) -> u64 {
+fn request(m: &mut Dg2Machine, space: &Space, one: &One, waits: bool) -> u64 {
     const GPR0: u32 = 0x600;
     let at = Space::addr(one.page);
     let wait = program::wait(at, 1);
     let wait: &[u32] = if waits { &wait } else { &[] };
     space.program(
-        bench,
+        m,
         &[
             wait,
             &[program::ARB_CHECK],
@@ -75,13 +75,13 @@ proptest! {
     #[test]
     fn all_that_is_submitted_runs_once_and_in_order(acts in proptest::collection::vec(act(), 1..80)) {
         let config = Dg2Config::default().with_engines(&[EngineId::Rcs, EngineId::Bcs]);
-        let mut bench = Bench::new(config);
-        let space = Space::new(&mut bench);
+        let mut m = Dg2Machine::new(config);
+        let space = Space::new(&mut m);
         let mut all: Vec<One> = (0..MANY)
             .map(|n| {
                 // Three of them share an engine.
-                let context = bench.context_in(usize::from(n < 3), space.tree, 0, None);
-                let (page, _) = space.page(&mut bench);
+                let context = m.context_in(usize::from(n < 3), space.tree, 0, None);
+                let (page, _) = space.page(&mut m);
                 One { context, page, requests: 0 }
             })
             .collect();
@@ -89,53 +89,53 @@ proptest! {
             match act {
                 Act::Submit(n, waits) => {
                     let one = &mut all[n];
-                    let program = request(&mut bench, &space, one, waits);
+                    let program = request(&mut m, &space, one, waits);
                     one.requests += 1;
-                    bench.submit(one.context, &Work::batch(program));
+                    m.submit(one.context, &Work::batch(program));
                 }
-                Act::Open(n) => bench.put(all[n].page, 0, &[1]),
+                Act::Open(n) => m.put(all[n].page, 0, &[1]),
                 Act::Run(steps) => {
-                    bench.gpu.run_until_idle(steps);
+                    m.gpu.run_until_idle(steps);
                 }
                 Act::Interrupt => {
-                    bench.interrupt();
+                    m.interrupt();
                 }
                 Act::Wait => {
-                    for n in 0..bench.ports.len() {
-                        bench.wait(n);
+                    for n in 0..m.ports.len() {
+                        m.wait(n);
                     }
                 }
                 Act::Priority(n, priority) => {
-                    let (entity, now) = (bench.contexts[all[n].context].entity, bench.now());
-                    let engine = bench.contexts[all[n].context].engine;
-                    bench.ports[engine].sched.set_priority(entity, priority, now);
-                    bench.kick(engine);
+                    let (entity, now) = (m.contexts[all[n].context].entity, m.now());
+                    let engine = m.contexts[all[n].context].engine;
+                    m.ports[engine].sched.set_priority(entity, priority, now);
+                    m.kick(engine);
                 }
             }
-            for port in &bench.ports {
+            for port in &m.ports {
                 let acknowledged = port.said.iter().filter(|e| e.new_list).count();
                 prop_assert!(port.loads.len() <= acknowledged + 1);
             }
         }
         for one in &all {
-            bench.put(one.page, 0, &[1]);
+            m.put(one.page, 0, &[1]);
         }
-        prop_assert!(bench.run());
+        prop_assert!(m.run());
         // What waited for a look at the clock.
-        while (0..bench.ports.len()).any(|n| !bench.ports[n].sched.port().is_idle()) {
-            for n in 0..bench.ports.len() {
-                bench.read_events(n);
+        while (0..m.ports.len()).any(|n| !m.ports[n].sched.port().is_idle()) {
+            for n in 0..m.ports.len() {
+                m.read_events(n);
             }
-            prop_assert!(bench.run());
+            prop_assert!(m.run());
         }
         for one in &all {
-            prop_assert_eq!(bench.done(one.context).0, one.requests);
-            prop_assert_eq!(bench.dword(one.page, 1), one.requests);
+            prop_assert_eq!(m.done(one.context).0, one.requests);
+            prop_assert_eq!(m.dword(one.page, 1), one.requests);
             for n in 0..one.requests {
-                prop_assert_eq!(bench.dword(one.page, 2 + n), n + 1);
+                prop_assert_eq!(m.dword(one.page, 2 + n), n + 1);
             }
         }
-        prop_assert_eq!(bench.gpu.counter(Counter::LoadsUnacknowledged), 0);
-        bench.assert_lawful();
+        prop_assert_eq!(m.gpu.counter(Counter::LoadsUnacknowledged), 0);
+        m.assert_lawful();
     }
 }

@@ -5,7 +5,7 @@ use gpu_model::ring::{
     chip::{Chip, G45, G965, GM45, GM965},
     Real, RingConfig,
 };
-use ouro_cross::machine::{Machine, Setup, Work, RCS};
+use ouro_cross::ring_machine::{RingMachine, Setup, Work, RCS};
 use ouro_hw::{
     engine::{Privilege, Switch},
     generation::Translation,
@@ -35,8 +35,8 @@ fn setup(chip: &'static Chip, real: Real) -> Setup {
     }
 }
 
-fn machine(chip: &'static Chip) -> Machine {
-    Machine::new(&setup(chip, Real::all()))
+fn machine(chip: &'static Chip) -> RingMachine {
+    RingMachine::new(&setup(chip, Real::all()))
 }
 
 /// A batch with privilege, as a user's may not store on 965.
@@ -48,7 +48,7 @@ fn kernel(addr: u32) -> Work<'static> {
 }
 
 /// A user's batch fills four pixels.
-fn draws(m: &mut Machine, colour: u32) {
+fn draws(m: &mut RingMachine, colour: u32) {
     let target = m.alloc(1);
     let mut batch = FILL.to_vec();
     batch.extend([target.addr, colour, END, 0]);

@@ -6,7 +6,7 @@ use gpu_model::{
     fault::{Fault, Kind},
     ring::RingConfig,
 };
-use ouro_cross::machine::{Machine, Setup, Work, BCS, RCS, VCS};
+use ouro_cross::ring_machine::{RingMachine, Setup, Work, BCS, RCS, VCS};
 use ouro_hw::{
     generation::{DeviceError, ResetScope, Swizzle, Translation},
     gt::Gt,
@@ -14,7 +14,7 @@ use ouro_hw::{
 
 #[test]
 fn a_device_comes_up_without_breaking_a_rule() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     for n in [RCS, BCS, VCS] {
         let activity = m.topo.engines[n].activity(&m.hw());
         assert!(activity.idle, "{activity:?}");
@@ -35,7 +35,7 @@ fn the_topology_is_the_models() {
             },
             ..Setup::default()
         };
-        let m = Machine::new(&setup);
+        let m = RingMachine::new(&setup);
         assert_eq!(m.topo.gtt_entries, entries);
         let expected = if swizzle {
             Swizzle::Bit9_10
@@ -60,13 +60,13 @@ fn all_chips_come_up() {
             },
             ..Setup::default()
         };
-        Machine::new(&setup).assert_lawful();
+        RingMachine::new(&setup).assert_lawful();
     }
 }
 
 #[test]
 fn every_engine_completes_an_empty_request() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     for n in [RCS, BCS, VCS] {
         m.work(
             n,
@@ -82,7 +82,7 @@ fn every_engine_completes_an_empty_request() {
 
 #[test]
 fn with_an_iommu_there_is_no_directory() {
-    let mut m = Machine::new(&Setup {
+    let mut m = RingMachine::new(&Setup {
         iommu: true,
         config: RingConfig {
             vtd: true,
@@ -115,13 +115,13 @@ fn every_aperture_is_taken() {
             },
             ..Setup::default()
         };
-        assert_eq!(Machine::new(&setup).topo.aperture, mib << 20);
+        assert_eq!(RingMachine::new(&setup).topo.aperture, mib << 20);
     }
 }
 
 #[test]
 fn sleep_and_wake() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let generation = m.chip.generation;
     for _ in 0..3 {
         generation.sleep(&m.windows.hw(), &mut m.gt);
@@ -149,7 +149,7 @@ fn sleep_and_wake() {
 
 #[test]
 fn nothing_is_submitted_to_a_sleeping_device() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let generation = m.chip.generation;
     generation.sleep(&m.windows.hw(), &mut m.gt);
     let r = m.submit(
@@ -166,7 +166,7 @@ fn nothing_is_submitted_to_a_sleeping_device() {
 
 #[test]
 fn a_device_that_does_not_wake_up_says_so() {
-    let m = Machine::default();
+    let m = RingMachine::default();
     let mut gt = Gt::default();
     let generation = m.chip.generation;
     m.gpu.inject(Fault::once(Kind::StuckForcewake).forever());
@@ -178,7 +178,7 @@ fn a_device_that_does_not_wake_up_says_so() {
 
 #[test]
 fn a_reset_of_all_brings_everything_back() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let before = m.gpu.counter(Counter::Resets);
     m.reset().unwrap();
     assert!(m.gpu.counter(Counter::Resets) > before);
@@ -190,7 +190,7 @@ fn a_reset_of_all_brings_everything_back() {
 fn no_engine_is_reset_alone() {
     // UW46.
     for n in [RCS, BCS, VCS] {
-        let mut m = Machine::default();
+        let mut m = RingMachine::default();
         every_engine_works(&mut m);
         assert_eq!(m.topo.engines[n].desc().reset_group, None);
         let before = m.gpu.counter(Counter::Resets);
@@ -212,7 +212,7 @@ const NAMES: [&str; 3] = ["rcs", "bcs", "vcs"];
 #[test]
 fn an_engine_that_never_says_that_it_is_idle_is_used_all_the_same() {
     for name in NAMES {
-        let mut m = Machine::stopped(&Setup::default()).unwrap();
+        let mut m = RingMachine::stopped(&Setup::default()).unwrap();
         m.gpu
             .inject(Fault::once(Kind::StuckIdle).on(name).forever());
         m.start().unwrap();
@@ -226,14 +226,14 @@ fn an_engine_that_never_says_that_it_is_idle_is_used_all_the_same() {
 fn a_head_that_does_not_take_what_is_written_is_written_again() {
     // Logs of real machines: after a reset it reads the ring's address until it was written some times.
     for name in NAMES {
-        let mut m = Machine::default();
+        let mut m = RingMachine::default();
         m.gpu
             .inject(format!("deaf-head:{name}x5").parse().expect("a fault"));
         m.reset().unwrap();
         every_engine_works(&mut m);
         m.assert_lawful();
     }
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     m.gpu.inject(Fault::once(Kind::DeafHead).forever());
     assert_eq!(m.reset(), Err(DeviceError::Timeout("RING_HEAD")));
 }
@@ -241,7 +241,7 @@ fn a_head_that_does_not_take_what_is_written_is_written_again() {
 #[test]
 fn a_flush_that_does_not_end_is_said_and_no_more() {
     for name in NAMES {
-        let mut m = Machine::default();
+        let mut m = RingMachine::default();
         m.gpu.inject(Fault::once(Kind::StuckFlush).on(name));
         m.reset().unwrap();
         assert_eq!(m.windows.board.warned.lock().unwrap().len(), 0);
@@ -256,7 +256,7 @@ fn a_flush_that_does_not_end_is_said_and_no_more() {
 
 #[test]
 fn a_stuck_reset_is_told() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     m.gpu.inject(Fault::once(Kind::StuckReset).forever());
     let r = m.reset();
     assert_eq!(r, Err(DeviceError::Timeout("GDRST")));
@@ -264,7 +264,7 @@ fn a_stuck_reset_is_told() {
 
 #[test]
 fn engines_stop_and_start_again() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     for n in [RCS, BCS, VCS] {
         let engine = m.topo.engines[n];
         engine.stop(&m.hw(), &m.time).unwrap();
@@ -276,7 +276,7 @@ fn engines_stop_and_start_again() {
 
 #[test]
 fn a_card_that_is_gone_is_gone_everywhere() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     m.gpu.remove();
     let generation = m.chip.generation;
     let hw = m.windows.hw();
@@ -311,7 +311,7 @@ fn a_card_that_is_gone_is_gone_everywhere() {
 }
 
 /// Stores by a user's batch on each engine.
-fn every_engine_works(m: &mut Machine) {
+fn every_engine_works(m: &mut RingMachine) {
     for n in [RCS, BCS, VCS] {
         let target = m.alloc(1);
         let batch = m.object(&[

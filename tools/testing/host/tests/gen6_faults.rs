@@ -6,7 +6,7 @@ use gpu_model::{
     fault::{Fault, Kind},
     ring::engine::Stop,
 };
-use ouro_cross::machine::{Machine, Work, BCS, ENGINES, RCS, VCS};
+use ouro_cross::ring_machine::{RingMachine, Work, BCS, ENGINES, RCS, VCS};
 use ouro_hw::{
     engine::{Privilege, Switch},
     report::{FaultKind, PageFault, Report},
@@ -27,7 +27,7 @@ const EMPTY: Work<'static> = Work {
     inline: &[],
 };
 
-fn errors(m: &Machine) -> Report {
+fn errors(m: &RingMachine) -> Report {
     let mut gt = m.gt.clone();
     m.chip.generation.errors(&m.windows.hw(), &mut gt, &m.topo)
 }
@@ -38,7 +38,7 @@ fn fault(report: &Report, n: usize) -> Option<PageFault> {
 
 #[test]
 fn a_healthy_device_reports_nothing() {
-    let m = Machine::default();
+    let m = RingMachine::default();
     let report = errors(&m);
     assert!(!report.is_error(), "{report}");
     m.assert_lawful();
@@ -47,7 +47,7 @@ fn a_healthy_device_reports_nothing() {
 #[test]
 fn a_write_through_an_invalid_entry_is_dropped_and_reported_once() {
     for n in [RCS, BCS, VCS] {
-        let mut m = Machine::default();
+        let mut m = RingMachine::default();
         let target = m.alloc(1);
         m.unbind(target.addr);
         let after = m.alloc(1);
@@ -85,7 +85,7 @@ fn a_write_through_an_invalid_entry_is_dropped_and_reported_once() {
 
 #[test]
 fn only_the_first_fault_is_kept() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let (first, second) = (m.alloc(1), m.alloc(1));
     m.unbind(first.addr);
     m.unbind(second.addr);
@@ -99,7 +99,7 @@ fn only_the_first_fault_is_kept() {
 
 #[test]
 fn a_read_through_an_invalid_entry_gives_zeros() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let (source, target) = (m.object(&[0x1234_5678; 8]), m.object(&[0xffff_ffff; 8]));
     m.unbind(source.addr);
     // XY_SRC_COPY_BLT, 32 bit, 4 x 1 pixels (digest §2.5).
@@ -125,7 +125,7 @@ fn a_read_through_an_invalid_entry_gives_zeros() {
 #[test]
 fn a_fault_in_the_global_table_says_so() {
     for n in [RCS, BCS, VCS] {
-        let mut m = Machine::default();
+        let mut m = RingMachine::default();
         let target = m.alloc(1);
         m.unbind(target.addr);
         let batch = m.object(&[STORE | 1 << 22, 0, target.addr, 1, END, 0]);
@@ -144,7 +144,7 @@ fn a_fault_in_the_global_table_says_so() {
 
 #[test]
 fn a_register_store_faults_like_any_other() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let target = m.alloc(1);
     m.unbind(target.addr);
     let batch = m.object(&[SAVE, 0x2358, target.addr, END]);
@@ -159,7 +159,7 @@ fn a_register_store_faults_like_any_other() {
 fn an_entry_that_is_mended_works_after_the_next_prologue() {
     // Invalid entries are cached too (§5.7.2.1).
     for n in [RCS, BCS, VCS] {
-        let mut m = Machine::default();
+        let mut m = RingMachine::default();
         let target = m.alloc(1);
         m.unbind(target.addr);
         let batch = m.object(&[STORE, 0, target.addr, 1, END, 0]);
@@ -175,7 +175,7 @@ fn an_entry_that_is_mended_works_after_the_next_prologue() {
 #[test]
 fn a_bad_instruction_stops_the_engine_until_it_is_reset() {
     for n in [RCS, BCS, VCS] {
-        let mut m = Machine::default();
+        let mut m = RingMachine::default();
         // Client 1 is nobody's (digest §2.2).
         let batch = m.object(&[0, 0x2000_0000, 0, END]);
         let before = m.line.messages();
@@ -207,7 +207,7 @@ fn a_bad_instruction_stops_the_engine_until_it_is_reset() {
 
 #[test]
 fn an_error_after_a_reset_interrupts_again() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     for _ in 0..3 {
         let messages = m.line.messages();
         let batch = m.object(&[0x2000_0000, END]);
@@ -224,7 +224,7 @@ fn an_error_after_a_reset_interrupts_again() {
 fn a_command_of_another_engine_is_an_error() {
     // The blitter's commands on the video engine, video's on the blitter (§1, G6-001).
     for (n, command) in [(VCS, 0x5430_0004), (BCS, 0x7000_0000)] {
-        let mut m = Machine::default();
+        let mut m = RingMachine::default();
         let batch = m.object(&[command, 0, 0, 0, 0, 0, END, 0]);
         m.submit(n, &Work::batch(batch.addr)).unwrap();
         m.run();
@@ -237,7 +237,7 @@ fn a_command_of_another_engine_is_an_error() {
 #[test]
 fn a_context_switch_in_a_batch_is_an_error() {
     // §5.8.1.2.
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let batch = m.object(&[0x0c00_0000, 0x0100_0109, 0, END]);
     m.submit(RCS, &Work::batch(batch.addr)).unwrap();
     m.run();
@@ -249,7 +249,7 @@ fn a_context_switch_in_a_batch_is_an_error() {
 #[test]
 fn a_hang_is_seen_and_reset() {
     for (n, name) in [(RCS, "rcs"), (BCS, "bcs"), (VCS, "vcs")] {
-        let mut m = Machine::default();
+        let mut m = RingMachine::default();
         m.gpu.inject(Fault::once(Kind::Hang).on(name));
         m.submit(n, &EMPTY).unwrap();
         m.run();
@@ -266,7 +266,7 @@ fn a_hang_is_seen_and_reset() {
 
 #[test]
 fn a_loop_is_a_hang_too() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let at = m.alloc(1);
     m.memory
         .put_dwords(at.bus, &[0, 0x1880_0100, at.addr])
@@ -285,7 +285,7 @@ fn a_loop_is_a_hang_too() {
 
 #[test]
 fn a_wait_without_end_is_kicked() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     // EXCC bit 0 stays set; MI_WAIT_FOR_EVENT, 19:16 are 1: while that condition holds (§5.3.7.3.5).
     m.gpu.mmio_write32(0x2028, 0x0001_0001);
     let batch = m.object(&[0x0181_0000, END]);
@@ -303,7 +303,7 @@ fn a_wait_without_end_is_kicked() {
 
 #[test]
 fn a_semaphore_that_nobody_signals_needs_a_reset() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     // MI_SEMAPHORE_MBOX: bits 20 compare, 18 with a register; the register is 0.
     let batch = m.object(&[0x0b14_0001, 5, 0, END]);
     m.submit(RCS, &Work::batch(batch.addr)).unwrap();
@@ -324,7 +324,7 @@ fn an_injected_fault_is_reported_on_its_engine() {
 
 /// Lets one access of an engine fault, after `skip` others.
 fn injected(n: usize, name: &str, skip: u64) {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let target = m.alloc(1);
     let batch = m.object(&[STORE, 0, target.addr, 1, END, 0]);
     m.gpu
@@ -343,7 +343,7 @@ fn injected(n: usize, name: &str, skip: u64) {
 
 #[test]
 fn an_unloaded_directory_is_fatal_and_reset_loads_it_again() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     // PP_DIR_DCLV is 0: no group is loaded (VCS §1.1.2.1).
     m.gpu.mmio_write32(0x2_2220, 0);
     m.gpu.mmio_write32(0x2_2228, m.gpu.mmio_read32(0x2_2228));
@@ -362,7 +362,7 @@ fn an_unloaded_directory_is_fatal_and_reset_loads_it_again() {
 
 #[test]
 fn garbage_in_status_registers_does_not_upset_bring_up() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     m.gpu.inject(Fault::once(Kind::GarbageRead));
     let _ = m.topo.engines[RCS].activity(&m.hw());
     for _ in 0..2 {

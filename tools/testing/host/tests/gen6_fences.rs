@@ -2,7 +2,7 @@
 //! Sandy Bridge: detiling fences that the driver sets, seen by a CPU through the modelled aperture.
 
 use gpu_model::{counters::Counter, ring::RingConfig};
-use ouro_cross::machine::{Machine, Object, Setup};
+use ouro_cross::ring_machine::{Object, RingMachine, Setup};
 use ouro_hw::{
     fence_regs::{BadRegion, FenceRegion, Tiling},
     types::GgttAddr,
@@ -24,18 +24,18 @@ fn region(surface: Object, tiling: Tiling) -> FenceRegion {
     }
 }
 
-fn set(m: &Machine, n: u8, region: Option<&FenceRegion>) -> Result<(), BadRegion> {
+fn set(m: &RingMachine, n: u8, region: Option<&FenceRegion>) -> Result<(), BadRegion> {
     let fences = m.topo.fences.expect("this chip has fences");
     fences.set(m.windows.hw().regs, n, region)
 }
 
 /// Writes a byte through the aperture, as a CPU that knows of no tiles.
-fn poke(m: &Machine, surface: Object, stride: u32, x: u32, y: u32, value: u8) {
+fn poke(m: &RingMachine, surface: Object, stride: u32, x: u32, y: u32, value: u8) {
     m.gpu
         .aperture_write(surface.addr + y * stride + x, &[value]);
 }
 
-fn byte(m: &Machine, surface: Object, at: u64) -> u8 {
+fn byte(m: &RingMachine, surface: Object, at: u64) -> u8 {
     let dword = m.memory.dword((surface.bus + at) & !3);
     dword.to_le_bytes()[(at & 3) as usize]
 }
@@ -45,7 +45,7 @@ fn a_fence_shows_tiles_as_rows() {
     // The vectors of digest §4.5, for four tiles a row.
     for (tiling, x, y, at) in [(Tiling::X, 513, 9, 0x5201), (Tiling::Y, 145, 33, 0x5211)] {
         for n in [0, 15] {
-            let mut m = Machine::default();
+            let mut m = RingMachine::default();
             let surface = m.alloc(PAGES);
             let r = region(surface, tiling);
             set(&m, n, Some(&r)).unwrap();
@@ -62,7 +62,7 @@ fn a_fence_shows_tiles_as_rows() {
 
 #[test]
 fn without_its_fence_a_surface_is_what_memory_is() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let surface = m.alloc(PAGES);
     let r = region(surface, Tiling::X);
     set(&m, 3, Some(&r)).unwrap();
@@ -74,7 +74,7 @@ fn without_its_fence_a_surface_is_what_memory_is() {
 
 #[test]
 fn a_fence_ends_with_its_last_page() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let surface = m.alloc(PAGES);
     let behind = m.alloc(1);
     let r = region(surface, Tiling::X);
@@ -89,7 +89,7 @@ fn a_fence_ends_with_its_last_page() {
 
 #[test]
 fn a_fence_moves_without_showing_a_mixture() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let (a, b) = (m.alloc(PAGES), m.alloc(PAGES));
     set(&m, 1, Some(&region(a, Tiling::X))).unwrap();
     set(&m, 1, Some(&region(b, Tiling::Y))).unwrap();
@@ -102,7 +102,7 @@ fn a_fence_moves_without_showing_a_mixture() {
 
 #[test]
 fn fences_survive_a_reset_of_all() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let surface = m.alloc(PAGES);
     set(&m, 2, Some(&region(surface, Tiling::X))).unwrap();
     m.reset().unwrap();
@@ -122,7 +122,7 @@ fn with_equal_channels_bit_6_is_swizzled() {
             },
             ..Setup::default()
         };
-        let mut m = Machine::new(&setup);
+        let mut m = RingMachine::new(&setup);
         let surface = m.alloc(PAGES);
         let r = region(surface, tiling);
         set(&m, 0, Some(&r)).unwrap();
@@ -135,7 +135,7 @@ fn with_equal_channels_bit_6_is_swizzled() {
 
 #[test]
 fn a_fence_costs_three_writes_and_two_reads() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let surface = m.alloc(PAGES);
     m.gpu.clear_counters();
     set(&m, 0, Some(&region(surface, Tiling::X))).unwrap();

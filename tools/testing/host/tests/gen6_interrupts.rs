@@ -2,7 +2,7 @@
 //! Sandy Bridge: interrupts through every mask, against the modelled chip.
 
 use gpu_model::fault::{Fault, Kind};
-use ouro_cross::machine::{Machine, Work, BCS, RCS, VCS};
+use ouro_cross::ring_machine::{RingMachine, Work, BCS, RCS, VCS};
 use ouro_hw::{engine::Switch, generation::Events};
 
 const EMPTY: Work<'static> = Work {
@@ -22,7 +22,7 @@ fn completed(n: usize) -> Events {
 
 #[test]
 fn nothing_comes_while_nobody_waits() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     for n in [RCS, BCS, VCS] {
         m.work(n, &EMPTY);
     }
@@ -34,7 +34,7 @@ fn nothing_comes_while_nobody_waits() {
 #[test]
 fn an_armed_engine_interrupts_and_the_others_do_not() {
     for armed in [RCS, BCS, VCS] {
-        let mut m = Machine::default();
+        let mut m = RingMachine::default();
         m.arm(armed, true);
         for n in [RCS, BCS, VCS] {
             let before = m.line.messages();
@@ -56,7 +56,7 @@ fn an_armed_engine_interrupts_and_the_others_do_not() {
 
 #[test]
 fn every_completion_sends_a_new_message() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     m.arm(BCS, true);
     for n in 1..=20 {
         m.work(BCS, &EMPTY);
@@ -70,7 +70,7 @@ fn every_completion_sends_a_new_message() {
 fn an_event_of_another_engine_during_acknowledgement_is_not_lost() {
     // Between the read of the identity and the end of the handler another engine completes: its
     // message must come when the gate opens again, or its event must be in this one.
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     m.arm(RCS, true);
     m.arm(VCS, true);
     m.work(RCS, &EMPTY);
@@ -85,7 +85,7 @@ fn an_event_of_another_engine_during_acknowledgement_is_not_lost() {
 
 #[test]
 fn a_second_event_behind_the_first_raises_the_line_again() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     m.arm(RCS, true);
     m.work(RCS, &EMPTY);
     m.work(RCS, &EMPTY);
@@ -106,7 +106,7 @@ fn a_second_event_behind_the_first_raises_the_line_again() {
 #[test]
 fn each_mask_stops_it() {
     // The engine's own mask, the device's mask, the enable and the gate, one at a time.
-    type Shut = fn(&mut Machine);
+    type Shut = fn(&mut RingMachine);
     let shut: [Shut; 4] = [
         |m| m.gpu.mmio_write32(0x2_20a8, 0xffff_ffff),
         |m| m.gpu.mmio_write32(0x4_4014, 0xffff_ffff),
@@ -114,7 +114,7 @@ fn each_mask_stops_it() {
         |m| m.gpu.mmio_write32(0x4_400c, 0),
     ];
     for (n, shut) in shut.into_iter().enumerate() {
-        let mut m = Machine::default();
+        let mut m = RingMachine::default();
         m.arm(BCS, true);
         shut(&mut m);
         m.work(BCS, &EMPTY);
@@ -124,7 +124,7 @@ fn each_mask_stops_it() {
 
 #[test]
 fn off_and_on_keeps_what_is_armed() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     m.arm(BCS, true);
     let generation = m.chip.generation;
     generation.irq_off(&m.windows.hw(), &mut m.gt);
@@ -142,7 +142,7 @@ fn off_and_on_keeps_what_is_armed() {
 
 #[test]
 fn a_duplicate_message_is_not_ours_the_second_time() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     m.arm(BCS, true);
     m.gpu.inject(Fault::once(Kind::DupIrq));
     m.work(BCS, &EMPTY);
@@ -153,7 +153,7 @@ fn a_duplicate_message_is_not_ours_the_second_time() {
 
 #[test]
 fn a_lost_interrupt_does_not_lose_the_number() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     m.arm(BCS, true);
     m.gpu.inject(Fault::once(Kind::LoseIrq).on("bcs"));
     m.work(BCS, &EMPTY);
@@ -165,7 +165,7 @@ fn a_lost_interrupt_does_not_lose_the_number() {
 
 #[test]
 fn arming_costs_no_write_of_the_fifo() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     m.gpu.clear_counters();
     for _ in 0..200 {
         m.arm(RCS, true);

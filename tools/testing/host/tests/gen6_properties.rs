@@ -3,7 +3,7 @@
 //! the price of a submission stays what it is.
 
 use gpu_model::counters::Counter;
-use ouro_cross::machine::{Machine, Object, Work, RCS};
+use ouro_cross::ring_machine::{Object, RingMachine, Work, RCS};
 use ouro_hw::{
     engine::{Privilege, Switch},
     ring::Commands,
@@ -51,7 +51,7 @@ const EMPTY: Work<'static> = Work {
 
 /// A machine with three contexts of the golden state, and a page to store into.
 struct Clients {
-    m: Machine,
+    m: RingMachine,
     /// What is loaded when no context is.
     home: Object,
     contexts: Vec<Object>,
@@ -65,7 +65,7 @@ struct Clients {
 
 impl Clients {
     fn new() -> Self {
-        let mut m = Machine::default();
+        let mut m = RingMachine::default();
         let pages = m.topo.context_bytes / 4096;
         let (home, first) = (m.alloc(pages), m.alloc(pages));
         let engine = m.topo.engines[RCS];

@@ -6,14 +6,14 @@ use gpu_model::{
     counters::Counter,
     ring::{lint::Rule, RingConfig},
 };
-use ouro_cross::machine::{Machine, Object, Setup, Work, BCS, RCS, VCS};
+use ouro_cross::ring_machine::{Object, RingMachine, Setup, Work, BCS, RCS, VCS};
 use ouro_hw::{
     generation::Scanout,
     io::{Platform, SleepWait},
 };
 
 /// A device with such habits, probed only.
-fn found(habits: &str) -> Machine {
+fn found(habits: &str) -> RingMachine {
     let setup = Setup {
         config: RingConfig {
             real: habits.parse().expect("habits"),
@@ -21,18 +21,18 @@ fn found(habits: &str) -> Machine {
         },
         ..Setup::default()
     };
-    Machine::stopped(&setup).expect("the device is found")
+    RingMachine::stopped(&setup).expect("the device is found")
 }
 
 /// The same, which runs.
-fn running(habits: &str) -> Machine {
+fn running(habits: &str) -> RingMachine {
     let mut m = found(habits);
     m.start().expect("the device starts");
     m
 }
 
 /// Lets each engine store something.
-fn work(m: &mut Machine) {
+fn work(m: &mut RingMachine) {
     for n in [RCS, BCS, VCS] {
         let target = m.alloc(1);
         let batch = m.object(&[0x1000_0002, 0, target.addr, 0x77, 0x0500_0000, 0]);
@@ -141,7 +141,7 @@ fn nothing_is_left_pending() {
 fn a_view_is_shown_when_its_entry_has_taken_effect() {
     let mut m = running("late_flush");
     let (one, other) = (m.object(&[1]), m.object(&[2]));
-    let look = |m: &Machine, at: Object| {
+    let look = |m: &RingMachine, at: Object| {
         let mut dword = [0; 4];
         m.gpu.aperture_read(at.addr, &mut dword);
         u32::from_le_bytes(dword)

@@ -2,7 +2,7 @@
 //! Sandy Bridge: requests, rings, batches and contexts, run by the modelled chip.
 
 use gpu_model::{counters::Counter, ring::RingConfig, trace::Event};
-use ouro_cross::machine::{Machine, Object, Setup, Work, BCS, ENGINES, RCS, VCS};
+use ouro_cross::ring_machine::{Object, RingMachine, Setup, Work, BCS, ENGINES, RCS, VCS};
 use ouro_hw::{
     engine::{Privilege, Switch},
     ring::Commands,
@@ -25,7 +25,7 @@ const EMPTY: Work<'static> = Work {
 
 #[test]
 fn every_engine_stores_by_a_users_batch() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     for n in [RCS, BCS, VCS] {
         let target = m.alloc(1);
         let batch = m.object(&[STORE, 0, target.addr + 8, 0xcafe_0000 + n as u32, END, 0]);
@@ -38,7 +38,7 @@ fn every_engine_stores_by_a_users_batch() {
 
 #[test]
 fn the_blitter_fills() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let target = m.alloc(1);
     // XY_COLOR_BLT of 32 bit, 4 x 2 pixels, pitch 64, pattern copy (digest §2.5).
     let batch = m.object(&[
@@ -66,7 +66,7 @@ fn the_blitter_fills() {
 
 #[test]
 fn a_users_batch_has_no_privilege() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let target = m.alloc(1);
     // A store through the global table, by a batch that bit 8 makes unprivileged (§5.3.7.6).
     let batch = m.object(&[STORE | 1 << 22, 0, target.addr, 0x66, END, 0]);
@@ -75,7 +75,7 @@ fn a_users_batch_has_no_privilege() {
     assert_eq!(m.dword(target, 0), 0);
     assert_ne!(m.gpu.counter(Counter::PrivilegeViolations), 0);
     // The kernel's own may.
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let target = m.alloc(1);
     let batch = m.object(&[STORE | 1 << 22, 0, target.addr, 0x66, END, 0]);
     m.work(
@@ -91,7 +91,7 @@ fn a_users_batch_has_no_privilege() {
 
 #[test]
 fn the_rings_wrap_and_wrap() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     // 16 KiB hold about 60 requests of the render engine and a hundred of the others.
     for round in 0..400 {
         for n in [RCS, BCS, VCS] {
@@ -104,7 +104,7 @@ fn the_rings_wrap_and_wrap() {
 
 #[test]
 fn rings_of_uneven_requests_wrap_too() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let noops = [0; 64];
     for round in 0..300usize {
         let inline = &noops[..round * 7 % 61];
@@ -117,7 +117,7 @@ fn rings_of_uneven_requests_wrap_too() {
 
 #[test]
 fn many_requests_in_flight_complete_in_order() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let target = m.alloc(1);
     let batches: Vec<Object> = (0..40)
         .map(|i| {
@@ -149,7 +149,7 @@ fn many_requests_in_flight_complete_in_order() {
 
 #[test]
 fn a_number_is_stored_after_the_work_and_before_the_interrupt() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     m.arm(BCS, true);
     let target = m.alloc(1);
     let batch = m.object(&[STORE, 0, target.addr, 1, END, 0]);
@@ -178,7 +178,7 @@ fn a_number_is_stored_after_the_work_and_before_the_interrupt() {
 
 #[test]
 fn one_posted_write_and_no_read_starts_render_and_blitter() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     for (n, tails) in [(RCS, Counter::RcsTailWrites), (BCS, Counter::BcsTailWrites)] {
         let submission = m.queue(n, &EMPTY);
         m.gpu.clear_counters();
@@ -203,7 +203,7 @@ fn the_video_engine_is_woken_around_its_tail() {
         },
         ..Setup::default()
     };
-    let mut m = Machine::new(&setup);
+    let mut m = RingMachine::new(&setup);
     let submission = m.queue(VCS, &EMPTY);
     m.gpu.take_events();
     let engine = m.topo.engines[VCS];
@@ -238,7 +238,7 @@ fn the_video_engine_is_woken_around_its_tail() {
 #[test]
 fn a_thousand_submissions_never_overflow_the_fifo() {
     // This model's FIFO drains only when its room is read.
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let reads = m.gt.counts.fifo_reads;
     for _ in 0..1000 {
         m.work(RCS, &EMPTY);
@@ -252,7 +252,7 @@ fn a_thousand_submissions_never_overflow_the_fifo() {
 
 #[test]
 fn a_full_fifo_is_waited_for_and_then_told() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     m.gpu
         .inject(gpu_model::fault::Fault::once(gpu_model::fault::Kind::FifoFull).value(0));
     m.gt.fifo = 0;
@@ -269,7 +269,7 @@ fn a_full_fifo_is_waited_for_and_then_told() {
 }
 
 /// Writes the golden commands into a fresh context and switches away from it, so that it is saved.
-fn golden_context(m: &mut Machine, home: Object) -> Object {
+fn golden_context(m: &mut RingMachine, home: Object) -> Object {
     let pages = m.topo.context_bytes / 4096;
     let image = m.alloc(pages);
     let engine = m.topo.engines[RCS];
@@ -294,7 +294,7 @@ fn golden_context(m: &mut Machine, home: Object) -> Object {
 }
 
 /// A copy of an image, as every context but the first starts.
-fn copy_of(m: &mut Machine, image: Object) -> Object {
+fn copy_of(m: &mut RingMachine, image: Object) -> Object {
     let bytes = m.topo.context_bytes;
     let copy = m.alloc(bytes / 4096);
     for n in 0..bytes / 4 {
@@ -307,7 +307,7 @@ fn copy_of(m: &mut Machine, image: Object) -> Object {
 }
 
 /// What a register of the render engine reads, by a store of the kernel's own batch.
-fn register(m: &mut Machine, image: Object, offset: u32) -> u32 {
+fn register(m: &mut RingMachine, image: Object, offset: u32) -> u32 {
     let target = m.alloc(1);
     let batch = m.object(&[SAVE_GLOBAL, offset, target.addr, END]);
     m.work(
@@ -321,7 +321,7 @@ fn register(m: &mut Machine, image: Object, offset: u32) -> u32 {
 }
 
 /// Gives a register a value within a context.
-fn set_register(m: &mut Machine, image: Object, offset: u32, value: u32) {
+fn set_register(m: &mut RingMachine, image: Object, offset: u32, value: u32) {
     let batch = m.object(&[LOAD, offset, value, END]);
     m.work(
         RCS,
@@ -334,7 +334,7 @@ fn set_register(m: &mut Machine, image: Object, offset: u32, value: u32) {
 
 #[test]
 fn golden_commands_are_all_known_and_the_image_is_saved() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let home = m.alloc(m.topo.context_bytes / 4096);
     let skipped = m.gpu.counter(Counter::SkippedCommands);
     let image = golden_context(&mut m, home);
@@ -347,7 +347,7 @@ fn golden_commands_are_all_known_and_the_image_is_saved() {
 
 #[test]
 fn contexts_keep_their_registers() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let home = m.alloc(m.topo.context_bytes / 4096);
     let golden = golden_context(&mut m, home);
     let a = copy_of(&mut m, golden);
@@ -372,7 +372,7 @@ fn contexts_keep_their_registers() {
 
 #[test]
 fn switching_to_the_loaded_context_keeps_it() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let home = m.alloc(m.topo.context_bytes / 4096);
     let a = golden_context(&mut m, home);
     set_register(&mut m, a, 0x2120, 0x0040_0040);
@@ -384,7 +384,7 @@ fn switching_to_the_loaded_context_keeps_it() {
 
 #[test]
 fn a_saved_context_survives_a_reset() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let home = m.alloc(m.topo.context_bytes / 4096);
     let a = golden_context(&mut m, home);
     set_register(&mut m, a, 0x2120, 0x0040_0040);
@@ -396,7 +396,7 @@ fn a_saved_context_survives_a_reset() {
 
 #[test]
 fn after_a_full_reset_the_first_switch_saves_nothing() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let home = m.alloc(m.topo.context_bytes / 4096);
     let a = golden_context(&mut m, home);
     set_register(&mut m, a, 0x2120, 0x0040_0040);
@@ -412,7 +412,7 @@ fn after_a_full_reset_the_first_switch_saves_nothing() {
 
 #[test]
 fn a_new_mapping_is_seen_by_the_next_request() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     let target = m.alloc(1);
     let other = m.alloc(1);
     for n in [RCS, BCS, VCS] {
@@ -429,13 +429,13 @@ fn a_new_mapping_is_seen_by_the_next_request() {
 
 #[test]
 fn a_hole_reads_scratch_and_nobody_else_is_hurt() {
-    let mut m = Machine::default();
+    let mut m = RingMachine::default();
     // Addresses that nothing is bound to, in both halves of what the directory spans.
     for addr in [0x0300_0000, 0x3000_0000, 0x5000_0000, 0x7fff_f000] {
         let batch = m.object(&[STORE, 0, addr, 0x77, END, 0]);
         m.work(BCS, &Work::batch(batch.addr));
         assert_eq!(m.gpu.counter(Counter::PageFaults), 0);
-        assert_eq!(m.memory.dword(ouro_cross::machine::SCRATCH), 0x77);
+        assert_eq!(m.memory.dword(ouro_cross::ring_machine::SCRATCH), 0x77);
     }
     m.assert_lawful();
 }
@@ -449,7 +449,7 @@ fn a_completion_delay_changes_nothing_but_time() {
         },
         ..Setup::default()
     };
-    let mut m = Machine::new(&setup);
+    let mut m = RingMachine::new(&setup);
     for n in [RCS, BCS, VCS] {
         m.work(n, &EMPTY);
     }

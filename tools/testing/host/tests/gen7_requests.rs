@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Ivy Bridge: bring-up, requests, resets of one engine, run by the modelled chip.
 
-use ouro_cross::machine::{Machine, Setup, Work, BCS, RCS, VCS};
+use ouro_cross::ring_machine::{RingMachine, Setup, Work, BCS, RCS, VCS};
 use ouro_hw::{
     engine::{Privilege, Switch},
     generation::{ResetScope, Translation},
@@ -25,18 +25,18 @@ fn setup(device_id: u16) -> Setup {
     setup
 }
 
-fn machine() -> Machine {
-    Machine::new(&Setup::ivb())
+fn machine() -> RingMachine {
+    RingMachine::new(&Setup::ivb())
 }
 
 /// No rule was broken, and no register touched that none names.
-fn lawful(m: &Machine) {
+fn lawful(m: &RingMachine) {
     assert_eq!(m.gpu.lints(), [], "no rule was broken");
     assert_eq!(m.gpu.undocumented(), [], "every register is documented");
 }
 
 /// Each engine stores by a user's batch.
-fn every_engine_works(m: &mut Machine) {
+fn every_engine_works(m: &mut RingMachine) {
     for n in [RCS, BCS, VCS] {
         let target = m.alloc(1);
         let batch = m.object(&[STORE, 0, target.addr + 8, 0xcafe_0000 + n as u32, END, 0]);
@@ -46,7 +46,7 @@ fn every_engine_works(m: &mut Machine) {
 }
 
 /// A register's value, stored by the kernel's batch.
-fn register(m: &mut Machine, offset: u32) -> u32 {
+fn register(m: &mut RingMachine, offset: u32) -> u32 {
     let target = m.alloc(1);
     let batch = m.object(&[SAVE_GLOBAL, offset, target.addr, END]);
     m.work(
@@ -62,7 +62,7 @@ fn register(m: &mut Machine, offset: u32) -> u32 {
 #[test]
 fn all_chips_come_up_and_work() {
     for chip in ouro_hw::chips::of("gen7") {
-        let mut m = Machine::new(&setup(chip.device));
+        let mut m = RingMachine::new(&setup(chip.device));
         assert!(matches!(
             m.topo.space,
             Translation::PerContextDirectory { .. }
@@ -75,7 +75,7 @@ fn all_chips_come_up_and_work() {
 
 #[test]
 fn behind_an_iommu_there_is_a_directory_all_the_same() {
-    let mut m = Machine::new(&Setup {
+    let mut m = RingMachine::new(&Setup {
         iommu: true,
         ..setup(0x0162)
     });
@@ -127,14 +127,14 @@ fn an_engine_that_loops_is_reset_while_the_others_work() {
 }
 
 /// The video engine's watchdog interrupts, or not.
-fn watch(m: &mut Machine, on: bool) {
+fn watch(m: &mut RingMachine, on: bool) {
     m.chip
         .generation
         .irq_watch(&m.windows.hw(), &mut m.gt, VCS, on);
 }
 
 /// VCS_CNTR (VCS §1.1.5.1): what its watchdog has counted, or all ones.
-fn count(m: &Machine) -> u32 {
+fn count(m: &RingMachine) -> u32 {
     m.hw().regs.read32(0x1_2178)
 }
 
@@ -175,7 +175,7 @@ fn the_watchdog_tells_of_a_batch_that_takes_too_long() {
         let number = m.submit(VCS, &Work::batch(batch.addr)).unwrap();
         let mut told = None;
         while told.is_none() && m.gpu.clock().now() < began + 5_000_000 {
-            m.gpu.step(ouro_cross::machine::ENGINES[VCS]);
+            m.gpu.step(ouro_cross::ring_machine::ENGINES[VCS]);
             m.gpu.clock().advance_to(m.gpu.clock().now() + 1_000);
             let events = m.interrupt();
             assert_eq!((events.completed, events.errors), (0, 0));
@@ -292,7 +292,7 @@ fn contexts_are_swapped_and_streams_start_anew() {
     assert_ne!(other, 0x1230);
     // LRI of SO_WRITE_OFFSET0, by the kernel's ring.
     let load = [0x1100_0001, 0x5280, 0x1230];
-    let keep = |m: &mut Machine, switch, inline: &[u32]| {
+    let keep = |m: &mut RingMachine, switch, inline: &[u32]| {
         m.work(
             RCS,
             &Work {
@@ -338,7 +338,7 @@ struct Space {
 
 impl Space {
     /// The `n`-th, with scratch everywhere.
-    fn new(m: &mut Machine, n: u32) -> Self {
+    fn new(m: &mut RingMachine, n: u32) -> Self {
         let first = m.layout.directory.expect("it has one").page() - 512 * (n + 1);
         let scratch = m.topo.pages.entry(m.layout.scratch) as u32;
         let hole = m.alloc(1);
@@ -353,7 +353,7 @@ impl Space {
         this
     }
 
-    fn put_table(&mut self, m: &mut Machine, index: usize, bus: u64) {
+    fn put_table(&mut self, m: &mut RingMachine, index: usize, bus: u64) {
         self.tables[index] = bus;
         let entry = m.topo.pages.directory_entry(DmaAddr(bus)).unwrap();
         let slot = self.slot.page() + index as u32;
@@ -362,7 +362,7 @@ impl Space {
     }
 
     /// Maps a page of new memory, and returns where that is; a table is made for it if there is none.
-    fn map(&mut self, m: &mut Machine, addr: u32) -> u64 {
+    fn map(&mut self, m: &mut RingMachine, addr: u32) -> u64 {
         let index = (addr >> 22) as usize;
         if self.tables[index] == self.tables[511] {
             let table = m.alloc(1);

@@ -12,8 +12,8 @@ use gpu_model::{
     r5xx::Rule,
 };
 use ouro_cross::{
-    card::{config, Job},
-    Card,
+    r5xx_machine::{config, Job},
+    R5xxMachine,
 };
 use ouro_hw::{generation::DeviceError, types::Seqno, Platform};
 
@@ -28,7 +28,7 @@ const NOTHING: Job<'static> = Job {
 #[test]
 fn every_family_comes_up_and_answers() {
     for name in CHIPS {
-        let mut card = Card::new(name);
+        let mut card = R5xxMachine::new(name);
         card.work(&NOTHING);
         assert_eq!(card.done(), Seqno(1), "{name}");
         card.assert_lawful();
@@ -40,7 +40,7 @@ fn it_is_what_the_model_says() {
     // The model's default: 16 MiB, all of them in sight. The first 516 KiB are the table and the page of
     // zeros.
     for name in CHIPS {
-        let card = Card::new(name);
+        let card = R5xxMachine::new(name);
         let local = card.topo.local.unwrap();
         let usable = (16 << 20) - (512 << 10) - 4096;
         assert_eq!((local.size, local.cpu_visible), (usable, usable), "{name}");
@@ -54,7 +54,7 @@ fn a_part_of_the_memory_may_be_out_of_sight() {
     let mut small = config("rv515");
     small.vram = 32 << 20;
     small.aperture = 16 << 20;
-    let card = Card::with(small);
+    let card = R5xxMachine::with(small);
     let local = card.topo.local.unwrap();
     assert_eq!(local.size - local.cpu_visible, 16 << 20);
     card.assert_lawful();
@@ -62,9 +62,9 @@ fn a_part_of_the_memory_may_be_out_of_sight() {
 
 #[test]
 fn one_posted_write_starts_a_request_and_no_register_is_read() {
-    let mut card = Card::new("rv515");
+    let mut card = R5xxMachine::new("rv515");
     card.work(&NOTHING);
-    let count = |card: &Card| {
+    let count = |card: &R5xxMachine| {
         [Counter::RegReads, Counter::RegWrites, Counter::WptrWrites].map(|c| card.gpu.counter(c))
     };
     let before = count(&card);
@@ -78,7 +78,7 @@ fn one_posted_write_starts_a_request_and_no_register_is_read() {
 
 #[test]
 fn the_ring_goes_round() {
-    let mut card = Card::new("rv515");
+    let mut card = R5xxMachine::new("rv515");
     // 256 KiB; each request is 32 dwords at least.
     for _ in 0..3000 {
         card.work(&NOTHING);
@@ -89,7 +89,7 @@ fn the_ring_goes_round() {
 
 #[test]
 fn bring_up_again_and_again() {
-    let mut card = Card::new("r520");
+    let mut card = R5xxMachine::new("r520");
     for n in 1..=3 {
         card.start().unwrap();
         card.work(&NOTHING);
@@ -100,7 +100,7 @@ fn bring_up_again_and_again() {
 
 #[test]
 fn a_card_that_is_gone_is_found_out() {
-    let mut card = Card::new("rv515");
+    let mut card = R5xxMachine::new("rv515");
     card.gpu.remove();
     assert_eq!(card.start(), Err(DeviceError::Gone));
     assert_eq!(card.reset(), Err(DeviceError::Gone));
@@ -113,7 +113,7 @@ fn a_card_that_is_gone_is_found_out() {
 #[test]
 fn a_hang_is_cured_by_a_reset() {
     for name in CHIPS {
-        let mut card = Card::new(name);
+        let mut card = R5xxMachine::new(name);
         card.work(&NOTHING);
         card.gpu.inject(Fault::once(Kind::Hang).on("cp"));
         card.submit(&NOTHING);
@@ -129,12 +129,12 @@ fn a_hang_is_cured_by_a_reset() {
 }
 
 /// Whether bit 2 of the command register lets it be master of the bus.
-fn is_master(card: &Card) -> bool {
+fn is_master(card: &R5xxMachine) -> bool {
     card.windows.board.config32(4) & 1 << 2 != 0
 }
 
 /// What the table says of switching itself on: register 10 behind PCIE_INDEX, bit 0 (digest §5.2).
-fn table_is_on(card: &Card) -> bool {
+fn table_is_on(card: &R5xxMachine) -> bool {
     card.gpu.mmio_write32(0x30, 0x10);
     card.gpu.mmio_read32(0x34) & 1 != 0
 }
@@ -151,7 +151,7 @@ fn a_card_that_is_not_posted_gets_no_table() {
     let gone = Err(DeviceError::Unsupported("not set up by its firmware"));
     for name in CHIPS {
         // It sleeps, and nobody runs its firmware when it wakes.
-        let mut card = Card::new(name);
+        let mut card = R5xxMachine::new(name);
         card.work(&NOTHING);
         card.gpu.inject(Fault::once(Kind::Unposted));
         card.gpu.reset();
@@ -170,7 +170,7 @@ fn a_card_that_is_not_posted_gets_no_table() {
 #[test]
 fn a_card_that_is_posted_comes_out_of_sleep() {
     for name in CHIPS {
-        let mut card = Card::new(name);
+        let mut card = R5xxMachine::new(name);
         card.work(&NOTHING);
         card.gpu.reset();
         card.gpu.config_write(4, &[6, 0]);
@@ -183,7 +183,7 @@ fn a_card_that_is_posted_comes_out_of_sleep() {
 
 #[test]
 fn it_is_no_master_of_the_bus_until_its_table_is_proved() {
-    let mut card = Card::stopped(config("rv515")).unwrap();
+    let mut card = R5xxMachine::stopped(config("rv515")).unwrap();
     assert!(!is_master(&card) && !table_is_on(&card));
     card.start().unwrap();
     assert!(is_master(&card) && table_is_on(&card));
@@ -201,7 +201,7 @@ fn it_is_no_master_of_the_bus_until_its_table_is_proved() {
 
 #[test]
 fn entries_that_are_written_do_not_switch_the_table_on() {
-    let card = Card::stopped(config("r520")).unwrap();
+    let card = R5xxMachine::stopped(config("r520")).unwrap();
     card.chip.generation.gtt_flush(&card.windows.hw());
     assert!(!table_is_on(&card));
 }
@@ -209,7 +209,7 @@ fn entries_that_are_written_do_not_switch_the_table_on() {
 #[test]
 fn what_a_reset_forgets_is_told_again() {
     for name in CHIPS {
-        let mut card = Card::new(name);
+        let mut card = R5xxMachine::new(name);
         let local = card.local(4096);
         card.put(local, 0, &[0x1234_5678]);
         card.gpu.inject(Fault::once(Kind::Hang).on("cp"));
@@ -231,7 +231,7 @@ fn what_a_reset_forgets_is_told_again() {
 
 #[test]
 fn a_memory_controller_that_is_never_idle_is_told_of() {
-    let mut card = Card::stopped(config("r520")).unwrap();
+    let mut card = R5xxMachine::stopped(config("r520")).unwrap();
     card.gpu.inject(always(Kind::BusyMc));
     card.start().unwrap();
     card.work(&NOTHING);
@@ -246,7 +246,7 @@ fn what_firmware_left_does_not_reach_the_table() {
     // Surface 0 is on over the table; text modes have memory at address 0. Taken over by somebody else again
     // and again, there is nothing new to find.
     for name in CHIPS {
-        let mut card = Card::new(name);
+        let mut card = R5xxMachine::new(name);
         assert_eq!(card.gpu.mmio_read32(0xb0c), 0, "{name}");
         for rule in [Rule::TableInSurface, Rule::VgaMemory] {
             assert_eq!(card.gpu.lint_count(rule), 0, "{name}");
@@ -257,7 +257,7 @@ fn what_firmware_left_does_not_reach_the_table() {
 
 #[test]
 fn events_of_others_are_not_ours() {
-    let mut card = Card::new("rv515");
+    let mut card = R5xxMachine::new("rv515");
     // Bits 0 and 19 of GEN_INT_STATUS are there, and nothing clears them.
     assert_eq!(card.gpu.mmio_read32(0x44) & 0x8_0001, 0x8_0001);
     assert!(!card.interrupt().ours);
@@ -278,7 +278,7 @@ fn events_of_others_are_not_ours() {
 #[test]
 fn a_message_on_its_way_does_not_end_all_messages() {
     // R520 has messages, one for each time that it is told that the last one came.
-    let mut card = Card::new("r520");
+    let mut card = R5xxMachine::new("r520");
     card.gpu.config_write(0x82, &[1, 0]);
     card.arm(true);
     card.work(&NOTHING);

@@ -3,8 +3,8 @@
 
 use gpu_model::r5xx::Unit;
 use ouro_cross::{
-    card::{Named, Object},
-    recorded, Card,
+    r5xx_machine::{Named, Object},
+    recorded, R5xxMachine,
 };
 
 /// Streams in the file, which are all different.
@@ -14,7 +14,7 @@ const STREAMS: usize = 69;
 fn what_r300_sends_is_taken_whole_and_touches_its_objects_alone() {
     let streams = recorded::r300();
     assert_eq!(streams.len(), STREAMS);
-    let mut card = Card::new("rv515");
+    let mut card = R5xxMachine::new("rv515");
     // A place for each object of a stream, as large as any that comes to lie there.
     let most = streams.iter().map(|s| s.objects.len()).max().unwrap_or(0);
     let size = |n: usize| streams.iter().filter_map(|s| s.objects.get(n)).max();

@@ -8,8 +8,8 @@ use gpu_model::{
     r5xx::{Chip, R5xxConfig, Unit},
 };
 use ouro_cross::{
-    card::{Job, Named, Object},
-    Card,
+    r5xx_machine::{Job, Named, Object},
+    R5xxMachine,
 };
 use ouro_hw::{
     engine::PageCopy,
@@ -58,7 +58,7 @@ fn fill(n: u32, pitch: u32, corner: (u32, u32), size: (u32, u32), colour: u32) -
 }
 
 /// A pattern that no two dwords of share.
-fn pattern(card: &Card, object: Object, seed: u32) {
+fn pattern(card: &R5xxMachine, object: Object, seed: u32) {
     let dwords: Vec<u32> = (0..object.bytes / 4).map(|n| seed << 24 | n).collect();
     card.put(object, 0, &dwords);
 }
@@ -66,7 +66,7 @@ fn pattern(card: &Card, object: Object, seed: u32) {
 #[test]
 fn nothing_comes_while_nobody_waits_and_every_completion_when_somebody_does() {
     for name in ["rv515", "r580"] {
-        let mut card = Card::new(name);
+        let mut card = R5xxMachine::new(name);
         card.work(&NOTHING);
         assert_eq!(card.line.messages(), 0);
         card.arm(true);
@@ -93,7 +93,7 @@ fn nothing_comes_while_nobody_waits_and_every_completion_when_somebody_does() {
 
 #[test]
 fn an_armed_interrupt_is_armed_again_after_a_reset() {
-    let mut card = Card::new("rv515");
+    let mut card = R5xxMachine::new("rv515");
     card.arm(true);
     card.reset().unwrap();
     card.work(&NOTHING);
@@ -103,7 +103,7 @@ fn an_armed_interrupt_is_armed_again_after_a_reset() {
 
 #[test]
 fn pages_are_copied_between_both_memories() {
-    let mut card = Card::new("rv515");
+    let mut card = R5xxMachine::new("rv515");
     for (n, pages) in [1, 3, 64].into_iter().enumerate() {
         let kinds = [card.system(pages * PAGE), card.local(pages * PAGE)];
         let more = [card.system(pages * PAGE), card.local(pages * PAGE)];
@@ -137,7 +137,7 @@ fn pages_are_copied_between_both_memories() {
 
 #[test]
 fn copies_touch_nothing_else() {
-    let mut card = Card::new("r520");
+    let mut card = R5xxMachine::new("r520");
     let (from, to) = (card.local(2 * PAGE), card.system(2 * PAGE));
     card.gpu.take_accesses();
     let mut buf = [0; 16];
@@ -180,7 +180,7 @@ fn surfaces_show_rows_where_there_are_tiles() {
         (Tiling::Macro, [0x4, 0x100, 0x314, 0x4184, 0xfffc]),
         (Tiling::Micro, [0x4, 0x10, 0x834, 0x4114, 0xfffc]),
     ] {
-        let mut card = Card::new("rv515");
+        let mut card = R5xxMachine::new("rv515");
         // Not the first object, nor at a multiple of its size.
         card.local(PAGE);
         let object = card.local(64 * 1024);
@@ -213,7 +213,7 @@ fn surfaces_show_rows_where_there_are_tiles() {
 
 #[test]
 fn a_stream_is_checked_copied_and_run() {
-    let mut card = Card::new("rv515");
+    let mut card = R5xxMachine::new("rv515");
     let objects = [card.local(PAGE), card.system(PAGE)];
     for (n, object) in objects.into_iter().enumerate() {
         // Rows of 256 bytes: 16 of them.
@@ -236,7 +236,7 @@ fn a_stream_is_checked_copied_and_run() {
 
 #[test]
 fn registers_are_known_before_each_batch() {
-    let mut card = Card::new("rv515");
+    let mut card = R5xxMachine::new("rv515");
     let objects = [card.local(PAGE)];
     let named = Named::new(&objects);
     // A target, its pitch, the channels, depth and textures on; an array with its place (digest §3.4, §3.5).
@@ -269,9 +269,9 @@ fn registers_are_known_before_each_batch() {
 
 #[test]
 fn memories_of_shaders_are_cleared_for_another_client_only() {
-    let mut card = Card::new("rv515");
+    let mut card = R5xxMachine::new("rv515");
     let named = Named::default();
-    let cost = |card: &mut Card, client: u32| {
+    let cost = |card: &mut R5xxMachine, client: u32| {
         let before = card.gpu.counter(Counter::CsRegWrites);
         card.exec(client, &[0x8000_0000], &named).unwrap();
         card.gpu.counter(Counter::CsRegWrites) - before
@@ -294,7 +294,7 @@ fn memories_of_shaders_are_cleared_for_another_client_only() {
 
 #[test]
 fn a_draw_reads_and_writes_what_it_was_told() {
-    let mut card = Card::new("r580");
+    let mut card = R5xxMachine::new("r580");
     let objects = [card.local(4 * PAGE), card.system(PAGE)];
     let stream = [
         // 64 by 16 pixels of four bytes; four dwords a vertex, three of them, without a gap.
@@ -330,7 +330,7 @@ fn a_draw_reads_and_writes_what_it_was_told() {
 fn the_number_comes_when_the_work_is_done() {
     let mut config = R5xxConfig::new(Chip::named("rv515").unwrap());
     config.delay_ns = 1_000_000;
-    let mut card = Card::with(config);
+    let mut card = R5xxMachine::with(config);
     let objects = [card.local(PAGE)];
     let copy = card
         .check(&fill(0, 256, (0, 0), (1, 1), 7), &Named::new(&objects))
@@ -354,7 +354,7 @@ fn the_number_comes_when_the_work_is_done() {
 /// Digest §4.4, §5.2: a write through an entry without bit 2 is discarded where the table checks that.
 #[test]
 fn no_batch_writes_the_kernels_own_commands() {
-    let mut card = Card::new("rv515");
+    let mut card = R5xxMachine::new("rv515");
     let own = card.system(PAGE);
     // Fills by registers, past the checker: one pixel of the place itself.
     let hostile = |at: u32| {

@@ -10,7 +10,7 @@ use gpu_model::{
     intel::tlb::Space,
     ring::{RingConfig, Wrote},
 };
-use ouro_cross::machine::{Machine, Object, Setup, Work, BCS, RCS, VCS};
+use ouro_cross::ring_machine::{Object, RingMachine, Setup, Work, BCS, RCS, VCS};
 use ouro_hw::{
     checker::{Placed, Verdict},
     engine::Privilege,
@@ -68,7 +68,7 @@ pub struct Tally {
 
 /// A machine, and a count.
 pub struct Bench {
-    machine: Machine,
+    machine: RingMachine,
     copy: Object,
     /// Of each engine: commands of a request beside its batch, and its dwords.
     around: [Option<(u64, u32)>; 3],
@@ -76,9 +76,9 @@ pub struct Bench {
     pub tally: Tally,
 }
 
-fn machine() -> Machine {
+fn machine() -> RingMachine {
     let ivb = Setup::ivb();
-    Machine::new(&Setup {
+    RingMachine::new(&Setup {
         config: RingConfig {
             keep_events: 0,
             keep_writes: WRITES,

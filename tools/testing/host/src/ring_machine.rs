@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The machine: device, memory, tables, one ring for each engine. The device has all habits of real ones,
-//! unless a test wants another.
+//! A chip with a ring for each engine (Gen4, Gen6, Gen7): device, memory, tables, rings. The device has all
+//! habits of real ones, unless a test wants another.
 
 use crate::adapter::{Line, Time, Windows};
 use gpu_model::{
@@ -96,7 +96,7 @@ pub struct Port {
 }
 
 /// The machine.
-pub struct Machine {
+pub struct RingMachine {
     /// The device.
     pub gpu: Arc<RingGpu>,
     /// Its memory.
@@ -159,13 +159,13 @@ impl Setup {
     }
 }
 
-impl Default for Machine {
+impl Default for RingMachine {
     fn default() -> Self {
         Self::new(&Setup::default())
     }
 }
 
-impl Machine {
+impl RingMachine {
     /// A machine whose device runs, with completions of no engine armed.
     pub fn new(setup: &Setup) -> Self {
         let mut machine = Self::stopped(setup).expect("the device is found");

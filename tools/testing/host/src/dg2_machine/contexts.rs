@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Contexts on a [`Bench`]: how they are made, what is queued in them, and how an engine is given them.
+//! Contexts on a [`Dg2Machine`]: how they are made, what is queued in them, and how an engine is given them.
 
 use super::*;
 
-impl Bench {
+impl Dg2Machine {
     /// A context of the kernel's space, of a client of its own, with a first image.
     pub fn context(&mut self, engine: usize) -> usize {
         let kernel = self.kernel;

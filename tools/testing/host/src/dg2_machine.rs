@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! A DG2 with its memory: what [`Machine`](crate::Machine) is for a chip whose engines take lists of
+//! A DG2 with its memory: what [`RingMachine`](crate::RingMachine) is for a chip whose engines take lists of
 //! contexts.
 //!
 //! Who runs next, what an engine has of that and what it says of it are the core's own
@@ -173,7 +173,7 @@ struct Pending {
 pub struct Nonsense;
 
 /// The machine.
-pub struct Bench {
+pub struct Dg2Machine {
     /// The device.
     pub gpu: Arc<Dg2>,
     /// The system's memory.
@@ -240,18 +240,18 @@ pub fn config() -> Dg2Config {
     }
 }
 
-impl Default for Bench {
+impl Default for Dg2Machine {
     fn default() -> Self {
         Self::new(config())
     }
 }
 
-impl Bench {
+impl Dg2Machine {
     /// One that runs, with completions of no engine armed.
     pub fn new(config: Dg2Config) -> Self {
-        let mut bench = Self::stopped(config).expect("the card is found");
-        bench.start().expect("the card starts");
-        bench
+        let mut m = Self::stopped(config).expect("the card is found");
+        m.start().expect("the card starts");
+        m
     }
 
     /// One that was probed only.
@@ -288,7 +288,7 @@ impl Bench {
             .scanouts(&looks, &topo, &mut |scanout| lit.push(scanout));
         let mut local = Local::new(&gpu, size, &lit);
         let kernel = Tree::new(&mut local);
-        let mut bench = Self {
+        let mut m = Self {
             gpu,
             memory,
             local,
@@ -307,21 +307,21 @@ impl Bench {
             next_bus: POOL,
             seen: 0,
         };
-        for n in 0..bench.topo.engines.len() {
-            let desc = bench.engine(n).desc();
+        for n in 0..m.topo.engines.len() {
+            let desc = m.engine(n).desc();
             let area = desc.events.expect("it takes lists");
             let ouro_hw::PortKind::List { depth } = desc.port else {
                 panic!("it takes lists");
             };
-            let status = bench.system(PAGE_SIZE);
+            let status = m.system(PAGE_SIZE);
             let mem = EngineMemory {
                 ring: GgttAddr(0),
                 status: ouro_hw::StatusPage::Ggtt(GgttAddr(status.addr)),
                 scratch: GgttAddr(0),
                 directory: None,
-                card: bench.topo.card,
+                card: m.topo.card,
             };
-            bench.ports.push(Port {
+            m.ports.push(Port {
                 mem,
                 sched: scheduler(depth, area.entries),
                 said: Vec::new(),
@@ -331,7 +331,7 @@ impl Bench {
                 next_id: 1,
             });
         }
-        Ok(bench)
+        Ok(m)
     }
 
     /// The device as a backend takes it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! An R5xx with its memory: what [`Machine`](crate::Machine) is for a chip with tables and contexts.
+//! An R5xx with its memory: what [`RingMachine`](crate::RingMachine) is for a chip with tables and contexts.
 //!
 //! There is one ring and no context. Objects are in the system's memory, through the table, or in the
 //! card's own, with a page that is nobody's behind each of them. User space's streams go the whole way: they
@@ -81,7 +81,7 @@ pub struct Job<'a> {
 }
 
 /// The machine.
-pub struct Card {
+pub struct R5xxMachine {
     /// The device.
     pub gpu: Arc<R5xx>,
     /// The system's memory.
@@ -130,7 +130,7 @@ pub fn config(name: &str) -> R5xxConfig {
     config
 }
 
-impl Card {
+impl R5xxMachine {
     /// One that runs, with nothing armed.
     pub fn new(name: &str) -> Self {
         Self::with(config(name))
