@@ -7,12 +7,12 @@ use ouro_hw::io::{Hw, Platform, Registers};
 use std::sync::OnceLock;
 
 /// The card.
-struct Card;
+struct PostedCard;
 
 /// Bytes of its memory.
 const MEMORY: u32 = 256 << 20;
 
-impl Registers for Card {
+impl Registers for PostedCard {
     fn read32(&self, offset: u32) -> u32 {
         // Digest of the document, 5.2: size of the memory, and half of what the CPU sees.
         match offset {
@@ -27,7 +27,7 @@ impl Registers for Card {
     fn write64(&self, _: u32, _: u64) {}
 }
 
-impl Platform for Card {
+impl Platform for PostedCard {
     fn config32(&self, offset: u16) -> u32 {
         // Identity; the first capability, which says PCI Express.
         match offset {
@@ -57,9 +57,9 @@ pub fn topology() -> &'static Topology {
     TOPOLOGY.get_or_init(|| {
         let chip = chips::lookup(chips::ATI, 0x7140).expect("it is in the list");
         let hw = Hw {
-            regs: &Card,
-            gtt: &Card,
-            platform: &Card,
+            regs: &PostedCard,
+            gtt: &PostedCard,
+            platform: &PostedCard,
             firmware: &[],
             card: 0,
         };

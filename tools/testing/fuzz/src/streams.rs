@@ -33,14 +33,14 @@ pub struct Tally {
 }
 
 /// A card with objects, and a count.
-pub struct Bench {
+pub struct StreamMachine {
     card: R5xxMachine,
     objects: Vec<Object>,
     /// What was seen so far.
     pub tally: Tally,
 }
 
-impl Default for Bench {
+impl Default for StreamMachine {
     fn default() -> Self {
         let mut config = R5xxConfig::new(Chip::named("rv515").expect("a model"));
         config.keep_accesses = ACCESSES;
@@ -59,7 +59,7 @@ impl Default for Bench {
     }
 }
 
-impl Bench {
+impl StreamMachine {
     /// Tries the stream that these bytes stand for.
     pub fn attempt(&mut self, bytes: &[u8]) {
         let mut s = Source::new(bytes);
@@ -142,7 +142,7 @@ impl Bench {
 /// Takes any bytes.
 pub fn run(bytes: &[u8]) {
     thread_local! {
-        static BENCH: RefCell<Bench> = RefCell::default();
+        static MACHINE: RefCell<StreamMachine> = RefCell::default();
     }
-    BENCH.with_borrow_mut(|bench| bench.attempt(bytes));
+    MACHINE.with_borrow_mut(|m| m.attempt(bytes));
 }

@@ -2,7 +2,7 @@
 //! A million batches through the checker of Gen7 and its oracle, the same ones each time; and what copies do that
 //! pass, on the model.
 
-use ouro_fuzz::gen7::{attempt, copies::Bench, Fate};
+use ouro_fuzz::gen7::{attempt, copies::CopyMachine, Fate};
 
 const BATCHES: u64 = 1_000_000;
 
@@ -49,13 +49,13 @@ fn copies_write_nothing_but_what_the_tables_let_them() {
     let said = std::env::var("OURO_BATCHES").ok();
     let batches = said.map_or(ON_THE_MODEL, |n| n.parse().expect("a number of batches"));
     let mut random = Random(2027);
-    let mut bench = Bench::default();
+    let mut m = CopyMachine::default();
     for _ in 0..batches {
-        bench.attempt(&bytes(&mut random));
+        m.attempt(&bytes(&mut random));
     }
-    let tally = &bench.tally;
+    let tally = &m.tally;
     println!("{tally:x?}");
-    let changed = bench.changed();
+    let changed = m.changed();
     assert!(changed.is_empty(), "offset, before, after: {changed:x?}");
     let copied = tally.fates[Fate::Copied as usize];
     assert!(copied > batches / 3, "{copied}");

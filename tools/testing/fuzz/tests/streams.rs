@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! What the grammar of streams is worth: most of its streams pass, and nothing that can pass is left out.
 
-use ouro_fuzz::streams::Bench;
+use ouro_fuzz::streams::StreamMachine;
 use proptest::{
     prelude::*,
     strategy::ValueTree,
@@ -17,16 +17,16 @@ const STREAMS: usize = 1000;
 
 #[test]
 fn most_streams_pass_and_every_command_does() {
-    let mut bench = Bench::default();
+    let mut m = StreamMachine::default();
     // The same ones each time.
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     let bytes = proptest::collection::vec(any::<u8>(), 400..3000);
     for _ in 0..STREAMS {
         let tree = bytes.new_tree(&mut runner).expect("bytes");
-        bench.attempt(&tree.current());
+        m.attempt(&tree.current());
     }
-    let tally = &bench.tally;
+    let tally = &m.tally;
     println!(
         "{} of {} streams passed; rules: {:?}; {} registers; commands: {:x?}; bytes: {:?}",
         tally.passed,

@@ -103,12 +103,12 @@ pub fn copy(to: u64, pitch: u32, [first, last]: Corners, from: u64, at: (u32, u3
 
 /// A user's space, and what is in it.
 #[derive(Clone, Copy, Debug)]
-pub struct Space {
+pub struct UserSpace {
     /// Its tables.
     pub tree: Tree,
 }
 
-impl Space {
+impl UserSpace {
     /// One with nothing in it.
     pub fn new(m: &mut Dg2Machine) -> Self {
         Self {

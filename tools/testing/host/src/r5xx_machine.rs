@@ -50,11 +50,12 @@ pub struct Object {
     /// Bytes that are its own.
     pub bytes: u32,
     /// Where the CPU finds it.
-    place: Place,
+    place: ObjectAt,
 }
 
+/// Where the CPU finds an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+enum ObjectAt {
     /// A bus address.
     System(u64),
     /// An offset in the window on the card's memory.
@@ -163,7 +164,7 @@ impl R5xxMachine {
         let nowhere = Object {
             addr: 0,
             bytes: 0,
-            place: Place::System(0),
+            place: ObjectAt::System(0),
         };
         let mut card = Self {
             mem: EngineMemory {
@@ -294,7 +295,7 @@ impl R5xxMachine {
         let object = Object {
             addr: self.next_addr,
             bytes,
-            place: Place::System(self.next_bus),
+            place: ObjectAt::System(self.next_bus),
         };
         let pages = bytes.div_ceil(PAGE_SIZE);
         for n in 0..pages {
@@ -316,7 +317,7 @@ impl R5xxMachine {
         let object = Object {
             addr: at + self.next_local,
             bytes,
-            place: Place::Local(local.window_at + u64::from(self.next_local)),
+            place: ObjectAt::Local(local.window_at + u64::from(self.next_local)),
         };
         self.next_local += (bytes.div_ceil(PAGE_SIZE) + 1) * PAGE_SIZE;
         assert!(u64::from(self.next_local) <= local.cpu_visible);
@@ -334,11 +335,11 @@ impl R5xxMachine {
     pub fn put(&self, object: Object, n: u32, dwords: &[u32]) {
         let from = u64::from(n) * 4;
         match object.place {
-            Place::System(bus) => self
+            ObjectAt::System(bus) => self
                 .memory
                 .put_dwords(bus + from, dwords)
                 .expect("it is in memory"),
-            Place::Local(offset) => {
+            ObjectAt::Local(offset) => {
                 let bytes: Vec<u8> = dwords.iter().flat_map(|d| d.to_le_bytes()).collect();
                 self.gpu.aperture_write(offset + from, &bytes);
             }
@@ -349,8 +350,8 @@ impl R5xxMachine {
     pub fn dword(&self, object: Object, n: u32) -> u32 {
         let from = u64::from(n) * 4;
         match object.place {
-            Place::System(bus) => self.memory.dword(bus + from),
-            Place::Local(offset) => {
+            ObjectAt::System(bus) => self.memory.dword(bus + from),
+            ObjectAt::Local(offset) => {
                 let mut dword = [0; 4];
                 self.gpu.aperture_read(offset + from, &mut dword);
                 u32::from_le_bytes(dword)

@@ -8,7 +8,7 @@ use gpu_model::{
 };
 use ouro_cross::{
     dg2_machine::{Dg2Machine, Work},
-    program::{self, Space},
+    program::{self, UserSpace},
 };
 use ouro_hw::{
     chips,
@@ -98,7 +98,7 @@ fn a_locked_card_is_refused() {
 #[test]
 fn every_engine_stores_for_a_program() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     for n in 0..m.ports.len() {
         let context = m.context_in(n, space.tree, 0, None);
         let (page, addr) = space.page(&mut m);

@@ -8,7 +8,7 @@ use gpu_model::{
 };
 use ouro_cross::{
     dg2_machine::{Dg2Machine, Work},
-    program::{self, Space, USER},
+    program::{self, UserSpace, USER},
 };
 use ouro_hw::{
     generation::{DeviceError, ResetScope},
@@ -58,7 +58,7 @@ fn every_engine_comes_back_from_a_hang() {
 fn a_reset_leaves_others_alone() {
     for (n, name) in NAMES.into_iter().enumerate() {
         let mut m = Dg2Machine::default();
-        let space = Space::new(&mut m);
+        let space = UserSpace::new(&mut m);
         let (page, at) = space.page(&mut m);
         let wait = space.program(
             &mut m,
@@ -124,7 +124,7 @@ fn what_waited_behind_a_hang_runs() {
 fn an_address_without_a_page_is_told() {
     for (n, name) in NAMES.into_iter().enumerate() {
         let mut m = Dg2Machine::default();
-        let space = Space::new(&mut m);
+        let space = UserSpace::new(&mut m);
         let context = m.context_in(n, space.tree, 0, None);
         let nowhere = USER + 0x7_8000_1000;
         let program = space.program(&mut m, &[&program::store(nowhere + 0x18, 1)]);
@@ -171,7 +171,7 @@ fn a_ring_that_is_not_mapped_is_a_fault_of_the_global_table() {
 fn what_is_no_command_is_an_error_until_a_reset() {
     for (n, name) in NAMES.into_iter().enumerate() {
         let mut m = Dg2Machine::default();
-        let space = Space::new(&mut m);
+        let space = UserSpace::new(&mut m);
         let context = m.context_in(n, space.tree, 0, None);
         // L1: client 1 is reserved.
         let bad = 0x2000_0000;
@@ -241,7 +241,7 @@ fn resets_follow_each_other() {
 #[test]
 fn a_preempted_one_survives_the_reset_of_another() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     let (page, at) = space.page(&mut m);
     let slow = m.context_in(BCS, space.tree, 0, None);
     let urgent = m.context_in(BCS, space.tree, 10, None);

@@ -5,7 +5,7 @@
 use gpu_model::counters::Counter;
 use ouro_cross::{
     dg2_machine::{Dg2Machine, Work},
-    program::{self, Space},
+    program::{self, UserSpace},
 };
 use ouro_hw::{
     ring::Commands,
@@ -45,7 +45,7 @@ fn state(image: &[u32], n: usize) -> u32 {
 #[test]
 fn a_first_image_is_not_read_and_then_is() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     for n in 0..m.ports.len() {
         let context = m.context_in(n, space.tree, 0, None);
         // D6: inhibited, and without an engine context.
@@ -77,7 +77,7 @@ fn a_first_image_is_not_read_and_then_is() {
 #[test]
 fn registers_are_a_contexts_own() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     for n in 0..m.ports.len() {
         let (page, at) = space.page(&mut m);
         let contexts: Vec<_> = (0..3)
@@ -118,7 +118,7 @@ fn what_others_have_opened_is_shut() {
     // CTXT_PREMP_DBG, which is on no list of digest §3.5.
     const CLOSED: u32 = 0x248;
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     for (n, base) in BASES.into_iter().enumerate() {
         let seen = |m: &mut Dg2Machine| {
             let (page, at) = space.page(m);
@@ -143,7 +143,7 @@ fn what_others_have_opened_is_shut() {
 #[test]
 fn a_watchdog_that_others_have_started_stops() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     for (n, base) in BASES.into_iter().enumerate() {
         m.hw().regs.write32(base + 0x178, 0);
         m.start_engine(n).unwrap();
@@ -159,7 +159,7 @@ fn a_fresh_context_sees_nothing_of_others() {
     // With a first image, the device has no engine context to read, and what the last one left would stay in
     // its registers. With a copy of a saved one, all is loaded (D9).
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     for n in 0..m.ports.len() {
         let golden = m.context(n);
         let commands = golden_state(&m, n);
@@ -236,7 +236,7 @@ fn a_copy_is_whole_on_every_engine() {
 #[test]
 fn what_was_interrupted_goes_on_with_its_registers() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     for n in 0..m.ports.len() {
         let (page, at) = space.page(&mut m);
         let slow = m.context_in(n, space.tree, 0, None);
@@ -268,7 +268,7 @@ fn what_was_interrupted_goes_on_with_its_registers() {
 fn a_program_cannot_leave_predication_behind() {
     // N3: all of the ring's tail would be skipped; M2: not the command that ends it.
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     for n in 0..m.ports.len() {
         let context = m.context_in(n, space.tree, 0, None);
         // MI_SET_PREDICATE of mode 15: everything is skipped.

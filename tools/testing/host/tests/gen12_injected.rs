@@ -9,7 +9,7 @@ use gpu_model::{
 };
 use ouro_cross::{
     dg2_machine::{Dg2Machine, Nonsense, Work},
-    program::{self, Space},
+    program::{self, UserSpace},
 };
 use ouro_hw::{
     generation::{DeviceError, ResetScope},
@@ -41,7 +41,7 @@ fn what_is_late_or_lost_does_no_harm() {
     ];
     for (kind, value) in cases {
         let mut m = Dg2Machine::default();
-        let space = Space::new(&mut m);
+        let space = UserSpace::new(&mut m);
         let context = m.context_in(BCS, space.tree, 0, None);
         let (page, at) = space.page(&mut m);
         let program = space.program(&mut m, &[&program::store(at, 0x600d)]);

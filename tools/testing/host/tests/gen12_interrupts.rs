@@ -8,7 +8,7 @@ use gpu_model::{
 };
 use ouro_cross::{
     dg2_machine::{Dg2Machine, Work},
-    program::{self, Space},
+    program::{self, UserSpace},
 };
 use ouro_hw::generation::{Events, ResetScope};
 
@@ -47,7 +47,7 @@ fn reports_come_whether_armed_or_not() {
 
 /// Messages while a context, that goes on to run, completes a request.
 fn messages(m: &mut Dg2Machine, n: usize) -> u64 {
-    let space = Space::new(m);
+    let space = UserSpace::new(m);
     let (page, at) = space.page(m);
     let context = m.context_in(n, space.tree, 0, None);
     let wait = space.program(m, &[&program::wait(at, 1)]);
@@ -70,7 +70,7 @@ fn messages(m: &mut Dg2Machine, n: usize) -> u64 {
 fn what_was_said_before_it_was_disarmed_is_heard() {
     let mut m = Dg2Machine::default();
     for n in 0..m.ports.len() {
-        let space = Space::new(&mut m);
+        let space = UserSpace::new(&mut m);
         let (page, at) = space.page(&mut m);
         let context = m.context_in(n, space.tree, 0, None);
         let wait = space.program(&mut m, &[&program::wait(at, 1)]);
@@ -145,7 +145,7 @@ fn what_comes_late_is_the_next_interrupt() {
 #[test]
 fn an_error_is_told() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     for n in 0..m.ports.len() {
         let context = m.context_in(n, space.tree, 0, None);
         // L5: opcode 3Ah is none.
@@ -167,7 +167,7 @@ fn state(image: &[u32], n: usize) -> u32 {
 #[test]
 fn a_programs_watchdog_is_its_own() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     for n in 0..m.ports.len() {
         let (page, at) = space.page(&mut m);
         let context = m.context_in(n, space.tree, 0, None);

@@ -8,7 +8,7 @@ use gpu_model::{
 };
 use ouro_cross::{
     dg2_machine::{Dg2Machine, Object, Work},
-    program::{self, Space},
+    program::{self, UserSpace},
 };
 use ouro_hw::{
     engine::PortEvent,
@@ -39,7 +39,7 @@ struct Waiter {
 }
 
 impl Waiter {
-    fn new(m: &mut Dg2Machine, space: &Space) -> Self {
+    fn new(m: &mut Dg2Machine, space: &UserSpace) -> Self {
         let (page, at) = space.page(m);
         let program = space.program(
             m,
@@ -86,7 +86,7 @@ fn idle_to_active_to_idle() {
 #[test]
 fn a_list_is_worked_off_in_its_order() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     let (page, at) = space.page(&mut m);
     let contexts: Vec<_> = (0..8)
         .map(|_| m.context_in(BCS, space.tree, 0, None))
@@ -166,7 +166,7 @@ fn who_reads_late_misses_nothing() {
 #[test]
 fn what_runs_gets_its_new_tail() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     let context = m.context_in(BCS, space.tree, 0, None);
     let waiter = Waiter::new(&mut m, &space);
     m.submit(context, &Work::batch(waiter.program));
@@ -190,7 +190,7 @@ fn what_runs_gets_its_new_tail() {
 #[test]
 fn a_hundred_requests_to_a_busy_engine() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     let context = m.context_in(BCS, space.tree, 0, None);
     let waiter = Waiter::new(&mut m, &space);
     m.submit(context, &Work::batch(waiter.program));
@@ -225,7 +225,7 @@ fn a_hundred_requests_to_a_busy_engine() {
 #[test]
 fn what_is_urgent_takes_the_engine_from_a_wait() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     let idle = m.context_in(BCS, space.tree, 0, None);
     let urgent = m.context_in(BCS, space.tree, 10, None);
     let waiter = Waiter::new(&mut m, &space);
@@ -246,7 +246,7 @@ fn what_is_urgent_takes_the_engine_from_a_wait() {
 }
 
 /// An endless program that counts in dword 0 and has a point where others may take over, or none.
-fn endless(m: &mut Dg2Machine, space: &Space, check: bool) -> (Object, u64) {
+fn endless(m: &mut Dg2Machine, space: &UserSpace, check: bool) -> (Object, u64) {
     let (page, at) = space.page(m);
     let check: &[u32] = if check { &[program::ARB_CHECK] } else { &[] };
     let program = space.endless(m, &[&program::increment(at), check]);
@@ -256,7 +256,7 @@ fn endless(m: &mut Dg2Machine, space: &Space, check: bool) -> (Object, u64) {
 #[test]
 fn what_is_endless_is_taken_off_where_it_allows_it() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     let spin = m.context_in(BCS, space.tree, 0, None);
     let urgent = m.context_in(BCS, space.tree, 10, None);
     let (page, program) = endless(&mut m, &space, true);
@@ -283,7 +283,7 @@ fn what_is_endless_is_taken_off_where_it_allows_it() {
 #[test]
 fn what_allows_nothing_is_not_taken_off() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     let spin = m.context_in(BCS, space.tree, 0, None);
     let urgent = m.context_in(BCS, space.tree, 10, None);
     let (_, program) = endless(&mut m, &space, false);
@@ -304,7 +304,7 @@ fn what_allows_nothing_is_not_taken_off() {
 fn who_is_asked_is_saved_and_goes_on_or_owes_an_answer() {
     for lets_go in [true, false] {
         let mut m = Dg2Machine::default();
-        let space = Space::new(&mut m);
+        let space = UserSpace::new(&mut m);
         let spin = m.context_in(BCS, space.tree, 0, None);
         let (page, program) = endless(&mut m, &space, lets_go);
         m.submit(spin, &Work::batch(program));
@@ -330,7 +330,7 @@ fn who_is_asked_is_saved_and_goes_on_or_owes_an_answer() {
 fn the_kernels_commands_are_not_interrupted() {
     // From the end of a batch to its interrupt nobody takes over: a load in between is taken behind it.
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     let first = m.context_in(BCS, space.tree, 0, None);
     let urgent = m.context_in(BCS, space.tree, 10, None);
     let program = space.program(&mut m, &[&[program::NOOP; 8]]);
@@ -348,7 +348,7 @@ fn the_kernels_commands_are_not_interrupted() {
 #[test]
 fn what_is_cancelled_leaves_the_engine_idle() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     let spin = m.context_in(BCS, space.tree, 0, None);
     let (page, program) = endless(&mut m, &space, true);
     m.submit(spin, &Work::batch(program));
@@ -373,7 +373,7 @@ fn what_is_cancelled_leaves_the_engine_idle() {
 #[test]
 fn contexts_of_one_priority_share_by_slices() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     let spins: Vec<_> = (0..3)
         .map(|_| {
             let context = m.context_in(BCS, space.tree, 0, None);
@@ -400,7 +400,7 @@ fn contexts_of_one_priority_share_by_slices() {
 fn engines_work_side_by_side() {
     // A3: two wait for each other, and both at once for a third.
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     let (page, at) = space.page(&mut m);
     let pairs: Vec<_> = (0..m.ports.len()).collect();
     let last = pairs.len() as u64 - 1;

@@ -6,7 +6,7 @@ use gpu_model::counters::Counter;
 use ouro_cross::{
     dg2_machine::{page, Dg2Machine, Object, Work},
     local::Tree,
-    program::{self, Space, USER},
+    program::{self, UserSpace, USER},
 };
 use ouro_hw::{
     engine::{PageCopy, PageFill, COPY_DWORDS},
@@ -21,7 +21,7 @@ const BCS: usize = 1;
 #[test]
 fn every_kind_of_leaf_is_walked() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     let context = m.context_in(BCS, space.tree, 0, None);
     let system = m.system(64 << 10);
     let local = m.local(4 << 20);
@@ -59,7 +59,7 @@ fn every_kind_of_leaf_is_walked() {
 #[test]
 fn a_run_of_system_memory_is_walked() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     let context = m.context_in(BCS, space.tree, 0, None);
     let system = m.system(128 << 10);
     let at = system.at.next_multiple_of(64 << 10);
@@ -76,7 +76,7 @@ fn a_run_of_system_memory_is_walked() {
 #[test]
 fn spaces_do_not_see_each_other() {
     let mut m = Dg2Machine::default();
-    let spaces = [Space::new(&mut m), Space::new(&mut m)];
+    let spaces = [UserSpace::new(&mut m), UserSpace::new(&mut m)];
     let pages = [m.system(4096), m.local(4096)];
     let addr = USER + 0x2000_0000;
     for ((space, object), value) in spaces.iter().zip(pages).zip([0x1111u32, 0x2222]) {
@@ -94,7 +94,7 @@ fn spaces_do_not_see_each_other() {
 #[test]
 fn a_batch_that_is_bound_anew_is_the_one_that_runs() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     for n in 0..m.ports.len() {
         let context = m.context_in(n, space.tree, 0, None);
         let (page, addr) = space.page(&mut m);
@@ -115,7 +115,7 @@ fn a_batch_that_is_bound_anew_is_the_one_that_runs() {
 #[test]
 fn translations_are_dropped_by_registers() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     for n in 0..m.ports.len() {
         let context = m.context_in(n, space.tree, 0, None);
         let (old, gate_at) = space.page(&mut m);
@@ -143,7 +143,7 @@ fn translations_are_dropped_by_registers() {
 #[test]
 fn a_new_entry_is_seen_by_the_next_request() {
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     for n in 0..m.ports.len() {
         let context = m.context_in(n, space.tree, 0, None);
         let (old, addr) = space.page(&mut m);
@@ -170,7 +170,7 @@ fn a_new_entry_is_seen_by_the_next_request() {
 fn programs_do_not_reach_the_global_table() {
     // Q5: MI_STORE_DATA_IMM with bit 22 is dropped.
     let mut m = Dg2Machine::default();
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     for n in 0..m.ports.len() {
         let context = m.context_in(n, space.tree, 0, None);
         let target = m.system(4096);
@@ -445,7 +445,7 @@ fn a_tree_is_as_deep_as_its_addresses() {
     // different pages.
     let mut m = Dg2Machine::default();
     let tree = Tree::new(&mut m.local);
-    let space = Space { tree };
+    let space = UserSpace { tree };
     let context = m.context_in(BCS, tree, 0, None);
     let addrs = [12, 21, 30, 39].map(|bit| USER + 0x3000_0000 + (1 << bit));
     let pages = addrs.map(|_| m.system(4096));

@@ -5,7 +5,7 @@
 use gpu_model::counters::Counter;
 use ouro_cross::{
     dg2_machine::{Dg2Machine, Object, Work},
-    program::{self, Corners, Space},
+    program::{self, Corners, UserSpace},
 };
 
 /// The blitter's number.
@@ -53,7 +53,7 @@ struct Artist {
 }
 
 impl Artist {
-    fn new(m: &mut Dg2Machine, space: &Space, priority: i32) -> Self {
+    fn new(m: &mut Dg2Machine, space: &UserSpace, priority: i32) -> Self {
         let surface = m.local(PITCH * SIDE);
         Self {
             context: m.context_in(BCS, space.tree, priority, None),
@@ -87,7 +87,7 @@ impl Artist {
     fn request(
         &mut self,
         m: &mut Dg2Machine,
-        space: &Space,
+        space: &UserSpace,
         random: &mut Random,
         sheet: (u64, &[u32]),
     ) {
@@ -106,7 +106,7 @@ impl Artist {
 fn eight_contexts_draw_and_every_pixel_is_right() {
     let mut m = Dg2Machine::default();
     let random = &mut Random(2026);
-    let space = Space::new(&mut m);
+    let space = UserSpace::new(&mut m);
     let sheet = m.local(PITCH * SIDE);
     let sheet_at = space.map(&mut m, sheet);
     let colours: Vec<u32> = (0..SIDE * SIDE).map(|_| random.below(u32::MAX)).collect();

@@ -8,7 +8,7 @@ use gpu_model::{
 };
 use ouro_cross::{
     dg2_machine::{Dg2Machine, Object, Work},
-    program::{self, Space},
+    program::{self, UserSpace},
 };
 use proptest::prelude::*;
 
@@ -51,9 +51,9 @@ struct One {
 }
 
 /// A request that counts itself and tells the count.
-fn request(m: &mut Dg2Machine, space: &Space, one: &One, waits: bool) -> u64 {
+fn request(m: &mut Dg2Machine, space: &UserSpace, one: &One, waits: bool) -> u64 {
     const GPR0: u32 = 0x600;
-    let at = Space::addr(one.page);
+    let at = UserSpace::addr(one.page);
     let wait = program::wait(at, 1);
     let wait: &[u32] = if waits { &wait } else { &[] };
     space.program(
@@ -76,7 +76,7 @@ proptest! {
     fn all_that_is_submitted_runs_once_and_in_order(acts in proptest::collection::vec(act(), 1..80)) {
         let config = Dg2Config::default().with_engines(&[EngineId::Rcs, EngineId::Bcs]);
         let mut m = Dg2Machine::new(config);
-        let space = Space::new(&mut m);
+        let space = UserSpace::new(&mut m);
         let mut all: Vec<One> = (0..MANY)
             .map(|n| {
                 // Three of them share an engine.

@@ -331,12 +331,12 @@ fn sleep_and_wake() {
 }
 
 /// A space of its own: a directory in the global table's slots, and tables behind it.
-struct Space {
+struct TestSpace {
     slot: GgttAddr,
     tables: Vec<u64>,
 }
 
-impl Space {
+impl TestSpace {
     /// The `n`-th, with scratch everywhere.
     fn new(m: &mut RingMachine, n: u32) -> Self {
         let first = m.layout.directory.expect("it has one").page() - 512 * (n + 1);
@@ -390,7 +390,7 @@ fn a_request_loads_the_directory_of_its_space() {
     let mut m = machine();
     let mut spaces = Vec::new();
     for n in 0..4 {
-        let mut space = Space::new(&mut m, n);
+        let mut space = TestSpace::new(&mut m, n);
         let batch = space.map(&mut m, BATCH);
         let target = space.map(&mut m, TARGET);
         let words = [STORE, 0, TARGET + 8, 0x1230 + n, END, 0];
@@ -424,7 +424,7 @@ fn a_table_that_is_added_is_seen_by_what_loads_the_directory_again() {
     // VCS-004: entries of the directory are loaded by a write of its base.
     const BATCH: u32 = 0x0100_0000;
     let mut m = machine();
-    let mut space = Space::new(&mut m, 0);
+    let mut space = TestSpace::new(&mut m, 0);
     let batch = space.map(&mut m, BATCH);
     for engine in [RCS, BCS, VCS] {
         m.memory.put_dwords(batch, &[END, 0]).unwrap();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The differences of two lists, and which of them have a reason.
 
-use crate::list::{List, Place, Use};
+use crate::list::{List, RegisterKey, Use};
 use crate::reasons::{Kind, Reason};
 
 /// A difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// Of which register.
-    pub place: Place,
+    pub key: RegisterKey,
     /// What differs; of a value, all bits that do.
     pub kind: Kind,
     /// Who wrote what.
@@ -35,25 +35,25 @@ fn read_first(used: &Use) -> bool {
 /// All differences of two lists, by register.
 pub fn differences(peer: &List, ours: &List) -> Vec<Difference> {
     let mut all = Vec::new();
-    let mut add = |place: Place, kind: Kind, words: String| {
-        all.push(Difference { place, kind, words });
+    let mut add = |key: RegisterKey, kind: Kind, words: String| {
+        all.push(Difference { key, kind, words });
     };
-    let mut places: Vec<Place> = peer.uses.keys().chain(ours.uses.keys()).copied().collect();
-    places.sort_unstable();
-    places.dedup();
-    for place in places {
-        match (peer.written(place), ours.written(place)) {
+    let mut keys: Vec<RegisterKey> = peer.uses.keys().chain(ours.uses.keys()).copied().collect();
+    keys.sort_unstable();
+    keys.dedup();
+    for key in keys {
+        match (peer.written(key), ours.written(key)) {
             (None, None) => {}
-            (Some(p), None) => add(place, Kind::PeerOnly, p.words()),
-            (None, Some(o)) => add(place, Kind::OursOnly, o.words()),
+            (Some(p), None) => add(key, Kind::PeerOnly, p.words()),
+            (None, Some(o)) => add(key, Kind::OursOnly, o.words()),
             (Some(p), Some(o)) => {
                 let differ = bits(p, o);
                 let words = || format!("upstream {}; ouro {}", p.words(), o.words());
                 if differ != 0 {
-                    add(place, Kind::Value(differ), words());
+                    add(key, Kind::Value(differ), words());
                 }
                 if read_first(p) && !read_first(o) {
-                    add(place, Kind::Unread, words());
+                    add(key, Kind::Unread, words());
                 }
             }
         }
@@ -109,7 +109,7 @@ pub fn judge<'a>(
 }
 
 fn explains(reason: &Reason, difference: &Difference) -> bool {
-    reason.covers(difference.place)
+    reason.covers(difference.key)
         && match (reason.kind, difference.kind) {
             (Kind::Value(allowed), Kind::Value(bits)) => bits & !allowed == 0,
             (Kind::Address, Kind::Value(_)) => true,
@@ -126,7 +126,7 @@ mod tests {
     fn list(lines: &[(u32, u32, Option<u32>, bool)]) -> List {
         let mut list = List::default();
         for (offset, ones, work, read) in lines {
-            let place = Place {
+            let key = RegisterKey {
                 image: false,
                 offset: *offset,
             };
@@ -138,14 +138,14 @@ mod tests {
                 work: *work,
                 ..Use::default()
             };
-            list.uses.insert(place, used);
+            list.uses.insert(key, used);
         }
         list
     }
 
     fn found(peer: &List, ours: &List) -> Vec<(u32, Kind)> {
         let all = differences(peer, ours);
-        all.iter().map(|d| (d.place.offset, d.kind)).collect()
+        all.iter().map(|d| (d.key.offset, d.kind)).collect()
     }
 
     #[test]
@@ -191,7 +191,7 @@ mod tests {
         .unwrap();
         let judged = judge(&all, &reasons, &peer, &ours);
         assert_eq!(judged.explained, 2);
-        let open: Vec<u32> = judged.open.iter().map(|d| d.place.offset).collect();
+        let open: Vec<u32> = judged.open.iter().map(|d| d.key.offset).collect();
         assert_eq!(open, [0x4000]);
         let stale: Vec<usize> = judged.stale.iter().map(|r| r.line).collect();
         assert_eq!(stale, [2, 4]);

@@ -9,14 +9,14 @@ use std::fmt;
 /// A register, and whether it was written directly (by the CPU, by a command) or with a context's image, which is
 /// a thing of its own: what an engine has saved there, nobody has written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct RegisterKey {
     /// In an image.
     pub image: bool,
     /// Byte offset.
     pub offset: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for RegisterKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let image = if self.image { "image:" } else { "" };
         write!(f, "{image}{:x}", self.offset)
@@ -52,7 +52,7 @@ pub struct List {
     /// Moments with a name.
     pub events: BTreeMap<String, u64>,
     /// The registers.
-    pub uses: BTreeMap<Place, Use>,
+    pub uses: BTreeMap<RegisterKey, Use>,
 }
 
 #[derive(Deserialize)]
@@ -110,12 +110,12 @@ impl List {
 
     /// What the CPU and the commands have done is one use: a context's register may be written by either.
     fn add(&mut self, line: Line) -> Result<()> {
-        let place = Place {
+        let key = RegisterKey {
             image: line.by == "image",
             offset: line.register,
         };
         let work = line.work.map(|w| u32::from_str_radix(&w, 16)).transpose()?;
-        let entry = self.uses.entry(place).or_default();
+        let entry = self.uses.entry(key).or_default();
         // The later writer's value is the register's.
         let last = |u: Option<u64>| u.unwrap_or(0);
         if line.first.is_some() && last(line.first) >= last(entry.first) {
@@ -141,8 +141,8 @@ impl List {
     }
 
     /// A register that was written.
-    pub fn written(&self, place: Place) -> Option<&Use> {
-        self.uses.get(&place).filter(|u| u.writes > 0)
+    pub fn written(&self, key: RegisterKey) -> Option<&Use> {
+        self.uses.get(&key).filter(|u| u.writes > 0)
     }
 }
 
@@ -177,11 +177,11 @@ mod tests {
     fn the_cpu_and_commands_are_one_writer_and_images_another() {
         let list = List::parse(TEXT).unwrap();
         assert_eq!((list.gpu.as_str(), list.events["work"]), ("snb", 20));
-        let place = |image| Place {
+        let key = |image| RegisterKey {
             image,
             offset: 0x2120,
         };
-        let direct = list.written(place(false)).unwrap();
+        let direct = list.written(key(false)).unwrap();
         assert_eq!(
             (direct.writes, direct.first, direct.first_read),
             (3, Some(3), Some(2))
@@ -192,8 +192,8 @@ mod tests {
             direct.words(),
             "3 times by command and cpu: 20002 1000100, 100 at work"
         );
-        assert_eq!(list.written(place(true)).unwrap().ones, 1);
-        assert_eq!(place(true).to_string(), "image:2120");
+        assert_eq!(list.written(key(true)).unwrap().ones, 1);
+        assert_eq!(key(true).to_string(), "image:2120");
     }
 
     #[test]

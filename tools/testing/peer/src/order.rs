@@ -6,7 +6,7 @@
 //!
 //! A rule that the upstream driver does not keep on this model begins with `ours:`; it must not keep it then.
 
-use crate::list::{List, Place};
+use crate::list::{List, RegisterKey};
 use anyhow::{bail, ensure, Context, Result};
 
 /// What may come first, or second.
@@ -118,7 +118,7 @@ impl Term {
     /// When it came for the first time. `but` does not count as one of many.
     fn moment(&self, list: &List, but: &Term) -> Option<u64> {
         let direct = |offset: u32| {
-            list.written(Place {
+            list.written(RegisterKey {
                 image: false,
                 offset,
             })
@@ -128,10 +128,10 @@ impl Term {
             Term::Bit(offset, bit) => direct(*offset)?.bits.get(bit).copied(),
             Term::Event(name) => list.events.get(name).copied(),
             Term::Below(end) => {
-                let others = list.uses.iter().filter(|(place, _)| {
+                let others = list.uses.iter().filter(|(key, _)| {
                     let same =
-                        matches!(but, Term::Register(o) | Term::Bit(o, _) if *o == place.offset);
-                    !place.image && place.offset < *end && !same
+                        matches!(but, Term::Register(o) | Term::Bit(o, _) if *o == key.offset);
+                    !key.image && key.offset < *end && !same
                 });
                 others.filter_map(|(_, used)| used.first).min()
             }

@@ -5,7 +5,7 @@
 //! WHERE is a register or a range (`2030`, `2510-251c`, both ends included), for each engine (`engine+9c`), of
 //! context images (`image:engine+244`).
 
-use crate::list::Place;
+use crate::list::RegisterKey;
 use anyhow::{bail, ensure, Context, Result};
 use std::fmt;
 
@@ -68,9 +68,9 @@ pub struct Reason {
 
 impl Reason {
     /// Whether a register is among those that it is about.
-    pub fn covers(&self, place: Place) -> bool {
-        let inside = |(first, last): &(u32, u32)| (*first..=*last).contains(&place.offset);
-        self.image == place.image && self.ranges.iter().any(inside)
+    pub fn covers(&self, key: RegisterKey) -> bool {
+        let inside = |(first, last): &(u32, u32)| (*first..=*last).contains(&key.offset);
+        self.image == key.image && self.ranges.iter().any(inside)
     }
 }
 
@@ -142,8 +142,8 @@ pub fn parse(text: &str) -> Result<Vec<Reason>> {
 mod tests {
     use super::*;
 
-    fn direct(offset: u32) -> Place {
-        Place {
+    fn direct(offset: u32) -> RegisterKey {
+        RegisterKey {
             image: false,
             offset,
         }
@@ -165,7 +165,7 @@ mod tests {
         assert!(!all[1].covers(direct(0x2209c)) && !all[1].covers(direct(0x9c)));
         assert_eq!(all[1].text, "engine+9c value=40 not used by anybody");
         assert!(!all[2].covers(direct(0x2244)));
-        assert!(all[2].covers(Place {
+        assert!(all[2].covers(RegisterKey {
             image: true,
             offset: 0x2244
         }));

@@ -83,7 +83,7 @@ pub fn verdict(peer: &List, ours: &List, reasons: &[Reason], rules: &[Rule]) -> 
     for (kind, name) in kinds {
         let open = judged.open.iter().filter(|d| same_kind(d, kind));
         let said: Vec<String> = open
-            .map(|d| format!("{} {} {}", d.place, d.kind, d.words))
+            .map(|d| format!("{} {} {}", d.key, d.kind, d.words))
             .collect();
         verdict.test(name, &said);
     }

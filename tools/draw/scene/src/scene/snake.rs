@@ -31,7 +31,7 @@ pub const SKIN: [(f32, u32); 6] = [
 const LIGHT: (f32, f32, f32) = (-0.48, -0.62, 0.62);
 
 /// A point of the picture as seen from the ring.
-struct Place {
+struct BodyPoint {
     /// Angle from the tail's tip, 0 to 2π.
     along: f32,
     /// Pixels outwards from the middle line.
@@ -41,18 +41,18 @@ struct Place {
 }
 
 /// Where a pixel lies, if it is at most `reach` pixels off the middle line.
-fn place_within(x: i32, y: i32, reach: f32) -> Option<Place> {
+fn place_within(x: i32, y: i32, reach: f32) -> Option<BodyPoint> {
     let (dx, dy) = (x as f32 + 0.5 - CENTRE.0, y as f32 + 0.5 - CENTRE.1);
     let square = dx * dx + dy * dy;
     let (low, high) = (RADIUS - reach, RADIUS + reach);
     (square > low * low && square < high * high).then(|| place(x, y))
 }
 
-fn place(x: i32, y: i32) -> Place {
+fn place(x: i32, y: i32) -> BodyPoint {
     let (dx, dy) = (x as f32 + 0.5 - CENTRE.0, y as f32 + 0.5 - CENTRE.1);
     let r = dx.hypot(dy).max(1.0);
     let along = (dy.atan2(dx) - TIP).rem_euclid(TAU);
-    Place {
+    BodyPoint {
         along,
         across: r - RADIUS,
         out: (dx / r, dy / r),
@@ -108,7 +108,7 @@ impl Scales {
 }
 
 /// Colour of the body at a place inside it; `v` from -1 (inner edge) to 1.
-fn body(scales: &Scales, p: &Place, v: f32) -> Colour {
+fn body(scales: &Scales, p: &BodyPoint, v: f32) -> Colour {
     let (nz, around) = (
         (1.0 - v * v).max(0.0).sqrt(),
         v.clamp(-1.0, 1.0).asin() / PI,
@@ -225,7 +225,7 @@ impl Head {
 }
 
 /// Where a pixel lies in the head's own measure.
-fn in_head(p: &Place) -> (f32, f32) {
+fn in_head(p: &BodyPoint) -> (f32, f32) {
     // Beyond the tip angles start again at zero: the head goes on over the tail.
     let along = if p.along < 1.0 {
         p.along + TAU
@@ -236,7 +236,7 @@ fn in_head(p: &Place) -> (f32, f32) {
 }
 
 /// Colour on a domed part of the head, and how much of the pixel it covers.
-fn dome(outline: &Outline, p: &Place, round: f32, skin: Colour) -> Option<(Colour, f32)> {
+fn dome(outline: &Outline, p: &BodyPoint, round: f32, skin: Colour) -> Option<(Colour, f32)> {
     let (s, v) = in_head(p);
     let depth = outline.depth(s, v);
     if depth < -0.5 {
@@ -269,7 +269,7 @@ fn dome(outline: &Outline, p: &Place, round: f32, skin: Colour) -> Option<(Colou
 }
 
 /// Eye, nostril and fangs, over the skull.
-fn details(p: &Place) -> Option<(Colour, f32)> {
+fn details(p: &BodyPoint) -> Option<(Colour, f32)> {
     let (s, v) = in_head(p);
     let (ex, ey) = (s - 62.0, v - 27.0);
     let r = ex.hypot(ey * 1.12);
@@ -304,7 +304,7 @@ fn details(p: &Place) -> Option<(Colour, f32)> {
 }
 
 /// Two fangs, each a curve that gets thinner; above the tail, below the lip.
-fn fang(p: &Place) -> Option<(Colour, f32)> {
+fn fang(p: &BodyPoint) -> Option<(Colour, f32)> {
     let (s, v) = in_head(p);
     [(118.0_f32, 24.0_f32), (101.0, 17.0)]
         .iter()
@@ -365,7 +365,7 @@ pub fn draw(studio: &mut Studio, picture: Surface) -> Result<(), ReferenceError>
     })?;
 
     studio.section("body");
-    let trunk = |p: &Place| {
+    let trunk = |p: &BodyPoint| {
         let half = thickness(p.along);
         let v = p.across - middle(p.along);
         let cover = (half + 0.5 - v.abs()).clamp(0.0, 1.0);

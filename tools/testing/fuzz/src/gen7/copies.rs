@@ -67,7 +67,7 @@ pub struct Tally {
 }
 
 /// A machine, and a count.
-pub struct Bench {
+pub struct CopyMachine {
     machine: RingMachine,
     copy: Object,
     /// Of each engine: commands of a request beside its batch, and its dwords.
@@ -88,25 +88,25 @@ fn machine() -> RingMachine {
     })
 }
 
-impl Default for Bench {
+impl Default for CopyMachine {
     fn default() -> Self {
         let mut machine = machine();
         let copy = machine.alloc(PAGES);
-        let mut bench = Self {
+        let mut m = Self {
             machine,
             copy,
             around: [None; 3],
             tally: Tally::default(),
         };
         for engine in Engine::ALL {
-            bench.execute(engine, &[END]);
+            m.execute(engine, &[END]);
         }
-        bench.tally = Tally::default();
-        bench
+        m.tally = Tally::default();
+        m
     }
 }
 
-impl Bench {
+impl CopyMachine {
     /// Tries the batch that these bytes stand for.
     pub fn attempt(&mut self, bytes: &[u8]) {
         let mut s = Source::new(bytes);
@@ -299,7 +299,7 @@ fn small(engine: Engine, copy: &[u32]) -> Vec<u32> {
 /// Takes any bytes.
 pub fn run(bytes: &[u8]) {
     thread_local! {
-        static BENCH: RefCell<Bench> = RefCell::default();
+        static MACHINE: RefCell<CopyMachine> = RefCell::default();
     }
-    BENCH.with_borrow_mut(|bench| bench.attempt(bytes));
+    MACHINE.with_borrow_mut(|m| m.attempt(bytes));
 }

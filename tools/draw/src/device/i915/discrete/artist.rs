@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use super::super::super::uapi::*;
 use super::super::super::Device;
 use super::super::make_context;
-use super::blt::{self, Place};
+use super::blt::{self, BltSurface};
 use super::bo::{Addresses, Bo, Memory};
 use super::layout::Layout;
 use crate::mi;
@@ -60,9 +60,9 @@ impl<'a> Artist<'a> {
     }
 
     /// A surface of the scene, as this one has it.
-    pub fn place(&self, surface: &Surface) -> Place {
+    pub fn blt_surface(&self, surface: &Surface) -> BltSurface {
         let buffer = surface.base.buffer.0;
-        Place {
+        BltSurface {
             address: self.bos[buffer].address + u64::from(surface.base.offset),
             pitch: surface.pitch,
             layout: match (buffer, surface.tiling) {
@@ -81,7 +81,7 @@ impl<'a> Artist<'a> {
         // before it.
         let mut fresh = vec![false; self.bos.len()];
         for (n, step) in steps.iter().enumerate() {
-            let to = self.place(&step.dst);
+            let to = self.blt_surface(&step.dst);
             match &step.paint {
                 Paint::Colour(colour) => {
                     out.extend(blt::fill(&to, &step.rect, *colour, false)?);
@@ -91,7 +91,7 @@ impl<'a> Artist<'a> {
                         out.extend(blt::FLUSH);
                         fresh.fill(false);
                     }
-                    let source = self.place(&from.surface);
+                    let source = self.blt_surface(&from.surface);
                     out.extend(blt::copy(&to, &step.rect, &source, (from.x, from.y))?);
                 }
             }

@@ -16,7 +16,7 @@ pub const FLUSH: [u32; 4] = [0x26 << 23 | 2, 0, 0, 0];
 
 /// A rectangle of memory, as a command names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct BltSurface {
     /// Address of the first pixel.
     pub address: u64,
     /// Bytes from one row to the next.
@@ -119,7 +119,7 @@ fn code(layout: Layout) -> u8 {
     }
 }
 
-impl Place {
+impl BltSurface {
     /// The pitch in the field's unit. The documents have no limits: these are the fields' widths.
     fn pitch(&self) -> Result<u32> {
         let unit = if self.layout == Layout::Linear { 1 } else { 4 };
@@ -142,7 +142,7 @@ fn halves(address: u64) -> [u32; 2] {
 }
 
 /// XY_FAST_COLOR_BLT of a rectangle, in the card's own memory or the system's.
-pub fn fill(to: &Place, rect: &Rect, colour: u32, in_system: bool) -> Result<[u32; 16]> {
+pub fn fill(to: &BltSurface, rect: &Rect, colour: u32, in_system: bool) -> Result<[u32; 16]> {
     let header = FillHeader::new()
         .with_client(2)
         .with_opcode(0x44)
@@ -167,7 +167,12 @@ pub fn fill(to: &Place, rect: &Rect, colour: u32, in_system: bool) -> Result<[u3
 }
 
 /// XY_FAST_COPY_BLT of a rectangle, from a column and row on.
-pub fn copy(to: &Place, rect: &Rect, from: &Place, (x, y): (i32, i32)) -> Result<[u32; 10]> {
+pub fn copy(
+    to: &BltSurface,
+    rect: &Rect,
+    from: &BltSurface,
+    (x, y): (i32, i32),
+) -> Result<[u32; 10]> {
     let header = CopyHeader::new()
         .with_client(2)
         .with_opcode(0x42)
@@ -202,7 +207,7 @@ pub fn copy(to: &Place, rect: &Rect, from: &Place, (x, y): (i32, i32)) -> Result
 mod tests {
     use super::*;
 
-    const PLACE: Place = Place {
+    const SURFACE: BltSurface = BltSurface {
         address: 0x0001_2340_0000,
         pitch: 5120,
         layout: Layout::Linear,
@@ -214,7 +219,7 @@ mod tests {
     #[test]
     fn a_fill_is_that_of_the_digest() {
         let rect = Rect::new(3, 2, 10, 20);
-        let dwords = fill(&PLACE, &rect, 0x00c0_ffee, false).expect("it can be said");
+        let dwords = fill(&SURFACE, &rect, 0x00c0_ffee, false).expect("it can be said");
         assert_eq!(
             dwords[..8],
             [
@@ -230,10 +235,10 @@ mod tests {
         );
         assert_eq!(dwords[8..], [0; 8]);
         // Tiles: their pitch is in dwords, and they are named in 31:30. Bit 31 of dword 6: the system's memory.
-        let tiles = Place {
+        let tiles = BltSurface {
             layout: Layout::Four,
             depth: Depth::Bpp8,
-            ..PLACE
+            ..SURFACE
         };
         let dwords = fill(&tiles, &rect, 7, true).expect("it can be said");
         assert_eq!(dwords[..2], [0x5100_000e, 0x8040_04ff]);
@@ -245,12 +250,12 @@ mod tests {
     #[test]
     fn a_copy_is_that_of_the_digest() {
         let rect = Rect::new(3, 2, 10, 20);
-        let from = Place {
+        let from = BltSurface {
             address: 0x2_0000_0000,
             pitch: 1024,
-            ..PLACE
+            ..SURFACE
         };
-        let dwords = copy(&PLACE, &rect, &from, (5, 6)).expect("it can be said");
+        let dwords = copy(&SURFACE, &rect, &from, (5, 6)).expect("it can be said");
         let expected = [
             0x5080_0008,
             0x0300_1400,
@@ -264,7 +269,7 @@ mod tests {
             2,
         ];
         assert_eq!(dwords, expected);
-        let to = |layout| Place { layout, ..PLACE };
+        let to = |layout| BltSurface { layout, ..SURFACE };
         let dwords = copy(&to(Layout::X), &rect, &from, (5, 6)).expect("it can be said");
         assert_eq!(dwords[..2], [0x5080_2008, 0x0300_0500]);
         let dwords = copy(&to(Layout::Four), &rect, &to(Layout::Four), (0, 0)).expect("it can");
@@ -274,10 +279,10 @@ mod tests {
 
     #[test]
     fn a_pitch_is_whole_rows_of_tiles() {
-        let narrow = Place {
+        let narrow = BltSurface {
             pitch: 640,
             layout: Layout::X,
-            ..PLACE
+            ..SURFACE
         };
         assert!(fill(&narrow, &Rect::new(0, 0, 1, 1), 0, false).is_err());
     }

@@ -212,7 +212,7 @@ fn put_together<'a>(
     picture: &Bo<'_>,
 ) -> Result<Bo<'a>> {
     let surface = scene.picture;
-    let to = blt::Place {
+    let to = blt::BltSurface {
         address: picture.address,
         pitch: surface.pitch,
         layout: Layout::Linear,
@@ -224,7 +224,7 @@ fn put_together<'a>(
     for (n, artist) in artists.iter().enumerate() {
         let y = n as i32 * height;
         let stripe = Rect::new(0, y, surface.width as i32, height).intersect(&surface.rect());
-        let from = artist.place(&surface);
+        let from = artist.blt_surface(&surface);
         commands.extend(blt::copy(&to, &stripe, &from, (0, y))?);
         objects.push((&artist.bos[0], false));
     }

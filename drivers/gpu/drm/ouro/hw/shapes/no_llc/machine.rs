@@ -16,7 +16,7 @@ use std::{
 
 /// Memory by bus address, the CPU's cache before it, and the chipset's buffers between both and the device.
 #[derive(Default)]
-pub(super) struct Machine {
+pub(super) struct NoLlcMachine {
     /// What the device reads.
     memory: RefCell<BTreeMap<u64, u32>>,
     /// What the chipset has not written yet.
@@ -41,7 +41,7 @@ pub(super) struct CpuPage {
     pub(super) write_combined: bool,
 }
 
-impl Machine {
+impl NoLlcMachine {
     pub(super) fn write(&self, page: CpuPage, offset: u32, value: u32) {
         let at = page.at + u64::from(offset);
         match page.write_combined {
@@ -108,7 +108,7 @@ impl Machine {
     }
 }
 
-impl Registers for Machine {
+impl Registers for NoLlcMachine {
     fn read32(&self, offset: u32) -> u32 {
         self.reads.set(self.reads.get() + 1);
         self.registers.borrow().get(&offset).copied().unwrap_or(0)
@@ -122,7 +122,7 @@ impl Registers for Machine {
     }
 }
 
-impl Platform for Machine {
+impl Platform for NoLlcMachine {
     fn config32(&self, offset: u16) -> u32 {
         self.mock.config32(offset)
     }

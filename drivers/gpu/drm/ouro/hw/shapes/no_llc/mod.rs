@@ -32,7 +32,7 @@ use crate::{
         PAGE_SIZE,
     },
 };
-use machine::{CpuPage, Machine};
+use machine::{CpuPage, NoLlcMachine};
 use std::vec;
 
 const TAIL: u32 = 0x30;
@@ -297,7 +297,7 @@ impl Generation for NoLlc {
 const RING_AT: u32 = 0x0f00_0000;
 
 struct Core<'a> {
-    machine: &'a Machine,
+    machine: &'a NoLlcMachine,
     generation: &'static dyn Generation,
     topo: Topology,
     mem: EngineMemory,
@@ -310,7 +310,7 @@ struct Core<'a> {
 }
 
 impl<'a> Core<'a> {
-    fn hw(machine: &'a Machine) -> Hw<'a> {
+    fn hw(machine: &'a NoLlcMachine) -> Hw<'a> {
         Hw {
             regs: machine,
             gtt: machine,
@@ -320,7 +320,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    fn new(machine: &'a Machine, generation: &'static dyn Generation) -> Self {
+    fn new(machine: &'a NoLlcMachine, generation: &'static dyn Generation) -> Self {
         let chip = crate::chips::ALL[0];
         let topo = generation.probe(&Self::hw(machine), &chip).unwrap();
         // The highest pages that the device reaches.
@@ -451,7 +451,7 @@ impl<'a> Core<'a> {
 #[test]
 fn a_request_is_one_flush_and_one_tail_and_no_read() {
     for generation in [&NO_LLC, &SNOOPING] {
-        let machine = Machine::default();
+        let machine = NoLlcMachine::default();
         let mut core = Core::new(&machine, generation);
         assert_eq!(core.progress(), Seqno(0));
         for n in 1..4 {
@@ -470,7 +470,7 @@ fn a_request_is_one_flush_and_one_tail_and_no_read() {
 #[test]
 fn commands_in_the_cpus_cache_are_not_seen() {
     // This is what tells write-combined rings from others here.
-    let machine = Machine::default();
+    let machine = NoLlcMachine::default();
     let mut core = Core::new(&machine, &NO_LLC);
     core.ring_page.write_combined = false;
     core.exec(Privilege::User);
@@ -480,14 +480,14 @@ fn commands_in_the_cpus_cache_are_not_seen() {
 
 #[test]
 fn memory_and_status_page_are_where_the_chip_reaches_them() {
-    let machine = Machine::default();
+    let machine = NoLlcMachine::default();
     let core = Core::new(&machine, &NO_LLC);
     assert_eq!(core.mem.status, StatusPage::Bus(DmaAddr(0xffff_e000)));
     assert_eq!(core.mem.status.ggtt(), None);
     assert_eq!(machine.registers.borrow()[&STATUS], 0xffff_e000);
     assert!(core.mem.status.at(0).is_err() && core.mem.status.in_table().is_err());
 
-    let machine = Machine::default();
+    let machine = NoLlcMachine::default();
     let core = Core::new(&machine, &SNOOPING);
     // Below the end of an aperture of 256 MiB; snooped, and beyond 4 GiB.
     assert_eq!(core.mem.status, StatusPage::Ggtt(GgttAddr(0x0fff_f000)));
@@ -500,7 +500,7 @@ fn memory_and_status_page_are_where_the_chip_reaches_them() {
 
 #[test]
 fn the_flush_page_is_found_or_made_and_told_again() {
-    let machine = Machine::default();
+    let machine = NoLlcMachine::default();
     let mut core = Core::new(&machine, &NO_LLC);
     let told = |at: DmaAddr| Access::Bridge(FLUSH_PAGE_LOW, at.0 as u32 | 1);
     let reset = [
@@ -516,7 +516,7 @@ fn the_flush_page_is_found_or_made_and_told_again() {
     assert_eq!(machine.mock.take(), expected);
 
     // The firmware has one.
-    let machine = Machine::default();
+    let machine = NoLlcMachine::default();
     machine.mock.bridge(FLUSH_PAGE_LOW, 0xfed1_0001);
     let _core = Core::new(&machine, &NO_LLC);
     assert_eq!(machine.mock.take()[0], told(DmaAddr(0xfed1_0000)));
@@ -524,7 +524,7 @@ fn the_flush_page_is_found_or_made_and_told_again() {
 
 #[test]
 fn after_a_reset_the_table_is_on_and_the_fences_hold_what_they_held() {
-    let machine = Machine::default();
+    let machine = NoLlcMachine::default();
     let mut core = Core::new(&machine, &NO_LLC);
     core.fences[1] = Some(FenceRegion {
         start: GgttAddr(0x8000),
@@ -548,7 +548,7 @@ fn after_a_reset_the_table_is_on_and_the_fences_hold_what_they_held() {
 
 #[test]
 fn a_secure_batch_has_privilege() {
-    let machine = Machine::default();
+    let machine = NoLlcMachine::default();
     let mut core = Core::new(&machine, &NO_LLC);
     assert_eq!(core.generation.secure_batches(), SecureBatches::Master);
     core.exec(Privilege::Kernel);
@@ -559,7 +559,7 @@ fn a_secure_batch_has_privilege() {
 #[test]
 fn pages_of_tiled_objects_stay_where_their_address_orders_bytes() {
     let probe = |g: &NoLlc| {
-        let machine = Machine::default();
+        let machine = NoLlcMachine::default();
         let hw = Core::hw(&machine);
         g.probe(&hw, &crate::chips::ALL[0]).unwrap().swizzle
     };
