@@ -16,6 +16,7 @@
 //! | `two_d/` | the 2D engine |
 //! | `pipes.rs` | which pipes a register write reaches |
 //! | `three_d/` | draws: what they consume and would access |
+//! | `pvs/` | the vertex shader |
 //! | `dma.rs` | the two DMA channels |
 //! | `disputed.rs` | registers that are understood in two ways |
 //! | `lint.rs` | rules that are watched |
@@ -42,6 +43,7 @@ pub(crate) mod microcode;
 pub(crate) mod mmio;
 pub(crate) mod packet;
 pub(crate) mod pipes;
+pub mod pvs;
 pub mod real;
 pub mod regs;
 pub(crate) mod reset;
