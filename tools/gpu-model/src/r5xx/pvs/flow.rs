@@ -162,11 +162,14 @@ impl<'a> Flow<'a> {
         self.index.unwrap_or(0)
     }
 
-    /// What follows an instruction. `budget` bounds what happens between two of them.
-    pub fn after(&mut self, at: u16, budget: &mut u64) -> Next {
+    /// What follows an instruction.
+    pub fn after(&mut self, at: u16) -> Next {
         let mut at = at;
-        while self.meets(at) && *budget > 0 {
-            *budget -= 1;
+        // Loops of no rounds may lead to each other's ends in a circle.
+        for _ in 0..ENTRIES {
+            if !self.meets(at) {
+                break;
+            }
             if let Some(to) = self.ends(at) {
                 return Next::At(to);
             }

@@ -111,17 +111,15 @@ impl<'a> Program<'a> {
             notes: Notes::NONE,
         };
         let mut at = self.first;
-        let mut left = steps;
         let mut done = 0;
         loop {
-            if left == 0 {
+            if done == steps {
                 engine.notes.add(Note::TimeOut);
                 break;
             }
-            left -= 1;
             done += 1;
             engine.execute(self.code.at(at.into()));
-            at = match engine.flow.after(at, &mut left) {
+            at = match engine.flow.after(at) {
                 Next::At(to) => to,
                 Next::Behind(last) if last == self.last => break,
                 Next::Behind(last) => (last + 1) % CODE as u16,
