@@ -168,6 +168,10 @@ counters! {
     BltBytes = "blt_bytes",
     /// Accesses of ring streamers to pages above 4 GB.
     HighAccesses = "high_accesses",
+    /// Vertices that went through a vertex program (R5xx).
+    VerticesShaded = "vertices_shaded",
+    /// Instructions of vertex programs (R5xx).
+    VsInstructions = "vs_instructions",
 }
 
 /// Number of counters.

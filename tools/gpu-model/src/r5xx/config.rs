@@ -25,6 +25,10 @@ pub struct R5xxConfig {
     pub keep_events: usize,
     /// Memory accesses that are kept for [`super::R5xx::take_accesses`]; 0 for none.
     pub keep_accesses: usize,
+    /// Shaded vertices that are kept for [`super::R5xx::take_vertices`]; 0 for none.
+    pub keep_vertices: usize,
+    /// Instructions after which a vertex program is taken to be endless.
+    pub shader_steps: u64,
     /// The chip reaches guest memory only while bus mastering is on.
     pub watch_bus_master: bool,
     /// Habits of real cards.
@@ -43,6 +47,8 @@ impl R5xxConfig {
             seed: 0,
             keep_events: 65536,
             keep_accesses: 65536,
+            keep_vertices: 4096,
+            shader_steps: super::pvs::STEPS,
             watch_bus_master: false,
             real: Real::default(),
         }

@@ -7,6 +7,7 @@ use super::core::{Core, Origin, ENGINES};
 use super::cp::Lockup;
 use super::lint::Rule;
 use super::regs::{self, reg};
+use super::three_d::ShadedVertex;
 use super::vram::Vram;
 use crate::clock::Clock;
 use crate::counters::Counter;
@@ -152,6 +153,7 @@ impl R5xx {
             seed: options.seed,
             keep_events: 0,
             keep_accesses: 0,
+            keep_vertices: 0,
             watch_bus_master: true,
             real: options.real.parse()?,
             ..R5xxConfig::new(chip)
@@ -216,6 +218,11 @@ impl R5xx {
     /// The memory accesses since the last call, and how many did not fit in the list.
     pub fn take_accesses(&self) -> (Vec<Access>, u64) {
         self.core().0.mc.log.take()
+    }
+
+    /// The vertices that programs have shaded since the last call, the first of them if there is no room for more.
+    pub fn take_vertices(&self) -> Vec<ShadedVertex> {
+        std::mem::take(&mut self.core().0.gfx.three.engine.kept)
     }
 
     /// Why the command processor does not run.

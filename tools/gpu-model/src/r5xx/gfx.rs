@@ -12,6 +12,7 @@ use super::irq;
 use super::lint::Rule;
 use super::pipes::Reach;
 use super::regs::reg;
+use super::three_d::Slice;
 use super::{three_d, two_d};
 use crate::counters::Counter;
 use crate::fault::Kind;
@@ -101,6 +102,8 @@ pub(crate) struct Gfx {
     depth: Pixels,
     /// An injected hang of the 2D engine.
     hung: bool,
+    /// The draw at the head of the queue never ends.
+    endless: bool,
     not_before: u64,
     rested: bool,
     /// It was busy when looked at last.
@@ -131,6 +134,7 @@ impl Gfx {
     /// Resets the vertex processor: what it holds is gone.
     pub fn reset_vap(&mut self) {
         self.three.reset();
+        self.endless = false;
         self.queue.retain(|j| !matches!(j, Job::Three(_)));
     }
 
@@ -218,7 +222,7 @@ impl Core {
 
     /// A part of the work at the head of the queue.
     pub fn gfx_step(&mut self) -> Step {
-        if self.gfx.hung {
+        if self.gfx.hung || self.gfx.endless {
             return Step::Stopped;
         }
         let now = self.notes.clock.now();
@@ -249,9 +253,14 @@ impl Core {
                     }
                 }
             }
-            Job::Three(draw) => {
+            Job::Three(mut draw) => {
                 self.notes.client = draw.client;
-                self.account(&draw);
+                let slice = self.draw_3d(&mut draw);
+                if slice != Slice::Done {
+                    self.gfx.queue.push_front(Job::Three(draw));
+                    self.gfx.rested = true;
+                    self.gfx.endless = slice == Slice::Endless;
+                }
             }
         }
         self.after_access();

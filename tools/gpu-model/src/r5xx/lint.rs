@@ -100,6 +100,12 @@ rules! {
     IndexPort = "index-port",
     /// Microcode or constants outside of the shader memories (§6.4.11).
     ShaderAddress = "shader-address",
+    /// Elements of vertices without a last one, with reserved codes, or more than the arrays have (§6.4.7).
+    StreamControl = "stream-control",
+    /// A vertex program does what it must not: `pvs/note.rs` has the list (§6.5).
+    VertexProgram = "vertex-program",
+    /// A vertex program that does not end (§6.5.5): the vertex processor locks up.
+    EndlessProgram = "endless-program",
     /// A 3D surface whose place or pitch does not fit its tiles (§2.2, §2.3).
     SurfaceAlign = "surface-align",
     /// A micro-tiled form that the unit does not know (§2.2).

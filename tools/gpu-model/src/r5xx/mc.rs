@@ -217,6 +217,26 @@ impl Mc {
         }
     }
 
+    /// Reads again what was said to be accessed: nothing is told of it.
+    pub fn peek(&mut self, addr: u64, buf: &mut [u8]) {
+        let (faults, fail_next) = (self.faults.len(), std::mem::take(&mut self.fail_next));
+        let mut done = 0;
+        while done < buf.len() {
+            let at = addr + done as u64;
+            let n = (buf.len() - done).min((PAGE - at % PAGE) as usize);
+            let part = &mut buf[done..done + n];
+            done += n;
+            match self.place(at, n, false) {
+                Place::Vram(offset) => self.vram.read(offset, part),
+                Place::Bus(bus) if self.memory.read(bus, part).is_ok() => {}
+                Place::Bus(_) => part.fill(0),
+                Place::Nowhere(_) => self.discarded(at, part),
+            }
+        }
+        self.faults.truncate(faults);
+        self.fail_next = fail_next;
+    }
+
     fn fault(&mut self, addr: u64, write: bool, rule: Rule) {
         // The first of a kind are told, more help nobody.
         if self.faults.len() < 16 {

@@ -15,7 +15,7 @@
 //! | `gfx.rs` | the queue of drawing work, and who waits for it |
 //! | `two_d/` | the 2D engine |
 //! | `pipes.rs` | which pipes a register write reaches |
-//! | `three_d/` | draws: what they consume and would access |
+//! | `three_d/` | draws: what they consume and would access; their vertices |
 //! | `pvs/` | the vertex shader |
 //! | `dma.rs` | the two DMA channels |
 //! | `disputed.rs` | registers that are understood in two ways |
@@ -63,3 +63,4 @@ pub use cp::Lockup;
 pub use device::R5xx;
 pub use lint::Rule;
 pub use real::Real;
+pub use three_d::ShadedVertex;

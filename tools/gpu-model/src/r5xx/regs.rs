@@ -112,6 +112,8 @@ pub mod reg {
     pub const VAP_VF_CNTL: u32 = 0x2084;
     pub const VAP_ALT_NUM_VERTICES: u32 = 0x2088;
     pub const VAP_INDEX_OFFSET: u32 = 0x208c;
+    pub const VAP_OUT_VTX_FMT_0: u32 = 0x2090;
+    pub const VAP_OUT_VTX_FMT_1: u32 = 0x2094;
     pub const VAP_VTX_SIZE: u32 = 0x20b4;
     pub const VAP_PORT_DATA_IDX_128: u32 = 0x20b8;
     pub const VAP_VTX_NUM_ARRAYS: u32 = 0x20c0;
@@ -119,10 +121,18 @@ pub mod reg {
     pub const VAP_VF_MAX_VTX_INDX: u32 = 0x2134;
     pub const VAP_VF_MIN_VTX_INDX: u32 = 0x2138;
     pub const VAP_CNTL_STATUS: u32 = 0x2140;
+    pub const VAP_PROG_STREAM_CNTL_0: u32 = 0x2150;
+    pub const VAP_PSC_SGN_NORM_CNTL: u32 = 0x21dc;
+    pub const VAP_PROG_STREAM_CNTL_EXT_0: u32 = 0x21e0;
     pub const VAP_PVS_VECTOR_INDX: u32 = 0x2200;
     pub const VAP_PVS_VECTOR_DATA: u32 = 0x2204;
     pub const VAP_PVS_VECTOR_DATA_128: u32 = 0x2208;
     pub const VAP_PVS_STATE_FLUSH: u32 = 0x2284;
+    pub const VAP_PVS_FLOW_CNTL_LOOP_INDEX_0: u32 = 0x2290;
+    pub const VAP_PVS_CODE_CNTL_0: u32 = 0x22d0;
+    pub const VAP_PVS_CONST_CNTL: u32 = 0x22d4;
+    pub const VAP_PVS_FLOW_CNTL_OPC: u32 = 0x22dc;
+    pub const VAP_PVS_FLOW_CNTL_ADDRS_LW_0: u32 = 0x2500;
     pub const RB2D_DSTCACHE_MODE: u32 = 0x3428;
     pub const RB2D_DSTCACHE_CTLSTAT: u32 = 0x342c;
     pub const GB_TILE_CONFIG: u32 = 0x4018;

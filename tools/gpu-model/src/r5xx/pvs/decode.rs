@@ -363,6 +363,7 @@ impl Decoded {
 }
 
 /// PVS_CODE: 1024 instructions, in a ring (§6.4.11).
+#[derive(Clone)]
 pub struct Code {
     words: Vec<[u32; 4]>,
     decoded: Vec<Decoded>,

@@ -136,8 +136,8 @@ const NOTHING: Frame = Frame {
 };
 
 /// Where a vertex is in a program.
-pub(super) struct Flow<'a> {
-    entries: &'a Entries,
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
     frames: [Frame; NESTING],
     depth: usize,
     /// Of the innermost loop, also inside of subroutines that it calls.
@@ -145,10 +145,9 @@ pub(super) struct Flow<'a> {
     pub notes: Notes,
 }
 
-impl<'a> Flow<'a> {
-    pub fn new(entries: &'a Entries) -> Self {
+impl Flow {
+    pub fn new() -> Self {
         Flow {
-            entries,
             frames: [NOTHING; NESTING],
             depth: 0,
             index: None,
@@ -163,17 +162,17 @@ impl<'a> Flow<'a> {
     }
 
     /// What follows an instruction.
-    pub fn after(&mut self, at: u16) -> Next {
+    pub fn after(&mut self, entries: &Entries, at: u16) -> Next {
         let mut at = at;
         // Loops of no rounds may lead to each other's ends in a circle.
         for _ in 0..ENTRIES {
-            if !self.meets(at) {
+            if !self.meets(entries, at) {
                 break;
             }
             if let Some(to) = self.ends(at) {
                 return Next::At(to);
             }
-            match self.begins(at) {
+            match self.begins(entries, at) {
                 // A loop of no rounds: its end may be another's, too.
                 Next::Behind(last) if last != at => at = last,
                 next => return next,
@@ -183,8 +182,8 @@ impl<'a> Flow<'a> {
     }
 
     /// True if anything begins or ends behind an instruction.
-    fn meets(&self, at: u16) -> bool {
-        let begins = self.entries.begins[usize::from(at / 64)] >> (at % 64) & 1 != 0;
+    fn meets(&self, entries: &Entries, at: u16) -> bool {
+        let begins = entries.begins[usize::from(at / 64)] >> (at % 64) & 1 != 0;
         begins || (self.depth > 0 && self.frames[self.depth - 1].last == at)
     }
 
@@ -222,8 +221,7 @@ impl<'a> Flow<'a> {
     }
 
     /// What begins behind this instruction.
-    fn begins(&mut self, at: u16) -> Next {
-        let entries = self.entries;
+    fn begins(&mut self, entries: &Entries, at: u16) -> Next {
         let mut next = Next::Behind(at);
         for entry in entries.all.iter().flatten().filter(|e| e.at == at) {
             self.notes.join(entry.notes);

@@ -101,35 +101,74 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Runs over a vertex: from PVS_FIRST_INST on, around the end of the store if need be, until behind
-    /// PVS_LAST_INST nothing goes on elsewhere. At most `steps` instructions.
+    /// Runs over a vertex to its end; at most `steps` instructions.
     pub fn run(&self, vertex: &mut Vertex, steps: u64) -> Run {
+        let mut progress = self.start();
+        if !self.go_on(vertex, &mut progress, steps) {
+            progress.notes.add(Note::TimeOut);
+        }
+        progress.run()
+    }
+
+    /// The program's beginning: PVS_FIRST_INST.
+    pub fn start(&self) -> Progress {
+        Progress {
+            at: self.first,
+            steps: 0,
+            flow: Flow::new(),
+            notes: Notes::NONE,
+        }
+    }
+
+    /// Runs at most `steps` instructions, around the end of the store if need be, until behind PVS_LAST_INST
+    /// nothing goes on elsewhere. True if that was the end.
+    pub fn go_on(&self, vertex: &mut Vertex, progress: &mut Progress, steps: u64) -> bool {
         let mut engine = Engine {
             program: self,
             vertex,
-            flow: Flow::new(&self.entries),
-            notes: Notes::NONE,
+            flow: &mut progress.flow,
+            notes: progress.notes,
         };
-        let mut at = self.first;
-        let mut done = 0;
-        loop {
-            if done == steps {
-                engine.notes.add(Note::TimeOut);
-                break;
-            }
-            done += 1;
+        let mut at = progress.at;
+        let mut ended = false;
+        for _ in 0..steps {
+            progress.steps += 1;
             engine.execute(self.code.at(at.into()));
-            at = match engine.flow.after(at) {
+            at = match engine.flow.after(&self.entries, at) {
                 Next::At(to) => to,
-                Next::Behind(last) if last == self.last => break,
+                Next::Behind(last) if last == self.last => {
+                    ended = true;
+                    break;
+                }
                 Next::Behind(last) => (last + 1) % CODE as u16,
             };
         }
-        engine.flow.end();
-        engine.notes.join(engine.flow.notes);
+        progress.at = at;
+        progress.notes = engine.notes;
+        if ended {
+            progress.flow.end();
+        }
+        ended
+    }
+}
+
+/// How far a vertex has come in a program.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    at: u16,
+    steps: u64,
+    flow: Flow,
+    notes: Notes,
+}
+
+impl Progress {
+    /// What has come of it so far.
+    pub fn run(&self) -> Run {
+        let mut notes = self.notes;
+        notes.join(self.flow.notes);
         Run {
-            steps: done,
-            notes: engine.notes,
+            steps: self.steps,
+            notes,
         }
     }
 }
@@ -138,7 +177,7 @@ impl<'a> Program<'a> {
 struct Engine<'p, 'v> {
     program: &'p Program<'p>,
     vertex: &'v mut Vertex,
-    flow: Flow<'p>,
+    flow: &'v mut Flow,
     notes: Notes,
 }
 

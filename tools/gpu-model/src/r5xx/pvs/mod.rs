@@ -29,7 +29,7 @@ mod word;
 
 pub use decode::{Code, CODE};
 pub use flow::{FlowControl, ENTRIES};
-pub use machine::{Control, Program, Run, Vertex, ALTERNATES, CONSTANTS, STEPS, VECTORS};
+pub use machine::{Control, Program, Progress, Run, Vertex, ALTERNATES, CONSTANTS, STEPS, VECTORS};
 pub use note::{Note, Notes};
 pub use opcode::{MathOp, VectorOp};
 pub use vector::Vec4;

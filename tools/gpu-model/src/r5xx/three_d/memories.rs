@@ -2,19 +2,19 @@
 //! The shaders' memories: code and constants of the vertex engine, instructions and constants of the
 //! pixel engine (R5xx guide §6.4.10, §6.4.11, §7.2; digest §2.8, §4.5).
 //!
-//! They are storage: nothing is shaded here. What a program leaves in them, the next one could run.
+//! They are storage. What a program leaves in them, the next one could run. A draw that begins holds the vertex
+//! engine's as they are then; pixels are not shaded.
 
 use crate::r5xx::core::Core;
 use crate::r5xx::lint::Rule;
 use crate::r5xx::pipes::{Reach, MOST};
+use crate::r5xx::pvs::{self, Code, Vec4};
 use crate::r5xx::regs::reg;
+use std::sync::Arc;
 
-/// Vectors of the vertex engine, of 16 bytes: code, constants, and what the clipper wants.
-const PVS: usize = 1544;
-/// Windows of its addresses: code at 0 to 1023, constants to 1535, of which there are 256, planes of
-/// the clipper from 1536.
+/// Windows of the vertex engine's addresses, in vectors of 16 bytes: code at 0 to 1023, constants to 1535, of which
+/// there are 256, planes of the clipper and two more vectors of its from 1536.
 const CONSTANTS: u32 = 1024;
-const CONSTANTS_END: u32 = 1280;
 const PLANES: u32 = 1536;
 /// The last one, which the counter does not wrap to.
 const TEXGEN: u32 = 1543;
@@ -24,7 +24,9 @@ const US_CONSTANTS: usize = 256 * 4;
 
 /// What is in the memories, and where their ports stand.
 pub(crate) struct Memories {
-    pvs: Vec<[u32; 4]>,
+    code: Arc<Code>,
+    constants: Arc<[Vec4; pvs::CONSTANTS]>,
+    planes: [[u32; 4]; (TEXGEN - PLANES + 1) as usize],
     at: u32,
     lane: usize,
     partial: [u32; 4],
@@ -81,7 +83,9 @@ impl Us {
 impl Default for Memories {
     fn default() -> Self {
         Memories {
-            pvs: vec![[0; 4]; PVS],
+            code: Arc::default(),
+            constants: Arc::new([[0.0; 4]; pvs::CONSTANTS]),
+            planes: Default::default(),
             at: 0,
             lane: 0,
             partial: [0; 4],
@@ -92,6 +96,50 @@ impl Default for Memories {
 }
 
 impl Memories {
+    /// The vertex engine's code, as it is now.
+    pub fn code(&self) -> Arc<Code> {
+        self.code.clone()
+    }
+
+    /// Its constants.
+    pub fn constants(&self) -> Arc<[Vec4; pvs::CONSTANTS]> {
+        self.constants.clone()
+    }
+
+    /// A vector of the vertex engine; `None` where there is none.
+    fn vector(&self, at: u32) -> Option<[u32; 4]> {
+        match at {
+            0..CONSTANTS => self.code.word(at as usize),
+            CONSTANTS..PLANES => {
+                let constant = self.constants.get((at - CONSTANTS) as usize);
+                constant.map(|v| v.map(f32::to_bits))
+            }
+            _ => self.planes.get((at - PLANES) as usize).copied(),
+        }
+    }
+
+    /// Stores one; false where there is none. What a draw holds is left as it is.
+    fn set_vector(&mut self, at: u32, vector: [u32; 4]) -> bool {
+        if self.vector(at) == Some(vector) {
+            return true;
+        }
+        match at {
+            0..CONSTANTS => return Arc::make_mut(&mut self.code).write(at as usize, vector),
+            CONSTANTS..PLANES => {
+                let at = (at - CONSTANTS) as usize;
+                if at >= pvs::CONSTANTS {
+                    return false;
+                }
+                Arc::make_mut(&mut self.constants)[at] = vector.map(f32::from_bits);
+            }
+            _ => match self.planes.get_mut((at - PLANES) as usize) {
+                Some(place) => *place = vector,
+                None => return false,
+            },
+        }
+        true
+    }
+
     /// The next address: each window wraps to its beginning, the last vector stays (§6.4.11).
     fn advance(&mut self) {
         self.at = match self.at {
@@ -121,12 +169,9 @@ impl Core {
             return;
         }
         let (at, vector) = (m.at, m.partial);
-        let exists = !(CONSTANTS_END..PLANES).contains(&at);
-        match m.pvs.get_mut(at as usize) {
-            Some(v) if exists => *v = vector,
-            _ => self
-                .notes
-                .lint(Rule::ShaderAddress, || format!("vertex vector {at}")),
+        if !m.set_vector(at, vector) {
+            self.notes
+                .lint(Rule::ShaderAddress, || format!("vertex vector {at}"));
         }
         self.gfx.three.memories.advance();
     }
@@ -134,7 +179,7 @@ impl Core {
     /// A dword of a vector is read, by the same counter.
     pub fn pvs_read(&mut self) -> u32 {
         let m = &mut self.gfx.three.memories;
-        let value = m.pvs.get(m.at as usize).map_or(0, |v| v[m.lane]);
+        let value = m.vector(m.at).map_or(0, |v| v[m.lane]);
         m.lane = (m.lane + 1) % 4;
         if m.lane == 0 {
             m.advance();

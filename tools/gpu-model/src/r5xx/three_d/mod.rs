@@ -2,14 +2,19 @@
 //! 3D draws: what they consume, and every byte that they would read and write (R5xx guide §5.2.3,
 //! §6.2, §6.4.1, §6.6).
 //!
-//! Nothing is drawn. The vertex fetcher is modelled to the dword: it wants exactly the vertices or
-//! indices that VAP_VF_CNTL announces, and locks up on any other number.
+//! No pixel is drawn. The vertex fetcher is modelled to the dword: it wants exactly the vertices or
+//! indices that VAP_VF_CNTL announces, and locks up on any other number. Vertices go through their program.
 
 mod memories;
+mod output;
 mod packets;
+mod psc;
+mod shade;
 mod surfaces;
 
 pub(crate) use memories::Memories;
+pub use output::ShadedVertex;
+pub(crate) use shade::{Engine, Shading, Slice};
 
 use super::access::{Access, Unit};
 use super::core::Core;
@@ -18,6 +23,7 @@ use super::gfx::Job;
 use super::lint::Rule;
 use super::regs::reg;
 use crate::counters::Counter;
+use shade::{Vertices, EMBEDDED};
 
 /// Arrays that the chip has (digest J6).
 const ARRAYS: u32 = 16;
@@ -85,6 +91,8 @@ pub(crate) struct Pending {
     need: u64,
     got: u64,
     indices: Vec<u32>,
+    /// Vertices in the stream, if a program wants them.
+    data: Option<Vec<u32>>,
 }
 
 /// The vertex side of the chip.
@@ -96,6 +104,8 @@ pub(crate) struct State {
     pub stuck: bool,
     /// Shader memories.
     pub memories: Memories,
+    /// The vertex shader.
+    pub engine: Engine,
 }
 
 impl State {
@@ -114,6 +124,9 @@ pub(crate) struct Draw {
     accesses: Vec<Access>,
     colour: bool,
     depth: bool,
+    /// Its accesses are told.
+    told: bool,
+    shading: Option<Box<Shading>>,
 }
 
 impl Draw {
@@ -137,6 +150,21 @@ struct Array {
     base: u64,
     count: u64,
     stride: u64,
+}
+
+/// What an index is biased by and kept within.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    bias: i64,
+    least: i64,
+    most: i64,
+}
+
+impl Limits {
+    /// The vertex that an index means (§6.2; the order of the two is the digest's, §4.7).
+    fn apply(self, index: u64) -> u64 {
+        (index as i64 + self.bias).clamp(self.least, self.most) as u64
+    }
 }
 
 impl Core {
@@ -171,12 +199,14 @@ impl Core {
             self.notes
                 .lint(Rule::EmptyDraw, || format!("{data:#010x} size {size}"));
         }
+        let data = control.walk() == Walk::Data && need <= EMBEDDED && self.has_stream();
         self.gfx.three.pending = Some(Pending {
             control,
             vertices,
             need,
             got: 0,
             indices: Vec::new(),
+            data: data.then(Vec::new),
         });
         self.complete();
     }
@@ -195,6 +225,9 @@ impl Core {
                 p.indices.extend([data & 0xffff, data >> 16]);
             }
         }
+        if let Some(all) = &mut p.data {
+            all.push(data);
+        }
         self.complete();
     }
 
@@ -210,23 +243,33 @@ impl Core {
     /// Queues the draw once it has all its data.
     fn complete(&mut self) {
         let full = |p: &mut Pending| p.got >= p.need;
-        let Some(p) = self.gfx.three.pending.take_if(full) else {
+        let Some(mut p) = self.gfx.three.pending.take_if(full) else {
             return;
         };
         self.notes.counters.add(Counter::Vertices, p.vertices);
         let mut accesses = Vec::new();
-        match p.control.walk() {
+        let work = match p.control.walk() {
             Walk::Indices => {
-                let indices = p.indices.iter().map(|i| u64::from(*i));
-                let list: Vec<u64> = indices.take(p.vertices as usize).collect();
-                self.fetch_vertices(&list, &mut accesses);
+                p.indices.truncate(p.vertices as usize);
+                let list: Vec<u64> = p.indices.iter().map(|i| u64::from(*i)).collect();
+                let arrays = self.fetch_vertices(&list, &mut accesses);
                 if p.control.dual() {
                     self.fetch_halves(&list, &mut accesses);
                 }
+                Some((Vertices::Indices(p.indices), arrays))
             }
-            Walk::List => self.fetch_list(p.vertices, &mut accesses),
-            Walk::State | Walk::Data => {}
-        }
+            Walk::List => {
+                let arrays = self.fetch_list(p.vertices, &mut accesses);
+                Some((Vertices::List(p.vertices), arrays))
+            }
+            Walk::Data => {
+                let size = self.get(reg::VAP_VTX_SIZE) & 0x7f;
+                p.data
+                    .map(|d| (Vertices::Data(d, size as usize), Vec::new()))
+            }
+            Walk::State => None,
+        };
+        let shading = work.and_then(|(vertices, arrays)| self.shading(vertices, arrays));
         let (mut colour, mut depth) = (false, false);
         self.each_pipe(|core| {
             let targets = core.targets();
@@ -239,6 +282,8 @@ impl Core {
             colour,
             depth,
             accesses,
+            told: false,
+            shading: shading.map(Box::new),
         };
         self.queue(Job::Three(Box::new(draw)));
         if p.control.is_odd() {
@@ -247,8 +292,18 @@ impl Core {
         }
     }
 
-    /// Reports what a draw touches, at its turn.
-    pub fn account(&mut self, draw: &Draw) {
+    /// A part of a draw at its turn: reports what it touches, then shades some of its vertices.
+    pub fn draw_3d(&mut self, draw: &mut Draw) -> Slice {
+        if !std::mem::replace(&mut draw.told, true) {
+            self.account(draw);
+        }
+        match &mut draw.shading {
+            Some(shading) => self.shade(shading),
+            None => Slice::Done,
+        }
+    }
+
+    fn account(&mut self, draw: &Draw) {
         self.before_access("2d");
         for access in &draw.accesses {
             self.mc.touch(*access);
@@ -274,30 +329,38 @@ impl Core {
             .collect()
     }
 
-    /// The vertex that an index means: biased, then kept within the limits (§6.2; the order of the two
-    /// is the digest's, §4.7).
-    fn limited(&mut self, index: u64) -> u64 {
-        // 25 bits, signed.
-        let bias = i64::from(((self.get(reg::VAP_INDEX_OFFSET) << 7) as i32) >> 7);
-        let wanted = index as i64 + bias;
+    /// VAP_INDEX_OFFSET, and VAP_VF_MIN_VTX_INDX and VAP_VF_MAX_VTX_INDX.
+    fn limits(&self) -> Limits {
         let most = i64::from(self.get(reg::VAP_VF_MAX_VTX_INDX));
-        let least = i64::from(self.get(reg::VAP_VF_MIN_VTX_INDX)).min(most);
-        let vertex = wanted.clamp(least, most);
-        if vertex != wanted {
+        Limits {
+            // 25 bits, signed.
+            bias: i64::from(((self.get(reg::VAP_INDEX_OFFSET) << 7) as i32) >> 7),
+            least: i64::from(self.get(reg::VAP_VF_MIN_VTX_INDX)).min(most),
+            most,
+        }
+    }
+
+    /// The vertex that an index means; it is told if the limits change that.
+    fn limited(&mut self, index: u64) -> u64 {
+        let limits = self.limits();
+        let wanted = index as i64 + limits.bias;
+        let vertex = limits.apply(index);
+        if vertex as i64 != wanted {
             self.notes
                 .lint(Rule::IndexClamped, || format!("{wanted} to {vertex}"));
         }
-        vertex as u64
+        vertex
     }
 
-    fn fetch_vertices(&mut self, list: &[u64], out: &mut Vec<Access>) {
+    /// What vertices of these indices read, of which arrays.
+    fn fetch_vertices(&mut self, list: &[u64], out: &mut Vec<Access>) -> Vec<Array> {
         let arrays = self.needed_arrays();
         let mut vertices: Vec<u64> = list.iter().map(|i| self.limited(*i)).collect();
         // What is fetched counts, not how often.
         vertices.sort_unstable();
         vertices.dedup();
         let ends = vertices.first().zip(vertices.last());
-        for array in arrays {
+        for &array in &arrays {
             match ends {
                 Some((first, last)) if vertices.len() as u64 > EXACT => {
                     push(out, fetch(array, *first, *last));
@@ -309,6 +372,7 @@ impl Core {
                 }
             }
         }
+        arrays
     }
 
     /// Indices of which each is two: 23:16 for the first array, 15:0 for the others. Nobody says that the
@@ -326,13 +390,14 @@ impl Core {
         }
     }
 
-    fn fetch_list(&mut self, vertices: u64, out: &mut Vec<Access>) {
+    /// What the first so many vertices read, of which arrays.
+    fn fetch_list(&mut self, vertices: u64, out: &mut Vec<Access>) -> Vec<Array> {
         let arrays = self.needed_arrays();
         if vertices == 0 {
-            return;
+            return arrays;
         }
         let (first, last) = (self.limited(0), self.limited(vertices - 1));
-        for array in arrays {
+        for &array in &arrays {
             if array.count >= array.stride || last - first >= EXACT {
                 push(out, fetch(array, first, last));
                 continue;
@@ -341,6 +406,7 @@ impl Core {
                 push(out, fetch(array, vertex, vertex));
             }
         }
+        arrays
     }
 
     fn needed_arrays(&mut self) -> Vec<Array> {

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0
+//! A draw's vertices: fetched, converted, and run through the vertex program (R5xx guide §6.2, §6.4.7, §6.5).
+//!
+//! What a draw needs is taken when it begins: registers, code and constants. Memory is read when its turn
+//! comes. A long draw is done in slices, so that nobody has to wait for it; a program that never ends
+//! stops the vertex processor for good.
+
+use super::output::{OutFormat, ShadedVertex};
+use super::psc::{Oddity, Stream};
+use super::{Array, Limits};
+use crate::counters::Counter;
+use crate::r5xx::core::Core;
+use crate::r5xx::lint::Rule;
+use crate::r5xx::pvs::{
+    Code, Control, FlowControl, Note, Notes, Program, Progress, Vec4, Vertex, CONSTANTS, ENTRIES,
+};
+use crate::r5xx::regs::reg;
+use std::sync::Arc;
+
+/// Instructions that are run at a time.
+const SLICE: u64 = 1 << 16;
+/// What the fetch of a vertex counts among them.
+const FETCH: u64 = 16;
+/// Dwords of vertices in the stream that are kept for a draw; of more than these nothing is shaded.
+pub(super) const EMBEDDED: u64 = 1 << 20;
+/// VAP_CNTL_STATUS: no program runs.
+const TCL_BYPASS: u32 = 1 << 8;
+
+/// Where the vertices are.
+#[derive(Debug)]
+pub(super) enum Vertices {
+    /// In the arrays, by these indices.
+    Indices(Vec<u32>),
+    /// In the arrays, the first so many.
+    List(u64),
+    /// Dwords of the stream, so many for each.
+    Data(Vec<u32>, usize),
+}
+
+/// A draw's work for the vertex program.
+pub(crate) struct Shading {
+    vertices: Vertices,
+    arrays: Vec<Array>,
+    limits: Limits,
+    /// VAP_CNTL_STATUS 1:0.
+    swap: u32,
+    bypass: bool,
+    stream: Stream,
+    format: OutFormat,
+    code: Arc<Code>,
+    constants: Arc<[Vec4; CONSTANTS]>,
+    control: Control,
+    /// The vertex whose turn it is.
+    next: u64,
+    /// How far it is.
+    progress: Option<Progress>,
+    notes: Notes,
+    odd: Option<Oddity>,
+}
+
+impl std::fmt::Debug for Shading {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shading")
+            .field("vertices", &self.vertices)
+            .field("next", &self.next)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a slice has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slice {
+    Done,
+    More,
+    /// A program does not end.
+    Endless,
+}
+
+/// What the engine keeps between draws.
+#[derive(Default)]
+pub(crate) struct Engine {
+    /// A vertex's memories, which nothing clears.
+    vertex: Vertex,
+    /// The dwords of one.
+    dwords: Vec<u32>,
+    /// What was shaded, for tests.
+    pub kept: Vec<ShadedVertex>,
+}
+
+/// A fetched dword by VAP_CNTL_STATUS 1:0: as it is, bytes of halves, bytes, halves exchanged.
+fn swapped(dword: u32, swap: u32) -> u32 {
+    match swap {
+        0 => dword,
+        1 => (dword & 0x00ff_00ff) << 8 | dword >> 8 & 0x00ff_00ff,
+        2 => dword.swap_bytes(),
+        _ => dword.rotate_left(16),
+    }
+}
+
+impl Shading {
+    fn number(&self) -> u64 {
+        match &self.vertices {
+            Vertices::Indices(all) => all.len() as u64,
+            Vertices::List(n) => *n,
+            Vertices::Data(dwords, size) => (dwords.len() / (*size).max(1)) as u64,
+        }
+    }
+}
+
+impl Core {
+    /// VAP_PVS_CODE_CNTL_0 and what else steers a program.
+    fn program_control(&self) -> Control {
+        let mut flow = FlowControl {
+            opc: self.get(reg::VAP_PVS_FLOW_CNTL_OPC),
+            ..FlowControl::default()
+        };
+        for n in 0..ENTRIES {
+            let at = 4 * n as u32;
+            let address = reg::VAP_PVS_FLOW_CNTL_ADDRS_LW_0 + 2 * at;
+            flow.addrs[n] = (self.get(address).into(), self.get(address + 4).into());
+            flow.loop_index[n] = self.get(reg::VAP_PVS_FLOW_CNTL_LOOP_INDEX_0 + at).into();
+        }
+        Control {
+            code: self.get(reg::VAP_PVS_CODE_CNTL_0).into(),
+            constants: self.get(reg::VAP_PVS_CONST_CNTL).into(),
+            flow,
+        }
+    }
+
+    /// True if anything says how vertices are to be converted.
+    pub(super) fn has_stream(&self) -> bool {
+        (0..8).any(|n| self.get(reg::VAP_PROG_STREAM_CNTL_0 + 4 * n) != 0)
+    }
+
+    /// The work of a draw that begins, as the registers are now. None if there is nothing to say how
+    /// vertices are to be converted.
+    pub(super) fn shading(&mut self, vertices: Vertices, arrays: Vec<Array>) -> Option<Shading> {
+        let eight = |core: &Core, at: u32| std::array::from_fn(|n| core.get(at + 4 * n as u32));
+        let stream = Stream::new(
+            eight(self, reg::VAP_PROG_STREAM_CNTL_0),
+            eight(self, reg::VAP_PROG_STREAM_CNTL_EXT_0),
+            self.get(reg::VAP_PSC_SGN_NORM_CNTL),
+        )?;
+        let status = self.get(reg::VAP_CNTL_STATUS);
+        let bypass = status & TCL_BYPASS != 0;
+        let memories = &self.gfx.three.memories;
+        Some(Shading {
+            vertices,
+            arrays,
+            limits: self.limits(),
+            swap: status & 3,
+            bypass,
+            odd: stream.odd,
+            stream,
+            format: OutFormat::new(
+                self.get(reg::VAP_OUT_VTX_FMT_0),
+                self.get(reg::VAP_OUT_VTX_FMT_1),
+                bypass,
+            ),
+            code: memories.code(),
+            constants: memories.constants(),
+            control: self.program_control(),
+            next: 0,
+            progress: None,
+            notes: Notes::NONE,
+        })
+    }
+
+    /// A slice of a draw's vertices.
+    pub fn shade(&mut self, s: &mut Shading) -> Slice {
+        let slice = self.slice(s);
+        if slice != Slice::More {
+            let (notes, odd) = (s.notes, s.odd);
+            if let Some(odd) = odd {
+                self.notes.lint(Rule::StreamControl, || format!("{odd:?}"));
+            }
+            if !notes.is_empty() {
+                self.notes
+                    .lint(Rule::VertexProgram, || format!("{notes:?}"));
+            }
+        }
+        if slice == Slice::Endless {
+            self.vap_never_ends();
+        }
+        slice
+    }
+
+    fn slice(&mut self, s: &mut Shading) -> Slice {
+        let (code, constants) = (s.code.clone(), s.constants.clone());
+        let program = Program::new(&code, &constants, &s.control);
+        let most = self.cfg.shader_steps;
+        let mut left = SLICE;
+        while s.next < s.number() {
+            if left == 0 {
+                return Slice::More;
+            }
+            let mut progress = match s.progress.take() {
+                Some(progress) => progress,
+                None => {
+                    self.fetch_inputs(s);
+                    left = left.saturating_sub(FETCH);
+                    program.start()
+                }
+            };
+            let engine = &mut self.gfx.three.engine;
+            if s.bypass {
+                engine.vertex.output = engine.vertex.input;
+            } else {
+                let before = progress.run().steps;
+                let now = left.min(most.saturating_sub(before));
+                let ended = program.go_on(&mut engine.vertex, &mut progress, now);
+                let run = progress.run();
+                let done = run.steps - before;
+                self.notes.counters.add(Counter::VsInstructions, done);
+                left -= done;
+                if !ended && run.steps >= most {
+                    s.notes.join(run.notes);
+                    s.notes.add(Note::TimeOut);
+                    return Slice::Endless;
+                }
+                if !ended {
+                    s.progress = Some(progress);
+                    return Slice::More;
+                }
+                s.notes.join(run.notes);
+            }
+            self.notes.count(Counter::VerticesShaded);
+            let engine = &mut self.gfx.three.engine;
+            if engine.kept.len() < self.cfg.keep_vertices {
+                engine.kept.push(s.format.vertex(&engine.vertex.output));
+            }
+            s.next += 1;
+        }
+        Slice::Done
+    }
+
+    /// Reads what all arrays have of the next vertex, and converts it to inputs. What it reads was told
+    /// before: [`Core::account`].
+    fn fetch_inputs(&mut self, s: &mut Shading) {
+        let dwords = &mut self.gfx.three.engine.dwords;
+        dwords.clear();
+        let index = match &s.vertices {
+            Vertices::Indices(all) => u64::from(all[s.next as usize]),
+            Vertices::List(_) => s.next,
+            Vertices::Data(all, size) => {
+                let at = s.next as usize * size;
+                dwords.extend_from_slice(&all[at..at + size]);
+                0
+            }
+        };
+        let vertex = s.limits.apply(index);
+        let mut bytes = [0; 4 * 0x7f];
+        for array in &s.arrays {
+            let bytes = &mut bytes[..4 * array.count as usize];
+            self.mc.peek(array.base + 4 * array.stride * vertex, bytes);
+            let words = bytes.chunks_exact(4);
+            let words = words.map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+            dwords.extend(words.map(|d| swapped(d, s.swap)));
+        }
+        let engine = &mut self.gfx.three.engine;
+        let short = s.stream.load(&engine.dwords, &mut engine.vertex.input);
+        s.odd = s.odd.or(short);
+    }
+
+    /// A vertex program has run for longer than any that ends: the vertex processor hangs.
+    fn vap_never_ends(&mut self) {
+        self.notes
+            .lint(Rule::EndlessProgram, || "a vertex program".into());
+        if !std::mem::replace(&mut self.gfx.three.stuck, true) {
+            self.notes.count(Counter::Lockups);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Digest of 3D, §2.1.
+    #[test]
+    fn swaps_of_fetched_dwords() {
+        let of = |swap| swapped(0x1122_3344, swap);
+        assert_eq!([of(0), of(1)], [0x1122_3344, 0x2211_4433]);
+        assert_eq!([of(2), of(3)], [0x4433_2211, 0x3344_1122]);
+    }
+}
