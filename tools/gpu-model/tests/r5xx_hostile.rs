@@ -5,6 +5,7 @@
 mod hostile_rig;
 mod r5xx_rig;
 
+use gpu_model::counters::Counter;
 use gpu_model::r5xx::R5xxConfig;
 use hostile_rig::{access, noise};
 use proptest::prelude::*;
@@ -84,4 +85,66 @@ fn garbage_on_the_ring() {
         assert_eq!(rig.reg(0x714), 0, "seed {seed}");
     }
     assert!(locked > 18, "none of the garbage was run");
+}
+
+/// Noise in the vertex engine's code, constants and registers, and draws: each comes to an end, or hangs the vertex
+/// processor until it is reset. (PVS code is at 0, constants at 1024: R5xx guide §6.4.11.)
+#[test]
+fn garbage_in_vertex_programs() {
+    let (mut shaded, mut hung) = (0, 0);
+    for seed in 100..148u64 {
+        let mut random = noise(seed);
+        let rig = Rig::with(R5xxConfig {
+            keep_events: 16,
+            shader_steps: 5000,
+            ..config(CHIPS[seed as usize % CHIPS.len()])
+        });
+        for at in [0, 1024] {
+            rig.set(0x2200, at);
+            for _ in 0..4 * 32 {
+                // Often something that is an operation, with small numbers.
+                let mask = if random().is_multiple_of(4) {
+                    !0
+                } else {
+                    0x1fff_e1ff
+                };
+                rig.set(0x2204, random() & mask);
+            }
+        }
+        // VAP_PVS_CODE_CNTL_0, VAP_PVS_CONST_CNTL, VAP_PVS_FLOW_CNTL_OPC; addresses below 32.
+        rig.set(0x22d0, (random() & 31) << 20 | random() & 31);
+        rig.set(0x22d4, random());
+        rig.set(0x22dc, random() & random());
+        for n in 0..32 {
+            rig.set(0x2500 + 4 * n, random() & 0x1f_001f);
+        }
+        for n in 0..16 {
+            rig.set(0x2290 + 4 * n, random());
+        }
+        for offset in (0x2150..=0x216c).chain(0x21dc..=0x21fc).step_by(4) {
+            rig.set(offset, random());
+        }
+        // VAP_VTX_SIZE, VAP_VTX_NUM_ARRAYS and the arrays.
+        rig.set(0x20b4, 1 + random() % 8);
+        rig.set(0x20c0, random() & 31);
+        for offset in (0x20c4..=0x2120).step_by(4) {
+            rig.set(offset, random());
+        }
+        for walk in [2, 3] {
+            let vertices = random() % 8;
+            rig.set(0x2084, vertices << 16 | walk << 4 | 4);
+            while !rig.gpu.vap_stuck() && rig.reg(0xe40) >> 20 & 1 != 0 && walk == 3 {
+                rig.set(0x2000, random());
+                rig.gpu.step();
+            }
+            rig.settle();
+        }
+        shaded += rig.gpu.counter(Counter::VerticesShaded);
+        hung += u32::from(rig.gpu.vap_stuck());
+        rig.set(0xf0, 0x2004);
+        rig.set(0xf0, 0);
+        rig.settle();
+        assert!(!rig.gpu.vap_stuck(), "seed {seed}");
+    }
+    assert!(shaded > 20 && hung > 2, "{shaded} shaded, {hung} hung");
 }

@@ -338,3 +338,26 @@ fn long_draws_are_done_in_slices() {
     assert_eq!(rig.gpu.counter(Counter::VerticesShaded), 100);
     rig.clean();
 }
+
+/// The command processor waits while draws hold many indices: what a guest can make the model keep is bounded.
+#[test]
+fn held_indices_fill_the_queue() {
+    let rig = Rig::new();
+    put_vertices(&rig, 1);
+    let number = 1 << 20;
+    // VAP_ALT_NUM_VERTICES, and indices of 32 bits from memory: whatever is there, all beyond the limits.
+    let limits = [write(0x2134, &[0, 0]), write(0x2088, &[number])].concat();
+    rig.run(&[state(CONSTANT), array(), limits].concat());
+    let draw = packet(INDX_2, &[vf(1, 0) | 1 << 14 | 1 << 11]);
+    let indices = packet(0x33, &[0x8000_0810, 0, number]);
+    let one = [draw, indices].concat();
+    rig.submit(&one.repeat(5));
+    let mut most = 0;
+    let draws = || rig.gpu.counter(Counter::Draws3d);
+    let shaded = || rig.gpu.counter(Counter::VerticesShaded);
+    while rig.gpu.counter(Counter::VerticesShaded) < 5 * u64::from(number) {
+        rig.gpu.step();
+        most = most.max(draws() - shaded() / u64::from(number));
+    }
+    assert_eq!((draws(), most), (5, 4));
+}

@@ -20,6 +20,9 @@ use std::collections::VecDeque;
 
 /// Work that fits in the queue.
 const QUEUE: usize = 64;
+/// Dwords of indices and vertices with which it is full, too. A card keeps none of them; this model keeps them until
+/// the draw's turn.
+const HELD: usize = 1 << 22;
 /// Nobody holds up the host, whose work is lost from here on.
 const MOST: usize = 4096;
 
@@ -128,7 +131,11 @@ impl Gfx {
 
     /// True if the queue takes more.
     pub fn room(&self) -> bool {
-        self.queue.len() < QUEUE
+        let held = |job: &Job| match job {
+            Job::Two(_) => 0,
+            Job::Three(draw) => draw.held(),
+        };
+        self.queue.len() < QUEUE && self.queue.iter().map(held).sum::<usize>() < HELD
     }
 
     /// Resets the vertex processor: what it holds is gone.

@@ -134,6 +134,11 @@ impl Draw {
         self.colour
     }
 
+    /// Dwords of its indices or vertices.
+    pub fn held(&self) -> usize {
+        self.shading.as_ref().map_or(0, |s| s.held())
+    }
+
     /// All that it touches.
     pub fn accesses(&self) -> &[Access] {
         &self.accesses

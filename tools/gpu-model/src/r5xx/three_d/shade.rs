@@ -98,6 +98,14 @@ fn swapped(dword: u32, swap: u32) -> u32 {
 }
 
 impl Shading {
+    /// Dwords of the stream that it holds.
+    pub fn held(&self) -> usize {
+        match &self.vertices {
+            Vertices::Indices(all) | Vertices::Data(all, _) => all.len(),
+            Vertices::List(_) => 0,
+        }
+    }
+
     fn number(&self) -> u64 {
         match &self.vertices {
             Vertices::Indices(all) => all.len() as u64,
