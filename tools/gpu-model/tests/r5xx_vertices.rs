@@ -256,6 +256,61 @@ fn stream_control_is_watched() {
     }
 }
 
+/// §6.4.2, §6.5.2: slots are 10 at most, and 128 vectors by those of an input and of an output; controllers 6, 128 by
+/// temporaries, 20 by alternate temporaries.
+#[test]
+fn slots_and_controllers_are_watched() {
+    let element = |at: u32| FLOAT_3 | (BYTE_NORMAL | at << 8 | LAST) << 16;
+    // Temporary (0) or alternate temporary (4) n = input 0.
+    let code = |kind: u32, n: u32| {
+        upload(
+            0,
+            &[[
+                0x00f0_0003 | kind << 8 | n << 13,
+                0x00d1_0001,
+                0x0124_8001,
+                0,
+            ]],
+        )
+    };
+    for (cntl, stream, program, told) in [
+        (10 | 6 << 4, element(1), code(0, 0), 0),
+        (11, element(1), code(0, 0), 1),
+        (7 << 4, element(1), code(0, 0), 1),
+        // 17 inputs: 7 slots.
+        (7, element(16), code(0, 0), 0),
+        (8, element(16), code(0, 0), 1),
+        // 32 temporaries: 4 controllers; 10 alternate ones: 2.
+        (4 << 4, element(1), code(0, 31), 0),
+        (5 << 4, element(1), code(0, 31), 1),
+        (2 << 4, element(1), code(4, 9), 0),
+        (3 << 4, element(1), code(4, 9), 1),
+    ] {
+        let rig = Rig::new();
+        put_vertices(&rig, 1);
+        let change = [
+            write(0x2080, &[cntl]),
+            write(0x2150, &[stream]),
+            write(0x22d0, &[0]),
+            program,
+        ];
+        rig.run(
+            &[
+                state(CONSTANT),
+                change.concat(),
+                array(),
+                packet(VBUF_2, &[vf(2, 1)]),
+            ]
+            .concat(),
+        );
+        assert_eq!(
+            rig.gpu.lint_count(Rule::VertexSlots),
+            told,
+            "{cntl:#x} {stream:#x}"
+        );
+    }
+}
+
 /// What a program does wrong is told once for each draw, and as the program's whose it is.
 #[test]
 fn wrong_programs_are_told() {

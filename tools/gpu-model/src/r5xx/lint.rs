@@ -102,6 +102,8 @@ rules! {
     ShaderAddress = "shader-address",
     /// Elements of vertices without a last one, with reserved codes, or more than the arrays have (§6.4.7).
     StreamControl = "stream-control",
+    /// More vertices are let into the vertex engine at a time than its memories hold (§6.4.2, §6.5.2).
+    VertexSlots = "vertex-slots",
     /// A vertex program does what it must not: `pvs/note.rs` has the list (§6.5).
     VertexProgram = "vertex-program",
     /// A vertex program that does not end (§6.5.5): the vertex processor locks up.

@@ -109,6 +109,7 @@ pub mod reg {
     pub const VAP_PORT_DATA0: u32 = 0x2000;
     pub const VAP_PORT_IDX0: u32 = 0x2040;
     pub const VAP_PORT_END: u32 = 0x2080;
+    pub const VAP_CNTL: u32 = 0x2080;
     pub const VAP_VF_CNTL: u32 = 0x2084;
     pub const VAP_ALT_NUM_VERTICES: u32 = 0x2088;
     pub const VAP_INDEX_OFFSET: u32 = 0x208c;

@@ -406,6 +406,36 @@ impl Code {
         self.words.get(at).copied()
     }
 
+    /// How many temporaries and alternate temporaries instructions name, up to the highest; the ring goes on from
+    /// its end. Relative ones count by their offsets, those beyond a vertex's share not at all.
+    pub fn registers(&self, first: u16, last: u16) -> (u8, u8) {
+        let number = (CODE + usize::from(last) - usize::from(first)) % CODE + 1;
+        let (mut temporary, mut alternate) = (0, 0);
+        let mut name = |bank: Bank, offset: u8| match bank {
+            Bank::Temporary if offset < 32 => temporary = temporary.max(offset + 1),
+            Bank::Alternate if offset < 20 => alternate = alternate.max(offset + 1),
+            _ => {}
+        };
+        for n in 0..number {
+            let step = self.at(usize::from(first) + n);
+            match step.target {
+                Target::Temporary if step.op != Operation::None => {
+                    name(Bank::Temporary, step.offset);
+                }
+                Target::Alternate => name(Bank::Alternate, step.offset),
+                _ => {}
+            }
+            for source in (0..3).filter(|n| step.sources >> n & 1 != 0) {
+                name(step.src[source].bank, step.src[source].offset);
+            }
+            if let Some(half) = &step.half {
+                name(Bank::Alternate, half.offset);
+                name(half.src.bank, half.src.offset);
+            }
+        }
+        (temporary, alternate)
+    }
+
     /// An instruction, in the ring.
     pub(super) fn at(&self, at: usize) -> &Decoded {
         &self.decoded[at % CODE]

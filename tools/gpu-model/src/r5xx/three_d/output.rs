@@ -52,6 +52,11 @@ impl OutFormat {
         OutFormat { slots }
     }
 
+    /// How many vectors there are.
+    pub fn vectors(&self) -> u32 {
+        self.slots.iter().flatten().count() as u32
+    }
+
     /// A vertex of these vectors.
     pub fn vertex(&self, vectors: &[Vec4; VECTORS]) -> ShadedVertex {
         let at = |n: usize| self.slots[n].map(|s| vectors[usize::from(s)]);

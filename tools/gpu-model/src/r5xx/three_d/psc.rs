@@ -155,6 +155,19 @@ impl Stream {
         })
     }
 
+    /// Input vectors up to the highest that an element names.
+    pub fn vectors(&self) -> u32 {
+        let of = |e: &Element| {
+            let two = e.cntl.data_type() == kind::FLOAT_8;
+            u32::from(e.cntl.dst_vec_loc()) + 1 + u32::from(two)
+        };
+        self.elements[..self.number]
+            .iter()
+            .map(of)
+            .max()
+            .unwrap_or(0)
+    }
+
     /// Converts the dwords of a vertex. Lanes that no element writes stay.
     pub fn load(&self, dwords: &[u32], input: &mut [Vec4; 32]) -> Option<Oddity> {
         let mut at = 0;

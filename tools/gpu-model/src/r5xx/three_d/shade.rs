@@ -12,7 +12,8 @@ use crate::counters::Counter;
 use crate::r5xx::core::Core;
 use crate::r5xx::lint::Rule;
 use crate::r5xx::pvs::{
-    Code, Control, FlowControl, Note, Notes, Program, Progress, Vec4, Vertex, CONSTANTS, ENTRIES,
+    Code, Control, FlowControl, Note, Notes, Program, Progress, Vec4, Vertex, ALTERNATES,
+    CONSTANTS, ENTRIES,
 };
 use crate::r5xx::regs::reg;
 use std::sync::Arc;
@@ -23,6 +24,8 @@ const SLICE: u64 = 1 << 16;
 const FETCH: u64 = 16;
 /// Dwords of vertices in the stream that are kept for a draw; of more than these nothing is shaded.
 pub(super) const EMBEDDED: u64 = 1 << 20;
+/// Vectors of the memories of inputs, outputs and temporaries (§6.5.2).
+const MEMORY: u32 = 128;
 /// VAP_CNTL_STATUS: no program runs.
 const TCL_BYPASS: u32 = 1 << 8;
 
@@ -152,7 +155,7 @@ impl Core {
         let status = self.get(reg::VAP_CNTL_STATUS);
         let bypass = status & TCL_BYPASS != 0;
         let memories = &self.gfx.three.memories;
-        Some(Shading {
+        let shading = Shading {
             vertices,
             arrays,
             limits: self.limits(),
@@ -171,7 +174,33 @@ impl Core {
             next: 0,
             progress: None,
             notes: Notes::NONE,
-        })
+        };
+        if !bypass {
+            self.watch_slots(&shading);
+        }
+        Some(shading)
+    }
+
+    /// VAP_CNTL 3:0 is the number of slots, of inputs and outputs, 7:4 that of controllers, of temporaries. Each
+    /// of them is for a group of eight vertices, one in each of the engines. One vertex is shaded at a time here.
+    fn watch_slots(&mut self, s: &Shading) {
+        let control = self.get(reg::VAP_CNTL);
+        let (slots, controllers) = (control & 15, control >> 4 & 15);
+        let code = s.control.code;
+        let (temporary, alternate) = s.code.registers(code.first_inst(), code.last_inst());
+        let fit = |memory: u32, vectors: u32| memory.checked_div(vectors).unwrap_or(memory);
+        let most_slots = 10
+            .min(fit(MEMORY, s.stream.vectors()))
+            .min(fit(MEMORY, s.format.vectors()));
+        // §6.4.2 has six, §6.5.2 five.
+        let most_controllers = 6
+            .min(fit(MEMORY, temporary.into()))
+            .min(fit(ALTERNATES as u32, alternate.into()));
+        if slots > most_slots || controllers > most_controllers {
+            self.notes.lint(Rule::VertexSlots, || {
+                format!("{slots} of {most_slots} slots, {controllers} of {most_controllers}")
+            });
+        }
     }
 
     /// A slice of a draw's vertices.
