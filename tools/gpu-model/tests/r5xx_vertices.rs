@@ -366,6 +366,39 @@ fn an_endless_program_hangs() {
     assert_eq!(rig.gpu.take_vertices(), [want(0), want(1)]);
 }
 
+/// Flow control of the last entry: a loop of three rounds whose index, from 2 on by 2, names constants.
+#[test]
+fn loops_have_their_registers() {
+    let rig = Rig::new();
+    put_vertices(&rig, 1);
+    // Nothing; temporary 0 += constant I0; output 0 = temporary 0.
+    let code = [
+        [0; 4],
+        [0x00f0_0003, 0x00d1_0000, 0x80d1_0002, 0],
+        [0x00f0_0203, 0x00d1_0000, 0x0124_8000, 0],
+    ];
+    let constants: Vec<_> = (0..8).map(|n| floats([2f32.powi(n); 4])).collect();
+    let flow = [
+        write(0x22d0, &[2 << 20]),
+        write(0x22dc, &[2 << 30]),
+        write(0x2578, &[3 << 16, 1 | 1 << 16]),
+        write(0x22cc, &[2 | 2 << 8]),
+    ];
+    let program = [upload(0, &code), upload(1024, &constants), flow.concat()];
+    rig.run(
+        &[
+            state(CONSTANT),
+            program.concat(),
+            array(),
+            packet(VBUF_2, &[vf(2, 1)]),
+        ]
+        .concat(),
+    );
+    let shaded = rig.gpu.take_vertices();
+    assert_eq!(shaded[0].position, Some([4.0 + 16.0 + 64.0; 4]));
+    rig.clean();
+}
+
 /// A long draw is done in slices: nobody waits for it longer than for one, and a fence behind it comes at its end.
 #[test]
 fn long_draws_are_done_in_slices() {
