@@ -5,7 +5,7 @@ mod r5xx_rig;
 
 use gpu_model::counters::Counter;
 use gpu_model::r5xx::{R5xxConfig, Rule, ShadedVertex, Unit};
-use r5xx_rig::{config, draw::*, packet, type0, Rig};
+use r5xx_rig::{config, draw::*, packet, type0, Rig, GTT};
 
 const LOAD_VBPNTR: u32 = 0x2f;
 const VBUF_2: u32 = 0x34;
@@ -366,6 +366,26 @@ fn an_endless_program_hangs() {
     assert_eq!(rig.gpu.take_vertices(), [want(0), want(1)]);
 }
 
+/// A fetch that leads nowhere is told once for each vertex, and gets what the address of discarded reads has: zeroes.
+#[test]
+fn arrays_that_are_nowhere() {
+    let rig = Rig::new();
+    let array = packet(LOAD_VBPNTR, &[1, 5 << 8 | 4, 0x8000_0000]);
+    rig.run_indirect(&[state(CONSTANT), array, packet(VBUF_2, &[vf(2, 3)])].concat());
+    assert_eq!(rig.gpu.client_lints(), [(Rule::Unmapped, 3)]);
+    let positions: Vec<_> = rig.gpu.take_vertices().iter().map(|v| v.position).collect();
+    assert_eq!(positions, [Some([0.0, 0.0, 0.0, 1.0]); 3]);
+    // A page of the system whose entry has bit 1 (digest §4.4).
+    rig.put_guest(0x8000, &floats([3.0, 4.0, 5.0, 0.0]));
+    rig.set_entry(8, 0x8 << 4 | 0xe);
+    rig.flush_gart();
+    let array = packet(LOAD_VBPNTR, &[1, 5 << 8 | 4, GTT + 0x8000]);
+    rig.run_indirect(&[array, packet(VBUF_2, &[vf(2, 1)])].concat());
+    assert!(rig.gpu.client_lints().contains(&(Rule::PteReserved, 1)));
+    let positions: Vec<_> = rig.gpu.take_vertices().iter().map(|v| v.position).collect();
+    assert_eq!(positions, [Some([6.0, 16.0, 40.0, 1.0])]);
+}
+
 /// Flow control of the last entry: a loop of three rounds whose index, from 2 on by 2, names constants.
 #[test]
 fn loops_have_their_registers() {
@@ -424,6 +444,8 @@ fn long_draws_are_done_in_slices() {
         assert!(steps < 1000);
     }
     assert_eq!(rig.gpu.counter(Counter::VerticesShaded), 100);
+    let (accesses, _) = rig.gpu.take_accesses();
+    assert_eq!(of(&accesses, Unit::Vertex), reads(&[(AT.into(), 16)]));
     rig.clean();
 }
 
