@@ -38,6 +38,8 @@ pub mod picture {
         match name {
             "snb" => "Sandy Bridge".to_owned(),
             "ivb" => "Ivy Bridge".to_owned(),
+            "g965" => "965G".to_owned(),
+            "gm965" => "965GM".to_owned(),
             _ => name.to_uppercase(),
         }
     }

@@ -4,7 +4,9 @@
 //!
 //! Sandy Bridge's own document names these commands without their bits; these
 //! are G45 PRM Vol 1b §1 (MI commands) and, for MI_FLUSH_DW and PIPE_CONTROL,
-//! the public Sandy Bridge PRM Vol 1 Part 3 and Vol 2 Part 1.
+//! the public Sandy Bridge PRM Vol 1 Part 3 and Vol 2 Part 1. Gen4 lets no user's
+//! batch store by MI commands (G45 PRM Vol 1b §1.5.2): there the blitter stores
+//! 32 bits (§8.9.8), and PIPE_CONTROL 64 (digest of Gen4, G-24).
 
 use bitfield_struct::bitfield;
 
@@ -64,13 +66,29 @@ pub struct PipeFlags {
 /// Dword 0 of PIPE_CONTROL with five dwords: 3D, sub-type 3, opcode 2.
 const PIPE_CONTROL: u32 = 0x7a00_0003;
 
-/// The global address space, in dword 2 of PIPE_CONTROL (Sandy Bridge has it there).
+/// The global address space, in the dword of PIPE_CONTROL's address (Sandy Bridge and Gen4 have it there).
 const PIPE_GLOBAL: u32 = 1 << 2;
+
+/// Gen4's PIPE_CONTROL of four dwords, which stores 64 bits afterwards: its flags are in dword 0.
+const RENDER_PIPE_CONTROL: u32 = 0x7a00_4002;
+
+/// XY_COLOR_BLT of one pixel of 32 bits; its address and its colour follow.
+const PIXEL: [u32; 4] = [0x5430_0004, 0x03f0_0040, 0, 0x0001_0001];
+
+/// How a chip shares its work among engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// A ring each for render, blitter and video.
+    Rings,
+    /// The render engine does all of it, as on Gen4.
+    Render,
+}
 
 /// What an engine needs before its first store: the render engine waits for the pixel pipe,
 /// without which a Sandy Bridge may hang on the writes that follow.
-pub fn prologue(by: Storer) -> Vec<u32> {
+pub fn prologue(layout: Layout, by: Storer) -> Vec<u32> {
     match by {
+        _ if layout == Layout::Render => Vec::new(),
         Storer::PipeControl | Storer::PipeControlGlobal => {
             let flags = PipeFlags::new()
                 .with_cs_stall(true)
@@ -82,8 +100,47 @@ pub fn prologue(by: Storer) -> Vec<u32> {
 }
 
 /// The command that stores a value; the low bits of a relocated dword hold flags.
-pub fn store(by: Storer, store: &Store) -> Packet {
-    let (low, high) = (store.value as u32, (store.value >> 32) as u32);
+pub fn store(layout: Layout, by: Storer, store: &Store) -> Packet {
+    let (name, dword, dwords) = match layout {
+        Layout::Rings => store_by_ring(by, store.value),
+        Layout::Render => store_by_render(by, store.value),
+    };
+    Packet {
+        name,
+        dwords,
+        relocations: vec![Relocation {
+            dword,
+            target: store.at,
+            write: true,
+        }],
+    }
+}
+
+/// A store of Gen4's render engine: its name, the dword of the address, the dwords.
+fn store_by_render(by: Storer, value: u64) -> (&'static str, usize, Vec<u32>) {
+    let (low, high) = (value as u32, (value >> 32) as u32);
+    let pipe = |address| {
+        (
+            "PIPE_CONTROL",
+            1,
+            vec![RENDER_PIPE_CONTROL, address, low, high],
+        )
+    };
+    match by {
+        Storer::RenderDword => {
+            let [command, how, from, to] = PIXEL;
+            ("XY_COLOR_BLT", 4, vec![command, how, from, to, 0, low])
+        }
+        Storer::PipeControlGlobal => pipe(PIPE_GLOBAL),
+        Storer::RenderQword | Storer::PipeControl | Storer::CopyFlush | Storer::VideoFlush => {
+            pipe(0)
+        }
+    }
+}
+
+/// A store of an engine that has a ring of its own, likewise.
+fn store_by_ring(by: Storer, value: u64) -> (&'static str, usize, Vec<u32>) {
+    let (low, high) = (value as u32, (value >> 32) as u32);
     let header = |opcode: u8, length: u8, post_sync: u8| {
         MiHeader::new()
             .with_opcode(opcode)
@@ -97,7 +154,7 @@ pub fn store(by: Storer, store: &Store) -> Packet {
         .with_cs_stall(true)
         .with_stall_at_scoreboard(true)
         .into_bits();
-    let (name, dword, dwords) = match by {
+    match by {
         Storer::RenderDword => ("MI_STORE_DATA_IMM", 2, vec![header(0x20, 2, 0), 0, 0, low]),
         Storer::RenderQword => (
             "MI_STORE_DATA_IMM",
@@ -113,15 +170,6 @@ pub fn store(by: Storer, store: &Store) -> Packet {
         Storer::CopyFlush | Storer::VideoFlush => {
             ("MI_FLUSH_DW", 1, vec![header(0x26, 2, 1), 0, low, high])
         }
-    };
-    Packet {
-        name,
-        dwords,
-        relocations: vec![Relocation {
-            dword,
-            target: store.at,
-            write: true,
-        }],
     }
 }
 
@@ -169,7 +217,7 @@ mod tests {
             ),
         ];
         for (by, dwords, place) in cases {
-            let packet = store(by, &value);
+            let packet = store(Layout::Rings, by, &value);
             assert_eq!(packet.dwords, dwords, "{by:?}");
             assert_eq!(
                 packet.relocations,
@@ -182,9 +230,24 @@ mod tests {
             );
         }
         assert_eq!(
-            prologue(Storer::PipeControl),
+            prologue(Layout::Rings, Storer::PipeControl),
             [0x7a00_0003, 0x0010_0002, 0, 0, 0]
         );
+        // Gen4: §8.9.8; G-24.
+        let pipe = [0x7a00_4002, 0, 0x5566_7788, 0x1122_3344];
+        let global = [0x7a00_4002, 4, 0x5566_7788, 0x1122_3344];
+        let pixel = [0x5430_0004, 0x03f0_0040, 0, 0x0001_0001, 0, 0x5566_7788];
+        let cases: [(Storer, &[u32], usize); 4] = [
+            (Storer::RenderDword, &pixel, 4),
+            (Storer::PipeControl, &pipe, 1),
+            (Storer::PipeControlGlobal, &global, 1),
+            (Storer::VideoFlush, &pipe, 1),
+        ];
+        for (by, dwords, place) in cases {
+            let packet = store(Layout::Render, by, &value);
+            assert_eq!((&packet.dwords[..], packet.relocations[0].dword), (dwords, place));
+            assert!(prologue(Layout::Render, by).is_empty());
+        }
         assert_eq!(BATCH_BUFFER_END, 0x0500_0000);
     }
 }

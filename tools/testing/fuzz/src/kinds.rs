@@ -2,7 +2,7 @@
 //! The backends: for each one what one of its chips has, and what is true of its commands.
 
 use crate::{card, lists, values};
-use ouro_decode::{command::Generation, gen12, gen6, gen7, r5xx};
+use ouro_decode::{command::Generation, gen12, gen4, gen6, gen7, r5xx};
 use ouro_hw::{engine::Batch, generation::Topology};
 
 /// What is true of a backend.
@@ -20,7 +20,15 @@ pub struct Kind {
 }
 
 /// All of them.
-pub const KINDS: [Kind; 4] = [
+pub const KINDS: [Kind; 5] = [
+    // G45 PRM Vol 1b §1.5: 32 bits, aligned to dwords.
+    Kind {
+        name: "gen4",
+        topology: values::g45_topology,
+        generation: &gen4::GENERATION,
+        unit: 2,
+        names: |b| b.addr.0 <= 0xffff_fffc && b.addr.0 % 4 == 0,
+    },
     Kind {
         name: "gen6",
         topology: values::topology,

@@ -2,6 +2,7 @@
 //! Numbers that user space names: relocations, fence regions; and what tables are made of.
 
 use crate::source::Source;
+use gpu_model::ring::{chip::G45, RingConfig};
 use ouro_core::relocation::{self, BadRelocation};
 use ouro_cross::ring_machine::{RingMachine, Setup};
 use ouro_hw::fence_regs::{FenceRegion, Tiling};
@@ -19,6 +20,16 @@ pub fn topology() -> &'static Topology {
 pub fn ivb_topology() -> &'static Topology {
     static TOPOLOGY: OnceLock<Topology> = OnceLock::new();
     TOPOLOGY.get_or_init(|| RingMachine::new(&Setup::ivb()).topo)
+}
+
+/// What a modelled G45 has.
+pub fn g45_topology() -> &'static Topology {
+    static TOPOLOGY: OnceLock<Topology> = OnceLock::new();
+    let setup = Setup {
+        config: RingConfig::of(&G45),
+        ..Setup::default()
+    };
+    TOPOLOGY.get_or_init(|| Machine::new(&setup).topo)
 }
 
 /// Takes any bytes.

@@ -33,6 +33,18 @@ pub const ATI: u16 = 0x1002;
 macro_rules! for_each_chip {
     ($callback:ident) => {
         $callback! {
+            // Gen4: 965G, GM965, G45, GM45 and their sisters (digest of it, G-01).
+            INTEL "946GZ" gen4::DESKTOP_965 [0x2972];
+            INTEL "G35" gen4::DESKTOP_965 [0x2982];
+            INTEL "965Q" gen4::DESKTOP_965 [0x2992];
+            INTEL "965G" gen4::DESKTOP_965 [0x29a2];
+            INTEL "965GM" gen4::MOBILE_965 [0x2a02];
+            INTEL "965GME" gen4::MOBILE_965 [0x2a12];
+            INTEL "GM45" gen4::MOBILE_G4X [0x2a42];
+            INTEL "Q45" gen4::DESKTOP_G4X [0x2e12];
+            INTEL "G45" gen4::DESKTOP_G4X [0x2e02, 0x2e22];
+            INTEL "G41" gen4::DESKTOP_G4X [0x2e32];
+            INTEL "B43" gen4::DESKTOP_G4X [0x2e42, 0x2e92];
             // Sandy Bridge.
             INTEL "Sandy Bridge GT1 desktop" gen6::GEN6 [0x0102];
             INTEL "Sandy Bridge GT1 mobile" gen6::GEN6 [0x0106];
@@ -98,36 +110,16 @@ macro_rules! rows {
 /// All chips that the driver binds.
 pub const ALL: &[Chip] = for_each_chip!(rows);
 
-/// Chips that have a backend and are not in the driver's table of PCI ids, as no guest has run the driver on them. To
-/// bind them, their rows go to [`for_each_chip!`](crate::for_each_chip).
-#[rustfmt::skip]
-pub const UNBOUND: &[Chip] = rows! {
-    // Gen4: 965G, GM965, G45, GM45 and their sisters (digest of it, G-01).
-    INTEL "946GZ" gen4::DESKTOP_965 [0x2972];
-    INTEL "G35" gen4::DESKTOP_965 [0x2982];
-    INTEL "965Q" gen4::DESKTOP_965 [0x2992];
-    INTEL "965G" gen4::DESKTOP_965 [0x29a2];
-    INTEL "965GM" gen4::MOBILE_965 [0x2a02];
-    INTEL "965GME" gen4::MOBILE_965 [0x2a12];
-    INTEL "GM45" gen4::MOBILE_G4X [0x2a42];
-    INTEL "Q45" gen4::DESKTOP_G4X [0x2e12];
-    INTEL "G45" gen4::DESKTOP_G4X [0x2e02, 0x2e22];
-    INTEL "G41" gen4::DESKTOP_G4X [0x2e32];
-    INTEL "B43" gen4::DESKTOP_G4X [0x2e42, 0x2e92];
-};
-
-fn all() -> impl Iterator<Item = &'static Chip> {
-    ALL.iter().chain(UNBOUND)
-}
-
-/// The chip of a PCI id, bound or not.
+/// The chip of a PCI id.
 pub fn lookup(vendor: u16, device: u16) -> Option<&'static Chip> {
-    all().find(|c| c.vendor == vendor && c.device == device)
+    ALL.iter()
+        .find(|c| c.vendor == vendor && c.device == device)
 }
 
-/// The chips of a backend, bound or not, by the name that [`Generation::name`] gives.
+/// The chips of a backend, by the name that [`Generation::name`] gives.
 pub fn of(generation: &str) -> impl Iterator<Item = &'static Chip> + '_ {
-    all().filter(move |c| c.generation.name() == generation)
+    ALL.iter()
+        .filter(move |c| c.generation.name() == generation)
 }
 
 #[cfg(test)]
@@ -137,8 +129,8 @@ mod tests {
 
     #[test]
     fn each_id_is_one_chip() {
-        let ids: BTreeSet<_> = all().map(|c| (c.vendor, c.device)).collect();
-        assert_eq!(ids.len(), ALL.len() + UNBOUND.len());
+        let ids: BTreeSet<_> = ALL.iter().map(|c| (c.vendor, c.device)).collect();
+        assert_eq!(ids.len(), ALL.len());
     }
 
     #[test]
@@ -153,8 +145,6 @@ mod tests {
         let bits = |id| lookup(0x8086, id).unwrap().generation.dma_bits();
         assert_eq!([0x29a2, 0x2a02].map(bits), [32; 2]);
         assert_eq!([0x2a42, 0x2e22].map(bits), [36; 2]);
-        // Not bound yet.
-        assert!(ALL.iter().all(|c| c.generation.name() != "gen4"));
     }
 
     #[test]

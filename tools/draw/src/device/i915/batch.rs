@@ -9,7 +9,7 @@ use anyhow::Result;
 use super::super::uapi::*;
 use super::super::Device;
 use super::bo::{Bo, Caching};
-use crate::mi;
+use crate::mi::{self, Layout};
 use ouro_scene::blt::encode::{encode, Packet, Relocation};
 use ouro_scene::blt::Command;
 use ouro_scene::scene::{Store, Storer};
@@ -97,9 +97,9 @@ impl Batch {
     }
 
     /// Stores of values.
-    pub fn of_stores(by: Storer, stores: &[Store]) -> Vec<Batch> {
+    pub fn of_stores(layout: Layout, by: Storer, stores: &[Store]) -> Vec<Batch> {
         let start = || Batch {
-            dwords: mi::prologue(by),
+            dwords: mi::prologue(layout, by),
             global: by == Storer::PipeControlGlobal,
             ..Batch::default()
         };
@@ -107,7 +107,7 @@ impl Batch {
         for piece in stores.chunks(FULL / 8) {
             let mut batch = start();
             for store in piece {
-                batch.append(mi::store(by, store));
+                batch.append(mi::store(layout, by, store));
             }
             done.push(batch.end());
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Drawing a scene with the GPU: uploads, batches on three engines, waits in
+//! Drawing a scene with the GPU: uploads, batches on its engines, waits in
 //! several ways, reads everything back, and counts what submissions cost.
 
 mod batch;
@@ -16,6 +16,7 @@ use super::compare::compare;
 use super::cost::{self, EngineCost, COUNTED};
 use super::uapi::*;
 use super::{Device, Drawn, Peer, Personality, PATIENCE};
+use crate::mi::Layout;
 use crate::report::Coverage;
 use batch::{Addressing, Batch, Objects, Submitted, Target};
 use bo::{Bo, Caching};
@@ -105,13 +106,35 @@ fn destroy_context(device: &Device, id: u32) -> Result<()> {
     )
 }
 
-fn ring(by: Storer) -> (&'static str, u32) {
+/// Which engines the device has for the scene.
+fn layout(device: &Device) -> Layout {
+    if parameter(device, I915_PARAM_HAS_BLT) > 0 {
+        Layout::Rings
+    } else {
+        Layout::Render
+    }
+}
+
+const RENDER: (&str, u32) = ("rcs0", I915_EXEC_RENDER);
+const BLITTER: (&str, u32) = ("bcs0", I915_EXEC_BLT);
+
+/// The engine for blits: its name and its ring.
+fn blitter(layout: Layout) -> (&'static str, u32) {
+    match layout {
+        Layout::Rings => BLITTER,
+        Layout::Render => RENDER,
+    }
+}
+
+/// The engine for stores: its name and its ring.
+fn ring(layout: Layout, by: Storer) -> (&'static str, u32) {
     match by {
+        _ if layout == Layout::Render => RENDER,
         Storer::RenderDword
         | Storer::RenderQword
         | Storer::PipeControl
-        | Storer::PipeControlGlobal => ("rcs0", I915_EXEC_RENDER),
-        Storer::CopyFlush => ("bcs0", I915_EXEC_BLT),
+        | Storer::PipeControlGlobal => RENDER,
+        Storer::CopyFlush => BLITTER,
         Storer::VideoFlush => ("vcs0", I915_EXEC_BSD),
     }
 }
@@ -177,7 +200,7 @@ fn probe_swizzle(device: &Device) -> Result<Swizzle> {
     let batch = Batch::of_blits(&[fill], &mut Vec::new())?;
     let mut objects = Objects::new(device, &bos);
     let target = Target {
-        ring: I915_EXEC_BLT,
+        ring: blitter(layout(device)).1,
         ..Default::default()
     };
     let _done = objects.submit(&batch[0], target, Addressing::Relocations)?;
@@ -268,7 +291,11 @@ fn draw(device: &Device, scene: &Scene, expected: &Memory) -> Result<Drawn> {
     drawn.seconds = started.elapsed().as_secs_f64();
 
     if !device.is_peer() {
-        for by in [Storer::RenderDword, Storer::CopyFlush, Storer::VideoFlush] {
+        let engines: &[Storer] = match layout(device) {
+            Layout::Rings => &[Storer::RenderDword, Storer::CopyFlush, Storer::VideoFlush],
+            Layout::Render => &[Storer::RenderDword],
+        };
+        for &by in engines {
             drawn.costs.push(count_cost(device, by)?);
         }
     }
@@ -288,18 +315,21 @@ fn run_sections(
     drawn: &mut Drawn,
 ) -> Result<()> {
     let mut objects = Objects::new(device, bos);
+    let layout = layout(device);
     let mut setup = Vec::new();
     let mut count = 0;
     for section in &scene.sections {
         let (batches, (engine, ring), context) = match &section.work {
             Work::Blits(commands) => (
                 Batch::of_blits(commands, &mut setup)?,
-                ("bcs0", I915_EXEC_BLT),
+                blitter(layout),
                 0,
             ),
-            Work::Stores { by, context, list } => {
-                (Batch::of_stores(*by, list), ring(*by), contexts[*context])
-            }
+            Work::Stores { by, context, list } => (
+                Batch::of_stores(layout, *by, list),
+                ring(layout, *by),
+                contexts[*context],
+            ),
         };
         // Kept until the section is done: nothing waits between batches.
         let mut kept: Vec<Submitted> = Vec::new();
@@ -364,7 +394,8 @@ fn wait_fence(submitted: &Submitted<'_>) -> Result<()> {
 
 /// Counts what a row of submissions costs while nobody waits for any of them.
 fn count_cost(device: &Device, by: Storer) -> Result<EngineCost> {
-    let (engine, ring) = ring(by);
+    let layout = layout(device);
+    let (engine, ring) = ring(layout, by);
     let bos = [Bo::new(device, 4096)?];
     let mut objects = Objects::new(device, &bos);
     let target = Target {
@@ -377,6 +408,7 @@ fn count_cost(device: &Device, by: Storer) -> Result<EngineCost> {
     };
     let store = |n: u64| {
         Batch::of_stores(
+            layout,
             by,
             &[Store {
                 at: at(n),

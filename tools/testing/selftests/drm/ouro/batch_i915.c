@@ -8,6 +8,8 @@
  * PIPE_CONTROL whose bit 2 says that it is a global one. Gen7: IHD-OS-V1 Pt 5
  * (May 2012) §1.2, where the video engine has MI_STORE_DATA_IMM too; its
  * PIPE_CONTROL says by a flag that an address is global, which is not for users.
+ * Gen4: the same document as gen6's; one engine draws and copies, and batches of
+ * users store by the blitter and PIPE_CONTROL alone (§1.5.2).
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +17,14 @@
 #include "batch_i915.h"
 
 #define NEEDS_GTT EXEC_OBJECT_NEEDS_GTT
+
+static const struct store_command gen4_stores[] = {
+	{ "XY_COLOR_BLT", RCS, 6, { 0x54300004, 0x03f00040, 0, 0x00010001 }, 4, 0, 5, 4, 0 },
+	{ "COLOR_BLT", RCS, 5, { 0x50300003, 0x03f00040, 0x00010004 }, 3, 0, 4, 4, 0 },
+	/* 64 bits afterwards; its flags are in the header */
+	{ "PIPE_CONTROL", RCS, 4, { 0x7a004002 }, 1, 0, 2, 8, 0 },
+	{ "PIPE_CONTROL global", RCS, 4, { 0x7a004002 }, 1, 4, 2, 8, NEEDS_GTT },
+};
 
 static const struct store_command gen6_stores[] = {
 	{ "MI_STORE_DATA_IMM", RCS | BCS, 4, { 0x10000002 }, 2, 0, 3, 4, 0 },
@@ -41,6 +51,13 @@ static const struct store_command gen7_stores[] = {
 };
 
 static const struct backend backends[] = {
+	{ "gen4", 0, 0x05000000, 0x18800180, gen4_stores, ARRAY_LEN(gen4_stores),
+	  0x1f800000, 0x01800008, 0x11000001, 0x12000001,
+	  /* INSTPM, CACHE_MODE_0 and _1, MI_ARB_STATE */
+	  { 0x20c0, 0x2120, 0x2124, 0x20e4 },
+	  8, { 0x54f00006, 0x03cc1000, 0, 0x00010400, 0, 0, 0x1000, 0 }, 4, 7,
+	  .has_local = false, .has_shader_query = false, .has_read_only_pages = false,
+	  .has_later_exec_flags = false, .widest_tiles = 128 * 1024 },
 	{ "gen6", 0, 0x05000000, 0x18800100, gen6_stores, ARRAY_LEN(gen6_stores),
 	  /* MI, opcode 3fh; MI_WAIT_FOR_EVENT, vertical blank of pipe A */
 	  0x1f800000, 0x01800008,
@@ -72,6 +89,10 @@ static const struct {
 	const char *backend;
 	__u16 chip;
 } chips[] = {
+	{ "gen4", 0x2972 }, { "gen4", 0x2982 }, { "gen4", 0x2992 }, { "gen4", 0x29a2 },
+	{ "gen4", 0x2a02 }, { "gen4", 0x2a12 }, { "gen4", 0x2a42 }, { "gen4", 0x2e02 },
+	{ "gen4", 0x2e12 }, { "gen4", 0x2e22 }, { "gen4", 0x2e32 }, { "gen4", 0x2e42 },
+	{ "gen4", 0x2e92 },
 	{ "gen6", 0x0102 }, { "gen6", 0x0106 }, { "gen6", 0x010a }, { "gen6", 0x0112 },
 	{ "gen6", 0x0116 }, { "gen6", 0x0122 }, { "gen6", 0x0126 },
 	{ "gen7", 0x0152 }, { "gen7", 0x0156 }, { "gen7", 0x015a }, { "gen7", 0x0162 },
@@ -143,9 +164,13 @@ static int identify(struct gpu *gpu)
 			gpu->backend = &backends[i];
 	if (!gpu->backend)
 		return -EOPNOTSUPP;
-	for (i = 0; i < ARRAY_LEN(all_engines); i++)
+	for (i = 0; i < ARRAY_LEN(all_engines); i++) {
+		/* one whose batches cannot store has nothing to show: Gen4's video engine */
+		if (!store_for(gpu, &all_engines[i], 4))
+			continue;
 		if (i915_has_ring(gpu->fd, all_engines[i].ring))
 			gpu->engines[gpu->n_engines++] = all_engines[i];
+	}
 	return gpu->n_engines ? 0 : -ENXIO;
 }
 

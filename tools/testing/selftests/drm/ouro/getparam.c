@@ -49,6 +49,18 @@ static const struct {
 	int param;
 	int value;
 } values[] = {
+	{ "gen4", I915_PARAM_NUM_FENCES_AVAIL, 16 },
+	{ "gen4", I915_PARAM_HAS_BLT, 0 },
+	{ "gen4", I915_PARAM_HAS_VEBOX, 0 },
+	{ "gen4", I915_PARAM_HAS_BSD2, 0 },
+	{ "gen4", I915_PARAM_HAS_LLC, 0 },
+	{ "gen4", I915_PARAM_HAS_ALIASING_PPGTT, 0 },
+	/* the tests have CAP_SYS_ADMIN */
+	{ "gen4", I915_PARAM_HAS_SECURE_BATCHES, 1 },
+	{ "gen4", I915_PARAM_CMD_PARSER_VERSION, 0 },
+	{ "gen4", I915_PARAM_HAS_SCHEDULER, 0 },
+	{ "gen4", I915_PARAM_HAS_GPU_RESET, 1 },
+	{ "gen4", I915_PARAM_MMAP_GTT_COHERENT, 1 },
 	{ "gen6", I915_PARAM_HAS_BSD, 1 },
 	{ "gen6", I915_PARAM_HAS_BLT, 1 },
 	{ "gen6", I915_PARAM_HAS_VEBOX, 0 },

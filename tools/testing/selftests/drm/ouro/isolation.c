@@ -26,6 +26,8 @@ FIXTURE_SETUP(isolation)
 
 	gpu_setup(_metadata, &self->gpu);
 	ASSERT_EQ(0, gpu_open(&self->other));
+	/* the render engine copies where there is no other */
+	self->blitter = &self->gpu.engines[0];
 	for (i = 0; i < self->gpu.n_engines; i++)
 		if (self->gpu.engines[i].bit == BCS)
 			self->blitter = &self->gpu.engines[i];
