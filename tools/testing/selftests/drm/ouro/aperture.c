@@ -243,8 +243,12 @@ TEST_F(aperture, objects_larger_than_views_and_the_aperture)
 	}
 }
 
-/* The first addresses may be those of the picture that the firmware has left. */
+/*
+ * The first addresses may be those of the picture that the firmware has left, and the
+ * last those of a status page that has to be in the aperture (G4X).
+ */
 #define PICTURE (4 * MIB)
+#define STATUS MIB
 
 /* A view gives way to a batch that must have its addresses, and comes back. */
 TEST_F(aperture, views_give_way_to_pinned_objects)
@@ -266,7 +270,7 @@ TEST_F(aperture, views_give_way_to_pinned_objects)
 		SKIP(return, "the chip has no aperture");
 	ASSERT_NE(NULL, map);
 	ASSERT_EQ(0, gem_write(self->fd, objects[1].handle, 0, words, sizeof(words)));
-	for (at = PICTURE + PAGE; at + size <= aperture; at += size / 2 + PAGE) {
+	for (at = PICTURE + PAGE; at + size <= aperture - STATUS; at += size / 2 + PAGE) {
 		poke(&map[n], n + 1);
 		objects[0].offset = at;
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
@@ -446,7 +450,7 @@ TEST_F(aperture, pages_go_and_come_back)
 {
 	enum { N = 6 };
 	struct tiling t[N] = {};
-	__u32 handles[N], *maps[N], i, round;
+	__u32 handles[N], *maps[N], i, round, kept = 0;
 	__s64 pages;
 
 	if (aperture_size(self->fd) == 0)
@@ -460,6 +464,8 @@ TEST_F(aperture, pages_go_and_come_back)
 		ASSERT_EQ(0, tile(self->fd, handles[i], &t[i]));
 		maps[i] = map_gtt(self->fd, handles[i], 32 * PAGE);
 		ASSERT_NE(NULL, maps[i]);
+		/* tiles whose swizzle depends on where their pages are stay in memory */
+		kept += t[i].mode && t[i].swizzle == I915_BIT_6_SWIZZLE_UNKNOWN;
 	}
 	for (round = 0; round < 3; round++) {
 		for (i = 0; i < N; i++)
@@ -467,7 +473,7 @@ TEST_F(aperture, pages_go_and_come_back)
 		pages = object_pages(self->fd);
 		ASSERT_EQ(0, drop_pages(self->fd));
 		if (self->gpu.ouro)
-			EXPECT_LE(object_pages(self->fd), pages - N * 32);
+			EXPECT_LE(object_pages(self->fd), pages - (N - kept) * 32);
 		for (i = 0; i < N; i++) {
 			__u64 at = 4 * (i + 1100 * round);
 

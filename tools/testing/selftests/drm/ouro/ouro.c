@@ -55,19 +55,19 @@ static const struct documented {
 	/* of one chip alone */
 	__u16 chip;
 } documented[] = {
-	/* digest of Gen4: G-12 for the bits, §5.3.4 for the engines */
+	/* digest of Gen4, G-08 and G-10: bits of an address; G45 PRM Vol 1b §5.3.4: rings */
 	{ "gen4", 36, 0, 2, 0, 0x2e22 },
 	{ "gen4", 36, 0, 2, 0, 0x2a42 },
 	{ "gen4", 32, 0, 1, 0, 0x29a2 },
 	{ "gen4", 32, 0, 1, 0, 0x2a02 },
 	/* Sandy Bridge PRM Vol 1 Part 2 §4.6: 2 GB; an entry holds 40 bits of address */
-	{ "gen6", 40, 2ull << 30, 3, 0 },
+	{ "gen6", 40, 2ull << 30, 3, 0, 0 },
 	/* IHD-OS-V1 Pt 5 (May 2012) §1.1.2: 512 directory entries, 2 GB; digest of it, §4.1 */
-	{ "gen7", 40, 2ull << 30, 3, 0 },
+	{ "gen7", 40, 2ull << 30, 3, 0, 0 },
 	/* digest of DG2, §4.5 and §5.2 */
-	{ "gen12", 46, 1ull << 48, 0, 0 },
+	{ "gen12", 46, 1ull << 48, 0, 0, 0 },
 	/* digest of "R5xx Acceleration", §4.4 and §5.2 */
-	{ "r5xx", 40, 0, 1, 2 },
+	{ "r5xx", 40, 0, 1, 2, 0 },
 };
 
 TEST_F(ouro, device)
