@@ -56,6 +56,9 @@ struct Args {
     /// Megabytes of global page table: 1 or 2.
     #[arg(long, default_value_t = 2)]
     gtt_mb: u32,
+    /// KiB of the table of a Gen4: 128, 256, 512 or 1024.
+    #[arg(long, value_name = "KB")]
+    gtt_kb: Option<u32>,
     /// PCI device id in hexadecimal, of a chip that is sold under several: one of a Sandy Bridge's.
     #[arg(long, value_parser = parse_id)]
     id: Option<u16>,
@@ -207,6 +210,7 @@ fn run(args: Args) -> anyhow::Result<u8> {
         image_tails: args.saved_tails == SavedTails::Image,
         document_status: args.document_status,
         gtt_mb: args.gtt_mb,
+        gtt_kb: args.gtt_kb,
         aperture_mb: args.aperture_mb,
         vram_mb: args.vram_mb,
         no_msi: args.no_msi,

@@ -119,6 +119,8 @@ pub struct Options {
     pub swizzle: bool,
     /// Megabytes of page-table entries, where the chip has a choice.
     pub gtt_mb: u32,
+    /// Kilobytes of a Gen4's page-table entries; `None` for the chip's usual size.
+    pub gtt_kb: Option<u32>,
     /// PCI device id, of a chip that is sold under several; `None` for the usual one.
     pub device_id: Option<u16>,
     /// Whether broken rules and undocumented accesses make the process fail.
@@ -148,6 +150,7 @@ impl Default for Options {
             unlocked: false,
             swizzle: false,
             gtt_mb: 2,
+            gtt_kb: None,
             device_id: None,
             strict: false,
         }

@@ -27,6 +27,8 @@ pub struct RingConfig {
     pub vtd: bool,
     /// Megabytes of global page-table entries (GGMS): 1 or 2, for 1 or 2 GB of addresses.
     pub gtt_mb: u32,
+    /// Kilobytes of entries of a Gen4, if not as many as usual.
+    pub gtt_kb: Option<u32>,
     /// Bytes of aperture: 64, 128, 256 or 512 MB (§4.4); less, for tests.
     pub aperture: u64,
     /// Habits of real machines.
@@ -69,8 +71,8 @@ impl Default for RingConfig {
 impl RingConfig {
     /// Number of entries of the global table.
     pub fn entries(&self) -> u32 {
-        let kb = self.chip.bus.table_kb.unwrap_or(self.gtt_mb << 10);
-        kb << 8
+        let kb = self.gtt_kb.or(self.chip.bus.table_kb);
+        kb.unwrap_or(self.gtt_mb << 10) << 8
     }
 
     /// The strict one of a chip.
@@ -80,6 +82,7 @@ impl RingConfig {
             device_id: chip.ids[0],
             vtd: false,
             gtt_mb: 2,
+            gtt_kb: None,
             aperture: 256 << 20,
             real: Real::default(),
             delay_ns: 0,

@@ -204,6 +204,12 @@ impl RingGpu {
             "the aperture is a power of two of megabytes, 512 at most"
         );
         anyhow::ensure!(
+            options
+                .gtt_kb
+                .is_none_or(|kb| chip.gen4.is_some() && [128, 256, 512, 1024].contains(&kb)),
+            "--gtt-kb is for Gen4: 128, 256, 512 or 1024"
+        );
+        anyhow::ensure!(
             (1..=2).contains(&options.gtt_mb),
             "the page table is 1 or 2 MB"
         );
@@ -220,6 +226,7 @@ impl RingGpu {
             vtd: options.vtd,
             legacy_forcewake: options.legacy_forcewake,
             gtt_mb: options.gtt_mb,
+            gtt_kb: options.gtt_kb,
             aperture: u64::from(aperture_mb) << 20,
             swizzle: options.swizzle,
             delay_ns: options.delay_us.saturating_mul(1000),

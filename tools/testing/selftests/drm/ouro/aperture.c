@@ -244,11 +244,11 @@ TEST_F(aperture, objects_larger_than_views_and_the_aperture)
 }
 
 /*
- * The first addresses may be those of the picture that the firmware has left, and the
- * last those of a status page that has to be in the aperture (G4X).
+ * The first addresses may be those of the picture that the firmware has left, and among the
+ * last may be a status page that has to be in the aperture (G4X).
  */
 #define PICTURE (4 * MIB)
-#define STATUS MIB
+#define STATUS(aperture) ((aperture) / 32)
 
 /* A view gives way to a batch that must have its addresses, and comes back. */
 TEST_F(aperture, views_give_way_to_pinned_objects)
@@ -270,7 +270,7 @@ TEST_F(aperture, views_give_way_to_pinned_objects)
 		SKIP(return, "the chip has no aperture");
 	ASSERT_NE(NULL, map);
 	ASSERT_EQ(0, gem_write(self->fd, objects[1].handle, 0, words, sizeof(words)));
-	for (at = PICTURE + PAGE; at + size <= aperture - STATUS; at += size / 2 + PAGE) {
+	for (at = PICTURE + PAGE; at + size <= aperture - STATUS(aperture); at += size / 2 + PAGE) {
 		poke(&map[n], n + 1);
 		objects[0].offset = at;
 		GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
@@ -449,6 +449,7 @@ TEST_F(aperture, tiling_changes_under_those_who_look)
 TEST_F(aperture, pages_go_and_come_back)
 {
 	enum { N = 6 };
+	struct drm_i915_gem_get_tiling get = {};
 	struct tiling t[N] = {};
 	__u32 handles[N], *maps[N], i, round, kept = 0;
 	__s64 pages;
@@ -464,8 +465,10 @@ TEST_F(aperture, pages_go_and_come_back)
 		ASSERT_EQ(0, tile(self->fd, handles[i], &t[i]));
 		maps[i] = map_gtt(self->fd, handles[i], 32 * PAGE);
 		ASSERT_NE(NULL, maps[i]);
-		/* tiles whose swizzle depends on where their pages are stay in memory */
-		kept += t[i].mode && t[i].swizzle == I915_BIT_6_SWIZZLE_UNKNOWN;
+		/* where the swizzle may depend on addresses of pages, those of tiles stay */
+		get.handle = handles[i];
+		GOOD(self->fd, DRM_IOCTL_I915_GEM_GET_TILING, &get);
+		kept += t[i].mode && get.phys_swizzle_mode == I915_BIT_6_SWIZZLE_UNKNOWN;
 	}
 	for (round = 0; round < 3; round++) {
 		for (i = 0; i < N; i++)

@@ -331,8 +331,12 @@ TEST_F(memcg, the_shrinker_lets_go_of_what_is_idle)
 		ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, busy, NULL, &spin));
 		pages = object_pages(self->fd);
 		ASSERT_EQ(0, want_memory());
-		/* what the GPU uses stays */
-		EXPECT_LE(object_pages(self->fd), pages - N * 2 * (__s64)(MB / PAGE));
+		/*
+		 * What the GPU uses stays. So does what it has used, until it has run the flush
+		 * that drops its translations, where only requests bring one.
+		 */
+		if (round == 0 || !self->gpu.backend->requests_flush)
+			EXPECT_LE(object_pages(self->fd), pages - N * 2 * (__s64)(MB / PAGE));
 		EXPECT_GE(object_pages(self->fd), (__s64)(MB / PAGE));
 		spin_stop(&spin);
 		ASSERT_EQ(0, gem_wait(self->fd, busy, -1));
