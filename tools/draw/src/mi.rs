@@ -245,7 +245,10 @@ mod tests {
         ];
         for (by, dwords, place) in cases {
             let packet = store(Layout::Render, by, &value);
-            assert_eq!((&packet.dwords[..], packet.relocations[0].dword), (dwords, place));
+            assert_eq!(
+                (&packet.dwords[..], packet.relocations[0].dword),
+                (dwords, place)
+            );
             assert!(prologue(Layout::Render, by).is_empty());
         }
         assert_eq!(BATCH_BUFFER_END, 0x0500_0000);

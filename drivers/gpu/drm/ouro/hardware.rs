@@ -250,7 +250,10 @@ impl Hardware {
     /// Brings the device up, whatever it was doing before; engines are started after it. Fences stay
     /// as they are. As a reset may not help at once, it is tried again some times. Sleeps.
     pub(crate) fn start(&self, layout: &Layout) -> Result {
-        let mut started = self.restart(layout);
+        let start = || {
+            self.bring_up(|generation, hw| generation.start(hw, &self.topology, layout, &Waits))
+        };
+        let mut started = start();
         for _ in 1..STARTS {
             let Err(e) = started else {
                 break;
@@ -259,7 +262,7 @@ impl Hardware {
                 // Nobody is there.
                 break;
             }
-            started = self.restart(layout);
+            started = start();
         }
         started
     }
@@ -303,15 +306,21 @@ impl Hardware {
             .map_err(|e| self.no_reset(e))
     }
 
-    /// Resets the device, and brings it up again as far as [`start`](Self::start) does; fences stay
+    /// Resets the device after a hang, and brings it up again as far as [`start`](Self::start) does; fences stay
     /// as they are. No interrupt comes until [`irq_on`](Self::irq_on). The device is awake. Sleeps.
     pub(crate) fn restart(&self, layout: &Layout) -> Result {
+        self.bring_up(|generation, hw| generation.restart(hw, &self.topology, layout, &Waits))
+    }
+
+    /// Brings it up from any state, by `how`.
+    fn bring_up(
+        &self,
+        how: impl FnOnce(&dyn Generation, &Hw<'_>) -> Result<(), DeviceError>,
+    ) -> Result {
         let generation = self.generation();
         // Others may write entries meanwhile, and let them take effect: that is under the same lock.
         self.with_gt(|hw, _| generation.gtt_on(hw, false));
-        generation
-            .start(&self.hw(), &self.topology, layout, &Waits)
-            .map_err(|e| self.no_reset(e))?;
+        how(generation, &self.hw()).map_err(|e| self.no_reset(e))?;
         mmio::wmb();
         self.with_gt(|hw, _| generation.gtt_on(hw, true));
         Ok(())

@@ -393,6 +393,17 @@ pub trait Generation: Sync {
         layout: &Layout,
         wait: &dyn SleepWait,
     ) -> Result<(), DeviceError>;
+    /// The same after a hang: whatever the engines ran has ended. For a backend whose [`start`](Self::start) does
+    /// without a reset of all.
+    fn restart(
+        &self,
+        hw: &Hw<'_>,
+        topo: &Topology,
+        layout: &Layout,
+        wait: &dyn SleepWait,
+    ) -> Result<(), DeviceError> {
+        self.start(hw, topo, layout, wait)
+    }
     /// Leaves the device quiet: interrupts off, nothing pending.
     fn stop(&self, hw: &Hw<'_>);
 

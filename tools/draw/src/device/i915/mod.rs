@@ -320,11 +320,7 @@ fn run_sections(
     let mut count = 0;
     for section in &scene.sections {
         let (batches, (engine, ring), context) = match &section.work {
-            Work::Blits(commands) => (
-                Batch::of_blits(commands, &mut setup)?,
-                blitter(layout),
-                0,
-            ),
+            Work::Blits(commands) => (Batch::of_blits(commands, &mut setup)?, blitter(layout), 0),
             Work::Stores { by, context, list } => (
                 Batch::of_stores(layout, *by, list),
                 ring(layout, *by),

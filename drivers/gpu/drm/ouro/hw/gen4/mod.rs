@@ -229,6 +229,20 @@ impl Generation for Gen4 {
         Ok(())
     }
 
+    /// 965 is reset here, as it is not when the driver comes: the screen goes dark.
+    fn restart(
+        &self,
+        hw: &Hw<'_>,
+        topo: &Topology,
+        layout: &Layout,
+        wait: &dyn SleepWait,
+    ) -> Result<(), DeviceError> {
+        if self.family.reset_darkens {
+            self.reset(hw, ResetScope::All, wait)?;
+        }
+        self.start(hw, topo, layout, wait)
+    }
+
     fn stop(&self, hw: &Hw<'_>) {
         interrupts::off(self.family.chip, hw);
     }

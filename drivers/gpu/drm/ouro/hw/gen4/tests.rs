@@ -6,7 +6,7 @@ use super::{
     Gen4, DESKTOP_965, DESKTOP_G4X, MOBILE_965, MOBILE_G4X,
 };
 use crate::{
-    generation::{Generation, Layout, ResetScope, SecureBatches, Topology},
+    generation::{DeviceError, Generation, Layout, ResetScope, SecureBatches, Topology},
     gt::Gt,
     io::Hw,
     mock::{Access, Mock, FREE_PAGE},
@@ -40,15 +40,24 @@ fn device(chip: &Gen4) -> (Device, Topology) {
     (Device::new(mock, answer), topo)
 }
 
+type Begin = dyn Fn(&Gen4, &Device, &Hw<'_>, &Topology) -> Result<(), DeviceError>;
+
 /// Where these are in what was done when the device was started.
 fn started(chip: &Gen4, wanted: &[Access]) -> (Vec<Access>, Vec<usize>) {
+    begun(chip, wanted, &|chip, device, hw, topo| {
+        chip.start(hw, topo, &LAYOUT, &device.mock)
+    })
+}
+
+/// The same of any beginning.
+fn begun(chip: &Gen4, wanted: &[Access], begin: &Begin) -> (Vec<Access>, Vec<usize>) {
     let (device, topo) = device(chip);
     device.mock.set(0x2024, 0x0100_0002);
     let hw = Hw {
         card: topo.card,
         ..device.hw()
     };
-    chip.start(&hw, &topo, &LAYOUT, &device.mock).unwrap();
+    begin(chip, &device, &hw, &topo).unwrap();
     let log = device.mock.take();
     let place = |a: &Access| log.iter().position(|b| a == b);
     let places = wanted
@@ -104,6 +113,32 @@ fn a_g4x_is_reset_before_it_is_set_up() {
                 Access::FlushChipset,
             ],
         );
+        assert!(order.is_sorted(), "{order:?}");
+    }
+}
+
+#[test]
+fn after_a_hang_all_chips_are_reset() {
+    for (chip, first, last) in [
+        (&DESKTOP_965, 0x01, 0x00),
+        (&MOBILE_965, 0x01, 0x00),
+        (&DESKTOP_G4X, 0x0d, 0x05),
+        (&MOBILE_G4X, 0x0d, 0x05),
+    ] {
+        let switch = match chip.family.table_switch {
+            true => 0x7f80_0001,
+            false => 0x7f80_0006,
+        };
+        // The ring stopped, reset (G-20), the table as before (G-06).
+        let wanted = [
+            Access::W(0x203c, 0),
+            Access::Config(0xc0, first),
+            Access::Config(0xc0, last),
+            Access::W(0x2020, switch),
+        ];
+        let (_, order) = begun(chip, &wanted, &|chip, device, hw, topo| {
+            chip.restart(hw, topo, &LAYOUT, &device.mock)
+        });
         assert!(order.is_sorted(), "{order:?}");
     }
 }
