@@ -5,6 +5,7 @@
 #   GPU_PARTS    what else it has: peer (the upstream driver), igt, mesa
 #   GPU_COSTS    engines whose cost of submission is judged
 #   GPU_MODEL    arguments of the model in every guest
+#   GPU_MEMORY   memory of a guest with our own driver, if not as much as usual
 #   GPU_REAL     the same with our own driver: habits of real machines
 #   GPU_HABITS   arguments of the model that the upstream driver needs
 #   GPU_PEER_MODULE  arguments of the upstream driver
@@ -47,7 +48,7 @@ gpu_known() {
 # there is on the debug kernel, in one guest (the picture alone takes minutes of work there); GPU_PICTURE: it is drawn.
 gpu_read() {
     GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE=''
-    GPU_MODEL='' GPU_REAL='' GPU_PEER_REAL='' GPU_PEER_SLOW='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_ONLY_DEBUG='' GPU_PAIR='' GPU_CHAOS=''
+    GPU_MODEL='' GPU_MEMORY='' GPU_REAL='' GPU_PEER_REAL='' GPU_PEER_SLOW='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_ONLY_DEBUG='' GPU_PAIR='' GPU_CHAOS=''
     GPU_SMALL='' GPU_GLOBAL='' GPU_WAITS='' GPU_PICTURE=yes
     GPU_FIRST='' GPU_LATE='' GPU_LATE_SAYS='' GPU_REFUSED='' GPU_REFUSED_MODEL='' GPU_MESA=''
     GPU_CLIENTS_RULES='' GPU_CLIENTS_REGISTERS=''
@@ -63,6 +64,13 @@ gpu_model_args() (
     gpu_read "$1"
     [ "$2" != peer ] || GPU_REAL=''
     echo "$GPU_MODEL $GPU_REAL"
+)
+
+# gpu_memory NAME KERNEL: GPU_MEMORY of it, with our own driver.
+gpu_memory() (
+    [ -e "$VM_DIR/gpus/$1" ] && [ "$2" != peer ] || return 0
+    gpu_read "$1"
+    echo "$GPU_MEMORY"
 )
 
 # gpu_has NAME PART
