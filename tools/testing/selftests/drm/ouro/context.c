@@ -290,7 +290,9 @@ TEST_F(context, images_make_room)
 		object = batch_object(&batch, wall);
 		object->flags = EXEC_OBJECT_PINNED | EXEC_OBJECT_PAD_TO_SIZE;
 		object->offset = space.value / 16 * 15 + fixed;
-		object->pad_to_size = 32ul << 20;
+		object->pad_to_size = space.value / 16 - fixed;
+		if (object->pad_to_size > 32ul << 20)
+			object->pad_to_size = 32ul << 20;
 		batch_end(&batch, self->gpu.backend);
 		ASSERT_EQ(0, batch_run(self->fd, &batch, engine->ring, 0));
 
