@@ -29,7 +29,7 @@ pub fn g45_topology() -> &'static Topology {
         config: RingConfig::of(&G45),
         ..Setup::default()
     };
-    TOPOLOGY.get_or_init(|| Machine::new(&setup).topo)
+    TOPOLOGY.get_or_init(|| RingMachine::new(&setup).topo)
 }
 
 /// Takes any bytes.
