@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! What a generation's tables are made of: commands, their lengths and their fields.
 
+use crate::names::{self, Era};
 use std::borrow::Cow;
 
 /// Kinds of engines; each understands its own commands.
@@ -209,6 +210,11 @@ impl Command {
         Command { warnings, ..self }
     }
 
+    /// It stands for several commands, which only their lengths are known of.
+    pub fn is_group(&self) -> bool {
+        self.header >> 29 == 3 && self.mask & 0x00ff_0000 == 0
+    }
+
     /// All its fields.
     pub fn fields(&self) -> impl Iterator<Item = &'static Field> {
         self.fields.into_iter().flatten()
@@ -231,6 +237,8 @@ pub struct Generation {
     pub padding: fn(u32) -> Option<&'static str>,
     /// Its error states have the header of the command that was fetched.
     pub tells_header: bool,
+    /// Where names and lengths are looked up that its tables have not.
+    pub era: Option<Era>,
 }
 
 impl Generation {
@@ -238,6 +246,24 @@ impl Generation {
     pub fn find(&self, engine: Engine, header: u32) -> Option<&'static Command> {
         let mut all = (self.commands)(engine).iter().copied().flatten();
         all.find(|c| header & c.mask == c.header)
+    }
+
+    /// The name and the length of the command that a header begins, and whether the name is its own: not that of a
+    /// whole group, nor one for what is not known.
+    pub fn told(&self, engine: Engine, header: u32) -> (&'static str, Length, bool) {
+        let found = self.find(engine, header);
+        let own = found.filter(|c| !c.is_group());
+        if let Some(c) = own {
+            return (c.name, c.length, true);
+        }
+        let named = self.era.and_then(|era| names::name(era, engine, header));
+        let length = self.era.and_then(|era| names::length(era, engine, header));
+        let (otherwise, group) = match found {
+            Some(c) => (c.length, c.name),
+            None => (self.unknown)(engine, header),
+        };
+        let length = found.map(|c| c.length).or(length).unwrap_or(otherwise);
+        (named.unwrap_or(group), length, named.is_some())
     }
 }
 

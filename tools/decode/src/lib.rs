@@ -17,6 +17,8 @@ pub mod gen12;
 pub mod gen4;
 pub mod gen6;
 pub mod gen7;
+pub mod kin;
+pub mod names;
 pub mod print;
 pub mod r5xx;
 pub mod report;
@@ -27,9 +29,16 @@ use command::{Engine, Generation};
 
 /// All generations; a new one is a file and a line here.
 pub const GENERATIONS: &[&Generation] = &[
+    &kin::GEN965,
     &gen4::GENERATION,
+    &kin::GEN5,
     &gen6::GENERATION,
     &gen7::GENERATION,
+    &kin::GEN75,
+    &kin::GEN8,
+    &kin::GEN9,
+    &kin::GEN11,
+    &kin::GEN12,
     &gen12::GENERATION,
     &r5xx::GENERATION,
 ];

@@ -16,6 +16,8 @@ pub struct Item<'a> {
     pub command: Option<&'static Command>,
     /// What it is called.
     pub name: &'static str,
+    /// The name is its own, not one for what is not known.
+    pub named: bool,
     /// It only fills a gap.
     padding: bool,
 }
@@ -108,13 +110,8 @@ impl<'a> Iterator for Walk<'a> {
     fn next(&mut self) -> Option<Item<'a>> {
         let rest = self.dwords.get(self.at..self.end)?;
         let header = *rest.first()?;
-        let (command, length, name) = match self.generation.find(self.engine, header) {
-            Some(c) => (Some(c), c.length, c.name),
-            None => {
-                let (length, name) = (self.generation.unknown)(self.engine, header);
-                (None, length, name)
-            }
-        };
+        let command = self.generation.find(self.engine, header);
+        let (name, length, named) = self.generation.told(self.engine, header);
         let length = length.of(header);
         let filler = (self.generation.padding)(header).filter(|_| length == 1);
         let item = Item {
@@ -123,6 +120,7 @@ impl<'a> Iterator for Walk<'a> {
             length,
             command,
             name: filler.unwrap_or(name),
+            named,
             padding: filler.is_some(),
         };
         self.at += item.dwords.len();

@@ -104,9 +104,9 @@ fn mistakes_are_told() {
             "no engine \"xcs\"",
         ),
         (
-            &["--what", "batch", "--generation", "gen5"],
+            &["--what", "batch", "--generation", "gen10"],
             b"",
-            "no generation \"gen5\": gen4 gen6",
+            "no generation \"gen10\": gen4-965 gen4 gen5",
         ),
         (
             &["--what", "batch", "--at", "0xg"],

@@ -4,12 +4,13 @@
 //! DG2 PRM Vol 8 names the commands of the memory interface, and says which engines take them; it has no
 //! bit layouts. These are from the digest of it, §2, which has them from the upstream driver and Mesa.
 
-mod blt;
-mod mi;
-mod registers;
-mod render;
+pub(crate) mod blt;
+pub(crate) mod mi;
+pub(crate) mod registers;
+pub(crate) mod render;
 
 use crate::command::{Command, Engine, Generation, Length};
+use crate::names::Era;
 
 /// Gen12.5.
 pub static GENERATION: Generation = Generation {
@@ -20,6 +21,7 @@ pub static GENERATION: Generation = Generation {
     fields: |_| &[],
     padding: |header| (header == 0).then_some("MI_NOOP"),
     tells_header: true,
+    era: Some(Era::Gen125),
 };
 
 fn commands(engine: Engine) -> &'static [&'static [Command]] {

@@ -62,6 +62,12 @@ const PIPE_CONTROL: Command = command(
 )
 .tail(Tail::Data(4, "data"));
 
+/// What Gen8 and later have in one shape.
+pub const SHARED: &[Command] = &[
+    PIPE_CONTROL,
+    command("PIPELINE_SELECT", 0x6904, Length::One, &[]),
+];
+
 /// All that are named.
 pub const COMMANDS: &[Command] = &[
     PIPE_CONTROL,

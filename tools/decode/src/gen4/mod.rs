@@ -7,10 +7,11 @@
 //! named.
 
 mod mi;
-mod registers;
+pub(crate) mod registers;
 mod render;
 
 use crate::command::{Engine, Generation};
+use crate::names::Era;
 use crate::{command::Command, gen6};
 use std::borrow::Cow;
 
@@ -23,9 +24,10 @@ pub static GENERATION: Generation = Generation {
     fields: |_| &[],
     padding: |header| (header == 0).then_some("MI_NOOP"),
     tells_header: true,
+    era: Some(Era::G4x),
 };
 
-fn commands(engine: Engine) -> &'static [&'static [Command]] {
+pub(crate) fn commands(engine: Engine) -> &'static [&'static [Command]] {
     match engine {
         Engine::Render => &[
             gen6::mi::ALWAYS,

@@ -12,6 +12,7 @@ pub(crate) mod render;
 pub(crate) mod video;
 
 use crate::command::{Command, Engine, Generation, Length};
+use crate::names::Era;
 use std::borrow::Cow;
 
 /// Gen6.
@@ -23,6 +24,7 @@ pub static GENERATION: Generation = Generation {
     fields: |_| &[],
     padding: |header| (header == 0).then_some("MI_NOOP"),
     tells_header: true,
+    era: Some(Era::Gen6),
 };
 
 fn commands(engine: Engine) -> &'static [&'static [Command]] {

@@ -4,13 +4,14 @@
 //! The source is the chapter of the video engine (IVB PRM Vol 1 Part 5, here VCS PRM). Of the
 //! render engine and the blitter no chapter is at hand: what is not known to differ is as on Gen6.
 
-mod mi;
-mod registers;
+pub(crate) mod mi;
+pub(crate) mod registers;
 mod render;
 mod video;
 
 use crate::command::{Command, Engine, Generation};
 use crate::gen6;
+use crate::names::Era;
 
 /// Gen7.
 pub static GENERATION: Generation = Generation {
@@ -21,9 +22,10 @@ pub static GENERATION: Generation = Generation {
     fields: |_| &[],
     padding: |header| (header == 0).then_some("MI_NOOP"),
     tells_header: true,
+    era: Some(Era::Gen7),
 };
 
-fn commands(engine: Engine) -> &'static [&'static [Command]] {
+pub(crate) fn commands(engine: Engine) -> &'static [&'static [Command]] {
     match engine {
         Engine::Render => &[
             gen6::mi::ALWAYS,

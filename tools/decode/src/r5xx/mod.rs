@@ -20,6 +20,7 @@ pub static GENERATION: Generation = Generation {
     // Type 2: all of it but the type is ignored (§5.1.3).
     padding: |header| (header >> 30 == 2).then_some("filler"),
     tells_header: false,
+    era: None,
 };
 
 /// All types say their length; of type 3 there are opcodes that no table has.
