@@ -24,6 +24,7 @@ pub mod r5xx;
 pub mod report;
 pub mod state;
 pub mod stream;
+pub mod words;
 
 use command::{Engine, Generation};
 
