@@ -19,6 +19,7 @@ pub mod gen6;
 pub mod gen7;
 pub mod kin;
 pub mod names;
+pub mod posts;
 pub mod print;
 pub mod r5xx;
 pub mod report;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-//! `ouro-decode`: prints an error state, a batch or a ring in words.
+//! `ouro-decode`: prints an error state, what people post of a hang, a batch or a ring in words.
 
 use clap::{Parser, ValueEnum};
 use ouro_decode::command::{Engine, Generation};
+use ouro_decode::posts::chips::{self, Chip};
+use ouro_decode::posts::print::Options;
+use ouro_decode::posts::{self, Post};
 use ouro_decode::print::{Marks, Printer};
-use ouro_decode::state::{number, ErrorState};
+use ouro_decode::state::{number, ErrorState, NotAState};
 use ouro_decode::stream::Walk;
 use ouro_decode::{report, GENERATIONS};
 use std::error::Error;
@@ -12,15 +15,22 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Prints an error state of ouro, a batch or a ring in words.
+/// Prints what is left of a GPU's hang in words: error states of ouro and i915, core dumps of xe, logs with a hang of
+/// radeon, i915 or xe; batches and rings.
 #[derive(Parser)]
-#[command(version, about)]
+#[command(version, about, after_help = EXAMPLES)]
 struct Args {
     /// What to print; standard input if it is not given, or "-".
     file: Option<PathBuf>,
     /// What it is.
     #[arg(long, value_enum, default_value_t = What::State)]
     what: What,
+    /// All of the rings, not only what is not done (what was posted).
+    #[arg(long)]
+    whole: bool,
+    /// PCI device id of the chip, or its generation by name, if the text does not tell it or is wrong (what was posted).
+    #[arg(long)]
+    chip: Option<String>,
     /// Numbers in hexadecimal text instead of bytes (batch and ring).
     #[arg(long)]
     hex: bool,
@@ -38,9 +48,19 @@ struct Args {
     at: Option<u64>,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  ouro-decode /sys/class/drm/card0/error
+  ouro-decode i915_error_state.txt.gz          what somebody posted, of any kernel
+  ouro-decode /sys/class/devcoredump/devcd1/data
+  dmesg | ouro-decode                          a lockup of radeon
+  ouro-decode --whole error.txt                with all of the rings
+  ouro-decode --chip 0x2a42 error.txt          the text does not say which chip it is
+  ouro-decode --what batch --hex --generation gen9 --engine rcs --at 0x10 batch.txt";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum What {
-    /// An error state, as /sys/class/drm/card0/error has it.
+    /// An error state, a core dump or a log: which one, the text says.
     State,
     /// A batch: up to its end.
     Batch,
@@ -89,11 +109,43 @@ fn known(args: &Args) -> Result<(&'static Generation, Engine), Box<dyn Error>> {
     Ok((generation, engine))
 }
 
+/// The chip that the arguments name.
+fn chip(name: &str) -> Result<Chip, Box<dyn Error>> {
+    let by_id = parse(name).ok().and_then(chips::by_id);
+    let found = by_id.or_else(|| chips::by_platform(name)).or_else(|| {
+        let (name, commands) = GENERATIONS
+            .iter()
+            .find(|g| g.name == name)
+            .map(|g| (g.name, *g))?;
+        Some(Chip {
+            name,
+            generation: chips::generation(commands),
+            commands: Some(commands),
+        })
+    });
+    found.ok_or_else(|| format!("{name:?} is no chip that is known").into())
+}
+
+fn state(args: &Args, bytes: &[u8], out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+    let bytes = posts::unpacked(bytes)?;
+    match ErrorState::read(&bytes) {
+        Ok(state) => report::print(&state, out)?,
+        Err(NotAState::Unknown) => {
+            let mut post = Post::read(&bytes)?;
+            if let Some(name) = &args.chip {
+                post.chip = Some(chip(name)?);
+            }
+            posts::print::print(&post, Options { whole: args.whole }, out)?;
+        }
+        Err(e) => return Err(e.into()),
+    }
+    Ok(())
+}
+
 fn run(args: &Args, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let bytes = read(args.file.as_deref())?;
     if args.what == What::State {
-        report::print(&ErrorState::read(&bytes)?, out)?;
-        return Ok(());
+        return state(args, &bytes, out);
     }
     let (generation, engine) = known(args)?;
     let all = dwords(&bytes, args.hex)?;

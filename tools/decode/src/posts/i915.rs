@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Error states of i915, from Linux 2.6.34 to 6.x (`/sys/kernel/debug/dri/0/i915_error_state`,
+//! `/sys/class/drm/card0/error`).
+//!
+//! Lines `NAME: VALUE` come first: of the device, then, indented, of each engine below `render command stream:`. In
+//! the oldest texts the only engine has no such line. Then there are copies of memory below `render ring --- gtt_offset
+//! = ADDRESS`, a dword a line, from 4.11 on a stream in one line; and lists of requests. From 5.6 on each engine
+//! has its copies behind its registers. Where the microcontroller told the registers, the engine's line is longer.
+//!
+//! The order is not relied on: what a line is, it says itself.
+
+use super::chips::{self, Chip};
+use super::{bare, memory, Buffer, Kind, Post, Request, Role};
+
+/// Registers of an engine, which the oldest texts have without an engine.
+const OF_AN_ENGINE: &[&str] = &[
+    "ACTHD",
+    "BBADDR",
+    "BB_STATE",
+    "CTL",
+    "FADDR",
+    "HEAD",
+    "HWS",
+    "INSTDONE",
+    "INSTDONE1",
+    "INSTPM",
+    "INSTPS",
+    "IPEHR",
+    "IPEIR",
+    "MODE",
+    "START",
+    "TAIL",
+    "seqno",
+    "last_seqno",
+    "waiting",
+    "ring->head",
+    "ring->tail",
+    "FAULT_REG",
+    "RC PSMI",
+    "GFX_MODE",
+    "PP_DIR_BASE",
+];
+
+/// Registers of the device, which end an engine's even where indentation was lost.
+const OF_THE_DEVICE: &[&str] = &[
+    "EIR",
+    "IER",
+    "PGTBL_ER",
+    "FORCEWAKE",
+    "DERRMR",
+    "ERROR",
+    "DONE_REG",
+    "ERR_INT",
+    "FAULT_TLB_DATA",
+    "PCI ID",
+    "Kernel",
+    "Time",
+    "GTIER",
+    "GAM_DONE",
+    "GTT_CACHE_EN",
+    "AUX_ERR_DBG",
+];
+
+/// What the lines that follow belong to.
+enum Section {
+    /// Nothing in particular.
+    Device,
+    /// An engine's registers.
+    Engine(String),
+    /// The last copy.
+    Copy,
+    /// An engine's requests.
+    Requests(String),
+    /// Who waits for an engine.
+    Waiters(String),
+    /// Objects that the GPU had.
+    Objects,
+    /// What nothing is taken from: the display's registers.
+    Other,
+}
+
+/// Reads a text. Everything is passed over that is not known.
+pub fn read(text: &str) -> Post {
+    let mut post = Post::new(Kind::I915);
+    let mut section = Section::Device;
+    for line in text.lines() {
+        let line = bare(line);
+        let indented = line.starts_with([' ', '\t']);
+        let line = line.trim_start();
+        if line.is_empty() {
+            continue;
+        }
+        if let Some(next) = header(&mut post, line) {
+            section = next;
+            continue;
+        }
+        section = line_of(&mut post, section, line, indented);
+    }
+    post.chip = chip(&post);
+    owners(&mut post);
+    post
+}
+
+/// A line that begins a section.
+fn header(post: &mut Post, line: &str) -> Option<Section> {
+    if let Some(name) = line.strip_suffix("command stream:") {
+        // `global --- GuC Error Capture on rcs0 command stream:`.
+        let name = name.rsplit_once(" on ").map_or(name, |(_, n)| n).trim();
+        post.engine(name);
+        return Some(Section::Engine(name.to_owned()));
+    }
+    let (left, right) = match line.split_once("--- ") {
+        Some((left, right)) if left.is_empty() || left.ends_with(' ') => {
+            (left.trim(), right.trim())
+        }
+        _ if line.starts_with("Semaphore page = ") => ("global", line),
+        _ => return objects(line),
+    };
+    let (engine, owner) = match left.split_once(" (") {
+        Some((engine, rest)) => (engine, rest.strip_prefix("submitted by ")),
+        None => (left, None),
+    };
+    let engine = if engine.is_empty() {
+        "render ring"
+    } else {
+        engine
+    };
+    let owner = owner.map(|o| o.trim_end_matches(')').to_owned());
+    if let Some((name, address)) = right.split_once(" = ") {
+        let workaround = left.ends_with("(w/a)");
+        post.buffers.push(Buffer {
+            engine: engine.to_owned(),
+            role: if workaround { Role::Other } else { role(name) },
+            name: if workaround {
+                format!("workaround {name}")
+            } else {
+                name.to_owned()
+            },
+            owner,
+            address: memory::value(address).unwrap_or(0),
+            dwords: Vec::new(),
+            damage: None,
+        });
+        return Some(Section::Copy);
+    }
+    if right.ends_with(" requests") {
+        return Some(Section::Requests(engine.to_owned()));
+    }
+    if right.contains("waiters") {
+        return Some(Section::Waiters(engine.to_owned()));
+    }
+    None
+}
+
+/// `Active [169]:`, `Pinned (global) [7]:`, and headings of the display's registers.
+fn objects(line: &str) -> Option<Section> {
+    let heading = line.strip_suffix("]:")?;
+    let list = ["Active", "Pinned", "Buffers"]
+        .iter()
+        .any(|w| heading.starts_with(w));
+    let display = ["Pipe", "Plane", "Cursor", "CPU transcoder", "Overlay"]
+        .iter()
+        .any(|w| heading.starts_with(w));
+    match (list, display) {
+        (true, _) => Some(Section::Objects),
+        (_, true) => Some(Section::Other),
+        _ => None,
+    }
+}
+
+fn role(name: &str) -> Role {
+    match name {
+        "gtt_offset" | "batch" => Role::Batch,
+        "ringbuffer" | "ring" | "HW ringbuffer" => Role::Ring,
+        "user" => Role::User,
+        _ => Role::Other,
+    }
+}
+
+/// A line within a section; the section that the next one is in.
+fn line_of(post: &mut Post, section: Section, line: &str, indented: bool) -> Section {
+    if line.starts_with([':', '~']) {
+        if let Some(copy) = post.buffers.last_mut().filter(|b| b.dwords.is_empty()) {
+            (copy.dwords, copy.damage) = memory::packed(line);
+        }
+        return section;
+    }
+    if let Some(row) = memory::row(line) {
+        if let (Section::Copy, Some(copy)) = (&section, post.buffers.last_mut()) {
+            if let Err(why) = memory::append(&mut copy.dwords, row) {
+                copy.damage.get_or_insert(why);
+            }
+        }
+        return section;
+    }
+    match &section {
+        Section::Requests(engine) if line.contains("seqno ") => {
+            let request = request(line, false);
+            post.engine(engine).requests.extend(request);
+            return section;
+        }
+        Section::Waiters(engine) if line.contains(" for ") => {
+            if let Some((number, who)) = line.split_once(" for ") {
+                let seqno = number.trim_start_matches("seqno").trim();
+                let waiter = (memory::value(seqno).unwrap_or(0), who.to_owned());
+                post.engine(engine).waiters.push(waiter);
+            }
+            return section;
+        }
+        Section::Objects => {
+            if let Some(object) = object(line) {
+                post.objects.push(object);
+                return section;
+            }
+        }
+        _ => {}
+    }
+    let pair = line.split_once(':').or_else(|| {
+        line.split_once(" = ")
+            .filter(|(name, _)| name.starts_with("fence["))
+    });
+    let Some((name, value)) = pair.map(|(n, v)| (n.trim(), v.trim())) else {
+        return if indented { section } else { Section::Device };
+    };
+    if name.len() > 48 {
+        return section;
+    }
+    let own = OF_AN_ENGINE.contains(&name);
+    let device = OF_THE_DEVICE.contains(&name);
+    match section {
+        Section::Other if indented => Section::Other,
+        Section::Engine(engine) if indented || own && !device => {
+            value_of(post, &engine, name, value);
+            Section::Engine(engine)
+        }
+        _ if own => {
+            value_of(post, "render ring", name, value);
+            section
+        }
+        Section::Copy if indented => Section::Copy,
+        _ => {
+            post.head.push((name.to_owned(), value.to_owned()));
+            Section::Device
+        }
+    }
+}
+
+fn value_of(post: &mut Post, engine: &str, name: &str, value: &str) {
+    let state = post.engine(engine);
+    if name == "Active context" {
+        state.context = Some(value.to_owned());
+    } else if name.starts_with("ELSP[") {
+        state.requests.extend(request(value, true));
+    } else {
+        state.registers.push((name.to_owned(), value.to_owned()));
+    }
+}
+
+/// `seqno 0x000c9559, emitted 4297777194, tail 0x0001e9b8`, and since 4.10
+/// `pid 3825, seqno        4:00000a1b!+, prio 0, head 00005870, tail 00005920`.
+fn request(line: &str, running: bool) -> Option<Request> {
+    let mut out = Request {
+        running,
+        ..Request::default()
+    };
+    let hex = |t: &str| {
+        let t = t.trim_start_matches("0x");
+        let end = t.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(t.len());
+        u64::from_str_radix(&t[..end], 16).ok()
+    };
+    let mut numbered = false;
+    for part in line.split(',') {
+        let Some((name, value)) = part.trim().split_once(' ') else {
+            continue;
+        };
+        let value = value.trim();
+        match name {
+            "seqno" => {
+                let number = value.rsplit_once(':').map_or(value, |(_, n)| n);
+                out.seqno = hex(number)?;
+                out.done = value.contains('!');
+                numbered = true;
+            }
+            "head" => out.head = hex(value),
+            "tail" => out.tail = hex(value),
+            "pid" => out.pid = value.parse().ok(),
+            _ => {}
+        }
+    }
+    numbered.then_some(out)
+}
+
+/// `  02540000     4096 0050 0000 000c9559 dirty`, or the address as `00000000_02540000`.
+fn object(line: &str) -> Option<(u64, u64, String)> {
+    let mut words = line.split_ascii_whitespace();
+    let (address, size) = (words.next()?, words.next()?);
+    let address = u64::from_str_radix(&address.replace('_', ""), 16).ok()?;
+    let size = size.parse().ok()?;
+    Some((address, size, words.collect::<Vec<_>>().join(" ")))
+}
+
+/// The chip: by its id, its platform, or the generation.
+fn chip(post: &Post) -> Option<Chip> {
+    let by_id = post.number("PCI ID").and_then(chips::by_id);
+    let by_platform = || post.value("Platform").and_then(chips::by_platform);
+    let by_version = || {
+        let text = post
+            .value("graphics version")
+            .or_else(|| post.value("gen"))?;
+        let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+        let whole: u16 = whole.trim().parse().ok()?;
+        let part: u16 = part.trim().parse().ok()?;
+        let tenth = if part >= 50 { 5 } else { 0 };
+        Some(chips::by_generation(
+            whole.checked_mul(10)?.checked_add(tenth)?,
+        ))
+    };
+    // `GPU HANG: ecode 6:0:0xf288ffec, ...`.
+    let by_code = || {
+        let code = post.value("GPU HANG")?.strip_prefix("ecode ")?;
+        let generation: u16 = code.split(':').next()?.parse().ok()?;
+        Some(chips::by_generation(generation.checked_mul(10)?))
+    };
+    by_id
+        .or_else(by_platform)
+        .or_else(by_version)
+        .or_else(by_code)
+}
+
+/// Whom an engine worked for, where only the batch or a line of the head says so.
+fn owners(post: &mut Post) {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let batches = post
+        .buffers
+        .iter()
+        .filter_map(|b| Some((b.engine.clone(), b.owner.clone()?)));
+    found.extend(batches);
+    for (name, value) in &post.head {
+        let ring = name.strip_prefix("Active process (on ring ");
+        let ring = ring.or_else(|| {
+            name.strip_prefix("Active process (policy: ")
+                .map(|_| "render")
+        });
+        if let Some(ring) = ring {
+            found.push((ring.trim_end_matches(')').to_owned(), value.clone()));
+        }
+    }
+    for (name, who) in found {
+        let known = post
+            .engines
+            .iter_mut()
+            .find(|e| super::same_engine(&e.name, &name));
+        if let Some(state) = known {
+            state.context.get_or_insert(who);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_of_all_kernels() {
+        let old = request(
+            "seqno 0x000c9559, emitted 4297777194, tail 0x0001e9b8",
+            false,
+        );
+        let expected = Request {
+            seqno: 0xc9559,
+            tail: Some(0x1e9b8),
+            ..Request::default()
+        };
+        assert_eq!(old, Some(expected));
+        let new = "pid 3825, seqno        4:00000a1b!+, prio 2, emitted 6804ms ago, head 00005870, tail 00005920";
+        let expected = Request {
+            seqno: 0xa1b,
+            head: Some(0x5870),
+            tail: Some(0x5920),
+            pid: Some(3825),
+            running: true,
+            done: true,
+        };
+        assert_eq!(request(new, true), Some(expected));
+        assert_eq!(request("tail 0x10", false), None);
+    }
+
+    #[test]
+    fn objects_of_all_kernels() {
+        let old = object("  02540000     4096 0050 0000 000c9559 dirty purgeable");
+        assert_eq!(
+            old,
+            Some((
+                0x254_0000,
+                4096,
+                String::from("0050 0000 000c9559 dirty purgeable")
+            ))
+        );
+        let new = object("    00000001_07b88000    49152 44 00 [ 00 00 ] 00 X dirty");
+        assert_eq!(new.map(|o| (o.0, o.1)), Some((0x1_07b8_8000, 49152)));
+        assert_eq!(object("Pinned"), None);
+    }
+}
