@@ -23,12 +23,17 @@ impl Words {
         for (n, dword) in item.dwords.iter().enumerate() {
             let text = self.dword(item, n, *dword);
             let text = text.trim_start();
-            match n {
-                0 => {}
-                1 if out == item.name => out.push_str(": "),
-                _ => out.push_str(", "),
+            // Of fields that say nothing, nothing is said.
+            let described = |c: &Command| c.fields().any(|f| f.dword == n);
+            if text == "." && item.command.is_some_and(described) {
+                continue;
             }
             let told = n == 0 || text != ".";
+            match n {
+                0 => {}
+                _ if out == item.name => out.push_str(": "),
+                _ => out.push_str(", "),
+            }
             if told && n < SHOWN {
                 out.push_str(text);
                 continue;

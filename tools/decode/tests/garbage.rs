@@ -3,12 +3,16 @@
 //! without a panic and without end.
 
 use ouro_decode::command::Engine;
+use ouro_decode::posts::print::Options;
+use ouro_decode::posts::{self, Post};
 use ouro_decode::print::{Marks, Printer};
 use ouro_decode::report;
 use ouro_decode::state::ErrorState;
 use ouro_decode::stream::Walk;
 use ouro_decode::GENERATIONS;
 use proptest::prelude::*;
+
+mod samples;
 
 const LOOP: &[u8] = include_bytes!("loop.txt");
 
@@ -19,6 +23,24 @@ fn print(text: &[u8]) -> usize {
         report::print(&state, &mut out).expect("memory takes everything");
     }
     out.len()
+}
+
+/// Prints what was posted, if it can be read, in both ways; the size of what was printed.
+fn post(text: &[u8]) -> usize {
+    let mut out = Vec::new();
+    if let Ok(post) = Post::read(text) {
+        for whole in [false, true] {
+            posts::print::print(&post, Options { whole }, &mut out)
+                .expect("memory takes everything");
+        }
+    }
+    out.len()
+}
+
+/// One of the texts that are posted.
+fn posted() -> impl Strategy<Value = Vec<u8>> {
+    let all = samples::all().into_iter().map(String::into_bytes);
+    proptest::sample::select(all.collect::<Vec<_>>())
 }
 
 fn engine() -> impl Strategy<Value = Engine> {
@@ -61,6 +83,7 @@ proptest! {
     #[test]
     fn any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
         print(&bytes);
+        post(&bytes);
         let mut text = b"ouro error state 1\n".to_vec();
         text.extend(bytes);
         print(&text);
@@ -78,6 +101,54 @@ proptest! {
         }
         print(&text);
         print(&text[..end.index(text.len())]);
+    }
+
+    #[test]
+    fn a_posted_text_with_bytes_changed(
+        text in posted(),
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..40),
+        (from, to) in any::<(prop::sample::Index, prop::sample::Index)>(),
+    ) {
+        let mut text = text;
+        for (at, byte) in &changes {
+            let n = at.index(text.len());
+            text[n] = *byte;
+        }
+        post(&text);
+        // A part of it, from the start and from anywhere.
+        let (from, to) = (from.index(text.len()), to.index(text.len()));
+        post(&text[..to]);
+        post(&text[from.min(to)..to]);
+    }
+
+    #[test]
+    fn a_posted_text_with_lines_moved(
+        text in posted(),
+        moves in proptest::collection::vec(any::<(prop::sample::Index, prop::sample::Index)>(), 1..12),
+    ) {
+        let mut lines: Vec<&[u8]> = text.split(|b| *b == b'\n').collect();
+        for (a, b) in moves {
+            let (a, b) = (a.index(lines.len()), b.index(lines.len()));
+            lines.swap(a, b);
+        }
+        post(&lines.join(&b'\n'));
+    }
+
+    #[test]
+    fn a_posted_text_with_any_commands(
+        batch in dwords(), user in dwords(), ring in dwords(), acthd in 0..0x900u64, head in 0..0x400u32,
+        tail in 0..0x400u32, id in proptest::sample::select(vec![0x29a2, 0x2a42, 0x0046, 0x0126, 0x0166, 0x0a16, 0x1916,
+            0x8a52, 0x9a49, 0x56a0]),
+    ) {
+        let text = format!(
+            "PCI ID: {id:#06x}\nrcs0 command stream:\n  START: 0x00100000\n  HEAD: {head:#x}\n  TAIL: {tail:#x}\n  \
+             ACTHD: {acthd:#x}\n  IPEHR: 0x7a000003\n\
+             rcs0 --- batch = 0x00000000 00000000\n{}\nrcs0 --- user = 0x00000000 00000400\n{}\n\
+             rcs0 --- ring = 0x00000000 00100000\n{}\n",
+            digits(&batch), digits(&user), digits(&ring),
+        );
+        let dwords = batch.len() + user.len() + ring.len();
+        prop_assert!(post(text.as_bytes()) <= 2 * (4000 + 60 * 200 * dwords));
     }
 
     #[test]

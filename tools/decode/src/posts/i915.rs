@@ -98,7 +98,19 @@ pub fn read(text: &str) -> Post {
     }
     post.chip = chip(&post);
     owners(&mut post);
+    cut(&mut post);
     post
+}
+
+/// Objects have whole pages; a copy that has not was cut off.
+fn cut(post: &mut Post) {
+    for buffer in &mut post.buffers {
+        let part = buffer.dwords.len() % 1024;
+        if buffer.role != Role::Other && part != 0 && buffer.damage.is_none() {
+            let bytes = buffer.dwords.len() * 4;
+            buffer.damage = Some(format!("the text ends within a page, after {bytes} bytes"));
+        }
+    }
 }
 
 /// A line that begins a section.
@@ -126,6 +138,9 @@ fn header(post: &mut Post, line: &str) -> Option<Section> {
         engine
     };
     let owner = owner.map(|o| o.trim_end_matches(')').to_owned());
+    if post.buffers.len() == super::ITEMS {
+        return Some(Section::Other);
+    }
     if let Some((name, address)) = right.split_once(" = ") {
         let workaround = left.ends_with("(w/a)");
         post.buffers.push(Buffer {
@@ -180,8 +195,9 @@ fn role(name: &str) -> Role {
 /// A line within a section; the section that the next one is in.
 fn line_of(post: &mut Post, section: Section, line: &str, indented: bool) -> Section {
     if line.starts_with([':', '~']) {
+        let room = post.room();
         if let Some(copy) = post.buffers.last_mut().filter(|b| b.dwords.is_empty()) {
-            (copy.dwords, copy.damage) = memory::packed(line);
+            (copy.dwords, copy.damage) = memory::packed(line, room);
         }
         return section;
     }
@@ -195,8 +211,10 @@ fn line_of(post: &mut Post, section: Section, line: &str, indented: bool) -> Sec
     }
     match &section {
         Section::Requests(engine) if line.contains("seqno ") => {
-            let request = request(line, false);
-            post.engine(engine).requests.extend(request);
+            let requests = &mut post.engine(engine).requests;
+            if requests.len() < super::ITEMS {
+                requests.extend(request(line, false));
+            }
             return section;
         }
         Section::Waiters(engine) if line.contains(" for ") => {
@@ -209,7 +227,9 @@ fn line_of(post: &mut Post, section: Section, line: &str, indented: bool) -> Sec
         }
         Section::Objects => {
             if let Some(object) = object(line) {
-                post.objects.push(object);
+                if post.objects.len() < super::ITEMS {
+                    post.objects.push(object);
+                }
                 return section;
             }
         }

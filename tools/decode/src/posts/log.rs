@@ -4,6 +4,9 @@
 
 use super::{memory, registers, Kind, Post};
 
+/// More than a reader looks at.
+const EVENTS: usize = 500;
+
 /// Reads a log. Lines that say nothing of a hang are passed over.
 pub fn read(text: &str) -> Post {
     let mut post = Post::new(Kind::Log);
@@ -20,6 +23,10 @@ pub fn read(text: &str) -> Post {
             continue;
         }
         again(&mut post, &mut last);
+        if post.events.len() == EVENTS {
+            post.events.push(String::from("and more"));
+            break;
+        }
         last = (event.clone(), 0);
         post.events.push(event);
     }

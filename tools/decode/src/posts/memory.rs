@@ -5,8 +5,8 @@
 use crate::digits;
 use std::io::Read;
 
-/// More than an object that is copied has.
-const MOST: u64 = 256 << 20;
+/// Dwords that are filled with zeros where lines are missing; more of them is another mistake.
+const GAP: u64 = 1 << 16;
 
 /// The first number of a text: hexadecimal with `0x`, or decimal. Two dwords that follow each other, or are joined by
 /// `_`, are one number, the upper first. What stands in brackets behind is another matter.
@@ -65,7 +65,7 @@ pub fn append(dwords: &mut Vec<u32>, (offset, mut row): (u64, Vec<u32>)) -> Resu
         return Err(format!("the line of offset {offset:#x} is out of order"));
     }
     let missing = (offset - next) / 4;
-    if offset < MOST {
+    if missing <= GAP {
         let place = usize::try_from(offset / 4).unwrap_or(0);
         dwords.resize(place, 0);
         dwords.append(&mut row);
@@ -75,8 +75,9 @@ pub fn append(dwords: &mut Vec<u32>, (offset, mut row): (u64, Vec<u32>)) -> Resu
     ))
 }
 
-/// Dwords to the base 85 behind a mark: `~` as they are, `:` deflated, none for those of xe.
-pub fn packed(line: &str) -> (Vec<u32>, Option<String>) {
+/// Dwords to the base 85 behind a mark: `~` as they are, `:` deflated, none for those of xe. At most `most` bytes are
+/// inflated: what is posted may be made to be huge.
+pub fn packed(line: &str, most: u64) -> (Vec<u32>, Option<String>) {
     let (mark, text) = match line.as_bytes() {
         [b':', ..] => (true, &line[1..]),
         [b'~', ..] => (false, &line[1..]),
@@ -95,7 +96,7 @@ pub fn packed(line: &str) -> (Vec<u32>, Option<String>) {
     }
     let bytes: Vec<u8> = all.iter().flat_map(|d| d.to_le_bytes()).collect();
     let mut out = Vec::new();
-    let mut reader = flate2::read::ZlibDecoder::new(&bytes[..]).take(MOST);
+    let mut reader = flate2::read::ZlibDecoder::new(&bytes[..]).take(most);
     let end = reader.read_to_end(&mut out);
     let dwords: Vec<u32> = out
         .chunks_exact(4)
@@ -165,6 +166,8 @@ mod tests {
             .is_err_and(|e| e.contains("2 dwords before offset 0x10")));
         assert_eq!(all, [1, 2, 0, 0, 5]);
         assert!(append(&mut all, (4, vec![9])).is_err());
+        // Too far to be a gap.
+        assert!(append(&mut all, (0x0010_0000, vec![9])).is_err());
         assert!(append(&mut all, (0xffff_fffc, vec![9])).is_err());
         assert_eq!(all.len(), 5);
         // The second page of a dump that counts anew.
@@ -173,11 +176,15 @@ mod tests {
         assert_eq!(page.len(), 1025);
     }
 
+    fn packed_all(line: &str) -> (Vec<u32>, Option<String>) {
+        packed(line, 1 << 20)
+    }
+
     #[test]
     fn compressed_and_plain() {
         // 0x18800000: see `digits`.
-        assert_eq!(packed("~(k;Sdz"), (vec![0x1880_0000, 0], None));
-        assert_eq!(packed("(k;Sd"), (vec![0x1880_0000], None));
+        assert_eq!(packed_all("~(k;Sdz"), (vec![0x1880_0000, 0], None));
+        assert_eq!(packed_all("(k;Sd"), (vec![0x1880_0000], None));
         // RFC 1950 and 1951: 78 01, a stored block of 4 bytes 05 00 00 0a as it would be in memory of 0x0a000005,
         // and its Adler-32: a = 1+5+0+0+10 = 16, b = 6+6+6+16 = 34. Fifteen bytes, and one to fill.
         let stream = [0x78, 1, 1, 4, 0, 0xfb, 0xff, 5, 0, 0, 0x0a, 0, 34, 0, 16, 0];
@@ -191,11 +198,12 @@ mod tests {
             }
             text.push_str(std::str::from_utf8(&digits).expect("ASCII"));
         }
-        assert_eq!(packed(&text), (vec![0x0a00_0005], None));
+        assert_eq!(packed_all(&text), (vec![0x0a00_0005], None));
+        assert_eq!(packed(&text, 0).0, []);
         // Cut, and no stream at all.
-        assert!(packed(&text[..16]).1.is_some());
-        assert!(packed(":zzz").1.is_some());
-        assert!(packed(":").1.is_some());
-        assert!(packed("~(k;S").1.is_some());
+        assert!(packed_all(&text[..16]).1.is_some());
+        assert!(packed_all(":zzz").1.is_some());
+        assert!(packed_all(":").1.is_some());
+        assert!(packed_all("~(k;S").1.is_some());
     }
 }

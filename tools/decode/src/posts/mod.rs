@@ -260,17 +260,33 @@ impl Post {
         memory::value(self.value(name)?)
     }
 
+    /// A request's number as its text has it: xe counts with a sign.
+    fn seqno(&self, number: u64) -> String {
+        match self.kind {
+            Kind::Xe => (number as u32 as i32).to_string(),
+            _ => format!("{number:#x}"),
+        }
+    }
+
     /// The engine with a name, made if need be.
     fn engine(&mut self, name: &str) -> &mut State {
         let found = self.engines.iter().position(|e| same_engine(&e.name, name));
         let n = found.unwrap_or_else(|| {
-            self.engines.push(State {
-                name: name.to_owned(),
-                ..State::default()
-            });
+            if self.engines.len() < ENGINES {
+                self.engines.push(State {
+                    name: name.to_owned(),
+                    ..State::default()
+                });
+            }
             self.engines.len() - 1
         });
         &mut self.engines[n]
+    }
+
+    /// Bytes that may still be taken.
+    fn room(&self) -> u64 {
+        let taken: usize = self.buffers.iter().map(|b| b.dwords.len() * 4).sum();
+        MOST.saturating_sub(taken as u64)
     }
 
     /// Reads a text, compressed by gzip or not.
@@ -289,8 +305,12 @@ impl Post {
     }
 }
 
-/// More than any error state has.
+/// More memory than any error state has.
 const MOST: u64 = 1 << 30;
+/// More engines than any chip has.
+const ENGINES: usize = 64;
+/// More copies, objects and requests than any text has.
+const ITEMS: usize = 1 << 14;
 
 /// The bytes of a file that may be compressed by gzip.
 ///

@@ -12,6 +12,9 @@ const BEFORE: usize = 64;
 /// Dwords that are shown where an engine stands outside of all that was followed.
 const AROUND: usize = 128;
 
+/// Batches that one leads to: nobody's has so many.
+const BATCHES: usize = 1000;
+
 /// How much is printed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
@@ -126,7 +129,7 @@ fn registers(post: &Post, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "  requests:")?;
         }
         for request in &state.requests {
-            write!(out, "    {:#x}", request.seqno)?;
+            write!(out, "    {}", post.seqno(request.seqno))?;
             for (name, at) in [("from", request.head), ("to", request.tail)] {
                 if let Some(at) = at {
                     write!(out, " {name} {at:#x}")?;
@@ -177,9 +180,16 @@ fn batch(
     let kind = super::engine(&engine).unwrap_or(Engine::Render);
     let mut to_do = vec![streams::begins(post, generation, buffer)];
     let mut done = HashSet::new();
+    let mut told = HashSet::new();
+    let mut open: Vec<Label> = Vec::new();
+    let mut met = HashSet::new();
     while let Some(address) = to_do.pop() {
         if !done.insert(address) {
             continue;
+        }
+        if done.len() > BATCHES {
+            writeln!(out, "\nand {} more batches", to_do.len() + 1)?;
+            break;
         }
         let Some(copy) = streams::holds(post, &engine, address) else {
             writeln!(out, "\nBatch at {address:#010x}: no copy of it")?;
@@ -199,22 +209,53 @@ fn batch(
         };
         let from = copy.index(address).unwrap_or(0);
         let marks = marks(post, copy);
-        let (count, batches, end) = stream.print((from, usize::MAX), true, &marks, out)?;
-        all.merge(&count);
-        to_do.extend(batches);
-        // Where an engine stands that the batch does not lead to.
-        for (address, name) in &marks {
-            if let Some(at) = copy.index(*address).filter(|at| *at >= end || *at < from) {
-                writeln!(
-                    out,
-                    "\n{name} of {engine} is at {address:#010x}, where this batch does not lead"
-                )?;
-                let to = at.saturating_add(AROUND);
-                stream.print((at, to), false, &marks, out)?;
-            }
-        }
+        let fresh = |at| told.insert((copy.address, at));
+        let printed = stream.print((from, usize::MAX), true, &marks, fresh, out)?;
+        all.merge(&printed.count);
+        to_do.extend(printed.batches);
+        open.extend(marks.iter().filter(|l| copy.index(l.0).is_some()));
+        met.extend(printed.labels);
+    }
+    // Where an engine stands that no batch led to.
+    open.retain(|l| !met.contains(&l.0));
+    open.dedup();
+    for (address, name) in open {
+        let Some(copy) = streams::holds(post, &engine, address) else {
+            continue;
+        };
+        writeln!(
+            out,
+            "\n{name} of {engine} is at {address:#010x}, where no batch led it"
+        )?;
+        around(generation, kind, copy, address, &[(address, name)], out)?;
     }
     Ok(all)
+}
+
+/// Prints what stands at an address.
+fn around(
+    generation: &'static Generation,
+    engine: Engine,
+    copy: &Buffer,
+    address: u64,
+    labels: &[Label],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let stream = Stream {
+        generation,
+        engine,
+        dwords: &copy.dwords,
+        base: copy.address,
+    };
+    let at = copy.index(address).unwrap_or(0);
+    stream.print(
+        (at, at.saturating_add(AROUND)),
+        false,
+        labels,
+        |_| true,
+        out,
+    )?;
+    Ok(())
 }
 
 /// An engine that stands in memory that no batch led to.
@@ -241,20 +282,7 @@ fn elsewhere(
         "\n{} stands at {address:#010x}, where no batch led it",
         state.name
     )?;
-    let stream = Stream {
-        generation,
-        engine: kind,
-        dwords: &copy.dwords,
-        base: copy.address,
-    };
-    let at = copy.index(address).unwrap_or(0);
-    stream.print(
-        (at, at.saturating_add(AROUND)),
-        false,
-        &marks(post, copy),
-        out,
-    )?;
-    Ok(())
+    around(generation, kind, copy, address, &marks(post, copy), out)
 }
 
 /// Prints a ring: from a little before the head up to the tail, or all of it.
@@ -327,10 +355,11 @@ fn ring(
     }
     // The tail's own line, if nothing stands before it.
     parts.retain(|(from, to)| from < to);
+    let within = parts.iter().any(|(from, to)| *from <= tail && tail < *to);
     for part in parts {
-        stream.print(part, false, &labels, out)?;
+        stream.print(part, false, &labels, |_| true, out)?;
     }
-    if tail < size && !options.whole {
+    if tail < size && !within {
         writeln!(out, "> {:#010x}            <- TAIL", address(tail))?;
     }
     Ok(all)

@@ -74,6 +74,17 @@ impl Count {
     }
 }
 
+/// A stream as it was printed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    /// What was in it.
+    pub count: Count,
+    /// The batches that it starts.
+    pub batches: Vec<u64>,
+    /// The labels that stood at one of its commands.
+    pub labels: Vec<u64>,
+}
+
 /// A stream that is printed or only counted.
 pub struct Stream<'a> {
     /// Whose commands.
@@ -115,8 +126,8 @@ impl<'a> Stream<'a> {
         self.base.wrapping_add(n as u64 * 4)
     }
 
-    /// Prints commands from one dword to another; with `follow`, up to the one that leaves the batch. Counts them, and
-    /// gives the batches that they start and where it ended.
+    /// Prints commands from one dword to another; with `follow`, up to the one that leaves the batch. `fresh` says
+    /// whether a command, by its first dword, was not printed before: the first that was ends it.
     ///
     /// # Errors
     /// Those of the writer.
@@ -125,17 +136,20 @@ impl<'a> Stream<'a> {
         (from, to): (usize, usize),
         follow: bool,
         labels: &[Label],
+        mut fresh: impl FnMut(usize) -> bool,
         out: &mut dyn Write,
-    ) -> io::Result<(Count, Vec<u64>, usize)> {
-        let mut count = Count::default();
-        let mut batches = Vec::new();
+    ) -> io::Result<Printed> {
+        let mut printed = Printed::default();
         let mut gap = Gap::default();
-        let mut end = from;
         for item in self.walk(from, to) {
-            count.add(&item);
             let here = self.address(item.at);
-            end = item.at + item.dwords.len();
-            let range = here..self.address(end);
+            if !fresh(item.at) {
+                gap.print(out)?;
+                writeln!(out, "  {here:#010x}            goes on as told before")?;
+                break;
+            }
+            printed.count.add(&item);
+            let range = here..self.address(item.at + item.dwords.len());
             let mine: Vec<&Label> = labels.iter().filter(|l| range.contains(&l.0)).collect();
             if item.is_padding() && mine.is_empty() {
                 if gap.count == 0 {
@@ -153,19 +167,20 @@ impl<'a> Stream<'a> {
                 Words(self.generation).line(&item)
             )?;
             for (address, name) in mine {
+                printed.labels.push(*address);
                 match address - here {
                     0 => write!(out, " <- {name}")?,
                     more => write!(out, " <- {name}, {more} bytes on")?,
                 }
             }
             writeln!(out)?;
-            batches.extend(item.batch());
+            printed.batches.extend(item.batch());
             if follow && item.leaves() {
                 break;
             }
         }
         gap.print(out)?;
-        Ok((count, batches, end))
+        Ok(printed)
     }
 
     /// Counts without printing.

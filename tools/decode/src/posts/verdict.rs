@@ -293,12 +293,15 @@ fn requests(post: &Post, state: &State, out: &mut Vec<String>) {
         .filter(|r| !r.done && !r.running)
         .collect();
     if let (Some(first), Some(last)) = (open.first(), open.last()) {
-        let mut text = format!(
-            "  requests not done: {}, numbers {:#x} to {:#x}",
-            open.len(),
-            first.seqno,
-            last.seqno
-        );
+        let numbers = match open.len() {
+            1 => format!("number {}", post.seqno(first.seqno)),
+            _ => format!(
+                "numbers {} to {}",
+                post.seqno(first.seqno),
+                post.seqno(last.seqno)
+            ),
+        };
+        let mut text = format!("  requests not done: {}, {numbers}", open.len());
         if let Some(done) = done.filter(|d| *d != 0) {
             text.push_str(&format!("; the last that was done is {done:#x}"));
         }
@@ -501,17 +504,33 @@ fn device(post: &Post, out: &mut Vec<String>) {
 }
 
 fn damage(post: &Post, out: &mut Vec<String>) {
+    let told = |b: &Buffer| match b.role {
+        super::Role::Batch => "batch",
+        super::Role::Ring => "ring",
+        super::Role::User => "memory",
+        super::Role::Other => "other memory",
+    };
     for buffer in &post.buffers {
-        if let Some(why) = &buffer.damage {
-            out.push(format!(
-                "the text is damaged: {} {} at {:#x}: {why}",
-                buffer.engine, buffer.name, buffer.address
-            ));
-        } else if buffer.dwords.is_empty() && buffer.role != super::Role::Other {
-            out.push(format!(
-                "the text is cut off or has no copy: {} {} at {:#x}",
-                buffer.engine, buffer.name, buffer.address
-            ));
-        }
+        let empty = buffer.dwords.is_empty() && buffer.role != super::Role::Other;
+        let why = match &buffer.damage {
+            Some(why) => why.as_str(),
+            None if empty => "nothing of it is in the text",
+            None => continue,
+        };
+        out.push(format!(
+            "missing: {} of {} at {:#x}: {why}",
+            told(buffer),
+            buffer.engine,
+            buffer.address
+        ));
+    }
+    let work = post
+        .engines
+        .iter()
+        .any(|e| e.requests.iter().any(|r| !r.done));
+    if post.buffers.is_empty() && (work || post.engines.iter().any(hung)) {
+        out.push(String::from(
+            "missing: the text has no copies of memory, or is cut off before them",
+        ));
     }
 }

@@ -8,6 +8,7 @@
 
 use super::chips;
 use super::{bare, memory, Buffer, Kind, Post, Role, State};
+use std::collections::HashMap;
 
 /// Reads a text. Everything is passed over that is not known.
 pub fn read(text: &str) -> Post {
@@ -50,7 +51,7 @@ pub fn read(text: &str) -> Post {
                 new.registers.push(pair);
                 queue = Some(new);
             }
-            (_, _, _) if name.starts_with("batch_addr[") => {
+            (_, _, _) if name.starts_with("batch_addr[") && post.batches.len() < 64 => {
                 post.batches.extend(memory::value(value))
             }
             (_, Some(e), _) => e.registers.push(pair),
@@ -94,10 +95,12 @@ fn memory_of(post: &mut Post, rest: &str, section: &str, queue: Option<&State>) 
         .ok()
         .filter(|_| of_vm);
     let engine = queue.map_or("", |q| q.name.as_str());
+    let room = post.room();
     let same = |b: &Buffer| b.name == name;
     let n = match post.buffers.iter().rposition(same) {
         // Each of several contexts has an image.
         Some(n) if of_vm || what != "length" => n,
+        _ if post.buffers.len() == super::ITEMS => return,
         _ => {
             post.buffers.push(Buffer {
                 engine: engine.to_owned(),
@@ -115,7 +118,7 @@ fn memory_of(post: &mut Post, rest: &str, section: &str, queue: Option<&State>) 
         return;
     };
     match what {
-        "data" => (buffer.dwords, buffer.damage) = memory::packed(value),
+        "data" => (buffer.dwords, buffer.damage) = memory::packed(value, room),
         "error" => buffer.damage = Some(format!("could not be copied: error {}", value.trim())),
         "length" => {
             let length = memory::value(value).unwrap_or(0);
@@ -136,21 +139,19 @@ fn finish(post: &mut Post, queue: Option<State>) {
         }
         post.engines.insert(0, queue);
     }
+    let lengths: HashMap<u64, u64> = post.objects.iter().map(|o| (o.0, o.1)).collect();
     // A copy that a batch begins in is a batch.
     for buffer in &mut post.buffers {
         let begins = post.batches.iter().any(|a| buffer.index(*a).is_some());
         if buffer.role == Role::User && begins {
             buffer.role = Role::Batch;
         }
-        let whole = post
-            .objects
-            .iter()
-            .find(|o| buffer.role != Role::Other && o.0 == buffer.address);
-        if let Some((_, length, _)) = whole {
-            let there = buffer.dwords.len() as u64 * 4;
-            if there < *length && buffer.damage.is_none() {
-                buffer.damage = Some(format!("{there} of {length} bytes are there"));
-            }
+        let there = buffer.dwords.len() as u64 * 4;
+        let whole = lengths
+            .get(&buffer.address)
+            .filter(|l| buffer.role != Role::Other && there < **l);
+        if let (Some(length), None) = (whole, &buffer.damage) {
+            buffer.damage = Some(format!("{there} of {length} bytes are there"));
         }
     }
 }
