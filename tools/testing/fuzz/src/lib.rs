@@ -23,6 +23,7 @@ mod kinds;
 mod lists;
 mod model;
 mod ports;
+mod posts;
 mod ranges;
 pub mod source;
 pub mod streams;
@@ -78,6 +79,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "ports",
         run: ports::run,
+    },
+    Target {
+        name: "posts",
+        run: posts::run,
     },
     Target {
         name: "ranges",

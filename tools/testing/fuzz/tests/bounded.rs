@@ -27,4 +27,4 @@ macro_rules! bounded {
     };
 }
 
-bounded!(backend checker decode encoders gen7_copies gen7_parser hang lists model ports ranges streams values);
+bounded!(backend checker decode encoders gen7_copies gen7_parser hang lists model ports posts ranges streams values);
