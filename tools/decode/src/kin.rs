@@ -4,7 +4,7 @@
 
 use crate::command::{Command, Engine, Generation};
 use crate::names::Era;
-use crate::{gen12, gen4, gen6, gen7};
+use crate::{draws, gen12, gen4, gen6, gen7};
 
 /// 965G and GM965, whose PIPELINE_SELECT stands elsewhere.
 pub static GEN965: Generation = Generation {
@@ -57,6 +57,7 @@ fn commands(engine: Engine) -> &'static [&'static [Command]] {
             gen12::mi::EVENTS,
             gen12::mi::RENDER,
             gen12::render::SHARED,
+            draws::GEN8,
         ],
         Engine::Blitter => &[
             gen12::mi::COMMANDS,

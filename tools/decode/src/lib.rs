@@ -13,6 +13,7 @@
 
 pub mod command;
 pub mod digits;
+pub mod draws;
 pub mod gen12;
 pub mod gen4;
 pub mod gen6;

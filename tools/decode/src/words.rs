@@ -24,7 +24,13 @@ impl Words {
             let text = self.dword(item, n, *dword);
             let text = text.trim_start();
             // Of fields that say nothing, nothing is said.
-            let described = |c: &Command| c.fields().any(|f| f.dword == n);
+            let described = |c: &Command| {
+                let row = match c.tail {
+                    Tail::Layout(fields) => fields(item.dwords, n),
+                    _ => &[],
+                };
+                !row.is_empty() || c.fields().any(|f| f.dword == n)
+            };
             if text == "." && item.command.is_some_and(described) {
                 continue;
             }

@@ -10,6 +10,7 @@ pub(crate) mod registers;
 pub(crate) mod render;
 
 use crate::command::{Command, Engine, Generation, Length};
+use crate::draws;
 use crate::names::Era;
 
 /// Gen12.5.
@@ -26,7 +27,13 @@ pub static GENERATION: Generation = Generation {
 
 fn commands(engine: Engine) -> &'static [&'static [Command]] {
     match engine {
-        Engine::Render => &[mi::COMMANDS, mi::EVENTS, mi::RENDER, render::COMMANDS],
+        Engine::Render => &[
+            mi::COMMANDS,
+            mi::EVENTS,
+            mi::RENDER,
+            draws::GEN8,
+            render::COMMANDS,
+        ],
         Engine::Compute => &[mi::COMMANDS, mi::RENDER, mi::FLUSHING, render::COMMANDS],
         Engine::Blitter => &[mi::COMMANDS, mi::EVENTS, mi::FLUSHING, blt::COMMANDS],
         Engine::Video | Engine::Enhance => &[mi::COMMANDS, mi::FLUSHING],

@@ -11,6 +11,7 @@ pub(crate) mod registers;
 mod render;
 
 use crate::command::{Engine, Generation};
+use crate::draws;
 use crate::names::Era;
 use crate::{command::Command, gen6};
 use std::borrow::Cow;
@@ -34,6 +35,7 @@ pub(crate) fn commands(engine: Engine) -> &'static [&'static [Command]] {
             mi::COMMON,
             mi::RENDER,
             gen6::blt::COMMANDS,
+            draws::GEN4,
             render::COMMANDS,
         ],
         Engine::Video => &[

@@ -12,6 +12,7 @@ pub(crate) mod render;
 pub(crate) mod video;
 
 use crate::command::{Command, Engine, Generation, Length};
+use crate::draws;
 use crate::names::Era;
 use std::borrow::Cow;
 
@@ -34,6 +35,7 @@ fn commands(engine: Engine) -> &'static [&'static [Command]] {
             mi::COMMON,
             mi::OWN,
             mi::RENDER,
+            draws::GEN6,
             render::COMMON,
             render::OWN,
         ],

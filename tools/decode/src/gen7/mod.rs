@@ -10,6 +10,7 @@ mod render;
 mod video;
 
 use crate::command::{Command, Engine, Generation};
+use crate::draws;
 use crate::gen6;
 use crate::names::Era;
 
@@ -34,6 +35,7 @@ pub(crate) fn commands(engine: Engine) -> &'static [&'static [Command]] {
             mi::WAITS,
             mi::RENDER,
             gen6::mi::RENDER,
+            draws::GEN7,
             gen6::render::COMMON,
             render::COMMANDS,
         ],
