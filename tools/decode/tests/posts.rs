@@ -186,6 +186,8 @@ fn a_text_that_was_mailed() {
     let expected = Post::read(text.as_bytes());
     let crlf = format!("\u{feff}{}", text.replace('\n', "\r\n"));
     assert_eq!(Post::read(crlf.as_bytes()), expected);
+    let behind = format!("Hello,\nhere is: what\n[    1.0] [drm] GPU HANG: ecode 4:0\n\n{text}");
+    assert_eq!(Post::read(behind.as_bytes()), expected);
     let flat: String = text
         .lines()
         .map(|l| format!("{}\n", l.trim_start()))

@@ -83,7 +83,7 @@ enum Section {
 pub fn read(text: &str) -> Post {
     let mut post = Post::new(Kind::I915);
     let mut section = Section::Device;
-    for line in text.lines() {
+    for line in text.lines().skip(before(text)) {
         let line = bare(line);
         let indented = line.starts_with([' ', '\t']);
         let line = line.trim_start();
@@ -111,6 +111,15 @@ fn cut(post: &mut Post) {
             buffer.damage = Some(format!("the text ends within a page, after {bytes} bytes"));
         }
     }
+}
+
+/// Lines before the error state, if it was posted behind something else.
+fn before(text: &str) -> usize {
+    let first = ["GPU HANG: ", "Time: ", "Kernel: ", "PCI ID: "];
+    let begins = |l: &str| first.iter().any(|f| bare(l).trim_start().starts_with(f));
+    let copies = |l: &str| l.contains("command stream:") || l.contains("--- ");
+    let at = text.lines().position(|l| begins(l) || copies(l));
+    at.unwrap_or(0)
 }
 
 /// A line that begins a section.

@@ -67,9 +67,12 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// The index of the dword at an address, if it is in here.
+    /// The index of the dword at an address, if it is in here. Of an address, 48 bits count: user space may have
+    /// extended their sign.
     pub fn index(&self, address: u64) -> Option<usize> {
-        let index = usize::try_from(address.checked_sub(self.address)? / 4).ok()?;
+        const USED: u64 = (1 << 48) - 1;
+        let offset = (address & USED).checked_sub(self.address & USED)?;
+        let index = usize::try_from(offset / 4).ok()?;
         (index < self.dwords.len()).then_some(index)
     }
 }
@@ -136,6 +139,8 @@ pub enum NotAPost {
     Unknown,
     /// A compressed file that cannot be read.
     Compressed(String),
+    /// A file compressed by another program.
+    Packed(&'static str),
 }
 
 impl fmt::Display for NotAPost {
@@ -145,6 +150,9 @@ impl fmt::Display for NotAPost {
             NotAPost::Unknown => f.write_str(
                 "this is not an error state of ouro or i915, a core dump of xe, or a log with a hang of i915, xe or radeon",
             ),
+            NotAPost::Packed(program) => {
+                write!(f, "this is compressed by {program}: unpack it first")
+            }
             NotAPost::Compressed(why) => write!(f, "compressed, but damaged: {why}"),
         }
     }
@@ -317,6 +325,15 @@ const ITEMS: usize = 1 << 14;
 /// # Errors
 /// When it is, and damaged from its start on. What comes before later damage is taken.
 pub fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, NotAPost> {
+    let others: [(&[u8], &str); 4] = [
+        (b"BZh", "bzip2"),
+        (b"\xfd7zXZ\0", "xz"),
+        (b"\x28\xb5\x2f\xfd", "zstd"),
+        (b"PK\x03\x04", "zip"),
+    ];
+    if let Some((_, program)) = others.iter().find(|o| bytes.starts_with(o.0)) {
+        return Err(NotAPost::Packed(program));
+    }
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(Cow::Borrowed(bytes));
     }
@@ -382,6 +399,24 @@ fn bare(line: &str) -> &str {
 mod tests {
     use super::*;
 
+    /// User space may extend the sign of an address of 48 bits.
+    #[test]
+    fn addresses_have_48_bits() {
+        let buffer = Buffer {
+            engine: String::new(),
+            role: Role::Batch,
+            name: String::new(),
+            owner: None,
+            address: 0xffff_fffe_f000,
+            dwords: vec![0; 4],
+            damage: None,
+        };
+        assert_eq!(buffer.index(0xffff_ffff_fffe_f004), Some(1));
+        assert_eq!(buffer.index(0xffff_fffe_f00c), Some(3));
+        assert_eq!(buffer.index(0xffff_fffe_f010), None);
+        assert_eq!(buffer.index(0xffff_fffe_effc), None);
+    }
+
     #[test]
     fn engines_have_several_names() {
         for (a, b, same) in [
@@ -416,6 +451,8 @@ mod tests {
             Post::read(&[0x1f, 0x8b, 8]),
             Err(NotAPost::Compressed(_))
         ));
+        assert_eq!(Post::read(b"BZh91AY"), Err(NotAPost::Packed("bzip2")));
+        assert_eq!(Post::read(b"\xfd7zXZ\0\0"), Err(NotAPost::Packed("xz")));
         let kind = |text: &str| Post::read(text.as_bytes()).map(|p| p.kind);
         assert_eq!(kind("PGTBL_ER: 0x00000000\n"), Ok(Kind::I915));
         assert_eq!(kind("**** Xe Device Coredump ****\n"), Ok(Kind::Xe));

@@ -76,19 +76,22 @@ pub fn print(post: &Post, options: Options, out: &mut dyn Write) -> io::Result<(
     rest(post, &seen, out)
 }
 
-/// Values that say nothing to a reader of a hang.
-fn dull(name: &str) -> bool {
+/// Values that say nothing to a reader of a hang: fences, and what the driver knows of every such chip.
+fn dull(name: &str, value: &str) -> bool {
+    let words = name
+        .bytes()
+        .all(|b| b.is_ascii_lowercase() || b == b'_' || b == b'-');
     name.starts_with("fence[")
         || name.contains('.')
-        || name.starts_with("has_")
-        || name.starts_with("is_")
+        || value == "no"
+        || words && name.contains(['_', '-'])
 }
 
 fn head(post: &Post, out: &mut dyn Write) -> io::Result<()> {
     let fences = post.head.iter().filter(|l| l.0.starts_with("fence["));
     let used = fences.filter(|l| l.1.bytes().any(|b| b != b'0')).count();
     let mut first = true;
-    for (name, value) in post.head.iter().filter(|l| !dull(&l.0)) {
+    for (name, value) in post.head.iter().filter(|l| !dull(&l.0, &l.1)) {
         if std::mem::take(&mut first) {
             writeln!(out, "\nDevice")?;
         }
