@@ -141,6 +141,18 @@ fn tiger_lake_of_2023() {
     assert!(second[3].starts_with("> 0x00200028  7b000005  3DPRIMITIVE"));
 }
 
+/// User space extends the sign of addresses, the engine does not.
+#[test]
+fn addresses_in_the_upper_half() {
+    let text = samples::tiger_lake()
+        .replace("ACTHD: 0x00000000 00200028", "ACTHD: 0xffffffff 80200028")
+        .replace("user = 0x00000000 00200000", "user = 0x0000ffff 80200000");
+    let all = printed(&text, false);
+    let line = "  rcs0, hung: it stands at 3DPRIMITIVE (0xffffffff80200028, 0x28 bytes into memory at 0xffff80200000)";
+    assert!(section(&all, "What is wrong").contains(&line), "{all}");
+    assert!(all.contains("> 0xffff80200028  7b000005  3DPRIMITIVE"));
+}
+
 #[test]
 fn a_walker_under_xe() {
     let all = printed(&samples::xe(), false);

@@ -160,8 +160,9 @@ fn marks(post: &Post, buffer: &Buffer) -> Vec<Label> {
         .iter()
         .filter(|e| post.kind == Kind::Xe || same_engine(&e.name, &buffer.engine))
     {
-        if let Some(acthd) = state.acthd() {
-            out.push((acthd, "ACTHD"));
+        // Where the copy has it, however the address is written.
+        if let Some(n) = state.acthd().and_then(|a| buffer.index(a)) {
+            out.push((buffer.address.wrapping_add(n as u64 * 4), "ACTHD"));
         }
     }
     out

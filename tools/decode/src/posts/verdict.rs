@@ -195,7 +195,7 @@ fn in_copy(
     out: &mut Vec<String>,
 ) -> Option<&'static str> {
     let name = &state.name;
-    let into = address - buffer.address;
+    let into = buffer.index(address)? * 4;
     let what = if buffer.role == super::Role::Batch {
         "the batch"
     } else {
