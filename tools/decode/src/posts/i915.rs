@@ -10,7 +10,7 @@
 //! The order is not relied on: what a line is, it says itself.
 
 use super::chips::{self, Chip};
-use super::{bare, memory, Buffer, Kind, Post, Request, Role};
+use super::{bare, memory, pair, Buffer, Kind, Post, Request, Role};
 
 /// Registers of an engine, which the oldest texts have without an engine.
 const OF_AN_ENGINE: &[&str] = &[
@@ -244,19 +244,25 @@ fn line_of(post: &mut Post, section: Section, line: &str, indented: bool) -> Sec
         }
         _ => {}
     }
-    let pair = line.split_once(':').or_else(|| {
-        line.split_once(" = ")
-            .filter(|(name, _)| name.starts_with("fence["))
-    });
-    let Some((name, value)) = pair.map(|(n, v)| (n.trim(), v.trim())) else {
+    let fence = line.starts_with("fence[");
+    let named = pair(line).or_else(|| line.split_once(" = ").filter(|_| fence));
+    let Some((name, value)) = named else {
         return if indented { section } else { Section::Device };
     };
-    if name.len() > 48 {
-        return section;
-    }
     let own = OF_AN_ENGINE.contains(&name);
     let device = OF_THE_DEVICE.contains(&name);
+    // The overlay's registers, and the display's without a number.
+    let display = [
+        "Overlay",
+        "Num Pipes",
+        "CPU transcoder",
+        "PWR_WELL",
+        "Pipe",
+        "Plane",
+        "Cursor",
+    ];
     match section {
+        _ if !indented && display.iter().any(|d| name.starts_with(d)) => Section::Other,
         Section::Other if indented => Section::Other,
         Section::Engine(engine) if indented || own && !device => {
             value_of(post, &engine, name, value);

@@ -392,7 +392,17 @@ fn kind(text: &str) -> Result<Kind, NotAPost> {
 
 /// A line without what mail, trackers and logs put before and behind it.
 fn bare(line: &str) -> &str {
-    line.trim_start_matches(['\u{feff}', '\0']).trim_end()
+    let line = line.trim_start_matches(['\u{feff}', '\0']).trim_end();
+    line.strip_prefix("> ").unwrap_or(line)
+}
+
+/// A name and its value; `None` for what is no name: packed memory has colons, too.
+fn pair(line: &str) -> Option<(&str, &str)> {
+    let (name, value) = line.split_once(':')?;
+    let name = name.trim();
+    let plain = |c: char| c.is_ascii_alphanumeric() || " _-()[]#.,/?>".contains(c);
+    let good = !name.is_empty() && name.len() <= 48 && name.chars().all(plain);
+    good.then(|| (name, value.trim()))
 }
 
 #[cfg(test)]
@@ -437,6 +447,16 @@ mod tests {
             ("global", "rcs0", false),
         ] {
             assert_eq!(same_engine(a, b), same, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn names_and_values() {
+        assert_eq!(pair("  HEAD:  0x10 "), Some(("HEAD", "0x10")));
+        assert_eq!(pair("IOMMU enabled?: 1"), Some(("IOMMU enabled?", "1")));
+        assert_eq!(pair("ring->head: 0x1"), Some(("ring->head", "0x1")));
+        for none in [":zzz", "s8W-!:zz", "a b c", "<>: 1"] {
+            assert_eq!(pair(none), None, "{none}");
         }
     }
 

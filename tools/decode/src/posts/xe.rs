@@ -7,7 +7,7 @@
 //! by address. The batch is where `Job` says.
 
 use super::chips;
-use super::{bare, memory, Buffer, Kind, Post, Role, State};
+use super::{bare, memory, pair, Buffer, Kind, Post, Role, State};
 use std::collections::HashMap;
 
 /// Reads a text. Everything is passed over that is not known.
@@ -37,30 +37,26 @@ pub fn read(text: &str) -> Post {
             });
             continue;
         }
-        let Some((name, value)) = line.split_once(':') else {
+        let Some((name, value)) = pair(line) else {
             continue;
         };
-        let (name, value) = (name.trim(), value.trim());
-        if name.len() > 48 {
-            continue;
-        }
-        let pair = (name.to_owned(), value.to_owned());
+        let both = (name.to_owned(), value.to_owned());
         match (name, &mut engine, &mut queue) {
             ("GuC ID", _, _) => {
                 let mut new = State::default();
-                new.registers.push(pair);
+                new.registers.push(both);
                 queue = Some(new);
             }
             (_, _, _) if name.starts_with("batch_addr[") && post.batches.len() < 64 => {
                 post.batches.extend(memory::value(value))
             }
-            (_, Some(e), _) => e.registers.push(pair),
+            (_, Some(e), _) => e.registers.push(both),
             ("Name", None, Some(q)) => q.name = value.to_owned(),
             ("Job", None, Some(q)) => q.requests.extend(job(value)),
             (_, None, Some(q)) if section == "GuC CT" || section == "Contexts" => {
-                q.registers.push(pair)
+                q.registers.push(both)
             }
-            _ => post.head.push(pair),
+            _ => post.head.push(both),
         }
     }
     post.engines.extend(engine);
