@@ -135,7 +135,7 @@ mod tests {
             (Gen5, Render, 0x7910_0000, Some("3DSTATE_CLEAR_PARAMS"), 2),
             (Gen6, Render, 0x7805_0001, Some("3DSTATE_URB"), 3),
             (Gen7, Render, 0x7805_0005, Some("3DSTATE_DEPTH_BUFFER"), 7),
-            (Gen7, Render, 0x7917_00ff, Some("3DSTATE_SO_DECL_LIST"), 257),
+            (Gen7, Render, 0x7917_0101, Some("3DSTATE_SO_DECL_LIST"), 259),
             (Gen75, Enhance, 0x7403_0000, Some("VEBOX_DI_IECP"), 2),
             (Gen8, Render, 0x7852_0003, Some("3DSTATE_WM_HZ_OP"), 5),
             (Gen9, Video, 0x7390_0011, Some("HCP_PIC_STATE"), 19),
