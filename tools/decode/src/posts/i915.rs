@@ -249,7 +249,9 @@ fn line_of(post: &mut Post, section: Section, line: &str, indented: bool) -> Sec
     let Some((name, value)) = named else {
         return if indented { section } else { Section::Device };
     };
-    let own = OF_AN_ENGINE.contains(&name);
+    // Not indented, where the microcontroller has told the registers.
+    let coverage = name == "Coverage" && matches!(section, Section::Engine(_));
+    let own = OF_AN_ENGINE.contains(&name) || coverage;
     let device = OF_THE_DEVICE.contains(&name);
     // The overlay's registers, and the display's without a number.
     let display = [
@@ -418,6 +420,34 @@ mod tests {
         };
         assert_eq!(request(new, true), Some(expected));
         assert_eq!(request("tail 0x10", false), None);
+    }
+
+    /// Since 5.19 registers may be those that the microcontroller has saved.
+    #[test]
+    fn registers_of_the_microcontroller() {
+        let text = "PCI ID: 0x56a0\n\
+            global --- GuC Error Capture on bcs0 command stream:\n\
+            Coverage:  full-capture\n\
+            \x20 RegListType: Global\n\
+            \x20   Owner-Id: 0\n\
+            \x20   GEN12_FAULT_TLB_DATA0: 0x00000010\n\
+            \x20   GEN12_FAULT_TLB_DATA1: 0x00000011\n\
+            \x20 RegListType: Engine-Instance\n\
+            \x20   i915-Eng-Name: bcs0 command stream\n\
+            \x20   HEAD: 0x00000010\n\
+            \x20   TAIL: 0x00000040\n\
+            \x20   ACTHD_LDW: 0x00200010\n\
+            \x20   ACTHD_UDW: 0x00000001\n\
+            \x20 hung: 1\n";
+        let post = read(text);
+        assert_eq!(post.engines.len(), 1);
+        let state = &post.engines[0];
+        assert_eq!(state.name, "bcs0");
+        assert_eq!((state.head(), state.tail()), (Some(0x10), Some(0x40)));
+        assert_eq!(state.acthd(), Some(0x1_0020_0010));
+        let wrong = crate::posts::verdict::wrong(&post);
+        let fault = "  page fault: address 0x100000010000 in the global table";
+        assert!(wrong.iter().any(|l| l == fault), "{wrong:?}");
     }
 
     #[test]

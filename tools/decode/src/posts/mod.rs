@@ -212,6 +212,12 @@ impl State {
         memory::value(self.text(names)?)
     }
 
+    /// The number of the register whose name ends so: the microcontroller's begin with a generation.
+    pub fn ending(&self, name: &str) -> Option<u64> {
+        let found = self.registers.iter().find(|r| r.0.ends_with(name));
+        memory::value(&found?.1)
+    }
+
     /// Offset of the head in the ring, in bytes.
     pub fn head(&self) -> Option<u64> {
         Some(self.number(&["HEAD", "RING_HEAD", "LRC Head"])? & 0x1f_fffc)

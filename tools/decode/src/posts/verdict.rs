@@ -419,6 +419,12 @@ fn errors(post: &Post, state: &State, out: &mut Vec<String>) {
             registers::fault(generation, value).into_iter().collect(),
         );
     }
+    let above = state.ending("FAULT_TLB_DATA1");
+    if let Some((above, below)) = above.zip(state.ending("FAULT_TLB_DATA0")) {
+        if above != 0 || below != 0 {
+            say("page fault", vec![registers::fault_address(above, below)]);
+        }
+    }
     let ctl = state.number(&["CTL", "RING_CTL"]).unwrap_or(0);
     if ctl >> 11 & 1 != 0 {
         say(
