@@ -231,6 +231,45 @@ fn parts_of_a_text() {
     assert_eq!(post.value("graphics version"), Some("12"));
 }
 
+/// Some post what another decoder made of the text: memory is told by address, and has words behind it.
+#[test]
+fn what_another_decoder_has_read() {
+    let mut text = String::new();
+    let mut base = 0;
+    for line in samples::gm45().lines() {
+        match (line.split_once(" --- "), line.split_once(" :  ")) {
+            (Some((ring, rest)), _) if rest.contains(" = 0x") => {
+                let (kind, address) = rest.split_once(" = ").expect("an address");
+                base = u32::from_str_radix(&address[2..], 16).expect("a number");
+                let kind = if kind == "gtt_offset" {
+                    "batch buffer"
+                } else {
+                    "ring buffer"
+                };
+                text += &format!("{kind} ({ring}) at 0x00000000_{base:08x}; HEAD points to: 0x00000000_00000000\n");
+            }
+            (_, Some((offset, value))) => {
+                let at = base + u32::from_str_radix(offset, 16).expect("a number");
+                text += &format!("0x{at:08x}:      0x{value}: COMMAND\n");
+            }
+            _ => text += &format!("{line}\n"),
+        }
+    }
+    let post = Post::read(text.as_bytes()).expect("a post");
+    let expected = Post::read(samples::gm45().as_bytes()).expect("a post");
+    let memory = |p: &Post| -> Vec<_> {
+        p.buffers
+            .iter()
+            .map(|b| (b.role, b.address, b.dwords.clone()))
+            .collect()
+    };
+    assert_eq!(memory(&post), memory(&expected));
+    assert_eq!(
+        section(&printed(&text, false), "What is wrong"),
+        section(&printed(&samples::gm45(), false), "What is wrong")
+    );
+}
+
 /// Where a text ends, it says what is missing.
 #[test]
 fn texts_that_are_cut() {

@@ -130,6 +130,11 @@ fn header(post: &mut Post, line: &str) -> Option<Section> {
         post.engine(name);
         return Some(Section::Engine(name.to_owned()));
     }
+    let full = post.buffers.len() == super::ITEMS;
+    if let Some(copy) = decoded_heading(line).filter(|_| !full) {
+        post.buffers.push(copy);
+        return Some(Section::Copy);
+    }
     let (left, right) = match line.split_once("--- ") {
         Some((left, right)) if left.is_empty() || left.ends_with(' ') => {
             (left.trim(), right.trim())
@@ -147,10 +152,10 @@ fn header(post: &mut Post, line: &str) -> Option<Section> {
         engine
     };
     let owner = owner.map(|o| o.trim_end_matches(')').to_owned());
-    if post.buffers.len() == super::ITEMS {
-        return Some(Section::Other);
-    }
     if let Some((name, address)) = right.split_once(" = ") {
+        if full {
+            return Some(Section::Other);
+        }
         let workaround = left.ends_with("(w/a)");
         post.buffers.push(Buffer {
             engine: engine.to_owned(),
@@ -174,6 +179,27 @@ fn header(post: &mut Post, line: &str) -> Option<Section> {
         return Some(Section::Waiters(engine.to_owned()));
     }
     None
+}
+
+/// A heading of another decoder's output: `batch buffer (render ring) at 0x00000000_10c53000`, `ringbuffer (blt) at ...`.
+fn decoded_heading(line: &str) -> Option<Buffer> {
+    let (name, rest) = line.split_once(" (")?;
+    let (engine, at) = rest.split_once(") at 0x")?;
+    let role = match name.replace(' ', "").as_str() {
+        "batchbuffer" => Role::Batch,
+        "ringbuffer" => Role::Ring,
+        "HWContext" => Role::Other,
+        _ => return None,
+    };
+    Some(Buffer {
+        engine: engine.to_owned(),
+        role,
+        name: name.to_owned(),
+        owner: None,
+        address: memory::value(&format!("0x{at}")).unwrap_or(0),
+        dwords: Vec::new(),
+        damage: None,
+    })
 }
 
 /// `Active [169]:`, `Pinned (global) [7]:`, and headings of the display's registers.
@@ -210,7 +236,11 @@ fn line_of(post: &mut Post, section: Section, line: &str, indented: bool) -> Sec
         }
         return section;
     }
-    if let Some(row) = memory::row(line) {
+    let copied = post.buffers.last().map(|b| b.address);
+    let decoded = memory::decoded(line).zip(copied.filter(|_| matches!(section, Section::Copy)));
+    let decoded =
+        decoded.and_then(|((at, dword), base)| Some((at.checked_sub(base)?, vec![dword])));
+    if let Some(row) = memory::row(line).or(decoded) {
         if let (Section::Copy, Some(copy)) = (&section, post.buffers.last_mut()) {
             if let Err(why) = memory::append(&mut copy.dwords, row) {
                 copy.damage.get_or_insert(why);

@@ -52,6 +52,17 @@ pub fn row(line: &str) -> Option<(u64, Vec<u32>)> {
     Some((offset, vec![dword(rest.trim())?]))
 }
 
+/// A line of another decoder's output: `0x10c53000:      0x69040000: PIPELINE_SELECT`, also with a mark before it.
+pub fn decoded(line: &str) -> Option<(u64, u32)> {
+    let from = line.find("0x")?;
+    let (address, rest) = line[from..].split_once(':')?;
+    let (value, _) = rest.trim_start().split_once(':')?;
+    let value = value.strip_prefix("0x").filter(|v| v.len() == 8)?;
+    let address = address.replace('_', "");
+    let address = u64::from_str_radix(address.strip_prefix("0x")?, 16).ok()?;
+    Some((address, u32::from_str_radix(value, 16).ok()?))
+}
+
 /// Appends a line to a copy. A gap is filled with zeros; the reason is returned if something is missing or twice.
 pub fn append(dwords: &mut Vec<u32>, (offset, mut row): (u64, Vec<u32>)) -> Result<(), String> {
     let next = dwords.len() as u64 * 4;
@@ -154,6 +165,17 @@ mod tests {
             "",
         ] {
             assert_eq!(row(none), None, "{none:?}");
+        }
+    }
+
+    #[test]
+    fn rows_of_another_decoder() {
+        let line = "0x10c53000:      0x69040000: PIPELINE_SELECT";
+        assert_eq!(decoded(line), Some((0x10c5_3000, 0x6904_0000)));
+        let line = "0x00000001_00000010:  0x00000007:    dword 1";
+        assert_eq!(decoded(line), Some((0x1_0000_0010, 7)));
+        for none in ["ACTHD: 0x10c56560", "0x10: 0x7: x", "0x10c53000: x: y", "x"] {
+            assert_eq!(decoded(none), None, "{none}");
         }
     }
 

@@ -319,3 +319,43 @@ pub fn begins(post: &Post, generation: &'static Generation, buffer: &Buffer) -> 
 pub fn jumps(item: &Item<'_>) -> bool {
     matches!(item.flow(), Flow::Batch | Flow::Wide | Flow::Nested)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gen4;
+
+    #[test]
+    fn what_was_seen_in_words() {
+        // Three that are known, one of a client that there is not, one of the 3D pipe that no table has, cut off.
+        let dwords = [0x0200_0000, 0, 0x0500_0000, 0xffff_ffff, 0x7bff_0004, 0];
+        let stream = Stream {
+            generation: &gen4::GENERATION,
+            engine: Engine::Render,
+            dwords: &dwords,
+            base: 0,
+        };
+        let count = stream.count(0, usize::MAX);
+        assert_eq!((count.commands, count.lengthless, count.cut), (5, 1, 1));
+        assert_eq!(
+            count.words(),
+            "5 commands, 60.0 % known by name (not 7bff0000 1 times, ffff0000 1 times), 1 without a known length"
+        );
+        assert_eq!(stream.count(0, 3).words(), "3 commands, all known");
+    }
+
+    /// A row begins behind the rest of a command that was cut.
+    #[test]
+    fn a_row_of_commands_is_found() {
+        let mut dwords = vec![0xffff_ffff, 0x8000_0000];
+        dwords.extend([0x0200_0000; 30]);
+        let stream = Stream {
+            generation: &gen4::GENERATION,
+            engine: Engine::Render,
+            dwords: &dwords,
+            base: 0,
+        };
+        assert_eq!(stream.begin(0, dwords.len()), 2);
+        assert_eq!(stream.begin(5, dwords.len()), 5);
+    }
+}

@@ -14,6 +14,8 @@ const HEADINGS: &[&str] = &[
     "bsd2 command stream:",
     "Video (BSD) command stream:",
     "global --- GuC Error Capture on vcs1 command stream:",
+    "batch buffer (render ring) at 0x00000000_00001000",
+    "ringbuffer (blt) at 0x00002000; HEAD points to: 0x00002010",
     "Active [3]:",
     "Pinned (global) [2]:",
     "Pipe [0]:",
@@ -112,6 +114,10 @@ fn words(s: &mut Source<'_>) -> String {
             }
             2 => writeln!(out, "  {:08x} {:8} 0050 0000 dirty", number(s), number(s)),
             3 => copy(s, &mut out),
+            4 if s.flag() => {
+                let (at, dword) = (number(s), s.u32());
+                writeln!(out, "0x{at:08x}:      0x{dword:08x}: WORDS")
+            }
             4 => {
                 let name = NAMES[s.below(NAMES.len() as u64) as usize];
                 let (above, below) = (s.below(3), number(s));
