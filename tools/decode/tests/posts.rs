@@ -185,7 +185,7 @@ fn a_radeon_in_the_log() {
          \x20 ring 0 has not moved for 10003 ms\n\
          \x20 ring 0: fence 0x100e came, 0x1011 was waited for: 3 not done, the first of them hangs\n\
          \x20 82 dwords of commands that were not done were saved for after the reset\n\
-         \x20 rs600_asic_reset: RBBM_STATUS 0x80100040: busy: the chip (GUI active), vertex processing (VAP)\n\
+         \x20 reset, before it: RBBM_STATUS 0x80100040: busy: the chip (GUI active), vertex processing (VAP)\n\
          \x20 the reset went well, says the driver\n\
          \nDevice\n  device: RV515 0x1002:0x7187 0x1043:0x0146\n"
     );

@@ -99,19 +99,26 @@ fn radeon(post: &mut Post, line: &str) -> Option<String> {
             true => number(line, "last fence id "),
             false => number(line, "current fence id "),
         };
-        return Some(fences(ring, came, waited));
+        let text = fences(ring, came, waited);
+        // The same fence, while more and more are waited for.
+        let same = text
+            .split_once(" came,")
+            .map(|(same, _)| format!("{same} came,"));
+        let told = same.and_then(|s| post.events.iter_mut().find(|e| e.starts_with(&s)));
+        return match told {
+            Some(event) => {
+                *event = text;
+                None
+            }
+            None => Some(text),
+        };
     }
     if let Some(status) = number(line, "RBBM_STATUS") {
         let value = u32::try_from(status).ok()?;
-        let when = line
-            .split('(')
-            .nth(1)
-            .and_then(|t| t.split(':').next())
-            .unwrap_or("the log");
-        return Some(format!(
-            "{when}: RBBM_STATUS {value:#010x}: {}",
-            registers::rbbm_status(value)
-        ));
+        let function = line.split('(').nth(1).and_then(|t| t.split(':').next());
+        let when = function.map_or(String::from("the log"), |f| step(post, f));
+        let words = registers::rbbm_status(value);
+        return Some(format!("{when}: RBBM_STATUS {value:#010x}: {words}"));
     }
     // `GRBM_STATUS = 0xA2701CA0`: of chips after R5xx.
     let (name, value) = line.rsplit_once('=').unwrap_or(("", ""));
@@ -168,6 +175,23 @@ fn radeon(post: &mut Post, line: &str) -> Option<String> {
         found.1,
         register.unwrap_or_default()
     ))
+}
+
+/// Which step of a reset a line is of: the functions of R300 to R500 tell the status before the first and after each
+/// (digest of R5xx, engine reset).
+fn step(post: &Post, function: &str) -> String {
+    const STEPS: [&str; 4] = ["before it", "after VAP and GA", "after CP", "after MC"];
+    if !["r300_asic_reset", "rs600_asic_reset"].contains(&function) {
+        return function.to_owned();
+    }
+    // A second reset begins anew.
+    let since = post
+        .events
+        .iter()
+        .rev()
+        .take_while(|e| !e.starts_with("the reset "));
+    let told = since.filter(|e| e.starts_with("reset, ")).count();
+    format!("reset, {}", STEPS.get(told).unwrap_or(&"later"))
 }
 
 /// A time that grows line by line: only its last value is told.
@@ -263,7 +287,10 @@ mod tests {
 [  120.6] radeon 0000:01:00.0: GPU lockup (current fence id 0x000000000000100e last fence id 0x0000000000001011 on ring 0)\n\
 [  121.0] radeon 0000:01:00.0: Saved 82 dwords of commands on ring 0.\n\
 [  121.1] radeon 0000:01:00.0: (rs600_asic_reset:348) RBBM_STATUS=0x9401C100\n\
-[  122.1] radeon 0000:01:00.0: GPU reset succeed\n";
+[  121.6] radeon 0000:01:00.0: (rs600_asic_reset:368) RBBM_STATUS=0x80010140\n\
+[  122.1] radeon 0000:01:00.0: (rs600_asic_reset:376) RBBM_STATUS=0x00000040\n\
+[  122.1] radeon 0000:01:00.0: GPU reset succeed\n\
+[  199.0] radeon 0000:01:00.0: (rs600_asic_reset:348) RBBM_STATUS=0x00000140\n";
         let post = read(text);
         assert_eq!(
             post.value("device"),
@@ -273,12 +300,15 @@ mod tests {
             post.events,
             [
                 "ring 0 has not moved for 10503 ms",
-                "ring 0: fence 0x100e came, 0x1011 was waited for: 3 not done, the first of them hangs (2 times)",
+                "ring 0: fence 0x100e came, 0x1011 was waited for: 3 not done, the first of them hangs",
                 "82 dwords of commands that were not done were saved for after the reset",
                 // Bits 8, 14 to 16, 26, 28, 31.
-                "rs600_asic_reset: RBBM_STATUS 0x9401c100: busy: the chip (GUI active), geometry assembly (GA), \
+                "reset, before it: RBBM_STATUS 0x9401c100: busy: the chip (GUI active), geometry assembly (GA), \
                  host interface (HI), command stream (CP)",
+                "reset, after VAP and GA: RBBM_STATUS 0x80010140: busy: the chip (GUI active), command stream (CP)",
+                "reset, after CP: RBBM_STATUS 0x00000040: idle",
                 "the reset went well, says the driver",
+                "reset, before it: RBBM_STATUS 0x00000140: idle",
             ]
         );
     }
