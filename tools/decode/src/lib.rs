@@ -2,8 +2,10 @@
 //! Error states, batches and rings in words.
 //!
 //! [`state`] reads the text that `Documentation/gpu/ouro/error-state.rst` describes, [`report`] prints
-//! it. [`stream`] cuts dwords into commands and [`mod@print`] writes them, a line for each dword. What the
-//! commands of a chip are is in a table of each generation: [`gen4`], [`gen6`], [`gen7`], [`gen12`], [`r5xx`]. The
+//! it. [`posts`] reads what people post of a hang: error states of i915, core dumps of xe, logs. [`stream`] cuts dwords
+//! into commands and [`mod@print`] writes them, a line for each dword; [`words`] has them in a line. What the
+//! commands of a chip are is in a table of each generation: [`gen4`], [`gen6`], [`gen7`], [`gen12`], [`r5xx`], and
+//! for draws in [`draws`]; [`names`] has the names and lengths of the others. The
 //! tables are this program's own, written from the documents: they share nothing with the driver or the models.
 //!
 //! Everything here takes whatever bytes it is given: they may come from a GPU that wrote nonsense.

@@ -281,6 +281,12 @@ fn texts_that_are_cut() {
     assert!(wrong(&old[..at]).contains(
         "render: it stands at 0x10c53034, in an object of 4096 bytes at 0x10c53000, of which there is no copy"
     ));
+    let xe = samples::xe();
+    let at = xe.find("GuC ID").expect("the queue");
+    assert_eq!(
+        wrong(&xe[..at]),
+        "What is wrong\n  missing: the text has no engine, or is cut off before the first"
+    );
     let new = samples::sandy_bridge();
     let ring = new.find("rcs0 --- ringbuffer").expect("the ring");
     let text = &new[..ring + 60];

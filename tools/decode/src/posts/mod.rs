@@ -5,7 +5,7 @@
 //! The texts have no version. Their fields, and the order of these, have changed with nearly every kernel since 2.6.34,
 //! and what is posted went through mail, bug trackers and editors. So a reader takes what it knows wherever it
 //! stands, passes over the rest, and tells what of the memory was damaged. [`i915`], [`xe`] and [`log`] read one kind
-//! each into a [`Post`]; [`verdict`] says what is wrong, [`print`] all of it.
+//! each into a [`Post`]; [`verdict`] says what is wrong, [`mod@print`] all of it.
 
 pub mod chips;
 pub mod i915;

@@ -82,6 +82,11 @@ pub fn wrong(post: &Post) -> Vec<String> {
     }
     device(post, &mut out);
     damage(post, &mut out);
+    if post.engines.is_empty() {
+        out.push(String::from(
+            "missing: the text has no engine, or is cut off before the first",
+        ));
+    }
     out
 }
 
