@@ -127,7 +127,7 @@ fn tiger_lake_of_2023() {
             "  rcs0, hung: it stands at 3DPRIMITIVE (0x00200028, 0x28 bytes into memory at 0x00200000)",
             "    the command that it took last stands right before: MI_SEMAPHORE_WAIT (IPEHR 0x0e008002)",
             "    it waits for a number that another engine or the CPU has not written",
-            "    in hand: request 0xa of process 1818, not done",
+            "    in hand: request 0xa of process 1818, context 0x1e44, not done",
             "    it worked for chrome[1818] prio 0, guilty 1 active 0, runtime total 0ns, avg 0ns",
             "    units that are not done: vertex shader, command streamer",
             "  page fault: address 0x000000300000 in the per-process table",
@@ -229,6 +229,24 @@ fn parts_of_a_text() {
     );
     assert_eq!(post.engines.len(), 1);
     assert_eq!(post.value("graphics version"), Some("12"));
+}
+
+/// What was taken and did not end, and whose it was.
+#[test]
+fn contexts_and_empty_rings() {
+    let text = samples::sandy_bridge()
+        .replace("0x0620001c", "0x06200060")
+        .replace("0620001c", "06200060")
+        .replace("ERROR: 0x", "CCID: 0x7fdf310d\nERROR: 0x");
+    let all = printed(&text, false);
+    let wrong = section(&all, "What is wrong");
+    for line in [
+        "    its ring is empty: all commands were taken, and their numbers did not come",
+        "    its context has its image at 0x7fdf3000",
+    ] {
+        assert!(wrong.contains(&line), "{all}");
+    }
+    assert!(all.contains("\n    0x5 of context 0x4 from 0x0 to 0x30, process 3825\n"));
 }
 
 /// Some post what another decoder made of the text: memory is told by address, and has words behind it.

@@ -343,7 +343,8 @@ fn request(line: &str, running: bool) -> Option<Request> {
         let value = value.trim();
         match name {
             "seqno" => {
-                let number = value.rsplit_once(':').map_or(value, |(_, n)| n);
+                let (context, number) = value.rsplit_once(':').unwrap_or(("", value));
+                out.context = u64::from_str_radix(context.trim(), 16).ok();
                 out.seqno = hex(number)?;
                 out.done = value.contains('!');
                 numbered = true;
@@ -442,6 +443,7 @@ mod tests {
         let new = "pid 3825, seqno        4:00000a1b!+, prio 2, emitted 6804ms ago, head 00005870, tail 00005920";
         let expected = Request {
             seqno: 0xa1b,
+            context: Some(4),
             head: Some(0x5870),
             tail: Some(0x5920),
             pid: Some(3825),

@@ -82,6 +82,8 @@ impl Buffer {
 pub struct Request {
     /// Its number.
     pub seqno: u64,
+    /// The context that it is of, by the driver's number.
+    pub context: Option<u64>,
     /// Where it begins and ends in the ring.
     pub head: Option<u64>,
     /// Where it ends in the ring.

@@ -133,6 +133,9 @@ fn registers(post: &Post, out: &mut dyn Write) -> io::Result<()> {
         }
         for request in &state.requests {
             write!(out, "    {}", post.seqno(request.seqno))?;
+            if let Some(context) = request.context {
+                write!(out, " of context {context:#x}")?;
+            }
             for (name, at) in [("from", request.head), ("to", request.tail)] {
                 if let Some(at) = at {
                     write!(out, " {name} {at:#x}")?;

@@ -187,6 +187,13 @@ fn engine(post: &Post, state: &State, out: &mut Vec<String>) {
     if let Some(context) = &state.context {
         out.push(format!("  it worked for {context}"));
     }
+    // Of the render engine alone, until each engine had contexts.
+    let render = super::engine(name) == Some(crate::command::Engine::Render);
+    let ccid = state.number(&["CCID"]);
+    let ccid = ccid.or_else(|| post.number("CCID").filter(|_| render));
+    if let Some(image) = ccid.map(|c| c & !0xfff).filter(|i| *i != 0) {
+        out.push(format!("  its context has its image at {image:#010x}"));
+    }
     errors(post, state, out);
 }
 
@@ -329,10 +336,19 @@ fn requests(post: &Post, state: &State, out: &mut Vec<String>) {
             ));
         }
     }
+    let empty = state.head().is_some() && state.head() == state.tail();
+    if empty && !open.is_empty() {
+        out.push(String::from(
+            "  its ring is empty: all commands were taken, and their numbers did not come",
+        ));
+    }
     for request in state.requests.iter().filter(|r| r.running) {
-        let whose = request
+        let mut whose = request
             .pid
             .map_or(String::new(), |p| format!(" of process {p}"));
+        if let Some(context) = request.context {
+            whose.push_str(&format!(", context {context:#x}"));
+        }
         let state = if request.done {
             "done in the meantime"
         } else {
