@@ -248,6 +248,7 @@ pub enum Place {
 
 /// Where an engine stands: ACTHD in a batch, else HEAD in the ring.
 pub fn place(post: &Post, state: &State) -> Place {
+    const OFFSET: u64 = 0x1f_fffc;
     let head = state.head();
     let Some(acthd) = state.acthd() else {
         return head.map_or(Place::Untold, Place::Ring);
@@ -258,20 +259,17 @@ pub fn place(post: &Post, state: &State) -> Place {
         .number(&["CTL", "RING_CTL"])
         .map_or(0, |c| (c & 0x1f_f000) + 0x1000);
     let size = ring.map_or(size, |r| r.dwords.len() as u64 * 4).max(0x1000);
-    // Before Gen8, ACTHD in a ring is its offset, with the wrap count that HEAD has.
-    if state
-        .number(&["HEAD", "RING_HEAD"])
-        .is_some_and(|h| h & 0xffff_fffc == acthd & 0xffff_fffc)
-    {
-        return Place::Ring(acthd & 0x1f_fffc);
+    // Before Gen8, ACTHD in a ring is its offset, with the wrap count that HEAD has or without; from then on it
+    // is an address.
+    let whole = state.number(&["HEAD", "RING_HEAD"]);
+    let same = whole.is_some_and(|h| h & 0xffff_fffc == acthd & 0xffff_fffc);
+    let wide = post.chip.is_some_and(|c| c.generation >= 80);
+    if same || !wide && acthd < size && head == Some(acthd & OFFSET) {
+        return Place::Ring(acthd & OFFSET);
     }
-    if let Some(offset) = start
-        .and_then(|s| acthd.checked_sub(s))
-        .filter(|o| *o < size)
-    {
-        if start != Some(0) {
-            return Place::Ring(offset & !3);
-        }
+    let address = start.filter(|s| *s != 0).and_then(|s| acthd.checked_sub(s));
+    if let Some(offset) = address.filter(|o| wide && *o < size) {
+        return Place::Ring(offset & !3);
     }
     if holds(post, &state.name, acthd).is_some() {
         return Place::Copy(acthd);
@@ -279,7 +277,10 @@ pub fn place(post: &Post, state: &State) -> Place {
     if acthd < size {
         return Place::Ring(acthd & !3);
     }
-    Place::Gone(acthd)
+    match address.filter(|o| *o < size) {
+        Some(offset) => Place::Ring(offset & !3),
+        None => Place::Gone(acthd),
+    }
 }
 
 /// The batch that the ring's commands before an offset start last, within a buffer.
@@ -324,6 +325,31 @@ pub fn jumps(item: &Item<'_>) -> bool {
 mod tests {
     use super::*;
     use crate::gen4;
+
+    /// The rings of old chips lie low: an offset in the ring may also be an address in it.
+    #[test]
+    fn offsets_and_addresses() {
+        let text = |id: u32, head: u32, acthd: u32| {
+            format!(
+                "PCI ID: {id:#06x}\nrender command stream:\n  START: 0x00001000\n  HEAD: {head:#010x}\n  CTL: 0x0001f001\n  \
+                 ACTHD: {acthd:#010x}\n"
+            )
+        };
+        let place = |id, head, acthd| {
+            let post = super::super::i915::read(&text(id, head, acthd));
+            place(&post, &post.engines[0])
+        };
+        // GM45: an offset, with the count of wraps, without, and another one.
+        assert_eq!(place(0x2a42, 0x0040_2000, 0x0040_2000), Place::Ring(0x2000));
+        assert_eq!(place(0x2a42, 0x0040_2000, 0x2000), Place::Ring(0x2000));
+        assert_eq!(place(0x2a42, 0x0040_2000, 0x1ff8), Place::Ring(0x1ff8));
+        // Skylake: an address.
+        assert_eq!(place(0x1916, 0x0000_2000, 0x3000), Place::Ring(0x2000));
+        assert_eq!(
+            place(0x1916, 0x0000_2000, 0x0100_0000),
+            Place::Gone(0x0100_0000)
+        );
+    }
 
     #[test]
     fn what_was_seen_in_words() {
