@@ -191,13 +191,27 @@ fn a_radeon_in_the_log() {
     );
 }
 
-/// The parts of a text that went through mail: quoted line ends, lost indentation, a mark at its start.
+/// The parts of a text that went through mail: line ends, wrapped lines, lost indentation, something before it.
 #[test]
 fn a_text_that_was_mailed() {
     let text = samples::gm45();
     let expected = Post::read(text.as_bytes());
     let crlf = format!("\u{feff}{}", text.replace('\n', "\r\n"));
     assert_eq!(Post::read(crlf.as_bytes()), expected);
+    let long = samples::sandy_bridge();
+    let mut wrapped = String::new();
+    for line in long.lines() {
+        let packed = line.starts_with(':');
+        for (n, c) in line.chars().enumerate() {
+            if packed && n > 0 && n % 76 == 0 {
+                wrapped.push('\n');
+            }
+            wrapped.push(c);
+        }
+        wrapped.push('\n');
+    }
+    assert_ne!(wrapped, long);
+    assert_eq!(Post::read(wrapped.as_bytes()), Post::read(long.as_bytes()));
     let behind = format!("Hello,\nhere is: what\n[    1.0] [drm] GPU HANG: ecode 4:0\n\n{text}");
     assert_eq!(Post::read(behind.as_bytes()), expected);
     let flat: String = text

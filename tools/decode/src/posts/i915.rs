@@ -11,6 +11,7 @@
 
 use super::chips::{self, Chip};
 use super::{bare, memory, pair, Buffer, Kind, Post, Request, Role};
+use std::borrow::Cow;
 
 /// Registers of an engine, which the oldest texts have without an engine.
 const OF_AN_ENGINE: &[&str] = &[
@@ -83,8 +84,7 @@ enum Section {
 pub fn read(text: &str) -> Post {
     let mut post = Post::new(Kind::I915);
     let mut section = Section::Device;
-    for line in text.lines().skip(before(text)) {
-        let line = bare(line);
+    for line in lines(text) {
         let indented = line.starts_with([' ', '\t']);
         let line = line.trim_start();
         if line.is_empty() {
@@ -100,6 +100,21 @@ pub fn read(text: &str) -> Post {
     owners(&mut post);
     cut(&mut post);
     post
+}
+
+/// The lines of the state; those of memory in one piece, if mail has wrapped them.
+fn lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let digits = |l: &str| l.bytes().all(|b| matches!(b, b'!'..=b'u' | b'z'));
+    let mut rest = text.lines().skip(before(text)).map(bare).peekable();
+    std::iter::from_fn(move || {
+        let mut whole = Cow::Borrowed(rest.next()?);
+        if whole.starts_with([':', '~']) {
+            while let Some(more) = rest.next_if(|l| !l.is_empty() && digits(l)) {
+                whole.to_mut().push_str(more);
+            }
+        }
+        Some(whole)
+    })
 }
 
 /// Objects have whole pages; a copy that has not was cut off.
