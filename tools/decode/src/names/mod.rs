@@ -3,8 +3,8 @@
 //! ([`crate::command::Command`]) say what is in a command; where they have none, this says as much as is needed to
 //! pass on to the next one and to tell a reader what it was.
 //!
-//! Opcodes and names are those of the user-space driver's descriptions and, for the codecs of G4X to Gen5 and for
-//! the video enhancement engine, of the video driver's; what is in G45 PRM Vol 1b and in the digests agrees with
+//! Opcodes and names are those of the user-space driver's descriptions and, for the codecs of G4X to Gen5, AV1,
+//! the newer encoder's and the video enhancement engine, of the video drivers'; what is in G45 PRM Vol 1b and in the digests agrees with
 //! them. Bits 31:29 of a header are the client: 0 the memory interface, 2 the blitter, 3 everything else. Of client
 //! 3, bits 28:27 are the pipe: 0 common, 1 common with one dword, 2 media, 3 3D.
 
@@ -139,6 +139,8 @@ mod tests {
             (Gen75, Enhance, 0x7403_0000, Some("VEBOX_DI_IECP"), 2),
             (Gen8, Render, 0x7852_0003, Some("3DSTATE_WM_HZ_OP"), 5),
             (Gen9, Video, 0x7390_0011, Some("HCP_PIC_STATE"), 19),
+            (Gen12, Video, 0x71b0_004a, Some("AVP_PIC_STATE"), 76),
+            (Gen12, Video, 0x738a_0001, Some("VD_CONTROL_STATE"), 3),
             (Gen9, Render, 0x0e00_0002, Some("MI_SEMAPHORE_WAIT"), 4),
             (Gen12, Render, 0x786d_0005, Some("3DSTATE_CONSTANT_ALL"), 7),
             (Gen125, Render, 0x7208_0025, Some("COMPUTE_WALKER"), 39),
