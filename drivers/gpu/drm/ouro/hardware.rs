@@ -250,9 +250,8 @@ impl Hardware {
     /// Brings the device up, whatever it was doing before; engines are started after it. Fences stay
     /// as they are. As a reset may not help at once, it is tried again some times. Sleeps.
     pub(crate) fn start(&self, layout: &Layout) -> Result {
-        let start = || {
-            self.bring_up(|generation, hw| generation.start(hw, &self.topology, layout, &Waits))
-        };
+        let start =
+            || self.bring_up(|generation, hw| generation.start(hw, &self.topology, layout, &Waits));
         let mut started = start();
         for _ in 1..STARTS {
             let Err(e) = started else {

@@ -97,6 +97,8 @@ struct backend {
 	bool has_watchdog;
 	/* an error state has what the video engine's units hold of the tables */
 	bool has_tables_shown;
+	/* the document has batches begin at multiples of 64 bytes: §1.5, bits 31:6 */
+	bool wide_batch_starts;
 	/* translations of the render engine are dropped by requests alone, not by a register */
 	bool requests_flush;
 	/* bytes of the widest row of tiles that a fence undoes; 0: the chip has no fences */
