@@ -50,14 +50,17 @@ fn tests_in(dir: &Path, module: &str, found: &mut BTreeSet<String>) {
 /// Names of all test functions of one of the list's packages.
 fn tests_of(package: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let dir = match package {
-        "ouro_core" => "drivers/gpu/drm/ouro/core",
-        "ouro_hw" => "drivers/gpu/drm/ouro/hw",
-        "ouro-cross" => "tools/testing/host/tests",
-        "ouro-fuzz" => "tools/testing/fuzz/tests",
+    let dirs: &[&str] = match package {
+        "ouro_core" => &["drivers/gpu/drm/ouro/core"],
+        "ouro_hw" => &["drivers/gpu/drm/ouro/hw"],
+        "ouro-cross" => &["tools/testing/host/tests"],
+        "ouro-decode" => &["tools/decode/src", "tools/decode/tests"],
+        "ouro-fuzz" => &["tools/testing/fuzz/tests"],
         _ => panic!("{package} is none whose tests the list names"),
     };
-    tests_in(&top().join(dir), "", &mut found);
+    for dir in dirs {
+        tests_in(&top().join(dir), "", &mut found);
+    }
     found
 }
 
