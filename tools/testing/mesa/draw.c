@@ -125,8 +125,9 @@ static void draw_from_it(void)
 /*
  * A texture of one row, which is not tiled anywhere: while nobody uses it, Mesa's drivers write
  * and read it with the processor, and each texel is compared. While it is used, what is written
- * goes to a buffer first, and is copied from there by drawing: the model skips that, and the
- * texels of before must be there still, each one.
+ * goes to a buffer first, and is copied from there. By drawing: the model skips that, and the
+ * texels of before must be there still, each one. blitted: by the blitter, and the new ones must
+ * be there.
  */
 static void row_of_texels(void)
 {
@@ -160,7 +161,11 @@ static void row_of_texels(void)
 	glFinish();
 	memset(back, 0, sizeof(back));
 	glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, back);
-	ok(no_error() && !memcmp(other, back, sizeof(back)), "in use they are replaced by drawing");
+	if (lacks("blitted"))
+		ok(no_error() && !memcmp(there, back, sizeof(back)), "in use they are blitted");
+	else
+		ok(no_error() && !memcmp(other, back, sizeof(back)),
+		   "in use they are replaced by drawing");
 	glDeleteTextures(1, &name);
 }
 
@@ -203,6 +208,10 @@ static void sample_queries(void)
 {
 	GLuint name, samples = 0;
 
+	if (lacks("samples")) {
+		skip("a query of samples ends", "Mesa does not have them here");
+		return;
+	}
 	glGenQueries(1, &name);
 	glBeginQuery(GL_SAMPLES_PASSED, name);
 	glDrawArrays(GL_TRIANGLES, 0, 3);

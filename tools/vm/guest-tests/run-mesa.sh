@@ -2,8 +2,9 @@
 # shellcheck shell=sh
 # In the guest: clients of Mesa and libva in their own user space (/root), each
 # with a time limit. TAP. $1 is part of Mesa's name for the GPU, the other words
-# are what Mesa does not have on it. With OURO_STREAMS=1 the streams that are sent
-# to a device that speaks radeon are left in /out/streams.
+# are what Mesa does not have on it, or does otherwise there. With OURO_STREAMS=1
+# the streams that are sent to a device that speaks radeon are left in
+# /out/streams.
 
 gpu=$1
 shift

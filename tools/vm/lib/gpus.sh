@@ -22,8 +22,8 @@
 #   GPU_FIRST    kernels on which a card that shows a picture meets the driver for the first time
 #   GPU_LATE     faults of the model with which such a card comes up all the same, and
 #   GPU_LATE_SAYS  words of the log, then
-#   GPU_MESA     part of what Mesa calls the renderer, then what Mesa does not have on such a chip, and refused=N if the
-#                kernel is known to refuse N streams
+#   GPU_MESA     part of what Mesa calls the renderer, then what Mesa does not have on such a chip, or does otherwise,
+#                and refused=N if the kernel is known to refuse N streams
 #   GPU_CLIENTS_RULES  the model's rules that Mesa's own streams break there
 #   GPU_CLIENTS_REGISTERS  registers that they name and the model does not have, in order
 #   GPU_REFUSED  words of the log with which such a card is refused, and
