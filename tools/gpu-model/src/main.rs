@@ -56,8 +56,8 @@ struct Args {
     /// Megabytes of global page table: 1 or 2.
     #[arg(long, default_value_t = 2)]
     gtt_mb: u32,
-    /// KiB of the table of a Gen4: 128, 256, 512 or 1024.
-    #[arg(long, value_name = "KB")]
+    /// KiB of the table of a Gen4: 128, 256, 512 or 1024. The last one counts.
+    #[arg(long, value_name = "KB", overrides_with = "gtt_kb")]
     gtt_kb: Option<u32>,
     /// PCI device id in hexadecimal, of a chip that is sold under several: one of a Sandy Bridge's.
     #[arg(long, value_parser = parse_id)]
