@@ -27,7 +27,8 @@ const TRIES: u32 = 3;
 
 impl Recovery {
     /// Resets an engine because of the request that it works on. If it was found by looking, `seen` is the
-    /// number of that which was looked at. The device is awake.
+    /// number of that which was looked at. The device is awake. Where that empties the fences, the first call only
+    /// asks for a veil, behind which [`locked`](Recovery::locked) calls again.
     pub(super) fn run(
         &self,
         inner: &mut Inner,
@@ -36,6 +37,10 @@ impl Recovery {
         why: Why,
         held: &mut Held,
     ) -> Result {
+        if !held.veiled && self.hardware.generation().reset_empties_fences() {
+            held.postponed = Some((engine.index(), seen, why));
+            return Ok(());
+        }
         let _signalling = fence::signalling();
         let desc = engine.hw().desc();
         let mut scope = bit(engine);

@@ -32,7 +32,7 @@ use kernel::{
     },
 };
 use ouro_core::hang::{Answer, Verdict, Watch};
-use ouro_hw::report::MAX_ENGINES;
+use ouro_hw::{report::MAX_ENGINES, types::Seqno};
 use ouro_kernel::time;
 
 use crate::{
@@ -133,6 +133,10 @@ struct Held {
     request: Option<Arc<Request>>,
     /// What was not kept.
     state: Option<Arc<ErrorState>>,
+    /// What is to be done once a veil is drawn: engine, number that was seen, reason.
+    postponed: Option<(usize, Option<Seqno>, Why)>,
+    /// It is drawn.
+    veiled: bool,
 }
 
 /// Finds and resets engines that hang.
@@ -249,11 +253,45 @@ impl Recovery {
         self.preempt_ms.store(ms, ordering::Relaxed);
     }
 
-    /// Does something under the lock; what engines held is let go of after it.
+    /// Does something under the lock; what engines held is let go of after it. Where a reset empties the fences of
+    /// the aperture, it comes last, behind a veil: that is drawn with no lock held, since who has the lock of the
+    /// aperture may wait for memory.
     fn locked(&self, f: impl FnOnce(&mut Inner, &mut Held) -> Result) -> Result {
         let mut held = Held::default();
         let done = f(&mut self.inner.lock(), &mut held);
+        let postponed = held.postponed.take();
         drop(held);
+        let Some((index, seen, why)) = postponed else {
+            return done;
+        };
+        let _veil = self.executor.aperture().map(|a| a.veil());
+        let mut held = Held {
+            veiled: true,
+            ..Held::default()
+        };
+        let done = self.postponed(&mut self.inner.lock(), &mut held, index, seen, why);
+        drop(held);
+        done
+    }
+
+    /// The reset for which a veil has been drawn, if it is still called for.
+    fn postponed(
+        &self,
+        inner: &mut Inner,
+        held: &mut Held,
+        index: usize,
+        seen: Option<Seqno>,
+        why: Why,
+    ) -> Result {
+        let engine = self.executor.engines().get(index).ok_or(EINVAL)?;
+        if inner.resting || self.is_wedged() {
+            return Ok(());
+        }
+        if self.hardware.get().is_err() {
+            return self.wedge(inner, held);
+        }
+        let done = self.run(inner, engine, seen, why, held);
+        self.hardware.put();
         done
     }
 

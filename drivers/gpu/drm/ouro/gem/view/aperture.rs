@@ -12,6 +12,10 @@
 //! by last is passed over once. When the fences run out, the view that was faulted longest ago loses
 //! its one. Either way user space's page table entries go first, so that its next touch is a fault.
 //!
+//! Where a reset empties the fences, what a program sees of tiled objects through the window would be wrong until
+//! they are written anew. So whoever resets draws a veil first ([`Aperture::veil`]): no view with a fence is mapped
+//! while it is there, and faults wait.
+//!
 //! Everything is under one lock, [`Aperture::inner`], below an object's own and above the space's.
 //! Entries of user space are put in and taken out under it: so a view that is not in the table
 //! has none. Memory is allocated under it; who is called by reclaim may only try it.
@@ -25,6 +29,7 @@ use kernel::{
         atomic::{ordering, Atomic},
         Arc, Mutex,
     },
+    time::{delay::fsleep, Delta},
 };
 use ouro_core::view::{Part, Parts};
 use ouro_hw::{
@@ -87,6 +92,8 @@ pub(crate) enum Refused {
     NoRoom(u32),
     /// There is no aperture any more.
     Closed,
+    /// The fences hold nothing for a while.
+    Veiled,
     /// Any other reason.
     Failed(FaultError),
 }
@@ -139,6 +146,18 @@ struct Inner {
     open: bool,
 }
 
+/// How often a veil tries to have the lock: whoever has it may wait for memory, and so for who resets.
+const VEIL_TRIES: u32 = 50;
+
+/// Tiled objects are not mapped through the aperture as long as this is there.
+pub(crate) struct Veil<'a>(&'a Aperture);
+
+impl Drop for Veil<'_> {
+    fn drop(&mut self) {
+        self.0.veils.fetch_sub(1, ordering::Release);
+    }
+}
+
 /// The aperture of a device.
 #[pin_data]
 pub(crate) struct Aperture {
@@ -151,6 +170,8 @@ pub(crate) struct Aperture {
     fences: Fences,
     #[pin]
     inner: Mutex<Inner>,
+    /// How many there are.
+    veils: Atomic<u32>,
     shown: Atomic<u64>,
     stolen: Atomic<u64>,
 }
@@ -198,6 +219,7 @@ impl Aperture {
                     now: 0,
                     open: true,
                 }, "ouro_aperture"),
+                veils: Atomic::new(0),
                 shown: Atomic::new(0),
                 stolen: Atomic::new(0),
             }? Error),
@@ -243,6 +265,9 @@ impl Aperture {
         let mut inner = self.inner.lock();
         if !inner.open {
             return Err(Refused::Closed);
+        }
+        if shape.tiled.is_some() && self.veils.load(ordering::Acquire) != 0 {
+            return Err(Refused::Veiled);
         }
         let first = match inner.parts.get(&key) {
             Some(first) => *first,
@@ -464,6 +489,23 @@ impl Aperture {
             self.remove(&mut inner, first);
         }
         true
+    }
+
+    /// Takes the views with fences out of all mappings of user space, and keeps them out as long as the veil is
+    /// there. It waits for the lock for a short time only, and is there without if that was not enough. Sleeps; the
+    /// caller holds no lock that fences wait for.
+    pub(crate) fn veil(&self) -> Veil<'_> {
+        self.veils.fetch_add(1, ordering::Full);
+        for _ in 0..VEIL_TRIES {
+            if let Some(inner) = self.inner.try_lock() {
+                for first in inner.holders.iter().flatten() {
+                    inner.views.get(first).map(hide);
+                }
+                break;
+            }
+            fsleep(Delta::from_millis(1));
+        }
+        Veil(self)
     }
 
     /// The device goes away: nobody has any of it mapped from here on. Sleeps.

@@ -9,7 +9,7 @@
 //! * a reset of engines leaves fences alone where the document says so (SNB PRM V1P2 §4.5.4.1.1:
 //!   "unaffected by graphics reset"). Other chips lose them (`Generation::reset_empties_fences`), and of those over
 //!   the device's own memory no document says it: whoever resets calls `restore()` after it, which neither sleeps nor
-//!   allocates. Until then the CPU sees tiles.
+//!   allocates. Until then the CPU sees tiles: before it, programs lose their mappings of them (`Aperture::veil`).
 
 use kernel::{
     new_spinlock_irq,

@@ -51,6 +51,12 @@ pub(super) fn fault(
             Ok(()) => return Ok(()),
             Err(Refused::Failed(e)) => return Err(e),
             Err(Refused::NoRoom(pages)) => search.make_room(gpu, aperture, pages)?,
+            Err(Refused::Veiled) => {
+                fsleep(Delta::from_millis(SEARCH_MS));
+                if kernel::current!().signal_pending() {
+                    return Err(FaultError::Retry);
+                }
+            }
             Err(Refused::Closed) => {
                 // The device is gone: what is left is the memory, as it is.
                 let (_state, backing) = contents::settled(object)?;
