@@ -127,7 +127,7 @@ static int lacks(const char *what)
 }
 
 /* The engine that decodes has worked for this process. */
-static void worked(const char *engine)
+static void has_worked(const char *engine)
 {
 	char key[32], name[64];
 	long long ns;
@@ -207,7 +207,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < SURFACES; i++)
 		bad += vaSyncSurface(display, surface[i]) != VA_STATUS_SUCCESS;
 	ok(!bad, "60 pictures into four surfaces");
-	worked(lacks("media-kernels") ? "render" : "video");
+	has_worked(lacks("media-kernels") ? "render" : "video");
 	passed_the_checker(fd, &before);
 
 	vaDestroyContext(display, context);

@@ -109,7 +109,7 @@ static const struct {
 } calls[] = {
 	{ I915_EXEC_DEFAULT, 0, NULL },
 	{ I915_EXEC_RENDER, 0, NULL },
-	/* where there is such a ring: error_of() */
+	/* where there is such a ring: has_ring() */
 	{ I915_EXEC_BSD, 0, NULL },
 	{ I915_EXEC_BLT, 0, NULL },
 	{ I915_EXEC_VEBOX, EINVAL, NULL },
@@ -179,15 +179,14 @@ static void call_init(struct call *c, const struct gpu *gpu)
 	c->eb.flags = 0;
 }
 
-/* A ring that the chip has not is EINVAL, whatever else is asked of it. */
-static int error_of(int fd, __u64 flags, int error)
+/* Whether the chip has the ring that is asked for. */
+static bool has_ring(int fd, __u64 flags)
 {
 	const __u64 ring = flags & I915_EXEC_RING_MASK;
 
-	if ((ring == I915_EXEC_BLT && !getparam(fd, I915_PARAM_HAS_BLT)) ||
-	    (ring == I915_EXEC_BSD && !getparam(fd, I915_PARAM_HAS_BSD)))
-		return EINVAL;
-	return error;
+	if (ring == I915_EXEC_BLT)
+		return getparam(fd, I915_PARAM_HAS_BLT);
+	return ring != I915_EXEC_BSD || getparam(fd, I915_PARAM_HAS_BSD);
 }
 
 TEST_F(exec_flags, of_the_call)
@@ -201,7 +200,8 @@ TEST_F(exec_flags, of_the_call)
 	call_init(&first, &self->gpu);
 	ASSERT_LE(0, first.sync_file);
 	for (i = 0; i < ARRAY_LEN(calls); i++) {
-		const int error = error_of(self->fd, calls[i].flags, calls[i].error);
+		/* one that is not there is EINVAL, whatever else is asked of it */
+		const int error = has_ring(self->fd, calls[i].flags) ? calls[i].error : EINVAL;
 		struct call c = first;
 		int got;
 

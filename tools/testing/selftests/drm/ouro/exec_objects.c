@@ -314,12 +314,14 @@ struct claimant {
 };
 
 /*
- * The upstream driver does not wait for an object that another thread has just put there: while that makes its
- * request, the address is full (i915_gem_evict_for_node()). So it is asked again; a full one stays full.
+ * The upstream driver does not wait for an object that another thread has just put there:
+ * while that makes its request, the address is full (i915_gem_evict_for_node()). So it is
+ * asked again; a full one stays full.
  */
 static bool held_by_the_other(struct claimant *claimant)
 {
-	return !claimant->gpu->ouro && claimant->error == -ENOSPC && claimant->refused++ < 100 * CROWD_ROUNDS;
+	return !claimant->gpu->ouro && claimant->error == -ENOSPC &&
+	       claimant->refused++ < 100 * CROWD_ROUNDS;
 }
 
 static void *claim(void *arg)

@@ -32,7 +32,10 @@ static __u64 now(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-/* What objects leave behind when they are closed is taken out of the table later: when that is done. */
+/*
+ * What objects leave behind when they are closed is taken out of the table later: waits until
+ * that is done.
+ */
 static void table_is_still(const struct gpu *gpu)
 {
 	struct drm_ouro_stats before = {}, after = {};

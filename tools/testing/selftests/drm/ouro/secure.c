@@ -56,14 +56,16 @@ TEST_F(secure, the_master_stores_on_each_engine)
 		if (getparam(card, rings[i].has) != 1)
 			continue;
 		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
-		EXPECT_EQ(0, store_mi(card, be, rings[i].ring | I915_EXEC_SECURE, target, 0x5ec0 + i));
+		EXPECT_EQ(0, store_mi(card, be, rings[i].ring | I915_EXEC_SECURE, target,
+				      0x5ec0 + i));
 		EXPECT_EQ(0x5ec0 + i, gem_read32(card, target, 0))
 		{
 			TH_LOG("%s", rings[i].name);
 		}
 		/* no master on a render node, whoever it is */
 		target = gem_create(self->fd, PAGE);
-		EXPECT_EQ(-EPERM, store_mi(self->fd, be, rings[i].ring | I915_EXEC_SECURE, target, 1));
+		EXPECT_EQ(-EPERM, store_mi(self->fd, be, rings[i].ring | I915_EXEC_SECURE, target,
+					   1));
 		EXPECT_EQ(0, gem_read32(self->fd, target, 0));
 	}
 	/* who lets go of the master's place is nobody more */

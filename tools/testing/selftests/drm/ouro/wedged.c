@@ -144,7 +144,7 @@ TEST_F(wedged, others_fences_come_first)
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, &eb);
 	waits.fd = eb.rsvd2 >> 32;
 	ASSERT_EQ(0, model_fault(&self->place, FAULT_STUCK_RESET));
-	/* a context of its own: one engine may have both, and a context's requests keep their order */
+	/* its own context: one engine may have both, and a context's requests keep their order */
 	ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[0], context_create(self->fd), 0,
 				&guilty, &spin));
 	EXPECT_EQ(-EIO, fence_status(guilty));
