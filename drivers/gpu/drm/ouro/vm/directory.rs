@@ -32,6 +32,8 @@ use super::{
 
 /// Bytes of an entry.
 const ENTRY: usize = 4;
+/// Entries of a table, which is one page.
+const PER_TABLE: u64 = PAGE_SIZE as u64 / ENTRY as u64;
 
 /// Numbers of editions, of all devices: none is used twice.
 static NEXT_EDITION: Atomic<u64> = Atomic::new(Edition::GLOBAL.0 + 1);
@@ -48,7 +50,6 @@ pub(super) struct Directory {
     tables: KVVec<Option<KBox<DmaPages>>>,
     /// Entries of the directory.
     all: usize,
-    per_table: u64,
 }
 
 impl Directory {
@@ -58,8 +59,8 @@ impl Directory {
         format: &'static dyn PageTable,
         entries: u32,
     ) -> Result<Self> {
-        let per_table = format.entries_per_table();
-        if format.entry_bytes() as usize != ENTRY || per_table * ENTRY as u32 != PAGE_SIZE {
+        let per_table: u64 = format.entries_per_table().into();
+        if format.entry_bytes() as usize != ENTRY || per_table != PER_TABLE {
             return Err(EINVAL);
         }
         let scratch = DmaPages::new(dma, 2, Caching::WriteBack)?;
@@ -75,7 +76,6 @@ impl Directory {
             hole,
             tables: KVVec::new(),
             all: entries as usize,
-            per_table: per_table.into(),
         })
     }
 
@@ -140,8 +140,8 @@ impl Directory {
 
     /// Which table the entry of a page is in, and at which byte.
     fn place(&self, page: u64) -> (usize, usize) {
-        let index = page / self.per_table;
-        let at = page % self.per_table;
+        let index = page / PER_TABLE;
+        let at = page % PER_TABLE;
         (index as usize, at as usize * ENTRY)
     }
 }
