@@ -82,12 +82,16 @@ mod tests {
 
     #[test]
     fn vga_is_at_71400() {
-        let mock = Mock::default();
-        mock.set(0x7_0008, 0x8000_0000);
-        let mut all = Vec::new();
-        scanouts(&mock.hw(), &PIPES_965, 0x2_0000, &mut |s| {
-            all.push((s.first, s.entries));
-        });
-        assert_eq!(all, [(0, 64)]);
+        // Bit 31 is off; bit 29 the second pipe, which does not run here (G-32).
+        for (vga, expected) in [(0, &[(0, 64)][..]), (1 << 31, &[]), (1 << 29, &[])] {
+            let mock = Mock::default();
+            mock.set(0x7_0008, 0x8000_0000);
+            mock.set(0x7_1400, vga);
+            let mut all = Vec::new();
+            scanouts(&mock.hw(), &PIPES_965, 0x2_0000, &mut |s| {
+                all.push((s.first, s.entries));
+            });
+            assert_eq!(all, expected, "{vga:#x}");
+        }
     }
 }
