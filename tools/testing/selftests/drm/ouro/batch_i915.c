@@ -58,6 +58,7 @@ static const struct backend backends[] = {
 	  8, { 0x54f00006, 0x03cc1000, 0, 0x00010400, 0, 0, 0x1000, 0 }, 4, 7,
 	  .has_local = false, .has_shader_query = false, .has_read_only_pages = false,
 	  .has_later_exec_flags = false, .requests_flush = true, .wide_batch_starts = true,
+	  .swizzle_may_be_unknown = true,
 	  .widest_tiles = 128 * 1024 },
 	{ "gen6", 0, 0x05000000, 0x18800100, gen6_stores, ARRAY_LEN(gen6_stores),
 	  /* MI, opcode 3fh; MI_WAIT_FOR_EVENT, vertical blank of pipe A */

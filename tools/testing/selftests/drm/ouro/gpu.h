@@ -99,6 +99,8 @@ struct backend {
 	bool has_tables_shown;
 	/* the document has batches begin at multiples of 64 bytes: §1.5, bits 31:6 */
 	bool wide_batch_starts;
+	/* what the memory controller mixes into bit 6 is not always known */
+	bool swizzle_may_be_unknown;
 	/* translations of the render engine are dropped by requests alone, not by a register */
 	bool requests_flush;
 	/* bytes of the widest row of tiles that a fence undoes; 0: the chip has no fences */
