@@ -36,6 +36,7 @@ use ouro_hw::{report::MAX_ENGINES, types::Seqno};
 use ouro_kernel::time;
 
 use crate::{
+    gem::view::Veil,
     hardware::Hardware,
     report::Words,
     submit::{
@@ -264,7 +265,7 @@ impl Recovery {
         let Some((index, seen, why)) = postponed else {
             return done;
         };
-        let _veil = self.executor.aperture().map(|a| a.veil());
+        let _veil = self.veil();
         let mut held = Held {
             veiled: true,
             ..Held::default()
@@ -274,7 +275,17 @@ impl Recovery {
         done
     }
 
-    /// The reset for which a veil has been drawn, if it is still called for.
+    /// Draws the veil of the aperture, where a reset empties its fences. No lock is held.
+    fn veil(&self) -> Option<Veil<'_>> {
+        let empties = self.hardware.generation().reset_empties_fences();
+        self.executor
+            .aperture()
+            .filter(|_| empties)
+            .map(|aperture| aperture.veil())
+    }
+
+    /// The reset for which a veil has been drawn, if it is still called for. Errors: `EBUSY` if the device sleeps or
+    /// goes away by now, `EIO` if it was given up; those of [`run`](Self::run).
     fn postponed(
         &self,
         inner: &mut Inner,
@@ -284,8 +295,11 @@ impl Recovery {
         why: Why,
     ) -> Result {
         let engine = self.executor.engines().get(index).ok_or(EINVAL)?;
-        if inner.resting || self.is_wedged() {
-            return Ok(());
+        if inner.resting {
+            return Err(EBUSY);
+        }
+        if self.is_wedged() {
+            return Err(EIO);
         }
         if self.hardware.get().is_err() {
             return self.wedge(inner, held);
@@ -418,7 +432,9 @@ impl Recovery {
     pub(crate) fn reset(&self, mask: u32, why: Why) -> Result {
         let mut done = Ok(());
         // One reset brings all of a wedged device back.
-        let mask = if self.is_wedged() { 1 } else { mask };
+        let wedged = self.is_wedged();
+        let mask = if wedged { 1 } else { mask };
+        let _veil = wedged.then(|| self.veil()).flatten();
         for engine in self.executor.engines().iter().filter(|e| has(mask, e)) {
             let this = self.locked(|inner, held| {
                 if inner.resting {

@@ -11,7 +11,7 @@ mod aperture;
 mod fences;
 mod surfaces;
 
-pub(crate) use aperture::{Aperture, Tiled};
+pub(crate) use aperture::{Aperture, Tiled, Veil};
 pub(crate) use surfaces::Surfaces;
 
 use kernel::{
