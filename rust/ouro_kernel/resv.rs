@@ -487,16 +487,26 @@ impl<T: kernel::sync::aref::AlwaysRefCounted + HasResv> LockedSet<T> {
         &self.objects
     }
 
-    /// The reservation of an object of the set, locked. `None` if it is not of the set.
+    /// The reservation of an object of the set, locked. `None` if it is not of the set. Linear in the objects.
     ///
-    /// An object that shares its reservation with one of the set is not found, if it was
-    /// [`Acquired::Already`].
-    pub fn locked<'a>(&'a self, obj: &'a T) -> Option<Locked<'a>> {
-        self.objects
-            .iter()
-            .any(|o| core::ptr::eq::<Resv>(o.resv(), obj.resv()))
+    /// An object that shares its reservation with one of the set is found, too.
+    pub fn locked(&self, obj: &T) -> Option<Locked<'_>> {
+        let mut all = self.objects.iter();
+        all.find(|o| core::ptr::eq::<Resv>(o.resv(), obj.resv()))
             // INVARIANT: By the invariant of `self`.
-            .then(|| Locked(obj.resv()))
+            .map(|o| Locked(o.resv()))
+    }
+
+    /// As [`LockedSet::locked()`], for an object that was the `i`th to be locked: it is looked for there, and
+    /// where it is if an object that somebody older wanted came first or was left out. Elsewhere it is looked
+    /// for last, so that a list is not walked once for each of its objects.
+    pub fn locked_at(&self, i: usize, obj: &T) -> Option<Locked<'_>> {
+        let near = [i, i.saturating_add(1), 0];
+        let mut near = near.into_iter().filter_map(|at| self.objects.get(at));
+        near.find(|o| core::ptr::eq::<Resv>(o.resv(), obj.resv()))
+            // INVARIANT: By the invariant of `self`.
+            .map(|o| Locked(o.resv()))
+            .or_else(|| self.locked(obj))
     }
 
     /// The reservation of the `i`th of [`LockedSet::objects()`], locked.

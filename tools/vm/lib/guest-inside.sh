@@ -78,8 +78,12 @@ cpu=max,la57=off
 # An emulated string instruction goes byte by byte: a kernel that is not told of fast ones copies and
 # clears by words.
 [ "$OURO_GUEST_ACCEL" = kvm ] || cpu+=,erms=off,fsrm=off,fsrs=off,fzrm=off,fsrc=off
+accel=(-accel "$OURO_GUEST_ACCEL" -smp 2)
+# shellcheck disable=SC2054
+[ -z "$OURO_GUEST_ICOUNT" ] || accel=(-accel tcg,thread=single -icount shift=0 -smp 1)
+[ -z "${OURO_GUEST_PLUGIN:-}" ] || accel+=(-plugin "$OURO_GUEST_PLUGIN")
 # shellcheck disable=SC2054 # QEMU wants its commas
-qemu=(qemu-system-x86_64 -machine q35,memory-backend=ram0 -accel "$OURO_GUEST_ACCEL" -cpu "$cpu" -smp 2
+qemu=(qemu-system-x86_64 -machine q35,memory-backend=ram0 "${accel[@]}" -cpu "$cpu"
     -m "$OURO_GUEST_MEMORY" -object "memory-backend-memfd,id=ram0,size=$OURO_GUEST_MEMORY,share=on"
     -nodefaults -no-user-config -vga none -display none "${serial[@]}" -no-reboot
     "${shared[@]}" "${devices[@]}"

@@ -39,6 +39,13 @@ build_draw() {
     RUSTFLAGS="-C target-feature=+crt-static" cargo_program ouro-draw --target x86_64-unknown-linux-gnu
 }
 
+# The client whose ioctls `make bench` measures.
+build_exec-cost() {
+    mkdir -p "$BIN_DIR"
+    enter gcc -O2 -Wall -Wextra -Werror -static -isystem "$(step_dir headers)/include" \
+        -isystem "$(step_dir headers)/include/drm" -o "$BIN_DIR/exec-cost" "$OURO_TOP/tools/testing/bench/exec_cost.c"
+}
+
 build_selftests() {
     mkdir -p "$SELFTESTS"
     enter make -s -C "$OURO_TOP/tools/testing/selftests/drm/ouro" OUT="$SELFTESTS" \
@@ -65,6 +72,7 @@ build_program() {
     case $what in
         model) building "the model" "$MODEL_BIN" ;;
         selftests) building "the kselftests" "$SELFTESTS/order" ;;
+        exec-cost) building "the client that is measured" "$BIN_DIR/exec-cost" ;;
         *) building "ouro-$what" "$BIN_DIR/ouro-$what" ;;
     esac
     if ! "$VM_DIR/build" "$what" >"$log" 2>&1; then

@@ -92,7 +92,7 @@ fn place_one(
         let entry = entries.get(i).ok_or(EINVAL)?;
         let given = match (&entry.pinned, entry.object.attachment()) {
             (Some(pinned), _) => Given::Pinned(pinned),
-            (None, Some(_)) => Given::Locked(set.locked(&entry.object).ok_or(EINVAL)?),
+            (None, Some(_)) => Given::Locked(set.locked_at(i, &entry.object).ok_or(EINVAL)?),
             (None, None) => Given::Nothing,
         };
         match bind::bind(&entry.object, given, space, entry.place, entry.pad) {
@@ -143,7 +143,7 @@ fn to_region(
     let Some(entry) = entries.get(i) else {
         return Ok(());
     };
-    let Some(locked) = set.locked(&entry.object) else {
+    let Some(locked) = set.locked_at(i, &entry.object) else {
         return Ok(());
     };
     let Some(wanted) = entry.wanted else {

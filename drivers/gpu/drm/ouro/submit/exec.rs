@@ -21,7 +21,7 @@ use ouro_hw::types::GpuAddr;
 use ouro_kernel::{
     fence::{self, Fence},
     release,
-    resv::{self, Acquired, HasResv, LockError, Locked, LockedSet, Resv, Slots, Usage},
+    resv::{self, Acquired, HasResv, LockError, Locked, LockedSet, Slots, Usage},
     wait::{Interruptible, FOREVER},
 };
 
@@ -431,21 +431,8 @@ impl Exec {
     /// The reservation of object `i`, which is locked.
     pub(super) fn resv<'a>(&self, locked: &'a LockedSet<Object>, i: usize) -> Result<Locked<'a>> {
         let object = &self.objects.get(i).ok_or(EINVAL)?.object;
-        // They were locked in this order, unless somebody else wanted one of them meanwhile: that
-        // one comes first then.
-        [i, i + 1, 0]
-            .into_iter()
-            .find(|at| {
-                let there = locked.objects().get(*at);
-                there.is_some_and(|o| core::ptr::eq::<Object>(&**o, &**object))
-            })
-            .or_else(|| {
-                // Another object has brought the reservation that both share.
-                let shared = |o: &ARef<Object>| core::ptr::eq::<Resv>(o.resv(), object.resv());
-                locked.objects().iter().position(shared)
-            })
-            .and_then(|at| locked.get(at))
-            .ok_or(EINVAL)
+        // They were locked in the order of the list.
+        locked.locked_at(i, object).ok_or(EINVAL)
     }
 
     /// Adds a dependency, unless the ring's own order takes care of it.

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What an ioctl costs: one client of the i915 interface, for any driver that has it.
+ *
+ * Each case is run ROUNDS times; the median is printed, in nanoseconds a call, as
+ *
+ *     figure NAME NANOSECONDS
+ *
+ * Where QEMU counts instructions (-icount shift=0), a nanosecond of the guest's clock is one of
+ * them.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <drm/drm.h>
+#include <drm/i915_drm.h>
+
+#define ROUNDS 15
+#define PAGE 4096
+#define MIB 0x100000
+#define MAX_OBJECTS 1000
+/* objects that live while an empty batch is measured */
+#define MANY 10000
+#define RELOCATIONS 100
+#define CONTEXTS 8
+#define MI_BATCH_BUFFER_END (0x0a << 23)
+
+static int card;
+static struct drm_i915_gem_exec_object2 objects[MAX_OBJECTS + 1];
+/* a batch of one command, idle between the rounds */
+static uint32_t batch;
+static double rounds[ROUNDS];
+
+static void fail(const char *what)
+{
+	printf("exec_cost: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static int try_call(unsigned long request, void *arg)
+{
+	int ret;
+
+	do {
+		ret = ioctl(card, request, arg);
+	} while (ret && (errno == EINTR || errno == EAGAIN));
+	return ret;
+}
+
+static void call(unsigned long request, void *arg, const char *what)
+{
+	if (try_call(request, arg))
+		fail(what);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e9 + t.tv_nsec;
+}
+
+static int smaller(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median of the rounds, each of so many calls. */
+static void median(const char *name, int calls)
+{
+	qsort(rounds, ROUNDS, sizeof(*rounds), smaller);
+	printf("figure %s %.0f\n", name, rounds[ROUNDS / 2] / calls);
+	fflush(stdout);
+}
+
+static uint32_t create(uint64_t size)
+{
+	struct drm_i915_gem_create arg = { .size = size };
+
+	call(DRM_IOCTL_I915_GEM_CREATE, &arg, "GEM_CREATE");
+	return arg.handle;
+}
+
+static void destroy(uint32_t handle)
+{
+	struct drm_gem_close arg = { .handle = handle };
+
+	call(DRM_IOCTL_GEM_CLOSE, &arg, "GEM_CLOSE");
+}
+
+static void *map(uint32_t handle, uint64_t size)
+{
+	/* the first for Sandy Bridge, the second for cards with memory of their own */
+	static const uint64_t kinds[] = { I915_MMAP_OFFSET_WB, I915_MMAP_OFFSET_FIXED };
+	void *there;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct drm_i915_gem_mmap_offset arg = { .handle = handle, .flags = kinds[i] };
+
+		if (try_call(DRM_IOCTL_I915_GEM_MMAP_OFFSET, &arg))
+			continue;
+		there = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, card, arg.offset);
+		if (there != MAP_FAILED)
+			return there;
+	}
+	fail("GEM_MMAP_OFFSET");
+	return NULL;
+}
+
+static void put(uint32_t handle, const void *from, uint64_t len)
+{
+	struct drm_i915_gem_pwrite arg = {
+		.handle = handle, .size = len, .data_ptr = (uintptr_t)from,
+	};
+	uint64_t size = (len + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	void *there;
+
+	if (!try_call(DRM_IOCTL_I915_GEM_PWRITE, &arg))
+		return;
+	there = map(handle, size);
+	memcpy(there, from, len);
+	munmap(there, size);
+}
+
+static void get(uint32_t handle, void *to, uint64_t len)
+{
+	struct drm_i915_gem_pread arg = {
+		.handle = handle, .size = len, .data_ptr = (uintptr_t)to,
+	};
+
+	try_call(DRM_IOCTL_I915_GEM_PREAD, &arg);
+}
+
+static void wait_for(uint32_t handle)
+{
+	struct drm_i915_gem_wait arg = { .bo_handle = handle, .timeout_ns = -1 };
+
+	call(DRM_IOCTL_I915_GEM_WAIT, &arg, "GEM_WAIT");
+}
+
+static struct drm_i915_gem_execbuffer2 of(int count, uint64_t engine)
+{
+	return (struct drm_i915_gem_execbuffer2){
+		.buffers_ptr = (uintptr_t)objects,
+		.buffer_count = count,
+		.batch_len = 8,
+		.flags = engine | I915_EXEC_HANDLE_LUT | I915_EXEC_NO_RELOC,
+	};
+}
+
+static void exec(struct drm_i915_gem_execbuffer2 *arg)
+{
+	call(DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, arg, "GEM_EXECBUFFER2");
+}
+
+/* The batch alone is the list. */
+static void only_batch(void)
+{
+	memset(objects, 0, sizeof(*objects));
+	objects[0].handle = batch;
+}
+
+static void empty_batches(const char *name, uint64_t engine, uint32_t *contexts, int calls)
+{
+	char line[64];
+	struct drm_i915_gem_execbuffer2 arg = of(1, engine);
+
+	only_batch();
+	if (try_call(DRM_IOCTL_I915_GEM_EXECBUFFER2, &arg))
+		return;
+	wait_for(batch);
+	for (int i = 0; i < ROUNDS; i++) {
+		double begin = now();
+
+		for (int k = 0; k < calls; k++) {
+			if (contexts)
+				arg.rsvd1 = contexts[k % CONTEXTS];
+			exec(&arg);
+		}
+		rounds[i] = now() - begin;
+		wait_for(batch);
+	}
+	median(name, calls);
+	if (contexts)
+		return;
+	for (int i = 0; i < ROUNDS; i++) {
+		double begin = now();
+
+		for (int k = 0; k < 20; k++) {
+			exec(&arg);
+			wait_for(batch);
+		}
+		rounds[i] = now() - begin;
+	}
+	snprintf(line, sizeof(line), "%s-waited", name);
+	median(line, 20);
+}
+
+static void eight_contexts(void)
+{
+	uint32_t contexts[CONTEXTS];
+
+	for (int i = 0; i < CONTEXTS; i++) {
+		struct drm_i915_gem_context_create arg = { 0 };
+
+		call(DRM_IOCTL_I915_GEM_CONTEXT_CREATE, &arg, "GEM_CONTEXT_CREATE");
+		contexts[i] = arg.ctx_id;
+	}
+	empty_batches("contexts-8", I915_EXEC_RENDER, contexts, 40);
+}
+
+static void many_objects(int count)
+{
+	char name[64];
+	struct drm_i915_gem_execbuffer2 arg = of(count + 1, I915_EXEC_BLT);
+	int calls = count >= 1000 ? 4 : 20;
+
+	memset(objects, 0, sizeof(objects));
+	for (int i = 0; i < count; i++)
+		objects[i].handle = create(PAGE);
+	objects[count].handle = batch;
+	exec(&arg);
+	wait_for(batch);
+	for (int i = 0; i < ROUNDS; i++) {
+		double begin = now();
+
+		for (int k = 0; k < calls; k++)
+			exec(&arg);
+		rounds[i] = now() - begin;
+		wait_for(batch);
+	}
+	snprintf(name, sizeof(name), "objects-%d", count);
+	median(name, calls);
+	for (int i = 0; i < count; i++)
+		destroy(objects[i].handle);
+}
+
+/* All of them say a wrong address. Where user space gives all addresses, there are none. */
+static void hundred_relocations(void)
+{
+	static struct drm_i915_gem_relocation_entry list[RELOCATIONS];
+	static const uint32_t end[] = { MI_BATCH_BUFFER_END, 0 };
+	uint32_t target = create(PAGE), own = create(2 * PAGE);
+	struct drm_i915_gem_execbuffer2 arg = of(2, I915_EXEC_BLT);
+
+	arg.flags &= ~(uint64_t)I915_EXEC_NO_RELOC;
+	put(own, end, sizeof(end));
+	for (int i = 0; i < ROUNDS; i++) {
+		rounds[i] = 0;
+		for (int k = 0; k < 10; k++) {
+			double begin;
+
+			memset(objects, 0, 2 * sizeof(*objects));
+			for (int r = 0; r < RELOCATIONS; r++)
+				list[r] = (struct drm_i915_gem_relocation_entry){
+					.target_handle = 0,
+					.offset = 1024 + r * 8,
+					.presumed_offset = -1,
+					.read_domains = I915_GEM_DOMAIN_RENDER,
+				};
+			objects[0].handle = target;
+			objects[1].handle = own;
+			objects[1].relocation_count = RELOCATIONS;
+			objects[1].relocs_ptr = (uintptr_t)list;
+			wait_for(own);
+			begin = now();
+			if (try_call(DRM_IOCTL_I915_GEM_EXECBUFFER2, &arg))
+				return;
+			rounds[i] += now() - begin;
+		}
+		wait_for(own);
+	}
+	median("relocations-100", 10);
+	destroy(own);
+	destroy(target);
+}
+
+static void life(void)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		double begin = now();
+
+		for (int k = 0; k < 100; k++)
+			destroy(create(PAGE));
+		rounds[i] = now() - begin;
+	}
+	median("create-close-4k", 100);
+	for (int i = 0; i < ROUNDS; i++) {
+		double begin = now();
+
+		for (int k = 0; k < 10; k++) {
+			uint32_t handle = create(MIB);
+
+			put(handle, "x", 1);
+			destroy(handle);
+		}
+		rounds[i] = now() - begin;
+	}
+	median("create-write-close-1m", 10);
+	for (int i = 0; i < ROUNDS; i++) {
+		double begin = now();
+
+		for (int k = 0; k < 20; k++) {
+			struct drm_i915_gem_context_create made = { 0 };
+			struct drm_i915_gem_context_destroy gone = { 0 };
+
+			call(DRM_IOCTL_I915_GEM_CONTEXT_CREATE, &made, "GEM_CONTEXT_CREATE");
+			gone.ctx_id = made.ctx_id;
+			call(DRM_IOCTL_I915_GEM_CONTEXT_DESTROY, &gone, "GEM_CONTEXT_DESTROY");
+		}
+		rounds[i] = now() - begin;
+	}
+	median("context-create-destroy", 20);
+}
+
+static void bytes(void)
+{
+	char *memory = malloc(MIB);
+	uint32_t handle = create(MIB);
+
+	if (!memory)
+		fail("malloc");
+	memset(memory, 3, MIB);
+	put(handle, memory, MIB);
+	for (int i = 0; i < ROUNDS; i++) {
+		double begin = now();
+
+		for (int k = 0; k < 4; k++)
+			put(handle, memory, MIB);
+		rounds[i] = now() - begin;
+	}
+	median("pwrite-1m", 4);
+	for (int i = 0; i < ROUNDS; i++) {
+		double begin = now();
+
+		for (int k = 0; k < 4; k++)
+			get(handle, memory, MIB);
+		rounds[i] = now() - begin;
+	}
+	median("pread-1m", 4);
+	for (int i = 0; i < ROUNDS; i++) {
+		double begin = now();
+		char *there = map(handle, MIB);
+
+		for (int page = 0; page < 256; page++)
+			__atomic_store_n(&there[page * PAGE], 1, __ATOMIC_RELAXED);
+		munmap(there, MIB);
+		rounds[i] = now() - begin;
+	}
+	median("map-touch-256", 1);
+	destroy(handle);
+	free(memory);
+}
+
+static void idle_object(void)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		double begin = now();
+
+		for (int k = 0; k < 200; k++) {
+			struct drm_i915_gem_busy arg = { .handle = batch };
+
+			call(DRM_IOCTL_I915_GEM_BUSY, &arg, "GEM_BUSY");
+		}
+		rounds[i] = now() - begin;
+	}
+	median("busy-idle", 200);
+	for (int i = 0; i < ROUNDS; i++) {
+		double begin = now();
+
+		for (int k = 0; k < 200; k++)
+			wait_for(batch);
+		rounds[i] = now() - begin;
+	}
+	median("wait-idle", 200);
+}
+
+/* Each batch waits for the fence of the last. */
+static void fences(void)
+{
+	only_batch();
+	for (int i = 0; i < ROUNDS; i++) {
+		double begin = now();
+		int fence = -1;
+
+		for (int k = 0; k < 20; k++) {
+			struct drm_i915_gem_execbuffer2 arg = of(1, I915_EXEC_BLT);
+
+			arg.flags |= I915_EXEC_FENCE_OUT;
+			if (fence >= 0) {
+				arg.flags |= I915_EXEC_FENCE_IN;
+				arg.rsvd2 = fence;
+			}
+			exec(&arg);
+			if (fence >= 0)
+				close(fence);
+			fence = arg.rsvd2 >> 32;
+		}
+		rounds[i] = now() - begin;
+		close(fence);
+		wait_for(batch);
+	}
+	median("fence-in-out", 20);
+}
+
+/* Does an empty batch cost more beside many objects with an address? */
+static void beside_many(void)
+{
+	static uint32_t handles[MANY];
+	struct drm_i915_gem_execbuffer2 arg;
+
+	for (int done = 0; done < MANY; done += MAX_OBJECTS) {
+		memset(objects, 0, sizeof(objects));
+		for (int i = 0; i < MAX_OBJECTS; i++) {
+			handles[done + i] = create(PAGE);
+			objects[i].handle = handles[done + i];
+		}
+		objects[MAX_OBJECTS].handle = batch;
+		arg = of(MAX_OBJECTS + 1, I915_EXEC_BLT);
+		exec(&arg);
+	}
+	wait_for(batch);
+	empty_batches("beside-10000", I915_EXEC_BLT, NULL, 50);
+	for (int i = 0; i < MANY; i++)
+		destroy(handles[i]);
+}
+
+static void empty(void)
+{
+	empty_batches("empty-rcs", I915_EXEC_RENDER, NULL, 50);
+	empty_batches("empty-bcs", I915_EXEC_BLT, NULL, 50);
+	empty_batches("empty-vcs", I915_EXEC_BSD, NULL, 50);
+}
+
+static void lists(void)
+{
+	many_objects(10);
+	many_objects(100);
+	many_objects(MAX_OBJECTS);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} cases[] = {
+	{ "empty", empty },
+	{ "contexts", eight_contexts },
+	{ "fences", fences },
+	{ "lists", lists },
+	{ "relocations", hundred_relocations },
+	{ "life", life },
+	{ "bytes", bytes },
+	{ "idle", idle_object },
+	{ "beside", beside_many },
+};
+
+/* exec_cost [CASE...]: those cases, or all. */
+int main(int argc, char **argv)
+{
+	static const uint32_t end[] = { MI_BATCH_BUFFER_END, 0 };
+	char path[64];
+
+	for (int i = 128; i < 136 && card <= 0; i++) {
+		snprintf(path, sizeof(path), "/dev/dri/renderD%d", i);
+		card = open(path, O_RDWR | O_CLOEXEC);
+	}
+	if (card <= 0)
+		fail("no render node");
+	batch = create(PAGE);
+	put(batch, end, sizeof(end));
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		int wanted = argc < 2;
+
+		for (int k = 1; k < argc; k++)
+			wanted |= !strcmp(argv[k], cases[i].name);
+		if (wanted)
+			cases[i].run();
+	}
+	return 0;
+}
