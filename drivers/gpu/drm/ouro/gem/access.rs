@@ -121,14 +121,28 @@ pub(crate) fn peek(object: &Object, locked: &Locked<'_>, offset: u64, bytes: &mu
     backing.read(offset as usize, bytes)
 }
 
-/// Writes bytes of the kernel's own into an object that is idle. `locked` is its reservation.
-pub(crate) fn poke(object: &Object, locked: &Locked<'_>, offset: u64, bytes: &[u8]) -> Result {
-    range(object, offset, bytes.len() as u64)?;
+/// Lets `f` write bytes of the kernel's own into an object that is idle: it gets a function that writes some at an
+/// offset. `locked` is the object's reservation. The object stays where it is meanwhile.
+///
+/// Errors: `EINVAL` outside of the object; as for [`contents::settled`]; those of `f`.
+pub(crate) fn poke(
+    object: &Object,
+    locked: &Locked<'_>,
+    f: impl FnOnce(&mut dyn FnMut(u64, &[u8]) -> Result) -> Result,
+) -> Result {
     if let Some(buffer) = object.attachment() {
-        return buffer.with_view(locked, |view| view.write(offset as usize, bytes));
+        return buffer.with_view(locked, |view| {
+            f(&mut |offset, bytes| {
+                range(object, offset, bytes.len() as u64)?;
+                view.write(offset as usize, bytes)
+            })
+        });
     }
     let (state, backing) = contents::settled(object)?;
-    caches::write(object, &state, &backing, offset as usize, bytes)
+    f(&mut |offset, bytes| {
+        range(object, offset, bytes.len() as u64)?;
+        caches::write(object, &state, &backing, offset as usize, bytes)
+    })
 }
 
 /// Somebody looks into a mapping of the object, as a debugger does. It is shown as it is in memory:

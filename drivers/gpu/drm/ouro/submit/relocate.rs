@@ -6,7 +6,7 @@ use kernel::prelude::*;
 use ouro_core::relocation;
 use ouro_kernel::resv::{HasResv, LockedSet, Usage};
 
-use super::exec::{wait_for, Exec, Stop};
+use super::exec::{wait_for, Entry, Exec, Stop};
 use crate::gem::{access, Object};
 
 /// A relocation: where an object's address goes.
@@ -31,37 +31,58 @@ impl Exec {
         if self.trust_presumed && self.objects.iter().all(|e| e.address.0 == e.presumed) {
             return Ok(());
         }
-        let bytes = u64::from(self.address_bits.div_ceil(32)) * 4;
         for i in 0..self.objects.len() {
-            let mut idle = false;
-            let count = self.objects.get(i).map_or(0, |e| e.relocations.len());
-            for j in 0..count {
-                let entry = self.objects.get(i).ok_or(EINVAL)?;
-                let r = *entry.relocations.get(j).ok_or(EINVAL)?;
-                let target = self.objects.get(r.target).ok_or(EINVAL)?.address;
-                relocation::place(r.offset, bytes, entry.object.bytes()).map_err(|_| EINVAL)?;
-                if target.0 == r.presumed {
+            let own = |e: &mut Entry| core::mem::take(&mut e.relocations);
+            let mut list = self.objects.get_mut(i).map(own).unwrap_or_default();
+            if list.is_empty() {
+                continue;
+            }
+            let done = self.write(i, &mut list, locked);
+            // User space is told of those that were written, whatever became of the others.
+            if let Some(entry) = self.objects.get_mut(i) {
+                entry.relocations = list;
+            }
+            done?;
+        }
+        Ok(())
+    }
+
+    /// Writes those of `list`, the relocations of object `i`, that are not what user space believes.
+    fn write(
+        &self,
+        i: usize,
+        list: &mut [Relocation],
+        locked: &LockedSet<Object>,
+    ) -> Result<(), Stop> {
+        let entry = self.objects.get(i).ok_or(EINVAL)?;
+        let bytes = u64::from(self.address_bits.div_ceil(32)) * 4;
+        let size = entry.object.bytes();
+        let address = |r: &Relocation| self.objects.get(r.target).map(|e| e.address.0);
+        let mut stale = false;
+        for r in list.iter() {
+            relocation::place(r.offset, bytes, size).map_err(|_| EINVAL)?;
+            stale |= address(r).ok_or(EINVAL)? != r.presumed;
+        }
+        if !stale {
+            return Ok(());
+        }
+        // What the GPU may be reading is not changed under it.
+        if !entry.object.resv().test_signaled(Usage::Read) {
+            return Err(wait_for(&entry.object));
+        }
+        access::poke(&entry.object, &self.resv(locked, i)?, |poke| {
+            for r in list.iter_mut() {
+                let target = address(r).ok_or(EINVAL)?;
+                if target == r.presumed {
                     continue;
                 }
-                // What the GPU may be reading is not changed under it.
-                if !idle && !entry.object.resv().test_signaled(Usage::Read) {
-                    return Err(wait_for(&entry.object));
-                }
-                idle = true;
-                let value = relocation::value(target.0, r.delta, self.address_bits);
-                let value = value.to_le_bytes();
-                let value = value.get(..bytes as usize).ok_or(EINVAL)?;
-                access::poke(&entry.object, &self.resv(locked, i)?, r.offset, value)?;
-                if let Some(r) = self
-                    .objects
-                    .get_mut(i)
-                    .and_then(|e| e.relocations.get_mut(j))
-                {
-                    r.presumed = target.0;
-                    r.written = true;
-                }
+                let value = relocation::value(target, r.delta, self.address_bits).to_le_bytes();
+                poke(r.offset, value.get(..bytes as usize).ok_or(EINVAL)?)?;
+                r.presumed = target;
+                r.written = true;
             }
-        }
+            Ok(())
+        })?;
         Ok(())
     }
 }
