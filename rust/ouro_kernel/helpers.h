@@ -111,6 +111,7 @@ struct file *ouro_shmem_file(const char *name, loff_t size);
 void ouro_shmem_discard(struct file *file);
 struct page *ouro_shmem_page(struct file *file, unsigned long index);
 void ouro_shmem_limit(struct file *file, bool below_4g);
+void ouro_shmem_put_page(struct page *page, bool dirty);
 void ouro_shmem_pin(struct file *file);
 void ouro_shmem_unpin(struct file *file, struct page **pages, size_t n, bool dirty);
 unsigned long ouro_page_to_pfn(struct page *page);

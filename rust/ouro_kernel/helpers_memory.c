@@ -29,6 +29,15 @@ struct page *ouro_shmem_page(struct file *file, unsigned long index)
 	return shmem_read_mapping_page(file->f_mapping, index);
 }
 
+/* A page that was held for a moment only: nobody has kept reclaim from it. */
+void ouro_shmem_put_page(struct page *page, bool dirty)
+{
+	if (dirty)
+		set_page_dirty(page);
+	mark_page_accessed(page);
+	put_page(page);
+}
+
 void ouro_shmem_limit(struct file *file, bool below_4g)
 {
 	gfp_t gfp = GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;

@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 use kernel::{
     alloc::flags::GFP_KERNEL_ACCOUNT,
     bindings,
-    error::from_err_ptr,
+    error::{from_err_ptr, to_result},
     prelude::*,
     sync::{
         atomic::{ordering, Atomic},
@@ -104,6 +104,68 @@ impl Shmem {
         Ok(pages)
     }
 
+    /// Runs `f` for each piece of a range that lies in one page, as [`pieces`]. Pages come, zeroed or from swap,
+    /// one at a time, and are held for the time of the call only.
+    fn each(
+        &self,
+        offset: usize,
+        len: usize,
+        write: bool,
+        f: impl FnMut(*mut u8, core::ops::Range<usize>) -> Result,
+    ) -> Result {
+        let page = |index| {
+            // SAFETY: By the invariant; the page comes with a reference.
+            let page = from_err_ptr(unsafe { raw::ouro_shmem_page(self.file.as_ptr(), index) });
+            // INVARIANT: The reference becomes the result's.
+            page.map(|page| Held { page, write }).map_err(no_memory)
+        };
+        pieces(self.pages, offset, len, page, |held| held.page, f)
+    }
+
+    /// Copies from the file.
+    ///
+    /// Errors: `EINVAL` if the range is not inside; `ENOMEM`, `EIO` from swap, `EINTR` when killed.
+    pub fn read(&self, offset: usize, out: &mut [u8]) -> Result {
+        let to = out.as_mut_ptr();
+        self.each(offset, out.len(), false, |from, range| {
+            // SAFETY: Both ranges are valid, and apart.
+            unsafe { copy(to.add(range.start), from, range.len()) };
+            Ok(())
+        })
+    }
+
+    /// Copies to the file.
+    ///
+    /// Errors: as [`Shmem::read()`], with part of it copied.
+    pub fn write(&self, offset: usize, data: &[u8]) -> Result {
+        self.each(offset, data.len(), true, |to, range| {
+            let from = data.get(range).ok_or(EINVAL)?;
+            // SAFETY: As in `read()`.
+            unsafe { copy(to, from.as_ptr(), from.len()) };
+            Ok(())
+        })
+    }
+
+    /// Copies from the file straight to user space. Faults: hold nothing.
+    ///
+    /// Errors: as [`Shmem::read()`]; `EFAULT`, with part of it copied.
+    pub fn copy_to_user(&self, offset: usize, address: u64, len: usize) -> Result {
+        self.each(offset, len, false, |from, range| {
+            // SAFETY: Mapped memory of the page.
+            unsafe { to_user(address, from, range) }
+        })
+    }
+
+    /// Copies from user space, which is not waited for: as [`Pages::copy_from_user_present()`].
+    ///
+    /// Errors: as [`Shmem::read()`]; `EFAULT`, with part of it copied.
+    pub fn copy_from_user_present(&self, offset: usize, address: u64, len: usize) -> Result {
+        self.each(offset, len, true, |to, range| {
+            // SAFETY: Mapped memory of the page.
+            unsafe { from_user_present(to, address, range) }
+        })
+    }
+
     /// Gives all memory back: what was in it is lost, the next page is zeroed. Nobody may hold
     /// pages that should keep their contents.
     pub fn truncate(&self) {
@@ -128,6 +190,86 @@ impl Drop for Shmem {
         // SAFETY: By the invariant.
         unsafe { bindings::fput(self.file.as_ptr()) }
     }
+}
+
+/// A page of a file, for a moment.
+///
+/// # Invariants
+///
+/// It has a reference of the page.
+struct Held {
+    page: *mut bindings::page,
+    /// It is written.
+    write: bool,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // SAFETY: By the invariant.
+        unsafe { raw::ouro_shmem_put_page(self.page, self.write) }
+    }
+}
+
+/// Runs `f` for each piece of a range of `count` pages that lies in one page: its address, and where it is in the
+/// range. `get` gets a page by its index, and `raw` says which; it is mapped for the time of the call.
+///
+/// Errors: `EINVAL` if the range is not inside; those of `get` and of `f`.
+fn pieces<P>(
+    count: usize,
+    offset: usize,
+    len: usize,
+    get: impl Fn(usize) -> Result<P>,
+    raw: impl Fn(&P) -> *mut bindings::page,
+    mut f: impl FnMut(*mut u8, core::ops::Range<usize>) -> Result,
+) -> Result {
+    let end = offset.checked_add(len).ok_or(EINVAL)?;
+    if end > count * PAGE_SIZE {
+        return Err(EINVAL);
+    }
+    let mut at = offset;
+    while at < end {
+        let within = at % PAGE_SIZE;
+        let n = (PAGE_SIZE - within).min(end - at);
+        let page = get(at / PAGE_SIZE)?;
+        // SAFETY: It is held; unmapped below, in the order of a stack.
+        let base = unsafe { raw::ouro_kmap(raw(&page)) };
+        let ret = f(
+            base.cast::<u8>().wrapping_add(within),
+            at - offset..at - offset + n,
+        );
+        // SAFETY: Mapped above.
+        unsafe { raw::ouro_kunmap(base) };
+        ret?;
+        at += n;
+    }
+    Ok(())
+}
+
+/// Copies a piece of a range to that range of user space, from `address` on.
+///
+/// Errors: `EFAULT`.
+///
+/// # Safety
+///
+/// `from` is mapped memory as long as the piece. (It is not made a slice: others write it.)
+unsafe fn to_user(address: u64, from: *const u8, piece: core::ops::Range<usize>) -> Result {
+    let to = address.checked_add(piece.start as u64).ok_or(EFAULT)?;
+    let to = core::ptr::without_provenance_mut(to as usize);
+    // SAFETY: By the requirement of this function; the other address is checked.
+    match unsafe { bindings::copy_to_user(to, from.cast(), piece.len()) } {
+        0 => Ok(()),
+        _ => Err(EFAULT),
+    }
+}
+
+/// The opposite; user memory that is not there is not waited for.
+///
+/// Errors, and safety: as [`to_user()`].
+unsafe fn from_user_present(to: *mut u8, address: u64, piece: core::ops::Range<usize>) -> Result {
+    let from = address.checked_add(piece.start as u64).ok_or(EFAULT)?;
+    let from = core::ptr::without_provenance(from as usize);
+    // SAFETY: By the requirement of this function; the other address is checked.
+    to_result(unsafe { bindings::copy_from_user_nofault(to.cast(), from, piece.len()) as c_int })
 }
 
 /// Whose pages they are.
@@ -252,37 +394,17 @@ impl Pages {
         &self.list
     }
 
-    /// Runs `f` for each piece of a range that lies in one page: its address, and where it is in
-    /// the range. The page is mapped for the time of the call.
+    /// Runs `f` for each piece of a range that lies in one page, as [`pieces`].
     ///
     /// Errors: `EINVAL` if the range is not inside; those of `f`.
     fn each(
         &self,
         offset: usize,
         len: usize,
-        mut f: impl FnMut(*mut u8, core::ops::Range<usize>) -> Result,
+        f: impl FnMut(*mut u8, core::ops::Range<usize>) -> Result,
     ) -> Result {
-        let end = offset.checked_add(len).ok_or(EINVAL)?;
-        if end > self.list.len() * PAGE_SIZE {
-            return Err(EINVAL);
-        }
-        let mut at = offset;
-        while at < end {
-            let within = at % PAGE_SIZE;
-            let n = (PAGE_SIZE - within).min(end - at);
-            let page = *self.list.get(at / PAGE_SIZE).ok_or(EINVAL)?;
-            // SAFETY: By the invariant; unmapped below, in the order of a stack.
-            let base = unsafe { raw::ouro_kmap(page) };
-            let ret = f(
-                base.cast::<u8>().wrapping_add(within),
-                at - offset..at - offset + n,
-            );
-            // SAFETY: Mapped above.
-            unsafe { raw::ouro_kunmap(base) };
-            ret?;
-            at += n;
-        }
-        Ok(())
+        let page = |index: usize| self.list.get(index).copied().ok_or(EINVAL);
+        pieces(self.list.len(), offset, len, page, |page| *page, f)
     }
 
     /// Copies from the pages.
@@ -354,14 +476,19 @@ impl Pages {
     /// Errors: `EINVAL` if the range is not inside; `EFAULT`, with part of it copied.
     pub fn copy_to_user(&self, offset: usize, address: u64, len: usize) -> Result {
         self.each(offset, len, |from, range| {
-            let to = address.checked_add(range.start as u64).ok_or(EFAULT)?;
-            let to = core::ptr::without_provenance_mut(to as usize);
-            // SAFETY: Mapped memory of the page, which is not made a slice: others write it. The other
-            // address is checked.
-            match unsafe { bindings::copy_to_user(to, from.cast(), range.len()) } {
-                0 => Ok(()),
-                _ => Err(EFAULT),
-            }
+            // SAFETY: Mapped memory of the page.
+            unsafe { to_user(address, from, range) }
+        })
+    }
+
+    /// Copies from user space, which is not waited for: locks may be held. Where memory of the process is not
+    /// there, or cannot be, the copy ends.
+    ///
+    /// Errors: `EINVAL` if the range is not inside; `EFAULT`, with part of it copied.
+    pub fn copy_from_user_present(&self, offset: usize, address: u64, len: usize) -> Result {
+        self.each(offset, len, |to, range| {
+            // SAFETY: Mapped memory of the page.
+            unsafe { from_user_present(to, address, range) }
         })
     }
 

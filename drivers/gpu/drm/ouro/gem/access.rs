@@ -5,7 +5,7 @@
 //! A buffer of another device is seen through the kernel mapping that its exporter makes.
 
 use kernel::prelude::*;
-use ouro_kernel::{gem::Access, resv::Locked, task, uaccess};
+use ouro_kernel::{gem::Access, pages::Shmem, resv::Locked, task, uaccess};
 
 use super::{bytes, caches, contents, Object};
 
@@ -44,6 +44,13 @@ fn in_steps(
     Ok(())
 }
 
+/// Whether a copy of so many bytes, to or from an object that has no memory, goes to the file that has its contents:
+/// of an object that the CPU touches in part, the rest takes no memory until a batch uses it. For most of an object
+/// it gets memory at once, as page by page costs more.
+fn is_part(object: &Object, len: u64) -> bool {
+    len <= object.bytes() / 2
+}
+
 /// Copies from the object to user space. No lock is held meanwhile.
 ///
 /// Errors: `EINVAL` outside of the object, or for memory of a process, which has it at hand; `EFAULT`
@@ -62,6 +69,19 @@ pub(crate) fn read(object: &Object, offset: u64, len: u64, to: u64) -> Result {
         let ended = buffer.buf().end_cpu_access(false);
         return done.and(ended);
     }
+    let file = match is_part(object, len) {
+        true => contents::file(object)?,
+        false => None,
+    };
+    if let Some(file) = file {
+        match in_steps(offset, len, to, |at, to, len| {
+            file.copy_to_user(at, to, len)
+        }) {
+            // There may be some when others have left.
+            Err(e) if e == ENOMEM => {}
+            done => return done,
+        }
+    }
     let backing = contents::backing(object)?;
     in_steps(offset, len, to, |at, to, len| {
         caches::read(object, &backing, at as u64..at as u64 + len as u64)?;
@@ -69,7 +89,7 @@ pub(crate) fn read(object: &Object, offset: u64, len: u64, to: u64) -> Result {
     })
 }
 
-/// Copies from user space to the object. As [`read`]; `ENOMEM` before anything was written.
+/// Copies from user space to the object. Errors: as [`read`]; `ENOMEM`. Part of it may have been written.
 pub(crate) fn write(object: &Object, offset: u64, len: u64, from: u64) -> Result {
     range(object, offset, len)?;
     if object.user().is_some() {
@@ -84,25 +104,48 @@ pub(crate) fn write(object: &Object, offset: u64, len: u64, from: u64) -> Result
         let ended = buffer.buf().end_cpu_access(true);
         return done.and(ended);
     }
-    // It may move, or be given to the GPU, while user memory is waited for. So a step is fetched first,
-    // and then written where the object is by then.
+    let part = is_part(object, len);
     let mut few = [0; 256];
     let mut many = KVVec::new();
-    let buffer = if len <= few.len() as u64 {
-        &mut few[..]
-    } else {
-        many.resize(STEP.min(len) as usize, 0, GFP_KERNEL)?;
-        &mut many[..]
-    };
     in_steps(offset, len, from, |at, from, len| {
+        // The object may move, or be given to the GPU, while user memory is waited for. So it is waited for with
+        // nothing locked: where it is not there, a step is fetched first, and then written where the object is
+        // by then.
+        match put_present(object, part, at, from, len) {
+            Err(e) if e == EFAULT => {}
+            done => return done,
+        }
+        if len > few.len() && many.is_empty() {
+            many.resize(STEP as usize, 0, GFP_KERNEL)?;
+        }
+        let buffer = match len > few.len() {
+            true => &mut many[..],
+            false => &mut few[..],
+        };
         let bytes = buffer.get_mut(..len).ok_or(EINVAL)?;
         uaccess::read_into(from, bytes)?;
-        put(object, at, bytes)
+        put(object, part, at, bytes)
     })
 }
 
-/// Writes bytes where the object is now. Errors: as for [`contents::settled`].
-fn put(object: &Object, offset: usize, bytes: &[u8]) -> Result {
+/// Writes bytes of user space where the object is now, if they are there. Errors: `EFAULT` if not, with part of them
+/// written; as [`put`].
+fn put_present(object: &Object, part: bool, offset: usize, from: u64, len: usize) -> Result {
+    let copy = |file: &Shmem| file.copy_from_user_present(offset, from, len);
+    if part && contents::write_file(object, copy)? {
+        return Ok(());
+    }
+    let (state, backing) = contents::settled(object)?;
+    caches::write_present(&state, &backing, offset, from, len)
+}
+
+/// Writes bytes where the object is now: `part` is [`is_part`] of the whole copy. Errors: as for
+/// [`contents::settled`].
+fn put(object: &Object, part: bool, offset: usize, bytes: &[u8]) -> Result {
+    let write = |file: &Shmem| file.write(offset, bytes);
+    if part && contents::write_file(object, write)? {
+        return Ok(());
+    }
     // Under the lock, or what is written would be lost if the object moved meanwhile.
     let (state, backing) = contents::settled(object)?;
     caches::write(object, &state, &backing, offset, bytes)
@@ -165,6 +208,6 @@ pub(super) fn look(object: &Object, offset: usize, access: Access<'_>) -> Result
             )?;
             backing.read(offset, bytes)
         }
-        Access::Write(bytes) => put(object, offset, bytes),
+        Access::Write(bytes) => put(object, false, offset, bytes),
     }
 }

@@ -87,7 +87,7 @@ pub(crate) struct State {
     pub(super) backing: Option<Arc<Backing>>,
     /// The backing is one that can be let go of.
     pub(super) listed: Option<Listed>,
-    /// Where the contents are, if the backing was let go of.
+    /// Where the contents are, if the backing was let go of, or the CPU has written some before there was one.
     pub(super) swapped: Option<Shmem>,
     /// What its first memory will be of, where that is the system's. A file each: who makes an object hears
     /// that there are no more of them, since who touches it could only be killed for that.
@@ -132,6 +132,23 @@ impl State {
     /// Whether it never had any memory.
     pub(crate) fn is_untouched(&self) -> bool {
         self.backing.is_none() && self.swapped.is_none() && self.advice == Advice::Need
+    }
+
+    /// The file that has its contents, or will, while it has no memory: there they can be read a page at a time.
+    pub(super) fn file(&self) -> Option<&Shmem> {
+        match (&self.backing, self.advice) {
+            (None, Advice::Need) => self.swapped.as_ref().or(self.fresh.as_ref()),
+            _ => None,
+        }
+    }
+
+    /// The same, to be written: from here on what is in it is needed.
+    pub(super) fn file_to_write(&mut self) -> Option<&Shmem> {
+        self.file()?;
+        if let Some(fresh) = self.fresh.take() {
+            self.swapped.get_or_insert(fresh);
+        }
+        self.swapped.as_ref()
     }
 
     /// Whether others have the pages, so that they must stay where they are.

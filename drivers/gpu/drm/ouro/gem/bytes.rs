@@ -24,6 +24,16 @@ impl Backing {
         }
     }
 
+    /// Copies from user space, which is not waited for. Errors: `EFAULT` where it is not there, with part of it
+    /// copied, and for memory that the CPU sees through a window; `EINVAL` outside.
+    pub(crate) fn copy_from_user_present(&self, offset: usize, from: u64, len: usize) -> Result {
+        match self.memory() {
+            Memory::Pages(map) => map.pages().copy_from_user_present(offset, from, len),
+            Memory::Kernel(_) | Memory::Foreign(_) => Err(EINVAL),
+            Memory::Blocks(_) => Err(EFAULT),
+        }
+    }
+
     /// Copies out. Errors: `EINVAL` outside.
     pub(crate) fn read(&self, offset: usize, out: &mut [u8]) -> Result {
         match self.memory() {

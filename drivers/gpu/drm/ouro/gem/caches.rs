@@ -236,6 +236,21 @@ pub(super) fn write(
     )
 }
 
+/// User space's bytes are written into its memory, if they are there. Errors: `EFAULT` if not, and always where the
+/// driver would have to flush what it writes: that is done by [`write`].
+pub(super) fn write_present(
+    state: &State,
+    backing: &Backing,
+    offset: usize,
+    from: u64,
+    len: usize,
+) -> Result {
+    match is_unsnooped(state) {
+        true => Err(EFAULT),
+        false => backing.copy_from_user_present(offset, from, len),
+    }
+}
+
 impl Bo {
     /// Returns whether the CPU's caches may hold lines of it that the GPU has overwritten in memory: it is not snooped,
     /// and its writes drop no lines.

@@ -16,6 +16,7 @@ use kernel::{
     },
 };
 use ouro_kernel::{
+    pages::Shmem,
     resv::{HasResv, Locked, Usage},
     userptr::Sequence,
     wait::{Interruptible, FOREVER},
@@ -285,6 +286,29 @@ pub(crate) fn begin(object: &Object) -> Result {
         Ok(_) => Ok(()),
         Err(NoBacking::Full(_)) => Err(EAGAIN),
         Err(NoBacking::Failed(e)) => Err(e),
+    }
+}
+
+/// The file that has an object's contents while it has no memory. Errors: `ENODEV`, `EIO`.
+pub(super) fn file(object: &Object) -> Result<Option<Shmem>> {
+    object.gpu().usable()?;
+    Ok(object.state.lock().file().cloned())
+}
+
+/// Lets `write` write into the file that has an object's contents while it has no memory. False: it has memory, or
+/// gets some otherwise; or there is too little, so that others have to leave first.
+///
+/// Errors: `ENODEV`, `EIO`, those of `write`.
+pub(super) fn write_file(object: &Object, write: impl FnOnce(&Shmem) -> Result) -> Result<bool> {
+    // It stays without memory as long as this is locked.
+    let mut state = object.state.lock();
+    let Some(file) = state.file_to_write() else {
+        return Ok(false);
+    };
+    object.gpu().usable()?;
+    match write(file) {
+        Err(e) if e == ENOMEM => Ok(false),
+        done => done.map(|()| true),
     }
 }
 
