@@ -322,46 +322,58 @@ int ouro_vma_leave_file(struct vm_area_struct *vma, struct drm_device *dev)
 	return 0;
 }
 
-#ifdef CONFIG_X86
 struct ouro_insert {
-	struct mm_struct *mm;
-	unsigned long pfn;
-	pgprot_t prot;
+	struct vm_area_struct *vma;
+	unsigned long start;
+	const unsigned long *pfns;
 };
 
 static int ouro_insert_pte(pte_t *pte, unsigned long address, void *data)
 {
 	struct ouro_insert *insert = data;
+	unsigned long pfn = insert->pfns[(address - insert->start) >> PAGE_SHIFT];
 
-	/* Another fault was here first. */
-	if (!pte_none(ptep_get(pte)))
+	/* Nothing is wanted here, or another fault was here first. */
+	if (!pfn || !pte_none(ptep_get(pte)))
 		return 0;
-	set_pte_at(insert->mm, address, pte, pte_mkspecial(pfn_pte(insert->pfn, insert->prot)));
+	set_pte_at(insert->vma->vm_mm, address, pte,
+		   pte_mkspecial(pfn_pte(pfn, insert->vma->vm_page_prot)));
 	return 0;
 }
-#endif
+
+static bool ouro_all_ram(const unsigned long *pfns, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (pfns[i] && !pfn_valid(pfns[i]))
+			return false;
+	return true;
+}
 
 /*
- * On x86, vmf_insert_pfn() maps RAM as it is mapped elsewhere, which is cached.
- * A mapping that is to be anything else has its entries written one by one.
+ * Maps n pages from address on; where pfns has 0, nothing.
+ *
+ * On x86, vmf_insert_pfn() maps RAM as it is mapped elsewhere, which is cached, and looks that up
+ * for each page. So entries of RAM are written as the mapping wants them, in one walk.
  */
-vm_fault_t ouro_insert_pfn(struct vm_area_struct *vma, unsigned long address, unsigned long pfn)
+vm_fault_t ouro_insert_pfns(struct vm_area_struct *vma, unsigned long address,
+			    const unsigned long *pfns, unsigned int n)
 {
-#ifdef CONFIG_X86
-	/* No bit of these is set for cached memory. */
-	if ((pgprot_val(vma->vm_page_prot) & _PAGE_CACHE_MASK) && pfn_valid(pfn)) {
-		struct ouro_insert insert = {
-			.mm = vma->vm_mm,
-			.pfn = pfn,
-			.prot = vma->vm_page_prot,
-		};
+	struct ouro_insert insert = { .vma = vma, .start = address, .pfns = pfns };
+	vm_fault_t ret = VM_FAULT_NOPAGE;
+	unsigned int i;
 
-		if (apply_to_page_range(vma->vm_mm, address, PAGE_SIZE, ouro_insert_pte, &insert))
+	if (IS_ENABLED(CONFIG_X86) && ouro_all_ram(pfns, n)) {
+		if (apply_to_page_range(vma->vm_mm, address, n * PAGE_SIZE, ouro_insert_pte,
+					&insert))
 			return VM_FAULT_OOM;
 		return VM_FAULT_NOPAGE;
 	}
-#endif
-	return vmf_insert_pfn(vma, address, pfn);
+	for (i = 0; i < n && ret == VM_FAULT_NOPAGE; i++)
+		if (pfns[i])
+			ret = vmf_insert_pfn(vma, address + i * PAGE_SIZE, pfns[i]);
+	return ret;
 }
 
 /* Parameters that are text. The kernel crate's module! has those that are numbers. */

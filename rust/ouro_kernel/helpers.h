@@ -103,8 +103,8 @@ unsigned long ouro_vm_mmap(struct file *file, unsigned long size, bool write,
 			   unsigned long offset);
 int ouro_vma_leave_file(struct vm_area_struct *vma, struct drm_device *dev);
 int ouro_vma_prepare(struct vm_area_struct *vma, unsigned int caching);
-vm_fault_t ouro_insert_pfn(struct vm_area_struct *vma, unsigned long address,
-			   unsigned long pfn);
+vm_fault_t ouro_insert_pfns(struct vm_area_struct *vma, unsigned long address,
+			    const unsigned long *pfns, unsigned int n);
 
 /* pages */
 struct file *ouro_shmem_file(const char *name, loff_t size);

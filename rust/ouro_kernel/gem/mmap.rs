@@ -3,7 +3,7 @@
 //! Mappings of objects into user space.
 //!
 //! Each object can have an offset in the device's file for each kind of mapping. `mmap()` with
-//! that offset makes an empty mapping; pages come by fault, one page frame at a time, from the
+//! that offset makes an empty mapping; pages come by fault, some page frames at a time, from the
 //! driver, and are all taken away by [`Object::unmap_user()`].
 //!
 //! Permission: a file may map an object while it has a handle of it. The DRM core keeps that with
@@ -28,6 +28,9 @@ use crate::{drm::Device, pages::Frame, raw};
 /// How many kinds of mappings an object can have: 0 to `KINDS - 1`, with a meaning that is the
 /// driver's.
 pub const KINDS: usize = 4;
+
+/// Page frames that are mapped in one walk of the page tables.
+const RUN: usize = 64;
 
 /// An offset of an object.
 ///
@@ -109,41 +112,48 @@ impl Fault<'_> {
     ///
     /// The caller locks whatever keeps the frame the object's, here and below.
     pub fn insert(&mut self, frame: Frame<'_>) -> core::result::Result<(), FaultError> {
-        self.insert_at(self.page, frame)
+        self.insert_run(self.page, &[frame.pfn()])
     }
 
-    /// Maps the wanted page, and the others of `pages` that are with it in a block of `BLOCK` pages, so
+    /// Maps the wanted page, and the others of `pages` that are with it in a block of `block` pages, so
     /// that they need no faults of their own. `frame` is that of a page of the object, if it has one.
     ///
     /// Errors: that of the wanted page.
-    pub fn insert_around<'f, const BLOCK: usize>(
+    pub fn insert_around<'f>(
         &mut self,
+        block: usize,
         pages: Range<usize>,
         frame: impl Fn(usize) -> Option<Frame<'f>>,
     ) -> core::result::Result<(), FaultError> {
-        const { assert!(BLOCK != 0) };
         let wanted = self.page;
         self.insert(frame(wanted).ok_or(FaultError::Bus)?)?;
         let window = self.window();
-        let start = wanted - wanted % BLOCK;
-        let end = start.saturating_add(BLOCK).min(pages.end).min(window.end);
-        for page in start.max(pages.start).max(window.start)..end {
-            // A neighbour that does not come now comes by a fault of its own.
-            match frame(page) {
-                Some(frame) if page != wanted => {
-                    if self.insert_at(page, frame).is_err() {
-                        break;
-                    }
-                }
-                _ => {}
+        let start = wanted - wanted.checked_rem(block).unwrap_or(0);
+        let end = start.saturating_add(block).min(pages.end).min(window.end);
+        let mut at = start.max(pages.start).max(window.start);
+        while at < end {
+            let mut run = [0; RUN];
+            let count = RUN.min(end - at);
+            for (page, pfn) in (at..).zip(run.iter_mut().take(count)) {
+                // No page has the number 0.
+                *pfn = frame(page).map_or(0, |frame| frame.pfn());
             }
+            // A neighbour that does not come now comes by a fault of its own.
+            let run = run.get(..count).ok_or(FaultError::Bus)?;
+            if self.insert_run(at, run).is_err() {
+                break;
+            }
+            at += count;
         }
         Ok(())
     }
 
-    /// Maps any page of [`Fault::window()`] to a page frame.
-    fn insert_at(&mut self, page: usize, frame: Frame<'_>) -> core::result::Result<(), FaultError> {
-        if !self.window().contains(&page) {
+    /// Maps the pages from `page` on, all of [`Fault::window()`], to page frames by their numbers, which are the
+    /// object's; where that is 0, or there is an entry, nothing changes.
+    fn insert_run(&mut self, page: usize, pfns: &[usize]) -> core::result::Result<(), FaultError> {
+        let window = self.window();
+        let last = page.checked_add(pfns.len()).ok_or(FaultError::Bus)?;
+        if page < window.start || last > window.end {
             return Err(FaultError::Bus);
         }
         let address = if page >= self.page {
@@ -151,8 +161,9 @@ impl Fault<'_> {
         } else {
             self.address - ((self.page - page) << PAGE_SHIFT)
         };
-        // SAFETY: By the invariant, and `address` is inside. The frame is one to show.
-        match unsafe { raw::ouro_insert_pfn(self.vma.as_ptr(), address, frame.pfn()) } {
+        let (vma, count) = (self.vma.as_ptr(), pfns.len() as u32);
+        // SAFETY: By the invariant, and all of it is inside. The frames are to be shown.
+        match unsafe { raw::ouro_insert_pfns(vma, address, pfns.as_ptr(), count) } {
             bindings::vm_fault_reason_VM_FAULT_NOPAGE => Ok(()),
             bindings::vm_fault_reason_VM_FAULT_OOM => Err(FaultError::NoMemory),
             _ => Err(FaultError::Bus),

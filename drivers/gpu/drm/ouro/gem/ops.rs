@@ -6,6 +6,7 @@ use kernel::{
     prelude::*,
     sync::{aref::ARef, atomic::ordering, Arc},
 };
+use ouro_hw::types::CacheLevel;
 use ouro_kernel::{
     gem::{self, Access, Dead, DmaBuf, Fault, FaultError},
     pages::Pages,
@@ -30,8 +31,14 @@ use crate::device::{Device, Ouro};
 /// How often a fault moves an object to where the CPU sees it, before it lets others do something.
 const HIDDEN_TRIES: u32 = 4;
 
-/// Pages that one fault maps, as they are all there: a fault costs more than some entries do.
-const AROUND: usize = 64;
+/// Pages that one fault maps, as they are all there, and a fault costs more than some entries do: those of one page
+/// table, where the object is snooped. Where it is not, what is shown has to be flushed later.
+const fn around(snooped: bool) -> usize {
+    match snooped {
+        true => 512,
+        false => 64,
+    }
+}
 
 /// Faults in a row that may find no memory, before the thread hears that there is none. A memory cgroup
 /// may be at its limit for ever.
@@ -209,15 +216,16 @@ fn show_page(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(),
                 continue;
             }
         }
-        let block = fault.page() - fault.page() % AROUND;
-        let shown = block..(block + AROUND).min(backing.len() as usize);
+        let around = around(state.cache() == CacheLevel::Coherent);
+        let block = fault.page() - fault.page() % around;
+        let shown = block..(block + around).min(backing.len() as usize);
         caches::map(object, &mut state, &backing, fault.kind(), shown)?;
         let region = match (state.tiled, backing.direct()) {
             (Some(tiled), Some(at)) => tiled.region(at, object.bytes()),
             _ => None,
         };
         let pages = 0..backing.len() as usize;
-        let insert = || fault.insert_around::<AROUND>(pages, |page| backing.frame(page));
+        let insert = || fault.insert_around(around, pages, |page| backing.frame(page));
         return match (region, object.gpu().surfaces()) {
             (Some(region), Some(surfaces)) => surfaces.show(object, region, insert),
             _ => insert(),

@@ -283,7 +283,7 @@ impl Aperture {
         }
 
         let pages = part.pages.start as usize..part.pages.end as usize;
-        fault.insert_around::<AROUND>(pages.clone(), |page| {
+        fault.insert_around(AROUND, pages.clone(), |page| {
             let page = page.checked_sub(pages.start)?;
             self.window.frame(first as usize + page)
         })?;
