@@ -2,6 +2,7 @@
 /* DRM_IOCTL_I915_GEM_PREAD and DRM_IOCTL_I915_GEM_PWRITE. */
 #define TOPIC gem_rw
 #include <signal.h>
+#include <sys/mman.h>
 
 #include "test.h"
 
@@ -40,6 +41,75 @@ TEST_F(gem_rw, any_piece_goes_in_and_out)
 		{
 			TH_LOG("piece %u changed something else", i);
 		}
+	}
+}
+
+/*
+ * A write of a part of an object that has no memory yet: the rest is zero, and a batch that uses
+ * the object finds both.
+ */
+TEST_F(gem_rw, a_part_before_there_is_memory)
+{
+	static const struct {
+		__u64 offset, size;
+	} pieces[] = {
+		{ 0, 1 }, { SIZE - 1, 1 }, { 4095, 2 }, { 1, 4096 }, { 4096, 4096 }, { 100, 10000 },
+	};
+	static __u8 model[SIZE], bytes[SIZE];
+	unsigned int i, k;
+
+	for (i = 0; i < ARRAY_LEN(pieces); i++) {
+		struct drm_i915_gem_pwrite out = { .handle = gem_create(self->fd, SIZE),
+						   .offset = pieces[i].offset,
+						   .size = pieces[i].size,
+						   .data_ptr = U64(model + pieces[i].offset) };
+		const __u32 word = 0x600d + i;
+
+		memset(model, 0, SIZE);
+		for (k = 0; k < pieces[i].size; k++)
+			model[pieces[i].offset + k] = k * 7 + i * 31 + 1;
+		GOOD(self->fd, DRM_IOCTL_I915_GEM_PWRITE, &out);
+		/* not more than half of it at a time */
+		for (k = 0; k < SIZE; k += PAGE)
+			ASSERT_EQ(0, gem_read(self->fd, out.handle, k, bytes + k, PAGE));
+		EXPECT_EQ(0, memcmp(bytes, model, SIZE));
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, out.handle, 12288, word));
+		memcpy(model + 12288, &word, sizeof(word));
+		ASSERT_EQ(0, gem_read(self->fd, out.handle, 0, bytes, SIZE));
+		EXPECT_EQ(0, memcmp(bytes, model, SIZE))
+		{
+			TH_LOG("piece %u", i);
+		}
+		EXPECT_EQ(0, gem_close(self->fd, out.handle));
+	}
+}
+
+/* User memory that has to be fetched first, and user memory that is not there. */
+TEST_F(gem_rw, memory_that_is_not_there_yet)
+{
+	static __u8 bytes[SIZE], ones[SIZE];
+	struct drm_i915_gem_pwrite out = { .size = SIZE };
+	__u64 sizes[] = { SIZE, PAGE };
+	unsigned int i;
+
+	memset(ones, 1, SIZE);
+	for (i = 0; i < ARRAY_LEN(sizes); i++) {
+		__u8 *fresh = mmap(NULL, SIZE + PAGE, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		ASSERT_NE(MAP_FAILED, fresh);
+		ASSERT_EQ(0, munmap(fresh + SIZE, PAGE));
+		out.handle = gem_create(self->fd, SIZE);
+		ASSERT_EQ(0, gem_write(self->fd, out.handle, 0, ones, sizes[i]));
+		out.size = sizes[i];
+		out.data_ptr = U64(fresh);
+		GOOD(self->fd, DRM_IOCTL_I915_GEM_PWRITE, &out);
+		ASSERT_EQ(0, gem_read(self->fd, out.handle, 0, bytes, SIZE));
+		EXPECT_EQ(0, bytes[0] | bytes[sizes[i] - 1]);
+		out.data_ptr += SIZE - sizes[i] + 1;
+		BAD(self->fd, DRM_IOCTL_I915_GEM_PWRITE, &out, EFAULT);
+		munmap(fresh, SIZE);
+		EXPECT_EQ(0, gem_close(self->fd, out.handle));
 	}
 }
 

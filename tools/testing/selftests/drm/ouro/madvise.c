@@ -84,6 +84,7 @@ TEST_F(madvise, what_is_needed_stays)
 
 	EXPECT_EQ(1, advise(self->fd, handle, I915_MADV_WILLNEED));
 	ASSERT_EQ(0, gem_write(self->fd, handle, 0, &value, 4));
+	ASSERT_EQ(0, gem_populate(self->fd, handle));
 	EXPECT_EQ(1, advise(self->fd, handle, I915_MADV_DONTNEED));
 	EXPECT_EQ(1, advise(self->fd, handle, I915_MADV_DONTNEED));
 	/* nobody wanted the memory: it is still there */
@@ -107,6 +108,7 @@ TEST_F(madvise, not_for_a_batch)
 	__u32 handle = gem_create(self->fd, PAGE), value = 7;
 
 	ASSERT_EQ(0, gem_write(self->fd, handle, 0, &value, 4));
+	ASSERT_EQ(0, gem_populate(self->fd, handle));
 	ASSERT_LE(0, advise(self->fd, handle, I915_MADV_DONTNEED));
 	EXPECT_EQ(-EFAULT, store(&self->gpu, &self->gpu.engines[0], 0, handle, 0, 8));
 	ASSERT_LE(0, advise(self->fd, handle, I915_MADV_WILLNEED));
@@ -128,6 +130,8 @@ TEST_F(madvise, thrown_away_when_memory_is_wanted)
 		value = i + 1;
 		ASSERT_EQ(0, gem_write(self->fd, gone[i], 15 * PAGE, &value, 4));
 		ASSERT_EQ(0, gem_write(self->fd, kept[i], 15 * PAGE, &value, 4));
+		ASSERT_EQ(0, gem_populate(self->fd, gone[i]));
+		ASSERT_EQ(0, gem_populate(self->fd, kept[i]));
 		/* some of them have been seen by the GPU, some have not */
 		if (i % 2) {
 			const struct engine *engine = &self->gpu.engines[i % self->gpu.n_engines];

@@ -21,6 +21,7 @@
 #define GROUP ROOT "/ouro-memcg"
 /* RAM disks to swap to, of four megabytes each unless the kernel was told otherwise */
 #define DISKS 12
+#define MAX_FILLED (4 * MB)
 
 FIXTURE(memcg)
 {
@@ -162,18 +163,22 @@ static bool swap_on(unsigned long want, unsigned long *bytes, unsigned int *disk
 	return *bytes >= want;
 }
 
-/* An object with one word in each megabyte, or 0; *error says why. */
+/*
+ * An object with one word in each megabyte, or 0; *error says why. It is written whole: a write of
+ * a part takes no more memory than that.
+ */
 static __u32 filled(int fd, unsigned long size, __u32 value, int *error)
 {
+	static char bytes[MAX_FILLED];
 	__u32 handle = gem_create(fd, size);
 	unsigned long at;
 
-	*error = handle ? 0 : -ENOMEM;
-	for (at = 0; handle && !*error && at < size; at += MB) {
+	for (at = 0; at < size; at += MB) {
 		__u32 word = value + at / MB;
 
-		*error = gem_write(fd, handle, at + 8, &word, 4);
+		memcpy(bytes + at + 8, &word, 4);
 	}
+	*error = handle ? gem_write(fd, handle, 0, bytes, size) : -ENOMEM;
 	if (handle && *error) {
 		gem_close(fd, handle);
 		handle = 0;
@@ -187,12 +192,13 @@ TEST_F(memcg, charged_to_who_touches_it)
 	__u32 handle = gem_create(self->fd, 8 * MB), value = 1;
 
 	ASSERT_LE(0, before);
-	/* an object has no memory before it is touched, and then all of it */
+	/* an object has no memory before it is touched, and all of it once a batch has used it */
 	EXPECT_LT(charged(), before + (long long)MB);
 	ASSERT_EQ(0, gem_write(self->fd, handle, 0, &value, 4));
+	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, handle, 8, 2));
 	EXPECT_GE(charged(), before + 8 * (long long)MB);
 	EXPECT_TRUE(get("memory.stat", "shmem") >= shmem + 8 * (long long)MB);
-	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, handle, 8, 2));
+	EXPECT_EQ(1, gem_read32(self->fd, handle, 0));
 	EXPECT_EQ(2, gem_read32(self->fd, handle, 8));
 	gem_close(self->fd, handle);
 	EXPECT_TRUE(falls("memory.stat", "shmem", shmem))

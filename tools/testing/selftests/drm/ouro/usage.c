@@ -8,6 +8,7 @@
 #define ANY_I915
 #include "test.h"
 #include "files.h"
+#include "memory.h"
 #include "places.h"
 
 #define SIZE (3 * PAGE)
@@ -54,6 +55,7 @@ TEST_F(usage, total_resident_purgeable)
 	advice.handle = gem_create(self->fd, SIZE);
 	EXPECT_TRUE(region_is(self->fd, "system0", SIZE, 0, 0, 0));
 	EXPECT_EQ(0, gem_write(self->fd, advice.handle, 0, &word, sizeof(word)));
+	EXPECT_EQ(0, gem_populate(self->fd, advice.handle));
 	EXPECT_TRUE(region_is(self->fd, "system0", SIZE, 0, SIZE, 0));
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_MADVISE, &advice);
 	EXPECT_TRUE(region_is(self->fd, "system0", SIZE, 0, SIZE, SIZE));
