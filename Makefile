@@ -69,7 +69,7 @@ docs:
 	@$(vm)/docs
 
 bench:
-	@$(vm)/bench --gpu "$(gpu)"
+	@$(vm)/bench --gpu "$(gpu)" $(if $(call said,RECORD),--record) $(if $(call said,OURS),--ours)
 
 # The build folder only: root, kernels and Cargo's target outlive it in the cache.
 clean:

@@ -22,6 +22,7 @@
 //! | [`work`], [`wait`] | own work queues and cancelling; waiting |
 //! | [`shrinker`] | giving memory back |
 //! | [`list`] | a list whose members leave it in any order |
+//! | [`lazy`] | a vector that is mostly empty |
 //! | [`release`] | what must end before the module goes |
 //! | [`pm`] | suspend, resume and shutdown of a PCI driver |
 //! | [`userptr`] | memory of a process |
@@ -36,6 +37,7 @@ pub mod drm;
 pub mod fence;
 pub mod gem;
 pub mod irq;
+pub mod lazy;
 pub mod list;
 pub mod mmio;
 pub mod pages;

@@ -221,22 +221,14 @@ impl<'a> Locked<'a> {
     ///
     /// Errors: `ENOMEM`, `EINVAL` for none.
     pub fn reserve_fences(&self, n: u32) -> Result<Slots<'_>> {
-        // INVARIANT: It is locked while `self` is borrowed.
-        Locked(self.0).into_slots(n)
-    }
-
-    /// The same, for who has the lock by value.
-    ///
-    /// Errors: as [`Locked::reserve_fences()`].
-    pub fn into_slots(self, n: u32) -> Result<Slots<'a>> {
         if n == 0 {
             return Err(EINVAL);
         }
         // SAFETY: By the invariant.
         to_result(unsafe { raw::dma_resv_reserve_fences(self.0.as_raw(), n) })?;
-        // INVARIANT: Just made.
+        // INVARIANT: Just made; and it is locked while `self` is borrowed.
         Ok(Slots {
-            locked: self,
+            locked: Locked(self.0),
             left: n,
         })
     }
@@ -341,16 +333,30 @@ pub enum Acquired {
     Already,
 }
 
+/// One of a [`LockedSet`].
+struct Member<T: kernel::sync::aref::AlwaysRefCounted> {
+    object: ARef<T>,
+    /// Fences for which there is room.
+    room: u32,
+}
+
+impl<T: kernel::sync::aref::AlwaysRefCounted> Member<T> {
+    fn new(object: ARef<T>) -> Self {
+        Self { object, room: 0 }
+    }
+}
+
 /// Objects that are locked under one ticket.
 ///
 /// Dropping it unlocks all of them, and only then drops the references.
 ///
 /// # Invariants
 ///
-/// `ctx` is initialised. The reservations of `objects`, and of no others, are locked with it.
+/// `ctx` is initialised. The reservations of `objects`, and of no others, are locked with it. Each has room for as
+/// many more fences as its member says.
 pub struct LockedSet<T: kernel::sync::aref::AlwaysRefCounted + HasResv> {
     ctx: NonNull<bindings::ww_acquire_ctx>,
-    objects: KVec<ARef<T>>,
+    objects: KVec<Member<T>>,
     interruptible: bool,
     /// The object that someone older wanted, to be locked first in the next round.
     contended: Option<ARef<T>>,
@@ -424,7 +430,7 @@ impl<T: kernel::sync::aref::AlwaysRefCounted + HasResv> LockedSet<T> {
         }
         to_result(ret)?;
         // There is room.
-        let _ = self.objects.push_within_capacity(obj);
+        let _ = self.objects.push_within_capacity(Member::new(obj));
         self.early = Some(0);
         Ok(())
     }
@@ -446,12 +452,12 @@ impl<T: kernel::sync::aref::AlwaysRefCounted + HasResv> LockedSet<T> {
         match ret {
             0 => {
                 // INVARIANT: Locked, and in the list. There is room.
-                let _ = self.objects.push_within_capacity(obj.clone());
+                let _ = self.objects.push_within_capacity(Member::new(obj.clone()));
                 Ok(Acquired::New)
             }
             EALREADY => {
                 let early = self.early.and_then(|i| self.objects.get(i));
-                if early.is_some_and(|e| core::ptr::eq::<T>(&**e, &**obj)) {
+                if early.is_some_and(|e| core::ptr::eq::<T>(&*e.object, &**obj)) {
                     // Locked ahead of its turn: for the caller it is new.
                     self.early = None;
                     return Ok(Acquired::New);
@@ -478,41 +484,71 @@ impl<T: kernel::sync::aref::AlwaysRefCounted + HasResv> LockedSet<T> {
             return Err(EBUSY);
         }
         // INVARIANT: Locked, and in the list. There is room.
-        let _ = self.objects.push_within_capacity(obj.clone());
+        let _ = self.objects.push_within_capacity(Member::new(obj.clone()));
         Ok(())
     }
 
     /// The objects, in the order in which they were locked (one that was contended comes first).
-    pub fn objects(&self) -> &[ARef<T>] {
-        &self.objects
+    pub fn objects(&self) -> impl ExactSizeIterator<Item = &ARef<T>> {
+        self.objects.iter().map(|member| &member.object)
+    }
+
+    /// Where in `objects` the reservation of an object is, which was probably the `i`th to be locked: it is looked
+    /// for there, and where it is if an object that somebody older wanted came first or was left out. Elsewhere it is
+    /// looked for last, so that a list is not walked once for each of its objects.
+    fn find(&self, i: usize, obj: &T) -> Option<usize> {
+        let has = |member: &Member<T>| core::ptr::eq::<Resv>(member.object.resv(), obj.resv());
+        let near = [i, i.saturating_add(1), 0];
+        near.into_iter()
+            .find(|at| self.objects.get(*at).is_some_and(has))
+            .or_else(|| self.objects.iter().position(has))
     }
 
     /// The reservation of an object of the set, locked. `None` if it is not of the set. Linear in the objects.
     ///
     /// An object that shares its reservation with one of the set is found, too.
     pub fn locked(&self, obj: &T) -> Option<Locked<'_>> {
-        let mut all = self.objects.iter();
-        all.find(|o| core::ptr::eq::<Resv>(o.resv(), obj.resv()))
-            // INVARIANT: By the invariant of `self`.
-            .map(|o| Locked(o.resv()))
+        self.locked_at(0, obj)
     }
 
-    /// As [`LockedSet::locked()`], for an object that was the `i`th to be locked: it is looked for there, and
-    /// where it is if an object that somebody older wanted came first or was left out. Elsewhere it is looked
-    /// for last, so that a list is not walked once for each of its objects.
+    /// As [`LockedSet::locked()`], for an object that was the `i`th to be locked, and then not linear.
     pub fn locked_at(&self, i: usize, obj: &T) -> Option<Locked<'_>> {
-        let near = [i, i.saturating_add(1), 0];
-        let mut near = near.into_iter().filter_map(|at| self.objects.get(at));
-        near.find(|o| core::ptr::eq::<Resv>(o.resv(), obj.resv()))
-            // INVARIANT: By the invariant of `self`.
-            .map(|o| Locked(o.resv()))
-            .or_else(|| self.locked(obj))
+        let member = self.objects.get(self.find(i, obj)?)?;
+        // INVARIANT: By the invariant of `self`.
+        Some(Locked(member.object.resv()))
     }
 
-    /// The reservation of the `i`th of [`LockedSet::objects()`], locked.
-    pub fn get(&self, i: usize) -> Option<Locked<'_>> {
-        // INVARIANT: By the invariant of `self`.
-        self.objects.get(i).map(|o| Locked(o.resv()))
+    /// Makes room for `n` more fences in the reservation of an object, the `i`th that was locked; it is added up.
+    /// Allocates.
+    ///
+    /// Errors: `ENOMEM`, `EINVAL` if it is not of the set.
+    pub fn reserve_fences(&mut self, i: usize, obj: &T, n: u32) -> Result {
+        let at = self.find(i, obj).ok_or(EINVAL)?;
+        let member = self.objects.get_mut(at).ok_or(EINVAL)?;
+        let room = member.room.checked_add(n).ok_or(EINVAL)?;
+        if room != 0 {
+            // SAFETY: By the invariant it is locked.
+            to_result(unsafe { raw::dma_resv_reserve_fences(member.object.resv().as_raw(), room) })?;
+        }
+        member.room = room;
+        Ok(())
+    }
+
+    /// Adds a fence to the reservation of an object, the `i`th that was locked. It replaces earlier fences of its
+    /// context. Allocates nothing, and does not sleep.
+    ///
+    /// Errors: as [`Slots::add_fence()`]; `EINVAL` if the object is not of the set.
+    pub fn add_fence(&mut self, i: usize, obj: &T, fence: &Fence, usage: Usage) -> Result {
+        if fence.is_container() {
+            return Err(EINVAL);
+        }
+        let at = self.find(i, obj).ok_or(EINVAL)?;
+        let member = self.objects.get_mut(at).ok_or(EINVAL)?;
+        member.room = member.room.checked_sub(1).ok_or(EINVAL)?;
+        let resv = member.object.resv().as_raw();
+        // SAFETY: By the invariant it is locked and has room, hence a list; which takes a reference of its own.
+        unsafe { raw::dma_resv_add_fence(resv, fence.as_raw(), usage.raw()) };
+        Ok(())
     }
 
     /// Unlocks the object that was locked first and then not asked for.
@@ -520,16 +556,16 @@ impl<T: kernel::sync::aref::AlwaysRefCounted + HasResv> LockedSet<T> {
         let Some(i) = self.early.take() else {
             return;
         };
-        if let Ok(obj) = self.objects.remove(i) {
+        if let Ok(member) = self.objects.remove(i) {
             // SAFETY: By the invariant it was locked; it is not in the list any more.
-            unsafe { raw::ouro_resv_unlock(obj.resv().as_raw()) };
+            unsafe { raw::ouro_resv_unlock(member.object.resv().as_raw()) };
         }
     }
 
     fn unlock_all(&mut self) {
-        for obj in &self.objects {
+        for member in &self.objects {
             // SAFETY: By the invariant.
-            unsafe { raw::ouro_resv_unlock(obj.resv().as_raw()) };
+            unsafe { raw::ouro_resv_unlock(member.object.resv().as_raw()) };
         }
         self.early = None;
         // Nothing is locked now: a last reference may go.

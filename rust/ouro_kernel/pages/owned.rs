@@ -121,9 +121,10 @@ impl View<'_> {
         if offset % 4 != 0 {
             return Err(EINVAL);
         }
-        self.range(offset, size_of_val(words))?;
+        let to = self.range(offset, size_of_val(words))?.cast::<u32>();
         for (i, &word) in words.iter().enumerate() {
-            self.write32(offset + 4 * i, word);
+            // SAFETY: By the invariant; it is inside.
+            unsafe { to.add(i).write_volatile(word) };
         }
         Ok(())
     }

@@ -419,6 +419,20 @@ check_peer() {
     : >"$RESULTS/$UNIT.cover"
 }
 
+# check_bench GPU: what ioctls cost, against what they cost when that was written down.
+check_bench() {
+    local gpu=$1 name=$1/bench verdict figure reason
+    results_begin "bench-$gpu"
+    mkdir -p "$VM_LOG"
+    if bench_guest "$VM_LOG/bench-$gpu" "$gpu" --kernel plain -- exec-cost 2>"$VM_LOG/bench-$gpu.err"; then
+        while IFS=$'\t' read -r verdict figure reason; do
+            result "$verdict" "$name/$figure" "$reason"
+        done < <(bench_judge "$BENCH_FIGURES-$gpu" "$VM_LOG/bench-$gpu/figures.txt")
+    else
+        result FAIL "$name/guest" "$(tr '\n' ';' <"$VM_LOG/bench-$gpu.err" | cut -c1-300)"
+    fi
+}
+
 # check_igt GPU: unmodified user space: IGT's core list.
 check_igt() {
     local gpu=$1 name=$1/igt verdict test reason

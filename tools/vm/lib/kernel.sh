@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# The guest's kernel: steps `source`, `kernel@plain`, `kernel@debug`, and
-# `peer`, Debian's stock kernel with the upstream drivers as modules.
+# The guest's kernel: steps `source`, `kernel@plain`, `kernel@debug`,
+# `kernel@bench`, which only `make bench` wants, and `peer`, Debian's stock kernel with the upstream drivers as modules.
 #
 # shellcheck shell=bash
 
@@ -11,7 +11,7 @@ KERNEL_VARIANTS="plain debug"
 kernel_fragments() {
     local dir=$VM_DIR/kernel
     echo "$dir/base.config" "$dir/drm.config"
-    [ "$1" != debug ] || echo "$dir/debug.config"
+    [ "$1" = plain ] || echo "$dir/$1.config"
 }
 
 text_source() { echo "kernel source $KERNEL_SERIES"; }
@@ -81,7 +81,7 @@ text_kernel() { echo "kernel, $1"; }
 mb_kernel() { [ "$1" = debug ] && echo 4000 || echo 2500; }
 secs_kernel() { [ "$1" = debug ] && echo 780 || echo 540; }
 key_kernel() {
-    case " $KERNEL_VARIANTS " in
+    case " $KERNEL_VARIANTS bench " in
         *" $1 "*) ;;
         *) die "no such kernel: $1" "known: $KERNEL_VARIANTS" ;;
     esac
@@ -104,12 +104,12 @@ kernel_make() {
         -j"$(jobs_wanted)" "$@"
 }
 
-# configure_kernel VARIANT DIR: tinyconfig and the fragments of the variant.
+# configure_kernel VARIANT DIR: tinyconfig and the fragments of the variant. Of a symbol, the last one counts.
 configure_kernel() {
     local dir=$2
     mkdir -p "$dir/out"
     # shellcheck disable=SC2046 # file names without spaces
-    cat $(kernel_fragments "$1") >"$dir/fragment"
+    cat $(kernel_fragments "$1") | tac | awk -F= '/^#/ || !seen[$1]++' | tac >"$dir/fragment"
     kernel_make "$dir/out" tinyconfig
     apply_fragment "$dir/fragment" "$dir/out"
 }

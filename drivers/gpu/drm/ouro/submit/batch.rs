@@ -14,6 +14,7 @@ use ouro_hw::{
 };
 use ouro_kernel::{
     drm::print,
+    lazy::LazyVec,
     resv::{HasResv, LockedSet, Usage},
 };
 
@@ -183,7 +184,7 @@ impl Exec {
         };
         let mut evidence = Evidence {
             batch,
-            user: KVVec::new(),
+            user: LazyVec::new(),
         };
         for entry in self.objects.iter().filter(|e| e.capture) {
             evidence.user.push(captured(entry)?, GFP_KERNEL)?;

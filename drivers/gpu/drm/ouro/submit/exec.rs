@@ -20,8 +20,9 @@ use ouro_core::sort::sort_by_key;
 use ouro_hw::types::GpuAddr;
 use ouro_kernel::{
     fence::{self, Fence},
+    lazy::LazyVec,
     release,
-    resv::{self, Acquired, HasResv, LockError, Locked, LockedSet, Slots, Usage},
+    resv::{self, Acquired, HasResv, LockError, Locked, LockedSet, Usage},
     wait::{Interruptible, FOREVER},
 };
 
@@ -65,7 +66,7 @@ pub(crate) struct Entry {
     pub(crate) pinned: Option<Pinned>,
     /// Where user space believes it is.
     pub(crate) presumed: u64,
-    pub(crate) relocations: KVVec<Relocation>,
+    pub(crate) relocations: LazyVec<Relocation>,
     /// Where it is.
     pub(crate) address: GpuAddr,
     /// Whether that is settled for this attempt.
@@ -112,7 +113,7 @@ pub(crate) struct Exec {
     /// no relocation.
     pub(crate) trust_presumed: bool,
     /// What must be signalled first.
-    pub(crate) after: KVVec<ARef<Fence>>,
+    pub(crate) after: LazyVec<ARef<Fence>>,
     /// What must be emitted first, and need not be done.
     pub(crate) lead: Option<ARef<Fence>>,
     /// The client's share for this request.
@@ -124,13 +125,11 @@ pub(crate) struct Exec {
 }
 
 /// What comes before a request.
-struct Before<'a> {
+struct Before {
     /// What must be signalled.
-    after: KVVec<ARef<Fence>>,
+    after: LazyVec<ARef<Fence>>,
     /// What must be emitted.
     lead: Option<ARef<Fence>>,
-    /// Room for its fence, in the reservation of each object.
-    slots: KVVec<Slots<'a>>,
 }
 
 /// The locks are to be dropped for a wait.
@@ -271,7 +270,6 @@ impl Exec {
         }
         let space = self.gpu.space_of(&self.context)?;
         evict::place(&self.gpu, space, &mut self.objects, locked, &mut self.tries)?;
-        let locked = &*locked;
         self.relocate(locked)?;
         // Their reservations are locked until the request is published.
         if !self.gpu.coherence().is_whole() {
@@ -281,11 +279,7 @@ impl Exec {
         }
 
         // Everything that can fail.
-        let Before {
-            mut after,
-            lead,
-            mut slots,
-        } = self.before(locked)?;
+        let Before { mut after, lead } = self.before(locked)?;
         let mut objects =
             KVVec::with_capacity(self.objects.len(), GFP_KERNEL).map_err(Error::from)?;
         for entry in self.objects.iter() {
@@ -367,14 +361,14 @@ impl Exec {
 
         // From here on nothing fails.
         let fence = prepared.publish(&self.gpu, |fence| {
-            for (entry, slots) in self.objects.iter().zip(slots.iter_mut()) {
+            for (i, entry) in self.objects.iter().enumerate() {
                 let usage = if entry.write {
                     Usage::Write
                 } else {
                     Usage::Read
                 };
                 // There is room.
-                let _ = slots.add_fence(fence, usage);
+                let _ = locked.add_fence(i, &entry.object, fence, usage);
             }
             drop(held);
             publish.publish(fence);
@@ -388,10 +382,10 @@ impl Exec {
         Ok(fence)
     }
 
-    /// What must be signalled first, by what user space says and by what others do with the objects, where
-    /// there is room for one more fence then; and what must be emitted first.
-    fn before<'a>(&self, locked: &'a LockedSet<Object>) -> Result<Before<'a>> {
-        let mut after: KVVec<ARef<Fence>> = KVVec::new();
+    /// What must be signalled first, by what user space says and by what others do with the objects, in whose
+    /// reservations there is room for one more fence then; and what must be emitted first.
+    fn before(&self, locked: &mut LockedSet<Object>) -> Result<Before> {
+        let mut after: LazyVec<ARef<Fence>> = LazyVec::new();
         for fence in self.after.iter() {
             self.depend(&mut after, fence)?;
         }
@@ -406,12 +400,11 @@ impl Exec {
             }
             None => None,
         };
-        let mut fences: KVVec<ARef<Fence>> = KVVec::new();
-        let mut slots = KVVec::with_capacity(self.objects.len(), GFP_KERNEL)?;
+        let mut fences: LazyVec<ARef<Fence>> = LazyVec::new();
         for (i, entry) in self.objects.iter().enumerate() {
             // Objects that share a reservation may read and write.
             let n = 1 + u32::from(entry.object.attachment().is_some());
-            slots.push(self.resv(locked, i)?.into_slots(n)?, GFP_KERNEL)?;
+            locked.reserve_fences(i, &entry.object, n)?;
             let resv = entry.object.resv();
             let usage = match entry.unordered {
                 // Out of order with others, but not with the memory's own moves.
@@ -425,7 +418,7 @@ impl Exec {
         for fence in fences.iter() {
             self.depend(&mut after, fence)?;
         }
-        Ok(Before { after, lead, slots })
+        Ok(Before { after, lead })
     }
 
     /// The reservation of object `i`, which is locked.

@@ -163,9 +163,8 @@ impl Line {
                 self.ring.write32(at, self.noop);
             }
         }
-        for (i, dword) in commands.iter().enumerate() {
-            self.ring.write32(slot.start.0 as usize + i * 4, *dword);
-        }
+        // It is inside of the ring.
+        let _ = (self.ring.view()).write_words(slot.start.0 as usize, commands);
     }
 
     /// Where the ring is.

@@ -347,7 +347,7 @@ impl<'a> Plan<'a> {
                 moving,
                 ..Parts::new(work, Awake::new(gpu.hardware())?)
             };
-            let prepared = draft.complete(parts, core::mem::replace(&mut after, next))?;
+            let prepared = draft.complete(parts, core::mem::replace(&mut after, next).into())?;
             requests.push(prepared, GFP_KERNEL)?;
             last = Some(fence);
         }

@@ -9,7 +9,7 @@ use kernel::{
     time::{delay::fsleep, Delta},
 };
 use ouro_hw::generation::Translation;
-use ouro_kernel::{fence::Fence, time, wait::Interruptible};
+use ouro_kernel::{fence::Fence, lazy::LazyVec, time, wait::Interruptible};
 
 use super::{
     guilt::Holder,
@@ -194,7 +194,7 @@ impl Executor {
             ..Parts::new(work, awake)
         };
         let line = context.line(engine);
-        let prepared = Draft::new(target, line, Some(timeline))?.complete(parts, KVVec::new())?;
+        let prepared = Draft::new(target, line, Some(timeline))?.complete(parts, LazyVec::new())?;
         Ok(prepared.publish(self, |_| ()))
     }
 

@@ -11,7 +11,10 @@ use kernel::{
     prelude::*,
     sync::{aref::ARef, Arc, UniqueArc},
 };
-use ouro_kernel::fence::{self, Callback, Fence, PreparedFence};
+use ouro_kernel::{
+    fence::{self, Callback, Fence, PreparedFence},
+    lazy::LazyVec,
+};
 
 use super::{
     context::Timeline,
@@ -96,12 +99,12 @@ impl<'a> Draft<'a> {
 
     /// Allocates everything that the request will need. It waits for each fence of `after`. Errors:
     /// `ENOMEM`.
-    pub(crate) fn complete(self, parts: Parts, after: KVVec<ARef<Fence>>) -> Result<Prepared<'a>> {
-        let mut callbacks = KVec::with_capacity(after.len(), GFP_KERNEL)?;
+    pub(crate) fn complete(self, parts: Parts, after: LazyVec<ARef<Fence>>) -> Result<Prepared<'a>> {
+        let mut callbacks = LazyVec::with_capacity(after.len(), GFP_KERNEL)?;
         for _ in 0..after.len() {
             callbacks.push(Callback::new()?, GFP_KERNEL)?;
         }
-        let armed = KVec::with_capacity(after.len(), GFP_KERNEL)?;
+        let armed = LazyVec::with_capacity(after.len(), GFP_KERNEL)?;
         let tracker = &self.tracker;
         tracker
             .urgency
@@ -127,9 +130,9 @@ pub(crate) struct Prepared<'a> {
     tracker: ListArc<Tracker>,
     timeline: Option<&'a mut Timeline>,
     /// What it waits for.
-    after: KVVec<ARef<Fence>>,
+    after: LazyVec<ARef<Fence>>,
     /// As many as there are fences in `after`.
-    callbacks: KVec<Callback<Tracker>>,
+    callbacks: LazyVec<Callback<Tracker>>,
     /// What is to be emitted first, and how that is told.
     leads: [Option<(ARef<Fence>, ListArc<Follower>)>; MAX_LEADS],
 }
@@ -172,7 +175,7 @@ impl Prepared<'_> {
         gpu.retirer().published();
 
         let armed = self.request.as_mut().armed();
-        for (callback, fence) in self.callbacks.into_iter().zip(self.after) {
+        while let (Some(callback), Some(fence)) = (self.callbacks.pop(), self.after.pop()) {
             tracker.count_up();
             match callback.arm(fence, tracker.clone()) {
                 // There is room.

@@ -28,6 +28,7 @@ use ouro_hw::{
 use ouro_kernel::{
     fence::{Armed, DriverFence, Fence, FenceOps, Waker},
     impl_member,
+    lazy::LazyVec,
     list::Membership,
 };
 
@@ -354,7 +355,7 @@ pub(crate) struct Evidence {
     /// The object with the batch.
     pub(crate) batch: Option<Captured>,
     /// What user space has marked.
-    pub(crate) user: KVVec<Captured>,
+    pub(crate) user: LazyVec<Captured>,
 }
 
 /// Others that a request follows at most: the one before it on its timeline, and one that user space names.
@@ -372,7 +373,7 @@ pub(crate) struct Request {
     #[pin]
     pub(super) emitted: SpinLockIrq<Emitted>,
     /// The calls of the fences that it waits for.
-    armed: KVec<Armed<Tracker>>,
+    armed: LazyVec<Armed<Tracker>>,
     /// What is to be emitted before it.
     leads: [Option<ARef<Fence>>; MAX_LEADS],
     /// What the GPU may touch until the request is done.
@@ -399,7 +400,7 @@ impl Request {
     pub(super) fn new(
         tracker: Arc<Tracker>,
         fence: DriverFence<Tracker>,
-        armed: KVec<Armed<Tracker>>,
+        armed: LazyVec<Armed<Tracker>>,
         parts: Parts,
     ) -> Result<Pin<UniqueArc<Self>>> {
         UniqueArc::pin_init(
@@ -434,7 +435,7 @@ impl Request {
     }
 
     /// The calls of what it waits for.
-    pub(super) fn armed(self: Pin<&mut Self>) -> &mut KVec<Armed<Tracker>> {
+    pub(super) fn armed(self: Pin<&mut Self>) -> &mut LazyVec<Armed<Tracker>> {
         self.project().armed
     }
 

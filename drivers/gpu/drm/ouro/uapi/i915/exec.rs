@@ -9,6 +9,7 @@ use kernel::prelude::*;
 use ouro_core::sort::sort_by_key;
 use ouro_hw::{generation::SecureBatches, types::GpuAddr};
 use ouro_kernel::{
+    lazy::LazyVec,
     sync_file,
     task::{self, Capability},
     uaccess,
@@ -92,7 +93,7 @@ pub(super) fn execbuffer2(
         may_be_secure(file)?;
     }
 
-    let mut after = KVVec::new();
+    let mut after = LazyVec::new();
     let mut signals = Signals::new(flags & u64::from(abi::I915_EXEC_FENCE_OUT) != 0);
     if flags & u64::from(abi::I915_EXEC_FENCE_ARRAY) != 0 {
         fence_array(file, arg, &mut after, &mut signals)?;
@@ -275,11 +276,11 @@ fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Object
         count - 1
     };
 
-    let found = Object::lookup_many(file, list.iter().map(|o| o.handle))?;
     let gpu = file.gpu();
     let space = gpu.space_size();
     let mut entries: KVVec<Entry> = KVVec::with_capacity(count, GFP_KERNEL)?;
-    for (o, object) in list.iter().zip(found) {
+    for o in list.iter() {
+        let object = Object::lookup(file, o.handle)?;
         require(o.flags & !OBJECT_FLAGS == 0)?;
         require(o.rsvd2 == 0)?;
         require(o.alignment == 0 || o.alignment.is_power_of_two())?;
@@ -322,7 +323,7 @@ fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Object
                 unordered: o.flags & u64::from(abi::EXEC_OBJECT_ASYNC) != 0,
                 capture: o.flags & u64::from(abi::EXEC_OBJECT_CAPTURE) != 0,
                 presumed: o.offset,
-                relocations: KVVec::new(),
+                relocations: LazyVec::new(),
                 address: GpuAddr(0),
                 placed: false,
             },
@@ -425,7 +426,7 @@ fn relocations(
         )?;
     }
     if let Some(entry) = entries.get_mut(index) {
-        entry.relocations = out;
+        entry.relocations = out.into();
     }
     Ok(())
 }

@@ -5,6 +5,7 @@
 use kernel::{prelude::*, sync::aref::ARef};
 use ouro_kernel::{
     fence::{ChainNode, Fence},
+    lazy::LazyVec,
     sync_file::SyncFile,
     syncobj::Syncobj,
     uaccess,
@@ -24,7 +25,7 @@ enum Signal {
 pub(super) struct Signals {
     wants_file: bool,
     file: Option<SyncFile>,
-    syncobjs: KVVec<Signal>,
+    syncobjs: LazyVec<Signal>,
 }
 
 impl Signals {
@@ -33,7 +34,7 @@ impl Signals {
         Self {
             wants_file,
             file: None,
-            syncobjs: KVVec::new(),
+            syncobjs: LazyVec::new(),
         }
     }
 

@@ -7,7 +7,7 @@
 
 use kernel::{prelude::*, rbtree::RBTree};
 use ouro_hw::{types::GpuAddr, EngineClass};
-use ouro_kernel::{fence::Fence, uaccess};
+use ouro_kernel::{fence::Fence, lazy::LazyVec, uaccess};
 use ouro_uapi::radeon as abi;
 
 use super::{
@@ -86,7 +86,7 @@ pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Re
         new_streams: false,
         // Addresses are filled into the copy.
         trust_presumed: true,
-        after: KVVec::new(),
+        after: LazyVec::new(),
         lead: None,
         share: Some(share),
         address_bits: 32,
@@ -196,7 +196,7 @@ fn objects(
                 unordered: false,
                 capture: false,
                 presumed: 0,
-                relocations: KVVec::new(),
+                relocations: LazyVec::new(),
                 address: GpuAddr(0),
                 placed: false,
             },
