@@ -286,14 +286,30 @@ pub(super) fn throttle(_: &Device, file: &DrmFile, _: &mut ()) -> Result {
 /// Errors: `ENOENT`, `ENOMEM`.
 pub(super) fn busy(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_busy) -> Result {
     let object = lookup(file, arg.handle)?;
-    // Readers by class in the upper half; the class of the writer plus one in the lower.
+    let idle = object.resv().test_signaled(Usage::Read);
+    arg.busy = match idle {
+        true => 0,
+        false => classes(&object)?,
+    };
+    // Whoever asks may be the first to see an end, which the client's time on the engine ends with: after the look
+    // above, since a fence is found to be signaled by what the engine has written a moment ago.
+    if arg.busy == 0 {
+        for engine in file.gpu().engines() {
+            if !engine.is_idle() {
+                engine.advance();
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The classes of the engines that use an object: of those that read it a bit each in the upper half, of the one that
+/// writes it the number plus one in the lower. Errors: `ENOMEM`.
+fn classes(object: &Object) -> Result<u32> {
     let mut busy = 0u32;
     let mut fences = KVVec::new();
     for (usage, write) in [(Usage::Read, false), (Usage::Write, true)] {
         fences.clear();
-        if object.resv().test_signaled(usage) {
-            continue;
-        }
         object.resv().collect(usage, &mut fences)?;
         for f in fences.iter() {
             let class = fence::with_timeline::<Tracker, _>(f, |t, _| {
@@ -306,15 +322,7 @@ pub(super) fn busy(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_busy)
             }
         }
     }
-    // Whoever asks may be the first to see an end, which the client's time on the engine ends with: after the look
-    // above, since a fence is found to be signaled by what the engine has written a moment ago.
-    if busy == 0 {
-        for engine in file.gpu().engines() {
-            engine.advance();
-        }
-    }
-    arg.busy = busy;
-    Ok(())
+    Ok(busy)
 }
 
 /// `GEM_WAIT` waits until the GPU has stopped using an object, and returns what is left of the
