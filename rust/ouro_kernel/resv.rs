@@ -528,7 +528,9 @@ impl<T: kernel::sync::aref::AlwaysRefCounted + HasResv> LockedSet<T> {
         let room = member.room.checked_add(n).ok_or(EINVAL)?;
         if room != 0 {
             // SAFETY: By the invariant it is locked.
-            to_result(unsafe { raw::dma_resv_reserve_fences(member.object.resv().as_raw(), room) })?;
+            to_result(unsafe {
+                raw::dma_resv_reserve_fences(member.object.resv().as_raw(), room)
+            })?;
         }
         member.room = room;
         Ok(())

@@ -99,7 +99,11 @@ impl<'a> Draft<'a> {
 
     /// Allocates everything that the request will need. It waits for each fence of `after`. Errors:
     /// `ENOMEM`.
-    pub(crate) fn complete(self, parts: Parts, after: LazyVec<ARef<Fence>>) -> Result<Prepared<'a>> {
+    pub(crate) fn complete(
+        self,
+        parts: Parts,
+        after: LazyVec<ARef<Fence>>,
+    ) -> Result<Prepared<'a>> {
         let mut callbacks = LazyVec::with_capacity(after.len(), GFP_KERNEL)?;
         for _ in 0..after.len() {
             callbacks.push(Callback::new()?, GFP_KERNEL)?;
