@@ -439,7 +439,7 @@ static void beside_many(void)
 		destroy(handles[i]);
 }
 
-static void empty(void)
+static void empty_on_each(void)
 {
 	empty_batches("empty-rcs", I915_EXEC_RENDER, NULL, 50);
 	empty_batches("empty-bcs", I915_EXEC_BLT, NULL, 50);
@@ -457,7 +457,7 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
-	{ "empty", empty },
+	{ "empty", empty_on_each },
 	{ "contexts", eight_contexts },
 	{ "fences", fences },
 	{ "lists", lists },

@@ -5,6 +5,7 @@
 
 # tools/testing/bench/figures-GPU: what was measured last, with our driver and the plain kernel. (Where lists of
 # contexts are loaded, figures depend on when the model answers, and there is no such file.)
+# shellcheck disable=SC2034 # bench and check-vm.sh read it
 BENCH_FIGURES=$OURO_TOP/tools/testing/bench/figures
 # Per cent by which a figure of a submission or a copy may grow before `make check` says so: they repeat to within two.
 BENCH_TOLERANCE=5
