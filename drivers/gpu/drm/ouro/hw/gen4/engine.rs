@@ -17,7 +17,8 @@ use crate::{
     generation::DeviceError,
     intel::ring::{
         emit::Recipe,
-        engine::{desc, in_table, Kind, RingEngine, Write},
+        engine::{desc, in_table, Kind, RingEngine},
+        golden::Golden,
         interrupts::Interrupts,
         RingChip,
     },
@@ -82,7 +83,7 @@ const fn render(
     desc: &'static EngineDesc,
     recipe: &'static Recipe,
     errors: u32,
-    golden: [Write; 2],
+    golden: &'static Golden,
     names: &'static Names,
 ) -> RingEngine {
     RingEngine {
@@ -117,20 +118,20 @@ const fn render_desc(recipe: &Recipe, golden_dwords: usize) -> EngineDesc {
 /// The render engine of 965. Errors of commands stay masked, as with upstream: the engine stops, and is found to hang.
 static RENDER_965: RingEngine = render(
     &CHIP_965,
-    &render_desc(&emit::RENDER_965, golden::DWORDS_965),
+    &render_desc(&emit::RENDER_965, golden::GOLDEN_965.dwords()),
     &emit::RENDER_965,
     ERROR_PAGE_TABLE | ERROR_REFRESH,
-    [golden::commands_965, golden::registers_965],
+    &golden::GOLDEN_965,
     &names::RENDER_965,
 );
 
 /// That of G4X.
 static RENDER_G4X: RingEngine = render(
     &CHIP_G4X,
-    &render_desc(&emit::RENDER_G4X, golden::DWORDS_G4X),
+    &render_desc(&emit::RENDER_G4X, golden::GOLDEN_G4X.dwords()),
     &emit::RENDER_G4X,
     ERROR_PAGE_TABLE_G4X | ERROR_MEMORY_PRIVILEGE | ERROR_COMMAND_PRIVILEGE | ERROR_REFRESH,
-    [golden::commands_g4x, golden::registers_g4x],
+    &golden::GOLDEN_G4X,
     &names::RENDER_G4X,
 );
 

@@ -23,7 +23,7 @@ pub(crate) static RENDER: RingEngine = RingEngine {
         Base::RENDER,
         true,
         &emit::RENDER,
-        golden::DWORDS,
+        golden::GOLDEN.dwords(),
         None,
     ),
     kind: Kind::Render,
@@ -39,7 +39,7 @@ pub(crate) static RENDER: RingEngine = RingEngine {
     recipe: &emit::RENDER,
     handshake: false,
     streams: None,
-    golden: Some([golden::commands, golden::registers]),
+    golden: Some(&golden::GOLDEN),
     // A batch without privilege is confined by the chip (§5.3.7.6, G-44).
     checker: None,
     names: &names::RENDER,

@@ -1,72 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The golden state: commands that give all state that a context holds a legal value.
+//! The golden state. Layout of the commands: the public XML of this generation's commands (M60 in the digest).
 //!
-//! After a reset the state of a context is undefined (SNB PRM V1P2 §5.9), and all of it must have a legal
-//! value before it is saved for the first time (§5.8.1.3.1). So every shader stage is disabled, every
-//! pointer and surface is null, every mode the simplest. Nothing is drawn, so what a pointer points to is
-//! never read. Layout of the commands: the public XML of this generation's commands (M60 in the digest).
-//!
-//! The registers that a context saves (§5.8) are here too: those with a workaround (G-38). The others
-//! are left as a reset makes them.
+//! The registers that a context saves (§5.8) are here too: those with a workaround (G-38). The others are left as a
+//! reset makes them.
 
 use super::{
     gt_regs::CACHE_MODE_0,
     regs::{masked, Base, INSTPM, INSTPM_FORCE_ORDERING},
     workarounds,
 };
-use crate::{
-    intel::{
-        mi::LoadRegisters,
-        ring::golden::{self, state, State, CHANGE},
-    },
-    ring::{Commands, Overflow},
+use crate::intel::ring::golden::{
+    null, state, Golden, State, BEGINNING, CHANGE, CHROMA_KEYS, LINES, ONE_PIXEL, VERTEX_ELEMENTS,
 };
 
-/// Registers that contexts save and that are not as after a reset.
-const REGISTERS: LoadRegisters<2> = LoadRegisters([
-    (Base::RENDER.at(INSTPM), masked(INSTPM_FORCE_ORDERING, 0)),
-    (CACHE_MODE_0, workarounds::CACHE_MODE_0),
-]);
+/// The state.
+pub(super) static GOLDEN: Golden = Golden {
+    before: &[],
+    registers: &[
+        (Base::RENDER.at(INSTPM), masked(INSTPM_FORCE_ORDERING, 0)),
+        (CACHE_MODE_0, workarounds::CACHE_MODE_0),
+    ],
+    states: &[
+        BEGINNING,
+        STAGES,
+        ONE_PIXEL,
+        SURFACES,
+        LINES,
+        PATTERN,
+        CHROMA_KEYS,
+        INDICES,
+    ],
+};
 
-/// The commands, in order.
-const STATES: &[State] = &[
-    // PIPELINE_SELECT: 3D. The prologue of the request has flushed, as it must (§5.3.8).
-    state(0x6904_0000, 1, &[]),
-    // STATE_BASE_ADDRESS: all bases and bounds changed to 0, which for a bound means none.
-    state(
-        0x6101_0000,
-        10,
-        &[
-            (1, CHANGE),
-            (2, CHANGE),
-            (3, CHANGE),
-            (4, CHANGE),
-            (5, CHANGE),
-            (6, CHANGE),
-            (7, CHANGE),
-            (8, CHANGE),
-            (9, CHANGE),
-        ],
-    ),
-    // STATE_SIP: no system routine.
-    state(0x6102_0000, 2, &[]),
-    // 3DSTATE_VF_STATISTICS: not counted.
-    state(0x680b_0000, 1, &[]),
+/// Samples, the stages of the pipeline, and pointers to their state.
+#[rustfmt::skip]
+const STAGES: &[State] = &[
     // 3DSTATE_MULTISAMPLE: one sample; 3DSTATE_SAMPLE_MASK: that one.
-    state(0x790d_0000, 3, &[]),
-    state(0x7818_0000, 2, &[(1, 1)]),
+    null(0x790d, 3), state(0x7818_0000, 2, &[(1, 1)]),
     // 3DSTATE_URB: the least that vertex shaders may have, 24 entries; none for geometry.
     state(0x7805_0000, 3, &[(1, 24)]),
-    // 3DSTATE_VERTEX_ELEMENTS: one element (valid), all four components stored as 0.
-    state(0x7809_0000, 3, &[(1, 1 << 25), (2, 0x2222_0000)]),
+    VERTEX_ELEMENTS,
     // 3DSTATE_CONSTANT_VS, _GS, _PS: no buffers.
-    state(0x7815_0000, 5, &[]),
-    state(0x7816_0000, 5, &[]),
-    state(0x7817_0000, 5, &[]),
+    null(0x7815, 5), null(0x7816, 5), null(0x7817, 5),
     // 3DSTATE_VS, _GS, _CLIP: disabled.
-    state(0x7810_0000, 6, &[]),
-    state(0x7811_0000, 7, &[]),
-    state(0x7812_0000, 4, &[]),
+    null(0x7810, 6), null(0x7811, 7), null(0x7812, 4),
     // 3DSTATE_SF: reads one attribute (15:11 of dword 1), culls nothing (30:29 of dword 3).
     state(0x7813_0000, 20, &[(1, 1 << 11), (3, 1 << 29)]),
     // 3DSTATE_WM: no thread is dispatched (19); the number of threads of the smaller chip, less one
@@ -75,70 +52,50 @@ const STATES: &[State] = &[
     // 3DSTATE_VIEWPORT_STATE_POINTERS (12:10 change), _CC_STATE_POINTERS, _SCISSOR_STATE_POINTERS.
     state(0x780d_1c00, 4, &[]),
     state(0x780e_0000, 4, &[(1, CHANGE), (2, CHANGE), (3, CHANGE)]),
-    state(0x780f_0000, 2, &[]),
+    null(0x780f, 2),
     // 3DSTATE_SAMPLER_STATE_POINTERS, _BINDING_TABLE_POINTERS: 12, 9 and 8 change.
-    state(0x7802_1300, 4, &[]),
-    state(0x7801_1300, 4, &[]),
-    // 3DSTATE_INDEX_BUFFER: empty.
-    state(0x780a_0000, 3, &[]),
-    // 3DSTATE_DRAWING_RECTANGLE: one pixel.
-    state(0x7900_0000, 4, &[]),
+    state(0x7802_1300, 4, &[]), state(0x7801_1300, 4, &[]),
+];
+/// What is drawn to.
+#[rustfmt::skip]
+const SURFACES: &[State] = &[
     // 3DSTATE_DEPTH_BUFFER: none (31:29 are 7), of 32 bit floats (20:18 are 1).
     state(0x7905_0000, 7, &[(1, (7 << 29) | (1 << 18))]),
     // 3DSTATE_STENCIL_BUFFER, _HIER_DEPTH_BUFFER, _CLEAR_PARAMS: none.
-    state(0x790e_0000, 3, &[]),
-    state(0x790f_0000, 3, &[]),
-    state(0x7910_0000, 2, &[]),
-    // 3DSTATE_AA_LINE_PARAMETERS, _LINE_STIPPLE, _POLY_STIPPLE_OFFSET, _POLY_STIPPLE_PATTERN.
-    state(0x790a_0000, 3, &[]),
-    state(0x7908_0000, 3, &[]),
-    state(0x7906_0000, 2, &[]),
-    state(0x7907_0000, 33, &[]),
-    // 3DSTATE_CHROMA_KEY: the four tables (31:30).
-    state(0x7904_0000, 4, &[]),
-    state(0x7904_0000, 4, &[(1, 1 << 30)]),
-    state(0x7904_0000, 4, &[(1, 2 << 30)]),
-    state(0x7904_0000, 4, &[(1, 3 << 30)]),
-    // 3DSTATE_GS_SVB_INDEX: the four indices (30:29), without a limit.
+    null(0x790e, 3), null(0x790f, 3), null(0x7910, 2),
+];
+/// `3DSTATE_POLY_STIPPLE_PATTERN`.
+const PATTERN: &[State] = &[null(0x7907, 33)];
+/// `3DSTATE_GS_SVB_INDEX`: the four indices (30:29), without a limit.
+const INDICES: &[State] = &[
     state(0x790b_0000, 4, &[(3, u32::MAX)]),
     state(0x790b_0000, 4, &[(1, 1 << 29), (3, u32::MAX)]),
     state(0x790b_0000, 4, &[(1, 2 << 29), (3, u32::MAX)]),
     state(0x790b_0000, 4, &[(1, 3 << 29), (3, u32::MAX)]),
 ];
 
-/// Dwords of [`commands`].
-pub(super) const DWORDS: usize = 204;
-
-/// Writes those that load registers. The rest of the state is then as a reset makes it: not what the document
-/// asks for, but of all these commands it is the 3D ones that no chip is known to have had in this order.
-pub(super) fn registers(out: &mut Commands<'_>) -> Result<(), Overflow> {
-    golden::registers(out, REGISTERS)
-}
-
-/// Writes the commands.
-pub(super) fn commands(out: &mut Commands<'_>) -> Result<(), Overflow> {
-    registers(out)?;
-    golden::states(out, STATES)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::intel::ring::golden::headers;
+    use crate::{
+        intel::ring::golden::headers,
+        ring::{Commands, Overflow},
+    };
     use std::vec::Vec;
 
     fn golden() -> Vec<u32> {
         let mut buf = [0; 512];
         let mut out = Commands::new(&mut buf);
-        commands(&mut out).unwrap();
+        GOLDEN.commands(&mut out).unwrap();
         out.as_slice().to_vec()
     }
 
     #[test]
     fn the_promised_number_of_dwords() {
-        assert_eq!(golden().len(), 204);
+        assert_eq!((golden().len(), GOLDEN.dwords()), (204, 204));
+        let mut short = [0; 203];
         assert_eq!(
-            commands(&mut Commands::new(&mut [0; DWORDS - 1])),
+            GOLDEN.commands(&mut Commands::new(&mut short)),
             Err(Overflow)
         );
     }

@@ -43,7 +43,6 @@ use crate::{
         ring::{
             emit::{no_switch, number_at, Recipe},
             engine::SEQNO_AT,
-            golden,
             pipe_control::{PipeControl, FLUSH_ENABLE, MEDIA_STATE_CLEAR},
             watchdog::Watchdog,
         },
@@ -168,13 +167,7 @@ fn finish_other(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Res
 
 /// Has the four streams that shaders write start at the beginning of their buffers.
 pub(super) fn restart_streams(out: &mut Commands<'_>) -> Result<(), Overflow> {
-    const OFFSETS: LoadRegisters<4> = LoadRegisters([
-        (SO_WRITE_OFFSET, 0),
-        (SO_WRITE_OFFSET + 4, 0),
-        (SO_WRITE_OFFSET + 8, 0),
-        (SO_WRITE_OFFSET + 12, 0),
-    ]);
-    golden::registers(out, OFFSETS)
+    LoadRegisters(&[0, 4, 8, 12].map(|n| (SO_WRITE_OFFSET + n, 0))).put(out)
 }
 
 #[cfg(test)]

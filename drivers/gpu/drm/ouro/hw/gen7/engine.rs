@@ -27,7 +27,7 @@ static RENDER: RingEngine = RingEngine {
             Base::RENDER,
             true,
             &emit::RENDER,
-            golden::DWORDS,
+            golden::GOLDEN.dwords(),
             Some(0),
         )
     },
@@ -44,7 +44,7 @@ static RENDER: RingEngine = RingEngine {
     recipe: &emit::RENDER,
     handshake: false,
     streams: Some(emit::restart_streams),
-    golden: Some([golden::commands, golden::registers]),
+    golden: Some(&golden::GOLDEN),
     checker: Some(&check::RENDER),
     names: &names::RENDER,
     details: None,

@@ -1,169 +1,96 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The golden state: commands that give all state that a context holds a legal value, as [`crate::gen6`]'s do for
-//! the same reason: every shader stage is disabled, every pointer and surface null, every mode the simplest, and
-//! nothing is drawn. Layout of the commands: the public XML of this generation's commands (M70 in the digest).
+//! The golden state. Layout of the commands: the public XML of this generation's commands (M70 in the digest).
 //!
 //! The pattern of stipples is left out: it is long, and each pattern is legal.
 
 use super::regs::{masked, Base, CACHE_MODE_0, CACHE_MODE_1, INSTPM, INSTPM_FORCE_ORDERING};
-use crate::{
-    intel::{
-        mi::LoadRegisters,
-        ring::golden::{self, state, State, CHANGE},
-    },
-    ring::{Commands, Overflow},
+use crate::intel::ring::golden::{
+    null, state, Golden, State, BEGINNING, CHROMA_KEYS, LINES, ONE_PIXEL, VERTEX_ELEMENTS,
 };
 
-/// Registers that contexts save and that are not as after a reset: workarounds, as upstream's.
-const REGISTERS: LoadRegisters<3> = LoadRegisters([
-    (Base::RENDER.at(INSTPM), masked(INSTPM_FORCE_ORDERING, 0)),
-    // Bit 0 clear: no operational flush of the render cache.
-    (CACHE_MODE_0, masked(0, 1 << 0)),
-    // Bit 6: pixels of parts of a block are not collected.
-    (CACHE_MODE_1, masked(1 << 6, 0)),
-]);
+/// The state. Registers: workarounds, as upstream's.
+pub(super) static GOLDEN: Golden = Golden {
+    before: &[],
+    registers: &[
+        (Base::RENDER.at(INSTPM), masked(INSTPM_FORCE_ORDERING, 0)),
+        // Bit 0 clear: no operational flush of the render cache.
+        (CACHE_MODE_0, masked(0, 1 << 0)),
+        // Bit 6: pixels of parts of a block are not collected.
+        (CACHE_MODE_1, masked(1 << 6, 0)),
+    ],
+    states: &[BEGINNING, STAGES, ONE_PIXEL, SURFACES, LINES, CHROMA_KEYS],
+};
 
-/// The commands, in order.
-const STATES: &[State] = &[
-    // PIPELINE_SELECT: 3D. The prologue of the request has flushed.
-    state(0x6904_0000, 1, &[]),
-    // STATE_BASE_ADDRESS: all bases and bounds changed to 0, which for a bound means none.
-    state(
-        0x6101_0000,
-        10,
-        &[
-            (1, CHANGE),
-            (2, CHANGE),
-            (3, CHANGE),
-            (4, CHANGE),
-            (5, CHANGE),
-            (6, CHANGE),
-            (7, CHANGE),
-            (8, CHANGE),
-            (9, CHANGE),
-        ],
-    ),
-    // STATE_SIP: no system routine.
-    state(0x6102_0000, 2, &[]),
-    // 3DSTATE_VF_STATISTICS: not counted.
-    state(0x680b_0000, 1, &[]),
+/// Samples, the stages of the pipeline, and pointers to their state.
+#[rustfmt::skip]
+const STAGES: &[State] = &[
     // 3DSTATE_MULTISAMPLE: one sample; 3DSTATE_SAMPLE_MASK: that one.
-    state(0x790d_0000, 4, &[]),
-    state(0x7818_0000, 2, &[(1, 1)]),
+    null(0x790d, 4), state(0x7818_0000, 2, &[(1, 1)]),
     // 3DSTATE_PUSH_CONSTANT_ALLOC_VS, _HS, _DS, _GS: none; _PS: 8 KiB, the first ones.
-    state(0x7912_0000, 2, &[]),
-    state(0x7913_0000, 2, &[]),
-    state(0x7914_0000, 2, &[]),
-    state(0x7915_0000, 2, &[]),
-    state(0x7916_0000, 2, &[(1, 8)]),
+    null(0x7912, 2), null(0x7913, 2), null(0x7914, 2), null(0x7915, 2), state(0x7916_0000, 2, &[(1, 8)]),
     // 3DSTATE_URB_VS: the least that vertex shaders may have, 32 entries, behind those 8 KiB (29:25 count in 8 KiB);
     // _HS, _DS, _GS: none, behind them.
     state(0x7830_0000, 2, &[(1, (1 << 25) | 32)]),
     state(0x7831_0000, 2, &[(1, 2 << 25)]),
     state(0x7832_0000, 2, &[(1, 2 << 25)]),
     state(0x7833_0000, 2, &[(1, 2 << 25)]),
-    // 3DSTATE_VERTEX_ELEMENTS: one element (valid), all four components stored as 0.
-    state(0x7809_0000, 3, &[(1, 1 << 25), (2, 0x2222_0000)]),
+    VERTEX_ELEMENTS,
     // 3DSTATE_CONSTANT_VS, _HS, _DS, _GS, _PS: no buffers.
-    state(0x7815_0000, 7, &[]),
-    state(0x7819_0000, 7, &[]),
-    state(0x781a_0000, 7, &[]),
-    state(0x7816_0000, 7, &[]),
-    state(0x7817_0000, 7, &[]),
+    null(0x7815, 7), null(0x7819, 7), null(0x781a, 7), null(0x7816, 7), null(0x7817, 7),
     // 3DSTATE_VS, _HS, _TE, _DS, _GS, _STREAMOUT, _CLIP: disabled.
-    state(0x7810_0000, 6, &[]),
-    state(0x781b_0000, 7, &[]),
-    state(0x781c_0000, 4, &[]),
-    state(0x781d_0000, 6, &[]),
-    state(0x7811_0000, 7, &[]),
-    state(0x781e_0000, 3, &[]),
-    state(0x7812_0000, 4, &[]),
+    null(0x7810, 6), null(0x781b, 7), null(0x781c, 4), null(0x781d, 6), null(0x7811, 7), null(0x781e, 3),
+    null(0x7812, 4),
     // 3DSTATE_SF: culls nothing (30:29 of dword 2); 3DSTATE_SBE: reads one attribute (15:11 of dword 1).
     state(0x7813_0000, 7, &[(2, 1 << 29)]),
     state(0x781f_0000, 14, &[(1, 1 << 11)]),
     // 3DSTATE_WM: no thread is dispatched (29 of dword 1). 3DSTATE_PS: the number of threads (31:24), which the
     // smaller chip has too, and one width of dispatch (0) must be there nevertheless.
-    state(0x7814_0000, 3, &[]),
-    state(0x7820_0000, 8, &[(4, (40 << 24) | 1)]),
+    null(0x7814, 3), state(0x7820_0000, 8, &[(4, (40 << 24) | 1)]),
     // 3DSTATE_VIEWPORT_STATE_POINTERS_SF_CLIP, _CC; _CC_STATE_, _BLEND_STATE_, _DEPTH_STENCIL_STATE_,
     // _SCISSOR_STATE_POINTERS.
-    state(0x7821_0000, 2, &[]),
-    state(0x7823_0000, 2, &[]),
-    state(0x780e_0000, 2, &[]),
-    state(0x7824_0000, 2, &[]),
-    state(0x7825_0000, 2, &[]),
-    state(0x780f_0000, 2, &[]),
+    null(0x7821, 2), null(0x7823, 2), null(0x780e, 2), null(0x7824, 2), null(0x7825, 2), null(0x780f, 2),
     // 3DSTATE_BINDING_TABLE_POINTERS_VS, _HS, _DS, _GS, _PS.
-    state(0x7826_0000, 2, &[]),
-    state(0x7827_0000, 2, &[]),
-    state(0x7828_0000, 2, &[]),
-    state(0x7829_0000, 2, &[]),
-    state(0x782a_0000, 2, &[]),
+    null(0x7826, 2), null(0x7827, 2), null(0x7828, 2), null(0x7829, 2), null(0x782a, 2),
     // 3DSTATE_SAMPLER_STATE_POINTERS_VS, _HS, _DS, _GS, _PS.
-    state(0x782b_0000, 2, &[]),
-    state(0x782c_0000, 2, &[]),
-    state(0x782d_0000, 2, &[]),
-    state(0x782e_0000, 2, &[]),
-    state(0x782f_0000, 2, &[]),
-    // 3DSTATE_INDEX_BUFFER: empty.
-    state(0x780a_0000, 3, &[]),
-    // 3DSTATE_DRAWING_RECTANGLE: one pixel.
-    state(0x7900_0000, 4, &[]),
+    null(0x782b, 2), null(0x782c, 2), null(0x782d, 2), null(0x782e, 2), null(0x782f, 2),
+];
+/// What is drawn to.
+#[rustfmt::skip]
+const SURFACES: &[State] = &[
     // 3DSTATE_DEPTH_BUFFER: none (31:29 are 7), of 32 bit floats (20:18 are 1).
     state(0x7805_0000, 7, &[(1, (7 << 29) | (1 << 18))]),
     // 3DSTATE_STENCIL_BUFFER, _HIER_DEPTH_BUFFER, _CLEAR_PARAMS: none.
-    state(0x7806_0000, 3, &[]),
-    state(0x7807_0000, 3, &[]),
-    state(0x7804_0000, 3, &[]),
+    null(0x7806, 3), null(0x7807, 3), null(0x7804, 3),
     // 3DSTATE_SO_BUFFER: the four (30:29), none.
-    state(0x7918_0000, 4, &[]),
+    null(0x7918, 4),
     state(0x7918_0000, 4, &[(1, 1 << 29)]),
     state(0x7918_0000, 4, &[(1, 2 << 29)]),
     state(0x7918_0000, 4, &[(1, 3 << 29)]),
-    // 3DSTATE_AA_LINE_PARAMETERS, _LINE_STIPPLE, _POLY_STIPPLE_OFFSET.
-    state(0x790a_0000, 3, &[]),
-    state(0x7908_0000, 3, &[]),
-    state(0x7906_0000, 2, &[]),
-    // 3DSTATE_CHROMA_KEY: the four tables (31:30).
-    state(0x7904_0000, 4, &[]),
-    state(0x7904_0000, 4, &[(1, 1 << 30)]),
-    state(0x7904_0000, 4, &[(1, 2 << 30)]),
-    state(0x7904_0000, 4, &[(1, 3 << 30)]),
 ];
-
-/// Dwords of [`commands`].
-pub(super) const DWORDS: usize = 247;
-
-/// Writes those that load registers.
-pub(super) fn registers(out: &mut Commands<'_>) -> Result<(), Overflow> {
-    golden::registers(out, REGISTERS)
-}
-
-/// Writes the commands.
-pub(super) fn commands(out: &mut Commands<'_>) -> Result<(), Overflow> {
-    registers(out)?;
-    golden::states(out, STATES)
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::intel::ring::golden::headers;
+    use crate::{
+        intel::ring::golden::headers,
+        ring::{Commands, Overflow},
+    };
     use std::vec::Vec;
 
     fn golden() -> Vec<u32> {
         let mut buf = [0; 512];
         let mut out = Commands::new(&mut buf);
-        commands(&mut out).unwrap();
+        GOLDEN.commands(&mut out).unwrap();
         out.as_slice().to_vec()
     }
 
     #[test]
     fn the_promised_number_of_dwords() {
         // 7 of registers, and the lengths of M70 below.
-        assert_eq!(golden().len(), 247);
+        assert_eq!((golden().len(), GOLDEN.dwords()), (247, 247));
+        let mut short = [0; 246];
         assert_eq!(
-            commands(&mut Commands::new(&mut [0; DWORDS - 1])),
+            GOLDEN.commands(&mut Commands::new(&mut short)),
             Err(Overflow)
         );
     }

@@ -12,7 +12,7 @@ use crate::{
         mi::{LoadRegisters, StoreRegister},
         processor::translation,
         pte,
-        ring::{fixes::Fix, golden},
+        ring::fixes::Fix,
     },
     io::Hw,
     ring::{Commands, Overflow},
@@ -43,11 +43,11 @@ pub(super) fn emit_directory(
     out: &mut Commands<'_>,
 ) -> Result<(), Overflow> {
     let base = engine.at(PP_DIR_BASE);
-    let load = LoadRegisters([
+    LoadRegisters(&[
         (engine.at(PP_DIR_DCLV), translation::ALL_GROUPS),
         (base, pte::directory_base(slot)),
-    ]);
-    golden::registers(out, load)?;
+    ])
+    .put(out)?;
     let store = StoreRegister {
         offset: base,
         at: mem.scratch,

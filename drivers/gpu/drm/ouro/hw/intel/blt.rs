@@ -13,9 +13,14 @@ use crate::{
 /// Rows of a surface: coordinates have 16 bits, of which one is the sign.
 pub(crate) const MAX_ROWS: u32 = 0x7fff;
 
-/// The header of a blitter command of `dwords` dwords: client 2.
-pub(crate) const fn header(opcode: u32, dwords: u32) -> u32 {
-    (2 << 29) | (opcode << 22) | dwords.wrapping_sub(2)
+/// What the header of a blitter command has beside its length: client 2.
+pub(crate) const fn opcode(opcode: u32) -> u32 {
+    (2 << 29) | (opcode << 22)
+}
+
+/// The header of a blitter command of `dwords` dwords.
+pub(crate) const fn header(number: u32, dwords: u32) -> u32 {
+    opcode(number) | dwords.wrapping_sub(2)
 }
 
 /// Bits 25:24 of the second dword of a copy are 3: 32 bits to a pixel.

@@ -6,7 +6,10 @@
 //! and §2.1 and §2.2 of that of DG2, whose rows are cited as `DG2: S2`. A header is
 //! `opcode << 23 | flags | dwords - 2`.
 
-use crate::types::{GgttAddr, GpuAddr};
+use crate::{
+    ring::{Commands, Overflow},
+    types::{GgttAddr, GpuAddr},
+};
 
 /// The header of a memory interface command of `dwords` dwords.
 pub(crate) const fn mi(opcode: u32, dwords: u32) -> u32 {
@@ -91,22 +94,23 @@ impl BatchStart {
     }
 }
 
-/// `MI_LOAD_REGISTER_IMM`: writes registers when the parser gets there.
+/// `MI_LOAD_REGISTER_IMM`: writes registers when the parser gets there. Offset and value of each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct LoadRegisters<const N: usize>(
-    /// Offset and value of each.
-    pub(crate) [(u32, u32); N],
-);
+pub(crate) struct LoadRegisters<'a>(pub(crate) &'a [(u32, u32)]);
 
-impl<const N: usize> LoadRegisters<N> {
-    /// The header: bits 7:0 count the dwords after the first two.
-    pub(crate) const fn header(self) -> u32 {
-        mi(0x22, (N as u32).wrapping_mul(2).wrapping_add(1))
+impl LoadRegisters<'_> {
+    /// Dwords of it.
+    pub(crate) const fn dwords(self) -> usize {
+        self.0.len().wrapping_mul(2).wrapping_add(1)
     }
 
-    /// The pairs, each as offset (bits 22:2) and value.
-    pub(crate) fn pairs(self) -> [[u32; 2]; N] {
-        self.0.map(|(offset, value)| [offset & 0x7f_fffc, value])
+    /// Writes it. Bits 7:0 of the header count the dwords after the first two; an offset has bits 22:2.
+    pub(crate) fn put(self, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        out.put(&[mi(0x22, self.dwords() as u32)])?;
+        for (offset, value) in self.0 {
+            out.put(&[offset & 0x7f_fffc, *value])?;
+        }
+        Ok(())
     }
 }
 
@@ -267,9 +271,13 @@ mod tests {
     #[test]
     fn two_registers_in_one_load() {
         // Length field 2n - 1 = 3.
-        let l = LoadRegisters([(0x20c0, 0x0080_0080), (0x2120, 0x0021_0000)]);
-        assert_eq!(l.header(), 0x1100_0003);
-        assert_eq!(l.pairs(), [[0x20c0, 0x0080_0080], [0x2120, 0x0021_0000]]);
+        let mut buf = [0; 5];
+        let mut out = Commands::new(&mut buf);
+        let load = LoadRegisters(&[(0x20c0, 0x0080_0080), (0x2120, 0x0021_0000)]);
+        load.put(&mut out).unwrap();
+        let expected = [0x1100_0003, 0x20c0, 0x0080_0080, 0x2120, 0x0021_0000];
+        assert_eq!(out.as_slice(), expected);
+        assert_eq!(load.dwords(), 5);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use super::{
     emit::{self, Recipe},
     errors, fifo,
+    golden::Golden,
     regs::{self, masked, Base, RingCtl, RingHead},
     submit, RingChip,
 };
@@ -89,8 +90,8 @@ pub(crate) struct RingEngine {
     /// Commands by which the streams that shaders write start at the beginning of their buffers, where it has such
     /// streams.
     pub(crate) streams: Option<Write>,
-    /// Commands that give all state a legal value, and those of them that load registers.
-    pub(crate) golden: Option<[Write; 2]>,
+    /// Commands that give all state a legal value.
+    pub(crate) golden: Option<&'static Golden>,
     /// The checker of users' batches, where it has one.
     pub(crate) checker: Option<&'static dyn Checker>,
     /// What its bits are called.
@@ -356,11 +357,11 @@ impl Engine for RingEngine {
     }
 
     fn golden(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
-        self.golden.map_or(Ok(()), |[commands, _]| commands(out))
+        self.golden.map_or(Ok(()), |golden| golden.commands(out))
     }
 
     fn golden_registers(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
-        self.golden.map_or(Ok(()), |[_, registers]| registers(out))
+        self.golden.map_or(Ok(()), |golden| golden.registers(out))
     }
 
     fn restart_streams(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {

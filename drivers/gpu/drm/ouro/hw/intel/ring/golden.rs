@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-//! How the golden state is written: commands that give all state that a context holds a legal value.
+//! The golden state: commands that give all state that a context holds a legal value.
 //!
-//! What they are is a generation's own: a list of [`State`] behind the registers that contexts save.
+//! After a reset the state of a context is undefined (SNB PRM V1P2 §5.9), and all of it must have a legal value before
+//! it is saved for the first time (§5.8.1.3.1). So every shader stage is disabled, every pointer and surface is null,
+//! every mode the simplest. Nothing is drawn, so what a pointer points to is never read.
+//!
+//! What the commands are is a generation's own: its [`Golden`]. Those that several have stand here, as the public XML
+//! of each of these generations' commands has them.
 
 use crate::{
     intel::mi::LoadRegisters,
     ring::{Commands, Overflow},
 };
 
-/// A 3D command: header without length, dwords in all, and those dwords after the header that
-/// are not zero, by number.
+/// A command: header without length, dwords in all, and those dwords after the header that are not zero, by number.
 pub(crate) struct State {
     header: u32,
     dwords: u32,
@@ -25,32 +29,91 @@ pub(crate) const fn state(header: u32, dwords: u32, set: &'static [(u32, u32)]) 
     }
 }
 
+/// A [`State`] that is zero behind its header, by bits 31:16 of that.
+pub(crate) const fn null(opcode: u32, dwords: u32) -> State {
+    state(opcode << 16, dwords, &[])
+}
+
 /// Bit 0 of an address or pointer: change it.
 pub(crate) const CHANGE: u32 = 1;
 
-/// Writes a command that loads registers.
-pub(crate) fn registers<const N: usize>(
-    out: &mut Commands<'_>,
-    registers: LoadRegisters<N>,
-) -> Result<(), Overflow> {
-    out.put(&[registers.header()])?;
-    for pair in registers.pairs() {
-        out.put(&pair)?;
-    }
-    Ok(())
+/// `PIPELINE_SELECT`: 3D (the prologue of the request has flushed, as it must: §5.3.8); `STATE_BASE_ADDRESS`: all bases
+/// and bounds changed to 0, which for a bound means none; `STATE_SIP`: no system routine; `3DSTATE_VF_STATISTICS`: not
+/// counted. From Gen6 on.
+#[rustfmt::skip]
+pub(crate) const BEGINNING: &[State] = &[
+    null(0x6904, 1),
+    state(0x6101_0000, 10, &[
+        (1, CHANGE), (2, CHANGE), (3, CHANGE), (4, CHANGE), (5, CHANGE), (6, CHANGE), (7, CHANGE), (8, CHANGE),
+        (9, CHANGE),
+    ]),
+    null(0x6102, 2),
+    null(0x680b, 1),
+];
+/// `3DSTATE_VERTEX_ELEMENTS`: one element (valid), all four components stored as 0. From Gen6 on.
+pub(crate) const VERTEX_ELEMENTS: State = state(0x7809_0000, 3, &[(1, 1 << 25), (2, 0x2222_0000)]);
+/// `3DSTATE_INDEX_BUFFER`: empty; `3DSTATE_DRAWING_RECTANGLE`: one pixel.
+pub(crate) const ONE_PIXEL: &[State] = &[null(0x780a, 3), null(0x7900, 4)];
+/// `3DSTATE_AA_LINE_PARAMETERS`, `_LINE_STIPPLE`, `_POLY_STIPPLE_OFFSET`. From Gen6 on.
+pub(crate) const LINES: &[State] = &[null(0x790a, 3), null(0x7908, 3), null(0x7906, 2)];
+/// `3DSTATE_CHROMA_KEY`: the four tables (31:30).
+pub(crate) const CHROMA_KEYS: &[State] = &[
+    null(0x7904, 4),
+    state(0x7904_0000, 4, &[(1, 1 << 30)]),
+    state(0x7904_0000, 4, &[(1, 2 << 30)]),
+    state(0x7904_0000, 4, &[(1, 3 << 30)]),
+];
+
+/// The golden state of a generation.
+pub(crate) struct Golden {
+    /// Dwords before all of it.
+    pub(crate) before: &'static [u32],
+    /// Registers that contexts save and that are not as after a reset: offset and value of each.
+    pub(crate) registers: &'static [(u32, u32)],
+    /// The commands behind those: lists, one after the other.
+    pub(crate) states: &'static [&'static [State]],
 }
 
-/// Writes 3D commands.
-pub(crate) fn states(out: &mut Commands<'_>, states: &[State]) -> Result<(), Overflow> {
-    for s in states {
-        // The length field counts the dwords after the first two; a command of one dword has none.
-        out.put(&[s.header | s.dwords.saturating_sub(2)])?;
-        for n in 1..s.dwords {
-            let value = s.set.iter().find(|(at, _)| *at == n).map_or(0, |(_, v)| *v);
-            out.put(&[value])?;
-        }
+impl Golden {
+    const fn load(&self) -> LoadRegisters<'static> {
+        LoadRegisters(self.registers)
     }
-    Ok(())
+
+    /// Dwords of [`commands`](Self::commands).
+    pub(crate) const fn dwords(&self) -> usize {
+        let mut dwords = self.before.len() + self.load().dwords();
+        let mut list = 0;
+        while list < self.states.len() {
+            let mut n = 0;
+            while n < self.states[list].len() {
+                dwords += self.states[list][n].dwords as usize;
+                n += 1;
+            }
+            list += 1;
+        }
+        dwords
+    }
+
+    /// Writes those that load registers. The rest of the state is then as a reset makes it: not what the document asks
+    /// for, but of all these commands it is the 3D ones that no chip is known to have had in this order.
+    pub(crate) fn registers(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        out.put(self.before)?;
+        self.load().put(out)
+    }
+
+    /// Writes all of them.
+    pub(crate) fn commands(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        self.registers(out)?;
+        for s in self.states.iter().copied().flatten() {
+            // The length field counts the dwords after the first two; a command of one dword has none.
+            out.put(&[s.header | s.dwords.saturating_sub(2)])?;
+            for n in 1..s.dwords {
+                let value = s.set.iter().find(|(at, _)| *at == n).map_or(0, |(_, v)| *v);
+                out.put(&[value])?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Walks commands by the length rule of digest §2.2 and returns their headers.

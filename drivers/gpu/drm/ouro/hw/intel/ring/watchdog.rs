@@ -6,7 +6,6 @@
 
 use core::num::{NonZeroU32, NonZeroU64};
 
-use super::golden;
 use crate::{
     engine::{EngineMemory, WatchdogLimits},
     intel::mi::{Flush, LoadRegisters},
@@ -62,14 +61,13 @@ impl Watchdog {
     /// Commands that start it.
     pub(crate) fn start(&self, micros: u32, out: &mut Commands<'_>) -> Result<(), Overflow> {
         let ticks = self.ticks(micros).ok_or(Overflow)?;
-        let load = LoadRegisters([(self.threshold, ticks), (self.counter, START)]);
-        golden::registers(out, load)
+        LoadRegisters(&[(self.threshold, ticks), (self.counter, START)]).put(out)
     }
 
     /// Commands that wait for what the batch has begun, and stop it.
     pub(crate) fn stop(&self, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
         out.put(&Flush::storing(mem.scratch, 0).encode())?;
-        golden::registers(out, LoadRegisters([(self.counter, STOP)]))
+        LoadRegisters(&[(self.counter, STOP)]).put(out)
     }
 
     /// The write that stops it from outside: its offset and the value.
