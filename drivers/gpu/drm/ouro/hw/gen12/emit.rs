@@ -108,14 +108,7 @@ fn invalidate(
             .encode_wide(),
         );
     }
-    let flags = PipeControl::COMMAND_INVALIDATE
-        | pipe_bits::TLB_INVALIDATE
-        | pipe_bits::INSTRUCTION_INVALIDATE
-        | pipe_bits::TEXTURE_INVALIDATE
-        | pipe_bits::VERTEX_INVALIDATE
-        | pipe_bits::CONSTANT_INVALIDATE
-        | pipe_bits::STATE_INVALIDATE
-        | pipe_bits::COMMAND_STALL;
+    let flags = PipeControl::COMMAND_INVALIDATE | pipe_bits::INVALIDATE | pipe_bits::COMMAND_STALL;
     out.put(
         &PipeControl {
             data_pipeline: false,
@@ -147,9 +140,7 @@ fn finish(
             | PipeControl::L3_FLUSH
             | pipe_bits::COMMAND_STALL
             | pipe_bits::TLB_INVALIDATE
-            | pipe_bits::RENDER_FLUSH
-            | pipe_bits::DATA_FLUSH
-            | pipe_bits::DEPTH_FLUSH;
+            | pipe_bits::FLUSH;
         out.put(&pipe(true, bits_of(class, flags), None).encode())?;
         out.put(&pipe(false, pipe_bits::COMMAND_STALL, Some(number)).encode())?;
     } else {

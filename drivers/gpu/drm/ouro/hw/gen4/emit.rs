@@ -24,11 +24,11 @@
 
 use super::regs::Base;
 use crate::{
-    engine::{EngineMemory, Switch},
+    engine::EngineMemory,
     intel::{
-        mi::{SetContext, StoreStatus, GLOBAL, NOOP},
+        mi::{StoreStatus, GLOBAL, NOOP},
         ring::{
-            emit::{no_switch, Recipe},
+            emit::{Recipe, NO_OPS_AROUND},
             engine::{SEQNO_AT, STATUS_SCRATCH_AT},
         },
     },
@@ -60,43 +60,30 @@ const fn store_quadword(at: GgttAddr) -> [u32; 4] {
     [0x7a00_0002 | (1 << 14), (at.0 & 0xffff_fff8) | GLOBAL, 0, 0]
 }
 
-/// Dwords of [`drop_render`], [`switch`] and [`finish`].
+/// Dwords of [`drop_render`], of a switch of contexts, and of [`finish`].
 const DROP_DWORDS: usize = 1 + 4 + FLUSHES + 4 + 1;
 const SWITCH_DWORDS: usize = 4;
 const FINISH_DWORDS: usize = 1 + 3 * (STORES_BEFORE + STORES);
 
-/// The render engine's requests, on 965.
-pub(super) static RENDER_965: Recipe = Recipe {
-    invalidate: |mem, out| drop_render(STATE_INVALIDATE, mem, out),
-    load: None,
-    switch,
-    finish,
-    start: IN_TABLE,
-    dwords: RENDER_DWORDS,
-    watchdog: None,
-};
-/// On G4X.
-pub(super) static RENDER_G4X: Recipe = Recipe {
-    invalidate: |mem, out| drop_render(STATE_INVALIDATE | POINTERS_INVALIDATE, mem, out),
-    load: None,
-    switch,
-    finish,
-    start: IN_TABLE,
-    dwords: RENDER_DWORDS,
-    watchdog: None,
-};
+/// A render engine's requests. The load of a context flushes by itself (§5.3.8), and one no-op must follow it (§1.15).
+const fn render(
+    invalidate: fn(&EngineMemory, &mut Commands<'_>) -> Result<(), Overflow>,
+) -> Recipe {
+    let dwords = DROP_DWORDS + SWITCH_DWORDS + FINISH_DWORDS;
+    Recipe {
+        switch: Some(NO_OPS_AROUND),
+        start: IN_TABLE,
+        ..Recipe::new(invalidate, finish, dwords)
+    }
+}
+/// That of 965.
+pub(super) static RENDER_965: Recipe = render(|mem, out| drop_render(STATE_INVALIDATE, mem, out));
+/// That of G4X.
+pub(super) static RENDER_G4X: Recipe =
+    render(|mem, out| drop_render(STATE_INVALIDATE | POINTERS_INVALIDATE, mem, out));
 /// The video engine's.
-pub(super) static VIDEO: Recipe = Recipe {
-    invalidate: |_, out| out.put(&[FLUSH, NOOP]),
-    load: None,
-    switch: no_switch,
-    finish,
-    start: 0,
-    dwords: (2 + FINISH_DWORDS + Recipe::AROUND).next_multiple_of(2),
-    watchdog: None,
-};
-const RENDER_DWORDS: usize =
-    (DROP_DWORDS + SWITCH_DWORDS + FINISH_DWORDS + Recipe::AROUND).next_multiple_of(2);
+pub(super) static VIDEO: Recipe =
+    Recipe::new(|_, out| out.put(&[FLUSH, NOOP]), finish, 2 + FINISH_DWORDS);
 
 fn drop_render(flags: u32, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
     out.put(&[FLUSH | flags])?;
@@ -106,36 +93,14 @@ fn drop_render(flags: u32, mem: &EngineMemory, out: &mut Commands<'_>) -> Result
     out.put(&[FLUSH | flags])
 }
 
-/// It flushes by itself (§5.3.8), and one no-op must follow it (§1.15).
-fn switch(to: Switch, out: &mut Commands<'_>) -> Result<(), Overflow> {
-    let Switch::To { image, saved } = to else {
-        return Ok(());
-    };
-    let set = SetContext {
-        image,
-        restore: saved,
-    };
-    out.put(&[NOOP])?;
-    out.put(&set.encode())?;
-    out.put(&[NOOP])
-}
-
 fn finish(seqno: Seqno, _mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
-    let store = |offset| {
-        StoreStatus {
-            offset,
-            value: seqno.0,
-        }
-        .encode()
+    let store = |offset| StoreStatus {
+        offset,
+        value: seqno.0,
     };
     out.put(&[FLUSH])?;
-    for _ in 0..STORES_BEFORE {
-        out.put(&store(STATUS_SCRATCH_AT))?;
-    }
-    for _ in 0..STORES {
-        out.put(&store(SEQNO_AT))?;
-    }
-    Ok(())
+    store(STATUS_SCRATCH_AT).put_times::<STORES_BEFORE>(out)?;
+    store(SEQNO_AT).put_times::<STORES>(out)
 }
 
 // The first sixteen dwords are the device's (§1.17), and G45 has reports on contexts up to dword 31 (G-10).
@@ -146,7 +111,7 @@ const_assert!(Base::RENDER.0 == 0x2000);
 mod tests {
     use super::*;
     use crate::{
-        engine::{Batch, Emit, Privilege, StatusPage},
+        engine::{Batch, Emit, Privilege, StatusPage, Switch},
         intel::ring::emit::request,
         types::{DmaAddr, GpuAddr},
     };

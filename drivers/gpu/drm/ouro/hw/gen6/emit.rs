@@ -23,12 +23,12 @@
 //! command with a store only (§5.3.10.5, VCS §1.2.7), before the batch and its context.
 
 use crate::{
-    engine::{EngineMemory, Switch},
+    engine::EngineMemory,
     intel::{
-        mi::{Flush, SetContext, StoreStatus, NOOP},
+        mi::{Flush, StoreStatus},
         pipe_bits,
         ring::{
-            emit::{no_switch, number_at, Recipe},
+            emit::{drop_blitter, drop_video, number_at, Recipe, NO_OPS_AROUND},
             engine::STATUS_SCRATCH_AT,
             pipe_control::PipeControl,
         },
@@ -42,115 +42,36 @@ const STORES: usize = 8;
 
 /// The render engine's requests.
 pub(super) static RENDER: Recipe = Recipe {
-    invalidate: drop_render,
-    load: None,
-    switch,
-    finish: finish_render,
-    start: 0,
-    dwords: (15 + 4 + 15 + 3 * STORES + 5 + Recipe::AROUND).next_multiple_of(2),
-    watchdog: None,
+    switch: Some(NO_OPS_AROUND),
+    ..Recipe::new(drop_render, finish_render, 15 + 4 + 15 + 3 * STORES + 5)
 };
 /// The blitter's.
-pub(super) static BLITTER: Recipe = Recipe {
-    invalidate: drop_blitter,
-    load: None,
-    switch: no_switch,
-    finish: finish_other,
-    start: 0,
-    dwords: OTHER_DWORDS,
-    watchdog: None,
-};
+pub(super) static BLITTER: Recipe = Recipe::new(drop_blitter, finish_other, OTHER_DWORDS);
 /// The video engine's.
-pub(super) static VIDEO: Recipe = Recipe {
-    invalidate: drop_video,
-    load: None,
-    switch: no_switch,
-    finish: finish_other,
-    start: 0,
-    dwords: OTHER_DWORDS,
-    watchdog: None,
-};
+pub(super) static VIDEO: Recipe = Recipe::new(drop_video, finish_other, OTHER_DWORDS);
 /// Dwords of the engines without a 3D pipeline.
-const OTHER_DWORDS: usize = 4 + 4 + 3 * STORES + 4 + Recipe::AROUND;
+const OTHER_DWORDS: usize = 4 + 4 + 3 * STORES + 4;
 
 fn drop_render(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
     before_flush(mem, out)?;
-    out.put(
-        &PipeControl {
-            flags: pipe_bits::TLB_INVALIDATE
-                | pipe_bits::INSTRUCTION_INVALIDATE
-                | pipe_bits::TEXTURE_INVALIDATE
-                | pipe_bits::VERTEX_INVALIDATE
-                | pipe_bits::CONSTANT_INVALIDATE
-                | pipe_bits::STATE_INVALIDATE
-                | pipe_bits::COMMAND_STALL,
-            store: Some((mem.scratch, 0)),
-        }
-        .encode(),
-    )
-}
-
-fn drop_blitter(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
-    out.put(&Flush::dropping(false, mem.scratch).encode())
-}
-
-fn drop_video(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
-    out.put(&Flush::dropping(true, mem.scratch).encode())
+    let flags = pipe_bits::INVALIDATE | pipe_bits::COMMAND_STALL;
+    out.put(&PipeControl::storing(flags, mem.scratch, 0).encode())
 }
 
 /// What must stand before a `PIPE_CONTROL` that flushes: one with a store, and before that one
 /// that stalls (G-35).
 fn before_flush(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
-    out.put(
-        &PipeControl {
-            flags: pipe_bits::COMMAND_STALL | pipe_bits::SCOREBOARD_STALL,
-            store: None,
-        }
-        .encode(),
-    )?;
-    out.put(
-        &PipeControl {
-            flags: 0,
-            store: Some((mem.scratch, 0)),
-        }
-        .encode(),
-    )
-}
-
-/// Loads another context. No-ops stand on both sides (digest §2.3), and keep the quadword.
-fn switch(to: Switch, out: &mut Commands<'_>) -> Result<(), Overflow> {
-    let Switch::To { image, saved } = to else {
-        return Ok(());
-    };
-    let set = SetContext {
-        image,
-        restore: saved,
-    };
-    out.put(&[NOOP])?;
-    out.put(&set.encode())?;
-    out.put(&[NOOP])
+    out.put(&PipeControl::STALL.encode())?;
+    out.put(&PipeControl::storing(0, mem.scratch, 0).encode())
 }
 
 fn finish_render(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
     before_flush(mem, out)?;
-    out.put(
-        &PipeControl {
-            flags: pipe_bits::RENDER_FLUSH
-                | pipe_bits::DEPTH_FLUSH
-                | pipe_bits::DATA_FLUSH
-                | pipe_bits::COMMAND_STALL,
-            store: Some((mem.scratch, 0)),
-        }
-        .encode(),
-    )?;
+    let flags = pipe_bits::FLUSH | pipe_bits::COMMAND_STALL;
+    out.put(&PipeControl::storing(flags, mem.scratch, 0).encode())?;
     let_it_be_seen(out)?;
-    out.put(
-        &PipeControl {
-            flags: pipe_bits::COMMAND_STALL,
-            store: Some((number_at(mem)?, seqno.0)),
-        }
-        .encode(),
-    )
+    let number = PipeControl::storing(pipe_bits::COMMAND_STALL, number_at(mem)?, seqno.0);
+    out.put(&number.encode())
 }
 
 fn finish_other(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
@@ -165,15 +86,14 @@ fn let_it_be_seen(out: &mut Commands<'_>) -> Result<(), Overflow> {
         offset: STATUS_SCRATCH_AT,
         value: 0,
     };
-    // As one: the room is looked at once.
-    out.put([stall.encode(); STORES].as_flattened())
+    stall.put_times::<STORES>(out)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        engine::{Batch, Emit, Privilege},
+        engine::{Batch, Emit, Privilege, Switch},
         intel::ring::{emit::request, engine::Kind},
         types::{GgttAddr, GpuAddr},
     };

@@ -36,12 +36,12 @@ use super::{
     translation::{emit_directory, LOAD_DWORDS},
 };
 use crate::{
-    engine::{EngineMemory, Switch},
+    engine::EngineMemory,
     intel::{
-        mi::{Flush, LoadRegisters, SetContext, StoreStatus, ARB_OFF, ARB_ON, NOOP},
+        mi::{Flush, LoadRegisters, StoreStatus, ARB_OFF, ARB_ON, NOOP},
         pipe_bits,
         ring::{
-            emit::{no_switch, number_at, Recipe},
+            emit::{drop_blitter, drop_video, number_at, Recipe},
             engine::SEQNO_AT,
             pipe_control::{PipeControl, FLUSH_ENABLE, MEDIA_STATE_CLEAR},
             watchdog::Watchdog,
@@ -56,34 +56,24 @@ const STORES: usize = 32;
 
 /// The render engine's requests.
 pub(super) static RENDER: Recipe = Recipe {
-    invalidate: drop_render,
     load: Some(|slot, mem, out| emit_directory(Base::RENDER, slot, mem, out)),
-    switch,
-    finish: finish_render,
-    start: 0,
-    dwords: (8 + LOAD_DWORDS + 8 + 6 + 4 + Recipe::AROUND).next_multiple_of(2),
-    watchdog: None,
+    switch: Some([&[ARB_OFF, NOOP], &[NOOP, ARB_ON]]),
+    ..Recipe::new(drop_render, finish_render, 8 + LOAD_DWORDS + 8 + 6 + 4)
 };
 /// The blitter's.
 pub(super) static BLITTER: Recipe = Recipe {
-    invalidate: |mem, out| out.put(&Flush::dropping(false, mem.scratch).encode()),
     load: Some(|slot, mem, out| emit_directory(Base::BLITTER, slot, mem, out)),
-    switch: no_switch,
-    finish: finish_other,
-    start: 0,
-    dwords: OTHER_DWORDS,
-    watchdog: None,
+    ..Recipe::new(drop_blitter, finish_other, OTHER_DWORDS)
 };
 /// The video engine's.
 pub(super) static VIDEO: Recipe = Recipe {
-    invalidate: |mem, out| out.put(&Flush::dropping(true, mem.scratch).encode()),
     load: Some(|slot, mem, out| emit_directory(Base::VIDEO, slot, mem, out)),
-    switch: no_switch,
-    finish: finish_other,
-    start: 0,
-    dwords: OTHER_DWORDS + Watchdog::DWORDS,
     watchdog: Some(&WATCHDOG),
+    ..Recipe::new(drop_video, finish_other, OTHER_DWORDS + Watchdog::DWORDS)
 };
+/// Dwords of the engines without a 3D pipeline.
+const OTHER_DWORDS: usize = 4 + LOAD_DWORDS + 4 + 4 + 3 * STORES + 4;
+
 /// A tick of the video engine's watchdog, as it is taken to be.
 const TICK_NS: NonZeroU32 = NonZeroU32::new(80).unwrap();
 /// The video engine's watchdog. How long a tick is stands nowhere: the threshold counts "clocks [...] the engine is
@@ -95,59 +85,16 @@ static WATCHDOG: Watchdog = Watchdog {
     interrupt: regs::GT_VIDEO_WATCHDOG,
     tick_ns: TICK_NS,
 };
-/// Dwords of the engines without a 3D pipeline.
-const OTHER_DWORDS: usize =
-    (4 + LOAD_DWORDS + 4 + 4 + 3 * STORES + 4 + Recipe::AROUND).next_multiple_of(2);
 
 fn drop_render(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
-    out.put(
-        &PipeControl {
-            flags: pipe_bits::COMMAND_STALL | pipe_bits::SCOREBOARD_STALL,
-            store: None,
-        }
-        .encode_dword(),
-    )?;
-    out.put(
-        &PipeControl {
-            flags: pipe_bits::TLB_INVALIDATE
-                | pipe_bits::INSTRUCTION_INVALIDATE
-                | pipe_bits::TEXTURE_INVALIDATE
-                | pipe_bits::VERTEX_INVALIDATE
-                | pipe_bits::CONSTANT_INVALIDATE
-                | pipe_bits::STATE_INVALIDATE
-                | MEDIA_STATE_CLEAR
-                | pipe_bits::COMMAND_STALL,
-            store: Some((mem.scratch, 0)),
-        }
-        .encode_dword(),
-    )
-}
-
-fn switch(to: Switch, out: &mut Commands<'_>) -> Result<(), Overflow> {
-    let Switch::To { image, saved } = to else {
-        return Ok(());
-    };
-    let set = SetContext {
-        image,
-        restore: saved,
-    };
-    out.put(&[ARB_OFF, NOOP])?;
-    out.put(&set.encode())?;
-    out.put(&[NOOP, ARB_ON])
+    out.put(&PipeControl::STALL.encode_dword())?;
+    let flags = pipe_bits::INVALIDATE | MEDIA_STATE_CLEAR | pipe_bits::COMMAND_STALL;
+    out.put(&PipeControl::storing(flags, mem.scratch, 0).encode_dword())
 }
 
 fn finish_render(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
-    out.put(
-        &PipeControl {
-            flags: pipe_bits::RENDER_FLUSH
-                | pipe_bits::DEPTH_FLUSH
-                | pipe_bits::DATA_FLUSH
-                | FLUSH_ENABLE
-                | pipe_bits::COMMAND_STALL,
-            store: Some((number_at(mem)?, seqno.0)),
-        }
-        .encode_dword(),
-    )
+    let flags = pipe_bits::FLUSH | FLUSH_ENABLE | pipe_bits::COMMAND_STALL;
+    out.put(&PipeControl::storing(flags, number_at(mem)?, seqno.0).encode_dword())
 }
 
 fn finish_other(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
@@ -160,8 +107,7 @@ fn finish_other(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Res
         offset: SEQNO_AT,
         value: seqno.0,
     };
-    // As one: the room is looked at once.
-    out.put([again.encode(); STORES].as_flattened())?;
+    again.put_times::<STORES>(out)?;
     out.put(&Flush::storing(mem.scratch, 0).encode())
 }
 
@@ -174,7 +120,7 @@ pub(super) fn restart_streams(out: &mut Commands<'_>) -> Result<(), Overflow> {
 mod tests {
     use super::*;
     use crate::{
-        engine::{Batch, Emit, Privilege},
+        engine::{Batch, Emit, Privilege, Switch},
         intel::ring::emit::request,
         types::{GgttAddr, GpuAddr},
     };

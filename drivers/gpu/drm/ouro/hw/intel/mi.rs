@@ -151,6 +151,11 @@ impl StoreStatus {
     pub(crate) const fn encode(self) -> [u32; 3] {
         [mi(0x21, 3), self.offset & 0xffc, self.value]
     }
+
+    /// Writes it so many times, as one: the room is looked at once.
+    pub(crate) fn put_times<const N: usize>(self, out: &mut Commands<'_>) -> Result<(), Overflow> {
+        out.put([self.encode(); N].as_flattened())
+    }
 }
 
 /// `MI_FLUSH_DW`: the flush of all engines without a 3D pipeline, with a store behind it. It is not posted: what

@@ -28,3 +28,13 @@ pub(crate) const TLB_INVALIDATE: u32 = 1 << 18;
 pub(crate) const COMMAND_STALL: u32 = 1 << 20;
 /// Bits 15:14 are 1: store the data.
 pub(crate) const STORE: u32 = 1 << 14;
+
+/// Whatever others may have changed is dropped: translations, instructions, textures, vertices, constants and state.
+pub(crate) const INVALIDATE: u32 = TLB_INVALIDATE
+    | INSTRUCTION_INVALIDATE
+    | TEXTURE_INVALIDATE
+    | VERTEX_INVALIDATE
+    | CONSTANT_INVALIDATE
+    | STATE_INVALIDATE;
+/// Whatever was drawn is written back.
+pub(crate) const FLUSH: u32 = RENDER_FLUSH | DEPTH_FLUSH | DATA_FLUSH;

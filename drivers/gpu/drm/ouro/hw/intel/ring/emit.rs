@@ -16,7 +16,7 @@
 use crate::{
     engine::{Emit, EngineMemory, Privilege, Switch},
     intel::{
-        mi::{BatchStart, NOOP, USER_INTERRUPT},
+        mi::{BatchStart, Flush, SetContext, NOOP, USER_INTERRUPT},
         ring::{engine::SEQNO_AT, watchdog::Watchdog},
     },
     ring::{Commands, Overflow},
@@ -33,8 +33,8 @@ pub(crate) struct Recipe {
     /// Loads another directory, where requests do; the engine is idle, and what it has cached of tables is dropped
     /// after it.
     pub(crate) load: Option<Load>,
-    /// Loads another context; nothing on an engine without contexts.
-    pub(crate) switch: fn(Switch, &mut Commands<'_>) -> Result<(), Overflow>,
+    /// What stands before and behind the load of another context; `None` on an engine without contexts.
+    pub(crate) switch: Option<Around>,
     /// Flushes, and stores the number where the status page has it, so that whoever sees it sees the data.
     pub(crate) finish: fn(Seqno, &EngineMemory, &mut Commands<'_>) -> Result<(), Overflow>,
     /// Bits of the header of `MI_BATCH_BUFFER_START`, beside that of privilege.
@@ -45,9 +45,40 @@ pub(crate) struct Recipe {
     pub(crate) watchdog: Option<&'static Watchdog>,
 }
 
+/// Dwords before and behind a command.
+pub(crate) type Around = [&'static [u32]; 2];
+
+/// For [`Recipe::switch`], before Gen7: no-ops stand on both sides (§5.8.1; one must follow), and keep the quadword.
+pub(crate) const NO_OPS_AROUND: Around = [&[NOOP], &[NOOP]];
+
 impl Recipe {
-    /// Dwords beside those of the three parts: the start of a batch, the interrupt, and a no-op.
-    pub(crate) const AROUND: usize = 2 + 1 + 1;
+    /// One of an engine that has neither contexts nor directories of theirs nor a watchdog. `dwords` are those that
+    /// the parts write at most: beside them are the start of a batch, the interrupt, and a no-op.
+    pub(crate) const fn new(
+        invalidate: fn(&EngineMemory, &mut Commands<'_>) -> Result<(), Overflow>,
+        finish: fn(Seqno, &EngineMemory, &mut Commands<'_>) -> Result<(), Overflow>,
+        dwords: usize,
+    ) -> Self {
+        Self {
+            invalidate,
+            load: None,
+            switch: None,
+            finish,
+            start: 0,
+            dwords: (dwords + 2 + 1 + 1).next_multiple_of(2),
+            watchdog: None,
+        }
+    }
+}
+
+/// [`Recipe::invalidate`] of a blitter that has `MI_FLUSH_DW`.
+pub(crate) fn drop_blitter(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    out.put(&Flush::dropping(false, mem.scratch).encode())
+}
+
+/// The same of a video engine, whose own caches it drops too.
+pub(crate) fn drop_video(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    out.put(&Flush::dropping(true, mem.scratch).encode())
 }
 
 /// Where the number of the last completed request is: in the status page.
@@ -55,9 +86,18 @@ pub(crate) fn number_at(mem: &EngineMemory) -> Result<GgttAddr, Overflow> {
     mem.status.at(SEQNO_AT)
 }
 
-/// For [`Recipe::switch`] of an engine without contexts.
-pub(crate) fn no_switch(_to: Switch, _out: &mut Commands<'_>) -> Result<(), Overflow> {
-    Ok(())
+/// Loads another context, where the engine has them.
+fn switch(around: Option<Around>, to: Switch, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    let (Some([before, behind]), Switch::To { image, saved }) = (around, to) else {
+        return Ok(());
+    };
+    let set = SetContext {
+        image,
+        restore: saved,
+    };
+    out.put(before)?;
+    out.put(&set.encode())?;
+    out.put(behind)
 }
 
 /// Writes a request.
@@ -73,7 +113,7 @@ pub(crate) fn request(
         // Translations do not say which directory they are of.
         (recipe.invalidate)(mem, out)?;
     }
-    (recipe.switch)(request.switch, out)?;
+    switch(recipe.switch, request.switch, out)?;
     out.put(request.inline)?;
     if let Some(batch) = request.batch {
         let user = batch.privilege == Privilege::User;

@@ -25,6 +25,20 @@ pub(crate) const MEDIA_STATE_CLEAR: u32 = 1 << 16;
 const STORE_GLOBAL: u32 = 1 << 24;
 
 impl PipeControl {
+    /// One that has the parser wait for the engine, and does nothing else.
+    pub(crate) const STALL: Self = Self {
+        flags: pipe_bits::SCOREBOARD_STALL | pipe_bits::COMMAND_STALL,
+        store: None,
+    };
+
+    /// One with a store behind it.
+    pub(crate) const fn storing(flags: u32, at: GgttAddr, number: u32) -> Self {
+        Self {
+            flags,
+            store: Some((at, number)),
+        }
+    }
+
     /// The dwords, as Gen7 has them: a dword is stored, and the flags say that its address is one of the global
     /// table. The header is of the 3D client: type 3, subtype 3, opcode 2, subopcode 0.
     pub(crate) const fn encode_dword(self) -> [u32; 4] {
