@@ -23,7 +23,6 @@ use crate::{
         RingChip,
     },
     report::{BitName, FaultKind, Names},
-    types::EngineClass,
 };
 
 /// What changes the render engine reports to its status page: its user interrupt (§5.5), as upstream does, which found
@@ -110,15 +109,14 @@ const fn render(
 }
 
 /// What the topology says of a render engine.
-const fn render_desc(recipe: &Recipe, golden_dwords: usize) -> EngineDesc {
-    let (class, base) = (EngineClass::Render, Base::RENDER);
-    desc(class, base, true, recipe, golden_dwords, None)
+const fn render_desc(recipe: &Recipe, golden: &Golden) -> EngineDesc {
+    desc(Kind::Render, Base::RENDER, recipe, Some(golden))
 }
 
 /// The render engine of 965. Errors of commands stay masked, as with upstream: the engine stops, and is found to hang.
 static RENDER_965: RingEngine = render(
     &CHIP_965,
-    &render_desc(&emit::RENDER_965, golden::GOLDEN_965.dwords()),
+    &render_desc(&emit::RENDER_965, &golden::GOLDEN_965),
     &emit::RENDER_965,
     ERROR_PAGE_TABLE | ERROR_REFRESH,
     &golden::GOLDEN_965,
@@ -128,7 +126,7 @@ static RENDER_965: RingEngine = render(
 /// That of G4X.
 static RENDER_G4X: RingEngine = render(
     &CHIP_G4X,
-    &render_desc(&emit::RENDER_G4X, golden::GOLDEN_G4X.dwords()),
+    &render_desc(&emit::RENDER_G4X, &golden::GOLDEN_G4X),
     &emit::RENDER_G4X,
     ERROR_PAGE_TABLE_G4X | ERROR_MEMORY_PRIVILEGE | ERROR_COMMAND_PRIVILEGE | ERROR_REFRESH,
     &golden::GOLDEN_G4X,
@@ -138,7 +136,7 @@ static RENDER_G4X: RingEngine = render(
 /// The video engine. It has no report of its status, and no error registers that anybody has verified (G-15).
 static VIDEO_G4X: RingEngine = RingEngine {
     chip: &CHIP_G4X,
-    desc: &desc(EngineClass::Video, VIDEO, false, &emit::VIDEO, 0, None),
+    desc: &desc(Kind::Video, VIDEO, &emit::VIDEO, None),
     kind: Kind::Video,
     base: VIDEO,
     status_page: VIDEO.at(HWS_PGA),

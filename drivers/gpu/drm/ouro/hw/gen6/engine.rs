@@ -1,109 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The three engines: what is fixed about them.
+//! The three engines: what is fixed about them. None has a checker: a batch without privilege is confined by the chip
+//! (§5.3.7.6, G-44).
 
 use super::{
-    emit, golden, gt_regs as gt_reg, names,
-    regs::{Base, ERROR_INSTRUCTION, ERROR_PAGE_TABLE, HWS_PGA, INSTDONE_2},
+    emit, golden, names,
+    regs::{Base, HWS_PGA, INSTDONE_2},
     CHIP,
 };
 use crate::{
     engine::Engine,
     intel::{
-        processor,
-        ring::engine::{desc, Kind, RingEngine, NOTHING_REPORTED, RENDER_UNREPORTED},
+        processor::{
+            engines::{desc, plain},
+            names::{BLITTER as BLITTER_NAMES, VIDEO as VIDEO_NAMES},
+        },
+        ring::engine::{Kind, RingEngine},
     },
-    types::EngineClass,
 };
 
 /// The render engine.
 pub(crate) static RENDER: RingEngine = RingEngine {
-    chip: &CHIP,
-    desc: &desc(
-        EngineClass::Render,
-        Base::RENDER,
-        true,
-        &emit::RENDER,
-        golden::GOLDEN.dwords(),
-        None,
-    ),
-    kind: Kind::Render,
-    base: Base::RENDER,
-    status_page: Base::RENDER.at(HWS_PGA),
-    unreported: Some(RENDER_UNREPORTED),
-    fault: Some(gt_reg::FAULT_RENDER),
     more_units: Some(Base::RENDER.at(INSTDONE_2)),
-    reset: None,
-    user: gt_reg::GT_RENDER_USER,
-    error: gt_reg::GT_RENDER_ERROR,
-    errors: ERROR_INSTRUCTION | ERROR_PAGE_TABLE,
-    recipe: &emit::RENDER,
-    handshake: false,
-    streams: None,
     golden: Some(&golden::GOLDEN),
-    // A batch without privilege is confined by the chip (§5.3.7.6, G-44).
-    checker: None,
-    names: &names::RENDER,
-    details: None,
+    ..plain(
+        &CHIP,
+        Kind::Render,
+        &desc(Kind::Render, &emit::RENDER, Some(&golden::GOLDEN)),
+        &emit::RENDER,
+        Base::RENDER.at(HWS_PGA),
+        &names::RENDER,
+    )
 };
 
 /// The blitter.
-pub(crate) static BLITTER: RingEngine = RingEngine {
-    chip: &CHIP,
-    desc: &desc(
-        EngineClass::Copy,
-        Base::BLITTER,
-        false,
-        &emit::BLITTER,
-        0,
-        None,
-    ),
-    kind: Kind::Blitter,
-    base: Base::BLITTER,
-    status_page: Base::BLITTER.at(HWS_PGA),
-    unreported: Some(NOTHING_REPORTED),
-    fault: Some(gt_reg::FAULT_BLITTER),
-    more_units: None,
-    reset: None,
-    user: gt_reg::GT_BLITTER_USER,
-    error: gt_reg::GT_BLITTER_ERROR,
-    errors: ERROR_INSTRUCTION | ERROR_PAGE_TABLE,
-    recipe: &emit::BLITTER,
-    handshake: false,
-    streams: None,
-    golden: None,
-    checker: None,
-    names: &processor::names::BLITTER,
-    details: None,
-};
+pub(crate) static BLITTER: RingEngine = plain(
+    &CHIP,
+    Kind::Blitter,
+    &desc(Kind::Blitter, &emit::BLITTER, None),
+    &emit::BLITTER,
+    Base::BLITTER.at(HWS_PGA),
+    &BLITTER_NAMES,
+);
 
 /// The video engine.
 pub(crate) static VIDEO: RingEngine = RingEngine {
-    chip: &CHIP,
-    desc: &desc(
-        EngineClass::Video,
-        Base::VIDEO,
-        false,
-        &emit::VIDEO,
-        0,
-        None,
-    ),
-    kind: Kind::Video,
-    base: Base::VIDEO,
-    status_page: Base::VIDEO.at(HWS_PGA),
-    unreported: Some(NOTHING_REPORTED),
-    fault: Some(gt_reg::FAULT_VIDEO),
-    more_units: None,
-    reset: None,
-    user: gt_reg::GT_VIDEO_USER,
-    error: gt_reg::GT_VIDEO_ERROR,
-    errors: ERROR_INSTRUCTION | ERROR_PAGE_TABLE,
-    recipe: &emit::VIDEO,
     handshake: true,
-    streams: None,
-    golden: None,
-    checker: None,
-    names: &processor::names::VIDEO,
-    details: None,
+    ..plain(
+        &CHIP,
+        Kind::Video,
+        &desc(Kind::Video, &emit::VIDEO, None),
+        &emit::VIDEO,
+        Base::VIDEO.at(HWS_PGA),
+        &VIDEO_NAMES,
+    )
 };
 
 /// All of them, in the order of the topology.
@@ -118,7 +67,7 @@ mod tests {
         engine::{EngineMemory, StatusPage},
         generation::DeviceError,
         mock::{Access, Mock},
-        types::GgttAddr,
+        types::{EngineClass, GgttAddr},
     };
 
     const MEM: EngineMemory = EngineMemory {

@@ -5,116 +5,77 @@ use super::{check, details, emit, golden, names, regs, CHIP};
 use crate::{
     engine::{Engine, EngineDesc},
     intel::{
-        processor,
+        processor::{
+            engines,
+            names::{BLITTER as BLITTER_NAMES, VIDEO as VIDEO_NAMES},
+        },
         ring::{
-            engine::{desc, Kind, RingEngine, NOTHING_REPORTED, RENDER_UNREPORTED},
-            regs::{Base, ERROR_INSTRUCTION, ERROR_PAGE_TABLE},
+            emit::Recipe,
+            engine::{Kind, RingEngine},
+            golden::Golden,
+            regs::ERROR_INSTRUCTION,
         },
     },
-    types::EngineClass,
 };
 
 /// Bits 31:29 of a ring's address are zero: it lies below 512 MiB (VCS-033). The upstream driver has rings anywhere.
 const RING_END: u64 = 512 << 20;
 
+/// What the core knows of an engine. Each has a number of its own, as each is reset alone.
+const fn desc(kind: Kind, recipe: &Recipe, golden: Option<&Golden>) -> EngineDesc {
+    EngineDesc {
+        ring_end: RING_END,
+        reset_group: Some(kind as u8),
+        ..engines::desc(kind, recipe, golden)
+    }
+}
+
 /// The render engine.
 static RENDER: RingEngine = RingEngine {
-    chip: &CHIP,
-    desc: &EngineDesc {
-        ring_end: RING_END,
-        ..desc(
-            EngineClass::Render,
-            Base::RENDER,
-            true,
-            &emit::RENDER,
-            golden::GOLDEN.dwords(),
-            Some(0),
-        )
-    },
-    kind: Kind::Render,
-    base: Base::RENDER,
-    status_page: regs::HWS_PGA_RENDER,
-    unreported: Some(RENDER_UNREPORTED),
-    fault: Some(regs::FAULT_RENDER),
     more_units: Some(regs::SC_INSTDONE),
     reset: Some(regs::GDRST_RENDER),
-    user: regs::GT_RENDER_USER,
-    error: regs::GT_RENDER_ERROR,
-    errors: ERROR_INSTRUCTION | ERROR_PAGE_TABLE,
-    recipe: &emit::RENDER,
-    handshake: false,
     streams: Some(emit::restart_streams),
     golden: Some(&golden::GOLDEN),
     checker: Some(&check::RENDER),
-    names: &names::RENDER,
-    details: None,
+    ..engines::plain(
+        &CHIP,
+        Kind::Render,
+        &desc(Kind::Render, &emit::RENDER, Some(&golden::GOLDEN)),
+        &emit::RENDER,
+        regs::HWS_PGA_RENDER,
+        &names::RENDER,
+    )
 };
 
 /// The blitter.
 static BLITTER: RingEngine = RingEngine {
-    chip: &CHIP,
-    desc: &EngineDesc {
-        ring_end: RING_END,
-        ..desc(
-            EngineClass::Copy,
-            Base::BLITTER,
-            false,
-            &emit::BLITTER,
-            0,
-            Some(1),
-        )
-    },
-    kind: Kind::Blitter,
-    base: Base::BLITTER,
-    status_page: regs::HWS_PGA_BLITTER,
-    unreported: Some(NOTHING_REPORTED),
-    fault: Some(regs::FAULT_BLITTER),
-    more_units: None,
     reset: Some(regs::GDRST_BLITTER),
-    user: regs::GT_BLITTER_USER,
-    error: regs::GT_BLITTER_ERROR,
-    errors: ERROR_INSTRUCTION | ERROR_PAGE_TABLE,
-    recipe: &emit::BLITTER,
-    handshake: false,
-    streams: None,
-    golden: None,
     checker: Some(&check::BLITTER),
-    names: &processor::names::BLITTER,
-    details: None,
+    ..engines::plain(
+        &CHIP,
+        Kind::Blitter,
+        &desc(Kind::Blitter, &emit::BLITTER, None),
+        &emit::BLITTER,
+        regs::HWS_PGA_BLITTER,
+        &BLITTER_NAMES,
+    )
 };
 
 /// The video engine. Its wake-up before a tail was needed on the former generation only (V-13), and of errors it has
 /// one (VCS-080, VCS-081).
 static VIDEO: RingEngine = RingEngine {
-    chip: &CHIP,
-    desc: &EngineDesc {
-        ring_end: RING_END,
-        ..desc(
-            EngineClass::Video,
-            Base::VIDEO,
-            false,
-            &emit::VIDEO,
-            0,
-            Some(2),
-        )
-    },
-    kind: Kind::Video,
-    base: Base::VIDEO,
-    status_page: regs::HWS_PGA_VIDEO,
-    unreported: Some(NOTHING_REPORTED),
-    fault: Some(regs::FAULT_VIDEO),
-    more_units: None,
     reset: Some(regs::GDRST_VIDEO),
-    user: regs::GT_VIDEO_USER,
-    error: regs::GT_VIDEO_ERROR,
     errors: ERROR_INSTRUCTION,
-    recipe: &emit::VIDEO,
-    handshake: false,
-    streams: None,
-    golden: None,
     checker: Some(&check::VIDEO),
-    names: &processor::names::VIDEO,
     details: Some(&details::VIDEO),
+    ..engines::plain(
+        &CHIP,
+        Kind::Video,
+        &desc(Kind::Video, &emit::VIDEO, None),
+        &emit::VIDEO,
+        regs::HWS_PGA_VIDEO,
+        &VIDEO_NAMES,
+    )
 };
 
 /// All of them, in the order of the topology.

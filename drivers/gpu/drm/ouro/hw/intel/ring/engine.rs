@@ -100,15 +100,18 @@ pub(crate) struct RingEngine {
     pub(crate) details: Option<&'static Details>,
 }
 
-/// What the core knows of an engine. `golden` are the dwords of its golden commands.
+/// What the core knows of an engine, which is reset together with all others.
 pub(crate) const fn desc(
-    class: EngineClass,
+    kind: Kind,
     base: Base,
-    contexts: bool,
     recipe: &Recipe,
-    golden: usize,
-    reset_group: Option<u8>,
+    golden: Option<&Golden>,
 ) -> EngineDesc {
+    let (class, copy_pages) = match kind {
+        Kind::Render => (EngineClass::Render, 0),
+        Kind::Blitter => (EngineClass::Copy, blt::MAX_ROWS),
+        Kind::Video => (EngineClass::Video, 0),
+    };
     EngineDesc {
         id: EngineId { class, instance: 0 },
         registers: base.0,
@@ -117,18 +120,18 @@ pub(crate) const fn desc(
         ring_end: u64::MAX,
         noop: NOOP,
         emit_dwords: recipe.dwords,
-        golden_dwords: golden,
+        golden_dwords: match golden {
+            Some(golden) => golden.dwords(),
+            None => 0,
+        },
         known_dwords: 0,
         private_dwords: 0,
-        copy_pages: match class {
-            EngineClass::Copy => blt::MAX_ROWS,
-            _ => 0,
-        },
+        copy_pages,
         state_bytes: 0,
         fill_pages: 0,
         seqno_at: SEQNO_AT,
-        contexts,
-        reset_group,
+        contexts: matches!(kind, Kind::Render),
+        reset_group: None,
         events: None,
         watchdog: match recipe.watchdog {
             Some(watchdog) => Some(watchdog.limits()),
