@@ -17,7 +17,7 @@ A file of the driver is below ``drivers/gpu/drm/ouro/``, one of the model below
 ``tools/gpu-model/src/``. *Not* says why there is no code. Tests:
 
 =============================== =================================================================
-``gen6::pte::tests::name``      a unit test in ``hw/gen6/pte.rs``
+``intel::processor::pte::tests::name``      a unit test in ``hw/intel/processor/pte.rs``
 ``gen6_requests::name``         ``tools/testing/host/tests``: the driver's backend on the model
 ``snb_rings::name``             ``tools/gpu-model/tests``: the model alone
 ``intel/pte.rs::name``          a unit test of the model

@@ -3,7 +3,7 @@
 //!
 //! | name | where |
 //! | --- | --- |
-//! | `gen6::pte::tests::name` | `hw/gen6/pte.rs` of the driver (or `core/`), or `hw/gen6/pte/tests.rs` |
+//! | `intel::processor::pte::tests::name` | `hw/intel/processor/pte.rs` of the driver (or `core/`), or `hw/gen6/pte/tests.rs` |
 //! | `sched::tests::turns::name` | `core/sched/tests/turns.rs` |
 //! | `gen6_requests::name` | `tools/testing/host/tests/gen6_requests.rs` |
 //! | `snb_rings::name` | `tools/gpu-model/tests/snb_rings.rs` |

@@ -48,7 +48,7 @@ fn a_name_that_is_not_there_is_found() {
 fn tests_of_every_kind_are_found() {
     let names = TestNames::read(&top()).expect("the tree is there");
     for name in [
-        "gen6::pte::tests::entries_are_those_of_2_2_2_1",
+        "intel::processor::pte::tests::entries_are_those_of_2_2_2_1",
         "port::tests::a_full_ring_changes_nothing",
         "gen6_requests::every_engine_stores_by_a_users_batch",
         "snb_rings::each_ring_stores_a_value",

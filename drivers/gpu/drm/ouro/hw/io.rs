@@ -23,6 +23,9 @@ pub trait Registers {
     }
 }
 
+/// Configuration space: the dword with the revision in bits 7:0, of any device on the bus.
+pub const PCI_REVISION: u16 = 0x08;
+
 /// What surrounds the device.
 pub trait Platform {
     /// Reads 32 bits of the device's own configuration space; `offset` is a multiple of 4.

@@ -2,6 +2,8 @@
 //! Registers of the device that are no engine's. The document has none of them; offsets and bits are those
 //! of digest §3.3 and §5, cited by row or section.
 
+pub(super) use crate::intel::gt_regs::*;
+
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
 
@@ -81,12 +83,6 @@ pub(super) struct MediaFuse {
 }
 const_assert_eq!(core::mem::size_of::<MediaFuse>(), 4);
 
-/// Starts resets; bits clear themselves (§3.3 row 10, §5.6).
-pub(super) const GDRST: u32 = 0x941c;
-/// Bit 0 of [`GDRST`]: everything.
-pub(super) const GDRST_FULL: u32 = 1 << 0;
-/// Bit 1 of [`GDRST`]: render and compute.
-pub(super) const GDRST_RENDER: u32 = 1 << 1;
 /// Bit 2 of [`GDRST`]: the blitter.
 pub(super) const GDRST_BLITTER: u32 = 1 << 2;
 /// Bit 5 of [`GDRST`]: the first video decoder; the others follow by their instances.

@@ -15,9 +15,6 @@ pub(super) const DMA_FADD_UDW: u32 = 0x60;
 /// The upper half of [`ACTHD`], bits 63:32 (row 9).
 pub(super) const ACTHD_UDW: u32 = 0x5c;
 
-/// Address of the engine's own status page in the global table (row 12, H1).
-pub(super) const HWS_PGA: u32 = 0x80;
-
 /// Bit 12 of [`MI_MODE`]: a batch that another one starts may start a third, and bits of the command mean
 /// something else for that. On at power-on (the upstream driver's word).
 pub(super) const MI_MODE_NESTED: u16 = 1 << 12;
@@ -112,8 +109,6 @@ pub(super) const CTX_NO_SYNC_SWITCH: u16 = 1 << 3;
 /// Roots of the address space: low halves of four, each followed by its high half (row 63, U1).
 pub(super) const PDP: [u32; 4] = [0x270, 0x278, 0x280, 0x288];
 
-/// Mode of the engine's submission and translation; masked (row 65).
-pub(super) const GFX_MODE: u32 = 0x29c;
 /// Bit 3 of [`GFX_MODE`]: work comes by lists, not by the ring registers (A5).
 pub(super) const GFX_MODE_LISTS: u16 = 1 << 3;
 /// Bit 10 of [`GFX_MODE`]: nothing is fetched ahead (T4).
@@ -121,8 +116,6 @@ pub(super) const GFX_MODE_NO_PREFETCH: u16 = 1 << 10;
 
 /// A semaphore's token (row 66, G5).
 pub(super) const SEMAPHORE_TOKEN: u32 = 0x2b4;
-/// A clock, low and high half (row 67, P6).
-pub(super) const TIMESTAMP: u32 = 0x358;
 /// Numbers of the last report and the last one read; masked (row 70).
 pub(super) const CONTEXT_STATUS_PTR: u32 = 0x3a0;
 

@@ -14,13 +14,11 @@ use crate::{
     context::ContextImages,
     engine::StatusPlace,
     generation::{DeviceError, LocalMemory, Pipes, Swizzle, Topology, Translation},
-    io::Hw,
+    io::{Hw, PCI_REVISION},
 };
 
 /// Configuration space: identity.
 const PCI_ID: u16 = 0x00;
-/// Configuration space: revision, bits 7:0.
-const PCI_REVISION: u16 = 0x08;
 /// Configuration space: size of the global table, bits 7:6 (§5.2).
 const PCI_TABLE: u16 = 0x50;
 /// The base address register of the local memory (§5.2).

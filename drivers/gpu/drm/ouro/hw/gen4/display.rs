@@ -2,38 +2,21 @@
 //! Where the registers of the display's two pipes are: as the upstream driver has them (G-32). The overlay of 965 is not
 //! among them: firmware does not use it.
 
-use crate::intel::processor::display::{Pipe, Pipes};
+use crate::intel::processor::display::{Pipes, TWO_PIPES, VGA_SECOND};
 
-const PIPES: &[Pipe] = &[
-    Pipe {
-        source: 0x6_001c,
-        config: 0x7_0008,
-        cursor: 0x7_0080,
-        primary: 0x7_0180,
-        sprite: 0x7_2180,
-    },
-    Pipe {
-        source: 0x6_101c,
-        config: 0x7_1008,
-        cursor: 0x7_00c0,
-        primary: 0x7_1180,
-        sprite: 0x7_3180,
-    },
-];
-/// The plane for VGA, and its bit for the second pipe.
+/// The plane for VGA.
 const VGA: u32 = 0x7_1400;
-const VGA_SECOND: u32 = 1 << 29;
 
 /// Those of 965, whose primary planes are on either pipe.
 pub(super) static PIPES_965: Pipes = Pipes {
-    pipes: PIPES,
+    pipes: TWO_PIPES,
     choice: 3 << 24,
     vga: VGA,
     vga_second: VGA_SECOND,
 };
 /// Those of G4X.
 pub(super) static PIPES_G4X: Pipes = Pipes {
-    pipes: PIPES,
+    pipes: TWO_PIPES,
     choice: 0,
     vga: VGA,
     vga_second: VGA_SECOND,

@@ -9,7 +9,7 @@
 //! Layout of 3D commands: the public XML of this generation's commands (`gen4`, `gen45`).
 
 use super::regs::{
-    masked, ARB_NO_TRICKLE, CACHE_MODE_0, CACHE_NO_PIPELINED_FLUSH, CACHE_OPERATIONAL_FLUSH,
+    masked, ARB_NO_TRICKLE, CACHE_MODE_0, CACHE_MODE_0_OPERATIONAL_FLUSH, CACHE_NO_PIPELINED_FLUSH,
     MI_ARB_STATE,
 };
 use crate::intel::{
@@ -24,7 +24,7 @@ pub(super) static GOLDEN_965: Golden = Golden {
     // G-18, G-33.
     registers: &[
         // WaDisable_RenderCache_OperationalFlush.
-        (CACHE_MODE_0, masked(0, CACHE_OPERATIONAL_FLUSH)),
+        (CACHE_MODE_0, masked(0, CACHE_MODE_0_OPERATIONAL_FLUSH)),
         (MI_ARB_STATE, masked(ARB_NO_TRICKLE, 0)),
     ],
     states: &[
@@ -43,7 +43,7 @@ pub(super) static GOLDEN_G4X: Golden = Golden {
     registers: &[(
         CACHE_MODE_0,
         // WaDisableRenderCachePipelinedFlush too.
-        masked(CACHE_NO_PIPELINED_FLUSH, CACHE_OPERATIONAL_FLUSH),
+        masked(CACHE_NO_PIPELINED_FLUSH, CACHE_MODE_0_OPERATIONAL_FLUSH),
     )],
     states: &[
         BLITTER,
@@ -59,13 +59,11 @@ pub(super) static GOLDEN_G4X: Golden = Golden {
 /// The second dword of the commands that set the blitter up: clipped (30), 32 bits (25:24), the destination as it is
 /// (23:16), 4096 bytes from line to line (15:0).
 const CLIPPED: u32 = 1 << 30 | blt::COPY_32 | 0xaa << 16 | 4096;
-/// All bytes of a pixel (21:20).
-const ALL_BYTES: u32 = 3 << 20;
 
 /// `XY_SETUP_BLT` (§8.9.1) and `XY_SETUP_MONO_PATTERN_SL_BLT` (§8.9.2): an empty rectangle, addresses and colours 0.
 const BLITTER: &[State] = &[
-    state(blt::opcode(0x01) | ALL_BYTES, 8, &[(1, CLIPPED)]),
-    state(blt::opcode(0x11) | ALL_BYTES, 9, &[(1, CLIPPED)]),
+    state(blt::opcode(0x01) | blt::ALL_BYTES, 8, &[(1, CLIPPED)]),
+    state(blt::opcode(0x11) | blt::ALL_BYTES, 9, &[(1, CLIPPED)]),
 ];
 
 /// `3DSTATE_DEPTH_BUFFER`: none (31:29 are 7), tiled in Y (27:26), of 32 bit floats (20:18 are 1).

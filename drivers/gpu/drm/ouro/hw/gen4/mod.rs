@@ -44,7 +44,7 @@ use crate::{
         },
         ring::{
             errors,
-            fixes::{self, Fix},
+            fixes::{self, Fixes},
             forcewake, interrupts, RingChip,
         },
     },
@@ -109,7 +109,7 @@ pub struct Gen4 {
     /// Whether it is one of a portable machine, whose memory controller says other things.
     mobile: bool,
     /// Bits that must be other than after a reset.
-    fixes: &'static [Fix],
+    fixes: Fixes,
 }
 
 /// 946GZ, G35, 965Q, 965G.

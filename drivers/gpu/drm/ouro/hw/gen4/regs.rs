@@ -11,9 +11,6 @@ use static_assertions::const_assert_eq;
 /// The video engine's registers, on G4X (G-04).
 pub(super) const VIDEO: Base = Base(0x4000);
 
-/// Address of an engine's status page, at an offset from its base (G-10). Reset 1fff_f000h (§5.9).
-pub(super) const HWS_PGA: u32 = 0x80;
-
 // --- The translation table (§4.6, G-06, G-07, G-19) ---
 
 /// Where the table is, how large, and whether it is on.
@@ -49,8 +46,6 @@ pub(super) const TABLE_BYTES: [u32; 6] = [
     1536 << 10,
 ];
 
-/// Bad entries, by who met them; only a reset clears it (§5.7.2).
-pub(super) const PGTBL_ER: u32 = 0x2024;
 /// Bit 0: there is a table for each process.
 pub(super) const PGTBL_CTL2: u32 = 0x20c4;
 /// Writes of zero stand around those of [`PGTBL_CTL`], as upstream has it.
@@ -84,14 +79,8 @@ pub(super) const ERROR_PAGE_TABLE_G4X: u32 = 1 << 5;
 
 // --- The render engine (G-11, G-16, G-18) ---
 
-/// Bit 6 of [`MI_MODE`]: single vertices are dispatched after a time.
-pub(super) const MI_MODE_VS_TIMER: u16 = 1 << 6;
 /// Lines of 64 bytes of a context image, less one.
 pub(super) const CXT_SIZE: u32 = 0x21a0;
-/// Mode of the render cache; masked, saved with a context (§5.8).
-pub(super) const CACHE_MODE_0: u32 = 0x2120;
-/// Bit 0 of [`CACHE_MODE_0`]: operational flush of the render cache.
-pub(super) const CACHE_OPERATIONAL_FLUSH: u16 = 1 << 0;
 /// Bit 8 of [`CACHE_MODE_0`]: no pipelined flush of it.
 pub(super) const CACHE_NO_PIPELINED_FLUSH: u16 = 1 << 8;
 /// How memory is shared; masked, saved with a context (§5.8).
@@ -159,8 +148,6 @@ pub(super) const C1DRB: u32 = 0x1_0604;
 
 /// The reset register, of the device.
 pub(super) const GDRST: u16 = 0xc0;
-/// Revision, of the device.
-pub(super) const PCI_REVISION: u16 = 0x08;
 /// Bits 31:16 are the graphics control word, of the host bridge.
 pub(super) const BRIDGE_GMCH: u16 = 0x50;
 

@@ -5,13 +5,13 @@ use super::{
     clocks, context,
     fences::Fences,
     pte::ENTRIES,
-    regs::{Gmch, PgtblCtl, BRIDGE_GMCH, PCI_REVISION, PGTBL_CTL},
+    regs::{Gmch, PgtblCtl, BRIDGE_GMCH, PGTBL_CTL},
     swizzle, translation, Gen4,
 };
 use crate::{
     generation::{DeviceError, Pipes, Topology, Translation},
     intel::processor::context::IMAGES,
-    io::Hw,
+    io::{Hw, PCI_REVISION},
     types::PAGE_SIZE,
 };
 

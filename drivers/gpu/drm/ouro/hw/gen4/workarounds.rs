@@ -8,39 +8,45 @@ use super::regs::{
     Base, ECOSKPD, ECO_NO_CONSTANT_BUFFER, MI_MODE, MI_MODE_VS_TIMER, RAMCLK_GATE_D,
     RENCLK_GATE_D1, RENCLK_GATE_D2,
 };
-use crate::intel::ring::fixes::Fix;
+use crate::intel::ring::fixes::{Fix, Fixes};
 
-/// `WaTimedSingleVertexDispatch`. It does not stick on 965G.
-const TIMED_DISPATCH: Fix = Fix::masked(Base::RENDER.at(MI_MODE), MI_MODE_VS_TIMER, 0);
-/// A constant buffer that a context loads is fetched at once, from where it may not be any more; so contexts have none.
-/// User space sets it in each batch. It does not stick on 965G.
-const NO_CONSTANT_BUFFER: Fix = Fix::masked(ECOSKPD, ECO_NO_CONSTANT_BUFFER, 0);
+/// Those of the render engine, of all chips. They do not stick on 965G.
+const RENDER: &[Fix] = &[
+    // WaTimedSingleVertexDispatch.
+    Fix::masked(Base::RENDER.at(MI_MODE), MI_MODE_VS_TIMER, 0),
+    // A constant buffer that a context loads is fetched at once, from where it may not be any more; so contexts have
+    // none. User space sets it in each batch.
+    Fix::masked(ECOSKPD, ECO_NO_CONSTANT_BUFFER, 0),
+];
 
 /// Those of 965G: RCZ, RCC, RCPB, FBC and ISC are not gated.
-pub(super) const DESKTOP_965: &[Fix] = &[
-    Fix::write(
-        RENCLK_GATE_D1,
-        1 << 30 | 1 << 29 | 1 << 28 | 1 << 23 | 1 << 16,
-    ),
-    Fix::write(RENCLK_GATE_D2, 0),
-    TIMED_DISPATCH,
-    NO_CONSTANT_BUFFER,
+pub(super) const DESKTOP_965: Fixes = &[
+    &[
+        Fix::write(
+            RENCLK_GATE_D1,
+            1 << 30 | 1 << 29 | 1 << 28 | 1 << 23 | 1 << 16,
+        ),
+        Fix::write(RENCLK_GATE_D2, 0),
+    ],
+    RENDER,
 ];
 /// Of 965GM: RCC is not gated.
-pub(super) const MOBILE_965: &[Fix] = &[
-    Fix::write(RENCLK_GATE_D1, 1 << 29),
-    Fix::write(RENCLK_GATE_D2, 0),
-    Fix::write(RAMCLK_GATE_D, 0),
-    TIMED_DISPATCH,
-    NO_CONSTANT_BUFFER,
+pub(super) const MOBILE_965: Fixes = &[
+    &[
+        Fix::write(RENCLK_GATE_D1, 1 << 29),
+        Fix::write(RENCLK_GATE_D2, 0),
+        Fix::write(RAMCLK_GATE_D, 0),
+    ],
+    RENDER,
 ];
 /// Of G4X: VF, GS and CL are not gated.
-pub(super) const G4X: &[Fix] = &[
-    Fix::write(RENCLK_GATE_D1, 0),
-    Fix::write(RENCLK_GATE_D2, 1 << 9 | 1 << 7 | 1 << 6),
-    Fix::write(RAMCLK_GATE_D, 0),
-    TIMED_DISPATCH,
-    NO_CONSTANT_BUFFER,
+pub(super) const G4X: Fixes = &[
+    &[
+        Fix::write(RENCLK_GATE_D1, 0),
+        Fix::write(RENCLK_GATE_D2, 1 << 9 | 1 << 7 | 1 << 6),
+        Fix::write(RAMCLK_GATE_D, 0),
+    ],
+    RENDER,
 ];
 
 #[cfg(test)]
@@ -53,7 +59,7 @@ mod tests {
     };
     use std::vec::Vec;
 
-    fn written(list: &[Fix]) -> Vec<(u32, u32)> {
+    fn written(list: Fixes) -> Vec<(u32, u32)> {
         let mock = Mock::default();
         fixes::apply(&CHIP_965, &mock.hw(), list, &mock).unwrap();
         let writes = mock.take().into_iter().filter_map(|a| match a {

@@ -2,26 +2,22 @@
 //! How large a context image is (SNB PRM V1P2 §5.8).
 
 use super::gt_regs::{ContextSize, CXT_SIZE};
-use crate::{intel::processor::context::LINE, io::Hw, types::PAGE_SIZE};
+use crate::intel::processor::context::Size;
 
-/// Bytes of an image, in whole pages: the ring, extended and pipelined parts (G-27). The document
-/// speaks of 2 KiB at most, which is a former generation's (digest trap 5).
-pub(super) fn bytes(size: ContextSize) -> u32 {
-    let lines = [size.ring(), size.extended(), size.pipelined()]
-        .into_iter()
-        .fold(0u32, |sum, part| sum.wrapping_add(part.into()));
-    lines.wrapping_mul(LINE).next_multiple_of(PAGE_SIZE)
-}
-
-/// Bytes of an image, as the chip says it; `None` if it is gone.
-pub(super) fn detect(hw: &Hw<'_>) -> Option<u32> {
-    let sizes = hw.regs.read32(CXT_SIZE);
-    (sizes != u32::MAX).then(|| bytes(ContextSize::from_bits(sizes)))
-}
+/// The ring, extended and pipelined parts (G-27). The document speaks of 2 KiB at most, which is a former generation's
+/// (digest trap 5).
+pub(super) const SIZE: Size = Size {
+    register: CXT_SIZE,
+    lines: |sizes| {
+        let size = ContextSize::from_bits(sizes);
+        u32::from(size.ring()) + u32::from(size.extended()) + u32::from(size.pipelined())
+    },
+};
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mock::Mock;
 
     #[test]
     fn sizes_are_whole_pages_of_three_parts() {
@@ -38,7 +34,9 @@ mod tests {
             (0x0a10_d7ed, 8192),
             (0x3fff_ffff, 12288),
         ] {
-            assert_eq!(bytes(ContextSize::from_bits(value)), size, "{value:x}");
+            let mock = Mock::default();
+            mock.set(0x21a0, value);
+            assert_eq!(SIZE.detect(&mock.hw()), Some(size), "{value:x}");
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use super::{
     emit, golden, names,
-    regs::{Base, HWS_PGA, INSTDONE_2},
+    regs::{Base, HWS_PGA_GEN6, INSTDONE_2},
     CHIP,
 };
 use crate::{
@@ -27,7 +27,7 @@ pub(crate) static RENDER: RingEngine = RingEngine {
         Kind::Render,
         &desc(Kind::Render, &emit::RENDER, Some(&golden::GOLDEN)),
         &emit::RENDER,
-        Base::RENDER.at(HWS_PGA),
+        Base::RENDER.at(HWS_PGA_GEN6),
         &names::RENDER,
     )
 };
@@ -38,7 +38,7 @@ pub(crate) static BLITTER: RingEngine = plain(
     Kind::Blitter,
     &desc(Kind::Blitter, &emit::BLITTER, None),
     &emit::BLITTER,
-    Base::BLITTER.at(HWS_PGA),
+    Base::BLITTER.at(HWS_PGA_GEN6),
     &BLITTER_NAMES,
 );
 
@@ -50,7 +50,7 @@ pub(crate) static VIDEO: RingEngine = RingEngine {
         Kind::Video,
         &desc(Kind::Video, &emit::VIDEO, None),
         &emit::VIDEO,
-        Base::VIDEO.at(HWS_PGA),
+        Base::VIDEO.at(HWS_PGA_GEN6),
         &VIDEO_NAMES,
     )
 };

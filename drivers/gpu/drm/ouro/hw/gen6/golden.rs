@@ -5,8 +5,7 @@
 //! reset makes them.
 
 use super::{
-    gt_regs::CACHE_MODE_0,
-    regs::{masked, Base, INSTPM, INSTPM_FORCE_ORDERING},
+    regs::{masked, Base, CACHE_MODE_0, INSTPM, INSTPM_FORCE_ORDERING},
     workarounds,
 };
 use crate::intel::ring::golden::{

@@ -11,12 +11,8 @@ use static_assertions::const_assert_eq;
 
 // --- Translation (G-19, G-21) ---
 
-/// Mode of all engines; masked.
+/// Mode of all engines; masked. Its bits: [`crate::intel::ring::regs::GFX_MODE_PPGTT`] and behind.
 pub(super) const GFX_MODE: u32 = 0x2520;
-/// Bit 9 of [`GFX_MODE`]: batches are translated by the directory.
-pub(super) const GFX_MODE_PPGTT: u16 = 1 << 9;
-/// Bit 13 of [`GFX_MODE`]: translations are dropped only by commands that say so.
-pub(super) const GFX_MODE_EXPLICIT_TLB: u16 = 1 << 13;
 /// Bit 10 of [`GAM_ECOCHK`]: snooping as this chip needs it; bits 4:3: fetch 64 bytes of a table.
 pub(super) const GAM_ECOCHK_SET: u32 = (1 << 10) | (3 << 3);
 /// Bit 13 of [`GAC_ECO_BITS`]: snooping; bits 9:8: fetch 64 bytes of a table.
@@ -59,15 +55,9 @@ const_assert_eq!(core::mem::size_of::<ContextSize>(), 4);
 
 /// 3D chicken bits; masked.
 pub(super) const CHICKEN_3D: u32 = 0x2084;
-/// More 3D chicken bits; masked.
-pub(super) const CHICKEN3_3D: u32 = 0x2090;
 /// How pixels are spread over the slices; masked.
 pub(super) const GT_MODE: u32 = 0x20d0;
-/// Cache mode; masked, saved with a context (§5.8).
-pub(super) const CACHE_MODE_0: u32 = 0x2120;
-/// Bit 0 of [`CACHE_MODE_0`]: operational flush of the render cache.
-pub(super) const CACHE_MODE_0_OPERATIONAL_FLUSH: u16 = 1 << 0;
-/// Bit 5 of [`CACHE_MODE_0`]: policy of eviction from the stencil cache.
+/// Bit 5 of [`CACHE_MODE_0`](crate::intel::ring::regs::CACHE_MODE_0): policy of eviction from the stencil cache.
 pub(super) const CACHE_MODE_0_STC_EVICT: u16 = 1 << 5;
 /// Clock gating that is off.
 pub(super) const UCGCTL1: u32 = 0x9400;

@@ -9,7 +9,7 @@
 //! What machines with a ring per engine have in common is in `intel::ring`; `chip` says what this one is
 //! among them, `engine` what its three engines are, `emit` what their requests are made of. What it shares with the
 //! next generation is in `intel::processor`. Its own, one file for each concept: `workarounds` and `translation`
-//! bring it up; `pte`, `fences`, `context` and `golden` are formats in memory and registers (`names`: of their
+//! bring it up; `fences`, `context` and `golden` are formats in memory and registers (`names`: of their
 //! bits); `display` is where the firmware's planes are.
 
 mod chip;
@@ -21,12 +21,11 @@ mod fences;
 mod golden;
 mod gt_regs;
 pub(crate) mod names;
-mod pte;
 mod regs;
 mod translation;
 mod workarounds;
 
-use crate::intel::processor::{topology::Parts, Processor};
+use crate::intel::processor::{pte, topology::Parts, Processor};
 
 pub(crate) use chip::CHIP;
 #[cfg(test)]
@@ -41,7 +40,7 @@ pub static GEN6: Processor = Processor {
         pages: &pte::ENTRIES,
         fences: &fences::FENCES,
         // A batch without privilege is confined by the chip (§5.3.7.6, G-44).
-        context_bytes: context::detect,
+        context: context::SIZE,
         directory_behind_iommu: false,
         own_directories: false,
         way: |_| 0,

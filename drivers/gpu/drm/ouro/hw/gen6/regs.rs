@@ -6,12 +6,9 @@
 
 pub(super) use crate::intel::ring::regs::*;
 
-/// Bit 6 of [`MI_MODE`]: the timer that dispatches vertex shaders (G-38). Render only.
-pub(super) const MI_MODE_VS_TIMER: u16 = 1 << 6;
-
 /// Address of the status page in the global table, bits 31:12 (§5.5, G-08). After reset 0x1fff_f000,
 /// which is nowhere (§5.9). Only this generation has it here.
-pub(super) const HWS_PGA: u32 = 0x2080;
+pub(super) const HWS_PGA_GEN6: u32 = 0x2080;
 
 #[cfg(test)]
 mod tests {
@@ -23,8 +20,8 @@ mod tests {
         assert_eq!(Base::VIDEO.at(RING_TAIL), 0x1_2030);
         assert_eq!(Base::BLITTER.at(RING_TAIL), 0x2_2030);
         // G-08
-        assert_eq!(Base::RENDER.at(HWS_PGA), 0x4080);
-        assert_eq!(Base::VIDEO.at(HWS_PGA), 0x1_4080);
-        assert_eq!(Base::BLITTER.at(HWS_PGA), 0x2_4080);
+        assert_eq!(Base::RENDER.at(HWS_PGA_GEN6), 0x4080);
+        assert_eq!(Base::VIDEO.at(HWS_PGA_GEN6), 0x1_4080);
+        assert_eq!(Base::BLITTER.at(HWS_PGA_GEN6), 0x2_4080);
     }
 }

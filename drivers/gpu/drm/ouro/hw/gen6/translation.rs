@@ -2,17 +2,20 @@
 //! Switching translation on (SNB PRM V1P2 §2.3, G-19, G-21). The mode is one for all engines.
 
 use super::{
-    gt_regs::{self as gt_reg, GFX_MODE_EXPLICIT_TLB, GFX_MODE_PPGTT},
-    regs::masked,
+    gt_regs as gt_reg,
+    regs::{masked, GFX_MODE_EXPLICIT_TLB, GFX_MODE_PPGTT},
 };
-use crate::{intel::ring::fixes::Fix, io::Hw};
+use crate::{
+    intel::ring::fixes::{Fix, Fixes},
+    io::Hw,
+};
 
 /// Caching and faults of translations, for all engines (G-21).
-pub(super) const SETTINGS: &[Fix] = &[
+pub(super) const SETTINGS: Fixes = &[&[
     Fix::bits(gt_reg::GAC_ECO_BITS, gt_reg::GAC_ECO_BITS_SET, 0),
     Fix::bits(gt_reg::GAB_CTL, gt_reg::GAB_CTL_CONTINUE, 0),
     Fix::bits(gt_reg::GAM_ECOCHK, gt_reg::GAM_ECOCHK_SET, 0),
-];
+]];
 
 /// Whether batches are translated by the directory; and that only commands drop translations (G-19).
 pub(super) fn mode(hw: &Hw<'_>, directory: bool) {

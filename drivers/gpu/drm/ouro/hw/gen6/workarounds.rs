@@ -5,12 +5,15 @@
 
 use super::{
     gt_regs as gt_reg,
-    regs::{masked, Base, MI_MODE, MI_MODE_ASYNC_FLIP, MI_MODE_VS_TIMER},
+    regs::{self, masked, Base, MI_MODE, MI_MODE_ASYNC_FLIP, MI_MODE_VS_TIMER},
 };
-use crate::intel::ring::fixes::Fix;
+use crate::intel::{
+    processor::STANDBY_OFF,
+    ring::fixes::{Fix, Fixes},
+};
 
 /// The render engine's, after a reset of it.
-pub(super) const RENDER: &[Fix] = &[
+pub(super) const RENDER: Fixes = &[&[
     // Bit 14: no tuning for asynchronous flips. Bit 6: single vertices are dispatched after a time.
     Fix::masked(
         Base::RENDER.at(MI_MODE),
@@ -25,25 +28,25 @@ pub(super) const RENDER: &[Fix] = &[
     Fix::masked(gt_reg::GT_MODE, 1 << 9, 1 << 7),
     // Bit 5 clear: the other policy of eviction from the stencil cache is not supported. Bit 0 clear: no
     // operational flush of the render cache.
-    Fix::write(gt_reg::CACHE_MODE_0, CACHE_MODE_0),
-];
+    Fix::write(regs::CACHE_MODE_0, CACHE_MODE_0),
+]];
 
 /// What contexts have in `CACHE_MODE_0`.
 pub(super) const CACHE_MODE_0: u32 = masked(
     0,
-    gt_reg::CACHE_MODE_0_STC_EVICT | gt_reg::CACHE_MODE_0_OPERATIONAL_FLUSH,
+    gt_reg::CACHE_MODE_0_STC_EVICT | regs::CACHE_MODE_0_OPERATIONAL_FLUSH,
 );
 
-/// Those that hold for the whole device. Render standby is off: the device is kept awake while it works (G-39).
-/// Units whose clocks are not gated: the firmware may know of more that must not be, and what it has set
-/// stays (UW47).
-pub(super) const DEVICE: &[Fix] = &[
-    Fix::write(gt_reg::RC_CONTROL, 0),
-    Fix::write(gt_reg::RC_STATE, 0),
-    // Bits 5 (blitter) and 7 (command streamer).
-    Fix::bits(gt_reg::UCGCTL1, (1 << 5) | (1 << 7), 0),
-    // Bits 12 (colour cache) and 11 (pixel back end).
-    Fix::bits(gt_reg::UCGCTL2, (1 << 12) | (1 << 11), 0),
+/// Those that hold for the whole device. Units whose clocks are not gated: the firmware may know of more that must not
+/// be, and what it has set stays (UW47).
+pub(super) const DEVICE: Fixes = &[
+    STANDBY_OFF,
+    &[
+        // Bits 5 (blitter) and 7 (command streamer).
+        Fix::bits(gt_reg::UCGCTL1, (1 << 5) | (1 << 7), 0),
+        // Bits 12 (colour cache) and 11 (pixel back end).
+        Fix::bits(gt_reg::UCGCTL2, (1 << 12) | (1 << 11), 0),
+    ],
 ];
 
 #[cfg(test)]

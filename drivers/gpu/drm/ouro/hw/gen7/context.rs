@@ -2,20 +2,16 @@
 //! How large a context image is. Video and blitter have none (V-16).
 
 use super::regs::{ContextSize, CXT_SIZE};
-use crate::{intel::processor::context::LINE, io::Hw, types::PAGE_SIZE};
+use crate::intel::processor::context::Size;
 
-/// Bytes of an image, in whole pages: the extended part and that of vertex fetching, as the upstream driver counts
-/// them.
-fn bytes(size: ContextSize) -> u32 {
-    let lines = u32::from(size.extended()).wrapping_add(size.vertex().into());
-    lines.wrapping_mul(LINE).next_multiple_of(PAGE_SIZE)
-}
-
-/// Bytes of an image, as the chip says it; `None` if it is gone.
-pub(super) fn detect(hw: &Hw<'_>) -> Option<u32> {
-    let sizes = hw.regs.read32(CXT_SIZE);
-    (sizes != u32::MAX).then(|| bytes(ContextSize::from_bits(sizes)))
-}
+/// The extended part and that of vertex fetching, as the upstream driver counts them.
+pub(super) const SIZE: Size = Size {
+    register: CXT_SIZE,
+    lines: |sizes| {
+        let size = ContextSize::from_bits(sizes);
+        u32::from(size.extended()) + u32::from(size.vertex())
+    },
+};
 
 #[cfg(test)]
 mod tests {
@@ -38,7 +34,7 @@ mod tests {
         ] {
             let mock = Mock::default();
             mock.set(0x21a8, value);
-            assert_eq!(detect(&mock.hw()), size, "{value:#x}");
+            assert_eq!(SIZE.detect(&mock.hw()), size, "{value:#x}");
         }
     }
 }

@@ -9,7 +9,7 @@
 //! It shares most with `gen6`: what is the same is in `intel::processor` and `intel::ring`. What is here: `chip` says
 //! what it is among machines with a ring per engine, `engine` what its three engines are, `emit` what their requests
 //! are made of; `check` decides which batches run with privilege; `workarounds` and `translation` bring it up;
-//! `context`, `fences`, `golden`, `names` and `pte` are formats; `details` is what a report says of the video engine alone. `regs` are registers.
+//! `context`, `fences`, `golden` and `names` are formats; `details` is what a report says of the video engine alone. `regs` are registers.
 
 pub mod check;
 mod chip;
@@ -21,19 +21,18 @@ mod engine;
 mod fences;
 mod golden;
 mod names;
-mod pte;
 mod regs;
 mod translation;
 mod workarounds;
 
 use crate::intel::{
-    processor::{topology::Parts, Processor},
-    ring::fixes::Fix,
+    processor::{pte, topology::Parts, Processor},
+    ring::fixes::Fixes,
 };
 use chip::CHIP;
 
 /// A chip of the generation, which differs from others in its render engine's workarounds and those of the device.
-const fn processor(device: &'static [Fix], render: &'static [Fix]) -> Processor {
+const fn processor(device: Fixes, render: Fixes) -> Processor {
     Processor {
         name: "gen7",
         chip: &CHIP,
@@ -41,7 +40,7 @@ const fn processor(device: &'static [Fix], render: &'static [Fix]) -> Processor 
             engines: &engine::ENGINES,
             pages: &pte::ENTRIES,
             fences: &fences::FENCES,
-            context_bytes: context::detect,
+            context: context::SIZE,
             // The upstream driver uses it there on this generation.
             directory_behind_iommu: true,
             own_directories: true,

@@ -11,14 +11,8 @@ use static_assertions::const_assert_eq;
 
 // --- Of each engine, from its base ---
 
-/// Mode of the engine; masked (VCS §1.1.3.4: `MFX_MODE`; V-06).
-pub(super) const MODE: u32 = 0x29c;
-/// Bit 9 of [`MODE`]: batches are translated by the directory (VCS-007).
-pub(super) const MODE_PPGTT: u16 = 1 << 9;
-/// Bit 13 of [`MODE`]: translations are dropped only by commands that say so. Render only (V-06).
-pub(super) const MODE_EXPLICIT_TLB: u16 = 1 << 13;
-/// Bit 11 of [`MODE`]: replay. Render only (V-06).
-pub(super) const MODE_REPLAY: u16 = 1 << 11;
+/// Bit 11 of [`GFX_MODE`]: replay. Render only (V-06).
+pub(super) const GFX_MODE_REPLAY: u16 = 1 << 11;
 
 // --- Status pages (VCS §1.1.2.2.1, V-09): not among the engines' registers ---
 
@@ -42,8 +36,6 @@ pub(super) const ECOBUS_MT: u32 = 1 << 5;
 
 // --- Reset (V-15) ---
 
-/// Bit 1 of [`GDRST`]: the render engine.
-pub(super) const GDRST_RENDER: u32 = 1 << 1;
 /// Bit 2 of [`GDRST`]: the video engine.
 pub(super) const GDRST_VIDEO: u32 = 1 << 2;
 /// Bit 3 of [`GDRST`]: the blitter.
@@ -190,11 +182,9 @@ const_assert_eq!(core::mem::size_of::<ContextSize>(), 4);
 
 // --- Workarounds and settings: see [`super::workarounds`] ---
 
-/// 3D chicken bits; masked.
-pub(super) const CHICKEN3_3D: u32 = 0x2090;
 /// How threads of the fixed functions are given out.
 pub(super) const FF_THREAD_MODE: u32 = 0x20a0;
-/// Cache mode; masked, saved with a context.
+/// Cache mode; masked, saved with a context. Before, it was elsewhere.
 pub(super) const CACHE_MODE_0: u32 = 0x7000;
 /// More of it; masked, saved with a context.
 pub(super) const CACHE_MODE_1: u32 = 0x7004;

@@ -4,7 +4,7 @@
 
 use super::regs::{
     masked, Base, GAC_ECO_BITS, GAC_ECO_BITS_64_BYTES, GAM_ECOCHK, GAM_ECOCHK_GFDT, GAM_ECOCHK_LLC,
-    MODE, MODE_PPGTT, PP_DIR_BASE, PP_DIR_DCLV,
+    GFX_MODE, GFX_MODE_PPGTT, PP_DIR_BASE, PP_DIR_DCLV,
 };
 use crate::{
     engine::EngineMemory,
@@ -12,7 +12,7 @@ use crate::{
         mi::{LoadRegisters, StoreRegister},
         processor::translation,
         pte,
-        ring::fixes::Fix,
+        ring::fixes::{Fix, Fixes},
     },
     io::Hw,
     ring::{Commands, Overflow},
@@ -20,15 +20,16 @@ use crate::{
 };
 
 /// Caching of translations, for all engines (V-24).
-pub(super) const SETTINGS: &[Fix] = &[
+pub(super) const SETTINGS: Fixes = &[&[
     Fix::bits(GAC_ECO_BITS, GAC_ECO_BITS_64_BYTES, 0),
     Fix::bits(GAM_ECOCHK, GAM_ECOCHK_LLC, GAM_ECOCHK_GFDT),
-];
+]];
 
 /// Loads an engine's directory, and has it translate by that (VCS-004, VCS-007). Its ring is stopped.
 pub(super) fn load_directory(hw: &Hw<'_>, engine: Base, slot: GgttAddr) {
     translation::load_directory(hw, engine, slot);
-    hw.regs.write32(engine.at(MODE), masked(MODE_PPGTT, 0));
+    hw.regs
+        .write32(engine.at(GFX_MODE), masked(GFX_MODE_PPGTT, 0));
 }
 
 /// Dwords of [`emit_directory`].

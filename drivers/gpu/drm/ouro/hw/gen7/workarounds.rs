@@ -6,83 +6,68 @@
 //! ([`super::golden`]). The chicken bits of the display's planes are left out: nothing is shown.
 
 use super::regs::{
-    Base, CHICKEN3_3D, COMMON_SLICE_CHICKEN1, FF_THREAD_MODE, GT_MODE, HALF_SLICE_CHICKEN1,
-    L3CNTLREG1, L3SQCREG4, L3_CHICKEN_MODE, MBCUNIT_SNPCR, MI_MODE, MI_MODE_ASYNC_FLIP, MODE,
-    MODE_EXPLICIT_TLB, MODE_REPLAY, RC_CONTROL, RC_STATE, ROW_CHICKEN2, ROW_CHICKEN2_GT2,
-    SQ_CHICKEN_MBCUNIT, UCGCTL2,
+    Base, CHICKEN3_3D, COMMON_SLICE_CHICKEN1, FF_THREAD_MODE, GFX_MODE, GFX_MODE_EXPLICIT_TLB,
+    GFX_MODE_REPLAY, GT_MODE, HALF_SLICE_CHICKEN1, L3CNTLREG1, L3SQCREG4, L3_CHICKEN_MODE,
+    MBCUNIT_SNPCR, MI_MODE, MI_MODE_ASYNC_FLIP, ROW_CHICKEN2, ROW_CHICKEN2_GT2, SQ_CHICKEN_MBCUNIT,
+    UCGCTL2,
 };
-use crate::intel::ring::fixes::Fix;
+use crate::intel::{
+    processor::STANDBY_OFF,
+    ring::fixes::{Fix, Fixes},
+};
 
-/// Render standby is off: the device is kept awake while it works.
-const RC_OFF: [Fix; 2] = [Fix::write(RC_CONTROL, 0), Fix::write(RC_STATE, 0)];
-/// Bit 13, `WaDisableRCZUnitClockGating`: the clock of the depth cache is not gated. Others stay (UW47).
-const UNGATED: Fix = Fix::bits(UCGCTL2, 1 << 13, 0);
-/// Bit 11, `WaCatErrorRejectionIssue`.
-const REJECTION: Fix = Fix::bits(SQ_CHICKEN_MBCUNIT, 1 << 11, 0);
-/// Bits 22:21 are 1: a middle share of the last-level cache.
-const CACHE_SHARE: Fix = Fix::bits(MBCUNIT_SNPCR, 1 << 21, 1 << 22);
-/// Bit 10 clear, `WaDisableRHWOOptimizationForRenderHang`.
-const RHWO: Fix = Fix::masked(COMMON_SLICE_CHICKEN1, 0, 1 << 10);
-/// `WaApplyL3ControlAndL3ChickenMode`; bit 27 clear, `WaForceL3Serialization`.
-const L3: [Fix; 3] = [
+/// Bit 0 of a row's chicken bits: clocks of idle units are not gated with those of the row.
+const ROW: Fix = Fix::masked(ROW_CHICKEN2, 1 << 0, 0);
+/// The same of the second row, on GT2.
+const SECOND_ROW: Fix = Fix::masked(ROW_CHICKEN2_GT2, 1 << 0, 0);
+/// What both chips have next.
+const DEVICE: &[Fix] = &[
+    // Bit 13, WaDisableRCZUnitClockGating: the clock of the depth cache is not gated. Others stay (UW47).
+    Fix::bits(UCGCTL2, 1 << 13, 0),
+    // Bit 11, WaCatErrorRejectionIssue.
+    Fix::bits(SQ_CHICKEN_MBCUNIT, 1 << 11, 0),
+    // Bits 22:21 are 1: a middle share of the last-level cache.
+    Fix::bits(MBCUNIT_SNPCR, 1 << 21, 1 << 22),
+    // Bit 10 clear, WaDisableRHWOOptimizationForRenderHang.
+    Fix::masked(COMMON_SLICE_CHICKEN1, 0, 1 << 10),
+    // WaApplyL3ControlAndL3ChickenMode; bit 27 clear, WaForceL3Serialization.
     Fix::write(L3CNTLREG1, 0x3c47_ff8c),
     Fix::write(L3_CHICKEN_MODE, 0x2000_0000),
     Fix::bits(L3SQCREG4, 0, 1 << 27),
 ];
-/// Bit 0: clocks of idle units are not gated with those of a row.
-const ROW: Fix = Fix::masked(ROW_CHICKEN2, 1 << 0, 0);
 
 /// Those of the whole device, on GT1.
-pub(super) const DEVICE_GT1: &[Fix] = &[
-    RC_OFF[0],
-    RC_OFF[1],
-    ROW,
-    UNGATED,
-    REJECTION,
-    CACHE_SHARE,
-    RHWO,
-    L3[0],
-    L3[1],
-    L3[2],
-];
+pub(super) const DEVICE_GT1: Fixes = &[STANDBY_OFF, &[ROW], DEVICE];
 /// On GT2, whose second row must be told too.
-pub(super) const DEVICE_GT2: &[Fix] = &[
-    RC_OFF[0],
-    RC_OFF[1],
-    ROW,
-    Fix::masked(ROW_CHICKEN2_GT2, 1 << 0, 0),
-    UNGATED,
-    REJECTION,
-    CACHE_SHARE,
-    RHWO,
-    L3[0],
-    L3[1],
-    L3[2],
-];
+pub(super) const DEVICE_GT2: Fixes = &[STANDBY_OFF, &[ROW, SECOND_ROW], DEVICE];
 
-/// Bit 10, `WaDisableEarlyCull`.
-const EARLY_CULL: Fix = Fix::masked(CHICKEN3_3D, 1 << 10, 0);
-/// Bits 18:16, 14:12 and 6:4 are 0, `WaVSThreadDispatchOverride`: the hardware gives out threads of all kinds.
-const THREADS: Fix = Fix::bits(FF_THREAD_MODE, 0, 0x7_7070);
-/// Bits 13 and 11, `WaBCSVCSTlbInvalidationMode`.
-const TLB_MODE: Fix = Fix::masked(Base::RENDER.at(MODE), MODE_EXPLICIT_TLB | MODE_REPLAY, 0);
-/// Bits 9 and 7 are 1 and 0: pixels go to the slices in blocks of 16 by 4.
-const BLOCKS: Fix = Fix::masked(GT_MODE, 1 << 9, 1 << 7);
-/// Bit 14, `WaDisableAsyncFlipPerfMode`.
-const ASYNC_FLIP: Fix = Fix::masked(Base::RENDER.at(MI_MODE), MI_MODE_ASYNC_FLIP, 0);
+/// The render engine's, of both chips.
+const THREADS: &[Fix] = &[
+    // Bit 10, WaDisableEarlyCull.
+    Fix::masked(CHICKEN3_3D, 1 << 10, 0),
+    // Bits 18:16, 14:12 and 6:4 are 0, WaVSThreadDispatchOverride: the hardware gives out threads of all kinds.
+    Fix::bits(FF_THREAD_MODE, 0, 0x7_7070),
+];
+/// Bit 3, `WaDisablePSDDualDispatchEnable`, on GT1.
+const DISPATCH: Fix = Fix::masked(HALF_SLICE_CHICKEN1, 1 << 3, 0);
+/// What both chips have next.
+const MODES: &[Fix] = &[
+    // Bits 13 and 11, WaBCSVCSTlbInvalidationMode.
+    Fix::masked(
+        Base::RENDER.at(GFX_MODE),
+        GFX_MODE_EXPLICIT_TLB | GFX_MODE_REPLAY,
+        0,
+    ),
+    // Bits 9 and 7 are 1 and 0: pixels go to the slices in blocks of 16 by 4.
+    Fix::masked(GT_MODE, 1 << 9, 1 << 7),
+    // Bit 14, WaDisableAsyncFlipPerfMode.
+    Fix::masked(Base::RENDER.at(MI_MODE), MI_MODE_ASYNC_FLIP, 0),
+];
 
 /// The render engine's, after a reset of it, on GT1.
-pub(super) const RENDER_GT1: &[Fix] = &[
-    EARLY_CULL,
-    THREADS,
-    // Bit 3, WaDisablePSDDualDispatchEnable.
-    Fix::masked(HALF_SLICE_CHICKEN1, 1 << 3, 0),
-    TLB_MODE,
-    BLOCKS,
-    ASYNC_FLIP,
-];
+pub(super) const RENDER_GT1: Fixes = &[THREADS, &[DISPATCH], MODES];
 /// On GT2.
-pub(super) const RENDER_GT2: &[Fix] = &[EARLY_CULL, THREADS, TLB_MODE, BLOCKS, ASYNC_FLIP];
+pub(super) const RENDER_GT2: Fixes = &[THREADS, MODES];
 
 #[cfg(test)]
 mod tests {
@@ -95,7 +80,7 @@ mod tests {
     use std::vec::Vec;
 
     /// What a list writes, on a device that reads `ones` in one register.
-    fn written(list: &[Fix], ones: u32) -> Vec<(u32, u32)> {
+    fn written(list: Fixes, ones: u32) -> Vec<(u32, u32)> {
         let mock = Mock::default();
         mock.set(0x12_0008, 0x40);
         mock.set(ones, u32::MAX);

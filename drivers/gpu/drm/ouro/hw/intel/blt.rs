@@ -26,6 +26,9 @@ pub(crate) const fn header(number: u32, dwords: u32) -> u32 {
 /// Bits 25:24 of the second dword of a copy are 3: 32 bits to a pixel.
 pub(crate) const COPY_32: u32 = 3 << 24;
 
+/// Bits 21:20 of the header: alpha and colours are written.
+pub(crate) const ALL_BYTES: u32 = 3 << 20;
+
 /// `XY_SRC_COPY_BLT` of linear surfaces, four bytes a pixel, all of them written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct CopyRows {
@@ -36,8 +39,6 @@ struct CopyRows {
 }
 
 impl CopyRows {
-    /// Bits 21 and 20: alpha and colours are written.
-    const ALL_BYTES: u32 = 3 << 20;
     /// Bits 23:16: the source, as it is.
     const SOURCE: u32 = 0xcc << 16;
     /// Pixels of a row.
@@ -46,7 +47,7 @@ impl CopyRows {
     /// The dwords.
     const fn encode(self) -> [u32; 8] {
         [
-            header(0x53, 8) | Self::ALL_BYTES,
+            header(0x53, 8) | ALL_BYTES,
             COPY_32 | Self::SOURCE | PAGE_SIZE,
             0,
             ((self.rows as u32) << 16) | Self::WIDTH,

@@ -92,6 +92,10 @@ pub(crate) struct RingCtl {
 }
 const_assert_eq!(core::mem::size_of::<RingCtl>(), 4);
 
+/// Address of the engine's status page in the global table, bits 31:12 (Gen4's digest, G-10; D12). Reset 0x1fff_f000,
+/// which is nowhere (§5.9). On Gen6 and Gen7 it is elsewhere.
+pub(crate) const HWS_PGA: u32 = 0x80;
+
 /// What the instruction parser choked on (G-42; D10).
 pub(crate) const IPEIR: u32 = 0x64;
 /// Header of the instruction that is executed or failed (G-42; D10).
@@ -128,6 +132,11 @@ pub(crate) const ERROR_INSTRUCTION: u32 = 1 << 0;
 
 /// Address in the batch that is executed, bits 31:0 (G-42; D34).
 pub(crate) const BB_ADDR: u32 = 0x140;
+
+/// Mode of the engine's submission and translation; masked. From Gen7 on (VCS §1.1.3.4: `MFX_MODE`; V-06; D65).
+pub(crate) const GFX_MODE: u32 = 0x29c;
+/// A clock, low and high half (G-41; D67).
+pub(crate) const TIMESTAMP: u32 = 0x358;
 
 #[cfg(test)]
 mod tests {

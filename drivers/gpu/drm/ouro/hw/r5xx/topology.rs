@@ -9,14 +9,12 @@ use crate::{
     coherence::Coherence,
     engine::StatusPlace,
     generation::{DeviceError, LocalMemory, Swizzle, Topology, Translation},
-    io::{Hw, Platform},
+    io::{Hw, Platform, PCI_REVISION},
     types::PAGE_SIZE,
 };
 
 /// Configuration space: identity.
 const PCI_ID: u16 = 0x00;
-/// Configuration space: revision, bits 7:0.
-const PCI_REVISION: u16 = 0x08;
 /// Configuration space: the first capability, bits 7:0.
 const PCI_CAPABILITIES: u16 = 0x34;
 /// A capability's number: AGP.

@@ -6,11 +6,29 @@
 
 use crate::{
     context::{ContextImages, FirstImage},
+    io::Hw,
     types::PAGE_SIZE,
 };
 
 /// Bytes of a line, in which a chip counts the parts of an image (G-27).
 pub(crate) const LINE: u32 = 64;
+
+/// Where a chip says how large an image is.
+pub(crate) struct Size {
+    /// The register.
+    pub(crate) register: u32,
+    /// How many lines an image has, by that register.
+    pub(crate) lines: fn(u32) -> u32,
+}
+
+impl Size {
+    /// Bytes of an image, in whole pages, as the chip says it; `None` if it is gone.
+    pub(crate) fn detect(&self, hw: &Hw<'_>) -> Option<u32> {
+        let sizes = hw.regs.read32(self.register);
+        let bytes = (self.lines)(sizes).wrapping_mul(LINE);
+        (sizes != u32::MAX).then(|| bytes.next_multiple_of(PAGE_SIZE))
+    }
+}
 
 /// The images of the render engine.
 pub(crate) struct Images;

@@ -36,6 +36,26 @@ pub(crate) struct Pipes {
     pub(crate) vga_second: u32,
 }
 
+/// The pipes of chips that have two, as the upstream driver has them.
+pub(crate) const TWO_PIPES: &[Pipe] = &[
+    Pipe {
+        source: 0x6_001c,
+        config: 0x7_0008,
+        cursor: 0x7_0080,
+        primary: 0x7_0180,
+        sprite: 0x7_2180,
+    },
+    Pipe {
+        source: 0x6_101c,
+        config: 0x7_1008,
+        cursor: 0x7_00c0,
+        primary: 0x7_1180,
+        sprite: 0x7_3180,
+    },
+];
+/// Of [`Pipes::vga`] of those: its plane is on the second one.
+pub(crate) const VGA_SECOND: u32 = 1 << 29;
+
 /// Of [`Pipe::config`]: bit 31, it is switched on; bit 30, it runs still.
 const PIPE_RUNS: u32 = (1 << 31) | (1 << 30);
 

@@ -5,6 +5,8 @@
 //! of that of its video engine, where those speak of them. Registers below 0x4_0000 can be reached only while the
 //! device is awake, except where said otherwise (G-15).
 
+pub(crate) use crate::intel::gt_regs::*;
+
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
 
@@ -63,13 +65,6 @@ pub(crate) const GT_BLITTER_USER: u32 = 1 << 22;
 /// The blitter has an error in its identity register.
 pub(crate) const GT_BLITTER_ERROR: u32 = 1 << 25;
 
-// --- Reset (G-24) ---
-
-/// What to reset; a bit clears itself when that is done. Reached whether or not it is awake.
-pub(crate) const GDRST: u32 = 0x941c;
-/// Bit 0: everything.
-pub(crate) const GDRST_FULL: u32 = 1 << 0;
-
 // --- Translation (G-18, G-19, G-21) ---
 
 /// Bit 0: drop the translations of the CPU's and the command streamers' accesses.
@@ -89,8 +84,6 @@ pub(crate) const FAULT_BLITTER: u32 = 0x4294;
 
 /// Errors of translation, device wide.
 pub(crate) const ERROR_GEN6: u32 = 0x40a0;
-/// Page table errors of the render engine's block (G-23).
-pub(crate) const PGTBL_ER: u32 = 0x2024;
 
 // --- Workarounds and power (G-38, G-39) ---
 
@@ -124,6 +117,11 @@ pub(crate) const RP_IDLE_HYSTERESIS: u32 = 0xa070;
 /// Which of the unit's interrupts are not sent.
 pub(crate) const PM_INTERRUPT_MASK: u32 = 0xa168;
 
+// --- Workarounds (G-38) ---
+
+/// More 3D chicken bits; masked.
+pub(crate) const CHICKEN3_3D: u32 = 0x2090;
+
 // --- Tiling (G-31, §4.5.4.1.1) ---
 
 /// Tile control of the CPU's accesses.
@@ -145,8 +143,6 @@ pub(crate) const MAD_DIMM_SIZES: u32 = 0xffff;
 
 // --- PCI configuration space (G-03) ---
 
-/// Dword with the revision in bits 7:0.
-pub(crate) const PCI_REVISION: u16 = 0x08;
 /// Dword whose low word is the graphics control register.
 pub(crate) const PCI_GGC: u16 = 0x50;
 

@@ -13,6 +13,7 @@ pub(crate) mod engines;
 mod frequency;
 pub(crate) mod gt_regs;
 pub(crate) mod names;
+pub(crate) mod pte;
 mod swizzle;
 pub(crate) mod topology;
 pub(crate) mod translation;
@@ -29,10 +30,10 @@ use crate::{
         engine::{self, Kind, RingEngine},
         errors,
         fifo::Fifo,
-        fixes::{self, Fix},
+        fixes::{self, Fix, Fixes},
         forcewake::{self, Forcewake, Way},
         interrupts::{self, Bank, Gate, Interrupts},
-        regs::Base,
+        regs::{Base, PGTBL_ER},
         reset::{self, Reset},
         RingChip,
     },
@@ -134,10 +135,16 @@ pub(crate) const fn chip(own: Chip) -> RingChip {
         translation_errors: gt_reg::ERROR_GEN6,
         translation_names: own.translation_names,
         fault_kinds: own.fault_kinds,
-        table_errors: gt_reg::PGTBL_ER,
+        table_errors: PGTBL_ER,
         load_directory: own.load_directory,
     }
 }
+
+/// Render standby is off: the device is kept awake while it works (G-39).
+pub(crate) const STANDBY_OFF: &[Fix] = &[
+    Fix::write(gt_reg::RC_CONTROL, 0),
+    Fix::write(gt_reg::RC_STATE, 0),
+];
 
 /// A generation of such graphics.
 pub struct Processor {
@@ -150,13 +157,13 @@ pub struct Processor {
     /// Where the firmware's planes are.
     pub(crate) display: &'static Pipes,
     /// Workarounds of the whole device.
-    pub(crate) device: &'static [Fix],
+    pub(crate) device: Fixes,
     /// Those of the render engine, which a reset of it undoes.
-    pub(crate) render: &'static [Fix],
+    pub(crate) render: Fixes,
     /// The bit of the arbiter's mode that has the engines swizzle.
     pub(crate) swizzle: u16,
     /// Caching and faults of translations.
-    pub(crate) translation: &'static [Fix],
+    pub(crate) translation: Fixes,
     /// Whether registers of its execution units keep what a batch left, for whoever comes next.
     pub(crate) leftovers: bool,
     /// Says whether batches are translated by the directory, where that is one mode for all engines.

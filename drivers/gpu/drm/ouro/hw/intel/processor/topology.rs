@@ -2,7 +2,7 @@
 //! What a chip has: read from configuration space and a few registers, without changing anything.
 
 use super::{
-    context::IMAGES,
+    context::{Size, IMAGES},
     frequency,
     gt_regs::{self as gt_reg, Ggc},
     swizzle,
@@ -14,7 +14,7 @@ use crate::{
     fence_regs::FenceRegs,
     generation::{DeviceError, Pipes, Topology, Translation},
     intel::pte,
-    io::Hw,
+    io::{Hw, PCI_REVISION},
     page_table::PageTable,
     types::PAGE_SIZE,
 };
@@ -27,8 +27,8 @@ pub(crate) struct Parts {
     pub(crate) pages: &'static dyn PageTable,
     /// Its fences.
     pub(crate) fences: &'static dyn FenceRegs,
-    /// Reads how many bytes a context image has; `None` if the device is gone.
-    pub(crate) context_bytes: fn(&Hw<'_>) -> Option<u32>,
+    /// How large a context image is.
+    pub(crate) context: Size,
     /// Whether the directory works although an IOMMU translates what it says.
     pub(crate) directory_behind_iommu: bool,
     /// Whether each context has a directory of its own, which its requests load.
@@ -49,7 +49,7 @@ const TIMESTAMP_HZ: u32 = 12_500_000;
 /// Looks what the chip has. It is awake.
 pub(super) fn probe(hw: &Hw<'_>, parts: &Parts) -> Result<Topology, DeviceError> {
     let ggc = hw.platform.config32(gt_reg::PCI_GGC);
-    let context_bytes = (parts.context_bytes)(hw);
+    let context_bytes = parts.context.detect(hw);
     let (false, Some(context_bytes)) = (ggc == u32::MAX, context_bytes) else {
         return Err(DeviceError::Gone);
     };
@@ -97,7 +97,7 @@ pub(super) fn probe(hw: &Hw<'_>, parts: &Parts) -> Result<Topology, DeviceError>
         timestamp_hz: TIMESTAMP_HZ,
         context_bytes,
         stolen_bytes: u64::from(ggc.stolen_32m()).wrapping_mul(32 * MIB),
-        revision: hw.platform.config32(gt_reg::PCI_REVISION) as u8,
+        revision: hw.platform.config32(PCI_REVISION) as u8,
     })
 }
 

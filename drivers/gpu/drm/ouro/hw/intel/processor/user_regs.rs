@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Registers that user space may read: the render engine's timestamp (G-41), and no other one.
 
-use crate::io::Hw;
+use crate::{
+    intel::ring_regs::{self, Base},
+    io::Hw,
+};
 
 /// The render engine's timestamp, low dword; the high one follows (G-41).
-const TIMESTAMP: u32 = 0x2358;
+const TIMESTAMP: u32 = Base::RENDER.at(ring_regs::TIMESTAMP);
 
 /// The value of the register of 64 bits at `offset`, if user space may know it.
 pub(crate) fn read(hw: &Hw<'_>, offset: u32) -> Option<u64> {

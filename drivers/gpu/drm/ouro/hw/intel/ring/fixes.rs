@@ -55,15 +55,19 @@ impl Fix {
     }
 }
 
-/// Applies a list, in its order. The device is awake.
+/// Lists of changes, one after the other.
+pub(crate) type Fixes = &'static [&'static [Fix]];
+
+/// Applies lists, in their order. The device is awake.
 pub(crate) fn apply(
     chip: &RingChip,
     hw: &Hw<'_>,
-    fixes: &[Fix],
+    fixes: &[&[Fix]],
     wait: &dyn SleepWait,
 ) -> Result<(), DeviceError> {
-    fifo::room(chip, hw, fixes.len() as u32, wait)?;
-    for fix in fixes {
+    let writes = fixes.iter().map(|list| list.len() as u32).sum();
+    fifo::room(chip, hw, writes, wait)?;
+    for fix in fixes.iter().copied().flatten() {
         fix.apply(hw);
     }
     Ok(())
@@ -87,7 +91,7 @@ mod tests {
             Fix::masked(0x2090, 1 << 10, 1 << 2),
             Fix::bits(0x9404, 1 << 13, 1 << 10),
         ];
-        apply(&CHIP, &mock.hw(), &fixes, &mock).unwrap();
+        apply(&CHIP, &mock.hw(), &[&fixes], &mock).unwrap();
         assert_eq!(
             mock.take(),
             [
@@ -104,7 +108,7 @@ mod tests {
     fn without_room_nothing_is_written() {
         let mock = Mock::default();
         let fixes = [Fix::write(0xb01c, 1)];
-        assert!(apply(&CHIP, &mock.hw(), &fixes, &mock).is_err());
+        assert!(apply(&CHIP, &mock.hw(), &[&fixes], &mock).is_err());
         assert_eq!(mock.written(0xb01c), []);
     }
 }

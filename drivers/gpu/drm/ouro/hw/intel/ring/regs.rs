@@ -23,6 +23,15 @@ pub(crate) const INSTDONE_2: u32 = 0x7c;
 /// Bit 14 of [`MI_MODE`]: no tuning for asynchronous flips (G-38). Render only.
 pub(crate) const MI_MODE_ASYNC_FLIP: u16 = 1 << 14;
 
+/// Bit 6 of [`MI_MODE`]: single vertices are dispatched after a time (G-38). Render only, before Gen7.
+pub(crate) const MI_MODE_VS_TIMER: u16 = 1 << 6;
+
+/// Bit 9 of the mode register, which Gen6 has once for all engines: batches are translated by the directory (G-19,
+/// VCS-007).
+pub(crate) const GFX_MODE_PPGTT: u16 = 1 << 9;
+/// Bit 13 of it: translations are dropped only by commands that say so (G-19). On Gen7 render only (V-06).
+pub(crate) const GFX_MODE_EXPLICIT_TLB: u16 = 1 << 13;
+
 /// Which groups of sixteen directory entries are loaded: bit n for entries 16n to 16n + 15
 /// (G-20, VCS §1.1.2.1). Reset 0: none.
 pub(crate) const PP_DIR_DCLV: u32 = 0x220;
@@ -32,6 +41,14 @@ pub(crate) const PP_DIR_BASE: u32 = 0x228;
 /// Bit 4 of the error registers: an error of the translation tables, which only a reset clears
 /// (§5.7.2).
 pub(crate) const ERROR_PAGE_TABLE: u32 = 1 << 4;
+
+/// Errors of the translation tables, in the render engine's block; only a reset clears them (§5.7.2, G-23).
+pub(crate) const PGTBL_ER: u32 = 0x2024;
+
+/// Mode of the render cache; masked, saved with a context (§5.8). Before Gen7.
+pub(crate) const CACHE_MODE_0: u32 = 0x2120;
+/// Bit 0 of [`CACHE_MODE_0`]: operational flush of the render cache.
+pub(crate) const CACHE_MODE_0_OPERATIONAL_FLUSH: u16 = 1 << 0;
 
 /// Parser mode; masked, saved with a context on the render engine (§5.8, G-10).
 pub(crate) const INSTPM: u32 = 0xc0;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-//! How entries of the translation tables say what is cached (SNB PRM V1P2 §2.2.2.1).
+//! How entries of the translation tables say what is cached (SNB PRM V1P2 §2.2.2.1; digest of Ivy Bridge §4.1).
 //!
 //! The document describes the cache field in two ways that contradict each other; what is written
 //! here is what works: 1 for uncached, 2 for the shared last-level cache (digest §6.2).
+//!
+//! On Ivy Bridge 3 is that and the L3 cache. Nothing gets there by its entry: what user space wants there it says in
+//! its commands, and an entry of 3 would not be seen in what the CPU asks for.
 
 use crate::intel::pte::Entries;
 
@@ -12,7 +15,7 @@ const UNCACHED: u32 = 1 << 1;
 const CACHED: u32 = 2 << 1;
 
 /// The format.
-pub(super) static ENTRIES: Entries = Entries {
+pub(crate) static ENTRIES: Entries = Entries {
     uncached: UNCACHED,
     cached: CACHED,
 };
@@ -75,6 +78,24 @@ mod tests {
         // Of a table of 2 MiB.
         assert_eq!(directory_base(GgttAddr(0x7fe0_0000)), 0x7fe0_0000);
         assert_eq!(directory_base(GgttAddr(0x0010_0000)), 0x0010_0000);
+    }
+
+    #[test]
+    fn entries_are_those_of_digest_4_1() {
+        let entry = |addr, cache| {
+            ENTRIES.entry(Page {
+                addr: DmaAddr(addr),
+                memory: MemoryKind::System,
+                cache,
+            })
+        };
+        assert_eq!(entry(0x1234_5000, CacheLevel::Coherent), 0x1234_5005);
+        assert_eq!(entry(0x12_3456_7000, CacheLevel::None), 0x3456_7123);
+        assert_eq!(
+            ENTRIES.directory_entry(DmaAddr(0x3_2000_0000)),
+            Some(0x2000_0031)
+        );
+        assert_eq!(ENTRIES.invalid(), 0);
     }
 
     proptest! {
