@@ -4,39 +4,7 @@
 //! They are those of upstream's version 10 (Linux 7.3), since user space was written for these. The reasons are the
 //! project's own. Offsets: upstream's register lists; the document has only the timestamps (VCS §1.1.9.5) of them.
 
-/// A register, or a few in succession.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Register {
-    /// Offset of the first.
-    pub offset: u32,
-    /// How many dwords there are.
-    pub dwords: u32,
-    /// Bits that a batch may set in each. What is stored to memory is not asked for them.
-    pub bits: u32,
-}
-
-impl Register {
-    const fn new(offset: u32, dwords: u32) -> Self {
-        Self {
-            offset,
-            dwords,
-            bits: u32::MAX,
-        }
-    }
-
-    const fn masked(offset: u32, bits: u32) -> Self {
-        Self {
-            offset,
-            dwords: 1,
-            bits,
-        }
-    }
-
-    /// Whether the register at `offset` is one of them.
-    pub(super) const fn has(&self, offset: u32) -> bool {
-        offset >= self.offset && offset.wrapping_sub(self.offset) < self.dwords.wrapping_mul(4)
-    }
-}
+use crate::intel::ring::check::Register;
 
 /// The clock of an engine: read only, 36 bits of 80 ns (VCS §1.1.9.5).
 const RENDER_TIMESTAMP: Register = Register::new(0x2358, 2);

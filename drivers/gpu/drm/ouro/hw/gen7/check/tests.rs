@@ -3,7 +3,7 @@
 //! upstream's version 10 (Linux 7.3) for what is allowed.
 
 use super::*;
-use crate::checker::Placed;
+use crate::checker::{Checker, Placed, Verdict};
 use std::{vec, vec::Vec};
 
 /// `MI_BATCH_BUFFER_END`.

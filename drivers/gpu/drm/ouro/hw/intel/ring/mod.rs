@@ -3,9 +3,11 @@
 //!
 //! What one has stands in its [`RingChip`], which is passed in: `engine` starts and stops rings, `emit` and
 //! `pipe_control` fill them, `submit` moves a tail; `forcewake` and `fifo` keep the device within reach, `fixes` set
-//! it up, `reset` brings it back, `golden` gives contexts their first state; `interrupts` and `errors` say what came
-//! of it, `watchdog` that a batch takes too long. `regs` are the registers of an engine.
+//! it up, `reset` brings it back, `golden` gives contexts their first state; `check` decides which batches run with
+//! privilege; `interrupts` and `errors` say what came of it, `watchdog` that a batch takes too long. `regs` are the
+//! registers of an engine.
 
+pub(crate) mod check;
 pub(crate) mod emit;
 pub(crate) mod engine;
 pub(crate) mod errors;
