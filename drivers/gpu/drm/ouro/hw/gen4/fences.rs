@@ -2,20 +2,17 @@
 //! The detiling fences (§4.5.4.1; where they are and their fields, G-12). They hold for the CPU's accesses through the
 //! aperture only, and a reset empties them (§5.9).
 
-use crate::{
-    fence_regs::{BadRegion, FenceRegion, FenceRegs},
-    intel::fences::{measure, write},
-    io::Registers,
-};
+use crate::intel::fences::{Fences, Measure};
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
 
-/// The first one's register; each has 8 bytes.
-const AT: u32 = 0x3000;
-/// How many there are.
-const COUNT: u8 = 16;
-/// The greatest stride: 256 X tiles, 1024 Y tiles.
-const MAX_STRIDE: u32 = 128 * 1024;
+/// They are at 0x3000, 16 of them, with strides up to 256 X tiles or 1024 Y tiles.
+pub(super) static FENCES: Fences = Fences {
+    at: 0x3000,
+    count: 16,
+    max_stride: 128 * 1024,
+    fields,
+};
 
 /// A fence register. Later generations have the stride in its upper half.
 #[bitfield(u64)]
@@ -39,51 +36,21 @@ struct Fence {
 }
 const_assert_eq!(core::mem::size_of::<Fence>(), 8);
 
-fn encode(region: &FenceRegion) -> Result<Fence, BadRegion> {
-    let measure = measure(region, MAX_STRIDE)?;
-    Ok(Fence::new()
+fn fields(measure: Measure) -> u64 {
+    Fence::new()
         .with_valid(true)
         .with_y(measure.y)
         .with_stride_less_one(measure.stride_less_one)
         .with_first(measure.first)
-        .with_last(measure.last))
-}
-
-/// The fences.
-pub(super) struct Fences;
-
-impl FenceRegs for Fences {
-    fn count(&self) -> u8 {
-        COUNT
-    }
-
-    fn check(&self, region: &FenceRegion) -> Result<(), BadRegion> {
-        encode(region).map(|_| ())
-    }
-
-    fn set(
-        &self,
-        regs: &dyn Registers,
-        n: u8,
-        region: Option<&FenceRegion>,
-    ) -> Result<(), BadRegion> {
-        if n >= COUNT {
-            return Err(BadRegion);
-        }
-        let value = match region {
-            Some(region) => encode(region)?.into_bits(),
-            None => 0,
-        };
-        write(regs, AT.wrapping_add(u32::from(n).wrapping_mul(8)), value);
-        Ok(())
-    }
+        .with_last(measure.last)
+        .into_bits()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        fence_regs::Tiling,
+        fence_regs::{BadRegion, FenceRegion, FenceRegs, Tiling},
         mock::{Access, Mock},
         types::GgttAddr,
     };
@@ -102,7 +69,7 @@ mod tests {
         // G-12: LO 31:12 start, 11:2 pitch/128 - 1, 1 Y, 0 valid; HI 31:12 start + size - 4096.
         let mock = Mock::default();
         let x = region(512, Tiling::X);
-        Fences.set(&mock, 2, Some(&x)).unwrap();
+        FENCES.set(&mock, 2, Some(&x)).unwrap();
         assert_eq!(
             mock.take(),
             [
@@ -113,10 +80,10 @@ mod tests {
                 Access::R(0x3010),
             ]
         );
-        Fences.set(&mock, 15, None).unwrap();
+        FENCES.set(&mock, 15, None).unwrap();
         assert_eq!(mock.take()[0], Access::W(0x3078, 0));
-        assert_eq!(Fences.set(&mock, 16, None), Err(BadRegion));
-        assert_eq!((mock.take(), Fences.count()), ([].to_vec(), 16));
+        assert_eq!(FENCES.set(&mock, 16, None), Err(BadRegion));
+        assert_eq!((mock.take(), FENCES.count()), ([].to_vec(), 16));
     }
 
     #[test]
@@ -133,7 +100,7 @@ mod tests {
                 stride,
                 tiling: Tiling::X,
             };
-            let encoded = encode(&region).map(Fence::into_bits);
+            let encoded = FENCES.encode(&region);
             assert_eq!(encoded, Ok(register), "{start:#x}");
         }
     }
@@ -151,9 +118,9 @@ mod tests {
             (0, Tiling::Y, None),
             (512, Tiling::Macro, None),
         ] {
-            let encoded = encode(&region(stride, tiling)).map(|f| f.into_bits() as u32);
+            let encoded = FENCES.encode(&region(stride, tiling)).map(|f| f as u32);
             assert_eq!(encoded.ok(), low, "{stride}");
-            assert_eq!(Fences.check(&region(stride, tiling)).is_ok(), low.is_some());
+            assert_eq!(FENCES.check(&region(stride, tiling)).is_ok(), low.is_some());
         }
     }
 }

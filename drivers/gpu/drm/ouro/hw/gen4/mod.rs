@@ -33,11 +33,12 @@ use crate::{
     coherence::Coherence,
     engine::{Engine, StatusPlace},
     generation::{
-        DeviceError, Events, Generation, Layout, Mapping, ResetScope, Scanout, SecureBatches,
-        Topology, Window, Windows,
+        DeviceError, Events, Generation, Layout, ResetScope, Scanout, SecureBatches, Topology,
+        Windows,
     },
     gt::Gt,
     intel::{
+        bars,
         processor::{
             display::{scanouts, Pipes},
             user_regs,
@@ -150,29 +151,8 @@ impl Generation for Gen4 {
     }
 
     fn windows(&self) -> Windows {
-        let table_at = self.family.table_at;
-        Windows {
-            regs: Window {
-                bar: topology::REGISTER_BAR,
-                start: 0,
-                // §5.2: of either family, and what is behind is the table or nothing.
-                len: 512 << 10,
-                mapping: Mapping::Uncached,
-            },
-            gtt: Window {
-                bar: topology::REGISTER_BAR,
-                start: table_at,
-                len: 0,
-                mapping: Mapping::WriteCombining,
-            },
-            aperture: Some(Window {
-                bar: topology::APERTURE_BAR,
-                start: 0,
-                len: 0,
-                mapping: Mapping::WriteCombining,
-            }),
-            local: None,
-        }
+        // §5.2: of either family, and what is behind is the table or nothing.
+        bars::windows(512 << 10, self.family.table_at)
     }
 
     fn dma_bits(&self) -> u8 {

@@ -3,25 +3,20 @@
 
 use super::{
     clocks, context,
-    fences::Fences,
+    fences::FENCES,
     pte::ENTRIES,
     regs::{Gmch, PgtblCtl, BRIDGE_GMCH, PGTBL_CTL},
     swizzle, translation, Gen4,
 };
 use crate::{
     generation::{DeviceError, Pipes, Topology, Translation},
-    intel::processor::context::IMAGES,
+    intel::{
+        bars::{self, MIB, REGISTER_BAR},
+        processor::context::IMAGES,
+    },
     io::{Hw, PCI_REVISION},
-    types::PAGE_SIZE,
 };
 
-/// Bytes of a MiB.
-const MIB: u64 = 1 << 20;
-/// Apertures that there are, in bytes (§4.4).
-const APERTURES: [u64; 4] = [64 * MIB, 128 * MIB, 256 * MIB, 512 * MIB];
-/// The base address registers of registers and table, and of the aperture (G-02).
-pub(super) const REGISTER_BAR: u8 = 0;
-pub(super) const APERTURE_BAR: u8 = 2;
 /// MiB that the firmware took, by the bridge's code (G-27).
 const STOLEN_MIB: [u64; 16] = [
     0, 1, 4, 8, 16, 32, 48, 64, 128, 256, 96, 160, 224, 352, 0, 0,
@@ -49,11 +44,7 @@ pub(super) fn probe(hw: &Hw<'_>, chip: &Gen4) -> Result<Topology, DeviceError> {
     let gtt_entries = table / 4;
     let context_bytes =
         context::detect(hw).ok_or(DeviceError::Unsupported("size of a context image"))?;
-    let aperture = hw.platform.bar_len(APERTURE_BAR);
-    let reach = u64::from(gtt_entries).wrapping_mul(PAGE_SIZE.into());
-    if !APERTURES.contains(&aperture) || aperture > reach {
-        return Err(DeviceError::Unsupported("size of the aperture"));
-    }
+    let aperture = bars::aperture(hw, gtt_entries)?;
     let stolen = STOLEN_MIB.get(usize::from(bridge.stolen())).copied();
     Ok(Topology {
         engines: family.engines,
@@ -61,7 +52,7 @@ pub(super) fn probe(hw: &Hw<'_>, chip: &Gen4) -> Result<Topology, DeviceError> {
         pages: &ENTRIES,
         space: Translation::Global,
         aperture,
-        fences: Some(&Fences),
+        fences: Some(&FENCES),
         context: Some(&IMAGES),
         local: None,
         swizzle: match chip.mobile {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The detiling fences that there are (SNB PRM V1P2 §4.5.4.1.1).
 
-use crate::intel::fences::Fences;
+use crate::intel::fences::{from_gen6, Fences};
 
 /// They are at 0x10_0000, 16 of them, with strides up to 128 KiB.
 pub(super) static FENCES: Fences = Fences {
     at: 0x10_0000,
     count: 16,
     max_stride: 128 * 1024,
+    fields: from_gen6,
 };
 
 #[cfg(test)]
@@ -15,7 +16,6 @@ mod tests {
     use super::*;
     use crate::{
         fence_regs::{BadRegion, FenceRegion, FenceRegs, Tiling},
-        intel::fences::Fence,
         mock::{Access, Mock},
         types::GgttAddr,
     };
@@ -35,7 +35,7 @@ mod tests {
         let f = FENCES
             .encode(&region(0x10_0000, 0x4_0000, 2048, Tiling::X))
             .unwrap();
-        assert_eq!(f.into_bits(), 0x0013_f00f_0010_0001);
+        assert_eq!(f, 0x0013_f00f_0010_0001);
     }
 
     #[test]
@@ -53,7 +53,7 @@ mod tests {
                 0xffff_f3ff_ffff_e001,
             ),
         ] {
-            assert_eq!(FENCES.encode(&r).map(Fence::into_bits), Ok(value));
+            assert_eq!(FENCES.encode(&r), Ok(value));
             assert_eq!(FENCES.check(&r), Ok(()));
         }
     }
@@ -118,7 +118,6 @@ mod tests {
             let r = region(first << 12, pages << 12, stride, tiling);
             match FENCES.encode(&r) {
                 Ok(f) => {
-                    let f = f.into_bits();
                     prop_assert_eq!(f & 3, 1 + 2 * u64::from(y));
                     prop_assert_eq!(f >> 12 & 0xfffff, u64::from(first));
                     prop_assert_eq!((f >> 44) + 1, u64::from(first) + u64::from(pages));

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The detiling fences that there are (V-03).
 
-use crate::intel::fences::Fences;
+use crate::intel::fences::{from_gen6, Fences};
 
 /// They are at 0x10_0000, 32 of them, with strides up to 256 KiB.
 pub(super) static FENCES: Fences = Fences {
     at: 0x10_0000,
     count: 32,
     max_stride: 256 * 1024,
+    fields: from_gen6,
 };
 
 #[cfg(test)]
@@ -15,7 +16,6 @@ mod tests {
     use super::*;
     use crate::{
         fence_regs::{BadRegion, FenceRegion, FenceRegs, Tiling},
-        intel::fences::Fence,
         mock::{Access, Mock},
         types::GgttAddr,
     };
@@ -32,7 +32,7 @@ mod tests {
     #[test]
     fn strides_go_to_256_kib() {
         // In 128 bytes, less one, in bits 42:32.
-        let encoded = |stride| FENCES.encode(&region(stride)).map(Fence::into_bits);
+        let encoded = |stride| FENCES.encode(&region(stride));
         assert_eq!(encoded(131072), Ok(0x0000_23ff_0000_1003));
         assert_eq!(encoded(262144), Ok(0x0000_27ff_0000_1003));
         assert_eq!(encoded(262144 + 128), Err(BadRegion));

@@ -3,7 +3,7 @@
 //!
 //! They hold for the CPU's accesses through the aperture only. Each is 64 bits, written in two
 //! halves: it is made invalid first and valid last, so that no mixture of two ever acts. Where the fields are differs
-//! from Gen4 to Gen6; [`measure`] and [`write()`] are for both, [`Fences`] are those from Gen6 on.
+//! from Gen4 to Gen6; [`from_gen6`] has them as from Gen6 on.
 
 use crate::{
     fence_regs::{BadRegion, FenceRegion, FenceRegs, Tiling},
@@ -20,10 +20,10 @@ const Y_STRIDE: u32 = 128;
 /// Bytes in which the register counts a stride.
 const STRIDE_UNIT: u32 = 128;
 
-/// A fence register.
+/// A fence register, from Gen6 on.
 #[bitfield(u64)]
 #[derive(PartialEq, Eq)]
-pub(crate) struct Fence {
+struct Fence {
     /// Bit 0.
     valid: bool,
     /// Bit 1: Y tiles, not X.
@@ -50,18 +50,14 @@ pub(crate) struct Fences {
     pub(crate) count: u8,
     /// The greatest stride, in bytes.
     pub(crate) max_stride: u32,
+    /// What a register holds for a region.
+    pub(crate) fields: fn(Measure) -> u64,
 }
 
 impl Fences {
     /// What the register holds for a region.
-    pub(crate) fn encode(&self, region: &FenceRegion) -> Result<Fence, BadRegion> {
-        let measure = measure(region, self.max_stride)?;
-        Ok(Fence::new()
-            .with_valid(true)
-            .with_y(measure.y)
-            .with_first(measure.first)
-            .with_stride_less_one(measure.stride_less_one)
-            .with_last(measure.last))
+    pub(crate) fn encode(&self, region: &FenceRegion) -> Result<u64, BadRegion> {
+        measure(region, self.max_stride).map(self.fields)
     }
 }
 
@@ -77,8 +73,19 @@ pub(crate) struct Measure {
     pub(crate) y: bool,
 }
 
+/// [`Fences::fields`], from Gen6 on.
+pub(crate) fn from_gen6(measure: Measure) -> u64 {
+    Fence::new()
+        .with_valid(true)
+        .with_y(measure.y)
+        .with_first(measure.first)
+        .with_stride_less_one(measure.stride_less_one)
+        .with_last(measure.last)
+        .into_bits()
+}
+
 /// Measures a region, if a fence with strides up to `max_stride` bytes can have it.
-pub(crate) fn measure(region: &FenceRegion, max_stride: u32) -> Result<Measure, BadRegion> {
+fn measure(region: &FenceRegion, max_stride: u32) -> Result<Measure, BadRegion> {
     let unit = match region.tiling {
         Tiling::X => X_STRIDE,
         Tiling::Y => Y_STRIDE,
@@ -104,13 +111,6 @@ pub(crate) fn measure(region: &FenceRegion, max_stride: u32) -> Result<Measure, 
     })
 }
 
-/// Writes a fence's register, whose low half is at `low`.
-pub(crate) fn write(regs: &dyn Registers, low: u32, value: u64) {
-    regs.write32_flush(low, 0);
-    regs.write32(low.wrapping_add(4), (value >> 32) as u32);
-    regs.write32_flush(low, value as u32);
-}
-
 impl FenceRegs for Fences {
     fn count(&self) -> u8 {
         self.count
@@ -130,11 +130,13 @@ impl FenceRegs for Fences {
             return Err(BadRegion);
         }
         let value = match region {
-            Some(region) => self.encode(region)?.into_bits(),
+            Some(region) => self.encode(region)?,
             None => 0,
         };
         let low = self.at.wrapping_add(u32::from(n).wrapping_mul(8));
-        write(regs, low, value);
+        regs.write32_flush(low, 0);
+        regs.write32(low.wrapping_add(4), (value >> 32) as u32);
+        regs.write32_flush(low, value as u32);
         Ok(())
     }
 }

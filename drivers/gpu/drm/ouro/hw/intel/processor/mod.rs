@@ -21,21 +21,21 @@ pub(crate) mod user_regs;
 
 use crate::{
     chips,
-    generation::{
-        DeviceError, Events, Generation, Layout, Mapping, ResetScope, Scanout, Topology, Window,
-        Windows,
-    },
+    generation::{DeviceError, Events, Generation, Layout, ResetScope, Scanout, Topology, Windows},
     gt::Gt,
-    intel::ring::{
-        engine::{self, Kind, RingEngine},
-        errors,
-        fifo::Fifo,
-        fixes::{self, Fix, Fixes},
-        forcewake::{self, Forcewake, Way},
-        interrupts::{self, Bank, Gate, Interrupts},
-        regs::{Base, PGTBL_ER},
-        reset::{self, Reset},
-        RingChip,
+    intel::{
+        bars,
+        ring::{
+            engine::{self, Kind, RingEngine},
+            errors,
+            fifo::Fifo,
+            fixes::{self, Fix, Fixes},
+            forcewake::{self, Forcewake, Way},
+            interrupts::{self, Bank, Gate, Interrupts},
+            regs::{Base, PGTBL_ER},
+            reset::{self, Reset},
+            RingChip,
+        },
     },
     io::{AtomicWait, Hw, SleepWait},
     poll::Named,
@@ -176,27 +176,7 @@ impl Generation for Processor {
     }
 
     fn windows(&self) -> Windows {
-        Windows {
-            regs: Window {
-                bar: 0,
-                start: 0,
-                len: REGISTER_BYTES,
-                mapping: Mapping::Uncached,
-            },
-            gtt: Window {
-                bar: 0,
-                start: REGISTER_BYTES,
-                len: 0,
-                mapping: Mapping::WriteCombining,
-            },
-            aperture: Some(Window {
-                bar: topology::APERTURE_BAR,
-                start: 0,
-                len: 0,
-                mapping: Mapping::WriteCombining,
-            }),
-            local: None,
-        }
+        bars::windows(REGISTER_BYTES, REGISTER_BYTES)
     }
 
     /// G-05.

@@ -13,10 +13,12 @@ use crate::{
     engine::StatusPlace,
     fence_regs::FenceRegs,
     generation::{DeviceError, Pipes, Topology, Translation},
-    intel::pte,
+    intel::{
+        bars::{self, MIB},
+        pte,
+    },
     io::{Hw, PCI_REVISION},
     page_table::PageTable,
-    types::PAGE_SIZE,
 };
 
 /// What a generation has, whichever of its chips it is.
@@ -37,12 +39,6 @@ pub(crate) struct Parts {
     pub(crate) way: fn(&Hw<'_>) -> u8,
 }
 
-/// Bytes of a MiB.
-const MIB: u64 = 1 << 20;
-/// Apertures that there are, in bytes (SNB PRM V1P2 §4.4, G-02).
-const APERTURES: [u64; 4] = [64 * MIB, 128 * MIB, 256 * MIB, 512 * MIB];
-/// The aperture's base address register (G-02).
-pub(super) const APERTURE_BAR: u8 = 2;
 /// Ticks of the timestamp in a second (G-41).
 const TIMESTAMP_HZ: u32 = 12_500_000;
 
@@ -62,11 +58,7 @@ pub(super) fn probe(hw: &Hw<'_>, parts: &Parts) -> Result<Topology, DeviceError>
     if context_bytes == 0 {
         return Err(DeviceError::Unsupported("size of a context image"));
     }
-    let aperture = hw.platform.bar_len(APERTURE_BAR);
-    let reach = u64::from(gtt_entries).wrapping_mul(PAGE_SIZE.into());
-    if !APERTURES.contains(&aperture) || aperture > reach {
-        return Err(DeviceError::Unsupported("size of the aperture"));
-    }
+    let aperture = bars::aperture(hw, gtt_entries)?;
     // Behind an IOMMU, translation by the directory may not work (G-47), also where only the host of
     // this guest sees one (UW27).
     let space = if hw.platform.iommu() && !parts.directory_behind_iommu {
