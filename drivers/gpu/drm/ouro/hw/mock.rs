@@ -4,12 +4,24 @@
 //! It knows no chip. A test says what a register reads; a write changes what is read, unless the
 //! test fixed it.
 
-use crate::io::{AtomicWait, Hw, Platform, Registers, SleepWait, Timeout};
-use crate::types::DmaAddr;
+use crate::{
+    engine::{EngineMemory, StatusPage},
+    io::{AtomicWait, Hw, Platform, Registers, SleepWait, Timeout},
+    types::{DmaAddr, GgttAddr},
+};
 use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet, VecDeque},
     vec::Vec,
+};
+
+/// Where an engine has its memory: what tests of requests and of starting take, if nothing is said.
+pub(crate) const MEMORY: EngineMemory = EngineMemory {
+    ring: GgttAddr(0x0001_0000),
+    status: StatusPage::Ggtt(GgttAddr(0x0002_0000)),
+    scratch: GgttAddr(0x0003_0000),
+    directory: None,
+    card: 0,
 };
 
 /// One access.

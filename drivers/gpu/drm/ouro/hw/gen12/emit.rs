@@ -165,19 +165,12 @@ mod tests {
     use super::*;
     use crate::{
         engine::{Batch, Switch},
-        types::GgttAddr,
         types::GpuAddr,
     };
     use proptest::prelude::*;
     use std::{vec, vec::Vec};
 
-    const MEM: EngineMemory = EngineMemory {
-        ring: GgttAddr(0x0001_0000),
-        status: crate::StatusPage::Ggtt(GgttAddr(0x0002_0000)),
-        scratch: GgttAddr(0x0003_0000),
-        directory: None,
-        card: 0,
-    };
+    const MEM: EngineMemory = crate::mock::MEMORY;
     const BATCH: Batch = Batch {
         addr: GpuAddr(0x7f00_0040_0000),
         len: 64,

@@ -100,13 +100,7 @@ mod tests {
     use proptest::prelude::*;
     use std::{vec, vec::Vec};
 
-    const MEM: EngineMemory = EngineMemory {
-        ring: GgttAddr(0x0001_0000),
-        status: crate::StatusPage::Ggtt(GgttAddr(0x0002_0000)),
-        scratch: GgttAddr(0x0003_0000),
-        directory: None,
-        card: 0,
-    };
+    const MEM: EngineMemory = crate::mock::MEMORY;
 
     fn recipe(kind: Kind) -> &'static Recipe {
         match kind {

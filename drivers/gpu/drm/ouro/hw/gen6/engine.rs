@@ -64,18 +64,15 @@ pub(super) static ENGINES: [&dyn Engine; 3] = [&RENDER, &BLITTER, &VIDEO];
 mod tests {
     use super::*;
     use crate::{
-        engine::{EngineMemory, StatusPage},
+        engine::EngineMemory,
         generation::DeviceError,
         mock::{Access, Mock},
         types::{EngineClass, GgttAddr},
     };
 
     const MEM: EngineMemory = EngineMemory {
-        ring: GgttAddr(0x0001_0000),
-        status: StatusPage::Ggtt(GgttAddr(0x0002_0000)),
-        scratch: GgttAddr(0x0003_0000),
         directory: Some(GgttAddr(0x0010_0000)),
-        card: 0,
+        ..crate::mock::MEMORY
     };
 
     /// A device whose engine at `base` is idle.

@@ -87,7 +87,7 @@ pub(super) static ENGINES: [&dyn Engine; 3] = [&RENDER, &BLITTER, &VIDEO];
 mod tests {
     use super::*;
     use crate::{
-        engine::{EngineMemory, StatusPage, Submission, WatchdogLimits},
+        engine::{EngineMemory, Submission, WatchdogLimits},
         gen7::{GT1, GT2},
         generation::{DeviceError, Events, Generation, Layout, ResetScope, Translation},
         gt::Gt,
@@ -98,11 +98,8 @@ mod tests {
     use std::vec::Vec;
 
     const MEM: EngineMemory = EngineMemory {
-        ring: GgttAddr(0x0001_0000),
-        status: StatusPage::Ggtt(GgttAddr(0x0002_0000)),
-        scratch: GgttAddr(0x0003_0000),
         directory: Some(GgttAddr(0x0010_0000)),
-        card: 0,
+        ..crate::mock::MEMORY
     };
 
     /// An idle, awake device.

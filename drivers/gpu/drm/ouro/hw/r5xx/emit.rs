@@ -113,17 +113,14 @@ mod tests {
     use super::*;
     use crate::{
         engine::{Privilege, Switch},
-        types::{GgttAddr, GpuAddr},
+        types::GpuAddr,
     };
     use proptest::prelude::*;
     use std::vec;
 
     const MEM: EngineMemory = EngineMemory {
-        ring: GgttAddr(0x0001_0000),
-        status: crate::StatusPage::Ggtt(GgttAddr(0x0002_0000)),
-        scratch: GgttAddr(0x0003_0000),
-        directory: None,
         card: 0x0080_0040,
+        ..crate::mock::MEMORY
     };
 
     const fn batch(addr: u64, len: u32) -> Batch {

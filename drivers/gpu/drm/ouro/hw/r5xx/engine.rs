@@ -192,19 +192,13 @@ mod tests {
     use super::*;
     use crate::{
         mock::{Access, Mock},
-        types::{GgttAddr, RingOffset},
+        types::RingOffset,
     };
     use std::vec;
 
     static COMMAND_PROCESSOR: CommandProcessor = CommandProcessor { depth_pipes: false };
 
-    const MEM: EngineMemory = EngineMemory {
-        ring: GgttAddr(0x0001_0000),
-        status: crate::StatusPage::Ggtt(GgttAddr(0x0002_0000)),
-        scratch: GgttAddr(0x0003_0000),
-        directory: None,
-        card: 0,
-    };
+    const MEM: EngineMemory = crate::mock::MEMORY;
 
     #[test]
     fn a_ring_is_started_in_the_order_of_digest_5_2() {

@@ -79,7 +79,6 @@ impl Watchdog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{engine::StatusPage, types::GgttAddr};
 
     const DOG: Watchdog = Watchdog {
         counter: 0x1_2178,
@@ -87,13 +86,7 @@ mod tests {
         interrupt: 1 << 18,
         tick_ns: NonZeroU32::new(80).unwrap(),
     };
-    const MEM: EngineMemory = EngineMemory {
-        ring: GgttAddr(0x1_0000),
-        status: StatusPage::Ggtt(GgttAddr(0x2_0000)),
-        scratch: GgttAddr(0x3_0000),
-        directory: None,
-        card: 0,
-    };
+    const MEM: EngineMemory = crate::mock::MEMORY;
 
     fn start(micros: u32) -> Result<std::vec::Vec<u32>, Overflow> {
         let mut buf = [0; 8];
