@@ -7,7 +7,10 @@
 
 pub(super) use crate::intel::mi::{mi, Flush, ARB_OFF, ARB_ON, NOOP, USER_INTERRUPT};
 use crate::{
-    intel::{mi::batch_start, pipe_bits},
+    intel::{
+        mi::{batch_start, REGISTER},
+        pipe_bits,
+    },
     types::{GgttAddr, GpuAddr},
 };
 
@@ -65,12 +68,12 @@ impl LoadRegister {
 
     /// The dwords.
     pub(super) const fn encode(self) -> [u32; 3] {
-        [mi(0x22, 3) | Self::OWN, self.offset & 0x7f_fffc, self.value]
+        [mi(0x22, 3) | Self::OWN, self.offset & REGISTER, self.value]
     }
 
     /// The dwords for a register of the device's, by its own offset.
     pub(super) const fn encode_absolute(self) -> [u32; 3] {
-        [mi(0x22, 3), self.offset & 0x7f_fffc, self.value]
+        [mi(0x22, 3), self.offset & REGISTER, self.value]
     }
 }
 

@@ -26,6 +26,9 @@ pub(crate) const ARB_OFF: u32 = 0x08 << 23;
 /// `MI_ARB_ON_OFF`: others may again.
 pub(crate) const ARB_ON: u32 = ARB_OFF | 1;
 
+/// Bits 22:2 of a dword: a register's offset, in the commands that have one (VCS §1.2.8).
+pub(crate) const REGISTER: u32 = 0x7f_fffc;
+
 /// Bit 2 of an address, in the commands that have it: it is one of the global table.
 pub(crate) const GLOBAL: u32 = 1 << 2;
 
@@ -104,11 +107,11 @@ impl LoadRegisters<'_> {
         self.0.len().wrapping_mul(2).wrapping_add(1)
     }
 
-    /// Writes it. Bits 7:0 of the header count the dwords after the first two; an offset has bits 22:2.
+    /// Writes it. Bits 7:0 of the header count the dwords after the first two.
     pub(crate) fn put(self, out: &mut Commands<'_>) -> Result<(), Overflow> {
         out.put(&[mi(0x22, self.dwords() as u32)])?;
         for (offset, value) in self.0 {
-            out.put(&[offset & 0x7f_fffc, *value])?;
+            out.put(&[offset & REGISTER, *value])?;
         }
         Ok(())
     }
@@ -131,7 +134,7 @@ impl StoreRegister {
     pub(crate) const fn encode(self) -> [u32; 3] {
         [
             mi(0x24, 3) | Self::GLOBAL,
-            self.offset & 0x7f_fffc,
+            self.offset & REGISTER,
             self.at.0 & 0xffff_fffc,
         ]
     }

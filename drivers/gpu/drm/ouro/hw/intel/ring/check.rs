@@ -16,7 +16,10 @@
 //!
 //! No allocation; time in proportion to the batch.
 
-use crate::checker::{Checker, Resolve, Verdict};
+use crate::{
+    checker::{Checker, Resolve, Verdict},
+    intel::{blt, mi::REGISTER},
+};
 
 /// How many dwords a command has, by its header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -157,8 +160,7 @@ impl Row {
 
     /// A command of the blitter: bits 31:22.
     pub(crate) const fn blt(name: &'static str, opcode: u32, length: Length) -> Self {
-        let value = 2 << 29 | opcode << 22;
-        Self::new(name, value, 0xffc0_0000, length, Rule::Pass)
+        Self::new(name, blt::opcode(opcode), 0xffc0_0000, length, Rule::Pass)
     }
 
     /// With bits without which it is not for user space.
@@ -210,8 +212,6 @@ impl Register {
 
 /// `MI_BATCH_BUFFER_END` (VCS §1.2.4). With another bit set it is another dword.
 const BATCH_END: u32 = 0x0a << 23;
-/// Bits 22:2 of a dword: the offset of a register (VCS §1.2.8).
-const OFFSET: u32 = 0x007f_fffc;
 /// Values of bits 31:23 of a header, of which each table has an index.
 const KEYS: usize = 512;
 /// In the index: no row.
@@ -296,12 +296,12 @@ impl Tables {
 
     /// The register whose offset is in a dword, and whether the dword has no other bits.
     fn register(&self, dword: u32) -> Option<(&'static Register, bool)> {
-        let offset = dword & OFFSET;
+        let offset = dword & REGISTER;
         let behind = self.registers.partition_point(|r| r.offset <= offset);
         let register = self.registers.get(behind.checked_sub(1)?)?;
         register
             .has(offset)
-            .then_some((register, dword & !OFFSET == 0))
+            .then_some((register, dword & !REGISTER == 0))
     }
 
     /// Pairs of a register and its value.
