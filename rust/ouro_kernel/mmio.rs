@@ -262,19 +262,30 @@ impl Bar {
         }
     }
 
-    /// Writes words of 32 bits one behind the other, with the gate opened once for all of them; those that
-    /// lie outside go nowhere. There should not be many more than a page of them.
-    pub fn write32s(&self, offset: usize, values: impl ExactSizeIterator<Item = u32>) {
-        if let Some(m) = self.access() {
-            let mut at = offset;
-            for value in values {
-                m.write32(at, value);
+    /// Writes words of 32 bits one behind the other, with the gate opened once for all of them, two by one access
+    /// where they are aligned so: for memory whose writes may be combined. Those that lie outside go nowhere. There
+    /// should not be many more than a page of them.
+    pub fn write32s(&self, offset: usize, mut values: impl ExactSizeIterator<Item = u32>) {
+        let Some(m) = self.access() else {
+            return;
+        };
+        let mut at = offset;
+        if at % 8 != 0 {
+            if let Some(first) = values.next() {
+                m.write32(at, first);
                 at = at.saturating_add(4);
             }
         }
+        while let Some(low) = values.next() {
+            match values.next() {
+                Some(high) => m.write64(at, u64::from(high) << 32 | u64::from(low)),
+                None => m.write32(at, low),
+            }
+            at = at.saturating_add(8);
+        }
     }
 
-    /// The same with words of 64 bits.
+    /// The same with words of 64 bits, by one access each.
     pub fn write64s(&self, offset: usize, values: impl ExactSizeIterator<Item = u64>) {
         if let Some(m) = self.access() {
             let mut at = offset;
