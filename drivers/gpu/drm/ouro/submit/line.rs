@@ -28,7 +28,7 @@ pub(super) fn pages(
     count: u32,
     what: KernelUse,
 ) -> Result<(DmaPages, Mapping)> {
-    pages_below(space, dma, count, what, u64::MAX)
+    pages_in(space, dma, count, what, &[(0, u64::MAX)])
 }
 
 /// The same, with an address below `end`; the higher the better, out of the way of fixed addresses.
@@ -39,30 +39,41 @@ fn pages_below(
     what: KernelUse,
     end: u64,
 ) -> Result<(DmaPages, Mapping)> {
+    match end {
+        u64::MAX => pages(space, dma, count, what),
+        _ => pages_in(space, dma, count, what, &[(end - end / 32, end), (0, end)]),
+    }
+}
+
+/// The same, in the first of some ranges of addresses that has room.
+fn pages_in(
+    space: &Arc<Space>,
+    dma: &Arc<DmaDevice>,
+    count: u32,
+    what: KernelUse,
+    ranges: &[(u64, u64)],
+) -> Result<(DmaPages, Mapping)> {
     let kernel = space.kernel_mapping(what);
     let memory = DmaPages::new(dma, count as usize, caching(kernel))?;
     let owner = match what {
         KernelUse::Commands => Owner::Commands,
         _ => Owner::Kernel,
     };
-    let map = |start| {
-        space.map(
-            Place::Within {
-                range: (start, end),
-                align: 4096,
-                rather: None,
-            },
-            count.into(),
-            owner,
-            Looks::system(kernel.cache),
-            memory.addresses().iter().copied(),
-        )
-    };
-    let mapping = match end {
-        u64::MAX => map(0),
-        _ => map(end - end / 32).or_else(|_| map(0)),
-    }?;
-    Ok((memory, mapping))
+    let mut mapping = Err(ENOSPC);
+    for range in ranges {
+        let place = Place::Within {
+            range: *range,
+            align: 4096,
+            rather: None,
+        };
+        let looks = Looks::system(kernel.cache);
+        let addresses = memory.addresses().iter().copied();
+        mapping = space.map(place, count.into(), owner, looks, addresses);
+        if mapping.is_ok() {
+            break;
+        }
+    }
+    Ok((memory, mapping?))
 }
 
 /// A status page where the chip wants it; without a mapping if it is known by its bus address. Errors: as
@@ -73,9 +84,10 @@ fn status_page(
     dma: &Arc<DmaDevice>,
 ) -> Result<(DmaPages, Option<Mapping>, StatusPage)> {
     let topology = hardware.topology();
-    let (what, end) = match topology.status {
-        StatusPlace::Table => (KernelUse::Status, u64::MAX),
-        StatusPlace::Aperture => (KernelUse::Status, topology.aperture),
+    let end = match topology.status {
+        StatusPlace::Table => u64::MAX,
+        // The lowest that are free: elsewhere below the aperture's end they would part what is on both sides of it.
+        StatusPlace::Aperture => topology.aperture,
         StatusPlace::Bus => {
             let kernel = hardware.kernel_mapping(KernelUse::Status);
             let memory = DmaPages::new(dma, 1, caching(kernel))?;
@@ -86,7 +98,7 @@ fn status_page(
             return Ok((memory, None, StatusPage::Bus(DmaAddr(addr))));
         }
     };
-    let (memory, mapping) = pages_below(space, dma, 1, what, end)?;
+    let (memory, mapping) = pages_in(space, dma, 1, KernelUse::Status, &[(0, end)])?;
     let page = StatusPage::Ggtt(mapping.ggtt());
     Ok((memory, Some(mapping), page))
 }

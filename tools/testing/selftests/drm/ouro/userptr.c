@@ -2,6 +2,7 @@
 /* DRM_IOCTL_I915_GEM_USERPTR: objects that are memory of the process. */
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 
 #define TOPIC userptr
 #define ANY_I915
@@ -471,6 +472,54 @@ TEST_F(userptr, a_process_ends_while_its_batch_does_not)
 		close(ready[1]);
 	}
 	ASSERT_EQ(0, gpu_store(&self->gpu, 0, gem_create(self->fd, PAGE), 0, 1));
+}
+
+/*
+ * An object of three quarters of the addresses that there are, which is what clients take for the
+ * most that they may use, has room: the kernel's own pages are not in the middle. It is one piece of
+ * memory, again and again.
+ */
+TEST_F(userptr, three_quarters_of_all_addresses)
+{
+	struct drm_i915_gem_get_aperture get = {};
+	__u64 piece = 8 << 20, size, at;
+	struct sysinfo machine;
+	__u32 handle, target = gem_create(self->fd, PAGE);
+	struct drm_i915_gem_exec_object2 objects[2] = {};
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(objects),
+					       .buffer_count = 2,
+					       .flags = self->gpu.engines[0].ring };
+	__u32 words[2] = { self->gpu.backend->batch_end, self->gpu.backend->noop };
+	int file;
+	char *all;
+
+	if (self->gpu.speaks != &i915)
+		SKIP(return, "there are more addresses here than a process has");
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_GET_APERTURE, &get);
+	size = get.aper_size / 4 * 3 / piece * piece;
+	ASSERT_EQ(0, sysinfo(&machine));
+	if (size > (__u64)machine.totalram * machine.mem_unit)
+		SKIP(return, "so much memory is not in this machine, and is not looked for");
+	file = memfd_create("piece", 0);
+	ASSERT_LE(0, file);
+	ASSERT_EQ(0, ftruncate(file, piece));
+	all = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	ASSERT_NE(MAP_FAILED, all);
+	for (at = 0; at < size; at += piece)
+		ASSERT_EQ(all + at, mmap(all + at, piece, PROT_READ | PROT_WRITE,
+					 MAP_SHARED | MAP_FIXED, file, 0));
+	ASSERT_EQ(0, make(self->fd, all, size, 0, &handle));
+	ASSERT_EQ(0, gem_write(self->fd, target, 0, words, sizeof(words)));
+	objects[0].handle = handle;
+	objects[1].handle = target;
+	EXPECT_EQ(0, GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb))
+	{
+		TH_LOG("%llu of %llu MiB", size >> 20, get.aper_size >> 20);
+	}
+	EXPECT_EQ(0, gem_wait(self->fd, target, -1));
+	gem_close(self->fd, handle);
+	munmap(all, size);
+	close(file);
 }
 
 TEST_HARNESS_MAIN
