@@ -12,7 +12,10 @@ use kernel::{
     prelude::*,
     sync::{atomic::ordering, Arc},
 };
-use ouro_core::hang::Watch;
+use ouro_core::{
+    hang::Watch,
+    veil::{before_reset, Next},
+};
 use ouro_hw::{generation::ResetScope, report::Report, types::Seqno};
 use ouro_kernel::{fence, time};
 
@@ -37,7 +40,8 @@ impl Recovery {
         why: Why,
         held: &mut Held,
     ) -> Result {
-        if !held.veiled && self.hardware.generation().reset_empties_fences() {
+        let empties = self.hardware.generation().reset_empties_fences();
+        if before_reset(empties, held.veiled) == Next::Veil {
             held.postponed = Some((engine.index(), seen, why));
             return Ok(());
         }

@@ -4,6 +4,7 @@
  * tiled objects.
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 
 #define TOPIC tiling
@@ -395,6 +396,65 @@ TEST_F(tiling, an_object_that_ends_within_a_row)
 	poke(&map[(tile_row(&t) + 512) / 4], 0x600df00d);
 	for (at = 0; at < size; at += 4)
 		ASSERT_EQ(word_at(at), gem_read32(self->fd, handle, at));
+}
+
+/*
+ * One thread writes and reads tiles again and again while the device is reset. Some chips forget
+ * their fences then, and until these are written anew a place of the mapping is another one in
+ * memory: nobody may see that.
+ */
+struct painter {
+	__u32 *map;
+	unsigned int stop, passes, wrong;
+};
+
+enum { PAINT_STRIDE = 2048, PAINT_ROWS = 16, PAINT_STEP = 128 };
+
+static void *paint(void *arg)
+{
+	const unsigned int n = PAINT_STRIDE * PAINT_ROWS / PAINT_STEP;
+	struct painter *p = arg;
+	unsigned int i;
+
+	while (!peek(&p->stop)) {
+		p->passes++;
+		for (i = 0; i < n; i++)
+			poke(&p->map[i * PAINT_STEP / 4], p->passes << 16 | i);
+		for (i = 0; i < n; i++)
+			p->wrong += peek(&p->map[i * PAINT_STEP / 4]) != (p->passes << 16 | i);
+	}
+	return NULL;
+}
+
+TEST_F(tiling, tiles_are_written_while_the_device_is_reset)
+{
+	enum { RESETS = 12 };
+	struct tiling t = TILES(X, PAINT_STRIDE);
+	__u64 size = PAINT_STRIDE * PAINT_ROWS;
+	__u32 handle = gem_create(self->fd, size);
+	struct painter painter = {};
+	pthread_t thread;
+	unsigned int i;
+
+	if (!has_fences(self->fd))
+		SKIP(return, "the chip has no detiling fences");
+	if (device_is_wedged(self->fd) < 0)
+		SKIP(return, "nobody can ask for a reset here");
+	ASSERT_EQ(0, tile(self->fd, handle, &t));
+	painter.map = gem_map(self->fd, handle, size, I915_MMAP_OFFSET_GTT);
+	ASSERT_NE(NULL, painter.map);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, paint, &painter));
+	for (i = 0; i < RESETS; i++) {
+		usleep(20000);
+		EXPECT_EQ(0, device_ask_for_reset(self->fd));
+	}
+	poke(&painter.stop, 1);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, painter.wrong);
+	EXPECT_LT(0, painter.passes);
+	printf("# cover: tiles written while the device was reset %u times: %u passes\n", RESETS,
+	       painter.passes);
+	fflush(stdout);
 }
 
 TEST_HARNESS_MAIN

@@ -31,7 +31,10 @@ use kernel::{
     },
     time::{delay::fsleep, Delta},
 };
-use ouro_core::view::{Part, Parts};
+use ouro_core::{
+    veil::fault_waits,
+    view::{Part, Parts},
+};
 use ouro_hw::{
     fence_regs::{FenceRegion, Tiling},
     types::{CacheLevel, GgttAddr, GpuAddr, PAGE_SIZE},
@@ -266,7 +269,7 @@ impl Aperture {
         if !inner.open {
             return Err(Refused::Closed);
         }
-        if shape.tiled.is_some() && self.veils.load(ordering::Acquire) != 0 {
+        if fault_waits(shape.tiled.is_some(), self.veils.load(ordering::Acquire)) {
             return Err(Refused::Veiled);
         }
         let first = match inner.parts.get(&key) {
