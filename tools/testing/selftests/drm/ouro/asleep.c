@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #define ANY_INTERFACE
+#define MUTE_ENGINES
 #include "test.h"
 #include "device.h"
 #include "places.h"

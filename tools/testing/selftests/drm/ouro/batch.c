@@ -79,6 +79,13 @@ void batch_end(struct batch *b, const struct backend *be)
 		b->words[b->n++] = be->noop;
 }
 
+__u32 batch_start_of(const struct gpu *gpu, const struct engine *engine)
+{
+	const struct backend *be = gpu->backend;
+
+	return engine->bit == VCS ? be->batch_start & ~be->not_in_video_start : be->batch_start;
+}
+
 __u32 batch_finish(int fd, struct batch *b, struct drm_i915_gem_execbuffer2 *eb)
 {
 	__u64 size = (b->n * 4 + PAGE - 1) & ~(PAGE - 1);

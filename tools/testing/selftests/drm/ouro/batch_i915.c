@@ -58,7 +58,9 @@ static const struct backend backends[] = {
 	  8, { 0x54f00006, 0x03cc1000, 0, 0x00010400, 0, 0, 0x1000, 0 }, 4, 7,
 	  .has_local = false, .has_shader_query = false, .has_read_only_pages = false,
 	  .has_later_exec_flags = false, .requests_flush = true, .wide_batch_starts = true,
-	  .swizzle_may_be_unknown = true,
+	  .swizzle_may_be_unknown = true, .no_shared_cache = true,
+	  /* §2.4 reserves it, and only §1.5 has it for the address space */
+	  .not_in_video_start = 1 << 7,
 	  .widest_tiles = 128 * 1024 },
 	{ "gen6", 0, 0x05000000, 0x18800100, gen6_stores, ARRAY_LEN(gen6_stores),
 	  /* MI, opcode 3fh; MI_WAIT_FOR_EVENT, vertical blank of pipe A */
@@ -167,8 +169,7 @@ static int identify(struct gpu *gpu)
 	if (!gpu->backend)
 		return -EOPNOTSUPP;
 	for (i = 0; i < ARRAY_LEN(all_engines); i++) {
-		/* one whose batches cannot store has nothing to show: Gen4's video engine */
-		if (!store_for(gpu, &all_engines[i], 4))
+		if (!mute_engines && !store_for(gpu, &all_engines[i], 4))
 			continue;
 		if (i915_has_ring(gpu->fd, all_engines[i].ring))
 			gpu->engines[gpu->n_engines++] = all_engines[i];
@@ -253,14 +254,42 @@ int i915_context_set(int fd, __u32 id, __u64 param, __u64 value)
 	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &arg);
 }
 
+/*
+ * What an engine does whose batches cannot store: nothing, behind what the object has waited for,
+ * and before what it will.
+ */
+static int pass(const struct gpu *gpu, const struct engine *engine, __u32 context, __u32 target)
+{
+	struct batch b;
+
+	batch_init(&b);
+	batch_object(&b, target)->flags |= EXEC_OBJECT_WRITE;
+	batch_end(&b, gpu->backend);
+	return batch_run(gpu->fd, &b, engine->ring, context);
+}
+
+/* Who stores in the engine's place, behind it: 0, and itself if it can. Or a negative errno. */
+static int who_stores(const struct gpu *gpu, const struct engine **engine, __u32 context,
+		      __u32 target)
+{
+	const struct engine *mute = *engine;
+
+	if (store_for(gpu, mute, 4))
+		return 0;
+	*engine = &gpu->engines[0];
+	return pass(gpu, mute, context, target);
+}
+
 int i915_store(const struct gpu *gpu, const struct engine *engine, __u32 target, __u32 value,
 	       struct drm_i915_gem_execbuffer2 *eb)
 {
 	const struct drm_i915_gem_execbuffer2 asked = *eb;
 	struct batch b;
 	__u32 handle;
-	int got;
+	int got = who_stores(gpu, &engine, eb->rsvd1, target);
 
+	if (got)
+		return got;
 	batch_init(&b);
 	batch_store(&b, store_for(gpu, engine, 4), target, 0, value);
 	batch_end(&b, gpu->backend);
@@ -278,10 +307,13 @@ int i915_store(const struct gpu *gpu, const struct engine *engine, __u32 target,
 static int stores(const struct gpu *gpu, const struct engine *engine, __u32 context,
 		  const struct stores *list)
 {
+	int got = who_stores(gpu, &engine, context, list->handle);
 	const struct store_command *command = store_for(gpu, engine, 4);
 	struct batch b;
 	unsigned int i;
 
+	if (got)
+		return got;
 	batch_init(&b);
 	for (i = 0; i < list->n; i++)
 		batch_store(&b, command, list->handle, list->offset + i * list->step,
@@ -314,7 +346,7 @@ static int endless(const struct gpu *gpu, const struct engine *engine, __u32 con
 	spin->handle = gem_create(gpu->fd, PAGE);
 	if (!spin->handle)
 		return -ENOMEM;
-	words[JUMP] = gpu->backend->batch_start;
+	words[JUMP] = batch_start_of(gpu, engine);
 	got = gem_write(gpu->fd, spin->handle, 0, words, sizeof(words));
 	if (got)
 		return got;

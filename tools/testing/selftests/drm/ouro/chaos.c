@@ -14,6 +14,7 @@
 
 #define HANGS
 #define ANY_INTERFACE
+#define MUTE_ENGINES
 #include "test.h"
 #include "batch_i915.h"
 #include "device.h"

@@ -464,7 +464,7 @@ static void execute(struct thread *t)
 		spoil(t, &objects[i], sizeof(objects[i]), 0xc);
 	}
 	objects[n].handle = create.handle;
-	if (n && words[0] == 0) {
+	if (c && n && words[0] == 0) {
 		/* a store to the first one of an end of a batch, which is what it may hold */
 		memcpy(words, c->words, c->dwords * 4);
 		words[c->value] = gpu->backend->batch_end;

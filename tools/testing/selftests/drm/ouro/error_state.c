@@ -15,8 +15,10 @@
 
 #define TOPIC error_state
 #define ANY_I915
+#define MUTE_ENGINES
 #define HANGS
 #include "test.h"
+#include "files.h"
 
 #define NOTHING "No error state collected\n"
 
@@ -142,7 +144,7 @@ static int hang(const struct gpu *gpu, const struct engine *engine, __u32 contex
 	batch_object(&b, gem_create(gpu->fd, PAGE));
 	batch_object(&b, marked[1])->flags |= EXEC_OBJECT_CAPTURE;
 	b.n = 8;
-	b.words[b.n++] = gpu->backend->batch_start;
+	b.words[b.n++] = batch_start_of(gpu, engine);
 	itself = batch_to_itself(gpu->fd, &b, &eb);
 	eb.flags = engine->ring | I915_EXEC_FENCE_OUT;
 	eb.rsvd1 = context;
@@ -310,6 +312,41 @@ TEST_F(error_state, first_is_kept)
 	ASSERT_NE(NULL, second);
 	EXPECT_TRUE(says(second, "engine", "rcs0"));
 	free(second);
+	EXPECT_EQ(0, clear(self->fd));
+}
+
+/*
+ * What the GPU wrote past the CPU's caches is in it, and not what they held of it: where they share
+ * none, the lines of the marked object are dropped first.
+ */
+TEST_F(error_state, what_the_gpu_wrote_is_in_it)
+{
+	__u32 marked[2] = { gem_create(self->fd, PAGE), gem_create(self->fd, PAGE) };
+	long before = flushed(self->fd, "capture"), lines;
+	const struct engine *engine = &self->gpu.engines[0];
+	__u64 addresses[2], batch;
+	__u32 got[PAGE / 4] = {};
+	char *text;
+
+	if (clear(self->fd) == -ENOENT)
+		SKIP(return, "the driver keeps no error state");
+	/* into the caches, and written by the GPU then */
+	EXPECT_EQ(0, gem_read32(self->fd, marked[0], 64));
+	ASSERT_EQ(0, store(&self->gpu, engine, 0, marked[0], 64, 0xca97));
+	ASSERT_EQ(0, gem_wait(self->fd, marked[0], -1));
+	ASSERT_EQ(-EIO, hang(&self->gpu, engine, context_create(self->fd), marked, addresses,
+			     &batch));
+	text = read_all(self->fd);
+	ASSERT_NE(NULL, text);
+	ASSERT_LE(17, memory(text, "user", addresses[0], got, ARRAY_LEN(got)));
+	EXPECT_EQ(0xca97, got[16]);
+	free(text);
+	lines = flushed(self->fd, "capture") - before;
+	/* the two and the batch, of a page each, in lines of 64 bytes */
+	if (before >= 0 && self->gpu.backend->no_shared_cache)
+		EXPECT_EQ(3 * PAGE / 64, lines);
+	if (before >= 0 && !self->gpu.backend->no_shared_cache)
+		EXPECT_EQ(0, lines);
 	EXPECT_EQ(0, clear(self->fd));
 }
 

@@ -14,6 +14,7 @@
 
 #define HANGS
 #define ANY_I915
+#define MUTE_ENGINES
 #include "test.h"
 
 /* Milliseconds that an event may take. */

@@ -92,4 +92,23 @@ static inline long long client_usage(int fd, const char *key)
 	return -1;
 }
 
+/*
+ * Lines of the CPU's caches that the driver has flushed for a cause (uapi.rst, ouro_caches); -1 if
+ * it does not say.
+ */
+static inline long flushed(int fd, const char *cause)
+{
+	char path[128], text[1024];
+	const char *line;
+	long lines = -1;
+
+	debug_path(fd, "ouro_caches", path, sizeof(path));
+	if (file_read(path, text, sizeof(text)) <= 0)
+		return -1;
+	line = strstr(text, cause);
+	if (!line || sscanf(line + strlen(cause), " %ld lines", &lines) != 1)
+		return -1;
+	return lines;
+}
+
 #endif

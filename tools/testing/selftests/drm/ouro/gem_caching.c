@@ -5,22 +5,6 @@
 #include "files.h"
 #include "memory.h"
 
-/* What the file says of a cause; -1 if it is not there. */
-static long flushed(int fd, const char *cause)
-{
-	char path[128], text[1024];
-	const char *line;
-	long lines = -1;
-
-	debug_path(fd, "ouro_caches", path, sizeof(path));
-	if (file_read(path, text, sizeof(text)) <= 0)
-		return -1;
-	line = strstr(text, cause);
-	if (!line || sscanf(line + strlen(cause), " %ld lines", &lines) != 1)
-		return -1;
-	return lines;
-}
-
 static int write_bytes(int fd, __u32 handle, __u64 offset, __u64 size)
 {
 	static char bytes[PAGE];

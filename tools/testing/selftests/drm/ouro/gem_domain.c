@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* DRM_IOCTL_I915_GEM_SET_DOMAIN, _BUSY, _WAIT and _GET_APERTURE. */
 #define TOPIC gem_domain
+#define MUTE_ENGINES
 #include "test.h"
 
 TEST_F(gem_domain, set_domain_arguments)

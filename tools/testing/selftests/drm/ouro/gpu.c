@@ -14,6 +14,8 @@
 /* What the device speaks that was opened last: it is the one that a program asks for objects. */
 static const struct interface *speaks = &i915;
 
+bool mute_engines;
+
 int call(int fd, unsigned long request, void *argument)
 {
 	int got;

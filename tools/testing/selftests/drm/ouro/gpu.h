@@ -101,8 +101,12 @@ struct backend {
 	bool wide_batch_starts;
 	/* what the memory controller mixes into bit 6 is not always known */
 	bool swizzle_may_be_unknown;
+	/* the CPU's caches are not the GPU's */
+	bool no_shared_cache;
 	/* translations of the render engine are dropped by requests alone, not by a register */
 	bool requests_flush;
+	/* bits of a jump that the video engine does not have */
+	__u32 not_in_video_start;
 	/* bytes of the widest row of tiles that a fence undoes; 0: the chip has no fences */
 	__u32 widest_tiles;
 };
@@ -186,6 +190,13 @@ extern const struct interface i915;
 extern const struct interface i915_local;
 extern const struct interface radeon;
 
+/*
+ * Whether engines are wanted whose batches cannot store, Gen4's video engine: of a value that they
+ * are told to store, they have the object for a while, and then the first engine stores it. Such an
+ * engine has no store_for(). It comes last. A program that wants them says so with MUTE_ENGINES.
+ */
+extern bool mute_engines;
+
 /* Opens the first render node that speaks one of them. */
 int gpu_open(struct gpu *gpu);
 void gpu_close(struct gpu *gpu);
@@ -238,6 +249,8 @@ void batch_address(struct batch *b, __u32 handle, __u32 delta, bool write, __u32
 void batch_store(struct batch *b, const struct store_command *c, __u32 handle, __u32 offset,
 		 __u64 value);
 void batch_end(struct batch *b, const struct backend *be);
+/* The header of a jump on an engine. */
+__u32 batch_start_of(const struct gpu *gpu, const struct engine *engine);
 /* Fills in eb and the last object, a new one that holds the words; its handle. */
 __u32 batch_finish(int fd, struct batch *b, struct drm_i915_gem_execbuffer2 *eb);
 /* The same; the last word is a jump, which goes to the batch's beginning. */

@@ -2,6 +2,7 @@
 /* A batch that never ends, of a client that never ends it. */
 #define TOPIC hang
 #define ANY_I915
+#define MUTE_ENGINES
 #define HANGS
 #include <fcntl.h>
 #include <poll.h>

@@ -4,6 +4,7 @@
  * goes on without what failed; and when the device is well again, it works.
  */
 #define ANY_I915
+#define MUTE_ENGINES
 #include "test.h"
 
 FIXTURE(probe)

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #define ANY_INTERFACE
+#define MUTE_ENGINES
 #include "test.h"
 
 enum { FILES = 3, THINGS = 12, MOST_PAGES = 16 };

@@ -11,6 +11,7 @@
 
 #define TOPIC reset
 #define ANY_I915
+#define MUTE_ENGINES
 #define HANGS
 #include "test.h"
 #include "batch_i915.h"

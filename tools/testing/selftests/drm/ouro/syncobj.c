@@ -8,6 +8,7 @@
 
 #define TOPIC syncobj
 #define ANY_I915
+#define MUTE_ENGINES
 #include "test.h"
 #include "batch_i915.h"
 

@@ -30,6 +30,13 @@
 #define HANG_MS 60000
 #endif
 
+#ifdef MUTE_ENGINES
+static void __attribute__((constructor)) want_mute_engines(void)
+{
+	mute_engines = true;
+}
+#endif
+
 /* The harness would give up after 30 seconds. */
 #undef TEST_F
 #define TEST_F(topic, name) TEST_F_TIMEOUT(topic, name, SECONDS_DEBUG + 10)

@@ -5,6 +5,7 @@
 
 #define TOPIC throttle
 #define ANY_I915
+#define MUTE_ENGINES
 #include "test.h"
 
 static int throttle(int fd)
