@@ -15,17 +15,48 @@ pub mod report;
 pub mod picture {
     use anyhow::{Context, Result};
     use ouro_scene::flat::Flat;
-    use ouro_scene::scene::Scene;
+    use ouro_scene::scene::{Manner, Scene};
+
+    /// What three rings store by, or their like.
+    const BY_ENGINES: [&str; 6] = [
+        "rcs dword",
+        "rcs qword",
+        "rcs pipe",
+        "rcs global",
+        "bcs flush",
+        "vcs flush",
+    ];
+    /// What Gen4's render ring does, which carries the blitter's commands.
+    const BY_RENDER: [&str; 6] = [
+        "rcs blit",
+        "rcs pipe",
+        "rcs pipe",
+        "rcs global",
+        "rcs pipe",
+        "rcs pipe",
+    ];
+    /// A 2D engine alone: all icons are filled.
+    const BY_FILLS: [&str; 6] = ["2d fill"; 6];
 
     /// How a chip draws the picture, for its heading.
-    fn manner(chip: &str) -> &'static str {
-        match chip {
-            "Sandy Bridge" | "Ivy Bridge" => "drawn by three rings",
+    fn manner(chip: &str) -> Manner {
+        let (how, captions) = match chip {
+            "Sandy Bridge" | "Ivy Bridge" => ("drawn by three rings", BY_ENGINES),
             _ if chip.starts_with("DG2") || chip.starts_with("ATS-M") => {
-                "drawn by lists of contexts"
+                ("drawn by lists of contexts", BY_ENGINES)
             }
-            _ => "drawn by one ring",
-        }
+            _ if is_gen4(chip) => ("drawn by one ring", BY_RENDER),
+            _ => ("drawn by one ring", BY_FILLS),
+        };
+        Manner { how, captions }
+    }
+
+    /// Whether it is a chip of Gen4, by its name.
+    fn is_gen4(chip: &str) -> bool {
+        const NAMES: [&str; 11] = [
+            "946GZ", "G35", "965Q", "965G", "965GM", "965GME", "G45", "Q45", "G41", "B43", "GM45",
+        ];
+        NAMES.contains(&chip)
     }
 
     /// A chip's name, for the heading: without what its size and its package are called.
@@ -48,7 +79,7 @@ pub mod picture {
     pub fn load(chip: &str) -> Result<Scene> {
         let bytes = include_bytes!(concat!(env!("OUT_DIR"), "/scene.bin"));
         let mut scene = Scene::from_bytes(bytes).context("the scene in this program")?;
-        scene.entitle(chip, manner(chip));
+        scene.entitle(chip, &manner(chip));
         Ok(scene)
     }
 
@@ -82,6 +113,23 @@ pub mod picture {
             let heads = chips.each_ref().map(|c| head(c));
             assert!(heads[0] != heads[1] && heads[1] != heads[2] && heads[0] != heads[2]);
             assert!(heads.iter().all(|h| h.iter().any(|byte| *byte != 0)));
+        }
+
+        #[test]
+        fn captions_name_engines_that_the_chip_has() {
+            // Gen4 has no blitter's ring, and its video engine lets no user's batch store (G45 PRM Vol 1b §1.5.2).
+            for gen4 in [
+                "946GZ", "G35", "965G", "965GM", "965GME", "G45", "Q45", "GM45",
+            ] {
+                let manner = manner(chip(gen4));
+                assert!(
+                    manner.captions.iter().all(|c| c.starts_with("rcs ")),
+                    "{gen4}"
+                );
+                assert_eq!(manner.how, "drawn by one ring");
+            }
+            assert!(manner("Sandy Bridge").captions.contains(&"vcs flush"));
+            assert!(manner("RV515").captions.iter().all(|c| *c == "2d fill"));
         }
     }
 }

@@ -302,6 +302,7 @@ impl Flat {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::Manner;
 
     /// A step, by what it is said to do.
     fn draw(memory: &mut Memory, step: &Step) {
@@ -326,7 +327,11 @@ mod tests {
         let mut flat = Flat::from_bytes(&flat.to_bytes().expect("written")).expect("read");
         // The heading comes later, as when a device draws.
         let operations = flat.operations;
-        scene.entitle("DG2-G10", "drawn by lists of contexts");
+        let manner = Manner {
+            how: "drawn by lists of contexts",
+            captions: ["rcs dword"; 6],
+        };
+        scene.entitle("DG2-G10", &manner);
         flat.entitle(&scene).expect("resolved");
         assert!(flat.operations > operations);
         let mut memory = Memory {

@@ -2,13 +2,18 @@
 //! Tests of plain operations.
 
 use super::*;
+use crate::scene::Manner;
 use crate::surface::{BufferId, Tiling};
 
 /// All that becomes of the picture's commands leaves what the commands themselves do.
 #[test]
 fn the_plain_picture_is_the_picture() {
     let mut scene = Scene::compose().expect("composed").picture_alone();
-    scene.entitle("RV515", "drawn by one ring");
+    let manner = Manner {
+        how: "drawn by one ring",
+        captions: ["rcs dword"; 6],
+    };
+    scene.entitle("RV515", &manner);
     let plain = Plain::of(&scene).expect("resolved");
     let mut memory = Memory {
         buffers: scene.buffers.iter().map(Buffer::contents).collect(),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Small rings that no blit draws: each pair of pixels is a value that an engine
-//! stores, one icon for each store command and context.
+//! stores, one icon for each store command and context. What stores it depends on the
+//! chip, so their captions come with the heading.
 
 use std::f32::consts::TAU;
 
 use super::geometry::{ramp, smooth, Colour};
-use super::title::centred;
 use super::{Store, Storer, Studio};
 use crate::reference::ReferenceError;
 use crate::surface::{Address, Surface};
@@ -13,8 +13,16 @@ use crate::surface::{Address, Surface};
 /// Edge of an icon in pixels; even, as stores take two at a time.
 const EDGE: u32 = 32;
 
-/// The icons: by what, in which context, in which colour, with which caption.
-const ICONS: [(Storer, usize, u32, &str); 6] = [
+/// How many there are.
+pub const COUNT: usize = 6;
+/// Where the first one is, and how far it is to the next. Even columns: a store of two pixels needs 8 bytes of
+/// alignment.
+const LEFT: u32 = 856;
+const TOP: u32 = 728;
+const STEP: u32 = 66;
+
+/// The icons: by what, in which context, in which colour, what the section is called.
+const ICONS: [(Storer, usize, u32, &str); COUNT] = [
     (Storer::RenderDword, 0, 0xf5b731, "rcs dword"),
     (Storer::RenderQword, 1, 0x9fce3a, "rcs qword"),
     (Storer::PipeControl, 2, 0x22c07a, "rcs pipe"),
@@ -39,24 +47,16 @@ fn pixel(x: u32, y: u32, hue: u32, ground: u32) -> u32 {
         .pixel()
 }
 
+/// The middle of a caption's upper edge.
+pub(super) fn caption_at(icon: usize) -> (i32, i32) {
+    let x = LEFT + icon as u32 * STEP + EDGE / 2;
+    (x as i32, (TOP + EDGE + 5) as i32)
+}
+
 /// Draws the icons.
 pub fn draw(studio: &mut Studio, picture: Surface) -> Result<(), ReferenceError> {
-    // Even columns: a store of two pixels needs 8 bytes of alignment.
-    let (left, top, step) = (856u32, 728u32, 66u32);
-    studio.section("captions");
-    for (i, (_, _, _, caption)) in ICONS.iter().enumerate() {
-        let x = (left + i as u32 * step + EDGE / 2) as i32;
-        centred(
-            studio,
-            picture,
-            (x, top as i32 + EDGE as i32 + 5),
-            caption,
-            0,
-            0x8f96c8,
-        )?;
-    }
-    for (i, (by, context, hue, caption)) in ICONS.into_iter().enumerate() {
-        let x0 = left + i as u32 * step;
+    for (i, (by, context, hue, name)) in ICONS.into_iter().enumerate() {
+        let x0 = LEFT + i as u32 * STEP;
         let each = by.bytes() as u32 / 4;
         let mut list = Vec::new();
         for y in 0..EDGE {
@@ -66,13 +66,13 @@ pub fn draw(studio: &mut Studio, picture: Surface) -> Result<(), ReferenceError>
                         x,
                         y,
                         hue,
-                        studio.pixel(&picture, (x0 + x) as i32, (top + y) as i32),
+                        studio.pixel(&picture, (x0 + x) as i32, (TOP + y) as i32),
                     )
                 };
                 let value = (0..each)
                     .rev()
                     .fold(0, |v, n| (v << 32) | u64::from(at(x + n)));
-                let offset = picture.offset(x0 + x, top + y);
+                let offset = picture.offset(x0 + x, TOP + y);
                 list.push(Store {
                     at: Address {
                         offset,
@@ -82,7 +82,7 @@ pub fn draw(studio: &mut Studio, picture: Surface) -> Result<(), ReferenceError>
                 });
             }
         }
-        studio.stores(caption, by, context, list)?;
+        studio.stores(name, by, context, list)?;
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ mod spans;
 mod studio;
 mod title;
 
+pub use heading::Manner;
 pub use spans::solid_setup;
 pub use studio::Studio;
 

@@ -95,6 +95,12 @@ pub fn letters(
     [Command::Setup(setup), text]
 }
 
+/// The column where words begin that are centred on column `x`.
+pub fn left_of(x: i32, words: &str, size: u32) -> i32 {
+    let width = words.chars().count() as i32 * (6 << size) - (1 << size);
+    x - width / 2
+}
+
 /// The same, centred on a column.
 pub fn centred(
     studio: &mut Studio,
@@ -104,8 +110,7 @@ pub fn centred(
     size: u32,
     colour: u32,
 ) -> Result<(), ReferenceError> {
-    let width = words.chars().count() as i32 * (6 << size) - (1 << size);
-    let at = (x - width / 2, y);
+    let at = (left_of(x, words, size), y);
     let asset = |bits: &[u8]| studio.asset(bits, 8);
     for command in letters(dst, at, words, (size, Packing::Byte), colour, asset) {
         studio.push(command)?;
