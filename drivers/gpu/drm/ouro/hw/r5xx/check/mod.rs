@@ -279,7 +279,7 @@ fn keep<const N: usize>(
     let rule = rules.at(header);
     if rule.length() >= N {
         // All are in one row, so one mask is for all of them, and their slots follow each other.
-        if !rule.pass_all(values) {
+        if !rule.passes(values.iter().fold(0, |all, value| all | value)) {
             return None;
         }
         kept.set_all(rule.slot(), values);

@@ -16,6 +16,7 @@
 //! each: a write is looked up once, its bits are compared, and it is stored without asking whether anybody needs it.
 
 use super::slot::{self, Kept};
+use static_assertions::const_assert_eq;
 
 /// First and last register of a stretch, the slot of the first, and the bits that each may have.
 type Row = (u32, u32, u8, u32);
@@ -226,15 +227,16 @@ pub(super) const ROWS: &[Row] = &[
 pub(super) const REGISTERS: usize = 1 << 13;
 
 /// What becomes of a write: 31:0 the bits that must be zero, 32 whether there is more to do in any case ([`ALWAYS`]),
-/// 47:40 the slot that the value goes to, 63:56 how many registers from this one on are in the same row, up to 255:
-/// none if it is in no row.
+/// 47:40 how many registers from this one on are in the same row, up to 255: none if it is in no row; 63:57 the slot
+/// that the value goes to, which is nothing but shifted down.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rule(u64);
 
 /// A bit that no value leaves zero.
 const ALWAYS: u64 = 1 << 32;
-const SLOT_SHIFT: u32 = 40;
-const LENGTH_SHIFT: u32 = 56;
+const LENGTH_SHIFT: u32 = 40;
+const SLOT_SHIFT: u32 = 57;
+const_assert_eq!(slot::SLOTS, 1 << (u64::BITS - SLOT_SHIFT));
 
 impl Rule {
     /// Of a register that is in no row.
@@ -249,7 +251,7 @@ impl Rule {
     /// Registers from this one on that are in the same row.
     #[inline]
     pub(super) const fn length(self) -> usize {
-        (self.0 >> LENGTH_SHIFT) as usize
+        (self.0 >> LENGTH_SHIFT) as u8 as usize
     }
 
     /// Whether the register is in the list.
@@ -257,9 +259,10 @@ impl Rule {
         self.length() != 0
     }
 
-    /// Whether a value may be kept, and that is all there is to do.
+    /// Whether a value may be kept, and that is all there is to do. Of several, all may be if this is so of the bits
+    /// that any of them has.
     #[inline]
-    fn passes(self, value: u32) -> bool {
+    pub(super) fn passes(self, value: u32) -> bool {
         (u64::from(value) | ALWAYS) & self.0 == 0
     }
 

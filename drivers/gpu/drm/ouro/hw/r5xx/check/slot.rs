@@ -64,7 +64,7 @@ pub(super) const TX_PITCH: u8 = TX_FORMAT + 16;
 pub(super) const TX_OFFSET: u8 = TX_PITCH + 16;
 
 /// How many there are. It is a power of two, so that no number has to be compared with it.
-const SLOTS: usize = 0x80;
+pub(super) const SLOTS: usize = 0x80;
 const_assert!(TX_OFFSET as usize + 16 <= SLOTS);
 
 /// The values, with room behind them for the last of several that are kept at once.

@@ -177,6 +177,13 @@ fn last_write(stream: &[u32], mut at: usize, end: usize, register: usize) -> Opt
     while at < end {
         let header = *stream.get(at)?;
         at = at.wrapping_add(1);
+        if (header as usize) < registers::REGISTERS {
+            if header as usize == register {
+                last = Some(at);
+            }
+            at = at.wrapping_add(1);
+            continue;
+        }
         let kind = PacketType::of(header);
         if kind == PacketType::Filler {
             continue;
