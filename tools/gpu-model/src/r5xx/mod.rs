@@ -17,6 +17,7 @@
 //! | `pipes.rs` | which pipes a register write reaches |
 //! | `three_d/` | draws: what they consume and would access; their vertices |
 //! | `pvs/` | the vertex shader |
+//! | `us/` | the pixel shader |
 //! | `dma.rs` | the two DMA channels |
 //! | `disputed.rs` | registers that are understood in two ways |
 //! | `lint.rs` | rules that are watched |
@@ -53,6 +54,7 @@ pub mod surface;
 pub(crate) mod three_d;
 pub mod tile;
 pub(crate) mod two_d;
+pub mod us;
 pub mod vram;
 
 pub use crate::device::StepResult;

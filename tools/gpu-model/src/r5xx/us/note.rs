@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+//! What a pixel program does that the documents forbid or leave open. It goes on, in the way that each note says.
+
+/// A finding. Sections are of the digest of 3D.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Note {
+    /// An operation of the ALU that is reserved (§9.3): 0.
+    Opcode,
+    /// OMOD 7, which leaves a result alone, of another operation than MIN, MAX, CMP and CND (§9.2): it does so.
+    Bypass,
+    /// A predicate of 6 or 7 (§9.2): none.
+    Predicate,
+    /// A constant beyond 255, or a temporary beyond 127, by aL (§9.2): the address wraps.
+    Relative,
+    /// The last instruction is not OUT (§9.5): it is executed all the same.
+    LastNotOut,
+    /// END lies before START (§9.1): nothing is executed.
+    NoProgram,
+    /// A jump out of US_CODE_RANGE (§9.1): the program ends.
+    Range,
+    /// More than four loops, four calls or 32 branches in each other (§9.6): the innermost is not counted.
+    Nesting,
+    /// A loop of no rounds (§9.6): it is jumped over.
+    LoopCount,
+    /// An end of a loop, a break or a return without what it ends (§9.6): nothing.
+    Unpaired,
+    /// A texture operation that is none (§9.4): nothing.
+    Texture,
+    /// The program has not ended after as many instructions as it was given (§9.6): outputs are as they are.
+    TimeOut,
+}
+
+/// All of them, in order.
+const ALL: [Note; 12] = [
+    Note::Opcode,
+    Note::Bypass,
+    Note::Predicate,
+    Note::Relative,
+    Note::LastNotOut,
+    Note::NoProgram,
+    Note::Range,
+    Note::Nesting,
+    Note::LoopCount,
+    Note::Unpaired,
+    Note::Texture,
+    Note::TimeOut,
+];
+
+/// A set of notes.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Notes(u16);
+
+impl Notes {
+    /// No note.
+    pub const NONE: Notes = Notes(0);
+
+    /// Takes one down.
+    pub fn add(&mut self, note: Note) {
+        self.0 |= 1 << note as u8;
+    }
+
+    /// Takes one down if it is so.
+    pub fn add_if(&mut self, so: bool, note: Note) {
+        self.0 |= u16::from(so) << note as u8;
+    }
+
+    /// Takes down what another set has.
+    pub fn join(&mut self, other: Notes) {
+        self.0 |= other.0;
+    }
+
+    /// True if a note is among them.
+    pub fn has(self, note: Note) -> bool {
+        self.0 >> note as u8 & 1 != 0
+    }
+
+    /// True if there is none.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl std::fmt::Debug for Notes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mine = ALL.into_iter().filter(|n| self.has(*n));
+        f.debug_set().entries(mine).finish()
+    }
+}
+
+impl FromIterator<Note> for Notes {
+    fn from_iter<I: IntoIterator<Item = Note>>(notes: I) -> Self {
+        let mut all = Notes::NONE;
+        notes.into_iter().for_each(|n| all.add(n));
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_note_has_a_bit_of_its_own() {
+        for (n, note) in ALL.into_iter().enumerate() {
+            assert_eq!(note as usize, n);
+            let one: Notes = [note].into_iter().collect();
+            assert_eq!(format!("{one:?}"), format!("{{{note:?}}}"));
+        }
+    }
+}
