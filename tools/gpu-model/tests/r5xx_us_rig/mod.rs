@@ -22,7 +22,7 @@ impl Sampler for Echo {
 /// Four pixels that are alike, as of §15.2, and a program.
 pub struct Bench {
     pub pixels: Pixels,
-    constants: [[f32; 4]; 256],
+    pub constants: [[f32; 4]; 256],
     pub control: Control,
     pub code: Vec<u32>,
     pub echo: Echo,
