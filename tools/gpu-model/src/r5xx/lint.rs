@@ -108,6 +108,8 @@ rules! {
     VertexProgram = "vertex-program",
     /// A vertex program that does not end (§6.5.5): the vertex processor locks up.
     EndlessProgram = "endless-program",
+    /// A pixel program does what it must not: `us/note.rs` has the list (digest of 3D, §9).
+    PixelProgram = "pixel-program",
     /// A 3D surface whose place or pitch does not fit its tiles (§2.2, §2.3).
     SurfaceAlign = "surface-align",
     /// A micro-tiled form that the unit does not know (§2.2).

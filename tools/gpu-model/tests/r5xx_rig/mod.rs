@@ -10,6 +10,7 @@
 
 pub mod canvas;
 pub mod draw;
+pub mod picture;
 
 use gpu_model::memory::VecMemory;
 use gpu_model::model::IrqSink;

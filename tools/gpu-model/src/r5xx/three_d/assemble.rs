@@ -241,7 +241,10 @@ mod tests {
             (15, 5, &[&[0, 1, 2], &[0, 2, 3], &[0, 3, 4]]),
         ];
         for (code, vertices, want) in cases {
-            let got: Vec<_> = pieces(*code, 3, *vertices).into_iter().map(|p| p.0).collect();
+            let got: Vec<_> = pieces(*code, 3, *vertices)
+                .into_iter()
+                .map(|p| p.0)
+                .collect();
             assert_eq!(got, *want, "{code}");
         }
         for code in [0, 7, 8, 9, 10, 11] {
@@ -254,7 +257,11 @@ mod tests {
     fn provoking_vertices() {
         for (code, vertices, modes) in [
             (4, 6, [vec![0, 3], vec![1, 4], vec![2, 5], vec![2, 5]]),
-            (6, 5, [vec![0, 1, 2], vec![1, 2, 3], vec![2, 3, 4], vec![2, 3, 4]]),
+            (
+                6,
+                5,
+                [vec![0, 1, 2], vec![1, 2, 3], vec![2, 3, 4], vec![2, 3, 4]],
+            ),
             (5, 4, [vec![0, 0], vec![1, 2], vec![2, 3], vec![2, 3]]),
             (3, 3, [vec![0, 1], vec![1, 2], vec![1, 2], vec![1, 2]]),
             (13, 4, [vec![1, 1], vec![1, 1], vec![3, 3], vec![3, 3]]),

@@ -3,13 +3,14 @@
 //! pixel engine (R5xx guide §6.4.10, §6.4.11, §7.2; digest §2.8, §4.5).
 //!
 //! They are storage. What a program leaves in them, the next one could run. A draw that begins holds the vertex
-//! engine's as they are then; pixels are not shaded.
+//! engine's as they are then, and the pixel engine's of pipe 0.
 
 use crate::r5xx::core::Core;
 use crate::r5xx::lint::Rule;
 use crate::r5xx::pipes::{Reach, MOST};
 use crate::r5xx::pvs::{self, Code, Vec4};
 use crate::r5xx::regs::reg;
+use crate::r5xx::us;
 use std::sync::Arc;
 
 /// Windows of the vertex engine's addresses, in vectors of 16 bytes: code at 0 to 1023, constants to 1535, of which
@@ -104,6 +105,22 @@ impl Memories {
     /// Its constants.
     pub fn constants(&self) -> Arc<[Vec4; pvs::CONSTANTS]> {
         self.constants.clone()
+    }
+
+    /// The clipper's planes of the user.
+    pub fn user_planes(&self) -> [Vec4; 6] {
+        std::array::from_fn(|n| self.planes[n].map(f32::from_bits))
+    }
+
+    /// Instructions of pipe 0's pixel engine: six dwords each.
+    pub fn us_code(&self) -> &[u32] {
+        &self.us.code
+    }
+
+    /// Its constants.
+    pub fn us_constants(&self) -> Box<[Vec4; us::CONSTANTS]> {
+        let at = |n: usize, lane: usize| f32::from_bits(self.us.constants[4 * n + lane]);
+        Box::new(std::array::from_fn(|n| std::array::from_fn(|l| at(n, l))))
     }
 
     /// A vector of the vertex engine; `None` where there is none.

@@ -2,15 +2,32 @@
 //! 3D draws: what they consume, and every byte that they would read and write (R5xx guide §5.2.3,
 //! §6.2, §6.4.1, §6.6).
 //!
-//! No pixel is drawn. The vertex fetcher is modelled to the dword: it wants exactly the vertices or
-//! indices that VAP_VF_CNTL announces, and locks up on any other number. Vertices go through their program.
+//! The vertex fetcher is modelled to the dword: it wants exactly the vertices or indices that VAP_VF_CNTL
+//! announces, and locks up on any other number. Vertices go through their program (`shade.rs`), become primitives
+//! (`assemble.rs`), are clipped and placed in the window (`clip.rs`), become edges and planes (`setup.rs`); pixels are
+//! found (`raster.rs`), get what is interpolated (`interp.rs`), are shaded (`us/`, `tx.rs`) and tested (`fog.rs`,
+//! `zb.rs`), and are stored (`cb.rs`, `packing.rs`). `pixel.rs` has it all together, `capture.rs` takes the registers.
 
+mod assemble;
+mod capture;
+mod cb;
+mod clip;
+mod fog;
+mod interp;
 mod memories;
 mod output;
 mod packets;
+mod packing;
+mod pixel;
 mod psc;
+mod raster;
+mod setup;
 mod shade;
 mod surfaces;
+mod texel;
+mod textures;
+mod tx;
+mod zb;
 
 pub(crate) use memories::Memories;
 pub use output::ShadedVertex;
@@ -276,11 +293,17 @@ impl Core {
         };
         let shading = work.and_then(|(vertices, arrays)| self.shading(vertices, arrays));
         let (mut colour, mut depth) = (false, false);
+        let mut first = None;
         self.each_pipe(|core| {
             let targets = core.targets();
             core.surface_accesses(&targets, &mut accesses);
             colour |= targets.writes_colour();
             depth |= targets.writes_depth();
+            first.get_or_insert(targets);
+        });
+        let shading = shading.map(|mut s| {
+            s.drawing = first.and_then(|targets| self.drawing(p.control, &targets));
+            s
         });
         let draw = Draw {
             client: self.notes.client,

@@ -197,7 +197,7 @@ fn floats(v: [u32; 4]) -> Vec4 {
 }
 
 /// A float of 16 bits: sign, five bits of exponent with a bias of 15, ten of mantissa, with denormals.
-fn half_float(h: u32) -> f32 {
+pub(super) fn half_float(h: u32) -> f32 {
     let (sign, exponent, mantissa) = (h >> 15 & 1, h >> 10 & 31, h & 0x3ff);
     let magnitude = match exponent {
         0 => mantissa as f32 / (1 << 24) as f32,

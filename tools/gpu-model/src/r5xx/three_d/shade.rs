@@ -6,6 +6,7 @@
 //! stops the vertex processor for good.
 
 use super::output::{OutFormat, ShadedVertex};
+use super::pixel::Drawing;
 use super::psc::{Oddity, Stream};
 use super::{Array, Limits};
 use crate::counters::Counter;
@@ -16,6 +17,7 @@ use crate::r5xx::pvs::{
     CONSTANTS, ENTRIES,
 };
 use crate::r5xx::regs::reg;
+use crate::r5xx::us::Pixels;
 use std::sync::Arc;
 
 /// Instructions that are run at a time.
@@ -59,6 +61,10 @@ pub(crate) struct Shading {
     progress: Option<Progress>,
     notes: Notes,
     odd: Option<Oddity>,
+    /// What its vertices go to.
+    pub(super) drawing: Option<Drawing>,
+    /// They have all gone there.
+    ended: bool,
 }
 
 impl std::fmt::Debug for Shading {
@@ -86,6 +92,8 @@ pub(crate) struct Engine {
     vertex: Vertex,
     /// The dwords of one.
     dwords: Vec<u32>,
+    /// Those of four pixels.
+    pixels: Pixels,
     /// What was shaded, for tests.
     pub kept: Vec<ShadedVertex>,
 }
@@ -174,6 +182,8 @@ impl Core {
             next: 0,
             progress: None,
             notes: Notes::NONE,
+            drawing: None,
+            ended: false,
         };
         if !bypass {
             self.watch_slots(&shading);
@@ -215,6 +225,10 @@ impl Core {
                 self.notes
                     .lint(Rule::VertexProgram, || format!("{notes:?}"));
             }
+            if let Some(drawing) = s.drawing.as_ref().filter(|d| !d.notes.is_empty()) {
+                let notes = drawing.notes;
+                self.notes.lint(Rule::PixelProgram, || format!("{notes:?}"));
+            }
         }
         if slice == Slice::Endless {
             self.vap_never_ends();
@@ -227,9 +241,18 @@ impl Core {
         let program = Program::new(&code, &constants, &s.control);
         let most = self.cfg.shader_steps;
         let mut left = SLICE;
-        while s.next < s.number() {
-            if left == 0 {
+        loop {
+            if !self.draw_waiting(s, &mut left) || left == 0 {
                 return Slice::More;
+            }
+            if s.next >= s.number() {
+                if std::mem::replace(&mut s.ended, true) {
+                    return Slice::Done;
+                }
+                if let Some(drawing) = &mut s.drawing {
+                    drawing.end();
+                }
+                continue;
             }
             let mut progress = match s.progress.take() {
                 Some(progress) => progress,
@@ -263,12 +286,27 @@ impl Core {
             }
             self.notes.count(Counter::VerticesShaded);
             let engine = &mut self.gfx.three.engine;
-            if engine.kept.len() < self.cfg.keep_vertices {
-                engine.kept.push(s.format.vertex(&engine.vertex.output));
+            let keeps = engine.kept.len() < self.cfg.keep_vertices;
+            if keeps || s.drawing.is_some() {
+                let vertex = s.format.vertex(&engine.vertex.output);
+                if keeps {
+                    engine.kept.push(vertex);
+                }
+                if let Some(drawing) = &mut s.drawing {
+                    drawing.vertex(&vertex);
+                }
             }
             s.next += 1;
         }
-        Slice::Done
+    }
+
+    /// Draws what primitives there are. False if that takes longer.
+    fn draw_waiting(&mut self, s: &mut Shading, left: &mut u64) -> bool {
+        let Some(drawing) = &mut s.drawing else {
+            return true;
+        };
+        let pixels = &mut self.gfx.three.engine.pixels;
+        drawing.draw(&mut self.mc, pixels, left)
     }
 
     /// Reads what all arrays have of the next vertex, and converts it to inputs. What it reads was told

@@ -24,31 +24,52 @@ const TEXTURES: u32 = 16;
 
 /// Inclusive corners of what a draw can reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Area {
-    x0: u64,
-    y0: u64,
-    x1: u64,
-    y1: u64,
+pub(super) struct Area {
+    pub x0: u64,
+    pub y0: u64,
+    pub x1: u64,
+    pub y1: u64,
 }
 
 /// A surface that is drawn to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Target {
-    unit: Unit,
-    base: u64,
-    bytes: u64,
-    layout: Layout,
+pub(super) struct Target {
+    pub unit: Unit,
+    /// Which colour; its code of the format.
+    pub number: u32,
+    pub format: u32,
+    pub base: u64,
+    pub bytes: u64,
+    pub layout: Layout,
     read: bool,
     write: bool,
     /// Samples of a pixel, which make everything so many times as large.
-    samples: u64,
+    pub samples: u64,
+}
+
+impl Target {
+    /// A pixel of a sample of the surface.
+    pub fn address(&self, x: u64, y: u64, sample: u64) -> u64 {
+        let offset = self.layout.offset(x * self.bytes, y);
+        if self.samples == 1 {
+            return self.base + offset;
+        }
+        // Samples of what is stored in one piece follow each other (digest of 3D, §12.5).
+        let piece = match (self.layout.macro_tiled, self.layout.is_linear()) {
+            (true, _) => MACRO_BYTES,
+            (false, false) => MICRO_BYTES,
+            (false, true) => self.bytes,
+        };
+        let (whole, rest) = (offset / piece * piece, offset % piece);
+        self.base + whole * self.samples + sample.min(self.samples - 1) * piece + rest
+    }
 }
 
 /// Everything that a draw can touch besides vertices.
 #[derive(Debug, Default)]
 pub(crate) struct Targets {
-    area: Option<Area>,
-    surfaces: Vec<Target>,
+    pub(super) area: Option<Area>,
+    pub(super) surfaces: Vec<Target>,
     textures: Vec<Access>,
 }
 
@@ -78,30 +99,9 @@ fn colour_bytes(format: u32) -> Option<u64> {
     }
 }
 
-/// How a texture stores its texels (TX_FORMAT1 4:0).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Texels {
-    Bytes(u64),
-    /// Blocks of 4 x 4 texels, of so many bytes.
-    Blocks(u64),
-}
-
-fn texels(format: u32) -> Option<Texels> {
-    Some(match format {
-        0x00 | 0x02 | 0x05 => Texels::Bytes(1),
-        0x01 | 0x03 | 0x06 | 0x07 | 0x0a | 0x0b | 0x12 | 0x14 | 0x15 | 0x18 => Texels::Bytes(2),
-        0x04 | 0x08 | 0x09 | 0x0c | 0x0d | 0x13 | 0x19 | 0x1b | 0x1e => Texels::Bytes(4),
-        0x0e | 0x1a | 0x1c => Texels::Bytes(8),
-        0x1d => Texels::Bytes(16),
-        0x0f => Texels::Blocks(8),
-        0x10 | 0x11 | 0x1f => Texels::Blocks(16),
-        _ => return None,
-    })
-}
-
 /// Layout by the two micro bits, 0 linear, 1 tiled, 2 square (digest §4.1); `None` for a form that
 /// the document has not.
-fn layout(macro_tiled: bool, micro: u32, bytes: u64, pitch: u64) -> Option<Layout> {
+pub(super) fn layout(macro_tiled: bool, micro: u32, bytes: u64, pitch: u64) -> Option<Layout> {
     let micro = match (micro, bytes) {
         (0, _) => Micro::Linear,
         (1, b) => Micro::tiled(b as u32)?,
@@ -114,21 +114,6 @@ fn layout(macro_tiled: bool, micro: u32, bytes: u64, pitch: u64) -> Option<Layou
         micro,
         pitch,
     })
-}
-
-/// TX_FILTER1, MACRO_SWITCH by its public name: macro tiles end at a side of one tile, too.
-const MACRO_SWITCH: u32 = 1 << 22;
-
-/// Layout of a level with so many bytes in a row and so many rows. The document does not tell where macro
-/// tiles end; users of the chip count on it that levels which are smaller than one go on without, and give
-/// them no more memory. `early`: levels which are as large as one, too.
-fn of_level(whole: Layout, level: u32, row: u64, rows: u64, early: bool) -> Layout {
-    let least = u64::from(early);
-    let is_small = row < whole.pitch_unit() + least || rows < whole.row_unit() + least;
-    Layout {
-        macro_tiled: whole.macro_tiled && !(level > 0 && is_small),
-        ..whole
-    }
 }
 
 impl Core {
@@ -144,7 +129,8 @@ impl Core {
         let sampled = self.sampled();
         for n in 0..TEXTURES {
             if sampled >> n & 1 != 0 {
-                t.textures.extend(self.texture(n));
+                let texture = self.texture(n);
+                t.textures.extend(texture.map(|t| t.access()));
             }
         }
         t
@@ -241,7 +227,8 @@ impl Core {
                 u64::from(pitch & 0x3ffe) * bytes,
             )
             .filter(|_| !(micro == 1 && bytes == 8));
-            self.add_target(out, Unit::Color, base, bytes, known, (read, write));
+            let what = (Unit::Color, n, format);
+            self.add_target(out, what, (base, bytes, known), (read, write));
         }
     }
 
@@ -272,7 +259,8 @@ impl Core {
         )
         .filter(|_| !(micro == 1 && bytes == 2));
         let write = stencil || writes;
-        self.add_target(out, Unit::Depth, base, bytes, known, (true, write));
+        let what = (Unit::Depth, 0, self.seen(reg::ZB_FORMAT) & 15);
+        self.add_target(out, what, (base, bytes, known), (true, write));
     }
 
     fn resolve_target(&mut self, out: &mut Vec<Target>) {
@@ -286,16 +274,15 @@ impl Core {
         let pitch = u64::from(self.seen(reg::RB3D_AARESOLVE_PITCH) & 0x3ffe) * bytes;
         let base = self.seen(reg::RB3D_AARESOLVE_OFFSET);
         let known = Some(Layout::linear(pitch));
-        self.add_target(out, Unit::Resolve, base, bytes, known, (false, true));
+        let what = (Unit::Resolve, 0, format);
+        self.add_target(out, what, (base, bytes, known), (false, true));
     }
 
     fn add_target(
         &mut self,
         out: &mut Vec<Target>,
-        unit: Unit,
-        base: u32,
-        bytes: u64,
-        known: Option<Layout>,
+        (unit, number, format): (Unit, u32, u32),
+        (base, bytes, known): (u32, u64, Option<Layout>),
         (read, write): (bool, bool),
     ) {
         let Some(layout) = known else {
@@ -320,6 +307,8 @@ impl Core {
         }
         out.push(Target {
             unit,
+            number,
+            format,
             base: u64::from(base) & !31,
             bytes,
             layout,
@@ -331,72 +320,6 @@ impl Core {
                 self.samples()
             },
         });
-    }
-
-    /// All that lies in a texture: every level and face (fields from digest §5.7).
-    fn texture(&mut self, n: u32) -> Option<Access> {
-        let (f0, f1, f2) = (
-            self.seen(reg::TX_FORMAT0 + 4 * n),
-            self.seen(reg::TX_FORMAT1 + 4 * n),
-            self.seen(reg::TX_FORMAT2 + 4 * n),
-        );
-        let offset = self.seen(reg::TX_OFFSET + 4 * n);
-        let Some(mut texels) = texels(f1 & 31) else {
-            self.notes
-                .lint(Rule::Format, || format!("texture {n}: {f1:#010x}"));
-            return None;
-        };
-        // The format's top bit means blocks of one channel.
-        if f2 >> 14 & 1 != 0 {
-            texels = Texels::Blocks(8);
-        }
-        let width = u64::from((f0 & 0x7ff) | (f2 >> 15 & 1) << 11) + 1;
-        let height = u64::from((f0 >> 11 & 0x7ff) | (f2 >> 16 & 1) << 11) + 1;
-        let depth = 1u64 << (f0 >> 22 & 15);
-        let finest = self.seen(reg::TX_FILTER0 + 4 * n) >> 17 & 15;
-        let last = f0 >> 26 & 15;
-        if finest > last {
-            self.dispute(Disputed::FinestLevel);
-        }
-        let levels = last.max(finest);
-        let pitch = (f0 >> 31 != 0).then_some(u64::from(f2 & 0x3fff) + 1);
-        let (layers, shrink) = match f1 >> 25 & 3 {
-            1 => (depth, true),
-            2 => (6, false),
-            _ => (1, false),
-        };
-        let unit_bytes = match texels {
-            Texels::Bytes(b) | Texels::Blocks(b) => b,
-        };
-        let tiling = layout(offset >> 2 & 1 != 0, offset >> 3 & 3, unit_bytes, 0);
-        let Some(tiling) = tiling else {
-            self.notes
-                .lint(Rule::UnsupportedTiling, || format!("texture {n}"));
-            return None;
-        };
-        let early = self.seen(reg::TX_FILTER1 + 4 * n) & MACRO_SWITCH != 0;
-        let mut size = 0u64;
-        for level in 0..=levels {
-            let down = |v: u64| (v >> level).max(1);
-            let (mut w, mut h) = (down(pitch.unwrap_or(width)), down(height));
-            if pitch.is_none() {
-                w = w.next_power_of_two();
-            }
-            // As users of the chip lay out what has more than one level or layer.
-            if last > 0 || layers > 1 {
-                h = h.next_power_of_two();
-            }
-            if let Texels::Blocks(_) = texels {
-                (w, h) = (w.div_ceil(4), h.div_ceil(4));
-            }
-            let tiling = of_level(tiling, level, w * unit_bytes, h, early);
-            let row = (w * unit_bytes).next_multiple_of(tiling.pitch_unit());
-            let rows = h.next_multiple_of(tiling.row_unit());
-            let count = if shrink { down(layers) } else { layers };
-            size = size.saturating_add((row * rows).saturating_mul(count));
-        }
-        let base = u64::from(offset & !31);
-        Some(Access::read(Unit::Texture, base, size))
     }
 
     /// Adds what can be touched of the surfaces.
@@ -458,12 +381,32 @@ fn ranges(target: &Target, area: Area) -> Vec<(u64, u64)> {
 }
 
 #[cfg(test)]
+impl Target {
+    /// A colour or depth buffer of one sample, at 0.
+    pub fn plain(unit: Unit, format: u32, layout: Layout) -> Self {
+        Target {
+            unit,
+            number: 0,
+            format,
+            base: 0,
+            bytes: colour_bytes(format).unwrap_or(4),
+            layout,
+            read: true,
+            write: true,
+            samples: 1,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     fn target(macro_tiled: bool, micro: Micro, pitch: u64) -> Target {
         Target {
             unit: Unit::Color,
+            number: 0,
+            format: 6,
             base: 0,
             bytes: 4,
             layout: Layout {
@@ -492,26 +435,6 @@ mod tests {
         assert_eq!(ranges(&t, ONE_PIXEL), [(0x3800, 0x800)]);
         let row = Area { x0: 0, ..ONE_PIXEL };
         assert_eq!(ranges(&t, row), [(0, 16 << 10)]);
-    }
-
-    /// Macro tiles of blocks of 4 by 2 pixels of four bytes are 32 by 16 pixels (§2.3): 128 bytes.
-    #[test]
-    fn small_levels_have_no_macro_tiles() {
-        let whole = target(true, Micro::Tiled, 0).layout;
-        for (level, row, rows, early, tiled) in [
-            (1, 128, 16, false, true),
-            (1, 124, 16, false, false),
-            (1, 128, 15, false, false),
-            (0, 4, 1, false, true),
-            (1, 128, 32, true, false),
-            (1, 256, 16, true, false),
-            (1, 256, 32, true, true),
-            (0, 128, 16, true, true),
-        ] {
-            let layout = of_level(whole, level, row, rows, early);
-            assert_eq!(layout.macro_tiled, tiled, "{level}: {row} by {rows}");
-            assert_eq!(layout.micro, Micro::Tiled);
-        }
     }
 
     #[test]

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Draws leave pixels: clears, triangles, depth (digest of 3D, §14.2, §15.3, §15.4, §16.1).
+
+mod r5xx_rig;
+
+use gpu_model::r5xx::Unit;
+use r5xx_rig::{packet, picture::*, Rig};
+
+/// What §15.3 has of it in BGRA8.
+const COLOUR: [f32; 4] = [1.0, 0.5, 0.25, 0.75];
+const STORED: u32 = 0xbfff_8040;
+const RED: [f32; 4] = [1.0, 0.0, 0.0, 1.0];
+const GREEN: [f32; 4] = [0.0, 1.0, 0.0, 1.0];
+const BLUE: [f32; 4] = [0.0, 0.0, 1.0, 1.0];
+const NAMES: &[(u32, char)] = &[
+    (0, '.'),
+    (0xffff_0000, 'R'),
+    (0xff00_ff00, 'G'),
+    (0xff00_00ff, 'B'),
+];
+
+const POINTS: u32 = 1;
+const TRIANGLES: u32 = 4;
+
+fn at(x: f32, y: f32) -> [f32; 4] {
+    [x, y, 0.5, 1.0]
+}
+
+/// A rectangle as clears have it: one point.
+fn rectangle(
+    (x, y): (u32, u32),
+    (width, height): (u32, u32),
+    z: f32,
+    colour: [f32; 4],
+) -> Vec<u32> {
+    let middle = [
+        x as f32 + width as f32 / 2.0,
+        y as f32 + height as f32 / 2.0,
+        z,
+        1.0,
+    ];
+    [point_size(width, height), draw(POINTS, &[(middle, colour)])].concat()
+}
+
+/// §15.4: "rect clear 64x32 at (10,20)", here of 30 x 20 pixels.
+#[test]
+fn a_clear_is_a_point() {
+    let rig = Rig::new();
+    rig.gpu.take_accesses();
+    rig.run(&[state(), rectangle((10, 20), (30, 20), 0.5, COLOUR)].concat());
+    for y in 0..64 {
+        for x in 0..64 {
+            let inside = (10..40).contains(&x) && (20..40).contains(&y);
+            let want = if inside { STORED } else { 0 };
+            assert_eq!(pixel(&rig, x, y), want, "{x}, {y}");
+        }
+    }
+    // What is written was told: all rows of the scissor.
+    let (accesses, _) = rig.gpu.take_accesses();
+    let told: Vec<_> = accesses.iter().filter(|a| a.unit == Unit::Color).collect();
+    assert!(told.iter().all(|a| a.write));
+    assert_eq!(told.iter().map(|a| a.len).sum::<u64>(), 64 * 256);
+    rig.clean();
+}
+
+/// §15.4: the triangle (0,0) (4,0) (0,4); shares of the corners at the middle of a pixel.
+#[test]
+fn a_smooth_triangle() {
+    let rig = Rig::new();
+    let corners = [
+        (at(0.0, 0.0), RED),
+        (at(4.0, 0.0), GREEN),
+        (at(0.0, 4.0), BLUE),
+    ];
+    rig.run(&[state(), draw(TRIANGLES, &corners)].concat());
+    let drawn: Vec<_> = (0..4)
+        .map(|y| (0..4).filter(|x| pixel(&rig, *x, y) != 0).count())
+        .collect();
+    assert_eq!(drawn, [3, 2, 1, 0]);
+    for (x, y) in [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (0, 2)] {
+        let green = (f64::from(x) + 0.5) / 4.0;
+        let blue = (f64::from(y) + 0.5) / 4.0;
+        let byte = |v: f64| (v * 255.0 + 0.5).floor() as u32;
+        let want = 0xff00_0000 | byte(1.0 - green - blue) << 16 | byte(green) << 8 | byte(blue);
+        assert_eq!(pixel(&rig, x, y), want, "{x}, {y}");
+    }
+    rig.clean();
+}
+
+/// §6.2: flat, by the first, the second, the last.
+#[test]
+fn flat_triangles() {
+    let corners = [
+        (at(0.0, 0.0), RED),
+        (at(4.0, 0.0), GREEN),
+        (at(0.0, 4.0), BLUE),
+    ];
+    for (mode, want) in [(0, 'R'), (1, 'G'), (2, 'B'), (3, 'B')] {
+        let rig = Rig::new();
+        let flat = write(0x4278, &[0x5555 | mode << 16]);
+        rig.run(&[state(), flat, draw(TRIANGLES, &corners)].concat());
+        assert_eq!(letters(&rig, 1, NAMES), [want.to_string()]);
+    }
+}
+
+/// §5, §8.2: what is interpolated is divided by w: half way in the window, between w = 1 and w = 3, is a quarter
+/// of the second colour.
+#[test]
+fn perspective() {
+    let rig = Rig::new();
+    // VAP_VTE_CNTL: all scales and offsets, w is w. x and y of the window are 32 * (1 + x / w).
+    let view = [
+        write(0x20b0, &[0x43f]),
+        write(0x221c, &[0]),
+        write(
+            0x1d98,
+            &[32.0, 32.0, 32.0, 32.0, 0.5, 0.5].map(f32::to_bits),
+        ),
+    ]
+    .concat();
+    let corner = |x: f32, y: f32, w: f32| [x * w, y * w, 0.0, w];
+    let quad = [
+        (corner(-1.0, -1.0, 1.0), RED),
+        (corner(1.0, -1.0, 3.0), GREEN),
+        (corner(1.0, 1.0, 3.0), GREEN),
+        (corner(-1.0, 1.0, 1.0), RED),
+    ];
+    rig.run(&[state(), view, draw(13, &quad)].concat());
+    for x in [0, 15, 31, 48, 63] {
+        let t = (f64::from(x) + 0.5) / 64.0;
+        let share = (t / 3.0) / (1.0 - t + t / 3.0);
+        let green = (pixel(&rig, x, 20) >> 8 & 0xff) as f64;
+        assert!((green - share * 255.0).abs() <= 0.51, "{x}: {green}");
+        assert_eq!(pixel(&rig, x, 20), pixel(&rig, x, 43), "{x}");
+    }
+    rig.clean();
+}
+
+/// §4: what is outside of the view volume is cut off, and of a point the centre decides.
+#[test]
+fn what_is_outside_is_clipped() {
+    let view = [
+        write(0x20b0, &[0x43f]),
+        write(0x221c, &[0]),
+        // A window of 8 by 8 pixels.
+        write(0x1d98, &[4.0, 4.0, 4.0, 4.0, 0.5, 0.5].map(f32::to_bits)),
+    ]
+    .concat();
+    let rig = Rig::new();
+    let big = [
+        ([-9.0, -9.0, 0.0, 1.0], RED),
+        ([9.0, -9.0, 0.0, 1.0], RED),
+        ([-9.0, 99.0, 0.0, 1.0], RED),
+    ];
+    rig.run(&[state(), view.clone(), draw(TRIANGLES, &big)].concat());
+    let mut want = vec!["RRRRRRRR..".to_owned(); 8];
+    want.extend(["..........".to_owned(), "..........".to_owned()]);
+    assert_eq!(letters(&rig, 10, NAMES), want);
+    // A point whose centre is outside is gone; one on the border is whole.
+    let rig = Rig::new();
+    let points = [
+        ([1.01, 0.0, 0.0, 1.0], RED),
+        ([-1.0, -1.0, 0.0, 1.0], GREEN),
+    ];
+    let size = point_size(4, 4);
+    rig.run(&[state(), view.clone(), size, draw(POINTS, &points)].concat());
+    assert_eq!(letters(&rig, 3, NAMES), ["GG.", "GG.", "..."]);
+    // Behind the eye nothing is seen; z beyond the far plane neither. A plane of the user, x <= 0, cuts at its place.
+    for (corners, clip, want) in [
+        (
+            [
+                [0.0, 0.0, 0.0, -1.0],
+                [0.5, 0.0, 0.0, -1.0],
+                [0.0, 0.5, 0.0, -1.0],
+            ],
+            0,
+            0,
+        ),
+        (
+            [
+                [-1.0, -1.0, 2.0, 1.0],
+                [1.0, -1.0, 2.0, 1.0],
+                [-1.0, 1.0, 2.0, 1.0],
+            ],
+            0,
+            0,
+        ),
+        (
+            [
+                [-1.0, -1.0, 0.0, 1.0],
+                [3.0, -1.0, 0.0, 1.0],
+                [-1.0, 3.0, 0.0, 1.0],
+            ],
+            1,
+            32,
+        ),
+    ] {
+        let rig = Rig::new();
+        let plane = upload(1536, &[[-1.0f32, 0.0, 0.0, 0.0].map(f32::to_bits)]);
+        let clip = [plane, write(0x221c, &[clip])].concat();
+        let corners = corners.map(|c| (c, RED));
+        rig.run(&[state(), view.clone(), clip, draw(TRIANGLES, &corners)].concat());
+        let drawn = (0..64 * 64).filter(|n| pixel(&rig, n % 64, n / 64) != 0);
+        assert_eq!(drawn.count(), want);
+    }
+}
+
+/// §12: a clear of depth and stencil, and what is drawn behind it or in front of it.
+#[test]
+fn depth_and_stencil() {
+    let rig = Rig::new();
+    // Always, written; the stencil replaced (ZPASS is 11:9).
+    let clear = [
+        depth(7, 7 | 7 << 3 | 2 << 9),
+        write(0x4f08, &[0xffff_a5]),
+        rectangle((0, 0), (64, 64), 0.75, RED),
+    ]
+    .concat();
+    let test = [
+        depth(6, 1),
+        rectangle((0, 0), (8, 8), 0.5, GREEN),
+        rectangle((4, 4), (8, 8), 0.75, BLUE),
+        rectangle((6, 6), (8, 8), 0.25, BLUE),
+    ]
+    .concat();
+    rig.run(&[state(), clear, test].concat());
+    // §15.3: 0.75 is bfffff, 0.5 is 800000, 0.25 is 400000.
+    assert_eq!(depth_of(&rig, 20, 30), 0xbfff_ffa5);
+    assert_eq!(depth_of(&rig, 0, 0), 0x8000_00a5);
+    assert_eq!(depth_of(&rig, 7, 7), 0x4000_00a5);
+    assert_eq!(depth_of(&rig, 10, 4), 0xbfff_ffa5);
+    let seen = [(0, 0), (5, 5), (7, 7), (9, 5), (13, 13), (14, 14)].map(|(x, y)| pixel(&rig, x, y));
+    let (r, g, b) = (0xffff_0000, 0xff00_ff00, 0xff00_00ff);
+    assert_eq!(seen, [g, g, b, r, b, r]);
+    rig.clean();
+}
+
+/// Pixels lie where the tile formula has them (digest of R5xx, §4.1: 32 bits, macro and micro, 256 pixels in a row).
+#[test]
+fn tiled_targets() {
+    let rig = Rig::new();
+    let tiled = [
+        write(0x4e38, &[256 | 6 << 21 | 1 << 16 | 1 << 17]),
+        write(0x43e0, &[0, 255 | 63 << 13]),
+    ]
+    .concat();
+    let points: Vec<_> = [(1, 0), (0, 1), (5, 3), (33, 17), (255, 63)]
+        .into_iter()
+        .flat_map(|at| rectangle(at, (1, 1), 0.5, COLOUR))
+        .collect();
+    rig.run(&[state(), tiled, points].concat());
+    for offset in [0x4, 0x10, 0x134, 0x4814, 0xfffc] {
+        assert_eq!(rig.at(COLOURS + offset), STORED, "{offset:#x}");
+    }
+    let written = (0..0x1_0000 / 4).filter(|n| rig.at(COLOURS + 4 * n) != 0);
+    assert_eq!(written.count(), 5);
+    rig.clean();
+}
+
+/// §15.3: other formats; a mask of channels lets through what it names.
+#[test]
+fn formats_and_masks() {
+    for (format, out_fmt, mask, want) in [
+        (4, 0x1b00, 15, 0xffff_fc08),
+        (3, 0x1b00, 15, 0xffff_fe08),
+        (6, 0x3900, 15, 0xbf40_80ff),
+        (6, 0x1b00, 4, 0xffff_ffff),
+        (6, 0x1b00, 2, 0xffff_80ff),
+        (6, 0x1b00, 1, 0xffff_ff40),
+        (6, 0x1b00, 8, 0xbfff_ffff),
+    ] {
+        let rig = Rig::new();
+        rig.put(COLOURS, &[!0]);
+        let target = [target(format, out_fmt), write(0x4e0c, &[mask])].concat();
+        rig.run(&[state(), target, rectangle((0, 0), (1, 1), 0.5, COLOUR)].concat());
+        assert_eq!(rig.at(COLOURS), want, "{format} {mask}");
+        rig.clean();
+    }
+}
+
+/// §15.4: a blend by alpha; the raster operation takes its place.
+#[test]
+fn blends_and_operations() {
+    let rig = Rig::new();
+    let below = rectangle((0, 0), (2, 1), 0.5, [0.5, 0.5, 0.5, 0.5]);
+    let over = rectangle((0, 0), (1, 1), 0.5, [0.25, 0.25, 0.25, 0.75]);
+    let blend = write(0x4e04, &[1 | 1 << 2 | 38 << 16 | 39 << 24]);
+    rig.run(&[state(), below.clone(), blend, over].concat());
+    // 0.25 * 0.75 + 128 / 255 * 0.25 = 0.313; 0.75 * 0.75 + 128 / 255 * 0.25 = 0.688.
+    assert_eq!(
+        [pixel(&rig, 0, 0), pixel(&rig, 1, 0)],
+        [0xaf50_5050, 0x8080_8080]
+    );
+    // XOR.
+    let xor = [write(0x4e04, &[0]), write(0x4e18, &[4 | 6 << 8]), below].concat();
+    rig.run(&xor);
+    assert_eq!([pixel(&rig, 0, 0), pixel(&rig, 1, 0)], [0x2fd0_d0d0, 0]);
+    rig.clean();
+}
+
+/// §6.1: quads by indices of the stream.
+#[test]
+fn quads_by_indices() {
+    let rig = Rig::new();
+    // Vertices in an array: position and colour; indices of 16 bits.
+    let corners = [
+        (0.0, 0.0),
+        (4.0, 0.0),
+        (4.0, 2.0),
+        (0.0, 2.0),
+        (4.0, 6.0),
+        (0.0, 6.0),
+    ];
+    for (n, (x, y)) in corners.into_iter().enumerate() {
+        let colour = if n < 4 { RED } else { BLUE };
+        let all: Vec<u32> = at(x, y)
+            .iter()
+            .chain(&colour)
+            .map(|v| v.to_bits())
+            .collect();
+        rig.put(0x30_0000 + 32 * n as u32, &all);
+    }
+    let array = packet(0x2f, &[1, 8 << 8 | 8, 0x30_0000]);
+    let flat = write(0x4278, &[0x3_5555]);
+    // The last of each decides.
+    let indices = packet(
+        0x36,
+        &[
+            8 << 16 | 1 << 4 | 13,
+            1 << 16,
+            3 << 16 | 2,
+            2 << 16 | 3,
+            5 << 16 | 4,
+        ],
+    );
+    rig.run(&[state(), flat, array, indices].concat());
+    let want = ["RRRR..", "RRRR..", "BBBB..", "BBBB..", "BBBB..", "BBBB.."];
+    assert_eq!(letters(&rig, 6, NAMES), want);
+    rig.clean();
+}
+
+/// RB3D_CCTL 6:5: the first output goes to two targets.
+#[test]
+fn copies_to_other_targets() {
+    let rig = Rig::new();
+    let second = [
+        write(0x4e00, &[1 << 14 | 1 << 5]),
+        write(0x4e2c, &[DEPTHS]),
+        write(0x4e3c, &[PITCH | 6 << 21]),
+    ]
+    .concat();
+    let mask = write(0x4e0c, &[0xff]);
+    rig.run(
+        &[
+            state(),
+            second,
+            mask,
+            rectangle((2, 1), (1, 1), 0.5, COLOUR),
+        ]
+        .concat(),
+    );
+    let offset = 4 * (PITCH + 2);
+    assert_eq!(
+        [rig.at(COLOURS + offset), rig.at(DEPTHS + offset)],
+        [STORED; 2]
+    );
+    rig.clean();
+}
