@@ -42,6 +42,11 @@ impl Core {
         if !has_position || targets.area.is_none() {
             return None;
         }
+        let (colours, depth) = (self.colours(targets), self.depth(targets));
+        let resolve = self.resolve(targets);
+        if colours.is_empty() && depth.is_off() && resolve.is_none() {
+            return None;
+        }
         let shade = self.seen(reg::GA_COLOR_CONTROL);
         let program = self.pixel_program();
         let units = self.units(program.units());
@@ -59,7 +64,7 @@ impl Core {
                 value: self.seen(reg::FG_ALPHA_VALUE),
             },
             own_depth: self.seen(reg::FG_DEPTH_SRC) & 1 != 0,
-            depth: self.depth(targets),
+            depth,
             blend: Blend {
                 colour: self.seen(reg::RB3D_BLENDCNTL),
                 alpha: self.seen(reg::RB3D_BLENDCNTL + 4),
@@ -67,8 +72,8 @@ impl Core {
                 constant: self.several(reg::RB3D_CONSTANT_COLOR_AR),
                 discard: self.several(reg::RB3D_DISCARD_SRC_PIXEL_LTE),
             },
-            colours: self.colours(targets),
-            resolve: self.resolve(targets),
+            colours,
+            resolve,
         };
         Some(Drawing::new(pipeline, Assembler::new(kind, shade >> 16)))
     }

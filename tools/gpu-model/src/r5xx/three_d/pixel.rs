@@ -75,7 +75,7 @@ const ROW: u64 = 1;
 impl Drawing {
     pub fn new(p: Pipeline, assembler: Assembler) -> Self {
         Drawing {
-            notes: p.program.notes(),
+            notes: Notes::NONE,
             p: Box::new(p),
             assembler,
             clipped: Vec::new(),
@@ -250,7 +250,8 @@ impl Pipeline {
             let run = self
                 .program
                 .run(pixels, constants, bits, &mut sampler, STEPS);
-            (four.steps, four.notes) = (run.steps, run.notes);
+            (four.steps, four.notes) = (run.steps, self.program.notes());
+            four.notes.join(run.notes);
             for (n, mask) in c.samples.iter_mut().enumerate() {
                 let alpha = pixels.colour[0][3][n];
                 if pixels.killed >> n & 1 != 0 || !self.alpha.passes(alpha) {
