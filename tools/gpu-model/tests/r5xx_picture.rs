@@ -212,7 +212,7 @@ fn depth_and_stencil() {
     // Always, written; the stencil replaced (ZPASS is 11:9).
     let clear = [
         depth(7, 7 | 7 << 3 | 2 << 9),
-        write(0x4f08, &[0xffff_a5]),
+        write(0x4f08, &[0x00ff_ffa5]),
         rectangle((0, 0), (64, 64), 0.75, RED),
     ]
     .concat();
@@ -365,4 +365,66 @@ fn copies_to_other_targets() {
         [STORED; 2]
     );
     rig.clean();
+}
+
+/// §6.5: GA_POLY_MODE has edges or corners drawn instead; a quad's diagonal is no edge.
+#[test]
+fn polygons_as_lines_and_points() {
+    let corners = [(1.5, 1.5), (5.5, 1.5), (5.5, 5.5), (1.5, 5.5)].map(|(x, y)| (at(x, y), RED));
+    let [a, b, c, _] = corners;
+    let line = write(0x4234, &[6 | 3 << 16]);
+    for (mode, code, vertices, border, diagonal) in [
+        (0, 13, &corners[..], true, true),
+        (1 | 1 << 4 | 1 << 7, 13, &corners, true, false),
+        (1 | 1 << 4 | 1 << 7, TRIANGLES, &[a, b, c], true, true),
+        (1, 13, &corners, false, false),
+    ] {
+        let rig = Rig::new();
+        let mode = write(0x4288, &[mode]);
+        rig.run(
+            &[
+                state(),
+                line.clone(),
+                point_size(1, 1),
+                mode,
+                draw(code, vertices),
+            ]
+            .concat(),
+        );
+        let seen = |x, y| pixel(&rig, x, y) != 0;
+        assert_eq!((seen(3, 1), seen(3, 3)), (border, diagonal), "{code}");
+        if !border {
+            let all = (0..64 * 64).filter(|n| seen(n % 64, n / 64)).count();
+            assert_eq!(all, 4);
+        }
+        rig.clean();
+    }
+}
+
+/// §11, §9.4: an alpha that fails, and a killed pixel, leave neither colour nor depth.
+#[test]
+fn fragments_that_are_dropped() {
+    // TEXKILL of temporary 0: red below 0.
+    let kill = [3, 0x0080_0000, 0xe400_0000, 0, 0, 0];
+    let less = |x: f32, a: f32| [x, 1.0, 1.0, a];
+    // Greater than a half: 8 bits.
+    let test = write(0x4bd4, &[0x80 | 4 << 8 | 1 << 11 | 1 << 12]);
+    for (state_of, colour, drawn) in [
+        (test.clone(), less(0.0, 0.25), false),
+        (test, less(0.0, 0.75), true),
+        (pixel_program(&[kill, PUT_OUT]), less(-0.5, 1.0), false),
+        (pixel_program(&[kill, PUT_OUT]), less(0.5, 1.0), true),
+    ] {
+        let rig = Rig::new();
+        let all = [
+            state(),
+            depth(6, 7),
+            state_of,
+            rectangle((0, 0), (1, 1), 0.5, colour),
+        ];
+        rig.run(&all.concat());
+        let got = (pixel(&rig, 0, 0) != 0, depth_of(&rig, 0, 0) != 0);
+        assert_eq!(got, (drawn, drawn), "{colour:?}");
+        rig.clean();
+    }
 }

@@ -120,7 +120,8 @@ pub fn depth(control: u32, functions: u32) -> Vec<u32> {
 
 /// GA_POINT_SIZE.
 pub fn point_size(width: u32, height: u32) -> Vec<u32> {
-    write(0x421c, &[height * 6 | (width * 6) << 16])
+    let (w, h) = (6 * width, 6 * height);
+    write(0x421c, &[h | w << 16])
 }
 
 /// A draw of vertices in the stream, by the code of its primitives.

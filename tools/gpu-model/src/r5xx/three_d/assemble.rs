@@ -164,7 +164,11 @@ impl Assembler {
             Kind::Strip if n > 1 => {
                 let provoking = self.provoking(&[a, b, v]);
                 // Every other one would face the other way.
-                let corners = if n % 2 == 0 { [a, b, v] } else { [b, a, v] };
+                let corners = if n.is_multiple_of(2) {
+                    [a, b, v]
+                } else {
+                    [b, a, v]
+                };
                 out(self.triangle(corners, provoking, 0b111));
             }
             Kind::Quads if n % 4 == 3 => self.quad([c, a, b, v], flat, out),

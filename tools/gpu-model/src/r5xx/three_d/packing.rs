@@ -43,8 +43,11 @@ mod out {
     pub const FOUR_FLOAT32: u32 = 21;
 }
 
-/// Lanes, their first bits and their widths by RB3D_COLORPITCH 24:21, and a pixel's bytes.
-fn by_format(format: u32) -> Option<(usize, &'static [(u8, u8, u8)])> {
+/// A lane, its first bit, its width.
+type Lane = (u8, u8, u8);
+
+/// Lanes by RB3D_COLORPITCH 24:21, and a pixel's bytes.
+fn by_format(format: u32) -> Option<(usize, &'static [Lane])> {
     Some(match format {
         3 => (2, &[(0, 0, 5), (1, 5, 5), (2, 10, 5), (3, 15, 1)]),
         4 => (2, &[(0, 0, 5), (1, 5, 6), (2, 11, 5)]),
