@@ -262,9 +262,13 @@ unsafe fn to_user(address: u64, from: *const u8, piece: core::ops::Range<usize>)
     }
 }
 
-/// The opposite; user memory that is not there is not waited for.
+/// Copies that range of user space to a piece of a range; user memory that is not there is not waited for.
 ///
-/// Errors, and safety: as [`to_user()`].
+/// Errors: `EFAULT`.
+///
+/// # Safety
+///
+/// As [`to_user()`].
 unsafe fn from_user_present(to: *mut u8, address: u64, piece: core::ops::Range<usize>) -> Result {
     let from = address.checked_add(piece.start as u64).ok_or(EFAULT)?;
     let from = core::ptr::without_provenance(from as usize);
