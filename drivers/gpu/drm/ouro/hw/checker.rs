@@ -1,44 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Checking what user space sent before it runs, where the chip itself does not confine it, or confines it more
-//! than it has to.
+//! The trait of a command parser: it checks user batches before they run, on chips that do not
+//! confine batches in hardware, or confine them more than necessary.
 //!
-//! An engine has a checker or none ([`Engine::checker`](crate::Engine::checker)). Where it has one, the core copies a
-//! batch once to memory that no process reaches, asks the checker about that copy, and runs it with the kernel's
-//! privilege if it passes. Nothing is read from user memory after the check, so a process that writes its batch
-//! meanwhile changes nothing of what runs.
+//! An engine has a checker or none ([`Engine::checker`](crate::Engine::checker)). If it has one,
+//! the core copies a batch once to memory that user space cannot reach, has the checker read that
+//! copy, and runs the copy with privilege if it passes. Nothing is read from user memory after the
+//! check, so a process cannot change a batch between check and execution.
 
 use crate::{fence_regs::Tiling, types::GpuAddr};
 
-/// What a relocation names.
+/// The BO that a relocation names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Object {
-    /// Its address, which stays until what is checked has run.
+    /// Its GPU address, which does not change until the batch has run.
     pub addr: GpuAddr,
-    /// Bytes.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// How it is tiled, for the commands that say so too.
+    /// Its tiling, for commands that repeat it.
     pub tiling: Option<Tiling>,
 }
 
-/// What the checker may ask about a relocation.
+/// Answers a checker's questions about a batch's relocations.
 pub trait Resolve {
-    /// The object that relocation `n` names.
+    /// Returns the BO that relocation `n` names.
     fn object(&self, n: u32) -> Option<Object>;
-    /// Whether the stream says itself how objects are tiled, and what an object says of it does not count.
-    /// (A command that would take a relocation for nothing but that has none then.)
+    /// Returns whether the stream itself says how BOs are tiled, so that the BO's tiling is
+    /// ignored. (A command that needs a relocation only for its tiling needs none then.)
     fn stream_knows_tiling(&self) -> bool {
         false
     }
-    /// Whether the batch is longer than the stream, which is as much of it as the core copies. A checker that does
-    /// not find the batch's end then says [`Verdict::Original`], since it has not seen all of it.
+    /// Returns whether the batch is longer than the stream, which is the part of it that the core
+    /// copied. A checker that finds no end of the batch then returns [`Verdict::Original`], since
+    /// it has not seen all of it.
     fn goes_on(&self) -> bool {
         false
     }
 }
 
-/// No relocation names anything: of a batch that lies in an object, and was relocated there.
+/// The [`Resolve`] of a batch that was relocated in its BO: its relocations name no BO.
 pub struct Placed {
-    /// What [`Resolve::goes_on`] answers.
+    /// The answer of [`Resolve::goes_on`].
     pub goes_on: bool,
 }
 
@@ -52,41 +53,42 @@ impl Resolve for Placed {
     }
 }
 
-/// The verdict.
+/// The result of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Run the copy that the checker wrote: so many dwords of it.
+    /// Run this many dwords of the copy that the checker wrote.
     Copy(usize),
-    /// Run the stream's first so many dwords as they are, from memory that user space does not reach. The checker
-    /// wrote nothing.
+    /// Run the first so many dwords of the stream unchanged, from memory that user space cannot
+    /// reach. The checker wrote nothing.
     Unchanged(usize),
-    /// Run the batch from the object where user space wrote it, without privilege: the chip drops the commands that
-    /// the batch may not use. The core refuses it where the chip confines nobody, and where there is no object.
+    /// Run the batch from its BO, without privilege: the hardware drops the commands that the batch
+    /// may not use. The core refuses the batch if the chip does not confine batches, or there is no
+    /// BO.
     Original {
-        /// The dword at which the command stands that is the reason, or the stream's length.
+        /// Index of the dword of the offending command, or the stream's length.
         at: usize,
-        /// The rule that it broke: a name for the log.
+        /// The rule that it broke, for the log.
         rule: &'static str,
     },
-    /// Refuse: user space gets `EINVAL`, and nothing runs.
+    /// Refuse the batch: the ioctl fails with `EINVAL`, and nothing runs.
     Reject {
-        /// The dword at which the command stands that is the reason, or the stream's length.
+        /// Index of the dword of the offending command, or the stream's length.
         at: usize,
-        /// The rule that it broke: a name for the log.
+        /// The rule that it broke, for the log.
         rule: &'static str,
     },
 }
 
-/// What the core does with a batch that was checked.
+/// What the core does with a checked batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Plan {
-    /// It runs the checker's copy, so many dwords of it, with privilege.
+    /// Run this many dwords of the checker's copy, with privilege.
     Patched(usize),
-    /// It runs its own copy, so many dwords of it, with privilege.
+    /// Run this many dwords of the core's own copy, with privilege.
     Unchanged(usize),
-    /// It runs the object without privilege.
+    /// Run the batch from its BO, without privilege.
     Object,
-    /// It refuses the batch: at this dword, by this rule.
+    /// Refuse the batch because of this dword and rule.
     Refuse {
         /// See [`Verdict::Reject`].
         at: usize,
@@ -96,7 +98,7 @@ pub enum Plan {
 }
 
 impl Verdict {
-    /// The dword and the rule that decided, where a batch does not pass.
+    /// Returns the dword and the rule that decided, if the batch does not pass.
     pub const fn reason(self) -> Option<(usize, &'static str)> {
         match self {
             Verdict::Copy(_) | Verdict::Unchanged(_) => None,
@@ -104,8 +106,8 @@ impl Verdict {
         }
     }
 
-    /// What becomes of a batch. `confined`: it lies in an object, from which it can run without privilege, and the
-    /// chip then keeps it away from what it may not reach.
+    /// Returns what to do with a batch. `confined`: the batch lies in a BO, from which it can run
+    /// without privilege, and the hardware then confines it.
     pub const fn plan(self, confined: bool) -> Plan {
         match self {
             Verdict::Copy(len) => Plan::Patched(len),
@@ -118,17 +120,17 @@ impl Verdict {
     }
 }
 
-/// A checker. Pure.
+/// A command parser. Pure.
 pub trait Checker: Sync {
-    /// Checks `stream`, and writes a copy that may run, with addresses filled in, to `out`, which is at
-    /// least as long. The copy is accepted as a whole or not at all; it may only run behind the engine's
-    /// [`known_state`](crate::Engine::known_state), where that has any.
+    /// Checks `stream` and writes the copy to run, with addresses filled in, to `out`, which is at
+    /// least as long. Accepts or refuses the stream as a whole. The copy may run only behind the
+    /// engine's [`known_state`](crate::Engine::known_state), if it has one.
     ///
-    /// A checker that fills in nothing takes no notice of `out`, which may be empty, and says
+    /// A checker that never patches ignores `out`, which may be empty, and returns
     /// [`Verdict::Unchanged`].
     fn check(&self, stream: &[u32], objects: &dyn Resolve, out: &mut [u32]) -> Verdict;
 
-    /// The version of its rules, where user space asks for one before it relies on them; 0 elsewhere.
+    /// Returns the version of the rules, for uAPIs that report it; 0 elsewhere.
     fn version(&self) -> u8 {
         0
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The chips: from PCI id to generation. The one place where a generation is chosen.
+//! The table of chips, from PCI id to generation: the one place that selects a generation.
 //!
-//! A new chip is one row of `for_each_chip!`: both the table here and the list of PCI ids that the
-//! module shows to the kernel are made of these rows.
+//! A new chip is one row of `for_each_chip!`; the table here and the module's PCI id table are both
+//! built from these rows.
 
 use crate::{gen12, gen4, gen6, gen7, generation::Generation, r5xx};
 
@@ -13,7 +13,7 @@ pub struct Chip {
     pub vendor: u16,
     /// PCI device id.
     pub device: u16,
-    /// What it is called.
+    /// Marketing or code name.
     pub name: &'static str,
     /// Its generation.
     pub generation: &'static dyn Generation,
@@ -24,10 +24,11 @@ pub const INTEL: u16 = 0x8086;
 /// ATI's PCI vendor id.
 pub const ATI: u16 = 0x1002;
 
-/// Calls a macro with the rows of all chips: vendor, name, backend, and the PCI device ids of that name.
+/// Calls a macro with the rows of all chips: vendor, name, backend, and the PCI device ids of that
+/// name.
 ///
-/// The ids stand as literals, because the kernel's macro for the table of PCI ids takes nothing else. The
-/// vendor's name is [`INTEL`] or [`ATI`], and the kernel's name of it too.
+/// The ids are literals because the kernel's macro for PCI id tables accepts nothing else. The
+/// vendor is [`INTEL`] or [`ATI`], which are also the kernel's names.
 #[macro_export]
 #[rustfmt::skip]
 macro_rules! for_each_chip {
@@ -110,13 +111,13 @@ macro_rules! rows {
 /// All chips that the driver binds.
 pub const ALL: &[Chip] = for_each_chip!(rows);
 
-/// The chip of a PCI id.
+/// Returns the chip with a PCI id, if the driver supports it.
 pub fn lookup(vendor: u16, device: u16) -> Option<&'static Chip> {
     ALL.iter()
         .find(|c| c.vendor == vendor && c.device == device)
 }
 
-/// The chips of a backend, by the name that [`Generation::name`] gives.
+/// Returns the chips of a backend, by [`Generation::name`].
 pub fn of(generation: &str) -> impl Iterator<Item = &'static Chip> + '_ {
     ALL.iter()
         .filter(move |c| c.generation.name() == generation)

@@ -1,72 +1,73 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What the device sees of the CPU's caches, and so how the kernel's own pages are mapped.
+//! Coherence of the device's accesses with the CPU's caches, and the caching of kernel pages.
 
 use crate::types::CacheLevel;
 
-/// Which accesses of the device see what the CPU's caches hold.
+/// Which of the device's accesses are coherent with the CPU's caches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Coherence {
-    /// All of them: CPU and device share the last-level cache. What an entry says not to cache is read from
-    /// memory, and a write drops the CPU's lines all the same.
+    /// All: CPU and device share the last-level cache. The device reads pages with an uncached PTE
+    /// from memory; its writes to them still invalidate the CPU's lines.
     Llc,
-    /// All accesses to system memory of which the entry says so, by every unit: a card on PCI Express.
+    /// All accesses to system memory through a PTE that says so, by every unit: a card on PCI
+    /// Express.
     Bus,
-    /// Those to pages whose entry says so, by the units that draw and copy. Commands and contexts must not be
-    /// in such pages (Gen4 PRM §5.3.4.3, §5.3.6.1), and the CPU must not reach such a page through the aperture
-    /// (§4.3.1, §4.6.1).
+    /// Accesses through a snooped PTE, by the units that draw and copy. Commands and contexts must
+    /// not be in snooped pages (Gen4 PRM §5.3.4.3, §5.3.6.1), and the CPU must not reach a snooped
+    /// page through the aperture (§4.3.1, §4.6.1).
     Snoop,
-    /// None of them.
+    /// None.
     None,
 }
 
-/// What a page of the kernel's own is for.
+/// The use of a page of kernel memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KernelUse {
-    /// Commands: a ring, the state that is set before batches, checked batches.
+    /// Commands: a ring, the commands of the known state, checked batches.
     Commands,
-    /// The image of a context.
+    /// A context image.
     Image,
-    /// The page behind every hole, and what flushes write to.
+    /// The scratch page behind unused PTEs, and the target of flush writes.
     Scratch,
-    /// Tables that lead to pages.
+    /// Page tables.
     Tables,
-    /// The page in which an engine says how far it has come. The CPU reads it in each interrupt.
+    /// A status page, where an engine stores its seqno. The CPU reads it in each interrupt.
     Status,
 }
 
-/// How a page of the kernel's own is mapped, for the CPU and for the device.
+/// How CPU and device map a page of kernel memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KernelMapping {
-    /// Whether the CPU's mapping is write-combined; else it is write-back.
+    /// Whether the CPU's mapping is write-combined; if not, it is write-back.
     pub write_combined: bool,
-    /// What the entry says.
+    /// The cache level in the PTE.
     pub cache: CacheLevel,
 }
 
 impl Coherence {
-    /// Whether every unit sees the CPU's caches, so that nothing is ever flushed for a page that is
-    /// [`CacheLevel::Coherent`].
+    /// Returns whether every unit is coherent, so that a [`CacheLevel::Coherent`] page never needs
+    /// a flush.
     pub const fn is_whole(self) -> bool {
         matches!(self, Coherence::Llc | Coherence::Bus)
     }
 
-    /// Whether the CPU and the device share the last-level cache.
+    /// Returns whether the CPU and the device share the last-level cache.
     pub const fn is_llc(self) -> bool {
         matches!(self, Coherence::Llc)
     }
 
-    /// Whether an object can be [`CacheLevel::Coherent`]: then nobody flushes anything for it.
+    /// Returns whether a BO can be [`CacheLevel::Coherent`], so that it needs no flushes.
     pub const fn snoops(self) -> bool {
         !matches!(self, Coherence::None)
     }
 
-    /// Whether the CPU sees what the device has written to a page that is [`CacheLevel::None`], whatever its
-    /// caches held before.
+    /// Returns whether the device's writes to a [`CacheLevel::None`] page invalidate the CPU's
+    /// cache lines, so that the CPU sees what was written.
     pub const fn drops_lines(self) -> bool {
         self.is_llc()
     }
 
-    /// How objects are cached until somebody says otherwise.
+    /// Returns the cache level of new BOs.
     pub const fn default_cache(self) -> CacheLevel {
         match self.is_whole() {
             true => CacheLevel::Coherent,
@@ -74,12 +75,12 @@ impl Coherence {
         }
     }
 
-    /// Whether the CPU may reach an object through the aperture that is cached so.
+    /// Returns whether the CPU may reach a BO of this cache level through the aperture.
     pub const fn shows_in_aperture(self, cache: CacheLevel) -> bool {
         self.is_whole() || matches!(cache, CacheLevel::None)
     }
 
-    /// How the kernel's own pages are mapped.
+    /// Returns how kernel pages of a use are mapped.
     pub const fn kernel(self, what: KernelUse) -> KernelMapping {
         match (self, what) {
             (Coherence::Llc | Coherence::Bus, _) | (Coherence::Snoop, KernelUse::Status) => {
@@ -88,7 +89,8 @@ impl Coherence {
                     cache: CacheLevel::Coherent,
                 }
             }
-            // By its address on the bus, which needs no entry: the chipset keeps such a page coherent.
+            // The device has the page's DMA address, which needs no PTE; the chipset keeps such a
+            // page coherent.
             (Coherence::None, KernelUse::Status) => KernelMapping {
                 write_combined: false,
                 cache: CacheLevel::None,

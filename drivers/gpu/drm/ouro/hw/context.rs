@@ -1,47 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Hardware contexts, where a chip has them.
+//! Context images, on chips with hardware contexts.
 
 use crate::types::{DmaAddr, GgttAddr};
 
-/// What a first image of a list engine's context says.
+/// The contents of an execlist context's first image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FirstImage {
-    /// Where the image is and stays, as long as it is one of this context.
+    /// GGTT address of the image, for the life of the context.
     pub image: GgttAddr,
-    /// What [`Topology::card`](crate::generation::Topology::card) says.
+    /// A copy of [`Topology::card`](crate::generation::Topology::card).
     pub card: u32,
-    /// The context's ring.
+    /// GGTT address of the context's ring.
     pub ring: GgttAddr,
-    /// Bytes of it: a power of two.
+    /// Size of the ring in bytes: a power of two.
     pub ring_bytes: u32,
-    /// The root of its address space, where it has one of its own.
+    /// Root table of the context's PPGTT, if it has one of its own.
     pub root: Option<DmaAddr>,
 }
 
-/// The images that an engine saves and restores.
+/// The format of the context images that an engine saves and restores.
 pub trait ContextImages: Sync {
-    /// Alignment of an image in the global table, in bytes.
+    /// Returns the alignment of an image in the GGTT, in bytes.
     fn alignment(&self) -> u32;
-    /// Bytes of an image, where that differs from engine to engine; else 0, and
-    /// [`Topology::context_bytes`](crate::generation::Topology::context_bytes) has it.
+    /// Returns the size of an image in bytes if engines differ in it; 0 if
+    /// [`Topology::context_bytes`](crate::generation::Topology::context_bytes) applies.
     fn bytes(&self) -> u32 {
         0
     }
-    /// Writes a first image for list engines; ring engines get a copy of a golden image instead.
-    /// Returns false if the backend has no such image, or `image` is too short for it.
+    /// Writes a first image for execlist engines; on ring engines, contexts start from a copy of
+    /// the golden image instead. Returns false if the backend has no such image, or `image` is too
+    /// short.
     fn first_image(&self, what: &FirstImage, image: &mut [u32]) -> bool;
-    /// Makes an image of a copy of one that the device saved: of what is in it, the ring and the address space
-    /// are replaced. Returns false, and changes nothing, if it is none that the device would have saved.
+    /// Turns a copy of an image that the device saved into one of this context: replaces the ring
+    /// and the address space. Returns false, and changes nothing, if the device cannot have saved
+    /// `image`.
     fn later_image(&self, what: &FirstImage, image: &mut [u32]) -> bool {
         let _ = (what, image);
         false
     }
-    /// Where in an image, in bytes, a list engine reads the tail of its ring.
+    /// Returns the byte offset, in an image, of the tail of the ring that an execlist engine reads.
     fn tail_at(&self) -> Option<u32> {
         None
     }
-    /// What stands for the context in a list: its image, and the id that events tell. `None` where
-    /// there are no lists, or the id is not one.
+    /// Returns the context's descriptor in an execlist: its image, and the id by which events name
+    /// it. `None` if the chip has no execlists, or `id` is out of range.
     fn descriptor(&self, image: GgttAddr, id: u32) -> Option<u64> {
         let _ = (image, id);
         None

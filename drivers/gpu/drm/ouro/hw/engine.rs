@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! An engine: what starts it, what a request becomes in its ring, what starts the work.
+//! The trait of an engine: its start, the commands of a request, the write that starts the work.
 
 use crate::{
     checker::Checker,
@@ -13,124 +13,128 @@ use crate::{
     types::{DmaAddr, EngineId, GgttAddr, GpuAddr, MemoryKind, RingOffset, Seqno},
 };
 
-/// How work reaches an engine.
+/// How work is submitted to an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PortKind {
-    /// One ring, in order; a posted write of its tail.
+    /// A ring buffer, executed in order; a write of its tail starts work.
     Ring,
-    /// A list of up to so many contexts, each with a ring of its own, in order of priority.
+    /// An execlist: contexts with a ring each, in order of priority.
     List {
-        /// Entries of the list.
+        /// Number of entries that a list may have.
         depth: u8,
     },
 }
 
-/// Where, in the status page, a list engine reports what became of its contexts: a ring of 64-bit
-/// entries, and the number of the one that was written last.
+/// The context status buffer (CSB) of an execlist engine, in its status page: a ring of 64-bit
+/// events, and the index of the event that was written last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EventArea {
-    /// Byte offset of entry 0.
+    /// Byte offset of event 0.
     pub at: u32,
-    /// How many entries there are. The first one after a start is entry 0.
+    /// Number of events. The engine writes event 0 first after a start.
     pub entries: u8,
-    /// Byte offset of the dword with the number of the last one; `entries - 1` after a start.
+    /// Byte offset of the dword with the index of the last event; it is `entries - 1` after a
+    /// start.
     pub last_at: u32,
 }
 
-/// What a list engine says in an event. Contexts go by the id that is in their descriptor.
+/// A context switch event of an execlist engine. Contexts are named by the id in their descriptor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PortEvent {
-    /// The context that does not run any more: its image has been saved and may be touched.
+    /// The context that stopped running: its image has been saved, and the CPU may access it.
     pub from: Option<u32>,
-    /// Whether it had no work left; else another one was preferred.
+    /// Whether that context ran out of work; if not, it was preempted.
     pub finished: bool,
     /// The context that runs now.
     pub to: Option<u32>,
-    /// Whether this is the beginning of a list: the one before it is forgotten.
+    /// Whether the engine started a new list. It has dropped the previous one.
     pub new_list: bool,
 }
 
-/// What an engine's watchdog can be told: for how many microseconds a batch may run, as the backend takes its ticks to
-/// be. Ticks may be shorter than that: who is told that a batch takes too long looks at a clock of his own.
+/// The limits of an engine's watchdog, in microseconds. The backend computes its tick from the
+/// document, and real ticks may be shorter: after the interrupt, the core checks the time itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WatchdogLimits {
-    /// At least.
+    /// Shortest time.
     pub least: u32,
-    /// At most.
+    /// Longest time.
     pub most: u32,
 }
 
 impl WatchdogLimits {
-    /// Whether it can be told so many microseconds.
+    /// Returns whether the watchdog can be set to `micros` microseconds.
     pub const fn allow(self, micros: u32) -> bool {
         self.least <= micros && micros <= self.most
     }
 }
 
-/// What is fixed about an engine.
+/// The fixed properties of an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EngineDesc {
-    /// Which one it is.
+    /// Class and instance.
     pub id: EngineId,
     /// Offset of its registers.
     pub registers: u32,
-    /// How work reaches it.
+    /// How work is submitted to it.
     pub port: PortKind,
-    /// Bytes of its ring: a power of two.
+    /// Size of its ring in bytes: a power of two.
     pub ring_bytes: u32,
-    /// Where addresses end that its ring may have.
+    /// End of the addresses that its ring may have.
     pub ring_end: u64,
-    /// The dword that does nothing: what a ring is filled up with to its end.
+    /// The no-op that fills a ring up to its end.
     pub noop: u32,
-    /// Dwords that [`Engine::emit`] writes at most, beside [`Emit::inline`].
+    /// Most dwords that [`Engine::emit`] writes, beside [`Emit::inline`].
     pub emit_dwords: usize,
-    /// Dwords that [`Engine::golden`] writes at most; 0 where it writes nothing.
+    /// Most dwords that [`Engine::golden`] writes; 0 if it writes none.
     pub golden_dwords: usize,
-    /// Dwords that [`Engine::known_state`] writes; 0 where there is nothing to write.
+    /// Number of dwords that [`Engine::known_state`] writes; 0 if it writes none.
     pub known_dwords: usize,
-    /// How many of these, at their beginning, only keep clients apart: a batch does without them if the last
-    /// one on the ring was of the same client.
+    /// How many of these, at the beginning, only isolate clients from each other. They are skipped
+    /// if the last batch on the ring was of the same client.
     pub private_dwords: usize,
-    /// Pages that one [`Engine::copy`] moves at most; 0 where the engine cannot.
+    /// Most pages that one [`Engine::copy`] moves; 0 if the engine cannot copy.
     pub copy_pages: u32,
-    /// Bytes of a page's state of compression, which [`Engine::copy`] can carry with it; 0 where there is none.
+    /// Bytes of compression state (CCS) per page that [`Engine::copy`] can move along; 0 if there
+    /// is none.
     pub state_bytes: u32,
-    /// Pages that one [`Engine::fill`] sets at most; 0 where the engine cannot.
+    /// Most pages that one [`Engine::fill`] sets; 0 if the engine cannot fill.
     pub fill_pages: u32,
-    /// Byte offset, in the status page, of the number of the last completed request.
+    /// Byte offset in the status page of the seqno of the last completed request.
     pub seqno_at: u32,
-    /// Whether it swaps context images.
+    /// Whether requests switch context images (`MI_SET_CONTEXT`).
     pub contexts: bool,
-    /// Engines that are reset together while others work have the same number; `None`: reset all.
+    /// Engines with the same number are reset together, while others work. `None`: only a reset of
+    /// all engines resets this one.
     pub reset_group: Option<u8>,
-    /// Where it reports on its contexts, if its port is a list.
+    /// The context status buffer, if the port is an execlist.
     pub events: Option<EventArea>,
-    /// What its watchdog can be told, if it has one that batches are given ([`Emit::watchdog`]).
+    /// Limits of the watchdog, if the engine has one that can be set per batch
+    /// ([`Emit::watchdog`]).
     pub watchdog: Option<WatchdogLimits>,
 }
 
-/// Where a chip wants the status pages of its engines.
+/// Where the engines of a chip must have their status pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StatusPlace {
-    /// Anywhere in the global table.
+    /// Anywhere in the GGTT.
     Table,
-    /// In the global table, below the end of the aperture.
+    /// In the GGTT, below the end of the aperture.
     Aperture,
-    /// In system memory below 4 GiB, by its address on the bus: no table leads there.
+    /// In system memory below 4 GiB, by its DMA address, without a GGTT mapping.
     Bus,
 }
 
-/// A status page: the page in which an engine says how far it has come.
+/// The address of a hardware status page, where an engine stores its seqno.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StatusPage {
-    /// By its address in the global table.
+    /// A GGTT address.
     Ggtt(GgttAddr),
-    /// By its address on the bus, below 4 GiB.
+    /// A DMA address below 4 GiB.
     Bus(DmaAddr),
 }
 
 impl StatusPage {
-    /// Its address in the global table; `None` where the engine has it by its address on the bus.
+    /// Returns its GGTT address; `None` if the engine has it by its DMA address.
     pub const fn ggtt(self) -> Option<GgttAddr> {
         match self {
             StatusPage::Ggtt(addr) => Some(addr),
@@ -138,168 +142,175 @@ impl StatusPage {
         }
     }
 
-    /// A place in it, for a command that names it in the global table. [`Overflow`] where it is not there.
+    /// Returns the GGTT address of byte `offset` in it, for a command; [`Overflow`] if it is not in
+    /// the GGTT.
     pub(crate) fn at(self, offset: u32) -> Result<GgttAddr, Overflow> {
         let page = self.ggtt().ok_or(Overflow)?;
         Ok(GgttAddr(page.0.wrapping_add(offset)))
     }
 
-    /// Its address in the global table, for a register. [`DeviceError::Unsupported`] where it is not there.
+    /// Returns its GGTT address, for a register; [`DeviceError::Unsupported`] if it is not in the
+    /// GGTT.
     pub(crate) fn in_table(self) -> Result<GgttAddr, DeviceError> {
         self.ggtt()
             .ok_or(DeviceError::Unsupported("a status page by its bus address"))
     }
 }
 
-/// Memory that the core has given an engine; on a list engine, a context's own for that engine. All
-/// of it is in the global table, and zero at first.
+/// The memory that the core gives an engine; on an execlist engine, one for each context there. All
+/// of it is mapped in the GGTT and zeroed at first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EngineMemory {
-    /// The ring; `ring_bytes` of the description.
+    /// The ring: [`EngineDesc::ring_bytes`] long.
     pub ring: GgttAddr,
-    /// The status page, where [`Topology::status`](crate::generation::Topology::status) wants it.
+    /// The status page, placed as [`Topology::status`](crate::generation::Topology::status)
+    /// demands.
     pub status: StatusPage,
-    /// A page that flushes write to and nobody reads.
+    /// A page for the writes of flushes; its contents are never read.
     pub scratch: GgttAddr,
-    /// The first slot of the global space's directory, where there is one: what [`Layout::directory`] says, once
-    /// more, since it is loaded when an engine starts.
+    /// The first slot of the global space's directory, if there is one: a copy of
+    /// [`Layout::directory`], since an engine loads it at its start.
     ///
     /// [`Layout::directory`]: crate::generation::Layout::directory
     pub directory: Option<GgttAddr>,
-    /// What [`Topology::card`](crate::generation::Topology::card) says.
+    /// A copy of [`Topology::card`](crate::generation::Topology::card).
     pub card: u32,
 }
 
-/// What a batch may do.
+/// The privilege of a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Privilege {
-    /// What user space sent: it sees only the addresses of its own space.
+    /// Written by user space: it reaches the addresses of its own space only.
     User,
-    /// What the driver wrote, in the global table.
+    /// Written by the driver, in the GGTT.
     Kernel,
 }
 
-/// A batch.
+/// A batch buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Batch {
-    /// Where its first command is.
+    /// Address of its first command.
     pub addr: GpuAddr,
-    /// Bytes, where the caller knows them.
+    /// Length in bytes, if the caller knows it.
     pub len: u32,
-    /// What it may do.
+    /// Its privilege.
     pub privilege: Privilege,
 }
 
 /// The context switch before a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Switch {
-    /// The right context is loaded, or the engine has none.
+    /// None: the context is loaded already, or the engine has no contexts.
     Stay,
-    /// Load another one.
+    /// Load another context.
     To {
-        /// Its image.
+        /// GGTT address of its image.
         image: GgttAddr,
-        /// Whether the image was written before: a fresh one is not read.
+        /// Whether the image was saved before; if not, the switch must not restore it.
         saved: bool,
     },
 }
 
-/// A request as an engine sees it.
+/// The contents of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Emit<'a> {
     /// The context switch.
     pub switch: Switch,
-    /// The first slot of the directory to load before the batch, where the space is
-    /// [`Translation::PerContextDirectory`]; `None`: the one that the engine has is the right one, and no entry of
-    /// it was added since it was loaded.
+    /// The first slot of the directory to load before the batch, on chips with
+    /// [`Translation::PerContextDirectory`]. `None`: the right directory is loaded, and no PDE was
+    /// added to it since.
     ///
     /// [`Translation::PerContextDirectory`]: crate::generation::Translation::PerContextDirectory
     pub directory: Option<GgttAddr>,
-    /// The kernel's commands that undo what other batches left ([`Engine::known_state`]), before a batch
-    /// of user space on an engine that has some; `None` elsewhere. All of them, or those behind
-    /// [`EngineDesc::private_dwords`].
+    /// The commands of [`Engine::known_state`], to run before a batch of user space: all of them,
+    /// or those behind [`EngineDesc::private_dwords`]. `None` on engines that have none.
     pub known: Option<Batch>,
-    /// The batch; without one, only what is around it is emitted.
+    /// The batch; `None` for a request without one.
     pub batch: Option<Batch>,
-    /// Commands of the kernel's own, in place of or before a batch (the golden state).
+    /// Commands of the kernel's own to emit into the ring, before a batch or instead of one (the
+    /// golden state).
     pub inline: &'a [u32],
-    /// For how many microseconds the batch may run before the engine's watchdog interrupts, within
-    /// [`EngineDesc::watchdog`]; `None`: for as long as it likes.
+    /// Microseconds after which the engine's watchdog interrupts the batch, within
+    /// [`EngineDesc::watchdog`]; `None` for no limit.
     pub watchdog: Option<u32>,
-    /// The number to write when all is done.
+    /// The seqno to store when all is done.
     pub seqno: Seqno,
 }
 
-/// Whole pages to be copied, in the global table or, where the device's own memory has addresses without
-/// one, in that.
+/// A copy of whole pages. Addresses are GGTT addresses, or VRAM addresses on chips that reach VRAM
+/// without a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageCopy {
-    /// Where they are.
+    /// Source.
     pub from: GgttAddr,
-    /// Where they go. The two do not overlap.
+    /// Destination. It does not overlap the source.
     pub to: GgttAddr,
-    /// How many.
+    /// Number of pages.
     pub pages: u32,
-    /// The memory that they go to.
+    /// Memory of the destination.
     pub memory: MemoryKind,
-    /// Where their state of compression is put when they leave the device's own memory, or taken from when they
-    /// come there: [`EngineDesc::state_bytes`] for each page. `None`: what comes there is not compressed.
+    /// Where to save the compression state (CCS) of pages that leave VRAM, or to restore it from
+    /// for pages that enter VRAM: [`EngineDesc::state_bytes`] a page. `None`: pages that enter VRAM
+    /// are not compressed.
     pub state: Option<GgttAddr>,
 }
 
-/// Whole pages to be filled, by the same addresses as copies.
+/// A fill of whole pages, by the same addresses as [`PageCopy`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageFill {
-    /// Where they are.
+    /// Destination.
     pub to: GgttAddr,
-    /// How many.
+    /// Number of pages.
     pub pages: u32,
     /// The dword to fill them with.
     pub value: u32,
-    /// The memory that they are in.
+    /// Memory of the destination.
     pub memory: MemoryKind,
 }
 
-/// Dwords that [`Engine::copy`] and [`Engine::fill`] write at most, on any engine.
+/// Most dwords that [`Engine::copy`] and [`Engine::fill`] write, on any engine.
 pub const COPY_DWORDS: usize = 44;
 
-/// Dwords that [`Engine::restart_streams`] writes at most, on any engine.
+/// Most dwords that [`Engine::restart_streams`] writes, on any engine.
 pub const STREAM_DWORDS: usize = 10;
 
-/// What starts work.
+/// The write that starts work.
 #[derive(Clone, Copy)]
 pub enum Submission<'a> {
     /// The ring's new tail.
     Tail(RingOffset),
-    /// A list of contexts.
+    /// An execlist.
     List {
-        /// Those to run, most urgent first. With none, the one that runs is taken off the engine.
+        /// The contexts to run, most urgent first. An empty list preempts the running context.
         entries: &'a [ListEntry],
-        /// Writes the tail of each into its image. To be called once, right before the write that has the
-        /// engine look: a context that runs may be saved in between, with the tail that it had.
+        /// Writes the tail of each context into its image. The backend calls it exactly once, right
+        /// before the register write that loads the list: until then the engine may save a running
+        /// context and so overwrite the tail in its image.
         tails: &'a dyn Fn(),
     },
 }
 
-/// A context in a list.
+/// A context in an execlist.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ListEntry {
-    /// Its descriptor, as the backend made it.
+    /// Its descriptor, from
+    /// [`ContextImages::descriptor`](crate::context::ContextImages::descriptor).
     pub descriptor: u64,
     /// The tail of its ring.
     pub tail: RingOffset,
-    /// Whether all of its image is to be loaded, even if the engine has it: where more than the tail has
-    /// changed, or the tail has not gone on since it was last in a list.
+    /// Whether the engine must restore the whole image even if the context is loaded: needed if
+    /// more than the tail has changed, or if the tail has not advanced since the context was last
+    /// in a list.
     pub restore: bool,
 }
 
-/// An engine: stateless, one static object.
+/// An engine: a stateless static object.
 pub trait Engine: Sync {
-    /// What is fixed about it.
+    /// Returns its fixed properties.
     fn desc(&self) -> &'static EngineDesc;
 
-    /// Starts it with an empty ring. The device is awake, and [`Generation::start`] has been run.
-    /// It is stopped first, if it runs.
+    /// Starts the engine with an empty ring, after stopping it if it runs. The device must be
+    /// awake, and [`Generation::start`] must have run.
     ///
     /// [`Generation::start`]: crate::generation::Generation::start
     fn start(
@@ -308,20 +319,20 @@ pub trait Engine: Sync {
         mem: &EngineMemory,
         wait: &dyn SleepWait,
     ) -> Result<(), DeviceError>;
-    /// The name of a register that does not hold what [`start`](Engine::start) has set it to, if there is one.
-    /// Reads registers. The device is awake.
+    /// Returns the name of a register that lost the value that [`start`](Engine::start) gave it, if
+    /// there is one. The device must be awake.
     fn lost(&self, hw: &Hw<'_>) -> Option<&'static str> {
         let _ = hw;
         None
     }
-    /// Stops it, in whatever state it is. The device is awake. A [`DeviceError::Timeout`] says that
-    /// it was not idle: it was cut off, and only a reset makes it usable again.
+    /// Stops the engine, whatever its state. The device must be awake. [`DeviceError::Timeout`]
+    /// means that it was not idle: it was cut off, and only a reset makes it usable again.
     fn stop(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError>;
 
-    /// Writes what a request becomes: invalidate, context, batch start, flush, store of the
-    /// number, interrupt. Pure. Ends on a quadword. An engine whose description says that it has no
-    /// contexts takes no notice of the switch. [`Overflow`] also where an address does not fit a
-    /// command, or the watchdog cannot be told a time.
+    /// Writes the commands of a request: invalidation, context switch, batch start, flush, store of
+    /// the seqno, interrupt. Pure. The length is a multiple of a quadword. An engine with
+    /// [`EngineDesc::contexts`] false ignores the switch. Returns [`Overflow`] if `out` is full, if
+    /// an address does not fit a command, or if the watchdog cannot be set to the given time.
     fn emit(
         &self,
         request: &Emit<'_>,
@@ -329,8 +340,8 @@ pub trait Engine: Sync {
         out: &mut Commands<'_>,
     ) -> Result<(), Overflow>;
 
-    /// Starts work that is already in memory. The device is awake (`gt` says so, or this is an
-    /// error). An error means that the work may not have started: the engine hangs.
+    /// Starts work whose commands are in memory. The device must be awake; if `gt` says that it is
+    /// not, this is an error. After an error the work may not have started, and counts as a hang.
     fn submit(
         &self,
         hw: &Hw<'_>,
@@ -339,87 +350,91 @@ pub trait Engine: Sync {
         wait: &dyn AtomicWait,
     ) -> Result<(), DeviceError>;
 
-    /// Decodes an entry of [`EngineDesc::events`]. Pure. `None` for one that says nothing about
-    /// contexts, and where there are none.
+    /// Decodes an event of [`EngineDesc::events`]. Pure. `None` if the event is not about contexts,
+    /// or the engine has no context status buffer.
     fn event(&self, raw: u64) -> Option<PortEvent> {
         let _ = raw;
         None
     }
 
-    /// Where it reports on its contexts, where that is not known beforehand: `page` is a copy of its status
-    /// page, which was all ones before one context ran to its end. `None` if nothing is found there.
+    /// Finds the context status buffer if its place is not known beforehand. `page` is a copy of
+    /// the status page, which was filled with ones before one context ran to its end. `None` if no
+    /// event is found there.
     fn find_events(&self, page: &[u32]) -> Option<EventArea> {
         let _ = page;
         self.desc().events
     }
 
-    /// Its images, where engines of a chip have different ones; else
-    /// [`Topology::context`](crate::generation::Topology::context) has them.
+    /// Returns the engine's context images if they differ between the engines of a chip; `None` if
+    /// [`Topology::context`](crate::generation::Topology::context) applies.
     fn images(&self) -> Option<&'static dyn ContextImages> {
         None
     }
 
-    /// The checker of the batches that user space sends to this engine; `None` where the chip confines them, and
-    /// they run as they are.
+    /// Returns the checker of user batches on this engine; `None` if the hardware confines them, so
+    /// that they run unchecked.
     fn checker(&self) -> Option<&'static dyn Checker> {
         None
     }
 
-    /// Commands that give all state that contexts hold a legal value, for the first image.
+    /// Writes commands that give all state of a context a valid value: the golden context.
     fn golden(&self, out: &mut Commands<'_>) -> Result<(), Overflow>;
 
-    /// What is left of [`golden`](Engine::golden) for a card that hangs on it: commands that load registers
-    /// alone.
+    /// Writes the part of [`golden`](Engine::golden) that only loads registers, for cards that hang
+    /// on the whole.
     fn golden_registers(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
         self.golden(out)
     }
 
-    /// Commands that give all state that batches can change one and the same value, where no contexts keep
-    /// it apart: [`EngineDesc::known_dwords`] of them. They are many, so the core writes them once, to memory
-    /// that only the engine reads, and names that in [`Emit::known`] with each batch of user space. A
-    /// checker takes for granted what those behind [`EngineDesc::private_dwords`] set. Pure.
+    /// Writes commands that set all state that batches can change to fixed values, on engines
+    /// without contexts: [`EngineDesc::known_dwords`] of them. The core writes them once, to memory
+    /// that only the engine reads, and passes that as [`Emit::known`] with each batch of user
+    /// space. A checker relies on the values set behind [`EngineDesc::private_dwords`]. Pure.
     fn known_state(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
         let _ = out;
         Ok(())
     }
 
-    /// Commands by which the streams of vertices that shaders write start at the beginning of their buffers: at most
-    /// [`STREAM_DWORDS`], to stand before a batch. Pure. [`Overflow`] also where the engine has no registers that
-    /// say where its streams are.
+    /// Writes commands that reset the offsets of stream output (SO) buffers: at most
+    /// [`STREAM_DWORDS`], to be emitted before a batch. Pure. Returns [`Overflow`] if `out` is full
+    /// or the engine has no such registers.
     fn restart_streams(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
         let _ = out;
         Err(Overflow)
     }
 
-    /// Commands that copy pages: at most [`COPY_DWORDS`]. Pure. [`Overflow`] also where the engine
-    /// cannot, or not so many.
+    /// Writes commands that copy pages: at most [`COPY_DWORDS`]. Pure. Returns [`Overflow`] if
+    /// `out` is full, the engine cannot copy, or `copy` has more than [`EngineDesc::copy_pages`].
     fn copy(&self, copy: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overflow> {
         let _ = (copy, out);
         Err(Overflow)
     }
 
-    /// Commands that fill pages: at most [`COPY_DWORDS`]. Pure. [`Overflow`] as for [`copy`](Engine::copy).
+    /// Writes commands that fill pages: at most [`COPY_DWORDS`]. Pure. Returns [`Overflow`] as
+    /// [`copy`](Engine::copy) does.
     fn fill(&self, fill: &PageFill, out: &mut Commands<'_>) -> Result<(), Overflow> {
         let _ = (fill, out);
         Err(Overflow)
     }
 
-    /// What it is doing now. Reads registers. The device is awake.
+    /// Returns what the engine is doing: reads registers. The device must be awake.
     fn activity(&self, hw: &Hw<'_>) -> Activity;
 
-    /// The context that runs now on a list engine, by the id in its descriptor. The device is awake.
+    /// Returns the context that runs now on an execlist engine, by the id in its descriptor. The
+    /// device must be awake.
     fn running(&self, hw: &Hw<'_>) -> Option<u32> {
         let _ = hw;
         None
     }
 
-    /// What its units hold of the translation tables, or wait for. Reads registers. The device is awake.
+    /// Reports the TLB entries and pending translations of the engine's units: reads registers. The
+    /// device must be awake.
     fn translations(&self, hw: &Hw<'_>, found: &mut dyn FnMut(TranslationEntry)) {
         let _ = (hw, found);
     }
 
-    /// Ends a wait for an event that will never come. The device is awake.
-    /// Returns whether there was one: then the engine goes on without it.
+    /// Ends a wait for an event that never comes (`MI_WAIT_FOR_EVENT`). Returns whether the engine
+    /// was in such a wait; it then continues. The device must be awake.
     fn kick(&self, hw: &Hw<'_>) -> bool {
         let _ = hw;
         false

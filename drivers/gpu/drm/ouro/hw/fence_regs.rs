@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Detiling fences: regions of the aperture where the CPU sees a tiled surface as a linear one.
+//! Fence registers: ranges of the aperture through which the CPU sees a tiled surface as a linear
+//! one.
 
 use crate::{io::Registers, types::GgttAddr};
 
-/// How a surface is cut into tiles.
+/// The tiling of a surface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tiling {
     /// Rows of tiles of 512 bytes by 8 rows.
@@ -23,7 +24,7 @@ pub enum Tiling {
 }
 
 impl Tiling {
-    /// Rows of a tile.
+    /// Returns the number of rows of a tile.
     pub const fn rows(self) -> u32 {
         match self {
             Tiling::X | Tiling::Macro => 8,
@@ -35,30 +36,30 @@ impl Tiling {
     }
 }
 
-/// A region to detile.
+/// A range of the aperture to detile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FenceRegion {
-    /// First byte; a page.
+    /// GGTT address of the first byte; page-aligned.
     pub start: GgttAddr,
-    /// Bytes; whole pages.
+    /// Length in bytes; whole pages.
     pub len: u32,
     /// Bytes from one row to the next.
     pub stride: u32,
-    /// The tiles.
+    /// The tiling of the surface.
     pub tiling: Tiling,
 }
 
-/// A region that no fence can describe.
+/// The range, stride or tiling cannot be encoded in a fence register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BadRegion;
 
-/// A chip's fences.
+/// The fence registers of a chip.
 pub trait FenceRegs: Sync {
-    /// How many there are.
+    /// Returns the number of fence registers.
     fn count(&self) -> u8;
-    /// Whether a surface can be fenced.
+    /// Checks whether a surface can be fenced.
     fn check(&self, region: &FenceRegion) -> Result<(), BadRegion>;
-    /// Sets fence `n`, or clears it.
+    /// Sets or clears fence register `n`.
     fn set(
         &self,
         regs: &dyn Registers,

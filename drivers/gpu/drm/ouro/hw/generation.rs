@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! A generation as a whole: what it has, how it is brought up, its interrupts and resets.
+//! The trait of a GPU generation: probe, start, interrupts, GGTT flushes, resets.
 
 use crate::{
     chips::Chip,
@@ -15,14 +15,14 @@ use crate::{
 };
 use core::{fmt, ops::Range};
 
-/// Where a window of a device is.
+/// A range of a PCI BAR.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
     /// Number of the base address register.
     pub bar: u8,
-    /// First byte.
+    /// Byte offset of the range in the BAR.
     pub start: u32,
-    /// Bytes, or 0 for all that follow.
+    /// Length in bytes; 0 means up to the end of the BAR.
     pub len: u32,
     /// How the CPU maps it.
     pub mapping: Mapping,
@@ -31,92 +31,94 @@ pub struct Window {
 /// How the CPU maps a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mapping {
-    /// Each access by itself, and in order.
+    /// Uncached: each access reaches the device by itself and in order.
     Uncached,
-    /// Writes may be put together, and come late.
+    /// Write-combined: writes may be merged and may arrive late.
     WriteCombining,
 }
 
-/// The windows, as the driver maps them.
+/// The BAR ranges that the driver maps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Windows {
     /// Registers.
     pub regs: Window,
-    /// The translation table.
+    /// The GGTT's entries.
     pub gtt: Window,
-    /// The aperture, where there is one: it shows what the global table maps.
+    /// The aperture, if the chip has one: a window through the GGTT.
     pub aperture: Option<Window>,
-    /// The device's own memory, where it has some. The table's window may be a part
-    /// of it.
+    /// The device's own memory (VRAM), if it has some. The GGTT's window may be a part of it.
     pub local: Option<Window>,
 }
 
-/// Memory of the device's own that objects can live in.
+/// The device's own memory (VRAM), as far as BOs may use it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LocalMemory {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Bytes, from the first one on, that the CPU can map.
+    /// Bytes that the CPU can map, counted from the first byte of VRAM.
     pub cpu_visible: u64,
-    /// Where its first byte is in the window [`Windows::local`]: what lies before is the backend's.
+    /// Byte offset of the first byte in [`Windows::local`]. What precedes it belongs to the
+    /// backend.
     pub window_at: u64,
-    /// The address of its first byte, where engines reach it without a table; else it has entries
-    /// like other memory.
+    /// Address of the first byte if engines reach VRAM without a table; `None` if VRAM needs PTEs
+    /// as system memory does.
     pub at: Option<GgttAddr>,
-    /// Bytes of its smallest piece, of which sizes and addresses are multiples there: a power of two, and
-    /// at least a page.
+    /// Allocation granularity in bytes: sizes and addresses in VRAM are multiples of it. A power of
+    /// two, at least a page.
     pub grain: u32,
 }
 
-/// What a plane of the display shows, as the firmware left it: a range of the global table.
+/// A range of the GGTT that a display plane scans out, as the firmware left it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Scanout {
-    /// The first entry that the plane fetches through.
+    /// Index of the first GGTT entry that the plane reads.
     pub first: u32,
-    /// How many there are.
+    /// Number of entries.
     pub entries: u32,
-    /// The bytes of the device's own memory that these entries lead to, and what lies between them; `None`
-    /// if they lead to the system's memory.
+    /// The byte range of VRAM that spans the pages behind these entries; `None` if the entries
+    /// point to system memory.
     pub local: Option<Range<u64>>,
 }
 
-/// How batches are translated.
+/// How addresses in batches are translated.
 #[derive(Clone, Copy)]
 pub enum Translation {
-    /// By the global table, which all share.
+    /// Through the GGTT, which all clients share.
     Global,
-    /// By a table of tables that repeats the global one, entry for entry (the same address means
-    /// the same page in both).
+    /// Through an aliasing PPGTT: a directory whose tables repeat the GGTT entry by entry, so that
+    /// an address means the same page in both.
     Aliasing {
-        /// Entries of the directory, each for one page of entries. Those that reach beyond the
-        /// global table point at a page of entries of the scratch page.
+        /// Number of PDEs, each for one page of PTEs. PDEs beyond the end of the GGTT point to a
+        /// page of PTEs that all map the scratch page.
         directories: u32,
-        /// Alignment, in entries of the global table, of the slots that hold the directory.
+        /// Alignment, in GGTT entries, of the slots that hold the directory.
         align: u32,
     },
-    /// By a directory of its own for each context, which a request loads on an engine with one ring where another one
-    /// is loaded ([`Emit::directory`](crate::engine::Emit::directory)). The global space has one too, as
-    /// [`Aliasing`](Self::Aliasing): the kernel's requests have that, and an engine that was started.
+    /// Through a page directory per context. A request loads the directory on a ring where another
+    /// one is loaded ([`Emit::directory`](crate::engine::Emit::directory)). The global space has a
+    /// directory as well, as with [`Aliasing`](Self::Aliasing); the kernel's requests use it, and
+    /// an engine has it loaded after its start.
     ///
-    /// Engines keep the entries that they have loaded: one that is added is seen by what loads the directory after
-    /// that, and none that is loaded may be taken away.
+    /// Engines cache the PDEs that they have loaded. A PDE that is added takes effect when the
+    /// directory is loaded the next time; a PDE that is loaded must not be removed.
     PerContextDirectory {
-        /// Entries of a directory, each for one page of entries.
+        /// Number of PDEs, each for one page of PTEs.
         directories: u32,
-        /// Alignment, in entries of the global table, of the slots that hold a directory.
+        /// Alignment, in GGTT entries, of the slots that hold a directory.
         align: u32,
     },
-    /// By a tree of its own for each context.
+    /// Through a multi-level PPGTT per context.
     PerContext {
-        /// Bits of an address.
+        /// Width of an address in bits.
         bits: u8,
-        /// The format of its tables.
+        /// Format of the tables.
         tables: &'static dyn PageTable,
     },
 }
 
 impl Translation {
-    /// How many entries the global space's directory has, and to how many slots it is aligned, where there is one.
+    /// Returns the number of PDEs of the global space's directory and the alignment of its GGTT
+    /// slots, in entries; `None` if the chip has no such directory.
     pub const fn directory(&self) -> Option<(u32, u32)> {
         match *self {
             Translation::Aliasing { directories, align }
@@ -125,7 +127,7 @@ impl Translation {
         }
     }
 
-    /// Whether each context has a space of its own.
+    /// Returns whether each context has an address space of its own.
     pub const fn is_per_context(&self) -> bool {
         matches!(
             self,
@@ -137,122 +139,128 @@ impl Translation {
 /// How a chip mixes higher address bits into bit 6 of tiled surfaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Swizzle {
-    /// Not at all.
+    /// No swizzle.
     #[default]
     None,
     /// X tiles by bits 9 and 10, Y tiles by bit 9.
     Bit9_10,
     /// X tiles by bits 9, 10 and 11, Y tiles by bits 9 and 11.
     Bit9_10_11,
-    /// X tiles by bits 9, 10 and 17, Y tiles by bits 9 and 17: the last one is of the page's address in memory.
+    /// X tiles by bits 9, 10 and 17, Y tiles by bits 9 and 17. Bit 17 is taken from the page's
+    /// physical address.
     Bit9_10_17,
-    /// Nobody knows how; perhaps by bits of the page's address in memory.
+    /// The swizzle cannot be determined; it may depend on bits of the page's physical address.
     Unknown,
 }
 
 impl Swizzle {
-    /// Whether the order of bytes depends on where in memory a page is: then the page of a tiled object whose
-    /// contents are needed stays where it is.
+    /// Returns whether the order of bytes depends on a page's physical address. If so, a page of a
+    /// tiled BO with contents must not be moved in memory.
     pub const fn depends_on_memory(self) -> bool {
         matches!(self, Swizzle::Bit9_10_17 | Swizzle::Unknown)
     }
 }
 
-/// Who may send batches that run with privilege.
+/// Which clients may submit secure (privileged) batches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SecureBatches {
-    /// The current master of the device, if it is an administrator.
+    /// The current DRM master, if it has CAP_SYS_ADMIN.
     Master,
-    /// Nobody.
+    /// No client.
     Nobody,
-    /// Nobody: its interface does not know them any more.
+    /// No client: the chip's uAPI has no secure batches any more.
     Unknown,
 }
 
-/// How many units draw, where user space asks for that.
+/// Number of rendering pipes, for uAPIs that report it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pipes {
-    /// Of colour.
+    /// Colour pipes.
     pub colour: u8,
-    /// Of depth.
+    /// Depth (Z) pipes.
     pub depth: u8,
 }
 
-/// The units that run shaders, where user space asks for them.
+/// The units that run shaders, for uAPIs that report them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shaders {
-    /// Those that draw: a bit each, of one flat row.
+    /// Subslices that can render: a bit each.
     pub geometry: u32,
-    /// Those that compute, in the same row.
+    /// Subslices that can compute: the same bits.
     pub compute: u32,
-    /// What each of them has: a bit for an execution unit.
+    /// Execution units of each subslice: a bit each.
     pub units: u16,
 }
 
 impl Shaders {
-    /// How many there are.
+    /// Returns the number of subslices.
     pub const fn count(&self) -> u32 {
         (self.geometry | self.compute).count_ones()
     }
 }
 
-/// What [`Generation::probe`] found.
+/// The properties of a device, as [`Generation::probe`] finds them.
 #[derive(Clone, Copy)]
 pub struct Topology {
-    /// The engines, in the order in which everything else counts them.
+    /// The engines. An engine's index in this list is its number everywhere in the core.
     pub engines: &'static [&'static dyn Engine],
-    /// Entries of the global translation table.
+    /// Number of GGTT entries.
     pub gtt_entries: u32,
-    /// The format of the global table, and of those that repeat it.
+    /// Format of the GGTT's entries, and of the PPGTTs that repeat it.
     pub pages: &'static dyn PageTable,
-    /// How batches are translated.
+    /// How addresses in batches are translated.
     pub space: Translation,
-    /// Bytes of the aperture that the CPU sees.
+    /// Bytes of the aperture that the CPU can reach.
     pub aperture: u64,
-    /// Detiling fences, where the chip has them.
+    /// Fence registers, if the chip has them.
     pub fences: Option<&'static dyn FenceRegs>,
-    /// Hardware contexts, where the chip has them.
+    /// Context images, if the chip has hardware contexts.
     pub context: Option<&'static dyn ContextImages>,
-    /// Memory of the device's own, beside the system's.
+    /// VRAM, if the device has some.
     pub local: Option<LocalMemory>,
     /// Bit-6 swizzle.
     pub swizzle: Swizzle,
-    /// What the device sees of the CPU's caches.
+    /// Which of the device's accesses are coherent with the CPU's caches.
     pub coherence: Coherence,
-    /// Where engines have their status pages.
+    /// Where the engines' status pages (HWSP) must be.
     pub status: StatusPlace,
-    /// Ticks of the timestamp register in a second.
+    /// Frequency of the timestamp register in Hz.
     pub timestamp_hz: u32,
-    /// Bytes of a context image, of the largest one where engines differ; 0 where there are none.
+    /// Size of a context image in bytes: of the largest one if engines differ, 0 if there are no
+    /// contexts.
     pub context_bytes: u32,
-    /// Bytes of system memory that the firmware took for the device. Nobody uses them.
+    /// Bytes of stolen memory: system memory that the firmware reserved for the device. The driver
+    /// does not use it.
     pub stolen_bytes: u64,
     /// PCI revision.
     pub revision: u8,
-    /// Whether interrupts may come as messages; else the line is used even where both are offered.
+    /// Whether MSI may be used; if not, the legacy interrupt is used even if the device offers MSI.
     pub msi: bool,
-    /// The units that draw.
+    /// Rendering pipes.
     pub pipes: Pipes,
-    /// The units that run shaders, where the fuses say so.
+    /// Shader units, if the fuses tell.
     pub shaders: Option<Shaders>,
-    /// What an engine's commands and registers depend on in this very card, as the backend likes. The core
-    /// hands it on in [`EngineMemory::card`](crate::engine::EngineMemory::card) and [`Hw::card`].
+    /// A word for the backend's own use: properties of this card on which its commands and
+    /// registers depend. The core passes it on in
+    /// [`EngineMemory::card`](crate::engine::EngineMemory::card) and [`Hw::card`].
     pub card: u32,
 }
 
 impl Topology {
-    /// Whether an engine that hangs is reset while others work.
+    /// Returns whether an engine that hangs can be reset while others work.
     pub fn resets_engines(&self) -> bool {
         self.engines.iter().all(|e| e.desc().reset_group.is_some())
     }
 
-    /// Whether a batch without privilege reaches only the objects that its address space maps, so that it may run as
-    /// user space wrote it. By the global table it reaches what all have.
+    /// Returns whether the hardware confines an unprivileged batch to the BOs of its address space,
+    /// so that it may run unchecked. Batches that go through the GGTT reach the memory of all
+    /// clients.
     pub fn confines(&self) -> bool {
         !matches!(self.space, Translation::Global)
     }
 
-    /// What user space calls an engine: its class, and its number among those of the class that this card has.
+    /// Returns the uAPI name of an engine: its class, and its instance among the engines of the
+    /// class that this card has.
     pub fn name(&self, engine: usize) -> Option<EngineId> {
         let class = self.engines.get(engine)?.desc().id.class;
         let before = self.engines.iter().take(engine);
@@ -261,26 +269,26 @@ impl Topology {
     }
 }
 
-/// Where the core has put the tables.
+/// Where the core has put what the tables need.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Layout {
-    /// The page behind every hole.
+    /// The scratch page, which unused entries map.
     pub scratch: Page,
-    /// The first slot of the global table that holds the global space's directory, where
-    /// [`Translation::directory`] says that there is one.
+    /// The first GGTT slot of the global space's directory, if [`Translation::directory`] is
+    /// `Some`.
     pub directory: Option<GgttAddr>,
 }
 
-/// Why a card cannot be used.
+/// Why a device cannot be used, or an operation on it failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DeviceError {
-    /// The firmware gave it no translation table.
+    /// The firmware reserved no memory for the GGTT.
     NoTranslationTable,
-    /// It reads all ones.
+    /// Registers read all ones: the device was removed or lost.
     Gone,
-    /// It did not answer in time; the text names the register.
+    /// A register did not change in time; the text names it.
     Timeout(&'static str),
-    /// It is set up in a way the driver cannot use; the text says how.
+    /// The driver does not support the device's configuration; the text says what.
     Unsupported(&'static str),
 }
 
@@ -297,36 +305,38 @@ impl fmt::Display for DeviceError {
     }
 }
 
-/// What an interrupt was about.
+/// What an interrupt reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Events {
-    /// It was not this device's.
+    /// Whether the interrupt was this device's.
     pub ours: bool,
-    /// Engines (bit n: the n-th of the topology) that completed something, or have an event about their
-    /// contexts.
+    /// Engines that completed a request or reported a context switch. Bit n: engine n of the
+    /// topology.
     pub completed: u32,
-    /// Engines that report an error.
+    /// Engines that report an error, by the same bits.
     pub errors: u32,
-    /// Engines whose watchdog says that a batch has run for longer than it may. It may be done by now.
+    /// Engines whose watchdog expired: a batch ran for longer than its limit. It may have ended
+    /// meanwhile.
     pub overdue: u32,
 }
 
-/// What to reset.
+/// What a reset covers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ResetScope {
     /// All engines.
     All,
-    /// One, by its number in the topology, and those that are reset with it
+    /// One engine, by its number in the topology, and the engines that share its reset
     /// ([`EngineDesc::reset_group`](crate::engine::EngineDesc::reset_group)).
     Engine(usize),
 }
 
-/// A generation: stateless, one static object.
+/// A GPU generation: a stateless static object.
 ///
-/// In order: [`wake`] with a fresh [`Gt`], [`probe`], [`prepare`], the global table is written, [`start`]
-/// and [`gtt_on`], each engine's start, [`irq_on`], work, [`sleep`]. The device is awake whenever `probe`,
-/// `prepare`, `start`, `reset`, `errors` or a function of an engine is called; the interrupt functions,
-/// `gtt_on`, `gtt_flush`, `gtt_settle`, `stop` and fences do without.
+/// The core calls, in this order: [`wake`] with a fresh [`Gt`], [`probe`], [`prepare`]; it writes
+/// the GGTT, then calls [`start`] and [`gtt_on`], starts each engine and calls [`irq_on`]; at the
+/// end [`sleep`]. The device must be awake for `probe`, `prepare`, `start`, `reset`, `errors` and
+/// all functions of an engine, and need not be for the interrupt functions, `gtt_on`, `gtt_flush`,
+/// `gtt_settle`, `stop` and fences.
 ///
 /// [`wake`]: Generation::wake
 /// [`probe`]: Generation::probe
@@ -336,41 +346,41 @@ pub enum ResetScope {
 /// [`irq_on`]: Generation::irq_on
 /// [`sleep`]: Generation::sleep
 pub trait Generation: Sync {
-    /// Short name, as user space sees it: `gen6`.
+    /// Returns the short name that user space sees: `gen6`.
     fn name(&self) -> &'static str;
-    /// Where the windows are.
+    /// Returns the BAR ranges to map.
     fn windows(&self) -> Windows;
-    /// The file with the code that its command processor needs, as the firmware loader names it. The
-    /// core loads it before [`start`](Generation::start), and hands it in as [`Hw::firmware`].
+    /// Returns the name of the command processor's microcode, as the firmware loader knows it. The
+    /// core loads it before [`start`](Generation::start) and passes it in [`Hw::firmware`].
     fn firmware(&self) -> Option<&'static str> {
         None
     }
-    /// Bits of an address that the device can put on the bus: all memory that it is given is below. Where chips of a
-    /// generation differ in it, each has an object of its own.
+    /// Returns the width of the device's DMA addresses in bits: all memory given to it is below
+    /// that limit. Chips of one generation that differ in it have an object each.
     fn dma_bits(&self) -> u8;
-    /// Who may send batches that run with privilege.
+    /// Returns which clients may submit secure batches.
     fn secure_batches(&self) -> SecureBatches {
         SecureBatches::Nobody
     }
-    /// Whether a reset of all empties the fences over the aperture: then the core writes them anew after
-    /// [`start`](Self::start).
+    /// Returns whether a reset of all engines clears the fence registers. If so, the core writes
+    /// them again after [`start`](Self::start).
     fn reset_empties_fences(&self) -> bool {
         false
     }
-    /// Looks what the chip has. Changes nothing in it.
+    /// Finds out what the device has. Writes no register that changes the device's state.
     fn probe(&self, hw: &Hw<'_>, chip: &Chip) -> Result<Topology, DeviceError>;
 
-    /// Finds the planes of the display that the firmware left on, before anything of the device is written.
-    /// The core keeps their entries and memory as they are, as long as the driver is bound and after it, so
-    /// that the picture stays. A backend that switches the display off in [`start`](Self::start) names none.
-    /// The device is awake. Ranges may overlap.
+    /// Reports the display planes that the firmware left on; called before any register is written.
+    /// The core keeps their GGTT entries and memory unchanged while the driver is bound and
+    /// afterwards, so that the picture stays. A backend that switches the display off in
+    /// [`start`](Self::start) reports none. The device must be awake. Ranges may overlap.
     fn scanouts(&self, hw: &Hw<'_>, topo: &Topology, found: &mut dyn FnMut(Scanout)) {
         let _ = (hw, topo, found);
     }
 
-    /// Makes the place of the global table fit to be written, and proves that it is memory: before it is
-    /// written for the first time, and again on resume. The table is off ([`gtt_on`](Self::gtt_on)). Fences
-    /// may be lost by it.
+    /// Makes the memory of the GGTT writable and verifies that it is memory. Called before the GGTT
+    /// is written for the first time, and again on resume, with the GGTT off
+    /// ([`gtt_on`](Self::gtt_on)). May clear fence registers.
     fn prepare(
         &self,
         hw: &Hw<'_>,
@@ -381,11 +391,12 @@ pub trait Generation: Sync {
         Ok(())
     }
 
-    /// Brings the device from any state into one where engines can be started: awake as long as this
-    /// runs and after it, reset, workarounds, swizzle, tables; all interrupts masked. Also after a reset
-    /// of all and on resume. The tables are filled; the global one is off while this runs, where it can be
-    /// ([`gtt_on`](Self::gtt_on)). Fences stay as they are: the core sets or clears each of them when it
-    /// starts or resumes a device, and sets them anew after a reset of all.
+    /// Brings the device from any state into one where engines can be started: resets it if needed,
+    /// keeps it awake, and sets workarounds, swizzle and tables; all interrupts are masked. Called
+    /// at bring-up, after a reset of all engines, and on resume. The tables are filled; the GGTT is
+    /// off meanwhile if it can be ([`gtt_on`](Self::gtt_on)). Does not touch fence registers: the
+    /// core writes each of them when it starts or resumes a device, and after a reset of all
+    /// engines.
     fn start(
         &self,
         hw: &Hw<'_>,
@@ -393,8 +404,8 @@ pub trait Generation: Sync {
         layout: &Layout,
         wait: &dyn SleepWait,
     ) -> Result<(), DeviceError>;
-    /// The same after a hang: whatever the engines ran has ended. For a backend whose [`start`](Self::start) does
-    /// without a reset of all.
+    /// Does what [`start`](Self::start) does after a hang, and makes sure that the engines have
+    /// stopped whatever they ran. For backends whose `start` does no full reset.
     fn restart(
         &self,
         hw: &Hw<'_>,
@@ -404,61 +415,64 @@ pub trait Generation: Sync {
     ) -> Result<(), DeviceError> {
         self.start(hw, topo, layout, wait)
     }
-    /// Leaves the device quiet: interrupts off, nothing pending.
+    /// Leaves the device quiet: interrupts masked, none pending.
     fn stop(&self, hw: &Hw<'_>);
 
-    /// Wakes the device, so that posted writes reach it. Nothing if it is awake.
+    /// Takes forcewake, so that posted writes reach the GT. Does nothing if the device is awake.
     fn wake(&self, hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<(), DeviceError>;
-    /// Lets it sleep.
+    /// Releases forcewake.
     fn sleep(&self, hw: &Hw<'_>, gt: &mut Gt);
 
-    /// Lets interrupts through to the CPU: errors at once, completions when armed.
+    /// Unmasks interrupts towards the CPU: errors at once, completions when armed.
     fn irq_on(&self, hw: &Hw<'_>, gt: &mut Gt);
-    /// Lets none through.
+    /// Masks all interrupts towards the CPU.
     fn irq_off(&self, hw: &Hw<'_>, gt: &mut Gt);
-    /// Arms or disarms the completion interrupt of an engine. Idempotent. When this returns, an
-    /// armed interrupt is armed in the device: look at the progress once more and then wait. What is
-    /// armed stays so across [`irq_off`](Generation::irq_off) and [`irq_on`](Generation::irq_on).
+    /// Arms or disarms an engine's completion interrupt. Idempotent. When this returns, an
+    /// interrupt that was armed is armed in the device, so a waiter must read the seqno once more
+    /// and may then sleep. The state persists across [`irq_off`](Generation::irq_off) and
+    /// [`irq_on`](Generation::irq_on).
     fn irq_arm(&self, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool);
-    /// Lets an engine's watchdog interrupt, or not, as [`irq_arm`](Generation::irq_arm) does for its completions.
-    /// Nothing where the engine has none.
+    /// Arms or disarms an engine's watchdog interrupt, as [`irq_arm`](Generation::irq_arm) does for
+    /// completions. Does nothing if the engine has no watchdog.
     fn irq_watch(&self, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
         let _ = (hw, gt, engine, on);
     }
-    /// In the interrupt, with no lock: takes the events off the device.
+    /// Reads and acknowledges the pending events. Runs in hard interrupt context, without locks.
     fn irq_ack(&self, hw: &Hw<'_>) -> Events;
 
-    /// Resets. The engines must be started again after it; after a reset of all, run
+    /// Resets engines. They must be started again afterwards; after a reset of all engines, call
     /// [`start`](Generation::start) first.
     fn reset(&self, hw: &Hw<'_>, what: ResetScope, wait: &dyn SleepWait)
         -> Result<(), DeviceError>;
 
-    /// Switches the global table on or off, where it can be off: on when its entries are good and the device
-    /// was started. Under the lock of the `Gt`, as [`gtt_flush`](Generation::gtt_flush).
+    /// Switches the GGTT on or off, on chips that can. The core switches it on when its entries are
+    /// valid and the device is started. Called under the lock of the `Gt`, as
+    /// [`gtt_flush`](Generation::gtt_flush) is.
     fn gtt_on(&self, hw: &Hw<'_>, on: bool) {
         let _ = (hw, on);
     }
 
-    /// After entries of the global table were written: lets the CPU's and the command streamers'
-    /// accesses see them. (Engines' caches of entries are flushed by each request's prologue, where the
-    /// engines have caches of their own.) A table that is off stays off. Under the lock of the `Gt`.
+    /// Makes written GGTT entries visible to accesses of the CPU through the aperture and of the
+    /// command streamers. (Where engines have TLBs of their own, each request's prologue
+    /// invalidates them.) Does not switch the GGTT on. Called under the lock of the `Gt`.
     fn gtt_flush(&self, hw: &Hw<'_>);
 
-    /// The same, and it has taken effect when this returns: before the CPU reaches the entries by another way
-    /// than registers, and before memory that they led to changes hands. Submission does with
-    /// [`gtt_flush`](Self::gtt_flush), which may be posted: the write that starts the work comes behind it.
+    /// Does what [`gtt_flush`](Self::gtt_flush) does, and waits until it has taken effect. Called
+    /// before the CPU reaches the entries otherwise than by registers, and before memory that they
+    /// mapped is reused. For submission `gtt_flush` is enough, though it may be posted: the write
+    /// that starts the work follows it.
     fn gtt_settle(&self, hw: &Hw<'_>) {
         self.gtt_flush(hw);
     }
 
-    /// Whether units may hold entries longer than the invalidations in requests say, so that memory changes
-    /// hands only after [`invalidate_tlbs`](Self::invalidate_tlbs).
+    /// Returns whether TLBs may survive the invalidations in requests, so that memory may be reused
+    /// only after [`invalidate_tlbs`](Self::invalidate_tlbs).
     fn holds_entries(&self) -> bool {
         false
     }
 
-    /// Throws away each copy of a table's entry that a unit holds, by registers: afterwards none of them
-    /// reaches a page that was unmapped before. The device is awake. One at a time. Sleeps.
+    /// Invalidates all TLBs by registers: afterwards no unit reaches a page that was unmapped
+    /// before. The device must be awake. Calls must not overlap. Sleeps.
     fn invalidate_tlbs(
         &self,
         hw: &Hw<'_>,
@@ -469,20 +483,21 @@ pub trait Generation: Sync {
         Ok(())
     }
 
-    /// Whether a batch finds in registers what another's batch left there, whatever contexts they are of, and
-    /// nothing here clears them: then the core lets one user at a time run batches.
+    /// Returns whether a batch can read, in registers, what another client's batch left there,
+    /// whatever their contexts, and the backend does not clear these registers. If so, the core
+    /// lets only one user at a time run batches.
     fn keeps_leftovers(&self) -> bool {
         false
     }
 
-    /// The value of a register of 64 bits that user space may read; `None` for any other one. The
-    /// device is awake.
+    /// Returns the value of a 64-bit register that user space may read; `None` for any other
+    /// offset. The device must be awake.
     fn user_register(&self, hw: &Hw<'_>, offset: u32) -> Option<u64> {
         let _ = (hw, offset);
         None
     }
 
-    /// Reads the errors and faults of all engines, and clears them in the device. It has the `Gt`, as
-    /// [`gtt_flush`](Generation::gtt_flush) runs under the same lock and both may need one index register.
+    /// Reads and clears the errors and faults of all engines. Takes the `Gt`, under whose lock
+    /// [`gtt_flush`](Generation::gtt_flush) runs too, because both may use one index register.
     fn errors(&self, hw: &Hw<'_>, gt: &mut Gt, topo: &Topology) -> Report;
 }

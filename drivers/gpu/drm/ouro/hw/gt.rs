@@ -1,44 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What all engines of a device share and change: one state under one irq-safe lock of the core.
+//! Device-wide state that all engines share: one structure under one irq-safe lock of the core.
 //!
-//! Several engines share a mask register, a wake-up request and a write FIFO, so their software
-//! copies are one structure. It is plain data of one size for every generation; what the words
-//! mean is the backend's affair.
+//! Several engines share a mask register, a forcewake request and a write FIFO, so their software
+//! copies are in one structure. It is plain data of one size for every generation; the backend
+//! defines what the words mean.
 
 use crate::report::MAX_ENGINES;
 
-/// Words of interrupt mask that a backend may keep.
+/// Number of interrupt mask words that a backend may keep.
 pub const IRQ_WORDS: usize = 8;
 
-/// The state.
+/// Device-wide state, under the core's lock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gt {
-    /// Whether the device has been woken (and not been let go to sleep since).
+    /// Whether forcewake is held.
     pub awake: bool,
-    /// Entries of the write FIFO that are surely free. Functions that write without a `Gt` end with
-    /// a read, behind which all their writes have left the FIFO.
+    /// Entries of the write FIFO that are known to be free. Functions that write without a `Gt` end
+    /// with a read, which completes only after all their writes have left the FIFO.
     pub fifo: u32,
     /// Copies of interrupt mask registers.
     pub irq: [u32; IRQ_WORDS],
-    /// Elements that the last list had, by engine, as the backend counts them: those a shorter one clears.
+    /// Number of entries of the last list written, by engine, in the backend's unit: a shorter list
+    /// has to clear the rest.
     pub listed: [u8; MAX_ENGINES],
-    /// What has happened, for the statistics.
+    /// Event counts for statistics.
     pub counts: GtCounts,
 }
 
-/// Register accesses by reason. They only grow.
+/// Register accesses by reason. The counts never decrease.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GtCounts {
-    /// Writes that started work: one per submission on a ring machine.
+    /// Writes that started work: one per submission on a ring.
     pub port_writes: u64,
-    /// Reads of a handshake that a document asks for around them.
+    /// Reads for a handshake that the document demands around them.
     pub port_extra_reads: u64,
-    /// Writes of the same.
+    /// Writes for such a handshake.
     pub port_extra_writes: u64,
-    /// Reads of the room in the write FIFO.
+    /// Reads of the write FIFO's free entries.
     pub fifo_reads: u64,
-    /// Interrupts unmasked because somebody waits.
+    /// Interrupts unmasked for a waiter.
     pub irq_arms: u64,
-    /// Times the device was woken.
+    /// Times that forcewake was taken.
     pub wakes: u64,
 }

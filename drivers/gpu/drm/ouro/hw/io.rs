@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-//! How a backend reaches the world: registers, the platform around the device, and time.
+//! The interfaces a backend uses: registers, the platform around the device, and time.
 
 use crate::types::DmaAddr;
 use core::fmt;
 
-/// A window of registers. Offsets are in bytes from its start.
+/// A range of registers. Offsets are in bytes from its start.
 ///
-/// A card that is gone reads all ones and ignores writes; so does an offset out of range. Writes are
-/// posted and stay in order.
+/// If the device is gone, or an offset is out of range, reads return all ones and writes have no
+/// effect. Writes are posted and stay in order.
 pub trait Registers {
     /// Reads 32 bits.
     fn read32(&self, offset: u32) -> u32;
@@ -16,7 +16,7 @@ pub trait Registers {
     /// Writes 64 bits in one access.
     fn write64(&self, offset: u32, value: u64);
 
-    /// Writes 32 bits, and reads them back so that the device has them.
+    /// Writes 32 bits and reads them back, which makes the write reach the device.
     fn write32_flush(&self, offset: u32, value: u32) {
         self.write32(offset, value);
         let _ = self.read32(offset);
@@ -26,71 +26,74 @@ pub trait Registers {
 /// Configuration space: the dword with the revision in bits 7:0, of any device on the bus.
 pub const PCI_REVISION: u16 = 0x08;
 
-/// What surrounds the device.
+/// The platform around the device: configuration space, host bridge, chipset, IOMMU, log.
 pub trait Platform {
-    /// Reads 32 bits of the device's own configuration space; `offset` is a multiple of 4.
+    /// Reads 32 bits of the device's configuration space; `offset` is a multiple of 4.
     fn config32(&self, offset: u16) -> u32;
-    /// Reads 8 bits of it.
+    /// Reads 8 bits of the device's configuration space.
     fn config8(&self, offset: u16) -> u8 {
         (self.config32(offset & !3) >> (8 * (offset & 3))) as u8
     }
-    /// Writes 8 bits of it. Any context.
+    /// Writes 8 bits of the device's configuration space. Any context.
     fn config_write8(&self, offset: u16, value: u8) {
         let _ = (offset, value);
     }
-    /// Reads 32 bits of the host bridge's configuration space; ones where there is none. `offset` is a multiple
-    /// of 4.
+    /// Reads 32 bits of the host bridge's configuration space; all ones if there is no bridge.
+    /// `offset` is a multiple of 4.
     fn bridge32(&self, offset: u16) -> u32 {
         let _ = offset;
         !0
     }
-    /// Writes 32 bits of it. Any context.
+    /// Writes 32 bits of the host bridge's configuration space. Any context.
     fn bridge_write32(&self, offset: u16, value: u32) {
         let _ = (offset, value);
     }
-    /// Opens the page on the bus by which the chipset's write buffers are flushed: at `at` if the firmware has given
-    /// it an address, else at one below 4 GiB that nobody has. Returns where it is, for the chipset's register;
-    /// `None` if there is no room for it. Once it is open it stays where it is until the driver is unbound, and each
-    /// call returns that. Process context.
+    /// Maps the chipset flush page, a write to which flushes the chipset's write buffers: at `at`
+    /// if the firmware assigned an address, otherwise at a free bus address below 4 GiB. Returns
+    /// the page's bus address, which the backend writes to the chipset's register; `None` if there
+    /// is no free address. The page stays mapped at that address until the driver is unbound;
+    /// further calls return the same address. Process context.
     ///
-    /// The chipset may forget the address when the system sleeps: a backend calls this in
-    /// [`start`](crate::Generation::start), and writes what it returns.
+    /// The chipset may lose its register over system sleep, so a backend calls this in
+    /// [`start`](crate::Generation::start) and writes the register each time.
     fn flush_page(&self, at: Option<DmaAddr>) -> Option<DmaAddr> {
         let _ = at;
         None
     }
-    /// Has the chipset write what its buffers hold to memory, before the device reads it: a posted write of 1 to
-    /// that page; nothing if it is not open. Before a tail write, and after table entries. Any context.
+    /// Flushes the chipset's write buffers to memory before the device reads it: a posted write to
+    /// the flush page. Does nothing if the page is not mapped. Needed before a tail write and after
+    /// writing PTEs. Any context.
     fn flush_chipset(&self) {}
-    /// Bytes of one of the device's base address registers, 0 where there is none.
+    /// Returns the size of a BAR in bytes; 0 if the device has no such BAR.
     fn bar_len(&self, bar: u8) -> u64;
-    /// Whether an IOMMU may translate the device's accesses: [`Iommu::between`].
+    /// Returns whether an IOMMU may translate the device's DMA: [`Iommu::between`].
     fn iommu(&self) -> bool;
-    /// Lets the device be master of the bus, or not: without it, it reaches no memory, and sends no
-    /// message. Process context. The core lets it when [`start`](crate::Generation::start) has returned for the
-    /// first time: until then an engine may go on with what it was doing before. Whoever takes it away in
-    /// [`prepare`](crate::Generation::prepare) or [`reset`](crate::Generation::reset) gives it back at the
-    /// end of [`start`](crate::Generation::start).
+    /// Enables or disables bus mastering; while it is disabled, the device can neither access
+    /// memory nor send an MSI. Process context. The core enables it after the first
+    /// [`start`](crate::Generation::start), because until then an engine may still execute what it
+    /// was given before. A backend that disables it in [`prepare`](crate::Generation::prepare) or
+    /// [`reset`](crate::Generation::reset) enables it again at the end of
+    /// [`start`](crate::Generation::start).
     fn set_master(&self, on: bool);
-    /// A line for the log: something is not as it should be, and the backend goes on all the same.
+    /// Logs a warning about a fault that the backend can work around.
     fn warn(&self, what: &'static str);
 }
 
 /// What is known of an IOMMU between the device and memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Iommu {
-    /// There is none.
+    /// There is no IOMMU.
     Absent,
-    /// There is one, in whatever mode: what upstream takes as reason enough (UW27).
+    /// There is an IOMMU, in any mode; upstream decides by the same fact (UW27).
     Present,
-    /// The kernel is a guest: of the host's IOMMU, without which no device is passed through, nothing
-    /// is seen (UW27).
+    /// The kernel runs in a guest, which cannot see the host's IOMMU. Pass-through of a device
+    /// always uses one (UW27).
     Hidden,
 }
 
 impl Iommu {
-    /// What is between, by the administrator's word (0: none; 1: one), or else by whether the kernel knows
-    /// one and whether it is a guest.
+    /// Derives the state from the administrator's parameter `word` (0: no IOMMU, 1: an IOMMU), or,
+    /// if that is neither, from whether the kernel knows an IOMMU and whether it runs in a guest.
     pub const fn between(word: u32, known: bool, guest: bool) -> Self {
         match (word, known, guest) {
             (0, _, _) => Iommu::Absent,
@@ -100,7 +103,7 @@ impl Iommu {
         }
     }
 
-    /// Whether the device's accesses may be translated.
+    /// Returns whether the device's DMA may be translated.
     pub const fn may_translate(self) -> bool {
         !matches!(self, Iommu::Absent)
     }
@@ -116,37 +119,38 @@ impl fmt::Display for Iommu {
     }
 }
 
-/// The condition did not come true in time.
+/// The condition did not become true in time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timeout;
 
-/// Waiting by spinning, where sleeping is forbidden.
+/// Waiting by spinning, for atomic context.
 pub trait AtomicWait {
-    /// Polls `done` until it says true, for at most `micros` microseconds.
+    /// Polls `done` until it returns true, for at most `micros` microseconds.
     fn spin(&self, micros: u32, done: &mut dyn FnMut() -> bool) -> Result<(), Timeout>;
 }
 
-/// Waiting by sleeping.
+/// Waiting by sleeping, for process context.
 pub trait SleepWait {
-    /// Polls `done` until it says true, for at most `micros` microseconds, and sleeps in between.
+    /// Polls `done` until it returns true, for at most `micros` microseconds, and sleeps between
+    /// polls.
     fn poll(&self, micros: u32, done: &mut dyn FnMut() -> bool) -> Result<(), Timeout>;
-    /// Lets `micros` microseconds pass.
+    /// Sleeps for `micros` microseconds.
     fn pause(&self, micros: u32);
 }
 
-/// A device's windows.
+/// A device as its backend accesses it.
 #[derive(Clone, Copy)]
 pub struct Hw<'a> {
-    /// The registers (`Topology` of every generation counts offsets from here).
+    /// The registers. Every generation counts register offsets from here.
     pub regs: &'a dyn Registers,
-    /// The translation table's window: entry `n` at `n * entry size`. Counted apart from the registers.
+    /// The window of GGTT entries: entry `n` is at `n * entry size`.
     pub gtt: &'a dyn Registers,
     /// What surrounds the device.
     pub platform: &'a dyn Platform,
-    /// The file that [`Generation::firmware`](crate::Generation::firmware) names; empty where there is
-    /// none, or it was not loaded yet.
+    /// The microcode that [`Generation::firmware`](crate::Generation::firmware) names; empty if
+    /// there is none, or it is not loaded yet.
     pub firmware: &'a [u8],
-    /// What [`Topology::card`](crate::generation::Topology::card) says; 0 as long as the card was not
+    /// A copy of [`Topology::card`](crate::generation::Topology::card); 0 until the card has been
     /// probed.
     pub card: u32,
 }
@@ -157,7 +161,8 @@ mod tests {
 
     #[test]
     fn a_guest_and_any_iommu_count_as_translated() {
-        // the administrator's word, what the kernel knows, whether it is a guest (UW27)
+        // the administrator's parameter, whether the kernel knows an IOMMU, whether it is a guest
+        // (UW27)
         for (word, known, guest, iommu) in [
             (2, false, false, Iommu::Absent),
             (2, true, false, Iommu::Present),

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The backends of ouro: everything that knows a register, a command or a table entry.
+//! The backends of ouro: all code that knows a register, a command or a page table entry.
 //!
-//! One folder per generation (`gen6/`, ...), what several of Intel's share in `intel/`, and beside them the
-//! traits through which the core of the driver uses them. This crate knows no kernel: registers, memory and time come in through
-//! [`io`], so that the same code runs in the module, in host unit tests, under Miri and fuzzers,
-//! and against a modelled GPU in one process. It does not allocate, take locks or know a process.
+//! There is one folder per generation (`gen6/`, ...), `intel/` for what several Intel generations
+//! share, and beside them the traits through which the core uses a backend. This crate does not
+//! depend on the kernel: registers, memory and time come in through [`io`], so that the same code
+//! runs in the module, in host unit tests, under Miri and fuzzers, and against a GPU model in the
+//! same process. It does not allocate, take locks or know processes.
 //!
 //! How the pieces play together:
 //!
 //! 1. [`chips::lookup`] turns a PCI id into a [`Chip`]: the one `match` on the generation.
-//! 2. [`Generation::probe`] says what the chip has: a [`Topology`]. The core allots memory and
-//!    addresses from it.
+//! 2. [`Generation::probe`] reports what the chip has: a [`Topology`]. The core allocates memory
+//!    and addresses accordingly.
 //! 3. [`Generation::start`] and [`Engine::start`] bring it up.
 //! 4. For each request [`Engine::emit`] writes dwords, [`Engine::submit`] starts the work.
-//! 5. [`Generation::irq_ack`] and the number in the status page say what has been done.
+//! 5. [`Generation::irq_ack`] and the seqno in the status page tell what has completed.
 //!
 //! Encoders are pure functions from a typed request to dwords. A function that takes
-//! [`&mut Gt`](Gt) is called under one irq-safe lock of the core, and so gets an
-//! [`AtomicWait`] at most; one that takes a [`SleepWait`] may sleep, and gets no `Gt`.
+//! [`&mut Gt`](Gt) is called under one irq-safe lock of the core, and gets an [`AtomicWait`] at
+//! most; one that takes a [`SleepWait`] may sleep, and gets no `Gt`.
 
 #![cfg_attr(not(CONFIG_RUST), no_std)]
 #![forbid(unsafe_code)]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-//! A device made of a list: registers that remember what was done to them and in which order.
+//! A mock device: registers that record the accesses and their order.
 //!
-//! It knows no chip. A test says what a register reads; a write changes what is read, unless the
-//! test fixed it.
+//! It knows no chip. A test sets what a register reads; a write changes that, unless the test fixed
+//! the value.
 
 use crate::{
     engine::{EngineMemory, StatusPage},
@@ -33,19 +33,19 @@ pub(crate) enum Access {
     W(u32, u32),
     /// A write of 64 bits.
     W64(u32, u64),
-    /// So many microseconds were let pass.
+    /// A pause of so many microseconds.
     Pause(u32),
-    /// It may be master of the bus, or not.
+    /// Bus mastering was enabled or disabled.
     Master(bool),
     /// A write of 8 bits of configuration space.
     Config(u16, u8),
-    /// A write of 32 bits of the host bridge's.
+    /// A write of 32 bits of the host bridge's configuration space.
     Bridge(u16, u32),
-    /// The write by which the chipset is flushed.
+    /// A chipset flush.
     FlushChipset,
 }
 
-/// The device, its surroundings and its clock.
+/// The mock device, its platform and its clock.
 #[derive(Default)]
 pub(crate) struct Mock {
     log: RefCell<Vec<Access>>,
@@ -54,63 +54,63 @@ pub(crate) struct Mock {
     fixed: RefCell<BTreeSet<u32>>,
     config: RefCell<BTreeMap<u16, u32>>,
     bridge: RefCell<BTreeMap<u16, u32>>,
-    /// Where the page is by which the chipset is flushed, once it is open.
+    /// Address of the chipset flush page, once it is mapped.
     flush_page: Cell<Option<DmaAddr>>,
-    /// Bytes of the aperture's BAR.
+    /// Size of the aperture's BAR in bytes.
     pub(crate) aperture: Cell<u64>,
-    /// Bytes of the BAR of its own memory.
+    /// Size of the VRAM's BAR in bytes.
     pub(crate) memory: Cell<u64>,
-    /// What was loaded for it.
+    /// The microcode.
     pub(crate) firmware: Vec<u8>,
     /// Whether there is an IOMMU.
     pub(crate) iommu: Cell<bool>,
-    /// Whether the device was pulled out: it reads all ones.
+    /// Whether the device is gone: it reads all ones.
     pub(crate) gone: Cell<bool>,
-    /// What was said for the log.
+    /// Warnings logged.
     pub(crate) warned: RefCell<Vec<&'static str>>,
 }
 
-/// A page on the bus that nobody has.
+/// A free page on the bus.
 pub(crate) const FREE_PAGE: DmaAddr = DmaAddr(0xdf00_0000);
 
-/// How often a wait looks before it gives up.
+/// Number of polls before a wait times out.
 const LOOKS: usize = 4;
 
 impl Mock {
-    /// Says what a register reads until it is written.
+    /// Sets what a register reads until it is written.
     pub(crate) fn set(&self, offset: u32, value: u32) {
         self.values.borrow_mut().insert(offset, value);
     }
 
-    /// Says what a register reads, whatever is written.
+    /// Sets what a register reads, whatever is written.
     pub(crate) fn fix(&self, offset: u32, value: u32) {
         self.set(offset, value);
         self.fixed.borrow_mut().insert(offset);
     }
 
-    /// Says what the next reads of a register give, before what was set or written.
+    /// Sets the results of a register's next reads; they come before values set or written.
     pub(crate) fn script(&self, offset: u32, values: &[u32]) {
         self.scripts
             .borrow_mut()
             .insert(offset, values.iter().copied().collect());
     }
 
-    /// Says what configuration space reads.
+    /// Sets what configuration space reads.
     pub(crate) fn config(&self, offset: u16, value: u32) {
         self.config.borrow_mut().insert(offset, value);
     }
 
-    /// Says what the host bridge's configuration space reads.
+    /// Sets what the host bridge's configuration space reads.
     pub(crate) fn bridge(&self, offset: u16, value: u32) {
         self.bridge.borrow_mut().insert(offset, value);
     }
 
-    /// What was done since the last call.
+    /// Returns the accesses since the last call.
     pub(crate) fn take(&self) -> Vec<Access> {
         self.log.take()
     }
 
-    /// What was written to a register since the last call of `take`.
+    /// Returns the values written to a register since the last call of `take`.
     pub(crate) fn written(&self, offset: u32) -> Vec<u32> {
         self.log
             .borrow()
@@ -122,7 +122,7 @@ impl Mock {
             .collect()
     }
 
-    /// The device as a backend sees it. Its table is the same list of registers.
+    /// Returns the device as a backend accesses it. The GGTT's window is the same registers.
     pub(crate) fn hw(&self) -> Hw<'_> {
         Hw {
             regs: self,

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Formats of translation tables.
+//! The trait of a page table format.
 
 use crate::types::{DmaAddr, MemoryKind, Page};
 
-/// How much an entry maps.
+/// The extent that a PTE maps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Leaf {
     /// A page of 4 KiB.
     Page,
-    /// The same, as one of 16 entries that together map 64 KiB.
+    /// A page of 4 KiB, as one of 16 PTEs that together map 64 KiB.
     Run,
-    /// What a table of the lowest level maps: an entry in place of the one for the table.
+    /// A huge page of 2 MiB: a PTE in place of the PDE of a lowest-level table.
     Table,
 }
 
 impl Leaf {
-    /// Bytes to which memory and addresses are aligned where it is used.
+    /// Returns the size in bytes, to which memory and addresses must be aligned.
     pub const fn bytes(self) -> u64 {
         match self {
             Leaf::Page => 4 << 10,
@@ -25,31 +25,33 @@ impl Leaf {
     }
 }
 
-/// A format. Pure.
+/// A page table format. Pure.
 pub trait PageTable: Sync {
-    /// Bytes of an entry: 4 or 8.
+    /// Returns the size of an entry in bytes: 4 or 8.
     fn entry_bytes(&self) -> u32;
-    /// The entry of a page, for reading and writing.
+    /// Returns the read-write PTE of a page.
     fn entry(&self, page: Page) -> u64;
-    /// An entry of [`entry`](Self::entry), for reading alone, where the format and the chip can tell: for what the
-    /// kernel has the device read and nobody write. Else the entry as it is.
+    /// Turns a PTE from [`entry`](Self::entry) into a read-only one if the format and the chip
+    /// support that: for kernel memory that the device must not write. Otherwise returns it
+    /// unchanged.
     fn read_only(&self, entry: u64) -> u64 {
         entry
     }
-    /// The entry for more than a page, of which `page` is the first. `None` where the format has none, or the
-    /// memory is not aligned to it. (A [`Leaf::Run`] has 16 entries, each with its own page's address: this
-    /// is the first, and the others are a page further each.)
+    /// Returns the PTE that maps a larger extent, whose first page is `page`. `None` if the format
+    /// has no such PTE, or the memory is not aligned to it. (A [`Leaf::Run`] has 16 PTEs, each with
+    /// the address of its own page: this is the first, and each further one is a page further.)
     fn leaf(&self, page: Page, leaf: Leaf) -> Option<u64> {
         (leaf == Leaf::Page).then(|| self.entry(page))
     }
-    /// An entry that faults.
+    /// Returns a PTE that faults.
     fn invalid(&self) -> u64;
-    /// Entries in one page of a lower-level table.
+    /// Returns the number of entries in a lower-level table of one page.
     fn entries_per_table(&self) -> u32;
-    /// The directory entry of a lower-level table in system memory, where the format has more than one
-    /// level.
+    /// Returns the PDE of a lower-level table in system memory; `None` if the format has one level
+    /// only.
     fn directory_entry(&self, table: DmaAddr) -> Option<u64>;
-    /// The same for a table that may be in the device's own memory: `None` where it may not.
+    /// Returns the PDE of a lower-level table in either memory; `None` if the table cannot be
+    /// there.
     fn directory_entry_of(&self, table: Page) -> Option<u64> {
         match table.memory {
             MemoryKind::System => self.directory_entry(table.addr),

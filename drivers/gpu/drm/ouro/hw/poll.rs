@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Waiting for a register, with a card that is gone told apart from one that is late.
+//! Polling a register, with a lost device (reads all ones) told apart from a timeout.
 //!
-//! None of the registers that are waited for can read all ones while the card is there.
+//! None of the registers polled here can read all ones while the device is present.
 
 use crate::{
     generation::DeviceError,
     io::{AtomicWait, Registers, SleepWait},
 };
 
-/// A register, with the name that a timeout gets.
+/// A register and the name that a timeout reports.
 #[derive(Clone, Copy)]
 pub(crate) struct Named {
     /// Its offset.
@@ -17,7 +17,7 @@ pub(crate) struct Named {
     pub(crate) name: &'static str,
 }
 
-/// One look: `None` while it is not over.
+/// Reads the register once; `None` if the wait goes on.
 fn look(
     regs: &dyn Registers,
     reg: Named,
@@ -39,7 +39,7 @@ pub(crate) fn sleeping(
     done: &dyn Fn(u32) -> bool,
 ) -> Result<u32, DeviceError> {
     let mut result = Err(DeviceError::Timeout(reg.name));
-    // Whether it was in time is in `result` too.
+    // The result of the wait is in `result`, too.
     let _ = wait.poll(micros, &mut || match look(regs, reg, done) {
         Some(r) => {
             result = r;
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(spinning(&mock, &mock, REG, 1, &|v| v == 7), late);
         mock.gone.set(true);
         mock.take();
-        // Even where all ones would be taken for an answer, and without waiting.
+        // Even if all ones would satisfy the condition, and without waiting.
         let gone = Err(DeviceError::Gone);
         assert_eq!(sleeping(&mock, &mock, REG, 1, &|_| true), gone);
         assert_eq!(spinning(&mock, &mock, REG, 1, &|_| true), gone);

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What went wrong, decoded: for the log, the error state and tests.
+//! Engine errors and faults, decoded: for the log, the error state and tests.
 //!
-//! A report is plain data with room for every engine, made without allocating. Its `Display` is
-//! several lines of text, a block for each engine.
+//! A report is plain data with room for every engine, and is made without allocation. Its `Display`
+//! writes several lines, a block for each engine.
 
 use crate::types::EngineId;
 use core::fmt;
 
-/// Engines that a report has room for.
+/// Number of engines that a report has room for.
 pub const MAX_ENGINES: usize = 16;
 
-/// The number of a bit, and what it is called.
+/// The number of a bit, and its name.
 pub type BitName = (u8, &'static str);
 
-/// What the bits and numbers of an engine's registers are called.
+/// Names of the bits and numbers in an engine's registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Names {
     /// Bits of the error registers.
     pub errors: &'static [BitName],
-    /// Units, by their bit in the first word of `instdone`. Bits that are no units are left out.
+    /// Units, by their bit in the first word of `instdone`. Bits that stand for no unit are left
+    /// out.
     pub units: &'static [BitName],
     /// Units, by their bit in the second word.
     pub more_units: &'static [BitName],
-    /// Units that make faults, by their number.
+    /// Units that can fault, by their number.
     pub sources: &'static [BitName],
 }
 
@@ -35,10 +36,10 @@ pub struct Activity {
     pub tail: u32,
     /// Address of the command that is executed now, in the ring or a batch.
     pub acthd: u64,
-    /// Units that are done (ones), in the words of [`EngineReport::instdone`]: they change while
-    /// anything works, even within one command.
+    /// Idle units (ones), in the words of [`EngineReport::instdone`]. They change while anything
+    /// works, even within one command.
     pub units: [u32; 2],
-    /// Whether it says that it has nothing to do.
+    /// Whether it reports itself idle.
     pub idle: bool,
     /// Whether it waits for an event or a semaphore.
     pub waiting: bool,
@@ -68,23 +69,23 @@ impl fmt::Display for FaultKind {
 /// A failed translation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageFault {
-    /// Address, of a page.
+    /// Page-aligned address.
     pub addr: u64,
-    /// Whether the global table was used.
+    /// Whether the access went through the GGTT.
     pub global: bool,
-    /// The unit that asked, as the chip numbers them.
+    /// The faulting unit, by the chip's number.
     pub source: u8,
-    /// Why.
+    /// The reason.
     pub kind: FaultKind,
 }
 
-/// What an engine says of its batches, where one may call another.
+/// How an engine fetches batches, where a batch may call another (second level).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BatchLevels {
-    /// Whether commands are fetched through the process table, else the global one: of the batch that the ring has
-    /// started, and of one that this has called.
+    /// Whether commands are fetched through the PPGTT, not the GGTT: of the batch that the ring
+    /// started, and of a second-level batch.
     pub process: [bool; 2],
-    /// Address in the one that was called last.
+    /// Address in the last second-level batch.
     pub second: u64,
 }
 
@@ -99,10 +100,10 @@ impl fmt::Display for BatchLevels {
     }
 }
 
-/// What an engine has to say.
+/// An engine's error state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EngineReport {
-    /// Which one.
+    /// Class and instance.
     pub id: EngineId,
     /// What it was doing.
     pub activity: Activity,
@@ -110,36 +111,36 @@ pub struct EngineReport {
     pub eir: u32,
     /// Error status: which ones persist.
     pub esr: u32,
-    /// Instruction parser error: what it choked on.
+    /// Instruction parser error: the offending dword.
     pub ipeir: u32,
-    /// Header of the instruction that it choked on, or executes.
+    /// Header of the offending command, or of the one that executes.
     pub ipehr: u32,
-    /// Units that are done (ones) or busy (zeros).
+    /// INSTDONE: idle units are ones, busy units zeros.
     pub instdone: u32,
-    /// The same for more units, where the engine has them; all ones elsewhere.
+    /// INSTDONE of more units, where the engine has it; all ones elsewhere.
     pub more_instdone: u32,
     /// State of the instruction parser.
     pub instps: u32,
-    /// Address that it fetches commands from.
+    /// Address from which it fetches commands.
     pub fetch: u64,
-    /// Address in the batch that runs, or `None` when it runs none.
+    /// Address in the running batch; `None` if no batch runs.
     pub batch: Option<u64>,
-    /// How batches of both levels are fetched, where the engine says so.
+    /// How batches of both levels are fetched, if the engine tells.
     pub levels: Option<BatchLevels>,
     /// The first failed translation since the last report.
     pub fault: Option<PageFault>,
-    /// What the bits are called.
+    /// Names of the bits.
     pub names: &'static Names,
 }
 
 impl EngineReport {
-    /// Whether it has anything to complain about.
+    /// Returns whether there is an error or a fault.
     pub fn is_error(&self) -> bool {
         self.eir != 0 || self.fault.is_some()
     }
 }
 
-/// Writes the names of the bits of `word`, and the numbers of those that have none.
+/// Writes the names of the set bits of `word`, and the numbers of bits without a name.
 fn bits(f: &mut fmt::Formatter<'_>, word: u32, names: &[BitName]) -> fmt::Result {
     let mut first = true;
     for n in 0..32u8 {
@@ -158,7 +159,7 @@ fn bits(f: &mut fmt::Formatter<'_>, word: u32, names: &[BitName]) -> fmt::Result
     Ok(())
 }
 
-/// Writes the names of units that are busy, each with a blank before it. Returns whether there were any.
+/// Writes the names of busy units, each with a blank before it. Returns whether there were any.
 fn busy(f: &mut fmt::Formatter<'_>, done: u32, units: &[BitName]) -> Result<bool, fmt::Error> {
     let mut any = false;
     for (n, name) in units {
@@ -230,14 +231,14 @@ impl fmt::Display for EngineReport {
     }
 }
 
-/// What a device has to say. Entries beyond the device's engines are `None`.
+/// The error state of a device. Entries beyond the device's engines are `None`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Report {
     /// By engine, in the order of the topology.
     pub engines: [Option<EngineReport>; MAX_ENGINES],
-    /// A device-wide error word, as the backend documents it.
+    /// A device-wide error word, as the backend defines it.
     pub global: u32,
-    /// What its bits are called.
+    /// Names of its bits.
     pub global_names: &'static [BitName],
 }
 
@@ -252,7 +253,7 @@ impl Default for Report {
 }
 
 impl Report {
-    /// Whether there is anything to complain about.
+    /// Returns whether there is an error or a fault.
     pub fn is_error(&self) -> bool {
         self.global != 0 || self.engines.iter().flatten().any(EngineReport::is_error)
     }

@@ -6,7 +6,7 @@
 
 use crate::types::RingOffset;
 
-/// More was emitted than the buffer holds.
+/// The buffer has no room for the commands, or a command cannot encode an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Overflow;
 
@@ -18,7 +18,7 @@ pub struct Commands<'a> {
 }
 
 impl<'a> Commands<'a> {
-    /// An empty one over `buf`.
+    /// Creates an empty buffer over `buf`.
     pub fn new(buf: &'a mut [u32]) -> Self {
         Self { buf, len: 0 }
     }
@@ -34,39 +34,39 @@ impl<'a> Commands<'a> {
         Ok(())
     }
 
-    /// What was written.
+    /// Returns the dwords written so far.
     pub fn as_slice(&self) -> &[u32] {
         self.buf.get(..self.len).unwrap_or(&[])
     }
 
-    /// Dwords written.
+    /// Returns the number of dwords written.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether nothing was written.
+    /// Returns whether nothing was written.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 }
 
-/// A place in a ring.
+/// A range reserved in a ring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slot {
-    /// Where no-ops go first, up to the end of the ring: `(from, dwords)`.
+    /// No-ops to write first, up to the end of the ring: `(from, dwords)`.
     pub pad: Option<(RingOffset, u32)>,
-    /// Where the commands go.
+    /// Offset of the commands.
     pub start: RingOffset,
-    /// The tail after them.
+    /// The tail behind them.
     pub tail: RingOffset,
 }
 
-/// Where a ring is filled to, in software. The device's head is known from completed requests only.
+/// The software state of a ring. The device's head is known from completed requests only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ring {
     size: u32,
     tail: u32,
-    /// End of the last request that is known to be done.
+    /// End of the last request that is known to have completed.
     head: u32,
 }
 
@@ -75,7 +75,7 @@ pub struct Ring {
 pub const SLACK: u32 = 64;
 
 impl Ring {
-    /// An empty ring of `size` bytes: a power of two of at least one page.
+    /// Creates an empty ring of `size` bytes: a power of two of at least one page.
     pub const fn new(size: u32) -> Self {
         assert!(size.is_power_of_two() && size >= 4096);
         Self {
@@ -85,17 +85,17 @@ impl Ring {
         }
     }
 
-    /// Bytes that can be written now.
+    /// Returns the number of bytes that can be written now.
     pub const fn space(&self) -> u32 {
         self.head.wrapping_sub(self.tail).wrapping_sub(SLACK) & (self.size - 1)
     }
 
-    /// The tail.
+    /// Returns the tail.
     pub const fn tail(&self) -> RingOffset {
         RingOffset(self.tail)
     }
 
-    /// A place for `dwords` (an even number), or `None` when there is no room.
+    /// Reserves `dwords` (an even number); `None` if the ring is too full.
     pub fn reserve(&mut self, dwords: usize) -> Option<Slot> {
         let bytes = u32::try_from(dwords).ok()?.checked_mul(4)?;
         if bytes > self.size {
@@ -116,12 +116,12 @@ impl Ring {
         Some(slot)
     }
 
-    /// A request is done, and its tail was this one.
+    /// Frees the space of a completed request, whose tail was `tail`.
     pub fn retire(&mut self, tail: RingOffset) {
         self.head = tail.0 & (self.size - 1);
     }
 
-    /// Forgets everything: the ring was stopped.
+    /// Resets head and tail, after the ring was stopped.
     pub fn clear(&mut self) {
         self.head = 0;
         self.tail = 0;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What an engine's units hold of the translation tables, or wait for: for the error state.
+//! TLB entries and pending translations of an engine's units, for the error state.
 //!
-//! A `Display` is one line without its end.
+//! `Display` writes one line, without a newline.
 
 use crate::report::BitName;
 use core::fmt;
 
-/// How far a translation is that is not done.
+/// The progress of a pending translation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// The buffer did not have it.
+    /// The TLB does not have it.
     Missed,
-    /// An earlier access to the same page has missed.
+    /// It waits for an earlier miss on the same page.
     Behind,
-    /// It is translated but for the IOMMU.
+    /// It is translated, except by the IOMMU.
     Guest,
     /// It is translated.
     Done,
@@ -30,14 +30,14 @@ impl fmt::Display for Step {
     }
 }
 
-/// A unit of which the lower bits of its number are known.
+/// A unit, of whose number only some bits are known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unit {
-    /// Those bits.
+    /// The known bits.
     pub low: u8,
-    /// Which bits they are.
+    /// The mask of the known bits.
     pub mask: u8,
-    /// What units are called, by their whole number.
+    /// Names of units, by their whole number.
     pub names: &'static [BitName],
 }
 
@@ -58,29 +58,29 @@ impl fmt::Display for Unit {
     }
 }
 
-/// A translation.
+/// A translation that a unit holds or waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TranslationEntry {
-    /// A buffer of units (TLB) holds it.
+    /// A TLB holds it.
     Held {
-        /// Whose buffer it is.
+        /// Name of the TLB.
         buffer: &'static str,
-        /// Its number there.
+        /// Index of the entry in the TLB.
         number: u8,
-        /// Address of its page.
+        /// Address of the page.
         page: u64,
-        /// Whether it is of the global table; `None` where that is not said.
+        /// Whether it is a GGTT entry; `None` if the hardware does not tell.
         global: Option<bool>,
     },
-    /// An access waits for it, or for its turn after it.
+    /// An access waits for it, or waits behind another such access.
     Pending {
-        /// Its number among those that wait.
+        /// Index among the pending accesses.
         number: u8,
-        /// The access' address: before the translation as far as it is known, after it the page that was found.
+        /// Before the translation the access's address, as far as it is known; after it the page's.
         addr: u64,
-        /// How far it is.
+        /// Its progress.
         step: Step,
-        /// Who asks.
+        /// The unit that accesses.
         unit: Unit,
     },
 }

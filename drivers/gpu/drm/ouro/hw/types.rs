@@ -1,43 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Numbers that must not be mixed up: addresses of four kinds, sequence numbers, engines.
+//! Number types that must not be mixed up: addresses of four kinds, seqnos, engines.
 
 use core::fmt;
 
 /// Bytes of a page, of the CPU and of every GPU here.
 pub const PAGE_SIZE: u32 = 4096;
 
-/// A byte address in a GPU virtual address space, as a batch uses it. Made by binding an object.
+/// A byte address in a PPGTT, as a batch uses it. Binding a BO yields one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct GpuAddr(pub u64);
 
-/// A byte address in the global translation table's space, where rings, status pages and
-/// context images live.
+/// A byte address in the GGTT, where rings, status pages and context images are.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct GgttAddr(pub u32);
 
 impl GgttAddr {
-    /// The index of the page, which is that of its table entry.
+    /// Returns the index of the page, which is the index of its PTE.
     pub const fn page(self) -> u32 {
         self.0 / PAGE_SIZE
     }
 }
 
-/// A byte address on the bus, as a translation table entry holds it.
+/// A DMA address in bytes, as a PTE holds it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct DmaAddr(pub u64);
 
-/// The number that a ring writes when a request is done. Wraps; compare with
-/// [`passed`](Seqno::passed) only.
+/// A seqno: the breadcrumb that a ring stores when a request completes. It wraps; compare seqnos
+/// with [`passed`](Seqno::passed) only.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Seqno(pub u32);
 
 impl Seqno {
-    /// Whether a ring that has written `self` has completed `other`.
+    /// Returns whether a ring that has stored `self` has completed `other`.
     pub const fn passed(self, other: Seqno) -> bool {
         self.0.wrapping_sub(other.0) as i32 >= 0
     }
 
-    /// The number after this one. Never zero, which a fresh status page holds.
+    /// Returns the next seqno. Never zero, which is what a fresh status page holds.
     pub const fn next(self) -> Seqno {
         match self.0.wrapping_add(1) {
             0 => Seqno(1),
@@ -50,7 +49,7 @@ impl Seqno {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct RingOffset(pub u32);
 
-/// What an engine is for. The numbers are those of `enum drm_ouro_engine_class`.
+/// The class of an engine. The numbers are those of `enum drm_ouro_engine_class`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u16)]
 pub enum EngineClass {
@@ -67,7 +66,7 @@ pub enum EngineClass {
 }
 
 impl EngineClass {
-    /// The class as the beginning of an engine's name: `rcs` of `rcs0`.
+    /// Returns the class as the prefix of an engine's name: `rcs` of `rcs0`.
     pub const fn prefix(self) -> &'static str {
         match self {
             EngineClass::Render => "rcs",
@@ -94,31 +93,31 @@ impl fmt::Display for EngineId {
     }
 }
 
-/// Where a page is.
+/// The memory a page is in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MemoryKind {
-    /// In system memory, reached over the bus.
+    /// System memory, accessed over the bus.
     System,
-    /// In the device's own memory.
+    /// The device's own memory (VRAM).
     Local,
 }
 
 /// How the GPU caches a page.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CacheLevel {
-    /// Not cached beside the GPU's own caches: the CPU sees writes after a flush, and must not
-    /// hold the lines in its own cache.
+    /// Uncached, but for the GPU's own caches: the CPU sees writes after a flush, and must not hold
+    /// the lines in its caches.
     None,
     /// Coherent with the CPU's caches (the shared last-level cache, or snooping).
     Coherent,
 }
 
-/// One page of an object, as a table entry wants it.
+/// A page as a PTE maps it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Page {
-    /// Its address.
+    /// Its DMA address, or its offset in VRAM.
     pub addr: DmaAddr,
-    /// The memory it is in.
+    /// The memory that it is in.
     pub memory: MemoryKind,
     /// How the GPU caches it.
     pub cache: CacheLevel,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-//! A chip whose requests load the directory of their space: two engines with a ring each and no contexts, a directory
-//! of four entries in the global table's array, tables of four pages of sixteen bytes. An engine keeps the entries that
-//! it has loaded, and every translation until it is told to drop them.
+//! A chip whose requests load the page directory of their address space: two engines with a ring
+//! each and no contexts, a directory of four entries in the GGTT's array, page tables of four pages
+//! of sixteen bytes. An engine keeps the directory entries that it has loaded, and all translations
+//! in its TLB until a command drops them.
 
 use super::Memory;
 use crate::{
@@ -117,7 +118,7 @@ impl Engine for Loading {
 
 // --- The device ---
 
-/// What an engine has in it.
+/// State of an engine.
 #[derive(Default)]
 struct Unit {
     directory: Option<Vec<u32>>,
@@ -264,7 +265,8 @@ impl Core {
     }
 }
 
-/// A space whose batch at 0 stores `value` at 20h; where that is.
+/// Returns an address space whose batch at 0 stores `value` at 20h, and the place of that dword in
+/// memory.
 fn storing(core: &mut Core, slot: u32, value: u32) -> (TestSpace, u32) {
     let mut space = core.space(slot);
     let batch = core.map(&mut space, 0);
@@ -306,7 +308,8 @@ fn what_is_added_is_seen_by_the_next_request_of_each_engine() {
     let (mut space, _) = storing(&mut core, 0, 7);
     core.exec(0, &space, 0);
     core.exec(1, &space, 0);
-    // A page behind a table that is there needs no load; one behind a new table does, on both engines.
+    // A page behind a table that is there needs no load; one behind a new table does, on both
+    // engines.
     let near = core.map(&mut space, 0x30);
     core.memory.put(near, &[op::STORE | 0x28, 8, op::END]);
     core.exec(0, &space, 0x30);

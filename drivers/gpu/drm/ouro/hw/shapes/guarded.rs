@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-//! A chip that drops what a batch without privilege may not do, and drops too much: its first engine has a
-//! checker, so that a harmless batch runs with privilege from a copy. Its second engine has none.
+//! A chip that drops privileged commands of an unprivileged batch, and some harmless ones as well.
+//! Its first engine has a checker, so that a batch that passes runs with privilege from a copy. Its
+//! second engine has no checker.
 
 use super::Memory;
 use crate::{
@@ -32,7 +33,7 @@ mod op {
 
 /// The register that a client may set.
 const ALLOWED: u32 = 0x10;
-/// One that it may not.
+/// A register that a client must not set.
 const SECRET: u32 = 0x20;
 /// Dwords of a batch that the core copies at most.
 const BOUND: usize = 16;
@@ -277,7 +278,8 @@ fn what_passes_runs_with_privilege_and_the_rest_without() {
     core.exec(&good, nothing).unwrap();
     assert_eq!(core.seen(), (7, 0, 8));
     assert_eq!((core.copies.get(), core.originals.get()), (1, 0));
-    // It is no error to try more: the chip drops that, and with it what would have been harmless.
+    // Other commands are no error: the batch runs without privilege, and the chip drops those
+    // commands and the harmless ones.
     let bad = [
         op::SET | ALLOWED,
         9,
@@ -313,7 +315,7 @@ fn what_is_too_long_to_be_copied_runs_as_it_is() {
     long.extend([op::STORE | TARGET, 5, op::END]);
     core.exec(&long, nothing).unwrap();
     assert_eq!(core.seen(), (0, 0, 5));
-    // Not so where its end is in what was copied.
+    // A batch whose end is inside the copy passes.
     let mut padded = vec![op::SET | ALLOWED, 7, op::END];
     padded.resize(2 * BOUND, 0);
     core.exec(&padded, nothing).unwrap();

@@ -80,7 +80,7 @@ impl Engine for ListEngine {
         _mem: &EngineMemory,
         _wait: &dyn SleepWait,
     ) -> Result<(), DeviceError> {
-        // What stands in the elements after a reset would be run.
+        // After a reset, the port would run contexts that its elements still hold.
         for n in 0..u32::from(DEPTH) {
             hw.regs.write64(ELEMENTS + 8 * n, 0);
         }
@@ -97,7 +97,7 @@ impl Engine for ListEngine {
         mem: &EngineMemory,
         out: &mut Commands<'_>,
     ) -> Result<(), Overflow> {
-        // The switch is the list's affair.
+        // The execlist port switches contexts.
         out.put(request.inline)?;
         if let Some(batch) = request.batch {
             out.put(&[op::CALL | (batch.len / 4), batch.addr.0 as u32])?;
@@ -353,7 +353,8 @@ impl<'a> Core<'a> {
         self.gt = gt;
     }
 
-    /// The interrupt: reads the events that are new. Returns the order in which contexts were loaded.
+    /// The interrupt: reads the events that are new. Returns the order in which contexts were
+    /// loaded.
     fn interrupt(&mut self) -> Vec<u32> {
         let area = self.engine.desc().events.unwrap();
         let last = self.memory.get(self.status + area.last_at);
@@ -445,7 +446,7 @@ fn more_contexts_than_the_list_holds_take_turns() {
     core.device.run(1000);
     assert_eq!(core.interrupt(), [9, 10, 11]);
     assert!(all.iter().all(|n| core.done(*n)));
-    // What a shorter list leaves in the elements does not run again.
+    // Contexts that a shorter list leaves in the elements do not run again.
     core.queue(all[0], &[]);
     core.submit();
     core.device.run(1000);

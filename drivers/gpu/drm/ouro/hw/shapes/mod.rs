@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Invented chips that keep the traits honest: what a ring machine does not need is used here.
+//! Invented chips that test the traits: they use the parts of the traits that a chip with rings
+//! only does not need.
 //!
-//! [`list`] has a list port of eight contexts, each with a ring of its own, images that are released
-//! by an event, address spaces of several levels for each context, and memory of its own. [`bare`]
-//! has one ring and no contexts: known state is set before every batch, and every batch is a checked
-//! copy. [`guarded`] confines its clients more than they need: one of its engines has a checker, and what passes
-//! runs with privilege. [`directories`] has requests that load the address space of their client. [`no_llc`] sees
-//! nothing of the CPU's caches. Each is driven as the core drives a chip: through the traits, and without asking which
-//! one it is.
+//! [`list`] has an execlist port of eight contexts, each with its own ring, context images that are
+//! released by an event, a PPGTT of several levels for each context, and local memory. [`bare`] has
+//! one ring and no contexts: the known state is set before every batch, and every batch is a
+//! checked copy. [`guarded`] drops more commands of unprivileged batches than it must: one of its
+//! engines has a checker, and a batch that passes runs with privilege. [`directories`] has requests
+//! that load the page directory of their client's address space. [`no_llc`] does not snoop the
+//! CPU's caches. The tests drive each chip as the core does: through the traits only.
 
 mod bare;
 mod directories;
@@ -45,7 +46,7 @@ impl Memory {
 mod op {
     /// Nothing.
     pub(super) const NOOP: u32 = 0;
-    /// Stores the second dword that follows at the address that the first one is.
+    /// Stores the second dword that follows at the address in the first one.
     pub(super) const STORE: u32 = 1 << 24;
     /// Runs so many dwords (bits 23:0) at the address that follows.
     pub(super) const CALL: u32 = 2 << 24;
@@ -57,7 +58,7 @@ mod op {
     pub(super) const STORE_STATE: u32 = 5 << 24;
 }
 
-/// What an interpreter of those commands keeps.
+/// State of an interpreter of these commands.
 #[derive(Default)]
 struct Parser {
     state: u32,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The device: a list port, which reports what becomes of the contexts of a list, and a parser.
+//! The device: an execlist port, which reports events of the contexts in its list, and a parser.
 
 use super::super::{Memory, Parser};
 use super::{DEPTH, ELEMENTS, EVENTS, HEAD, LOAD, RING, RING_BYTES, STATE, TAIL};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Memory, the CPU's cache before it, the chipset behind both, and the engine that executes what it finds in memory.
+//! Memory, the CPU's cache before it, the chipset behind both, and the engine that executes what it
+//! finds in memory.
 
 use super::{op, RESETTING, RESET_BYTE, RING_BYTES, STATUS, TABLE, TAIL};
 use crate::{
@@ -14,16 +15,17 @@ use std::{
     vec::Vec,
 };
 
-/// Memory by bus address, the CPU's cache before it, and the chipset's buffers between both and the device.
+/// Memory by bus address, the CPU's cache before it, and the chipset's buffers between both and the
+/// device.
 #[derive(Default)]
 pub(super) struct NoLlcMachine {
-    /// What the device reads.
+    /// Memory as the device reads it, by bus address.
     memory: RefCell<BTreeMap<u64, u32>>,
-    /// What the chipset has not written yet.
+    /// Writes that the chipset has not put into memory yet.
     buffers: RefCell<Vec<(u64, u32)>>,
-    /// What the CPU's cache holds: it never writes anything back by itself.
+    /// Lines of the CPU's cache, which never writes back by itself.
     cache: RefCell<BTreeMap<u64, u32>>,
-    /// Entries of the table: of each page its address, and whether the device snoops.
+    /// Entries of the GGTT: the bus address of each page, and whether the device snoops.
     pub(super) table: RefCell<BTreeMap<u32, u64>>,
     pub(super) registers: RefCell<BTreeMap<u32, u32>>,
     /// Registers that were read.
@@ -60,7 +62,7 @@ impl NoLlcMachine {
         }
     }
 
-    /// What the device reads at an address of the table.
+    /// Returns the dword that the device reads at a GGTT address.
     fn fetch(&self, addr: u32) -> u32 {
         assert_eq!(
             self.registers.borrow().get(&TABLE),
@@ -74,7 +76,7 @@ impl NoLlcMachine {
         self.memory.borrow().get(&at).copied().unwrap_or(0)
     }
 
-    /// What the device writes at a bus address: the CPU's line is gone.
+    /// A write of the device at a bus address: it invalidates the CPU's cache line.
     fn post(&self, at: u64, value: u32) {
         self.cache.borrow_mut().remove(&at);
         self.memory.borrow_mut().insert(at, value);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-//! A chip whose engines see nothing of the CPU's caches, and read memory behind a chipset that buffers writes.
+//! A chip without LLC: its engines do not snoop the CPU's caches, and its chipset buffers writes.
 //!
-//! Its status page is known by its bus address, and all memory must be below 4 GiB. It is reset by a byte of
-//! configuration space, which switches the table off and empties the fences. Batches of an administrator may run with
-//! privilege. The machine around it has a CPU cache that writes nothing back by itself, and a chipset that writes
-//! nothing on by itself: what the core does not publish, the device does not see.
+//! Its status page is at a bus address, and all memory must be below 4 GiB. It is reset by a byte
+//! of configuration space, which disables the GGTT and clears the fence registers. Batches of an
+//! administrator may run with privilege. The modelled machine has a CPU cache that writes nothing
+//! back by itself, and a chipset that forwards no buffered write by itself: the device does not see
+//! a write until the core publishes it.
 
 mod machine;
 
@@ -534,7 +535,7 @@ fn after_a_reset_the_table_is_on_and_the_fences_hold_what_they_held() {
     });
     core.restore_fences();
     core.exec(Privilege::User);
-    // Nobody has run it: it hangs.
+    // The test has not run the engine: it hangs.
     core.bring_up();
     let registers = machine.registers.borrow().clone();
     assert_eq!(registers[&FENCES], 0);
