@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The blitter: copies and fills of whole pages (digest §2.2 rows 2 and 3, M34).
 //!
-//! Its addresses are those of the space of the context that runs, in the ring too: the kernel's own context
-//! has the pages at the same addresses as the global table. A page is a row of 1024 pixels of 32 bits.
+//! Addresses are those of the running context's PPGTT, also for commands in the ring: the kernel's
+//! context maps pages at their GGTT addresses. A page is a row of 1024 pixels of 32 bits.
 //!
-//! Beside the card's own memory there is a byte for each 256 that says how they are compressed (digest §5.2,
-//! "flat CCS"). What is written to memory that others have had is not compressed, whatever stood there: the
-//! bytes are set to zero first, and nobody learns from them what others had ([`forget`]). What leaves that memory
-//! and comes back may be compressed: then its bytes go along ([`carry`]).
+//! VRAM has a byte of compression state (CCS) for each 256 bytes (digest §5.2, "flat CCS"). Memory
+//! of another client is reused uncompressed: its CCS is set to zero first, so that no earlier
+//! contents can be decompressed from it ([`forget`]). If BO pages are moved out of VRAM and back,
+//! they may be compressed: then their CCS moves along ([`carry`]).
 
 use super::commands::{split, NOOP};
 use crate::{
@@ -17,13 +17,13 @@ use crate::{
     types::{EngineClass, GgttAddr, GpuAddr, MemoryKind, PAGE_SIZE},
 };
 
-/// Rows of one copy or fill: coordinates have 16 bits and a sign.
+/// Most rows of a copy or fill: coordinates have 16 bits and a sign.
 pub(super) const MAX_ROWS: u32 = 0x4000;
 
-/// Pages whose state of compression is one block of 256 bytes, the least that a command sets.
+/// Pages whose CCS is one block of 256 bytes, the smallest unit of the command.
 const STATE_PAGES: u32 = 16;
 
-/// Bytes of the state of compression of a page, where an engine can copy them.
+/// Bytes of CCS per page, on engines that can copy it.
 pub(super) const fn state_bytes(class: EngineClass) -> u32 {
     match class {
         EngineClass::Copy => PAGE_SIZE / 256,
@@ -31,25 +31,26 @@ pub(super) const fn state_bytes(class: EngineClass) -> u32 {
     }
 }
 
-/// Bits 20:19 of the header are 2: 32 bits to a pixel.
+/// Bits 20:19 of the header are 2: 32 bits per pixel.
 const FILL_32: u32 = 2 << 19;
-/// Bit 31 of the destination's dword 6: it is in system memory.
+/// Bit 31 of the destination's dword 6: system memory.
 const FILL_SYSTEM: u32 = 1 << 31;
-/// Cache control of a fill's destination, bits 27:21 of dword 1, as `index << 1`: see [`super::mocs`].
+/// Cache control of a fill's destination, bits 27:21 of dword 1, as `index << 1`: see
+/// [`super::mocs`].
 const FILL_MOCS: u32 = (super::mocs::UNCACHED as u32) << 1 << 21;
 
-/// The same of the surfaces of a copy of the state of compression, as `index << 1` in bits 31:25 of the upper
-/// half of an address.
+/// Cache control of the surfaces of a CCS copy, as `index << 1` in bits 31:25 of the upper half of
+/// an address.
 const STATE_MOCS: u32 = (super::mocs::UNCACHED as u32) << 1 << 25;
-/// Bit 21 of the header of such a copy: the source is the state itself, as data, and not the surface that it is
-/// of.
+/// Bit 21 of the header of a CCS copy: the source is the CCS as data, not the surface that it
+/// belongs to.
 const STATE_FROM_DATA: u32 = 1 << 21;
-/// Bit 20: the same of the destination.
+/// Bit 20 of the header of a CCS copy: the destination is the CCS as data.
 const STATE_TO_DATA: u32 = 1 << 20;
-/// `MI_FLUSH_DW`, the short one: bit 16 is the cache of that state, bit 9 the last level.
+/// The short `MI_FLUSH_DW`: bit 16 flushes the CCS cache, bit 9 the last-level cache.
 const FLUSH: [u32; 3] = [0x1300_0001 | 1 << 16 | 1 << 9, 0, 0];
 
-/// The corner behind the last pixel of so many pages.
+/// Returns the corner behind the last pixel of `pages` pages.
 fn corner(pages: u32) -> Result<u32, Overflow> {
     if pages == 0 || pages > MAX_ROWS {
         return Err(Overflow);
@@ -83,8 +84,8 @@ pub(super) fn copy(copy: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overfl
     copy.state.map_or(Ok(()), |state| carry(copy, state, out))
 }
 
-/// `XY_CTRL_SURF_COPY_BLT` (§2.2 row 5): the state of compression of what was copied goes to `state`, or comes from
-/// there, depending on which side is the card's own.
+/// `XY_CTRL_SURF_COPY_BLT` (§2.2 row 5): saves the CCS of copied pages to `state`, or restores it
+/// from there, depending on which side is VRAM.
 fn carry(copy: &PageCopy, state: GgttAddr, out: &mut Commands<'_>) -> Result<(), Overflow> {
     let (from, to, data) = match copy.memory {
         MemoryKind::Local => (state, copy.to, STATE_FROM_DATA),
@@ -94,7 +95,8 @@ fn carry(copy: &PageCopy, state: GgttAddr, out: &mut Commands<'_>) -> Result<(),
     state_copy(from, to, data, whole_blocks(surface, copy.pages)?, out)
 }
 
-/// How many blocks of state so many pages have. Half a block would be somebody else's.
+/// Returns the number of CCS blocks of `pages` pages. A partial block would be shared with other
+/// pages.
 fn whole_blocks(at: GgttAddr, pages: u32) -> Result<u32, Overflow> {
     let whole = at.0.is_multiple_of(STATE_PAGES * PAGE_SIZE) && pages.is_multiple_of(STATE_PAGES);
     if !whole || pages > MAX_ROWS {
@@ -103,7 +105,8 @@ fn whole_blocks(at: GgttAddr, pages: u32) -> Result<u32, Overflow> {
     Ok(pages / STATE_PAGES)
 }
 
-/// Copies blocks of state; `data` says which side is data. What was written before is in memory then.
+/// Copies CCS blocks; `data` tells which side is data. Earlier writes are in memory before the
+/// copy.
 fn state_copy(
     from: GgttAddr,
     to: GgttAddr,
@@ -132,8 +135,8 @@ pub(super) fn fill(fill: &PageFill, out: &mut Commands<'_>) -> Result<(), Overfl
     color(fill, out)
 }
 
-/// `XY_CTRL_SURF_COPY_BLT` (§2.2 row 5): memory of the card's own is not compressed any more. The zeros for that
-/// are put into its own first pages, which are written anew behind it.
+/// `XY_CTRL_SURF_COPY_BLT` (§2.2 row 5): marks VRAM as uncompressed. The zeros for that are put
+/// into its own first pages, which are rewritten afterwards.
 fn forget(
     memory: MemoryKind,
     to: GgttAddr,
@@ -172,7 +175,7 @@ fn color(fill: &PageFill, out: &mut Commands<'_>) -> Result<(), Overflow> {
         memory,
         fill.value,
     ])?;
-    // The rest of the colour, which 32 bits do not have, and of the surface, which is linear.
+    // The rest of the colour, beyond 32 bits, and of the linear surface.
     out.put(&[0; 8])
 }
 
@@ -225,8 +228,8 @@ mod tests {
         assert_eq!(
             out.as_slice(),
             [
-                // 0x44, 16 dwords, bits 20:19; index 1 at 27:21 (as 2), pitch - 1; corners; to; system memory;
-                // colour.
+                // 0x44, 16 dwords, bits 20:19; index 1 at 27:21 (as 2), pitch - 1; corners; to;
+                // system memory; colour.
                 0x5110_000e,
                 0x0040_0fff,
                 0,
@@ -259,7 +262,7 @@ mod tests {
         };
         fill(&what, &mut out).unwrap();
         let all = out.as_slice();
-        // 64 MiB have 256 KiB of it: zeros for so much, 64 rows of a page.
+        // 64 MiB have 256 KiB of CCS: zeros for that are 64 rows of a page.
         assert_eq!(
             all[..8],
             [
@@ -280,7 +283,8 @@ mod tests {
                 0x1301_0201,
                 0,
                 0,
-                // 0x48, five dwords; the source is data (bit 21); 1024 blocks; index 1 at 31:25 (as 2).
+                // 0x48, five dwords; the source is data (bit 21); 1024 blocks; index 1 at 31:25 (as
+                // 2).
                 0x5223_ff03,
                 0x0200_0000,
                 0x0400_0000,
@@ -311,9 +315,9 @@ mod tests {
     #[test]
     fn the_state_of_compression_goes_along_both_ways() {
         for (memory, bit, from, to) in [
-            // It leaves: the source is the surface, the destination is data (bit 20).
+            // It leaves VRAM: the source is the surface, the destination is data (bit 20).
             (MemoryKind::System, 1 << 20, 0x0100_0000, 0x0300_0000),
-            // It comes: the source is data (bit 21).
+            // It enters VRAM: the source is data (bit 21).
             (MemoryKind::Local, 1 << 21, 0x0300_0000, 0x0200_0000),
         ] {
             let mut buf = [7; COPY_DWORDS];
@@ -354,7 +358,7 @@ mod tests {
                     0,
                 ]
             );
-            // Of half a block it is not known whose it is.
+            // A partial block may be shared.
             for what in [
                 PageCopy { pages: 8, ..what },
                 PageCopy {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Commands that the driver itself writes, beside those of all of Intel's machines ([`crate::intel::mi`]): one
-//! type each, made into dwords by `encode`.
+//! Commands that the driver writes, beside those of all Intel chips ([`crate::intel::mi`]): one
+//! type each, turned into dwords by `encode`.
 //!
-//! The document names them and leaves their bits out; those are from digest §2.1 and §2.2, cited by row. A
-//! header is `opcode << 23 | flags | dwords - 2`.
+//! The document names them and leaves their bits out; those are from digest §2.1 and §2.2, cited by
+//! row. A header is `opcode << 23 | flags | dwords - 2`.
 
 pub(super) use crate::intel::mi::{mi, Flush, ARB_OFF, ARB_ON, NOOP, USER_INTERRUPT};
 use crate::{
@@ -14,21 +14,21 @@ use crate::{
     types::{GgttAddr, GpuAddr},
 };
 
-/// `MI_SET_PREDICATE` of mode 0: nothing after it is skipped (row 2).
+/// `MI_SET_PREDICATE` of mode 0: no later command is skipped (row 2).
 pub(super) const PREDICATE_OFF: u32 = 0x01 << 23;
-/// `MI_ARB_CHECK`: a point where another context may take over (row 6, F2).
+/// `MI_ARB_CHECK`: a preemption point (row 6, F2).
 pub(super) const ARB_CHECK: u32 = 0x05 << 23;
-/// `MI_ARB_CHECK` that has the pre-parser stop (row 6: bit 8 says that bit 0 counts; T4).
+/// `MI_ARB_CHECK` that stops the pre-parser (row 6: bit 8 says that bit 0 counts; T4).
 pub(super) const PARSE_AHEAD_OFF: u32 = ARB_CHECK | 1 << 8 | 1;
-/// `MI_ARB_CHECK` that has it go on.
+/// `MI_ARB_CHECK` that restarts the pre-parser.
 pub(super) const PARSE_AHEAD_ON: u32 = ARB_CHECK | 1 << 8;
 /// `MI_BATCH_BUFFER_END` with the bit that marks the end of an image (row 9, D15).
 pub(super) const IMAGE_END: u32 = 0x0a << 23 | 1;
 
-/// Bits of an address in a batch's space that a command has: 48 (§2.1).
+/// Bits of an address in a PPGTT that a command can encode: 48 (§2.1).
 const ADDRESS_BITS: u32 = 48;
 
-/// An address as two dwords, or `None` where it has bits that no command can say.
+/// Returns an address as two dwords; `None` if it has bits that no command can encode.
 pub(super) fn split(addr: GpuAddr) -> Option<[u32; 2]> {
     (addr.0 >> ADDRESS_BITS == 0).then_some([addr.0 as u32, (addr.0 >> 32) as u32])
 }
@@ -41,13 +41,14 @@ pub(super) struct BatchStart {
 }
 
 impl BatchStart {
-    /// One at `addr`, a quadword (J3), or `None` where no command can say that address.
+    /// Returns the command for `addr`, a quadword (J3); `None` if no command can encode that
+    /// address.
     pub(super) fn at(addr: GpuAddr, user: bool) -> Option<Self> {
         let addr = split(addr).filter(|_| addr.0.is_multiple_of(8))?;
         Some(Self { addr, user })
     }
 
-    /// The dwords.
+    /// Returns the dwords.
     pub(super) const fn encode(self) -> [u32; 3] {
         [batch_start(3, self.user), self.addr[0], self.addr[1]]
     }
@@ -56,57 +57,58 @@ impl BatchStart {
 /// `MI_LOAD_REGISTER_IMM` of one of the executing engine's own registers (row 24).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct LoadRegister {
-    /// Its offset from the engine's base.
+    /// Offset of the register from the engine's base.
     pub(super) offset: u32,
-    /// What to load.
+    /// The value to load.
     pub(super) value: u32,
 }
 
 impl LoadRegister {
-    /// Bit 19: the offset counts from the engine's base.
+    /// Bit 19: the offset is relative to the engine's base.
     pub(super) const OWN: u32 = 1 << 19;
 
-    /// The dwords.
+    /// Returns the dwords.
     pub(super) const fn encode(self) -> [u32; 3] {
         [mi(0x22, 3) | Self::OWN, self.offset & REGISTER, self.value]
     }
 
-    /// The dwords for a register of the device's, by its own offset.
+    /// Returns the dwords for a register of the device, by its absolute offset.
     pub(super) const fn encode_absolute(self) -> [u32; 3] {
         [mi(0x22, 3), self.offset & REGISTER, self.value]
     }
 }
 
-/// `PIPE_CONTROL`: the flush of render and compute, with a store of a quadword behind it (§2.2 row 1).
+/// `PIPE_CONTROL`: the flush of render and compute, with a store of a quadword behind it (§2.2 row
+/// 1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PipeControl {
-    /// Bit 9 of the header: the pipeline of untyped data is flushed.
+    /// Bit 9 of the header: flushes the pipeline of untyped data.
     pub(super) data_pipeline: bool,
-    /// What is flushed and dropped, and what waits: those of [`pipe_bits`], and those below.
+    /// The flushes, invalidations and stalls: those of [`pipe_bits`], and those below.
     pub(super) flags: u32,
-    /// Where to store, a quadword of the global table, and the low half of what; the upper one is zero.
+    /// GGTT address of a quadword to store, and its low half; the upper half is zero.
     pub(super) store: Option<(GgttAddr, u32)>,
 }
 
 impl PipeControl {
-    /// Bit 29: the command cache is dropped.
+    /// Bit 29: invalidates the command cache.
     pub(super) const COMMAND_INVALIDATE: u32 = 1 << 29;
-    /// Bit 28: tiles are flushed. 3D.
+    /// Bit 28: flushes tiles. 3D.
     pub(super) const TILE_FLUSH: u32 = 1 << 28;
-    /// Bit 27: L3 is flushed.
+    /// Bit 27: flushes L3.
     pub(super) const L3_FLUSH: u32 = 1 << 27;
-    /// Those of all bits that an engine without a 3D pipeline does not have.
+    /// Returns the bits without those that an engine without a 3D pipeline does not have.
     pub(super) const ONLY_3D: u32 = Self::TILE_FLUSH
         | pipe_bits::RENDER_FLUSH
         | pipe_bits::VERTEX_INVALIDATE
         | pipe_bits::DEPTH_FLUSH;
 
-    /// Bit 24: the address is one of the global table.
+    /// Bit 24: the address is a GGTT address.
     const GLOBAL: u32 = 1 << 24;
     /// Bit 9 of the header.
     const DATA_PIPELINE: u32 = 1 << 9;
 
-    /// The dwords.
+    /// Returns the dwords.
     pub(super) const fn encode(self) -> [u32; 6] {
         let header = 0x7a00_0004
             | if self.data_pipeline {
@@ -182,7 +184,7 @@ mod tests {
         };
         // Row 27: bits 18, 15:14, 7; length 2; bit 2 of the address.
         assert_eq!(flush.encode_wide(), [0x1304_4082, 0x0040_0204, 0, 9]);
-        // G7: bit 5 must be clear, whoever asks.
+        // G7: bit 5 must always be clear.
         let odd = Flush {
             store: (GgttAddr(0x0040_0220), 9),
             ..flush

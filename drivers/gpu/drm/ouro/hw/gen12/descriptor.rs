@@ -1,55 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What stands for a context in the submission queue (D:Context Descriptor Format, digest §4.1).
+//! Context descriptors in the submission queue (D:Context Descriptor Format, digest §4.1).
 //!
-//! The document has two layouts of the upper half; this is the one of Xe-HP (C4), not the general one
-//! (C3), of which DG2 would read other numbers.
+//! The document has two layouts of the upper half; this is the one of Xe-HP (C4), not the general
+//! one (C3), which has other fields.
 
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
 
 use crate::types::GgttAddr;
 
-/// The number of a context that is none: what an idle engine says it runs (C5).
+/// The context id that means no context: an idle engine reports it (C5).
 pub(super) const IDLE: u16 = 0xffff;
 
 /// A descriptor.
 #[bitfield(u64)]
 #[derive(PartialEq, Eq)]
 pub(super) struct Descriptor {
-    /// Bit 0: the element is used.
+    /// Bit 0: the element is valid.
     pub(super) valid: bool,
-    /// Bit 1: the roots of the address space are loaded again.
+    /// Bit 1: reload the root tables of the PPGTT.
     pub(super) force_root: bool,
-    /// Bit 2: all is loaded again, even if the context runs.
+    /// Bit 2: restore the whole image, even if the context runs.
     pub(super) force_restore: bool,
-    /// Bits 4:3: the address space: 3 is one of four levels.
+    /// Bits 4:3: kind of the PPGTT: 3 has four levels.
     #[bits(2)]
     pub(super) space: u8,
-    /// Bit 5: coherent with a shared cache, of which there is none.
+    /// Bit 5: coherent with a shared cache; DG2 has none.
     pub(super) coherent: bool,
-    /// Bits 7:6: what a fault does: 0 is to stop.
+    /// Bits 7:6: fault handling: 0 stops the engine.
     #[bits(2)]
     pub(super) fault: u8,
-    /// Bit 8: batches have an address space of their own.
+    /// Bit 8: batches use the PPGTT.
     pub(super) own_space: bool,
-    /// Bits 10:9: how it shares units with other engines. Not about order in the queue.
+    /// Bits 10:9: how it shares units with other engines. Has no effect on the order of the queue.
     #[bits(2)]
     pub(super) priority: u8,
     #[bits(1)]
     __: u8,
-    /// Bits 31:12: where the image is in the global table, in pages.
+    /// Bits 31:12: GGTT address of the image, in pages.
     #[bits(20)]
     pub(super) image: u32,
-    /// Bits 37:32: number of the virtual function: none.
+    /// Bits 37:32: number of the virtual function: zero.
     #[bits(6)]
     pub(super) function: u8,
     #[bits(1)]
     __: u8,
-    /// Bits 54:39: number of the context.
+    /// Bits 54:39: context id.
     pub(super) id: u16,
     #[bits(3)]
     __: u8,
-    /// Bits 63:58: a counter that tells submissions apart.
+    /// Bits 63:58: a counter that distinguishes submissions.
     #[bits(6)]
     pub(super) counter: u8,
 }
@@ -57,11 +57,11 @@ const_assert_eq!(core::mem::size_of::<Descriptor>(), 8);
 
 /// [`Descriptor::space`]: 48 bits, four levels.
 const FOUR_LEVELS: u8 = 3;
-/// Bit 2, in a descriptor that is a number already.
+/// Bit 2, for a descriptor in integer form.
 pub(super) const FORCE_RESTORE: u64 = 1 << 2;
 
-/// The descriptor of the context `id` whose image is at `image`, or `None` where that is no number of a
-/// context, or the image begins within a page.
+/// Returns the descriptor of context `id` whose image is at `image`; `None` if `id` is out of
+/// range, or the image is not page-aligned.
 pub(super) fn descriptor(image: GgttAddr, id: u32) -> Option<u64> {
     let id = u16::try_from(id)
         .ok()
@@ -80,7 +80,7 @@ pub(super) fn descriptor(image: GgttAddr, id: u32) -> Option<u64> {
     )
 }
 
-/// The number of the context that an upper half of a descriptor is about.
+/// Returns the context id in the upper half of a descriptor.
 pub(super) fn id_of(upper: u32) -> Option<u32> {
     let id = Descriptor::from_bits(u64::from(upper) << 32).id();
     (id != 0 && id != IDLE).then_some(id.into())
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn what_is_no_context_has_none() {
-        // C5: 0xffff is kept for an engine that is idle; 0 is not given out.
+        // C5: 0xffff means an idle engine; 0 is not used.
         for id in [0, 0xffff, 0x1_0000, u32::MAX] {
             assert_eq!(descriptor(GgttAddr(0x1000), id), None);
         }

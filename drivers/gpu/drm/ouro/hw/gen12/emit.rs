@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What a request becomes in its context's ring.
+//! The commands of a request, in its context's ring.
 //!
 //! ```text
 //! render, compute                           blitter, video
@@ -19,19 +19,22 @@
 //!   MI_ARB_ON_OFF on, MI_ARB_CHECK            MI_ARB_ON_OFF on, MI_ARB_CHECK
 //! ```
 //!
-//! * The switch to the context is the list's affair (B8).
-//! * The pre-parser runs ahead, through the start of a batch too (T1, T3): past the command that drops
-//!   translations, it would fetch by those that are to be dropped. So it is off around that command (T5),
-//!   as in the upstream driver. Render and compute drop them behind a batch once more, as upstream does.
-//! * A batch may leave predication on, and then all that follows would be skipped, the number and the
-//!   interrupt too (N3); the command that turns it off is not (M2).
-//! * From the end of the batch to the interrupt nobody takes over: a context that is done says so first.
-//!   Behind it there is a point where others may, at least one in each request (F2). Batches cannot turn
-//!   that off (Q17). The list of opcodes says that the blitter has no `MI_ARB_ON_OFF`, the list of
-//!   privileges says that all engines have; the latter is true of every driver (M7).
-//! * The stores are not posted, so all that was written before is seen before the number (S2, S3). The
-//!   flush before the number is one with it on engines that have `MI_FLUSH_DW` (S4).
-//! * `PIPE_CONTROL` of compute lacks the bits of the 3D pipeline; render has one for depth alone before
+//! * The execlist switches contexts, so requests do not (B8).
+//! * The pre-parser runs ahead, also through the start of a batch (T1, T3): beyond the command that
+//!   invalidates the TLB, it would fetch through the old translations. Therefore it is off around
+//!   that command (T5), as in the upstream driver. Render and compute invalidate the TLB behind a
+//!   batch once more, as upstream does.
+//! * A batch may leave predication on, and then all later commands would be skipped, including the
+//!   seqno and the interrupt (N3); the command that disables predication is never skipped (M2).
+//! * From the end of the batch to the interrupt, preemption is disabled: a completed context
+//!   reports that first. Behind it is a preemption point, at least one in each request (F2).
+//!   Batches cannot disable it (Q17). The document's list of opcodes says that the blitter has no
+//!   `MI_ARB_ON_OFF`, its list of privileges that all engines have it; all drivers rely on the
+//!   latter (M7).
+//! * Stores are not posted, so all earlier writes are visible before the seqno (S2, S3). On engines
+//!   with `MI_FLUSH_DW`, the flush and the store of the seqno are one command (S4).
+//! * `PIPE_CONTROL` of compute lacks the bits of the 3D pipeline; render needs one for depth alone
+//!   before others (digest §2.4).
 //!   others (digest §2.4).
 
 use super::{
@@ -48,13 +51,13 @@ use crate::{
     types::{EngineClass, Seqno},
 };
 
-/// Whether an engine flushes by `PIPE_CONTROL`.
+/// Returns whether an engine flushes with `PIPE_CONTROL`.
 const fn has_pipeline(class: EngineClass) -> bool {
     matches!(class, EngineClass::Render | EngineClass::Compute)
 }
 
-/// Dwords that [`request`] writes at most, beside the kernel's own commands: invalidation between two
-/// switches of the pre-parser, batch, flush, number, end, and one to make them even.
+/// Most dwords that [`request`] writes, beside the kernel's inline commands: invalidation between
+/// two switches of the pre-parser, batch, flush, seqno, end, and one for alignment.
 pub(super) const fn dwords(class: EngineClass) -> usize {
     let flushes = match has_pipeline(class) {
         true => 6 + 6 + 6 + 6,
@@ -63,7 +66,7 @@ pub(super) const fn dwords(class: EngineClass) -> usize {
     2 + flushes + 6 + 3 + 1
 }
 
-/// The bits that an engine has, of some of `PIPE_CONTROL`'s.
+/// Returns `PIPE_CONTROL` bits without those that an engine does not have.
 const fn bits_of(class: EngineClass, flags: u32) -> u32 {
     match class {
         EngineClass::Render => flags,
@@ -71,7 +74,7 @@ const fn bits_of(class: EngineClass, flags: u32) -> u32 {
     }
 }
 
-/// Writes a request.
+/// Writes the commands of a request.
 pub(super) fn request(
     class: EngineClass,
     request: &Emit<'_>,
@@ -92,7 +95,7 @@ pub(super) fn request(
     finish(class, request.seqno, mem, out)
 }
 
-/// Drops what the engine may have cached of memory that others changed.
+/// Invalidates the engine's caches of memory that may have changed.
 fn invalidate(
     class: EngineClass,
     mem: &EngineMemory,
@@ -119,7 +122,7 @@ fn invalidate(
     )
 }
 
-/// Flushes, stores the number, raises the interrupt, and lets others have the engine.
+/// Flushes, stores the seqno, raises the interrupt, and allows preemption.
 fn finish(
     class: EngineClass,
     seqno: Seqno,
@@ -267,8 +270,8 @@ mod tests {
     ];
 
     proptest! {
-        /// The tail is a quadword, the room that the core reserves is enough, an address is refused or
-        /// whole, and the last point where others may take over is behind the interrupt.
+        /// Checks that the tail is quadword-aligned, the reserved room suffices, an address is
+        /// refused or complete, and the last preemption point is behind the interrupt.
         #[test]
         fn a_request_ends_on_a_quadword_within_its_bound(
             class in 0usize..5,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The engines: what is fixed about them, how they are started and stopped.
+//! The engines: their fixed properties, start and stop.
 //!
-//! All have the same front end, each with its own lists (A1, A3). Where they are: D:Register Access and
-//! digest §3.1, §5.3; how one is started: I9, B4, E19 and D19.
+//! All have the same front end, with an execlist each (A1, A3). Register bases: D:Register Access
+//! and digest §3.1, §5.3; start: I9, B4, E19 and D19.
 
 use super::{
     blt, commands, emit, errors,
@@ -25,10 +25,10 @@ use crate::{
     types::{EngineClass, EngineId},
 };
 
-/// Byte offset, in a context's status page, of the number of the last completed request: a quadword with
-/// bit 5 clear (G7), behind what the engine and others use (digest §4.7).
+/// Byte offset of the seqno in a context's status page: a quadword with bit 5 clear (G7), behind
+/// the offsets that the engine and others use (digest §4.7).
 pub(super) const SEQNO_AT: u32 = 0x200;
-/// Pages that an engine copies or fills at most: the blitter alone does that.
+/// Most pages of a copy or fill: only the blitter does these.
 const fn rows(class: EngineClass) -> u32 {
     match class {
         EngineClass::Copy => blt::MAX_ROWS,
@@ -36,37 +36,37 @@ const fn rows(class: EngineClass) -> u32 {
     }
 }
 
-/// Bytes of a context's ring.
+/// Size of a context's ring in bytes.
 const RING_BYTES: u32 = 16 * 1024;
 /// Elements of the submission queue (B1).
 pub(super) const ELEMENTS: u8 = 8;
 
-/// Its unit of power and of sleep, beside the one that all engines need (digest §5.5).
+/// The forcewake domain of an engine, beside the one that all engines need (digest §5.5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Well {
-    /// No other.
+    /// None.
     None,
     /// Render and compute.
     Render,
-    /// A video decoder's, by its number.
+    /// Of a video decoder, by its number.
     Video(u8),
-    /// A video enhancer's, by its number.
+    /// Of a video enhancer, by its number.
     Enhance(u8),
 }
 
 /// An engine.
 pub(super) struct ListEngine {
-    /// What is fixed about it.
+    /// Its fixed properties.
     pub(super) desc: EngineDesc,
-    /// Where its registers are.
+    /// Base of its registers.
     pub(super) base: Base,
     /// Its place in [`ALL`].
     pub(super) slot: u8,
-    /// What must be awake.
+    /// Its forcewake domain.
     pub(super) well: Well,
-    /// Where it says that it sleeps (digest §3.3 row 8).
+    /// The register that tells that it sleeps (digest §3.3 row 8).
     pub(super) idle: u32,
-    /// Its images.
+    /// Its context images.
     pub(super) images: Images,
 }
 
@@ -134,14 +134,15 @@ static VCS2: ListEngine = engine(7, Video, 2, 0x1d_0000, Well::Video(2), 0x80c0)
 static VECS0: ListEngine = engine(8, VideoEnhance, 0, 0x1c_8000, Well::Enhance(0), 0x8010);
 static VECS1: ListEngine = engine(9, VideoEnhance, 1, 0x1d_8000, Well::Enhance(1), 0x80d8);
 
-/// All that any card has, in the order of every topology. A card lacks some ([`super::fuses`]).
+/// All engines that any card has, in the order of every topology. Cards lack some
+/// ([`super::fuses`]).
 pub(super) static ALL: [&ListEngine; 10] = [
     &RCS0, &BCS0, &CCS0, &CCS1, &CCS2, &CCS3, &VCS0, &VCS2, &VECS0, &VECS1,
 ];
 
-/// Microseconds until an engine that was told to stop has.
+/// Microseconds until an engine has stopped.
 const STOP_MICROS: u32 = 100_000;
-/// The same before a reset, where it does not matter much.
+/// Microseconds until an engine has stopped before a reset, where a timeout hardly matters.
 const HUNG_MICROS: u32 = 1_000;
 
 impl ListEngine {
@@ -150,7 +151,7 @@ impl ListEngine {
         self.desc.id.class
     }
 
-    /// One of its registers, with its name.
+    /// Returns one of its registers, with its name.
     pub(super) const fn named(&self, reg: u32, name: &'static str) -> poll::Named {
         poll::Named {
             offset: self.base.at(reg),
@@ -166,8 +167,9 @@ impl ListEngine {
         hw.regs.read32(self.base.at(reg))
     }
 
-    /// Has its parser stop and fetch nothing ahead (workaround 22011802037), and waits until it has (J13).
-    /// One whose ring is empty has, whatever it says: upstream has seen that the idle bit does not come.
+    /// Stops its parser and prefetching (workaround 22011802037), and waits for that (J13). An
+    /// engine whose ring is empty counts as stopped: upstream has seen that the idle bit does not
+    /// come.
     fn halt(&self, hw: &Hw<'_>, micros: u32, wait: &dyn SleepWait) -> Result<(), DeviceError> {
         self.write(hw, regs::MI_MODE, masked(regs::MI_MODE_STOP, 0));
         let no_prefetch = masked(regs::GFX_MODE_NO_PREFETCH, 0);
@@ -180,14 +182,14 @@ impl ListEngine {
         }
     }
 
-    /// Whether its ring has been read to its end.
+    /// Returns whether its ring was read to its end.
     fn is_empty(&self, hw: &Hw<'_>) -> bool {
         let head = RingHead::from_bits(self.read(hw, regs::RING_HEAD));
         let tail = self.read(hw, regs::RING_TAIL);
         head.offset() == tail & regs::RING_TAIL_MASK
     }
 
-    /// Stops it before a reset: whether it could does not matter.
+    /// Stops it before a reset: a timeout does not matter.
     pub(super) fn halt_hung(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
         match self.halt(hw, HUNG_MICROS, wait) {
             Err(DeviceError::Timeout(_)) => Ok(()),
@@ -195,8 +197,8 @@ impl ListEngine {
         }
     }
 
-    /// Lets through what it has to report: old errors are forgotten, new ones latched if they end work (I9,
-    /// I12: a command without the privilege for it is dropped, and is no error).
+    /// Enables its error reports: clears old errors, and latches new ones that end work (I9, I12: a
+    /// privileged command in a user batch is dropped, which is no error).
     fn unmask(&self, hw: &Hw<'_>) {
         self.write(hw, regs::EMR, u32::MAX);
         self.write(hw, regs::EIR, u32::MAX);
@@ -208,7 +210,7 @@ impl ListEngine {
 
 impl Engine for ListEngine {
     fn desc(&self) -> &'static EngineDesc {
-        // Each engine stands in the list, and nowhere else.
+        // Each engine is in the list exactly once.
         ALL.get(usize::from(self.slot))
             .map_or(&BCS0.desc, |e| &e.desc)
     }
@@ -222,14 +224,14 @@ impl Engine for ListEngine {
         self.halt(hw, STOP_MICROS, wait)?;
         self.write(hw, regs::HWSTAM, u32::MAX);
         self.write(hw, regs::HWS_PGA, mem.status.in_table()?.0);
-        // What stands in the elements would be run by the next load (B4).
+        // Old elements would be run by the next load (B4).
         for element in 0..u32::from(ELEMENTS) {
             submit::element(self, hw, element, 0);
         }
         let mode = masked(regs::GFX_MODE_LISTS, regs::GFX_MODE_NO_PREFETCH);
         self.write(hw, regs::GFX_MODE, mode);
         settings::apply(self, hw);
-        // The first report is entry 0 (E19).
+        // The engine writes event 0 first (E19).
         let last = status::ENTRIES.wrapping_sub(1);
         let pointers = StatusPointers::new().with_written(last).with_read(last);
         let none = !pointers.into_bits();
@@ -239,7 +241,8 @@ impl Engine for ListEngine {
             masked(pointers.into_bits(), none),
         );
         self.unmask(hw);
-        // Batches are nested as ever, which user space counts on: first images are made of this (D6).
+        // Nesting of batches stays as user space expects it: first images are made from this
+        // register (D6).
         let mode = masked(0, regs::MI_MODE_STOP | regs::MI_MODE_NESTED);
         self.write(hw, regs::MI_MODE, mode);
         if self.read(hw, regs::HWS_PGA) == u32::MAX {
@@ -290,8 +293,8 @@ impl Engine for ListEngine {
             .map(|e| &e.images as &'static dyn ContextImages)
     }
 
-    /// What is not in an image before the device has written one, and has no good value: how the blitter's
-    /// own accesses are cached. On render, workarounds.
+    /// Registers that are missing in an image before the device has saved one, and whose reset
+    /// values are not usable: the cache control of the blitter's accesses. On render, workarounds.
     fn golden(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
         if self.class() != EngineClass::Copy {
             return workarounds::golden(self.class(), out);
@@ -326,9 +329,9 @@ impl Engine for ListEngine {
         errors::activity(self, hw)
     }
 
-    /// The upper half keeps the number of the last context. Of the lower one it is known that something is set
-    /// in it while one runs (E21), and that idle engines have said 18001h: bit 15 is what the maker's own
-    /// harness takes for the end of all work.
+    /// The upper half keeps the id of the last context. The lower half is not zero while a context
+    /// runs (E21), and idle engines have read 18001h: Intel's own test harness takes bit 15 for the
+    /// end of all work.
     fn running(&self, hw: &Hw<'_>) -> Option<u32> {
         let status = self.read(hw, regs::EXECLIST_STATUS);
         if status == 0 || status & regs::EXECLIST_STATUS_IDLE != 0 {

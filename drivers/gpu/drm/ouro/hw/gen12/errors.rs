@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Errors and faults, read and cleared (D:Error bits; digest §3.3 row 15, §5.12).
 //!
-//! A fault is latched once for the device, with the number of an engine that no source explains. It is
-//! reported for the engine that it stopped: the one that says so in its reset register, the first of them.
+//! A fault is latched once for the device, with an engine number that no source explains. It is
+//! reported for the engine that it stopped: the first one whose reset register says so.
 
 use super::{
     engine::ListEngine,
@@ -19,12 +19,12 @@ use crate::{
 /// Bits of a ring's tail that are an offset.
 const TAIL: u32 = 0x1f_fff8;
 
-/// Two halves.
+/// Combines two halves.
 fn wide(engine: &ListEngine, hw: &Hw<'_>, low: u32, high: u32) -> u64 {
     u64::from(engine.read(hw, low)) | u64::from(engine.read(hw, high)) << 32
 }
 
-/// What an engine is doing: the context that is loaded, if one is.
+/// Returns what an engine is doing: the context that is loaded, if there is one.
 pub(super) fn activity(engine: &ListEngine, hw: &Hw<'_>) -> Activity {
     let ctl = RingCtl::from_bits(engine.read(hw, regs::RING_CTL));
     let idle = engine.read(hw, regs::MI_MODE) & regs::MI_MODE_IDLE != 0;
@@ -38,7 +38,7 @@ pub(super) fn activity(engine: &ListEngine, hw: &Hw<'_>) -> Activity {
     }
 }
 
-/// The first fault, and what its register said. Clears it.
+/// Returns and clears the first fault, and its register's value.
 fn fault(hw: &Hw<'_>) -> (u32, Option<PageFault>) {
     let raw = hw.regs.read32(gt_reg::RING_FAULT);
     let fault = RingFault::from_bits(raw);
@@ -52,7 +52,7 @@ fn fault(hw: &Hw<'_>) -> (u32, Option<PageFault>) {
         addr: u64::from(low) << 12 | u64::from(data.high()) << 44,
         global: data.global(),
         source: fault.source(),
-        // The kinds have no names in the digest.
+        // The digest has no names for the kinds.
         kind: FaultKind::InvalidEntry,
     };
     (raw, Some(found))
@@ -80,7 +80,7 @@ fn report_of(engine: &ListEngine, hw: &Hw<'_>) -> EngineReport {
         names: &names::ENGINE,
     };
     if eir != 0 {
-        // Those that a reset alone clears stay, and would be reported again: masked, they are not.
+        // Errors that only a reset clears would be reported again, so they are masked.
         engine.write(hw, regs::EIR, eir);
         let stuck = engine.read(hw, regs::EIR);
         engine.write(hw, regs::EMR, !regs::ERROR_INSTRUCTION | stuck);
@@ -88,7 +88,7 @@ fn report_of(engine: &ListEngine, hw: &Hw<'_>) -> EngineReport {
     report
 }
 
-/// Reads and clears what all engines have to say. One that is gone says nothing.
+/// Reads and clears the errors of all engines. A lost device reports none.
 pub(super) fn report(hw: &Hw<'_>) -> Report {
     let mut report = Report::default();
     let (global, mut fault) = fault(hw);
@@ -178,7 +178,7 @@ mod tests {
         let first = report(&probed(&mock)).engines[1].unwrap();
         assert_eq!((first.eir, first.batch), (1, Some(0x1008)));
         assert_eq!(mock.written(0x2_20b0), [1]);
-        // I11: what cannot be cleared is masked until a reset.
+        // I11: errors that cannot be cleared are masked until a reset.
         assert_eq!(mock.written(0x2_20b4), [0xffff_ffff]);
         let mock = Mock::default();
         mock.script(0x2_20b0, &[1, 0]);

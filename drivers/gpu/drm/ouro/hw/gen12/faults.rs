@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The tables of workarounds ([`super::workarounds`]).
 //!
-//! The document at hand names none. The witness is the upstream driver, Linux 7.3: which registers it sets on
-//! DG2, to what, on which parts, and when (`gt/intel_workarounds.c`, and the first row `intel_clock_gating.c`;
-//! `gt/intel_gt_regs.h` and
-//! `gt/intel_engine_regs.h` for where they are). The order is that of its functions. What it does elsewhere is
-//! elsewhere here, too: 14016712196 in `emit`, 22011802037 in `engine` and `reset`, 14019159160 in `settings`.
-//! What it does by commands within each restore of a context is in `restore`.
+//! The document has none. The source is the upstream driver, Linux 7.3: which registers it sets on
+//! DG2, to which values, on which parts, and when (`gt/intel_workarounds.c`, and the first row
+//! `intel_clock_gating.c`; offsets from `gt/intel_gt_regs.h` and `gt/intel_engine_regs.h`). The
+//! order is that of its functions. Some workarounds are elsewhere, there and here: 14016712196 in
+//! `emit`, 22011802037 in `engine` and `reset`, 14019159160 in `settings`; those in the commands of
+//! a context restore in `restore`.
 
 use super::{
     parts::Parts,
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::types::EngineClass::{self, Copy, Render, Video};
 
-/// What is set for speed, by the maker's advice.
+/// A setting for performance, recommended by Intel.
 const TUNING: &str = "tuning";
 
 const RENDER: &[EngineClass] = &[Render];
@@ -37,17 +37,17 @@ const fn row(number: &'static str, name: &'static str, at: RegisterAt, change: C
     }
 }
 
-/// The same of the engines `on`.
+/// Restricts a row to the engines `on`.
 const fn of(on: &'static [EngineClass], row: Row) -> Row {
     Row { on, ..row }
 }
 
-/// The same for some parts only.
+/// Restricts a row to some parts.
 const fn only(parts: Parts, row: Row) -> Row {
     Row { parts, ..row }
 }
 
-/// The same of a register that does not read what was written.
+/// Marks a register that does not read back what was written.
 const fn unread(row: Row) -> Row {
     Row {
         reads: false,
@@ -55,7 +55,7 @@ const fn unread(row: Row) -> Row {
     }
 }
 
-/// Bits that are set, of a register that is not masked.
+/// Sets bits of a register that is not masked.
 const fn set(bits: u32) -> Change {
     Fields {
         clear: 0,
@@ -63,7 +63,7 @@ const fn set(bits: u32) -> Change {
     }
 }
 
-/// Bits that are cleared.
+/// Clears bits.
 const fn clear(bits: u32) -> Change {
     Fields {
         clear: bits,
@@ -71,7 +71,7 @@ const fn clear(bits: u32) -> Change {
     }
 }
 
-/// A field of a register that is not masked.
+/// Sets a field of a register that is not masked.
 const fn field(all: u32, value: u32) -> Change {
     Fields {
         clear: all & !value,
@@ -79,7 +79,7 @@ const fn field(all: u32, value: u32) -> Change {
     }
 }
 
-/// Bits that are set, of a masked one.
+/// Sets bits of a masked register.
 const fn enable(bits: u16) -> Change {
     Masked {
         set: bits,
@@ -87,7 +87,7 @@ const fn enable(bits: u16) -> Change {
     }
 }
 
-/// A field of a masked one.
+/// Sets a field of a masked register.
 const fn choose(all: u16, value: u16) -> Change {
     Masked {
         set: value,
@@ -95,7 +95,7 @@ const fn choose(all: u16, value: u16) -> Change {
     }
 }
 
-/// What a reset of all loses.
+/// Registers that a reset of all engines loses.
 #[rustfmt::skip]
 pub(super) static CARD: [Row; 14] = [
     row("22010954014", "XEHP_CLOCK_GATE_DIS", Card(0x10_1014), set(SIDEBAND_CLOCK)),
@@ -115,13 +115,14 @@ pub(super) static CARD: [Row; 14] = [
     row("14010648519", "XEHP_L3NODEARBCFG", Card(0xb0b4), set(LNE_SPARE)),
 ];
 
-/// What a reset of an engine loses: of render, all that render and compute share, as they are reset together.
+/// Registers that a reset of an engine loses; render's include those that render and compute share,
+/// since they are reset together.
 #[rustfmt::skip]
 pub(super) static ENGINE: [Row; 19] = [
     of(RENDER, row(TUNING, "RT_CTRL", Card(0xe530), field(STACK_IDS, STACK_IDS_512))),
     // The oldest thread first is best elsewhere.
     only(Parts::SERVER, of(RENDER, row(TUNING, "ROW_CHICKEN4", Card(0xe48c), choose(THREAD_ORDER, THREADS_IN_TURN)))),
-    // What user space takes border colours for, with bindless samplers.
+    // User space assumes this for border colours, with bindless samplers.
     of(RENDER, row(TUNING, "SAMPLER_MODE", Card(0xe18c), enable(INDIRECT_STATE_BASE))),
     of(RENDER, row("22013037850", "LSC_CHICKEN_BIT_0_UDW", Card(0xe7cc), set(NO_EVICTION_OF_128))),
     of(RENDER, row("18017747507", "VFG_PREEMPTION_CHICKEN", Card(0x83b4), enable(NO_LOOP_PREEMPTION))),
@@ -140,13 +141,13 @@ pub(super) static ENGINE: [Row; 19] = [
     of(RENDER, row("22010960976", "XEHP_HDC_CHICKEN0", Card(0xe5f0), choose(L1_FLUSH_EVENTS, 0))),
     of(RENDER, unread(row("14015150844", "XEHP_HDC_CHICKEN0", Card(0xe5f0), enable(NO_ATOMIC_CHAINS)))),
     of(RENDER, row("18019627453", "CS_DEBUG_MODE1", Card(0x20ec), enable(NO_FF_CLOCK_GATE))),
-    // What batches say of preemption within 3D commands (CS_CHICKEN1) counts for nothing else.
+    // Preemption control by batches (CS_CHICKEN1) applies within 3D commands only.
     of(RENDER, row(TUNING, "FF_SLICE_CS_CHICKEN1", Card(0x20e0), enable(PREEMPTION_BY_CONTEXT))),
     // 16018063123, too.
     of(COPY, row("16018031267", "ECOSKPD", Own(0x1d0), choose(BLITTER_ORDER, BLITTERS_IN_TURN))),
 ];
 
-/// What images hold.
+/// Registers in context images.
 #[rustfmt::skip]
 pub(super) static CONTEXT: [Row; 8] = [
     of(RENDER, row(TUNING, "CHICKEN_RASTER_2", Card(0x6208), enable(FAST_CLIP))),
@@ -161,10 +162,10 @@ pub(super) static CONTEXT: [Row; 8] = [
 
 /// DRAW_WATERMARK, which is loaded within each restore ([`super::restore`]).
 pub(super) const WATERMARK: u32 = 0x26c0;
-/// What it is to be: bits 9:0, of vertices.
+/// Its value: bits 9:0, of vertices.
 pub(super) const VERTEX_WATERMARK: u32 = 0x3ff;
 
-/// Registers that batches of an engine may write: user space sets them by the maker's advice.
+/// Registers that batches of an engine may write: user space sets them, as Intel recommends.
 pub(super) const fn open(class: EngineClass) -> &'static [u32] {
     match class {
         // COMMON_SLICE_CHICKEN3, COMMON_SLICE_CHICKEN1.
@@ -173,7 +174,7 @@ pub(super) const fn open(class: EngineClass) -> &'static [u32] {
     }
 }
 
-// The bits and fields, by what they do.
+// The bits and fields, by their effect.
 const PREEMPTION_BY_CONTEXT: u16 = 1 << 14;
 const BLEND_FILL_UNCACHED: u32 = 1 << 3;
 const ACCESS_OF_32: u32 = 1 << 30;

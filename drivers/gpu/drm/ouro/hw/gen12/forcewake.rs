@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Waking the device (digest §5.5).
+//! Forcewake (digest §5.5).
 //!
-//! Units of power are asked for one by one: those that all engines need, and those of the media engines
-//! that the card has. All are held together: what is written to a sleeping one is lost, and the compute
-//! engines' submission queues are not among the registers that wake theirs.
+//! Each domain has its own request: one that all engines need, and those of the media engines that
+//! the card has. All are held together: writes to a sleeping domain are lost, and writes to the
+//! compute engines' submission queues do not wake theirs.
 
 use super::{engine::Well, fuses, poll, regs::masked};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     io::{AtomicWait, Hw, SleepWait},
 };
 
-/// The unit of a request, and where its answer is.
+/// A forcewake domain: its request and acknowledge registers.
 struct Unit {
     request: u32,
     answer: poll::Named,
@@ -28,18 +28,18 @@ const fn unit(request: u32, answer: u32, name: &'static str) -> Unit {
     }
 }
 
-/// What all engines need (digest §3.3 row 11).
+/// The domain that all engines need (digest §3.3 row 11).
 const GT: Unit = unit(0xa188, 0x13_0044, "FORCEWAKE_ACK_GT");
 /// Render and compute (row 12).
 const RENDER: Unit = unit(0xa278, 0x0d84, "FORCEWAKE_ACK_RENDER");
-/// Bit 0 of a request and its answer: the driver's.
+/// Bit 0 of request and acknowledge: the driver's.
 const DRIVER: u16 = 1 << 0;
-/// Bit 15 of the same: in case the first one is not answered.
+/// Bit 15 of request and acknowledge: a fallback if the first is not acknowledged.
 const FALLBACK: u16 = 1 << 15;
-/// Microseconds until an answer.
+/// Microseconds until an acknowledge.
 const MICROS: u32 = 50_000;
 
-/// A media engine's (row 13).
+/// Returns the domain of a media engine (row 13).
 fn of(well: Well) -> Option<Unit> {
     let nth = |base: u32, n: u8| base.wrapping_add(u32::from(n).wrapping_mul(4));
     match well {
@@ -53,20 +53,20 @@ fn of(well: Well) -> Option<Unit> {
     }
 }
 
-/// The units of this card. Before it was probed, those without media.
+/// Returns the domains of this card; without media before it was probed.
 fn units(hw: &Hw<'_>) -> impl Iterator<Item = Unit> {
     let media = fuses::numbered(hw).filter_map(|(_, e)| of(e.well));
     [GT, RENDER].into_iter().chain(media)
 }
 
-/// Waits until a unit's answer has a bit, or has it no more.
+/// Waits until a domain's acknowledge has a bit set, or clear.
 type Answered<'a> = dyn Fn(poll::Named, u16, bool) -> Result<u32, DeviceError> + 'a;
 
 const fn says(answer: u32, bit: u16, on: bool) -> bool {
     (answer & bit as u32 != 0) == on
 }
 
-/// Writes the driver's bit of a request, and waits for the answer.
+/// Writes the driver's request bit, and waits for the acknowledge.
 fn ask(hw: &Hw<'_>, unit: &Unit, on: bool, answered: &Answered<'_>) -> Result<(), DeviceError> {
     let write = |bit: u16, on| {
         let value = if on { masked(bit, 0) } else { masked(0, bit) };
@@ -74,8 +74,8 @@ fn ask(hw: &Hw<'_>, unit: &Unit, on: bool, answered: &Answered<'_>) -> Result<()
     };
     write(DRIVER, on);
     match answered(unit.answer, DRIVER, on) {
-        // An answer can be lost where the request meets a wake-up of the device's own; another request is
-        // answered, and the first one's answer is seen with it.
+        // An acknowledge can be lost if the request meets a wake-up of the device's own; another
+        // request is acknowledged, and shows the first one's acknowledge, too.
         Err(DeviceError::Timeout(_)) => {
             write(FALLBACK, true);
             let seen = answered(unit.answer, FALLBACK, true)
@@ -87,8 +87,8 @@ fn ask(hw: &Hw<'_>, unit: &Unit, on: bool, answered: &Answered<'_>) -> Result<()
     }
 }
 
-/// Wakes a unit that was let go. The answer to a request of before goes late: it would be taken for one to
-/// this request, and the unit be written to while it falls asleep.
+/// Takes a domain that was released. The acknowledge of an earlier request clears late: it must not
+/// be taken for this one's, or writes would go to a domain that falls asleep.
 fn rouse(hw: &Hw<'_>, unit: &Unit, answered: &Answered<'_>) -> Result<(), DeviceError> {
     let now = hw.regs.read32(unit.answer.offset);
     if now != u32::MAX && says(now, DRIVER, true) {
@@ -103,7 +103,7 @@ fn rouse(hw: &Hw<'_>, unit: &Unit, answered: &Answered<'_>) -> Result<(), Device
     ask(hw, unit, true, answered)
 }
 
-/// Wakes it.
+/// Takes forcewake.
 pub(super) fn wake(hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<(), DeviceError> {
     if gt.awake {
         return Ok(());
@@ -118,7 +118,7 @@ pub(super) fn wake(hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<()
     Ok(())
 }
 
-/// Lets it sleep.
+/// Releases forcewake.
 pub(super) fn sleep(hw: &Hw<'_>, gt: &mut Gt) {
     if gt.awake {
         for unit in units(hw) {
@@ -128,9 +128,9 @@ pub(super) fn sleep(hw: &Hw<'_>, gt: &mut Gt) {
     }
 }
 
-/// Makes sure that it is awake and stays so, where `Gt` cannot be had: a reset may have lost requests, and
-/// what the card has was not known when it was first woken. Units that are asked for already are not let go:
-/// others may be at work in them.
+/// Makes sure that forcewake is held, where `Gt` is not available: a reset may have cleared
+/// requests, and the card's domains were not known when it was first taken. Requests that exist are
+/// not released: other threads may be using their domains.
 pub(super) fn hold(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     for unit in units(hw) {
         ask(hw, &unit, true, &|answer, bit, on| {
@@ -218,14 +218,14 @@ mod tests {
     #[test]
     fn an_answer_of_before_is_waited_away() {
         let mock = device();
-        // It was let go a moment ago: the answer stands, goes, and comes anew.
+        // It was released a moment ago: the old acknowledge is still set, clears, and is set again.
         mock.script(0x13_0044, &[1, 1, 1, 0, 0, 1]);
         wake(&mock.hw(), &mut Gt::default(), &mock).unwrap();
         let (r, w) = (Access::R(0x13_0044), |v| Access::W(0xa188, v));
         let (off, on) = (w(0x0001_0000), w(0x0001_0001));
         assert_eq!(mock.take()[..8], [r, off, r, r, r, on, r, r]);
         assert!(mock.warned.borrow().is_empty());
-        // While it is held, it is not let go.
+        // A held domain is not released.
         let mock = awake();
         hold(&mock.hw(), &mock).unwrap();
         assert_eq!(mock.written(0xa188), [0x0001_0001]);

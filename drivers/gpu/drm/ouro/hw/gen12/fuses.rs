@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Which engines a card has (A2, digest §5.3).
+//! The engines that a card has, from its fuses (A2, digest §5.3).
 //!
-//! They are a set: bit n is the n-th of [`ALL`]. It is what [`Topology::card`] and [`Hw::card`] say (beside
-//! [`super::parts`]), so that all of the backend counts engines alike.
+//! They are a set: bit n is the n-th of [`ALL`]. The set is in [`Topology::card`] and [`Hw::card`]
+//! (beside [`super::parts`]), so that the whole backend counts engines alike.
 //!
-//! Of the compute engines the first one is used, and has all slices: not by itself, as the chip would share
-//! them out by load, but because each slice is given to it and sharing is off (workaround 14019159160,
-//! [`slices`]).
+//! Only the first compute engine is used, and has all slices: each slice is assigned to it, and
+//! sharing by load is off (workaround 14019159160, [`slices`]).
 //!
 //! [`Topology::card`]: crate::generation::Topology::card
 
@@ -18,18 +17,19 @@ use crate::{engine::Engine, generation::Shaders, io::Hw};
 
 /// Render and blitter, which every card has.
 const ALWAYS: u32 = 0b11;
-/// Bit of the first of the compute engines, and how many there are. Each has eight bits of the fuse.
+/// Bit of the first of the compute engines, and how many there are. Each has eight bits of the
+/// fuse.
 const COMPUTE: (u32, usize) = (2, 4);
 /// Bit of the first of the media engines.
 const FIRST_MEDIA: u32 = 6;
-/// Media engines: their bit in the set, and in which half of the fuse they are which bit.
+/// Media engines: their bit in the set, and the half and bit of the fuse.
 const MEDIA: [(u32, bool, u8); 4] = [
     (1 << 6, false, 0),
     (1 << 7, false, 2),
     (1 << 8, true, 0),
     (1 << 9, true, 1),
 ];
-/// Engines that a card has at most.
+/// Most engines of a card.
 const MOST: usize = 7;
 
 /// The engines of a card, in order.
@@ -38,7 +38,7 @@ struct Members {
     len: usize,
 }
 
-/// The set of the n-th of [`SETS`].
+/// Returns the n-th set of [`SETS`].
 const fn set_of(n: usize) -> u32 {
     let media = (n as u32 & 0xf) << FIRST_MEDIA;
     // None, or one of the four.
@@ -92,10 +92,10 @@ pub(super) fn read(hw: &Hw<'_>) -> u32 {
     set
 }
 
-/// Bits of [`gt_reg::CCS_MODE`] for each slice, and what they say of one that no engine has.
+/// Bits of [`gt_reg::CCS_MODE`] per slice, and the value for a slice without an engine.
 const SLICE: (u32, u16) = (3, 0b111);
 
-/// What [`gt_reg::CCS_MODE`] is to be: for each slice that is there, the compute engine that is used.
+/// Returns the value of [`gt_reg::CCS_MODE`]: the compute engine in use, for each existing slice.
 pub(super) fn slices(hw: &Hw<'_>) -> u16 {
     let fuse = hw.regs.read32(gt_reg::COMPUTE_DSS);
     let engine = match fuse {
@@ -109,8 +109,9 @@ pub(super) fn slices(hw: &Hw<'_>) -> u16 {
     })
 }
 
-/// Reads which subslices there are, and what each has: 16 units at most, which eight bits switch in pairs
-/// (digest §3.3 row 9; that they are pairs follows from the number of a DG2's units alone).
+/// Reads the existing subslices, and the execution units of each: at most 16, which eight fuse bits
+/// disable in pairs (digest §3.3 row 9; that these are pairs follows from the number of a DG2's
+/// units only).
 pub(super) fn shaders(hw: &Hw<'_>) -> Shaders {
     let pairs = hw.regs.read32(gt_reg::EU_FUSE) & 0xff;
     let units = (0..16).filter(|unit| pairs >> (unit / 2) & 1 != 0);
@@ -121,7 +122,7 @@ pub(super) fn shaders(hw: &Hw<'_>) -> Shaders {
     }
 }
 
-/// The engines of a set that [`read`] gave.
+/// Returns the engines of a set from [`read`].
 pub(super) fn engines(set: u32) -> &'static [&'static dyn Engine] {
     let compute = (set >> COMPUTE.0 & 0xf).trailing_zeros() as usize;
     let choice = match compute < COMPUTE.1 {
@@ -132,7 +133,7 @@ pub(super) fn engines(set: u32) -> &'static [&'static dyn Engine] {
     SETS.get(n).and_then(|s| s.list.get(..s.len)).unwrap_or(&[])
 }
 
-/// The engines of this card, each with its number in the topology.
+/// Returns the engines of this card, each with its number in the topology.
 pub(super) fn numbered(hw: &Hw<'_>) -> impl Iterator<Item = (usize, &'static ListEngine)> + Clone {
     let set = hw.card;
     ALL.iter()

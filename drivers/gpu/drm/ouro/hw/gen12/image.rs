@@ -2,16 +2,17 @@
 //! Context images (D:Logical Ring Context Format, digest §4.2).
 //!
 //! ```text
-//! page 0   the context's own status page: the device's, and nobody else's
+//! page 0   the context's own status page: only the device uses it
 //! page 1   00 ring context: ring, batch, address space
-//!          60 engine context: general registers, predicates, clocks; on render and compute more behind
-//! last     on render and compute, a page that is no part of the context: commands that are run within each
-//!          restore ([`super::restore`])
+//!          60 engine context: general registers, predicates, clocks; on render and compute
+//!             more behind
+//! last     on render and compute, a page that is no part of the context: the commands of the
+//!          per-context workaround batch, which run within each restore ([`super::restore`])
 //! ```
 //!
-//! A first image has a ring context and says that there is no engine context to be read (D6): the device
-//! fills it in when it saves the context. What it saved is the template of all later ones (D9): their ring
-//! contexts are put in by looking for the registers ([`super::lri`]).
+//! A first image has a ring context, and inhibits the restore of the engine context (D6): the
+//! device fills that in when it saves the context. The saved image is the template of all later
+//! ones (D9): their ring contexts are patched by searching for the registers ([`super::lri`]).
 
 use super::{
     commands, descriptor,
@@ -27,14 +28,14 @@ use crate::{
 
 /// Dwords of a page.
 const PAGE_DWORDS: usize = (PAGE_SIZE / 4) as usize;
-/// Where the engine context begins, in dwords of page 1. (D3: the text has one cache line less.)
+/// Start of the engine context, in dwords of page 1. (D3: the text has one cache line less.)
 const ENGINE_CONTEXT: usize = 0x60;
-/// Where the tail's value is, in dwords of page 1.
+/// Index of the tail's value, in dwords of page 1.
 const TAIL: u32 = 0x07;
 
 /// The images of an engine.
 pub(super) struct Images {
-    /// Where its registers are: an image names them with it.
+    /// Base of its registers: an image refers to them by absolute offset.
     pub(super) base: Base,
     /// Class of the engine.
     pub(super) class: EngineClass,
@@ -49,21 +50,21 @@ type RingPairs = Pairs<15>;
 /// The clock, and the address space.
 type SpacePairs = Pairs<9>;
 
-/// What is run within a restore, as the ring context names it: address with the number of lines, and where in the
-/// restore, in lines at bits 15:6 (K4). Zero for nothing.
+/// The commands within a restore, as the ring context has them: address with the number of cache
+/// lines, and the place in the restore, in lines at bits 15:6 (K4). Zero for none.
 #[derive(Default)]
 struct Within {
     at: u32,
     offset: u32,
 }
 
-/// Where, in lines of the engine context: in front of its general registers (K4).
+/// The place, in lines of the engine context: before its general registers (K4).
 const WITHIN_OFFSET: u32 = 0xd << 6;
-/// Lines of the commands.
+/// The commands' length in lines.
 const WITHIN_LINES: u32 = 1;
 
-/// What the ring context of `what` says: registers in the order of the image, in two loads (D4, D5).
-/// `None` where the ring has a size that it cannot have (J1), or there is no address space.
+/// Returns the ring context of `what`: registers in the order of the image, in two loads (D4, D5).
+/// `None` if the size of the ring is invalid (J1), or there is no PPGTT.
 fn ring_context(what: &FirstImage, within: &Within) -> Option<(RingPairs, SpacePairs)> {
     let DmaAddr(root) = what.root?;
     let pages = what.ring_bytes / PAGE_SIZE;
@@ -108,7 +109,7 @@ fn ring_context(what: &FirstImage, within: &Within) -> Option<(RingPairs, SpaceP
     Some((first, second))
 }
 
-/// Registers of the engine context that a copy must not inherit: whether the parser stands still, and the
+/// Registers of the engine context that a copy must not inherit: the stop of the parser, and the
 /// offset of batches (digest §5.11).
 const CLEARED: [(u32, u32); 2] = [
     (
@@ -118,7 +119,7 @@ const CLEARED: [(u32, u32); 2] = [
     (regs::BB_OFFSET, 0),
 ];
 
-/// Writes `dwords`, one after the other.
+/// Writes consecutive `dwords`.
 fn put<'a>(to: &mut impl Iterator<Item = &'a mut u32>, dwords: &[u32]) {
     for (from, to) in dwords.iter().zip(to) {
         *to = *from;
@@ -126,7 +127,7 @@ fn put<'a>(to: &mut impl Iterator<Item = &'a mut u32>, dwords: &[u32]) {
 }
 
 impl Images {
-    /// Page 1 and what follows, if the image is long enough.
+    /// Returns page 1 and the following ones; `None` if the image is too short.
     fn state<'a>(&self, image: &'a mut [u32]) -> Option<&'a mut [u32]> {
         let dwords = usize::try_from(self.bytes() / 4).ok()?;
         image.get_mut(PAGE_DWORDS..dwords)
@@ -139,12 +140,12 @@ impl Images {
         }
     }
 
-    /// Whether there is a page for commands behind the context.
+    /// Returns whether there is a page for commands behind the context.
     const fn has_commands(&self) -> bool {
         matches!(self.class, EngineClass::Render | EngineClass::Compute)
     }
 
-    /// What is run within a restore of `what`.
+    /// Returns the commands within a restore of `what`.
     fn within(&self, what: &FirstImage) -> Within {
         let Some(_) = restore::commands(self.class, Parts::of_card(what.card)) else {
             return Within::default();
@@ -156,7 +157,7 @@ impl Images {
         }
     }
 
-    /// Writes these commands, behind the context. `state` is what [`Images::state`] gives.
+    /// Writes these commands behind the context. `state` is from [`Images::state`].
     fn put_commands(&self, what: &FirstImage, state: &mut [u32]) {
         let behind = (self.pages as usize)
             .wrapping_sub(1)
@@ -167,13 +168,13 @@ impl Images {
         }
     }
 
-    /// Page 1 of a first image, and what follows.
+    /// Writes page 1 of a first image, and the following ones.
     fn first(&self, what: &FirstImage, state: &mut [u32]) -> Option<()> {
         let (mut first, second) = ring_context(what, &self.within(what))?;
         let control = masked(regs::CTX_NO_SYNC_SWITCH | regs::CTX_RESTORE_INHIBIT, 0);
         first[0].1 = control;
         state.fill(commands::NOOP);
-        // Behind the ring context: what a reader of the engine context stops at (D15).
+        // Behind the ring context: the end for a reader of the engine context (D15).
         *state.get_mut(ENGINE_CONTEXT)? = commands::IMAGE_END;
         let mut to = state.iter_mut();
         put(&mut to, &[commands::NOOP]);
@@ -184,7 +185,7 @@ impl Images {
         Some(())
     }
 
-    /// Page 1 of a copy of what the device saved.
+    /// Writes page 1 of a copy of an image that the device saved.
     fn copy(&self, what: &FirstImage, state: &mut [u32]) -> Option<()> {
         let (first, second) = ring_context(what, &self.within(what))?;
         let all = || first.iter().chain(&second).chain(&CLEARED);
@@ -319,7 +320,7 @@ mod tests {
         // They stand at 45_6000h + 14 pages.
         assert_eq!(image[14 * 1024..][..3], [0x1100_0001, 0x26c0, 0x3ff]);
         assert_eq!(image[14 * 1024 + 3], 0x7a00_0004);
-        // A copy has its own, whatever stands in the template.
+        // A copy has its own, whatever the template has.
         let mut copy = image.clone();
         for (n, register) in [(0, 0x9c), (1, 0x158)] {
             copy[1024 + 0x61..][..1].fill(0x1108_1003);
@@ -381,7 +382,8 @@ mod tests {
         assert!(!BLITTER.first_image(&WHAT, &mut []));
     }
 
-    /// What the device saves: headers as in §4.2, the engine context with 55 registers from 0x61 on.
+    /// An image as the device saves it: headers as in §4.2, the engine context with 55 registers
+    /// from 0x61 on.
     fn saved() -> Vec<u32> {
         let mut image = first();
         let state = &mut image[1024..];

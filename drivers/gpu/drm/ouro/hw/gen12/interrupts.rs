@@ -6,16 +6,18 @@
 //!          open while started  fixed        armed      GT_INTERRUPT   bit 31: gate
 //! ```
 //!
-//! A request's interrupt is wanted only while somebody waits. It is stopped at the mask, which needs no
-//! waking; where two engines share a mask, both are let through. Errors and reports on contexts always are:
-//! without the latter no next list would be loaded.
+//! A completion interrupt is needed only while there is a waiter. It is masked at the mask
+//! register, which needs no forcewake; if two engines share a mask register, both are unmasked
+//! together. Errors and context switch events are always unmasked: without the latter no next list
+//! would be loaded.
 //!
-//! What is no engine's — the display's, the power controller's, the GuC's — is masked at its own registers, as
-//! firmware or another driver may have left it open, and nobody here would ever clear it: its bit would raise
-//! interrupts for ever. One that shows all the same is not ours, so that the kernel can see that nobody cares.
+//! Sources that are no engines (display, power controller, GuC) are masked at their own registers:
+//! firmware or another driver may have left them enabled, and this driver does not handle them, so
+//! they would raise interrupts endlessly. If one is pending all the same, the handler returns "not
+//! ours", so that the kernel detects a spurious interrupt.
 //!
-//! Which of an engine's interrupts it was is latched in an identity register, one engine at a time, after
-//! its bit was written to a selector.
+//! An identity register latches an engine's interrupts, one engine at a time, after its bit was
+//! written to a selector.
 
 use super::{
     engine::ListEngine,
@@ -30,28 +32,29 @@ use crate::{
     types::{EngineClass, EngineId},
 };
 
-/// The word of [`Gt::irq`] that holds the armed engines, by their number.
+/// The word of [`Gt::irq`] that has the armed engines, by their number.
 const ARMED: usize = 0;
-/// What is always let through.
+/// Interrupts that are always unmasked.
 const ALWAYS: u16 = VECTOR_ERROR | VECTOR_SWITCH;
-/// Reads until an identity is valid: 100 µs by the digest, and a read takes at least a tenth of one.
+/// Most reads until an identity is valid: 100 µs by the digest, and a read takes at least a tenth
+/// of one.
 const LOOKS: u32 = 1_000;
-/// Rounds of one interrupt: what comes in later raises the next one.
+/// Rounds of one interrupt; later events raise the next one.
 const ROUNDS: u32 = 64;
 
-/// The same bits in both halves.
+/// Returns the same bits in both halves.
 const fn both(vector: u16) -> u32 {
     (vector as u32) << 16 | vector as u32
 }
 
-/// A mask register, and whether both of its halves are some engine's, or only bits 31:16.
+/// A mask register, and whether both of its halves are engines', or only bits 31:16.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Mask {
     offset: u32,
     shared: bool,
 }
 
-/// The mask of an engine.
+/// Returns the mask register of an engine.
 const fn mask_of(id: EngineId) -> Mask {
     let (offset, shared) = match (id.class, id.instance) {
         (EngineClass::Render, _) => (0x19_0090, false),
@@ -65,7 +68,7 @@ const fn mask_of(id: EngineId) -> Mask {
     Mask { offset, shared }
 }
 
-/// The word of the third level in which an engine is, and its bit.
+/// Returns the word of the third level that has an engine, and its bit.
 const fn bit_of(id: EngineId) -> (u32, u32) {
     let [first, second] = gt_reg::GT_INTERRUPT;
     let instance = id.instance as u32;
@@ -79,7 +82,7 @@ const fn bit_of(id: EngineId) -> (u32, u32) {
     (word, 1u32.wrapping_shl(bit))
 }
 
-/// The masks of all engines that there can be.
+/// The mask registers of all possible engines.
 const MASKS: [u32; 7] = [
     0x19_0090, 0x19_00a0, 0x19_00a8, 0x19_00ac, 0x19_00d0, 0x19_0100, 0x19_0104,
 ];
@@ -88,7 +91,7 @@ fn armed(gt: &Gt) -> u32 {
     gt.irq.get(ARMED).copied().unwrap_or(0)
 }
 
-/// What a mask register is to be, with these engines armed.
+/// Returns the value of a mask register with these engines armed.
 fn value(hw: &Hw<'_>, mask: Mask, armed: u32) -> u32 {
     let user = fuses::numbered(hw)
         .any(|(n, e)| mask_of(e.desc.id) == mask && armed.wrapping_shr(n as u32) & 1 != 0);
@@ -99,7 +102,7 @@ fn value(hw: &Hw<'_>, mask: Mask, armed: u32) -> u32 {
     }
 }
 
-/// Masks, and clears, what is no engine's.
+/// Masks and clears all sources that are no engines.
 fn mask_others(hw: &Hw<'_>) {
     for (enable, mask) in gt_reg::UNITS_INTERRUPT {
         hw.regs.write32(enable, 0);
@@ -109,13 +112,13 @@ fn mask_others(hw: &Hw<'_>) {
     for (mask, enable, pending) in gt_reg::OTHERS_INTERRUPT {
         hw.regs.write32(mask, u32::MAX);
         hw.regs.write32(enable, 0);
-        // Twice: a second event may stand behind the first one.
+        // Twice: a second event may be queued behind the first one.
         hw.regs.write32(pending, u32::MAX);
         hw.regs.write32_flush(pending, u32::MAX);
     }
 }
 
-/// Shuts the gate, masks and disables all, and clears what is pending.
+/// Disables and masks all interrupts, and clears pending ones.
 pub(super) fn off(hw: &Hw<'_>) {
     hw.regs.write32_flush(gt_reg::TILE_INTERRUPT, 0);
     for enable in [
@@ -136,7 +139,7 @@ pub(super) fn off(hw: &Hw<'_>) {
         .write32_flush(gt_reg::MASTER_INTERRUPT, !gt_reg::INTERRUPT_ENABLE);
 }
 
-/// Lets errors and reports through, and what is armed.
+/// Enables errors and events, and armed completions.
 pub(super) fn on(hw: &Hw<'_>, gt: &mut Gt) {
     off(hw);
     let all = ALWAYS | VECTOR_USER;
@@ -153,7 +156,7 @@ pub(super) fn on(hw: &Hw<'_>, gt: &mut Gt) {
     hw.regs.write32_flush(gt_reg::TILE_INTERRUPT, enable);
 }
 
-/// Whether an engine that has this mask has said something that was not asked for yet.
+/// Returns whether an engine with this mask register has a pending interrupt.
 fn is_pending(hw: &Hw<'_>, mask: Mask) -> bool {
     let all = || fuses::numbered(hw).filter(|(_, e)| mask_of(e.desc.id) == mask);
     let bits = all().fold(0, |bits, (_, e)| bits | bit_of(e.desc.id).1);
@@ -161,9 +164,9 @@ fn is_pending(hw: &Hw<'_>, mask: Mask) -> bool {
     word.is_some_and(|word| hw.regs.read32(word) & bits != 0)
 }
 
-/// Arms or disarms an engine's completion interrupt. One whose bit is set already stays armed, or the engine
-/// would be asked and have nothing to tell: that interrupt comes, and after it there is another look. Nobody
-/// takes events off the device meanwhile.
+/// Arms or disarms an engine's completion interrupt. An engine with a pending bit stays armed,
+/// because masking it would leave an identity without content: that interrupt comes, and disarms it
+/// later. No other thread acknowledges events meanwhile.
 pub(super) fn arm(hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
     let Some((_, found)) = fuses::numbered(hw).nth(engine) else {
         return;
@@ -181,7 +184,7 @@ pub(super) fn arm(hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
     let value = value(hw, mask, new);
     if on {
         gt.counts.irq_arms = gt.counts.irq_arms.wrapping_add(1);
-        // Read back: a completion after the caller's next look must find it open.
+        // Read back: a completion after the caller's next check must find it armed.
         hw.regs.write32_flush(mask.offset, value);
     } else {
         hw.regs.write32(mask.offset, value);
@@ -194,13 +197,13 @@ pub(super) fn arm(hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
     }
 }
 
-/// The third level: a word, and where to ask about its bits.
+/// The third level: a word, and its selector and identity registers.
 fn words() -> impl Iterator<Item = (u32, (u32, u32))> {
     let ask = gt_reg::IDENTITY_SELECTOR.into_iter().zip(gt_reg::IDENTITY);
     gt_reg::GT_INTERRUPT.into_iter().zip(ask)
 }
 
-/// The number that the device has for a class.
+/// Returns the hardware's number of a class.
 const fn class_number(class: EngineClass) -> u8 {
     match class {
         EngineClass::Render => 0,
@@ -216,7 +219,7 @@ fn is_of(identity: Identity, engine: &ListEngine) -> bool {
     class_number(id.class) == identity.class() && id.instance == identity.instance()
 }
 
-/// Has one bit of a word told about. `None` if the device does not.
+/// Latches the identity of one bit of a word. `None` if the device does not.
 fn identify(hw: &Hw<'_>, selector: u32, identity: u32, bit: u32) -> Option<Identity> {
     hw.regs.write32(selector, bit);
     for _ in 0..LOOKS {
@@ -234,7 +237,7 @@ fn identify(hw: &Hw<'_>, selector: u32, identity: u32, bit: u32) -> Option<Ident
     None
 }
 
-/// Adds to `events` what one identity tells.
+/// Adds an identity's events to `events`.
 fn add(hw: &Hw<'_>, events: &mut Events, told: Identity) {
     let Some((n, _)) = fuses::numbered(hw).find(|(_, e)| is_of(told, e)) else {
         return;
@@ -248,7 +251,7 @@ fn add(hw: &Hw<'_>, events: &mut Events, told: Identity) {
     }
 }
 
-/// The bits of [`gt_reg::MASTER_INTERRUPT`] that are no engine's.
+/// Returns the bits of [`gt_reg::MASTER_INTERRUPT`] that are no engines'.
 fn others(hw: &Hw<'_>) -> u32 {
     match hw.regs.read32(gt_reg::MASTER_INTERRUPT) {
         u32::MAX => 0,
@@ -256,8 +259,8 @@ fn others(hw: &Hw<'_>) -> u32 {
     }
 }
 
-/// Bits that are no engine's were cleared: one that comes back is held up by its source. That is masked. Whether
-/// it helped is looked at, so that a line is written once and not with each interrupt.
+/// Masks the source of a bit that is no engine's and comes back after it was cleared. Logs once
+/// whether that helped.
 fn quieten(hw: &Hw<'_>) {
     if others(hw) == 0 {
         return;
@@ -271,8 +274,8 @@ fn quieten(hw: &Hw<'_>) {
     }
 }
 
-/// Takes the events off the device. Each word is cleared behind the identities of its bits, and raises the
-/// next interrupt if an engine has more to say by then.
+/// Acknowledges the pending events. Each word is cleared after the identities of its bits, so that
+/// later events of an engine raise the next interrupt.
 pub(super) fn ack(hw: &Hw<'_>) -> Events {
     let mut events = Events::default();
     hw.regs.write32(gt_reg::TILE_INTERRUPT, 0);
@@ -338,12 +341,14 @@ mod tests {
         off(&probed(&mock));
         let log = mock.take();
         assert_eq!(log[..2], [W(0x19_0008, 0), R(0x19_0008)]);
-        // What is no engine's: upstream's reset of GuC, power manager, cipher unit, system controller.
+        // Sources that are no engines: upstream's reset of GuC, power manager, cipher unit, system
+        // controller.
         for (enable, mask) in [(0x38, 0xe8), (0x3c, 0xec), (0x40, 0xf0), (0x44, 0xf4)] {
             assert!(log.contains(&W(0x19_0000 + enable, 0)));
             assert!(log.contains(&W(0x19_0000 + mask, 0xffff_ffff)));
         }
-        // The display's gate; miscellany at 444F0h, power controller at 444E0h: status, mask, identity, enable.
+        // The display's gate; miscellany at 444F0h, power controller at 444E0h: status, mask,
+        // identity, enable.
         assert!(log.contains(&W(0x4_4200, 0)));
         for block in [0x4_44f0, 0x4_44e0] {
             assert!(log.contains(&W(block + 4, 0xffff_ffff)));
@@ -413,7 +418,8 @@ mod tests {
         arm(&probed(&mock), &mut gt, 5, false);
         let open = W(0x19_00d0, !0x0109_0109);
         assert_eq!(mock.take(), [open, R(0x19_001c)]);
-        // One of both has said something (bit 31 is the first one's, 30 the second one's): it stays open.
+        // One of both has said something (bit 31 is the first one's, 30 the second one's): it stays
+        // open.
         for bit in [31, 30] {
             mock.set(0x19_001c, 1 << bit);
             arm(&probed(&mock), &mut gt, 6, false);
@@ -422,7 +428,7 @@ mod tests {
             arm(&probed(&mock), &mut gt, 6, true);
             assert_eq!(mock.take(), [], "armed as before");
         }
-        // What others say does not matter.
+        // Other engines' events do not matter.
         mock.set(0x19_001c, !(3 << 30));
         arm(&probed(&mock), &mut gt, 6, false);
         assert_eq!(mock.take(), [W(0x19_00d0, !0x0108_0108), R(0x19_001c)]);
@@ -433,7 +439,7 @@ mod tests {
         assert_eq!(mock.take(), [shut, R(0x19_0018), open]);
         arm(&probed(&mock), &mut gt, 7, true);
         assert_eq!(mock.take(), [], "no such engine");
-        // What is armed stays so.
+        // Armed interrupts stay armed.
         on(&probed(&mock), &mut gt);
         assert_eq!(mock.written(0x19_00a0), [u32::MAX, !0x0109_0000]);
     }
@@ -543,7 +549,7 @@ mod tests {
         mock.script(0x19_0010, &[1 << 16 | 1, 0]);
         assert!(ack(&probed(&mock)).ours);
         assert_eq!(mock.written(0x4_4200), []);
-        // It stays whatever is done.
+        // It stays whatever is written.
         mock.script(0x19_0008, &[1]);
         mock.fix(0x19_0010, 1 << 16);
         assert!(!ack(&probed(&mock)).ours);
@@ -562,7 +568,7 @@ mod tests {
         mock.set(0x19_001c, 0xffff_ffff);
         let events = ack(&probed(&mock));
         assert_eq!((events.ours, events.completed), (true, 0));
-        // Neither does an identity of nobody.
+        // Neither does an identity of an unknown engine.
         mock.take();
         mock.script(0x19_0008, &[1]);
         mock.fix(0x19_0060, 0x8004_0101);

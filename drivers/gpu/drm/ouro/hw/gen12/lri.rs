@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Walking a context image: it is a stream of commands that load registers (D15), and a register's place in
-//! it is found by its command, not by counting (digest §4.2: the printed offsets contradict each other).
+//! Walking a context image: it is a stream of register loads (D15), and a register is found by its
+//! command, not at a fixed offset (digest §4.2: the printed offsets contradict each other).
 //!
 //! The image was written by the device: nothing in it is trusted.
 
@@ -16,7 +16,7 @@ pub(super) struct Load {
     /// Bits 11:8: bytes that are not written.
     #[bits(4)]
     pub(super) disabled: u8,
-    /// Bit 12: nobody waits for the writes.
+    /// Bit 12: posted writes.
     pub(super) posted: bool,
     #[bits(4)]
     __: u8,
@@ -55,19 +55,19 @@ impl Load {
 /// Bits of a register's offset within its engine (D16).
 const WITHIN: u32 = 0xffc;
 
-/// The registers of the engine's own that an image loads: where each value stands, in dwords, and the
-/// register's offset from the engine's base. It ends at the end of the batch or of the image, and where
-/// something stands that is no memory interface command.
+/// Iterates over the engine's own registers in an image: index of the value in dwords, and the
+/// register's offset from the engine's base. Ends at the end of the batch or image, and at a dword
+/// that is no MI command.
 #[derive(Clone, Debug)]
 pub(super) struct Registers<'a> {
     image: &'a [u32],
     at: usize,
-    /// End of the load that is being walked, and whether its registers are the engine's own.
+    /// End of the current load, and whether its registers are the engine's own.
     load: (usize, bool),
 }
 
 impl<'a> Registers<'a> {
-    /// Those of an image without its first page.
+    /// Creates it for an image without its first page.
     pub(super) fn new(image: &'a [u32]) -> Self {
         Self {
             image,
@@ -76,7 +76,7 @@ impl<'a> Registers<'a> {
         }
     }
 
-    /// Goes past a command; `None` at the end.
+    /// Skips a command; `None` at the end.
     fn command(&mut self) -> Option<()> {
         let header = *self.image.get(self.at)?;
         let opcode = header >> 23;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Cache control: by index, which commands name, and by kind of page, which entries name (digest §5.4).
+//! Cache control: by index, which commands name, and by kind of page, which entries name (digest
+//! §5.4).
 //!
-//! Of an index there is what L3 does. What the last level of cache does with it (the registers at 4000h) is for
-//! parts that share it with a CPU: the upstream driver does not write these on a card.
+//! For an index the driver sets L3 only. The last-level cache control (the registers at 4000h) is
+//! for parts that share it with a CPU: the upstream driver does not write these on a card.
 
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
@@ -40,7 +41,7 @@ const L3_UNCACHED: u8 = 1;
 /// [`L3::cache`]: written back.
 const L3_BACK: u8 = 3;
 
-/// L3 control of an index; those that have no use of their own are as 3.
+/// Returns the L3 control of an index; unused indices are as 3.
 const fn l3(index: u32) -> u16 {
     let no = L3::new().with_cache(L3_UNCACHED);
     let entry = match index {
@@ -52,11 +53,11 @@ const fn l3(index: u32) -> u16 {
     entry.into_bits()
 }
 
-/// What kinds of pages there are: written back, write-combined, written through, uncached, and four more of
-/// the first kind (§3.3 row 5, §4.5).
+/// The page kinds: written back, write-combined, written through, uncached, and four more written
+/// back (§3.3 row 5, §4.5).
 const KINDS: [u32; 8] = [3, 1, 2, 0, 3, 3, 3, 3];
 
-/// Sets all. Writes go to all instances ([`super::steering`]).
+/// Writes all of them, to all instances ([`super::steering`]).
 pub(super) fn set(hw: &Hw<'_>) {
     for pair in 0..INDICES / 2 {
         let first = pair.wrapping_mul(2);

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Gen12.5: DG2 (Arc A-series) and ATS-M (Flex series). Engines take lists of contexts, each with a ring, an
-//! image and four levels of tables of its own; the card has memory of its own.
+//! Gen12.5: DG2 (Arc A-series) and ATS-M (Flex series). Engines take execlists of contexts, each
+//! with a ring, an image and a four-level PPGTT of its own; the card has VRAM.
 //!
-//! Source: Intel Arc A-Series and Flex Series PRM, volume 8, "Command Stream Programming", March 2023, cited
-//! by its section (`D:ELSP`). It has hardly any offsets and bits; those, and all that is around the command
-//! streamers, come from the project's digest of it, cited by section (`digest §4.1`) or row of its checklist
-//! (`row B4`, or `B4` alone), which says where each value is from.
+//! Source: Intel Arc A-Series and Flex Series PRM, volume 8, "Command Stream Programming", March
+//! 2023, cited by section (`D:ELSP`). It has hardly any offsets and bits; those, and everything
+//! around the command streamers, come from the project's digest of it, cited by section
+//! (`digest §4.1`) or row of its checklist (`row B4`, or `B4` alone), which names the source of
+//! each value.
 //!
-//! One file for each concept: `parts` and `fuses` say which card it is and which engines there are, `topology`
-//! what else, `planes` what is on the screen; `pcode`, `forcewake`, `steering`, `mocs` and `reset` bring a card up, `engine` and `settings` an
-//! engine, `workarounds` (`faults`: the tables) both. `descriptor`, `image`, `restore` and `lri` are contexts; `submit` loads
-//! lists of them, `status` reads what became of those. `commands`, `emit` and `blt` fill rings; `pte` are entries
-//! of tables, `tlb` drops copies of them; `interrupts` and `errors` (`names`: of their bits) say what happened.
+//! One file for each concept: `parts` and `fuses` identify the card and its engines, `topology` its
+//! other properties, `planes` its display; `pcode`, `forcewake`, `steering`, `mocs` and `reset`
+//! bring a card up, `engine` and `settings` an engine, `workarounds` (tables: `faults`) both.
+//! `descriptor`, `image`, `restore` and `lri` are contexts; `submit` loads execlists, `status`
+//! decodes their events. `commands`, `emit` and `blt` write rings; `pte` is PTEs and PDEs, `tlb`
+//! their invalidation; `interrupts` and `errors` (`names`: of their bits) report events.
 
 mod blt;
 mod commands;
@@ -70,12 +72,13 @@ pub static ATS_M150: Gen12 = Gen12(Parts::G10.and(Parts::SERVER));
 /// ATS-M75: the second one.
 pub static ATS_M75: Gen12 = Gen12(Parts::G11.and(Parts::SERVER));
 
-/// The base address register of registers and the global table (digest §5.2).
+/// The BAR of registers and the GGTT (digest §5.2).
 const REGISTER_BAR: u8 = 0;
-/// The same of the local memory.
+/// The BAR of VRAM.
 const MEMORY_BAR: u8 = 2;
-/// Where the table begins, behind the registers (digest §4.6). The device drops what is written to it in more
-/// than a quadword at once, as a flush of combined writes is; the upstream driver maps it uncached, too.
+/// Offset of the GGTT behind the registers (digest §4.6). The device drops writes to it of more
+/// than a quadword at once, such as flushed write-combining buffers; the upstream driver maps it
+/// uncached, too.
 const TABLE_AT: u32 = 8 << 20;
 
 impl Generation for Gen12 {
@@ -177,8 +180,8 @@ impl Generation for Gen12 {
         reset::reset(hw, what, wait)
     }
 
-    /// Nothing: entries are written past all caches, in order with what starts work, and the device keeps
-    /// none across that (digest §4.6).
+    /// Does nothing: PTE writes bypass all caches, and are ordered with the write that starts work;
+    /// the device caches none across that (digest §4.6).
     fn gtt_flush(&self, _hw: &Hw<'_>) {}
 
     fn holds_entries(&self) -> bool {
@@ -200,7 +203,7 @@ impl Generation for Gen12 {
         if offset != RENDER_TIMESTAMP {
             return None;
         }
-        // The upper half may change between the reads of the two: then the lower one was small.
+        // The upper half may have changed between two reads: then the lower half was small.
         let high = hw.regs.read32(offset.wrapping_add(4));
         let low = hw.regs.read32(offset);
         let again = hw.regs.read32(offset.wrapping_add(4));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What bits and numbers of errors are called (I13, digest §5.12). Units have no names there.
+//! Names of the bits and numbers of errors (I13, digest §5.12). Units have no names there.
 
 use crate::report::{BitName, Names};
 

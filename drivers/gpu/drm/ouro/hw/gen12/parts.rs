@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Which of the three parts of DG2 a card has, and whether it is one for servers: what some workarounds depend
-//! on ([`super::workarounds`]). The table of PCI ids says it (digest §5.1), by a generation for each; behind that
-//! it is a set of bits in [`Hw::card`].
+//! The part of DG2 that a card has, and whether it is a server card: some workarounds depend on
+//! that ([`super::workarounds`]). The PCI id table has a generation for each (digest §5.1); after
+//! that it is a set of bits in [`Hw::card`].
 //!
-//! No workaround asks for a stepping: the upstream driver has dropped those of cards that were never sold.
+//! No workaround depends on a stepping: the upstream driver dropped those of cards that were never
+//! sold.
 
 use crate::io::Hw;
 
@@ -31,7 +32,7 @@ impl Parts {
         Self(self.0 | other.0)
     }
 
-    /// What this card is. One that was not probed is none.
+    /// Returns the part of this card; empty if it was not probed.
     pub(super) fn of(hw: &Hw<'_>) -> Self {
         Self::of_card(hw.card)
     }
@@ -41,12 +42,12 @@ impl Parts {
         Self((card >> FIRST) as u8 & Self::ALL.0)
     }
 
-    /// As bits of [`Hw::card`].
+    /// Returns the set as bits of [`Hw::card`].
     pub(super) const fn card(self) -> u32 {
         (self.0 as u32) << FIRST
     }
 
-    /// Whether one of them is among `these`.
+    /// Returns whether it contains one of `these`.
     pub(super) const fn any(self, these: Self) -> bool {
         self.0 & these.0 != 0
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The power controller's processor: the device is not used before it has set it up (digest §5.9).
+//! The power controller's processor (pcode), which must have initialized the device (digest §5.9).
 
 use super::{gt_regs as gt_reg, poll};
 use crate::{
@@ -11,19 +11,19 @@ const MAILBOX: poll::Named = poll::Named {
     offset: gt_reg::PCODE_MAILBOX,
     name: "PCODE_MAILBOX",
 };
-/// The command: how far is it? Parameter 0, and bit 31 to have it read.
+/// The command that reads the initialization status: parameter 0, and bit 31 to run it.
 const STATUS: u32 = 0x7e;
 /// Bit 0 of the answer: done.
 const DONE: u32 = 1 << 0;
 /// Microseconds of one command.
 const COMMAND_MICROS: u32 = 50_000;
-/// Microseconds that it may take to set the device up after power came: the first of the two limits that
-/// the digest has. The second one, of minutes, is for a probe that can be put off.
+/// Microseconds for the initialization after power-on: the shorter one of the digest's two limits.
+/// The other one, of minutes, is for a probe that can be deferred.
 const DONE_MICROS: u32 = 10_000_000;
 /// Microseconds between two questions.
 const PAUSE_MICROS: u32 = 100_000;
 
-/// Asks once.
+/// Reads the status once.
 fn is_done(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<bool, DeviceError> {
     let free = |v: u32| v & gt_reg::PCODE_BUSY == 0;
     poll::sleeping(hw.regs, wait, MAILBOX, COMMAND_MICROS, &free)?;
@@ -35,7 +35,7 @@ fn is_done(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<bool, DeviceError> {
     Ok(hw.regs.read32(gt_reg::PCODE_DATA) & DONE != 0)
 }
 
-/// Waits until the device is set up.
+/// Waits until the device is initialized.
 pub(super) fn ready(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     for _ in 0..DONE_MICROS / PAUSE_MICROS {
         if is_done(hw, wait)? {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What the firmware left on the screen: the planes that are on, what they fetch through, and where that is.
+//! Display planes that the firmware left on: their GGTT ranges, and the memory behind.
 //!
-//! Nothing is written here. No document at hand has the display; offsets and bits are those of the upstream
-//! driver (`display/skl_universal_plane_regs.h`, `intel_cursor_regs.h`, `intel_display_regs.h`, Linux 7.3): four
-//! pipes, 1000h apart, each with five planes, 100h apart, and a cursor. A pipe without power reads as off, or all
-//! ones. What the registers say may be nonsense, so no more than [`MOST`] entries are believed of a plane, and
-//! none behind the table's end.
+//! Nothing is written here. The document does not cover the display; offsets and bits are those of
+//! the upstream driver (`display/skl_universal_plane_regs.h`, `intel_cursor_regs.h`,
+//! `intel_display_regs.h`, Linux 7.3): four pipes, 1000h apart, each with five planes, 100h apart,
+//! and a cursor. A pipe without power reads as off, or all ones. The registers may hold nonsense,
+//! so at most [`MOST`] entries are reported per plane, and none beyond the GGTT.
 
 use super::pte::{self, Behind};
 use crate::{
@@ -17,9 +17,9 @@ use bitfield_struct::bitfield;
 use core::ops::Range;
 use static_assertions::const_assert_eq;
 
-/// Pipes, and what is between two of them.
+/// Number of pipes, and their distance.
 const PIPES: (u32, u32) = (4, 0x1000);
-/// Planes of a pipe, and what is between two of them.
+/// Planes of a pipe, and their distance.
 const PLANES: (u32, u32) = (5, 0x100);
 /// Whether a pipe runs: bit 31.
 const TRANSCONF: u32 = 0x7_0008;
@@ -31,7 +31,7 @@ const PLANE_STRIDE: u32 = 0x7_0188;
 const PLANE_SIZE: u32 = 0x7_0190;
 /// Address of the surface, bits 31:12.
 const PLANE_SURF: u32 = 0x7_019c;
-/// Row and column at which the plane begins in its surface, bits 31:16 and 15:0.
+/// Row and column of the plane in its surface, bits 31:16 and 15:0.
 const PLANE_OFFSET: u32 = 0x7_01a4;
 /// Control of a cursor.
 const CURSOR_CTL: u32 = 0x7_0080;
@@ -40,16 +40,16 @@ const CURSOR_BASE: u32 = 0x7_0084;
 /// Bit 31 of the first two.
 const ENABLE: u32 = 1 << 31;
 
-/// Entries that a plane has at most: a surface of 512 MiB.
+/// Most entries of a plane: a surface of 512 MiB.
 const MOST: u64 = 128 << 10;
-/// Pieces of memory that a plane is told in at most; what is between those that follow is one with them.
+/// Most ranges of VRAM reported per plane; further ones are merged.
 const PIECES: u32 = 32;
 
 /// [`PLANE_CTL`].
 #[bitfield(u32)]
 #[derive(PartialEq, Eq)]
 struct PlaneCtl {
-    /// Bits 1:0: turned by so many quarters.
+    /// Bits 1:0: rotation in quarters.
     #[bits(2)]
     turned: u8,
     __: u8,
@@ -63,7 +63,7 @@ struct PlaneCtl {
 }
 const_assert_eq!(core::mem::size_of::<PlaneCtl>(), 4);
 
-/// Bytes that a unit of [`PLANE_STRIDE`] stands for, and rows of a tile.
+/// Returns the bytes per unit of [`PLANE_STRIDE`], and the rows of a tile.
 const fn tile(tiles: u8) -> (u32, u32) {
     match tiles {
         0 => (64, 1),
@@ -78,7 +78,8 @@ fn surface(ctl: PlaneCtl, stride: u32, size: u32, offset: u32) -> u64 {
     let (height, width) = ((size >> 16) + 1, (size & 0xffff) + 1);
     let rows = height + (offset >> 16);
     if ctl.turned() & 1 != 0 {
-        // The stride counts tiles of a column. Columns are as many as the longer side has, of pixels of 8 bytes.
+        // The stride counts tiles of a column. The longer side gives the number of columns, at 8
+        // bytes a pixel.
         let columns = rows.max(width).div_ceil(128 / 8);
         return stride * u64::from(PAGE_SIZE) * u64::from(columns);
     }
@@ -86,7 +87,8 @@ fn surface(ctl: PlaneCtl, stride: u32, size: u32, offset: u32) -> u64 {
     stride * u64::from(unit) * u64::from(rows.next_multiple_of(tile_rows))
 }
 
-/// Bytes of a cursor; `None` if it is off. Modes are bits 5 and 2:0, and 32 bits have a pixel but in mode 4.
+/// Returns the bytes of a cursor; `None` if it is off. The mode is in bits 5 and 2:0; a pixel has
+/// 32 bits except in mode 4.
 const fn cursor(ctl: u32) -> Option<u64> {
     let side: u64 = match ctl & 0x27 {
         0 => return None,
@@ -98,13 +100,13 @@ const fn cursor(ctl: u32) -> Option<u64> {
     Some(side * side * 4)
 }
 
-/// Something that is on: its first byte in the global table, and how many there are.
+/// An active plane: its first byte in the GGTT, and its size in bytes.
 struct Shown {
     at: u32,
     bytes: u64,
 }
 
-/// What is on in a pipe.
+/// Returns the active planes of a pipe.
 fn shown<'a>(hw: &'a Hw<'_>, pipe: u32) -> impl Iterator<Item = Shown> + 'a {
     let read = move |register: u32| hw.regs.read32(register.wrapping_add(pipe * PIPES.1));
     let is_on = |value| value != u32::MAX && value & ENABLE != 0;
@@ -132,7 +134,7 @@ fn shown<'a>(hw: &'a Hw<'_>, pipe: u32) -> impl Iterator<Item = Shown> + 'a {
     planes.chain(pointer)
 }
 
-/// What an entry leads to; of local memory, only what the driver would give away.
+/// Returns the memory of a PTE; VRAM only as far as the driver would allocate it.
 fn behind(hw: &Hw<'_>, topo: &Topology, entry: u32) -> Behind {
     let at = entry.wrapping_mul(8);
     let low = u64::from(hw.gtt.read32(at));
@@ -144,7 +146,7 @@ fn behind(hw: &Hw<'_>, topo: &Topology, entry: u32) -> Behind {
     }
 }
 
-/// One piece that grows.
+/// A growing range.
 struct Piece {
     first: u32,
     end: u32,
@@ -160,7 +162,7 @@ impl Piece {
         }
     }
 
-    /// Whether an entry goes on where this ends.
+    /// Returns whether an entry continues the range.
     fn meets(&self, entry: u32, local: &Option<Range<u64>>) -> bool {
         let memory = match (&self.local, local) {
             (None, None) => true,
@@ -170,7 +172,7 @@ impl Piece {
         memory && self.end == entry
     }
 
-    /// Takes in an entry, and all before it.
+    /// Extends the range to an entry.
     fn take(&mut self, entry: u32, local: Option<Range<u64>>) {
         self.end = entry.wrapping_add(1);
         self.local = match (self.local.take(), local) {
@@ -188,7 +190,7 @@ impl Piece {
     }
 }
 
-/// Tells of what a plane fetches through. Entries that lead nowhere are not kept.
+/// Reports the range of a plane. Invalid entries are skipped.
 fn follow(hw: &Hw<'_>, topo: &Topology, what: &Shown, found: &mut dyn FnMut(Scanout)) {
     let first = what.at / PAGE_SIZE;
     let bytes = what.bytes.clamp(1, MOST * u64::from(PAGE_SIZE));
@@ -217,7 +219,7 @@ fn follow(hw: &Hw<'_>, topo: &Topology, what: &Shown, found: &mut dyn FnMut(Scan
     }
 }
 
-/// Finds what is on.
+/// Finds the active planes.
 pub(super) fn find(hw: &Hw<'_>, topo: &Topology, found: &mut dyn FnMut(Scanout)) {
     for pipe in 0..PIPES.0 {
         for what in shown(hw, pipe) {
@@ -236,7 +238,7 @@ mod tests {
     use proptest::prelude::*;
     use std::vec::Vec;
 
-    /// 1 GiB of memory of which 1 GiB less 64 KiB is given away; 4 GiB of table.
+    /// 1 GiB of VRAM of which 1 GiB less 64 KiB is allocated; 4 GiB of GGTT.
     fn device() -> (Mock, Mock, Topology) {
         let mock = Mock::default();
         mock.config(0x00, 0x56a0_8086);
@@ -357,7 +359,8 @@ mod tests {
         light(&device.0, 0);
         device.0.set(0x7_0188, 64);
         device.0.set(0x7_0190, 0x0005_00ff);
-        // Two pages of local memory, a hole, one further on, one of the system's, and one that is the firmware's.
+        // Two pages of local memory, a hole, one further on, one of the system's, and one that is
+        // the firmware's.
         let pages = [
             0x1000 | 3,
             0x2000 | 3,
@@ -389,7 +392,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever stands there, what is told lies in the table and in memory that is given away.
+        /// Whatever the registers hold, reported ranges are inside the GGTT and the allocated VRAM.
         #[test]
         fn nonsense_stays_within_bounds(
             registers in proptest::collection::vec((0u32..0x400, any::<u32>()), 0..40),

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Entries of the translation tables (digest §4.5, §4.6).
+//! PTEs and PDEs (digest §4.5, §4.6).
 //!
-//! The global table is flat; a context's own has four levels. Tables of four levels are always in local
-//! memory: their entries have no bit that says so. In local memory pages are of 64 KiB at least, which an
-//! entry of 4 KiB says by a hint. (Tables of 64 KiB entries are not used: a table of 4 KiB entries holds
-//! both kinds, and one of the former cannot.)
+//! The GGTT is flat; a PPGTT has four levels. Page tables are always in VRAM: a four-level PDE has
+//! no bit for the memory. VRAM pages have at least 64 KiB, which 4 KiB PTEs mark with a hint.
+//! (Tables of 64 KiB PTEs are not used: a table of 4 KiB PTEs can have both kinds.)
 
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
@@ -14,7 +13,7 @@ use crate::{
     types::{CacheLevel, DmaAddr, MemoryKind, Page, PAGE_SIZE},
 };
 
-/// Bits of an address that the device puts on the bus.
+/// Width of DMA addresses in bits.
 pub(super) const DMA_BITS: u8 = 46;
 
 /// An entry of the global table.
@@ -35,10 +34,10 @@ struct Global {
 }
 const_assert_eq!(core::mem::size_of::<Global>(), 8);
 
-/// What an entry of the global table leads to.
+/// The memory behind a GGTT entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Behind {
-    /// Nothing.
+    /// None.
     Nothing,
     /// A page of the system's.
     System,
@@ -46,7 +45,7 @@ pub(super) enum Behind {
     Local(u64),
 }
 
-/// What an entry that others have written leads to.
+/// Returns the memory behind a GGTT entry that others have written.
 pub(super) fn behind(raw: u64) -> Behind {
     let entry = Global::from_bits(raw);
     match (entry.present(), entry.local()) {
@@ -56,7 +55,7 @@ pub(super) fn behind(raw: u64) -> Behind {
     }
 }
 
-/// An entry of a context's tables: for a page, or for a table below.
+/// A PTE or PDE of a PPGTT.
 #[bitfield(u64)]
 #[derive(PartialEq, Eq)]
 struct Own {
@@ -100,7 +99,7 @@ const fn frame(addr: DmaAddr) -> u64 {
 /// The format of the global table.
 #[derive(Debug)]
 pub(super) struct GlobalTable;
-/// The one object.
+/// The format's object.
 pub(super) static GLOBAL: GlobalTable = GlobalTable;
 
 impl PageTable for GlobalTable {
@@ -132,11 +131,11 @@ impl PageTable for GlobalTable {
 /// The format of a context's tables.
 #[derive(Debug)]
 pub(super) struct OwnTables;
-/// The one object.
+/// The format's object.
 pub(super) static OWN: OwnTables = OwnTables;
 
 impl OwnTables {
-    /// Kind 0 is written back, 3 uncached ([`super::mocs`]). System memory is snooped when it is cached.
+    /// Page kind 0 is written back, 3 uncached ([`super::mocs`]). Cached system memory is snooped.
     fn page(page: Page) -> Own {
         let uncached = page.cache == CacheLevel::None;
         Own::new()
@@ -179,7 +178,7 @@ impl PageTable for OwnTables {
     }
 
     fn directory_entry(&self, _table: DmaAddr) -> Option<u64> {
-        // It would be taken for one in local memory.
+        // It would look like one in VRAM.
         None
     }
 
@@ -236,7 +235,7 @@ mod tests {
     fn entries_of_others_are_read() {
         assert_eq!(behind(0x1234_5002), Behind::Nothing);
         assert_eq!(behind(0x1234_5001), Behind::System);
-        // Bits 45:12, whatever else is set.
+        // Bits 45:12, whatever other bits are set.
         assert_eq!(behind(0xffff_c003_1234_5fff), Behind::Local(0x3_1234_5000));
     }
 

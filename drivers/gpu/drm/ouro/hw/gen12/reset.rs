@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Reset (digest §5.6).
 //!
-//! Each engine is stopped and asked to be ready, then the bits of what to reset are set twice. Tables and
-//! images are memory, and survive; what a register holds does not (R4): [`Generation::start`] and
-//! [`Engine::start`] set it again.
+//! Each engine is stopped and asked to get ready, then the reset bits are set twice. Tables and
+//! images are in memory, and survive; register contents do not (R4): [`Generation::start`] and
+//! [`Engine::start`] set them again.
 //!
 //! [`Generation::start`]: crate::Generation::start
 //! [`Engine::start`]: crate::Engine::start
@@ -27,20 +27,22 @@ const WELLS: poll::Named = poll::Named {
     offset: gt_reg::WELL_STATUS,
     name: "PWRGT_DOMAIN_STATUS",
 };
-/// Microseconds that one takes: ten times what the digest has.
+/// Microseconds of a reset: ten times the digest's value.
 const RESET_MICROS: u32 = 20_000;
-/// Microseconds until an engine is ready: ten times what the digest has.
+/// Microseconds until an engine is ready: ten times the digest's value.
 const READY_MICROS: u32 = 7_000;
-/// Microseconds until units that an engine's commands have asked for are awake: ten times what upstream waits.
+/// Microseconds until domains requested by an engine's commands are awake: ten times upstream's
+/// value.
 const WELL_MICROS: u32 = 50_000;
 
-/// The units of power that an engine's commands have asked for and that have not answered yet, by their bits in
-/// [`gt_reg::WELL_STATUS`]: bits 13:9 of its register, where the upper half says that they count.
+/// Returns the forcewake domains that an engine's commands have requested and that are not
+/// acknowledged yet, by their bits in [`gt_reg::WELL_STATUS`]: bits 13:9 of its register, if the
+/// upper half has their masks set.
 const fn asked(value: u32) -> u32 {
     (value & (value >> 16)) >> 9 & 0x1f
 }
 
-/// What a timeout does not change: it is reset all the same.
+/// A timeout is ignored: the engine is reset anyway.
 fn at_best(result: Result<u32, DeviceError>) -> Result<(), DeviceError> {
     match result {
         Ok(_) | Err(DeviceError::Timeout(_)) => Ok(()),
@@ -48,10 +50,10 @@ fn at_best(result: Result<u32, DeviceError>) -> Result<(), DeviceError> {
     }
 }
 
-/// Stops an engine, and has it be ready.
+/// Stops an engine, and makes it ready for the reset.
 fn prepare(engine: &ListEngine, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     engine.halt_hung(hw, wait)?;
-    // Workaround 22011802037: a command that wakes a unit must not be under way.
+    // Workaround 22011802037: a wake-up by a command must not be under way.
     let wells = asked(hw.regs.read32(engine.idle));
     if wells != 0 {
         wait.pause(1);
@@ -78,9 +80,9 @@ fn prepare(engine: &ListEngine, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(),
     at_best(poll::sleeping(hw.regs, wait, ctl, READY_MICROS, &ready))
 }
 
-/// The bits that reset an engine. A scaler is shared by the media engines of a half of the card. One of them
-/// alone could be reset only after a handshake with it, of which the digest has no registers; all that use it
-/// are reset with it (digest §5.6).
+/// Returns the reset bits of an engine. The media engines of a half of the card share a scaler.
+/// Resetting one of them alone needs a handshake with the scaler, whose registers the digest lacks;
+/// so all that use it are reset together (digest §5.6).
 fn domain(engine: &ListEngine) -> u32 {
     let EngineId { class, instance } = engine.desc.id;
     let nth = |first: u32, n: u8| first.wrapping_shl(n.into());
@@ -96,7 +98,7 @@ fn domain(engine: &ListEngine) -> u32 {
     }
 }
 
-/// Resets what `scope` says, and keeps the device awake.
+/// Resets the engines of `scope`, and keeps forcewake.
 pub(super) fn reset(
     hw: &Hw<'_>,
     scope: ResetScope,
@@ -118,7 +120,7 @@ pub(super) fn reset(
     for (_, engine) in these() {
         prepare(engine, hw, wait)?;
     }
-    // Twice: units may come out of the first one before others that they talk to.
+    // Twice: some units may leave the first reset before others that they communicate with.
     for _ in 0..2 {
         hw.regs.write32(gt_reg::GDRST, bits);
         poll::sleeping(hw.regs, wait, GDRST, RESET_MICROS, &|v| v & bits == 0)?;
@@ -199,7 +201,8 @@ mod tests {
 
     #[test]
     fn engines_go_with_those_that_share_something() {
-        // Render 0, blitter 1, compute 2, video 3 and 4, enhancers 5 and 6: bits of GDRST by digest §3.3 row 10.
+        // Render 0, blitter 1, compute 2, video 3 and 4, enhancers 5 and 6: bits of GDRST by digest
+        // §3.3 row 10.
         let media = |scaler: u32, video: u32, enhance: u32| 1 << scaler | 1 << video | 1 << enhance;
         for (n, bits, bases) in [
             (0, 2, [0x2000, 0x1_a000]),

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Commands that an engine runs in the middle of each restore of a context (K4), for registers that it does not
-//! restore itself. They stand behind the context in its image, so each context has its own.
+//! Commands that an engine runs in the middle of each context restore (K4), for registers that the
+//! restore does not cover. They are behind the context in its image, so each context has its own.
 //!
-//! Which ones, and for what, is the upstream driver's word (`gt/intel_lrc.c`, `gt/intel_gt_regs.h`, Linux 7.3).
-//! It also loads the context's clock there, which nobody reads here, and the cache control of command buffers, by
-//! a general register that it then has to load as well.
+//! The commands and their reasons are from the upstream driver (`gt/intel_lrc.c`,
+//! `gt/intel_gt_regs.h`, Linux 7.3). Upstream also loads the context's clock there, which this
+//! driver does not use, and the cache control of command buffers through a general register, which
+//! it then has to restore.
 
 use super::{
     commands::{LoadRegister, PipeControl, NOOP},
@@ -13,10 +14,10 @@ use super::{
 };
 use crate::{intel::pipe_bits, types::EngineClass};
 
-/// Dwords of a line, of which the commands are so many.
+/// Dwords of a cache line; the commands fill lines.
 const LINE: usize = 16;
 
-/// The commands of an engine, in one line. None if it has none.
+/// Returns the commands of an engine, in one line. `None` if it has none.
 pub(super) fn commands(class: EngineClass, parts: Parts) -> Option<[u32; LINE]> {
     let mut line = [NOOP; LINE];
     let mut to = line.iter_mut();
@@ -29,7 +30,7 @@ pub(super) fn commands(class: EngineClass, parts: Parts) -> Option<[u32; LINE]> 
     // Workaround 16013000631.
     let drops = parts.any(Parts::G11) && (render || class == EngineClass::Compute);
     if render {
-        // Workaround 16014892111: the register forgets.
+        // Workaround 16014892111: the register loses its value.
         let watermark = LoadRegister {
             offset: WATERMARK,
             value: VERTEX_WATERMARK,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What registers are set to each time that an engine starts: after power-on, a reset, a sleep. No image
-//! holds them (D19, R4), or a first image is made of what they hold (D6).
+//! Register settings at each start of an engine: after power-on, a reset, a sleep. They are not in
+//! context images (D19, R4), or first images are made from them (D6).
 //!
-//! One list for all engines, and behind it the workarounds ([`super::workarounds`]). What is set is read back
-//! ([`lost`]): a register that does not keep it is told of.
+//! One list for all engines, followed by the workarounds ([`super::workarounds`]). Settings are
+//! read back ([`lost`]): a register that does not keep its value is reported.
 
 use super::{
     engine::ListEngine,
@@ -16,32 +16,32 @@ use crate::{
     types::EngineClass::{self, Compute, Copy, Render, Video, VideoEnhance},
 };
 
-/// Where a register is.
+/// The place of a register.
 #[derive(Clone, Copy)]
 enum SettingAt {
-    /// At this offset from the engine's base: so many, one dword after the other.
+    /// So many consecutive dwords at this offset from the engine's base.
     Engine(u32, u32),
-    /// At this offset, for all engines.
+    /// At this absolute offset, for all engines.
     Card(u32),
 }
 
-/// What it holds.
+/// The kind of a setting.
 #[derive(Clone, Copy)]
 enum Held {
     /// A dword.
     Dword(u32),
-    /// Of a masked register, bits that are set, and bits that are clear.
+    /// Bits to set and to clear, of a masked register.
     Bits(u16, u16),
 }
 
-/// What it is to hold.
+/// The value of a setting.
 #[derive(Clone, Copy)]
 enum Value {
-    /// This.
+    /// A constant.
     Fixed(Held),
-    /// The offset of one of the registers that are open; where there are no more, of this one of the engine.
+    /// The offset of an allowed register; if there are no more, this one of the engine.
     Open(u32),
-    /// Of a masked register, the slices of compute, of these bits.
+    /// The compute slices, of these bits of a masked register.
     Slices(u16),
 }
 
@@ -49,7 +49,7 @@ const fn bits(set: u16, clear: u16) -> Value {
     Value::Fixed(Held::Bits(set, clear))
 }
 
-/// A register that is set.
+/// A register setting.
 struct Setting {
     name: &'static str,
     on: &'static [EngineClass],
@@ -67,7 +67,7 @@ const CACHING: (u16, u16) = {
     (cctl.into_bits(), all.into_bits() & !cctl.into_bits())
 };
 
-/// All of them, in the order in which they are written.
+/// All settings, in the order in which they are written.
 static SETTINGS: [Setting; 5] = [
     Setting {
         name: "CMD_CCTL",
@@ -75,23 +75,23 @@ static SETTINGS: [Setting; 5] = [
         at: SettingAt::Engine(regs::CMD_CCTL, 1),
         to: bits(CACHING.0, CACHING.1),
     },
-    // P1: zero would start it. Its interrupt is masked, whatever a batch makes of it.
+    // P1: zero would start it. Its interrupt is masked, whatever batches do.
     Setting {
         name: "PR_CTR_CTL",
         on: ALL,
         at: SettingAt::Engine(regs::WATCHDOG_CONTROL, 1),
         to: Value::Fixed(Held::Dword(regs::WATCHDOG_STOP)),
     },
-    // Q23: what others have opened for batches is shut. Each slot opens something: what user space sets by the
-    // maker's advice, or what it may write anyway.
+    // Q23: registers that others allowed for batches are closed. Each slot allows a register: one
+    // that user space sets as Intel recommends, or one that batches may write anyway.
     Setting {
         name: "FORCE_TO_NONPRIV",
         on: ALL,
         at: SettingAt::Engine(regs::NONPRIVILEGED, regs::NONPRIVILEGED_SLOTS),
         to: Value::Open(regs::NOPID),
     },
-    // Render and compute are reset together, and one may be all that the card has. Slices are not shared out by
-    // load (workaround 14019159160).
+    // Render and compute are reset together, and a card may have only one of them. Slices are not
+    // shared by load (workaround 14019159160).
     Setting {
         name: "RCU_MODE",
         on: &[Render, Compute],
@@ -106,7 +106,7 @@ static SETTINGS: [Setting; 5] = [
     },
 ];
 
-/// What the n-th register of a setting is to hold.
+/// Returns the value of the n-th register of a setting.
 fn held(engine: &ListEngine, hw: &Hw<'_>, setting: &Setting, n: u32) -> Held {
     match setting.to {
         Value::Fixed(held) => held,
@@ -121,7 +121,7 @@ fn held(engine: &ListEngine, hw: &Hw<'_>, setting: &Setting, n: u32) -> Held {
     }
 }
 
-/// Those of an engine: each with its register's offset, and what that is to hold.
+/// Returns the settings of an engine: each with its register's offset, and its value.
 fn of<'a>(
     engine: &'a ListEngine,
     hw: &'a Hw<'_>,
@@ -139,7 +139,7 @@ fn of<'a>(
     })
 }
 
-/// Sets them. The parser stands still.
+/// Writes the settings. The parser must be stopped.
 pub(super) fn apply(engine: &ListEngine, hw: &Hw<'_>) {
     for (_, offset, held) in of(engine, hw) {
         let value = match held {
@@ -151,7 +151,7 @@ pub(super) fn apply(engine: &ListEngine, hw: &Hw<'_>) {
     workarounds::set_engine(engine, hw);
 }
 
-/// The name of one that does not hold what it was set to. A card that is gone loses nothing.
+/// Returns the name of a register that lost its value. A lost device reports none.
 pub(super) fn lost(engine: &ListEngine, hw: &Hw<'_>) -> Option<&'static str> {
     let mut all = of(engine, hw);
     let found = all.find(|(_, offset, held)| {

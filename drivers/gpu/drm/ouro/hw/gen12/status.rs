@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What an engine reports on its contexts (D:Context Status, digest §4.4).
+//! Context switch events (D:Context Status, digest §4.4).
 //!
-//! Twelve quadwords in the engine's status page, and the number of the last one. The document and the
-//! upstream driver disagree where they stand (E16), and no source says what the silicon does; so the place
-//! is a value, and [`find`] sees from what the engine wrote which one it is.
+//! Twelve quadwords in the engine's status page, and the index of the last one. The document and
+//! the upstream driver disagree about their place (E16), and no source describes the silicon; so
+//! the place is a value, and [`find`] derives it from what the engine wrote.
 
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
@@ -11,27 +11,27 @@ use static_assertions::const_assert_eq;
 use super::descriptor::IDLE;
 use crate::engine::{EventArea, PortEvent};
 
-/// Entries that there are (E16).
+/// Number of events (E16).
 pub(super) const ENTRIES: u8 = 12;
 
-/// Where the upstream driver has them: dwords 0x10 and 0x2f.
+/// The place by the upstream driver: dwords 0x10 and 0x2f.
 pub(super) const KERNEL: EventArea = EventArea {
     at: 0x10 * 4,
     entries: ENTRIES,
     last_at: 0x2f * 4,
 };
-/// Where the document has them: dwords 0x28 and 0x47.
+/// The place by the document: dwords 0x28 and 0x47.
 pub(super) const DOCUMENT: EventArea = EventArea {
     at: 0x28 * 4,
     entries: ENTRIES,
     last_at: 0x47 * 4,
 };
 
-/// An entry, as Xe-HP writes it.
+/// An event, in the format of Xe-HP.
 #[bitfield(u64)]
 #[derive(PartialEq, Eq)]
 pub(super) struct Status {
-    /// Bits 3:0: why the context was switched away from (E14).
+    /// Bits 3:0: the reason for which the context was switched out (E14).
     #[bits(4)]
     pub(super) detail: u8,
     /// Bits 9:4: the engine.
@@ -42,11 +42,11 @@ pub(super) struct Status {
     /// Bits 31:26: its counter.
     #[bits(6)]
     pub(super) to_counter: u8,
-    /// Bit 32: how it waits for a semaphore.
+    /// Bit 32: the kind of semaphore wait.
     pub(super) wait_mode: bool,
-    /// Bit 33: a new queue began.
+    /// Bit 33: a new queue was started.
     pub(super) new_queue: bool,
-    /// Bits 41:34: what it waits for.
+    /// Bits 41:34: the object of the wait.
     pub(super) wait_detail: u8,
     /// Bits 57:42: number of the context that ran before.
     pub(super) away: u16,
@@ -56,13 +56,13 @@ pub(super) struct Status {
 }
 const_assert_eq!(core::mem::size_of::<Status>(), 8);
 
-/// [`Status::detail`]: it had nothing left to do.
+/// [`Status::detail`]: it had no work left.
 const COMPLETE: u8 = 0;
-/// The largest [`Status::detail`] that there is: it was preempted.
+/// The largest valid [`Status::detail`]: it was preempted.
 const PREEMPTED: u8 = 5;
 
-/// A half of an entry: the number of a context, or that there is none, or `None` for what is neither. An
-/// engine without a context has a counter of zero (digest §4.4).
+/// Decodes a half of an event: a context id, or no context; `None` if it is invalid. An engine
+/// without a context has a counter of zero (digest §4.4).
 fn context(id: u16, counter: u8) -> Option<Option<u32>> {
     match (id, counter) {
         (0, _) => None,
@@ -72,10 +72,10 @@ fn context(id: u16, counter: u8) -> Option<Option<u32>> {
     }
 }
 
-/// What an entry says. `None` for one that the engine has not written, or that makes no sense.
+/// Decodes an event. `None` if the engine has not written it, or it is invalid.
 ///
-/// That the engine was idle before means that a queue began, whatever the bit for it says (E15). A context
-/// that goes on in the next queue was not switched away from, and has no detail (E10).
+/// If the engine was idle before, a new queue was started, whatever the bit for it says (E15). A
+/// context that continues in the next queue was not switched out, and has no detail (E10).
 pub(super) fn event(raw: u64) -> Option<PortEvent> {
     let status = Status::from_bits(raw);
     let away = context(status.away(), status.away_counter())?;
@@ -93,8 +93,8 @@ pub(super) fn event(raw: u64) -> Option<PortEvent> {
     })
 }
 
-/// Where an engine reports, seen in a copy of its status page that was all ones before the engine ran one
-/// context to its end. `None` where it wrote to neither place, or something else.
+/// Finds the place of the events in a copy of the status page that was all ones before the engine
+/// ran one context to its end. `None` if it wrote to neither place, or anything else.
 pub(super) fn find(page: &[u32]) -> Option<EventArea> {
     let dword = |at: u32| page.get(at as usize / 4).copied();
     [KERNEL, DOCUMENT].into_iter().find(|area| {
@@ -124,8 +124,8 @@ mod tests {
         })
     }
 
-    /// The ten cases of D:Context Status, encoded as §4.4 says: detail in 3:0, to in 25:10, new queue in
-    /// 33, away in 57:42.
+    /// The ten cases of D:Context Status, encoded as §4.4 says: detail in 3:0, to in 25:10, new
+    /// queue in 33, away in 57:42.
     #[test]
     fn cases_are_those_of_the_document() {
         let raw =
@@ -184,7 +184,7 @@ mod tests {
         ] {
             assert_eq!(event(raw), None, "{raw:x}");
         }
-        // The detail of a context that goes on is not said: any will do.
+        // The detail of a context that continues is undefined.
         assert!(event(0xf | 5 << 42 | 1 << 33 | 5 << 10).is_some());
     }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Registers that exist several times: which of them an access goes to (digest §5.7).
+//! Multicast registers, which have several instances: steering of accesses (digest §5.7).
 //!
-//! Writes go to all. Reads go to one that is there: one that was fused off reads zero, and what is read so that
-//! some of its bits can be changed would lose the others in all. Which ones are there is the upstream driver's
-//! word (`xehp_init_mcr`, Linux 7.3): of slices and what is in them, the fuses say it; of the units of the
-//! memory controller, number 2 is on every card.
+//! Writes go to all instances. Reads go to one that exists: an instance that was fused off reads
+//! zero, and a read-modify-write would lose bits in all. The existing ones are determined as the
+//! upstream driver does (`xehp_init_mcr`, Linux 7.3): slices and their parts by the fuses; of the
+//! memory controller, unit 2 exists on every card.
 
 use super::gt_regs::{self as gt_reg, Steer};
 use crate::io::Hw;
@@ -18,7 +18,7 @@ const SUBSLICES: u32 = 4;
 /// The same of a quarter.
 const QUARTER: u32 = 8;
 
-/// Of a row of subslices, the pieces of so many that have some: a bit each.
+/// Returns the groups of `n` subslices that have some: a bit each.
 fn pieces(subslices: u32, size: u32) -> u32 {
     (0..u32::BITS / size).fold(0, |all, n| {
         let its = subslices >> (n * size) & ((1 << size) - 1);
@@ -26,8 +26,8 @@ fn pieces(subslices: u32, size: u32) -> u32 {
     })
 }
 
-/// A slice and a subslice in it that are there; if there is one such slice, its number is one of a quarter that
-/// is there, too, as the same selector has both.
+/// Returns an existing slice and subslice; preferably a slice whose number is also that of an
+/// existing quarter, since the same selector has both.
 fn present(subslices: u32) -> (u8, u8) {
     let slices = pieces(subslices, SUBSLICES);
     let both = slices & pieces(subslices, QUARTER);
@@ -40,7 +40,7 @@ fn present(subslices: u32) -> (u8, u8) {
     (slice as u8, first as u8)
 }
 
-/// Sets all selectors.
+/// Writes all selectors.
 pub(super) fn set(hw: &Hw<'_>) {
     let subslices = hw.regs.read32(gt_reg::GEOMETRY_DSS) | hw.regs.read32(gt_reg::COMPUTE_DSS);
     let (slice, subslice) = present(subslices);
@@ -82,8 +82,8 @@ mod tests {
             selectors(0xffff_ffff, 0),
             [0x8200_0000, 0x8200_0000, 0x8000_0000, 0x8800_0000]
         );
-        // The slice and subslice of the first one of both fuses: 5 is slice 1, subslice 1; there is no quarter 1,
-        // and so the slice is taken that is there.
+        // The slice and subslice of the first one of both fuses: 5 is slice 1, subslice 1; there is
+        // no quarter 1, and so the slice is taken that is there.
         assert_eq!(selectors(0x20, 0)[2], 0x8900_0000);
         assert_eq!(selectors(0, 0x20)[2], 0x8900_0000);
         // Slices 1 and 2, of quarters 0 and 1: number 1 is both.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Starting work: the submission queue and its load (D:ELSP, B1 to B11).
 //!
-//! The queue keeps what was written to it (B9): elements that the last list had and this one has not are
-//! cleared. All writes are posted, and reach the engine in order; commands and images that are written
-//! before are seen by it (S10).
+//! The queue keeps its elements (B9): elements of the last list beyond the new one's are cleared.
+//! All writes are posted, and reach the engine in order; commands and images written before are
+//! visible to it (S10).
 
 use super::{
     descriptor::FORCE_RESTORE,
@@ -19,7 +19,7 @@ pub(super) fn element(engine: &ListEngine, hw: &Hw<'_>, n: u32, descriptor: u64)
     engine.write(hw, at.wrapping_add(4), (descriptor >> 32) as u32);
 }
 
-/// Has the engine take a list; an empty one sends the context that runs away, and the engine idles (B4,
+/// Loads a list; an empty one switches the running context out, and the engine becomes idle (B4,
 /// B13).
 pub(super) fn submit(
     engine: &ListEngine,
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(
             mock.take(),
             [
-                // Bit 2: all of the first one is restored.
+                // Bit 2: the whole image of the first one is restored.
                 w(0x2_2510, 0x0123_411d),
                 w(0x2_2514, 0x80),
                 w(0x2_2518, 0x0567_8119),
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn tails_are_written_right_before_it_looks() {
-        // D8: all of an image is saved when its context ends, and the tail that it had.
+        // D8: the whole image is saved when its context ends, with the tail that it had.
         let mock = Mock::default();
         let entries = [entry(1, false), entry(2, false)];
         let (calls, before) = (Cell::new(0), Cell::new(Vec::new()));

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Throwing away copies of tables' entries by registers (U6).
+//! TLB invalidation by registers (U6).
 //!
-//! A request drops what its engine holds before it runs (`emit`). An engine that is given no request any more
-//! holds what it has, and could reach pages that belong to others by then. So before memory changes hands,
-//! each class of engines is asked by its register, which has a bit for each of its engines; the bit clears
-//! itself when it is done.
+//! A request invalidates its engine's TLB before it runs (`emit`). An engine without new requests
+//! keeps its TLB, and could reach pages that were reused. Therefore, before memory is reused, each
+//! class of engines is invalidated by its register, which has a bit for each of its engines; the
+//! bit clears itself when done.
 //!
-//! The document has none of this. Offsets and bits are those of the upstream driver (`gt/intel_tlb.c`,
-//! `gt/intel_engine_cs.c`, `gt/intel_gt_regs.h`, Linux 7.3), which asks whenever it frees pages. The registers
-//! exist several times: writes go to all, and what is read sums them up ([`super::steering`]).
+//! The document does not cover this. Offsets and bits are those of the upstream driver
+//! (`gt/intel_tlb.c`, `gt/intel_engine_cs.c`, `gt/intel_gt_regs.h`, Linux 7.3), which invalidates
+//! whenever it frees pages. The registers have several instances: writes go to all, and reads
+//! combine them ([`super::steering`]).
 
 use super::{engine::ListEngine, fuses, poll, regs::masked};
 use crate::{
@@ -17,8 +18,8 @@ use crate::{
     types::EngineClass,
 };
 
-/// Microseconds until an engine has dropped all: upstream waits for four milliseconds, and says that 100 µs is
-/// a long time.
+/// Microseconds until an engine has dropped all: upstream waits for four milliseconds, and says
+/// that 100 µs is a long time.
 const MICROS: u32 = 40_000;
 
 /// The register of an engine's class, and whether it is masked.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What a card has: read from configuration space and registers, without changing anything (digest §5.1
-//! to §5.3, §5.9, §5.13).
+//! What a card has: read from configuration space and registers, without changing anything (digest
+//! §5.1 to §5.3, §5.9, §5.13).
 
 use super::{
     engine::BCS0,
@@ -28,7 +28,8 @@ const CONTEXT_BYTES: u32 = 15 * 4096;
 /// Local memory is given out in pages of this size (§4.5).
 const MEMORY_PAGE: u64 = 64 << 10;
 
-/// Entries of the global table: 1 MiB of them for a field of 1, doubled by each step. (§4.6: 3 is 8 MiB.)
+/// Entries of the global table: 1 MiB of them for a field of 1, doubled by each step. (§4.6: 3 is 8
+/// MiB.)
 fn table_entries(config: u32) -> Option<u32> {
     match config >> 6 & 3 {
         0 => None,
@@ -60,8 +61,8 @@ const LOCKED: &str = "its firmware has locked it to the GuC, as that of most car
     work from that processor's firmware, which this driver does not load, and not by execlists. It is left as it \
     was; another driver can use it";
 
-/// Whether the firmware has fixed the memory of its own processor: then work goes through that alone, and
-/// lists are not taken (§5.13).
+/// Returns whether the firmware has locked the memory of the GuC (WOPCM). Then the card takes work
+/// from the GuC's firmware only, and no execlists (§5.13).
 fn is_locked(hw: &Hw<'_>) -> bool {
     [gt_reg::GUC_WOPCM_SIZE, gt_reg::DMA_GUC_WOPCM_OFFSET]
         .iter()

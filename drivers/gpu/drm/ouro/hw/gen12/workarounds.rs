@@ -11,9 +11,9 @@
 //! OPEN      as ENGINE: registers that user space may write for workarounds of its own
 //! ```
 //!
-//! A masked register is written with the bits that change. Of another one, the bits that are not named belong
-//! to the firmware or to the chip: it is read first. Registers that exist several times are written in all
-//! instances and read in one that is there ([`super::steering`]).
+//! A masked register is written with the bits that change. Of another one, the bits that are not
+//! named belong to the firmware or to the chip: it is read first. Registers that exist several
+//! times are written in all instances and read in one that is there ([`super::steering`]).
 
 use super::{
     commands::LoadRegister,
@@ -60,7 +60,8 @@ pub(super) enum Change {
 /// A row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    /// The maker's number; for a setting that is no workaround, what it is. Readers and tests need it.
+    /// The maker's number; for a setting that is no workaround, what it is. Readers and tests need
+    /// it.
     #[cfg_attr(not(test), expect(dead_code, reason = "the chip does not ask for it"))]
     pub(super) number: &'static str,
     /// The register's name.
@@ -132,7 +133,8 @@ impl Row {
         Parts::of(hw).any(self.parts)
     }
 
-    /// Whether its register holds what it was set to. A card that is gone loses nothing.
+    /// Returns whether the register still holds the value that was written. A card that has gone
+    /// counts as keeping it.
     fn is_kept(&self, hw: &Hw<'_>, offset: u32) -> bool {
         let now = hw.regs.read32(offset);
         let (all, set) = match self.change {
@@ -200,7 +202,8 @@ pub(super) fn set_engine(engine: &ListEngine, hw: &Hw<'_>) {
     );
 }
 
-/// The name of a register that does not hold what it was set to. The card's are looked at with render.
+/// The name of a register that does not hold what it was set to. The card's are looked at with
+/// render.
 pub(super) fn lost(engine: &ListEngine, hw: &Hw<'_>) -> Option<&'static str> {
     let its = of_engine(&ENGINE, engine, hw);
     let card = of_card(hw).filter(|_| engine.class() == EngineClass::Render);
@@ -266,7 +269,7 @@ mod tests {
         }
     }
 
-    /// What was written, with all registers at `held` before.
+    /// Returns the writes of `set` when all registers held `held` before.
     fn written(parts: Parts, held: u32, set: impl Fn(&Hw<'_>)) -> Vec<(u32, u32)> {
         let mock = Mock::default();
         for row in CARD.iter().chain(&ENGINE).chain(&CONTEXT) {
@@ -283,7 +286,8 @@ mod tests {
         writes.collect()
     }
 
-    /// Offsets and bits of upstream's `dg2_init_clock_gating`, `gt_tuning_settings` and `dg2_gt_workarounds_init`.
+    /// Offsets and bits of upstream's `dg2_init_clock_gating`, `gt_tuning_settings` and
+    /// `dg2_gt_workarounds_init`.
     #[test]
     fn the_cards_are_those_of_upstream() {
         let common = [
@@ -310,7 +314,7 @@ mod tests {
         assert_eq!(written(Parts::G10, 0, set_card), all);
     }
 
-    /// The other bits of a register are somebody else's: with all set, only what is to be cleared goes.
+    /// The other bits of a register are kept: if all bits are set, only the bits to clear change.
     #[test]
     fn other_bits_stay() {
         let held = 0xfff7_ffff;
@@ -326,8 +330,8 @@ mod tests {
         }
     }
 
-    /// Offsets and bits of upstream's `general_render_compute_wa_init`, `rcs_engine_wa_init` and, behind them,
-    /// the two of `dg2_ctx_gt_tuning_init` that must be read.
+    /// Offsets and bits of upstream's `general_render_compute_wa_init`, `rcs_engine_wa_init` and,
+    /// behind them, the two of `dg2_ctx_gt_tuning_init` that must be read.
     #[test]
     fn renders_are_those_of_upstream() {
         let rcs = engine::ALL[0];
