@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Copies of pages by the 2D engine (§5.2.2.9, digest §2.9).
 //!
-//! A page is a row of 1024 pixels of four bytes, so that one packet copies as many pages as a surface has
-//! rows. The flush and the wait that others put behind it are in each request's end ([`super::emit`]).
+//! A page is a row of 1024 pixels of four bytes, so that one packet copies as many pages as a
+//! surface has rows. The end of each request has the flush and the wait for the copy
+//! ([`super::emit`]).
 //!
-//! Directions are stated, since whether the packet goes where `DP_CNTL` says is not told, and a client's batch may
-//! have left others there: a copy to the left from column 0 would be one of nothing.
+//! The directions are set first: it is not documented whether the packet obeys `DP_CNTL`, and a
+//! client's batch may have changed it. A copy to the left from column 0 would copy nothing.
 
 use super::{packets, regs};
 use crate::{
@@ -16,12 +17,13 @@ use crate::{
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
 
-/// Rows of a surface: clip rectangles end at 1FFFh, and whether that row is inside is not told.
+/// Most rows of a surface: clip rectangles end at 1FFFh, and it is not documented whether that row
+/// is inside.
 pub(super) const MAX_ROWS: u32 = 0x1fff;
 
 /// `BITBLT_MULTI`.
 const BITBLT_MULTI: u8 = 0x9b;
-/// Both corners of a clip rectangle that clips nothing (digest §6.1, trap 9).
+/// Both corners of a clip rectangle without effect (digest §6.1, trap 9).
 const NO_CLIP: u32 = 0x1fff_1fff;
 /// Pixels of a row.
 const WIDTH: u32 = PAGE_SIZE / 4;
@@ -32,52 +34,52 @@ const WIDTH: u32 = PAGE_SIZE / 4;
 struct GuiControl {
     /// Bit 0: pitch and offset of the source follow.
     src_pitch_offset: bool,
-    /// Bit 1: those of the destination follow.
+    /// Bit 1: pitch and offset of the destination follow.
     dst_pitch_offset: bool,
     /// Bit 2: the source's clip corner follows.
     src_clip: bool,
     /// Bit 3: the destination's clip corners follow.
     dst_clip: bool,
-    /// Bits 7:4: 15 for none.
+    /// Bits 7:4: brush type; 15 for none.
     #[bits(4)]
     brush: u8,
-    /// Bits 11:8: 6 for four bytes a pixel.
+    /// Bits 11:8: destination format; 6 for four bytes per pixel.
     #[bits(4)]
     dst_type: u8,
-    /// Bits 13:12: 3 for that of the destination.
+    /// Bits 13:12: source format; 3 for the destination's.
     #[bits(2)]
     src_type: u8,
     #[bits(2)]
     __: u8,
-    /// Bits 23:16: what becomes of source, pattern and destination.
+    /// Bits 23:16: raster operation on source, pattern and destination.
     rop: u8,
-    /// Bits 26:24: 2 for memory.
+    /// Bits 26:24: source; 2 for memory.
     #[bits(3)]
     src_load: u8,
     __: bool,
-    /// Bit 28: colours are not compared.
+    /// Bit 28: no colour compare.
     no_compare: bool,
     __: bool,
-    /// Bit 30: all bits are written.
+    /// Bit 30: no write mask.
     no_mask: bool,
     __: bool,
 }
 const_assert_eq!(core::mem::size_of::<GuiControl>(), 4);
 
-/// A surface: pitch in bytes 29:22 by 64, offset 21:0 by 1024 (row I3).
+/// Pitch and offset of a surface: pitch in bytes 29:22 by 64, offset 21:0 by 1024 (row I3).
 #[bitfield(u32)]
 #[derive(PartialEq, Eq)]
 struct PitchOffset {
     #[bits(22)]
     offset_1k: u32,
     pitch_64: u8,
-    /// Bits 31:30.
+    /// Bits 31:30: tiling.
     #[bits(2)]
     tiles: u8,
 }
 const_assert_eq!(core::mem::size_of::<PitchOffset>(), 4);
 
-/// Rows of a page each, from an address on.
+/// Returns pitch and offset of a surface at an address, with one page per row.
 fn surface(at: GgttAddr) -> u32 {
     PitchOffset::new()
         .with_offset_1k(at.0 / 1024)
@@ -145,8 +147,8 @@ mod tests {
 
     #[test]
     fn a_copy_dword_by_dword() {
-        // Digest §2.9: C0089B00 52CC36FF SRC DST 1FFF1FFF 0 1FFF1FFF 0 0 (1024 << 16 | pages); SRC and DST
-        // are 64 << 22 | address >> 10. §3.3: 16C0 and 16D0, to the right and down.
+        // Digest §2.9: C0089B00 52CC36FF SRC DST 1FFF1FFF 0 1FFF1FFF 0 0 (1024 << 16 | pages); SRC
+        // and DST are 64 << 22 | address >> 10. §3.3: 16C0 and 16D0, to the right and down.
         let expected = [
             0x05b0,
             3,

@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Turning off what the firmware shows: it reads the card's memory where that will not be any more.
+//! Turns off the display that the firmware set up: it would read VRAM at addresses that the new
+//! memory map changes.
 //!
-//! Offsets and bits: digest §5.2, "display probes". Two things are of other drivers for these chips, and in
-//! no document: the lock of a controller's registers, under which each change is made, since with some EFI
-//! firmware a controller does strange things otherwise (radeon, `D1CRTC_UPDATE_LOCK`); and the bit that ends
-//! memory of text modes (radeonhd; radeon says that these chips do not have it, and moves that memory).
+//! Offsets and bits: digest §5.2, "display probes". Two facts are from other drivers of these chips
+//! and in no document: changes are made under a controller's register lock, since with some EFI
+//! firmware a controller misbehaves otherwise (radeon, `D1CRTC_UPDATE_LOCK`); and the bit that
+//! disables VGA memory (radeonhd; radeon says that these chips lack it, and moves VGA memory
+//! instead).
 
 use super::memory;
 use crate::io::{Hw, SleepWait};
 
-/// What draws text modes.
+/// Control of the VGA renderer.
 const VGA_RENDER_CONTROL: u32 = 0x0300;
-/// Where the memory of text modes is, which the CPU reaches at A0000h.
+/// Address of VGA memory, which the CPU reaches at A0000h.
 const VGA_MEMORY_BASE: u32 = 0x0310;
-/// The CPU's way to it.
+/// Control of the CPU's path to VGA memory.
 const VGA_HDP_CONTROL: u32 = 0x0328;
-/// [`VGA_HDP_CONTROL`]: there is none.
+/// [`VGA_HDP_CONTROL`]: disables VGA memory.
 const VGA_MEMORY_DISABLE: u32 = 1 << 4;
-/// Whether each controller shows what that draws.
+/// Whether each display controller shows VGA.
 const VGA_CONTROL: [u32; 2] = [0x0330, 0x0338];
-/// The two controllers.
+/// Control of the two display controllers.
 const CRTC_CONTROL: [u32; 2] = [0x6080, 0x6880];
-/// From a controller to its lock.
+/// Offset from a controller's control register to its lock.
 const LOCK_FROM_CONTROL: u32 = 0x68;
-/// [`CRTC_CONTROL`]: it runs.
+/// [`CRTC_CONTROL`]: the controller is enabled.
 const CRTC_ENABLE: u32 = 1 << 0;
-/// [`CRTC_CONTROL`]: it reads no memory.
+/// [`CRTC_CONTROL`]: the controller does not read memory.
 const CRTC_NO_READS: u32 = 1 << 24;
-/// Microseconds in which a picture ends, at 24 Hz and more.
+/// Microseconds after which a frame has ended, at 24 Hz and more.
 const PICTURE_MICROS: u32 = 50_000;
 
 /// Changes the control of a controller under its lock.
@@ -38,8 +40,9 @@ fn change(hw: &Hw<'_>, control: u32, value: u32) {
     hw.regs.write32(lock, 0);
 }
 
-/// Turns off the controllers that run. What somebody writes to memory of text modes goes nowhere from here
-/// on: it would go to an address that was the firmware's, and is an object's now.
+/// Turns off the display controllers that run, and VGA memory: writes of the CPU to VGA memory are
+/// dropped from here on. They would go to an address of the firmware's frame buffer, which now
+/// belongs to a BO.
 pub(super) fn off(hw: &Hw<'_>, wait: &dyn SleepWait) {
     hw.regs.write32(VGA_RENDER_CONTROL, 0);
     for control in VGA_CONTROL {
@@ -59,7 +62,7 @@ pub(super) fn off(hw: &Hw<'_>, wait: &dyn SleepWait) {
     if !any {
         return;
     }
-    // What was asked for is still on its way until the picture ends.
+    // Reads for the current frame go on until it ends.
     wait.pause(PICTURE_MICROS);
     for control in CRTC_CONTROL {
         let value = hw.regs.read32(control);
@@ -89,7 +92,7 @@ mod tests {
                 w(0x338, 0),
                 r(0x328),
                 w(0x328, 0x0000_0110),
-                // Between what the table maps and the card's memory.
+                // Between the GART and VRAM.
                 w(0x310, 0x4000_0000),
                 r(0x6080),
                 r(0x6880),

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What a request becomes in the ring.
+//! Commands of a request in the ring.
 //!
 //! ```text
-//! SU_REG_DEST, FG_ZBREG_DEST      all pipes get what follows
-//! TX_INVALTAGS                    drop what textures have cached
+//! SU_REG_DEST, FG_ZBREG_DEST      select all pipes
+//! TX_INVALTAGS                    invalidate the texture caches
 //! the kernel's own commands
-//! CP_IB_BASE, CP_IB_BUFSZ         the known state, as a buffer
-//! CP_IB_BASE, CP_IB_BUFSZ         the batch
-//! SU_REG_DEST, FG_ZBREG_DEST      all pipes get what follows
-//! SC_SCISSOR0 = SC_SCISSOR1 = 0   so that the units assert that they are idle
+//! CP_IB_BASE, CP_IB_BUFSZ         run the known state, as a buffer
+//! CP_IB_BASE, CP_IB_BUFSZ         run the batch
+//! SU_REG_DEST, FG_ZBREG_DEST      select all pipes
+//! SC_SCISSOR0 = SC_SCISSOR1 = 0   so that the units report idle
 //! RB3D, ZB, 2D cache flush
 //! WAIT_UNTIL                      2D and 3D idle and clean, copies done
-//! HOST_PATH_CNTL                  drop what was read ahead for the CPU
-//! SCRATCH_REG0 = the number       which the chip writes to the status page
-//! GEN_INT_STATUS                  the interrupt
+//! HOST_PATH_CNTL                  drop read-ahead data of the CPU's path
+//! SCRATCH_REG0 = seqno            which the chip writes to the status page
+//! GEN_INT_STATUS                  raise the interrupt
 //! fillers up to 16 dwords
 //! ```
 //!
-//! The masks of pipes stand in front of everything and again behind the batch, since nothing behind the set-up unit
-//! reaches a pipe that they leave out: neither a flush nor the known state ([`masks`]). No batch that the checker
-//! passes leaves one out; this does not rely on it.
+//! The masks of pipes are written first, and again after the batch: registers behind the set-up
+//! unit, among them the flushes and the known state, are written only in the pipes that the masks
+//! select ([`masks`]). The checker passes no batch that deselects a pipe; this does not rely on it.
 //!
-//! A write of a scratch register proves by itself only that the command processor came by (§4.9, row G3):
-//! hence the flushes, and the wait, before it. The size of a buffer is the last register of its packet
-//! (§4.10). Rings are filled up to 16 dwords, as others do (row C10); the fill is all that the wrap needs.
+//! The write of a scratch register only shows that the command processor has reached it (§4.9, row
+//! G3): hence the flushes and the wait before it. The size of a buffer is the last register of its
+//! packet (§4.10). Requests are filled up to 16 dwords, as in radeon and radeonhd (row C10); the
+//! wrap of the ring needs nothing else.
 
 use super::{
     packets::{write, FILLER},
@@ -35,20 +36,21 @@ use crate::{
     types::Seqno,
 };
 
-/// Dwords to a multiple of which a request is filled up.
+/// A request is filled up to a multiple of this many dwords.
 const ALIGN: usize = 16;
-/// Dwords of a buffer: the size has 23 bits (digest §3.1).
+/// Most dwords of a buffer: the size has 23 bits (digest §3.1).
 const MAX_BUFFER: u32 = (1 << 23) - 1;
 /// Dwords that [`masks`] writes.
 pub(super) const MASK_DWORDS: usize = 4;
-/// Dwords that [`request`] writes at most, beside the kernel's own commands: its packets, and the fill
-/// behind those commands.
+/// Most dwords that [`request`] writes in addition to the kernel's own commands: its packets, and
+/// the fill behind them.
 pub(super) const DWORDS: usize = (2 * MASK_DWORDS + 2 + 3 + 3 + 3 + 2 + 2 + 2 + 2 + 4 + 2 + 2usize)
     .next_multiple_of(ALIGN)
     + ALIGN;
 
-/// All pipes get what is written behind this: first those of the raster, which would keep the second mask from its
-/// units (AMD's page of `ZB_ZPASS_ADDR`), then the two units of depth, where the chip has them.
+/// Selects all pipes for the writes that follow: first the raster pipes, whose mask also gates the
+/// write of the second mask (AMD's page of `ZB_ZPASS_ADDR`), then the two units of depth, if the
+/// chip has them.
 pub(super) fn masks(depth_pipes: bool, out: &mut Commands<'_>) -> Result<(), Overflow> {
     write(out, regs::SU_REG_DEST, &[regs::ALL_PIPES])?;
     match depth_pipes {
@@ -82,13 +84,13 @@ fn call(batch: &Batch, out: &mut Commands<'_>) -> Result<(), Overflow> {
         return Err(Overflow);
     }
     if dwords == 0 {
-        // What the chip does with a size of nothing is not told.
+        // The effect of size zero is not documented.
         return Ok(());
     }
     write(out, regs::CP_IB_BASE, &[addr, dwords])
 }
 
-/// Flushes, waits, stores the number, raises the interrupt.
+/// Flushes, waits, writes the seqno, raises the interrupt.
 fn finish(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
     write(out, regs::SC_SCISSOR0, &[0, 0])?;
     write(out, regs::RB3D_DSTCACHE_CTLSTAT, &[regs::COLOUR_FLUSH_FREE])?;
@@ -96,7 +98,7 @@ fn finish(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<()
     write(out, regs::DSTCACHE_CTLSTAT, &[regs::DSTCACHE_FLUSH_ALL])?;
     let idle = regs::WAIT_2D_IDLECLEAN | regs::WAIT_3D_IDLECLEAN | regs::WAIT_DMA_GUI_IDLE;
     write(out, regs::WAIT_UNTIL, &[idle])?;
-    // A pulse, around what the register held (`Topology::card`).
+    // A pulse of the bit; the other bits keep their value (`Topology::card`).
     for bit in [regs::HDP_READ_BUFFER_INVALIDATE, 0] {
         write(out, regs::HOST_PATH_CNTL, &[mem.card | bit])?;
     }
@@ -148,7 +150,7 @@ mod tests {
         request(false, &REQUEST, &MEM, &mut out).unwrap();
         #[rustfmt::skip]
         let expected: &[u32] = &[
-            // 42C8 / 4: all four; nothing for units of depth.
+            // 42C8 / 4: all four raster pipes; no units of depth.
             0x10b2, 0xf, 0x8000_0000, 0x8000_0000,
             // 4100 / 4.
             0x1040, 0,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The engine: the command processor with its ring, and the 2D and 3D engines behind it.
 //!
-//! Order of starting: §4.8, §4.12, digest §5.2.
+//! Order of the start: §4.8, §4.12, digest §5.2.
 
 use super::{
     check, copy, emit, errors, idle, known, microcode,
@@ -21,22 +21,23 @@ use crate::{
     types::{EngineClass, EngineId},
 };
 
-/// Bytes of the ring: 1024 requests without commands of the kernel's own.
+/// Bytes of the ring: 1024 requests without kernel commands.
 const RING_BYTES: u32 = 256 * 1024;
-/// Byte offset, in the status page, of what scratch register 0 holds: the number. The page is where the
-/// scratch registers are repeated, register `n` at dword `n` (§4.9).
+/// Byte offset of scratch register 0, which holds the seqno, in the status page. The chip writes
+/// scratch register `n` to dword `n` of the page (§4.9).
 pub(super) const SEQNO_AT: u32 = 0;
-/// Scratch registers that are repeated.
+/// Scratch registers that the chip writes to the status page.
 const SCRATCH_MASK: u32 = 1;
-/// Byte offset, in the status page, of the read pointer (digest §4.3). Nobody here reads it; an error
-/// state has it.
+/// Byte offset of the read pointer in the status page (digest §4.3). The driver does not read it;
+/// an error state contains it.
 const RPTR_AT: u32 = 1024;
-/// Microseconds until the pointers are taken over. The document gives none; the others wait so long.
+/// Microseconds until the chip has taken over the pointers. The document has no value; radeon and
+/// radeonhd wait so long.
 const POINTERS_MICROS: u32 = 10;
-/// Microseconds until all that was submitted is done, when nothing is wrong.
+/// Timeout in microseconds until all submitted work is done.
 const IDLE_MICROS: u32 = 100_000;
 
-/// How the ring is set up (digest §4.3).
+/// Control of the ring (digest §4.3).
 const fn ring_control() -> RbCntl {
     RbCntl::new()
         .with_size((RING_BYTES / 8).trailing_zeros() as u8)
@@ -44,18 +45,18 @@ const fn ring_control() -> RbCntl {
         .with_fetch(1)
 }
 
-/// The engine, as one family has it.
+/// The engine, for one family.
 pub(super) struct CommandProcessor {
-    /// Whether there is a mask for units of depth (digest §5.2).
+    /// Whether there is a mask of units of depth (digest §5.2).
     depth_pipes: bool,
 }
 
 /// All engines of RV530, in the order of the topology.
 pub(super) static WITH_DEPTH_PIPES: [&dyn Engine; 1] = [&CommandProcessor { depth_pipes: true }];
-/// All engines of the others.
+/// All engines of the other families.
 pub(super) static ENGINES: [&dyn Engine; 1] = [&CommandProcessor { depth_pipes: false }];
 
-/// What it is called.
+/// Name and class of the engine.
 pub(super) const ID: EngineId = EngineId {
     class: EngineClass::Render,
     instance: 0,
@@ -77,7 +78,7 @@ static DESC: EngineDesc = EngineDesc {
     fill_pages: 0,
     seqno_at: SEQNO_AT,
     contexts: false,
-    // The blocks are reset together.
+    // All blocks are reset together.
     reset_group: None,
     events: None,
     watchdog: None,
@@ -110,7 +111,7 @@ impl Engine for CommandProcessor {
         let control = ring_control();
         r.write32(regs::CP_RB_CNTL, control.with_no_update(true).into_bits());
         r.write32(regs::CP_RB_BASE, mem.ring.0);
-        // The pointers, while the read pointer can be written (§4.8).
+        // The pointers are set while the read pointer is writable (§4.8).
         let set = control.with_no_update(true).with_set_rptr(true);
         r.write32(regs::CP_RB_CNTL, set.into_bits());
         r.write32(regs::CP_RB_RPTR_WR, 0);
@@ -213,7 +214,8 @@ mod tests {
             log[at + 1..],
             [
                 w(0x718, 0),
-                // 32 Ki quadwords (15), a block of 2^9, one fetch; 27 no update.
+                // 32 Ki quadwords (15), a block of 2^9, one fetch; bit 27: read pointer not written
+                // back.
                 w(0x704, 0x0804_090f),
                 w(0x700, 0x0001_0000),
                 w(0x704, 0x8804_090f),
@@ -231,7 +233,7 @@ mod tests {
                 r(0x710),
             ]
         );
-        // Both streams are off before (§4.8).
+        // Both streams are disabled first (§4.8).
         assert_eq!(log[..2], [w(0x740, 0), w(0x744, 0)]);
         // The engines are idle before the microcode's memory is written.
         let looked = log.iter().position(|a| *a == r(0xe40)).unwrap();

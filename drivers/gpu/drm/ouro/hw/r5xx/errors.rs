@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Errors and activity: read, decoded and cleared.
+//! Reads, decodes and clears errors; reads the activity of the engine.
 //!
-//! This chip says little. The table's record of a failed access has no layout that anybody tells, so it is
-//! reported as a word. Batches are checked, so neither that nor the faults of the memory controller should
-//! ever be seen.
+//! The chip reports little. The GART records a failed access in a word whose layout is not
+//! documented, so it is reported as a number. Batches are checked, so neither that word nor the
+//! faults of the memory controller should ever be set.
 
 use super::{engine, gart, interrupts, names, regs};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     report::{Activity, EngineReport, Report},
 };
 
-/// What the engine does now. Units that are busy have ones in the registers, and zeros here.
+/// Returns the engine's current activity. A busy unit has a one in the registers, and a zero here.
 pub(super) fn activity(hw: &Hw<'_>) -> Activity {
     let read = |reg| hw.regs.read32(reg);
     let status = read(regs::RBBM_STATUS);
@@ -33,7 +33,7 @@ pub(super) fn report(hw: &Hw<'_>) -> Report {
     let [instdone, more_instdone] = activity.units;
     let status = hw.regs.read32(regs::GEN_INT_STATUS);
     let faults = status & interrupts::FAULTS;
-    // A card that is gone has all.
+    // All bits of a card that is gone read as one.
     if faults != 0 && status != u32::MAX {
         hw.regs.write32(regs::GEN_INT_STATUS, faults);
     }
@@ -60,7 +60,7 @@ pub(super) fn report(hw: &Hw<'_>) -> Report {
     report
 }
 
-/// Forgets faults of before, at bring-up. The table's record is cleared when that is switched on.
+/// Clears old faults at bring-up. The GART's record is cleared when the GART is enabled.
 pub(super) fn forget(hw: &Hw<'_>) {
     hw.regs.write32(regs::GEN_INT_STATUS, interrupts::FAULTS);
 }
@@ -88,7 +88,8 @@ mod tests {
             waiting: false,
         };
         assert_eq!(activity(&mock.hw()), expected);
-        // An empty ring with busy units is not idle, nor are idle units with commands left.
+        // An empty ring with a busy unit is not idle; nor are idle units with commands left in the
+        // ring.
         mock.set(0x710, 0x50);
         expected.head = 0x140;
         assert_eq!(activity(&mock.hw()), expected);
@@ -103,7 +104,7 @@ mod tests {
         let mock = Mock::default();
         let r = report(&mock.hw());
         assert!(!r.is_error() && r.engines[0].is_some() && r.engines[1].is_none());
-        // The index of the table's registers is all.
+        // The only write is the index of the GART's registers.
         let writes = mock.take();
         let writes = writes.iter().filter(|a| matches!(a, Access::W(..)));
         assert_eq!(

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The table through which the card reaches the system's memory: switching it on, and making changes
-//! seen (digest §5.2; the document does not speak of it).
+//! The GART, through which the card reaches system memory: enables it, and flushes its TLB (digest
+//! §5.2; the document does not describe it).
+//! Entries are in the card's memory, written through the CPU's window on it, and repeated in a
+//! Entries are in VRAM. The driver writes them through the CPU's aperture; the card caches them in
+//! a TLB, which a bit of a register flushes. The index of that register would stay selected, but
+//! other code uses the same index register, so it is written each time.
 //!
-//! Entries are in the card's memory, written through the CPU's window on it, and repeated in a cache of
-//! the card that is dropped by a bit. The index of that register stays selected when nothing else is done,
-//! but is written each time: others share it.
-//!
-//! It is on only while its entries are good: off before they are written for the first time, and while the
-//! card is started. To drop the cache does not switch it on.
+//! The GART is enabled only while its entries are valid: it is off before they are first written,
+//! and while the card is started. A flush of the TLB does not enable it.
 
 use super::{
     indirect::{read_pcie, select_pcie, write_pcie},
@@ -18,37 +18,39 @@ use crate::{
     types::PAGE_SIZE,
 };
 
-/// On and off; what becomes of addresses that are not mapped.
+/// Control: enable, and the treatment of unmapped addresses.
 const CNTL: u32 = 0x10;
-/// Where reads of those go, low half and high.
+/// Address that reads of unmapped addresses go to, low half and high.
 const DISCARD_RD_ADDR: [u32; 2] = [0x11, 0x12];
-/// Where the table is, an address of the card.
+/// Address of the entries, in the card's address space.
 const BASE: u32 = 0x13;
-/// First address that it maps.
+/// First address that the GART maps.
 const START: [u32; 2] = [0x14, 0x15];
-/// Last page that it maps.
+/// Last page that the GART maps.
 const END: [u32; 2] = [0x16, 0x17];
-/// The first access that failed; its layout is not told. Zero clears it.
+/// The first access that failed; its layout is not documented. A write of zero clears it.
 const ERROR: u32 = 0x18;
 
-/// [`CNTL`]: on.
+/// [`CNTL`]: enables the GART.
 const ENABLE: u32 = 1 << 0;
-/// [`CNTL`]: accesses that are not mapped are discarded.
+/// [`CNTL`]: discards accesses of unmapped addresses.
 const DISCARD: u32 = 3 << 1;
-/// [`CNTL`]: the bits of an entry that let it be read and written count (`CHK_RW_VALID`). Others leave this off, and
-/// have those bits in their entries all the same; here it keeps the ring and checked copies from being written.
+/// [`CNTL`]: checks the read and write bits of the entries (`CHK_RW_VALID`). Radeon and radeonhd
+/// set these bits in their entries, but leave the check off; here the check makes the ring and
+/// checked copies read-only.
 const CHECK: u32 = 1 << 5;
-/// [`CNTL`] in use.
+/// [`CNTL`] of an enabled GART.
 const ON: u32 = DISCARD | CHECK | ENABLE;
-/// [`CNTL`]: drops the cache.
+/// [`CNTL`]: flushes the TLB.
 const INVALIDATE: u32 = 1 << 8;
 
-/// Switches it off: what was left on would read entries that are about to be written over.
+/// Disables the GART: if it was left enabled, it would read entries that are about to be
+/// overwritten.
 pub(super) fn disable(hw: &Hw<'_>) {
     write_pcie(hw.regs, CNTL, DISCARD);
 }
 
-/// Switches it on. The entries are written.
+/// Enables the GART. The entries have been written.
 pub(super) fn enable(hw: &Hw<'_>) {
     let r = hw.regs;
     let last = memory::TABLE_ENTRIES
@@ -71,7 +73,7 @@ pub(super) fn enable(hw: &Hw<'_>) {
     drop_cache(r);
 }
 
-/// Drops the card's cache of entries, if it is on.
+/// Flushes the TLB, if the GART is enabled.
 pub(super) fn flush(hw: &Hw<'_>) {
     let r = hw.regs;
     select_pcie(r, CNTL);
@@ -81,8 +83,9 @@ pub(super) fn flush(hw: &Hw<'_>) {
     }
 }
 
-/// Drops the cache; its register is selected. Twice, since once was not enough for others (digest §5.2);
-/// each time it is read, so that the bit has been set before it is cleared.
+/// Flushes the TLB; the control register is selected. Twice, since once was not enough in radeon
+/// and radeonhd (digest §5.2); each time the register is read, so that the bit is set before it is
+/// cleared.
 fn drop_cache(r: &dyn Registers) {
     for _ in 0..2 {
         r.write32_flush(regs::PCIE_DATA, ON | INVALIDATE);
@@ -90,7 +93,7 @@ fn drop_cache(r: &dyn Registers) {
     }
 }
 
-/// What was recorded of accesses that failed; forgotten by that.
+/// Returns the record of failed accesses, and clears it.
 pub(super) fn take_error(r: &dyn Registers) -> u32 {
     let error = read_pcie(r, ERROR);
     if error != 0 && error != u32::MAX {
@@ -105,7 +108,7 @@ mod tests {
     use crate::mock::{Access, Mock};
     use std::vec::Vec;
 
-    /// Digest §5.2: 0 on, 2:1 discard, 5 the bits of entries are checked.
+    /// Digest §5.2: bit 0 enable, 2:1 discard, 5 check of the entries' bits.
     #[test]
     fn it_is_enabled_in_the_order_of_digest_5_2() {
         let mock = Mock::default();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Waiting until the 2D and the 3D engine have nothing to do, between steps of the set-up.
+//! Waits for an idle 2D and 3D engine between the steps of the set-up.
 //!
-//! Registers of units are not written while these work. The others wait at the same places, one of them
-//! because of lockups without it (digest §5.2, "pipes"), and go on with a warning when it takes too long:
-//! a unit may say that it is busy for a reason that the step behind the wait ends.
+//! Registers of a unit are not written while it is busy. Radeon and radeonhd wait at the same
+//! places, one of them because of lockups without the wait (digest §5.2, "pipes"). After a timeout
+//! they go on with a warning: a unit can report busy for a reason that the next step ends.
 
 use super::regs;
 use crate::{
@@ -12,18 +12,19 @@ use crate::{
     poll,
 };
 
-/// What the units do.
+/// State of the units, for the message of a timeout.
 pub(super) const STATUS: poll::Named = poll::Named {
     offset: regs::RBBM_STATUS,
     name: "RBBM_STATUS",
 };
-/// [`regs::RBBM_STATUS`] bits 6:0: free entries of the queue of commands; all of them are 64.
+/// [`regs::RBBM_STATUS`] bits 6:0: free entries of the command queue; 64 if it is empty.
 const FREE: u32 = 0x7f;
 const ALL_FREE: u32 = 64;
-/// Microseconds until it is told of (digest §5.2).
+/// Timeout in microseconds, after which a warning is logged (digest §5.2).
 const IDLE_MICROS: u32 = 100_000;
 
-/// Waits until both engines are idle and the queue before them is empty. Fails only if the card is gone.
+/// Waits until both engines are idle and the command queue is empty. Fails only if the card is
+/// gone.
 pub(super) fn engines(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     let idle = |v: u32| v & FREE >= ALL_FREE && v & regs::GUI_ACTIVE == 0;
     match poll::sleeping(hw.regs, wait, STATUS, IDLE_MICROS, &idle) {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Registers behind an index and a data register: of the bus interface, the memory controller and the
-//! clocks (digest §5.2).
-//!
-//! An index and its data are two accesses. Those of the bus interface are used under the lock of the
-//! `Gt`, or while nothing runs; the others only while a device is brought up.
+//! Registers behind an index and a data register: of the bus interface, the memory controller and
+//! the clocks (digest §5.2).
+//! Index and data are two accesses. Registers of the bus interface are accessed under the lock of
+//! the `Gt`, or while nothing runs; the others only during bring-up.
+//! the `Gt`, or while nothing runs; the others only while a device is brought up.
 
 use super::regs;
 use crate::io::Registers;
 
-/// Index of the memory controller to read a register: all of its parts.
+/// Index that reads a register of the memory controller: selects all of its parts.
 const MC_READ: u32 = 0x007f_0000;
-/// The same to write one. Bit 23 makes the difference (digest trap 2).
+/// Index that writes a register of the memory controller: bit 23 in addition (digest trap 2).
 const MC_WRITE: u32 = 0x00ff_0000;
-/// Index of a clock register to write it.
+/// Index bit that writes a clock register.
 const CLOCK_WRITE: u32 = 1 << 7;
-/// Bits of [`regs::CLOCK_CNTL_INDEX`] that are the index and its write bit.
+/// Bits of [`regs::CLOCK_CNTL_INDEX`] with the index and its write bit.
 const CLOCK_INDEX_BITS: u32 = 0xff;
 
 /// Selects a register of the bus interface.
@@ -49,15 +49,15 @@ pub(super) fn write_mc(regs: &dyn Registers, reg: u32, value: u32) {
     regs.write32(regs::MC_INDEX, 0);
 }
 
-/// Sets bits of a clock register. The index is the lowest byte of its register; what stands in the others is
-/// written back as it is, since there are no accesses of a byte here.
+/// Changes bits of a clock register. The index is the lowest byte of its register. The driver has
+/// no accesses of one byte, so the other bytes are written back unchanged.
 pub(super) fn change_clock(regs: &dyn Registers, reg: u32, change: impl FnOnce(u32) -> u32) {
     let rest = regs.read32(regs::CLOCK_CNTL_INDEX) & !CLOCK_INDEX_BITS;
     regs.write32(regs::CLOCK_CNTL_INDEX, rest | reg);
     let value = regs.read32(regs::CLOCK_CNTL_DATA);
     regs.write32(regs::CLOCK_CNTL_INDEX, rest | reg | CLOCK_WRITE);
     regs.write32(regs::CLOCK_CNTL_DATA, change(value));
-    // Nothing more is written.
+    // No other register is written.
     regs.write32(regs::CLOCK_CNTL_INDEX, rest);
 }
 

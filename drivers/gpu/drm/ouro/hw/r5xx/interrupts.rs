@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Interrupts (digest §3.2, §5.2): one bit of the ring's own, through one mask.
+//! Interrupts (digest §3.2, §5.2): the ring's own interrupt is one bit, behind one mask.
 //!
 //! ```text
 //! GEN_INT_STATUS bit 26, written by the ring ─ bit 25 ─ GEN_INT_CNTL bit 25 ─ CPU
 //!                                              latched  armed
 //! ```
 //!
-//! What is latched while nobody waits is cleared when it is armed. Nothing of the display is let through.
+//! The bit is latched also while it is masked, so arming clears it first. Interrupts of the display
+//! stay masked.
 //!
-//! The line may be shared: what is latched and not armed has not raised it, and is not ours. Other bits are
-//! left as they are; some are cleared elsewhere.
+//! The line may be shared: a bit that is latched but not armed did not raise the interrupt, so the
+//! interrupt is another device's. Other bits are not touched; some are cleared elsewhere.
 
 use super::regs;
 use crate::{generation::Events, gt::Gt, io::Hw};
 
-/// The word of [`Gt::irq`] that holds what is armed.
+/// The word of [`Gt::irq`] that holds the armed bits.
 const ARMED: usize = 0;
-/// Bits of [`regs::GEN_INT_STATUS`] that are not cleared when all is: faults, which a report reads; and
-/// the one that would raise the interrupt.
+/// Bits of [`regs::GEN_INT_STATUS`] that clearing all leaves alone: the faults, which a report
+/// reads, and the bit that would raise the interrupt.
 const KEEP: u32 = regs::SW_INT_FIRE | FAULTS;
-/// Faults that are latched there.
+/// Faults that [`regs::GEN_INT_STATUS`] latches.
 pub(super) const FAULTS: u32 = regs::MC_PROBE_FAULT | regs::MC_PROTECTION_FAULT;
 
 fn armed(gt: &Gt) -> u32 {
     gt.irq.get(ARMED).copied().unwrap_or(0)
 }
 
-/// Masks all, and clears what is pending.
+/// Masks all interrupts, and clears the pending ones.
 pub(super) fn off(hw: &Hw<'_>) {
     hw.regs.write32(regs::DXMODE_INT_MASK, 0);
     hw.regs.write32_flush(regs::GEN_INT_CNTL, 0);
     hw.regs.write32_flush(regs::GEN_INT_STATUS, !KEEP);
 }
 
-/// Lets through what is armed, and the first message.
+/// Unmasks the armed interrupts, and allows the first MSI.
 pub(super) fn on(hw: &Hw<'_>, gt: &mut Gt) {
     off(hw);
     hw.regs.write32(regs::MSI_REARM_EN, 1);
@@ -51,9 +52,10 @@ pub(super) fn arm(hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
     }
     if on {
         gt.counts.irq_arms = gt.counts.irq_arms.wrapping_add(1);
-        // What completed before is seen by the caller's next look: its number was written first.
+        // The caller reads the seqno after this, and sees requests that completed before: a request
+        // writes its seqno before it raises the interrupt.
         hw.regs.write32(regs::GEN_INT_STATUS, regs::SW_INT);
-        // A message that is on its way will find nothing to acknowledge.
+        // An MSI that is already on its way finds no latched bit to acknowledge.
         hw.regs.write32(regs::MSI_REARM_EN, 1);
         hw.regs.write32_flush(regs::GEN_INT_CNTL, new);
     } else {
@@ -61,8 +63,8 @@ pub(super) fn arm(hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
     }
 }
 
-/// Takes the events off the device. Two reads, and two writes if it was ours. The second one lets the
-/// next message be sent (digest §5.2); on the line it does nothing.
+/// Takes the events off the device: two reads, and two writes if the interrupt was the device's
+/// own. The second write rearms the MSI (digest §5.2); it has no effect on the line.
 pub(super) fn ack(hw: &Hw<'_>) -> Events {
     let status = hw.regs.read32(regs::GEN_INT_STATUS);
     if status == u32::MAX || status & regs::SW_INT == 0 {
@@ -122,7 +124,7 @@ mod tests {
     #[test]
     fn an_interrupt_is_cleared_and_the_next_message_let_through() {
         let mock = Mock::default();
-        // Row "IRQ": bit 25 is ours; 26 would raise it; 16 is a fault that stays.
+        // Row "IRQ": bit 25 is the ring's interrupt; 26 would raise it; 16 is a fault that stays.
         mock.set(0x44, 1 << 25 | 1 << 26 | 1 << 16 | 1);
         mock.set(0x40, 1 << 25);
         let events = ack(&mock.hw());
@@ -131,7 +133,7 @@ mod tests {
             [
                 Access::R(0x44),
                 Access::R(0x40),
-                // Bit 0 is of the display, and none of ours.
+                // Bit 0 belongs to the display and is not cleared.
                 Access::W(0x44, 1 << 25),
                 Access::W(0x160, 1)
             ]
@@ -149,7 +151,7 @@ mod tests {
 
     #[test]
     fn others_interrupts_and_gone_cards_are_left_alone() {
-        // Bits 0 and 19: of the display, and an engine that went idle.
+        // Bits 0 and 19: display, and an engine that became idle.
         for status in [0, 1 << 26, 1 << 16, 1, 1 << 19, 0xffff_ffff] {
             let mock = Mock::default();
             mock.set(0x44, status);
@@ -157,7 +159,7 @@ mod tests {
             assert_eq!(ack(&mock.hw()), Events::default());
             assert_eq!(mock.take(), [Access::R(0x44)]);
         }
-        // Ours is latched whenever a request is done; nobody waits for it.
+        // The bit is latched whenever a request completes, also while it is masked.
         let mock = Mock::default();
         mock.set(0x44, 1 << 25);
         assert_eq!(ack(&mock.hw()), Events::default());

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The known state: commands that undo whatever another batch left, before each batch of user space.
+//! The known state: commands that run before each batch of user space and undo the state that
+//! another batch left.
 //!
-//! There are no contexts here, and the chip keeps all that the last batch wrote: registers, the vertex
-//! engine's memory (§6.4.10), the pixel shaders' (§7.2). All that a batch may write gets one and the same
-//! value, mostly zero: nothing drawn, no buffer named, nothing fetched, clocks of others hidden. A checker
-//! that starts from these values cannot be told wrong by what is left over, and one client's code and
-//! constants cannot be run or read by the next. What cannot be reached by commands is listed in the
-//! backend's page of the documentation.
+//! The chip has no contexts. It keeps all state that the last batch wrote: registers, the memory of
+//! the vertex engine (§6.4.10) and of the pixel shaders (§7.2). All state that a batch may write is
+//! set to one fixed value, mostly zero: no draw, no buffer address, no fetch, other clients' clocks
+//! hidden. The checker starts from these values, so state that is left over cannot mislead it, and
+//! a client cannot run or read the code and constants of another one. The backend's page of the
+//! documentation lists the state that commands cannot reach.
 //!
-//! Nine tenths of it clear the two memories, and come first. No rule of the checker asks what is in them, so
-//! they matter only between one client and another: a client that comes again finds its own there.
+//! Nine tenths of the commands clear the two memories, and come first. No rule of the checker
+//! depends on the contents of these memories, so they are cleared only when the client changes: a
+//! client that submits again finds its own contents.
 
 use super::{emit, packets, regs};
 use crate::ring::{Commands, Overflow};
 
-/// First register, last register, and the value of all from the one to the other.
+/// First register, last register, and the value of all registers in that range.
 pub(super) type Block = (u32, u32, u32);
 
-/// Registers behind the masks of pipes, which come first of all. Places and names: digest §3.3 to §3.5 and §5.7; values that are not zero say why.
+/// Registers behind the masks of pipes, which are written first. Offsets and names: digest §3.3 to
+/// §3.5 and §5.7; values that are not zero have their reason.
 pub(super) const BLOCKS: &[Block] = &[
     // The 2D engine: surfaces, source and destination, control (copy nothing), brush.
     (0x1428, 0x142c, 0),
@@ -27,7 +30,7 @@ pub(super) const BLOCKS: &[Block] = &[
     (0x15c0, 0x15c8, 0),
     (0x15cc, 0x15cc, u32::MAX),
     (0x15d8, 0x15dc, 0),
-    // To the right and down (digest §3.3): of both registers, since they say the same.
+    // To the right and down (digest §3.3): both registers, since both have the directions.
     (regs::DP_CNTL, regs::DP_CNTL, regs::DP_RIGHT_DOWN),
     (0x16cc, 0x16cc, u32::MAX),
     (
@@ -35,19 +38,19 @@ pub(super) const BLOCKS: &[Block] = &[
         regs::DP_CNTL_XDIR_YDIR_YMAJOR,
         regs::DP_XDIR_YDIR,
     ),
-    // Defaults that packets without their own use: no place, and no clipping.
+    // Defaults that packets without their own values use: no address, and no clipping.
     (0x16e0, 0x16e4, 0),
     (0x16e8, 0x16e8, 0x1fff_1fff),
     (0x16ec, 0x16ec, 0),
     (0x16f0, 0x16f4, 0x1fff_1fff),
-    // Order of bytes from the host.
+    // Byte order of data from the host.
     (0x172c, 0x172c, 0),
     // Vertices: viewport, control, index offset, formats.
     (0x1d98, 0x1dac, 0),
     (0x2080, 0x2080, 0),
     (0x2088, 0x2094, 0),
     (0x20b0, 0x20b4, 0),
-    // No arrays, none of their places.
+    // No vertex arrays, and no addresses of any.
     (0x20c0, 0x2120, 0),
     (0x2134, 0x2138, 0),
     (0x2140, 0x2140, 0),
@@ -55,11 +58,12 @@ pub(super) const BLOCKS: &[Block] = &[
     (0x2180, 0x21c4, 0),
     (0x21dc, 0x21fc, 0),
     (0x2218, 0x226c, 0),
-    // Clocks until a group of vertices that is not full goes on; never, after a reset (§6.4.9), may hang.
+    // Clocks until an incomplete group of vertices proceeds; without this value (the reset value is
+    // "never", §6.4.9) the chip may hang.
     (0x2288, 0x2288, 0xffff),
     (0x2290, 0x22dc, 0),
     (0x2500, 0x257c, 0),
-    // Raster: formats, places of samples as others have them (digest §2.9).
+    // Raster: formats; sample positions as radeon and radeonhd set them (digest §2.9).
     (0x4000, 0x4008, 0),
     (0x4010, 0x4010, 0x6666_6666),
     (0x4014, 0x4014, 0x0666_6666),
@@ -74,10 +78,10 @@ pub(super) const BLOCKS: &[Block] = &[
     (0x4230, 0x4238, 0),
     (0x4258, 0x4258, 0),
     (0x4260, 0x4268, 0),
-    // Against dead locks, and fast (digest §2.9, §3.5).
+    // Avoids deadlocks, and fast (digest §2.9, §3.5).
     (regs::GA_ENHANCE, regs::GA_ENHANCE, 3),
     (0x4278, 0x4280, 0),
-    // Modes of polygons and of rounding as others have them (digest §2.9).
+    // Polygon and rounding modes as radeon and radeonhd set them (digest §2.9).
     (0x4288, 0x4288, 0x120),
     (0x428c, 0x428c, 5),
     (0x4290, 0x4298, 0),
@@ -88,7 +92,8 @@ pub(super) const BLOCKS: &[Block] = &[
     (0x43a4, 0x43a8, 0),
     (0x43b0, 0x43d0, 0),
     (0x43e0, 0x43e8, 0),
-    // Textures: each has its own logical id (31:28); filters, sizes, formats, pitches, places, keys, borders.
+    // Textures: each has its own logical id (31:28); filters, sizes, formats, pitches, addresses,
+    // keys, borders.
     (0x4400, 0x4400, 0),
     (0x4404, 0x4404, 1 << 28),
     (0x4408, 0x4408, 2 << 28),
@@ -111,12 +116,12 @@ pub(super) const BLOCKS: &[Block] = &[
     (0x4620, 0x4624, 0),
     (0x4630, 0x4638, 0),
     (0x4640, 0x467c, 0),
-    // What shaders put out: for the first target, and nothing (15, by its public name) for three more.
+    // Outputs of the shaders: the first target; none (15, by its public name) for three more.
     (0x46a4, 0x46a4, 0),
     (0x46a8, 0x46b0, 15),
     (0x46b4, 0x46b4, 0),
     (0x46c0, 0x46c4, 0),
-    // Fog, and which unit of depth commands go to.
+    // Fog, and the unit of depth that gets the commands.
     (0x4bc0, 0x4bd8, 0),
     (0x4be0, 0x4be0, 0),
     (0x4c00, 0x4dfc, 0),
@@ -128,7 +133,7 @@ pub(super) const BLOCKS: &[Block] = &[
     (0x4e80, 0x4e88, 0),
     (0x4ea0, 0x4ea4, 0),
     (0x4ef8, 0x4efc, 0),
-    // Depth: off, no target; hierarchies off and nowhere.
+    // Depth: off, no target; hierarchies off and without address.
     (0x4f00, 0x4f14, 0),
     (0x4f1c, 0x4f28, 0),
     (0x4f30, 0x4f34, 0),
@@ -139,30 +144,31 @@ pub(super) const BLOCKS: &[Block] = &[
 
 /// Index of the vertex engine's memory, in vectors (§6.4.10).
 const PVS_INDEX: u32 = 0x2200;
-/// Its data.
+/// Data of the vertex engine's memory.
 const PVS_DATA: u32 = 0x2208;
-/// A write waits until the vertex engine has done with what is about to change (§6.4.8).
+/// A write waits until the vertex engine no longer uses the state that is about to change (§6.4.8).
 const PVS_FLUSH: u32 = 0x2284;
-/// Parts of that memory: first vector, vectors (digest §4.5): code, constants, clip planes and the scale
-/// of points, texture coordinates of points (which the index does not run on to).
+/// Parts of that memory: first vector, vectors (digest §4.5): code, constants, clip planes and
+/// point scale, texture coordinates of points (which the index does not run on to).
 const PVS_PARTS: [(u32, usize); 4] = [(0, 1024), (1024, 256), (1536, 7), (1543, 1)];
 /// Index of the pixel shaders' memory.
 const US_INDEX: u32 = 0x4250;
-/// Its data.
+/// Data of the pixel shaders' memory.
 const US_DATA: u32 = 0x4254;
-/// [`US_INDEX`]: constants, not instructions.
+/// [`US_INDEX`]: selects constants instead of instructions.
 const US_CONSTANTS: u32 = 1 << 16;
-/// Parts of that memory: index, dwords (§7.2, digest §2.8): 512 instructions of six dwords, 256 constants.
+/// Parts of that memory: index, dwords (§7.2, digest §2.8): 512 instructions of six dwords, 256
+/// constants.
 const US_PARTS: [(u32, usize); 2] = [(0, 512 * 6), (US_CONSTANTS, 256 * 4)];
 
 /// Dwords of a vector.
 const VECTOR: usize = 4;
 
-/// Dwords of a wait until the vertex engine has done.
+/// Dwords of a wait until the vertex engine is idle.
 const WAIT: usize = 2;
 
 const fn private() -> usize {
-    // All pipes are to get it.
+    // All pipes get the writes.
     let mut dwords = emit::MASK_DWORDS + WAIT;
     let mut i = 0;
     while i < PVS_PARTS.len() {
@@ -188,12 +194,12 @@ const fn registers() -> usize {
     dwords
 }
 
-/// Dwords that clear the memories, before all others.
+/// Dwords that clear the two memories; these come first.
 pub(super) const PRIVATE_DWORDS: usize = private();
 /// Dwords that [`commands`] writes.
 pub(super) const DWORDS: usize = PRIVATE_DWORDS + registers();
 
-/// Writes the commands. Each of the two parts begins with the masks, since either may be the first.
+/// Writes the commands. Both parts begin with the masks, since either part can be the first.
 pub(super) fn commands(depth_pipes: bool, out: &mut Commands<'_>) -> Result<(), Overflow> {
     emit::masks(depth_pipes, out)?;
     packets::write(out, PVS_FLUSH, &[0])?;
@@ -223,12 +229,12 @@ pub(super) mod tests {
     use super::*;
     use std::{collections::BTreeMap, vec, vec::Vec};
 
-    /// What the commands write on RV530: register, and the values that it gets.
+    /// Returns the registers that the commands write on RV530, with the values that each gets.
     pub(in crate::r5xx) fn written() -> BTreeMap<u32, Vec<u32>> {
         written_from(true, 0)
     }
 
-    /// The same of those that go before each batch.
+    /// The same for the commands that run before each batch.
     pub(in crate::r5xx) fn written_always() -> BTreeMap<u32, Vec<u32>> {
         written_from(true, PRIVATE_DWORDS)
     }
@@ -271,7 +277,8 @@ pub(super) mod tests {
     fn only_memories_are_private() {
         let mut all = written();
         let always = written_always();
-        // Digest §3.4, §2.8: the vertex engine's index and data, the pixel shaders'; the flush is in both.
+        // Digest §3.4, §2.8: the vertex engine's index and data, the pixel shaders'; the flush is
+        // in both.
         for reg in [0x2200, 0x2208, 0x4250, 0x4254] {
             assert!(all.remove(&reg).is_some() && !always.contains_key(&reg));
         }
@@ -283,8 +290,8 @@ pub(super) mod tests {
         for (reg, values) in &all {
             assert_eq!(always[reg], *values, "{reg:x}");
         }
-        // 1288 vectors of four, 512 slots of six, 256 constants of four; a header and an index for each of six
-        // parts, the flush, and two masks.
+        // 1288 vectors of four, 512 slots of six, 256 constants of four; a header and an index for
+        // each of six parts, the flush, and two masks.
         assert_eq!(PRIVATE_DWORDS, 5152 + 3072 + 1024 + 6 * 3 + 2 + 4);
         const { assert!(DWORDS - PRIVATE_DWORDS < 1024, "a tenth of it") };
     }
@@ -292,14 +299,15 @@ pub(super) mod tests {
     #[test]
     fn nothing_is_drawn_fetched_or_started() {
         let all = written();
-        // Triggers: blits, lines, draws, ports, queries (digest §3.3, §3.4).
+        // Registers that start an operation: blits, lines, draws, ports, queries (digest §3.3,
+        // §3.4).
         for reg in [0x143c, 0x1598, 0x1600, 0x1604, 0x2084, 0x4f5c, 0x73c, 0x728] {
             assert!(!all.contains_key(&reg), "{reg:x}");
         }
         for reg in (0x2000..0x2080).step_by(4) {
             assert!(!all.contains_key(&reg), "{reg:x}");
         }
-        // Weakness 14 (digest §5.7): what must be off.
+        // Weakness 14 (digest §5.7): features that must be off.
         for reg in [
             0x4e0c, 0x4e04, 0x4f1c, 0x4104, 0x4f00, 0x4e00, 0x20c0, 0x2134,
         ] {
@@ -307,14 +315,15 @@ pub(super) mod tests {
         }
     }
 
-    /// AMD's page of `ZB_ZPASS_ADDR`: what is behind the set-up unit reaches those pipes alone that the mask has.
+    /// AMD's page of `ZB_ZPASS_ADDR`: registers behind the set-up unit are written only in the
+    /// pipes that the mask selects.
     #[test]
     fn the_masks_of_pipes_come_first() {
         for depth_pipes in [false, true] {
             let mut buf = vec![0; DWORDS];
             let mut out = Commands::new(&mut buf);
             commands(depth_pipes, &mut out).unwrap();
-            // 42C8 / 4 and 4BE8 / 4, which others than RV530 do not have.
+            // 42C8 / 4, and 4BE8 / 4, which only RV530 has.
             let second = match depth_pipes {
                 true => [0x12fa, 3],
                 false => [0x8000_0000; 2],

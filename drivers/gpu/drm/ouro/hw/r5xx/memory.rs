@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Where memory is in the card's 32 bits of addresses, and the registers that say so.
+//! The memory map of the card's 32-bit address space, and the registers that set it.
 //!
 //! ```text
-//! 0000_0000  what the table maps: addresses of the global table are addresses of the card
+//! 0000_0000  GART: GGTT addresses are addresses of the card
 //! 2000_0000  nothing
-//! 8000_0000  the card's own memory: the table, a page of zeros, and what objects get
+//! 8000_0000  VRAM: the GART's entries, a page of zeros, and pages of BOs
 //! ```
 //!
-//! The document leaves the places to the driver (digest §5.2 shows another choice). With this one an
-//! address that was never set, zero, is in a page that the table gives to nobody.
+//! The document leaves the map to the driver (digest §5.2 shows another choice). With this map,
+//! address zero, that of a register that was never set, is in a page that the GART maps to no BO.
 //!
-//! The families have two kinds of registers for it (digest trap 2).
+//! Two kinds of memory controllers have different registers for the map (digest trap 2).
 //!
-//! The table lies in the card's memory, which works only when somebody has set it up: a table read from
-//! memory that does not would be noise, and send the card's accesses anywhere. So memory is proved
-//! ([`prove`]) before the table is written, and looked at ([`look`]) before the table is used.
+//! The GART's entries are in VRAM, which works only after the firmware has set it up. Entries in
+//! memory that does not work would read as noise, and direct the card's accesses to any address. So
+//! the driver tests VRAM ([`prove`]) before it writes the entries, and checks it ([`look`]) before
+//! it enables the GART again.
 
 use super::{
     indirect::{change_clock, read_mc, write_mc},
@@ -26,23 +27,23 @@ use crate::{
     types::{GgttAddr, PAGE_SIZE},
 };
 
-/// Where the card's own memory begins.
+/// First address of VRAM.
 pub(super) const LOCAL_BASE: u32 = 0x8000_0000;
-/// Bytes of it that can be used: as much as any card has.
+/// Most bytes of VRAM that the map has room for: as much as any card has.
 pub(super) const LOCAL_MAX: u64 = 1 << 30;
-/// Pages that the table maps: 512 MiB.
+/// Pages that the GART maps: 512 MiB.
 pub(super) const TABLE_ENTRIES: u32 = 128 * 1024;
-/// Bytes of the table, which begins with the card's memory.
+/// Bytes of the GART's entries, which are at the start of VRAM.
 pub(super) const TABLE_BYTES: u32 = TABLE_ENTRIES * 4;
-/// Bytes at the start of the card's memory that are the backend's: the table, and the page behind it,
-/// which is zero and is what unmapped reads give.
+/// Bytes at the start of VRAM that the backend uses: the GART's entries, and the page of zeros
+/// behind them, which reads of unmapped addresses return.
 pub(super) const RESERVED: u32 = TABLE_BYTES + PAGE_SIZE;
 
-/// An address where nothing is, for what should not be anywhere: writes go nowhere, as the table discards
-/// them (`gart`).
+/// An unmapped address, for units that must have no buffer: writes are dropped, since the GART
+/// discards them (`gart`).
 pub(super) const NOWHERE: u32 = 0x4000_0000;
 
-/// The address of a byte of the card's memory.
+/// Returns the address of a byte of VRAM.
 pub(super) const fn local(offset: u32) -> GgttAddr {
     GgttAddr(LOCAL_BASE.wrapping_add(offset))
 }
@@ -50,11 +51,11 @@ pub(super) const fn local(offset: u32) -> GgttAddr {
 /// Registers of a memory controller, all behind its index (digest §5.2).
 #[derive(Debug)]
 pub(super) struct Controller {
-    /// State, and the bit of it that says idle.
+    /// State register, and its idle bit.
     status: (u32, u32),
-    /// Where the card's memory is: start 15:0 and end 31:16, in 64 KiB.
+    /// Register of the VRAM range: start 15:0 and end 31:16, in units of 64 KiB.
     local: u32,
-    /// The same of memory behind AGP, and the two halves of its address on the bus.
+    /// Registers of the AGP range, and of the two halves of its bus address.
     agp: [u32; 3],
 }
 
@@ -71,10 +72,11 @@ pub(super) static R520: Controller = Controller {
     agp: [0x05, 0x06, 0x07],
 };
 
-/// Microseconds until the controller is idle (digest §5.2: nothing but a warning there).
+/// Timeout in microseconds of an idle controller (digest §5.2: only a warning there).
 const IDLE_MICROS: u32 = 100_000;
-/// Clock registers of the command processor, the 2D engine and the video decoder, whose bit 0 keeps the
-/// clock running (digest §5.2). The command processor's must run for its queue of waits (§4.9, row G6).
+/// Clock registers of the command processor, the 2D engine and the video decoder; bit 0 forces the
+/// clock on (digest §5.2). The command processor's clock must run for its queue of waits (§4.9, row
+/// G6).
 const CLOCKS: [u32; 3] = [0x0f, 0x11, 0x13];
 
 /// Start and end in units of 64 KiB.
@@ -82,15 +84,15 @@ const fn location(start: u32, end: u32) -> u32 {
     (end & 0xffff_0000) | (start >> 16)
 }
 
-/// Whether the controller has nothing to do. One that is gone is not idle.
+/// Returns whether the memory controller is idle. A card that is gone is not idle.
 pub(super) fn is_idle(controller: &Controller, hw: &Hw<'_>) -> bool {
     let (status, idle) = controller.status;
     let value = read_mc(hw.regs, status);
     value & idle != 0 && value != u32::MAX
 }
 
-/// Waits until it has nothing to do. If it takes too long, that is told and no more: it may say so for a
-/// reason that a set-up ends (digest §5.4, step 9). Fails if the card is gone.
+/// Waits until the memory controller is idle. A timeout is only logged: the controller can report
+/// busy for a reason that the set-up ends (digest §5.4, step 9). Fails if the card is gone.
 pub(super) fn wait_idle(
     controller: &Controller,
     hw: &Hw<'_>,
@@ -110,7 +112,7 @@ pub(super) fn wait_idle(
     Ok(())
 }
 
-/// Sets up where memory is. Nothing of the card runs.
+/// Sets up the memory map. No engine runs.
 pub(super) fn set_up(
     controller: &Controller,
     hw: &Hw<'_>,
@@ -122,18 +124,18 @@ pub(super) fn set_up(
     }
     wait_idle(controller, hw, wait)?;
 
-    // As far as the CPU's window goes too, so that it never reads what is nowhere.
+    // The range also covers the CPU's aperture, so that the CPU never reads an unmapped address.
     let size = topo.local.map_or(0, |l| l.size.saturating_add(l.window_at));
     let window = hw.platform.bar_len(super::MEMORY_BAR);
     let end = size.max(window).min(LOCAL_MAX).wrapping_sub(1) as u32;
     let place = location(LOCAL_BASE, LOCAL_BASE.wrapping_add(end));
     write_mc(hw.regs, controller.local, place);
     hw.regs.write32(regs::HDP_FB_LOCATION, LOCAL_BASE >> 16);
-    // There is no AGP: its range is empty.
+    // AGP is not used: its range is empty.
     for (reg, value) in controller.agp.iter().zip([u32::MAX, 0, 0]) {
         write_mc(hw.regs, *reg, value);
     }
-    // What commands write later on, to the bit.
+    // The exact value that commands write later.
     hw.regs.write32(regs::HOST_PATH_CNTL, topo.card);
     match read_mc(hw.regs, controller.local) {
         u32::MAX => Err(DeviceError::Gone),
@@ -144,13 +146,14 @@ pub(super) fn set_up(
     }
 }
 
-/// How many dwords are tried.
+/// Number of dwords that are tested.
 const TRIED: u32 = 64;
-/// Makes of its place what is written there: another value in each, and no run of equal bits.
+/// The test value of a dword is its address XOR this: a different value in each, without long runs
+/// of equal bits.
 const PATTERN: u32 = 0x5aa5_c33c;
 
-/// Writes to dwords that are so far from each other, the first of them at `first`, and reads all of them
-/// when all are written: once a value of their place, once its opposite. Zero is left.
+/// Tests dwords that are `apart` bytes from each other, from `first` on. Writes all of them before
+/// it reads any: first a value derived from the address, then its complement. Leaves zeros.
 fn holds(hw: &Hw<'_>, first: u32, apart: u32) -> bool {
     let places = || (0..TRIED).map(|n| first.wrapping_add(n.wrapping_mul(apart)));
     let mut good = true;
@@ -166,13 +169,13 @@ fn holds(hw: &Hw<'_>, first: u32, apart: u32) -> bool {
     good && places().all(|at| hw.gtt.read32(at) == 0)
 }
 
-/// The failure of a card whose memory does not work.
+/// The error if VRAM does not work.
 const NO_MEMORY: DeviceError = DeviceError::Unsupported(
     "its memory does not keep what is written: not set up by its firmware",
 );
 
-/// Proves that the place of the table is memory, before there is a table, all over it. The page behind it
-/// becomes zero: what unmapped reads give.
+/// Tests that VRAM works in the whole range of the GART's entries, before they are written. Sets
+/// the page behind them to zero: reads of unmapped addresses return it.
 pub(super) fn prove(hw: &Hw<'_>) -> Result<(), DeviceError> {
     const APART: u32 = TABLE_BYTES / TRIED;
     // The last dword of each part.
@@ -185,8 +188,8 @@ pub(super) fn prove(hw: &Hw<'_>) -> Result<(), DeviceError> {
     look(hw)
 }
 
-/// Looks whether memory is as it was: a reset of its controller may have ended that. The page behind the
-/// table has to be zero still, and to keep what is written.
+/// Checks that VRAM still works, since a reset of the memory controller can end that. The page
+/// behind the GART's entries must still be zero, and must keep a value that is written.
 pub(super) fn look(hw: &Hw<'_>) -> Result<(), DeviceError> {
     const APART: u32 = PAGE_SIZE / TRIED;
     let mut dwords = (TABLE_BYTES..RESERVED).step_by(APART as usize);
@@ -208,7 +211,7 @@ mod tests {
     };
     use std::vec::Vec;
 
-    /// Pairs of index and data that were written.
+    /// Returns the pairs of index and data that were written.
     fn mc_writes(mock: &Mock) -> Vec<(u32, u32)> {
         let (at, data) = (mock.written(0x70), mock.written(0x74));
         let at = at.iter().filter(|i| *i & 0x80_0000 != 0);
@@ -224,7 +227,7 @@ mod tests {
             let mock = card();
             let topo = topology::probe(family, &mock.hw()).unwrap();
             mock.take();
-            // Idle: RV515 bit 4 of 8, others bit 1 of 0. Then the place is read back.
+            // Idle: RV515 bit 4 of 8, others bit 1 of 0. Then the range is read back.
             let idle = if indices[0] == 1 { 0x10 } else { 0x2 };
             mock.script(0x74, &[0, idle, 0x8fff_8000]);
             set_up(controller, &mock.hw(), &topo, &mock).unwrap();
@@ -242,7 +245,7 @@ mod tests {
             };
             assert!(mock.written(0x70).contains(&status));
             assert_eq!(mock.written(0x134), [0x8000]);
-            // HOST_PATH_CNTL as it was, with bit 23.
+            // HOST_PATH_CNTL as it was, and bit 23.
             assert_eq!(mock.written(0x130), [0x0080_0040]);
             assert!(mock.warned.borrow().is_empty());
             // Clocks: bit 7 writes.
@@ -260,7 +263,7 @@ mod tests {
     fn a_controller_that_is_busy_is_told_of_and_no_more() {
         let mock = card();
         let topo = topology::probe(&crate::r5xx::R520, &mock.hw()).unwrap();
-        // Never idle: bit 1 is not set. The last one is the place.
+        // Never idle: bit 1 is clear. The last value is the range.
         mock.script(0x74, &[0x10, 0x10, 0x10, 0x10, 0x10, 0x8fff_8000]);
         assert_eq!(set_up(&R520, &mock.hw(), &topo, &mock), Ok(()));
         assert_eq!(
@@ -274,7 +277,7 @@ mod tests {
     fn a_controller_that_is_gone_or_takes_no_place_ends_it() {
         let mock = card();
         let topo = topology::probe(&crate::r5xx::R520, &mock.hw()).unwrap();
-        // Idle, and what was there before.
+        // Idle, then the previous range.
         mock.script(0x74, &[0x2, 0x0fff_0000]);
         let r = set_up(&R520, &mock.hw(), &topo, &mock);
         assert!(matches!(r, Err(DeviceError::Unsupported(_))));
@@ -286,17 +289,17 @@ mod tests {
     #[test]
     fn memory_is_tried_all_over_the_table_and_the_page_behind_it_is_zero() {
         let mock = Mock::default();
-        // What was there before.
+        // Previous contents.
         mock.set(0x8_0000, 0x1111_1111);
         mock.set(0x8_0ffc, 0x2222_2222);
         prove(&mock.hw()).unwrap();
-        // 64 parts of 8 KiB; a place and 5aa5c33ch, then its opposite, then nothing.
+        // 64 parts of 8 KiB; the address XOR 5aa5c33ch, then its complement, then zero.
         assert_eq!(mock.written(0x1ffc), [0x5aa5_dcc0, 0xa55a_233f, 0]);
         assert_eq!(mock.written(0x7_fffc), [0x5aa2_3cc0, 0xa55d_c33f, 0]);
         assert_eq!(mock.written(0x8_0ffc), [0]);
         assert_eq!(mock.written(0x8_0000), [0, 0x5aad_c33c, 0xa552_3cc3, 0]);
         assert!(mock.written(0x8_1000).is_empty());
-        // All are written before one is read.
+        // All dwords are written before one is read.
         let log = mock.take();
         let first = log.iter().position(|a| matches!(a, Access::R(_))).unwrap();
         assert_eq!(first, 64);
@@ -304,7 +307,7 @@ mod tests {
 
     #[test]
     fn memory_that_does_not_keep_values_is_found_out() {
-        // The last part of the table; the page of zeros; everything.
+        // The last part of the entries; the page of zeros; all of VRAM.
         for broken in [0x7_fffc, 0x8_0040] {
             let mock = Mock::default();
             mock.fix(broken, 0);
@@ -323,7 +326,7 @@ mod tests {
         assert!(mock.written(0).is_empty() && mock.written(0x7_fffc).is_empty());
         assert_eq!(mock.written(0x8_0fc0), [0x5aad_ccfc, 0xa552_3303, 0]);
         mock.take();
-        // A bit of the page behind the table.
+        // A bit of the page behind the entries.
         mock.set(0x8_0440, 0x10);
         let lost = Err(DeviceError::Unsupported("its memory has lost the table"));
         assert_eq!(look(&mock.hw()), lost);
@@ -336,7 +339,7 @@ mod tests {
         assert!(u64::from(LOCAL_BASE) + LOCAL_MAX <= 0xffff_0000);
         assert_eq!((TABLE_BYTES, RESERVED), (0x8_0000, 0x8_1000));
         assert_eq!(local(0x1000), GgttAddr(0x8000_1000));
-        // Behind what the table maps, before the card's memory.
+        // Behind the GART, before VRAM.
         assert_eq!(NOWHERE, 0x4000_0000);
     }
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The program of the command processor, which gives packets of type 3 their meaning (§4.1, §4.12).
+//! The microcode of the command processor, which defines the type-3 packets (§4.1, §4.12).
 //!
-//! It is loaded from a file: 256 words of 40 bits at most, each as two dwords in big-endian order, the
-//! upper 8 bits first (digest §4.6). Nothing in it can be checked but its length.
+//! It is loaded from a firmware file: at most 256 words of 40 bits, each as two big-endian dwords,
+//! the upper 8 bits first (digest §4.6). Only the file's length can be checked.
 
 use super::regs;
 use crate::{generation::DeviceError, io::Hw};
 
-/// The file; one for all families (digest §5.2).
+/// Name of the firmware file; all families use the same (digest §5.2).
 pub(super) const FILE: &str = "radeon/R520_cp.bin";
-/// Words that there is room for.
+/// Words of the microcode's memory.
 const WORDS: usize = 256;
 /// Bytes of a word in the file.
 const WORD_BYTES: usize = 8;
 
-/// Loads it. The command processor is stopped.
+/// Loads the microcode. The command processor is stopped.
 pub(super) fn load(hw: &Hw<'_>) -> Result<(), DeviceError> {
     let (words, rest) = hw.firmware.as_chunks::<WORD_BYTES>();
     if words.is_empty() || !rest.is_empty() || words.len() > WORDS {
@@ -22,7 +22,7 @@ pub(super) fn load(hw: &Hw<'_>) -> Result<(), DeviceError> {
     }
     hw.regs.write32(regs::CP_ME_RAM_ADDR, 0);
     for [h3, h2, h1, h0, l3, l2, l1, l0] in words {
-        // The index moves on with the lower part (§4.12).
+        // A write of the lower part increments the index (§4.12).
         let high = u32::from_be_bytes([*h3, *h2, *h1, *h0]);
         hw.regs.write32(regs::CP_ME_RAM_DATAH, high);
         let low = u32::from_be_bytes([*l3, *l2, *l1, *l0]);

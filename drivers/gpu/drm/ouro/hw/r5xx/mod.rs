@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-//! R5xx: one ring of the command processor, memory of the card's own, and every batch a checked copy.
+//! R5xx: one ring of the command processor, VRAM, and a checked copy of every batch.
 //!
-//! Source: "R5xx Acceleration", revision 1.3 (March 2008), cited by its section (`§4.8`). It has no
-//! register offsets; those, and what else it leaves out, come from the project's digest of it, cited by
-//! section (`digest §3.1`) or row of its checklist (`row C10`), which says where each value is from.
+//! Source: "R5xx Acceleration", revision 1.3 (March 2008), cited by section (`§4.8`). It has no
+//! register offsets; these, and other facts that it leaves out, are from the project's digest of
+//! it, cited by section (`digest §3.1`) or row of its checklist (`row C10`). The digest names the
+//! source of each value.
 //!
-//! One file for each concept: `topology` says what a card has; `display`, `memory`, `pipes`, `gart`,
-//! `indirect`, `idle` and `reset` bring it up; `microcode` and `engine` start the command processor, `packets`,
-//! `emit` and `copy` fill its ring, `known` is the state that each batch begins with; `interrupts` and
-//! `errors` (`names`: of their bits) say what came of it; `pte` and `surfaces` are formats; `check` is the
-//! checker of what user space sends.
+//! One file per concept: `topology` reads the card's properties; `display`, `memory`, `pipes`,
+//! `gart`, `indirect`, `idle` and `reset` bring the card up; `microcode` and `engine` start the
+//! command processor; `packets`, `emit` and `copy` write its ring; `known` is the state that each
+//! batch begins with; `interrupts` and `errors` (`names`: names of their bits) report completions
+//! and errors; `pte` and `surfaces` are formats; `check` is the checker of user batches.
 //!
-//! The families differ in little, and that stands in [`R5xx`], one object for each kind.
+//! The families differ only in the fields of [`R5xx`], which has one object per family.
 
 mod check;
 mod copy;
@@ -47,15 +48,15 @@ use crate::{
 };
 use memory::Controller;
 
-/// The generation, as one family has it.
+/// The generation, for one family.
 pub struct R5xx {
-    /// Which registers its memory controller has (digest §5.3).
+    /// Registers of the memory controller (digest §5.3).
     controller: &'static Controller,
-    /// Whether its messages can be relied on (digest §5.2).
+    /// Whether its MSIs are reliable (digest §5.2).
     msi: bool,
-    /// Whether there is a second fuse, for units of depth (digest §5.2).
+    /// Whether there is a second fuse register, for units of depth (digest §5.2).
     depth_pipes: bool,
-    /// The engine.
+    /// The engines.
     engines: &'static [&'static dyn Engine],
 }
 
@@ -82,7 +83,8 @@ pub static R520: R5xx = R5xx {
 };
 
 impl R5xx {
-    /// Makes it quiet, whoever had it before, and tells it where memory is. It is not master of the bus then.
+    /// Stops all activity that the firmware or another driver left, and sets up the memory map. Bus
+    /// mastering is off afterwards.
     fn take(&self, hw: &Hw<'_>, topo: &Topology, wait: &dyn SleepWait) -> Result<(), DeviceError> {
         topology::unchanged(hw, topo)?;
         interrupts::off(hw);
@@ -92,9 +94,9 @@ impl R5xx {
     }
 }
 
-/// The base address register of the card's memory (digest §5.1).
+/// The BAR of VRAM (digest §5.1).
 const MEMORY_BAR: u8 = 0;
-/// The same of the registers.
+/// The BAR of the registers.
 const REGISTER_BAR: u8 = 2;
 
 impl Generation for R5xx {
@@ -110,7 +112,7 @@ impl Generation for R5xx {
                 len: 0,
                 mapping: Mapping::Uncached,
             },
-            // The table is the first thing in the card's memory.
+            // The GART's entries are at the start of VRAM.
             gtt: Window {
                 bar: MEMORY_BAR,
                 start: 0,
@@ -131,7 +133,7 @@ impl Generation for R5xx {
         Some(microcode::FILE)
     }
 
-    /// Bits of an address in an entry of the table (digest §4.4).
+    /// Returns the address bits of an entry of the GART (digest §4.4).
     fn dma_bits(&self) -> u8 {
         40
     }
@@ -173,7 +175,7 @@ impl Generation for R5xx {
     }
 
     fn wake(&self, _hw: &Hw<'_>, gt: &mut Gt, _wait: &dyn AtomicWait) -> Result<(), DeviceError> {
-        // There is nothing to hold: clocks are forced on (`memory::set_up`).
+        // There is no forcewake: the clocks are forced on (`memory::set_up`).
         gt.awake = true;
         Ok(())
     }
@@ -206,7 +208,8 @@ impl Generation for R5xx {
     ) -> Result<(), DeviceError> {
         match what {
             ResetScope::All => reset::reset(self.controller, hw, wait),
-            // What a reset may have lost is told again by a start of the whole card.
+            // A reset can lose state of the whole card, so only a start of the whole card restores
+            // it.
             ResetScope::Engine(_) => Err(DeviceError::Unsupported("reset of an engine alone")),
         }
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What bits of state and errors are called (digest §3.1, §3.2).
+//! Names of state and error bits (digest §3.1, §3.2).
 
 use crate::report::{BitName, Names};
 
-/// Bits of `RBBM_STATUS`, by the unit that is busy.
+/// Bits of `RBBM_STATUS`, by busy unit.
 pub(super) const UNITS: &[BitName] = &[
     (16, "command stream"),
     (17, "E2"),
@@ -22,7 +22,7 @@ pub(super) const UNITS: &[BitName] = &[
     (31, "GUI"),
 ];
 
-/// Bits of `CP_STAT`, by the part that is busy.
+/// Bits of `CP_STAT`, by busy part.
 const PARTS: &[BitName] = &[
     (0, "MRU"),
     (1, "MWU"),

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Packets (§5.1): what the command processor reads, in the ring and in buffers.
+//! Packets (§5.1), which the command processor reads from the ring and from buffers.
 
 use crate::ring::{Commands, Overflow};
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
 
-/// The packet that does nothing: type 2, one dword (§5.1.3).
+/// The packet without effect: type 2, one dword (§5.1.3).
 pub(super) const FILLER: u32 = 0x8000_0000;
-/// Dwords of a packet's body: the count has 14 bits, and is one less (§5.1).
+/// Most dwords of a packet's body: the count has 14 bits, and is the number less one (§5.1).
 pub(super) const MAX_BODY: usize = 1 << 14;
 
-/// Bits 31:30 of a header.
+/// Packet types, bits 31:30 of a header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PacketType {
-    /// Registers, one after the other or one over and over.
+    /// Type 0: writes consecutive registers, or one register repeatedly.
     Registers,
-    /// Two registers.
+    /// Type 1: writes two registers.
     Two,
-    /// Nothing.
+    /// Type 2: filler.
     Filler,
-    /// A command of the microcode's.
+    /// Type 3: a command that the microcode executes.
     Command,
 }
 
 impl PacketType {
-    /// Of a header.
+    /// Returns the type of a header.
     pub(super) const fn of(header: u32) -> Self {
         match header >> 30 {
             0 => PacketType::Registers,
@@ -45,9 +45,9 @@ pub(super) struct RegisterHeader {
     /// Bits 14:13, reserved.
     #[bits(2)]
     pub(super) reserved: u8,
-    /// Bit 15: all go to the same register.
+    /// Bit 15: all dwords go to the same register.
     pub(super) one: bool,
-    /// Bits 29:16: dwords that follow, less one.
+    /// Bits 29:16: dwords of the body, less one.
     #[bits(14)]
     pub(super) count_less_one: u16,
     /// Bits 31:30: 0.
@@ -62,9 +62,9 @@ const_assert_eq!(core::mem::size_of::<RegisterHeader>(), 4);
 pub(super) struct CommandHeader {
     /// Bits 7:0, reserved.
     pub(super) reserved: u8,
-    /// Bits 15:8: what to do.
+    /// Bits 15:8: opcode.
     pub(super) opcode: u8,
-    /// Bits 29:16: dwords that follow, less one.
+    /// Bits 29:16: dwords of the body, less one.
     #[bits(14)]
     pub(super) count_less_one: u16,
     /// Bits 31:30: 3.
@@ -73,8 +73,8 @@ pub(super) struct CommandHeader {
 }
 const_assert_eq!(core::mem::size_of::<CommandHeader>(), 4);
 
-/// Header that writes registers from a byte offset on; `None` if they are no registers or not so many
-/// fit.
+/// Returns the header that writes registers from a byte offset on; `None` if `offset` is no
+/// register's or `dwords` does not fit.
 pub(super) const fn registers(offset: u32, dwords: usize, one: bool) -> Option<u32> {
     if dwords == 0 || dwords > MAX_BODY || !offset.is_multiple_of(4) || offset > 0x7ffc {
         return None;
@@ -86,7 +86,7 @@ pub(super) const fn registers(offset: u32, dwords: usize, one: bool) -> Option<u
     Some(header.into_bits())
 }
 
-/// Header of a command; `None` if it has no body, or not so much fits.
+/// Returns the header of a command; `None` if it has no body, or if the body does not fit.
 pub(super) const fn command(opcode: u8, dwords: usize) -> Option<u32> {
     if dwords == 0 || dwords > MAX_BODY {
         return None;
@@ -98,7 +98,7 @@ pub(super) const fn command(opcode: u8, dwords: usize) -> Option<u32> {
     Some(header.into_bits())
 }
 
-/// Writes registers, one after the other.
+/// Writes consecutive registers.
 pub(super) fn write(out: &mut Commands<'_>, offset: u32, values: &[u32]) -> Result<(), Overflow> {
     out.put(&[registers(offset, values.len(), false).ok_or(Overflow)?])?;
     out.put(values)

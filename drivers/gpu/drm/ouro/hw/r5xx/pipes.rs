@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-//! How many pipes there are, and telling all units of it (digest §5.2, "pipes").
+//! Counts the pipes, and sets up all units for that number (digest §5.2, "pipes").
 //!
-//! Between the steps the engines are waited for, where the others do: see `idle`.
+//! Waits for idle engines between the steps, where radeon and radeonhd do: see `idle`.
 
 use super::{
     idle,
@@ -13,28 +13,28 @@ use crate::{
     io::{Hw, SleepWait},
 };
 
-/// [`regs::GB_TILE_CONFIG`]: the code of one to four pipes.
+/// [`regs::GB_TILE_CONFIG`]: the codes of one to four pipes.
 const PIPE_CODES: [u8; 4] = [0, 3, 6, 7];
 /// [`regs::GB_TILE_CONFIG`]: tiles of 16 pixels.
 const TILE_16: u8 = 1;
 /// [`regs::GA_ENHANCE`] while pipes are set up.
 const ENHANCE_ALL: u32 = 0xf;
-/// [`regs::DST_PIPE_CONFIG`]: found by itself.
+/// [`regs::DST_PIPE_CONFIG`]: the chip finds the pipes itself.
 const PIPE_AUTO_CONFIG: u32 = 1 << 31;
-/// [`regs::DST_PIPE_CONFIG`]: the pipe that is selected, bits 3:2.
+/// [`regs::DST_PIPE_CONFIG`]: the selected pipe, bits 3:2.
 const PIPE_CURRENT_SHIFT: u32 = 2;
-/// [`regs::RB2D_DSTCACHE_MODE`]: flushes by itself; takes no notice of the pixel engine.
+/// [`regs::RB2D_DSTCACHE_MODE`]: flushes by itself; ignores the pixel engine.
 const DSTCACHE_MODE: u32 = 1 << 8 | 1 << 17;
 /// Clock register of the pipes.
 const PIPE_CLOCKS: u32 = 0x0d;
-/// [`regs::ISYNC_CNTL`]: 2D waits for 3D and 3D for 2D, on any and on trigger; and who reads the registers
-/// for an idle engine (digest §3.2).
+/// [`regs::ISYNC_CNTL`]: 2D waits for 3D and 3D for 2D, on any and on trigger; register reads of an
+/// idle engine (digest §3.2).
 const ISYNC: u32 = 0x33;
 
 /// [`regs::GB_PIPE_SELECT2`]: there is a second unit of depth (digest §5.2).
 const SECOND_DEPTH: u32 = 3;
 
-/// How many there are, by the fuses.
+/// Returns the number of pipes, from the fuses.
 pub(super) fn count(depth_pipes: bool, hw: &Hw<'_>) -> Pipes {
     let fuses = PipeSelect::from_bits(hw.regs.read32(regs::GB_PIPE_SELECT));
     let second = depth_pipes && hw.regs.read32(regs::GB_PIPE_SELECT2) & 3 == SECOND_DEPTH;
@@ -44,7 +44,7 @@ pub(super) fn count(depth_pipes: bool, hw: &Hw<'_>) -> Pipes {
     }
 }
 
-/// Tells all units.
+/// Sets up all units for the pipes.
 pub(super) fn set_up(
     depth_pipes: bool,
     hw: &Hw<'_>,
@@ -58,7 +58,7 @@ pub(super) fn set_up(
     let more = usize::from(fuses.count_less_one());
     if depth_pipes {
         r.write32(regs::GB_FIFO_SIZE2, 0xff);
-        // Whether there is a second unit of depth; queries ask.
+        // The read has no use here: queries read whether there is a second unit of depth.
         let _ = r.read32(regs::GB_PIPE_SELECT2);
     }
     r.write32(
@@ -76,7 +76,7 @@ pub(super) fn set_up(
     let mode = r.read32(regs::RB2D_DSTCACHE_MODE);
     r.write32(regs::RB2D_DSTCACHE_MODE, mode | DSTCACHE_MODE);
     idle::engines(hw, wait)?;
-    // Which one it is may have changed with the configuration.
+    // The configuration may have changed the selected pipe.
     let current = r.read32(regs::DST_PIPE_CONFIG) >> PIPE_CURRENT_SHIFT & 3;
     let clocks = 1u32.wrapping_shl(current) | u32::from(fuses.enabled()) << 4;
     change_clock(r, PIPE_CLOCKS, |_| clocks);
@@ -129,7 +129,7 @@ mod tests {
         let mock = Mock::default();
         mock.set(0xe40, 0x40);
         mock.set(0x402c, 0x0000_0100);
-        // The pipe that is selected is another one when it is found by itself: number 1.
+        // The chip selects another pipe, number 1, when it finds the pipes itself.
         mock.script(0x170c, &[0x0000_0000, 0x8000_0004]);
         set_up(false, &mock.hw(), &mock).unwrap();
         let (r, w) = (Access::R, Access::W);

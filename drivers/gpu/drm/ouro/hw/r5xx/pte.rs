@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Entries of the table (digest §4.4; the document does not speak of them).
+//! Entries of the GART (digest §4.4; the document does not describe them).
 //!
 //! ```text
 //! 31            24 23           4     3       2     1      0
 //! | address 39:32 | address 31:12 | read | write | 0 | not snooped |
 //! ```
 //!
-//! There is one level. The card's own memory has addresses without it. Whether bits 3 and 2 are looked at is a bit
-//! of [`super::gart`], which is set.
+//! There is one level. VRAM is reached without the GART. A bit of [`super::gart`], which is set,
+//! makes bits 3 and 2 effective.
 
 use crate::{
     page_table::PageTable,
@@ -20,12 +20,12 @@ use static_assertions::const_assert_eq;
 #[bitfield(u32)]
 #[derive(PartialEq, Eq)]
 struct Entry {
-    /// Bit 0: past the CPU's caches.
+    /// Bit 0: accesses do not snoop the CPU's caches.
     unsnooped: bool,
     __: bool,
-    /// Bit 2.
+    /// Bit 2: writable.
     write: bool,
-    /// Bit 3.
+    /// Bit 3: readable.
     read: bool,
     /// Bits 23:4: address 31:12.
     #[bits(20)]
@@ -46,7 +46,7 @@ impl PageTable for Entries {
         4
     }
 
-    /// [`invalid`](PageTable::invalid) for a page of the card's own.
+    /// Returns [`invalid`](PageTable::invalid) for a page of VRAM.
     fn entry(&self, page: Page) -> u64 {
         match page.memory {
             MemoryKind::System => Entry::new()
@@ -68,7 +68,7 @@ impl PageTable for Entries {
             .into()
     }
 
-    /// Neither to be read nor written, as others leave what they do not use (digest §4.4).
+    /// Neither readable nor writable, as radeon and radeonhd leave unused entries (digest §4.4).
     fn invalid(&self) -> u64 {
         Entry::new().with_unsnooped(true).into_bits().into()
     }
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(entry(0xff_ffff_f000, CacheLevel::Coherent), 0xffff_fffc);
         assert_eq!(entry(0xab_0000_0000, CacheLevel::Coherent), 0xab00_000c);
         assert_eq!(ENTRIES.invalid(), 1);
-        // Bit 2 lets it be written.
+        // Bit 2 makes it writable.
         assert_eq!(ENTRIES.read_only(0x0012_345c), 0x0012_3458);
         assert_eq!(ENTRIES.read_only(0xffff_fffd), 0xffff_fff9);
         let local = Page {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Registers of the host path, the command processor and the units that the driver itself writes.
 //!
-//! The document names them and gives no offset. Those, and bits that no section defines, are of digest
-//! §3.1 to §3.3 and §5.2.
+//! The document names them and gives no offset. Those, and bits that no section defines, are of
+//! digest §3.1 to §3.3 and §5.2.
 
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
@@ -126,7 +126,7 @@ pub(super) const DXMODE_INT_MASK: u32 = 0x6540;
 pub(super) const SW_INT: u32 = 1 << 25;
 /// [`GEN_INT_STATUS`]: raises it.
 pub(super) const SW_INT_FIRE: u32 = 1 << 26;
-/// [`GEN_INT_STATUS`]: an access of nobody's.
+/// [`GEN_INT_STATUS`]: an access outside all memory ranges.
 pub(super) const MC_PROBE_FAULT: u32 = 1 << 16;
 /// [`GEN_INT_STATUS`]: an access that is not allowed.
 pub(super) const MC_PROTECTION_FAULT: u32 = 1 << 21;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Reset of the blocks (§4.8, digest §5.2 "engine reset").
 //!
-//! The units first, and the command processor; the memory controller only when that was not enough: it may
-//! forget where memory is, and what the CPU reads and writes there meanwhile goes nowhere. Whoever resets
-//! starts the card again, which tells all blocks anew and looks whether the table is still there.
+//! The units and the command processor are reset first. The memory controller is reset only if that
+//! was not enough: the reset may lose the memory map, and accesses of the CPU to VRAM are lost
+//! meanwhile. After a reset the caller starts the card again, which sets up all blocks and checks
+//! the GART's entries.
 //!
-//! The card is not master of the bus meanwhile, nor until it is started again: others have seen the whole
-//! machine stop when the command processor was reset (digest §5.2).
+//! Bus mastering is off during a reset and until the card is started again: with it on, a reset of
+//! the command processor has stopped the whole machine (digest §5.2).
 
 use super::{
     idle,
@@ -19,7 +20,7 @@ use crate::{
     poll,
 };
 
-/// Blocks that are reset one after the other, and what of [`regs::RBBM_STATUS`] says that they are busy.
+/// Blocks that are reset one after the other, and their busy bits in [`regs::RBBM_STATUS`].
 const UNITS: [(u32, u32); 2] = [
     (
         regs::RESET_VAP | regs::RESET_GA,
@@ -27,16 +28,16 @@ const UNITS: [(u32, u32); 2] = [
     ),
     (regs::RESET_CP, regs::CP_STREAM_BUSY),
 ];
-/// Microseconds for which a block is held at least, and then left alone.
+/// Microseconds for which a block is held in reset at least, and is then left alone.
 const SETTLE_MICROS: u32 = 10_000;
-/// Microseconds for which one is held that stays busy; the document gives none, and the others hold each
-/// for so long (digest §5.2).
+/// Most microseconds for which a block that stays busy is held in reset. The document has no value;
+/// radeon and radeonhd hold each block so long (digest §5.2).
 const HOLD_MICROS: u32 = 500_000;
-/// Microseconds until what is on its way to memory is there, when the bus is gone.
+/// Microseconds after which posted writes have reached memory, when bus mastering is off.
 const BUS_MICROS: u32 = 1_000;
 
-/// Stops the command processor: both streams off (§4.8), the pointers equal, so that it fetches nothing
-/// when they are on again.
+/// Stops the command processor: disables both streams (§4.8), and sets the pointers equal, so that
+/// it fetches nothing when the streams are enabled again.
 pub(super) fn halt(hw: &Hw<'_>) {
     let r = hw.regs;
     r.write32(regs::CP_CSQ_CNTL, 0);
@@ -48,14 +49,14 @@ pub(super) fn halt(hw: &Hw<'_>) {
     r.write32(regs::CP_RB_CNTL, control.into_bits());
 }
 
-/// Stops it, and takes the bus from it.
+/// Stops the command processor, and turns bus mastering off.
 fn cut_off(hw: &Hw<'_>, wait: &dyn SleepWait) {
     halt(hw);
     hw.platform.set_master(false);
     wait.pause(BUS_MICROS);
 }
 
-/// Holds blocks as long as they are busy, but not for ever, and lets them go.
+/// Holds blocks in reset while they are busy, up to a limit, and then takes them out of reset.
 fn pulse(hw: &Hw<'_>, wait: &dyn SleepWait, blocks: u32, busy: u32) -> Result<(), DeviceError> {
     hw.regs.write32_flush(regs::RBBM_SOFT_RESET, blocks);
     wait.pause(SETTLE_MICROS);
@@ -64,12 +65,12 @@ fn pulse(hw: &Hw<'_>, wait: &dyn SleepWait, blocks: u32, busy: u32) -> Result<()
     wait.pause(SETTLE_MICROS);
     match held {
         Err(DeviceError::Gone) => Err(DeviceError::Gone),
-        // What counts is whether it works in the end.
+        // Only the state after the last step decides.
         _ => Ok(()),
     }
 }
 
-/// Resets, whatever it was doing. It is no master of the bus any more.
+/// Resets the card from any state. Leaves bus mastering off.
 pub(super) fn reset(
     controller: &Controller,
     hw: &Hw<'_>,
@@ -86,17 +87,18 @@ pub(super) fn reset(
     if status & regs::GUI_ACTIVE == 0 && memory::is_idle(controller, hw) {
         return Ok(());
     }
-    // Nothing says when this one is done.
+    // The chip does not report when this reset is done.
     hw.regs.write32_flush(regs::RBBM_SOFT_RESET, regs::RESET_MC);
     wait.pause(HOLD_MICROS);
     hw.regs.write32_flush(regs::RBBM_SOFT_RESET, 0);
     wait.pause(SETTLE_MICROS);
-    // Others look at the first two alone; but who was reset does not fetch.
+    // Radeon and radeonhd check the first two only; but the command processor must be idle after
+    // its reset, too.
     let idle = |v| v & (regs::GA_BUSY | regs::VAP_BUSY | regs::CP_STREAM_BUSY) == 0;
     poll::sleeping(hw.regs, wait, idle::STATUS, HOLD_MICROS, &idle).map(|_| ())
 }
 
-/// The same where anything is busy; else stops what may be running, and takes the bus from it.
+/// Resets if any unit is busy; otherwise stops the command processor, and turns bus mastering off.
 pub(super) fn if_busy(
     controller: &Controller,
     hw: &Hw<'_>,
@@ -118,13 +120,14 @@ mod tests {
     use crate::mock::{Access, Mock};
     use std::vec::Vec;
 
-    /// Of the log, without what an index and its data need.
+    /// Returns the log without the accesses of an index and its data.
     fn log(mock: &Mock) -> Vec<Access> {
         let mc = |a: &Access| !matches!(a, Access::R(0x70 | 0x74) | Access::W(0x70 | 0x74, _));
         mock.take().into_iter().filter(mc).collect()
     }
 
-    /// §4.8: streams off; pointers by the write enable, then off again. Then the bus.
+    /// §4.8: streams off; pointers under the write enable, then the write enable off. Then bus
+    /// mastering.
     fn stopped() -> Vec<Access> {
         let (r, w) = (Access::R, Access::W);
         std::vec![
@@ -140,7 +143,7 @@ mod tests {
         ]
     }
 
-    /// Blocks are held; then the reads of RBBM_STATUS until they are let go.
+    /// Blocks are held in reset; then RBBM_STATUS is read until they leave reset.
     fn held(blocks: u32, micros: u32, looks: usize) -> Vec<Access> {
         let (r, w) = (Access::R, Access::W);
         let mut log = std::vec![w(0xf0, blocks), r(0xf0), Access::Pause(micros)];
@@ -149,7 +152,7 @@ mod tests {
         log
     }
 
-    /// One with an idle memory controller: RV515, bit 4 of register 8.
+    /// A card with an idle memory controller: RV515, bit 4 of register 8.
     fn card() -> Mock {
         let mock = Mock::default();
         mock.set(0x704, 0x0004_090f);
@@ -160,7 +163,7 @@ mod tests {
     #[test]
     fn units_are_reset_before_the_command_processor_without_the_bus() {
         let mock = card();
-        // Bits 26 and 20 are of the first step, 16 is of the second. Bit 31 is gone in the end.
+        // Bits 26 and 20 belong to the first step, 16 to the second. Bit 31 is clear in the end.
         mock.script(
             0xe40,
             &[
@@ -210,7 +213,7 @@ mod tests {
             mock.fix(0xe40, 1 << bit | 1 << 31);
             let r = reset(&memory::RV515, &mock.hw(), &mock);
             assert_eq!(r, Err(DeviceError::Timeout("RBBM_STATUS")));
-            // It does not get the bus back.
+            // Bus mastering stays off.
             assert!(!mock.take().contains(&Access::Master(true)));
         }
         let mock = Mock::default();
@@ -219,7 +222,7 @@ mod tests {
         assert_eq!(reset(&memory::RV515, &mock.hw(), &mock), gone);
         assert_eq!(if_busy(&memory::RV515, &mock.hw(), &mock), gone);
         assert!(!mock.take().iter().any(|a| matches!(a, Access::W(..))));
-        // It goes while it is held.
+        // The card goes away while a block is held.
         let mock = card();
         mock.script(0xe40, &[0x8000_0040, u32::MAX]);
         assert_eq!(reset(&memory::RV515, &mock.hw(), &mock), gone);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Surfaces: ranges of the CPU's window on the card's memory that show rows of bytes where there are tiles
-//! (§2.2; digest §3.2, §5.2).
+//! Surfaces: fence registers that detile ranges of the CPU's aperture on VRAM (§2.2; digest §3.2,
+//! §5.2).
 //!
-//! Bounds count from the start of the card's memory, the upper one is inside. How pitch and tiles are coded
-//! is of others (digest §5.2); square blocks have no code there.
+//! Bounds count from the start of VRAM; the upper bound is inclusive. The codes of pitch and tiling
+//! are from radeon and radeonhd (digest §5.2); there is no code for square blocks.
 
 use super::memory;
 use crate::{
@@ -14,18 +14,19 @@ use crate::{
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
 
-/// How many there are.
+/// Number of surfaces.
 const COUNT: u8 = 8;
-/// Whether there are surfaces at all, and how bytes of what is in none are swapped (digest §3.2).
+/// Enables the surfaces, and selects the byte swap of accesses outside any surface (digest §3.2).
 const SURFACE_CNTL: u32 = 0x0b00;
-/// Lower bound of the first; the upper bound and [`Info`] follow, the next one is 16 bytes on.
+/// Lower bound of the first surface; upper bound and [`Info`] follow; the next surface is 16 bytes
+/// on.
 const SURFACE0_LOWER: u32 = 0x0b04;
-/// Bytes in which pitches are counted.
+/// Unit of a pitch in bytes.
 const PITCH_UNIT: u32 = 8;
 /// Largest pitch, in bytes, that a blit and a target have: 4096 pixels of four bytes.
 const MAX_PITCH: u32 = 16 * 1024;
 
-/// What is in a surface.
+/// Layout of a surface.
 #[bitfield(u32)]
 #[derive(PartialEq, Eq)]
 struct Info {
@@ -46,9 +47,9 @@ pub(super) struct Surfaces;
 /// The surfaces' one object.
 pub(super) static SURFACES: Surfaces = Surfaces;
 
-/// Lower and upper bound, and what is between.
+/// Returns lower bound, upper bound and layout.
 fn encode(region: &FenceRegion) -> Result<[u32; 3], BadRegion> {
-    // Bytes of a row of tiles or blocks, of which a pitch is a multiple (§2.2, §2.3).
+    // Bytes of a row of tiles or blocks; a pitch is a multiple of it (§2.2, §2.3).
     let (macro_tiles, micro_blocks, unit) = match region.tiling {
         Tiling::Macro => (true, false, 256),
         Tiling::MacroMicro => (true, true, 128),
@@ -65,7 +66,7 @@ fn encode(region: &FenceRegion) -> Result<[u32; 3], BadRegion> {
         .with_pitch((region.stride / PITCH_UNIT) as u16)
         .with_macro_tiles(macro_tiles)
         .with_micro_blocks(micro_blocks);
-    // Whether a surface can be told does not depend on where it is: `check` asks before there is a place.
+    // `check` calls this before the BO has an address, so the layout is checked apart from it.
     let lower = region.start.0.wrapping_sub(memory::LOCAL_BASE);
     let upper = lower.checked_add(region.len.wrapping_sub(1));
     let upper = upper.filter(|u| u64::from(*u) < memory::LOCAL_MAX);
@@ -76,11 +77,11 @@ fn encode(region: &FenceRegion) -> Result<[u32; 3], BadRegion> {
     }
 }
 
-/// Clears what others left, before anything is written through the window: the table would be written in
-/// tiles, or its bytes in another order.
+/// Clears surfaces that the firmware or another driver left, before the first write through the
+/// aperture: they would tile the GART's entries, or swap their bytes.
 pub(super) fn clear(hw: &Hw<'_>) {
     for n in 0..COUNT {
-        // An empty one is always good.
+        // An empty surface is always valid.
         let _ = SURFACES.set(hw.regs, n, None);
     }
     hw.regs.write32_flush(SURFACE_CNTL, 0);
@@ -91,7 +92,7 @@ impl FenceRegs for Surfaces {
         COUNT
     }
 
-    /// A `start` of zero, which is no address of the card's memory, stands for any.
+    /// A `start` of zero, which is no address of VRAM, stands for any address.
     fn check(&self, region: &FenceRegion) -> Result<(), BadRegion> {
         encode(region).map(|_| ())
     }
@@ -113,10 +114,12 @@ impl FenceRegs for Surfaces {
         let at = SURFACE0_LOWER.wrapping_add(u32::from(n).wrapping_mul(16));
         let registers = [at, at.wrapping_add(4), at.wrapping_add(8)];
         if region.is_some() && registers.map(|reg| regs.read32(reg)) == [lower, upper, info] {
-            // It is there still, and may be in use: written anew after a reset.
+            // The register still holds this surface, which may be in use. After a reset it is
+            // written again.
             return Ok(());
         }
-        // Without tiles first and with them last, so that no mixture of two ever acts.
+        // The layout is cleared first and written last, so that no mixture of two surfaces is ever
+        // active.
         regs.write32(at.wrapping_add(8), 0);
         regs.write32(at, lower);
         regs.write32(at.wrapping_add(4), upper);
@@ -178,7 +181,7 @@ mod tests {
         mock.set(0xb1c, 0x0003_0200);
         SURFACES.set(&mock, 1, Some(&r)).unwrap();
         assert!(!mock.take().iter().any(|a| matches!(a, Access::W(..))));
-        // One bit of it was lost.
+        // The register has lost one bit.
         mock.set(0xb1c, 0x0001_0200);
         SURFACES.set(&mock, 1, Some(&r)).unwrap();
         assert_eq!(mock.written(0xb1c), [0, 0x0003_0200]);

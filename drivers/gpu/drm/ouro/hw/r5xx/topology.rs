@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What a card has: read from configuration space and a few registers, without changing anything.
+//! Reads the properties of a card from configuration space and a few registers, without changing
+//! anything.
 //!
-//! The card was set up by its firmware. One that was not (after sleep, or as a second card on some boards)
-//! would have to be by running the code in its ROM, which the driver does not.
+//! The card's firmware must have set up the card. Otherwise (after sleep, or as a second card on
+//! some boards) the code in its ROM would have to run, which the driver does not do.
 
 use super::{memory, pipes, pte, regs, surfaces, R5xx};
 use crate::{
@@ -15,16 +16,16 @@ use crate::{
 
 /// Configuration space: identity.
 const PCI_ID: u16 = 0x00;
-/// Configuration space: the first capability, bits 7:0.
+/// Configuration space: offset of the first capability, bits 7:0.
 const PCI_CAPABILITIES: u16 = 0x34;
-/// A capability's number: AGP.
+/// Capability ID: AGP.
 const CAPABILITY_AGP: u8 = 0x02;
-/// The same of PCI Express.
+/// Capability ID: PCI Express.
 const CAPABILITY_EXPRESS: u8 = 0x10;
-/// Capabilities that fit into configuration space.
+/// Most capabilities that fit into configuration space.
 const CAPABILITIES: usize = 48;
 
-/// Whether it has a capability.
+/// Returns whether the card has a capability.
 fn has_capability(platform: &dyn Platform, wanted: u8) -> bool {
     let mut at = platform.config32(PCI_CAPABILITIES) & 0xfc;
     for _ in 0..CAPABILITIES {
@@ -40,7 +41,7 @@ fn has_capability(platform: &dyn Platform, wanted: u8) -> bool {
     false
 }
 
-/// Whether its firmware has set it up: it has memory then.
+/// Fails if the firmware has not set up the card: its memory size is zero then.
 fn posted(size: u32) -> Result<(), DeviceError> {
     match size {
         u32::MAX => Err(DeviceError::Gone),
@@ -49,7 +50,8 @@ fn posted(size: u32) -> Result<(), DeviceError> {
     }
 }
 
-/// Whether it is still what [`probe`] found: after sleep, or a reset, nobody may have set it up.
+/// Fails if the card is no longer as [`probe`] found it: after sleep or a reset, it may not be set
+/// up.
 pub(super) fn unchanged(hw: &Hw<'_>, topo: &Topology) -> Result<(), DeviceError> {
     let size = hw.regs.read32(regs::CONFIG_MEMSIZE);
     posted(size)?;
@@ -61,14 +63,14 @@ pub(super) fn unchanged(hw: &Hw<'_>, topo: &Topology) -> Result<(), DeviceError>
     }
 }
 
-/// Looks what the card has.
+/// Reads the properties of the card.
 pub(super) fn probe(family: &R5xx, hw: &Hw<'_>) -> Result<Topology, DeviceError> {
     let size = hw.regs.read32(regs::CONFIG_MEMSIZE);
     if hw.platform.config32(PCI_ID) == u32::MAX || size == u32::MAX {
         return Err(DeviceError::Gone);
     }
-    // Boards for AGP have a bridge in front of a chip that says both (digest §5.1): what is behind it is no
-    // PCI Express. Without that there is no table.
+    // Boards for AGP have a bridge in front of a chip that reports both capabilities (digest §5.1):
+    // the chip is not behind PCI Express, and has no GART.
     if has_capability(hw.platform, CAPABILITY_AGP) {
         return Err(DeviceError::Unsupported("a board for AGP"));
     }
@@ -76,7 +78,7 @@ pub(super) fn probe(family: &R5xx, hw: &Hw<'_>) -> Result<Topology, DeviceError>
         return Err(DeviceError::NoTranslationTable);
     }
     posted(size)?;
-    // Twice the register: the bit that makes it so is set at the start (digest §5.2).
+    // Twice the register: bring-up sets the bit that doubles the aperture (digest §5.2).
     let half = u64::from(hw.regs.read32(regs::CONFIG_APER_SIZE));
     let window = hw.platform.bar_len(super::MEMORY_BAR);
     let size = u64::from(size).min(memory::LOCAL_MAX);
@@ -123,7 +125,7 @@ pub(super) mod tests {
         r5xx,
     };
 
-    /// A card of 256 MiB, all of which the CPU can see.
+    /// A card with 256 MiB, all of it in the CPU's aperture.
     pub(in crate::r5xx) fn card() -> Mock {
         let mock = Mock::default();
         mock.config(0x00, 0x7140_1002);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What the 2D engine touches when registers start it (§5.2.2; digest §2.3, §3.3).
+//! The memory that a blit of the 2D engine accesses when register writes start it (§5.2.2; digest
+//! §2.3, §3.3).
 //!
-//! A write of the size starts a blit. Surfaces must have been named by then, and both rectangles lie inside
-//! them; a clip rectangle is not counted on. What becomes of the corners afterwards is not told, so the next
-//! blit must say them anew.
+//! A write of the size starts a blit. Both surfaces must have been set by then, and both rectangles
+//! must be inside them; the checker does not rely on clip rectangles. The value of the corners
+//! after a blit is not documented, so the next blit must set them again.
 //!
-//! Two bits of `DP_GUI_MASTER_CNTL` act when they are written, and are no modes: where bit 0 or 1 is clear, the
-//! surface becomes the default one then, so it must be named anew; bit 28 clears the functions of `CLR_CMP_CNTL`
-//! (§5.2.2), which may be set again behind it. Whether the bit is a mode as well is not told: colours are taken to
-//! be compared if either reading has it so.
+//! Two bits of `DP_GUI_MASTER_CNTL` act when they are written: if bit 0 or 1 is clear, the write
+//! loads the default surface, so the stream must set the surface again; bit 28 clears the functions
+//! of `CLR_CMP_CNTL` (§5.2.2), which may be set again after it. It is not documented whether bit 28
+//! also is a mode: the checker takes colour compare to be on if either reading has it on.
 
 use super::{
     registers, require,
@@ -23,48 +24,48 @@ use static_assertions::const_assert_eq;
 #[bitfield(u32)]
 #[derive(PartialEq, Eq)]
 pub(super) struct Control {
-    /// Bit 0: the source is where its register says.
+    /// Bit 0: the source surface is in its register.
     pub(super) src_pitch_offset: bool,
-    /// Bit 1: so is the destination.
+    /// Bit 1: the destination surface is in its register.
     pub(super) dst_pitch_offset: bool,
     #[bits(2)]
     __: u8,
     /// Bits 7:4: the brush.
     #[bits(4)]
     pub(super) brush: u8,
-    /// Bits 11:8: bytes of a pixel, by a code.
+    /// Bits 11:8: code of the bytes per pixel.
     #[bits(4)]
     dst_type: u8,
-    /// Bits 13:12: 3 for pixels like the destination's.
+    /// Bits 13:12: 3 for the destination's pixel format.
     #[bits(2)]
     src_type: u8,
     #[bits(2)]
     __: u8,
-    /// Bits 23:16.
+    /// Bits 23:16: raster operation.
     rop: u8,
-    /// Bits 26:24: 2 for memory.
+    /// Bits 26:24: source; 2 for memory.
     #[bits(3)]
     src_load: u8,
     /// Bit 27: more kinds of sources.
     src_type_more: bool,
-    /// Bit 28: the functions of comparing are cleared, and colours not compared.
+    /// Bit 28: clears the compare functions, and disables the compare.
     no_compare: bool,
     #[bits(3)]
     __: u8,
 }
 const_assert_eq!(core::mem::size_of::<Control>(), 4);
 
-/// `CLR_CMP_CNTL`, and what `DP_GUI_MASTER_CNTL` does to it.
+/// `CLR_CMP_CNTL`, and the effect of `DP_GUI_MASTER_CNTL` on it.
 #[derive(Clone, Copy, Default)]
 struct Compare {
-    /// What was written.
+    /// The value that was written.
     function: u32,
-    /// Whether it was written behind the last control that clears it.
+    /// Whether it was written after the last control that clears it.
     is_behind: bool,
 }
 
 impl Compare {
-    /// Whether colours may be compared.
+    /// Returns whether colour compare may be on.
     const fn is_on(self, control: Control) -> bool {
         self.function != 0 && (self.is_behind || !control.no_compare())
     }
@@ -79,7 +80,7 @@ pub(super) struct Surface {
     tiles: Tiles,
 }
 
-/// What the 2D engine was told.
+/// State of the 2D engine, as the stream has written it.
 #[derive(Clone, Copy)]
 pub(super) struct Blit {
     /// `DP_GUI_MASTER_CNTL`.
@@ -89,13 +90,14 @@ pub(super) struct Blit {
     pub(super) surfaces: [Option<Surface>; 2],
     /// Their corners, as `SRC_Y_X` and `DST_Y_X` have them.
     pub(super) corners: [Option<u32>; 2],
-    /// Whether columns go to the right, and rows down: by `DP_CNTL` alone, and by whichever of its two registers was
-    /// written last. That the other one is the same bits is not told, so a blit is inside by both.
+    /// Whether columns go to the right, and rows down: by `DP_CNTL` alone, and by the last written
+    /// one of its two registers. It is not documented that both registers set the same bits, so a
+    /// blit must be inside by both.
     pub(super) directions: [[bool; 2]; 2],
 }
 
 impl Blit {
-    /// The known state: no surfaces, nothing compared, to the right and down.
+    /// The known state: no surfaces, no compare, to the right and down.
     pub(super) const fn new() -> Self {
         Self {
             control: Control::new(),
@@ -123,21 +125,21 @@ impl Blit {
         self.control = control;
     }
 
-    /// The control is unknown again.
+    /// Marks the control as unknown.
     pub(super) fn forget(&mut self) {
         self.control = Control::new();
         self.surfaces = [None; 2];
     }
 }
 
-/// Bytes in which offsets of surfaces are counted.
+/// Unit of a surface's offset in bytes.
 const OFFSET_UNIT: u32 = 1024;
-/// Bytes in which pitches are.
+/// Unit of a pitch in bytes.
 const PITCH_UNIT: u32 = 64;
 
 impl Surface {
-    /// From the register: 31 blocks, 30 macro tiles, 29:22 pitch, 21:0 offset, with its relocation at `next`; and what
-    /// it becomes.
+    /// Decodes the register: 31 blocks, 30 macro tiles, 29:22 pitch, 21:0 offset, with its
+    /// relocation at `next`. Returns the surface and the register's value in the copy.
     pub(super) fn new(value: u32, next: usize, cursor: &mut Cursor<'_>) -> Checked<(Self, u32)> {
         let object = cursor.object(next)?;
         let offset = (value & 0x3f_ffff).checked_mul(OFFSET_UNIT);
@@ -162,7 +164,8 @@ impl Surface {
         ))
     }
 
-    /// Whether a rectangle that begins at a corner and goes in the given directions is inside.
+    /// Returns whether a rectangle from a corner on, in the given directions, is inside the
+    /// surface.
     fn holds(
         &self,
         corner: u32,
@@ -171,7 +174,7 @@ impl Surface {
         pixel: u32,
     ) -> Checked<()> {
         let end = |from: u32, length: u32, forward: bool| {
-            // 14 bits, of which the highest is a sign: none may be negative.
+            // 14 bits, the highest is the sign: no coordinate may be negative.
             require(from < 1 << 13, Refused::Surface)?;
             match forward {
                 true => Ok(from.wrapping_add(length)),
@@ -196,7 +199,7 @@ const DP_CNTL: [u32; 2] = [1 << 0, 1 << 1];
 /// `DP_CNTL_XDIR_YDIR_YMAJOR`: the same.
 const DP_CNTL_DIRECTIONS: [u32; 2] = [1 << 31, 1 << 15];
 
-/// Directions, from a register that has nothing else in it.
+/// Decodes the directions of a register that must have no other bits.
 fn directions(value: u32, bits: [u32; 2]) -> Checked<[bool; 2]> {
     require(value & !(bits[0] | bits[1]) == 0, Refused::Bits)?;
     Ok(bits.map(|bit| value & bit != 0))
@@ -238,7 +241,8 @@ impl State {
                     is_behind: true,
                 };
             }
-            // Of both, directions alone: other bits tile the destination (4:3 of the first).
+            // Only the directions of both registers are allowed: other bits tile the destination
+            // (4:3 of the first).
             0x16c0 => self.blit.directions = [directions(value, DP_CNTL)?; 2],
             0x16d0 => self.blit.directions[1] = directions(value, DP_CNTL_DIRECTIONS)?,
             _ => return Err(Refused::Register),
@@ -246,7 +250,7 @@ impl State {
         Ok(next)
     }
 
-    /// The 2D engine is started with so many columns and rows.
+    /// Checks a blit of this many columns and rows.
     pub(super) fn blit(&mut self, columns: u32, rows: u32) -> Checked<()> {
         let blit = &mut self.blit;
         let control = blit.control;
@@ -269,13 +273,13 @@ impl State {
         for directions in blit.directions {
             to_surface.holds(to, size, directions, pixel)?;
         }
-        // Bits of the code in which the source's bit makes a difference.
+        // Bits of the ROP code where the source makes a difference.
         let rop = control.rop();
         let depends = ((rop >> 2) ^ rop) & 0x33 != 0;
         if depends || blit.compare.is_on(control) {
             require(control.src_pitch_offset(), Refused::BlitControl)?;
             let surface = source.ok_or(Refused::Surface)?;
-            // Blocks in a source are not for the 2D engine (digest §5.7).
+            // The 2D engine does not support micro blocks in a source (digest §5.7).
             require(surface.tiles.micro == Micro::Linear, Refused::Tiling)?;
             let from = from.ok_or(Refused::Surface)?;
             for directions in blit.directions {
@@ -290,7 +294,8 @@ impl State {
 mod tests {
     use super::super::tests::*;
 
-    /// A fill (ROP F0) or copy (CC) of `size` (rows, columns) from object 0 to object 1, corners (0, 0).
+    /// A fill (ROP F0) or copy (CC) of `size` (rows, columns) from object 0 to object 1, corners
+    /// (0, 0).
     fn blit(control: u32, size: u32) -> Stream {
         new()
             .set(0x146c, &[control])
@@ -314,14 +319,14 @@ mod tests {
         assert!(blit(COPY, ONE).passes(&[256, 256]));
         assert!(!blit(COPY, ONE).passes(&[255, 256]));
         assert!(blit(FILL, ONE).passes(&[255, 256]));
-        // Comparing colours looks at it as well, unless bit 28 says that nothing is compared.
+        // Colour compare reads the source as well, unless bit 28 disables it.
         let compares = new().set(0x15c0, &[4]);
         assert!(compares.clone().and(blit(FILL, ONE)).passes(&[255, 256]));
         assert!(!compares
             .and(blit(FILL & !(1 << 28), ONE))
             .passes(&[255, 256]));
-        // All codes: the source matters if the result differs between its two values, bits 5:4 and 7:6, 1:0
-        // and 3:2.
+        // All codes: the source matters if the result differs between its two values, bits 5:4 and
+        // 7:6, 1:0 and 3:2.
         for rop in 0..256u32 {
             let with = rop >> 2 & 3 | (rop >> 6 & 3) << 2;
             let without = rop & 3 | (rop >> 4 & 3) << 2;

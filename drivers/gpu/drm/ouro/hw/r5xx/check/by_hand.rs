@@ -20,12 +20,12 @@ impl Resolve for Objects {
     }
 }
 
-/// Where object `n` is.
+/// Returns the address of object `n`.
 pub(super) fn address(n: usize) -> u32 {
     0x0100_0000 * (n as u32 + 1)
 }
 
-/// Objects of so many bytes.
+/// Returns objects of these sizes.
 pub(super) fn objects(bytes: &[u64]) -> Objects {
     let list = bytes.iter().enumerate().map(|(n, bytes)| Object {
         addr: GpuAddr(address(n).into()),
@@ -43,7 +43,7 @@ pub(super) fn objects(bytes: &[u64]) -> Objects {
 pub(super) struct Stream(pub(super) Vec<u32>);
 
 impl Stream {
-    /// Registers, one after the other (§5.1.1).
+    /// Writes consecutive registers (§5.1.1).
     pub(super) fn set(mut self, register: u32, values: &[u32]) -> Self {
         let count = values.len() as u32 - 1;
         self.0.push(count << 16 | (register / 4));
@@ -51,7 +51,7 @@ impl Stream {
         self
     }
 
-    /// A command (§5.1.4).
+    /// Adds a command (§5.1.4).
     pub(super) fn command(mut self, opcode: u32, body: &[u32]) -> Self {
         let count = body.len() as u32 - 1;
         self.0.push(3 << 30 | count << 16 | opcode << 8);
@@ -59,7 +59,7 @@ impl Stream {
         self
     }
 
-    /// A relocation: object `n`, in dwords of a list of records of four.
+    /// Adds a relocation: object `n`, in dwords of a list of records of four.
     pub(super) fn object(mut self, n: u32) -> Self {
         self.0.extend([0xc000_1000, n * 4]);
         self
@@ -86,7 +86,7 @@ impl Stream {
         }
     }
 
-    /// The rule by which it is refused, where it is, with objects of so many bytes.
+    /// Returns the rule that refuses the stream, with objects of these sizes.
     pub(super) fn refusal(&self, bytes: &[u64]) -> Option<&'static str> {
         self.refusal_by(&STREAMS, bytes)
     }

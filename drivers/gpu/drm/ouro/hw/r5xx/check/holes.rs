@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Streams that an earlier version of this checker accepted, on the chips they concern, and that leave their
-//! objects, hang the chip or hurt the next client. `weakness_15_…` to `weakness_23_…` go on where the list of
-//! another checker's weaknesses ends (digest §5.7; `tests`). Number 15 is a weakness of that one as well.
+//! Streams that an earlier version of this checker accepted, and that access memory outside their
+//! BOs, hang the chip, or affect the next client, on the chips concerned. `weakness_15_…` to
+//! `weakness_23_…` continue the list of another checker's weaknesses (digest §5.7; `tests`). That
+//! checker has number 15, too.
 
 use super::{registers, tests::*, *};
 use std::{vec, vec::Vec};
@@ -15,7 +16,7 @@ fn draw() -> Stream {
     array().and(list(3))
 }
 
-/// AMD's page of `ZB_ZPASS_ADDR`: `SU_REG_DEST` says which pipes get what is written behind it.
+/// AMD's page of `ZB_ZPASS_ADDR`: `SU_REG_DEST` selects the pipes that later writes reach.
 #[test]
 fn weakness_15_no_write_passes_that_some_pipes_do_not_see() {
     let both = [TARGET, 48];
@@ -23,7 +24,7 @@ fn weakness_15_no_write_passes_that_some_pipes_do_not_see() {
     assert_eq!(refused(target().and(draw())), None);
     for mask in [0, 1, 2, 7, 0xe] {
         let masks = |stream: Stream| new().set(0x42c8, &[mask]).and(stream);
-        // A scissor that the chip does not see, an address, a draw, the end.
+        // A scissor that some pipes do not see, an address, a draw, the end.
         let tall = new().set(0x43e4, &[TALL]);
         let hidden = masks(new().set(0x43e4, &[SHORT])).set(0x42c8, &[0xf]);
         assert_eq!(
@@ -40,7 +41,7 @@ fn weakness_15_no_write_passes_that_some_pipes_do_not_see() {
         // Not even in the packet that sets it.
         let one = new().set(0x42c4, &[0, mask, 0]);
         assert_eq!(refused(one.set(0x42c8, &[0xf])), Some("pipe-mask"));
-        // What a query needs passes, with fillers and packets that do nothing.
+        // The registers of a query pass, with fillers and `NOP`s.
         let asks = masks(new()).set(0x4f58, &[0]).set(0x4f5c, &[0]).object(0);
         let asks = asks.command(0x10, &[0]).set(0x42c8, &[0xf]);
         assert_eq!(refused(asks.and(target()).and(draw())), None, "{mask:x}");
@@ -123,7 +124,7 @@ fn weakness_17_a_comparison_that_is_armed_behind_the_control_needs_a_source() {
     // Cleared again.
     assert_eq!(refused(armed.clone().and(control(FILL))), None);
     assert_eq!(refused(armed.and(arms(0))), None);
-    // Whether the bit is a mode as well is not told: then this is armed.
+    // It is not documented whether the bit is a mode as well: then this enables the compare.
     let mode = arms(function)
         .and(control(FILL))
         .and(control(FILL & !(1 << 28)));
@@ -159,7 +160,8 @@ fn weakness_18_directions_are_all_that_their_registers_say() {
     }
 }
 
-/// AMD's page of `RB3D_AARESOLVE_CTL`: samples of the first target are read, which no mask of channels stops.
+/// AMD's page of `RB3D_AARESOLVE_CTL`: samples of the first target are read, which no mask of
+/// channels stops.
 #[test]
 fn weakness_19_what_is_resolved_is_read_whatever_is_written() {
     let resolve = |source: u64| {
@@ -181,7 +183,7 @@ fn weakness_19_what_is_resolved_is_read_whatever_is_written() {
     assert_eq!(resolve(1), Some("colour-target"));
 }
 
-/// What blending and logical operations combine with is read, too.
+/// Blending and logical operations read the target, too.
 #[test]
 fn weakness_19_what_is_combined_with_is_there() {
     for (register, bits) in [(0x4e04, 1), (0x4e04, 4), (0x4e18, 4)] {

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Masks of pipes (AMD's page of `ZB_ZPASS_ADDR`; digest §5.7).
 //!
-//! `SU_REG_DEST` says which raster pipes get what is written to registers behind the set-up unit, scissors, textures,
-//! shaders, depth and colour among them; `FG_ZBREG_DEST`, of RV530, does so for the two units of depth. A checker that
-//! holds one state must not let a write pass that some pipes do not see. Masks are there for one thing: each pipe
-//! counts its own pixels, and is asked by itself where its count goes. So while a mask is not full, only the masks
-//! and the registers of the count may be written; and each mask is full before anything else, and at the stream's
-//! end, since the flushes behind it are for all pipes.
+//! `SU_REG_DEST` selects the raster pipes whose registers behind the set-up unit are written:
+//! scissors, textures, shaders, depth, colour and others; `FG_ZBREG_DEST`, of RV530, selects the
+//! units of depth. The checker keeps one state for all pipes, so it must not pass a write that some
+//! pipes do not see. Clients use the masks for occlusion queries only: each pipe counts its own
+//! pixels, and is told an address for its count. So while a mask is not full, a stream may write
+//! only the masks and the registers of the count; each mask must be full before any other write,
+//! and at the stream's end, since the flushes that follow are for all pipes.
 
 use super::refused::{require, Checked, Refused};
 
 /// `SU_REG_DEST`.
 const RASTER: u32 = 0x42c8;
-/// `FG_ZBREG_DEST`, which RV530 alone has.
+/// `FG_ZBREG_DEST`, which only RV530 has.
 const DEPTH: u32 = 0x4be8;
 /// `ZB_ZPASS_DATA`: the count.
 const COUNT: u32 = 0x4f58;
-/// `ZB_ZPASS_ADDR`: where it goes.
+/// `ZB_ZPASS_ADDR`: address of the count.
 const COUNT_TO: u32 = 0x4f5c;
 
-/// All pipes there may be; the known state leaves this (digest §2.9).
+/// All raster pipes; the value in the known state (digest §2.9).
 const ALL_RASTER: u32 = 0xf;
 /// Both units of depth.
 const ALL_DEPTH: u32 = 3;
@@ -28,7 +29,7 @@ const ALL_DEPTH: u32 = 3;
 pub(super) struct Masks {
     raster: u32,
     depth: u32,
-    /// Whether the register of units of depth is there.
+    /// Whether the chip has the register of the units of depth.
     depth_pipes: bool,
 }
 
@@ -42,20 +43,21 @@ impl Masks {
         }
     }
 
-    /// Whether every pipe gets what is written.
+    /// Returns whether all pipes are selected.
     #[inline]
     pub(super) const fn are_full(&self) -> bool {
         self.raster == ALL_RASTER && self.depth == ALL_DEPTH
     }
 
-    /// Whether a register may be written now.
+    /// Fails if the register must not be written while a mask is not full.
     #[inline]
     pub(super) fn pass(&self, register: u32) -> Checked<()> {
         let counts = matches!(register, RASTER | DEPTH | COUNT | COUNT_TO);
         require(self.are_full() || counts, Refused::PipeMask)
     }
 
-    /// Writes a mask, if the register is one that this chip has. Errors: `Bits` that stand for no pipe.
+    /// Writes a mask, if the register is a mask of this chip. Errors: `Bits` that select no
+    /// existing pipe.
     pub(super) fn write(&mut self, register: u32, value: u32) -> Checked<()> {
         let (mask, all) = match register {
             RASTER => (&mut self.raster, ALL_RASTER),
@@ -67,7 +69,7 @@ impl Masks {
         Ok(())
     }
 
-    /// How many units write their count when they are asked: those that the masks reach, or one.
+    /// Returns the number of units that write their count: those that the masks select, or one.
     pub(super) fn counting(&self) -> u32 {
         let units = match self.depth_pipes {
             true => self.depth,

@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The checker of command streams: what user space may run.
+//! The checker of command streams from user space.
 //!
-//! The chip confines nobody: a command reaches every register and, through them, all memory. So a stream
-//! is read packet by packet, and a copy of it is made that may run, or it is refused as a whole. In the copy
-//! every address is that of an object the stream's sender named, plus an offset inside it; and all that a
-//! draw or a blit can touch from there, with what the registers say at that moment, has been proved to be
-//! inside the object.
+//! The chip has no protection: a command can write every register and, through the registers,
+//! access all memory. So the checker reads a stream packet by packet. It either makes a copy that
+//! may run, or refuses the whole stream. In the copy, every address is that of a BO in the client's
+//! list plus an offset inside the BO, and the checker has proved that all memory that a draw or a
+//! blit can access from there, with the register values at that point, is inside the BO.
 //!
-//! * Packets of type 0 write registers that [`registers`] and [`State::write`] list, and of those the bits that are
-//!   listed. What the proof depends on is kept in [`State`], beginning with the value that the
-//!   [known state](super::known) gives it, so that nothing which a stream did not say can matter.
-//! * Two registers are masks of the pipes that later writes of registers reach ([`masks`]). While one is not full,
-//!   nothing passes but what a query of counts needs: all pipes hold what [`State`] says.
+//! * Packets of type 0 write registers that [`registers`] and [`State::write`] list, and only the
+//!   listed bits. The registers that the proof depends on are kept in [`State`], which begins with
+//!   the values of the [known state](super::known), so that no state from before the stream
+//!   matters.
+//! * Two registers are masks of the pipes that later register writes reach ([`masks`]). While a
+//!   mask is not full, only the registers of an occlusion query may be written: so all pipes have
+//!   the state in [`State`].
 //! * Packets of type 3 are those in [`Checker::check`]'s list: draws, their arrays and indices,
-//!   [`rectangles`], and the one that does nothing and carries relocations. There is none that hides a
-//!   stream or writes a register by another way. Types 1 and 2: refused, and a filler.
-//! * A relocation is a `NOP` of one dword behind the packet that needs it: the place, in dwords, of a
-//!   record of four in the sender's list (digest §5.7). The copy has fillers there.
+//!   [`rectangles`], and the `NOP`, which carries relocations. None of them contains another stream
+//!   or writes a register indirectly. Type 1 is refused, type 2 is a filler.
+//! * A relocation is a `NOP` with one dword after the packet that needs it: the offset in dwords of
+//!   a record of four dwords in the client's list (digest §5.7). The copy has fillers in its place.
 //!
-//! The copy begins as the stream, and what differs is written over it. Most of a stream is packets of one register
-//! each that need nothing but their value kept: [`plain`] goes over those, with one look into a table for each.
+//! The copy begins as the stream, and the dwords that differ are overwritten. Most packets of a
+//! stream write one register whose value is only kept: [`plain`] handles those, with one table
+//! lookup each.
 //!
-//! [`surface`] knows how much memory rows of tiles take; [`targets`], [`textures`], [`vertices`] and
-//! [`blits`] decide for what the unit of that name touches. Nothing is allocated, and a stream takes time in
-//! proportion to its length (a draw: to the arrays and textures it uses).
+//! [`surface`] computes the memory that rows of tiles take; [`targets`], [`textures`], [`vertices`]
+//! and [`blits`] check the accesses of their unit. The checker allocates nothing, and its time is
+//! proportional to the length of the stream (for a draw: to the arrays and textures that it uses).
 
 mod blits;
 #[cfg(test)]
@@ -57,17 +60,17 @@ use state::State;
 
 /// Opcodes of type 3 (digest §2.2).
 mod opcode {
-    /// Does nothing.
+    /// No operation.
     pub(super) const NOP: u8 = 0x10;
-    /// Draws from arrays, one vertex after the other; with a dword of format that is not used.
+    /// Draws consecutive vertices from arrays; has a dword with a format that is not used.
     pub(super) const DRAW_VBUF: u8 = 0x28;
-    /// Draws vertices that follow.
+    /// Draws vertices that are in the packet.
     pub(super) const DRAW_IMMD: u8 = 0x29;
     /// Draws from arrays by indices.
     pub(super) const DRAW_INDX: u8 = 0x2a;
-    /// Says where the arrays are.
+    /// Sets the addresses of the arrays.
     pub(super) const LOAD_VBPNTR: u8 = 0x2f;
-    /// As the first three, without that dword.
+    /// Same as [`DRAW_VBUF`], without the format dword.
     pub(super) const DRAW_VBUF_2: u8 = 0x34;
     /// See [`DRAW_VBUF_2`].
     pub(super) const DRAW_IMMD_2: u8 = 0x35;
@@ -85,25 +88,25 @@ mod opcode {
 const RELOCATION: u32 = 0xc000_1000;
 /// Bits of a header of type 0 that are the first register.
 const INDEX_BITS: u32 = 13;
-/// Dwords of that packet.
+/// Dwords of the packet that carries a relocation.
 const RELOCATION_DWORDS: usize = 2;
-/// Dwords of a record in the sender's list.
+/// Dwords of a record in the client's list.
 const RECORD_DWORDS: u32 = 4;
 
-/// The stream and its copy. How far they have come is not here: it goes from call to return, in the processor's
-/// registers, as each packet has to wait for it.
+/// The stream and its copy. The position is passed from call to return instead, to keep it in a CPU
+/// register: each packet has to wait for it.
 struct Cursor<'a> {
     stream: &'a [u32],
     objects: &'a dyn Resolve,
-    /// What [`Resolve::stream_knows_tiling`] says.
+    /// Result of [`Resolve::stream_knows_tiling`].
     knows_tiling: bool,
-    /// The copy. It begins as the whole stream, and gets what is to be different; if the stream is refused,
-    /// nobody takes it.
+    /// The copy. It begins as the whole stream; the checker overwrites the dwords that differ. A
+    /// refused stream's copy is not used.
     out: &'a mut [u32],
 }
 
 impl<'a> Cursor<'a> {
-    /// Dwords `at..at + len`, which belong to the packet at hand.
+    /// Returns dwords `at..at + len`, which belong to the current packet.
     fn body(&self, at: usize, len: usize) -> Checked<&'a [u32]> {
         let end = at.checked_add(len).ok_or(Refused::Truncated)?;
         self.stream.get(at..end).ok_or(Refused::Truncated)
@@ -115,7 +118,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Takes the relocation at `at`, behind the packet at hand.
+    /// Resolves the relocation at `at`, behind the current packet.
     fn object(&mut self, at: usize) -> Checked<Object> {
         let packet = self.stream.get(at..).and_then(|rest| rest.first_chunk());
         let [header, place]: [u32; RELOCATION_DWORDS] = *packet.ok_or(Refused::Relocation)?;
@@ -131,21 +134,21 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// An object with an offset that is inside it; at first, none.
+/// A BO and an offset inside it; initially none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct BoOffset {
-    /// Bytes from there to the object's end, or less if they are more than can be said; zero if there is no object.
+    /// Bytes from the offset to the BO's end, saturated; zero if there is no BO.
     room: u32,
     /// The offset, for its alignment.
     offset: u32,
 }
 
 impl BoOffset {
-    /// Says where an offset into an object is, and the address there.
+    /// Returns an offset into a BO, and its address.
     fn new(object: &Object, offset: u32) -> Checked<(Self, u32)> {
         let room = object.bytes.checked_sub(offset.into());
         let room = room.filter(|room| *room != 0).ok_or(Refused::Offset)?;
-        // The object's last byte has an address, and so have all before it.
+        // If the BO's last byte has an address in the field, so have all bytes before it.
         let end = object.addr.0.checked_add(object.bytes);
         require(end.is_some_and(|end| end <= 1 << 32), Refused::Offset)?;
         let address = (object.addr.0 as u32).wrapping_add(offset);
@@ -153,21 +156,21 @@ impl BoOffset {
         Ok((Self { room, offset }, address))
     }
 
-    /// Whether so many bytes are there, as a rule asks for.
+    /// Fails with `rule` if the BO has fewer than `bytes` bytes from the offset on.
     fn holds(&self, bytes: u64, rule: Refused) -> Checked<()> {
         require(self.room != 0 && bytes <= self.room.into(), rule)
     }
 }
 
-/// The checker, as one family has it.
+/// The checker, for one family.
 pub(super) struct Streams {
-    /// Whether a register of RV530 is there.
+    /// Whether the chip has RV530's mask of units of depth.
     depth_pipes: bool,
 }
 
 /// For RV530.
 pub(super) static WITH_DEPTH_PIPES: Streams = Streams { depth_pipes: true };
-/// For all others.
+/// For all other families.
 pub(super) static STREAMS: Streams = Streams { depth_pipes: false };
 
 impl Checker for Streams {
@@ -176,11 +179,12 @@ impl Checker for Streams {
     }
 }
 
-/// Where the first packet is at which there is more to do than what was done.
+/// A function that skips packets that need no further work, and returns the place of the first
+/// other one.
 type Skim = fn(&mut State, &[u32], usize) -> usize;
 
 impl Streams {
-    /// [`Checker::check`]. Nearly all packets are done with in `skim`, and the same would come out without it.
+    /// [`Checker::check`]. `skim` handles nearly all packets; the result does not depend on it.
     #[inline]
     fn check_with(
         &self,
@@ -215,7 +219,7 @@ impl Streams {
                 Err(rule) => return reject(at, rule),
             }
         }
-        // The request's own flushes come behind.
+        // The request's own flushes follow.
         match state.masks.are_full() {
             true => Verdict::Copy(stream.len()),
             false => reject(stream.len(), Refused::PipeMask),
@@ -230,10 +234,12 @@ fn reject(at: usize, rule: Refused) -> Verdict {
     }
 }
 
-/// Goes over packets of type 0 that need no more than their bits to be compared and their values to be kept: of up to
-/// four registers, or of any number in one row of the list; and over fillers and relocations that nobody took. All masks are full. Returns where the first other packet begins, or the stream ends.
+/// Handles type-0 packets whose values are only compared with the allowed bits and kept: packets of
+/// up to four registers, or of any number in one row of the list; also fillers, and relocations
+/// that no packet has taken. All masks must be full. Returns the place of the first other packet,
+/// or the end of the stream.
 ///
-/// Not inlined, so that what it needs is in the processor's registers: a stream's time is spent here.
+/// Not inlined, so that its variables are in CPU registers: a check spends most of its time here.
 #[inline(never)]
 fn plain(state: &mut State, stream: &[u32], mut at: usize) -> usize {
     let [_, values @ ..] = stream else {
@@ -241,7 +247,7 @@ fn plain(state: &mut State, stream: &[u32], mut at: usize) -> usize {
     };
     let State { kept, rules, .. } = state;
     while let (Some(value), Some(header)) = (values.get(at), stream.get(at)) {
-        // A header with nothing in it but the register: one dword follows (§5.1.1).
+        // A header with the register only: one dword follows (§5.1.1).
         if (*header as usize) < REGISTERS {
             if !rules.at(*header).keep(*value, kept) {
                 break;
@@ -249,7 +255,8 @@ fn plain(state: &mut State, stream: &[u32], mut at: usize) -> usize {
             at = at.wrapping_add(2);
             continue;
         }
-        // Two registers, or up to four: as above, the processor need not wait for the count to go on.
+        // Two registers, or up to four: as above, the CPU can go on before it has computed the
+        // count.
         let behind = match header >> INDEX_BITS {
             8 => keep::<2>(kept, rules, *header, stream, at),
             16 => keep::<3>(kept, rules, *header, stream, at),
@@ -264,8 +271,9 @@ fn plain(state: &mut State, stream: &[u32], mut at: usize) -> usize {
     at
 }
 
-/// Keeps what the packet at `at` gives `N` registers, and returns where the next one begins; or nothing if there is
-/// more to do for one of them. (Those before it are kept then, as they will be once more.)
+/// Keeps the values that the packet at `at` writes to `N` registers, and returns the place of the
+/// next packet; `None` if one of the registers needs further work. (Values before that one are kept
+/// then, and are kept again later.)
 #[inline(always)]
 fn keep<const N: usize>(
     kept: &mut Kept,
@@ -278,7 +286,7 @@ fn keep<const N: usize>(
     let behind = at.wrapping_add(1 + N);
     let rule = rules.at(header);
     if rule.length() >= N {
-        // All are in one row, so one mask is for all of them, and their slots follow each other.
+        // All registers are in one row, so they share one mask, and have consecutive slots.
         if !rule.passes(values.iter().fold(0, |all, value| all | value)) {
             return None;
         }
@@ -293,8 +301,8 @@ fn keep<const N: usize>(
     Some(behind)
 }
 
-/// Where the next packet begins, if the one at `at` has any number of registers of one row whose bits are all right
-/// and whose values nobody asks for, or none.
+/// Returns the place of the next packet, if the packet at `at` writes any number of registers of
+/// one row whose bits are allowed and whose values no rule needs, or no registers.
 #[inline(always)]
 fn pass(rules: &Rules, header: u32, stream: &[u32], at: usize) -> Option<usize> {
     if header >> 30 != 0 {
@@ -304,7 +312,7 @@ fn pass(rules: &Rules, header: u32, stream: &[u32], at: usize) -> Option<usize> 
             _ => None,
         };
     }
-    // Nothing is above the count.
+    // The header has no bits above the count.
     let more = (header >> 16) as usize;
     let rule = rules.at(header);
     let first = at.wrapping_add(1);
@@ -312,13 +320,13 @@ fn pass(rules: &Rules, header: u32, stream: &[u32], at: usize) -> Option<usize> 
     let header = RegisterHeader::from_bits(header);
     let in_row = if header.one() { 0 } else { more } < rule.length();
     let values = stream.get(first..behind)?;
-    let is_free = rule.slot() == slot::NOBODYS && in_row;
+    let is_free = rule.slot() == slot::NO_RULE && in_row;
     let passes = header.reserved() == 0 && is_free && rule.pass_all(values);
     passes.then_some(behind)
 }
 
-/// Checks a packet whose body begins at `at`, and its relocations. Returns where the next one begins, as those do
-/// that follow.
+/// Checks a packet whose body begins at `at`, and its relocations. Returns the place of the next
+/// packet, like the functions below.
 fn packet(state: &mut State, cursor: &mut Cursor<'_>, at: usize, header: u32) -> Checked<usize> {
     if (header as usize) < REGISTERS {
         let value = *cursor.stream.get(at).ok_or(Refused::Truncated)?;
@@ -334,7 +342,7 @@ fn packet(state: &mut State, cursor: &mut Cursor<'_>, at: usize, header: u32) ->
     }
 }
 
-/// Type 0.
+/// Checks a packet of type 0.
 fn write_registers(
     state: &mut State,
     cursor: &mut Cursor<'_>,
@@ -344,7 +352,7 @@ fn write_registers(
     require(header.reserved() == 0, Refused::Header)?;
     let count = usize::from(header.count_less_one()).wrapping_add(1);
     let body = cursor.body(first, count)?;
-    // Relocations are taken from behind the packet while it is read.
+    // The packet's relocations follow it, and are resolved while it is read.
     let mut next = first.wrapping_add(count);
     let mut index = u32::from(header.index());
     let step = u32::from(!header.one());
@@ -355,8 +363,8 @@ fn write_registers(
     Ok(next)
 }
 
-/// The dword at `at` is for a register. The next relocation would be at `next`; returns where the one after those
-/// that were taken would be.
+/// Checks the dword at `at`, which is written to a register. The next relocation is at `next`;
+/// returns the place of the next relocation that is not used yet.
 #[inline]
 fn register(
     state: &mut State,
@@ -375,7 +383,7 @@ fn register(
     state.write(register, at, value, next, cursor)
 }
 
-/// Type 3.
+/// Checks a packet of type 3.
 fn command(
     state: &mut State,
     cursor: &mut Cursor<'_>,
@@ -388,7 +396,7 @@ fn command(
     require(is_nop || state.masks.are_full(), Refused::PipeMask)?;
     let body = cursor.body(at, len)?;
     let (start, next) = (at.wrapping_sub(1), at.wrapping_add(len));
-    // Behind the dword that is not used, if there is one.
+    // Behind the format dword, if there is one.
     let draw = match header.opcode() {
         opcode::DRAW_VBUF | opcode::DRAW_IMMD | opcode::DRAW_INDX => {
             body.get(1..).ok_or(Refused::Length)?

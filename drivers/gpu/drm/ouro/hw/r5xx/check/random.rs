@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Random streams: what passes is looked at a second time, pixel by pixel and vertex by vertex, with the
-//! address formula of digest §4.1 in place of sizes of tiles.
+//! Random streams: a second check looks at the streams that pass, pixel by pixel and vertex by
+//! vertex, with the address formula of digest §4.1 instead of tile sizes.
 
 use super::{tests::*, *};
 use proptest::prelude::*;
@@ -51,7 +51,7 @@ fn the_formula_gives_the_vectors_of_digest_4_1() {
     }
 }
 
-/// Whether an address is in one of the objects, which are 16 MiB apart.
+/// Returns whether an address is in one of the objects, which are 16 MiB apart.
 fn is_inside(address: u64, bytes: u64, sizes: &[u64]) -> bool {
     sizes.iter().enumerate().any(|(n, size)| {
         let start = u64::from(address_of(n));
@@ -63,7 +63,7 @@ fn address_of(n: usize) -> u32 {
     super::tests::address(n)
 }
 
-/// Registers that are addresses, and what of them is not.
+/// Returns the bits of an address register that are no address; `None` for other registers.
 fn address_mask(register: u32) -> Option<u32> {
     match register {
         0x4540..=0x457c => Some(0x1f),
@@ -72,7 +72,7 @@ fn address_mask(register: u32) -> Option<u32> {
     }
 }
 
-/// Looks at a copy: nothing but what is allowed, and no address that is not an object's.
+/// Checks a copy: only allowed registers, and only addresses of objects.
 fn audit(copy: &[u32], sizes: &[u64]) {
     let mut at = 0;
     // SU_REG_DEST: which pipes get what is written.
@@ -88,7 +88,8 @@ fn audit(copy: &[u32], sizes: &[u64]) {
             0 => {
                 let mut register = (header & 0x1fff) * 4;
                 for value in &copy[at + 1..at + 1 + len] {
-                    // Nothing of the host's, the command processor's, the display's; no port of vertices.
+                    // Nothing of the host's, the command processor's, the display's; no port of
+                    // vertices.
                     assert!((0x1400..0x5000).contains(&register), "{register:x}");
                     assert!(!(0x15e0..0x1600).contains(&register), "{register:x}");
                     assert!(!(0x2000..0x2080).contains(&register), "{register:x}");
@@ -168,7 +169,8 @@ fn register() -> impl Strategy<Value = u32> {
     ]
 }
 
-/// Registers that clients write with others in one packet, beginning in the midst of them, too (digest §3.5).
+/// Registers that clients write with others in one packet, beginning in the midst of them, too
+/// (digest §3.5).
 const SHORT: [u32; 16] = [
     0x2134, 0x2138, 0x4200, 0x43e0, 0x43e4, 0x4400, 0x44bc, 0x44c0, 0x46a4, 0x46ac, 0x4e00, 0x4e04,
     0x4e38, 0x4e84, 0x4f00, 0x4f24,

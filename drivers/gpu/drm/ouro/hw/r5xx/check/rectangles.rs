@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-//! 2D packets that fill or copy rectangles: `PAINT_MULTI`, `BITBLT` and `BITBLT_MULTI` (§5.2.2, §5.2.2.7 to
-//! §5.2.2.9; digest §2.3 to §2.5).
+//! 2D packets that fill or copy rectangles: `PAINT_MULTI`, `BITBLT` and `BITBLT_MULTI` (§5.2.2,
+//! §5.2.2.7 to §5.2.2.9; digest §2.3 to §2.5).
 //!
-//! Such a packet tells all that it needs: control, surfaces, brush, and rectangles by their upper left corners.
-//! So the rules are those of [`super::blits`], for each rectangle. Relocations are behind the packet: the
-//! source's, if there is one, and the destination's. Left out: clip rectangles of a packet's own, its phase of the
-//! brush, and the brush of 64 pixels, which leaves them in registers that no stream may write.
+//! The packet contains control, surfaces, brush, and rectangles by their upper left corners. The
+//! rules are those of [`super::blits`], for each rectangle. Relocations follow the packet: the
+//! source's, if there is a source, and the destination's. Not supported: clip rectangles in a
+//! packet, its brush phase, and the 8x8 pixel brush, which leaves these values in registers that no
+//! stream may write.
 //!
-//! Whether rows and columns go where `DP_CNTL` says is not told for packets. So it must say down and to the right,
-//! as the known state does: then both readings touch the same bytes. What registers hold afterwards is not told
-//! either: surfaces and control must be said anew.
+//! It is not documented whether packets obey `DP_CNTL`. So it must be down and to the right, as in
+//! the known state: then both readings access the same bytes. Nor is it documented which values the
+//! registers have after a packet: the stream must set surfaces and control again.
 
 use super::{
     blits::{Control, Surface},
@@ -18,16 +19,16 @@ use super::{
     Checked, Cursor, Refused, RELOCATION_DWORDS,
 };
 
-/// Which packet.
+/// Kind of the packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Rectangles {
-    /// Fills: corner and size of each.
+    /// Fills: corner and size of each rectangle.
     Paint,
-    /// Copies, this many at most: corners of source and destination, and the size.
+    /// Copies of at most this many rectangles: corners of source and destination, and the size.
     Copy(usize),
 }
 
-/// Bits that a packet's control may have: not clip rectangles (3:2), which would be in the packet.
+/// Bits that a packet's control may have: no clip rectangles (3:2), which would be in the packet.
 const CONTROL: u32 = registers::BLIT_CONTROL & !(3 << 2);
 
 /// Dwords of a brush by its type (digest §2.4).
@@ -42,7 +43,8 @@ fn brush_dwords(brush: u8) -> Checked<usize> {
 }
 
 impl State {
-    /// A packet of rectangles, of which dwords `at..at + len` are the body. Returns where the next one begins.
+    /// Checks a packet of rectangles whose body is dwords `at..at + len`. Returns the place of the
+    /// next packet.
     pub(super) fn rectangles(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -95,7 +97,7 @@ impl State {
                 [from, to, size] => (Some(from), to, size),
                 _ => return Err(Refused::Length),
             };
-            // Columns are in the upper halves here, and in the lower ones of registers.
+            // Columns are in the upper halves in packets, and in the lower halves in registers.
             self.blit.surfaces = surfaces;
             self.blit.corners = [from.map(|v| v.rotate_left(16)), Some(to.rotate_left(16))];
             self.blit(size >> 16, size & 0xffff)?;
@@ -110,7 +112,8 @@ mod tests {
     use super::super::tests::*;
     use std::vec;
 
-    /// Digest §2.3: 32 bits a pixel, ROP F0, a brush of one colour (13), the destination named, nothing compared.
+    /// Digest §2.3: 32 bits a pixel, ROP F0, a brush of one colour (13), the destination named,
+    /// nothing compared.
     const FILL: u32 = 0x52f0_36d2;
     /// ROP CC, no brush (15), both named.
     const COPY: u32 = 0x52cc_36f3;
@@ -227,7 +230,7 @@ mod tests {
         }
     }
 
-    /// What registers hold after a packet is not counted on.
+    /// The checker does not rely on the registers' values after a packet.
     #[test]
     fn a_packet_leaves_nothing_to_rely_on() {
         let stream = paint(FILL, &[1], &[0, 1 << 16 | 1]);

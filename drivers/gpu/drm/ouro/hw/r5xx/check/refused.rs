@@ -1,64 +1,64 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Rules of the checker, by name: which one refused a stream.
+//! Names of the checker's rules, to report which one refused a stream.
 //!
-//! User space gets `EINVAL` whichever it was. The name goes to the log of whoever debugs
+//! User space gets `EINVAL` for all of them. The name is in the debug log
 //! (`Documentation/gpu/ouro/r5xx.rst` has the list).
 
 /// The rule that a stream broke.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Refused {
-    /// A packet goes on behind the end of the stream.
+    /// A packet extends beyond the end of the stream.
     Truncated,
-    /// A packet of type 1, or a header with bits that mean nothing.
+    /// A packet of type 1, or a header with reserved bits.
     Header,
-    /// A command that is none of those in the list.
+    /// A command that is not in the list.
     Opcode,
-    /// A command with fewer or more dwords than it takes.
+    /// A command with a wrong number of dwords.
     Length,
     /// A register that no stream may write.
     Register,
-    /// Bits of a register that were not proved harmless.
+    /// Bits of a register that are not known to be harmless.
     Bits,
-    /// A register is written while the masks leave pipes out.
+    /// A register is written while the masks deselect pipes.
     PipeMask,
-    /// No relocation where one belongs, or one that names nothing.
+    /// A relocation is missing, or refers to no BO.
     Relocation,
-    /// An offset that is not inside its object, or an address that the field cannot hold.
+    /// An offset outside its BO, or an address that does not fit into the field.
     Offset,
-    /// Tiles that the object or the format does not have.
+    /// A tiling that the BO or the format does not have.
     Tiling,
     /// A colour target.
     Colour,
     /// The depth target.
     Depth,
-    /// What samples are resolved to.
+    /// The target of a multisample resolve.
     Resolve,
-    /// The scissor goes beyond a target's pitch, and was said for another draw.
+    /// The scissor extends beyond a target's pitch, and was not set for this draw.
     Scissor,
     /// A texture's format or size.
     Texture,
     /// A texture's logical id is not that of its unit.
     TextureId,
-    /// The finest level of a texture is none that it has.
+    /// The texture does not have its finest level.
     TextureLevel,
-    /// `VAP_VF_CNTL`: what is drawn, or where its vertices come from.
+    /// `VAP_VF_CNTL`: the kind of draw, or the source of its vertices.
     Draw,
     /// An array of vertices.
     Array,
-    /// Indices, or the packet that says where they are.
+    /// Indices, or the packet with their address.
     Indices,
-    /// Where the count of pixels goes.
+    /// The address of a query's count.
     Query,
     /// `DP_GUI_MASTER_CNTL`.
     BlitControl,
     /// A surface of the 2D engine, or a rectangle that is not inside it.
     Surface,
-    /// A size that is zero or more than the field holds.
+    /// A size of zero, or one that does not fit into the field.
     BlitSize,
 }
 
 impl Refused {
-    /// The rule's name, as the log has it.
+    /// Returns the rule's name for the log.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Truncated => "truncated",
@@ -89,10 +89,10 @@ impl Refused {
     }
 }
 
-/// Whether to go on.
+/// The result of a check.
 pub(super) type Checked<T> = Result<T, Refused>;
 
-/// `Ok` if it is so; else the rule that asks for it.
+/// Returns `Ok` if the condition holds; otherwise the rule that requires it.
 pub(super) fn require(is_so: bool, rule: Refused) -> Checked<()> {
     if is_so {
         Ok(())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Tests of what the checker is for beyond the weaknesses of another one.
+//! Tests of the checker beyond the other checker's weaknesses.
 
 use super::{tests::*, *};
 use crate::fence_regs::Tiling;
@@ -82,8 +82,8 @@ fn targets_that_shaders_put_out_for_are_looked_at() {
 
 #[test]
 fn targets_without_pixels_of_their_own_have_the_first_ones() {
-    // RB3D_CCTL 14: formats are their own. The first one's pixels are four bytes, the second one's one (9), or
-    // four (6).
+    // RB3D_CCTL 14: formats are their own. The first one's pixels are four bytes, the second one's
+    // one (9), or four (6).
     let two = |own: u32, format: u32| {
         target()
             .set(0x4e00, &[own << 14 | 1 << 5])

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The registers whose values a proof needs, each in a slot of its own, as a stream has written them so far.
-//! Each slot begins where the one before it ends: where there are several of a kind, they are one behind the other.
+//! The registers whose values the proof needs, each in its own slot, as the stream has written them
+//! so far. Slots are consecutive; registers that exist several times have consecutive slots.
 
 use static_assertions::const_assert;
 
-/// Registers of a packet that is kept whole where it stands.
+/// Most registers of a packet whose values are kept all at once.
 pub(super) const SHORT: usize = 4;
 
-/// Of what is kept for nobody: the first of as many.
-pub(super) const NOBODYS: u8 = 0;
+/// The first of several slots for values that no rule needs.
+pub(super) const NO_RULE: u8 = 0;
 
 /// `VAP_ALT_NUM_VERTICES`.
-pub(super) const VERTICES: u8 = NOBODYS + SHORT as u8;
+pub(super) const VERTICES: u8 = NO_RULE + SHORT as u8;
 /// `VAP_INDEX_OFFSET`.
 pub(super) const INDEX_OFFSET: u8 = VERTICES + 1;
 /// `VAP_VTX_SIZE`.
@@ -22,7 +22,7 @@ pub(super) const MAX_INDEX: u8 = VERTEX_SIZE + 1;
 pub(super) const MIN_INDEX: u8 = MAX_INDEX + 1;
 /// `GB_AA_CONFIG`.
 pub(super) const SAMPLES: u8 = MIN_INDEX + 1;
-/// `SC_SCISSOR0`, which nobody asks for, and the next.
+/// `SC_SCISSOR0`, which no rule needs, and the next register.
 pub(super) const SCISSORS: u8 = SAMPLES + 1;
 /// `SC_SCISSOR1`: the last column 12:0 and row 25:13 that are drawn.
 pub(super) const SCISSOR: u8 = SCISSORS + 1;
@@ -52,7 +52,7 @@ pub(super) const BANDWIDTH: u8 = DEPTH_FORMAT + 1;
 pub(super) const DEPTH_PITCH: u8 = BANDWIDTH + 1;
 /// `US_OUT_FMT`, of four.
 pub(super) const OUT_FORMAT: u8 = DEPTH_PITCH + 1;
-/// `TX_FILTER0`, of sixteen; so are the next.
+/// `TX_FILTER0`, of sixteen; the next ones have sixteen, too.
 pub(super) const TX_FILTER: u8 = OUT_FORMAT + 4;
 /// `TX_FORMAT0`.
 pub(super) const TX_SIZE: u8 = TX_FILTER + 16;
@@ -63,11 +63,11 @@ pub(super) const TX_PITCH: u8 = TX_FORMAT + 16;
 /// `TX_OFFSET`.
 pub(super) const TX_OFFSET: u8 = TX_PITCH + 16;
 
-/// How many there are. It is a power of two, so that no number has to be compared with it.
+/// Number of slots: a power of two, so that an index needs no bounds check.
 pub(super) const SLOTS: usize = 0x80;
 const_assert!(TX_OFFSET as usize + 16 <= SLOTS);
 
-/// The values, with room behind them for the last of several that are kept at once.
+/// The values, with room behind them for several values that are kept at once.
 pub(super) struct Kept([u32; SLOTS + SHORT]);
 
 impl Kept {
@@ -76,17 +76,17 @@ impl Kept {
         Self([0; SLOTS + SHORT])
     }
 
-    /// The value in a slot.
+    /// Returns the value in a slot.
     pub(super) const fn get(&self, slot: u8) -> u32 {
         self.0[slot as usize % SLOTS]
     }
 
-    /// Puts a value into a slot.
+    /// Stores a value in a slot.
     pub(super) const fn set(&mut self, slot: u8, value: u32) {
         self.0[slot as usize % SLOTS] = value;
     }
 
-    /// Puts some values into the slots from one on.
+    /// Stores several values in consecutive slots.
     #[inline]
     pub(super) fn set_all<const N: usize>(&mut self, slot: u8, values: &[u32; N]) {
         const { assert!(N <= SHORT) };
@@ -96,12 +96,12 @@ impl Kept {
         }
     }
 
-    /// The value of number `n` of those that begin with a slot.
+    /// Returns the value in the `n`th slot from `slot` on.
     pub(super) const fn nth(&self, slot: u8, n: usize) -> u32 {
         self.get(slot.wrapping_add(n as u8))
     }
 
-    /// Puts a value into the slot of number `n`.
+    /// Stores a value in the `n`th slot from `slot` on.
     pub(super) const fn set_nth(&mut self, slot: u8, n: usize, value: u32) {
         self.set(slot.wrapping_add(n as u8), value);
     }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What the proof depends on: the registers that it needs, as a stream has written them so far.
+//! The state that the proof depends on: the registers that it needs, as the stream has written them
+//! so far.
 //!
-//! A stream begins with the values of the [known state](crate::r5xx::known): zero for all of them but the
-//! masks of pipes, the directions of blits, the targets that shaders put out nothing for, and textures' logical ids.
+//! A stream begins with the values of the [known state](crate::r5xx::known): zero for all registers
+//! but the masks of pipes, the directions of blits, the outputs of unused targets, and the logical
+//! ids of textures.
 
 use super::{
     super::packets::{PacketType, RegisterHeader},
@@ -19,15 +21,15 @@ use super::{
 
 /// The state.
 pub(super) struct State {
-    /// Which pipes get what is written.
+    /// The masks of pipes.
     pub(super) masks: Masks,
-    /// Registers that are values and nothing else.
+    /// Registers of which only the value is kept.
     pub(super) kept: Kept,
-    /// Which they are, and the bits that they may have.
+    /// The list of these registers, and their allowed bits.
     pub(super) rules: &'static Rules,
-    /// Where in the stream the last draw is.
+    /// Place of the last draw in the stream.
     drawn: usize,
-    /// Where the four targets are, what samples are resolved to, and depth.
+    /// Addresses of the four colour targets, of the resolve target, and of depth.
     pub(super) colours: [BoOffset; 4],
     pub(super) resolved: BoOffset,
     pub(super) depth: BoOffset,
@@ -67,9 +69,10 @@ impl State {
         }
     }
 
-    /// Something is drawn by the packet at `at`. The scissor must not go beyond the smallest pitch of a target: if it
-    /// does, and was said for this draw first, it ends with the pitch in the copy. (Some clear more columns than a
-    /// target has: what would lie behind the pitch is in rows that they clear as well.)
+    /// Checks the scissor for a draw of the packet at `at`. The scissor must not extend beyond the
+    /// smallest pitch of a target. If it does, and was set for this draw first, the copy ends it at
+    /// the pitch. (Some clients clear more columns than a target has: the pixels behind the pitch
+    /// are in rows that they clear as well.)
     pub(super) fn draws(&mut self, cursor: &mut Cursor<'_>, at: usize, pitch: u32) -> Checked<()> {
         let since = core::mem::replace(&mut self.drawn, at);
         let scissor = self.kept.get(slot::SCISSOR);
@@ -82,9 +85,10 @@ impl State {
         Ok(())
     }
 
-    /// The dword at `at` of the stream is for a register that is more than a value which is kept: it takes a
-    /// relocation, starts something, or is another one in the copy. Or it is refused. The next relocation would be at
-    /// `next`; returns where the one after those that were taken would be.
+    /// Checks the dword at `at` of the stream, which is written to a register that needs further
+    /// work: it takes a relocation, starts an operation, or has another value in the copy. Or the
+    /// register is refused. The next relocation is at `next`; returns the place of the next
+    /// relocation that is not used yet.
     pub(super) fn write(
         &mut self,
         register: u32,
@@ -105,7 +109,7 @@ impl State {
                     let (macro_tiles, micro) = Tiles::of(object.tiling)?.fields();
                     value & 3 | macro_tiles << 2 | micro << 3
                 };
-                // An address has no bits where the flags are.
+                // An address must not have bits in place of the flags.
                 require(address & 0x1f == 0, Refused::Offset)?;
                 *self.textures.get_mut(n(0x4540)).ok_or(Refused::Register)? = place;
                 self.kept.set_nth(slot::TX_OFFSET, n(0x4540), flags);
@@ -127,7 +131,7 @@ impl State {
                 self.tiled(slot::DEPTH_PITCH, 0, at, value, next, cursor)
             }
             0x4f5c => {
-                // Each unit that is asked writes its count.
+                // Each selected unit writes its count.
                 let bytes = u64::from(self.masks.counting()).wrapping_mul(4);
                 let (place, address) = BoOffset::new(&cursor.object(next)?, value)?;
                 require(value.is_multiple_of(4), Refused::Query)?;
@@ -139,7 +143,7 @@ impl State {
                 self.masks.write(register, value)?;
                 Ok(next)
             }
-            // Whoever asks for a hierarchy does without.
+            // The copy disables the depth hierarchy.
             0x43a4 if value & 1 != 0 => {
                 let value = value & !1;
                 let listed = self.rules.at(register / 4).keep(value, &mut self.kept);
@@ -152,7 +156,7 @@ impl State {
         }
     }
 
-    /// A register of pitch and tiles, in a stream that leaves the tiles to its object.
+    /// Checks a register of pitch and tiling, in a stream that leaves the tiling to the BO.
     fn tiled(
         &mut self,
         slot: u8,
@@ -170,7 +174,8 @@ impl State {
     }
 }
 
-/// Where in a stream a register was written last, in the packets from `at` to `end`, which have passed.
+/// Returns the place of the last write of a register in the packets from `at` to `end`, which have
+/// passed the check.
 #[cold]
 fn last_write(stream: &[u32], mut at: usize, end: usize, register: usize) -> Option<usize> {
     let mut last = None;

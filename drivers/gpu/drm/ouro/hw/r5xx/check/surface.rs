@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-//! How much memory rows of pixels take, with tiles or without (§2.2, §2.3; digest §4.1).
+//! Computes the memory that rows of pixels take, with or without tiling (§2.2, §2.3; digest §4.1).
 //!
-//! A micro block is 32 bytes, a macro tile 8 by 8 of them. A row of either is whole in memory, so sizes are
-//! counted up to the next row of blocks or tiles.
+//! A micro block is 32 bytes, a macro tile 8 by 8 of them. A row of blocks or tiles is contiguous
+//! in memory, so sizes are rounded up to the next row of them.
 
 use super::{require, Checked, Refused};
 use crate::fence_regs::Tiling;
@@ -10,26 +10,26 @@ use crate::fence_regs::Tiling;
 /// Blocks of 32 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Micro {
-    /// A piece of a row.
+    /// Part of a row.
     #[default]
     Linear,
     /// The usual rectangle.
     Tiled,
-    /// A square; 16 bits a pixel only.
+    /// A square; only for 16 bits per pixel.
     Square,
 }
 
-/// Bytes of a pixel are less than this.
+/// A pixel has fewer bytes than this.
 const BYTES: usize = 17;
 
-/// Pixels and rows of a block, by its kind and the bytes of a pixel; zero where there is none.
+/// Pixels and rows of a block, by its kind and the bytes per pixel; zero if there is no such block.
 static BLOCKS: [[[u8; 2]; BYTES]; 3] = [
     blocks([[32, 1], [16, 1], [8, 1], [4, 1], [2, 1]]),
     blocks([[8, 4], [8, 2], [4, 2], [2, 2], [0, 0]]),
     blocks([[0, 0], [4, 4], [0, 0], [0, 0], [0, 0]]),
 ];
 
-/// By bytes, from those of 1, 2, 4, 8 and 16.
+/// Returns a table by bytes per pixel, from the values for 1, 2, 4, 8 and 16 bytes.
 const fn blocks(by_logarithm: [[u8; 2]; 5]) -> [[u8; 2]; BYTES] {
     let mut all = [[0; 2]; BYTES];
     let mut n = 0;
@@ -40,7 +40,7 @@ const fn blocks(by_logarithm: [[u8; 2]; 5]) -> [[u8; 2]; BYTES] {
     all
 }
 
-/// How a surface is cut.
+/// Tiling of a surface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Tiles {
     /// Whether there are macro tiles.
@@ -50,7 +50,7 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
-    /// From the two fields that surfaces have: a bit, and two bits.
+    /// Decodes the two fields of surface registers: one bit, and two bits.
     pub(super) fn from_fields(macro_bit: u32, micro: u32) -> Checked<Self> {
         const KINDS: [Option<Micro>; 4] = [
             Some(Micro::Linear),
@@ -65,7 +65,7 @@ impl Tiles {
         })
     }
 
-    /// The two fields.
+    /// Returns the two fields.
     pub(super) const fn fields(self) -> (u32, u32) {
         let micro = match self.micro {
             Micro::Linear => 0,
@@ -75,7 +75,7 @@ impl Tiles {
         (self.macro_tiles as u32, micro)
     }
 
-    /// What an object is.
+    /// Returns the tiling of a BO.
     pub(super) fn of(tiling: Option<Tiling>) -> Checked<Self> {
         let (macro_tiles, micro) = match tiling {
             None => (false, Micro::Linear),
@@ -89,8 +89,8 @@ impl Tiles {
         Ok(Self { macro_tiles, micro })
     }
 
-    /// Pixels and rows of what is whole in memory, for so many bytes a pixel. Refused where there is no such
-    /// block.
+    /// Returns the pixels and rows of the smallest contiguous unit, for `pixel` bytes per pixel.
+    /// Refused if there is no such block.
     pub(super) fn grain(self, pixel: u32) -> Checked<(u32, u32)> {
         let blocks = BLOCKS[self.micro as usize].get(pixel as usize);
         let [width, rows] = *blocks.ok_or(Refused::Tiling)?;
@@ -99,7 +99,7 @@ impl Tiles {
         Ok((u32::from(width) << blocks, u32::from(rows) << blocks))
     }
 
-    /// Bytes to which a surface is aligned.
+    /// Returns the alignment of a surface in bytes.
     pub(super) const fn alignment(self) -> u32 {
         match self.macro_tiles {
             true => 2048,
@@ -108,26 +108,27 @@ impl Tiles {
     }
 }
 
-/// Whether a value is a multiple of a power of two: blocks and tiles are, and nothing is divided here.
+/// Returns whether a value is a multiple of a power of two. All blocks and tiles are powers of two,
+/// so the checker divides nothing.
 pub(super) const fn is_aligned(value: u32, to: u32) -> bool {
     value & to.wrapping_sub(1) == 0
 }
 
-/// The next multiple of a power of two, of numbers that are far from 64 bits.
+/// Returns the next multiple of a power of two, for values far below 64 bits.
 pub(super) const fn align(value: u64, to: u32) -> u64 {
     let mask = (to as u64).wrapping_sub(1);
     value.wrapping_add(mask) & !mask
 }
 
-/// Bytes of the first `rows` rows of a surface. Refused if its pitch, in pixels, is not of whole blocks or
-/// tiles.
+/// Returns the bytes of the first `rows` rows of a surface. Refused if its pitch, in pixels, is not
+/// a multiple of blocks or tiles.
 pub(super) fn bytes(pitch: u32, rows: u32, pixel: u32, tiles: Tiles) -> Checked<u64> {
     let (width, height) = tiles.grain(pixel)?;
     require(pitch != 0 && is_aligned(pitch, width), Refused::Tiling)?;
     padded(pitch.into(), rows, pixel, height)
 }
 
-/// Bytes of rows, up to a multiple of `height` of them.
+/// Returns the bytes of rows, rounded up to a multiple of `height` rows.
 pub(super) fn padded(pitch: u64, rows: u32, pixel: u32, height: u32) -> Checked<u64> {
     pitch
         .checked_mul(pixel.into())

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What a draw writes: colour, depth, and what samples are resolved to (digest §3.5, §5.7).
+//! The memory that a draw writes: colour, depth, and the resolve target of multisampling (digest
+//! §3.5, §5.7).
 //!
-//! The only bound on where pixels go is the scissor. Whether the chip stops at a target's pitch is not told, so
-//! the scissor must not go beyond it ([`State::draws`] sees to that); and all rows of tiles that it reaches must be there.
+//! Only the scissor bounds the pixels of a draw. It is not documented whether the chip stops at a
+//! target's pitch, so the scissor must not extend beyond the pitch ([`State::draws`] makes sure of
+//! it), and the target must have all rows of tiles inside the scissor.
 
 use super::{
     require, slot,
@@ -11,8 +13,8 @@ use super::{
     BoOffset, Checked, Refused,
 };
 
-/// Bytes of a pixel by the format in `COLORPITCH` 24:21. Formats of YUV count 32 bits for two pixels in §3;
-/// they get as much for one.
+/// Returns the bytes per pixel of the format in `COLORPITCH` 24:21. YUV formats have 32 bits for
+/// two pixels in §3; the checker takes 32 bits for one.
 fn colour_bytes(pitch: u32) -> Checked<u32> {
     match BYTES[(pitch >> 21 & 0xf) as usize] {
         0 => Err(Refused::Colour),
@@ -20,21 +22,21 @@ fn colour_bytes(pitch: u32) -> Checked<u32> {
     }
 }
 
-/// By the format; 0 where there is none.
+/// By format; 0 if there is none.
 const BYTES: [u8; 16] = [0, 0, 0, 2, 2, 4, 4, 16, 0, 1, 8, 4, 4, 2, 0, 2];
 
-/// Tiles by the fields that colour and depth have at the same place: 16 and 18:17.
+/// Decodes the tiling of colour and depth, which have the same fields: 16 and 18:17.
 pub(super) fn tiles(pitch: u32) -> Checked<Tiles> {
     Tiles::from_fields(pitch >> 16 & 1, pitch >> 17 & 3)
 }
 
-/// Puts an object's tiles into those fields.
+/// Writes a BO's tiling into those fields.
 pub(super) fn with_tiles(pitch: u32, tiles: Tiles) -> u32 {
     let (macro_tiles, micro) = tiles.fields();
     pitch & !(7 << 16) | macro_tiles << 16 | micro << 17
 }
 
-/// `RB3D_BLENDCNTL`: blending, and that the target is read for it.
+/// `RB3D_BLENDCNTL`: blending, and a read of the target for it.
 const BLENDS: u32 = 1 << 0 | 1 << 2;
 /// `RB3D_ROPCNTL`: pixels are combined with those of the target.
 const COMBINES: u32 = 1 << 2;
@@ -42,33 +44,33 @@ const COMBINES: u32 = 1 << 2;
 const CLEARS_COLOUR: u32 = 1 << 5;
 /// `RB3D_COLOR_CHANNEL_MASK`: channels of four targets.
 const CHANNELS: u32 = 0xffff;
-/// `RB3D_CCTL`: each target has pixels of its own; else all have those of the first.
+/// `RB3D_CCTL`: each target gets its own pixels; otherwise all get those of the first.
 const OWN_PIXELS: u32 = 1 << 14;
-/// `US_OUT_FMT`: what a pixel shader puts out.
+/// `US_OUT_FMT`: format of a pixel shader's output.
 const OUT_FORMAT: u32 = 0x1f;
-/// `US_OUT_FMT`: it puts out nothing there.
+/// `US_OUT_FMT`: unused output.
 pub(super) const OUT_UNUSED: u32 = 15;
 /// `ZB_CNTL`: stencil, depth, writes of depth.
 const DEPTH_USES: u32 = 7;
-/// `GB_AA_CONFIG`: there are samples, and how many.
+/// `GB_AA_CONFIG`: enables multisampling; the number of samples is in other bits.
 const SAMPLES_ON: u32 = 1;
 
-/// `RB3D_COLORPITCH`, and that of what samples are resolved to: pixels.
+/// Pitch in pixels of `RB3D_COLORPITCH` and of `RB3D_AARESOLVE_PITCH`.
 const COLOUR_COLUMNS: u32 = 0x3ffe;
-/// `ZB_DEPTHPITCH`: pixels.
+/// Pitch in pixels of `ZB_DEPTHPITCH`.
 const DEPTH_COLUMNS: u32 = 0x3ffc;
 
-/// What a draw may write.
+/// Targets that a draw may write.
 struct Used {
-    /// Which colour targets, one bit each.
+    /// The colour targets, one bit each.
     colours: u32,
     depth: bool,
-    /// What samples are resolved to.
+    /// Whether there is a resolve target.
     resolved: bool,
 }
 
 impl State {
-    /// Samples of each pixel, which are all in memory.
+    /// Returns the samples of each pixel; all of them are in memory.
     fn samples(&self) -> u64 {
         let config = self.kept.get(slot::SAMPLES);
         match (config & SAMPLES_ON != 0, config >> 1 & 3) {
@@ -80,8 +82,8 @@ impl State {
         }
     }
 
-    /// Whether the rows that the scissor reaches of a target are inside. Returns its pitch, beyond which no column may
-    /// be drawn.
+    /// Checks that the target has the rows inside the scissor. Returns the target's pitch, beyond
+    /// which no column may be drawn.
     fn covered(
         &self,
         place: BoOffset,
@@ -98,8 +100,9 @@ impl State {
         Ok(pitch)
     }
 
-    /// The colour targets that pixels go to: those to which `RB3D_CCTL` repeats the first one's, and those for which
-    /// shaders put out others, which it does not count.
+    /// Returns the colour targets that get pixels: those to which `RB3D_CCTL` repeats the first
+    /// target's pixels, and those with a shader output of their own, which `RB3D_CCTL` does not
+    /// count.
     fn put_out(&self) -> u32 {
         let repeated = self.kept.get(slot::COLOUR_CONTROL) >> 5 & 3;
         let mut used = 0xfu32 >> 3u32.wrapping_sub(repeated);
@@ -110,7 +113,7 @@ impl State {
         used
     }
 
-    /// What a draw may write.
+    /// Returns the targets that a draw may write.
     fn used(&self) -> Used {
         let is = |slot, bits| self.kept.get(slot) & bits != 0;
         let clears = is(slot::BANDWIDTH, CLEARS_COLOUR);
@@ -119,15 +122,16 @@ impl State {
         let colours = if colours { self.put_out() } else { 0 };
         let resolved = is(slot::RESOLVE, 1);
         Used {
-            // Samples of the first target are what is resolved, whichever channels are written.
+            // A resolve reads the first target's samples, whatever channels are written.
             colours: colours | u32::from(resolved),
             depth: is(slot::DEPTH_CONTROL, DEPTH_USES) || clears,
             resolved,
         }
     }
 
-    /// Whether all that a draw may write, and read there, is inside, if it goes no further than the smallest pitch of
-    /// those, in pixels, which is returned.
+    /// Checks that all pixels that a draw may write, or read in its targets, are inside them, if
+    /// the draw does not extend beyond the smallest pitch of the targets. Returns that pitch in
+    /// pixels.
     pub(super) fn targets(&self) -> Checked<u32> {
         let used = self.used();
         let samples = self.samples();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Tests of the checker as a whole: the weaknesses of another checker.
 //!
-//! `weakness_n_…` is number n of the list of what reading another checker found (digest §5.7): what is refused
-//! here passed there.
+//! `weakness_n_…` is number n of the weaknesses found in another checker (digest §5.7): it accepts
+//! the streams that are refused here.
 
 use super::*;
 use crate::r5xx::known;
@@ -350,7 +350,7 @@ fn weakness_10_counts_of_pixels_lie_inside_their_object() {
     assert!(!depth(1).passes(&[4096]));
 }
 
-/// Registers that are no state: a write of them does something, and that is all.
+/// Registers without state: a write only starts an operation.
 const ACTIONS: &[u32] = &[
     // Flushes and waits.
     0x1714, 0x1720, 0x2284, 0x342c, 0x4100, 0x4e4c, 0x4f18,
@@ -450,8 +450,8 @@ fn weakness_13_nothing_is_drawn_beyond_the_pitch() {
 
 #[test]
 fn weakness_14_what_a_stream_does_not_say_is_known_and_off() {
-    // A scissor and a draw: writes nothing, since the known state writes no channel, tests no depth and
-    // samples no texture.
+    // A scissor and a draw: writes nothing, since the known state writes no channel, tests no depth
+    // and samples no texture.
     let bare = new()
         .set(0x43e4, &[0x1fff << 13 | 0x1fff])
         .and(array())

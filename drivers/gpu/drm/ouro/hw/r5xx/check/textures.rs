@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What a draw samples (digest §3.5, §5.7; the document has no registers of textures).
+//! The memory that a draw samples (digest §3.5, §5.7; the document has no registers of textures).
 //!
-//! Levels follow each other in memory. A level's row is padded to a block or a tile, and its rows to whole
-//! ones of those. Where a level is smaller than a macro tile the chip goes on without those; the first one is
-//! taken to have them in any case. A height is taken as the next power of two, unless the texture clamps; of one with
-//! more than one level or layer, each level's is, as users of the chip lay those out. So is a width without a pitch,
-//! in any case, as no row of another length is told of.
+//! Levels are consecutive in memory. A level's row is padded to a block or a tile, and its number
+//! of rows to whole blocks or tiles. The chip stores levels that are smaller than a macro tile
+//! without macro tiles; the first level is taken to have them in any case. A height is rounded up
+//! to the next power of two, unless the texture clamps; with more than one level or layer, the
+//! height of each level is, since clients lay them out so. A width without a pitch is always
+//! rounded up, since no other row length is documented.
 //!
-//! That the chip ends macro tiles is what a bit of `TX_FILTER1` is for, `MACRO_SWITCH` by its public name: at levels with
-//! a side of less than one tile, or of one tile at most. What is counted here is enough for both.
+//! A bit of `TX_FILTER1`, `MACRO_SWITCH` by its public name, selects where macro tiles end: at
+//! levels with a side of less than one tile, or of at most one tile. The computed size is enough
+//! for both.
 
 use super::{
     require, slot,
@@ -19,11 +21,10 @@ use super::{
 
 /// A texture's registers.
 struct Texture {
-    /// `TX_FILTER0`: 2:0 and 5:3 what becomes of coordinates that are outside, 20:17 the finest level, 31:28 the
-    /// logical id.
+    /// `TX_FILTER0`: 2:0 and 5:3 wrap modes, 20:17 the finest level, 31:28 the logical id.
     filter: u32,
-    /// `TX_FORMAT0`: 10:0 width less one, 21:11 height less one, 25:22 logarithm of the depth, 29:26 the
-    /// last level, 31 whether the pitch counts.
+    /// `TX_FORMAT0`: 10:0 width less one, 21:11 height less one, 25:22 logarithm of the depth,
+    /// 29:26 the last level, 31 whether the pitch is used.
     size: u32,
     /// `TX_FORMAT1`: 4:0 format, 26:25 flat, deep or a cube.
     format: u32,
@@ -31,7 +32,7 @@ struct Texture {
     pitch: u32,
     /// `TX_OFFSET`: 2 macro tiles, 4:3 blocks.
     offset: u32,
-    /// Where it is.
+    /// Its address.
     place: BoOffset,
 }
 
@@ -39,17 +40,17 @@ struct Texture {
 pub(super) const UNITS: usize = 16;
 /// `TX_FILTER0`: where the logical id is.
 pub(super) const ID_SHIFT: u32 = 28;
-/// `TX_FILTER0`: one of the ways to clamp.
+/// `TX_FILTER0`: a clamping wrap mode.
 const CLAMPS: u32 = 2;
-/// `TX_FILTER0`: the plain repetition.
+/// `TX_FILTER0`: the repeating wrap mode.
 const REPEATS: u32 = 0;
 
-/// What is fetched at once.
+/// The unit of a fetch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Texels {
-    /// Bytes of it.
+    /// Bytes of a unit.
     bytes: u32,
-    /// Texels on a side of it: the logarithm.
+    /// Texels on a side of a unit: the logarithm.
     side: u32,
 }
 
@@ -88,8 +89,8 @@ const fn formats() -> [Option<Texels>; 32] {
 }
 
 impl Texture {
-    /// By the format. Those with bit 14 are nowhere described but by their public names, of which ATI1N (5) and
-    /// Y8X24 (6) say what they take; the others get the most that there is.
+    /// Returns the unit of the format. Formats with bit 14 are documented by their public names
+    /// only: ATI1N (5) and Y8X24 (6) imply a size; the others get the largest size.
     fn texels(&self) -> Checked<Texels> {
         let format = self.format & 0x1f;
         if self.pitch & 1 << 14 != 0 {
@@ -110,21 +111,21 @@ impl Texture {
         Tiles::from_fields(self.offset >> 2 & 1, self.offset >> 3 & 3)
     }
 
-    /// A side of level 0; `field` is less one, `more` its bit 11.
+    /// Returns a side of level 0 for memory; `field` is the side less one, `more` its bit 11.
     fn side(&self, field: u32, more: u32, wrap: u32) -> u32 {
         let side = (field & 0x7ff | (more & 1) << 11).wrapping_add(1);
         match wrap & 7 {
-            // These clamp, and need nothing beyond the side (digest §5.7).
+            // These modes clamp, and access nothing beyond the side (digest §5.7).
             CLAMPS | 4 | 6 => side,
             _ => side.next_power_of_two(),
         }
     }
 
-    /// Whether all of it is inside.
+    /// Checks that the whole texture is inside its BO.
     fn check(&self) -> Checked<()> {
         let (texels, tiles) = (self.texels()?, self.tiles()?);
         let height = self.side(self.size >> 11, self.pitch >> 16, self.filter >> 3);
-        // A row of a pitch must have room for the width, or the last one would go on behind the end.
+        // A row must have room for the width, otherwise the last row would extend beyond the end.
         let pitch = (self.pitch & 0x3fff).wrapping_add(1);
         let width = match self.size >> 31 {
             0 => self.side(self.size, self.pitch >> 15, REPEATS),
@@ -142,7 +143,7 @@ impl Texture {
             1u32
         };
         let faces = if kind == 2 { 6 } else { 1 };
-        // What is whole in memory, of levels as large as a macro tile and of others.
+        // The contiguous unit, of levels as large as a macro tile and of smaller ones.
         let grain = tiles.grain(texels.bytes)?;
         let small = Tiles {
             macro_tiles: false,
@@ -150,7 +151,7 @@ impl Texture {
         };
         let more = (1u32 << texels.side).wrapping_sub(1);
         let last = self.size >> 26 & 0xf;
-        // Behind the last level is nothing.
+        // There is no level after the last one.
         require(self.filter >> 17 & 0xf <= last, Refused::TextureLevel)?;
         let rounds = (last > 0 || depth > 1 || faces > 1) && !height.is_power_of_two();
         let mut total = 0u64;
@@ -181,15 +182,16 @@ impl Texture {
 }
 
 impl State {
-    /// Whether all that a draw may sample is inside.
+    /// Checks that all textures that a draw may sample are inside their BOs.
     pub(super) fn sampled(&self) -> Checked<()> {
         let mut on = self.kept.get(slot::TEXTURES_ON);
         if on == 0 {
             return Ok(());
         }
-        // Whether it is units or logical ids that shaders and `TX_ENABLE` name is not told. So they are the same, of
-        // units that are off as well: one of those with the id of another would be sampled in its place.
-        // All are looked at before any is judged: sixteen branches would take longer than the sixteen values.
+        // It is not documented whether shaders and `TX_ENABLE` name units or logical ids. So both
+        // must be equal, also for disabled units: a disabled unit with another unit's id would be
+        // sampled in its place. The loop has no branch per unit: sixteen branches would take longer
+        // than the sixteen values.
         let mut others = 0;
         for unit in 0..UNITS {
             others |= self.kept.nth(slot::TX_FILTER, unit) >> ID_SHIFT ^ unit as u32;
@@ -285,7 +287,8 @@ mod tests {
 
     #[test]
     fn heights_of_levels_and_layers_are_powers_of_two() {
-        // 16 by 20 of four bytes: 32 rows, then 10 as 16, then 5 as 8; rows of 16, 8 and 4 padded to 8.
+        // 16 by 20 of four bytes: 32 rows, then 10 as 16, then 5 as 8; rows of 16, 8 and 4 padded
+        // to 8.
         needs(
             &draw(CLAMP, size(16, 20, 2), RGBA, 0, 0),
             (16 * 32 + 8 * 16 + 8 * 8) * 4,
@@ -300,7 +303,8 @@ mod tests {
         needs(&draw(CLAMP, size(16, 20, 0), RGBA, 0, 0), 16 * 20 * 4);
     }
 
-    /// `TX_FILTER1` 22: tiles end at levels with a side of less than one, or of one at most.
+    /// `TX_FILTER1` 22: macro tiles end at levels with a side of less than one tile, or of at most
+    /// one.
     #[test]
     fn what_is_counted_is_enough_wherever_tiles_end() {
         // Blocks of 4 by 2 texels of four bytes, tiles of 8 by 8 of those.
@@ -332,7 +336,8 @@ mod tests {
 
     #[test]
     fn the_twelfth_bit_of_a_side_counts() {
-        // 4096 by 2: 11 bits of the width less one here, the twelfth in bit 15 of the other register.
+        // 4096 by 2: 11 bits of the width less one here, the twelfth in bit 15 of the other
+        // register.
         needs(
             &draw(CLAMP, size(2048, 2, 0), RGBA, 1 << 15, 0),
             4096 * 2 * 4,
@@ -407,7 +412,7 @@ mod tests {
         for format in [0x13, 0x16] {
             assert!(!draw(CLAMP, size(32, 4, 0), format, 0, 0).passes(&[1 << 20, 48]));
         }
-        // Bit 14: blocks, a depth of 24 bits, and others that nobody describes.
+        // Bit 14: blocks, a depth of 24 bits, and formats without documentation.
         for (format, bytes) in [(5, 64), (6, 512), (0, 2048), (1, 2048), (0x1f, 2048)] {
             needs(&draw(CLAMP, size(32, 4, 0), format, 1 << 14, 0), bytes);
         }
@@ -417,7 +422,7 @@ mod tests {
     fn only_textures_that_are_on_are_looked_at() {
         let other = draw(CLAMP, size(64, 64, 0), RGBA, 0, 0);
         let other = new().and(other).set(0x4104, &[0]).and(list(3));
-        // The first draw is refused, so it is left out.
+        // The refused first draw is left out.
         let off = new()
             .set(0x4480, &[size(64, 64, 0)])
             .and(array())

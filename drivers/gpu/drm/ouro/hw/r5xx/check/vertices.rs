@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Arrays of vertices, indices, and the draws that use them (§5.2.3, §6.2, §6.4.1; digest §2.6, §4.7).
+//! Arrays of vertices, indices, and the draws that use them (§5.2.3, §6.2, §6.4.1; digest §2.6,
+//! §4.7).
 
 use super::{
     super::packets::PacketType, require, slot, state::State, BoOffset, Checked, Cursor, Refused,
@@ -8,28 +9,29 @@ use super::{
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
 
-/// Arrays that there are (row J6).
+/// Number of arrays (row J6).
 pub(super) const MAX_ARRAYS: usize = 16;
 
-/// An array: its element of vertex `v` is at `place + v * stride`, both in dwords.
+/// An array: the element of vertex `v` is at `place + v * stride`, both in dwords.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Array {
     place: BoOffset,
     /// Dwords of an element.
     count: u8,
-    /// Dwords from one element to the next; 0 for one that all share.
+    /// Dwords from one element to the next; 0 if all vertices share one.
     stride: u8,
 }
 
-/// `VAP_VF_CNTL`: what is drawn (digest §2.6). Bits without a name here are refused: reserved ones; 12, by which
-/// vertices are not used again; 13, by which an index is two, of which nobody tells what is clamped.
+/// `VAP_VF_CNTL`: the draw (digest §2.6). Other bits are refused: reserved ones; 12, which disables
+/// the reuse of vertices; 13, which packs two indices, where it is not documented how they are
+/// clamped.
 #[bitfield(u32)]
 #[derive(PartialEq, Eq)]
 struct Draw {
-    /// Bits 3:0: points, lines, ...; 0 for nothing.
+    /// Bits 3:0: points, lines, ...; 0 for none.
     #[bits(4)]
     primitive: u8,
-    /// Bits 5:4: where vertices come from.
+    /// Bits 5:4: source of the vertices.
     #[bits(2)]
     walk: u8,
     #[bits(5)]
@@ -38,37 +40,38 @@ struct Draw {
     wide: bool,
     #[bits(2)]
     dual: u8,
-    /// Bit 14: their number is in `VAP_ALT_NUM_VERTICES`.
+    /// Bit 14: the number of vertices is in `VAP_ALT_NUM_VERTICES`.
     alternative: bool,
     high: bool,
-    /// Bits 31:16: how many vertices.
+    /// Bits 31:16: number of vertices.
     vertices: u16,
 }
 const_assert_eq!(core::mem::size_of::<Draw>(), 4);
 
 /// [`Draw::walk`]: indices.
 const WALK_INDICES: u8 = 1;
-/// [`Draw::walk`]: one after the other.
+/// [`Draw::walk`]: consecutive vertices.
 const WALK_LIST: u8 = 2;
 /// [`Draw::walk`]: in the packet.
 const WALK_EMBEDDED: u8 = 3;
 
-/// [`Draw::primitive`], one bit each: points to strips of triangles (1 to 6), loops, quads and polygons (12 to 15).
-/// Not 0, by which nothing is started, 7, which takes words of flags with its indices, nor 8 to 11, which are none.
+/// [`Draw::primitive`], one bit each: points to strips of triangles (1 to 6), loops, quads and
+/// polygons (12 to 15). Not 0, which draws nothing; 7, which has flag words with its indices; nor
+/// the reserved 8 to 11.
 const PRIMITIVES: u32 = 0x7e | 0xf000;
 
-/// Header of `INDX_BUFFER`, the packet that hands a draw the indices in a buffer: three dwords.
+/// Header of `INDX_BUFFER`, the packet with the address of a draw's index buffer: three dwords.
 const INDX_BUFFER: u32 = 0xc002_3300;
-/// First dword of `INDX_BUFFER`: all to one register (31), skip nothing (18:16), the port of indices (12:0).
-/// Nothing else may be written by that way (weakness 1).
+/// First dword of `INDX_BUFFER`: all dwords to one register (31), skip none (18:16), the index port
+/// (12:0). No other register may be written this way (weakness 1).
 const TO_INDEX_PORT: u32 = 0x8000_0810;
-/// Dwords that the size of `INDX_BUFFER` can say: 23 bits (digest §2.6).
+/// Most dwords of `INDX_BUFFER`: 23 bits (digest §2.6).
 const MAX_INDEX_DWORDS: u32 = (1 << 23) - 1;
-/// Dwords of vertices that the document gives `3D_DRAW_IMMD_2`.
+/// Most dwords of vertices in a `3D_DRAW_IMMD_2`, by the document.
 const MAX_EMBEDDED: usize = 16_381;
 
 impl State {
-    /// `3D_LOAD_VBPNTR`.
+    /// Checks `3D_LOAD_VBPNTR`.
     pub(super) fn arrays(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -76,11 +79,11 @@ impl State {
         len: usize,
     ) -> Checked<usize> {
         let number = *cursor.body(at, len)?.first().ok_or(Refused::Length)?;
-        // Bit 5 asks to fetch early.
+        // Bit 5 enables early fetch.
         require(number & !0x3f == 0, Refused::Array)?;
         let number = (number & 0x1f) as usize;
         require((1..=MAX_ARRAYS).contains(&number), Refused::Array)?;
-        // A dword of what they are for each two, and one of where for each one.
+        // A dword of sizes for each two arrays, and an address for each array.
         let dwords = 1 + number + number.div_ceil(2);
         require(len == dwords, Refused::Length)?;
         let mut next = at.wrapping_add(len);
@@ -110,8 +113,8 @@ impl State {
         Ok(next)
     }
 
-    /// How many vertices a draw has. One less, as the document says (§6.4.1), would make the chip wait for ever
-    /// (digest garble 8).
+    /// Returns the number of vertices of a draw. The number less one, as the document has it
+    /// (§6.4.1), would make the chip wait without end (digest garble 8).
     fn count(&self, draw: Draw) -> Checked<u32> {
         let count = match draw.alternative() {
             true => self.kept.get(slot::VERTICES),
@@ -123,8 +126,9 @@ impl State {
         Ok(count)
     }
 
-    /// Whether all arrays have their vertices up to `last`, whether the offset of indices is added before
-    /// they are clamped or after (which is not told), and none is before the first.
+    /// Checks that all arrays have their vertices up to `last`, whether the chip adds the index
+    /// offset before or after it clamps the indices (it is not documented), and that no vertex is
+    /// before the first.
     fn fetched(&self, first: u32, last: u32) -> Checked<()> {
         // 25 bits, with a sign.
         let offset = (self.kept.get(slot::INDEX_OFFSET) << 7) as i32 >> 7;
@@ -142,14 +146,14 @@ impl State {
         Ok(())
     }
 
-    /// What every draw touches beside its vertices.
+    /// Checks the targets and textures of a draw.
     fn surroundings(&mut self, cursor: &mut Cursor<'_>, at: usize) -> Checked<()> {
         let pitch = self.targets()?;
         self.draws(cursor, at, pitch)?;
         self.sampled()
     }
 
-    /// `3D_DRAW_VBUF` at `at`, as the others are: `VF_CNTL` alone.
+    /// Checks `3D_DRAW_VBUF` at `at`, like the others: `VF_CNTL` only.
     pub(super) fn draw_list(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -159,12 +163,12 @@ impl State {
         let draw = Draw::from_bits(*body.first().ok_or(Refused::Length)?);
         require(draw.walk() == WALK_LIST, Refused::Draw)?;
         let count = self.count(draw)?;
-        // Whether these are clamped, too, is not told: then a limit from below is a vertex as well.
+        // It is not documented whether these are clamped, too: a lower limit counts as a vertex.
         self.fetched(0, count.wrapping_sub(1).max(self.kept.get(slot::MIN_INDEX)))?;
         self.surroundings(cursor, at)
     }
 
-    /// `3D_DRAW_IMMD`: `VF_CNTL`, and the vertices.
+    /// Checks `3D_DRAW_IMMD`: `VF_CNTL`, and the vertices.
     pub(super) fn draw_embedded(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -182,8 +186,8 @@ impl State {
         self.surroundings(cursor, at)
     }
 
-    /// `3D_DRAW_INDX`: `VF_CNTL`, and the indices. If there are none, they are in a buffer that the next packet
-    /// names, at `next`: nothing but fillers comes between.
+    /// Checks `3D_DRAW_INDX`: `VF_CNTL`, and the indices. Without indices, the next packet, at
+    /// `next`, has the address of a buffer with them; only fillers may come before it.
     pub(super) fn draw_indexed(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -200,7 +204,7 @@ impl State {
         } else {
             count.div_ceil(2)
         };
-        // The chip clamps indices to these two (§6.2), in either order.
+        // The chip clamps indices to these two limits (§6.2); either may be the larger.
         let limits = [
             self.kept.get(slot::MIN_INDEX),
             self.kept.get(slot::MAX_INDEX),
@@ -215,7 +219,7 @@ impl State {
     }
 }
 
-/// `INDX_BUFFER`: so many dwords of indices, for the draw before it.
+/// Checks `INDX_BUFFER`: `wanted` dwords of indices, for the preceding draw.
 fn from_buffer(cursor: &mut Cursor<'_>, mut at: usize, wanted: u32) -> Checked<usize> {
     loop {
         let header = *cursor.stream.get(at).ok_or(Refused::Indices)?;
