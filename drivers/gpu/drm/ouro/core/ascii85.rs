@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Dwords as text: five characters each, to the base 85, or `z` for zero
+//! Dwords as ASCII85: five characters each, or `z` for zero
 //! (`Documentation/gpu/ouro/error-state.rst`).
 
-/// Characters that a dword takes at most.
+/// Most characters of a dword.
 pub const MAX: usize = 5;
 
-/// Writes a dword; returns how many characters it took.
+/// Writes a dword; returns the number of characters.
 pub fn encode(dword: u32, out: &mut [u8; MAX]) -> usize {
     if dword == 0 {
         out[0] = b'z';
@@ -13,7 +13,7 @@ pub fn encode(dword: u32, out: &mut [u8; MAX]) -> usize {
     }
     let mut rest = dword;
     for digit in out.iter_mut().rev() {
-        // A digit to the base 85 fits a byte, with room for the offset.
+        // A base-85 digit fits a byte, with room for the offset.
         *digit = b'!' + (rest % 85) as u8;
         rest /= 85;
     }

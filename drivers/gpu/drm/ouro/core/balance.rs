@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Where a context goes that several engines could run: a virtual engine's.
+//! Load balancing of a virtual engine's contexts between the engines that can run them.
 //!
-//! It has work on one of its engines, and has to wait there for as long as that has something else to do. If
-//! another one would run it at once, the work is the other one's ([`taker`]). A context without work goes to
-//! the engine that has the fewest contexts ([`calmest`]): so those that do not wait are spread, too.
+//! A context has its work on one of its engines and waits there while that engine is busy. If
+//! another engine would run it at once, the work moves there ([`taker`]). A context without work
+//! goes to the engine with the fewest contexts ([`calmest`]), which spreads contexts that do not
+//! wait.
 
-/// How busy an engine is. A lesser one would rather have something to do.
+/// The load of an engine. The lower the level, the sooner the engine runs more work.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Level {
-    /// It has nothing to do.
+    /// The engine is idle.
     Free,
-    /// The most urgent of what it has to do has this priority.
+    /// The most urgent work of the engine has this priority.
     Busy(i32),
-    /// It takes nothing from others: it sleeps, is being reset, or is gone.
+    /// The engine takes no work from others: it sleeps, is being reset, or is gone.
     Closed,
 }
 
 impl Level {
-    /// As a number.
+    /// Converts the level to an integer with the same order.
     pub const fn into_bits(self) -> i64 {
         match self {
             Self::Free => i64::MIN,
@@ -26,19 +27,20 @@ impl Level {
         }
     }
 
-    /// Of such a number.
+    /// Converts back from [`into_bits`](Self::into_bits).
     pub const fn from_bits(bits: i64) -> Self {
         match bits {
             i64::MIN => Self::Free,
             i64::MAX => Self::Closed,
-            // It was made of an i32.
+            // `into_bits` made it from an i32.
             priority => Self::Busy(priority as i32),
         }
     }
 }
 
-/// Which of some engines would run a context of `priority` at once: one that has nothing to do, else the one
-/// whose work is the least urgent, if that is less urgent. The first one of several.
+/// Returns the engine that would run a context of `priority` at once: an idle one, otherwise the
+/// one with the least urgent work, if that is less urgent than the context. The first one of
+/// equals.
 pub fn taker<T>(engines: impl Iterator<Item = (T, Level)>, priority: i32) -> Option<T> {
     engines
         .filter(|(_, level)| *level < Level::Busy(priority))
@@ -46,8 +48,8 @@ pub fn taker<T>(engines: impl Iterator<Item = (T, Level)>, priority: i32) -> Opt
         .map(|(engine, _)| engine)
 }
 
-/// Which of some engines has the fewest contexts with something to do, each with their number. The first one of
-/// several; `None` if all take nothing.
+/// Returns the engine that has the fewest contexts with work; each engine comes with that number.
+/// The first one of equals; `None` if all are closed.
 pub fn calmest<T>(engines: impl Iterator<Item = (T, Level, u32)>) -> Option<T> {
     engines
         .filter(|(_, level, _)| *level != Level::Closed)
@@ -81,7 +83,7 @@ mod tests {
             ([Busy(0), Free, Free], 0, Some(1)),
             ([Busy(0), Closed, Free], 0, Some(2)),
             ([Closed, Closed, Closed], i32::MAX, None),
-            // Whoever has nothing comes before who would be interrupted.
+            // An idle engine comes before one that would have to preempt.
             ([Busy(-5), Busy(-7), Free], 0, Some(2)),
             ([Busy(-5), Busy(-7), Busy(1)], 0, Some(1)),
             ([Busy(1), Busy(2), Busy(3)], 2, Some(0)),
@@ -100,7 +102,7 @@ mod tests {
             ([(Busy(0), 2), (Busy(0), 1)], Some(1)),
             ([(Busy(0), 1), (Busy(0), 1)], Some(0)),
             ([(Busy(0), 1), (Free, 0)], Some(1)),
-            // Of as many: the less urgent ones.
+            // With equal numbers of contexts, the engine with the less urgent work is chosen.
             ([(Busy(3), 2), (Busy(-3), 2)], Some(1)),
             ([(Closed, 0), (Busy(9), 9)], Some(1)),
             ([(Closed, 0), (Closed, 0)], None),

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What the administrator says in the module's parameters: which devices the driver may bind
-//! (`probe=`), and after which step it stops bringing one up (`stop_after=`).
+//! The module parameters `probe=`, which selects the devices that the driver may bind, and
+//! `stop_after=`, which ends bring-up after a step.
 
 use core::fmt;
 
-/// A word of a parameter that means nothing.
+/// A word of a parameter that cannot be parsed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unknown<'a>(pub &'a str);
 
-/// Whether `probe=` names a device: `*`, or its PCI id as `8086:0126`, of hexadecimal digits, with commas
-/// between several. Nothing names none.
+/// Returns whether `probe=` names a device: by `*`, or by its PCI id as in `8086:0126` (hexadecimal
+/// digits). Several ids are separated by commas. An empty list names no device.
 ///
-/// Errors: the first word that is neither, even behind one that names the device.
+/// Errors: the first word that is neither, even after one that names the device.
 pub fn names(list: &str, vendor: u16, device: u16) -> Result<bool, Unknown<'_>> {
     let mut named = false;
     for word in list.split(',').map(str::trim).filter(|w| !w.is_empty()) {
@@ -23,37 +23,37 @@ pub fn names(list: &str, vendor: u16, device: u16) -> Result<bool, Unknown<'_>> 
     Ok(named)
 }
 
-/// A vendor and a device, of up to four hexadecimal digits each.
+/// Parses a vendor and a device id, of up to four hexadecimal digits each.
 fn id(word: &str) -> Option<(u16, u16)> {
     let (vendor, device) = word.split_once(':')?;
     let number = |digits: &str| {
-        // `from_str_radix` takes a sign, which is none of it.
+        // `from_str_radix` accepts a sign, which an id does not have.
         let plain = digits.bytes().all(|b| b.is_ascii_hexdigit());
         u16::from_str_radix(digits, 16).ok().filter(|_| plain)
     };
     Some((number(vendor)?, number(device)?))
 }
 
-/// The steps in which a device is brought up, the first one first.
+/// The steps of bring-up, in order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Step {
-    /// It was woken and asked what it has. Whoever shows a picture on it still has it.
+    /// The device was woken and probed. A display that the firmware lit is still on.
     Probe,
-    /// The global table is written and read back; the device was reset and set up.
+    /// The device was reset and set up; the GGTT is written and read back.
     Table,
     /// The engines are started, and have had no request.
     Ring,
-    /// Each engine has answered a request.
+    /// Each engine has completed a request.
     Request,
 }
 
 impl Step {
-    /// All of them.
+    /// All steps, in order.
     pub const ALL: [Step; 4] = [Step::Probe, Step::Table, Step::Ring, Step::Request];
 
-    /// What `stop_after=` names; `None` if that is empty.
+    /// Parses `stop_after=`; `None` if it is empty.
     ///
-    /// Errors: a word that names no step.
+    /// Errors: the word, if it names no step.
     pub fn named(word: &str) -> Result<Option<Step>, Unknown<'_>> {
         let word = word.trim();
         if word.is_empty() {
@@ -63,7 +63,7 @@ impl Step {
         step.map(Some).ok_or(Unknown(word))
     }
 
-    /// Its name.
+    /// Returns the step's name.
     pub const fn name(self) -> &'static str {
         match self {
             Step::Probe => "probe",

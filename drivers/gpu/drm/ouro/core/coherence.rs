@@ -1,54 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What the CPU's caches may hold of an object that the device does not snoop, and which lines are flushed when.
+//! CPU cache flushes for BOs that the device does not snoop: what the caches may hold, and when
+//! which lines are flushed.
 //!
-//! The device reads and writes memory. The CPU reaches the same memory through its caches (copies by the kernel,
-//! write-back mappings) and past them (write-combined mappings, the aperture). Two things go wrong without care:
+//! The device reads and writes memory. The CPU accesses the same memory through its caches (kernel
+//! copies, write-back mappings) and past them (write-combined mappings, the aperture). Two things
+//! go wrong without flushes:
 //!
-//! - a line is *dirty*: the CPU has written it, memory has not got it. The device reads what was there before, and when
-//!   the line is evicted, at any time, it overwrites what others have written past the cache;
-//! - a line is *stale*: memory was written past the cache, and the CPU reads what was there before, and a write to a
-//!   part of the line brings the rest of it back.
+//! - a line is *dirty*: the CPU wrote it, and memory does not have the data yet. The device reads
+//!   old data, and when the line is evicted, at any time, it overwrites what others wrote past the
+//!   cache;
+//! - a line is *stale*: memory was written past the cache. The CPU reads old data, and a write to a
+//!   part of the line brings the old rest of it back.
 //!
-//! A flush is the answer to both: it writes a dirty line back, and drops it. Here is decided which range is flushed
-//! when. What the kernel copies is flushed at once, line by line. What user space writes through a mapping is known by
-//! the pages that faults have shown it, and by the domain that it announces; it is flushed before the next batch, and
-//! before another path to the memory is opened.
+//! A flush cures both: it writes a dirty line back and drops it. This module decides which range is
+//! flushed when. Kernel copies are flushed at once, line by line. For mappings of user space, the
+//! pages that faults have mapped and the domain that user space announces tell what may be dirty;
+//! it is flushed before the next batch, and before another path to the memory is opened.
 //!
-//! Nothing of this runs for an object that the device snoops.
+//! None of this runs for a BO that the device snoops.
 
 use crate::disjoint::Disjoint;
 use core::ops::Range;
 use ouro_hw::Coherence;
 
-/// Bytes of a line of the CPU's caches.
+/// Size of a CPU cache line in bytes.
 pub const LINE: u64 = 64;
 
-/// Ranges that are kept apart; more of them are kept together.
+/// Number of ranges tracked separately; further ranges are merged with these.
 const RANGES: usize = 4;
 
-/// Why lines are flushed.
+/// The reason for a flush.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// Pages came, zeroed or from swap: the CPU has written them.
+    /// Pages were allocated, zeroed or from swap: the CPU has written them.
     Populate,
-    /// A batch is about to use the object.
+    /// A batch is about to use the BO.
     Batch,
-    /// User space is about to write or read it past the cache.
+    /// User space is about to access the BO past the cache.
     Uncached,
-    /// User space is about to read it through the cache.
+    /// User space is about to read the BO through the cache.
     Domain,
-    /// The kernel is about to read it.
+    /// The kernel is about to read the BO.
     Read,
-    /// The kernel writes it.
+    /// The kernel writes the BO.
     Write,
-    /// Its pages go, and their contents are kept.
+    /// The BO's pages are released, and their contents kept.
     Release,
-    /// It is read because an engine hangs.
+    /// The BO is captured into the error state of a hang.
     Capture,
 }
 
 impl Cause {
-    /// All of them.
+    /// All causes.
     pub const ALL: [Cause; 8] = [
         Cause::Populate,
         Cause::Batch,
@@ -60,7 +63,7 @@ impl Cause {
         Cause::Capture,
     ];
 
-    /// A word for statistics.
+    /// Returns the cause's name in statistics.
     pub const fn name(self) -> &'static str {
         match self {
             Cause::Populate => "populate",
@@ -75,7 +78,7 @@ impl Cause {
     }
 }
 
-/// Lines that a range of bytes has a part of.
+/// Returns the number of cache lines that a byte range touches.
 pub const fn lines(range: &Range<u64>) -> u64 {
     match range.start < range.end {
         true => range.end.div_ceil(LINE) - range.start / LINE,
@@ -83,32 +86,33 @@ pub const fn lines(range: &Range<u64>) -> u64 {
     }
 }
 
-/// The range, as whole lines.
+/// Extends a range to whole lines.
 const fn whole(range: &Range<u64>) -> Range<u64> {
     range.start / LINE * LINE..range.end.next_multiple_of(LINE)
 }
 
-/// What the CPU's caches may hold of an object.
+/// What the CPU's caches may hold of a BO.
 ///
-/// Each function is given `flush`, which flushes a range of bytes of the object, and passes on its error; then the
-/// range still counts as not flushed.
+/// Functions take `flush`, which flushes a byte range of the BO, and return its error; the range
+/// then still counts as not flushed.
 #[derive(Clone, Debug, Default)]
 pub struct CpuCaches {
-    /// What user space may write through the caches without a fault.
+    /// Ranges that user space may write through the caches without a fault.
     shown: Disjoint<RANGES>,
-    /// Of that, what it may have written since it was flushed; and whatever else is not flushed.
+    /// Ranges that may be dirty: mapped ranges written since their last flush, and any other
+    /// unflushed writes.
     dirty: Disjoint<RANGES>,
     /// Whether memory was written past the caches since all lines were dropped.
     stale: bool,
 }
 
 impl CpuCaches {
-    /// Whether anything is to be flushed before the device or anybody else reads memory.
+    /// Returns whether lines must be flushed before the device or another reader reads memory.
     pub fn is_dirty(&self) -> bool {
         !self.dirty.is_empty()
     }
 
-    /// The object has got pages, which the CPU has filled, and nobody sees yet.
+    /// The BO's pages were allocated and filled by the CPU, and are not mapped anywhere yet.
     pub fn populated<E>(
         &mut self,
         bytes: u64,
@@ -120,8 +124,8 @@ impl CpuCaches {
         Ok(())
     }
 
-    /// The caches may hold anything of an object of so many bytes, and user space may write all of it: it was
-    /// snooped until now, or somebody else has written it.
+    /// Returns the state of a BO of `bytes` of which the caches may hold anything, and which user
+    /// space may write everywhere: it was snooped until now, or another writer wrote it.
     pub fn of_unknown(bytes: u64) -> Self {
         let mut this = Self::default();
         this.shown.add(0..bytes);
@@ -129,18 +133,18 @@ impl CpuCaches {
         this
     }
 
-    /// The kernel of another device may write it through the caches, until a batch uses it.
+    /// An importer's kernel driver may write the BO through the caches until a batch uses it.
     pub fn lent(&mut self, bytes: u64) {
         self.dirty.add(0..bytes);
     }
 
-    /// User space can write this range through the caches from here on.
+    /// User space can write this range through the caches from now on.
     pub fn shown(&mut self, range: Range<u64>) {
         self.shown.add(range.clone());
         self.dirty.add(range);
     }
 
-    /// A batch is about to be given the object.
+    /// A batch that uses the BO is about to be submitted.
     pub fn batch<E>(
         &mut self,
         flush: impl FnMut(Range<u64>, Cause) -> Result<(), E>,
@@ -148,14 +152,14 @@ impl CpuCaches {
         self.clean(Cause::Batch, flush)
     }
 
-    /// A batch that writes the object is about to be published. Whoever calls this keeps others from
-    /// [`cpu_domain`](Self::cpu_domain) until it is.
+    /// A batch that writes the BO is about to be published. Until it is, the caller must prevent
+    /// calls of [`cpu_domain`](Self::cpu_domain).
     pub fn batch_writes(&mut self, coherence: Coherence) {
         self.stale |= !coherence.is_whole();
     }
 
-    /// User space is about to be shown the object past the caches, or announces that it will read it so, and `write`
-    /// it.
+    /// User space is about to map the BO past the caches, or announces that it will read it in such
+    /// a domain; with `write`, that it will write it.
     pub fn uncached<E>(
         &mut self,
         coherence: Coherence,
@@ -167,8 +171,8 @@ impl CpuCaches {
         Ok(())
     }
 
-    /// User space announces that it will read the object through the caches, and `write` it. No batch writes it, and
-    /// none that does is published meanwhile.
+    /// User space announces that it will read the BO through the caches; with `write`, that it will
+    /// write it. No batch writes the BO, and none that does is published meanwhile.
     pub fn cpu_domain<E>(
         &mut self,
         bytes: u64,
@@ -200,8 +204,8 @@ impl CpuCaches {
         }
     }
 
-    /// The kernel writes a range by `write`: the rest of the lines at its ends comes from memory, and what was written
-    /// goes there.
+    /// The kernel writes a range by calling `write`. Partial lines at its ends are refetched from
+    /// memory first if stale; the range is flushed to memory afterwards.
     pub fn write<E>(
         &self,
         range: &Range<u64>,
@@ -224,7 +228,8 @@ impl CpuCaches {
         flush(lines, Cause::Write)
     }
 
-    /// The object loses its pages, and with them all mappings; `keep`: the CPU reads their contents later.
+    /// The BO's pages are released, with all mappings; `keep`: the CPU will read their contents
+    /// later.
     pub fn released<E>(
         &mut self,
         bytes: u64,
@@ -238,7 +243,7 @@ impl CpuCaches {
         Ok(())
     }
 
-    /// The object is snooped from here on: the CPU must not read from its caches what they have held for long.
+    /// The BO is snooped from now on: the CPU must not use stale lines of its caches.
     pub fn joined<E>(
         &mut self,
         bytes: u64,
@@ -247,7 +252,7 @@ impl CpuCaches {
         self.cpu_domain(bytes, false, flush)
     }
 
-    /// Flushes what is dirty.
+    /// Flushes the dirty ranges.
     fn clean<E>(
         &mut self,
         cause: Cause,

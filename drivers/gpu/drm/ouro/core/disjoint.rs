@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-//! A few ranges of which no two touch: what must not be given out, such as what planes of the display show.
+//! A small set of disjoint ranges, such as memory that must not be allocated because a display
+//! plane shows it.
 
 use core::ops::Range;
 
-/// Up to `N` ranges, in no order. What has no place of its own is put together with the one that is nearest, so
-/// that all that was added is in one of them.
+/// Up to `N` disjoint ranges, unordered. When the set is full, a new range is merged with the
+/// nearest one, so that the set always covers all that was added.
 #[derive(Clone, Debug)]
 pub struct Disjoint<const N: usize> {
     ranges: [Range<u64>; N],
@@ -22,13 +23,13 @@ impl<const N: usize> Default for Disjoint<N> {
 }
 
 impl<const N: usize> Disjoint<N> {
-    /// Adds a range; an empty one is none.
+    /// Adds a range; an empty range is ignored.
     pub fn add(&mut self, mut range: Range<u64>) {
         if range.is_empty() {
             return;
         }
         loop {
-            // Those that touch it are one with it.
+            // Merge with all ranges that touch it.
             let all = self.ranges.iter().take(self.len);
             let touching = all.enumerate().find(|(_, r)| gap(r, &range) == 0);
             let at = match touching {
@@ -70,22 +71,22 @@ impl<const N: usize> Disjoint<N> {
             .map_or(0, |(at, _)| at)
     }
 
-    /// The ranges.
+    /// Returns the ranges.
     pub fn iter(&self) -> impl Iterator<Item = &Range<u64>> + Clone {
         self.ranges.iter().take(self.len)
     }
 
-    /// One that a range has a part of.
+    /// Returns a range of the set that overlaps `range`.
     pub fn hit(&self, range: &Range<u64>) -> Option<&Range<u64>> {
         self.iter()
             .find(|r| r.start < range.end && range.start < r.end)
     }
 
-    /// What of a range is in none of them, in order.
+    /// Returns the parts of a range that are not in the set, in order.
     pub fn rest(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> + '_ {
         let mut from = range.start;
         core::iter::from_fn(move || {
-            // Past those that begin here.
+            // Skip the ranges that cover `from`.
             while let Some(over) = self.iter().find(|r| r.contains(&from)) {
                 from = over.end;
             }
@@ -100,13 +101,13 @@ impl<const N: usize> Disjoint<N> {
         })
     }
 
-    /// Whether there is none.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 }
 
-/// How far two ranges are from each other; 0 if they touch or have something in common.
+/// Returns the distance of two ranges; 0 if they touch or overlap.
 fn gap(a: &Range<u64>, b: &Range<u64>) -> u64 {
     if a.end <= b.start {
         b.start - a.end

@@ -1,48 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Reading what an engine writes about its contexts: a ring of quadwords in its status page, and the number
-//! of the last one ([`EventArea`]).
+//! Reading the context status buffer (CSB): a ring of quadwords in the status page of an execlist
+//! engine, and the index of the last one written ([`EventArea`]).
 //!
-//! An entry is there before its number, and the number before the interrupt; but the first of these is not
-//! always so on real chips. So entries are all ones until the engine has written them.
+//! The engine writes an event before the index, and the index before the interrupt; but on real
+//! chips the index may become visible before the event. Therefore the driver fills events with
+//! ones, and waits until the engine has overwritten them.
 
 use ouro_hw::engine::EventArea;
 
-/// The status page, as the CPU sees it.
+/// The status page, as the CPU accesses it.
 pub trait Page {
     /// Reads the dword at a byte offset.
     fn read(&self, offset: u32) -> u32;
-    /// Writes it.
+    /// Writes the dword at a byte offset.
     fn write(&mut self, offset: u32, value: u32);
 }
 
-/// The place of the ring is none, or the engine wrote a number that no entry has. Only a reset helps.
+/// The buffer's place is invalid, or the engine wrote an index out of range. Only a reset helps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Broken;
 
-/// What there is to read.
+/// The result of [`Events::next`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Look {
-    /// Nothing.
+    /// There is no new event.
     Nothing,
-    /// An entry whose number is there, and itself not yet: look again soon.
+    /// The index says that there is an event, but it is not visible yet: read again soon.
     Late,
-    /// An entry.
+    /// An event.
     Event(u64),
 }
 
-/// The dword of an entry that was not written.
+/// A dword of an event that the engine has not written yet.
 const UNWRITTEN: u32 = u32::MAX;
 
-/// The reader.
+/// The reader of a context status buffer.
 #[derive(Debug)]
 pub struct Events {
     area: EventArea,
-    /// The last entry that was read.
+    /// Index of the last event read.
     seen: u8,
 }
 
 impl Events {
-    /// A reader of `area`. [`Events::restart`] comes first.
+    /// Creates a reader of `area`. Call [`Events::restart`] before use.
     pub const fn new(area: EventArea) -> Self {
         Self {
             area,
@@ -50,12 +51,12 @@ impl Events {
         }
     }
 
-    /// The offset of an entry.
+    /// Returns the byte offset of an event.
     const fn at(&self, n: u8) -> u32 {
         self.area.at.wrapping_add((n as u32).wrapping_mul(8))
     }
 
-    /// Before the engine is started: no entry is written, and the next one is the first.
+    /// Clears the events before the engine is started, which will write event 0 first.
     pub fn restart(&mut self, page: &mut impl Page) {
         for n in 0..self.area.entries {
             page.write(self.at(n), UNWRITTEN);
@@ -65,7 +66,7 @@ impl Events {
         page.write(self.area.last_at, self.seen.into());
     }
 
-    /// Reads the next entry, if there is one.
+    /// Reads the next event, if there is one.
     pub fn next(&mut self, page: &mut impl Page) -> Result<Look, Broken> {
         let last = page.read(self.area.last_at);
         if last >= self.area.entries.into() {
@@ -80,7 +81,7 @@ impl Events {
         };
         let at = self.at(n);
         let (low, high) = (page.read(at), page.read(at.wrapping_add(4)));
-        // The engine writes it in one piece; whoever reads it in two may see a half.
+        // The engine writes a quadword at once, but the CPU's two reads may see half of it.
         if low == UNWRITTEN || high == UNWRITTEN {
             return Ok(Look::Late);
         }

@@ -1,49 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Whether an engine hangs, from what is seen of it now and then.
+//! Hangcheck: judges from samples of an engine's state whether it hangs.
 //!
-//! Free of registers and clocks. The watch of an engine is told which request is the oldest on it, and
-//! the time. Only when that request has been the oldest one for a while does it ask what the engine
-//! is doing. A request that stays for the whole limit hangs, whatever the engine does: that is a batch
-//! without end. One during which nothing has moved for half of it hangs, too; if the engine has said that
-//! something is wrong, a twelfth is enough.
+//! Free of registers and clocks. The caller tells the watch of an engine which request is the
+//! oldest on it, and the time. Only when the same request has been the oldest for a sixth of the
+//! limit does the watch want to see the engine's state, because reading registers costs. A request
+//! that stays for the whole limit is an endless batch, and hangs whatever the engine does. An
+//! engine in which nothing moves for half of the limit hangs; after an error report a twelfth is
+//! enough.
 //!
-//! An engine that can be asked to let go of what it runs is asked then. If it answers, the request may go on, and
-//! is asked again after as long. Who owes an answer for too long hangs, whoever has asked.
+//! An engine that can be preempted gets a preemption probe first. If it answers, the request may go
+//! on, and is probed again after the same time. An engine that owes the answer to a preemption for
+//! too long hangs, whatever requested it.
 
 use ouro_hw::{report::Activity, types::Seqno};
 
-/// What is to be done about an engine.
+/// The judgement of an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Nothing.
+    /// No hang.
     Fine,
-    /// It waits for an event, and has for a while: the wait may be ended. Told again after another
-    /// while.
+    /// The engine has waited for an event for a while: the wait may be ended (kicked). Reported
+    /// again after another while.
     Waits,
-    /// Nothing moves in it.
+    /// Nothing moves in the engine.
     Stuck,
-    /// The request takes too long.
+    /// The oldest request has run for its limit.
     Endless,
-    /// The request takes long: the engine should be asked whether it lets go of it.
+    /// The oldest request runs long: the engine should be sent a preemption probe.
     Ask,
-    /// It does not let go of what it runs.
+    /// The engine does not answer a preemption.
     Keeps,
-    /// It is not there any more: it reads all ones.
+    /// The engine reads all ones: the device is gone.
     Gone,
 }
 
-/// Whether a request has run for longer than the `micros` microseconds that it may, at `now`. It was emitted at
-/// `emitted`, and the one before it on its ring was seen to be done at `before`: it may have begun earlier than that,
-/// and then has a little more. Times in nanoseconds.
+/// Returns whether a request has run for longer than its `micros` microseconds at `now`. It was
+/// emitted at `emitted`, and its predecessor on the ring was seen to complete at `before`: it may
+/// have started earlier than that, and then gets a little more time. Times in nanoseconds.
 ///
-/// The engine's watchdog has said so, but its clock may be another one than it is taken for, and what it has spoken of
-/// may be done.
+/// Called after the engine's watchdog interrupt: the watchdog's clock may differ from its nominal
+/// one, and the request that it reported may have completed.
 pub fn is_overdue(now: u64, emitted: u64, before: u64, micros: u32) -> bool {
     let ran = now.saturating_sub(emitted.max(before));
     ran >= u64::from(micros).saturating_mul(1000)
 }
 
-/// What moves while an engine works.
+/// The state that changes while an engine works.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Seen {
     head: u32,
@@ -51,12 +53,12 @@ struct Seen {
     units: [u32; 2],
 }
 
-/// What an engine owes that can be asked.
+/// The answer that an engine owes to a preemption.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer {
-    /// For how many milliseconds it has owed one; `None`: it does not.
+    /// Milliseconds since the preemption was requested; `None` if none is pending.
     pub owed: Option<u64>,
-    /// How many it may.
+    /// Milliseconds after which the engine hangs.
     pub limit: u64,
 }
 
@@ -66,23 +68,24 @@ impl Answer {
     }
 }
 
-/// The watch over one engine.
+/// The hangcheck state of an engine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Watch {
-    /// The oldest request, and since when it is that, in milliseconds.
+    /// The oldest request, and since when it is the oldest, in milliseconds.
     oldest: Option<(Seqno, u64)>,
-    /// What was seen last, and since when it has not changed.
+    /// The engine state seen last, and since when it has not changed.
     seen: Option<(Seen, u64)>,
-    /// The engine has reported an error since the oldest request is that.
+    /// Whether the engine has reported an error since the oldest request is the oldest.
     alarmed: bool,
 }
 
 impl Watch {
-    /// Whether what the engine does should be [`look`](Self::look)ed at: reading it costs.
-    ///
-    /// `oldest` is the oldest request on the engine, and for how long it has run before, where others may
-    /// have the engine in between; `limit` how many milliseconds it may take; `answer`: see
+    /// Returns whether the caller should read the engine's state and pass it to
     /// [`look`](Self::look).
+    ///
+    /// `oldest` is the oldest request on the engine and the time that it ran before, in case other
+    /// contexts have run in between; `limit` is the request's limit in milliseconds; `answer` is as
+    /// in [`look`](Self::look).
     pub fn tick(
         &mut self,
         now: u64,
@@ -98,7 +101,7 @@ impl Watch {
         let since = match self.oldest {
             Some((known, since)) if known == seqno => since,
             _ => {
-                // An alarm may come before its request is known here.
+                // The error may be reported before its request is known here.
                 self.alarmed &= self.seen.is_none();
                 let since = now.saturating_sub(ran);
                 self.oldest = Some((seqno, since));
@@ -109,12 +112,13 @@ impl Watch {
         overdue || self.alarmed || now.saturating_sub(since) >= limit / 6
     }
 
-    /// The engine reports an error. It may have stopped, or go on.
+    /// The engine reported an error. It may have stopped, or not.
     pub fn alarm(&mut self) {
         self.alarmed = true;
     }
 
-    /// Judges what the engine does. `answer`: what it owes, if it can be asked.
+    /// Judges the engine's state. `answer`: the answer it owes; `None` if the engine cannot be
+    /// preempted.
     pub fn look(
         &mut self,
         now: u64,
@@ -165,18 +169,18 @@ impl Watch {
         }
     }
 
-    /// The engine is asked: the request has as long again, if it answers.
+    /// A preemption probe was sent: the request gets the whole limit again, if the engine answers.
     pub fn asked(&mut self, now: u64) {
         self.oldest = self.oldest.map(|(seqno, _)| (seqno, now));
         self.seen = None;
     }
 
-    /// A wait was ended: whatever it does next is seen anew.
+    /// A wait was ended: the next state counts as new.
     pub fn kicked(&mut self) {
         self.seen = None;
     }
 
-    /// The oldest request, as far as the watch knows.
+    /// Returns the oldest request that the watch knows.
     pub fn oldest(&self) -> Option<Seqno> {
         self.oldest.map(|(seqno, _)| seqno)
     }
@@ -199,7 +203,7 @@ mod tests {
         }
     }
 
-    /// Every 50 ms until something is said: when, and what.
+    /// Samples every 50 ms until there is a verdict: returns its time and the verdict.
     fn watch(acthd: impl Fn(u64) -> Activity) -> (u64, Verdict) {
         let mut w = Watch::default();
         let mut now = 0;
@@ -216,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_limit_begins_with_the_request() {
-        // 200 ms from the emission, or from the end of what was before it.
+        // 200 ms from the emission, or from the completion of the request before it.
         const MS: u64 = 1_000_000;
         for (now, emitted, before, over) in [
             (299 * MS, 100 * MS, 0, false),
@@ -269,13 +273,13 @@ mod tests {
 
     #[test]
     fn a_ring_that_stops_is_found_earlier() {
-        // First looked at after 500 ms; quiet for 1500 then.
+        // First sampled after 500 ms; quiet for 1500 ms after that.
         assert_eq!(watch(|_| at(0x1000)), (2000, Verdict::Stuck));
     }
 
     #[test]
     fn an_alarm_makes_it_quick() {
-        // An engine that stands still: looked at by the next tick, quiet for 250 ms then.
+        // An engine that stands still: sampled by the next tick, then quiet for 250 ms.
         let mut w = Watch::default();
         let mut now = 1000;
         // Before the watch knows the request.
@@ -341,10 +345,10 @@ mod tests {
         let mut ran = [0, 0];
         let mut now = 0;
         let found = loop {
-            // Each has every second tick.
+            // Each context runs for every second tick.
             let n = (now / 50 % 2) as usize;
             let oldest = Some((Seqno(n as u32 + 1), ran[n]));
-            // Nobody asks before a sixth of the limit is over.
+            // There is no probe before a sixth of the limit is over.
             let asked = w.tick(now, oldest, LIMIT, None);
             assert_eq!(asked, ran[n] >= LIMIT / 6, "{now}");
             if asked && w.look(now, &at(0x1000 + now), LIMIT, None) == Verdict::Endless {
@@ -381,8 +385,8 @@ mod tests {
         Some(Answer { owed, limit })
     }
 
-    /// Every 50 ms until more is said than that it should be asked: when that was, and what. It answers after
-    /// `answers` milliseconds.
+    /// Samples every 50 ms until there is another verdict than to probe: returns its time and the
+    /// verdict. The engine answers probes after `answers` milliseconds.
     fn watch_asking(
         acthd: impl Fn(u64) -> u64,
         answers: u64,
@@ -413,7 +417,7 @@ mod tests {
         let (asked, verdict) = watch_asking(|now| 0x1000 + now, 100);
         assert_eq!(asked, [3000, 6000, 9000, 12_000, 15_000, 18_000]);
         assert_eq!(verdict, None);
-        // One that waits for memory moves nothing.
+        // An engine that waits for memory moves nothing.
         let (asked, verdict) = watch_asking(|_| 0x1000, 100);
         assert_eq!(asked.first(), Some(&2000));
         assert_eq!(verdict, None);

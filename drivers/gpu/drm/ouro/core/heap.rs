@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Heaps of nodes in an array: the least one is found at once, any one is taken out in logarithmic time on
-//! average. (Pairing heaps.) Neither allocates or recurses. A node is in one heap at a time.
+//! Pairing heaps of nodes in an array: the minimum is found at once, any node is removed in
+//! logarithmic time on average. No operation allocates or recurses. A node is in one heap at a
+//! time.
 
-/// Index of a node plus one; zero is none.
+/// Index of a node plus one; zero is no node.
 pub(crate) type Link = u32;
 
-/// What a node keeps of its place.
+/// The links of a node in its heap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Links {
-    /// The first of its children.
+    /// The first child.
     child: Link,
     /// The next child of the same parent.
     next: Link,
-    /// The child before it, or the parent of the first child.
+    /// The previous child of the same parent; for a first child, the parent.
     before: Link,
 }
 
-/// A node.
+/// A node of a heap.
 pub(crate) trait Node {
-    /// What it is ordered by.
+    /// The sort key.
     type Key: Ord;
-    /// The key.
+    /// Returns the sort key.
     fn key(&self) -> Self::Key;
-    /// Its place.
+    /// Returns the links.
     fn links(&mut self) -> &mut Links;
 }
 
@@ -44,7 +45,7 @@ fn key<N: Node>(nodes: &mut [N], link: Link) -> Option<N::Key> {
     get(nodes, link).map(|n| n.key())
 }
 
-/// Makes one heap of two roots.
+/// Melds two heaps; returns the root.
 fn meld<N: Node>(nodes: &mut [N], a: Link, b: Link) -> Link {
     if a == 0 || b == 0 {
         return a | b;
@@ -67,7 +68,7 @@ fn meld<N: Node>(nodes: &mut [N], a: Link, b: Link) -> Link {
     root
 }
 
-/// Makes one heap of a list of siblings: two by two, and then from the last pair to the first.
+/// Melds a list of siblings into one heap: first in pairs, then from the last pair to the first.
 fn gather<N: Node>(nodes: &mut [N], mut first: Link) -> Link {
     let mut pairs = 0;
     while first != 0 {
@@ -94,13 +95,13 @@ fn gather<N: Node>(nodes: &mut [N], mut first: Link) -> Link {
     root
 }
 
-/// Puts a node that is in no heap into the one with this root; the new root.
+/// Inserts a node that is in no heap; returns the new root.
 pub(crate) fn push<N: Node>(nodes: &mut [N], root: Link, node: Link) -> Link {
     change(nodes, node, |l| *l = Links::default());
     meld(nodes, root, node)
 }
 
-/// Takes a node out of the heap with this root, in which it is; the new root.
+/// Removes a node from the heap that it is in; returns the new root.
 pub(crate) fn remove<N: Node>(nodes: &mut [N], root: Link, node: Link) -> Link {
     let Links {
         child,
@@ -156,7 +157,7 @@ mod tests {
                 let least = there.first().map(|f| f.0);
                 prop_assert_eq!(key(&mut nodes, root), least);
             }
-            // And they come out in order.
+            // The nodes come out in order.
             let expected: Vec<u32> = there.iter().map(|t| t.0).collect();
             let mut found = Vec::new();
             while let Some(k) = key(&mut nodes, root) {

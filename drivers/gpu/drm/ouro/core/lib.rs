@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Structures of the driver's core that need neither a kernel nor a register, and so are tested on
-//! the host: who gets which addresses ([`range`]), what a ring takes next ([`port`]), what
-//! a relocation writes ([`relocation`]), whether an engine hangs ([`hang`]), how long it may take to
-//! become idle ([`patience`]), sorting ([`sort`]), how memory is shown as text ([`ascii85`]), which part of an
-//! object a view of it shows ([`view`]) and when it must not be seen ([`veil`]), what must not be given out
-//! ([`disjoint`]), which lines of the CPU's caches are flushed when ([`coherence`]), what the module's parameters
-//! say ([`choice`]). Where contexts are listed: who runs next ([`sched`]), what of that an
-//! engine has ([`list`]), what it says of them ([`events`]), and which of several engines runs one ([`balance`]).
+//! Structures of the driver's core that depend neither on the kernel nor on a register, and so are
+//! tested on the host: address allocation ([`range`]), the port of a ring ([`port`]), relocations
+//! ([`relocation`]), hangcheck ([`hang`]), the time limit for becoming idle ([`patience`]), sorting
+//! ([`sort`]), memory as text ([`ascii85`]), the parts of a BO that the aperture maps ([`view`])
+//! and when it must not be accessed ([`veil`]), sets of ranges ([`disjoint`]), flushes of the CPU's
+//! caches ([`coherence`]), module parameters ([`choice`]). For execlists: the scheduler
+//! ([`sched`]), the port ([`list`]), the context status buffer ([`events`]), and load balancing
+//! between engines ([`balance`]).
 //!
-//! Nothing here allocates by itself, takes a lock or waits. Memory comes through [`range::Arena`].
+//! Nothing here allocates, takes a lock or waits. Memory comes through [`range::Arena`].
 
 #![cfg_attr(not(CONFIG_RUST), no_std)]
 #![forbid(unsafe_code)]

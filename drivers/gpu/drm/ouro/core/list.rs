@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The port of an engine that takes lists of contexts: what it was given, and what it has of that.
+//! The port of an execlist engine: the contexts it was given, and what its events tell of them.
 //!
-//! One load at a time is on its way, until an event says that the engine has taken it: loads in between
-//! would not all be reported. A context is held from the load that has it until an event says that the
-//! engine has let go of it; its image is not touched in between, nor its ring moved.
+//! One load (ELSP write) at a time is pending, until an event acknowledges it: the engine would not
+//! report all of several loads. The engine holds a context from the load that contains it until an
+//! event says that the context was switched out; meanwhile the CPU must not touch the context's
+//! image or move its ring.
 //!
-//! The engine reports into a ring of so many entries, and does not wait for their reader. A list has only so
-//! many contexts that what can be reported before its reader looks again always fits.
+//! The engine writes events to a ring of limited size, and does not wait for the reader. A list is
+//! limited to so many contexts that the events that may come before the next read always fit.
 //!
-//! A new tail is written to the image of a context that may be running. If the engine saves the image before
-//! it takes the load, the tail that it had is written over the new one: then it runs the context up to the
-//! old tail and says that it has finished. So only the numbers that requests write say how far a context has
-//! run. One that was let go of too early is listed again; its image is not touched by then.
+//! The driver writes a new tail into the image of a context that may be running. If the engine
+//! saves the image before it takes the load, it overwrites the new tail with the old one, runs the
+//! context up to the old tail, and reports it finished. Therefore only seqnos tell how far a
+//! context has run. A context that was switched out too early is listed again; its image is not in
+//! use by then.
 
 use crate::port::ContextKey;
 use ouro_hw::{
@@ -19,42 +21,42 @@ use ouro_hw::{
     types::RingOffset,
 };
 
-/// Entries that a list has at most.
+/// Most contexts in a list.
 pub const MAX_LIST: usize = 8;
 
-/// A context that is to run.
+/// A context that should run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wanted {
-    /// Which one.
+    /// The context.
     pub key: ContextKey,
     /// Its id in events.
     pub id: u32,
-    /// How urgent it is: more is more.
+    /// Its priority: higher is more urgent.
     pub priority: i32,
     /// Its descriptor.
     pub descriptor: u64,
     /// The tail of its ring.
     pub tail: RingOffset,
-    /// Whether its image was changed by other than the engine since it was last in a list.
+    /// Whether the driver changed its image since it was last in a list.
     pub fresh: bool,
 }
 
-/// A context that the engine has.
+/// A context that the engine holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Held {
     key: ContextKey,
     id: u32,
     priority: i32,
     tail: RingOffset,
-    /// Whether it has run up to its tail, as far as is known.
+    /// Whether it has run up to its tail, as far as seqnos tell.
     done: bool,
-    /// Whether it must go.
+    /// Whether it was cancelled, and must be taken off the engine.
     unwanted: bool,
-    /// Whether all of its image is restored.
+    /// Whether its whole image is restored.
     restore: bool,
 }
 
-/// A list, in order.
+/// A list, in the order of execution.
 #[derive(Clone, Copy, Debug, Default)]
 struct List {
     entries: [Option<Held>; MAX_LIST],
@@ -85,7 +87,7 @@ impl List {
     }
 }
 
-/// What to write to the engine.
+/// A list to write to the engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Load {
     entries: [ListEntry; MAX_LIST],
@@ -94,36 +96,36 @@ pub struct Load {
 }
 
 impl Load {
-    /// The id of each entry's context.
+    /// Returns the id of each entry's context.
     pub fn ids(&self) -> &[u32] {
         self.ids.get(..self.len).unwrap_or(&[])
     }
 
-    /// The entries. With none, the engine becomes idle.
+    /// Returns the entries. An empty list makes the engine idle.
     pub fn entries(&self) -> &[ListEntry] {
         self.entries.get(..self.len).unwrap_or(&[])
     }
 }
 
-/// A context that the engine has let go of.
+/// A context that the engine does not hold any more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Released {
-    /// Which one.
+    /// The context.
     pub key: ContextKey,
-    /// The tail up to which it has run for sure, if there is one.
+    /// The tail up to which it has run for certain, if known.
     pub done: Option<RingOffset>,
 }
 
-/// What an event meant.
+/// The meaning of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Outcome {
     released: [Option<Released>; MAX_LIST],
-    /// Whether the engine has taken the load.
+    /// Whether the engine took the pending load.
     pub acknowledged: bool,
 }
 
 impl Outcome {
-    /// The contexts that the engine has let go of.
+    /// Returns the contexts that the engine does not hold any more.
     pub fn released(&self) -> impl Iterator<Item = &Released> {
         self.released.iter().flatten()
     }
@@ -138,38 +140,40 @@ impl Outcome {
     }
 }
 
-/// An event that cannot be: the engine does not do what it was told. Only a reset helps.
+/// An event that contradicts what the engine was given. Only a reset helps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unexpected;
 
-/// What the engine made of its loads, by its events.
+/// Statistics of the engine's context switches, from its events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// Times that it restored a context: another one than ran, or the same as a whole.
+    /// Contexts restored: a switch to another context, or a full restore of the running one.
     pub switches: u64,
-    /// Times that the context that ran went on in a new list, and nothing was saved or restored.
+    /// Lite restores: the running context went on with a new list, without save and restore.
     pub lite_restores: u64,
-    /// Times that a context was left for another one of a new list, and was not at its end.
+    /// Preemptions: a context was switched out for another one of a new list before its end.
     pub preemptions: u64,
 }
 
-/// The port.
+/// The port of an execlist engine.
 #[derive(Debug)]
 pub struct ListPort {
     depth: usize,
     events: usize,
-    /// What the engine has taken; the first one runs.
+    /// The contexts that the engine has; the first one runs.
     loaded: List,
-    /// The load that is on its way.
+    /// The pending load.
     loading: Option<List>,
     counts: Counts,
 }
 
-/// Contexts that the engine should have: one that runs, and one that it goes on with by itself.
+/// Number of contexts the engine should have: one that runs, and one that it continues with by
+/// itself.
 const ENOUGH: usize = 2;
 
 impl ListPort {
-    /// An idle port of `depth` entries (at most [`MAX_LIST`]), which reports into a ring of `events`.
+    /// Creates an idle port of `depth` entries (at most [`MAX_LIST`]) and a ring of `events`
+    /// events.
     pub fn new(depth: u8, events: u8) -> Self {
         Self {
             depth: usize::from(depth).min(MAX_LIST),
@@ -180,66 +184,68 @@ impl ListPort {
         }
     }
 
-    /// What the engine has done so far; a reset changes nothing of that.
+    /// Returns the statistics; a reset does not clear them.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Contexts that the next load may have; none as long as one is on its way.
+    /// Returns the number of contexts that the next load may have; 0 while a load is pending.
     ///
-    /// Each context of a list makes at most one event, when the engine is done with it, and each load makes
-    /// one. Before events are read again there may be those of what is loaded now and of the next load. They
-    /// must leave one entry free: a ring that is written all around looks as if nothing had been.
+    /// Each context of a list makes at most one event, when the engine is done with it, and each
+    /// load makes one. Before the events are read again, there may be those of the loaded list and
+    /// of the next load. They must leave one entry free: a ring that is written all around looks
+    /// unwritten.
     pub fn room(&self) -> usize {
         if self.loading.is_some() {
             return 0;
         }
-        // The load's own event, and the entry that stays free.
+        // The load's own event, and the entry that must stay free.
         let spoken_for = self.loaded.len().saturating_add(2);
         self.depth.min(self.events.saturating_sub(spoken_for))
     }
 
-    /// Whether a load is on its way.
+    /// Returns whether a load is pending.
     pub fn is_loading(&self) -> bool {
         self.loading.is_some()
     }
 
-    /// Whether the engine has, or is being given, a context.
+    /// Returns whether the engine holds a context, or a pending load contains it.
     pub fn holds(&self, key: ContextKey) -> bool {
         self.loaded.has(key) || self.loading.is_some_and(|l| l.has(key))
     }
 
-    /// Whether the engine has a context up to another tail than this. It may save the image, and that tail with
-    /// it, when this one was written there: then it begins with what is behind the context at the old one.
+    /// Returns whether the engine has a context with another tail than `tail`. It may then save
+    /// that tail with the image, over the one written there, and later starts at the commands
+    /// behind the old tail.
     pub fn may_keep(&self, key: ContextKey, tail: RingOffset) -> bool {
         let lists = [Some(&self.loaded), self.loading.as_ref()];
         let mut held = lists.into_iter().flatten().flat_map(List::iter);
         held.any(|h| h.key == key && h.tail != tail)
     }
 
-    /// Whether the engine may be at work on a context, or saving it, so that its image is not whole if the
-    /// engine is reset. What it has besides it has not begun, or has saved.
+    /// Returns whether the engine may be running or saving a context, so that a reset leaves its
+    /// image incomplete. Contexts behind the running one have not begun or are saved.
     pub fn may_write(&self, key: ContextKey) -> bool {
         let mut before = true;
         self.loaded.iter().any(|held| {
             let may = before && held.key == key;
-            // Of what is known to be done only the numbers were seen.
+            // Completion is known from seqnos only: the context may still be loaded.
             before &= held.done;
             may
         })
     }
 
-    /// Whether the engine has nothing, and nothing is on its way.
+    /// Returns whether the engine has no context and no load is pending.
     pub fn is_idle(&self) -> bool {
         self.loading.is_none() && self.loaded.len() == 0
     }
 
-    /// The context that runs, if it is not known to have run up to its tail.
+    /// Returns the running context, if it is not known to have run up to its tail.
     pub fn running(&self) -> Option<ContextKey> {
         self.working().next().map(|h| h.key)
     }
 
-    /// The number of that context.
+    /// Returns the id of the running context, if it is not known to have run up to its tail.
     pub fn running_id(&self) -> Option<u32> {
         self.working().next().map(|h| h.id)
     }
@@ -254,7 +260,7 @@ impl ListPort {
         }
     }
 
-    /// A context has another priority.
+    /// Sets a context's priority.
     pub fn set_priority(&mut self, key: ContextKey, priority: i32) {
         let lists = [Some(&mut self.loaded), self.loading.as_mut()];
         for held in lists.into_iter().flatten().flat_map(List::iter_mut) {
@@ -264,7 +270,7 @@ impl ListPort {
         }
     }
 
-    /// A context is not to run any more: the next load goes without it.
+    /// Cancels a context: the next load must not contain it.
     pub fn cancel(&mut self, key: ContextKey) {
         let lists = [Some(&mut self.loaded), self.loading.as_mut()];
         for held in lists.into_iter().flatten().flat_map(List::iter_mut) {
@@ -274,15 +280,15 @@ impl ListPort {
         }
     }
 
-    /// What the engine still works on.
+    /// Returns the contexts that the engine still works on.
     fn working(&self) -> impl Iterator<Item = &Held> {
         self.loaded.iter().filter(|h| !h.done)
     }
 
-    /// Whether the engine must be told of `wanted`. It must if what runs is not what should, or has more to
-    /// do; if it has only that one, or behind it less urgent ones than there are; if it has one that must go,
-    /// or some besides those that are the `only` ones. Other changes can wait until it is done with one: each
-    /// load disturbs what runs.
+    /// Returns whether `wanted` must be loaded now. It must if the running context is not the first
+    /// wanted one, or has a new tail; if the engine has no further context, or has less urgent ones
+    /// behind it; if it has a cancelled one, or, with `only`, more than the wanted ones. Other
+    /// changes can wait for the next event: each load disturbs the running context.
     fn must_load(&self, wanted: &[Wanted], only: bool) -> bool {
         let working = self.working().count();
         if self.working().any(|h| h.unwanted) || (only && working > wanted.len()) {
@@ -301,22 +307,22 @@ impl ListPort {
         working < ENOUGH.min(wanted.len())
     }
 
-    /// What to load now so that `wanted` runs, most urgent first; `None` if that need not or cannot be.
-    /// [`room`](Self::room) of them are looked at. No context is in it twice. What the engine has besides may
-    /// run behind them.
+    /// Returns the load that makes `wanted` run, most urgent first; `None` if none is needed or
+    /// possible. The first [`room`](Self::room) of `wanted` are used. No context may be in it
+    /// twice. The engine may run contexts that it has besides, behind them.
     pub fn load(&mut self, wanted: &[Wanted]) -> Option<Load> {
         let wanted = wanted.get(..self.room()).unwrap_or(wanted);
         self.list(wanted, self.must_load(wanted, false))
     }
 
-    /// As [`load`](Self::load), but nothing else may run behind them.
+    /// Does what [`load`](Self::load) does, and makes sure that nothing else runs behind `wanted`.
     pub fn load_only(&mut self, wanted: &[Wanted]) -> Option<Load> {
         let wanted = wanted.get(..self.room()).unwrap_or(wanted);
         self.list(wanted, self.must_load(wanted, true))
     }
 
-    /// As [`load`](Self::load), but also if the engine has just that: for the answer it has to let go of what
-    /// runs.
+    /// Does what [`load`](Self::load) does, and also loads a list that the engine has already: the
+    /// preemption probe of the running context.
     pub fn load_anew(&mut self, wanted: &[Wanted]) -> Option<Load> {
         let wanted = wanted.get(..self.room()).unwrap_or(wanted);
         self.list(wanted, !wanted.is_empty())
@@ -364,10 +370,10 @@ impl ListPort {
         Some(load)
     }
 
-    /// An event of the engine.
+    /// Handles an event.
     ///
-    /// That a context had nothing left to do is not relied on: it may have had an old tail, and when a load
-    /// takes its place, chips say so of some that had.
+    /// The event's "finished" bit is not relied on: the context may have had an old tail, and when
+    /// a load replaces the context, some chips set the bit for contexts that had work.
     pub fn event(&mut self, event: &PortEvent) -> Result<Outcome, Unexpected> {
         let mut outcome = Outcome::default();
         let first = self.loaded.iter().next().copied();
@@ -401,14 +407,14 @@ impl ListPort {
         }
         self.count_switch(event, false);
         self.loaded.pop();
-        // It may be in the load that is on its way.
+        // It may be in the pending load.
         if !self.holds(held.key) {
             outcome.release(&held);
         }
         Ok(outcome)
     }
 
-    /// Counts an event that is not a lite restore.
+    /// Counts a context switch that is not a lite restore.
     fn count_switch(&mut self, event: &PortEvent, new_list: bool) {
         let counts = &mut self.counts;
         if event.to.is_some() {
@@ -419,7 +425,8 @@ impl ListPort {
         }
     }
 
-    /// The engine was reset: it has nothing. All that it had is released, with what is known to be done.
+    /// The engine was reset and has no contexts. Returns all that it had, with their known
+    /// progress.
     pub fn reset(&mut self) -> impl Iterator<Item = Released> {
         let loaded = core::mem::take(&mut self.loaded);
         let loading = self.loading.take().unwrap_or_default();

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! How long an engine may take to do what it has, when it has to become idle.
+//! The time limit for an engine that has to become idle.
 
 use ouro_hw::types::Seqno;
 
-/// Nanoseconds that each request has.
+/// Time for each request, in nanoseconds.
 pub const EACH_NS: u64 = 2_000_000_000;
-/// Nanoseconds that all of them have together.
+/// Time for all requests together, in nanoseconds.
 pub const ALL_NS: u64 = 10_000_000_000;
 
-/// What an engine has been given, and how it gets on. Engines that have it at the same time do not wait
-/// for each other. All times are in nanoseconds.
+/// The time limit of one engine, and its progress. Engines that become idle at the same time run in
+/// parallel and have a limit each. All times are in nanoseconds.
 pub struct Patience {
     begin: u64,
     since: u64,
@@ -18,7 +18,7 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Its time begins `now`; requests are done up to `progress`.
+    /// Starts the time `now`; requests have completed up to `progress`.
     pub const fn new(now: u64, progress: Seqno) -> Self {
         Self {
             begin: now,
@@ -27,7 +27,8 @@ impl Patience {
         }
     }
 
-    /// Whether it is at an end, with requests done up to `progress`: one takes too long, or all together.
+    /// Returns whether a request or all of them have taken too long; requests have completed up to
+    /// `progress`.
     pub fn is_over(&mut self, now: u64, progress: Seqno) -> bool {
         if progress != self.last {
             (self.last, self.since) = (progress, now);
@@ -35,7 +36,7 @@ impl Patience {
         now.saturating_sub(self.since) > EACH_NS || now.saturating_sub(self.begin) > ALL_NS
     }
 
-    /// The engine was reset because of another one, and says `progress` now: it has done nothing for it.
+    /// The engine was reset because of another one: a change of seqno to `progress` is no progress.
     pub fn was_reset(&mut self, progress: Seqno) {
         self.last = progress;
     }
@@ -53,7 +54,7 @@ mod tests {
         for (patience, done) in &mut all {
             assert!(!patience.is_over(3 * SECOND, *done));
         }
-        // The first one is reset, and all with it: the numbers of the others are others then.
+        // The first engine is reset, and the others with it: their seqnos change.
         assert!(all[0].0.is_over(3 * SECOND + 1, all[0].1));
         for (patience, _) in &mut all[1..] {
             patience.was_reset(Seqno(0));
@@ -68,7 +69,7 @@ mod tests {
             // 1.9 s each
             assert!(!patience.is_over(k * 1_900_000_000, Seqno(k as u32)));
         }
-        // but not for ever
+        // but not forever
         assert!(!patience.is_over(10 * SECOND, Seqno(6)));
         assert!(patience.is_over(10 * SECOND + 1, Seqno(7)));
     }

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What an engine's port takes next: the bookkeeping between a queue of requests and the hardware.
+//! The port of a ring: the bookkeeping between the request queue and the hardware.
 //!
-//! Free of registers. The queue asks the port whether it has room, gets a number and a place, and
-//! tells it what has completed. A ring takes requests in their order.
+//! Free of registers. The queue asks the port for room, gets a seqno and a slot in the ring, and
+//! reports completions. A ring runs requests in order.
 
 use ouro_hw::{
     ring::{Ring, Slot},
     types::{RingOffset, Seqno},
 };
 
-/// A context, as the port tells them apart. Never reused while a request of it is in flight. Where the
-/// hardware has none, it is the client whose batch was last.
+/// Identifies a context to a port. Not reused while a request of the context is in flight. On
+/// engines without hardware contexts it identifies the client of the last batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ContextKey(pub u64);
 
 impl ContextKey {
-    /// Nobody's: the kernel's own batches.
+    /// The key of the kernel's own batches.
     pub const KERNEL: Self = Self(0);
 }
 
-/// A directory of an address space, at one place and with the entries that it had at one time: no two have the same
-/// number. An engine that has loaded it knows nothing of a later edition.
+/// A version of a page directory: its place and its PDEs at one time. No two versions have the same
+/// number. An engine that has loaded one version does not see the PDEs of a later one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Edition(pub u64);
 
 impl Edition {
-    /// That of the global space's, which never changes.
+    /// The global space's directory, which never changes.
     pub const GLOBAL: Self = Self(0);
 }
 
@@ -38,17 +38,17 @@ pub struct RingPort {
     directory: Option<Edition>,
 }
 
-/// A request's place in a ring.
+/// The place of a request in a ring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Placed {
-    /// Where its commands go.
+    /// The slot for its commands.
     pub slot: Slot,
-    /// The number that its last command writes. It is the one given to the emission.
+    /// The seqno that its last command stores.
     pub seqno: Seqno,
 }
 
 impl RingPort {
-    /// An empty ring of `bytes`; nothing is loaded.
+    /// Creates an empty ring of `bytes`, with no context loaded.
     pub const fn new(bytes: u32) -> Self {
         Self {
             ring: Ring::new(bytes),
@@ -58,41 +58,42 @@ impl RingPort {
         }
     }
 
-    /// Whether a request of up to `dwords` surely fits, wrap included.
+    /// Returns whether a request of up to `dwords` is certain to fit, wrap included.
     pub fn has_room(&self, dwords: usize) -> bool {
-        // The padding before a wrap is shorter than what caused it.
+        // The padding before a wrap is shorter than the commands that cause it.
         u32::try_from(dwords)
             .ok()
             .and_then(|d| d.checked_mul(8))
             .is_some_and(|bytes| bytes <= self.ring.space())
     }
 
-    /// The number of the next request.
+    /// Returns the seqno of the next request.
     pub fn next_seqno(&self) -> Seqno {
         self.last.next()
     }
 
-    /// The number of the last request placed.
+    /// Returns the seqno of the last request placed.
     pub fn last_seqno(&self) -> Seqno {
         self.last
     }
 
-    /// Whether a request of this context needs a switch first. `None`: any context will do.
+    /// Returns whether a request of this context needs a context switch. `None`: any context will
+    /// do.
     pub fn needs_switch(&self, context: Option<ContextKey>) -> bool {
         context.is_some() && context != self.loaded
     }
 
-    /// Whether a request has to load this directory first. `None`: any will do.
+    /// Returns whether a request must load this directory. `None`: any directory will do.
     pub fn needs_load(&self, directory: Option<Edition>) -> bool {
         directory.is_some() && directory != self.directory
     }
 
-    /// A request that was placed loads this directory.
+    /// A placed request loads this directory.
     pub fn loads(&mut self, directory: Edition) {
         self.directory = Some(directory);
     }
 
-    /// Places a request. `None`, and nothing changes, if there is no room.
+    /// Reserves a slot for a request. `None`, without any change, if there is no room.
     pub fn place(&mut self, dwords: usize, context: Option<ContextKey>) -> Option<Placed> {
         let slot = self.ring.reserve(dwords)?;
         self.last = self.last.next();
@@ -110,14 +111,14 @@ impl RingPort {
         self.ring.retire(tail);
     }
 
-    /// The ring was stopped and emptied; the numbers go on.
+    /// The ring was stopped and emptied. Seqnos continue.
     pub fn clear(&mut self) {
         self.ring.clear();
         self.loaded = None;
         self.directory = None;
     }
 
-    /// The context that is loaded when all that was placed has run.
+    /// Returns the context that will be loaded when all placed requests have run.
     pub fn loaded(&self) -> Option<ContextKey> {
         self.loaded
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Allocation of address ranges: a balanced tree of the holes, by address, that knows in each node
-//! the longest hole below it.
+//! Allocation of address ranges: a balanced tree of the holes, by address; each node knows the
+//! longest hole in its subtree.
 //!
-//! Finding, taking and giving back a range costs the logarithm of the number of holes, whatever
-//! the number of objects (only a nearly full space with large alignments is searched further). The
-//! nodes live in an [`Arena`] of the caller's, which grows before a lock is taken: neither
-//! [`Ranges::take`] nor [`Ranges::give`] allocates. There is at most one hole more than there are
-//! ranges taken, so that one node for each range taken, and one more, always suffice.
+//! Finding, allocating and freeing a range costs the logarithm of the number of holes, whatever the
+//! number of objects (only a nearly full space with large alignments is searched longer). Nodes are
+//! in an [`Arena`] of the caller's, which grows before a lock is taken: neither [`Ranges::take`]
+//! nor [`Ranges::give`] allocates. There is at most one hole more than there are allocated ranges,
+//! so one node for each allocated range, and one more, always suffice.
 
 use core::ops::Range;
 
@@ -15,25 +15,25 @@ use core::ops::Range;
 pub struct Node {
     start: u64,
     len: u64,
-    /// The longest hole in this subtree.
+    /// Length of the longest hole in this subtree.
     longest: u64,
     left: Link,
     right: Link,
     height: u8,
 }
 
-/// Index of a node plus one; zero is none.
+/// Index of a node plus one; zero is no node.
 type Link = u32;
 
-/// Where nodes live: a growable array.
+/// The memory of the nodes: a growable array.
 pub trait Arena {
-    /// The nodes.
+    /// Returns the nodes.
     fn nodes(&self) -> &[Node];
-    /// The same, to be changed.
+    /// Returns the nodes for writing.
     fn nodes_mut(&mut self) -> &mut [Node];
 }
 
-/// The request cannot be met.
+/// Why no range was allocated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoRange {
     /// Size or alignment is zero, the alignment is no power of two, or the limits are reversed.
@@ -44,19 +44,19 @@ pub enum NoRange {
     NoNode,
 }
 
-/// What to look for.
+/// The range to allocate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Want {
-    /// Bytes (or entries: the unit is the caller's).
+    /// Size in the caller's unit: bytes or entries.
     pub size: u64,
     /// Alignment, a power of two.
     pub align: u64,
-    /// Where it must lie.
+    /// Half-open interval in which the range must lie.
     pub within: (u64, u64),
 }
 
 impl Want {
-    /// `start`, if what is looked for may lie there.
+    /// Returns `start` if the range may start there.
     pub fn at(&self, start: u64) -> Option<u64> {
         let (lo, hi) = self.within;
         let end = start.checked_add(self.size)?;
@@ -80,8 +80,8 @@ pub struct Ranges<A> {
 }
 
 impl<A: Arena> Ranges<A> {
-    /// All of `whole` is free. The arena must have a node, or an empty allocator comes out that
-    /// refuses everything.
+    /// Creates an allocator in which all of `whole` is free. If the arena has no node, the
+    /// allocator is empty and refuses everything.
     pub fn new(arena: A, whole: Range<u64>) -> Self {
         let mut this = Self {
             arena,
@@ -101,32 +101,32 @@ impl<A: Arena> Ranges<A> {
         this
     }
 
-    /// The arena, so that it can grow.
+    /// Returns the arena, so that it can grow.
     pub fn arena_mut(&mut self) -> &mut A {
         &mut self.arena
     }
 
-    /// Nodes that the arena must have before the next [`take`](Self::take).
+    /// Returns the number of nodes that the arena must have before the next [`take`](Self::take).
     pub fn nodes_wanted(&self) -> usize {
         self.taken.saturating_add(3)
     }
 
-    /// Sum of the holes.
+    /// Returns the sum of the holes' lengths.
     pub fn free(&self) -> u64 {
         self.free
     }
 
-    /// Ranges taken.
+    /// Returns the number of allocated ranges.
     pub fn taken(&self) -> usize {
         self.taken
     }
 
-    /// The longest hole.
+    /// Returns the length of the longest hole.
     pub fn longest(&self) -> u64 {
         self.node(self.root).map_or(0, |n| n.longest)
     }
 
-    /// Returns whether nobody has any of `size` units from `start` on, and all of them are in the space.
+    /// Returns whether `size` units from `start` on are free and lie in the space.
     pub fn is_free(&self, start: u64, size: u64) -> bool {
         let Some(end) = start.checked_add(size) else {
             return false;
@@ -135,8 +135,8 @@ impl<A: Arena> Ranges<A> {
             .is_some_and(|(hole, len)| end <= hole + len)
     }
 
-    /// Takes the lowest range that fits (or nearly the lowest: a hole that fits at any alignment is
-    /// preferred to a search).
+    /// Allocates the lowest range that fits (or nearly the lowest: a hole that fits at any
+    /// alignment is preferred to a search).
     pub fn take(&mut self, want: &Want) -> Result<u64, NoRange> {
         let (lo, hi) = want.within;
         if want.size == 0 || !want.align.is_power_of_two() || lo >= hi {
@@ -153,7 +153,7 @@ impl<A: Arena> Ranges<A> {
         Ok(start)
     }
 
-    /// Takes the range at `start`.
+    /// Allocates the range at `start`.
     pub fn take_at(&mut self, start: u64, size: u64) -> Result<(), NoRange> {
         let end = start.checked_add(size).ok_or(NoRange::Invalid)?;
         if size == 0 {
@@ -177,7 +177,7 @@ impl<A: Arena> Ranges<A> {
         Ok(())
     }
 
-    /// Gives a range back that was taken, whole.
+    /// Frees an allocated range as a whole.
     ///
     /// Returns false, and does nothing, if any of it is free already or outside.
     pub fn give(&mut self, start: u64, size: u64) -> bool {
@@ -210,7 +210,7 @@ impl<A: Arena> Ranges<A> {
         true
     }
 
-    /// Makes sure that a hole can be split in two now, and all ranges be given back later.
+    /// Makes sure that a hole can be split in two now, and that all ranges can be freed later.
     fn room(&mut self) -> Result<(), NoRange> {
         self.adopt();
         if self.arena.nodes().len() < self.nodes_wanted() {
@@ -219,7 +219,7 @@ impl<A: Arena> Ranges<A> {
         Ok(())
     }
 
-    /// Links nodes that the arena has gained to the unused ones.
+    /// Adds new nodes of the arena to the unused ones.
     fn adopt(&mut self) {
         while let Some(node) = self.arena.nodes_mut().get_mut(self.known) {
             *node = Node {
@@ -241,14 +241,14 @@ impl<A: Arena> Ranges<A> {
             .get_mut((link as usize).wrapping_sub(1))
     }
 
-    /// The lowest start of a range in a hole of at least `min` that meets `want`.
+    /// Returns the lowest start of a range that meets `want` in a hole of at least `min`.
     fn find(&self, link: Link, want: &Want, min: u64) -> Option<u64> {
         let n = self.node(link)?;
         if n.longest < min {
             return None;
         }
         let (lo, hi) = want.within;
-        // Holes to the left start lower; they are of use only if they reach above the limit.
+        // Holes to the left start lower; they matter only if they reach above the limit.
         if n.start > lo {
             if let Some(start) = self.find(n.left, want, min) {
                 return Some(start);
@@ -265,13 +265,13 @@ impl<A: Arena> Ranges<A> {
         None
     }
 
-    /// The hole that contains `at`.
+    /// Returns the hole that contains `at`.
     fn hole_at(&self, at: u64) -> Option<(u64, u64)> {
         let (s, l) = self.hole_below(at.checked_add(1)?)?;
         (at < s + l).then_some((s, l))
     }
 
-    /// The last hole that starts below `at`.
+    /// Returns the last hole that starts below `at`.
     fn hole_below(&self, at: u64) -> Option<(u64, u64)> {
         let mut link = self.root;
         let mut best = None;
@@ -290,7 +290,7 @@ impl<A: Arena> Ranges<A> {
         self.node(link).map_or(0, |n| n.height)
     }
 
-    /// Recomputes what a node knows of its subtree.
+    /// Recomputes the cached properties of a node's subtree.
     fn update(&mut self, link: Link) {
         let Some(&n) = self.node(link) else { return };
         let height = self
@@ -439,7 +439,7 @@ impl<A: Arena> Ranges<A> {
     }
 }
 
-/// Where `want` fits into a hole.
+/// Returns where `want` fits into a hole.
 fn fit(start: u64, len: u64, want: &Want) -> Option<u64> {
     let (lo, hi) = want.within;
     let end = start.checked_add(len)?.min(hi);

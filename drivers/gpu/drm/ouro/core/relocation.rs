@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What a relocation writes: the address of an object, as commands hold it.
+//! Relocations: the value that one writes, and where.
 
 /// Why a relocation is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BadRelocation {
-    /// It does not lie on a dword.
+    /// The offset is not dword-aligned.
     Unaligned,
-    /// It does not lie in the object.
+    /// The value does not lie in the BO.
     Outside,
 }
 
-/// Where a value of `bytes` (4 or 8) goes in an object of `size` bytes.
+/// Checks the offset of a value of `bytes` (4 or 8) in a BO of `size` bytes.
 ///
-/// A value may straddle pages, never the object's end.
+/// A value may straddle pages, but not the BO's end.
 pub fn place(offset: u64, bytes: u64, size: u64) -> Result<u64, BadRelocation> {
     if offset & 3 != 0 {
         return Err(BadRelocation::Unaligned);
@@ -23,8 +23,8 @@ pub fn place(offset: u64, bytes: u64, size: u64) -> Result<u64, BadRelocation> {
     }
 }
 
-/// The value for a target at `address` and a signed or unsigned `delta`: the sum wraps in as
-/// many bits as a command holds, which is how user space expresses a negative delta.
+/// Returns the value for a target at `address` and a signed or unsigned `delta`: the sum wraps at
+/// the width of an address in commands, which is how user space expresses a negative delta.
 pub fn value(address: u64, delta: u32, bits: u8) -> u64 {
     let sum = address.wrapping_add(u64::from(delta));
     match bits {

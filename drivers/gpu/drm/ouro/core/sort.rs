@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Sorting in place. The sorts of slices in Rust's core end in a panic of their own if an order is none, which the
-//! kernel's objtool does not know as an end; this one has none. It is a heap sort.
+//! Sorting in place: a heap sort. The sorts in Rust's core panic if an order is inconsistent, and
+//! the kernel's objtool does not know that panic as a dead end; this sort cannot panic.
 
-/// Sorts `items` by a key, least first. Those of the same key stand in any order. Takes n log n comparisons, whatever
-/// the order before.
+/// Sorts `items` by a key in ascending order. Not stable. Takes n log n comparisons in any case.
 pub fn sort_by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     for root in (0..items.len() / 2).rev() {
         sift(items, root, &key);
@@ -16,7 +15,7 @@ pub fn sort_by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     }
 }
 
-/// Moves the item at `root` down, until both below it are less.
+/// Sifts the item at `root` down until both its children are less.
 fn sift<T, K: Ord>(items: &mut [T], mut root: usize, key: &impl Fn(&T) -> K) {
     loop {
         let left = root.saturating_mul(2).saturating_add(1);

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! When what is tiled must not be seen through the aperture.
+//! The veil: no access to tiled BOs through the aperture during a reset.
 //!
-//! Some chips forget their detiling fences when they are reset (G45 PRM Vol 1b §5.9). Until they are written anew, a
-//! byte of a tiled object is elsewhere in the window. So a veil is drawn before such a reset and lifted behind it:
-//! drawing it takes what has a fence out of the mappings of programs, and as long as it is there, faults wait.
+//! Some chips lose their fence registers in a reset (G45 PRM Vol 1b §5.9). Until the driver writes
+//! them again, the bytes of a tiled BO are at other addresses of the aperture. So the driver draws
+//! a veil before the reset and lifts it afterwards: drawing it unmaps BOs with a fence from user
+//! space, and page faults on them wait until it is lifted.
 
-/// What comes next of a reset.
+/// The next step of a reset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// A veil is to be drawn, with no lock held; then it is looked at again whether a reset is called for.
+    /// Draw a veil, with no lock held; then check again whether a reset is needed.
     Veil,
-    /// The reset.
+    /// Reset.
     Reset,
 }
 
-/// What comes next, on a chip whose resets empty the fences or not, before a veil is drawn or behind it.
+/// Returns the next step. `empties_fences`: a reset of the chip clears the fence registers.
+/// `veiled`: the veil is drawn.
 pub const fn before_reset(empties_fences: bool, veiled: bool) -> Next {
     if empties_fences && !veiled {
         Next::Veil
@@ -24,7 +26,7 @@ pub const fn before_reset(empties_fences: bool, veiled: bool) -> Next {
     }
 }
 
-/// Whether a fault on an object waits, which needs a fence or not, while there are so many veils.
+/// Returns whether a page fault on a BO waits while there are `veils` veils.
 pub const fn fault_waits(needs_fence: bool, veils: u32) -> bool {
     needs_fence && veils != 0
 }
@@ -42,7 +44,7 @@ mod tests {
         mapped: bool,
     }
 
-    /// What a program's write came to.
+    /// The result of a program's write.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     enum Write {
         Right,

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-//! How an object is cut into the parts that the aperture shows one at a time.
+//! The parts of a BO that the aperture maps, one at a time.
 //!
-//! A small object is one part. A large one is cut into parts of about a mebibyte, so that objects
-//! far larger than the aperture can be seen through it. A tiled object is cut between rows of tiles:
-//! a detiling fence counts rows from where it begins, so that a part that begins with a row is
-//! detiled as it would be in the whole. For the same reason a part spans whole rows, even where
-//! the object ends before them.
+//! A small BO is one part. A large one is divided into parts of about 1 MiB, so that BOs far larger
+//! than the aperture can be mapped. A tiled BO is divided between rows of tiles: a fence register
+//! counts rows from its start, so a part that starts with a row is detiled as it is in the whole.
+//! For the same reason a part spans whole rows, even if the BO ends within one.
 
 use core::ops::Range;
 
-/// Pages of a part of a large object, before whole rows are made of them: 1 MiB.
+/// Pages of a part of a large BO, before rounding to whole rows: 1 MiB.
 const PART: u64 = 256;
-/// An object up to this fraction of the aperture is one part.
+/// A BO of at most this fraction of the aperture is one part.
 const WHOLE: u64 = 8;
 
-/// An object, cut into parts. All numbers are pages.
+/// The division of a BO into parts. All numbers are pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parts {
     object: u64,
@@ -22,20 +21,20 @@ pub struct Parts {
     part: u64,
 }
 
-/// A part of an object.
+/// A part of a BO.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Part {
-    /// Its number.
+    /// Index of the part.
     pub index: u64,
-    /// The pages of the object in it.
+    /// The BO's pages in it.
     pub pages: Range<u64>,
-    /// Pages that it takes in the aperture: no fewer, and whole rows of tiles.
+    /// Pages that it takes in the aperture: whole rows of tiles, at least the BO's pages.
     pub span: u64,
 }
 
 impl Parts {
-    /// Cuts an object of `object` pages for an aperture of so many. A row of its tiles is `row` pages;
-    /// a linear object has rows of one page.
+    /// Divides a BO of `object` pages for an aperture of `aperture` pages. A row of tiles is `row`
+    /// pages; a linear BO has rows of one page.
     pub fn new(object: u64, row: u64, aperture: u64) -> Self {
         let row = row.max(1);
         let whole = object.div_ceil(row).saturating_mul(row);
@@ -51,7 +50,7 @@ impl Parts {
         }
     }
 
-    /// The part with page `page` of the object, which must be one of its pages.
+    /// Returns the part that contains page `page` of the BO; `None` beyond the BO's end.
     pub fn of(&self, page: u64) -> Option<Part> {
         if page >= self.object {
             return None;
@@ -99,13 +98,13 @@ mod tests {
 
     #[test]
     fn cuts_are_between_rows_of_tiles() {
-        // X, stride 20480: rows of 8 x 20480 bytes = 40 pages; seven of them pass a mebibyte.
+        // X, stride 20480: rows of 8 x 20480 bytes = 40 pages; seven of them exceed 1 MiB.
         let parts = Parts::new(10_000, 40, APERTURE);
         assert_eq!(parts.of(279), part(0, 0..280, 280));
         assert_eq!(parts.of(280), part(1, 280..560, 280));
         // 10000 is 35 parts and 5 rows.
         assert_eq!(parts.of(9_999), part(35, 9800..10_000, 200));
-        // Y, stride 131072: a row is 4 MiB, more than a part would be.
+        // Y, stride 131072: a row is 4 MiB, larger than a part.
         let parts = Parts::new(100_000, 1024, APERTURE);
         assert_eq!(parts.of(1024), part(1, 1024..2048, 1024));
     }
@@ -114,7 +113,7 @@ mod tests {
     fn a_last_row_is_spanned_whole() {
         // One row and a page of the next.
         assert_eq!(Parts::new(41, 40, APERTURE).of(40), part(0, 0..41, 80));
-        // What the last part of a large object lacks is spanned too.
+        // The span of the last part of a large BO includes what the part lacks to whole rows.
         let parts = Parts::new(8961, 128, APERTURE);
         assert_eq!(parts.of(8960), part(35, 8960..8961, 128));
     }

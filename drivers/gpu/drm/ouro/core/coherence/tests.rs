@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-//! An object on a machine whose CPU has a cache that evicts and fetches lines whenever it likes.
+//! Tests of a BO on a machine whose CPU cache evicts and fetches lines at any time.
 //!
-//! [`World`] is memory, the CPU's cache before it, and a device that sees memory alone. [`Object`] does with
-//! [`CpuCaches`] what the driver does at each of its calls. [`Client`] does what a program may do, by the rules of the
-//! interface, and knows what each byte must be. Nothing may ever be read otherwise; and if one kind of flush is left
-//! out, something is.
+//! [`World`] is memory, the CPU's cache before it, and a device that accesses memory only.
+//! [`Object`] calls [`CpuCaches`] as the driver does. [`Client`] does what a program may do by the
+//! rules of the uAPI, and knows what each byte must be. No read may return anything else; and if
+//! one kind of flush is left out, some read does.
 
 mod world;
 
@@ -23,23 +23,23 @@ const PAGES: u64 = 4;
 const BYTES: u64 = PAGES * PAGE;
 const STEPS: u32 = 100_000;
 
-/// How user space sees it.
+/// How user space accesses the BO.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Domain {
     /// Through the cache.
     Cpu,
-    /// Past it: write-combined, or through the aperture.
+    /// Past the cache: write-combined, or through the aperture.
     Uncached,
 }
 
-/// An object, and what the driver does with it.
+/// A BO, and what the driver does with it.
 struct Object {
     coherence: Coherence,
     cache: CacheLevel,
     caches: CpuCaches,
-    /// Where the contents are while it has no pages.
+    /// The contents while the BO has no pages.
     swapped: Option<Vec<u8>>,
-    /// Pages of write-back mappings; whether there is one past the cache.
+    /// Pages that write-back mappings have mapped; whether there is a mapping past the cache.
     mapped: [bool; PAGES as usize],
     mapped_uncached: bool,
 }
@@ -49,7 +49,7 @@ impl Object {
         self.cache == CacheLevel::None
     }
 
-    /// It gets pages that were somebody else's: memory and cache hold what that one has left.
+    /// Allocates pages, in which memory and cache hold what another user left.
     fn settle(&mut self, world: &mut World) {
         let Some(contents) = self.swapped.take() else {
             return;
@@ -95,7 +95,7 @@ impl Object {
         }
     }
 
-    /// A page is touched in a mapping.
+    /// Faults in a page of a mapping.
     fn fault(&mut self, world: &mut World, domain: Domain, page: u64) {
         let mapped = match domain {
             Domain::Cpu => &mut self.mapped[page as usize],
@@ -113,7 +113,7 @@ impl Object {
         }
     }
 
-    /// Copies in: by `PWRITE`, or a relocation.
+    /// Copies data in: by `PWRITE`, or a relocation.
     fn write(&mut self, world: &mut World, range: Range<u64>, bytes: &[u8]) {
         self.settle(world);
         let world = core::cell::RefCell::new(world);
@@ -143,7 +143,7 @@ impl Object {
         range.map(|at| world.load(at)).collect()
     }
 
-    /// A batch is published.
+    /// Publishes a batch.
     fn bind(&mut self, world: &mut World, writes: bool) {
         self.settle(world);
         if self.is_apart() {
@@ -165,7 +165,7 @@ impl Object {
                 CacheLevel::Coherent => {
                     let flush = |range, cause| world.flush(range, cause);
                     self.caches.joined(BYTES, flush).unwrap();
-                    // A view of it in the aperture is taken away.
+                    // Evicts a mapping of it from the aperture.
                     self.mapped_uncached = false;
                 }
             }
@@ -174,14 +174,14 @@ impl Object {
     }
 }
 
-/// A program, and what it must find.
+/// A program, and what it must read.
 struct Client {
     world: World,
     object: Object,
     truth: Vec<u8>,
 }
 
-/// What went wrong: who has read a byte that it should not have.
+/// A failure: which reader read a wrong byte.
 type Wrong = String;
 
 impl Client {
@@ -247,7 +247,7 @@ impl Client {
         Ok(())
     }
 
-    /// A batch reads some bytes, and writes some.
+    /// Runs a batch that reads some bytes and writes some.
     fn batch(&mut self, writes: bool) -> Result<(), Wrong> {
         self.object.bind(&mut self.world, writes);
         let snoops = !self.object.is_apart();
@@ -289,7 +289,7 @@ impl Client {
             7 => self.touch(Domain::Uncached, false)?,
             8 => self.touch(Domain::Uncached, true)?,
             9 => {
-                // A relocation, and the batch that wants it.
+                // A relocation, and the batch that uses it.
                 let at = self.world.dice.below(BYTES / 4) * 4;
                 let bytes = self.bytes(4);
                 self.object.write(&mut self.world, at..at + 4, &bytes);
@@ -307,7 +307,7 @@ impl Client {
                 self.object.set_cache(&mut self.world, cache);
             }
             15 => {
-                // Another device's driver, through a buffer of ours.
+                // The driver of another device, through an exported buffer of ours.
                 self.object.set_domain(&mut self.world, Domain::Cpu, false);
                 if self.object.is_apart() {
                     self.object.caches.lent(BYTES);
@@ -338,7 +338,7 @@ fn no_byte_is_wrong() {
     for (coherence, seed) in [(Coherence::None, 1), (Coherence::Snoop, 2)] {
         let mut client = Client::new(coherence, seed, None);
         assert_eq!(client.run(STEPS), Ok(()), "{coherence:?}");
-        // A hang is the one reason that has no step here.
+        // Only the capture of a hang has no step here.
         let causes = Cause::ALL.iter().filter(|c| **c != Cause::Capture);
         for cause in causes {
             let lines = client.world.flushed.get(cause.name()).copied();
@@ -359,7 +359,8 @@ fn each_kind_of_flush_is_needed() {
 fn nothing_is_flushed_where_all_is_snooped() {
     for coherence in [Coherence::Llc, Coherence::Bus] {
         let mut client = Client::new(coherence, 4, None);
-        // The aperture and write-combined mappings are another matter there: what is past the cache is not snooped.
+        // The aperture and write-combined mappings are not tested there: accesses past the cache
+        // are not snooped.
         for n in 0..STEPS / 10 {
             match n % 4 {
                 0 => client.batch(true).unwrap(),
@@ -375,7 +376,7 @@ fn nothing_is_flushed_where_all_is_snooped() {
     }
 }
 
-/// What a call flushes.
+/// Records what a call flushes.
 #[derive(Default)]
 struct Flushed(Vec<(Range<u64>, Cause)>);
 
@@ -398,10 +399,10 @@ fn ranges_are_flushed_and_not_objects() {
     let mebi = 1 << 20;
     caches.populated(mebi, |r, c| flushed.add(r, c)).unwrap();
     assert_eq!(flushed.take(), [(0..mebi, Cause::Populate)]);
-    // A batch of an object that nobody touched.
+    // A batch that uses an unmapped BO.
     caches.batch(|r, c| flushed.add(r, c)).unwrap();
     assert_eq!(flushed.take(), []);
-    // A relocation: one line, and two across a border.
+    // A relocation: one line, and two lines across a boundary.
     let write = |caches: &CpuCaches, range: Range<u64>, flushed: &mut Flushed| {
         caches
             .write(&range, |r, c| flushed.add(r, c), || Ok(()))
@@ -413,7 +414,7 @@ fn ranges_are_flushed_and_not_objects() {
     write(&caches, 4096..8192, &mut flushed);
     assert_eq!(flushed.take(), [(4096..8192, Cause::Write)]);
     assert_eq!(lines(&(4096..8192)), 64);
-    // When the device has written, the rest of the lines at both ends comes from memory.
+    // When the device has written, the rest of the lines at both ends is fetched from memory.
     caches.batch_writes(none);
     write(&caches, 4090..8196, &mut flushed);
     assert_eq!(
@@ -426,7 +427,7 @@ fn ranges_are_flushed_and_not_objects() {
     );
     caches.read(&(100..101), |r, c| flushed.add(r, c)).unwrap();
     assert_eq!(flushed.take(), [(64..128, Cause::Read)]);
-    // User space wants to see it: all lines, once.
+    // User space wants to read the BO: all lines are flushed once.
     for expected in [&[(0..mebi, Cause::Domain)][..], &[]] {
         caches
             .cpu_domain(mebi, true, |r, c| flushed.add(r, c))
@@ -435,7 +436,7 @@ fn ranges_are_flushed_and_not_objects() {
     }
     caches.read(&(100..101), |r, c| flushed.add(r, c)).unwrap();
     assert_eq!(flushed.take(), []);
-    // It may write what it was shown.
+    // User space may write what it has mapped.
     caches.shown(8192..12288);
     caches.batch(|r, c| flushed.add(r, c)).unwrap();
     caches
@@ -461,7 +462,7 @@ fn a_flush_that_fails_is_still_to_be_done() {
     caches.batch_writes(Coherence::Snoop);
     assert_eq!(caches.cpu_domain(4096, false, |_, _| Err(7)), Err(7));
     assert_eq!(caches.released(4096, true, |_, _| Err(8)), Err(8));
-    // What nobody needs is not flushed.
+    // Contents that are discarded are not flushed.
     assert_eq!(caches.released(4096, false, |_, _| Err(9)), Ok(()));
 }
 
@@ -479,7 +480,7 @@ fn lines_are_those_that_a_range_has_a_part_of() {
     assert_eq!(LINE, 64);
 }
 
-/// A batch that reads an object which shares the last-level cache, but is not cached there: it reads memory.
+/// A batch that reads a BO on a machine with LLC, but with an uncached PTE: it reads memory.
 #[test]
 fn with_a_shared_cache_only_writes_are_flushed() {
     let mut caches = CpuCaches::of_unknown(4096);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What an engine that takes lists is given, and what is made of its events.
+//! Tests of the execlist port: loads, and the meaning of events.
 
 use super::*;
 use std::vec::Vec;
@@ -37,7 +37,7 @@ fn a_hundred_requests_to_a_busy_engine() {
     for n in 0..100u32 {
         let free = !port.is_loading();
         let load = port.load(&[want(1, 8 + 8 * n)]);
-        // None is delayed while the port is free, none is written while one is on its way.
+        // A load is immediate while the port is free; none is written while one is pending.
         assert_eq!(load.is_some(), free);
         loads += u32::from(load.is_some());
         if n % 7 == 3 {
@@ -48,7 +48,7 @@ fn a_hundred_requests_to_a_busy_engine() {
         assert!(loads <= acknowledged + 1);
     }
     assert_eq!((loads, acknowledged), (15, 14));
-    // What came meanwhile is in the load after the last acknowledgement, as a whole.
+    // What was published meanwhile is in the load after the last acknowledgement, as a whole.
     port.event(&event(None, false, Some(1), true)).unwrap();
     assert_eq!(tails(port.load(&[want(1, 800)])), [(1, 800, false)]);
 }
@@ -63,7 +63,7 @@ fn a_tail_that_does_not_go_on_is_restored() {
     let both = [want(1, 8), want(2, 16)];
     assert_eq!(tails(port.load(&both)), [(1, 8, true), (2, 16, false)]);
     port.event(&event(None, false, Some(1), true)).unwrap();
-    // A third one can wait until there is one less.
+    // A third one can wait until a context completes.
     let three = [want(1, 8), want(2, 16), want(3, 8)];
     assert_eq!(port.load(&three), None);
     port.event(&event(Some(1), true, Some(2), false)).unwrap();
@@ -71,7 +71,7 @@ fn a_tail_that_does_not_go_on_is_restored() {
         tails(port.load(&three[1..])),
         [(2, 16, true), (3, 8, false)]
     );
-    // One that was changed is restored, too.
+    // A context whose image was changed is restored as a whole, too.
     let mut port = ListPort::new(8, 12);
     let fresh = Wanted {
         fresh: true,
@@ -103,7 +103,7 @@ fn urgent_contexts_do_not_wait() {
         priority: 5,
         ..want(3, 8)
     };
-    // One that is not urgent any more is not in the way.
+    // A context that lost its urgency does not block others.
     let other = [want(1, 8), want(4, 8)];
     assert_eq!(port.load(&other), None);
     port.set_priority(ContextKey(2), -1);
@@ -133,12 +133,12 @@ fn contexts_are_held_until_events_release_them() {
     let found: Vec<_> = outcome.released().copied().collect();
     assert_eq!(found, [released(1, Some(RingOffset(8)))]);
     assert!(!port.holds(ContextKey(1)) && port.holds(ContextKey(2)));
-    // Preempted by a list without it. That it was finished is not believed.
+    // Preempted by a list without it. The "finished" bit is not relied on.
     port.load(&[want(3, 8)]).unwrap();
     let outcome = port.event(&event(Some(2), true, Some(3), true)).unwrap();
     let found: Vec<_> = outcome.released().copied().collect();
     assert_eq!(found, [released(2, None)]);
-    // Nor is it here: its tail may have been an old one.
+    // Nor is it here: the tail may have been an old one.
     let outcome = port.event(&event(Some(3), true, None, false)).unwrap();
     let found: Vec<_> = outcome.released().copied().collect();
     assert_eq!(found, [released(3, None)]);
@@ -193,7 +193,7 @@ fn images_of_others_are_whole() {
     assert_eq!(may(&port), []);
     port.event(&event(None, false, Some(1), true)).unwrap();
     assert_eq!(may(&port), [1]);
-    // It may be on its way to the next one.
+    // It may be in a pending load.
     port.completed(ContextKey(1), RingOffset(8));
     assert_eq!(may(&port), [1, 2]);
     port.load(&[want(4, 8), want(2, 8)]).unwrap();
@@ -213,7 +213,7 @@ fn events_always_fit() {
     let other: Vec<_> = (11..=18).map(|n| want(n, 8)).collect();
     assert_eq!(port.load(&all).unwrap().entries().len(), 8);
     port.event(&event(None, false, Some(1), true)).unwrap();
-    // Eight may end, one is the load's, one stays free, two are left.
+    // Eight contexts may end, one event is the load's, one entry stays free, two are left.
     assert_eq!(port.load(&other).unwrap().entries().len(), 2);
     assert_eq!(port.room(), 0);
 }
@@ -272,7 +272,7 @@ fn what_the_engine_does_is_counted() {
     after(&port, (1, 0, 1), "it is taken away");
     port.event(&event(Some(2), true, Some(1), false)).unwrap();
     after(&port, (1, 0, 0), "the next one of the list");
-    // The tail is the same: all of the image is restored.
+    // The tail is the same, so the whole image is restored.
     port.load(&[want(1, 16), want(3, 8)]).unwrap();
     port.event(&event(None, false, Some(1), true)).unwrap();
     after(&port, (1, 0, 0), "restored as a whole");

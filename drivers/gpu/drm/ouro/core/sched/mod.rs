@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Who runs next on an engine that takes lists of contexts. What it queues is an [`Entity`]: a context on this engine.
+//! The scheduler of an execlist engine. It queues [`Entity`]s: a context on this engine.
 //!
-//! * **Priority.** An entity of higher priority runs before others, and takes the engine away from them.
-//! * **Slices.** An entity runs for a slice if another one of its priority waits, and is then behind them. Without
-//!   slices it runs until it has nothing to do, or something more urgent comes.
-//! * **Fairness.** Clients share the engine, not entities: each has a clock that goes on while one of its
-//!   entities runs, and of one priority the client with the least time is first. Who was away gets no credit
-//!   for that; who waited gets some, not more than [`Policy::credit`].
-//! * **No starvation.** A client that has waited for [`Policy::patience`] runs for a slice whatever its
-//!   priority, unless another one did so within [`Policy::pause`]. So what is urgent is held up by less
-//!   urgent work for at most a slice in each pause, and the time that it takes to preempt it. Without slices
-//!   nobody is helped so.
-//! * **Lifting.** An entity that something more urgent waits for is as urgent as that, as long as the caller
-//!   says so: nothing in between starves both.
-//! * **Order.** Behind an entity that was lifted, or that has more to do than there is room for, nothing less
-//!   urgent is listed: the engine would begin with that before it is known that the entity has run, and so
-//!   before who waited is ready, or what there was no room for. Nor is it with the rest of that, as long as the
-//!   engine may take the end of what it has for the end of all.
-//! * **Roaming.** An entity that other engines could run as well is listed in the first place or not at all:
-//!   behind others it would wait while another engine is free. [`Scheduler::waits`] says whether it does. Nor is
-//!   it listed before what runs has shown that it lets go: the engine is asked first.
+//! * **Priority.** An entity of higher priority runs before others, and preempts them.
+//! * **Timeslices.** If another entity of its priority waits, an entity runs for a slice and then
+//!   goes behind it. Without slices it runs until it has no work or is preempted by a more urgent
+//!   one.
+//! * **Fairness.** Clients share the engine, not entities: each client has a clock that advances
+//!   while one of its entities runs, and within a priority the client with the lowest clock is
+//!   first. A client that was idle gets no credit for that; one that waited gets some, up to
+//!   [`Policy::credit`].
+//! * **No starvation.** A client that has waited for [`Policy::patience`] runs for a slice whatever
+//!   its priority, unless another client did so within [`Policy::pause`]. So less urgent work
+//!   delays urgent work by at most a slice in each pause, and the time to preempt it. Without
+//!   slices there is no such relief.
+//! * **Priority inheritance.** An entity that something more urgent waits for has that priority for
+//!   as long as the caller says so, so that entities in between cannot starve both.
+//! * **Order.** Behind an entity that inherited its priority, or whose ring has no room for all of
+//!   its work, no less urgent entity is listed: the engine would start that before the driver sees
+//!   the completion, and so before the waiter or the rest of the work is ready. The same holds once
+//!   the rest is in the ring, as long as the engine may still have the context with an old tail.
+//! * **Load balancing.** An entity that other engines could run, too, is listed first or not at
+//!   all: behind others it would wait while another engine is free. [`Scheduler::waits`] says
+//!   whether it waits. It is not listed either before the running context has answered a preemption
+//!   probe.
 //!
-//! Free of registers and of time: the caller says what time it is, hands over events, and writes what it is
-//! given to the device. Entities and clients live in an [`Arena`] of the caller's, which grows where
-//! allocating is allowed. Each call costs the logarithm of the number of entities at most.
+//! Free of registers and of time: the caller passes the time and the events, and writes the loads
+//! to the device. Entities and clients are in an [`Arena`] of the caller's, which grows where
+//! allocation is allowed. Each call costs at most the logarithm of the number of entities.
 //!
-//! What runs is seen from events alone ([`crate::list`]). `store` keeps entities and clients.
+//! Which context runs is known from events only ([`crate::list`]). `store` keeps the entities and
+//! clients.
 
 mod store;
 #[cfg(test)]
@@ -40,45 +44,45 @@ use ouro_hw::{engine::PortEvent, types::RingOffset};
 pub use store::{Arena, Client, Entity, Item};
 use store::{State, Store};
 
-/// Times, in the caller's unit.
+/// Scheduling parameters: times in the caller's unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policy {
-    /// For which an entity runs while another one of its priority waits; zero: there are no slices.
+    /// How long an entity runs while another one of its priority waits; zero disables timeslices.
     pub slice: u64,
-    /// After which a client that waits runs for a slice, whatever its priority.
+    /// How long a client waits before it runs for a slice, whatever its priority.
     pub patience: u64,
-    /// Between two such slices, at least.
+    /// Least time between two such slices.
     pub pause: u64,
-    /// That a client may be behind others and be preferred for it, at most.
+    /// Most time by which a waiting client's clock may lag behind.
     pub credit: u64,
 }
 
-/// What is fixed about an entity.
+/// The fixed properties of an entity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct What {
-    /// Its number in events. No other entity of the engine has it.
+    /// Its id in events, unique on the engine.
     pub id: u32,
-    /// What stands for it in a list.
+    /// Its descriptor in a list.
     pub descriptor: u64,
-    /// How urgent it is: more is more.
+    /// Its priority: higher is more urgent.
     pub priority: i32,
-    /// Whether other engines could run it as well.
+    /// Whether other engines can run it, too.
     pub roams: bool,
 }
 
-/// There is no place in the arena: it must grow first.
+/// The arena is full and must grow first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoPlace;
 
-/// Who has the engine.
+/// The entity that has the engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Turn {
     entity: Entity,
-    /// When its slice began.
+    /// Start of its slice.
     since: u64,
-    /// Up to when its time has been counted.
+    /// Time up to which it has been charged.
     counted: u64,
-    /// Whether it is there since it waited long, and not for its priority.
+    /// Whether it runs because its client waited long, not for its priority.
     patient: bool,
 }
 
@@ -89,29 +93,29 @@ pub struct Scheduler<A> {
     port: ListPort,
     policy: Policy,
     turn: Option<Turn>,
-    /// When a patient client was last given the engine.
+    /// When a client was last relieved for having waited long.
     relieved: Option<u64>,
-    /// When the load was given that the engine has not answered yet.
+    /// When the load was written that the engine has not acknowledged yet.
     owed: Option<u64>,
-    /// It is to be asked whether it lets go of what it runs.
+    /// Whether to send a preemption probe.
     asks: bool,
-    /// Whether what runs lets go, for an entity that roams.
+    /// Whether the running context can be preempted for an entity that other engines can run.
     lets_go: LetsGo,
 }
 
-/// Whether what runs lets go of the engine.
+/// Whether the running context can be preempted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum LetsGo {
-    /// Nobody has asked.
+    /// There was no probe.
     Unknown,
-    /// The engine owes the answer.
+    /// The probe is pending.
     Asked,
-    /// It has, a moment ago.
+    /// The probe was answered a moment ago.
     Yes,
 }
 
 impl<A: Arena> Scheduler<A> {
-    /// One of an engine with a list of `depth`, which reports into a ring of `events`.
+    /// Creates the scheduler of an engine with `depth` list entries and a ring of `events` events.
     pub fn new(arena: A, depth: u8, events: u8, policy: Policy) -> Self {
         Self {
             store: Store::new(arena),
@@ -125,37 +129,38 @@ impl<A: Arena> Scheduler<A> {
         }
     }
 
-    /// The arena, so that it can grow. A client takes one place, and so does an entity.
+    /// Returns the arena, so that it can grow. A client takes one place, and so does an entity.
     pub fn arena_mut(&mut self) -> &mut A {
         self.store.arena_mut()
     }
 
-    /// The port.
+    /// Returns the port.
     pub fn port(&self) -> &ListPort {
         &self.port
     }
 
-    /// [`Policy::slice`].
+    /// Returns [`Policy::slice`].
     pub fn slice(&self) -> u64 {
         self.policy.slice
     }
 
-    /// Another [`Policy::slice`], from the next decision on.
+    /// Sets [`Policy::slice`], from the next decision on.
     pub fn set_slice(&mut self, slice: u64) {
         self.policy.slice = slice;
     }
 
-    /// A new client.
+    /// Adds a client.
     pub fn add_client(&mut self) -> Result<Client, NoPlace> {
         self.store.add_client().ok_or(NoPlace)
     }
 
-    /// A new entity of a client, with nothing to do.
+    /// Adds an entity of a client, without work.
     pub fn add_entity(&mut self, client: Client, what: &What) -> Result<Entity, NoPlace> {
         self.store.add_entity(client, what).ok_or(NoPlace)
     }
 
-    /// Forgets an entity. False, and nothing changes, as long as the engine may have it: cancel it first.
+    /// Removes an entity. Returns false, and changes nothing, while the engine may hold it: cancel
+    /// it first.
     pub fn remove_entity(&mut self, entity: Entity) -> bool {
         if self.is_held(entity) {
             return false;
@@ -163,27 +168,30 @@ impl<A: Arena> Scheduler<A> {
         self.store.remove_entity(entity)
     }
 
-    /// Forgets a client. False, and nothing changes, if it has entities.
+    /// Removes a client. Returns false, and changes nothing, if it has entities.
     pub fn remove_client(&mut self, client: Client) -> bool {
         self.store.remove_client(client)
     }
 
-    /// Whether the engine has, or is being given, an entity: then its image and ring stay where they are.
+    /// Returns whether the engine holds an entity, or is being given it: then its image and ring
+    /// must not move.
     pub fn is_held(&self, entity: Entity) -> bool {
         self.port.holds(entity.key())
     }
 
-    /// Whether the engine may be writing an entity's image: a reset leaves it half written, or old.
+    /// Returns whether the engine may be writing an entity's image, so that a reset leaves it
+    /// incomplete or old.
     pub fn may_write(&self, entity: Entity) -> bool {
         self.port.may_write(entity.key())
     }
 
-    /// Whether an entity has something to do, and the engine has not got it.
+    /// Returns whether an entity has work and the engine does not hold it.
     pub fn waits(&mut self, entity: Entity) -> bool {
         !self.is_held(entity) && self.store.state(entity).is_some_and(|s| s.is_runnable())
     }
 
-    /// Takes away what an entity has to do: another engine does it. Returns its tail, and up to where it has run.
+    /// Takes away an entity's work, for another engine. Returns its tail, and the tail up to which
+    /// it has run.
     pub fn take_work(&mut self, entity: Entity, now: u64) -> (RingOffset, RingOffset) {
         let mut work = (RingOffset(0), RingOffset(0));
         self.store.change(entity, now, |state| {
@@ -194,7 +202,8 @@ impl<A: Arena> Scheduler<A> {
         work
     }
 
-    /// The opposite of [`take_work`](Self::take_work), on the other engine, whose image it has not had yet.
+    /// Gives an entity the work that [`take_work`](Self::take_work) returned on another engine,
+    /// whose image this engine has not loaded yet.
     pub fn give_work(&mut self, entity: Entity, (tail, done): (RingOffset, RingOffset), now: u64) {
         self.store.change(entity, now, |state| {
             (state.tail, state.done) = (tail, done);
@@ -202,18 +211,18 @@ impl<A: Arena> Scheduler<A> {
         });
     }
 
-    /// There is more to do: the commands up to `tail` are in memory.
+    /// Adds work: the commands up to `tail` are in memory.
     pub fn publish(&mut self, entity: Entity, tail: RingOffset, now: u64) {
         self.store.change(entity, now, |state| state.tail = tail);
     }
 
-    /// An entity has run up to `tail`, as its numbers say. (What follows may still run.)
+    /// An entity has run up to `tail`, according to its seqno. (What follows may still run.)
     pub fn completed(&mut self, entity: Entity, tail: RingOffset, now: u64) {
         self.port.completed(entity.key(), tail);
         self.store.change(entity, now, |state| state.done = tail);
     }
 
-    /// Another priority of its own, from the next decision on.
+    /// Sets an entity's own priority, from the next decision on.
     pub fn set_priority(&mut self, entity: Entity, priority: i32, now: u64) {
         if let Some(state) = self.store.state(entity) {
             state.own = priority;
@@ -221,8 +230,8 @@ impl<A: Arena> Scheduler<A> {
         }
     }
 
-    /// What waits for it is as urgent as this, or nothing that matters waits: from the next decision on it is
-    /// as urgent as that, if that is more than its own priority.
+    /// Sets the priority that an entity inherits from its waiters, from the next decision on;
+    /// `None` if there are none. The entity runs with the higher one of that and its own priority.
     pub fn inherit(&mut self, entity: Entity, lifted: Option<i32>, now: u64) {
         if let Some(state) = self.store.state(entity) {
             state.lifted = lifted;
@@ -230,7 +239,7 @@ impl<A: Arena> Scheduler<A> {
         }
     }
 
-    /// Whether an entity has more to do than was published, for want of room.
+    /// Sets whether an entity has work beyond its tail that the ring has no room for.
     pub fn set_full(&mut self, entity: Entity, full: bool) {
         if let Some(state) = self.store.state(entity) {
             state.full = full;
@@ -238,7 +247,7 @@ impl<A: Arena> Scheduler<A> {
         }
     }
 
-    /// Puts an entity where its priority belongs now.
+    /// Updates an entity's place after a change of priority.
     fn rank(&mut self, entity: Entity, now: u64) {
         let Some(state) = self.store.state(entity) else {
             return;
@@ -252,40 +261,40 @@ impl<A: Arena> Scheduler<A> {
             .change(entity, now, |state| state.priority = priority);
     }
 
-    /// An entity that is not to run any more, whatever it has to do.
+    /// Cancels an entity: it does not run any more, whatever its work.
     pub fn cancel(&mut self, entity: Entity, now: u64) {
         self.port.cancel(entity.key());
         self.store
             .change(entity, now, |state| state.cancelled = true);
     }
 
-    /// An entity that was cancelled, and that the engine has let go of, may run again.
+    /// Lets a cancelled entity run again, once the engine does not hold it.
     pub fn resume(&mut self, entity: Entity, now: u64) {
         self.store
             .change(entity, now, |state| state.cancelled = false);
     }
 
-    /// Its image was changed by other than the engine: it is loaded as a whole the next time.
+    /// The driver changed an entity's image: the next load restores all of it.
     pub fn touched(&mut self, entity: Entity, now: u64) {
         self.store.change(entity, now, |state| state.fresh = true);
     }
 
-    /// Since when the engine has owed an answer to what it was given, if it does.
+    /// Returns since when the engine owes the acknowledgement of a load, if it does.
     pub fn owed(&self) -> Option<u64> {
         self.owed
     }
 
-    /// Asks the engine whether it lets go of what it runs: it is told what to do anew, even if that is what it
-    /// does.
+    /// Requests a preemption probe: the next load may repeat what the engine has, to see whether it
+    /// preempts the running context.
     pub fn ask(&mut self) {
         self.asks = true;
     }
 
-    /// An event of the engine. An error means that it does not do what it was told, and must be reset.
+    /// Handles an event of the engine. On an error the engine must be reset.
     ///
-    /// Events say what the engine has let go of; how far that has run is told by [`completed`](Self::completed)
-    /// alone, between the events and the next [`schedule`](Self::schedule). What it was not told of is listed
-    /// again.
+    /// Events tell which contexts were switched out; only [`completed`](Self::completed) tells how
+    /// far they have run. Call it between the events and the next [`schedule`](Self::schedule):
+    /// contexts whose completion was not reported are listed again.
     pub fn event(&mut self, event: &PortEvent, now: u64) -> Result<(), Unexpected> {
         let outcome = self.port.event(event)?;
         if outcome.acknowledged {
@@ -304,7 +313,7 @@ impl<A: Arena> Scheduler<A> {
         Ok(())
     }
 
-    /// The engine was reset, and has nothing. What had not run up to its tail runs again.
+    /// The engine was reset and has no contexts. Unfinished contexts run again.
     pub fn reset(&mut self, now: u64) {
         (self.owed, self.asks, self.lets_go) = (None, false, LetsGo::Unknown);
         for released in self.port.reset() {
@@ -321,7 +330,7 @@ impl<A: Arena> Scheduler<A> {
         self.follow(now);
     }
 
-    /// Counts the time of who has the engine, and sees who that is now.
+    /// Charges the entity that has the engine, and updates which one that is.
     fn follow(&mut self, now: u64) {
         let runs = self.port.running().and_then(|key| self.store.find(key));
         if let Some(turn) = self.turn.as_mut() {
@@ -344,12 +353,12 @@ impl<A: Arena> Scheduler<A> {
         });
     }
 
-    /// When the slice of who has the engine ends, if there are slices.
+    /// Returns the end of the slice, if there are slices.
     fn end(&self, turn: &Turn) -> Option<u64> {
         (self.policy.slice != 0).then(|| turn.since.saturating_add(self.policy.slice))
     }
 
-    /// Whether who has the engine goes on, if it has something to do.
+    /// Returns whether the entity that has the engine keeps it if it has work.
     fn goes_on(&mut self, turn: &Turn, now: u64) -> bool {
         let Some(state) = self.store.state(turn.entity) else {
             return false;
@@ -368,7 +377,7 @@ impl<A: Arena> Scheduler<A> {
         }
     }
 
-    /// The client that has waited too long, if one may be helped now.
+    /// Returns an entity of the client that has waited too long, if one may be relieved now.
     fn patient(&mut self, now: u64) -> Option<Entity> {
         let since_last = self.relieved.map(|t| now.saturating_sub(t));
         let allowed = self.policy.slice != 0 && since_last.is_none_or(|t| t >= self.policy.pause);
@@ -376,16 +385,17 @@ impl<A: Arena> Scheduler<A> {
         (allowed && now.saturating_sub(since) >= self.policy.patience).then_some(entity)
     }
 
-    /// What comes behind an entity is as urgent as this, at least.
+    /// Returns the least priority that may be listed behind an entity.
     fn floor(&mut self, entity: Entity) -> Option<i32> {
         let state = self.store.state(entity)?;
         state.refilled &= state.full || self.port.may_keep(entity.key(), state.tail);
         (state.refilled || state.priority > state.own).then_some(state.priority)
     }
 
-    /// What to write to the engine now, if anything. The tails are to be in the images first.
+    /// Returns the load to write to the engine now, if any. The tails must be in the images first.
     ///
-    /// To be called after each of the calls above, and when [`next`](Self::next) says.
+    /// Must be called after each of the calls above, and at the time that [`next`](Self::next)
+    /// returns.
     pub fn schedule(&mut self, now: u64) -> Option<Load> {
         let room = self.port.room();
         if room == 0 {
@@ -396,7 +406,7 @@ impl<A: Arena> Scheduler<A> {
         let mut places = wanted.iter_mut().take(room);
         let mut out = [None; MAX_LIST];
         let mut taken = out.iter_mut();
-        // What is less urgent than this waits.
+        // Entities below this priority wait.
         let floor = Cell::new(None);
         let any = Cell::new(false);
         let mut take = |this: &mut Self, entity: Entity| {
@@ -413,7 +423,7 @@ impl<A: Arena> Scheduler<A> {
         };
         let turn = self.turn;
         let relieved = match turn {
-            // One patient client at a time.
+            // One relieved client at a time.
             Some(turn) if turn.patient && self.goes_on(&turn, now) => None,
             _ => self.patient(now),
         };
@@ -448,7 +458,7 @@ impl<A: Arena> Scheduler<A> {
         if let Some(turn) = self.turn.as_mut() {
             let again = list.first().is_some_and(|w| w.key == turn.entity.key());
             if again && end.is_some_and(|end| now >= end) {
-                // Nobody else wants the engine: another slice.
+                // No other entity wants the engine: another slice.
                 turn.since = now;
                 turn.patient = false;
             }
@@ -474,8 +484,8 @@ impl<A: Arena> Scheduler<A> {
         Some(load)
     }
 
-    /// If an entity that roams is to take the place of one that runs: what asks that one whether it lets go, unless
-    /// it has said so.
+    /// Returns the preemption probe to write if an entity that other engines can run is to preempt
+    /// the running context, unless that one has answered a probe.
     fn asks_first(&mut self, list: &[Wanted]) -> Option<Load> {
         let runs = self.port.running().and_then(|key| self.store.find(key));
         let first = list.first().and_then(|want| self.store.find(want.key));
@@ -498,8 +508,8 @@ impl<A: Arena> Scheduler<A> {
         Some(load)
     }
 
-    /// When to call [`schedule`](Self::schedule) again if nothing happens until then; `None` if it need not
-    /// be.
+    /// Returns when to call [`schedule`](Self::schedule) again if nothing happens until then;
+    /// `None` if that is not necessary.
     pub fn next(&mut self, now: u64) -> Option<u64> {
         if self.port.is_loading() {
             // An event comes first.
@@ -534,7 +544,7 @@ impl Wanted {
 }
 
 impl State {
-    /// Whether it has something to do, and may.
+    /// Returns whether it has work and is not cancelled.
     fn is_runnable(&self) -> bool {
         self.tail != self.done && !self.cancelled
     }

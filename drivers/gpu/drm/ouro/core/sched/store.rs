@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Entities and clients, and the orders that they stand in.
+//! Entities and clients, and their order.
 //!
-//! A client that has an entity which could run stands among the clients, by its most urgent entity and then
-//! by its time; its entities stand among themselves, by priority and then by who was first. Clients that
-//! wait stand in a row besides, the one that waits longest at its head.
+//! A client with a runnable entity is in the heap of clients, ordered by its most urgent entity and
+//! then by its clock; its entities are in a heap of their own, ordered by priority and then first
+//! come, first served. Waiting clients are also in a queue, the one that has waited longest at its
+//! head.
 
 mod row;
 
@@ -20,33 +21,33 @@ use ouro_hw::types::RingOffset;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Client(Link);
 
-/// A context on this engine: what is queued.
+/// A context on this engine: the unit of scheduling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entity {
     link: Link,
-    /// How often the place was used before.
+    /// How often the place was reused.
     generation: u32,
 }
 
 impl Entity {
-    /// What the port knows it by.
+    /// Returns the key by which the port knows the entity.
     pub const fn key(self) -> ContextKey {
         ContextKey((self.generation as u64) << 32 | self.link as u64)
     }
 }
 
-/// Where entities and clients live: a growable array.
+/// The memory of entities and clients: a growable array.
 pub trait Arena {
-    /// The places.
+    /// Returns the places.
     fn items(&self) -> &[Item];
-    /// The same, to be changed.
+    /// Returns the places for writing.
     fn items_mut(&mut self) -> &mut [Item];
 }
 
-/// What a place of the arena has.
+/// The contents of a place.
 #[derive(Clone, Debug, Default)]
 enum Kind {
-    /// Nothing; the next such place.
+    /// A free place.
     #[default]
     Free,
     Client(Owner),
@@ -59,12 +60,12 @@ pub struct Item {
     links: Links,
     key: Key,
     generation: u32,
-    /// The next place without anything in it.
+    /// The next free place.
     next_free: Link,
     kind: Kind,
 }
 
-/// Priority, time, and who was first.
+/// Priority, clock, turn.
 type Key = (Reverse<i32>, u64, u64);
 
 impl Node for Item {
@@ -80,17 +81,17 @@ impl Node for Item {
 /// A client.
 #[derive(Clone, Debug, Default)]
 struct Owner {
-    /// Time for which its entities ran.
+    /// The clock: time for which its entities ran.
     time: u64,
-    /// The heap of its entities that could run.
+    /// The heap of its runnable entities.
     entities: Link,
-    /// How many entities it has.
+    /// Number of its entities.
     count: u32,
     /// Whether it is in the heap of clients.
     queued: bool,
-    /// Since when it waits, if it is in the row of those that do.
+    /// Since when it waits, if it is in the queue of waiting clients.
     waits: Option<u64>,
-    /// In that row, the ones before and behind it.
+    /// Its neighbours in that queue: before and behind it.
     row: (Link, Link),
 }
 
@@ -100,17 +101,17 @@ pub(super) struct State {
     client: Link,
     id: u32,
     descriptor: u64,
-    /// Whether other engines could run it as well.
+    /// Whether other engines can run it, too.
     pub(super) roams: bool,
-    /// How urgent it is now.
+    /// Its effective priority.
     pub(super) priority: i32,
-    /// How urgent it is by itself.
+    /// Its own priority.
     pub(super) own: i32,
-    /// How urgent what waits for it is.
+    /// The priority inherited from its waiters.
     pub(super) lifted: Option<i32>,
-    /// Whether there is more to do than up to its tail.
+    /// Whether it has work beyond its tail.
     pub(super) full: bool,
-    /// Whether there was since it was last listed with all of it.
+    /// Whether that was so at any time since it was last listed with all of its work.
     pub(super) refilled: bool,
     pub(super) tail: RingOffset,
     pub(super) done: RingOffset,
@@ -118,26 +119,26 @@ pub(super) struct State {
     pub(super) fresh: bool,
     /// Whether it is in the heap of its client.
     queued: bool,
-    /// Who was first.
+    /// Orders entities of the same priority: lower is first.
     turn: u64,
-    /// Whether it is let run since its client waited long.
+    /// Whether it was listed because its client waited long.
     patient: bool,
 }
 
-/// The store.
+/// The entities and clients of a scheduler.
 #[derive(Debug)]
 pub(super) struct Store<A> {
     arena: A,
     free: Link,
-    /// Places that were in use once.
+    /// Number of places that were ever used.
     known: usize,
     /// The heap of clients.
     clients: Link,
-    /// The row of those that wait: first and last.
+    /// The queue of waiting clients: first and last.
     row: (Link, Link),
-    /// The largest time of a client when it began to run.
+    /// The highest clock of a client when it began to run.
     clock: u64,
-    /// The next number for who was first.
+    /// The last turn given.
     turns: u64,
     /// The client whose entity has the engine.
     runs: Link,
@@ -192,7 +193,7 @@ impl<A: Arena> Store<A> {
         })
     }
 
-    /// The entity that the port knows by `key`.
+    /// Returns the entity with a port key.
     pub(super) fn find(&mut self, key: ContextKey) -> Option<Entity> {
         let entity = Entity {
             link: key.0 as u32,
@@ -201,7 +202,7 @@ impl<A: Arena> Store<A> {
         self.state(entity).is_some().then_some(entity)
     }
 
-    /// Puts something into a place.
+    /// Puts a client or an entity into a place.
     fn add(&mut self, kind: Kind) -> Option<Link> {
         let link = match self.free {
             0 => {
@@ -292,7 +293,7 @@ impl<A: Arena> Store<A> {
         true
     }
 
-    /// Takes an entity out of the heap of its client.
+    /// Removes an entity from its client's heap.
     fn leave(&mut self, entity: Entity) {
         let Some(state) = self.state(entity) else {
             return;
@@ -308,7 +309,7 @@ impl<A: Arena> Store<A> {
         }
     }
 
-    /// Puts an entity into the heap of its client, if it could run.
+    /// Inserts an entity into its client's heap if it is runnable.
     fn enter(&mut self, entity: Entity) {
         let Some(state) = self.state(entity) else {
             return;
@@ -328,7 +329,7 @@ impl<A: Arena> Store<A> {
         }
     }
 
-    /// Puts a client where it belongs among the clients, or nowhere.
+    /// Updates a client's place in the heap of clients.
     fn place(&mut self, client: Link) {
         let Some(owner) = self.owner(client) else {
             return;
@@ -349,13 +350,13 @@ impl<A: Arena> Store<A> {
         }
     }
 
-    /// The next number for who was first.
+    /// Returns the next turn.
     fn next_turn(&mut self) -> u64 {
         self.turns = self.turns.wrapping_add(1);
         self.turns
     }
 
-    /// Changes an entity, and sees whether it could run then.
+    /// Changes an entity, and updates its place and its client's.
     pub(super) fn change(&mut self, entity: Entity, now: u64, change: impl FnOnce(&mut State)) {
         let turn = self.next_turn();
         let Some(state) = self.state(entity) else {
@@ -376,7 +377,7 @@ impl<A: Arena> Store<A> {
         };
         match (owner.queued, owner.waits) {
             (true, None) if !runs => {
-                // Who was away gets no credit for it.
+                // A client that was idle gets no credit for that.
                 owner.time = owner.time.max(clock);
                 self.join_row(client, now);
                 self.place(client);
@@ -386,14 +387,14 @@ impl<A: Arena> Store<A> {
         }
     }
 
-    /// The entity that is first, and its priority.
+    /// Returns the first entity and its priority.
     pub(super) fn best(&mut self) -> Option<(Entity, i32)> {
         let first = self.owner(self.clients)?.entities;
         let entity = self.entity_at(first)?;
         Some((entity, self.state(entity)?.priority))
     }
 
-    /// Whether an entity of the same or a higher priority waits, of whomever.
+    /// Returns whether any entity of the same or a higher priority waits.
     pub(super) fn is_contended(&mut self, entity: Entity) -> bool {
         let Some(mine) = self.state(entity).map(|s| s.priority) else {
             return false;
@@ -404,7 +405,7 @@ impl<A: Arena> Store<A> {
         best.is_some_and(|b| b >= mine)
     }
 
-    /// Takes an entity out of all orders.
+    /// Removes an entity from the heaps.
     pub(super) fn take(&mut self, entity: Entity) {
         self.leave(entity);
         if let Some(client) = self.state(entity).map(|s| s.client) {
@@ -412,7 +413,7 @@ impl<A: Arena> Store<A> {
         }
     }
 
-    /// Puts one back that was taken.
+    /// Puts an entity back after [`take`](Self::take).
     pub(super) fn put_back(&mut self, entity: Entity) {
         self.enter(entity);
         if let Some(client) = self.state(entity).map(|s| s.client) {
@@ -420,7 +421,7 @@ impl<A: Arena> Store<A> {
         }
     }
 
-    /// An entity that is behind those of its priority now.
+    /// Puts an entity behind all others of its priority.
     pub(super) fn goes_back(&mut self, entity: Entity) {
         let turn = self.next_turn();
         self.leave(entity);
@@ -430,7 +431,7 @@ impl<A: Arena> Store<A> {
         self.put_back(entity);
     }
 
-    /// What the port is told about an entity.
+    /// Returns what the port needs to know of an entity.
     pub(super) fn wanted(&mut self, entity: Entity) -> Option<Wanted> {
         let state = self.state(entity)?;
         Some(Wanted {
@@ -443,7 +444,7 @@ impl<A: Arena> Store<A> {
         })
     }
 
-    /// The engine is given an entity: it has its image then.
+    /// The engine was given an entity and so will load its image.
     pub(super) fn loaded(&mut self, key: ContextKey) {
         if let Some(state) = self.find(key).and_then(|c| self.state(c)) {
             state.fresh = false;
@@ -451,7 +452,7 @@ impl<A: Arena> Store<A> {
         }
     }
 
-    /// An entity ran for a time.
+    /// Charges an entity's client for the time it ran.
     pub(super) fn charge(&mut self, entity: Entity, ran: u64, credit: u64) {
         let Some(client) = self.state(entity).map(|s| s.client) else {
             return;
@@ -466,14 +467,14 @@ impl<A: Arena> Store<A> {
         self.place(client);
     }
 
-    /// An entity is let run since its client waited long.
+    /// Marks an entity as listed because its client waited long.
     pub(super) fn give_patience(&mut self, entity: Entity) {
         if let Some(state) = self.state(entity) {
             state.patient = true;
         }
     }
 
-    /// Whether it is.
+    /// Clears that mark; returns whether it was set.
     pub(super) fn take_patience(&mut self, entity: Entity) -> bool {
         self.state(entity)
             .is_some_and(|s| core::mem::take(&mut s.patient))

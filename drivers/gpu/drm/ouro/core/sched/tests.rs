@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The scheduler on a list in place of an engine: some schedules by hand, and thousands at random.
+//! Tests of the scheduler with a simulated engine: some schedules by hand, and thousands at random.
 
 mod balance;
 mod inherit;
@@ -27,17 +27,17 @@ const POLICY: Policy = Policy {
     pause: 40,
     credit: 20,
 };
-/// Ticks until a request lets another context take over, at most.
+/// Most ticks until a request can be preempted.
 const GAP: u64 = 4;
-/// Ticks until events are read, at most.
+/// Most ticks until events are read.
 const DELAY: u64 = 3;
-/// Ticks in which an urgent context has the engine: the load on its way is taken and read of, and so is the
-/// one with it; and one tick each until the next look.
+/// Most ticks until an urgent context has the engine: the pending load is taken and its event read,
+/// then the same for the next load; and one tick each until the next call.
 const URGENT: u64 = 2 * (GAP + DELAY + 2);
-/// Ticks until what runs has answered whether it lets go, for a context that roams.
+/// Most ticks until the running context answers a preemption probe, for a load-balanced context.
 const ANSWER: u64 = GAP + DELAY + 2;
 
-/// A request: the tail behind it, the ticks that it takes, the ticks that nobody can take over in.
+/// A request: its tail, its length in ticks, and the ticks in which it cannot be preempted.
 #[derive(Clone, Copy, Debug)]
 struct Work {
     tail: u32,
@@ -45,8 +45,9 @@ struct Work {
     gap: u64,
 }
 
-/// Contexts by their number less one: what is in their rings, the tails in their images. The running one's
-/// tail is read with its image or when it is first in the list that is taken, and saved with its image.
+/// Contexts by their id less one: the requests in their rings, and the tails in their images. The
+/// engine reads a tail with the image, or when the running context is first in the list that it
+/// takes, and saves the tail with the image.
 #[derive(Default)]
 struct Device {
     rings: Vec<VecDeque<Work>>,
@@ -57,7 +58,7 @@ struct Device {
     running: Option<u32>,
     /// Since when.
     since: u64,
-    /// Ticks until the running one lets another take over.
+    /// Ticks until the running context can be preempted.
     stuck: u64,
     events: VecDeque<PortEvent>,
     /// Ticks for which each context ran.
@@ -76,7 +77,7 @@ impl Device {
         self.stuck = work.map_or(0, |w| w.gap);
     }
 
-    /// What a context does next, up to the tail that it was loaded with.
+    /// Returns the next request of a context, up to the tail that was loaded.
     fn work(&mut self, id: u32) -> Option<&mut Work> {
         let tail = self.tail;
         self.rings[id as usize - 1]
@@ -84,7 +85,7 @@ impl Device {
             .filter(|w| w.tail <= tail)
     }
 
-    /// Takes the next context of the queue.
+    /// Switches to the next context of the list.
     fn switch(&mut self) {
         let from = self.running;
         self.running = self.queue.pop_front();
@@ -104,7 +105,7 @@ impl Device {
             to,
             new_list,
         });
-        // As many as there are entries look like none at all.
+        // An event ring that is written all around looks empty.
         assert!(self.events.len() < EVENTS, "events are lost");
     }
 
@@ -147,7 +148,7 @@ impl Device {
     }
 }
 
-/// A number from a seed.
+/// Returns a pseudo-random number.
 struct Random(u64);
 
 impl Random {
@@ -162,14 +163,14 @@ impl Random {
 struct One {
     entity: Entity,
     client: usize,
-    /// Its own, and what the scheduler was told of what waits for it.
+    /// Its own priority, and the inherited one that the scheduler was told.
     priority: i32,
     lifted: Option<i32>,
     roams: bool,
     tail: u32,
-    /// The tail of the last request that was seen to be done.
+    /// The tail of the last request seen to be complete.
     seen: u32,
-    /// Since when it has had something to do and its priority.
+    /// Since when it has had work and its priority.
     since: u64,
     cancelled: bool,
 }
@@ -181,11 +182,11 @@ struct Core {
     clients: Vec<Client>,
     all: Vec<One>,
     now: u64,
-    /// When the events are read.
+    /// When the events are read next.
     interrupt: Option<u64>,
     loads: u64,
     acknowledged: u64,
-    /// When each client ran last, or began to wait.
+    /// When each client last ran, or began to wait.
     served: Vec<u64>,
     relieved: u64,
 }
@@ -298,11 +299,11 @@ impl Core {
             self.device.load(load.entries());
         }
         self.relieved += u64::from(before != self.sched.relieved);
-        // If nothing can be done now, nobody is called now.
+        // The scheduler must not ask to be called now if nothing can be done now.
         assert!(self.sched.next(self.now).is_none_or(|t| t > self.now));
     }
 
-    /// Sees how far a context has run, if that is further than before.
+    /// Reports the progress of a context, if there is some.
     fn number(&mut self, n: usize) {
         let one = &mut self.all[n];
         let next = self.device.rings[n].front();
@@ -320,7 +321,7 @@ impl Core {
         }
     }
 
-    /// A tick of all: device, interrupt, timer.
+    /// Advances all by a tick: device, interrupt, timer.
     fn tick(&mut self, random: &mut Random) {
         self.now += 1;
         self.device.tick(self.now);
@@ -342,7 +343,7 @@ impl Core {
             self.numbers();
             self.schedule();
         } else if random.below(4) == 0 {
-            // A number is seen before the event.
+            // A seqno is visible before the event.
             let n = random.below(self.all.len() as u64) as usize;
             self.number(n);
             self.schedule();
@@ -355,8 +356,8 @@ impl Core {
         }
     }
 
-    /// What is less urgent runs only for those who waited long, or for as long as it takes to see that the
-    /// engine has come to it, and to take the engine away from it.
+    /// Checks that less urgent work runs only for a client that waited long, or for as long as it
+    /// takes the driver to see it on the engine and to preempt it.
     fn check_urgency(&self) {
         let Some(id) = self.device.running else {
             return;
@@ -365,7 +366,7 @@ impl Core {
         let rank = self.rank(id as usize - 1);
         let patient = self.sched.turn.is_some_and(|t| t.patient);
         for (n, one) in self.all.iter().enumerate() {
-            // Since it could run, and nobody ran for patience lately.
+            // Since it became runnable, or a client was relieved last.
             let recent = self.sched.relieved.map_or(0, |t| t + POLICY.slice);
             let since = one.since.max(runs.since).max(recent);
             let since = since.max(self.device.since);
@@ -376,9 +377,10 @@ impl Core {
         }
     }
 
-    /// Nobody waits for ever. There are n clients in the row at most. The first is helped when its patience
-    /// is over, each one behind it a pause later, or when the slice before it is over; each of these takes
-    /// as long as an urgent context has to wait, which may roam.
+    /// Checks that no client waits forever. At most n clients are in the queue. The first is
+    /// relieved when its patience is over, each one behind it a pause later, or when the slice
+    /// before it is over; each of these takes as long as an urgent context may have to wait, and
+    /// that may be a load-balanced one.
     fn check_patience(&self) {
         let n = self.clients.len() as u64;
         let each = POLICY.pause.max(POLICY.slice) + POLICY.slice + URGENT + ANSWER;
@@ -391,7 +393,7 @@ impl Core {
         }
     }
 
-    /// Lets all that ends end.
+    /// Runs until all finite requests have completed.
     fn drain(&mut self, random: &mut Random) {
         let left: u64 = self.device.rings.iter().flatten().map(|w| w.left).sum();
         let later: u64 = self.blocked.iter().map(|b| b.left + 50).sum();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Memory, and a CPU's cache before it that evicts and fetches lines whenever it likes.
+//! Memory, and a CPU cache before it that evicts and fetches lines at any time.
 
 use super::*;
 
-/// Numbers without a pattern (xorshift).
+/// A pseudo-random number generator (xorshift).
 pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
@@ -18,7 +18,7 @@ impl Dice {
         self.next() % n
     }
 
-    /// Some bytes of the object: few or many, on a line's border or not.
+    /// Returns a range of the BO: short or long, line-aligned or not.
     pub(super) fn range(&mut self) -> Range<u64> {
         let most = [8, 200, 2 * PAGE][self.below(3) as usize];
         let mut start = self.below(BYTES);
@@ -36,13 +36,13 @@ pub(super) struct Line {
     dirty: bool,
 }
 
-/// Memory of the object, and the cache before it.
+/// The memory of the BO, and the cache before it.
 pub(super) struct World {
     pub(super) memory: Vec<u8>,
-    /// By the number of the line in the object.
+    /// Lines by their index in the BO.
     pub(super) cache: Vec<Option<Line>>,
     pub(super) dice: Dice,
-    /// The one that is left out, if any.
+    /// The kind of flush that is left out, if any.
     pub(super) left_out: Option<Cause>,
     pub(super) flushed: BTreeMap<&'static str, u64>,
 }
@@ -53,7 +53,7 @@ impl World {
         memory[first..first + LINE as usize].try_into().unwrap()
     }
 
-    /// A line is not in the cache any more.
+    /// Evicts a line.
     pub(super) fn evict(&mut self, number: u64) {
         if let Some(Line { bytes, dirty: true }) = self.cache[number as usize].take() {
             let first = (number * LINE) as usize;
@@ -61,7 +61,7 @@ impl World {
         }
     }
 
-    /// Some lines are evicted, and some are fetched that nobody has asked for.
+    /// Evicts some lines, and fetches some.
     pub(super) fn noise(&mut self) {
         for _ in 0..self.dice.below(24) {
             let number = self.dice.below(BYTES / LINE);
@@ -93,7 +93,7 @@ impl World {
         Ok(())
     }
 
-    /// Another object's lines are in it now.
+    /// Fills the cache with lines of another BO.
     pub(super) fn empty_cache(&mut self) {
         self.cache.fill_with(|| None);
     }
@@ -109,7 +109,7 @@ impl World {
         line.dirty = true;
     }
 
-    /// The device, or the CPU past its cache.
+    /// The device reads, or the CPU past its cache.
     pub(super) fn peek(&self, at: u64) -> u8 {
         self.memory[at as usize]
     }
@@ -118,7 +118,7 @@ impl World {
         self.memory[at as usize] = byte;
     }
 
-    /// A device that snoops.
+    /// A snooping device reads.
     pub(super) fn snoop(&mut self, at: u64) {
         self.evict(at / LINE);
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The row of clients that wait for the engine, the one that waits longest at its head.
+//! The queue of clients that wait for the engine, the one that waits longest at its head.
 
 use super::{Arena, Entity, Store};
 use crate::heap::Link;
 
 impl<A: Arena> Store<A> {
-    /// A client has an entity that could run, and waits from now on.
+    /// Appends a client that has a runnable entity and waits from now on.
     pub(super) fn join_row(&mut self, client: Link, now: u64) {
         let last = self.row.1;
         if let Some(owner) = self.owner(client) {
@@ -19,7 +19,7 @@ impl<A: Arena> Store<A> {
         self.row.1 = client;
     }
 
-    /// It waits no more.
+    /// Removes a client that does not wait any more.
     pub(super) fn leave_row(&mut self, client: Link) {
         let Some(owner) = self.owner(client) else {
             return;
@@ -38,14 +38,14 @@ impl<A: Arena> Store<A> {
         }
     }
 
-    /// The first entity of the client that waits longest, and since when.
+    /// Returns the first entity of the client that has waited longest, and since when it has.
     pub(in crate::sched) fn longest(&mut self) -> Option<(u64, Entity)> {
         let owner = self.owner(self.row.0)?;
         let (since, first) = (owner.waits?, owner.entities);
         Some((since, self.entity_at(first)?))
     }
 
-    /// An entity has the engine.
+    /// An entity has the engine: its client does not wait any more.
     pub(in crate::sched) fn runs(&mut self, entity: Entity) {
         if let Some(client) = self.state(entity).map(|s| s.client) {
             self.leave_row(client);
@@ -53,7 +53,7 @@ impl<A: Arena> Store<A> {
         }
     }
 
-    /// The entity that had the engine has it no more.
+    /// The entity that had the engine lost it: its client waits again if it has a runnable entity.
     pub(in crate::sched) fn waits_again(&mut self, now: u64) {
         let client = core::mem::take(&mut self.runs);
         if self

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Contexts that two engines could run.
+//! Tests of contexts that two engines can run.
 
 use super::*;
 use crate::balance::{self, Level};
 use core::array;
 
-/// Ticks for which an engine may have nothing to do before what waits elsewhere is its own: its last events
-/// are read.
+/// Most ticks for which an engine may be idle before it takes work that waits elsewhere: its last
+/// events are read.
 const SEEN: u64 = DELAY + 2;
 
-/// Two engines that know the same contexts.
+/// Two engines that have the same contexts.
 struct Pair {
     cores: [Core; 2],
-    /// Which one has the work of each context; `None`: of those that do not roam.
+    /// The engine that has the work of each context; `None` for contexts that are not balanced.
     at: Vec<Option<usize>>,
-    /// How long each has had nothing to do.
+    /// For how long each engine has been idle.
     idle: [u64; 2],
     moved: u64,
 }
@@ -29,7 +29,7 @@ impl Pair {
         }
     }
 
-    /// A client with a context on each of them, and one on either.
+    /// Creates a client with a context on each engine, and one on either.
     fn client(&mut self, priority: i32) -> [usize; 2] {
         let mut added = [0; 2];
         for core in &mut self.cores {
@@ -53,7 +53,7 @@ impl Pair {
         others && core.has_work(n) && core.sched.waits(core.all[n].entity)
     }
 
-    /// What waits goes to who would run it.
+    /// Moves waiting work to the engine that would run it.
     fn settle(&mut self) {
         for n in 0..self.at.len() {
             let Some(from) = self.at[n] else { continue };
@@ -142,7 +142,7 @@ fn it_is_listed_alone_or_first() {
     core.push(here, 5, 0);
     core.push(roams, 5, 0);
     core.push(other, 5, 0);
-    // What is behind it waits as well: it is not passed by.
+    // The entity behind it waits as well: it does not overtake.
     assert_eq!(list(&mut core), [here as u32 + 1]);
     let entity = core.all[roams].entity;
     assert!(core.sched.waits(entity));
@@ -198,7 +198,7 @@ fn an_engine_that_becomes_free_has_what_waits() {
             if free == 1 { 20 } else { ENDLESS },
         ];
         for (core, left) in busy.into_iter().enumerate() {
-            // Nobody takes it off.
+            // No other engine takes the work.
             pair.publish(first, core, left, ENDLESS);
         }
         pair.publish(roams, 0, 10, 0);

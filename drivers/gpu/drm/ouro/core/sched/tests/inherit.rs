@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Requests that wait for others, and lift them.
+//! Tests of priority inheritance.
 
 use super::*;
 
-/// What a request waits for before it is published.
+/// The dependency of a request that is not published yet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum On {
-    /// A context has run up to a tail.
+    /// That a context has run up to a tail.
     Tail(usize, u32),
-    /// Another request that waits, by its number.
+    /// That another waiting request, by its number, has completed.
     Blocked(u64),
 }
 
@@ -22,14 +22,14 @@ pub(super) struct Blocked {
 }
 
 impl Core {
-    /// A request that waits for one of context `on`: for the last of those that wait themselves, else for the
-    /// last in its ring.
+    /// Adds a request that waits for one of context `on`: for the last of its waiting requests, or
+    /// else for the last one in its ring.
     pub(super) fn publish_behind(&mut self, n: usize, on: usize, left: u64, gap: u64) {
         let last = |this: &Self, n: usize| {
             let waits = this.blocked.iter().rev().find(|b| b.entity == n);
             waits.map_or(On::Tail(n, this.all[n].tail), |b| On::Blocked(b.number))
         };
-        // Those of one context are in order.
+        // Requests of one context are in order.
         let on = match last(self, n) {
             On::Tail(..) => last(self, on),
             own => own,
@@ -45,7 +45,7 @@ impl Core {
         self.schedule();
     }
 
-    /// Publishes what has nothing to wait for any more, before the engine is told of anything else.
+    /// Publishes the requests whose dependencies are met, before the engine is given anything else.
     pub(super) fn unblock(&mut self) {
         let is_done = |all: &[One], on: On| match on {
             On::Tail(n, tail) => all[n].seen >= tail || all[n].cancelled,
@@ -66,7 +66,7 @@ impl Core {
         self.inherit();
     }
 
-    /// How urgent a request is that waits: as its context, or what waits for it.
+    /// Returns the priority of a waiting request: its context's, or that of its waiters.
     fn urgency(&self, blocked: &Blocked) -> i32 {
         let on = On::Blocked(blocked.number);
         let others = self.blocked.iter().filter(|b| b.on == on);
@@ -76,7 +76,7 @@ impl Core {
             .max(self.all[blocked.entity].priority)
     }
 
-    /// Tells the scheduler how urgent what waits for each context is.
+    /// Reports the priority of each context's waiters to the scheduler.
     pub(super) fn inherit(&mut self) {
         for n in 0..self.all.len() {
             let waits =
@@ -92,14 +92,14 @@ impl Core {
         }
     }
 
-    /// How urgent a context is, with what waits for it.
+    /// Returns the priority of a context, including its waiters.
     pub(super) fn rank(&self, n: usize) -> i32 {
         let one = &self.all[n];
         one.priority.max(one.lifted.unwrap_or(i32::MIN))
     }
 }
 
-/// Clients with a context each, of these priorities, that nobody gets patient with.
+/// Creates clients with a context each, of these priorities, of whom none is ever relieved.
 fn entities<const N: usize>(core: &mut Core, priorities: [i32; N]) -> [usize; N] {
     core.sched.policy.patience = 1 << 40;
     priorities.map(|priority| {
@@ -129,7 +129,7 @@ fn what_is_waited_for_is_as_urgent_until_it_is_done() {
         core.device.ran[low], 20,
         "it has the engine until it is done"
     );
-    // More of it, for which nobody waits.
+    // More work of it, for which there is no waiter.
     core.publish(low, 20, GAP);
     ticks(&mut core, URGENT + 10 + DELAY);
     assert_eq!(core.device.ran[high], 10, "who waited is next");
@@ -165,7 +165,7 @@ fn less_than_its_own_priority_lifts_nothing() {
     core.publish(other, ENDLESS, GAP);
     ticks(&mut core, URGENT);
     assert_eq!(core.device.ran[other], 0);
-    // Its own may change meanwhile, and counts again behind it.
+    // Its own priority may change meanwhile, and counts again after it.
     core.sched.inherit(entity, Some(3), core.now);
     core.sched.set_priority(entity, -1, core.now);
     ticks(&mut core, URGENT);
@@ -180,7 +180,7 @@ fn less_than_its_own_priority_lifts_nothing() {
 fn nobody_comes_between_it_and_who_waited() {
     let mut core = Core::new();
     let [low, middle, high] = entities(&mut core, [-5, 0, 5]);
-    // Ready before the others: it is listed behind them.
+    // It is ready before the others: it is listed behind them.
     core.publish(low, 20, GAP);
     core.publish_behind(high, low, 10, GAP);
     core.publish(middle, ENDLESS, GAP);
@@ -241,7 +241,7 @@ fn nobody_comes_behind_a_tail_that_may_be_lost() {
     sched.publish(low, RingOffset(8), 0);
     assert_eq!(list(sched.schedule(0)), [(1, 80)]);
     sched.event(&event(None, false, Some(1), true), 1).unwrap();
-    // The rest of it has room.
+    // There is room for the rest of it.
     sched.set_full(high, false);
     sched.publish(high, RingOffset(160), 2);
     assert_eq!(list(sched.schedule(2)), [(1, 160)]);
@@ -269,7 +269,7 @@ fn nobody_comes_before_what_there_was_no_room_for() {
         core.tick(random);
         let ran = &core.device.ran;
         assert!(ran[high] == 40 || ran[low] == 0, "at {}", core.now);
-        // The last of it has room.
+        // There is room for the last of it.
         if core.blocked.is_empty() {
             core.sched.set_full(core.all[high].entity, false);
         }

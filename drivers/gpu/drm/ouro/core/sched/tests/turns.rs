@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Whose turn it is: slices, urgent work, asking, cancelling.
+//! Tests of timeslices, priorities, preemption probes and cancellation.
 
 use super::*;
 
@@ -15,10 +15,10 @@ fn endless_contexts_share_the_engine() {
         core.tick(random);
     }
     let (a, b) = (core.device.ran[a], core.device.ran[b]);
-    // Two slices and what it takes to preempt: less than that apart; and the engine was never idle.
+    // They are less apart than two slices and the time to preempt; and the engine was never idle.
     assert!(a.abs_diff(b) <= 2 * POLICY.slice + URGENT, "{a} and {b}");
     assert!(a + b >= 1_990, "{a} and {b}");
-    // A slice is a turn: so many loads and no more.
+    // A slice is a turn: that many loads and no more.
     assert!((100..=200).contains(&core.loads), "{} loads", core.loads);
 }
 
@@ -35,14 +35,14 @@ fn without_slices_who_is_first_goes_on_to_its_end() {
         core.tick(random);
     }
     assert_eq!(core.device.ran[b], 0);
-    // What is more urgent does not wait for that.
+    // More urgent work does not wait for the end of a slice.
     core.publish(c, 1, 0);
     for _ in 0..URGENT {
         core.tick(random);
     }
     assert_eq!(core.device.ran[c], 1);
     assert_eq!(core.sched.next(core.now), None);
-    // Slices again: they share.
+    // With slices again, they share the engine.
     core.sched.set_slice(POLICY.slice);
     core.schedule();
     let before = [core.device.ran[a], core.device.ran[b]];
@@ -151,7 +151,7 @@ fn clients_share_and_not_contexts() {
         few.abs_diff(many) <= 2 * POLICY.slice + URGENT,
         "{few} and {many}"
     );
-    // And the contexts of one client share what it has.
+    // And the contexts of one client share its time.
     let (least, most) = core.device.ran[1..]
         .iter()
         .fold((u64::MAX, 0), |(l, m), r| (l.min(*r), m.max(*r)));
@@ -194,7 +194,7 @@ fn urgent_work_takes_the_engine_away_and_gives_it_back() {
     }
     assert_eq!(core.device.ran[high], 50);
     assert_eq!(core.device.running, Some(low as u32 + 1));
-    // Raised above the other one, it is not sent away any more.
+    // With a higher priority than the other one, it is not preempted any more.
     core.set_priority(low, 6);
     core.publish(high, 50, GAP);
     for _ in 0..POLICY.patience {
@@ -215,7 +215,7 @@ fn low_work_gets_a_slice_in_a_pause() {
         core.tick(random);
     }
     let low = core.device.ran[low];
-    // A slice after each 100 ticks of waiting, and what it takes to preempt it.
+    // A slice after each 100 ticks of waiting, and the time to preempt it.
     assert!(
         (10_000 / 130 * 10 - 20..=10_000 / 110 * (10 + URGENT)).contains(&low),
         "{low}"
@@ -256,10 +256,10 @@ fn what_is_held_stays() {
     assert!(core.sched.remove_entity(entity));
     assert!(!core.sched.remove_entity(entity), "once");
     assert!(core.sched.remove_client(core.clients[client]));
-    // What is gone does nothing.
+    // A removed entity does nothing.
     core.sched.publish(entity, RingOffset(8), 0);
     assert_eq!(core.sched.schedule(0), None);
-    // Its place is used again, under another name.
+    // Its place is reused, with another generation.
     let client = core.sched.add_client().unwrap();
     let what = What {
         id: 1,
