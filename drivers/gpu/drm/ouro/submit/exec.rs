@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Execution of a batch: from objects and addresses to a published request.
+//! Submission of a batch: from BOs and addresses to a published request.
 //!
-//! The order is the one that keeps every lock rule:
+//! The order of the steps keeps the locking rules:
 //!
-//! a. user memory has been copied by the caller, with no lock held;
-//! b. pages of processes are pinned, and all reservations are locked under one ticket, with back-off;
-//! c. everything is allocated and placed, and relocations are written (where that needs an idle object,
-//!    all locks are dropped for the wait, and it begins again at b);
-//! d. the fence is published, from where nothing can fail;
+//! a. user memory has been copied by the caller, without locks held;
+//! b. userptr pages are pinned, and all reservations are locked under one ww ticket, with back-off;
+//! c. everything is allocated and bound, and relocations are written (if that needs an idle BO, all
+//! locks are dropped for the wait, and submission starts over at b);
+//! d. the request is published, after which nothing can fail;
 //! e. the locks are dropped, and the caller writes the results to user memory.
 
 use kernel::{
@@ -47,94 +47,95 @@ use crate::{
     vm::Place,
 };
 
-/// An object that a batch uses.
+/// A BO that a batch uses.
 pub(crate) struct Entry {
     pub(crate) object: ARef<Object>,
-    /// Where it must be.
+    /// Where it must be bound.
     pub(crate) place: Place,
-    /// The region where it should be, if that can be; else the best of its own.
+    /// The region where it should be, if possible; `None`: the preferred one of its own.
     pub(crate) wanted: Option<usize>,
-    /// Bytes of the address range that it needs, if more than its own.
+    /// Size of the address range in bytes, if it must be larger than the BO.
     pub(crate) pad: u64,
     /// Whether the batch writes it.
     pub(crate) write: bool,
-    /// Whether it is left out of implicit ordering.
+    /// Whether it is excluded from implicit synchronization.
     pub(crate) unordered: bool,
-    /// Whether its contents are kept if the batch hangs.
+    /// Whether its contents are captured if the batch hangs.
     pub(crate) capture: bool,
-    /// Of memory of a process: the pages, as they were when this attempt began.
+    /// The pages of a userptr BO, pinned for this attempt.
     pub(crate) pinned: Option<Pinned>,
-    /// Where user space believes it is.
+    /// The address that user space presumes.
     pub(crate) presumed: u64,
     pub(crate) relocations: LazyVec<Relocation>,
-    /// Where it is.
+    /// Its address.
     pub(crate) address: GpuAddr,
-    /// Whether that is settled for this attempt.
+    /// Whether it is bound for this attempt.
     pub(crate) placed: bool,
 }
 
-/// Who is told of the fence.
+/// The recipient of a batch's fence.
 pub(crate) trait Publish {
-    /// It exists, but has no number yet. May allocate and fail. Called once for each attempt.
+    /// The fence exists, but has no seqno yet. May allocate and fail. Called once per attempt.
     fn prepare(&mut self, fence: &Fence) -> Result;
-    /// It is published. Must not fail, sleep or allocate.
+    /// The fence is published. Must not fail, sleep or allocate.
     fn publish(&mut self, fence: &Fence);
 }
 
-/// Where the commands are.
+/// The source of the commands.
 pub(crate) enum Source {
-    /// In an object. They run as they are, unless the engine has a checker.
+    /// A BO. They run unchanged, unless the engine has a checker.
     Object {
-        /// Its place in [`Exec::objects`].
+        /// Index of the BO in [`Exec::objects`].
         index: usize,
-        /// The first byte in it.
+        /// Byte offset of the first command.
         start: u64,
-        /// Bytes.
+        /// Length in bytes.
         len: u32,
-        /// Whether the checker is asked, where the engine has one; else they run without privilege.
+        /// Whether the engine's checker, if it has one, checks them; if not, they run without
+        /// privilege.
         check: bool,
-        /// Whether they run with privilege, unchecked: their sender may do everything.
+        /// Whether they run with privilege, unchecked: a secure batch.
         secure: bool,
     },
-    /// In the kernel, to be checked: the engine has a checker.
+    /// Kernel memory, to be checked: the engine has a checker.
     Stream(Stream),
 }
 
-/// A batch to run.
+/// A batch to submit.
 pub(crate) struct Exec {
     pub(crate) gpu: Arc<Executor>,
     pub(crate) target: Target,
     pub(crate) context: Arc<Context>,
     pub(crate) objects: KVVec<Entry>,
     pub(crate) source: Source,
-    /// The streams that shaders write start at the beginning of their buffers. The engine has some.
+    /// Whether the stream output (SO) offsets are reset. The engine must have SO buffers.
     pub(crate) new_streams: bool,
-    /// User space says that its presumed addresses stand in the objects: what has not moved needs
-    /// no relocation.
+    /// User space asserts that its presumed addresses are in the BOs: if no BO has moved, no
+    /// relocation is needed (`NO_RELOC`).
     pub(crate) trust_presumed: bool,
-    /// What must be signalled first.
+    /// Fences to wait for.
     pub(crate) after: LazyVec<ARef<Fence>>,
-    /// What must be emitted first, and need not be done.
+    /// A fence whose request must be emitted first, but need not have completed.
     pub(crate) lead: Option<ARef<Fence>>,
-    /// The client's share for this request.
+    /// The client's share of the quota for this request.
     pub(crate) share: Option<Share>,
-    /// Bits of an address in a command.
+    /// Width in bits of an address in a command.
     pub(crate) address_bits: u8,
-    /// What has been tried to place the objects.
+    /// The progress of the attempts to bind the BOs.
     pub(crate) tries: Tries,
 }
 
-/// What comes before a request.
+/// The dependencies of a request.
 struct Before {
-    /// What must be signalled.
+    /// Fences to wait for.
     after: LazyVec<ARef<Fence>>,
-    /// What must be emitted.
+    /// A fence whose request must be emitted first.
     lead: Option<ARef<Fence>>,
 }
 
-/// The locks are to be dropped for a wait.
+/// The locks must be dropped, to wait or because of an error.
 pub(super) enum Stop {
-    /// For this fence; for none if it has been signalled meanwhile.
+    /// Wait for this fence; `None` if it was signalled meanwhile.
     Wait(Option<ARef<Fence>>),
     Failed(Error),
 }
@@ -146,16 +147,16 @@ impl From<Error> for Stop {
 }
 
 impl Exec {
-    /// Publishes it. `publish` is told of the fence. Whatever comes back, relocations may have been
-    /// written.
+    /// Submits the batch. `publish` receives the fence. Relocations may have been written even
+    /// after an error.
     ///
-    /// Errors: `ENOSPC` if the objects do not fit into the address space together, `EINVAL` for a
-    /// bad place or relocation, `ENOMEM`, `ERESTARTSYS`, `EIO` or `ENODEV` for a device that cannot
-    /// run anything.
+    /// Errors: `ENOSPC` if the BOs do not fit into the address space together, `EINVAL` for an
+    /// invalid place or relocation, `ENOMEM`, `ERESTARTSYS`, `EIO` or `ENODEV` if the device cannot
+    /// run requests.
     pub(crate) fn run(&mut self, publish: &mut dyn Publish) -> Result {
         let done = self.attempt(publish);
         if done.is_err() {
-            // The device may have been woken for nothing.
+            // The device may have been woken in vain.
             self.gpu.retirer().wind();
         }
         done
@@ -166,8 +167,7 @@ impl Exec {
         let mut context = None;
         let mut relief = Relief::new();
         loop {
-            // Each time: what an earlier round has waited for may have taken longer than the device was
-            // there.
+            // Each time: the wait of an earlier round may have outlasted the device.
             self.gpu.working()?;
             if awake.is_none() {
                 awake = Some(Awake::new(self.gpu.hardware())?);
@@ -176,7 +176,7 @@ impl Exec {
                 context = Some(self.prepare()?);
             }
             for entry in self.objects.iter_mut() {
-                // What was pinned before may be needed to pin it anew.
+                // The earlier pin may have to be dropped before the pages can be pinned again.
                 entry.pinned = None;
                 entry.pinned = userptr::pin(&entry.object)?;
             }
@@ -186,7 +186,7 @@ impl Exec {
                         if set.lock(&entry.object)? == Acquired::New {
                             continue;
                         }
-                        // The same object twice, or two that are the same buffer of another device.
+                        // The same BO twice, or two BOs of the same imported buffer.
                         let same = |e: &Entry| core::ptr::eq::<Object>(&*e.object, &*entry.object);
                         if self.objects.iter().take(i).any(same) {
                             return Err(LockError::Error(EINVAL));
@@ -200,7 +200,7 @@ impl Exec {
                     inherit::inherit(&fence);
                     break;
                 }
-                // Without its share, what was allocated went with the request.
+                // Without its share, the allocations were freed with the request.
                 Err(Stop::Failed(e)) if e == ENOMEM && self.share.is_some() => {
                     drop(locked);
                     let bytes = self.objects.iter().map(|e| e.object.bytes());
@@ -213,7 +213,7 @@ impl Exec {
                     drop(locked);
                     match fence {
                         Some(fence) => drop(fence.wait(Interruptible::Yes, FOREVER)?),
-                        // Somebody holds an object for a moment, or it is on its way out.
+                        // A BO is locked for a moment, or is being freed.
                         None => {
                             release::flush();
                             self.gpu.retirer().retire();
@@ -229,16 +229,16 @@ impl Exec {
         Ok(())
     }
 
-    /// Gives the context what it needs; who does not need an address makes room. Where all need theirs, waits until
-    /// something is retired. Nothing is locked. Errors: those of [`Executor::prepare`], `ERESTARTSYS`, `EIO`,
-    /// `ENODEV`.
+    /// Prepares the context; evicts what does not need its GGTT address. If everything is in use,
+    /// waits until requests are retired. The caller holds no locks. Errors: those of
+    /// [`Executor::prepare`], `ERESTARTSYS`, `EIO`, `ENODEV`.
     fn prepare(&self) -> Result<InUse> {
         loop {
             match self.gpu.prepare(&self.context, &self.target) {
                 Err(e) if e == ENOSPC => {}
                 done => return done,
             }
-            // Looked at before: what is retired meanwhile makes room.
+            // Read before: what is retired meanwhile makes room.
             let live = self.gpu.retirer().live();
             if evict::evict_one(&self.gpu) {
                 continue;
@@ -271,14 +271,14 @@ impl Exec {
         let space = self.gpu.space_of(&self.context)?;
         evict::place(&self.gpu, space, &mut self.objects, locked, &mut self.tries)?;
         self.relocate(locked)?;
-        // Their reservations are locked until the request is published.
+        // The reservations stay locked until the request is published.
         if !self.gpu.coherence().is_whole() {
             for entry in self.objects.iter().filter(|e| e.write) {
                 entry.object.batch_writes();
             }
         }
 
-        // Everything that can fail.
+        // From here on, everything that can fail.
         let Before { mut after, lead } = self.before(locked)?;
         let mut objects =
             KVVec::with_capacity(self.objects.len(), GFP_KERNEL).map_err(Error::from)?;
@@ -294,7 +294,7 @@ impl Exec {
         } = self.ready(locked)?;
         let evidence = self.evidence(shadow.as_ref())?;
 
-        // The numbers of a timeline are in the order of publication.
+        // The seqnos of a timeline are in the order of publication.
         let index = self.target.engine().index();
         let mut timelines = self.context.timelines().lock();
         let timeline = timelines.get_mut(index).ok_or(EINVAL)?;
@@ -304,7 +304,7 @@ impl Exec {
         }
         let behind = match timeline.last().map(|last| (last, self.order(last))) {
             Some((last, Order::Follows)) => {
-                // So does the last one what else of the timeline is not emitted.
+                // The last request itself follows the others of the timeline that are not emitted.
                 let own = timeline.fence_context();
                 after.retain(|fence| fence.context() != own);
                 Some(last.clone())
@@ -315,7 +315,7 @@ impl Exec {
             }
             _ => None,
         };
-        // Each of them once.
+        // Remove duplicates.
         let address = |f: &ARef<Fence>| core::ptr::from_ref::<Fence>(f).addr();
         sort_by_key(&mut after, address);
         let mut before = 0;
@@ -345,8 +345,8 @@ impl Exec {
         }
         self.gpu.working()?;
 
-        // What processes have lent is theirs again if they have changed it meanwhile. If not, they wait
-        // from now on for what is in the reservation.
+        // Check that no process has changed its userptr memory meanwhile. If not, later changes
+        // wait for the fences in the reservation.
         let lent = self.objects.iter().any(|e| e.pinned.is_some());
         let held = lent.then(|| self.gpu.notifier_lock().lock());
         let valid = |e: &Entry| match (&e.pinned, &held) {
@@ -367,7 +367,7 @@ impl Exec {
                 } else {
                     Usage::Read
                 };
-                // There is room.
+                // The slot was reserved by `before`.
                 let _ = locked.add_fence(i, &entry.object, fence, usage);
             }
             drop(held);
@@ -382,8 +382,8 @@ impl Exec {
         Ok(fence)
     }
 
-    /// What must be signalled first, by what user space says and by what others do with the objects, in whose
-    /// reservations there is room for one more fence then; and what must be emitted first.
+    /// Collects the fences to wait for, explicit ones and implicit ones of the BOs, and reserves a
+    /// slot for the request's fence in each BO; and the fence whose request must be emitted first.
     fn before(&self, locked: &mut LockedSet<Object>) -> Result<Before> {
         let mut after: LazyVec<ARef<Fence>> = LazyVec::new();
         for fence in self.after.iter() {
@@ -393,7 +393,7 @@ impl Exec {
             Some(lead) if fence::with_timeline::<Tracker, _>(lead, |_, _| ()).is_some() => {
                 Some(lead.clone())
             }
-            // Of others nobody knows when they begin.
+            // The emission of other drivers' fences is unknown: wait for their completion.
             Some(other) => {
                 self.depend(&mut after, other)?;
                 None
@@ -402,12 +402,12 @@ impl Exec {
         };
         let mut fences: LazyVec<ARef<Fence>> = LazyVec::new();
         for (i, entry) in self.objects.iter().enumerate() {
-            // Objects that share a reservation may read and write.
+            // BOs that share a reservation may read and write.
             let n = 1 + u32::from(entry.object.attachment().is_some());
             locked.reserve_fences(i, &entry.object, n)?;
             let resv = entry.object.resv();
             let usage = match entry.unordered {
-                // Out of order with others, but not with the memory's own moves.
+                // Not ordered with other requests, but with moves of the memory.
                 true => Usage::Kernel,
                 false => Usage::for_access(entry.write),
             };
@@ -421,14 +421,14 @@ impl Exec {
         Ok(Before { after, lead })
     }
 
-    /// The reservation of object `i`, which is locked.
+    /// Returns the reservation of BO `i`, which is locked.
     pub(super) fn resv<'a>(&self, locked: &'a LockedSet<Object>, i: usize) -> Result<Locked<'a>> {
         let object = &self.objects.get(i).ok_or(EINVAL)?.object;
         // They were locked in the order of the list.
         locked.locked_at(i, object).ok_or(EINVAL)
     }
 
-    /// Adds a dependency, unless the ring's own order takes care of it.
+    /// Adds a dependency, unless the order of the ring implies it.
     fn depend(&self, after: &mut KVVec<ARef<Fence>>, fence: &Fence) -> Result {
         match self.order(fence) {
             Order::Given => {}
@@ -437,7 +437,7 @@ impl Exec {
         Ok(())
     }
 
-    /// What it takes to come behind the request of a fence.
+    /// Returns how the batch is ordered behind the request of a fence.
     fn order(&self, fence: &Fence) -> Order {
         if fence.is_signaled() {
             return Order::Given;
@@ -454,22 +454,22 @@ impl Exec {
     }
 }
 
-/// What it takes that a request comes behind another one.
+/// How a request is ordered behind another one.
 enum Order {
-    /// Nothing: that one is done, or is in the ring already.
+    /// Implied: the other one has completed, or is in the same ring already.
     Given,
-    /// Not to be emitted before that one, which goes to the same ring.
+    /// It must not be emitted before the other one, which goes to the same ring.
     Follows,
-    /// To wait until that one is done.
+    /// It must wait for the completion of the other one.
     Waits,
 }
 
-/// Some fence of an object that is not signalled.
+/// Returns a wait for an unsignalled fence of a BO.
 pub(super) fn wait_for(object: &Object) -> Stop {
     wait_for_up_to(object, Usage::Bookkeep)
 }
 
-/// The same, of those up to `usage`.
+/// Returns a wait for an unsignalled fence of a BO, of those up to `usage`.
 pub(super) fn wait_for_up_to(object: &Object, usage: Usage) -> Stop {
     let mut fences = KVVec::new();
     match object.resv().collect(usage, &mut fences) {
