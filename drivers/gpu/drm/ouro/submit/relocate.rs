@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Relocations: addresses of objects that the kernel writes into others, before a batch reads them.
+//! Relocations: the kernel writes BO addresses into other BOs before a batch reads them.
 
 use kernel::prelude::*;
 use ouro_core::relocation;
@@ -9,24 +9,24 @@ use ouro_kernel::resv::{HasResv, LockedSet, Usage};
 use super::exec::{wait_for, Entry, Exec, Stop};
 use crate::gem::{access, Object};
 
-/// A relocation: where an object's address goes.
+/// A relocation: where a BO's address is written.
 #[derive(Clone, Copy)]
 pub(crate) struct Relocation {
-    /// The object: its place in [`Exec::objects`].
+    /// Index of the target BO in [`Exec::objects`].
     pub(crate) target: usize,
-    /// What is added to the address.
+    /// The value to add to the address.
     pub(crate) delta: u32,
-    /// Where in the object that has the relocation.
+    /// Byte offset in the BO that has the relocation.
     pub(crate) offset: u64,
-    /// The address that is there already, as user space believes. Updated when another one is
+    /// The address that is there already, as user space presumes. Updated when another one is
     /// written.
     pub(crate) presumed: u64,
-    /// Whether another one was written: user space must be told, or it will believe in the old one.
+    /// Whether another address was written: user space must get it, or its presumption is wrong.
     pub(crate) written: bool,
 }
 
 impl Exec {
-    /// Writes the addresses that are not what user space believes.
+    /// Writes the addresses that differ from the presumed ones.
     pub(super) fn relocate(&mut self, locked: &LockedSet<Object>) -> Result<(), Stop> {
         if self.trust_presumed && self.objects.iter().all(|e| e.address.0 == e.presumed) {
             return Ok(());
@@ -38,7 +38,7 @@ impl Exec {
                 continue;
             }
             let done = self.write(i, &mut list, locked);
-            // User space is told of those that were written, whatever became of the others.
+            // User space gets the addresses that were written, also if another one failed.
             if let Some(entry) = self.objects.get_mut(i) {
                 entry.relocations = list;
             }
@@ -47,7 +47,8 @@ impl Exec {
         Ok(())
     }
 
-    /// Writes those of `list`, the relocations of object `i`, that are not what user space believes.
+    /// Writes the addresses of `list`, the relocations of BO `i`, that differ from the presumed
+    /// ones.
     fn write(
         &self,
         i: usize,
@@ -66,7 +67,7 @@ impl Exec {
         if !stale {
             return Ok(());
         }
-        // What the GPU may be reading is not changed under it.
+        // Do not change a BO that the GPU may be reading.
         if !entry.object.resv().test_signaled(Usage::Read) {
             return Err(wait_for(&entry.object));
         }
