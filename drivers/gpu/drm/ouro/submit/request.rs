@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! A request: one batch on one engine in one context, from publication to retirement.
+//! Requests: one batch on one engine in one context, from publication to retirement.
 //!
-//! It is three objects. The fence is what others hold of it. The [`Tracker`] is what the fence and
-//! the dependencies know: whether the request has been emitted, whether somebody waits, how many
-//! fences it still waits for itself. The [`Request`] is what it needs: it goes from list to list,
-//! and is dropped in process context. How it is made and published: [`publish`](super::publish).
+//! A request is three objects. The fence is what other code holds. The [`Tracker`] is the state
+//! that the fence and the dependencies access: whether the request was emitted, whether it has
+//! waiters, and how many fences it still waits for. The [`Request`] has its resources: it moves
+//! from list to list, and is dropped in process context. Requests are created and published in
+//! [`publish`](super::publish).
 
 use core::ops::Range;
 use kernel::{
@@ -51,24 +52,25 @@ use crate::{
     hardware::Hardware,
 };
 
-/// What a request's fence, and the fences it waits for, know of it.
+/// The state of a request that its fence, and the fences that it waits for, access.
 #[pin_data]
 pub(crate) struct Tracker {
     target: Target,
-    /// Of several engines, the number of the one that has it. Changed under the lock of the one that had it.
+    /// The number of its engine, of a virtual engine's. Changed under the lock of the engine that
+    /// had it.
     number: Atomic<u32>,
-    /// Where the ring writes its number.
+    /// The ring and status page where its seqno is stored.
     line: Arc<Line>,
-    /// The number that the ring writes, once the request has been emitted; zero before.
+    /// The seqno that the ring stores, once the request was emitted; zero before.
     seqno: Atomic<u32>,
-    /// Whether somebody waits for it.
+    /// Whether it has a waiter.
     wanted: Atomic<bool>,
-    /// Fences that it waits for itself, and one for the publisher.
+    /// Number of fences that it waits for, and one for the publisher.
     waiting: Atomic<u32>,
     pub(super) urgency: Urgency,
     #[pin]
     links: ListLinks,
-    /// For who lifts it ([`super::lists::inherit`]).
+    /// For priority inheritance ([`super::lists::inherit`]).
     #[pin]
     lift_links: ListLinks<1>,
     #[pin]
@@ -78,11 +80,11 @@ pub(crate) struct Tracker {
     held: SpinLockIrq<Held>,
 }
 
-/// Whom a tracker leads to. Locked under the queue of an engine.
+/// The requests that a tracker refers to. Locked inside of an engine's queue.
 struct Held {
-    /// Who waits until the request is emitted.
+    /// Requests that wait for its emission.
     followers: Followers,
-    /// The request itself, while it is blocked.
+    /// Its request, while that is blocked.
     request: Option<ListArc<Request>>,
 }
 
@@ -103,7 +105,8 @@ impl_member! {
 }
 
 impl Tracker {
-    /// The one for a request that is being made. It is the request's own when that is blocked.
+    /// Creates the tracker of a new request, on the list side: the queue owns it while the request
+    /// is blocked.
     pub(super) fn new(target: Target, line: Arc<Line>) -> Result<ListArc<Self>> {
         let number = target.siblings().map_or(0, |s| s.now());
         ListArc::pin_init(
@@ -128,23 +131,23 @@ impl Tracker {
         )
     }
 
-    /// The engine that has it, or that it is about to come to. Of several it may soon be another one: who has
-    /// the lock of this one and asks again knows.
+    /// Returns its engine, current or next. With several engines it may change: a caller that has
+    /// locked the engine must compare again.
     pub(crate) fn engine(&self) -> &Engine {
         self.engine_of(self.number())
     }
 
-    /// Whether that is `engine`.
+    /// Returns whether its engine is `engine`.
     pub(super) fn is_on(&self, engine: &Engine) -> bool {
         core::ptr::eq(self.engine(), engine)
     }
 
-    /// The number of the engine that has it, of several.
+    /// Returns the number of its engine, of a virtual engine's.
     pub(super) fn number(&self) -> u32 {
         self.number.load(ordering::Acquire)
     }
 
-    /// The engine of such a number.
+    /// Returns the engine of a number.
     pub(super) fn engine_of(&self, number: u32) -> &Engine {
         match &self.target {
             Target::One(engine) => engine,
@@ -152,18 +155,18 @@ impl Tracker {
         }
     }
 
-    /// Another engine gets it. Called under the lock of the one that had it.
+    /// Moves it to another engine. Called under the lock of the engine that had it.
     pub(super) fn go_to(&self, siblings: &Siblings, number: u32) {
         self.urgency.sit(siblings.seat(number));
         self.number.store(number, ordering::Release);
     }
 
-    /// Where the ring writes its number.
+    /// Returns the ring and status page where its seqno is stored.
     pub(crate) fn line(&self) -> &Line {
         &self.line
     }
 
-    /// The number in the ring, once emitted.
+    /// Returns its seqno in the ring, once emitted.
     pub(crate) fn seqno(&self) -> Option<Seqno> {
         match self.seqno.load(ordering::Acquire) {
             0 => None,
@@ -171,9 +174,9 @@ impl Tracker {
         }
     }
 
-    /// Whether the engine is done with it. Any context.
+    /// Returns whether it has completed. Any context.
     pub(super) fn is_done(&self) -> bool {
-        // A reset takes the number away, and later ones of other requests pass it.
+        // A reset clears the seqno, and later ones of other requests pass it.
         self.seqno()
             .is_some_and(|s| self.line.progress().passed(s) && self.seqno() == Some(s))
     }
@@ -182,12 +185,12 @@ impl Tracker {
         self.seqno.store(seqno.0, ordering::Release);
     }
 
-    /// It is not in the ring any more: it will be emitted again.
+    /// It was removed from the ring, and will be emitted again.
     pub(super) fn taken_back(&self) {
         self.seqno.store(0, ordering::Release);
     }
 
-    /// Marks it as waited for. Returns whether it was already.
+    /// Marks it as having a waiter. Returns whether it had one already.
     pub(super) fn want(&self) -> bool {
         self.wanted.xchg(true, ordering::Full)
     }
@@ -196,7 +199,8 @@ impl Tracker {
         self.wanted.load(ordering::Acquire)
     }
 
-    /// A request is to wait until this one is emitted. Gives it back if this one was.
+    /// Adds a request that waits for the emission of this one. Gives it back if this one was
+    /// emitted.
     pub(super) fn follow(
         &self,
         follower: ListArc<Follower>,
@@ -204,43 +208,44 @@ impl Tracker {
         self.held.lock().followers.add(follower)
     }
 
-    /// It is emitted, or has failed. Returns those that waited for it.
+    /// It was emitted, or has failed. Returns its followers.
     pub(super) fn pass(&self) -> List<Follower> {
         self.held.lock().followers.pass()
     }
 
-    /// It keeps its request, which is blocked.
+    /// Keeps its blocked request.
     pub(super) fn hold(&self, request: ListArc<Request>) {
         self.held.lock().request = Some(request);
     }
 
-    /// The request that it kept.
+    /// Returns the blocked request, and gives it up.
     pub(super) fn let_go(&self) -> Option<ListArc<Request>> {
         self.held.lock().request.take()
     }
 
-    /// The same, which stays where it is.
+    /// Returns the blocked request, and keeps it.
     pub(super) fn held(&self) -> Option<Arc<Request>> {
         let held = self.held.lock();
         held.request.as_ref().map(|request| request.clone_arc())
     }
 
-    /// Whether there is anything to wait for.
+    /// Returns whether it still waits for fences or followers.
     pub(super) fn is_waiting(&self) -> bool {
         self.waiting.load(ordering::Relaxed) != 0
     }
 
-    /// There is one thing more to wait for.
+    /// Adds a dependency.
     pub(super) fn count_up(&self) {
         self.waiting.fetch_add(1, ordering::Relaxed);
     }
 
-    /// That was nothing to wait for. The publisher still counts.
+    /// Removes a dependency that was already met. The publisher's own still counts.
     pub(super) fn discount(&self) {
         self.waiting.fetch_sub(1, ordering::Relaxed);
     }
 
-    /// There is one thing less to wait for. Any context; no lock of an engine is held.
+    /// Removes a dependency; the last one makes the request ready. Any context; no engine's lock is
+    /// held.
     pub(super) fn count_down(&self) {
         if self.waiting.fetch_sub(1, ordering::Full) != 1 {
             return;
@@ -263,7 +268,7 @@ impl FenceOps for Tracker {
 
     fn enable_signaling(&self, _seqno: u64) -> bool {
         loop {
-            // Else it has gone to another engine meanwhile.
+            // If `None`, it has moved to another engine meanwhile.
             if let Some(waits) = self.engine().wait_for(self) {
                 return waits;
             }
@@ -281,11 +286,11 @@ impl Waker for Tracker {
     }
 }
 
-/// Keeps the device awake.
+/// Keeps the device awake while it lives.
 pub(crate) struct Awake(Arc<Hardware>);
 
 impl Awake {
-    /// Wakes it if need be. Process context.
+    /// Wakes the device if necessary. Process context.
     pub(crate) fn new(hardware: &Arc<Hardware>) -> Result<Self> {
         hardware.get()?;
         Ok(Self(hardware.clone()))
@@ -298,67 +303,69 @@ impl Drop for Awake {
     }
 }
 
-/// What a request does.
+/// The work of a request.
 #[derive(Clone, Copy)]
 pub(crate) enum Work {
-    /// It switches to its context, and is done.
+    /// Nothing but the context switch.
     Nothing,
-    /// The state that contexts hold is given its first values.
+    /// The golden state: initial values of a context's state.
     Golden,
-    /// Registers of it are: the rest stays as a reset makes it.
+    /// The part of the golden state that is registers; the rest has its reset values.
     GoldenRegisters,
-    /// What user space has written.
+    /// A batch of user space.
     Batch(Batch),
-    /// The same, and the streams that shaders write start at the beginning of their buffers, on an engine that has
-    /// such streams.
+    /// A batch of user space, with stream output (SO) offsets reset, on an engine that has SO
+    /// buffers.
     BatchOfNewStreams(Batch),
-    /// A copy of pages, on an engine that can.
+    /// A copy of pages, on an engine that supports it.
     Copy(PageCopy),
-    /// Pages are set to a value, on an engine that can.
+    /// A fill of pages, on an engine that supports it.
     Fill(PageFill),
 }
 
-/// What only the engine's queue touches, under its lock.
+/// The state that only the engine's queue accesses, under its lock.
 pub(super) struct Emitted {
-    /// Its number among those of the engine, in their order. On a ring it is the one that the ring writes.
+    /// Its engine seqno. On a ring, it is the seqno that the ring stores.
     pub(super) number: Seqno,
-    /// The ring's tail after this request.
+    /// The ring's tail behind this request.
     pub(super) tail: RingOffset,
     /// When it was emitted, in nanoseconds.
     pub(super) at: u64,
-    /// Nanoseconds for which it has run, where contexts take turns.
+    /// Nanoseconds for which it has run, on execlist engines.
     pub(super) ran: u64,
-    /// The context that was loaded before, whose image this request's start has saved.
+    /// The context that was loaded before, whose image the switch at this request's start has
+    /// saved.
     pub(super) replaced: Option<InUse>,
-    /// It has hung before: a request of the kernel's is given a second chance.
+    /// It has hung before: a request of the kernel's gets a second try.
     pub(super) tried: bool,
     /// It has hung: it is not run again.
     pub(super) lost: bool,
-    /// The microseconds that the engine's watchdog is told for it.
+    /// The watchdog limit of its batch, in microseconds.
     pub(super) watched: Option<u32>,
 }
 
-/// Memory that is kept when a request hangs.
+/// Memory to capture if a request hangs.
 pub(crate) struct Captured {
-    /// Where the GPU sees it.
+    /// Its GPU address.
     pub(crate) address: GpuAddr,
-    /// Which pages of the memory.
+    /// The pages of the backing to capture.
     pub(crate) pages: Range<u32>,
     pub(crate) backing: Arc<Backing>,
-    /// Whether the CPU's caches may hold what was there before.
+    /// Whether the CPU's caches may hold stale lines of it.
     pub(crate) stale: bool,
 }
 
-/// What is looked at when a request hangs.
+/// The memory to capture if a request hangs.
 #[derive(Default)]
 pub(crate) struct Evidence {
-    /// The object with the batch.
+    /// The BO with the batch.
     pub(crate) batch: Option<Captured>,
-    /// What user space has marked.
+    /// The BOs that user space marked for capture.
     pub(crate) user: LazyVec<Captured>,
 }
 
-/// Others that a request follows at most: the one before it on its timeline, and one that user space names.
+/// Most requests that a request follows: its predecessor on the timeline, and one that user space
+/// names.
 pub(super) const MAX_LEADS: usize = 2;
 
 /// A request.
@@ -372,19 +379,19 @@ pub(crate) struct Request {
     pub(super) work: Work,
     #[pin]
     pub(super) emitted: SpinLockIrq<Emitted>,
-    /// The calls of the fences that it waits for.
+    /// The callbacks on the fences that it waits for.
     armed: LazyVec<Armed<Tracker>>,
-    /// What is to be emitted before it.
+    /// Fences of requests that must be emitted before it.
     leads: [Option<ARef<Fence>>; MAX_LEADS],
-    /// What the GPU may touch until the request is done.
+    /// BOs that the GPU may access until the request completes.
     _objects: KVVec<ARef<Object>>,
     evidence: Evidence,
     _shadow: Option<Shadow>,
-    /// What a move needs.
+    /// The resources of a move.
     moving: Option<Moving>,
     _awake: Awake,
     share: Option<Share>,
-    /// For how many microseconds its batch may run.
+    /// The watchdog limit of its batch, in microseconds.
     pub(super) watchdog: Option<u32>,
 }
 
@@ -396,7 +403,7 @@ impl_list_item! {
 }
 
 impl Request {
-    /// A request that nobody knows yet. `armed` has room for what it waits for.
+    /// Creates a request that is not visible yet. `armed` has capacity for its dependencies.
     pub(super) fn new(
         tracker: Arc<Tracker>,
         fence: DriverFence<Tracker>,
@@ -434,46 +441,46 @@ impl Request {
         )
     }
 
-    /// The calls of what it waits for.
+    /// Returns the callbacks on the fences that it waits for.
     pub(super) fn armed(self: Pin<&mut Self>) -> &mut LazyVec<Armed<Tracker>> {
         self.project().armed
     }
 
-    /// This is to be emitted first.
+    /// Adds a fence whose request must be emitted first.
     pub(super) fn add_lead(self: Pin<&mut Self>, lead: ARef<Fence>) {
         if let Some(free) = self.project().leads.iter_mut().find(|l| l.is_none()) {
             *free = Some(lead);
         }
     }
 
-    /// What it waits for, or has waited for.
+    /// Returns the fences that it waits for, or has waited for.
     pub(super) fn awaited(&self) -> impl Iterator<Item = &Fence> {
         let armed = self.armed.iter().map(|call| call.fence());
         Iterator::chain(armed, self.leads.iter().flatten().map(|lead| &**lead))
     }
 
-    /// What a move needs, if it is one.
+    /// Returns the resources of a move, if it is one.
     pub(super) fn moving(self: Pin<&mut Self>) -> Option<&mut Moving> {
         self.project().moving.as_mut()
     }
 
-    /// Takes the client's share away.
+    /// Takes the client's share of the quota.
     pub(super) fn take_share(self: Pin<&mut Self>) -> Option<Share> {
         self.project().share.take()
     }
 
-    /// Its number among those of its engine, once emitted.
+    /// Returns its engine seqno, once emitted.
     pub(crate) fn number(&self) -> Seqno {
         self.emitted.lock().number
     }
 
-    /// The number of its context's seat on its engine, where contexts are listed.
+    /// Returns the id of its context on its engine, if that is an execlist engine.
     pub(super) fn seat(&self) -> Option<u32> {
         let context = self.context.as_ref()?;
         Some(context.seat(self.tracker.engine())?.id())
     }
 
-    /// What user space wants it to run.
+    /// Returns the batch of user space, if it has one.
     pub(crate) fn batch(&self) -> Option<Batch> {
         match self.work {
             Work::Batch(batch) | Work::BatchOfNewStreams(batch) => Some(batch),
@@ -481,7 +488,7 @@ impl Request {
         }
     }
 
-    /// What is looked at when it hangs.
+    /// Returns the memory to capture if it hangs.
     pub(crate) fn evidence(&self) -> &Evidence {
         &self.evidence
     }
