@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Letting go, in process context, of what completed requests and freed objects held.
+//! The retirer: releases, in process context, the resources of completed requests and freed BOs.
 //!
-//! A worker on a queue of our own, which may run under memory pressure. Requests come from any
-//! context. Memory that the GPU could reach has been taken out of the tables when it comes here,
-//! and is kept until every engine has completed what it was running at that time: each request
-//! begins by throwing away the engine's own copies of table entries, so that from then on nothing
-//! can reach the pages, and another owner may get them. Where units hold copies longer than that, they
-//! are invalidated by registers, once for all that was waiting. No memory needs a mark of its own: it
-//! gathers in one batch while another one waits.
+//! It is a worker on a queue of its own, which makes progress under memory pressure. Requests are
+//! passed to it in any context. GPU memory is unmapped before it comes here, and is kept in
+//! quarantine until every engine has completed the requests that it had then: each request starts
+//! with a TLB invalidation, so that after that no engine can reach the pages, and they may be
+//! reused. If TLBs may survive that, they are invalidated by registers, once for all waiting
+//! memory. Memory has no seqno of its own: it gathers in one batch while another batch waits.
 //!
-//! A slow tick runs as long as anything is unfinished. It retires what nobody waits for, since no
-//! interrupt is armed then, looks whether an engine hangs, and lets the device sleep when all is done.
+//! A slow tick runs while any request is unfinished. It retires requests without waiters, for which
+//! no interrupt is armed, runs the hangcheck, and lets an idle device sleep.
 
 use kernel::{
     impl_has_delayed_work, impl_has_work,
@@ -43,47 +42,46 @@ use crate::{
     hardware::Hardware,
 };
 
-/// Milliseconds from one tick to the next.
+/// Milliseconds between two ticks.
 const TICK_MS: u32 = 50;
-/// Ticks without work after which the device may sleep: waking it for each of a client's frames
-/// would cost more than it saves.
+/// Number of ticks without work after which the device may sleep: waking it for each frame of a
+/// client would cost more than it saves.
 const IDLE_TICKS: u32 = 4;
 
-/// Freed memory that some engine may still reach through copies of table entries.
+/// Freed memory that an engine may still reach through its TLBs.
 struct Quarantine {
-    /// Out of the tables, but not marked yet.
+    /// Memory that is unmapped, without a set of seqnos yet.
     open: List<Backing>,
-    /// Waits for `marks`.
+    /// Memory that waits for `marks`.
     closed: List<Backing>,
-    /// By engine: what must be done before `closed` is free.
+    /// The seqno of each engine that must complete before `closed` is free.
     marks: KVec<Seqno>,
 }
 
-/// What came in from any context.
+/// The input queues, filled in any context.
 struct Incoming {
     done: List<Request>,
     dying: List<Backing>,
-    /// Requests that somebody waits for who cannot be woken up.
+    /// Requests whose waiters cannot be woken up.
     pressed: Visits,
-    /// No engine runs, and the worker is not asked for anything any more, except by who had an
-    /// execution under way.
+    /// No engine runs, and no work is queued any more, except by callers that were submitting.
     closed: bool,
 }
 
-/// Looks after engines that hang.
+/// Hangcheck of the engines.
 pub(crate) trait HangCheck: Send + Sync {
-    /// Looks at the engines. Called every now and then while anything is unfinished. Process context.
+    /// Checks the engines. Called regularly while requests are unfinished. Process context.
     fn tick(&self);
 
-    /// The engines of the mask (bit n: the n-th) report errors. Process context.
+    /// The engines of the mask (bit n: engine n) report errors. Process context.
     fn alarm(&self, mask: u32);
 
-    /// The watchdogs of the engines of the mask say that a batch has run for too long; that may be done by now.
+    /// The watchdogs of the engines of the mask have fired; the batches may have ended meanwhile.
     /// Process context.
     fn overdue(&self, mask: u32);
 }
 
-/// The retirer as objects see it.
+/// The retirer, as BOs see it.
 pub(crate) struct Service(pub(crate) Arc<Retirer>);
 
 impl Runner for Service {
@@ -108,43 +106,43 @@ impl Runner for Service {
     }
 }
 
-/// The worker.
+/// The retirer.
 #[pin_data]
 pub(crate) struct Retirer {
     hardware: Arc<Hardware>,
     queue: work::Queue,
-    /// For what takes reservations when it is dropped: who holds one may be waiting for a fence.
+    /// The queue for releases that take reservations: a holder of one may be waiting for a fence.
     late: work::Queue,
     #[pin]
     incoming: SpinLockIrq<Incoming>,
     #[pin]
     quarantine: Mutex<Quarantine>,
-    /// Set once the engines exist, emptied when they go.
+    /// Set once the engines exist, cleared when they are gone.
     #[pin]
     engines: Mutex<KVec<Arc<Engine>>>,
-    /// As `engines`.
+    /// Set and cleared with `engines`.
     #[pin]
     hang_check: Mutex<Option<Arc<dyn HangCheck>>>,
-    /// Whether it was said that units hold copies of entries.
+    /// Whether a failed TLB invalidation was logged.
     copies_held: Atomic<bool>,
     /// Engines that have reported errors, a bit each.
     errors: Atomic<u32>,
-    /// Engines whose watchdog has said that a batch takes too long, a bit each.
+    /// Engines whose watchdog has fired, a bit each.
     overdue: Atomic<u32>,
     #[pin]
     follower_queue: FollowerQueue,
     #[pin]
     exchange: Exchange,
     idle_ticks: Atomic<u32>,
-    /// Whether a client's context ever had another priority than the usual one.
+    /// Whether a client's context ever had another priority than the default.
     ranked: Atomic<bool>,
-    /// Requests published and not retired.
+    /// Number of requests that are published and not retired.
     live: Atomic<i64>,
     #[pin]
     now: Work<Retirer, 0>,
     #[pin]
     tick: DelayedWork<Retirer, 1>,
-    /// Looks whose turn it is on engines that contexts share by time.
+    /// Timer of the schedulers of execlist engines.
     #[pin]
     turn: DelayedWork<Retirer, 2>,
 }
@@ -231,7 +229,8 @@ impl Retirer {
             try_pin_init!(Self {
                 hardware,
                 queue,
-                // Its end is awaited by a queue that makes progress when memory is short.
+                // Destroying the retirer waits for this queue, so it must make progress under
+                // memory pressure.
                 late: work::Queue::new(
                     c"ouro-late",
                     work::Flags::MEM_RECLAIM | work::Flags::UNBOUND,
@@ -266,7 +265,7 @@ impl Retirer {
         )
     }
 
-    /// Says which engines there are, and who looks after them.
+    /// Sets the engines and their hangcheck. Errors: `ENOMEM`.
     pub(crate) fn set_engines(
         &self,
         engines: &[Arc<Engine>],
@@ -287,28 +286,28 @@ impl Retirer {
         Ok(())
     }
 
-    /// The engines of the mask report errors: they are printed soon. Any context.
+    /// The engines of the mask report errors, which are logged soon. Any context.
     pub(crate) fn report_errors(self: &Arc<Self>, mask: u32) {
         self.report(&self.errors, mask);
     }
 
-    /// The watchdogs of the mask's engines say that a batch has run for too long. Any context.
+    /// The watchdogs of the mask's engines have fired. Any context.
     pub(crate) fn report_overdue(self: &Arc<Self>, mask: u32) {
         self.report(&self.overdue, mask);
     }
 
-    /// Has the worker look at the engines of the mask.
+    /// Makes the worker look at the engines of the mask.
     fn report(self: &Arc<Self>, engines: &Atomic<u32>, mask: u32) {
         let incoming = self.incoming.lock();
         if !incoming.closed {
-            // Only the worker is not under the lock: at worst it looks once too often.
+            // Only the worker accesses it without the lock: at worst it looks once too often.
             let known = engines.load(ordering::Relaxed);
             engines.store(known | mask, ordering::Release);
             let _ = self.queue.enqueue::<_, 0>(self.clone());
         }
     }
 
-    /// Somebody waits for this request who cannot be woken up. Any context.
+    /// The request has a waiter that cannot be woken up. Any context.
     pub(super) fn press(&self, tracker: ListArc<Tracker, 1>) {
         let mut incoming = self.incoming.lock();
         if !incoming.closed {
@@ -316,13 +315,13 @@ impl Retirer {
         }
     }
 
-    /// Those that were told of since.
+    /// Takes the requests whose waiters cannot be woken up.
     fn pressed(&self) -> Visits {
         core::mem::take(&mut self.incoming.lock().pressed)
     }
 
-    /// Something was completed that should have interrupted. If the message was lost, the device waits
-    /// for its events to be taken off, and sends no other one: they are taken off here.
+    /// A completion should have interrupted, and did not. If an MSI was lost, the device waits for
+    /// its events to be acknowledged, and sends no other one: acknowledge them.
     fn missed_interrupt(self: &Arc<Self>, engines: &[Arc<Engine>]) {
         let events = self.hardware.interrupt();
         for engine in engines {
@@ -350,7 +349,7 @@ impl Retirer {
         }
     }
 
-    /// The watchdogs of the mask's engines have spoken.
+    /// The watchdogs of the mask's engines have fired.
     fn enforce(self: &Arc<Self>, engines: u32) {
         let hang_check = self.hang_check.lock().clone();
         if let Some(hang_check) = hang_check {
@@ -359,60 +358,61 @@ impl Retirer {
         self.wind();
     }
 
-    /// A request is published: the tick runs until it is retired. Any context.
+    /// A request was published: the tick runs until it is retired. Any context.
     pub(crate) fn published(self: &Arc<Self>) {
         self.idle_ticks.store(0, ordering::Relaxed);
         self.live.fetch_add(1, ordering::Relaxed);
         self.wind();
     }
 
-    /// Requests that waited until another one was emitted.
+    /// Returns the queue of followers.
     pub(crate) fn follower_queue(&self) -> &FollowerQueue {
         &self.follower_queue
     }
 
-    /// Where work goes from one engine to another.
+    /// Returns the exchange of work between engines.
     pub(crate) fn exchange(&self) -> &Exchange {
         &self.exchange
     }
 
-    /// What a request of a virtual engine waited for is signalled. Any context; no lock of an engine is held.
+    /// A request of a virtual engine has no more dependencies to wait for. Any context; no engine's
+    /// lock is held.
     pub(super) fn unblock(&self, siblings: &Siblings, tracker: &Tracker) {
         self.exchange.unblock(siblings, tracker);
         self.pass_on();
     }
 
-    /// Does what the lock of an engine does not allow, after each look at one. Any context; no lock of an engine
-    /// is held.
+    /// Does what cannot be done under an engine's lock; called after each look at one. Any context;
+    /// no engine's lock is held.
     pub(super) fn pass_on(&self) {
         self.follower_queue.run();
         self.exchange.run(&self.follower_queue);
     }
 
-    /// A client's context has another priority than the usual one.
+    /// A client's context has another priority than the default.
     pub(crate) fn ranks_differ(&self) {
         self.ranked.store(true, ordering::Relaxed);
     }
 
-    /// Whether one ever had.
+    /// Returns whether one ever had.
     pub(super) fn has_ranks(&self) -> bool {
         self.ranked.load(ordering::Relaxed)
     }
 
-    /// Requests published and not retired.
+    /// Returns the number of requests that are published and not retired.
     pub(crate) fn live(&self) -> i64 {
         self.live.load(ordering::Relaxed)
     }
 
-    /// A request is done. Any context.
+    /// A request has completed. Any context.
     pub(crate) fn push(self: &Arc<Self>, request: ListArc<Request>) {
         self.incoming.lock().done.push_back(request);
         let _ = self.queue.enqueue::<_, 0>(self.clone());
     }
 
-    /// Memory is out of the tables, and has no owner any more. Process context.
+    /// Takes unmapped memory that has no owner any more. Process context.
     pub(crate) fn bury(self: &Arc<Self>, memory: Arc<Backing>) {
-        // Somebody else may still copy from it; whoever comes last drops it.
+        // A copy may still hold a reference; the last one drops the memory.
         let Some(memory) = ListArc::try_from_arc_or_drop(memory) else {
             return;
         };
@@ -427,15 +427,15 @@ impl Retirer {
         let _ = self.queue.enqueue::<_, 0>(self.clone());
     }
 
-    /// A space that nobody will use any more is emptied. Any context that may sleep.
+    /// Unbinds all BOs from a PPGTT that is not used any more. Any context that may sleep.
     pub(super) fn empty(&self, space: Arc<Emptying>) {
-        // It is on its way already, or it is not.
+        // It is queued, or was queued already.
         let _ = self.late.enqueue::<_, 0>(space);
     }
 
-    /// Lets the tick run, which lets the device sleep in the end. Any context.
+    /// Starts the tick, which finally lets the device sleep. Any context.
     pub(crate) fn wind(self: &Arc<Self>) {
-        // Under the lock: what is queued before the end is cancelled, and nothing is after it.
+        // Under the lock: work queued before the end is cancelled, and none is queued after it.
         let incoming = self.incoming.lock();
         if !incoming.closed {
             let tick = time::ms(TICK_MS);
@@ -443,8 +443,8 @@ impl Retirer {
         }
     }
 
-    /// Looks at engines in so many nanoseconds, where contexts take turns. Not needed for what the tick sees
-    /// in time. Any context.
+    /// Runs the schedulers of execlist engines in `ns` nanoseconds, unless the tick comes soon
+    /// enough. Any context.
     pub(super) fn look_in(self: &Arc<Self>, ns: u64) {
         let ms = ns.div_ceil(1_000_000);
         if ms >= TICK_MS.into() {
@@ -457,7 +457,7 @@ impl Retirer {
         }
     }
 
-    /// Whether nothing is on its way back.
+    /// Returns whether nothing is waiting to be freed.
     pub(crate) fn is_empty(&self) -> bool {
         let waiting = {
             let incoming = self.incoming.lock();
@@ -470,7 +470,7 @@ impl Retirer {
         quarantine.open.is_empty() && quarantine.closed.is_empty()
     }
 
-    /// Lets go of all that can be let go of now. Process context.
+    /// Releases everything that can be released now. Process context.
     pub(crate) fn retire(self: &Arc<Self>) {
         self.follower_queue.clear();
         loop {
@@ -513,7 +513,7 @@ impl Retirer {
                 self.wind();
                 return;
             }
-            // After the end no engine runs, and there is none.
+            // After the end no engine runs, and there is none in the list.
             if !engines.is_empty() && !self.copies_are_gone() {
                 drop(engines);
                 drop(quarantine);
@@ -526,8 +526,8 @@ impl Retirer {
         }
     }
 
-    /// Whether no unit holds copies of entries that were taken out of the tables. Of a device that does not
-    /// say so, they may: until it was reset, or is gone.
+    /// Invalidates the TLBs that may survive requests. Returns whether they are invalidated; if the
+    /// device does not confirm it, they may hold translations until it is reset or gone.
     fn copies_are_gone(&self) -> bool {
         let gone = match self.hardware.invalidate_tlbs() {
             Err(e) if e != ENODEV => Err(e),
@@ -543,7 +543,8 @@ impl Retirer {
         gone.is_ok()
     }
 
-    /// Lets go of everything: no engine runs any more, and nothing new comes. Process context.
+    /// Ends the retirer, and releases everything: no engine runs any more, and no request comes.
+    /// Process context.
     pub(crate) fn close(self: &Arc<Self>) {
         self.incoming.lock().closed = true;
         work::cancel_delayed_sync::<Self, 1>(self);
@@ -558,7 +559,7 @@ impl Retirer {
         self.late.flush();
     }
 
-    /// After the end: waits until the worker has done what it was asked for. Process context.
+    /// After the end: waits for work that was queued. Process context.
     pub(crate) fn settle(&self) {
         if self.incoming.lock().closed {
             self.queue.flush();
