@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The batch of a request, when the objects have their addresses: what runs, from where, and with what privilege.
+//! The batch that a request runs, once the BOs have addresses: where it is, and its privilege.
 //!
-//! Where the engine has a checker, what runs with privilege is a copy in the pool, which no process reaches. The
-//! dwords are read from user memory once, before the check, and never after it.
+//! On an engine with a checker, a batch that runs with privilege is a copy in the pool, which user
+//! space cannot reach. Its dwords are read from user memory once, before the check, and never after
+//! it.
 
 use kernel::{prelude::*, transmute::AsBytes};
 use ouro_hw::{
@@ -27,16 +28,16 @@ use crate::gem::{access, contents, Object};
 
 /// A batch that can run.
 pub(super) struct Ready {
-    /// Where it is, and what it may do.
+    /// Its address and privilege.
     pub(super) batch: Batch,
-    /// The copy that it is, if it is one.
+    /// The copy in the pool, if it runs from one.
     pub(super) shadow: Option<Shadow>,
-    /// Whether it passed, if the checker of objects was asked.
+    /// Whether it passed the checker; `None` if a batch in a BO was not checked.
     pub(super) passed: Option<bool>,
 }
 
 impl Ready {
-    /// A copy that passed a checker.
+    /// Returns the batch of a copy that passed the checker.
     fn copy(shadow: Shadow, len: u32, passed: Option<bool>) -> Self {
         Self {
             batch: Batch {
@@ -50,7 +51,7 @@ impl Ready {
     }
 }
 
-/// A pool without room: what is under way gives it back.
+/// A full pool is waited for: requests in flight will free their copies.
 fn or_wait(e: Error) -> Stop {
     match e == ENOSPC {
         true => Stop::Wait(None),
@@ -59,10 +60,10 @@ fn or_wait(e: Error) -> Stop {
 }
 
 impl Exec {
-    /// Makes the batch ready, the objects being locked and placed, and relocations written.
+    /// Prepares the batch, with the BOs locked and bound and relocations written.
     ///
-    /// Errors: `EINVAL` if a checker refuses it, `ENOMEM`. It stops to wait for those who write the batch, and for
-    /// room for a copy.
+    /// Errors: `EINVAL` if the checker refuses it, `ENOMEM`. Returns [`Stop::Wait`] if the batch is
+    /// being written, or the pool has no room for a copy.
     pub(super) fn ready(&mut self, locked: &LockedSet<Object>) -> Result<Ready, Stop> {
         let checker = self.target.engine().hw().checker();
         match &mut self.source {
@@ -87,7 +88,7 @@ impl Exec {
         self.original(None)
     }
 
-    /// The batch as user space wrote it, without privilege unless it was sent with some.
+    /// Returns the batch in its BO; without privilege, unless it was submitted as secure.
     fn original(&self, passed: Option<bool>) -> Result<Ready, Stop> {
         let Source::Object {
             index,
@@ -114,8 +115,8 @@ impl Exec {
         })
     }
 
-    /// Copies the batch from its object, up to what the pool takes, and asks the checker about the copy. The log
-    /// says which rule decided, at which dword (`drm.debug=2`).
+    /// Copies the batch from its BO, up to the pool's limit, and runs the checker on the copy. The
+    /// rule that refuses it, and the dword, are logged (`drm.debug=2`).
     fn checked(&self, checker: &dyn Checker, locked: &LockedSet<Object>) -> Result<Ready, Stop> {
         let Source::Object {
             index, start, len, ..
@@ -125,7 +126,7 @@ impl Exec {
         };
         let pool = self.gpu.pool().ok_or(EINVAL)?;
         let object = &self.objects.get(index).ok_or(EINVAL)?.object;
-        // Another batch may write this one.
+        // Another batch may be writing this one.
         if !object.resv().test_signaled(Usage::Write) {
             return Err(wait_for_up_to(object, Usage::Write));
         }
@@ -149,7 +150,7 @@ impl Exec {
                     Ok(Some((pool.keep(copy)?, size_of_val(copy) as u32)))
                 }
                 Plan::Object => Ok(None),
-                // There is no room for a patched one.
+                // A patched batch has no buffer here.
                 Plan::Refuse { .. } | Plan::Patched(_) => Err(EINVAL),
             }
         });
@@ -159,7 +160,7 @@ impl Exec {
         }
     }
 
-    /// What is kept of the objects, should the batch hang. Errors: `ENOMEM`.
+    /// Returns what the error state needs of the BOs if the batch hangs. Errors: `ENOMEM`.
     pub(super) fn evidence(&self, shadow: Option<&Shadow>) -> Result<Evidence> {
         let captured = |entry: &super::exec::Entry| -> Result<Captured> {
             let backing = contents::present(&entry.object).ok_or(EINVAL)?;

@@ -2,10 +2,10 @@
 
 //! Contexts: a client's state on the GPU, and its timelines.
 //!
-//! A timeline is one (context, engine) pair: its fences are one dma_fence context, numbered when
-//! they are published. A virtual engine is one engine for that: it goes by the first one's number. Where the chip swaps context images, a context has one from its first
-//! request on such an engine; it is a copy of the golden image, so that no client sees what another
-//! one left.
+//! A timeline is one (context, engine) pair: its fences are one dma_fence context, numbered at
+//! publication. A virtual engine counts as one engine, by its first one's number. On engines that
+//! switch context images, a context gets one at its first request; it is a copy of the golden
+//! image, so that no client sees another one's state.
 
 use kernel::{
     new_mutex,
@@ -36,44 +36,44 @@ use crate::gem::image::{Image, Owned};
 
 /// The requests of a context on one engine.
 pub(crate) struct Timeline {
-    /// The number of its dma_fence context.
+    /// The dma_fence context.
     fence_context: u64,
-    /// Number of the last request published.
+    /// The dma_fence seqno of the last request published.
     seqno: u64,
-    /// Its fence.
+    /// The fence of the last request published.
     last: Option<ARef<Fence>>,
-    /// How many may be under way.
+    /// Limits the number of requests in flight.
     quota: Arc<Quota>,
     recent: Recent,
 }
 
 impl Timeline {
-    /// The number of the dma_fence context of its requests.
+    /// Returns the dma_fence context of its requests.
     pub(crate) fn fence_context(&self) -> u64 {
         self.fence_context
     }
 
-    /// The number of the next request. It is taken by [`publish`](Self::publish).
+    /// Returns the dma_fence seqno of the next request, which [`publish`](Self::publish) uses up.
     pub(crate) fn next(&self) -> u64 {
         self.seqno.wrapping_add(1)
     }
 
-    /// How many requests may be under way.
+    /// Returns the limit of requests in flight.
     pub(crate) fn quota(&self) -> &Arc<Quota> {
         &self.quota
     }
 
-    /// The last request.
+    /// Returns the fence of the last request published.
     pub(crate) fn last(&self) -> Option<&ARef<Fence>> {
         self.last.as_ref()
     }
 
-    /// The last request that was published no later than `ns`.
+    /// Returns the fence of the last request published no later than `ns`.
     pub(crate) fn published_by(&self, ns: u64) -> Option<&ARef<Fence>> {
         self.recent.by(ns)
     }
 
-    /// A request with the next number is published.
+    /// Records a published request, which has the next seqno.
     pub(crate) fn publish(&mut self, fence: ARef<Fence>) {
         self.seqno = self.next();
         self.recent.push(time::monotonic_ns(), fence.clone());
@@ -81,30 +81,30 @@ impl Timeline {
     }
 }
 
-/// What a place in the list of a context's engines stands for.
+/// A slot of a context's engine map.
 pub(crate) enum Slot {
     /// No engine.
     Gap,
-    /// The engine of this number in the topology.
+    /// An engine, by its number in the topology.
     Engine(usize),
-    /// One of several, or one that has a place before this in the list.
+    /// A virtual engine, or an engine that has an earlier slot in the map, too.
     Balanced(Balanced),
 }
 
-/// What user space calls engines in a context, by place.
+/// The engine map of a context (`I915_CONTEXT_PARAM_ENGINES`): engines by index.
 pub(crate) type EngineMap = KVec<Slot>;
 
-/// What the ring selector of a batch means in a context.
+/// How a batch selects its engine in a context.
 enum Selector {
-    /// Nobody has asked: user space may still say so.
+    /// Undecided: no batch was submitted yet, and user space may still set an engine map.
     Open,
-    /// The engines that have such names in all contexts.
+    /// By the engines' fixed ring names.
     Names,
-    /// The engines of a list.
+    /// By the index in an engine map.
     List(Arc<EngineMap>),
 }
 
-/// The parts of a context that places of a list stand for.
+/// Returns the virtual engines' parts of a context in an engine map.
 pub(crate) fn parts(map: &EngineMap) -> impl Iterator<Item = &Arc<Context>> {
     map.iter().filter_map(|slot| match slot {
         Slot::Balanced(balanced) => Some(balanced.part()),
@@ -117,28 +117,29 @@ pub(crate) fn parts(map: &EngineMap) -> impl Iterator<Item = &Arc<Context>> {
 pub(crate) struct Context {
     key: ContextKey,
     image: SetOnce<Owned>,
-    /// By engine, where contexts are listed: its seat there.
+    /// Its seats on execlist engines, by engine.
     seats: KVec<SetOnce<Seat>>,
-    /// Where its batches are, if that is not the space of all.
+    /// Its PPGTT, if it does not use the global space.
     space: SetOnce<Arc<OwnSpace>>,
     /// Whether the image holds a state that can be restored.
     saved: Atomic<bool>,
     #[pin]
     timelines: Mutex<KVec<Timeline>>,
-    /// What its parts have in common.
+    /// The state that all parts of the context share.
     state: Arc<ContextState>,
     #[pin]
     selector: Mutex<Selector>,
-    /// Makes image, places and space, each once. Until then, the space that user space has chosen.
+    /// Serializes the creation of image, seats and space. Until then it holds the VM that user
+    /// space chose.
     #[pin]
     making: Mutex<Option<Arc<OwnSpace>>>,
 }
 
-/// Keys are never used twice.
+/// Keys are never reused.
 static NEXT_KEY: Atomic<u64> = Atomic::new(1);
 
 impl Context {
-    /// A context for `engines` engines; `alive` counts it.
+    /// Creates a context for `engines` engines; `alive` counts it.
     pub(crate) fn new(
         engines: usize,
         alive: &Arc<Atomic<i64>>,
@@ -147,8 +148,8 @@ impl Context {
         Self::with(engines, ContextState::new(alive, holder)?)
     }
 
-    /// A part of it, with timelines and a state of its own, which has no part itself. Its space is to be
-    /// this one's.
+    /// Creates a part of the context, with timelines and images of its own. A part has no parts. It
+    /// is to use this context's space.
     pub(super) fn part(&self) -> Result<Arc<Self>> {
         Self::with(self.seats.len(), self.state.clone())
     }
@@ -186,33 +187,35 @@ impl Context {
         )
     }
 
-    /// What the ports know it by.
+    /// Returns the key by which ports know it.
     pub(crate) fn key(&self) -> ContextKey {
         self.key
     }
 
-    /// Its timelines, by engine.
+    /// Returns its timelines, by engine.
     pub(crate) fn timelines(&self) -> &Mutex<KVec<Timeline>> {
         &self.timelines
     }
 
-    /// All its batches are to run in the order in which they are submitted. There is none yet.
+    /// Makes all its batches run in the order of submission (single timeline). None is submitted
+    /// yet.
     pub(crate) fn set_in_order(&self) {
         self.state.in_order.set(true);
     }
 
-    /// The last batch on any engine, if they are in order. To be locked inside of the timelines.
+    /// Returns the last batch on any engine, if batches run in order. Lock it inside of the
+    /// timelines.
     pub(super) fn last(&self) -> Option<&Mutex<Option<ARef<Fence>>>> {
         let state = &self.state;
         state.in_order.get().then_some(&state.last)
     }
 
-    /// What user space has set.
+    /// Returns its parameters.
     pub(crate) fn params(&self) -> &Params {
         &self.state.params
     }
 
-    /// What user space calls the engines here, if it has said so.
+    /// Returns its engine map, if user space has set one.
     pub(crate) fn engines(&self) -> Option<Arc<EngineMap>> {
         match &*self.selector.lock() {
             Selector::List(map) => Some(map.clone()),
@@ -220,7 +223,7 @@ impl Context {
         }
     }
 
-    /// The same, and it stays so: somebody goes by it.
+    /// Returns its engine map, and rules out later changes, because the caller relies on it.
     pub(crate) fn settle_engines(&self) -> Option<Arc<EngineMap>> {
         let mut selector = self.selector.lock();
         match &*selector {
@@ -232,12 +235,13 @@ impl Context {
         }
     }
 
-    /// Whether user space may still say what it calls them.
+    /// Returns whether user space may still set an engine map.
     pub(crate) fn has_open_engines(&self) -> bool {
         matches!(&*self.selector.lock(), Selector::Open)
     }
 
-    /// Says so. Errors: `EINVAL` for the second time, or if somebody has gone by the names already.
+    /// Sets the engine map. Errors: `EINVAL` if there is one, or if batches were submitted without
+    /// one.
     pub(crate) fn set_engines(&self, map: Arc<EngineMap>) -> Result {
         let mut selector = self.selector.lock();
         match &*selector {
@@ -250,17 +254,17 @@ impl Context {
         Ok(())
     }
 
-    /// Who it belongs to.
+    /// Returns the client that it belongs to; `None` for the kernel's.
     pub(crate) fn holder(&self) -> Option<&Holder> {
         self.state.holder.as_deref()
     }
 
-    /// What it has done, and what was done to it.
+    /// Returns its record of hangs.
     pub(crate) fn guilt(&self) -> &Guilt {
         &self.state.guilt
     }
 
-    /// A request of it has hung. Called under the lock of whoever resets engines.
+    /// Records a hang of its request. Called under the lock of the reset.
     pub(crate) fn has_hung(&self) {
         let state = &self.state;
         let banned = state.guilt.hung(
@@ -273,7 +277,7 @@ impl Context {
         }
     }
 
-    /// Nothing of it is run any more that is not on an engine yet. Any context.
+    /// Returns whether its requests are emitted without their batches from now on. Any context.
     pub(crate) fn is_banned(&self) -> bool {
         let state = &self.state;
         state.guilt.is_banned()
@@ -281,18 +285,18 @@ impl Context {
             || state.holder.as_ref().is_some_and(|o| o.is_banned())
     }
 
-    /// Whether it was closed, and what it has published shall not go on.
+    /// Returns whether it was closed, and its published requests are to be cancelled.
     pub(crate) fn is_revoked(&self) -> bool {
         self.revoked().is_some()
     }
 
-    /// When that was, in nanoseconds.
+    /// Returns when it was revoked, in nanoseconds.
     pub(super) fn revoked(&self) -> Option<u64> {
         self.state.revoked.get()
     }
 
-    /// Nobody has it any more: what it has published goes on only if it is persistent, and
-    /// somebody watches it. Any context.
+    /// The client has closed the context: its published requests continue only if it is persistent
+    /// and hangcheck `watched`. Any context.
     pub(crate) fn close(&self, watched: bool) {
         self.state.closed.set(true);
         if !(watched && self.state.params.persistent.get()) {
@@ -300,19 +304,20 @@ impl Context {
         }
     }
 
-    /// Nobody watches it any more: if nobody has it either, what it has published does not go on. Any context.
+    /// Hangcheck was switched off: published requests of a closed context are cancelled. Any
+    /// context.
     pub(super) fn unwatch(&self) {
         if self.state.closed.get() {
             self.state.revoked.set();
         }
     }
 
-    /// Its seat on an engine that takes lists of contexts, if it has one.
+    /// Returns its seat on an execlist engine, if it has one.
     pub(crate) fn seat(&self, engine: &Engine) -> Option<&Seat> {
         self.seats.get(engine.index())?.as_ref()
     }
 
-    /// The same; it gets one if it has none. Process context.
+    /// Returns its seat on an execlist engine; creates it if there is none. Process context.
     pub(crate) fn make_seat(
         &self,
         engine: &Engine,
@@ -326,7 +331,7 @@ impl Context {
         seat.as_ref().ok_or(EINVAL)
     }
 
-    /// Where the commands of its requests on an engine go, once it is prepared for that.
+    /// Returns the ring for its requests on an engine. The context must be prepared for the engine.
     pub(crate) fn line(&self, engine: &Engine) -> Arc<Line> {
         match self.seat(engine) {
             Some(seat) => seat.logical_ring().line().clone(),
@@ -334,12 +339,12 @@ impl Context {
         }
     }
 
-    /// Where its batches are, if that is not the space of all.
+    /// Returns its PPGTT, if it does not use the global space.
     pub(crate) fn space(&self) -> Option<&Arc<OwnSpace>> {
         self.space.as_ref()
     }
 
-    /// The same; it gets the one that was chosen for it, or a new one, if it has none. Process context.
+    /// Returns its PPGTT; if it has none, gives it the chosen VM, or a new one. Process context.
     pub(crate) fn make_space(
         &self,
         make: impl FnOnce() -> Result<Arc<OwnSpace>>,
@@ -355,7 +360,7 @@ impl Context {
         self.space.as_ref().ok_or(EINVAL)
     }
 
-    /// Its batches shall be in this space. Errors: `EINVAL` if it has one already. Process context.
+    /// Chooses its PPGTT (VM). Errors: `EINVAL` if it has one already. Process context.
     pub(crate) fn choose_space(&self, space: Arc<OwnSpace>) -> Result {
         let mut chosen = self.making.lock();
         if self.space.as_ref().is_some() {
@@ -367,23 +372,24 @@ impl Context {
         Ok(())
     }
 
-    /// How urgent requests are that are submitted now, where that matters: more is more.
+    /// Returns the priority of new requests, on engines that have priorities: higher is more
+    /// urgent.
     pub(crate) fn priority(&self) -> i32 {
         self.state.priority.load(ordering::Relaxed)
     }
 
-    /// Sets [`priority`](Self::priority).
+    /// Sets the [`priority`](Self::priority).
     pub(crate) fn set_priority(&self, priority: i32) {
         self.state.priority.store(priority, ordering::Relaxed);
     }
 
-    /// Its image, if it has one.
+    /// Returns its image, if it has one.
     pub(crate) fn image(&self) -> Option<&Arc<Image>> {
         self.image.as_ref().map(|i| &**i)
     }
 
-    /// Its image; it gets one if it has none, and `saved` says whether that holds a state. Process
-    /// context.
+    /// Returns its image; creates it if there is none, and `saved` tells whether that holds a
+    /// state. Process context.
     pub(crate) fn make_image(
         &self,
         make: impl FnOnce() -> Result<Arc<Image>>,
@@ -398,17 +404,17 @@ impl Context {
         self.image().ok_or(EINVAL)
     }
 
-    /// Whether its image can be restored.
+    /// Returns whether its image can be restored.
     pub(crate) fn is_saved(&self) -> bool {
         self.saved.load(ordering::Relaxed)
     }
 
-    /// Its image holds no state: the device has forgotten what it held, and saved nothing.
+    /// The device has lost the context's state without saving it: the image holds none.
     pub(crate) fn forget_saved(&self) {
         self.saved.store(false, ordering::Relaxed);
     }
 
-    /// The device will have saved it when it next switches to it.
+    /// The device will have saved the context at the next switch to it.
     pub(crate) fn set_saved(&self) {
         self.saved.store(true, ordering::Relaxed);
     }

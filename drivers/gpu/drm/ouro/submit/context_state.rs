@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What is so of a context as a whole, though its work may be in several parts ([`super::lists::balanced`]): what
-//! user space has set, who it belongs to, what it has done.
+//! The state of a context that all its parts ([`super::lists::balanced`]) share: parameters, owner,
+//! hangs.
 
 use kernel::{
     new_mutex,
@@ -17,21 +17,21 @@ use ouro_kernel::{fence::Fence, time};
 
 use super::guilt::{Guilt, Holder};
 
-/// What user space can set of a context. Read by who resets an engine, so there is no lock.
+/// The parameters that user space can set of a context. A reset reads them, so there is no lock.
 pub(crate) struct Params {
-    /// Whether it may be banned.
+    /// Whether it may be banned for hangs.
     pub(crate) bannable: Flag,
-    /// Whether it may go on after it has hung.
+    /// Whether it may run on after a hang.
     pub(crate) recoverable: Flag,
-    /// Whether what it has published goes on when it is closed.
+    /// Whether its published requests continue after it is closed.
     pub(crate) persistent: Flag,
-    /// Whether nothing of it is kept when it hangs.
+    /// Whether its hangs make no error state.
     pub(crate) no_error_capture: Flag,
-    /// For how long its batches may run.
+    /// The watchdog limits of its batches.
     pub(crate) watchdogs: Watchdogs,
 }
 
-/// For how long batches may run, by engine.
+/// The watchdog limits of batches, by engine.
 pub(crate) struct Watchdogs([Atomic<u32>; MAX_ENGINES]);
 
 impl Watchdogs {
@@ -39,13 +39,14 @@ impl Watchdogs {
         Self([const { Atomic::new(0) }; MAX_ENGINES])
     }
 
-    /// Microseconds on an engine; `None`: as long as they like.
+    /// Returns the limit on an engine in microseconds; `None` if there is none.
     pub(crate) fn get(&self, engine: usize) -> Option<u32> {
         let micros = self.0.get(engine)?.load(ordering::Relaxed);
         Some(micros).filter(|m| *m != 0)
     }
 
-    /// Sets it, for batches that are published later. The engine can be told so many microseconds.
+    /// Sets the limit on an engine, for batches published later. It must be within the engine's
+    /// limits.
     pub(crate) fn set(&self, engine: usize, micros: Option<u32>) {
         if let Some(to) = self.0.get(engine) {
             to.store(micros.unwrap_or(0), ordering::Relaxed);
@@ -53,7 +54,7 @@ impl Watchdogs {
     }
 }
 
-/// Yes or no.
+/// A boolean parameter.
 pub(crate) struct Flag(Atomic<bool>);
 
 impl Flag {
@@ -82,7 +83,7 @@ impl Default for Params {
     }
 }
 
-/// Whether something has happened, and when.
+/// The time of a one-time event, or never.
 pub(super) struct Since(Atomic<u64>);
 
 impl Since {
@@ -90,12 +91,12 @@ impl Since {
         Self(Atomic::new(0))
     }
 
-    /// When it happened first, in nanoseconds.
+    /// Returns when it happened, in nanoseconds.
     pub(super) fn get(&self) -> Option<u64> {
         Some(self.0.load(ordering::Relaxed)).filter(|t| *t != 0)
     }
 
-    /// It happens now, if it has not before.
+    /// Records that it happens now, unless it has happened.
     pub(super) fn set(&self) {
         if self.get().is_none() {
             let _ = self
@@ -105,7 +106,7 @@ impl Since {
     }
 }
 
-/// A context in the statistics.
+/// Counts a context in the statistics.
 struct Alive(Arc<Atomic<i64>>);
 
 impl Alive {
@@ -121,28 +122,28 @@ impl Drop for Alive {
     }
 }
 
-/// All of it.
+/// The state that all parts of a context share.
 #[pin_data]
 pub(super) struct ContextState {
     pub(super) params: Params,
     pub(super) priority: Atomic<i32>,
-    /// Who it belongs to; nobody, if it is the kernel's.
+    /// The client that it belongs to; `None` for the kernel's.
     pub(super) holder: Option<Arc<Holder>>,
     pub(super) guilt: Guilt,
-    /// Nobody has it any more.
+    /// The client has closed it.
     pub(super) closed: Flag,
-    /// It was closed, and what it has published shall not go on.
+    /// It was closed, and its published requests are to be cancelled.
     pub(super) revoked: Since,
-    /// All its batches run in the order in which they were submitted, on whatever engine.
+    /// All its batches run in the order of submission, on any engine.
     pub(super) in_order: Flag,
-    /// The last of them, if so. Locked inside of timelines.
+    /// The last batch, if so. Locked inside of the timelines.
     #[pin]
     pub(super) last: Mutex<Option<ARef<Fence>>>,
     _alive: Alive,
 }
 
 impl ContextState {
-    /// That of a new context, which `alive` counts.
+    /// Creates the state of a new context, which `alive` counts.
     pub(super) fn new(alive: &Arc<Atomic<i64>>, holder: Option<Arc<Holder>>) -> Result<Arc<Self>> {
         Arc::pin_init(
             try_pin_init!(Self {

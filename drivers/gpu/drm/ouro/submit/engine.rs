@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! An engine: the requests that wait, and the port to which those go that are ready.
+//! An engine: its waiting requests, and the port for the ready ones.
 //!
-//! The queue is one lock, taken in any context, and held for a few hundred instructions: while a
-//! request is written into a ring ([`Port`]), or completed ones are taken off. Nothing under it
-//! allocates or sleeps.
+//! The queue is under one lock, taken in any context, and held for a few hundred instructions:
+//! while a request is emitted ([`Port`]), or completed ones are retired. Nothing under it allocates
+//! or sleeps.
 
 use kernel::{
     list::{List, ListArc},
@@ -38,9 +38,9 @@ use crate::{
     report::Words,
 };
 
-/// Dwords that a request takes in a ring at most, on any engine, without the golden state.
+/// Most dwords that a request takes in a ring, on any engine, without the golden state.
 pub(super) const MAX_EMIT: usize = 144;
-/// Dwords of golden state at most.
+/// Most dwords of golden state.
 pub(super) const MAX_GOLDEN: usize = 256;
 
 /// An engine.
@@ -49,43 +49,43 @@ pub(crate) struct Engine {
     pub(super) hardware: Arc<Hardware>,
     pub(super) hw: &'static dyn ouro_hw::Engine,
     index: usize,
-    /// Its own ring and status page. Where contexts are listed, the former is not used.
+    /// The engine's own ring and status page. Execlist engines do not use this ring.
     pub(super) line: Arc<Line>,
-    /// The global space's directory, where requests load directories.
+    /// The global space's directory, on chips where requests load directories.
     pub(super) directory: Option<GgttAddr>,
-    /// What undoes the state that other batches left, where no context does.
+    /// The commands that reset the state left by other batches, on engines without contexts.
     pub(super) null_state: Option<NullState>,
     pub(super) retirer: Arc<Retirer>,
     #[pin]
     pub(super) queue: SpinLockIrq<Queue>,
-    /// Requests that follow others, which were emitted, and are about to be told.
+    /// Number of followers of emitted requests that are about to become ready.
     pub(super) expected: Atomic<u32>,
-    /// How busy it is, for work that could be its own or another one's ([`super::lists::balance`]).
+    /// Its load, for load balancing ([`super::lists::balance`]).
     pub(super) load: Load,
     pub(super) submitted: Atomic<u64>,
     completed: Atomic<u64>,
     pub(super) switches: Atomic<u64>,
     pub(super) port_writes: Atomic<u64>,
-    /// Directories that were loaded by requests.
+    /// Number of directories loaded by requests.
     pub(super) directory_loads: Atomic<u64>,
 }
 
-/// Whether completions interrupt.
+/// Whether the completion interrupt is armed.
 #[derive(Default)]
 pub(super) struct Arming {
     armed: bool,
 }
 
-/// What the lock protects.
+/// The state under the queue's lock.
 pub(super) struct Queue {
     pub(super) port: Port,
-    /// Published, but waiting for fences.
+    /// Requests that are published but wait for fences.
     pub(super) blocked: MemberList<Tracker>,
-    /// Could not be emitted, or became ready when nothing is emitted any more.
+    /// Requests that could not be emitted, or became ready after the engine was stopped.
     pub(super) failed: List<Request>,
-    /// Requests, ready or in flight, that somebody waits for.
+    /// Number of requests, ready or in flight, that have a waiter.
     pub(super) wanted: u32,
-    /// When a request was last seen to be done, in nanoseconds.
+    /// When the last completion was seen, in nanoseconds.
     pub(super) last_done: u64,
     pub(super) arming: Arming,
     /// Why nothing is emitted any more.
@@ -94,9 +94,10 @@ pub(super) struct Queue {
     pub(super) paused: bool,
     /// Nothing is emitted for now: the engine is being reset.
     pub(super) resetting: bool,
-    /// Nothing is listed for now: so many are about to signal what comes first ([`super::lists::inherit`]).
+    /// Nothing is loaded for now: so many callers are about to signal fences whose waiters come
+    /// first ([`super::lists::inherit`]).
     pub(super) signalling: u32,
-    /// Contexts on their way here from other engines.
+    /// Number of contexts on their way here from other engines.
     pub(super) arriving: u32,
 }
 
@@ -106,7 +107,7 @@ impl Queue {
     }
 }
 
-/// What an engine has done so far.
+/// Statistics of an engine.
 pub(crate) struct Counts {
     pub(crate) submitted: u64,
     pub(crate) completed: u64,
@@ -118,7 +119,7 @@ pub(crate) struct Counts {
 }
 
 impl Engine {
-    /// Gives an engine its memory. It is not started.
+    /// Creates an engine and its memory. It is not started.
     pub(crate) fn new(
         hardware: Arc<Hardware>,
         space: &Arc<Space>,
@@ -182,13 +183,13 @@ impl Engine {
         self.hw
     }
 
-    /// Its number in the topology.
+    /// Returns its number in the topology.
     pub(crate) fn index(&self) -> usize {
         self.index
     }
 
     pub(crate) fn counts(&self) -> Counts {
-        // Between contexts of lists the engine switches by itself.
+        // An execlist engine switches between the contexts of a list by itself.
         let lists = self.queue.lock().port.counts();
         Counts {
             submitted: self.submitted.load(ordering::Relaxed),
@@ -201,7 +202,7 @@ impl Engine {
         }
     }
 
-    /// Starts it, with an empty ring. The device is up and awake.
+    /// Starts the engine with an empty ring. The device must be up and awake.
     pub(crate) fn start(&self) -> Result {
         match &mut self.queue.lock().port {
             Port::Ring(ring) => ring.port.clear(),
@@ -221,17 +222,17 @@ impl Engine {
         Ok(())
     }
 
-    /// Its own ring and status page.
+    /// Returns the engine's own ring and status page.
     pub(crate) fn line(&self) -> &Arc<Line> {
         &self.line
     }
 
-    /// Whether it takes lists of contexts.
+    /// Returns whether it is an execlist engine.
     pub(crate) fn has_lists(&self) -> bool {
         matches!(self.hw.desc().port, PortKind::List { .. })
     }
 
-    /// Whether it has streams that shaders write, which may start anew:
+    /// Returns whether it has stream output (SO) buffers, whose offsets a batch may reset:
     /// [`Work::BatchOfNewStreams`](super::request::Work::BatchOfNewStreams).
     pub(crate) fn has_streams(&self) -> bool {
         let mut commands = [0; STREAM_DWORDS];
@@ -239,7 +240,7 @@ impl Engine {
         self.hw.restart_streams(&mut commands).is_ok()
     }
 
-    /// The number up to which all requests are done.
+    /// Returns the seqno up to which all requests have completed.
     pub(crate) fn progress(&self) -> Seqno {
         if !self.has_lists() {
             return self.line.progress();
@@ -250,13 +251,14 @@ impl Engine {
         }
     }
 
-    /// The number of the last request emitted: when [`progress`](Self::progress) has passed it,
-    /// whatever was in the engine's caches of table entries has been invalidated since.
+    /// Returns the seqno of the last request emitted. When [`progress`](Self::progress) has passed
+    /// it, the engine's TLBs have been invalidated since the call.
     pub(crate) fn last_emitted(&self) -> Seqno {
         self.queue.lock().port.last()
     }
 
-    /// Nanoseconds that it has worked on the request that it has now, if that is of `holder`.
+    /// Returns for how many nanoseconds it has worked on its current request, if that is
+    /// `holder`'s.
     pub(crate) fn works_for(&self, holder: &Holder) -> u64 {
         let queue = self.queue.lock();
         let Some(first) = queue.port.first().filter(|first| {
@@ -271,14 +273,14 @@ impl Engine {
         time::monotonic_ns().saturating_sub(at)
     }
 
-    /// Whether all that was published is done.
+    /// Returns whether all published requests have completed.
     pub(crate) fn is_idle(&self) -> bool {
         self.queue.lock().is_idle()
     }
 
-    /// Somebody waits for a request: its completion is to interrupt. False if it is done already.
-    /// Any context.
-    /// `None`, and nothing is done: it is another engine's.
+    /// Makes a request's completion interrupt, because it has a waiter. Returns false if it has
+    /// completed already; `None`, without any effect, if it has moved to another engine. Any
+    /// context.
     pub(super) fn wait_for(&self, tracker: &Tracker) -> Option<bool> {
         {
             let mut queue = self.queue.lock();
@@ -290,21 +292,21 @@ impl Engine {
             }
             self.arm(&mut queue.arming);
         }
-        // Armed first, then looked: whatever completes after the look interrupts.
+        // Armed first, then checked: a completion after the check interrupts.
         Some(!tracker.is_done())
     }
 
-    /// Counts a publication.
+    /// Counts a published request.
     pub(crate) fn published(&self) {
         self.submitted.fetch_add(1, ordering::Relaxed);
     }
 
-    /// A request is published; it becomes ready later. Any context.
+    /// Adds a published request, which becomes ready later. Any context.
     pub(super) fn block(&self, tracker: ListArc<Tracker>, request: ListArc<Request>) {
         let failed = {
             let mut queue = self.queue.lock();
             match queue.stopped {
-                // The device is gone, and waits for nobody.
+                // The device is gone: nothing is waited for.
                 Some(error) if error == ENODEV => Some((error, request)),
                 _ => {
                     tracker.hold(request);
@@ -318,7 +320,7 @@ impl Engine {
         }
     }
 
-    /// What a blocked request waited for is signalled. Any context.
+    /// A blocked request's dependencies are signalled: it becomes ready. Any context.
     pub(super) fn unblock(&self, tracker: &Tracker) {
         let mut queue = self.queue.lock();
         // It is gone if the device is.
@@ -330,14 +332,14 @@ impl Engine {
         self.retirer.pass_on();
     }
 
-    /// A request waits for nothing any more. Any context.
+    /// Queues a request that has no more dependencies. Any context.
     pub(super) fn is_ready(&self, queue: &mut Queue, request: ListArc<Request>) {
         let refused = match queue.stopped {
             Some(_) => Some(request),
             None => queue.port.push(request).err(),
         };
         if let Some(request) = refused {
-            // Its fence may not be signalled here: this may be the callback of another.
+            // Do not signal its fence here: this may run in another fence's callback.
             queue.failed.push_back(request);
             self.retirer.wind();
         } else {
@@ -352,7 +354,7 @@ impl Engine {
         }
     }
 
-    /// What is ready goes to the device, as far as there is room.
+    /// Emits ready requests, as far as there is room, and submits them.
     pub(super) fn pump(&self, queue: &mut Queue) {
         if queue.stopped.is_some() || queue.resetting {
             return;
@@ -369,9 +371,9 @@ impl Engine {
             Port::Ring(_) if *paused => {}
             Port::Ring(ring) => ring.pump(self, arming, failed),
             Port::Lists(lists) => {
-                // Paused or not: who waits until it is quiet waits for this, too.
+                // Even if paused: waiters for an idle engine depend on it.
                 lists.settle();
-                // What was emitted still has to be listed.
+                // Requests that are emitted still have to be loaded, even if paused.
                 if !*paused {
                     lists.emit(self, arming, failed);
                 }
@@ -382,8 +384,8 @@ impl Engine {
         }
     }
 
-    /// Takes off what is done, signals it, and refills the ring. Any context. Returns whether
-    /// anything was done.
+    /// Retires completed requests, signals their fences, and refills the ring. Any context. Returns
+    /// whether any request has completed.
     pub(crate) fn advance(&self) -> bool {
         let _signalling = fence::signalling();
         let mut done = List::new();
@@ -403,7 +405,7 @@ impl Engine {
                     holder.busy().add(self.hw.desc().id.class, ns);
                 }
                 *last_done = now;
-                // Under the lock: who has looked knows what is done.
+                // Under the lock, so that a caller who has looked sees a consistent count.
                 self.count_done();
                 done.push_back(request);
             };
@@ -418,7 +420,7 @@ impl Engine {
                 ring.unwatch(self);
             }
             failed.push_all_back(&mut queue.failed);
-            // Those could not be emitted, or the engine takes none any more.
+            // These could not be emitted, or the engine was stopped.
             error = queue.stopped.unwrap_or(EIO);
         }
         self.retirer.pass_on();
@@ -439,15 +441,15 @@ impl Engine {
         any
     }
 
-    /// Counts a request that is done, or has failed.
+    /// Counts a request that has completed or failed.
     pub(super) fn count_done(&self) {
         self.completed.fetch_add(1, ordering::Relaxed);
     }
 
-    /// Signals a request that was counted, and hands it over.
+    /// Signals the fence of a request that was counted, and passes it to the retirer.
     pub(super) fn finish(&self, request: ListArc<Request>) {
         request.fence.signal();
-        // Who waited for it to be emitted waits no more, if it was not.
+        // If it was never emitted, its followers must not wait any longer.
         self.retirer.follower_queue().pass(&request.tracker);
         self.retirer.pass_on();
         if request.tracker.is_wanted() {
@@ -457,12 +459,12 @@ impl Engine {
         self.retirer.push(request);
     }
 
-    /// Whether completions interrupt.
+    /// Returns whether the completion interrupt is armed.
     pub(crate) fn is_armed(&self) -> bool {
         self.queue.lock().arming.armed
     }
 
-    /// The interrupt said that something was completed.
+    /// Handles the completion interrupt.
     pub(crate) fn interrupt(&self) {
         self.advance();
         let mut queue = self.queue.lock();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Making room for a batch: which objects give up their addresses in an address space, or leave a
+//! Eviction for a batch: which BOs lose their addresses in an address space, or are moved out of a
 //! region of memory.
 //!
-//! All of it happens under the batch's ticket. An object of somebody else is only asked if nobody
-//! has locked it, and only moved if nothing uses it; if all are in use, the batch drops its locks
-//! and waits for one of them.
+//! All of it happens under the batch's ww ticket. BOs of others are considered only if they are not
+//! locked, and moved only if they are idle; if all are in use, the batch drops its locks and waits
+//! for one of them.
 
 use kernel::{
     prelude::*,
@@ -28,21 +28,21 @@ use crate::{
     vm::{population::Occupant, Place},
 };
 
-/// Objects that a batch may send away for the sake of speed: it runs without that, too.
+/// Most BOs that a batch may move out of a region for speed alone: it could run without that.
 const MAX_SENDINGS: u32 = 8;
-/// How often it looks for memory or addresses that are on their way back.
+/// Most retries for memory or addresses that are about to become free.
 const MAX_LOOKS: u32 = 200;
 
-/// What a batch has tried so far.
+/// The progress of a batch's attempts to find room.
 pub(crate) struct Tries {
-    /// Whether its objects were spread anew because they did not fit.
+    /// Whether its own BOs were unbound to be packed again.
     scattered: bool,
     attempts: Attempts,
-    /// How many objects of others may still be sent away from where the batch's are wanted.
+    /// How many BOs of others it may still move out of a region.
     sendings: u32,
-    /// How often it may still look for memory that is on its way back.
+    /// How many retries for memory that is about to become free are left.
     looks: u32,
-    /// How often it may still find an address free that was somebody's a moment before.
+    /// How many retries are left for an address whose occupant has just gone.
     vanished: u32,
 }
 
@@ -58,7 +58,7 @@ impl Tries {
     }
 }
 
-/// Gives every object of a batch memory and an address.
+/// Gives every BO of a batch memory and an address.
 pub(super) fn place(
     gpu: &Executor,
     space: &Arc<Space>,
@@ -66,7 +66,7 @@ pub(super) fn place(
     set: &mut LockedSet<Object>,
     tries: &mut Tries,
 ) -> core::result::Result<(), Stop> {
-    // Those that can be in one place only come first; the others find room around them.
+    // BOs with a fixed address come first; the others are placed around them.
     let fixed = |e: &Entry| matches!(e.place, Place::At(_));
     for first in [true, false] {
         for i in 0..entries.len() {
@@ -87,7 +87,7 @@ fn place_one(
     tries: &mut Tries,
 ) -> core::result::Result<(), Stop> {
     to_region(gpu, entries, i, set, tries)?;
-    // Each round frees some room, or is the last.
+    // Each round frees an address, or is the last.
     loop {
         let entry = entries.get(i).ok_or(EINVAL)?;
         let given = match (&entry.pinned, entry.object.attachment()) {
@@ -113,7 +113,7 @@ fn place_one(
         }
         let freed = match entry.place {
             Place::At(_) => vacate(space, entries, i, set, &mut tries.vanished)?,
-            // Nobody is asked for what cannot be.
+            // Do not evict for a BO that can never fit.
             Place::Within { range, .. } if entry.object.bytes().max(entry.pad) > range.1 => {
                 return Err(ENOSPC.into())
             }
@@ -122,7 +122,8 @@ fn place_one(
         if freed {
             continue;
         }
-        // Nobody else is left: the batch's own objects may be badly spread. They are packed once.
+        // No other BO can be evicted. The batch's own BOs may be fragmented: they are
+        // packed again, once.
         if tries.scattered {
             return Err(ENOSPC.into());
         }
@@ -132,7 +133,7 @@ fn place_one(
     }
 }
 
-/// Lets an object move to the region where it should be. That it stays where it is, is no error.
+/// Moves a BO to its preferred region if possible. It is no error if the BO stays in its region.
 fn to_region(
     gpu: &Executor,
     entries: &[Entry],
@@ -159,12 +160,12 @@ fn to_region(
     match moves::settle(gpu, &entry.object, &locked, region) {
         Err(e) if e == ENOSPC && tries.sendings != 0 => {
             let stop = match send_away(region, entries, i, set, &mut tries.attempts) {
-                // Nobody can leave.
+                // No BO can leave.
                 Stop::Failed(e) if e == ENOMEM => return Ok(()),
                 stop => stop,
             };
             match stop {
-                // What others had there is on its way back, and nobody was sent away.
+                // Memory of others is about to become free there, so no BO was moved out.
                 Stop::Wait(None) if tries.looks != 0 && !gpu.runner().is_empty() => {
                     tries.looks -= 1
                 }
@@ -176,8 +177,8 @@ fn to_region(
     }
 }
 
-/// Moves whatever is where a fixed object must be. False: what is there cannot move, or nothing is there and
-/// it is not addresses that lack.
+/// Evicts the occupant of a fixed BO's addresses. Returns false if the occupant cannot move, or if
+/// there is none and something else than addresses is missing.
 fn vacate(
     space: &Arc<Space>,
     entries: &mut [Entry],
@@ -192,10 +193,10 @@ fn vacate(
     let pages = entry.object.bytes().max(entry.pad) / 4096;
     let victim = match space.occupant(addr, pages) {
         Occupant::Kept(Victim::Object(object)) => object,
-        // One that is in use may stay so: an idle engine keeps the last one.
+        // An image or directory in use may stay so: an idle engine keeps its last context.
         Occupant::Kept(Victim::Hidden(hidden)) => return Ok(hidden.evict()),
         Occupant::Leaving => return Err(Stop::Wait(None)),
-        // It has gone since the address was wanted, or there is no room for tables.
+        // The occupant has gone since the bind failed, or there is no memory for page tables.
         Occupant::Nobody if *vanished != 0 => {
             *vanished -= 1;
             return Err(Stop::Wait(None));
@@ -204,14 +205,14 @@ fn vacate(
     };
     if let Some(own) = entries.iter_mut().find(|e| same(&e.object, &victim)) {
         if own.placed {
-            // Two objects of the batch want the same addresses.
+            // Two BOs of the batch want the same addresses.
             return Err(ENOSPC.into());
         }
     } else {
         lock(set, &victim)?;
     }
     if !victim.is_bound(space) {
-        // It has moved to another region, and its old address is free when the copy is done.
+        // It has moved to another region; its old address becomes free when the copy is done.
         return Err(match victim.resv().test_signaled(Usage::Bookkeep) {
             true => Stop::Wait(None),
             false => wait_for(&victim),
@@ -220,7 +221,7 @@ fn vacate(
     unbind(&victim, space).map(|()| true)
 }
 
-/// Lets an object of somebody else leave a region that is full. Returns what to wait for.
+/// Moves a BO of others out of a full region. Returns what to wait for.
 fn send_away(
     region: &Arc<Region>,
     entries: &[Entry],
@@ -229,7 +230,7 @@ fn send_away(
     attempts: &mut Attempts,
 ) -> Stop {
     let mut contended = false;
-    // Twice round: the first time, those that were used lately are spared.
+    // Twice around the clock: in the first round, recently used BOs are spared.
     for _ in 0..region.population().saturating_add(1).saturating_mul(2) {
         let Some(victim) = region.next_victim() else {
             continue;
@@ -251,13 +252,13 @@ fn send_away(
         }
     }
     match entries.get(i) {
-        // Whoever has locked one lets it go soon, and pages may be on their way back.
+        // Locks are released soon, and pages may be about to become free.
         Some(entry) if contended || attempts.are_left(entry.object.gpu()) => Stop::Wait(None),
         _ => ENOMEM.into(),
     }
 }
 
-/// Takes the address of one object of somebody else. False: there is none.
+/// Unbinds one BO of others. Returns false if there is none to unbind.
 fn evict(
     space: &Arc<Space>,
     entries: &[Entry],
@@ -276,9 +277,9 @@ fn evict(
     sort_by_key(&mut own, |address| *address);
     let mut busy = None;
     let mut contended = false;
-    // Twice round: the first time, those that were used lately are spared.
+    // Twice around the clock: in the first round, recently used BOs are spared.
     for _ in 0..space.population().saturating_add(1).saturating_mul(2) {
-        // At the end of the space the hand goes back to its start.
+        // At the end of the space the clock hand returns to the start.
         let victim = match space.next_victim() {
             Some(Victim::Object(object)) => object,
             Some(Victim::Hidden(hidden)) => {
@@ -297,7 +298,7 @@ fn evict(
             continue;
         }
         if !victim.is_bound(space) {
-            // It has moved, and its address is about to be free.
+            // It has moved, and its address is about to become free.
             contended = true;
             continue;
         }
@@ -316,13 +317,13 @@ fn evict(
     }
     match busy {
         Some(object) => Err(wait_for(&object)),
-        // Whoever has locked it lets it go soon, and who is going away has gone soon.
+        // Locks are released soon, and departing mappings are gone soon.
         None if contended || space.anybody_leaves() => Err(Stop::Wait(None)),
         None => Ok(false),
     }
 }
 
-/// Takes the addresses of the batch's own objects that may be anywhere.
+/// Unbinds the batch's own BOs that may be anywhere, so that they can be packed.
 fn scatter(space: &Arc<Space>, entries: &mut [Entry]) -> core::result::Result<(), Stop> {
     for entry in entries {
         let Place::Within { rather, .. } = &mut entry.place else {
@@ -336,8 +337,8 @@ fn scatter(space: &Arc<Space>, entries: &mut [Entry]) -> core::result::Result<()
     Ok(())
 }
 
-/// Takes the address of one view, or of one idle object, for the kernel's own pages. Nothing is
-/// locked. False: there is none.
+/// Unbinds one aperture mapping, or one idle BO, to make room for kernel pages. The caller holds no
+/// locks. Returns false if there is none to unbind.
 pub(super) fn evict_one(gpu: &Executor) -> bool {
     if gpu.aperture().is_some_and(|a| a.evict_one()) {
         return true;
@@ -368,14 +369,14 @@ pub(super) fn evict_one(gpu: &Executor) -> bool {
     false
 }
 
-/// Takes the addresses of all objects, images and directories that nobody uses or locks. Nothing is locked.
+/// Unbinds all BOs, images and directories that are idle and not locked. The caller holds no locks.
 pub(crate) fn evict_all(space: &Arc<Space>) {
     for _ in 0..space.population().saturating_add(1) {
         match space.next_victim() {
             Some(Victim::Object(object)) => {
                 let locked = object.resv().try_lock();
                 if locked.is_some() {
-                    // What is in use stays.
+                    // It stays if it is in use.
                     let _ = bind::unbind(&object, space);
                 }
             }
@@ -395,10 +396,10 @@ fn unbind(object: &Object, space: &Arc<Space>) -> core::result::Result<(), Stop>
     })
 }
 
-/// Locks an object of somebody else.
+/// Locks a BO of others.
 fn lock(set: &mut LockedSet<Object>, object: &ARef<Object>) -> core::result::Result<(), Stop> {
     if set.locked(object).is_none() && set.try_lock(object).is_err() {
-        // Whoever has it will be done soon.
+        // The owner of the lock will release it soon.
         return Err(wait_for(object));
     }
     Ok(())

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! A device as what runs on it sees it: its engines and retirer, above what its objects share.
+//! The submission side of a device: its engines and retirer, on top of the [`BoDevice`].
 //!
-//! What a context needs to run is in [`prepare`](super::prepare), how objects move in
+//! A context is prepared for execution in [`prepare`](super::prepare); BOs are moved in
 //! [`moves`](super::moves).
 
 use core::ops::Deref;
@@ -27,25 +27,25 @@ use crate::{
 };
 use ouro_kernel::pci::{Claim, DmaDevice};
 
-/// Others wait for what the kernel does: it is more urgent than all that they can ask for.
+/// Priority of the kernel's requests: above any that clients can set, because others wait for them.
 const KERNEL_PRIORITY: i32 = 1 << 16;
 
-/// Runs requests.
+/// The engines and retirer of a device.
 pub(crate) struct Executor {
     bo_device: Arc<BoDevice>,
     retirer: Arc<Retirer>,
     engines: KVec<Arc<Engine>>,
-    /// Where checked batches lie, on a chip that wants them checked.
+    /// The pool of checked batches, if an engine has a checker.
     pool: Option<Arc<Pool>>,
-    /// What an idle engine holds.
+    /// The context that an idle engine has loaded.
     kernel_context: Arc<Context>,
-    /// The image that every context starts from.
+    /// The golden image, from which every context starts.
     golden: SetOnce<Arc<Image>>,
-    /// Contexts that are alive.
+    /// Number of existing contexts.
     contexts: Arc<Atomic<i64>>,
 }
 
-/// What is below the engines.
+/// The part of the device below the engines.
 impl Deref for Executor {
     type Target = Arc<BoDevice>;
 
@@ -55,8 +55,8 @@ impl Deref for Executor {
 }
 
 impl Executor {
-    /// Makes the engines of a device, which do not run yet, and what objects need. The parameters are
-    /// those of [`BoDevice::new`]. Errors: `ENOMEM`, `ENOSPC`.
+    /// Creates the engines of a device, which are not started, and the [`BoDevice`], from the
+    /// parameters of [`BoDevice::new`]. Errors: `ENOMEM`, `ENOSPC`.
     pub(crate) fn new(
         hardware: Arc<Hardware>,
         dma: Arc<DmaDevice>,
@@ -104,26 +104,26 @@ impl Executor {
         )?)
     }
 
-    /// Lets the retirer know the engines and `hang_check`, and objects who moves them. They know each other until
-    /// [`close`](Self::close). Errors: `ENOMEM`.
+    /// Connects the retirer with the engines and `hang_check`, and BOs with the code that moves
+    /// them. These references are cycles, until [`close`](Self::close). Errors: `ENOMEM`.
     pub(crate) fn open(self: &Arc<Self>, hang_check: Arc<dyn HangCheck>) -> Result {
         self.retirer.set_engines(&self.engines, hang_check)?;
         self.set_mover(Some(self.clone()));
         Ok(())
     }
 
-    /// Lets go of everything: no engine runs any more, and nothing new comes. Process context.
+    /// Breaks these cycles: no engine runs any more, and no request comes. Process context.
     pub(crate) fn close(&self) {
         self.set_mover(None);
         self.retirer.close();
     }
 
-    /// Returns what all objects share.
+    /// Returns the part of the device that all BOs share.
     pub(crate) fn bo_device(&self) -> &Arc<BoDevice> {
         &self.bo_device
     }
 
-    /// Waits until nothing is under way, for up to so many milliseconds. Errors: `ETIME`,
+    /// Waits until all requests have completed, up to `ms` milliseconds. Errors: `ETIME`,
     /// `ERESTARTSYS`. Sleeps.
     pub(crate) fn wait_idle(&self, ms: u32) -> Result {
         for _ in 0..ms.max(1) {
@@ -147,32 +147,32 @@ impl Executor {
         &self.engines
     }
 
-    /// Returns who lets go of what requests held.
+    /// Returns the retirer, which releases what requests held.
     pub(crate) fn retirer(&self) -> &Arc<Retirer> {
         &self.retirer
     }
 
-    /// Returns where checked batches lie, on a chip that wants them checked.
+    /// Returns the pool of checked batches, if an engine has a checker.
     pub(crate) fn pool(&self) -> Option<&Arc<Pool>> {
         self.pool.as_ref()
     }
 
-    /// Returns what an idle engine holds.
+    /// Returns the context that an idle engine has loaded.
     pub(crate) fn kernel_context(&self) -> &Arc<Context> {
         &self.kernel_context
     }
 
-    /// Returns the image that every context starts from.
+    /// Returns the golden image, from which every context starts.
     pub(crate) fn golden(&self) -> &SetOnce<Arc<Image>> {
         &self.golden
     }
 
-    /// Returns the count of contexts that are alive.
+    /// Returns the counter of existing contexts.
     pub(super) fn contexts(&self) -> &Arc<Atomic<i64>> {
         &self.contexts
     }
 
-    /// Returns how many contexts are alive.
+    /// Returns the number of existing contexts.
     pub(crate) fn context_count(&self) -> u64 {
         self.contexts.load(ordering::Relaxed).max(0) as u64
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Requests that wait until another one has been emitted, and not until it is done: the one before it in
-//! the same ring, which was blocked when they were published, or one that user space names
-//! (`I915_EXEC_FENCE_SUBMIT`).
+//! Followers: requests that wait for the emission of another request, not for its completion. That
+//! is the request before them in the same ring, if it was blocked when they were published, or one
+//! that user space names (`I915_EXEC_FENCE_SUBMIT`).
 //!
-//! The one that is waited for, the *leader*, has a list of its followers. When it is emitted, or
-//! fails before, they go into the [`FollowerQueue`]: each is told that there is one thing less to wait
-//! for. That may emit it, and so bring its own followers in; the queue makes a loop of what would
-//! else be a recursion as deep as user space likes.
+//! The request that is waited for, the *leader*, has a list of its followers. When it is emitted,
+//! or fails before, they go into the [`FollowerQueue`], which counts down their dependencies. That
+//! may emit a follower and so add its own followers; the queue makes a loop of what would otherwise
+//! be a recursion of any depth that user space likes.
 
 use kernel::{
     list::{impl_list_arc_safe, impl_list_item, List, ListArc, ListLinks},
@@ -21,13 +21,13 @@ use kernel::{
 
 use super::{port::Port, Engine, Tracker};
 
-/// A request that follows another one. Made before it is published.
+/// A request that follows another one. Allocated before publication.
 #[pin_data]
 pub(crate) struct Follower {
     #[pin]
     links: ListLinks,
     tracker: Arc<Tracker>,
-    /// Of several engines, the number of the one that expects it.
+    /// The number of the engine, of a virtual engine's, that expects it.
     number: Atomic<u32>,
 }
 
@@ -54,7 +54,7 @@ impl Follower {
 /// The followers of a request.
 pub(super) struct Followers {
     list: List<Follower>,
-    /// Whether it has been emitted, or has failed: nobody waits for that any more.
+    /// Whether the leader was emitted or has failed: followers need not wait any more.
     past: bool,
 }
 
@@ -66,7 +66,7 @@ impl Followers {
         }
     }
 
-    /// Adds one; gives it back if there is nothing to wait for.
+    /// Adds a follower; gives it back if there is nothing to wait for.
     pub(super) fn add(
         &mut self,
         follower: ListArc<Follower>,
@@ -78,27 +78,27 @@ impl Followers {
         Ok(())
     }
 
-    /// There is nothing to wait for any more. Returns those that did.
+    /// Marks the leader as emitted or failed, and returns its followers.
     pub(super) fn pass(&mut self) -> List<Follower> {
         self.past = true;
         core::mem::take(&mut self.list)
     }
 }
 
-/// Followers on their way.
+/// The followers on their way through the queue.
 struct Inner {
-    /// To be told.
+    /// Followers whose dependencies are to be counted down.
     waiting: List<Follower>,
-    /// Told; they are dropped in process context.
+    /// Followers that were counted down; they are dropped in process context.
     told: List<Follower>,
-    /// Somebody is telling.
+    /// Whether a caller is processing the queue.
     busy: bool,
 }
 
-/// Followers that have nothing to wait for any more, until they are told.
+/// Followers whose leader was emitted or has failed, until their dependencies are counted down.
 #[pin_data]
 pub(crate) struct FollowerQueue {
-    /// Whether there may be something to do, so that nobody takes the lock in vain.
+    /// Whether there may be work, so that the lock is not taken in vain.
     any: Atomic<bool>,
     #[pin]
     inner: SpinLockIrq<Inner>,
@@ -116,9 +116,8 @@ impl FollowerQueue {
         })
     }
 
-    /// The followers of `tracker` have nothing to wait for any more. They are told by
-    /// [`run`](Self::run). Until then their engines are given nothing: they get those together with what
-    /// they follow. Any context.
+    /// Queues the followers of `tracker`, for [`run`](Self::run) to process. Until then their
+    /// engines load nothing, so that followers are loaded together with their leader. Any context.
     pub(super) fn pass(&self, tracker: &Tracker) {
         let mut list = tracker.pass();
         if !list.is_empty() {
@@ -132,8 +131,8 @@ impl FollowerQueue {
         }
     }
 
-    /// Tells those that have come, unless somebody else is at it, and then their engines. Any context; no
-    /// lock of an engine is held.
+    /// Counts down the dependencies of queued followers, unless another caller does, and then lets
+    /// their engines load. Any context; no engine's lock is held.
     pub(super) fn run(&self) {
         if !self.any.load(ordering::Acquire) {
             return;
@@ -167,7 +166,7 @@ impl FollowerQueue {
         self.inner.lock().told.push_all_back(&mut told);
     }
 
-    /// Drops those that were told. Process context.
+    /// Drops the followers that were processed. Process context.
     pub(super) fn clear(&self) {
         loop {
             let told = self.inner.lock().told.pop_front();
@@ -179,12 +178,12 @@ impl FollowerQueue {
 }
 
 impl Engine {
-    /// One that follows others is on its way: nothing is listed before it is there. Any context.
+    /// Announces a follower: the engine loads nothing until it has arrived. Any context.
     fn expect(&self) {
         self.expected.fetch_add(1, ordering::Full);
     }
 
-    /// It is there. Any context; no lock of an engine is held.
+    /// An announced follower has arrived. Any context; no engine's lock is held.
     fn arrived(&self) {
         if self.expected.fetch_sub(1, ordering::Full) != 1 {
             return;

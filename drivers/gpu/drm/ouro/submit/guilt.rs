@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Who is to blame when an engine hangs, and what they may still do.
+//! Guilt: which contexts and clients caused hangs, and are banned.
 //!
-//! A context whose requests hang three times within a minute is banned: it runs nothing any more.
-//! User space may ask for a stricter rule (a context that is not recoverable is banned at once) and
-//! root for none (not bannable). A client that goes through one context after another is banned as
-//! a whole.
+//! A context whose requests hang three times within a minute is banned: its batches do not run any
+//! more. User space may choose a stricter rule (a context that is not recoverable is banned at
+//! once), and root none (not bannable). A client that has several contexts banned is banned as a
+//! whole.
 //!
-//! Written by who resets engines, one at a time; read by anyone.
+//! Written by resets, which run one at a time; read by anyone.
 
 use core::fmt::Write as _;
 use kernel::{
@@ -24,14 +24,14 @@ use super::busy::Busy;
 
 /// Nanoseconds within which hangs count together.
 const WINDOW_NS: u64 = 60_000_000_000;
-/// Contexts of a client that are banned within that time before the client is.
+/// Number of banned contexts within that time for which the client is banned.
 const MAX_BANNED: u32 = 4;
 
-/// What a context has done.
+/// A context's record of hangs.
 pub(crate) struct Guilt {
     active: Atomic<u32>,
     pending: Atomic<u32>,
-    /// When the last hang was, and the one before it, in nanoseconds; 0 for none.
+    /// The times of the last hang and the one before it, in nanoseconds; 0 for none.
     last: Atomic<u64>,
     before: Atomic<u64>,
     banned: Atomic<bool>,
@@ -50,12 +50,12 @@ impl Default for Guilt {
 }
 
 impl Guilt {
-    /// How often it was the one that hung.
+    /// Returns how often its request hung.
     pub(crate) fn active(&self) -> u32 {
         self.active.load(ordering::Relaxed)
     }
 
-    /// How often a request of it was begun in vain, because another one had hung.
+    /// Returns how often its request was interrupted by the reset for another one's hang.
     pub(crate) fn pending(&self) -> u32 {
         self.pending.load(ordering::Relaxed)
     }
@@ -64,12 +64,12 @@ impl Guilt {
         self.banned.load(ordering::Acquire)
     }
 
-    /// It was running when another one was to blame.
+    /// A reset for another context's hang interrupted its request.
     pub(crate) fn interrupted(&self) {
         self.pending.fetch_add(1, ordering::Relaxed);
     }
 
-    /// It has hung. Returns whether it was banned for that, just now.
+    /// Its request has hung. Returns whether it was banned for this hang.
     pub(crate) fn hung(&self, now: u64, bannable: bool, recoverable: bool) -> bool {
         self.active.fetch_add(1, ordering::Relaxed);
         let before = self.before.load(ordering::Relaxed);
@@ -84,14 +84,14 @@ impl Guilt {
     }
 }
 
-/// A client, as far as its requests know it.
+/// The client of contexts and requests.
 pub(crate) struct Holder {
     task: Client,
-    /// Contexts banned since `since`.
+    /// Number of contexts banned since `since`.
     count: Atomic<u32>,
     since: Atomic<u64>,
     banned: Atomic<bool>,
-    /// What engines have done for it.
+    /// The time that engines have worked for it.
     busy: Busy,
 }
 
@@ -109,7 +109,7 @@ impl Holder {
         )?)
     }
 
-    /// Who has opened the file.
+    /// Returns the task that opened the file.
     pub(crate) fn task(&self) -> &Client {
         &self.task
     }
@@ -118,12 +118,12 @@ impl Holder {
         self.banned.load(ordering::Acquire)
     }
 
-    /// What engines have done for it.
+    /// Returns the time that engines have worked for it.
     pub(crate) fn busy(&self) -> &Busy {
         &self.busy
     }
 
-    /// A context of it was banned.
+    /// A context of the client was banned.
     pub(crate) fn context_banned(&self, now: u64) {
         let since = self.since.load(ordering::Relaxed);
         if since == 0 || now.saturating_sub(since) >= WINDOW_NS {
@@ -139,7 +139,7 @@ impl Holder {
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for byte in self.task.name() {
-            // It goes to the log, and is what the program likes.
+            // The name is the program's choice, and goes to the log.
             let shown = if byte.is_ascii_graphic() { *byte } else { b'?' };
             f.write_char(shown.into())?;
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! A context in use: its image and its directory keep their addresses as long as a request needs them, or an engine
-//! holds them.
+//! A context in use: its image and its directory are pinned in the GGTT while a request needs them,
+//! or an engine has them loaded.
 
 use core::ops::Deref;
 use kernel::{prelude::*, sync::Arc};
@@ -11,7 +11,8 @@ use ouro_hw::types::GgttAddr;
 use super::Context;
 use crate::gem::{image::Image, root::Root};
 
-/// A context that a request runs in, or that an engine holds: its image and its directory stay where they are.
+/// A context that a request runs in, or that an engine has loaded, with its image and directory
+/// pinned.
 pub(crate) struct InUse {
     context: Arc<Context>,
     image: Option<Arc<Image>>,
@@ -19,10 +20,10 @@ pub(crate) struct InUse {
 }
 
 impl InUse {
-    /// A context, its image if the engine wants one, and the directory of its space if that has one of its own.
-    /// Process context.
+    /// Pins a context's image, if the engine uses one, and the directory of its space, if that has
+    /// one of its own. Process context.
     ///
-    /// Errors: those of finding room for the two: `ENOSPC`, `ENOMEM`.
+    /// Errors: `ENOSPC` or `ENOMEM` if there is no room for the two.
     pub(crate) fn new(
         context: &Arc<Context>,
         image: Option<&Arc<Image>>,
@@ -44,17 +45,18 @@ impl InUse {
         Ok(this)
     }
 
-    /// The context.
+    /// Returns the context.
     pub(crate) fn context(&self) -> &Arc<Context> {
         &self.context
     }
 
-    /// Where its image is, if it has one.
+    /// Returns the GGTT address of its image, if it has one.
     pub(crate) fn image(&self) -> Option<GgttAddr> {
         self.image.as_ref()?.address()
     }
 
-    /// Where the directory of its space is, and what an engine has to have loaded of it, if it has one of its own.
+    /// Returns the GGTT slot of its directory, and the version that an engine must have loaded;
+    /// `None` if it has no directory of its own.
     pub(crate) fn directory(&self) -> Option<(GgttAddr, Edition)> {
         let root = self.root.as_ref()?;
         Some((root.slot()?, root.edition()))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! A ring, and the page in which the engine says how far it has come.
+//! A ring and its hardware status page (HWSP).
 //!
-//! An engine with one ring has one of these. Where contexts are listed, each has its own, and the engine's
-//! is for what it says of contexts.
+//! A ring engine has one of these. On execlist engines, each context has its own, and the engine's
+//! is used for its context status buffer.
 
 use kernel::{prelude::*, sync::Arc};
 use ouro_hw::{
@@ -20,8 +20,8 @@ use crate::{
     vm::{Looks, Place},
 };
 
-/// Pages that only the kernel and the GPU see, with an address in the global table. Errors: `ENOSPC`,
-/// `ENOMEM`.
+/// Allocates pages that only the kernel and the GPU access, and maps them in the GGTT. Errors:
+/// `ENOSPC`, `ENOMEM`.
 pub(super) fn pages(
     space: &Arc<Space>,
     dma: &Arc<DmaDevice>,
@@ -31,7 +31,8 @@ pub(super) fn pages(
     pages_in(space, dma, count, what, &[(0, u64::MAX)])
 }
 
-/// The same, with an address below `end`; the higher the better, out of the way of fixed addresses.
+/// Does what [`pages`] does, with an address below `end`; preferably a high one, away from
+/// addresses that clients may choose.
 fn pages_below(
     space: &Arc<Space>,
     dma: &Arc<DmaDevice>,
@@ -76,8 +77,8 @@ fn pages_in(
     Ok((memory, mapping?))
 }
 
-/// A status page where the chip wants it; without a mapping if it is known by its bus address. Errors: as
-/// [`pages`]; `EIO` if there is no memory that it can be in.
+/// Allocates a status page where the chip demands it; without a mapping if the engine uses its DMA
+/// address. Errors: as [`pages`]; `EIO` if the DMA address is out of the engine's range.
 fn status_page(
     hardware: &Hardware,
     space: &Arc<Space>,
@@ -86,7 +87,8 @@ fn status_page(
     let topology = hardware.topology();
     let end = match topology.status {
         StatusPlace::Table => u64::MAX,
-        // The lowest that are free: elsewhere below the aperture's end they would part what is on both sides of it.
+        // The lowest that are free: elsewhere below the aperture's end they would part what is on
+        // both sides of it.
         StatusPlace::Aperture => topology.aperture,
         StatusPlace::Bus => {
             let kernel = hardware.kernel_mapping(KernelUse::Status);
@@ -106,10 +108,10 @@ fn status_page(
 /// A ring and its status page.
 pub(crate) struct Line {
     memory: EngineMemory,
-    /// Offset of the number of the last request that is done.
+    /// Byte offset of the last completed request's seqno.
     seqno_at: usize,
     noop: u32,
-    // The addresses go before the pages.
+    // Unmapped before the pages are freed.
     _mappings: (Mapping, Mapping, Option<Mapping>),
     ring: DmaPages,
     status: DmaPages,
@@ -117,7 +119,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// All of it zero. Errors: `ENOSPC` without room in the global table, `ENOMEM`.
+    /// Creates a zeroed ring and status page. Errors: `ENOSPC` if the GGTT is full, `ENOMEM`.
     pub(super) fn new(
         hardware: &Hardware,
         hw: &dyn ouro_hw::Engine,
@@ -147,27 +149,27 @@ impl Line {
         Ok(Arc::new(this, GFP_KERNEL)?)
     }
 
-    /// Where all of it is.
+    /// Returns its addresses.
     pub(super) fn memory(&self) -> &EngineMemory {
         &self.memory
     }
 
-    /// The status page.
+    /// Returns the status page.
     pub(super) fn status(&self) -> &DmaPages {
         &self.status
     }
 
-    /// The number of the last request that is done.
+    /// Returns the seqno of the last completed request.
     pub(crate) fn progress(&self) -> Seqno {
         Seqno(self.status.read32(self.seqno_at))
     }
 
-    /// Says in the engine's place how far it has come. Nothing runs on it.
+    /// Writes the seqno in place of the engine. Nothing may run on it.
     pub(super) fn set_progress(&self, seqno: Seqno) {
         self.status.write32(self.seqno_at, seqno.0);
     }
 
-    /// Writes commands where there is room for them.
+    /// Writes commands to a reserved slot.
     pub(super) fn write(&self, slot: &Slot, commands: &[u32]) {
         if let Some((from, dwords)) = slot.pad {
             for i in 0..dwords {
@@ -179,7 +181,7 @@ impl Line {
         let _ = (self.ring.view()).write_words(slot.start.0 as usize, commands);
     }
 
-    /// Where the ring is.
+    /// Returns the GGTT address of the ring.
     pub(crate) fn ring_address(&self) -> GgttAddr {
         self.memory.ring
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! From a typed request to work on an engine, and back to a signalled fence.
+//! Submission: from a typed request to work on an engine, and back to a signalled fence.
 //!
-//! A [`Request`] is made whole in process context ([`exec`]), published (from where nothing can
-//! fail: [`publish`]), waits until the fences it depends on are signalled, enters the [`Engine`]'s queue, is
-//! written into the ring when there is room, and is done when the number in the status page says
-//! so. What it held goes to the [`Retirer`], in process context again.
+//! A [`Request`] is built completely in process context ([`exec`]) and published ([`publish`];
+//! nothing can fail after that). It waits until the fences that it depends on are signalled, enters
+//! the [`Engine`]'s queue, is emitted when the ring has room, and has completed when its seqno is
+//! in the status page. The [`Retirer`] then releases its resources, in process context again.
 //!
-//! Locks, outermost first: a fence's own, the exchange ([`lists::balance`]), [`Engine`]'s queue, the device's `Gt`.
-//! Fences are signalled with none of them held.
+//! Locks, outermost first: a fence's own, the exchange ([`lists::balance`]), the [`Engine`]'s
+//! queue, the device's `Gt`. Fences are signalled with none of them held.
 
 mod batch;
 pub(crate) mod busy;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Moving objects from one region to another. Why they do is in [`leave`](crate::gem::leave).
+//! Moving BOs between regions (migration). The reasons to move are in [`leave`](crate::gem::leave).
 //!
-//! A move is a request on an engine that can copy pages, in the context of the kernel's own where it has
-//! one. It waits for all that uses the object, and whatever comes after it waits for it: its fence stands
-//! in the object's reservation for everyone, and user space's mappings are empty until it is signalled.
-//! The object is at its new place at once; the old pages, and the addresses that earlier requests know,
-//! are kept until the copy is done. What has no memory yet moves in by being filled with zeros, where an
-//! engine can do that.
+//! A move is a request on an engine that can copy pages, in the kernel's context if the engine has
+//! contexts. It waits for all uses of the BO, and all later uses wait for it: its fence is in the
+//! BO's reservation as a kernel fence, and mappings of user space are empty until it is signalled.
+//! The BO is at its new place at once; its old pages, and its earlier bindings, are kept until the
+//! copy is done. A BO that has no memory yet moves by being cleared at its new place, if an engine
+//! can do that.
 
 use kernel::{
     prelude::*,
@@ -37,29 +37,29 @@ use crate::{
     vm::Place,
 };
 
-/// Largest object that enters memory of the device's own: to leave it, it needs addresses twice.
+/// Largest BO that may move to VRAM: moving it back needs two ranges of addresses.
 const LARGEST: u64 = (SPACE >> 1) - (1 << 24);
 
-/// Bytes of addresses that copies know.
+/// Size in bytes of the address range of copies.
 const SPACE: u64 = 1 << 32;
 
-/// What a move needs until it is done.
+/// The resources of a move, kept until it is done.
 pub(crate) struct Moving {
-    /// Where the copy finds both sides.
+    /// Source and destination, as the copy addresses them.
     mappings: KVec<Binding>,
-    /// Where earlier requests know the object.
+    /// The BO's bindings that earlier requests use.
     known: Bindings,
-    /// Where it was; `None`: nowhere, and it is all zero.
+    /// Its old memory; `None` if it had none, and is cleared.
     old: Option<Arc<Backing>>,
     new: Arc<Backing>,
     fence: ARef<Fence>,
     retirer: Arc<Retirer>,
-    /// Whether it is more than a plan: the object is at its new place.
+    /// Whether the move has begun: the BO is at its new place.
     begun: bool,
 }
 
 impl Moving {
-    /// It begins. Keeps the addresses that the object has had.
+    /// Starts the move. Keeps the BO's earlier bindings.
     pub(crate) fn keep(&mut self, known: Bindings) {
         self.known = known;
         self.begun = true;
@@ -69,16 +69,16 @@ impl Moving {
 impl Drop for Moving {
     fn drop(&mut self) {
         if !self.begun {
-            // The old memory is the object's.
+            // The old memory is still the BO's.
             return;
         }
         let contents = match (self.fence.status(), &self.old) {
-            // The device was lost before it had done it. Memory stays readable.
+            // The device was lost before the copy was done. Its memory can still be read.
             (Some(Err(_)), Some(old)) => self.new.copy_from(old),
             (Some(Err(_)), None) => self.new.clear(),
             _ => Ok(()),
         };
-        // Before anybody may go back to the old memory, and give it these addresses.
+        // Before the BO may move back to the old memory, and reuse these addresses.
         self.mappings.clear();
         self.known.clear();
         let old = self.old.take();
@@ -92,7 +92,7 @@ impl Drop for Moving {
     }
 }
 
-/// The engine that copies pages, where there is one.
+/// Returns the engine that copies pages, if there is one.
 fn copier(gpu: &Executor) -> Option<&Arc<Engine>> {
     let mut engines = gpu.engines().iter();
     engines.find(|e| e.hw().desc().copy_pages != 0)
@@ -109,7 +109,7 @@ impl Mover for Executor {
     }
 }
 
-/// Moves an object as [`Mover::start`]; what has no memory yet gets some there, too.
+/// Moves a BO as [`Mover::start`] does; a BO without memory gets some in the region, too.
 ///
 /// Errors: those of [`Mover::start`] and of [`contents::begin`].
 pub(super) fn settle(
@@ -122,21 +122,21 @@ pub(super) fn settle(
     if fills && to.is_windowed() {
         return run(gpu, object, locked, to, Untouched::IsFilled);
     }
-    // What was never touched is zero, and goes there as that.
+    // A BO that was never touched is zero, and moves there as zeros.
     contents::begin(object)?;
     gpu.start(object, locked, to)
 }
 
-/// What becomes of an object that has no memory yet.
+/// What a move does with a BO that has no memory yet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Untouched {
-    /// It has none after it, too.
+    /// It gets none.
     Stays,
-    /// It gets some, which the engine sets to zero.
+    /// It gets some, cleared by the engine.
     IsFilled,
 }
 
-/// A move, from first to last: what may fail is planned, and then it begins.
+/// Moves a BO: first plans all that may fail, then begins.
 fn run(
     gpu: &Executor,
     object: &Object,
@@ -165,10 +165,10 @@ fn run(
     Ok(Some(plan.begin(gpu, object, slots, &mut state, listed)))
 }
 
-/// Whether an object is not moved: it is there already, may not leave, or has nothing to be moved.
+/// Returns whether a BO is not moved: it is there already, must not leave, or has nothing to move.
 fn stays(object: &Object, state: &State, to: &Arc<Region>, untouched: Untouched) -> bool {
     match state.backing() {
-        // What was lost on its way is not worth the way.
+        // A BO whose contents were lost in a move is not worth moving.
         Some(old) => state.is_pinned() || old.lives_in(object.gpu(), to) || old.is_hidden(),
         None => {
             let foreign = object.attachment().is_some() || object.user().is_some();
@@ -177,19 +177,20 @@ fn stays(object: &Object, state: &State, to: &Arc<Region>, untouched: Untouched)
     }
 }
 
-/// Where the engine finds both sides of a move.
+/// Source and destination of a move, as the engine addresses them.
 #[derive(Clone, Copy)]
 struct Sides {
-    /// `None`: nothing is copied, zeros are written.
+    /// The source; `None` if the destination is cleared.
     from: Option<GgttAddr>,
     onto: GgttAddr,
     memory: MemoryKind,
-    /// Where the state of compression is, or goes, and its bytes for each page. `None`: nothing is compressed.
+    /// Address of the compression state (CCS), and its bytes per page. `None`: nothing is
+    /// compressed.
     state: Option<(GgttAddr, u32)>,
 }
 
 impl Sides {
-    /// Pages that one request can move.
+    /// Returns how many pages one request can move.
     fn most(&self, desc: &EngineDesc) -> u32 {
         match self.from {
             Some(_) => desc.copy_pages,
@@ -197,7 +198,7 @@ impl Sides {
         }
     }
 
-    /// What moves some of the pages, from number `first` on.
+    /// Returns the work that moves `pages` pages from page `first` on.
     fn part(&self, first: u32, pages: u32) -> Work {
         let behind = |start: GgttAddr, bytes| GgttAddr(start.0.wrapping_add(bytes));
         let at = |start| behind(start, first.wrapping_mul(PAGE_SIZE));
@@ -220,7 +221,7 @@ impl Sides {
     }
 }
 
-/// The memory that an object leaves, the memory that it gets, and addresses for both.
+/// A BO's old and new memory, and their addresses for the copy.
 struct Way {
     old: Option<Arc<Backing>>,
     new: Arc<Backing>,
@@ -229,7 +230,7 @@ struct Way {
 }
 
 impl Way {
-    /// Errors: those of [`Mover::start`].
+    /// Allocates the new memory and binds both. Errors: those of [`Mover::start`].
     fn new(gpu: &Executor, object: &Object, state: &State, to: &Arc<Region>) -> Result<Self> {
         let old = state.backing().cloned();
         let new = Backing::target(gpu, to, object)?;
@@ -252,7 +253,7 @@ impl Way {
         };
         let onto = map(&new)?;
         let memory = to.memory_kind();
-        // It lies behind the pages of the system's, on whichever side those are.
+        // It is behind the system memory's pages, whichever side that is.
         let has_state = |side: &&Arc<Backing>| side.state_pages() != 0;
         let state = match [old.as_ref(), Some(&new)]
             .into_iter()
@@ -284,20 +285,20 @@ impl Way {
     }
 }
 
-/// A move that can begin: nothing of the object has changed yet.
+/// A planned move: the BO is unchanged yet.
 struct Plan<'a> {
-    /// As many as one is too short for; each waits for the one before it.
+    /// The requests, as many as it takes; each waits for the one before it.
     requests: KVec<Prepared<'a>>,
-    /// The fence of the last one.
+    /// The fence of the last request.
     done: ARef<Fence>,
     new: Arc<Backing>,
-    /// Whether the object has no memory yet.
+    /// Whether the BO has no memory yet.
     fresh: bool,
 }
 
 impl<'a> Plan<'a> {
-    /// Makes the requests, which wait for `after`. `None` if there is no page to move. Errors: those of
-    /// [`Mover::start`].
+    /// Creates the requests, which wait for `after`. `None` if there is no page to move. Errors:
+    /// those of [`Mover::start`].
     fn new(
         gpu: &Executor,
         engine: &'a Arc<Engine>,
@@ -323,13 +324,13 @@ impl<'a> Plan<'a> {
             let target = Target::One(engine.clone());
             let context = match engine.has_lists() {
                 true => Some(gpu.prepare(gpu.kernel_context(), &target)?),
-                // It does not matter which one is loaded.
+                // Any loaded context will do.
                 false => None,
             };
             let line = gpu.kernel_context().line(engine);
             let draft = Draft::new(target, line, None)?;
             let fence: ARef<Fence> = draft.fence().into();
-            // The last one lets go of it all.
+            // The last request releases the resources.
             let held = held.take_if(|_| first == new.len());
             let moving = held.map(|(old, mappings)| Moving {
                 mappings,
@@ -359,8 +360,8 @@ impl<'a> Plan<'a> {
         }))
     }
 
-    /// The object is at its new place, where it is `listed` so, and the requests are published. Returns
-    /// the fence of the move.
+    /// Puts the BO to its new place, where it is `listed`, and publishes the requests. Returns the
+    /// fence of the move.
     fn begin(
         self,
         gpu: &Executor,
@@ -375,7 +376,7 @@ impl<'a> Plan<'a> {
             new,
             fresh,
         } = self;
-        // User space finds nothing there until the copy is done: faults wait for it.
+        // User space's mappings are empty until the copy is done: faults wait for it.
         bind::hide(object);
         if let Some(aperture) = gpu.aperture() {
             aperture.revoke(object);
@@ -389,7 +390,7 @@ impl<'a> Plan<'a> {
         }
         object.show_status(state);
         let _signalling = fence::signalling();
-        // There is room.
+        // There is capacity.
         let _ = slots.add_fence(&done, Usage::Kernel);
         if !fresh {
             gpu.count_moved(object.bytes());

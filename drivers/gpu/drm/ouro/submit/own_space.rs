@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! An address space of contexts, on a chip where they have their own. When the last of them goes, what is
-//! in it loses its address there.
+//! The PPGTT of contexts, on chips with a PPGTT per context. When its last context is gone, all BOs
+//! are unbound from it.
 
 use kernel::{
     impl_has_work, new_work,
@@ -17,7 +17,7 @@ use crate::gem::{
     Space, Victim,
 };
 
-/// Empties a space that nobody will use any more.
+/// Unbinds all BOs from a PPGTT that is not used any more.
 #[pin_data]
 pub(super) struct Emptying {
     space: Arc<Space>,
@@ -42,16 +42,16 @@ impl WorkItem for Emptying {
     }
 }
 
-/// A space of contexts.
+/// A PPGTT of contexts.
 pub(crate) struct OwnSpace {
-    /// Where its directory is, where spaces have one in the global table.
+    /// The GGTT slots of its directory, on chips with a directory per context.
     root: Option<Owned>,
     emptying: Arc<Emptying>,
     retirer: Arc<Retirer>,
 }
 
 impl OwnSpace {
-    /// Lets contexts share a space. Errors: `ENOMEM`.
+    /// Creates a PPGTT that contexts can share. Errors: `ENOMEM`.
     pub(crate) fn new(
         space: Arc<Space>,
         root: Option<Owned>,
@@ -72,12 +72,12 @@ impl OwnSpace {
         Ok(Arc::new(this, GFP_KERNEL)?)
     }
 
-    /// Returns the space itself.
+    /// Returns the address space.
     pub(crate) fn space(&self) -> &Arc<Space> {
         &self.emptying.space
     }
 
-    /// Returns the place of its directory, where spaces have one in the global table.
+    /// Returns the GGTT slots of its directory, on chips with a directory per context.
     pub(super) fn root(&self) -> Option<&Arc<Root>> {
         self.root.as_deref()
     }

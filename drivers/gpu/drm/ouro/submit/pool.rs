@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Where batches lie that were checked: copies that no user space reaches, nor the device writes where its table
-//! can say so.
+//! The pool of checked batches: copies that user space cannot reach, and that the device cannot
+//! write if PTEs can be read-only.
 //!
-//! One piece of memory, mapped once, is shared out page by page. So a submission writes no table
-//! entries for its copy. It is in the global table alone: tables that repeat that for batches leave the kernel's own
-//! memory out.
+//! One BO, mapped once, is allocated page by page, so that a submission writes no PTEs for its
+//! copy. It is mapped in the GGTT only: the aliasing PPGTT leaves the kernel's memory out.
 
 use core::ops::Range;
 use kernel::{
@@ -37,21 +36,21 @@ const PAGES: u32 = 512;
 /// The pool of a device.
 #[pin_data]
 pub(crate) struct Pool {
-    // The address goes before the pages.
+    // Unmapped before the pages are freed.
     mapping: Mapping,
     backing: Arc<Backing>,
     #[pin]
     population: Mutex<Population<()>>,
-    /// Where the next batch is copied to be checked. What takes it leaves an empty one for others.
+    /// A buffer for the next batch to check. A caller takes it and leaves an empty one for others.
     #[pin]
     scratch: Mutex<KVVec<u32>>,
-    /// Batches in objects that passed, since the driver was bound.
+    /// Number of batches in BOs that passed, since the driver was bound.
     copies: Atomic<u64>,
-    /// Those that did not, and ran without privilege.
+    /// Number of batches in BOs that did not pass and ran without privilege.
     originals: Atomic<u64>,
 }
 
-/// Some pages of it, until this is dropped.
+/// Pages of the pool, freed on drop.
 pub(crate) struct Shadow {
     pool: Arc<Pool>,
     first: u32,
@@ -59,12 +58,13 @@ pub(crate) struct Shadow {
 }
 
 impl Pool {
-    /// The largest stream, in dwords. There is room for several of them.
+    /// The largest stream in dwords. The pool has room for several of them.
     pub(crate) const MAX_DWORDS: usize = (PAGES as usize / 8) * (PAGE_SIZE as usize / 4);
-    /// The largest batch that is copied from an object, in dwords: 512 KiB, twice what clients send.
+    /// The largest batch that is copied from a BO, in dwords: 512 KiB, twice what known clients
+    /// send.
     pub(crate) const MAX_BATCH_DWORDS: usize = (PAGES as usize / 4) * (PAGE_SIZE as usize / 4);
 
-    /// Makes the pool. Errors: `ENOMEM`, `ENOSPC`.
+    /// Creates the pool. Errors: `ENOMEM`, `ENOSPC`.
     pub(crate) fn new(space: &Arc<Space>, dma: &Arc<DmaDevice>) -> Result<Arc<Self>> {
         let kernel = space.kernel_mapping(KernelUse::Commands);
         let backing = Backing::kernel(dma, PAGES as usize, kernel)?;
@@ -87,8 +87,8 @@ impl Pool {
         )
     }
 
-    /// Keeps a copy of a batch. Errors: `ENOSPC` as long as others have the room, `EINVAL` for one that
-    /// is larger than any may be, `ENOMEM`.
+    /// Copies a batch to the pool. Errors: `ENOSPC` while the pool is full, `EINVAL` for a batch
+    /// above the limit, `ENOMEM`.
     pub(crate) fn keep(self: &Arc<Self>, dwords: &[u32]) -> Result<Shadow> {
         if dwords.is_empty() || dwords.len() > Self::MAX_BATCH_DWORDS {
             return Err(EINVAL);
@@ -109,8 +109,8 @@ impl Pool {
         Ok(shadow)
     }
 
-    /// Lets `f` use so many dwords of memory. What is in them at first says nothing. They are kept for the next
-    /// one, so that hardly any submission allocates. Errors: `ENOMEM`; those of `f`.
+    /// Calls `f` with a buffer of `dwords` dwords, whose contents are undefined. The buffer is kept
+    /// for the next call, so that submissions rarely allocate. Errors: `ENOMEM`; those of `f`.
     pub(super) fn with_scratch<R>(
         &self,
         dwords: usize,
@@ -125,7 +125,7 @@ impl Pool {
         if kept.len() < scratch.len() {
             core::mem::swap(&mut *kept, &mut scratch);
         }
-        // The smaller one goes without the lock.
+        // Free the smaller one without the lock.
         drop(kept);
         done
     }
@@ -139,8 +139,8 @@ impl Pool {
         count.fetch_add(1, ordering::Relaxed);
     }
 
-    /// Returns how many batches in objects ran as copies with privilege, and how many as they were without, since
-    /// the driver was bound.
+    /// Returns how many batches in BOs ran as privileged copies, and how many without privilege,
+    /// since the driver was bound.
     pub(crate) fn counts(&self) -> (u64, u64) {
         let load = |count: &Atomic<u64>| count.load(ordering::Relaxed);
         (load(&self.copies), load(&self.originals))
@@ -152,17 +152,17 @@ impl Shadow {
         self.first as usize * PAGE_SIZE as usize
     }
 
-    /// Where the GPU finds the batch.
+    /// Returns the GPU address of the batch.
     pub(crate) fn addr(&self) -> GpuAddr {
         GpuAddr(self.pool.mapping.addr().0 + self.offset() as u64)
     }
 
-    /// The memory that it is in.
+    /// Returns the memory that it is in.
     pub(crate) fn backing(&self) -> &Arc<Backing> {
         &self.pool.backing
     }
 
-    /// Which pages of that it is.
+    /// Returns its pages of that memory.
     pub(crate) fn pages(&self) -> Range<u32> {
         self.first..self.first + self.count
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Where an engine's work goes: into one ring, or into the rings of contexts that it is given lists of.
+//! The port of an engine: one ring, or an execlist and the rings of its contexts.
 
 use kernel::{
     list::{List, ListArc},
@@ -14,14 +14,14 @@ use super::{lists::Lists, request::Request, ring::RingQueue};
 /// The port of an engine.
 #[expect(clippy::large_enum_variant, reason = "there is one for each engine")]
 pub(super) enum Port {
-    /// One ring, in order ([`super::ring`]).
+    /// One ring, executed in order ([`super::ring`]).
     Ring(RingQueue),
-    /// Lists of contexts, by priority ([`super::lists`]).
+    /// An execlist: contexts by priority ([`super::lists`]).
     Lists(Lists),
 }
 
 impl Port {
-    /// A request is ready. It is given back if it cannot be.
+    /// Queues a ready request. Gives it back if its context is not on this engine.
     pub(super) fn push(&mut self, request: ListArc<Request>) -> Result<(), ListArc<Request>> {
         match self {
             Port::Ring(ring) => {
@@ -32,7 +32,7 @@ impl Port {
         }
     }
 
-    /// Whether there are no requests.
+    /// Returns whether there are no requests.
     pub(super) fn is_idle(&self) -> bool {
         match self {
             Port::Ring(ring) => ring.ready.is_empty() && ring.flight.is_empty(),
@@ -40,7 +40,7 @@ impl Port {
         }
     }
 
-    /// Whether no request is emitted and not taken off.
+    /// Returns whether no request is in flight: each one emitted is retired.
     pub(super) fn is_quiet(&self) -> bool {
         match self {
             Port::Ring(ring) => ring.flight.is_empty(),
@@ -48,16 +48,16 @@ impl Port {
         }
     }
 
-    /// Whether the engine has no context whose image it has yet to save.
+    /// Returns whether the engine holds no context whose image it has yet to save.
     pub(super) fn is_let_go(&self) -> bool {
         match self {
-            // A request of the kernel's own sees to that.
+            // On a ring, a request of the kernel's own switches away from the last context.
             Port::Ring(_) => true,
             Port::Lists(lists) => lists.sched.port().is_idle(),
         }
     }
 
-    /// Whether some wait for room.
+    /// Returns whether ready requests wait for room in a ring.
     pub(super) fn wants_room(&self) -> bool {
         match self {
             Port::Ring(ring) => !ring.ready.is_empty(),
@@ -65,7 +65,7 @@ impl Port {
         }
     }
 
-    /// The request that the engine works on, as far as that is known.
+    /// Returns the request that the engine works on, as far as that is known.
     pub(super) fn first(&self) -> Option<ArcBorrow<'_, Request>> {
         match self {
             Port::Ring(ring) => ring.flight.iter().next(),
@@ -73,7 +73,7 @@ impl Port {
         }
     }
 
-    /// The number of the last request emitted.
+    /// Returns the seqno of the last request emitted.
     pub(super) fn last(&self) -> Seqno {
         match self {
             Port::Ring(ring) => ring.port.last_seqno(),
@@ -81,7 +81,7 @@ impl Port {
         }
     }
 
-    /// What became of lists; nothing if there are none.
+    /// Returns the statistics of context switches; zeros on ring engines.
     pub(super) fn counts(&self) -> list::Counts {
         match self {
             Port::Ring(_) => list::Counts::default(),
@@ -89,7 +89,7 @@ impl Port {
         }
     }
 
-    /// Takes all that is ready.
+    /// Moves all ready requests to `all`.
     pub(super) fn take_ready(&mut self, all: &mut List<Request>) {
         match self {
             Port::Ring(ring) => all.push_all_back(&mut ring.ready),

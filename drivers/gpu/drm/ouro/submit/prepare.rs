@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What a context needs to run on a device: a space, and an image or a seat on each engine that wants
-//! one; and how the kernel's own requests and a client's share of the queues are had.
+//! Preparing a context for an engine: its PPGTT, and its image or seat; and the kernel's own
+//! requests and clients' quotas.
 
 use kernel::{
     prelude::*,
@@ -30,18 +30,19 @@ use crate::gem::{
     Space,
 };
 
-/// Milliseconds after which a client that has used up its quota looks whether that is still so.
+/// Milliseconds between looks at a quota that is used up.
 const QUOTA_LOOK_MS: u32 = 20;
 
 impl Executor {
-    /// Makes a context of a client, or of the kernel.
+    /// Creates a context of a client, or of the kernel.
     pub(crate) fn new_context(&self, holder: Option<&Arc<Holder>>) -> Result<Arc<Context>> {
         Context::new(self.engines().len(), self.contexts(), holder.cloned())
     }
 
-    /// Gives a context what it needs to run on an engine, or on each of several. Process context.
+    /// Gives a context all that it needs on an engine, or on each engine of a virtual engine.
+    /// Process context.
     ///
-    /// Errors: `ENOSPC` if there is no room for its image, `ENOMEM`, `EIO`.
+    /// Errors: `ENOSPC` if the GGTT has no room for its image, `ENOMEM`, `EIO`.
     pub(crate) fn prepare(&self, context: &Arc<Context>, target: &Target) -> Result<InUse> {
         let engine = target.engine();
         if engine.has_lists() {
@@ -76,7 +77,7 @@ impl Executor {
         InUse::new(context, Some(image), root)
     }
 
-    /// Whether the engine swaps images of contexts when it is told to in its ring.
+    /// Returns whether the engine switches context images by a command in its ring.
     pub(crate) fn has_images(&self, engine: &Engine) -> bool {
         let has = self.hardware().topology().context.is_some() && engine.hw().desc().contexts;
         has && !engine.has_lists()
@@ -94,8 +95,8 @@ impl Executor {
         )
     }
 
-    /// Gives a context a seat on an engine that takes lists of contexts, if it has none; on all of several
-    /// the same one. Errors: as [`prepare`](Self::prepare).
+    /// Gives a context a seat on an execlist engine if it has none; all engines of a virtual engine
+    /// share one logical ring. Errors: as [`prepare`](Self::prepare).
     fn seat(
         &self,
         context: &Context,
@@ -125,7 +126,7 @@ impl Executor {
         Ok(())
     }
 
-    /// The place of the directory that an engine has to load for a context; `None`: the global space's.
+    /// Returns the directory that an engine must load for a context; `None`: the global space's.
     fn root_of<'a>(&self, context: &'a Context) -> Result<Option<&'a Arc<Root>>> {
         match self.has_own_space(context) {
             true => Ok(self.own_space(context)?.root()),
@@ -133,12 +134,13 @@ impl Executor {
         }
     }
 
-    /// Whether contexts have spaces of their own.
+    /// Returns whether contexts have PPGTTs of their own.
     pub(crate) fn has_own_spaces(&self) -> bool {
         self.hardware().topology().space.is_per_context()
     }
 
-    /// Whether this one has: where engines with one ring load spaces, the kernel's own contexts have the global one.
+    /// Returns whether a context has a PPGTT of its own: on ring engines, the kernel's contexts use
+    /// the global space.
     fn has_own_space(&self, context: &Context) -> bool {
         match self.hardware().topology().space {
             Translation::PerContext { .. } => true,
@@ -147,8 +149,8 @@ impl Executor {
         }
     }
 
-    /// The space that a context's batches are in. Process context. Errors: `ENOSPC` if there is no room
-    /// for its tables, `ENOMEM`.
+    /// Returns the address space of a context's batches. Process context. Errors: `ENOSPC` if there
+    /// is no room for its tables, `ENOMEM`.
     pub(crate) fn space_of<'a>(&'a self, context: &'a Context) -> Result<&'a Arc<Space>> {
         if !self.has_own_space(context) {
             return Ok(self.space());
@@ -156,7 +158,7 @@ impl Executor {
         Ok(self.own_space(context)?.space())
     }
 
-    /// The space of its own that a context has. Errors: as [`new_space`](Self::new_space).
+    /// Returns the PPGTT of a context. Errors: as [`new_space`](Self::new_space).
     pub(crate) fn own_space<'a>(&self, context: &'a Context) -> Result<&'a Arc<OwnSpace>> {
         if let Some(space) = context.space() {
             return Ok(space);
@@ -164,8 +166,8 @@ impl Executor {
         context.make_space(|| self.new_space())
     }
 
-    /// Makes a space for contexts. Errors: `ENODEV` where they have none of their own, `ENOSPC` if there is
-    /// no room for its tables, `ENOMEM`.
+    /// Creates a PPGTT for contexts. Errors: `ENODEV` on chips without PPGTTs per context, `ENOSPC`
+    /// if there is no room for its tables, `ENOMEM`.
     pub(crate) fn new_space(&self) -> Result<Arc<OwnSpace>> {
         let space = Space::own(self.hardware().clone(), self.dma_device(), self.tables())?;
         let root = match self.hardware().topology().space {
@@ -177,7 +179,8 @@ impl Executor {
         OwnSpace::new(space, root, self.retirer())
     }
 
-    /// Runs a request of the kernel's own.
+    /// Runs a request of the kernel's own. Returns its fence. Errors: those of
+    /// [`prepare`](Self::prepare).
     pub(crate) fn run(
         &self,
         engine: &Arc<Engine>,
@@ -198,9 +201,9 @@ impl Executor {
         Ok(prepared.publish(self, |_| ()))
     }
 
-    /// A share of what a client may have under way on a timeline. If that is used up, waits until
-    /// something is retired, or answers `EAGAIN` if it may not `wait`. Sleeps. Errors:
-    /// `ERESTARTSYS`, `EIO`, `ENODEV`.
+    /// Takes a share of the quotas for a request on a timeline. If they are used up, waits until
+    /// requests are retired, or fails with `EAGAIN` without `wait`. Sleeps. Errors: `ERESTARTSYS`,
+    /// `EIO`, `ENODEV`.
     pub(crate) fn share(
         &self,
         quota: &Arc<Quota>,
@@ -222,7 +225,7 @@ impl Executor {
             self.working()?;
             target.advance();
             self.retirer().retire();
-            // What is done may not have been retired yet.
+            // Completed requests may not have been retired yet.
             if !core::mem::replace(&mut looked, true) {
                 continue;
             }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! How a request comes into the world, whoever makes it: a batch, a move, the kernel's own.
+//! Publication: how a batch, a move or a request of the kernel's own becomes a request.
 //!
-//! First there is a [`Draft`]: its fence exists, and may be promised to others, but has no number. With
-//! its [`Parts`] it becomes a [`Prepared`], which lacks nothing. [`Prepared::publish`] is the one
-//! place where requests begin; nothing fails from there on.
+//! First there is a [`Draft`]: its fence exists and may be installed elsewhere, but has no seqno.
+//! With its [`Parts`] it becomes a [`Prepared`], for which everything is allocated. Only
+//! [`Prepared::publish`] publishes requests; nothing fails from there on.
 
 use kernel::{
     list::ListArc,
@@ -30,26 +30,26 @@ use super::{
 };
 use crate::gem::{Bindings, Object};
 
-/// What a request is made of.
+/// The contents of a request.
 pub(crate) struct Parts {
     pub(crate) context: Option<InUse>,
     pub(crate) work: Work,
-    /// What the GPU may touch until the request is done.
+    /// BOs that the GPU may access until the request completes.
     pub(crate) objects: KVVec<ARef<Object>>,
     pub(crate) evidence: Evidence,
-    /// The copy that is run, where it is one.
+    /// The copy in the pool that runs, if the batch was copied.
     pub(crate) shadow: Option<Shadow>,
-    /// What a move needs, if it is one.
+    /// The resources of a move, if it is one.
     pub(crate) moving: Option<Moving>,
     pub(crate) awake: Awake,
-    /// The client's share, if it is a client's.
+    /// The client's share of the quota, if it is a client's.
     pub(crate) share: Option<Share>,
-    /// For how many microseconds its batch may run, if the engine watches that.
+    /// The watchdog limit of its batch in microseconds, if there is one.
     pub(crate) watchdog: Option<u32>,
 }
 
 impl Parts {
-    /// Those of a request of the kernel's own.
+    /// Returns the contents of a request of the kernel's own.
     pub(crate) fn new(work: Work, awake: Awake) -> Self {
         Self {
             context: None,
@@ -65,7 +65,7 @@ impl Parts {
     }
 }
 
-/// A request that has a fence, and no more.
+/// A request that has a fence only.
 pub(crate) struct Draft<'a> {
     tracker: ListArc<Tracker>,
     fence: PreparedFence<Tracker>,
@@ -73,8 +73,8 @@ pub(crate) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// A request on a timeline, which stays locked until it is published; without one its fence has a
-    /// dma_fence context of its own. Its commands go to `line`. Errors: `ENOMEM`.
+    /// Creates a request on a timeline, which stays locked until publication; without a timeline,
+    /// its fence gets a dma_fence context of its own. Its commands go to `line`. Errors: `ENOMEM`.
     pub(crate) fn new(
         target: Target,
         line: Arc<Line>,
@@ -92,12 +92,12 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Its fence.
+    /// Returns its fence.
     pub(crate) fn fence(&self) -> &Fence {
         self.fence.fence()
     }
 
-    /// Allocates everything that the request will need. It waits for each fence of `after`. Errors:
+    /// Allocates everything that the request needs. It will wait for each fence of `after`. Errors:
     /// `ENOMEM`.
     pub(crate) fn complete(
         self,
@@ -127,23 +127,23 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// A request that lacks nothing: from here on nothing fails.
+/// A complete request: from here on nothing fails.
 pub(crate) struct Prepared<'a> {
     request: Pin<UniqueArc<Request>>,
-    /// Of the request.
+    /// The request's tracker.
     tracker: ListArc<Tracker>,
     timeline: Option<&'a mut Timeline>,
-    /// What it waits for.
+    /// The fences that it waits for.
     after: LazyVec<ARef<Fence>>,
-    /// As many as there are fences in `after`.
+    /// One for each fence of `after`.
     callbacks: LazyVec<Callback<Tracker>>,
-    /// What is to be emitted first, and how that is told.
+    /// The fences of requests to be emitted first, and the followers that wait for their emission.
     leads: [Option<(ARef<Fence>, ListArc<Follower>)>; MAX_LEADS],
 }
 
 impl Prepared<'_> {
-    /// It is not emitted before the request of this fence is. Errors: `ENOMEM`; `EINVAL` for more than
-    /// [`MAX_LEADS`].
+    /// Makes the request wait for the emission of another fence's request. Errors: `ENOMEM`;
+    /// `EINVAL` for more than [`MAX_LEADS`].
     pub(crate) fn follow(&mut self, lead: ARef<Fence>) -> Result {
         let free = self.leads.iter_mut().find(|l| l.is_none()).ok_or(EINVAL)?;
         *free = Some((lead.clone(), Follower::new(self.tracker.clone_arc())?));
@@ -151,20 +151,21 @@ impl Prepared<'_> {
         Ok(())
     }
 
-    /// Gives it up, but for the client's share, which the next attempt needs.
+    /// Drops the request, except for the client's share, which the next attempt needs.
     pub(crate) fn abandon(mut self) -> Option<Share> {
         self.request.as_mut().take_share()
     }
 
-    /// Keeps the addresses that an object has had, if this is its move, until the move is done.
+    /// If the request moves a BO, keeps the BO's earlier bindings until the move is done.
     pub(crate) fn keep(&mut self, known: Bindings) {
         if let Some(moving) = self.request.as_mut().moving() {
             moving.keep(known);
         }
     }
 
-    /// Publishes it, and lets it go once all that it waits for is signalled. `tell` passes its fence on
-    /// to whoever shall wait for it, and must not fail, sleep or allocate. Returns the fence.
+    /// Publishes the request; it becomes ready once all its dependencies are signalled. `tell`
+    /// installs its fence wherever others wait for it; it must not fail, sleep or allocate. Returns
+    /// the fence.
     pub(crate) fn publish(mut self, gpu: &Executor, tell: impl FnOnce(&Fence)) -> ARef<Fence> {
         let _signalling = fence::signalling();
         let tracker = self.tracker.clone_arc();
@@ -173,7 +174,7 @@ impl Prepared<'_> {
         if let Some(timeline) = self.timeline {
             timeline.publish(fence.clone());
         }
-        // Whatever was mapped for it takes effect before its first command is fetched.
+        // PTEs written for it take effect before its first command is fetched.
         gpu.hardware().flush_gtt();
         tracker.engine().published();
         gpu.retirer().published();
@@ -182,14 +183,14 @@ impl Prepared<'_> {
         while let (Some(callback), Some(fence)) = (self.callbacks.pop(), self.after.pop()) {
             tracker.count_up();
             match callback.arm(fence, tracker.clone()) {
-                // There is room.
+                // There is capacity.
                 Ok(call) => drop(armed.push_within_capacity(call)),
                 Err(_) => tracker.discount(),
             }
         }
         for (lead, follower) in self.leads.into_iter().flatten() {
             tracker.count_up();
-            // `None`: it is done.
+            // `None`: the leader has completed.
             let added =
                 fence::with_timeline::<Tracker, _>(&lead, |t, _| t.follow(follower).is_ok());
             if added != Some(true) {

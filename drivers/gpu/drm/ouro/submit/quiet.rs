@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! An engine comes to rest: nothing more is emitted, what was is waited for, and it goes on or is stopped.
+//! Quiescing an engine: nothing more is emitted, in-flight requests are waited for, and the engine
+//! is resumed or stopped.
 
 use kernel::{
     prelude::*,
@@ -12,11 +13,11 @@ use ouro_kernel::time;
 use super::{port::Port, Engine};
 use crate::{hardware::Waits, report::Words};
 
-/// Microseconds from the first look to the next, and from one to the next at last.
+/// Microseconds between two looks, at first and at most.
 const FIRST_US: i64 = 100;
 const LAST_US: i64 = 10_000;
 
-/// When to look again: the longer it takes, the rarer.
+/// The intervals between looks: the longer the wait, the longer the interval.
 pub(crate) struct Looks {
     us: i64,
 }
@@ -34,13 +35,14 @@ impl Looks {
 }
 
 impl Engine {
-    /// Nothing is emitted from here on: what is published fails with `error`.
+    /// Stops emission permanently: requests published from now on fail with `error`.
     pub(crate) fn close(&self, error: Error) {
         self.queue.lock().stopped = Some(error);
     }
 
-    /// Waits for something that is so when requests are done, as long as they are done one after the
-    /// other. Errors: `EBUSY` if one takes too long, or all together. Sleeps.
+    /// Waits until `done` returns true, which requests in flight bring about, as long as requests
+    /// keep completing. Errors: `EBUSY` if one request, or all together, exceed the time limit.
+    /// Sleeps.
     pub(crate) fn wait_until(&self, mut done: impl FnMut() -> bool) -> Result {
         let (mut patience, mut looks) = (self.patience(), Looks::new());
         while !self.look(&mut patience, &mut done)? {
@@ -49,19 +51,19 @@ impl Engine {
         Ok(())
     }
 
-    /// Its time to become idle begins.
+    /// Starts the engine's time limit to become idle.
     pub(crate) fn patience(&self) -> Patience {
         Patience::new(time::monotonic_ns(), self.progress())
     }
 
-    /// Whether something is so now that is so when requests are done. Errors: `EBUSY` if one takes too
-    /// long, or all together.
+    /// Retires completed requests and returns `done`. Errors: `EBUSY` if one request, or all
+    /// together, exceed the time limit.
     pub(crate) fn look(
         &self,
         patience: &mut Patience,
         done: impl FnOnce() -> bool,
     ) -> Result<bool> {
-        // The time is taken first: after a long sleep there is a last look.
+        // Take the time first, so that there is a last look after a long sleep.
         let now = time::monotonic_ns();
         self.advance();
         if done() {
@@ -73,18 +75,19 @@ impl Engine {
         }
     }
 
-    /// Nothing is emitted from here until [`resume`](Self::resume).
+    /// Stops emission until [`resume`](Self::resume).
     pub(crate) fn pause(&self) {
         self.queue.lock().paused = true;
     }
 
-    /// Whether what was emitted is done. It stays so while the engine is [paused](Self::pause).
+    /// Returns whether all emitted requests have completed. That lasts while the engine is
+    /// [paused](Self::pause).
     pub(crate) fn is_quiet(&self) -> bool {
         let queue = self.queue.lock();
         queue.port.is_quiet() && queue.port.is_let_go() && queue.arriving == 0
     }
 
-    /// Whether the state of a client's context is in the engine, where rings switch contexts.
+    /// Returns whether a ring engine has a client's context loaded.
     pub(crate) fn holds_client(&self) -> bool {
         match &self.queue.lock().port {
             Port::Ring(ring) => {
@@ -95,7 +98,7 @@ impl Engine {
         }
     }
 
-    /// What is ready is emitted again.
+    /// Resumes emission.
     pub(crate) fn resume(&self) {
         let mut queue = self.queue.lock();
         queue.paused = false;
@@ -104,7 +107,7 @@ impl Engine {
         self.retirer.pass_on();
     }
 
-    /// Stops the ring, in whatever state it is. The device is awake. Sleeps.
+    /// Stops the engine, whatever its state. The device must be awake. Sleeps.
     pub(crate) fn halt(&self) {
         if let Err(error) = self.hw.stop(&self.hardware.hw(), &Waits) {
             let id = Words(self.hw.desc().id);

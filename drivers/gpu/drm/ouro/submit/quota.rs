@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! How much a client may have under way at a time.
+//! Limits of the requests that a client may have in flight.
 //!
-//! A request holds kernel memory until it is retired. Without a limit a client could fill the
-//! machine with requests that wait for a fence of its own. So there is one for each client, and a
-//! lower one for each of its timelines: what is published beyond it could not be emitted for long.
+//! A request holds kernel memory until it is retired. Without a limit, a client could fill the
+//! machine with requests that wait for a fence of its own. There is a limit for each client, and a
+//! lower one for each of its timelines: requests beyond that could not be emitted for long anyway.
 
 use kernel::{
     prelude::*,
@@ -14,12 +14,12 @@ use kernel::{
     },
 };
 
-/// Requests that a client may have published and not retired, on all engines together.
+/// Most requests of a client that are published and not retired, on all engines together.
 const OF_CLIENT: u32 = 8192;
-/// The same, of one context on one engine: more than a ring holds.
+/// Most requests of a timeline that are published and not retired: more than a ring holds.
 const OF_TIMELINE: u32 = 512;
 
-/// A count with a limit.
+/// A counter with a limit.
 pub(crate) struct Quota {
     live: Atomic<u32>,
     limit: u32,
@@ -31,17 +31,17 @@ impl Quota {
         Ok(Arc::new(Self { live, limit }, GFP_KERNEL)?)
     }
 
-    /// That of a client.
+    /// Creates the quota of a client.
     pub(crate) fn of_client() -> Result<Arc<Self>> {
         Self::new(OF_CLIENT)
     }
 
-    /// That of a timeline.
+    /// Creates the quota of a timeline.
     pub(crate) fn of_timeline() -> Result<Arc<Self>> {
         Self::new(OF_TIMELINE)
     }
 
-    /// A part for one request; `None` if it is used up.
+    /// Takes one unit for a request; `None` if the quota is used up.
     fn take(self: &Arc<Self>) -> Option<Part> {
         let mut live = self.live.load(ordering::Relaxed);
         while live < self.limit {
@@ -54,7 +54,7 @@ impl Quota {
     }
 }
 
-/// What one request counts for in a quota.
+/// A request's unit of a quota, returned on drop.
 struct Part(Arc<Quota>);
 
 impl Drop for Part {
@@ -63,14 +63,14 @@ impl Drop for Part {
     }
 }
 
-/// One request's share of all that limits it. Dropped with the request.
+/// A request's units of its client's and its timeline's quota. Dropped with the request.
 pub(crate) struct Share {
     _client: Part,
     _timeline: Part,
 }
 
 impl Share {
-    /// `None` if one of them is used up.
+    /// Takes a unit of each; `None` if one of them is used up.
     pub(crate) fn take(client: &Arc<Quota>, timeline: &Arc<Quota>) -> Option<Self> {
         Some(Self {
             _client: client.take()?,

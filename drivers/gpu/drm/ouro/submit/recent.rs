@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! When the requests of a timeline were published, as far as `GEM_THROTTLE` wants to know.
+//! The publication times of a timeline's requests, for `GEM_THROTTLE`.
 //!
-//! Only the last request of each four milliseconds is kept, and of those the last eight. So it is
-//! of fixed size, and adding to it allocates nothing.
+//! Only the last request of each four milliseconds is kept, and eight of these. So the size is
+//! fixed, and adding allocates nothing.
 
 use kernel::sync::aref::ARef;
 use ouro_kernel::fence::Fence;
 
-/// Nanoseconds in which the last request stands for all.
+/// Interval in nanoseconds of which only the last request is kept.
 const UNIT_NS: u64 = 4_000_000;
-/// How many are kept: more than the 20 ms that a client may be ahead.
+/// How many are kept: they cover more than the 20 ms that a client may be ahead.
 const KEPT: usize = 8;
 
-/// The last requests.
+/// The recent requests of a timeline.
 #[derive(Default)]
 pub(crate) struct Recent {
-    /// Oldest first from `next` on, round: when it was published, in nanoseconds, and its fence.
+    /// A ring, oldest first from `next` on: publication time in nanoseconds, and fence.
     kept: [Option<(u64, ARef<Fence>)>; KEPT],
-    /// Where the next one goes.
+    /// Index of the next one.
     next: usize,
 }
 
 impl Recent {
-    /// A request is published at `now`, in nanoseconds. Allocates nothing.
+    /// Adds a request published at `now`, in nanoseconds. Allocates nothing.
     pub(crate) fn push(&mut self, now: u64, fence: ARef<Fence>) {
         let newest = (self.next + KEPT - 1) % KEPT;
         let same = matches!(
@@ -37,7 +37,7 @@ impl Recent {
         self.next = (at + 1) % KEPT;
     }
 
-    /// The last one that was published no later than `ns`, of those that are kept.
+    /// Returns the fence of the last request published no later than `ns`, of those that are kept.
     pub(crate) fn by(&self, ns: u64) -> Option<&ARef<Fence>> {
         (1..=KEPT)
             .filter_map(|back| self.kept.get((self.next + KEPT - back) % KEPT)?.as_ref())

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What becomes of an engine's requests when it is reset, or ends.
+//! Requests of an engine that is reset or stopped.
 //!
-//! What was emitted and is not done goes back to the front of what is ready, in its order, and is
-//! emitted again: a request lives until it is retired, and nothing of it is in the ring alone. One
-//! that has hung keeps its place, but does nothing any more, and its fence has an error. Where
-//! engines take lists, that is so of the context that ran; the others' rings and images are whole.
+//! Emitted requests that have not completed go back to the front of the ready queue, in order, and
+//! are emitted again: a request lives until it is retired, and nothing of it exists in the ring
+//! alone. A request that hung keeps its place without its batch, and its fence gets an error. On
+//! execlist engines, only the requests of the running context go back; the rings and images of
+//! other contexts are intact.
 //!
-//! Contexts that an engine held are let go of by the caller, when it holds no lock: their memory is
-//! given back under locks that a reset must not wait for.
+//! The contexts that an engine had loaded are released by the caller when it holds no lock: their
+//! memory is freed under locks that a reset must not wait for.
 
 use core::mem;
 use kernel::{
@@ -22,15 +23,15 @@ use ouro_kernel::time;
 
 use super::{in_use::InUse, lists::Lists, port::Port, request::Work, Context, Engine, Request};
 
-/// What was on an engine when it was reset.
+/// The requests that were on an engine when it was reset.
 pub(crate) struct Lost {
-    /// The number that the first of `requests` had on the engine.
+    /// The engine seqno of the first of `requests`.
     pub(crate) oldest: Option<Seqno>,
-    /// The number of the request that is to blame, if it is still there: it comes first.
+    /// The engine seqno of the guilty request, if it has not completed: it comes first.
     pub(crate) suspect: Option<Seqno>,
-    /// In their order.
+    /// The requests, in order.
     requests: List<Request>,
-    /// What the engine held.
+    /// The context that the engine had loaded.
     loaded: Option<InUse>,
 }
 
@@ -44,17 +45,17 @@ impl Lost {
         }
     }
 
-    /// The context of the first request.
+    /// Returns the context of the first request.
     pub(crate) fn context(&self) -> Option<Arc<Context>> {
         let first = self.requests.iter().next()?;
         first.context.as_ref().map(|c| c.context().clone())
     }
 
-    /// The first request is the one that was reset: it is not run again. One of the kernel's own is,
-    /// unless it `hangs` a second time: others count on what it does.
+    /// Marks the first request as lost, so that it is not run again. A request of the kernel's own
+    /// is run again, unless it `hangs` for the second time, since others depend on it.
     ///
-    /// Returns whether that is a move of memory which is lost so: what comes after it, of whomever, would
-    /// find what somebody else has left there.
+    /// Returns whether the request is a move that is lost: requests after it would find another
+    /// client's data at the destination.
     pub(crate) fn give_up_first(&self, hangs: bool) -> bool {
         let Some(request) = self.requests.iter().next() else {
             return false;
@@ -66,7 +67,8 @@ impl Lost {
         emitted.lost && matches!(request.work, Work::Copy(_) | Work::Fill(_))
     }
 
-    /// What the engine held, to be let go of in process context with no lock held.
+    /// Takes the context that the engine had loaded, to be dropped in process context without
+    /// locks.
     pub(crate) fn take_loaded(&mut self) -> Option<InUse> {
         self.loaded.take()
     }
@@ -75,32 +77,33 @@ impl Lost {
 /// The request that an engine works on.
 #[derive(Clone, Copy)]
 pub(crate) struct Oldest {
-    /// Its number among those of the engine.
+    /// Its engine seqno.
     pub(crate) number: Seqno,
-    /// Whether nobody wants it any more.
+    /// Whether its context was revoked.
     pub(crate) revoked: bool,
-    /// Nanoseconds that it has run for, where others may have had the engine in between.
+    /// Nanoseconds that it has run, if other contexts have run in between.
     pub(crate) ran: u64,
-    /// Whether it may go on if the engine is asked and lets go of it.
+    /// Whether it may run on if the engine answers a preemption probe.
     pub(crate) can_answer: bool,
-    /// Since when the engine has owed an answer to what it was given, in nanoseconds.
+    /// Since when the engine owes the acknowledgement of a load, in nanoseconds.
     pub(crate) owes: Option<u64>,
 }
 
-/// Whether a request has run for longer than its context allows.
+/// Whether a request exceeds its context's watchdog limit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Overdue {
-    /// It may run for as long as it likes; or there is none.
+    /// There is no limit, or no request.
     Never,
-    /// It has some time left.
+    /// It has time left.
     NotYet,
-    /// It has. Its number among those of the engine.
+    /// It exceeds the limit. Its engine seqno.
     Now(Seqno),
 }
 
 impl Engine {
-    /// Whether the request that it works on has run for too long at `now`, in nanoseconds, by the CPU's clock: that
-    /// of the watchdog may be another one than it is taken for. What is done has been taken off. Any context.
+    /// Returns whether the current request exceeds its watchdog limit at `now`, in nanoseconds, by
+    /// the CPU's clock: the watchdog's may differ. The caller has retired completed requests. Any
+    /// context.
     pub(crate) fn overdue(&self, now: u64) -> Overdue {
         let queue = self.queue.lock();
         let Some(first) = queue.port.first() else {
@@ -116,7 +119,7 @@ impl Engine {
         }
     }
 
-    /// The oldest request that was emitted and not taken off. Any context.
+    /// Returns the oldest request that is emitted and not retired. Any context.
     pub(crate) fn oldest(&self) -> Option<Oldest> {
         let queue = self.queue.lock();
         let first = queue.port.first()?;
@@ -134,14 +137,14 @@ impl Engine {
         })
     }
 
-    /// Counts for who has the engine how long that is, where contexts take turns. To be called often.
+    /// Charges the running context for its time, on execlist engines. To be called often.
     pub(crate) fn count(&self, now: u64) {
         if let Port::Lists(lists) = &mut self.queue.lock().port {
             lists.count(now);
         }
     }
 
-    /// Nobody watches what it runs any more: see [`Context::unwatch`]. Any context.
+    /// Hangcheck does not watch its contexts any more: see [`Context::unwatch`]. Any context.
     pub(crate) fn unwatch(&self) {
         let queue = self.queue.lock();
         let context = |request: ArcBorrow<'_, Request>| {
@@ -155,7 +158,8 @@ impl Engine {
         }
     }
 
-    /// Asks the engine whether it lets go of what it runs, where it can be asked. What runs has its time anew.
+    /// Sends a preemption probe, on execlist engines. The running request gets the whole limit
+    /// again.
     pub(crate) fn ask(&self) {
         let mut queue = self.queue.lock();
         let held = queue.resetting || queue.stopped.is_some() || queue.signalling != 0;
@@ -170,22 +174,22 @@ impl Engine {
         }
     }
 
-    /// The oldest request that was emitted and not taken off. It is to be dropped in process
-    /// context, with no lock held.
+    /// Returns the oldest request that is emitted and not retired. To be dropped in process
+    /// context, without locks.
     pub(crate) fn first(&self) -> Option<Arc<Request>> {
         let queue = self.queue.lock();
         let first = queue.port.first()?;
         Some(first.into())
     }
 
-    /// Nothing is emitted until [`replay`](Self::replay), or the end.
+    /// Stops emission until [`replay`](Self::replay) or [`stop`](Self::stop).
     pub(crate) fn freeze(&self) {
         self.queue.lock().resetting = true;
     }
 
-    /// Takes back what was emitted and is not done, but for what is not lost by a reset, unless `whole`
-    /// asks for that too. The engine is frozen, and the device does not run it. `lost` gets it behind what
-    /// is there already.
+    /// Takes back emitted requests that have not completed, except those that a reset does not
+    /// lose; with `whole`, those too. The engine must be frozen and must not run. They are appended
+    /// to `lost`.
     pub(crate) fn take_back(&self, lost: &mut Lost, whole: bool) {
         self.advance();
         let mut flight = List::new();
@@ -196,7 +200,7 @@ impl Engine {
                     ring.port.clear();
                     ring.forget_watched();
                     if let Some(loaded) = ring.loaded.take() {
-                        // Only the first time is there any.
+                        // Only the first call finds a context.
                         lost.loaded.get_or_insert(loaded);
                     }
                 }
@@ -211,14 +215,15 @@ impl Engine {
             if let (Work::Golden | Work::GoldenRegisters, Some(context)) =
                 (request.work, request.context.as_ref())
             {
-                // It is the first to switch to its context, of which nothing was saved before.
+                // It was the first request to switch to its context, which has no saved state yet.
                 context.context().forget_saved();
             }
         }
         lost.requests.push_all_back(&mut flight);
     }
 
-    /// Emits again what was taken back, before anything else. The engine has been started.
+    /// Emits the requests that were taken back, before all others. The engine must have been
+    /// started.
     pub(crate) fn replay(&self, lost: &mut Lost) {
         {
             let mut queue = self.queue.lock();
@@ -239,7 +244,7 @@ impl Engine {
         self.retirer.pass_on();
     }
 
-    /// Takes requests again after [`close`](Self::close), unless that was for ever.
+    /// Accepts requests again after [`close`](Self::close), unless the device is gone.
     pub(crate) fn reopen(&self) {
         let mut queue = self.queue.lock();
         if queue.stopped == Some(EIO) {
@@ -247,11 +252,12 @@ impl Engine {
         }
     }
 
-    /// What was published and is not done fails with `error`, `lost` first. The engine is closed,
-    /// and the device does not run it any more, or reaches no memory.
+    /// Fails all published requests with `error`, `lost` first. The engine must be closed, and must
+    /// not run, or not reach memory.
     ///
-    /// What still waits for others fails when these are done, as it would have run then: whoever
-    /// waits for it may count on them. Only a device that is gone (`ENODEV`) waits for nobody.
+    /// Blocked requests stay blocked until their dependencies are signalled, and fail then, so that
+    /// their waiters can rely on the order. Only if the device is gone (`ENODEV`) do they fail at
+    /// once.
     pub(crate) fn stop(&self, error: Error, lost: &mut Lost) {
         self.take_back(lost, true);
         let mut all = List::new();
@@ -268,7 +274,7 @@ impl Engine {
                 Default::default()
             };
             queue.resetting = false;
-            // Whoever waits until the engine has passed something need not wait any more.
+            // Callers that wait for the engine's progress need not wait any more.
             self.line.set_progress(queue.port.last());
         }
         while let Some(request) = all.pop_front() {
@@ -290,11 +296,12 @@ impl Engine {
 }
 
 impl Lists {
-    /// Takes back what was emitted and is not done. The engine was reset. The `suspect` comes first, else
-    /// what ran: another context may have had its turn since it was found.
+    /// Takes back emitted requests that have not completed. The engine was reset. The `suspect`
+    /// comes first, otherwise the running context's request: another context may run since the
+    /// suspect was found.
     ///
-    /// Contexts that it did not work on go on where they were when it left them, unless `whole` says that
-    /// they do not: what is in their rings stays there.
+    /// Contexts that the engine did not work on continue where they were switched out, and their
+    /// requests stay in their rings, unless `whole` is set.
     pub(super) fn take_back(
         &mut self,
         whole: bool,
@@ -342,7 +349,7 @@ impl Lists {
         }
     }
 
-    /// What was taken back is ready again, before all else of its context.
+    /// Makes the requests that were taken back ready again, before all others of their context.
     pub(super) fn put_back(&mut self, all: &mut List<Request>, failed: &mut List<Request>) {
         while let Some(request) = all.pop_back() {
             let at = request.seat().and_then(|id| id.checked_sub(1));
@@ -354,12 +361,12 @@ impl Lists {
             if let Some(listed) = self.context(at) {
                 listed.ready.push_front(request);
             }
-            // Somebody may have looked meanwhile, and found nothing of it.
+            // The context may have been found without requests meanwhile, and deactivated.
             self.activate(at);
         }
     }
 
-    /// Takes all that is ready.
+    /// Moves all ready requests to `all`.
     pub(super) fn take_ready(&mut self, all: &mut List<Request>) {
         let now = time::monotonic_ns();
         for listed in self.contexts.iter_mut().flatten() {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Batches that are checked before they run, on chips that do not confine their clients.
+//! Command streams that are checked before they run, on chips that do not confine their clients.
 //!
-//! User space's dwords were copied once. What runs is another copy, which the checker writes, with the
-//! addresses of the objects in it. It is made when the objects have their places, and these stay until
-//! it has run: whatever moves an object waits for its fences.
+//! User space's dwords were copied once. The checker writes a second copy, with the BOs' addresses,
+//! and that one runs. It is written when the BOs are bound, and they stay bound until it has run:
+//! moving a BO waits for its fences.
 
 use kernel::{device::Device, prelude::*, sync::Arc};
 use ouro_hw::{
@@ -19,26 +19,26 @@ use super::{
     pool::{Pool, Shadow},
 };
 
-/// What a relocation names.
+/// The BO that a relocation names.
 #[derive(Clone, Copy)]
 pub(crate) struct Name {
-    /// The object: its place in [`Exec::objects`](super::exec::Exec::objects).
+    /// Index of the BO in [`Exec::objects`](super::exec::Exec::objects).
     pub(crate) object: usize,
-    /// How it is tiled.
+    /// Its tiling.
     pub(crate) tiling: Option<Tiling>,
 }
 
-/// A batch of user space, and what its relocations name.
+/// A command stream of user space, and its relocations.
 pub(crate) struct Stream {
     dwords: KVVec<u32>,
     names: KVVec<Name>,
-    /// Whether the dwords say themselves how objects are tiled.
+    /// Whether the stream itself says how BOs are tiled.
     knows_tiling: bool,
-    /// What the checker has written.
+    /// The copy that the checker writes.
     copy: KVVec<u32>,
 }
 
-/// The objects, as the checker asks for them.
+/// Answers the checker's questions about BOs.
 struct Named<'a> {
     names: &'a [Name],
     knows_tiling: bool,
@@ -62,10 +62,10 @@ impl Resolve for Named<'_> {
 }
 
 impl Stream {
-    /// Dwords of the longest one.
+    /// Most dwords of a stream.
     pub(crate) const MAX_DWORDS: usize = Pool::MAX_DWORDS;
 
-    /// Errors: `EINVAL` for one that is empty or too long, `ENOMEM`.
+    /// Creates a stream. Errors: `EINVAL` if it is empty or too long, `ENOMEM`.
     pub(crate) fn new(dwords: KVVec<u32>, names: KVVec<Name>, knows_tiling: bool) -> Result<Self> {
         if dwords.is_empty() || dwords.len() > Self::MAX_DWORDS {
             return Err(EINVAL);
@@ -79,10 +79,10 @@ impl Stream {
         })
     }
 
-    /// Checks it. The objects have their addresses. Returns what may run, and its bytes. The log says which rule
-    /// refused it, at which dword (`drm.debug=2`).
+    /// Checks the stream, with the BOs bound. Returns the copy to run and its size in bytes. The
+    /// rule that refuses it, and the dword, are logged (`drm.debug=2`).
     ///
-    /// Errors: `EINVAL` if it is refused, `ENOSPC` if there is no room for the copy yet, `ENOMEM`.
+    /// Errors: `EINVAL` if it is refused, `ENOSPC` while the pool is full, `ENOMEM`.
     pub(super) fn check(
         &mut self,
         dev: &Device,
@@ -95,7 +95,7 @@ impl Stream {
             knows_tiling: self.knows_tiling,
             objects,
         };
-        // Where user space is not confined, its own dwords never run.
+        // The chip does not confine clients, so user space's own dwords never run.
         let verdict = checker.check(&self.dwords, &named, &mut self.copy);
         let copy = match verdict.plan(false) {
             Plan::Patched(len) => self.copy.get(..len),

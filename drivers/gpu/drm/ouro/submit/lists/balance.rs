@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Transfers: what a virtual engine ([`super::balanced`]) has to do on one of its engines becomes another one's.
+//! Load balancing of virtual engines ([`super::balanced`]): transfers of a context's work from one
+//! engine to another.
 //!
-//! As long as no engine holds the image of such a context, that is whole in memory, and so are ring and status
-//! page: then all of its requests can go elsewhere in one piece, however far they have run. There are two
-//! occasions:
+//! While no engine holds the image of such a context, its image, ring and status page are complete
+//! in memory: all of its requests can then move to another engine at once, however far they have
+//! run. There are two occasions:
 //!
-//! * A request is ready, and the context has nothing else to do. It goes to the engine with the fewest contexts.
-//! * The context has to wait, and another engine would run it at once. The scheduler lists such contexts in the
-//!   first place only (`ouro_core::sched`), so that one that waits is held by nobody.
+//! * A request is ready, and the context has no other work. It goes to the engine with the fewest
+//!   contexts.
+//! * The context has to wait, and another engine would run it at once. The scheduler lists such
+//!   contexts in the first place only (`ouro_core::sched`), so no engine holds a waiting one.
 //!
-//! After each look at an engine it is noted whether it has contexts that wait, and how busy it is ([`Load`]). Who
-//! notes one of the two sees the other one, if that was first, and has the [`Exchange`] make a transfer.
+//! After each look at an engine, the driver publishes whether it has movable waiting contexts, and
+//! its load ([`Load`]). Whichever of the two is written second sees the first, so no transfer is
+//! missed; the [`Exchange`] makes it.
 //!
-//! The exchange is one lock of the device, outside of those of engines; the locks of two engines are never held
-//! together. In between the requests are in no queue, but they know the engine that they go to, which cannot
-//! come to rest until they have arrived.
+//! The exchange is one lock per device, taken outside of the engines' locks; no two engines' locks
+//! are held together. During a transfer the requests are in no queue, but they know their
+//! destination engine, which counts them as arriving and does not become quiet until they are
+//! there.
 
 use kernel::{
     list::{List, ListArc},
@@ -45,13 +49,13 @@ use super::{
     ListedContext, Lists,
 };
 
-/// Rounds of transfers before others have their turn. What is left is seen after the next look at an engine.
+/// Most rounds of transfers in one call. The rest is seen after the next look at an engine.
 const MAX_ROUNDS: u32 = 16;
 
-/// How busy an engine is.
+/// The load of an engine.
 pub(in crate::submit) struct Load {
     level: Atomic<i64>,
-    /// Contexts that have something to do.
+    /// Number of contexts with work.
     contexts: Atomic<u32>,
 }
 
@@ -70,33 +74,33 @@ impl Load {
     fn set(&self, level: Level, contexts: usize) {
         let contexts = u32::try_from(contexts).unwrap_or(u32::MAX);
         self.contexts.store(contexts, ordering::Relaxed);
-        // Before it is looked who waits.
+        // Ordered before the read of the waiting mask.
         self.level.xchg(level.into_bits(), ordering::Full);
     }
 }
 
-/// What a context has to do, on its way from one engine to another.
+/// A context's work on its way from one engine to another.
 struct Work {
     ring: Ring,
     last: Seqno,
-    /// Up to where its ring is filled, and up to where it has run.
+    /// The tail of its ring, and the tail up to which it has run.
     tails: (RingOffset, RingOffset),
     flight: List<Request>,
     ready: List<Request>,
-    /// Requests.
+    /// Number of requests.
     count: u64,
-    /// Those that somebody waits for.
+    /// Number of requests with waiters.
     wanted: u32,
 }
 
-/// Where transfers are made.
+/// The device's exchange of work between engines.
 #[pin_data]
 pub(crate) struct Exchange {
     /// Whether there ever was a virtual engine.
     used: Atomic<bool>,
-    /// Engines with contexts that wait and may go elsewhere, a bit each.
+    /// Engines with movable waiting contexts, a bit each.
     waiting: Atomic<u32>,
-    /// All of the device's, as long as it is there.
+    /// All engines, while the device is present.
     #[pin]
     engines: SpinLockIrq<KVec<Arc<Engine>>>,
 }
@@ -110,17 +114,18 @@ impl Exchange {
         })
     }
 
-    /// Says which engines there are. Process context.
+    /// Sets the engines. Process context.
     pub(in crate::submit) fn set_engines(&self, mut engines: KVec<Arc<Engine>>) {
         core::mem::swap(&mut *self.engines.lock(), &mut engines);
     }
 
-    /// Waits until what is on its way has arrived: engines that are closed get nothing more.
+    /// Waits until transfers under way have arrived: engines that are closed get no more.
     pub(crate) fn settle(&self) {
         drop(self.engines.lock());
     }
 
-    /// A request of a virtual engine waits for nothing any more. Any context; no lock of an engine is held.
+    /// A request of a virtual engine has no more dependencies to wait for. Any context; no engine's
+    /// lock is held.
     pub(in crate::submit) fn unblock(&self, siblings: &Siblings, tracker: &Tracker) {
         let _exchange = self.engines.lock();
         calm(siblings);
@@ -130,7 +135,7 @@ impl Exchange {
         }
     }
 
-    /// Makes what transfers can be made now. Any context; no lock of an engine is held.
+    /// Makes the transfers that are possible now. Any context; no engine's lock is held.
     pub(in crate::submit) fn run(&self, followers: &FollowerQueue) {
         for _ in 0..MAX_ROUNDS {
             if self.waiting.load(ordering::Acquire) == 0 || !self.round() {
@@ -158,7 +163,8 @@ impl Exchange {
             } else {
                 all & !bit(engine)
             };
-            // As it is in most cases; but what is stored has to be there before others are looked at.
+            // Even if nothing changes: the store must be ordered before other engines are looked
+            // at.
             match self.waiting.cmpxchg(all, new, ordering::Full) {
                 Ok(_) => return,
                 Err(now) => all = now,
@@ -171,11 +177,11 @@ fn bit(engine: &Engine) -> u32 {
     1u32.wrapping_shl(engine.index() as u32)
 }
 
-/// If nothing of a virtual engine is under way, what comes next goes to the engine with the fewest contexts. Who
-/// calls has the exchange.
+/// If a virtual engine has no requests in flight, moves it to the engine with the fewest contexts.
+/// The caller holds the exchange.
 fn calm(siblings: &Siblings) {
     let now = siblings.now();
-    // That one first, so that of several it stays there.
+    // The current engine first: of equals it is preferred.
     let order = siblings.all().filter(|(n, _)| *n == now);
     let order = Iterator::chain(order, siblings.all().filter(|(n, _)| *n != now));
     let best = balance::calmest(order.map(|(number, engine)| {
@@ -189,8 +195,8 @@ fn calm(siblings: &Siblings) {
     }
 }
 
-/// Gives one of its engines all that a virtual engine has to do. Returns whether that could be. Who calls has the
-/// exchange.
+/// Moves all work of a virtual engine to one of its engines. Returns whether that was possible. The
+/// caller holds the exchange.
 fn transfer(siblings: &Siblings, to: u32) -> bool {
     let (from, seat) = (siblings.at(siblings.now()), siblings.seat(siblings.now()));
     let taker = siblings.at(to);
@@ -207,19 +213,19 @@ fn transfer(siblings: &Siblings, to: u32) -> bool {
 }
 
 impl Queue {
-    /// Whether contexts may come from other engines, or go to them.
+    /// Returns whether contexts may come from other engines, or go to them.
     fn is_open(&self) -> bool {
         self.stopped.is_none() && !self.paused && !self.resetting
     }
 }
 
 impl Engine {
-    /// Where work goes from here to other engines.
+    /// Returns the device's exchange.
     pub(crate) fn exchange(&self) -> &Exchange {
         self.retirer.exchange()
     }
 
-    /// It is about to be one of a virtual engine's: from now on it says how busy it is.
+    /// Makes the engine part of a virtual engine: it publishes its load from now on.
     pub(in crate::submit) fn take_part(&self) {
         self.exchange().used.store(true, ordering::Release);
         if let Some(lists) = self.queue.lock().lists() {
@@ -227,7 +233,7 @@ impl Engine {
         }
     }
 
-    /// A context will come here. False: it must not.
+    /// Announces a context that will arrive here. Returns false if the engine is closed.
     fn announce(&self) -> bool {
         let mut queue = self.queue.lock();
         let open = queue.is_open();
@@ -235,7 +241,7 @@ impl Engine {
         open
     }
 
-    /// Whether a context has nothing to do here, and the engine has not its image.
+    /// Returns whether a context has no work here and the engine does not hold its image.
     fn is_rid_of(&self, seat: u32) -> bool {
         let mut queue = self.queue.lock();
         let open = queue.is_open();
@@ -246,8 +252,8 @@ impl Engine {
         open && entity.is_some_and(|entity| !lists.sched.is_held(entity))
     }
 
-    /// The most urgent context that waits here and that another engine would run at once, and the number of that
-    /// one.
+    /// Returns the most urgent waiting context that another engine would run at once, and the
+    /// number of that engine.
     fn find_taker(&self) -> Option<(Arc<Siblings>, u32)> {
         let mut queue = self.queue.lock();
         if !queue.is_open() {
@@ -269,7 +275,7 @@ impl Engine {
         best.map(|(_, siblings, to)| (siblings, to))
     }
 
-    /// All that a context has to do here, which becomes that of another engine. `None` if that must not be.
+    /// Takes away all work of a context, for another engine. `None` if that is not possible.
     fn give_up(&self, seat: u32, siblings: &Siblings, to: u32) -> Option<Work> {
         let mut queue = self.queue.lock();
         if !queue.is_open() {
@@ -283,7 +289,7 @@ impl Engine {
         Some(work)
     }
 
-    /// What was announced is here, or does not come. Any context.
+    /// Ends an announced transfer, with or without work. Any context.
     fn arrive(&self, seat: u32, work: Option<Work>) {
         let mut queue = self.queue.lock();
         queue.arriving -= 1;
@@ -298,7 +304,7 @@ impl Engine {
         let open = queue.stopped.is_none();
         let lists = queue.lists().filter(|_| open);
         if !lists.is_some_and(|lists| lists.arrive(seat, &mut work)) {
-            // It was stopped meanwhile. Their fences may not be signalled here.
+            // The engine was stopped meanwhile. Do not signal the fences here.
             queue.failed.push_all_back(&mut work.flight);
             queue.failed.push_all_back(&mut work.ready);
             self.retirer.wind();
@@ -306,9 +312,9 @@ impl Engine {
         self.pump(&mut queue);
     }
 
-    /// A request that was blocked here goes to another engine of its virtual one, and comes back, with whether
-    /// somebody waits for it. `None`: it does not. It was not here, or this is the engine, and has it, or the engine
-    /// is stopped, and it fails.
+    /// Takes a blocked request that is to go to another engine of its virtual engine; returns
+    /// whether it has waiters, too. `None` if it is not blocked here, if this is its engine (which
+    /// queues it), or if the engine is stopped (and it fails).
     fn let_go_to(
         &self,
         tracker: &Tracker,
@@ -329,7 +335,7 @@ impl Engine {
         Some((request, wanted))
     }
 
-    /// A request that has come from another engine of its virtual one.
+    /// Queues a request that came from another engine of its virtual engine.
     fn take_in(&self, request: ListArc<Request>, wanted: bool) {
         let mut queue = self.queue.lock();
         self.submitted.fetch_add(1, ordering::Relaxed);
@@ -342,8 +348,9 @@ impl Engine {
 }
 
 impl Lists {
-    /// The n-th of the active contexts, if it is a virtual engine's and waits, and how urgent it is. One that is
-    /// alone here waits for nobody, and one whose end was not seen yet may not wait at all.
+    /// Returns the n-th active context and its priority if it is a virtual engine's and waits. A
+    /// context that is alone on the engine will run soon, and one whose completion was not retired
+    /// yet may have no more work: these do not count as waiting.
     fn waits(&mut self, n: usize) -> Option<(&Arc<Siblings>, i32)> {
         let at = *self.active.get(n)? as usize;
         let listed = self.contexts.get(at)?.as_ref()?;
@@ -352,7 +359,7 @@ impl Lists {
         waits.then_some((siblings, listed.priority()))
     }
 
-    /// Notes how busy the engine is, and whether something waits that others could do.
+    /// Publishes the engine's load, and whether a waiting context could run elsewhere.
     pub(in crate::submit) fn show(&mut self, engine: &Engine) {
         let exchange = engine.exchange();
         if !exchange.used.load(ordering::Acquire) {
@@ -370,7 +377,8 @@ impl Lists {
         exchange.set_waiting(engine, waits);
     }
 
-    /// Takes all away that a context has to do. `None` if the engine has its image, or it is about to end here.
+    /// Takes away all work of a context. `None` if the engine holds its image, or it is about to
+    /// end here.
     fn give_up(&mut self, at: u32, siblings: &Siblings, to: u32) -> Option<Work> {
         let now = time::monotonic_ns();
         let listed = self.contexts.get_mut(at as usize)?.as_mut()?;
@@ -390,7 +398,7 @@ impl Lists {
         work.ready.push_all_back(&mut listed.ready);
         for request in Iterator::chain(work.flight.iter(), work.ready.iter()) {
             work.count += 1;
-            // From then on who waits is counted there.
+            // From here on, waiters are counted on the other engine.
             work.wanted += u32::from(request.tracker.is_wanted());
             request.tracker.go_to(siblings, to);
         }
@@ -406,7 +414,7 @@ impl Lists {
         Some(work)
     }
 
-    /// A context has this to do here now. False: it has no seat here.
+    /// Gives a context its work on this engine. Returns false if it has no seat here.
     fn arrive(&mut self, seat: u32, work: &mut Work) -> bool {
         let now = time::monotonic_ns();
         let at = seat.wrapping_sub(1);
@@ -434,12 +442,12 @@ impl Lists {
 }
 
 impl ListedContext {
-    /// How urgent it is.
+    /// Returns its effective priority.
     fn priority(&self) -> i32 {
         self.lifted.map_or(self.own, |lifted| lifted.max(self.own))
     }
 
-    /// Whether it may go to another engine, if this one has not its image.
+    /// Returns whether it may move to another engine, if this one does not hold its image.
     fn may_leave(&self) -> bool {
         self.cancelled == Cancelled::No && !self.is_first_done()
     }

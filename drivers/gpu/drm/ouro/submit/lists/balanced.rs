@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Virtual engines: a place in a context's list of engines that stands for several of a class, of which any
-//! may run what is submitted there.
+//! Virtual engines: a slot of a context's engine map that stands for several engines of a class,
+//! any of which may run what is submitted to it.
 //!
-//! A virtual engine is a part of its context: a context to the engines, with one order of requests, one ring
-//! and one image. It is known to each of its engines ([`super::seats`]), and one of them has its requests at a
-//! time: which, is settled when they are ready, and anew whenever they have to wait ([`super::balance`]).
+//! To the engines a virtual engine is a context of its own: it has one order of requests, one ring
+//! and one image. It has a seat on each of its engines ([`super::seats`]), and one of them has its
+//! requests at a time. Which one is decided when requests become ready, and again whenever they
+//! have to wait ([`super::balance`]).
 //!
-//! An engine that is in a list a second time is a virtual engine of one: so each place has an order of requests
-//! and a state of its own.
+//! An engine that is in an engine map for the second time is a virtual engine of one, so that each
+//! slot has its own order of requests and its own state.
 
 use core::iter;
 use kernel::{
@@ -21,10 +22,10 @@ use kernel::{
 
 use super::super::{Context, Engine};
 
-/// One of the engines.
+/// One engine of a virtual engine.
 struct Sibling {
     engine: Arc<Engine>,
-    /// The number of the virtual engine's seat there; zero before it has one.
+    /// Context id of the virtual engine's seat there; zero before it has one.
     seat: Atomic<u32>,
 }
 
@@ -37,12 +38,12 @@ impl Sibling {
     }
 }
 
-/// The engines of a virtual one.
+/// The engines of a virtual engine.
 pub(crate) struct Siblings {
-    /// What is asked of any of them is asked of this one.
+    /// The engine that stands for all of them.
     first: Sibling,
     others: KVec<Sibling>,
-    /// The number of the one that has the requests. Changed by who has the device's exchange.
+    /// Number of the engine that has the requests. Changed under the device's exchange.
     now: Atomic<u32>,
 }
 
@@ -57,48 +58,48 @@ impl Siblings {
         other.unwrap_or(&self.first)
     }
 
-    /// All of them, each with its number.
+    /// Returns all engines, each with its number.
     pub(crate) fn all(&self) -> impl Iterator<Item = (u32, &Arc<Engine>)> {
         (0..).zip(self.each().map(|s| &s.engine))
     }
 
-    /// The one of a number.
+    /// Returns the engine of a number.
     pub(in crate::submit) fn at(&self, number: u32) -> &Arc<Engine> {
         &self.sibling(number).engine
     }
 
-    /// The number of the virtual engine's seat on the one of a number.
+    /// Returns the virtual engine's context id on an engine.
     pub(in crate::submit) fn seat(&self, number: u32) -> u32 {
         self.sibling(number).seat.load(ordering::Relaxed)
     }
 
-    /// It has got this seat there.
+    /// Sets the virtual engine's context id on an engine.
     pub(in crate::submit) fn set_seat(&self, number: u32, seat: u32) {
         self.sibling(number).seat.store(seat, ordering::Relaxed);
     }
 
-    /// The number of the one that has the requests.
+    /// Returns the number of the engine that has the requests.
     pub(in crate::submit) fn now(&self) -> u32 {
         self.now.load(ordering::Acquire)
     }
 
-    /// Another one has them. To be called by who has the device's exchange.
+    /// Sets the number of the engine that has the requests. The caller holds the exchange.
     pub(in crate::submit) fn set_now(&self, number: u32) {
         self.now.store(number, ordering::Release);
     }
 }
 
-/// Where requests go.
+/// The destination of requests.
 #[derive(Clone)]
 pub(crate) enum Target {
-    /// To an engine.
+    /// One engine.
     One(Arc<Engine>),
-    /// To one of several.
+    /// One of several engines.
     Any(Arc<Siblings>),
 }
 
 impl Target {
-    /// Any of `engines`. Errors: `EINVAL` for none, `ENOMEM`.
+    /// Creates the target of a list of engines. Errors: `EINVAL` if it is empty, `ENOMEM`.
     pub(crate) fn any(mut engines: KVec<Arc<Engine>>) -> Result<Self> {
         let first = engines.remove(0).map_err(|_| EINVAL)?;
         if engines.is_empty() {
@@ -119,7 +120,7 @@ impl Target {
         Ok(Self::Any(Arc::new(siblings, GFP_KERNEL)?))
     }
 
-    /// The engine that stands for it: its timelines go by this one's number.
+    /// Returns the engine that stands for the target: timelines are identified by its number.
     pub(crate) fn engine(&self) -> &Arc<Engine> {
         match self {
             Self::One(engine) => engine,
@@ -127,7 +128,7 @@ impl Target {
         }
     }
 
-    /// Takes off what is done on any of them.
+    /// Retires completed requests on all of its engines.
     pub(crate) fn advance(&self) {
         let one = |engine: &Arc<Engine>| {
             let _ = engine.advance();
@@ -138,7 +139,7 @@ impl Target {
         }
     }
 
-    /// The engines, if there are several.
+    /// Returns the engines, if there are several.
     pub(crate) fn siblings(&self) -> Option<&Arc<Siblings>> {
         match self {
             Self::One(_) => None,
@@ -154,7 +155,7 @@ pub(crate) struct Balanced {
 }
 
 impl Balanced {
-    /// One of these engines. Errors: `EINVAL` for none, `ENOMEM`.
+    /// Creates a virtual engine of these engines. Errors: `EINVAL` if there are none, `ENOMEM`.
     pub(crate) fn new(context: &Context, engines: KVec<Arc<Engine>>) -> Result<Self> {
         Ok(Self {
             part: context.part()?,
@@ -162,12 +163,12 @@ impl Balanced {
         })
     }
 
-    /// What runs there.
+    /// Returns the part of the context that runs there.
     pub(crate) fn part(&self) -> &Arc<Context> {
         &self.part
     }
 
-    /// Where it runs.
+    /// Returns the destination of its requests.
     pub(crate) fn target(&self) -> &Target {
         &self.target
     }

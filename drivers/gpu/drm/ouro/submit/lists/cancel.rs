@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What nobody wants any more, on engines that take lists of contexts.
+//! Cancellation of contexts on execlist engines: of contexts whose owner has gone.
 //!
-//! No reset is needed to end it: the engine is given a list without its context, and lets go of it where the
-//! batch allows to be preempted. Then what the context has published is emitted again, like anything of a
-//! banned context: nothing of it runs, and its fences have the error, in their order. Who does not let go is
-//! found like others who do not, and its engine is reset.
+//! It needs no reset: the engine gets a list without the context, which preempts it if the batch
+//! allows that. Then the context's published requests are emitted again as those of a banned
+//! context: without their batches, and with an error in their fences, in order. A context that
+//! cannot be preempted is found by hangcheck, and its engine is reset.
 
 use core::mem;
 use kernel::list::List;
@@ -17,19 +17,19 @@ use super::{
     Lists,
 };
 
-/// Whether an engine is to let go of a context that nobody wants any more.
+/// The progress of a context's cancellation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::submit) enum Cancelled {
     No,
-    /// It is given lists without it.
+    /// It is left out of lists.
     Asked,
-    /// It has let go of it, and what the context has there does nothing.
+    /// The engine does not hold it any more, and its requests were emitted without their batches.
     Done,
 }
 
 impl Lists {
-    /// The engine is to let go of contexts that were revoked, if their batch has run for `grace` nanoseconds,
-    /// or that is as long ago. Returns whether there are any that were not found before.
+    /// Cancels revoked contexts whose batch has run for `grace` nanoseconds, or that were revoked
+    /// so long ago. Returns whether there was a new one.
     fn cancel_revoked(&mut self, now: u64, grace: u64) -> bool {
         let mut any = false;
         for at in self.active.iter() {
@@ -53,7 +53,8 @@ impl Lists {
         any
     }
 
-    /// What the engine was to let go of, and has, is ready again.
+    /// Makes the requests of cancelled contexts ready again once the engine does not hold the
+    /// context.
     pub(in crate::submit) fn settle(&mut self) {
         for at in self.active.iter() {
             let listed = self.contexts.get_mut(*at as usize).and_then(|p| p.as_mut());
@@ -61,7 +62,7 @@ impl Lists {
                 continue;
             };
             let entity = listed.entity;
-            // What is done is taken off first.
+            // Completed requests are retired first.
             if self.sched.is_held(entity) || listed.is_first_done() {
                 continue;
             }
@@ -87,8 +88,8 @@ impl Lists {
 }
 
 impl Engine {
-    /// Takes off the engine what has run for `grace` nanoseconds, or has waited for as long, since nobody wants
-    /// it any more. Where the engine takes lists; any context.
+    /// Cancels contexts that were revoked and have run, or waited, for `grace` nanoseconds. On
+    /// execlist engines only. Any context.
     pub(crate) fn cancel_revoked(&self, now: u64, grace: u64) {
         let mut queue = self.queue.lock();
         if let Port::Lists(lists) = &mut queue.port {

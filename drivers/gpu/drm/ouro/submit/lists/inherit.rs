@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What an urgent request waits for becomes as urgent.
+//! Priority inheritance: the requests that an urgent request waits for become as urgent.
 //!
-//! Where engines take lists of contexts, one of a priority in between would else starve both: the request
-//! that runs before all others waits for one that runs after them.
+//! On execlist engines, a request of a priority in between could otherwise starve both: the most
+//! urgent request waits for the least urgent one.
 //!
-//! When a client's request is published, whatever it waits for is *lifted* to its priority, directly or
-//! through others that wait themselves, on whatever engine. A request that is ready lifts its context there
-//! until it is done, since what is before it in the same ring has to run, too. One that still waits takes
-//! along what it is lifted to.
+//! When a client's request is published, all requests that it waits for inherit its priority,
+//! directly or through others that wait themselves, on any engine. A ready request passes the
+//! priority to its context until it completes, because the requests before it in the ring have to
+//! run, too. A request that still waits keeps the priority for when it is ready.
 //!
-//! Nor does anything less urgent come between the two: behind a context that was lifted the scheduler lists
-//! nothing of that, and when such a request is done, it is signalled before the engine is given more.
+//! Nothing less urgent may run between the two: the scheduler lists no such context behind one with
+//! an inherited priority, and when such a request completes, its fence is signalled before the next
+//! load.
 //!
-//! What somebody waits for who cannot be woken up is lifted above everybody, and has to end ([`press`]).
+//! A request whose waiter cannot be woken up gets more than any client's priority, and must end
+//! ([`press`]).
 //!
-//! All this comes behind the publication, in process context and with no lock held: at worst it is late by a
-//! moment. No request is visited twice for the same priority: its [`Urgency`] only grows.
+//! All this happens after publication, in process context and without locks: at worst it comes a
+//! moment late. No request is visited twice for the same priority: its [`Urgency`] only increases.
 
 use kernel::{
     list::{List, ListArc},
@@ -39,20 +41,20 @@ use super::{
     ListedContext, Lists,
 };
 
-/// None at all.
+/// No priority.
 const NONE: i32 = i32::MIN;
-/// Of what is pressed: more than any client may have.
+/// The priority of pressed requests: above that of any client.
 const PRESSED: i32 = i32::MAX;
 
-/// How urgent a request is, and what waits for it.
+/// The priority of a request, and of its waiters.
 pub(in crate::submit) struct Urgency {
-    /// Number of its context on the engine, where contexts are listed; else zero.
+    /// Id of its context on an execlist engine; zero on ring engines.
     seat: Atomic<u32>,
-    /// How urgent its context was when it was submitted.
+    /// Its context's priority when it was submitted.
     own: Atomic<i32>,
-    /// What it waits for is as urgent as this since its publication.
+    /// The priority that its dependencies have inherited since its publication.
     spread: Atomic<i32>,
-    /// What waits for it is as urgent as this.
+    /// The priority inherited from its waiters.
     lifted: Atomic<i32>,
 }
 
@@ -66,11 +68,12 @@ impl Urgency {
         }
     }
 
-    /// That of a request in a context. Nobody waits for it yet.
+    /// Initializes the priority of a request in a context. It has no waiters yet.
     pub(in crate::submit) fn begin(&self, context: Option<&InUse>, engine: &Engine) {
         let seat = context.and_then(|c| c.seat(engine));
         self.sit(seat.map_or(0, |seat| seat.id()));
-        // The kernel's own work is more urgent than clients' may be. What it waits for is not, for that.
+        // The kernel's own requests are more urgent than any client's. What they wait for does not
+        // inherit that.
         let own = context.map_or(NONE, |c| c.context().priority());
         let is_client = context.is_some_and(|c| c.holder().is_some());
         self.own.store(own, ordering::Relaxed);
@@ -78,22 +81,22 @@ impl Urgency {
         self.spread.store(spread, ordering::Relaxed);
     }
 
-    /// The number of its context on the engine, where contexts are listed; else zero.
+    /// Sets the id of its context on an execlist engine; zero on ring engines.
     pub(in crate::submit) fn sit(&self, seat: u32) {
         self.seat.store(seat, ordering::Relaxed);
     }
 
-    /// Where its context is in [`Lists::contexts`].
+    /// Returns the index of its context in [`Lists::contexts`].
     fn index(&self) -> Option<u32> {
         self.seat.load(ordering::Relaxed).checked_sub(1)
     }
 
-    /// How urgent it is by itself.
+    /// Returns its own priority.
     fn own(&self) -> i32 {
         self.own.load(ordering::Relaxed)
     }
 
-    /// How urgent it is, and what waits for it.
+    /// Returns its own priority and the inherited one.
     pub(in crate::submit) fn rank(&self) -> Rank {
         Rank {
             own: self.own(),
@@ -101,12 +104,12 @@ impl Urgency {
         }
     }
 
-    /// What it was lifted to.
+    /// Returns the priority inherited from its waiters.
     pub(in crate::submit) fn lifted(&self) -> Option<i32> {
         Some(self.lifted.load(ordering::Relaxed)).filter(|l| *l != NONE)
     }
 
-    /// Something of this priority waits for it. Returns whether that is news.
+    /// Records a waiter of this priority. Returns whether that raises the inherited priority.
     fn raise(&self, priority: i32) -> bool {
         if self.own() >= priority && self.spread.load(ordering::Relaxed) >= priority {
             return false;
@@ -121,31 +124,31 @@ impl Urgency {
         false
     }
 
-    /// What it waits for is to be as urgent as this.
+    /// Returns the priority that its dependencies are to inherit.
     fn to_spread(&self) -> i32 {
         let lifted = self.lifted.load(ordering::Relaxed);
         lifted.max(self.spread.load(ordering::Relaxed))
     }
 }
 
-/// How urgent a request is by itself, and what waits for it, if anything does that matters.
+/// A request's own priority, and the one inherited from its waiters, if any.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::submit) struct Rank {
     pub(in crate::submit) own: i32,
     pub(in crate::submit) lifted: Option<i32>,
 }
 
-/// Requests that may have been lifted.
+/// Requests whose inherited priority may have changed.
 pub(in crate::submit) type Visits = List<Tracker, 1>;
 
 fn visit(list: &mut Visits, tracker: Arc<Tracker>) {
-    // Else somebody is about to visit it, and will see what it is lifted to.
+    // If it is in a list, the visit to come will see the new priority.
     if let Ok(tracker) = ListArc::try_from_arc(tracker) {
         list.push_back(tracker);
     }
 }
 
-/// What the request of this fence waits for becomes as urgent as that. Process context, no locks.
+/// Passes the priority of a fence's request on to its dependencies. Process context, no locks.
 pub(in crate::submit) fn inherit(fence: &Fence) {
     let Some(tracker) = fence::timeline::<Tracker>(fence) else {
         return;
@@ -158,9 +161,9 @@ pub(in crate::submit) fn inherit(fence: &Fence) {
     spread(list);
 }
 
-/// Somebody waits for this fence who cannot be woken up, and so it has to be signalled: what its requests wait
-/// for is not only lifted, but its engines are not asked to let go of it either. Each has its time, and is reset
-/// then. Any context; the worker does it soon.
+/// Makes the requests of a fence end soon, because its waiter cannot be woken up: they and their
+/// dependencies get the highest priority, and their engines get no preemption probes. Each request
+/// has the hang limit, after which its engine is reset. Any context; the worker does it soon.
 pub(crate) fn press(fence: &Fence) {
     fence.each(|fence| {
         let Some(tracker) = fence::timeline::<Tracker>(fence) else {
@@ -175,14 +178,15 @@ pub(crate) fn press(fence: &Fence) {
     });
 }
 
-/// What these requests wait for becomes as urgent as they are. Process context, no locks.
+/// Passes the priority of these requests on to their dependencies. Process context, no locks.
 pub(in crate::submit) fn spread(mut list: Visits) {
     while let Some(tracker) = list.pop_front() {
         let tracker = tracker.into_arc();
-        // Who lifts it from now on finds it in no list; what it was lifted to before is seen here.
+        // A later raise puts it into a list again; an earlier raise is seen
+        // here.
         barrier::smp_mb(ordering::Full);
         let request = loop {
-            // Else it has gone to another engine meanwhile.
+            // If `None`, the request has moved to another engine meanwhile.
             if let Some(request) = tracker.engine().lift(&tracker) {
                 break request;
             }
@@ -202,15 +206,16 @@ pub(in crate::submit) fn spread(mut list: Visits) {
 }
 
 impl Engine {
-    /// Whether these are signalled before the engine is given anything else: what waits for one that was
-    /// lifted becomes ready by that, and is more urgent than what was behind it.
+    /// Returns whether the fences of these completed requests must be signalled before the next
+    /// load: the waiter of a request that inherited a priority becomes ready then, and is more
+    /// urgent than what is listed behind.
     pub(in crate::submit) fn comes_first(&self, done: &List<Request>) -> bool {
         let lifted = |request: ArcBorrow<'_, Request>| request.tracker.urgency.lifted().is_some();
         self.has_lists() && done.iter().any(lifted)
     }
 
-    /// A request may have been lifted. If it is ready, its context is told; if it is blocked, it comes back.
-    /// `None`: it is another engine's.
+    /// Applies a request's inherited priority: updates its context if the request is ready, and
+    /// returns the request if it is blocked. `None` if it has moved to another engine.
     fn lift(&self, tracker: &Tracker) -> Option<Option<Arc<Request>>> {
         let mut queue = self.queue.lock();
         if !tracker.is_on(self) {
@@ -236,23 +241,23 @@ impl Engine {
 }
 
 impl Lists {
-    /// Whether the context that runs has a request that is pressed.
+    /// Returns whether the running context has a pressed request.
     pub(in crate::submit) fn is_pressed(&self) -> bool {
         let running = self.running();
         running.is_some_and(|listed| listed.lifted == Some(PRESSED))
     }
 
-    /// A request of such a rank is about to be one of a context's.
+    /// Raises a context's priority for a request of such a rank that is about to be added to it.
     pub(in crate::submit) fn raise(&mut self, at: u32, Rank { own, lifted }: Rank) {
         let listed = self.contexts.get_mut(at as usize).and_then(|p| p.as_mut());
         let Some(listed) = listed else { return };
-        // What made it more urgent may be done.
+        // The request that gave the context its priority may have completed.
         if own > listed.own || (own < listed.own && !listed.has_own(listed.own)) {
             listed.own = listed.most_own().map_or(own, |o| o.max(own));
             let (own, now) = (listed.own, time::monotonic_ns());
             self.sched.set_priority(listed.entity, own, now);
         }
-        // None is less than any.
+        // `None` is less than any priority.
         if lifted > listed.lifted {
             listed.lifted = lifted;
             let now = time::monotonic_ns();
@@ -260,14 +265,14 @@ impl Lists {
         }
     }
 
-    /// A context is as urgent as any of its requests, since they run in their order, and as what waits for any.
-    /// Returns whether that is another priority than before.
+    /// Recomputes a context's priority: the highest of its requests, since they run in order, and
+    /// of their waiters. Returns whether it has changed.
     pub(in crate::submit) fn rank(&mut self, at: u32, now: u64) -> bool {
         let listed = self.contexts.get_mut(at as usize).and_then(|p| p.as_mut());
         let Some(listed) = listed else {
             return false;
         };
-        // Without any it stays as it was.
+        // Without requests it keeps its own priority.
         let (own, lifted) = (listed.most_own().unwrap_or(listed.own), listed.lifts());
         let changed = (own, lifted) != (listed.own, listed.lifted);
         if changed {
@@ -280,7 +285,7 @@ impl Lists {
 }
 
 impl ListedContext {
-    /// Its requests that are not done.
+    /// Returns its requests that have not completed.
     fn requests(&self) -> impl Iterator<Item = ArcBorrow<'_, Request>> {
         let progress = self.logical_ring.line().progress();
         let is_done =
@@ -288,23 +293,23 @@ impl ListedContext {
         self.flight.iter().skip_while(is_done).chain(&self.ready)
     }
 
-    /// What its requests were lifted to, at most.
+    /// Returns the highest priority that its requests inherit.
     fn lifts(&self) -> Option<i32> {
         let lifted = self.requests().map(|r| r.tracker.urgency.lifted());
         lifted.max().flatten()
     }
 
-    /// Whether one of its requests is as urgent as that by itself.
+    /// Returns whether one of its requests has this own priority.
     fn has_own(&self, own: i32) -> bool {
         self.requests().any(|r| r.tracker.urgency.own() == own)
     }
 
-    /// How urgent its requests are by themselves, at most.
+    /// Returns the highest own priority of its requests.
     fn most_own(&self) -> Option<i32> {
         self.requests().map(|r| r.tracker.urgency.own()).max()
     }
 
-    /// How urgent the first of its requests is by itself.
+    /// Returns the own priority of its first request.
     pub(in crate::submit) fn first_own(&self) -> Option<i32> {
         Some(self.requests().next()?.tracker.urgency.own())
     }

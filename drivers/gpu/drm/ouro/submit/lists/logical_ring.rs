@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What a context has on an engine that takes lists of contexts: its ring and status page, its image, and
-//! the root of its address space.
+//! Logical ring contexts (LRC): the ring, status page, image and PPGTT root of a context on an
+//! execlist engine.
 //!
-//! It stays where it is from the first request on, until the context is gone and the engine has let go of
-//! it ([`Seat`]). A virtual engine's is the same on all of its engines: they are of one class, and what an
-//! image says of registers counts from the engine's own.
+//! The addresses are fixed from the first request until the context is destroyed and the engine
+//! does not hold it any more ([`Seat`]). A virtual engine has one logical ring for all of its
+//! engines: they are of one class, and register offsets in the image are relative to the engine.
 
 use kernel::{prelude::*, sync::Arc};
 use ouro_hw::{
@@ -29,25 +29,25 @@ use crate::{
     hardware::Hardware,
 };
 
-/// A context on an engine.
+/// A logical ring context.
 pub(crate) struct LogicalRing {
     line: Arc<Line>,
     images: &'static dyn ContextImages,
     what: FirstImage,
     at: GgttAddr,
-    /// Where in the image the engine reads the ring's tail.
+    /// Byte offset of the ring tail in the image.
     tail_at: usize,
-    // The address goes before the pages.
+    // Unmapped before the pages are freed.
     _mapping: Mapping,
     image: DmaPages,
-    /// Keeps the tables.
+    /// Keeps the page tables alive.
     _space: Arc<OwnSpace>,
 }
 
 impl LogicalRing {
-    /// One in a space of contexts. Its image is a copy of `golden`, if there is one, or one of a context
-    /// that has never run. Errors: `ENOSPC` without room in the global table, `ENOMEM`, `EINVAL` for an
-    /// engine without lists.
+    /// Creates the logical ring of a context in a PPGTT. Its image is a copy of `golden`, or, if
+    /// that is `None`, the first image of a context that has never run. Errors: `ENOSPC` if the
+    /// GGTT is full, `ENOMEM`, `EINVAL` on ring engines.
     pub(crate) fn new(
         hardware: &Hardware,
         hw: &dyn ouro_hw::Engine,
@@ -93,27 +93,27 @@ impl LogicalRing {
         Ok(Arc::new(this, GFP_KERNEL)?)
     }
 
-    /// Its ring and status page.
+    /// Returns its ring and status page.
     pub(crate) fn line(&self) -> &Arc<Line> {
         &self.line
     }
 
-    /// Bytes of the ring.
+    /// Returns the size of the ring in bytes.
     pub(in crate::submit) fn ring_bytes(&self) -> u32 {
         self.what.ring_bytes
     }
 
-    /// What stands for it in a list. `None` for a number that none can have.
+    /// Returns its descriptor in a list; `None` if `id` is out of range.
     pub(in crate::submit) fn descriptor(&self, id: u32) -> Option<u64> {
         self.images.descriptor(self.at, id)
     }
 
-    /// Says up to where there are commands.
+    /// Writes the ring tail to the image.
     pub(in crate::submit) fn set_tail(&self, tail: RingOffset) {
         self.image.write32(self.tail_at, tail.0);
     }
 
-    /// The image. Errors: `ENOMEM`.
+    /// Returns a copy of the image. Errors: `ENOMEM`.
     pub(crate) fn read(&self) -> Result<KVVec<u32>> {
         let count = self.image.len() * PAGE_SIZE as usize / 4;
         let mut dwords = KVVec::with_capacity(count, GFP_KERNEL)?;
@@ -127,9 +127,9 @@ impl LogicalRing {
         self.image.view().write_words(0, dwords)
     }
 
-    /// Puts the ring to its beginning, after the engine was reset. What else the image holds stays, unless
-    /// it is none, or is to be `forgotten`: then it is made of `golden`. `buffer` has room for it. Waits for
-    /// nothing.
+    /// Resets the ring head and tail in the image, after the engine was reset. The rest of the
+    /// image is kept if it is valid and not to be `forgotten`; otherwise it is replaced by
+    /// `golden`. `buffer` is as large as the image. Does not sleep.
     pub(in crate::submit) fn rewind(&self, golden: &[u32], forgotten: bool, buffer: &mut [u32]) {
         let Some(dwords) = buffer.get_mut(..self.image.len() * PAGE_SIZE as usize / 4) else {
             return;
@@ -141,15 +141,16 @@ impl LogicalRing {
             for (to, from) in dwords.iter_mut().zip(golden) {
                 *to = *from;
             }
-            // The golden one is one: it was saved by the device.
+            // The golden image is valid: the device saved it.
             self.images.later_image(&self.what, dwords);
         }
-        // All of it is inside.
+        // All dwords are in range.
         let _ = self.write(dwords);
     }
 }
 
-/// A context's seat on an engine. Dropped: the engine lets go of it, and then its memory is free.
+/// A context's seat on an engine. When it is dropped, the context is removed from the engine, and
+/// then its memory is freed.
 pub(crate) struct Seat {
     engine: Arc<Engine>,
     logical_ring: Arc<LogicalRing>,
@@ -157,8 +158,9 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
-    /// Lets an engine know it, which is the one of a number among `siblings`, if there are any. Errors: `ENOSPC`
-    /// if there are too many contexts, `ENOMEM`, `EINVAL` for an engine without lists.
+    /// Adds a context to an engine; `siblings` are the engines of its virtual engine and the number
+    /// of this one among them. Errors: `ENOSPC` if there are too many contexts, `ENOMEM`, `EINVAL`
+    /// on ring engines.
     pub(crate) fn new(
         engine: &Arc<Engine>,
         logical_ring: Arc<LogicalRing>,
@@ -176,12 +178,12 @@ impl Seat {
         })
     }
 
-    /// What it has there.
+    /// Returns its logical ring.
     pub(crate) fn logical_ring(&self) -> &Arc<LogicalRing> {
         &self.logical_ring
     }
 
-    /// Its number on the engine.
+    /// Returns its context id on the engine.
     pub(crate) fn id(&self) -> u32 {
         self.id
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The port of an engine that takes lists of contexts.
+//! The port of an execlist engine.
 //!
-//! Each context that has been used on the engine is kept here, with a ring of its own. Requests
-//! that are ready are written into the rings of their contexts at once, as far as there is room; the
-//! scheduler ([`ouro_core::sched`]) says which contexts the engine is given. What the engine says of
-//! them is read from its status page ([`reports`](super::reports)), in the interrupt, at each submission
+//! Each context that was used on the engine is kept here, with a ring of its own. Ready requests
+//! are emitted into the ring of their context at once, as far as there is room; the scheduler
+//! ([`ouro_core::sched`]) decides which contexts are loaded. The engine's context switch events are
+//! read from its status page ([`reports`](super::reports)): in the interrupt, at each submission,
 //! and by the tick.
 //!
-//! A context has one ring, status page and image, whatever engines it is known to ([`balanced`]). So
-//! there are two numbers of a request, both given at emission: the one that is written into the status page is
-//! one more than that of the context's last request, and goes along to another engine; and among the requests
-//! of its engine it has one that says who came first there.
+//! A context has one ring, status page and image for all engines that it is known to
+//! ([`balanced`]). Therefore a request has two seqnos, both assigned at emission: one is stored in
+//! the context's status page, follows that of the context's last request, and moves along to
+//! another engine; the other gives its order among the requests of its engine.
 
 pub(crate) mod balance;
 pub(crate) mod balanced;
@@ -43,9 +43,10 @@ use super::{engine::Arming, request::Request, Engine};
 use crate::{hardware::Waits, report::Words};
 
 const MS: u64 = 1_000_000;
-/// Milliseconds for which a context has an engine while another one of its priority waits, at first.
+/// Timeslice in milliseconds, by default: how long a context runs while another one of its priority
+/// waits.
 pub(crate) const SLICE_MS: u32 = 5;
-/// What the scheduler goes by, in nanoseconds.
+/// Scheduling parameters, in nanoseconds.
 const POLICY: Policy = Policy {
     slice: SLICE_MS as u64 * MS,
     patience: 500 * MS,
@@ -53,11 +54,11 @@ const POLICY: Policy = Policy {
     credit: 20 * MS,
 };
 
-/// Nanoseconds that count at once for who has the engine, at most: some ticks. Nobody looked for longer if it was
-/// idle in between, or if somebody else had the processor.
+/// Most nanoseconds that are charged at once to the context that has the engine: a few ticks. A
+/// longer gap means that the engine was idle in between, or that another task had the processor.
 const MAX_PASSED: u64 = 200 * MS;
 
-/// Where the scheduler keeps what it knows.
+/// The scheduler's arena.
 pub(in crate::submit) struct Items(pub(in crate::submit) KVVec<Item>);
 
 impl sched::Arena for Items {
@@ -70,81 +71,81 @@ impl sched::Arena for Items {
     }
 }
 
-/// A context that the engine is given in lists, and its requests there.
+/// A context on an execlist engine, and its requests there.
 pub(in crate::submit) struct ListedContext {
     pub(in crate::submit) logical_ring: Arc<LogicalRing>,
     pub(in crate::submit) entity: sched::Entity,
-    /// Whose it is: a number that the holder of the context has alone.
+    /// Identifies the client that holds the context.
     pub(in crate::submit) holder: usize,
-    /// Of several engines, the others; as long as there is the context.
+    /// The engines of the virtual engine that the context belongs to, while the context exists.
     pub(in crate::submit) siblings: Option<Arc<Siblings>>,
     pub(in crate::submit) ring: Ring,
-    /// The number of the last request that was emitted, as the status page gets it.
+    /// The seqno of the last request emitted, as the status page stores it.
     pub(in crate::submit) last: Seqno,
-    /// Ready, but there was no room.
+    /// Requests that are ready, but have no room in the ring.
     pub(in crate::submit) ready: List<Request>,
-    /// In the ring, in order.
+    /// Requests in the ring, in order.
     pub(in crate::submit) flight: List<Request>,
-    /// Whether it is among those that have requests.
+    /// Whether the context is in [`Lists::active`].
     pub(in crate::submit) active: bool,
-    /// How urgent its requests are by themselves, as the scheduler was told.
+    /// The context's own priority, as last passed to the scheduler.
     pub(in crate::submit) own: i32,
-    /// How urgent what waits for its requests is, as the scheduler was told.
+    /// The priority that it inherits from waiters, as last passed to the scheduler.
     pub(in crate::submit) lifted: Option<i32>,
-    /// Whether some of its requests wait for room, as the scheduler was told.
+    /// Whether requests wait for room in the ring, as last passed to the scheduler.
     pub(in crate::submit) full: bool,
-    /// Whether its image is not what it was when the engine took it, which was reset.
+    /// Whether the image changed since the engine loaded it, because the engine was reset.
     pub(in crate::submit) stale: bool,
-    /// Whether the engine is to let go of it, which nobody wants any more.
+    /// Whether the context is being cancelled.
     pub(in crate::submit) cancelled: Cancelled,
 }
 
 impl ListedContext {
-    /// Whether its first request is done, and not taken off yet.
+    /// Returns whether its first request has completed and is not retired yet.
     pub(in crate::submit) fn is_first_done(&self) -> bool {
         let first = self.flight.iter().next().and_then(|r| r.tracker.seqno());
         first.is_some_and(|seqno| self.logical_ring.line().progress().passed(seqno))
     }
 }
 
-/// A client, as the scheduler knows it: all contexts of one file share what is its.
+/// A client of the scheduler: all contexts of one file share its time.
 #[derive(Clone, Copy)]
 pub(in crate::submit) struct Party {
     pub(in crate::submit) holder: usize,
     pub(in crate::submit) client: Client,
-    /// How many contexts it has here.
+    /// Number of its contexts on this engine.
     pub(in crate::submit) contexts: u32,
 }
 
-/// The port.
+/// The port of an execlist engine.
 pub(in crate::submit) struct Lists {
     pub(in crate::submit) sched: Scheduler<Items>,
-    /// By the number of the context, less one.
+    /// Contexts by id less one.
     pub(in crate::submit) contexts: KVVec<Option<ListedContext>>,
-    // There is room in each of these for all contexts.
+    // Each of these has capacity for all contexts.
     pub(in crate::submit) parties: KVVec<Party>,
     pub(in crate::submit) free: KVVec<u32>,
-    /// Those with requests.
+    /// Contexts with requests.
     pub(in crate::submit) active: KVVec<u32>,
-    /// Those that are gone, but not from the engine.
+    /// Contexts that are destroyed, but that the engine still holds.
     pub(in crate::submit) leaving: KVVec<u32>,
-    /// What the engine has let go of.
+    /// Logical rings of removed contexts, to be dropped in process context.
     pub(in crate::submit) gone: KVVec<Arc<LogicalRing>>,
-    /// What it says of contexts; nothing is read before it is known where that is.
+    /// The reader of the context status buffer; `None` before its place is known.
     pub(in crate::submit) events: Option<Events>,
-    /// The number of the last request emitted, among those of the engine.
+    /// The engine seqno of the last request emitted.
     pub(in crate::submit) last: Seqno,
-    /// Up to when it was counted who had the engine for how long, in nanoseconds.
+    /// The time, in nanoseconds, up to which the running context has been charged.
     counted: u64,
-    /// It does not do what it was told.
+    /// The engine's events contradict what it was given; it needs a reset.
     pub(in crate::submit) broken: bool,
-    /// The image that contexts start from, and room for one.
+    /// The golden image, and a buffer of its size.
     pub(in crate::submit) golden: KVVec<u32>,
     pub(in crate::submit) buffer: KVVec<u32>,
 }
 
 impl Lists {
-    /// A port of a list of `depth`. Errors: `ENOMEM`.
+    /// Creates a port for lists of `depth` entries. Errors: `ENOMEM`.
     pub(in crate::submit) fn new(depth: u8, area: EventArea) -> Result<Self> {
         let items = Items(KVVec::new());
         Ok(Self {
@@ -168,7 +169,7 @@ impl Lists {
         self.contexts.get_mut(at as usize)?.as_mut()
     }
 
-    /// The context that runs now, or that has waited first.
+    /// Returns the running context, or, if none is known to run, the one that waited first.
     pub(in crate::submit) fn running(&self) -> Option<&ListedContext> {
         let listed = |at: u32| {
             let listed = self.contexts.get(at as usize)?.as_ref();
@@ -180,8 +181,8 @@ impl Lists {
             .or_else(|| self.active.iter().find_map(|at| listed(*at)))
     }
 
-    /// Whoever has the engine has had it since this was called last. To be called often, and before that is
-    /// another one.
+    /// Charges the time since the last call to the context that has the engine. Must be called
+    /// often, and before the running context changes.
     pub(in crate::submit) fn count(&mut self, now: u64) {
         let passed = now.saturating_sub(self.counted);
         self.counted = self.counted.max(now);
@@ -190,19 +191,19 @@ impl Lists {
         }
     }
 
-    /// The oldest request of the context that runs.
+    /// Returns the oldest request of the running context.
     pub(in crate::submit) fn first(&self) -> Option<ArcBorrow<'_, Request>> {
         self.running()?.flight.iter().next()
     }
 
-    /// The oldest request of each context.
+    /// Returns the oldest request of each context.
     pub(in crate::submit) fn firsts(&self) -> impl Iterator<Item = ArcBorrow<'_, Request>> {
         let contexts = self.active.iter();
         let contexts = contexts.filter_map(|at| self.contexts.get(*at as usize)?.as_ref());
         contexts.filter_map(|listed| listed.flight.iter().next())
     }
 
-    /// Whether no request is emitted and not taken off.
+    /// Returns whether no request is in flight: each one emitted is retired.
     pub(in crate::submit) fn is_quiet(&self) -> bool {
         let mut contexts = self.active.iter();
         contexts.all(|at| {
@@ -211,12 +212,12 @@ impl Lists {
         })
     }
 
-    /// Whether there are no requests.
+    /// Returns whether there are no requests.
     pub(in crate::submit) fn is_idle(&self) -> bool {
         self.active.is_empty()
     }
 
-    /// Whether some wait for room.
+    /// Returns whether requests wait for room in a ring.
     pub(in crate::submit) fn wants_room(&self) -> bool {
         let mut contexts = self.active.iter();
         contexts.any(|at| {
@@ -225,12 +226,13 @@ impl Lists {
         })
     }
 
-    /// The number of the last request emitted, among those of the engine.
+    /// Returns the engine seqno of the last request emitted.
     pub(in crate::submit) fn last(&self) -> Seqno {
         self.last
     }
 
-    /// All requests up to this number are done, or have gone to another engine.
+    /// Returns the engine seqno up to which all requests have completed, or moved to another
+    /// engine.
     pub(in crate::submit) fn progress(&self) -> Seqno {
         let mut least = self.last;
         for at in self.active.iter() {
@@ -250,7 +252,7 @@ impl Lists {
         least
     }
 
-    /// A request is ready.
+    /// Queues a ready request. Gives it back if its context is not on this engine.
     pub(in crate::submit) fn push(
         &mut self,
         request: ListArc<Request>,
@@ -267,15 +269,16 @@ impl Lists {
         Ok(())
     }
 
-    /// A context has requests.
+    /// Marks a context as having requests.
     pub(in crate::submit) fn activate(&mut self, at: u32) {
         if let Some(false) = self.context(at).map(|p| mem::replace(&mut p.active, true)) {
-            // There is room.
+            // There is capacity.
             drop(self.active.push_within_capacity(at));
         }
     }
 
-    /// Writes what is ready into the rings, as far as there is room. What could not be emitted is `failed`.
+    /// Emits ready requests into the rings, as far as there is room. Requests that cannot be
+    /// emitted go to `failed`.
     fn fill(&mut self, engine: &Engine, now: u64, failed: &mut List<Request>) {
         let desc = engine.hw.desc();
         let most = desc.emit_dwords + desc.golden_dwords.max(COPY_DWORDS);
@@ -288,7 +291,7 @@ impl Lists {
                 continue;
             };
             let mut tail = None;
-            // The padding before a wrap is shorter than what caused it.
+            // The padding before a wrap is shorter than the commands that cause it.
             while listed.ring.space() as usize >= most * 8 {
                 let Some(request) = listed.ready.pop_front() else {
                     break;
@@ -301,7 +304,7 @@ impl Lists {
                         listed.flight.push_back(request);
                     }
                     None => {
-                        // Its fence may not be signalled here: this may be the callback of another.
+                        // Do not signal its fence here: this may run in another fence's callback.
                         let dev = engine.hardware.dev();
                         dev_err!(dev, "{}: no room for a request\n", Words(desc.id));
                         failed.push_back(request);
@@ -318,7 +321,7 @@ impl Lists {
         }
     }
 
-    /// Takes off what is done.
+    /// Retires completed requests: passes each to `each`.
     fn collect(&mut self, now: u64, mut each: impl FnMut(ListArc<Request>)) {
         let mut n = 0;
         while let Some(at) = self.active.get(n).copied() {
@@ -347,7 +350,7 @@ impl Lists {
                 listed.ring.retire(tail);
                 self.sched.completed(listed.entity, tail, now);
             }
-            // The one behind it is of another priority: only then are all looked at.
+            // If the next request has another priority, all have to be compared.
             falls |= own == Some(listed.own) && listed.first_own().is_some_and(|o| o != listed.own);
             if listed.flight.is_empty() && listed.ready.is_empty() {
                 listed.active = false;
@@ -361,7 +364,7 @@ impl Lists {
         }
     }
 
-    /// The n-th of those that are active is not any more. Their order means nothing.
+    /// Removes the n-th active context. Their order does not matter.
     pub(in crate::submit) fn pass_over(&mut self, n: usize) {
         let other = self.active.pop();
         if let (Some(slot), Some(other)) = (self.active.get_mut(n), other) {
@@ -369,9 +372,10 @@ impl Lists {
         }
     }
 
-    /// Tells the scheduler how far contexts have run, or what the engine has let go of would be listed again.
-    /// Returns whether what is done is to be taken off before the engine is given more: one of these requests
-    /// was lifted, and who waits for it comes next; or a context has run out of what there was room for.
+    /// Reports the contexts' progress to the scheduler, which would otherwise list completed
+    /// contexts again. Returns whether completed requests must be retired before the next load: one
+    /// of them has a waiter of higher priority, which comes next; or the ring of a context ran
+    /// empty while requests wait for room in it.
     fn tell(&mut self, now: u64) -> bool {
         let mut first = false;
         for at in self.active.iter() {
@@ -397,7 +401,7 @@ impl Lists {
         first
     }
 
-    /// Lets go of what the engine has let go of.
+    /// Removes destroyed contexts that the engine does not hold any more.
     fn release(&mut self) {
         let mut n = 0;
         while let Some(at) = self.leaving.get(n).copied() {
@@ -412,7 +416,7 @@ impl Lists {
         }
     }
 
-    /// Takes a context out that is gone. False: the engine has it.
+    /// Removes a destroyed context. Returns false if the engine holds it.
     pub(in crate::submit) fn remove(&mut self, at: u32) -> bool {
         let Some(slot) = self.contexts.get_mut(at as usize) else {
             return true;
@@ -425,14 +429,14 @@ impl Lists {
         }
         if let Some(listed) = slot.take() {
             self.leave(listed.holder);
-            // There is room.
+            // There is capacity.
             drop(self.gone.push_within_capacity(listed.logical_ring));
             drop(self.free.push_within_capacity(at));
         }
         true
     }
 
-    /// Gives the engine what it is to run.
+    /// Loads the contexts that should run.
     fn schedule(&mut self, engine: &Engine, now: u64) {
         let Some(load) = self.sched.schedule(now) else {
             return;
@@ -444,7 +448,7 @@ impl Lists {
                     listed.logical_ring.set_tail(entry.tail);
                 }
             }
-            // The commands, and the tails in the images.
+            // Order the commands, and the tails in the images, before the load.
             mmio::wmb();
         };
         engine.port_writes.fetch_add(1, ordering::Relaxed);
@@ -466,7 +470,7 @@ impl Lists {
         }
     }
 
-    /// What is ready is emitted, as far as there is room.
+    /// Emits ready requests, as far as there is room.
     pub(in crate::submit) fn emit(
         &mut self,
         engine: &Engine,
@@ -479,13 +483,14 @@ impl Lists {
         }
     }
 
-    /// What was emitted goes to the engine.
+    /// Reads events, and loads the contexts that should run next.
     pub(in crate::submit) fn go_on(&mut self, engine: &Engine) {
         let now = time::monotonic_ns();
         self.listen(engine, now);
         let first = self.tell(now);
         self.release();
-        // Somebody waits for that, and so it interrupts.
+        // Completed requests must be retired first. The fence's waiter has armed the interrupt,
+        // which will do it.
         if !self.broken && !first {
             self.schedule(engine, now);
             if let Some(then) = self.sched.next(now) {
@@ -495,7 +500,7 @@ impl Lists {
         self.show(engine);
     }
 
-    /// Calls `each` for what is done, in the order of each context, and takes it off.
+    /// Retires completed requests: passes each to `each`, in the order of each context.
     pub(in crate::submit) fn advance(
         &mut self,
         engine: &Engine,
@@ -508,15 +513,14 @@ impl Lists {
 }
 
 impl Engine {
-    /// Milliseconds for which a context has the engine while another one of its priority waits; 0: until it has
-    /// nothing to do. `None` where engines do not take lists.
+    /// Returns the timeslice in milliseconds; 0: no timeslices. `None` on ring engines.
     pub(crate) fn slice_ms(&self) -> Option<u32> {
         let mut queue = self.queue.lock();
-        // It was made of such a number.
+        // It was set from a u32.
         Some((queue.lists()?.sched.slice() / MS) as u32)
     }
 
-    /// Sets [`slice_ms`](Self::slice_ms). Errors: `ENODEV` where there is none.
+    /// Sets the timeslice ([`slice_ms`](Self::slice_ms)). Errors: `ENODEV` on ring engines.
     pub(crate) fn set_slice_ms(&self, ms: u32) -> Result {
         let mut queue = self.queue.lock();
         queue
@@ -524,7 +528,7 @@ impl Engine {
             .ok_or(ENODEV)?
             .sched
             .set_slice(u64::from(ms) * MS);
-        // Whoever has it may have had it for longer than that.
+        // The running context may have exceeded the new timeslice already.
         self.pump(&mut queue);
         drop(queue);
         self.retirer.pass_on();
@@ -532,7 +536,8 @@ impl Engine {
     }
 }
 
-/// Writes a request into the ring of its context, with its number on the engine. Returns the tail after it.
+/// Emits a request into the ring of its context, with its engine seqno `number`. Returns the new
+/// tail.
 fn emit(
     engine: &Engine,
     listed: &mut ListedContext,
@@ -545,7 +550,7 @@ fn emit(
         let mut commands = Commands::new(buffer);
         let seqno = listed.last.next();
         let emit = Emit {
-            // The engine switches by itself.
+            // The engine switches contexts by itself.
             switch: Switch::Stay,
             known: None,
             directory: None,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What an engine reports on its contexts, and where, which is seen by trying.
+//! Reading an engine's context status buffer (CSB), and finding its place by experiment.
 //!
-//! What is written about the place does not agree. So, once, the first engine runs a context before
-//! anybody listens; where its report is then, those of all engines of the device will be.
+//! The documents contradict each other about the place. Therefore, once per device, the first
+//! engine runs a context before events are read; all engines have their events where that one wrote
+//! its.
 
 use kernel::{
     prelude::*,
@@ -19,10 +20,10 @@ use super::{
 };
 use crate::report::Words;
 
-/// Looks for an entry whose number is there already, a microsecond each.
+/// How often an event that is announced but not visible is read again, a microsecond apart.
 const LATE_LOOKS: u32 = 20;
 
-/// The status page, for the reader of events.
+/// The status page, as the reader of events accesses it.
 struct Status<'a>(&'a DmaPages);
 
 impl Page for Status<'_> {
@@ -35,7 +36,7 @@ impl Page for Status<'_> {
     }
 }
 
-/// Makes a status page one on which any report is seen.
+/// Fills a status page with ones, so that any event written is found.
 fn blank(page: &DmaPages) {
     for at in (0..PAGE_SIZE as usize).step_by(4) {
         page.write32(at, u32::MAX);
@@ -43,7 +44,7 @@ fn blank(page: &DmaPages) {
 }
 
 impl Lists {
-    /// The engine is about to be started: it has nothing.
+    /// Prepares for the engine's start, which drops its contexts.
     pub(in crate::submit) fn restart(&mut self, engine: &Engine) {
         match &mut self.events {
             Some(events) => events.restart(&mut Status(engine.line.status())),
@@ -53,7 +54,7 @@ impl Lists {
         self.broken = false;
     }
 
-    /// Reads what the engine says of contexts.
+    /// Reads new events and passes them to the scheduler.
     pub(in crate::submit) fn listen(&mut self, engine: &Engine, now: u64) {
         let mut page = Status(engine.line.status());
         let mut looks = 0;
@@ -67,7 +68,7 @@ impl Lists {
                     looks += 1;
                     udelay(Delta::from_micros(1));
                 }
-                // The tick looks again.
+                // The tick reads again.
                 Ok(Look::Late) => return,
                 Ok(Look::Event(raw)) => {
                     self.count(now);
@@ -95,8 +96,8 @@ impl Lists {
 }
 
 impl Engine {
-    /// Where it has reported, if it has: it was started before anybody knew, and has run a context to its
-    /// end. Errors: `ENOMEM`.
+    /// Returns the place of the context status buffer, if one is found: the engine was started
+    /// before the place was known, and has run a context to its end. Errors: `ENOMEM`.
     pub(crate) fn find_reports(&self) -> Result<Option<EventArea>> {
         let mut page = KVVec::with_capacity(PAGE_SIZE as usize / 4, GFP_KERNEL)?;
         for at in (0..PAGE_SIZE as usize).step_by(4) {
@@ -105,11 +106,11 @@ impl Engine {
         Ok(self.hw.find_events(&page))
     }
 
-    /// Says where it reports. It is started after it.
+    /// Sets the place of the context status buffer. Called before the engine is started.
     pub(crate) fn set_reports(&self, area: EventArea) {
         if let Port::Lists(lists) = &mut self.queue.lock().port {
             let mut events = Events::new(area);
-            // Somebody may look before it is started.
+            // It may be read before the engine is started.
             events.restart(&mut Status(self.line.status()));
             lists.events = Some(events);
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Contexts come to an engine that takes lists of them, and go: their seats at its port
-//! ([`super`]), which grow in number without a lock held, and what they start from.
+//! Contexts enter and leave an execlist engine ([`super`]): their seats, whose number grows without
+//! a lock held, and the golden image that they start from.
 
 use core::{mem, ptr};
 use kernel::{list::List, prelude::*, sync::Arc};
@@ -17,23 +17,23 @@ use super::{
     ListedContext, Lists, Party,
 };
 
-/// Contexts that there is room for at first.
+/// Number of seats to allocate first.
 const FIRST_PLACES: usize = 16;
-/// The largest number of a context: the ones above mean none.
+/// The largest context id; higher ids are reserved by the hardware.
 const MAX_ID: usize = 0xfffe;
 
-/// Whose a context is, and how urgent.
+/// The client and priority of a context.
 #[derive(Clone, Copy)]
 pub(in crate::submit) struct Who {
-    /// A number that its holder has alone.
+    /// Identifies the client.
     pub(in crate::submit) holder: usize,
     pub(in crate::submit) priority: i32,
 }
 
 impl Who {
-    /// Of a context as it is now.
+    /// Returns those of a context.
     pub(in crate::submit) fn of(context: &Context) -> Self {
-        // Of the kernel's own contexts it is the same one, which is nobody's address.
+        // The kernel's own contexts share the holder 0, which is no object's address.
         let holder = context.holder().map_or(0, |h| ptr::from_ref(h).addr());
         Self {
             holder,
@@ -42,7 +42,7 @@ impl Who {
     }
 }
 
-/// What is needed for more contexts, made with no lock held.
+/// Memory for more contexts, allocated without a lock held.
 struct Growth {
     contexts: KVVec<Option<ListedContext>>,
     parties: KVVec<Party>,
@@ -56,7 +56,7 @@ struct Growth {
 
 impl Growth {
     fn new(count: usize) -> Result<Self> {
-        // A client and a context for each.
+        // Each context may come with a client.
         let mut items = KVVec::with_capacity(count * 2, GFP_KERNEL)?;
         for _ in 0..count * 2 {
             items.push(Item::default(), GFP_KERNEL)?;
@@ -74,7 +74,7 @@ impl Growth {
     }
 }
 
-/// Puts what is in one list into another one that has room for it, and changes them over.
+/// Moves all items to `to`, which has capacity for them, and swaps the two.
 fn carry<T: Clone>(from: &mut KVVec<T>, to: &mut KVVec<T>) {
     for item in from.iter() {
         drop(to.push_within_capacity(item.clone()));
@@ -104,7 +104,7 @@ impl Lists {
         mem::swap(items, &mut growth.items);
     }
 
-    /// The client that a holder is; it becomes one if it is none yet.
+    /// Returns the scheduler's client of a holder, and adds it if there is none.
     fn join(&mut self, holder: usize) -> Option<Client> {
         if let Some(party) = self.parties.iter_mut().find(|p| p.holder == holder) {
             party.contexts += 1;
@@ -116,12 +116,12 @@ impl Lists {
             client,
             contexts: 1,
         };
-        // There is room.
+        // There is capacity.
         drop(self.parties.push_within_capacity(party));
         Some(client)
     }
 
-    /// The opposite of [`join`](Self::join).
+    /// Undoes [`join`](Self::join).
     pub(in crate::submit) fn leave(&mut self, holder: usize) {
         let mut parties = self.parties.iter_mut();
         let Some(at) = parties.position(|p| p.holder == holder) else {
@@ -182,7 +182,7 @@ impl Lists {
         Some(id)
     }
 
-    /// A context starts anew.
+    /// Resets a context to its initial state.
     pub(in crate::submit) fn forget(&mut self, id: u32) {
         let golden = &self.golden;
         let listed = id
@@ -193,7 +193,7 @@ impl Lists {
         }
     }
 
-    /// The first image, and room for one: from now on contexts start from it.
+    /// Sets the golden image, from which contexts start from now on, and a buffer of its size.
     pub(in crate::submit) fn set_golden(
         &mut self,
         golden: &mut KVVec<u32>,
@@ -205,8 +205,8 @@ impl Lists {
 }
 
 impl Engine {
-    /// Takes a context in, which `siblings` may have as well. Returns its number. Errors: `ENOSPC` if there are
-    /// too many, `ENOMEM`, `EINVAL` without lists.
+    /// Adds a context, which `siblings` may share. Returns its id. Errors: `ENOSPC` if there are
+    /// too many, `ENOMEM`, `EINVAL` on ring engines.
     pub(in crate::submit) fn admit(
         &self,
         logical_ring: &Arc<LogicalRing>,
@@ -233,7 +233,7 @@ impl Engine {
             let mut growth = Growth::new(more)?;
             let mut queue = self.queue.lock();
             let lists = queue.lists().ok_or(EINVAL)?;
-            // Somebody else may have been here.
+            // Another task may have grown it meanwhile.
             if lists.contexts.len() == count {
                 lists.grow(&mut growth);
             }
@@ -242,22 +242,23 @@ impl Engine {
         }
     }
 
-    /// A context is gone: nothing of it is under way. The engine lets go of it.
+    /// Removes a destroyed context, all of whose requests are retired, once the engine does not
+    /// hold it.
     pub(in crate::submit) fn dismiss(&self, id: u32) {
         let Some(at) = id.checked_sub(1) else {
             return;
         };
-        // So that there is room for one more.
+        // Makes sure that `gone` has capacity for one more.
         self.let_go();
         let mut queue = self.queue.lock();
         let Some(lists) = queue.lists() else {
             return;
         };
         lists.listen(self, time::monotonic_ns());
-        // They hold this engine.
+        // The siblings hold this engine: break the cycle.
         let siblings = lists.context(at).and_then(|listed| listed.siblings.take());
         if !lists.remove(at) {
-            // It has nothing to do there, and leaves by itself. There is room.
+            // It has no work and will be switched out. There is capacity.
             drop(lists.leaving.push_within_capacity(at));
         }
         drop(queue);
@@ -265,7 +266,7 @@ impl Engine {
         self.let_go();
     }
 
-    /// Lets go of contexts that are gone. Process context.
+    /// Drops the logical rings of removed contexts. Process context.
     pub(crate) fn let_go(&self) {
         loop {
             let gone = {
@@ -278,14 +279,14 @@ impl Engine {
         }
     }
 
-    /// A context's state is that of its beginning again. The engine was reset.
+    /// Resets a context to its initial state. The engine was reset.
     pub(crate) fn forget(&self, id: u32) {
         if let Some(lists) = self.queue.lock().lists() {
             lists.forget(id);
         }
     }
 
-    /// Whether the engine may have a context's image.
+    /// Returns whether the engine may have a context's image loaded.
     pub(crate) fn holds(&self, id: u32) -> bool {
         let mut queue = self.queue.lock();
         let Some(lists) = queue.lists() else {
@@ -297,7 +298,7 @@ impl Engine {
             .is_some_and(|entity| lists.sched.is_held(entity))
     }
 
-    /// The image that contexts start from, once there is one. Errors: `ENOMEM`.
+    /// Returns a copy of the golden image, if there is one. Errors: `ENOMEM`.
     pub(crate) fn golden(&self) -> Result<Option<KVVec<u32>>> {
         let len = {
             let mut queue = self.queue.lock();
@@ -312,7 +313,7 @@ impl Engine {
         Ok((len != 0).then_some(copy))
     }
 
-    /// From now on contexts start from this image.
+    /// Sets the golden image, from which contexts start from now on. Errors: `ENOMEM`.
     pub(crate) fn set_golden(&self, mut golden: KVVec<u32>) -> Result {
         let mut buffer = KVVec::from_elem(0, golden.len(), GFP_KERNEL)?;
         let mut queue = self.queue.lock();
@@ -325,7 +326,7 @@ impl Engine {
 }
 
 impl Queue {
-    /// The port, if it is one of lists.
+    /// Returns the port of an execlist engine; `None` on ring engines.
     pub(in crate::submit) fn lists(&mut self) -> Option<&mut Lists> {
         match &mut self.port {
             Port::Lists(lists) => Some(lists),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The port of an engine with one ring: what is ready is written into it, when there is room.
+//! The port of an engine with one ring: ready requests are emitted when there is room.
 //!
-//! That is late, since what a switch of contexts costs depends on what the engine will hold then. However
-//! many requests go in, the device is told once.
+//! Emission is as late as possible, because the cost of a context switch depends on the context
+//! that is loaded then. The tail is written once for any number of requests.
 
 pub(in crate::submit) mod null_state;
 
@@ -28,23 +28,24 @@ use super::{
 };
 use crate::{hardware::Waits, report::Words};
 
-/// What is under the lock of an engine with a ring.
+/// The queue of a ring engine, under the engine's lock.
 pub(in crate::submit) struct RingQueue {
     pub(in crate::submit) port: RingPort,
-    /// Ready to be emitted, in order.
+    /// Ready requests, in order.
     pub(in crate::submit) ready: List<Request>,
-    /// Emitted, in order.
+    /// Emitted requests, in order.
     pub(in crate::submit) flight: List<Request>,
-    /// The context whose image, or whose directory, the engine holds when all that was emitted has run.
+    /// The context whose image or directory the engine will have loaded when all emitted requests
+    /// have run.
     pub(in crate::submit) loaded: Option<InUse>,
-    /// How many of `flight` the engine's watchdog is told of.
+    /// Number of requests in `flight` that set the engine's watchdog.
     watched: u32,
-    /// Whether the watchdog may interrupt.
+    /// Whether the watchdog interrupt is armed.
     watching: bool,
 }
 
 impl RingQueue {
-    /// That of an empty ring of so many bytes.
+    /// Creates the queue of an empty ring of `bytes`.
     pub(in crate::submit) fn new(bytes: u32) -> Self {
         Self {
             port: RingPort::new(bytes),
@@ -56,12 +57,12 @@ impl RingQueue {
         }
     }
 
-    /// Nothing is in flight any more: it was taken off.
+    /// Forgets watched requests: nothing is in flight any more.
     pub(in crate::submit) fn forget_watched(&mut self) {
         self.watched = 0;
     }
 
-    /// Lets the watchdog interrupt, if any batch in flight is watched, before the engine is told of it.
+    /// Arms the watchdog interrupt if a batch in flight is watched, before its tail is written.
     fn watch(&mut self, engine: &Engine) {
         if self.watched != 0 && !self.watching {
             self.watching = true;
@@ -69,7 +70,8 @@ impl RingQueue {
         }
     }
 
-    /// The opposite: called when what is ready was emitted, as that may be watched as well.
+    /// Disarms the watchdog interrupt if no batch is watched. Called after emission, which may add
+    /// watched ones.
     pub(in crate::submit) fn unwatch(&mut self, engine: &Engine) {
         if self.watched == 0 && self.watching {
             self.watching = false;
@@ -77,7 +79,7 @@ impl RingQueue {
         }
     }
 
-    /// Writes what is ready into the ring, as far as there is room, and tells the device once.
+    /// Emits ready requests, as far as there is room, and writes the tail once.
     pub(in crate::submit) fn pump(
         &mut self,
         engine: &Engine,
@@ -87,8 +89,8 @@ impl RingQueue {
         let mut tail = None;
         while !self.ready.is_empty() {
             if !engine.has_room(self) {
-                // A full ring is somebody who waits. Armed first, then looked once more: what
-                // completes after the look interrupts.
+                // A full ring waits for a completion. Arm the interrupt first and then check again:
+                // a completion after the check interrupts.
                 engine.arm(arming);
                 if !engine.has_room(self) {
                     break;
@@ -103,7 +105,7 @@ impl RingQueue {
                     self.flight.push_back(request);
                 }
                 None => {
-                    // Its fence may not be signalled here: this may be the callback of another.
+                    // Do not signal its fence here: this may run in another fence's callback.
                     let (dev, id) = (engine.hardware.dev(), engine.hw.desc().id);
                     dev_err!(dev, "{}: no room for a request\n", Words(id));
                     failed.push_back(request);
@@ -112,7 +114,7 @@ impl RingQueue {
         }
         if let Some(tail) = tail {
             self.watch(engine);
-            // The commands before the tail.
+            // Order the commands before the tail.
             mmio::wmb();
             engine.port_writes.fetch_add(1, ordering::Relaxed);
             let done = engine
@@ -125,7 +127,7 @@ impl RingQueue {
         }
     }
 
-    /// Calls `each` for what is done, in order, and takes it off.
+    /// Retires completed requests: passes each to `each`, in order.
     pub(in crate::submit) fn advance(
         &mut self,
         engine: &Engine,
@@ -151,7 +153,7 @@ impl RingQueue {
 }
 
 impl Engine {
-    /// Whether any request fits, in the room of what is done too.
+    /// Returns whether any request fits, after freeing the room of completed ones.
     fn has_room(&self, queue: &mut RingQueue) -> bool {
         let desc = self.hw.desc();
         let inline = desc.golden_dwords.max(COPY_DWORDS).max(STREAM_DWORDS);
@@ -171,15 +173,15 @@ impl Engine {
         queue.port.has_room(most)
     }
 
-    /// Writes one request into the ring; returns the tail after it.
+    /// Emits one request; returns the new tail.
     fn emit(&self, queue: &mut RingQueue, request: &Request) -> Option<ouro_hw::RingOffset> {
         self.with_work(request, |batch, inline, buffer| {
             self.emit_with(queue, request, batch, inline, buffer)
         })
     }
 
-    /// Does something with what a request has to do: its batch, the kernel's own commands, and a buffer in
-    /// which both have room.
+    /// Calls `f` with the work of a request: its batch, the kernel's inline commands, and a buffer
+    /// that has room for both.
     pub(in crate::submit) fn with_work<T>(
         &self,
         request: &Request,
@@ -220,8 +222,8 @@ impl Engine {
         }
     }
 
-    /// What is left for a request to do: nothing, if it has hung, or its context is banned. It
-    /// still takes its place in the ring, so that fences are signalled in their order.
+    /// Returns the work of a request: none if it was lost in a hang or its context is banned. It
+    /// still takes its place in the ring, so that fences are signalled in order.
     fn work(&self, request: &Request) -> Work {
         let banned = request.context.as_ref().is_some_and(|c| c.is_banned());
         if banned || request.emitted.lock().lost {
@@ -231,8 +233,8 @@ impl Engine {
         request.work
     }
 
-    /// The directory that a request needs, where requests load them: its context's own, or the global space's. `None`:
-    /// whatever is loaded, as it reaches nothing by it.
+    /// Returns the directory that a request has to load, on chips where requests load one: its
+    /// context's or the global space's. `None` if the request does not use one.
     fn directory_of(&self, request: &Request) -> Option<(GgttAddr, Edition)> {
         let global = (self.directory?, Edition::GLOBAL);
         match &request.context {
@@ -254,7 +256,7 @@ impl Engine {
         let context = request.context.as_ref();
         let held = context.filter(|_| contexts || directory.is_some());
         let key = match &self.null_state {
-            // Of other requests than batches nothing is left behind.
+            // Only batches leave state behind.
             Some(_) => batch.map(|_| context.map_or(ContextKey::KERNEL, |c| c.key())),
             None => held.map(|c| c.key()),
         };
@@ -270,7 +272,8 @@ impl Engine {
         let known = self.null_state.as_ref().filter(|_| batch.is_some());
         let mut commands = Commands::new(buffer);
         let seqno = queue.port.next_seqno();
-        // Of another context always, so that what is emitted again replaces what it has replaced before.
+        // Always load it after a context switch: if the request is emitted again, it then replaces
+        // the same context as before.
         let load = directory.filter(|(_, now)| other || queue.port.needs_load(Some(*now)));
         let emit = Emit {
             switch,
@@ -295,7 +298,7 @@ impl Engine {
         queue.watched += u32::from(emit.watchdog.is_some());
         if switch != Switch::Stay {
             if let Some(context) = held {
-                // Whatever switches away from it saves it.
+                // The next context switch saves it.
                 context.set_saved();
             }
             self.switches.fetch_add(1, ordering::Relaxed);
@@ -305,8 +308,8 @@ impl Engine {
             self.directory_loads.fetch_add(1, ordering::Relaxed);
         }
         if let (true, Some(now)) = (switch != Switch::Stay || load.is_some(), held) {
-            // A request that is emitted again follows the same ones as the first time, or none: what
-            // it keeps is not let go of here.
+            // A request that is emitted again follows the same requests as the first time, or none:
+            // it keeps the context that it replaced then.
             if let Some(before) = queue.loaded.replace(now.clone()) {
                 emitted.replaced = Some(before);
             }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What undoes the state that other batches left, on an engine where no context does.
+//! The commands that reset the state that other batches left, on engines without hardware contexts.
 
 use kernel::{prelude::*, sync::Arc};
 use ouro_hw::{
@@ -14,19 +14,19 @@ use ouro_kernel::{pages::DmaPages, pci::DmaDevice};
 use super::super::line;
 use crate::gem::{Mapping, Space};
 
-/// Commands that give all state a known value. They stand in memory that nobody writes again.
+/// Commands that set all state to known values, in memory that is never written again.
 pub(in crate::submit) struct NullState {
-    /// Before another client's batch: all of them.
+    /// Before a batch of another client: all commands.
     pub(in crate::submit) first: Batch,
-    /// Before one more of the same client: without those that only keep clients apart.
+    /// Before another batch of the same client: without the commands that only isolate clients.
     pub(in crate::submit) again: Batch,
     _mapping: Mapping,
     _memory: DmaPages,
 }
 
 impl NullState {
-    /// Lets an engine write them, as so many dwords at most. Errors: `ENOSPC` if there are no addresses
-    /// for them, `ENOMEM`.
+    /// Writes the engine's commands, at most `dwords` of them, to memory of its own. Errors:
+    /// `ENOSPC` if the GGTT is full, `ENOMEM`, `EINVAL` if they do not fit.
     pub(in crate::submit) fn new(
         hw: &'static dyn ouro_hw::Engine,
         space: &Arc<Space>,
