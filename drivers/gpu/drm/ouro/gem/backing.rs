@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Memory that the GPU can reach: of an object, or of the kernel's own.
+//! GPU memory: of a BO, or of the kernel.
 //!
-//! It belongs to one owner at a time, and ends in the quarantine of who runs requests
-//! ([`Runner::bury`]): its pages are given back when no engine can
-//! reach them any more.
+//! It belongs to one owner at a time, and ends in the quarantine of the [`Runner`]
+//! ([`Runner::bury`]): its pages are freed when no engine can reach them any more.
 
 use core::ops::Range;
 use kernel::{
@@ -44,26 +43,26 @@ use crate::{
     vm::{Looks, Place},
 };
 
-/// What it is made of.
+/// The kind of memory.
 pub(crate) enum Memory {
     /// Pages of system memory, which user space may map.
     Pages(DmaMap),
-    /// Pages that only the kernel and the GPU see.
+    /// Pages that only the kernel and the GPU access.
     Kernel(DmaPages),
-    /// Pages of a region that is shared out.
+    /// Pages of a region that is allocated in blocks.
     Blocks(Blocks),
-    /// A buffer of another device.
+    /// An imported dma-buf.
     Foreign(Foreign),
 }
 
-/// A buffer of another device, mapped for ours. Whoever drops it holds no lock: it takes the
-/// reservation of the buffer.
+/// An imported dma-buf, mapped for the device. The caller that drops it must not hold locks,
+/// because that takes the buffer's reservation.
 pub(crate) struct Foreign {
     map: SetOnce<ImportMap>,
     pages: u32,
 }
 
-/// Memory. It does not change: an object that moves gets another one.
+/// Memory. It does not change: a BO that moves gets another one.
 #[pin_data]
 pub(crate) struct Backing {
     #[pin]
@@ -72,19 +71,19 @@ pub(crate) struct Backing {
     tracker: AtomicTracker,
     /// Whether an engine may ever have reached it.
     reached: Atomic<bool>,
-    /// The fence of the move that gives it the object's contents, if one does.
+    /// The fence of the move that fills it with the BO's contents, if there is one.
     arrival: SetOnce<ARef<Fence>>,
-    /// Whether that has ended, and what it could not do was done for it.
+    /// Whether that move has ended, and any failure was repaired by the CPU if possible.
     arrived: Atomic<bool>,
-    /// Whether it was never given the object's contents.
+    /// Whether the contents never arrived: it holds another client's data.
     spoiled: Atomic<bool>,
-    /// Then the memory that still has them, if there is one.
+    /// If so, the memory that still has the contents, if there is one.
     former: SetOnce<Arc<Backing>>,
-    /// Drops what is to be dropped without a lock.
+    /// Drops it where locks must not be held.
     #[pin]
     late: Work<Backing>,
     memory: Memory,
-    /// Pages behind the object's, for its state of compression while it is here.
+    /// Number of pages behind the BO's, for its compression state (CCS) while it is here.
     state: u32,
 }
 
@@ -130,17 +129,17 @@ impl Backing {
         )
     }
 
-    /// Zeroed pages for an object of so many bytes, and `state` more for its state of compression: of what is
-    /// zero nothing is compressed.
+    /// Allocates zeroed pages for a BO of `size` bytes, and `state` pages for its compression state
+    /// (CCS): zeros mean uncompressed.
     ///
-    /// Errors: `ENOMEM`, at once if the machine has not so many; `ENODEV`, `EIO`.
+    /// Errors: `ENOMEM`, at once if the machine does not have so many pages; `ENODEV`, `EIO`.
     pub(crate) fn pages(dma: &Arc<DmaDevice>, size: usize, state: u32) -> Result<Arc<Self>> {
         let all = size.checked_add(state as usize * PAGE_SIZE as usize);
         Self::again(dma, &Shmem::new(all.ok_or(ENOMEM)?, dma)?, state)
     }
 
-    /// The pages of an object that had some, with their contents, or will have its first. Errors: as [`pages`](Self::pages);
-    /// `EINTR`.
+    /// Allocates the pages of a BO that had some before, with their contents, or that gets its
+    /// first. Errors: as [`pages`](Self::pages); `EINTR`.
     pub(crate) fn again(dma: &Arc<DmaDevice>, shmem: &Shmem, state: u32) -> Result<Arc<Self>> {
         if shmem.len() > task::total_pages() {
             return Err(ENOMEM);
@@ -149,10 +148,11 @@ impl Backing {
         Self::with_state(Memory::Pages(pages.map(dma.clone())?), state)
     }
 
-    /// Zeroed pages for an object in a region; those of `fresh` if it is the system's, and there is that.
+    /// Allocates zeroed pages for a BO in a region; those of `fresh`, if that exists and the region
+    /// is system memory.
     ///
-    /// Errors: `ENOSPC` if the region has not so many; as [`pages`](Self::pages), and then nothing stays in
-    /// `fresh`.
+    /// Errors: `ENOSPC` if the region is full; as [`pages`](Self::pages), and then nothing stays
+    /// allocated in `fresh`.
     pub(crate) fn in_region(
         gpu: &BoDevice,
         region: &Arc<Region>,
@@ -168,7 +168,7 @@ impl Backing {
         }
     }
 
-    /// Pages in a region for a move of an object, which writes all of them.
+    /// Allocates pages in a region for a move of a BO, which writes all of them.
     ///
     /// Errors: as [`in_region`](Self::in_region).
     pub(crate) fn target(
@@ -198,16 +198,16 @@ impl Backing {
         }
     }
 
-    /// Pages of a process. Errors: `ENODEV`, `EIO`, `ENOMEM`.
+    /// Takes the pinned pages of a process. Errors: `ENODEV`, `EIO`, `ENOMEM`.
     pub(crate) fn user(dma: &Arc<DmaDevice>, pages: Pages) -> Result<Arc<Self>> {
         let pages = Arc::new(pages, GFP_KERNEL_ACCOUNT)?;
         let this = Self::new(Memory::Pages(pages.map(dma.clone())?))?;
-        // They are never let go of where locks are held: that may have to wait for the pages.
+        // They must always be dropped without locks, because that may wait for the pages.
         this.reached.store(true, ordering::Relaxed);
         Ok(this)
     }
 
-    /// The buffer of another device that an object of `bytes` is. `locked` is its reservation.
+    /// Maps the imported dma-buf that a BO of `bytes` is. `locked` is its reservation.
     ///
     /// Errors: `ENODEV`, `ENOMEM`, those of the exporter.
     pub(crate) fn foreign(
@@ -216,7 +216,7 @@ impl Backing {
         bytes: u64,
     ) -> Result<Arc<Self>> {
         let pages = u32::try_from(bytes / u64::from(PAGE_SIZE)).map_err(|_| EINVAL)?;
-        // Memory first: a map could not be dropped under the lock.
+        // Allocate first: a map could not be dropped under the lock.
         let this = Self::new(Memory::Foreign(Foreign {
             map: SetOnce::new(),
             pages,
@@ -228,7 +228,8 @@ impl Backing {
         Ok(this)
     }
 
-    /// Ends it, where the caller holds locks: what takes others is left to a worker.
+    /// Drops it where the caller holds locks: memory whose drop takes other locks is left to a
+    /// worker.
     pub(crate) fn end(self: Arc<Self>, worker: &work::Queue) {
         let late = match &self.memory {
             Memory::Foreign(_) => true,
@@ -240,7 +241,7 @@ impl Backing {
         }
     }
 
-    /// The region that it is in, of all that there are.
+    /// Returns its region.
     pub(crate) fn region<'a>(&'a self, regions: &'a [Arc<Region>]) -> Option<&'a Arc<Region>> {
         match &self.memory {
             Memory::Pages(_) | Memory::Kernel(_) | Memory::Foreign(_) => regions.first(),
@@ -254,12 +255,12 @@ impl Backing {
             .is_some_and(|r| Arc::ptr_eq(r, region))
     }
 
-    /// Whether the CPU sees it through a window of the device's, or not at all.
+    /// Returns whether the CPU sees it through a BAR, or not at all.
     pub(crate) fn is_windowed(&self) -> bool {
         matches!(&self.memory, Memory::Blocks(blocks) if blocks.is_windowed())
     }
 
-    /// Where the GPU reaches it without a table.
+    /// Returns its address if the GPU reaches it without PTEs.
     pub(super) fn direct(&self) -> Option<GpuAddr> {
         match &self.memory {
             Memory::Blocks(blocks) => blocks.direct(),
@@ -267,7 +268,8 @@ impl Backing {
         }
     }
 
-    /// The frame of a page, for user space; `None` where there is none, or the CPU cannot see it.
+    /// Returns the frame of a page, for user space; `None` if there is none, or the CPU does not
+    /// see it.
     pub(crate) fn frame(&self, page: usize) -> Option<Frame<'_>> {
         match &self.memory {
             Memory::Pages(map) => map.pages().frame(page),
@@ -276,13 +278,13 @@ impl Backing {
         }
     }
 
-    /// A move is about to give it the object's contents. Once.
+    /// A move is about to fill it with the BO's contents. Called once.
     pub(crate) fn arrives(&self, fence: ARef<Fence>) {
         self.arrival.populate(fence);
     }
 
-    /// That move has ended. Where the contents could not be had, what is in it is somebody else's: nobody is
-    /// to see it any more. The `former` memory, if there was one, still has them.
+    /// The move has ended. If the contents did not arrive, it holds another client's data: it must
+    /// not be visible any more. The `former` memory, if there was one, still has the contents.
     pub(crate) fn arrived(&self, contents: core::result::Result<(), Option<Arc<Backing>>>) {
         if let Err(former) = contents {
             if let Some(former) = former {
@@ -293,18 +295,18 @@ impl Backing {
         self.arrived.store(true, ordering::Release);
     }
 
-    /// Of memory that is spoiled: that which has the contents. `None`: they were to be zero.
+    /// Returns the memory that has the contents of spoiled memory; `None`: they were to be zero.
     pub(super) fn former(&self) -> Option<&Arc<Backing>> {
         self.former.as_ref().filter(|_| self.is_spoiled())
     }
 
-    /// Whether the move has ended without the contents: they never come.
+    /// Returns whether the move has ended without the contents, which never arrive.
     pub(super) fn is_spoiled(&self) -> bool {
         self.arrived.load(ordering::Acquire) && self.spoiled.load(ordering::Relaxed)
     }
 
-    /// Whether nobody is to see it, or not yet: the move has failed, and the CPU has not done what it
-    /// should have, or cannot.
+    /// Returns whether it must not be visible, at least not yet: the move has failed, and the CPU
+    /// has not repaired that, or cannot.
     pub(crate) fn is_hidden(&self) -> bool {
         if self.arrived.load(ordering::Acquire) {
             return self.is_spoiled();
@@ -313,15 +315,15 @@ impl Backing {
         arrival.is_some_and(|fence| matches!(fence.status(), Some(Err(_))))
     }
 
-    /// Lets the CPU do what the move that was to fill it did not. To be called again until it is not
-    /// hidden any more. Sleeps; reservations may be held.
+    /// Waits for the CPU to repair a failed move. Must be called again until it is not hidden any
+    /// more. Sleeps; reservations may be held.
     ///
     /// Errors: `EIO` if the CPU cannot, `ERESTARTSYS`.
     pub(super) fn catch_up(&self, gpu: &BoDevice) -> Result {
         if self.is_spoiled() {
             return Err(EIO);
         }
-        // Whoever retires the move does it.
+        // The retirement of the move repairs it.
         gpu.runner().retire();
         fsleep(Delta::from_micros(200));
         match kernel::current!().signal_pending() {
@@ -330,7 +332,7 @@ impl Backing {
         }
     }
 
-    /// Zeroed pages of the kernel's own, which the CPU has so mapped. Errors: `ENOMEM`, `EIO`, `ENODEV`.
+    /// Allocates zeroed kernel pages with this mapping. Errors: `ENOMEM`, `EIO`, `ENODEV`.
     pub(crate) fn kernel(
         dma: &Arc<DmaDevice>,
         pages: usize,
@@ -339,7 +341,8 @@ impl Backing {
         Self::new(Memory::Kernel(DmaPages::new(dma, pages, caching(mapping))?))
     }
 
-    /// Where the contents stay when this is let go of; `None` if they do not.
+    /// Returns the shmem file that keeps the contents when this is dropped; `None` if nothing keeps
+    /// them.
     pub(crate) fn shmem(&self) -> Option<&Shmem> {
         match &self.memory {
             Memory::Pages(map) => map.pages().shmem(),
@@ -347,32 +350,33 @@ impl Backing {
         }
     }
 
-    /// Nobody needs what is in it.
+    /// Marks the contents as not needed: they are not swapped out.
     pub(crate) fn forget_contents(&self) {
         if let Memory::Pages(map) = &self.memory {
             map.pages().set_clean(true);
         }
     }
 
-    /// Lets go of it, when it has no address any more: at once if no engine can have a copy of its
-    /// entries. Waits for nothing.
+    /// Releases it, when it is bound nowhere any more: at once if no engine can have it in its
+    /// TLBs. Does not wait.
     pub(crate) fn let_go(self: Arc<Self>, runner: &Arc<dyn Runner>) {
         if self.reached.load(ordering::Relaxed) {
             runner.bury(self);
         }
     }
 
-    /// What it is made of.
+    /// Returns the kind of memory.
     pub(crate) fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// Number of pages behind the object's, which have its state of compression while it is here.
+    /// Returns the number of pages behind the BO's, for its compression state (CCS) while it is
+    /// here.
     pub(crate) fn state_pages(&self) -> u32 {
         self.state
     }
 
-    /// Number of pages.
+    /// Returns the number of pages.
     pub(crate) fn len(&self) -> u32 {
         match &self.memory {
             Memory::Pages(map) => (map.pages().len() as u32).saturating_sub(self.state),
@@ -382,7 +386,7 @@ impl Backing {
         }
     }
 
-    /// Maps it, into a range of at least `pad` bytes, so cached by the GPU. Process context.
+    /// Maps it into a range of at least `pad` bytes, with a cache level. Process context.
     pub(crate) fn bind(
         &self,
         space: &Arc<Space>,
@@ -396,10 +400,11 @@ impl Backing {
         self.bind_part(space, place, 0..len, span, owner, cache)
     }
 
-    /// [`bind`](Self::bind) for batches and moves. Views in the aperture give way.
+    /// Binds it for batches and moves, as [`bind`](Self::bind) does. Views in the aperture are
+    /// evicted if they are in the way.
     ///
-    /// Errors: `EINVAL` also if it must be elsewhere than where its memory is; `EIO` if its contents were
-    /// lost when it moved.
+    /// Errors: `EINVAL` also if it must be elsewhere than its fixed address; `EIO` if its contents
+    /// were lost in a move.
     pub(crate) fn bind_object(
         &self,
         gpu: &BoDevice,
@@ -433,7 +438,7 @@ impl Backing {
         }
     }
 
-    /// Maps some of its pages, into a range of `span` pages. Process context.
+    /// Maps some of its pages into a range of `span` pages. Process context.
     pub(crate) fn bind_part(
         &self,
         space: &Arc<Space>,
@@ -458,7 +463,7 @@ impl Backing {
             Memory::Blocks(blocks) => {
                 let addresses = blocks.addresses();
                 let memory = blocks.kind();
-                // There is nothing to be coherent with in the device's own.
+                // VRAM is not coherent with anything.
                 let cache = match memory {
                     MemoryKind::Local => CacheLevel::None,
                     MemoryKind::System => cache,
