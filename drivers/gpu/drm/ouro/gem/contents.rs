@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The contents of an object: where its memory comes from, and how it goes.
+//! The contents of a BO: how its memory is allocated and released.
 //!
-//! Memory comes when the object is first touched: from the best of its regions that has room, from
-//! where reclaim has left the contents, from another device, or from a process. It goes with the last
-//! reference, or before that if it is idle and others need it.
+//! Memory is allocated when the BO is first touched: in the preferred region with room, from swap
+//! after reclaim, from an exporter, or from a process. It is released with the last reference, or
+//! before that by reclaim if the BO is idle.
 //!
-//! All of it is under [`Bo::state`](super::Bo::state).
+//! All of this is under [`Bo::state`](super::Bo::state).
 
 use kernel::{
     prelude::*,
@@ -33,9 +33,9 @@ use super::{
     Backing, Object,
 };
 
-/// Why an object has no memory.
+/// Why a BO has no memory.
 pub(super) enum NoBacking {
-    /// None of the regions where it may live has room; this is the best of them.
+    /// All regions where it may be are full; this is the preferred one.
     Full(Arc<Region>),
     Failed(Error),
 }
@@ -46,7 +46,7 @@ impl From<Error> for NoBacking {
     }
 }
 
-/// Its memory; it gets some if it has none, in the first of its regions that has room.
+/// Returns its memory; allocates it if there is none, in the first of its regions that has room.
 pub(super) fn backing_of(
     object: &Object,
     state: &mut State,
@@ -88,7 +88,7 @@ pub(super) fn backing_of(
     })
 }
 
-/// The object gets this memory, having none. Errors: `ENOMEM`.
+/// Gives a BO without memory this memory. Errors: `ENOMEM`.
 pub(super) fn settle_in(object: &Object, state: &mut State, backing: &Arc<Backing>) -> Result {
     let gpu = object.gpu();
     caches::populated(object, state, backing)?;
@@ -100,8 +100,8 @@ pub(super) fn settle_in(object: &Object, state: &mut State, backing: &Arc<Backin
     Ok(())
 }
 
-/// An object whose contents were lost on their way gets the memory back that still has them; one that was
-/// to be zero has none again, and is zero when it is touched next. Not while something uses it. Its
+/// If the contents were lost in a move, gives the BO its former memory back; a BO that was to be
+/// cleared has no memory again, and is cleared at the next touch. Only while it is idle. Its
 /// reservation is locked. Errors: `ENOMEM`.
 pub(crate) fn go_back(object: &Object, state: &mut State) -> Result {
     let lost = state.backing.as_ref().filter(|b| b.is_spoiled());
@@ -124,7 +124,7 @@ pub(crate) fn go_back(object: &Object, state: &mut State) -> Result {
     Ok(())
 }
 
-/// Says whether the contents are needed. Returns whether they are still there. Sleeps.
+/// Sets whether the contents are needed. Returns whether they still exist. Sleeps.
 pub(crate) fn advise(object: &Object, needed: bool) -> bool {
     let mut guard = object.state.lock();
     let state = &mut *guard;
@@ -142,14 +142,14 @@ pub(crate) fn advise(object: &Object, needed: bool) -> bool {
     }
     let ours = object.attachment().is_none() && object.user().is_none();
     if ours && state.backing.is_none() && !needed {
-        // Nothing holds pages: whatever there is goes at once.
+        // There are no pages to reclaim: purge swapped contents at once.
         purge(state);
     }
     object.show_status(state);
     state.advice != Advice::Purged
 }
 
-/// Throws the contents away.
+/// Purges the contents.
 fn purge(state: &mut State) {
     if let Some(backing) = &state.backing {
         backing.forget_contents();
@@ -163,10 +163,10 @@ fn purge(state: &mut State) {
     state.advice = Advice::Purged;
 }
 
-/// Lets go of an object's pages, if nobody uses them; of `worth` is what is in them. Returns how
-/// many. Takes locks by trying only, and waits for nothing: called by reclaim.
+/// Releases the pages of an idle BO whose contents are of `worth`. Returns how many. Takes locks by
+/// trying only, and does not wait: called by reclaim.
 pub(super) fn give_back(object: &Object, worth: Worth) -> usize {
-    // An idle object that is not locked stays idle while it is.
+    // An idle BO whose reservation is locked stays idle.
     let Some(_locked) = object.resv().try_lock() else {
         return 0;
     };
@@ -180,7 +180,7 @@ pub(super) fn give_back(object: &Object, worth: Worth) -> usize {
     if state.listed.is_none() || state.pins != 0 || state.worth() != worth {
         return 0;
     }
-    // In another page the same bytes would be in another order.
+    // In other physical pages, the swizzle of the bytes would differ.
     let ordered = object
         .gpu()
         .hardware()
@@ -190,7 +190,7 @@ pub(super) fn give_back(object: &Object, worth: Worth) -> usize {
     if ordered && state.tiled.is_some() && worth == Worth::Kept {
         return 0;
     }
-    // What was lost on its way must not come back as if it were whole.
+    // Contents that were lost in a move must not come back from swap as if they were valid.
     if state.backing.as_ref().is_some_and(|b| b.is_hidden()) {
         return 0;
     }
@@ -205,7 +205,7 @@ pub(super) fn give_back(object: &Object, worth: Worth) -> usize {
         return 0;
     }
     object.unmap_user();
-    // The CPU reads them when they are written to swap. It cannot fail: the range is the object's.
+    // The CPU reads them when it swaps them out. It cannot fail: the range is the BO's.
     let _ = caches::released(object, state, worth == Worth::Kept);
     match worth {
         Worth::Nothing => purge(state),
@@ -214,7 +214,7 @@ pub(super) fn give_back(object: &Object, worth: Worth) -> usize {
     object.drop_backing(state)
 }
 
-/// Makes sure that it has memory, unless somebody else sees to that. Errors: as for [`backing`].
+/// Makes sure that it has memory, unless it is imported. Errors: as [`backing`].
 pub(crate) fn populate(object: &Object) -> Result {
     if object.attachment().is_some() {
         return Ok(());
@@ -225,8 +225,8 @@ pub(crate) fn populate(object: &Object) -> Result {
     backing(object).map(|_| ())
 }
 
-/// Locks the state of an object that has memory, and is not on its way to another region: what it
-/// says of the contents is so. Waits for a move. Nothing is locked.
+/// Locks the state of a BO that has memory, and is not being moved, so that the state describes the
+/// contents. Waits for a move. The caller holds no locks.
 pub(super) fn settled(object: &Object) -> Result<(Guard<'_, State, MutexBackend>, Arc<Backing>)> {
     let mut attempts = Attempts::new();
     let mut relief = Relief::new();
@@ -245,7 +245,7 @@ pub(super) fn settled(object: &Object) -> Result<(Guard<'_, State, MutexBackend>
                     backing.catch_up(object.gpu())?;
                     continue;
                 }
-                // Batches that were to have it in its new place have ended, or fail.
+                // Batches that were to use it in its new place have ended, or fail.
                 object
                     .resv()
                     .wait(Usage::Bookkeep, Interruptible::Yes, FOREVER)?;
@@ -268,18 +268,19 @@ pub(super) fn settled(object: &Object) -> Result<(Guard<'_, State, MutexBackend>
     }
 }
 
-/// Its memory; it gets some if it has none. Waits for a move. Process context, nothing is locked.
+/// Returns its memory; allocates it if there is none. Waits for a move. Process context, the caller
+/// holds no locks.
 ///
 /// Errors: `ENOMEM`, `ERESTARTSYS`, `ENODEV`.
 pub(crate) fn backing(object: &Object) -> Result<Arc<Backing>> {
     settled(object).map(|(_, backing)| backing)
 }
 
-/// It gets memory, if it has none and that takes no waiting. Errors: `EAGAIN` if others would have to
-/// leave for it; those of [`backing`].
+/// Allocates its memory, if it has none and that does not wait. Errors: `EAGAIN` if other BOs would
+/// have to be evicted; those of [`backing`].
 pub(crate) fn begin(object: &Object) -> Result {
     if object.attachment().is_some() || object.user().is_some() {
-        // A batch brings it.
+        // A batch provides it.
         return Ok(());
     }
     match backing_of(object, &mut object.state.lock()) {
@@ -289,18 +290,19 @@ pub(crate) fn begin(object: &Object) -> Result {
     }
 }
 
-/// The file that has an object's contents while it has no memory. Errors: `ENODEV`, `EIO`.
+/// Returns the shmem file with a BO's contents while it has no backing. Errors: `ENODEV`, `EIO`.
 pub(super) fn file(object: &Object) -> Result<Option<Shmem>> {
     object.gpu().usable()?;
     Ok(object.state.lock().file().cloned())
 }
 
-/// Lets `write` write into the file that has an object's contents while it has no memory. False: it has memory, or
-/// gets some otherwise; or there is too little, so that others have to leave first.
+/// Lets `write` write into the shmem file with a BO's contents while it has no backing. Returns
+/// `false` if it has a backing, if its first backing will be no shmem file, or if reclaim must free
+/// memory first.
 ///
 /// Errors: `ENODEV`, `EIO`, those of `write`.
 pub(super) fn write_file(object: &Object, write: impl FnOnce(&Shmem) -> Result) -> Result<bool> {
-    // It stays without memory as long as this is locked.
+    // It gets no backing while this is locked.
     let mut state = object.state.lock();
     let Some(file) = state.file_to_write() else {
         return Ok(false);
@@ -312,18 +314,18 @@ pub(super) fn write_file(object: &Object, write: impl FnOnce(&Shmem) -> Result) 
     }
 }
 
-/// The memory that it has now, if it has any. Nothing under way takes it away.
+/// Returns its memory, if it has any. Nothing under way releases it.
 pub(crate) fn present(object: &Object) -> Option<Arc<Backing>> {
     object.state.lock().backing.clone()
 }
 
-/// A buffer of another device gets addresses for ours, if it has none.
+/// Maps an imported dma-buf for the device, if it is not mapped.
 pub(super) fn adopt_import(
     object: &Object,
     locked: &Locked<'_>,
 ) -> core::result::Result<(), BindError> {
     let buffer = object.attachment().ok_or(EINVAL)?;
-    // Not under the state, which the exporter, being one of ours, may have to lock of its own. The
+    // Not under the state: the exporter may be another BO of this driver, which locks its own. The
     // reservation keeps others out.
     {
         let state = object.state.lock();
@@ -335,7 +337,7 @@ pub(super) fn adopt_import(
         }
     }
     object.gpu().usable()?;
-    // A map would wait for these with the lock held.
+    // Mapping would wait for these fences with the lock held.
     if !locked.test_signaled(Usage::Kernel) {
         return Err(BindError::Moving);
     }
@@ -343,7 +345,7 @@ pub(super) fn adopt_import(
     Ok(settle_in(object, &mut object.state.lock(), &backing)?)
 }
 
-/// Pages of a process become the object's, in place of those that are not any more.
+/// Makes pinned pages of a process the BO's, in place of earlier ones that are not valid any more.
 pub(super) fn adopt_pages(object: &Object, pinned: &Pinned) -> core::result::Result<(), BindError> {
     let mut guard = object.state.lock();
     let state = &mut *guard;
@@ -355,7 +357,7 @@ pub(super) fn adopt_pages(object: &Object, pinned: &Pinned) -> core::result::Res
     if same {
         return Ok(());
     }
-    // What was the object's once may be on its way out.
+    // Earlier pages of the BO may be about to be released.
     if !pinned.is_new() || !object.resv().test_signaled(Usage::Bookkeep) {
         return Err(BindError::Busy);
     }
@@ -369,7 +371,7 @@ pub(super) fn adopt_pages(object: &Object, pinned: &Pinned) -> core::result::Res
     Ok(())
 }
 
-/// The pages of a process that the object has, if they were what the process had at `sequence`.
+/// Returns the BO's pages of a process, if they are those of `sequence`.
 pub(super) fn user_backing(object: &Object, sequence: Sequence) -> Option<Arc<Backing>> {
     let state = object.state.lock();
     state
