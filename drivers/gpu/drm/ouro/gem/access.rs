@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The CPU's access to an object's bytes by copying, for user space and for relocations.
+//! CPU access to a BO by copying, for user space and for relocations.
 //!
-//! A buffer of another device is seen through the kernel mapping that its exporter makes.
+//! An imported dma-buf is accessed through the kernel mapping of its exporter.
 
 use kernel::prelude::*;
 use ouro_kernel::{gem::Access, pages::Shmem, resv::Locked, task, uaccess};
 
 use super::{bytes, caches, contents, Object};
 
-/// Checks that `len` bytes from `offset` lie in the object.
+/// Checks that `len` bytes from `offset` lie in the BO. Errors: `EINVAL`.
 pub(crate) fn range(object: &Object, offset: u64, len: u64) -> Result {
     match offset.checked_add(len) {
         Some(end) if end <= object.bytes() => Ok(()),
@@ -17,12 +17,11 @@ pub(crate) fn range(object: &Object, offset: u64, len: u64) -> Result {
     }
 }
 
-/// Bytes that are copied between two looks whether the caller has been killed.
+/// Bytes copied between checks whether the caller has been killed.
 const STEP: u64 = 64 << 10;
 
-/// Copies `len` bytes in steps: `copy` gets where in the object a step begins, where in user space, and
-/// its bytes. User memory may be as slow as it likes: an aperture, or whatever a `userfaultfd` stands
-/// for.
+/// Copies `len` bytes in steps: calls `copy` with a step's offset in the BO, its user address and
+/// its length. User memory may be arbitrarily slow: an aperture, or a `userfaultfd`.
 ///
 /// Errors: `EINTR` if the caller has been killed; those of `copy`.
 fn in_steps(
@@ -44,17 +43,18 @@ fn in_steps(
     Ok(())
 }
 
-/// Whether a copy of so many bytes, to or from an object that has no memory, goes to the file that has its contents:
-/// of an object that the CPU touches in part, the rest takes no memory until a batch uses it. For most of an object
-/// it gets memory at once, as page by page costs more.
+/// Returns whether a copy of `len` bytes, to or from a BO without backing, uses the shmem file with
+/// its contents: if the CPU accesses only a part of a BO, the rest takes no memory until a batch
+/// uses it. A copy of most of the BO allocates its backing at once, since a copy page by page costs
+/// more.
 fn is_part(object: &Object, len: u64) -> bool {
     len <= object.bytes() / 2
 }
 
-/// Copies from the object to user space. No lock is held meanwhile.
+/// Copies from the BO to user space, without holding a lock meanwhile.
 ///
-/// Errors: `EINVAL` outside of the object, or for memory of a process, which has it at hand; `EFAULT`
-/// for bad memory; `EINTR` if the caller has been killed.
+/// Errors: `EINVAL` outside of the BO, or for a userptr, which the process can access itself;
+/// `EFAULT` for a bad address; `EINTR` if the caller has been killed.
 pub(crate) fn read(object: &Object, offset: u64, len: u64, to: u64) -> Result {
     range(object, offset, len)?;
     if object.user().is_some() {
@@ -89,7 +89,7 @@ pub(crate) fn read(object: &Object, offset: u64, len: u64, to: u64) -> Result {
     })
 }
 
-/// Copies from user space to the object. Errors: as [`read`]; `ENOMEM`. Part of it may have been written.
+/// Copies from user space to the BO. Errors: as [`read`]; `ENOMEM`. A part may have been written.
 pub(crate) fn write(object: &Object, offset: u64, len: u64, from: u64) -> Result {
     range(object, offset, len)?;
     if object.user().is_some() {
@@ -108,9 +108,9 @@ pub(crate) fn write(object: &Object, offset: u64, len: u64, from: u64) -> Result
     let mut few = [0; 256];
     let mut many = KVVec::new();
     in_steps(offset, len, from, |at, from, len| {
-        // The object may move, or be given to the GPU, while user memory is waited for. So it is waited for with
-        // nothing locked: where it is not there, a step is fetched first, and then written where the object is
-        // by then.
+        // The object may move, or be given to the GPU, while user memory is waited for. So it is
+        // waited for with nothing locked: where it is not there, a step is fetched first, and then
+        // written where the object is by then.
         match put_present(object, part, at, from, len) {
             Err(e) if e == EFAULT => {}
             done => return done,
@@ -128,8 +128,8 @@ pub(crate) fn write(object: &Object, offset: u64, len: u64, from: u64) -> Result
     })
 }
 
-/// Writes bytes of user space where the object is now, if they are there. Errors: `EFAULT` if not, with part of them
-/// written; as [`put`].
+/// Writes bytes of user space to the BO's current memory, if they are present. Errors: `EFAULT` if
+/// they are not, with a part written; as [`put`].
 fn put_present(object: &Object, part: bool, offset: usize, from: u64, len: usize) -> Result {
     let copy = |file: &Shmem| file.copy_from_user_present(offset, from, len);
     if part && contents::write_file(object, copy)? {
@@ -139,21 +139,21 @@ fn put_present(object: &Object, part: bool, offset: usize, from: u64, len: usize
     caches::write_present(&state, &backing, offset, from, len)
 }
 
-/// Writes bytes where the object is now: `part` is [`is_part`] of the whole copy. Errors: as for
+/// Writes bytes to the BO's current memory: `part` is [`is_part`] of the whole copy. Errors: as
 /// [`contents::settled`].
 fn put(object: &Object, part: bool, offset: usize, bytes: &[u8]) -> Result {
     let write = |file: &Shmem| file.write(offset, bytes);
     if part && contents::write_file(object, write)? {
         return Ok(());
     }
-    // Under the lock, or what is written would be lost if the object moved meanwhile.
+    // Under the lock: a move meanwhile would lose the bytes.
     let (state, backing) = contents::settled(object)?;
     caches::write(object, &state, &backing, offset, bytes)
 }
 
-/// Reads bytes of an object that nobody writes but the CPU. `locked` is its reservation.
+/// Reads bytes of a BO that only the CPU writes. `locked` is its reservation.
 ///
-/// Errors: `EINVAL` outside of the object; as for [`contents::backing`].
+/// Errors: `EINVAL` outside of the BO; as [`contents::backing`].
 pub(crate) fn peek(object: &Object, locked: &Locked<'_>, offset: u64, bytes: &mut [u8]) -> Result {
     range(object, offset, bytes.len() as u64)?;
     if let Some(buffer) = object.attachment() {
@@ -164,10 +164,10 @@ pub(crate) fn peek(object: &Object, locked: &Locked<'_>, offset: u64, bytes: &mu
     backing.read(offset as usize, bytes)
 }
 
-/// Lets `f` write bytes of the kernel's own into an object that is idle: it gets a function that writes some at an
-/// offset. `locked` is the object's reservation. The object stays where it is meanwhile.
+/// Lets `f` write bytes into an idle BO, for relocations: `f` gets a function that writes bytes at
+/// an offset. `locked` is the BO's reservation. The BO does not move meanwhile.
 ///
-/// Errors: `EINVAL` outside of the object; as for [`contents::settled`]; those of `f`.
+/// Errors: `EINVAL` outside of the BO; as [`contents::settled`]; those of `f`.
 pub(crate) fn poke(
     object: &Object,
     locked: &Locked<'_>,
@@ -188,10 +188,10 @@ pub(crate) fn poke(
     })
 }
 
-/// Somebody looks into a mapping of the object, as a debugger does. It is shown as it is in memory:
-/// tiles are not undone.
+/// Accesses a mapping of the BO on behalf of another process, such as a debugger. Tiled contents
+/// are accessed as they are in memory.
 ///
-/// Errors: `EINVAL` outside of the object; as for [`contents::backing`].
+/// Errors: `EINVAL` outside of the BO; as [`contents::backing`].
 pub(super) fn look(object: &Object, offset: usize, access: Access<'_>) -> Result {
     let len = match &access {
         Access::Read(bytes) => bytes.len(),

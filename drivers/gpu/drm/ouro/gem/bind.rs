@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Where the GPU sees an object, and how: its address, its cache level, the order of its bytes.
+//! Binding a BO: its address in a space, its cache level, and its tiling.
 //!
-//! An object gets an address when a batch first uses it. It keeps that until others need the range,
-//! or until something changes that is in the table's entries.
+//! A BO gets an address when a batch first uses it. It keeps the address until it is evicted, or
+//! until a property changes that is in its PTEs.
 
 use kernel::{
     prelude::*,
@@ -26,25 +26,25 @@ use super::{
 };
 use crate::vm::Place;
 
-/// What a batch brings along for an object.
+/// What a batch passes along for binding a BO.
 pub(crate) enum Given<'a> {
-    /// Nothing: its memory is the driver's.
+    /// Nothing: the memory is the driver's.
     Nothing,
-    /// The reservation, for a buffer of another device.
+    /// The reservation, for an imported dma-buf.
     Locked(Locked<'a>),
-    /// Pages of a process.
+    /// The pinned pages of a userptr.
     Pinned(&'a Pinned),
 }
 
-/// Why an object cannot be bound where it should be, now.
+/// Why a BO cannot be bound now.
 pub(crate) enum BindError {
     /// It must not be moved before its fences are signalled.
     Busy,
-    /// The other device whose buffer it is is moving it.
+    /// The exporter of the dma-buf is moving it.
     Moving,
-    /// It has no memory, and this region no room for it: somebody has to leave.
+    /// It has no memory, and this region is full: another BO has to be evicted.
     Full(Arc<Region>),
-    /// Any other reason.
+    /// Another error.
     Failed(Error),
 }
 
@@ -63,12 +63,12 @@ impl From<NoBacking> for BindError {
     }
 }
 
-/// Gives it an address at `place` in a space, or keeps the one it has if that will do. Its reservation is
-/// locked.
+/// Binds the BO at `place` in a space, or keeps its address if that satisfies `place`. Its
+/// reservation is locked.
 ///
-/// The range is at least `pad` bytes: what is beyond the object is the scratch page.
+/// The range is at least `pad` bytes: beyond the BO it maps the scratch page.
 ///
-/// Memory that is not the driver's is there only if it is `given`.
+/// Memory that is not the driver's must be `given`.
 pub(crate) fn bind(
     object: &Object,
     given: Given<'_>,
@@ -85,7 +85,7 @@ pub(crate) fn bind(
     let place = place.aligned(object.grain()).ok_or(EINVAL)?;
     let mut state = object.state.lock();
     if state.bindings.get(space).is_none() && state.advice != Advice::Need {
-        // What may be thrown away gets no address.
+        // A purgeable BO gets no address.
         return Err(EFAULT.into());
     }
     contents::go_back(object, &mut state)?;
@@ -109,7 +109,8 @@ pub(crate) fn bind(
     Ok(addr)
 }
 
-/// Takes its address in a space away, if it has one. Its reservation is locked.
+/// Unbinds the BO from a space, if it is bound there. Its reservation is locked. Errors:
+/// [`BindError::Busy`] if it is in use.
 pub(crate) fn unbind(object: &Object, space: &Arc<Space>) -> core::result::Result<(), BindError> {
     let mut state = object.state.lock();
     if state.bindings.get(space).is_some() && !object.resv().test_signaled(Usage::Bookkeep) {
@@ -119,12 +120,12 @@ pub(crate) fn unbind(object: &Object, space: &Arc<Space>) -> core::result::Resul
     Ok(())
 }
 
-/// Takes its address in a space away that no request uses any more, or will.
+/// Unbinds the BO from a space that no request uses any more.
 pub(crate) fn forget(object: &Object, space: &Arc<Space>) {
     object.state.lock().bindings.remove(space);
 }
 
-/// Changes how the GPU caches it. The next batch binds it anew. Waits until nothing uses it.
+/// Sets the BO's cache level; the next batch binds it again. Waits until the BO is idle.
 ///
 /// Errors: `ERESTARTSYS`.
 pub(crate) fn set_cache(object: &Object, cache: CacheLevel) -> Result {
@@ -149,8 +150,8 @@ pub(crate) fn set_cache(object: &Object, cache: CacheLevel) -> Result {
     }
 }
 
-/// Says how its bytes are ordered, which matters to those who look through the aperture, or see the device's
-/// own memory through a window.
+/// Sets the BO's tiling, which matters for mappings through the aperture, and for VRAM that the CPU
+/// sees through a BAR.
 pub(crate) fn set_tiled(object: &Object, tiled: Option<Tiled>) {
     let mut state = object.state.lock();
     if state.tiled != tiled {
@@ -162,8 +163,8 @@ pub(crate) fn set_tiled(object: &Object, tiled: Option<Tiled>) {
     }
 }
 
-/// Takes user space's entries for an object, and its fence over the device's own memory. The caller holds the
-/// object's lock.
+/// Removes user space's mappings of the BO, and its fence over VRAM. The caller holds the BO's
+/// lock.
 pub(crate) fn hide(object: &Object) {
     object.unmap_user();
     if let Some(surfaces) = object.gpu().surfaces() {

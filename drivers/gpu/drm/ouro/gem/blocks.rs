@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Pages of a region that are an object's, and how the CPU gets at them.
+//! The pages of a region that a BO has, and CPU access to them.
 //!
-//! Pages of the device's own memory are behind a window, through which it may see only some of them,
-//! and none after the unbind.
+//! VRAM pages are behind a BAR, through which the CPU may see only some of them, and none after the
+//! unbind.
 
 use kernel::{prelude::*, sync::Arc};
 use ouro_hw::types::{DmaAddr, GpuAddr, MemoryKind, PAGE_SIZE};
@@ -19,17 +19,17 @@ use super::{
 };
 use crate::vm::population::Departed;
 
-/// The way of the CPU to a region's memory. Offsets are bytes from the region's first one.
+/// CPU access to a region's memory. Offsets are in bytes from the region's start.
 #[derive(Clone, Copy)]
 pub(super) enum Sight<'a> {
-    /// It is mapped.
+    /// Mapped memory.
     Memory(View<'a>),
-    /// It is seen through a window.
+    /// A BAR.
     Window(&'a Bar),
 }
 
 impl Sight<'_> {
-    /// Copies out. Errors: `EINVAL` for what cannot be seen, `ENODEV` after the unbind.
+    /// Copies out. Errors: `EINVAL` for pages that the CPU does not see, `ENODEV` after the unbind.
     pub(super) fn read(&self, at: usize, out: &mut [u8]) -> Result {
         match self {
             Sight::Memory(view) => view.read(at, out),
@@ -37,7 +37,7 @@ impl Sight<'_> {
         }
     }
 
-    /// Copies in. Errors: as for [`read`](Self::read).
+    /// Copies in. Errors: as [`read`](Self::read).
     pub(super) fn write(&self, at: usize, bytes: &[u8]) -> Result {
         match self {
             Sight::Memory(view) => view.write(at, bytes),
@@ -59,26 +59,26 @@ impl Sight<'_> {
         }
     }
 
-    /// Writes what the CPU's caches hold of it to memory.
+    /// Writes the CPU's cached lines back to memory.
     pub(super) fn clflush(&self, at: usize, len: usize) -> Result {
         match self {
             Sight::Memory(view) => view.clflush(at, len),
-            // They hold nothing of it.
+            // The BAR is not cached.
             Sight::Window(_) => Ok(()),
         }
     }
 }
 
-/// Pages of a region that are an object's. Dropped: they are free.
+/// The pages of a region that a BO has, freed on drop.
 pub(crate) struct Blocks {
     region: Arc<Region>,
-    /// First page and pages, in the order of the object's.
+    /// Runs of pages (first page, number), in the order of the BO's pages.
     runs: KVec<(u32, u32)>,
     count: u32,
 }
 
 impl Blocks {
-    /// No pages yet.
+    /// Creates an empty set of pages.
     pub(super) fn none(region: &Arc<Region>) -> Self {
         Self {
             region: region.clone(),
@@ -92,26 +92,26 @@ impl Blocks {
         Ok(self.runs.reserve(1, GFP_KERNEL)?)
     }
 
-    /// Pages that were taken are its.
+    /// Appends allocated pages. Errors: `ENOMEM`.
     pub(super) fn add(&mut self, first: u32, count: u32) -> Result {
         self.runs.push((first, count), GFP_KERNEL)?;
         self.count += count;
         Ok(())
     }
 
-    /// Sets all of it to zero, which is slow through a window. Errors: as for [`Sight::write`].
+    /// Clears all pages, which is slow through a BAR. Errors: as [`Sight::write`].
     pub(super) fn clear(&self) -> Result {
         self.each(0, bytes(self.count), |sight, at, range| {
             sight.clear(at, range.len())
         })
     }
 
-    /// Number of pages.
+    /// Returns the number of pages.
     pub(super) fn len(&self) -> u32 {
         self.count
     }
 
-    /// Where they are.
+    /// Returns their region.
     pub(super) fn region(&self) -> &Arc<Region> {
         &self.region
     }
@@ -120,12 +120,12 @@ impl Blocks {
         self.region.blocks.as_ref().map(|b| &b.store)
     }
 
-    /// Whether they are behind a window, which may be closed.
+    /// Returns whether they are behind a BAR, which may be closed.
     pub(super) fn is_windowed(&self) -> bool {
         self.region.is_windowed()
     }
 
-    /// Where the GPU reaches them without a table: they are in one piece then.
+    /// Returns their address if the GPU reaches them without PTEs; they are then contiguous.
     pub(super) fn direct(&self) -> Option<GpuAddr> {
         let Store::Device(Local { reach, .. }) = self.store()? else {
             return None;
@@ -136,7 +136,7 @@ impl Blocks {
         }
     }
 
-    /// The region's number of a page of the object's.
+    /// Returns the region's page that is page `page` of the BO.
     fn place(&self, page: usize) -> Option<usize> {
         let mut left = u32::try_from(page).ok()?;
         for (first, count) in self.runs.iter() {
@@ -148,7 +148,7 @@ impl Blocks {
         None
     }
 
-    /// The frame of a page; `None` also where the CPU does not see it.
+    /// Returns the page frame of a page; `None` also if the CPU does not see it.
     pub(super) fn frame(&self, page: usize) -> Option<Frame<'_>> {
         let place = self.place(page)?;
         match self.store()? {
@@ -157,14 +157,14 @@ impl Blocks {
         }
     }
 
-    /// The addresses of all pages, for the table's entries.
+    /// Returns the DMA addresses of all pages, for PTEs.
     pub(super) fn addresses(&self) -> impl Iterator<Item = u64> + '_ {
         let store = self.store();
         let address = move |page: u32| match store? {
             Store::Simulated(memory) => memory.address(page as usize),
             Store::Device(local) => match local.reach {
                 Reach::Entries(DmaAddr(at)) => Some(at + bytes(page) as u64),
-                // It is reached without entries.
+                // It needs no PTEs.
                 Reach::Direct(_) => None,
             },
         };
@@ -173,15 +173,15 @@ impl Blocks {
         pages.map_while(address)
     }
 
-    /// What the entries say of it.
+    /// Returns the memory kind for PTEs.
     pub(super) fn kind(&self) -> MemoryKind {
         self.region.memory_kind()
     }
 
-    /// Calls `f` for each piece of a range: the way to it, the offset there, and where the piece is in
-    /// the range.
+    /// Calls `f` for each contiguous piece of a range, with the access to it, its offset there, and
+    /// its position in the range.
     ///
-    /// Errors: `EINVAL` if the range is not inside; those of `f`.
+    /// Errors: `EINVAL` if the range is not inside the pages; those of `f`.
     pub(super) fn each(
         &self,
         offset: usize,

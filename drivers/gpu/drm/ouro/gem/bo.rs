@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! A buffer object.
+//! Buffer objects (BOs).
 //!
-//! It gets memory when it is first touched ([`contents`](super::contents)), and an address when it is first used by the
-//! GPU ([`bind`](super::bind)). It may have to give up the address for others while it is idle; the
-//! memory stays until the last reference is gone. That moment may come in any context, so that what
-//! has to be done then is left to a worker, which gives the pages to the
-//! [`Runner`](super::Runner). What the DRM core asks of it is in [`ops`](super::ops).
+//! A BO gets memory when it is first touched ([`contents`](super::contents)), and an address when
+//! the GPU first uses it ([`bind`](super::bind)). While it is idle, its address can be evicted; the
+//! memory stays until the last reference is dropped. That may happen in any context, so the release
+//! is left to a worker, which passes the pages to the [`Runner`](super::Runner). The DRM core's
+//! operations are in [`ops`](super::ops).
 //!
-//! Locks: the reservation, then [`Bo::state`]. User memory is touched under neither.
+//! Lock order: the reservation, then [`Bo::state`]. User memory is accessed under neither.
 
 use kernel::{
     new_mutex,
@@ -35,13 +35,13 @@ use super::{
 };
 use crate::device::Device;
 
-/// An object as the DRM core knows it.
+/// A BO, as a DRM GEM object.
 pub(crate) type Object = gem::Object<Bo>;
 
-/// Largest object. A page number of it fits into 32 bits, with room to spare.
+/// Largest BO. A page number in it fits in 32 bits, with room to spare.
 pub(crate) const MAX_SIZE: u64 = 1 << 40;
 
-/// How user space sees an object: the kinds of mappings, by number.
+/// The kinds of user space mappings, by number.
 pub(crate) mod kind {
     /// Through the aperture.
     pub(crate) const APERTURE: u8 = 0;
@@ -53,14 +53,14 @@ pub(crate) mod kind {
     pub(crate) const UNCACHED: u8 = 3;
 }
 
-/// What user space has said of the contents.
+/// The state of the contents (`GEM_MADVISE`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Advice {
     /// They are needed.
     Need,
-    /// They may be thrown away when memory is short.
+    /// They may be purged when memory is short.
     DontNeed,
-    /// They were. There will be no others.
+    /// They were purged. They do not come back.
     Purged,
 }
 
@@ -68,56 +68,57 @@ pub(crate) enum Advice {
 mod status {
     pub(super) const RESIDENT: u32 = 1;
     pub(super) const PURGEABLE: u32 = 2;
-    /// From this one on: the region's number.
+    /// From this bit on: the region's number.
     pub(super) const REGION_SHIFT: u32 = 8;
 }
 
-/// What the statistics say of an object.
+/// A BO in the statistics.
 pub(super) struct Seen {
-    /// Where it is, or would be.
+    /// The region it is in, or would be in.
     pub(super) region: usize,
     pub(super) resident: bool,
     pub(super) purgeable: bool,
 }
 
-/// What is under [`Bo::state`].
+/// The state under [`Bo::state`].
 pub(crate) struct State {
-    // The addresses go before the pages.
+    // Unmapped before the pages are freed.
     pub(super) bindings: Bindings,
     pub(super) backing: Option<Arc<Backing>>,
-    /// The backing is one that can be let go of.
+    /// The entry in the reclaim lists, if the backing can be reclaimed.
     pub(super) listed: Option<Listed>,
-    /// Where the contents are, if the backing was let go of, or the CPU has written some before there was one.
+    /// Holds the contents if the backing was reclaimed, or if the CPU wrote a part before there was
+    /// a backing.
     pub(super) swapped: Option<Shmem>,
-    /// What its first memory will be of, where that is the system's. A file each: who makes an object hears
-    /// that there are no more of them, since who touches it could only be killed for that.
+    /// The shmem file for its first memory, if that is system memory. Allocated at creation, where
+    /// the ioctl can report that there are no more files; a fault could only kill the process.
     pub(super) fresh: Option<Shmem>,
-    /// Of memory of a process: when the backing was what the process has.
+    /// For a userptr: the MMU notifier sequence at which the backing was the process's memory.
     pub(super) sequence: Option<Sequence>,
-    /// How often others have asked that the pages stay where they are.
+    /// Number of pins by importers.
     pub(super) pins: u32,
     pub(super) advice: Advice,
-    /// How the GPU caches it.
+    /// The cache level.
     pub(super) cache: CacheLevel,
-    /// What the CPU's caches may hold of it, where the GPU does not see that.
+    /// What the CPU's caches may hold of it, if the GPU does not snoop it.
     pub(super) caches: CpuCaches,
-    /// How its bytes are ordered.
+    /// Its tiling.
     pub(super) tiled: Option<Tiled>,
 }
 
 impl State {
-    /// Its memory, if it has any.
+    /// Returns its memory, if it has any.
     pub(crate) fn backing(&self) -> Option<&Arc<Backing>> {
         self.backing.as_ref()
     }
 
-    /// How the GPU caches it.
+    /// Returns its cache level.
     pub(crate) fn cache(&self) -> CacheLevel {
         self.cache
     }
 
-    /// It has been moved, to where it is listed so. Returns the addresses that it had, which are needed
-    /// until the copy is done.
+    /// The BO moves to other memory, with its entry in the reclaim lists. Returns its earlier
+    /// bindings, which are needed until the copy is done.
     pub(crate) fn moved(&mut self, to: Arc<Backing>, listed: Option<Listed>) -> Bindings {
         if self.cache == CacheLevel::None {
             let bytes = u64::from(to.len()) * u64::from(PAGE_SIZE);
@@ -129,12 +130,13 @@ impl State {
         core::mem::take(&mut self.bindings)
     }
 
-    /// Whether it never had any memory.
+    /// Returns whether it never had any memory.
     pub(crate) fn is_untouched(&self) -> bool {
         self.backing.is_none() && self.swapped.is_none() && self.advice == Advice::Need
     }
 
-    /// The file that has its contents, or will, while it has no memory: there they can be read a page at a time.
+    /// Returns the shmem file that has its contents, or will have them, while it has no backing:
+    /// single pages can be read from the file.
     pub(super) fn file(&self) -> Option<&Shmem> {
         match (&self.backing, self.advice) {
             (None, Advice::Need) => self.swapped.as_ref().or(self.fresh.as_ref()),
@@ -142,7 +144,7 @@ impl State {
         }
     }
 
-    /// The same, to be written: from here on what is in it is needed.
+    /// Same as [`State::file()`], for a write: the contents are needed from here on.
     pub(super) fn file_to_write(&mut self) -> Option<&Shmem> {
         self.file()?;
         if let Some(fresh) = self.fresh.take() {
@@ -151,12 +153,12 @@ impl State {
         self.swapped.as_ref()
     }
 
-    /// Whether others have the pages, so that they must stay where they are.
+    /// Returns whether importers have pinned its pages.
     pub(crate) fn is_pinned(&self) -> bool {
         self.pins != 0
     }
 
-    /// Of what worth the contents are to user space.
+    /// Returns the value of its contents to user space.
     pub(crate) fn worth(&self) -> Worth {
         match self.advice {
             Advice::Need => Worth::Kept,
@@ -165,7 +167,7 @@ impl State {
     }
 }
 
-/// An object in the statistics.
+/// Counts a BO in the statistics.
 struct Counted(Arc<BoDevice>, i64);
 
 impl Counted {
@@ -181,31 +183,31 @@ impl Drop for Counted {
     }
 }
 
-/// What ouro adds to an object.
+/// The driver's part of a BO.
 #[pin_data]
 pub(crate) struct Bo {
     gpu: Arc<BoDevice>,
     bytes: u64,
     placements: Placements,
-    /// What its address is a multiple of.
+    /// Alignment of its addresses.
     align: u64,
     notes: Notes,
-    /// The memory of a process that it is.
+    /// The user memory of a userptr BO.
     user: Option<userptr::Range>,
     _counted: Counted,
-    /// Whether a batch has used it since it was last asked to make room.
+    /// Whether a batch has used it since the last search for a victim.
     pub(super) used: Atomic<bool>,
-    /// What the statistics say of it, which are asked for with a spinlock held.
+    /// The statistics' view of it, readable under a spinlock.
     status: Atomic<u32>,
-    /// Faults in a row that found no memory.
+    /// Consecutive faults that found no memory.
     pub(super) starved: Atomic<u32>,
-    /// Views of it in the aperture. From none to one only under `state`.
+    /// Number of its mappings in the aperture. Leaves zero only under `state`.
     views: Atomic<u32>,
     #[pin]
     pub(super) state: Mutex<State>,
 }
 
-/// What an object is made of.
+/// The arguments of a BO's creation.
 pub(crate) struct Args {
     pub(super) gpu: Arc<BoDevice>,
     pub(super) placements: Placements,
@@ -215,10 +217,10 @@ pub(crate) struct Args {
     pub(super) fresh: Option<Shmem>,
 }
 
-/// Makes an object of at least `size` bytes, at addresses that are multiples of `align`, a power of two.
+/// Creates a BO of at least `size` bytes, whose addresses are multiples of `align`, a power of two.
 ///
-/// Errors: `EINVAL` for no size, `E2BIG` for one that cannot be, `ENFILE` if the system has no more files,
-/// `ENOMEM`.
+/// Errors: `EINVAL` if `size` is zero, `E2BIG` if it is too large, `ENFILE` if the system has no
+/// more files, `ENOMEM`.
 pub(crate) fn create(
     dev: &Device,
     size: u64,
@@ -226,7 +228,7 @@ pub(crate) fn create(
     placements: Placements,
 ) -> Result<ARef<Object>> {
     let gpu = dev.gpu().bo_device();
-    // What is rounded up beyond the last number is no size at all.
+    // A size that overflows when rounded up is invalid.
     let size = size
         .checked_next_multiple_of(placements.grain(gpu))
         .unwrap_or(0);
@@ -236,7 +238,7 @@ pub(crate) fn create(
     if size > MAX_SIZE {
         return Err(E2BIG);
     }
-    // What is compressed begins in the device's memory.
+    // A compressible BO starts in VRAM.
     let fresh = match placements.iter().next() {
         Some(SYSTEM) if !placements.is_compressible() => {
             Some(Shmem::new(size as usize, gpu.dma_device())?)
@@ -254,7 +256,7 @@ pub(crate) fn create(
 }
 
 impl Bo {
-    /// An object of so many bytes, whole pages, without any memory.
+    /// Creates a BO of `bytes` bytes, whole pages, without memory.
     pub(super) fn make(bytes: u64, args: Args) -> impl PinInit<Self, Error> {
         let Args {
             gpu,
@@ -264,7 +266,7 @@ impl Bo {
             fresh,
         } = args;
         let region = placements.iter().next().unwrap_or(SYSTEM) as u32;
-        // A process flushes nothing: there is none of its memory where nothing is snooped.
+        // Processes do not flush: there are no userptr BOs on chips that do not snoop.
         let cache = match user {
             Some(_) => CacheLevel::Coherent,
             None => gpu.coherence().default_cache(),
@@ -297,32 +299,32 @@ impl Bo {
         }? Error)
     }
 
-    /// Bytes: whole pages.
+    /// Returns its size in bytes: whole pages.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The device.
+    /// Returns its device.
     pub(crate) fn gpu(&self) -> &Arc<BoDevice> {
         &self.gpu
     }
 
-    /// What user space keeps with it.
+    /// Returns the properties that user space stores with it.
     pub(crate) fn notes(&self) -> &Notes {
         &self.notes
     }
 
-    /// What its address is a multiple of: a power of two.
+    /// Returns the alignment of its addresses: a power of two.
     pub(crate) fn align(&self) -> u64 {
         self.align
     }
 
-    /// What its size and its addresses are multiples of, wherever it may live: a power of two.
+    /// Returns the granularity of its size and addresses in all its regions: a power of two.
     pub(crate) fn grain(&self) -> u64 {
         self.placements.grain(&self.gpu)
     }
 
-    /// Whether it may live where the CPU sees it through a window.
+    /// Returns whether it may be in a region that the CPU sees through a BAR.
     pub(crate) fn is_windowed(&self) -> bool {
         let mut regions = self
             .placements
@@ -331,18 +333,18 @@ impl Bo {
         regions.any(|r| r.is_windowed())
     }
 
-    /// Pages that its state of compression takes, while it is not in the device's own memory.
+    /// Returns the number of pages for its compression state (CCS) while it is not in VRAM.
     pub(super) fn state_pages(&self) -> u32 {
         if !self.placements.is_compressible() {
             return 0;
         }
         let pages = self.bytes / u64::from(PAGE_SIZE);
         let bytes = pages * u64::from(self.gpu.state_bytes());
-        // It is less than the object, whose pages are counted so.
+        // It is smaller than the BO, whose number of pages fits.
         bytes.div_ceil(PAGE_SIZE.into()) as u32
     }
 
-    /// Where it may live.
+    /// Returns the regions where it may be.
     pub(crate) fn placements(&self) -> &Placements {
         &self.placements
     }
@@ -351,27 +353,27 @@ impl Bo {
         self.state.lock()
     }
 
-    /// The memory of a process that it is.
+    /// Returns the user memory of a userptr BO.
     pub(crate) fn user(&self) -> Option<&userptr::Range> {
         self.user.as_ref()
     }
 
-    /// Whether it has an address in a space.
+    /// Returns whether it is bound in a space.
     pub(crate) fn is_bound(&self, space: &Arc<Space>) -> bool {
         self.state.lock().bindings.get(space).is_some()
     }
 
-    /// How the GPU caches it.
+    /// Returns its cache level.
     pub(crate) fn cache(&self) -> CacheLevel {
         self.state.lock().cache
     }
 
-    /// Whether a batch has used it since this was asked last.
+    /// Returns whether a batch has used it since the last call.
     pub(crate) fn take_used(&self) -> bool {
         self.used.xchg(false, ordering::Relaxed)
     }
 
-    /// The memory is not the object's any more. There is no address. Returns how many pages it was.
+    /// Releases its memory. It must not be bound. Returns the number of pages.
     pub(super) fn drop_backing(&self, state: &mut State) -> usize {
         state.listed = None;
         state.caches = CpuCaches::default();
@@ -385,7 +387,8 @@ impl Bo {
         pages as usize
     }
 
-    /// What the statistics say from here on. To be called whenever memory comes, goes or moves.
+    /// Updates the statistics' view of it. Must be called whenever its memory is allocated, freed
+    /// or moved.
     pub(crate) fn show_status(&self, state: &State) {
         let regions = self.gpu.regions();
         let region = match &state.backing {
@@ -405,7 +408,7 @@ impl Bo {
         self.status.store(bits, ordering::Relaxed);
     }
 
-    /// What the statistics say. Any context.
+    /// Returns the statistics' view of it. Any context.
     pub(super) fn seen(&self) -> Seen {
         let bits = self.status.load(ordering::Relaxed);
         Seen {
@@ -415,24 +418,24 @@ impl Bo {
         }
     }
 
-    /// How its bytes are ordered: linear, if that is `None`.
+    /// Returns its tiling; `None` if it is linear.
     pub(crate) fn tiled(&self) -> Option<Tiled> {
         self.state.lock().tiled
     }
 
-    /// Views of it that the aperture has.
+    /// Returns the number of its mappings in the aperture.
     pub(crate) fn views(&self) -> u32 {
         self.views.load(ordering::Relaxed)
     }
 
-    /// The aperture has a view more, or less.
+    /// Counts its mappings in the aperture up or down.
     pub(crate) fn count_views(&self, n: i32) {
         self.views.fetch_add(n as u32, ordering::Relaxed);
     }
 }
 
-/// The window through which the CPU sees an object is about to be closed: nobody looks through it
-/// from here on. The device says already that it is gone.
+/// Removes user space's mappings of a BO, because the BAR is about to be closed. The device is
+/// marked as gone, so that they are not mapped again.
 pub(crate) fn close_window(object: &Object) {
     let _state = object.state.lock();
     bind::hide(object);

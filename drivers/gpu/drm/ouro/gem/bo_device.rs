@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! A device as its buffer objects see it: its spaces, regions and windows, and how much of it they take.
+//! The part of a device that all its BOs share: address spaces, regions, apertures, and statistics.
 //!
-//! What runs requests is above: objects reach it by two traits. A [`Runner`] lets go of what engines may
-//! still reach, and a [`Mover`] copies objects from one region to another.
+//! The code that runs requests is above this layer: BOs reach it through two traits. A [`Runner`]
+//! frees memory that engines may still reach, and a [`Mover`] copies BOs from one region to
+//! another.
 
 use kernel::{
     new_mutex,
@@ -31,11 +32,11 @@ use super::{
 };
 use crate::{hardware::Hardware, vm::TableStore};
 
-/// Whether work is taken. The values only go up.
+/// The state of the device. It only increases.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum State {
-    /// Nothing has been proved yet.
+    /// Engines are not proven to work yet.
     Starting = 0,
     /// It runs.
     Running = 1,
@@ -43,30 +44,31 @@ pub(crate) enum State {
     Gone = 2,
 }
 
-/// Runs requests, and lets go of what they held.
+/// Runs requests, and frees what they used.
 pub(crate) trait Runner: Send + Sync {
-    /// Keeps memory, which is out of the tables, until no engine reaches it. Process context.
+    /// Keeps memory, which is unmapped, until no engine can reach it through its TLBs. Process
+    /// context.
     fn bury(&self, memory: Arc<Backing>);
 
-    /// Lets go of all that can be let go of now. Process context.
+    /// Frees everything that can be freed now. Process context.
     fn retire(&self);
 
-    /// Returns whether nothing is on its way back.
+    /// Returns whether nothing is waiting to be freed.
     fn is_empty(&self) -> bool;
 
     /// Returns the number of requests that are published and not retired.
     fn live(&self) -> i64;
 
-    /// Has a fence signalled soon, since somebody waits for it who cannot be woken up. Any context.
+    /// Makes a fence signal soon, because its waiter cannot be woken up. Any context.
     fn press(&self, fence: &Fence);
 }
 
-/// Moves objects from one region to another.
+/// Moves BOs from one region to another.
 pub(crate) trait Mover: Send + Sync {
-    /// Moves an object into another region. `locked` is its reservation.
+    /// Moves a BO into another region. `locked` is its reservation.
     ///
     /// Returns the fence of the move; `None` if it is there already, or has no memory yet. Errors:
-    /// `ENOSPC` if the region has not so many pages, or the address space no room for the copy; `ENODEV`
+    /// `ENOSPC` if the region is full, or the address space has no room for the copy; `ENODEV`
     /// without an engine that copies; `ENOMEM`.
     fn start(
         &self,
@@ -76,24 +78,24 @@ pub(crate) trait Mover: Send + Sync {
     ) -> Result<Option<ARef<Fence>>>;
 }
 
-/// What all objects of a device share.
+/// The part of a device that all its BOs share.
 #[pin_data]
 pub(crate) struct BoDevice {
     hardware: Arc<Hardware>,
     space: Arc<Space>,
-    /// Where the tables of contexts' own spaces are, on a chip where they have some.
+    /// VRAM for the page tables of PPGTTs, on chips that need it.
     tables: Option<Arc<TableStore>>,
     aperture: Option<Arc<Aperture>>,
-    /// Fences over memory of its own.
+    /// Fences over VRAM.
     surfaces: Option<Arc<Surfaces>>,
     dma: Arc<DmaDevice>,
-    /// Where objects can live; the first is system memory.
+    /// The regions for BOs; the first one is system memory.
     regions: KVec<Arc<Region>>,
     reclaim: Arc<Reclaim>,
-    /// Held while batches that use memory of processes are published.
+    /// Held while batches that use userptr BOs are published.
     notifier_lock: Arc<NotifierLock>,
     runner: Arc<dyn Runner>,
-    /// There is none before the engines are there, nor after they have gone.
+    /// `None` before the engines exist, and after they are gone.
     #[pin]
     mover: Mutex<Option<Arc<dyn Mover>>>,
     state: Atomic<u32>,
@@ -106,23 +108,23 @@ pub(crate) struct BoDevice {
     flushed: Flushed,
 }
 
-/// How much there is of objects.
+/// Statistics of BOs.
 pub(crate) struct Counts {
-    /// Objects.
+    /// Number of BOs.
     pub(crate) objects: u64,
-    /// Bytes of all objects.
+    /// Their size in bytes.
     pub(crate) bytes: u64,
-    /// Pages of memory that objects have.
+    /// Number of pages that they have.
     pub(crate) pages: u64,
-    /// Bytes that were moved from one region to another so far.
+    /// Bytes moved between regions so far.
     pub(crate) moved: u64,
-    /// Objects that were, each time.
+    /// Number of moves so far.
     pub(crate) moves: u64,
 }
 
 impl BoDevice {
-    /// Makes what objects need. `aperture` is that window on the bus, if there is one, and `local` the
-    /// device's own memory, of which `tables` is a part. Errors: `ENOMEM`.
+    /// Creates the shared part of a device. `aperture` is the BAR range of the aperture, if there
+    /// is one, and `local` the VRAM, without the part for `tables`. Errors: `ENOMEM`.
     pub(crate) fn new(
         hardware: Arc<Hardware>,
         dma: Arc<DmaDevice>,
@@ -170,7 +172,7 @@ impl BoDevice {
         )
     }
 
-    /// Checks that the device is there. Errors: `ENODEV` when it is gone.
+    /// Checks that the device is present. Errors: `ENODEV` if it is gone.
     pub(crate) fn usable(&self) -> Result {
         if self.state.load(ordering::Acquire) == State::Gone as u32 {
             Err(ENODEV)
@@ -190,7 +192,7 @@ impl BoDevice {
         }
     }
 
-    /// As [`usable`](Self::usable), and `EIO` when it was given up: nothing can be run then.
+    /// Checks that the device is present and not wedged. Errors: `ENODEV`, `EIO`.
     pub(crate) fn working(&self) -> Result {
         self.usable()?;
         if self.is_wedged() {
@@ -199,27 +201,27 @@ impl BoDevice {
         Ok(())
     }
 
-    /// Returns whether the device was given up.
+    /// Returns whether the device is wedged.
     pub(crate) fn is_wedged(&self) -> bool {
         self.wedged.load(ordering::Acquire)
     }
 
-    /// The device is given up, or is back.
+    /// Sets whether the device is wedged.
     pub(crate) fn set_wedged(&self, wedged: bool) {
         self.wedged.store(wedged, ordering::Release);
     }
 
-    /// Returns what was flushed of the CPU's caches.
+    /// Returns the statistics of cache flushes.
     pub(crate) fn flushed(&self) -> &Flushed {
         &self.flushed
     }
 
-    /// Returns the device as its backend sees it.
+    /// Returns the device's hardware.
     pub(crate) fn hardware(&self) -> &Arc<Hardware> {
         &self.hardware
     }
 
-    /// Returns what the device sees of the CPU's caches.
+    /// Returns how coherent the device is with the CPU's caches.
     pub(crate) fn coherence(&self) -> Coherence {
         self.hardware.topology().coherence
     }
@@ -229,82 +231,82 @@ impl BoDevice {
         &self.space
     }
 
-    /// Returns where the tables of contexts' own spaces are.
+    /// Returns the VRAM for page tables.
     pub(crate) fn tables(&self) -> Option<&Arc<TableStore>> {
         self.tables.as_ref()
     }
 
-    /// Returns what undoes tiles in the device's own memory, where the CPU sees that through a window.
+    /// Returns the fences over VRAM, on chips where the CPU sees VRAM through a BAR with detiling.
     pub(crate) fn surfaces(&self) -> Option<&Surfaces> {
         self.surfaces.as_deref()
     }
 
-    /// Returns the window on what the global table maps, where there is one.
+    /// Returns the aperture, if there is one.
     pub(crate) fn aperture(&self) -> Option<&Aperture> {
         self.aperture.as_deref()
     }
 
-    /// Returns the device that maps memory for DMA.
+    /// Returns the device for DMA mappings.
     pub(crate) fn dma_device(&self) -> &Arc<DmaDevice> {
         &self.dma
     }
 
-    /// Returns where objects can live; the first is system memory.
+    /// Returns the regions for BOs; the first one is system memory.
     pub(crate) fn regions(&self) -> &[Arc<Region>] {
         &self.regions
     }
 
-    /// Returns what is held while batches that use memory of processes are published.
+    /// Returns the lock that is held while batches that use userptr BOs are published.
     pub(crate) fn notifier_lock(&self) -> &Arc<NotifierLock> {
         &self.notifier_lock
     }
 
-    /// Returns the objects whose memory can be given back.
+    /// Returns the lists of BOs whose memory can be reclaimed.
     pub(crate) fn reclaim(&self) -> &Arc<Reclaim> {
         &self.reclaim
     }
 
-    /// Returns who runs requests.
+    /// Returns the runner.
     pub(crate) fn runner(&self) -> &Arc<dyn Runner> {
         &self.runner
     }
 
-    /// Returns who moves objects. Errors: `ENODEV` if there is nobody.
+    /// Returns the mover. Errors: `ENODEV` if there is none.
     pub(super) fn mover(&self) -> Result<Arc<dyn Mover>> {
         self.mover.lock().clone().ok_or(ENODEV)
     }
 
-    /// Says who moves objects. Whoever was that is let go of.
+    /// Sets the mover, and drops the previous one.
     pub(crate) fn set_mover(&self, mover: Option<Arc<dyn Mover>>) {
         let last = core::mem::replace(&mut *self.mover.lock(), mover);
         drop(last);
     }
 
-    /// Returns the bytes of a page's state of compression, which moves carry; 0 where there is none.
+    /// Returns the bytes of compression state (CCS) per page that moves carry; 0 if there is none.
     pub(crate) fn state_bytes(&self) -> u32 {
         let mut engines = self.hardware.topology().engines.iter();
         let copier = engines.find(|engine| engine.desc().copy_pages != 0);
         copier.map_or(0, |engine| engine.desc().state_bytes)
     }
 
-    /// Counts `n` more objects, of `bytes` in all.
+    /// Counts `n` more BOs, of `bytes` in all.
     pub(crate) fn count_object(&self, n: i64, bytes: i64) {
         self.objects.fetch_add(n, ordering::Relaxed);
         self.object_bytes.fetch_add(bytes, ordering::Relaxed);
     }
 
-    /// Counts `n` more pages of memory that objects have.
+    /// Counts `n` more pages of BOs.
     pub(crate) fn count_pages(&self, n: i64) {
         self.object_pages.fetch_add(n, ordering::Relaxed);
     }
 
-    /// An object of so many bytes is moved.
+    /// Counts a move of a BO of `bytes` bytes.
     pub(crate) fn count_moved(&self, bytes: u64) {
         self.moved.fetch_add(bytes as i64, ordering::Relaxed);
         self.moves.fetch_add(1, ordering::Relaxed);
     }
 
-    /// Returns how much there is of objects.
+    /// Returns the statistics of BOs.
     pub(crate) fn object_counts(&self) -> Counts {
         let get = |a: &Atomic<i64>| a.load(ordering::Relaxed).max(0) as u64;
         Counts {

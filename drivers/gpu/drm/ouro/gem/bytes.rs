@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What the CPU does with memory that the GPU reaches: it copies to and from it, clears it, and writes
-//! back what its caches hold.
+//! CPU access to memory that the GPU reaches: copies, clears, and cache flushes.
 
 use kernel::prelude::*;
 use ouro_hw::types::PAGE_SIZE;
@@ -10,7 +9,7 @@ use ouro_kernel::{pages::View, uaccess};
 use super::{backing::Memory, Backing};
 
 impl Backing {
-    /// Copies to user space. Errors: `EFAULT`, `EINVAL` outside.
+    /// Copies to user space. Errors: `EFAULT`, `EINVAL` outside of the memory.
     pub(crate) fn copy_to_user(&self, offset: usize, to: u64, len: usize) -> Result {
         match self.memory() {
             Memory::Pages(map) => map.pages().copy_to_user(offset, to, len),
@@ -24,8 +23,9 @@ impl Backing {
         }
     }
 
-    /// Copies from user space, which is not waited for. Errors: `EFAULT` where it is not there, with part of it
-    /// copied, and for memory that the CPU sees through a window; `EINVAL` outside.
+    /// Copies from user space without page faults. Errors: `EFAULT` if a page of user space is not
+    /// present, with a part copied, and for memory that the CPU accesses through a window; `EINVAL`
+    /// outside of the memory.
     pub(crate) fn copy_from_user_present(&self, offset: usize, from: u64, len: usize) -> Result {
         match self.memory() {
             Memory::Pages(map) => map.pages().copy_from_user_present(offset, from, len),
@@ -34,7 +34,7 @@ impl Backing {
         }
     }
 
-    /// Copies out. Errors: `EINVAL` outside.
+    /// Copies out. Errors: `EINVAL` outside of the memory.
     pub(crate) fn read(&self, offset: usize, out: &mut [u8]) -> Result {
         match self.memory() {
             Memory::Pages(map) => map.pages().read(offset, out),
@@ -58,7 +58,7 @@ impl Backing {
         }
     }
 
-    /// Writes words of 32 bits into memory of the kernel's own. Errors: as [`read`](Self::read).
+    /// Writes 32-bit words to kernel memory. Errors: as [`read`](Self::read).
     pub(crate) fn write_words(&self, offset: usize, words: &[u32]) -> Result {
         match self.memory() {
             Memory::Kernel(pages) => pages.view().write_words(offset, words),
@@ -66,7 +66,7 @@ impl Backing {
         }
     }
 
-    /// Makes it equal to another one of the same size, with the CPU. Slow.
+    /// Copies the contents of other memory, of the same size, with the CPU. Slow.
     pub(crate) fn copy_from(&self, other: &Self) -> Result {
         let end = self.len().min(other.len()) as usize * PAGE_SIZE as usize;
         pieces(0..end, |at, _, buffer| {
@@ -75,7 +75,7 @@ impl Backing {
         })
     }
 
-    /// Sets it to zero, with the CPU. Slow. Errors: `EINVAL` if the CPU does not see all of it.
+    /// Clears it with the CPU. Slow. Errors: `EINVAL` if the CPU does not see all of it.
     pub(crate) fn clear(&self) -> Result {
         match self.memory() {
             Memory::Blocks(blocks) => blocks.clear(),
@@ -83,14 +83,15 @@ impl Backing {
         }
     }
 
-    /// Writes back what the CPU's caches hold of a range, and drops it. Errors: `EINVAL` outside.
+    /// Writes the CPU's cached lines of a range back and invalidates them. Errors: `EINVAL`
+    /// outside.
     pub(super) fn flush(&self, range: core::ops::Range<u64>) -> Result {
         let (at, len) = (range.start as usize, range.end.saturating_sub(range.start));
         let len = len as usize;
         match self.memory() {
             Memory::Pages(map) => map.pages().clflush(at, len),
             Memory::Kernel(pages) => pages.view().clflush(at, len),
-            // Its exporter sees to that.
+            // The exporter flushes.
             Memory::Foreign(_) => Ok(()),
             Memory::Blocks(blocks) => {
                 blocks.each(at, len, |sight, at, range| sight.clflush(at, range.len()))
@@ -99,7 +100,7 @@ impl Backing {
     }
 }
 
-/// Copies a range of a buffer in the kernel's address space to user space. Errors: `EFAULT`, `EINVAL`.
+/// Copies a range of a kernel mapping to user space. Errors: `EFAULT`, `EINVAL`.
 pub(super) fn view_to_user(view: View<'_>, offset: usize, to: u64, len: usize) -> Result {
     pieces(0..len, |at, _, buffer| {
         view.read(offset + at, buffer)?;
@@ -107,7 +108,7 @@ pub(super) fn view_to_user(view: View<'_>, offset: usize, to: u64, len: usize) -
     })
 }
 
-/// Copies from user space, as [`view_to_user`].
+/// Copies from user space to a kernel mapping, as [`view_to_user`].
 pub(super) fn view_from_user(view: View<'_>, offset: usize, from: u64, len: usize) -> Result {
     pieces(0..len, |at, _, buffer| {
         uaccess::read_into(from.wrapping_add(at as u64), buffer)?;
@@ -115,8 +116,8 @@ pub(super) fn view_from_user(view: View<'_>, offset: usize, from: u64, len: usiz
     })
 }
 
-/// Cuts a range into pieces, each small enough for a buffer on the stack. `f` gets where a piece starts,
-/// how far that is from the start of the range, and as many bytes.
+/// Divides a range into pieces that fit a buffer on the stack. Calls `f` with a piece's start, its
+/// distance from the start of the range, and a buffer of its size.
 fn pieces(
     range: core::ops::Range<usize>,
     mut f: impl FnMut(usize, usize, &mut [u8]) -> Result,

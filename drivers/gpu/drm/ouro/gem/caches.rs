@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The CPU's caches, where the GPU does not see them: when which lines of an object are flushed.
+//! CPU cache flushes of BOs that the GPU does not snoop.
 //!
-//! What is flushed is decided by [`ouro_core::coherence`]; here it is done, and counted. An object that is
-//! [`CacheLevel::Coherent`] needs nothing of this: on a chip that shares the last-level cache with the CPU, or is on PCI
-//! Express, all are from the beginning.
+//! [`ouro_core::coherence`] decides what to flush; this module does it, and counts. A
+//! [`CacheLevel::Coherent`] BO needs none of it; with a shared last-level cache, or on PCI Express,
+//! all BOs are coherent at first.
 
 use core::ops::Range;
 use kernel::{
@@ -24,7 +24,7 @@ use super::{
     Backing, Bo, BoDevice, Object,
 };
 
-/// What was flushed since the driver was bound, by cause.
+/// Statistics of flushes since the driver was bound, by cause.
 pub(crate) struct Flushed {
     lines: [Atomic<u64>; Cause::ALL.len()],
     calls: [Atomic<u64>; Cause::ALL.len()],
@@ -46,7 +46,7 @@ impl Flushed {
         }
     }
 
-    /// Each cause, with the lines that were flushed for it, and how often.
+    /// Returns each cause, with the number of lines and of flushes.
     pub(crate) fn each(&self) -> impl Iterator<Item = (Cause, u64, u64)> + '_ {
         let counts = self.lines.iter().zip(self.calls.iter());
         let load = |count: &Atomic<u64>| count.load(ordering::Relaxed);
@@ -57,22 +57,22 @@ impl Flushed {
     }
 }
 
-/// Flushes a range of an object's memory.
+/// Flushes a range of a BO's memory.
 pub(crate) fn flush(gpu: &BoDevice, backing: &Backing, range: Range<u64>, cause: Cause) -> Result {
     if matches!(backing.memory(), Memory::Foreign(_)) {
-        // Its exporter sees to that.
+        // The exporter flushes.
         return Ok(());
     }
     gpu.flushed().add(cause, lines(&range));
     backing.flush(range)
 }
 
-/// Returns whether the GPU does not snoop the CPU's caches for it.
+/// Returns whether the GPU does not snoop the CPU's caches for a BO.
 fn is_unsnooped(state: &State) -> bool {
     state.cache == CacheLevel::None
 }
 
-/// It has got pages, which the CPU has filled.
+/// The BO's pages were allocated, and filled by the CPU.
 pub(super) fn populated(object: &Object, state: &mut State, backing: &Backing) -> Result {
     match is_unsnooped(state) {
         true => state.caches.populated(object.bytes(), |range, cause| {
@@ -82,7 +82,7 @@ pub(super) fn populated(object: &Object, state: &mut State, backing: &Backing) -
     }
 }
 
-/// A batch is about to use it.
+/// A batch is about to use the BO.
 pub(super) fn batch(object: &Object, state: &mut State, backing: &Backing) -> Result {
     match state.caches.is_dirty() {
         true => state
@@ -92,7 +92,7 @@ pub(super) fn batch(object: &Object, state: &mut State, backing: &Backing) -> Re
     }
 }
 
-/// Its pages go; `keep`: their contents are read later. Waits for nothing.
+/// The BO's pages are released; `keep`: their contents are read later. Does not wait.
 pub(super) fn released(object: &Object, state: &mut State, keep: bool) -> Result {
     let Some(backing) = state.backing.clone().filter(|_| is_unsnooped(state)) else {
         return Ok(());
@@ -102,7 +102,7 @@ pub(super) fn released(object: &Object, state: &mut State, keep: bool) -> Result
     })
 }
 
-/// It is to be cached otherwise, while nothing uses it. Its reservation is locked.
+/// Changes the BO's cache level while it is idle. Its reservation is locked.
 pub(super) fn change(object: &Object, state: &mut State, cache: CacheLevel) -> Result {
     if let Some(backing) = state.backing.clone() {
         match cache {
@@ -116,7 +116,7 @@ pub(super) fn change(object: &Object, state: &mut State, cache: CacheLevel) -> R
     Ok(())
 }
 
-/// User space is about to see these pages of it in a mapping of this kind.
+/// User space is about to get these pages of the BO in a mapping of this kind.
 pub(super) fn map(
     object: &Object,
     state: &mut State,
@@ -138,7 +138,7 @@ pub(super) fn map(
     }
 }
 
-/// User space reads it past the caches, and may `write` it so.
+/// User space reads the BO past the caches; with `write`, it writes it, too.
 fn uncached(object: &Object, state: &mut State, backing: &Backing, write: bool) -> Result {
     let gpu = object.gpu();
     state
@@ -148,7 +148,8 @@ fn uncached(object: &Object, state: &mut State, backing: &Backing, write: bool) 
         })
 }
 
-/// User space says that it will read it past the caches, and `write` it.
+/// User space announces that it will read the BO past the caches; with `write`, that it will write
+/// it.
 pub(crate) fn uncached_domain(object: &Object, write: bool) -> Result {
     let mut state = object.state.lock();
     match state.backing.clone().filter(|_| is_unsnooped(&state)) {
@@ -157,7 +158,8 @@ pub(crate) fn uncached_domain(object: &Object, write: bool) -> Result {
     }
 }
 
-/// User space says that it will read it through the caches, and `write` it. Waits for batches that write it.
+/// User space announces that it will read the BO through the caches; with `write`, that it will
+/// write it. Waits for batches that write it.
 ///
 /// Errors: `ERESTARTSYS`.
 pub(crate) fn cpu_domain(object: &Object, write: bool) -> Result {
@@ -166,7 +168,7 @@ pub(crate) fn cpu_domain(object: &Object, write: bool) -> Result {
         return Ok(());
     }
     loop {
-        // No batch that writes it is published until its lines are gone.
+        // No batch that writes it may be published until its lines are flushed.
         let locked = match whole {
             true => None,
             false => Some(object.resv().lock(Interruptible::Yes)?),
@@ -190,7 +192,8 @@ pub(crate) fn cpu_domain(object: &Object, write: bool) -> Result {
     }
 }
 
-/// The driver of another device is about to read it through the caches, and `write` it. As [`cpu_domain`].
+/// An importer's driver is about to read the BO through the caches; with `write`, to write it. As
+/// [`cpu_domain`].
 pub(super) fn lend(object: &Object, write: bool) -> Result {
     cpu_domain(object, false)?;
     if write {
@@ -202,7 +205,7 @@ pub(super) fn lend(object: &Object, write: bool) -> Result {
     Ok(())
 }
 
-/// The kernel is about to read a range of its memory.
+/// The kernel is about to read a range of the BO's memory.
 pub(super) fn read(object: &Object, backing: &Backing, range: Range<u64>) -> Result {
     if object.gpu().coherence().is_whole() {
         return Ok(());
@@ -216,7 +219,7 @@ pub(super) fn read(object: &Object, backing: &Backing, range: Range<u64>) -> Res
     }
 }
 
-/// The kernel writes bytes into its memory.
+/// The kernel writes bytes into the BO's memory.
 pub(super) fn write(
     object: &Object,
     state: &State,
@@ -236,8 +239,8 @@ pub(super) fn write(
     )
 }
 
-/// User space's bytes are written into its memory, if they are there. Errors: `EFAULT` if not, and always where the
-/// driver would have to flush what it writes: that is done by [`write`].
+/// User space's bytes are written into its memory, if they are there. Errors: `EFAULT` if not, and
+/// always where the driver would have to flush what it writes: that is done by [`write`].
 pub(super) fn write_present(
     state: &State,
     backing: &Backing,
@@ -252,13 +255,13 @@ pub(super) fn write_present(
 }
 
 impl Bo {
-    /// Returns whether the CPU's caches may hold lines of it that the GPU has overwritten in memory: it is not snooped,
-    /// and its writes drop no lines.
+    /// Returns whether the CPU's caches may hold lines that the GPU has overwritten in memory: the
+    /// BO is not snooped, and the GPU's writes do not invalidate lines.
     pub(crate) fn may_be_stale(&self) -> bool {
         !self.gpu().coherence().is_whole() && self.cache() == CacheLevel::None
     }
 
-    /// A batch that writes it is about to be published. Its reservation is locked until it is.
+    /// A batch that writes the BO is about to be published. Its reservation is locked until then.
     pub(crate) fn batch_writes(&self) {
         let coherence = self.gpu().coherence();
         if !coherence.is_whole() {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The image of a context: where the hardware keeps its state while another one is loaded.
+//! Context images: memory in which the hardware saves a context's state while another one is
+//! loaded.
 //!
-//! It has an address in the global table while somebody [pins](Image::pin) it: a request that needs it, or
-//! an engine that holds it. Otherwise it may have to give that up for others, like an object; the state stays in
-//! memory.
+//! An image has a GGTT address while it is [pinned](Image::pin): for requests that need it, and
+//! while an engine has it loaded. Otherwise it can be evicted like a BO; the state stays in memory.
 
 use core::ops::Deref;
 use kernel::{prelude::*, sync::Arc};
@@ -21,12 +21,12 @@ use super::{
 };
 use crate::vm::Place;
 
-/// An image.
+/// A context image.
 #[pin_data]
 pub(crate) struct Image {
     space: Arc<Space>,
     memory: Arc<Backing>,
-    /// Where the memory goes.
+    /// Takes the memory when the image is destroyed.
     runner: Arc<dyn Runner>,
     align: u32,
     #[pin]
@@ -34,7 +34,7 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// A zeroed image of `bytes`, without an address.
+    /// Creates a zeroed image of `bytes`, without an address. Errors: `ENOMEM`.
     pub(crate) fn new(
         space: &Arc<Space>,
         dma: &Arc<DmaDevice>,
@@ -56,7 +56,7 @@ impl Image {
         )
     }
 
-    /// Makes this image equal to another one.
+    /// Copies another image.
     pub(crate) fn copy_from(&self, other: &Image) {
         if let (Memory::Kernel(to), Memory::Kernel(from)) =
             (self.memory.memory(), other.memory.memory())
@@ -68,9 +68,9 @@ impl Image {
         }
     }
 
-    /// Keeps an address until [`unpin`](Self::unpin). Process context.
+    /// Pins the image until [`unpin`](Self::unpin), at a GGTT address. Process context.
     ///
-    /// Errors: `ENOSPC` if there is no room for one; `ENOMEM`.
+    /// Errors: `ENOSPC` if the GGTT is full; `ENOMEM`.
     pub(crate) fn pin(self: &Arc<Self>) -> Result {
         self.pinning.pin(|| {
             let place = Place::Within {
@@ -85,17 +85,17 @@ impl Image {
         })
     }
 
-    /// Keeps the address once more, which somebody keeps already. Any context.
+    /// Pins a pinned image once more. Any context.
     pub(crate) fn pin_again(&self) {
         self.pinning.pin_again();
     }
 
-    /// The opposite of [`pin`](Self::pin). Any context.
+    /// Unpins the image. Any context.
     pub(crate) fn unpin(&self) {
         self.pinning.unpin();
     }
 
-    /// Where it is; somebody keeps it there.
+    /// Returns the GGTT address of a pinned image.
     pub(crate) fn address(&self) -> Option<GgttAddr> {
         self.pinning.address()
     }
@@ -111,7 +111,7 @@ impl Evictable for Image {
     }
 }
 
-/// The image of a context that lives: its end is the image's.
+/// The image of a context, destroyed with it.
 pub(crate) struct Owned(Arc<Image>);
 
 impl Owned {
@@ -130,7 +130,7 @@ impl Deref for Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // The space knows it as long as it has an address.
+        // While it has an address, the space refers to it: break that cycle.
         drop(self.0.pinning.end());
         self.0.runner.bury(self.0.memory.clone());
     }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Why objects change their region: the CPU or another device wants to see them, the device is about to
-//! forget its memory, or others want the room. How they do is
-//! the business of a [`Mover`](super::Mover).
+//! Reasons to move a BO to another region: the CPU or another device needs access, the device is
+//! about to lose its VRAM, or others need the memory. [`Mover`](super::Mover) moves it.
 
 use kernel::{
     prelude::*,
@@ -19,28 +18,28 @@ use ouro_kernel::{
 
 use super::{bo, contents, region::Region, Backing, BoDevice, Object};
 
-/// Moves an object into another region: as [`Mover::start`](super::Mover::start).
+/// Moves a BO into another region: as [`Mover::start`](super::Mover::start).
 fn start(object: &Object, locked: &Locked<'_>, to: &Arc<Region>) -> Result<Option<ARef<Fence>>> {
     object.gpu().usable()?;
     object.gpu().mover()?.start(object, locked, to)
 }
 
-/// Milliseconds that an object has to leave memory that the device is about to forget: what it waits
-/// for may have to be reset first.
+/// Milliseconds for a BO to leave VRAM that the device is about to lose: the requests that use it
+/// may hang and need a reset first.
 const RESCUE_MS: u32 = 30_000;
 
-/// Moves an object to system memory, where the CPU sees all of it. Nothing is locked.
+/// Moves a BO to system memory, where the CPU sees all of it. The caller holds no locks.
 ///
-/// Errors: those of [`start`], `ERESTARTSYS`, `EIO` of a device that was given up.
+/// Errors: those of [`start`], `ERESTARTSYS`, `EIO` if the device is wedged.
 pub(super) fn uncover(object: &Object) -> Result {
-    // What no engine copies would be lost, and may come back.
+    // Without an engine the contents cannot be copied now, but the device may recover.
     object.gpu().working()?;
     let locked = object.resv().lock(Interruptible::Yes)?;
     let system = object.gpu().regions().first().ok_or(EINVAL)?;
     start(object, &locked, system).map(|_| ())
 }
 
-/// Moves an object to system memory, where other devices can have it, and waits until it is there.
+/// Moves a BO to system memory, where other devices can access it, and waits until it is there.
 /// `locked` is its reservation.
 ///
 /// Errors: those of [`uncover`]; `EIO` also if its contents were lost.
@@ -61,10 +60,10 @@ pub(super) fn come_home(object: &Object, locked: &Locked<'_>) -> Result {
     Ok(())
 }
 
-/// Moves all objects out of memory that the device is about to forget, and waits until they have.
-/// User space is frozen.
+/// Moves all BOs out of VRAM that the device is about to lose, and waits until they are moved. User
+/// space is frozen.
 ///
-/// Errors: `EBUSY` if some cannot leave in time; those of [`start`].
+/// Errors: `EBUSY` if some cannot be moved in time; those of [`start`].
 pub(crate) fn rescue(gpu: &BoDevice) -> Result {
     let system = gpu.regions().first().ok_or(EINVAL)?;
     for region in gpu.regions().iter().filter(|r| r.is_windowed()) {
@@ -77,7 +76,7 @@ pub(crate) fn rescue(gpu: &BoDevice) -> Result {
                 let left = start(&object, &locked, system);
                 drop(locked);
                 match left {
-                    // Copies that are done still have their addresses.
+                    // Completed copies may still have their addresses.
                     Err(e) if e == ENOSPC && attempts.are_left(gpu) => {
                         gpu.runner().retire();
                         fsleep(Delta::from_micros(200));
@@ -96,8 +95,8 @@ pub(crate) fn rescue(gpu: &BoDevice) -> Result {
     Ok(())
 }
 
-/// The windows to the device's own memory are about to be closed: user space loses what it sees there.
-/// The device says already that it is gone, so that no page comes back.
+/// Removes user space's mappings of all VRAM, whose BARs are about to be closed. The device is
+/// marked as gone, so that they are not mapped again.
 pub(crate) fn close_windows(gpu: &BoDevice) {
     for region in gpu.regions().iter().filter(|r| r.is_windowed()) {
         let mut page = 0;
@@ -108,8 +107,8 @@ pub(crate) fn close_windows(gpu: &BoDevice) {
     }
 }
 
-/// Brings an object back to the best of its regions, if it had to leave that and there is room again.
-/// `locked` is its reservation. That it stays where it is, is no error.
+/// Moves a BO back to its preferred region, if it was moved out and there is room again. `locked`
+/// is its reservation. It is no error if it is not moved.
 pub(crate) fn bring_back(object: &Object, locked: &Locked<'_>) {
     let gpu = object.gpu();
     let mut placements = object.placements().iter();
@@ -124,10 +123,10 @@ pub(crate) fn bring_back(object: &Object, locked: &Locked<'_>) {
     }
 }
 
-/// Lets an object leave a region for another one where it may live. `locked` is its reservation.
+/// Moves a BO out of a region into another one where it may live. `locked` is its reservation.
 ///
-/// Returns the fence of the move; `None` if it cannot. Errors: those of [`start`]; `EIO` of a device that was
-/// given up.
+/// Returns the fence of the move; `None` if no region has room. Errors: those of [`start`]; `EIO`
+/// if the device is wedged.
 pub(crate) fn leave(
     object: &Object,
     locked: &Locked<'_>,
@@ -145,7 +144,7 @@ pub(crate) fn leave(
             continue;
         }
         match start(object, locked, to) {
-            // That region is as full.
+            // That region is full, too.
             Err(e) if e == ENOSPC => {}
             done => return done,
         }
@@ -153,13 +152,13 @@ pub(crate) fn leave(
     Ok(None)
 }
 
-/// Lets some object leave a region, so that there is room for another one, and waits until it has.
-/// Nothing is locked.
+/// Moves some BO out of a region, to make room for another one, and waits until it is moved. The
+/// caller holds no locks.
 ///
-/// Errors: `ENOMEM` if none can leave, `ERESTARTSYS`, `ENODEV`.
+/// Errors: `ENOMEM` if none can be moved, `ERESTARTSYS`, `ENODEV`.
 pub(super) fn make_room(gpu: &BoDevice, region: &Arc<Region>, attempts: &mut Attempts) -> Result {
     gpu.usable()?;
-    // Twice round: the first time, those that were used lately are spared.
+    // Twice around the clock: in the first round, recently used BOs are spared.
     for _ in 0..region.population().saturating_add(1).saturating_mul(2) {
         let Some(victim) = region.next_victim() else {
             continue;
@@ -189,21 +188,22 @@ pub(super) fn make_room(gpu: &BoDevice, region: &Arc<Region>, attempts: &mut Att
     Ok(())
 }
 
-/// How long somebody waits for room in a region that nobody leaves: while pages are on their way back,
-/// and some looks more. What others run may hold pages too, but is not waited for without end.
+/// The limit of waiting for room in a region that no BO can leave: as long as memory is about to
+/// become free, and for some more looks. Memory of requests in flight is not waited for without
+/// limit.
 pub(crate) struct Attempts(u32);
 
 impl Attempts {
-    /// Looks at a region where nothing happens.
+    /// Looks at a region while nothing is in flight.
     const IDLE: u32 = 100;
-    /// Looks while requests are under way, each after some hundred microseconds.
+    /// Looks while requests are in flight, a few hundred microseconds apart.
     const BUSY: u32 = 10_000;
 
     pub(crate) fn new() -> Self {
         Self(Self::BUSY)
     }
 
-    /// Whether another look makes sense.
+    /// Returns whether to look again.
     pub(crate) fn are_left(&mut self, gpu: &BoDevice) -> bool {
         let runner = gpu.runner();
         if runner.is_empty() {

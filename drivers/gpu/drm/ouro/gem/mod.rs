@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Buffer objects: their memory, how the CPU sees it, where the GPU does.
+//! Buffer objects (BOs): their memory, CPU mappings, and GPU bindings.
 
 pub(crate) mod access;
 pub(crate) mod backing;

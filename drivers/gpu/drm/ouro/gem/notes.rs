@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What user space keeps with an object, for everyone who has it. It means nothing to the core.
+//! Properties that user space stores with a BO, for all its users. The core does not interpret
+//! them.
 
 use kernel::sync::atomic::{ordering, Atomic};
 
-/// The notes of an object.
+/// The stored properties of a BO.
 pub(crate) struct Notes {
-    /// How it is tiled, as the interface says it.
+    /// The tiling, as the uAPI numbers it.
     tiling: Atomic<u32>,
     /// Bytes from one row to the next.
     pitch: Atomic<u32>,
-    /// Where it was meant to be.
+    /// The domain where the BO was meant to be.
     domain: Atomic<u32>,
-    /// What it was created with.
+    /// The flags of its creation.
     flags: Atomic<u32>,
 }
 
@@ -26,12 +27,12 @@ impl Notes {
         }
     }
 
-    /// How it is tiled.
+    /// Returns the tiling, as the uAPI numbers it.
     pub(crate) fn tiling(&self) -> u32 {
         self.tiling.load(ordering::Relaxed)
     }
 
-    /// Bytes from one row to the next.
+    /// Returns the bytes from one row to the next.
     pub(crate) fn pitch(&self) -> u32 {
         self.pitch.load(ordering::Relaxed)
     }
@@ -42,7 +43,7 @@ impl Notes {
         self.pitch.store(pitch, ordering::Relaxed);
     }
 
-    /// Where it was meant to be.
+    /// Returns the domain where the BO was meant to be.
     pub(crate) fn domain(&self) -> u32 {
         self.domain.load(ordering::Relaxed)
     }
@@ -52,7 +53,7 @@ impl Notes {
         self.domain.store(domain, ordering::Relaxed);
     }
 
-    /// What it was created with.
+    /// Returns the flags of its creation.
     pub(crate) fn flags(&self) -> u32 {
         self.flags.load(ordering::Relaxed)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What the DRM core asks of an object: to be made, mapped, lent to other devices, and freed.
+//! The DRM core's operations on a BO: create, map, export, import, free.
 
 use kernel::{
     prelude::*,
@@ -28,11 +28,12 @@ use super::{
 };
 use crate::device::{Device, Ouro};
 
-/// How often a fault moves an object to where the CPU sees it, before it lets others do something.
+/// How often a fault moves a BO to memory that the CPU sees, before it returns to retry.
 const HIDDEN_TRIES: u32 = 4;
 
-/// Pages that one fault maps, as they are all there, and a fault costs more than some entries do: those of one page
-/// table, where the object is snooped. Where it is not, what is shown has to be flushed later.
+/// Returns the number of pages that one fault maps, if they are present, since a fault costs more
+/// than some PTEs: those of one page table if the GPU snoops the BO. Otherwise fewer, since mapped
+/// pages must be flushed later.
 const fn around(snooped: bool) -> usize {
     match snooped {
         true => 512,
@@ -40,8 +41,8 @@ const fn around(snooped: bool) -> usize {
     }
 }
 
-/// Faults in a row that may find no memory, before the thread hears that there is none. A memory cgroup
-/// may be at its limit for ever.
+/// Consecutive faults that may find no memory before the thread gets a signal. A memory cgroup may
+/// be at its limit forever.
 const MAX_STARVED: u32 = 16;
 
 impl gem::DriverObject for Bo {
@@ -58,7 +59,7 @@ impl gem::DriverObject for Bo {
         match kind {
             kind::CACHED => Ok(Caching::WriteBack),
             kind::UNCACHED => Ok(Caching::Uncached),
-            // The aperture too.
+            // Also through the aperture.
             _ => Ok(Caching::WriteCombining),
         }
     }
@@ -70,8 +71,8 @@ impl gem::DriverObject for Bo {
             show_page(object, fault)
         };
         match done {
-            // For "no memory" the kernel lets the thread try again, without end if there never
-            // will be any.
+            // On "no memory" the kernel retries the fault, forever if memory never becomes
+            // available.
             Err(FaultError::NoMemory) => {
                 let never = object.bytes() / 4096 > task::total_pages() as u64;
                 if never || object.starved.fetch_add(1, ordering::Relaxed) >= MAX_STARVED {
@@ -95,7 +96,7 @@ impl gem::DriverObject for Bo {
     }
 
     fn export(object: &Object) -> Result {
-        // A process cannot lend out its memory for as long as somebody else likes.
+        // A process's memory must not be pinned for as long as an importer likes.
         match object.user() {
             Some(_) => Err(EINVAL),
             None => Ok(()),
@@ -123,7 +124,7 @@ impl gem::DriverObject for Bo {
         if !object.placements().iter().any(|region| region == SYSTEM) {
             return Err(EOPNOTSUPP);
         }
-        // Others see it in the system's memory alone, and where it is by then.
+        // Importers access it in system memory only, where it must stay from now on.
         leave::come_home(object, locked)?;
         let mut state = object.state.lock();
         let backing = match &state.backing {
@@ -167,7 +168,7 @@ impl gem::DriverObject for Bo {
     }
 
     fn free(dead: Dead<Self>) {
-        // Tables are written under a mutex.
+        // Writing PTEs needs a mutex.
         dead.defer();
     }
 
@@ -181,7 +182,7 @@ impl gem::DriverObject for Bo {
         }
         state.bindings.clear();
         if let Some(backing) = &state.backing {
-            // Nobody will read it: it need not go to swap.
+            // The contents are not needed any more: do not swap them out.
             backing.forget_contents();
         }
         dead.drop_backing(&mut state);
@@ -202,13 +203,13 @@ impl gem::DriverObject for Bo {
     }
 }
 
-/// Maps the page that was touched, from memory.
+/// Maps the page of a fault from memory.
 fn show_page(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(), FaultError> {
     for _ in 0..HIDDEN_TRIES {
         let (mut state, backing) = contents::settled(object)?;
         let frame = backing.frame(fault.page());
         if backing.is_windowed() {
-            // The window is closed at the unbind, after all of this was taken away from user space.
+            // The BAR is closed at the unbind, after all user mappings were removed.
             object.gpu().usable()?;
             if frame.is_none() {
                 drop(state);
@@ -231,6 +232,6 @@ fn show_page(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(),
             _ => insert(),
         };
     }
-    // Batches want it there more often than the CPU gets to see it.
+    // Batches move the BO back to VRAM faster than the CPU can access it.
     Err(FaultError::Retry)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Who of the kernel's own has an address in the global table while somebody needs it, and gives it up for others
-//! otherwise: images of contexts, and directories of address spaces.
+//! Pinning of kernel objects in the GGTT: context images and page directories have an address while
+//! they are pinned, and can be evicted otherwise.
 
 use kernel::{
     new_mutex,
@@ -15,30 +15,30 @@ use ouro_hw::types::GgttAddr;
 
 use super::Mapping;
 
-/// Somebody who can be asked to make room.
+/// A kernel object that can be evicted.
 pub(crate) trait Evictable: Send + Sync {
-    /// Whether it was used since this was asked last.
+    /// Returns whether it was used since the last call.
     fn take_used(&self) -> bool;
 
-    /// Gives up its address. False: it has none, or somebody needs it. Process context.
+    /// Evicts it. Returns false if it has no address, or is pinned. Process context.
     fn evict(&self) -> bool;
 }
 
-/// An address that comes and goes.
+/// The GGTT mapping of an object that can be evicted.
 #[pin_data]
 pub(super) struct Pinning {
-    /// How many need it. From zero only under `mapping`.
+    /// Number of pins. Leaves zero only under `mapping`.
     uses: Atomic<u32>,
-    /// Whether it was used since it was last asked to make room.
+    /// Whether it was used since the last search for a victim.
     used: Atomic<bool>,
-    /// Zero while there is none.
+    /// The GGTT address; zero if there is none.
     address: Atomic<u32>,
     #[pin]
     mapping: Mutex<Option<Mapping>>,
 }
 
 impl Pinning {
-    /// None yet, and nobody needs it.
+    /// Creates an unpinned object without an address.
     pub(super) fn new() -> impl PinInit<Self> {
         pin_init!(Self {
             uses: Atomic::new(0),
@@ -48,8 +48,8 @@ impl Pinning {
         })
     }
 
-    /// Keeps the address until [`unpin`](Self::unpin); `map` makes one if there is none. Process context. Errors:
-    /// those of `map`.
+    /// Pins the object until [`unpin`](Self::unpin); calls `map` if it has no address. Process
+    /// context. Errors: those of `map`.
     pub(super) fn pin(&self, map: impl FnOnce() -> Result<Mapping>) -> Result {
         self.used.store(true, ordering::Relaxed);
         let mut uses = self.uses.load(ordering::Relaxed);
@@ -69,18 +69,18 @@ impl Pinning {
         Ok(())
     }
 
-    /// Keeps the address once more, which somebody keeps already. Any context.
+    /// Pins a pinned object once more. Any context.
     pub(super) fn pin_again(&self) {
-        // It is more than zero.
+        // The count is not zero.
         self.uses.fetch_add(1, ordering::Full);
     }
 
-    /// The opposite of [`pin`](Self::pin). Any context.
+    /// Unpins the object. Any context.
     pub(super) fn unpin(&self) {
         self.uses.fetch_sub(1, ordering::Full);
     }
 
-    /// The address; somebody keeps it.
+    /// Returns the address of a pinned object.
     pub(super) fn address(&self) -> Option<GgttAddr> {
         match self.address.load(ordering::Relaxed) {
             0 => None,
@@ -93,7 +93,7 @@ impl Pinning {
         self.used.xchg(false, ordering::Relaxed)
     }
 
-    /// As [`Evictable::evict`]. `leave` runs before the address is anybody else's.
+    /// As [`Evictable::evict`]. Calls `leave` before the address is freed.
     pub(super) fn evict(&self, leave: impl FnOnce()) -> bool {
         let gone = {
             let mut mapping = self.mapping.lock();
@@ -110,7 +110,7 @@ impl Pinning {
         gone.is_some()
     }
 
-    /// The end: takes the address from who will not use it any more.
+    /// Ends the mapping of an object that is not used any more.
     pub(super) fn end(&self) -> Option<Mapping> {
         self.mapping.lock().take()
     }

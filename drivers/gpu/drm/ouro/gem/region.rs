@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Regions: the kinds of memory that objects can live in.
+//! Regions: the kinds of memory that BOs can be in.
 //!
-//! The first one is system memory, page by page. Others are memory of the device, which is shared
-//! out in blocks ([`Blocks`](super::blocks::Blocks)), and of which there is only so much: somebody may
-//! have to leave when it is full ([`Region::next_victim`]). For tests on chips without such memory,
-//! module parameter `test_region_mb` makes a region of as many megabytes out of system memory.
+//! The first region is system memory, allocated page by page. Others are VRAM, allocated in blocks
+//! ([`Blocks`](super::blocks::Blocks)); when one is full, BOs are evicted from it
+//! ([`Region::next_victim`]). For tests on chips without VRAM, module parameter `test_region_mb`
+//! makes a region of so many megabytes of system memory.
 
 use kernel::{
     new_mutex,
@@ -22,25 +22,25 @@ use crate::{
     vm::population::{Entrance, Population},
 };
 
-/// Regions that a device can have.
+/// Most regions of a device.
 pub(crate) const MAX: usize = 4;
 
-/// The number of system memory.
+/// The region number of system memory.
 pub(crate) const SYSTEM: usize = 0;
 
-/// Where an object may live: numbers of regions, the best one first.
+/// The regions where a BO may be, by number, the preferred one first.
 #[derive(Clone, Copy)]
 pub(crate) struct Placements {
     list: [u8; MAX],
     len: u8,
-    /// Whether the CPU is not expected to look: memory that it does not see is the best of a region.
+    /// Whether the CPU rarely accesses the BO: memory that it does not see is preferred.
     out_of_sight: bool,
-    /// Whether what is in the device's own memory may be compressed there.
+    /// Whether the BO may be compressed in VRAM.
     compressible: bool,
 }
 
 impl Placements {
-    /// Nowhere yet.
+    /// Returns an empty list.
     pub(crate) fn none() -> Self {
         Self {
             list: [0; MAX],
@@ -50,7 +50,7 @@ impl Placements {
         }
     }
 
-    /// System memory only.
+    /// Returns the list with system memory only.
     pub(crate) fn system() -> Self {
         Self {
             list: [0; MAX],
@@ -60,7 +60,7 @@ impl Placements {
         }
     }
 
-    /// Adds a region. False if it is there already, or there are too many.
+    /// Appends a region. Returns false if it is in the list already, or the list is full.
     pub(crate) fn push(&mut self, index: usize) -> bool {
         let Ok(number) = u8::try_from(index) else {
             return false;
@@ -76,7 +76,7 @@ impl Placements {
         true
     }
 
-    /// The CPU will not look, or seldom.
+    /// Marks the BO as rarely accessed by the CPU.
     pub(crate) fn out_of_sight(self) -> Self {
         Self {
             out_of_sight: true,
@@ -84,7 +84,7 @@ impl Placements {
         }
     }
 
-    /// User space expects it in the device's own memory alone, and may have it compressed there.
+    /// Marks the BO as compressible: user space expects it to be in VRAM only.
     pub(crate) fn compressible(self) -> Self {
         Self {
             compressible: true,
@@ -92,18 +92,18 @@ impl Placements {
         }
     }
 
-    /// Whether it may be compressed.
+    /// Returns whether the BO may be compressed.
     pub(super) fn is_compressible(&self) -> bool {
         self.compressible
     }
 
-    /// Bytes of the largest of the smallest pieces that they have.
+    /// Returns the largest granularity of the regions, in bytes.
     pub(super) fn grain(&self, gpu: &BoDevice) -> u64 {
         let regions = self.iter().filter_map(|i| gpu.regions().get(i));
         regions.fold(PAGE_SIZE.into(), |most, r| r.grain().max(most))
     }
 
-    /// The regions.
+    /// Returns the regions.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.list
             .iter()
@@ -112,43 +112,43 @@ impl Placements {
     }
 }
 
-/// What a region is of.
+/// The kind of a region.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// System memory, which all share.
+    /// System memory.
     System,
-    /// Memory of the device.
+    /// VRAM.
     Local,
 }
 
-/// Memory of the device's own, as it is.
+/// The VRAM of a device.
 pub(crate) struct Local {
-    /// What the CPU sees of it, from its first byte on.
+    /// The BAR through which the CPU sees it, from the first byte on.
     pub(crate) window: Bar,
-    /// Bytes.
+    /// Size in bytes.
     pub(crate) size: u64,
-    /// How the GPU reaches it.
+    /// How the GPU addresses it.
     pub(crate) reach: Reach,
-    /// Pages of its smallest piece.
+    /// Granularity in pages.
     pub(crate) grain: u32,
-    /// Pages that no object gets: what planes of the display show.
+    /// Pages that are never allocated: display planes show them.
     pub(crate) lit: Disjoint<PLANES>,
 }
 
-/// How the GPU reaches memory of the device's own.
+/// How the GPU addresses VRAM.
 #[derive(Clone, Copy)]
 pub(crate) enum Reach {
-    /// Without a table: the first byte is there. What an object has is in one piece then.
+    /// Without a table: the first byte has this address. BOs are contiguous then.
     Direct(GpuAddr),
-    /// By entries, in which the first byte has this address.
+    /// By PTEs, in which the first byte has this address.
     Entries(DmaAddr),
 }
 
-/// What is shared out.
+/// The memory of a region.
 pub(super) enum Store {
-    /// System memory, in place of the device's.
+    /// System memory that simulates VRAM.
     Simulated(DmaPages),
-    /// The device's own.
+    /// VRAM.
     Device(Local),
 }
 
@@ -160,7 +160,7 @@ impl Store {
         }
     }
 
-    /// Whether what an object has must be in one piece.
+    /// Returns whether a BO must be contiguous.
     fn is_whole(&self) -> bool {
         match self {
             Store::Simulated(_) => false,
@@ -168,7 +168,7 @@ impl Store {
         }
     }
 
-    /// Pages of the smallest piece.
+    /// Returns the granularity in pages.
     fn grain(&self) -> u32 {
         match self {
             Store::Simulated(_) => 1,
@@ -176,7 +176,7 @@ impl Store {
         }
     }
 
-    /// Pages among the first `count` that objects can get.
+    /// Returns how many of the first `count` pages can be allocated.
     fn usable(&self, count: u32) -> u64 {
         let all = 0..u64::from(count);
         match self {
@@ -185,7 +185,7 @@ impl Store {
         }
     }
 
-    /// Pages that the CPU sees: the first ones.
+    /// Returns the number of pages that the CPU sees: the first ones.
     fn visible(&self) -> u32 {
         match self {
             Store::Simulated(memory) => memory.len() as u32,
@@ -194,7 +194,7 @@ impl Store {
     }
 }
 
-/// Memory that is shared out in blocks.
+/// Memory that is allocated in blocks.
 #[pin_data]
 pub(super) struct Blocky {
     pub(super) store: Store,
@@ -209,18 +209,18 @@ pub(crate) struct Region {
     pub(super) blocks: Option<Pin<KBox<Blocky>>>,
 }
 
-/// What becomes of memory that an object gets.
+/// The purpose of an allocation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// It is the object's as it is: zeroed by the CPU. That there is none of it in memory behind a window,
-    /// where the CPU is slow: an object begins in system memory, and moves there when a batch wants it.
+    /// A new BO's memory, cleared by the CPU. Not for VRAM, where the CPU is slow: a BO starts in
+    /// system memory, and moves to VRAM when a batch wants it there.
     Fresh,
-    /// A move writes all of it before anybody looks. Best where the CPU sees it.
+    /// The destination of a move, which writes all of it. Preferably visible to the CPU.
     Target,
 }
 
-/// The regions of a device: system memory first. `local` is what it has of its own. One for tests alone is there only
-/// if it `moves` objects: copies see the CPU's caches.
+/// Creates the regions of a device, system memory first. `local` is its VRAM. The test region
+/// exists only if the device `moves` BOs coherently with the CPU's caches.
 ///
 /// Errors: `ENOMEM`.
 pub(crate) fn all(
@@ -249,7 +249,7 @@ pub(crate) fn all(
 }
 
 impl Region {
-    /// System memory.
+    /// Creates the region of system memory.
     fn system() -> Result<Arc<Self>> {
         let this = Self {
             kind: Kind::System,
@@ -259,7 +259,7 @@ impl Region {
         Ok(Arc::new(this, GFP_KERNEL)?)
     }
 
-    /// Memory of the device's, or what stands for it.
+    /// Creates a region of VRAM, or of memory that simulates it.
     fn local(store: Store, instance: u16) -> Result<Arc<Self>> {
         let pages = store.pages();
         let blocks = KBox::pin_init(
@@ -277,7 +277,7 @@ impl Region {
         Ok(Arc::new(this, GFP_KERNEL)?)
     }
 
-    /// Takes these pages for ever. Errors: `ENOMEM`.
+    /// Reserves the pages that display planes show. Errors: `ENOMEM`.
     fn keep(&self, lit: &Disjoint<PLANES>) -> Result {
         let Some(blocky) = &self.blocks else {
             return Ok(());
@@ -293,17 +293,17 @@ impl Region {
         Ok(())
     }
 
-    /// What it is of.
+    /// Returns the kind of memory.
     pub(crate) fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Its number among those of its kind.
+    /// Returns its number among the regions of its kind.
     pub(crate) fn instance(&self) -> u16 {
         self.instance
     }
 
-    /// Bytes that objects can have.
+    /// Returns how many bytes BOs can have.
     pub(crate) fn size(&self) -> u64 {
         let pages = match &self.blocks {
             Some(blocks) => blocks.store.usable(blocks.store.pages()),
@@ -312,7 +312,7 @@ impl Region {
         pages * u64::from(PAGE_SIZE)
     }
 
-    /// Those of them that the CPU sees.
+    /// Returns how many of these the CPU sees.
     pub(crate) fn visible(&self) -> u64 {
         match &self.blocks {
             Some(blocks) => blocks.store.usable(blocks.store.visible()) * u64::from(PAGE_SIZE),
@@ -320,13 +320,13 @@ impl Region {
         }
     }
 
-    /// Whether the CPU sees it through a window of the device's.
+    /// Returns whether the CPU sees it through a BAR.
     pub(crate) fn is_windowed(&self) -> bool {
         let store = self.blocks.as_ref().map(|b| &b.store);
         matches!(store, Some(Store::Device(_)))
     }
 
-    /// What entries and commands say of its memory.
+    /// Returns its memory kind in PTEs and commands.
     pub(crate) fn memory_kind(&self) -> MemoryKind {
         match self.is_windowed() {
             true => MemoryKind::Local,
@@ -334,21 +334,21 @@ impl Region {
         }
     }
 
-    /// Bytes of its smallest piece: sizes and addresses of objects that may be there are multiples.
+    /// Returns the granularity of sizes and addresses in bytes.
     pub(crate) fn grain(&self) -> u64 {
         let pages = self.blocks.as_ref().map_or(1, |b| b.store.grain());
         u64::from(pages) * u64::from(PAGE_SIZE)
     }
 
-    /// Bytes that nobody has, where that is known.
+    /// Returns the number of free bytes, if that is known.
     pub(crate) fn free(&self) -> Option<u64> {
         let blocks = self.blocks.as_ref()?;
         Some(blocks.population.lock().free() * u64::from(PAGE_SIZE))
     }
 
-    /// Pages for an object, in as few pieces as there are; in one where the chip needs that.
+    /// Allocates pages for a BO, in as few pieces as possible; in one piece if the chip needs that.
     ///
-    /// Errors: `ENOSPC` if there are not so many, `ENODEV` for system memory, `ENOMEM`.
+    /// Errors: `ENOSPC` if the region is full, `ENODEV` for system memory, `ENOMEM`.
     pub(super) fn allocate(
         self: &Arc<Self>,
         object: &Object,
@@ -363,7 +363,7 @@ impl Region {
         }
         let (whole, grain) = (blocky.store.is_whole(), blocky.store.grain());
         let mut blocks = Blocks::none(self);
-        // The largest pieces first; what was got goes back by itself.
+        // The largest pieces first; on an error they are freed on drop.
         let mut piece = pages;
         while blocks.len() < pages {
             piece = piece.min(pages - blocks.len());
@@ -391,7 +391,7 @@ impl Region {
                 taken
             };
             match taken {
-                // There are no more pages than that.
+                // A page number fits in 32 bits.
                 Ok(first) => blocks.add(first as u32, piece)?,
                 Err(e) if e == ENOSPC && piece > grain && !whole => {
                     piece = (piece / 2).next_multiple_of(grain);
@@ -405,19 +405,20 @@ impl Region {
         Ok(blocks)
     }
 
-    /// The next object that may be asked to leave: as [`Population::next_victim`].
+    /// Returns the next BO to evict: as [`Population::next_victim`].
     pub(crate) fn next_victim(&self) -> Option<ARef<Object>> {
         self.blocks.as_ref()?.population.lock().next_victim()
     }
 
-    /// The first object at or behind a page, and the page behind its start; `None`: there is none.
+    /// Returns the first BO that starts at `page` or later, and the page behind its first one;
+    /// `None` if there is none.
     pub(super) fn object_from(&self, page: u32) -> Option<(u32, ARef<Object>)> {
         let blocks = self.blocks.as_ref()?;
         let (start, object) = blocks.population.lock().resident_from(page.into())?;
         Some(((start as u32).wrapping_add(1), object))
     }
 
-    /// Pieces that are taken: no fewer than there are objects.
+    /// Returns the number of allocated pieces, an upper limit of the number of BOs.
     pub(crate) fn population(&self) -> usize {
         self.blocks
             .as_ref()

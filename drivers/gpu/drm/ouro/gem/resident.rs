@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Who lives in an address space, and can be asked to give its address up: buffer objects, images of
-//! contexts, and directories. With that, the types of [`vm`](crate::vm) are those that the rest of the driver uses.
+//! The tenants of address spaces, which can be evicted: BOs, context images, and page directories.
+//! The type aliases are the [`vm`](crate::vm) types that the rest of the driver uses.
 
 use kernel::sync::{aref::ARef, Arc};
 use ouro_kernel::gem::Weak;
@@ -9,20 +9,20 @@ use ouro_kernel::gem::Weak;
 use super::{pinning::Evictable, Bo, Object};
 use crate::vm::{self, population::Tenant};
 
-/// Who has a range of a space.
+/// A tenant of an address space.
 #[derive(Clone)]
 pub(crate) enum Resident {
-    /// A buffer object, which its address does not keep.
+    /// A BO; its address does not keep it alive.
     Object(Weak<Bo>),
-    /// Something of the kernel's own, which is kept as long as it has an address.
+    /// A kernel object; its address keeps it alive.
     Hidden(Arc<dyn Evictable>),
 }
 
-/// Who can be asked to make room.
+/// A tenant to evict.
 pub(crate) enum Victim {
-    /// A buffer object.
+    /// A BO.
     Object(ARef<Object>),
-    /// The image of a context, or a directory.
+    /// A context image or a page directory.
     Hidden(Arc<dyn Evictable>),
 }
 
@@ -37,7 +37,7 @@ impl Tenant for Resident {
     }
 }
 
-/// A region of memory has objects alone.
+/// The tenants of a region of memory are BOs.
 impl Tenant for Weak<Bo> {
     type Kept = ARef<Object>;
 
@@ -48,11 +48,11 @@ impl Tenant for Weak<Bo> {
 
 /// An address space.
 pub(crate) type Space = vm::Space<Resident>;
-/// A range of a space, with pages in it.
+/// A mapped range of a space.
 pub(crate) type Mapping = vm::Mapping<Resident>;
-/// Whose pages are mapped.
+/// The owner of mapped pages.
 pub(crate) type Owner<'a> = vm::Owner<'a, Resident>;
-/// Where the GPU sees an object.
+/// The address of a BO in a space.
 pub(crate) type Binding = vm::Binding<Resident>;
-/// All places where the GPU sees an object.
+/// All bindings of a BO.
 pub(crate) type Bindings = vm::Bindings<Resident>;

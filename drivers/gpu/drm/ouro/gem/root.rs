@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Where the directory of an address space is, on a chip where contexts have directories of their own: in slots of the
-//! global table, while somebody [pins](Root::pin) it. The addresses that these slots stand for are nobody's.
+//! The GGTT slots of a page directory, on chips with a directory per context. A directory has slots
+//! while it is [pinned](Root::pin); the addresses of these slots are not used otherwise.
 //!
-//! A request pins it that runs in the space, and an engine that has loaded it, until what loads another one is done:
-//! what the engine has cached leads to the space's tables until then.
+//! Requests that run in the space pin it, and an engine that has it loaded, until a request that
+//! loads another one has completed: the engine's cached PDEs lead to the space's tables until then.
 
 use core::ops::Deref;
 use kernel::{prelude::*, sync::Arc};
@@ -23,13 +23,13 @@ use crate::{
     vm::{Looks, Place},
 };
 
-/// The place of a directory.
+/// The GGTT slots of a directory.
 #[pin_data]
 pub(crate) struct Root {
     hardware: Arc<Hardware>,
     /// The global space.
     global: Arc<Space>,
-    /// The space that the directory is of.
+    /// The address space of the directory.
     space: Arc<Space>,
     #[pin]
     pinning: Pinning,
@@ -48,16 +48,16 @@ impl Root {
         )
     }
 
-    /// Keeps a place until [`unpin`](Self::unpin). Process context.
+    /// Pins the directory until [`unpin`](Self::unpin), in GGTT slots. Process context.
     ///
-    /// Errors: `ENOSPC` if there is no room for one; `ENOMEM`.
+    /// Errors: `ENOSPC` if the GGTT is full; `ENOMEM`.
     pub(crate) fn pin(self: &Arc<Self>) -> Result {
         self.pinning.pin(|| {
             let topology = self.hardware.topology();
             let Translation::PerContextDirectory { directories, align } = topology.space else {
                 return Err(ENODEV);
             };
-            // It takes a lot, and what is in the aperture is for the CPU's eyes.
+            // It needs many slots, and the aperture is for CPU mappings.
             let place = Place::Within {
                 range: (topology.aperture, u64::MAX),
                 align: u64::from(align) * u64::from(PAGE_SIZE),
@@ -75,22 +75,22 @@ impl Root {
         })
     }
 
-    /// Keeps the place once more, which somebody keeps already. Any context.
+    /// Pins a pinned directory once more. Any context.
     pub(crate) fn pin_again(&self) {
         self.pinning.pin_again();
     }
 
-    /// The opposite of [`pin`](Self::pin). Any context.
+    /// Unpins the directory. Any context.
     pub(crate) fn unpin(&self) {
         self.pinning.unpin();
     }
 
-    /// The first slot; somebody keeps it there.
+    /// Returns the first slot of a pinned directory.
     pub(crate) fn slot(&self) -> Option<GgttAddr> {
         self.pinning.address()
     }
 
-    /// Which edition of the directory has all that was mapped so far. Any context.
+    /// Returns the edition of the directory that has all pages mapped so far. Any context.
     pub(crate) fn edition(&self) -> Edition {
         self.space.edition()
     }
@@ -106,11 +106,11 @@ impl Evictable for Root {
     }
 }
 
-/// The place of a directory whose space lives: its end is the place's.
+/// The slots of a space's directory, destroyed with the space.
 pub(crate) struct Owned(Arc<Root>);
 
 impl Owned {
-    /// That of `space`, which has no place in the global one yet. Errors: `ENOMEM`.
+    /// Creates the slots' owner for `space`; it has no slots yet. Errors: `ENOMEM`.
     pub(crate) fn new(
         hardware: &Arc<Hardware>,
         global: &Arc<Space>,
@@ -130,7 +130,7 @@ impl Deref for Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // The global space knows it as long as it has a place.
+        // While it has slots, the global space refers to it: break that cycle.
         let slots = self.0.pinning.end();
         self.0.space.unsettle();
         drop(slots);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Giving memory back when the system wants it.
+//! The shrinker: returns memory of BOs to the system when it is short.
 //!
-//! Objects that have pages are on one of two lists, oldest first: those whose contents nobody needs
-//! (`GEM_MADVISE`), and all others. Of the former the contents are thrown away; the latter's pages
-//! are let go of, so that they can be swapped out. That is of use only while there is room in swap.
+//! BOs with pages are on one of two lists, oldest first: purgeable ones (`GEM_MADVISE`), and all
+//! others. The former are purged; the latter's pages are released so that they can be swapped out,
+//! which helps only while there is swap space.
 //!
-//! Whoever wants memory may hold any lock under which memory is allocated. So an object is left
-//! alone if its reservation, its state or its address space is locked, and the GPU is not waited
-//! for. The lock of the lists is the one that is taken: nothing is allocated under it.
+//! The caller of a shrinker may hold any lock under which memory is allocated. Therefore a BO is
+//! skipped if its reservation, its state or its address space is locked, and the GPU is not waited
+//! for. Only the lock of the lists is taken: nothing is allocated under it.
 
 use kernel::{
     new_mutex,
@@ -29,22 +29,22 @@ use ouro_kernel::{
 
 use super::{contents, Backing, Bo, BoDevice, Object};
 
-/// Objects that one call looks at, at most: it must not take long.
+/// Most BOs that one call looks at, to limit its time.
 const LOOKS: usize = 256;
 
-/// Which list.
+/// The list of a BO.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Worth {
-    /// Nobody needs what is in it.
+    /// Its contents are not needed.
     Nothing = 0,
-    /// It must be kept.
+    /// Its contents must be kept.
     Kept = 1,
 }
 
-/// One list: by when an object came.
+/// A list of BOs, in the order of their arrival.
 struct Line {
     objects: RBTree<u64, Weak<Bo>>,
-    /// Where the next one is looked for.
+    /// Where the next search starts.
     hand: u64,
 }
 
@@ -56,8 +56,8 @@ impl Line {
         }
     }
 
-    /// The next object that still has references; at the end of the list `None`, and once more from
-    /// the start.
+    /// Returns the next BO that still has references; `None` once at the end of the list, after
+    /// which it starts over.
     fn next(&mut self) -> Option<ARef<Object>> {
         loop {
             let next = self.objects.cursor_lower_bound(&self.hand);
@@ -74,7 +74,7 @@ impl Line {
     }
 }
 
-/// What the lock protects.
+/// The state under the lock.
 struct Lines {
     lines: [Line; 2],
     last: u64,
@@ -95,16 +95,16 @@ impl Lines {
     }
 }
 
-/// The objects of a device that have memory to give back.
+/// The BOs of a device whose memory can be reclaimed.
 #[pin_data]
 pub(crate) struct Reclaim {
     #[pin]
     lines: Mutex<Lines>,
-    /// Pages of each list.
+    /// Number of pages in each list.
     pages: [Atomic<usize>; 2],
 }
 
-/// An object is on a list, until this is dropped.
+/// The entry of a BO in a list; removed on drop.
 pub(crate) struct Listed {
     reclaim: Arc<Reclaim>,
     key: u64,
@@ -131,7 +131,8 @@ impl Reclaim {
         }
     }
 
-    /// An object has got memory. `None`: it is of a kind that is not let go of. Errors: `ENOMEM`.
+    /// Adds a BO that got memory. `None` if the memory is of a kind that is not reclaimed. Errors:
+    /// `ENOMEM`.
     pub(crate) fn enlist(
         self: &Arc<Self>,
         object: &Object,
@@ -157,7 +158,7 @@ impl Reclaim {
         }))
     }
 
-    /// Lets go of about so many pages of a list. Returns of how many. Waits for nothing.
+    /// Releases about `wanted` pages of a list. Returns how many. Does not wait.
     fn give_back(&self, worth: Worth, wanted: usize) -> usize {
         let mut given = 0;
         let mut ends = 0;
@@ -174,10 +175,10 @@ impl Reclaim {
         given
     }
 
-    /// Lets go of all that is idle, whether or not there is room in swap. Process context.
+    /// Releases the memory of all idle BOs, whether or not there is swap space. Process context.
     pub(crate) fn give_back_all(&self) {
         for worth in [Worth::Nothing, Worth::Kept] {
-            // From the start to the end, once.
+            // Once from start to end.
             self.lines.lock().of(worth).hand = 0;
             loop {
                 let object = self.lines.lock().of(worth).next();
@@ -188,25 +189,25 @@ impl Reclaim {
     }
 }
 
-/// How somebody who got no memory makes some. The kernel asks shrinkers when the machine is short of
-/// it, but not when a memory cgroup is at its limit, and what objects hold cannot be swapped until
-/// they let go of it.
+/// Direct reclaim after a failed allocation. The kernel calls shrinkers when the machine is short
+/// of memory, but not when a memory cgroup is at its limit, and BO pages cannot be swapped until
+/// they are released.
 pub(crate) struct Relief(u32);
 
 impl Relief {
-    /// Times that one call may try.
+    /// Most attempts of one call.
     const TRIES: u32 = 64;
-    /// Pages that are let go of at a time, at most.
+    /// Most pages released at a time.
     const PAGES: u64 = 4096;
-    /// Looks for pages that are on their way back, each after some hundred microseconds.
+    /// Most looks for released pages to become free, a few hundred microseconds apart.
     const LOOKS: u32 = 50;
 
     pub(crate) fn new() -> Self {
         Self(Self::TRIES)
     }
 
-    /// Lets go of about so many bytes of idle objects. Returns whether another attempt makes sense.
-    /// Nothing is locked. Sleeps.
+    /// Releases about `bytes` bytes of idle BOs. Returns whether to try again. The caller holds no
+    /// locks. Sleeps.
     ///
     /// Errors: `ERESTARTSYS`.
     pub(crate) fn relieve(&mut self, gpu: &BoDevice, bytes: u64) -> Result<bool> {
@@ -250,8 +251,8 @@ impl Shrink for Reclaim {
 }
 
 impl Listed {
-    /// Puts the object, which is the same one, at the end of the other list, if it is not on that
-    /// one. Allocates nothing.
+    /// Moves the BO, which must be the entry's own, to the end of the other list, if it is not
+    /// there yet. Allocates nothing.
     pub(crate) fn set_worth(&mut self, worth: Worth, object: Weak<Bo>) {
         if self.worth == worth {
             return;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Objects that are memory of a process.
+//! Userptr BOs: memory of a process.
 //!
-//! Their pages are pinned for a batch, with no lock held ([`pin`]), become the object's backing when
-//! the batch is placed, and are looked at once more when it is published ([`Pinned::is_valid`]): if
-//! the process has changed what is at these addresses meanwhile, the batch begins again. What the
-//! process changes later waits until the GPU is done ([`Watch`]); the next batch pins what is there
-//! then.
+//! The pages are pinned for a batch, without locks held ([`pin`]), become the BO's backing when the
+//! batch is bound, and are checked once more at publication ([`Pinned::is_valid`]): if the process
+//! has changed its address space meanwhile, the batch starts over. Later changes wait until the GPU
+//! is done ([`Watch`]); the next batch pins the new pages.
 //!
-//! What is pinned counts for the process's `RLIMIT_MEMLOCK`.
+//! Pinned pages count towards the process's `RLIMIT_MEMLOCK`.
 
 use kernel::{
     alloc::flags::GFP_KERNEL_ACCOUNT,
@@ -26,24 +25,24 @@ use ouro_kernel::{
 use super::{bo, contents, region::Placements, Backing, Bo, Object};
 use crate::device::Device;
 
-/// For how long the process waits before what it waits for is pressed to end.
+/// Milliseconds that the process waits before the requests it waits for are pressed to end.
 const PATIENCE_MS: u32 = 500;
 
-/// Waits for the GPU when the process changes its memory.
+/// Waits for the GPU when the process changes its address space (MMU notifier).
 pub(crate) struct Watch {
     object: SetOnce<Weak<Bo>>,
 }
 
 impl Invalidate for Watch {
     fn invalidate(&self, may_wait: bool) -> bool {
-        // Locks of the memory management are held: no reservation is taken, and nothing is freed
-        // here. An object without references is not used by the GPU.
+        // Locks of the memory management are held: no reservation may be taken, and nothing freed
+        // here. A BO without references is not used by the GPU.
         let Some(object) = self.object.as_ref().and_then(|object| object.upgrade()) else {
             return true;
         };
         let idle = || object.resv().test_signaled(Usage::Bookkeep);
-        // Every fence is signalled: by the GPU, a reset, or the unbind. A batch that could go on for ever may
-        // not: the process may be about to end, and with it the file that the batch came from.
+        // Every fence is signalled: by the GPU, a reset, or the unbind. An endless batch must be
+        // ended, because the process may be exiting, and with it the file that the batch came from.
         let mut jiffies = time::ms(PATIENCE_MS);
         while !idle() {
             if !may_wait {
@@ -62,12 +61,12 @@ impl Invalidate for Watch {
     }
 }
 
-/// The memory that an object is.
+/// The range of user memory of a BO.
 pub(crate) type Range = UserRange<Watch>;
 
-/// Makes an object of memory of the calling process.
+/// Creates a BO of the calling process's memory.
 ///
-/// Errors: `EINVAL`, `E2BIG`, `EFAULT` for a range that cannot be, `ENOMEM`.
+/// Errors: `EINVAL`, `E2BIG` or `EFAULT` for an invalid range, `ENOMEM`.
 pub(crate) fn create(dev: &Device, address: u64, size: u64) -> Result<ARef<Object>> {
     let gpu = dev.gpu().bo_device();
     gpu.usable()?;
@@ -95,7 +94,7 @@ pub(crate) fn create(dev: &Device, address: u64, size: u64) -> Result<ARef<Objec
     Ok(object)
 }
 
-/// Pages of a process, as they were at some time.
+/// Pinned pages of a process.
 pub(crate) struct Pinned {
     backing: Arc<Backing>,
     sequence: Sequence,
@@ -103,12 +102,13 @@ pub(crate) struct Pinned {
 }
 
 impl Pinned {
-    /// Whether the object has never had them.
+    /// Returns whether the BO has never had these pages.
     pub(super) fn is_new(&self) -> bool {
         self.new
     }
 
-    /// Whether they still are what the process has at its addresses. They stay so while `held` lives.
+    /// Returns whether these are still the process's pages. If so, they remain so while `held`
+    /// lives.
     pub(crate) fn is_valid(&self, object: &Object, held: &Held<'_>) -> bool {
         object
             .user()
@@ -124,10 +124,10 @@ impl Pinned {
     }
 }
 
-/// Pins the memory of an object as it is now; `None` if the object is none of a process. Faults, and
-/// waits for the GPU; nothing is locked.
+/// Pins a userptr BO's current pages; `None` for other BOs. Faults pages in, and waits for the GPU;
+/// the caller holds no locks.
 ///
-/// Errors: `EFAULT` if it is not there, may not be written or is of another process; `ENOMEM`, also
+/// Errors: `EFAULT` if the memory is not mapped, not writable, or another process's; `ENOMEM`, also
 /// beyond the process's limit; `ERESTARTSYS`, `ENODEV`.
 pub(crate) fn pin(object: &Object) -> Result<Option<Pinned>> {
     let Some(range) = object.user() else {
@@ -168,7 +168,7 @@ pub(crate) fn pin(object: &Object) -> Result<Option<Pinned>> {
     }
 }
 
-/// Makes sure that the pages are there now. Errors: as for [`pin`].
+/// Checks that the pages are present now. Errors: as [`pin`].
 pub(crate) fn check(object: &Object) -> Result {
     pin(object).map(|_| ())
 }

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The aperture: a window of the CPU onto the first part of the global table's space.
+//! The aperture: a window of the CPU onto the first part of the GGTT.
 //!
-//! User space sees an object through it in *views*. A view is a mapping of its own of a part of the
-//! object ([`ouro_core::view`]), in the global table only and below the aperture's end. Where batches
-//! have the object is another matter: it is neither used nor moved for a view. A view of a tiled object
-//! that user space can touch has a detiling fence.
+//! User space sees a BO through it in *views*. A view is a mapping of a part of the BO
+//! ([`ouro_core::view`]), in the GGTT only and below the aperture's end. It is independent of the
+//! BO's addresses for batches. A view of a tiled BO that user space can touch has a fence.
 //!
-//! Views are a cache, filled by page faults. When the window is full, or a batch needs the
-//! addresses, views give way, like pages to the hand of a clock: one that was faulted since the hand came
-//! by last is passed over once. When the fences run out, the view that was faulted longest ago loses
-//! its one. Either way user space's page table entries go first, so that its next touch is a fault.
+//! Views are a cache, filled by page faults. When the aperture is full, or a batch needs the
+//! addresses, views are evicted in clock order: one that was faulted since the hand passed is
+//! skipped once. When there are no free fences, the least recently faulted view loses its fence. In
+//! both cases user mappings are removed first, so that the next touch is a fault.
 //!
-//! Where a reset empties the fences, what a program sees of tiled objects through the window would be wrong until
-//! they are written anew. So whoever resets draws a veil first ([`Aperture::veil`]): no view with a fence is mapped
-//! while it is there, and faults wait.
+//! If a reset clears the fences, user space would see wrong contents of tiled BOs until they are
+//! rewritten. Therefore the reset draws a *veil* first ([`Aperture::veil`]): while it lasts, no
+//! view with a fence is mapped, and faults wait.
 //!
-//! Everything is under one lock, [`Aperture::inner`], below an object's own and above the space's.
-//! Entries of user space are put in and taken out under it: so a view that is not in the table
-//! has none. Memory is allocated under it; who is called by reclaim may only try it.
+//! Everything is under one lock, [`Aperture::inner`], below a BO's own and above the space's. User
+//! mappings are changed under it, so that a view that is not in the table has none. Memory is
+//! allocated under it; code called from reclaim may only try it.
 
 use kernel::{
     new_mutex,
@@ -51,20 +50,21 @@ use crate::{
     vm::Place,
 };
 
-/// Pages that one fault maps at most: the reach of one page of the CPU's tables.
+/// Most pages that one fault maps: the reach of one page table of the CPU.
 const AROUND: usize = 512;
 
-/// How the bytes of an object are ordered, if they are tiled.
+/// The tiling of a BO.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Tiled {
-    /// The tiles.
+    /// The kind of tiles.
     pub(crate) tiling: Tiling,
     /// Bytes from one row to the next.
     pub(crate) stride: u32,
 }
 
 impl Tiled {
-    /// So many bytes at an address that is not of a table. `None`: no fence reaches there.
+    /// Returns the fence region of `bytes` bytes at an address that needs no PTEs. `None` if it is
+    /// out of reach of fences.
     pub(crate) fn region(&self, at: GpuAddr, bytes: u64) -> Option<FenceRegion> {
         Some(FenceRegion {
             start: GgttAddr(u32::try_from(at.0).ok()?),
@@ -74,30 +74,30 @@ impl Tiled {
         })
     }
 
-    /// Pages of a row of tiles.
+    /// Returns the number of pages in a row of tiles.
     fn row(&self) -> u64 {
         u64::from(self.stride) * u64::from(self.tiling.rows()) / u64::from(PAGE_SIZE)
     }
 }
 
-/// How the aperture is to see an object.
+/// How the aperture maps a BO.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
-    /// How the device caches it.
+    /// The cache level.
     pub(crate) cache: CacheLevel,
-    /// How its bytes are ordered.
+    /// The tiling.
     pub(crate) tiled: Option<Tiled>,
 }
 
 /// Why a fault has not mapped anything.
 pub(crate) enum Refused {
-    /// So many pages of the aperture are needed, and objects of batches are in the way.
+    /// This many pages of the aperture are needed, and BOs of batches are in the way.
     NoRoom(u32),
-    /// There is no aperture any more.
+    /// The aperture is closed.
     Closed,
-    /// The fences hold nothing for a while.
+    /// A veil is drawn: fences may be empty.
     Veiled,
-    /// Any other reason.
+    /// Another error.
     Failed(FaultError),
 }
 
@@ -113,46 +113,46 @@ impl From<Error> for Refused {
     }
 }
 
-/// Which part of which object, which is known by its place in memory: it has no views left
-/// when it is freed.
+/// A view's BO and part. A BO is identified by its address; it has no views any more when it is
+/// freed.
 type Key = (usize, u64);
 
 fn id(object: &Bo) -> usize {
     core::ptr::from_ref(object).addr()
 }
 
-/// A part of an object in the aperture.
+/// A part of a BO in the aperture.
 struct View {
     mapping: Mapping,
     key: Key,
     object: Weak<Bo>,
     part: Part,
     fence: Option<u8>,
-    /// Whether there was a fault since the hand came by.
+    /// Whether there was a fault since the hand passed.
     used: bool,
-    /// When the last one was.
+    /// When the last fault was.
     faulted: u64,
 }
 
-/// What the lock protects.
+/// The state under the lock.
 struct Inner {
     /// Views, by their first page in the aperture.
     views: RBTree<u32, View>,
-    /// The same, by what they show.
+    /// First pages of the views, by BO and part.
     parts: RBTree<Key, u32>,
-    /// Which view has which fence.
+    /// The view of each fence.
     holders: KVec<Option<u32>>,
-    /// Where the next view to give way is looked for.
+    /// Where the search for a view to evict starts.
     hand: u32,
-    /// Faults so far.
+    /// Number of faults so far.
     now: u64,
     open: bool,
 }
 
-/// How often a veil tries to have the lock: whoever has it may wait for memory, and so for who resets.
+/// How often a veil tries to take the lock: its holder may wait for memory, and so for the reset.
 const VEIL_TRIES: u32 = 50;
 
-/// Tiled objects are not mapped through the aperture as long as this is there.
+/// While it lives, tiled BOs are not mapped through the aperture.
 pub(crate) struct Veil<'a>(&'a Aperture);
 
 impl Drop for Veil<'_> {
@@ -166,23 +166,23 @@ impl Drop for Veil<'_> {
 pub(crate) struct Aperture {
     hardware: Arc<Hardware>,
     space: Arc<Space>,
-    /// Its bytes on the bus.
+    /// Its range on the bus.
     window: Claim,
     pages: u32,
     #[pin]
     fences: Fences,
     #[pin]
     inner: Mutex<Inner>,
-    /// How many there are.
+    /// Number of veils.
     veils: Atomic<u32>,
     shown: Atomic<u64>,
     stolen: Atomic<u64>,
 }
 
-/// What has happened so far.
+/// Statistics of the aperture.
 #[derive(Default)]
 pub(crate) struct Counts {
-    /// Views made.
+    /// Views created.
     pub(crate) views: u64,
     /// Fences taken from one view for another.
     pub(crate) stolen: u64,
@@ -191,7 +191,7 @@ pub(crate) struct Counts {
 }
 
 impl Aperture {
-    /// The window with these bytes on the bus. Its fences are empty.
+    /// Creates the aperture with this range on the bus. Its fences are empty. Errors: `ENOMEM`.
     pub(crate) fn new(
         hardware: Arc<Hardware>,
         space: Arc<Space>,
@@ -232,17 +232,17 @@ impl Aperture {
         Ok(this)
     }
 
-    /// The fences.
+    /// Returns the fences.
     pub(crate) fn fences(&self) -> &Fences {
         &self.fences
     }
 
-    /// Pages.
+    /// Returns the number of pages.
     pub(crate) fn pages(&self) -> u32 {
         self.pages
     }
 
-    /// What has happened so far.
+    /// Returns the statistics.
     pub(crate) fn counts(&self) -> Counts {
         Counts {
             views: self.shown.load(ordering::Relaxed),
@@ -251,8 +251,8 @@ impl Aperture {
         }
     }
 
-    /// Maps the page of a fault, and its neighbours in the same view, which is made if it is not
-    /// there. The caller holds the object's lock, under which its backing and shape do not change.
+    /// Maps the page of a fault, and its neighbours in the same view; creates the view if there is
+    /// none. The caller holds the BO's lock, under which backing and shape do not change.
     pub(crate) fn fault(
         &self,
         object: &Object,
@@ -293,7 +293,7 @@ impl Aperture {
         Ok(())
     }
 
-    /// Makes a view, and returns its first page. Others give way for it.
+    /// Creates a view, evicting others if necessary. Returns its first page.
     fn show(
         &self,
         inner: &mut Inner,
@@ -329,7 +329,7 @@ impl Aperture {
                 done => break done?,
             }
         };
-        // Before the CPU can reach it.
+        // Before the CPU can access it.
         self.hardware.settle_gtt();
         let first = mapping.ggtt().page();
         let view = View {
@@ -348,7 +348,7 @@ impl Aperture {
         Ok(first)
     }
 
-    /// Gives a view a fence: one that nobody has, or that of the view that was faulted longest ago.
+    /// Gives a view a fence: a free one, or that of the least recently faulted view.
     fn fence(&self, inner: &mut Inner, first: u32, tiled: Tiled) -> Result<(), Refused> {
         let faulted =
             |holder: &Option<u32>| holder.and_then(|h| inner.views.get(&h).map(|v| v.faulted));
@@ -356,7 +356,7 @@ impl Aperture {
             .holders
             .iter()
             .enumerate()
-            // No holder is before any.
+            // `None` is less than any.
             .min_by_key(|(_, holder)| faulted(holder))
             .map(|(n, holder)| (n, *holder))
             .ok_or(FaultError::Bus)?;
@@ -383,7 +383,7 @@ impl Aperture {
         Ok(set?)
     }
 
-    /// Takes one view away. False: there is none.
+    /// Evicts one view. Returns false if there is none.
     fn evict(&self, inner: &mut Inner) -> bool {
         loop {
             let found = inner.views.cursor_lower_bound_mut(&inner.hand);
@@ -404,7 +404,7 @@ impl Aperture {
         }
     }
 
-    /// Takes a view away.
+    /// Removes a view.
     fn remove(&self, inner: &mut Inner, first: u32) {
         let Some(node) = inner.views.remove_node(&first) else {
             return;
@@ -415,19 +415,19 @@ impl Aperture {
             object.count_views(-1);
         }
         if let Some(n) = view.fence {
-            // An empty fence can always be.
+            // Clearing a fence cannot fail.
             let _ = self.fences.set(n, None);
             if let Some(holder) = inner.holders.get_mut(usize::from(n)) {
                 *holder = None;
             }
         }
-        // The address goes last.
+        // The address is freed last.
         drop(view);
     }
 
-    /// Runs `bind`, which wants `bytes` at `place`, and makes room for it where views are in the way.
+    /// Calls `bind`, which needs `bytes` at `place`, and evicts views that are in the way.
     ///
-    /// Errors: those of `bind`; `ENOSPC` if no view is in the way any more.
+    /// Errors: those of `bind`; `ENOSPC` if no more views are in the way.
     pub(crate) fn yield_to<R>(
         &self,
         place: Place,
@@ -456,13 +456,13 @@ impl Aperture {
         }
     }
 
-    /// Takes away one view, whichever may go. False: there is none.
+    /// Evicts any one view. Returns false if there is none.
     pub(crate) fn evict_one(&self) -> bool {
         self.evict(&mut self.inner.lock())
     }
 
-    /// Takes away all views of an object: its pages or their order are about to change, or it ends. The
-    /// caller holds the object's lock, or the object has no references.
+    /// Removes all views of a BO, because its pages or their order are about to change, or it is
+    /// freed. The caller holds the BO's lock, or the BO has no references.
     pub(crate) fn revoke(&self, object: &Bo) {
         if object.views() != 0 {
             let mut inner = self.inner.lock();
@@ -472,7 +472,8 @@ impl Aperture {
         }
     }
 
-    /// [`revoke`](Self::revoke) for reclaim: waits for nothing. Returns whether all views are gone.
+    /// Does what [`revoke`](Self::revoke) does, for reclaim: does not wait. Returns whether all
+    /// views are gone.
     pub(crate) fn try_revoke(&self, object: &Bo) -> bool {
         if object.views() == 0 {
             return true;
@@ -484,7 +485,7 @@ impl Aperture {
             let Some(view) = inner.views.get_mut(&first) else {
                 return false;
             };
-            // Nobody may see the page that comes in its place.
+            // User space must not see the page that is mapped there next.
             hide(view);
             if !view.mapping.try_end() {
                 return false;
@@ -494,9 +495,9 @@ impl Aperture {
         true
     }
 
-    /// Takes the views with fences out of all mappings of user space, and keeps them out as long as the veil is
-    /// there. It waits for the lock for a short time only, and is there without if that was not enough. Sleeps; the
-    /// caller holds no lock that fences wait for.
+    /// Draws a veil: removes views with fences from all user mappings, and keeps them unmapped
+    /// while the veil lives. Waits for the lock for a short time only, and goes on without it if
+    /// that was not enough. Sleeps; the caller holds no lock that fences wait for.
     pub(crate) fn veil(&self) -> Veil<'_> {
         self.veils.fetch_add(1, ordering::Full);
         for _ in 0..VEIL_TRIES {
@@ -511,7 +512,8 @@ impl Aperture {
         Veil(self)
     }
 
-    /// The device goes away: nobody has any of it mapped from here on. Sleeps.
+    /// Closes the aperture, because the device goes away: removes all user mappings.
+    /// Sleeps.
     pub(crate) fn close(&self) {
         let mut inner = self.inner.lock();
         inner.open = false;
@@ -521,7 +523,7 @@ impl Aperture {
     }
 }
 
-/// The first view of an object.
+/// Returns the first view of a BO.
 fn view_of(inner: &Inner, object: &Bo) -> Option<u32> {
     let id = id(object);
     let found = inner.parts.cursor_lower_bound(&(id, 0))?;
@@ -529,7 +531,7 @@ fn view_of(inner: &Inner, object: &Bo) -> Option<u32> {
     (key.0 == id).then_some(*first)
 }
 
-/// The last view that has pages in `start..end`.
+/// Returns the last view that overlaps `start..end`.
 fn last_below(inner: &Inner, start: u32, end: u32) -> Option<u32> {
     let look = |(first, view): (&u32, &View)| (*first, view.mapping.len());
     let (first, bytes) = match inner.views.cursor_lower_bound(&end) {
@@ -540,8 +542,8 @@ fn last_below(inner: &Inner, start: u32, end: u32) -> Option<u32> {
     (last > u64::from(start)).then_some(first)
 }
 
-/// Takes the pages of a view out of all mappings of user space. The object: without references it
-/// has no mappings either.
+/// Removes the pages of a view from all user mappings. Returns the BO; without references it has no
+/// mappings.
 fn hide(view: &View) -> Option<ARef<Object>> {
     let object = view.object.upgrade()?;
     let pages = view.part.pages.start as usize..view.part.pages.end as usize;

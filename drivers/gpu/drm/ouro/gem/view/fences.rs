@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What the detiling fences of a device hold.
+//! The contents of a device's fence registers.
 //!
-//! The table is the truth, the registers repeat it. It has a spinlock of its own, under which
-//! nothing but registers is touched, so that they can be written anew wherever that is needed:
+//! The table is authoritative, and the registers are a copy of it. It has a spinlock of its own,
+//! under which only registers are accessed, so that they can be rewritten wherever that is needed:
 //!
-//! * when the device is started, and on resume, [`Fences::restore`] is called;
-//! * a reset of engines leaves fences alone where the document says so (SNB PRM V1P2 §4.5.4.1.1:
-//!   "unaffected by graphics reset"). Other chips lose them (`Generation::reset_empties_fences`), and of those over
-//!   the device's own memory no document says it: whoever resets calls `restore()` after it, which neither sleeps nor
-//!   allocates. Until then the CPU sees tiles: before it, programs lose their mappings of them (`Aperture::veil`).
+//! * [`Fences::restore`] is called when the device is started, and on resume;
+//! * a reset of engines preserves the fences if the document says so (SNB PRM V1P2 §4.5.4.1.1:
+//!   "unaffected by graphics reset"). Other chips lose them (`Generation::reset_empties_fences`),
+//!   and for fences over VRAM no document tells: the reset calls `restore()`, which neither sleeps
+//!   nor allocates. Until then the CPU would see tiles, so programs lose their mappings before
+//!   (`Aperture::veil`).
 
 use kernel::{
     new_spinlock_irq,
@@ -23,7 +24,7 @@ use ouro_hw::fence_regs::FenceRegion;
 
 use crate::hardware::Hardware;
 
-/// The fences of a device: none, on a chip without.
+/// The fences of a device; none if the chip has none.
 #[pin_data]
 pub(crate) struct Fences {
     hardware: Arc<Hardware>,
@@ -33,7 +34,7 @@ pub(crate) struct Fences {
 }
 
 impl Fences {
-    /// All of them empty; the registers are as they were until [`restore`](Self::restore).
+    /// Creates an empty table; the registers are unchanged until [`restore`](Self::restore).
     pub(crate) fn new(hardware: Arc<Hardware>) -> Result<impl PinInit<Self>> {
         let count = hardware.topology().fences.map_or(0, |f| f.count());
         let mut table = KVec::with_capacity(count.into(), GFP_KERNEL)?;
@@ -47,9 +48,9 @@ impl Fences {
         }))
     }
 
-    /// Sets fence `n`, or clears it. Any context.
+    /// Sets or clears fence `n`. Any context.
     ///
-    /// Errors: `EINVAL` if there is no such fence, or none can hold the region; it is empty then.
+    /// Errors: `EINVAL` if there is no such fence, or it cannot hold the region; it is empty then.
     pub(crate) fn set(&self, n: u8, region: Option<FenceRegion>) -> Result {
         let regs = self.hardware.topology().fences.ok_or(EINVAL)?;
         let mut table = self.table.lock();
@@ -67,20 +68,20 @@ impl Fences {
         Ok(())
     }
 
-    /// Writes all registers anew, since the device has forgotten them, or somebody else used them.
-    /// Any context.
+    /// Writes all registers, because the device lost them, or another driver used them. Any
+    /// context.
     pub(crate) fn restore(&self) {
         let Some(regs) = self.hardware.topology().fences else {
             return;
         };
         let table = self.table.lock();
         for (n, region) in (0u8..).zip(table.iter()) {
-            // What is in the table has been in the register.
+            // It cannot fail: the table's entries were in the registers before.
             let _ = regs.set(self.hardware.hw().regs, n, region.as_ref());
         }
     }
 
-    /// How often one was set or cleared.
+    /// Returns how often a fence was set or cleared.
     pub(crate) fn writes(&self) -> u64 {
         self.writes.load(ordering::Relaxed)
     }

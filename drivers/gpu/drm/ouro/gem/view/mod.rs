@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! How the CPU sees objects through the aperture: the window itself ([`aperture`]), detiling of the
-//! device's own memory ([`surfaces`]), the fences of both ([`fences`]), and here the page fault.
+//! CPU mappings with detiling: the aperture ([`aperture`]), detiling of VRAM ([`surfaces`]), the
+//! fence registers of both ([`fences`]), and the page fault handler.
 //!
-//! Mostly it is the [`Aperture`]'s business. What is left to do here is to make room where objects
-//! that batches have put into the aperture are in the way of a view: with no lock held but
-//! `mmap_lock`, since each of them has its own.
+//! A fault is mostly handled by the [`Aperture`]. This module makes room if BOs that batches use
+//! are in the way of a view: holding only `mmap_lock`, because each BO has its own lock.
 
 mod aperture;
 mod fences;
@@ -30,8 +29,8 @@ use super::{bind, bo::kind, caches, contents, BoDevice, Object, Victim};
 use crate::vm::population::Occupant;
 use aperture::{Refused, Shape};
 
-/// How often the whole aperture is searched. What is in the way for a moment, since it is locked or
-/// on its way out, is gone by then.
+/// How often the whole aperture is searched. BOs that are in the way because they are locked or
+/// being destroyed are gone by then.
 const SEARCHES: u32 = 200;
 /// Milliseconds between two searches.
 const SEARCH_MS: i64 = 1;
@@ -58,7 +57,7 @@ pub(super) fn fault(
                 }
             }
             Err(Refused::Closed) => {
-                // The device is gone: what is left is the memory, as it is.
+                // The device is gone: map the memory itself.
                 let (_state, backing) = contents::settled(object)?;
                 return fault.insert(backing.frame(fault.page()).ok_or(FaultError::Bus)?);
             }
@@ -73,7 +72,7 @@ fn attempt(
 ) -> core::result::Result<(), Refused> {
     let (mut state, backing) = contents::settled(object)?;
     if !object.gpu().coherence().shows_in_aperture(state.cache()) {
-        // It can stop the machine.
+        // The access could stop the machine.
         return Err(FaultError::Bus.into());
     }
     caches::map(object, &mut state, &backing, kind::APERTURE, 0..0)?;
@@ -84,20 +83,20 @@ fn attempt(
     aperture.fault(object, &backing, shape, fault)
 }
 
-/// A search for objects of batches that can leave the aperture.
+/// A search for BOs of batches that can be evicted from the aperture.
 #[derive(Default)]
 struct Search {
-    /// The page that comes next.
+    /// The next page to look at.
     at: u32,
-    /// Something that is in use.
+    /// A BO in use that was in the way.
     busy: Option<ARef<Object>>,
     done: u32,
 }
 
 impl Search {
-    /// Frees some stretch of `pages` of objects that can be moved.
+    /// Evicts BOs from some range of `pages` pages.
     ///
-    /// Errors: `Retry` for a signal; `Bus` if what is in the way does not move.
+    /// Errors: `Retry` for a signal; `Bus` if what is in the way cannot be evicted.
     fn make_room(
         &mut self,
         gpu: &BoDevice,
@@ -118,7 +117,7 @@ impl Search {
                 return Err(FaultError::Bus);
             }
             match self.busy.take() {
-                // It ends: by itself, by a reset or with the device.
+                // It becomes idle: by itself, by a reset, or when the device is gone.
                 Some(object) => {
                     object
                         .resv()
@@ -132,7 +131,8 @@ impl Search {
         }
     }
 
-    /// Moves objects, images and directories in a stretch away. False: some stay, or there are none.
+    /// Evicts the BOs, images and directories in a range. Returns false if some remain, or there
+    /// were none.
     fn clear(&mut self, gpu: &BoDevice, at: u32, pages: u32) -> bool {
         let start = GpuAddr(u64::from(at) * u64::from(PAGE_SIZE));
         let mut moved = false;

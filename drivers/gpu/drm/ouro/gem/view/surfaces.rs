@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Detiling of the device's own memory, where the CPU sees that through a window and no table is between.
+//! Detiling of VRAM that the CPU sees through a BAR, without a table between.
 //!
-//! There are no views here: an object lies in the window in one piece, and user space's entries lead there. So
-//! an object that is tiled gets a fence for all of it when it is touched; if all are taken, the one that was
-//! touched longest ago loses its own, and its entries, so that its next touch is a fault. An object without
-//! one is not mapped. It loses its fence before it moves, ends, or its tiles change.
+//! There are no views here: a BO is contiguous in the BAR, and user mappings point there. A tiled
+//! BO gets a fence for all of it when it is touched; if all fences are in use, the least recently
+//! touched BO loses its fence and its mappings, so that its next touch is a fault. A tiled BO
+//! without a fence is not mapped. It loses its fence before it moves, is freed, or its tiling
+//! changes.
 //!
-//! The lock is below an object's own. Entries of user space are put in and taken out under it.
+//! The lock is below a BO's own. User mappings are changed under it.
 
 use kernel::{
     new_mutex,
@@ -23,23 +24,23 @@ use super::{
 };
 use crate::hardware::Hardware;
 
-/// Who has a fence.
+/// The BO that has a fence.
 struct Holder {
-    /// The object's place in memory: it has no fence left when it is freed.
+    /// Address of the BO, which has no fence any more when it is freed.
     id: usize,
     object: Weak<Bo>,
-    /// When it was touched last.
+    /// When it was last touched.
     touched: u64,
 }
 
-/// What the lock protects.
+/// The state under the lock.
 struct Inner {
     holders: KVec<Option<Holder>>,
-    /// Touches so far.
+    /// Number of touches so far.
     now: u64,
 }
 
-/// The fences over the device's own memory.
+/// The fences over VRAM.
 #[pin_data]
 pub(crate) struct Surfaces {
     #[pin]
@@ -53,7 +54,7 @@ fn id(object: &Bo) -> usize {
 }
 
 impl Surfaces {
-    /// All of them empty, in the device, too. Errors: `ENOMEM`.
+    /// Creates the state with all fences empty, in the device, too. Errors: `ENOMEM`.
     pub(crate) fn new(hardware: Arc<Hardware>) -> Result<Arc<Self>> {
         let count = hardware.topology().fences.map_or(0, |f| f.count());
         let mut holders = KVec::with_capacity(count.into(), GFP_KERNEL)?;
@@ -71,13 +72,13 @@ impl Surfaces {
         Ok(this)
     }
 
-    /// What the fences hold.
+    /// Returns the fences.
     pub(crate) fn fences(&self) -> &Fences {
         &self.fences
     }
 
-    /// Gives an object a fence, if it has none, and maps what was touched by `insert`. The caller holds the
-    /// object's lock. Where no fence can tell its tiles, it is seen as it is.
+    /// Gives a BO a fence, if it has none, and calls `insert` to map the touched pages. The caller
+    /// holds the BO's lock. If no fence can describe the tiling, the BO is mapped as it is.
     pub(crate) fn show(
         &self,
         object: &Object,
@@ -92,7 +93,7 @@ impl Surfaces {
             holder.touched = now;
             return insert();
         }
-        // A free one is before any.
+        // A free fence is preferred.
         let touched = |holder: &Option<Holder>| holder.as_ref().map(|h| h.touched);
         let holders = inner.holders.iter_mut().enumerate();
         let Some((n, holder)) = holders.min_by_key(|(_, holder)| touched(holder)) else {
@@ -111,8 +112,8 @@ impl Surfaces {
         insert()
     }
 
-    /// An object moves, ends, or is tiled in another way. No entry of user space leads to it; the caller holds
-    /// its lock, or it has no references.
+    /// An object moves, ends, or is tiled in another way. No entry of user space leads to it; the
+    /// caller holds its lock, or it has no references.
     pub(crate) fn release(&self, object: &Bo) {
         let mut inner = self.inner.lock();
         let mut holders = inner.holders.iter_mut().enumerate();
