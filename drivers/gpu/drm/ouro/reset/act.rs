@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! A reset, step by step.
+//! The steps of a reset.
 //!
-//! The engines are frozen, so that nothing is emitted; what can be told of the hang is kept; the
-//! hardware is reset, and started again; somebody is to blame; and what was not done is emitted again.
-//! All of it is under the lock of [`Recovery`], and between the signals of fences: nothing here waits
-//! for memory.
+//! The engines are frozen, so that nothing is emitted; the error state is captured; the hardware is
+//! reset and started again; the guilty context is found; and unfinished requests are emitted again.
+//! All of this happens under the lock of [`Recovery`], in a critical section of fence signalling:
+//! nothing here waits for memory.
 
 use kernel::{
     alloc::flags::{__GFP_NOWARN, GFP_NOWAIT},
@@ -25,13 +25,14 @@ use crate::{
     submit::Engine,
 };
 
-/// How often a reset is tried before the device is given up.
+/// How often a reset is tried before the device is wedged.
 const TRIES: u32 = 3;
 
 impl Recovery {
-    /// Resets an engine because of the request that it works on. If it was found by looking, `seen` is the
-    /// number of that which was looked at. The device is awake. Where that empties the fences, the first call only
-    /// asks for a veil, behind which [`locked`](Recovery::locked) calls again.
+    /// Resets an engine because of its current request. If the reason was found by looking at a
+    /// request, `seen` is that request's engine seqno. The device must be awake. If a reset clears
+    /// the fence registers, the first call only postpones it until the aperture is blocked; then
+    /// [`locked`](Recovery::locked) calls again.
     pub(super) fn run(
         &self,
         inner: &mut Inner,
@@ -51,11 +52,11 @@ impl Recovery {
         self.freeze(scope);
         engine.advance();
         held.request = engine.first();
-        // Now, and not before: what is done has been taken off.
+        // Not earlier: completed requests have been retired now.
         let suspect = held.request.as_ref().map(|r| r.number());
         if why.is_seen() && suspect != seen {
-            // It is done after all; or another context's turn has come since it was looked at, and then it is
-            // found when it has the engine again.
+            // The request has completed after all; or another context runs since it was seen, and
+            // the request is found again when it runs.
             self.go_on(inner, scope, held);
             return Ok(());
         }
@@ -85,7 +86,7 @@ impl Recovery {
             if done.is_ok() {
                 break;
             }
-            // Perhaps all of them together.
+            // A reset of all engines may help.
             scope = !0;
             self.freeze(scope);
             done = self.attempt(inner, scope);
@@ -104,7 +105,7 @@ impl Recovery {
         Ok(())
     }
 
-    /// Keeps what the engine does, if nothing is kept yet, and there is memory.
+    /// Captures an error state, if none is kept yet, and there is memory.
     fn capture(
         &self,
         engine: &Engine,
@@ -133,7 +134,7 @@ impl Recovery {
         for engine in self.executor.engines().iter().filter(|e| has(scope, e)) {
             let engine: &Engine = engine;
             state.add_translations(engine, &self.hardware);
-            // Where contexts are listed, it is the ring of the one that hangs.
+            // On an execlist engine, capture the ring of the context that hangs.
             let line = held.request.as_ref().map(|r| r.tracker.line());
             match line.filter(|_| engine.has_lists()) {
                 Some(line) if core::ptr::eq(engine, hung) => state.add_ring(engine, line),
@@ -147,7 +148,7 @@ impl Recovery {
         }
     }
 
-    /// The engines that are reset with one.
+    /// Returns the engines of an engine's reset group.
     fn reset_with(&self, engine: &Engine) -> u32 {
         let group = engine.hw().desc().reset_group;
         let all = self.executor.engines().iter();
@@ -161,7 +162,7 @@ impl Recovery {
         }
     }
 
-    /// Tries to reset the engines of a scope, and starts them again. They are frozen.
+    /// Tries to reset the engines of a scope, and starts them again. They must be frozen.
     fn attempt(&self, inner: &mut Inner, scope: u32) -> Result {
         let first = self.executor.engines().iter().find(|e| has(scope, e));
         match first {
@@ -176,7 +177,7 @@ impl Recovery {
             }
             engine.start()?;
             if engine.hw().desc().contexts {
-                // What it held was not saved, and nobody else's image waits for its first save.
+                // The loaded context was not saved, so the kernel context's image holds no state.
                 self.executor.kernel_context().forget_saved();
             }
         }
@@ -186,7 +187,7 @@ impl Recovery {
                 aperture.fences().restore();
             }
             if let Some(surfaces) = self.executor.surfaces() {
-                // Those that are there still are not touched.
+                // Fences that are still set are not touched.
                 surfaces.fences().restore();
             }
             self.hardware.irq_on();
@@ -194,8 +195,8 @@ impl Recovery {
         Ok(())
     }
 
-    /// Says who is to blame: the first request on `engine`, if it is the one that was seen to hang.
-    /// Returns whether nothing can go on after that.
+    /// Finds the guilty context: that of the first request on `engine`, if it is the request that
+    /// was seen to hang. Returns whether the device must be wedged.
     fn judge(&self, inner: &Inner, engine: &Engine, suspect: Option<Seqno>, why: Why) -> bool {
         let mut hopeless = false;
         for (index, lost) in inner.lost.iter().enumerate() {
@@ -213,14 +214,14 @@ impl Recovery {
             let Some(context) = context else {
                 continue;
             };
-            // The kernel's own is never banned.
+            // The kernel's contexts are never banned.
             if let (true, Some(holder)) = (why.blames(), context.holder()) {
                 context.has_hung();
                 let banned = if context.is_banned() { ", banned" } else { "" };
                 let id = Words(engine.hw().desc().id);
                 dev_err!(self.hardware.dev(), "{}: it ran {}{}\n", id, holder, banned);
             }
-            // What made it hang may be in its state. It starts anew.
+            // The context's state may be the cause of the hang: reset it.
             if let (Some(seat), Some(_)) = (context.seat(engine), context.holder()) {
                 engine.forget(seat.id());
             }
@@ -254,7 +255,7 @@ impl Recovery {
         }
     }
 
-    /// Gives the device up. Fails, and says so.
+    /// Wedges the device. Returns `EIO`.
     pub(super) fn wedge(&self, inner: &mut Inner, held: &mut Held) -> Result {
         let _signalling = fence::signalling();
         dev_err!(
@@ -262,9 +263,9 @@ impl Recovery {
             "given up: nothing runs on it any more\n"
         );
         self.executor.set_wedged(true);
-        // It may go on with what it was doing: not in memory that others get.
+        // An engine may still run: keep it from memory that others will get.
         self.executor.dma_device().set_master(false);
-        // What one of them signals must not let others run.
+        // The fences that one engine signals must not start work on another.
         for engine in self.executor.engines().iter() {
             engine.close(EIO);
         }
@@ -284,7 +285,7 @@ impl Recovery {
         Err(EIO)
     }
 
-    /// Tries to bring a device back that was given up.
+    /// Tries to revive a wedged device.
     pub(super) fn unwedge(&self, inner: &mut Inner, held: &mut Held) -> Result {
         let _signalling = fence::signalling();
         self.freeze(!0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Where the error state is kept until it is read, and what devcoredump gets of it.
+//! Keeps the error state until it is read and cleared, and passes it to devcoredump.
 
 use kernel::{
     impl_has_work, new_mutex, new_work,
@@ -13,10 +13,10 @@ use ouro_kernel::{coredump, pci::DmaDevice, work};
 use super::{state::ErrorState, text};
 use crate::hardware::Hardware;
 
-/// What is read when there is nothing to tell.
+/// The text if there is no error state.
 const NOTHING: &[u8] = b"No error state collected\n";
 
-/// A text, and of what.
+/// The text of an error state.
 struct Rendered {
     of: Arc<ErrorState>,
     text: VVec<u8>,
@@ -27,10 +27,10 @@ struct Rendered {
 pub(crate) struct Errors {
     hardware: Arc<Hardware>,
     dma: Arc<DmaDevice>,
-    /// Taken while fences wait: nothing allocates under it.
+    /// Taken while fences wait: nothing may be allocated under it.
     #[pin]
     state: Mutex<Option<Arc<ErrorState>>>,
-    /// Made when it is read, and kept for the rest of it.
+    /// Rendered at the first read, and kept for the following ones.
     #[pin]
     text: Mutex<Option<Rendered>>,
     #[pin]
@@ -68,7 +68,7 @@ impl Errors {
         )
     }
 
-    /// Whether there is none yet: then the next one is wanted.
+    /// Returns whether there is no error state, so that the next one is kept.
     pub(super) fn is_empty(&self) -> bool {
         self.state.lock().is_none()
     }
@@ -83,12 +83,12 @@ impl Errors {
         }
     }
 
-    /// Nothing is left for devcoredump from here on. Sleeps.
+    /// Ends devcoredumps. Sleeps.
     pub(super) fn end(self: &Arc<Self>) {
         work::cancel_sync::<Self, 0>(self);
     }
 
-    /// Copies some of the text; returns how much.
+    /// Copies a part of the text; returns its length.
     pub(crate) fn read(&self, offset: u64, out: &mut [u8]) -> Result<usize> {
         let mut rendered = self.text.lock();
         let state = self.state.lock().clone();
@@ -115,7 +115,7 @@ impl Errors {
         Ok(n)
     }
 
-    /// Forgets it: the next one is kept.
+    /// Drops the error state; the next one is kept.
     pub(crate) fn clear(&self) {
         let mut rendered = self.text.lock();
         let state = self.state.lock().take();

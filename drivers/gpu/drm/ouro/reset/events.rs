@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What user space is told of resets: events of the DRM device, as those of i915.
-//! `Documentation/gpu/ouro/uapi.rst` lists them.
+//! The uevents of resets, the same as i915's. `Documentation/gpu/ouro/uapi.rst` lists them.
 //!
-//! They are sent by a worker, as that allocates, and fences wait for who resets.
+//! A worker sends them, because that allocates, and fences wait for the reset.
 
 use kernel::{
     impl_has_work, new_mutex, new_work,
@@ -19,25 +18,25 @@ use ouro_kernel::work;
 
 use crate::device::Device;
 
-/// What there is to tell.
+/// An event of a reset.
 #[derive(Clone, Copy)]
 pub(super) enum Event {
     /// A request has hung.
     Error,
-    /// There is a reset.
+    /// A reset begins.
     Reset,
-    /// After it, the device works.
+    /// The device works again after a reset.
     Over,
 }
 
-/// Tells user space.
+/// Sends the uevents.
 #[pin_data]
 pub(crate) struct Events {
-    /// What has not been told.
+    /// Events that are not sent yet.
     error: Atomic<bool>,
     reset: Atomic<bool>,
     over: Atomic<bool>,
-    /// From its registration until the driver goes.
+    /// The device, from registration until the driver is unbound.
     #[pin]
     device: Mutex<Option<ARef<Device>>>,
     #[pin]
@@ -62,7 +61,7 @@ impl WorkItem for Events {
             (&this.over, c"ERROR=0"),
         ] {
             if pending.xchg(false, ordering::Full) {
-                // Nobody is told without memory, or by a device that goes.
+                // Events are lost if memory is short, or the device goes away.
                 let _ = device.announce(text);
             }
         }
@@ -83,16 +82,16 @@ impl Events {
         )
     }
 
-    /// From now on there is somebody who may listen. Sleeps.
+    /// Starts events, for the registered device. Sleeps.
     pub(crate) fn begin(&self, device: ARef<Device>) {
         for pending in [&self.error, &self.reset, &self.over] {
-            // That was nobody's to know.
+            // Events of the time before the registration are dropped.
             pending.store(false, ordering::Relaxed);
         }
         *self.device.lock() = Some(device);
     }
 
-    /// Something has happened. Any context. What comes close together may be told as one.
+    /// Sends an event soon. Any context. Events in quick succession may be merged.
     pub(super) fn tell(self: &Arc<Self>, event: Event) {
         let pending = match event {
             Event::Error => &self.error,
@@ -103,7 +102,7 @@ impl Events {
         let _ = workqueue::system_unbound().enqueue(self.clone());
     }
 
-    /// Nothing is told from here on. Sleeps.
+    /// Stops events. Sleeps.
     pub(super) fn end(self: &Arc<Self>) {
         let device = self.device.lock().take();
         work::cancel_sync::<Self, 0>(self);

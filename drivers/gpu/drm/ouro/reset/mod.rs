@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Recovery: engines that hang are found, reset, and go on with what is not to blame.
+//! Recovery from hangs: finds engines that hang, resets them, and lets innocent requests run again.
 //!
-//! [`Recovery::tick`] is called by the retirer as long as anything is unfinished. It watches the
-//! oldest request of each engine ([`ouro_core::hang`]). An engine that hangs is reset, alone where
-//! the chip can: nothing is emitted meanwhile, what the engine had not done goes back to its queue,
-//! and is emitted again when it has been started ([`crate::submit::replay`]). The oldest request is
-//! to blame: it keeps its place, does nothing, and its fence gets `EIO`.
+//! The retirer calls [`Recovery::tick`] while any request is unfinished. The tick watches the
+//! oldest request of each engine ([`ouro_core::hang`]). An engine that hangs is reset, alone if the
+//! chip can: emission stops, unfinished requests go back to the engine's queue, and are emitted
+//! again after the engine was started ([`crate::submit::replay`]). The oldest request is guilty: it
+//! keeps its place without its batch, and its fence gets `EIO`.
 //!
-//! If no reset helps, the device is *wedged*: it loses the bus, everything published fails with
-//! `EIO`, and so does what comes later. Memory can still be read.
+//! If no reset helps, the device is *wedged*: bus mastering is disabled, all published requests
+//! fail with `EIO`, and so do later submissions. Memory can still be read.
 //!
-//! Fences depend on all of this, so nothing here allocates, or takes a lock that is held where
-//! somebody allocates; the error state is the exception, and does without memory if there is none.
-//! One lock keeps those out who would do the same: suspend, unbind, another reset.
+//! Fences depend on all of this, so nothing here allocates, or takes a lock under which other code
+//! allocates; the error state is the exception, and is left out if memory is short. One lock
+//! excludes others that reset or stop engines: suspend, unbind, another reset.
 
 mod act;
 mod errors;
@@ -47,48 +47,48 @@ use crate::{
     },
 };
 
-/// Milliseconds that a request has which nobody wants any more.
+/// Milliseconds that the request of a revoked context may still run.
 const GRACE_MS: u64 = 500;
-/// The shortest time that user space can set, in milliseconds: the watch needs a few ticks.
+/// Shortest hang limit in milliseconds: hangcheck needs a few ticks.
 const LEAST_HANG_MS: u32 = 300;
 
-/// How far a reset may go.
+/// The largest scope of a reset that is allowed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Allowed {
-    /// None: a device that hangs is given up.
+    /// No reset: a device that hangs is wedged.
     None,
     /// All engines together.
     All,
-    /// One engine by itself, where the chip can.
+    /// A single engine, if the chip can.
     Engine,
 }
 
-/// Why there is a reset.
+/// The reason for a reset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Why {
     /// Nothing moves in the engine.
     Stuck,
-    /// The request takes too long.
+    /// The request has run for its limit.
     Endless,
-    /// It is asked to let go of what it runs, and does not.
+    /// The engine did not answer a preemption.
     Keeps,
-    /// The request takes longer than its context allows.
+    /// The request exceeds its context's watchdog limit.
     Overdue,
-    /// Nobody wants what it runs any more.
+    /// The context was revoked.
     Revoked,
-    /// It has to be idle now, and is not.
+    /// The engine must become idle and does not.
     Busy,
-    /// Somebody wants it so.
+    /// User space requested the reset.
     Asked,
 }
 
 impl Why {
-    /// Whether the context whose request is reset is to blame.
+    /// Returns whether the context of the request is guilty.
     fn blames(self) -> bool {
         !matches!(self, Self::Revoked | Self::Busy)
     }
 
-    /// Whether it was seen to hang.
+    /// Returns whether hangcheck found the reason.
     fn is_hang(self) -> bool {
         matches!(
             self,
@@ -96,12 +96,13 @@ impl Why {
         )
     }
 
-    /// Whether it was found by looking at a request, which may be over by now.
+    /// Returns whether the reason was found by looking at a request, which may have completed
+    /// since.
     fn is_seen(self) -> bool {
         self.is_hang() || matches!(self, Self::Revoked)
     }
 
-    /// In words.
+    /// Returns the reason for the log.
     fn text(self) -> &'static str {
         match self {
             Self::Stuck => "nothing moves",
@@ -115,28 +116,29 @@ impl Why {
     }
 }
 
-/// What is under the lock.
+/// The state under the lock.
 struct Inner {
     watches: [Watch; MAX_ENGINES],
     lost: [Lost; MAX_ENGINES],
-    /// Engines whose watchdog has spoken, a bit each: not yet looked at, or too early.
+    /// Engines whose watchdog fired, a bit each, and whose request was not checked yet, or was
+    /// within its limit.
     overdue: u32,
     /// The device sleeps, or is gone: there is nothing to reset.
     resting: bool,
 }
 
-/// What a reset held, to be let go of with no lock held.
+/// References that a reset holds, to be dropped without locks.
 #[derive(Default)]
 struct Held {
-    /// What engines held.
+    /// Contexts that engines had loaded.
     contexts: [Option<InUse>; MAX_ENGINES],
-    /// What was looked at.
+    /// The request that was checked.
     request: Option<Arc<Request>>,
-    /// What was not kept.
+    /// An error state that was not kept.
     state: Option<Arc<ErrorState>>,
-    /// What is to be done once a veil is drawn: engine, number that was seen, reason.
+    /// A reset postponed until the aperture is blocked: engine, engine seqno that was seen, reason.
     postponed: Option<(usize, Option<Seqno>, Why)>,
-    /// It is drawn.
+    /// The aperture is blocked.
     veiled: bool,
 }
 
@@ -145,11 +147,12 @@ struct Held {
 pub(crate) struct Recovery {
     executor: Arc<Executor>,
     hardware: Arc<Hardware>,
-    /// Milliseconds that a request may take; 0 for as long as it likes.
+    /// Hang limit of a request in milliseconds; 0: none.
     hang_ms: Atomic<u32>,
-    /// Milliseconds for which an engine may keep what it is asked to let go of; 0: it is not asked.
+    /// Milliseconds in which an engine must answer a preemption; 0: there are no preemption probes.
     preempt_ms: Atomic<u32>,
-    /// As i915 numbers it: 0 none, 1 all together, else each by itself.
+    /// Value of i915's `reset` parameter: 0 no resets, 1 all engines together, others a single
+    /// engine.
     allowed: Atomic<u32>,
     resets: Atomic<u64>,
     errors: Arc<Errors>,
@@ -159,7 +162,8 @@ pub(crate) struct Recovery {
 }
 
 impl Recovery {
-    /// Makes what looks after the engines of `executor`. Errors: `EINVAL` for too many engines, `ENOMEM`.
+    /// Creates the recovery of an executor's engines. Errors: `EINVAL` for too many engines,
+    /// `ENOMEM`.
     pub(crate) fn new(executor: Arc<Executor>) -> Result<Arc<Self>> {
         if executor.engines().len() > MAX_ENGINES {
             return Err(EINVAL);
@@ -187,33 +191,33 @@ impl Recovery {
         )
     }
 
-    /// What engines were doing that hung.
+    /// Returns the error states of hangs.
     pub(crate) fn errors(&self) -> &Errors {
         &self.errors
     }
 
-    /// What user space is told.
+    /// Returns the uevents of resets.
     pub(crate) fn events(&self) -> &Events {
         &self.events
     }
 
-    /// The driver goes: nothing is left for user space from here on. Sleeps.
+    /// Ends what user space can see: the driver is being unbound. Sleeps.
     pub(crate) fn end(&self) {
         self.errors.end();
         self.events.end();
     }
 
-    /// Resets so far.
+    /// Returns the number of resets.
     pub(crate) fn resets(&self) -> u64 {
         self.resets.load(ordering::Relaxed)
     }
 
-    /// Whether the device was given up.
+    /// Returns whether the device is wedged.
     pub(crate) fn is_wedged(&self) -> bool {
         self.executor.is_wedged()
     }
 
-    /// How far a reset may go. For tests.
+    /// Returns the largest scope of a reset that is allowed. For tests.
     pub(crate) fn allowed(&self) -> Allowed {
         match self.allowed.load(ordering::Relaxed) {
             0 => Allowed::None,
@@ -222,8 +226,8 @@ impl Recovery {
         }
     }
 
-    /// The number of i915's parameter `reset`: 0 for none, 1 for all engines together, others for
-    /// each by itself.
+    /// Returns the value of i915's `reset` parameter: 0 no resets, 1 all engines together, others a
+    /// single engine.
     pub(crate) fn reset_param(&self) -> u32 {
         self.allowed.load(ordering::Relaxed)
     }
@@ -233,7 +237,7 @@ impl Recovery {
         self.allowed.store(number, ordering::Relaxed);
     }
 
-    /// Milliseconds that a request may take; 0 for as long as it likes.
+    /// Returns the hang limit of a request in milliseconds; 0: none.
     pub(crate) fn hang_ms(&self) -> u32 {
         self.hang_ms.load(ordering::Relaxed)
     }
@@ -243,8 +247,8 @@ impl Recovery {
         self.hang_ms.store(at_least(ms), ordering::Relaxed);
     }
 
-    /// Milliseconds for which an engine may keep what it is asked to let go of, where it can be asked; 0: it is
-    /// not asked. [`hang_ms`](Self::hang_ms) is the limit of that, too.
+    /// Returns in how many milliseconds an engine must answer a preemption, on execlist engines; 0:
+    /// there are no preemption probes. [`hang_ms`](Self::hang_ms) is an upper limit.
     pub(crate) fn preempt_ms(&self) -> u32 {
         self.preempt_ms.load(ordering::Relaxed)
     }
@@ -254,9 +258,10 @@ impl Recovery {
         self.preempt_ms.store(ms, ordering::Relaxed);
     }
 
-    /// Does something under the lock; what engines held is let go of after it. Where a reset empties the fences of
-    /// the aperture, it comes last, behind a veil: that is drawn with no lock held, since who has the lock of the
-    /// aperture may wait for memory.
+    /// Calls `f` under the lock, and then drops what engines had loaded. If a reset clears the
+    /// fence registers, `f` only postpones it, and it is done afterwards with the aperture blocked:
+    /// that has to happen without locks, since the holder of the aperture's lock may wait for
+    /// memory.
     fn locked(&self, f: impl FnOnce(&mut Inner, &mut Held) -> Result) -> Result {
         let mut held = Held::default();
         let done = f(&mut self.inner.lock(), &mut held);
@@ -275,7 +280,7 @@ impl Recovery {
         done
     }
 
-    /// Draws the veil of the aperture, where a reset empties its fences. No lock is held.
+    /// Blocks the aperture if a reset clears the fence registers. The caller holds no locks.
     fn veil(&self) -> Option<Veil<'_>> {
         let empties = self.hardware.generation().reset_empties_fences();
         self.executor
@@ -284,8 +289,8 @@ impl Recovery {
             .map(|aperture| aperture.veil())
     }
 
-    /// The reset for which a veil has been drawn, if it is still called for. Errors: `EBUSY` if the device sleeps or
-    /// goes away by now, `EIO` if it was given up; those of [`run`](Self::run).
+    /// Does a postponed reset, if it is still needed. Errors: `EBUSY` if the device sleeps or is
+    /// going away by now, `EIO` if it is wedged; those of [`run`](Self::run).
     fn postponed(
         &self,
         inner: &mut Inner,
@@ -309,18 +314,18 @@ impl Recovery {
         done
     }
 
-    /// Resets an engine whose watchdog has spoken, if the request that it works on has run for too long: the one that
-    /// was meant may be done. Others have their turn at the next tick. It does not matter whether hangs are
-    /// looked for: the client has asked for it. Returns whether there was a reset.
+    /// Resets an engine whose watchdog fired, if its current request exceeds the limit: the one
+    /// that fired it may have completed. Other engines are checked at the next tick. Also if
+    /// hangcheck is off, since the client has set the limit. Returns whether there was a reset.
     fn enforce(&self, inner: &mut Inner, held: &mut Held) -> Result<bool> {
         for engine in self.executor.engines().iter() {
             if !has(inner.overdue, engine) {
                 continue;
             }
-            // The time of what comes next begins now at the latest.
+            // The time of the next request begins now at the latest.
             engine.advance();
             let seen = match engine.overdue(time::monotonic_ns()) {
-                // The tick looks again.
+                // The tick checks again.
                 Overdue::NotYet => continue,
                 Overdue::Never => None,
                 Overdue::Now(number) => Some(number),
@@ -339,7 +344,7 @@ impl Recovery {
         Ok(false)
     }
 
-    /// Looks for an engine that hangs, and resets it. Others have their turn at the next tick.
+    /// Looks for an engine that hangs, and resets it. Other engines are checked at the next tick.
     fn check(&self, inner: &mut Inner, held: &mut Held) -> Result {
         let ns = time::monotonic_ns();
         let now = ns / 1_000_000;
@@ -356,7 +361,7 @@ impl Recovery {
                 limit => limit,
             };
             let patience = limit.min(self.preempt_ms().into());
-            // Where it can be asked, it lets go of what nobody wants before it is reset for that.
+            // An engine that can be preempted drops a revoked context before it is reset for that.
             let asks = engine.has_lists() && patience != 0;
             let grace = if asks {
                 GRACE_MS.min(patience)
@@ -381,7 +386,7 @@ impl Recovery {
             if !watch.tick(now, oldest, limit, answer) {
                 continue;
             }
-            // The request may have been retired since it was seen, and the device sleep.
+            // The request may have been retired since it was seen, and the device may sleep.
             if self.hardware.get().is_err() {
                 return self.wedge(inner, held);
             }
@@ -425,13 +430,13 @@ impl Recovery {
         Ok(())
     }
 
-    /// Resets the engines of `mask` (bit n: the n-th), and what must be reset with them. Whatever
-    /// they are running has failed. Brings a wedged device back, if that may be. Process context.
+    /// Resets the engines of `mask` (bit n: engine n), and those of their reset groups. Their
+    /// current requests fail. Revives a wedged device, if resets are allowed. Process context.
     ///
-    /// Errors: `EIO` if the device is wedged then, `EBUSY` while it sleeps or goes away.
+    /// Errors: `EIO` if the device is wedged afterwards, `EBUSY` while it sleeps or goes away.
     pub(crate) fn reset(&self, mask: u32, why: Why) -> Result {
         let mut done = Ok(());
-        // One reset brings all of a wedged device back.
+        // One reset revives all engines of a wedged device.
         let wedged = self.is_wedged();
         let mask = if wedged { 1 } else { mask };
         let _veil = wedged.then(|| self.veil()).flatten();
@@ -460,9 +465,9 @@ impl Recovery {
         done
     }
 
-    /// Gives the device up: nothing runs on it any more. Process context.
+    /// Wedges the device: nothing runs on it any more. Process context.
     pub(crate) fn give_up(&self) {
-        // That it fails is what is wanted.
+        // The error is the expected result.
         let _ = self.locked(|inner, held| {
             if inner.resting || self.is_wedged() {
                 return Ok(());
@@ -472,20 +477,19 @@ impl Recovery {
         self.executor.retirer().wind();
     }
 
-    /// The device did not come back from sleep: it is given up, and stays so. Process context.
+    /// The device failed to resume: it stays wedged. Process context.
     pub(crate) fn lose(&self) {
-        // That it fails is what is wanted.
+        // The error is the expected result.
         let _ = self.locked(|inner, held| self.wedge(inner, held));
         self.executor.retirer().wind();
     }
 
-    /// From now on nothing is reset: the device goes to sleep, or away. Waits for a reset that is
-    /// under way.
+    /// Stops resets, because the device goes to sleep, or away. Waits for a reset under way.
     pub(crate) fn rest(&self) {
         self.inner.lock().resting = true;
     }
 
-    /// The device is up again.
+    /// Starts hangcheck again: the device is up again.
     pub(crate) fn watch(&self) {
         let mut inner = self.inner.lock();
         inner.resting = false;
@@ -496,7 +500,7 @@ impl Recovery {
 
 impl HangCheck for Recovery {
     fn tick(&self) {
-        // Whoever waits learns by a fence what became of it.
+        // The result is not needed: waiters learn it from their fences.
         let _ = self.locked(|inner, held| {
             if inner.resting || self.is_wedged() {
                 return Ok(());
@@ -528,27 +532,27 @@ impl HangCheck for Recovery {
     }
 }
 
-/// The engine's bit in a set of engines.
+/// Returns an engine's bit in a set of engines.
 fn bit(engine: &Engine) -> u32 {
     1u32.wrapping_shl(engine.index() as u32)
 }
 
-/// Whether an engine is in a set.
+/// Returns whether an engine is in a set.
 fn has(set: u32, engine: &Engine) -> bool {
     set & bit(engine) != 0
 }
 
-/// What the module parameter says.
+/// Returns the hang limit of the module parameter.
 pub(crate) fn default_hang_ms() -> u32 {
     at_least(*crate::module_parameters::hang_ms.value_ref())
 }
 
-/// What an engine has at first to let go of what it runs.
+/// Returns the default time limit of a preemption.
 pub(crate) fn default_preempt_ms() -> u32 {
     default_hang_ms() / 2
 }
 
-/// A limit that the watch can tell.
+/// Raises a hang limit to the shortest that hangcheck can handle.
 fn at_least(ms: u32) -> u32 {
     match ms {
         0 => 0,

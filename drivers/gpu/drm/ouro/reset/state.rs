@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The error state: what an engine was doing when it was found to hang, for whoever wants to know
-//! why. `Documentation/gpu/ouro/error-state.rst` says what is in it.
+//! The error state: what an engine was doing when it hung, to find the cause of the hang.
+//! `Documentation/gpu/ouro/error-state.rst` describes its contents.
 //!
-//! It is taken while fences wait for the reset, so memory comes without waiting for any, or is left
-//! out. The first one is kept until somebody clears it.
+//! It is captured while fences wait for the reset, so memory is allocated without waiting, and
+//! contents are left out if there is none. The first error state is kept until it is cleared.
 
 use kernel::{
     alloc::flags::{__GFP_NOWARN, GFP_NOWAIT},
@@ -26,36 +26,36 @@ use crate::{
     submit::{line::Line, request::Captured, Engine, Request},
 };
 
-/// Bytes of a page, here: what memory is copied by.
+/// Page size, in which memory is copied.
 pub(super) const PAGE: usize = 4096;
-/// Pages of an object that are copied at most: 4 MiB.
+/// Most pages copied of a BO: 4 MiB.
 const MAX_OBJECT: usize = 1024;
-/// Pages of all objects that are copied at most: 16 MiB.
+/// Most pages copied of all BOs: 16 MiB.
 const MAX_ALL: usize = 4096;
 
-/// Memory without waiting, and without a word if there is none.
+/// Allocation flags: do not wait, do not warn.
 fn nowait() -> Flags {
     GFP_NOWAIT | __GFP_NOWARN
 }
 
-/// What a piece of memory was.
+/// The origin of captured memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// An object that user space has marked.
+    /// A BO that user space marked for capture.
     User,
-    /// The object with the batch.
+    /// The BO with the batch.
     Batch,
     /// A ring.
     Ring,
 }
 
-/// A piece of memory.
+/// A piece of captured memory.
 pub(super) struct Piece {
     pub(super) engine: EngineId,
     pub(super) kind: Kind,
-    /// Where it is for the GPU.
+    /// Its GPU address.
     pub(super) address: u64,
-    /// Whole pages from its first byte.
+    /// Whole pages, from its first byte on.
     pub(super) pages: KVec<KVec<u8>>,
 }
 
@@ -63,10 +63,10 @@ pub(super) struct Piece {
 pub(super) struct Suspect {
     pub(super) seqno: Option<Seqno>,
     pub(super) batch: Option<u64>,
-    /// The first slot of the directory by which it is translated, as an address of the global table's space, where
-    /// requests load directories.
+    /// GGTT address of the directory by which it is translated, on chips where requests load
+    /// directories.
     pub(super) directory: Option<u32>,
-    /// Who has opened the file; nobody for the kernel's.
+    /// The task that opened the file; `None` for the kernel's.
     pub(super) task: Option<Client>,
     pub(super) context: u64,
     pub(super) guilty: u32,
@@ -78,19 +78,19 @@ pub(crate) struct ErrorState {
     pub(super) why: Why,
     /// Nanoseconds since boot.
     pub(super) time: u64,
-    /// Resets before.
+    /// Number of earlier resets.
     pub(super) resets: u64,
     pub(super) suspect: Option<Suspect>,
     pub(super) report: KBox<Report>,
-    /// What units of engines held of the tables, or waited for.
+    /// TLB entries and pending translations, by engine.
     pub(super) translations: KVec<(EngineId, TranslationEntry)>,
     pub(super) pieces: KVec<Piece>,
-    /// Pages that did not fit.
+    /// Number of pages that were left out.
     pub(super) left_out: usize,
 }
 
 impl ErrorState {
-    /// An error state without memory. `None` if there is none for it.
+    /// Creates an error state without captured memory. `None` if memory is short.
     pub(super) fn new(
         engine: &Engine,
         why: Why,
@@ -111,7 +111,7 @@ impl ErrorState {
         })
     }
 
-    /// Adds the request that hangs, and what it has marked.
+    /// Adds the request that hangs, and the BOs that it marked for capture.
     pub(super) fn add_request(&mut self, gpu: &BoDevice, request: &Request) {
         let context = request.context.as_ref();
         self.suspect = Some(Suspect {
@@ -120,7 +120,7 @@ impl ErrorState {
             directory: context.and_then(|c| c.directory()).map(|(slot, _)| slot.0),
             task: context.and_then(|c| c.holder()).map(|h| *h.task()),
             context: context.map_or(0, |c| c.key().0),
-            // This time is not counted yet.
+            // This hang is not counted yet.
             guilty: context.map_or(0, |c| c.guilt().active() + 1),
         });
         let mut room = MAX_ALL;
@@ -138,7 +138,7 @@ impl ErrorState {
         let first = from.pages.start as usize * PAGE;
         let wanted = all.min(MAX_OBJECT).min(*room);
         if from.stale {
-            // It cannot fail: they are its pages.
+            // It cannot fail: the range is within the BO.
             let range = first as u64..(first + wanted * PAGE) as u64;
             let _ = caches::flush(gpu, backing, range, Cause::Capture);
         }
@@ -149,11 +149,12 @@ impl ErrorState {
         self.left_out += all - got;
     }
 
-    /// Adds what units of an engine hold of the tables, as far as there is room. The device is awake.
+    /// Adds an engine's TLB entries and pending translations, as far as there is memory. The device
+    /// must be awake.
     pub(super) fn add_translations(&mut self, engine: &Engine, hardware: &Hardware) {
         let id = engine.hw().desc().id;
         engine.hw().translations(&hardware.hw(), &mut |entry| {
-            // The log of a hang is worth something without them, too.
+            // The error state is useful without them, too.
             let _ = self.translations.push((id, entry), nowait());
         });
     }
@@ -169,7 +170,7 @@ impl ErrorState {
         self.left_out += pages - got;
     }
 
-    /// Copies so many pages; returns how many could be.
+    /// Copies `wanted` pages; returns how many were copied.
     fn add(
         &mut self,
         kind: Kind,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The error state as text, as `Documentation/gpu/ouro/error-state.rst` describes it. Made in
-//! process context, for whoever reads it.
+//! The error state as text, in the format of `Documentation/gpu/ouro/error-state.rst`. Rendered in
+//! process context, for a reader.
 
 use core::fmt::{self, Write};
 use kernel::prelude::*;
@@ -10,7 +10,7 @@ use ouro_core::ascii85;
 use super::state::{ErrorState, Kind};
 use crate::hardware::Hardware;
 
-/// Text that grows. Lack of memory is told at the end.
+/// A growing text. An allocation failure is reported at the end.
 struct Out {
     text: VVec<u8>,
     full: Result,
@@ -34,7 +34,7 @@ impl fmt::Write for Out {
     }
 }
 
-/// The name of a process, which is whatever the process likes.
+/// The name of a process, which the process chooses.
 struct Name<'a>(&'a [u8]);
 
 impl fmt::Display for Name<'_> {
@@ -53,7 +53,7 @@ pub(super) fn render(state: &ErrorState, hardware: &Hardware) -> Result<VVec<u8>
         text: VVec::new(),
         full: Ok(()),
     };
-    // The writer keeps its failure to itself.
+    // A failure is recorded in `out`.
     let _ = head(&mut out, state, hardware);
     let _ = write!(out, "{}", &*state.report);
     let mut before = None;
@@ -133,7 +133,7 @@ fn head(out: &mut Out, state: &ErrorState, hardware: &Hardware) -> fmt::Result {
 }
 
 fn contents(out: &mut Out, page: &[u8]) {
-    // A piece at a time: growing the text for each dword would be slow.
+    // In chunks: growing the text for each dword would be slow.
     let mut text = [0; 64 * ascii85::MAX];
     for part in page.chunks(64 * 4) {
         let mut len = 0;

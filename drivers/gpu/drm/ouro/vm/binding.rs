@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Where the GPU sees an object.
+//! The address of a BO in an address space.
 //!
-//! Mostly that is a range of an address space, with entries in its tables. Some chips reach their own
-//! memory without a table: there an object's address is that of the memory it is in, and goes with it.
+//! Mostly that is a range of the space, with PTEs. Some chips reach VRAM without a table: the
+//! address of a BO there is fixed by its memory.
 
 use kernel::sync::Arc;
 use ouro_hw::types::{GgttAddr, GpuAddr};
 
 use super::{population::Tenant, Mapping, Space};
 
-/// Where the GPU sees an object, as long as this lives.
+/// The address of a BO; it ends on drop.
 pub(crate) enum Binding<T: Tenant> {
-    /// At a range of its own.
+    /// A range of the space, with PTEs.
     Mapped(Mapping<T>),
-    /// Where its memory is.
+    /// VRAM that is reached without PTEs.
     Direct {
-        /// Its first byte.
+        /// Address of its first byte.
         addr: GpuAddr,
-        /// Bytes.
+        /// Length in bytes.
         len: u64,
     },
 }
 
 impl<T: Tenant> Binding<T> {
-    /// Its first byte.
+    /// Returns the address of its first byte.
     pub(crate) fn addr(&self) -> GpuAddr {
         match self {
             Binding::Mapped(mapping) => mapping.addr(),
@@ -32,16 +32,16 @@ impl<T: Tenant> Binding<T> {
         }
     }
 
-    /// The same as engines see it that copy.
+    /// Returns the address of its first byte for engines that copy.
     pub(crate) fn ggtt(&self) -> GgttAddr {
         match self {
             Binding::Mapped(mapping) => mapping.ggtt(),
-            // Where there is memory without a table, one space is for all, and has 32 bits.
+            // Chips with VRAM without PTEs have one space of 32 bits.
             Binding::Direct { addr, .. } => GgttAddr(addr.0 as u32),
         }
     }
 
-    /// Bytes.
+    /// Returns the length in bytes.
     pub(crate) fn len(&self) -> u64 {
         match self {
             Binding::Mapped(mapping) => mapping.len(),
@@ -49,7 +49,7 @@ impl<T: Tenant> Binding<T> {
         }
     }
 
-    /// Whether it is in a space; where there is memory without a table, there is one space.
+    /// Returns whether it is in a space. Chips with VRAM without PTEs have one space.
     pub(super) fn is_in(&self, space: &Arc<Space<T>>) -> bool {
         match self {
             Binding::Mapped(mapping) => Arc::ptr_eq(mapping.space(), space),
@@ -57,11 +57,11 @@ impl<T: Tenant> Binding<T> {
         }
     }
 
-    /// Ends it, as [`Mapping::try_end`].
+    /// Ends the mapping, as [`Mapping::try_end`].
     pub(crate) fn try_end(&mut self) -> bool {
         match self {
             Binding::Mapped(mapping) => mapping.try_end(),
-            // The range is the memory's.
+            // There is no range to free.
             Binding::Direct { .. } => true,
         }
     }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! All places where the GPU sees an object: one in each address space that has used it.
+//! All bindings of a BO: one in each address space that has used it.
 
 use kernel::{prelude::*, sync::Arc};
 
 use super::{population::Tenant, Binding, Space};
 
-/// The places, each in another space. Mostly there is one.
+/// The bindings, each in another space. Mostly there is one.
 pub(crate) struct Bindings<T: Tenant>(KVec<Binding<T>>);
 
 impl<T: Tenant> Bindings<T> {
-    /// None.
+    /// Creates an empty list.
     pub(crate) const fn new() -> Self {
         Self(KVec::new())
     }
 
-    /// Whether there is none.
+    /// Returns whether there is no binding.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The one in a space.
+    /// Returns the binding in a space.
     pub(crate) fn get(&self, space: &Arc<Space<T>>) -> Option<&Binding<T>> {
         self.0.iter().find(|b| b.is_in(space))
     }
@@ -30,22 +30,23 @@ impl<T: Tenant> Bindings<T> {
         Ok(self.0.reserve(1, GFP_KERNEL)?)
     }
 
-    /// One in a space where there is none.
+    /// Adds a binding in a space that has none. Errors: `ENOMEM`.
     pub(crate) fn add(&mut self, binding: Binding<T>) -> Result {
         Ok(self.0.push(binding, GFP_KERNEL)?)
     }
 
-    /// Ends the one in a space.
+    /// Ends the binding in a space.
     pub(crate) fn remove(&mut self, space: &Arc<Space<T>>) {
         self.0.retain(|b| !b.is_in(space));
     }
 
-    /// Ends all.
+    /// Ends all bindings.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Ends all, as [`Mapping::try_end`](super::Mapping::try_end). False: some are still there.
+    /// Ends all bindings, as [`Mapping::try_end`](super::Mapping::try_end). Returns false if some
+    /// remain.
     pub(crate) fn try_end(&mut self) -> bool {
         while let Some(last) = self.0.last_mut() {
             if !last.try_end() {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! A directory of one address space, and the tables behind it: two levels, where the upper one has its place in the
-//! global table.
+//! The page directory of an address space, with its tables: two levels, of which the upper one is
+//! in slots of the GGTT.
 //!
-//! What is in the directory is kept here, and written to slots of the global table while the space
-//! [has some](Space::settle). Tables are in system memory. Every entry is filled at all times: where nothing is mapped
-//! it leads to a scratch page of the space's own, through one table for all of the directory's holes.
+//! The PDEs are kept here, and written to GGTT slots while the space [has some](Space::settle).
+//! Tables are in system memory. Every entry is filled at all times: unmapped pages lead to a
+//! scratch page of the space's own, through one table that all unused PDEs share.
 //!
-//! Engines keep the directory's entries that they have loaded. So a table, once made, stays until the space ends, and
-//! each change of the directory makes it another [`Edition`], which requests have to load.
+//! Engines cache the PDEs that they have loaded. Therefore a table, once made, stays until the
+//! space ends, and each change of a PDE makes a new [`Edition`] of the directory, which requests
+//! have to load.
 
 use kernel::{
     prelude::*,
@@ -30,30 +31,31 @@ use super::{
     space::{Own, Space},
 };
 
-/// Bytes of an entry.
+/// Size of an entry in bytes.
 const ENTRY: usize = 4;
-/// Entries of a table, which is one page.
+/// PTEs of a table, which is one page.
 const PER_TABLE: u64 = PAGE_SIZE as u64 / ENTRY as u64;
 
-/// Numbers of editions, of all devices: none is used twice.
+/// The next edition number, for all devices: no number is reused.
 static NEXT_EDITION: Atomic<u64> = Atomic::new(Edition::GLOBAL.0 + 1);
 
 /// The directory and its tables.
 pub(super) struct Directory {
     format: &'static dyn PageTable,
     dma: Arc<DmaDevice>,
-    /// The scratch page, and a table that leads nowhere else.
+    /// The scratch page, and a table that maps only that.
     scratch: DmaPages,
-    /// The entry of a page that is not mapped.
+    /// The PTE of an unmapped page.
     hole: u32,
-    /// By entry of the directory, up to the last one that has a table.
+    /// The tables by PDE, up to the last one that exists.
     tables: KVVec<Option<KBox<DmaPages>>>,
-    /// Entries of the directory.
+    /// Number of PDEs.
     all: usize,
 }
 
 impl Directory {
-    /// One of so many entries, with nothing mapped. Errors: `ENOMEM`, `EINVAL` for a format of other tables.
+    /// Creates a directory with nothing mapped. Errors: `ENOMEM`, `EINVAL` if the format does not
+    /// fit.
     pub(super) fn new(
         dma: &Arc<DmaDevice>,
         format: &'static dyn PageTable,
@@ -79,7 +81,7 @@ impl Directory {
         })
     }
 
-    /// The directory's entry for a table; for none, the one of holes.
+    /// Returns the PDE of a table; without a table, the PDE of unmapped pages.
     fn entry(&self, table: Option<&DmaPages>) -> u64 {
         let address = match table {
             Some(table) => table.address(0),
@@ -90,18 +92,18 @@ impl Directory {
         entry.unwrap_or(self.format.invalid())
     }
 
-    /// All entries of the directory.
+    /// Returns all PDEs.
     pub(super) fn entries(&self) -> impl Iterator<Item = u64> + '_ {
         (0..self.all).map(|index| self.entry(self.table(index)))
     }
 
-    /// The table of an entry of the directory.
+    /// Returns the table of a PDE.
     fn table(&self, index: usize) -> Option<&DmaPages> {
         self.tables.get(index)?.as_deref()
     }
 
-    /// Puts an entry where a hole is. Returns the directory's entry that is new by that, and its number, if one is.
-    /// Errors: `ENOMEM`.
+    /// Writes the PTE of an unmapped page. If that needs a new table, returns its PDE's index and
+    /// value. Errors: `ENOMEM`.
     pub(super) fn put(&mut self, page: u64, entry: u64) -> Result<Option<(u32, u64)>> {
         let (index, at) = self.place(page);
         let mut made = None;
@@ -128,7 +130,7 @@ impl Directory {
         Ok(made)
     }
 
-    /// Puts holes in place of `count` pages. The tables stay.
+    /// Unmaps `count` pages. The tables stay.
     pub(super) fn clear(&self, first: u64, count: u32) {
         for page in first..first.saturating_add(count.into()) {
             let (index, at) = self.place(page);
@@ -138,7 +140,7 @@ impl Directory {
         }
     }
 
-    /// Which table the entry of a page is in, and at which byte.
+    /// Returns the index of a page's table, and the byte offset of its PTE.
     fn place(&self, page: u64) -> (usize, usize) {
         let index = page / PER_TABLE;
         let at = page % PER_TABLE;
@@ -147,8 +149,9 @@ impl Directory {
 }
 
 impl<T: Tenant> Space<T> {
-    /// Has the directory in the slots of `global` from `slot` on, for which somebody has taken these, until
-    /// [`unsettle`](Self::unsettle). Errors: `EINVAL` for a space without a directory of its own.
+    /// Writes the directory to the slots of `global` from `slot` on, which the caller has
+    /// allocated, until [`unsettle`](Self::unsettle). Errors: `EINVAL` if the space has no
+    /// directory of its own.
     pub(crate) fn settle(&self, global: &Arc<Space<T>>, slot: GgttAddr) -> Result {
         let mut inner = self.inner.lock();
         let Some(Own::Directory(directory, at)) = &mut inner.own else {
@@ -161,7 +164,8 @@ impl<T: Tenant> Space<T> {
         Ok(())
     }
 
-    /// The directory is nowhere: no engine has it, and none will load it before it is settled again.
+    /// Gives up the slots: no engine has the directory loaded, and none loads it until it is
+    /// settled again.
     pub(crate) fn unsettle(&self) {
         let mut inner = self.inner.lock();
         let Some(Own::Directory(_, at)) = &mut inner.own else {
@@ -172,12 +176,13 @@ impl<T: Tenant> Space<T> {
         drop(was);
     }
 
-    /// Which directory an engine has to have loaded to see all that is mapped here. Any context.
+    /// Returns the edition of the directory that an engine must have loaded to reach all mapped
+    /// pages. Any context.
     pub(crate) fn edition(&self) -> Edition {
         Edition(self.edition.load(ordering::Acquire))
     }
 
-    /// Puts an entry into its own directory's tables. The lock is held.
+    /// Writes a PTE to its own directory's tables. The lock is held.
     pub(super) fn put(
         &self,
         directory: &mut Directory,
@@ -189,7 +194,7 @@ impl<T: Tenant> Space<T> {
             return Ok(());
         };
         if let Some((global, slot)) = at {
-            // The table before what leads to it.
+            // The table must be written before its PDE.
             mmio::wmb();
             global.write_slots(slot.page().wrapping_add(index), core::iter::once(entry));
             self.renew();
@@ -197,8 +202,8 @@ impl<T: Tenant> Space<T> {
         Ok(())
     }
 
-    /// What engines have loaded is not all that there is any more. It is in the device's table when the number says
-    /// so: another engine's request may be emitted at any time.
+    /// Makes a new edition. The slots must be written before the number changes: another engine's
+    /// request may be emitted at any time.
     fn renew(&self) {
         self.hardware.gtt_written();
         self.hardware.flush_gtt();

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What the global table holds, once more in memory.
+//! A copy of the GGTT in memory.
 //!
-//! A device forgets its table when it sleeps. Reading it before that, through a window that nothing
-//! caches, would take as long as a suspend is allowed to; so each entry is kept when it is written.
+//! A device loses its GGTT when it sleeps. Reading it back before that, through an uncached window,
+//! would take as long as a suspend may take; so each PTE is recorded when it is written.
 
 use kernel::{
     prelude::*,
     sync::atomic::{ordering, Atomic},
 };
 
-/// Entries that are written at a time: the device's window is opened once for all of them.
+/// PTEs that are written at a time: the GGTT's window is accessed once for all of them.
 pub(super) const RUN: usize = 64;
 
-/// Calls `write` with entries that follow each other from `first` on, a run at a time.
+/// Calls `write` with consecutive PTEs from index `first` on, a run at a time.
 pub(super) fn in_runs(
     mut first: u32,
     mut entries: impl Iterator<Item = u64>,
@@ -34,18 +34,18 @@ pub(super) fn in_runs(
     }
 }
 
-/// Bytes of a word.
+/// Size of a word in bytes.
 const WORD: u32 = 4;
 
-/// The entries. Whoever writes one has the range that it is in, so there is no lock.
+/// The PTEs. Each writer owns the range that it writes, so there is no lock.
 pub(super) struct Entries {
     words: KVVec<Atomic<u32>>,
-    /// Words of an entry.
+    /// Words of a PTE.
     each: usize,
 }
 
 impl Entries {
-    /// So many entries of so many bytes, all zero. Errors: `ENOMEM`.
+    /// Creates `count` PTEs of `bytes` bytes, all zero. Errors: `ENOMEM`.
     pub(super) fn new(count: u32, bytes: u32) -> Result<Self> {
         let each = bytes.div_ceil(WORD) as usize;
         let len = (count as usize).checked_mul(each).ok_or(EINVAL)?;
@@ -56,21 +56,21 @@ impl Entries {
         Ok(Self { words, each })
     }
 
-    /// The words of an entry, the lower one first.
+    /// Returns the words of a PTE, the lower one first.
     fn of(&self, index: u32) -> impl Iterator<Item = (u32, &Atomic<u32>)> {
         let first = index as usize * self.each;
         let words = self.words.iter().skip(first).take(self.each);
         (0..u64::BITS).step_by(u32::BITS as usize).zip(words)
     }
 
-    /// Keeps an entry that is written.
+    /// Records a PTE.
     pub(super) fn set(&self, index: u32, entry: u64) {
         for (shift, word) in self.of(index) {
             word.store((entry >> shift) as u32, ordering::Relaxed);
         }
     }
 
-    /// What was written last.
+    /// Returns the PTE that was recorded last.
     pub(super) fn get(&self, index: u32) -> u64 {
         self.of(index).fold(0, |entry, (shift, word)| {
             entry | u64::from(word.load(ordering::Relaxed)) << shift

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The global table, and the tables that repeat it where batches, or the kernel's own commands, go through such.
+//! The GGTT, and the aliasing PPGTT on chips whose batches, or kernel commands, go through one.
 //!
-//! Every entry is filled at all times: with the scratch page where nothing is mapped, since the GPU
-//! fetches ahead.
+//! Every PTE is filled at all times: unmapped ones with the scratch page, since the GPU prefetches.
 
 use kernel::{prelude::*, sync::Arc};
 use ouro_core::range::Want;
@@ -24,27 +23,27 @@ use crate::{
     look::EntryRanges,
 };
 
-/// Bytes of an entry of the tables that repeat it.
+/// Size of a PTE of the aliasing PPGTT in bytes.
 const ENTRY: usize = 4;
 
-/// The table.
+/// The GGTT.
 pub(super) struct Global {
     _scratch: DmaPages,
-    /// The tables that repeat it, a page each, in order, where there are any.
+    /// The page tables of the aliasing PPGTT, a page each, in order, if there is one.
     tables: Option<DmaPages>,
     layout: Layout,
-    /// What is in it.
+    /// A copy of the PTEs.
     table: Entries,
-    /// The entries that planes of the display fetch through: they stay as the firmware has left them.
+    /// The PTEs that display planes use: they stay as the firmware left them.
     lit: EntryRanges,
     entries: u32,
 }
 
 impl Global {
-    /// Makes the scratch page and the tables. The slots for their directory are taken from `population`.
-    /// Nothing is written to the entries of `lit`.
+    /// Creates the scratch page and the aliasing PPGTT. The GGTT slots of its directory are taken
+    /// from `population`. Does not write the PTEs of `lit`.
     ///
-    /// Errors: `EIO` if the device does not keep what is written to the table; `ENOSPC`, `ENOMEM`.
+    /// Errors: `EIO` if the device does not keep written PTEs; `ENOSPC`, `ENOMEM`.
     pub(super) fn new(
         hardware: &Hardware,
         dma: &Arc<DmaDevice>,
@@ -69,7 +68,7 @@ impl Global {
                 pages.write32(at, filled);
             }
             tables = Some(pages);
-            // The directory's slots are of the table's array; no address in them is ever given out.
+            // The directory's slots are PTEs of the GGTT; their addresses are never allocated.
             let want = Want {
                 size: u64::from(directories),
                 align: u64::from(align),
@@ -90,7 +89,7 @@ impl Global {
             entries,
         };
         for index in this.lit.iter().flat_map(|range| range.clone()) {
-            // It fits: they are entries of the table.
+            // The index fits: it is in the GGTT.
             this.table
                 .set(index as u32, hardware.read_gtt(index as u32));
         }
@@ -100,17 +99,17 @@ impl Global {
         Ok(this)
     }
 
-    /// Where the tables are.
+    /// Returns the scratch page, and where the directory is.
     pub(super) fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The first page of those that the kernel takes first.
+    /// Returns the first page of the range that kernel pages prefer.
     pub(super) fn kernel_start(&self) -> u64 {
         kernel_start(self.entries)
     }
 
-    /// Writes every entry: the scratch page, and the directory. What planes show is left alone.
+    /// Writes every PTE: the scratch page and the directory. Skips the PTEs of display planes.
     fn fill(&self, hardware: &Hardware) {
         let pages = hardware.topology().pages;
         let scratch = pages.entry(self.layout.scratch);
@@ -125,18 +124,18 @@ impl Global {
         hardware.flush_gtt();
     }
 
-    /// Writes an entry to every place that no plane shows.
+    /// Writes `entry` to every PTE that no display plane uses.
     fn everywhere(&self, hardware: &Hardware, entry: u64) {
         for range in self.lit.rest(0..self.entries.into()) {
-            // They fit: they are entries of the table.
+            // They fit: they are in the GGTT.
             let (first, count) = (range.start as u32, (range.end - range.start) as u32);
             let entries = (0..count).map(|_| entry);
             self.write(hardware, first, entries, Reach::Kernel);
         }
     }
 
-    /// Reads an entry of each run back. Writes to the table's window are posted, and some devices drop those
-    /// that they do not like: what is there instead leads to memory of others.
+    /// Reads one PTE of each run back. GGTT writes are posted, and some devices drop writes that
+    /// they reject: the old PTEs would then lead to memory of others.
     fn check(&self, hardware: &Hardware) -> Result {
         for index in (0..self.entries).step_by(RUN) {
             let (wanted, found) = (self.table.get(index), hardware.read_gtt(index));
@@ -151,24 +150,24 @@ impl Global {
         Ok(())
     }
 
-    /// Takes everything out of the table but what planes show. It is not to be used any more.
+    /// Invalidates all PTEs except those of display planes. The GGTT must not be used afterwards.
     pub(super) fn retract(&self, hardware: &Hardware) {
         self.everywhere(hardware, hardware.topology().pages.invalid());
     }
 
-    /// Writes the table as it was, since the device has forgotten it.
+    /// Writes all PTEs again, after the device has lost them.
     pub(super) fn restore(&self, hardware: &Hardware) {
         let entries = (0..self.entries).map(|index| self.table.get(index));
         in_runs(0, entries, |first, run| hardware.write_gtt(first, run));
     }
 
-    /// Puts the scratch page into `count` entries.
+    /// Writes the scratch page to `count` PTEs.
     pub(super) fn holes(&self, hardware: &Hardware, first: u32, count: u32, reach: Reach) {
         let scratch = hardware.topology().pages.entry(self.layout.scratch);
         self.write(hardware, first, (0..count).map(|_| scratch), reach);
     }
 
-    /// Writes entries one after the other from `first` on, wherever `reach` wants them.
+    /// Writes consecutive PTEs from `first` on, to the tables that `reach` selects.
     pub(super) fn write(
         &self,
         hardware: &Hardware,
@@ -189,12 +188,12 @@ impl Global {
     }
 }
 
-/// The first page of the last sixteenth of a space.
+/// Returns the first page of the last sixteenth of a space.
 fn kernel_start(entries: u32) -> u64 {
     u64::from(entries - entries / 16)
 }
 
-/// A page of system memory that the CPU's caches may hold.
+/// Describes a page of system memory that the CPU's caches may hold.
 pub(super) fn system(addr: u64) -> Page {
     Page {
         addr: DmaAddr(addr),

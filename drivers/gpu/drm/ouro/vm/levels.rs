@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Tables of several levels, which are one address space's own.
+//! The multi-level page tables of a PPGTT.
 //!
-//! Every entry is filled at all times, since the GPU fetches ahead: where nothing is mapped it leads, at
-//! whatever level, to a scratch page. That is the space's own as well, so that nobody finds there what
-//! another one has written.
+//! Every entry is filled at all times, since the GPU prefetches: unmapped pages lead, at every
+//! level, to a scratch page. Each PPGTT has its own, so that no client finds there what another one
+//! wrote.
 //!
-//! A table is made when something is mapped there, and taken out when nothing is any more. It stays the
-//! space's: an engine may still have copies of entries that lead to it, and these are its own clients'.
+//! A table is made when a page below it is mapped, and removed when none is mapped any more. It
+//! still belongs to the PPGTT: an engine may have it in its TLB or page walk caches, and then for
+//! this PPGTT's clients only.
 
 use kernel::{prelude::*, sync::Arc};
 use ouro_hw::{
@@ -21,46 +22,46 @@ use super::{
     store::{Table, TableStore},
 };
 
-/// Most levels that there are.
+/// Most levels of a format.
 const MAX_LEVELS: usize = 5;
 
-/// A table, and those below it.
+/// A table, and the tables below it.
 struct Node {
     table: Table,
-    /// Entries that are not holes.
+    /// Number of entries in use.
     used: u32,
-    /// By entry; empty at the lowest level.
+    /// Tables by entry; empty at the lowest level.
     below: KVVec<Option<KBox<Node>>>,
 }
 
-/// The tables.
+/// The page tables of a PPGTT.
 pub(super) struct Levels {
     format: &'static dyn PageTable,
     store: Arc<TableStore>,
     _scratch: DmaPages,
-    /// What leads to the scratch page: one for each level but the highest.
+    /// The tables that lead to the scratch page: one for each level except the highest.
     _holes: KVec<Table>,
-    /// The entry of a hole, by level, the lowest first.
+    /// The unused entry, by level, the lowest first.
     holes: [u64; MAX_LEVELS],
     levels: usize,
     per_table: usize,
-    /// Bits of a page's number for each level.
+    /// Bits of a page number for each level.
     each: u32,
     root: KBox<Node>,
-    /// Tables that were taken out. There is room for all that there are.
+    /// Removed tables. There is capacity for all tables.
     spare: KVec<KBox<Node>>,
-    /// All tables that there are.
+    /// Number of all tables.
     count: usize,
 }
 
-/// The place of a page in the tables of a level, of which each has `1 << each` entries.
+/// Returns the index of a page's entry in the tables of a level, which have `1 << each` entries.
 fn place(page: u64, level: usize, each: u32) -> usize {
     (page >> (each * level as u32)) as usize & ((1 << each) - 1)
 }
 
 impl Levels {
-    /// Tables of `format` for addresses of so many bits, with nothing mapped. Errors: `ENOSPC` if the store
-    /// has no room for them, `ENOMEM`, `EINVAL` for a format that is not of tables in it.
+    /// Creates page tables of `format` for addresses of `bits` bits, with nothing mapped. Errors:
+    /// `ENOSPC` if the store is full, `ENOMEM`, `EINVAL` if the format does not fit.
     pub(super) fn new(
         store: &Arc<TableStore>,
         dma: &Arc<DmaDevice>,
@@ -112,12 +113,12 @@ impl Levels {
         })
     }
 
-    /// The table at the top.
+    /// Returns the root table's address.
     pub(super) fn root(&self) -> DmaAddr {
         self.root.table.page().addr
     }
 
-    /// A table of a level, with holes.
+    /// Returns a new table of a level, with unused entries.
     fn table(&mut self, level: usize) -> Result<KBox<Node>> {
         let hole = self.holes.get(level).copied().ok_or(EINVAL)?;
         let lowest = |n: &Node| n.below.is_empty() == (level == 0);
@@ -126,7 +127,7 @@ impl Levels {
             node.table.fill(self.per_table, hole);
             return Ok(node);
         }
-        // So that it can be taken out again where nothing may be allocated.
+        // So that it can be removed where allocation is not allowed.
         let most = self.count + 1;
         self.spare.reserve(most - self.spare.len(), GFP_KERNEL)?;
         let node = node(&self.store, self.per_table, level, hole)?;
@@ -134,15 +135,15 @@ impl Levels {
         Ok(node)
     }
 
-    /// The place of a page in the tables of a level.
+    /// Returns the index of a page's entry in the tables of a level.
     fn index(&self, page: u64, level: usize) -> usize {
         place(page, level, self.each)
     }
 
-    /// Puts an entry where a hole is, and makes the tables that it takes. Errors: `ENOSPC`, `ENOMEM`: then
-    /// tables may have been made for nothing, which [`clear`](Self::clear) of the page takes out.
+    /// Writes the PTE of an unmapped page, and makes the tables that it needs. Errors: `ENOSPC`,
+    /// `ENOMEM`: unused tables may remain, which [`clear`](Self::clear) of the page removes.
     pub(super) fn put(&mut self, page: u64, entry: u64) -> Result {
-        // The first one that is not there.
+        // The lowest of the new tables.
         let mut made: Option<KBox<Node>> = None;
         let missing = {
             let mut at = &self.root;
@@ -160,7 +161,7 @@ impl Levels {
             }
         };
         if let Some(missing) = missing {
-            // From below, so that nothing leads to a table before it is whole.
+            // From the lowest level up, so that no PDE points to an incomplete table.
             for level in 0..missing {
                 let mut table = match self.table(level) {
                     Ok(table) => table,
@@ -198,18 +199,17 @@ impl Levels {
         Ok(())
     }
 
-    /// Keeps tables that are not used.
+    /// Keeps removed tables for reuse.
     fn keep(&mut self, mut table: Option<KBox<Node>>) {
         while let Some(mut node) = table {
             table = node.below.iter_mut().find_map(Option::take);
             node.used = 0;
-            // There is room.
+            // There is capacity.
             drop(self.spare.push_within_capacity(node));
         }
     }
 
-    /// Puts holes in place of `count` pages that were put there, and takes out the tables that are not used
-    /// any more. Allocates nothing.
+    /// Unmaps `count` mapped pages, and removes the tables that become unused. Allocates nothing.
     pub(super) fn clear(&mut self, first: u64, count: u32) {
         for page in first..first.saturating_add(count.into()) {
             self.clear_one(page);
@@ -220,7 +220,7 @@ impl Levels {
         let (levels, each, holes) = (self.levels, self.each, self.holes);
         let place = |level: usize| place(page, level, each);
         let hole = |level: usize| holes.get(level).copied().unwrap_or(0);
-        // The lowest table that stays: the one below it is used for nothing else.
+        // The lowest table that stays: the one below it has no other use.
         let mut cut = None;
         {
             let mut at = &mut self.root;
@@ -259,7 +259,7 @@ impl Levels {
     }
 }
 
-/// A new table of a level, with holes.
+/// Allocates a table of a level, with unused entries.
 fn node(store: &Arc<TableStore>, per_table: usize, level: usize, hole: u64) -> Result<KBox<Node>> {
     let mut below = KVVec::new();
     if level != 0 {
@@ -278,9 +278,9 @@ fn node(store: &Arc<TableStore>, per_table: usize, level: usize, hole: u64) -> R
     Ok(KBox::new(node, GFP_KERNEL)?)
 }
 
-/// Lets an entry of a table lead to another one.
+/// Writes the PDE of a table to the one above.
 fn link(format: &'static dyn PageTable, table: &mut Node, index: usize, below: KBox<Node>) {
-    // Tables are in the store, for which there are entries: `new` made one.
+    // `new` has made a PDE of a table in the store, so this cannot fail.
     if let (Some(entry), Some(place)) = (
         format.directory_entry_of(below.table.page()),
         table.below.get_mut(index),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Address spaces: who is where, and the tables that say so to the GPU.
+//! Address spaces: allocation of addresses, and page tables.
 
 mod binding;
 mod bindings;

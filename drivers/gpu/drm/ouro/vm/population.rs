@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Who has which pages of something: of an address space, or of a region of memory.
+//! The occupants of pages: of an address space, or of a region of memory.
 //!
-//! It knows who is in it, by place, so that some of them can be asked to make room. Who does that
-//! asks around, like the hand of a clock: what was used since the hand came by last is passed over
-//! once.
+//! Occupants are found by page, so that some can be evicted. The search for a victim goes around
+//! like the hand of a clock: an occupant used since the last time is skipped once.
 
 use kernel::{
     prelude::*,
@@ -12,7 +11,7 @@ use kernel::{
 };
 use ouro_core::range::{Arena, NoRange, Node, Ranges, Want};
 
-/// Nodes of the range allocator.
+/// The nodes of the range allocator.
 struct Nodes(KVVec<Node>);
 
 impl Arena for Nodes {
@@ -25,29 +24,29 @@ impl Arena for Nodes {
     }
 }
 
-/// Somebody who can have pages, and be asked to give them back. What it is, the floors above know: buffer
-/// objects and context images.
+/// An occupant of pages that can be evicted. Its type is the upper layers' business: BOs and
+/// context images.
 pub(crate) trait Tenant: Clone + Unpin {
-    /// A reference that keeps it.
+    /// A reference that keeps it alive.
     type Kept;
 
-    /// Returns a reference that keeps it; `None` if it is going away by itself.
+    /// Returns a reference that keeps it alive; `None` if it is being destroyed.
     fn upgrade(&self) -> Option<Self::Kept>;
 }
 
-/// Who has pages that somebody else wants.
+/// The occupant of a range of pages.
 pub(crate) enum Occupant<K> {
-    /// One who can be asked to give them back.
+    /// An occupant that can be evicted.
     Kept(K),
-    /// One who is going away by itself, and gives them back soon.
+    /// An occupant that is being destroyed, and frees the pages soon.
     Leaving,
-    /// One who cannot be asked: they are the kernel's, or not there.
+    /// An occupant that cannot be evicted: the pages are the kernel's, or do not exist.
     Fixed,
-    /// Nobody any more.
+    /// The range is free.
     Nobody,
 }
 
-/// Nobody is asked.
+/// No occupant can be evicted.
 impl Tenant for () {
     type Kept = ();
 
@@ -56,20 +55,20 @@ impl Tenant for () {
     }
 }
 
-/// Somebody who has pages.
+/// An occupant of pages.
 struct Resident<T> {
     count: u64,
     who: T,
 }
 
-/// What it takes to enter somebody: allocated before a lock is taken.
+/// The node of a new occupant, allocated before a lock is taken.
 pub(crate) struct Entrance<T> {
     who: T,
     node: RBTreeNodeReservation<u64, Resident<T>>,
 }
 
 impl<T: Tenant> Entrance<T> {
-    /// Allocates what it takes to enter a tenant. Errors: `ENOMEM`.
+    /// Allocates the node of a new occupant. Errors: `ENOMEM`.
     pub(crate) fn new(who: T) -> Result<Self> {
         Ok(Self {
             who,
@@ -78,22 +77,22 @@ impl<T: Tenant> Entrance<T> {
     }
 }
 
-/// What is left of somebody who has gone: to be dropped without a lock.
+/// The node of a removed occupant, to be dropped without a lock.
 pub(crate) struct Departed<T> {
     _node: Option<RBTreeNode<u64, Resident<T>>>,
 }
 
-/// The pages, and who has them.
+/// The pages and their occupants.
 pub(crate) struct Population<T> {
     ranges: Ranges<Nodes>,
-    /// By their first page.
+    /// Occupants by their first page.
     residents: RBTree<u64, Resident<T>>,
-    /// Where the next victim is looked for.
+    /// The clock hand: where the search for the next victim starts.
     hand: u64,
 }
 
 impl<T: Tenant> Population<T> {
-    /// All pages of a range, free. Errors: `ENOMEM`.
+    /// Creates a population of free pages. Errors: `ENOMEM`.
     pub(crate) fn new(pages: core::ops::Range<u64>) -> Result<Self> {
         let mut nodes = Nodes(KVVec::new());
         nodes.0.push(Node::default(), GFP_KERNEL)?;
@@ -118,9 +117,9 @@ impl<T: Tenant> Population<T> {
         Ok(())
     }
 
-    /// Takes pages in the first of some places that has them.
+    /// Allocates pages in the first of some places that has room.
     ///
-    /// Errors: `ENOSPC` if none has, `EINVAL` if the last one makes no sense, `ENOMEM`.
+    /// Errors: `ENOSPC` if none has, `EINVAL` if the last one is invalid, `ENOMEM`.
     pub(crate) fn take(&mut self, places: &[Want]) -> Result<u64> {
         self.grow()?;
         let mut last = NoRange::Full;
@@ -133,21 +132,21 @@ impl<T: Tenant> Population<T> {
         Err(no_range(last))
     }
 
-    /// Takes `count` pages from `first` on. Errors: as [`take`](Self::take).
+    /// Allocates `count` pages from `first` on. Errors: as [`take`](Self::take).
     pub(crate) fn take_at(&mut self, first: u64, count: u64) -> Result<u64> {
         self.grow()?;
         self.ranges.take_at(first, count).map_err(no_range)?;
         Ok(first)
     }
 
-    /// Somebody has taken `count` pages from `first` on.
+    /// Records the occupant of allocated pages.
     pub(crate) fn enter(&mut self, first: u64, count: u64, entrance: Entrance<T>) {
         let Entrance { who, node } = entrance;
         self.residents
             .insert(node.into_node(first, Resident { count, who }));
     }
 
-    /// Gives back what was taken.
+    /// Frees allocated pages.
     pub(crate) fn give(&mut self, first: u64, count: u64) -> Departed<T> {
         self.ranges.give(first, count);
         Departed {
@@ -155,17 +154,17 @@ impl<T: Tenant> Population<T> {
         }
     }
 
-    /// Pages that are not taken.
+    /// Returns the number of free pages.
     pub(crate) fn free(&self) -> u64 {
         self.ranges.free()
     }
 
-    /// Ranges that are taken: no fewer than there are who have some.
+    /// Returns the number of allocated ranges, an upper limit of the number of occupants.
     pub(crate) fn taken(&self) -> usize {
         self.ranges.taken()
     }
 
-    /// Returns who has pages among `count` from `first` on: one who can be asked, if there is any.
+    /// Returns an occupant of `count` pages from `first` on, preferably one that can be evicted.
     pub(crate) fn occupant(&self, first: u64, count: u64) -> Occupant<T::Kept> {
         let Some(mut end) = first.checked_add(count) else {
             return Occupant::Fixed;
@@ -176,7 +175,7 @@ impl<T: Tenant> Population<T> {
         };
         let mut leaves = false;
         loop {
-            // The last one that starts before the end is in the way, or none is.
+            // The last occupant that starts before the end overlaps, or none does.
             let last = match self.residents.cursor_lower_bound(&end) {
                 Some(next) => next.peek_prev().and_then(look),
                 None => self
@@ -197,14 +196,14 @@ impl<T: Tenant> Population<T> {
         }
     }
 
-    /// Returns whether anybody is going away, and has pages still. Linear in those who have some.
+    /// Returns whether an occupant is being destroyed and still has pages. Linear in the occupants.
     pub(crate) fn anybody_leaves(&self) -> bool {
         self.residents
             .values()
             .any(|resident| resident.who.upgrade().is_none())
     }
 
-    /// The first one that starts at a page or behind it, and where that is.
+    /// Returns the first occupant that starts at `page` or later, and its first page.
     pub(crate) fn resident_from(&mut self, page: u64) -> Option<(u64, T::Kept)> {
         let mut from = page;
         loop {
@@ -217,8 +216,8 @@ impl<T: Tenant> Population<T> {
         }
     }
 
-    /// The next one that may be asked to make room. After as many calls as there are, all of them had their
-    /// turn. `None`: there is none from here to the end.
+    /// Returns the next victim. `population` calls visit all occupants once. `None` at the end of
+    /// the pages; the next call starts at the beginning.
     pub(crate) fn next_victim(&mut self) -> Option<T::Kept> {
         let mut from = self.hand;
         loop {

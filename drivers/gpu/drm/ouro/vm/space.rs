@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! An address space: the ranges of it that are taken, and its tables.
+//! An address space: its allocated ranges, and its page tables.
 //!
-//! There is the global one, of which the kernel's own pages are a part: rings, status pages, context
-//! images. On chips with one space for all, batches are in it too, and where they go through tables of
-//! their own, those repeat the global one for everything that user space may reach ([`Reach`],
-//! [`Global`]). On others contexts have spaces of their own ([`Levels`], [`Directory`]).
+//! The global space (GGTT) contains the kernel's own pages: rings, status pages, context images. On
+//! chips with one space for all clients, batches use it, too; if they go through an aliasing PPGTT,
+//! that repeats the GGTT for everything that user space may reach ([`Reach`], [`Global`]). On other
+//! chips contexts have PPGTTs of their own ([`Levels`], [`Directory`]).
 
 use kernel::{
     new_mutex,
@@ -30,24 +30,25 @@ use super::{
 };
 use crate::{hardware::Hardware, look::Lit};
 
-/// Where a mapping may go.
+/// Where a mapping may be placed.
 #[derive(Clone, Copy)]
 pub(crate) enum Place {
-    /// Anywhere in these bytes, so aligned.
+    /// Anywhere in a byte range, with an alignment.
     Within {
-        /// First and last byte, the latter exclusive.
+        /// First byte, and end (exclusive).
         range: (u64, u64),
-        /// Bytes, a power of two.
+        /// Alignment in bytes, a power of two.
         align: u64,
-        /// There, if that is free and in the range.
+        /// The preferred address, if it is free and in the range.
         rather: Option<GpuAddr>,
     },
-    /// Exactly there.
+    /// At a fixed address.
     At(GpuAddr),
 }
 
 impl Place {
-    /// The same, at a multiple of `align` bytes, a power of two. `None` if it is none.
+    /// Returns the same place, with an alignment of at least `align` bytes, a power of two. `None`
+    /// if a fixed address is not aligned.
     pub(crate) fn aligned(self, align: u64) -> Option<Self> {
         match self {
             Place::At(addr) => (addr.0 & (align - 1) == 0).then_some(self),
@@ -63,7 +64,7 @@ impl Place {
         }
     }
 
-    /// Whether `len` bytes at `addr` are there.
+    /// Returns whether `len` bytes at `addr` satisfy the place.
     pub(crate) fn holds(&self, addr: GpuAddr, len: u64) -> bool {
         match *self {
             Place::At(at) => addr == at,
@@ -75,30 +76,30 @@ impl Place {
     }
 }
 
-/// Who can reach a mapping.
+/// Which tables have a mapping.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// The kernel's own: only the global table has it.
+    /// The kernel's: the GGTT only.
     Kernel,
-    /// User batches too.
+    /// User batches': also the aliasing PPGTT.
     Everyone,
 }
 
-/// Whose pages are mapped.
+/// The owner of mapped pages.
 pub(crate) enum Owner<'a, T: Tenant> {
-    /// The kernel's: no user batch reaches them.
+    /// The kernel: user batches cannot reach the pages.
     Kernel,
-    /// The kernel's commands, a ring or copies of batches that were checked: the device reads them, and nobody but
-    /// the CPU writes them. Where the format of entries can tell, theirs say so.
+    /// The kernel's commands, a ring or copies of checked batches: the device only reads them, and
+    /// only the CPU writes them. The PTEs are read-only if the format supports that.
     Commands,
-    /// A tenant's, which may be asked to make room. User batches reach it.
+    /// A tenant, which can be evicted. User batches reach the pages.
     Tenant(&'a T),
-    /// A tenant's that no user batch reaches.
+    /// A tenant, whose pages user batches cannot reach.
     Hidden(&'a T),
-    /// An object's, for the time of a move. The engine that copies may see it through any table.
+    /// A BO that is being moved. The engine that copies may go through any table.
     Move,
-    /// An object's once more, for the CPU's eyes: no batch reaches them there. The
-    /// aperture is asked to make room.
+    /// A second mapping of a BO for the CPU's view through the aperture: batches cannot reach it
+    /// there. The aperture evicts its mappings itself.
     View,
 }
 
@@ -110,17 +111,17 @@ impl<T: Tenant> Clone for Owner<'_, T> {
 
 impl<T: Tenant> Copy for Owner<'_, T> {}
 
-/// What the entries of a mapping say of all its pages.
+/// The properties of all PTEs of a mapping.
 #[derive(Clone, Copy)]
 pub(crate) struct Looks {
-    /// What memory they are in.
+    /// The memory that the pages are in.
     pub(crate) memory: MemoryKind,
-    /// How the GPU caches them.
+    /// The cache level.
     pub(crate) cache: CacheLevel,
 }
 
 impl Looks {
-    /// Of pages in system memory.
+    /// Returns the properties of pages in system memory.
     pub(crate) fn system(cache: CacheLevel) -> Self {
         Self {
             memory: MemoryKind::System,
@@ -129,18 +130,18 @@ impl Looks {
     }
 }
 
-/// Tables of a space's own.
+/// The page tables of a PPGTT.
 pub(super) enum Own<T: Tenant> {
-    /// A tree in the device's memory.
+    /// Multi-level tables in VRAM.
     Levels(Levels),
-    /// A directory, and where it is in the global table, if it is there.
+    /// A directory, and its GGTT slots while it has some.
     Directory(Directory, Option<(Arc<Space<T>>, GgttAddr)>),
 }
 
-/// What the lock protects.
+/// The state under the lock.
 pub(super) struct Inner<T: Tenant> {
     population: Population<T>,
-    /// The tables, if they are its own.
+    /// The page tables, if it is a PPGTT.
     pub(super) own: Option<Own<T>>,
 }
 
@@ -148,52 +149,52 @@ pub(super) struct Inner<T: Tenant> {
 #[pin_data]
 pub(crate) struct Space<T: Tenant> {
     pub(super) hardware: Arc<Hardware>,
-    /// The tables, if it is the global one.
+    /// The GGTT, if it is the global space.
     global: Option<Global>,
-    /// The format of entries.
+    /// The format of PTEs.
     format: &'static dyn PageTable,
     #[pin]
     pub(super) inner: Mutex<Inner<T>>,
-    /// The number of its directory as it is now.
+    /// The current edition of its directory.
     pub(super) edition: Atomic<u64>,
     pages: u64,
 }
 
-/// A range of a space, with pages in it. Dropped: the range is free, and the scratch page in it.
+/// A mapped range of a space. On drop, it is unmapped and freed.
 pub(crate) struct Mapping<T: Tenant> {
     space: Arc<Space<T>>,
-    /// First page, and pages.
+    /// First page, and number of pages.
     first: u64,
     count: u64,
-    /// How many of them have entries; the scratch page is in the others.
+    /// Number of pages with a PTE; the others map the scratch page.
     filled: u32,
     reach: Reach,
     ended: bool,
 }
 
 impl<T: Tenant> Mapping<T> {
-    /// Where it is.
+    /// Returns its address.
     pub(crate) fn addr(&self) -> GpuAddr {
         GpuAddr(self.first * u64::from(PAGE_SIZE))
     }
 
-    /// The same in the global table.
+    /// Returns its address in the GGTT.
     pub(crate) fn ggtt(&self) -> GgttAddr {
         GgttAddr((self.first as u32).wrapping_mul(PAGE_SIZE))
     }
 
-    /// Bytes.
+    /// Returns its length in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.count * u64::from(PAGE_SIZE)
     }
 
-    /// The space that it is in.
+    /// Returns the space that it is in.
     pub(super) fn space(&self) -> &Arc<Space<T>> {
         &self.space
     }
 
-    /// Ends it, if nobody uses the space just now. It is of no use after that. Returns whether it has
-    /// ended. Waits for nothing, so that reclaim may do it.
+    /// Ends the mapping, unless the space is locked. Returns whether it has ended; it must not be
+    /// used after that. Does not wait, so that reclaim may call it.
     pub(crate) fn try_end(&mut self) -> bool {
         if !self.ended {
             let Some(mut inner) = self.space.inner.try_lock() else {
@@ -211,7 +212,7 @@ impl<T: Tenant> Mapping<T> {
 impl<T: Tenant> Drop for Mapping<T> {
     fn drop(&mut self) {
         if !self.ended {
-            // Under the lock: `restore()` must not bring back what is taken out here.
+            // Under the lock: `restore()` must not write the PTEs again that are removed here.
             let mut inner = self.space.inner.lock();
             let departed = self.space.take_out(&mut inner, self);
             drop(inner);
@@ -221,19 +222,20 @@ impl<T: Tenant> Drop for Mapping<T> {
 }
 
 impl<T: Tenant> Space<T> {
-    /// Makes the global space of a device: scratch page, tables, and the slots for their directory.
+    /// Creates the global space of a device: scratch page, aliasing PPGTT, and the slots of its
+    /// directory.
     ///
-    /// Entries of `lit` stay as the firmware has left them.
+    /// The PTEs of `lit` stay as the firmware left them.
     ///
-    /// Errors: `EIO` if the device does not keep what is written to the table; `ENOSPC`, `ENOMEM`.
+    /// Errors: `EIO` if the device does not keep written PTEs; `ENOSPC`, `ENOMEM`.
     pub(crate) fn new(
         hardware: Arc<Hardware>,
         dma: &Arc<DmaDevice>,
         lit: &Lit,
     ) -> Result<Arc<Self>> {
         let entries = u64::from(hardware.topology().gtt_entries);
-        // Page 0 stays free, so that an address of zero is always a mistake; so does the last one, behind
-        // which engines fetch ahead: the upstream driver has seen them hang there.
+        // Page 0 stays free, so that an address of zero is always a mistake. So does the last page,
+        // because engines prefetch beyond it: the upstream driver has seen them hang there.
         let within = 1..entries.saturating_sub(1);
         let mut population = Population::new(within.clone())?;
         for range in lit.entries.iter() {
@@ -251,8 +253,9 @@ impl<T: Tenant> Space<T> {
         Self::with(hardware, Some(global), format, inner, entries)
     }
 
-    /// Makes a space for contexts, on a chip where they have their own; `store` is for tables, where they are in the
-    /// device's memory. Errors: `ENOSPC` if there is no room for its tables, `ENOMEM`, `ENODEV` on other chips.
+    /// Creates a PPGTT for contexts, on chips with a PPGTT per context; `store` is for tables in
+    /// VRAM. Errors: `ENOSPC` if there is no room for its tables, `ENOMEM`, `ENODEV` on other
+    /// chips.
     pub(crate) fn own(
         hardware: Arc<Hardware>,
         dma: &Arc<DmaDevice>,
@@ -272,7 +275,8 @@ impl<T: Tenant> Space<T> {
             Translation::PerContextDirectory { directories, .. } => {
                 let format = topology.pages;
                 let reach = u64::from(directories) * u64::from(format.entries_per_table());
-                // To user space it is the global one: as large, and without what nobody gets there.
+                // User space sees it as the global space: the same size, with the same reserved
+                // pages.
                 let pages = reach.min(topology.gtt_entries.into());
                 let directory = Directory::new(dma, format, directories)?;
                 let inner = Inner {
@@ -305,17 +309,17 @@ impl<T: Tenant> Space<T> {
         )
     }
 
-    /// How pages of the kernel's own are mapped.
+    /// Returns how kernel pages are mapped.
     pub(crate) fn kernel_mapping(&self, what: KernelUse) -> KernelMapping {
         self.hardware.kernel_mapping(what)
     }
 
-    /// Where the tables are, of the global space.
+    /// Returns the layout of the global space; `None` for a PPGTT.
     pub(crate) fn layout(&self) -> Option<&Layout> {
         self.global.as_ref().map(|g| g.layout())
     }
 
-    /// The table at the top, of a space of contexts, where that is in the device's memory.
+    /// Returns the root table of a PPGTT, if that is in VRAM.
     pub(crate) fn root(&self) -> Option<DmaAddr> {
         match &self.inner.lock().own {
             Some(Own::Levels(levels)) => Some(levels.root()),
@@ -323,25 +327,25 @@ impl<T: Tenant> Space<T> {
         }
     }
 
-    /// Writes a part of a directory to slots of the global table, which somebody has a [`Mapping`] of.
+    /// Writes a part of a directory to GGTT slots, of which the caller has a [`Mapping`].
     pub(super) fn write_slots(&self, first: u32, entries: impl Iterator<Item = u64>) {
         if let Some(global) = &self.global {
             global.write(&self.hardware, first, entries, Reach::Kernel);
         }
     }
 
-    /// Bytes of the whole space.
+    /// Returns the size of the whole space in bytes.
     pub(crate) fn size(&self) -> u64 {
         self.pages * u64::from(PAGE_SIZE)
     }
 
-    /// Bytes that are not taken.
+    /// Returns the number of free bytes.
     pub(crate) fn free(&self) -> u64 {
         self.inner.lock().population.free() * u64::from(PAGE_SIZE)
     }
 
-    /// Writes the global table as it was, since the device has forgotten it. What was unmapped meanwhile
-    /// is not there any more.
+    /// Writes the GGTT again, after the device has lost it. Pages that were unmapped meanwhile stay
+    /// unmapped.
     pub(crate) fn restore(&self) {
         let inner = self.inner.lock();
         if let Some(global) = &self.global {
@@ -352,10 +356,10 @@ impl<T: Tenant> Space<T> {
         self.hardware.flush_gtt();
     }
 
-    /// Takes everything out of the global table but what planes of the display show, and lets nobody write
-    /// to it any more: no entry leads to a page that somebody else may get.
+    /// Invalidates all GGTT entries except those of display planes, and closes the GGTT's window:
+    /// no PTE leads to a page that may be reused.
     pub(crate) fn retract(&self) {
-        // Whoever unmaps something later has to find the window closed.
+        // A mapping that is removed later must find the window closed.
         let inner = self.inner.lock();
         if let Some(global) = &self.global {
             global.retract(&self.hardware);
@@ -366,13 +370,14 @@ impl<T: Tenant> Space<T> {
         drop(inner);
     }
 
-    /// Maps `count` pages, whose addresses follow each other in `addresses`; where these end, the
-    /// scratch page stays. It takes effect by [`Hardware::flush_gtt`], before the next submission.
+    /// Maps `count` pages with the addresses of `addresses`; if these are fewer, the scratch page
+    /// stays in the rest. The mapping takes effect at [`Hardware::flush_gtt`], before the next
+    /// submission.
     ///
-    /// The kernel's own go to the end of the space if they can, out of the way of fixed addresses;
-    /// objects go above the aperture if they can.
+    /// Kernel pages go to the end of the space if possible, away from addresses that clients may
+    /// choose; BOs go above the aperture if possible.
     ///
-    /// Errors: `ENOSPC` if there is no room, also for tables, `EINVAL` if the place makes no sense,
+    /// Errors: `ENOSPC` if there is no room, also for tables, `EINVAL` if the place is invalid,
     /// `ENOMEM`.
     pub(crate) fn map(
         self: &Arc<Self>,
@@ -417,7 +422,7 @@ impl<T: Tenant> Space<T> {
                     let there = whole.and_then(|addr| from(above).at(addr.0 / unit));
                     match there.map(|first| inner.population.take_at(first, count)) {
                         Some(Ok(first)) => first,
-                        // An address of zero, which nobody has asked for, is a mistake.
+                        // An address of zero is only given out if the caller demands it.
                         _ => inner.population.take(&[from(above.max(1)), from(1)])?,
                     }
                 }
@@ -434,7 +439,7 @@ impl<T: Tenant> Space<T> {
             }
             first
         };
-        // From here on it is given back if something fails.
+        // From here on it is unmapped if something fails.
         let mut mapping = Mapping {
             space: self.clone(),
             first,
@@ -456,7 +461,7 @@ impl<T: Tenant> Space<T> {
             Some(global) => {
                 let filled = &mut mapping.filled;
                 let entries = entries.inspect(|_| *filled += 1);
-                // There are no more than 32 bits of them.
+                // GGTT indices fit in 32 bits.
                 global.write(&self.hardware, first as u32, entries, reach);
             }
             None => self.fill(&mut mapping, entries)?,
@@ -465,7 +470,7 @@ impl<T: Tenant> Space<T> {
         Ok(mapping)
     }
 
-    /// The entry of a page.
+    /// Returns the PTE of a page.
     fn entry(&self, address: u64, looks: Looks) -> u64 {
         let Looks { memory, cache } = looks;
         let page = |address| Page {
@@ -474,7 +479,7 @@ impl<T: Tenant> Space<T> {
             cache,
         };
         if memory == MemoryKind::Local && self.global.is_none() {
-            // It comes in pieces that are one of 16 entries, which say so.
+            // VRAM is allocated in runs of 16 PTEs, which must be marked as such.
             let within = address & (Leaf::Run.bytes() - 1);
             if let Some(first) = self.format.leaf(page(address - within), Leaf::Run) {
                 return first + within;
@@ -483,9 +488,9 @@ impl<T: Tenant> Space<T> {
         self.format.entry(page(address))
     }
 
-    /// Writes entries into tables of its own.
+    /// Writes PTEs to the PPGTT.
     fn fill(&self, mapping: &mut Mapping<T>, entries: impl Iterator<Item = u64>) -> Result {
-        // Not while the lock is held: where the addresses come from is not known here.
+        // The lock is not held between PTEs: the iterator of addresses may take other locks.
         for entry in entries {
             let mut inner = self.inner.lock();
             let page = mapping.first + u64::from(mapping.filled);
@@ -498,23 +503,24 @@ impl<T: Tenant> Space<T> {
         Ok(())
     }
 
-    /// Returns who is in the way of `count` pages at `addr`.
+    /// Returns an occupant of `count` pages at `addr`.
     pub(crate) fn occupant(&self, addr: GpuAddr, count: u64) -> Occupant<T::Kept> {
         let first = addr.0 / u64::from(PAGE_SIZE);
         self.inner.lock().population.occupant(first, count)
     }
 
-    /// Returns whether anybody is going away, and has addresses still. Linear in those who have some.
+    /// Returns whether an occupant is being destroyed and still has addresses. Linear in the
+    /// occupants.
     pub(crate) fn anybody_leaves(&self) -> bool {
         self.inner.lock().population.anybody_leaves()
     }
 
-    /// The next one that may be asked to make room: as [`Population::next_victim`].
+    /// Returns the next victim: as [`Population::next_victim`].
     pub(crate) fn next_victim(&self) -> Option<T::Kept> {
         self.inner.lock().population.next_victim()
     }
 
-    /// Ranges that are taken: no fewer than there are who can be asked.
+    /// Returns the number of allocated ranges, an upper limit of the number of occupants.
     pub(crate) fn population(&self) -> usize {
         self.inner.lock().population.taken()
     }

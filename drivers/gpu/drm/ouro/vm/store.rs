@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Memory of the device's own that tables are in, where they cannot be elsewhere.
+//! VRAM for page tables, on chips whose tables must be there.
 //!
-//! It is a part of that memory that the CPU sees, and nobody else's: so a table never has to wait until
-//! somebody leaves. Each page of it is one table.
+//! It is a CPU-visible part of VRAM that nothing else uses, so that a table never has to wait for
+//! an eviction. Each page is one table.
 //!
-//! A device that sleeps forgets them. They are kept meanwhile, and so is what is written to them.
+//! A device that sleeps loses them. Their contents are kept in memory meanwhile, and writes go
+//! there.
 
 use core::mem;
 use kernel::{
@@ -22,7 +23,7 @@ use ouro_kernel::mmio::{self, Bar};
 
 use super::population::Population;
 
-/// Bytes of an entry.
+/// Size of an entry in bytes.
 const ENTRY: usize = 8;
 
 /// Entries of a table.
@@ -30,33 +31,33 @@ const ENTRIES: usize = PAGE_SIZE as usize / ENTRY;
 /// Bits of a word.
 const BITS: usize = u64::BITS as usize;
 
-/// What the tables hold while the device sleeps.
+/// The contents of the tables while the device sleeps.
 #[derive(Default)]
 struct Kept {
-    /// Their pages, in order.
+    /// The tables' pages, in order.
     pages: KVVec<usize>,
-    /// Their entries.
+    /// The tables' entries.
     entries: KVVec<u64>,
 }
 
 impl Kept {
-    /// The entries of a page.
+    /// Returns the entries of a page.
     fn table(&mut self, page: usize) -> Option<&mut [u64]> {
         let n = self.pages.binary_search(&page).ok()?;
         self.entries.chunks_exact_mut(ENTRIES).nth(n)
     }
 }
 
-/// What the lock protects.
+/// The state under the lock.
 struct Inner {
     population: Population<()>,
-    /// By page, a bit that says whether it is taken.
+    /// Allocated pages, a bit each.
     taken: KVVec<u64>,
     kept: Kept,
 }
 
 impl Inner {
-    /// Pages that are taken.
+    /// Returns the allocated pages.
     fn pages(&self) -> impl Iterator<Item = usize> + '_ {
         let words = self.taken.iter().enumerate();
         words.flat_map(|(n, word)| {
@@ -65,7 +66,7 @@ impl Inner {
         })
     }
 
-    /// Notes that a page is taken, or free.
+    /// Marks a page as allocated or free.
     fn mark(&mut self, page: u64, taken: bool) {
         let (word, bit) = (page as usize / BITS, page as usize % BITS);
         if let Some(word) = self.taken.get_mut(word) {
@@ -74,20 +75,21 @@ impl Inner {
     }
 }
 
-/// The memory.
+/// The VRAM of page tables.
 #[pin_data]
 pub(crate) struct TableStore {
     window: Bar,
-    /// The device's address of the window's first byte.
+    /// VRAM address of the window's first byte.
     at: u64,
-    /// Whether the tables are kept elsewhere. Changed under the lock, and read in a section of RCU as well.
+    /// Whether the tables are kept in memory. Changed under the lock, and also read in RCU read
+    /// sections.
     asleep: Atomic<bool>,
     #[pin]
     inner: Mutex<Inner>,
 }
 
 impl TableStore {
-    /// All that is in `window`, whose first byte has address `at` of the device's memory. Errors: `ENOMEM`.
+    /// Creates a store in `window`, whose first byte has VRAM address `at`. Errors: `ENOMEM`.
     pub(crate) fn new(window: Bar, at: u64) -> Result<Arc<Self>> {
         let pages = window.len() / PAGE_SIZE as usize;
         let inner = Inner {
@@ -106,12 +108,12 @@ impl TableStore {
         )
     }
 
-    /// The driver goes: nothing is written any more.
+    /// Stops writes: the driver is being unbound.
     pub(crate) fn close(&self) {
         self.window.revoke();
     }
 
-    /// Makes sure that [`save`](Self::save) has room for all tables that there are. Errors: `ENOMEM`.
+    /// Allocates memory for [`save`](Self::save). Errors: `ENOMEM`.
     pub(crate) fn prepare(&self) -> Result {
         let count = self.inner.lock().pages().count();
         let kept = Kept {
@@ -123,10 +125,10 @@ impl TableStore {
         Ok(())
     }
 
-    /// Keeps what is in the tables: the device is about to forget it.
+    /// Saves the tables, because the device is about to lose them.
     ///
-    /// Errors: `ENOMEM` if there are many more than there were when that was prepared, `ENODEV`; then it goes
-    /// on as it was.
+    /// Errors: `ENOMEM` if there are many more tables than at [`prepare`](Self::prepare), `ENODEV`;
+    /// the store is then unchanged.
     pub(crate) fn save(&self) -> Result {
         let mut inner = self.inner.lock();
         let Kept {
@@ -140,7 +142,7 @@ impl TableStore {
         }
         entries.resize(pages.len() * ENTRIES, 0, GFP_KERNEL)?;
         self.asleep.store(true, ordering::Relaxed);
-        // Who saw that it was not has written by then.
+        // Writers that saw the flag unset have finished after this.
         rcu::synchronize_rcu();
         let mut tables = entries.chunks_exact_mut(ENTRIES);
         for page in pages.iter() {
@@ -153,7 +155,7 @@ impl TableStore {
         Ok(())
     }
 
-    /// Writes the tables as they are to be.
+    /// Restores the tables.
     pub(crate) fn restore(&self) {
         let mut inner = self.inner.lock();
         if !self.asleep.load(ordering::Relaxed) {
@@ -171,7 +173,7 @@ impl TableStore {
         drop(inner);
     }
 
-    /// Writes an entry to so many places that follow each other. Posted.
+    /// Writes an entry to `count` consecutive places. Posted.
     fn put(&self, page: u64, first: usize, count: usize, entry: u64) {
         let write = || {
             let values = (0..count).map(|_| entry);
@@ -196,8 +198,8 @@ impl TableStore {
         }
     }
 
-    /// A table, whatever is in it. Errors: `ENOSPC` if there is none left, `EBUSY` while the device sleeps,
-    /// `ENOMEM`.
+    /// Allocates a table; its contents are undefined. Errors: `ENOSPC` if the store is full,
+    /// `EBUSY` while the device sleeps, `ENOMEM`.
     pub(super) fn take(self: &Arc<Self>) -> Result<Table> {
         let want = Want {
             size: 1,
@@ -217,14 +219,14 @@ impl TableStore {
     }
 }
 
-/// A table. Dropped: its page is free. Nothing of the device refers to it then.
+/// A table, freed on drop. The device must not refer to it then.
 pub(super) struct Table {
     store: Arc<TableStore>,
     page: u64,
 }
 
 impl Table {
-    /// Its page, for the entry of the table above.
+    /// Returns its page, for the PDE in the table above.
     pub(super) fn page(&self) -> Page {
         Page {
             addr: DmaAddr(self.store.at + self.page * u64::from(PAGE_SIZE)),
@@ -233,7 +235,7 @@ impl Table {
         }
     }
 
-    /// Writes the same entry to all of its places, of which there are so many.
+    /// Writes the same entry to all its `places` places.
     pub(super) fn fill(&self, places: usize, entry: u64) {
         self.store.put(self.page, 0, places, entry);
     }
@@ -244,7 +246,7 @@ impl Table {
     }
 }
 
-/// The byte in the window where an entry of a page is.
+/// Returns the byte offset of an entry in the window.
 fn place(page: u64, index: usize) -> usize {
     page as usize * PAGE_SIZE as usize + index * ENTRY
 }
