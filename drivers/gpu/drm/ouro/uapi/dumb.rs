@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Dumb buffers (`DRM_IOCTL_MODE_CREATE_DUMB`, `MAP_DUMB`): objects in system memory, seen
+//! Dumb buffers (`DRM_IOCTL_MODE_CREATE_DUMB`, `MAP_DUMB`): BOs in system memory, mapped
 //! write-combined. The same on every chip.
 
 use kernel::prelude::*;
@@ -15,13 +15,14 @@ use crate::{
     },
 };
 
-/// Rows begin at multiples of so many bytes.
+/// Alignment of rows in bytes.
 const PITCH_ALIGN: u32 = 64;
 
-/// Makes a buffer for a picture, and a handle of it.
+/// Creates a BO for a picture, and a handle for it. `picture.bits` is rounded up to whole bytes;
+/// rows are aligned to [`PITCH_ALIGN`].
 ///
-/// Errors: `EINVAL` for pixels that are not of one, two or four bytes, or a picture beyond 32 bits;
-/// those of creating objects and handles.
+/// Errors: `EINVAL` for pixels of other sizes than one, two or four bytes, and for a picture beyond
+/// 32 bits; those of creating BOs and handles.
 pub(crate) fn create(dev: &Device, file: &DrmFile, picture: Picture) -> Result<Buffer> {
     let bytes = picture.bits.div_ceil(8);
     if !matches!(bytes, 1 | 2 | 4) {
@@ -38,9 +39,9 @@ pub(crate) fn create(dev: &Device, file: &DrmFile, picture: Picture) -> Result<B
     })
 }
 
-/// Where the device's file shows a buffer.
+/// Returns the `mmap` offset of a dumb buffer.
 ///
-/// Errors: `ENOENT`; `EINVAL` for what is not memory of our own.
+/// Errors: `ENOENT` for an unknown handle; `EINVAL` for a userptr or an imported BO.
 pub(crate) fn offset(file: &DrmFile, handle: u32) -> Result<u64> {
     let object = Object::lookup(file, handle)?;
     if object.user().is_some() || object.attachment().is_some() {

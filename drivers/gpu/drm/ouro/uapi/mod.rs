@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What user space says, turned into what the core does. One folder for each interface.
+//! The uAPIs: ioctl arguments are checked and turned into the core's types. One folder for each
+//! interface.
 //!
-//! Every argument is hostile: it is copied once, checked whole (unknown flags and padding that is
-//! not zero are refused, as the interface's header documents it), and then turned into the core's
+//! Every argument is hostile: it is copied once, checked completely (unknown flags and padding that
+//! is not zero are refused, as the interface's header documents), and then turned into the core's
 //! own types.
 
 pub(crate) mod dumb;
@@ -13,7 +14,7 @@ pub(crate) mod radeon;
 
 use kernel::prelude::*;
 
-/// `EINVAL` unless it is true.
+/// Returns `EINVAL` unless `condition` holds.
 fn require(condition: bool) -> Result {
     if condition {
         Ok(())

@@ -13,7 +13,7 @@ use crate::{
     gem::region::Kind,
 };
 
-/// Text in a fixed field, which ends in a zero byte.
+/// Copies a string into a fixed field that ends with a zero byte, truncated if necessary.
 fn text<const N: usize>(s: &str) -> [u8; N] {
     let mut out = [0; N];
     for (o, b) in out.iter_mut().take(N - 1).zip(s.bytes()) {
@@ -22,7 +22,8 @@ fn text<const N: usize>(s: &str) -> [u8; N] {
     out
 }
 
-/// `OURO_DEVICE` describes the device: its chip, its backend, its address widths.
+/// `OURO_DEVICE` describes the device: its chip, its backend, its address widths. `flags` and `pad`
+/// must be zero.
 ///
 /// Errors: `EINVAL` for flags or padding.
 pub(super) fn device(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_device) -> Result {
@@ -47,7 +48,7 @@ pub(super) fn device(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_device)
     Ok(())
 }
 
-/// Writes as many entries as there is room for, and says how many there are.
+/// Writes up to `count` entries to `ptr`, and returns their total number in `count`.
 fn list<T: IntoBytes + Immutable>(arg: &mut abi::drm_ouro_list, entries: &KVec<T>) -> Result {
     require(arg.stride as usize == size_of::<T>())?;
     let room = arg.count as usize;
@@ -60,9 +61,10 @@ fn list<T: IntoBytes + Immutable>(arg: &mut abi::drm_ouro_list, entries: &KVec<T
     Ok(())
 }
 
-/// `OURO_ENGINES` lists the engines with their counters.
+/// `OURO_ENGINES` lists the engines with their counters. `stride` must be the size of an entry; up
+/// to `count` entries are written to `ptr`, and `count` returns their total number.
 ///
-/// Errors: `EINVAL` for a stride that is not the size of an entry; `EFAULT`, `ENOMEM`.
+/// Errors: `EINVAL` for another stride; `EFAULT`, `ENOMEM`.
 pub(super) fn engines(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) -> Result {
     let mut entries = KVec::new();
     for engine in file.gpu().engines() {
@@ -90,7 +92,8 @@ pub(super) fn engines(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) 
     list(arg, &entries)
 }
 
-/// `OURO_REGIONS` lists the memory regions with what is used of them.
+/// `OURO_REGIONS` lists the memory regions and how much of them is used. Arguments: as for
+/// [`engines`].
 ///
 /// Errors: those of [`engines`].
 pub(super) fn regions(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) -> Result {
@@ -117,7 +120,7 @@ pub(super) fn regions(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) 
     list(arg, &entries)
 }
 
-/// `OURO_STATS` returns counters of the driver.
+/// `OURO_STATS` returns the driver's counters. `flags` and `pad` must be zero.
 ///
 /// Errors: `EINVAL` for flags or padding.
 pub(super) fn stats(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_stats) -> Result {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Contexts: creation, destruction, parameters.
+//! Contexts and VMs: creation, destruction, parameters.
 
 use kernel::{prelude::*, sync::Arc};
 use ouro_kernel::{task, uaccess};
@@ -13,17 +13,21 @@ use crate::{
     submit::Context,
 };
 
-/// Priorities that user space can give, and the one that it need not ask for.
+/// Priorities that user space can set, and the default one.
 const MIN_PRIORITY: i64 = abi::I915_CONTEXT_MIN_USER_PRIORITY as i64;
 const MAX_PRIORITY: i64 = abi::I915_CONTEXT_MAX_USER_PRIORITY as i64;
 const DEFAULT_PRIORITY: i64 = abi::I915_CONTEXT_DEFAULT_PRIORITY as i64;
 
-/// `GEM_CONTEXT_CREATE` and `GEM_CONTEXT_CREATE_EXT` create a context and apply each extension
-/// `SETPARAM` to it.
+/// `GEM_CONTEXT_CREATE` and `GEM_CONTEXT_CREATE_EXT` create a context and apply each `SETPARAM`
+/// extension to it.
 ///
-/// Errors: `EINVAL` for an unknown flag or extension, and for a context number in an extension;
-/// `E2BIG` for too many extensions; `EFAULT`; `EIO` if the client is banned or the device has been
-/// given up; `ENOSPC` for too many contexts of the file; those of [`setparam`].
+/// `flags` may be `USE_EXTENSIONS`, and on execlist engines `SINGLE_TIMELINE`; in the old form of
+/// the ioctl, the padding in the same place must be zero. `ctx_id` in an extension must be zero.
+/// Returns `ctx_id`.
+///
+/// Errors: `EINVAL` for an unknown flag or extension, and for a context id in an extension; `E2BIG`
+/// for too many extensions; `EFAULT`; `EIO` if the client is banned or the device is wedged;
+/// `ENOSPC` for too many contexts of the file; `ENOMEM`; those of [`setparam`].
 pub(super) fn create(
     _: &Device,
     file: &DrmFile,
@@ -32,7 +36,7 @@ pub(super) fn create(
     const KNOWN: u32 = abi::I915_CONTEXT_CREATE_FLAGS_USE_EXTENSIONS;
     const IN_ORDER: u32 = abi::I915_CONTEXT_CREATE_FLAGS_SINGLE_TIMELINE;
     let client = file.inner();
-    // The old form of the call has a padding word where the flags are; both must be zero there.
+    // The old form of the ioctl has padding in place of the flags.
     let known = match client.gpu().has_scheduler() {
         true => KNOWN | IN_ORDER,
         false => KNOWN,
@@ -55,7 +59,8 @@ pub(super) fn create(
     Ok(())
 }
 
-/// `GEM_CONTEXT_DESTROY` removes a context from the file; requests that are published go on.
+/// `GEM_CONTEXT_DESTROY` removes a context from the file. Its published requests continue if it is
+/// persistent. `pad` must be zero.
 ///
 /// Errors: `EINVAL` for padding, `ENOENT` for an unknown context and for the default one.
 pub(super) fn destroy(
@@ -64,18 +69,19 @@ pub(super) fn destroy(
     arg: &mut abi::drm_i915_gem_context_destroy,
 ) -> Result {
     require(arg.pad == 0)?;
-    // The default context lives as long as the file.
+    // The default context exists as long as the file.
     if arg.ctx_id == 0 {
         return Err(ENOENT);
     }
     file.inner().remove_context(arg.ctx_id)
 }
 
-/// `GEM_CONTEXT_GETPARAM` reads one parameter of a context.
+/// `GEM_CONTEXT_GETPARAM` returns a parameter of a context in `value`; for `WATCHDOG`, in the
+/// structure that `value` points to. `size` returns zero.
 ///
 /// Errors: `ENOENT` for an unknown context; `ENODEV` for `SSEU` and `PROTECTED_CONTENT`, and for
-/// `VM` where there is one address space; `ENOSPC` for `VM` if the file has too many numbers of
-/// address spaces; those of [`watchdog::get`]; `EINVAL` for other parameters.
+/// `VM` on chips with one address space; `ENOSPC` for `VM` if the file has too many VM ids; those
+/// of [`watchdog::get`]; `EINVAL` for other parameters.
 pub(super) fn getparam(
     _: &Device,
     file: &DrmFile,
@@ -96,11 +102,11 @@ pub(super) fn getparam(
         abi::I915_CONTEXT_PARAM_PERSISTENCE => params.persistent.get().into(),
         abi::I915_CONTEXT_PARAM_VM => {
             require_own_spaces(&client)?;
-            // Each answer is a number more of the same space.
+            // Each call returns a new id of the same VM.
             let space = client.gpu().own_space(&context)?;
             client.add_space(space.clone())?.into()
         }
-        // No chip here has slices to turn off, or protected content.
+        // No chip here can power slices down, or has protected contents.
         abi::I915_CONTEXT_PARAM_SSEU | abi::I915_CONTEXT_PARAM_PROTECTED_CONTENT => {
             return Err(ENODEV)
         }
@@ -111,13 +117,15 @@ pub(super) fn getparam(
     Ok(())
 }
 
-/// `GEM_CONTEXT_SETPARAM` changes one parameter of a context.
+/// `GEM_CONTEXT_SETPARAM` sets a parameter of a context to `value`. `size` must be zero, except for
+/// parameters that are structures.
 ///
-/// Errors: `ENOENT` for an unknown context, engine or address space; `EINVAL` for an unknown
-/// parameter, a wrong size or value, and what a context takes only once or only at its creation;
-/// `ENODEV` for what the chip does not have; `EPERM` for `BANNABLE` without `CAP_SYS_ADMIN`;
-/// `EEXIST` for a virtual engine at a place that is no gap; `E2BIG` for too many extensions;
-/// `EFAULT`; those of [`watchdog::set`].
+/// Errors: `ENOENT` for an unknown context, engine or VM; `EINVAL` for an unknown parameter, a
+/// wrong size or value, and for parameters that can be set only once or only at creation; `ENODEV`
+/// for features that the chip does not have; `EPERM` for clearing `BANNABLE` without
+/// `CAP_SYS_ADMIN`, and for a priority above the default without `CAP_SYS_NICE`; `EEXIST` for a
+/// virtual engine in a slot that is not a gap; `E2BIG` for too many extensions; `EFAULT`; those of
+/// [`watchdog::set`].
 pub(super) fn setparam(
     _: &Device,
     file: &DrmFile,
@@ -128,14 +136,14 @@ pub(super) fn setparam(
     set(&client, &context, arg, Age::InUse)
 }
 
-/// Whether user space knows a context already.
+/// Whether the context is being created, or user space has its id already.
 #[derive(PartialEq, Eq)]
 enum Age {
     Fresh,
     InUse,
 }
 
-/// Errors: `ENODEV` on chips where user space has nothing to say about address spaces.
+/// Returns `ENODEV` on chips whose uAPI has no VMs.
 fn require_own_spaces(client: &File) -> Result {
     if client.gpu().shares_spaces() {
         Ok(())
@@ -144,11 +152,12 @@ fn require_own_spaces(client: &File) -> Result {
     }
 }
 
-/// `GEM_VM_CREATE` creates an address space that contexts can share.
+/// `GEM_VM_CREATE` creates a VM (PPGTT) that contexts can share. `flags` must be zero; no extension
+/// is known. Returns `vm_id`.
 ///
-/// Errors: `ENODEV` where contexts do not share address spaces, whatever else is wrong; `EINVAL` for a flag
-/// or any extension; `EFAULT`; `ENOSPC` for too many numbers of the file, or without room for the
-/// tables.
+/// Errors: `ENODEV` on chips whose uAPI has no VMs, before all others; `EINVAL` for a flag or an
+/// extension; `EFAULT`; `ENOSPC` for too many VM ids of the file, or if there is no room for page
+/// tables; `ENOMEM`.
 pub(super) fn vm_create(
     _: &Device,
     file: &DrmFile,
@@ -157,15 +166,15 @@ pub(super) fn vm_create(
     let client = file.inner();
     require_own_spaces(&client)?;
     require(arg.flags == 0)?;
-    // None is known.
+    // No extension is known.
     extension::walk(arg.extensions, |_, _| Err(EINVAL))?;
     arg.vm_id = client.add_space(client.gpu().new_space()?)?;
     Ok(())
 }
 
-/// `GEM_VM_DESTROY` gives up the number of an address space; contexts keep the space.
+/// `GEM_VM_DESTROY` frees a VM id; contexts keep the VM. `flags` and `extensions` must be zero.
 ///
-/// Errors: `EINVAL` for flags or extensions, `ENOENT` for an unknown address space.
+/// Errors: `EINVAL` for flags or extensions, `ENOENT` for an unknown VM.
 pub(super) fn vm_destroy(
     _: &Device,
     file: &DrmFile,
@@ -175,7 +184,7 @@ pub(super) fn vm_destroy(
     file.inner().remove_space(arg.vm_id)
 }
 
-/// A parameter that is yes or no.
+/// Returns a boolean parameter's value. Errors: `EINVAL` for a size.
 fn flag(arg: &abi::drm_i915_gem_context_param) -> Result<bool> {
     require(arg.size == 0)?;
     Ok(arg.value != 0)
@@ -205,7 +214,7 @@ fn set(
         abi::I915_CONTEXT_PARAM_PRIORITY => {
             require(arg.size == 0)?;
             if !gpu.has_scheduler() {
-                // Requests run in their order: there is no priority to set.
+                // A ring runs requests in order: there are no priorities.
                 return Err(ENODEV);
             }
             let priority = arg.value as i64;
@@ -223,7 +232,7 @@ fn set(
         abi::I915_CONTEXT_PARAM_VM => {
             require(arg.size == 0)?;
             require_own_spaces(client)?;
-            // The default context has the space that it has.
+            // The default context's VM cannot be changed.
             require(age == Age::Fresh || arg.ctx_id != 0)?;
             let id = u32::try_from(arg.value).map_err(|_| ENOENT)?;
             context.choose_space(client.space(id)?)?;

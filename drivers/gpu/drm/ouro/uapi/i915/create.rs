@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Creation of objects, with and without a say in where they live.
+//! Creation of BOs, with and without a list of regions.
 
 use kernel::prelude::*;
 use ouro_kernel::uaccess;
@@ -16,12 +16,13 @@ use crate::{
     gpu::Gpu,
 };
 
-/// Extensions that one call may chain: more than there are. A longer chain is a loop.
+/// Most extensions in a chain: more than there are. A longer chain is a loop.
 const MAX_CHAIN: usize = 8;
 
-/// `GEM_CREATE` creates an object in system memory, of whole pages.
+/// `GEM_CREATE` creates a BO in system memory. `size` is rounded up to whole pages, and returned
+/// so; `handle` is returned.
 ///
-/// Errors: `EINVAL` for no size, `E2BIG` for more than [`bo::MAX_SIZE`], `ENOMEM`.
+/// Errors: `EINVAL` for a size of zero, `E2BIG` for more than [`bo::MAX_SIZE`], `ENFILE`, `ENOMEM`.
 pub(super) fn create(dev: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_create) -> Result {
     let object = bo::create(dev, arg.size, 1, Placements::system())?;
     arg.handle = object.create_handle(file)?;
@@ -30,12 +31,14 @@ pub(super) fn create(dev: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_c
     Ok(())
 }
 
-/// `GEM_CREATE_EXT` creates an object; the extension `MEMORY_REGIONS` says where it may live.
+/// `GEM_CREATE_EXT` creates a BO as [`create`] does; the extension `MEMORY_REGIONS` lists the
+/// regions where it may be, the preferred one first. The flag `NEEDS_CPU_ACCESS` demands a list
+/// with VRAM and system memory. On cards with VRAM, a BO may always be moved to system memory.
 ///
-/// Errors: `EINVAL` for an unknown flag, extension or region, for one that is given twice, and for
-/// `NEEDS_CPU_ACCESS` without both kinds of memory; `E2BIG` for too many extensions; `EFAULT`;
-/// `ENODEV` for protected contents and tables of caching policies, which no chip here has; those of
-/// [`create`].
+/// Errors: `EINVAL` for an unknown flag, extension or region, for an extension or region that is
+/// given twice, and for `NEEDS_CPU_ACCESS` without both kinds of memory; `E2BIG` for too many
+/// extensions; `EFAULT`; `ENODEV` for protected contents and PAT indices, which no chip here has;
+/// those of [`create`].
 pub(super) fn create_ext(
     dev: &Device,
     file: &DrmFile,
@@ -53,7 +56,7 @@ pub(super) fn create_ext(
         require(base.flags == 0 && base.rsvd == [0; 4])?;
         match base.name {
             abi::I915_GEM_CREATE_EXT_MEMORY_REGIONS => {
-                // Once: which of two lists would count?
+                // A second list would be ambiguous.
                 require(placements.is_none())?;
                 placements = Some(memory_regions(gpu, uaccess::read(next)?)?);
             }
@@ -84,7 +87,7 @@ pub(super) fn create_ext(
         require(has(Kind::Local) && has(Kind::System))?;
     }
     if gpu.is_discrete() {
-        // Where there is no room for it, or while the device sleeps.
+        // When VRAM is full, or while the device sleeps.
         if placements.push(region::SYSTEM) {
             placements = placements.compressible();
         }
@@ -98,11 +101,11 @@ pub(super) fn create_ext(
     Ok(())
 }
 
-/// `drm_i915_gem_create_ext_protected_content` as words: bindgen's has padding.
+/// `drm_i915_gem_create_ext_protected_content` as dwords: bindgen's type has padding.
 type ProtectedContent =
     [u32; size_of::<abi::drm_i915_gem_create_ext_protected_content>() / size_of::<u32>()];
 
-/// The regions that user space names, in its order.
+/// Returns the regions that user space lists, in its order.
 fn memory_regions(
     gpu: &Gpu,
     ext: abi::drm_i915_gem_create_ext_memory_regions,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! `I915_CONTEXT_PARAM_ENGINES`: which engines the ring selector of `EXECBUFFER2` means in a
-//! context, by place.
+//! Engine selection: `I915_CONTEXT_PARAM_ENGINES` sets an engine map, whose indices the ring
+//! selector of `EXECBUFFER2` then means; without a map, the selector means a fixed ring name.
 
 use kernel::{prelude::*, sync::Arc};
 use ouro_hw::{types::EngineId, EngineClass};
@@ -18,23 +18,23 @@ use crate::{
     },
 };
 
-/// Places that the ring selector can tell apart.
+/// Most slots of an engine map: the range of the ring selector.
 const MAX_ENGINES: usize = abi::I915_EXEC_RING_MASK as usize + 1;
 
-/// Bytes of the structure without its array.
+/// Size of the parameter's structure without its array, in bytes.
 const HEADER: usize = size_of::<u64>();
 
-/// Bytes of an entry.
+/// Size of an array entry in bytes.
 const ENTRY: usize = size_of::<abi::i915_engine_class_instance>();
 
-/// An entry with no engine.
+/// The entry of an empty slot.
 const GAP: (u16, u16) = (
     abi::drm_i915_gem_engine_class_I915_ENGINE_CLASS_INVALID as u16,
     abi::I915_ENGINE_CLASS_INVALID_NONE as u16,
 );
 
 pub(super) fn set(gpu: &Gpu, context: &Context, arg: &abi::drm_i915_gem_context_param) -> Result {
-    // Once, and before the first batch.
+    // The map can be set once, and before the first batch.
     require(context.has_open_engines())?;
     let size = arg.size as usize;
     let bytes = size.checked_sub(HEADER).ok_or(EINVAL)?;
@@ -50,7 +50,7 @@ pub(super) fn set(gpu: &Gpu, context: &Context, arg: &abi::drm_i915_gem_context_
         map.push(slot, GFP_KERNEL)?;
     }
     extension::walk(uaccess::read(arg.value)?, |name, at| match name {
-        // Where requests run in their order, nobody chooses engines but user space.
+        // On rings, requests run in order, and user space alone chooses engines.
         abi::I915_CONTEXT_ENGINES_EXT_LOAD_BALANCE
         | abi::I915_CONTEXT_ENGINES_EXT_PARALLEL_SUBMIT
             if !gpu.has_scheduler() =>
@@ -59,14 +59,15 @@ pub(super) fn set(gpu: &Gpu, context: &Context, arg: &abi::drm_i915_gem_context_
         }
         abi::I915_CONTEXT_ENGINES_EXT_LOAD_BALANCE => balance(gpu, context, &mut map, at),
         abi::I915_CONTEXT_ENGINES_EXT_PARALLEL_SUBMIT => parallel(gpu, &map, at),
-        // For chips before Gen12, and a few of that, whatever it says.
+        // Upstream allows it only before Gen12 and on a few chips of Gen12, whatever its contents.
         abi::I915_CONTEXT_ENGINES_EXT_BOND => Err(ENODEV),
         _ => Err(EINVAL),
     })?;
     context.set_engines(Arc::new(map, GFP_KERNEL)?)
 }
 
-/// A place for one engine. Each has a timeline and a state of its own.
+/// Returns a slot for one engine. If the map has the engine already, the slot is a virtual engine
+/// of one, so that each slot has its own timeline and state.
 fn one(context: &Context, map: &EngineMap, engine: &Arc<Engine>) -> Result<Slot> {
     let index = engine.index();
     let same = |slot: &Slot| matches!(slot, Slot::Engine(other) if *other == index);
@@ -78,20 +79,21 @@ fn one(context: &Context, map: &EngineMap, engine: &Arc<Engine>) -> Result<Slot>
     Ok(Slot::Balanced(Balanced::new(context, only)?))
 }
 
-/// An engine in an entry.
+/// Returns the class and instance of an engine in the uAPI.
 fn name(id: EngineId) -> (u16, u16) {
     (engine_class(id.class), id.instance.into())
 }
 
-/// The engine that user space calls so.
+/// Returns the engine that an array entry names.
 fn find<'a>(gpu: &'a Gpu, entry: &abi::i915_engine_class_instance) -> Option<&'a Arc<Engine>> {
     let wanted = (entry.engine_class, entry.engine_instance);
     let is = |e: &&Arc<Engine>| gpu.name_of(e).map(name) == Some(wanted);
     gpu.engines().iter().find(is)
 }
 
-/// The engines of an extension at `at`, whose structure is a `T` with `count` names behind. Errors: `EFAULT`,
-/// `EINVAL` for too many, and for one that there is not, or not in the class of the others.
+/// Returns the engines of an extension at `at`, whose structure `T` is followed by `count` names.
+/// Errors: `EFAULT`, `EINVAL` for too many names, an unknown engine, or engines of different
+/// classes.
 fn named<T>(gpu: &Gpu, at: u64, count: usize) -> Result<KVec<Arc<Engine>>> {
     require(count <= MAX_ENGINES)?;
     let from = at.wrapping_add(size_of::<T>() as u64);
@@ -105,7 +107,7 @@ fn named<T>(gpu: &Gpu, at: u64, count: usize) -> Result<KVec<Arc<Engine>>> {
     Ok(list)
 }
 
-/// Puts a virtual engine into a gap.
+/// Puts a virtual engine into an empty slot.
 fn balance(gpu: &Gpu, context: &Context, map: &mut EngineMap, list: u64) -> Result {
     type Extension = abi::i915_context_engines_load_balance;
     let ext: Extension = uaccess::read(list)?;
@@ -127,8 +129,8 @@ fn balance(gpu: &Gpu, context: &Context, map: &mut EngineMap, list: u64) -> Resu
     Ok(())
 }
 
-/// Batches that begin together: what is wrong is said, but what is right is not offered, as on all chips whose
-/// work no firmware hands out.
+/// Checks the arguments of parallel submission, and then returns `ENODEV`: it is not supported, as
+/// in upstream on chips without GuC submission.
 fn parallel(gpu: &Gpu, map: &EngineMap, at: u64) -> Result {
     type Extension = abi::i915_context_engines_parallel_submit;
     let ext: Extension = uaccess::read(at)?;
@@ -138,7 +140,7 @@ fn parallel(gpu: &Gpu, map: &EngineMap, at: u64) -> Result {
     let (width, siblings) = (usize::from(ext.width), usize::from(ext.num_siblings));
     require(width >= 2 && siblings >= 1)?;
     let engines = named::<Extension>(gpu, at, width.checked_mul(siblings).ok_or(EINVAL)?)?;
-    // Of one set to the next, each is the one behind.
+    // Each set consists of the engines that follow those of the set before.
     let next = |(n, engine): (usize, &Arc<Engine>)| {
         let before = n.checked_sub(siblings).and_then(|n| engines.get(n));
         before.is_none_or(|before| before.index() + 1 == engine.index())
@@ -147,14 +149,15 @@ fn parallel(gpu: &Gpu, map: &EngineMap, at: u64) -> Result {
     Err(ENODEV)
 }
 
-/// Where a batch goes.
+/// The destination of a batch.
 pub(super) struct Selected {
-    /// The context, or the part of it that is on a virtual engine.
+    /// The context, or its part on a virtual engine.
     pub(super) context: Arc<Context>,
     pub(super) target: Target,
 }
 
-/// What the selector means in a context.
+/// Returns the destination that the ring selector names in a context. Errors: `EINVAL`, `ENOSPC`,
+/// `ENOMEM`.
 pub(super) fn select(gpu: &Gpu, context: Arc<Context>, flags: u64) -> Result<Selected> {
     let ring = (flags as u32) & abi::I915_EXEC_RING_MASK;
     let Some(map) = context.settle_engines() else {
@@ -187,7 +190,7 @@ pub(super) fn select(gpu: &Gpu, context: Arc<Context>, flags: u64) -> Result<Sel
     }
 }
 
-/// The engine that the selector means where there is no list.
+/// Returns the engine of a ring name, for contexts without an engine map.
 fn by_name(gpu: &Gpu, ring: u32, bsd: u32) -> Result<Arc<Engine>> {
     require(bsd == 0 || ring == abi::I915_EXEC_BSD)?;
     let class = match ring {
@@ -199,7 +202,7 @@ fn by_name(gpu: &Gpu, ring: u32, bsd: u32) -> Result<Arc<Engine>> {
     };
     let instance = match bsd {
         abi::I915_EXEC_BSD_DEFAULT | abi::I915_EXEC_BSD_RING1 => 0,
-        // A chip with one video engine takes any selector for it.
+        // On a chip with one video engine, any BSD selector means that one.
         _ if gpu.engine(class, 1).is_none() => 0,
         abi::I915_EXEC_BSD_RING2 => 1,
         _ => return Err(EINVAL),

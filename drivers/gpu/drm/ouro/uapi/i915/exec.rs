@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! `EXECBUFFER2`: a batch, the objects it uses, and the fences around it.
+//! `EXECBUFFER2`: submits a batch, with its BOs and fences.
 //!
-//! The order of the checks is part of the interface, since user space probes with it: flags,
-//! fences, context, engine, objects, relocations.
+//! The order of the checks is part of the uAPI, since user space probes with it: flags, fences,
+//! context, engine, BOs, relocations.
 
 use kernel::prelude::*;
 use ouro_core::sort::sort_by_key;
@@ -33,7 +33,7 @@ use crate::{
     vm::Place,
 };
 
-/// Flags that mean something here.
+/// Supported flags.
 const FLAGS: u64 = (abi::I915_EXEC_RING_MASK
     | abi::I915_EXEC_IS_PINNED
     | abi::I915_EXEC_NO_RELOC
@@ -47,10 +47,10 @@ const FLAGS: u64 = (abi::I915_EXEC_RING_MASK
     | abi::I915_EXEC_FENCE_ARRAY
     | abi::I915_EXEC_USE_EXTENSIONS) as u64;
 
-/// Each says what the descriptor in `rsvd2` is for, so that there can be one of them.
+/// Each of these determines the meaning of the fd in `rsvd2`, so they exclude each other.
 const IN_FENCES: u64 = (abi::I915_EXEC_FENCE_IN | abi::I915_EXEC_FENCE_SUBMIT) as u64;
 
-/// Flags of objects that mean something here.
+/// Supported flags of BOs.
 const OBJECT_FLAGS: u64 = (abi::EXEC_OBJECT_NEEDS_FENCE
     | abi::EXEC_OBJECT_NEEDS_GTT
     | abi::EXEC_OBJECT_WRITE
@@ -60,23 +60,31 @@ const OBJECT_FLAGS: u64 = (abi::EXEC_OBJECT_NEEDS_FENCE
     | abi::EXEC_OBJECT_ASYNC
     | abi::EXEC_OBJECT_CAPTURE) as u64;
 
-/// Largest number of objects, relocations and fences: what a signed number counts, and no more
-/// memory than a client may sensibly ask for.
+/// Most BOs, relocations and fences of a call: the count fits in a signed integer, and the memory
+/// for it is limited.
 pub(super) const MAX_COUNT: usize = 1 << 20;
 
-/// Bytes of a page.
+/// Size of a page in bytes.
 const PAGE: u64 = 4096;
-/// Where addresses end that have 32 bits.
+/// End of a 32-bit address space.
 const LOW: u64 = 1 << 32;
 
-/// `GEM_EXECBUFFER2` and `GEM_EXECBUFFER2_WR` submit a batch: they look up its objects, place and
+/// `GEM_EXECBUFFER2` and `GEM_EXECBUFFER2_WR` submit a batch: they look up its BOs, bind and
 /// relocate them, and publish a request to the engine.
 ///
-/// Errors: `EINVAL` for unknown flags and those of other engines, for a batch that does not lie in
-/// its object or that the batch writes, and for relocations and addresses that cannot be; `EPERM` or `ENODEV` for
-/// `SECURE` ([`may_be_secure`]); `EACCES` if another user has a device that does not keep users apart; `ENOENT`
-/// for an unknown context, handle or syncobj; `EIO` if the context is banned or the device has been
-/// given up; `ENOSPC` if the objects do not fit into the address space together; `EAGAIN` on a
+/// `buffers_ptr` is an array of `buffer_count` BOs; the batch is the last one, or the first with
+/// `BATCH_FIRST`, from `batch_start_offset` on for `batch_len` bytes (both multiples of 8; a length
+/// of zero means up to the BO's end). `rsvd1` is the context id. With `FENCE_IN` or `FENCE_SUBMIT`,
+/// the lower half of `rsvd2` is a sync file to wait for, or whose request must be submitted before;
+/// with `FENCE_OUT`, the upper half returns one. `cliprects_ptr` is an array of syncobjs with
+/// `FENCE_ARRAY`, and a chain of extensions with `USE_EXTENSIONS`. The offsets of BOs, and the
+/// presumed offsets of relocations, return the new addresses.
+///
+/// Errors: `EINVAL` for unknown flags and flags of other engines, for a batch that does not lie in
+/// its BO or that the batch writes, and for invalid relocations and addresses; `EPERM` or `ENODEV`
+/// for `SECURE` ([`may_be_secure`]); `EACCES` if another user has a device that does not isolate
+/// users; `ENOENT` for an unknown context, handle or syncobj; `EIO` if the context is banned or the
+/// device is wedged; `ENOSPC` if the BOs do not fit into the address space together; `EAGAIN` on a
 /// non-blocking file whose context has too many requests in flight; `EFAULT`, `ENOMEM`,
 /// `ERESTARTSYS`, `ENODEV`.
 pub(super) fn execbuffer2(
@@ -124,7 +132,7 @@ pub(super) fn execbuffer2(
         list,
     } = objects(file, arg)?;
 
-    // A batch is not written while it runs (by what a relocation says, it may be).
+    // The batch must not be declared as written (a relocation's write domain is allowed).
     let written = u64::from(abi::EXEC_OBJECT_WRITE);
     require(list.get(batch).is_some_and(|o| o.flags & written == 0))?;
     let batch_size = objects.get(batch).ok_or(EINVAL)?.object.bytes();
@@ -135,7 +143,7 @@ pub(super) fn execbuffer2(
     };
     require(start.checked_add(len).is_some_and(|end| end <= batch_size))?;
     require(len != 0)?;
-    // Last of all, as a call that asks what there is does not make its caller the device's user.
+    // Last, so that a call that only probes does not make its caller the device's user.
     client.admit()?;
 
     let share = gpu.share(client.quota(), &context, &target, !file.is_nonblocking())?;
@@ -148,7 +156,7 @@ pub(super) fn execbuffer2(
             index: batch,
             start,
             len: len.min(u64::from(u32::MAX)) as u32,
-            // Of what has no length, nobody says where it ends.
+            // A batch without a length has no known end to check.
             check: arg.batch_len != 0,
             secure,
         },
@@ -164,7 +172,8 @@ pub(super) fn execbuffer2(
     tell_relocations(&exec, &list);
     done?;
 
-    // The request is on its way: what cannot be told user space is no reason to say that it failed.
+    // The request is published: a failure to write results is not reported as a failure of the
+    // call.
     let offset = core::mem::offset_of!(abi::drm_i915_gem_exec_object2, offset) as u64;
     let stride = size_of::<abi::drm_i915_gem_exec_object2>() as u64;
     for ((i, entry), old) in (0u64..).zip(exec.objects.iter()).zip(list.iter()) {
@@ -184,7 +193,7 @@ pub(super) fn execbuffer2(
     Ok(())
 }
 
-/// Tells user space which addresses stand in its objects now, where they are not what it believed.
+/// Writes the new addresses of changed relocations to user space.
 fn tell_relocations(exec: &Exec, list: &[abi::drm_i915_gem_exec_object2]) {
     let field = core::mem::offset_of!(abi::drm_i915_gem_relocation_entry, presumed_offset) as u64;
     let stride = size_of::<abi::drm_i915_gem_relocation_entry>() as u64;
@@ -198,7 +207,7 @@ fn tell_relocations(exec: &Exec, list: &[abi::drm_i915_gem_exec_object2]) {
     }
 }
 
-/// What can be said without looking anything up.
+/// Checks everything that needs no lookup.
 fn check(arg: &abi::drm_i915_gem_execbuffer2) -> Result {
     let has = |flag: u32| arg.flags & u64::from(flag) != 0;
     require(arg.buffer_count != 0 && arg.buffer_count as usize <= MAX_COUNT)?;
@@ -211,17 +220,17 @@ fn check(arg: &abi::drm_i915_gem_execbuffer2) -> Result {
     if has(abi::I915_EXEC_USE_EXTENSIONS) {
         require(arg.num_cliprects == 0)?;
     }
-    // All ones are what an old program left there.
+    // Old programs leave all ones there.
     require(arg.DR1 == 0 && (arg.DR4 == 0 || arg.DR4 == u32::MAX))?;
     require(arg.rsvd1 & !u64::from(abi::I915_EXEC_CONTEXT_ID_MASK) == 0)?;
     require((arg.batch_start_offset | arg.batch_len) & 7 == 0)?;
     Ok(())
 }
 
-/// Whether this file may send a batch that runs with privilege, and by which it could reach everything.
+/// Checks whether this file may submit secure batches, which can access everything.
 ///
-/// Errors: `ENODEV` for chips whose interface knows no such batches any more; `EPERM` if nobody may, or the file is
-/// not that of the device's current master and an administrator.
+/// Errors: `ENODEV` on chips whose uAPI has no secure batches any more; `EPERM` if no client may,
+/// or if the file is not the current DRM master's or its process lacks `CAP_SYS_ADMIN`.
 fn may_be_secure(file: &DrmFile) -> Result {
     match file.gpu().hardware().generation().secure_batches() {
         SecureBatches::Unknown => Err(ENODEV),
@@ -235,12 +244,13 @@ fn may_be_secure(file: &DrmFile) -> Result {
     }
 }
 
-/// An address as user space sees it: bit 47 is repeated in the bits above it.
+/// Returns the canonical form of an address: bit 47 is repeated in the bits above it.
 fn canonical(address: u64) -> u64 {
     ((address << 16) as i64 >> 16) as u64
 }
 
-/// The opposite. Errors: `EINVAL` for one that is none of a space of so many bytes.
+/// Converts a canonical address back. Errors: `EINVAL` if it is not canonical, or not in a space of
+/// `space` bytes.
 fn plain(address: u64, space: u64) -> Result<u64> {
     if space <= LOW {
         return Ok(address);
@@ -250,23 +260,23 @@ fn plain(address: u64, space: u64) -> Result<u64> {
     Ok(plain)
 }
 
-/// The objects of a batch.
+/// The BOs of a batch.
 struct Objects {
     entries: KVVec<Entry>,
-    /// Which of them is the batch.
+    /// Index of the batch's BO.
     batch: usize,
-    /// As user space lists them, in the same order.
+    /// The BOs as user space lists them, in the same order.
     list: KVVec<abi::drm_i915_gem_exec_object2>,
 }
 
-/// The region where an object has to be when it is used, where there is one to choose. On chips without
-/// memory of their own an object comes back by itself.
+/// Returns the region where a BO must be when it is used, on cards with VRAM. On chips without VRAM
+/// a BO moves back by itself.
 fn wanted(gpu: &Gpu, object: &Object) -> Option<usize> {
     let mut best = object.placements().iter().take(1);
     best.find(|region| gpu.is_discrete() && *region != region::SYSTEM)
 }
 
-/// Looks the objects up, and reads their relocations.
+/// Looks up the BOs, and reads their relocations.
 fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Objects> {
     let count = arg.buffer_count as usize;
     let list: KVVec<abi::drm_i915_gem_exec_object2> = uaccess::read_array(arg.buffers_ptr, count)?;
@@ -290,7 +300,7 @@ fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Object
         };
         require(pad & 4095 == 0 && pad <= space)?;
         let limit = match o.flags & u64::from(abi::EXEC_OBJECT_SUPPORTS_48B_ADDRESS) {
-            // The last page stays free, as some commands take the address behind the end.
+            // The last page stays unused, because some commands take the address behind the end.
             0 if space > LOW => LOW - PAGE,
             _ => space,
         };
@@ -308,7 +318,7 @@ fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Object
             Place::Within {
                 range: (0, limit),
                 align: o.alignment.max(4096),
-                // What stands in the commands already.
+                // This address is in the commands already.
                 rather: plain(o.offset, space).ok().map(GpuAddr),
             }
         };
@@ -335,7 +345,7 @@ fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Object
         total = total.saturating_add(o.relocation_count as usize);
     }
     require(total <= MAX_COUNT)?;
-    // Where addresses have more bits than the field of the old commands, user space gives them itself.
+    // If addresses are wider than the field in old commands, user space must use softpin.
     require(total == 0 || space <= LOW)?;
     let handles = Handles::new(&list, arg.flags)?;
     for (i, o) in list.iter().enumerate() {
@@ -350,11 +360,11 @@ fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Object
     })
 }
 
-/// What names the target of a relocation.
+/// How relocations name their targets.
 enum Handles {
-    /// A place in the list, of so many.
+    /// By index in the list, which has so many BOs.
     Lut(usize),
-    /// A handle: sorted, each with its place.
+    /// By handle: sorted handles, each with its index.
     Sorted(KVVec<(u32, u32)>),
 }
 
@@ -371,7 +381,7 @@ impl Handles {
         Ok(Self::Sorted(sorted))
     }
 
-    /// The place of a target in the list.
+    /// Returns the index of a target in the list. Errors: `ENOENT`.
     fn find(&self, target: u32) -> Result<usize> {
         match self {
             Self::Lut(len) => Some(target as usize).filter(|t| t < len),
@@ -385,7 +395,7 @@ impl Handles {
     }
 }
 
-/// Reads and checks the relocations of object `index`.
+/// Reads and checks the relocations of BO `index`.
 fn relocations(
     entries: &mut KVVec<Entry>,
     handles: &Handles,
@@ -403,13 +413,13 @@ fn relocations(
     let mut out = KVVec::with_capacity(count, GFP_KERNEL)?;
     for r in relocations.iter() {
         let target = handles.find(r.target_handle)?;
-        // One domain can be written, and only the GPU's.
+        // At most one domain is written, and all are domains of the GPU.
         require(r.write_domain & r.write_domain.wrapping_sub(1) == 0)?;
         require((r.write_domain | r.read_domains) & !GPU_DOMAINS == 0)?;
         let size = entries.get(index).ok_or(EINVAL)?.object.bytes();
         ouro_core::relocation::place(r.offset, 4, size).map_err(|_| EINVAL)?;
         if r.write_domain != 0 {
-            // The old way to say that the batch writes it.
+            // The old way to declare that the batch writes the target.
             if let Some(target) = entries.get_mut(target) {
                 target.write = true;
             }

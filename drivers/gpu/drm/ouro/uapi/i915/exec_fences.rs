@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The fences around a batch: syncobjs and points of them that it waits for, and who is told of its own.
+//! The fences of `EXECBUFFER2`: syncobjs and timeline points to wait for, and to signal.
 
 use kernel::{prelude::*, sync::aref::ARef};
 use ouro_kernel::{
@@ -15,13 +15,13 @@ use ouro_uapi::i915 as abi;
 use super::{exec::MAX_COUNT, extension, require};
 use crate::{device::DrmFile, submit::exec::Publish};
 
-/// A syncobj that gets the fence: as it is, or as a point of its timeline.
+/// A syncobj to signal: binary, or at a point of its timeline.
 enum Signal {
     Binary(ARef<Syncobj>),
     Point(ARef<Syncobj>, u64, Option<ChainNode>),
 }
 
-/// Who is told of the fence.
+/// The recipients of a batch's fence.
 pub(super) struct Signals {
     wants_file: bool,
     file: Option<SyncFile>,
@@ -29,7 +29,7 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Whether user space wants a file of the fence.
+    /// Creates the list; with `wants_file`, the fence is also returned as a sync file.
     pub(super) fn new(wants_file: bool) -> Self {
         Self {
             wants_file,
@@ -38,7 +38,7 @@ impl Signals {
         }
     }
 
-    /// That file.
+    /// Returns the sync file.
     pub(super) fn into_file(self) -> Option<SyncFile> {
         self.file
     }
@@ -58,7 +58,7 @@ impl Publish for Signals {
                 Signal::Binary(syncobj) => syncobj.replace_fence(Some(fence)),
                 Signal::Point(syncobj, point, node) => {
                     if let Some(node) = node.take() {
-                        // It is a request's, and not made of others.
+                        // It cannot fail: the fence is a request's, not a container.
                         let _ = syncobj.add_point(node, fence, *point);
                     }
                 }
@@ -69,7 +69,8 @@ impl Publish for Signals {
 
 const FENCE_FLAGS: u32 = abi::I915_EXEC_FENCE_WAIT | abi::I915_EXEC_FENCE_SIGNAL;
 
-/// Syncobjs to wait for and to signal.
+/// Reads the array of syncobjs to wait for and to signal. Errors: `EINVAL`, `ENOENT`, `EFAULT`,
+/// `ENOMEM`.
 pub(super) fn fence_array(
     file: &DrmFile,
     arg: &abi::drm_i915_gem_execbuffer2,
@@ -85,7 +86,7 @@ pub(super) fn fence_array(
     Ok(())
 }
 
-/// One syncobj, or a point of one.
+/// Adds a syncobj, or a point of its timeline.
 fn fence(
     file: &DrmFile,
     f: &abi::drm_i915_gem_exec_fence,
@@ -95,9 +96,9 @@ fn fence(
 ) -> Result {
     require(f.flags & !FENCE_FLAGS == 0)?;
     let syncobj = Syncobj::find(file, f.handle)?;
-    // Point zero of a timeline is the binary syncobj.
+    // Point zero of a timeline means the binary syncobj.
     let point = point.unwrap_or(0);
-    // A point that stands for what waits for it would never come.
+    // Waiting for a point that the same batch signals would never end.
     require(point == 0 || f.flags != FENCE_FLAGS)?;
     if f.flags & abi::I915_EXEC_FENCE_WAIT != 0 {
         if let Some(fence) = syncobj.fence_at(point)? {
@@ -114,7 +115,8 @@ fn fence(
     Ok(())
 }
 
-/// The chained extensions: timeline fences, as many lists of them as there are.
+/// Reads the chain of extensions: arrays of timeline points. Errors: `EINVAL`, `E2BIG`, `ENOENT`,
+/// `EFAULT`, `ENOMEM`.
 pub(super) fn extensions(
     file: &DrmFile,
     first: u64,

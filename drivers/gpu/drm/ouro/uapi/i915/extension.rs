@@ -8,12 +8,13 @@ use ouro_uapi::i915 as abi;
 
 use super::require;
 
-/// Extensions that one call may chain. More of them is a loop.
+/// Most extensions in a chain. A longer chain is a loop.
 const MAX_CHAIN: usize = 32;
 
-/// Calls `each` with the name and the address of each extension, in their order.
+/// Calls `each` with the name and the address of each extension, in order.
 ///
-/// Errors: `EFAULT`; `EINVAL` for one that has flags; `E2BIG` for too many; those of `each`.
+/// Errors: `EFAULT`; `EINVAL` for an extension with flags or reserved fields that are not zero;
+/// `E2BIG` for too many; those of `each`.
 pub(super) fn walk(first: u64, mut each: impl FnMut(u32, u64) -> Result) -> Result {
     let mut next = first;
     for _ in 0..MAX_CHAIN {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Buffer objects: creation, access by the CPU, waiting.
+//! BOs: CPU access, domains, caching, waiting.
 
 use kernel::{prelude::*, sync::aref::ARef};
 use ouro_hw::types::CacheLevel;
@@ -19,14 +19,14 @@ use crate::{
     submit::Tracker,
 };
 
-/// Nanoseconds that a client may be ahead of the GPU when `THROTTLE` returns.
+/// Nanoseconds that a client may be ahead of the GPU after `THROTTLE`.
 const AHEAD_NS: u64 = 20_000_000;
 
 fn lookup(file: &DrmFile, handle: u32) -> Result<ARef<Object>> {
     Object::lookup(file, handle)
 }
 
-/// What cards with memory of their own refuse, by `i915_drm.h`: with `error`.
+/// Returns `error` on cards with VRAM, whose uAPI does not have the ioctl (`i915_drm.h`).
 fn integrated(file: &DrmFile, error: Error) -> Result {
     if file.gpu().is_discrete() {
         return Err(error);
@@ -34,7 +34,7 @@ fn integrated(file: &DrmFile, error: Error) -> Result {
     Ok(())
 }
 
-/// Waits until the GPU does not write the object any more (or, `all`, use it at all).
+/// Waits until the GPU does not write the BO any more; with `all`, until it does not use it.
 fn wait_idle(object: &Object, all: bool) -> Result {
     object
         .resv()
@@ -42,12 +42,11 @@ fn wait_idle(object: &Object, all: bool) -> Result {
         .map(|_| ())
 }
 
-/// `GEM_PREAD` copies bytes of an object to the caller's memory, when the GPU has stopped writing
-/// the object.
+/// `GEM_PREAD` copies bytes of a BO, `size` from `offset` on, to `data_ptr`, after the GPU has
+/// stopped writing the BO.
 ///
-/// Errors: `EOPNOTSUPP` on cards with memory of their own; `ENOENT`; `EINVAL` for a range that is
-/// not in the object, and for memory of a process; `EFAULT`, `ENOMEM`, `ERESTARTSYS`, `EINTR` if
-/// the caller has been killed.
+/// Errors: `EOPNOTSUPP` on cards with VRAM; `ENOENT`; `EINVAL` for a range that is not in the BO,
+/// and for a userptr; `EFAULT`, `ENOMEM`, `ERESTARTSYS`, `EINTR` if the caller has been killed.
 pub(super) fn pread(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_pread) -> Result {
     integrated(file, EOPNOTSUPP)?;
     if arg.size == 0 {
@@ -59,8 +58,8 @@ pub(super) fn pread(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_prea
     access::read(&object, arg.offset, arg.size, arg.data_ptr)
 }
 
-/// `GEM_PWRITE` copies bytes of the caller's memory to an object, when the GPU has stopped using
-/// the object.
+/// `GEM_PWRITE` copies bytes from `data_ptr` to a BO, `size` at `offset`, after the GPU has stopped
+/// using the BO.
 ///
 /// Errors: those of [`pread`].
 pub(super) fn pwrite(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_pwrite) -> Result {
@@ -74,11 +73,12 @@ pub(super) fn pwrite(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_pwr
     access::write(&object, arg.offset, arg.size, arg.data_ptr)
 }
 
-/// `GEM_MMAP` maps an object into the caller's address space, cached or write-combined.
+/// `GEM_MMAP` maps `size` bytes of a BO from `offset` on into the caller's address space, cached,
+/// or write-combined with `I915_MMAP_WC`. Returns `addr_ptr`.
 ///
-/// Errors: `EOPNOTSUPP` on cards with memory of their own; `EINVAL` for an unknown flag or a range
-/// that is empty, not in the object, or not of whole pages; `ENOENT`; `ENXIO` for a buffer of
-/// another device and for memory of a process; those of `mmap`.
+/// Errors: `EOPNOTSUPP` on cards with VRAM; `EINVAL` for an unknown flag or a range that is empty,
+/// not in the BO, or not of whole pages; `ENOENT`; `ENXIO` for an imported BO and for a userptr;
+/// those of `mmap`.
 pub(super) fn mmap(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_mmap) -> Result {
     integrated(file, EOPNOTSUPP)?;
     let kind = match u32::try_from(arg.flags).map_err(|_| EINVAL)? {
@@ -88,7 +88,7 @@ pub(super) fn mmap(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_mmap)
     };
     let object = lookup(file, arg.handle)?;
     if object.attachment().is_some() || object.user().is_some() {
-        // Its pages are somebody else's.
+        // Its pages are not the driver's.
         return Err(ENXIO);
     }
     access::range(&object, arg.offset, arg.size)?;
@@ -97,28 +97,29 @@ pub(super) fn mmap(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_mmap)
     Ok(())
 }
 
-/// `GEM_MMAP_OFFSET` and `GEM_MMAP_GTT` return the offset at which `mmap` shows an object.
+/// `GEM_MMAP_OFFSET` and `GEM_MMAP_GTT` return in `offset` the `mmap` offset of a BO. `flags` is
+/// the kind of mapping: on cards with VRAM only `FIXED`, on others `GTT`, `WC`, `WB` or `UC`.
 ///
-/// Errors: `EINVAL` for an extension or an unknown kind of mapping; `EFAULT`; `ENOENT`; `ENODEV`
-/// for a kind that the chip does not have, and for memory of a process.
+/// Errors: `EINVAL` for an extension or an unknown kind; `EFAULT`; `ENOENT`; `ENODEV` for a kind
+/// that the chip does not have, and for a userptr.
 pub(super) fn mmap_offset(
     _: &Device,
     file: &DrmFile,
     arg: &mut abi::drm_i915_gem_mmap_offset,
 ) -> Result {
     if arg.extensions != 0 {
-        // There are none for this ioctl: whatever is chained is not known. An unreadable chain
-        // is a fault first.
+        // There are no extensions of this ioctl, so any is unknown. An unreadable one is `EFAULT`
+        // first.
         let _name: u32 = uaccess::read(arg.extensions.wrapping_add(8))?;
         return Err(EINVAL);
     }
-    // The old form of this ioctl has no flags, and asks for the aperture.
+    // The old form of the ioctl has no flags, and means the aperture.
     let kind = match u32::try_from(arg.flags).map_err(|_| EINVAL)? {
         abi::I915_MMAP_OFFSET_FIXED if file.gpu().is_discrete() => {
             match lookup(file, arg.handle)?.is_windowed() {
-                // No cache of the CPU's has any of it.
+                // The CPU's caches hold no VRAM.
                 true => kind::WRITE_COMBINED,
-                // Of memory of the system's the card sees what is in the CPU's caches.
+                // The card snoops the CPU's caches for system memory.
                 false => kind::CACHED,
             }
         }
@@ -138,7 +139,7 @@ pub(super) fn mmap_offset(
         abi::I915_MMAP_OFFSET_WB => kind::CACHED,
         abi::I915_MMAP_OFFSET_UC => kind::UNCACHED,
         abi::I915_MMAP_OFFSET_FIXED => {
-            // Only where the placement of an object decides how it is seen.
+            // It is for chips where the region of a BO determines the caching.
             lookup(file, arg.handle)?;
             return Err(ENODEV);
         }
@@ -146,19 +147,19 @@ pub(super) fn mmap_offset(
     };
     let object = lookup(file, arg.handle)?;
     if object.user().is_some() {
-        // The process has it at hand.
+        // The process can access its memory itself.
         return Err(ENODEV);
     }
     arg.offset = object.mmap_offset(kind)?;
     Ok(())
 }
 
-/// `GEM_SET_DOMAIN` gives an object its memory and waits until the CPU may read it, or write it
-/// with a write domain.
+/// `GEM_SET_DOMAIN` allocates the BO's memory, waits until the CPU may access it, and flushes
+/// caches as the domain demands. `read_domains` is `CPU`, `GTT`, `WC` or zero; `write_domain` is
+/// zero or the same one domain, and then the wait is for readers, too.
 ///
-/// Errors: `ENODEV` on cards with memory of their own; `EINVAL` for a domain other than `CPU`,
-/// `GTT` and `WC`, and for a write domain that is not the one read domain; `ENOENT`; `EFAULT` if
-/// the contents were thrown away; `ENOMEM`, `ERESTARTSYS`.
+/// Errors: `ENODEV` on cards with VRAM; `EINVAL` for other domains; `ENOENT`; `EFAULT` if the
+/// contents were purged; `ENOMEM`, `ERESTARTSYS`.
 pub(super) fn set_domain(
     _: &Device,
     file: &DrmFile,
@@ -168,14 +169,14 @@ pub(super) fn set_domain(
         abi::I915_GEM_DOMAIN_CPU | abi::I915_GEM_DOMAIN_GTT | abi::I915_GEM_DOMAIN_WC;
     let (read, write) = (arg.read_domains, arg.write_domain);
     integrated(file, ENODEV)?;
-    // The GPU's own domains are not for user space; who writes a domain reads that one alone.
+    // The GPU's domains are not for user space; a write domain must be the only read domain.
     require((read | write) & !DOMAINS == 0)?;
     require(write == 0 || read == write)?;
     if read == 0 {
         return Ok(());
     }
     let object = lookup(file, arg.handle)?;
-    // Pages first: without memory the caller hears of it here and not by a signal later.
+    // Allocate memory here, where a failure can be reported; a fault could only send a signal.
     wait_idle(&object, write != 0)?;
     contents::populate(&object)?;
     if read & abi::I915_GEM_DOMAIN_CPU != 0 {
@@ -187,7 +188,7 @@ pub(super) fn set_domain(
     Ok(())
 }
 
-/// `GEM_SW_FINISH` does nothing: there is no display that shows an object.
+/// `GEM_SW_FINISH` does nothing but look the BO up: there is no display that shows a BO.
 ///
 /// Errors: `ENOENT`.
 pub(super) fn sw_finish(
@@ -195,16 +196,15 @@ pub(super) fn sw_finish(
     file: &DrmFile,
     arg: &mut abi::drm_i915_gem_sw_finish,
 ) -> Result {
-    // It is about what a display shows.
+    // It concerns BOs that a display shows.
     lookup(file, arg.handle).map(|_| ())
 }
 
-/// `GEM_SET_CACHING` chooses whether the GPU snoops the CPU's caches for an object, when nothing
-/// uses the object.
+/// `GEM_SET_CACHING` selects whether the GPU snoops the CPU's caches for a BO (`CACHED`) or not
+/// (`NONE`, `DISPLAY`), once the BO is idle.
 ///
-/// Errors: `ENODEV` on cards with memory of their own, and for `CACHED` where the GPU sees nothing of
-/// the CPU's caches; `EINVAL` for an unknown level; `ENOENT`; `ENXIO` for memory of a process, unless
-/// `CACHED`; `ERESTARTSYS`.
+/// Errors: `ENODEV` on cards with VRAM, and for `CACHED` on chips that cannot snoop; `EINVAL` for
+/// an unknown level; `ENOENT`; `ENXIO` for a userptr, unless `CACHED`; `ERESTARTSYS`.
 pub(super) fn set_caching(
     _: &Device,
     file: &DrmFile,
@@ -214,13 +214,13 @@ pub(super) fn set_caching(
     let cache = match arg.caching {
         abi::I915_CACHING_CACHED if file.gpu().coherence().snoops() => CacheLevel::Coherent,
         abi::I915_CACHING_CACHED => return Err(ENODEV),
-        // No chip here writes through for the display, so that it is as good as uncached.
+        // No chip here has a write-through level for the display, so that equals uncached.
         abi::I915_CACHING_NONE | abi::I915_CACHING_DISPLAY => CacheLevel::None,
         _ => return Err(EINVAL),
     };
     let object = lookup(file, arg.handle)?;
     if object.user().is_some() {
-        // It is as the process has it.
+        // A userptr is cached as the process maps it.
         return match arg.caching {
             abi::I915_CACHING_CACHED => Ok(()),
             _ => Err(ENXIO),
@@ -229,9 +229,9 @@ pub(super) fn set_caching(
     bind::set_cache(&object, cache)
 }
 
-/// `GEM_GET_CACHING` returns what [`set_caching`] chose; `DISPLAY` reads as `NONE`.
+/// `GEM_GET_CACHING` returns the level that [`set_caching`] selected; `DISPLAY` reads as `NONE`.
 ///
-/// Errors: `ENODEV` on cards with memory of their own, `ENOENT`.
+/// Errors: `ENODEV` on cards with VRAM, `ENOENT`.
 pub(super) fn get_caching(
     _: &Device,
     file: &DrmFile,
@@ -245,10 +245,10 @@ pub(super) fn get_caching(
     Ok(())
 }
 
-/// `GEM_MADVISE` says whether the contents of an object are needed, and returns whether they are
-/// still there.
+/// `GEM_MADVISE` marks the contents of a BO as needed (`WILLNEED`) or purgeable (`DONTNEED`), and
+/// returns in `retained` whether they still exist.
 ///
-/// Errors: `EINVAL` for anything but `WILLNEED` and `DONTNEED`, `ENOENT`.
+/// Errors: `EINVAL` for other advice, `ENOENT`.
 pub(super) fn madvise(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_madvise) -> Result {
     let needed = match arg.madv {
         abi::I915_MADV_WILLNEED => true,
@@ -259,10 +259,10 @@ pub(super) fn madvise(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_ma
     Ok(())
 }
 
-/// `GEM_THROTTLE` waits for the requests of the file that were published more than [`AHEAD_NS`]
-/// ago.
+/// `GEM_THROTTLE` waits for the file's requests that were published more than [`AHEAD_NS`] ago. It
+/// has no arguments.
 ///
-/// Errors: `EIO` if the device has been given up; `ENOMEM`, `ERESTARTSYS`.
+/// Errors: `EIO` if the device is wedged; `ENOMEM`, `ERESTARTSYS`.
 pub(super) fn throttle(_: &Device, file: &DrmFile, _: &mut ()) -> Result {
     file.gpu().working()?;
     let before = time::monotonic_ns().saturating_sub(AHEAD_NS);
@@ -281,7 +281,8 @@ pub(super) fn throttle(_: &Device, file: &DrmFile, _: &mut ()) -> Result {
     Ok(())
 }
 
-/// `GEM_BUSY` returns the classes of the engines that read an object, and the one that writes it.
+/// `GEM_BUSY` returns in `busy` the classes of the engines that read a BO (upper half, a bit each),
+/// and the class plus one of the engine that writes it (lower half).
 ///
 /// Errors: `ENOENT`, `ENOMEM`.
 pub(super) fn busy(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_busy) -> Result {
@@ -291,8 +292,9 @@ pub(super) fn busy(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_busy)
         true => 0,
         false => classes(&object)?,
     };
-    // Whoever asks may be the first to see an end, which the client's time on the engine ends with: after the look
-    // above, since a fence is found to be signaled by what the engine has written a moment ago.
+    // The caller may be the first to notice a completion, which ends the client's time on the
+    // engine. Retire it after the check above, because a fence may have become signalled a moment
+    // ago.
     if arg.busy == 0 {
         for engine in file.gpu().engines() {
             if !engine.is_idle() {
@@ -303,8 +305,8 @@ pub(super) fn busy(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_busy)
     Ok(())
 }
 
-/// The classes of the engines that use an object: of those that read it a bit each in the upper half, of the one that
-/// writes it the number plus one in the lower. Errors: `ENOMEM`.
+/// Returns the classes of the engines that use a BO: a bit for each class of readers in the upper
+/// half, the class of the writer plus one in the lower half. Errors: `ENOMEM`.
 fn classes(object: &Object) -> Result<u32> {
     let mut busy = 0u32;
     let mut fences = KVVec::new();
@@ -325,15 +327,15 @@ fn classes(object: &Object) -> Result<u32> {
     Ok(busy)
 }
 
-/// `GEM_WAIT` waits until the GPU has stopped using an object, and returns what is left of the
-/// timeout.
+/// `GEM_WAIT` waits until the GPU does not use a BO any more, for at most `timeout_ns` (forever if
+/// negative), which returns the remaining time. `flags` must be zero.
 ///
-/// Errors: `EINVAL` for a flag, `ENOENT`, `ETIME` if the object is still busy, `ERESTARTSYS`.
+/// Errors: `EINVAL` for a flag, `ENOENT`, `ETIME` if the BO is still busy, `ERESTARTSYS`.
 pub(super) fn wait(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_wait) -> Result {
     require(arg.flags == 0)?;
     let object = lookup(file, arg.bo_handle)?;
     let start = time::monotonic_ns();
-    // Below zero is for ever.
+    // A negative timeout means forever.
     let limit = u64::try_from(arg.timeout_ns).map_or(FOREVER, time::ns);
     let done = object.resv().wait(Usage::Read, Interruptible::Yes, limit);
     if arg.timeout_ns > 0 {
@@ -350,7 +352,8 @@ pub(super) fn wait(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_wait)
     }
 }
 
-/// `GEM_GET_APERTURE` returns the size of the address space, and how many of its bytes are free.
+/// `GEM_GET_APERTURE` returns the size of the global address space, and how many of its bytes are
+/// free. All fields are output.
 ///
 /// Errors: none of its own.
 pub(super) fn get_aperture(

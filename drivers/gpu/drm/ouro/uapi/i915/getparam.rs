@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! `GETPARAM`: one number for one question. What is not known here answers `EINVAL`.
+//! `GETPARAM`: one number for one parameter.
 
 use kernel::prelude::*;
 use ouro_hw::{
@@ -19,10 +19,10 @@ use crate::{
     reset::Allowed,
 };
 
-/// `GETPARAM` writes one number about the device through a pointer.
+/// `GETPARAM` writes a number about the device to the address `value`; `param` selects which.
 ///
-/// Errors: `EINVAL` for an unknown parameter, `ENODEV` for one that this chip or driver has no
-/// value for, `EFAULT`.
+/// Errors: `EINVAL` for an unknown parameter, `ENODEV` for one that does not apply to this chip or
+/// driver, `EFAULT`.
 pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getparam) -> Result {
     let gpu = file.gpu();
     let topology = gpu.hardware().topology();
@@ -40,7 +40,8 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         abi::I915_PARAM_HAS_LLC => topology.coherence.is_llc().into(),
         abi::I915_PARAM_HAS_ALIASING_PPGTT => match topology.space {
             Translation::Global => 0,
-            // That contexts have their own is not told: what user space could do with that, it may not here.
+            // Directories per context are not reported: user space must not rely on what it would
+            // infer.
             Translation::Aliasing { .. } | Translation::PerContextDirectory { .. } => 1,
             Translation::PerContext { bits, .. } => {
                 if bits > 32 {
@@ -51,7 +52,7 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
             }
         },
         abi::I915_PARAM_CS_TIMESTAMP_FREQUENCY => topology.timestamp_hz as i32,
-        // Where a context has a whole image on an engine, nobody else finds what it left.
+        // An engine with whole images per context isolates contexts from each other.
         abi::I915_PARAM_HAS_CONTEXT_ISOLATION => {
             let engines = gpu.engines().iter().filter(|e| e.has_lists());
             let classes = engines.map(|e| 1i32 << engine_class(e.hw().desc().id.class));
@@ -64,12 +65,12 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         }
         abi::I915_PARAM_MMAP_VERSION => 1,
         abi::I915_PARAM_MMAP_GTT_VERSION => 4,
-        // A process does not flush its memory.
+        // Processes do not flush their memory for the device.
         abi::I915_PARAM_HAS_USERPTR_PROBE => topology.coherence.snoops().into(),
-        // What is written through an aperture is in memory when the next batch begins.
+        // Writes through the aperture are in memory before the next batch starts.
         abi::I915_PARAM_MMAP_GTT_COHERENT => (topology.aperture != 0).into(),
 
-        // What this driver can do on every chip.
+        // Features that this driver has on every chip.
         abi::I915_PARAM_HAS_GEM
         | abi::I915_PARAM_HAS_PAGEFLIPPING
         | abi::I915_PARAM_HAS_EXECBUF2
@@ -92,14 +93,14 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         | abi::I915_PARAM_HAS_EXEC_CAPTURE
         | abi::I915_PARAM_HAS_EXEC_TIMELINE_FENCES => 1,
 
-        // 2 says that a hung engine is reset while the others work, 1 that all are reset together.
+        // 2: a hung engine is reset while the others work; 1: all engines are reset together.
         abi::I915_PARAM_HAS_GPU_RESET => match gpu.recovery().allowed() {
             Allowed::None => 0,
             Allowed::Engine if topology.resets_engines() => 2,
             Allowed::All | Allowed::Engine => 1,
         },
 
-        // The rules by which batches are checked; 0 where they are not.
+        // The version of the command parser's rules; 0 if batches are not checked.
         abi::I915_PARAM_CMD_PARSER_VERSION => {
             let checkers = topology.engines.iter().filter_map(|e| e.checker());
             checkers.map(|c| i32::from(c.version())).max().unwrap_or(0)
@@ -112,14 +113,14 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
         }
         abi::I915_PARAM_HAS_SCHEDULER => 0,
 
-        // Whether the caller may send batches that run with privilege, once it is the device's master.
+        // Whether the caller may submit secure batches once it is DRM master.
         abi::I915_PARAM_HAS_SECURE_BATCHES => {
             let secure = gpu.hardware().generation().secure_batches();
             let may = secure == SecureBatches::Master && task::capable(Capability::SysAdmin);
             may.into()
         }
 
-        // What it cannot.
+        // Features that this driver does not have.
         abi::I915_PARAM_HAS_SEMAPHORES
         | abi::I915_PARAM_HAS_RESOURCE_STREAMER
         | abi::I915_PARAM_HAS_POOLED_EU

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The i915 interface (`include/uapi/drm/i915_drm.h`), as Mesa and IGT use it.
+//! The i915 uAPI (`include/uapi/drm/i915_drm.h`), as Mesa and IGT use it.
 
 mod context;
 mod create;
@@ -28,7 +28,7 @@ use crate::{
     gem::region::{Kind, Region},
 };
 
-/// What Intel devices call themselves.
+/// The uAPI of Intel's devices.
 pub(crate) struct I915;
 
 impl drm::Personality for I915 {
@@ -43,7 +43,7 @@ impl drm::Personality for I915 {
         desc: c"ouro, with the i915 interface",
     };
 
-    // What user space calls with two sizes stands here once, with the larger one.
+    // Ioctls that exist in two sizes are listed once, with the larger one.
     const IOCTLS: &'static drm::ioctl::Table<Ouro> = ouro_kernel::ioctls!(Ouro;
         (abi::DRM_IOCTL_I915_GETPARAM, abi::drm_i915_getparam, RENDER_ALLOW, getparam::getparam),
         (abi::DRM_IOCTL_I915_GEM_CREATE, abi::drm_i915_gem_create, RENDER_ALLOW, create::create),
@@ -103,7 +103,7 @@ impl drm::Personality for I915 {
     }
 }
 
-/// How user space of this interface calls a region: the class and the instance of
+/// Returns the name of a region in fdinfo: the class and the instance of
 /// `struct drm_i915_gem_memory_class_instance`.
 fn region_name(region: &Region) -> &'static CStr {
     match (region.kind(), region.instance()) {
@@ -114,7 +114,7 @@ fn region_name(region: &Region) -> &'static CStr {
     }
 }
 
-/// The number of a class in this interface (`enum drm_i915_gem_engine_class`).
+/// Returns the number of an engine class in the uAPI (`enum drm_i915_gem_engine_class`).
 pub(crate) fn engine_class(class: ouro_hw::EngineClass) -> u16 {
     use ouro_hw::EngineClass::*;
     (match class {

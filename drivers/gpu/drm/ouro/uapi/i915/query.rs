@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! `QUERY`: larger answers, each item with an error of its own.
+//! `QUERY`: longer answers, each item with its own error.
 
 use kernel::prelude::*;
 use ouro_hw::EngineClass;
@@ -15,14 +15,15 @@ use crate::{
     gem::region::Kind,
 };
 
-/// Items of one call.
+/// Most items of one call.
 const MAX_ITEMS: u32 = 1024;
 
-/// `QUERY` answers each item, or writes the item's own error to its length.
+/// `QUERY` answers each item: writes the answer to the item's `data_ptr` if `length` is large
+/// enough, and the required size, or the item's own negative error, to `length`. `flags` must be
+/// zero.
 ///
-/// Errors: `EINVAL` for a flag, for too many items and for an item whose id is 0; `EFAULT` for an
-/// item that cannot be read or written. What is wrong with an item's question stands in the item
-/// and fails no call.
+/// Errors: `EINVAL` for a flag, for too many items, and for an item whose id is 0; `EFAULT` for an
+/// item that cannot be read or written. An error of an item does not fail the call.
 pub(super) fn query(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_query) -> Result {
     require(arg.flags == 0)?;
     require(arg.num_items <= MAX_ITEMS)?;
@@ -34,7 +35,7 @@ pub(super) fn query(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_query) -
         require(item.query_id != 0)?;
         let answer = match one(&file.inner(), &item) {
             Ok(n) => n,
-            // Bad memory fails the call for the item as well as any other reason does.
+            // A bad `data_ptr` is an error of the item, like any other.
             Err(e) => e.to_errno(),
         };
         uaccess::write(at.wrapping_add(length), &answer)?;
@@ -42,7 +43,7 @@ pub(super) fn query(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_query) -
     Ok(())
 }
 
-/// The length of the answer, which was written if the item had room for it.
+/// Returns the size of the answer, which was written if the item had room for it.
 fn one(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
     match u32::try_from(item.query_id).map_err(|_| EINVAL)? {
         abi::DRM_I915_QUERY_ENGINE_INFO => engines(file, item),
@@ -56,9 +57,9 @@ fn one(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
     }
 }
 
-/// Writes a header and entries, or says how much room they need.
+/// Writes a header and entries, or returns the room that they need.
 ///
-/// The header that is there already must be zero, but for the room.
+/// The header in user memory must be zero.
 fn answer<H, E>(item: &abi::drm_i915_query_item, header: &H, entries: &KVec<E>) -> Result<i32>
 where
     H: IntoBytes + Immutable,
@@ -68,8 +69,8 @@ where
     let each = size_of::<E>();
     let total = entries.len() * each + head;
     let total_i32 = i32::try_from(total).map_err(|_| EINVAL)?;
-    // The error of a call is where the room for the next one is: programs that try again leave it there.
-    // Upstream takes it for a large number.
+    // A negative length is an error of an earlier call that the program left there. Upstream takes
+    // it for a large number.
     match item.length as u32 {
         0 => return Ok(total_i32),
         n if n < total_i32 as u32 => return Err(EINVAL),
@@ -86,21 +87,22 @@ where
     Ok(total_i32)
 }
 
-/// The fixed part of both answers: a number, and three words that are zero.
+/// The fixed part of both answers: a count, and three dwords of zero.
 type Header = [u32; 4];
 
-/// Subslices that can be told of, and the units in each.
+/// Most subslices that can be reported, and most execution units in each.
 const MAX_SUBSLICES: u16 = u32::BITS as u16;
 const MAX_UNITS: u16 = u16::BITS as u16;
 
-/// All subslices. Errors: `ENODEV` where the fuses do not say.
+/// Reports all subslices. Errors: `ENODEV` if the fuses do not tell.
 fn topology(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
     require(item.flags == 0)?;
     let shaders = file.gpu().hardware().topology().shaders.ok_or(ENODEV)?;
     subslices(item, shaders.geometry | shaders.compute, shaders.units)
 }
 
-/// Those that draw. The flags name the engine that does. Errors: the same; `EINVAL` for another engine.
+/// Reports the subslices that can render. The flags name a render engine. Errors: as [`topology`];
+/// `EINVAL` for another engine.
 fn geometry(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
     let shaders = file.gpu().hardware().topology().shaders.ok_or(ENODEV)?;
     let (class, instance) = (item.flags as u16, item.flags >> 16);
@@ -112,7 +114,7 @@ fn geometry(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
     subslices(item, shaders.geometry, shaders.units)
 }
 
-/// `drm_i915_query_topology_info`: one slice with all subslices in a flat row.
+/// Writes a `drm_i915_query_topology_info`: one slice that has all subslices.
 fn subslices(item: &abi::drm_i915_query_item, mask: u32, units: u16) -> Result<i32> {
     const SLICE_BYTES: u16 = 1;
     const SUBSLICE_BYTES: u16 = MAX_SUBSLICES / 8;
@@ -160,7 +162,7 @@ fn engines(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
     answer(item, &header, &list)
 }
 
-/// An entry of `drm_i915_query_memory_regions`, whose union bindgen cannot make plain.
+/// An entry of `drm_i915_query_memory_regions` as quadwords: bindgen's type has a union.
 type RegionInfo = [u64; 11];
 
 fn regions(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
@@ -174,17 +176,17 @@ fn regions(file: &File, item: &abi::drm_i915_query_item) -> Result<i32> {
         };
         let (instance, size) = (u64::from(region.instance()), region.size());
         let mut info: RegionInfo = [0; 11];
-        // Class and instance are two halves of the first dword; the second one is reserved.
+        // The first dword is class and instance; the second one is reserved.
         info[0] = class | instance << 16;
         info[1] = size;
         info[2] = match task::capable(task::Capability::Perfmon) {
             true => region.free().unwrap_or(size),
-            // What others take is not everybody's business.
+            // Other clients' memory usage is visible to privileged callers only.
             false => size,
         };
-        // Of system memory the CPU sees all.
+        // The CPU sees all of system memory.
         info[3] = region.visible();
-        // Nobody counts that part alone: no more than it is, and no more than is free.
+        // Usage of the CPU-visible part is not counted separately: report an upper limit.
         info[4] = info[2].min(info[3]);
         list.push(info, GFP_KERNEL)?;
     }

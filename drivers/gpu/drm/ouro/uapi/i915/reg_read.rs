@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! `REG_READ`: registers of 64 bits that the backend lets user space read.
+//! `REG_READ`: the 64-bit registers that user space may read.
 
 use kernel::prelude::*;
 use ouro_uapi::i915 as abi;
@@ -11,13 +11,13 @@ use crate::{
     submit::request::Awake,
 };
 
-/// `REG_READ` reads a register that user space may read.
+/// `REG_READ` returns in `val` the 64-bit register at `offset`. The low bits of `offset` may be the
+/// flag `I915_REG_READ_8B_WA`.
 ///
-/// Errors: `EINVAL` for any other register, and for another flag than `I915_REG_READ_8B_WA`;
-/// `ENODEV`.
+/// Errors: `EINVAL` for a register that user space may not read, and for other flags; `ENODEV`.
 pub(super) fn read(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_reg_read) -> Result {
-    // Registers are aligned, and flags stand in the bits that are free. The one that is known asks
-    // for two reads of 32 bits, as they are made here anyway.
+    // Offsets are aligned, and the low bits are flags. The known one asks for two 32-bit reads,
+    // which is how registers are read here anyway.
     let flags = arg.offset & 7;
     require(flags & !u64::from(abi::I915_REG_READ_8B_WA) == 0)?;
     let offset = u32::try_from(arg.offset - flags).map_err(|_| EINVAL)?;

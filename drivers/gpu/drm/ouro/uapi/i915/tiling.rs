@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Tiling: how the bytes of an object are ordered, for those who look through the aperture. The GPU
-//! is told by each command.
+//! Tiling of BOs, for the CPU's view through the aperture. The GPU's commands specify tiling
+//! themselves.
 
 use kernel::prelude::*;
 use ouro_hw::{
@@ -17,13 +17,14 @@ use crate::{
     gem::{bind, view::Tiled, Object},
 };
 
-/// The fences of the chip. Without them there is no tiling to speak of.
+/// Returns the fences of the chip. Errors: `EOPNOTSUPP` if there are none.
 fn fences(topology: &Topology) -> Result<&'static dyn FenceRegs> {
     topology.fences.ok_or(EOPNOTSUPP)
 }
 
-/// Which address bits the chip mixes into bit 6 of such an object, as far as they are bits of its own offsets.
-/// Programs give up where they are told that nobody knows: that is for [`physical_swizzle`] to say.
+/// Returns the address bits that the chip swizzles into bit 6 of a BO's offsets, as far as they are
+/// bits of the offset. User space fails if this is unknown; [`physical_swizzle`] reports that
+/// instead.
 fn swizzle(topology: &Topology, tiling: Option<Tiling>) -> u32 {
     let Some(tiling @ (Tiling::X | Tiling::Y)) = tiling else {
         return abi::I915_BIT_6_SWIZZLE_NONE;
@@ -37,8 +38,8 @@ fn swizzle(topology: &Topology, tiling: Option<Tiling>) -> u32 {
     }
 }
 
-/// Which bits they are for who looks at the memory itself. Where one of them is of the page's address in memory,
-/// nobody can tell a program: the interface keeps that from it.
+/// Returns the swizzle for access to the memory itself; unknown if it depends on a page's physical
+/// address, which the uAPI hides from user space.
 fn physical_swizzle(topology: &Topology, tiling: Option<Tiling>) -> u32 {
     match tiling {
         Some(_) if topology.swizzle.depends_on_memory() => abi::I915_BIT_6_SWIZZLE_UNKNOWN,
@@ -50,12 +51,12 @@ fn mode(tiling: Option<Tiling>) -> u32 {
     match tiling {
         Some(Tiling::X) => abi::I915_TILING_X,
         Some(Tiling::Y) => abi::I915_TILING_Y,
-        // Others are no tilings of this interface.
+        // The uAPI has no other tilings.
         _ => abi::I915_TILING_NONE,
     }
 }
 
-/// What is asked for, if a fence of the chip can undo it.
+/// Returns the tiling that user space wants, if a fence of the chip can undo it. Errors: `EINVAL`.
 fn wanted(fences: &dyn FenceRegs, mode: u32, stride: u32) -> Result<Option<Tiled>> {
     let tiling = match mode {
         abi::I915_TILING_NONE => return Ok(None),
@@ -63,7 +64,7 @@ fn wanted(fences: &dyn FenceRegs, mode: u32, stride: u32) -> Result<Option<Tiled
         abi::I915_TILING_Y => Tiling::Y,
         _ => return Err(EINVAL),
     };
-    // Where it will be does not matter to its stride.
+    // The address does not matter for the check.
     let region = FenceRegion {
         start: GgttAddr(0),
         len: PAGE_SIZE,
@@ -74,11 +75,11 @@ fn wanted(fences: &dyn FenceRegs, mode: u32, stride: u32) -> Result<Option<Tiled
     Ok(Some(Tiled { tiling, stride }))
 }
 
-/// `GEM_SET_TILING` sets the tiling and the stride with which a detiling fence shows an object in
-/// the aperture.
+/// `GEM_SET_TILING` sets `tiling_mode` and `stride` of a BO, which a fence undoes in the aperture.
+/// Returns `swizzle_mode`.
 ///
-/// Errors: `EOPNOTSUPP` on a chip without fences; `ENOENT`; `ENXIO` for memory of a process;
-/// `EINVAL` for an unknown mode, and for a stride that no fence can undo.
+/// Errors: `EOPNOTSUPP` on a chip without fences; `ENOENT`; `ENXIO` for a userptr; `EINVAL` for an
+/// unknown mode, and for a stride that no fence supports.
 pub(super) fn set_tiling(
     _: &Device,
     file: &DrmFile,
@@ -99,8 +100,8 @@ pub(super) fn set_tiling(
     Ok(())
 }
 
-/// `GEM_GET_TILING` returns the tiling of an object, which address bits the chip mixes into bit 6 of it, and which
-/// of them a program must undo that maps the memory itself: unknown, where these are bits of its address in memory.
+/// `GEM_GET_TILING` returns the tiling of a BO, the swizzle of its offsets, and the swizzle that a
+/// program must undo if it maps the memory itself: unknown, if that depends on physical addresses.
 ///
 /// Errors: `EOPNOTSUPP` on a chip without fences, `ENOENT`.
 pub(super) fn get_tiling(

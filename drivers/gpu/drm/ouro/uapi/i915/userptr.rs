@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! `USERPTR`: an object that is memory of the calling process.
+//! `USERPTR`: BOs of the calling process's memory.
 
 use kernel::prelude::*;
 use ouro_hw::types::PAGE_SIZE;
@@ -13,17 +13,18 @@ use crate::{
     gem::{bo, userptr},
 };
 
-/// `GEM_USERPTR` creates an object that is memory of the calling process.
+/// `GEM_USERPTR` creates a BO of the calling process's memory: `user_size` bytes at `user_ptr`,
+/// both whole pages. With `PROBE` the memory must be mapped. Returns `handle`.
 ///
 /// Errors: `ENODEV` on a device that does not snoop, and for `READ_ONLY` and `UNSYNCHRONIZED`;
-/// `EINVAL` for an unknown flag, no size, and what is not of whole pages; `E2BIG` for more than
-/// [`bo::MAX_SIZE`]; `EFAULT` for a range that cannot be user memory, and with `PROBE` for one that
-/// is not mapped; `ENOMEM`.
+/// `EINVAL` for an unknown flag, a size of zero, and addresses or sizes that are not whole pages;
+/// `E2BIG` for more than [`bo::MAX_SIZE`]; `EFAULT` for a range that cannot be user memory, and
+/// with `PROBE` for one that is not mapped; `ENOMEM`.
 pub(super) fn userptr(dev: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_userptr) -> Result {
     const FLAGS: u32 =
         abi::I915_USERPTR_READ_ONLY | abi::I915_USERPTR_PROBE | abi::I915_USERPTR_UNSYNCHRONIZED;
     if !file.gpu().coherence().snoops() {
-        // The process does not know when to flush.
+        // The process does not know when to flush its caches.
         return Err(ENODEV);
     }
     require(arg.flags & !FLAGS == 0)?;
@@ -33,8 +34,8 @@ pub(super) fn userptr(dev: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_
     require(arg.user_size != 0)?;
     require((arg.user_ptr | arg.user_size) % u64::from(PAGE_SIZE) == 0)?;
     uaccess::check(arg.user_ptr, arg.user_size as usize)?;
-    // No chip here protects pages from its batches, and nothing is lent without the kernel's knowing
-    // when it changes.
+    // No chip here can protect pages from batches, and pages are never used without an MMU
+    // notifier.
     if arg.flags & (abi::I915_USERPTR_READ_ONLY | abi::I915_USERPTR_UNSYNCHRONIZED) != 0 {
         return Err(ENODEV);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! `DRM_OURO_CONTEXT_PARAM_WATCHDOG`: for how long batches of a context may run on an engine that watches that. It is
-//! no parameter of the upstream driver's, which answers `EINVAL`.
+//! `DRM_OURO_CONTEXT_PARAM_WATCHDOG`: the time limit of a context's batches on an engine with a
+//! watchdog. Upstream has no such parameter, and returns `EINVAL`.
 
 use core::mem::offset_of;
 use kernel::prelude::*;
@@ -17,16 +17,16 @@ use ouro_abi::drm_ouro_watchdog as Watchdog;
 /// The number of the parameter.
 pub(super) const PARAM: u64 = ouro_abi::DRM_OURO_CONTEXT_PARAM_WATCHDOG;
 
-/// An engine that watches its batches.
+/// An engine with a watchdog.
 struct Watched {
     index: usize,
     limits: WatchdogLimits,
 }
 
-/// Reads what user space says, and finds the engine that it names.
+/// Reads the parameter's structure, and finds the engine that it names.
 ///
-/// Errors: `ENODEV` where no engine has a watchdog, whatever else is wrong; `EINVAL` for another size, flags, and an
-/// engine that is not there or has none; `EFAULT`.
+/// Errors: `ENODEV` if no engine has a watchdog, before all others; `EINVAL` for another size,
+/// flags, and an engine that does not exist or has no watchdog; `EFAULT`.
 fn read(gpu: &Gpu, arg: &abi::drm_i915_gem_context_param) -> Result<(Watchdog, Watched)> {
     let engines = gpu.engines();
     let limits = |e: &crate::submit::Engine| e.hw().desc().watchdog;
@@ -47,8 +47,8 @@ fn read(gpu: &Gpu, arg: &abi::drm_i915_gem_context_param) -> Result<(Watchdog, W
     Ok((asked, Watched { index, limits }))
 }
 
-/// Says for how long batches that come later may run. Errors: those of [`read`]; `EINVAL` for what the watchdog cannot
-/// be told.
+/// Sets the limit of batches published later. Errors: those of [`read`]; `EINVAL` for a limit that
+/// the watchdog cannot be set to.
 pub(super) fn set(gpu: &Gpu, context: &Context, arg: &abi::drm_i915_gem_context_param) -> Result {
     let (asked, watched) = read(gpu, arg)?;
     let micros = match asked.limit_us {
@@ -60,7 +60,7 @@ pub(super) fn set(gpu: &Gpu, context: &Context, arg: &abi::drm_i915_gem_context_
     Ok(())
 }
 
-/// Tells user space what was set. Errors: those of [`read`].
+/// Returns the limit to user space. Errors: those of [`read`].
 pub(super) fn get(gpu: &Gpu, context: &Context, arg: &abi::drm_i915_gem_context_param) -> Result {
     let (_, watched) = read(gpu, arg)?;
     let micros = context.params().watchdogs.get(watched.index);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! `CS`: a stream of commands, and what its relocations name.
+//! `CS`: a command stream and its relocations.
 //!
-//! A stream comes in chunks. The relocations' chunk lists objects; where the stream needs an address, it
-//! names a place in that list. Everything is copied once, before anything is looked at.
+//! A stream comes in chunks. The relocation chunk lists BOs; where the stream needs an address, it
+//! names an index in that list. Everything is copied once, before it is checked.
 
 use kernel::{prelude::*, rbtree::RBTree};
 use ouro_hw::{types::GpuAddr, EngineClass};
@@ -27,16 +27,16 @@ use crate::{
     vm::Place,
 };
 
-/// Chunks that a call may have: more than there are kinds.
+/// Most chunks of a call: more than there are kinds.
 const MAX_CHUNKS: u32 = 8;
-/// Relocations that a stream may have.
+/// Most relocations of a stream.
 const MAX_RELOCS: usize = 1 << 16;
-/// Dwords of a relocation.
+/// Dwords per relocation.
 const RELOC_DWORDS: usize = size_of::<abi::drm_radeon_cs_reloc>() / 4;
-/// Dwords of the flags' chunk that mean something: flags, ring, priority.
+/// Dwords of the flags chunk that are used: flags, ring, priority.
 const FLAGS_DWORDS: usize = 3;
 
-/// What user space has sent, each part copied.
+/// The copied chunks.
 #[derive(Default)]
 struct Chunks {
     stream: Option<KVVec<u32>>,
@@ -44,7 +44,7 @@ struct Chunks {
     flags: Option<KVVec<u32>>,
 }
 
-/// Nobody is told of the fence but the objects.
+/// Publishes the fence to the BOs' reservations only.
 struct Quiet;
 
 impl Publish for Quiet {
@@ -55,11 +55,17 @@ impl Publish for Quiet {
     fn publish(&mut self, _: &Fence) {}
 }
 
-/// `CS` submits a stream of packets: the checker reads the copied stream, and what passes is
+/// `CS` submits a command stream: the checker reads the copied stream, and if that passes, it is
 /// published as a request.
 ///
-/// Errors: `EINVAL` for a stream that the checker refuses, and for chunks that make no sense;
-/// `ENOENT` for an unknown handle; `EFAULT`, `ENOMEM`, `ENOSPC`, `ERESTARTSYS`, `EIO`, `ENODEV`.
+/// There must be exactly one IB chunk, of at most [`Stream::MAX_DWORDS`] dwords, and at most one
+/// chunk each of relocations and flags; the ring must be GFX. `gart_limit` and `vram_limit` return
+/// the sizes of GART and VRAM.
+///
+/// Errors: `EINVAL` for a stream that the checker refuses, and for invalid chunks; `ENOENT` for an
+/// unknown handle; `EAGAIN` on a non-blocking file with too many requests in flight; `EIO` if the
+/// context is banned or the device is wedged; `EFAULT`, `ENOMEM`, `ENOSPC`, `ERESTARTSYS`,
+/// `ENODEV`.
 pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Result {
     let chunks = Chunks::read(arg)?;
     let client = file.inner();
@@ -84,7 +90,7 @@ pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Re
         objects,
         source: Source::Stream(stream),
         new_streams: false,
-        // Addresses are filled into the copy.
+        // Addresses are written into the copy, not into BOs.
         trust_presumed: true,
         after: LazyVec::new(),
         lead: None,
@@ -122,7 +128,7 @@ impl Chunks {
                     let dwords = dwords.min(FLAGS_DWORDS);
                     all.flags = Some(uaccess::read_array(chunk.chunk_data, dwords)?);
                 }
-                // Among them those of chips that translate addresses for each client.
+                // This includes the chunks of chips with an address space per client.
                 _ => return Err(EINVAL),
             }
         }
@@ -130,8 +136,8 @@ impl Chunks {
     }
 }
 
-/// Whether the stream says how objects are tiled. `chunk` is flags, ring and priority, as far as user
-/// space has sent them; priorities are no matter where all is done in order.
+/// Returns whether the stream says how BOs are tiled. `chunk` is flags, ring and priority, as far
+/// as user space has sent them; the priority has no effect on a ring.
 fn flags(chunk: &[u32]) -> Result<bool> {
     const FLAGS: u32 = abi::RADEON_CS_KEEP_TILING_FLAGS | abi::RADEON_CS_END_OF_FRAME;
     let flags = chunk.first().copied().unwrap_or(0);
@@ -141,7 +147,7 @@ fn flags(chunk: &[u32]) -> Result<bool> {
     Ok(flags & abi::RADEON_CS_KEEP_TILING_FLAGS != 0)
 }
 
-/// The region where a relocation wants its object.
+/// Returns the region where a relocation wants its BO.
 fn wanted(gpu: &Gpu, domains: u32) -> Option<usize> {
     if domains & VRAM != 0 {
         domain::vram(gpu).map(|(number, _)| number)
@@ -150,7 +156,7 @@ fn wanted(gpu: &Gpu, domains: u32) -> Option<usize> {
     }
 }
 
-/// Looks the objects up, each once, and which of them each relocation names.
+/// Looks up the BOs, each once, and the BO that each relocation names.
 fn objects(
     file: &DrmFile,
     relocs: &[abi::drm_radeon_cs_reloc],
@@ -162,7 +168,7 @@ fn objects(
     for reloc in relocs {
         require(reloc.flags & !abi::RADEON_RELOC_PRIO_MASK == 0)?;
         let domains = reloc.read_domains | reloc.write_domain;
-        // The GPU reaches nothing that is the CPU's alone.
+        // The GPU cannot access the CPU domain.
         require(domains & !ALL == 0 && domains & (VRAM | GTT) != 0)?;
         require(reloc.write_domain & CPU == 0)?;
         let object = match places.get(&reloc.handle) {
@@ -210,7 +216,7 @@ fn objects(
             0 => reloc.read_domains,
             written => written,
         };
-        // The best of what several relocations want.
+        // The preferred region of several relocations.
         entry.wanted = entry.wanted.max(wanted(gpu, domains));
         name.tiling = tiling::of(&entry.object);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Domains of this interface, and the regions that they are.
+//! The domains of the radeon uAPI, and the regions that they stand for.
 
 use kernel::sync::Arc;
 use ouro_uapi::radeon as abi;
@@ -14,25 +14,25 @@ use crate::{
     gpu::Gpu,
 };
 
-/// The CPU alone.
+/// CPU only.
 pub(super) const CPU: u32 = abi::RADEON_GEM_DOMAIN_CPU;
-/// System memory that the GPU reaches by its table.
+/// System memory that the GPU reaches through the GART.
 pub(super) const GTT: u32 = abi::RADEON_GEM_DOMAIN_GTT;
 /// The device's own memory.
 pub(super) const VRAM: u32 = abi::RADEON_GEM_DOMAIN_VRAM;
 /// All of them.
 pub(super) const ALL: u32 = CPU | GTT | VRAM;
 
-/// The number of system memory among the regions.
+/// The region number of system memory.
 pub(super) const SYSTEM: usize = 0;
 
-/// The device's own memory, and its number among the regions.
+/// Returns the VRAM region and its number.
 pub(super) fn vram(gpu: &Gpu) -> Option<(usize, &Arc<Region>)> {
     let mut regions = gpu.regions().iter().enumerate();
     regions.find(|(_, region)| region.kind() == Kind::Local)
 }
 
-/// Where an object of these domains may live.
+/// Returns the regions where a BO of these domains may be.
 pub(super) fn placements(gpu: &Gpu, domains: u32) -> Placements {
     let mut placements = Placements::none();
     if domains & VRAM != 0 {
@@ -44,7 +44,7 @@ pub(super) fn placements(gpu: &Gpu, domains: u32) -> Placements {
     placements
 }
 
-/// Where an object is: if it has no memory yet, where that would be.
+/// Returns the domain that a BO is in; without memory, the one that it would be in.
 pub(super) fn of(object: &Object) -> u32 {
     let gpu = object.gpu();
     let kind = match contents::present(object) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Buffer objects: creation, access by the CPU, waiting.
+//! BOs: creation, CPU access, waiting.
 
 use kernel::{prelude::*, sync::aref::ARef};
 use ouro_kernel::{
@@ -22,14 +22,15 @@ use crate::{
     },
 };
 
-/// Milliseconds that one call waits. User space calls again.
+/// Most milliseconds that one call waits. User space calls again.
 const WAIT_MS: u32 = 30_000;
 
 fn lookup(file: &DrmFile, handle: u32) -> Result<ARef<Object>> {
     Object::lookup(file, handle)
 }
 
-/// `GEM_INFO` returns the sizes of the GART and of the VRAM, and how much VRAM the CPU sees.
+/// `GEM_INFO` returns the sizes of the GART and of the VRAM, and how much VRAM the CPU sees. All
+/// fields are output.
 ///
 /// Errors: none of its own.
 pub(super) fn info(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_info) -> Result {
@@ -43,10 +44,11 @@ pub(super) fn info(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_inf
     Ok(())
 }
 
-/// `GEM_CREATE` creates an object in one of the domains that user space names.
+/// `GEM_CREATE` creates a BO in one of the domains of `initial_domain`. `size` is rounded up to
+/// whole pages; `alignment` is zero or a power of two. Returns `handle`.
 ///
-/// Errors: `EINVAL` for domains, flags or an alignment that cannot be; `ENOMEM` for more than the
-/// GART can map.
+/// Errors: `EINVAL` for unknown domains or flags, a size of zero, or an invalid alignment;
+/// `ENOMEM`, also for a size beyond the GART's; `ENFILE`.
 pub(super) fn create(dev: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_create) -> Result {
     const FLAGS: u32 = abi::RADEON_GEM_NO_BACKING_STORE
         | abi::RADEON_GEM_GTT_UC
@@ -72,15 +74,16 @@ pub(super) fn create(dev: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem
     Ok(())
 }
 
-/// `GEM_MMAP` returns the offset at which `mmap` shows an object.
+/// `GEM_MMAP` returns in `addr_ptr` the `mmap` offset of a BO. The flags of its creation select the
+/// caching of the mapping; a BO that may be in VRAM is write-combined.
 ///
-/// Errors: `EPERM` for memory of a process, which has it at hand; `ENOENT`.
+/// Errors: `EPERM` for a userptr, which the process can access itself; `ENOENT`.
 pub(super) fn mmap(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_mmap) -> Result {
     let object = lookup(file, arg.handle)?;
     if object.user().is_some() {
         return Err(EPERM);
     }
-    // What is seen through the window is not cached, wherever it happens to be.
+    // A mapping through the BAR is not cached, so mappings never are, wherever the BO is now.
     let moves = object.placements().iter().any(|n| n != domain::SYSTEM);
     let flags = object.notes().flags();
     let kind = if moves {
@@ -96,7 +99,7 @@ pub(super) fn mmap(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_mma
     Ok(())
 }
 
-/// Waits until nothing uses an object. Errors: `EBUSY` if that takes too long, `ERESTARTSYS`.
+/// Waits until a BO is idle. Errors: `EBUSY` after [`WAIT_MS`], `ERESTARTSYS`.
 fn wait(object: &Object) -> Result {
     let limit = time::ms(WAIT_MS);
     match object.resv().wait(Usage::Read, Interruptible::Yes, limit)? {
@@ -105,8 +108,9 @@ fn wait(object: &Object) -> Result {
     }
 }
 
-/// `GEM_SET_DOMAIN` waits until the CPU may use an object. The next batch says in which domain it
-/// wants it.
+/// `GEM_SET_DOMAIN` waits until the CPU may use a BO, if the domain is CPU (the write domain if
+/// there is one, otherwise the read domains). Other domains have no effect here: the next batch
+/// names the one that it wants.
 ///
 /// Errors: `EINVAL` for unknown domains, `ENOENT`; those of [`wait_idle`].
 pub(super) fn set_domain(
@@ -126,7 +130,7 @@ pub(super) fn set_domain(
     Ok(())
 }
 
-/// `GEM_WAIT_IDLE` waits until the GPU has stopped using an object.
+/// `GEM_WAIT_IDLE` waits until the GPU does not use a BO any more.
 ///
 /// Errors: `ENOENT`, `EBUSY` after thirty seconds, `ERESTARTSYS`.
 pub(super) fn wait_idle(
@@ -137,9 +141,9 @@ pub(super) fn wait_idle(
     wait(&*lookup(file, arg.handle)?)
 }
 
-/// `GEM_BUSY` returns the domain of an object, and fails while the GPU uses it.
+/// `GEM_BUSY` returns in `domain` the domain of a BO, and fails while the GPU uses the BO.
 ///
-/// Errors: `EBUSY` if the GPU uses the object, `ENOENT`. The domain is returned in any case.
+/// Errors: `EBUSY` if the GPU uses the BO (`domain` is valid nevertheless), `ENOENT`.
 pub(super) fn busy(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_busy) -> Result {
     let object = lookup(file, arg.handle)?;
     arg.domain = domain::of(&object);
@@ -150,9 +154,10 @@ pub(super) fn busy(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_bus
     }
 }
 
-/// `GEM_OP` reads or changes the initial domain of an object.
+/// `GEM_OP` reads (`GET_INITIAL_DOMAIN`) or writes (`SET_INITIAL_DOMAIN`) the initial domain of a
+/// BO in `value`.
 ///
-/// Errors: `ENOENT`, `EPERM` for memory of a process, `EINVAL` for an unknown operation.
+/// Errors: `ENOENT`, `EPERM` for a userptr, `EINVAL` for an unknown operation or domain.
 pub(super) fn op(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_gem_op) -> Result {
     let object = lookup(file, arg.handle)?;
     if object.user().is_some() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! `INFO`: one number about the device for each request. Some are answered by way of another number,
-//! which stands where the answer goes.
+//! `INFO`: one number about the device for each request. Some requests read a parameter from where
+//! the answer is written.
 
 use kernel::prelude::*;
 use ouro_kernel::uaccess;
@@ -13,18 +13,20 @@ use crate::{
     gpu::Gpu,
 };
 
-/// Kilohertz of the clock that all others are made from (digest §5.6: 27 MHz, as these boards have it).
+/// Frequency in kHz of the reference clock (digest §5.6: 27 MHz on these boards).
 const CRYSTAL_KHZ: u32 = 27_000;
 
-/// A number, as wide as user space wants it.
+/// An answer of 32 or 64 bits.
 enum Answer {
     Word(u32),
     Long(u64),
 }
 
-/// `INFO` writes one number about the device through a pointer.
+/// `INFO` writes one number about the device to the address `value`; `request` selects which, and
+/// its width.
 ///
-/// Errors: `EINVAL` for an unknown request and for what these chips do not have, `EFAULT`.
+/// Errors: `EINVAL` for an unknown request, an invalid parameter, and for features that these chips
+/// do not have; `EFAULT`.
 pub(super) fn info(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_info) -> Result {
     match answer(file.gpu(), arg)? {
         Answer::Word(word) => uaccess::write(arg.value, &word),
@@ -42,21 +44,21 @@ fn answer(gpu: &Gpu, arg: &abi::drm_radeon_info) -> Result<Answer> {
         abi::RADEON_INFO_ACCEL_WORKING | abi::RADEON_INFO_ACCEL_WORKING2 => {
             gpu.working().is_ok().into()
         }
-        // One client might have them; the checker grants them to none.
+        // One client could have them; the checker grants them to none.
         abi::RADEON_INFO_WANT_HYPERZ | abi::RADEON_INFO_WANT_CMASK => {
             let wanted: u32 = uaccess::read(arg.value)?;
             require(wanted <= 1)?;
             0
         }
-        // What there is one of, and what nothing stands against.
+        // Units that exist once, and features without a restriction.
         abi::RADEON_INFO_FUSION_GART_WORKING
         | abi::RADEON_INFO_MAX_SE
         | abi::RADEON_INFO_ACTIVE_CU_COUNT
         | abi::RADEON_INFO_SI_CP_DMA_COMPUTE
         | abi::RADEON_INFO_VA_UNMAP_WORKING => 1,
         abi::RADEON_INFO_CLOCK_CRYSTAL_FREQ => CRYSTAL_KHZ,
-        // Clocks are in tables of the firmware that nobody reads; there is no sensor, and no engine with
-        // firmware for videos.
+        // The driver does not read the firmware's clock tables; there is no sensor, and no video
+        // engine with firmware.
         abi::RADEON_INFO_MAX_SCLK
         | abi::RADEON_INFO_CURRENT_GPU_SCLK
         | abi::RADEON_INFO_CURRENT_GPU_MCLK
@@ -64,7 +66,7 @@ fn answer(gpu: &Gpu, arg: &abi::drm_radeon_info) -> Result<Answer> {
         | abi::RADEON_INFO_VCE_FW_VERSION
         | abi::RADEON_INFO_VCE_FB_VERSION
         | abi::RADEON_INFO_FASTFB_WORKING => 0,
-        // None may be read, and there is no display.
+        // No register may be read, and there is no display.
         abi::RADEON_INFO_READ_REG | abi::RADEON_INFO_CRTC_FROM_ID => {
             uaccess::read::<u32>(arg.value)?;
             return Err(EINVAL);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The radeon interface (`include/uapi/drm/radeon_drm.h`), as Mesa's r300 uses it.
+//! The radeon uAPI (`include/uapi/drm/radeon_drm.h`), as Mesa's r300 driver uses it.
 //!
-//! An object's domains are the core's regions: VRAM is the device's own memory, GTT is system memory.
-//! An object that may be in VRAM may be in GTT too: it moves there when others need the room.
+//! A BO's domains are the core's regions: VRAM is the device's own memory, GTT is system memory. A
+//! BO that may be in VRAM may also be in GTT: it is moved there when others need its memory.
 
 mod cs;
 mod domain;
@@ -23,13 +23,13 @@ use crate::{
     gem::region::{Kind, Region},
 };
 
-/// What ATI's devices call themselves.
+/// The uAPI of ATI's devices.
 pub(crate) struct Radeon;
 
 impl drm::Personality for Radeon {
     type Driver = Ouro;
 
-    // User space picks its driver by this name, and what it may ask for by the numbers.
+    // User space picks its driver by this name, and the available ioctls by the version.
     const INFO: drm::DriverInfo = drm::DriverInfo {
         major: 2,
         minor: 51,
@@ -67,7 +67,7 @@ impl drm::Personality for Radeon {
     }
 }
 
-/// How monitors know the domains of this interface. A second region is one of tests.
+/// Returns the name of a region in fdinfo. A second VRAM region is the one for tests.
 fn region_name(region: &Region) -> &'static CStr {
     match (region.kind(), region.instance()) {
         (Kind::System, _) => c"gtt",

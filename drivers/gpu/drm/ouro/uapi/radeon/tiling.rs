@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Tiling: how the bytes of an object are ordered. It is kept for whoever shares the object, and for
-//! streams that do not say it themselves.
+//! Tiling of BOs. It is stored for other users of the BO, and for streams that do not specify it.
 
 use kernel::prelude::*;
 use ouro_hw::{
@@ -17,7 +16,7 @@ use crate::{
     gem::{bind, view::Tiled, Object},
 };
 
-/// What there is on these chips.
+/// The tiling flags that these chips support.
 const FLAGS: u32 = abi::RADEON_TILING_MACRO
     | abi::RADEON_TILING_MICRO
     | abi::RADEON_TILING_SWAP_16BIT
@@ -25,12 +24,12 @@ const FLAGS: u32 = abi::RADEON_TILING_MACRO
     | abi::RADEON_TILING_SURFACE
     | abi::RADEON_TILING_MICRO_SQUARE;
 
-/// Macro tiles of blocks.
+/// Macro tiles of micro tiles.
 const BOTH: u32 = abi::RADEON_TILING_MACRO | abi::RADEON_TILING_MICRO;
-/// For machines with another order of bytes.
+/// Byte swapping, for big-endian machines.
 const SWAPS: u32 = abi::RADEON_TILING_SWAP_16BIT | abi::RADEON_TILING_SWAP_32BIT;
 
-/// What a checker wants to know.
+/// Returns the tiling of a BO for the checker.
 pub(super) fn of(object: &Object) -> Option<Tiling> {
     let flags = object.notes().tiling();
     let macros = flags & abi::RADEON_TILING_MACRO != 0;
@@ -46,8 +45,8 @@ pub(super) fn of(object: &Object) -> Option<Tiling> {
     }
 }
 
-/// How the CPU is to see it in the device's own memory: as rows, if it asks for that and a surface of the chip
-/// can do it; else as it is.
+/// Returns the tiling to undo for the CPU's view of VRAM: if user space asks for that, and a
+/// surface register of the chip supports it.
 fn seen(topology: &Topology, arg: &abi::drm_radeon_gem_set_tiling) -> Option<Tiled> {
     let tiling = match arg.tiling_flags & !(abi::RADEON_TILING_SURFACE | SWAPS) {
         _ if arg.tiling_flags & abi::RADEON_TILING_SURFACE == 0 => return None,
@@ -57,7 +56,7 @@ fn seen(topology: &Topology, arg: &abi::drm_radeon_gem_set_tiling) -> Option<Til
         _ => return None,
     };
     let stride = arg.pitch;
-    // Where it will be does not matter.
+    // The address does not matter for the check.
     let region = FenceRegion {
         start: GgttAddr(0),
         len: PAGE_SIZE,
@@ -68,7 +67,8 @@ fn seen(topology: &Topology, arg: &abi::drm_radeon_gem_set_tiling) -> Option<Til
     Some(Tiled { tiling, stride })
 }
 
-/// `GEM_SET_TILING` sets the tiling and the pitch of an object.
+/// `GEM_SET_TILING` sets `tiling_flags` and `pitch` of a BO. With `RADEON_TILING_SURFACE`, CPU
+/// mappings of VRAM show it as rows, if a surface register can do that.
 ///
 /// Errors: `EINVAL` for flags that these chips do not have, `ENOENT`.
 pub(super) fn set_tiling(
@@ -83,7 +83,7 @@ pub(super) fn set_tiling(
     Ok(())
 }
 
-/// `GEM_GET_TILING` returns the tiling and the pitch of an object.
+/// `GEM_GET_TILING` returns `tiling_flags` and `pitch` of a BO.
 ///
 /// Errors: `ENOENT`.
 pub(super) fn get_tiling(
