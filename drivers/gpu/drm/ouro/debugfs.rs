@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Files in `/sys/kernel/debug/dri/<device>`, for tests: those that IGT wants of a device named
-//! `i915` before it runs anything on it. `Documentation/gpu/ouro/uapi.rst` lists them.
+//! Files in `/sys/kernel/debug/dri/<device>`, for tests: those that IGT expects of a device named
+//! `i915`. `Documentation/gpu/ouro/uapi.rst` lists them.
 
 use kernel::{
     prelude::*,
@@ -23,12 +23,12 @@ use crate::{
     submit::{self, request::Awake, Retirer},
 };
 
-/// A number, as C writes them, with or without the end of its line.
+/// Parses a number in C syntax, with or without a newline.
 fn number<T: ParseInt>(data: &[u8]) -> Result<T> {
     T::from_str(BStr::from_bytes(data.trim_ascii()))
 }
 
-/// Waits until nothing is under way. Sleeps. Errors: `ERESTARTSYS`.
+/// Waits until all requests have completed. Sleeps. Errors: `ERESTARTSYS`.
 fn wait_idle(gpu: &Gpu) -> Result {
     loop {
         match gpu.wait_idle(1000) {
@@ -38,13 +38,12 @@ fn wait_idle(gpu: &Gpu) -> Result {
     }
 }
 
-/// All engines.
+/// The mask of all engines.
 const ALL: u32 = !0;
-/// Milliseconds that work has to end by itself before it is ended.
+/// Milliseconds that work may take to end by itself before it is reset.
 const PATIENCE_MS: u32 = 200;
 
-/// Ends what does not end by itself, queued behind it or not; a device that was given up is brought
-/// back.
+/// Resets the work that does not end by itself, ready or blocked; a wedged device is revived.
 fn end_work(gpu: &Gpu) -> Result {
     match gpu.wait_idle(PATIENCE_MS) {
         Err(e) if e == ETIME => gpu.recovery().give_up(),
@@ -56,8 +55,8 @@ fn end_work(gpu: &Gpu) -> Result {
     Ok(())
 }
 
-/// Resets the engines of the mask. It is no error that the device is given up after that, as it is
-/// where resets are not allowed: whoever wants to know reads `i915_wedged`.
+/// Resets the engines of the mask. It is no error if the device is wedged afterwards, as it is when
+/// resets are disabled: `i915_wedged` tells.
 fn ask_for_reset(gpu: &Gpu, mask: u32) -> Result {
     match gpu.recovery().reset(mask, Why::Asked) {
         Err(e) if e == EIO => Ok(()),
@@ -65,7 +64,7 @@ fn ask_for_reset(gpu: &Gpu, mask: u32) -> Result {
     }
 }
 
-/// Adds them.
+/// Adds the files.
 pub(crate) fn add(dev: &UnregisteredDevice<Ouro>) {
     let folder = dev.debug_folder();
     folder
@@ -82,24 +81,24 @@ pub(crate) fn add(dev: &UnregisteredDevice<Ouro>) {
         .file::<HangcheckParam>();
 }
 
-/// `i915_gem_drop_caches`: takes a device back to where it was before anybody used it.
+/// `i915_gem_drop_caches`: returns a device to its idle state.
 struct DropCaches;
 
-/// Idle objects lose their addresses and pages; contents that nobody needs are thrown away.
+/// Idle BOs lose their addresses and pages; purgeable ones are purged.
 const DROP_UNBOUND: u64 = 1 << 0;
 const DROP_BOUND: u64 = 1 << 1;
 const DROP_SHRINK_ALL: u64 = 1 << 5;
-/// What is done is let go of.
+/// Completed requests are retired.
 const DROP_RETIRE: u64 = 1 << 2;
-/// Waits until all work is done.
+/// Waits until all requests have completed.
 const DROP_ACTIVE: u64 = 1 << 3;
 const DROP_IDLE: u64 = 1 << 6;
-/// Waits until what is on its way to be freed is free.
+/// Waits until memory that is being freed is free.
 const DROP_FREED: u64 = 1 << 4;
 const DROP_RCU: u64 = 1 << 9;
-/// Ends work that does not end by itself, and brings a device back that was given up.
+/// Resets work that does not end by itself, and revives a wedged device.
 const DROP_RESET_ACTIVE: u64 = 1 << 7;
-/// Begins the numbers of requests anew: here they belong to each ring, and nothing depends on them.
+/// Restarts seqnos: here they belong to each ring, and nothing needs to be done.
 const DROP_RESET_SEQNO: u64 = 1 << 8;
 
 const DROP_ALL: u64 = DROP_UNBOUND
@@ -146,8 +145,7 @@ impl DebugFile<Ouro> for DropCaches {
     }
 }
 
-/// `i915_gem_objects`: how many objects there are. IGT reads the first number, to see whether some are
-/// left over.
+/// `i915_gem_objects`: the number of BOs. IGT reads the first number to find leaks.
 struct Objects;
 
 impl DebugFile<Ouro> for Objects {
@@ -162,7 +160,8 @@ impl DebugFile<Ouro> for Objects {
     }
 }
 
-/// `ouro_batches`: what became of batches that were checked before they ran. Two zeros where none are.
+/// `ouro_batches`: how many checked batches ran as copies, and how many without privilege; zeros on
+/// chips without a checker.
 struct Batches;
 
 impl DebugFile<Ouro> for Batches {
@@ -175,8 +174,8 @@ impl DebugFile<Ouro> for Batches {
     }
 }
 
-/// `ouro_caches`: lines of the CPU's caches that were flushed, by cause, and how often that was. Zeros where the GPU sees
-/// what is in them.
+/// `ouro_caches`: CPU cache lines flushed, and number of flushes, by cause. Zeros on coherent
+/// chips.
 struct Caches;
 
 impl DebugFile<Ouro> for Caches {
@@ -190,7 +189,8 @@ impl DebugFile<Ouro> for Caches {
     }
 }
 
-/// `ouro_directories`: how often requests had an engine load a directory, where contexts have their own.
+/// `ouro_directories`: how often requests loaded a directory, on chips with a directory per
+/// context.
 struct Directories;
 
 impl DebugFile<Ouro> for Directories {
@@ -206,8 +206,8 @@ impl DebugFile<Ouro> for Directories {
     }
 }
 
-/// `i915_params/reset`: how far a reset may go; 0 if an engine that hangs is the end of the device. A
-/// program that knows that its work hangs sets it before.
+/// `i915_params/reset`: the largest scope of a reset; 0: a device that hangs is wedged. Tests that
+/// provoke hangs set it.
 struct ResetParam;
 
 impl DebugFile<Ouro> for ResetParam {
@@ -225,7 +225,7 @@ impl DebugFile<Ouro> for ResetParam {
     }
 }
 
-/// `i915_params/enable_hangcheck`: whether engines that hang are looked for.
+/// `i915_params/enable_hangcheck`: whether hangcheck is on.
 struct HangcheckParam;
 
 impl DebugFile<Ouro> for HangcheckParam {
@@ -249,7 +249,7 @@ impl DebugFile<Ouro> for HangcheckParam {
     }
 }
 
-/// `i915_wedged`: whether the device was given up.
+/// `i915_wedged`: whether the device is wedged.
 struct Wedged;
 
 impl DebugFile<Ouro> for Wedged {
@@ -263,7 +263,7 @@ impl DebugFile<Ouro> for Wedged {
     }
 
     fn write(dev: &Device, data: &[u8]) -> Result {
-        // A mask of engines; programs write -1 for all of them.
+        // A mask of engines; programs write -1 for all.
         let mask = match number::<u64>(data) {
             Ok(mask) => mask as u32,
             Err(_) => number::<i64>(data)? as u32,
@@ -272,9 +272,9 @@ impl DebugFile<Ouro> for Wedged {
     }
 }
 
-/// `i915_forcewake_user`: the device is awake while it is open, for programs that map its registers.
+/// `i915_forcewake_user`: keeps the device awake while it is open, for programs that map registers.
 struct KeptAwake {
-    /// `None` when it is let go of.
+    /// `None` once it is released.
     awake: Option<Awake>,
     retirer: Arc<Retirer>,
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The names by which the DRM core's generic types know the driver.
+//! The types of the DRM core's generics for this driver.
 //!
-//! They stand below all floors, since the kernel ties an object's type to its driver's
-//! (`DriverObject::Driver`). What the driver does is on the top floor, in [`driver`](crate::driver).
+//! They are below all other layers, because the kernel's abstractions tie an object's type to its
+//! driver (`DriverObject::Driver`). The driver's implementation is in the top layer, in
+//! [`driver`](crate::driver).
 
 use ouro_kernel::drm;
 

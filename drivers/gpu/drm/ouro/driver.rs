@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The PCI driver and the DRM driver: a device's way in and out.
+//! The PCI driver and the DRM driver: probe and unbind.
 //!
-//! Here stands which interface a device answers: that of the driver that user space knows for chips of
-//! its maker.
+//! This module selects the uAPI of a device: that of the upstream driver for chips of the same
+//! vendor.
 //!
-//! On the way in, nothing is shown to user space before every engine has answered. On the way out,
-//! the core is shut down first, so that everything published is signalled and every wait ends, and
-//! then the DRM device is unplugged; open files keep the core, which reaches no register any more.
+//! Probe shows nothing to user space before every engine has completed a request. Unbind first
+//! shuts the core down, so that all published fences are signalled and all waits end, and then
+//! unplugs the DRM device; open files keep the core, which accesses no register any more.
 
 use core::ops::Range;
 use kernel::{
@@ -67,13 +67,13 @@ use crate::{
     vm::TableStore,
 };
 
-/// What a DRM device has.
+/// The driver's data of a DRM device.
 pub(crate) struct Data {
     gpu: Arc<Gpu>,
 }
 
 impl Data {
-    /// The device, as the core sees it.
+    /// Returns the device's core.
     pub(crate) fn gpu(&self) -> &Arc<Gpu> {
         &self.gpu
     }
@@ -98,7 +98,7 @@ impl drm::Driver for Ouro {
     }
 }
 
-/// The interrupt of a device.
+/// The interrupt handler of a device.
 struct Handler(Arc<Gpu>);
 
 impl IrqHandler for Handler {
@@ -111,20 +111,20 @@ impl IrqHandler for Handler {
     }
 }
 
-/// What a device has while it works.
+/// The resources of a bound device.
 #[derive(Default)]
 struct Parts {
     registration: Option<drm::Registration<Ouro>>,
-    /// Their folders in sysfs.
+    /// The engines' sysfs directories.
     engines: Option<sysfs::Engines>,
     shrinker: Option<Shrinker<Reclaim>>,
     irq: Option<Irq<Handler>>,
 }
 
-/// What is bound to the PCI device.
+/// The driver's data of a PCI device.
 pub(crate) struct Binding {
     gpu: Arc<Gpu>,
-    /// Nothing after the end.
+    /// `None` after the end.
     parts: Pin<KBox<Mutex<Option<Parts>>>>,
 }
 
@@ -135,12 +135,12 @@ impl Binding {
         }
     }
 
-    /// The device is stopped and let go of, if that was not done before.
+    /// Stops the device and releases its resources, unless that was done before.
     fn end(&self) {
         let Some(parts) = self.parts.lock().take() else {
             return;
         };
-        // Memory of objects stays as it is from here on.
+        // Memory of BOs is not reclaimed from here on.
         drop(parts.shrinker);
         self.gpu.shutdown();
         drop(parts.engines);
@@ -149,7 +149,8 @@ impl Binding {
         if let Some(tables) = self.gpu.tables() {
             tables.close();
         }
-        // Pages of objects outlive the driver as long as files are open, and then have other owners.
+        // Pages of BOs stay allocated while files are open, and are reused after that: the device
+        // must not reach them.
         self.gpu.space().retract();
         self.gpu.hardware().close();
     }
@@ -162,7 +163,7 @@ impl Drop for Binding {
     }
 }
 
-/// The BARs of a device that were claimed.
+/// The claimed BARs of a device.
 struct Claims<'a> {
     pdev: &'a pci::Device<Bound>,
     bars: [Option<Claim>; 6],
@@ -176,7 +177,7 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// A BAR, claimed by this name unless it was before. Errors: those of [`request_region`].
+    /// Claims a BAR under a name, unless it is claimed. Errors: those of [`request_region`].
     fn bar(&mut self, bar: u8, name: &'static CStr) -> Result<Claim> {
         let claimed = self.bars.get_mut(usize::from(bar)).ok_or(EINVAL)?;
         match claimed {
@@ -189,7 +190,7 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// A part of one.
+    /// Claims a range of a BAR.
     fn window(&mut self, window: Window, name: &'static CStr) -> Result<Claim> {
         self.bar(window.bar, name)?
             .part(window.start.into(), window.len.into())
@@ -203,22 +204,22 @@ fn caching(mapping: Mapping) -> Caching {
     }
 }
 
-/// Bytes of the device's own memory for tables, at most.
+/// Most bytes of VRAM for page tables.
 const MAX_TABLES: u64 = 64 << 20;
 
-/// What is made of the device's own memory.
+/// The use of a device's VRAM.
 #[derive(Default)]
 struct Own {
-    /// Memory for objects.
+    /// VRAM for BOs.
     objects: Option<Local>,
-    /// Memory for tables.
+    /// VRAM for page tables.
     tables: Option<Arc<TableStore>>,
 }
 
-/// The device's own memory, of which the CPU sees what is in a part of `bar` from `start` on. Of it, `lit`
-/// is the display's.
+/// Divides the VRAM of a device, of which the CPU sees a part of `bar` from `start` on. `lit` is in
+/// use by display planes.
 ///
-/// Errors: `ENOSPC` if the display leaves no room for tables; `ENOMEM`.
+/// Errors: `ENOSPC` if the display leaves no room for page tables; `ENOMEM`.
 fn own_memory(
     pdev: &pci::Device<Bound>,
     bar: &Claim,
@@ -232,7 +233,7 @@ fn own_memory(
         Bar::map(pdev, part, Caching::WriteCombining)
     };
     let grain = u64::from(memory.grain);
-    // Where there are entries, the first part of it that is free is for tables: these the CPU has to see.
+    // If VRAM needs PTEs, the first free part of it is for page tables, which must be CPU-visible.
     let (tables, first, reach) = match memory.at {
         Some(at) => (None, 0, Reach::Direct(GpuAddr(at.0.into()))),
         None => {
@@ -262,7 +263,7 @@ fn own_memory(
         }
         _ => None,
     };
-    // Whole pieces, by pages from the first one on.
+    // Whole granules, by pages from the first one on.
     let mut kept = Disjoint::default();
     for range in lit.iter() {
         let (from, end) = (range.start.max(first), range.end.min(memory.size));
@@ -287,7 +288,8 @@ fn own_memory(
     })
 }
 
-/// The code that the device runs, where it runs any. Errors: `ENOENT` if the file is not there, `ENOMEM`.
+/// Loads the microcode of the device, if it has one. Errors: `ENOENT` if the file does not exist,
+/// `ENOMEM`.
 fn microcode(pdev: &pci::Device<Core<'_>>, chip: &Chip) -> Result<KVVec<u8>> {
     let mut bytes = KVVec::new();
     let Some(name) = chip.generation.firmware() else {
@@ -312,7 +314,7 @@ struct Way {
 }
 
 impl Way {
-    /// Ends here if this is the last step that the administrator wants.
+    /// Ends bring-up here if this is the last step that the administrator wants.
     ///
     /// Errors: `ECANCELED`, then.
     fn after(&self, step: Step) -> Result {
@@ -328,8 +330,8 @@ impl Way {
     }
 }
 
-/// Brings a device up to its first request. Nobody loses it who shows a picture on it, until it is accepted;
-/// it is not master of the bus, until whatever it was doing has ended.
+/// Brings a device up to its first request. Another driver that displays on it keeps it until the
+/// device is accepted; bus mastering is disabled until the device's earlier work has ended.
 fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip, way: &Way) -> Result<Arc<Gpu>> {
     let windows = chip.generation.windows();
     enable_mem(pdev)?;
@@ -352,7 +354,7 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip, way: &Way) -> Res
     let firmware = microcode(pdev, chip)?;
     let look = Look::new(pdev.as_ref(), chip, &regs, &*platform, &firmware)?;
     let topology = look.topology;
-    // Where contexts have images, their batches could have a table beside the global one.
+    // Chips with context images could use an aliasing PPGTT.
     if iommu.may_translate()
         && topology.context.is_some()
         && matches!(topology.space, Translation::Global)
@@ -367,7 +369,7 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip, way: &Way) -> Res
         return Err(e);
     }
 
-    // It is accepted. What shows a picture on it has the other BARs until here.
+    // The device is accepted. A firmware framebuffer driver owns the other BARs until here.
     take_from_firmware(pdev, c"ouro")?;
     let gtt = claims.window(windows.gtt, c"ouro tables")?;
     let gtt = CountedBar::new(map(gtt, windows.gtt)?);
@@ -378,7 +380,7 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip, way: &Way) -> Res
     let aperture = match windows.aperture {
         Some(aperture) => {
             let window = claims.bar(aperture.bar, c"ouro aperture")?;
-            // Before user space has pages of it.
+            // Before user space maps pages of it.
             reserve_write_combining(pdev, aperture.bar.into())?;
             Some(window.part(aperture.start.into(), 0)?)
         }
@@ -404,9 +406,10 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip, way: &Way) -> Res
     Gpu::new(hardware, dma, aperture, own.objects, own.tables, &lit)
 }
 
-/// Whether the administrator wants the driver to have this device, and how far it is to be brought up.
+/// Returns whether the administrator wants the driver to bind this device, and how far it is
+/// brought up.
 ///
-/// Errors: `ENODEV` if it is not for us, `EINVAL` if a parameter makes no sense; the log says so.
+/// Errors: `ENODEV` if not, `EINVAL` if a parameter is invalid; the log says so.
 fn wanted(pdev: &pci::Device<Bound>) -> Result<Option<Step>> {
     let (vendor, device) = (pdev.vendor_id().as_raw(), pdev.device_id());
     let unknown = |name: &str, word: &str, what: &str| {
@@ -440,7 +443,7 @@ macro_rules! pci_ids {
 
 for_each_chip!(pci_ids);
 
-/// A device that speaks the interface which user space knows for chips of its maker.
+/// Creates the DRM device, with the uAPI of the upstream driver for the vendor's chips.
 fn device(pdev: &pci::Device<Bound>, gpu: &Arc<Gpu>) -> Result<drm::UnregisteredDevice<Ouro>> {
     let data = Data { gpu: gpu.clone() };
     match gpu.hardware().chip().vendor {
@@ -466,7 +469,7 @@ impl pci::Driver for Ouro {
         dev_info!(pdev, "{} ({})\n", chip.name, chip.generation.name());
         let parts = KBox::pin_init(new_mutex!(Some(Parts::default())), GFP_KERNEL)?;
         let gpu = bring_up(pdev, chip, &way)?;
-        // From here on a failure shuts the device down.
+        // From here on an error shuts the device down.
         let binding = Binding {
             gpu: gpu.clone(),
             parts,
@@ -503,8 +506,8 @@ impl pci::Driver for Ouro {
         Ok(binding)
     }
 
-    /// The bus still has the device for us: it is powered, and no other driver's in its IOMMU group has
-    /// it. Later, when what this returned is dropped, neither holds.
+    /// The device is still bound: it is powered, and its IOMMU group is not another driver's.
+    /// Neither holds later, when the returned value is dropped.
     fn unbind<'bound>(_: &'bound pci::Device<Core<'_>>, this: Pin<&Self::Data<'bound>>) {
         this.end();
     }
@@ -528,7 +531,7 @@ impl pm::Driver for Ouro {
     }
 }
 
-/// The last reference of a device may be a file's.
+/// The last reference of a device may be dropped by a file.
 const _: fn() = || {
     fn shared<T: Send + Sync + 'static>() {}
     shared::<Gpu>();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What `/proc/<pid>/fdinfo/<fd>` says of a client: the time that engines have worked for it, and
-//! its memory (the kernel's `Documentation/gpu/drm-usage-stats.rst`).
+//! `/proc/<pid>/fdinfo/<fd>` of a client: engine times and memory (the kernel's
+//! `Documentation/gpu/drm-usage-stats.rst`).
 //!
-//! How time is measured is in [`busy`](crate::submit::busy).
+//! Times are measured in [`busy`](crate::submit::busy).
 
 use kernel::prelude::*;
 use ouro_hw::EngineClass;
@@ -14,7 +14,7 @@ use crate::{
     gem::region::{self, Region},
 };
 
-/// The classes, and what the file calls them.
+/// The engine classes, and their names in the file.
 const CLASSES: [(EngineClass, &str); 5] = [
     (EngineClass::Render, "render"),
     (EngineClass::Copy, "copy"),
@@ -23,7 +23,7 @@ const CLASSES: [(EngineClass, &str); 5] = [
     (EngineClass::Compute, "compute"),
 ];
 
-/// Prints it all. `name` is how the interface calls a region.
+/// Prints all keys. `name` returns the name of a region in the uAPI.
 pub(crate) fn show(file: &DrmFile, printer: &mut Printer<'_>, name: fn(&Region) -> &'static CStr) {
     let holder = file.holder();
     for (class, name) in CLASSES {
@@ -31,7 +31,7 @@ pub(crate) fn show(file: &DrmFile, printer: &mut Printer<'_>, name: fn(&Region) 
         let mut ns = 0;
         for engine in file.gpu().engines() {
             if engine.hw().desc().id.class == class {
-                // What is done is seen to be done, and what runs counts as far as it has come.
+                // Completed requests are counted, and running ones up to now.
                 engine.advance();
                 ns += engine.works_for(holder);
                 engines += 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! An open file: a client, and its contexts.
+//! An open file: a client, with its contexts and VMs.
 
 use kernel::{
     id_pool::IdPool,
@@ -17,15 +17,15 @@ use crate::{
     submit::{context::parts, guilt::Holder, own_space::OwnSpace, quota::Quota, Context},
 };
 
-/// Contexts that a client may have, and address spaces. More of them is a mistake, or an attack.
+/// Most contexts, and most VMs, of a client.
 const MAX_IDS: u32 = 1 << 16;
 
-/// What user space knows by numbers, from 1. A new one gets the least that is free.
+/// Objects that user space knows by ids, from 1 on. A new object gets the lowest free id.
 struct Ids<T> {
     by_id: RBTree<u32, T>,
-    /// Of each number, less one.
+    /// Bits of used ids, less one.
     taken: IdPool,
-    /// All below are taken.
+    /// All lower ids are used.
     least: usize,
 }
 
@@ -38,9 +38,9 @@ impl<T> Ids<T> {
         }
     }
 
-    /// Adds one, and returns its number. Errors: `ENOSPC` if there are too many, `ENOMEM`.
+    /// Adds an object, and returns its id. Errors: `ENOSPC` if there are too many, `ENOMEM`.
     fn add(&mut self, item: T) -> Result<u32> {
-        // Nobody may look behind the end.
+        // The pool must not be searched beyond its end.
         let full =
             self.least >= self.taken.capacity() || self.taken.find_unused_id(self.least).is_none();
         if full {
@@ -57,7 +57,7 @@ impl<T> Ids<T> {
         Ok(id)
     }
 
-    /// Errors: `ENOENT`.
+    /// Removes an object. Errors: `ENOENT`.
     fn remove(&mut self, id: u32) -> Result<T> {
         let gone = self.by_id.remove(&id).ok_or(ENOENT)?;
         let id = id as usize - 1;
@@ -67,7 +67,7 @@ impl<T> Ids<T> {
     }
 }
 
-/// A context that user space has. When it has it no more, the context is closed.
+/// A context that user space has an id of. On drop the context is closed.
 struct Open {
     context: Arc<Context>,
     gpu: Arc<Gpu>,
@@ -84,35 +84,36 @@ impl Open {
 
 impl Drop for Open {
     fn drop(&mut self) {
-        // Where no hang is looked for, nobody else would ever end what it runs.
+        // Without hangcheck, nothing else would ever end its requests.
         self.context.close(self.gpu.recovery().hang_ms() != 0);
     }
 }
 
-/// The end of a file.
+/// Runs at the end of a file.
 struct Leave(Arc<Gpu>);
 
 impl Drop for Leave {
     fn drop(&mut self) {
-        // What was executed while the device went away is let go of before the module may go.
+        // Requests submitted while the device went away must be released before the module is
+        // unloaded.
         self.0.retirer().settle();
     }
 }
 
-/// What a file has.
+/// The driver's data of a file.
 #[pin_data]
 pub(crate) struct File {
     gpu: Arc<Gpu>,
     holder: Arc<Holder>,
     quota: Arc<Quota>,
-    /// The context of number 0.
+    /// The context with id 0.
     default: Open,
     #[pin]
     contexts: Mutex<Ids<Open>>,
-    /// The address spaces that it has by themselves.
+    /// The VMs that have ids of their own.
     #[pin]
     spaces: Mutex<Ids<Arc<OwnSpace>>>,
-    /// That it may run batches, once it has, where users are kept apart.
+    /// The permission to run batches, once it was granted, on devices that do not isolate users.
     #[pin]
     stay: Mutex<Option<Stay>>,
     _leave: Leave,
@@ -123,7 +124,7 @@ impl File {
         gpu.usable()?;
         let holder = Holder::new(client)?;
         let default = gpu.new_context(Some(&holder))?;
-        // Other engines are for contexts that are made for it.
+        // Other engines are for contexts that the client creates.
         default.settle_engines();
         let quota = Quota::of_client()?;
         KBox::pin_init(
@@ -141,8 +142,8 @@ impl File {
         )
     }
 
-    /// Before it runs a batch: says whether it may. Errors: `EACCES` if another user has a device that does not keep
-    /// users apart.
+    /// Checks whether the client may run a batch. Errors: `EACCES` if another user has a device
+    /// that does not isolate users.
     pub(crate) fn admit(&self) -> Result {
         if let Some(single_user) = self.gpu.single_user() {
             let mut stay = self.stay.lock();
@@ -153,23 +154,22 @@ impl File {
         Ok(())
     }
 
-    /// The device.
+    /// Returns the device.
     pub(crate) fn gpu(&self) -> &Arc<Gpu> {
         &self.gpu
     }
 
-    /// Whose requests those of its contexts are.
+    /// Returns the client of its contexts' requests.
     pub(crate) fn holder(&self) -> &Arc<Holder> {
         &self.holder
     }
 
-    /// What it may have under way.
+    /// Returns the quota of requests in flight.
     pub(crate) fn quota(&self) -> &Arc<Quota> {
         &self.quota
     }
 
-    /// Makes a context, which has no number yet. Errors: `EIO` for a client that may run nothing any
-    /// more, `ENOMEM`.
+    /// Creates a context, which has no id yet. Errors: `EIO` if the client is banned, `ENOMEM`.
     pub(crate) fn new_context(&self) -> Result<Arc<Context>> {
         if self.holder.is_banned() {
             return Err(EIO);
@@ -177,7 +177,7 @@ impl File {
         self.gpu.new_context(Some(&self.holder))
     }
 
-    /// The context of a number. Errors: `ENOENT`.
+    /// Returns the context with an id. Errors: `ENOENT`.
     pub(crate) fn context(&self, id: u32) -> Result<Arc<Context>> {
         if id == 0 {
             return Ok(self.default.context.clone());
@@ -187,7 +187,7 @@ impl File {
         Ok(open.context.clone())
     }
 
-    /// All contexts that there are now, and their parts. Errors: `ENOMEM`.
+    /// Returns all contexts and their parts. Errors: `ENOMEM`.
     pub(crate) fn contexts(&self) -> Result<KVVec<Arc<Context>>> {
         let mut all = KVVec::new();
         let mut add = |context: &Arc<Context>| -> Result {
@@ -204,29 +204,29 @@ impl File {
         Ok(all)
     }
 
-    /// Adds a context, and returns its number. Errors: `ENOSPC` if there are too many, `ENOMEM`.
+    /// Adds a context, and returns its id. Errors: `ENOSPC` if there are too many, `ENOMEM`.
     pub(crate) fn add_context(&self, context: Arc<Context>) -> Result<u32> {
         self.contexts.lock().add(Open::new(&self.gpu, context))
     }
 
-    /// Removes a context. What it has published goes on. Errors: `ENOENT`.
+    /// Removes a context. Its published requests continue if it is persistent. Errors: `ENOENT`.
     pub(crate) fn remove_context(&self, id: u32) -> Result {
         let gone = self.contexts.lock().remove(id);
         gone.map(drop)
     }
 
-    /// The address space of a number. Errors: `ENOENT`.
+    /// Returns the VM with an id. Errors: `ENOENT`.
     pub(crate) fn space(&self, id: u32) -> Result<Arc<OwnSpace>> {
         self.spaces.lock().by_id.get(&id).cloned().ok_or(ENOENT)
     }
 
-    /// Adds an address space, which may have other numbers already, and returns its number. Errors: `ENOSPC`
-    /// if there are too many, `ENOMEM`.
+    /// Adds a VM, which may have other ids already, and returns its id. Errors: `ENOSPC` if there
+    /// are too many, `ENOMEM`.
     pub(crate) fn add_space(&self, space: Arc<OwnSpace>) -> Result<u32> {
         self.spaces.lock().add(space)
     }
 
-    /// Takes the number from an address space. Contexts keep it. Errors: `ENOENT`.
+    /// Frees the id of a VM. Contexts keep the VM. Errors: `ENOENT`.
     pub(crate) fn remove_space(&self, id: u32) -> Result {
         let gone = self.spaces.lock().remove(id);
         gone.map(drop)

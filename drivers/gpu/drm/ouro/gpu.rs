@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! A device as the core sees it: its hardware, address space and engines, and what is alive on it.
+//! The core of a device: its hardware, address space and engines.
 //!
-//! It is `'static` and outlives the binding of the driver: open files keep it. How it shows that it
-//! works is in [`prove`], what contexts need in
-//! [`prepare`](crate::submit::prepare), how it sleeps and ends in
-//! [`power`](crate::power). After [`Gpu::shutdown`] everything answers `ENODEV`, and nothing
-//! waits.
+//! It is `'static` and outlives the binding of the driver, because open files refer to it.
+//! [`prove`] tests the engines, [`prepare`](crate::submit::prepare) prepares contexts,
+//! [`power`](crate::power) suspends and shuts down. After [`Gpu::shutdown`] all calls return
+//! `ENODEV`, and nothing waits.
 
 pub(crate) mod activity;
 mod prove;
@@ -32,11 +31,11 @@ pub(crate) struct Gpu {
     executor: Arc<Executor>,
     recovery: Arc<Recovery>,
     revision: u8,
-    /// Where one user at a time has the device: who.
+    /// The user of a device that does not isolate users.
     single_user: Option<Arc<SingleUser>>,
 }
 
-/// What is below.
+/// The submission side of the device.
 impl Deref for Gpu {
     type Target = Arc<Executor>;
 
@@ -45,23 +44,24 @@ impl Deref for Gpu {
     }
 }
 
-/// What is alive.
+/// Statistics.
 pub(crate) struct Counts {
     pub(crate) objects: u64,
     pub(crate) object_bytes: u64,
     pub(crate) object_pages: u64,
-    /// Bytes that were moved from one region to another so far.
+    /// Bytes moved between regions so far.
     pub(crate) moved: u64,
-    /// Objects that were, each time.
+    /// Number of moves so far.
     pub(crate) moves: u64,
     pub(crate) contexts: u64,
     pub(crate) fences: u64,
 }
 
 impl Gpu {
-    /// Brings a device up: tables, and the memory of its engines, which [`prove`](Self::prove) starts.
-    /// `aperture` is that window on the bus, if there is one, and `local` the device's own memory, of
-    /// which `tables` is a part. Entries of `lit` stay as they are. The device is master of the bus afterwards.
+    /// Brings a device up: page tables, and the memory of its engines, which [`prove`](Self::prove)
+    /// starts. `aperture` is the BAR range of the aperture, if there is one, and `local` the VRAM,
+    /// without the part for `tables`. The PTEs of `lit` stay unchanged. Bus mastering is enabled
+    /// afterwards.
     pub(crate) fn new(
         hardware: Arc<Hardware>,
         dma: Arc<DmaDevice>,
@@ -78,7 +78,7 @@ impl Gpu {
             .inspect_err(|_| space.retract())
     }
 
-    /// The rest of [`new`](Self::new): the table is written.
+    /// Continues [`new`](Self::new) after the GGTT is written.
     fn on(
         hardware: Arc<Hardware>,
         dma: Arc<DmaDevice>,
@@ -88,7 +88,7 @@ impl Gpu {
         tables: Option<Arc<TableStore>>,
     ) -> Result<Arc<Self>> {
         hardware.start(space.layout().ok_or(EINVAL)?)?;
-        // What it was doing before it was reset may have reached any page.
+        // Before the reset, the device's earlier work could have accessed any page.
         dma.set_master(true);
         let revision = hardware.topology().revision;
         let single_user = SingleUser::new(&hardware)?;
@@ -103,17 +103,17 @@ impl Gpu {
             },
             GFP_KERNEL,
         )?;
-        // They know each other until the end: nothing fails after it.
+        // A reference cycle until the end, so nothing may fail after it.
         gpu.open(gpu.recovery.clone())?;
         Ok(gpu)
     }
 
-    /// Returns what runs on it.
+    /// Returns the submission side of the device.
     pub(crate) fn executor(&self) -> &Arc<Executor> {
         &self.executor
     }
 
-    /// Bytes of a space that batches are in.
+    /// Returns the size in bytes of an address space of batches.
     pub(crate) fn space_size(&self) -> u64 {
         match self.hardware().topology().space {
             Translation::PerContext { bits, .. } => 1 << bits,
@@ -123,8 +123,8 @@ impl Gpu {
         }
     }
 
-    /// Whether user space may say which contexts share a space. Elsewhere it sees no difference between one space for
-    /// all, and one for each context.
+    /// Returns whether the uAPI has VMs. Otherwise user space sees no difference between one space
+    /// for all clients and one per context.
     pub(crate) fn shares_spaces(&self) -> bool {
         matches!(
             self.hardware().topology().space,
@@ -132,44 +132,44 @@ impl Gpu {
         )
     }
 
-    /// Whether it is a card with memory of its own whose interface is the narrow one of such cards.
+    /// Returns whether it is a card with VRAM, with the smaller uAPI of such cards.
     pub(crate) fn is_discrete(&self) -> bool {
         let topology = self.hardware().topology();
         topology.local.is_some() && matches!(topology.space, Translation::PerContext { .. })
     }
 
-    /// Whether engines take what is most urgent first.
+    /// Returns whether the engines run requests by priority.
     pub(crate) fn has_scheduler(&self) -> bool {
         self.engines().iter().any(|e| e.has_lists())
     }
 
-    /// The PCI revision.
+    /// Returns the PCI revision.
     pub(crate) fn revision(&self) -> u8 {
         self.revision
     }
 
-    /// What user space calls an engine.
+    /// Returns the class and instance of an engine in the uAPI.
     pub(crate) fn name_of(&self, engine: &Engine) -> Option<EngineId> {
         self.hardware().topology().name(engine.index())
     }
 
-    /// The engine of a class and number, as user space calls it.
+    /// Returns the engine of a class and instance in the uAPI.
     pub(crate) fn engine(&self, class: EngineClass, instance: u8) -> Option<Arc<Engine>> {
         let is = |e: &&Arc<Engine>| self.name_of(e) == Some(EngineId { class, instance });
         self.engines().iter().find(is).cloned()
     }
 
-    /// Who has the device, where that is one user at a time.
+    /// Returns the user of the device, on devices that do not isolate users.
     pub(crate) fn single_user(&self) -> Option<&Arc<SingleUser>> {
         self.single_user.as_ref()
     }
 
-    /// Who looks after engines that hang.
+    /// Returns the recovery from hangs.
     pub(crate) fn recovery(&self) -> &Recovery {
         &self.recovery
     }
 
-    /// Returns what is alive.
+    /// Returns the statistics.
     pub(crate) fn counts(&self) -> Counts {
         let objects = self.object_counts();
         Counts {
@@ -183,7 +183,7 @@ impl Gpu {
         }
     }
 
-    /// The interrupt. Returns whether it was ours.
+    /// Handles the interrupt. Returns whether it was the device's.
     pub(crate) fn interrupt(&self) -> bool {
         let events = self.hardware().interrupt();
         for engine in self.engines().iter() {

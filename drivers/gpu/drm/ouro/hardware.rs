@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The device as a backend sees it: windows, the state that its engines share, and who keeps it
-//! awake.
+//! The device's hardware: register windows, the state that engines share, and wakefulness.
 //!
-//! Everything that touches a register goes through here. The structure is `'static`: it outlives
-//! the binding of the driver, after which the windows answer all ones and ignore writes.
+//! All register accesses go through here. The structure is `'static`: it outlives the binding of
+//! the driver, after which reads return all ones and writes have no effect.
 
 use kernel::{
     device::Device,
@@ -34,7 +33,7 @@ use crate::{
     report::{self, Words},
 };
 
-/// A mapped window of registers, with a count of its accesses.
+/// A mapped register window that counts accesses.
 pub(crate) struct CountedBar {
     bar: Bar,
     reads: Atomic<u64>,
@@ -50,17 +49,17 @@ impl CountedBar {
         }
     }
 
-    /// Reads so far.
+    /// Returns the number of reads.
     pub(crate) fn reads(&self) -> u64 {
         self.reads.load(ordering::Relaxed)
     }
 
-    /// Writes so far.
+    /// Returns the number of writes.
     pub(crate) fn writes(&self) -> u64 {
         self.writes.load(ordering::Relaxed)
     }
 
-    /// From now on, reads are all ones and writes go nowhere.
+    /// From now on, reads return all ones and writes have no effect.
     pub(crate) fn close(&self) {
         self.bar.revoke();
     }
@@ -83,7 +82,7 @@ impl Registers for CountedBar {
     }
 }
 
-/// Waiting in the kernel, in both ways.
+/// The kernel's implementations of waiting.
 pub(crate) struct Waits;
 
 impl AtomicWait for Waits {
@@ -102,7 +101,7 @@ impl SleepWait for Waits {
     fn poll(&self, micros: u32, done: &mut dyn FnMut() -> bool) -> Result<(), Timeout> {
         let start = Instant::<Monotonic>::now();
         loop {
-            // The time is taken first: after a long sleep the condition gets a last look.
+            // Take the time first, so that the condition is checked once more after a long sleep.
             let late = start.elapsed() > Delta::from_micros(i64::from(micros));
             if done() {
                 return Ok(());
@@ -119,7 +118,7 @@ impl SleepWait for Waits {
     }
 }
 
-/// How the CPU maps a page of the kernel's own.
+/// Returns the CPU caching of a kernel page.
 pub(crate) fn caching(mapping: KernelMapping) -> Caching {
     match mapping.write_combined {
         true => Caching::WriteCombining,
@@ -127,7 +126,7 @@ pub(crate) fn caching(mapping: KernelMapping) -> Caching {
     }
 }
 
-/// The error that user space, or the log, gets of a failed bring-up.
+/// Converts a device error into an errno.
 pub(crate) fn errno(error: DeviceError) -> Error {
     match error {
         DeviceError::NoTranslationTable | DeviceError::Unsupported(_) => ENODEV,
@@ -136,7 +135,7 @@ pub(crate) fn errno(error: DeviceError) -> Error {
     }
 }
 
-/// A device, as its backend sees it.
+/// The hardware of a device.
 #[pin_data]
 pub(crate) struct Hardware {
     /// For the log.
@@ -145,38 +144,39 @@ pub(crate) struct Hardware {
     regs: CountedBar,
     gtt: CountedBar,
     platform: KBox<dyn Platform + Send + Sync>,
-    /// The code that the device runs, where it runs any.
+    /// The microcode of the device, if it has one.
     firmware: KVVec<u8>,
     topology: Topology,
     #[pin]
     gt: SpinLockIrq<Gt>,
-    /// How many keep the device awake. Zero to one and back only under `waking`.
+    /// Number of users that keep the device awake. Leaves and reaches zero only under `waking`.
     users: Atomic<i64>,
     #[pin]
     waking: Mutex<()>,
-    /// Held by who takes events off the device, since some chips tell of one at a time, and by who masks
-    /// some: a device is asked about none that it does not show any more. Behind queues, before `gt`.
+    /// Held while events are acknowledged, since some chips report one at a time, and while
+    /// interrupts are masked: a masked event must not be acknowledged. Taken inside of queues,
+    /// before `gt`.
     #[pin]
     acking: SpinLockIrq<()>,
     interrupts: Atomic<u64>,
     pte_writes: Atomic<u64>,
-    /// How often entries were written, and how many of these times have taken effect.
+    /// How often PTEs were written, and up to which of these writes they were flushed.
     gtt_written: Atomic<u64>,
     gtt_flushed: Atomic<u64>,
-    /// The same, where that was waited for.
+    /// Up to which write the flush was waited for.
     gtt_settled: Atomic<u64>,
     gtt_flushes: Atomic<u64>,
-    /// When errors were printed last, in nanoseconds.
+    /// When errors were last logged, in nanoseconds.
     reported: Atomic<u64>,
 }
 
-/// Nanoseconds between two reports in the log.
+/// Least nanoseconds between two reports in the log.
 const REPORT_PAUSE_NS: u64 = 1_000_000_000;
-/// How often a device is tried to be brought up.
+/// How often bring-up is tried.
 const STARTS: u32 = 3;
 
 impl Hardware {
-    /// Takes a device that was looked at.
+    /// Creates the hardware of a probed device.
     pub(crate) fn new(
         dev: ARef<Device>,
         look: Look,
@@ -208,7 +208,7 @@ impl Hardware {
         }? Error))
     }
 
-    /// The device, for the log.
+    /// Returns the device, for the log.
     pub(crate) fn dev(&self) -> &Device {
         &self.dev
     }
@@ -221,7 +221,7 @@ impl Hardware {
         &self.topology
     }
 
-    /// How pages of the kernel's own are mapped.
+    /// Returns how kernel pages are mapped.
     pub(crate) fn kernel_mapping(&self, what: KernelUse) -> KernelMapping {
         self.topology.coherence.kernel(what)
     }
@@ -230,7 +230,7 @@ impl Hardware {
         self.chip.generation
     }
 
-    /// The windows, for a backend.
+    /// Returns the windows, for a backend.
     pub(crate) fn hw(&self) -> Hw<'_> {
         Hw {
             regs: &self.regs,
@@ -241,14 +241,14 @@ impl Hardware {
         }
     }
 
-    /// Does something with what the engines share. Any context.
+    /// Calls `f` with the state that engines share, under its lock. Any context.
     pub(crate) fn with_gt<R>(&self, f: impl FnOnce(&Hw<'_>, &mut Gt) -> R) -> R {
         let mut gt = self.gt.lock();
         f(&self.hw(), &mut gt)
     }
 
-    /// Brings the device up, whatever it was doing before; engines are started after it. Fences stay
-    /// as they are. As a reset may not help at once, it is tried again some times. Sleeps.
+    /// Brings the device up from any state; the caller starts the engines afterwards. Does not
+    /// touch fences. Tries several times, since one reset may not help. Sleeps.
     pub(crate) fn start(&self, layout: &Layout) -> Result {
         let start =
             || self.bring_up(|generation, hw| generation.start(hw, &self.topology, layout, &Waits));
@@ -258,7 +258,7 @@ impl Hardware {
                 break;
             };
             if e == ENODEV {
-                // Nobody is there.
+                // The device is gone.
                 break;
             }
             started = start();
@@ -266,9 +266,9 @@ impl Hardware {
         started
     }
 
-    /// Makes the place of the global table fit to be written, for the first time or again; before that and
-    /// after it the table is off, until [`start`](Self::start). Fences may be lost by it. The device is
-    /// awake. Sleeps. Errors: `ENODEV` and others if the device is not what it was, or not set up.
+    /// Makes the memory of the GGTT writable, at first or again; before and after it the GGTT is
+    /// off, until [`start`](Self::start). May clear fences. The device must be awake. Sleeps.
+    /// Errors: `ENODEV` and others if the device's configuration has changed.
     pub(crate) fn prepare(&self) -> Result {
         let generation = self.generation();
         self.with_gt(|hw, _| generation.gtt_on(hw, false));
@@ -280,44 +280,45 @@ impl Hardware {
             })
     }
 
-    /// Lets no interrupt through, and leaves none pending.
+    /// Masks all interrupts and acknowledges the pending ones.
     pub(crate) fn irq_off(&self) {
         self.with_gt(|hw, gt| self.generation().irq_off(hw, gt));
     }
 
-    /// Lets interrupts through. The engines are started.
+    /// Unmasks interrupts. The engines must be started.
     pub(crate) fn irq_on(&self) {
         self.with_gt(|hw, gt| self.generation().irq_on(hw, gt));
     }
 
-    /// Makes it quiet.
+    /// Quiets the device.
     pub(crate) fn stop(&self) {
         let generation = self.generation();
         self.with_gt(|hw, gt| generation.irq_off(hw, gt));
         generation.stop(&self.hw());
     }
 
-    /// Resets engines: whatever they were running has ended. They must be started again. The
-    /// device is awake. Sleeps.
+    /// Resets engines, which ends their work. They must be started again. The device must be awake.
+    /// Sleeps.
     pub(crate) fn reset(&self, scope: ResetScope) -> Result {
         self.generation()
             .reset(&self.hw(), scope, &Waits)
             .map_err(|e| self.no_reset(e))
     }
 
-    /// Resets the device after a hang, and brings it up again as far as [`start`](Self::start) does; fences stay
-    /// as they are. No interrupt comes until [`irq_on`](Self::irq_on). The device is awake. Sleeps.
+    /// Resets the device after a hang, and brings it up as [`start`](Self::start) does; does not
+    /// touch fences. Interrupts are masked until [`irq_on`](Self::irq_on). The device must be
+    /// awake. Sleeps.
     pub(crate) fn restart(&self, layout: &Layout) -> Result {
         self.bring_up(|generation, hw| generation.restart(hw, &self.topology, layout, &Waits))
     }
 
-    /// Brings it up from any state, by `how`.
+    /// Brings the device up from any state, by `how`.
     fn bring_up(
         &self,
         how: impl FnOnce(&dyn Generation, &Hw<'_>) -> Result<(), DeviceError>,
     ) -> Result {
         let generation = self.generation();
-        // Others may write entries meanwhile, and let them take effect: that is under the same lock.
+        // Other threads may write and flush PTEs meanwhile: they do so under the same lock.
         self.with_gt(|hw, _| generation.gtt_on(hw, false));
         how(generation, &self.hw()).map_err(|e| self.no_reset(e))?;
         mmio::wmb();
@@ -330,9 +331,9 @@ impl Hardware {
         errno(error)
     }
 
-    /// Takes the events of an interrupt. Any context.
+    /// Reads and acknowledges the pending events. Any context.
     pub(crate) fn interrupt(&self) -> Events {
-        // The handler, and who looks for an interrupt that was lost.
+        // The handler may race with the search for a lost interrupt.
         let acking = self.acking.lock();
         let events = self.generation().irq_ack(&self.hw());
         drop(acking);
@@ -342,11 +343,11 @@ impl Hardware {
         events
     }
 
-    /// Prints the errors and faults that the device has latched, and clears them there. The device
-    /// is awake. Process context.
+    /// Logs and clears the errors and faults that the device has latched. The device must be awake.
+    /// Process context.
     pub(crate) fn report_errors(&self) {
         let errors = self.take_errors();
-        // A client can make as many of them as it likes.
+        // Clients can cause any number of them.
         let now = time::monotonic_ns();
         let last = self.reported.load(ordering::Relaxed);
         if errors.is_error() && (last == 0 || now.wrapping_sub(last) > REPORT_PAUSE_NS) {
@@ -355,8 +356,8 @@ impl Hardware {
         }
     }
 
-    /// The errors and faults that the device has latched; it forgets them. It is awake. Process
-    /// context.
+    /// Returns and clears the errors and faults that the device has latched. The device must be
+    /// awake. Process context.
     pub(crate) fn take_errors(&self) -> Report {
         self.with_gt(|hw, gt| self.generation().errors(hw, gt, &self.topology))
     }
@@ -367,14 +368,14 @@ impl Hardware {
         self.with_gt(|hw, gt| self.generation().irq_arm(hw, gt, engine, on));
     }
 
-    /// Lets an engine's watchdog interrupt, or not. Any context.
+    /// Arms or disarms the watchdog interrupt of an engine. Any context.
     pub(crate) fn watch(&self, engine: usize, on: bool) {
         let _acking = self.acking.lock();
         self.with_gt(|hw, gt| self.generation().irq_watch(hw, gt, engine, on));
     }
 
-    /// Writes entries of the global table, from `first` on. Not many at a time: whoever closes the window
-    /// waits meanwhile.
+    /// Writes GGTT entries, from `first` on. Only a few at a time: closing the window waits
+    /// meanwhile.
     pub(crate) fn write_gtt(&self, first: u32, entries: &[u64]) {
         let count = entries.len() as u64;
         self.pte_writes.fetch_add(count, ordering::Relaxed);
@@ -389,7 +390,7 @@ impl Hardware {
         }
     }
 
-    /// Reads an entry of the global table. Slow.
+    /// Reads a GGTT entry. Slow.
     pub(crate) fn read_gtt(&self, index: u32) -> u64 {
         if self.topology.pages.entry_bytes() == 8 {
             self.gtt.bar.read64(index as usize * 8)
@@ -398,10 +399,10 @@ impl Hardware {
         }
     }
 
-    /// Throws away the copies of entries that units of the device hold, where they do so longer than requests
-    /// say: afterwards none of them reaches a page that was unmapped before. One at a time. Sleeps.
+    /// Invalidates all TLBs that may survive the invalidations in requests: afterwards no unit
+    /// reaches a page that was unmapped before. Calls must not overlap. Sleeps.
     ///
-    /// Errors: `ENODEV`, `ETIMEDOUT`: then they may hold some.
+    /// Errors: `ENODEV`, `ETIMEDOUT`: TLBs may still hold translations then.
     pub(crate) fn invalidate_tlbs(&self) -> Result {
         let generation = self.generation();
         if !generation.holds_entries() {
@@ -413,19 +414,19 @@ impl Hardware {
         done.map_err(errno)
     }
 
-    /// Entries of the global table were written; they are to take effect by
-    /// [`flush_gtt`](Self::flush_gtt).
+    /// GGTT entries were written; [`flush_gtt`](Self::flush_gtt) makes them visible.
     pub(crate) fn gtt_written(&self) {
         self.gtt_written.fetch_add(1, ordering::Full);
     }
 
-    /// Lets what was written to the global table take effect for work that is submitted after it, if
-    /// anything was since the last time. Any context.
+    /// Makes written GGTT entries visible to work that is submitted afterwards, if any were written
+    /// since the last call. Any context.
     pub(crate) fn flush_gtt(&self) {
         self.take_effect(&self.gtt_flushed, |hw| self.generation().gtt_flush(hw));
     }
 
-    /// The same for whatever comes after it: what was written has taken effect. Any context.
+    /// Does what [`flush_gtt`](Self::flush_gtt) does, and waits until it has taken effect. Any
+    /// context.
     pub(crate) fn settle_gtt(&self) {
         self.take_effect(&self.gtt_settled, |hw| self.generation().gtt_settle(hw));
     }
@@ -438,10 +439,10 @@ impl Hardware {
         self.with_gt(|hw, _| {
             let written = self.gtt_written.load(ordering::Acquire);
             if done.load(ordering::Relaxed) < written {
-                // Table entries may linger in the CPU's write-combining buffers.
+                // PTEs may still be in the CPU's write-combining buffers.
                 mmio::wmb();
                 flush(hw);
-                // Whichever it was, nobody need flush it again for submission.
+                // A flush for submission is not needed any more, either.
                 self.gtt_flushed.store(written, ordering::Release);
                 done.store(written, ordering::Release);
                 self.gtt_flushes.fetch_add(1, ordering::Relaxed);
@@ -449,7 +450,7 @@ impl Hardware {
         });
     }
 
-    /// Keeps the device awake. Process context: waking it may take a moment.
+    /// Keeps the device awake. Process context: waking may take a while.
     pub(crate) fn get(&self) -> Result {
         let mut n = self.users.load(ordering::Relaxed);
         while n > 0 {
@@ -467,23 +468,23 @@ impl Hardware {
         Ok(())
     }
 
-    /// The opposite of [`get`](Self::get). The device stays awake until [`park`](Self::park).
+    /// Undoes [`get`](Self::get). The device stays awake until [`park`](Self::park).
     pub(crate) fn put(&self) {
         self.users.fetch_sub(1, ordering::Full);
     }
 
-    /// Lets the device sleep if nobody keeps it awake. Process context.
+    /// Lets the device sleep if it has no users. Process context.
     pub(crate) fn park(&self) {
         let _waking = self.waking.lock();
         if self.users.load(ordering::Relaxed) == 0 && self.with_gt(|_, gt| gt.awake) {
-            // What batches did wrong while it was awake makes no interrupt on most chips.
+            // On most chips, errors of batches cause no interrupt.
             self.report_errors();
             self.with_gt(|hw, gt| self.generation().sleep(hw, gt));
         }
     }
 
-    /// The system goes to sleep, whoever keeps the device awake: requests that are done, but not
-    /// retired. Process context.
+    /// Puts the device to sleep for a system suspend, even if it has users: requests that have
+    /// completed but are not retired. Process context.
     pub(crate) fn suspend(&self) {
         let _waking = self.waking.lock();
         self.with_gt(|hw, gt| {
@@ -493,26 +494,25 @@ impl Hardware {
         });
     }
 
-    /// The opposite of [`suspend`](Self::suspend), for somebody who keeps it awake. Process
-    /// context.
+    /// Undoes [`suspend`](Self::suspend), if the device has users. Process context.
     pub(crate) fn resume(&self) -> Result {
         let _waking = self.waking.lock();
         self.with_gt(|hw, gt| self.generation().wake(hw, gt, &Waits))
             .map_err(errno)
     }
 
-    /// Nothing reaches the global table from here on.
+    /// Closes the GGTT's window; it is never opened again.
     pub(crate) fn close_table(&self) {
         self.gtt.close();
     }
 
-    /// The device is going away: nothing reaches it from here on.
+    /// Closes all windows, which are never opened again: the device is going away.
     pub(crate) fn close(&self) {
         self.regs.close();
         self.close_table();
     }
 
-    /// What has happened so far.
+    /// Returns the statistics.
     pub(crate) fn counts(&self) -> Counts {
         Counts {
             gt: self.gt.lock().counts,
@@ -525,7 +525,7 @@ impl Hardware {
     }
 }
 
-/// Counters of a device.
+/// Statistics of a device.
 pub(crate) struct Counts {
     pub(crate) gt: ouro_hw::gt::GtCounts,
     pub(crate) reads: u64,

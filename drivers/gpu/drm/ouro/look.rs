@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What a device is, and what it shows, before the driver changes anything of it.
+//! Probing a device, and finding what its display shows, before the driver changes anything.
 
 use kernel::{device::Device, prelude::*};
 use ouro_core::disjoint::Disjoint;
@@ -11,7 +11,7 @@ use crate::{
     report::Words,
 };
 
-/// The window of a table that is not mapped yet.
+/// The window of a GGTT that is not mapped yet.
 struct Unmapped;
 
 impl Registers for Unmapped {
@@ -24,7 +24,7 @@ impl Registers for Unmapped {
     fn write64(&self, _offset: u32, _value: u64) {}
 }
 
-/// A device that was woken, and asked what it has. No memory of it was touched, nor its table.
+/// A device that was woken and probed. Its memory and its GGTT were not touched.
 pub(crate) struct Look {
     pub(crate) chip: &'static Chip,
     pub(crate) gt: Gt,
@@ -32,9 +32,10 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// Looks at a device, by its registers alone. One that is refused is let asleep again.
+    /// Probes a device by its registers only. A device that is refused may sleep again.
     ///
-    /// Errors: `ENODEV` if it is gone, or cannot be used as it is set up; `ETIMEDOUT`. The log says why.
+    /// Errors: `ENODEV` if it is gone, or its configuration is not supported; `ETIMEDOUT`. The log
+    /// says why.
     pub(crate) fn new(
         dev: &Device,
         chip: &'static Chip,
@@ -64,7 +65,7 @@ impl Look {
         }
     }
 
-    /// Lets the device go, asleep again.
+    /// Gives up the device, which may sleep again.
     pub(crate) fn leave(mut self, regs: &CountedBar, platform: &dyn Platform) {
         let hw = Hw {
             regs,
@@ -83,23 +84,23 @@ fn doze(chip: &Chip, hw: &Hw<'_>, gt: &mut Gt) {
     }
 }
 
-/// Planes of the display that are kept apart from each other; more of them are kept together.
+/// Number of display planes tracked separately; further ranges are merged with these.
 pub(crate) const PLANES: usize = 8;
 
-/// Ranges of entries of the global table.
+/// Ranges of GGTT entries.
 pub(crate) type EntryRanges = Disjoint<PLANES>;
 
-/// What the firmware left on the screen, which stays there.
+/// What display planes show, as the firmware left it; it stays unchanged.
 #[derive(Default)]
 pub(crate) struct Lit {
-    /// Entries of the global table.
+    /// GGTT entries.
     pub(crate) entries: EntryRanges,
-    /// Bytes of the device's own memory.
+    /// Bytes of VRAM.
     pub(crate) local: Disjoint<PLANES>,
 }
 
 impl Lit {
-    /// Finds what planes of the display show. Before anything of the device is written. The device is awake.
+    /// Finds what display planes show. Called before any write to the device, which must be awake.
     pub(crate) fn find(hardware: &Hardware) -> Self {
         let mut lit = Self::default();
         let entries = u64::from(hardware.topology().gtt_entries);

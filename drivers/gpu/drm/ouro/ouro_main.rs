@@ -2,24 +2,24 @@
 
 //! ouro: a DRM driver for documented GPUs. The crate root of the module.
 //!
-//! | part | what |
+//! | part | contents |
 //! | --- | --- |
 //! | [`driver`] | PCI and DRM: probe, unbind, power |
-//! | [`device`] | the types by which the DRM core knows the driver |
-//! | [`look`] | what a device is and shows before it is changed |
-//! | [`hardware`] | the device as its backend sees it |
-//! | [`gpu`] | the device as the core sees it |
-//! | [`power`] | how it sleeps, wakes and ends |
+//! | [`device`] | the driver's types for the DRM core |
+//! | [`look`] | probing a device before it is changed |
+//! | [`hardware`] | the device's registers and state |
+//! | [`gpu`] | the device's core |
+//! | [`power`] | suspend, resume, shutdown |
 //! | [`vm`] | address spaces |
 //! | [`gem`] | buffer objects |
 //! | [`submit`] | contexts, requests, queues |
-//! | [`reset`] | engines that hang |
-//! | [`uapi`] | what user space says |
+//! | [`reset`] | hangs and resets |
+//! | [`uapi`] | the ioctls |
 //! | [`report`] | errors of the device, in the log |
-//! | [`sysfs`], [`debugfs`], [`fdinfo`] | files about a device or a client, for tools and tests |
+//! | [`sysfs`], [`debugfs`], [`fdinfo`] | files for tools and tests |
 //!
-//! The backends are the crate `ouro_hw`, structures without kernel `ouro_core`, and what the kernel
-//! crate lacks `ouro_kernel`, where all `unsafe` is.
+//! The backends are in crate `ouro_hw`, structures that do not need the kernel in `ouro_core`, and
+//! additions to the kernel crate in `ouro_kernel`, where all `unsafe` is.
 
 #![deny(unsafe_code)]
 
@@ -45,7 +45,7 @@ mod vm;
 use kernel::{driver::Registration, prelude::*, InPlaceModule, ModuleMetadata, ThisModule};
 use ouro_kernel::{pm::Adapter, release};
 
-/// The module. What is released late ends after the driver.
+/// The module. Deferred releases end after the driver.
 #[pin_data]
 struct Module {
     #[pin]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What surrounds a device, as its backend sees it: configuration space, the host bridge, the bus.
+//! The platform of a device: configuration space, the host bridge, the bus.
 
 use kernel::{
     device::{self, Bound},
@@ -14,7 +14,7 @@ use ouro_kernel::{
     pci::{Config, DmaDevice},
 };
 
-/// What surrounds the device.
+/// The platform of a device.
 pub(crate) struct Surroundings {
     config: Config,
     bridge: Option<HostBridge>,
@@ -26,7 +26,7 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
-    /// Those of a device: bytes of its BARs, and who maps memory for it. Errors: `ENOMEM`.
+    /// Creates the platform: sizes of the device's BARs, and its device for DMA. Errors: `ENOMEM`.
     pub(crate) fn new(
         pdev: &pci::Device<Bound>,
         bars: [u64; 6],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! How a device goes to sleep, wakes, and ends.
+//! Suspend, resume and shutdown of a device.
 
 use kernel::{prelude::*, sync::aref::ARef};
 use ouro_core::patience::Patience;
@@ -19,12 +19,13 @@ use crate::{
     },
 };
 
-/// How many requests may hang one after the other on an engine before a suspend is given up.
+/// How many requests may hang in succession on an engine before a suspend fails.
 const SUSPEND_RESETS: u32 = 8;
 
-/// An engine on its way to sleep.
+/// An engine on its way to suspend.
 struct Way {
-    /// Of the switch to the kernel's context, until that is done; then the engine is paused.
+    /// The fence of the switch to the kernel's context, until it has completed; then the engine is
+    /// paused.
     leaving: Option<ARef<Fence>>,
     patience: Patience,
     resets: u32,
@@ -32,7 +33,7 @@ struct Way {
 }
 
 impl Way {
-    /// The engine's time begins. It is paused, unless it has to leave a context.
+    /// Starts the engine's time limit. Pauses it, unless it has to leave a context first.
     fn new(engine: &Engine, leaving: Option<ARef<Fence>>) -> Self {
         if leaving.is_none() {
             engine.pause();
@@ -45,7 +46,7 @@ impl Way {
         }
     }
 
-    /// Whether it has arrived. Errors: `EBUSY` if it takes too long.
+    /// Returns whether the engine is idle. Errors: `EBUSY` if it takes too long.
     fn look(&mut self, engine: &Engine) -> Result<bool> {
         if self.quiet {
             return Ok(true);
@@ -56,7 +57,7 @@ impl Way {
             None => engine.is_quiet(),
         })?;
         match self.leaving.is_some() {
-            // What was emitted meanwhile still has to end.
+            // Requests emitted meanwhile still have to complete.
             true if there => {
                 self.leaving = None;
                 engine.pause();
@@ -67,13 +68,13 @@ impl Way {
         Ok(self.quiet)
     }
 
-    /// It has to leave a context once more.
+    /// It has to leave a client's context once more.
     fn leave(&mut self, switched: ARef<Fence>) {
         self.leaving = Some(switched);
         self.quiet = false;
     }
 
-    /// It was reset, and has its time again.
+    /// It was reset, and gets the whole time limit again.
     fn begin_again(&mut self, engine: &Engine) {
         self.patience = engine.patience();
         self.resets += 1;
@@ -81,8 +82,8 @@ impl Way {
 }
 
 impl Gpu {
-    /// Moves objects out of memory that the device forgets, while memory for them can be had. User space
-    /// is frozen. Sleeps.
+    /// Moves BOs out of VRAM, which the device is about to lose, while memory for them can be
+    /// allocated. User space is frozen. Sleeps.
     ///
     /// Errors: those of [`leave::rescue`]; `ENOMEM`.
     pub(crate) fn prepare_suspend(&self) -> Result {
@@ -90,17 +91,17 @@ impl Gpu {
         self.tables().map_or(Ok(()), |tables| tables.prepare())
     }
 
-    /// Puts the device to sleep; it forgets its registers and tables. User space is frozen, and
+    /// Suspends the device, which loses its registers and tables. User space is frozen, and
     /// [`prepare_suspend`](Self::prepare_suspend) was called. Sleeps.
     ///
-    /// Errors: `EBUSY`, and nothing has changed, if an engine does not become idle; `ENOMEM`, the same.
+    /// Errors: `EBUSY`, without any change, if an engine does not become idle; `ENOMEM`, likewise.
     pub(crate) fn suspend(&self) -> Result {
         let awake = Awake::new(self.hardware())?;
-        // What was on its way there when the others left.
+        // BOs that were on their way to VRAM when the others were moved.
         leave::rescue(self)?;
         let quiet = self.pause_all();
         let quiet = quiet.and_then(|()| self.tables().map_or(Ok(()), |tables| tables.save()));
-        // A reset that is under way ends first; what it wants to run waits.
+        // A reset under way ends first; the requests that it wants to run again wait.
         self.recovery().rest();
         if let Err(e) = quiet {
             self.recovery().watch();
@@ -113,7 +114,7 @@ impl Gpu {
             engine.halt();
         }
         self.drop_caches();
-        // Nothing will switch away from this one any more.
+        // No request will switch away from this context any more.
         self.kernel_context().forget_saved();
         self.hardware().irq_off();
         drop(awake);
@@ -121,13 +122,13 @@ impl Gpu {
         Ok(())
     }
 
-    /// Pauses all engines, and waits for what was emitted, for all at the same time. One that takes too
-    /// long is reset. Errors: `EBUSY`; `ENOMEM`.
+    /// Pauses all engines, and waits for their emitted requests, all at the same time. An engine
+    /// that takes too long is reset. Errors: `EBUSY`; `ENOMEM`.
     fn pause_all(&self) -> Result {
         let engines = self.engines();
         let mut ways = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
         for engine in engines.iter() {
-            // The switch away from a client's context is what saves it.
+            // The switch away from a client's context saves it.
             let leaving = match self.has_images(engine) {
                 true => Some(self.run(engine, self.kernel_context(), Work::Nothing)?),
                 false => None,
@@ -142,7 +143,7 @@ impl Gpu {
                     continue;
                 };
                 match way.look(engine) {
-                    // What was published before it was paused had waited for others.
+                    // Requests that were published before the pause, but were blocked then.
                     Ok(true) if self.has_images(engine) && engine.holds_client() => {
                         quiet = false;
                         engine.resume();
@@ -163,11 +164,12 @@ impl Gpu {
         }
     }
 
-    /// Resets an engine that is busy, and with it those that cannot stay: they go on with what they had.
+    /// Resets a busy engine, and the engines of its reset group, which then run their requests
+    /// again.
     fn reset_busy(&self, busy: usize, ways: &mut [Way]) -> Result {
         let engines = || self.engines().iter().zip(0..);
         for (engine, at) in engines() {
-            // What is taken back from one that is paused is not emitted again.
+            // Requests that are taken back from a paused engine are not emitted again.
             if ways.get(at).is_some_and(|way| !way.quiet) {
                 engine.resume();
             }
@@ -189,18 +191,18 @@ impl Gpu {
         Ok(())
     }
 
-    /// Drops what the CPU's caches hold, where the GPU does not see that: whoever makes an image of memory, or restores
-    /// one, goes through them.
+    /// Flushes the CPU's caches of pages that the GPU does not snoop: writing and restoring a
+    /// hibernation image accesses them through the caches.
     fn drop_caches(&self) {
         if !self.coherence().is_whole() {
             flush_all_caches();
         }
     }
 
-    /// The opposite of [`suspend`](Self::suspend). What contexts held is in memory; the next
-    /// request of each restores it. If the device does not come back, as a card whose firmware did not set
-    /// it up again, it is given up: it loses the bus, whatever was published fails with `EIO`, and nothing
-    /// is taken any more. Errors: `EIO`.
+    /// Undoes [`suspend`](Self::suspend). The contexts' states are in memory, and the next request
+    /// of each restores it. If the device does not come back, such as a card whose firmware did not
+    /// set it up again, it is wedged: bus mastering is disabled, and all published and later
+    /// requests fail with `EIO`. Errors: `EIO`.
     pub(crate) fn resume(&self) -> Result {
         self.wake_up().map_err(|_| {
             if let Some(aperture) = self.aperture() {
@@ -211,7 +213,7 @@ impl Gpu {
         })
     }
 
-    /// What was published fails, and so does what is published from now on. No engine runs.
+    /// Fails all published requests, and those published from now on. No engine runs.
     fn lose_all(&self, error: Error) {
         for engine in self.engines().iter() {
             engine.close(error);
@@ -228,7 +230,7 @@ impl Gpu {
         self.drop_caches();
         let _awake = Awake::new(self.hardware())?;
         self.hardware().resume()?;
-        // The card's firmware may not have set it up: then the table has no place.
+        // If the card's firmware has not set it up, the GGTT has no memory.
         self.hardware().prepare()?;
         self.space().restore();
         if let Some(tables) = self.tables() {
@@ -253,8 +255,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// Ends everything: what is on the device is stopped, whatever was published is signalled,
-    /// waiters wake. Nothing of the device is touched after it. Sleeps.
+    /// Shuts the device down: stops its work, signals all published fences, and wakes waiters. The
+    /// device is not accessed after it. Sleeps.
     pub(crate) fn shutdown(&self) {
         self.advance_state(State::Gone);
         leave::close_windows(self);
@@ -269,9 +271,9 @@ impl Gpu {
             for engine in self.engines().iter() {
                 engine.halt();
             }
-            // A batch that did not end would go on, and write to pages that are about to be freed.
+            // An endless batch would run on, and write to pages that are about to be freed.
             if self.hardware().reset(ResetScope::All).is_err() {
-                // It may go on with what it was doing, but not in memory that others get.
+                // An engine may still run: keep it from memory that others will get.
                 self.dma_device().set_master(false);
             }
             self.hardware().put();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The device's errors and faults, what it has and does, and names of the backends, in the log.
+//! Log output: the device's errors and faults, its properties and activity, and names.
 
 use core::fmt::{self, Write as _};
 use kernel::{device::Device, prelude::*};
@@ -9,7 +9,7 @@ use ouro_hw::{
     report::Report,
 };
 
-/// What a type of the backends is in words, for the kernel's macros.
+/// Wraps a type of the backends for the kernel's printing macros, by its `Display`.
 pub(crate) struct Words<T>(pub(crate) T);
 
 impl<T: fmt::Display> kernel::fmt::Display for Words<T> {
@@ -18,7 +18,7 @@ impl<T: fmt::Display> kernel::fmt::Display for Words<T> {
     }
 }
 
-/// Prints line by line, without allocating. A longer line is cut.
+/// Prints line by line, without allocation. A line that is too long is truncated.
 struct Lines<'a> {
     dev: &'a Device,
     line: [u8; 160],
@@ -49,7 +49,7 @@ impl fmt::Write for Lines<'_> {
     }
 }
 
-/// Prints what has lines of text.
+/// Prints lines of text.
 fn lines(dev: &Device, write: impl FnOnce(&mut Lines<'_>) -> fmt::Result) {
     let mut lines = Lines {
         dev,
@@ -63,14 +63,14 @@ fn lines(dev: &Device, write: impl FnOnce(&mut Lines<'_>) -> fmt::Result) {
     }
 }
 
-/// Prints a report, if there is anything in it.
+/// Logs a report, if it contains anything.
 pub(crate) fn print(dev: &Device, report: &Report) {
     if report.is_error() {
         lines(dev, |to| write!(to, "{report}"));
     }
 }
 
-/// Prints what a device has, for somebody who tries the driver on it for the first time.
+/// Logs the properties of a device, for first tries on new hardware.
 pub(crate) fn topology(dev: &Device, topology: &Topology) {
     lines(dev, |to| {
         write!(to, "revision {:#x}, engines", topology.revision)?;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! `/sys/class/drm/card<n>/engine/<name>/`: what each engine is, as tools for i915 look it up; and
-//! `/sys/class/drm/card<n>/error`.
-//! `Documentation/gpu/ouro/uapi.rst` lists the files.
+//! `/sys/class/drm/card<n>/engine/<name>/`: the properties of each engine, as tools for i915 expect
+//! them; and `/sys/class/drm/card<n>/error`. `Documentation/gpu/ouro/uapi.rst` lists the files.
 
 use kernel::{prelude::*, str::CString, sync::Arc};
 use ouro_hw::{types::EngineId, EngineClass};
@@ -19,15 +18,15 @@ use crate::{
     uapi::i915,
 };
 
-/// The folders of the engines.
+/// The directories of the engines.
 pub(crate) struct Engines {
-    // In this order: a folder goes after what is in it.
+    // In the order of removal: a directory after its contents.
     _defaults: KVec<Folder<Ouro>>,
     _each: KVec<Folder<Ouro>>,
     _all: Folder<Ouro>,
 }
 
-/// Adds them.
+/// Adds the directories.
 pub(crate) fn engines(registration: &Registration<Ouro>, gpu: &Arc<Gpu>) -> Result<Engines> {
     let all = registration.folder(c"engine")?;
     let mut each = KVec::with_capacity(gpu.engines().len(), GFP_KERNEL)?;
@@ -61,13 +60,13 @@ pub(crate) fn engines(registration: &Registration<Ouro>, gpu: &Arc<Gpu>) -> Resu
     })
 }
 
-/// What user space calls the engine of a folder.
+/// Returns the class and instance of a directory's engine.
 fn id(dev: &Device, number: usize) -> Result<EngineId> {
     let engine = dev.gpu().engines().get(number).ok_or(ENODEV)?;
     dev.gpu().name_of(engine).ok_or(ENODEV)
 }
 
-/// Its name: `rcs0`.
+/// The engine's name: `rcs0`.
 struct Name;
 
 impl Value<Ouro> for Name {
@@ -80,7 +79,7 @@ impl Value<Ouro> for Name {
     }
 }
 
-/// Its class, as in `struct i915_engine_class_instance`.
+/// The engine's class, as in `struct i915_engine_class_instance`.
 struct Class;
 
 impl Value<Ouro> for Class {
@@ -93,7 +92,7 @@ impl Value<Ouro> for Class {
     }
 }
 
-/// Its number in the class.
+/// The engine's instance in its class.
 struct Instance;
 
 impl Value<Ouro> for Instance {
@@ -105,7 +104,7 @@ impl Value<Ouro> for Instance {
     }
 }
 
-/// Where its registers are.
+/// The offset of the engine's registers.
 struct Registers;
 
 impl Value<Ouro> for Registers {
@@ -118,7 +117,7 @@ impl Value<Ouro> for Registers {
     }
 }
 
-/// What it can beyond the rest of its class, in words. `ENGINE_INFO` gives the same as bits.
+/// Capabilities beyond those of the whole class, as words. `ENGINE_INFO` reports the same as bits.
 struct Capabilities;
 
 impl Value<Ouro> for Capabilities {
@@ -126,13 +125,13 @@ impl Value<Ouro> for Capabilities {
 
     fn show(dev: &Device, number: usize, out: &mut Text<'_>) -> Result {
         id(dev, number)?;
-        // Both words are for engines later than any here.
+        // Both words are for later engines than those here.
         out.print(fmt!("\n"));
         Ok(())
     }
 }
 
-/// The words that the one above can have.
+/// The words that [`Capabilities`] can have.
 struct KnownCapabilities;
 
 impl Value<Ouro> for KnownCapabilities {
@@ -149,12 +148,11 @@ impl Value<Ouro> for KnownCapabilities {
     }
 }
 
-/// Milliseconds between two pulses of an engine's heart; 0: it has none, and may hang. One value for all
-/// engines.
+/// Heartbeat interval of an engine in milliseconds; 0: no hangcheck. One value for all engines.
 struct Heartbeat;
 
-/// Intervals after which a request hangs. i915 sends a request as a pulse at the first one, raises its
-/// priority at three more, and resets the engine at the next.
+/// Intervals after which a request hangs. i915 submits a pulse request at the first interval,
+/// raises its priority at three more, and resets the engine at the next.
 const PULSES: u32 = 5;
 
 impl Value<Ouro> for Heartbeat {
@@ -173,7 +171,7 @@ impl Value<Ouro> for Heartbeat {
     }
 }
 
-/// What [`Heartbeat`] was before anybody wrote it. Who has written it takes it back by this.
+/// The initial value of [`Heartbeat`], for programs that restore it.
 struct FirstHeartbeat;
 
 impl Value<Ouro> for FirstHeartbeat {
@@ -185,8 +183,8 @@ impl Value<Ouro> for FirstHeartbeat {
     }
 }
 
-/// Milliseconds for which an engine may keep what it is asked to let go of, before it is reset; 0: for as long
-/// as a request may take at all, and nobody asks. One value for all engines.
+/// Milliseconds in which an engine must answer a preemption before it is reset; 0: there are no
+/// preemption probes, and only the hang limit applies. One value for all engines.
 struct PreemptTimeout;
 
 impl Value<Ouro> for PreemptTimeout {
@@ -204,7 +202,7 @@ impl Value<Ouro> for PreemptTimeout {
     }
 }
 
-/// What [`PreemptTimeout`] was before anybody wrote it.
+/// The initial value of [`PreemptTimeout`].
 struct FirstPreemptTimeout;
 
 impl Value<Ouro> for FirstPreemptTimeout {
@@ -216,8 +214,8 @@ impl Value<Ouro> for FirstPreemptTimeout {
     }
 }
 
-/// Milliseconds for which a context has the engine while another one of its priority waits; 0: for as long as it
-/// has something to do.
+/// Timeslice in milliseconds: how long a context runs while another one of its priority waits; 0:
+/// as long as it has work.
 struct Timeslice;
 
 impl Value<Ouro> for Timeslice {
@@ -236,7 +234,7 @@ impl Value<Ouro> for Timeslice {
     }
 }
 
-/// What [`Timeslice`] was before anybody wrote it.
+/// The initial value of [`Timeslice`].
 struct FirstTimeslice;
 
 impl Value<Ouro> for FirstTimeslice {
@@ -248,7 +246,7 @@ impl Value<Ouro> for FirstTimeslice {
     }
 }
 
-/// `error`: the error state of the first engine that hung, until somebody writes to the file.
+/// `error`: the error state of the first engine that hung, until it is cleared by a write.
 pub(crate) struct ErrorFile;
 
 impl Binary<Ouro> for ErrorFile {
@@ -266,7 +264,7 @@ impl Binary<Ouro> for ErrorFile {
     }
 }
 
-/// A number that somebody wrote.
+/// Parses a written number.
 fn number(data: &[u8]) -> Result<u32> {
     let text = core::str::from_utf8(data.trim_ascii()).map_err(|_| EINVAL)?;
     text.parse().map_err(|_| EINVAL)

@@ -3,7 +3,7 @@
 //! KUnit tests of the abstractions of `ouro_kernel`, on a device without hardware. They run when
 //! the module is loaded, if the kernel has KUnit.
 
-// Without KUnit there is nobody who uses all this.
+// Without KUnit, all this is unused.
 #![cfg(CONFIG_KUNIT = "y")]
 
 mod bond;
@@ -88,7 +88,7 @@ mod kunit {
         f.signal();
         drop(f);
         release::settle();
-        // The last reference is this one.
+        // This is the last reference.
         assert!(Arc::into_unique_or_drop(timeline).is_some());
         Ok(())
     }
@@ -212,7 +212,7 @@ mod kunit {
             }
             assert!(obj.mmap_offset(gem::KINDS as u8).is_err());
         }
-        // Nothing is mapped: nothing happens.
+        // Nothing is mapped, so nothing happens.
         a.unmap_user();
         Ok(())
     }
@@ -230,7 +230,7 @@ mod kunit {
             assert!(obj.resv().try_lock().is_none());
             let mut slots = guard.reserve_fences(1)?;
             slots.add_fence(&f, Usage::Read)?;
-            // There was room for one.
+            // There was one slot.
             assert_eq!(slots.add_fence(&f, Usage::Read), Err(EINVAL));
         }
         // A reader does not wait for a reader, a writer does.
@@ -304,14 +304,14 @@ mod kunit {
             .started
             .wait(Interruptible::No, time::ms(GUARD_MS))?;
         assert!(matches!(wait, Waited::Done(_)));
-        // The queue runs one at a time: the second has not begun.
+        // The queue runs one item at a time: the second has not started.
         assert!(work::cancel_sync(&waiting));
         assert!(!work::cancel_sync(&waiting));
         running.go.complete_all();
         assert!(!work::cancel_sync(&running));
         assert_eq!(running.runs.load(ordering::Relaxed), 1);
         assert_eq!(waiting.runs.load(ordering::Relaxed), 0);
-        // The queue has given all references back.
+        // The queue has dropped all its references.
         queue.flush();
         assert!(Arc::into_unique_or_drop(waiting).is_some());
         assert!(Arc::into_unique_or_drop(running).is_some());
@@ -323,16 +323,16 @@ mod kunit {
         let done = Arc::pin_init(Completion::new(), GFP_KERNEL)?;
         let item = Later::new(&done)?;
         assert!(work::enqueue_delayed(item, |i| &i.queue, time::ms(50)).is_ok());
-        // Nobody but the timer has it now.
+        // Only the timer holds it now.
         let wait = done.wait(Interruptible::No, time::ms(GUARD_MS))?;
         assert!(matches!(wait, Waited::Done(_)));
-        // One that is taken back before its time is our own again.
+        // An item that is cancelled in time is the caller's again.
         let item = Later::new(&done)?;
         assert!(work::enqueue_delayed(item.clone(), |i| &i.queue, time::ms(GUARD_MS)).is_ok());
         assert!(work::enqueue_delayed(item.clone(), |i| &i.queue, 0).is_err());
         assert!(work::cancel_delayed_sync(&item));
         assert!(Arc::into_unique_or_drop(item).is_some());
-        // Queues are destroyed by a worker.
+        // A worker destroys queues.
         release::settle();
         Ok(())
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What the engines of a device are doing, in the log: for a device that is not brought up further.
+//! Logs what the engines of a device are doing, for a device that is not brought up further.
 
 use kernel::prelude::*;
 use ouro_hw::report::Activity;
@@ -11,7 +11,8 @@ use crate::{
     submit::request::Awake,
 };
 
-/// Prints what the engines are doing, and which errors the device has latched. The device is awake.
+/// Logs what the engines are doing, and the errors that the device has latched. The device must be
+/// awake.
 pub(crate) fn print(gpu: &Gpu) {
     let hardware = gpu.hardware();
     let (Ok(_awake), hw) = (Awake::new(hardware), hardware.hw()) else {

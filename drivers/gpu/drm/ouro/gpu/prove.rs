@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! How a device shows that it works: the first request on each engine, and what only the device can
-//! make, the images that contexts start from.
+//! Proves that a device works: runs the first request on each engine, and records the golden images
+//! that only the device can make.
 
 use kernel::{
     prelude::*,
@@ -25,16 +25,17 @@ use crate::{
     },
 };
 
-/// Looks for the first report of an engine, each after 100 microseconds.
+/// Looks for the first event of an engine, 100 microseconds apart.
 const REPORT_LOOKS: u32 = 10_000;
-/// Milliseconds that the device has for its first requests.
+/// Milliseconds for the device's first requests.
 const FIRST_REQUEST_MS: u32 = 10_000;
 
 impl Gpu {
-    /// Starts the engines, runs the first request on each of them, and records the golden image. The
-    /// interrupt is connected. After an error, [`shutdown`](Self::shutdown) is due as ever.
+    /// Starts the engines, runs the first request on each of them, and records the golden images.
+    /// The interrupt must be connected. After an error, the caller still has to call
+    /// [`shutdown`](Self::shutdown).
     ///
-    /// Errors: `EIO` if an engine does not answer.
+    /// Errors: `EIO` if an engine does not complete its request.
     pub(crate) fn prove(&self) -> Result {
         let _awake = Awake::new(self.hardware())?;
         self.hardware().flush_gtt();
@@ -43,7 +44,7 @@ impl Gpu {
             for engine in self.engines().iter() {
                 engine.set_reports(area);
             }
-            // It begins again, with somebody who listens.
+            // Starts the device again, now with a known place of the events.
             self.hardware()
                 .restart(self.space().layout().ok_or(EINVAL)?)?;
         }
@@ -64,14 +65,15 @@ impl Gpu {
         Ok(())
     }
 
-    /// Starts the engines, and asks nothing of them. For a device that goes no further.
+    /// Starts the engines without any request, for a device that is not brought up further.
     pub(crate) fn start_engines(&self) -> Result {
         let _awake = Awake::new(self.hardware())?;
         self.hardware().flush_gtt();
         self.engines().iter().try_for_each(|engine| engine.start())
     }
 
-    /// Lets an engine run a context, and looks where it reports that. Errors: `EIO` if it does not run it.
+    /// Runs a context on an engine, and finds its context status buffer. Errors: `EIO` if the
+    /// context does not run.
     fn find_reports(&self, engine: &Arc<Engine>) -> Result<EventArea> {
         let guess = engine.hw().desc().events.ok_or(EINVAL)?;
         engine.start()?;
@@ -115,8 +117,8 @@ impl Gpu {
         }
     }
 
-    /// Lets the device save the state of a context that has only ever held first values. Nothing of a 3D
-    /// pipe's state was ever tried before: a card that hangs on it has first values in registers alone.
+    /// Has the device save the state of a context that has only run the golden state. Nothing of
+    /// the 3D pipe was tested before: on a card that hangs, only registers get initial values.
     fn record_golden(&self, engine: &Arc<Engine>) -> Result {
         self.kernel_context()
             .make_image(|| self.new_image(), false)?;
@@ -140,19 +142,20 @@ impl Gpu {
         );
     }
 
-    /// A context whose image the device has saved after that work. `None` if it hung, and was reset.
+    /// Returns a context whose image the device saved after that work; `None` if it hung and was
+    /// reset.
     fn first_context(&self, engine: &Arc<Engine>, work: Work) -> Result<Option<Arc<Context>>> {
         let first = self.new_context(None)?;
         first.make_image(|| self.new_image(), false)?;
         let done = self.run(engine, &first, work)?;
-        // The switch away is what saves it.
+        // The switch to the kernel's context saves it.
         let fence = self.run(engine, self.kernel_context(), Work::Nothing)?;
         self.finish(engine, &fence)?;
         Ok(matches!(done.status(), Some(Ok(()))).then_some(first))
     }
 
-    /// Lets the device save the state of a context that has only ever held first values, on an engine that
-    /// takes lists of contexts.
+    /// Has the device save the state of a context that has only run the golden state, on an
+    /// execlist engine.
     fn record_first_image(&self, engine: &Arc<Engine>) -> Result {
         let mut first = self.new_context(None)?;
         let fence = self.run(engine, &first, Work::Golden)?;
@@ -164,7 +167,7 @@ impl Gpu {
             self.finish(engine, &fence)?;
         }
         let seat = first.seat(engine).ok_or(EINVAL)?;
-        // Without anything to do, the engine is idle, and has saved it.
+        // An engine without work is idle, and has saved the context.
         let begin = time::monotonic_ns();
         while engine.holds(seat.id()) {
             let ms = time::monotonic_ns().saturating_sub(begin) / 1_000_000;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Who may use a device that does not keep users apart: one user at a time.
+//! Access to a device that does not isolate users: one user at a time.
 //!
-//! On some chips a batch finds in registers what another's batch left there, whatever contexts they are of, and
-//! nothing that the driver could do clears them ([`keeps_leftovers`](ouro_hw::Generation::keeps_leftovers)). There
-//! the files through which batches run are those of one user, until the last of them is closed. The module's
-//! parameter `share` lets all in.
+//! On some chips a batch can read, in registers, what another client's batch left there, whatever
+//! their contexts, and the driver cannot clear them
+//! ([`keeps_leftovers`](ouro_hw::Generation::keeps_leftovers)). There only the files of one user
+//! may run batches, until the last of them is closed. Module parameter `share` allows all users.
 
 use kernel::{
     current, new_mutex,
@@ -16,14 +16,14 @@ use kernel::{
 
 use crate::{hardware::Hardware, module_parameters};
 
-/// The user who has the device.
+/// The current user of the device.
 struct User {
     uid: Kuid,
-    /// Files through which batches run.
+    /// Number of files that run batches.
     files: usize,
 }
 
-/// The place of the user who has the device.
+/// Holds the current user of the device.
 #[pin_data]
 pub(crate) struct SingleUser {
     #[pin]
@@ -31,7 +31,7 @@ pub(crate) struct SingleUser {
 }
 
 impl SingleUser {
-    /// Makes one for a device whose users are to be kept apart; `None` for others. Errors: `ENOMEM`.
+    /// Creates it for a device that does not isolate users; `None` for others. Errors: `ENOMEM`.
     pub(super) fn new(hardware: &Hardware) -> Result<Option<Arc<Self>>> {
         if !hardware.generation().keeps_leftovers() || module_parameters::share.value() != 0 {
             return Ok(None);
@@ -45,7 +45,8 @@ impl SingleUser {
         Ok(Some(single_user))
     }
 
-    /// Lets a file of the calling user run batches. Errors: `EACCES` if another user has the device.
+    /// Allows a file of the calling user to run batches. Errors: `EACCES` if another user has the
+    /// device.
     pub(crate) fn admit(self: &Arc<Self>) -> Result<Stay> {
         let uid = current!().uid();
         let mut user = self.user.lock();
@@ -58,7 +59,7 @@ impl SingleUser {
     }
 }
 
-/// A file that runs batches.
+/// The permission of a file to run batches.
 pub(crate) struct Stay(Arc<SingleUser>);
 
 impl Drop for Stay {

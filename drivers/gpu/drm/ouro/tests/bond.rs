@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! KUnit tests of the end of a bond: it waits for who is inside, and undoes each thing once. What
-//! would be used after its end without that is the IOMMU's domain of a device that is gone.
+//! KUnit tests of the end of a bond: it waits for callers inside, and undoes each item once.
+//! Otherwise drivers would use the IOMMU domain of a device that is gone.
 
 use kernel::{
     impl_has_work, new_work,
@@ -21,7 +21,7 @@ use ouro_kernel::{
 
 use super::fixture::GUARD_MS;
 
-/// A thing that was made: counts how often it was undone.
+/// An item: counts how often it was undone.
 type Thing = Arc<Atomic<u32>>;
 
 fn undo(thing: &Thing) {
@@ -36,7 +36,7 @@ struct Ender {
     #[pin]
     bond: Bond<Thing>,
     queue: work::Queue,
-    /// Nobody gets in any more.
+    /// The bond lets no more callers in.
     #[pin]
     shut: Completion,
     #[pin]
@@ -58,7 +58,7 @@ impl WorkItem for Ender {
 
 impl Ender {
     fn new() -> Result<Arc<Self>> {
-        // It goes with the item, while that still runs.
+        // The queue is dropped with the item, while that still runs.
         let flags = work::Flags::MEM_RECLAIM | work::Flags::UNBOUND;
         let queue = work::Queue::new(c"ouro-test", flags, 1)?;
         Arc::pin_init(
@@ -73,13 +73,13 @@ impl Ender {
         )
     }
 
-    /// Begins to end the bond, and returns when nobody gets in any more.
+    /// Starts the end of the bond, and returns when it lets no more callers in.
     fn begin(this: &Arc<Self>) {
         let _ = this.queue.enqueue(this.clone());
         let _ = this.shut.wait(Interruptible::No, time::ms(GUARD_MS));
     }
 
-    /// Whether the end returns within `ms` milliseconds.
+    /// Returns whether the end returns within `ms` milliseconds.
     fn is_over_within(&self, ms: u32) -> bool {
         matches!(
             self.over.wait(Interruptible::No, time::ms(ms)),
@@ -120,7 +120,7 @@ mod kunit {
         drop(inside);
         assert!(ender.is_over_within(GUARD_MS));
         assert_eq!(made.load(ordering::Relaxed), 1);
-        // The owner comes later, and finds nothing to do.
+        // The owner comes later, and has nothing to undo.
         ender.bond.undo(&item, undo);
         assert_eq!(made.load(ordering::Relaxed), 1);
         Ok(())
@@ -133,7 +133,7 @@ mod kunit {
         let item = ender.bond.enter()?.add(Room::new()?, made.clone());
         ender.bond.undo(&item, |thing| {
             Ender::begin(&ender);
-            // The device is bound as long as this runs.
+            // The device is bound while this runs.
             assert!(!ender.is_over_within(50));
             undo(thing);
         });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What the tests play with: a driver without hardware, timelines that can be told what is done,
-//! threads that lock, work that takes until it is let go.
+//! Fixtures of the tests: a driver without hardware, timelines that are completed by hand, threads
+//! that lock, work that runs until it is released.
 
 use kernel::{
     faux, impl_has_delayed_work, impl_has_work, new_delayed_work, new_work,
@@ -25,16 +25,16 @@ use ouro_kernel::{
     work, Caching,
 };
 
-/// Long enough for anything that is not stuck.
+/// Milliseconds that only a stuck test exceeds.
 pub(super) const GUARD_MS: u32 = 60_000;
 
 /// A driver without hardware.
 pub(super) struct TestDriver;
 
-/// Its face: no ioctl but one.
+/// Its uAPI, with a single ioctl.
 pub(super) struct TestFace;
 
-/// How many objects were freed, and how many of them late.
+/// Number of freed objects, and how many of them were freed late.
 pub(super) struct Counts {
     pub(super) freed: Atomic<u32>,
     pub(super) late: Atomic<u32>,
@@ -52,7 +52,7 @@ impl Counts {
     }
 }
 
-/// An object without memory.
+/// A BO without memory.
 pub(super) struct TestObject {
     pub(super) counts: Arc<Counts>,
     pub(super) defer: bool,
@@ -114,14 +114,14 @@ impl DriverObject for TestObject {
     }
 }
 
-/// A device that user space never sees. The bus device has to outlive it.
+/// Creates a device that is never registered. The bus device must outlive it.
 pub(super) fn device(bus: &faux::Registration) -> Result<ARef<Device<TestDriver>>> {
     let bus: &faux::Device<kernel::device::Bound> = bus.as_ref();
     let dev = UnregisteredDevice::new::<TestFace, _>(bus.as_ref(), Ok::<(), Error>(()))?;
     Ok((*dev).clone())
 }
 
-/// A timeline that says that everything up to `done` is done.
+/// A timeline on which everything up to `done` has completed.
 pub(super) struct Timeline {
     pub(super) done: Atomic<u64>,
     pub(super) asked: Atomic<u64>,
@@ -158,7 +158,7 @@ impl FenceOps for Timeline {
     }
 }
 
-/// Another timeline, which is never the one that is looked for.
+/// Another timeline, which is never the wanted one.
 pub(super) struct OtherTimeline;
 
 impl FenceOps for OtherTimeline {
@@ -196,7 +196,7 @@ impl Waker for Counter {
     }
 }
 
-/// A thread that locks two objects, many times.
+/// A thread that locks two BOs repeatedly.
 #[pin_data]
 pub(super) struct Locker {
     #[pin]
@@ -265,7 +265,7 @@ impl WorkItem for Locker {
     }
 }
 
-/// A work item that takes until it is let go.
+/// A work item that runs until it is released.
 #[pin_data]
 pub(super) struct Slow {
     #[pin]
@@ -305,7 +305,7 @@ impl WorkItem for Slow {
     }
 }
 
-/// A work item that has its own queue, and waits for its time.
+/// A work item with its own queue, and a delay.
 #[pin_data]
 pub(super) struct Later {
     pub(super) queue: work::Queue,
@@ -320,7 +320,7 @@ impl_has_delayed_work! {
 
 impl Later {
     pub(super) fn new(done: &Arc<Completion>) -> Result<Arc<Self>> {
-        // It goes with the item, while that still runs.
+        // The queue is dropped with the item, while that still runs.
         let flags = work::Flags::MEM_RECLAIM | work::Flags::UNBOUND;
         let queue = work::Queue::new(c"ouro-test", flags, 1)?;
         Arc::pin_init(

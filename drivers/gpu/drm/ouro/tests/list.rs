@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Tests of [`ouro_kernel::list`]: items leave from where they are, and only their own list.
+//! Tests of [`ouro_kernel::list`]: items can be removed from any place, but only from their own
+//! list.
 
 use kernel::prelude::*;
 
@@ -34,7 +35,7 @@ mod kunit {
         impl Member for Item { self.membership }
     }
 
-    /// An item, and a way to name it while it is in a list.
+    /// Creates an item, and a reference to name it while it is in a list.
     fn item(number: u32) -> Result<(ListArc<Item>, Arc<Item>)> {
         let item = ListArc::pin_init(
             try_pin_init!(Item {
@@ -90,16 +91,16 @@ mod kunit {
         let mut one = MemberList::<Item>::new();
         let mut two = MemberList::<Item>::new();
         let (first, name) = item(1)?;
-        // In none yet.
+        // It is in no list yet.
         assert!(one.remove(&name).is_none());
         one.push_back(first);
         assert!(two.remove(&name).is_none());
-        // From one to the other, and back.
+        // Move it from one list to the other, and back.
         let moved = one.remove(&name).ok_or(EINVAL)?;
         two.push_back(moved);
         assert!(one.remove(&name).is_none());
         let moved = two.pop_front().ok_or(EINVAL)?;
-        // What was popped is in none.
+        // A popped item is in no list.
         assert!(two.remove(&name).is_none());
         one.push_back(moved);
         assert_eq!(number(one.remove(&name)), Some(1));
@@ -112,7 +113,7 @@ mod kunit {
         let mut gone = MemberList::<Item>::new();
         gone.push_back(first);
         drop(gone);
-        // Its number is never another list's.
+        // Its number is never that of another list.
         let mut list = MemberList::<Item>::new();
         assert!(list.remove(&name).is_none());
         assert!(Arc::into_unique_or_drop(name).is_some());
