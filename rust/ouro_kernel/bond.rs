@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The time that a device is bound, and what must be undone before it ends.
+//! Bonds: the time during which a device is bound to its driver, and the undo list of its end.
 //!
-//! A driver is bound to its device from `probe` to the end of the unbind. Some calls are allowed only in
-//! between, those of the DMA API among them, but the objects that need them live longer: a file may be open
-//! and a buffer shared. A [`Bond`] is the meeting point of both. Whoever makes such a call is *inside* while it
-//! does; what the call has made is on the bond's list until somebody undoes it. The unbind lets nobody in
-//! any more, undoes what is on the list, and waits until nobody is inside.
+//! A driver is bound to its device from `probe` to the end of the unbind. Some calls are allowed
+//! only in between, among them those of the DMA API, but the objects that need them live longer: a
+//! file may be open and a buffer shared. A [`Bond`] connects the two. A caller is *inside* while it
+//! makes such a call; the result of the call is on the bond's list until it is undone. The unbind
+//! lets no more callers in, undoes everything on the list, and waits until no caller is inside.
 
 use core::mem::MaybeUninit;
 use kernel::{
@@ -45,17 +45,17 @@ impl_member! {
 }
 
 impl<T> Item<T> {
-    /// What was made.
+    /// Returns the result of the call.
     pub fn made(&self) -> &T {
         &self.made
     }
 }
 
-/// Memory for an [`Item`]: nothing can fail between the making and the list.
+/// Memory for an [`Item`], allocated beforehand, so that adding an item cannot fail.
 pub struct Room<T>(UniqueArc<MaybeUninit<Item<T>>>);
 
 impl<T> Room<T> {
-    /// Allocates it.
+    /// Allocates the memory.
     ///
     /// Errors: `ENOMEM`.
     pub fn new() -> Result<Self> {
@@ -65,31 +65,31 @@ impl<T> Room<T> {
 
 struct State<T> {
     bound: bool,
-    /// How many make or undo something now.
+    /// Number of callers inside.
     inside: usize,
     made: MemberList<Item<T>>,
 }
 
-/// The time that a device is bound.
+/// The time during which a device is bound.
 ///
-/// No call that is made inside may wait for the unbind, so that this ends.
+/// No call that is made inside may wait for the unbind, or it would not end.
 #[pin_data]
 pub struct Bond<T> {
-    /// Held for the list and the counter alone; nothing allocates under it.
+    /// Held for the list and the counter only; nothing allocates under it.
     #[pin]
     state: Mutex<State<T>>,
-    /// Nobody is inside any more.
+    /// Signalled when no caller is inside any more.
     #[pin]
     gone: CondVar,
 }
 
-/// A guard: the device is bound as long as this lives. Not to be kept while waiting for anything that the
-/// unbind may have to end.
+/// A guard: the device is bound while it lives. Must not be held while waiting for anything that
+/// the unbind may have to end.
 pub struct Inside<'a, T>(&'a Bond<T>);
 
 impl<T> Inside<'_, T> {
-    /// Puts what was made on the list. If the bond is being ended, that waits for this guard and then looks at
-    /// the list again.
+    /// Adds the result of a call to the list. If the bond is being ended, the end waits for this
+    /// guard, and then processes the list again.
     pub fn add(&self, room: Room<T>, made: T) -> Arc<Item<T>> {
         let Ok(item) = room.0.pin_init_with(pin_init!(Item {
             links <- ListLinks::new(),
@@ -114,8 +114,8 @@ impl<T> Drop for Inside<'_, T> {
     }
 }
 
-// The classes of the locks, for lockdep. In a generic function the class is one for all types, but the literal of its
-// name is another one for each, which lockdep takes for a mistake.
+// Lock classes for lockdep. In a generic function, the class is shared by all types, but the
+// literal of its name is not, which lockdep reports as an error.
 static STATE: &CStr = c"ouro_bond";
 static GONE: &CStr = c"ouro_bond_gone";
 
@@ -128,7 +128,7 @@ fn gone_class() -> Pin<&'static LockClassKey> {
 }
 
 impl<T> Bond<T> {
-    /// A bond that has begun.
+    /// Creates a bond that has begun.
     pub fn new() -> impl PinInit<Self> {
         let state = State {
             bound: true,
@@ -141,9 +141,9 @@ impl<T> Bond<T> {
         })
     }
 
-    /// Keeps the device bound for a moment.
+    /// Keeps the device bound while the guard lives.
     ///
-    /// Errors: `ENODEV` from the unbind on.
+    /// Errors: `ENODEV` once the unbind has begun.
     pub fn enter(&self) -> Result<Inside<'_, T>> {
         let mut state = self.state.lock();
         if !state.bound {
@@ -153,17 +153,17 @@ impl<T> Bond<T> {
         Ok(Inside(self))
     }
 
-    /// Takes an item off the list, to undo it. `None`: the end of the bond has it.
+    /// Removes an item from the list, to undo it. `None` if the end of the bond undoes it.
     fn take_off(&self, item: &Item<T>) -> Option<Inside<'_, T>> {
         let mut state = self.state.lock();
         state.made.remove(item)?;
-        // The bond does not end before the list is empty and nobody is inside.
+        // The bond ends only when the list is empty and no caller is inside.
         state.inside += 1;
         Some(Inside(self))
     }
 
-    /// Undoes what was made by `undo`, which runs while the device is bound; or waits until the end of the
-    /// item's bond has done so. Sleeps.
+    /// Undoes an item with `undo`, which runs while the device is bound; or waits until the end of
+    /// the bond has undone it. Sleeps.
     pub fn undo(&self, item: &Item<T>, undo: impl FnOnce(&T)) {
         match self.take_off(item) {
             Some(_inside) => undo(&item.made),
@@ -171,8 +171,9 @@ impl<T> Bond<T> {
         }
     }
 
-    /// Ends the bond: nobody gets in any more; then `first` runs, `undo` for all that is on the list, and it is
-    /// over when nobody is inside. To be called while the device is still bound. Sleeps.
+    /// Ends the bond: lets no more callers in, runs `first`, then `undo` for every item of the
+    /// list, and waits until no caller is inside. Must be called while the device is still bound.
+    /// Sleeps.
     pub fn end(&self, first: impl FnOnce(), undo: impl Fn(&T)) {
         self.state.lock().bound = false;
         first();

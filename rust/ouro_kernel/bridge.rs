@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The host bridge: its configuration space, and a page on its bus by which it is flushed.
+//! The host bridge: its configuration space, and the chipset flush page.
 
 use core::{pin::Pin, ptr::NonNull};
 use kernel::{
@@ -39,11 +39,11 @@ impl Drop for Function {
     }
 }
 
-/// A page on the bus, mapped.
+/// The mapped chipset flush page.
 ///
 /// # Invariants
 ///
-/// `addr` is a mapping of the page that `resource` is, which is in the resource tree if `ours`.
+/// `addr` is a mapping of the page of `resource`, which is in the resource tree if `ours`.
 struct FlushPage {
     resource: KBox<Opaque<bindings::resource>>,
     ours: bool,
@@ -56,19 +56,20 @@ unsafe impl Send for FlushPage {}
 unsafe impl Sync for FlushPage {}
 
 impl FlushPage {
-    /// The page at `at`, which the firmware has set up, or one below 4 GiB that nobody has. Returns it and its
-    /// address. Errors: `EBUSY`, `ENOMEM`.
+    /// Maps the page at `at`, if the firmware has assigned it, or a free one below 4 GiB. Returns
+    /// it and its bus address. Errors: `EBUSY`, `ENOMEM`.
     fn new(bridge: &Function, at: Option<u64>) -> Result<(Self, u64)> {
         let size = PAGE_SIZE as u64;
         let resource = KBox::new(Opaque::<bindings::resource>::zeroed(), GFP_KERNEL)?;
         let raw = resource.get();
-        // SAFETY: Ours, and nobody else knows it yet; a name that lives for ever.
+        // SAFETY: Ours, and no other code knows it yet; a name that lives forever.
         unsafe {
             (*raw).name = c"ouro chipset flush".as_char_ptr();
             (*raw).flags = bindings::IORESOURCE_MEM as usize;
         }
         let ours = match at {
-            // SAFETY: As above. Some firmware has reserved it already, and some has not: either will do.
+            // SAFETY: As above. Some firmware has reserved it already, and some has not: either
+            // will do.
             Some(at) => unsafe {
                 (*raw).start = at;
                 (*raw).end = at + size - 1;
@@ -117,13 +118,13 @@ impl Drop for FlushPage {
     }
 }
 
-/// A page that is open, and its address.
+/// A mapped page, and its bus address.
 struct Open {
     page: Pin<KBox<Revocable<FlushPage>>>,
     address: u64,
 }
 
-/// What the unbind closes.
+/// The resources that the unbind releases.
 struct Inner {
     function: Function,
     open: SetOnce<Open>,
@@ -137,15 +138,15 @@ impl EndWithBond for Inner {
     }
 }
 
-/// The host bridge of a device, for as long as a driver is bound to that; then reads are ones, and writes go
-/// nowhere.
+/// The host bridge of a device, while a driver is bound to the device; after that, reads return all
+/// ones and writes have no effect.
 pub struct HostBridge {
     inner: Arc<Inner>,
     bond: Arc<Bond>,
 }
 
 impl HostBridge {
-    /// The first function of the first bus of the device's domain; `None` if there is none.
+    /// Returns the first function of the first bus of the device's domain; `None` if there is none.
     ///
     /// Errors: `ENOMEM`.
     pub fn find(pdev: &pci::Device<Bound>) -> Result<Option<Self>> {
@@ -173,7 +174,7 @@ impl HostBridge {
     pub fn read32(&self, offset: u16) -> u32 {
         let mut value = !0;
         if self.bond.holds() {
-            // SAFETY: By the invariant. What fails reads ones.
+            // SAFETY: By the invariant. A failed read returns all ones.
             unsafe {
                 bindings::pci_read_config_dword(
                     self.inner.function.0.as_ptr(),
@@ -185,7 +186,7 @@ impl HostBridge {
         value
     }
 
-    /// Writes 32 bits of it.
+    /// Writes 32 bits of its configuration space.
     pub fn write32(&self, offset: u16, value: u32) {
         if self.bond.holds() {
             // SAFETY: By the invariant.
@@ -199,10 +200,12 @@ impl HostBridge {
         }
     }
 
-    /// Opens the page by which the chipset is flushed, if it is not open: at `at`, where the firmware has put it, or
-    /// anywhere below 4 GiB. Returns its address. To be called while the device is bound; sleeps the first time.
+    /// Maps the chipset flush page, if it is not mapped: at `at`, where the firmware has put it, or
+    /// anywhere below 4 GiB. Returns its bus address. Must be called while the device is bound;
+    /// sleeps the first time.
     ///
-    /// Errors: `EBUSY` if the bus has no room for a page, `EINVAL` for an address that is none; `ENOMEM`.
+    /// Errors: `EBUSY` if the bus has no room for a page, `EINVAL` for an invalid address;
+    /// `ENOMEM`.
     pub fn flush_page(&self, at: Option<u64>) -> Result<u64> {
         if let Some(open) = self.inner.open.as_ref() {
             return Ok(open.address);
@@ -213,14 +216,15 @@ impl HostBridge {
         let (page, address) = FlushPage::new(&self.inner.function, at)?;
         let page = KBox::pin_init(Revocable::new(page), GFP_KERNEL)?;
         self.inner.open.populate(Open { page, address });
-        // Whichever was first.
+        // The first caller's page is used.
         self.inner
             .open
             .as_ref()
             .map_or(Err(EINVAL), |open| Ok(open.address))
     }
 
-    /// Writes 1 to that page, if it is open: what the chipset has in its buffers goes to memory. Any context.
+    /// Writes 1 to the flush page, if it is mapped, which flushes the chipset's write buffers to
+    /// memory. Any context.
     pub fn flush_chipset(&self) {
         let Some(open) = self.inner.open.as_ref() else {
             return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Reports of what went wrong, in `/sys/class/devcoredump`.
+//! Device coredumps, in `/sys/class/devcoredump`.
 //!
 //! C header: `include/linux/devcoredump.h`
 
@@ -8,8 +8,8 @@ use kernel::{device, prelude::*};
 
 use crate::{pci::raw_device, raw};
 
-/// Leaves a report for user space: it stays until that has read it, or for five minutes. There is
-/// one for each device at a time; a later one is dropped. Allocates, does not sleep for long.
+/// Emits a coredump. It exists until user space deletes it, or for five minutes. There is one for
+/// each device at a time; a later one is dropped. Allocates, does not sleep for long.
 pub fn emit(dev: &device::Device, report: VVec<u8>) {
     let (ptr, len, _capacity) = report.into_raw_parts();
     if len == 0 {

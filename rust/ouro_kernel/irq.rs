@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The interrupt of a PCI device, with a handler that lives as long as it likes.
+//! The interrupt of a PCI device, with a handler that may outlive the binding.
 //!
 //! `kernel::irq` borrows the bound device. [`Irq`] does not: it can be kept in a `'static` core,
-//! and is freed by itself when the device is unbound, or before by [`Irq::free()`].
+//! and is freed when the device is unbound, or before that by [`Irq::free()`].
 //!
 //! C header: `include/linux/interrupt.h`
 
@@ -19,24 +19,24 @@ use kernel::{
 
 use crate::pci::{end_with_bond, raw_pci, EndWithBond};
 
-/// Who handles it.
+/// The handler of an interrupt.
 pub trait IrqHandler: Send + Sync + 'static {
-    /// The interrupt. Interrupts are off on this CPU. An INTx line is shared: say
-    /// `IrqReturn::None` if it was not this device.
+    /// Handles the interrupt. Interrupts are off on this CPU. An INTx line is shared: return
+    /// `IrqReturn::None` if it was not this device's.
     fn handle_irq(&self) -> IrqReturn;
 }
 
-/// How the interrupt comes.
+/// The kind of an interrupt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IrqKind {
-    /// A message.
+    /// A message (MSI).
     Msi,
-    /// A line, which others may share.
+    /// A legacy line, which other devices may share.
     Intx,
 }
 
 impl IrqKind {
-    /// What it is called.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Msi => "MSI",
@@ -45,7 +45,7 @@ impl IrqKind {
     }
 }
 
-/// What the unbind frees.
+/// The resources that the unbind frees.
 #[pin_data]
 struct Request<T: IrqHandler> {
     pdev: ARef<pci::Device>,
@@ -56,7 +56,7 @@ struct Request<T: IrqHandler> {
     handler: Mutex<Option<Arc<T>>>,
 }
 
-/// An interrupt that is ours.
+/// A requested interrupt.
 pub struct Irq<T: IrqHandler>(Arc<Request<T>>);
 
 /// # Safety
@@ -74,8 +74,8 @@ unsafe extern "C" fn trampoline<T: IrqHandler>(
 }
 
 impl<T: IrqHandler> Irq<T> {
-    /// Requests the interrupt: a message, or the line where the device has none or `msi` forbids it.
-    /// The handler may be called before this returns.
+    /// Requests the interrupt: a message, or the line if the device has no messages or `msi`
+    /// forbids them. The handler may be called before this returns.
     ///
     /// Errors: `ENOSPC`, `EBUSY`, `ENOMEM`.
     pub fn request(
@@ -143,28 +143,28 @@ impl<T: IrqHandler> Irq<T> {
         drop(slot);
         let this = Self(request.clone());
         if let Err(e) = end_with_bond(pdev, request) {
-            // What devres did not take it has ended, vectors and all; the caller frees them again, which
-            // does nothing then.
+            // If devres did not take it, it was ended, with its vectors; freeing them again has no
+            // effect.
             this.0.free_handler();
             return Err(e);
         }
         Ok(this)
     }
 
-    /// How it comes.
+    /// Returns its kind.
     pub fn kind(&self) -> IrqKind {
         self.0.kind
     }
 
-    /// Gives the interrupt back, and drops the handler: no call any more when this returns.
-    /// Sleeps; not from the handler. Again does nothing.
+    /// Frees the interrupt, and drops the handler, which is not called any more when this returns.
+    /// Sleeps; must not be called from the handler. Repeated calls have no effect.
     pub fn free(&self) {
         self.0.end();
     }
 }
 
 impl<T: IrqHandler> Request<T> {
-    /// Frees the interrupt. Says whether it was there.
+    /// Frees the interrupt. Returns whether it was requested.
     fn free_handler(&self) -> bool {
         let mut slot = self.handler.lock();
         let Some(handler) = slot.take() else {

@@ -11,17 +11,17 @@ use kernel::{
     prelude::*,
 };
 
-/// A [`Vec`] that is free of cost while it never had an element. The kernel crate's own calls `krealloc()` and
-/// `kfree()` when it is dropped, even if it never had memory.
+/// A [`Vec`] whose drop costs nothing if it never had an element. The kernel crate's own calls
+/// `krealloc()` and `kfree()` when it is dropped, even if it never had memory.
 pub struct LazyVec<T, A: Allocator = KVmalloc>(ManuallyDrop<Vec<T, A>>);
 
 impl<T, A: Allocator> LazyVec<T, A> {
-    /// An empty one.
+    /// Returns an empty vector.
     pub const fn new() -> Self {
         Self(ManuallyDrop::new(Vec::new()))
     }
 
-    /// Room for `n` elements. Errors: `ENOMEM`.
+    /// Allocates capacity for `n` elements. Errors: `ENOMEM`.
     pub fn with_capacity(n: usize, flags: kernel::alloc::Flags) -> Result<Self> {
         match n {
             0 => Ok(Self::new()),
@@ -59,7 +59,7 @@ impl<T, A: Allocator> DerefMut for LazyVec<T, A> {
 impl<T, A: Allocator> Drop for LazyVec<T, A> {
     fn drop(&mut self) {
         if self.0.capacity() != 0 {
-            // SAFETY: Once, and nobody sees it any more.
+            // SAFETY: It is dropped once, here, and not used afterwards.
             unsafe { ManuallyDrop::drop(&mut self.0) }
         }
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Safe abstractions that the kernel crate lacks: what `Documentation/gpu/ouro/kernel-crate.rst`
-//! describes.
+//! Safe abstractions that the kernel crate lacks. `Documentation/gpu/ouro/kernel-crate.rst`
+//! describes them.
 //!
 //! All `unsafe` of the project is here. A driver on top of this crate can say
-//! `#![deny(unsafe_code)]`. The style is that of the kernel crate: a C object is a transparent
-//! type behind [`ARef`](kernel::sync::aref::ARef), what C demands of a caller is a type or a
-//! lifetime, and what cannot be had without memory returns `Result` and is made beforehand.
+//! `#![deny(unsafe_code)]`. The style is that of the kernel crate: a C object is a transparent type
+//! behind [`ARef`](kernel::sync::aref::ARef), the requirements of C functions are types or
+//! lifetimes, and operations that allocate return `Result` and are done beforehand.
 //!
-//! | part | what |
+//! | part | contents |
 //! | --- | --- |
 //! | [`drm`] | device, registration, open files, ioctl table |
 //! | [`gem`] | buffer objects: handles, mappings by fault, prime |
@@ -19,16 +19,16 @@
 //! | [`bond`] | the time that a device is bound |
 //! | [`pci`], [`mmio`], [`irq`] | the device: configuration, registers, interrupts |
 //! | [`bridge`] | the host bridge: configuration, the page that flushes it |
-//! | [`work`], [`wait`] | own work queues and cancelling; waiting |
+//! | [`work`], [`wait`] | work queues and cancelling; waiting |
 //! | [`shrinker`] | giving memory back |
 //! | [`list`] | a list whose members leave it in any order |
 //! | [`lazy`] | a vector that is mostly empty |
-//! | [`release`] | what must end before the module goes |
+//! | [`release`] | releases that end before the module is unloaded |
 //! | [`pm`] | suspend, resume and shutdown of a PCI driver |
 //! | [`userptr`] | memory of a process |
 //! | [`param`] | parameters that are text |
 //! | [`coredump`] | reports |
-//! | [`task`], [`time`], [`uaccess`] | small things |
+//! | [`task`], [`time`], [`uaccess`] | the calling task, time, user memory |
 
 pub mod bond;
 pub mod bridge;
@@ -57,10 +57,10 @@ pub mod userptr;
 pub mod wait;
 pub mod work;
 
-/// What the printing macros of the kernel crate put in front.
+/// The prefix of the kernel crate's printing macros.
 const __LOG_PREFIX: &[u8] = b"ouro\0";
 
-/// How the CPU sees memory.
+/// The CPU's caching of a mapping.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Caching {
@@ -73,7 +73,7 @@ pub enum Caching {
 }
 
 impl Caching {
-    /// The number that the C side knows it by.
+    /// Returns the number for the C side.
     pub(crate) fn raw(self) -> u32 {
         match self {
             Caching::WriteBack => 0,

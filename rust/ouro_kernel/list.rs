@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! A list whose members can be taken out of the middle, in constant time.
+//! Lists from whose middle members can be removed, in constant time.
 //!
-//! The kernel crate's [`List`] can do that only with a promise that the item is in this list and in no
-//! other one. Here each item remembers which list it is in, so that the question has an answer.
+//! The kernel crate's [`List`] needs a promise of the caller that the item is in this list and in
+//! no other one. Here each item stores which list it is in, so that this can be checked.
 
 use kernel::{
     list::{List, ListArc, ListItem},
     sync::atomic::{ordering, Atomic},
 };
 
-/// In which list an item is.
+/// The list that an item is in.
 ///
 /// # Invariants
 ///
-/// It is the number of the [`MemberList`] that the item is in, or that of one that is gone, or zero.
+/// It is the number of the [`MemberList`] that the item is in, or that of one that is gone, or
+/// zero.
 pub struct Membership(Atomic<u64>);
 
 impl Membership {
-    /// In none.
+    /// Creates the membership of an item that is in no list.
     pub const fn new() -> Self {
         Self(Atomic::new(0))
     }
@@ -30,17 +31,17 @@ impl Default for Membership {
     }
 }
 
-/// What can be in a [`MemberList`]. Implemented by [`impl_member!`](crate::impl_member).
+/// An item of a [`MemberList`]. Implemented by [`impl_member!`](crate::impl_member).
 ///
 /// # Safety
 ///
-/// [`membership`](Self::membership) returns a part of the item, always the same one.
+/// [`membership`](Self::membership) must return a field of the item, always the same one.
 pub unsafe trait Member: ListItem<0> {
-    /// In which list it is.
+    /// Returns the list that it is in.
     fn membership(&self) -> &Membership;
 }
 
-/// Makes a type with a field of type [`Membership`] a [`Member`].
+/// Implements [`Member`] for a type with a field of type [`Membership`].
 #[macro_export]
 macro_rules! impl_member {
     (impl$({$($generics:tt)*})? Member for $t:ty { self.$field:ident }) => {
@@ -53,22 +54,22 @@ macro_rules! impl_member {
     };
 }
 
-/// Numbers are never used twice.
+/// Numbers are never reused.
 static NEXT: Atomic<u64> = Atomic::new(1);
 
-/// A list of items that know that they are in it.
+/// A list of items that store their membership.
 ///
 /// # Invariants
 ///
-/// While this list is there, its items are those whose [`Membership`] has the number `id`; no other
-/// list has that.
+/// While this list exists, its items are those whose [`Membership`] has the number `id`; no other
+/// list has that number.
 pub struct MemberList<T: Member> {
     id: u64,
     list: List<T>,
 }
 
 impl<T: Member> MemberList<T> {
-    /// An empty list.
+    /// Creates an empty list.
     pub fn new() -> Self {
         // INVARIANT: Nothing has this number yet.
         Self {
@@ -77,19 +78,19 @@ impl<T: Member> MemberList<T> {
         }
     }
 
-    /// Whether there is nothing in it.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Adds an item at the end.
+    /// Appends an item.
     pub fn push_back(&mut self, item: ListArc<T>) {
-        // INVARIANT: It goes into this list. Whoever has the `ListArc` knows that it is in none.
+        // INVARIANT: It goes into this list. The `ListArc` proves that it is in none.
         item.membership().0.store(self.id, ordering::Relaxed);
         self.list.push_back(item);
     }
 
-    /// Takes the first item off.
+    /// Removes the first item.
     pub fn pop_front(&mut self) -> Option<ListArc<T>> {
         let item = self.list.pop_front()?;
         // INVARIANT: It is in no list.
@@ -97,9 +98,9 @@ impl<T: Member> MemberList<T> {
         Some(item)
     }
 
-    /// Takes an item out, wherever in the list it is. `None` if it is not in this list.
+    /// Removes an item from any position. `None` if it is not in this list.
     pub fn remove(&mut self, item: &T) -> Option<ListArc<T>> {
-        // Only who has this list can make the number this one's, or another one of this one's.
+        // Only the holder of this list can set or clear its number in an item.
         if item.membership().0.load(ordering::Relaxed) != self.id {
             return None;
         }

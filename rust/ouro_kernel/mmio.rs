@@ -2,9 +2,10 @@
 
 //! Registers and other memory of the device, from `'static` code.
 //!
-//! A [`Bar`] is a mapping of a part of a BAR behind a gate: after the unbind, or after
-//! [`Bar::revoke()`], reads are ones and writes go nowhere. The gate is an RCU section around each
-//! access, so that it costs next to nothing, works in interrupts, and is never held while waiting.
+//! A [`Bar`] is a revocable mapping of a part of a BAR: after the unbind, or after
+//! [`Bar::revoke()`], reads return all ones and writes have no effect. Each access is in an RCU
+//! read section, so that it costs next to nothing, works in interrupts, and is never held while
+//! waiting.
 
 use kernel::{
     bindings,
@@ -39,7 +40,8 @@ unsafe impl Sync for Mapping {}
 impl Mapping {
     fn map(claim: &Claim, caching: Caching) -> Result<Self> {
         let (start, len) = (claim.start(), usize::try_from(claim.len())?);
-        // SAFETY: By the invariant of the claim it is a range of a memory BAR. It is not mapped cached.
+        // SAFETY: By the invariant of the claim it is a range of a memory BAR. It is not mapped
+        // cached.
         let addr = unsafe {
             match caching {
                 Caching::WriteCombining => bindings::ioremap_wc(start, len),
@@ -55,7 +57,7 @@ impl Mapping {
         })
     }
 
-    /// The address of `size` bytes at `offset`, if they are inside and aligned.
+    /// Returns the address of `size` bytes at `offset`, if they are inside and aligned.
     fn at(&self, offset: usize, size: usize) -> Option<*mut c_void> {
         let end = offset.checked_add(size)?;
         if end > self.len || offset & (size - 1) != 0 {
@@ -64,14 +66,14 @@ impl Mapping {
         Some(self.addr.wrapping_add(offset).cast())
     }
 
-    /// Reads 32 bits; ones outside of the mapping or at an offset that is no multiple of 4.
+    /// Reads 32 bits; all ones outside of the mapping or if `offset` is not a multiple of 4.
     pub fn read32(&self, offset: usize) -> u32 {
         // SAFETY: By the invariant.
         self.at(offset, 4)
             .map_or(!0, |p| unsafe { bindings::readl(p) })
     }
 
-    /// Reads 64 bits in one access; ones outside of the mapping or at an offset that is no
+    /// Reads 64 bits in one access; all ones outside of the mapping or if `offset` is not a
     /// multiple of 8.
     pub fn read64(&self, offset: usize) -> u64 {
         // SAFETY: By the invariant.
@@ -79,7 +81,7 @@ impl Mapping {
             .map_or(!0, |p| unsafe { bindings::readq(p) })
     }
 
-    /// Writes 8 bits; nothing outside of the mapping.
+    /// Writes 8 bits; no effect outside of the mapping.
     pub fn write8(&self, offset: usize, value: u8) {
         if let Some(p) = self.at(offset, 1) {
             // SAFETY: By the invariant.
@@ -87,7 +89,7 @@ impl Mapping {
         }
     }
 
-    /// Writes 32 bits; nothing outside of the mapping or at an offset that is no multiple of 4.
+    /// Writes 32 bits; no effect outside of the mapping or if `offset` is not a multiple of 4.
     pub fn write32(&self, offset: usize, value: u32) {
         if let Some(p) = self.at(offset, 4) {
             // SAFETY: By the invariant.
@@ -95,7 +97,7 @@ impl Mapping {
         }
     }
 
-    /// Writes 64 bits in one access; nothing outside of the mapping or at an offset that is no
+    /// Writes 64 bits in one access; no effect outside of the mapping or if `offset` is not a
     /// multiple of 8.
     pub fn write64(&self, offset: usize, value: u64) {
         if let Some(p) = self.at(offset, 8) {
@@ -104,7 +106,8 @@ impl Mapping {
         }
     }
 
-    /// Copies out, in the widest accesses that the offset allows. `None` if it is not all inside.
+    /// Copies out, in the widest accesses that the offset allows. `None` if the range is not
+    /// inside.
     pub fn read_bytes(&self, offset: usize, out: &mut [u8]) -> Option<()> {
         self.inside(offset, out.len())?;
         let mut at = offset;
@@ -121,8 +124,8 @@ impl Mapping {
         Some(())
     }
 
-    /// Copies in, in the widest accesses that the offset allows. `None`, with nothing written, if it is
-    /// not all inside.
+    /// Copies in, in the widest accesses that the offset allows. `None`, with nothing written, if
+    /// the range is not inside.
     pub fn write_bytes(&self, offset: usize, data: &[u8]) -> Option<()> {
         self.inside(offset, data.len())?;
         let head = (offset.wrapping_neg() & 7).min(data.len());
@@ -144,18 +147,18 @@ impl Mapping {
         Some(())
     }
 
-    /// `None` if so many bytes are not all inside, in whole words of 64 bits.
+    /// Returns `None` unless `len` bytes are inside, in whole words of 64 bits.
     fn inside(&self, offset: usize, len: usize) -> Option<()> {
         let end = offset.checked_add(len)?;
         (end <= self.len & !7).then_some(())
     }
 
-    /// The length in bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is nothing in it: never.
+    /// Returns whether it is empty: never.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -168,7 +171,7 @@ impl Drop for Mapping {
     }
 }
 
-/// What the unbind revokes.
+/// The mapping that the unbind revokes.
 #[pin_data]
 struct RevocableMapping {
     #[pin]
@@ -181,16 +184,16 @@ impl EndWithBond for RevocableMapping {
     }
 }
 
-/// A part of a BAR.
+/// A revocable mapping of a part of a BAR.
 pub struct Bar {
     gate: Arc<RevocableMapping>,
     claim: Claim,
 }
 
 impl Bar {
-    /// Maps what was claimed of a BAR of this device.
+    /// Maps a claimed range of a BAR of this device.
     ///
-    /// Errors: `EINVAL` if it is of another one; `ENOMEM`.
+    /// Errors: `EINVAL` if the claim is another device's; `ENOMEM`.
     pub fn map(pdev: &pci::Device<Bound>, claim: Claim, caching: Caching) -> Result<Self> {
         if !claim.is_of(pdev) {
             return Err(EINVAL);
@@ -206,39 +209,40 @@ impl Bar {
         Ok(Self { gate, claim })
     }
 
-    /// Opens the gate for several accesses, in which the caller must not sleep. `None` after the
-    /// revocation.
+    /// Begins a read section for several accesses, in which the caller must not sleep. `None` after
+    /// the revocation.
     pub fn access(&self) -> Option<RevocableGuard<'_, Mapping>> {
         self.gate.mapping.try_access()
     }
 
-    /// Ends all accesses, and waits for those that are going on. Sleeps.
+    /// Revokes the mapping, and waits for accesses that are going on. Sleeps.
     pub fn revoke(&self) {
         self.gate.mapping.revoke();
     }
 
-    /// Whether it was revoked.
+    /// Returns whether it was revoked.
     pub fn is_revoked(&self) -> bool {
         self.access().is_none()
     }
 
-    /// The frame of a page of it, for mappings of user space. `None` outside, and after the unbind.
+    /// Returns the frame of a page, for mappings of user space. `None` outside, and after the
+    /// unbind.
     pub fn frame(&self, page: usize) -> Option<Frame<'_>> {
         self.claim.frame(page)
     }
 
-    /// The length in bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> usize {
-        // It is mapped, hence so many.
+        // It is mapped, so the length fits.
         self.claim.len() as usize
     }
 
-    /// Whether there is nothing in it: never.
+    /// Returns whether it is empty: never.
     pub fn is_empty(&self) -> bool {
         self.claim.is_empty()
     }
 
-    /// Reads 32 bits; ones if that is not possible: revoked, outside, not aligned.
+    /// Reads 32 bits; all ones if it is revoked, or `offset` is outside or not aligned.
     pub fn read32(&self, offset: usize) -> u32 {
         self.access().map_or(!0, |m| m.read32(offset))
     }
@@ -248,7 +252,7 @@ impl Bar {
         self.access().map_or(!0, |m| m.read64(offset))
     }
 
-    /// Writes 32 bits; nothing if that is not possible.
+    /// Writes 32 bits; no effect if it is revoked, or `offset` is outside or not aligned.
     pub fn write32(&self, offset: usize, value: u32) {
         if let Some(m) = self.access() {
             m.write32(offset, value)
@@ -262,9 +266,9 @@ impl Bar {
         }
     }
 
-    /// Writes words of 32 bits one behind the other, with the gate opened once for all of them, two by one access
-    /// where they are aligned so: for memory whose writes may be combined. Those that lie outside go nowhere. There
-    /// should not be many more than a page of them.
+    /// Writes consecutive 32-bit words in one read section, two per access where they are aligned:
+    /// for write-combined memory. Words outside are dropped. There should not be many more than a
+    /// page of them.
     pub fn write32s(&self, offset: usize, mut values: impl ExactSizeIterator<Item = u32>) {
         let Some(m) = self.access() else {
             return;
@@ -285,7 +289,7 @@ impl Bar {
         }
     }
 
-    /// The same with words of 64 bits, by one access each.
+    /// Writes consecutive 64-bit words, one per access, as [`Bar::write32s()`].
     pub fn write64s(&self, offset: usize, values: impl ExactSizeIterator<Item = u64>) {
         if let Some(m) = self.access() {
             let mut at = offset;
@@ -297,13 +301,13 @@ impl Bar {
     }
 }
 
-/// Bytes that are copied before the gate is opened anew.
+/// Bytes that are copied in one read section.
 const STEP: usize = 4096;
 
 impl Bar {
-    /// Copies out. It may be slow: each access waits for the device.
+    /// Copies out. Slow: each access waits for the device.
     ///
-    /// Errors: `EINVAL` if it is not all inside, `ENODEV` after the revocation.
+    /// Errors: `EINVAL` if the range is not inside, `ENODEV` after the revocation.
     pub fn read_bytes(&self, offset: usize, out: &mut [u8]) -> Result {
         let mut at = offset;
         for piece in out.chunks_mut(STEP) {
@@ -328,7 +332,7 @@ impl Bar {
     }
 }
 
-/// All writes of this CPU before it are seen before those after it, by devices too.
+/// Orders all earlier writes of this CPU before later ones, also for devices.
 pub fn wmb() {
     // SAFETY: No requirement.
     unsafe { crate::raw::ouro_wmb() }

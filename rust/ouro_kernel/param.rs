@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Parameters of the module that are text.
+//! String parameters of the module.
 //!
-//! The kernel crate's `module!` declares those that are numbers; these are declared in C, where the
-//! loader writes them before the module begins, and nobody afterwards.
+//! The kernel crate's `module!` declares numeric parameters; these are declared in C. The loader
+//! writes them before the module is initialised, and they never change after that.
 
 use crate::raw;
 use kernel::prelude::*;
 
-/// The text of a parameter; of one that is not UTF-8, nothing.
+/// Returns the text of a parameter; an empty string if it is not UTF-8.
 ///
 /// # Safety
 ///
-/// `text` is a C string that stays as it is as long as the module is there.
+/// `text` must be a C string that does not change while the module is loaded.
 unsafe fn text(text: *const c_char) -> &'static str {
     // SAFETY: The caller says so.
     unsafe { CStr::from_char_ptr(text) }.to_str().unwrap_or("")

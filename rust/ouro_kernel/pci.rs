@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What `kernel::pci` lacks: configuration space from `'static` code, the DMA mask as a number, regions
-//! by name, and things that end with the bond of device and driver wherever they are kept.
+//! Additions to `kernel::pci`: configuration space from `'static` code, the DMA mask as a number,
+//! BARs by name, and resources that are released at the unbind wherever they are kept.
 //!
 //! C header: `include/linux/pci.h`
 
@@ -25,21 +25,21 @@ use crate::{
     raw,
 };
 
-/// The C device.
+/// Returns the C device.
 pub(crate) fn raw_pci<Ctx: device::DeviceContext>(
     pdev: &pci::Device<Ctx>,
 ) -> *mut bindings::pci_dev {
     core::ptr::from_ref(pdev).cast_mut().cast()
 }
 
-/// The C device of any bus.
+/// Returns the C device of any bus.
 pub(crate) fn raw_device<Ctx: device::DeviceContext>(
     dev: &device::Device<Ctx>,
 ) -> *mut bindings::device {
     core::ptr::from_ref(dev).cast_mut().cast()
 }
 
-/// Something that has to be ended when the device is unbound.
+/// A resource that must be ended at the unbind.
 pub(crate) trait EndWithBond: Send + Sync + 'static {
     /// Ends it. May be called more than once.
     fn end(&self);
@@ -54,12 +54,12 @@ impl<T: EndWithBond> Drop for Ender<T> {
     }
 }
 
-/// Lets the unbind of a device end something. Later ones are ended first.
+/// Ends a resource at the unbind of a device. Later ones are ended first.
 pub(crate) fn end_with_bond<T: EndWithBond>(pdev: &pci::Device<Bound>, what: Arc<T>) -> Result {
     end_with_device(pdev.as_ref(), what)
 }
 
-/// The same, of a device of any bus.
+/// Ends a resource at the unbind of a device of any bus.
 pub(crate) fn end_with_device<T: EndWithBond>(dev: &device::Device<Bound>, what: Arc<T>) -> Result {
     devres::register(dev, Ender(what), GFP_KERNEL)
 }
@@ -85,15 +85,15 @@ impl EndWithBond for Bond {
     }
 }
 
-/// The configuration space of the device, for as long as it is bound; then all reads are ones. A read
-/// that is under way when the unbind comes is not waited for: it reads what is there.
+/// The configuration space of a device, while it is bound; after that, all reads return all ones.
+/// The unbind does not wait for a read under way, which returns what the bus does.
 pub struct Config {
     pdev: ARef<pci::Device>,
     bond: Arc<Bond>,
 }
 
 impl Config {
-    /// Makes one.
+    /// Creates it.
     ///
     /// Errors: `ENOMEM`.
     pub fn new(pdev: &pci::Device<Bound>) -> Result<Self> {
@@ -107,7 +107,7 @@ impl Config {
     pub fn read32(&self, offset: u16) -> u32 {
         let mut value = !0;
         if self.bond.holds() {
-            // SAFETY: The device has a reference. What fails reads ones.
+            // SAFETY: The device has a reference. A failed read returns all ones.
             unsafe {
                 bindings::pci_read_config_dword(raw_pci(&self.pdev), offset.into(), &mut value)
             };
@@ -119,7 +119,7 @@ impl Config {
     pub fn read8(&self, offset: u16) -> u8 {
         let mut value = !0;
         if self.bond.holds() {
-            // SAFETY: The device has a reference. What fails reads ones.
+            // SAFETY: The device has a reference. A failed read returns all ones.
             unsafe {
                 bindings::pci_read_config_byte(raw_pci(&self.pdev), offset.into(), &mut value)
             };
@@ -127,7 +127,7 @@ impl Config {
         value
     }
 
-    /// Writes 8 bits; nothing after the unbind.
+    /// Writes 8 bits; no effect after the unbind.
     pub fn write8(&self, offset: u16, value: u8) {
         if self.bond.holds() {
             // SAFETY: The device has a reference.
@@ -153,7 +153,7 @@ impl EndWithBond for Enabled {
     }
 }
 
-/// Lets the device answer to its memory BARs, until it is unbound. The first thing in `probe`.
+/// Enables the memory BARs of a device, until it is unbound. Must be called first in `probe`.
 ///
 /// Errors: those of the bus; `ENOMEM`.
 pub fn enable_mem(pdev: &pci::Device<Bound>) -> Result {
@@ -171,15 +171,15 @@ pub fn enable_mem(pdev: &pci::Device<Bound>) -> Result {
     end_with_bond(pdev, enabled).inspect_err(|_| held.end())
 }
 
-/// A BAR that is ours until the device is unbound.
+/// A BAR that is claimed until the device is unbound.
 struct Region {
     pdev: ARef<pci::Device>,
     bar: c_int,
     held: Atomic<bool>,
 }
 
-/// A BAR that is ours until the device is unbound, or a part of it: what [`Bar`](crate::mmio::Bar)s are
-/// mapped from, and page frames of user space's mappings come from.
+/// A claimed range of a BAR, until the device is unbound. [`Bar`](crate::mmio::Bar)s are mapped
+/// from it, and it yields page frames for user space.
 ///
 /// # Invariants
 ///
@@ -192,9 +192,9 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// What follows `offset` bytes, or `len` of it; 0 is all.
+    /// Returns the part of it from `offset` on, of `len` bytes; 0 means up to the end.
     ///
-    /// Errors: `EINVAL` if that is nothing, or more than there is.
+    /// Errors: `EINVAL` if the part is empty, or not inside.
     pub fn part(&self, offset: u64, len: u64) -> Result<Self> {
         let rest = self.len.checked_sub(offset).ok_or(EINVAL)?;
         let len = if len == 0 { rest } else { len };
@@ -209,27 +209,28 @@ impl Claim {
         })
     }
 
-    /// The bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there are none: never.
+    /// Returns whether it is empty: never.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The bus address of the first.
+    /// Returns the bus address of the first byte.
     pub(crate) fn start(&self) -> u64 {
         self.start
     }
 
-    /// Whether it is of this device.
+    /// Returns whether it belongs to this device.
     pub(crate) fn is_of(&self, pdev: &pci::Device<Bound>) -> bool {
         core::ptr::eq(raw_pci(&self.region.pdev), raw_pci(pdev))
     }
 
-    /// The frame of a page. `None` outside, for what begins within a page, and after the unbind.
+    /// Returns the frame of a page. `None` outside, if the range is not page-aligned, and after the
+    /// unbind.
     pub fn frame(&self, page: usize) -> Option<Frame<'_>> {
         const SIZE: u64 = PAGE_SIZE as u64;
         let offset = (page as u64).checked_mul(SIZE)?;
@@ -239,8 +240,8 @@ impl Claim {
         if !self.region.held.load(ordering::Acquire) {
             return None;
         }
-        // SAFETY: By the invariant it is of the BAR. Entries that were made before the unbind it takes
-        // away, before the BAR is somebody else's: it unplugs the DRM device.
+        // SAFETY: By the invariant it is of the BAR. Entries that were made before the unbind it
+        // takes away, before the BAR is reused: it unplugs the DRM device.
         Some(unsafe { Frame::new(((self.start + offset) / SIZE) as usize) })
     }
 }
@@ -254,18 +255,16 @@ impl EndWithBond for Region {
     }
 }
 
-/// Whether this kernel is a hypervisor's guest: what the host has between a device that it passed
-/// through and memory is not seen.
+/// Returns whether this kernel is a hypervisor's guest, which cannot see the host's IOMMU.
 pub fn is_guest() -> bool {
     // SAFETY: No requirement.
     unsafe { raw::ouro_is_guest() }
 }
 
-/// Takes the device from whoever shows the firmware's picture on it: a generic driver that draws into
-/// one of the BARs is removed, and gives the BAR back. Nothing happens if there is none. `name` is who
-/// takes it, for the log. Before any BAR is claimed.
+/// Removes the firmware framebuffer driver that uses the device, if there is one: it gives up its
+/// BAR. `name` is the new owner, for the log. Must be called before any BAR is claimed.
 ///
-/// Errors: those of the removed driver's way out.
+/// Errors: those of removing that driver.
 pub fn take_from_firmware(pdev: &pci::Device<Bound>, name: &'static CStr) -> Result {
     // SAFETY: The device is bound; the name is a C string.
     to_result(unsafe { raw::ouro_take_from_firmware(raw_pci(pdev), name.as_char_ptr()) })
@@ -273,7 +272,8 @@ pub fn take_from_firmware(pdev: &pci::Device<Bound>, name: &'static CStr) -> Res
 
 /// Claims a whole BAR, until the device is unbound.
 ///
-/// Errors: `EBUSY` if someone else has it, `EINVAL` if there is none, or it is one of ports; `ENOMEM`.
+/// Errors: `EBUSY` if it is in use, `EINVAL` if there is no such BAR, or it is an I/O BAR;
+/// `ENOMEM`.
 pub fn request_region(pdev: &pci::Device<Bound>, bar: u32, name: &'static CStr) -> Result<Claim> {
     let (start, len) = (pdev.resource_start(bar)?, pdev.resource_len(bar)?);
     // SAFETY: The device is bound, and has a resource of this number, or there was an error above.
@@ -314,10 +314,10 @@ impl EndWithBond for ReservedWc {
     }
 }
 
-/// Makes page frames of a BAR write-combining in user space's mappings, until the device is
-/// unbound. Not needed for a BAR of which a [`Bar`](crate::mmio::Bar) is mapped so.
+/// Makes page frames of a BAR write-combining in mappings of user space, until the device is
+/// unbound. Not needed if a [`Bar`](crate::mmio::Bar) with that caching is mapped.
 ///
-/// Errors: `EBUSY` if it is mapped otherwise, `ENOMEM`.
+/// Errors: `EBUSY` if it is mapped with another caching, `ENOMEM`.
 pub fn reserve_write_combining(pdev: &pci::Device<Bound>, bar: u32) -> Result {
     let (start, len) = (pdev.resource_start(bar)?, pdev.resource_len(bar)?);
     let reserved = Arc::new(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
 //! Power management of a PCI driver: an adapter in place of `kernel::pci::Adapter`, with the hooks
-//! which that one lacks.
+//! that it lacks.
 
 use core::marker::PhantomData;
 use kernel::{
@@ -15,45 +15,45 @@ use kernel::{
 
 /// A PCI driver that takes part in power management. All hooks may sleep.
 pub trait Driver: pci::Driver + 'static {
-    /// The system is about to go to sleep, or to write its image: the place for what takes memory.
-    /// User space is frozen already; all devices work still. If it fails, nothing goes to sleep.
+    /// Prepares for system sleep, or for writing the hibernation image: the place for operations
+    /// that allocate. User space is frozen; all devices still work. On an error, the system does
+    /// not sleep.
     fn prepare(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
         let _ = (pdev, this);
         Ok(())
     }
 
-    /// The opposite of [`prepare`](Self::prepare), whether the device has slept or not.
+    /// Undoes [`prepare`](Self::prepare), whether the device was suspended or not.
     fn complete(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) {
         let _ = (pdev, this);
     }
 
-    /// The system goes to sleep. User space is frozen already. Memory is hard to get: what writes
-    /// it out may sleep already.
+    /// Suspends the device. User space is frozen. Memory is short: the disk for swap may be
+    /// suspended already.
     fn suspend(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
         let _ = (pdev, this);
         Ok(())
     }
 
-    /// The system is awake again; the device is powered, and has lost its registers.
+    /// Resumes the device, which is powered, and has lost its registers.
     fn resume(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
         let _ = (pdev, this);
         Ok(())
     }
 
-    /// Nobody uses the device.
+    /// Suspends an unused device (runtime power management).
     fn runtime_suspend(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
         let _ = (pdev, this);
         Ok(())
     }
 
-    /// Somebody is about to use the device.
+    /// Resumes a device that is about to be used.
     fn runtime_resume(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
         let _ = (pdev, this);
         Ok(())
     }
 
-    /// The machine is switched off, or another kernel is started: the device has to stop writing
-    /// to memory.
+    /// Shuts the device down before power-off or kexec: it must not write to memory any more.
     fn shutdown(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) {
         let _ = (pdev, this);
     }
@@ -91,7 +91,7 @@ unsafe impl<T: Driver> driver::RegistrationOps for Adapter<T> {
     }
 }
 
-/// The hooks of one kind: a function that C can call for each.
+/// Defines the hooks of one kind: a C function for each.
 macro_rules! hooks {
     ($($name:ident),*) => {$(
         /// # Safety

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What must end before the module goes.
+//! Deferred releases that must end before the module is unloaded.
 //!
-//! Some things are freed late: the data of a fence after an RCU grace period, an object by a
-//! worker because its last reference went away in a place that may not sleep, a work queue by
-//! someone who is not its own worker. All of that runs on work queues of the module, and
-//! [`Guard`], which the module owns, waits for it. What waits for a grace period has a queue of its own:
-//! who waits for an object to be freed ([`flush()`]) need not wait for that.
+//! Some things are freed late: the data of a fence after an RCU grace period, an object by a worker
+//! if its last reference is dropped in atomic context, a work queue by another worker than its own.
+//! All of that runs on work queues of the module, and [`Guard`], which the module owns, waits for
+//! it. Work that waits for a grace period has a queue of its own, so that waiting for objects to be
+//! freed ([`flush()`]) does not wait for that.
 
 use core::ptr::NonNull;
 use kernel::{
@@ -19,15 +19,15 @@ use crate::raw;
 
 /// The state while a [`Guard`] lives.
 struct State {
-    /// The queue of what ends at once.
+    /// The queue of work that does not wait for a grace period.
     wq: NonNull<bindings::workqueue_struct>,
-    /// That of `work`.
+    /// The queue of `work`.
     rcu_wq: NonNull<bindings::workqueue_struct>,
-    /// Entries that are dropped after a grace period.
+    /// Entries to drop after a grace period.
     after_rcu: bindings::llist_head,
     /// The work that drops them.
     work: bindings::work_struct,
-    /// How many things were handed over and have not ended.
+    /// Number of releases that were deferred and have not ended.
     pending: Atomic<usize>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct AfterRcu {
 }
 
 impl AfterRcu {
-    /// Makes an entry. `drop` gets the address of the entry, in process context.
+    /// Creates an entry. `drop` is called with the address of the entry, in process context.
     pub(crate) fn new(drop: unsafe fn(*mut AfterRcu)) -> Self {
         Self {
             node: bindings::llist_node {
@@ -57,10 +57,10 @@ impl AfterRcu {
     }
 }
 
-/// Owns the queues of the module. To be a field of the module that is dropped last.
+/// Owns the module's release queues. Must be the field of the module that is dropped last.
 ///
-/// Dropping it waits for all that was handed over, and for the callbacks of RCU, so that no code
-/// of the module runs any more.
+/// Dropping it waits for all deferred releases, and for RCU callbacks, so that no code of the
+/// module runs any more.
 pub struct Guard(NonNull<State>);
 
 // SAFETY: It is only an address that `new()` made and `drop()` takes back.
@@ -69,9 +69,9 @@ unsafe impl Send for Guard {}
 unsafe impl Sync for Guard {}
 
 impl Guard {
-    /// Makes the queues.
+    /// Creates the queues.
     ///
-    /// Errors: `EBUSY` if there are some already, `ENOMEM`.
+    /// Errors: `EBUSY` if they exist, `ENOMEM`.
     pub fn new(name: &'static CStr) -> Result<Self> {
         let state = KBox::new_uninit(GFP_KERNEL)?;
         let wq = RawQueue::new(name)?;
@@ -83,7 +83,7 @@ impl Guard {
             work: pin_init::zeroed(),
             pending: Atomic::new(0),
         }));
-        // SAFETY: The state is at its place for good, and `run_after_rcu` fits its work.
+        // SAFETY: The state is at its final place, and `run_after_rcu` fits its work.
         unsafe {
             crate::work::init_raw(
                 &raw mut (*state).work,
@@ -97,7 +97,7 @@ impl Guard {
             .cmpxchg(core::ptr::null_mut(), state, ordering::Full)
             .is_err()
         {
-            // SAFETY: Nobody else has seen the queues and the state.
+            // SAFETY: No other code has seen the queues and the state.
             unsafe { destroy(state) };
             core::mem::forget(this);
             return Err(EBUSY);
@@ -109,10 +109,9 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         let state = self.0.as_ptr();
-        // What ends may hand over more: a queue that is destroyed first runs what is on it. (Not
-        // `drain_workqueue()`, which refuses work that comes from elsewhere.) Nobody outside can:
-        // the module is on its way out, so that there is no device, file or buffer of its any
-        // more.
+        // A release may defer more: a queue that is destroyed first runs its work. (Not
+        // `drain_workqueue()`, which refuses work that is queued from elsewhere.) No other code can
+        // defer any more: the module is being unloaded, so it has no device, file or buffer.
         // SAFETY: `new()` made the state and the queues.
         unsafe {
             loop {
@@ -143,7 +142,7 @@ impl RawQueue {
         Ok(Self(NonNull::new(wq).ok_or(ENOMEM)?))
     }
 
-    /// Somebody else destroys it.
+    /// Gives up ownership: the caller destroys it.
     fn keep(self) -> NonNull<bindings::workqueue_struct> {
         core::mem::ManuallyDrop::new(self).0
     }
@@ -160,7 +159,7 @@ impl Drop for RawQueue {
 ///
 /// # Safety
 ///
-/// It is from a box, which the caller gives away, and nobody queues anything any more.
+/// It is from a box, which the caller gives away, and nothing is queued any more.
 unsafe fn destroy(state: *mut State) {
     // SAFETY: By the requirement of this function.
     unsafe {
@@ -170,16 +169,16 @@ unsafe fn destroy(state: *mut State) {
     }
 }
 
-/// Something that was handed over to [`queue()`] has ended: its work calls this at its end.
+/// A release that was passed to [`queue()`] has ended: its work calls this at its end.
 pub(crate) fn ended() {
     let state = STATE.load(ordering::Acquire);
     if !state.is_null() {
-        // SAFETY: The guard waits for what has not ended.
+        // SAFETY: The guard waits for deferred releases.
         unsafe { &(*state).pending }.fetch_sub(1, ordering::Release);
     }
 }
 
-/// Drops what is on the list, after a grace period.
+/// Drops the entries of the list, after a grace period.
 ///
 /// # Safety
 ///
@@ -206,16 +205,16 @@ unsafe extern "C" fn run_after_rcu(work: *mut bindings::work_struct) {
     }
 }
 
-/// Drops an entry after an RCU grace period, by a worker. Any context.
+/// Drops an entry after an RCU grace period, in a worker. Any context.
 ///
 /// # Safety
 ///
-/// The entry is valid until its function is called, and is not handed over twice.
+/// The entry must be valid until its function is called, and must not be passed twice.
 pub(crate) unsafe fn after_rcu(entry: *mut AfterRcu) {
     let state = STATE.load(ordering::Acquire);
     if state.is_null() {
-        // No guard: the module does not use one, or is at its end. There is no safe moment but
-        // never.
+        // Without a guard, the module does not use one, or is being unloaded. There is no safe time
+        // to drop it.
         pr_warn!("something was released without a release guard; it stays\n");
         return;
     }
@@ -232,14 +231,14 @@ pub(crate) unsafe fn after_rcu(entry: *mut AfterRcu) {
     }
 }
 
-/// Lets a worker of the module's queue run `work`. Any context.
+/// Runs `work` in a worker of the module's queue. Any context.
 ///
-/// Returns whether it was queued: not if it is already, or if there is no guard. If it was, the
-/// work calls [`ended()`] at its end.
+/// Returns whether it was queued: not if it is queued already, or if there is no guard. If it was,
+/// the work must call [`ended()`] at its end.
 ///
 /// # Safety
 ///
-/// The work is initialised, and valid until it has run.
+/// The work must be initialised, and valid until it has run.
 pub(crate) unsafe fn queue(work: *mut bindings::work_struct) -> bool {
     let state = STATE.load(ordering::Acquire);
     if state.is_null() {
@@ -261,8 +260,8 @@ pub(crate) unsafe fn queue(work: *mut bindings::work_struct) -> bool {
     }
 }
 
-/// Waits for what was handed over so far, but for what waits for a grace period: for objects that
-/// were deferred. Sleeps.
+/// Waits for releases deferred so far that do not wait for a grace period: for deferred objects.
+/// Sleeps.
 pub fn flush() {
     let state = STATE.load(ordering::Acquire);
     if !state.is_null() {
@@ -271,10 +270,10 @@ pub fn flush() {
     }
 }
 
-/// Waits for all that was handed over so far: the data of fences, too, and what that handed over in
+/// Waits for all releases deferred so far, including the data of fences, and those deferred in
 /// turn. Sleeps.
 ///
-/// For tests, and for an unbind that wants to see memory come back.
+/// For tests, and for an unbind that must see memory freed.
 pub fn settle() {
     let state = STATE.load(ordering::Acquire);
     if !state.is_null() {

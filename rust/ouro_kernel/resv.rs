@@ -2,9 +2,9 @@
 
 //! `dma_resv`: the fences that an object waits for, and the lock around them.
 //!
-//! Many objects are locked by [`lock_many()`]: it runs a closure that names them in any order,
-//! and begins again when another task with an older ticket wants one of them. No order of the
-//! caller's is needed, and no deadlock is possible.
+//! Many objects are locked by [`lock_many()`]: it calls a closure that names them in any order, and
+//! starts over if another task with an older ticket wants one of them. The caller needs no lock
+//! order, and deadlock is impossible.
 //!
 //! C header: `include/linux/dma-resv.h`
 
@@ -24,21 +24,21 @@ use crate::{
     wait::{self, Interruptible, Waited},
 };
 
-/// What a fence means to others. Each includes the ones above it.
+/// The meaning of a fence for waiters. Each includes the ones above it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Usage {
-    /// Memory management: everyone must wait.
+    /// Memory management: all must wait.
     Kernel,
     /// A write: readers and writers wait.
     Write,
     /// A read: writers wait.
     Read,
-    /// Only that the memory is in use.
+    /// No implicit waiting: the memory is in use.
     Bookkeep,
 }
 
 impl Usage {
-    /// What a reader (`false`) or a writer (`true`) has to wait for.
+    /// Returns what a reader (`false`) or a writer (`true`) has to wait for.
     pub fn for_access(write: bool) -> Self {
         if write {
             Usage::Read
@@ -85,7 +85,7 @@ impl Resv {
         self.0.get()
     }
 
-    /// Whether all fences up to `usage` are signaled. No lock needed.
+    /// Returns whether all fences up to `usage` are signaled. No lock needed.
     pub fn test_signaled(&self, usage: Usage) -> bool {
         // SAFETY: By the invariant.
         unsafe { raw::dma_resv_test_signaled(self.as_raw(), usage.raw()) }
@@ -118,12 +118,12 @@ impl Resv {
         })
     }
 
-    /// Calls `call` for each of the unsignaled fences up to `usage`. If others come or go meanwhile, for some
-    /// more than once. No lock needed, nothing is allocated.
+    /// Calls `call` for each unsignaled fence up to `usage`; repeatedly for some, if the fences
+    /// change meanwhile. No lock needed, allocates nothing.
     pub fn each<F: FnMut(&Fence)>(&self, usage: Usage, mut call: F) {
         /// # Safety
         ///
-        /// Called with a fence that has a reference, and an `F` that nobody else uses.
+        /// Called with a fence that has a reference, and an `F` that no other code uses.
         unsafe extern "C" fn part<F: FnMut(&Fence)>(
             fence: *mut bindings::dma_fence,
             data: *mut c_void,
@@ -166,7 +166,7 @@ impl Resv {
             // SAFETY: A reference each, taken over once.
             if let Some(fence) = unsafe { Fence::take(fence) } {
                 if room.is_ok() {
-                    // There is room.
+                    // There is capacity.
                     let _ = out.push_within_capacity(fence);
                 }
             }
@@ -174,7 +174,7 @@ impl Resv {
         Ok(room?)
     }
 
-    /// Locks it. Sleeps. For one reservation alone; many: [`lock_many()`].
+    /// Locks it. Sleeps. For a single reservation; for many, use [`lock_many()`].
     ///
     /// Errors: `ERESTARTSYS` if a signal came first.
     pub fn lock(&self, interruptible: Interruptible) -> Result<Guard<'_>> {
@@ -188,7 +188,7 @@ impl Resv {
         Ok(Guard(Locked(self), PhantomData))
     }
 
-    /// Locks it if nobody has it. Any process context, the shrinker included.
+    /// Locks it if it is not locked. Any process context, including the shrinker.
     pub fn try_lock(&self) -> Option<Guard<'_>> {
         // SAFETY: By the invariant.
         if unsafe { raw::ouro_resv_trylock(self.as_raw()) } {
@@ -207,7 +207,7 @@ impl Resv {
 pub struct Locked<'a>(&'a Resv);
 
 impl<'a> Locked<'a> {
-    /// What somebody else has locked.
+    /// A reservation that the caller has locked by other means.
     ///
     /// # Safety
     ///
@@ -217,9 +217,9 @@ impl<'a> Locked<'a> {
         Self(resv)
     }
 
-    /// Makes room for `n` more fences, not none. Allocates.
+    /// Reserves slots for `n` more fences, at least one. Allocates.
     ///
-    /// Errors: `ENOMEM`, `EINVAL` for none.
+    /// Errors: `ENOMEM`, `EINVAL` for zero.
     pub fn reserve_fences(&self, n: u32) -> Result<Slots<'_>> {
         if n == 0 {
             return Err(EINVAL);
@@ -234,31 +234,33 @@ impl<'a> Locked<'a> {
     }
 }
 
-/// Room for fences in a reservation that is locked.
+/// Slots for fences in a locked reservation.
 ///
-/// Room is not added up: where there are several of one reservation, all that is added through them has
-/// to find its place in the greatest. The kernel stops with a BUG where it does not.
+/// Slots do not add up: if there are several of one reservation, all fences added through them must
+/// fit in the largest. Otherwise the kernel stops with a BUG.
 ///
 /// # Invariants
 ///
-/// There was room for `left` more fences when the last one was added, or since it was made; hence a list.
+/// There was room for `left` more fences when the last one was added, or since it was reserved;
+/// hence the reservation has a list.
 pub struct Slots<'a> {
     locked: Locked<'a>,
     left: u32,
 }
 
 impl Slots<'_> {
-    /// Adds a fence. It replaces earlier fences of its context. Allocates nothing, and does not sleep.
+    /// Adds a fence. It replaces earlier fences of its context. Allocates nothing, and does not
+    /// sleep.
     ///
-    /// Errors: `EINVAL`, and nothing is added, if it is made of others, or if there is no room left. Never
-    /// for a fence of ours that there was room made for.
+    /// Errors: `EINVAL`, with nothing added, if it is a container, or if no slot is left. Never for
+    /// a driver fence with a reserved slot.
     pub fn add_fence(&mut self, fence: &Fence, usage: Usage) -> Result {
         if fence.is_container() {
             return Err(EINVAL);
         }
         self.left = self.left.checked_sub(1).ok_or(EINVAL)?;
-        // SAFETY: By the invariant of `locked` it is locked, and by that of `self` it has a list; which
-        // takes a reference of its own.
+        // SAFETY: By the invariant of `locked` it is locked, and by that of `self` it has a list;
+        // which takes a reference of its own.
         unsafe { raw::dma_resv_add_fence(self.locked.0.as_raw(), fence.as_raw(), usage.raw()) };
         Ok(())
     }
@@ -290,22 +292,22 @@ impl Drop for Guard<'_> {
     }
 }
 
-/// Something that has a reservation, which lives as long as it does.
+/// An object with a reservation, which lives as long as the object.
 ///
 /// # Safety
 ///
-/// `resv()` returns the same reservation each time while the object lives.
+/// `resv()` must return the same reservation each time.
 pub unsafe trait HasResv {
-    /// The reservation.
+    /// Returns the reservation.
     fn resv(&self) -> &Resv;
 }
 
-/// Why a lock was not got.
+/// Why a lock was not taken.
 #[derive(Clone, Copy, Debug)]
 pub enum LockError {
-    /// Someone older wants it: pass this on to [`lock_many()`], which begins again.
+    /// A task with an older ticket wants it: pass this on to [`lock_many()`], which starts over.
     Contended,
-    /// Anything else.
+    /// Another error.
     Error(Error),
 }
 
@@ -321,15 +323,15 @@ impl From<kernel::alloc::AllocError> for LockError {
     }
 }
 
-/// What locking an object did.
+/// The result of locking an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Acquired {
     /// It is locked now.
     New,
-    /// It was locked by us before: the object was named twice, or shares its reservation.
+    /// It was locked in this set before: the object was named twice, or shares its reservation.
     ///
-    /// Such an object adds no lock of its own: who leaves out in a later round the object that brought
-    /// the lock, leaves out this one's, too. Then [`LockedSet::locked()`] says so.
+    /// Such an object adds no lock of its own: if a later round does not name the object that
+    /// brought the lock, it must not rely on this one's, either. [`LockedSet::locked()`] tells.
     Already,
 }
 
@@ -352,24 +354,24 @@ impl<T: kernel::sync::aref::AlwaysRefCounted> Member<T> {
 ///
 /// # Invariants
 ///
-/// `ctx` is initialised. The reservations of `objects`, and of no others, are locked with it. Each has room for as
-/// many more fences as its member says.
+/// `ctx` is initialised. The reservations of `objects`, and of no others, are locked with it. Each
+/// has room for as many more fences as its member says.
 pub struct LockedSet<T: kernel::sync::aref::AlwaysRefCounted + HasResv> {
     ctx: NonNull<bindings::ww_acquire_ctx>,
     objects: KVec<Member<T>>,
     interruptible: bool,
-    /// The object that someone older wanted, to be locked first in the next round.
+    /// The object that an older ticket wanted, to be locked first in the next round.
     contended: Option<ARef<T>>,
-    /// The object that was locked first because of that, and was not asked for yet.
+    /// The object that was locked first because of that, and was not named yet.
     early: Option<usize>,
     _thread: PhantomData<NotThreadSafe>,
 }
 
-/// Locks whatever `f` names, and returns it with what `f` returns.
+/// Locks the objects that `f` names, and returns them with the result of `f`.
 ///
-/// `f` calls [`LockedSet::lock()`] for each object, and passes errors on with `?`. It runs again
-/// from its beginning, with nothing locked, as often as [`LockError::Contended`] comes out of it;
-/// whatever it did must bear that. `n` is how many objects are expected.
+/// `f` calls [`LockedSet::lock()`] for each object, and passes errors on with `?`. It is called
+/// again, with nothing locked, whenever it returns [`LockError::Contended`]; it must tolerate that.
+/// `n` is the expected number of objects.
 ///
 /// Errors: those of `f`; `ERESTARTSYS` if a signal came first; `ENOMEM`.
 pub fn lock_many<T, R>(
@@ -389,7 +391,7 @@ where
                 return Ok((set, r));
             }
             Err(LockError::Error(e)) => return Err(e),
-            // Begin again, with the wanted one first.
+            // Start over, with the contended object first.
             Err(LockError::Contended) => set.unlock_all(),
         }
     }
@@ -435,11 +437,11 @@ impl<T: kernel::sync::aref::AlwaysRefCounted + HasResv> LockedSet<T> {
         Ok(())
     }
 
-    /// Locks one more object, in any order.
+    /// Locks another object, in any order.
     ///
-    /// Allocates, unless the expected number is not reached. Errors: see [`LockError`]; all of
-    /// them are to be passed on, but that `Contended` may be answered by doing without the
-    /// object, if nothing else is locked afterwards in this round.
+    /// Allocates, unless the expected number is not reached. Errors: see [`LockError`]; all must be
+    /// passed on, except that after `Contended` the caller may do without the object, if it locks
+    /// nothing else in this round.
     pub fn lock(&mut self, obj: &ARef<T>) -> core::result::Result<Acquired, LockError> {
         self.objects.reserve(1, GFP_KERNEL)?;
         // SAFETY: The reservation lives with the object.
@@ -473,9 +475,9 @@ impl<T: kernel::sync::aref::AlwaysRefCounted + HasResv> LockedSet<T> {
         }
     }
 
-    /// Locks one more object only if that needs no waiting (eviction of what others may use).
+    /// Locks another object if that does not wait (for eviction).
     ///
-    /// Errors: `ENOMEM`, `EBUSY` if it is locked, also if it is so by us.
+    /// Errors: `ENOMEM`, `EBUSY` if it is locked, even in this set.
     pub fn try_lock(&mut self, obj: &ARef<T>) -> Result {
         self.objects.reserve(1, GFP_KERNEL)?;
         // SAFETY: The reservation lives with the object.
@@ -493,9 +495,10 @@ impl<T: kernel::sync::aref::AlwaysRefCounted + HasResv> LockedSet<T> {
         self.objects.iter().map(|member| &member.object)
     }
 
-    /// Where in `objects` the reservation of an object is, which was probably the `i`th to be locked: it is looked
-    /// for there, and where it is if an object that somebody older wanted came first or was left out. Elsewhere it is
-    /// looked for last, so that a list is not walked once for each of its objects.
+    /// Returns the index in `objects` of the reservation of an object, which was probably the `i`th
+    /// to be locked: the search tries that index and its neighbours first, which differ if a
+    /// contended object came first or one was left out. Other indices come last, so that a list is
+    /// not searched once per object.
     fn find(&self, i: usize, obj: &T) -> Option<usize> {
         let has = |member: &Member<T>| core::ptr::eq::<Resv>(member.object.resv(), obj.resv());
         let near = [i, i.saturating_add(1), 0];
@@ -504,22 +507,23 @@ impl<T: kernel::sync::aref::AlwaysRefCounted + HasResv> LockedSet<T> {
             .or_else(|| self.objects.iter().position(has))
     }
 
-    /// The reservation of an object of the set, locked. `None` if it is not of the set. Linear in the objects.
+    /// Returns the locked reservation of an object of the set; `None` if the object is not in the
+    /// set. Linear in the number of objects.
     ///
     /// An object that shares its reservation with one of the set is found, too.
     pub fn locked(&self, obj: &T) -> Option<Locked<'_>> {
         self.locked_at(0, obj)
     }
 
-    /// As [`LockedSet::locked()`], for an object that was the `i`th to be locked, and then not linear.
+    /// Same as [`LockedSet::locked()`], but not linear if the object was the `i`th to be locked.
     pub fn locked_at(&self, i: usize, obj: &T) -> Option<Locked<'_>> {
         let member = self.objects.get(self.find(i, obj)?)?;
         // INVARIANT: By the invariant of `self`.
         Some(Locked(member.object.resv()))
     }
 
-    /// Makes room for `n` more fences in the reservation of an object, the `i`th that was locked; it is added up.
-    /// Allocates.
+    /// Makes room for `n` more fences in the reservation of an object, the `i`th that was locked;
+    /// it is added up. Allocates.
     ///
     /// Errors: `ENOMEM`, `EINVAL` if it is not of the set.
     pub fn reserve_fences(&mut self, i: usize, obj: &T, n: u32) -> Result {
@@ -536,8 +540,8 @@ impl<T: kernel::sync::aref::AlwaysRefCounted + HasResv> LockedSet<T> {
         Ok(())
     }
 
-    /// Adds a fence to the reservation of an object, the `i`th that was locked. It replaces earlier fences of its
-    /// context. Allocates nothing, and does not sleep.
+    /// Adds a fence to the reservation of an object, the `i`th that was locked. It replaces earlier
+    /// fences of its context. Allocates nothing, and does not sleep.
     ///
     /// Errors: as [`Slots::add_fence()`]; `EINVAL` if the object is not of the set.
     pub fn add_fence(&mut self, i: usize, obj: &T, fence: &Fence, usage: Usage) -> Result {
@@ -548,12 +552,13 @@ impl<T: kernel::sync::aref::AlwaysRefCounted + HasResv> LockedSet<T> {
         let member = self.objects.get_mut(at).ok_or(EINVAL)?;
         member.room = member.room.checked_sub(1).ok_or(EINVAL)?;
         let resv = member.object.resv().as_raw();
-        // SAFETY: By the invariant it is locked and has room, hence a list; which takes a reference of its own.
+        // SAFETY: By the invariant it is locked and has room, hence a list; which takes a reference
+        // of its own.
         unsafe { raw::dma_resv_add_fence(resv, fence.as_raw(), usage.raw()) };
         Ok(())
     }
 
-    /// Unlocks the object that was locked first and then not asked for.
+    /// Unlocks the object that was locked first and then not named.
     fn drop_early(&mut self) {
         let Some(i) = self.early.take() else {
             return;
@@ -570,7 +575,7 @@ impl<T: kernel::sync::aref::AlwaysRefCounted + HasResv> LockedSet<T> {
             unsafe { raw::ouro_resv_unlock(member.object.resv().as_raw()) };
         }
         self.early = None;
-        // Nothing is locked now: a last reference may go.
+        // Nothing is locked now: last references may be dropped.
         self.objects.clear();
     }
 }

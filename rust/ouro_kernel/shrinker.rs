@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Giving memory back when the system wants it.
+//! Shrinkers: memory that the system can reclaim.
 //!
 //! C header: `include/linux/shrinker.h`
 
@@ -9,29 +9,29 @@ use kernel::{bindings, prelude::*, sync::Arc};
 
 use crate::raw;
 
-/// Who has memory to give back.
+/// An owner of reclaimable memory.
 ///
-/// Both are called when somebody needs memory, who may hold any lock under which one may
-/// allocate: take locks only by trying, do not allocate, do not wait for the GPU.
+/// The functions are called by tasks that may hold any lock under which memory is allocated: take
+/// locks only by trying, do not allocate, do not wait for the GPU.
 pub trait Shrink: Send + Sync + 'static {
-    /// How many pages could be given back. A guess will do.
+    /// Returns how many pages could be freed. An estimate suffices.
     fn count(&self) -> usize;
 
-    /// Gives back about so many pages.
+    /// Frees about so many pages.
     ///
-    /// Returns how many it was; `None` if there is no getting on now.
+    /// Returns how many; `None` if no progress is possible now.
     fn scan(&self, pages: usize) -> Option<usize>;
 }
 
-/// Pages that there is room for in swap.
+/// Returns the number of free swap pages.
 pub fn swap_pages() -> usize {
     // SAFETY: No requirement.
     let pages = unsafe { raw::ouro_swap_pages() };
     usize::try_from(pages).unwrap_or(0)
 }
 
-/// A registered shrinker. It does not end with the unbind by itself: to be dropped, and not forgotten,
-/// before the module goes, whose code it calls.
+/// A registered shrinker. The unbind does not end it: it must be dropped, and not forgotten, before
+/// the module is unloaded, because it calls code of the module.
 ///
 /// # Invariants
 ///
@@ -47,7 +47,7 @@ unsafe impl<T: Shrink> Send for Shrinker<T> {}
 unsafe impl<T: Shrink> Sync for Shrinker<T> {}
 
 impl<T: Shrink> Shrinker<T> {
-    /// Registers one, which may be called before this returns. It holds `data` until it is
+    /// Registers a shrinker, which may be called before this returns. It holds `data` until it is
     /// dropped.
     ///
     /// Errors: `ENOMEM`.
@@ -56,7 +56,7 @@ impl<T: Shrink> Shrinker<T> {
         let ptr = unsafe { raw::ouro_shrinker_alloc(name.as_char_ptr()) };
         let ptr = NonNull::new(ptr).ok_or(ENOMEM)?;
         let data = Arc::into_raw(data);
-        // SAFETY: Nobody else knows it yet.
+        // SAFETY: No other code knows it yet.
         unsafe {
             let shrinker = ptr.as_ptr();
             (*shrinker).count_objects = Some(count::<T>);

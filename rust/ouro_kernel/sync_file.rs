@@ -21,8 +21,8 @@ pub struct SyncFile {
 }
 
 impl SyncFile {
-    /// Makes a file of a fence, and reserves a descriptor for it. Nobody sees either until
-    /// [`SyncFile::install()`]; the fence may be one that is only prepared.
+    /// Creates a file of a fence, and reserves a descriptor for it. Neither is visible before
+    /// [`SyncFile::install()`]; the fence may be unpublished.
     ///
     /// Errors: `ENOMEM`, `EMFILE`.
     pub fn new(fence: &Fence) -> Result<Self> {
@@ -30,24 +30,24 @@ impl SyncFile {
         // SAFETY: The fence is valid; the file takes a reference of its own.
         let file = unsafe { raw::ouro_sync_file_create(fence.as_raw()) };
         let file = NonNull::new(file).ok_or(ENOMEM)?;
-        // SAFETY: It comes with its first reference, nobody reads or writes its position yet;
+        // SAFETY: It comes with its first reference, its position is not used yet;
         // `File` is transparent.
         let file = unsafe { ARef::from_raw(file.cast()) };
         Ok(Self { file, fd })
     }
 
-    /// The number of the descriptor.
+    /// Returns the descriptor.
     pub fn fd(&self) -> i32 {
         self.fd.reserved_fd() as i32
     }
 
-    /// Lets user space have it. Cannot fail.
+    /// Installs the descriptor. Cannot fail.
     pub fn install(self) {
         self.fd.fd_install(self.file);
     }
 }
 
-/// The fence of a descriptor of the calling task.
+/// Returns the fence of a descriptor of the calling task.
 ///
 /// Errors: `EINVAL` if it is not a sync file.
 pub fn fence_of_fd(fd: i32) -> Result<ARef<Fence>> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! `drm_syncobj`: a box of user space's that holds a fence, or a timeline of them.
+//! `drm_syncobj`: a container of user space for a fence, or a timeline of fences.
 //!
 //! C header: `include/drm/drm_syncobj.h`
 
@@ -46,7 +46,7 @@ unsafe impl AlwaysRefCounted for Syncobj {
 }
 
 impl Syncobj {
-    /// The syncobj of a handle of the file.
+    /// Returns the syncobj of a handle of the file.
     ///
     /// Errors: `ENOENT`.
     pub fn find<D: drm::Driver>(file: &drm::File<D>, handle: u32) -> Result<ARef<Self>> {
@@ -57,16 +57,16 @@ impl Syncobj {
         Ok(unsafe { ARef::from_raw(ptr.cast()) })
     }
 
-    /// The fence in it.
+    /// Returns its fence.
     pub fn fence(&self) -> Option<ARef<Fence>> {
         // SAFETY: By the invariant; the fence comes with a reference.
         unsafe { Fence::take(raw::ouro_syncobj_fence(self.0.get())) }
     }
 
-    /// The fence of a point of the timeline; point 0 is the fence as it is. `Ok(None)`: the point
-    /// is over.
+    /// Returns the fence of a point of the timeline; point 0 is the syncobj's fence. `Ok(None)`:
+    /// the point is signaled.
     ///
-    /// Errors: `EINVAL` if there is no fence in it, or the point is not there yet.
+    /// Errors: `EINVAL` if it has no fence, or the point does not exist yet.
     pub fn fence_at(&self, point: u64) -> Result<Option<ARef<Fence>>> {
         let fence = self.fence().ok_or(EINVAL)?;
         if point == 0 {
@@ -82,7 +82,7 @@ impl Syncobj {
         Ok(found)
     }
 
-    /// Puts a fence in, or none. Allocates nothing. The old one is let go of.
+    /// Replaces its fence, and drops the previous one. Allocates nothing.
     pub fn replace_fence(&self, fence: Option<&Fence>) {
         let ptr = fence.map_or(core::ptr::null_mut(), Fence::as_raw);
         // SAFETY: By the invariant; takes a reference of its own.
@@ -91,8 +91,8 @@ impl Syncobj {
 
     /// Adds a point to the timeline. Allocates nothing.
     ///
-    /// Errors: `EINVAL`, and nothing is added, for a fence that is made of others: dropping such a chain
-    /// would go as deep as it was nested. Never for a fence of ours.
+    /// Errors: `EINVAL`, with nothing added, if the fence is a container, because dropping nested
+    /// chains would recurse. Never for a driver fence.
     pub fn add_point(&self, node: ChainNode, fence: &Fence, point: u64) -> Result {
         if fence.is_container() {
             return Err(EINVAL);

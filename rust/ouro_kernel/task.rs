@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Who calls, and what it may do.
+//! The calling task, and its capabilities.
 
 use kernel::{bindings, prelude::*};
 
 use crate::raw;
 
-/// Capabilities that a GPU driver asks for.
+/// The capabilities that a GPU driver checks.
 #[derive(Clone, Copy)]
 pub enum Capability {
-    /// Whatever is not covered by another.
+    /// Anything that no other capability covers.
     SysAdmin,
     /// Raising priority.
     SysNice,
@@ -17,7 +17,7 @@ pub enum Capability {
     Perfmon,
 }
 
-/// Whether the calling task has a capability in the initial user namespace.
+/// Returns whether the calling task has a capability in the initial user namespace.
 pub fn capable(capability: Capability) -> bool {
     let cap = match capability {
         Capability::SysAdmin => bindings::CAP_SYS_ADMIN,
@@ -28,7 +28,7 @@ pub fn capable(capability: Capability) -> bool {
     unsafe { bindings::capable(cap as c_int) }
 }
 
-/// Who a piece of work is for.
+/// The process that opened a file.
 #[derive(Clone, Copy)]
 pub struct Client {
     /// Process id, as the initial namespace knows it.
@@ -38,7 +38,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// The calling task.
+    /// Returns the calling task.
     pub fn current() -> Self {
         let mut comm = [0u8; 16];
         // SAFETY: The function writes 16 bytes (`TASK_COMM_LEN`).
@@ -48,20 +48,20 @@ impl Client {
         Self { pid, comm }
     }
 
-    /// The name as bytes, without the zero.
+    /// Returns the name as bytes, without the zero.
     pub fn name(&self) -> &[u8] {
         let end = self.comm.iter().position(|&b| b == 0);
         self.comm.get(..end.unwrap_or(16)).unwrap_or(&[])
     }
 }
 
-/// Whether the calling task is about to end by a signal: whatever it does is for nobody any more.
+/// Returns whether the calling task was killed: its results are not needed any more.
 pub fn is_killed() -> bool {
     // SAFETY: No requirement.
     unsafe { raw::ouro_task_is_killed() }
 }
 
-/// Pages of memory that the system has.
+/// Returns the number of pages of memory of the system.
 pub fn total_pages() -> usize {
     // SAFETY: No requirement.
     (unsafe { raw::ouro_total_pages() }) as usize

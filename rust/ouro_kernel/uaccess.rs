@@ -2,7 +2,7 @@
 
 //! User memory: arrays whose size user space gives, and single values.
 //!
-//! Never under a reservation or any lock that a page fault may take.
+//! Must not be called under a reservation or any lock that a page fault may take.
 
 use kernel::{
     prelude::*,
@@ -10,16 +10,16 @@ use kernel::{
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-/// Reads `n` values from an address of user space. `n` may be anything.
+/// Reads `n` values from an address of user space. `n` is not trusted.
 ///
-/// Errors: `EFAULT` if they are not there, `ENOMEM`, `EINVAL` if so many cannot be.
+/// Errors: `EFAULT` if they are not mapped, `ENOMEM`, `EINVAL` for too many.
 pub fn read_array<T: FromBytes>(address: u64, n: usize) -> Result<KVVec<T>> {
     let bytes = n.checked_mul(size_of::<T>()).ok_or(EINVAL)?;
-    // Look before allocating what user space asks for.
+    // Check before allocating a size that user space gives.
     check(address, bytes)?;
     let mut out: KVVec<T> = KVVec::with_capacity(n, GFP_KERNEL | __GFP_NOWARN)?;
     let mut reader = UserSlice::new(UserPtr::from_addr(address as usize), bytes).reader();
-    // The room as bytes, of which all are written or none counts.
+    // The capacity as bytes: either all are written, or none counts.
     let room = out.spare_capacity_mut();
     // SAFETY: The room is for at least `n` values, that is `bytes` bytes, of any contents.
     let room = unsafe { core::slice::from_raw_parts_mut(room.as_mut_ptr().cast(), bytes) };
@@ -61,7 +61,7 @@ pub fn write<T: IntoBytes + Immutable + ?Sized>(address: u64, value: &T) -> Resu
         .write_slice(bytes)
 }
 
-/// Whether an address range can be one of user space. Says nothing of what is there.
+/// Checks whether an address range can be one of user space, mapped or not.
 ///
 /// Errors: `EFAULT`.
 pub fn check(address: u64, bytes: usize) -> Result {

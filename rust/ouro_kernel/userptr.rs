@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Memory of a process, lent to the GPU.
+//! Userptr: memory of a process for the GPU.
 //!
 //! A [`UserRange`] watches a range of addresses of the calling process, and pins its pages. When
-//! the process changes what is there (unmaps it, forks, moves), the pages are not the range's any
-//! more: [`Invalidate::invalidate()`] then waits until the GPU has done with them.
+//! the process changes the mapping (unmap, fork, move), the pages are not the range's any more:
+//! [`Invalidate::invalidate()`] then waits until the GPU has finished with them.
 //!
-//! Between pinning and publishing the process may do that too. So: [`UserRange::begin()`], then
-//! [`UserRange::pin()`], and at the point of no return, with the [`NotifierLock`] held, look whether
-//! [`UserRange::is_valid()`]; if so, publish before it is released.
+//! The process may also do that between pinning and publication. Therefore: call
+//! [`UserRange::begin()`], then [`UserRange::pin()`], and at the point of no return, with the
+//! [`NotifierLock`] held, check [`UserRange::is_valid()`]; if it is, publish before releasing the
+//! lock.
 //!
 //! C header: `include/linux/mmu_notifier.h`
 
@@ -28,20 +29,20 @@ use crate::{
     raw,
 };
 
-/// Who uses the pages of a range.
+/// The user of a range's pages.
 pub trait Invalidate: Send + Sync + 'static {
-    /// The memory of the range is about to change. New users are turned away by
-    /// [`UserRange::is_valid()`]; those that there are have to be waited for, here.
+    /// The memory of the range is about to change. New users are refused by
+    /// [`UserRange::is_valid()`]; existing ones must be waited for here.
     ///
     /// Locks of the memory management are held: take no reservation, allocate nothing, do not
     /// unpin. Waiting for fences is allowed, if `may_wait`.
     ///
-    /// Returns whether nobody uses the pages any more; `false` only if it may not wait.
+    /// Returns whether the pages are not in use any more; `false` only if it may not wait.
     fn invalidate(&self, may_wait: bool) -> bool;
 }
 
-/// Held while somebody publishes requests that use user memory, and while a range becomes invalid. One for each
-/// device.
+/// Held while requests that use user memory are published, and while a range becomes invalid. One
+/// for each device.
 #[pin_data]
 pub struct NotifierLock {
     #[pin]
@@ -55,7 +56,7 @@ pub struct Held<'a>(
 );
 
 impl NotifierLock {
-    /// Makes one.
+    /// Creates the lock.
     ///
     /// Errors: `ENOMEM`.
     pub fn new() -> Result<Arc<Self>> {
@@ -67,36 +68,36 @@ impl NotifierLock {
         )
     }
 
-    /// Takes it. A spinlock: nothing may sleep until the result is dropped.
+    /// Takes the lock. A spinlock: nothing may sleep until the result is dropped.
     pub fn lock(&self) -> Held<'_> {
         Held(self, self.lock.lock())
     }
 }
 
-/// Whether all of a range of addresses of the calling process is memory that could be pinned: now,
-/// without pinning it.
+/// Checks whether all of a range of the calling process can be pinned now, without pinning it.
 ///
-/// Errors: `EFAULT` if something is not there, or is no memory with pages, or if a thread of the kernel
-/// calls; `EINTR` when killed.
+/// Errors: `EFAULT` if a part is not mapped, or has no pages, or if a kernel thread calls; `EINTR`
+/// when killed.
 pub fn probe(address: u64, size: usize) -> Result {
     crate::uaccess::check(address, size)?;
     // SAFETY: Any addresses will do; a thread of the kernel, which has no memory, gets an error.
     to_result(unsafe { raw::ouro_user_probe(address as usize, size) })
 }
 
-/// When a range was last looked at.
+/// The MMU notifier sequence of a range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sequence(c_ulong);
 
-/// What the C notifier is embedded in.
+/// The allocation that embeds the C notifier.
 struct Inner<T: Invalidate> {
     notifier: Opaque<bindings::mmu_interval_notifier>,
     lock: Arc<NotifierLock>,
     user: Arc<T>,
 }
 
-/// A range of addresses of a process. To be dropped, and not forgotten, before the module goes, whose
-/// code the memory management calls for it: what belongs to an open file, or to an object, is.
+/// A range of addresses of a process. It must be dropped, and not forgotten, before the module is
+/// unloaded, because the memory management calls code of the module for it. A part of an open file,
+/// or of an object, is dropped in time.
 ///
 /// # Invariants
 ///
@@ -120,8 +121,8 @@ impl<T: Invalidate> UserRange<T> {
 
     /// Watches a range of the calling process. It holds `user` until it is dropped.
     ///
-    /// Errors: `EINVAL` if address or size are not of whole pages, or zero; `EFAULT` if it
-    /// cannot be user memory, or a thread of the kernel calls; `ENOMEM`.
+    /// Errors: `EINVAL` if address or size are not whole pages, or zero; `EFAULT` if it cannot be
+    /// user memory, or a kernel thread calls; `ENOMEM`.
     pub fn new(address: u64, size: usize, lock: Arc<NotifierLock>, user: Arc<T>) -> Result<Self> {
         let address = usize::try_from(address)?;
         if size == 0 || address % PAGE_SIZE != 0 || size % PAGE_SIZE != 0 {
@@ -160,32 +161,33 @@ impl<T: Invalidate> UserRange<T> {
         unsafe { self.inner.as_ref() }.notifier.get()
     }
 
-    /// How many pages it has.
+    /// Returns the number of pages.
     pub fn len(&self) -> usize {
         self.pages
     }
 
-    /// Whether it has none: never.
+    /// Returns whether it is empty: never.
     pub fn is_empty(&self) -> bool {
         self.pages == 0
     }
 
-    /// Whether the calling process is the one whose memory this is.
+    /// Returns whether the memory is the calling process's.
     pub fn is_mine(&self) -> bool {
         // SAFETY: By the invariant.
         unsafe { raw::ouro_mm_is_current((*self.notifier()).mm) }
     }
 
-    /// Waits until nobody changes the range, and remembers when that was. Sleeps; not under a
-    /// reservation.
+    /// Waits until the range is not being changed, and returns the sequence. Sleeps; must not be
+    /// called under a reservation.
     pub fn begin(&self) -> Sequence {
         // SAFETY: By the invariant.
         Sequence(unsafe { bindings::mmu_interval_read_begin(self.notifier()) })
     }
 
-    /// Whether the range is as it was at `sequence`, and stays so while the lock is held.
+    /// Returns whether the range has not changed since `sequence`; if so, it does not change while
+    /// the lock is held.
     ///
-    /// `false` too if the lock is not that of this range.
+    /// `false` also if the lock is not that of this range.
     pub fn is_valid(&self, sequence: Sequence, held: &Held<'_>) -> bool {
         // SAFETY: By the invariant.
         let lock = unsafe { &self.inner.as_ref().lock };
@@ -194,13 +196,12 @@ impl<T: Invalidate> UserRange<T> {
             && !unsafe { raw::ouro_notifier_retry(self.notifier(), sequence.0) }
     }
 
-    /// Pins all pages. Faults them in; sleeps; hold nothing.
+    /// Pins all pages. Faults them in; sleeps; the caller must not hold locks.
     ///
-    /// What the process has pinned counts for `RLIMIT_MEMLOCK`, which is enforced if `limited`.
+    /// Pinned pages count towards `RLIMIT_MEMLOCK`, which is enforced if `limited`.
     ///
-    /// Errors: `EFAULT` if something is not there, may not be written, or is not memory that may
-    /// be pinned for long; also if the calling process is another one. `ENOMEM`; `EINTR` and
-    /// `EAGAIN`: try again.
+    /// Errors: `EFAULT` if a part is not mapped, not writable, or not memory that may be pinned for
+    /// long; also if the calling process is another one. `ENOMEM`; `EINTR` and `EAGAIN`: try again.
     pub fn pin(&self, write: bool, limited: bool) -> Result<Pages> {
         if !self.is_mine() {
             return Err(EFAULT);
@@ -217,8 +218,8 @@ impl<T: Invalidate> UserRange<T> {
         sequence: c_ulong,
     ) -> bool {
         let cell: *const Opaque<bindings::mmu_interval_notifier> = Opaque::cast_from(notifier);
-        // SAFETY: By the requirement of this function. Who frees it removes the notifier first,
-        // and so waits for us.
+        // SAFETY: By the requirement of this function. Freeing it removes the notifier first,
+        // which waits for this function.
         let inner = unsafe { &*kernel::container_of!(cell, Inner<T>, notifier) };
         // SAFETY: By the requirement of this function.
         let may_wait = unsafe { raw::ouro_notifier_may_wait(range) };

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Waiting: completions with a time, and how waits end.
+//! Waiting: completions with timeouts, and results of waits.
 
 use kernel::{bindings, prelude::*, time::Jiffies, types::Opaque};
 
-/// How a wait ended.
+/// The result of a wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waited {
-    /// What was waited for has happened; so many jiffies were left, at least 1.
+    /// The condition became true, with so many jiffies left, at least 1.
     Done(Jiffies),
-    /// The time was over first.
+    /// The wait timed out.
     TimedOut,
 }
 
 /// Whether a signal ends the wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Interruptible {
-    /// It does, with `ERESTARTSYS`.
+    /// It does: `ERESTARTSYS`.
     Yes,
     /// It does not.
     No,
 }
 
-/// Without end: the greatest time that the kernel knows.
+/// No timeout: the largest value that the kernel knows.
 pub const FOREVER: Jiffies = isize::MAX as Jiffies;
 
-/// Turns what the kernel's waits return into a result.
+/// Converts the return value of the kernel's waits.
 pub(crate) fn waited(ret: c_long) -> Result<Waited> {
     if ret < 0 {
         Err(Error::from_errno(ret as c_int))
@@ -36,12 +36,12 @@ pub(crate) fn waited(ret: c_long) -> Result<Waited> {
     }
 }
 
-/// The time as the kernel's waits take it, which is signed.
+/// Converts a timeout to the signed type of the kernel's waits.
 pub(crate) fn timeout(jiffies: Jiffies) -> c_long {
     jiffies.min(FOREVER) as c_long
 }
 
-/// A `struct completion`, with times.
+/// A `struct completion`, with timeouts.
 #[pin_data]
 pub struct Completion {
     #[pin]
@@ -54,7 +54,7 @@ unsafe impl Send for Completion {}
 unsafe impl Sync for Completion {}
 
 impl Completion {
-    /// Makes one that is not complete.
+    /// Creates a completion that is not complete.
     pub fn new() -> impl PinInit<Self> {
         pin_init!(Self {
             inner <- Opaque::ffi_init(|c| {
@@ -64,13 +64,13 @@ impl Completion {
         })
     }
 
-    /// Lets one waiter go on. Any context.
+    /// Wakes one waiter. Any context.
     pub fn complete(&self) {
         // SAFETY: Initialised.
         unsafe { bindings::complete(self.inner.get()) }
     }
 
-    /// Lets all waiters go on, now and later. Any context.
+    /// Wakes all waiters, now and later. Any context.
     pub fn complete_all(&self) {
         // SAFETY: Initialised.
         unsafe { bindings::complete_all(self.inner.get()) }

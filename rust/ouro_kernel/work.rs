@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Work queues of our own, and cancelling.
+//! Work queues of the driver, and cancelling.
 //!
-//! Work items are those of the kernel crate (`kernel::new_work!`, `impl_has_work!`,
-//! `WorkItem`). What it lacks: a [`Queue`] that is ours, and [`cancel_sync()`] and
-//! [`cancel_delayed_sync()`] for work on an `Arc<T>`.
+//! Work items are those of the kernel crate (`kernel::new_work!`, `impl_has_work!`, `WorkItem`),
+//! which lacks a [`Queue`] of the driver's own, and [`cancel_sync()`] and [`cancel_delayed_sync()`]
+//! for work on an `Arc<T>`.
 
 use core::ptr::NonNull;
 use kernel::{
@@ -18,14 +18,14 @@ use kernel::{
 
 use crate::{raw, release};
 
-/// What a queue is like.
+/// The flags of a queue.
 #[derive(Clone, Copy)]
 pub struct Flags(u32);
 
 impl Flags {
     /// Not bound to a CPU.
     pub const UNBOUND: Flags = Flags(bindings::wq_flags_WQ_UNBOUND);
-    /// Makes progress when memory is short: for whatever a fence or an eviction waits for.
+    /// Makes progress when memory is short: for work that fences or evictions wait for.
     pub const MEM_RECLAIM: Flags = Flags(bindings::wq_flags_WQ_MEM_RECLAIM);
     /// Workers of high priority.
     pub const HIGHPRI: Flags = Flags(bindings::wq_flags_WQ_HIGHPRI);
@@ -44,19 +44,20 @@ impl core::ops::BitOr for Flags {
     }
 }
 
-/// A work queue of our own.
+/// A work queue of the driver.
 ///
-/// Dropping it does not wait: the queue is destroyed by a worker of [`release`], after what is on
-/// it has run, because the last owner may well be a work item of the queue itself. Use
-/// [`Queue::flush()`] to wait. That worker makes progress when memory is short: a queue that is dropped
-/// while something is on it has to be [`Flags::MEM_RECLAIM`], or the kernel complains.
+/// Dropping it does not wait: a worker of [`release`] destroys the queue after its work has run,
+/// because the last owner may be a work item of the queue itself. Use [`Queue::flush()`] to wait.
+/// That worker makes progress when memory is short: a queue that is dropped while it has work must
+/// be [`Flags::MEM_RECLAIM`], or the kernel warns.
 ///
-/// An item that waits for its time is not on the queue yet, and nothing waits for it: [`enqueue_delayed()`]
-/// wants one that keeps the queue. Hence this does not deref to [`workqueue::Queue`], which takes any.
+/// A delayed item is not on the queue before its time, and nothing waits for it:
+/// [`enqueue_delayed()`] requires one that holds the queue. Hence this does not deref to
+/// [`workqueue::Queue`], which takes any item.
 ///
 /// # Invariants
 ///
-/// `wq` is a work queue that nobody destroys but the reaper.
+/// `wq` is a work queue that only the reaper destroys.
 pub struct Queue {
     wq: NonNull<bindings::workqueue_struct>,
     reaper: Option<KBox<Reaper>>,
@@ -74,7 +75,7 @@ unsafe impl Send for Queue {}
 unsafe impl Sync for Queue {}
 
 impl Queue {
-    /// Makes a queue. At most `max_active` items run at a time; 0 is the default of the kernel.
+    /// Creates a queue. At most `max_active` items run at a time; 0 is the kernel's default.
     ///
     /// Errors: `ENOMEM`.
     pub fn new(name: &CStr, flags: Flags, max_active: u16) -> Result<Self> {
@@ -97,15 +98,15 @@ impl Queue {
         })
     }
 
-    /// The queue as the kernel crate has it. An item of it that waits for its time keeps the queue.
+    /// Returns the queue as the kernel crate's type. Delayed items on it must hold the queue.
     fn inner(&self) -> &workqueue::Queue {
         // SAFETY: By the invariant it lives as long as `self`.
         unsafe { workqueue::Queue::from_raw(self.wq.as_ptr()) }
     }
 
-    /// Lets an item run. Any context.
+    /// Queues an item. Any context.
     ///
-    /// What it returns says whether it is on a queue already.
+    /// The result tells whether it was on a queue already.
     pub fn enqueue<W, const ID: u64>(&self, item: W) -> W::EnqueueOutput
     where
         W: RawWorkItem<ID> + Send + 'static,
@@ -113,7 +114,7 @@ impl Queue {
         self.inner().enqueue(item)
     }
 
-    /// Waits for all items that are on the queue now. Not from one of its own items.
+    /// Waits for all items that are on the queue now. Must not be called from one of them.
     pub fn flush(&self) {
         // SAFETY: By the invariant.
         unsafe { raw::ouro_flush_workqueue(self.wq.as_ptr()) }
@@ -130,7 +131,7 @@ impl Drop for Queue {
         unsafe {
             init_raw(&raw mut (*reaper).work, reap, static_lock_class!());
             if !release::queue(&raw mut (*reaper).work) {
-                // Without a guard there is nobody else to do it.
+                // Without a guard there is no worker to do it.
                 destroy(reaper);
             }
         }
@@ -183,7 +184,7 @@ pub(crate) unsafe fn init_raw(
     }
 }
 
-/// The `work_struct` of an item.
+/// Returns the `work_struct` of an item.
 fn raw_work<T, const ID: u64>(item: &Arc<T>) -> *mut bindings::work_struct
 where
     T: HasWork<T, ID>,
@@ -202,14 +203,14 @@ where
 /// The item was taken off its queue before it could run.
 unsafe fn take_back<T>(item: &Arc<T>) {
     // SAFETY: `enqueue()` has turned one `Arc` of this item into a raw pointer; by the
-    // requirement of this function nobody else takes it back.
+    // requirement of this function no other code takes it back.
     drop(unsafe { Arc::from_raw(Arc::as_ptr(item)) });
 }
 
-/// Takes an item off its queue, or waits until it has run. It may be queued again at once; stop
-/// who does that first. Sleeps. Not from the item itself.
+/// Removes an item from its queue, or waits until it has run. It may be queued again at once; stop
+/// callers that do so first. Sleeps. Must not be called from the item itself.
 ///
-/// Returns whether it was taken off before it ran.
+/// Returns whether it was removed before it ran.
 pub fn cancel_sync<T, const ID: u64>(item: &Arc<T>) -> bool
 where
     T: HasWork<T, ID> + WorkItem<ID, Pointer = Arc<T>> + Send + Sync,
@@ -223,7 +224,7 @@ where
     pending
 }
 
-/// The `delayed_work` of an item.
+/// Returns the `delayed_work` of an item.
 fn raw_delayed<T, const ID: u64>(item: &Arc<T>) -> *mut bindings::delayed_work
 where
     T: HasDelayedWork<T, ID>,
@@ -233,7 +234,7 @@ where
     unsafe { kernel::container_of!(work, bindings::delayed_work, work) }
 }
 
-/// [`cancel_sync()`] for an item that may still wait for its time.
+/// Does what [`cancel_sync()`] does for a delayed item.
 pub fn cancel_delayed_sync<T, const ID: u64>(item: &Arc<T>) -> bool
 where
     T: HasDelayedWork<T, ID> + WorkItem<ID, Pointer = Arc<T>> + Send + Sync,
@@ -247,9 +248,9 @@ where
     pending
 }
 
-/// Lets an item run after `delay` jiffies, on a queue that is a part of it. Any context.
+/// Queues an item after `delay` jiffies, on a queue that it holds. Any context.
 ///
-/// Errors: the item, if it waits, or is on a queue, already.
+/// Errors: the item, if it is delayed, or on a queue, already.
 pub fn enqueue_delayed<T, const ID: u64>(
     item: Arc<T>,
     queue: impl for<'a> FnOnce(&'a T) -> &'a Queue,
@@ -259,8 +260,8 @@ where
     T: HasDelayedWork<T, ID> + WorkItem<ID, Pointer = Arc<T>> + Send + Sync + 'static,
 {
     let wq = queue(&item).wq;
-    // SAFETY: The queue lives as long as the item is shared, whatever part of it has it. The item is
-    // shared as long as it waits; then it is on the queue, whose end waits for it.
+    // SAFETY: The queue lives as long as the item is shared, whatever part of the item holds it.
+    // The item is shared as long as it waits; then it is on the queue, whose end waits for it.
     let queue = unsafe { workqueue::Queue::from_raw(wq.as_ptr()) };
     queue.enqueue_delayed::<_, ID>(item, delay)
 }

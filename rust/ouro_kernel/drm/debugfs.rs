@@ -2,7 +2,8 @@
 
 //! Files in `/sys/kernel/debug/dri/<device>`.
 //!
-//! They appear with the device, and go when it is unplugged, before anything that they reach.
+//! They are created with the device, and removed when it is unplugged, before anything that they
+//! access.
 
 use kernel::{bindings, prelude::*, seq_file::SeqFile};
 
@@ -10,34 +11,34 @@ use super::{Device, Driver, UnregisteredDevice};
 
 /// A file of a device.
 pub trait DebugFile<D: Driver>: 'static {
-    /// Its name.
+    /// The file's name.
     const NAME: &'static CStr;
 
     /// Whether root may write to it.
     const WRITABLE: bool = false;
 
-    /// Somebody reads it: `seq_print!(m, "..")`.
+    /// Handles a read: `seq_print!(m, "..")`.
     fn show(dev: &Device<D>, m: &SeqFile) -> Result;
 
-    /// Somebody has written this, at most a page of it.
+    /// Handles a write of at most a page.
     fn write(dev: &Device<D>, data: &[u8]) -> Result {
         let _ = (dev, data);
         Err(EINVAL)
     }
 }
 
-/// A file of a device that holds something while it is open. There is nothing to read, and nothing is written.
+/// A file of a device that holds something while it is open. It is empty.
 pub trait DebugHold<D: Driver>: Send + Sized + 'static {
-    /// Its name.
+    /// The file's name.
     const NAME: &'static CStr;
 
-    /// Somebody opens it. What is returned is dropped when he closes it, which may be when the device has long
-    /// been unplugged.
+    /// Handles an open. The result is dropped when the file is closed, which may be long after the
+    /// device was unplugged.
     fn open(dev: &Device<D>) -> Result<Self>;
 }
 
 impl<D: Driver> UnregisteredDevice<D> {
-    /// The folder of the device.
+    /// Returns the directory of the device.
     pub fn debug_folder(&self) -> DebugFolder<'_, D> {
         DebugFolder {
             dev: self,
@@ -47,7 +48,8 @@ impl<D: Driver> UnregisteredDevice<D> {
     }
 }
 
-/// A folder of a device. In a kernel without debugfs it is nowhere, and stays empty.
+/// A directory of a device. In a kernel without debugfs it does not exist, and adding files has no
+/// effect.
 pub struct DebugFolder<'a, D: Driver> {
     dev: &'a UnregisteredDevice<D>,
     dentry: *mut bindings::dentry,
@@ -73,7 +75,7 @@ impl<D: Driver> DebugFolder<'_, D> {
     ) -> &Self {
         #[cfg(CONFIG_DEBUG_FS)]
         // SAFETY: The device removes its folder, and what is below it, before it goes itself.
-        // The name and the operations live for ever. debugfs copes with a folder that could
+        // The name and the operations live forever. debugfs copes with a folder that could
         // not be made.
         unsafe {
             bindings::debugfs_create_file_full(
@@ -90,7 +92,7 @@ impl<D: Driver> DebugFolder<'_, D> {
         self
     }
 
-    /// Adds a folder. `name` is copied.
+    /// Adds a directory. `name` is copied.
     pub fn folder(&self, name: &CStr) -> Self {
         Self {
             dev: self.dev,
@@ -175,7 +177,7 @@ impl<D: Driver, F: DebugFile<D>> Ops<D, F> {
     }
 }
 
-/// The operations of a file that holds something.
+/// The operations of a file that holds something while it is open.
 struct HoldOps<D: Driver, H: DebugHold<D>>(core::marker::PhantomData<(D, H)>);
 
 impl<D: Driver, H: DebugHold<D>> HoldOps<D, H> {
@@ -194,7 +196,7 @@ impl<D: Driver, H: DebugHold<D>> HoldOps<D, H> {
         let dev = unsafe { Device::<D>::from_raw((*inode).i_private.cast()) };
         match H::open(dev).and_then(|held| Ok(KBox::new(held, GFP_KERNEL)?)) {
             Ok(held) => {
-                // SAFETY: The file is being opened: nobody else has it.
+                // SAFETY: The file is being opened: no other code has it.
                 unsafe { (*file).private_data = KBox::into_raw(held).cast() };
                 0
             }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The device.
+//! DRM devices.
 //!
 //! Unlike with `kernel::drm`, an ioctl does not run inside `drm_dev_enter()`: it may wait for the
-//! GPU, and an unbind must not wait for it. Nothing that an ioctl can reach goes away at unbind:
-//! registers are behind a gate (see [`mmio`](crate::mmio)), and all else lives as long as the
-//! [`Device`].
+//! GPU, and an unbind must not wait for the ioctl. Nothing that an ioctl can access goes away at
+//! the unbind: registers are revocable (see [`mmio`](crate::mmio)), and everything else lives as
+//! long as the [`Device`].
 //!
 //! C header: `include/drm/drm_device.h`
 
@@ -66,7 +66,7 @@ impl<D: Driver> Deref for Device<D> {
 }
 
 impl<D: Driver> Device<D> {
-    /// The C device.
+    /// Returns the C device.
     pub(crate) fn as_raw(&self) -> *mut bindings::drm_device {
         self.dev.get()
     }
@@ -81,13 +81,13 @@ impl<D: Driver> Device<D> {
         unsafe { &*ptr.cast() }
     }
 
-    /// The device of the bus.
+    /// Returns the parent device on the bus.
     pub fn parent(&self) -> &device::Device {
         // SAFETY: By the invariant; the parent has a reference from us. The type is transparent.
         unsafe { device::Device::from_raw((*self.as_raw()).dev) }
     }
 
-    /// Whether the device was unbound, or unplugged.
+    /// Returns whether the device was unbound or unplugged.
     pub fn is_unplugged(&self) -> bool {
         let mut idx = 0;
         // SAFETY: By the invariant.
@@ -106,8 +106,8 @@ impl<D: Driver> Device<D> {
     /// Called by the DRM core when the last reference of a finished device is gone.
     pub(crate) unsafe extern "C" fn release_callback(dev: *mut bindings::drm_device) {
         let this: *mut Self = dev.cast();
-        // SAFETY: By the requirement of this function: the data is initialised, and nobody uses
-        // it any more. The memory is the core's.
+        // SAFETY: By the requirement of this function: the data is initialised, and is not
+        // used any more. The memory is the core's.
         unsafe { core::ptr::drop_in_place(&raw mut (*this).data) };
     }
 }
@@ -128,7 +128,7 @@ impl<D: Driver> Deref for UnregisteredDevice<D> {
 }
 
 impl<D: Driver> UnregisteredDevice<D> {
-    /// Makes a device with the personality `P`.
+    /// Creates a device with the personality `P`.
     ///
     /// Errors: those of `data`; `ENOMEM`.
     pub fn new<P, E>(
@@ -145,7 +145,7 @@ impl<D: Driver> UnregisteredDevice<D> {
         let parent = core::ptr::from_ref(parent)
             .cast_mut()
             .cast::<bindings::device>();
-        // SAFETY: The parent is a device; the table lives for ever.
+        // SAFETY: The parent is a device; the table lives forever.
         let ptr = unsafe {
             bindings::__drm_dev_alloc(
                 parent,
@@ -162,7 +162,7 @@ impl<D: Driver> UnregisteredDevice<D> {
             unsafe { bindings::drm_dev_put(ptr.cast()) };
             return Err(e.into());
         }
-        // SAFETY: Nobody else knows the device. It is complete now.
+        // SAFETY: No other code knows the device. It is complete now.
         unsafe { (*ptr.cast::<bindings::drm_device>()).driver = const { &Tables::<P>::DRIVER } };
         // INVARIANT: It was just made.
         // SAFETY: The first reference; not null.
@@ -172,10 +172,10 @@ impl<D: Driver> UnregisteredDevice<D> {
         ))
     }
 
-    /// Shows the device to user space. Files may be opened before this returns.
+    /// Registers the device with user space. Files may be opened before this returns.
     ///
-    /// `parent` is the device that it was made for; its unbind ends the registration, if that is still
-    /// there.
+    /// `parent` must be the device that it was created for; its unbind ends the registration, if
+    /// that still exists.
     ///
     /// Errors: those of `drm_dev_register()`; `EINVAL` for another parent; `ENOMEM`.
     pub fn register(self, parent: &device::Device<device::Bound>) -> Result<Registration<D>> {
@@ -191,7 +191,7 @@ impl<D: Driver> UnregisteredDevice<D> {
         )?;
         // SAFETY: By the invariant of what this was made of.
         to_result(unsafe { bindings::drm_dev_register(shown.dev.as_raw(), 0) })?;
-        // From here on, who drops it unplugs it.
+        // From here on, dropping it unplugs the device.
         let this = Registration(shown.clone());
         end_with_device(parent, shown)?;
         Ok(this)
@@ -208,7 +208,7 @@ struct Shown<D: Driver> {
 
 impl<D: Driver> EndWithBond for Shown<D> {
     fn end(&self) {
-        // Whoever comes second waits until it is done.
+        // A second caller waits until the first is done.
         let mut unplugged = self.unplugged.lock();
         if !core::mem::replace(&mut *unplugged, true) {
             // SAFETY: It was registered, and is unplugged once.
@@ -217,20 +217,20 @@ impl<D: Driver> EndWithBond for Shown<D> {
     }
 }
 
-/// A device that user space sees. Dropping it unplugs the device: no new ioctl, open or map, all
-/// mappings taken away; open files stay. So does the unbind of the parent, at its end: a driver that has
-/// an order of its own drops this first.
+/// The registration of a device. Dropping it unplugs the device: there are no new ioctls, opens or
+/// maps, and all mappings are removed; open files stay. The unbind of the parent does the same at
+/// its end: a driver that depends on the order drops this first.
 pub struct Registration<D: Driver>(Arc<Shown<D>>);
 
 impl<D: Driver> Registration<D> {
-    /// The device.
+    /// Returns the device.
     pub fn device(&self) -> &ARef<Device<D>> {
         &self.0.dev
     }
 
-    /// Runs `f` with the device in sysfs, which is there until `f` returns.
+    /// Calls `f` with the device in sysfs, which exists until `f` returns.
     ///
-    /// Errors: `ENODEV` if it is not any more; those of `f`.
+    /// Errors: `ENODEV` if it does not exist any more; those of `f`.
     pub(super) fn with_kdev<R>(
         &self,
         f: impl FnOnce(*mut bindings::device) -> Result<R>,
@@ -239,7 +239,8 @@ impl<D: Driver> Registration<D> {
         if *unplugged {
             return Err(ENODEV);
         }
-        // SAFETY: A registered device has a primary minor, and this one is not unplugged under the lock.
+        // SAFETY: A registered device has a primary minor, and this one is not unplugged under the
+        // lock.
         f(unsafe { (*(*self.0.dev.as_raw()).primary).kdev })
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What a driver is, and the tables that the DRM core wants of it.
+//! The traits of a DRM driver, and the tables that the DRM core takes.
 
 use core::marker::PhantomData;
 use kernel::{bindings, module::ModuleMetadata, prelude::*, str::CStr};
@@ -11,33 +11,33 @@ use crate::{
     task::Client,
 };
 
-/// A DRM driver, whatever face it shows.
+/// A DRM driver, with any personality.
 pub trait Driver: Sized + Send + Sync + 'static {
-    /// What each device has. Embedded in [`Device`], which derefs to it; dropped with the last
-    /// reference of the device, which may be long after the unbind.
+    /// The driver's data of a device. Embedded in [`Device`], which derefs to it; dropped with the
+    /// last reference of the device, which may be long after the unbind.
     type Data: Send + Sync;
 
-    /// What each open file has.
+    /// The driver's data of an open file.
     type File: Send + Sync;
 
-    /// The buffer objects.
+    /// The type of buffer objects.
     type Object: DriverObject<Driver = Self>;
 
-    /// The module, which stays while a file or a dma-buf is open: `crate::LocalModule`.
+    /// The module, which stays loaded while a file or a dma-buf is open: `crate::LocalModule`.
     type Module: ModuleMetadata;
 
-    /// A file is opened by `client`.
+    /// Opens a file for `client`.
     fn open(dev: &Device<Self>, client: &Client) -> Result<Pin<KBox<Self::File>>>;
 
-    /// A file is closed; its handles are gone already.
+    /// Closes a file; its handles are gone already.
     fn close(dev: &Device<Self>, file: Pin<KBox<Self::File>>) {
         let _ = (dev, file);
     }
 
-    /// Somebody wants a buffer for a picture that the CPU draws. The DRM core has looked that its
-    /// bytes are less than 32 bits can count.
+    /// Creates a dumb buffer (`CREATE_DUMB`). The DRM core has checked that its size in bytes fits
+    /// in 32 bits.
     ///
-    /// Errors go to `CREATE_DUMB`.
+    /// Errors are returned by the ioctl.
     fn create_dumb(
         dev: &Device<Self>,
         file: &File<Self>,
@@ -47,16 +47,16 @@ pub trait Driver: Sized + Send + Sync + 'static {
         Err(EOPNOTSUPP)
     }
 
-    /// The offset for `mmap()` of such a buffer, or of any other object.
+    /// Returns the `mmap()` offset of a dumb buffer, or of any other object (`MAP_DUMB`).
     ///
-    /// Errors go to `MAP_DUMB`.
+    /// Errors are returned by the ioctl.
     fn dumb_offset(file: &File<Self>, handle: u32) -> Result<u64> {
         let _ = (file, handle);
         Err(EOPNOTSUPP)
     }
 }
 
-/// How a driver calls itself.
+/// The name and version of a driver.
 pub struct DriverInfo {
     /// Major version.
     pub major: i32,
@@ -66,22 +66,22 @@ pub struct DriverInfo {
     pub patchlevel: i32,
     /// Name, by which user space picks its own driver.
     pub name: &'static CStr,
-    /// In words.
+    /// Description.
     pub desc: &'static CStr,
 }
 
-/// A face of a driver.
+/// A uAPI that a driver's device can have.
 pub trait Personality: Send + Sync + 'static {
     /// The driver.
     type Driver: Driver;
 
-    /// How it calls itself.
+    /// The name and version.
     const INFO: DriverInfo;
 
-    /// Its ioctls: see [`ouro_kernel::ioctls!`](crate::ioctls).
+    /// The ioctls: see [`ouro_kernel::ioctls!`](crate::ioctls).
     const IOCTLS: &'static ioctl::Table<Self::Driver>;
 
-    /// Somebody reads `/proc/<pid>/fdinfo/<fd>`: lines `key:\tvalue\n`.
+    /// Writes `/proc/<pid>/fdinfo/<fd>`: lines `key:\tvalue\n`.
     fn show_fdinfo(file: &File<Self::Driver>, printer: &mut Printer<'_>) {
         let _ = (file, printer);
     }
@@ -96,7 +96,7 @@ impl<P: Personality> Tables<P> {
         | bindings::drm_driver_feature_DRIVER_SYNCOBJ
         | bindings::drm_driver_feature_DRIVER_SYNCOBJ_TIMELINE;
 
-    /// The table, but without `release`: for a device whose data is not there yet.
+    /// The table without `release`, for a device whose data is not initialised yet.
     pub(crate) const UNFINISHED: bindings::drm_driver = bindings::drm_driver {
         release: None,
         ..Self::DRIVER

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Dumb buffers: pictures that the CPU draws, of which a client knows no more than their size. They
-//! are ordinary objects; the DRM core has ioctls of its own for them.
+//! Dumb buffers: pictures that the CPU draws. They are ordinary objects; the DRM core has ioctls of
+//! its own for them.
 //!
 //! C header: `include/drm/drm_drv.h`
 
@@ -9,18 +9,18 @@ use kernel::{bindings, prelude::*};
 
 use super::{Device, Driver, File};
 
-/// The picture that somebody wants.
+/// The requested picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Picture {
     /// Pixels of a row; not zero.
     pub width: u32,
     /// Rows; not zero.
     pub height: u32,
-    /// Bits of a pixel; not zero. Whole bytes of a picture fit into 32 bits.
+    /// Bits of a pixel; not zero. The size of the picture in bytes fits in 32 bits.
     pub bits: u32,
 }
 
-/// The buffer that somebody gets.
+/// The created buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer {
     /// The file's handle of the object.

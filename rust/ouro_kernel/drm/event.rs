@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Events of a device, for whoever listens to the kernel's (`KOBJ_CHANGE` of the primary node).
+//! Uevents of a device (`KOBJ_CHANGE` of the primary node).
 //!
 //! C header: `include/linux/kobject.h`
 
@@ -9,8 +9,7 @@ use kernel::{bindings, error::to_result, prelude::*};
 use super::{Device, Driver};
 
 impl<D: Driver> Device<D> {
-    /// Tells listeners that something has happened, as a variable of an event: `ERROR=1`. Allocates;
-    /// sleeps.
+    /// Sends a uevent with a variable, such as `ERROR=1`. Allocates; sleeps.
     ///
     /// Errors: `ENODEV` before the device is registered and after it was unplugged, `ENOMEM`.
     pub fn announce(&self, variable: &'static CStr) -> Result {
@@ -19,8 +18,9 @@ impl<D: Driver> Device<D> {
         if !unsafe { bindings::drm_dev_enter(self.as_raw(), &mut idx) } {
             return Err(ENODEV);
         }
-        // SAFETY: The device is not unplugged until `drm_dev_exit()`. One that is registered has a primary
-        // node, whose kernel object is alive until the device is unregistered, which comes after that.
+        // SAFETY: The device is not unplugged until `drm_dev_exit()`. One that is registered has a
+        // primary node, whose kernel object is alive until the device is unregistered, which comes
+        // after that.
         let done = unsafe {
             let dev = self.as_raw();
             if (*dev).registered {

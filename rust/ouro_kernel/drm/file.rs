@@ -13,16 +13,16 @@ use crate::{
     task::Client,
 };
 
-/// What `driver_priv` of a `drm_file` points to.
+/// The target of a `drm_file`'s `driver_priv`.
 struct Private<D: Driver> {
     client: Client,
     data: Pin<KBox<D::File>>,
 }
 
-/// Regions that [`File::show_memory()`] tells apart.
+/// Most regions that [`File::show_memory()`] distinguishes.
 const MAX_REGIONS: usize = 8;
 
-/// What the objects of a file come to, by region.
+/// The sums of a file's objects, by region.
 struct Sums([bindings::drm_memory_stats; MAX_REGIONS]);
 
 /// Adds an object to the [`Sums`] of its region, as the kernel's drm-usage-stats.rst says.
@@ -89,7 +89,7 @@ impl<D: Driver> File<D> {
         unsafe { &*ptr.cast() }
     }
 
-    /// The C file.
+    /// Returns the C file.
     pub(crate) fn as_raw(&self) -> *mut bindings::drm_file {
         self.0.get()
     }
@@ -99,23 +99,23 @@ impl<D: Driver> File<D> {
         unsafe { &*(*self.as_raw()).driver_priv.cast::<Private<D>>() }
     }
 
-    /// The data of the driver.
+    /// Returns the driver's data.
     pub fn inner(&self) -> Pin<&D::File> {
         self.private().data.as_ref()
     }
 
-    /// Who opened it.
+    /// Returns the task that opened it.
     pub fn client(&self) -> &Client {
         &self.private().client
     }
 
-    /// Prints how much memory the objects have that this file has handles of, in each of `regions`,
-    /// which are the names of the numbers in [`Status::region`](crate::gem::Status::region): total,
-    /// shared, active, resident, purgeable, each a line. Sleeps.
+    /// Prints the memory of the objects that this file has handles of, for each of `regions`, which
+    /// are the names of the numbers in [`Status::region`](crate::gem::Status::region): total,
+    /// shared, active, resident, purgeable, a line each. Sleeps.
     pub fn show_memory(&self, printer: &mut Printer<'_>, regions: &[&CStr]) {
         let mut sums = Sums([pin_init::zeroed(); MAX_REGIONS]);
-        // SAFETY: The file is open. The callback is for objects of this driver, which all objects of
-        // the file are, and `sums` is what it takes; it does not sleep.
+        // SAFETY: The file is open. The callback is for objects of this driver, which all objects
+        // of the file are, and `sums` is what it takes; it does not sleep.
         unsafe {
             raw::ouro_file_objects(
                 self.as_raw(),
@@ -140,13 +140,13 @@ impl<D: Driver> File<D> {
         }
     }
 
-    /// Whether it is the current master of the device: the one that would show pictures. Sleeps.
+    /// Returns whether it is the current DRM master of the device. Sleeps.
     pub fn is_current_master(&self) -> bool {
         // SAFETY: By the invariant.
         unsafe { raw::ouro_is_current_master(self.as_raw()) }
     }
 
-    /// Whether calls of the caller's descriptor shall fail rather than wait (`O_NONBLOCK`).
+    /// Returns whether calls on the descriptor must fail rather than wait (`O_NONBLOCK`).
     pub fn is_nonblocking(&self) -> bool {
         // SAFETY: By the invariant; an open file has a `struct file`, whose flags may change any
         // time.
@@ -154,7 +154,7 @@ impl<D: Driver> File<D> {
         flags & bindings::O_NONBLOCK != 0
     }
 
-    /// The device.
+    /// Returns the device.
     pub fn device(&self) -> &Device<D> {
         // SAFETY: By the invariant; an open file keeps its device.
         unsafe { Device::from_raw((*(*self.as_raw()).minor).dev) }
@@ -168,7 +168,7 @@ impl<D: Driver> File<D> {
         // SAFETY: The file is open, and is that of the caller's descriptor.
         let addr =
             unsafe { raw::ouro_vm_mmap((*self.as_raw()).filp, size, write, offset as usize) };
-        // The last page of numbers are errors.
+        // The last page of addresses encodes errors.
         if addr > usize::MAX - bindings::MAX_ERRNO as usize {
             return Err(Error::from_errno(addr as isize as c_int));
         }
@@ -189,7 +189,7 @@ impl<D: Driver> File<D> {
             .and_then(|data| Ok(KBox::new(Private::<D> { client, data }, GFP_KERNEL)?));
         match private {
             Ok(private) => {
-                // SAFETY: Nobody else knows the file yet.
+                // SAFETY: No other code knows the file yet.
                 unsafe { (*file).driver_priv = KBox::into_raw(private).cast() };
                 0
             }

@@ -2,10 +2,10 @@
 
 //! The ioctl table.
 //!
-//! [`ioctls!`](crate::ioctls) takes numbers of any header, in any order and with gaps. An entry
-//! that is not there is answered with `EINVAL` by the DRM core. A number that user space calls
-//! with structures of several sizes is entered once, with the largest: the core fills what is
-//! missing with zeros, and copies back no more than what was given.
+//! [`ioctls!`](crate::ioctls) takes numbers of any header, in any order and with gaps. The DRM core
+//! returns `EINVAL` for a number that has no entry. A number that user space calls with structures
+//! of several sizes is listed once, with the largest: the core fills the missing bytes with zeros,
+//! and copies back only as many bytes as user space passed.
 
 use core::marker::PhantomData;
 use kernel::{bindings, prelude::*};
@@ -21,10 +21,10 @@ pub const MASTER: u32 = bindings::drm_ioctl_flags_DRM_MASTER;
 /// Only for root.
 pub const ROOT_ONLY: u32 = bindings::drm_ioctl_flags_DRM_ROOT_ONLY;
 
-/// 32 bit programs: all structures of the headers are the same for them.
+/// The ioctls of 32-bit programs: their structures are the same.
 #[cfg(CONFIG_COMPAT)]
 pub(crate) const COMPAT: Compat = Some(crate::raw::drm_compat_ioctl);
-/// No 32 bit programs.
+/// Without support of 32-bit programs.
 #[cfg(not(CONFIG_COMPAT))]
 pub(crate) const COMPAT: Compat = None;
 
@@ -32,22 +32,21 @@ type Compat = Option<unsafe extern "C" fn(*mut bindings::file, c_uint, c_ulong) 
 
 /// One ioctl.
 pub trait Handler<D: Driver> {
-    /// Its number, as in the header.
+    /// The number, as in the header.
     const CMD: u32;
 
-    /// Its argument: numbers only, so that whatever user space wrote is a value.
+    /// The argument: a type of which all bit patterns are valid.
     type Arg: zerocopy::FromBytes;
 
-    /// Does it. `arg` is a copy; what is in it afterwards goes back to user space, also after an
-    /// error.
+    /// Handles the ioctl. `arg` is a copy, which is copied back to user space, even after an error.
     fn call(dev: &Device<D>, file: &File<D>, arg: &mut Self::Arg) -> Result;
 }
 
-/// The entry of a number in the table.
+/// An entry of an ioctl table.
 #[repr(transparent)]
 pub struct Entry<D: Driver>(bindings::drm_ioctl_desc, PhantomData<fn(&D)>);
 
-// `derive` would ask `D: Clone`.
+// `derive` would require `D: Clone`.
 impl<D: Driver> Copy for Entry<D> {}
 impl<D: Driver> Clone for Entry<D> {
     fn clone(&self) -> Self {
@@ -59,7 +58,7 @@ impl<D: Driver> Clone for Entry<D> {
 unsafe impl<D: Driver> Sync for Entry<D> {}
 
 impl<D: Driver> Entry<D> {
-    /// No ioctl.
+    /// The entry of an unused number.
     pub const NONE: Self = Self(
         bindings::drm_ioctl_desc {
             cmd: 0,
@@ -70,7 +69,7 @@ impl<D: Driver> Entry<D> {
         PhantomData,
     );
 
-    /// The ioctl of a handler.
+    /// Creates the entry of a handler.
     pub const fn new<H: Handler<D>>(flags: u32, name: &'static CStr) -> Self {
         const {
             assert!(
@@ -96,35 +95,35 @@ impl<D: Driver> Entry<D> {
         )
     }
 
-    /// The number, 0 for no ioctl.
+    /// Returns the number; 0 for an unused one.
     pub const fn cmd(&self) -> u32 {
         self.0.cmd
     }
 
-    /// Where in the table a number has its place.
+    /// Returns the index of a number in the table.
     pub const fn index(cmd: u32) -> usize {
         (kernel::ioctl::_IOC_NR(cmd) - kernel::uapi::DRM_COMMAND_BASE) as usize
     }
 }
 
-/// A table: the entry of number `DRM_COMMAND_BASE + i` at `i`.
+/// A table: the entry of number `DRM_COMMAND_BASE + i` is at `i`.
 pub struct Table<D: Driver> {
     entries: &'static [Entry<D>],
 }
 
 impl<D: Driver> Table<D> {
-    /// Made by [`ioctls!`](crate::ioctls).
+    /// Creates a table. Used by [`ioctls!`](crate::ioctls).
     pub const fn new(entries: &'static [Entry<D>]) -> Self {
         Self { entries }
     }
 
-    /// The C table.
+    /// Returns the C table.
     pub(crate) const fn as_ptr(&self) -> *const bindings::drm_ioctl_desc {
         // CAST: `Entry` has no other field of a size.
         self.entries.as_ptr().cast()
     }
 
-    /// How many entries it has.
+    /// Returns the number of entries.
     pub(crate) const fn len(&self) -> c_int {
         const { assert!(size_of::<Entry<D>>() == size_of::<bindings::drm_ioctl_desc>()) };
         self.entries.len() as c_int
@@ -144,9 +143,9 @@ unsafe extern "C" fn trampoline<D: Driver, H: Handler<D>>(
     let dev = unsafe { Device::<D>::from_raw(dev) };
     // SAFETY: As above.
     let file = unsafe { File::<D>::from_raw(file) };
-    // SAFETY: `Entry::new()` has compared the sizes; all bit patterns are values; nobody else has
-    // the copy. It is from kmalloc, or on the stack as `char [128]`, which the ABI of x86-64 aligns to
-    // 16; no argument wants more than 8.
+    // SAFETY: `Entry::new()` has compared the sizes; all bit patterns are values; no other code has
+    // the copy. It is from kmalloc, or on the stack as `char [128]`, which the ABI of x86-64 aligns
+    // to 16; no argument wants more than 8.
     let arg = unsafe { &mut *data.cast::<H::Arg>() };
     match H::call(dev, file, arg) {
         Ok(()) => 0,

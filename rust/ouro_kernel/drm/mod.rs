@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! DRM devices, complete: every field of `struct drm_driver` and of its file operations that a
-//! render driver needs, which `kernel::drm` builds privately and without them.
+//! DRM devices: all fields of `struct drm_driver` and of the file operations that a render driver
+//! needs. `kernel::drm` keeps its tables private, and lacks some of these.
 //!
-//! A [`Driver`] says what the data of a device, of an open file and of an object are. A
-//! [`Personality`] is a face that such a device shows to user space: name, version and ioctls. A
-//! driver can have several personalities; a device gets one when it is made.
+//! A [`Driver`] defines the data of a device, of an open file and of an object. A [`Personality`]
+//! is a uAPI that such a device has: name, version and ioctls. A driver can have several
+//! personalities; a device gets one when it is created.
 
 pub mod debugfs;
 pub mod device;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Where DRM prints to: fdinfo, debugfs, the log.
+//! `drm_printer`: output to fdinfo, debugfs, and the log.
 
 use core::{marker::PhantomData, ptr::NonNull};
 use kernel::{bindings, device, fmt, prelude::*};
@@ -25,7 +25,7 @@ impl Printer<'_> {
         Self(unsafe { NonNull::new_unchecked(ptr) }, PhantomData)
     }
 
-    /// The C printer.
+    /// Returns the C printer.
     pub(crate) fn as_raw(&mut self) -> *mut bindings::drm_printer {
         self.0.as_ptr()
     }
@@ -43,7 +43,7 @@ impl Printer<'_> {
     }
 }
 
-/// Prints to the log if drivers' messages of DRM are on (`drm.debug=2`), as `drm_dbg()` does:
+/// Prints to the log if DRM driver messages are enabled (`drm.debug=2`), as `drm_dbg()` does:
 /// `print::debug(dev, fmt!("refused by {rule}\n"))`. Any context.
 pub fn debug(dev: &device::Device, args: fmt::Arguments<'_>) {
     let args = core::ptr::from_ref(&args).cast::<c_void>();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Attributes in `/sys/class/drm/card<n>`, and folders of values below it.
+//! Attributes in `/sys/class/drm/card<n>`, and directories of attributes below it.
 //!
-//! Attributes are added to a registered device, and go with its registration, which waits for
-//! whoever reads or writes one. A [`Folder`] goes when it is dropped, or with the registration.
+//! Attributes are added to a registered device, and removed with its registration, which waits for
+//! readers and writers. A [`Folder`] is removed when it is dropped, or with the registration.
 
 use core::{marker::PhantomData, ptr::NonNull};
 use kernel::{bindings, error::to_result, fmt, prelude::*, sync::aref::ARef};
@@ -11,31 +11,31 @@ use kernel::{bindings, error::to_result, fmt, prelude::*, sync::aref::ARef};
 use super::{Device, Driver, Registration};
 use crate::{pages::PAGE_SIZE, raw};
 
-/// Bytes of any length.
+/// A binary attribute.
 pub trait Binary<D: Driver>: 'static {
-    /// Its name.
+    /// The attribute's name.
     const NAME: &'static CStr;
 
     /// Whether root may write it.
     const WRITABLE: bool = false;
 
-    /// Whether nobody but root may read it.
+    /// Whether only root may read it.
     const PRIVATE: bool = false;
 
-    /// Somebody reads it, from `offset` on, at most a page. The bytes may change between two
-    /// calls: that is for the driver to prevent.
+    /// Handles a read from `offset` on, of at most a page. The driver must prevent that the bytes
+    /// change between two reads.
     ///
-    /// Returns how many bytes there were; 0 is the end.
+    /// Returns the number of bytes read; 0 is the end.
     fn read(dev: &Device<D>, offset: u64, out: &mut [u8]) -> Result<usize>;
 
-    /// Somebody writes it, at most a page.
+    /// Handles a write of at most a page.
     fn write(dev: &Device<D>, offset: u64, data: &[u8]) -> Result {
         let _ = (dev, offset, data);
         Err(EINVAL)
     }
 }
 
-/// The page that an attribute is written to.
+/// The page that an attribute's text is written to.
 pub struct Text<'a> {
     page: *mut c_char,
     len: c_int,
@@ -43,7 +43,7 @@ pub struct Text<'a> {
 }
 
 impl Text<'_> {
-    /// Adds to it: `out.print(fmt!("{}\n", mhz))`. What does not fit is left out.
+    /// Appends text: `out.print(fmt!("{}\n", mhz))`. Text that does not fit is dropped.
     pub fn print(&mut self, args: fmt::Arguments<'_>) {
         // SAFETY: The page is that of an attribute; `%pA` takes a pointer to `fmt::Arguments`.
         self.len += unsafe {
@@ -57,7 +57,7 @@ impl Text<'_> {
     }
 }
 
-/// What all kinds have. With lockdep it has more fields, which are zero.
+/// Returns the common part of all attributes. With lockdep it has more fields, which are zero.
 const fn attribute(name: &'static CStr, writable: bool) -> bindings::attribute {
     let mut attr: bindings::attribute = pin_init::zeroed();
     attr.name = kernel::str::as_char_ptr_in_const_context(name);
@@ -79,21 +79,21 @@ unsafe fn device_of<'a, D: Driver>(kdev: *mut bindings::device) -> &'a Device<D>
 }
 
 impl<D: Driver> Registration<D> {
-    /// Adds a folder. `name` is copied. It should be dropped before the registration.
+    /// Adds a directory. `name` is copied. It should be dropped before the registration.
     ///
-    /// Errors: `ENOMEM`, also where there is such a folder; `ENODEV` after the unbind.
+    /// Errors: `ENOMEM`, also if the directory exists; `ENODEV` after the unbind.
     pub fn folder(&self, name: &CStr) -> Result<Folder<D>> {
         // SAFETY: The device is registered.
         self.with_kdev(|kdev| unsafe { Folder::new(self.device(), name, &raw mut (*kdev).kobj) })
     }
 
-    /// Adds bytes of any length.
+    /// Adds a binary attribute.
     ///
     /// Errors: `EEXIST`, `ENOMEM`; `ENODEV` after the unbind.
     pub fn binary<B: Binary<D>>(&self) -> Result {
         self.with_kdev(|kdev| {
             // SAFETY: The device is registered, and takes its attributes along. The attribute lives
-            // for ever.
+            // forever.
             to_result(unsafe {
                 bindings::sysfs_create_bin_file(
                     &raw mut (*kdev).kobj,
@@ -104,7 +104,7 @@ impl<D: Driver> Registration<D> {
     }
 }
 
-/// The operations of bytes.
+/// The operations of a binary attribute.
 struct BinaryOps<D: Driver, B: Binary<D>>(PhantomData<(D, B)>);
 
 impl<D: Driver, B: Binary<D>> BinaryOps<D, B> {
@@ -174,25 +174,26 @@ impl<D: Driver, B: Binary<D>> BinaryOps<D, B> {
     }
 }
 
-/// A value in a [`Folder`]. Several folders may have one of the same kind: each has a number.
+/// A text attribute in a [`Folder`]. Directories may have attributes of the same type,
+/// distinguished by a number.
 pub trait Value<D: Driver>: 'static {
-    /// Its name.
+    /// The attribute's name.
     const NAME: &'static CStr;
 
     /// Whether root may write it.
     const WRITABLE: bool = false;
 
-    /// Somebody reads it. The text ends in a newline.
+    /// Handles a read. The text must end with a newline.
     fn show(dev: &Device<D>, number: usize, out: &mut Text<'_>) -> Result;
 
-    /// Somebody writes it.
+    /// Handles a write.
     fn store(dev: &Device<D>, number: usize, data: &[u8]) -> Result {
         let _ = (dev, number, data);
         Err(EINVAL)
     }
 }
 
-/// What the operations of a value find it by.
+/// The data by which the operations find an attribute.
 #[repr(C)]
 struct Entry<D: Driver> {
     attr: bindings::kobj_attribute,
@@ -200,12 +201,14 @@ struct Entry<D: Driver> {
     number: usize,
 }
 
-/// A folder of values. Dropping it takes them away, and waits for whoever reads or writes one. To be
-/// dropped, and not forgotten, before the module goes: what reads them is code of the module.
+/// A directory of attributes. Dropping it removes them, and waits for readers and writers. It must
+/// be dropped, and not forgotten, before the module is unloaded, because its operations are code of
+/// the module.
 ///
 /// # Invariants
 ///
-/// `kobj` is a folder in sysfs with a reference of ours. All its values are in `entries`.
+/// `kobj` is a directory in sysfs of which this owns a reference. All its attributes are in
+/// `entries`.
 pub struct Folder<D: Driver> {
     kobj: NonNull<bindings::kobject>,
     dev: ARef<Device<D>>,
@@ -214,7 +217,7 @@ pub struct Folder<D: Driver> {
 
 // SAFETY: sysfs objects may be used by any thread; the device is `Send` and `Sync`.
 unsafe impl<D: Driver> Send for Folder<D> {}
-// SAFETY: As above; whatever changes it takes `&mut`.
+// SAFETY: As above; changing it takes `&mut`.
 unsafe impl<D: Driver> Sync for Folder<D> {}
 
 impl<D: Driver> Folder<D> {
@@ -236,15 +239,15 @@ impl<D: Driver> Folder<D> {
         })
     }
 
-    /// Adds a folder. It should be dropped first.
+    /// Adds a directory. It should be dropped before its parent.
     ///
-    /// Errors: `ENOMEM`, also where there is such a folder.
+    /// Errors: `ENOMEM`, also if the directory exists.
     pub fn folder(&self, name: &CStr) -> Result<Self> {
         // SAFETY: By the invariant.
         unsafe { Self::new(&self.dev, name, self.kobj.as_ptr()) }
     }
 
-    /// Adds a value.
+    /// Adds an attribute.
     ///
     /// Errors: `EEXIST`, `ENOMEM`.
     pub fn value<V: Value<D>>(&mut self, number: usize) -> Result {
@@ -280,7 +283,7 @@ impl<D: Driver> Folder<D> {
 
 impl<D: Driver> Drop for Folder<D> {
     fn drop(&mut self) {
-        // SAFETY: By the invariant. This waits for whoever is in a value. A folder whose parent
+        // SAFETY: By the invariant. This waits for readers and writers. A folder whose parent
         // has gone already is out of sysfs, which this copes with.
         unsafe {
             bindings::kobject_del(self.kobj.as_ptr());
@@ -289,7 +292,7 @@ impl<D: Driver> Drop for Folder<D> {
     }
 }
 
-/// The operations of a value.
+/// The operations of a text attribute.
 struct ValueOps<D: Driver, V: Value<D>>(PhantomData<(D, V)>);
 
 impl<D: Driver, V: Value<D>> ValueOps<D, V> {

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! A call when a fence is signaled.
+//! Callbacks of fences.
 //!
-//! The memory of the call is made first ([`Callback`]), so that arming it cannot fail, and
-//! belongs to who waits ([`Armed`]), so that it is never freed in an interrupt.
+//! The memory of a callback is allocated first ([`Callback`]), so that arming it cannot fail, and
+//! is owned by the waiter ([`Armed`]), so that it is never freed in an interrupt.
 
 use kernel::{bindings, prelude::*, sync::aref::ARef, sync::Arc, types::Opaque};
 
 use super::Fence;
 use crate::raw;
 
-/// Who is called.
+/// The receiver of a callback.
 pub trait Waker: Send + Sync + 'static {
     /// A fence that was waited for is signaled.
     ///
-    /// Called once, in any context, interrupts off, under the lock of the fence. Count down, put
-    /// on a list, queue work, wake; nothing else. Not allowed: using the fence's own functions
-    /// but `context()` and `seqno()`, dropping an [`Armed`] or the last reference of anything.
+    /// Called once, in any context, with interrupts off, under the fence's lock. May count down,
+    /// add to a list, queue work or wake a task, but nothing else. Must not call functions of the
+    /// fence except `context()` and `seqno()`, and must not drop an [`Armed`] or the last reference
+    /// of anything.
     fn fence_signaled(&self, fence: &Fence);
 }
 
-/// What the C callback is embedded in. While that is on a fence, this is only shared: a call may look at
-/// it at any time.
+/// The allocation that embeds the C callback. While the callback is on a fence, this must only be
+/// shared: a call may access it at any time.
 #[repr(C)]
 struct Inner<W: Waker> {
     cb: Opaque<bindings::dma_fence_cb>,
@@ -29,14 +30,13 @@ struct Inner<W: Waker> {
     waker: Option<Arc<W>>,
 }
 
-/// The memory of a call that is not armed.
+/// The memory of a callback that is not armed.
 pub struct Callback<W: Waker>(KBox<Inner<W>>);
 
-/// A call that will happen, or has. Dropping it makes sure that it does not happen any more, and
-/// is not happening now.
+/// An armed callback. Dropping it cancels the call, and waits for one that is running.
 ///
-/// It holds a reference of the waker, which often owns it: clear it, when it is not needed any
-/// more. Not to be dropped in [`Waker::fence_signaled()`].
+/// It holds a reference of the waker, which often owns it: clear it when it is not needed any more.
+/// Must not be dropped in [`Waker::fence_signaled()`].
 ///
 /// # Invariants
 ///
@@ -56,7 +56,7 @@ unsafe impl<W: Waker> Send for Armed<W> {}
 unsafe impl<W: Waker> Sync for Armed<W> {}
 
 impl<W: Waker> Callback<W> {
-    /// Allocates one.
+    /// Allocates a callback.
     ///
     /// Errors: `ENOMEM`.
     pub fn new() -> Result<Self> {
@@ -69,9 +69,9 @@ impl<W: Waker> Callback<W> {
         )?))
     }
 
-    /// Arms it. Any context but under the lock of the fence.
+    /// Arms the callback. Any context except under the fence's lock.
     ///
-    /// If the fence is signaled already, there will be no call: the callback comes back as the
+    /// If the fence is signaled already, there is no call, and the callback is returned as the
     /// error.
     pub fn arm(
         mut self,
@@ -105,8 +105,8 @@ unsafe extern "C" fn called<W: Waker>(
     cb: *mut bindings::dma_fence_cb,
 ) {
     let cb: *const Opaque<bindings::dma_fence_cb> = Opaque::cast_from(cb);
-    // SAFETY: By the requirement of this function. Whoever wants to free or change it, removes it
-    // first, and so waits for the lock that is held here; until then it is shared.
+    // SAFETY: By the requirement of this function. Before it is freed or changed it is
+    // removed, which waits for the lock that is held here; until then it is shared.
     let inner = unsafe { &*kernel::container_of!(cb, Inner<W>, cb) };
     if let Some(waker) = &inner.waker {
         // SAFETY: The caller holds a reference of the fence.
@@ -115,7 +115,7 @@ unsafe extern "C" fn called<W: Waker>(
 }
 
 impl<W: Waker> Armed<W> {
-    /// The fence that is waited for.
+    /// Returns the fence that is waited for.
     pub fn fence(&self) -> &Fence {
         &self.fence
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Fences made of fences: arrays (all of them), which others make, and chains (the points of a timeline).
+//! Fence containers: arrays, which other drivers create, and chains (the points of a timeline).
 //!
 //! C headers: `include/linux/dma-fence-array.h`, `include/linux/dma-fence-chain.h`
 
@@ -11,12 +11,12 @@ use super::Fence;
 use crate::raw;
 
 impl Fence {
-    /// Calls `call` for each of the fences that it is made of, or for itself if it is of none. Those that
-    /// are signaled may be left out. Process context.
+    /// Calls `call` for each fence in a container, or for the fence itself if it is none. Signaled
+    /// fences may be left out. Process context.
     pub fn each<F: FnMut(&Fence)>(&self, mut call: F) {
         /// # Safety
         ///
-        /// Called with a fence that has a reference, and an `F` that nobody else uses.
+        /// Called with a fence that has a reference, and an `F` that no other code uses.
         unsafe extern "C" fn part<F: FnMut(&Fence)>(
             fence: *mut bindings::dma_fence,
             data: *mut c_void,
@@ -34,14 +34,15 @@ impl Fence {
     }
 }
 
-/// The memory of a point of a timeline syncobj, made before the point of no return.
+/// The memory of a point of a timeline syncobj, allocated beforehand, so that adding the point
+/// cannot fail.
 pub struct ChainNode(NonNull<raw::dma_fence_chain>);
 
 // SAFETY: Only memory.
 unsafe impl Send for ChainNode {}
 
 impl ChainNode {
-    /// Allocates one.
+    /// Allocates the memory.
     ///
     /// Errors: `ENOMEM`.
     pub fn new() -> Result<Self> {
@@ -50,7 +51,7 @@ impl ChainNode {
         NonNull::new(ptr).map(Self).ok_or(ENOMEM)
     }
 
-    /// Gives the memory away.
+    /// Gives up ownership of the memory.
     pub(crate) fn into_raw(self) -> *mut raw::dma_fence_chain {
         let ptr = self.0.as_ptr();
         core::mem::forget(self);

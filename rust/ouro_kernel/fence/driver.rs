@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Fences of our own.
+//! Fences that this driver signals.
 //!
-//! A fence has no `release` and no `wait` operation, so that it lets go of this module when it is
-//! signaled: whoever still holds it then holds only memory. Until then its operations reach the
-//! timeline through `data`, under RCU; that reference is dropped a grace period after the signal,
-//! by [`release`].
+//! A fence has no `release` and no `wait` operation, so it does not refer to this module after it
+//! was signaled: its holders then hold memory only. Until then, its operations access the timeline
+//! through `data`, under RCU; that reference is dropped a grace period after the signal, by
+//! [`release`].
 
 use core::{any::TypeId, mem::offset_of, ops::Deref, ptr::NonNull};
 use kernel::{
@@ -25,53 +25,53 @@ use crate::{
     release::{self, AfterRcu},
 };
 
-/// What a timeline tells about its fences.
+/// The operations of a timeline's fences.
 pub trait FenceOps: Send + Sync + 'static {
-    /// The driver.
+    /// Returns the driver's name.
     fn driver_name(&self) -> &CStr;
 
-    /// The timeline.
+    /// Returns the timeline's name.
     fn timeline_name(&self) -> &CStr;
 
-    /// Somebody waits for the fence of this number: see to it that it is signaled when its time
-    /// comes. `false`: it is over already, and is signaled at once.
+    /// Makes sure that the fence with this seqno will be signaled, because it has a waiter. Returns
+    /// `false` if its work has completed already: the fence is then signaled at once.
     ///
-    /// Called under the lock of the fence, interrupts off; must not signal it.
+    /// Called under the fence's lock, with interrupts off; must not signal the fence.
     fn enable_signaling(&self, seqno: u64) -> bool {
         let _ = seqno;
         true
     }
 
-    /// Whether the work of this number is done, as far as one can see without waiting. Once true,
-    /// always true. Any context.
+    /// Returns whether the work of this seqno is known to have completed, without waiting. Once
+    /// true, it must stay true. Any context.
     fn signaled(&self, seqno: u64) -> bool {
         let _ = seqno;
         false
     }
 }
 
-/// A fence and what it needs.
+/// A fence and its data.
 ///
-/// The memory is freed as that of the fence (`dma_fence_free()`), whose address it has.
+/// The memory is freed by `dma_fence_free()`, whose argument has the same address.
 #[repr(C)]
 struct Inner<T: FenceOps> {
     fence: bindings::dma_fence,
     /// Drops `data` after the signal.
     after: AfterRcu,
-    /// That of `T`: the compiler may give two types the same operations.
+    /// The type id of `T`: the compiler may merge the operations of two types.
     type_id: TypeId,
     /// From `Arc::into_raw()`.
     data: *const T,
 }
 
-/// A fence that is not published: it has memory, a context and a timeline, but no number.
+/// A fence that is not published: it has memory, a context and a timeline, but no seqno.
 ///
-/// Dropped without being published, it is signaled with `ECANCELED`.
+/// If it is dropped without being published, it is signaled with `ECANCELED`.
 pub struct PreparedFence<T: FenceOps>(DriverFence<T>);
 
-/// A fence that we signal. There is one of these for each fence.
+/// The signaling side of a fence. Each fence has one.
 ///
-/// Dropped without a signal, it signals `ECANCELED`: no fence stays unsignaled for ever.
+/// If it is dropped without a signal, it signals `ECANCELED`: no fence stays unsignaled forever.
 ///
 /// # Invariants
 ///
@@ -86,7 +86,7 @@ unsafe impl<T: FenceOps> Send for DriverFence<T> {}
 unsafe impl<T: FenceOps> Sync for DriverFence<T> {}
 
 impl<T: FenceOps> PreparedFence<T> {
-    /// Makes a fence of a context.
+    /// Creates a fence of a context.
     ///
     /// Errors: `ENOMEM`.
     pub fn new(data: Arc<T>, context: u64) -> Result<Self> {
@@ -118,16 +118,16 @@ impl<T: FenceOps> PreparedFence<T> {
         Ok(Self(DriverFence { ptr }))
     }
 
-    /// The fence, for whoever must hold it before it is published (a file that is not installed
-    /// yet). Nobody may wait for it.
+    /// Returns the fence, for a holder that needs it before publication (a file that is not
+    /// installed yet). It must not be waited for.
     pub fn fence(&self) -> &Fence {
         &self.0
     }
 
-    /// Gives the fence its number. Cannot fail. The caller shows it to others afterwards.
+    /// Assigns the fence's seqno. Cannot fail. The caller makes it visible to others afterwards.
     pub fn publish(self, seqno: u64) -> DriverFence<T> {
-        // SAFETY: By the invariant; whoever has the fence already reads the number as this is written,
-        // and C does not before somebody can wait.
+        // SAFETY: By the invariant; holders of the fence already read the number as this is
+        // written, and C does not before it can be waited for.
         let number = unsafe { Atomic::from_ptr(&raw mut (*self.0.ptr.as_ptr()).fence.seqno) };
         number.store(seqno, ordering::Relaxed);
         self.0
@@ -145,38 +145,39 @@ impl<T: FenceOps> DriverFence<T> {
         set_deadline: None,
     };
 
-    /// The address of the operations; a constant may have several, hence not inlined.
+    /// Returns the address of the operations; a constant may have several addresses, hence not
+    /// inlined.
     #[inline(never)]
     fn ops() -> *const bindings::dma_fence_ops {
         const { &Self::OPS }
     }
 
-    /// Signals it with success. Any context but under its own lock. Sections of
-    /// [`signalling()`](super::signalling) are for the caller to mark.
+    /// Signals the fence with success. Any context except under its own lock. The caller marks its
+    /// critical section with [`signalling()`](super::signalling).
     ///
-    /// Returns whether it was this call that did it.
+    /// Returns whether this call signaled it.
     pub fn signal(&self) -> bool {
         // SAFETY: By the invariant.
         unsafe { raw::ouro_fence_signal(self.as_raw(), 0) }
     }
 
-    /// Signals it with an error, unless it is signaled already. Any context but under its own
-    /// lock.
+    /// Signals the fence with an error, unless it is signaled already. Any context except under its
+    /// own lock.
     ///
-    /// Returns whether it was this call that did it.
+    /// Returns whether this call signaled it.
     pub fn fail(&self, error: Error) -> bool {
         // SAFETY: By the invariant.
         unsafe { raw::ouro_fence_signal(self.as_raw(), error.to_errno()) }
     }
 
-    /// Says that what it stands for has failed; the signal is still to come. Any context. There is
-    /// one who signals, and it is them who says so.
+    /// Sets the error with which the fence will be signaled. Any context. Only the signaler may
+    /// call it.
     pub fn set_error(&self, error: Error) {
         // SAFETY: By the invariant.
         unsafe { raw::ouro_fence_set_error(self.as_raw(), error.to_errno()) }
     }
 
-    /// The timeline.
+    /// Returns the timeline.
     pub fn timeline(&self) -> &T {
         // SAFETY: By the invariant.
         unsafe { &*(*self.ptr.as_ptr()).data }
@@ -234,16 +235,16 @@ impl<T: FenceOps> DriverFence<T> {
     }
 }
 
-/// Calls `f` with the timeline and the number of a fence, if it is one of ours with a timeline of
-/// this type, and not signaled yet. Any context. `f` must not sleep.
+/// Calls `f` with the timeline and the seqno of a fence, if it is one of this driver with a
+/// timeline of this type, and not signaled yet. Any context. `f` must not sleep.
 ///
-/// `None` for fences of others, for those that are signaled, and for containers.
+/// Returns `None` for fences of other drivers, for signaled ones, and for containers.
 pub fn with_timeline<T: FenceOps, R>(fence: &Fence, f: impl FnOnce(&T, u64) -> R) -> Option<R> {
     with_data(fence, |data: ArcBorrow<'_, T>, seqno| f(&data, seqno))
 }
 
-/// The timeline of a fence, if [`with_timeline()`] has one. Any context; where it may be dropped is up to its
-/// type.
+/// Returns the timeline of a fence, if [`with_timeline()`] has one. Any context; the type decides
+/// where it may be dropped.
 pub fn timeline<T: FenceOps>(fence: &Fence) -> Option<Arc<T>> {
     with_data(fence, |data: ArcBorrow<'_, T>, _| data.into())
 }
@@ -265,8 +266,8 @@ fn with_data<T: FenceOps, R>(
     if unsafe { (*fence.as_raw().cast::<Inner<T>>()).type_id } != TypeId::of::<T>() {
         return None;
     }
-    // SAFETY: As above, and the type is this one. The data is that of an `Arc`, which is not given up before
-    // the end of this section.
+    // SAFETY: As above, and the type is this one. The data is that of an `Arc`, which is not given
+    // up before the end of this section.
     let (data, seqno) = unsafe {
         let (data, seqno) = DriverFence::<T>::parts(fence.as_raw());
         (ArcBorrow::from_raw(data), seqno)
@@ -286,7 +287,7 @@ impl<T: FenceOps> Deref for DriverFence<T> {
 impl<T: FenceOps> Drop for DriverFence<T> {
     fn drop(&mut self) {
         self.fail(ECANCELED);
-        // SAFETY: It is signaled; our reference and the data go together, once nobody can be in
+        // SAFETY: It is signaled; our reference and the data go together, once no thread can be in
         // an operation any more.
         unsafe { release::after_rcu(&raw mut (*self.ptr.as_ptr()).after) };
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! `dma_fence`: something that will be done at some time, at most once, perhaps with an error.
+//! `dma_fence`: something that completes at some time, at most once, perhaps with an error.
 //!
-//! - [`Fence`] is anyone's fence, seen by who waits for it.
-//! - [`DriverFence`] is one of ours, owned by who signals it.
-//! - [`Callback`] is a call at the time of the signal, whose memory was there before.
-//! - [`ChainNode`] puts fences together.
+//! - [`Fence`] is any driver's fence, as its waiters see it.
+//! - [`DriverFence`] is a fence of this driver, owned by the signaler.
+//! - [`Callback`] is a call when a fence is signaled, with memory allocated beforehand.
+//! - [`ChainNode`] chains fences.
 //!
 //! C header: `include/linux/dma-fence.h`
 
@@ -60,9 +60,9 @@ unsafe impl AlwaysRefCounted for Fence {
     }
 }
 
-/// A range of fence contexts: one timeline each.
+/// Allocates fence contexts: one for each timeline.
 ///
-/// Fences of one context are ordered by their numbers.
+/// Fences of one context are ordered by their seqnos.
 pub fn alloc_contexts(n: u32) -> u64 {
     // SAFETY: No requirement.
     unsafe { bindings::dma_fence_context_alloc(n) }
@@ -89,18 +89,18 @@ impl Fence {
         NonNull::new(ptr).map(|p| unsafe { ARef::from_raw(p.cast()) })
     }
 
-    /// The C fence.
+    /// Returns the C fence.
     pub(crate) fn as_raw(&self) -> *mut bindings::dma_fence {
         self.0.get()
     }
 
-    /// Whether it is signaled. May ask the driver, and signal it.
+    /// Returns whether it is signaled. May call the driver's operation, and signal it.
     pub fn is_signaled(&self) -> bool {
         // SAFETY: By the invariant.
         unsafe { raw::ouro_fence_is_signaled(self.as_raw()) }
     }
 
-    /// `None` while it is not signaled, then how it went.
+    /// Returns its result; `None` while it is not signaled.
     pub fn status(&self) -> Option<Result> {
         // SAFETY: By the invariant.
         match unsafe { raw::dma_fence_get_status(self.as_raw()) } {
@@ -110,26 +110,26 @@ impl Fence {
         }
     }
 
-    /// The context it belongs to.
+    /// Returns its context.
     pub fn context(&self) -> u64 {
         // SAFETY: Set when it was initialised, never changed.
         unsafe { (*self.as_raw()).context }
     }
 
-    /// Its number in its context. Of ours: 0 until it is published.
+    /// Returns its seqno in its context; 0 for a fence of this driver that is not published.
     pub fn seqno(&self) -> u64 {
         // SAFETY: By the invariant. Ours is written so, once, and anyone else's not any more.
         let number = unsafe { Atomic::from_ptr(&raw mut (*self.as_raw()).seqno) };
         number.load(ordering::Relaxed)
     }
 
-    /// Whether it is made of other fences (array, chain).
+    /// Returns whether it is a container (array, chain).
     pub fn is_container(&self) -> bool {
         // SAFETY: By the invariant.
         unsafe { raw::ouro_fence_is_container(self.as_raw()) }
     }
 
-    /// Asks the driver to signal it soon, as a wait does.
+    /// Makes the driver signal it soon, as a wait does.
     pub fn enable_signaling(&self) {
         // SAFETY: By the invariant.
         unsafe { raw::dma_fence_enable_signaling(self.as_raw()) }
@@ -157,13 +157,13 @@ impl Fence {
     }
 }
 
-/// Tells lockdep that this is code on which the signal of a published fence depends: until the
-/// guard is dropped, nothing may be done that could wait for that fence (allocating, taking a
-/// lock under which someone allocates, faulting).
+/// Marks code for lockdep on which the signal of a published fence depends: until the guard is
+/// dropped, nothing may be done that could wait for that fence (allocating, taking a lock under
+/// which others allocate, faulting).
 #[must_use = "the section ends when the guard is dropped"]
 pub struct Signalling(bool, PhantomData<*mut ()>);
 
-/// Begins a section on which a signal depends.
+/// Begins a critical section on which a signal depends.
 pub fn signalling() -> Signalling {
     // SAFETY: No requirement; ended by the guard, by the same thread.
     Signalling(unsafe { raw::ouro_fence_begin_signalling() }, PhantomData)

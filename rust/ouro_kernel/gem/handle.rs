@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Handles: how a file names its objects.
+//! Handles: the names of a file's objects.
 
 use kernel::{bindings, error::to_result, prelude::*, sync::aref::ARef};
 
@@ -8,7 +8,7 @@ use super::{DriverObject, Object};
 use crate::drm::File;
 
 impl<T: DriverObject> Object<T> {
-    /// Gives the file a handle, which holds a reference.
+    /// Creates a handle in the file, which holds a reference.
     ///
     /// Errors: `ENOMEM`, `ENOSPC`, those of [`DriverObject::open()`].
     pub fn create_handle(&self, file: &File<T::Driver>) -> Result<u32> {
@@ -25,7 +25,7 @@ impl<T: DriverObject> Object<T> {
         Ok(handle)
     }
 
-    /// The object of a handle.
+    /// Returns the object of a handle.
     ///
     /// Errors: `ENOENT`.
     pub fn lookup(file: &File<T::Driver>, handle: u32) -> Result<ARef<Self>> {
@@ -34,9 +34,9 @@ impl<T: DriverObject> Object<T> {
         unsafe { Self::take(bindings::drm_gem_object_lookup(file.as_raw(), handle)) }.ok_or(ENOENT)
     }
 
-    /// The objects of many handles, in their order. Allocates.
+    /// Returns the objects of many handles, in order. Allocates.
     ///
-    /// Errors: `ENOENT` if one of them is none; `ENOMEM`.
+    /// Errors: `ENOENT` if a handle is unknown; `ENOMEM`.
     pub fn lookup_many(
         file: &File<T::Driver>,
         handles: impl ExactSizeIterator<Item = u32>,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Buffers of other devices.
+//! Imported dma-bufs.
 //!
-//! [`DmaBuf`] is what [`DriverObject::import()`](super::DriverObject::import) gets; [`Attachment`]
-//! connects it with our device, and is held by the object that the driver makes of it
-//! ([`Object::import()`](super::Object::import)), which shares its reservation.
-//! [`ImportMap`] are the addresses that our device has for it.
+//! [`DriverObject::import()`](super::DriverObject::import) gets a [`DmaBuf`]; an [`Attachment`]
+//! connects it with the driver's device, and is held by the object that the driver creates
+//! ([`Object::import()`](super::Object::import)), which shares its reservation. [`ImportMap`] has
+//! the DMA addresses of the buffer.
 //!
 //! The attachment is a static one: while it is mapped, the exporter keeps the memory in its place.
 //!
@@ -58,23 +58,24 @@ impl DmaBuf {
         unsafe { &*ptr.cast() }
     }
 
-    /// The C buffer.
+    /// Returns the C buffer.
     pub(crate) fn as_raw(&self) -> *mut bindings::dma_buf {
         self.0.get()
     }
 
-    /// The size in bytes.
+    /// Returns the size in bytes.
     pub fn size(&self) -> usize {
         // SAFETY: By the invariant; it does not change.
         unsafe { (*self.as_raw()).size }
     }
 
-    /// Connects it with our device.
+    /// Attaches the driver's device.
     ///
     /// Errors: `ENODEV` after the unbind, `ENOMEM`, those of the exporter.
     pub fn attach(&self, dma: &Arc<DmaDevice>) -> Result<Arc<Attachment>> {
         drop(dma.enter()?);
-        // SAFETY: Both live, and nothing is mapped; the buffer gets a reference below, as long as it is attached.
+        // SAFETY: Both live, and nothing is mapped; the buffer gets a reference below, as long as
+        // it is attached.
         let attach = from_err_ptr(unsafe { raw::dma_buf_attach(self.as_raw(), dma.raw()) })?;
         let attach = NonNull::new(attach).ok_or(ENOMEM)?;
         // SAFETY: By the invariant.
@@ -88,8 +89,8 @@ impl DmaBuf {
         Ok(Arc::new(this, GFP_KERNEL)?)
     }
 
-    /// Begins to access the memory with the CPU, through any of its mappings: waits for who
-    /// writes it, and for whom a writer has to wait. Sleeps.
+    /// Begins CPU access to the memory, through any of its mappings: waits for writers, and for
+    /// readers if `write`. Sleeps.
     ///
     /// Errors: those of the exporter, `ERESTARTSYS`.
     pub fn begin_cpu_access(&self, write: bool) -> Result {
@@ -106,7 +107,7 @@ impl DmaBuf {
     }
 }
 
-/// What an access is called.
+/// Returns the direction of an access.
 fn direction(write: bool) -> bindings::dma_data_direction {
     if write {
         bindings::dma_data_direction::DMA_BIDIRECTIONAL
@@ -115,11 +116,11 @@ fn direction(write: bool) -> bindings::dma_data_direction {
     }
 }
 
-/// A buffer of someone else's that our device is attached to.
+/// An attachment of the driver's device to an imported buffer.
 ///
 /// # Invariants
 ///
-/// `attach` is an attachment of `dma`, whose buffer has a reference from this.
+/// `attach` is an attachment of `dma`, and holds a reference of its buffer.
 pub struct Attachment {
     attach: NonNull<bindings::dma_buf_attachment>,
     dma: Arc<DmaDevice>,
@@ -131,25 +132,24 @@ unsafe impl Send for Attachment {}
 unsafe impl Sync for Attachment {}
 
 impl Attachment {
-    /// The C attachment.
+    /// Returns the C attachment.
     pub(crate) fn as_raw(&self) -> *mut bindings::dma_buf_attachment {
         self.attach.as_ptr()
     }
 
-    /// The buffer.
+    /// Returns the buffer.
     pub fn buf(&self) -> &DmaBuf {
         // SAFETY: By the invariant.
         unsafe { DmaBuf::from_raw((*self.as_raw()).dmabuf) }
     }
 
-    /// Gets the addresses that our device has for the buffer. The exporter may have to move the
-    /// memory first: that is waited for. Sleeps.
+    /// Maps the buffer for the device. Waits if the exporter has to move the memory first. Sleeps.
     ///
-    /// `locked` is the reservation of the buffer, which is that of the object.
+    /// `locked` is the reservation of the buffer, which the object shares.
     ///
-    /// Errors: `EBUSY` if the exporter is moving it already: wait for the fences up to
-    /// [`Usage::Kernel`](crate::resv::Usage::Kernel), with nothing locked. `EINVAL` if it is another
-    /// reservation, or if what the exporter gives is not whole pages for all of the buffer; `ENODEV`
+    /// Errors: `EBUSY` if the exporter is moving the buffer already: wait for the fences up to
+    /// [`Usage::Kernel`](crate::resv::Usage::Kernel), without locks. `EINVAL` if it is another
+    /// reservation, or if the exporter's table is not whole pages for all of the buffer; `ENODEV`
     /// after the unbind; `ENOMEM`; those of the exporter.
     pub fn map(self: &Arc<Self>, locked: &Locked<'_>) -> Result<ImportMap> {
         if !core::ptr::eq::<Resv>(&**locked, self.buf().resv()) {
@@ -161,12 +161,12 @@ impl Attachment {
         }))
     }
 
-    /// Lets `f` access the buffer through the kernel's address space. Who calls has waited for whom
-    /// there is to wait for. Sleeps.
+    /// Calls `f` with a kernel mapping of the buffer. The caller has waited for all accesses that
+    /// it must wait for. Sleeps.
     ///
-    /// `locked` is the reservation of the buffer, which is that of the object.
+    /// `locked` is the reservation of the buffer, which the object shares.
     ///
-    /// Errors: `EINVAL` if it is another one; as for [`Attachment::vmap()`]; those of `f`.
+    /// Errors: `EINVAL` if it is another one; as [`Attachment::vmap()`]; those of `f`.
     pub fn with_view<R>(
         &self,
         locked: &Locked<'_>,
@@ -190,9 +190,10 @@ impl Attachment {
         done
     }
 
-    /// Maps the buffer into the kernel's address space. Sleeps; not under its reservation.
+    /// Maps the buffer into the kernel's address space. Sleeps; must not be called under its
+    /// reservation.
     ///
-    /// Errors: `EOPNOTSUPP` if the exporter cannot, or if it is memory of a device; `ENOMEM`.
+    /// Errors: `EOPNOTSUPP` if the exporter cannot map it, or if it is device memory; `ENOMEM`.
     pub fn vmap(self: &Arc<Self>) -> Result<ImportVmap> {
         let mut map = pin_init::zeroed::<bindings::iosys_map>();
         // SAFETY: The buffer lives; the map is written.
@@ -220,25 +221,25 @@ impl Drop for Attachment {
     }
 }
 
-/// The addresses that our device has for a buffer of someone else's. The unbind of our device
-/// unmaps it, if it is still there.
+/// The DMA addresses of an imported buffer. The unbind of the device unmaps it, if it is still
+/// mapped.
 ///
-/// Dropping it locks the reservation: not for who has that locked.
+/// Dropping it locks the reservation: the caller must not hold that.
 pub struct ImportMap(Imported);
 
 impl ImportMap {
-    /// The runs of successive addresses, in the order of the pages.
+    /// Returns the runs of contiguous addresses, in the order of the pages.
     pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
         self.0.runs()
     }
 
-    /// Each page with its address: (index, address), from the page `first` on.
+    /// Returns each page with its address, (index, address), from the page `first` on.
     pub fn addresses(&self, first: usize) -> impl Iterator<Item = (usize, u64)> + '_ {
         self.0.addresses(first)
     }
 }
 
-/// A buffer of someone else's in the kernel's address space.
+/// An imported buffer in the kernel's address space.
 ///
 /// # Invariants
 ///
@@ -254,7 +255,7 @@ unsafe impl Send for ImportVmap {}
 unsafe impl Sync for ImportVmap {}
 
 impl ImportVmap {
-    /// The memory. To be used between [`DmaBuf::begin_cpu_access()`] and its end.
+    /// Returns the memory. To be used between [`DmaBuf::begin_cpu_access()`] and its end.
     pub fn view(&self) -> View<'_> {
         // SAFETY: It is not memory of a device.
         let addr = unsafe { self.map.__bindgen_anon_1.vaddr };

@@ -25,8 +25,8 @@ use kernel::{
 use super::{DriverObject, Object};
 use crate::{drm::Device, pages::Frame, raw};
 
-/// How many kinds of mappings an object can have: 0 to `KINDS - 1`, with a meaning that is the
-/// driver's.
+/// Number of kinds of mappings that an object can have, from 0 to `KINDS - 1`. The driver defines
+/// their meaning.
 pub const KINDS: usize = 4;
 
 /// Page frames that are mapped in one walk of the page tables.
@@ -53,7 +53,7 @@ pub enum FaultError {
 }
 
 impl From<Error> for FaultError {
-    /// What an error in a fault handler means to the faulting thread.
+    /// Converts an error of a fault handler into its effect on the faulting thread.
     fn from(e: Error) -> Self {
         if e == ENOMEM {
             FaultError::NoMemory
@@ -81,22 +81,22 @@ pub struct Fault<'a> {
 }
 
 impl Fault<'_> {
-    /// The kind of the mapping.
+    /// Returns the kind of the mapping.
     pub fn kind(&self) -> u8 {
         self.kind
     }
 
-    /// The page of the object that is wanted.
+    /// Returns the page of the object that was touched.
     pub fn page(&self) -> usize {
         self.page
     }
 
-    /// Whether it is to be written.
+    /// Returns whether the access is a write.
     pub fn is_write(&self) -> bool {
         self.write
     }
 
-    /// The pages of the object that this mapping shows.
+    /// Returns the pages of the object that this mapping covers.
     fn window(&self) -> Range<usize> {
         // SAFETY: By the invariant; the borders of a locked mapping stay.
         let (start, end) = unsafe {
@@ -108,17 +108,18 @@ impl Fault<'_> {
         first..last.min(self.pages)
     }
 
-    /// Maps the wanted page to a page frame.
+    /// Maps the touched page to a page frame.
     ///
-    /// The caller locks whatever keeps the frame the object's, here and below.
+    /// Here and below, the caller holds the lock under which the frame stays the object's.
     pub fn insert(&mut self, frame: Frame<'_>) -> core::result::Result<(), FaultError> {
         self.insert_run(self.page, &[frame.pfn()])
     }
 
-    /// Maps the wanted page, and the others of `pages` that are with it in a block of `block` pages, so
-    /// that they need no faults of their own. `frame` is that of a page of the object, if it has one.
+    /// Maps the touched page, and the others of `pages` in the same block of `block` pages, so that
+    /// they need no faults of their own. `frame` returns the frame of a page of the object, if it
+    /// has one.
     ///
-    /// Errors: that of the wanted page.
+    /// Errors: those of the touched page.
     pub fn insert_around<'f>(
         &mut self,
         block: usize,
@@ -135,7 +136,7 @@ impl Fault<'_> {
             let mut run = [0; RUN];
             let count = RUN.min(end - at);
             for (page, pfn) in (at..).zip(run.iter_mut().take(count)) {
-                // No page has the number 0.
+                // PFN 0 is no page's.
                 *pfn = frame(page).map_or(0, |frame| frame.pfn());
             }
             // A neighbour that does not come now comes by a fault of its own.
@@ -148,8 +149,8 @@ impl Fault<'_> {
         Ok(())
     }
 
-    /// Maps the pages from `page` on, all of [`Fault::window()`], to page frames by their numbers, which are the
-    /// object's; where that is 0, or there is an entry, nothing changes.
+    /// Maps the pages from `page` on, all of [`Fault::window()`], to page frames by their numbers,
+    /// which are the object's; where that is 0, or there is an entry, nothing changes.
     fn insert_run(&mut self, page: usize, pfns: &[usize]) -> core::result::Result<(), FaultError> {
         let window = self.window();
         let last = page.checked_add(pfns.len()).ok_or(FaultError::Bus)?;
@@ -171,16 +172,16 @@ impl Fault<'_> {
     }
 }
 
-/// What somebody does to a mapping of another process, or of its own by `/proc/self/mem`.
+/// An access to a mapping from outside: another process's, or by `/proc/self/mem`.
 pub enum Access<'a> {
     /// Reads so many bytes.
     Read(&'a mut [u8]),
-    /// Writes these.
+    /// Writes these bytes.
     Write(&'a [u8]),
 }
 
 impl<T: DriverObject> Object<T> {
-    /// The offset for `mmap()` of a kind of mapping, made at the first call. Sleeps.
+    /// Returns the `mmap()` offset of a kind of mapping; creates it at the first call. Sleeps.
     ///
     /// Errors: `EINVAL` for a kind that is not below [`KINDS`]; `ENOMEM`, `ENOSPC`.
     pub fn mmap_offset(&self, kind: u8) -> Result<u64> {
@@ -190,7 +191,7 @@ impl<T: DriverObject> Object<T> {
         Ok(unsafe { (*node).node.vm_node.start } << PAGE_SHIFT)
     }
 
-    /// The node of a slot, made if it is not there.
+    /// Returns the node of a slot; creates it if there is none.
     fn node(&self, slot: &Atomic<*mut Node>) -> Result<*mut Node> {
         let old = slot.load(ordering::Acquire);
         if !old.is_null() {
@@ -223,14 +224,14 @@ impl<T: DriverObject> Object<T> {
             }
         };
         if let Some(winner) = raced {
-            // SAFETY: Nobody has got its offset from us.
+            // SAFETY: No caller has its offset.
             unsafe { remove_node(self, node) };
             return Ok(winner);
         }
         Ok(node)
     }
 
-    /// The kind whose offsets contain this one, and the first page of them.
+    /// Returns the kind whose offsets contain this one, and its first page.
     fn kind_of(&self, pgoff: usize) -> Option<(u8, usize)> {
         for (kind, slot) in (0u8..).zip(&self.nodes) {
             let node = slot.load(ordering::Acquire);
@@ -249,18 +250,18 @@ impl<T: DriverObject> Object<T> {
         None
     }
 
-    /// Takes all pages of the object out of all mappings in user space, of all kinds. The next
-    /// touch is a fault again. Sleeps; allocates nothing that matters.
+    /// Removes all pages of the object from all mappings of user space, of all kinds. The next
+    /// touch is a fault. Sleeps; allocates nothing that matters.
     ///
-    /// The caller locks what its fault handler locks.
+    /// The caller holds the lock that its fault handler takes.
     pub fn unmap_user(&self) {
         for slot in &self.nodes {
             Self::unmap_slot(self, slot);
         }
     }
 
-    /// [`Object::unmap_user()`] for one kind, and some of the pages; what of `pages` the object does not
-    /// have is left out.
+    /// Does what [`Object::unmap_user()`] does for one kind, and some pages. Pages beyond the end
+    /// of the object are ignored.
     pub fn unmap_user_pages(&self, kind: u8, pages: Range<usize>) {
         let Some(slot) = self.nodes.get(usize::from(kind)) else {
             return;
@@ -294,7 +295,7 @@ impl<T: DriverObject> Object<T> {
 ///
 /// # Safety
 ///
-/// It is a node of the object that nobody uses but lookups, which fail.
+/// It is a node of the object that only lookups use, which fail.
 unsafe fn remove_node<T: DriverObject>(obj: &Object<T>, node: *mut Node) {
     // SAFETY: By the requirement of this function. Lookups hold the lock that removing takes.
     unsafe {
@@ -379,7 +380,7 @@ pub(crate) unsafe extern "C" fn mmap_callback<T: DriverObject>(
         let Some((_, first)) = obj.kind_of(pgoff) else {
             return EINVAL.to_errno();
         };
-        // The exporter maps it, as its own: the mapping is not of this file any more.
+        // The exporter maps it as its own: the mapping does not belong to this file any more.
         // SAFETY: The buffer lives; the mapping is ours to give away.
         return unsafe { raw::dma_buf_mmap(import.buf().as_raw(), vma, pgoff - first) };
     }
@@ -481,13 +482,13 @@ unsafe extern "C" fn fault_callback<T: DriverObject>(
     }
 }
 
-/// A debugger's access: the memory management has no pages for page frames, and asks for a copy.
-/// Returns how many bytes that was, or an error.
+/// Copies for a debugger: the memory management has no pages for page frames, and asks for a copy.
+/// Returns the number of bytes, or an error.
 ///
 /// # Safety
 ///
 /// Called by the memory management under `mmap_lock`, for a mapping that [`prepare()`] has made.
-/// `address` is in it, and `buf` is `len` bytes of the kernel's.
+/// `address` is in it, and `buf` is `len` bytes of kernel memory.
 unsafe extern "C" fn access_callback<T: DriverObject>(
     vma: *mut bindings::vm_area_struct,
     address: usize,
@@ -514,17 +515,17 @@ unsafe extern "C" fn access_callback<T: DriverObject>(
     };
     let offset = ((first_pgoff - first) << PAGE_SHIFT) + inside;
     let len = usize::try_from(len).unwrap_or(0);
-    // Nobody gets less than there should be of an object, as from the upstream drivers.
+    // As with the upstream drivers, there are no partial accesses at the end of an object.
     if offset.checked_add(len).is_none_or(|end| end > obj.size()) {
         return EINVAL.to_errno();
     }
-    // The memory management goes on with the next mapping where this one ends.
+    // The memory management continues with the next mapping at the end of this one.
     let len = len.min(end.saturating_sub(address));
     let access = if write != 0 {
         // SAFETY: By the requirement of this function.
         Access::Write(unsafe { core::slice::from_raw_parts(buf.cast(), len) })
     } else {
-        // SAFETY: As above. Nobody has written the page before.
+        // SAFETY: As above. The page was not written before.
         Access::Read(unsafe {
             core::ptr::write_bytes(buf.cast::<u8>(), 0, len);
             core::slice::from_raw_parts_mut(buf.cast(), len)

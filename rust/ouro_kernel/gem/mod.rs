@@ -2,13 +2,13 @@
 
 //! Buffer objects.
 //!
-//! [`Object<T>`] is a reference counted `struct drm_gem_object` with the data of the driver in
-//! it. It has no memory of its own: what backs it, and where that is now, is the driver's
-//! ([`DriverObject`]). It has up to [`KINDS`] mmap offsets, one for each way to see the memory.
+//! [`Object<T>`] is a reference counted `struct drm_gem_object` with the driver's data. It has no
+//! memory of its own: the driver decides its backing ([`DriverObject`]). It has up to [`KINDS`]
+//! mmap offsets, one for each kind of mapping.
 //!
-//! The life of an object: made by [`Object::new()`]; held by handles, mappings, dma-bufs and
-//! [`ARef`]s; when the last of these goes, wherever that is, the driver gets it as [`Dead`], and
-//! either drops it there or hands it to a worker.
+//! The life of an object: it is created by [`Object::new()`], and held by handles, mappings,
+//! dma-bufs and [`ARef`]s. When the last of these is dropped, in any context, the driver gets it as
+//! [`Dead`], and either drops it there or passes it to a worker.
 //!
 //! C header: `include/drm/drm_gem.h`
 
@@ -43,18 +43,18 @@ use crate::{
     work, Caching,
 };
 
-/// What a driver puts into an object, and what it does when something happens to it.
+/// The driver's data of an object, and its operations.
 pub trait DriverObject: Sized + Send + Sync + 'static {
     /// The driver.
     type Driver: Driver<Object = Self>;
 
-    /// What [`DriverObject::new()`] gets.
+    /// The arguments of [`DriverObject::new()`].
     type Args;
 
-    /// The kind of mapping that a dma-buf of the object has.
+    /// The kind of mapping that a dma-buf of the object uses.
     const EXPORT_KIND: u8;
 
-    /// Makes the data of an object of `size` bytes, a multiple of the page size.
+    /// Creates the data of an object of `size` bytes, a multiple of the page size.
     fn new(dev: &Device<Self::Driver>, size: usize, args: Self::Args) -> impl PinInit<Self, Error>;
 
     /// The file gets a handle. Called for each handle; may allocate and sleep.
@@ -68,51 +68,51 @@ pub trait DriverObject: Sized + Send + Sync + 'static {
         let _ = (obj, file);
     }
 
-    /// The last reference is gone; nobody else can reach the object.
+    /// The last reference is gone; no other code can reach the object.
     ///
-    /// Called where the last reference was dropped, which may be under `mmap_lock`. Dropping
-    /// `dead` ends it here; [`Dead::defer()`] lets a worker call [`DriverObject::free_late()`].
+    /// Called where the last reference was dropped, which may be under `mmap_lock`. Dropping `dead`
+    /// frees it; [`Dead::defer()`] makes a worker call [`DriverObject::free_late()`].
     fn free(dead: Dead<Self>) {
         drop(dead);
     }
 
-    /// A worker of [`release`] has an object that was deferred. Sleeps as it likes.
+    /// Frees a deferred object, in a worker of [`release`]. May sleep.
     fn free_late(dead: Dead<Self>) {
         drop(dead);
     }
 
-    /// Somebody wants to map the object. `kind` is below [`KINDS`] and has an offset.
+    /// Prepares a mapping of the object. `kind` is below [`KINDS`] and has an offset.
     ///
-    /// Returns how the CPU is to see it. Errors go to `mmap()`.
+    /// Returns the CPU caching of the mapping. Errors are returned by `mmap()`.
     fn mmap(obj: &Object<Self>, kind: u8, write: bool) -> Result<Caching>;
 
-    /// Somebody touches a page that is not mapped. Called under `mmap_lock`: reservations may be
-    /// locked, user memory not touched.
+    /// Handles a fault. Called under `mmap_lock`: may lock reservations, must not access user
+    /// memory.
     ///
-    /// Calls [`Fault::insert()`] at least for the page of the fault, under the lock that keeps it
-    /// in its place, so that [`Object::unmap_user()`] cannot come in between.
+    /// Calls [`Fault::insert()`] at least for the page of the fault, under the lock that keeps the
+    /// page in its place, so that [`Object::unmap_user()`] cannot run in between.
     fn fault(obj: &Object<Self>, fault: &mut Fault<'_>) -> core::result::Result<(), FaultError>;
 
-    /// Somebody looks into a mapping from outside, as a debugger does: copies from or to bytes of the
+    /// Handles an access to a mapping from outside, such as a debugger's: copies from or to the
     /// object, from `offset` on. Called under `mmap_lock`: as [`DriverObject::fault()`].
     ///
-    /// Errors go to nobody: it is as if no memory were there.
+    /// On an error, the access fails as if nothing were mapped.
     fn access(obj: &Object<Self>, offset: usize, access: Access<'_>) -> Result {
         let _ = (obj, offset, access);
         Err(EOPNOTSUPP)
     }
 
-    /// A dma-buf that is not from this device is to become an object.
+    /// Imports a dma-buf that another device exported.
     ///
-    /// Errors: without support, `EOPNOTSUPP`.
+    /// Errors: `EOPNOTSUPP` without support.
     fn import(dev: &Device<Self::Driver>, buf: &DmaBuf) -> Result<ARef<Object<Self>>> {
         let _ = (dev, buf);
         Err(EOPNOTSUPP)
     }
 
-    /// Whether the object may be exported as a dma-buf.
+    /// Returns whether the object may be exported as a dma-buf.
     ///
-    /// Errors go to `PRIME_HANDLE_TO_FD`.
+    /// Errors are returned by `PRIME_HANDLE_TO_FD`.
     fn export(obj: &Object<Self>) -> Result {
         let _ = obj;
         Ok(())
@@ -122,21 +122,21 @@ pub trait DriverObject: Sized + Send + Sync + 'static {
     /// their dma-bufs. Then [`DriverObject::pin()`] and [`DriverObject::pages()`] are called.
     const SHARES: bool = false;
 
-    /// Keeps the memory of the object where it is, in pages, until [`DriverObject::unpin()`]. May
-    /// be called several times. `locked` is the reservation.
+    /// Pins the memory of the object, in pages, until [`DriverObject::unpin()`]. May be called
+    /// several times. `locked` is the reservation.
     ///
-    /// Errors: those of getting the memory.
+    /// Errors: those of allocating the memory.
     fn pin(obj: &Object<Self>, locked: &Locked<'_>) -> Result {
         let _ = (obj, locked);
         Err(EOPNOTSUPP)
     }
 
-    /// Takes back one [`DriverObject::pin()`]. The reservation is locked.
+    /// Undoes one [`DriverObject::pin()`]. The reservation is locked.
     fn unpin(obj: &Object<Self>) {
         let _ = obj;
     }
 
-    /// The pages of a pinned object: the same each time.
+    /// Returns the pages of a pinned object: the same each time.
     ///
     /// Errors: if it is not pinned.
     fn pages(obj: &Object<Self>) -> Result<Arc<Pages>> {
@@ -144,40 +144,39 @@ pub trait DriverObject: Sized + Send + Sync + 'static {
         Err(EOPNOTSUPP)
     }
 
-    /// The CPU is about to access the memory through a dma-buf. Nothing is locked; may sleep. The
-    /// kernel waits for the fences afterwards: whoever has to do something with the caches waits
-    /// by itself first.
+    /// Begins CPU access through a dma-buf. The caller holds no locks; may sleep. The kernel waits
+    /// for fences afterwards: a driver that has to flush caches must wait for them itself first.
     ///
-    /// Errors go to who asked.
+    /// Errors are returned to the caller.
     fn begin_cpu_access(obj: &Object<Self>, write: bool) -> Result {
         let _ = (obj, write);
         Ok(())
     }
 
-    /// The CPU has done what [`DriverObject::begin_cpu_access()`] announced.
+    /// Ends the CPU access that [`DriverObject::begin_cpu_access()`] began.
     ///
-    /// Errors go to who asked.
+    /// Errors are returned to the caller.
     fn end_cpu_access(obj: &Object<Self>, write: bool) -> Result {
         let _ = (obj, write);
         Ok(())
     }
 
-    /// What user space's statistics count the object as. Must not sleep.
+    /// Returns the object's state for fdinfo. Must not sleep.
     fn status(obj: &Object<Self>) -> Status {
         let _ = obj;
         Status::default()
     }
 }
 
-/// What statistics ask about an object.
+/// The state of an object for fdinfo.
 #[derive(Clone, Copy, Default)]
 pub struct Status {
-    /// The number of the region of memory that it is in, or will be: see
+    /// The number of the region that it is in, or will be in: see
     /// [`File::show_memory()`](crate::drm::File::show_memory).
     pub region: usize,
     /// It has memory now.
     pub resident: bool,
-    /// User space does not need its contents.
+    /// Its contents may be purged.
     pub purgeable: bool,
     /// The GPU uses it.
     pub active: bool,
@@ -198,9 +197,9 @@ pub struct Object<T: DriverObject> {
     nodes: [Atomic<*mut mmap::Node>; KINDS],
     /// Where weak references find the object.
     cell: Arc<weak::Cell>,
-    /// Of an imported object: the buffer, whose reservation it has.
+    /// The buffer of an imported object, whose reservation it shares.
     import: Option<Arc<Attachment>>,
-    /// The device stays as long as any of its objects.
+    /// The device lives as long as any of its objects.
     dev: ARef<Device<T::Driver>>,
     /// Runs [`DriverObject::free_late()`].
     late: Opaque<bindings::work_struct>,
@@ -278,17 +277,16 @@ impl<T: DriverObject> Object<T> {
         ..pin_init::zeroed()
     };
 
-    /// Makes an object of `size` bytes, rounded up to pages.
+    /// Creates an object of `size` bytes, rounded up to pages.
     ///
-    /// Errors: `EINVAL` for no size at all, `ENOMEM`, those of [`DriverObject::new()`].
+    /// Errors: `EINVAL` for a size of zero, `ENOMEM`, those of [`DriverObject::new()`].
     pub fn new(dev: &Device<T::Driver>, size: usize, args: T::Args) -> Result<ARef<Self>> {
         Self::make(dev, size, None, args)
     }
 
-    /// Makes an object of a buffer of someone else's, which it holds, and whose reservation it
-    /// has.
+    /// Creates an object of an imported buffer, which it holds, and whose reservation it shares.
     ///
-    /// Errors: as for [`Object::new()`].
+    /// Errors: as [`Object::new()`].
     pub fn import(
         dev: &Device<T::Driver>,
         buf: Arc<Attachment>,
@@ -324,7 +322,7 @@ impl<T: DriverObject> Object<T> {
             unsafe { Kmalloc::free(NonNull::new_unchecked(ptr).cast(), layout) };
             return Err(e);
         }
-        // SAFETY: Nobody else knows the memory. The rest of the fields, one after the other.
+        // SAFETY: No other code knows the memory. The rest of the fields, one after the other.
         unsafe {
             (&raw mut (*ptr).nodes).write([const { Atomic::new(core::ptr::null_mut()) }; KINDS]);
             (&raw mut (*ptr).dev).write(dev.into());
@@ -348,7 +346,7 @@ impl<T: DriverObject> Object<T> {
         }
     }
 
-    /// The C object.
+    /// Returns the C object.
     pub(crate) fn as_raw(&self) -> *mut bindings::drm_gem_object {
         self.obj.get()
     }
@@ -374,17 +372,17 @@ impl<T: DriverObject> Object<T> {
         NonNull::new(ptr).map(|p| unsafe { ARef::from_raw(p.cast()) })
     }
 
-    /// The device.
+    /// Returns the device.
     pub fn device(&self) -> &ARef<Device<T::Driver>> {
         &self.dev
     }
 
-    /// Of an imported object: the buffer of someone else's that it is.
+    /// Returns the buffer of an imported object.
     pub fn attachment(&self) -> Option<&Arc<Attachment>> {
         self.import.as_ref()
     }
 
-    /// The size in bytes, a multiple of the page size.
+    /// Returns the size in bytes, a multiple of the page size.
     pub fn size(&self) -> usize {
         // SAFETY: By the invariant; it does not change.
         unsafe { (*self.as_raw()).size }
@@ -442,10 +440,10 @@ impl<T: DriverObject> Object<T> {
     }
 }
 
-/// An object that nobody has a reference of any more. Dropping it frees it.
+/// An object without references. Dropping it frees it.
 ///
-/// It derefs to the driver's data only: an [`Object`] can be referenced, and this one must not be any
-/// more.
+/// It derefs to the driver's data only: an [`Object`] can be referenced, and this one must not be
+/// referenced any more.
 ///
 /// # Invariants
 ///
@@ -464,13 +462,13 @@ impl<T: DriverObject> Deref for Dead<T> {
 }
 
 impl<T: DriverObject> Dead<T> {
-    /// The object, without references.
+    /// Returns the object.
     fn object(&self) -> &Object<T> {
         // SAFETY: By the invariant.
         unsafe { self.0.as_ref() }
     }
 
-    /// Lets a worker of [`release`] call [`DriverObject::free_late()`]. Any context, allocates
+    /// Makes a worker of [`release`] call [`DriverObject::free_late()`]. Any context, allocates
     /// nothing.
     pub fn defer(self) {
         let this = core::mem::ManuallyDrop::new(self);

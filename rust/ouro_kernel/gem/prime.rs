@@ -2,9 +2,10 @@
 
 //! Objects as dma-bufs.
 //!
-//! What the same device has exported is, imported again, the object itself. Anything else is for
-//! [`DriverObject::import()`] to decide. Whether others can attach to our objects, says
-//! [`DriverObject::SHARES`]; while they are attached, the object is pinned.
+//! If a dma-buf that the same device exported is imported, that yields the object itself. The
+//! driver decides about others in [`DriverObject::import()`]. [`DriverObject::SHARES`] tells
+//! whether others can attach to the driver's objects; while they are attached, the object is
+//! pinned.
 //!
 //! C headers: `include/drm/drm_prime.h`, `include/linux/dma-buf.h`
 
@@ -19,11 +20,11 @@ use crate::{
     Caching,
 };
 
-/// The operations of the dma-bufs of our objects.
+/// The operations of the dma-bufs of the driver's objects.
 struct Ops<T>(PhantomData<T>);
 
 impl<T: DriverObject> Ops<T> {
-    /// Those of the DRM core, and what it has no hook for.
+    /// The operations of the DRM core, and those that it has no hook for.
     const OPS: bindings::dma_buf_ops = bindings::dma_buf_ops {
         attach: Some(raw::drm_gem_map_attach),
         detach: Some(raw::drm_gem_map_detach),
@@ -38,7 +39,7 @@ impl<T: DriverObject> Ops<T> {
         ..pin_init::zeroed()
     };
 
-    /// Their address; a constant may have several, hence not inlined.
+    /// Returns their address; a constant may have several addresses, hence not inlined.
     #[inline(never)]
     fn get() -> *const bindings::dma_buf_ops {
         const { &Self::OPS }

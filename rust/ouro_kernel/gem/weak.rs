@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! References that do not keep an object.
+//! Weak references to objects.
 
 use core::marker::PhantomData;
 use kernel::{
@@ -13,11 +13,12 @@ use kernel::{
 use super::{DriverObject, Object};
 use crate::raw;
 
-/// Where an object is, while it has references.
+/// The address of an object, while it has references.
 ///
 /// # Invariants
 ///
-/// The pointer is null, or an object whose memory is there: who frees it empties the cell first.
+/// The pointer is null, or an object whose memory is allocated: the cell is emptied before that is
+/// freed.
 #[pin_data]
 pub(super) struct Cell {
     #[pin]
@@ -31,7 +32,7 @@ struct ObjectPtr(*mut bindings::drm_gem_object);
 unsafe impl Send for ObjectPtr {}
 
 impl Cell {
-    /// Makes an empty one.
+    /// Creates an empty cell.
     pub(super) fn new() -> Result<Arc<Self>> {
         Arc::pin_init(
             pin_init!(Self {
@@ -41,7 +42,7 @@ impl Cell {
         )
     }
 
-    /// The object is there now.
+    /// Sets the object.
     pub(super) fn fill(&self, obj: *mut bindings::drm_gem_object) {
         self.obj.lock().0 = obj;
     }
@@ -52,7 +53,7 @@ impl Cell {
     }
 }
 
-/// A reference that does not keep the object.
+/// A weak reference to an object.
 pub struct Weak<T: DriverObject> {
     cell: Arc<Cell>,
     _object: PhantomData<ARef<Object<T>>>,
@@ -68,8 +69,8 @@ impl<T: DriverObject> Clone for Weak<T> {
 }
 
 impl<T: DriverObject> Weak<T> {
-    /// The object, if it still has references. Any context; the reference that this returns may
-    /// turn out to be the last one.
+    /// Returns the object, if it still has references. Any context; the returned reference may turn
+    /// out to be the last one.
     pub fn upgrade(&self) -> Option<ARef<Object<T>>> {
         let place = self.cell.obj.lock();
         if place.0.is_null() {
@@ -83,14 +84,14 @@ impl<T: DriverObject> Weak<T> {
         unsafe { Object::take(place.0) }
     }
 
-    /// Whether both are, or were, of the same object.
+    /// Returns whether both refer, or referred, to the same object.
     pub fn ptr_eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.cell, &other.cell)
     }
 }
 
 impl<T: DriverObject> Object<T> {
-    /// A reference that does not keep the object. Any context, allocates nothing.
+    /// Creates a weak reference. Any context, allocates nothing.
     pub fn downgrade(&self) -> Weak<T> {
         Weak {
             cell: self.cell.clone(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The device as the other end of DMA, and all that is mapped for it.
+//! The device for DMA, and its mappings.
 
 use kernel::{
     bindings,
@@ -19,7 +19,7 @@ use crate::{
     raw,
 };
 
-/// A table of all pages of an object.
+/// A scatter table of all pages of an object.
 pub(super) struct Table(KBox<Opaque<bindings::sg_table>>);
 
 impl Table {
@@ -42,7 +42,7 @@ impl Table {
         Ok(Self(table))
     }
 
-    /// The C table.
+    /// Returns the C table.
     pub(super) fn get(&self) -> *mut bindings::sg_table {
         self.0.get()
     }
@@ -55,17 +55,18 @@ impl Drop for Table {
     }
 }
 
-/// What is mapped.
+/// What is mapped for the device.
 pub(super) enum Memory {
-    /// All pages of an object.
+    /// The scatter table of all pages of an object.
     Table(Table),
-    /// Single pages: their addresses.
+    /// The DMA addresses of single pages.
     Pages(KVVec<u64>),
-    /// A buffer of someone else's, whose table is the exporter's.
+    /// An imported buffer, whose table is the exporter's.
     Imported {
-        /// What it was mapped with.
+        /// The attachment that it was mapped with.
         attachment: Arc<Attachment>,
-        /// The exporter's: read while it is made, and then nothing but what unmaps it.
+        /// The exporter's table: read while it is mapped, and then only passed to the call that
+        /// unmaps it.
         table: *mut bindings::sg_table,
     },
 }
@@ -75,7 +76,8 @@ impl Memory {
     ///
     /// # Safety
     ///
-    /// It is mapped for this device, and nobody else unmaps it. The device is bound until this returns.
+    /// It is mapped for this device, and no other code unmaps it. The device is bound until this
+    /// returns.
     pub(super) unsafe fn unmap(&self, dev: *mut bindings::device) {
         match self {
             // SAFETY: By the requirement of this function.
@@ -98,7 +100,8 @@ impl Memory {
     }
 }
 
-// SAFETY: A table and the exporter's are only read while they are mapped, and freed by whoever has it alone.
+// SAFETY: A table and the exporter's are only read while they are mapped, and freed by their only
+// owner.
 unsafe impl Send for Memory {}
 // SAFETY: As above.
 unsafe impl Sync for Memory {}
@@ -106,18 +109,18 @@ unsafe impl Sync for Memory {}
 /// Room for a [`Mapped`].
 pub(super) type Room = bond::Room<Memory>;
 
-/// Something that is mapped, or was until the unbind.
+/// A mapping for the device, which the unbind unmaps if it still exists.
 pub(super) type Mapped = bond::Item<Memory>;
 
-/// The device as the other end of DMA: what [`pages`](crate::pages) maps for.
+/// The device for DMA, for which [`pages`](crate::pages) are mapped.
 ///
-/// Addresses for a device are the bus's, which has them as long as the device is bound. Whoever maps or
-/// unmaps is counted while it does. The unbind takes the bus from the device, lets nobody begin any
-/// more (`ENODEV`), unmaps whatever is mapped, after the driver has stopped it, and waits for those who
-/// have begun.
+/// DMA addresses are the bus's, and valid while the device is bound. Callers that map or unmap are
+/// counted meanwhile. The unbind disables bus mastering, refuses new callers (`ENODEV`), unmaps
+/// everything, after the driver has stopped the device, and waits for the callers inside.
 ///
-/// None of these waits for the device, so that the unbind ends. One of them may wait for an exporter
-/// ([`Attachment::map()`](crate::gem::Attachment::map)): only for what that itself does while it maps.
+/// No such caller waits for the device, so the unbind ends. One may wait for an exporter
+/// ([`Attachment::map()`](crate::gem::Attachment::map)), but only for what the exporter itself does
+/// while it maps.
 #[pin_data]
 pub struct DmaDevice {
     pdev: ARef<pci::Device>,
@@ -126,36 +129,36 @@ pub struct DmaDevice {
     bond: Bond<Memory>,
 }
 
-/// The bond of a device: it is bound as long as this lives. Not to be kept while waiting for anything
-/// that the unbind may have to end.
+/// A guard: the device is bound while it lives. Must not be held while waiting for anything that
+/// the unbind may have to end.
 pub(crate) struct Bonded<'a> {
     device: &'a DmaDevice,
     inside: Inside<'a, Memory>,
 }
 
 impl Bonded<'_> {
-    /// The C device.
+    /// Returns the C device.
     pub(crate) fn raw(&self) -> *mut bindings::device {
         self.device.raw()
     }
 
-    /// Takes over what was just mapped.
+    /// Adds a new mapping to the list.
     ///
     /// # Safety
     ///
-    /// `memory` is mapped for this device, by what [`Memory::unmap()`] undoes.
+    /// `memory` must be mapped for this device, so that [`Memory::unmap()`] can unmap it.
     pub(super) unsafe fn add(&self, room: Room, memory: Memory) -> Arc<Mapped> {
         self.inside.add(room, memory)
     }
 }
 
 impl DmaDevice {
-    /// Lets the device reach `bits` bits of addresses, 1 to 64; not yet be master of the bus
-    /// ([`set_master()`](Self::set_master)): what it was doing may still be going on.
+    /// Creates the device with DMA addresses of `bits` bits, 1 to 64. Bus mastering stays disabled
+    /// ([`set_master()`](Self::set_master)): the device's earlier work may still be running.
     ///
-    /// To be called once, in `probe`, before anything is mapped.
+    /// Must be called once, in `probe`, before anything is mapped.
     ///
-    /// Errors: `EIO` if the platform cannot do with so few; `EINVAL`; `ENOMEM`.
+    /// Errors: `EIO` if the platform cannot support so few bits; `EINVAL`; `ENOMEM`.
     pub fn new(pdev: &pci::Device<Core<'_>>, bits: u32) -> Result<Arc<Self>> {
         if !(1..=64).contains(&bits) {
             return Err(EINVAL);
@@ -163,7 +166,7 @@ impl DmaDevice {
         let mask = u64::MAX >> (64 - bits);
         let dev: &device::Device<Core<'_>> = pdev.as_ref();
         let raw_dev = raw_device(dev);
-        // SAFETY: The device is in `probe`: nobody maps for it at the same time.
+        // SAFETY: The device is in `probe`: no other code maps for it at the same time.
         to_result(unsafe { bindings::dma_set_mask_and_coherent(raw_dev, mask) })?;
         // SAFETY: As above. A segment may be as long as there are pages.
         unsafe { raw::ouro_dma_set_max_seg_size(raw_dev, u32::MAX) };
@@ -179,13 +182,14 @@ impl DmaDevice {
         Ok(this)
     }
 
-    /// The device itself.
+    /// Returns the device itself.
     pub fn device(&self) -> &device::Device {
         (*self.pdev).as_ref()
     }
 
-    /// Lets the device be master of the bus, or not: without it, it reaches no memory. Nothing after the
-    /// unbind, when it may be somebody else's. Process context; allocates nothing.
+    /// Enables or disables bus mastering; while it is disabled, the device cannot access memory. No
+    /// effect after the unbind, when another driver may be bound. Process context; allocates
+    /// nothing.
     pub fn set_master(&self, on: bool) {
         let Ok(_bonded) = self.enter() else {
             return;
@@ -200,35 +204,36 @@ impl DmaDevice {
         }
     }
 
-    /// How many bits of addresses the device has.
+    /// Returns the width of DMA addresses in bits.
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// Whether memory must come from below 4 GiB. Not after the unbind: the device reaches none then.
+    /// Returns whether memory must be below 4 GiB; false after the unbind, when the device reaches
+    /// none.
     pub fn needs_low_memory(&self) -> bool {
         self.enter()
             // SAFETY: The device is bound.
             .is_ok_and(|bonded| unsafe { raw::ouro_dma_below_4g(bonded.raw()) })
     }
 
-    /// Whether this kernel knows an IOMMU between the device and memory, also one that passes addresses
-    /// through; not after the unbind.
+    /// Returns whether this kernel knows an IOMMU between the device and memory, including one in
+    /// pass-through mode; false after the unbind.
     pub fn has_iommu(&self) -> bool {
         self.enter()
             // SAFETY: The device is bound, and as long as it is, it stays where it is in the IOMMU.
             .is_ok_and(|bonded| unsafe { raw::ouro_dma_has_iommu(bonded.raw()) })
     }
 
-    /// The C device.
+    /// Returns the C device.
     pub(crate) fn raw(&self) -> *mut bindings::device {
         let dev: &device::Device = (*self.pdev).as_ref();
         raw_device(dev)
     }
 
-    /// Keeps the device bound for a moment.
+    /// Keeps the device bound while the guard lives.
     ///
-    /// Errors: `ENODEV` from the unbind on.
+    /// Errors: `ENODEV` once the unbind has begun.
     pub(crate) fn enter(&self) -> Result<Bonded<'_>> {
         Ok(Bonded {
             device: self,
@@ -236,10 +241,10 @@ impl DmaDevice {
         })
     }
 
-    /// Unmaps what was taken over, or waits until the unbind has done so. Sleeps.
+    /// Unmaps a mapping, or waits until the unbind has unmapped it. Sleeps.
     pub(super) fn remove(&self, item: &Mapped) {
-        // SAFETY: What is on the list is mapped, and the bond gives it to one of us alone, while the device
-        // is bound.
+        // SAFETY: Items of the list are mapped, and the bond gives each to one caller only, while
+        // the device is bound.
         self.bond
             .undo(item, |memory| unsafe { memory.unmap(self.raw()) });
     }
@@ -248,7 +253,7 @@ impl DmaDevice {
 impl EndWithBond for DmaDevice {
     fn end(&self) {
         self.bond.end(
-            // What was not stopped before cannot reach memory any more.
+            // An engine that was not stopped cannot access memory any more.
             // SAFETY: The device is bound until this returns.
             || unsafe { bindings::pci_clear_master(raw_pci(&self.pdev)) },
             // SAFETY: As in `remove()`; the device is bound until this returns.

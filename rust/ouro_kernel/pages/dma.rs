@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What addresses the device has for pages.
+//! DMA mappings of pages.
 
 use core::marker::PhantomData;
 use kernel::{bindings, error::to_result, prelude::*, sync::Arc};
@@ -13,7 +13,7 @@ use crate::raw;
 
 /// The pages of an object, mapped for the device; it holds both.
 ///
-/// The unbind of the device unmaps it, if it is still there.
+/// The unbind of the device unmaps it, if it is still mapped.
 ///
 /// # Invariants
 ///
@@ -24,14 +24,14 @@ pub struct DmaMap {
     dma: Arc<DmaDevice>,
 }
 
-/// Pages that have successive addresses.
+/// Pages that have contiguous addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Run {
-    /// The first of them, as its index in the object.
+    /// Index in the object of the first page.
     pub page: usize,
-    /// The address of the first.
+    /// DMA address of the first page.
     pub address: u64,
-    /// How many.
+    /// Number of pages.
     pub pages: usize,
 }
 
@@ -51,23 +51,23 @@ impl DmaMap {
         Ok(Self { mapped, pages, dma })
     }
 
-    /// The pages.
+    /// Returns the pages.
     pub fn pages(&self) -> &Arc<Pages> {
         &self.pages
     }
 
-    /// The runs of successive addresses, in the order of the pages.
+    /// Returns the runs of contiguous addresses, in the order of the pages.
     pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
         let table = match self.mapped.made() {
             Memory::Table(table) => table.get(),
             Memory::Pages(_) | Memory::Imported { .. } => core::ptr::null_mut(),
         };
         // SAFETY: Null, or the table that `mapped` owns, which is not changed while that is shared:
-        // who unmaps it leaves the addresses in it.
+        // unmapping leaves the addresses in it.
         runs(unsafe { segments(table) })
     }
 
-    /// Each page with its address: (index, address), from the page `first` on.
+    /// Returns each page with its address, (index, address), from the page `first` on.
     pub fn addresses(&self, first: usize) -> impl Iterator<Item = (usize, u64)> + '_ {
         addresses(self.runs(), first)
     }
@@ -122,7 +122,7 @@ impl Iterator for Segments<'_> {
 
 impl ExactSizeIterator for Segments<'_> {}
 
-/// The runs of our own tables, whose entries are whole pages.
+/// Returns the runs of our own tables, whose entries are whole pages.
 fn runs(segments: Segments<'_>) -> impl Iterator<Item = Run> + '_ {
     segments.scan(0, |page, (address, len)| {
         let run = Run {
@@ -135,7 +135,7 @@ fn runs(segments: Segments<'_>) -> impl Iterator<Item = Run> + '_ {
     })
 }
 
-/// The pages of runs, from `first` on.
+/// Returns the pages of runs, from `first` on.
 pub(super) fn addresses(
     runs: impl Iterator<Item = Run>,
     first: usize,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Buffers of others, mapped for our device: the part of [`gem::ImportMap`](crate::gem::ImportMap)
-//! that the list of the device knows.
+//! Imported buffers, mapped for the device: the part of [`gem::ImportMap`](crate::gem::ImportMap)
+//! that is on the device's list.
 
 use kernel::{bindings, error::from_err_ptr, prelude::*, sync::Arc};
 
@@ -18,8 +18,8 @@ use crate::{
 
 /// A mapped attachment.
 ///
-/// The table is the exporter's, and gone when the unbind has unmapped it: what it says is copied
-/// while it is there.
+/// The table is the exporter's, and is freed when the unbind unmaps it: its contents are copied
+/// while it exists.
 ///
 /// # Invariants
 ///
@@ -33,21 +33,21 @@ pub(crate) struct Imported {
 impl Imported {
     /// Maps an attachment of `dma`.
     ///
-    /// Errors: `ENODEV` after the unbind, `ENOMEM`, those of the exporter; `EBUSY` if the exporter is
-    /// moving the buffer; `EINVAL` if what it gives is not whole pages for all of the buffer.
+    /// Errors: `ENODEV` after the unbind, `ENOMEM`, those of the exporter; `EBUSY` if the exporter
+    /// is moving the buffer; `EINVAL` if its table is not whole pages for all of the buffer.
     ///
     /// # Safety
     ///
-    /// `attachment` is one of `dma`. `locked` is the reservation of the buffer.
+    /// `attachment` must be one of `dma`. `locked` must be the reservation of the buffer.
     pub(crate) unsafe fn new(
         attachment: &Arc<Attachment>,
         dma: &Arc<DmaDevice>,
         locked: &Locked<'_>,
     ) -> Result<Self> {
         let room = Room::new()?;
-        // The exporter's call waits for such fences, with the reservation locked and the device kept
-        // bound. Those that there are already are for the caller to wait for, who can do it with
-        // neither; those that the exporter makes in the call are signalled by itself, soon.
+        // The exporter waits for these fences, with the reservation locked and the device kept
+        // bound. The caller must wait for existing ones with neither; the exporter itself signals
+        // those that it creates in the call, soon.
         if !locked.test_signaled(Usage::Kernel) {
             return Err(EBUSY);
         }
@@ -61,7 +61,7 @@ impl Imported {
         })?;
         // SAFETY: Just mapped, and unmapped below or later.
         let runs = unsafe { copy(table, attachment.buf().size()) }.inspect_err(|_| {
-            // SAFETY: As above; nobody else has it, and the reservation is locked.
+            // SAFETY: As above; no other code has it, and the reservation is locked.
             unsafe {
                 raw::dma_buf_unmap_attachment(
                     attachment.as_raw(),
@@ -84,24 +84,24 @@ impl Imported {
         })
     }
 
-    /// The runs of successive addresses.
+    /// Returns the runs of contiguous addresses.
     pub(crate) fn runs(&self) -> impl Iterator<Item = Run> + '_ {
         self.runs.iter().copied()
     }
 
-    /// Each page with its address, from the page `first` on.
+    /// Returns each page with its address, from the page `first` on.
     pub(crate) fn addresses(&self, first: usize) -> impl Iterator<Item = (usize, u64)> + '_ {
         addresses(self.runs(), first)
     }
 }
 
-/// What a table of `bytes` bytes says. What goes beyond them is left out.
+/// Copies the runs of a table of `bytes` bytes. Entries beyond these are ignored.
 ///
-/// Errors: `ENOMEM`, `EINVAL` if it does not hold whole pages, or not so many bytes.
+/// Errors: `ENOMEM`, `EINVAL` if it does not hold whole pages, or is shorter.
 ///
 /// # Safety
 ///
-/// It is mapped, and stays so during the call.
+/// The table must be mapped during the call.
 unsafe fn copy(table: *mut bindings::sg_table, bytes: usize) -> Result<KVVec<Run>> {
     let pages = bytes.div_ceil(PAGE_SIZE);
     // SAFETY: By the requirement of this function.

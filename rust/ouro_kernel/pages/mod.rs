@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Memory that the GPU sees.
+//! Memory that the GPU accesses.
 //!
 //! - [`Shmem`] is memory that may be swapped out, for buffer objects; [`Pages`] holds all of its
 //!   pages where they are; [`DmaMap`] lets the device reach them.
 //! - [`DmaPages`] is memory of the driver: rings, status pages, contexts, tables. It is zeroed,
-//!   mapped for the CPU and for the device, and stays.
-//! - [`Frame`] is what user space's mappings show of either, or of a BAR.
+//!   mapped for the CPU and for the device, and pinned.
+//! - [`Frame`] is a page frame of either, or of a BAR, for mappings of user space.
 //!
 //! All DMA is coherent (`DMA_ATTR_REQUIRE_COHERENT`): a platform that would put a bounce buffer in
 //! between makes the mapping fail instead.
@@ -30,11 +30,11 @@ use crate::raw;
 /// The size of a page, in bytes.
 pub const PAGE_SIZE: usize = kernel::page::PAGE_SIZE;
 
-/// The frame of a page that user space's mappings may show. It can be had only from what owns the page,
-/// and as long as that is there.
+/// The page frame for a PTE of user space. Only the owner of the page can create one, and its
+/// lifetime is bounded by the owner.
 ///
-/// Of what becomes of an entry that was made of it, the frame knows nothing: who gives up the page, or
-/// lets it become another object's, takes it out of all mappings first
+/// The frame does not track PTEs made from it: before the owner frees the page, or it becomes
+/// another object's, the page must be removed from all mappings
 /// ([`Object::unmap_user()`](crate::gem::Object::unmap_user)).
 #[derive(Clone, Copy)]
 pub struct Frame<'a>(usize, PhantomData<&'a ()>);
@@ -42,19 +42,19 @@ pub struct Frame<'a>(usize, PhantomData<&'a ()>);
 impl Frame<'_> {
     /// # Safety
     ///
-    /// `pfn` is the frame of a page that belongs to an object of ours, or of a BAR of ours, for as long
-    /// as the result lives.
+    /// `pfn` is the frame of a page that belongs to an object of ours, or of a BAR of ours, for as
+    /// long as the result lives.
     pub(crate) unsafe fn new(pfn: usize) -> Self {
         Self(pfn, PhantomData)
     }
 
-    /// Its number.
+    /// Returns its number.
     pub(crate) fn pfn(self) -> usize {
         self.0
     }
 }
 
-/// Writes the cache lines of `len` bytes back to memory, and drops them.
+/// Writes the cache lines of `len` bytes back to memory, and invalidates them.
 ///
 /// # Safety
 ///
@@ -64,18 +64,20 @@ unsafe fn clflush(addr: *mut u8, len: usize) {
     unsafe { raw::drm_clflush_virt_range(addr.cast(), len) }
 }
 
-/// Writes all that the CPUs' caches hold back to memory, and drops it. Slow: milliseconds. Process context.
+/// Writes all CPUs' caches back to memory, and invalidates them. Slow: milliseconds. Process
+/// context.
 pub fn flush_all_caches() {
     // SAFETY: No requirement.
     unsafe { raw::ouro_flush_all_caches() }
 }
 
-/// Copies bytes of which others may write some meanwhile: the GPU, user space. Which of these come along
-/// is open. It is done in C, whose memory model in the kernel knows of them; Rust's would call it a race.
+/// Copies bytes that the GPU or user space may be writing meanwhile; it is undefined which writes
+/// are included. Done in C, because the kernel's memory model allows it, while Rust's calls it a
+/// data race.
 ///
 /// # Safety
 ///
-/// Both are mapped memory of `len` bytes, and apart.
+/// Both must be mapped memory of `len` bytes, and must not overlap.
 unsafe fn copy(to: *mut u8, from: *const u8, len: usize) {
     // SAFETY: By the requirement of this function.
     unsafe { raw::ouro_copy(to.cast(), from.cast(), len) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Memory of the driver that the device sees too.
+//! Memory of the driver that the device accesses, too.
 
 use core::{marker::PhantomData, ptr::NonNull};
 use kernel::{bindings, prelude::*, sync::Arc};
@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{raw, Caching};
 
-/// Bytes that someone else may change at any time: each access is one volatile access of its
-/// size, and is checked. Outside, reads are zero and writes go nowhere.
+/// Bytes that others may change at any time: each access is one volatile access of its size, and is
+/// checked. Outside, reads return zero and writes have no effect.
 ///
 /// # Invariants
 ///
@@ -37,7 +37,7 @@ impl View<'_> {
         }
     }
 
-    /// No bytes.
+    /// Returns an empty view.
     pub(crate) fn empty() -> Self {
         // INVARIANT: There are none.
         Self {
@@ -47,19 +47,19 @@ impl View<'_> {
         }
     }
 
-    /// The address of `size` bytes at `offset`, if they are inside and aligned.
+    /// Returns the address of `size` bytes at `offset`, if they are inside and aligned.
     fn at(&self, offset: usize, size: usize) -> Option<*mut u8> {
         let end = offset.checked_add(size)?;
         (end <= self.len && offset & (size - 1) == 0)
             .then(|| self.addr.as_ptr().wrapping_add(offset))
     }
 
-    /// The length in bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is nothing in it.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -114,7 +114,7 @@ impl View<'_> {
         Ok(())
     }
 
-    /// Writes successive words of 32 bits, from a multiple of 4 on: a piece of a ring.
+    /// Writes consecutive 32-bit words, from a multiple of 4 on: a part of a ring.
     ///
     /// Errors: `EINVAL` if the range is not inside, with nothing written.
     pub fn write_words(&self, offset: usize, words: &[u32]) -> Result {
@@ -139,7 +139,7 @@ impl View<'_> {
         Ok(())
     }
 
-    /// Writes the CPU's cache lines of a range back to memory, and drops them.
+    /// Writes the CPU's cache lines of a range back to memory, and invalidates them.
     ///
     /// Errors: `EINVAL` if the range is not inside.
     pub fn clflush(&self, offset: usize, len: usize) -> Result {
@@ -157,11 +157,11 @@ impl View<'_> {
     }
 }
 
-/// Pages of our own.
+/// Allocated pages.
 ///
 /// # Invariants
 ///
-/// Each entry is an allocated page that is ours. With `caching` other than write-back, the
+/// Each entry is an allocated page that this owns. With `caching` other than write-back, the
 /// kernel's linear map of all of them is write-combining.
 struct Owned {
     list: KVVec<*mut bindings::page>,
@@ -192,15 +192,15 @@ impl Drop for Vmap {
     }
 }
 
-/// Zeroed pages that the CPU and the device see: rings, status pages, contexts, page tables.
+/// Zeroed pages for CPU and device: rings, status pages, contexts, page tables.
 ///
-/// They are successive for the CPU; each has an address of its own for the device. The unbind of
-/// the device unmaps them from it, if they are still there.
+/// They are contiguous for the CPU; each has its own DMA address. The unbind of the device unmaps
+/// them from it, if they are still mapped.
 ///
 /// # Invariants
 ///
-/// `view` maps all of `pages`; `mapped` are their addresses, on the list of `dma` or unmapped.
-/// The fields are dropped in their order, after the drop of all of it has unmapped them.
+/// `view` maps all of `pages`; `mapped` are their addresses, on the list of `dma` or unmapped. The
+/// fields are dropped in order, after `drop` has unmapped them.
 pub struct DmaPages {
     view: Vmap,
     mapped: Arc<Mapped>,
@@ -214,10 +214,10 @@ unsafe impl Send for DmaPages {}
 unsafe impl Sync for DmaPages {}
 
 impl DmaPages {
-    /// Makes `n` pages.
+    /// Allocates `n` pages.
     ///
     /// Errors: `ENODEV` after the unbind, `ENOMEM`, `EIO` if the device cannot reach the memory,
-    /// `EINVAL` for none.
+    /// `EINVAL` for zero pages.
     pub fn new(dma: &Arc<DmaDevice>, n: usize, caching: Caching) -> Result<Self> {
         if n == 0 {
             return Err(EINVAL);
@@ -238,8 +238,8 @@ impl DmaPages {
             pages.list.push(page, GFP_KERNEL)?;
         }
         if caching != Caching::WriteBack {
-            // SAFETY: Pages of our own, which nobody has mapped but the kernel's linear map,
-            // which this changes, all or nothing.
+            // SAFETY: Pages of our own, which only the kernel's linear map
+            // maps; this changes that map, all or nothing.
             let ret = unsafe { raw::set_pages_array_wc(pages.list.as_mut_ptr(), count) };
             kernel::error::to_result(ret)?;
             pages.caching = caching;
@@ -255,11 +255,11 @@ impl DmaPages {
             let address = unsafe { raw::ouro_dma_map_page(bonded.raw(), page) };
             // SAFETY: As above.
             if unsafe { raw::ouro_dma_mapping_error(bonded.raw(), address) } {
-                // SAFETY: What is in it was mapped here, and the device is bound.
+                // SAFETY: Its entries were mapped here, and the device is bound.
                 unsafe { Memory::Pages(addresses).unmap(bonded.raw()) };
                 return Err(EIO);
             }
-            // There is room.
+            // There is capacity.
             let _ = addresses.push_within_capacity(address);
         }
         // SAFETY: Just mapped.
@@ -274,22 +274,22 @@ impl DmaPages {
         })
     }
 
-    /// How many pages there are.
+    /// Returns the number of pages.
     pub fn len(&self) -> usize {
         self.pages.list.len()
     }
 
-    /// Whether there are none: never.
+    /// Returns whether it is empty: never.
     pub fn is_empty(&self) -> bool {
         self.pages.list.is_empty()
     }
 
-    /// The address of a page for the device.
+    /// Returns the DMA address of a page.
     pub fn address(&self, page: usize) -> Option<u64> {
         self.addresses().get(page).copied()
     }
 
-    /// The addresses of all pages.
+    /// Returns the DMA addresses of all pages.
     pub fn addresses(&self) -> &[u64] {
         match self.mapped.made() {
             Memory::Pages(addresses) => addresses,
@@ -297,7 +297,7 @@ impl DmaPages {
         }
     }
 
-    /// The frame of a page, for mappings of user space.
+    /// Returns the frame of a page, for mappings of user space.
     pub fn frame(&self, page: usize) -> Option<Frame<'_>> {
         // SAFETY: By the invariant, as long as `self`.
         self.pages
@@ -306,7 +306,7 @@ impl DmaPages {
             .map(|&p| unsafe { Frame::new(raw::ouro_page_to_pfn(p)) })
     }
 
-    /// The memory.
+    /// Returns the memory.
     pub fn view(&self) -> View<'_> {
         // SAFETY: By the invariant.
         unsafe { View::new(self.view.0, self.pages.list.len() * PAGE_SIZE) }

@@ -17,8 +17,7 @@ use kernel::{
 use super::{clflush, copy, DmaMap, Frame, View, PAGE_SIZE};
 use crate::{pci::DmaDevice, raw, Caching};
 
-/// Zeroed memory of the size of an object, which the kernel may swap out while nobody holds its
-/// [`Pages`].
+/// Zeroed memory for an object, which the kernel may swap out while its [`Pages`] are not held.
 ///
 /// # Invariants
 ///
@@ -33,7 +32,7 @@ unsafe impl Send for Shmem {}
 // SAFETY: As above.
 unsafe impl Sync for Shmem {}
 
-/// A file system without room means a machine without memory here.
+/// A full file system means that memory is short here.
 fn no_memory(e: Error) -> Error {
     if e == ENOSPC {
         ENOMEM
@@ -43,9 +42,9 @@ fn no_memory(e: Error) -> Error {
 }
 
 impl Shmem {
-    /// Makes one of `size` bytes, rounded up to pages. It takes no memory yet.
+    /// Creates memory of `size` bytes, rounded up to pages. It allocates no pages yet.
     ///
-    /// Errors: `ENOMEM`, `EINVAL` for a size that cannot be.
+    /// Errors: `ENOMEM`, `EINVAL` for an invalid size.
     pub fn new(size: usize, dma: &DmaDevice) -> Result<Self> {
         let pages = size.div_ceil(PAGE_SIZE);
         let bytes = i64::try_from(size).map_err(|_| EINVAL)?;
@@ -55,29 +54,31 @@ impl Shmem {
             from_err_ptr(unsafe { raw::ouro_shmem_file(c"ouro object".as_char_ptr(), bytes) })
                 .map_err(no_memory)?;
         let file = NonNull::new(file).ok_or(ENOMEM)?;
-        // SAFETY: Nobody else knows the file.
+        // SAFETY: No other code knows the file.
         unsafe { raw::ouro_shmem_limit(file.as_ptr(), dma.needs_low_memory()) };
         Ok(Self { file, pages })
     }
 
-    /// How many pages it has.
+    /// Returns the number of pages.
     pub fn len(&self) -> usize {
         self.pages
     }
 
-    /// Whether it has none.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.pages == 0
     }
 
-    /// Gets all pages, from swap if they are there, and holds them. Sleeps; may go to reclaim.
+    /// Allocates all pages, reads them from swap if necessary, and holds them. Sleeps; may enter
+    /// reclaim.
     ///
-    /// That reclaim need not look at them is a mark of the file's, not a count: where there are two
-    /// [`Pages`] of it for a while, it looks again when the first goes, and finds them in use.
+    /// Reclaim skips pages of a marked file; the mark is no count: if two [`Pages`] of the file
+    /// exist for a while, reclaim looks at the pages again when the first is dropped, and finds
+    /// them in use.
     ///
     /// Errors: `ENOMEM`, `EIO` from swap, `EINTR` when killed.
     pub fn get_pages(&self) -> Result<Pages> {
-        // There may be more of them than one allocation can ever count.
+        // There may be more of them than one allocation can count.
         let mut list = KVVec::with_capacity(self.pages, GFP_KERNEL_ACCOUNT | __GFP_NOWARN)?;
         let file = self.clone();
         // SAFETY: By the invariant.
@@ -91,10 +92,10 @@ impl Shmem {
             // SAFETY: By the invariant; the page comes with a reference.
             let page = from_err_ptr(unsafe { raw::ouro_shmem_page(self.file.as_ptr(), index) });
             match page {
-                // There is room.
+                // There is capacity.
                 Ok(page) => drop(list.push_within_capacity(page)),
                 Err(e) => {
-                    // What was got so far goes back with `pages`.
+                    // The pages allocated so far are freed with `pages`.
                     pages.list = list;
                     return Err(no_memory(e));
                 }
@@ -104,8 +105,8 @@ impl Shmem {
         Ok(pages)
     }
 
-    /// Runs `f` for each piece of a range that lies in one page, as [`pieces`]. Pages come, zeroed or from swap,
-    /// one at a time, and are held for the time of the call only.
+    /// Runs `f` for each part of a range that is in one page, as [`pieces`]. One page at a time is
+    /// allocated or read from swap, and held during the call only.
     fn each(
         &self,
         offset: usize,
@@ -114,9 +115,9 @@ impl Shmem {
         f: impl FnMut(*mut u8, core::ops::Range<usize>) -> Result,
     ) -> Result {
         let page = |index| {
-            // SAFETY: By the invariant; the page comes with a reference.
+            // SAFETY: By the invariant; the function returns a reference to the page.
             let page = from_err_ptr(unsafe { raw::ouro_shmem_page(self.file.as_ptr(), index) });
-            // INVARIANT: The reference becomes the result's.
+            // INVARIANT: The result takes over the reference.
             page.map(|page| Held { page, write }).map_err(no_memory)
         };
         pieces(self.pages, offset, len, page, |held| held.page, f)
@@ -128,15 +129,14 @@ impl Shmem {
     pub fn read(&self, offset: usize, out: &mut [u8]) -> Result {
         let to = out.as_mut_ptr();
         self.each(offset, out.len(), false, |from, range| {
-            // SAFETY: Both ranges are valid, and apart.
+            // SAFETY: Both ranges are valid and do not overlap.
             unsafe { copy(to.add(range.start), from, range.len()) };
             Ok(())
         })
     }
 
     /// Copies to the file.
-    ///
-    /// Errors: as [`Shmem::read()`], with part of it copied.
+    /// Errors: as [`Shmem::read()`], with a part copied.
     pub fn write(&self, offset: usize, data: &[u8]) -> Result {
         self.each(offset, data.len(), true, |to, range| {
             let from = data.get(range).ok_or(EINVAL)?;
@@ -146,9 +146,9 @@ impl Shmem {
         })
     }
 
-    /// Copies from the file straight to user space. Faults: hold nothing.
+    /// Copies from the file to user space. May fault: the caller holds no lock.
     ///
-    /// Errors: as [`Shmem::read()`]; `EFAULT`, with part of it copied.
+    /// Errors: as [`Shmem::read()`]; `EFAULT`, with a part copied.
     pub fn copy_to_user(&self, offset: usize, address: u64, len: usize) -> Result {
         self.each(offset, len, false, |from, range| {
             // SAFETY: Mapped memory of the page.
@@ -156,9 +156,9 @@ impl Shmem {
         })
     }
 
-    /// Copies from user space, which is not waited for: as [`Pages::copy_from_user_present()`].
+    /// Copies from user space without page faults, as [`Pages::copy_from_user_present()`].
     ///
-    /// Errors: as [`Shmem::read()`]; `EFAULT`, with part of it copied.
+    /// Errors: as [`Shmem::read()`]; `EFAULT`, with a part copied.
     pub fn copy_from_user_present(&self, offset: usize, address: u64, len: usize) -> Result {
         self.each(offset, len, true, |to, range| {
             // SAFETY: Mapped memory of the page.
@@ -166,8 +166,8 @@ impl Shmem {
         })
     }
 
-    /// Gives all memory back: what was in it is lost, the next page is zeroed. Nobody may hold
-    /// pages that should keep their contents.
+    /// Frees all memory: its contents are lost, and the next page is zeroed. Pages whose contents
+    /// matter must not be held.
     pub fn truncate(&self) {
         // SAFETY: By the invariant.
         unsafe { raw::ouro_shmem_discard(self.file.as_ptr()) }
@@ -192,14 +192,14 @@ impl Drop for Shmem {
     }
 }
 
-/// A page of a file, for a moment.
+/// A page of a file, held for one call.
 ///
 /// # Invariants
 ///
-/// It has a reference of the page.
+/// It owns a reference to the page.
 struct Held {
     page: *mut bindings::page,
-    /// It is written.
+    /// Whether it is written.
     write: bool,
 }
 
@@ -210,8 +210,9 @@ impl Drop for Held {
     }
 }
 
-/// Runs `f` for each piece of a range of `count` pages that lies in one page: its address, and where it is in the
-/// range. `get` gets a page by its index, and `raw` says which; it is mapped for the time of the call.
+/// Runs `f` for each part of a range of `count` pages that is in one page, with its address and its
+/// place in the range. `get` returns a page by its index, and `raw` the page itself, which is
+/// mapped during the call.
 ///
 /// Errors: `EINVAL` if the range is not inside; those of `get` and of `f`.
 fn pieces<P>(
@@ -231,7 +232,7 @@ fn pieces<P>(
         let within = at % PAGE_SIZE;
         let n = (PAGE_SIZE - within).min(end - at);
         let page = get(at / PAGE_SIZE)?;
-        // SAFETY: It is held; unmapped below, in the order of a stack.
+        // SAFETY: The page is held; mappings are undone below in reverse order.
         let base = unsafe { raw::ouro_kmap(raw(&page)) };
         let ret = f(
             base.cast::<u8>().wrapping_add(within),
@@ -245,13 +246,14 @@ fn pieces<P>(
     Ok(())
 }
 
-/// Copies a piece of a range to that range of user space, from `address` on.
+/// Copies a part of a range to the same part of user space from `address` on.
 ///
 /// Errors: `EFAULT`.
 ///
 /// # Safety
 ///
-/// `from` is mapped memory as long as the piece. (It is not made a slice: others write it.)
+/// `from` is mapped memory as long as the part. (It is no slice, since it may be written
+/// meanwhile.)
 unsafe fn to_user(address: u64, from: *const u8, piece: core::ops::Range<usize>) -> Result {
     let to = address.checked_add(piece.start as u64).ok_or(EFAULT)?;
     let to = core::ptr::without_provenance_mut(to as usize);
@@ -262,7 +264,8 @@ unsafe fn to_user(address: u64, from: *const u8, piece: core::ops::Range<usize>)
     }
 }
 
-/// Copies that range of user space to a piece of a range; user memory that is not there is not waited for.
+/// Copies a part of user space, from `address` on, to the same part of a range, without page
+/// faults.
 ///
 /// Errors: `EFAULT`.
 ///
@@ -276,27 +279,26 @@ unsafe fn from_user_present(to: *mut u8, address: u64, piece: core::ops::Range<u
     to_result(unsafe { bindings::copy_from_user_nofault(to.cast(), from, piece.len()) as c_int })
 }
 
-/// Whose pages they are.
+/// The owner of pages.
 enum Owner {
-    /// Those of a file.
+    /// A shmem file.
     Shmem(Shmem),
-    /// Those of a process: its memory, for the account, and whether they may be written.
+    /// A process: its `mm`, for accounting, and whether the pages may be written.
     User {
         mm: NonNull<bindings::mm_struct>,
         write: bool,
     },
 }
 
-/// All pages of a [`Shmem`], or of a piece of user memory, where they are now. While this lives
-/// they stay there.
+/// All pages of a [`Shmem`], or of a range of user memory, held where they are.
 ///
-/// When it is dropped, the pages count as written, since the device may have, unless
-/// [`Pages::set_clean()`] said otherwise.
+/// On drop, the pages count as written, since the device may have written them, unless
+/// [`Pages::set_clean()`] was called.
 ///
 /// # Invariants
 ///
 /// Each pointer of `list` comes with a reference of a page of the file, at its index, or with a pin
-/// of a page of the process, whose `mm` has a reference and counts as many.
+/// of a page of the process, whose `mm` has a reference and accounts for the pins.
 pub struct Pages {
     list: KVVec<*mut bindings::page>,
     owner: Owner,
@@ -313,8 +315,8 @@ impl Pages {
     /// Pins user memory of the calling process; see [`UserRange`](crate::userptr::UserRange).
     pub(crate) fn pin_user(address: usize, n: usize, write: bool, limited: bool) -> Result<Self> {
         let mut list = KVVec::with_capacity(n, GFP_KERNEL_ACCOUNT | __GFP_NOWARN)?;
-        // SAFETY: No requirement; comes with a reference, and counts `n` pages. A thread of the kernel
-        // has no memory to pin, and gets nothing.
+        // SAFETY: No requirement; comes with a reference, and counts `n` pages. A thread of the
+        // kernel has no memory to pin, and gets nothing.
         let mm = unsafe { raw::ouro_pin_account(n, limited) };
         let mm = NonNull::new(mm).ok_or(ENOMEM)?;
         let mut done = 0;
@@ -348,24 +350,24 @@ impl Pages {
             clean: Atomic::new(ret.is_err()),
         };
         if ret.is_err() {
-            // Count what is not there back; the drop counts what is.
+            // Uncharge the pages that were not pinned; the drop uncharges the others.
             // SAFETY: `mm` has a reference.
             unsafe { raw::ouro_pin_uncount(mm.as_ptr(), n - done) };
         }
         ret.map(|()| whole)
     }
 
-    /// How many there are.
+    /// Returns the number of pages.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The memory that they are of, if they can be had again from there.
+    /// Returns the memory that they can be read from again, if there is any.
     pub fn shmem(&self) -> Option<&Shmem> {
         match &self.owner {
             Owner::Shmem(shmem) => Some(shmem),
@@ -373,7 +375,7 @@ impl Pages {
         }
     }
 
-    /// The frame of a page, for mappings of user space.
+    /// Returns the frame of a page, for mappings of user space.
     pub fn frame(&self, index: usize) -> Option<Frame<'_>> {
         // SAFETY: By the invariant, as long as `self`.
         self.list
@@ -381,15 +383,15 @@ impl Pages {
             .map(|&p| unsafe { Frame::new(raw::ouro_page_to_pfn(p)) })
     }
 
-    /// Lets the device reach all pages. The map has to go before the pages do.
+    /// Maps all pages for the device. The mapping must be dropped before the pages.
     ///
     /// Errors: `ENODEV` after the unbind, `EIO` if the device cannot reach them, `ENOMEM`.
     pub fn map(self: &Arc<Self>, dma: Arc<DmaDevice>) -> Result<DmaMap> {
         DmaMap::new(self.clone(), dma)
     }
 
-    /// Nobody has written the pages, or nobody needs what is in them: they need not be written to
-    /// swap when they are let go of.
+    /// Sets whether the pages were not written, or their contents are not needed: clean pages are
+    /// not written to swap when they are released.
     pub fn set_clean(&self, clean: bool) {
         self.clean.store(clean, ordering::Relaxed);
     }
@@ -398,7 +400,7 @@ impl Pages {
         &self.list
     }
 
-    /// Runs `f` for each piece of a range that lies in one page, as [`pieces`].
+    /// Runs `f` for each part of a range that is in one page, as [`pieces`].
     ///
     /// Errors: `EINVAL` if the range is not inside; those of `f`.
     fn each(
@@ -475,9 +477,9 @@ impl Pages {
         })
     }
 
-    /// Copies from the pages straight to user space. Faults: hold nothing.
+    /// Copies from the pages directly to user space. May fault: the caller must not hold locks.
     ///
-    /// Errors: `EINVAL` if the range is not inside; `EFAULT`, with part of it copied.
+    /// Errors: `EINVAL` if the range is not inside; `EFAULT`, with a part of it copied.
     pub fn copy_to_user(&self, offset: usize, address: u64, len: usize) -> Result {
         self.each(offset, len, |from, range| {
             // SAFETY: Mapped memory of the page.
@@ -485,10 +487,10 @@ impl Pages {
         })
     }
 
-    /// Copies from user space, which is not waited for: locks may be held. Where memory of the process is not
-    /// there, or cannot be, the copy ends.
+    /// Copies from user space without page faults, so locks may be held. The copy ends where a page
+    /// of user space is not present.
     ///
-    /// Errors: `EINVAL` if the range is not inside; `EFAULT`, with part of it copied.
+    /// Errors: `EINVAL` if the range is not inside; `EFAULT`, with a part copied.
     pub fn copy_from_user_present(&self, offset: usize, address: u64, len: usize) -> Result {
         self.each(offset, len, |to, range| {
             // SAFETY: Mapped memory of the page.
@@ -496,7 +498,7 @@ impl Pages {
         })
     }
 
-    /// Writes the CPU's cache lines of a range back to memory, and drops them.
+    /// Writes the CPU's cache lines of a range back to memory, and invalidates them.
     ///
     /// Errors: `EINVAL` if the range is not inside.
     pub fn clflush(&self, offset: usize, len: usize) -> Result {
@@ -507,7 +509,7 @@ impl Pages {
         })
     }
 
-    /// Maps all pages into the kernel's address space, one after the other.
+    /// Maps all pages contiguously into the kernel's address space.
     ///
     /// Errors: `ENOMEM`.
     pub fn vmap(self: &Arc<Self>, caching: Caching) -> Result<Vmap> {
@@ -557,7 +559,7 @@ unsafe impl Send for Vmap {}
 unsafe impl Sync for Vmap {}
 
 impl Vmap {
-    /// The memory, for volatile access.
+    /// Returns the memory, for volatile access.
     pub fn view(&self) -> View<'_> {
         // SAFETY: By the invariant.
         unsafe { View::new(self.addr, self.pages.len() * PAGE_SIZE) }
