@@ -9,7 +9,8 @@
 //! It shares most with `gen6`: what is the same is in `intel::processor` and `intel::ring`. What is here: `chip` says
 //! what it is among machines with a ring per engine, `engine` what its three engines are, `emit` what their requests
 //! are made of; `check` decides which batches run with privilege; `workarounds` and `translation` bring it up;
-//! `context`, `fences`, `golden` and `names` are formats; `details` is what a report says of the video engine alone. `regs` are registers.
+//! `context`, `fences`, `golden` and `names` are formats; `details` is what a report says of the video engine alone.
+//! `regs` are registers.
 
 pub mod check;
 mod chip;

@@ -3,8 +3,9 @@
 //! Bridge share beyond being machines with a ring per engine ([`super::ring`]).
 //!
 //! [`Processor`] is their [`Generation`]: how they are found, brought up, woken and reset is one for both. A
-//! generation says in it what it has. `topology` says what a chip has, `engines` what its engines have in common,
-//! `display` what the firmware left on; `frequency`, `translation` and `swizzle` bring it up. `gt_regs` are registers that all engines share.
+//! generation says in it what it has. `topology` says what a chip has, `engines` what an engine of a kind is on both,
+//! `display` what the firmware left on; `frequency`, `translation` and `swizzle` bring it up. `context` and `pte` are
+//! formats, `gt_regs` registers that all engines share.
 
 pub(crate) mod card;
 pub(crate) mod context;
