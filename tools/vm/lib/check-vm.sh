@@ -172,6 +172,10 @@ vm_tests() {
     for file in $GPU_LEFT_OUT; do rm -f "$dir/$file" "$dir/zz-$file.sh"; done
     tests_only "$dir" "$GPU_ONLY"
     LONGER=''
+    for variable in $GPU_TURNS; do
+        file=${variable%%=*}
+        [ -n "${!file:-}" ] || LONGER+="export $variable; "
+    done
     for variable in OURO_LOADS OURO_UNBINDS OURO_STRESS OURO_CHAOS OURO_MANY OURO_TRIES OURO_ROUNDS OURO_SEED OURO_PROBES; do
         [ -z "${!variable:-}" ] || LONGER+="export $variable=${!variable}; "
     done
