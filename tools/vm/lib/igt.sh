@@ -17,13 +17,28 @@ igt_list() {
     sed -E 's/#.*$//; s/^[[:space:]]+//; s/[[:space:]]+$//; /^$/d' "$1" | awk '!seen[$0]++'
 }
 
+# igt_whole TREE: all subtests of the families that are about the kernel's interfaces, in IGT's order: the programs
+# themselves say which. Not gem_concurrent, which has 485,000, nor those that sleep or hibernate.
+# shellcheck disable=SC2016 # for the shell in the tree
+igt_whole() {
+    root_run "$1" sh -c 'cd /usr/libexec/igt-gpu-tools || exit
+        for program in gem_* core_* prime_* syncobj_* i915_*; do
+            case $program in gem_concurrent_*) continue ;; esac
+            # one that has none says so by its exit
+            subs=$(./"$program" --list-subtests 2>/dev/null </dev/null)
+            if [ -n "$subs" ]; then echo "$subs" | sed "s/^/$program@/"; else echo "$program"; fi
+        done' | grep -vE 'suspend|hibernate|-S[034]($|[-@])'
+}
+
 # igt_run LIST DIR LIMIT GUEST-ARGUMENT...: every subtest of the list, in as
 # many guests as it takes. Leaves in DIR: results.tsv (result, name, seconds,
 # reason; as run-igt.sh says), logs/, a folder for each guest, and guests.tsv,
-# one line each that did not come to its end well.
+# one line each that did not come to its end well. With IGT_TOGETHER those of one
+# program run in one process (run-igt-together.sh).
 igt_run() {
-    local list=$1 dir=$2 limit=$3 boot=0 out said rest count
+    local list=$1 dir=$2 limit=$3 boot=0 out said rest count lost runner=run-igt.sh
     shift 3
+    [ -z "${IGT_TOGETHER:-}" ] || runner=run-igt-together.sh
     rm -rf "$dir"
     mkdir -p "$dir/logs"
     : >"$dir/results.tsv"
@@ -39,17 +54,19 @@ igt_run() {
         echo "$DMESG_FINE" >"$out/fine"
         : >"$out/results"
         said=
-        "$VM_DIR/guest" --out "$out" --timeout 36000 --stall $((limit + 90)) --memory 3G \
-            --root "$(clients_tree igt)" --add "$VM_DIR/guest-tests/run-igt.sh" "$@" -- \
-            sh /bin/run-igt.sh "$limit" 2>"$out/said" || said=$(xargs -d '\n' <"$out/said" | cut -c1-300)
+        "$VM_DIR/guest" --out "$out" --timeout 36000 --stall $((limit + 260)) --memory 3G \
+            --root "$(clients_tree igt)" --add "$VM_DIR/guest-tests/$runner" "$@" -- \
+            sh "/bin/$runner" "$limit" 2>"$out/said" || said=$(xargs -d '\n' <"$out/said" | cut -c1-300)
         cat "$out/results" >>"$dir/results.tsv"
         mv "$out"/logs/* "$dir/logs/" 2>/dev/null || true
         # What is left. A guest that died took the subtest with it that it was at.
-        rest=$(tail -n +$(($(wc -l <"$out/results") + 1)) "$out/todo")
+        rest=$(igt_rest "$out/results" "$out/todo")
         if [ -n "$rest" ] && [ ! -s "$out/exit" ] && ! tail -n 1 "$out/results" | grep -q '^HANG'; then
-            printf 'DIED\t%s\t-\t%s\n' "$(head -n 1 <<<"$rest")" \
+            lost=$(cat "$out/progress" 2>/dev/null || true)
+            grep -qxF -- "$lost" <<<"$rest" || lost=$(head -n 1 <<<"$rest")
+            printf 'DIED\t%s\t-\t%s\n' "$lost" \
                 "$(dmesg_bad "$out/serial.log" | head -n 1 | cut -c1-200)" >>"$dir/results.tsv"
-            rest=$(tail -n +2 <<<"$rest")
+            rest=$(grep -vxF -- "$lost" <<<"$rest" || true)
         elif [ -n "$said" ]; then
             printf '%s\t%s\n' "guest-$boot" "$said" >>"$dir/guests.tsv"
         fi
@@ -64,15 +81,28 @@ igt_run() {
     done
 }
 
+# igt_rest RESULTS TODO: those of TODO that have no result.
+# shellcheck disable=SC2016 # awk
+igt_rest() {
+    awk -F'\t' 'FILENAME == ARGV[1] { done[$2]; next } !($1 in done)' "$1" "$2"
+}
+
 # igt_judge RESULTS EXPECTED: a line each on stdout: verdict, name, what is to
-# be said. EXPECTED: lines `FAIL|SKIP|TIMEOUT|CRASH name reason...`.
+# be said. EXPECTED: lines `FAIL|SKIP|TIMEOUT|CRASH name reason...`; a name that
+# ends in `*` is for all that begin so and have no line of their own.
 #   PASS  passed, and nobody said that it would not
 #   SKIP  skipped or failed as the list says, with the list's reason
 #   FAIL  anything else, and also a pass that the list does not know of
 # shellcheck disable=SC2016 # awk
 igt_judge() {
     awk -F'\t' -v OFS='\t' '
-        FNR == NR {
+        function line(name, at) {
+            if (name in kind) return name
+            for (at = length(name); at > 0; at--)
+                if ((substr(name, 1, at) "*") in kind) return substr(name, 1, at) "*"
+            return ""
+        }
+        FILENAME == ARGV[1] {
             sub(/[[:space:]]*#.*$/, "")
             if (split($0, word, /[ \t]+/) < 3) next
             kind[word[2]] = word[1]
@@ -80,10 +110,11 @@ igt_judge() {
             next
         }
         {
-            want = ($2 in kind) ? kind[$2] : "PASS"
+            said = line($2)
+            want = said == "" ? "PASS" : kind[said]
             if ($1 == want && want == "PASS") print "PASS", $2, $3 " s"
-            else if ($1 == want) print "SKIP", $2, (want == "SKIP" ? "" : "fails as expected: ") reason[$2]
-            else if ($1 == "PASS") print "FAIL", $2, "passed, but the list says " want ": " reason[$2]
+            else if ($1 == want) print "SKIP", $2, (want == "SKIP" ? "" : "fails as expected: ") reason[said]
+            else if ($1 == "PASS") print "FAIL", $2, "passed, but the list says " want ": " reason[said]
             else print "FAIL", $2, $1 (want == "PASS" ? "" : ", the list says " want) ($4 ? ": " $4 : "")
         }' "$2" "$1"
 }
