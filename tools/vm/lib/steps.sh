@@ -10,6 +10,7 @@
 #   secs_NAME ARG        how long it takes, about: seconds on two processors (setup.rst has the table)
 #   run_NAME ARG DIR     makes it in DIR
 #   resume_NAME          defined if a broken-off run may go on in its folder
+#   moved_NAME ARG DIR   defined if what is there knows its own path: mends it, after a look, where the cache was moved
 #
 # A step without resume_NAME works in DIR.tmp, wiped first, and the finished
 # folder is renamed into place. A step with it (a kernel build: make itself
@@ -35,6 +36,13 @@ step_dir() {
 
 step_ready() {
     [ -e "$(step_dir "$1")/.done" ]
+}
+
+# step_moved STEP: of one that is there.
+step_moved() {
+    local name=${1%%@*} arg=''
+    [ "$1" = "$name" ] || arg=${1#*@}
+    if declare -F "moved_$name" >/dev/null; then "moved_$name" "$arg" "$(step_dir "$1")"; fi
 }
 
 # Files of a build root belong to subordinate ids when an ordinary user made
@@ -181,6 +189,7 @@ run_steps() {
         # what cannot be told yet, since it depends on a step before, is to be made
         if step_ready "$step" 2>/dev/null; then
             ready=$((ready + 1))
+            step_moved "$step"
             continue
         fi
         todo+=("$step")
