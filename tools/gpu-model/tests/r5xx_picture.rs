@@ -419,6 +419,8 @@ fn fragments_that_are_dropped() {
         let all = [
             state(),
             depth(6, 7),
+            // ZB_ZTOP: after shading.
+            write(0x4f14, &[0]),
             state_of,
             rectangle((0, 0), (1, 1), 0.5, colour),
         ];
