@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Much of what OpenGL can be asked for, a little of each: what is drawn of, how it is tested and
- * blended, textures, targets, copies. The modelled GPU draws nothing, so that nothing is compared
- * but that all of it comes to an end, without an error. It is for the kernel to see many kinds of
+ * blended, textures, targets, copies. Not all modelled GPUs draw, so that nothing is compared but
+ * that all of it comes to an end, without an error. It is for the kernel to see many kinds of
  * streams; whether it refused one is Mesa's to say, on standard error.
  *   scenes GPU    GPU: part of Mesa's name for the renderer
  */

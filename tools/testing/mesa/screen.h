@@ -73,6 +73,12 @@ static inline int copies_arrive(void)
 	return !lacks("drawn-copies");
 }
 
+/* Whether the modelled GPU draws, so that what is drawn can be looked at. */
+static inline int draws(void)
+{
+	return lacks("draws");
+}
+
 /* A picture to draw to. */
 static inline GLuint screen_target(GLenum format)
 {
