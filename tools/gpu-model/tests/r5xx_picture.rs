@@ -430,3 +430,52 @@ fn fragments_that_are_dropped() {
         rig.clean();
     }
 }
+
+/// §12.7: samples that pass are counted between a write of the counter and that of its address, whatever is drawn
+/// before and behind.
+#[test]
+fn samples_are_counted() {
+    const RESULT: u32 = 0x40_0000;
+    let rig = Rig::new();
+    let all = [
+        state(),
+        depth(6, 1),
+        // Nothing is below 0.
+        rectangle((0, 0), (64, 64), 0.5, RED),
+        write(0x4f58, &[0]),
+        write(0x4f5c, &[RESULT]),
+        depth(6, 7),
+        rectangle((0, 0), (7, 9), 0.5, RED),
+        write(0x4f5c, &[RESULT + 4]),
+        depth(6, 1),
+        rectangle((0, 0), (8, 9), 0.25, RED),
+        write(0x4f5c, &[RESULT + 8]),
+    ];
+    rig.run(&all.concat());
+    let results = [0, 4, 8].map(|n| rig.at(RESULT + n));
+    assert_eq!(results, [0, 63, 126]);
+    rig.clean();
+}
+
+/// §12.6: colours are cleared twice as fast: the depth buffer is the lower half of the colours, and gets ZB's clear
+/// value wherever the upper half is drawn to, without any test.
+#[test]
+fn colours_are_cleared_through_depth() {
+    let rig = Rig::new();
+    rig.gpu.take_accesses();
+    let both = [
+        write(0x4f00, &[0, 0]),
+        write(0x4f10, &[2]),
+        write(0x4f1c, &[1 << 5]),
+        write(0x4f20, &[COLOURS + 32 * 256, PITCH]),
+        write(0x4f28, &[STORED]),
+        write(0x43e0, &[0, 63 | 31 << 13]),
+    ]
+    .concat();
+    rig.run(&[state(), both, rectangle((0, 0), (64, 32), 0.5, COLOUR)].concat());
+    assert!((0..64 * 64).all(|n| pixel(&rig, n % 64, n / 64) == STORED));
+    let (accesses, _) = rig.gpu.take_accesses();
+    let depth: Vec<_> = accesses.iter().filter(|a| a.unit == Unit::Depth).collect();
+    assert_eq!(depth.iter().map(|a| a.len).sum::<u64>(), 32 * 256);
+    rig.clean();
+}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 //! A list of what the chip accessed, byte for byte: the measure of a command-stream checker.
 //!
-//! What is really read and written (command fetch, write-back, 2D, DMA) is listed as it happens. 3D
-//! draws nothing here; what it would access is listed all the same: vertices and indices exactly,
-//! surfaces by the rows, blocks or tiles that the draw can reach.
+//! What is read and written by command fetch, write-back, 2D and DMA is listed as it happens. Of a 3D draw, what it
+//! may access is listed when its turn comes: vertices and indices exactly, surfaces by the rows, blocks or tiles that
+//! it can reach. Its pixels stay within that.
 
 /// Who accesses memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -32,6 +32,8 @@ pub(crate) enum Job {
     Two(Box<two_d::Op>),
     /// A 3D draw with all that it needs.
     Three(Box<three_d::Draw>),
+    /// A write of the counter of samples, behind draws that count.
+    Count(three_d::Count),
 }
 
 /// What stands in the way of saying that all is done.
@@ -121,7 +123,8 @@ impl Gfx {
 
     /// True while a draw is under way, or one waits for its vertices.
     pub fn busy_3d(&self) -> bool {
-        self.three.pending.is_some() || self.queue.iter().any(|j| matches!(j, Job::Three(_)))
+        let of_3d = |job: &Job| matches!(job, Job::Three(_) | Job::Count(_));
+        self.three.pending.is_some() || self.queue.iter().any(of_3d)
     }
 
     /// True once the vertex processor got another number of dwords than it wanted.
@@ -132,7 +135,7 @@ impl Gfx {
     /// True if the queue takes more.
     pub fn room(&self) -> bool {
         let held = |job: &Job| match job {
-            Job::Two(_) => 0,
+            Job::Two(_) | Job::Count(_) => 0,
             Job::Three(draw) => draw.held(),
         };
         self.queue.len() < QUEUE && self.queue.iter().map(held).sum::<usize>() < HELD
@@ -142,7 +145,7 @@ impl Gfx {
     pub fn reset_vap(&mut self) {
         self.three.reset();
         self.endless = false;
-        self.queue.retain(|j| !matches!(j, Job::Three(_)));
+        self.queue.retain(|j| matches!(j, Job::Two(_)));
     }
 
     /// Resets the 2D engine.
@@ -197,6 +200,7 @@ impl Core {
                     self.gfx.depth.drawn(draw, Unit::Depth, all);
                 }
             }
+            Job::Count(_) => {}
         }
         self.gfx.queue.push_back(job);
         if !self.gfx.room() && self.cp.wait.is_none() {
@@ -268,6 +272,10 @@ impl Core {
                     self.gfx.rested = true;
                     self.gfx.endless = slice == Slice::Endless;
                 }
+            }
+            Job::Count(count) => {
+                self.notes.client = count.client;
+                self.count_samples(&count);
             }
         }
         self.after_access();

@@ -221,7 +221,7 @@ impl Core {
             reg::VAP_PVS_VECTOR_INDX => self.pvs_index(data),
             reg::VAP_PVS_VECTOR_DATA | reg::VAP_PVS_VECTOR_DATA_128 => self.pvs_write(data),
             reg::GA_US_VECTOR_INDEX | reg::GA_US_VECTOR_DATA => self.us_write(offset, data, reach),
-            reg::ZB_ZPASS_ADDR => self.zpass(data, reach),
+            reg::ZB_ZPASS_DATA | reg::ZB_ZPASS_ADDR => self.zpass(offset, data, reach),
             _ => {}
         }
     }

@@ -15,7 +15,7 @@
 //! | `gfx.rs` | the queue of drawing work, and who waits for it |
 //! | `two_d/` | the 2D engine |
 //! | `pipes.rs` | which pipes a register write reaches |
-//! | `three_d/` | draws: what they consume and would access; their vertices |
+//! | `three_d/` | draws: what they consume and can access; their vertices and pixels |
 //! | `pvs/` | the vertex shader |
 //! | `us/` | the pixel shader |
 //! | `dma.rs` | the two DMA channels |

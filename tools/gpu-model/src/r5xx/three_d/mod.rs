@@ -12,6 +12,7 @@ mod assemble;
 mod capture;
 mod cb;
 mod clip;
+mod count;
 mod fog;
 mod interp;
 mod memories;
@@ -29,6 +30,7 @@ mod textures;
 mod tx;
 mod zb;
 
+pub(crate) use count::Count;
 pub(crate) use memories::Memories;
 pub use output::ShadedVertex;
 pub(crate) use shade::{Engine, Shading, Slice};
@@ -119,6 +121,8 @@ pub(crate) struct State {
     pub pending: Option<Pending>,
     /// The vertex processor got too much or too little, until a reset.
     pub stuck: bool,
+    /// Samples that passed since ZB_ZPASS_DATA was written.
+    pub passed: u32,
     /// Shader memories.
     pub memories: Memories,
     /// The vertex shader.

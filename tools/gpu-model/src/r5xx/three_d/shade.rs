@@ -306,7 +306,10 @@ impl Core {
             return true;
         };
         let pixels = &mut self.gfx.three.engine.pixels;
-        drawing.draw(&mut self.mc, pixels, left)
+        let done = drawing.draw(&mut self.mc, pixels, left);
+        let passed = std::mem::take(&mut drawing.passed) as u32;
+        self.gfx.three.passed = self.gfx.three.passed.wrapping_add(passed);
+        done
     }
 
     /// Reads what all arrays have of the next vertex, and converts it to inputs. What it reads was told

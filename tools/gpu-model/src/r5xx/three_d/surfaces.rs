@@ -11,7 +11,6 @@ use crate::r5xx::access::{Access, Unit};
 use crate::r5xx::core::Core;
 use crate::r5xx::disputed::Disputed;
 use crate::r5xx::lint::Rule;
-use crate::r5xx::pipes::Reach;
 use crate::r5xx::regs::reg;
 use crate::r5xx::tile::{Layout, Micro, MACRO_BYTES, MICRO_BYTES};
 
@@ -235,7 +234,9 @@ impl Core {
     fn depth_target(&mut self, out: &mut Vec<Target>) {
         let control = self.seen(reg::ZB_CNTL);
         let (stencil, depth, writes) = (control & 1 != 0, control & 2 != 0, control & 4 != 0);
-        if !stencil && !depth {
+        // The clear of depth and colour together does not look at that.
+        let clears = self.seen(reg::ZB_BW_CNTL) >> 5 & 1 != 0;
+        if !stencil && !depth && !clears {
             return;
         }
         let bytes = match self.seen(reg::ZB_FORMAT) & 15 {
@@ -258,9 +259,10 @@ impl Core {
             u64::from(pitch & 0x3ffc) * bytes,
         )
         .filter(|_| !(micro == 1 && bytes == 2));
-        let write = stencil || writes;
+        let write = stencil || writes || clears;
+        let read = stencil || depth;
         let what = (Unit::Depth, 0, self.seen(reg::ZB_FORMAT) & 15);
-        self.add_target(out, what, (base, bytes, known), (true, write));
+        self.add_target(out, what, (base, bytes, known), (read, write));
     }
 
     fn resolve_target(&mut self, out: &mut Vec<Target>) {
@@ -339,20 +341,6 @@ impl Core {
             // Without a pixel nothing is sampled.
             out.extend(targets.textures.iter().copied());
         }
-    }
-
-    /// ZB_ZPASS_ADDR is written: the counted pixels go there, one dword of each selected pipe; they
-    /// share an address (digest §3.5). Nothing is drawn here, so none were counted.
-    pub fn zpass(&mut self, data: u32, reach: Reach) {
-        if reach.mask == 0 {
-            return;
-        }
-        let at = u64::from(data & !3);
-        self.mc.write(
-            Unit::ZPass,
-            at,
-            &self.seen(reg::ZB_ZPASS_DATA).to_le_bytes(),
-        );
     }
 }
 
