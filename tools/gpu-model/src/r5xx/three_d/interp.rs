@@ -169,6 +169,16 @@ fn by_format(c: Quad, format: u8) -> Quad {
 }
 
 impl Interpolators {
+    /// True if it is the same for all pixels of a shape.
+    pub fn is_uniform(&self, shape: &Shape) -> bool {
+        let varies = |op: &Op| match op {
+            Op::Texture(_, from) => from.iter().any(|s| matches!(s, Source::Stuffed(_))),
+            Op::Position(_) => true,
+            Op::Colour(..) | Op::Face(_) => false,
+        };
+        shape.shares == [Plane::default(); 2] && !self.ops.iter().any(varies)
+    }
+
     /// Writes to temporaries what the instructions say, for the four pixels from (x, y) on.
     pub fn run(&self, shape: &Shape, (x, y): (i64, i64), pixels: &mut Pixels) {
         let constant = shape.shares == [Plane::default(); 2];

@@ -56,6 +56,8 @@ pub(crate) struct Drawing {
     waiting: VecDeque<Shape>,
     /// The shape that is drawn, where it can be, and the next four pixels of it with the last column of their row.
     now: Option<(Shape, [i64; 4], Cursor)>,
+    /// All pixels of the shape are alike, as those of a clear, and the program has run over four of them.
+    alike: Option<bool>,
     /// Samples that passed.
     pub passed: u64,
     /// What the program did that it should not.
@@ -81,6 +83,7 @@ impl Drawing {
             clipped: Vec::new(),
             waiting: VecDeque::new(),
             now: None,
+            alike: None,
             passed: 0,
         }
     }
@@ -107,6 +110,7 @@ impl Drawing {
                     return true;
                 };
                 *left = left.saturating_sub(ROW);
+                self.alike = self.p.is_uniform(&shape).then_some(false);
                 if let Some(bounds) = self.p.scan.bounds(&shape) {
                     let cursor = Cursor {
                         x: 0,
@@ -136,7 +140,7 @@ impl Drawing {
                 }
                 let covered = self.p.scan.cover(shape, bounds, (cursor.x, cursor.y));
                 cursor.x += 2;
-                let done = self.p.four(mc, pixels, shape, covered);
+                let done = self.p.four(mc, pixels, shape, (covered, &mut self.alike));
                 *left = left.saturating_sub(1 + done.steps);
                 self.passed += done.passed;
                 self.notes.join(done.notes);
@@ -220,7 +224,19 @@ impl Pipeline {
         passed
     }
 
-    fn four(&self, mc: &mut Mc, pixels: &mut Pixels, shape: &Shape, mut c: Covered) -> Four {
+    /// Whether the program puts out the same for all pixels of a shape.
+    fn is_uniform(&self, shape: &Shape) -> bool {
+        let p = &self.program;
+        p.units() == 0 && !p.kills() && self.interpolators.is_uniform(shape)
+    }
+
+    fn four(
+        &self,
+        mc: &mut Mc,
+        pixels: &mut Pixels,
+        shape: &Shape,
+        (mut c, alike): (Covered, &mut Option<bool>),
+    ) -> Four {
         let mut four = Four::default();
         let any = |c: &Covered| c.samples.iter().any(|m| *m != 0);
         if !any(&c) {
@@ -242,16 +258,21 @@ impl Pipeline {
             || self.own_depth
             || self.alpha.is_on();
         if shades {
-            pixels.clear(&self.program);
-            self.interpolators.run(shape, (c.x, c.y), pixels);
-            let bits = (0..4).fold(0, |all, n| all | u8::from(c.samples[n] != 0) << n);
-            let mut sampler = self.units.sampler(mc);
-            let constants = &self.constants;
-            let run = self
-                .program
-                .run(pixels, constants, bits, &mut sampler, STEPS);
-            (four.steps, four.notes) = (run.steps, self.program.notes());
-            four.notes.join(run.notes);
+            if *alike != Some(true) {
+                pixels.clear(&self.program);
+                self.interpolators.run(shape, (c.x, c.y), pixels);
+                let bits = (0..4).fold(0, |all, n| all | u8::from(c.samples[n] != 0) << n);
+                // What is for all must not depend on who is drawn.
+                let bits = if alike.is_some() { 15 } else { bits };
+                let mut sampler = self.units.sampler(mc);
+                let constants = &self.constants;
+                let run = self
+                    .program
+                    .run(pixels, constants, bits, &mut sampler, STEPS);
+                (four.steps, four.notes) = (run.steps, self.program.notes());
+                four.notes.join(run.notes);
+                *alike = alike.map(|_| true);
+            }
             for (n, mask) in c.samples.iter_mut().enumerate() {
                 let alpha = pixels.colour[0][3][n];
                 if pixels.killed >> n & 1 != 0 || !self.alpha.passes(alpha) {
