@@ -200,12 +200,9 @@ impl Core {
             } else {
                 0
             };
-            (packing.bytes as u64 == t.bytes).then_some(Colour {
-                target: *t,
-                packing,
-                lanes: mask >> shift & 15,
-                output: output as usize,
-            })
+            let lanes = mask >> shift & 15;
+            let fits = packing.bytes as u64 == t.bytes;
+            fits.then(|| Colour::new(*t, packing, lanes, output as usize))
         };
         mine.filter_map(colour).collect()
     }

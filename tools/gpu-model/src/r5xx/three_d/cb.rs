@@ -25,10 +25,25 @@ pub(super) struct Blend {
 pub(super) struct Colour {
     pub target: Target,
     pub packing: Packing,
-    /// Lanes that are written, a bit each.
-    pub lanes: u32,
+    /// Bits of a pixel that are written, and whether those are all.
+    mask: u128,
+    whole: bool,
     /// The shader's output that goes there.
     pub output: usize,
+}
+
+impl Colour {
+    /// `lanes`: those that are written, a bit each.
+    pub fn new(target: Target, packing: Packing, lanes: u32, output: usize) -> Self {
+        let mask = packing.mask(lanes);
+        Colour {
+            target,
+            mask,
+            whole: mask.count_ones() as usize == 8 * packing.bytes,
+            packing,
+            output,
+        }
+    }
 }
 
 /// What the factors of a blend are made of.
@@ -125,11 +140,15 @@ impl Blend {
 
     /// DISCARD_SRC_PIXELS, by bytes of the source.
     fn discards(&self, lanes: Vec4) -> bool {
+        let mode = self.colour >> 3 & 7;
+        if mode == 0 {
+            return false;
+        }
         let bytes = lanes.map(|v| (v.clamp(0.0, 1.0) * 255.0 + 0.5) as u32);
         let [lte, gte] = self.discard.map(|v| [0, 8, 16, 24].map(|n| v >> n & 0xff));
         let below = |n: usize| bytes[n] <= lte[n];
         let above = |n: usize| bytes[n] >= gte[n];
-        match self.colour >> 3 & 7 {
+        match mode {
             1 => below(3),
             2 => (0..3).all(below),
             3 => (0..4).all(below),
@@ -153,7 +172,7 @@ impl Blend {
 
     /// Writes a sample of a pixel.
     pub fn write(&self, mc: &mut Mc, c: &Colour, (x, y, sample): (i64, i64, usize), colour: Vec4) {
-        let mask = c.packing.mask(c.lanes);
+        let mask = c.mask;
         if mask == 0 {
             return;
         }
@@ -164,10 +183,9 @@ impl Blend {
         if self.discards(lanes) {
             return;
         }
-        let whole = mask == c.packing.mask(15) && mask.count_ones() as usize == 8 * c.packing.bytes;
         let address = c.target.address(x as u64, y as u64, sample as u64);
         let mut bytes = [0; 16];
-        let old = if whole && !self.blends() && self.rop & 4 == 0 {
+        let old = if c.whole && !self.blends() && self.rop & 4 == 0 {
             0
         } else {
             mc.peek(address, &mut bytes[..c.packing.bytes]);
@@ -192,12 +210,9 @@ mod tests {
     use crate::r5xx::tile::Layout;
 
     fn colour(format: u32, out_fmt: u32) -> Colour {
-        Colour {
-            target: Target::plain(Unit::Color, format, Layout::linear(256)),
-            packing: Packing::new(format, out_fmt).expect("a format"),
-            lanes: 15,
-            output: 0,
-        }
+        let target = Target::plain(Unit::Color, format, Layout::linear(256));
+        let packing = Packing::new(format, out_fmt).expect("a format");
+        Colour::new(target, packing, 15, 0)
     }
 
     /// Digest of 3D, §15.4: As and 1 - As, of Cs = 0.25, As = 0.75, Cd = 0.5.
