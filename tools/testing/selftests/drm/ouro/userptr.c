@@ -476,8 +476,8 @@ TEST_F(userptr, a_process_ends_while_its_batch_does_not)
 
 /*
  * An object of three quarters of the addresses that there are, which is what clients take for the
- * most that they may use, has room: the kernel's own pages are not in the middle. It is one piece of
- * memory, again and again.
+ * most that they may use, has room: the kernel's own pages are not in the middle. It is one piece
+ * of memory, again and again.
  */
 TEST_F(userptr, three_quarters_of_all_addresses)
 {
