@@ -79,8 +79,7 @@ pub(super) fn destroy(
 /// `GEM_CONTEXT_GETPARAM` returns a parameter of a context in `value`; for `WATCHDOG`, in the
 /// structure that `value` points to. `size` returns zero.
 ///
-/// Errors: `ENOENT` for an unknown context; `ENODEV` for `SSEU` and `PROTECTED_CONTENT`, and for
-/// `VM` on chips with one address space; `ENOSPC` for `VM` if the file has too many VM ids; those
+/// Errors: `ENOENT` for an unknown context; `ENODEV` for `SSEU`, and for `VM` on chips with one address space; `ENOSPC` for `VM` if the file has too many VM ids; those
 /// of [`watchdog::get`]; `EINVAL` for other parameters.
 pub(super) fn getparam(
     _: &Device,
@@ -106,10 +105,10 @@ pub(super) fn getparam(
             let space = client.gpu().own_space(&context)?;
             client.add_space(space.clone())?.into()
         }
-        // No chip here can power slices down, or has protected contents.
-        abi::I915_CONTEXT_PARAM_SSEU | abi::I915_CONTEXT_PARAM_PROTECTED_CONTENT => {
-            return Err(ENODEV)
-        }
+        // No chip here can power slices down.
+        abi::I915_CONTEXT_PARAM_SSEU => return Err(ENODEV),
+        // No chip here has protected contents, so no context has some.
+        abi::I915_CONTEXT_PARAM_PROTECTED_CONTENT => 0,
         _ => return Err(EINVAL),
     };
     arg.size = 0;
