@@ -132,8 +132,13 @@ TEST_F(gem_caching, what_was_written_is_flushed_once)
 		SKIP(return, "the batch itself is flushed where no cache is shared");
 	cover("debugfs ouro_caches");
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_SET_CACHING, &caching);
+	/* without memory there is nothing to flush, and all of it once it has some */
 	ASSERT_EQ(0, write_bytes(self->fd, caching.handle, 100, 4));
+	EXPECT_EQ(populate, flushed(self->fd, "populate"));
+	EXPECT_EQ(written, flushed(self->fd, "write"));
+	ASSERT_EQ(0, store(&self->gpu, engine, 0, caching.handle, 0, 1));
 	EXPECT_EQ(populate + lines, flushed(self->fd, "populate"));
+	ASSERT_EQ(0, write_bytes(self->fd, caching.handle, 100, 4));
 	EXPECT_EQ(written + 1, flushed(self->fd, "write"));
 	ASSERT_EQ(0, write_bytes(self->fd, caching.handle, PAGE, PAGE));
 	EXPECT_EQ(written + 1 + page_lines, flushed(self->fd, "write"));

@@ -236,6 +236,8 @@ TEST_F(unbind, a_mapping_outlives_all)
 	ASSERT_EQ(0, gem_write(self->fd, handle, 0, &value, 4));
 	map = gem_map(self->fd, handle, PAGE, I915_MMAP_OFFSET_WC);
 	ASSERT_NE(NULL, map);
+	/* by the write it need not have memory that can be mapped */
+	ASSERT_EQ(value, look(map));
 	gpu_close(&self->gpu);
 	self->gpu.fd = -1;
 	ASSERT_EQ(0, device_unbind(&self->place));
