@@ -16,14 +16,14 @@ const LEGEND: &str = "
 A file of the driver is below ``drivers/gpu/drm/ouro/``, one of the model below
 ``tools/gpu-model/src/``. *Not* says why there is no code. Tests:
 
-=============================== =================================================================
+=========================================== =================================================================
 ``intel::processor::pte::tests::name``      a unit test in ``hw/intel/processor/pte.rs``
-``gen6_requests::name``         ``tools/testing/host/tests``: the driver's backend on the model
-``snb_rings::name``             ``tools/gpu-model/tests``: the model alone
-``intel/pte.rs::name``          a unit test of the model
-``kunit::name``                 ``drivers/gpu/drm/ouro/tests.rs``, in the guest
-``exec_reloc.c::name``          ``tools/testing/selftests/drm/ouro``, in the guest
-=============================== =================================================================
+``gen6_requests::name``                     ``tools/testing/host/tests``: the driver's backend on the model
+``snb_rings::name``                         ``tools/gpu-model/tests``: the model alone
+``intel/pte.rs::name``                      a unit test of the model
+``kunit::name``                             ``drivers/gpu/drm/ouro/tests.rs``, in the guest
+``exec_reloc.c::name``                      ``tools/testing/selftests/drm/ouro``, in the guest
+=========================================== =================================================================
 
 ";
 

@@ -293,8 +293,7 @@ pub enum Submission<'a> {
 /// A context in an execlist.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ListEntry {
-    /// Its descriptor, from
-    /// [`ContextImages::descriptor`](crate::context::ContextImages::descriptor).
+    /// Its descriptor, from [`ContextImages::descriptor`].
     pub descriptor: u64,
     /// The tail of its ring.
     pub tail: RingOffset,
