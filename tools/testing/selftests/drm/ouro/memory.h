@@ -51,6 +51,20 @@ static inline int gem_populate(int fd, __u32 handle)
 	return there ? 0 : -ENOMEM;
 }
 
+/* The same without a signal, so that several threads can do it. */
+static inline int give_memory(const struct gpu *gpu, __u32 handle)
+{
+	struct drm_i915_gem_set_domain set = { .handle = handle,
+					       .read_domains = I915_GEM_DOMAIN_CPU };
+	__u32 value = handle;
+	int got = gem_write(gpu->fd, handle, 0, &value, 4);
+
+	/* where the write is not through a mapping, it need not do so */
+	if (got || gpu->speaks != &i915)
+		return got;
+	return call(gpu->fd, DRM_IOCTL_I915_GEM_SET_DOMAIN, &set);
+}
+
 /* Asks everybody to give memory back. 0 or a negative errno. */
 static inline int want_memory(void)
 {

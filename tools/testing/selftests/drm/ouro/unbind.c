@@ -19,6 +19,7 @@
 #define MUTE_ENGINES
 #include "test.h"
 #include "device.h"
+#include "memory.h"
 #include "known.h"
 #include "tiled.h"
 #include "waiters.h"
@@ -502,20 +503,6 @@ TEST_F(unbind, while_others_submit)
 	EXPECT_EQ(0, odd);
 	EXPECT_LE(3 * times, done);
 	TH_LOG("%u times unbound, %u requests meanwhile", times, done);
-}
-
-/* Gives an object memory, all of it: pages, and their addresses for the device. */
-static int give_memory(const struct gpu *gpu, __u32 handle)
-{
-	struct drm_i915_gem_set_domain set = { .handle = handle,
-					       .read_domains = I915_GEM_DOMAIN_CPU };
-	__u32 value = handle;
-	int got = gem_write(gpu->fd, handle, 0, &value, 4);
-
-	/* where the write is not through a mapping, it need not do so */
-	if (got || gpu->speaks != &i915)
-		return got;
-	return call(gpu->fd, DRM_IOCTL_I915_GEM_SET_DOMAIN, &set);
 }
 
 /*
