@@ -153,6 +153,10 @@ impl Mc {
     /// Reads; what is nowhere reads as the discard address has it, or zero.
     pub fn read(&mut self, unit: Unit, addr: u64, buf: &mut [u8]) {
         self.log.push(Access::read(unit, addr, buf.len() as u64));
+        self.get(addr, buf);
+    }
+
+    fn get(&mut self, addr: u64, buf: &mut [u8]) {
         let mut done = 0;
         while done < buf.len() {
             let at = addr + done as u64;
@@ -184,6 +188,10 @@ impl Mc {
     /// Writes; what is nowhere is lost.
     pub fn write(&mut self, unit: Unit, addr: u64, data: &[u8]) {
         self.log.push(Access::write(unit, addr, data.len() as u64));
+        self.set(addr, data);
+    }
+
+    fn set(&mut self, addr: u64, data: &[u8]) {
         let mut done = 0;
         while done < data.len() {
             let at = addr + done as u64;
@@ -219,39 +227,18 @@ impl Mc {
 
     /// Reads again what was said to be accessed: nothing is told of it.
     pub fn peek(&mut self, addr: u64, buf: &mut [u8]) {
-        let (faults, fail_next) = (self.faults.len(), std::mem::take(&mut self.fail_next));
-        let mut done = 0;
-        while done < buf.len() {
-            let at = addr + done as u64;
-            let n = (buf.len() - done).min((PAGE - at % PAGE) as usize);
-            let part = &mut buf[done..done + n];
-            done += n;
-            match self.place(at, n, false) {
-                Place::Vram(offset) => self.vram.read(offset, part),
-                Place::Bus(bus) if self.memory.read(bus, part).is_ok() => {}
-                Place::Bus(_) => part.fill(0),
-                Place::Nowhere(_) => self.discarded(at, part),
-            }
-        }
-        self.faults.truncate(faults);
-        self.fail_next = fail_next;
+        self.untold(|mc| mc.get(addr, buf));
     }
 
     /// Writes what was said to be accessed: nothing is told of it.
     pub fn poke(&mut self, addr: u64, data: &[u8]) {
+        self.untold(|mc| mc.set(addr, data));
+    }
+
+    /// Accesses memory without a fault, and without the one that is to be injected next.
+    fn untold(&mut self, access: impl FnOnce(&mut Self)) {
         let (faults, fail_next) = (self.faults.len(), std::mem::take(&mut self.fail_next));
-        let mut done = 0;
-        while done < data.len() {
-            let at = addr + done as u64;
-            let n = (data.len() - done).min((PAGE - at % PAGE) as usize);
-            let part = &data[done..done + n];
-            done += n;
-            match self.place(at, n, true) {
-                Place::Vram(offset) => self.vram.write(offset, part),
-                Place::Bus(bus) => drop(self.memory.write(bus, part)),
-                Place::Nowhere(_) => {}
-            }
-        }
+        access(self);
         self.faults.truncate(faults);
         self.fail_next = fail_next;
     }

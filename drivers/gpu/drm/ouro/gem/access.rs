@@ -115,8 +115,9 @@ pub(crate) fn write(object: &Object, offset: u64, len: u64, from: u64) -> Result
             Err(e) if e == EFAULT => {}
             done => return done,
         }
-        if len > few.len() && many.is_empty() {
-            many.resize(STEP as usize, 0, GFP_KERNEL)?;
+        // No step is larger than the first one.
+        if len > few.len() && many.len() < len {
+            many.resize(len, 0, GFP_KERNEL)?;
         }
         let buffer = match len > few.len() {
             true => &mut many[..],
