@@ -42,6 +42,7 @@ pub mod lint;
 pub mod mc;
 pub(crate) mod microcode;
 pub(crate) mod mmio;
+pub mod notes;
 pub(crate) mod packet;
 pub(crate) mod pipes;
 pub mod pvs;

@@ -2,6 +2,8 @@
 //! What a vertex program does that the document forbids or leaves open. It goes on, in the way that
 //! each note says.
 
+use crate::r5xx::notes::{Kind, Set};
+
 /// A finding. Sections are the R5xx guide's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -92,58 +94,16 @@ const ALL: [Note; 26] = [
     Note::TimeOut,
 ];
 
+impl Kind for Note {
+    const ALL: &'static [Self] = &ALL;
+
+    fn number(self) -> u8 {
+        self as u8
+    }
+}
+
 /// A set of notes.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct Notes(u32);
-
-impl Notes {
-    /// No note.
-    pub const NONE: Notes = Notes(0);
-
-    /// Takes one down.
-    pub fn add(&mut self, note: Note) {
-        self.0 |= 1 << note as u8;
-    }
-
-    /// Takes one down if it is so.
-    pub fn add_if(&mut self, so: bool, note: Note) {
-        self.0 |= u32::from(so) << note as u8;
-    }
-
-    /// Takes down what another set has.
-    pub fn join(&mut self, other: Notes) {
-        self.0 |= other.0;
-    }
-
-    /// True if a note is among them.
-    pub fn has(self, note: Note) -> bool {
-        self.0 >> note as u8 & 1 != 0
-    }
-
-    /// True if there is none.
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Each of them.
-    pub fn iter(self) -> impl Iterator<Item = Note> {
-        ALL.into_iter().filter(move |n| self.has(*n))
-    }
-}
-
-impl std::fmt::Debug for Notes {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_set().entries(self.iter()).finish()
-    }
-}
-
-impl FromIterator<Note> for Notes {
-    fn from_iter<I: IntoIterator<Item = Note>>(notes: I) -> Self {
-        let mut all = Notes::NONE;
-        notes.into_iter().for_each(|n| all.add(n));
-        all
-    }
-}
+pub type Notes = Set<Note>;
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //! What a pixel program does that the documents forbid or leave open. It goes on, in the way that each note says.
 
+use crate::r5xx::notes::{Kind, Set};
+
 /// A finding. Sections are of the digest of 3D.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -47,54 +49,16 @@ const ALL: [Note; 12] = [
     Note::TimeOut,
 ];
 
+impl Kind for Note {
+    const ALL: &'static [Self] = &ALL;
+
+    fn number(self) -> u8 {
+        self as u8
+    }
+}
+
 /// A set of notes.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct Notes(u16);
-
-impl Notes {
-    /// No note.
-    pub const NONE: Notes = Notes(0);
-
-    /// Takes one down.
-    pub fn add(&mut self, note: Note) {
-        self.0 |= 1 << note as u8;
-    }
-
-    /// Takes one down if it is so.
-    pub fn add_if(&mut self, so: bool, note: Note) {
-        self.0 |= u16::from(so) << note as u8;
-    }
-
-    /// Takes down what another set has.
-    pub fn join(&mut self, other: Notes) {
-        self.0 |= other.0;
-    }
-
-    /// True if a note is among them.
-    pub fn has(self, note: Note) -> bool {
-        self.0 >> note as u8 & 1 != 0
-    }
-
-    /// True if there is none.
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-}
-
-impl std::fmt::Debug for Notes {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mine = ALL.into_iter().filter(|n| self.has(*n));
-        f.debug_set().entries(mine).finish()
-    }
-}
-
-impl FromIterator<Note> for Notes {
-    fn from_iter<I: IntoIterator<Item = Note>>(notes: I) -> Self {
-        let mut all = Notes::NONE;
-        notes.into_iter().for_each(|n| all.add(n));
-        all
-    }
-}
+pub type Notes = Set<Note>;
 
 #[cfg(test)]
 mod tests {
