@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What the model counts. The position of a counter is also its index in the guest's window
-//! (see `window`), so entries are only ever added at the end.
+//! What the model counts. The position of a counter is also its index in the test
+//! capability (see `test_capability`), so entries are only ever added at the end.
 
 /// Declares the counters: identifier and the name in reports.
 macro_rules! counters {
     ($($(#[$doc:meta])* $id:ident = $name:literal,)*) => {
-        /// A counter; its discriminant is the index in the guest-readable window.
+        /// A counter; its discriminant is the index in the test capability.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(usize)]
         pub enum Counter { $($(#[$doc])* $id,)* }
@@ -204,7 +204,7 @@ impl Counters {
         self.0[c as usize]
     }
 
-    /// The value by index, as the guest's window asks for it; `None` past the end.
+    /// The value by index, as the test capability asks for it; `None` past the end.
     pub fn by_index(&self, index: usize) -> Option<u64> {
         self.0.get(index).copied()
     }

@@ -70,7 +70,7 @@ pub enum Kind {
     StuckFlush,
 }
 
-/// All kinds with their names and window codes.
+/// All kinds with their names and the codes of the test capability.
 pub const KINDS: &[(Kind, &str)] = &[
     (Kind::Hang, "hang"),
     (Kind::LoseIrq, "lose-irq"),
@@ -103,7 +103,7 @@ pub const KINDS: &[(Kind, &str)] = &[
 ];
 
 impl Kind {
-    /// The kind with a window code (1 for the first of [`KINDS`]).
+    /// The kind with a code of the test capability (1 for the first of [`KINDS`]).
     pub fn from_code(code: u32) -> Option<Kind> {
         KINDS.get((code as usize).checked_sub(1)?).map(|k| k.0)
     }

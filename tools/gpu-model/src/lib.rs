@@ -30,6 +30,6 @@ pub mod pci;
 pub mod r5xx;
 pub mod ring;
 pub mod server;
+pub mod test_capability;
 pub mod tiling;
 pub mod trace;
-pub mod window;

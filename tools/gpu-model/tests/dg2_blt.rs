@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The blitter (digest §2.2 rows 2 to 5; Tile4's order of blocks from published drivers). The user
-//! spaces are those of the bench: guest memory from 0x100000 on, local memory from 0x2400000 on.
+//! spaces are those of the test rig: guest memory from 0x100000 on, local memory from 0x2400000 on.
 
 mod dg2_rig;
 

@@ -389,7 +389,7 @@ fn a_card_that_is_gone_reads_all_ones() {
     rig.load(EngineId::Bcs, &[descriptor(0)]);
     rig.settle();
     assert_eq!(rig.gpu.counter(Counter::Loads), 0);
-    // Bit 3 of the window's command puts it back.
+    // Bit 3 of the test capability's command puts it back.
     rig.gpu.config_write(0xc4, &8u32.to_le_bytes());
     assert_eq!(config(&rig, 0), 0x56a0_8086);
 }

@@ -48,7 +48,7 @@ fn dword(random: &mut impl FnMut() -> u32) -> u32 {
     }
 }
 
-/// One round on a bench: contexts with garbage in their images, rings and tables are loaded, over each other,
+/// One round on a test rig: contexts with garbage in their images, rings and tables are loaded, over each other,
 /// and run some thousand steps.
 fn round(rig: &Rig, random: &mut impl FnMut() -> u32) {
     for n in 0..4 {

@@ -239,8 +239,8 @@ fn the_media_domain_wants_its_clock() {
 }
 
 #[test]
-fn the_window_and_the_reset_byte_share_a_place() {
-    // The byte at C0h is the chip's, the dword there the window's.
+fn the_capability_and_the_reset_byte_share_a_place() {
+    // The byte at C0h is the chip's, the dword there the test capability's.
     let rig = Rig::new(&G965);
     assert_eq!(rig.config(0xb4), 0x4d55_5047);
     rig.set_reset_byte(1);

@@ -5,7 +5,7 @@
 mod ivb_rig;
 
 use gpu_model::counters::Counter;
-use gpu_model::intel::tlb::Space;
+use gpu_model::intel::tlb::AddressSpace;
 use gpu_model::ring::engine::Stop;
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::{RingConfig, Wrote};
@@ -306,17 +306,17 @@ fn writes_of_batches_are_listed() {
         rig.run(e, &[START, BATCH]);
         let privileged = [
             register(block(e) + 0x94, 3),
-            memory(Space::Ppgtt, 0x2000, 4),
-            memory(Space::Ggtt, TARGET + 0x1000, 4),
-            memory(Space::Ppgtt, 0x2008, 4),
+            memory(AddressSpace::Ppgtt, 0x2000, 4),
+            memory(AddressSpace::Ggtt, TARGET + 0x1000, 4),
+            memory(AddressSpace::Ppgtt, 0x2008, 4),
             Wrote::Entry(0x300),
         ];
         assert_eq!(rig.gpu.take_writes(), (privileged.to_vec(), 0), "{e:?}");
         // Without privilege what is refused is not listed, as it is not done.
         rig.run(e, &[START_NS, 0x1000]);
         let own = [
-            memory(Space::Ppgtt, 0x2000, 4),
-            memory(Space::Ppgtt, 0x2008, 4),
+            memory(AddressSpace::Ppgtt, 0x2000, 4),
+            memory(AddressSpace::Ppgtt, 0x2008, 4),
         ];
         assert_eq!(rig.gpu.take_writes(), (own.to_vec(), 0), "{e:?}");
     }
@@ -337,7 +337,7 @@ fn writes_of_blits_are_listed() {
     );
     rig.run(BCS, &[START, BATCH]);
     let rows = [0x2000, 0x2040].map(|address| Wrote::Memory {
-        space: Space::Ppgtt,
+        space: AddressSpace::Ppgtt,
         address,
         bytes: 8,
     });

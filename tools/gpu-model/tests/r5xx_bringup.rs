@@ -270,7 +270,7 @@ fn a_card_that_was_pulled_reads_all_ones() {
     assert_eq!(rig.reg(0x0e40), !0);
     assert_eq!(rig.at(0), !0);
     assert_eq!(config_dword(&rig, 0), !0);
-    // The window's bit 3 puts it back, as after power-on.
+    // The test capability's bit 3 puts it back, as after power-on.
     rig.gpu.config_write(0xc4, &8u32.to_le_bytes());
     assert_eq!(config_dword(&rig, 0), 0x7140_1002);
     assert_eq!(rig.reg(0x0740), 0);

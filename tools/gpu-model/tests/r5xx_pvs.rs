@@ -11,8 +11,8 @@ use r5xx_pvs_rig::*;
 const KEPT: f32 = 99.0;
 
 /// The state of §15.1.
-fn bench(words: [u32; 4]) -> Bench {
-    let mut b = Bench::new(&[words]);
+fn standard_state(words: [u32; 4]) -> VertexShaderTest {
+    let mut b = VertexShaderTest::new(&[words]);
     let v = &mut b.vertex;
     v.input[0] = [1.0, 2.0, 3.0, 4.0];
     v.input[1] = [0.5, -1.0, 2.0, 0.0];
@@ -228,7 +228,7 @@ fn vectors_of_the_digest() {
         ),
     ];
     for &(name, words, want) in cases {
-        let mut b = bench(words);
+        let mut b = standard_state(words);
         let run = b.clean();
         assert_eq!(run.steps, 1, "{name}");
         let got = b.temp(6);
@@ -244,12 +244,12 @@ fn vectors_of_the_digest() {
         (0x00d10001, [1.0, 2.0, 3.0, 4.0]),
         (0x01510001, [1.0, 2.0, 3.0, 1.0]),
     ] {
-        let mut b = bench([0x00f00203, src, 0x01248001, 0x01ffe001]);
+        let mut b = standard_state([0x00f00203, src, 0x01248001, 0x01ffe001]);
         b.clean();
         assert_eq!(b.vertex.output[0], want);
     }
     // P41: one lane of temporary 4.
-    let mut b = bench([0x00108050, 0x003fe060, 0x01ffe060, 0x01ffe060]);
+    let mut b = standard_state([0x00108050, 0x003fe060, 0x01ffe060, 0x01ffe060]);
     b.clean();
     assert_eq!(b.temp(4), [0.0, -2.5, -0.25, 2.5]);
 }
@@ -261,13 +261,13 @@ fn vectors_of_the_address_register() {
         ([0x0010010d, 0x00492080, 0x01ffe080, 0x01ffe080], -3),
         ([0x0010010e, 0x00492080, 0x01ffe080, 0x01ffe080], -2),
     ] {
-        let mut b = bench(words);
+        let mut b = standard_state(words);
         b.vertex.address = [9; 4];
         b.clean();
         assert_eq!(b.vertex.address, [want, 9, 9, 9]);
     }
     for (a0, max, want) in [(2, 255, 7.0), (2, 2, 7.0), (200, 2, 0.0)] {
-        let mut b = bench([0x00f0c003, 0x00d10012, 0x01248012, 0x01ffe012]);
+        let mut b = standard_state([0x00f0c003, 0x00d10012, 0x01248012, 0x01ffe012]);
         b.vertex.address[0] = a0;
         b.constants[200] = [5.0; 4];
         b.control.constants = (max << 16).into();
@@ -305,7 +305,7 @@ fn vectors_of_predication() {
         (nested_break, (3.0, 0.0, false), (false, 3.0)),
     ];
     for (words, (count, x, before), after) in cases {
-        let mut b = bench(*words);
+        let mut b = standard_state(*words);
         b.vertex.temporary[7] = [50.0, 51.0, 52.0, *count];
         b.vertex.input[0][0] = *x;
         b.vertex.predicate = *before;
@@ -320,7 +320,7 @@ fn vectors_of_predication() {
     }
     // P50
     for (predicate, want) in [(false, all(KEPT)), (true, [1.0, 2.0, 3.0, 4.0])] {
-        let mut b = bench([0x0cf0c003, 0x00d10001, 0x01248001, 0x01ffe001]);
+        let mut b = standard_state([0x0cf0c003, 0x00d10001, 0x01248001, 0x01ffe001]);
         b.vertex.predicate = predicate;
         b.clean();
         assert_eq!(b.temp(6), want);
@@ -330,7 +330,7 @@ fn vectors_of_predication() {
 /// P53, which ran on a card: a vector and a math operation at once.
 #[test]
 fn vector_of_the_dual_operation() {
-    let mut b = bench([0x10602002, 0x05d2e001, 0x01c8e060, 0x10192004]);
+    let mut b = standard_state([0x10602002, 0x05d2e001, 0x01c8e060, 0x10192004]);
     b.clean();
     same(b.temp(1), [-1.0, -0.0, 0.0, 2.0]);
     near(b.vertex.alternate[3], [0.0, 0.0, -0.141_120_01, 0.0]);
@@ -352,7 +352,7 @@ fn sources_are_swizzled_then_modified() {
     for (swizzle, abs, negate, want) in cases {
         for kind in [TEMP, INPUT, CONST, ALT] {
             let from = swizzled(kind, 9, swizzle) | abs << 3 | negate << 25;
-            let mut b = Bench::new(&[mov(6, from)]);
+            let mut b = VertexShaderTest::new(&[mov(6, from)]);
             b.vertex.temporary[9] = value;
             b.vertex.input[9] = value;
             b.vertex.alternate[9] = value;
@@ -371,7 +371,7 @@ fn destinations_and_their_masks() {
         for kind in [0, 2, 3, 4, 5] {
             let op = (dst_of(3, kind, 7) & !(15 << 20)) | mask << 20;
             let zero = swizzled(INPUT, 0, [4; 4]);
-            let mut b = Bench::new(&[[op, src(INPUT, 0), zero, zero]]);
+            let mut b = VertexShaderTest::new(&[[op, src(INPUT, 0), zero, zero]]);
             b.vertex.input[0] = value;
             for v in [
                 &mut b.vertex.input[7],
@@ -410,7 +410,7 @@ fn saturation_is_each_engines() {
     ] {
         let words = mov(6, src(INPUT, 0));
         let reciprocal = [dst(6 | ME, 7), src(INPUT, 1), 0, 0];
-        let mut b = Bench::new(&[
+        let mut b = VertexShaderTest::new(&[
             [words[0] | sat, words[1], words[2], words[3]],
             [reciprocal[0] | sat, reciprocal[1], 0, 0],
         ]);
@@ -427,7 +427,7 @@ fn saturation_is_each_engines() {
 fn dual_operations() {
     // Temporary 0 += temporary 1, and alternate 2.w = -|t0.y| * 3.
     let half = TEMP | 1 << 3 | 1 << 13 | 5 << 16 | 2 << 19 | 10 << 21 | 1 << 25 | 3 << 27;
-    let mut b = Bench::new(&[[dst(3, 0) | 1 << 28, src(TEMP, 0), src(TEMP, 1), half]]);
+    let mut b = VertexShaderTest::new(&[[dst(3, 0) | 1 << 28, src(TEMP, 0), src(TEMP, 1), half]]);
     b.vertex.temporary[0] = [1.0, -2.0, 3.0, 4.0];
     b.vertex.temporary[1] = all(1.0);
     b.clean();
@@ -436,7 +436,8 @@ fn dual_operations() {
     // Opcode 25, ME_PRED_SET_CLR, whose highest bit is bit 2; saturated by bit 25 of the first word.
     let half = TEMP | 1 << 2 | 9 << 21;
     for (sat, want) in [(0, MAX), (1 << 25, 1.0)] {
-        let mut b = Bench::new(&[[dst(3, 0) | 1 << 28 | sat, src(TEMP, 0), src(TEMP, 1), half]]);
+        let mut b =
+            VertexShaderTest::new(&[[dst(3, 0) | 1 << 28 | sat, src(TEMP, 0), src(TEMP, 1), half]]);
         b.vertex.predicate = true;
         b.clean();
         assert_eq!(b.vertex.alternate[0], [want, 0.0, 0.0, 0.0]);
@@ -457,13 +458,13 @@ fn macros_and_their_temporaries() {
         ([dst(0x82, 6), a, b, c], KEPT, only(Note::Macro)),
         ([dst(0x80 | ME | 6, 6), a, b, c], 0.5, only(Note::Macro)),
     ] {
-        let mut bench = Bench::new(&[words]);
+        let mut test = VertexShaderTest::new(&[words]);
         for (n, v) in [2.0, 3.0, 7.0].into_iter().enumerate() {
-            bench.vertex.temporary[n] = all(v);
+            test.vertex.temporary[n] = all(v);
         }
-        bench.vertex.temporary[6] = all(KEPT);
-        assert_eq!(bench.run().notes, notes, "{words:x?}");
-        assert_eq!(bench.temp(6), all(want), "{words:x?}");
+        test.vertex.temporary[6] = all(KEPT);
+        assert_eq!(test.run().notes, notes, "{words:x?}");
+        assert_eq!(test.temp(6), all(want), "{words:x?}");
     }
 }
 

@@ -11,15 +11,15 @@ const LOOP: u32 = 2;
 const JSR: u32 = 3;
 
 /// So many instructions, of which each adds 1 to a temporary of its own.
-fn counting(n: u32, last: u32) -> Bench {
+fn counting(n: u32, last: u32) -> VertexShaderTest {
     let add = |n| [dst(3, n), src(TEMP, n), swizzled(TEMP, n, [5; 4]), 0];
-    let mut b = Bench::new(&(0..n).map(add).collect::<Vec<_>>());
+    let mut b = VertexShaderTest::new(&(0..n).map(add).collect::<Vec<_>>());
     b.control.code = (last << 20).into();
     b
 }
 
 /// How often each instruction has run.
-fn counts(b: &Bench) -> Vec<u32> {
+fn counts(b: &VertexShaderTest) -> Vec<u32> {
     let n = b.code.len();
     b.vertex.temporary[..n]
         .iter()
@@ -123,8 +123,8 @@ fn endless_programs_are_stopped() {
 }
 
 /// Constant n is 2 to the n for n below 16: which of them were added shows in the sum.
-fn indexed(code: &[[u32; 4]]) -> Bench {
-    let mut b = Bench::new(code);
+fn indexed(code: &[[u32; 4]]) -> VertexShaderTest {
+    let mut b = VertexShaderTest::new(code);
     for n in 0..16 {
         b.constants[n] = [2f32.powi(n as i32); 4];
     }
@@ -326,7 +326,7 @@ fn fields_that_are_too_large() {
 /// The code store "can operate as a ring": 1022, 1023, 0, 1.
 #[test]
 fn the_code_store_is_a_ring() {
-    let mut b = Bench::new(&vec![mov(5, src(INPUT, 0)); 1024]);
+    let mut b = VertexShaderTest::new(&vec![mov(5, src(INPUT, 0)); 1024]);
     for (n, at) in [1022, 1023, 0, 1].into_iter().enumerate() {
         b.code[at] = mov(n as u32, src(INPUT, 0));
     }

@@ -31,7 +31,7 @@ fn predicated_operations_do_nothing() {
                     INPUT | 1 << 19 | 6 << 21,
                 ],
             ];
-            let mut b = Bench::new(&code);
+            let mut b = VertexShaderTest::new(&code);
             b.vertex.input[0] = all(2.0);
             b.vertex.predicate = predicate;
             let mut want = b.vertex.clone();
@@ -49,7 +49,8 @@ fn predicated_operations_do_nothing() {
     }
     // ME_PRED_SET_EQ of 0 would set it, of 1 clear it.
     for (value, predicate, sense) in [(0.0, false, 1), (1.0, true, 0)] {
-        let mut b = Bench::new(&[[dst(21 | ME, 1) | enable(sense), src(INPUT, 0), zero, zero]]);
+        let mut b =
+            VertexShaderTest::new(&[[dst(21 | ME, 1) | enable(sense), src(INPUT, 0), zero, zero]]);
         b.vertex.input[0] = all(value);
         b.vertex.predicate = predicate;
         b.clean();
@@ -100,7 +101,7 @@ fn the_printed_nest_of_branches() {
         ([5.0, 9.0, 0.0, 9.0], 12.0),
         ([5.0, 9.0, -1.0, 9.0], 13.0),
     ] {
-        let mut b = Bench::new(&code);
+        let mut b = VertexShaderTest::new(&code);
         b.vertex.input[0] = a;
         for n in 0..4 {
             b.constants[n] = all(10.0 + n as f32);
@@ -126,7 +127,7 @@ fn choices_without_the_predicate() {
     ];
     let mux = [compare, [dst(23, 1), src(TEMP, 0), e, d]];
     for code in [&writes[..], &mux[..]] {
-        let mut b = Bench::new(code);
+        let mut b = VertexShaderTest::new(code);
         b.vertex.input[0] = [1.0, 2.0, 3.0, -4.0];
         b.vertex.temporary[9] = [0.0, 2.0, 4.0, -5.0];
         b.constants[0] = [10.0, 11.0, 12.0, 13.0];

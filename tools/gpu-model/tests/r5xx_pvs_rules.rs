@@ -16,8 +16,8 @@ fn mark(n: usize) -> Vec4 {
     [n as f32, 0.5, -(n as f32), 1000.0 + n as f32]
 }
 
-fn marked(code: &[[u32; 4]]) -> Bench {
-    let mut b = Bench::new(code);
+fn marked(code: &[[u32; 4]]) -> VertexShaderTest {
+    let mut b = VertexShaderTest::new(code);
     let v = &mut b.vertex;
     for (n, t) in v.temporary.iter_mut().enumerate() {
         *t = mark(n);
@@ -444,7 +444,7 @@ fn a0_that_is_clamped_is_told() {
         (-256.5, -256, true),
         (NAN, 0, true),
     ] {
-        let mut b = Bench::new(&[[dst_of(13, 1, 0), src(INPUT, 0), 0, 0]]);
+        let mut b = VertexShaderTest::new(&[[dst_of(13, 1, 0), src(INPUT, 0), 0, 0]]);
         b.vertex.input[0] = [value; 4];
         let notes = b.run().notes;
         assert_eq!(
@@ -464,7 +464,7 @@ fn the_power_of_e() {
         (at(4), at(1), f32::exp(3.0), true),
         (at(0), at(1), f32::exp(2.0), true),
     ] {
-        let mut b = Bench::new(&[[dst(3 | ME, 6), a, a, c]]);
+        let mut b = VertexShaderTest::new(&[[dst(3 | ME, 6), a, a, c]]);
         b.vertex.input[0] = [2.0, 3.0, 0.0, 0.0];
         let notes = b.run().notes;
         assert_eq!(notes.has(Note::ExpOperands), told);
@@ -477,7 +477,7 @@ fn the_power_of_e() {
 fn two_predicates() {
     let zero = swizzled(INPUT, 0, [4; 4]);
     let clear = INPUT | 1 << 2 | 9 << 21;
-    let mut b = Bench::new(&[[dst(15, 6) | 1 << 28, zero, zero, clear]]);
+    let mut b = VertexShaderTest::new(&[[dst(15, 6) | 1 << 28, zero, zero, clear]]);
     assert_eq!(b.run().notes, only(Note::BothPredicates));
     assert!(!b.vertex.predicate);
 }

@@ -151,7 +151,7 @@ fn ve_multiply_clamp() {
 
 /// What A0 has of a vector, by one of the two operations that load it.
 fn address(op: u32, value: Vec4) -> [i16; 4] {
-    let mut b = Bench::new(&[[dst_of(op, 1, 0), src(INPUT, 0), 0, 0]]);
+    let mut b = VertexShaderTest::new(&[[dst_of(op, 1, 0), src(INPUT, 0), 0, 0]]);
     b.vertex.input[0] = value;
     b.vertex.address = [77; 4];
     b.run();
@@ -246,7 +246,7 @@ fn ve_cond_write_neq() {
 fn conditional_writes_are_masked() {
     for mask in 0..16u32 {
         let op = (dst(22, 6) & !(15 << 20)) | mask << 20;
-        let mut b = Bench::new(&[[op, src(TEMP, 0), src(TEMP, 1), 0]]);
+        let mut b = VertexShaderTest::new(&[[op, src(TEMP, 0), src(TEMP, 1), 0]]);
         b.vertex.temporary[0] = A;
         b.vertex.temporary[1] = B;
         b.vertex.temporary[6] = BEFORE;

@@ -238,7 +238,7 @@ fn vectors_of_the_digest() {
         ),
     ];
     for (name, words, register, want) in cases {
-        let mut b = Bench::new(&[*words]);
+        let mut b = PixelShaderTest::new(&[*words]);
         assert_eq!(b.run().steps, 1, "{name}");
         near(b.temporary(*register), *want, name);
     }
@@ -292,12 +292,12 @@ fn vectors_that_are_put_out() {
         ),
     ];
     for (name, words, target, want) in cases {
-        let mut b = Bench::new(&[*words]);
+        let mut b = PixelShaderTest::new(&[*words]);
         assert_eq!(b.run().notes, Notes::NONE, "{name}");
         near(b.pixels.colour[*target].map(|l| l[0]), *want, name);
         assert_eq!(b.pixels.written, 1 << target, "{name}");
     }
-    let mut b = Bench::new(&[[
+    let mut b = PixelShaderTest::new(&[[
         0x00000001, 0x08020080, 0x08020000, 0x00000000, 0x80c0c000, 0x20000000,
     ]]);
     b.run();
@@ -311,14 +311,14 @@ fn vectors_of_predicates() {
     let set = [
         0x00008000, 0x08020000, 0x08020080, 0x20db0220, 0x00000000, 0x00490000,
     ];
-    let mut b = Bench::new(&[set]);
+    let mut b = PixelShaderTest::new(&[set]);
     b.run();
     assert_eq!(b.pixels.predicate, [0; 4]);
     let green = [0x00010000, set[1], set[2], set[3], set[4], set[5]];
     let used = [
         0x00003818, 0x08020080, 0x08020080, 0x00db06d8, 0x00000000, 0x00490030,
     ];
-    let mut b = Bench::new(&[green, used]);
+    let mut b = PixelShaderTest::new(&[green, used]);
     b.run();
     assert_eq!(b.pixels.predicate, [0, 15, 0, 0]);
     assert_eq!(b.temporary(3), [1.0, 1.0, 1.0, KEPT]);
@@ -330,10 +330,10 @@ fn vectors_of_predicates() {
         used[4],
         used[5],
     ];
-    let mut b = Bench::new(&[green, inverted]);
+    let mut b = PixelShaderTest::new(&[green, inverted]);
     b.run();
     assert_eq!(b.temporary(3), [KEPT; 4]);
-    let mut b = Bench::new(&[CONDITION]);
+    let mut b = PixelShaderTest::new(&[CONDITION]);
     b.run();
     assert_eq!(b.pixels.result, 15);
 }
@@ -343,7 +343,7 @@ fn vectors_of_predicates() {
 fn vectors_of_textures() {
     let t0 = [0.5, -1.5, 2.0, 0.25];
     let lookup = |words: [u32; 6]| {
-        let mut b = Bench::new(&[words, LAST]);
+        let mut b = PixelShaderTest::new(&[words, LAST]);
         b.run();
         assert_eq!(b.echo.0.len(), 1);
         let l = b.echo.0[0];
@@ -367,7 +367,7 @@ fn vectors_of_textures() {
     let (at, l, _) = lookup([0x00007803, 0x0a420000, 0xe403e400, 0, 0, 0]);
     assert_eq!((at, l.unscaled, l.unit), (t0, true, 2), "U54");
     let kill = [0x00000003, 0x00800000, 0xe400e400, 0, 0, 0];
-    let mut b = Bench::new(&[kill, LAST]);
+    let mut b = PixelShaderTest::new(&[kill, LAST]);
     b.pixels.temporary[0][1] = [0.0, -0.0, -1.5, 1.0];
     b.run();
     assert_eq!(b.pixels.killed, 0b0110, "U49, -0 too");
@@ -390,7 +390,7 @@ fn vectors_of_derivatives() {
             0.0,
         ),
     ] {
-        let mut b = Bench::new(&[words]);
+        let mut b = PixelShaderTest::new(&[words]);
         b.pixels.temporary[0][0] = [0.5, 0.75, 0.5, 0.75];
         b.run();
         assert_eq!(b.pixels.temporary[3][0], [want; 4]);
@@ -405,7 +405,7 @@ fn zero_times_infinity() {
         0x00007800, 0x08000400, 0x08000400, 0x00442220, 0x0068c030, 0x20490030,
     ];
     for (config, nan) in [(2, false), (0, true)] {
-        let mut b = Bench::new(&[words]);
+        let mut b = PixelShaderTest::new(&[words]);
         b.control.config = config;
         b.pixels.temporary[0] = same([0.0; 4]);
         b.pixels.temporary[1] = same([f32::INFINITY; 4]);

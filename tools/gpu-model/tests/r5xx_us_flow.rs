@@ -12,7 +12,7 @@ fn constants_by_the_loops_index() {
     let body = [
         0x00003800, 0x08020300, 0x08020080, 0x00db0220, 0x00000000, 0x00490030,
     ];
-    let mut b = Bench::new(&[begin_loop(2), body, end_loop(1), LAST]);
+    let mut b = PixelShaderTest::new(&[begin_loop(2), body, end_loop(1), LAST]);
     b.control.integers[0] = 1 | 1 << 8;
     assert_eq!(
         b.run(),
@@ -55,7 +55,7 @@ fn pixels_part_and_meet() {
         // Behind the branch all count ten more by U5's sum, if all are active again.
         code[12] = COUNT;
         code.push(LAST);
-        let mut b = Bench::new(&code);
+        let mut b = PixelShaderTest::new(&code);
         b.pixels.temporary[0][0] = red;
         b.pixels.temporary[1][3] = [0.0; 4];
         assert_eq!(b.run().notes, Notes::NONE);
@@ -102,7 +102,7 @@ fn pixels_leave_a_loop() {
         COUNT,
         LAST,
     ];
-    let mut b = Bench::new(&code);
+    let mut b = PixelShaderTest::new(&code);
     b.control.integers[0] = 0xff;
     b.pixels.temporary[0][0] = [1.0, 2.0, -1.0, -1.0];
     b.pixels.temporary[1][3] = [0.0; 4];
@@ -110,7 +110,7 @@ fn pixels_leave_a_loop() {
     assert_eq!(run.notes, Notes::NONE);
     assert_eq!(b.pixels.temporary[1][3], [2.0, 3.0, 256.0, 256.0]);
     // All leave in the third round: 3 rounds, less what the break jumps over.
-    let mut b = Bench::new(&code);
+    let mut b = PixelShaderTest::new(&code);
     b.control.integers[0] = 0xff;
     b.pixels.temporary[0][0] = [1.0, 2.0, 3.0, 3.0];
     b.pixels.temporary[1][3] = [0.0; 4];
@@ -135,7 +135,7 @@ fn pixels_skip_a_round() {
         end_loop(1),
         LAST,
     ];
-    let mut b = Bench::new(&code);
+    let mut b = PixelShaderTest::new(&code);
     b.control.integers[0] = 5;
     b.pixels.temporary[0][0] = [0.0, 1.0, 0.0, 1.0];
     b.pixels.temporary[1][3] = [0.0; 4];
@@ -152,7 +152,7 @@ fn calls_by_a_boolean() {
         code[1] = COUNT;
         code[40] = COUNT;
         code[41] = [0x402, 0, 0x0000_ff60, 0, 0, 0];
-        let mut b = Bench::new(&code);
+        let mut b = PixelShaderTest::new(&code);
         // 0 to 2, of all that is in the range.
         b.control.code_addr = 2 << 16;
         b.control.booleans = booleans;
@@ -165,7 +165,7 @@ fn calls_by_a_boolean() {
 /// START, END and targets of jumps are moved by US_CODE_OFFSET, modulo 512 (guide §7; digest §9.1).
 #[test]
 fn programs_lie_anywhere() {
-    let mut b = Bench::new(&[LAST; 512]);
+    let mut b = PixelShaderTest::new(&[LAST; 512]);
     for (slot, words) in [(511, COUNT), (0, COUNT), (1, LAST)] {
         b.code[6 * slot..][..6].copy_from_slice(&words);
     }
@@ -188,7 +188,7 @@ fn programs_lie_anywhere() {
 fn odd_programs() {
     let note = |n: Note| -> Notes { [n].into_iter().collect() };
     // For ever: a jump to itself, which all want.
-    let mut b = Bench::new(&[[0x402, 0, 0xff00, 0, 0, 0], LAST]);
+    let mut b = PixelShaderTest::new(&[[0x402, 0, 0xff00, 0, 0, 0], LAST]);
     assert_eq!(
         b.run(),
         Run {
@@ -196,7 +196,7 @@ fn odd_programs() {
             notes: note(Note::TimeOut)
         }
     );
-    let mut b = Bench::new(&[[0x402, 0, 0xff00, 9 << 16, 0, 0], LAST]);
+    let mut b = PixelShaderTest::new(&[[0x402, 0, 0xff00, 9 << 16, 0, 0], LAST]);
     assert_eq!(
         b.run(),
         Run {
@@ -204,12 +204,12 @@ fn odd_programs() {
             notes: note(Note::Range)
         }
     );
-    let mut b = Bench::new(&[end_loop(0), LAST]);
+    let mut b = PixelShaderTest::new(&[end_loop(0), LAST]);
     assert_eq!(b.run().notes, note(Note::Unpaired));
-    let mut b = Bench::new(&[begin_loop(2), LAST, COUNT]);
+    let mut b = PixelShaderTest::new(&[begin_loop(2), LAST, COUNT]);
     assert!(b.run().notes.has(Note::LoopCount));
     let program = |words: [u32; 6]| {
-        let b = Bench::new(&[words]);
+        let b = PixelShaderTest::new(&[words]);
         Program::new(&b.code, &b.control).notes()
     };
     assert_eq!(program(LAST), Notes::NONE);
@@ -232,7 +232,7 @@ mod random {
                         control in any::<[u32; 4]>(),
                         integers in any::<[u32; 32]>(),
                         covered in 1u8..16) {
-            let mut b = Bench::new(&[LAST; 40]);
+            let mut b = PixelShaderTest::new(&[LAST; 40]);
             b.code = code;
             for (n, kind) in types.into_iter().enumerate() {
                 b.code[6 * n] = b.code[6 * n] & !3 | kind;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Chaos in the modelled Sandy Bridge: gentle, all work comes right; hard, a reset ends it. And the
-//! window by which a guest begins it, pulls the card and puts it back.
+//! test capability by which a guest begins it, pulls the card and puts it back.
 
 mod snb_rig;
 
@@ -14,28 +14,28 @@ const RCS: EngineId = EngineId::Rcs;
 const BCS: EngineId = EngineId::Bcs;
 const STORE_GLOBAL: u32 = 0x1040_0002;
 
-/// Offset of the model's window in the configuration space.
-const WINDOW: usize = 0xb0;
+/// Offset of the model's test capability in the configuration space.
+const CAPABILITY: usize = 0xb0;
 
-fn window(rig: &Rig, offset: usize, value: u32) {
+fn capability(rig: &Rig, offset: usize, value: u32) {
     rig.gpu
-        .config_write_at(WINDOW + offset, &value.to_le_bytes());
+        .config_write_at(CAPABILITY + offset, &value.to_le_bytes());
 }
 
 #[test]
-fn the_window_pulls_the_card_and_puts_it_back() {
+fn the_capability_pulls_the_card_and_puts_it_back() {
     let rig = Rig::new();
-    window(&rig, 0x14, 1 << 7);
+    capability(&rig, 0x14, 1 << 7);
     assert_eq!(rig.reg(0x2034), 0xffff_ffff);
     let mut b = [0; 4];
-    rig.gpu.config_read_at(WINDOW + 4, &mut b);
-    assert_eq!(b, [0xff; 4], "the window is gone too");
+    rig.gpu.config_read_at(CAPABILITY + 4, &mut b);
+    assert_eq!(b, [0xff; 4], "the capability is gone too");
     // Nothing else is heard.
-    window(&rig, 0x14, 4);
-    window(&rig, 0x18, 1);
+    capability(&rig, 0x14, 4);
+    capability(&rig, 0x18, 1);
     rig.gpu.config_write_at(4, &[7]);
     assert_eq!(rig.reg(0x2034), 0xffff_ffff);
-    window(&rig, 0x14, 1 << 3);
+    capability(&rig, 0x14, 1 << 3);
     rig.gpu.config_read_at(0, &mut b);
     assert_eq!(u32::from_le_bytes(b), 0x0116_8086);
     rig.set(0xa18c, 0x0001_0001);
@@ -46,7 +46,7 @@ fn the_window_pulls_the_card_and_puts_it_back() {
 }
 
 #[test]
-fn the_window_begins_and_ends_chaos() {
+fn the_capability_begins_and_ends_chaos() {
     let rig = Rig::new();
     let lost = |rig: &Rig| {
         let before = rig.gpu.counter(Counter::Injected);
@@ -56,10 +56,10 @@ fn the_window_begins_and_ends_chaos() {
         rig.gpu.counter(Counter::Injected) - before
     };
     assert_eq!(lost(&rig), 0);
-    window(&rig, 0x1c, 99);
-    window(&rig, 0x14, 1 << 5);
+    capability(&rig, 0x1c, 99);
+    capability(&rig, 0x14, 1 << 5);
     assert_ne!(lost(&rig), 0);
-    window(&rig, 0x14, 1 << 4);
+    capability(&rig, 0x14, 1 << 4);
     assert_eq!(lost(&rig), 0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Configuration space of the modelled Sandy Bridge, the counters window, resets from outside
+//! Configuration space of the modelled Sandy Bridge, the test capability, resets from outside
 //! (digest G-01..G-05; peer digest A.2).
 
 mod snb_rig;
@@ -98,7 +98,7 @@ fn bars() {
 
 #[test]
 fn capabilities() {
-    // MSI, power management, advanced features, the window; then the end.
+    // MSI, power management, advanced features, the test capability; then the end.
     let rig = Rig::bare(RingConfig::default());
     let mut at = (dword(&rig, 0x34) & 0xff) as usize;
     let mut seen = Vec::new();
@@ -129,7 +129,7 @@ fn intx_shows_in_the_status_register() {
 }
 
 #[test]
-fn the_window_reads_counters() {
+fn the_capability_reads_counters() {
     let rig = Rig::new();
     assert_eq!(dword(&rig, 0xb4), 0x4d55_5047);
     assert_eq!(dword(&rig, 0xc4) as usize, NAMES.len());
@@ -152,7 +152,7 @@ fn the_window_reads_counters() {
 }
 
 #[test]
-fn the_window_injects_faults() {
+fn the_capability_injects_faults() {
     let rig = Rig::new();
     // Code 7 is delay, engine 3 is bcs, once, no skip; the parameter comes first.
     assert_eq!(Kind::from_code(7), Some(Kind::Delay));

@@ -5,7 +5,7 @@
 mod snb_rig;
 
 use gpu_model::ring::{EngineId, RingConfig, ENGINES};
-use gpu_model::window::{command, COMMAND, WINDOW};
+use gpu_model::test_capability::{command, COMMAND, OFFSET};
 use proptest::prelude::*;
 use snb_rig::{block, ring_base, Rig, BATCH};
 
@@ -100,10 +100,10 @@ proptest! {
         }
         rig.gpu.run_until_idle(500);
         // Still a device: power-on gives the reset state, once the chaos and the faults that may have been asked
-        // for are taken back, which outlast it (window.rs). While it is pulled it hears neither.
+        // for are taken back, which outlast it (test_capability.rs). While it is pulled it hears neither.
         rig.gpu.power_on();
-        rig.gpu.config_write_at(WINDOW + COMMAND, &command::CALM.to_le_bytes());
-        rig.gpu.config_write_at(WINDOW + 0x18, &[0; 4]);
+        rig.gpu.config_write_at(OFFSET + COMMAND, &command::CALM.to_le_bytes());
+        rig.gpu.config_write_at(OFFSET + 0x18, &[0; 4]);
         rig.gpu.power_on();
         rig.gpu.mmio_write32(0xa18c, 1);
         prop_assert_eq!(rig.gpu.mmio_read32(0x20a8), 0xffff_ffff);

@@ -23,7 +23,7 @@ const MEMORY: u64 = 4 << 20;
 /// A bound for things that happen in microseconds: not a measurement.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-struct Bench {
+struct ServerTest {
     client: Client,
     memory: File,
     model: Arc<dyn GpuModel>,
@@ -37,8 +37,8 @@ fn memfd(size: u64) -> File {
     fd.into()
 }
 
-impl Bench {
-    fn new(name: &str, options: Options) -> Bench {
+impl ServerTest {
+    fn new(name: &str, options: Options) -> ServerTest {
         let socket = std::env::temp_dir().join(format!("gpu-model-{name}-{}", std::process::id()));
         let dma = Arc::new(DmaMemory::new());
         let irq = Arc::new(VfioIrq::default());
@@ -63,7 +63,7 @@ impl Bench {
                 .dma_map(half, half, MEMORY / 2, memory.as_raw_fd())
                 .expect("maps");
         }
-        Bench {
+        ServerTest {
             client,
             memory,
             model,
@@ -135,7 +135,7 @@ impl Bench {
     }
 
     fn end(self) {
-        let Bench {
+        let ServerTest {
             client,
             server,
             socket,
@@ -150,7 +150,7 @@ impl Bench {
 
 #[test]
 fn a_client_runs_a_command_and_gets_its_message() {
-    let mut b = Bench::new("msi", Options::default());
+    let mut b = ServerTest::new("msi", Options::default());
     let mut id = [0; 4];
     b.client
         .region_read(VFIO_PCI_CONFIG_REGION_INDEX, 0, &mut id)
@@ -207,7 +207,7 @@ fn a_client_runs_a_command_and_gets_its_message() {
 
 #[test]
 fn trapped_table_and_intx() {
-    let mut b = Bench::new(
+    let mut b = ServerTest::new(
         "intx",
         Options {
             trap_gtt: true,
@@ -245,7 +245,7 @@ fn trapped_table_and_intx() {
 
 #[test]
 fn reset_and_strange_accesses() {
-    let mut b = Bench::new("reset", Options::default());
+    let mut b = ServerTest::new("reset", Options::default());
     b.write(0x4401c, 5);
     b.client.reset().expect("reset");
     assert_eq!(b.read(0x4401c), 0);
@@ -265,7 +265,7 @@ fn reset_and_strange_accesses() {
 
 #[test]
 fn work_takes_its_time_and_a_wait_sees_memory_change() {
-    let mut b = Bench::new(
+    let mut b = ServerTest::new(
         "delay",
         Options {
             delay_us: 2000,

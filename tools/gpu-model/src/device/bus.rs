@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The device as a transport sees it: configuration space with the counters window
-//! ([`crate::window`]) in it, BARs of any access size, reset, report.
+//! The device as a transport sees it: configuration space with the test capability
+//! ([`crate::test_capability`]) in it, BARs of any access size, reset, report.
 
 use super::threads::Shared;
 use super::{Chip, Device, PowerOn};
 use crate::clock::Clock;
 use crate::counters::Counter;
 use crate::model::{GpuModel, Region};
-use crate::window::{command, Action, Reach, COMMAND, SIZE, WINDOW};
+use crate::test_capability::{command, Action, Reach, COMMAND, OFFSET, SIZE};
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 
@@ -47,7 +47,7 @@ pub trait Bus: Chip {
     fn look(&mut self) {}
 }
 
-/// A config read, with the window and the pending interrupt filled in.
+/// A config read, with the test capability and the pending interrupt filled in.
 fn config_read(core: &mut impl Chip, offset: usize, buf: &mut [u8]) {
     let parts = core.parts();
     parts.notes.count(Counter::ConfigReads);
@@ -65,22 +65,24 @@ fn config_read(core: &mut impl Chip, offset: usize, buf: &mut [u8]) {
         }
     }
     let parts = core.parts();
-    parts.window.overlay(offset, buf, &parts.notes.counters);
+    parts
+        .test_capability
+        .overlay(offset, buf, &parts.notes.counters);
 }
 
 fn config_write(core: &mut impl Chip, offset: usize, data: &[u8]) {
     let parts = core.parts();
     parts.notes.count(Counter::ConfigWrites);
-    let in_window = offset.checked_sub(WINDOW).filter(|at| *at < SIZE);
+    let within = offset.checked_sub(OFFSET).filter(|at| *at < SIZE);
     let dword = <[u8; 4]>::try_from(data).map(u32::from_le_bytes);
     if parts.removed {
-        if let (Some(COMMAND), Ok(dword)) = (in_window, dword) {
-            window_write(core, COMMAND, dword & command::RETURN);
+        if let (Some(COMMAND), Ok(dword)) = (within, dword) {
+            capability_write(core, COMMAND, dword & command::RETURN);
         }
         return;
     }
-    if let (Some(at), Ok(dword)) = (in_window, dword) {
-        window_write(core, at, dword);
+    if let (Some(at), Ok(dword)) = (within, dword) {
+        capability_write(core, at, dword);
         return;
     }
     let before = parts.pci.clone();
@@ -88,8 +90,8 @@ fn config_write(core: &mut impl Chip, offset: usize, data: &[u8]) {
     core.config_written(&before, offset, data);
 }
 
-/// A dword written to the window, by offset from its start.
-fn window_write<C: Chip>(core: &mut C, offset: usize, data: u32) {
+/// A dword written to the test capability, by offset from its start.
+fn capability_write<C: Chip>(core: &mut C, offset: usize, data: u32) {
     let parts = core.parts();
     let reach = Reach {
         counters: &mut parts.notes.counters,
@@ -97,7 +99,7 @@ fn window_write<C: Chip>(core: &mut C, offset: usize, data: u32) {
         chaos: &mut parts.notes.chaos,
         engines: C::NAMES,
     };
-    let action = parts.window.write(offset, data, reach);
+    let action = parts.test_capability.write(offset, data, reach);
     if matches!(action, Some(Action::Return | Action::ReturnAndPull)) && parts.removed {
         core.power_on(PowerOn::Cold);
     }

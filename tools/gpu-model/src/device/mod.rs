@@ -22,8 +22,8 @@ use crate::memory::lock;
 use crate::model::Options;
 use crate::notes::{NamedRule, Notes};
 use crate::pci::PciConfig;
+use crate::test_capability::TestCapability;
 use crate::trace::Event;
-use crate::window::Window;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
@@ -74,8 +74,8 @@ pub struct Parts<'a, R> {
     pub notes: &'a mut Notes<R>,
     /// Its configuration space.
     pub pci: &'a mut PciConfig,
-    /// The counters window.
-    pub window: &'a mut Window,
+    /// The PCI capability through which a test in the guest reaches the model.
+    pub test_capability: &'a mut TestCapability,
     /// A piece of work takes at least this long, in nanoseconds.
     pub delay_ns: &'a mut u64,
     /// The level of the interrupt line.
@@ -97,7 +97,7 @@ pub trait Chip: Sized + Send + 'static {
 
     /// Its engines, those together that share a thread and take turns on it.
     const THREADS: &'static [&'static [Self::Engine]];
-    /// The engines' names, in the order of the window.
+    /// The engines' names, in the order of their numbers in the test capability.
     const NAMES: &'static [&'static str];
     /// Bytes of registers.
     const MMIO_SIZE: u32;
@@ -128,7 +128,7 @@ pub trait Chip: Sized + Send + 'static {
     /// The configuration space was written, and was `before` until then.
     fn config_written(&mut self, before: &PciConfig, offset: usize, data: &[u8]);
     /// A byte of the configuration space that the chip answers itself, if it is read alone; it may lie where
-    /// the window is, which is read by dwords.
+    /// the test capability is, which is read by dwords.
     fn config_byte(&mut self, _offset: usize) -> Option<u8> {
         None
     }

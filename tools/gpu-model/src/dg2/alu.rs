@@ -7,7 +7,7 @@
 use super::core::Core;
 use super::engine::EngineId;
 use super::lint::Rule;
-use super::mem::{Faulted, Space};
+use super::mem::{AddressSpace, Faulted};
 use super::stream::Flow;
 
 /// Codes of operands.
@@ -80,9 +80,9 @@ impl Core {
     /// Executes the instructions of one MI_MATH.
     pub fn math(&mut self, e: EngineId, d: &[u32]) -> Result<Flow, Faulted> {
         let space = if self.privileged(e) {
-            Space::Ggtt
+            AddressSpace::Ggtt
         } else {
-            Space::Ppgtt
+            AddressSpace::Ppgtt
         };
         let mut alu = Alu::default();
         for i in &d[1..] {

@@ -7,7 +7,7 @@ use super::command::address;
 use super::core::Core;
 use super::engine::{EngineId, Stop};
 use super::lint::Rule;
-use super::mem::{Faulted, Phys, Space};
+use super::mem::{AddressSpace, Faulted, Phys};
 use super::stream::{Flow, Step};
 use super::tile::Tiling;
 use crate::counters::Counter;
@@ -278,12 +278,12 @@ impl Core {
             Work::Copy(from, x, y) => {
                 let y = y + (job.y - job.first);
                 for (at, range) in runs(from, *x, y, job.width) {
-                    self.load(e, Space::Ppgtt, at, &mut row[range])?;
+                    self.load(e, AddressSpace::Ppgtt, at, &mut row[range])?;
                 }
             }
         }
         for (at, range) in runs(&job.to, job.x, job.y, job.width) {
-            self.store(e, Space::Ppgtt, at, &row[range])?;
+            self.store(e, AddressSpace::Ppgtt, at, &row[range])?;
         }
         self.notes.counters.add(Counter::BltBytes, job.width);
         Ok(())
@@ -300,11 +300,11 @@ impl Core {
             let mut state = [0; 256];
             match self.state_place(e, from, i, direct(21), false)? {
                 Some(at) => self.mem.lmem.read(at, &mut state),
-                None => self.load(e, Space::Ppgtt, from + 256 * i, &mut state)?,
+                None => self.load(e, AddressSpace::Ppgtt, from + 256 * i, &mut state)?,
             }
             match self.state_place(e, to, i, direct(20), true)? {
                 Some(at) => self.mem.lmem.write(at, &state),
-                None => self.store(e, Space::Ppgtt, to + 256 * i, &state)?,
+                None => self.store(e, AddressSpace::Ppgtt, to + 256 * i, &state)?,
             }
         }
         Ok(())
@@ -323,7 +323,7 @@ impl Core {
             return Ok(None);
         }
         let va = surface + (block << 16);
-        match self.translate(e, Space::Ppgtt, va, write)? {
+        match self.translate(e, AddressSpace::Ppgtt, va, write)? {
             Phys::Local(at) => Ok(Some(self.mem.lmem.ccs_base() + at / 256)),
             _ => {
                 self.notes.lint(Rule::BlitSurface, || {

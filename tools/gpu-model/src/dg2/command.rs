@@ -7,7 +7,7 @@ use super::core::Core;
 use super::engine::{EngineId, Stop};
 use super::irq::vector;
 use super::lint::Rule;
-use super::mem::{Faulted, Space};
+use super::mem::{AddressSpace, Faulted};
 use super::mi::{op, opcode};
 use super::regs::ring;
 use super::stream::{Flow, Frame, FrameKind};
@@ -91,10 +91,10 @@ impl Core {
     }
 
     /// The space of an operand; `None` if a PPGTT batch asks for a global address.
-    pub fn space(&mut self, e: EngineId, global: bool, what: &str) -> Option<Space> {
+    pub fn space(&mut self, e: EngineId, global: bool, what: &str) -> Option<AddressSpace> {
         match global {
-            false => Some(Space::Ppgtt),
-            true => self.allowed(e, what).then_some(Space::Ggtt),
+            false => Some(AddressSpace::Ppgtt),
+            true => self.allowed(e, what).then_some(AddressSpace::Ggtt),
         }
     }
 
@@ -167,9 +167,9 @@ impl Core {
         // A child has no more privilege than its parent; nobody is told (J9).
         let privileged = self.privileged(e) && d[0] & 1 << 8 == 0;
         let space = if privileged {
-            Space::Ggtt
+            AddressSpace::Ggtt
         } else {
-            Space::Ppgtt
+            AddressSpace::Ppgtt
         };
         let kind = match (self.engine(e).frames.last(), d[0] & GLOBAL != 0) {
             (None, _) => FrameKind::First,
@@ -220,7 +220,7 @@ impl Core {
     fn report_head(&mut self, e: EngineId) -> Result<Flow, Faulted> {
         let head = self.ering(e, ring::HEAD);
         let va = self.status_place(e, false) + 16;
-        self.post(e, Space::Ggtt, va, &head.to_le_bytes())?;
+        self.post(e, AddressSpace::Ggtt, va, &head.to_le_bytes())?;
         Ok(Flow::Next)
     }
 }

@@ -4,7 +4,7 @@
 use super::engine::EngineId;
 use super::real::Real;
 use crate::pci::PciConfig;
-use crate::window::{self, WINDOW};
+use crate::test_capability;
 
 /// Choices. The default is a card for tests in process, with all engines.
 #[derive(Clone, Debug)]
@@ -115,7 +115,7 @@ pub fn pci_config(cfg: &Dg2Config) -> PciConfig {
     c.msi(MSI);
     c.put(GGC, &0x00c0u16.to_le_bytes());
     c.capability(EXPRESS, 0x10, &EXPRESS_BODY);
-    c.capability(WINDOW, 0x09, &window::BODY);
+    c.capability(test_capability::OFFSET, 0x09, &test_capability::BODY);
     c.power_management(PM);
     c
 }

@@ -10,7 +10,7 @@ use super::core::Core;
 use super::engine::{Class, EngineId, Stop};
 use super::execlist::Descriptor;
 use super::lint::Rule;
-use super::mem::{Faulted, Space};
+use super::mem::{AddressSpace, Faulted};
 use super::regs::{self, ring, ticks};
 use super::stream::{Frame, FrameKind};
 use super::workarounds;
@@ -191,7 +191,7 @@ impl Core {
             let addr = u64::from(indirect & !0x3f);
             self.engine(e).frames.push(Frame {
                 addr,
-                space: Space::Ggtt,
+                space: AddressSpace::Ggtt,
                 privileged: true,
                 kind: FrameKind::Indirect {
                     end: addr + 64 * lines,
@@ -229,7 +229,7 @@ impl Core {
         if wa & 1 != 0 {
             frames.push(Frame {
                 addr: u64::from(wa & !0xfff),
-                space: Space::Ggtt,
+                space: AddressSpace::Ggtt,
                 privileged: true,
                 kind: FrameKind::PerContext,
             });
@@ -239,7 +239,7 @@ impl Core {
 
     fn read_image(&mut self, e: EngineId, d: Descriptor) -> Result<Vec<u32>, Faulted> {
         let mut bytes = vec![0; 4 * PAGE];
-        self.load(e, Space::Ggtt, d.lrca() + 0x1000, &mut bytes)?;
+        self.load(e, AddressSpace::Ggtt, d.lrca() + 0x1000, &mut bytes)?;
         let dword = |c: &[u8]| u32::from_le_bytes([c[0], c[1], c[2], c[3]]);
         Ok(bytes.chunks_exact(4).map(dword).collect())
     }
@@ -350,7 +350,11 @@ impl Core {
         }
         let frame = |low: u32, high: u32, ppgtt: bool, second: bool| Frame {
             addr: u64::from(low & !3) | u64::from(high & 0xffff) << 32,
-            space: if ppgtt { Space::Ppgtt } else { Space::Ggtt },
+            space: if ppgtt {
+                AddressSpace::Ppgtt
+            } else {
+                AddressSpace::Ggtt
+            },
             privileged: !ppgtt,
             kind: if second {
                 FrameKind::Second
@@ -378,7 +382,8 @@ impl Core {
         self.drain(e);
         self.watch(e);
         let mut image = self.image(e);
-        let Ok(tail) = self.load32(e, Space::Ggtt, d.lrca() + 0x1000 + 4 * TAIL as u64) else {
+        let Ok(tail) = self.load32(e, AddressSpace::Ggtt, d.lrca() + 0x1000 + 4 * TAIL as u64)
+        else {
             self.engine(e).stop = Stop::Fault;
             return;
         };
@@ -392,7 +397,7 @@ impl Core {
         let len = if ring_only { RING_CONTEXT } else { image.len() };
         let bytes: Vec<u8> = image[..len].iter().flat_map(|v| v.to_le_bytes()).collect();
         if self
-            .store(e, Space::Ggtt, d.lrca() + 0x1000, &bytes)
+            .store(e, AddressSpace::Ggtt, d.lrca() + 0x1000, &bytes)
             .is_err()
         {
             self.engine(e).stop = Stop::Fault;
@@ -503,7 +508,7 @@ impl Core {
 }
 
 fn flags(f: &Frame) -> u32 {
-    let ppgtt = if f.space == Space::Ppgtt {
+    let ppgtt = if f.space == AddressSpace::Ppgtt {
         STATE_PPGTT
     } else {
         0

@@ -20,7 +20,7 @@ use crate::memory::GuestMemory;
 use crate::model::IrqSink;
 use crate::notes::Notes;
 use crate::pci::{self, PciConfig};
-use crate::window::Window;
+use crate::test_capability::TestCapability;
 use std::sync::Arc;
 
 /// Who accesses a register.
@@ -55,7 +55,7 @@ pub(crate) struct Core {
     pub irq: Arc<dyn IrqSink>,
     pub line: bool,
     pub later: Later,
-    pub window: Window,
+    pub test_capability: TestCapability,
     pub removed: bool,
     /// What firmware and a kernel before have left.
     pub left: Left,
@@ -90,7 +90,7 @@ impl Core {
             irq,
             line: false,
             later: Later::default(),
-            window: Window::default(),
+            test_capability: TestCapability::default(),
             removed: false,
             left: Left::default(),
             foreign: Foreign::default(),

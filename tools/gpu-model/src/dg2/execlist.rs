@@ -8,7 +8,7 @@ use super::core::Core;
 use super::engine::{EngineId, Stop};
 use super::irq::vector;
 use super::lint::Rule;
-use super::mem::{Faulted, Space};
+use super::mem::{AddressSpace, Faulted};
 use super::regs::ring;
 use crate::counters::Counter;
 use crate::fault::Kind;
@@ -242,7 +242,7 @@ impl Core {
 
     /// Reads the tail of an image, at its place in the first list.
     fn sample_tail(&mut self, e: EngineId, d: Descriptor) -> Result<(), Faulted> {
-        let tail = self.load32(e, Space::Ggtt, d.lrca() + 0x1000 + 4 * TAIL as u64)?;
+        let tail = self.load32(e, AddressSpace::Ggtt, d.lrca() + 0x1000 + 4 * TAIL as u64)?;
         let size = self.ring_size(e);
         let head = self.ering(e, ring::HEAD) & 0x1f_fffc;
         let held = |tail: u32| tail.wrapping_add(size).wrapping_sub(head) % size;

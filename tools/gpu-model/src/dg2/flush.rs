@@ -7,7 +7,7 @@ use super::core::{Core, Origin};
 use super::engine::EngineId;
 use super::irq::vector;
 use super::lint::Rule;
-use super::mem::{Faulted, Space};
+use super::mem::{AddressSpace, Faulted};
 use super::stream::Flow;
 
 impl Core {
@@ -37,7 +37,10 @@ impl Core {
                         .lint(Rule::FlushAddress, || format!("{} {va:#x}", e.name()));
                 }
                 let (space, va) = if index {
-                    (Space::Ggtt, self.status_place(e, false) + (va & 0xff8))
+                    (
+                        AddressSpace::Ggtt,
+                        self.status_place(e, false) + (va & 0xff8),
+                    )
                 } else {
                     (space_of(global), va & !7)
                 };
@@ -100,7 +103,10 @@ impl Core {
         }
         let va = address(d, 2);
         let (space, va) = if index {
-            (Space::Ggtt, self.status_place(e, false) + (va & 0xff8))
+            (
+                AddressSpace::Ggtt,
+                self.status_place(e, false) + (va & 0xff8),
+            )
         } else {
             (space_of(global), va & !7)
         };
@@ -112,10 +118,10 @@ impl Core {
     }
 }
 
-fn space_of(global: bool) -> Space {
+fn space_of(global: bool) -> AddressSpace {
     if global {
-        Space::Ggtt
+        AddressSpace::Ggtt
     } else {
-        Space::Ppgtt
+        AddressSpace::Ppgtt
     }
 }

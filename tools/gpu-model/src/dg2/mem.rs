@@ -39,12 +39,12 @@ impl Phys {
     }
 }
 
-/// A space of graphics addresses.
+/// The page table that translates a graphics address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Space {
-    /// The global table's: 4 GB.
+pub(crate) enum AddressSpace {
+    /// The GGTT: 4 GB.
     Ggtt,
-    /// The running context's: 48 bits.
+    /// The PPGTT of the running context: 48 bits.
     Ppgtt,
 }
 
@@ -105,7 +105,7 @@ impl Core {
     pub fn translate(
         &mut self,
         e: EngineId,
-        space: Space,
+        space: AddressSpace,
         va: u64,
         write: bool,
     ) -> Result<Phys, Faulted> {
@@ -119,8 +119,8 @@ impl Core {
             return Err(self.fault(e, space, va, kind::INVALID, false));
         }
         let found = match space {
-            Space::Ggtt => self.ggtt_page(va),
-            Space::Ppgtt => self.ppgtt_page(e, va),
+            AddressSpace::Ggtt => self.ggtt_page(va),
+            AddressSpace::Ppgtt => self.ppgtt_page(e, va),
         };
         let Some(page) = found else {
             return Err(self.fault(e, space, va, kind::INVALID, true));
@@ -176,7 +176,14 @@ impl Core {
     }
 
     /// Latches a fault, unless an older one is there, and stops the engine.
-    fn fault(&mut self, e: EngineId, space: Space, va: u64, kind: u32, tell: bool) -> Faulted {
+    fn fault(
+        &mut self,
+        e: EngineId,
+        space: AddressSpace,
+        va: u64,
+        kind: u32,
+        tell: bool,
+    ) -> Faulted {
         self.notes.count(Counter::PageFaults);
         if tell {
             self.notes.lint(Rule::PageFault, || {
@@ -186,7 +193,7 @@ impl Core {
         if self.get(reg::RING_FAULT) & 1 == 0 {
             self.set(reg::RING_FAULT, 1 | kind << 1 | e.fault_number() << 12);
             self.set(reg::FAULT_TLB_DATA0, (va >> 12) as u32);
-            let global = u32::from(space == Space::Ggtt) << 4;
+            let global = u32::from(space == AddressSpace::Ggtt) << 4;
             self.set(reg::FAULT_TLB_DATA1, (va >> 44) as u32 & 0xf | global);
         }
         self.engine(e).stop = Stop::Fault;
@@ -210,7 +217,7 @@ impl Core {
     pub fn load(
         &mut self,
         e: EngineId,
-        space: Space,
+        space: AddressSpace,
         va: u64,
         buf: &mut [u8],
     ) -> Result<(), Faulted> {
@@ -228,24 +235,24 @@ impl Core {
     }
 
     /// Reads memory without a fault: false where nothing is mapped.
-    pub fn peek(&mut self, e: EngineId, space: Space, va: u64, buf: &mut [u8]) -> bool {
+    pub fn peek(&mut self, e: EngineId, space: AddressSpace, va: u64, buf: &mut [u8]) -> bool {
         let page = match space {
-            Space::Ggtt => self.ggtt_page(va),
-            Space::Ppgtt => self.ppgtt_page(e, va),
+            AddressSpace::Ggtt => self.ggtt_page(va),
+            AddressSpace::Ppgtt => self.ppgtt_page(e, va),
         };
         // Lines do not cross pages.
         page.is_some_and(|p| self.mem.read(p.at.plus(va & 0xfff), buf))
     }
 
     /// One dword of memory as an engine.
-    pub fn load32(&mut self, e: EngineId, space: Space, va: u64) -> Result<u32, Faulted> {
+    pub fn load32(&mut self, e: EngineId, space: AddressSpace, va: u64) -> Result<u32, Faulted> {
         let mut b = [0; 4];
         self.load(e, space, va, &mut b)?;
         Ok(u32::from_le_bytes(b))
     }
 
     /// One quadword of memory as an engine.
-    pub fn load64(&mut self, e: EngineId, space: Space, va: u64) -> Result<u64, Faulted> {
+    pub fn load64(&mut self, e: EngineId, space: AddressSpace, va: u64) -> Result<u64, Faulted> {
         let mut b = [0; 8];
         self.load(e, space, va, &mut b)?;
         Ok(u64::from_le_bytes(b))
@@ -255,7 +262,7 @@ impl Core {
     pub fn store(
         &mut self,
         e: EngineId,
-        space: Space,
+        space: AddressSpace,
         va: u64,
         data: &[u8],
     ) -> Result<(), Faulted> {
@@ -271,7 +278,7 @@ impl Core {
     pub fn pieces(
         &mut self,
         e: EngineId,
-        space: Space,
+        space: AddressSpace,
         va: u64,
         len: usize,
         write: bool,

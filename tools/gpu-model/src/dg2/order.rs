@@ -7,7 +7,7 @@
 use super::core::Core;
 use super::engine::EngineId;
 use super::lint::Rule;
-use super::mem::{Faulted, Phys, Space};
+use super::mem::{AddressSpace, Faulted, Phys};
 use crate::counters::Counter;
 use std::collections::VecDeque;
 
@@ -25,7 +25,13 @@ pub(crate) type Posted = VecDeque<Write>;
 
 impl Core {
     /// A posted write of memory. Its address is translated now.
-    pub fn post(&mut self, e: EngineId, space: Space, va: u64, data: &[u8]) -> Result<(), Faulted> {
+    pub fn post(
+        &mut self,
+        e: EngineId,
+        space: AddressSpace,
+        va: u64,
+        data: &[u8],
+    ) -> Result<(), Faulted> {
         self.notes.count(Counter::Stores);
         for (at, range) in self.pieces(e, space, va, data.len(), true)? {
             let bytes = data[range].to_vec();
@@ -78,7 +84,7 @@ impl Core {
     pub fn store_now(
         &mut self,
         e: EngineId,
-        space: Space,
+        space: AddressSpace,
         va: u64,
         data: &[u8],
     ) -> Result<(), Faulted> {

@@ -16,7 +16,7 @@
 
 use super::core::Core;
 use super::engine::EngineId;
-use super::mem::{Faulted, Space};
+use super::mem::{AddressSpace, Faulted};
 use super::mi::{op, opcode};
 use super::regs::ring;
 use std::collections::VecDeque;
@@ -34,14 +34,14 @@ const PREPARSER_OFF: u32 = 1 << 8 | 1 << 0;
 
 /// Lines that follow each other, as they were when they were fetched.
 struct Lines {
-    space: Space,
+    space: AddressSpace,
     /// Address of the first.
     first: u64,
     bytes: VecDeque<[u8; LINE as usize]>,
 }
 
 impl Lines {
-    fn new(space: Space, va: u64) -> Self {
+    fn new(space: AddressSpace, va: u64) -> Self {
         let (first, bytes) = (va & !(LINE - 1), VecDeque::new());
         Lines {
             space,
@@ -55,7 +55,7 @@ impl Lines {
         self.first.wrapping_add(LINE * self.bytes.len() as u64)
     }
 
-    fn line(&self, space: Space, at: u64) -> Option<&[u8; LINE as usize]> {
+    fn line(&self, space: AddressSpace, at: u64) -> Option<&[u8; LINE as usize]> {
         if space != self.space || at < self.first {
             return None;
         }
@@ -90,7 +90,7 @@ impl Fetched {
     }
 
     /// The stream goes on elsewhere: what the pre-parser has found there is all that is known of it.
-    pub fn jump(&mut self, space: Space, to: u64) {
+    pub fn jump(&mut self, space: AddressSpace, to: u64) {
         let found = |l: &Lines| l.space == space && l.first == to & !(LINE - 1);
         self.stream = self.target.take().filter(found);
         (self.here, self.next, self.parsed) = (to, to, to);
@@ -108,7 +108,7 @@ impl Core {
     pub fn fetch_bytes(
         &mut self,
         e: EngineId,
-        space: Space,
+        space: AddressSpace,
         va: u64,
         buf: &mut [u8],
     ) -> Result<(), Faulted> {
@@ -220,8 +220,12 @@ impl Core {
                         return;
                     };
                     let target = u64::from(low & !7) | u64::from(high & 0xffff) << 32;
-                    let global = lines.space == Space::Ggtt && header & 1 << 8 == 0;
-                    let to = if global { Space::Ggtt } else { Space::Ppgtt };
+                    let global = lines.space == AddressSpace::Ggtt && header & 1 << 8 == 0;
+                    let to = if global {
+                        AddressSpace::Ggtt
+                    } else {
+                        AddressSpace::Ppgtt
+                    };
                     let mut found = Lines::new(to, target);
                     self.fetch_lines(e, &mut found, TARGET, u64::MAX);
                     self.engine(e).fetched.target = Some(found);

@@ -8,7 +8,7 @@ use super::engine::{EngineId, Stop};
 use super::execlist::detail;
 use super::irq::vector;
 use super::lint::Rule;
-use super::mem::{Faulted, Space};
+use super::mem::{AddressSpace, Faulted};
 use super::mi::{self, op};
 use super::regs::ring;
 use crate::counters::Counter;
@@ -35,7 +35,7 @@ pub(crate) enum FrameKind {
 pub(crate) struct Frame {
     /// The next command.
     pub addr: u64,
-    pub space: Space,
+    pub space: AddressSpace,
     pub privileged: bool,
     pub kind: FrameKind,
 }
@@ -68,7 +68,7 @@ pub(crate) enum Flow {
     /// Into a batch that returns here.
     Call(Frame),
     /// Into a batch that takes the place of this one.
-    Chain(u64, Space, bool),
+    Chain(u64, AddressSpace, bool),
     /// Back from the batch.
     Return,
     /// Nowhere yet.
@@ -227,13 +227,13 @@ impl Core {
     }
 
     /// Where the next command is.
-    pub fn place(&self, e: EngineId) -> (u64, Space) {
+    pub fn place(&self, e: EngineId) -> (u64, AddressSpace) {
         match self.engine_ref(e).frames.last() {
             Some(f) => (f.addr, f.space),
             None => {
                 let head = self.ering(e, ring::HEAD) & 0x1f_fffc;
                 let start = u64::from(self.ering(e, ring::START));
-                (start + u64::from(head), Space::Ggtt)
+                (start + u64::from(head), AddressSpace::Ggtt)
             }
         }
     }

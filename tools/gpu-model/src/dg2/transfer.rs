@@ -6,7 +6,7 @@ use super::command::{address, GLOBAL};
 use super::core::Core;
 use super::engine::EngineId;
 use super::lint::Rule;
-use super::mem::{Faulted, Space};
+use super::mem::{AddressSpace, Faulted};
 use super::stream::Flow;
 use crate::counters::Counter;
 
@@ -54,7 +54,7 @@ impl Core {
         if self.allowed(e, "MI_STORE_DATA_INDEX") {
             let bytes: Vec<u8> = d[2..].iter().flat_map(|v| v.to_le_bytes()).collect();
             let va = self.status_place(e, d[0] & 1 << 21 != 0) + u64::from(d[1] & 0xffc);
-            self.post(e, Space::Ggtt, va, &bytes)?;
+            self.post(e, AddressSpace::Ggtt, va, &bytes)?;
         }
         Ok(Flow::Next)
     }
@@ -167,7 +167,13 @@ impl Core {
         if (from || to) && !self.allowed(e, "MI_COPY_MEM_MEM") {
             return Ok(Flow::Next);
         }
-        let space = |global| if global { Space::Ggtt } else { Space::Ppgtt };
+        let space = |global| {
+            if global {
+                AddressSpace::Ggtt
+            } else {
+                AddressSpace::Ppgtt
+            }
+        };
         let value = self.load32(e, space(from), address(d, 3) & !3)?;
         self.post(e, space(to), address(d, 1) & !3, &value.to_le_bytes())?;
         Ok(Flow::Next)

@@ -54,11 +54,14 @@ pub(crate) struct Flip {
     pub tiled: bool,
 }
 
-/// Lines that a wait is about (1.9, 1.10), both inclusive.
+/// The scan lines within which, or outside of which, the stream waits (1.9, 1.10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
+pub(crate) struct ScanLineRange {
+    /// The stream waits while the refresh is within the lines; otherwise while it is outside.
     pub inside: bool,
+    /// The first line, inclusive.
     pub first: u64,
+    /// The last line, inclusive.
     pub last: u64,
 }
 
@@ -69,7 +72,7 @@ pub(crate) struct Display {
     blanks: [u64; 2],
     /// Pending flips of planes A, B and C.
     pub flips: [Option<Flip>; 3],
-    pub windows: [Option<Window>; 2],
+    pub windows: [Option<ScanLineRange>; 2],
     /// The overlay is on; a flip of it is pending.
     pub overlay: bool,
     pub overlay_pending: bool,

@@ -3,7 +3,7 @@
 //! MI_OVERLAY_FLIP (1.12), MI_LOAD_SCAN_LINES (1.9, 1.10).
 
 use super::bits;
-use super::display::{Flip, Pipe, Window, FLIPS};
+use super::display::{Flip, Pipe, ScanLineRange, FLIPS};
 use crate::ring::core::Core;
 use crate::ring::engine::{EngineId, Wait};
 use crate::ring::exec::Flow;
@@ -156,7 +156,7 @@ impl Core {
 
     /// MI_LOAD_SCAN_LINES_INCL and _EXCL: the last one counts.
     pub fn load_scan_lines(&mut self, d: &[u32], inside: bool) -> Flow {
-        let window = Window {
+        let window = ScanLineRange {
             inside,
             first: u64::from(d[1] >> 16),
             last: u64::from(d[1] & 0xffff),

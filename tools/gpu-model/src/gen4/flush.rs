@@ -2,7 +2,7 @@
 //! Flushes: MI_FLUSH (1.7, 5.3.11.1) and PIPE_CONTROL (G-24), and what else empties the render cache and translations
 //! (5.3.10).
 
-use crate::intel::tlb::Space;
+use crate::intel::tlb::AddressSpace;
 use crate::ring::core::Core;
 use crate::ring::engine::EngineId;
 use crate::ring::exec::Flow;
@@ -73,7 +73,7 @@ impl Core {
             if word(1) & GLOBAL == 0 && self.gen4().g4x && !self.unprivileged(e) {
                 self.lint(Rule::GlobalBit, || format!("PIPE_CONTROL {address:#x}"));
             }
-            self.store(e, Space::Ggtt, address, &data.to_le_bytes());
+            self.store(e, AddressSpace::Ggtt, address, &data.to_le_bytes());
         }
         if flags & NOTIFY != 0 {
             self.pulse(e, bit::NOTIFY);

@@ -53,7 +53,7 @@ pub(crate) fn config_written(core: &mut Core, offset: usize, data: &[u8]) {
     let Some(byte) = BYTE.checked_sub(offset).and_then(|i| data.get(i)) else {
         return;
     };
-    // The window's dword that lies here is read only.
+    // The test capability's dword that lies here is read only.
     if data.len() != 1 {
         return;
     }

@@ -3,7 +3,7 @@
 
 use super::bits;
 use crate::counters::Counter;
-use crate::intel::tlb::Space;
+use crate::intel::tlb::AddressSpace;
 use crate::ring::core::Core;
 use crate::ring::engine::EngineId;
 use crate::ring::exec::Flow;
@@ -50,7 +50,7 @@ impl Core {
         if physical {
             self.store_physical(d[1], address, &data);
         } else {
-            self.store(e, Space::Ggtt, address, &data);
+            self.store(e, AddressSpace::Ggtt, address, &data);
         }
         Flow::Next
     }
@@ -80,7 +80,7 @@ impl Core {
         if physical {
             self.store_physical(d[1] >> 28, address, &value.to_le_bytes());
         } else {
-            self.store(e, Space::Ggtt, address, &value.to_le_bytes());
+            self.store(e, AddressSpace::Ggtt, address, &value.to_le_bytes());
         }
         Flow::Next
     }

@@ -6,12 +6,12 @@
 
 use std::collections::HashMap;
 
-/// Which page table translates an address.
+/// The page table that translates a graphics address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Space {
-    /// The global table.
+pub enum AddressSpace {
+    /// The GGTT.
     Ggtt,
-    /// The per-process table.
+    /// The PPGTT.
     Ppgtt,
 }
 
@@ -31,7 +31,7 @@ pub struct Cached {
     /// The page-table entry as it was read.
     pub pte: u32,
     /// Where it came from.
-    pub space: Space,
+    pub space: AddressSpace,
     /// A program's batch asked for it, by an address of its own choice; not a ring, nor what is read ahead.
     pub program: bool,
 }
@@ -40,7 +40,7 @@ pub struct Cached {
 #[derive(Default)]
 pub struct Tlb {
     stream: HashMap<u32, Cached>,
-    data: HashMap<(Space, u32), Cached>,
+    data: HashMap<(AddressSpace, u32), Cached>,
 }
 
 /// Above this many entries a cache is emptied: no program of interest comes near.
@@ -48,7 +48,7 @@ const CAPACITY: usize = 1 << 18;
 
 impl Tlb {
     /// The cached translation of a page (address / 4096), if there is one.
-    pub fn get(&self, client: Client, space: Space, page: u32) -> Option<Cached> {
+    pub fn get(&self, client: Client, space: AddressSpace, page: u32) -> Option<Cached> {
         match client {
             Client::Stream => self.stream.get(&page).copied(),
             Client::Data => self.data.get(&(space, page)).copied(),
@@ -56,9 +56,9 @@ impl Tlb {
     }
 
     /// Pages that the streams have cached, in order, with the space of each.
-    pub fn stream_pages(&self) -> Vec<(Space, u32)> {
+    pub fn stream_pages(&self) -> Vec<(AddressSpace, u32)> {
         let mut pages: Vec<_> = self.stream.iter().map(|(p, c)| (c.space, *p)).collect();
-        pages.sort_unstable_by_key(|(space, page)| (*space == Space::Ppgtt, *page));
+        pages.sort_unstable_by_key(|(space, page)| (*space == AddressSpace::Ppgtt, *page));
         pages
     }
 
@@ -87,7 +87,7 @@ impl Tlb {
     }
 
     /// Forgets what was read from one space.
-    pub fn flush_space(&mut self, space: Space) {
+    pub fn flush_space(&mut self, space: AddressSpace) {
         self.stream.retain(|_, e| e.space != space);
         self.data.retain(|_, e| e.space != space);
     }
@@ -112,19 +112,19 @@ mod tests {
         let mut t = Tlb::default();
         let entry = Cached {
             pte: 0x1001,
-            space: Space::Ggtt,
+            space: AddressSpace::Ggtt,
             program: false,
         };
         t.fill(Client::Stream, 5, entry);
         let hit = t
-            .get(Client::Stream, Space::Ppgtt, 5)
+            .get(Client::Stream, AddressSpace::Ppgtt, 5)
             .expect("hits over spaces");
-        assert_eq!((hit.pte, hit.space), (0x1001, Space::Ggtt));
+        assert_eq!((hit.pte, hit.space), (0x1001, AddressSpace::Ggtt));
         t.fill(Client::Data, 5, entry);
-        assert!(t.get(Client::Data, Space::Ppgtt, 5).is_none());
-        t.flush_space(Space::Ppgtt);
+        assert!(t.get(Client::Data, AddressSpace::Ppgtt, 5).is_none());
+        t.flush_space(AddressSpace::Ppgtt);
         assert_eq!(t.len(), 2);
-        t.flush_space(Space::Ggtt);
+        t.flush_space(AddressSpace::Ggtt);
         assert!(t.is_empty());
     }
 }

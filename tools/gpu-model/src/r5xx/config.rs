@@ -4,7 +4,7 @@
 use super::chip::Chip;
 use super::real::Real;
 use crate::pci::PciConfig;
-use crate::window::{self, WINDOW};
+use crate::test_capability;
 
 /// Choices. The default is a small card for tests in process.
 #[derive(Clone, Debug)]
@@ -105,6 +105,6 @@ pub fn pci_config(cfg: &R5xxConfig) -> PciConfig {
     if cfg.msi {
         c.msi(MSI);
     }
-    c.capability(WINDOW, 0x09, &window::BODY);
+    c.capability(test_capability::OFFSET, 0x09, &test_capability::BODY);
     c
 }

@@ -21,10 +21,10 @@ use crate::memory::GuestMemory;
 use crate::model::IrqSink;
 use crate::notes::Notes;
 use crate::pci::{self, PciConfig};
-use crate::window::Window;
+use crate::test_capability::TestCapability;
 use std::sync::Arc;
 
-/// The engines by name: of faults, and of the counters window in this order.
+/// The engines by name: of faults, and of the test capability in this order.
 pub const ENGINES: [&str; 3] = ["cp", "2d", "dma"];
 
 /// Who accesses a register.
@@ -54,7 +54,7 @@ pub(crate) struct Core {
     pub line: bool,
     pub msi_armed: bool,
     pub later: Later,
-    pub window: Window,
+    pub test_capability: TestCapability,
     pub removed: bool,
     /// The step of the pipes' set-up after which nobody has seen the drawing side idle.
     pub pipes_step: Option<Setup>,
@@ -86,7 +86,7 @@ impl Core {
             line: false,
             msi_armed: true,
             later: Later::default(),
-            window: Window::default(),
+            test_capability: TestCapability::default(),
             removed: false,
             pipes_step: None,
             reset_lost: false,

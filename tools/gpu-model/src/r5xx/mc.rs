@@ -95,9 +95,13 @@ pub struct Mc {
     pub log: AccessLog,
 }
 
-enum Place {
+/// A byte, after the memory controller has decoded or translated its address.
+enum Phys {
+    /// Video memory, by offset.
     Vram(u64),
+    /// The guest's memory, by bus address.
     Bus(u64),
+    /// The access breaks this rule and reaches no memory.
     Nowhere(Rule),
 }
 
@@ -164,13 +168,13 @@ impl Mc {
             let part = &mut buf[done..done + n];
             done += n;
             match self.place(at, n, false) {
-                Place::Vram(offset) => self.vram.read(offset, part),
-                Place::Bus(bus) if self.memory.read(bus, part).is_ok() => {}
-                Place::Bus(_) => {
+                Phys::Vram(offset) => self.vram.read(offset, part),
+                Phys::Bus(bus) if self.memory.read(bus, part).is_ok() => {}
+                Phys::Bus(_) => {
                     part.fill(0);
                     self.fault(at, false, Rule::NoGuestMemory);
                 }
-                Place::Nowhere(rule) => {
+                Phys::Nowhere(rule) => {
                     self.fault(at, false, rule);
                     self.discarded(at, part);
                 }
@@ -199,10 +203,10 @@ impl Mc {
             let part = &data[done..done + n];
             done += n;
             match self.place(at, n, true) {
-                Place::Vram(offset) => self.vram.write(offset, part),
-                Place::Bus(bus) if self.memory.write(bus, part).is_ok() => {}
-                Place::Bus(_) => self.fault(at, true, Rule::NoGuestMemory),
-                Place::Nowhere(rule) => self.fault(at, true, rule),
+                Phys::Vram(offset) => self.vram.write(offset, part),
+                Phys::Bus(bus) if self.memory.write(bus, part).is_ok() => {}
+                Phys::Bus(_) => self.fault(at, true, Rule::NoGuestMemory),
+                Phys::Nowhere(rule) => self.fault(at, true, rule),
             }
         }
     }
@@ -218,7 +222,7 @@ impl Mc {
             }
             let next = (at / PAGE + 1) * PAGE;
             let len = next.min(access.end()) - at;
-            if let Place::Nowhere(rule) = self.place(at, len as usize, access.write) {
+            if let Phys::Nowhere(rule) = self.place(at, len as usize, access.write) {
                 self.fault(at, access.write, rule);
             }
             at = next;
@@ -267,32 +271,32 @@ impl Mc {
     }
 
     /// Finds one page's worth of an access, which does not cross a page.
-    fn place(&mut self, addr: u64, len: usize, write: bool) -> Place {
+    fn place(&mut self, addr: u64, len: usize, write: bool) -> Phys {
         if std::mem::take(&mut self.fail_next) {
-            return Place::Nowhere(Rule::InjectedFault);
+            return Phys::Nowhere(Rule::InjectedFault);
         }
         if self.in_fb(addr) {
             let offset = addr - self.fb.0;
             return if self.vram.contains(offset, len) {
-                Place::Vram(offset)
+                Phys::Vram(offset)
             } else {
-                Place::Nowhere(Rule::BeyondVram)
+                Phys::Nowhere(Rule::BeyondVram)
             };
         }
         let g = self.gart;
         let mut page = addr / PAGE;
         if !g.enabled {
-            return Place::Nowhere(Rule::Unmapped);
+            return Phys::Nowhere(Rule::Unmapped);
         }
         if page < g.start / PAGE || page > g.last_page / PAGE {
             match g.unmapped {
                 Unmapped::PassThrough => return self.bus(addr),
                 Unmapped::ClampLow => page = g.start / PAGE,
-                Unmapped::Discard => return Place::Nowhere(Rule::Unmapped),
+                Unmapped::Discard => return Phys::Nowhere(Rule::Unmapped),
             }
         }
         let Some(entry) = self.entry(page) else {
-            return Place::Nowhere(Rule::TableOutside);
+            return Phys::Nowhere(Rule::TableOutside);
         };
         if entry & pte::RESERVED != 0 {
             self.fault(addr, write, Rule::PteReserved);
@@ -301,16 +305,16 @@ impl Mc {
         let wanted = if write { pte::WRITEABLE } else { pte::READABLE };
         let allowed = if g.check { entry & wanted } else { entry & any };
         if allowed == 0 {
-            return Place::Nowhere(Rule::GartUnbound);
+            return Phys::Nowhere(Rule::GartUnbound);
         }
         self.bus(pte::address(entry) + addr % PAGE)
     }
 
-    fn bus(&self, addr: u64) -> Place {
+    fn bus(&self, addr: u64) -> Phys {
         if self.bus_master {
-            Place::Bus(addr)
+            Phys::Bus(addr)
         } else {
-            Place::Nowhere(Rule::NoBusMaster)
+            Phys::Nowhere(Rule::NoBusMaster)
         }
     }
 

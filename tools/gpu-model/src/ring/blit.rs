@@ -9,7 +9,7 @@ use crate::counters::Counter;
 use crate::device::Job;
 use crate::fault::Kind;
 use crate::gen4::fbc::Drawn;
-use crate::intel::tlb::{Client, Space};
+use crate::intel::tlb::{AddressSpace, Client};
 use crate::memory::{lock, GuestMemory};
 use crate::ring::core::{source, Core};
 use crate::ring::engine::{EngineId, Stop};
@@ -43,7 +43,7 @@ pub struct BlitJob {
     command: Vec<u32>,
     state: BltState,
     caps: BltCaps,
-    space: Space,
+    space: AddressSpace,
     mmu: Mmu,
     cx: MemoryContext,
     /// Where it draws, if somebody wants to know.
@@ -57,7 +57,7 @@ pub struct BlitJob {
 struct View<'a> {
     mmu: &'a mut Mmu,
     cx: &'a MemoryContext,
-    space: Space,
+    space: AddressSpace,
     drawn: &'a mut Option<Drawn>,
     stopped: &'a Mutex<bool>,
 }

@@ -5,7 +5,7 @@
 use super::chip::{self, Chip};
 use super::real::Real;
 use crate::pci::PciConfig;
-use crate::window::{self, WINDOW};
+use crate::test_capability;
 
 /// How the GT write FIFO drains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,13 +141,13 @@ pub fn pci_config(cfg: &RingConfig) -> PciConfig {
     c.power_management(0xd0);
     // Advanced features: six bytes, transactions pending and function-level reset supported.
     c.capability(AF_CAP, 0x13, &[0x06, 0x03, 0x00, 0x00]);
-    c.capability(WINDOW, 0x09, &window::BODY);
+    c.capability(test_capability::OFFSET, 0x09, &test_capability::BODY);
     c
 }
 
 /// What Gen4 has in it: a mirror of the bridge's sizes (G-09, G-27), the size of the aperture (G-03), the base of
 /// stolen memory (G-27). No messages (G-14); the reset byte at C0h (G-20) answers to accesses of one byte, so that
-/// the window can lie where it lies on all chips.
+/// the test capability can lie where it lies on all chips.
 fn gen4_config(c: &mut PciConfig, cfg: &RingConfig, g4x: bool) {
     // 7:4: stolen memory, of which 32 MB are 5. 11:8: the table, of which 1 MB is 1; 965 says it in PGTBL_CTL.
     let stolen = (u16::from(cfg.real.lit) * 5) << 4;
@@ -163,5 +163,5 @@ fn gen4_config(c: &mut PciConfig, cfg: &RingConfig, g4x: bool) {
     c.put(0x62, &[aperture]);
     c.allow(0xfc, &[0xff; 4]);
     c.power_management(0xd0);
-    c.capability(WINDOW, 0x09, &window::BODY);
+    c.capability(test_capability::OFFSET, 0x09, &test_capability::BODY);
 }

@@ -7,7 +7,7 @@
 
 use crate::blt::{BltState, STATE_DWORDS};
 use crate::counters::Counter;
-use crate::intel::tlb::Space;
+use crate::intel::tlb::AddressSpace;
 use crate::ring::core::Core;
 use crate::ring::engine::EngineId;
 use crate::ring::exec::Flow;
@@ -154,7 +154,7 @@ impl Core {
             None => {
                 let at = (ccid & mask).wrapping_add(offset);
                 self.watch_unsnooped("context", at, data.len());
-                self.store(e, Space::Ggtt, at, data);
+                self.store(e, AddressSpace::Ggtt, at, data);
             }
         }
     }
@@ -163,7 +163,12 @@ impl Core {
         let mask = self.cfg.chip.context.address;
         match Self::image_address(ccid, mask) {
             Some(at) => drop(self.cx.memory.read(at + u64::from(offset), data)),
-            None => self.load(e, Space::Ggtt, (ccid & mask).wrapping_add(offset), data),
+            None => self.load(
+                e,
+                AddressSpace::Ggtt,
+                (ccid & mask).wrapping_add(offset),
+                data,
+            ),
         }
     }
 

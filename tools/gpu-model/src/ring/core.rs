@@ -8,7 +8,7 @@ use crate::device::PowerOn;
 use crate::fault::Kind;
 use crate::intel::gtt::PteArray;
 use crate::intel::regfile::Domain;
-use crate::intel::tlb::{Client, Space, Tlb};
+use crate::intel::tlb::{AddressSpace, Client, Tlb};
 use crate::ledger::By;
 use crate::memory::GuestMemory;
 use crate::model::IrqSink;
@@ -27,8 +27,8 @@ use crate::ring::mmu::{MemoryContext, Mmu, Note};
 use crate::ring::real::Left;
 use crate::ring::regs::MMIO_SIZE;
 use crate::ring::writes::WriteLog;
+use crate::test_capability::TestCapability;
 use crate::trace::Event;
-use crate::window::Window;
 use std::sync::Arc;
 
 /// Units that ask for translations: SRCID of a fault record. The numbers of the video engine are
@@ -76,7 +76,7 @@ pub(crate) struct Core {
     pub gt: Gt,
     pub render: RenderState,
     pub blitter: Blitter,
-    pub window: Window,
+    pub test_capability: TestCapability,
     pub removed: bool,
     /// What firmware has left, and what is late.
     pub left: Left,
@@ -125,7 +125,7 @@ impl Core {
             gt: Gt::default(),
             render: RenderState::default(),
             blitter: Blitter::default(),
-            window: Window::default(),
+            test_capability: TestCapability::default(),
             removed: false,
             left: Left::default(),
             screen: Screen::default(),
@@ -247,38 +247,38 @@ impl Core {
         mode.is_some_and(|mode| self.get(mode) & PPGTT_ENABLE != 0)
     }
 
-    /// Space that an operand of an MI command lives in, by its "use global GTT" bit (§4.6.2).
-    pub fn space(&self, e: EngineId, global: bool) -> Space {
+    /// Returns the address space of an MI command's operand, by its "use global GTT" bit (§4.6.2).
+    pub fn space(&self, e: EngineId, global: bool) -> AddressSpace {
         if global || !self.ppgtt(e) {
-            Space::Ggtt
+            AddressSpace::Ggtt
         } else {
-            Space::Ppgtt
+            AddressSpace::Ppgtt
         }
     }
 
     /// Reads guest memory as an engine's command streamer; faults are latched.
-    pub fn load(&mut self, e: EngineId, space: Space, va: u32, buf: &mut [u8]) {
+    pub fn load(&mut self, e: EngineId, space: AddressSpace, va: u32, buf: &mut [u8]) {
         self.with_mmu(e, |mmu, cx| {
             mmu.read(cx, Client::Stream, space, source::CS_READ, va, buf)
         });
     }
 
     /// Translates an address as an engine's command streamer, without using what is there; faults are latched.
-    pub fn touch(&mut self, e: EngineId, space: Space, va: u32) {
+    pub fn touch(&mut self, e: EngineId, space: AddressSpace, va: u32) {
         self.with_mmu(e, |mmu, cx| {
             mmu.touch(cx, Client::Stream, space, source::CS_WRITE, va)
         });
     }
 
     /// One dword of guest memory as an engine's command streamer sees it.
-    pub fn load32(&mut self, e: EngineId, space: Space, va: u32) -> u32 {
+    pub fn load32(&mut self, e: EngineId, space: AddressSpace, va: u32) -> u32 {
         let mut b = [0; 4];
         self.load(e, space, va, &mut b);
         u32::from_le_bytes(b)
     }
 
     /// Writes guest memory as an engine's command streamer; faults are latched.
-    pub fn store(&mut self, e: EngineId, space: Space, va: u32, data: &[u8]) {
+    pub fn store(&mut self, e: EngineId, space: AddressSpace, va: u32, data: &[u8]) {
         self.count(Counter::Stores);
         self.with_mmu(e, |mmu, cx| {
             mmu.write(cx, Client::Stream, space, source::CS_WRITE, va, data)

@@ -70,7 +70,7 @@ impl Chip for RingChip {
         Parts {
             notes: &mut self.0.notes,
             pci: &mut self.0.pci,
-            window: &mut self.0.window,
+            test_capability: &mut self.0.test_capability,
             delay_ns: &mut self.0.cfg.delay_ns,
             line: self.0.line,
             removed: self.0.removed,

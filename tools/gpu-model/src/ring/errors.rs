@@ -3,7 +3,7 @@
 //! (SNB PRM V1P2 §5.7; digest G-23, G-42).
 
 use crate::counters::Counter;
-use crate::intel::tlb::Space;
+use crate::intel::tlb::AddressSpace;
 use crate::ring::core::Core;
 use crate::ring::engine::{EngineId, Stop};
 use crate::ring::irq::bit;
@@ -96,7 +96,7 @@ impl Core {
         if (self.cfg.chip.hooks.page_fault)(self, e, &fault) {
             return;
         }
-        let global = fault.space == Space::Ggtt;
+        let global = fault.space == AddressSpace::Ggtt;
         let record = self.row(e).fault.filter(|r| self.get(*r) & 1 == 0);
         if let Some(record) = record {
             let value = (fault.address & 0xffff_f000)

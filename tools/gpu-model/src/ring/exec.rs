@@ -6,7 +6,7 @@
 use crate::counters::Counter;
 use crate::fault::Kind;
 use crate::intel::pte::PAGE;
-use crate::intel::tlb::{Client, Space};
+use crate::intel::tlb::{AddressSpace, Client};
 use crate::intel::{cmd3d, mi};
 use crate::ring::blit::BlitJob;
 use crate::ring::core::{source, Core};
@@ -203,7 +203,7 @@ impl Core {
     }
 
     /// Where the next command is: its graphics address and the space it is fetched through.
-    fn fetch_place(&mut self, e: EngineId) -> (u32, Space) {
+    fn fetch_place(&mut self, e: EngineId) -> (u32, AddressSpace) {
         match self.engine(e).batch {
             Some(b) => (b.address, self.space(e, !b.non_secure)),
             None => {
@@ -362,7 +362,7 @@ impl Core {
 
     /// The streamer reads ahead of the command at `at`, of which `end` is the end, at least a line behind
     /// it. In a ring it does not turn back at the end.
-    fn prefetch(&mut self, e: EngineId, space: Space, at: u32, end: u32) {
+    fn prefetch(&mut self, e: EngineId, space: AddressSpace, at: u32, end: u32) {
         if !self.cfg.prefetch || self.engine(e).batch.is_some_and(|b| b.physical.is_some()) {
             return;
         }
@@ -418,7 +418,7 @@ impl Core {
 
     /// The MI_NOOP at `at` in a batch, and with it those that follow, as far as [`NOOPS`] reach: a batch
     /// may consist of them, and one after the other takes a hundred times as long.
-    fn go_over_noops(&mut self, e: EngineId, at: u32, space: Space) -> Step {
+    fn go_over_noops(&mut self, e: EngineId, at: u32, space: AddressSpace) -> Step {
         let mut bytes = [0; NOOPS];
         let rest = &mut bytes[at as usize % NOOPS..];
         self.load(e, space, at, rest);

@@ -34,13 +34,13 @@ fn post_sync(flags: u32) -> u32 {
     (flags >> 14) & 3
 }
 
-/// Where a post-sync store goes.
+/// The address that a post-sync store writes to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// An address of the global table.
-    Global,
-    /// An address of the per-process table, if it is on.
-    Process,
+enum PostSyncTarget {
+    /// A GGTT address.
+    Ggtt,
+    /// A PPGTT address, or a GGTT address while the PPGTT is off.
+    Ppgtt,
     /// An offset in the status page.
     StatusPage,
 }
@@ -76,12 +76,12 @@ impl Core {
         if let Some(data) = data {
             let address = d.get(2).copied().unwrap_or(0);
             let (at, bit) = self.cfg.chip.pipe_control.global;
-            let place = match flags & pc::STORE_INDEX {
-                0 if d.get(at).is_some_and(|d| d & bit != 0) => Place::Global,
-                0 => Place::Process,
-                _ => Place::StatusPage,
+            let target = match flags & pc::STORE_INDEX {
+                0 if d.get(at).is_some_and(|d| d & bit != 0) => PostSyncTarget::Ggtt,
+                0 => PostSyncTarget::Ppgtt,
+                _ => PostSyncTarget::StatusPage,
             };
-            self.post_sync_store(e, place, address, &data.to_le_bytes());
+            self.post_sync_store(e, target, address, &data.to_le_bytes());
         }
         if flags & pc::NOTIFY != 0 {
             self.pulse(e, bit::NOTIFY);
@@ -183,12 +183,12 @@ impl Core {
                 self.lint(Rule::FlushDwBit5, || format!("{} {:#x}", e.name(), d[1]));
             }
             let bytes = if wide { &bytes[..] } else { &bytes[..4] };
-            let place = match h & (1 << 21) {
-                0 if d[1] & 4 != 0 => Place::Global,
-                0 => Place::Process,
-                _ => Place::StatusPage,
+            let target = match h & (1 << 21) {
+                0 if d[1] & 4 != 0 => PostSyncTarget::Ggtt,
+                0 => PostSyncTarget::Ppgtt,
+                _ => PostSyncTarget::StatusPage,
             };
-            self.post_sync_store(e, place, d[1], bytes);
+            self.post_sync_store(e, target, d[1], bytes);
         }
         if h & (1 << 8) != 0 {
             self.pulse(e, bit::NOTIFY);
@@ -200,8 +200,8 @@ impl Core {
     ///
     /// From a non-secure batch the global form is counted but done: user programs of this chip
     /// depend on it, and nothing in the documents names PIPE_CONTROL among the restricted commands.
-    fn post_sync_store(&mut self, e: EngineId, place: Place, address: u32, data: &[u8]) {
-        if place == Place::StatusPage {
+    fn post_sync_store(&mut self, e: EngineId, target: PostSyncTarget, address: u32, data: &[u8]) {
+        if target == PostSyncTarget::StatusPage {
             let offset = address & 0xff8;
             if offset < 64 {
                 self.lint(Rule::StatusPageReserved, || {
@@ -211,7 +211,7 @@ impl Core {
             self.status_page_store(e, offset, data);
             return;
         }
-        let global = place == Place::Global;
+        let global = target == PostSyncTarget::Ggtt;
         if global && self.unprivileged(e) {
             self.count(Counter::PrivilegeViolations);
         }

@@ -5,7 +5,7 @@
 use crate::counters::Counter;
 use crate::fault::Kind;
 use crate::intel::regfile::{apply, Domain, Write};
-use crate::intel::tlb::Space;
+use crate::intel::tlb::AddressSpace;
 use crate::ring::chip::EngineRow;
 use crate::ring::config::FifoDrain;
 use crate::ring::core::Core;
@@ -405,5 +405,5 @@ impl Core {
     }
 
     /// Which space the streamer's ring and status page are in: always global.
-    pub const RING_SPACE: Space = Space::Ggtt;
+    pub const RING_SPACE: AddressSpace = AddressSpace::Ggtt;
 }

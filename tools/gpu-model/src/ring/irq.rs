@@ -5,7 +5,7 @@
 
 use crate::counters::Counter;
 use crate::fault::Kind;
-use crate::intel::tlb::Space;
+use crate::intel::tlb::AddressSpace;
 use crate::ring::core::Core;
 use crate::ring::engine::EngineId;
 use crate::ring::lint::Rule;
@@ -159,7 +159,7 @@ impl Core {
     pub fn put_in_status_page(&mut self, e: EngineId, offset: u32, data: &[u8]) {
         let page = self.get(self.row(e).hws_pga);
         if self.cfg.chip.ways.status_page_bits & 0xff0 == 0 {
-            self.store(e, Space::Ggtt, page + offset, data);
+            self.store(e, AddressSpace::Ggtt, page + offset, data);
             return;
         }
         let base = u64::from(page & 0xffff_f000) | u64::from(page & 0xf0) << 28;

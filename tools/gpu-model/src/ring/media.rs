@@ -3,7 +3,7 @@
 //! the addresses in TLBs (VCS PRM 1.1.8, 1.1.9).
 
 use crate::intel::regfile::{Domain, Write};
-use crate::intel::tlb::Space;
+use crate::intel::tlb::AddressSpace;
 use crate::ring::core::Core;
 use crate::ring::engine::EngineId;
 use crate::ring::regs::{Array, ALL};
@@ -75,10 +75,13 @@ pub fn statistics_bits(offset: u32) -> Option<u32> {
 
 /// Places translations in a TLB: the global table's below `kept`, the others from there on. What does not
 /// fit is not shown.
-fn place(pages: &[(Space, u32)], kept: usize) -> [Option<u32>; ENTRIES] {
+fn place(pages: &[(AddressSpace, u32)], kept: usize) -> [Option<u32>; ENTRIES] {
     let mut entries = [None; ENTRIES];
     let kept = kept.min(ENTRIES);
-    for (space, range) in [(Space::Ggtt, 0..kept), (Space::Ppgtt, kept..ENTRIES)] {
+    for (space, range) in [
+        (AddressSpace::Ggtt, 0..kept),
+        (AddressSpace::Ppgtt, kept..ENTRIES),
+    ] {
         let mine = pages.iter().filter(|p| p.0 == space);
         for (entry, (_, page)) in entries[range].iter_mut().zip(mine) {
             *entry = Some(*page);
@@ -134,7 +137,7 @@ mod tests {
     fn tables_have_their_entries() {
         // VCS PRM 1.1.9.2.2: "the GGTT one running from 0 up to PPGTT_MIN - 1 ..., and the PPGTT one
         // running from PPGTT_MIN up to 63".
-        use Space::{Ggtt, Ppgtt};
+        use AddressSpace::{Ggtt, Ppgtt};
         let pages = [(Ggtt, 1), (Ggtt, 2), (Ggtt, 3), (Ppgtt, 9), (Ppgtt, 8)];
         let entries = place(&pages, 2);
         assert_eq!(entries[..5], [Some(1), Some(2), Some(9), Some(8), None]);

@@ -8,7 +8,7 @@ use crate::counters::Counter;
 use crate::fault::Kind;
 use crate::intel::mi::{self, op};
 use crate::intel::pte::PAGE;
-use crate::intel::tlb::Space;
+use crate::intel::tlb::AddressSpace;
 use crate::ring::chip::GlobalStore;
 use crate::ring::core::{Core, Origin};
 use crate::ring::engine::{Batch, EngineId, Wait};
@@ -281,7 +281,7 @@ impl Core {
                     Flow::Stop
                 }
                 GlobalStore::Dropped => {
-                    self.touch(e, Space::Ggtt, d[2] & !3);
+                    self.touch(e, AddressSpace::Ggtt, d[2] & !3);
                     Flow::Next
                 }
             };
@@ -437,7 +437,7 @@ impl Core {
         self.watch_global_bit(e, global);
         if global && self.denied(e, "MI_STORE_REGISTER_MEM") {
             if self.cfg.chip.ways.global_store == GlobalStore::Dropped {
-                self.touch(e, Space::Ggtt, d[2] & !3);
+                self.touch(e, AddressSpace::Ggtt, d[2] & !3);
             }
             return Flow::Next;
         }

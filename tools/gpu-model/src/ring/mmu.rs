@@ -7,7 +7,7 @@
 
 use crate::intel::gtt::PteArray;
 use crate::intel::pte::{Pde, Pte, PteFormat, PAGE};
-use crate::intel::tlb::{Cached, Client, Space, Tlb};
+use crate::intel::tlb::{AddressSpace, Cached, Client, Tlb};
 use crate::memory::GuestMemory;
 use crate::ring::lint::Rule;
 use crate::ring::writes::{WriteLog, Wrote};
@@ -39,7 +39,7 @@ pub struct MmuFault {
     /// Graphics address.
     pub address: u32,
     /// Which table.
-    pub space: Space,
+    pub space: AddressSpace,
     /// Unit that asked (private numbering on RCS and BCS, VCS PRM 1.1.9.4.6 on VCS).
     pub source: u32,
     /// Why.
@@ -115,7 +115,7 @@ impl Mmu {
     }
 
     /// Pages that the stream's TLB holds, in order, with the space of each.
-    pub fn stream_pages(&self) -> Vec<(Space, u32)> {
+    pub fn stream_pages(&self) -> Vec<(AddressSpace, u32)> {
         self.tlb.stream_pages()
     }
 
@@ -126,7 +126,7 @@ impl Mmu {
 
     /// Forgets what came from the global table.
     pub fn flush_global(&mut self) {
-        self.tlb.flush_space(Space::Ggtt);
+        self.tlb.flush_space(AddressSpace::Ggtt);
     }
 
     /// Number of cached translations, for tests.
@@ -188,12 +188,12 @@ impl Mmu {
         &mut self,
         cx: &MemoryContext,
         client: Client,
-        space: Space,
+        space: AddressSpace,
         va: u32,
     ) -> Result<u32, FaultKind> {
         match space {
-            Space::Ggtt => Ok(cx.gtt.get(va / PAGE)),
-            Space::Ppgtt => {
+            AddressSpace::Ggtt => Ok(cx.gtt.get(va / PAGE)),
+            AddressSpace::Ppgtt => {
                 let slot = self.directory.get((va >> 22) as usize).copied();
                 let pde = slot
                     .ok_or(FaultKind::InvalidDirectory)?
@@ -232,11 +232,11 @@ impl Mmu {
         &mut self,
         cx: &MemoryContext,
         client: Client,
-        space: Space,
+        space: AddressSpace,
         va: u32,
         source: u32,
     ) -> Option<u64> {
-        let space = if cx.ppgtt { space } else { Space::Ggtt };
+        let space = if cx.ppgtt { space } else { AddressSpace::Ggtt };
         let page = va / PAGE;
         if self.inject {
             self.inject = false;
@@ -309,7 +309,7 @@ impl Mmu {
     fn pages(
         &mut self,
         cx: &MemoryContext,
-        (client, space, source): (Client, Space, u32),
+        (client, space, source): (Client, AddressSpace, u32),
         va: u32,
         len: usize,
         mut f: impl FnMut(Option<u64>, std::ops::Range<usize>) -> bool,
@@ -337,7 +337,7 @@ impl Mmu {
         &mut self,
         cx: &MemoryContext,
         client: Client,
-        space: Space,
+        space: AddressSpace,
         source: u32,
         va: u32,
         buf: &mut [u8],
@@ -361,14 +361,14 @@ impl Mmu {
         &mut self,
         cx: &MemoryContext,
         client: Client,
-        space: Space,
+        space: AddressSpace,
         source: u32,
         va: u32,
         data: &[u8],
     ) {
         if cx.program {
             cx.writes.push(Wrote::Memory {
-                space: if cx.ppgtt { space } else { Space::Ggtt },
+                space: if cx.ppgtt { space } else { AddressSpace::Ggtt },
                 address: va,
                 bytes: data.len() as u32,
             });
@@ -390,7 +390,7 @@ impl Mmu {
         &mut self,
         cx: &MemoryContext,
         client: Client,
-        space: Space,
+        space: AddressSpace,
         source: u32,
         va: u32,
     ) {

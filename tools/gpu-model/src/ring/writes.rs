@@ -4,7 +4,7 @@
 //! It has what a batch names: registers, entries of the global table, memory by its space. What an engine writes
 //! for its own progress (HEAD, IPEHR, a message in NOPID) is not in it.
 
-use crate::intel::tlb::Space;
+use crate::intel::tlb::AddressSpace;
 use crate::memory::lock;
 use std::sync::{Arc, Mutex};
 
@@ -23,7 +23,7 @@ pub enum Wrote {
     /// Memory, whether there is some or not.
     Memory {
         /// The table that translated the address.
-        space: Space,
+        space: AddressSpace,
         /// The first byte's.
         address: u32,
         /// How many bytes.
@@ -103,7 +103,7 @@ impl WriteLog {
 mod tests {
     use super::*;
 
-    const fn memory(space: Space, address: u32, bytes: u32) -> Wrote {
+    const fn memory(space: AddressSpace, address: u32, bytes: u32) -> Wrote {
         Wrote::Memory {
             space,
             address,
@@ -114,15 +114,15 @@ mod tests {
     #[test]
     fn neighbours_are_one_and_what_does_not_fit_is_counted() {
         let log = WriteLog::new(3);
-        log.push(memory(Space::Ppgtt, 0x1000, 8));
-        log.push(memory(Space::Ppgtt, 0x1008, 4));
+        log.push(memory(AddressSpace::Ppgtt, 0x1000, 8));
+        log.push(memory(AddressSpace::Ppgtt, 0x1008, 4));
         // Another space is no neighbour.
-        log.push(memory(Space::Ggtt, 0x100c, 4));
+        log.push(memory(AddressSpace::Ggtt, 0x100c, 4));
         log.push(Wrote::Entry(3));
         log.push(Wrote::Entry(4));
         let writes = [
-            memory(Space::Ppgtt, 0x1000, 12),
-            memory(Space::Ggtt, 0x100c, 4),
+            memory(AddressSpace::Ppgtt, 0x1000, 12),
+            memory(AddressSpace::Ggtt, 0x100c, 4),
             Wrote::Entry(3),
         ];
         assert_eq!(log.take(), (writes.to_vec(), 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! A modelled DG2 on a bench, all values as literals.
+//! A test rig with a modelled DG2; all values are literals.
 //!
 //! Global addresses: 0x100000..0x500000 is guest memory from 0 on; 0x1000000..0x3000000 is local
 //! memory from 0x100000 on. Each engine's status page is one page of guest memory from 0 on. Context
@@ -45,7 +45,7 @@ impl IrqSink for CountIrq {
     }
 }
 
-/// The bench.
+/// The model with its memories and its interrupt line.
 pub struct Rig {
     pub gpu: Dg2,
     pub memory: Arc<VecMemory>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Modelled Gen4 chips on a bench: memory, page table, rings, all values written as literals. Chapters are those of
+//! A test rig with a modelled Gen4 chip: memory, page table and ring; all values are literals. Chapters are those of
 //! G45 PRM V1b; what it leaves out is from the digest of Gen4 (G-nn).
 //!
 //! Layout of the global address space, each page mapped to the same bus address unless a test changes it: rings at
@@ -66,7 +66,7 @@ impl IrqSink for CountIrq {
     }
 }
 
-/// The bench.
+/// The model with its memory and its interrupt line.
 pub struct Rig {
     pub gpu: RingGpu,
     pub memory: Arc<VecMemory>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! A modelled Ivy Bridge on a bench.
+//! A test rig with a modelled Ivy Bridge.
 //!
 //! Offsets are the chapter's (VCS PRM 1.1.1: the render engine's, video 10000h higher); what it leaves
 //! out is from the digest, §5 (V-nn).
@@ -37,7 +37,7 @@ pub const LRI: u32 = 0x1100_0001;
 /// Its values.
 pub struct Ivb;
 
-impl Bench for Ivb {
+impl TestChip for Ivb {
     /// Of several threads (V-04).
     const WAKE: u32 = 0xa188;
     const HANDSHAKE: bool = false;
@@ -61,7 +61,7 @@ pub fn hws_pga(e: EngineId) -> u32 {
     Ivb::hws_pga(e)
 }
 
-/// The bench.
+/// The test rig.
 pub type Rig = ring_rig::Rig<Ivb>;
 
 impl Rig {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! A vertex shader on a bench. Words are put together here by the shifts of R5xx guide §6.5.9, not by the
+//! A test rig for vertex shaders. Words are put together here by the shifts of R5xx guide §6.5.9, not by the
 //! model's own definitions.
 
 #![allow(dead_code)]
@@ -18,7 +18,7 @@ pub const INF: f32 = f32::INFINITY;
 pub const NAN: f32 = f32::NAN;
 
 /// A program, and what it runs over.
-pub struct Bench {
+pub struct VertexShaderTest {
     pub code: Vec<[u32; 4]>,
     pub vertex: Vertex,
     pub constants: [Vec4; 256],
@@ -26,7 +26,7 @@ pub struct Bench {
     pub limit: u64,
 }
 
-impl Bench {
+impl VertexShaderTest {
     /// These instructions from 0 on; all 256 constants can be reached.
     pub fn new(code: &[[u32; 4]]) -> Self {
         let control = Control {
@@ -34,7 +34,7 @@ impl Bench {
             constants: (255 << 16).into(),
             ..Control::default()
         };
-        Bench {
+        VertexShaderTest {
             code: code.to_vec(),
             vertex: Vertex::default(),
             constants: [[0.0; 4]; 256],
@@ -114,14 +114,14 @@ fn standard(op: u32) -> [u32; 4] {
 pub const BEFORE: Vec4 = [99.0; 4];
 
 fn execute(op: u32, [a, b, c]: [Vec4; 3], predicate: bool) -> (Vec4, bool) {
-    let mut bench = Bench::new(&[standard(op)]);
-    bench.vertex.temporary[0] = a;
-    bench.vertex.temporary[1] = b;
-    bench.vertex.input[0] = c;
-    bench.vertex.temporary[6] = BEFORE;
-    bench.vertex.predicate = predicate;
-    bench.clean();
-    (bench.temp(6), bench.vertex.predicate)
+    let mut test = VertexShaderTest::new(&[standard(op)]);
+    test.vertex.temporary[0] = a;
+    test.vertex.temporary[1] = b;
+    test.vertex.input[0] = c;
+    test.vertex.temporary[6] = BEFORE;
+    test.vertex.predicate = predicate;
+    test.clean();
+    (test.temp(6), test.vertex.predicate)
 }
 
 /// Result of a vector operation, which leaves the predicate.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! A modelled R5xx on a bench: video memory, guest memory, GART and ring, all values as literals.
+//! A test rig with a modelled R5xx: video memory, guest memory, GART and ring; all values are literals.
 //!
 //! Addresses of the chip: video memory from 0, 16 MB; the GART's range right above, 1 MB from
 //! 0x1000000, its table at the end of video memory (0xfff000), each page mapped to the same offset of
@@ -47,7 +47,7 @@ impl IrqSink for CountIrq {
     }
 }
 
-/// The bench.
+/// The model with its memory and its interrupt line.
 pub struct Rig {
     pub gpu: R5xx,
     pub memory: Arc<VecMemory>,

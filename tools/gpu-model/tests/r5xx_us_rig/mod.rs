@@ -20,7 +20,7 @@ impl Sampler for Echo {
 }
 
 /// Four pixels that are alike, as of §15.2, and a program.
-pub struct Bench {
+pub struct PixelShaderTest {
     pub pixels: Pixels,
     pub constants: [[f32; 4]; 256],
     pub control: Control,
@@ -32,7 +32,7 @@ pub fn same(v: [f32; 4]) -> Quad {
     v.map(|v| [v; 4])
 }
 
-impl Bench {
+impl PixelShaderTest {
     pub fn new(code: &[[u32; 6]]) -> Self {
         let mut pixels = Pixels::default();
         for (n, t) in [
@@ -52,7 +52,7 @@ impl Bench {
         constants[0] = [4.0, -2.0, 0.0, 1.0];
         constants[1] = [7.0; 4];
         let last = code.len() as u32 - 1;
-        Bench {
+        PixelShaderTest {
             pixels,
             constants,
             control: Control {

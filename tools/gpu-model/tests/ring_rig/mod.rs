@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-//! A modelled ring streamer on a bench: memory, page table, rings, all values written as literals. What differs
-//! between chips is said by a [`Bench`].
+//! A test rig with a modelled ring streamer: memory, page table and rings; all values are literals. A
+//! [`TestChip`] holds the values that differ between chips.
 //!
 //! Layout of the global address space, each page mapped to the same bus address unless a test
 //! changes it: rings at 0x10000 (rcs), 0x20000 (vcs), 0x30000 (bcs); status pages at 0x40000,
@@ -34,8 +34,8 @@ impl IrqSink for CountIrq {
     }
 }
 
-/// A chip's own values.
-pub trait Bench {
+/// The values of a chip that its tests need.
+pub trait TestChip {
     /// The register by which it is asked to stay awake.
     const WAKE: u32;
     /// The video ring's tail is written with a handshake (G-37).
@@ -48,12 +48,12 @@ pub trait Bench {
     fn choices() -> RingConfig;
 }
 
-/// The bench.
-pub struct Rig<B> {
+/// The model with its memory and its interrupt line.
+pub struct Rig<C> {
     pub gpu: RingGpu,
     pub memory: Arc<VecMemory>,
     pub irq: Arc<CountIrq>,
-    bench: PhantomData<B>,
+    chip: PhantomData<C>,
 }
 
 /// Ring address of an engine.
@@ -83,10 +83,10 @@ pub fn block(e: EngineId) -> u32 {
     }
 }
 
-impl<B: Bench> Rig<B> {
+impl<C: TestChip> Rig<C> {
     /// The chip's choices.
     pub fn choices() -> RingConfig {
-        B::choices()
+        C::choices()
     }
 
     /// As it is found, asleep.
@@ -98,7 +98,7 @@ impl<B: Bench> Rig<B> {
             gpu,
             memory,
             irq,
-            bench: PhantomData,
+            chip: PhantomData,
         }
     }
 
@@ -106,7 +106,7 @@ impl<B: Bench> Rig<B> {
     pub fn bare(cfg: RingConfig) -> Self {
         let rig = Self::found(cfg);
         let gpu = &rig.gpu;
-        gpu.mmio_write32(B::WAKE, 0x0001_0001);
+        gpu.mmio_write32(C::WAKE, 0x0001_0001);
         for page in 1..(MEMORY as u32 / 4096) {
             // Cached in the LLC (2 in bits 2:1), valid.
             gpu.gtt_write(page, (page << 12) | 0x5);
@@ -117,7 +117,7 @@ impl<B: Bench> Rig<B> {
 
     /// All three rings enabled and empty, 4 KB each; status pages set; interrupts masked.
     pub fn new() -> Self {
-        Self::with(B::choices())
+        Self::with(C::choices())
     }
 
     /// The same with choices.
@@ -132,7 +132,7 @@ impl<B: Bench> Rig<B> {
     /// Sets up and enables one ring.
     pub fn start_ring(&self, e: EngineId) {
         let b = block(e);
-        self.gpu.mmio_write32(B::hws_pga(e), status_page(e));
+        self.gpu.mmio_write32(C::hws_pga(e), status_page(e));
         self.gpu.mmio_write32(b + 0x38, ring_base(e));
         self.gpu.mmio_write32(b + 0x34, 0);
         self.gpu.mmio_write32(b + 0x30, 0);
@@ -172,13 +172,13 @@ impl<B: Bench> Rig<B> {
             self.put(base + tail, &[0]);
             tail = (tail + 4) % size;
         }
-        if B::HANDSHAKE && e == EngineId::Vcs {
+        if C::HANDSHAKE && e == EngineId::Vcs {
             self.gpu.mmio_write32(0x12050, 0x0001_0001);
             self.gpu.mmio_write64(0x12198, 0);
             while self.gpu.mmio_read32(0x12050) & 8 != 0 {}
         }
         self.gpu.mmio_write32(b + 0x30, tail);
-        if B::HANDSHAKE && e == EngineId::Vcs {
+        if C::HANDSHAKE && e == EngineId::Vcs {
             self.gpu.mmio_write32(0x12050, 0x0001_0000);
         }
         self.room();

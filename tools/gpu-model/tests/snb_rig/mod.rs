@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! A modelled Sandy Bridge on a bench.
+//! A test rig with a modelled Sandy Bridge.
 
 #![allow(dead_code)]
 
@@ -13,7 +13,7 @@ use gpu_model::ring::{EngineId, RingConfig};
 /// Its values.
 pub struct Snb;
 
-impl Bench for Snb {
+impl TestChip for Snb {
     const WAKE: u32 = 0xa18c;
     const HANDSHAKE: bool = true;
 
@@ -26,5 +26,5 @@ impl Bench for Snb {
     }
 }
 
-/// The bench.
+/// The test rig.
 pub type Rig = ring_rig::Rig<Snb>;

@@ -7,7 +7,7 @@ use super::{batch, checker, offset, oracle, Engine, Fate, BCS_SWCTRL, BCS_SWCTRL
 use crate::source::Source;
 use gpu_model::{
     counters::Counter,
-    intel::tlb::Space,
+    intel::tlb::AddressSpace,
     ring::{RingConfig, Wrote},
 };
 use ouro_cross::ring_machine::{Object, RingMachine, Setup, Work, BCS, RCS, VCS};
@@ -211,7 +211,7 @@ impl CopyMachine {
             }
             Wrote::Memory { space, bytes, .. } => {
                 self.tally.bytes += u64::from(bytes);
-                space == Space::Ppgtt
+                space == AddressSpace::Ppgtt
             }
             Wrote::Entry(_) => false,
         }

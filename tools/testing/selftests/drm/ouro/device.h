@@ -27,7 +27,7 @@ int device_remove(const struct place *place);
 /* Finds it again; back when its render node is there. */
 int device_rescan(const struct place *place);
 
-/* Faults of a model, by the codes of Documentation/gpu/ouro/model.rst ("The counters window"). */
+/* Faults of a model, by the codes of Documentation/gpu/ouro/model.rst ("The test capability"). */
 enum {
 	FAULT_NONE = 0,
 	FAULT_HANG = 1,
@@ -46,7 +46,7 @@ enum {
 /* Every opportunity from now on, unless it says otherwise. -ENOTTY: this device is no model. */
 int model_fault(const struct place *place, unsigned int code);
 
-/* Counters of a model: their indexes in its window (model.rst, "The counters window"). */
+/* Counters of a model: their indexes in its capability (model.rst, "The test capability"). */
 enum {
 	COUNTER_RCS_INTERRUPTS = 27,
 	COUNTER_VCS_INTERRUPTS = 28,

@@ -23,14 +23,14 @@ use crate::counters::{Counters, COUNT};
 use crate::fault::{Fault, Faults, Kind};
 
 /// Offset of the capability in the configuration space.
-pub const WINDOW: usize = 0xb0;
+pub const OFFSET: usize = 0xb0;
 /// Its size in bytes.
 pub const SIZE: usize = 0x20;
 /// Its first bytes after id and link: length 32, version 1.
 pub const BODY: [u8; 2] = [0x20, 0x01];
 /// Signature at offset 0xb4.
 pub const SIGNATURE: u32 = 0x4d55_5047;
-/// Offset, in the window, of the dword that [`command`] describes.
+/// Offset, in the capability, of the dword that [`command`] describes.
 pub const COMMAND: usize = 0x14;
 
 /// Bits of the dword that is written at 0xc4; several are done in this order.
@@ -53,7 +53,7 @@ pub mod command {
     pub const PULL: u32 = 1 << 7;
 }
 
-/// What a write to the window asks of the device itself.
+/// What a write to the capability asks of the device itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Power-on state, if the card was pulled.
@@ -64,15 +64,15 @@ pub enum Action {
     ReturnAndPull,
 }
 
-/// State of the window.
+/// State of the test capability.
 #[derive(Default)]
-pub struct Window {
+pub struct TestCapability {
     index: u32,
     value: u32,
     snapshot: Option<Counters>,
 }
 
-/// The parts of a device that the window reaches.
+/// The parts of a device that the capability reaches.
 pub struct Reach<'a> {
     /// Its counters.
     pub counters: &'a mut Counters,
@@ -84,8 +84,8 @@ pub struct Reach<'a> {
     pub engines: &'a [&'a str],
 }
 
-impl Window {
-    /// One dword, by offset from the window's start; `None` where the capability itself answers.
+impl TestCapability {
+    /// One dword, by offset from the capability's start; `None` where the capability itself answers.
     pub fn read(&self, offset: usize, counters: &Counters) -> Option<u32> {
         let counters = self.snapshot.as_ref().unwrap_or(counters);
         let value = counters.by_index(self.index as usize).unwrap_or(0);
@@ -101,10 +101,10 @@ impl Window {
         }
     }
 
-    /// Puts the window's bytes into a read of the configuration space that starts at `offset`.
+    /// Puts the capability's bytes into a read of the configuration space that starts at `offset`.
     pub fn overlay(&self, offset: usize, buf: &mut [u8], counters: &Counters) {
         for (i, b) in buf.iter_mut().enumerate() {
-            let at = (offset + i).wrapping_sub(WINDOW);
+            let at = (offset + i).wrapping_sub(OFFSET);
             let dword = (at < SIZE).then(|| self.read(at & !3, counters)).flatten();
             if let Some(v) = dword {
                 *b = v.to_le_bytes()[at & 3];
@@ -112,7 +112,7 @@ impl Window {
         }
     }
 
-    /// A dword written at an offset from the window's start.
+    /// A dword written at an offset from the capability's start.
     pub fn write(&mut self, offset: usize, data: u32, reach: Reach<'_>) -> Option<Action> {
         match offset {
             0x08 => self.index = data,
