@@ -18,7 +18,7 @@ interrupted() { test "$(interrupts)" -gt 0; }
 complaints() { dmesg | grep -E 'i915.*(\*ERROR\*|GPU HANG|not idle|timed out|Resetting|wedged)'; }
 no_complaint() { ! complaints; }
 drawn() { ouro-draw --peer --out /out; }
-work() { discrete -T a_bad_batch_is_its_own_contexts -T work_that_does_not_let_go_is_found; }
+work() { discrete -T a_bad_batch_is_its_own_contexts -T work_that_is_not_preemptible_is_found; }
 # The engine is reset by itself, for a reason, where this test is run; not for a machine that stood still.
 one_reset() {
     timeout=/sys/class/drm/card0/engine/bcs0/preempt_timeout_ms
@@ -45,6 +45,6 @@ check "the picture is drawn, every pixel right" drawn
 check "interrupts arrive" interrupted
 check "i915 has no complaint" no_complaint
 check "a bad batch resets its engine" one_reset 'CS error' a_bad_batch_is_its_own_contexts
-check "so does one that does not let go" one_reset 'preemption time out' work_that_does_not_let_go_is_found
+check "so does one that does not let go" one_reset 'preemption time out' work_that_is_not_preemptible_is_found
 check "i915 unloads" unload
 check_end

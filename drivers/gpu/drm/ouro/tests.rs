@@ -82,7 +82,7 @@ mod kunit {
     }
 
     #[test]
-    fn fence_lets_go_of_its_timeline() -> Result {
+    fn fence_releases_its_timeline() -> Result {
         let timeline = Timeline::new()?;
         let f = fence(&timeline, 1)?;
         f.signal();

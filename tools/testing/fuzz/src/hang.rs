@@ -51,7 +51,7 @@ pub fn run(bytes: &[u8]) {
                 let gone = activity.acthd & 0xffff_ffff == 0xffff_ffff;
                 assert_eq!(verdict == Verdict::Gone, gone, "{activity:?}");
                 assert_eq!(verdict == Verdict::Keeps, overdue && !gone);
-                assert!(verdict != Verdict::Ask || (answer.is_some() && owed.is_none()));
+                assert!(verdict != Verdict::Probe || (answer.is_some() && owed.is_none()));
                 // Who is asked already may answer.
                 let left = limit != 0 || owed.is_some();
                 assert!(left || verdict != Verdict::Fine, "no time is left");
@@ -59,7 +59,7 @@ pub fn run(bytes: &[u8]) {
         }
         match s.u8() % 8 {
             0 => watch.kicked(),
-            1 => watch.asked(now),
+            1 => watch.probed(now),
             _ => {}
         }
     }

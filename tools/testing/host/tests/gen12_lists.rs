@@ -301,25 +301,25 @@ fn what_allows_nothing_is_not_taken_off() {
 }
 
 #[test]
-fn who_is_asked_is_saved_and_goes_on_or_owes_an_answer() {
-    for lets_go in [true, false] {
+fn a_probed_context_is_saved_and_goes_on_or_owes_an_answer() {
+    for preemptible in [true, false] {
         let mut m = Dg2Machine::default();
         let space = UserSpace::new(&mut m);
         let spin = m.context_in(BCS, space.tree, 0, None);
-        let (page, program) = endless(&mut m, &space, lets_go);
+        let (page, program) = endless(&mut m, &space, preemptible);
         m.submit(spin, &Work::batch(program));
         assert!(!m.run_for(SOME));
         for n in 1..=5 {
             let before = m.dword(page, 0);
-            m.ports[BCS].sched.ask();
-            assert_eq!(m.kick(BCS), lets_go || n == 1, "one question at a time");
+            m.ports[BCS].sched.request_probe();
+            assert_eq!(m.kick(BCS), preemptible || n == 1, "one question at a time");
             assert!(!m.run_for(SOME));
-            assert_eq!(m.ports[BCS].sched.owed().is_none(), lets_go);
+            assert_eq!(m.ports[BCS].sched.owed().is_none(), preemptible);
             assert!(m.dword(page, 0) > before, "it goes on from where it was");
             // Case 7, with a restore or not: the same context leaves and comes.
             let case_7 = event(None, false, Some(1), true);
             let said = m.ports[BCS].said.iter().skip(1);
-            let answers = if lets_go { n } else { 0 };
+            let answers = if preemptible { n } else { 0 };
             assert_eq!(said.filter(|e| **e == case_7).count(), answers);
         }
         m.assert_lawful();

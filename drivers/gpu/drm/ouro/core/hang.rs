@@ -27,7 +27,7 @@ pub enum Verdict {
     /// The oldest request has run for its limit.
     Endless,
     /// The oldest request runs long: the engine should be sent a preemption probe.
-    Ask,
+    Probe,
     /// The engine does not answer a preemption.
     Keeps,
     /// The engine reads all ones: the device is gone.
@@ -135,7 +135,7 @@ impl Watch {
         }
         let takes_long = |otherwise| match answer {
             None => otherwise,
-            Some(Answer { owed: None, .. }) => Verdict::Ask,
+            Some(Answer { owed: None, .. }) => Verdict::Probe,
             Some(_) => Verdict::Fine,
         };
         if answer.is_some_and(|a| a.is_overdue()) {
@@ -170,7 +170,7 @@ impl Watch {
     }
 
     /// A preemption probe was sent: the request gets the whole limit again, if the engine answers.
-    pub fn asked(&mut self, now: u64) {
+    pub fn probed(&mut self, now: u64) {
         self.oldest = self.oldest.map(|(seqno, _)| (seqno, now));
         self.seen = None;
     }
@@ -401,8 +401,8 @@ mod tests {
             }
             match w.look(now, &at(acthd(now)), LIMIT, owes) {
                 Verdict::Fine => {}
-                Verdict::Ask => {
-                    w.asked(now);
+                Verdict::Probe => {
+                    w.probed(now);
                     asked.push(now);
                     since = Some(now);
                 }
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn who_lets_go_may_run_as_long_as_it_likes() {
+    fn a_preemptible_request_may_run_without_limit() {
         let (asked, verdict) = watch_asking(|now| 0x1000 + now, 100);
         assert_eq!(asked, [3000, 6000, 9000, 12_000, 15_000, 18_000]);
         assert_eq!(verdict, None);
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_let_go_hangs() {
+    fn a_request_that_is_not_preempted_hangs() {
         let keeps = |asked| (std::vec![asked], Some((asked + 1500, Verdict::Keeps)));
         assert_eq!(watch_asking(|now| 0x1000 + now, u64::MAX), keeps(3000));
         assert_eq!(watch_asking(|_| 0x1000, u64::MAX), keeps(2000));

@@ -323,7 +323,7 @@ impl ListPort {
 
     /// Does what [`load`](Self::load) does, and also loads a list that the engine has already: the
     /// preemption probe of the running context.
-    pub fn load_anew(&mut self, wanted: &[Wanted]) -> Option<Load> {
+    pub fn reload(&mut self, wanted: &[Wanted]) -> Option<Load> {
         let wanted = wanted.get(..self.room()).unwrap_or(wanted);
         self.list(wanted, !wanted.is_empty())
     }

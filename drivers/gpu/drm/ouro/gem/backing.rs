@@ -359,7 +359,7 @@ impl Backing {
 
     /// Releases it, when it is bound nowhere any more: at once if no engine can have it in its
     /// TLBs. Does not wait.
-    pub(crate) fn let_go(self: Arc<Self>, runner: &Arc<dyn Runner>) {
+    pub(crate) fn release(self: Arc<Self>, runner: &Arc<dyn Runner>) {
         if self.reached.load(ordering::Relaxed) {
             runner.bury(self);
         }

@@ -382,7 +382,7 @@ impl Bo {
         };
         let pages = backing.len();
         self.gpu.count_pages(-i64::from(pages));
-        backing.let_go(self.gpu.runner());
+        backing.release(self.gpu.runner());
         self.show_status(state);
         pages as usize
     }

@@ -118,7 +118,7 @@ pub(crate) fn go_back(object: &Object, state: &mut State) -> Result {
     state.bindings.clear();
     state.listed = listed;
     if let Some(lost) = state.backing.replace(former) {
-        lost.let_go(gpu.runner());
+        lost.release(gpu.runner());
     }
     object.show_status(state);
     Ok(())

@@ -393,9 +393,9 @@ impl Recovery {
             let activity = engine.hw().activity(&self.hardware.hw());
             let why = match watch.look(now, &activity, limit, answer) {
                 Verdict::Fine => None,
-                Verdict::Ask => {
-                    engine.ask();
-                    watch.asked(now);
+                Verdict::Probe => {
+                    engine.send_probe();
+                    watch.probed(now);
                     None
                 }
                 Verdict::Waits => {

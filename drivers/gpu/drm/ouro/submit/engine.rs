@@ -325,7 +325,7 @@ impl Engine {
         let mut queue = self.queue.lock();
         // It is gone if the device is.
         let found = queue.blocked.remove(tracker);
-        if let Some(request) = found.and_then(|tracker| tracker.let_go()) {
+        if let Some(request) = found.and_then(|tracker| tracker.take_request()) {
             self.is_ready(&mut queue, request);
         }
         drop(queue);

@@ -49,7 +49,7 @@ impl Port {
     }
 
     /// Returns whether the engine holds no context whose image it has yet to save.
-    pub(super) fn is_let_go(&self) -> bool {
+    pub(super) fn is_switched_out(&self) -> bool {
         match self {
             // On a ring, a request of the kernel's own switches away from the last context.
             Port::Ring(_) => true,

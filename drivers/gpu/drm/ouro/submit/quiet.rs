@@ -84,7 +84,7 @@ impl Engine {
     /// [paused](Self::pause).
     pub(crate) fn is_quiet(&self) -> bool {
         let queue = self.queue.lock();
-        queue.port.is_quiet() && queue.port.is_let_go() && queue.arriving == 0
+        queue.port.is_quiet() && queue.port.is_switched_out() && queue.arriving == 0
     }
 
     /// Returns whether a ring engine has a client's context loaded.

@@ -160,14 +160,14 @@ impl Engine {
 
     /// Sends a preemption probe, on execlist engines. The running request gets the whole limit
     /// again.
-    pub(crate) fn ask(&self) {
+    pub(crate) fn send_probe(&self) {
         let mut queue = self.queue.lock();
         let held = queue.resetting || queue.stopped.is_some() || queue.signalling != 0;
         if let Port::Lists(lists) = &mut queue.port {
             if let Some(first) = lists.first() {
                 first.emitted.lock().ran = 0;
             }
-            lists.sched.ask();
+            lists.sched.request_probe();
             if !held {
                 lists.go_on(self);
             }
@@ -281,7 +281,7 @@ impl Engine {
             self.cancel(error, request);
         }
         while let Some(tracker) = blocked.pop_front() {
-            if let Some(request) = tracker.let_go() {
+            if let Some(request) = tracker.take_request() {
                 self.cancel(error, request);
             }
         }

@@ -218,8 +218,8 @@ impl Tracker {
         self.held.lock().request = Some(request);
     }
 
-    /// Returns the blocked request, and gives it up.
-    pub(super) fn let_go(&self) -> Option<ListArc<Request>> {
+    /// Takes the blocked request out of the tracker.
+    pub(super) fn take_request(&self) -> Option<ListArc<Request>> {
         self.held.lock().request.take()
     }
 

@@ -184,7 +184,7 @@ impl WorkItem<1> for Retirer {
             let mut missed = false;
             for engine in engines.iter() {
                 missed |= engine.advance() && engine.is_armed();
-                engine.let_go();
+                engine.release_removed();
                 idle &= engine.is_idle();
             }
             if missed {

@@ -323,7 +323,7 @@ static int stores(const struct gpu *gpu, const struct engine *engine, __u32 cont
 }
 
 static int endless(const struct gpu *gpu, const struct engine *engine, __u32 context, __u32 extra,
-		   int *fence, bool lets_go, struct spin *spin)
+		   int *fence, bool preemptible, struct spin *spin)
 {
 	/* Words before the jump: time for others while it runs. The first one becomes the end. */
 	enum { JUMP = 254 };

@@ -218,7 +218,7 @@ static int stores(const struct gpu *gpu, const struct engine *engine, __u32 cont
 }
 
 static int endless(const struct gpu *gpu, const struct engine *engine, __u32 context, __u32 extra,
-		   int *fence, bool lets_go, struct spin *spin)
+		   int *fence, bool preemptible, struct spin *spin)
 {
 	/* Words before the jump: time for others while it runs. The first one becomes the end. */
 	enum { JUMP = 254 };
@@ -233,7 +233,7 @@ static int endless(const struct gpu *gpu, const struct engine *engine, __u32 con
 	if (!spin->handle)
 		return -ENOMEM;
 	at = address_of_none();
-	if (lets_go)
+	if (preemptible)
 		w.words[1] = MI_ARB_CHECK;
 	w.words[JUMP] = MI_BATCH_BUFFER_START;
 	w.words[JUMP + 1] = (__u32)at;

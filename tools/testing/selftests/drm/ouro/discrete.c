@@ -329,7 +329,7 @@ static struct drm_i915_reset_stats reset_stats(int fd, __u32 context)
 }
 
 /* gen12.rst, "Preemption probe": who lets go when asked has as long as it likes. */
-TEST_F(discrete, endless_work_that_lets_go_goes_on)
+TEST_F(discrete, endless_work_that_is_preemptible_goes_on)
 {
 	/*
 	 * It has as long to let go when it is asked: longer than machines stand
@@ -361,7 +361,7 @@ TEST_F(discrete, endless_work_that_lets_go_goes_on)
 }
 
 /* And who does not, keeps nobody waiting for as long as that. */
-TEST_F(discrete, work_that_does_not_let_go_is_found)
+TEST_F(discrete, work_that_is_not_preemptible_is_found)
 {
 	static const struct {
 		unsigned int hang_ms, preempt_ms;
@@ -403,7 +403,7 @@ TEST_F(discrete, work_that_does_not_let_go_is_found)
  * What nobody wants any more leaves the engine where it lets go: in its order and with an error,
  * without a reset, and nothing behind it is run. Whose turn it is besides goes on.
  */
-TEST_F(discrete, closed_work_that_lets_go_costs_no_reset)
+TEST_F(discrete, closed_work_that_is_preemptible_costs_no_reset)
 {
 	enum { CONTEXTS = 6, BEHIND = 3 };
 	const struct engine at_0 = { .name = "0" };

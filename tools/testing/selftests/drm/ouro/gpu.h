@@ -178,11 +178,11 @@ struct interface {
 	int (*stores)(const struct gpu *gpu, const struct engine *engine, __u32 context,
 		      const struct stores *list);
 	/*
-	 * NULL where no commands run until they are told to stop. lets_go: whether the engine may
+	 * NULL where no commands run until they are told to stop. preemptible: whether the engine may
 	 * be taken away from them, where that can be.
 	 */
 	int (*endless)(const struct gpu *gpu, const struct engine *engine, __u32 context,
-		       __u32 extra, int *fence, bool lets_go, struct spin *spin);
+		       __u32 extra, int *fence, bool preemptible, struct spin *spin);
 };
 
 extern const struct interface i915;

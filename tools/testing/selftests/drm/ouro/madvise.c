@@ -20,7 +20,7 @@ static int advise(int fd, __u32 handle, __u32 madv)
  * What is done has been let go of: that is a little later than its fence, and until then its memory
  * stays. Another driver waits for it when it is asked for memory.
  */
-static void let_go(struct __test_metadata *_metadata, const struct gpu *gpu)
+static void release(struct __test_metadata *_metadata, const struct gpu *gpu)
 {
 	struct drm_ouro_stats stats;
 
@@ -147,7 +147,7 @@ TEST_F(madvise, thrown_away_when_memory_is_wanted)
 	EXPECT_TRUE(touch(map, true, &value));
 	for (i = 0; i < N; i++)
 		ASSERT_EQ(1, advise(self->fd, gone[i], I915_MADV_DONTNEED));
-	let_go(_metadata, &self->gpu);
+	release(_metadata, &self->gpu);
 	pages = object_pages(self->fd);
 	ASSERT_EQ(0, want_memory());
 	if (self->gpu.ouro)
@@ -194,7 +194,7 @@ TEST_F(madvise, pages_go_and_contents_stay)
 			ASSERT_EQ(0, store(&self->gpu, engine, 0, handle[i], 8 * round, i + round));
 			ASSERT_EQ(0, gem_wait(self->fd, handle[i], -1));
 		}
-		let_go(_metadata, &self->gpu);
+		release(_metadata, &self->gpu);
 		pages = object_pages(self->fd);
 		ASSERT_EQ(0, drop_pages(self->fd));
 		if (self->gpu.ouro)
@@ -226,7 +226,7 @@ TEST_F(madvise, what_the_gpu_uses_stays)
 	spin_stop(&spin);
 	ASSERT_EQ(0, gem_wait(self->fd, handle, -1));
 	EXPECT_EQ(3, gem_read32(self->fd, handle, 0));
-	let_go(_metadata, &self->gpu);
+	release(_metadata, &self->gpu);
 	ASSERT_EQ(0, want_memory());
 	EXPECT_EQ(0, advise(self->fd, handle, I915_MADV_WILLNEED));
 	spin_free(&spin);

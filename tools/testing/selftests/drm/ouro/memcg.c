@@ -313,7 +313,7 @@ TEST_F(memcg, idle_objects_are_swapped_for_others)
 }
 
 /* The shrinker lets go of idle objects while there is room in swap. */
-TEST_F(memcg, the_shrinker_lets_go_of_what_is_idle)
+TEST_F(memcg, the_shrinker_frees_idle_objects)
 {
 	enum { N = 8 };
 	__u32 handles[N], busy = gem_create(self->fd, MB), value = 5;

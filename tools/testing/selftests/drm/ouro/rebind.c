@@ -70,7 +70,7 @@ static void touch(__u32 *word)
 		poke(word, peek(word) + 1);
 }
 
-static void let_go(struct thing *t)
+static void release(struct thing *t)
 {
 	if (t->map)
 		munmap(t->map, t->size);
@@ -150,7 +150,7 @@ TEST_F(rebind, with_anything_in_use)
 			if (things[k].map)
 				touch(things[k].map);
 			if (rnd(&random, 2))
-				let_go(&things[k]);
+				release(&things[k]);
 		}
 		for (k = 0; k < FILES; k++)
 			if (rnd(&random, 2))
@@ -159,7 +159,7 @@ TEST_F(rebind, with_anything_in_use)
 		for (k = 0; k < THINGS; k++) {
 			if (things[k].map)
 				touch(things[k].map);
-			let_go(&things[k]);
+			release(&things[k]);
 		}
 		for (k = 0; k < FILES; k++)
 			gpu_close(&files[k]);

@@ -85,13 +85,13 @@ fn what_runs_is_loaded_anew() {
     let mut port = ListPort::new(8, 12);
     let both = [want(1, 8), want(2, 16)];
     port.load(&both).unwrap();
-    assert_eq!(port.load_anew(&both), None, "one load at a time");
+    assert_eq!(port.reload(&both), None, "one load at a time");
     port.event(&event(None, false, Some(1), true)).unwrap();
     assert_eq!(port.load(&both), None, "nothing new");
-    let load = port.load_anew(&both);
+    let load = port.reload(&both);
     assert_eq!(tails(load), [(1, 8, true), (2, 16, true)]);
     port.event(&event(None, false, Some(1), true)).unwrap();
-    assert_eq!(port.load_anew(&[]), None, "nothing");
+    assert_eq!(port.reload(&[]), None, "nothing");
 }
 
 #[test]

@@ -97,21 +97,21 @@ pub struct Scheduler<A> {
     relieved: Option<u64>,
     /// When the load was written that the engine has not acknowledged yet.
     owed: Option<u64>,
-    /// Whether to send a preemption probe.
-    asks: bool,
-    /// Whether the running context can be preempted for an entity that other engines can run.
-    lets_go: LetsGo,
+    /// Whether the next load is to be a preemption probe.
+    probe_requested: bool,
+    /// The probe before the running context is preempted for an entity that other engines can run.
+    probe: Probe,
 }
 
-/// Whether the running context can be preempted.
+/// The state of a preemption probe, which tells whether the running context can be preempted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum LetsGo {
+enum Probe {
     /// There was no probe.
-    Unknown,
+    None,
     /// The probe is pending.
-    Asked,
+    Pending,
     /// The probe was answered a moment ago.
-    Yes,
+    Answered,
 }
 
 impl<A: Arena> Scheduler<A> {
@@ -124,8 +124,8 @@ impl<A: Arena> Scheduler<A> {
             turn: None,
             relieved: None,
             owed: None,
-            asks: false,
-            lets_go: LetsGo::Unknown,
+            probe_requested: false,
+            probe: Probe::None,
         }
     }
 
@@ -286,8 +286,8 @@ impl<A: Arena> Scheduler<A> {
 
     /// Requests a preemption probe: the next load may repeat what the engine has, to see whether it
     /// preempts the running context.
-    pub fn ask(&mut self) {
-        self.asks = true;
+    pub fn request_probe(&mut self) {
+        self.probe_requested = true;
     }
 
     /// Handles an event of the engine. On an error the engine must be reset.
@@ -299,8 +299,8 @@ impl<A: Arena> Scheduler<A> {
         let outcome = self.port.event(event)?;
         if outcome.acknowledged {
             self.owed = None;
-            if self.lets_go == LetsGo::Asked {
-                self.lets_go = LetsGo::Yes;
+            if self.probe == Probe::Pending {
+                self.probe = Probe::Answered;
             }
         }
         for released in outcome.released() {
@@ -315,7 +315,7 @@ impl<A: Arena> Scheduler<A> {
 
     /// The engine was reset and has no contexts. Unfinished contexts run again.
     pub fn reset(&mut self, now: u64) {
-        (self.owed, self.asks, self.lets_go) = (None, false, LetsGo::Unknown);
+        (self.owed, self.probe_requested, self.probe) = (None, false, Probe::None);
         for released in self.port.reset() {
             let Some(entity) = self.store.find(released.key) else {
                 continue;
@@ -464,12 +464,12 @@ impl<A: Arena> Scheduler<A> {
             }
         }
         let list = list.get(..len).unwrap_or(&[]);
-        if let Some(load) = self.asks_first(list) {
+        if let Some(load) = self.probe_first(list) {
             self.owed = Some(now);
             return Some(load);
         }
-        let load = match (core::mem::take(&mut self.asks), only) {
-            (true, _) => self.port.load_anew(list)?,
+        let load = match (core::mem::take(&mut self.probe_requested), only) {
+            (true, _) => self.port.reload(list)?,
             (false, true) => self.port.load_only(list)?,
             (false, false) => self.port.load(list)?,
         };
@@ -486,25 +486,25 @@ impl<A: Arena> Scheduler<A> {
 
     /// Returns the preemption probe to write if an entity that other engines can run is to preempt
     /// the running context, unless that one has answered a probe.
-    fn asks_first(&mut self, list: &[Wanted]) -> Option<Load> {
+    fn probe_first(&mut self, list: &[Wanted]) -> Option<Load> {
         let runs = self.port.running().and_then(|key| self.store.find(key));
         let first = list.first().and_then(|want| self.store.find(want.key));
         let (Some(runs), Some(first)) = (runs, first) else {
-            self.lets_go = LetsGo::Unknown;
+            self.probe = Probe::None;
             return None;
         };
         let roams = self.store.state(first).is_some_and(|s| s.roams);
         let stays = self.store.state(runs).is_some_and(|s| s.is_runnable());
         if !roams || !stays || first == runs {
-            self.lets_go = LetsGo::Unknown;
+            self.probe = Probe::None;
             return None;
         }
-        if self.lets_go == LetsGo::Yes {
+        if self.probe == Probe::Answered {
             return None;
         }
-        let load = self.port.load_anew(&[self.store.wanted(runs)?])?;
+        let load = self.port.reload(&[self.store.wanted(runs)?])?;
         self.store.loaded(runs.key());
-        self.lets_go = LetsGo::Asked;
+        self.probe = Probe::Pending;
         Some(load)
     }
 

@@ -67,7 +67,7 @@ const fn says(answer: u32, bit: u16, on: bool) -> bool {
 }
 
 /// Writes the driver's request bit, and waits for the acknowledge.
-fn ask(hw: &Hw<'_>, unit: &Unit, on: bool, answered: &Answered<'_>) -> Result<(), DeviceError> {
+fn request(hw: &Hw<'_>, unit: &Unit, on: bool, answered: &Answered<'_>) -> Result<(), DeviceError> {
     let write = |bit: u16, on| {
         let value = if on { masked(bit, 0) } else { masked(0, bit) };
         hw.regs.write32(unit.request, value);
@@ -92,7 +92,7 @@ fn ask(hw: &Hw<'_>, unit: &Unit, on: bool, answered: &Answered<'_>) -> Result<()
 fn rouse(hw: &Hw<'_>, unit: &Unit, answered: &Answered<'_>) -> Result<(), DeviceError> {
     let now = hw.regs.read32(unit.answer.offset);
     if now != u32::MAX && says(now, DRIVER, true) {
-        match ask(hw, unit, false, answered) {
+        match request(hw, unit, false, answered) {
             Err(DeviceError::Timeout(_)) => {
                 hw.platform
                     .warn("a unit of the card did not go to sleep when it was let go");
@@ -100,7 +100,7 @@ fn rouse(hw: &Hw<'_>, unit: &Unit, answered: &Answered<'_>) -> Result<(), Device
             other => other?,
         }
     }
-    ask(hw, unit, true, answered)
+    request(hw, unit, true, answered)
 }
 
 /// Takes forcewake.
@@ -133,7 +133,7 @@ pub(super) fn sleep(hw: &Hw<'_>, gt: &mut Gt) {
 /// not released: other threads may be using their domains.
 pub(super) fn hold(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     for unit in units(hw) {
-        ask(hw, &unit, true, &|answer, bit, on| {
+        request(hw, &unit, true, &|answer, bit, on| {
             poll::sleeping(hw.regs, wait, answer, MICROS, &|v| says(v, bit, on))
         })?;
     }

@@ -179,7 +179,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_965_that_does_not_answer_is_let_go() {
+    fn a_965_that_does_not_answer_leaves_reset() {
         let late = Err(DeviceError::Timeout("GDRST"));
         for (answer, result) in [
             ((|v| v) as fn(u8) -> u8, late),
@@ -203,7 +203,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_g4x_that_stays_in_reset_is_let_go() {
+    fn a_g4x_that_stays_in_reset_leaves_it() {
         let device = Device::new(Mock::default(), |v| v);
         let late = Err(DeviceError::Timeout("GDRST"));
         assert_eq!(domains(&device.hw(), &device.mock), late);

@@ -130,7 +130,7 @@ impl Exchange {
         let _exchange = self.engines.lock();
         calm(siblings);
         let number = siblings.now();
-        if let Some((request, wanted)) = tracker.engine().let_go_to(tracker, siblings, number) {
+        if let Some((request, wanted)) = tracker.engine().release_to(tracker, siblings, number) {
             siblings.at(number).take_in(request, wanted);
         }
     }
@@ -315,7 +315,7 @@ impl Engine {
     /// Takes a blocked request that is to go to another engine of its virtual engine; returns
     /// whether it has waiters, too. `None` if it is not blocked here, if this is its engine (which
     /// queues it), or if the engine is stopped (and it fails).
-    fn let_go_to(
+    fn release_to(
         &self,
         tracker: &Tracker,
         siblings: &Siblings,
@@ -323,7 +323,7 @@ impl Engine {
     ) -> Option<(ListArc<Request>, bool)> {
         let mut queue = self.queue.lock();
         // It is gone if the device is.
-        let request = queue.blocked.remove(tracker)?.let_go()?;
+        let request = queue.blocked.remove(tracker)?.take_request()?;
         if tracker.number() == to || queue.stopped.is_some() {
             self.is_ready(&mut queue, request);
             return None;

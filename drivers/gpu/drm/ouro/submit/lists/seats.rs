@@ -249,7 +249,7 @@ impl Engine {
             return;
         };
         // Makes sure that `gone` has capacity for one more.
-        self.let_go();
+        self.release_removed();
         let mut queue = self.queue.lock();
         let Some(lists) = queue.lists() else {
             return;
@@ -263,11 +263,11 @@ impl Engine {
         }
         drop(queue);
         drop(siblings);
-        self.let_go();
+        self.release_removed();
     }
 
     /// Drops the logical rings of removed contexts. Process context.
-    pub(crate) fn let_go(&self) {
+    pub(crate) fn release_removed(&self) {
         loop {
             let gone = {
                 let mut queue = self.queue.lock();

@@ -53,7 +53,7 @@ fn without_slices_who_is_first_goes_on_to_its_end() {
 }
 
 #[test]
-fn who_is_asked_goes_on_when_the_engine_has_answered() {
+fn a_probed_context_goes_on_when_the_engine_has_answered() {
     let random = &mut Random(3);
     let mut core = Core::new();
     let client = core.client();
@@ -65,7 +65,7 @@ fn who_is_asked_goes_on_when_the_engine_has_answered() {
         }
         assert_eq!(core.sched.owed(), None);
         let loads = core.loads;
-        core.sched.ask();
+        core.sched.request_probe();
         core.schedule();
         assert_eq!(core.sched.owed(), Some(core.now));
         for _ in 0..URGENT {
@@ -111,7 +111,7 @@ fn who_is_cancelled_leaves_and_may_come_back() {
 }
 
 #[test]
-fn who_does_not_let_go_owes_an_answer() {
+fn a_context_that_is_not_preempted_owes_an_answer() {
     let random = &mut Random(4);
     let mut core = Core::new();
     let client = core.client();

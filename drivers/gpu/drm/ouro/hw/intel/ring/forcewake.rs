@@ -30,7 +30,7 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    fn ask(&self, hw: &Hw<'_>, on: bool) {
+    fn request(&self, hw: &Hw<'_>, on: bool) {
         let value = if on {
             masked(self.on, 0)
         } else {
@@ -71,10 +71,10 @@ impl Forcewake {
     fn wake_by(&self, way: &Way, hw: &Hw<'_>, wait: &dyn AtomicWait) -> Result<(), DeviceError> {
         // An answer to a request of before would be taken for one to ours.
         if is_awake(hw.regs.read32(way.answer.offset)) {
-            way.ask(hw, false);
+            way.request(hw, false);
             poll::spinning(hw.regs, wait, way.answer, ACK_MICROS, &|v| !is_awake(v))?;
         }
-        way.ask(hw, true);
+        way.request(hw, true);
         poll::spinning(hw.regs, wait, way.answer, ACK_MICROS, &is_awake)?;
         poll::spinning(hw.regs, wait, self.threads, THREADS_MICROS, &|v| {
             self.in_c0(v)
@@ -86,7 +86,7 @@ impl Forcewake {
     fn find(&self, hw: &Hw<'_>, wait: &dyn AtomicWait) -> Result<(), DeviceError> {
         // What the firmware has asked for keeps it awake whatever is asked now.
         for way in self.ways {
-            way.ask(hw, false);
+            way.request(hw, false);
         }
         let mut found = Err(DeviceError::Timeout("FORCEWAKE"));
         for way in self.ways {
@@ -94,7 +94,7 @@ impl Forcewake {
             match found {
                 Ok(()) if (way.works)(hw) => return Ok(()),
                 Err(DeviceError::Gone) => return found,
-                _ => way.ask(hw, false),
+                _ => way.request(hw, false),
             }
         }
         found.and(Err(DeviceError::Unsupported("how it is woken")))
@@ -151,8 +151,8 @@ pub(crate) fn sleep(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) {
         if let Some(w) = &chip.wake {
             (w.slow)(hw);
             match w.way(hw) {
-                Some(way) => way.ask(hw, false),
-                None => w.ways.iter().for_each(|way| way.ask(hw, false)),
+                Some(way) => way.request(hw, false),
+                None => w.ways.iter().for_each(|way| way.request(hw, false)),
             }
         }
         gt.awake = false;
@@ -165,7 +165,7 @@ pub(crate) fn hold(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result
     if let Some(w) = &chip.wake {
         let way = w.way(hw).or(w.ways.first());
         let way = way.ok_or(DeviceError::Unsupported("how it is woken"))?;
-        way.ask(hw, true);
+        way.request(hw, true);
         poll::sleeping(hw.regs, wait, way.answer, ACK_MICROS, &is_awake)?;
         poll::sleeping(hw.regs, wait, w.threads, THREADS_MICROS, &|v| w.in_c0(v))?;
         w.clear_lost(hw);
